@@ -18,7 +18,7 @@ CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith $(if $(filter 1,$(WERROR)),-Werror)
 HARDEN   := -fstack-protector-strong -fPIE $(if $(SANITIZE),,-D_FORTIFY_SOURCE=2)
 SAN      := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -DFW_VERSION='"$(VERSION)"' -Idaemon -I. $(CFLAGS) $(WARNINGS) $(HARDEN) $(SAN)
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -DFW_VERSION='"$(VERSION)"' -Idaemon -I. -Ibuild $(CFLAGS) $(WARNINGS) $(HARDEN) $(SAN)
 LINK     := $(SAN) -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 
 # One short line a step; V=1 shows the commands.
@@ -40,10 +40,14 @@ CUDA_LIB := $(if $(NVCC),-L$(CUDA_LIBRARIES) -lcudart_static -lrt)
 src      = $(filter-out $(1)/main.c,$(sort $(shell find $(1) -name node_modules -prune -o -name '*.$(or $(2),c)' -print)))
 obj      = $(patsubst %,$(O)/obj/%.o,$(1))
 BASE_SRC   := $(call src,daemon/base)
-CORE_SRC   := $(call src,daemon/core)
+# A folder below daemon/family is a family: what it is is everybody's, what its results have to be is the runner's alone.
+FAMILIES   := $(notdir $(patsubst %/,%,$(sort $(wildcard daemon/family/*/))))
+FAMILY_SRC := $(sort $(wildcard daemon/family/*.c daemon/family/*/*.c))
+CORE_SRC   := $(call src,daemon/core) $(FAMILY_SRC)
 GIT_SRC    := $(call src,daemon/git)
 WORKER_SRC := $(call src,daemon/worker)
-RUNNER_SRC := $(call src,daemon/runner) $(if $(NVCC),$(call src,daemon/runner,cu))
+RUNNER_SRC := $(call src,daemon/runner) $(sort $(wildcard daemon/family/*/reference/*.c)) \
+              $(if $(NVCC),$(call src,daemon/runner,cu) $(sort $(wildcard daemon/family/*/reference/*.cu)))
 SEND_SRC   := $(call src,daemon/send)
 CLI_SRC    := $(call src,daemon/cli)
 DAEMON_SRC := $(call src,daemon/flopwatchd)
@@ -119,7 +123,10 @@ build/npm/uplot.%: $(wildcard web/node_modules/.package-lock.json)
 	@mkdir -p $(@D)
 	@cp web/node_modules/uplot/dist/$(if $(filter js,$*),uPlot.iife.min.js,uPlot.min.css) $@ 2>/dev/null && touch $@ || : >$@
 
-$(O)/obj/daemon/runner/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
+$(O)/obj/daemon/runner/%.c.o $(O)/obj/daemon/family/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
+
+# The table of families, FAMILY(name) a line, written anew when a folder comes or goes.
+$(shell mkdir -p build && for f in $(FAMILIES); do echo "FAMILY($$f)"; done | cmp -s - build/families.h || for f in $(FAMILIES); do echo "FAMILY($$f)"; done >build/families.h)
 
 -include $(shell find $(O)/obj $(O)/tests -name '*.d' 2>/dev/null)
 
@@ -138,11 +145,11 @@ $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))
 build/tests/modules/honest_openmp.so build/tests/modules/honest_settings.so build/tests/modules/cheat_omp.so: MODULE_FLAGS := -fopenmp
-build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/runner/reference/reference.c daemon/core/case/case.c daemon/core/case/pattern.c daemon/core/case/inputs.c daemon/base/err.c
+build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/family/attention/reference/reference.c daemon/family/attention/area.c daemon/family/attention/pattern.c daemon/core/case/inputs.c daemon/base/err.c
 build/tests/modules/fake_cudnn.so: MODULE_FLAGS := -Wl,-soname,libcudnn.so.9
 build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1
 build/tests/modules/fake_cupti.so: MODULE_FLAGS := -Wl,-soname,libcupti.so.13
-build/tests/modules/fake_cupti.so: daemon/runner/counter/cupti_abi.h daemon/runner/counter/sampling_abi.h
+build/tests/modules/fake_cupti.so: daemon/runner/counter/cupti_abi.h
 build/tests/modules/long_tail.so: tests/modules/long.c
 build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard tests/modules/*.h kernels/fw_*.h)
 	@mkdir -p $(@D)

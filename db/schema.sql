@@ -130,9 +130,7 @@ CREATE TABLE job (
 	target_name     TEXT    NOT NULL DEFAULT '',
 	base_provider   TEXT    NOT NULL DEFAULT '',     -- "": the module's default; a comparison of two providers is of kind peer
 	target_provider TEXT    NOT NULL DEFAULT '',
-	base_config     TEXT    NOT NULL DEFAULT '',     -- what a person wants its provider to run; "": it chooses. Such a comparison is of kind pinned
-	target_config   TEXT    NOT NULL DEFAULT '',
-	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer pinned import profile
+	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer import profile
 	suite           TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
 	device_kind     TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
 	device_uuid     TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
@@ -247,13 +245,15 @@ CREATE TABLE cell (
 	target_sha    TEXT    NOT NULL,
 	device        INTEGER REFERENCES device(id),   -- NULL: nothing ran
 	finished_at   INTEGER NOT NULL,
-	-- what the key says, since nobody parses keys
-	suite_group   TEXT    NOT NULL DEFAULT '',     -- dense block_sparse: the table it is shown in
-	mask          TEXT    NOT NULL DEFAULT '',
+	-- what the key says, since nobody parses keys; its family has said it
+	shape         TEXT    NOT NULL DEFAULT '',     -- canonical JSON; '' of foreign benchmarks
+	suite_group   TEXT    NOT NULL DEFAULT '',     -- the table it is shown in
+	title         TEXT    NOT NULL DEFAULT '',     -- of its row there, without the size
+	size          INTEGER NOT NULL DEFAULT 0,      -- the number that grows along cells of one title
+	line          TEXT    NOT NULL DEFAULT '',     -- what cells share whose times lie on a line over their pieces
+	pieces        REAL    NOT NULL DEFAULT 0,      -- that the work consists of: kept blocks
+	baseline      TEXT    NOT NULL DEFAULT '',     -- key of the cell beside which it is shown
 	direction     TEXT    NOT NULL DEFAULT '',
-	seqlen        INTEGER NOT NULL DEFAULT 0,
-	block         INTEGER NOT NULL DEFAULT 0,
-	sparsity_ratio REAL   NOT NULL DEFAULT 0,
 	series        TEXT    NOT NULL DEFAULT 'device', -- the one that decides
 	input_sha     TEXT    NOT NULL DEFAULT '',
 	flops         REAL,                            -- useful; NULL for foreign benchmarks
@@ -587,7 +587,6 @@ CREATE TABLE profile_cell (
 	path          TEXT    NOT NULL DEFAULT '',     -- range ncu activity code; "" not done
 	tool          TEXT    NOT NULL DEFAULT '',     -- "CUPTI 130001"
 	passes        INTEGER NOT NULL DEFAULT 0,      -- replays of a call
-	stalls_why    TEXT    NOT NULL DEFAULT '',     -- why it is not known where warps wait; "" it is, or nothing was counted either
 	base_config   TEXT    NOT NULL DEFAULT '',
 	target_config TEXT    NOT NULL DEFAULT '',
 	base_tried    TEXT    NOT NULL DEFAULT 'null', -- JSON: {"of", "list": [{"config", "ms"}]} that the provider tried before it chose
@@ -639,10 +638,6 @@ CREATE TABLE profile_code (
 	opcodes       TEXT    NOT NULL,                -- JSON: [[opcode, times in the base, times in the target]], the biggest difference first
 	base_takes    TEXT    NOT NULL,                -- JSON: registers, local_bytes, shared_bytes, ctas_per_sm; -1 unknown
 	target_takes  TEXT    NOT NULL,
-	-- JSON: {samples, lines: [[offset, samples, what most of them waited for, how many those are, instruction]]}, the most first; NULL:
-	-- that side was not sampled
-	base_stalls   TEXT,
-	target_stalls TEXT,
 	hunks_len     INTEGER NOT NULL,                -- unpacked
 	hunks         BLOB    NOT NULL                 -- lines for people, packed by zlib
 ) STRICT;
@@ -769,15 +764,15 @@ CREATE TRIGGER counted_job_gone AFTER DELETE ON job BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'jobs' AND label = OLD.state;
 END;
 
--- A loss against a peer, or of a configuration that somebody wanted to see, is nobody's.
-CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned') BEGIN
+-- A loss against a peer is nobody's.
+CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind <> 'peer' BEGIN
 	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
-CREATE TRIGGER counted_comparison_verdict AFTER UPDATE OF verdict ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned') AND NEW.verdict <> OLD.verdict BEGIN
+CREATE TRIGGER counted_comparison_verdict AFTER UPDATE OF verdict ON comparison WHEN NEW.kind <> 'peer' AND NEW.verdict <> OLD.verdict BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
 	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
-CREATE TRIGGER counted_comparison_gone AFTER DELETE ON comparison WHEN OLD.kind NOT IN ('peer', 'pinned') BEGIN
+CREATE TRIGGER counted_comparison_gone AFTER DELETE ON comparison WHEN OLD.kind <> 'peer' BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
 END;
 

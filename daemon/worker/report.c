@@ -91,8 +91,17 @@ static void row(const struct bench *b, int cell, int width, struct buf *out)
 	buf_putc(out, '\n');
 }
 
-static void table(const struct bench *b, const char *group, const char *title, int width, struct buf *out)
+static bool is_first_of_group(const struct bench *b, int cell)
 {
+	for (int i = 0; i < cell; i++)
+		if (strcmp(b->cells[i].group, b->cells[cell].group) == 0)
+			return false;
+	return true;
+}
+
+static void table(const struct bench *b, const char *group, int width, struct buf *out)
+{
+	const struct family_group *known = family_group(group);
 	bool any = false;
 	int i;
 
@@ -100,8 +109,8 @@ static void table(const struct bench *b, const char *group, const char *title, i
 		if (strcmp(b->cells[i].group, group) != 0)
 			continue;
 		if (!any)
-			buf_printf(out, "%-*s %10s %10s %10s %10s %10s %18s %8s  %s\n", width, title, "base ms", "target ms",
-				"base TF/s", "target", "change", "95 % interval", "launches", "verdict");
+			buf_printf(out, "%-*s %10s %10s %10s %10s %10s %18s %8s  %s\n", width, known ? known->title : group,
+				"base ms", "target ms", "base TF/s", "target", "change", "95 % interval", "launches", "verdict");
 		any = true;
 		row(b, i, width, out);
 	}
@@ -224,8 +233,9 @@ int report_text(const struct bench *b, const char *suite, FILE *out)
 	for (i = 0; i < b->n_cells; i++)
 		if ((int)strlen(b->cells[i].key) > width)
 			width = (int)strlen(b->cells[i].key);
-	table(b, "dense", "dense", width, &text);
-	table(b, "block_sparse", "block-sparse", width, &text);
+	for (i = 0; i < b->n_cells; i++)
+		if (is_first_of_group(b, i))
+			table(b, b->cells[i].group, width, &text);
 	buf_printf(&text, "%s: %s, suite %s, %d cells, %d launches, device held %.1f s of %.1f s, isolation %s\n",
 		verdict_name(report_verdict(b)), b->device.name, suite, b->n_cells, b->launches, b->gpu_s,
 		(double)clock_mono_ns() * 1e-9 - b->started_s, sandbox_isolation(b->sandbox));

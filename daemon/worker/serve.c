@@ -194,9 +194,7 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 		return status < 0 ? -1 : 0;
 	}
 	build_output(&j->build, s, file, sizeof file);
-	if (bench_subject(&j->bench, s->role, s->provider, file, fd, result.module_sha256, err) != 0)
-		return -1;
-	return bench_hand(&j->bench, s->config, err) != 0 ? -1 : 1;
+	return bench_subject(&j->bench, s->role, s->provider, file, fd, result.module_sha256, err) != 0 ? -1 : 1;
 }
 
 /* All subjects. 1 both sides are there, 0 one of them failed to build, -1 error. */
@@ -301,6 +299,8 @@ static int start_job(struct job *j, struct fw_err *err)
 		.log_bytes = ask->limits.log_bytes };
 	j->build.device = j->device->kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
 	command_sides(j->build.sides);
+	if (ask->n_cells)
+		snprintf(j->build.family, sizeof j->build.family, "%s", ask->cell[0].family);
 	snprintf(j->build.toolchain, sizeof j->build.toolchain, "%s", j->device->toolkit);
 	return 0;
 }

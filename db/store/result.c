@@ -233,11 +233,13 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_int(s, ":n", c->n);
 	stmt_text(s, ":key", c->key);
 	stmt_text(s, ":suite_group", c->group);
-	stmt_text(s, ":mask", c->mask);
+	stmt_text(s, ":title", c->title);
+	stmt_int(s, ":size", c->size);
+	stmt_text(s, ":line", c->line);
+	stmt_double(s, ":pieces", c->pieces);
+	stmt_text(s, ":baseline", c->baseline);
+	stmt_text(s, ":shape", c->shape);
 	stmt_text(s, ":direction", c->direction);
-	stmt_int(s, ":seqlen", c->seqlen);
-	stmt_int(s, ":block", c->block);
-	stmt_double(s, ":sparsity_ratio", c->sparsity_ratio);
 	stmt_text(s, ":series", series_name(c->series));
 	stmt_text(s, ":input_sha", c->input_sha);
 	stmt_double(s, ":flops", c->flops);
@@ -284,9 +286,8 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 	*out = (struct store_cell){ .id = row_int(s, CELL_id),
 		.comparison = row_int(s, CELL_comparison),
 		.n = (int)row_int(s, CELL_n),
-		.seqlen = (int)row_int(s, CELL_seqlen),
-		.block = (int)row_int(s, CELL_block),
-		.sparsity_ratio = row_double(s, CELL_sparsity_ratio),
+		.size = row_int(s, CELL_size),
+		.pieces = row_double(s, CELL_pieces),
 		.flops = row_double(s, CELL_flops),
 		.threshold_pct = row_double(s, CELL_threshold_pct),
 		.m = row_double(s, CELL_m),
@@ -320,7 +321,10 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 	row_copy(s, CELL_key, out->key, sizeof out->key);
 	row_copy(s, CELL_input_sha, out->input_sha, sizeof out->input_sha);
 	row_copy(s, CELL_suite_group, out->group, sizeof out->group);
-	row_copy(s, CELL_mask, out->mask, sizeof out->mask);
+	row_copy(s, CELL_title, out->title, sizeof out->title);
+	row_copy(s, CELL_line, out->line, sizeof out->line);
+	row_copy(s, CELL_baseline, out->baseline, sizeof out->baseline);
+	row_copy(s, CELL_shape, out->shape, sizeof out->shape);
 	row_copy(s, CELL_direction, out->direction, sizeof out->direction);
 	row_copy(s, CELL_failure, out->failure, sizeof out->failure);
 	row_copy(s, CELL_reason, out->reason, sizeof out->reason);

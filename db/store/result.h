@@ -29,13 +29,16 @@ struct store_mean {
 	double longer;   /* as mean_longer says; 0: there is nothing to say, and the rest is not known */
 };
 
+enum { STORE_SHAPE_SIZE = 2560 };
+
 struct store_cell {
 	int64_t id, comparison;
 	int n;
 	char key[160], input_sha[65];
-	char group[16], mask[16], direction[16]; /* what the key says */
-	int seqlen, block;
-	double sparsity_ratio;
+	char group[16], title[48], line[48], direction[16], baseline[160]; /* as in struct cell */
+	char shape[STORE_SHAPE_SIZE];                                      /* canonical JSON; "" of a foreign benchmark */
+	int64_t size;
+	double pieces;
 	double flops, threshold_pct; /* useful flops of a call; NAN for foreign benchmarks */
 	double m, m_raw, se, beta;   /* NAN: none */
 	double m_code, se_clock;     /* m at equal clocks, and the standard error of the rest; NAN: none */

@@ -22,7 +22,7 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		"x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = c.suite ORDER BY x.id DESC LIMIT 1) "
 		"LEFT JOIN environment e ON e.id = p.environment "
 		"LEFT JOIN alert a ON a.id = (SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = "
-		"c.target_sha AND c.kind NOT IN ('peer', 'pinned')) "
+		"c.target_sha AND c.kind <> 'peer') "
 		"WHERE c.id = :id",
 		err);
 	if (!s)
@@ -99,7 +99,7 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 		"branch = "
 		":branch ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite AND t.name = :suite ORDER BY w.id DESC "
 		"LIMIT :n) "
-		"SELECT x.comparison, x.target_sha, x.key, x.suite_group, x.mask, x.direction, x.seqlen, x.block, x.sparsity_ratio, "
+		"SELECT x.comparison, x.target_sha, x.key, x.suite_group, x.title, x.direction, x.size, "
 		"x.flops, x.target_median_ms, x.change_pct, x.verdict "
 		"FROM newest w CROSS JOIN cell x ON x.comparison = w.id ORDER BY x.comparison DESC, x.n",
 		err);
@@ -116,15 +116,13 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 				  .target = row_text(s, 1),
 				  .key = row_text(s, 2),
 				  .group = row_text(s, 3),
-				  .mask = row_text(s, 4),
+				  .title = row_text(s, 4),
 				  .direction = row_text(s, 5),
-				  .seqlen = (int)row_int(s, 6),
-				  .block = (int)row_int(s, 7),
-				  .sparsity_ratio = row_double(s, 8),
-				  .tflops = tflops(row_double(s, 9), row_double(s, 10)),
-				  .target_median_ms = row_double(s, 10),
-				  .change_pct = row_double(s, 11),
-				  .verdict = verdict_from_name(row_text(s, 12)) });
+				  .size = row_int(s, 6),
+				  .tflops = tflops(row_double(s, 7), row_double(s, 8)),
+				  .target_median_ms = row_double(s, 8),
+				  .change_pct = row_double(s, 9),
+				  .verdict = verdict_from_name(row_text(s, 10)) });
 	return result;
 }
 
@@ -195,7 +193,7 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 	int n = 0, result;
 	struct stmt *s = db_stmt(db,
 		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
-		"= :suite AND j.kind NOT IN ('peer', 'pinned') AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND NOT j.some_cells AND "
+		"= :suite AND j.kind <> 'peer' AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND NOT j.some_cells AND "
 		"j.started_at > 0 "
 		"ORDER BY j.id DESC LIMIT 20",
 		err);

@@ -35,9 +35,9 @@ int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *
 struct view_grid {
 	int64_t comparison;
 	enum verdict verdict;
-	const char *target, *key, *group, *mask, *direction;
-	int seqlen, block;
-	double sparsity_ratio, tflops, target_median_ms, change_pct;
+	const char *target, *key, *group, *title, *direction;
+	int64_t size;
+	double tflops, target_median_ms, change_pct;
 };
 typedef void view_grid_fn(void *arg, const struct view_grid *row);
 /** Cells of the last `n` comparisons of a branch with a suite, newest comparison first, each in the order of its suite. n <= 100. */

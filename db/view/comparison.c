@@ -235,7 +235,7 @@ int view_compare(
 	struct stmt *s = db_stmt(db,
 		"SELECT max(c.id), c.verdict FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 		"c.target_sha = "
-		":target AND c.base_sha = :base AND c.kind NOT IN ('peer', 'pinned') AND :suite IN ('', t.name) GROUP BY t.name ORDER BY 1",
+		":target AND c.base_sha = :base AND c.kind <> 'peer' AND :suite IN ('', t.name) GROUP BY t.name ORDER BY 1",
 		err);
 	if (!s)
 		return -1;
@@ -276,15 +276,17 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 				  .n = (int)row_int(s, CELL_n),
 				  .key = row_text(s, CELL_key),
 				  .group = row_text(s, CELL_suite_group),
-				  .mask = row_text(s, CELL_mask),
+				  .title = row_text(s, CELL_title),
+				  .line = row_text(s, CELL_line),
+				  .baseline = row_text(s, CELL_baseline),
+				  .shape = row_text(s, CELL_shape),
 				  .direction = row_text(s, CELL_direction),
 				  .input_sha = row_text(s, CELL_input_sha),
 				  .verdict = verdict_from_name(row_text(s, CELL_verdict)),
 				  .failure = row_text(s, CELL_failure),
 				  .reason = row_text(s, CELL_reason),
-				  .seqlen = (int)row_int(s, CELL_seqlen),
-				  .block = (int)row_int(s, CELL_block),
-				  .sparsity_ratio = row_double(s, CELL_sparsity_ratio),
+				  .size = row_int(s, CELL_size),
+				  .pieces = row_double(s, CELL_pieces),
 				  .flops = row_double(s, CELL_flops),
 				  .threshold_pct = row_double(s, CELL_threshold_pct),
 				  .m = row_double(s, CELL_m),

@@ -81,9 +81,9 @@ struct view_cell {
 	int64_t id;
 	int n;
 	enum verdict verdict;
-	const char *key, *group, *mask, *direction, *input_sha, *failure, *reason;
-	int seqlen, block;
-	double sparsity_ratio, flops, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
+	const char *key, *group, *title, *line, *baseline, *shape, *direction, *input_sha, *failure, *reason;
+	int64_t size;
+	double pieces, flops, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
 	int launches, samples;
 	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
 	int flags;          /* bits of core/verdict/flag.h */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention_cell.h"
 #include "replay.h"
 #include "worker/bench/bench.h"
 #include "worker/bench/measure.h"
@@ -161,7 +162,7 @@ static struct outcome compare(const struct samples *s, int slowed, double slower
 	rule_default(&b.rule, s->n);
 	for (int i = 0; i < s->n; i++) {
 		cells[i].threshold_pct = threshold_pct;
-		cells[i].attention.mask = s->cell[i].is_sparse ? FW_BLOCKS : FW_FULL;
+		attention_of(&cells[i])->mask = s->cell[i].is_sparse ? FW_BLOCKS : FW_FULL;
 		state[i].open = true;
 		state[i].judgement.want_set = 1;
 	}

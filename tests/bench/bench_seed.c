@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention_cell.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "core/case/inputs.h"
@@ -154,9 +155,9 @@ static void add_comparison(struct world *w, int64_t n)
 			.anchor_change_pct = change,
 			.anchor_ci_low_pct = change - 0.3,
 			.anchor_ci_high_pct = change + 0.3,
-			.seqlen = cell->attention.seqlen,
-			.block = cell->attention.block,
-			.sparsity_ratio = cell->attention.sparsity_ratio };
+			.seqlen = attention_of(cell)->seqlen,
+			.block = attention_of(cell)->block,
+			.sparsity_ratio = attention_of(cell)->sparsity_ratio };
 		snprintf(row.key, sizeof row.key, "%s", cell->key);
 		snprintf(row.group, sizeof row.group, "%s", cell->group);
 		snprintf(row.mask, sizeof row.mask, "%s", cell->mask);

@@ -66,8 +66,7 @@ static void begin(struct scene *s)
 	for (int i = 0; i < s->n_cells; i++) {
 		const struct samples_cell *c = &s->from->cell[i];
 		s->cell[i] = (struct cell){ .threshold_pct = 1.5,
-			.direction = c->is_backward ? DIRECTION_BACKWARD : DIRECTION_FORWARD,
-			.attention = { .mask = is_sparse(c) ? FW_BLOCKS : FW_FULL } };
+			.direction = c->is_backward ? DIRECTION_BACKWARD : DIRECTION_FORWARD };
 		snprintf(s->cell[i].group, sizeof s->cell[i].group, is_sparse(c) ? "block_sparse" : "dense");
 		s->state[i].open = true;
 		s->state[i].judgement.want_set = 1;

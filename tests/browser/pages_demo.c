@@ -3,6 +3,7 @@
  * speed, one that gained, one undecided, one that fails, a running and two waiting jobs. Everything goes through the real judge;
  * the times are device `sim`'s. Usage: pages_demo FOLDER [PORT]; prints "listening on http://..." and serves until killed.
  */
+#include "attention_cell.h"
 #include "fixture_result.h"
 #include "profile_put.h"
 
@@ -97,14 +98,14 @@ static struct result *begin(const char *branch, unsigned base, unsigned target, 
 
 static bool is_sparse(const struct cell *c)
 {
-	return c->attention.mask == FW_BLOCKS;
+	return attention_in(c)->mask == FW_BLOCKS;
 }
 
 /* What such a cell takes about. Units: ms. */
 static double usual_ms(const struct cell *c)
 {
 	bool back = c->direction == DIRECTION_BACKWARD;
-	double tflops = is_sparse(c) ? (c->attention.block == 64 ? 330 : 430) * (back ? 0.8 : 1) : back ? 540 : 640;
+	double tflops = is_sparse(c) ? (attention_in(c)->block == 64 ? 330 : 430) * (back ? 0.8 : 1) : back ? 540 : 640;
 	return case_flops(c) / tflops * 1e-9 + 0.02;
 }
 
@@ -249,7 +250,7 @@ static double nothing(const struct cell *c)
 }
 static double sparse_backward(const struct cell *c)
 {
-	return is_sparse(c) && c->direction == DIRECTION_BACKWARD ? (c->attention.block == 64 ? 0.041 : 0.023) : nothing(c);
+	return is_sparse(c) && c->direction == DIRECTION_BACKWARD ? (attention_in(c)->block == 64 ? 0.041 : 0.023) : nothing(c);
 }
 static double faster(const struct cell *c)
 {
@@ -257,7 +258,7 @@ static double faster(const struct cell *c)
 }
 static double hard_to_tell(const struct cell *c)
 {
-	return is_sparse(c) && c->attention.block == 128 ? 0.0145 : nothing(c);
+	return is_sparse(c) && attention_in(c)->block == 128 ? 0.0145 : nothing(c);
 }
 static double loss_on_main(const struct cell *c)
 {
@@ -325,7 +326,7 @@ static int64_t judged(const char *branch, unsigned base, unsigned target, const 
 
 static double beside_cudnn(const struct cell *c)
 {
-	return c->direction == DIRECTION_BACKWARD ? -0.034 : c->attention.mask == FW_CAUSAL ? -0.105 : 0.027;
+	return c->direction == DIRECTION_BACKWARD ? -0.034 : attention_in(c)->mask == FW_CAUSAL ? -0.105 : 0.027;
 }
 
 static void measured_beside_peer(unsigned commit)

@@ -148,20 +148,22 @@ static void test_comparison(void **state)
 static void test_sparse(void **state)
 {
 	(void)state;
-	report(HEAD "\"verdict\":\"unchanged\",\"long_over_short\":[{\"mask\":\"banded\",\"direction\":\"forward\",\"block\":64,"
-		    "\"sparsity_ratio\":0.1,\"shortest\":512,\"longest\":8192,\"base\":null,\"target\":3.456}],\"cells\":[" CELL(
-			    "block_sparse", "forward", "s/r0.1",
-			    "\"sparsity\":{\"base\":{\"text\":\"b\",\"contradiction\":null},\"target\":{\"text\":\"fully "
-			    "masked blocks 720/800 (90 %)\",\"contradiction\":\"says it keeps 90 blocks, the mask keeps 80\"}},"
-			    "\"over_dense\":{\"base\":null,\"target\":7.5,\"ideal\":10},\"verdict\":\"unchanged\"," TIMED) "]}");
+	report(HEAD
+		"\"verdict\":\"unchanged\",\"long_over_short\":[{\"title\":\"banded, keep 0.1, block 64\",\"direction\":\"forward\","
+		"\"shortest\":512,\"longest\":8192,\"base\":null,\"target\":3.456}],\"cells\":[" CELL("block_sparse", "forward",
+			"s/r0.1",
+			"\"sparsity\":{\"base\":{\"text\":\"b\",\"contradiction\":null},\"target\":{\"text\":\"fully "
+			"masked blocks 720/800 (90 %)\",\"contradiction\":\"says it keeps 90 blocks, the mask keeps 80\"}},"
+			"\"over_baseline\":{\"base\":null,\"target\":7.5,\"ideal\":10},\"verdict\":\"unchanged\"," TIMED) "]}");
 	const char *table = strstr(text, "\nwhat masks leave out\n");
 	assert_non_null(table);
 	const char *row = strstr(table, "  s/r0.1/forward  fully masked blocks 720/800 (90 %)  ");
 	assert_non_null(row);
 	assert_non_null(strstr(row, "  7.50      10.00\n"));
 	assert_non_null(strstr(text, "WARNING s/r0.1/forward: the target says it keeps 90 blocks, the mask keeps 80\n"));
-	assert_non_null(strstr(text, "long over short: banded keep 0.1 block 64 forward, TFLOP/s at 8192 over 512 tokens: base "
-				     "-, target 3.46\n"));
+	assert_non_null(
+		strstr(text, "long over short: banded, keep 0.1, block 64 forward, throughput at 8192 over 512: base -, target "
+			     "3.46\n"));
 }
 
 #define RAN(config)         "{\"median_ms\":1.7,\"provider\":\"hopper\",\"configuration\":\"" config "\"}"

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "attention_cell.h"
 #include "core/case/case.h"
 
 static struct cell dense(int32_t mask, int32_t seqlen)
@@ -15,16 +16,13 @@ static struct cell dense(int32_t mask, int32_t seqlen)
 	struct cell c = {
 		.direction = DIRECTION_FORWARD,
 		.threshold_pct = 1.5,
-		.attention = { .mask = mask,
-			.seqlen = seqlen,
-			.nhq = 64,
-			.nhk = 8,
-			.headdim = 128,
-			.dtype = FW_BF16,
-			.n_seqs = 1 },
 	};
+	set_attention(&c,
+		&(struct attention_case){
+			.mask = mask, .seqlen = seqlen, .nhq = 64, .nhk = 8, .headdim = 128, .dtype = FW_BF16, .n_seqs = 1 },
+		0);
 
-	c.attention.length[0] = seqlen;
+	attention_of(&c)->length[0] = seqlen;
 	return c;
 }
 
@@ -32,8 +30,8 @@ static struct cell sparse(int32_t seqlen, double ratio, int32_t block)
 {
 	struct cell c = dense(FW_BLOCKS, seqlen);
 
-	c.attention.sparsity_ratio = ratio;
-	c.attention.block = block;
+	attention_of(&c)->sparsity_ratio = ratio;
+	attention_of(&c)->block = block;
 	return c;
 }
 
@@ -41,10 +39,10 @@ static struct cell varlen(int32_t mask)
 {
 	struct cell c = dense(mask, 12);
 
-	c.attention.n_seqs = 3;
-	c.attention.length[0] = 7;
-	c.attention.length[1] = 4;
-	c.attention.length[2] = 1;
+	attention_of(&c)->n_seqs = 3;
+	attention_of(&c)->length[0] = 7;
+	attention_of(&c)->length[1] = 4;
+	attention_of(&c)->length[2] = 1;
 	return c;
 }
 
@@ -62,22 +60,22 @@ static void keys(void **state)
 	case_name(&c);
 	assert_string_equal(c.key, "attention/block_sparse/s49152/r0.1/b64/hq64/hk8/d128/bf16/backward");
 	assert_string_equal(c.group, "block_sparse");
-	assert_string_equal(c.mask, "block_sparse");
+	assert_string_equal(c.title, "keep 0.1, block 64");
 	assert_string_equal(c.family, "attention");
-	c.attention.pattern = PATTERN_BANDED;
+	attention_of(&c)->pattern = PATTERN_BANDED;
 	case_name(&c);
 	assert_string_equal(c.key, "attention/block_sparse/banded/s49152/r0.1/b64/hq64/hk8/d128/bf16/backward");
 	assert_string_equal(c.group, "block_sparse");
-	assert_string_equal(c.mask, "banded");
-	c.attention.pattern = PATTERN_RANDOM_TOKENS;
+	assert_string_equal(c.title, "banded, keep 0.1, block 64");
+	attention_of(&c)->pattern = PATTERN_RANDOM_TOKENS;
 	case_name(&c);
-	assert_string_equal(c.mask, "random_tokens");
+	assert_string_equal(c.title, "random tokens, keep 0.1, block 64");
 	c = varlen(FW_FULL);
 	case_name(&c);
 	assert_string_equal(c.case_key, "attention/dense/varlen_full/s12/hq64/hk8/d128/bf16");
 	c = varlen(FW_CAUSAL);
 	case_name(&c);
-	assert_string_equal(c.mask, "varlen_causal");
+	assert_string_equal(c.title, "varlen causal");
 }
 
 /* Pairs that a mask shows, counted one by one. */
@@ -98,29 +96,29 @@ static void areas_are_exact(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		assert_true(case_area(&cases[i].attention) == count_pairs(&cases[i].attention));
+		assert_true(attention_area(attention_of(&cases[i])) == count_pairs(attention_of(&cases[i])));
 	struct cell c = sparse(49152, 0.1, 128);
 
-	assert_int_equal(case_kept_blocks(&c.attention), 38); /* floor(0.1 * 384) */
-	assert_true(case_area(&c.attention) == 49152.0 * 38 * 128);
+	assert_int_equal(attention_kept_blocks(attention_of(&c)), 38); /* floor(0.1 * 384) */
+	assert_true(attention_area(attention_of(&c)) == 49152.0 * 38 * 128);
 	c = sparse(6400, 0.29, 64); /* 0.29 * 100 is a hair below 29 in doubles */
-	assert_int_equal(case_kept_blocks(&c.attention), 29);
-	assert_int_equal(case_kept_blocks(&cases[0].attention), 0);
+	assert_int_equal(attention_kept_blocks(attention_of(&c)), 29);
+	assert_int_equal(attention_kept_blocks(attention_of(&cases[0])), 0);
 	for (int pattern = 0; pattern < PATTERNS; pattern++) {
 		uint32_t bits[2 * 16 * 32] = { 0 };
-		struct attention_case *a = &c.attention;
+		struct attention_case *a = attention_of(&c);
 
 		c = sparse(1024, 0.3, 64);
 		a->pattern = (enum pattern)pattern;
 		a->nhk = 2;
-		case_block_bits(a, 5, bits);
-		int kept = 0, key_blocks = case_key_blocks(a);
+		attention_block_bits(a, 5, bits);
+		int kept = 0, key_blocks = attention_key_blocks(a);
 
 		for (int w = 0; w < 2 * 16 * ((key_blocks + 31) / 32); w++)
 			kept += __builtin_popcount(bits[w]);
 		assert_int_equal(key_blocks, pattern == PATTERN_RANDOM_TOKENS ? 1024 : 16);
-		assert_int_equal(kept, 2 * 16 * case_kept_blocks(a));
-		assert_true(case_area(a) == (double)kept / 2 * 64 * case_key_block(a));
+		assert_int_equal(kept, 2 * 16 * attention_kept_blocks(a));
+		assert_true(attention_area(a) == (double)kept / 2 * 64 * attention_key_block(a));
 	}
 }
 
@@ -154,7 +152,7 @@ static void problem_of_the_abi(void **state)
 	assert_int_equal(a.block_q, 64);
 	assert_true(fabs(a.scale - 1 / sqrt(128.0)) < 1e-15);
 	c = sparse(8192, 0.5, 64);
-	c.attention.pattern = PATTERN_RANDOM_TOKENS;
+	attention_of(&c)->pattern = PATTERN_RANDOM_TOKENS;
 	case_problem(&c, &a, &p);
 	assert_int_equal(a.block_q, 64);
 	assert_int_equal(a.block_k, 1);
@@ -197,10 +195,10 @@ static void impossible_sizes(void **state)
 
 	(void)state;
 	c = dense(FW_FULL, 128);
-	c.attention.nhk = 7;
+	attention_of(&c)->nhk = 7;
 	refuse(c, "no multiple of nhk 7");
 	c = dense(FW_FULL, 128);
-	c.attention.headdim = 100;
+	attention_of(&c)->headdim = 100;
 	refuse(c, "headdim 100");
 	c = dense(FW_FULL, 0);
 	refuse(c, "seqlen 0");
@@ -209,22 +207,22 @@ static void impossible_sizes(void **state)
 	c = dense(9, 128);
 	refuse(c, "mask 9");
 	c = dense(FW_FULL, 128);
-	c.attention.dtype = FW_F32;
+	attention_of(&c)->dtype = FW_F32;
 	refuse(c, "f32");
 	c = dense(FW_FULL, 128);
-	c.attention.block = 64;
+	attention_of(&c)->block = 64;
 	refuse(c, "dense case has no block");
 	c = dense(FW_FULL, 128);
 	c.direction = (enum direction)3;
-	refuse(c, "neither forward nor backward");
+	refuse(c, "has no direction");
 	c = dense(FW_FULL, 128);
 	c.threshold_pct = 0;
 	refuse(c, "threshold");
 	c = varlen(FW_FULL);
-	c.attention.length[1] = 5;
+	attention_of(&c)->length[1] = 5;
 	refuse(c, "hold 13 tokens, seqlen is 12");
 	c = varlen(FW_FULL);
-	c.attention.length[2] = 0;
+	attention_of(&c)->length[2] = 0;
 	refuse(c, "sequence 2 has 0 tokens");
 	refuse(sparse(1000, 0.5, 64), "seqlen 1000 is no multiple of block size 64; use 960 or 1024");
 	refuse(sparse(64, 0.5, 128), "does not fit");
@@ -234,16 +232,16 @@ static void impossible_sizes(void **state)
 	refuse(sparse(1024, 0.05, 64), "less than one of 16 blocks");
 	refuse(sparse(1 << 17, 0.5, 1), "more than");
 	c = sparse(32768, 0.5, 64);
-	c.attention.pattern = PATTERN_RANDOM_TOKENS;
+	attention_of(&c)->pattern = PATTERN_RANDOM_TOKENS;
 	refuse(c, "random tokens are drawn of at most 16384, not of seqlen 32768");
 	c = sparse(1024, 0.5, 64);
-	c.attention.pattern = PATTERNS;
+	attention_of(&c)->pattern = PATTERNS;
 	refuse(c, "pattern 5 is unknown");
 	c = sparse(1024, 0.32, 64);
-	c.attention.pattern = PATTERN_BIGBIRD;
+	attention_of(&c)->pattern = PATTERN_BIGBIRD;
 	refuse(c, "at least one that is drawn; sparsity ratio 0.32 keeps 5 of 16");
 	c = dense(FW_FULL, 128);
-	c.attention.pattern = PATTERN_BANDED;
+	attention_of(&c)->pattern = PATTERN_BANDED;
 	refuse(c, "dense case has no block size, sparsity ratio or pattern");
 }
 
@@ -259,7 +257,7 @@ static void possible_sizes(void **state)
 		assert_int_equal(case_check(&cases[i], &err), 0);
 		assert_int_equal(err.code, ERR_NONE);
 	}
-	assert_int_equal(case_kept_blocks(&cases[5].attention), 384);
+	assert_int_equal(attention_kept_blocks(attention_of(&cases[5])), 384);
 }
 
 int main(void)

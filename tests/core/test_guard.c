@@ -11,6 +11,7 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
+#include "attention_cell.h"
 #include "core/protocol/guard.h"
 #include "runner/device/guard_script.h"
 #include "runner_run.h"
@@ -224,8 +225,8 @@ static void bursts_settle_at_clocks_of_their_own(void **state)
 	bool burst[] = { true };
 	int index[1];
 	(void)state;
-	cell[0].attention.nhq = 8;
-	cell[0].attention.headdim = 64;
+	attention_of(&cell[0])->nhq = 8;
+	attention_of(&cell[0])->headdim = 64;
 	case_name(&cell[0]);
 	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;

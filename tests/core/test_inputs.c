@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention_cell.h"
 #include "base/hash.h"
 #include "core/case/inputs.h"
-#include "core/case/pattern.h"
+#include "family/attention/pattern.h"
 #include "kernels/fw_attention.h"
 
 static const struct {
@@ -211,12 +212,12 @@ static void keep_all_and_one(void **state)
 	uint32_t bits[2 * 3 * 2];
 
 	(void)state;
-	inputs_block_bits(1, 2, 3, 40, 40, bits);
+	pattern_drawn_bits(1, 2, 3, 40, 40, bits);
 	for (int row = 0; row < 6; row++) {
 		assert_int_equal(bits[2 * row], 0xffffffffu);
 		assert_int_equal(bits[2 * row + 1], 0xffu);
 	}
-	inputs_block_bits(1, 2, 3, 40, 1, bits);
+	pattern_drawn_bits(1, 2, 3, 40, 1, bits);
 	for (int row = 0; row < 6; row++)
 		assert_int_equal(__builtin_popcount(bits[2 * row]) + __builtin_popcount(bits[2 * row + 1]), 1);
 }

@@ -1,4 +1,5 @@
 /* Protocol 1: every message survives writing and reading. */
+#include "attention_cell.h"
 #include "protocol_lines.h"
 
 #include <math.h>
@@ -59,21 +60,21 @@ static void one_cell(void **state)
 	protocol_put_cell(&j, &in);
 	assert_int_equal(protocol_parse_cell(text.data, text.len, &out, &err), 0);
 	assert_string_equal(out.key, in.key);
-	assert_memory_equal(&out.attention, &in.attention, sizeof in.attention);
+	assert_memory_equal(attention_of(&out), attention_of(&in), sizeof(struct attention_case));
 	for (int pattern = 0; pattern < PATTERNS; pattern++) {
 		in = a_cell(true);
-		in.attention.pattern = (enum pattern)pattern;
-		in.attention.sparsity_ratio = 0.5;
+		attention_of(&in)->pattern = (enum pattern)pattern;
+		attention_of(&in)->sparsity_ratio = 0.5;
 		case_name(&in);
 		buf_clear(&text);
 		jsonw_init(&j, &text);
 		protocol_put_cell(&j, &in);
 		assert_int_equal(protocol_parse_cell(text.data, text.len, &out, &err), 0);
 		assert_string_equal(out.key, in.key);
-		assert_int_equal(out.attention.pattern, pattern);
+		assert_int_equal(attention_of(&out)->pattern, pattern);
 	}
 	assert_int_equal(protocol_parse_cell("{\"key\":\"attention/x\"}", 21, &out, &err), -1);
-	assert_non_null(strstr(err.text, "cell.mask: "));
+	assert_non_null(strstr(err.text, "cell.family: "));
 	err_clear(&err);
 	assert_int_equal(protocol_parse_cell("{", 1, &out, &err), -1);
 	assert_non_null(strstr(err.text, "not JSON"));
@@ -88,9 +89,9 @@ static void job(void **state)
 
 	(void)state;
 	fill_job(&body, cells);
-	cells[0].attention.n_seqs = 2;
-	cells[0].attention.length[0] = 1000;
-	cells[0].attention.length[1] = 24;
+	attention_of(&cells[0])->n_seqs = 2;
+	attention_of(&cells[0])->length[0] = 1000;
+	attention_of(&cells[0])->length[1] = 24;
 	cells[1].tau0 = 0.004;
 	cells[1].blind_pct = 27.9;
 	case_name(&cells[0]);
@@ -103,12 +104,12 @@ static void job(void **state)
 	assert_string_equal(out.u.job->subject[0].build.command[1], "DEVICE={device}");
 	assert_string_equal(out.u.job->subject[0].build.output[0], "build/{device}/libattention.so");
 	assert_true(out.u.job->subject[0].build.timeout_s == 900);
-	assert_string_equal(out.u.job->cell[0].mask, "varlen_causal");
-	assert_int_equal(out.u.job->cell[0].attention.length[1], 24);
+	assert_string_equal(out.u.job->cell[0].title, "varlen causal");
+	assert_int_equal(attention_of(&out.u.job->cell[0])->length[1], 24);
 	assert_string_equal(out.u.job->cell[1].key, cells[1].key);
 	assert_string_equal(out.u.job->cell[1].case_key, cells[1].case_key);
-	assert_true(out.u.job->cell[1].attention.seed == UINT64_MAX);
-	assert_true(out.u.job->cell[1].attention.sparsity_ratio == 0.3);
+	assert_true(out.u.job->cell[1].seed == UINT64_MAX);
+	assert_true(attention_of(&out.u.job->cell[1])->sparsity_ratio == 0.3);
 	assert_true(out.u.job->rule.k == 3.5 && out.u.job->rule.confirm);
 	assert_true(out.u.job->limits.budget_s == 600.5);
 	msg_fini(&out);

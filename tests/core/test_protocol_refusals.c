@@ -1,4 +1,5 @@
 /* What is no message of protocol 1 is refused by the key that is wrong; what is only more than we know is not. */
+#include "attention_cell.h"
 #include "protocol_lines.h"
 
 static void refuse(const char *line, const char *words)
@@ -141,7 +142,7 @@ static void wrong_jobs(void **state)
 		{ "\"nhk\":2", "\"nhk\":3", "job.cells[0].key: nhq 8 is no multiple of nhk 3" },
 		{ "\"seqlen\":1024", "\"seqlen\":2048", "job.cells[0].key: does not belong to these sizes" },
 		{ "\"lengths\":[]", "\"lengths\":[1024,1]", "job.cells[0].key: the sequences hold 1025" },
-		{ "\"lengths\":[]", "\"lengths\":[0]", "job.cells[0].lengths: item 0" },
+		{ "\"lengths\":[]", "\"lengths\":[0]", "job.cells[0].shape.lengths: item 0" },
 		{ "\"sparsity_ratio\":0.3", "\"sparsity_ratio\":0.31", "job.cells[1].key" },
 		{ "\"block\":64", "\"block\":1000", "job.cells[1].key: seqlen 1024 is no multiple" },
 		{ "\"seed\":\"18446744073709551615\"", "\"seed\":\"x\"", "job.cells[0].seed" },
@@ -230,10 +231,10 @@ static void too_long(void **state)
 	body->n_cells = SUITE_CELLS_MAX;
 	for (int i = 0; i < SUITE_CELLS_MAX; i++) { /* the longest cells there can be still fit */
 		cells[i] = a_cell(false);
-		cells[i].attention.seqlen = 1000 * CASE_SEQS_MAX;
-		cells[i].attention.n_seqs = CASE_SEQS_MAX;
-		for (int s = 0; s < CASE_SEQS_MAX; s++)
-			cells[i].attention.length[s] = 1000;
+		attention_of(&cells[i])->seqlen = 1000 * ATTENTION_SEQS_MAX;
+		attention_of(&cells[i])->n_seqs = ATTENTION_SEQS_MAX;
+		for (int s = 0; s < ATTENTION_SEQS_MAX; s++)
+			attention_of(&cells[i])->length[s] = 1000;
 		case_name(&cells[i]);
 	}
 	buf_init(&line, PROTOCOL_LINE_MAX);

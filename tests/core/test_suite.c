@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attention_cell.h"
 #include "base/buf.h"
 #include "core/suite/suite.h"
 
@@ -71,11 +72,11 @@ static void ffa_is_twenty_cells(void **state)
 	for (int i = 0; i < 20; i++) {
 		assert_string_equal(s.cell[i].key, keys[i]);
 		assert_true(s.cell[i].threshold_pct == 1.5);
-		assert_int_equal(s.cell[i].attention.seed, 42);
+		assert_int_equal(s.cell[i].seed, 42);
 	}
-	assert_int_equal(s.cell[4].attention.n_seqs, 14);
-	assert_int_equal(s.cell[6].attention.n_seqs, 15);
-	assert_int_equal(s.cell[6].attention.length[3], 2823);
+	assert_int_equal(attention_of(&s.cell[4])->n_seqs, 14);
+	assert_int_equal(attention_of(&s.cell[6])->n_seqs, 15);
+	assert_int_equal(attention_of(&s.cell[6])->length[3], 2823);
 	suite_fini(&s);
 	assert_null(s.cell);
 }
@@ -127,8 +128,9 @@ static void suites_of_public_systems(void **state)
 	suite_fini(&s);
 	load("etc/suites/ws-2x16x64.yaml", &s);
 	for (int i = 0; i < s.n_cells; i++)
-		assert_true(s.cell[i].attention.n_seqs == 2 && s.cell[i].attention.length[0] == s.cell[i].attention.length[1]);
-	assert_int_equal(s.cell[0].attention.length[0], 128);
+		assert_true(attention_of(&s.cell[i])->n_seqs == 2 &&
+			    attention_of(&s.cell[i])->length[0] == attention_of(&s.cell[i])->length[1]);
+	assert_int_equal(attention_of(&s.cell[0])->length[0], 128);
 	assert_string_equal(s.cell[0].case_key, "attention/dense/varlen_full/s256/hq16/hk16/d64/bf16");
 	suite_fini(&s);
 	load("etc/suites/traffic.yaml", &s);
@@ -172,7 +174,7 @@ static void thresholds_and_directions(void **state)
 	assert_true(s.cell[0].threshold_pct == 3);
 	assert_true(s.cell[1].threshold_pct == 2);
 	assert_true(s.cell[2].threshold_pct == 4);
-	assert_int_equal(s.cell[2].attention.seed, 9);
+	assert_int_equal(s.cell[2].seed, 9);
 	assert_true(s.budget_s == 30);
 	suite_fini(&s);
 }
@@ -189,8 +191,8 @@ static void patterns_of_block_masks(void **state)
 		&s);
 	assert_int_equal(s.n_cells, 4);
 	for (int i = 0; i < 4; i++) {
-		assert_string_equal(s.cell[i].mask, masks[i]);
-		assert_int_equal(s.cell[i].attention.pattern, i);
+		assert_string_equal(attention_mask_name(attention_of(&s.cell[i])), masks[i]);
+		assert_int_equal(attention_of(&s.cell[i])->pattern, i);
 	}
 	assert_string_equal(s.cell[0].key, "attention/block_sparse/s512/r0.5/b64/hq8/hk2/d64/bf16/forward");
 	assert_string_equal(s.cell[3].key, "attention/block_sparse/random_tokens/s512/r0.5/b64/hq8/hk2/d64/bf16/forward");
@@ -215,7 +217,7 @@ static void sparse_lengths_have_a_dense_case(void **state)
 	assert_int_equal(s.n_cells, 4);
 	assert_string_equal(s.cell[0].case_key, "attention/dense/full/s512/hq8/hk2/d64/bf16");
 	assert_string_equal(s.cell[1].case_key, "attention/dense/full/s1024/hq8/hk2/d64/bf16");
-	assert_string_equal(s.cell[2].mask, "block_sparse");
+	assert_string_equal(attention_mask_name(attention_of(&s.cell[2])), "block_sparse");
 	suite_fini(&s);
 	parse(HEAD "block_sparse: {seqlens: [512], sparsity_ratios: [0.5], block_sizes: [64], dense_reference: false}\n", &s);
 	assert_int_equal(s.n_cells, 2);
@@ -236,7 +238,7 @@ static void filter_keeps_order(void **state)
 	load("etc/suites/ffa.yaml", &s);
 	assert_int_equal(suite_filter(&s, "*/forward"), 10);
 	assert_int_equal(suite_filter(&s, "*/dense/*"), 4);
-	assert_string_equal(s.cell[3].mask, "varlen_causal");
+	assert_string_equal(s.cell[3].title, "varlen causal");
 	assert_int_equal(suite_filter(&s, "nothing"), 0);
 	suite_fini(&s);
 }

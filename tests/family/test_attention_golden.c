@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attention_cell.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "core/suite/suite.h"
@@ -51,7 +52,8 @@ static void hash_cells(const struct suite *s, char hex[HASH_HEX])
 		const struct cell *c = &s->cell[i];
 
 		snprintf(line, sizeof line, "%s %s %s %s %s %s %.17g %.17g %g\n", c->key, c->case_key, c->family, c->group,
-			c->mask, direction_name(c->direction), case_flops(c), case_bytes(c), c->threshold_pct);
+			attention_mask_name(attention_in(c)), direction_name(c->direction), case_flops(c), case_bytes(c),
+			c->threshold_pct);
 		hash_update(&h, line, strlen(line));
 	}
 	hash_end(&h, hex);
@@ -137,18 +139,18 @@ static void inputs(void **state)
 			struct cell c = small_cell(golden[i].mask, d, golden[i].n_seqs, golden[i].n_seqs > 1 ? two : one);
 			struct problem p;
 
-			c.attention.pattern = golden[i].pattern;
+			attention_of(&c)->pattern = golden[i].pattern;
 			case_name(&c);
 			assert_int_equal(problem_open(&p, &device_cpu, dev, &c, &err), 0);
 			hash_update(&h, p.input_sha256, strlen(p.input_sha256));
 			if (d == DIRECTION_FORWARD)
 				snprintf(named, sizeof named, "%s", p.input_sha256);
 			if (golden[i].n_seqs > 1 || golden[i].mask == FW_BLOCKS) {
-				assert_true(problem_has_second_mask(&p));
-				assert_int_equal(problem_second_mask(&p, &err), 0);
+				assert_true(problem_has_second(&p));
+				assert_int_equal(problem_second(&p, &err), 0);
 			}
 			for (int slot = 0; slot < FW_ATTENTION_SLOTS; slot++)
-				if (p.slot[slot].use == PROBLEM_INPUT && slot != FW_O && slot != FW_LSE)
+				if (p.slot[slot].use == SLOT_INPUT && slot != FW_O && slot != FW_LSE)
 					hash_update(&h, p.slot[slot].master, p.slot[slot].bytes);
 			problem_close(&p);
 		}

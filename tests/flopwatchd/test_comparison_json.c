@@ -1,4 +1,5 @@
 /* The stored body: every key that the API promises, null where nothing is known, equal bytes for equal rows, bounded size. */
+#include "attention_cell.h"
 #include "fixture_result.h"
 
 #include <jansson.h>
@@ -140,7 +141,7 @@ static void every_promised_key_is_there(void **state)
 	assert_true(number(json_object_get(slow, "call"), "base_us") > 1000);
 	assert_true(number(json_object_get(slow, "error_ratio"), "target") == 0.31);
 	assert_true(is_null(slow, "failure") && is_null(slow, "reason") && is_null(slow, "nodes"));
-	assert_int_equal(number(json_array_get(cells, 3), "block"), 64);
+	assert_int_equal(number(json_object_get(json_array_get(cells, 3), "shape"), "block"), 64);
 	json_decref(j);
 	buf_fini(&body);
 }
@@ -172,15 +173,15 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 	struct buf body;
 	struct result *r = fixture_result(f, "feature/x", 1, 2, 4);
 	struct cell *dense = &r->plan.ask.cell[1];
-	dense->attention.mask = FW_FULL;
-	dense->attention.seqlen = dense->attention.length[0] = 4096;
+	attention_of(dense)->mask = FW_FULL;
+	attention_of(dense)->seqlen = attention_of(dense)->length[0] = 4096;
 	case_name(dense);
 	fixture_measured(r, shift);
 	tell_mask(r, ROLE_BASE, 3, 819);
 	tell_mask(r, ROLE_TARGET, 3, 800);
 	json_t *j = body_of(f, judged(f, r), &body);
 	const json_t *cells = json_object_get(j, "cells"), *full = json_array_get(cells, 1), *sparse = json_array_get(cells, 3);
-	assert_true(is_null(full, "sparsity") && is_null(full, "over_dense") && is_null(full, "peak"));
+	assert_true(is_null(full, "sparsity") && is_null(full, "over_baseline") && is_null(full, "peak"));
 	const json_t *sparsity = json_object_get(sparse, "sparsity"), *base = json_object_get(sparsity, "base"),
 		     *target = json_object_get(sparsity, "target");
 	assert_int_equal(number(sparsity, "blocks"), 4096);
@@ -190,14 +191,14 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 	assert_int_equal(number(target, "blocks_kept"), 800);
 	assert_string_equal(text(target, "contradiction"), "says it keeps 800 blocks, the mask keeps 819");
 	assert_int_equal(number(json_object_get(sparse, "peak"), "target_bytes"), 3120);
-	const json_t *over = json_object_get(sparse, "over_dense");
+	const json_t *over = json_object_get(sparse, "over_baseline");
 	double expected =
 		number(json_object_get(full, "base"), "median_ms") / number(json_object_get(sparse, "base"), "median_ms");
 	assert_true(fabs(number(over, "base") / expected - 1) < 1e-5);
 	assert_true(fabs(number(over, "ideal") - 64.0 / 12) < 1e-4); /* 0.2 keeps 12 of 64 blocks */
 	const json_t *lines = json_object_get(j, "long_over_short"), *line = json_array_get(lines, 0);
 	assert_int_equal(json_array_size(lines), 1); /* causal at 1024 and 3072 tokens; the others have one length */
-	assert_string_equal(text(line, "mask"), "causal");
+	assert_string_equal(text(line, "title"), "causal");
 	assert_int_equal(number(line, "shortest"), 1024);
 	assert_int_equal(number(line, "longest"), 3072);
 	expected = number(json_object_get(json_array_get(cells, 2), "target"), "tflops") /

@@ -25,7 +25,9 @@ static void sizes_of_change_become_words(void **state)
 	assert_string_equal(slow.input_sha, "feed");
 	assert_true(slow.flops > 0);
 	assert_string_equal(cell_of(f, out.comparison, 3).group, "block_sparse");
-	assert_string_equal(slow.mask, "causal");
+	assert_string_equal(slow.title, "causal");
+	assert_int_equal(slow.size, 2048);
+	assert_non_null(strstr(slow.shape, "{\"mask\":\"causal\",\"seqlen\":2048,\"nhq\":4,"));
 	assert_string_equal(slow.direction, "forward");
 }
 

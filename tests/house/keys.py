@@ -8,6 +8,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # who reads, the headline in doc/reference.md, the headline in the man page
 PARTS = (("manifest.c", "## The manifest", "# THE MANIFEST"), ("benchmark.c", "### Of each benchmark", "# BENCHMARKS"), ("suite.c", "## Suites", "# SUITES"))
+# a suite's keys that a family reads stand with the suite's own, those of families after the first in a page each
 wrong = []
 
 
@@ -37,6 +38,8 @@ man = (ROOT / "etc/man/flopwatch.yaml.5.scd").read_text()
 for reader, in_page, in_man in PARTS:
     source = f"daemon/core/suite/{reader}"
     read = keys_of(source)
+    if reader == "suite.c":
+        read |= keys_of("daemon/family/attention/suite.c")
     rows = re.findall(r"^\| (`[^|]+) \|", part_of(page, in_page), re.M)
     told = {word for row in rows for path in re.findall(r"`([^`]+)`", row) for word in re.findall(r"\w+", path)}
     shown = {word for name in re.findall(r"^\*([\w., *]+)\*", part_of(man, in_man), re.M) for word in re.findall(r"\w+", name)}
@@ -44,6 +47,14 @@ for reader, in_page, in_man in PARTS:
     wrong += [f"doc/reference.md: {key} is read by nobody in {source}" for key in sorted(told - read)]
     wrong += [f"etc/man/flopwatch.yaml.5.scd: {in_man[2:]} lacks {key}, which {source} reads" for key in sorted(read - shown)]
     wrong += [f"etc/man/flopwatch.yaml.5.scd: {key} is read by nobody in {source}" for key in sorted(shown - read)]
+for folder in sorted((ROOT / "daemon/family").iterdir()):
+    if not folder.is_dir() or folder.name == "attention":
+        continue
+    page = ROOT / "doc/families" / f"{folder.name}.md"
+    told = set(re.findall(r"^\| `(\w+)` \|", page.read_text(), re.M)) if page.exists() else set()
+    read = set().union(*(keys_of(path.relative_to(ROOT)) for path in folder.glob("*.c")))
+    wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/family/{folder.name} reads" for key in sorted(read - told)]
+    wrong += [f"{page.relative_to(ROOT)}: {key} is read by nobody in daemon/family/{folder.name}" for key in sorted(told - read)]
 man = (ROOT / "etc/man/flopwatchd.yml.5.scd").read_text()
 reader = (ROOT / "daemon/flopwatchd/runtime/config_read.c").read_text()
 for key in sorted(set(re.findall(r'\(y, \w+, "(\w+)"|^\t\t\{ "(\w+)", \d', reader, re.M)), key="".join):

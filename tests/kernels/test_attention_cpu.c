@@ -8,9 +8,10 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "attention_cell.h"
 #include "attention_run.h"
 #include "base/proc.h"
-#include "runner/reference/accept.h"
+#include "family/attention/reference/accept.h"
 #include "tests/modules/good.c"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -347,7 +348,7 @@ static void a_second_mask_on_the_same_plan(void **state)
 		run_direction(&r, direction);
 		assert_int_equal(plan_bind(&b, cpu, &r, NULL, 0), FW_OK);
 		for (uint64_t seed = 1; seed <= 2; seed++) {
-			inputs_block_bits(seed, 1, 8, 8, 4, r.bits);
+			pattern_drawn_bits(seed, 1, 8, 8, 4, r.bits);
 			if (direction == DIRECTION_BACKWARD) {
 				run_direction(&r, DIRECTION_FORWARD);
 				assert_int_equal(run_once(&r, cpu, NULL, 0), FW_OK);
@@ -381,7 +382,7 @@ static struct fw_work work_of(struct attention_run *r)
 	struct fw_tensor slot[FW_ATTENTION_SLOTS] = { 0 };
 	struct fw_work work = { .struct_size = sizeof work };
 	case_problem(&r->cell, &a, &p);
-	slot[FW_CU_Q].data = slot[FW_CU_K].data = r->cell.attention.n_seqs > 1 ? r->cu : NULL;
+	slot[FW_CU_Q].data = slot[FW_CU_K].data = attention_of(&r->cell)->n_seqs > 1 ? r->cu : NULL;
 	slot[FW_BLOCK_BITS].data = r->bits;
 	struct fw_io host = { .struct_size = sizeof host, .n_slots = FW_ATTENTION_SLOTS, .slot = slot };
 	assert_int_equal(cpu->count(&p, NULL, &host, &work), FW_OK);

@@ -5,20 +5,22 @@
 #define ATTENTION_RUN_H
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention_cell.h"
 #include "core/case/case.h"
 #include "core/case/inputs.h"
 #include "kernels/fw_attention.h"
-#include "runner/reference/reference.h"
+#include "family/attention/reference/reference.h"
 
 enum { GUARD_BYTES = 256 };
 
 struct attention_run {
 	struct cell cell;
 	void *buffer[FW_ATTENTION_SLOTS]; /* each followed by GUARD_BYTES of 0xab */
-	int32_t cu[CASE_SEQS_MAX + 1];
+	int32_t cu[ATTENTION_SEQS_MAX + 1];
 	uint32_t *bits;
 	size_t bits_bytes;
 };
@@ -31,14 +33,14 @@ static inline size_t run_bytes(const struct attention_run *r, int slot)
 /* Other places for the kept blocks of a block mask. */
 static inline void run_pattern(struct attention_run *r, enum pattern pattern)
 {
-	struct attention_case *a = &r->cell.attention;
+	struct attention_case *a = attention_of(&r->cell);
 	a->pattern = pattern;
 	case_name(&r->cell);
 	free(r->bits);
-	r->bits_bytes =
-		(size_t)a->nhk * (size_t)(a->seqlen / a->block) * (size_t)((case_key_blocks(a) + 31) / 32) * sizeof(uint32_t);
+	r->bits_bytes = (size_t)a->nhk * (size_t)(a->seqlen / a->block) * (size_t)((attention_key_blocks(a) + 31) / 32) *
+			sizeof(uint32_t);
 	r->bits = calloc(1, r->bits_bytes);
-	case_block_bits(a, a->seed, r->bits);
+	attention_block_bits(a, r->cell.seed, r->bits);
 }
 
 /* `length` NULL: one sequence of `seqlen`; else `n_seqs` lengths that add up to it. `block` 0 unless FW_BLOCKS. */
@@ -46,7 +48,7 @@ static inline void run_init(struct attention_run *r, int mask, int seqlen, const
 	int headdim, int block, double ratio)
 {
 	memset(r, 0, sizeof *r);
-	struct attention_case *a = &r->cell.attention;
+	struct attention_case *a = attention_of(&r->cell);
 	*a = (struct attention_case){ .mask = mask,
 		.seqlen = seqlen,
 		.nhq = nhq,
@@ -55,8 +57,9 @@ static inline void run_init(struct attention_run *r, int mask, int seqlen, const
 		.dtype = FW_BF16,
 		.n_seqs = length ? n_seqs : 1,
 		.block = block,
-		.sparsity_ratio = ratio,
-		.seed = 42 };
+		.sparsity_ratio = ratio };
+	snprintf(r->cell.family, sizeof r->cell.family, "attention");
+	r->cell.seed = 42;
 	for (int i = 0; i < a->n_seqs; i++) {
 		a->length[i] = length ? length[i] : seqlen;
 		r->cu[i + 1] = r->cu[i] + a->length[i];
@@ -69,7 +72,7 @@ static inline void run_init(struct attention_run *r, int mask, int seqlen, const
 		memset(r->buffer[slot], 0xff, bytes); /* NaN in bf16 and float */
 		memset((char *)r->buffer[slot] + bytes, 0xab, GUARD_BYTES);
 		if (slot == FW_Q || slot == FW_K || slot == FW_V || slot == FW_DO)
-			inputs_fill(a->seed, (uint32_t)slot, 0, bytes / sizeof(uint16_t), r->buffer[slot]);
+			inputs_fill(r->cell.seed, (uint32_t)slot, 0, bytes / sizeof(uint16_t), r->buffer[slot]);
 	}
 	if (mask == FW_BLOCKS)
 		run_pattern(r, PATTERN_UNIFORM);
@@ -103,7 +106,7 @@ static inline bool run_guards_intact(const struct attention_run *r)
 
 static inline void run_slots(const struct attention_run *r, struct fw_tensor slot[FW_ATTENTION_SLOTS])
 {
-	const struct attention_case *a = &r->cell.attention;
+	const struct attention_case *a = attention_in(&r->cell);
 	memset(slot, 0, FW_ATTENTION_SLOTS * sizeof *slot);
 	for (int i = FW_Q; i <= FW_DV; i++) {
 		int64_t heads = i == FW_K || i == FW_V || i == FW_DK || i == FW_DV ? a->nhk : a->nhq;

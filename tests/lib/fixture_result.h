@@ -2,6 +2,7 @@
 #ifndef TESTS_FIXTURE_RESULT_H
 #define TESTS_FIXTURE_RESULT_H
 
+#include "attention_cell.h"
 #include "fixture_db.h"
 
 #include "flopwatchd/verdict/judge.h"
@@ -30,7 +31,7 @@ static inline struct result *fixture_result(struct fixture *f, const char *branc
 		c->direction = DIRECTION_FORWARD;
 		c->threshold_pct = 1.5;
 		snprintf(c->family, sizeof c->family, "attention");
-		c->attention = (struct attention_case){ .mask = sparse ? FW_BLOCKS : FW_CAUSAL,
+		*attention_of(c) = (struct attention_case){ .mask = sparse ? FW_BLOCKS : FW_CAUSAL,
 			.seqlen = 1024 * (i + 1),
 			.nhq = 4,
 			.nhk = 1,
@@ -39,8 +40,8 @@ static inline struct result *fixture_result(struct fixture *f, const char *branc
 			.n_seqs = 1,
 			.length = { 1024 * (i + 1) },
 			.block = sparse ? 64 : 0,
-			.sparsity_ratio = sparse ? 0.2 : 0,
-			.seed = 42 };
+			.sparsity_ratio = sparse ? 0.2 : 0 };
+		c->seed = 42;
 		case_name(c);
 	}
 	rule_default(&ask->rule, n_cells);

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "attention_cell.h"
 #include "core/protocol/guard.h"
 #include "cubin_write.h"
 #include "tmp_folder.h"
@@ -106,18 +107,19 @@ static inline int setup(void **state)
 	procs_adopt();
 	peer_init(&s->peer, -1, -1);
 	for (int i = 0; i < CELLS; i++) {
-		s->cell[i] = (struct cell){ .family = "attention",
-			.direction = i == 2 ? DIRECTION_BACKWARD : DIRECTION_FORWARD,
-			.threshold_pct = 1.5,
-			.attention = { .mask = masks[i],
+		s->cell[i] = (struct cell){
+			.family = "attention", .direction = i == 2 ? DIRECTION_BACKWARD : DIRECTION_FORWARD, .threshold_pct = 1.5
+		};
+		set_attention(&s->cell[i],
+			&(struct attention_case){ .mask = masks[i],
 				.seqlen = 64,
 				.nhq = 2,
 				.nhk = 1,
 				.headdim = 64,
 				.dtype = FW_BF16,
 				.n_seqs = 1,
-				.length = { 64 },
-				.seed = 1 } };
+				.length = { 64 } },
+			1);
 		case_name(&s->cell[i]);
 	}
 	/* any program of that name will do: each test writes its own */

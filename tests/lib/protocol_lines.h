@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention_cell.h"
 #include "core/protocol/protocol.h"
 
 #define OID            "0123456789abcdef0123456789abcdef01234567"
@@ -44,20 +45,21 @@ static inline struct cell a_cell(bool sparse)
 	struct cell c = {
 		.direction = sparse ? DIRECTION_BACKWARD : DIRECTION_FORWARD,
 		.threshold_pct = 1.5,
-		.attention = { .mask = sparse ? FW_BLOCKS : FW_CAUSAL,
+	};
+	set_attention(&c,
+		&(struct attention_case){ .mask = sparse ? FW_BLOCKS : FW_CAUSAL,
 			.seqlen = 1024,
 			.nhq = 8,
 			.nhk = 2,
 			.headdim = 64,
 			.dtype = FW_BF16,
-			.n_seqs = 1,
-			.seed = UINT64_MAX },
-	};
+			.n_seqs = 1 },
+		UINT64_MAX);
 
-	c.attention.length[0] = 1024;
+	attention_of(&c)->length[0] = 1024;
 	if (sparse) {
-		c.attention.block = 64;
-		c.attention.sparsity_ratio = 0.3;
+		attention_of(&c)->block = 64;
+		attention_of(&c)->sparsity_ratio = 0.3;
 	}
 	case_name(&c);
 	return c;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "attention_cell.h"
 #include "base/buf.h"
 #include "core/protocol/protocol.h"
 #include "runner/mode/task.h"
@@ -25,13 +26,13 @@ struct run_result {
 static inline struct cell small_cell(int32_t mask, enum direction direction, int n_seqs, const int32_t *length)
 {
 	struct cell c = { .direction = direction, .threshold_pct = 1.5 };
-	struct attention_case *a = &c.attention;
+	struct attention_case *a = attention_of(&c);
 	a->mask = mask;
 	a->nhq = 2;
 	a->nhk = 1;
 	a->headdim = 16;
 	a->dtype = FW_BF16;
-	a->seed = 42;
+	c.seed = 42;
 	a->n_seqs = n_seqs;
 	for (int i = 0; i < n_seqs; i++) {
 		a->length[i] = length[i];

@@ -58,9 +58,9 @@ def cell(i):
     mask = ["full", "causal"][i // 2 % 2]
     direction = ["forward", "backward"][i % 2]
     return {
-        "key": f"attention/dense/{mask}/s64/hq2/hk1/d64/bf16/{direction}", "group": "dense", "mask": mask, "direction": direction,
-        "threshold_pct": 1.5, "seqlen": 64, "nhq": 2, "nhk": 1, "headdim": 64, "dtype": "bf16", "lengths": [], "block": 0,
-        "sparsity_ratio": 0, "seed": "42",
+        "key": f"attention/dense/{mask}/s64/hq2/hk1/d64/bf16/{direction}", "family": "attention", "direction": direction, "threshold_pct": 1.5,
+        "shape": {"mask": mask, "seqlen": 64, "nhq": 2, "nhk": 1, "headdim": 64, "dtype": "bf16", "lengths": [], "block": 0,
+                  "sparsity_ratio": 0}, "seed": "42",
     }
 
 

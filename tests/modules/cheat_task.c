@@ -9,7 +9,7 @@ static void only_what_is_asked(struct fw_plan *p, uint32_t phases);
 #define COMPUTE(p, phases) only_what_is_asked(p, phases)
 #include "good.c"
 
-#include "runner/reference/reference.h"
+#include "family/attention/reference/reference.h"
 
 static char task[1 << 20];
 
@@ -44,13 +44,14 @@ static void only_what_is_asked(struct fw_plan *p, uint32_t phases)
 	static int known;
 	const struct fw_attention *a = &p->a;
 	if (!known) {
-		struct cell cell = { .attention = { .mask = a->mask,
-					     .seqlen = a->total_q,
-					     .nhq = a->nhq,
-					     .nhk = a->nhk,
-					     .headdim = a->headdim,
-					     .n_seqs = 1,
-					     .length = { a->total_q } } };
+		struct cell cell = { .direction = DIRECTION_FORWARD };
+		*attention_of(&cell) = (struct attention_case){ .mask = a->mask,
+			.seqlen = a->total_q,
+			.nhq = a->nhq,
+			.nhk = a->nhk,
+			.headdim = a->headdim,
+			.n_seqs = 1,
+			.length = { a->total_q } };
 		struct fw_err err = { 0 };
 		known = find_task() && strstr(task, "\"mode\":\"check\"") == NULL && p->direction == FW_FORWARD &&
 					reference_plan_make(

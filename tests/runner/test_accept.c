@@ -7,9 +7,10 @@
 
 #include <stdio.h>
 
+#include "attention_cell.h"
 #include "attention_run.h"
-#include "runner/reference/accept.h"
-#include "runner/reference/math.h"
+#include "family/attention/reference/accept.h"
+#include "family/attention/reference/math.h"
 #include "tests/modules/good.c"
 
 static const struct fw_provider *good(void)
@@ -144,7 +145,7 @@ static void equal_keys_give_the_mean(void **state)
 /* Two keys, one query, by hand; and the gradients of sum(dO * O) by differences of the exact forward. */
 static double loss(const struct attention_run *r, const double *q, const double *k, const double *v)
 {
-	const struct attention_case *a = &r->cell.attention;
+	const struct attention_case *a = attention_in(&r->cell);
 	int s = a->seqlen, d = a->headdim;
 	double sum = 0;
 	for (int h = 0; h < a->nhq; h++)
@@ -237,10 +238,11 @@ static void plan_is_seeded_and_covers_ends(void **state)
 	struct reference_plan p[3];
 	struct fw_err err = { 0 };
 	memset(&r, 0, sizeof r);
-	r.cell.attention = (struct attention_case){
+	*attention_of(&r.cell) = (struct attention_case){
 		.mask = FW_CAUSAL, .seqlen = 49152, .nhq = 64, .nhk = 8, .headdim = 128, .dtype = FW_BF16, .n_seqs = 3
 	};
-	memcpy(r.cell.attention.length, lengths, sizeof lengths);
+	snprintf(r.cell.family, sizeof r.cell.family, "attention");
+	memcpy(attention_of(&r.cell)->length, lengths, sizeof lengths);
 	run_direction(&r, DIRECTION_BACKWARD);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(reference_plan_make(&r.cell, i == 2 ? 8 : 7, 0, &p[i], &err), 0);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attention_cell.h"
 #include "runner_run.h"
 
 static const int32_t one[] = { 48 };
@@ -63,7 +64,7 @@ static void every_pattern_is_right_and_a_wrong_one_is_seen(void **state)
 	(void)state;
 	for (int i = 0; i < 2 * PATTERNS; i++) {
 		cell[i] = small_cell(FW_BLOCKS, i % 2 ? DIRECTION_BACKWARD : DIRECTION_FORWARD, 1, rows);
-		cell[i].attention.pattern = (enum pattern)(i / 2);
+		attention_of(&cell[i])->pattern = (enum pattern)(i / 2);
 		case_name(&cell[i]);
 	}
 	struct msg_run run = small_run(RUN_CHECK, "cpu", good, 1, cell, index, 2 * PATTERNS);

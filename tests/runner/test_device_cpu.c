@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention_cell.h"
 #include "core/case/inputs.h"
 #include "runner/device/device.h"
 

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "attention_cell.h"
 #include "runner/timing/timing.h"
 #include "runner_run.h"
 

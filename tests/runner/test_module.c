@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attention_cell.h"
 #include "runner/call/module.h"
 #include "runner_run.h"
 

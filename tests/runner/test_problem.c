@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attention_cell.h"
 #include "core/case/inputs.h"
 #include "runner/call/problem.h"
 #include "runner_run.h"
@@ -36,12 +37,12 @@ static void make(struct problem *p, int32_t mask, enum direction direction, int 
 
 static void forward_has_its_slots(void **state)
 {
-	static const enum problem_use want[FW_ATTENTION_SLOTS] = {
-		[FW_Q] = PROBLEM_INPUT,
-		[FW_K] = PROBLEM_INPUT,
-		[FW_V] = PROBLEM_INPUT,
-		[FW_O] = PROBLEM_OUTPUT,
-		[FW_LSE] = PROBLEM_OUTPUT,
+	static const enum slot_use want[FW_ATTENTION_SLOTS] = {
+		[FW_Q] = SLOT_INPUT,
+		[FW_K] = SLOT_INPUT,
+		[FW_V] = SLOT_INPUT,
+		[FW_O] = SLOT_OUTPUT,
+		[FW_LSE] = SLOT_OUTPUT,
 	};
 	const int32_t length[] = { 40 };
 	struct problem p;
@@ -50,7 +51,7 @@ static void forward_has_its_slots(void **state)
 	make(&p, FW_CAUSAL, DIRECTION_FORWARD, 1, length);
 	for (int i = 0; i < FW_ATTENTION_SLOTS; i++) {
 		assert_int_equal(p.slot[i].use, want[i]);
-		assert_true((p.tensor[i].data != NULL) == (want[i] != PROBLEM_UNUSED));
+		assert_true((p.tensor[i].data != NULL) == (want[i] != SLOT_UNUSED));
 	}
 	assert_int_equal(p.tensor[FW_Q].stride[0], 32);
 	assert_int_equal(p.tensor[FW_K].stride[0], 16);
@@ -122,7 +123,8 @@ static void inputs_are_arranged_and_watched(void **state)
 	const char *name;
 	(void)state;
 	make(&p, FW_CAUSAL, DIRECTION_BACKWARD, 2, length);
-	assert_int_equal(arrange_vary(&p, 3, 15, &err), 0);
+	struct arrangement rolled = { .roll = { [FW_K] = 3, [FW_V] = 15 } };
+	assert_int_equal(arrange_vary(&p, &rolled, &err), 0);
 	assert_int_equal(make_forward(&p, 0x11, 0x22, false), 0);
 	assert_int_equal(make_forward(&p, 0x33, 0x44, true), 0);
 
@@ -153,8 +155,8 @@ static void inputs_are_arranged_and_watched(void **state)
 static int ones(const struct problem *p)
 {
 	int n = 0;
-	for (size_t i = 0; i < p->bits_bytes / 4; i++)
-		n += __builtin_popcount(p->bits[i]);
+	for (size_t i = 0; i < p->slot[FW_BLOCK_BITS].bytes / 4; i++)
+		n += __builtin_popcount(((const uint32_t *)p->slot[FW_BLOCK_BITS].laid)[i]);
 	return n;
 }
 
@@ -167,46 +169,46 @@ static void second_masks_have_equal_sizes(void **state)
 	(void)state;
 
 	make(&p, FW_BLOCKS, DIRECTION_FORWARD, 1, one);
-	assert_int_equal(p.bits_bytes, sizeof bits);
-	memcpy(bits, p.bits, sizeof bits);
+	assert_int_equal(p.slot[FW_BLOCK_BITS].bytes, sizeof bits);
+	memcpy(bits, p.slot[FW_BLOCK_BITS].laid, sizeof bits);
 	int kept = ones(&p);
 	assert_int_equal(kept, 8);
-	assert_true(problem_has_second_mask(&p));
-	assert_int_equal(problem_second_mask(&p, &err), 0);
+	assert_true(problem_has_second(&p));
+	assert_int_equal(problem_second(&p, &err), 0);
 	assert_int_equal(ones(&p), kept);
-	assert_memory_not_equal(p.bits, bits, sizeof bits);
-	assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.bits, sizeof bits);
+	assert_memory_not_equal(p.slot[FW_BLOCK_BITS].laid, bits, sizeof bits);
+	assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.slot[FW_BLOCK_BITS].laid, sizeof bits);
 	problem_close(&p);
 
 	for (int i = 0; i < PATTERNS * 40; i++) { /* whatever a pattern leaves to be drawn */
 		struct cell c = small_cell(FW_BLOCKS, DIRECTION_FORWARD, 1, many);
 		uint32_t before[12 * 6];
-		c.attention.pattern = (enum pattern)(i % PATTERNS);
-		c.attention.seed = (uint64_t)i;
+		attention_of(&c)->pattern = (enum pattern)(i % PATTERNS);
+		c.seed = (uint64_t)i;
 		case_name(&c);
 		assert_int_equal(problem_open(&p, ops, dev, &c, &err), 0);
-		assert_true(p.bits_bytes <= sizeof before);
-		memcpy(before, p.bits, p.bits_bytes);
-		assert_true(problem_has_second_mask(&p));
-		assert_int_equal(problem_second_mask(&p, &err), 0);
-		assert_memory_not_equal(p.bits, before, p.bits_bytes);
-		assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.bits, p.bits_bytes);
+		assert_true(p.slot[FW_BLOCK_BITS].bytes <= sizeof before);
+		memcpy(before, p.slot[FW_BLOCK_BITS].laid, p.slot[FW_BLOCK_BITS].bytes);
+		assert_true(problem_has_second(&p));
+		assert_int_equal(problem_second(&p, &err), 0);
+		assert_memory_not_equal(p.slot[FW_BLOCK_BITS].laid, before, p.slot[FW_BLOCK_BITS].bytes);
+		assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.slot[FW_BLOCK_BITS].laid, p.slot[FW_BLOCK_BITS].bytes);
 		problem_close(&p);
 	}
 
 	make(&p, FW_CAUSAL, DIRECTION_FORWARD, 2, two);
-	assert_true(problem_has_second_mask(&p));
-	assert_int_equal(problem_second_mask(&p, &err), 0);
-	assert_int_equal(p.cu[1], 6);
-	assert_int_equal(p.cu[2], 16);
+	assert_true(problem_has_second(&p));
+	assert_int_equal(problem_second(&p, &err), 0);
+	assert_int_equal(((int32_t *)p.slot[FW_CU_Q].laid)[1], 6);
+	assert_int_equal(((int32_t *)p.slot[FW_CU_Q].laid)[2], 16);
 	assert_int_equal(((int32_t *)p.tensor[FW_CU_Q].data)[1], 6);
 	problem_close(&p);
 
 	make(&p, FW_CAUSAL, DIRECTION_FORWARD, 2, same);
-	assert_false(problem_has_second_mask(&p));
+	assert_false(problem_has_second(&p));
 	problem_close(&p);
 	make(&p, FW_FULL, DIRECTION_FORWARD, 1, one);
-	assert_false(problem_has_second_mask(&p));
+	assert_false(problem_has_second(&p));
 	problem_close(&p);
 }
 
@@ -224,7 +226,7 @@ static void the_name_of_the_inputs_follows_them(void **state)
 	assert_string_equal(p.input_sha256, first);
 	problem_close(&p);
 	struct cell c = small_cell(FW_FULL, DIRECTION_FORWARD, 1, one);
-	c.attention.seed++; /* the key is the same, the inputs are not */
+	c.seed++; /* the key is the same, the inputs are not */
 	assert_int_equal(problem_open(&p, ops, dev, &c, &err), 0);
 	assert_string_not_equal(p.input_sha256, first);
 	problem_close(&p);

@@ -26,8 +26,8 @@ task() {
 	shift 2
 	jq -cn --arg mode "$mode" --arg device "$device" --arg dir "$modules" '
 		def cell($mask; $direction; $lengths; $i): { key: "attention/dense/\($mask)/s96/hq4/hk2/d32/bf16/\($direction)",
-			group: "dense", mask: $mask, direction: $direction, threshold_pct: 1.5, seqlen: 96, nhq: 4, nhk: 2, headdim: 32,
-			dtype: "bf16", lengths: $lengths, block: 0, sparsity_ratio: 0, seed: "42", i: $i };
+			family: "attention", direction: $direction, threshold_pct: 1.5, shape: {mask: $mask, seqlen: 96, nhq: 4, nhk: 2, headdim: 32,
+			dtype: "bf16", lengths: $lengths, block: 0, sparsity_ratio: 0}, seed: "42", i: $i };
 		{ t: "run", mode: $mode, device: $device, launch: 2, set: 1, seed: "99",
 		  subjects: [$ARGS.positional | to_entries[] |
 			{ role: ["base", "target", "anchor"][.key], module: "\($dir)/\(.value).so", provider: "" }],
@@ -150,13 +150,13 @@ capture() {
 }
 ok "capture runs a forward cell" capture $cell
 ok "capture runs a backward cell" capture ${cell%forward}backward
-json='{"key":"'$cell'","group":"dense","mask":"causal","direction":"forward","threshold_pct":1.5,"seqlen":96,"nhq":4,"nhk":2,"headdim":32,"dtype":"bf16","lengths":[],"block":0,"sparsity_ratio":0,"seed":"42"}'
+json='{"key":"'$cell'","family":"attention","direction":"forward","threshold_pct":1.5,"shape":{"mask":"causal","seqlen":96,"nhq":4,"nhk":2,"headdim":32,"dtype":"bf16","lengths":[],"block":0,"sparsity_ratio":0},"seed":"42"}'
 alone() { # the environment, what the line must hold
 	env $1 "$runner" --capture "$json" --module "$modules/good.so" --calls 2 --warmup 1 --device sim >"$tmp/out" 2>"$tmp/err" &&
 		grep -q "$2" "$tmp/out" && [ "$(wc -l <"$tmp/out")" = 1 ] || { cat "$tmp/out" "$tmp/err"; return 1; }
 }
 ok "a cell as JSON needs no suite" alone "" "^$cell .* 2 calls, median"
-ok "of a cell that is none the place is told" usage "cell.mask: " --capture '{"key":"x"}' --module "$modules/good.so"
+ok "of a cell that is none the place is told" usage "cell.family: " --capture '{"key":"x"}' --module "$modules/good.so"
 # A tool that NVTX hands ranges to. It is asked only where the runner is built with CUDA's headers.
 ranges() {
 	rm -f "$tmp/ranges"

@@ -9,8 +9,9 @@
 
 #include <math.h>
 
+#include "attention_cell.h"
 #include "attention_run.h"
-#include "runner/reference/accept.h"
+#include "family/attention/reference/accept.h"
 #include "runner/device/device.h"
 #include "tests/modules/good.c"
 

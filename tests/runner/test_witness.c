@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attention_cell.h"
 #include "runner/call/witness.h"
 #include "runner_run.h"
 
@@ -147,7 +148,7 @@ static void draw_many(enum direction direction, int32_t tokens)
 			assert_true(a.roll[FW_K] > 0 && a.roll[FW_K] != a.roll[FW_V]);
 		witness_draw(&runner, &p, WITNESS_FIRST, &a);
 		assert_true(!a.second && a.roll[FW_K] == 0 && a.roll[FW_V] == 0);
-		witness_draw(&runner, &p, WITNESS_OTHER_KV, &a);
+		witness_draw(&runner, &p, WITNESS_OTHER, &a);
 		assert_int_equal(a.second, direction == DIRECTION_BACKWARD);
 	}
 	if (direction == DIRECTION_BACKWARD)

@@ -108,7 +108,8 @@ static void fill(struct run *run, const char *text)
 		.verdict = VERDICT_FAILED,
 		.finished_at = 7000 };
 	struct store_cell cell = { .group = "dense",
-		.mask = "full",
+		.title = "full",
+		.shape = "{\"mask\":\"full\",\"seqlen\":0}",
 		.direction = "forward",
 		.threshold_pct = 1.5,
 		.flops = 1e9,

@@ -119,9 +119,7 @@ static int64_t insert_cell(struct fixture *f, int64_t comparison, int n, const c
 		.n = n,
 		.group = "dense",
 		.direction = "forward",
-		.seqlen = seqlen,
-		.block = block,
-		.sparsity_ratio = block ? 0.1 : 0,
+		.size = seqlen,
 		.flops = seqlen * (block ? 1e8 : 1e9),
 		.threshold_pct = 1.5,
 		.launches = 4,
@@ -129,7 +127,8 @@ static int64_t insert_cell(struct fixture *f, int64_t comparison, int n, const c
 		.target_median_ms = block ? 0.4 : 1,
 		.verdict = VERDICT_UNCHANGED };
 	snprintf(c.key, sizeof c.key, "%s", key);
-	snprintf(c.mask, sizeof c.mask, "%s", mask);
+	snprintf(c.title, sizeof c.title, block ? "%s, keep 0.1, block 64" : "%s", mask);
+	snprintf(c.baseline, sizeof c.baseline, "%s", block ? "d/8192" : "");
 	ok(store_cell_insert(f->db, &c, &err));
 	return c.id;
 }

@@ -23,14 +23,14 @@ static json_t *cell_of(const char *key)
 	bool is_sparse = sscanf(key, "attention/block_sparse/s%d/r%lf/b%d/", &seqlen, &keep, &block) == 3;
 	if (!is_sparse)
 		assert_int_equal(sscanf(key, "attention/dense/%31[^/]/s%d/", mask, &seqlen), 2);
+	char title[80];
+	snprintf(title, sizeof title, is_sparse ? "keep %g, block %d" : "", keep, block);
+	for (char *at = mask; *at; at++)
+		*at = *at == '_' ? ' ' : *at;
 	json_t *cell = json_pack("{s:s, s:s, s:s, s:s, s:i, s:f, s:{}, s:{}}", "cell", key, "group",
-		is_sparse ? "block_sparse" : "dense", "mask", mask, "direction", direction + 1, "seqlen", seqlen, "threshold_pct",
-		1.5, "base", "target");
+		is_sparse ? "block_sparse" : "dense", "title", is_sparse ? title : mask, "direction", direction + 1, "size",
+		seqlen, "threshold_pct", 1.5, "base", "target");
 	assert_non_null(cell);
-	if (is_sparse) {
-		json_object_set_new(cell, "block", json_integer(block));
-		json_object_set_new(cell, "sparsity_ratio", json_real(keep));
-	}
 	return cell;
 }
 

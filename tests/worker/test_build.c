@@ -50,6 +50,7 @@ static int open_scene(void **state, enum sandbox_want want)
 		.sandbox = &s->sandbox,
 		.device = DEVICE_CPU,
 		.toolchain = "gcc test",
+		.family = "attention",
 		.timeout_s = 60,
 		.log_bytes = 2000 };
 	s->subject.role = ROLE_TARGET;

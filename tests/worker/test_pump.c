@@ -8,7 +8,7 @@
 #include "worker/box/procs.h"
 #include "worker/box/pump.h"
 
-struct reader {
+struct reading {
 	int calls;
 	size_t bytes;
 	bool refuses;
@@ -16,7 +16,7 @@ struct reader {
 
 static int take(void *arg, const char *data, size_t len, struct fw_err *err)
 {
-	struct reader *r = arg;
+	struct reading *r = arg;
 	(void)data;
 	r->calls++;
 	r->bytes += len;
@@ -27,7 +27,7 @@ static int take(void *arg, const char *data, size_t len, struct fw_err *err)
 }
 
 /* A child that writes 60,000 bytes to stdout, and then again and again to descriptor 3. */
-static int watch(struct reader *out, struct reader *records, struct fw_err *err)
+static int watch(struct reading *out, struct reading *records, struct fw_err *err)
 {
 	static const char *const argv[] = { "/bin/bash", "-c",
 		"printf %060000d 1; for ((i = 0; i < 10; i++)); do printf %09000d 1 >&3; done", NULL };
@@ -46,7 +46,7 @@ static int watch(struct reader *out, struct reader *records, struct fw_err *err)
 
 static void everything_is_read(void **state)
 {
-	struct reader out = { 0 }, records = { 0 };
+	struct reading out = { 0 }, records = { 0 };
 	struct fw_err err = { 0 };
 	(void)state;
 	assert_int_equal(watch(&out, &records, &err), 0);
@@ -56,7 +56,7 @@ static void everything_is_read(void **state)
 
 static void a_reader_that_has_seen_enough_is_asked_no_more(void **state)
 {
-	struct reader out = { 0 }, records = { .refuses = true };
+	struct reading out = { 0 }, records = { .refuses = true };
 	struct fw_err err = { 0 };
 	(void)state;
 	assert_int_equal(watch(&out, &records, &err), -1);

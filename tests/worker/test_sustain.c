@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention_cell.h"
 #include "core/protocol/guard.h"
 #include "worker/bench/sustain.h"
 
@@ -33,7 +34,7 @@ static void begin(void)
 	}
 	memset(&s, 0, sizeof s);
 	for (int i = 0; i < CELLS; i++) {
-		struct attention_case *a = &s.cell[i].attention;
+		struct attention_case *a = attention_of(&s.cell[i]);
 		bool sparse = i == FORWARD_SPARSE || i == BACKWARD_SPARSE;
 		a->seqlen = i == FORWARD_SHORT ? 1024 : 8192;
 		a->nhq = a->nhk = 8;
@@ -45,6 +46,8 @@ static void begin(void)
 		a->sparsity_ratio = sparse ? 0.5 : 0;
 		s.cell[i].direction = i == BACKWARD_DENSE || i == BACKWARD_SPARSE ? DIRECTION_BACKWARD : DIRECTION_FORWARD;
 		s.cell[i].threshold_pct = 1.5;
+		snprintf(s.cell[i].family, sizeof s.cell[i].family, "attention");
+		case_name(&s.cell[i]);
 		s.state[i].open = true;
 	}
 	s.bench.n_cells = CELLS;

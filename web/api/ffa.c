@@ -5,6 +5,7 @@
  * The latency is that of the series that decides. The base has its median; the target has what the judged change makes of it, since the
  * quotient of two medians is not the middle of paired ratios, and two files must not say what no verdict says.
  */
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,25 +69,29 @@ static double latency(const struct view_cell *c, const struct figures *f, int si
 }
 
 /* Only cells of attention are rows of these files, which know no pattern but the uniform one. */
-static bool is_row(const struct view_cell *c, bool sparse)
+static bool is_row(const struct view_cell *c, const char *mask, bool sparse)
 {
-	return sparse ? strcmp(c->mask, "block_sparse") == 0 : *c->mask && strcmp(c->group, "dense") == 0;
+	return mask && (sparse ? strcmp(mask, "block_sparse") == 0 : strcmp(c->group, "dense") == 0);
 }
 
 static void take_cell(void *arg, const struct view_cell *c)
 {
 	struct profile *p = arg;
 	struct ran ran;
-	struct ffa_csv_row row = { .seqlen = c->seqlen,
+	json_t *shape = json_loads(c->shape, 0, NULL);
+	struct ffa_csv_row row = { .seqlen = (int)json_integer_value(json_object_get(shape, "seqlen")),
 		.backward = strcmp(c->direction, "backward") == 0,
-		.mask = c->mask,
-		.sparsity_ratio = c->sparsity_ratio,
-		.block = c->block };
+		.mask = json_string_value(json_object_get(shape, "mask")),
+		.sparsity_ratio = json_number_value(json_object_get(shape, "sparsity_ratio")),
+		.block = (int)json_integer_value(json_object_get(shape, "block")) };
 	struct figures f = { .profile = p, .row = &row, .sustained_ms = NAN };
-	if (p->failed || !is_row(c, p->sparse))
+	if (p->failed || !is_row(c, row.mask, p->sparse)) {
+		json_decref(shape);
 		return;
+	}
 	if (view_metrics(p->db, c->id, take_metric, &f, p->err) != 0 || ran_read(p->db, c->id, &ran, p->err) != 0) {
 		p->failed = -1;
+		json_decref(shape);
 		return;
 	}
 	row.tile_q = ran_number(ran.config[p->side], "BLOCK_M");
@@ -95,6 +100,7 @@ static void take_cell(void *arg, const struct view_cell *c)
 	row.tflops = row.latency_ms > 0 && isfinite(c->flops) ? c->flops / row.latency_ms * 1e-9 : -1;
 	p->timed += row.latency_ms > 0;
 	ffa_csv_put(p->out, p->sparse, &row);
+	json_decref(shape);
 }
 
 static int write_profile(struct db *db, int64_t comparison, bool sparse, int side, struct buf *out, struct fw_err *err)

@@ -53,8 +53,8 @@ static const struct jsonr_field cell_base[] = { CELL("median_ms", JSONR_NUMBER, 
 static const struct jsonr_field cell_target[] = { CELL("median_ms", JSONR_NUMBER, target_ms),
 	CELL("tflops", JSONR_NUMBER, target_tflops), CELL("provider", JSONR_TEXT, target_provider),
 	CELL("configuration", JSONR_TEXT, target_config), LAST };
-static const struct jsonr_field cell_over_dense[] = { CELL("base", JSONR_NUMBER, base_over_dense),
-	CELL("target", JSONR_NUMBER, target_over_dense), CELL("ideal", JSONR_NUMBER, ideal_over_dense), LAST };
+static const struct jsonr_field cell_over_baseline[] = { CELL("base", JSONR_NUMBER, base_over_baseline),
+	CELL("target", JSONR_NUMBER, target_over_baseline), CELL("ideal", JSONR_NUMBER, ideal_over_baseline), LAST };
 static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
 	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
 #define PEER(name, as, member)                                                                                                   \
@@ -96,25 +96,24 @@ static void read_decider(const char *text, void *into)
 static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), NAME("verdict", read_cell_verdict),
 	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), PASSED("series"),
 	NAME("decided_by", read_decider), CELL("failure", JSONR_TEXT, failure), CELL("reason", JSONR_TEXT, reason),
-	CELL("group", JSONR_TEXT, group), CELL("mask", JSONR_TEXT, mask), CELL("direction", JSONR_TEXT, direction),
-	CELL("seqlen", JSONR_WHOLE, seqlen), CELL("block", JSONR_WHOLE, block),
-	CELL("sparsity_ratio", JSONR_NUMBER, sparsity_ratio), PASSED("flops_useful"),
-	CELL("threshold_pct", JSONR_NUMBER, threshold_pct), INNER("base", cell_base), INNER("target", cell_target),
-	PASSED("tried"), CELL("change_pct", JSONR_NUMBER, change_pct), CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct),
-	CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct), CELL("mde_pct", JSONR_NUMBER, mde_pct), PASSED("blind"),
-	PASSED("code_pct"), PASSED("clock_pct"), PASSED("clock_se_pct"), PASSED("parts"), PASSED("change_raw_pct"),
-	PASSED("beta"), CELL("launches", JSONR_WHOLE, launches), CELL("samples", JSONR_WHOLE, samples), PASSED("mean"),
-	PASSED("phases"), PASSED("call"), PASSED("sustained"), PASSED("slow_calls"), PASSED("enqueue"),
-	INNER("clock", cell_clock), PASSED("error_ratio"), PASSED("flops_issued"), PASSED("moved"), PASSED("workspace"),
-	CELL("blocks_kept", JSONR_NUMBER, blocks_kept), PASSED("peak"), PASSED("sparsity"), INNER("over_dense", cell_over_dense),
-	{ JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers }, PASSED("nodes"), LAST };
+	CELL("group", JSONR_TEXT, group), CELL("title", JSONR_TEXT, title), CELL("direction", JSONR_TEXT, direction),
+	CELL("size", JSONR_ID, size), CELL("line", JSONR_TEXT, line), CELL("pieces", JSONR_NUMBER, pieces), PASSED("shape"),
+	PASSED("flops_useful"), CELL("threshold_pct", JSONR_NUMBER, threshold_pct), INNER("base", cell_base),
+	INNER("target", cell_target), PASSED("tried"), CELL("change_pct", JSONR_NUMBER, change_pct),
+	CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct), CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct),
+	CELL("mde_pct", JSONR_NUMBER, mde_pct), PASSED("blind"), PASSED("code_pct"), PASSED("clock_pct"), PASSED("clock_se_pct"),
+	PASSED("parts"), PASSED("change_raw_pct"), PASSED("beta"), CELL("launches", JSONR_WHOLE, launches),
+	CELL("samples", JSONR_WHOLE, samples), PASSED("mean"), PASSED("phases"), PASSED("call"), PASSED("sustained"),
+	PASSED("slow_calls"), PASSED("enqueue"), INNER("clock", cell_clock), PASSED("error_ratio"), PASSED("flops_issued"),
+	PASSED("moved"), PASSED("workspace"), CELL("blocks_kept", JSONR_NUMBER, blocks_kept), PASSED("peak"), PASSED("sparsity"),
+	INNER("over_baseline", cell_over_baseline), { JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers },
+	PASSED("nodes"), LAST };
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
 		HEAD("commit", JSONR_TEXT, side.commit), HEAD("module_sha256", JSONR_TEXT, side.module_sha256),                  \
 			HEAD("build", JSONR_TEXT, side.build), HEAD("provider", JSONR_TEXT, side.provider),                      \
-			HEAD("pinned", JSONR_TEXT, side.pinned), HEAD("subject", JSONR_TEXT, side.subject),                      \
-			HEAD("author", JSONR_TEXT, side.author), LAST                                                            \
+			HEAD("subject", JSONR_TEXT, side.subject), HEAD("author", JSONR_TEXT, side.author), LAST                 \
 	}
 static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
 static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEXT, environment.epoch),
@@ -127,7 +126,8 @@ static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k
 static const struct comparison_cell no_cell = { .key = "",
 	.verdict = VERDICT_NONE,
 	.group = "",
-	.mask = "",
+	.title = "",
+	.line = "",
 	.direction = "",
 	.failure = "",
 	.reason = "",
@@ -136,7 +136,6 @@ static const struct comparison_cell no_cell = { .key = "",
 	.target_provider = "",
 	.base_config = "",
 	.target_config = "",
-	.sparsity_ratio = NAN,
 	.threshold_pct = NAN,
 	.base_ms = NAN,
 	.target_ms = NAN,
@@ -149,9 +148,9 @@ static const struct comparison_cell no_cell = { .key = "",
 	.base_mhz = NAN,
 	.target_mhz = NAN,
 	.blocks_kept = NAN,
-	.base_over_dense = NAN,
-	.target_over_dense = NAN,
-	.ideal_over_dense = NAN,
+	.base_over_baseline = NAN,
+	.target_over_baseline = NAN,
+	.ideal_over_baseline = NAN,
 	.since_previous_pct = NAN };
 
 static const struct comparison no_comparison = { .repo = "",
@@ -162,8 +161,8 @@ static const struct comparison no_comparison = { .repo = "",
 	.base_how = "",
 	.isolation = "",
 	.finished_at = "",
-	.base = { "", "", "", "", "", "", "" },
-	.target = { "", "", "", "", "", "", "" },
+	.base = { "", "", "", "", "", "" },
+	.target = { "", "", "", "", "", "" },
 	.environment = { "", "", "", "", "", "", "", "", NAN },
 	.gpu_s = NAN,
 	.wall_s = NAN,
@@ -302,7 +301,7 @@ void comparison_free(struct comparison *c)
 
 bool comparison_is_program(const struct comparison_cell *cell)
 {
-	return !*cell->mask;
+	return !*cell->title;
 }
 
 bool comparison_has_flops(const struct comparison *c)

@@ -33,13 +33,14 @@ struct comparison_cell {
 	int n;                  /* place in the suite */
 	enum verdict verdict;
 	enum decider decided_by;
-	const char *key, *group, *mask, *direction, *failure, *reason;
+	const char *key, *group, *title, *line, *direction, *failure, *reason;
 	const char *flags;                                                         /* words with spaces between */
 	const char *base_provider, *target_provider, *base_config, *target_config; /* that ran, and how */
-	int seqlen, block, launches, samples;
-	double sparsity_ratio, threshold_pct, base_ms, target_ms, base_tflops, target_tflops;
+	int64_t size;
+	int launches, samples;
+	double pieces, threshold_pct, base_ms, target_ms, base_tflops, target_tflops;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
-	double base_over_dense, target_over_dense, ideal_over_dense; /* speed beside the full mask of its length; NAN none */
+	double base_over_baseline, target_over_baseline, ideal_over_baseline; /* speed beside its baseline; NAN none */
 	bool borderline;
 	int n_peers;
 	struct comparison_peer peer[COMPARISON_PEERS_MAX];
@@ -47,8 +48,7 @@ struct comparison_cell {
 };
 
 struct comparison_side {
-	const char *commit, *module_sha256, *build, *provider, *pinned, *subject,
-		*author; /* pinned: the configuration that a person wants */
+	const char *commit, *module_sha256, *build, *provider, *subject, *author;
 };
 
 /** Texts are "" and numbers NAN where the body has none. */

@@ -139,17 +139,9 @@ static void case_name(struct buf *out, const struct comparison_cell *cell)
 {
 	char name[NAME_MAX_BYTES + 1];
 	size_t len = strlen(cell->key);
-	if (cell->block) {
-		if (*cell->mask && strcmp(cell->mask, "block_sparse") != 0) {
-			put_words(out, cell->mask);
-			emit_raw(out, ", ");
-		}
-		emit_rawf(out, "keep %g, block %d, %d", cell->sparsity_ratio, cell->block, cell->seqlen);
-		return;
-	}
-	if (*cell->mask && cell->seqlen) {
-		put_words(out, cell->mask);
-		emit_rawf(out, ", %d", cell->seqlen);
+	if (*cell->title && cell->size) {
+		emit_text(out, cell->title);
+		emit_rawf(out, ", %lld", (long long)cell->size);
 		return;
 	}
 	if (len > NAME_MAX_BYTES) {

@@ -25,9 +25,10 @@ void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
 		}
 		emit_raw(out, "</p>");
 	}
-	if (isfinite(cell->ideal_over_dense))
-		emit_rawf(out, "<p><small>Its density would make it %.3g times as fast as its dense case.</small></p>",
-			cell->ideal_over_dense);
+	if (isfinite(cell->ideal_over_baseline))
+		emit_rawf(out,
+			"<p><small>Its work would make it %.3g times as fast as the case that it is held against.</small></p>",
+			cell->ideal_over_baseline);
 }
 
 static void times_as_fast(struct buf *out, double v)
@@ -37,7 +38,7 @@ static void times_as_fast(struct buf *out, double v)
 
 void comparison_lengths(struct buf *out, const struct comparison *c)
 {
-	static const char *const columns[] = { "Case", ">Tokens", ">Base", ">Target" };
+	static const char *const columns[] = { "Case", ">Size", ">Base", ">Target" };
 	json_t *list = json_loadb(c->long_over_short.text, c->long_over_short.len, 0, NULL), *line;
 	size_t i;
 	if (json_array_size(list) > 0) {
@@ -45,10 +46,8 @@ void comparison_lengths(struct buf *out, const struct comparison *c)
 		layout_table(out, 4, columns);
 		json_array_foreach(list, i, line)
 		{
-			int block = (int)comparison_number(line, "block");
-			const char *mask = comparison_text(line, "mask");
 			emit_raw(out, "<tr><th scope=row>");
-			layout_case(out, mask, mask, 0, block, comparison_number(line, "sparsity_ratio"));
+			emit_text(out, comparison_text(line, "title"));
 			emit_raw(out, ", ");
 			emit_text(out, comparison_text(line, "direction"));
 			emit_rawf(out, "</th><td class=n>%.0f / %.0f</td>", comparison_number(line, "longest"),
@@ -65,25 +64,25 @@ void comparison_lengths(struct buf *out, const struct comparison *c)
 
 void comparison_beside_dense(struct buf *out, const struct comparison *c)
 {
-	static const char *const columns[] = { "Case", ">Base", ">Target", ">1/density" };
+	static const char *const columns[] = { "Case", ">Base", ">Target", ">By its work" };
 	bool begun = false;
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *cell = &c->cell[i];
-		if (!isfinite(cell->ideal_over_dense))
+		if (!isfinite(cell->ideal_over_baseline))
 			continue;
 		if (!begun) {
-			emit_raw(out, "<div><h3>Sparse cells, times as fast as the dense one of their length</h3>");
+			emit_raw(out, "<div><h3>Cells, times as fast as the one that they are held against</h3>");
 			layout_table(out, 4, columns);
 		}
 		begun = true;
 		emit_raw(out, "<tr><th scope=row>");
-		layout_case(out, cell->key, cell->mask, cell->seqlen, cell->block, cell->sparsity_ratio);
+		layout_case(out, cell->key, cell->title, cell->size);
 		emit_raw(out, ", ");
 		emit_text(out, cell->direction);
 		emit_raw(out, "</th>");
-		times_as_fast(out, cell->base_over_dense);
-		times_as_fast(out, cell->target_over_dense);
-		times_as_fast(out, cell->ideal_over_dense);
+		times_as_fast(out, cell->base_over_baseline);
+		times_as_fast(out, cell->target_over_baseline);
+		times_as_fast(out, cell->ideal_over_baseline);
 		emit_raw(out, "</tr>\n");
 	}
 	if (begun) {

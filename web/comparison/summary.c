@@ -52,7 +52,7 @@ static void totals(struct buf *out, const struct comparison *c)
 		begun = true;
 		double base_ms = forward->base_ms + backward->base_ms, target_ms = forward->target_ms + backward->target_ms;
 		emit_raw(out, "<tr><th scope=row>");
-		layout_case(out, forward->key, forward->mask, forward->seqlen, forward->block, forward->sparsity_ratio);
+		layout_case(out, forward->key, forward->title, forward->size);
 		emit_raw(out, "</th>");
 		figures(out, base_ms, target_ms);
 		base_sum += base_ms;
@@ -65,16 +65,12 @@ static void totals(struct buf *out, const struct comparison *c)
 	emit_raw(out, "</tfoot></table></div></div>\n");
 }
 
-/* ---- t = a + b x blocks ------------------------------------------------------------------------------------------------ */
+/* ---- t = a + b x pieces ------------------------------------------------------------------------------------------------ */
 
-/* Kept blocks of a sparse cell: as the module counted them, else by the definition of the mask, which keeps floor(ratio x columns). */
-static double blocks_of(const struct comparison_cell *cell)
+/* Pieces of a cell's work: as the module counted them, else as its family does. */
+static double pieces_of(const struct comparison_cell *cell)
 {
-	if (isfinite(cell->blocks_kept) && cell->blocks_kept > 0)
-		return cell->blocks_kept;
-	double rows = cell->block ? floor((double)cell->seqlen / cell->block) : 0;
-	double columns = strcmp(cell->mask, "random_tokens") == 0 ? cell->seqlen : rows;
-	return rows * floor(cell->sparsity_ratio * columns);
+	return isfinite(cell->blocks_kept) && cell->blocks_kept > 0 ? cell->blocks_kept : cell->pieces;
 }
 
 static void fit_line(struct buf *out, const double *x, const double *ms, int n)
@@ -89,7 +85,7 @@ static void fit_line(struct buf *out, const double *x, const double *ms, int n)
 	emit_rawf(out, "</td><td class=n>%.4g</td>", b * 1e6);
 }
 
-/* Cells that differ only in how much of the mask is kept lie on one line: what a call costs at all, and what a block costs. */
+/* Cells that differ only in how many pieces they have lie on one line: what a call costs at all, and what a piece costs. */
 static void fits(struct buf *out, const struct comparison *c)
 {
 	enum { POINTS = 32 };
@@ -98,15 +94,15 @@ static void fits(struct buf *out, const struct comparison *c)
 		const struct comparison_cell *like = &c->cell[i];
 		double x[POINTS], base[POINTS], target[POINTS];
 		int n = 0;
-		bool is_first = like->block > 0;
+		bool is_first = *like->line != '\0';
 		for (int k = 0; k < c->n_cells && is_first; k++) {
 			const struct comparison_cell *cell = &c->cell[k];
-			if (cell->block != like->block || strcmp(cell->mask, like->mask) != 0 || cell->seqlen != like->seqlen ||
-				strcmp(cell->direction, like->direction) != 0)
+			if (strcmp(cell->line, like->line) != 0 || cell->size != like->size ||
+				strcmp(cell->group, like->group) != 0 || strcmp(cell->direction, like->direction) != 0)
 				continue;
 			is_first = k >= i;
 			if (n < POINTS && isfinite(cell->base_ms + cell->target_ms)) {
-				x[n] = blocks_of(cell);
+				x[n] = pieces_of(cell);
 				base[n] = cell->base_ms;
 				target[n++] = cell->target_ms;
 			}
@@ -124,11 +120,8 @@ static void fits(struct buf *out, const struct comparison *c)
 				"scope=col class=n>b, ns</th></tr></thead><tbody>\n");
 		begun = true;
 		emit_raw(out, "<tr><th scope=row>");
-		if (*like->mask && strcmp(like->mask, "block_sparse") != 0) {
-			emit_text(out, like->mask);
-			emit_raw(out, ", ");
-		}
-		emit_rawf(out, "block %d, ", like->block);
+		emit_text(out, like->line);
+		emit_raw(out, ", ");
 		emit_text(out, like->direction);
 		emit_rawf(out, "<span class=dim>, %d cells</span></th>", n);
 		fit_line(out, x, base, n);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "family/family.h"
 #include "web/comparison/peer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -14,12 +15,11 @@
 
 void comparison_group(struct buf *out, const char *group)
 {
-	if (strcmp(group, "dense") == 0)
-		emit_raw(out, "Dense");
-	else if (strcmp(group, "block_sparse") == 0)
-		emit_raw(out, "Block-sparse");
-	else
-		emit_text(out, *group ? group : "Cells");
+	const struct family_group *known = family_group(group);
+	char title[48];
+	snprintf(title, sizeof title, "%s", known ? known->title : *group ? group : "Cells");
+	title[0] = (char)(known ? toupper((unsigned char)title[0]) : title[0]);
+	emit_text(out, title);
 }
 
 /* ---- which rows, in which order --------------------------------------------------------------------------------------- */
@@ -33,8 +33,8 @@ static bool is_quiet(enum verdict verdict)
 static bool holds_words(const struct comparison_cell *cell, const char *words)
 {
 	char text[512];
-	snprintf(text, sizeof text, "%s %s %s %s keep %g block %d %s", cell->key, verdict_name(cell->verdict), cell->mask,
-		cell->direction, cell->sparsity_ratio, cell->block, cell->reason);
+	snprintf(text, sizeof text, "%s %s %s %s %s", cell->key, verdict_name(cell->verdict), cell->title, cell->direction,
+		cell->reason);
 	for (const char *word = words + strspn(words, " "); *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");
 		bool found = false;
@@ -278,7 +278,7 @@ static void row(struct buf *out, const struct comparison *c, const struct shape 
 	emit_attribute(out, cell->key);
 	emit_rawf(out, "\"><th scope=row data-v=%d><a data-open aria-expanded=%s href=\"/comparisons/%lld?open=%d#c%d\">",
 		cell->n, open ? "true" : "false", (long long)c->id, cell->n, cell->n);
-	layout_case(out, cell->key, cell->mask, cell->seqlen, cell->block, cell->sparsity_ratio);
+	layout_case(out, cell->key, cell->title, cell->size);
 	emit_raw(out, "</a></th>");
 	verdict(out, c->kind, cell);
 	number(out, cell->change_pct, "n");

@@ -336,18 +336,11 @@ void layout_cell_link(struct buf *out, const char *repo, const char *branch, con
 	emit_raw(out, "</a>");
 }
 
-void layout_case(struct buf *out, const char *key, const char *mask, int seqlen, int block, double sparsity_ratio)
+void layout_case(struct buf *out, const char *key, const char *title, int64_t size)
 {
-	bool is_named =
-		block ? *mask && strcmp(mask, "block_sparse") != 0 : *mask && seqlen; /* uniform blocks go without saying */
-	for (const char *s = mask; is_named && *s; s++)
-		buf_putc(out, *s == '_' ? ' ' : *s);
-	if (block)
-		emit_rawf(out, "%skeep %g, block %d", is_named ? ", " : "", sparsity_ratio, block);
-	else if (!is_named)
-		emit_text(out, key);
-	if (seqlen)
-		emit_rawf(out, "<span class=\"dim w\">, %d</span>", seqlen);
+	emit_text(out, *title ? title : key);
+	if (size)
+		emit_rawf(out, "<span class=\"dim w\">, %lld</span>", (long long)size);
 }
 
 void layout_command(struct buf *out, const char *command)

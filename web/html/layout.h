@@ -52,8 +52,8 @@ void layout_older(struct buf *out, struct http_request *r, int rows, int limit, 
 void layout_button(struct buf *out, const char *collection, const char *id, const char *verb, const char *label);
 /** Link to a cell's history, named by the cell. */
 void layout_cell_link(struct buf *out, const char *repo, const char *branch, const char *cell);
-/** A cell without what its whole table shares: "causal 8192", "keep 0.1, block 64", "banded, keep 0.1, block 64"; its key where the words are not known. */
-void layout_case(struct buf *out, const char *key, const char *mask, int seqlen, int block, double sparsity_ratio);
+/** A cell without what its whole table shares: "causal, 8192", "keep 0.1, block 64, 8192"; its key where it has no title. `size` 0: none. */
+void layout_case(struct buf *out, const char *key, const char *title, int64_t size);
 /** A command to copy. */
 void layout_command(struct buf *out, const char *command);
 /** <option> of a select, marked when it is the one `chosen`; `label` NULL: the value. */

@@ -23,9 +23,8 @@ struct heat {
 	} column[COLUMNS_MAX]; /* newest first */
 	int n_columns;
 	struct {
-		char key[256], mask[32], direction[16];
-		int seqlen, block;
-		double sparsity_ratio;
+		char key[256], title[48], direction[16];
+		int64_t size;
 		struct {
 			double change_pct;
 			enum verdict verdict;
@@ -43,11 +42,9 @@ static int cell_of(struct heat *h, const struct view_grid *row)
 		return -1;
 	int i = h->n_cells++;
 	snprintf(h->cell[i].key, sizeof h->cell[0].key, "%s", row->key);
-	snprintf(h->cell[i].mask, sizeof h->cell[0].mask, "%s", row->mask);
+	snprintf(h->cell[i].title, sizeof h->cell[0].title, "%s", row->title);
 	snprintf(h->cell[i].direction, sizeof h->cell[0].direction, "%s", row->direction);
-	h->cell[i].seqlen = row->seqlen;
-	h->cell[i].block = row->block;
-	h->cell[i].sparsity_ratio = row->sparsity_ratio;
+	h->cell[i].size = row->size;
 	for (int k = 0; k < COLUMNS_MAX; k++)
 		h->cell[i].at[k].verdict = VERDICT_NONE;
 	return i;
@@ -122,7 +119,7 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		emit_raw(out, "&amp;branch=");
 		emit_argument(out, branch);
 		emit_raw(out, "\">");
-		layout_case(out, h->cell[i].key, h->cell[i].mask, h->cell[i].seqlen, h->cell[i].block, h->cell[i].sparsity_ratio);
+		layout_case(out, h->cell[i].key, h->cell[i].title, h->cell[i].size);
 		emit_raw(out, "</a> <span class=dim>");
 		emit_text(out, h->cell[i].direction);
 		emit_raw(out, "</span></th>");

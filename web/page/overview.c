@@ -131,9 +131,9 @@ static void branch_line(void *arg, const struct view_branch *row)
 /* ---- grid ------------------------------------------------------------------------------------------------------------- */
 
 struct tile {
-	char key[256], mask[32], group[16], direction[16];
-	int seqlen, block;
-	double sparsity_ratio, tflops, ms, change_pct;
+	char key[256], title[48], group[16], direction[16];
+	int64_t size;
+	double tflops, ms, change_pct;
 	enum verdict verdict;
 	double point[GRID_POINTS]; /* newest first */
 	bool loss[GRID_POINTS];
@@ -154,15 +154,13 @@ static struct tile *tile_of(struct grid *g, const struct view_grid *row)
 	if (row->comparison != g->newest || g->n == GRID_CELLS)
 		return NULL;
 	struct tile *t = &g->tile[g->n++];
-	*t = (struct tile){ .seqlen = row->seqlen,
-		.block = row->block,
-		.sparsity_ratio = row->sparsity_ratio,
+	*t = (struct tile){ .size = row->size,
 		.tflops = row->tflops,
 		.ms = row->target_median_ms,
 		.change_pct = row->change_pct,
 		.verdict = row->verdict };
 	snprintf(t->key, sizeof t->key, "%s", row->key);
-	snprintf(t->mask, sizeof t->mask, "%s", row->mask);
+	snprintf(t->title, sizeof t->title, "%s", row->title);
 	snprintf(t->group, sizeof t->group, "%s", row->group);
 	snprintf(t->direction, sizeof t->direction, "%s", row->direction);
 	for (int i = 0; i < GRID_POINTS; i++)
@@ -210,7 +208,7 @@ static void draw_tile(struct buf *out, const struct tile *t, const char *repo, c
 	emit_raw(out, "&amp;branch=");
 	emit_argument(out, branch);
 	emit_raw(out, "\">");
-	layout_case(out, t->key, t->mask, t->seqlen, t->block, t->sparsity_ratio);
+	layout_case(out, t->key, t->title, t->size);
 	emit_raw(out, "</a> <span class=dim>");
 	emit_text(out, t->direction);
 	emit_raw(out, "</span></th><td>");

@@ -83,7 +83,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 		row->n);
 	comparison_group(out, row->group);
 	emit_raw(out, " ");
-	layout_case(out, row->key, row->mask, row->seqlen, row->block, row->sparsity_ratio);
+	layout_case(out, row->key, row->title, row->size);
 	emit_raw(out, " ");
 	emit_text(out, row->direction);
 	emit_raw(out, "</a></th>");

@@ -10,6 +10,7 @@
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 #include "core/suite/peers.h"
+#include "family/family.h"
 
 enum { TABLES_MAX = 32, TEXT_MAX = 64 << 10 };
 
@@ -141,7 +142,8 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 			peer_cell(&t, cell);
 	}
 	fputc('\n', out);
-	line(out, "%s %s", strcmp(group, "block_sparse") == 0 ? "block-sparse" : group, direction);
+	const struct family_group *known = family_group(group);
+	line(out, "%s %s", known ? known->title : group, direction);
 	table_print(&t, out);
 	table_fini(&t);
 }
@@ -174,7 +176,7 @@ static void sparse_table(const json_t *cells, FILE *out)
 	table_init(&t, 5, columns);
 	json_array_foreach(cells, i, cell)
 	{
-		const json_t *over = json_object_get(cell, "over_dense");
+		const json_t *over = json_object_get(cell, "over_baseline");
 		if (!is_sparse(cell))
 			continue;
 		table_cell(&t, "%s", value_text(cell, "cell"));
@@ -202,16 +204,13 @@ static void tell_lengths(const json_t *comparison, FILE *out)
 	const json_t *row;
 	json_array_foreach(json_object_get(comparison, "long_over_short"), i, row)
 	{
-		char kept[64] = "", times[2][16] = { "-", "-" };
+		char times[2][16] = { "-", "-" };
 		double over[2] = { value_number(row, "base"), value_number(row, "target") };
 		for (int side = 0; side < 2; side++)
 			if (!isnan(over[side]))
 				snprintf(times[side], sizeof times[side], "%.2f", over[side]);
-		if (value_integer(row, "block"))
-			snprintf(kept, sizeof kept, " keep %g block %lld", value_number(row, "sparsity_ratio"),
-				(long long)value_integer(row, "block"));
-		line(out, "long over short: %s%s %s, TFLOP/s at %lld over %lld tokens: base %s, target %s",
-			value_text(row, "mask"), kept, value_text(row, "direction"), (long long)value_integer(row, "longest"),
+		line(out, "long over short: %s %s, throughput at %lld over %lld: base %s, target %s", value_text(row, "title"),
+			value_text(row, "direction"), (long long)value_integer(row, "longest"),
 			(long long)value_integer(row, "shortest"), times[0], times[1]);
 	}
 }
@@ -450,17 +449,6 @@ static const char *identity(const char *identical_by, const json_t *cells)
 						   : "the same files, run in the same way";
 }
 
-/* What a person wanted run, so that nobody takes the figures for a commit's own. */
-static void pins(const json_t *comparison, FILE *out)
-{
-	static const char *const sides[] = { "base", "target" };
-	for (int i = 0; i < 2; i++) {
-		const char *pinned = value_text(json_object_get(comparison, sides[i]), "pinned");
-		if (*pinned)
-			line(out, "pinned: the %s runs %s, which is no commit's verdict", sides[i], pinned);
-	}
-}
-
 void report_comparison(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
@@ -469,18 +457,16 @@ void report_comparison(const json_t *comparison, FILE *out)
 	size_t i;
 	json_t *cell;
 	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
-	bool beside_peer = jobkind_is_beside(kind);
+	bool beside_peer = kind == JOBKIND_PEER;
 	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
 	line(out, "comparison %lld  %s  %s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
 		value_text(comparison, "repo"), value_text(comparison, "suite"),
 		value_text(json_object_get(comparison, "base"), "commit"),
 		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "beside" : "verdict",
-		!beside_peer             ? value_text(comparison, "verdict")
-		: *peer                  ? peer
-		: kind == JOBKIND_PINNED ? "the base"
-					 : "the default provider",
+		!beside_peer ? value_text(comparison, "verdict")
+		: *peer      ? peer
+			     : "the default provider",
 		*identical ? ", " : "", identity(identical, cells));
-	pins(comparison, out);
 	if (!*identical) {
 		tables(cells, kind, out);
 		sparse_table(cells, out);

@@ -20,11 +20,6 @@
 
 #define INPUTS_INCREMENT 0x9e3779b97f4a7c15ull /* K: 2^64 over the golden ratio */
 
-enum {
-	INPUTS_BLOCKS_MAX = 16384, /* key blocks of a row */
-	INPUTS_BLOCK_STREAM = 64   /* kv head h draws its mask from stream 64 + h; slots of tensors lie below */
-};
-
 /** Finaliser of splitmix64 after one increment: a bijection of 64 bits. */
 INPUTS_FN uint64_t inputs_mix(uint64_t x)
 {
@@ -62,14 +57,6 @@ INPUTS_FN uint16_t inputs_element(uint64_t stream, uint64_t i)
 
 /** Elements [first, first + n) of a stream. Shape: out[n] bf16 bits. */
 void inputs_fill(uint64_t seed, uint32_t tensor, uint64_t first, size_t n, uint16_t *out);
-
-/**
- * Block mask: in every (kv head, query block) row exactly `keep` of `k_blocks` key blocks, the first `keep` places of a
- * Fisher-Yates shuffle: step j swaps place j with place j + mix(row + j * K) % (k_blocks - j), where
- * row = mix(stream(seed, 64 + kv head) + query block * K).
- * Shape: bits[nhk][q_blocks][(k_blocks + 31) / 32], the layout of FW_BLOCK_BITS; k_blocks <= INPUTS_BLOCKS_MAX.
- */
-void inputs_block_bits(uint64_t seed, int nhk, int q_blocks, int k_blocks, int keep, uint32_t *bits);
 
 float inputs_bf16_to_float(uint16_t bits);
 uint16_t inputs_float_to_bf16(float v);

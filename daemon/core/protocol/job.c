@@ -64,72 +64,45 @@ int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, 
 	return f.failed ? -1 : 0;
 }
 
-static void read_lengths(struct fields *f, struct attention_case *a)
-{
-	json_t *list = field_array(f, "lengths", 0, CASE_SEQS_MAX);
-	size_t n = json_array_size(list);
-
-	for (size_t i = 0; i < n; i++) {
-		json_t *v = json_array_get(list, i);
-
-		if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > INT32_MAX)
-			field_fail(f, "lengths", "item %zu is no count of tokens", i);
-		else
-			a->length[i] = (int32_t)json_integer_value(v);
-	}
-	a->n_seqs = n ? (int32_t)n : 1;
-	if (n == 0)
-		a->length[0] = a->seqlen;
-}
-
 /* The fields make the key; the key that came must be the same, or sender and receiver mean different work. */
 static int read_cell(json_t *object, const char *where, struct cell *c, int *index, struct fw_err *err)
 {
-	enum { MASK_BLOCKS = 4 }; /* the patterns, uniform first */
-	static const char *const masks[] = { "full", "causal", "varlen_full", "varlen_causal", [MASK_BLOCKS] = "block_sparse",
-		"banded", "strided", "random_tokens", "bigbird", NULL };
-	static const char *const directions[] = { "forward", "backward", NULL };
-	static const char *const dtypes[] = { "bf16", NULL };
 	static const char *const decides[] = { [SERIES_DEVICE] = "device", [SERIES_CALL] = "call", NULL };
-	struct attention_case *a = &c->attention;
 	struct fw_err why = { 0 };
-	struct fields f;
-	char key[CASE_KEY_SIZE], mask[16], direction[16], dtype[8];
+	struct fields f, shape;
+	char key[CASE_KEY_SIZE], direction[16];
 
 	field_begin(&f, object, err, "%s", where);
 	field_token(&f, "key", FIELD_PATH, 1, key, sizeof key);
-	int which = field_word(&f, "mask", masks, mask, sizeof mask);
-	c->direction = field_word(&f, "direction", directions, direction, sizeof direction) == 1 ? DIRECTION_BACKWARD
-												 : DIRECTION_FORWARD;
-	field_word(&f, "dtype", dtypes, dtype, sizeof dtype);
+	field_token(&f, "family", FIELD_WORD, 1, c->family, sizeof c->family);
+	field_token(&f, "direction", FIELD_WORD, 1, direction, sizeof direction);
 	c->threshold_pct = field_double(&f, "threshold_pct", 0, 100);
 	c->tau0 = field_double_or(&f, "tau0", 0, 1, 0);
 	c->nu0 = field_double_or(&f, "nu0", 0, 1e6, 0);
 	c->blind_pct = field_double_or(&f, "blind_pct", 0, 100, 0);
-	a->mask = which >= MASK_BLOCKS ? FW_BLOCKS : which == 1 || which == 3 ? FW_CAUSAL : FW_FULL;
-	a->pattern = which >= MASK_BLOCKS ? (enum pattern)(which - MASK_BLOCKS) : PATTERN_UNIFORM;
-	a->dtype = FW_BF16;
-	a->seqlen = (int32_t)field_int(&f, "seqlen", 1, INT32_MAX);
-	a->nhq = (int32_t)field_int(&f, "nhq", 1, INT32_MAX);
-	a->nhk = (int32_t)field_int(&f, "nhk", 1, INT32_MAX);
-	a->headdim = (int32_t)field_int(&f, "headdim", 1, INT32_MAX);
-	a->block = (int32_t)field_int(&f, "block", 0, INT32_MAX);
-	a->sparsity_ratio = field_double(&f, "sparsity_ratio", 0, 1);
-	a->seed = field_u64(&f, "seed");
+	c->seed = field_u64(&f, "seed");
 	if (field_has(&f, "decide"))
 		c->decide = field_word(&f, "decide", decides, NULL, 0) == SERIES_CALL ? SERIES_CALL : SERIES_DEVICE;
-	read_lengths(&f, a);
 	if (index)
 		*index = (int)field_int(&f, "i", 0, SUITE_CELLS_MAX - 1);
 	if (f.failed)
 		return -1;
-	if (case_check(c, &why))
+	c->direction = direction_from_name(direction);
+	if (!case_family(c))
+		return field_fail(&f, "family", "\"%s\" is unknown", c->family);
+	if (!c->direction)
+		return field_fail(&f, "direction", "\"%s\" is unknown", direction);
+	field_begin(&shape, field_object(&f, "shape"), err, "%s.shape", where);
+	if (f.failed || shape.failed)
+		return -1;
+	case_family(c)->parse(&shape, c->shape.bytes);
+	if (shape.failed)
+		return -1;
+	if (case_check(c, &why) != 0)
 		return field_fail(&f, "key", "%s", why.text);
 	case_name(c);
 	if (strcmp(c->key, key) != 0)
 		return field_fail(&f, "key", "does not belong to these sizes, which are %s", c->key);
-	if (strcmp(c->mask, mask) != 0)
-		return field_fail(&f, "mask", "is %s by its lengths", c->mask);
 	return 0;
 }
 
@@ -289,8 +262,6 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 	s->role = read_side(&f);
 	field_digest(&f, "commit", false, true, s->commit);
 	field_token(&f, "provider", FIELD_WORD, 0, s->provider, sizeof s->provider);
-	if (field_has(&f, "config"))
-		field_token(&f, "config", FIELD_PATH, 1, s->config, sizeof s->config);
 	if (f.failed || read_inputs(&f, s) || read_benchmark(&f, &s->run) || read_build(&f, &s->build))
 		return -1;
 	if (!s->run.name[0] && s->build.n_command == 0)
@@ -300,8 +271,8 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 
 static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 {
-	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "pinned",
-		"bisect", "profile", NULL };
+	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "bisect",
+		"profile", NULL };
 	struct fields f, l;
 	char kind[16];
 
@@ -443,7 +414,6 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->only_bursts = field_bool_or(&f, "only_bursts", false);
 	run->repeat = (int)field_int_or(&f, "repeat", 0, EVIDENCE_REPEATS - 1, 0);
 	run->counters = field_bool_or(&f, "counters", false);
-	run->samples = field_bool_or(&f, "samples", false);
 	read_guards(&f, run);
 	json_t *subjects = field_array(&f, "subjects", least, PROTOCOL_SUBJECTS_MAX);
 	json_t *rule = field_object(&f, "rule");

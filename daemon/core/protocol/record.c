@@ -152,7 +152,12 @@ static int read_build(struct fields *f, struct msg_build *m)
 		struct fields modules;
 
 		field_begin(&modules, field_object(f, "modules"), f->err, "build.modules");
-		field_digest(&modules, "attention", true, false, m->module_sha256);
+		const char *family = json_object_iter_key(json_object_iter(modules.object));
+
+		if (!modules.failed && (!family || strlen(family) >= sizeof m->family || !field_is(FIELD_WORD, family)))
+			return field_fail(&modules, "FAMILY", "must name one module");
+		snprintf(m->family, sizeof m->family, "%s", family ? family : "");
+		field_digest(&modules, m->family, true, false, m->module_sha256);
 		if (modules.failed)
 			return -1;
 	}
@@ -208,7 +213,7 @@ static int read_launch(struct fields *f, struct msg_launch *m)
 
 static int read_at(struct fields *f, struct msg_at *m)
 {
-	static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", "count", "sample", NULL };
+	static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", "count", NULL };
 
 	m->launch = (int)field_int(f, "launch", 0, INT_MAX);
 	m->cell = read_cell_or_none(f);
@@ -500,7 +505,6 @@ static int read_body(struct fields *f, struct msg *out)
 	case MSG_CODE:
 	case MSG_COUNTERFACTUAL:
 	case MSG_PROFILE:
-	case MSG_STALLS:
 		return protocol_profile_read(f, out);
 	case MSG_JOB: /* protocol_job.c reads these */
 	case MSG_RUN:

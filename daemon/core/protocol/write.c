@@ -82,7 +82,7 @@ static void put_build(struct jsonw *j, const struct msg_build *m)
 	jsonw_key(j, "modules");
 	jsonw_object(j);
 	if (m->module_sha256[0])
-		jsonw_kv_string(j, "attention", m->module_sha256);
+		jsonw_kv_string(j, m->family, m->module_sha256);
 	jsonw_object_end(j);
 	jsonw_kv_string(j, "toolchain", m->toolchain);
 	jsonw_kv_string(j, "detail", m->detail);
@@ -376,7 +376,6 @@ static void put_body(struct jsonw *j, const struct msg *m)
 	case MSG_CODE:
 	case MSG_COUNTERFACTUAL:
 	case MSG_PROFILE:
-	case MSG_STALLS:
 		protocol_put_profile(j, m);
 		break;
 	case MSG_PING:

@@ -64,14 +64,11 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r)
 /* `index` < 0: the cell's place in the list is its number. */
 static void put_cell(struct jsonw *j, const struct cell *c, int index)
 {
-	const struct attention_case *a = &c->attention;
-
 	jsonw_object(j);
 	if (index >= 0)
 		jsonw_kv_int(j, "i", index);
 	jsonw_kv_string(j, "key", c->key);
-	jsonw_kv_string(j, "group", c->group);
-	jsonw_kv_string(j, "mask", c->mask);
+	jsonw_kv_string(j, "family", c->family);
 	jsonw_kv_string(j, "direction", direction_name(c->direction));
 	jsonw_kv_double(j, "threshold_pct", c->threshold_pct);
 	if (c->decide != SERIES_DEVICE)
@@ -82,15 +79,11 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 		jsonw_kv_double(j, "nu0", c->nu0);
 	if (c->blind_pct > 0)
 		jsonw_kv_double(j, "blind_pct", c->blind_pct);
-	jsonw_kv_int(j, "seqlen", a->seqlen);
-	jsonw_kv_int(j, "nhq", a->nhq);
-	jsonw_kv_int(j, "nhk", a->nhk);
-	jsonw_kv_int(j, "headdim", a->headdim);
-	jsonw_kv_string(j, "dtype", "bf16"); /* case_check accepts no other */
-	protocol_put_ints(j, "lengths", a->length, a->n_seqs > 1 ? a->n_seqs : 0);
-	jsonw_kv_int(j, "block", a->block);
-	jsonw_kv_double(j, "sparsity_ratio", a->sparsity_ratio);
-	protocol_put_u64(j, "seed", a->seed);
+	jsonw_key(j, "shape");
+	jsonw_object(j);
+	case_family(c)->write(c->shape.bytes, j);
+	jsonw_object_end(j);
+	protocol_put_u64(j, "seed", c->seed);
 	jsonw_object_end(j);
 }
 
@@ -157,8 +150,6 @@ static void put_subject(struct jsonw *j, const struct msg_subject *s)
 	jsonw_kv_double(j, "timeout_s", s->build.timeout_s);
 	jsonw_object_end(j);
 	jsonw_kv_string(j, "provider", s->provider);
-	if (s->config[0])
-		jsonw_kv_string(j, "config", s->config);
 	if (s->run.name[0])
 		put_benchmark(j, &s->run);
 	jsonw_object_end(j);
@@ -239,7 +230,6 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 	if (m->mode == RUN_PROFILE) {
 		jsonw_kv_int(j, "repeat", m->repeat);
 		jsonw_kv_bool(j, "counters", m->counters);
-		jsonw_kv_bool(j, "samples", m->samples);
 	}
 	jsonw_key(j, "bursts");
 	jsonw_array(j);

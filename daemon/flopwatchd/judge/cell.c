@@ -374,16 +374,16 @@ static const struct msg_fault *outer_fault(const struct result *r, int cell, boo
 	return NULL;
 }
 
-static bool is_beside(const struct result *r)
+static bool is_beside_peer(const struct result *r)
 {
-	return jobkind_is_beside(r->plan.ask.kind);
+	return r->plan.ask.kind == JOBKIND_PEER;
 }
 
 /** What a side is called: beside a peer by the provider that was asked for. */
 static const char *name_of(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
-	bool is_named = is_beside(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
+	bool is_named = is_beside_peer(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
 	return is_named ? r->plan.ask.subject[subject].provider : role_name(role);
 }
 
@@ -391,7 +391,7 @@ static const char *name_of(const struct result *r, enum role role)
 static bool judge_absence(
 	const struct result *r, int i, const struct trouble *base, const struct trouble *target, struct store_cell *c)
 {
-	bool rows = plan_is_benchmark(&r->plan) || is_beside(r); /* of two providers, too, one may do more than the other */
+	bool rows = plan_is_benchmark(&r->plan) || is_beside_peer(r); /* of two providers, too, one may do more than the other */
 	const struct msg_check *done = result_check(r, ROLE_TARGET, i);
 	enum verdict v = verdict_of_absence(base->class, target->class, rows);
 	if (v == VERDICT_NONE || (v == VERDICT_ADDED && !plan_is_benchmark(&r->plan) && !(done && done->ok)))
@@ -442,14 +442,25 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 	return fault != NULL;
 }
 
+static void take_shape(const struct cell *cell, struct store_cell *c)
+{
+	const struct family *f = case_family(cell);
+	struct buf json;
+	if (!f)
+		return;
+	buf_init(&json, sizeof c->shape - 1);
+	family_json(f, cell->shape.bytes, &json);
+	if (!json.failed)
+		snprintf(c->shape, sizeof c->shape, "%s", json.data);
+	buf_fini(&json);
+}
+
 void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c)
 {
 	const struct cell *cell = &r->plan.ask.cell[i];
-	const struct attention_case *a = &cell->attention;
 	*c = (struct store_cell){ .n = i,
-		.seqlen = a->seqlen,
-		.block = a->block,
-		.sparsity_ratio = a->sparsity_ratio,
+		.size = cell->size,
+		.pieces = cell->pieces,
 		.flops = case_flops(cell),
 		.tau0 = cell->tau0,
 		.nu0 = cell->nu0,
@@ -457,7 +468,10 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 		.threshold_pct = cell->threshold_pct };
 	snprintf(c->key, sizeof c->key, "%s", cell->key);
 	snprintf(c->group, sizeof c->group, "%s", cell->group);
-	snprintf(c->mask, sizeof c->mask, "%s", cell->mask);
+	snprintf(c->title, sizeof c->title, "%s", cell->title);
+	snprintf(c->line, sizeof c->line, "%s", cell->line);
+	snprintf(c->baseline, sizeof c->baseline, "%s", cell->baseline);
+	take_shape(cell, c);
 	if (strcmp(cell->family, BENCHMARK_FAMILY) != 0)
 		snprintf(c->direction, sizeof c->direction, "%s", direction_name(cell->direction));
 	c->series = judge_series(r, i);
@@ -474,7 +488,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	}
 	if (judge_trouble(r, i, t, c))
 		return;
-	judge_timings(&r->plan.ask.rule, a->mask == FW_BLOCKS, t, c);
+	judge_timings(&r->plan.ask.rule, case_is_irregular(cell), t, c);
 	if (t->decides.n == 0)
 		snprintf(c->reason, sizeof c->reason, "%s",
 			r->done.cancelled ? "not measured: the job was cancelled" : "not measured: the budget ended first");

@@ -30,9 +30,9 @@ enum { BESIDE_MAX = 400 }; /* cells of a suite */
 
 /* What is known of a cell before any is written, because cells are told beside each other. Shape: ms and tflops of base and target. */
 struct beside {
-	char mask[16], direction[16];
-	int seqlen, block;
-	double sparsity_ratio, flops, ms[2], tflops[2];
+	char key[CASE_KEY_SIZE], group[16], title[48], direction[16];
+	int64_t size;
+	double flops, ms[2], tflops[2];
 };
 
 struct body {
@@ -41,7 +41,6 @@ struct body {
 	struct buf environment; /* finished JSON, because the comparison's row is open while cells are read */
 	char isolation[8];
 	char provider[2][48]; /* asked for by name, base and target */
-	char pinned[2][160];  /* configurations that a person wants */
 	struct buf name[2];   /* what people call base and target; empty: nothing */
 	int n_sources;        /* comparisons against peers that say something about this one */
 	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
@@ -218,27 +217,26 @@ static void write_mean(struct jsonw *j, const struct view_cell *c)
 static void take_beside(void *arg, const struct view_cell *c)
 {
 	struct body *b = arg;
-	if (c->seqlen <= 0 || b->n_beside == BESIDE_MAX)
+	if (c->size <= 0 || b->n_beside == BESIDE_MAX)
 		return;
 	struct beside *d = &b->beside[b->n_beside++];
-	*d = (struct beside){ .seqlen = c->seqlen,
-		.block = c->block,
-		.sparsity_ratio = c->sparsity_ratio,
+	*d = (struct beside){ .size = c->size,
 		.flops = c->flops,
 		.ms = { c->base_median_ms, c->target_median_ms },
 		.tflops = { c->base_tflops, c->target_tflops } };
-	snprintf(d->mask, sizeof d->mask, "%s", c->mask);
+	snprintf(d->key, sizeof d->key, "%s", c->key);
+	snprintf(d->group, sizeof d->group, "%s", c->group);
+	snprintf(d->title, sizeof d->title, "%s", c->title);
 	snprintf(d->direction, sizeof d->direction, "%s", c->direction);
 }
 
-/* Cells that differ in nothing but their length. */
+/* Cells that differ in nothing but their size. */
 static bool is_like(const struct beside *a, const struct beside *b)
 {
-	return strcmp(a->mask, b->mask) == 0 && strcmp(a->direction, b->direction) == 0 && a->block == b->block &&
-	       a->sparsity_ratio == b->sparsity_ratio;
+	return strcmp(a->title, b->title) == 0 && strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
 }
 
-/* Of every mask with several lengths: the throughput of the longest over that of the shortest. */
+/* Of every title with several sizes: the throughput of the longest over that of the shortest. */
 static void write_long_over_short(struct body *b)
 {
 	struct jsonw *j = &b->j;
@@ -252,8 +250,8 @@ static void write_long_over_short(struct body *b)
 			if (!is_like(other, &b->beside[i]))
 				continue;
 			is_first = k >= i;
-			shortest = other->seqlen < shortest->seqlen ? other : shortest;
-			longest = other->seqlen > longest->seqlen ? other : longest;
+			shortest = other->size < shortest->size ? other : shortest;
+			longest = other->size > longest->size ? other : longest;
 		}
 		if (!is_first || shortest == longest)
 			continue;
@@ -261,12 +259,10 @@ static void write_long_over_short(struct body *b)
 		if (!isfinite(over[0]) && !isfinite(over[1]))
 			continue;
 		jsonw_object(j);
-		jsonw_kv_string(j, "mask", shortest->mask);
+		jsonw_kv_string(j, "title", shortest->title);
 		jsonw_kv_string(j, "direction", shortest->direction);
-		jsonw_kv_int(j, "block", shortest->block);
-		jsonw_kv_figure(j, "sparsity_ratio", shortest->sparsity_ratio);
-		jsonw_kv_int(j, "shortest", shortest->seqlen);
-		jsonw_kv_int(j, "longest", longest->seqlen);
+		jsonw_kv_int(j, "shortest", shortest->size);
+		jsonw_kv_int(j, "longest", longest->size);
 		jsonw_kv_figure(j, "base", over[0]);
 		jsonw_kv_figure(j, "target", over[1]);
 		jsonw_object_end(j);
@@ -274,19 +270,18 @@ static void write_long_over_short(struct body *b)
 	jsonw_array_end(j);
 }
 
-/* How much faster a sparse cell is than the full mask of its length beside it, which its density would make `ideal`. */
-static void write_over_dense(struct body *b, const struct view_cell *c)
+/* How much faster a cell is than its baseline beside it, which less work would make `ideal`. */
+static void write_over_baseline(struct body *b, const struct view_cell *c)
 {
 	const struct beside *d = NULL;
-	for (int i = 0; i < b->n_beside && c->block; i++)
-		if (b->beside[i].seqlen == c->seqlen && strcmp(b->beside[i].mask, "full") == 0 &&
-			strcmp(b->beside[i].direction, c->direction) == 0)
+	for (int i = 0; i < b->n_beside && *c->baseline; i++)
+		if (strcmp(b->beside[i].key, c->baseline) == 0)
 			d = &b->beside[i];
 	if (!d) {
-		jsonw_kv_null(&b->j, "over_dense");
+		jsonw_kv_null(&b->j, "over_baseline");
 		return;
 	}
-	jsonw_key(&b->j, "over_dense");
+	jsonw_key(&b->j, "over_baseline");
 	jsonw_object(&b->j);
 	jsonw_kv_figure(&b->j, "base", d->ms[0] / c->base_median_ms);
 	jsonw_kv_figure(&b->j, "target", d->ms[1] / c->target_median_ms);
@@ -314,13 +309,16 @@ static void write_cell(void *arg, const struct view_cell *c)
 	text_or_null(j, "failure", c->failure);
 	text_or_null(j, "reason", c->reason);
 	jsonw_kv_string(j, "group", c->group);
-	jsonw_kv_string(j, "mask", c->mask);
+	jsonw_kv_string(j, "title", c->title);
 	jsonw_kv_string(j, "direction", c->direction);
-	jsonw_kv_int(j, "seqlen", c->seqlen);
-	if (c->block) {
-		jsonw_kv_int(j, "block", c->block);
-		jsonw_kv_figure(j, "sparsity_ratio", c->sparsity_ratio);
-	}
+	jsonw_kv_int(j, "size", c->size);
+	jsonw_kv_string(j, "line", c->line);
+	jsonw_kv_double(j, "pieces", c->pieces);
+	jsonw_key(j, "shape");
+	if (*c->shape)
+		jsonw_raw(j, c->shape, strlen(c->shape));
+	else
+		jsonw_null(j);
 	jsonw_kv_figure(j, "flops_useful", c->flops);
 	jsonw_kv_figure(j, "threshold_pct", c->threshold_pct);
 	write_side(j, "base", c->base_median_ms, c->base_tflops, &ran, RAN_BASE);
@@ -338,7 +336,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_int(j, "samples", c->samples);
 	write_mean(j, c);
 	figures_write(j, &f, c->flops);
-	write_over_dense(b, c);
+	write_over_baseline(b, c);
 	write_peers(b, c);
 	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");
 	jsonw_object_end(j);
@@ -378,7 +376,6 @@ static void write_commit(struct body *b, int which, int64_t repo, int64_t compar
 	text_or_null(&b->j, "module_sha256", side.module);
 	text_or_null(&b->j, "build", side.state);
 	text_or_null(&b->j, "provider", b->provider[which]);
-	text_or_null(&b->j, "pinned", b->pinned[which]);
 	text_or_null(&b->j, "subject", c.subject);
 	text_or_null(&b->j, "author", c.author);
 	jsonw_object_end(&b->j);
@@ -422,8 +419,6 @@ static void take_job(void *arg, const struct view_job *row)
 	text_or_null(&b->j, "cells_glob", row->cells_glob);
 	snprintf(b->provider[0], sizeof b->provider[0], "%s", row->base_provider);
 	snprintf(b->provider[1], sizeof b->provider[1], "%s", row->target_provider);
-	snprintf(b->pinned[0], sizeof b->pinned[0], "%s", row->base_config);
-	snprintf(b->pinned[1], sizeof b->pinned[1], "%s", row->target_config);
 	branch_text(&b->name[0], row->base_name);
 	branch_text(&b->name[1], row->target_name[0] ? row->target_name : row->branch);
 }

@@ -331,7 +331,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 		memcpy(t->host.pairs, a->stored[0].host, sizeof t->host.pairs);
 		memcpy(t->host.guard, a->stored[0].guard, sizeof t->host.guard);
 	}
-	judge_timings(rule, strcmp(c->group, "block_sparse") == 0, t, c);
+	judge_timings(rule, family_group_is_irregular(c->group), t, c);
 	return 0;
 }
 

@@ -1,13 +1,20 @@
 /* arrange.c - two copies for each rolled tensor, one for the others. */
 #include "runner/call/arrange.h"
 
+#include <string.h>
+
 #include "runner/call/problem.h"
+
+static bool is_input(const struct problem *p, int slot)
+{
+	return p->slot[slot].use == SLOT_INPUT || p->slot[slot].use == SLOT_FORWARD;
+}
 
 int arrange_slot(struct problem *p, int slot, const struct arrangement *a, struct fw_err *err)
 {
 	const struct problem_slot *s = &p->slot[slot];
 	const char *from = a->second && s->second ? s->second : s->master;
-	size_t ahead = (size_t)a->roll[slot] * (size_t)p->tensor[slot].stride[0] * sizeof(uint16_t);
+	size_t ahead = (size_t)a->roll[slot] * (size_t)p->tensor[slot].stride[0] * family_element_bytes(p->tensor[slot].dtype);
 
 	if (p->ops->copy(p->dev, s->data, from + ahead, s->bytes - ahead, err) != 0)
 		return -1;
@@ -16,8 +23,8 @@ int arrange_slot(struct problem *p, int slot, const struct arrangement *a, struc
 
 int arrange_inputs(struct problem *p, const struct arrangement *a, struct fw_err *err)
 {
-	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
-		if (p->slot[i].use == PROBLEM_INPUT && arrange_slot(p, i, a, err) != 0)
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (is_input(p, i) && arrange_slot(p, i, a, err) != 0)
 			return -1;
 	p->now = *a;
 	return 0;
@@ -27,26 +34,27 @@ int arrange_sum(struct problem *p, struct arrangement *a, struct fw_err *err)
 {
 	if (arrange_inputs(p, a, err) != 0)
 		return -1;
-	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
-		if (p->slot[i].use == PROBLEM_INPUT &&
-			p->ops->checksum(p->dev, p->slot[i].data, p->slot[i].bytes, &a->sum[i], err) != 0)
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (is_input(p, i) && p->ops->checksum(p->dev, p->slot[i].data, p->slot[i].bytes, &a->sum[i], err) != 0)
 			return -1;
 	p->now = *a;
 	return 0;
 }
 
-int arrange_vary(struct problem *p, int32_t roll_k, int32_t roll_v, struct fw_err *err)
+int arrange_vary(struct problem *p, const struct arrangement *rolled, struct fw_err *err)
 {
-	struct problem_slot *o = &p->slot[FW_O], *lse = &p->slot[FW_LSE];
+	bool room = true;
 
-	if (p->ops->alloc(p->dev, o->bytes, &o->second, err) != 0 || p->ops->alloc(p->dev, lse->bytes, &lse->second, err) != 0) {
-		p->ops->release(p->dev, o->second);
-		o->second = NULL;
-		return -1;
+	for (int i = 0; room && i < p->family->n_slots; i++)
+		room = p->slot[i].use != SLOT_FORWARD || p->ops->alloc(p->dev, p->slot[i].bytes, &p->slot[i].second, err) == 0;
+	for (int i = 0; !room && i < p->family->n_slots; i++) {
+		p->ops->release(p->dev, p->slot[i].second);
+		p->slot[i].second = NULL;
 	}
+	if (!room)
+		return -1;
 	p->second = (struct arrangement){ .second = true };
-	p->second.roll[FW_K] = roll_k;
-	p->second.roll[FW_V] = roll_v;
+	memcpy(p->second.roll, rolled->roll, sizeof rolled->roll);
 	p->varied = true;
 	return 0;
 }

@@ -1,9 +1,9 @@
 /**
  * arrange.h - other inputs for each call, for the price of restoring them: rows that come from elsewhere in the masters.
  *
- * Q, K and V (backward: dO) are rolled, each by tokens of its own, so that every row of every result becomes another one and
- * nothing fits that was kept from an earlier call: no result, no copy of K or V, no softmax. Backward's K, V, O and LSE belong
- * together: they are as named, or those of a second forward, which ran on rolled K and V.
+ * What the family lets roll is rolled, each tensor by rows of its own, so that every row of every result becomes another one and
+ * nothing fits that was kept from an earlier call: no result, no copy of an input. What a forward has left belongs together with the
+ * inputs that it ran on: they are as named, or those of a second forward, which ran on rolled ones.
  */
 #ifndef RUNNER_CALL_ARRANGE_H
 #define RUNNER_CALL_ARRANGE_H
@@ -12,15 +12,15 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "kernels/fw_attention.h"
+#include "family/family.h"
 
 struct problem;
 
 /** Zeros: inputs as they are named. */
 struct arrangement {
-	bool second;                      /* backward: O and LSE of the second forward */
-	int32_t roll[FW_ATTENTION_SLOTS]; /* tokens by which the first row lies further on in the master; of Q, K, V, dO */
-	uint64_t sum[FW_ATTENTION_SLOTS]; /* checksums of the inputs as they then are, by arrange_sum */
+	bool second;                    /* what the second forward left */
+	int32_t roll[FAMILY_SLOTS_MAX]; /* rows by which the first lies further on in the master */
+	uint64_t sum[FAMILY_SLOTS_MAX]; /* checksums of the inputs as they then are, by arrange_sum */
 };
 
 /** Asynchronous: all inputs. */
@@ -31,9 +31,9 @@ int arrange_slot(struct problem *p, int slot, const struct arrangement *a, struc
 int arrange_sum(struct problem *p, struct arrangement *a, struct fw_err *err);
 
 /**
- * From now on subject_forward runs twice on a backward problem, the second time with K and V rolled as in p->second.
+ * From now on subject_forward runs twice on a problem that needs one, the second time with inputs rolled as in `rolled`.
  * Err: no memory; then there is no second forward.
  */
-int arrange_vary(struct problem *p, int32_t roll_k, int32_t roll_v, struct fw_err *err);
+int arrange_vary(struct problem *p, const struct arrangement *rolled, struct fw_err *err);
 
 #endif

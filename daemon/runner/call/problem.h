@@ -1,5 +1,5 @@
 /**
- * problem.h - one cell's tensors on a device: filled inputs with copies to restore them from, outputs, offsets, block bits.
+ * problem.h - one cell's tensors on a device: filled inputs with copies to restore them from, outputs, what its family lays out.
  *
  * All subjects of a launch work on the same buffers. A subject may only write outputs: inputs are restored before each call
  * and their checksum tells afterwards whether the last call wrote into them.
@@ -14,55 +14,55 @@
 #include "core/case/case.h"
 #include "runner/call/arrange.h"
 #include "runner/device/device.h"
-#include "runner/reference/reference.h"
-
-enum problem_use { PROBLEM_UNUSED = 0, PROBLEM_INPUT, PROBLEM_OUTPUT };
+#include "runner/reference/family_check.h"
 
 struct problem_slot {
-	enum problem_use use;
+	enum slot_use use;
 	void *data;   /* what subjects see */
 	void *master; /* inputs: the copy to restore from */
-	void *second; /* O and LSE of a second forward, NULL else */
+	void *second; /* of SLOT_FORWARD, what a second forward left; NULL else */
+	void *laid;   /* of SLOT_LAID, on the host */
 	size_t bytes;
 };
 
 struct problem {
 	const struct device_ops *ops;
 	struct device *dev;
+	const struct family *family;
 	struct cell cell;
-	struct fw_attention sizes;
-	struct fw_problem abi; /* points at sizes */
-	struct problem_slot slot[FW_ATTENTION_SLOTS];
-	struct fw_tensor tensor[FW_ATTENTION_SLOTS];      /* what bind gets */
-	struct fw_tensor host_tensor[FW_ATTENTION_SLOTS]; /* what count gets */
-	struct fw_attention forward_sizes;                /* of the same case forward */
-	struct fw_problem forward_abi;
+	union {
+		unsigned char bytes[FAMILY_ABI_BYTES];
+		max_align_t aligned;
+	} sizes, forward_sizes;        /* the family's structs of the kernel ABI */
+	struct fw_problem abi;         /* points at sizes */
+	struct fw_problem forward_abi; /* of the same case forward */
 	struct cell forward_cell;
-	int32_t *cu;    /* cu[n_seqs + 1]; NULL: one sequence */
-	uint32_t *bits; /* NULL unless FW_BLOCKS */
-	size_t bits_bytes;
-	struct arrangement named;  /* inputs as the cell names them, with the sums of the masters */
-	struct arrangement second; /* backward: K, V, O and LSE of the second forward */
+	struct problem_slot slot[FAMILY_SLOTS_MAX];
+	struct fw_tensor tensor[FAMILY_SLOTS_MAX];      /* what bind gets */
+	struct fw_tensor host_tensor[FAMILY_SLOTS_MAX]; /* what count gets */
+	struct arrangement named;                       /* inputs as the cell names them, with the sums of the masters */
+	struct arrangement second; /* where a forward is needed: inputs of the second one, and what it left */
 	struct arrangement now;    /* what the inputs should be since they were arranged */
+	bool needs_forward;        /* some inputs are what the forward has left */
 	bool varied;               /* there is a second forward */
 	char input_sha256[HASH_HEX];
 };
 
 /**
- * Allocate and fill. Backward: O and LSE are inputs that the caller fills by running a forward and calling problem_take_forward.
+ * Allocate and fill. Inputs that are the forward's results the caller fills by running one and calling problem_take_forward.
  * Err: no memory. Own: problem_close, also after an error.
  */
 int problem_open(
 	struct problem *p, const struct device_ops *ops, struct device *dev, const struct cell *cell, struct fw_err *err);
 void problem_close(struct problem *p);
 
-/** Offsets and bits of another mask of the same sizes: lengths in reverse order, other blocks. `cell` becomes that case. */
-int problem_second_mask(struct problem *p, struct fw_err *err);
-/** Whether there is another mask of these sizes. */
-bool problem_has_second_mask(const struct problem *p);
+/** Lay out another problem of the same sizes, as the family has it: another mask. `cell` becomes that case. */
+int problem_second(struct problem *p, struct fw_err *err);
+/** Whether there is another problem of these sizes. */
+bool problem_has_second(const struct problem *p);
 
-/** Kept blocks of the mask as it is now, counted bit by bit, and how many there could be, over all key heads; 0 without a block mask. */
-int64_t problem_kept_blocks(const struct problem *p, int64_t *blocks);
+/** What the laid slots keep as they are now, counted in them, and of how much; 0 where nothing is left out. */
+int64_t problem_kept(const struct problem *p, int64_t *of);
 /** Bytes of the tensors that a call reads and writes. */
 int64_t problem_tensor_bytes(const struct problem *p);
 
@@ -70,7 +70,7 @@ int64_t problem_tensor_bytes(const struct problem *p);
 int problem_restore(struct problem *p, struct fw_err *err);
 /** Asynchronous: every byte of every output. 0xff makes NaN of bf16 and fp32. */
 int problem_poison(struct problem *p, int value, struct fw_err *err);
-/** O and LSE, as a forward left them, become inputs: those of p->second, or the named ones. */
+/** What a forward left becomes input: that of p->second, or of the named inputs. */
 int problem_take_forward(struct problem *p, bool second, struct fw_err *err);
 /** Wait; NULL when all inputs are as they were arranged (restored, or by arrange_sum), else the name of the first that was written. */
 int problem_modified(struct problem *p, const char **name, struct fw_err *err);
@@ -79,9 +79,10 @@ int problem_outputs_sum(struct problem *p, uint64_t *sum, struct fw_err *err);
 /** "O", "block bits", ... of a buffer's address; NULL: none of this problem's. */
 const char *problem_name(const struct problem *p, const void *data);
 
-/** The reference's view, forward or backward. Own: borrows the problem. */
-void problem_reference_io(const struct problem *p, enum direction direction, struct reference_io *io);
-/** The reference for this device. */
-const struct reference_ops *problem_reference_ops(const struct problem *p);
+/** "run", "prepare", ... of one bit of the phases. */
+const char *problem_phase_name(const struct problem *p, uint32_t phase);
+
+/** What its family needs to check results, of the problem itself or of its forward. Own: borrows the problem. */
+void problem_check_io(const struct problem *p, enum direction direction, struct check_io *io);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "core/protocol/protocol.h"
-#include "runner/reference/accept.h"
 #include "runner/call/hoststate.h"
 #include "runner/call/record.h"
 #include "runner/call/subject.h"

@@ -38,28 +38,6 @@ int failure_device(struct failure *f, const struct problem *p, const struct fw_e
 	return failure_set(f, "device", "%.500s", err->text);
 }
 
-const char *subject_phase_name(uint32_t phase)
-{
-	switch (phase) {
-	case FW_RANGE_MERGE:
-		return "range_merge";
-	case FW_PREPARE:
-		return "prepare";
-	case FW_PREPROCESS:
-		return "preprocess";
-	case FW_RUN:
-		return "run";
-	case FW_FILL:
-		return "fill";
-	case FW_CAST:
-		return "cast";
-	case FW_ALL:
-		return "all";
-	default:
-		return "phases";
-	}
-}
-
 int subject_load(struct subject *s, enum role role, const char *module, const char *provider, struct failure *f)
 {
 	memset(s, 0, sizeof *s);
@@ -138,7 +116,7 @@ void subject_count(struct subject *s)
 	s->flops = case_flops(s->abi == &p->abi ? &p->cell : &p->forward_cell);
 	if (!s->provider->count)
 		return;
-	struct fw_io io = { .struct_size = sizeof io, .n_slots = FW_ATTENTION_SLOTS, .slot = p->host_tensor };
+	struct fw_io io = { .struct_size = sizeof io, .n_slots = (uint32_t)p->family->n_slots, .slot = p->host_tensor };
 	struct fw_work work = { .struct_size = sizeof work };
 	if (module_count(&s->module, s->provider, s->abi, s->config[0] ? s->config : NULL, &io, &work) != FW_OK)
 		return;
@@ -234,12 +212,14 @@ int subject_plan_again(struct subject *s, struct failure *f)
 
 int subject_bind(struct subject *s, struct failure *f)
 {
-	memcpy(s->tensor, s->problem->tensor, sizeof s->tensor);
-	for (int i = FW_DO; s->abi->direction == FW_FORWARD && i <= FW_DV; i++)
-		s->tensor[i] = (struct fw_tensor){ 0 };
+	const struct problem *p = s->problem;
+	memcpy(s->tensor, p->tensor, sizeof s->tensor);
+	for (int i = 0; s->abi != &p->abi && i < p->family->n_slots; i++)
+		if (p->family->use(p->forward_cell.shape.bytes, DIRECTION_FORWARD, i) == SLOT_UNUSED)
+			s->tensor[i] = (struct fw_tensor){ 0 };
 	struct fw_io io = {
 		.struct_size = sizeof io,
-		.n_slots = FW_ATTENTION_SLOTS,
+		.n_slots = (uint32_t)p->family->n_slots,
 		.slot = s->tensor,
 		.workspace = s->workspace,
 		.persist = s->persist,
@@ -252,9 +232,11 @@ int subject_bind(struct subject *s, struct failure *f)
 static double flops_of(const struct subject *s, uint32_t phases)
 {
 	uint32_t have = s->phases & phases;
-	int sides = __builtin_popcount(s->phases & ~(uint32_t)FW_RUN), asked = __builtin_popcount(have & ~(uint32_t)FW_RUN);
-	double run = s->phases & FW_RUN ? 1 - SIM_SIDE_PHASE * sides : 0;
-	double share = (have & FW_RUN ? run : 0) + (s->phases & FW_RUN ? SIM_SIDE_PHASE : 1.0 / (sides ? sides : 1)) * asked;
+	uint32_t main_phase = s->problem->family->main_phase;
+	int sides = __builtin_popcount(s->phases & ~main_phase), asked = __builtin_popcount(have & ~main_phase);
+	double run = s->phases & main_phase ? 1 - SIM_SIDE_PHASE * sides : 0;
+	double share =
+		(have & main_phase ? run : 0) + (s->phases & main_phase ? SIM_SIDE_PHASE : 1.0 / (sides ? sides : 1)) * asked;
 	return share * s->flops;
 }
 
@@ -294,7 +276,7 @@ int subject_stayed_inside(struct subject *s, struct failure *f)
 		return failure_set(f, "oob", "wrote outside %s (bytes before or behind it changed)", name ? name : "a buffer");
 	}
 	const char *modified;
-	/* A forward on a backward problem rightly writes O and LSE, which are no settled inputs yet. */
+	/* A forward that a problem needs rightly writes what are no settled inputs yet. */
 	if (s->abi != &p->abi)
 		return 0;
 	if (problem_modified(s->problem, &modified, &err) != 0)
@@ -328,15 +310,19 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 	return subject_stayed_inside(s, f);
 }
 
-/* Planned and bound. O and LSE are what it writes, the inputs besides K and V are settled. */
+/* Planned and bound. The inputs besides those that it shares are settled. */
 static int forward_on(struct subject *s, const struct arrangement *a, struct failure *f)
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
-	if (arrange_slot(p, FW_K, a, &err) != 0 || arrange_slot(p, FW_V, a, &err) != 0 ||
-		p->ops->fill_bytes(p->dev, p->slot[FW_O].data, 0xff, p->slot[FW_O].bytes, &err) != 0 ||
-		p->ops->fill_bytes(p->dev, p->slot[FW_LSE].data, 0xff, p->slot[FW_LSE].bytes, &err) != 0)
-		return failure_device(f, p, &err);
+	for (int i = 0; i < p->family->n_slots; i++) {
+		bool shared = p->slot[i].use == SLOT_INPUT &&
+			      p->family->change(p->cell.shape.bytes, p->cell.direction, i) == SLOT_ROLLS_FORWARD;
+		if ((shared && arrange_slot(p, i, a, &err) != 0) ||
+			(p->slot[i].use == SLOT_FORWARD &&
+				p->ops->fill_bytes(p->dev, p->slot[i].data, 0xff, p->slot[i].bytes, &err) != 0))
+			return failure_device(f, p, &err);
+	}
 	if (subject_enqueue(s, FW_ALL, f) != 0 || subject_wait(s, f) != 0 || subject_stayed_inside(s, f) != 0)
 		return -1;
 	return problem_take_forward(p, a->second, &err) == 0 ? 0 : failure_device(f, p, &err);

@@ -38,7 +38,7 @@ struct subject {
 	uint32_t phases;
 	size_t workspace_bytes, persist_bytes;
 	void *workspace, *persist;
-	struct fw_tensor tensor[FW_ATTENTION_SLOTS]; /* what bind gets */
+	struct fw_tensor tensor[FAMILY_SLOTS_MAX]; /* what bind gets */
 	char config[160];
 	struct tried tried; /* before it chose that; owned, till the next plan for the problem itself */
 	bool has_work;      /* count answered */
@@ -53,7 +53,7 @@ int subject_load(struct subject *s, enum role role, const char *module, const ch
 void subject_unload(struct subject *s);
 
 /**
- * Choose the provider, plan, allocate workspace. `direction` forward is possible on a backward problem: it writes O and LSE.
+ * Choose the provider, plan, allocate workspace. `direction` forward is possible on a problem that needs one: it writes what the problem starts from.
  * Own: subject_unplan, also after a failure.
  */
 int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f);
@@ -85,10 +85,7 @@ struct subject_way {
  * not have written. Marks 0 and 1 are around its work.
  */
 int subject_call(struct subject *s, const struct subject_way *way, struct failure *f);
-/** Plan, bind, run and unplan a forward on a backward problem, then take its O and LSE as inputs; twice where the problem is varied. */
+/** Plan, bind, run and unplan the forward that a problem needs, then take its results as inputs; twice where the problem is varied. */
 int subject_forward(struct subject *s, struct problem *p, struct failure *f);
-
-/** "run", "prepare", ... of one bit of the phases. */
-const char *subject_phase_name(uint32_t phase);
 
 #endif

@@ -4,19 +4,17 @@
 #ifndef RUNNER_CALL_VERIFIER_H
 #define RUNNER_CALL_VERIFIER_H
 
-#include "runner/reference/accept.h"
 #include "runner/call/problem.h"
 #include "runner/call/subject.h"
 
 struct verifier {
 	const struct problem *problem;
-	struct reference_plan plan;
-	struct reference reference;
-	struct reference_io io;
-	const struct reference_ops *ops;
+	const struct family_check *check;
+	struct check_io io; /* stays where it is from open to close */
+	struct expected *expected;
 };
 
-/** Compute the reference of `p` as its inputs are now. `visits` as in reference_plan_make. Own: verifier_close, also after an error. */
+/** Compute the reference of `p` as its inputs are now. `visits` as in struct family_check. Own: verifier_close, also after an error. */
 int verifier_open(
 	struct verifier *v, const struct problem *p, enum direction direction, uint64_t seed, double visits, struct failure *f);
 void verifier_close(struct verifier *v);

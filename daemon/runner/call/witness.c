@@ -1,6 +1,7 @@
 /* witness.c - inputs, copies and sums around a watched call. */
 #include "runner/call/witness.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What may still be going on beside the stream after a call: bookkeeping of a runtime library, no kernel's work. */
@@ -12,10 +13,11 @@ enum {
 	POISON_AGAIN = 63 /* of the calls that this takes */
 };
 
-/* Any number of tokens but none, and not that of `other`, as far as there are as many. */
-static int32_t draw_roll(struct runner *r, const struct problem *p, int32_t other)
+/* Any number of rows but none, and not that of `other`, as far as there are as many. */
+static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, int32_t other)
 {
-	int32_t n = p->cell.attention.seqlen, roll;
+	size_t row_bytes = (size_t)p->tensor[slot].stride[0] * family_element_bytes(p->tensor[slot].dtype);
+	int32_t n = (int32_t)(p->slot[slot].bytes / row_bytes), roll;
 	if (n < 2 || (n == 2 && other))
 		return 0;
 	do
@@ -24,26 +26,57 @@ static int32_t draw_roll(struct runner *r, const struct problem *p, int32_t othe
 	return roll;
 }
 
+static enum slot_change change_of(const struct problem *p, int slot)
+{
+	return p->slot[slot].use == SLOT_INPUT ? p->family->change(p->cell.shape.bytes, p->cell.direction, slot) : SLOT_STAYS;
+}
+
+/* What belongs to a forward rolls differently, each of it, or the pairs that they make would stay what they were. */
+static void roll_forward(struct runner *r, const struct problem *p, struct arrangement *out)
+{
+	int32_t other = 0;
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (change_of(p, i) == SLOT_ROLLS_FORWARD)
+			other = out->roll[i] = draw_roll(r, p, i, other);
+}
+
 void witness_draw(struct runner *r, const struct problem *p, enum witness_change change, struct arrangement *out)
 {
-	bool backward = p->cell.direction == DIRECTION_BACKWARD;
+	bool other = change == WITNESS_OTHER || change == WITNESS_OTHERS;
 	*out = p->named;
-	if (backward && p->varied && (change == WITNESS_OTHER_KV || (change == WITNESS_ANY && runner_random(r, 2))))
+	if (p->varied && (other || (change == WITNESS_ANY && runner_random(r, 2))))
 		*out = p->second;
-	out->roll[backward ? FW_DO : FW_Q] = draw_roll(r, p, 0);
-	if (backward || change == WITNESS_FIRST)
-		return;
-	out->roll[FW_K] = draw_roll(r, p, 0);
-	out->roll[FW_V] = draw_roll(r, p, out->roll[FW_K]); /* or the pairs of K and V would stay what they were */
+	for (int i = 0; i < p->family->n_slots; i++) {
+		enum slot_change how = change_of(p, i);
+		if ((how == SLOT_ROLLS_FIRST && change != WITNESS_OTHERS) || (how == SLOT_ROLLS && change != WITNESS_FIRST))
+			out->roll[i] = draw_roll(r, p, i, 0);
+	}
+	if (!p->needs_forward && change != WITNESS_FIRST)
+		roll_forward(r, p, out);
+}
+
+void witness_names(const struct problem *p, enum witness_change change, char *out, size_t size)
+{
+	size_t used = 0;
+	out[0] = '\0';
+	for (int i = 0; i < p->family->n_slots && used < size; i++) {
+		enum slot_change how = change_of(p, i);
+		if (how != SLOT_STAYS && (how == SLOT_ROLLS_FIRST) == (change == WITNESS_FIRST))
+			used += (size_t)snprintf(
+				out + used, size - used, "%s%s", used ? " and " : "", family_slot_name(p->family, i));
+	}
 }
 
 void witness_vary(struct runner *r, struct problem *p)
 {
 	struct fw_err err = { 0 };
-	int32_t roll_k = draw_roll(r, p, 0);
-	if (p->cell.direction == DIRECTION_BACKWARD && arrange_vary(p, roll_k, draw_roll(r, p, roll_k), &err) != 0)
+	struct arrangement rolled = { 0 };
+	if (!p->needs_forward)
+		return;
+	roll_forward(r, p, &rolled);
+	if (arrange_vary(p, &rolled, &err) != 0)
 		record_note(r->records, -1, ROLE_DEVICE,
-			"no memory for a second K and V of backward: whether they are read in every call is not looked at");
+			"no memory for a second forward: whether the inputs that it shares are read in every call is not looked at");
 }
 
 /* A problem that leaves no room for them is timed all the same: only results that change after a call go unseen then. */
@@ -53,10 +86,10 @@ static void make_copies(struct witness *w)
 	struct device *dev = w->runner->dev;
 	struct fw_err err = { 0 };
 	bool room = true;
-	for (int i = 0; room && i < FW_ATTENTION_SLOTS; i++)
-		room = w->problem->slot[i].use != PROBLEM_OUTPUT ||
+	for (int i = 0; room && i < FAMILY_SLOTS_MAX; i++)
+		room = w->problem->slot[i].use != SLOT_OUTPUT ||
 		       ops->alloc(dev, w->problem->slot[i].bytes, &w->copy[i], &err) == 0;
-	for (int i = 0; !room && i < FW_ATTENTION_SLOTS; i++) {
+	for (int i = 0; !room && i < FAMILY_SLOTS_MAX; i++) {
 		ops->release(dev, w->copy[i]);
 		w->copy[i] = NULL;
 	}
@@ -85,7 +118,7 @@ int witness_open(
 
 void witness_close(struct witness *w)
 {
-	for (int i = 0; w->runner && i < FW_ATTENTION_SLOTS; i++)
+	for (int i = 0; w->runner && i < FAMILY_SLOTS_MAX; i++)
 		w->runner->ops->release(w->runner->dev, w->copy[i]);
 	if (w->active)
 		verifier_close(&w->verifier);
@@ -104,7 +137,10 @@ int witness_arrange(struct witness *w, struct fw_err *err)
 	if (w->change != WITNESS_FIRST)
 		return arrange_inputs(p, a, err);
 	p->now = *a;
-	return arrange_slot(p, p->cell.direction == DIRECTION_FORWARD ? FW_Q : FW_DO, a, err);
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (change_of(p, i) == SLOT_ROLLS_FIRST && arrange_slot(p, i, a, err) != 0)
+			return -1;
+	return 0;
 }
 
 static int add_belonging(struct witness *w, const struct subject *owner, const void *data, size_t bytes, struct fw_err *err)
@@ -149,7 +185,7 @@ static int find_changed(struct witness *w, int *slot, struct failure *f)
 	struct runner *r = w->runner;
 	struct problem *p = w->problem;
 	*slot = -1;
-	for (int i = 0; i < FW_ATTENTION_SLOTS && *slot < 0; i++) {
+	for (int i = 0; i < FAMILY_SLOTS_MAX && *slot < 0; i++) {
 		struct fw_err err = { 0 };
 		uint64_t then, now;
 		if (!w->copy[i])
@@ -173,10 +209,10 @@ static int settle(struct witness *w, double *late_us, struct failure *f)
 	return failure_set(f, "crash", "%.500s", err.text);
 }
 
-static int say_changed(struct failure *f, int slot)
+static int say_changed(const struct witness *w, struct failure *f, int slot)
 {
 	return failure_set(f, "escaped", "%s was still being written after the call was done: part of the work is not timed",
-		reference_slot_name(slot));
+		family_slot_name(w->problem->family, slot));
 }
 
 /* Copies as the call left its outputs, then as much time as whatever else goes on takes: do they stay like that? */
@@ -186,12 +222,12 @@ static int look_for_late_work(struct witness *w, double *late_us, struct failure
 	struct problem *p = w->problem;
 	struct fw_err err = { 0 };
 	int slot;
-	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
+	for (int i = 0; i < FAMILY_SLOTS_MAX; i++)
 		if (w->copy[i] && r->ops->copy(r->dev, w->copy[i], p->slot[i].data, p->slot[i].bytes, &err) != 0)
 			return failure_device(f, p, &err);
 	if (settle(w, late_us, f) != 0 || find_changed(w, &slot, f) != 0)
 		return -1;
-	return slot >= 0 ? say_changed(f, slot) : 0;
+	return slot >= 0 ? say_changed(w, f, slot) : 0;
 }
 
 /* The call that was watched, once more. */
@@ -232,7 +268,7 @@ static int is_wrong_or_late(struct witness *w, struct failure *f)
 			return -1;
 	if (slot >= 0) {
 		memset(f, 0, sizeof *f);
-		say_changed(f, slot);
+		say_changed(w, f, slot);
 	}
 	return -1;
 }

@@ -21,9 +21,10 @@ enum { WITNESS_BELONGINGS_MAX = 2 * PROTOCOL_SUBJECTS_MAX };
 
 /** What of the inputs changes from call to call. */
 enum witness_change {
-	WITNESS_ANY,      /* all that can; backward's K and V are those of either forward */
-	WITNESS_OTHER_KV, /* all that can, and what is known has backward's second K and V */
-	WITNESS_FIRST     /* Q, backward dO, alone */
+	WITNESS_ANY,    /* all that can; what belongs to a forward is that of either */
+	WITNESS_OTHER,  /* all that can, and what is known is that of the second forward */
+	WITNESS_OTHERS, /* all that can but the first inputs, and what is known is that of the second forward */
+	WITNESS_FIRST   /* the family's first inputs alone */
 };
 
 struct witness {
@@ -35,7 +36,7 @@ struct witness {
 	enum witness_change change;
 	struct arrangement known; /* what `verifier` was made with */
 	struct verifier verifier;
-	void *copy[FW_ATTENTION_SLOTS];
+	void *copy[FAMILY_SLOTS_MAX];
 	int n_belongings; /* workspaces of the subjects that do not run */
 	struct {
 		const struct subject *owner;
@@ -47,10 +48,12 @@ struct witness {
 
 /** Inputs for a call, at random. */
 void witness_draw(struct runner *r, const struct problem *p, enum witness_change change, struct arrangement *out);
-/** Before a backward problem's forward: let there be a second one, with other K and V, if there is room. */
+/** "Q", "K and V": the tensors that change so. Shape: out[size]. */
+void witness_names(const struct problem *p, enum witness_change change, char *out, size_t size);
+/** Before the forward that a problem needs: let there be a second one, on other inputs, if there is room. */
 void witness_vary(struct runner *r, struct problem *p);
 /**
- * Choose the inputs of watched calls and compute their reference. `visits` as in reference_plan_make. Own: witness_close, also
+ * Choose the inputs of watched calls and compute their reference. `visits` as in struct family_check. Own: witness_close, also
  * after an error.
  */
 int witness_open(
@@ -62,7 +65,7 @@ void witness_close(struct witness *w);
  * when a guard zone was damaged before, by whom is unknown; it is whole again.
  */
 int witness_before(struct witness *w, const struct subject *u, struct failure *f);
-/** Asynchronous: arrange the inputs of the next call, the known ones when it is watched, else random ones. Of WITNESS_FIRST the one input only. */
+/** Asynchronous: arrange the inputs of the next call, the known ones when it is watched, else random ones. Of WITNESS_FIRST those inputs only. */
 int witness_arrange(struct witness *w, struct fw_err *err);
 /** After the watched call, before anything else is asked of the device. `when` begins what is said of a wrong result. Err: it is `u`'s. */
 int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f);

@@ -110,7 +110,7 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 	int result = 0;
 	leftover_enter(r);
 	*who = base_of(r);
-	if (p->cell.direction == DIRECTION_BACKWARD)
+	if (p->needs_forward)
 		result = subject_forward(*who, p, f);
 	*who = NULL;
 	if (result == 0)

@@ -47,7 +47,7 @@ static int enqueue(struct subject *u, bool is_profiled, struct failure *f)
 	for (uint32_t bit = 1; bit < FW_ALL && result == 0; bit <<= 1) {
 		if (!(u->phases & bit))
 			continue;
-		range_phase(subject_phase_name(bit));
+		range_phase(problem_phase_name(u->problem, bit));
 		result = subject_enqueue(u, bit, f);
 		range_end();
 	}
@@ -67,11 +67,9 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 		if (problem_restore(p, &err) != 0 || problem_poison(p, 0x55, &err) != 0 || r->ops->scrub(r->dev, &err) != 0 ||
 			r->ops->mark(r->dev, 0, &err) != 0)
 			return failure_device(f, p, &err);
-		struct range_call call = { .cell = p->cell.key,
-			.role = u->role,
-			.pass = 1,
-			.call = (uint32_t)(i - o->warmup),
-			.seed = p->cell.attention.seed };
+		struct range_call call = {
+			.cell = p->cell.key, .role = u->role, .pass = 1, .call = (uint32_t)(i - o->warmup), .seed = p->cell.seed
+		};
 		if (i < o->warmup)
 			range_phase("warm");
 		else
@@ -113,9 +111,8 @@ static int capture_cell(struct runner *r, const struct cell *cell, const struct 
 	int result = problem_open(&p, r->ops, r->dev, cell, &err);
 	if (result != 0)
 		failure_set(f, "device", "%.500s", err.text);
-	if (result == 0 && cell->direction == DIRECTION_BACKWARD)
+	if (result == 0 && p.needs_forward)
 		result = subject_forward(u, &p, f);
-	u->pin = o->config[0] ? o->config : NULL;
 	if (result == 0)
 		result = subject_plan(u, &p, cell->direction, f);
 	if (result == 0)

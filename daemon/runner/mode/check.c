@@ -2,7 +2,7 @@
  * check.c - acceptance of results, and the promises that timing relies on.
  *
  * A result is compared with the reference after each of: a plain call; the phases one by one with other bytes in the workspace; a watched
- * call with other inputs, K and V among them, and another mask of equal size on the same plan. Each of these was broken by kernels that passed the plain
+ * call with other inputs, and another problem of equal size where the family has one, on the same plan. Each of these was broken by kernels that passed the plain
  * call and would have been timed wrongly: caches filled by the first call, work done in a phase that is not timed. Calls are long, so
  * what may be wrong is tried together, and told apart only where something is.
  */
@@ -17,8 +17,8 @@
 
 enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
 
-/* Products to compute for the second mask: it is the plan'r memory that is tested, not the arithmetic. */
-#define SECOND_MASK_VISITS 2e8
+/* Products to compute for the second problem: it is the plan's memory that is tested, not the arithmetic. */
+#define SECOND_VISITS 2e8
 
 /* As few places as the acceptance takes: whether it computes at all is asked here, not how exactly. */
 #define WATCHED_VISITS 1.0
@@ -27,7 +27,7 @@ enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE
 #define MORE_TIMES_US 3e4
 enum { MORE_TIMES_MAX = 6 };
 
-/* What is known of a forward that a backward of the same case needs. */
+/* What is known of a forward that another direction of the same case needs. */
 struct forward {
 	bool known;
 	char failure[16]; /* "" accepted */
@@ -44,7 +44,7 @@ struct checker {
 static void report_work(struct checker *c, int i)
 {
 	struct subject *u = c->subject;
-	int64_t mask_blocks, mask_kept = problem_kept_blocks(u->problem, &mask_blocks); /* before a module is handed the mask */
+	int64_t blocks, kept = problem_kept(u->problem, &blocks); /* before a module is handed what is laid out */
 	subject_count(u);
 	struct msg_work m = {
 		.cell = c->runner->run->index[i],
@@ -57,8 +57,8 @@ static void report_work(struct checker *c, int i)
 		.workspace_bytes = (int64_t)u->workspace_bytes,
 		.persist_bytes = (int64_t)u->persist_bytes,
 		.tensor_bytes = problem_tensor_bytes(u->problem),
-		.mask_blocks = mask_blocks,
-		.mask_kept = mask_kept,
+		.mask_blocks = blocks,
+		.mask_kept = kept,
 		.phases = u->phases,
 		.tunes = (u->provider->flags & FW_TUNES) != 0,
 		.tried = u->tried, /* borrowed */
@@ -97,7 +97,7 @@ static void capture_node(void *arg, const struct device_node *node)
 		.sm = node->sm,
 	};
 	m.role = c->checker->subject->role;
-	snprintf(m.phase, sizeof m.phase, "%s", subject_phase_name(c->phase));
+	snprintf(m.phase, sizeof m.phase, "%s", problem_phase_name(c->checker->subject->problem, c->phase));
 	snprintf(m.kernel, sizeof m.kernel, "%s", node->kernel);
 	if (node->symbol)
 		hash_hex(node->symbol, strlen(node->symbol), m.symbol_sha256);
@@ -119,7 +119,7 @@ static int capture_phases(struct checker *c, int i, struct failure *f)
 			continue;
 		return failure_set(f, "abi",
 			"phase %s cannot be captured into a graph: %.200s%s%.200s; enqueue must neither allocate nor synchronise",
-			subject_phase_name(bit), err.text, inner.name[0] ? ": " : "", inner.detail);
+			problem_phase_name(u->problem, bit), err.text, inner.name[0] ? ": " : "", inner.detail);
 	}
 	return 0;
 }
@@ -152,7 +152,7 @@ static int note_more_times(struct checker *c, const struct subject_way *way, str
 static int watched_call(struct checker *c, struct problem *p, double visits, struct failure *f)
 {
 	struct witness w;
-	int result = witness_open(&w, c->runner, p, WITNESS_OTHER_KV, visits, f);
+	int result = witness_open(&w, c->runner, p, WITNESS_OTHER, visits, f);
 	if (result == 0)
 		result = witness_call(
 			&w, c->subject, POISON_PLAIN, c->runner->ops->clocks, "with other inputs on the same plan: ", f);
@@ -162,14 +162,14 @@ static int watched_call(struct checker *c, struct problem *p, double visits, str
 	return result;
 }
 
-/* The problem becomes that of another mask, which the subject is not told of. */
-static int change_mask(struct checker *c, struct problem *p, struct failure *f)
+/* The problem becomes another one of its sizes, which the subject is not told of. */
+static int change_problem(struct checker *c, struct problem *p, struct failure *f)
 {
 	struct subject *u = c->subject;
 	struct fw_err err = { 0 };
-	if (problem_second_mask(p, &err) != 0)
+	if (problem_second(p, &err) != 0)
 		return failure_device(f, p, &err);
-	if (p->cell.direction == DIRECTION_FORWARD)
+	if (!p->needs_forward)
 		return 0;
 	struct subject forward = { .module = u->module };
 	forward.role = u->role;
@@ -195,46 +195,47 @@ static int call_on(struct checker *c, struct problem *p, struct arrangement *inp
 	return rc;
 }
 
-/* K and V alone are others, backward with the O and LSE that belong to them. */
-static int call_on_kv(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
+/* What comes first among the inputs is as it was, and all others are not, what belongs to them included. */
+static int call_on_others(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
 {
-	struct arrangement kv = p->second, drawn;
-	if (p->cell.direction == DIRECTION_FORWARD) {
-		witness_draw(c->runner, p, WITNESS_ANY, &drawn);
-		kv = (struct arrangement){ 0 };
-		kv.roll[FW_K] = drawn.roll[FW_K];
-		kv.roll[FW_V] = drawn.roll[FW_V];
-	}
-	return call_on(c, p, &kv, visits, "with other K and V on the same plan: ", result, f);
+	struct arrangement others;
+	char names[60], with[120];
+	witness_draw(c->runner, p, WITNESS_OTHERS, &others);
+	witness_names(p, WITNESS_OTHERS, names, sizeof names);
+	snprintf(with, sizeof with, "with other %s on the same plan: ", names[0] ? names : "inputs");
+	return call_on(c, p, &others, visits, with, result, f);
 }
 
-/* Wrong on another problem: by its mask, by what comes first among its inputs, or else by K and V? */
+/* Wrong on another problem: by what is laid out, by what comes first among its inputs, or else by the others? */
 static int name_the_change(
-	struct checker *c, struct problem *p, bool mask, double visits, struct accept_result *result, struct failure *f)
+	struct checker *c, struct problem *p, bool second, double visits, struct accept_result *result, struct failure *f)
 {
-	bool backward = p->cell.direction == DIRECTION_BACKWARD;
 	struct arrangement first;
 	struct failure one = { 0 };
+	char names[60], with[120];
 	witness_draw(c->runner, p, WITNESS_FIRST, &first);
-	if (!mask || call_on(c, p, NULL, visits, "with another mask of the same size on the same plan: ", result, &one) == 0)
-		call_on(c, p, &first, visits,
-			backward ? "with another dO on the same plan: " : "with another Q on the same plan: ", result, &one);
+	snprintf(with, sizeof with, "with %s on the same plan: ", second ? p->family->second_words : "");
+	if (!second || call_on(c, p, NULL, visits, with, result, &one) == 0) {
+		witness_names(p, WITNESS_FIRST, names, sizeof names);
+		snprintf(with, sizeof with, "with another %s on the same plan: ", names);
+		call_on(c, p, &first, visits, with, result, &one);
+	}
 	if (!one.name[0])
-		call_on_kv(c, p, visits, result, &one);
+		call_on_others(c, p, visits, result, &one);
 	if (one.name[0])
 		*f = one;
 	return -1;
 }
 
-/* Other inputs and another mask at once, on the same plan. Only what is wrong then is told apart. */
+/* Other inputs and another problem of these sizes at once, on the same plan. Only what is wrong then is told apart. */
 static int other_problem(struct checker *c, struct problem *p, struct accept_result *result, struct failure *f)
 {
-	bool mask = problem_has_second_mask(p);
-	double visits = mask ? SECOND_MASK_VISITS : WATCHED_VISITS;
-	if (mask && change_mask(c, p, f) != 0)
+	bool second = problem_has_second(p);
+	double visits = second ? SECOND_VISITS : WATCHED_VISITS;
+	if (second && change_problem(c, p, f) != 0)
 		return -1;
-	int rc = c->runner->ops->work ? call_on_kv(c, p, visits, result, f) : watched_call(c, p, visits, f);
-	return rc == 0 || strcmp(f->name, "wrong") != 0 ? rc : name_the_change(c, p, mask, visits, result, f);
+	int rc = c->runner->ops->work ? call_on_others(c, p, visits, result, f) : watched_call(c, p, visits, f);
+	return rc == 0 || strcmp(f->name, "wrong") != 0 ? rc : name_the_change(c, p, second, visits, result, f);
 }
 
 /* The same inputs, other bytes in the workspace, the phases one by one: whether that gives the same bits is told, not judged. */
@@ -315,8 +316,8 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	return rc;
 }
 
-/* Backward starts from O and LSE of this module'r own forward, which has to be right first. */
-static int prepare_backward(struct checker *c, int i, struct problem *p, struct failure *f)
+/* Some directions start from the results of this module's own forward, which has to be right first. */
+static int prepare_forward(struct checker *c, int i, struct problem *p, struct failure *f)
 {
 	struct runner *r = c->runner;
 	const struct forward *forward = NULL;
@@ -324,7 +325,8 @@ static int prepare_backward(struct checker *c, int i, struct problem *p, struct 
 		if (c->forward[k].known && strcmp(r->run->cell[k].case_key, p->cell.case_key) == 0)
 			forward = &c->forward[k];
 	if (forward && forward->failure[0])
-		return failure_set(f, forward->failure, "backward starts from the forward's result, which was not accepted");
+		return failure_set(f, forward->failure, "%s starts from the forward's result, which was not accepted",
+			direction_name(p->cell.direction));
 	runner_at(r, i, c->subject, "plan");
 	witness_vary(r, p);
 	struct failure inner = { 0 };
@@ -362,8 +364,8 @@ static void check_cell(struct checker *c, int i)
 		runner_error(r, i, &err);
 		return;
 	}
-	if (cell->direction == DIRECTION_BACKWARD)
-		rc = prepare_backward(c, i, &p, &f);
+	if (p.needs_forward)
+		rc = prepare_forward(c, i, &p, &f);
 	if (rc == 0)
 		rc = examine(c, i, &p, &result, &f);
 	if (cell->direction == DIRECTION_FORWARD) {

@@ -44,7 +44,7 @@ static int drop(struct timing *t, struct subject *u, const struct failure *f)
 	return t->n >= 1 ? 0 : -1;
 }
 
-/* The one whose forward everybody'r backward starts from. */
+/* The one whose forward everybody's backward starts from. */
 static struct subject *base_of(struct timing *t)
 {
 	for (int k = 0; k < t->n; k++)
@@ -66,7 +66,7 @@ static int shuffled(struct timing *t, struct subject *out[PROTOCOL_SUBJECTS_MAX]
 static int plan_all(struct timing *t)
 {
 	struct subject *order[PROTOCOL_SUBJECTS_MAX];
-	if (t->problem->cell.direction == DIRECTION_BACKWARD) {
+	if (t->problem->needs_forward) {
 		struct failure f = { 0 };
 		struct subject *base = base_of(t);
 		runner_at(t->runner, t->cell, base, "plan");

@@ -81,7 +81,7 @@ static int name_phases(struct launched *l, struct runner *r, struct capture *c, 
 	for (uint32_t bit = 1; result == 0 && bit < FW_ALL; bit <<= 1) {
 		if (!(c->subject->phases & bit))
 			continue;
-		snprintf(c->common.phase, sizeof c->common.phase, "%s", subject_phase_name(bit));
+		snprintf(c->common.phase, sizeof c->common.phase, "%s", problem_phase_name(c->subject->problem, bit));
 		result = capture(c, r, bit, err);
 	}
 	bool is_certain = result == 0 && by_phase.n == l->n;

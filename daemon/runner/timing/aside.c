@@ -101,7 +101,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 		for (int b = 0; b < PHASES; b++) {
 			if (!(u->phases & (1u << b)))
 				continue;
-			range_phase(subject_phase_name(1u << b));
+			range_phase(problem_phase_name(t->problem, 1u << b));
 			int result = subject_enqueue(u, 1u << b, f);
 			range_end();
 			if (result != 0)
@@ -131,7 +131,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times *x, int b, int rounds, float empty)
 {
 	int number[PROTOCOL_SUBJECTS_MAX];
-	timing_begin_record(t, m, SERIES_PHASE, subject_phase_name(1u << b), rounds);
+	timing_begin_record(t, m, SERIES_PHASE, problem_phase_name(t->problem, 1u << b), rounds);
 	for (int who = 0; who < t->n; who++) {
 		number[who] = -1;
 		if (!(t->subject[who]->phases & (1u << b)))

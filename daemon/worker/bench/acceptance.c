@@ -30,7 +30,7 @@ static void add_text(struct hash_state *h, const char *text)
 static void entry_name(const struct examination *x, int cell, char name[HASH_HEX])
 {
 	const struct bench *b = x->bench;
-	const struct attention_case *a = &b->cells[cell].attention;
+	const struct cell *c = &b->cells[cell];
 	struct hash_state h;
 
 	hash_begin(&h);
@@ -38,13 +38,12 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	add_text(&h, b->runner_sha);
 	add_text(&h, x->subject->sha256);
 	add_text(&h, x->subject->provider);
-	add_text(&h, x->subject->config);
 	add_text(&h, device_kind_name(b->device.kind));
 	add_text(&h, b->device.uuid);
 	add_text(&h, b->device.driver);
-	add_text(&h, b->cells[cell].key);
-	hash_update(&h, &a->seed, sizeof a->seed);
-	hash_update(&h, a->length, (size_t)a->n_seqs * sizeof a->length[0]);
+	add_text(&h, c->key);
+	hash_update(&h, &c->seed, sizeof c->seed);
+	hash_update(&h, c->shape.bytes, case_family(c)->shape_bytes);
 	hash_end(&h, name);
 }
 

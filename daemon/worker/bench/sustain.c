@@ -24,7 +24,7 @@ static bool is_possible(const struct bench *b)
 
 static bool is_sparse(const struct bench *b, int cell)
 {
-	return b->cells[cell].attention.mask == FW_BLOCKS;
+	return case_is_irregular(&b->cells[cell]);
 }
 
 /* The longest open cell of its direction, among the sparse or among the others. */

@@ -56,7 +56,7 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 	int i;
 
 	hash_begin(&h);
-	add_text(&h, "flopwatch build 1");
+	add_text(&h, "flopwatch build 2");
 	for (i = 0; i < s->n_inputs; i++) {
 		add_text(&h, s->input[i].path);
 		add_text(&h, s->input[i].oid);
@@ -70,6 +70,7 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 		add_text(&h, s->build.family[i]);
 		add_text(&h, s->build.output[i]);
 	}
+	add_text(&h, c->family);
 	add_text(&h, device_kind_name(c->device));
 	add_text(&h, c->toolchain);
 	add_text(&h, sandbox_isolation(c->sandbox));
@@ -82,6 +83,7 @@ static void begin(const struct build_context *c, const struct msg_subject *s, st
 {
 	memset(out, 0, sizeof *out);
 	out->role = s->role;
+	snprintf(out->family, sizeof out->family, "%s", c->family);
 	snprintf(out->toolchain, sizeof out->toolchain, "%s", c->toolchain);
 	buf_init(&out->log, LOG_LINE_MAX + 256);
 }
@@ -277,19 +279,19 @@ static int open_output(int job_fd, const char *path, struct msg_build *out, cons
 	return -1;
 }
 
-static int output_index(const struct manifest *m)
+static int output_index(const struct manifest *m, const char *family)
 {
 	int i;
 
 	for (i = 0; i < m->n_outputs; i++)
-		if (strcmp(m->family[i], "attention") == 0)
+		if (strcmp(m->family[i], family) == 0)
 			return i;
 	return -1;
 }
 
 void build_output(const struct build_context *c, const struct msg_subject *s, char *out, size_t size)
 {
-	int which = output_index(&s->build);
+	int which = output_index(&s->build, c->family);
 
 	if (which < 0)
 		*out = '\0';
@@ -307,8 +309,8 @@ static int take_output(
 	char bare[sizeof shown + sizeof bare_suffix], bare_path[sizeof path + sizeof bare_suffix];
 	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", "-o", bare, shown, NULL };
 
-	if (output_index(&s->build) < 0) {
-		snprintf(out->detail, sizeof out->detail, "the manifest names no module of family attention%s%.15s%s",
+	if (output_index(&s->build, c->family) < 0) {
+		snprintf(out->detail, sizeof out->detail, "the manifest names no module of family %.15s%s%.15s%s", c->family,
 			s->build.n_outputs ? "; its outputs are of `" : "", s->build.n_outputs ? s->build.family[0] : "",
 			s->build.n_outputs ? "`" : "");
 		return 0;

@@ -25,6 +25,7 @@ struct build_context {
 	int64_t log_bytes; /* kept of what it prints */
 	int64_t print_max; /* bytes printed that end it; 0: 64 MiB */
 	int process_max;   /* processes at once that end it; 0: as procs_of_a_build says */
+	char family[16];   /* whose module is wanted */
 	char sides[64];    /* where sides that are programs of their own are built and stay: <cache>/<sides>-<role> */
 };
 

@@ -1,0 +1,21 @@
+/** direction.h - what of a case one call computes. A family says which of these it has. */
+#ifndef CORE_STATE_DIRECTION_H
+#define CORE_STATE_DIRECTION_H
+
+#include "kernels/fw_kernel.h"
+
+enum direction {
+	DIRECTION_FORWARD = FW_FORWARD,
+	DIRECTION_BACKWARD = FW_BACKWARD,
+	DIRECTION_DGRAD = FW_DGRAD,
+	DIRECTION_WGRAD = FW_WGRAD,
+	DIRECTION_TOTAL = FW_TOTAL,
+	DIRECTIONS
+};
+
+/** As in keys, lines and files: "forward" "backward" "dgrad" "wgrad" "total". */
+const char *direction_name(enum direction d);
+/** 0 for a word that is none. */
+enum direction direction_from_name(const char *name);
+
+#endif

@@ -1,0 +1,87 @@
+/* family_check.c - the table of what families hold to be right, which make writes from the folders, and how tensors are read. */
+#include "runner/reference/family_check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/case/inputs.h"
+
+#define FAMILY(name) extern const struct family_check family_check_##name;
+#include "families.h"
+#undef FAMILY
+
+#define FAMILY(name) { #name, &family_check_##name },
+static const struct {
+	const char *name;
+	const struct family_check *check;
+} table[] = {
+#include "families.h"
+};
+#undef FAMILY
+
+enum { READ_ELEMENTS = 1 << 14 };
+
+const struct family_check *family_check_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		if (strcmp(table[i].name, name) == 0)
+			return table[i].check;
+	return NULL;
+}
+
+static int32_t dtype_of(const struct check_io *io, int slot)
+{
+	struct fw_tensor t;
+
+	(void)case_family(io->cell)->lay_out(io->cell->shape.bytes, slot, &t);
+	return t.dtype;
+}
+
+int check_read(const struct check_io *io, int slot, int64_t first, size_t n, float *out, struct fw_err *err)
+{
+	int32_t dtype = dtype_of(io, slot);
+	size_t width = family_element_bytes(dtype);
+	unsigned char raw[READ_ELEMENTS * sizeof(float)];
+
+	for (size_t done = 0, part; done < n; done += part) {
+		part = n - done < READ_ELEMENTS ? n - done : READ_ELEMENTS;
+		if (io->host[slot])
+			memcpy(raw, (const char *)io->host[slot] + ((size_t)first + done) * width, part * width);
+		else if (io->read(io->arg, slot, first + (int64_t)done, part, raw, err) != 0)
+			return -1;
+		for (size_t i = 0; i < part; i++) {
+			uint16_t bits;
+
+			if (dtype == FW_F32) {
+				memcpy(&out[done + i], raw + i * width, width);
+				continue;
+			}
+			memcpy(&bits, raw + i * width, sizeof bits);
+			out[done + i] = inputs_bf16_to_float(bits);
+		}
+	}
+	return 0;
+}
+
+int check_find_nonfinite(const struct check_io *io, int slot, int64_t *index, struct fw_err *err)
+{
+	struct fw_tensor t;
+	size_t bytes = case_family(io->cell)->lay_out(io->cell->shape.bytes, slot, &t);
+	int64_t n = (int64_t)(bytes / family_element_bytes(t.dtype));
+	float part[READ_ELEMENTS];
+
+	*index = -1;
+	for (int64_t at = 0; at < n; at += READ_ELEMENTS) {
+		int64_t count = n - at < READ_ELEMENTS ? n - at : READ_ELEMENTS;
+
+		if (check_read(io, slot, at, (size_t)count, part, err) != 0)
+			return -1;
+		for (int64_t i = 0; i < count; i++)
+			if (!isfinite(part[i])) {
+				*index = at + i;
+				return 0;
+			}
+	}
+	return 0;
+}
