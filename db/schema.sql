@@ -130,7 +130,9 @@ CREATE TABLE job (
 	target_name     TEXT    NOT NULL DEFAULT '',
 	base_provider   TEXT    NOT NULL DEFAULT '',     -- "": the module's default; a comparison of two providers is of kind peer
 	target_provider TEXT    NOT NULL DEFAULT '',
-	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer import profile
+	base_config     TEXT    NOT NULL DEFAULT '',     -- what a person wants its provider to run; "": it chooses. Such a comparison is of kind pinned
+	target_config   TEXT    NOT NULL DEFAULT '',
+	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer pinned import profile
 	suite           TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
 	device_kind     TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
 	device_uuid     TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
@@ -587,6 +589,7 @@ CREATE TABLE profile_cell (
 	path          TEXT    NOT NULL DEFAULT '',     -- range ncu activity code; "" not done
 	tool          TEXT    NOT NULL DEFAULT '',     -- "CUPTI 130001"
 	passes        INTEGER NOT NULL DEFAULT 0,      -- replays of a call
+	stalls_why    TEXT    NOT NULL DEFAULT '',     -- why it is not known where warps wait; "" it is, or nothing was counted either
 	base_config   TEXT    NOT NULL DEFAULT '',
 	target_config TEXT    NOT NULL DEFAULT '',
 	base_tried    TEXT    NOT NULL DEFAULT 'null', -- JSON: {"of", "list": [{"config", "ms"}]} that the provider tried before it chose
@@ -638,6 +641,10 @@ CREATE TABLE profile_code (
 	opcodes       TEXT    NOT NULL,                -- JSON: [[opcode, times in the base, times in the target]], the biggest difference first
 	base_takes    TEXT    NOT NULL,                -- JSON: registers, local_bytes, shared_bytes, ctas_per_sm; -1 unknown
 	target_takes  TEXT    NOT NULL,
+	-- JSON: {samples, lines: [[offset, samples, what most of them waited for, how many those are, instruction]]}, the most first; NULL:
+	-- that side was not sampled
+	base_stalls   TEXT,
+	target_stalls TEXT,
 	hunks_len     INTEGER NOT NULL,                -- unpacked
 	hunks         BLOB    NOT NULL                 -- lines for people, packed by zlib
 ) STRICT;
@@ -764,15 +771,15 @@ CREATE TRIGGER counted_job_gone AFTER DELETE ON job BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'jobs' AND label = OLD.state;
 END;
 
--- A loss against a peer is nobody's.
-CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind <> 'peer' BEGIN
+-- A loss against a peer, or of a configuration that somebody wanted to see, is nobody's.
+CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned') BEGIN
 	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
-CREATE TRIGGER counted_comparison_verdict AFTER UPDATE OF verdict ON comparison WHEN NEW.kind <> 'peer' AND NEW.verdict <> OLD.verdict BEGIN
+CREATE TRIGGER counted_comparison_verdict AFTER UPDATE OF verdict ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned') AND NEW.verdict <> OLD.verdict BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
 	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
-CREATE TRIGGER counted_comparison_gone AFTER DELETE ON comparison WHEN OLD.kind <> 'peer' BEGIN
+CREATE TRIGGER counted_comparison_gone AFTER DELETE ON comparison WHEN OLD.kind NOT IN ('peer', 'pinned') BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
 END;
 

@@ -33,6 +33,10 @@ const struct catalog_option catalog_options[] = {
 		AT(base_provider) },
 	{ "target-provider", "NAME", "run the target by this provider of its module", CATALOG_NONE, "", false, CATALOG_TEXT,
 		AT(target_provider) },
+	{ "base-config", "CONFIG", "run the base's provider in this configuration: 'BLOCK_M=128 STAGES=2'", CATALOG_NONE, "",
+		false, CATALOG_TEXT, AT(base_config) },
+	{ "target-config", "CONFIG", "run the target's provider in this configuration", CATALOG_NONE, "", false, CATALOG_TEXT,
+		AT(target_config) },
 	{ "again", NULL, "from stored samples", CATALOG_NONE, "", false, CATALOG_FLAG, AT(again) },
 	{ "commit", "SHA", "the commit that was measured, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(commit) },
 	{ "base", "SHA", "the commit it is compared with, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(base) },
@@ -77,11 +81,13 @@ const struct catalog_verb catalog_verbs[] = {
 		"and without a verdict: it names the rows that differ by over 1.5 %, and writes OUT.csv; status 7 when a row is "
 		"slower or "
 		"missing, else 0.\nSides by two "
-		"providers are set beside each other: nobody is called, and being slower is status 0.",
-		"repo suite cells device quick timeout progress format unit time threshold base-provider target-provider",
+		"providers, or in configurations that you name, are set beside each other: it is no commit's verdict, nobody is called, and being "
+		"slower is status 0. A provider that does not run the configuration that it was handed has failed.",
+		"repo suite cells device quick timeout progress format unit time threshold base-provider target-provider base-config target-config",
 		"flopwatch compare main my-branch  # measure a branch against main\n"
 		"flopwatch compare main . --quick  # a first look at the uncommitted tree\n"
 		"flopwatch compare main main --base-provider hopper.v1  # one commit, two stages\n"
+		"flopwatch compare main main --base-config TILE=3 --target-config TILE=2  # one commit, two configurations\n"
 		"flopwatch compare before.csv after.csv out.csv  # two files, no daemon",
 		CATALOG_FILE, "", "branches branches" },
 	{ "run", 1, 1, verb_run, "run TARGET", "queue a branch or commit against its base, and do not wait", "",
@@ -117,7 +123,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"find out why cells lost, from counters and machine code",
 		"Runs the kernels of three cells at most once more on both sides, after everything else that waits, and prints what that shows, as why does: "
 		"the worst cells of the alert or comparison, or those that --cells names. The daemon does so by itself after an alert (profile: on).",
-		"repo suite cells device timeout progress base-provider target-provider",
+		"repo suite cells device timeout progress base-provider target-provider base-config target-config",
 		"flopwatch profile main my-branch --cells '*/backward'  # of two commits\n"
 		"flopwatch profile 3  # of an alert\nflopwatch profile comparison 17",
 		CATALOG_WORDS, "alert comparison", "branches branches" },

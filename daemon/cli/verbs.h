@@ -25,6 +25,7 @@ struct options {
 	const char *format, *unit, *time, *commit, *base;                    /* NULL: not given */
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
 	const char *provider, *base_provider, *target_provider;              /* NULL: not given */
+	const char *base_config, *target_config;                             /* NULL: not given */
 	const char *read_only;                                               /* NULL: not given */
 	const char *color;
 	bool json, quick, progress, quiet, again, browser, help, version;

@@ -90,7 +90,46 @@ static int check_kind(const struct control *c, enum device_kind kind, struct fw_
 		device_kind_name(kind));
 }
 
-/* One side by its name is another question than a branch's own. Both sides of one commit, unless a base was given. */
+/* Words of a configuration, as a provider told them or would. */
+static int read_config(const char *key, const char *text, char *out, size_t size, struct fw_err *err)
+{
+	for (const char *p = text ? text : ""; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			return err_set(err, ERR_INVALID, "%s holds a control character", key);
+	if (text && strlen(text) >= size)
+		return err_set(err, ERR_INVALID, "%s is longer than %zu bytes", key, size - 1);
+	snprintf(out, size, "%s", text ? text : "");
+	return 0;
+}
+
+/* Both sides are of one commit, unless a base was given. */
+static void add_base(struct store_job *job)
+{
+	if (job->base_sha[0])
+		return;
+	snprintf(job->base_sha, sizeof job->base_sha, "%s", job->target_sha);
+	snprintf(job->base_how, sizeof job->base_how, "given");
+	job->branch[0] = 0;
+}
+
+/* A configuration by hand is no commit's own, so it is no commit's verdict either. */
+static int read_configs(const struct job_request *r, struct store_job *job, struct fw_err *err)
+{
+	if (read_config("base_config", r->base_config, job->base_config, sizeof job->base_config, err) != 0 ||
+		read_config("target_config", r->target_config, job->target_config, sizeof job->target_config, err) != 0)
+		return -1;
+	if (!job->base_config[0] && !job->target_config[0])
+		return 0;
+	bool is_same = !strcmp(job->base_config, job->target_config) && !strcmp(job->base_provider, job->target_provider);
+	if (!job->base_sha[0] && is_same)
+		return err_set(err, ERR_INVALID,
+			"a commit is not compared with itself in one configuration; give a base, or two configurations");
+	add_base(job);
+	job->kind = JOBKIND_PINNED;
+	return 0;
+}
+
+/* One side by its name is another question than a branch's own. */
 static int read_providers(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	const char *const names[] = { r->base_provider ? r->base_provider : "", r->target_provider ? r->target_provider : "" };
@@ -101,14 +140,12 @@ static int read_providers(const struct job_request *r, struct store_job *job, st
 	snprintf(job->target_provider, sizeof job->target_provider, "%s", names[1]);
 	if (!strcmp(names[0], names[1]) && !names[0][0])
 		return 0;
-	if (!job->base_sha[0]) {
-		if (!strcmp(names[0], names[1]))
-			return err_set(err, ERR_INVALID,
-				"a commit is not compared with itself by one provider; give a base, or two providers");
-		snprintf(job->base_sha, sizeof job->base_sha, "%s", job->target_sha);
-		snprintf(job->base_how, sizeof job->base_how, "given");
-		job->branch[0] = 0;
-	}
+	bool has_config = (r->base_config && r->base_config[0]) || (r->target_config && r->target_config[0]);
+	if (!job->base_sha[0] && !has_config && !strcmp(names[0], names[1]))
+		return err_set(
+			err, ERR_INVALID, "a commit is not compared with itself by one provider; give a base, or two providers");
+	if (!has_config)
+		add_base(job);
 	if (strcmp(names[0], names[1]))
 		job->kind = JOBKIND_PEER;
 	return 0;
@@ -149,7 +186,7 @@ int control_read_request(struct control *c, const struct job_request *r, struct 
 	if (check_kind(c, job->device_kind, err) != 0)
 		return -1;
 	job->quick = r->quick;
-	return read_providers(r, job, err);
+	return read_providers(r, job, err) != 0 ? -1 : read_configs(r, job, err);
 }
 
 int control_find_room(struct control *c, int more, struct fw_err *err)

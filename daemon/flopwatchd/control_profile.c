@@ -89,6 +89,19 @@ static int read_alert(struct control *c, int64_t alert, struct store_job *job, s
 	return 0;
 }
 
+static struct store_profile_of sides_of(const struct store_job *job)
+{
+	struct store_profile_of of = { .repo = job->repo };
+	snprintf(of.base_sha, sizeof of.base_sha, "%s", job->base_sha);
+	snprintf(of.target_sha, sizeof of.target_sha, "%s", job->target_sha);
+	snprintf(of.suite, sizeof of.suite, "%s", job->suite);
+	snprintf(of.base_provider, sizeof of.base_provider, "%s", job->base_provider);
+	snprintf(of.target_provider, sizeof of.target_provider, "%s", job->target_provider);
+	snprintf(of.base_config, sizeof of.base_config, "%s", job->base_config);
+	snprintf(of.target_config, sizeof of.target_config, "%s", job->target_config);
+	return of;
+}
+
 /* Two commits. Where they were compared that way, it is those cells and that device; else the largest cells of the suite. */
 static int read_sides(
 	struct control *c, const struct job_request *r, struct store_job *job, struct store_profile *p, struct fw_err *err)
@@ -102,8 +115,8 @@ static int read_sides(
 	sides.device_kind = NULL; /* may name one device, which a request does not */
 	if (control_read_request(c, &sides, job, err) != 0 || control_read_device(c, r->device_kind, job, err) != 0)
 		return -1;
-	int found = store_profile_comparison(c->db, job->repo, job->base_sha, job->target_sha, job->base_provider,
-		job->target_provider, job->suite, &comparison, err);
+	struct store_profile_of of = sides_of(job);
+	int found = store_profile_comparison(c->db, &of, &comparison, err);
 	if (found != 1)
 		return found;
 	struct fw_err none = { 0 };

@@ -19,7 +19,7 @@ static const char help[] =
 	"       flopwatch-runner --counters [--device cuda:0]\n"
 	"                                           whether its counters can be read here, as a profile line\n"
 	"       flopwatch-runner --capture CELL --module M.so [--suite FILE] [--calls N] [--warmup M]\n"
-	"                        [--device cuda:0] [--provider P]\n"
+	"                        [--device cuda:0] [--provider P] [--config C]\n"
 	"                                           N calls between cudaProfilerStart and Stop, for ncu and nsys;\n"
 	"                                           CELL is a key in FILE, or a cell as JSON. `flopwatch closer`\n"
 	"                                           prints such lines\n"
@@ -57,11 +57,12 @@ int main(int argc, char **argv)
 		{ "warmup", required_argument, NULL, 'w' },
 		{ "device", required_argument, NULL, 'd' },
 		{ "provider", required_argument, NULL, 'p' },
+		{ "config", required_argument, NULL, 'g' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct capture_options capture = { .device = "cpu", .provider = "", .calls = 10, .warmup = 3 };
+	struct capture_options capture = { .device = "cpu", .provider = "", .config = "", .calls = 10, .warmup = 3 };
 	int choice, list = 0, counters = 0;
 	const char *device = NULL;
 
@@ -95,6 +96,9 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			capture.provider = optarg;
+			break;
+		case 'g':
+			capture.config = optarg;
 			break;
 		case 'h':
 			return fputs(help, stdout) < 0 ? 1 : 0;

@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-enum { WIDTH = 44, HUNK_LINES = 40, TRIED_SHOWN = 8 };
+enum { WIDTH = 44, HUNK_LINES = 40, HOT_LINES = 5, TRIED_SHOWN = 8 };
 
 /* Times the difference within a side that one between the sides has to be. */
 #define APART 3.0
@@ -190,6 +190,18 @@ static void print_hunks(const char *text, struct buf *out)
 		buf_puts(out, "  ... --json has more, `flopwatch-worker sassdiff` has all\n");
 }
 
+/* The instructions at which warps wait most. */
+static void print_hot(const struct evidence_hot *h, const char *side, struct buf *out)
+{
+	for (int i = 0; i < h->n && i < HOT_LINES; i++) {
+		const struct evidence_stall *s = &h->line[i].stall;
+		buf_printf(
+			out, "  %-7s %6.1f %% %6x  %-20s ", side, 100.0 * s->samples / (double)h->samples, s->offset, s->reason);
+		show(out, h->line[i].text, 0);
+		buf_putc(out, '\n');
+	}
+}
+
 static void print_code(const struct msg_code *c, struct buf *out)
 {
 	buf_puts(out, "machine code: ");
@@ -201,6 +213,10 @@ static void print_code(const struct msg_code *c, struct buf *out)
 		buf_printf(out, " %d>%d", c->opcode[i].base, c->opcode[i].target);
 	}
 	buf_putc(out, '\n');
+	if (c->hot[0].n + c->hot[1].n > 0)
+		buf_printf(out, "  %-7s %8s %6s  %-20s %s\n", "side", "samples", "offset", "most wait for", "instruction");
+	for (int side = 0; side < 2; side++)
+		print_hot(&c->hot[side], side ? "target" : "base", out);
 	if (c->what == EVIDENCE_CODE_CHANGED)
 		print_hunks(c->hunks, out);
 }
@@ -236,6 +252,11 @@ void profile_report_print(const struct profile_report *r, const char *cell, stru
 		show(out, end->why, 0);
 	}
 	buf_putc(out, '\n');
+	if (end->stalls_why[0]) {
+		buf_puts(out, "where warps wait is not known: ");
+		show(out, end->stalls_why, 0);
+		buf_putc(out, '\n');
+	}
 	if (strcmp(end->base_config, end->target_config) != 0) {
 		buf_puts(out, "configuration: ");
 		show(out, end->base_config, 0);

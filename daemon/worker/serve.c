@@ -194,7 +194,9 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 		return status < 0 ? -1 : 0;
 	}
 	build_output(&j->build, s, file, sizeof file);
-	return bench_subject(&j->bench, s->role, s->provider, file, fd, result.module_sha256, err) != 0 ? -1 : 1;
+	if (bench_subject(&j->bench, s->role, s->provider, file, fd, result.module_sha256, err) != 0)
+		return -1;
+	return bench_hand(&j->bench, s->config, err) != 0 ? -1 : 1;
 }
 
 /* All subjects. 1 both sides are there, 0 one of them failed to build, -1 error. */

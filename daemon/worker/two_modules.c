@@ -59,9 +59,7 @@ static int add(struct bench *b, enum role role, const char *provider, const char
 	int fd = sealed_open(path, sha, err);
 	int result = fd < 0 ? -1 : bench_subject(b, role, provider, path, fd, sha, err);
 
-	for (int i = 0; *config && i < b->n_cells && result == 0; i++)
-		result = bench_pin(b, b->n_subjects - 1, i, config, err);
-	return result;
+	return result == 0 ? bench_hand(b, config, err) : -1;
 }
 
 int two_modules_add(struct bench *b, const struct two_modules_options *o, struct fw_err *err)

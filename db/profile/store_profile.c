@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "core/protocol/stalls.h"
 #include "db/sqlite/packed.h"
 
 enum { TEXT_MAX = 1 << 16 };
@@ -55,23 +56,24 @@ int store_profile_asked(struct db *db, int64_t alert, int *cells, struct fw_err 
 	return 0;
 }
 
-int store_profile_comparison(struct db *db, int64_t repo, const char *base_sha, const char *target_sha, const char *base_provider,
-	const char *target_provider, const char *suite, int64_t *comparison, struct fw_err *err)
+int store_profile_comparison(struct db *db, const struct store_profile_of *of, int64_t *comparison, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT c.id FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 		"c.target_sha = :target AND c.base_sha = :base AND c.environment IS NOT NULL AND c.kind <> 'import' AND "
-		"j.base_provider = :base_provider AND j.target_provider = :target_provider AND (:suite = '' OR t.name = :suite) "
-		"ORDER BY c.id DESC LIMIT 1",
+		"j.base_provider = :base_provider AND j.target_provider = :target_provider AND j.base_config = :base_config AND "
+		"j.target_config = :target_config AND (:suite = '' OR t.name = :suite) ORDER BY c.id DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":target", target_sha);
-	stmt_text(s, ":base", base_sha);
-	stmt_text(s, ":base_provider", base_provider);
-	stmt_text(s, ":target_provider", target_provider);
-	stmt_text(s, ":suite", suite);
+	stmt_int(s, ":repo", of->repo);
+	stmt_text(s, ":target", of->target_sha);
+	stmt_text(s, ":base", of->base_sha);
+	stmt_text(s, ":base_provider", of->base_provider);
+	stmt_text(s, ":target_provider", of->target_provider);
+	stmt_text(s, ":base_config", of->base_config);
+	stmt_text(s, ":target_config", of->target_config);
+	stmt_text(s, ":suite", of->suite);
 	return stmt_first_int(s, comparison, err);
 }
 
@@ -79,7 +81,7 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT c.repo, r.name, c.base_sha, c.target_sha, t.name, j.base_provider, j.target_provider, coalesce(d.uuid, ''), "
-		"c.kind FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON t.id = c.suite JOIN job j ON j.id = c.job "
+		"c.kind, j.base_config, j.target_config FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON t.id = c.suite JOIN job j ON j.id = c.job "
 		"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device WHERE c.id = :id",
 		err);
 	if (!s)
@@ -99,6 +101,8 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 	row_copy(s, 5, out->base_provider, sizeof out->base_provider);
 	row_copy(s, 6, out->target_provider, sizeof out->target_provider);
 	row_copy(s, 7, out->device_uuid, sizeof out->device_uuid);
+	row_copy(s, 9, out->base_config, sizeof out->base_config);
+	row_copy(s, 10, out->target_config, sizeof out->target_config);
 	stmt_reset(s);
 	if (is_imported)
 		return err_set(err, ERR_INVALID, "comparison %lld holds imported figures; there is nothing to look into",
@@ -126,10 +130,10 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 	const struct msg_profile *end = c->end ? c->end : &nothing;
 	struct buf base_tried, target_tried;
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, base_config, target_config, base_tried, "
-		"target_tried, base_ms, target_ms, gpu_s, with_config, with_base_ms, with_target_ms, with_ms) VALUES (:profile, :n, "
-		":key, :state, :why, :path, :tool, :passes, :base_config, :target_config, :base_tried, :target_tried, :base_ms, "
-		":target_ms, :gpu_s, :with_config, :with_base_ms, :with_target_ms, :with_ms)",
+		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, stalls_why, base_config, target_config, "
+		"base_tried, target_tried, base_ms, target_ms, gpu_s, with_config, with_base_ms, with_target_ms, with_ms) VALUES "
+		"(:profile, :n, :key, :state, :why, :path, :tool, :passes, :stalls_why, :base_config, :target_config, :base_tried, "
+		":target_tried, :base_ms, :target_ms, :gpu_s, :with_config, :with_base_ms, :with_target_ms, :with_ms)",
 		err);
 	if (!s)
 		return -1;
@@ -145,6 +149,7 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 	stmt_text(s, ":path", c->end ? evidence_path_names[end->path] : "");
 	stmt_text(s, ":tool", end->tool);
 	stmt_int(s, ":passes", end->passes);
+	stmt_text(s, ":stalls_why", end->stalls_why);
 	stmt_text(s, ":base_config", end->base_config);
 	stmt_text(s, ":target_config", end->target_config);
 	stmt_double(s, ":base_ms", c->base_ms);
@@ -255,25 +260,38 @@ static void write_takes(struct buf *out, const struct evidence_takes *t)
 	jsonw_object_end(&j);
 }
 
+static void write_hot(struct buf *out, const struct evidence_hot *h)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	if (h->samples)
+		protocol_stalls_put_hot(&j, h);
+}
+
 int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c, struct fw_err *err)
 {
-	struct buf opcodes, base, target, hunks;
+	struct buf opcodes, base, target, hunks, stalls[2];
 	size_t len = strlen(c->hunks);
 	buf_init(&opcodes, TEXT_MAX);
 	buf_init(&base, TEXT_MAX);
 	buf_init(&target, TEXT_MAX);
 	buf_init(&hunks, TEXT_MAX);
+	for (int side = 0; side < 2; side++) {
+		buf_init(&stalls[side], TEXT_MAX);
+		write_hot(&stalls[side], &c->hot[side]);
+	}
 	write_opcodes(&opcodes, c);
 	write_takes(&base, &c->base_takes);
 	write_takes(&target, &c->target_takes);
 	int result = pack(c->hunks, len, &hunks, err);
 	struct stmt *s = NULL;
-	if (result == 0 && (opcodes.failed || base.failed || target.failed))
+	if (result == 0 && (opcodes.failed || base.failed || target.failed || stalls[0].failed || stalls[1].failed))
 		result = err_set(err, ERR_FULL, "what differs in machine code does not fit");
 	if (result == 0)
 		s = db_stmt(db,
-			"INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, hunks_len, "
-			"hunks) VALUES (:cell, :base, :target, :what, :opcodes, :base_takes, :target_takes, :len, :hunks)",
+			"INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, base_stalls, "
+			"target_stalls, hunks_len, hunks) VALUES (:cell, :base, :target, :what, :opcodes, :base_takes, :target_takes, "
+			"nullif(:base_stalls, ''), nullif(:target_stalls, ''), :len, :hunks)",
 			err);
 	if (s) {
 		stmt_int(s, ":cell", cell);
@@ -283,6 +301,8 @@ int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c
 		stmt_text(s, ":opcodes", opcodes.data);
 		stmt_text(s, ":base_takes", base.data);
 		stmt_text(s, ":target_takes", target.data);
+		stmt_text(s, ":base_stalls", stalls[0].data);
+		stmt_text(s, ":target_stalls", stalls[1].data);
 		stmt_int(s, ":len", (int64_t)len);
 		stmt_blob(s, ":hunks", hunks.data, hunks.len);
 		result = stmt_run(s, err);
@@ -293,6 +313,8 @@ int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c
 	buf_fini(&base);
 	buf_fini(&target);
 	buf_fini(&hunks);
+	buf_fini(&stalls[0]);
+	buf_fini(&stalls[1]);
 	return result;
 }
 

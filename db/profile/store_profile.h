@@ -18,16 +18,18 @@ int store_profile_insert(struct db *db, struct store_profile *p, struct fw_err *
 int store_profile_of_job(struct db *db, int64_t job, struct store_profile *out, struct fw_err *err);
 /** How many cells were asked for so far on behalf of an alert. */
 int store_profile_asked(struct db *db, int64_t alert, int *cells, struct fw_err *err);
-/** The newest comparison of two commits by the same providers that timed both, not against a peer unless providers are named. 1, 0, -1. */
-int store_profile_comparison(struct db *db, int64_t repo, const char *base_sha, const char *target_sha, const char *base_provider,
-	const char *target_provider, const char *suite, int64_t *comparison, struct fw_err *err);
-
 /** What a comparison was measured with, so that a profile of it looks at the same. Texts: as in job. */
 struct store_profile_of {
 	int64_t repo;
 	char repo_name[128];
 	char base_sha[65], target_sha[65], suite[64], base_provider[48], target_provider[48], device_uuid[64];
+	char base_config[160], target_config[160];
 };
+/**
+ * The newest comparison of two commits by the same providers in the same configurations that timed both, not against a peer unless providers
+ * are named, nor pinned unless configurations are; `of`: suite "" any, its device does not count. 1, 0, -1.
+ */
+int store_profile_comparison(struct db *db, const struct store_profile_of *of, int64_t *comparison, struct fw_err *err);
 /** Err: ERR_NOT_FOUND no such comparison, ERR_INVALID nothing ran for it, or its figures were imported. */
 int store_profile_read_comparison(struct db *db, int64_t comparison, struct store_profile_of *out, struct fw_err *err);
 

@@ -16,11 +16,11 @@ enum { HUNKS_MAX = 1 << 20 };
 	"(SELECT k.sentence FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id AND "               \
 	"k.code <> 'not_explained' ORDER BY coalesce(x.target_ms / x.base_ms, 0) DESC, x.n, k.rank LIMIT 1)"
 
-#define PROFILE_SELECT                                                                                                           \
-	"SELECT p.id, p.job, p.comparison, p.alert, j.state, j.state_why, r.name, j.base_sha, j.target_sha, j.base_name, "       \
-	"j.target_name, j.base_provider, j.target_provider, j.suite, " WORDS_TEXT("job_cell", "job",                             \
-		"j.id") ", coalesce(d.uuid, j.device_uuid), j.origin, coalesce(" SENTENCE                                        \
-			", ''), j.queued_at, j.started_at, j.ended_at FROM profile p JOIN job j ON j.id = p.job "                \
+#define PROFILE_SELECT                                                                                                                            \
+	"SELECT p.id, p.job, p.comparison, p.alert, j.state, j.state_why, r.name, j.base_sha, j.target_sha, j.base_name, "                        \
+	"j.target_name, j.base_provider, j.target_provider, j.suite, " WORDS_TEXT("job_cell", "job",                                              \
+		"j.id") ", coalesce(d.uuid, j.device_uuid), j.origin, coalesce(" SENTENCE                                                         \
+			", ''), j.queued_at, j.started_at, j.ended_at, j.base_config, j.target_config FROM profile p JOIN job j ON j.id = p.job " \
 			"JOIN repo r ON r.id = j.repo LEFT JOIN device d ON d.id = j.device "
 
 static int each_profile(struct stmt *s, view_profile_fn *each, void *arg, struct fw_err *err)
@@ -48,7 +48,9 @@ static int each_profile(struct stmt *s, view_profile_fn *each, void *arg, struct
 				  .sentence = row_text(s, 17),
 				  .queued_at = row_int(s, 18),
 				  .started_at = row_int(s, 19),
-				  .ended_at = row_int(s, 20) });
+				  .ended_at = row_int(s, 20),
+				  .base_config = row_text(s, 21),
+				  .target_config = row_text(s, 22) });
 	}
 	return result < 0 ? -1 : n;
 }
@@ -137,7 +139,7 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id, n, key, state, why, path, tool, base_config, target_config, with_config, passes, base_ms, target_ms, "
-		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried FROM profile_cell WHERE profile = :profile ORDER BY n",
+		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried, stalls_why FROM profile_cell WHERE profile = :profile ORDER BY n",
 		err);
 	int result;
 	if (!s)
@@ -163,7 +165,8 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 				  .with_target_ms = row_double(s, 15),
 				  .with_ms = row_double(s, 16),
 				  .base_tried_json = row_text(s, 17),
-				  .target_tried_json = row_text(s, 18) });
+				  .target_tried_json = row_text(s, 18),
+				  .stalls_why = row_text(s, 19) });
 	return result;
 }
 
@@ -234,7 +237,8 @@ int view_profile_values(struct db *db, int64_t kernel, view_profile_value_fn *ea
 int view_profile_codes(struct db *db, int64_t cell, view_profile_code_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT base, target, what, opcodes, base_takes, target_takes, hunks_len, hunks FROM profile_code WHERE "
+		"SELECT base, target, what, opcodes, base_takes, target_takes, hunks_len, hunks, base_stalls, target_stalls FROM "
+		"profile_code WHERE "
 		"profile_cell = :cell ORDER BY id",
 		err);
 	struct buf text;
@@ -258,6 +262,8 @@ int view_profile_codes(struct db *db, int64_t cell, view_profile_code_fn *each, 
 				  .opcodes_json = row_text(s, 3),
 				  .base_takes_json = row_text(s, 4),
 				  .target_takes_json = row_text(s, 5),
+				  .base_stalls_json = row_text(s, 8),
+				  .target_stalls_json = row_text(s, 9),
 				  .hunks = text.data });
 	}
 	buf_fini(&text);

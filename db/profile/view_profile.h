@@ -15,6 +15,7 @@ struct view_profile {
 	int64_t id, job, comparison, alert;
 	enum jobstate state; /* of its job */
 	const char *state_why, *repo, *base, *target, *base_name, *target_name, *base_provider, *target_provider, *suite;
+	const char *base_config, *target_config;  /* that a person wants; "": the provider chooses */
 	const char *cells_glob, *device, *origin; /* device: uuid, once there is one */
 	const char *sentence; /* the first cause of the cell that lost most; "" none is known (yet), or none explains it */
 	int64_t queued_at, started_at, ended_at;
@@ -47,7 +48,7 @@ struct view_profile_cell {
 	int64_t id;
 	int n;
 	const char *key, *state; /* done identical unsupported failed */
-	const char *why, *path, *tool, *base_config, *target_config, *with_config;
+	const char *why, *path, *tool, *base_config, *target_config, *with_config, *stalls_why;
 	const char *base_tried_json, *target_tried_json; /* as core/protocol/tried.h writes them; "null" none */
 	int passes;
 	double base_ms, target_ms, gpu_s;
@@ -83,6 +84,7 @@ int view_profile_values(struct db *db, int64_t kernel, view_profile_value_fn *ea
 
 struct view_profile_code {
 	const char *base, *target, *what, *opcodes_json, *base_takes_json, *target_takes_json, *hunks;
+	const char *base_stalls_json, *target_stalls_json; /* as the schema has them; "" none */
 };
 typedef void view_profile_code_fn(void *arg, const struct view_profile_code *row);
 /** As the worker told them. */

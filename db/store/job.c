@@ -20,7 +20,7 @@
 		"j.id") ", j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "               \
 			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "            \
 			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                      \
-				"j.id") ", j.base_name, j.target_name, j.plan FROM job j JOIN repo r ON r.id = j.repo "
+				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config FROM job j JOIN repo r ON r.id = j.repo "
 
 #define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
@@ -59,6 +59,8 @@ static void read_job(struct stmt *s, struct store_job *out)
 	row_copy(s, 29, out->base_name, sizeof out->base_name);
 	row_copy(s, 30, out->target_name, sizeof out->target_name);
 	out->plan = row_int(s, 31);
+	row_copy(s, 32, out->base_config, sizeof out->base_config);
+	row_copy(s, 33, out->target_config, sizeof out->target_config);
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -101,11 +103,11 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, some_cells, quick, "
 		"origin, "
 		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
-		"target_name, plan, queued_at) VALUES (:repo, "
+		"target_name, plan, base_config, target_config, queued_at) VALUES (:repo, "
 		":branch, :target, :base, "
 		":base_how, :kind, :suite, :device_kind, :some_cells, "
 		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
-		":base_name, :target_name, :plan, :now)",
+		":base_name, :target_name, :plan, :base_config, :target_config, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -125,6 +127,8 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_double(s, ":threshold", j->threshold_pct > 0 ? j->threshold_pct : NAN);
 	stmt_text(s, ":base_provider", j->base_provider);
 	stmt_text(s, ":target_provider", j->target_provider);
+	stmt_text(s, ":base_config", j->base_config);
+	stmt_text(s, ":target_config", j->target_config);
 	stmt_text(s, ":base_name", j->base_name);
 	stmt_text(s, ":target_name", j->target_name);
 	stmt_int_or_null(s, ":change_point", j->change_point);

@@ -22,6 +22,7 @@ struct store_job {
 	char base_how[16], suite[64], origin[16];
 	enum device_kind device_kind;                /* that was asked for */
 	char base_provider[48], target_provider[48]; /* asked for by name; "": the module's default */
+	char base_config[160], target_config[160];   /* that a person wants; "": the provider chooses */
 	char peers[512];                             /* that the base's manifest names, as core/suite/peers.h writes them */
 	char cells_glob[STORE_JOB_CELLS_SIZE];       /* globs separated by spaces; "" all cells */
 	char device_uuid[64];                        /* wanted device; "" any */

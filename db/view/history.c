@@ -102,8 +102,8 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 	struct stmt *s = has_branch && wants_all ? db_stmt(db, POINTS "AND branch = :branch " NEWEST, err)
 			 : has_branch            ? db_stmt(db, POINTS SOME "AND branch = :branch " NEWEST, err)
 						 : db_stmt(db,
-							   POINTS SOME "AND comparison NOT IN (SELECT id FROM comparison WHERE kind = "
-										  "'peer' AND repo = :repo) " NEWEST,
+							   POINTS SOME "AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN "
+										  "('peer', 'pinned') AND repo = :repo) " NEWEST,
 							   err);
 	if (!s)
 		return -1;

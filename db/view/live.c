@@ -99,7 +99,7 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 			"coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "       \
 			"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN "     \
 			"r.upstream ELSE "                                                                                       \
-			"j.base_name END, j.target_name, j.again_at, j.again_of FROM job j "                                     \
+			"j.base_name END, j.target_name, j.again_at, j.again_of, j.base_config, j.target_config FROM job j "     \
 			"JOIN repo r ON r.id = j.repo LEFT JOIN git_commit m ON m.repo = j.repo AND m.sha = j.target_sha "       \
 			"LEFT JOIN device d ON d.id = j.device LEFT JOIN comparison c ON c.job = j.id "
 
@@ -137,7 +137,9 @@ static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err 
 				  .base_name = row_text(s, 26),
 				  .target_name = row_text(s, 27),
 				  .again_at = row_int(s, 28),
-				  .again_of = row_int(s, 29) });
+				  .again_of = row_int(s, 29),
+				  .base_config = row_text(s, 30),
+				  .target_config = row_text(s, 31) });
 	}
 	return result < 0 ? -1 : n;
 }

@@ -54,6 +54,7 @@ struct view_job {
 	const char *repo, *branch, *target, *subject, *base, *base_how, *suite, *device_kind, *cells_glob, *origin;
 	const char *state_why, *progress, *device;   /* device: uuid */
 	const char *base_provider, *target_provider; /* asked for by name; "": the module's default */
+	const char *base_config, *target_config;     /* that a person wants; "": the provider chooses */
 	/** What people call the sides: as they were asked for, a merge-base by the branch that it lies on; "" where nobody named them. */
 	const char *base_name, *target_name;
 	bool quick;

@@ -26,10 +26,18 @@ static void test_a_module_is_timed_beside_itself_to_see_what_scatters(void **sta
 		assert_int_equal(jobkind_is_itself((enum jobkind)k), k == JOBKIND_SELFCHECK || k == JOBKIND_CALIBRATE);
 }
 
+static void test_a_peer_and_a_pin_stand_beside_a_side(void **state)
+{
+	(void)state;
+	for (int k = 0; k < JOBKIND_N; k++)
+		assert_int_equal(jobkind_is_beside((enum jobkind)k), k == JOBKIND_PEER || k == JOBKIND_PINNED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_read_back),
+		cmocka_unit_test(test_a_peer_and_a_pin_stand_beside_a_side),
 		cmocka_unit_test(test_a_module_is_timed_beside_itself_to_see_what_scatters),
 	};
 	return cmocka_run_group_tests_name("jobkind", tests, NULL, NULL);

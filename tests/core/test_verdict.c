@@ -365,6 +365,7 @@ static void words_beside_a_peer(void **state)
 {
 	(void)state;
 	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_REGRESSION), "slower");
+	assert_string_equal(verdict_word(JOBKIND_PINNED, VERDICT_REGRESSION), "slower");
 	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_FAILED), "failed");
 	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_ADDED), "no_pair");
 	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_NONE), "none");

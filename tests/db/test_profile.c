@@ -187,6 +187,18 @@ static void the_sentence_is_of_the_cell_that_lost_most(void **state)
 	buf_fini(&out);
 }
 
+static int find(
+	struct fixture *f, int base, int target, const char *provider, const char *config, const char *suite, int64_t *comparison)
+{
+	struct store_profile_of of = { .repo = f->repo };
+	snprintf(of.base_sha, sizeof of.base_sha, "%s", fixture_sha(base));
+	snprintf(of.target_sha, sizeof of.target_sha, "%s", fixture_sha(target));
+	snprintf(of.base_provider, sizeof of.base_provider, "%s", provider);
+	snprintf(of.target_config, sizeof of.target_config, "%s", config);
+	snprintf(of.suite, sizeof of.suite, "%s", suite);
+	return store_profile_comparison(f->db, &of, comparison, &err);
+}
+
 static void a_comparison_says_what_a_profile_of_it_looks_at(void **state)
 {
 	struct fixture *f = *state;
@@ -198,13 +210,11 @@ static void a_comparison_says_what_a_profile_of_it_looks_at(void **state)
 	assert_string_equal(of.device_uuid, "sim-0");
 	assert_string_equal(of.target_sha, fixture_sha(2));
 	refused(ERR_NOT_FOUND, store_profile_read_comparison(f->db, 99, &of, &err));
-	assert_int_equal(
-		store_profile_comparison(f->db, f->repo, fixture_sha(1), fixture_sha(2), "", "", "", &comparison, &err), 1);
+	assert_int_equal(find(f, 1, 2, "", "", "", &comparison), 1);
 	assert_int_equal(comparison, 2);
-	assert_int_equal(
-		store_profile_comparison(f->db, f->repo, fixture_sha(1), fixture_sha(2), "cudnn", "", "", &comparison, &err), 0);
-	assert_int_equal(
-		store_profile_comparison(f->db, f->repo, fixture_sha(2), fixture_sha(1), "", "", "ffa", &comparison, &err), 0);
+	assert_int_equal(find(f, 1, 2, "cudnn", "", "", &comparison), 0);
+	assert_int_equal(find(f, 1, 2, "", "TILE=3", "", &comparison), 0);
+	assert_int_equal(find(f, 2, 1, "", "", "ffa", &comparison), 0);
 }
 
 /* Three cells, four processes, sixty counters a kernel, and as long a difference of code as there may be in one kernel of each cell. */

@@ -17,6 +17,7 @@ static struct fake_cupti {
 	int never_done;
 	int open, hosts, enabled, starts, metrics, add_calls;
 	int range_mode, replay_mode;
+	int sampling, samples_full, sample_calls, sample_mode;
 } * fake;
 
 static inline int load_fake(void **state)

@@ -1,11 +1,12 @@
 /*
  * Stands in for the library that reads a GPU's counters, where there is no GPU: once loaded, its soname answers for the real one. What it does
- * is what a test wrote into `fake_cupti`. One chip, "GH100"; value m of range i is 1000 i + m.
+ * is what a test wrote into `fake_cupti`. One chip, "GH100"; value m of range i is 1000 i + m. Samples of a call are in the table `seen`.
  */
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/runner/counter/cupti_abi.h"
+#include "daemon/runner/counter/sampling_abi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -22,6 +23,7 @@ EXPORT struct fake_cupti {
 	/* what was asked of it */
 	int open, hosts, enabled, starts, metrics, add_calls;
 	int range_mode, replay_mode;
+	int sampling, samples_full, sample_calls, sample_mode; /* enabled; lost; calls that were sampled; how */
 } fake_cupti;
 
 static int n_names;
@@ -198,5 +200,111 @@ EXPORT int cuptiRangeProfilerGetCounterDataInfo(struct cupti_info *p)
 {
 	SAYS("RangeProfilerGetCounterDataInfo", struct cupti_info, ranges);
 	p->ranges = (size_t)fake_cupti.ranges;
+	return 0;
+}
+
+/* ---- samples of program counters ----------------------------------------------------------------------------------------- */
+
+enum { NOT_NOW = 7, SEEN_A_TIME = 3 };
+
+static const char *const stalls[] = { "smsp__pcsamp_sample_count", "smsp__pcsamp_warps_issue_stalled_barrier",
+	"smsp__pcsamp_warps_issue_stalled_barrier_not_issued", "smsp__pcsamp_warps_issue_stalled_selected",
+	"smsp__pcsamp_warps_issue_stalled_warpgroup_arrive" };
+enum { STALLS = sizeof stalls / sizeof stalls[0], FIRST_INDEX = 3 };
+
+/* In this order, some at a time; the second function is ours and no kernel of the call. */
+static const struct {
+	const char *name;
+	unsigned offset, stall, samples;
+} seen[] = {
+	{ "_Z3runv", 0x20, 4, 9 },
+	{ "_Z3runv", 0x20, 3, 1 },
+	{ "restore", 0x0, 1, 99 },
+	{ "_Z3runv", 0x10, 3, 5 },
+	{ "_Z7preparev", 0x30, 1, 4 },
+	{ "_Z3runv", 0x40, 2, 7 }, /* counted again under another name */
+	{ "_Z3runv", 0x40, 1, 7 },
+	{ NULL, 0x50, 1, 1000 },
+};
+enum { SEEN = sizeof seen / sizeof seen[0] };
+static size_t given; /* of the call at hand */
+
+EXPORT int cuptiPCSamplingEnable(struct sampling_on *p)
+{
+	SAYS("PCSamplingEnable", struct sampling_on, context);
+	fake_cupti.sampling++;
+	return p->context ? 0 : INVALID_PARAMETER;
+}
+
+EXPORT int cuptiPCSamplingDisable(struct sampling_on *p)
+{
+	SAYS("PCSamplingDisable", struct sampling_on, context);
+	fake_cupti.sampling--;
+	return 0;
+}
+
+EXPORT int cuptiPCSamplingStart(struct sampling_on *p)
+{
+	SAYS("PCSamplingStart", struct sampling_on, context);
+	given = 0;
+	return fake_cupti.sample_mode == SAMPLING_SERIALIZED ? 0 : NOT_NOW;
+}
+
+EXPORT int cuptiPCSamplingStop(struct sampling_on *p)
+{
+	SAYS("PCSamplingStop", struct sampling_on, context);
+	fake_cupti.sample_calls++;
+	return 0;
+}
+
+EXPORT int cuptiPCSamplingGetNumStallReasons(struct sampling_count *p)
+{
+	SAYS("PCSamplingGetNumStallReasons", struct sampling_count, n);
+	*p->n = STALLS;
+	return fake_cupti.sampling ? 0 : NOT_NOW;
+}
+
+EXPORT int cuptiPCSamplingGetStallReasons(struct sampling_names *p)
+{
+	SAYS("PCSamplingGetStallReasons", struct sampling_names, name);
+	for (size_t i = 0; i < p->n; i++) {
+		p->index[i] = (uint32_t)i + FIRST_INDEX;
+		strcpy(p->name[i], stalls[i]);
+	}
+	return p->n == STALLS ? 0 : INVALID_PARAMETER;
+}
+
+EXPORT int cuptiPCSamplingSetConfigurationAttribute(struct sampling_setting *p)
+{
+	SAYS("PCSamplingSetConfigurationAttribute", struct sampling_setting, attribute);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct sampling_attribute *a = &p->attribute[i];
+		if (a->type == SAMPLING_MODE)
+			fake_cupti.sample_mode = (int)a->as.number;
+		if (a->type == SAMPLING_REASONS && (a->as.reasons.n != STALLS || a->as.reasons.index[0] != FIRST_INDEX))
+			return INVALID_PARAMETER;
+		if (a->type == SAMPLING_START_STOP && a->as.number != 1)
+			return INVALID_PARAMETER;
+	}
+	return 0;
+}
+
+EXPORT int cuptiPCSamplingGetData(struct sampling_get *p)
+{
+	SAYS("PCSamplingGetData", struct sampling_get, data);
+	struct sampling_data *d = p->data;
+	if (d->size != sizeof *d || d->room < SEEN_A_TIME)
+		return INVALID_PARAMETER;
+	for (d->n = 0; d->n < SEEN_A_TIME && given < SEEN; d->n++, given++) {
+		struct sampling_pc *pc = &d->pc[d->n];
+		if (pc->size != sizeof *pc)
+			return INVALID_PARAMETER;
+		pc->name = (char *)seen[given].name;
+		pc->offset = seen[given].offset;
+		pc->n_reasons = 1;
+		pc->reason[0] = (struct sampling_reason){ seen[given].stall + FIRST_INDEX, seen[given].samples };
+	}
+	d->remaining = SEEN - given;
+	d->is_full = (uint8_t)fake_cupti.samples_full;
 	return 0;
 }

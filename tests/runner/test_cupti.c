@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "core/machine/metric.h"
+#include "core/machine/stallname.h"
 #include "runner/counter/schedule.h"
 
 #if defined(FW_HAVE_CUDA) && __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_target.h>)
 #define HAS_HEADERS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
@@ -77,6 +79,48 @@ static void names_that_do_not_exist_are_left_out(void **state)
 	schedule_close(&s);
 }
 
+/*
+ * A sampler has a name of its own for two of the stalls that counters name, and says each again for samples at which no warp issued. The library
+ * names them on a GPU alone, so they are those that one told.
+ */
+static void stalls_of_samples_are_those_of_counters(void **state)
+{
+	FILE *told = fopen("tests/data/gpu/h200-2026-11-23-stall-reasons.txt", "re");
+	bool seen[METRICS] = { false };
+	char line[200], name[160], out[STALLNAME_SIZE], metric[128];
+	int n = 0;
+	(void)state;
+	assert_non_null(told);
+	while (fgets(line, sizeof line, told)) {
+		if (sscanf(line, "%*d %159s", name) != 1 || !stallname_of_sample(name, out))
+			continue;
+		snprintf(metric, sizeof metric, "smsp__warps_issue_stalled_%s.sum", out);
+		int m = METRICS_BASIC;
+		while (m < METRICS && strcmp(metric_names[m], metric) != 0)
+			m++;
+		if (m == METRICS || seen[m])
+			fail_msg("%s is %s, which is no stall that is counted, or one that was there", name, out);
+		seen[m] = true;
+		n++;
+	}
+	fclose(told);
+	assert_int_equal(n, 19);
+	assert_false(stallname_of_sample("smsp__pcsamp_sample_count", out));
+	assert_false(stallname_of_sample("smsp__warps_issue_stalled_wait.sum", out));
+}
+
+static void the_library_has_the_sampler(void **state)
+{
+	const struct cupti_sampling *sampling;
+	struct fw_err err = { 0 };
+	(void)state;
+	if (!library())
+		skip();
+	if (cupti_sampling_open(&sampling, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_non_null(sampling->get);
+}
+
 /* Our declarations are those of the toolkit. */
 static void structs_are_those_of_the_header(void **state)
 {
@@ -94,6 +138,20 @@ static void structs_are_those_of_the_header(void **state)
 	SAME(struct cupti_stop, is_last, CUpti_RangeProfiler_Stop_Params);
 	SAME(struct cupti_decode, dropped, CUpti_RangeProfiler_DecodeData_Params);
 	SAME(struct cupti_info, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params);
+#define SAMPLE(type, last, theirs) assert_int_equal(CUPTI_SIZE(type, last), theirs##Size)
+	SAMPLE(struct sampling_on, context, CUpti_PCSamplingEnableParams);
+	SAMPLE(struct sampling_count, n, CUpti_PCSamplingGetNumStallReasonsParams);
+	SAMPLE(struct sampling_names, name, CUpti_PCSamplingGetStallReasonsParams);
+	SAMPLE(struct sampling_setting, attribute, CUpti_PCSamplingConfigurationInfoParams);
+	SAMPLE(struct sampling_get, data, CUpti_PCSamplingGetDataParams);
+	assert_int_equal(sizeof(struct sampling_attribute), sizeof(CUpti_PCSamplingConfigurationInfo));
+	assert_int_equal(sizeof(struct sampling_data), sizeof(CUpti_PCSamplingData));
+	assert_int_equal(sizeof(struct sampling_pc), sizeof(CUpti_PCSamplingPCData));
+	assert_int_equal(offsetof(struct sampling_pc, reason), offsetof(CUpti_PCSamplingPCData, stallReason));
+	assert_int_equal(offsetof(struct sampling_data, is_full), offsetof(CUpti_PCSamplingData, hardwareBufferFull));
+	assert_int_equal(SAMPLING_MODE, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE);
+	assert_int_equal(SAMPLING_BUFFER, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER);
+	assert_int_equal(SAMPLING_SERIALIZED, CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED);
 	assert_int_equal(offsetof(struct cupti_setting, range), offsetof(CUpti_RangeProfiler_SetConfig_Params, range));
 	assert_int_equal(offsetof(struct cupti_setting, pass), offsetof(CUpti_RangeProfiler_SetConfig_Params, passIndex));
 	assert_int_equal(CUPTI_AUTO_RANGE, CUPTI_AutoRange);
@@ -109,6 +167,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hopper_has_all_counters_in_few_replays),
 		cmocka_unit_test(names_that_do_not_exist_are_left_out),
+		cmocka_unit_test(stalls_of_samples_are_those_of_counters),
+		cmocka_unit_test(the_library_has_the_sampler),
 		cmocka_unit_test(structs_are_those_of_the_header),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "base/hash.h"
 #include "attention_cell.h"
 #include "fake_cupti.h"
 #include "runner/mode/counters.h"
@@ -61,6 +62,7 @@ static int capture(struct device *d, int (*enqueue)(void *arg, void *stream), vo
 }
 
 /* Run the mode. Records come back parsed. */
+static bool wants_samples;
 static void profile(struct run_result *out, bool counters)
 {
 	static struct device_ops ops;
@@ -73,6 +75,7 @@ static void profile(struct run_result *out, bool counters)
 	struct runner r;
 	struct fw_err err = { 0 };
 	run.counters = counters;
+	run.samples = wants_samples;
 	run.repeat = 1;
 	assert_int_equal(records_init(&records, fd, 0, &err), 0);
 	assert_int_equal(runner_open(&r, &run, &records, &err), 0);
@@ -116,7 +119,7 @@ static const struct msg_profile *end_of(const struct run_result *r, int cell)
 static int fresh(void **state)
 {
 	refused = NULL;
-	phases_differ = is_one_kernel = false;
+	phases_differ = is_one_kernel = wants_samples = false;
 	return fresh_fake(state);
 }
 
@@ -233,6 +236,93 @@ static void a_call_that_cannot_be_captured_has_no_kernels(void **state)
 	assert_null(kernel(&result, 10, 0));
 }
 
+/* ---- where warps wait ---- */
+
+static const struct msg_stalls *stalls(const struct run_result *r, int cell, const char *symbol)
+{
+	char sha[HASH_HEX];
+	hash_hex(symbol, strlen(symbol), sha);
+	for (int i = 0; i < r->n; i++)
+		if (r->record[i].t == MSG_STALLS && r->record[i].u.stalls.cell == cell &&
+			strcmp(r->record[i].u.stalls.symbol_sha256, sha) == 0)
+			return &r->record[i].u.stalls;
+	return NULL;
+}
+
+static void warps_are_seen_instruction_by_instruction(void **state)
+{
+	(void)state;
+	wants_samples = true;
+	profile(&result, false);
+	assert_int_equal(result.status, 0);
+	for (int c = 10; c < 12; c++) {
+		const struct msg_stalls *run = stalls(&result, c, "_Z3runv"), *prepare = stalls(&result, c, "_Z7preparev");
+		assert_string_equal(end_of(&result, c)->why, "");
+		assert_non_null(run);
+		assert_int_equal(run->role, ROLE_BASE);
+		assert_int_equal(run->samples, 20 * 22); /* of 20 calls; what is counted again under another name is not */
+		assert_int_equal(run->n, 3);
+		assert_int_equal(run->line[0].offset, 0x10);
+		assert_string_equal(run->line[0].reason, "selected"); /* nothing else was seen there */
+		assert_int_equal(run->line[1].offset, 0x20);
+		assert_int_equal(run->line[1].samples, 200);
+		assert_string_equal(run->line[1].reason, "gmma");
+		assert_int_equal(run->line[1].of_reason, 180);
+		assert_string_equal(run->line[2].reason, "barrier");
+		assert_non_null(prepare);
+		assert_int_equal(prepare->line[0].samples, 80);
+		assert_null(stalls(&result, c, "restore")); /* the call launches no such kernel */
+		assert_null(kernel(&result, c, 2));         /* which another process names */
+	}
+	assert_int_equal(fake->sample_calls, 40);
+	assert_int_equal(fake->sampling + fake->starts, 0);
+}
+
+static void samples_that_are_refused_leave_a_reason(void **state)
+{
+	static const struct {
+		const char *function;
+		int code;
+		const char *words;
+	} cases[] = {
+		{ "PCSamplingEnable", 35, "NVreg_RestrictProfilingToAdminUsers=0" },
+		{ "PCSamplingGetNumStallReasons", 39, "another tool" },
+		{ "PCSamplingGetStallReasons", 1, "cuptiPCSamplingGetStallReasons failed with error 1" },
+		{ "PCSamplingSetConfigurationAttribute", 27, "cannot be read by this CUPTI" },
+		{ "PCSamplingStart", 26, "dcgmi profile --pause" },
+		{ "PCSamplingStop", 999, "cuptiPCSamplingStop failed with error 999" },
+		{ "PCSamplingGetData", 8, "no memory left for counters" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		fresh(NULL);
+		wants_samples = true;
+		fake_fails(cases[i].function, cases[i].code);
+		profile(&result, false);
+		assert_int_equal(result.status, 0);
+		assert_non_null(strstr(end_of(&result, 10)->why, cases[i].words));
+		assert_non_null(end_of(&result, 11));
+		assert_null(stalls(&result, 10, "_Z3runv"));
+		assert_int_equal(fake->sampling, 0);
+		forget(NULL);
+	}
+	fresh(NULL);
+	wants_samples = true;
+	fake->samples_full = 1;
+	profile(&result, false);
+	assert_non_null(strstr(end_of(&result, 10)->why, "buffer of samples overflowed"));
+}
+
+static void a_call_of_unknown_kernels_is_not_sampled(void **state)
+{
+	(void)state;
+	wants_samples = true;
+	refused = "it allocates";
+	profile(&result, false);
+	assert_non_null(strstr(end_of(&result, 10)->why, "it allocates"));
+	assert_int_equal(fake->sample_calls, 0);
+}
+
 /* Whoever waits for the process ends it; until then every record before is written. */
 static void a_library_that_hangs_leaves_what_was_known(void **state)
 {
@@ -337,6 +427,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nobody_has_to_ask_for_counters, fresh, forget),
 		cmocka_unit_test_setup_teardown(phases_that_do_not_make_the_call_are_not_named, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_call_that_cannot_be_captured_has_no_kernels, fresh, forget),
+		cmocka_unit_test_setup_teardown(warps_are_seen_instruction_by_instruction, fresh, forget),
+		cmocka_unit_test_setup_teardown(samples_that_are_refused_leave_a_reason, fresh, forget),
+		cmocka_unit_test_setup_teardown(a_call_of_unknown_kernels_is_not_sampled, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_library_that_hangs_leaves_what_was_known, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_device_is_tried_with_one_counter, fresh, forget),
 		cmocka_unit_test_setup_teardown(devices_without_counters_say_so, fresh, forget),

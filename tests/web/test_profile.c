@@ -15,8 +15,11 @@ static void put(struct run *run)
 		.what = EVIDENCE_CODE_CHANGED,
 		.n_opcodes = 1,
 		.opcode = { { "HGMMA", 24, 48 } },
-		.hunks = "+ HGMMA\n</details>\n```\n" };
-	const struct msg_profile end = { .path = EVIDENCE_CODE, .why = "counters need a GPU" };
+		.hunks = "+ HGMMA\n</details>\n```\n",
+		.hot = { [1] = { .samples = 200, .n = 1, .line = { { { 0x10, 50, "gmma", 40 }, "HGMMA <i>" } } } } };
+	const struct msg_profile end = {
+		.path = EVIDENCE_CODE, .why = "counters need a GPU", .stalls_why = "nobody <b> sampled"
+	};
 	struct evidence_value value = { "dram__bytes_read.sum", 123 };
 	struct msg_kernel k = { .kernel = HOSTILE, .phase = "run", .ms = 1.5, .registers = 168, .n_values = 1, .value = &value };
 	struct store_job job = {
@@ -79,7 +82,15 @@ static void test_as_json(void **state)
 	assert_true(json_number_value(json_object_get(json_object_get(kernel, "base"), "ms")) == 2);
 	assert_true(json_number_value(json_object_get(json_object_get(kernel, "target"), "ms")) == 3.5);
 	assert_true(json_is_null(json_object_get(kernel, "same_code")));
-	assert_string_equal(text_at(json_array_get(json_object_get(cell, "code"), 0), "hunks"), "+ HGMMA\n</details>\n```\n");
+	json_t *piece = json_array_get(json_object_get(cell, "code"), 0), *seen = json_object_get(piece, "target_stalls"),
+	       *line = json_array_get(json_object_get(seen, "lines"), 0);
+	assert_string_equal(text_at(piece, "hunks"), "+ HGMMA\n</details>\n```\n");
+	assert_true(json_is_null(json_object_get(piece, "base_stalls")));
+	assert_int_equal(json_integer_value(json_object_get(seen, "samples")), 200);
+	assert_int_equal(json_integer_value(json_array_get(line, 0)), 0x10);
+	assert_string_equal(json_string_value(json_array_get(line, 2)), "gmma");
+	assert_string_equal(json_string_value(json_array_get(line, 4)), "HGMMA <i>");
+	assert_string_equal(text_at(cell, "stalls_why"), "nobody <b> sampled");
 	json_decref(root);
 	root = get_json(run, "/api/v1/alerts/1");
 	assert_string_equal(text_at(json_object_get(root, "why"), "sentence"), "twice the products @everyone <i>");

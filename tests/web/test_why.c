@@ -240,6 +240,34 @@ static void an_alert_has_the_sentence_and_the_screen(void **state)
 	answer_free(&a);
 }
 
+static void where_warps_wait_stands_beside_the_code(void **state)
+{
+	struct run *run = *state;
+	int64_t id = comparison(run->f);
+	struct profile_case *c = case_of("08-barrier-a-step");
+
+	for (size_t i = 0; i < c->n_lines; i++) {
+		struct msg *m = &c->line[i];
+
+		if (m->t == MSG_CODE)
+			m->u.code->hot[1] = (struct evidence_hot){ .samples = 1000,
+				.n = 2,
+				.line = { { { 0xa0, 423, "barrier", 401 }, "BAR.SYNC <script>" },
+					{ { 0x10, 7, "selected", 7 }, "" } } };
+		if (m->t == MSG_PROFILE)
+			snprintf(m->u.profile.stalls_why, sizeof m->u.profile.stalls_why, "the base <b> died");
+	}
+	put(run->f, id, 0, c);
+	struct answer a = get(run, "/comparisons/1");
+
+	shows(a.body, "<td>target</td><th scope=row><code>00a0</code></th><td class=wrap><code>BAR.SYNC "
+		      "&lt;script&gt;</code></td><td class=n>42.3</td><td>barrier <span class=dim>95 %</span></td>");
+	shows(a.body, "<code>0010</code></th><td class=wrap><code>\u2013</code></td><td class=n>0.7</td><td>selected");
+	shows(a.body, "warps wait is not known: the base &lt;b&gt; died.");
+	hides(a.body, "<td>base</td><th scope=row><code>");
+	answer_free(&a);
+}
+
 static void a_profile_without_a_result_says_how_it_stands(void **state)
 {
 	struct run *run = *state;
@@ -300,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(peers_stand_below_both_sides, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(an_alert_has_the_sentence_and_the_screen, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_profile_without_a_result_says_how_it_stands, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(where_warps_wait_stands_beside_the_code, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(what_a_branch_wrote_is_text, run_setup, run_teardown),
 	};
 

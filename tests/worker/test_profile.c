@@ -102,7 +102,7 @@ static const char runner_head[] =
 	"role, repeat, counters = run['subjects'][0]['role'], run['repeat'], run['counters']\n"
 	"cells = [c['i'] for c in run['cells']]\n"
 	"config = 'TILE=3 PARTS=2' if role == 'base' else 'TILE=3 PARTS=1'\n"
-	"log('%s %d %s %s' % (role, repeat, 'counters' if counters else 'kernels', cells))\n"
+	"if not run['samples']: log('%s %d %s %s' % (role, repeat, 'counters' if counters else 'kernels', cells))\n"
 	"def kernel(cell, n, symbol, name, values={}, **more):\n"
 	"    say('kernel', **{'cell': cell, 'role': role, 'repeat': repeat, 'n': n, 'phase': 'run', 'kernel': name, 'code': '',\n"
 	"        'symbol_sha256': hashlib.sha256(symbol.encode()).hexdigest(), 'sm': 90, 'ms': 1, 'grid': [132, 1, 1], 'block': [128, 1, 1],\n"
@@ -116,7 +116,14 @@ static const char runner_head[] =
 	"def end(cell, path, why='', **more):\n"
 	"    say('profile', cell=cell, path=path, why=why, tool='CUPTI 130001', passes=10 if path == 'range' else 0, gpu_s=0.5,\n"
 	"        base_config=config if role == 'base' else '', target_config=config if role == 'target' else '', **more)\n"
-	"counted = {'dram__bytes_read.sum': 100 + repeat}\n";
+	"counted = {'dram__bytes_read.sum': 100 + repeat}\n"
+	"def seen(cell, symbol, samples, *lines):\n"
+	"    say('stalls', cell=cell, role=role, symbol_sha256=hashlib.sha256(symbol.encode()).hexdigest(), samples=samples, lines=lines)\n"
+	"if run['samples']:\n"
+	"    try: body = open(here + '/sample').read()\n"
+	"    except OSError: body = 'for c in cells: end(c, \"code\", \"nobody samples here\")\\n'\n"
+	"    else: log('%s samples %s' % (role, cells))\n"
+	"    exec(body); sys.exit(0)\n";
 
 static void runner(const char *body)
 {
@@ -267,6 +274,88 @@ static void machine_code_says_what_differs(void **state)
 	assert_null(find(4, "\"t\":\"code\"", "\"cell\":0", NULL));
 }
 
+/* What the runner does that samples: Python. */
+static void sampler(const char *body)
+{
+	assert_int_equal(tmp_folder_write(&scene.folder, "sample", body, 0644), 0);
+}
+
+#define COUNTED "config = 'TILE=3'\nfor c in cells: kernels(c, counted); end(c, 'range')\n"
+#define SEEN                                                                                                                     \
+	"for c in cells:\n"                                                                                                      \
+	"    say('at', launch=0, cell=c, role=role, step='sample')\n"                                                            \
+	"    seen(c, 'core', 1000, [0, 10, 'selected', 10], [16, 900, 'gmma', 800], [32, 90, 'barrier', 60])\n"                  \
+	"    seen(c, 'same', 500, [48, 500, 'long_scoreboard', 500])\n"                                                          \
+	"    end(c, 'code')\n"
+
+static void warps_wait_beside_the_hunks(void **state)
+{
+	(void)state;
+	runner(COUNTED);
+	sampler(SEEN);
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	assert_non_null(strstr(runs(), "base 1 counters [0, 1]\nbase samples [0, 1]\ntarget samples [0, 1]\n"));
+	/* the instruction that the target has more, and what its warps wait for there */
+	HAS("\"t\":\"code\"", "\"base\":\"core()\"", "+ 0010  HGMMA.64x128x16.F32.BF16 R4, R2", "<- 90.0 % gmma", "  0020  EXIT",
+		"<- 9.0 % barrier, before: 90.0 % gmma\\n"); /* the same instruction, behind it */
+	HAS("\"t\":\"code\"", "\"base\":\"core()\"",
+		"\"target_stalls\":{\"samples\":1000,\"lines\":[[16,900,\"gmma\",800,\"HGMMA.64x128x16.F32.BF16 R4, R2\"],"
+		"[32,90,\"barrier\",60,\"EXIT\"],[0,10,\"selected\",10,\"HGMMA.64x128x16.F32.BF16 R4, R2\"]]}");
+	/* a kernel whose code is the same is seen too; its disassembly has no such instruction */
+	HAS("\"t\":\"code\"", "\"base\":\"same()\"", "\"what\":\"same\"",
+		"\"base_stalls\":{\"samples\":500,\"lines\":[[48,500,\"long_scoreboard\",500,\"\"]]}");
+	HAS_NOT("\"t\":\"code\"", "\"base\":\"shape<128>()\"", "_stalls");
+	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"range\"", "\"gpu_s\":3"); /* six processes */
+	HAS_NOT("stalls_why");
+	HAS_NOT("\"t\":\"stalls\"");
+}
+
+static void samples_that_cannot_be_had_cost_nothing_else(void **state)
+{
+	static const struct {
+		const char *sampler, *why;
+	} cases[] = {
+		{ "for c in cells: end(c, 'code', 'libcupti has no cuptiPCSamplingEnable')\n",
+			"\"stalls_why\":\"base: libcupti has no cuptiPCSamplingEnable\"" },
+		{ "say('at', launch=0, cell=0, role=role, step='sample')\nif role == 'target': os.kill(os.getpid(), 11)\n" SEEN,
+			"\"stalls_why\":\"target: crash: killed by SIGSEGV" },
+		{ "sys.exit(0)\n", "\"stalls_why\":\"base: crash: it ended without a word\"" },
+		{ "say('fault', cell=cells[0], role=role, **{'class': 'crash'}, detail='lost')\nfor c in cells[1:]: end(c, 'code', 'lost too')\n",
+			"\"stalls_why\":\"base: crash: lost\"" },
+	};
+	(void)state;
+	runner(COUNTED);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		sampler(cases[i].sampler);
+		if (profile(EVIDENCE_RANGE) != 0)
+			fail_msg("%s", scene.err.text);
+		HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"range\"", "\"why\":\"\"", cases[i].why);
+		HAS_NOT("_stalls\":{"); /* half of a comparison is none */
+		HAS("\"t\":\"kernel\"", "\"cell\":0", "dram__bytes_read");
+	}
+}
+
+static void a_sampler_that_hangs_is_ended(void **state)
+{
+	(void)state;
+	scene.bench.limits.launch_s = 10;
+	runner(COUNTED);
+	sampler("say('at', launch=0, cell=cells[0], role=role, step='sample')\nif cells[0] == 0: time.sleep(600)\n" SEEN);
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"range\"",
+		"\"stalls_why\":\"base: timeout: did not end within 10 s in step sample\"");
+	HAS("\"t\":\"code\"", "\"cell\":1", "\"base\":\"core()\"", "<- 90.0 % gmma");
+}
+
+static void who_may_not_count_does_not_sample(void **state)
+{
+	(void)state;
+	runner("for c in cells: kernels(c, {}); end(c, 'code', 'the driver shows counters to administrators only')\n");
+	sampler(SEEN);
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	assert_null(strstr(runs(), "samples"));
+}
+
 static void the_loss_is_looked_for_in_the_configuration(void **state)
 {
 	(void)state;
@@ -284,6 +373,33 @@ static void equal_configurations_need_no_such_run(void **state)
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
 	assert_null(strstr(runs(), "launch"));
 	HAS_NOT("\"t\":\"counterfactual\"");
+}
+
+/* A target that refuses it leaves the launch without the third. */
+static void a_configuration_that_is_refused_costs_only_its_run(void **state)
+{
+	(void)state;
+	struct buf text;
+	buf_init(&text, 1 << 16);
+	buf_puts(&text, runner_head);
+	char *third = strstr(text.data, ", 'anchor': [1.25] * 4");
+	assert_non_null(third);
+	memset(third, ' ', strlen(", 'anchor': [1.25] * 4"));
+	buf_puts(&text, "for c in cells: kernels(c, counted); end(c, 'range')\n");
+	assert_int_equal(tmp_folder_write(&scene.folder, "flopwatch-runner", text.data, 0755), 0);
+	buf_fini(&text);
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"range\"");
+	HAS_NOT("\"t\":\"counterfactual\"");
+}
+
+static void another_providers_configuration_is_not_tried(void **state)
+{
+	(void)state;
+	runner("for c in cells: kernels(c, counted); end(c, 'range')\n");
+	snprintf(scene.bench.subject[scene.bench.target].provider, sizeof scene.bench.subject[0].provider, "other");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	assert_null(strstr(runs(), "launch"));
 }
 
 static void a_configuration_that_was_searched_for_is_handed_back(void **state)
@@ -486,6 +602,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_side_is_counted_twice, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(machine_code_says_what_differs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(warps_wait_beside_the_hunks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(samples_that_cannot_be_had_cost_nothing_else, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_sampler_that_hangs_is_ended, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_may_not_count_does_not_sample, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_configuration_that_is_refused_costs_only_its_run, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_providers_configuration_is_not_tried, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_loss_is_looked_for_in_the_configuration, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(equal_configurations_need_no_such_run, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_configuration_that_was_searched_for_is_handed_back, set_up, tear_down),

@@ -36,6 +36,8 @@ static void write_job(void *arg, const struct view_job *row)
 	answer_text(j, "cells", row->cells_glob);
 	answer_text(j, "base_provider", row->base_provider);
 	answer_text(j, "target_provider", row->target_provider);
+	answer_text(j, "base_config", row->base_config);
+	answer_text(j, "target_config", row->target_config);
 	jsonw_kv_bool(j, "quick", row->quick);
 	answer_text(j, "device_kind", row->device_kind);
 	jsonw_kv_string(j, "origin", row->origin);
@@ -160,7 +162,8 @@ static void job_post(void *arg, struct http_request *r, struct http_response *re
 	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "base", .text = &wish.base },
 		{ "target", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
 		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
-		{ "target_provider", .text = &wish.target_provider }, { "quick", .flag = &wish.quick }, { 0 } };
+		{ "target_provider", .text = &wish.target_provider }, { "base_config", .text = &wish.base_config },
+		{ "target_config", .text = &wish.target_config }, { "quick", .flag = &wish.quick }, { 0 } };
 	int64_t id;
 	json_t *root = write_take(r, response, known);
 	if (!root)

@@ -38,7 +38,7 @@ struct review {
 /* Whether a reader may be spared it: beside a peer nothing is. */
 static bool is_folded(const struct review *review, const struct view_cell *row)
 {
-	return review->c->kind != JOBKIND_PEER && (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
+	return !jobkind_is_beside(review->c->kind) && (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
 }
 
 static void count_folded(void *arg, const struct view_cell *row)
@@ -81,7 +81,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 		buf_printf(out, isfinite(pct) ? "%.1f | " : "– | ", pct);
 	}
 	const char *word = verdict_word(review->c->kind, row->verdict);
-	bool is_loss = row->verdict == VERDICT_REGRESSION && review->c->kind != JOBKIND_PEER;
+	bool is_loss = row->verdict == VERDICT_REGRESSION && !jobkind_is_beside(review->c->kind);
 	buf_printf(out, is_loss ? "**%s**" : "%s", word);
 	if (row->flags & FLAG_BORDERLINE)
 		buf_puts(out, ", borderline");
@@ -127,14 +127,29 @@ static void table_head(const struct review *review)
 	buf_puts(out, "---|\n");
 }
 
+/* By hand, so nothing of it is what a commit does as it is. */
+static void pinned_words(struct buf *out, const struct comparison *c)
+{
+	const char *const pinned[] = { c->base.pinned, c->target.pinned };
+	buf_puts(out, ", pinned:");
+	for (int i = 0; i < 2; i++) {
+		if (!*pinned[i])
+			continue;
+		buf_puts(out, i ? " target " : " base ");
+		markdown_code(out, pinned[i]);
+	}
+}
+
 static void heading(void *arg, const struct view_comparison *row)
 {
 	const struct review *review = arg;
 	struct buf *out = review->out;
-	const char *peer = comparison_is_beside_peer(review->c) ? review->c->base.provider : "";
+	const char *peer = comparison_is_beside(review->c) ? review->c->base.provider : "";
 	buf_printf(out, "**flopwatch: %s**", verdict_word(row->kind, row->verdict));
 	if (*peer)
 		buf_puts(out, " beside "), markdown_text(out, peer);
+	else if (row->kind == JOBKIND_PINNED)
+		pinned_words(out, review->c);
 	else if (row->regressions)
 		buf_printf(out, " in %d of %d cells, worst ", row->regressions, row->cells), markdown_change(out, row->worst_pct);
 	else if (isfinite(row->best_pct))

@@ -104,6 +104,8 @@ static void measure_again(const struct closer *k, const char *public_url, struct
 	option(line, "--suite", c->suite);
 	option(line, "--base-provider", c->base.provider);
 	option(line, "--target-provider", c->target.provider);
+	option(line, "--base-config", c->base.pinned);
+	option(line, "--target-config", c->target.pinned);
 	option(line, "--server", public_url ? public_url : "");
 	buf_puts(line, " \\\n ");
 	option(line, "--cells", k->cell->key);
@@ -131,6 +133,7 @@ static void run_side(const struct closer *k, const struct comparison_side *side,
 	word(line, k->runner);
 	option(line, "--device", k->c->environment.device);
 	option(line, "--provider", *provider ? provider : side->provider);
+	option(line, "--config", side->pinned);
 	buf_puts(line, " \\\n ");
 	snprintf(path, sizeof path, "%s/%s.so", k->modules, side->module_sha256);
 	option(line, "--module", path);
@@ -160,7 +163,8 @@ static void run_both(const struct closer *k, const char *what, const char *progr
 	const struct comparison_side *sides[] = { &k->c->base, &k->c->target };
 	const char *const names[] = { "base", "target" }, *const providers[] = { k->cell->base_provider,
 		k->cell->target_provider };
-	bool alike = strcmp(sides[0]->module_sha256, sides[1]->module_sha256) == 0 && strcmp(providers[0], providers[1]) == 0;
+	bool alike = strcmp(sides[0]->module_sha256, sides[1]->module_sha256) == 0 && strcmp(providers[0], providers[1]) == 0 &&
+		     strcmp(sides[0]->pinned, sides[1]->pinned) == 0;
 	for (int i = alike ? 1 : 0; i < 2; i++) {
 		char before[BEFORE_SIZE] = "";
 		if (!is_kept(sides[i]))

@@ -113,7 +113,8 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 	{                                                                                                                        \
 		HEAD("commit", JSONR_TEXT, side.commit), HEAD("module_sha256", JSONR_TEXT, side.module_sha256),                  \
 			HEAD("build", JSONR_TEXT, side.build), HEAD("provider", JSONR_TEXT, side.provider),                      \
-			HEAD("subject", JSONR_TEXT, side.subject), HEAD("author", JSONR_TEXT, side.author), LAST                 \
+			HEAD("pinned", JSONR_TEXT, side.pinned), HEAD("subject", JSONR_TEXT, side.subject),                      \
+			HEAD("author", JSONR_TEXT, side.author), LAST                                                            \
 	}
 static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
 static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEXT, environment.epoch),
@@ -161,8 +162,8 @@ static const struct comparison no_comparison = { .repo = "",
 	.base_how = "",
 	.isolation = "",
 	.finished_at = "",
-	.base = { "", "", "", "", "", "" },
-	.target = { "", "", "", "", "", "" },
+	.base = { "", "", "", "", "", "", "" },
+	.target = { "", "", "", "", "", "", "" },
 	.environment = { "", "", "", "", "", "", "", "", NAN },
 	.gpu_s = NAN,
 	.wall_s = NAN,

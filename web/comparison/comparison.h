@@ -48,7 +48,8 @@ struct comparison_cell {
 };
 
 struct comparison_side {
-	const char *commit, *module_sha256, *build, *provider, *subject, *author;
+	const char *commit, *module_sha256, *build, *provider, *pinned, *subject,
+		*author; /* pinned: the configuration that a person wants */
 };
 
 /** Texts are "" and numbers NAN where the body has none. */

@@ -6,9 +6,9 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
-bool comparison_is_beside_peer(const struct comparison *c)
+bool comparison_is_beside(const struct comparison *c)
 {
-	return c->kind == JOBKIND_PEER;
+	return jobkind_is_beside(c->kind);
 }
 
 const struct comparison_peer *comparison_peer(const struct comparison_cell *cell, const char *provider)
@@ -43,9 +43,19 @@ int comparison_peers(const struct comparison *c, const char **out)
 
 /* ---- one against a peer ------------------------------------------------------------------------------------------------ */
 
-static const char *name_of(const struct comparison_side *side)
+/* Beside a peer it is the provider that counts, else the side and what it was pinned to. */
+static void name_side(struct buf *out, const struct comparison *c, const struct comparison_side *side)
 {
-	return *side->provider ? side->provider : "the default provider";
+	bool is_pinned = c->kind == JOBKIND_PINNED;
+	emit_text(out, *side->provider      ? side->provider
+		       : !is_pinned         ? "the default provider"
+		       : side == &c->target ? "the target"
+					    : "the base");
+	if (*side->pinned) {
+		emit_raw(out, " in <code>");
+		emit_text(out, side->pinned);
+		emit_raw(out, "</code>");
+	}
 }
 
 static int count(const struct comparison *c, enum verdict verdict)
@@ -68,10 +78,10 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	bool begun = false;
 	int known = 0;
 	emit_raw(out, "Beside <b>");
-	emit_text(out, name_of(&c->base));
+	name_side(out, c, &c->base);
 	emit_raw(out, "</b>, of ");
 	emit_rawf(out, "%d cell%s ", c->n_cells, c->n_cells == 1 ? "" : "s");
-	emit_text(out, name_of(&c->target));
+	name_side(out, c, &c->target);
 	emit_raw(out, " has ");
 	known += count(c, VERDICT_IMPROVEMENT) + count(c, VERDICT_UNCHANGED) + count(c, VERDICT_REGRESSION);
 	clause(out, count(c, VERDICT_IMPROVEMENT), "faster", &begun);
@@ -84,6 +94,8 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	clause(out, count(c, VERDICT_FAILED), "that fail themselves", &begun);
 	clause(out, count(c, VERDICT_REJECTED), "whose times are not believed", &begun);
 	emit_raw(out, known ? "; nobody is called for it" : "; there is nothing to set beside it");
+	if (c->kind == JOBKIND_PINNED)
+		emit_raw(out, ". A configuration by hand is no commit\u2019s own, and this is no commit\u2019s verdict");
 }
 
 /* ---- beside what is known of peers -------------------------------------------------------------------------------------- */

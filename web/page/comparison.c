@@ -111,7 +111,7 @@ static void absences(struct buf *out, const struct comparison *c)
 	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
 		{ VERDICT_UNSUPPORTED, "done by neither side" } };
 	int n_said = 0;
-	if (comparison_is_beside_peer(c))
+	if (comparison_is_beside(c))
 		return;
 	for (int i = 0; i < 3; i++) {
 		int n = count(c, said[i].verdict);
@@ -137,7 +137,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 	emit_raw(out, "<p class=lead>");
 	layout_verdict(out, verdict_word(c->kind, c->verdict));
 	emit_raw(out, " ");
-	if (comparison_is_beside_peer(c))
+	if (comparison_is_beside(c))
 		comparison_peer_sentence(out, c);
 	else if (c->verdict == VERDICT_REGRESSION)
 		regression_sentence(out, c);
@@ -206,7 +206,16 @@ static void side(struct buf *out, const struct comparison_side *side, const char
 		emit_raw(out, "</dd>");
 	}
 	fact(out, "Provider", side->provider);
+	fact(out, "Pinned to", side->pinned);
 	emit_raw(out, "</dl></section>\n");
+}
+
+static void beside_differs(struct buf *out, const struct comparison *c)
+{
+	bool provider = strcmp(c->base.provider, c->target.provider) != 0, pinned = *c->base.pinned || *c->target.pinned;
+	bool alone = *c->base.module_sha256 && strcmp(c->base.module_sha256, c->target.module_sha256) == 0;
+	emit_rawf(out, "%s%s%s%s", provider ? "the provider" : "", provider && pinned ? " and " : "",
+		pinned ? "the configuration" : "", alone ? " alone" : ", source and module");
 }
 
 /* What both sides shared, and what differs: a verdict holds only where the first list is the whole environment. */
@@ -229,8 +238,8 @@ static void environment(struct buf *out, const struct comparison *c)
 	emit_raw(out, "<dt>Differs</dt><dd>");
 	if (*c->identical_by)
 		emit_raw(out, "nothing");
-	else if (comparison_is_beside_peer(c))
-		emit_raw(out, *base && strcmp(base, target) == 0 ? "the provider alone" : "the provider, source and module");
+	else if (comparison_is_beside(c))
+		beside_differs(out, c);
 	else if (*base && strcmp(base, target) == 0)
 		emit_raw(out, is_program(c) ? "nothing: both sides run the same files in the same way"
 					    : "nothing: both sides compiled to the same module");
@@ -438,8 +447,8 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		crumbs(out, &c);
 		sentence(out, &c);
 		emit_raw(out, "<div class=cards>");
-		bool beside_peer = comparison_is_beside_peer(&c);
-		side(out, &c.base, beside_peer ? "Peer" : "Base", beside_peer ? "" : c.base_how, is_program(&c));
+		side(out, &c.base, c.kind == JOBKIND_PEER ? "Peer" : "Base", comparison_is_beside(&c) ? "" : c.base_how,
+			is_program(&c));
 		side(out, &c.target, "Target", "", is_program(&c));
 		environment(out, &c);
 		run_facts(out, &c);

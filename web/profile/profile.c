@@ -102,7 +102,8 @@ static void profile_post(void *arg, struct http_request *r, struct http_response
 	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "base", .text = &wish.base },
 		{ "target", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
 		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
-		{ "target_provider", .text = &wish.target_provider }, { "alert", .number = &wish.alert, .number_max = INT32_MAX },
+		{ "target_provider", .text = &wish.target_provider }, { "base_config", .text = &wish.base_config },
+		{ "target_config", .text = &wish.target_config }, { "alert", .number = &wish.alert, .number_max = INT32_MAX },
 		{ "comparison", .number = &wish.comparison, .number_max = INT32_MAX }, { 0 } };
 	json_t *root = write_take(r, response, known);
 	if (!root)

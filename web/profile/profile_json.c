@@ -23,6 +23,8 @@ void profile_json_row(struct jsonw *j, const struct view_profile *row)
 	jsonw_kv_string(j, "target", row->target);
 	answer_text(j, "base_provider", row->base_provider);
 	answer_text(j, "target_provider", row->target_provider);
+	answer_text(j, "base_config", row->base_config);
+	answer_text(j, "target_config", row->target_config);
 	answer_text(j, "suite", row->suite);
 	answer_text(j, "asked_cells", row->cells_glob);
 	answer_text(j, "device", row->device);
@@ -174,6 +176,8 @@ static void code_row(void *arg, const struct view_profile_code *row)
 	write_raw(j, "opcodes", row->opcodes_json);
 	write_raw(j, "base_takes", row->base_takes_json);
 	write_raw(j, "target_takes", row->target_takes_json);
+	write_raw(j, "base_stalls", *row->base_stalls_json ? row->base_stalls_json : "null");
+	write_raw(j, "target_stalls", *row->target_stalls_json ? row->target_stalls_json : "null");
 	jsonw_kv_string(j, "hunks", row->hunks);
 	jsonw_object_end(j);
 }
@@ -206,6 +210,7 @@ static void cell_row(void *arg, const struct view_profile_cell *row)
 	answer_text(j, "path", row->path);
 	answer_text(j, "tool", row->tool);
 	jsonw_kv_int(j, "passes", row->passes);
+	answer_text(j, "stalls_why", row->stalls_why);
 	jsonw_kv_double(j, "base_ms", row->base_ms);
 	jsonw_kv_double(j, "target_ms", row->target_ms);
 	jsonw_kv_double(j, "gpu_s", row->gpu_s);

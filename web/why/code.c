@@ -7,7 +7,10 @@
 #include "core/cause/amount.h"
 #include "core/cause/complaint.h"
 #include "web/html/emit.h"
+#include "web/html/layout.h"
 #include "web/why/tables.h"
+
+enum { STALLS_SHOWN = 8 };
 
 static bool is_same(const struct cause_code *c)
 {
@@ -20,7 +23,35 @@ static void takes(struct buf *out, const char *name, int base, int target)
 		emit_rawf(out, ", %s %d \u2192 %d", name, base, target);
 }
 
-static void kernel(struct buf *out, const struct cause_code *c, const char *hunks)
+/* The instructions of one side at which its warps were seen most. */
+static void stalls_of(struct buf *out, const struct why_stalls *s, const char *side)
+{
+	for (size_t i = 0; i < s->n && i < STALLS_SHOWN && s->samples > 0; i++) {
+		const struct why_stall *l = &s->line[i];
+
+		emit_rawf(out, "<tr><td>%s</td><th scope=row><code>%04lx</code></th><td class=wrap><code>", side, l->offset);
+		emit_text(out, *l->text ? l->text : "\u2013");
+		emit_rawf(out, "</code></td><td class=n>%.1f</td><td>", 100.0 * (double)l->samples / (double)s->samples);
+		emit_text(out, l->reason);
+		if (l->samples > 0)
+			emit_rawf(out, " <span class=dim>%.0f %%</span>", 100.0 * (double)l->of_reason / (double)l->samples);
+		emit_raw(out, "</td></tr>\n");
+	}
+}
+
+static void stalls(struct buf *out, const struct why_code *w)
+{
+	static const char *const columns[] = { "Side", "Offset", "Instruction", ">% of samples", "Most wait for" };
+
+	if (!w->stalls[0].samples && !w->stalls[1].samples)
+		return;
+	layout_table(out, 5, columns);
+	stalls_of(out, &w->stalls[0], "base");
+	stalls_of(out, &w->stalls[1], "target");
+	layout_table_end(out);
+}
+
+static void kernel(struct buf *out, const struct cause_code *c, const struct why_code *w)
 {
 	emit_raw(out, "<details class=card><summary>");
 	tables_name(out, *c->target ? c->target : c->base);
@@ -41,11 +72,12 @@ static void kernel(struct buf *out, const struct cause_code *c, const char *hunk
 		}
 		emit_raw(out, "</ul>");
 	}
-	if (*hunks) {
+	stalls(out, w);
+	if (*w->hunks) {
 		emit_raw(out, "<pre class=log tabindex=0>");
-		emit_text(out, hunks);
+		emit_text(out, w->hunks);
 		emit_raw(out, "</pre>");
-	} else {
+	} else if (!is_same(c)) {
 		emit_raw(out, "<p><small>There are no lines to show.</small></p>");
 	}
 	emit_raw(out, "</details>\n");
@@ -62,13 +94,18 @@ void code_draw(struct buf *out, const struct why *w)
 		const struct cause_code *c = &w->evidence.code[i];
 
 		same += is_same(c);
-		if (!is_same(c))
-			kernel(out, c, w->code[i].hunks);
+		if (!is_same(c) || w->code[i].stalls[0].n || w->code[i].stalls[1].n)
+			kernel(out, c, &w->code[i]);
+	}
+	if (*w->stalls_why) {
+		emit_raw(out, "<p><small>Where in the code warps wait is not known: ");
+		emit_text(out, w->stalls_why);
+		emit_raw(out, ".</small></p>\n");
 	}
 	if (same == w->evidence.n_codes)
 		emit_raw(out, "<p>The same on both sides.</p>\n");
 	else if (same > 0)
-		emit_rawf(out, "<p><small>%zu other kernel%s the same on both sides.</small></p>\n", same,
+		emit_rawf(out, "<p><small>The code of %zu kernel%s the same on both sides.</small></p>\n", same,
 			same == 1 ? " is" : "s are");
 }
 

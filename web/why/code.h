@@ -5,7 +5,10 @@
 #include "base/buf.h"
 #include "web/why/why.h"
 
-/** Opcodes whose number differs, and hunks to unfold, a kernel at a time; those whose code is the same are named together. */
+/**
+ * Opcodes whose number differs, where warps wait, and hunks to unfold, a kernel at a time; those whose code is the same, and of which nothing else
+ * is known, are named together.
+ */
 void code_draw(struct buf *out, const struct why *w);
 /** What ptxas says of one build and not of the other about kernels of this cell; the rest is counted. */
 void code_complaints(struct buf *out, const struct why *w);

@@ -83,6 +83,7 @@ void rows_take_cell(void *arg, const struct view_profile_cell *row)
 	w->why = rows_text(r, row->why);
 	w->path = rows_text(r, row->path);
 	w->tool = rows_text(r, row->tool);
+	w->stalls_why = rows_text(r, row->stalls_why);
 	w->passes = row->passes;
 	w->gpu_s = row->gpu_s;
 	w->base_ms = w->evidence.base_ms = row->base_ms;
@@ -220,6 +221,27 @@ static void take_opcodes(struct rows *r, const char *text, struct cause_code *co
 	json_decref(list);
 }
 
+static void take_stalls(struct rows *r, const char *text, struct why_stalls *stalls)
+{
+	json_t *o = json_loads(text, 0, NULL), *list = json_object_get(o, "lines");
+	size_t n = json_array_size(list);
+	struct why_stall *line = n ? rows_keep(r, n * sizeof *line) : NULL;
+
+	*stalls = (struct why_stalls){
+		.samples = json_integer_value(json_object_get(o, "samples")), .n = line ? n : 0, .line = line
+	};
+	for (size_t i = 0; line && i < n; i++) {
+		const json_t *item = json_array_get(list, i);
+
+		line[i] = (struct why_stall){ .offset = (long)json_integer_value(json_array_get(item, 0)),
+			.samples = (long)json_integer_value(json_array_get(item, 1)),
+			.reason = rows_text(r, json_string_value(json_array_get(item, 2))),
+			.of_reason = (long)json_integer_value(json_array_get(item, 3)),
+			.text = rows_text(r, json_string_value(json_array_get(item, 4))) };
+	}
+	json_decref(o);
+}
+
 void rows_take_code(void *arg, const struct view_profile_code *row)
 {
 	struct rows *r = arg;
@@ -246,6 +268,8 @@ void rows_take_code(void *arg, const struct view_profile_code *row)
 		.target_takes = takes_of(row->target_takes_json) };
 	take_opcodes(r, row->opcodes_json, &list[n]);
 	w->code[n].hunks = rows_text(r, row->hunks);
+	take_stalls(r, row->base_stalls_json, &w->code[n].stalls[0]);
+	take_stalls(r, row->target_stalls_json, &w->code[n].stalls[1]);
 	w->evidence.n_codes++;
 }
 

@@ -24,7 +24,7 @@ static void begin(struct why *w)
 {
 	memset(w, 0, sizeof *w);
 	w->head.state_why = w->head.base_provider = w->head.target_provider = "";
-	w->key = w->state = w->why = w->path = w->tool = w->with_config = "";
+	w->key = w->state = w->why = w->path = w->tool = w->with_config = w->stalls_why = "";
 	w->evidence.base_config = w->evidence.target_config = "";
 	w->base_ms = w->target_ms = NAN;
 }

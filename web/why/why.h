@@ -19,9 +19,20 @@ struct why_cause {
 	double explained_ms, of_ms;
 };
 
+/** Warps that were seen at one instruction. */
+struct why_stall {
+	long offset, samples, of_reason; /* of_reason of the samples waited for: */
+	const char *reason, *text;       /* text: the instruction; "" unknown */
+};
+
 /** The machine code of one kernel; evidence.code[] has it at the same place. */
 struct why_code {
 	const char *hunks;
+	struct why_stalls {
+		long long samples; /* 0: that side was not sampled */
+		size_t n;
+		const struct why_stall *line; /* line[n], most samples first */
+	} stalls[2];                          /* base, target */
 };
 
 /** What ptxas says of one build and not of the other: words of db/profile/complaint.h. */
@@ -38,7 +49,7 @@ struct why_head {
 
 struct why {
 	struct why_head head;
-	const char *key, *state, *why, *path, *tool; /* state: done identical unsupported failed */
+	const char *key, *state, *why, *path, *tool, *stalls_why; /* state: done identical unsupported failed */
 	int passes;
 	double gpu_s, base_ms, target_ms; /* of the comparison; NAN unknown */
 	const char *with_config;          /* "": the target was not tried with the base's configuration */

@@ -449,6 +449,17 @@ static const char *identity(const char *identical_by, const json_t *cells)
 						   : "the same files, run in the same way";
 }
 
+/* What a person wanted run, so that nobody takes the figures for a commit's own. */
+static void pins(const json_t *comparison, FILE *out)
+{
+	static const char *const sides[] = { "base", "target" };
+	for (int i = 0; i < 2; i++) {
+		const char *pinned = value_text(json_object_get(comparison, sides[i]), "pinned");
+		if (*pinned)
+			line(out, "pinned: the %s runs %s, which is no commit's verdict", sides[i], pinned);
+	}
+}
+
 void report_comparison(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
@@ -457,16 +468,18 @@ void report_comparison(const json_t *comparison, FILE *out)
 	size_t i;
 	json_t *cell;
 	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
-	bool beside_peer = kind == JOBKIND_PEER;
+	bool beside_peer = jobkind_is_beside(kind);
 	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
 	line(out, "comparison %lld  %s  %s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
 		value_text(comparison, "repo"), value_text(comparison, "suite"),
 		value_text(json_object_get(comparison, "base"), "commit"),
 		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "beside" : "verdict",
-		!beside_peer ? value_text(comparison, "verdict")
-		: *peer      ? peer
-			     : "the default provider",
+		!beside_peer             ? value_text(comparison, "verdict")
+		: *peer                  ? peer
+		: kind == JOBKIND_PINNED ? "the base"
+					 : "the default provider",
 		*identical ? ", " : "", identity(identical, cells));
+	pins(comparison, out);
 	if (!*identical) {
 		tables(cells, kind, out);
 		sparse_table(cells, out);

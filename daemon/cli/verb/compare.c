@@ -60,6 +60,10 @@ static void request_body(struct buf *out, const struct options *o, const char *r
 		jsonw_kv_string(&j, "base_provider", o->base_provider);
 	if (o->target_provider)
 		jsonw_kv_string(&j, "target_provider", o->target_provider);
+	if (o->base_config)
+		jsonw_kv_string(&j, "base_config", o->base_config);
+	if (o->target_config)
+		jsonw_kv_string(&j, "target_config", o->target_config);
 	if (o->quick)
 		jsonw_kv_bool(&j, "quick", true);
 	jsonw_object_end(&j);

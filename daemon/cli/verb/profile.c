@@ -38,6 +38,8 @@ static int write_sides(struct client *c, const struct options *o, struct jsonw *
 	write_given(j, "cells", o->cells);
 	write_given(j, "base_provider", o->base_provider);
 	write_given(j, "target_provider", o->target_provider);
+	write_given(j, "base_config", o->base_config);
+	write_given(j, "target_config", o->target_config);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 
-enum { TRIED_SHOWN = 8 };
+enum { TRIED_SHOWN = 8, STALLS_SHOWN = 5 };
 
 /* ---- one profile --------------------------------------------------------------------------------------------------------- */
 
@@ -108,6 +108,50 @@ static void print_tried(const json_t *cell, const char *side)
 	putchar('\n');
 }
 
+/* Where the warps of a kernel wait most, on both sides. */
+static void print_stalls(const json_t *code)
+{
+	static const char *const titles[] = { "side", ">offset", ">% of samples", "most wait for", "instruction" };
+	const char *name = *value_text(code, "target") ? value_text(code, "target") : value_text(code, "base");
+	struct table t;
+	table_init(&t, 5, titles);
+	for (int side = 0; side < 2; side++) {
+		const json_t *stalls = json_object_get(code, side ? "target_stalls" : "base_stalls");
+		double samples = value_number(stalls, "samples");
+		size_t i;
+		json_t *line;
+		json_array_foreach(json_object_get(stalls, "lines"), i, line)
+		{
+			if (i == STALLS_SHOWN || !(samples > 0))
+				break;
+			const char *reason = json_string_value(json_array_get(line, 2)),
+				   *text = json_string_value(json_array_get(line, 4));
+			table_cell(&t, "%s", side ? "target" : "base");
+			table_cell(&t, "%04llx", (unsigned long long)json_integer_value(json_array_get(line, 0)));
+			table_cell(&t, "%.1f", 100 * (double)json_integer_value(json_array_get(line, 1)) / samples);
+			table_cell(&t, "%s", reason ? reason : "-");
+			table_cell(&t, "%s", text && *text ? text : "-");
+		}
+	}
+	fputs("where warps wait in ", stdout);
+	plain_print(stdout, name);
+	putchar('\n');
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static void print_code(const json_t *codes)
+{
+	size_t i;
+	json_t *code;
+	json_array_foreach(codes, i, code)
+	{
+		if (json_is_object(json_object_get(code, "base_stalls")) ||
+			json_is_object(json_object_get(code, "target_stalls")))
+			print_stalls(code);
+	}
+}
+
 static void print_cell(const json_t *cell)
 {
 	const char *state = value_text(cell, "state"), *why = value_text(cell, "why"), *path = value_text(cell, "path");
@@ -131,6 +175,7 @@ static void print_cell(const json_t *cell)
 		print_causes(json_object_get(cell, "causes"));
 	if (json_array_size(json_object_get(cell, "kernels")))
 		print_kernels(json_object_get(cell, "kernels"));
+	print_code(json_object_get(cell, "code"));
 }
 
 static void print_complaints(const json_t *complaints)

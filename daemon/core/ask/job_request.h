@@ -12,6 +12,7 @@ struct job_request {
 	const char *device_kind; /* NULL or "": any */
 	const char *cells_glob;  /* NULL or "": all cells */
 	const char *base_provider, *target_provider; /* NULL or "": the module's default */
+	const char *base_config, *target_config;     /* NULL or "": the provider chooses */
 	bool quick;
 	int alert, comparison; /* of a profile: whose sides and worst cells; 0: those that are named above */
 };

@@ -6,6 +6,7 @@
 #define CORE_PROTOCOL_EVIDENCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/protocol/tried.h"
 #include "core/state/role.h"
@@ -17,6 +18,10 @@ enum {
 	EVIDENCE_VALUES_MAX = 128,
 	EVIDENCE_OPCODES_MAX = 12,
 	EVIDENCE_HUNKS_MAX = 16 << 10, /* bytes */
+	EVIDENCE_STALLS_MAX = 8192,    /* instructions of one kernel */
+	EVIDENCE_HOT_MAX = 16,
+	EVIDENCE_REASON_SIZE = 24,
+	EVIDENCE_INSTRUCTION_SIZE = 96,
 	EVIDENCE_NAME_SIZE = 256
 };
 
@@ -41,6 +46,34 @@ struct msg_kernel {
 	int ctas_per_sm; /* 0 unknown */
 	int n_values;
 	struct evidence_value *value; /* value[n_values], each metric once; owned by the message */
+};
+
+/** Warps that were seen at one instruction. */
+struct evidence_stall {
+	uint32_t offset; /* bytes from the beginning of its function */
+	int samples;
+	char reason[EVIDENCE_REASON_SIZE]; /* what most of them waited for: "gmma"; "selected": for nothing */
+	int of_reason;                     /* that many of them */
+};
+
+/** Runner to worker: where warps of one kernel were seen, and what they waited for there. */
+struct msg_stalls {
+	int cell;
+	enum role role;
+	char symbol_sha256[65]; /* as in msg_kernel */
+	long long samples;      /* of the whole kernel */
+	int n;
+	struct evidence_stall *line; /* line[n], by offset; owned by the message */
+};
+
+/** The instructions of a kernel at which warps were seen most. */
+struct evidence_hot {
+	long long samples; /* of the whole kernel; 0: it was not sampled */
+	int n;
+	struct {
+		struct evidence_stall stall;
+		char text[EVIDENCE_INSTRUCTION_SIZE]; /* the instruction; "" unknown */
+	} line[EVIDENCE_HOT_MAX];                     /* most samples first */
 };
 
 /** What a kernel takes of a multiprocessor; -1 unknown. */
@@ -74,6 +107,7 @@ struct msg_code {
 		int base, target;           /* how often it stands in the code */
 	} opcode[EVIDENCE_OPCODES_MAX];     /* whose number differs, the biggest difference first */
 	char hunks[EVIDENCE_HUNKS_MAX + 1]; /* lines for people */
+	struct evidence_hot hot[2];         /* base, target */
 };
 
 /** The target timed with the configuration of the base, beside both as they are. */
@@ -98,9 +132,10 @@ extern const char *const evidence_path_names[EVIDENCE_PATHS + 1];
 struct msg_profile {
 	int cell;
 	enum evidence_path path;
-	char why[400]; /* one sentence: why no better path; "" for range */
-	char tool[64]; /* "CUPTI 130001"; "" none */
-	int passes;    /* replays of a call; 0: no counters */
+	char why[400];        /* one sentence: why no better path; "" for range */
+	char tool[64];        /* "CUPTI 130001"; "" none */
+	int passes;           /* replays of a call; 0: no counters */
+	char stalls_why[200]; /* why it is not known where warps wait; "" it is, or nothing was counted either */
 	char base_config[160], target_config[160];
 	double gpu_s;
 	bool tunes;                            /* runner to worker: the configuration was searched for */

@@ -262,6 +262,8 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 	s->role = read_side(&f);
 	field_digest(&f, "commit", false, true, s->commit);
 	field_token(&f, "provider", FIELD_WORD, 0, s->provider, sizeof s->provider);
+	if (field_has(&f, "config"))
+		field_token(&f, "config", FIELD_PATH, 1, s->config, sizeof s->config);
 	if (f.failed || read_inputs(&f, s) || read_benchmark(&f, &s->run) || read_build(&f, &s->build))
 		return -1;
 	if (!s->run.name[0] && s->build.n_command == 0)
@@ -271,8 +273,8 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 
 static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 {
-	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "bisect",
-		"profile", NULL };
+	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "pinned",
+		"bisect", "profile", NULL };
 	struct fields f, l;
 	char kind[16];
 
@@ -414,6 +416,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->only_bursts = field_bool_or(&f, "only_bursts", false);
 	run->repeat = (int)field_int_or(&f, "repeat", 0, EVIDENCE_REPEATS - 1, 0);
 	run->counters = field_bool_or(&f, "counters", false);
+	run->samples = field_bool_or(&f, "samples", false);
 	read_guards(&f, run);
 	json_t *subjects = field_array(&f, "subjects", least, PROTOCOL_SUBJECTS_MAX);
 	json_t *rule = field_object(&f, "rule");

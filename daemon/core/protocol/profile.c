@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/protocol/stalls.h"
 #include "core/protocol/write_job.h"
 
 #define VALUE_MAX 1e30
@@ -29,7 +30,7 @@ const char *const evidence_path_names[EVIDENCE_PATHS + 1] = {
 
 bool protocol_profile_is(enum msg_type t)
 {
-	return t == MSG_KERNEL || t == MSG_CODE || t == MSG_COUNTERFACTUAL || t == MSG_PROFILE;
+	return t == MSG_KERNEL || t == MSG_CODE || t == MSG_COUNTERFACTUAL || t == MSG_PROFILE || t == MSG_STALLS;
 }
 
 /* ---- kernel ------------------------------------------------------------------------------------------------------------ */
@@ -169,7 +170,9 @@ static int read_code(struct fields *f, struct msg_code *m)
 	int what = field_word(f, "what", evidence_code_names, NULL, 0);
 	m->what = what < 0 ? EVIDENCE_CODE_DIFFERS : (enum evidence_code)what;
 	field_lines(f, "hunks", m->hunks, sizeof m->hunks);
-	if (read_takes(f, "base_takes", &m->base_takes) != 0 || read_takes(f, "target_takes", &m->target_takes) != 0)
+	if (read_takes(f, "base_takes", &m->base_takes) != 0 || read_takes(f, "target_takes", &m->target_takes) != 0 ||
+		protocol_stalls_read_hot(f, "base_stalls", &m->hot[0]) != 0 ||
+		protocol_stalls_read_hot(f, "target_stalls", &m->hot[1]) != 0)
 		return -1;
 	return read_opcodes(f, m);
 }
@@ -204,6 +207,11 @@ static void put_code(struct jsonw *j, const struct msg_code *m)
 	jsonw_kv_string(j, "hunks", m->hunks);
 	put_takes(j, "base_takes", &m->base_takes);
 	put_takes(j, "target_takes", &m->target_takes);
+	for (int side = 0; side < 2; side++)
+		if (m->hot[side].samples) {
+			jsonw_key(j, side ? "target_stalls" : "base_stalls");
+			protocol_stalls_put_hot(j, &m->hot[side]);
+		}
 }
 
 /* ---- counterfactual and profile ---------------------------------------------------------------------------------------- */
@@ -234,6 +242,7 @@ static int read_profile(struct fields *f, struct msg_profile *m)
 	field_text(f, "why", m->why, sizeof m->why);
 	field_text(f, "tool", m->tool, sizeof m->tool);
 	m->passes = (int)field_int_or(f, "passes", 0, 10000, 0);
+	field_text(f, "stalls_why", m->stalls_why, sizeof m->stalls_why);
 	field_text(f, "base_config", m->base_config, sizeof m->base_config);
 	field_text(f, "target_config", m->target_config, sizeof m->target_config);
 	m->gpu_s = field_double_or(f, "gpu_s", 0, 1e9, 0);
@@ -250,6 +259,8 @@ static void put_profile(struct jsonw *j, const struct msg_profile *m)
 	jsonw_kv_string(j, "why", m->why);
 	jsonw_kv_string(j, "tool", m->tool);
 	jsonw_kv_int(j, "passes", m->passes);
+	if (m->stalls_why[0])
+		jsonw_kv_string(j, "stalls_why", m->stalls_why);
 	jsonw_kv_string(j, "base_config", m->base_config);
 	jsonw_kv_string(j, "target_config", m->target_config);
 	jsonw_kv_double(j, "gpu_s", m->gpu_s);
@@ -277,6 +288,8 @@ int protocol_profile_read(struct fields *f, struct msg *out)
 			return err_set(f->err, ERR_INTERNAL, "out of memory for a record");
 		return read_code(f, out->u.code);
 	}
+	if (out->t == MSG_STALLS)
+		return protocol_stalls_read(f, &out->u.stalls);
 	if (out->t == MSG_PROFILE)
 		return read_profile(f, &out->u.profile);
 	read_counterfactual(f, &out->u.counterfactual);
@@ -293,6 +306,8 @@ void protocol_profile_fini(struct msg *m)
 		tried_fini(&m->u.profile.base_tried);
 		tried_fini(&m->u.profile.target_tried);
 	}
+	if (m->t == MSG_STALLS)
+		free(m->u.stalls.line);
 }
 
 void protocol_put_profile(struct jsonw *j, const struct msg *m)
@@ -303,6 +318,8 @@ void protocol_put_profile(struct jsonw *j, const struct msg *m)
 		put_code(j, m->u.code);
 	else if (m->t == MSG_COUNTERFACTUAL)
 		put_counterfactual(j, &m->u.counterfactual);
+	else if (m->t == MSG_STALLS)
+		protocol_stalls_put(j, &m->u.stalls);
 	else
 		put_profile(j, &m->u.profile);
 }

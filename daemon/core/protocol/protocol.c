@@ -41,6 +41,7 @@ static const char *const names[] = {
 	[MSG_CODE] = "code",
 	[MSG_COUNTERFACTUAL] = "counterfactual",
 	[MSG_PROFILE] = "profile",
+	[MSG_STALLS] = "stalls",
 };
 
 enum { NAMES = sizeof names / sizeof names[0] };
@@ -175,6 +176,7 @@ void msg_fini(struct msg *m)
 	case MSG_KERNEL:
 	case MSG_CODE:
 	case MSG_PROFILE:
+	case MSG_STALLS:
 		protocol_profile_fini(m);
 		break;
 	default:

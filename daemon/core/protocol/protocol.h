@@ -60,7 +60,8 @@ enum msg_type {
 	MSG_KERNEL,
 	MSG_CODE,
 	MSG_COUNTERFACTUAL,
-	MSG_PROFILE
+	MSG_PROFILE,
+	MSG_STALLS
 };
 
 struct msg_device {
@@ -107,6 +108,7 @@ struct msg_subject {
 	} input[MANIFEST_LIST_MAX];
 	struct manifest build; /* only dir, command, outputs, timeout_s are used */
 	char provider[48];     /* "": the module's default */
+	char config[160];      /* handed to the provider's plan of every cell; "": it chooses */
 	struct benchmark run;  /* a program of its own that is measured instead of a module; run.name "": none */
 };
 
@@ -189,7 +191,7 @@ struct msg_launch {
 struct msg_at {
 	int launch, cell; /* cell -1: none in particular */
 	enum role role;
-	char step[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" */
+	char step[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" "sample" */
 };
 
 struct msg_guard {
@@ -320,6 +322,7 @@ struct msg_run {
 	bool only_bursts;           /* no series but sustained */
 	int repeat;                 /* mode profile: the how manieth process of its role */
 	bool counters;              /* mode profile: read counters; else only name the kernels */
+	bool samples;               /* mode profile: only sample where warps wait */
 	bool *burst;                /* burst[n_cells]: also series sustained; owned by the message */
 	char guards[2048];          /* devices sim and cpu: readings that a test wants to see (runner/device/guard_script.h) */
 };
@@ -350,6 +353,7 @@ struct msg {
 		struct msg_code *code; /* owned */
 		struct msg_counterfactual counterfactual;
 		struct msg_profile profile;
+		struct msg_stalls stalls;
 	} u;
 };
 

@@ -213,7 +213,7 @@ static int read_launch(struct fields *f, struct msg_launch *m)
 
 static int read_at(struct fields *f, struct msg_at *m)
 {
-	static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", "count", NULL };
+	static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", "count", "sample", NULL };
 
 	m->launch = (int)field_int(f, "launch", 0, INT_MAX);
 	m->cell = read_cell_or_none(f);
@@ -505,6 +505,7 @@ static int read_body(struct fields *f, struct msg *out)
 	case MSG_CODE:
 	case MSG_COUNTERFACTUAL:
 	case MSG_PROFILE:
+	case MSG_STALLS:
 		return protocol_profile_read(f, out);
 	case MSG_JOB: /* protocol_job.c reads these */
 	case MSG_RUN:

@@ -376,6 +376,7 @@ static void put_body(struct jsonw *j, const struct msg *m)
 	case MSG_CODE:
 	case MSG_COUNTERFACTUAL:
 	case MSG_PROFILE:
+	case MSG_STALLS:
 		protocol_put_profile(j, m);
 		break;
 	case MSG_PING:

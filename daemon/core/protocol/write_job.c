@@ -150,6 +150,8 @@ static void put_subject(struct jsonw *j, const struct msg_subject *s)
 	jsonw_kv_double(j, "timeout_s", s->build.timeout_s);
 	jsonw_object_end(j);
 	jsonw_kv_string(j, "provider", s->provider);
+	if (s->config[0])
+		jsonw_kv_string(j, "config", s->config);
 	if (s->run.name[0])
 		put_benchmark(j, &s->run);
 	jsonw_object_end(j);
@@ -230,6 +232,7 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 	if (m->mode == RUN_PROFILE) {
 		jsonw_kv_int(j, "repeat", m->repeat);
 		jsonw_kv_bool(j, "counters", m->counters);
+		jsonw_kv_bool(j, "samples", m->samples);
 	}
 	jsonw_key(j, "bursts");
 	jsonw_array(j);

@@ -13,6 +13,7 @@ static const char *const names[JOBKIND_N] = {
 	[JOBKIND_BISECT] = "bisect",
 	[JOBKIND_PEER] = "peer",
 	[JOBKIND_IMPORT] = "import",
+	[JOBKIND_PINNED] = "pinned",
 	[JOBKIND_PROFILE] = "profile",
 };
 
@@ -29,4 +30,9 @@ enum jobkind jobkind_from_name(const char *name)
 bool jobkind_is_itself(enum jobkind kind)
 {
 	return kind == JOBKIND_SELFCHECK || kind == JOBKIND_CALIBRATE;
+}
+
+bool jobkind_is_beside(enum jobkind kind)
+{
+	return kind == JOBKIND_PEER || kind == JOBKIND_PINNED;
 }

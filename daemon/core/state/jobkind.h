@@ -14,6 +14,7 @@ enum jobkind {
 	JOBKIND_BISECT,    /* a step of a search */
 	JOBKIND_PEER,      /* a commit beside a provider that is a yardstick */
 	JOBKIND_IMPORT,    /* figures that somebody else measured */
+	JOBKIND_PINNED,    /* a provider in a configuration that a person wants, beside another side */
 	JOBKIND_PROFILE,   /* why a cell lost: counters and machine code of both sides; it is no comparison */
 	JOBKIND_N
 };
@@ -24,5 +25,10 @@ const char *jobkind_name(enum jobkind kind);
 enum jobkind jobkind_from_name(const char *name);
 /** Whether a module is timed beside itself. Of all others equal modules are not timed. */
 bool jobkind_is_itself(enum jobkind kind);
+/**
+ * Whether it sets a provider or a configuration beside another, which says nothing of what a commit does as it is: it is no commit's verdict,
+ * is in no history, and nobody is called.
+ */
+bool jobkind_is_beside(enum jobkind kind);
 
 #endif

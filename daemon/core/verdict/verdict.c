@@ -40,7 +40,7 @@ const char *verdict_or_empty(enum verdict v)
 
 const char *verdict_word(enum jobkind kind, enum verdict v)
 {
-	static const char *const beside_peer[] = {
+	static const char *const beside[] = {
 		[VERDICT_REGRESSION] = "slower",
 		[VERDICT_NOT_COMPARABLE] = "no_pair",
 		[VERDICT_IMPROVEMENT] = "faster",
@@ -50,7 +50,7 @@ const char *verdict_word(enum jobkind kind, enum verdict v)
 		[VERDICT_UNSUPPORTED] = "no_pair",
 		[VERDICT_NONE] = NULL,
 	};
-	const char *word = kind == JOBKIND_PEER && (unsigned)v <= VERDICT_NONE ? beside_peer[v] : NULL;
+	const char *word = jobkind_is_beside(kind) && (unsigned)v <= VERDICT_NONE ? beside[v] : NULL;
 	return word ? word : verdict_name(v);
 }
 

@@ -123,8 +123,8 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 	struct epoch *out, struct fw_err *err)
 {
 	*out = (struct epoch){ .against = ROLE_NONE, .clock_mhz = clock_of(r) };
-	/* beside a peer, base and target are one commit by two providers: nobody's place in the history */
-	if (!environment || !was_timed(r, ROLE_TARGET) || r->plan.ask.kind == JOBKIND_PEER)
+	/* beside a peer, base and target are one commit by two providers, and a configuration by hand is what nobody runs: no place in the history */
+	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_beside(r->plan.ask.kind))
 		return 0;
 	int found = store_epoch_find(db, job->repo, environment, &out->row, err);
 	if (found < 0)

@@ -271,12 +271,18 @@ void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char h
 	hash_end(&h, hex);
 }
 
+bool plan_is_named(const struct plan *p)
+{
+	const struct msg_subject *base = &p->ask.subject[0], *target = &p->ask.subject[1];
+	return base->provider[0] || target->provider[0] || base->config[0] || target->config[0];
+}
+
 void plan_compare(struct plan *p)
 {
 	char base[65], target[65];
 	plan_inputs_hash(&p->ask.subject[0], DEVICE_ANY, base);
 	plan_inputs_hash(&p->ask.subject[1], DEVICE_ANY, target);
-	bool is_named = p->ask.subject[0].provider[0] || p->ask.subject[1].provider[0]; /* it may not exist */
+	bool is_named = plan_is_named(p); /* it may not exist */
 	p->identical = strcmp(base, target) == 0 && !is_named && !jobkind_is_itself(p->ask.kind);
 }
 

@@ -66,6 +66,8 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err);
 /** The plan measures programs of their own. */
 bool plan_is_benchmark(const struct plan *p);
+/** Whether a side's provider or configuration was asked for: equal modules then are not known to do the same. */
+bool plan_is_named(const struct plan *p);
 /** Set `identical` from the subjects and ask.kind. */
 void plan_compare(struct plan *p);
 /** Something has to run: else what comes out is known already. Nothing is seen of a program of its own but its times, so no profile of one runs. */

@@ -11,6 +11,8 @@ void profile_ask_like(const struct store_profile_of *of, struct store_job *job)
 	snprintf(job->suite, sizeof job->suite, "%s", of->suite);
 	snprintf(job->base_provider, sizeof job->base_provider, "%s", of->base_provider);
 	snprintf(job->target_provider, sizeof job->target_provider, "%s", of->target_provider);
+	snprintf(job->base_config, sizeof job->base_config, "%s", of->base_config);
+	snprintf(job->target_config, sizeof job->target_config, "%s", of->target_config);
 	snprintf(job->device_uuid, sizeof job->device_uuid, "%s", of->device_uuid);
 }
 

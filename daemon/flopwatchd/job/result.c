@@ -341,8 +341,7 @@ void result_end(struct result *r)
 	if (base < 0 || target < 0 || r->identical_by[0] || jobkind_is_itself(r->plan.ask.kind))
 		return;
 	const char *a = r->build[base].module_sha256, *b = r->build[target].module_sha256;
-	bool is_named = r->plan.ask.subject[base].provider[0] || r->plan.ask.subject[target].provider[0];
-	if (a[0] && !is_named && !strcmp(a, b))
+	if (a[0] && !plan_is_named(&r->plan) && !strcmp(a, b))
 		snprintf(r->identical_by, sizeof r->identical_by, "module");
 }
 

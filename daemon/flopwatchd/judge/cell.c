@@ -374,16 +374,16 @@ static const struct msg_fault *outer_fault(const struct result *r, int cell, boo
 	return NULL;
 }
 
-static bool is_beside_peer(const struct result *r)
+static bool is_beside(const struct result *r)
 {
-	return r->plan.ask.kind == JOBKIND_PEER;
+	return jobkind_is_beside(r->plan.ask.kind);
 }
 
 /** What a side is called: beside a peer by the provider that was asked for. */
 static const char *name_of(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
-	bool is_named = is_beside_peer(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
+	bool is_named = is_beside(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
 	return is_named ? r->plan.ask.subject[subject].provider : role_name(role);
 }
 
@@ -391,7 +391,7 @@ static const char *name_of(const struct result *r, enum role role)
 static bool judge_absence(
 	const struct result *r, int i, const struct trouble *base, const struct trouble *target, struct store_cell *c)
 {
-	bool rows = plan_is_benchmark(&r->plan) || is_beside_peer(r); /* of two providers, too, one may do more than the other */
+	bool rows = plan_is_benchmark(&r->plan) || is_beside(r); /* of two providers, too, one may do more than the other */
 	const struct msg_check *done = result_check(r, ROLE_TARGET, i);
 	enum verdict v = verdict_of_absence(base->class, target->class, rows);
 	if (v == VERDICT_NONE || (v == VERDICT_ADDED && !plan_is_benchmark(&r->plan) && !(done && done->ok)))

@@ -41,6 +41,7 @@ struct body {
 	struct buf environment; /* finished JSON, because the comparison's row is open while cells are read */
 	char isolation[8];
 	char provider[2][48]; /* asked for by name, base and target */
+	char pinned[2][160];  /* configurations that a person wants */
 	struct buf name[2];   /* what people call base and target; empty: nothing */
 	int n_sources;        /* comparisons against peers that say something about this one */
 	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
@@ -376,6 +377,7 @@ static void write_commit(struct body *b, int which, int64_t repo, int64_t compar
 	text_or_null(&b->j, "module_sha256", side.module);
 	text_or_null(&b->j, "build", side.state);
 	text_or_null(&b->j, "provider", b->provider[which]);
+	text_or_null(&b->j, "pinned", b->pinned[which]);
 	text_or_null(&b->j, "subject", c.subject);
 	text_or_null(&b->j, "author", c.author);
 	jsonw_object_end(&b->j);
@@ -419,6 +421,8 @@ static void take_job(void *arg, const struct view_job *row)
 	text_or_null(&b->j, "cells_glob", row->cells_glob);
 	snprintf(b->provider[0], sizeof b->provider[0], "%s", row->base_provider);
 	snprintf(b->provider[1], sizeof b->provider[1], "%s", row->target_provider);
+	snprintf(b->pinned[0], sizeof b->pinned[0], "%s", row->base_config);
+	snprintf(b->pinned[1], sizeof b->pinned[1], "%s", row->target_config);
 	branch_text(&b->name[0], row->base_name);
 	branch_text(&b->name[1], row->target_name[0] ? row->target_name : row->branch);
 }

@@ -196,7 +196,7 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
 	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
 	enum jobkind kind = r->job.kind;
-	bool is_itself = kind == JOBKIND_CALIBRATE || kind == JOBKIND_PEER || kind == JOBKIND_PROFILE; /* also on one commit */
+	bool is_itself = kind == JOBKIND_CALIBRATE || jobkind_is_beside(kind) || kind == JOBKIND_PROFILE; /* also on one commit */
 	r->answer.plan.ask.kind = self && !is_itself ? JOBKIND_SELFCHECK : r->job.kind;
 	ask_tree(r, &r->base, sha, have_base_tree);
 }
@@ -470,8 +470,14 @@ static void complete(struct resolve *r)
 	refusal_peer_place(r->repo, &r->base.manifest, p->ask.subject[0].commit, r->job.base_provider, p->provider_place);
 	snprintf(p->ask.subject[0].provider, sizeof p->ask.subject[0].provider, "%s", r->job.base_provider);
 	snprintf(p->ask.subject[1].provider, sizeof p->ask.subject[1].provider, "%s", r->job.target_provider);
+	snprintf(p->ask.subject[0].config, sizeof p->ask.subject[0].config, "%s", r->job.base_config);
+	snprintf(p->ask.subject[1].config, sizeof p->ask.subject[1].config, "%s", r->job.target_config);
 	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
 		give_up(r, JOBSTATE_FAILED, "a program of its own has no providers; they are ways of a module to compute a cell");
+		return;
+	}
+	if (benchmark && (r->job.base_config[0] || r->job.target_config[0])) {
+		give_up(r, JOBSTATE_FAILED, "a program of its own takes no configuration; those are for a module's providers");
 		return;
 	}
 

@@ -131,6 +131,12 @@ void record_profile(struct records *r, const struct msg_profile *profile)
 	put(r, &m);
 }
 
+void record_stalls(struct records *r, const struct msg_stalls *stalls)
+{
+	struct msg m = { .t = MSG_STALLS, .u.stalls = *stalls };
+	put(r, &m);
+}
+
 void record_cell(struct records *r, struct msg_cell *cell)
 {
 	struct msg m = { .t = MSG_CELL, .u.cell = cell };

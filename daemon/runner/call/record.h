@@ -41,6 +41,8 @@ void record_audit(struct records *r, const struct msg_audit *audit);
 /** Borrows the values. */
 void record_kernel(struct records *r, const struct msg_kernel *kernel);
 void record_profile(struct records *r, const struct msg_profile *profile);
+/** Borrows the lines. */
+void record_stalls(struct records *r, const struct msg_stalls *stalls);
 /** Borrows the sample arrays. */
 void record_cell(struct records *r, struct msg_cell *cell);
 

@@ -10,10 +10,18 @@
 #include <string.h>
 
 static struct {
-	bool tried;
+	bool is_sought;
+	void *library;
 	struct cupti cupti;
-	struct fw_err why; /* not loaded: why not */
+	struct cupti_sampling sampling;
 } state;
+
+/* A set of functions that are asked for together. */
+struct set {
+	bool tried;
+	struct fw_err why; /* not loaded: why not */
+};
+static struct set counting_set, sampling_set;
 
 /* The newest first: it knows the older ones' GPUs. The range profiler came with CUDA 12.6. */
 static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
@@ -21,10 +29,11 @@ static const char *const folders[] = { "/usr/local/cuda/lib64", "/usr/local/cuda
 	"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu" };
 enum { NAMES = sizeof names / sizeof names[0], FOLDERS = sizeof folders / sizeof folders[0] };
 
-static const struct {
+struct function {
 	const char *name;
-	size_t at;
-} functions[] = {
+	size_t at; /* in the struct of pointers */
+};
+static const struct function functions[] = {
 #define FUNCTION(name, member)                                                                                                   \
 	{                                                                                                                        \
 		name, offsetof(struct cupti, member)                                                                             \
@@ -53,7 +62,21 @@ static const struct {
 	FUNCTION("cuptiRangeProfilerGetCounterDataInfo", info),
 #undef FUNCTION
 };
-enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
+static const struct function sampling_functions[] = {
+#define FUNCTION(name, member)                                                                                                   \
+	{                                                                                                                        \
+		name, offsetof(struct cupti_sampling, member)                                                                    \
+	}
+	FUNCTION("cuptiPCSamplingEnable", enable),
+	FUNCTION("cuptiPCSamplingDisable", disable),
+	FUNCTION("cuptiPCSamplingStart", start),
+	FUNCTION("cuptiPCSamplingStop", stop),
+	FUNCTION("cuptiPCSamplingGetNumStallReasons", count),
+	FUNCTION("cuptiPCSamplingGetStallReasons", names),
+	FUNCTION("cuptiPCSamplingSetConfigurationAttribute", set),
+	FUNCTION("cuptiPCSamplingGetData", get),
+#undef FUNCTION
+};
 
 static void *open_in(const char *folder)
 {
@@ -82,32 +105,51 @@ static void *open_library(void)
 	return library;
 }
 
-static int load(struct fw_err *err)
+/* Shape: f[n], their places in `to`. */
+static int load(const struct function *f, size_t n, void *to, const char *since, struct fw_err *err)
 {
-	void *library = open_library();
-	if (!library)
+	if (!state.is_sought)
+		state.library = open_library();
+	state.is_sought = true;
+	if (!state.library)
 		return err_set(err, ERR_UNSUPPORTED,
 			"libcupti is not installed, or not where it is looked for (the loader's folders, /usr/local/cuda): it comes with the CUDA "
 			"toolkit, package cuda-cupti");
-	for (int i = 0; i < FUNCTIONS; i++) {
-		void *symbol = dlsym(library, functions[i].name);
+	for (size_t i = 0; i < n; i++) {
+		void *symbol = dlsym(state.library, f[i].name);
 		if (!symbol)
-			return err_set(err, ERR_UNSUPPORTED, "libcupti has no %s: install that of CUDA 12.6 or newer",
-				functions[i].name);
+			return err_set(
+				err, ERR_UNSUPPORTED, "libcupti has no %s: install that of CUDA %s or newer", f[i].name, since);
 		/* ISO C forbids the cast from an object pointer that dlsym needs */
-		memcpy((char *)&state.cupti + functions[i].at, &symbol, sizeof symbol);
+		memcpy((char *)to + f[i].at, &symbol, sizeof symbol);
 	}
 	return 0;
 }
 
+static int open_set(struct set *set, const struct function *f, size_t n, void *to, const char *since, struct fw_err *err)
+{
+	if (!set->tried && load(f, n, to, since, &set->why) == 0)
+		set->why.code = ERR_NONE;
+	set->tried = true;
+	return set->why.code == ERR_NONE ? 0 : err_set(err, set->why.code, "%s", set->why.text);
+}
+
 int cupti_open(const struct cupti **out, struct fw_err *err)
 {
-	if (!state.tried && load(&state.why) == 0)
-		state.why.code = ERR_NONE;
-	state.tried = true;
-	if (state.why.code != ERR_NONE)
-		return err_set(err, state.why.code, "%s", state.why.text);
+	*out = NULL;
+	if (open_set(&counting_set, functions, sizeof functions / sizeof functions[0], &state.cupti, "12.6", err) != 0)
+		return -1;
 	*out = &state.cupti;
+	return 0;
+}
+
+int cupti_sampling_open(const struct cupti_sampling **out, struct fw_err *err)
+{
+	size_t n = sizeof sampling_functions / sizeof sampling_functions[0];
+	*out = NULL;
+	if (open_set(&sampling_set, sampling_functions, n, &state.sampling, "11.3", err) != 0)
+		return -1;
+	*out = &state.sampling;
 	return 0;
 }
 

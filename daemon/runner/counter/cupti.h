@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "runner/counter/cupti_abi.h"
+#include "runner/counter/sampling_abi.h"
 
 /** Its functions, all of which are there once cupti_open has returned 0. They return 0 or what cupti_fail puts into words. */
 struct cupti {
@@ -38,8 +39,22 @@ struct cupti {
 	int (*info)(struct cupti_info *);
 };
 
+/** Those that sample program counters, likewise. */
+struct cupti_sampling {
+	int (*enable)(struct sampling_on *);
+	int (*disable)(struct sampling_on *);
+	int (*start)(struct sampling_on *);
+	int (*stop)(struct sampling_on *);
+	int (*count)(struct sampling_count *);
+	int (*names)(struct sampling_names *);
+	int (*set)(struct sampling_setting *);
+	int (*get)(struct sampling_get *);
+};
+
 /** Load it, once a process. Err: ERR_UNSUPPORTED it is not installed or too old; the sentence says what to install. Own: never freed. */
 int cupti_open(const struct cupti **out, struct fw_err *err);
+/** The same, for the sampler's functions, which older ones have too. */
+int cupti_sampling_open(const struct cupti_sampling **out, struct fw_err *err);
 /** "CUPTI 130001". Shape: out[size]. */
 void cupti_name(const struct cupti *c, char *out, size_t size);
 

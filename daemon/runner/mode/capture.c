@@ -113,6 +113,7 @@ static int capture_cell(struct runner *r, const struct cell *cell, const struct 
 		failure_set(f, "device", "%.500s", err.text);
 	if (result == 0 && p.needs_forward)
 		result = subject_forward(u, &p, f);
+	u->pin = o->config[0] ? o->config : NULL;
 	if (result == 0)
 		result = subject_plan(u, &p, cell->direction, f);
 	if (result == 0)

@@ -10,6 +10,7 @@
 struct capture_options {
 	const char *cell; /* key of a cell of the suite, or a cell as JSON, which needs no suite */
 	const char *module, *suite, *device, *provider;
+	const char *config; /* handed to the provider; "" it chooses */
 	int calls, warmup;
 };
 

@@ -11,8 +11,10 @@
 #include "core/machine/metric.h"
 #include "runner/counter/counter.h"
 #include "runner/mode/launched.h"
+#include "runner/mode/settle.h"
+#include "runner/mode/stalls.h"
 
-enum { POISON = 0x55, SPARE_RANGES = 16, PHASES = 16, PHASE_CALLS = 5 };
+enum { SPARE_RANGES = 16, PHASES = 16, PHASE_CALLS = 5 };
 _Static_assert(FW_ALL < 1 << PHASES, "phases have a place each");
 
 /* Longer calls are replayed only for the counters that need few replays. */
@@ -29,18 +31,6 @@ struct profiled {
 	bool is_timed; /* of a kernel at least */
 };
 
-/* One call as timed calls are, up to its enqueue. */
-static int settle_state(struct profiled *p, struct failure *f)
-{
-	const struct device_ops *ops = p->runner->ops;
-	struct device *dev = p->runner->dev;
-	struct fw_err err = { 0 };
-	if (problem_restore(p->problem, &err) != 0 || problem_poison(p->problem, POISON, &err) != 0 ||
-		ops->scrub(dev, &err) != 0 || ops->wait(dev, &err) != 0)
-		return failure_device(f, p->problem, &err);
-	return 0;
-}
-
 /* The first call, uncounted: it loads what loads late, and says how long a call is. */
 static int warm(struct profiled *p, struct failure *f)
 {
@@ -48,7 +38,7 @@ static int warm(struct profiled *p, struct failure *f)
 	struct device *dev = p->runner->dev;
 	struct fw_err err = { 0 };
 	runner_at(p->runner, p->i, p->subject, "warm");
-	if (settle_state(p, f) != 0)
+	if (settle_state(p->runner, p->problem, f) != 0)
 		return -1;
 	if (ops->mark(dev, 0, &err) != 0)
 		return failure_device(f, p->problem, &err);
@@ -98,7 +88,7 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 static int replay(struct profiled *p, struct counter *c, struct fw_err *err, struct failure *f)
 {
 	while (!c->is_done) {
-		if (settle_state(p, f) != 0)
+		if (settle_state(p->runner, p->problem, f) != 0)
 			return -1;
 		runner_at(p->runner, p->i, p->subject, "count");
 		if (counter_begin(c, err) != 0)
@@ -167,7 +157,7 @@ static int time_phases(struct profiled *p, struct failure *f)
 	for (int call = 0; call < PHASE_CALLS; call++) {
 		struct fw_err err = { 0 };
 		int mark = 0;
-		if (settle_state(p, f) != 0)
+		if (settle_state(p->runner, p->problem, f) != 0)
 			return -1;
 		runner_at(p->runner, p->i, p->subject, "phase");
 		if (ops->mark(dev, mark, &err) != 0)
@@ -220,6 +210,23 @@ static void report(struct profiled *p, const char *why)
 	record_profile(r->records, &p->about);
 }
 
+/* In place of counters, and instead of kernels: those are known from another process. */
+static int sample_cell(struct profiled *p, bool is_listed, struct fw_err *err, struct failure *f)
+{
+	struct runner *r = p->runner;
+	const struct stalls_call call = { .runner = r,
+		.subject = p->subject,
+		.problem = p->problem,
+		.i = p->i,
+		.kernels = &p->kernels,
+		.call_ms = p->call_ms };
+	if (is_listed && stalls_take(&call, f, err) != 0 && f->name[0])
+		return -1;
+	p->about.path = EVIDENCE_CODE;
+	snprintf(p->about.why, sizeof p->about.why, "%.399s", err->text);
+	return 0;
+}
+
 static int profile_cell(struct profiled *p, struct failure *f)
 {
 	struct runner *r = p->runner;
@@ -241,6 +248,13 @@ static int profile_cell(struct profiled *p, struct failure *f)
 	if (warm(p, f) != 0)
 		return -1;
 	bool is_listed = launched_list(&p->kernels, r, p->i, u, &err) == 0;
+	if (r->run->samples) {
+		if (sample_cell(p, is_listed, &err, f) != 0)
+			return -1;
+		p->about.gpu_s = (r->ops->host_us(r->dev) - from_us) * 1e-6;
+		record_profile(r->records, &p->about);
+		return 0;
+	}
 	if (is_listed && r->run->counters && count(p, &err, f) != 0 && f->name[0])
 		return -1;
 	if (is_listed && !r->run->counters)

@@ -38,6 +38,7 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	add_text(&h, b->runner_sha);
 	add_text(&h, x->subject->sha256);
 	add_text(&h, x->subject->provider);
+	add_text(&h, x->subject->config);
 	add_text(&h, device_kind_name(b->device.kind));
 	add_text(&h, b->device.uuid);
 	add_text(&h, b->device.driver);

@@ -67,6 +67,17 @@ int bench_subject(
 	return 0;
 }
 
+int bench_hand(struct bench *b, const char *config, struct fw_err *err)
+{
+	struct bench_subject *s = &b->subject[b->n_subjects - 1];
+
+	snprintf(s->config, sizeof s->config, "%s", config);
+	for (int i = 0; s->config[0] && i < b->n_cells; i++)
+		if (bench_pin(b, b->n_subjects - 1, i, s->config, err) != 0)
+			return -1;
+	return 0;
+}
+
 int bench_ready(struct bench *b, struct fw_err *err)
 {
 	int i;
@@ -113,6 +124,14 @@ int bench_pin(struct bench *b, int subject, int cell, const char *config, struct
 	*p = (struct bench_pin){ .subject = subject, .cell = cell };
 	snprintf(p->config, sizeof p->config, "%s", config);
 	return 0;
+}
+
+const char *bench_pinned(const struct bench *b, int subject, int cell)
+{
+	for (int i = 0; i < b->n_pins; i++)
+		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
+			return b->pin[i].config;
+	return "";
 }
 
 void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX])

@@ -21,6 +21,7 @@ typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
 struct bench_subject {
 	enum role role;
 	char provider[48];
+	char config[160]; /* that a person wants of it, in every cell; "": it chooses */
 	char sha256[HASH_HEX];
 	char file[PATH_MAX];     /* what people call it */
 	int fd;                  /* sealed module; closed by bench_fini */
@@ -116,6 +117,8 @@ void bench_fini(struct bench *b);
 /** Add a subject, which people call `file`; takes over `fd`. */
 int bench_subject(
 	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err);
+/** The subject that was added last is handed this configuration in every cell, unless it is "". Err: out of memory. */
+int bench_hand(struct bench *b, const char *config, struct fw_err *err);
 /** After all subjects: find base and target. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
 /** Base and target are the same module by its own choice of a provider, and this is no selfcheck: there is nothing to time. */
@@ -123,6 +126,9 @@ bool bench_identical(const struct bench *b);
 
 /** Keep what a provider found by searching, in place of what was kept before: from now on it is handed back. */
 int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err);
+
+/** What a subject's provider is handed for a cell; "": it chooses. Own: the bench's, until the next bench_pin. */
+const char *bench_pinned(const struct bench *b, int subject, int cell);
 
 /** The hash of a kernel's code, which stands in the sealed module; "" where it cannot be read there. What a runner says of it is testimony. */
 void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);

@@ -94,6 +94,11 @@ static const char *unfit(const struct child *c, const struct msg *m)
 			       : NULL;
 	case MSG_PROFILE:
 		return t->mode != RUN_PROFILE || !in_task(t, m->u.profile.cell) ? "a `profile` record of another task" : NULL;
+	case MSG_STALLS:
+		return t->mode != RUN_PROFILE || !t->samples || !in_task(t, m->u.stalls.cell) ||
+				       !role_in_task(c, m->u.stalls.role)
+			       ? "a `stalls` record of another task"
+			       : NULL;
 	case MSG_AUDIT:
 		return t->mode != RUN_AUDIT || !in_task(t, m->u.audit.cell) || !role_in_task(c, m->u.audit.role)
 			       ? "an `audit` record of another task"
@@ -287,6 +292,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	run->only_bursts = t->only_bursts;
 	run->repeat = t->repeat;
 	run->counters = t->counters;
+	run->samples = t->samples;
 	if (!gpu)
 		read_guards(run->guards, sizeof run->guards);
 	run->warm_s = gpu ? 1.5 : sim ? 0 : 0.2;
@@ -404,7 +410,7 @@ static int run_with(
 		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
 	if (t->mode == RUN_AUDIT)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
-	(t->counters ? sandbox_count : sandbox_run)(
+	(t->counters || t->samples ? sandbox_count : sandbox_run)(
 		t->n_subjects > 0 ? b->sandbox : &open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
 	spec.argv = v->arg;
 	result = sandbox_end(v, err);

@@ -25,6 +25,7 @@ struct runner_task {
 	double deadline_s;
 	int repeat;    /* profile: the how manieth process of its role */
 	bool counters; /* profile: read counters */
+	bool samples;  /* profile: only sample where warps wait, which takes the same rights */
 	int go_fd;     /* audit: where the runner reads its goes */
 	runner_record_fn *record;
 	void *arg;

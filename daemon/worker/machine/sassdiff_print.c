@@ -8,7 +8,7 @@
 #include "core/machine/occupancy.h"
 #include "worker/machine/takes.h"
 
-enum { OPCODES_MAX = 12, HUNK_LINES_MAX = 300, CELL_BYTES = 48 };
+enum { OPCODES_MAX = 12, HUNK_LINES_MAX = 300, CELL_BYTES = 48, NOTE_COLUMN = 76, NEAR = 8 };
 
 static const struct modulecode_function *either(const struct sassdiff_pair *p)
 {
@@ -91,13 +91,55 @@ static const struct sass_instruction *instruction(const struct sassdiff_pair *p,
 	return &p->sass[side]->instruction[p->code[side]->first + i];
 }
 
-static void print_lines(struct buf *out, const struct sassdiff_pair *p, int side, size_t from, size_t n, size_t *left)
+struct lines {
+	const struct sassdiff_pair *pair;
+	sassdiff_note_fn *note;
+	void *note_arg;
+	size_t left;
+	struct buf *out;
+};
+
+static void print_line(struct lines *l, char sign, int side, size_t i, const char *note)
 {
-	for (size_t i = from; i<from + n && * left> 0; i++, --*left) {
-		const struct sass_instruction *in = instruction(p, side, i);
-		buf_printf(out, "  %c %04x  ", side ? '+' : '-', in->address);
-		show(out, sass_string(p->sass[side], in->text));
-		buf_putc(out, '\n');
+	struct buf *out = l->out;
+	const struct sass_instruction *in = instruction(l->pair, side, i);
+	size_t begin = out->len;
+	buf_printf(out, "  %c %04x  ", sign, in->address);
+	show(out, sass_string(l->pair->sass[side], in->text));
+	if (note[0]) {
+		size_t used = out->len - begin;
+		buf_printf(out, "%*s  <- %s", used < NOTE_COLUMN ? (int)(NOTE_COLUMN - used) : 0, "", note);
+	}
+	buf_putc(out, '\n');
+	l->left--;
+}
+
+static void ask(const struct lines *l, int side, size_t i, char note[SASSDIFF_NOTE_SIZE])
+{
+	note[0] = '\0';
+	if (l->note)
+		l->note(l->note_arg, side, instruction(l->pair, side, i)->address, note);
+}
+
+static void print_lines(struct lines *l, int side, size_t from, size_t n)
+{
+	for (size_t i = from; i < from + n && l->left > 0; i++) {
+		char note[SASSDIFF_NOTE_SIZE];
+		ask(l, side, i, note);
+		print_line(l, side ? '+' : '-', side, i, note);
+	}
+}
+
+/* What was added or left out makes warps wait a few instructions behind it: of those the ones of which something is known, on both sides. */
+static void print_near(struct lines *l, size_t base, size_t target, size_t n)
+{
+	for (size_t i = 0; i < n && i < NEAR && l->left > 0; i++) {
+		char note[2][SASSDIFF_NOTE_SIZE], both[2 * SASSDIFF_NOTE_SIZE + 16];
+		ask(l, 0, base + i, note[0]);
+		ask(l, 1, target + i, note[1]);
+		snprintf(both, sizeof both, "%s, before: %s", note[1][0] ? note[1] : "0 %", note[0][0] ? note[0] : "0 %");
+		if (note[0][0] || note[1][0])
+			print_line(l, ' ', 1, target + i, both);
 	}
 }
 
@@ -116,19 +158,24 @@ static void print_opcodes(struct buf *out, const struct sassdelta *d)
 	buf_putc(out, '\n');
 }
 
-size_t sassdiff_print_hunks(const struct sassdiff_pair *p, size_t lines_max, struct buf *out)
+size_t sassdiff_print_hunks(
+	const struct sassdiff_pair *p, size_t lines_max, sassdiff_note_fn *note, void *note_arg, struct buf *out)
 {
-	size_t lines = 0, left = lines_max;
+	struct lines l = { .pair = p, .note = note, .note_arg = note_arg, .left = lines_max, .out = out };
+	size_t lines = 0;
 	if (!p->delta.is_aligned)
 		buf_puts(out, "  too different to be laid side by side\n");
 	for (size_t i = 0; i < p->delta.n_hunks; i++) {
 		const struct sassdelta_hunk *h = &p->delta.hunk[i];
 		lines += h->base_n + h->target_n;
-		if (left == 0)
+		if (l.left == 0)
 			continue;
 		buf_printf(out, "  @@ -%zu,%zu +%zu,%zu @@\n", h->base_from, h->base_n, h->target_from, h->target_n);
-		print_lines(out, p, 0, h->base_from, h->base_n, &left);
-		print_lines(out, p, 1, h->target_from, h->target_n, &left);
+		print_lines(&l, 0, h->base_from, h->base_n);
+		print_lines(&l, 1, h->target_from, h->target_n);
+		size_t end = i + 1 < p->delta.n_hunks ? h[1].base_from : p->code[0]->n;
+		if (note)
+			print_near(&l, h->base_from + h->base_n, h->target_from + h->target_n, end - (h->base_from + h->base_n));
 	}
 	return lines;
 }
@@ -143,7 +190,7 @@ static void print_pair(struct buf *out, const struct sassdiff_pair *p)
 		buf_printf(out, ", instructions: %zu removed, %zu added", d->removed, d->added);
 	buf_putc(out, '\n');
 	print_opcodes(out, d);
-	size_t lines = sassdiff_print_hunks(p, HUNK_LINES_MAX, out);
+	size_t lines = sassdiff_print_hunks(p, HUNK_LINES_MAX, NULL, NULL, out);
 	if (lines > HUNK_LINES_MAX)
 		buf_printf(out, "  and %zu lines more: --json has all\n", lines - HUNK_LINES_MAX);
 }

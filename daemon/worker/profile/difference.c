@@ -10,6 +10,7 @@
 
 #include "worker/machine/cudatool.h"
 #include "worker/machine/sassdiff_print.h"
+#include "worker/profile/hot.h"
 
 enum { HUNK_LINES = 400, HUNKS_ROOM = 256 << 10 };
 
@@ -105,12 +106,12 @@ static bool is_plain(const char *opcode)
 	return strspn(opcode, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.:+") == strlen(opcode);
 }
 
-/* The hunks, cut at the end of a line. */
-static void put_hunks(const struct sassdiff_pair *p, char out[EVIDENCE_HUNKS_MAX + 1])
+/* The hunks with what is known of each line, cut at the end of one. */
+static void put_hunks(const struct sassdiff_pair *p, struct hot_sides *notes, char out[EVIDENCE_HUNKS_MAX + 1])
 {
 	struct buf text;
 	buf_init(&text, HUNKS_ROOM);
-	sassdiff_print_hunks(p, HUNK_LINES, &text);
+	sassdiff_print_hunks(p, HUNK_LINES, hot_note, notes, &text);
 	size_t n = text.len;
 	while (n > EVIDENCE_HUNKS_MAX || (n > 0 && n < text.len && text.data[n - 1] != '\n'))
 		n--;
@@ -119,10 +120,30 @@ static void put_hunks(const struct sassdiff_pair *p, char out[EVIDENCE_HUNKS_MAX
 	buf_fini(&text);
 }
 
-static int send_pair(struct bench *b, const struct kept_cell *c, const struct sassdiff_pair *p, const struct launched *base,
-	const struct launched *target, enum evidence_code what, struct fw_err *err)
+/* Where the warps of one side's kernel wait most. Of kernels that are seen seldom the words are not worth a disassembler. */
+static const struct msg_stalls *put_hot(struct difference *d, const struct kept_cell *c, const struct sassdiff_pair *p,
+	const struct launched *l, int side, struct evidence_hot *out)
+{
+	const struct kept_stalls *all = &c->stalls[side];
+	const struct msg_stalls *s = l ? hot_find(all, l->kernel->symbol_sha256) : NULL;
+	const struct sass *sass = p ? p->sass[side] : NULL;
+	const struct sass_function *code = p ? p->code[side] : NULL;
+	char nvdisasm[4096];
+	struct fw_err unread = { 0 };
+	if (!s)
+		return NULL;
+	if (!sass && l->function && hot_matters(all, s) && cudatool_find("nvdisasm", nvdisasm, sizeof nvdisasm) &&
+		modulecode_sass(side ? d->diff.target : d->diff.base, l->function, nvdisasm, &sass, &code, &unread) != 0)
+		sass = NULL;
+	hot_fill(out, s, sass, code);
+	return s;
+}
+
+static int send_pair(struct difference *d, struct bench *b, const struct kept_cell *c, const struct sassdiff_pair *p,
+	const struct launched *base, const struct launched *target, enum evidence_code what, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_CODE };
+	struct hot_sides notes;
 	m.u.code = calloc(1, sizeof *m.u.code);
 	if (!m.u.code)
 		return err_set(err, ERR_INTERNAL, "out of memory for a record");
@@ -140,8 +161,10 @@ static int send_pair(struct bench *b, const struct kept_cell *c, const struct sa
 		m.u.code->opcode[m.u.code->n_opcodes].base = (int)o->base;
 		m.u.code->opcode[m.u.code->n_opcodes++].target = (int)o->target;
 	}
+	notes.of[0] = put_hot(d, c, p, base, 0, &m.u.code->hot[0]);
+	notes.of[1] = put_hot(d, c, p, target, 1, &m.u.code->hot[1]);
 	if (p && p->sass[0])
-		put_hunks(p, m.u.code->hunks);
+		put_hunks(p, &notes, m.u.code->hunks);
 	int result = bench_send(b, &m, err);
 	msg_fini(&m);
 	return result;
@@ -165,7 +188,7 @@ static int send_same_names(struct difference *d, struct bench *b, const struct k
 		if (!x || !y)
 			continue;
 		x->is_told = y->is_told = true;
-		if (send_pair(b, c, p, x, y, words[p->verdict], err) != 0)
+		if (send_pair(d, b, c, p, x, y, words[p->verdict], err) != 0)
 			return -1;
 	}
 	return 0;
@@ -211,7 +234,7 @@ static int send_other_names(struct difference *d, struct bench *b, const struct 
 			p.verdict = SASSDIFF_SAME;
 		else if (p.base && p.target)
 			compare_instructions(d, &p);
-		int result = send_pair(b, c, &p, x, y, words[p.verdict], err);
+		int result = send_pair(d, b, c, &p, x, y, words[p.verdict], err);
 		sassdelta_fini(&p.delta);
 		if (result != 0)
 			return -1;
@@ -233,10 +256,10 @@ int difference_send(struct difference *d, struct bench *b, const struct kept_cel
 			result = send_other_names(d, b, c, base, n_base, target, n_target, err);
 		for (int i = 0; i < n_base && result == 0; i++)
 			if (!base[i].is_told)
-				result = send_pair(b, c, NULL, &base[i], NULL, EVIDENCE_CODE_REMOVED, err);
+				result = send_pair(d, b, c, NULL, &base[i], NULL, EVIDENCE_CODE_REMOVED, err);
 		for (int i = 0; i < n_target && result == 0; i++)
 			if (!target[i].is_told)
-				result = send_pair(b, c, NULL, NULL, &target[i], EVIDENCE_CODE_ADDED, err);
+				result = send_pair(d, b, c, NULL, NULL, &target[i], EVIDENCE_CODE_ADDED, err);
 	}
 	free(base);
 	free(target);

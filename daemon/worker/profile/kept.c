@@ -21,10 +21,19 @@ void kept_clear(struct kept_process *p)
 	*p = (struct kept_process){ 0 };
 }
 
+void kept_clear_stalls(struct kept_stalls *s)
+{
+	for (int i = 0; i < s->n; i++)
+		free(s->kernel[i].line);
+	free(s->kernel);
+	*s = (struct kept_stalls){ 0 };
+}
+
 void kept_free(struct kept *k)
 {
 	for (int i = 0; i < k->n; i++)
 		for (int side = 0; side < KEPT_SIDES; side++) {
+			kept_clear_stalls(&k->cell[i].stalls[side]);
 			for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
 				kept_clear(&k->cell[i].process[side][repeat]);
 			tried_fini(&k->cell[i].tried[side]);
@@ -81,6 +90,19 @@ int kept_copy(struct kept_process *to, const struct kept_process *from, int repe
 	}
 	memcpy(to->config, from->config, sizeof to->config);
 	to->is_there = true;
+	return 0;
+}
+
+int kept_add_stalls(struct kept_stalls *s, struct msg_stalls *stalls, struct fw_err *err)
+{
+	struct msg_stalls *more = s->n < EVIDENCE_KERNELS_MAX ? reallocarray(s->kernel, (size_t)s->n + 1, sizeof *more) : NULL;
+	if (!more)
+		return err_set(
+			err, s->n < EVIDENCE_KERNELS_MAX ? ERR_INTERNAL : ERR_PROTOCOL, "samples of more than %d kernels", s->n);
+	s->kernel = more;
+	more[s->n++] = *stalls;
+	stalls->line = NULL;
+	stalls->n = 0;
 	return 0;
 }
 

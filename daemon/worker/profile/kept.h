@@ -14,11 +14,19 @@ struct kept_process {
 	char config[160], tool[64];
 };
 
+/** Where warps of one side wait: a record for each kernel that was seen. */
+struct kept_stalls {
+	int n;
+	struct msg_stalls *kernel; /* kernel[n], with their lines */
+};
+
 struct kept_cell {
 	int cell; /* in the bench */
 	struct kept_process process[KEPT_SIDES][EVIDENCE_REPEATS];
 	char why[KEPT_WHY_SIZE]; /* why counters are not known, reason by reason; "" they are */
 	bool is_hung;            /* kernels that are counted do not end */
+	struct kept_stalls stalls[KEPT_SIDES];
+	char stalls_why[KEPT_WHY_SIZE]; /* why they are not known; "" they are, or were not asked for */
 	double gpu_s;
 	struct tried tried[KEPT_SIDES]; /* of the process that searched; owned */
 	bool has_swap;
@@ -41,6 +49,9 @@ struct kept_cell *kept_find(struct kept *k, int cell);
 int kept_kernel(struct kept_process *p, struct msg_kernel *kernel, struct fw_err *err);
 /** The kernels of `from` without their values, as those of process `repeat`. Err: out of memory. */
 int kept_copy(struct kept_process *to, const struct kept_process *from, int repeat, struct fw_err *err);
+/** Take what one kernel's warps waited for. The lines change hands. Err: out of memory, more kernels than a call has. */
+int kept_add_stalls(struct kept_stalls *s, struct msg_stalls *stalls, struct fw_err *err);
+void kept_clear_stalls(struct kept_stalls *s);
 /** Forget its kernels. */
 void kept_clear(struct kept_process *p);
 /** Add a reason, once. */

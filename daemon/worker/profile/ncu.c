@@ -148,7 +148,8 @@ static int count(struct kept *k, struct kept_cell *c, const struct tool *tool, i
 	const char *argv[] = { tool->path, "--profile-from-start", "off", "--clock-control", "none", "--cache-control", "none",
 		"--csv", "--page", "raw", "--print-units", "base", "--metrics", tool->metrics, NULL };
 	const char *runner_argv[] = { "--capture", cell.data, "--module", "/proc/self/fd/10", "--device", device, "--calls", "1",
-		"--warmup", "1", "--provider", b->subject[subject].provider, NULL };
+		"--warmup", "1", "--provider", b->subject[subject].provider, "--config", bench_pinned(b, subject, c->cell),
+		NULL };
 	double before_s = b->gpu_s;
 	struct runner_task task = { .n_subjects = 1, .subject = { subject }, .deadline_s = collect_deadline_s(b) };
 	int result = runner_child_under(b, &task, argv, runner_argv, &said, &how, err);

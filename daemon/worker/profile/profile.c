@@ -8,6 +8,7 @@
 #include "worker/profile/collect.h"
 #include "worker/profile/difference.h"
 #include "worker/profile/ncu.h"
+#include "worker/profile/sample.h"
 #include "worker/profile/swap.h"
 
 static int send_kernels(struct bench *b, struct kept_cell *c, struct fw_err *err)
@@ -49,6 +50,7 @@ static int send_end(struct bench *b, const struct kept_cell *c, const char *code
 		size_t used = strlen(p->why);
 		snprintf(p->why + used, sizeof p->why - used, "%s%s", used ? "; " : "", code_note);
 	}
+	snprintf(p->stalls_why, sizeof p->stalls_why, "%.199s", c->stalls_why);
 	snprintf(p->base_config, sizeof p->base_config, "%s", base->config);
 	snprintf(p->target_config, sizeof p->target_config, "%s", target->config);
 	return bench_send(b, &m, err);
@@ -83,6 +85,8 @@ int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best
 	kept_init(&k, b, cell, n);
 	int idle = canary_wait_idle(b, err);
 	int result = idle < 0 ? -1 : collect(&k, idle ? best : EVIDENCE_CODE, err);
+	if (result == 0)
+		result = sample_stalls(&k, err);
 	if (result == 0)
 		result = swap_run(&k, err);
 	if (result == 0)

@@ -22,6 +22,12 @@ static const char *config_of(const struct kept_cell *c, int side)
 	return c->process[side][0].config;
 }
 
+/* Another provider's configuration means nothing to this one. */
+static bool is_same_provider(const struct bench *b)
+{
+	return strcmp(b->subject[b->base].provider, b->subject[b->target].provider) == 0;
+}
+
 static bool differs(const struct kept_cell *c)
 {
 	return config_of(c, 0)[0] && config_of(c, 1)[0] && strcmp(config_of(c, 0), config_of(c, 1)) != 0;
@@ -95,7 +101,7 @@ int swap_run(struct kept *k, struct fw_err *err)
 	for (int i = 0; i < k->n; i++)
 		if (differs(&k->cell[i]))
 			list[n++] = k->cell[i].cell;
-	if (n == 0 || b->lost)
+	if (n == 0 || b->lost || !is_same_provider(b))
 		return 0;
 	for (int i = 0; i < b->n_subjects; i++)
 		if (b->subject[i].role == ROLE_ANCHOR)

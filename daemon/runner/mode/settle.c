@@ -1,0 +1,13 @@
+/* settle.c - see settle.h. */
+#include "runner/mode/settle.h"
+
+enum { POISON = 0x55 };
+
+int settle_state(struct runner *r, struct problem *p, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	if (problem_restore(p, &err) != 0 || problem_poison(p, POISON, &err) != 0 || r->ops->scrub(r->dev, &err) != 0 ||
+		r->ops->wait(r->dev, &err) != 0)
+		return failure_device(f, p, &err);
+	return 0;
+}

@@ -1,0 +1,93 @@
+#!/bin/bash
+# Configurations by hand, on device sim: two of one commit beside each other are another question than what the commit does, so nothing of it
+# is a verdict, in a history or an alert; a provider that runs something else has failed. And what a provider tried before it chose is kept.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+
+fw() {
+	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"
+}
+page() {
+	curl -s "http://127.0.0.1:$(port)/$1"
+}
+pinned() { # the newest comparison of configurations by hand
+	sql "SELECT max(id) FROM comparison WHERE kind = 'pinned'"
+}
+module() { # what it chooses, given `config`
+	cp "$root/tests/modules/tuner.h" "$tmp/kernels/kernels"
+	printf '#include "tuner.h"\n#define CHOOSE(config) (%s)\n#include "good.c"\n' "$1" >"$tmp/kernels/kernels/module.c"
+}
+
+new_repo kernels
+module 'config ? find_tile(config) : tiles[2]'
+sed -i 's/-DWORK_FACTOR=$(shell cat factor) $(shell cat flags) //; s/ good\.c / module.c /' "$tmp/kernels/kernels/Makefile"
+git -C "$tmp/kernels" add -A
+git -C "$tmp/kernels" commit -q --amend -m "a provider that searches"
+write_config
+start_daemon || exit 1
+push kernels main
+main=$(head_of kernels)
+is "main is judged" "$(result_of "$main")" "done unchanged"
+first=$(sql "SELECT max(id) FROM comparison")
+
+# ---- what it tried ----
+cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
+is "what a provider tried is kept" "$(api "comparisons/$first" | jq -c '[.cells[] | .tried.target | [.of, .list[0].config, .list[0].ms, .list[8].ms]] | unique')" '[[9,"TILE=0",1,null]]'
+is "beside what it chose" "$(api "comparisons/$first" | jq -c '[.cells[].target.configuration] | unique')" '["TILE=2"]'
+page "comparisons/$first?open=0" >"$tmp/page"
+like "and shown on the opened cell" "$(cat "$tmp/page")" '<summary>Target tried 9 configurations</summary>'
+like "with the one that was chosen" "$(cat "$tmp/page")" '<code>TILE=2</code> <b>chosen</b></th><td class=n>1.04'
+
+# ---- two configurations of one commit ----
+verdict=$(api "commits/$main/verdict?repo=kernels")
+fw compare main main --base-config TILE=0 --target-config TILE=4 --cells '*/full/*' >"$tmp/said" 2>&1
+is "nobody is called for a slower configuration" $? 0
+like "it says what was pinned" "$(cat "$tmp/said")" "pinned: the base runs TILE=0, which is no commit's verdict"
+like "on both sides" "$(cat "$tmp/said")" 'pinned: the target runs TILE=4'
+like "beside, not as a verdict" "$(cat "$tmp/said")" ' beside: the base$'
+id=$(pinned)
+is "the comparison says so" "$(api "comparisons/$id" | jq -c '[.kind, .base.pinned, .target.pinned, ([.cells[].target.configuration] | unique)]')" '["pinned","TILE=0","TILE=4",["TILE=4"]]'
+is "each cell is slower by what the tile costs" "$(api "comparisons/$id" | jq -c '[.cells[] | .change_pct < -6 and .change_pct > -9] | unique')" '[true]'
+is "the job as well" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $id")" | jq -c '[.kind, .base_config, .target_config]')" '["pinned","TILE=0","TILE=4"]'
+is "nothing was searched for" "$(api "comparisons/$id" | jq -c '[.cells[].tried] | unique')" '[null]'
+like "the page says so" "$(page "comparisons/$id")" 'Beside <b>the base in <code>TILE=0</code></b>, of 2 cells the target in <code>TILE=4</code> has 2 slower'
+like "and what differs" "$(page "comparisons/$id")" '<dt>Differs</dt><dd>the configuration alone'
+like "the comment too" "$(api "comparisons/$id.md")" '^\*\*flopwatch: slower\*\*, pinned: base `TILE=0` target `TILE=4`'
+like "lines to paste hold it" "$(fw closer "$id")" "--base-config 'TILE=0' --target-config 'TILE=4'|--base-config TILE=0 --target-config TILE=4"
+fw compare main main --base-config TILE=4 --target-config TILE=4 --cells '*/full/*' --json >"$tmp/said" 2>&1
+is "what was accepted in one configuration is not taken for another" "$(jq -c '[.cells[] | [.base.configuration, .target.configuration, .verdict]] | unique' "$tmp/said")" '[["TILE=4","TILE=4","unchanged"]]'
+
+# ---- nobody's verdict ----
+is "the commit's verdict stays" "$(api "commits/$main/verdict?repo=kernels")" "$verdict"
+is "there is no alert" "$(sql "SELECT count(*) FROM alert")" 0
+is "no place in the history" "$(sql "SELECT (SELECT count(*) FROM ratio r JOIN comparison c ON c.id = r.comparison WHERE c.kind = 'pinned') + (SELECT count(*) FROM cell k JOIN comparison c ON c.id = k.comparison WHERE c.kind = 'pinned' AND k.epoch IS NOT NULL)")" 0
+is "also not in that of all branches" "$(api "history?repo=kernels&cell=$cell&branch=" | jq -c --argjson p "$id" '[.points[]?, .items[]? | select(.comparison == $p)] | length')" 0
+is "nobody is told" "$(sql "SELECT count(*) FROM outbox")" 0
+like "no regression in the metrics" "$(page metrics)" 'flopwatch_comparisons\{verdict="regression"\} 0'
+fails "and nothing in the feed" 1 grep -q "comparisons/$id" <(page comparisons.atom)
+is "the branch shows what was judged" "$(api 'branches?repo=kernels' | jq -r '.items[0] | .verdict + " " + (.comparison | tostring)')" "unchanged $first"
+is "two commits were compared by the other comparison" "$(api "compare?repo=kernels&base=$main&target=$main" | jq .id)" "$first"
+
+# ---- why ----
+fw profile comparison "$id" --json >"$tmp/said" 2>&1
+is "a profile runs what was pinned" "$(jq -c '[.base_config, .target_config, ([.cells[] | [.base_config, .target_config, .target_tried]] | unique)]' "$tmp/said")" '["TILE=0","TILE=4",[["TILE=0","TILE=4",null]]]'
+is "and tells what the base's configuration does" "$(jq -c '[.cells[] | .counterfactual | .with_ms < .target_ms and .config == "TILE=0"] | unique' "$tmp/said")" '[true]'
+
+# ---- a provider that does not heed ----
+branch kernels deaf main
+module 'tiles[2]'
+commit kernels "runs one tile"
+push kernels deaf
+is "one that runs one tile alone is" "$(result_of "$(head_of kernels)")" "done unchanged"
+fw compare main deaf --target-config TILE=4 --cells '*/full/*' >"$tmp/said" 2>&1
+fails "pinned to another nothing is timed" 1 grep -q 'faster\|level' "$tmp/said"
+like "in as many words" "$(cat "$tmp/said")" 'WARNING .* failed: abi: .*naive: plan was handed the configuration `TILE=4` and chose `TILE=2`'
+is "and neither has a time" "$(sql "SELECT count(*) FROM cell WHERE comparison = $(pinned) AND m IS NOT NULL")" 0
+fw profile main deaf --base-config TILE=4 --cells '*/full/*/forward' >"$tmp/said" 2>&1
+like "why tells what was tried" "$(cat "$tmp/said")" '^the target tried 9 configurations: TILE=0 1 ms, TILE=1 1.02 ms, TILE=2 1.04 ms \(chosen\), .* 1 more in --json$'
+
+# ---- what is refused ----
+like "one configuration on both sides of one commit" "$(post jobs '{"repo": "kernels", "target": "main", "base_config": "TILE=1", "target_config": "TILE=1"}')" 'not compared with itself in one configuration'
+like "a control character" "$(post jobs '{"repo": "kernels", "target": "main", "base_config": "TILE\n=1"}')" 'base_config holds a control character'
+like "160 bytes" "$(post jobs "{\"repo\": \"kernels\", \"target\": \"main\", \"target_config\": \"$(printf '%0160d' 0)\"}")" 'target_config is longer than 159 bytes'
+like "one side alone stands beside the commit itself" "$(post jobs '{"repo": "kernels", "target": "main", "target_config": "TILE=1"}' | jq -r .state)" '^queued$'
