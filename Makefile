@@ -182,7 +182,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 picture: ## doc/comparison.svg, drawn from a recorded comparison
 	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
 	@PICTURE=doc/comparison.svg build/tests/web/test_picture
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-integrity gpu-modules gpu-turns bundle install clean help
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-integrity gpu-modules gpu-turns bundle install clean help
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -210,6 +210,14 @@ build/gpu/attention_check: tests/gpu/attention_check.cu $(wildcard tests/gpu/*.c
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -Idaemon -I. -Xcompiler -fopenmp$(if $(filter x86_64,$(shell uname -m)),$(comma)-march=x86-64-v3) -o $@ $< -ldl
+gpu-linear: build/gpu/linear_bench ## the linear providers against fp64 and beside cuBLASLt, on this GPU
+	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda build/cuda/liblinear.so
+	@build/gpu/linear_bench kernels/build/cuda/liblinear.so check
+	@build/gpu/linear_bench kernels/build/cuda/liblinear.so time all hopper cublaslt
+build/gpu/linear_bench: tests/gpu/linear_bench.cu tests/gpu/linear_problem.cuh kernels/fw_kernel.h kernels/fw_linear.h
+	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
+	@mkdir -p $(@D)
+	$(call say,nvcc,$<)$(NVCC) -O2 -std=c++17 $(NVCC_ARCH) -Ikernels -o $@ $< -ldl
 gpu-integrity: bundle gpu-modules ## modules that cheat on this GPU are caught, honest ones are not, and what changing K and V costs. BASE=module
 	@MODULES=build/gpu/modules tests/gpu/integrity.sh build/bundle build/gpu-integrity
 gpu-modules: $(patsubst tests/gpu/modules/%.cu,build/gpu/modules/%.so,$(wildcard tests/gpu/modules/*.cu)) ## the modules of gpu-integrity, which need no GPU to be built

@@ -5,6 +5,9 @@
 
 static const struct fw_provider *const providers[] = {
 #ifdef LINEAR_CUDA
+	&linear_hopper,
+	&linear_v1,
+	&linear_cublaslt,
 	&linear_naive,
 #else
 	&linear_cpu,

@@ -10,8 +10,11 @@
 extern "C" {
 #endif
 
-extern const struct fw_provider linear_cpu;   /* "cpu", cpu/cpu.c */
-extern const struct fw_provider linear_naive; /* "naive", naive/: fp32 on the CUDA cores, any shape and recipe */
+extern const struct fw_provider linear_cpu;      /* "cpu", cpu/cpu.c */
+extern const struct fw_provider linear_hopper;   /* "hopper", hopper/: wgmma and TMA, compute capability 9.0 */
+extern const struct fw_provider linear_v1;       /* "v1", v1/: mma.sync */
+extern const struct fw_provider linear_cublaslt; /* "cublaslt", cublaslt/: NVIDIA's library, found at run time */
+extern const struct fw_provider linear_naive;    /* "naive", naive/: fp32 on the CUDA cores, any shape and recipe */
 
 #ifdef __cplusplus
 }

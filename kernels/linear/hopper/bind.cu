@@ -1,0 +1,112 @@
+/**
+ * bind.cu - addresses become tensor maps: of what was given, or of what phases before the product make of it.
+ */
+#include "plan.h"
+
+#include "hopper/tensor_map.h"
+
+/* View a row-major matrix in boxes of 128 bytes, or `wide` columns if that is less, by `tall` rows. Units: stride in bytes. */
+static int make_map(
+	struct fw_plan *p, CUtensorMap *map, const void *data, bool bytes, int rows, int columns, int64_t stride, int tall)
+{
+	const cuuint64_t dims[2] = { (cuuint64_t)columns, (cuuint64_t)rows }, strides[1] = { (cuuint64_t)stride };
+	const cuuint32_t box[2] = { bytes ? 128u : 64u, (cuuint32_t)tall }, step[2] = { 1, 1 };
+	const tensor_map_encode_fn encode = tensor_map_encode();
+	if (!encode)
+		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "the driver has no cuTensorMapEncodeTiled");
+	const CUresult status = encode(map, bytes ? CU_TENSOR_MAP_DATA_TYPE_UINT8 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2,
+		const_cast<void *>(data), dims, strides, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+		CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+	if (status == CUDA_SUCCESS)
+		return FW_OK;
+	return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES,
+		"the driver makes no tensor map of %d x %d, %lld bytes a row (error %d)", rows, columns, (long long)stride,
+		(int)status);
+}
+
+/* An operand of `rows` by depth; across: it is stored depth by `rows`. `tall`: rows of a load. */
+static int make_operand(
+	struct fw_plan *p, CUtensorMap *map, const struct contract_matrix *matrix, bool across, int rows, int tall)
+{
+	const bool is_bytes = p->form == WEIGHT_MULTIPLIED;
+	const int bytes = is_bytes ? 1 : 2;
+	if (across)
+		return make_map(p, map, matrix->data, is_bytes, p->depth, rows, matrix->stride * bytes, 64);
+	return make_map(p, map, matrix->data, is_bytes, rows, p->depth, matrix->stride * bytes, tall);
+}
+
+static int take(struct fw_plan *p, const struct fw_io *io, struct contract_matrix *x, struct contract_matrix *w,
+	struct contract_matrix *dy, struct contract_matrix *out)
+{
+	const int64_t n = p->shape.n, k = p->shape.k;
+	int status = FW_OK;
+	if (p->direction != FW_DGRAD)
+		status = contract_matrix(io, FW_LINEAR_X, "X", k, x, p->error);
+	if (status == FW_OK && p->direction != FW_WGRAD)
+		status = contract_matrix(io, FW_LINEAR_W, "W", k, w, p->error);
+	if (status == FW_OK && p->direction != FW_FORWARD)
+		status = contract_matrix(io, FW_LINEAR_DY, "DY", n, dy, p->error);
+	if (status != FW_OK)
+		return status;
+	if (p->direction == FW_FORWARD)
+		return contract_matrix(io, FW_LINEAR_Y, "Y", n, out, p->error);
+	if (p->direction == FW_DGRAD)
+		return contract_matrix(io, FW_LINEAR_DX, "DX", k, out, p->error);
+	return contract_matrix(io, FW_LINEAR_DW, "DW", k, out, p->error);
+}
+
+/* What is multiplied is what was made of X and W. */
+static void take_made(struct fw_plan *p, struct contract_matrix *x, struct contract_matrix *w)
+{
+	p->x.data = x->data;
+	p->x.stride = x->stride;
+	p->w.data = w->data;
+	p->w.stride = w->stride;
+	if (p->shape.prologue) {
+		x->data = p->workspace + p->normal_at;
+		x->stride = p->shape.k;
+	}
+	if (p->form == WEIGHT_PLAIN)
+		return;
+	if (p->form == WEIGHT_MULTIPLIED) {
+		x->data = p->workspace + p->x_q_at;
+		x->stride = p->shape.k;
+		p->job.left_scale = (const float *)(p->workspace + p->x_scale_at);
+	}
+	w->data = p->form == WEIGHT_MULTIPLIED ? p->persist : p->workspace + p->expanded_at;
+	w->stride = p->shape.k;
+	if (p->kind != QUANTISE_I4)
+		p->job.right_scale = (const float *)(p->persist + p->w_scale_at);
+}
+
+int plan_bind(struct fw_plan *p, const struct fw_io *io)
+{
+	struct contract_matrix x = { NULL, 0 }, w = x, dy = x, out = x, bias = x;
+	if (!p)
+		return FW_INVALID;
+	p->bound = false;
+	p->error[0] = '\0';
+	if (!io || !io->slot)
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
+	if ((p->workspace_bytes && !io->workspace) || (p->persist_bytes && !io->persist))
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "workspace or persist is missing");
+	int status = take(p, io, &x, &w, &dy, &out);
+	if (status == FW_OK && p->shape.bias)
+		status = contract_matrix(io, FW_LINEAR_BIAS, "BIAS", p->shape.n, &bias, p->error);
+	if (status != FW_OK)
+		return status;
+	p->workspace = (unsigned char *)io->workspace;
+	p->persist = (unsigned char *)io->persist;
+	p->job.bias = (const __nv_bfloat16 *)bias.data;
+	take_made(p, &x, &w);
+	const struct gemm_kernel *k = p->kernel;
+	struct gemm_job *job = &p->job;
+	const struct contract_matrix *left = p->direction == FW_FORWARD ? &x : &dy, *right = p->direction == FW_WGRAD ? &x : &w;
+	status = make_operand(p, &job->left, left, k->left_across, job->m, GEMM_ROWS);
+	if (status == FW_OK)
+		status = make_operand(p, &job->right, right, k->right_across, job->n, k->width / k->cluster);
+	if (status == FW_OK)
+		status = make_map(p, &job->out, out.data, false, job->m, job->n, out.stride * 2, GEMM_STORE_ROWS);
+	p->bound = status == FW_OK;
+	return status;
+}

@@ -1,0 +1,178 @@
+/**
+ * choose.cu - which problems there is a kernel for, which of the kernels it is, and where everything lies.
+ */
+#include "plan.h"
+
+static bool is_e4m3(const struct fw_linear_operand *o)
+{
+	return o->dtype == FW_E4M3 && (o->scaling == FW_LINEAR_BY_TENSOR || o->scaling == FW_LINEAR_BY_ROW);
+}
+
+/* W in fewer bits beside X in bf16. */
+static bool is_weight_only(const struct fw_linear_shape *s)
+{
+	const struct fw_linear_operand *w = &s->w;
+	if (!contract_is_plain(&s->x))
+		return false;
+	if (w->dtype == FW_I4)
+		return w->scaling == FW_LINEAR_BY_GROUP && w->flags == FW_LINEAR_ASYMMETRIC && s->k % w->group == 0 &&
+		       (w->group == 32 || w->group == 64 || w->group == 128 || w->group == 256);
+	return (w->dtype == FW_I8 || w->dtype == FW_E4M3) && w->scaling == FW_LINEAR_BY_ROW;
+}
+
+static bool is_plain(const struct fw_linear_shape *s, int direction)
+{
+	return (direction == FW_DGRAD || contract_is_plain(&s->x)) && (direction == FW_WGRAD || contract_is_plain(&s->w)) &&
+	       (direction == FW_FORWARD || contract_is_plain(&s->dy));
+}
+
+int plan_can(const struct fw_problem *problem, char *why, size_t size)
+{
+	const int status = contract_linear_problem(problem, why, size);
+	if (status != FW_OK)
+		return status;
+	const struct fw_linear_shape s = contract_linear(problem);
+	const bool forward = problem->direction == FW_FORWARD, plain = is_plain(&s, problem->direction);
+	const bool e4m3 = is_e4m3(&s.x) && is_e4m3(&s.w);
+	if (!plain && s.w.dtype == FW_I4 && s.w.group > 0 && s.k % s.w.group)
+		return contract_say(FW_UNSUPPORTED, why, size, "k = %d is not a multiple of the group of %d", s.k, s.w.group);
+	if (!plain && !(forward && (e4m3 || is_weight_only(&s))))
+		return contract_say(FW_UNSUPPORTED, why, size,
+			"only bf16, and in forward e4m3 of both operands or W in 8 or 4 bits, groups of 32 to 256");
+	const int multiple = !plain && e4m3 ? 16 : 8;
+	if (s.k % multiple || s.n % 8)
+		return contract_say(FW_UNSUPPORTED, why, size,
+			"rows must be multiples of 16 bytes: k of %d elements, n of 8, not k %d, n %d", multiple, s.k, s.n);
+	return FW_OK;
+}
+
+static int ceil_div(int a, int b)
+{
+	return (a + b - 1) / b;
+}
+
+/* What the problem asks of a kernel. */
+static bool fits(const struct gemm_kernel *kernel, const struct fw_plan *p, bool is_fast)
+{
+	const enum gemm_operands operands = p->form != WEIGHT_MULTIPLIED ? GEMM_BF16 : is_fast ? GEMM_E4M3 : GEMM_E4M3_PRECISE;
+	const bool is_scaled = p->form == WEIGHT_MULTIPLIED || (p->form == WEIGHT_EXPANDED && p->kind != QUANTISE_I4);
+	const enum gemm_finishes finishes = p->shape.bias || p->shape.activation || operands == GEMM_E4M3_PRECISE ? GEMM_ALL
+					    : is_scaled                                                           ? GEMM_SCALES
+														  : GEMM_PLAIN;
+	return kernel->operands == operands && kernel->left_across == (p->direction == FW_WGRAD) &&
+	       kernel->right_across == (p->direction != FW_FORWARD) && kernel->finishes == finishes;
+}
+
+/* Units: of time, the least is the best. Waves of the grid by their cost; narrow tiles read more for what they multiply. */
+static double cost(const struct gemm_kernel *kernel, const struct gemm_job *job, int processors)
+{
+	const int clusters = processors / kernel->cluster;
+	const int tiles = ceil_div(ceil_div(job->m, GEMM_ROWS), kernel->cluster) * ceil_div(job->n, kernel->width);
+	return ceil_div(tiles, clusters) * (kernel->width == 256 ? 1.0 : 0.53);
+}
+
+/* The kernel and the walk; `config` NULL or what they must be. */
+static int choose(struct fw_plan *p, const char *config, bool is_fast, int processors)
+{
+	struct gemm_job *job = &p->job;
+	int rows = 0, width = 0, stages = 0, cluster = 0, group = 8, used = 0;
+	if (config && (sscanf(config, "TILE=%dx%d STAGES=%d CLUSTER=%d GROUP=%d%n", &rows, &width, &stages, &cluster, &group,
+			       &used) != 5 ||
+			      config[used] || rows != GEMM_ROWS || group < 1))
+		return FW_UNSUPPORTED;
+	const bool is_e4m3 = p->form == WEIGHT_MULTIPLIED;
+	for (const struct gemm_kernel *k = is_e4m3 ? gemm_kernels_e4m3() : gemm_kernels_bf16(); k->function; k++) {
+		if (!fits(k, p, is_fast) || (config && (k->width != width || k->stages != stages || k->cluster != cluster)))
+			continue;
+		if (!p->kernel || cost(k, job, processors) < cost(p->kernel, job, processors))
+			p->kernel = k;
+	}
+	if (!p->kernel)
+		return FW_UNSUPPORTED;
+	job->pairs = ceil_div(ceil_div(job->m, GEMM_ROWS), p->kernel->cluster);
+	job->columns = ceil_div(job->n, p->kernel->width);
+	job->steps = ceil_div(p->depth, is_e4m3 ? 128 : 64);
+	job->group = group;
+	snprintf(p->config, sizeof p->config, "TILE=%dx%d STAGES=%d CLUSTER=%d GROUP=%d", GEMM_ROWS, p->kernel->width,
+		p->kernel->stages, p->kernel->cluster, group);
+	return FW_OK;
+}
+
+cudaLaunchConfig_t plan_launch(const struct fw_plan *p, cudaLaunchAttribute *attribute, cudaStream_t stream)
+{
+	cudaLaunchConfig_t c;
+	memset(&c, 0, sizeof c);
+	attribute->id = cudaLaunchAttributeClusterDimension;
+	attribute->val.clusterDim.x = (unsigned)p->kernel->cluster;
+	attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+	c.gridDim = dim3((unsigned)(p->job.clusters * p->kernel->cluster));
+	c.blockDim = dim3(GEMM_THREADS);
+	c.dynamicSmemBytes = (size_t)p->kernel->shared;
+	c.stream = stream;
+	c.attrs = attribute;
+	c.numAttrs = 1;
+	return c;
+}
+
+/* How many clusters the device holds at once: the grid. */
+static int ready(struct fw_plan *p, int processors)
+{
+	cudaLaunchAttribute attribute;
+	int most = 0;
+	const void *function = p->kernel->function;
+	cudaError_t e = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, p->kernel->shared);
+	p->job.clusters = processors / p->kernel->cluster;
+	if (e == cudaSuccess) {
+		cudaLaunchConfig_t c = plan_launch(p, &attribute, 0);
+		e = cudaOccupancyMaxActiveClusters(&most, function, &c);
+	}
+	if (e != cudaSuccess) {
+		(void)cudaGetLastError();
+		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "no kernel here: %s", cudaGetErrorString(e));
+	}
+	if (most < 1)
+		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "the device holds no cluster of the kernel");
+	const int tiles = p->job.pairs * p->job.columns;
+	p->job.clusters = tiles < most ? tiles : most;
+	return FW_OK;
+}
+
+static void lay_out(struct fw_plan *p, int processors)
+{
+	const struct fw_linear_shape *s = &p->shape;
+	const int64_t x_values = (int64_t)s->m * s->k, w_values = (int64_t)s->n * s->k;
+	int64_t at = 0;
+	p->x.rows = s->m;
+	p->w.rows = s->n;
+	p->x.columns = p->w.columns = s->k;
+	p->x.processors = p->w.processors = processors;
+	p->x.power_of_two = s->x.flags & FW_LINEAR_POWER_OF_TWO;
+	p->w.power_of_two = s->w.flags & FW_LINEAR_POWER_OF_TWO;
+	p->job.left_step = s->x.scaling == FW_LINEAR_BY_ROW;
+	p->job.right_step = s->w.scaling == FW_LINEAR_BY_ROW;
+	p->normal_at = at;
+	at = contract_align(at + (s->prologue ? x_values * 2 : 0));
+	p->x_q_at = at;
+	at = contract_align(at + (p->form == WEIGHT_MULTIPLIED ? x_values : 0));
+	p->x_scale_at = at;
+	at = contract_align(at + (p->form == WEIGHT_MULTIPLIED ? (int64_t)s->m * 4 : 0));
+	p->partial_at = at;
+	at = contract_align(at + (p->form == WEIGHT_MULTIPLIED ? quantise_tensor_bytes(&p->x) : 0));
+	p->expanded_at = at;
+	p->workspace_bytes = contract_align(at + (p->form == WEIGHT_EXPANDED ? w_values * 2 : 0));
+	if (p->form == WEIGHT_PLAIN)
+		return;
+	p->w_scale_at = contract_align(p->kind == QUANTISE_I4 ? w_values / 2 : w_values);
+	p->persist_bytes = contract_align(p->w_scale_at + (p->kind == QUANTISE_I4 ? w_values / s->w.group : (int64_t)s->n) * 4);
+}
+
+int plan_choose(struct fw_plan *p, const char *config, bool is_fast, int processors)
+{
+	int status = choose(p, config, is_fast, processors);
+	if (status != FW_OK)
+		return contract_say(status, p->error, CONTRACT_TEXT_BYTES, "config \"%s\" is none of hopper for this problem",
+			config ? config : "");
+	status = ready(p, processors);
+	lay_out(p, processors);
+	return status;
+}

@@ -1,0 +1,133 @@
+/**
+ * quantise.cu - bf16 to 8 bits at the speed of memory: a row is read once and kept in registers while its largest magnitude is found.
+ *
+ *     values[row][j] = round(source[row][j] / scales[row])
+ *
+ * A scale of the whole tensor needs a second reading; it goes backwards, so that it begins with what the first one left in the L2 cache.
+ * x / s is rounded as IEEE has it: the product with the reciprocal, put right by its own remainder.
+ */
+#include "vector.h"
+
+enum { BLOCKS_PER_PROCESSOR = 4 };
+
+/** A row is shared by THREADS: a warp or a block. Rows of more than THREADS * ROW_VECTORS vectors are read twice. */
+template <int KIND, int THREADS>
+static __global__ void __launch_bounds__(ROW_THREADS) rows_kernel(struct quantise_source source, uint8_t *values, float *scales)
+{
+	const int a_block = ROW_THREADS / THREADS, lane = (int)threadIdx.x % THREADS, vectors = source.columns / VALUES;
+	const int row = (int)blockIdx.x * a_block + (int)threadIdx.x / THREADS;
+	if (row >= source.rows)
+		return;
+	const uint4 *from = (const uint4 *)((const __nv_bfloat16 *)source.data + row * source.stride);
+	uint2 *to = (uint2 *)(values + (int64_t)row * source.columns);
+	uint4 kept[ROW_VECTORS];
+	float amax = 0.0f;
+#pragma unroll
+	for (int i = 0; i < ROW_VECTORS; i++) {
+		kept[i] = make_uint4(0, 0, 0, 0);
+		if (lane + i * THREADS < vectors)
+			kept[i] = __ldcs(from + lane + i * THREADS);
+	}
+#pragma unroll
+	for (int i = 0; i < ROW_VECTORS; i++)
+		amax = quantise_largest(amax, kept[i]);
+	for (int i = lane + ROW_VECTORS * THREADS; i < vectors; i += THREADS)
+		amax = quantise_largest(amax, from[i]);
+	amax = THREADS == 32 ? quantise_of_warp(amax) : quantise_of_block(amax);
+	const float s = quantise_scale<KIND>(amax, source.power_of_two), reciprocal = __frcp_rn(s);
+	if (lane == 0)
+		scales[row] = s;
+#pragma unroll
+	for (int i = 0; i < ROW_VECTORS; i++)
+		if (lane + i * THREADS < vectors)
+			to[lane + i * THREADS] = quantise_vector<KIND>(kept[i], s, reciprocal);
+	for (int i = lane + ROW_VECTORS * THREADS; i < vectors; i += THREADS)
+		to[i] = quantise_vector<KIND>(from[i], s, reciprocal);
+}
+
+/** Where vector `i` of the matrix lies. */
+QUANTISE_DEVICE const uint4 *quantise_at(const struct quantise_source &source, int64_t i)
+{
+	if (source.stride == source.columns)
+		return (const uint4 *)source.data + i;
+	const int vectors = source.columns / VALUES;
+	return (const uint4 *)((const __nv_bfloat16 *)source.data + i / vectors * source.stride) + i % vectors;
+}
+
+static __global__ void __launch_bounds__(512) largest_kernel(struct quantise_source source, int64_t vectors, float *partial)
+{
+	const int64_t step = (int64_t)gridDim.x * blockDim.x;
+	float amax = 0.0f;
+	int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	for (; i + 3 * step < vectors; i += 4 * step) {
+		const uint4 a = *quantise_at(source, i), b = *quantise_at(source, i + step);
+		const uint4 c = *quantise_at(source, i + 2 * step), d = *quantise_at(source, i + 3 * step);
+		amax = quantise_largest(quantise_largest(quantise_largest(quantise_largest(amax, a), b), c), d);
+	}
+	for (; i < vectors; i += step)
+		amax = quantise_largest(amax, *quantise_at(source, i));
+	amax = quantise_of_block(amax);
+	if (threadIdx.x == 0)
+		partial[blockIdx.x] = amax;
+}
+
+static __global__ void __launch_bounds__(512) cast_kernel(
+	struct quantise_source source, int64_t vectors, const float *partial, int partials, uint2 *values, float *scale)
+{
+	const int64_t step = (int64_t)gridDim.x * blockDim.x;
+	float amax = 0.0f;
+	for (int p = (int)threadIdx.x; p < partials; p += (int)blockDim.x)
+		amax = fmaxf(amax, partial[p]);
+	amax = quantise_of_block(amax);
+	const float s = quantise_scale<QUANTISE_E4M3>(amax, source.power_of_two), reciprocal = __frcp_rn(s);
+	if (blockIdx.x == 0 && threadIdx.x == 0)
+		*scale = s;
+	int64_t i = vectors - 1 - ((int64_t)blockIdx.x * blockDim.x + threadIdx.x);
+	for (; i - 3 * step >= 0; i -= 4 * step) {
+		uint4 v[4];
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+			v[j] = __ldcs(quantise_at(source, i - j * step));
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+			values[i - j * step] = quantise_vector<QUANTISE_E4M3>(v[j], s, reciprocal);
+	}
+	for (; i >= 0; i -= step)
+		values[i] = quantise_vector<QUANTISE_E4M3>(*quantise_at(source, i), s, reciprocal);
+}
+
+template <int KIND> static int rows(const struct quantise_source *source, void *values, float *scales, cudaStream_t stream)
+{
+	const int a_block = source->columns <= 32 * ROW_VECTORS * VALUES ? ROW_THREADS / 32 : 1;
+	const unsigned blocks = (unsigned)((source->rows + a_block - 1) / a_block);
+	if (a_block > 1)
+		rows_kernel<KIND, 32><<<blocks, ROW_THREADS, 0, stream>>>(*source, (uint8_t *)values, scales);
+	else
+		rows_kernel<KIND, ROW_THREADS><<<blocks, ROW_THREADS, 0, stream>>>(*source, (uint8_t *)values, scales);
+	return cudaGetLastError();
+}
+
+int quantise_rows(const struct quantise_source *source, enum quantise_kind kind, void *values, float *scales, void *stream)
+{
+	return kind == QUANTISE_I8 ? rows<QUANTISE_I8>(source, values, scales, (cudaStream_t)stream)
+				   : rows<QUANTISE_E4M3>(source, values, scales, (cudaStream_t)stream);
+}
+
+int64_t quantise_tensor_bytes(const struct quantise_source *source)
+{
+	return (int64_t)source->processors * BLOCKS_PER_PROCESSOR * (int64_t)sizeof(float);
+}
+
+int quantise_tensor(const struct quantise_source *source, void *values, float *scales, void *partial, void *stream_handle)
+{
+	const cudaStream_t stream = (cudaStream_t)stream_handle;
+	const int blocks = source->processors * BLOCKS_PER_PROCESSOR;
+	const int64_t vectors = (int64_t)source->rows * source->columns / VALUES;
+	largest_kernel<<<(unsigned)blocks, 512, 0, stream>>>(*source, vectors, (float *)partial);
+	const cudaError_t e = cudaGetLastError();
+	if (e != cudaSuccess)
+		return e;
+	cast_kernel<<<(unsigned)blocks, 512, 0, stream>>>(
+		*source, vectors, (const float *)partial, blocks, (uint2 *)values, scales);
+	return cudaGetLastError();
+}

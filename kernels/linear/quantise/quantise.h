@@ -1,0 +1,51 @@
+/**
+ * quantise.h - bf16 matrices to fewer bits and back, as fw_linear.h says, and normalised rows, on the device.
+ *
+ * Every function puts kernels on a stream and returns what cudaGetLastError says, as int so that C can call it.
+ */
+#ifndef LINEAR_QUANTISE_H
+#define LINEAR_QUANTISE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A bf16 matrix, rows contiguous and at multiples of 16 bytes. Units: stride in elements. */
+struct quantise_source {
+	const void *data;
+	int64_t stride;
+	int32_t rows, columns; /* columns: a multiple of 8 */
+	int32_t processors;    /* multiprocessors of the device */
+	int32_t power_of_two;  /* 1: scales are powers of two */
+};
+
+enum quantise_kind { QUANTISE_E4M3, QUANTISE_I8, QUANTISE_I4 };
+
+/** One scale a row, E4M3 or I8. Shape: values (rows, columns) of 1 byte, packed; scales [rows]. */
+int quantise_rows(const struct quantise_source *, enum quantise_kind, void *values, float *scales, void *stream);
+
+/** Units: bytes that quantise_tensor needs in `partial`. */
+int64_t quantise_tensor_bytes(const struct quantise_source *);
+
+/** One scale of all, E4M3. Shape: values as above; scales [1]. */
+int quantise_tensor(const struct quantise_source *, void *values, float *scales, void *partial, void *stream);
+
+/**
+ * Groups of a row in 4 bits; `group`: 32, 64, 128 or 256, divides the columns.
+ * Shape: values (rows, columns / 2) bytes, the first of two in the lower half; scales (rows, columns / group): scale and zero in bf16.
+ */
+int quantise_groups(const struct quantise_source *, int32_t group, void *values, void *scales, void *stream);
+
+/** What is multiplied, in bf16, packed: q of E4M3 and I8, (q - 8) s + zero of I4. `scales`, `group`: of I4. */
+int quantise_expand(
+	enum quantise_kind, const void *values, const void *scales, int32_t group, int64_t count, void *out, void *stream);
+
+/** (x - mean) / sqrt(variance + 1e-5) of every row. Shape: out (rows, columns) bf16, packed. */
+int quantise_normalise(const struct quantise_source *, void *out, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,100 @@
+#!/bin/bash
+# The linear module for CUDA: what its providers take and refuse, in words, and how they answer where there is no GPU.
+. "$(dirname "$0")/../lib/tap.sh"
+nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
+export PYTHONDONTWRITEBYTECODE=1 CUDA_VISIBLE_DEVICES=
+if [ -z "$nvcc" ]; then
+	skip "the linear module for CUDA" "no CUDA toolkit that compiles a program"
+	exit
+fi
+cp -r "$root/kernels" "$tmp/kernels"
+rm -rf "$tmp/kernels/build"
+ok "the linear module for CUDA builds, no gemm kernel spills" make -s -j2 -C "$tmp/kernels" DEVICE=cuda NVCC="$nvcc" build/cuda/liblinear.so
+
+cat >"$tmp/layout.py" <<'PY'
+import ctypes, sys
+sys.path.insert(0, sys.argv[1])
+import fw_linear
+for name, struct in fw_linear.STRUCTS.items():
+    print("struct", name, ctypes.sizeof(struct), *(f"{f[0]}:{getattr(struct, f[0]).offset}" for f in struct._fields_))
+PY
+ok "the layout of the shape in Python" python3 "$tmp/layout.py" "$root/tests/gpu"
+mirror=$out
+{
+	printf '#include "kernels/fw_linear.h"\n#include <stdio.h>\nint main(void)\n{\n'
+	while read -r _ name _ fields; do
+		printf 'printf("struct %s %%zu", sizeof(struct %s));\n' "$name" "$name"
+		for field in $fields; do
+			printf 'printf(" %s:%%zu", offsetof(struct %s, %s));\n' "${field%:*}" "$name" "${field%:*}"
+		done
+		printf 'printf("\\n");\n'
+	done <<<"$mirror"
+	printf 'return 0;\n}\n'
+} >"$tmp/layout.c"
+ok "a C program prints the layout" gcc -I"$root" -I"$root/kernels" -o "$tmp/layout" "$tmp/layout.c"
+is "the shape lies where the compiler puts it" "$mirror" "$("$tmp/layout")"
+
+cat >"$tmp/ask.py" <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+import fw_linear as linear, fw_module as fw
+
+module = fw.Module(sys.argv[2])
+print("providers:", " ".join(module.providers))
+
+def ask(provider, text, **problem):
+    why = linear.LinearProblem(**problem).why_not(module.providers[provider])
+    print(f"{provider} {text}: {why or 'takes it'}")
+
+def plan(provider, text, config=None, **problem):
+    try:
+        linear.LinearPlan(module.providers[provider], linear.LinearProblem(**problem), config=config)
+        print(f"{provider} {text}: planned")
+    except fw.ModuleError as error:
+        print(f"{provider} {text}: {error.status} {error}")
+
+whole = dict(m=256, k=512, n=1024)
+for direction, number in linear.DIRECTIONS.items():
+    ask("hopper", direction, **whole, direction=number)
+for recipe in ("int8wo", "int4wo-32", "int4wo-256", "float8wo", "float8dq-tensor", "float8dq-row"):
+    ask("hopper", recipe, **whole, recipe=recipe)
+ask("hopper", "normalised, with silu", **whole, prologue=1, activation=6, bias=1)
+ask("hopper", "k 100", m=256, k=100, n=1024)
+ask("hopper", "n 1004", m=256, k=512, n=1004)
+ask("hopper", "e4m3 with k 520", m=256, k=520, n=1024, recipe="float8dq-row")
+ask("hopper", "k 320 in groups of 128", m=256, k=320, n=1024, recipe="int4wo-128")
+ask("hopper", "groups of 16", **whole, recipe="int4wo-16")
+ask("hopper", "an activation in dgrad", **whole, direction=linear.DGRAD, activation=1)
+ask("hopper", "2^31 elements", m=65536, k=32768, n=64)
+ask("hopper", "an unknown activation", **whole, activation=99)
+ask("hopper", "m 0", m=0, k=64, n=64)
+ask("v1", "forward", **whole)
+ask("v1", "int8wo", **whole, recipe="int8wo")
+ask("v1", "relu", **whole, activation=1)
+plan("hopper", "without a GPU", **whole)
+plan("v1", "without a GPU", **whole)
+plan("v1", "another configuration", config="TILE=64x64", **whole)
+PY
+ok "the module answers where there is no GPU" python3 "$tmp/ask.py" "$root/tests/gpu" "$tmp/kernels/build/cuda/liblinear.so"
+answers=$out
+like "the newest kernels come first" "$answers" '^providers: (skinny )?hopper '
+takes() { like "$1 $2 is taken" "$answers" "^$1 $2: takes it$"; }
+refuses() { like "$1 $2 is refused and said why" "$answers" "^$1 $2: $3"; }
+for what in forward dgrad wgrad int8wo int4wo-32 int4wo-256 float8wo float8dq-tensor float8dq-row 'normalised, with silu'; do
+	takes hopper "$what"
+done
+refuses hopper 'k 100' 'rows must be multiples of 16 bytes: k of 8 elements, n of 8, not k 100, n 1024$'
+refuses hopper 'n 1004' '.*not k 512, n 1004$'
+refuses hopper 'e4m3 with k 520' 'rows must be multiples of 16 bytes: k of 16 elements'
+refuses hopper 'k 320 in groups of 128' 'k = 320 is not a multiple of the group of 128$'
+refuses hopper 'groups of 16' '.*groups of 32 to 256'
+refuses hopper 'an activation in dgrad' 'gradients come without prologue, activation and bias$'
+refuses hopper '2\^31 elements' 'a tensor has more than 2\^31 - 1 elements$'
+refuses hopper 'an unknown activation' 'unknown prologue or activation$'
+refuses hopper 'm 0' 'm, n and k must be at least 1$'
+takes v1 forward
+refuses v1 int8wo 'only bf16$'
+refuses v1 relu 'only the product'
+refuses hopper 'without a GPU' '[13] hopper: plan: device 0: '
+refuses v1 'without a GPU' '[13] v1: plan: device 0: '
+refuses v1 'another configuration' '1 v1: plan: config "TILE=64x64" is not TILE=128x128$'
