@@ -59,3 +59,4 @@ on_exit kill "$demo_pid"
 listens() { grep -q '^listening' "$tmp/demo.log"; }
 await listens || exit 1
 server=$(sed -n 's/^listening on //p' "$tmp/demo.log") passed why why.mjs
+server=$(sed -n 's/^listening on //p' "$tmp/demo.log") passed screen screen.mjs

@@ -43,7 +43,7 @@ static void test_pages(void **state)
 	expect_page(run, "/comparisons?repo=kernels&branch=team/a%252Bb", WORDS("/comparisons/2"));
 	expect_page(run, "/comparisons?repo=kernels&branch=team/a%2Bb", WORDS("/comparisons/2"));
 	expect_page(run, "/comparisons/2",
-		WORDS("1 of 1 cells lost more than their threshold", "team/a+b", "Dense forward", "simulated",
+		WORDS("1 of 1 cells lost more than their threshold", "team/a+b", "What moved", "id=spread", "simulated",
 			"<dt>Isolation</dt><dd>none</dd>", "1.7100", "95 % interval", "/api/v1/comparisons/2.csv",
 			"aria-expanded=true", "numerical error", "0.31", "No phase is named as the cause", "<th scope=row>run",
 			"1.66", "Look closer", "flopwatch compare 000000000000"));

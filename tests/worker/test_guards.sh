@@ -122,7 +122,7 @@ tail=$(head_of kernels)
 is "a branch with slow calls lost" "$(result_of "$tail")" "done regression"
 is "its cells carry the flag" "$(body_of "$tail" | jq -r '[.cells[].flags[]] | unique | join(" ")')" tail
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$(job_of "$tail")" comparison)?open=0")
-like "its page says so" "$page" 'more slow calls'
+like "its page says so" "$page" 'slow calls became more frequent'
 like "and draws every call" "$page" '<svg[^>]*every timed call of base and target'
 like "with the shares" "$(body_of "$tail" | jq -c '.cells[0].slow_calls')" '"target_pct":[0-9]'
 

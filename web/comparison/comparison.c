@@ -305,12 +305,37 @@ bool comparison_is_program(const struct comparison_cell *cell)
 	return !*cell->title;
 }
 
+bool comparison_is_of_programs(const struct comparison *c)
+{
+	return c->n_cells > 0 && comparison_is_program(&c->cell[0]);
+}
+
 bool comparison_has_flops(const struct comparison *c)
 {
 	for (int i = 0; i < c->n_cells; i++)
 		if (isfinite(c->cell[i].base_tflops) || isfinite(c->cell[i].target_tflops))
 			return true;
 	return false;
+}
+
+const json_t *comparison_decided(struct comparison_cell *cell)
+{
+	bool by_pairs = cell->decided_by == DECIDER_PAIRS;
+	return by_pairs ? NULL : json_object_get(comparison_open(cell), decider_name(cell->decided_by));
+}
+
+struct comparison_judged comparison_judged(struct comparison_cell *cell)
+{
+	const json_t *other = comparison_decided(cell);
+	if (!other)
+		return (struct comparison_judged){ cell->change_pct, cell->ci_low_pct, cell->ci_high_pct };
+	return (struct comparison_judged){ comparison_number(other, "change_pct"), comparison_number(other, "ci_low_pct"),
+		comparison_number(other, "ci_high_pct") };
+}
+
+bool comparison_is_quiet(enum verdict verdict)
+{
+	return verdict == VERDICT_UNCHANGED || verdict == VERDICT_IDENTICAL || verdict == VERDICT_UNSUPPORTED;
 }
 
 double comparison_peak_pct(const struct comparison *c, double tflops, double mhz)

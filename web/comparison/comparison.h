@@ -86,11 +86,24 @@ const json_t *comparison_open(struct comparison_cell *cell);
 double comparison_number(const json_t *object, const char *key);
 const char *comparison_text(const json_t *object, const char *key);
 
+/** The figures that a verdict stands for: of the pairs, or of bursts or the mean call where those decided. Units: percent; NAN not known. */
+struct comparison_judged {
+	double change_pct, ci_low_pct, ci_high_pct;
+};
+struct comparison_judged comparison_judged(struct comparison_cell *cell);
+/** The object of the body that they are read from. Own: the cell's. NULL: the pairs decided. */
+const json_t *comparison_decided(struct comparison_cell *cell);
+
+/** Whether a verdict says of a cell that nothing happened to it. */
+bool comparison_is_quiet(enum verdict verdict);
+
 /** Useful TFLOP/s of the target against the peak at the clock it ran at. Units: percent; NAN unknown. */
 double comparison_peak_pct(const struct comparison *c, double tflops, double mhz);
 
 /** Whether a row is of a program of its own, or imported: there is no module that said more of it than its times. */
 bool comparison_is_program(const struct comparison_cell *cell);
+/** Whether all of it was measured by a program of its own, or elsewhere. */
+bool comparison_is_of_programs(const struct comparison *c);
 /** Whether the useful FLOPs of any row are known; else the comparison speaks of time alone. */
 bool comparison_has_flops(const struct comparison *c);
 /** Whether the judged change is shown beside two medians whose quotient reads otherwise, which then wants a word. */

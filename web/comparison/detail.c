@@ -243,7 +243,7 @@ static int launches(struct db *db, struct buf *out, const struct comparison_cell
 
 static void triple(struct buf *out, const json_t *v)
 {
-	emit_raw(out, "<td class=n>");
+	emit_raw(out, "<td class=\"n w\">");
 	for (size_t i = 0; i < 3; i++)
 		emit_rawf(out, "%s%lld", i ? "\u00d7" : "", (long long)json_integer_value(json_array_get(v, i)));
 	emit_raw(out, "</td>");
@@ -360,7 +360,7 @@ static void config_line(struct buf *out, const char *side, const json_t *nodes)
 
 static void draw_kernels(struct buf *out, const struct comparison *c, const struct comparison_cell *cell, const json_t *sides)
 {
-	static const char *const columns[] = { "Kernel", ">Grid", ">Block", ">Registers", "~>Local bytes", "~>Shared bytes",
+	static const char *const columns[] = { "Kernel", "~>Grid", "~>Block", ">Registers", "~>Local bytes", "~>Shared bytes",
 		"~>CTAs/SM", "Same code?" };
 	const json_t *base = json_object_get(sides, "base"), *target = json_object_get(sides, "target");
 	const json_t *node, *nodes = json_object_get(target, "nodes"), *base_nodes = json_object_get(base, "nodes");
@@ -490,7 +490,7 @@ static void blindness(struct buf *out, const struct comparison *c, const struct 
 	struct buf line;
 	if (!*why)
 		return;
-	emit_raw(out, "<p><b>Blind:</b> ");
+	emit_raw(out, "<p><b>A loss of the threshold cannot be seen here:</b> ");
 	emit_text(out, why);
 	emit_raw(out, "; measured on ");
 	emit_text(out, c->environment.name);
@@ -523,8 +523,8 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	layout_signed(out, cell->ci_low_pct, 2);
 	emit_raw(out, " \u2026 ");
 	layout_signed(out, cell->ci_high_pct, 2);
-	emit_rawf(out, ", threshold %.3g %%, sees losses from %.2f %%; %d launches, %d pairs.</p>", cell->threshold_pct,
-		cell->mde_pct, cell->launches, cell->samples);
+	emit_rawf(out, ", threshold %.3g %%; a loss of %.2f %% or more would have been called. %d launches, %d pairs.</p>",
+		cell->threshold_pct, cell->mde_pct, cell->launches, cell->samples);
 	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
 	blindness(out, c, cell);
 	const json_t *mean = json_object_get(cell->json, "mean");

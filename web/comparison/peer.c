@@ -190,10 +190,10 @@ void comparison_peer_column(struct buf *out, const struct comparison_cell *cell,
 {
 	const struct comparison_peer *peer = comparison_peer(cell, provider);
 	if (!peer || !isfinite(peer->target_pct)) {
-		emit_raw(out, "<td class=\"n w\" title=\"no figure beside this peer\">\u2013</td>");
+		emit_raw(out, "<td class=\"n x\" title=\"no figure beside this peer\">\u2013</td>");
 		return;
 	}
-	emit_rawf(out, "<td class=\"n w\" data-v=\"%.9g\" title=\"", peer->target_pct);
+	emit_rawf(out, "<td class=\"n x\" data-v=\"%.9g\" title=\"", peer->target_pct);
 	if (isfinite(peer->ci_low_pct)) {
 		emit_raw(out, "95 % interval ");
 		interval(out, peer);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/suite/peers.h"
+#include "web/comparison/spread.h"
 #include "web/comparison/table.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -12,9 +13,10 @@ enum { SHOWN_MAX = 60, NAME_MAX_BYTES = 36 };
 /* Units: pixels. Columns of numbers are named by their right edge. */
 enum { WIDTH = 940, EDGE = 16, TOP = 78, ROW = 22, HEADING = 34, BOTTOM = 34 };
 enum { UNIT_X = 290, BASE_X = 340, TARGET_X = 400, AXIS_X = 430, AXIS_WIDTH = 300, CHANGE_X = 808, VERDICT_X = 826 };
+#define TICKS_APART 0.14
 
 static const char STYLE[] = "text{font:13px sans-serif;fill:#24292f}.h{font-weight:600}.s{fill:#57606a;font-size:12px}"
-			    ".n{text-anchor:end;font-variant-numeric:tabular-nums}.z{stroke:#8c959f}"
+			    ".n{text-anchor:end;font-variant-numeric:tabular-nums}.m{text-anchor:middle}.z{stroke:#8c959f}"
 			    ".t{stroke:#8c959f;stroke-dasharray:2 2}.c{stroke-width:3;stroke-linecap:round}"
 			    "text.bad{fill:#9a3a06}text.good{fill:#0a567e}text.warn{fill:#7a5600}"
 			    ".c{stroke:#57606a}.c.bad{stroke:#9a3a06}.c.good{stroke:#0a567e}.c.warn{stroke:#7a5600}"
@@ -23,9 +25,9 @@ static const char STYLE[] = "text{font:13px sans-serif;fill:#24292f}.h{font-weig
 struct drawing {
 	struct buf *out;
 	const struct comparison *c;
-	double scale_pct; /* where the axis ends */
-	bool flops;       /* figures are TFLOP/s, else ms */
-	int y;            /* of the next row's upper edge */
+	struct axis axis;
+	bool flops; /* figures are TFLOP/s, else ms */
+	int y;      /* of the next row's upper edge */
 };
 
 static bool is_same_group(const struct comparison_cell *a, const struct comparison_cell *b)
@@ -56,23 +58,9 @@ static int height_of(const struct comparison *c)
 	return height + (c->n_cells > SHOWN_MAX ? ROW : 0);
 }
 
-/* The widest interval, but the threshold stays visible: a change of half the speed must not squeeze the others into one point. */
-static double scale_of(const struct comparison *c)
-{
-	double most = 0, threshold = 0.5;
-	for (int i = 0; i < c->n_cells; i++) {
-		const struct comparison_cell *cell = &c->cell[i];
-		if (isfinite(cell->ci_low_pct) && isfinite(cell->ci_high_pct))
-			most = fmax(most, fmax(fabs(cell->ci_low_pct), fabs(cell->ci_high_pct)));
-		if (isfinite(cell->threshold_pct))
-			threshold = fmax(threshold, cell->threshold_pct);
-	}
-	return fmin(fmax(most * 1.05, threshold * 1.6), threshold * 5);
-}
-
 static double axis_x(const struct drawing *d, double pct)
 {
-	return AXIS_X + AXIS_WIDTH / 2.0 * (1 + fmin(1, fmax(-1, pct / d->scale_pct)));
+	return AXIS_X + AXIS_WIDTH * axis_at(&d->axis, pct);
 }
 
 static void begin_text(const struct drawing *d, const char *class, int x, int y)
@@ -112,6 +100,20 @@ static void head(const struct drawing *d)
 	emit_raw(d->out, "</text>");
 }
 
+static void ticks(const struct drawing *d, int y)
+{
+	double tick[AXIS_TICKS_MAX];
+	int n = axis_ticks(&d->axis, TICKS_APART, tick);
+	for (int i = 0; i < n; i++) {
+		emit_rawf(d->out, "<text class=\"s m\" x=\"%.1f\" y=\"%d\">", axis_x(d, tick[i]), y);
+		emit_rawf(d->out, "%s%g%s</text>",
+			tick[i] < 0   ? "\u2212"
+			: tick[i] > 0 ? "+"
+				      : "",
+			fabs(tick[i]), tick[i] == 0 ? " %" : "");
+	}
+}
+
 static void group_head(struct drawing *d, const struct comparison_cell *cell, bool is_first)
 {
 	int y = d->y + HEADING - 10;
@@ -127,8 +129,7 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">%s:</text>", UNIT_X, y, unit);
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">base</text>", BASE_X, y);
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">target</text>", TARGET_X, y);
-		emit_rawf(d->out, "<text class=\"s\" x=\"%d\" y=\"%d\">\u2212%.1f %%</text>", AXIS_X, y, d->scale_pct);
-		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">+%.1f %%</text>", AXIS_X + AXIS_WIDTH, y, d->scale_pct);
+		ticks(d, y);
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">change</text>", CHANGE_X, y);
 	}
 	d->y += HEADING;
@@ -179,11 +180,7 @@ static void strip(const struct drawing *d, const struct comparison_cell *cell, c
 			axis_x(d, cell->ci_high_pct) + 0.1);
 	if (!isfinite(cell->change_pct))
 		return;
-	if (fabs(cell->change_pct) <= d->scale_pct)
-		emit_rawf(d->out, "<circle class=\"p %s\" cx=\"%.1f\" cy=\"%d\" r=\"3\"/>", tone, x, middle);
-	else /* further out than the axis goes */
-		emit_rawf(d->out, "<path class=\"p %s\" d=\"M%.1f %dl%d -6v12z\"/>", tone, x, middle,
-			cell->change_pct < 0 ? 9 : -9);
+	emit_rawf(d->out, "<circle class=\"p %s\" cx=\"%.1f\" cy=\"%d\" r=\"3\"/>", tone, x, middle);
 }
 
 static void row(struct drawing *d, const struct comparison_cell *cell)
@@ -213,9 +210,10 @@ static void row(struct drawing *d, const struct comparison_cell *cell)
 	d->y += ROW;
 }
 
-void comparison_picture(struct buf *out, const struct comparison *c)
+void comparison_picture(struct buf *out, struct comparison *c)
 {
-	struct drawing d = { out, c, scale_of(c), comparison_has_flops(c), TOP - 18 };
+	double threshold_pct;
+	struct drawing d = { out, c, comparison_axis(c, &threshold_pct), comparison_has_flops(c), TOP - 18 };
 	int height = height_of(c);
 	emit_rawf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "

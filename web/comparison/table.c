@@ -1,4 +1,3 @@
-#include "core/suite/peers.h"
 #include "web/comparison/table.h"
 
 #include <ctype.h>
@@ -8,10 +7,9 @@
 #include <string.h>
 
 #include "family/family.h"
-#include "web/comparison/peer.h"
+#include "web/comparison/row.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
-#include "web/html/mark.h"
 
 void comparison_group(struct buf *out, const char *group)
 {
@@ -23,11 +21,6 @@ void comparison_group(struct buf *out, const char *group)
 }
 
 /* ---- which rows, in which order --------------------------------------------------------------------------------------- */
-
-static bool is_quiet(enum verdict verdict)
-{
-	return verdict == VERDICT_UNCHANGED || verdict == VERDICT_IDENTICAL || verdict == VERDICT_UNSUPPORTED;
-}
 
 /* Every word stands somewhere in what the row shows. */
 static bool holds_words(const struct comparison_cell *cell, const char *words)
@@ -49,7 +42,7 @@ static bool holds_words(const struct comparison_cell *cell, const char *words)
 
 static bool is_shown(const struct comparison_cell *cell, const struct comparison_view *view)
 {
-	if (strcmp(view->show, "changed") == 0 ? is_quiet(cell->verdict)
+	if (strcmp(view->show, "changed") == 0 ? comparison_is_quiet(cell->verdict)
 					       : *view->show && strcmp(view->show, verdict_name(cell->verdict)) != 0)
 		return false;
 	return !*view->find || holds_words(cell, view->find);
@@ -79,22 +72,35 @@ static bool is_before(const struct comparison_cell *a, const struct comparison_c
 }
 
 struct rows {
-	const struct comparison_cell *row[COMPARISON_CELLS_MAX];
+	struct comparison_cell *row[COMPARISON_CELLS_MAX];
 	int n;
 };
 
-/* Rows of one table, by insertion: there are few, and the order of equals stays. */
+static bool is_of_table(const struct comparison_cell *a, const struct comparison_cell *b)
+{
+	return strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
+}
+
+/* As asked for; else what is worst stands first where something happened, and the suite has its order where nothing did. */
+static bool stands_before(const struct comparison_cell *a, const struct comparison_cell *b, const char *sort)
+{
+	if (*sort || comparison_is_quiet(a->verdict))
+		return is_before(a, b, sort);
+	return a->verdict != b->verdict ? a->verdict < b->verdict : is_before(a, b, "change");
+}
+
+/* Rows of one table, by insertion: there are few, and the order of equals stays. `like` NULL: those that something happened to. */
 static void gather(
 	const struct comparison *c, const struct comparison_cell *like, const struct comparison_view *view, struct rows *out)
 {
 	out->n = 0;
 	for (int i = 0; i < c->n_cells; i++) {
-		const struct comparison_cell *cell = &c->cell[i];
-		if (strcmp(cell->group, like->group) != 0 || strcmp(cell->direction, like->direction) != 0 ||
+		struct comparison_cell *cell = &c->cell[i];
+		if (comparison_is_quiet(cell->verdict) != (like != NULL) || (like && !is_of_table(cell, like)) ||
 			!is_shown(cell, view))
 			continue;
 		int at = out->n++;
-		for (; at > 0 && is_before(cell, out->row[at - 1], view->sort); at--)
+		for (; at > 0 && stands_before(cell, out->row[at - 1], view->sort); at--)
 			out->row[at] = out->row[at - 1];
 		out->row[at] = cell;
 	}
@@ -103,7 +109,7 @@ static void gather(
 static bool is_first_of_table(const struct comparison *c, int i)
 {
 	for (int k = 0; k < i; k++)
-		if (strcmp(c->cell[k].group, c->cell[i].group) == 0 && strcmp(c->cell[k].direction, c->cell[i].direction) == 0)
+		if (is_of_table(&c->cell[k], &c->cell[i]))
 			return false;
 	return true;
 }
@@ -131,250 +137,137 @@ static bool is_open(const struct comparison *c, const struct comparison_cell *ce
 	return false;
 }
 
-/* ---- one table -------------------------------------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------------------------------------------- */
 
-/* Columns that not every comparison has. */
-struct shape {
-	bool has_flops, has_peak, has_since;
-	int n_peers;
-	const char *peer[COMPARISON_PEERS_MAX];
-	int columns;
-	double scale_pct; /* of the drawn intervals, shared by all tables of the page */
+struct tables {
+	struct buf *out;
+	const struct comparison *c;
+	const struct comparison_view *view;
+	struct row_shape shape;
+	struct rows rows;
+	comparison_open_fn *draw_open;
+	void *arg;
+	int shown;
 };
 
-static struct shape shape_of(const struct comparison *c)
+static int table(struct tables *t, bool directed, struct fw_err *err)
 {
-	struct shape s = { .columns = 8, .has_flops = comparison_has_flops(c) };
-	double most = 0, threshold = 0;
-	for (int i = 0; i < c->n_cells; i++) {
-		const struct comparison_cell *cell = &c->cell[i];
-		s.has_peak |= isfinite(comparison_peak_pct(c, cell->target_tflops, cell->target_mhz));
-		s.has_since |= isfinite(cell->since_previous_pct);
-		if (isfinite(cell->ci_low_pct))
-			most = fmax(most, fmax(fabs(cell->ci_low_pct), fabs(cell->ci_high_pct)));
-		if (isfinite(cell->threshold_pct))
-			threshold = fmax(threshold, cell->threshold_pct);
-	}
-	s.n_peers = comparison_peers(c, s.peer);
-	s.columns += s.has_flops + s.has_peak + s.has_since + s.n_peers;
-	/* the threshold stays visible: a change of half the speed must not squeeze the others into one point */
-	s.scale_pct = fmin(fmax(most * 1.05, threshold * 1.6), fmax(threshold, 0.5) * 2.2);
-	return s;
-}
-
-static void head(struct buf *out, const struct comparison *c, const struct shape *s, const char *sort)
-{
-	static const struct {
-		const char *label, *by, *class, *note;
-	} columns[] = {
-		{ "Case", "case", "", "" },
-		{ "Verdict", "verdict", "", "" },
-		{ "Change", "change", "n",
-			"of speed, the middle of paired ratios: the quotient of the two medians may read a little "
-			"otherwise; negative is "
-			"slower" },
-		{ "95 % interval", "", "w", "dashed: the threshold; the axis is the same in all tables of this page" },
-		{ "Sees from", "", "n w", "the smallest loss that these launches would have called" },
-		{ "Base ms", "base", "n w", "" },
-		{ "Target ms", "target", "n w", "" },
-		{ "TFLOP/s", "", "n w", "useful FLOPs of the target" },
-		{ "% peak", "", "n w", "of the tensor cores' peak at the clock that was held" },
-		{ "Since last", "", "n w", "against the push before this one, without a verdict" },
-		{ "Launches", "", "n w", "fresh processes that timed both sides" },
-	};
-	bool falling = *sort == '-';
-	emit_raw(out, "<div class=scroll tabindex=0><table data-sorts data-filters><thead><tr>");
-	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-		for (int k = 0; i == 9 && k < s->n_peers; k++) {
-			emit_raw(out, "<th scope=col class=\"n w\" title=\"throughput of the target in percent of this "
-				      "peer\u2019s\">% ");
-			emit_text(out, s->peer[k]);
-			emit_raw(out, "</th>");
+	int result = 0;
+	row_head(t->out, t->c, &t->shape, t->view->sort);
+	for (int i = 0; result == 0 && i < t->rows.n; i++) {
+		struct comparison_cell *cell = t->rows.row[i];
+		bool open = is_open(t->c, cell, t->view->open);
+		row_draw(t->out, t->c, &t->shape, cell, open, directed);
+		if (open) {
+			emit_rawf(t->out, "<tr data-of=c%d><td class=open colspan=%d>", cell->n, t->shape.columns);
+			result = t->draw_open(t->arg, t->out, t->c, cell, err);
+			emit_raw(t->out, "</td></tr>\n");
 		}
-		if ((i == 7 && !s->has_flops) || (i == 8 && !s->has_peak) || (i == 9 && !s->has_since))
+	}
+	emit_raw(t->out, "</tbody></table></div>");
+	t->shown += t->rows.n;
+	return result;
+}
+
+static int moved(struct tables *t, struct fw_err *err)
+{
+	gather(t->c, NULL, t->view, &t->rows);
+	if (t->rows.n == 0)
+		return 0;
+	emit_rawf(t->out, "<section><h2>%s <small>%d of %d cells</small></h2>",
+		t->c->verdict == VERDICT_REGRESSION ? "What moved, the greatest loss first" : "What to look at", t->rows.n,
+		t->c->n_cells);
+	int result = table(t, true, err);
+	emit_raw(t->out, "</section>\n");
+	return result;
+}
+
+/* What a folded table holds, and all cells of its group and direction together: those that moved count there, too. */
+static void summary(struct tables *t, const struct comparison_cell *like)
+{
+	double change[COMPARISON_CELLS_MAX], low = INFINITY, high = -INFINITY;
+	int n = 0, n_elsewhere = 0;
+	emit_raw(t->out, "<summary><b>");
+	comparison_group(t->out, like->group);
+	emit_raw(t->out, " ");
+	emit_text(t->out, like->direction);
+	emit_rawf(t->out, "</b>: %d cell%s", t->rows.n, t->rows.n == 1 ? "" : "s");
+	for (int i = 0; i < t->rows.n; i++) {
+		double pct = t->rows.row[i]->change_pct;
+		low = isfinite(pct) ? fmin(low, pct) : low;
+		high = isfinite(pct) ? fmax(high, pct) : high;
+	}
+	if (isfinite(low)) {
+		emit_raw(t->out, ", ");
+		layout_signed(t->out, low, 2);
+		emit_raw(t->out, " \u2026 ");
+		layout_signed(t->out, high, 2);
+		emit_raw(t->out, "\u00a0%");
+	}
+	for (int i = 0; i < t->c->n_cells; i++) {
+		const struct comparison_cell *cell = &t->c->cell[i];
+		if (!is_of_table(cell, like))
 			continue;
-		const char *by = columns[i].by;
-		bool is_sorted = *by && strcmp(by, sort + falling) == 0;
-		emit_rawf(out, "<th scope=col class=\"%s\"", columns[i].class);
-		if (*by)
-			emit_rawf(out, " data-sort=%s", by);
-		if (is_sorted)
-			emit_raw(out, falling ? " aria-sort=descending" : " aria-sort=ascending");
-		if (*columns[i].note)
-			emit_rawf(out, " title=\"%s\"", columns[i].note);
-		emit_raw(out, ">");
-		if (*by)
-			emit_rawf(out, "<a href=\"/comparisons/%lld?sort=%s%s\">%s</a></th>", (long long)c->id,
-				is_sorted && !falling ? "-" : "", by, columns[i].label);
-		else
-			emit_rawf(out, "%s</th>", columns[i].label);
+		n_elsewhere += !comparison_is_quiet(cell->verdict);
+		if (isfinite(cell->change_pct))
+			change[n++] = cell->change_pct;
 	}
-	emit_raw(out, "</tr></thead><tbody>\n");
+	if (n > 1) {
+		emit_rawf(t->out, n_elsewhere ? "; geometric mean of all %d " : "; geometric mean ", n);
+		layout_signed(t->out, derive_geomean_pct(change, n), 2);
+		emit_raw(t->out, "\u00a0%");
+	}
+	emit_raw(t->out, "</summary>");
 }
 
-static void number(struct buf *out, double v, const char *class)
+static bool is_unfolded(const struct tables *t)
 {
-	if (isfinite(v))
-		emit_rawf(out, "<td class=\"%s\" data-v=\"%.9g\">", class, v);
-	else
-		emit_rawf(out, "<td class=\"%s\">", class);
+	if (*t->view->show || *t->view->find || *t->view->sort)
+		return true;
+	for (int i = 0; i < t->rows.n; i++)
+		if (is_open(t->c, t->rows.row[i], t->view->open))
+			return true;
+	return t->rows.n == t->c->n_cells; /* there is nothing else to read */
 }
 
-/* What a person has to know beside the verdict, each word with what it means. */
-static void flags(struct buf *out, const struct comparison_cell *cell)
+static int quiet(struct tables *t, struct fw_err *err)
 {
-	static const struct {
-		const char *word, *label, *meaning;
-	} known[] = {
-		{ "borderline", "borderline", "decided by its sign at the last launch" },
-		{ "tail", "more slow calls", "the typical call did not move, slow calls became more frequent: open the row" },
-		{ "sustained", "in bursts",
-			"decided back to back, where each side settles at the clock that its own power draw allows" },
-		{ "call", "slower from the host", "a call from an idle stream, host time included, became slower" },
-		{ "enqueue", "enqueue costs more", "the host works longer to start it" },
-		{ "blind", "blind",
-			"launches of equal builds scatter too much here to see the threshold: a loss has to be clear" },
-		{ "noisy", "noisy",
-			"its launches scattered too much this time; what is asked for by a push is asked again once by itself" },
-		{ "clock", "moves the clock", "a part of the change is what it does to the clock: open the row" },
-	};
-	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
-		size_t len = strcspn(word, " ");
-		for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
-			if (strlen(known[k].word) == len && memcmp(word, known[k].word, len) == 0)
-				emit_rawf(out, " <small title=\"%s\">%s</small>", known[k].meaning, known[k].label);
-		word += len;
+	int result = 0, n = 0, all = 0;
+	for (int i = 0; i < t->c->n_cells; i++)
+		all += comparison_is_quiet(t->c->cell[i].verdict) && is_shown(&t->c->cell[i], t->view);
+	for (int i = 0; result == 0 && i < t->c->n_cells; i++) {
+		if (!is_first_of_table(t->c, i))
+			continue;
+		gather(t->c, &t->c->cell[i], t->view, &t->rows);
+		if (t->rows.n == 0)
+			continue;
+		if (n++ == 0)
+			emit_rawf(t->out, "<section><h2>What stayed <small>%d of %d cells</small></h2>", all, t->c->n_cells);
+		emit_rawf(t->out, "<details class=fold id=fold-%d%s>", i, is_unfolded(t) ? " open" : "");
+		summary(t, &t->c->cell[i]);
+		result = table(t, false, err);
+		emit_raw(t->out, "</details>\n");
 	}
-}
-
-static void verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
-{
-	emit_raw(out, "<td>");
-	layout_verdict(out, verdict_word(kind, cell->verdict));
-	if (*cell->failure) {
-		emit_raw(out, " ");
-		emit_text(out, cell->failure);
-	}
-	flags(out, cell);
-	if (comparison_is_reconfigured(cell)) {
-		emit_raw(out, "<span class=why>configuration: ");
-		emit_text(out, cell->base_config);
-		emit_raw(out, " \u2192 ");
-		emit_text(out, cell->target_config);
-		emit_raw(out, "</span>");
-	}
-	if (*cell->reason) {
-		emit_raw(out, "<span class=why>");
-		emit_text(out, cell->reason);
-		emit_raw(out, "</span>");
-	}
-	emit_raw(out, "</td>");
-}
-
-static void row(struct buf *out, const struct comparison *c, const struct shape *s, const struct comparison_cell *cell, bool open)
-{
-	double peak_pct = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
-	emit_rawf(out, "<tr id=c%d data-key=\"", cell->n);
-	emit_attribute(out, cell->key);
-	emit_rawf(out, "\"><th scope=row data-v=%d><a data-open aria-expanded=%s href=\"/comparisons/%lld?open=%d#c%d\">",
-		cell->n, open ? "true" : "false", (long long)c->id, cell->n, cell->n);
-	layout_case(out, cell->key, cell->title, cell->size);
-	emit_raw(out, "</a></th>");
-	verdict(out, c->kind, cell);
-	number(out, cell->change_pct, "n");
-	layout_change(out, cell->change_pct);
-	emit_raw(out, "</td><td class=\"n w\">");
-	mark_interval(out, layout_tone(verdict_word(c->kind, cell->verdict)), cell->change_pct, cell->ci_low_pct,
-		cell->ci_high_pct, cell->threshold_pct, s->scale_pct);
-	if (isfinite(cell->ci_low_pct)) {
-		emit_raw(out, "\u2002");
-		layout_signed(out, cell->ci_low_pct, 2);
-		emit_raw(out, " \u2026 ");
-		layout_signed(out, cell->ci_high_pct, 2);
-	} else {
-		emit_raw(out, "\u2013");
-	}
-	emit_raw(out, "</td>");
-	number(out, cell->mde_pct, "n w");
-	emit_rawf(out, isfinite(cell->mde_pct) ? "%.2f\u00a0%%" : "\u2013", cell->mde_pct);
-	emit_raw(out, "</td>");
-	number(out, cell->base_ms, "n w");
-	layout_ms(out, cell->base_ms);
-	emit_raw(out, "</td>");
-	number(out, cell->target_ms, "n w");
-	layout_ms(out, cell->target_ms);
-	emit_raw(out, "</td>");
-	if (s->has_flops) {
-		emit_raw(out, "<td class=\"n w\">");
-		layout_tflops(out, cell->target_tflops);
-		emit_raw(out, "</td>");
-	}
-	if (s->has_peak) {
-		emit_rawf(out, isfinite(peak_pct) ? "<td class=\"n w\">%.1f</td>" : "<td class=\"n w\">\u2013</td>", peak_pct);
-	}
-	for (int k = 0; k < s->n_peers; k++)
-		comparison_peer_column(out, cell, s->peer[k]);
-	if (s->has_since) {
-		emit_raw(out, "<td class=\"n w\">");
-		layout_change(out, cell->since_previous_pct);
-		emit_raw(out, "</td>");
-	}
-	emit_rawf(out, "<td class=\"n w\">%d</td></tr>\n", cell->launches);
-}
-
-static void geomean_row(struct buf *out, const struct rows *rows, const struct shape *s)
-{
-	double change[COMPARISON_CELLS_MAX];
-	int n = 0;
-	for (int i = 0; i < rows->n; i++)
-		if (isfinite(rows->row[i]->change_pct))
-			change[n++] = rows->row[i]->change_pct;
-	if (n < 2)
-		return;
-	emit_rawf(out, "<tfoot><tr><th scope=row>Geometric mean of %d</th><td>no verdict</td><td class=n>", n);
-	layout_change(out, derive_geomean_pct(change, n));
-	emit_rawf(out, "</td><td class=w colspan=%d></td></tr></tfoot>", s->columns - 3);
+	if (n)
+		emit_raw(t->out, "</section>\n");
+	return result;
 }
 
 int comparison_tables(struct buf *out, const struct comparison *c, const struct comparison_view *view,
-	int (*draw_open)(
-		void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err),
-	void *arg, struct fw_err *err)
+	comparison_open_fn *draw_open, void *arg, struct fw_err *err)
 {
-	struct shape shape = shape_of(c);
-	struct rows *rows = malloc(sizeof *rows);
-	int result = rows ? 0 : err_set(err, ERR_INTERNAL, "out of memory"), shown = 0;
-	for (int i = 0; result == 0 && i < c->n_cells; i++) {
-		if (!is_first_of_table(c, i))
-			continue;
-		gather(c, &c->cell[i], view, rows);
-		if (rows->n == 0)
-			continue;
-		shown += rows->n;
-		emit_raw(out, "<section><h2>");
-		comparison_group(out, c->cell[i].group);
-		emit_raw(out, " ");
-		emit_text(out, c->cell[i].direction);
-		emit_raw(out, "</h2>");
-		head(out, c, &shape, view->sort);
-		for (int k = 0; result == 0 && k < rows->n; k++) {
-			bool open = is_open(c, rows->row[k], view->open);
-			row(out, c, &shape, rows->row[k], open);
-			if (open) {
-				emit_rawf(out, "<tr data-of=c%d><td class=open colspan=%d>", rows->row[k]->n, shape.columns);
-				result = draw_open(arg, out, c, &c->cell[rows->row[k]->n], err);
-				emit_raw(out, "</td></tr>\n");
-			}
-		}
-		emit_raw(out, "</tbody>");
-		geomean_row(out, rows, &shape);
-		emit_raw(out, "</table></div></section>\n");
-	}
+	struct tables *t = malloc(sizeof *t);
+	if (!t)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	*t = (struct tables){ .out = out, .c = c, .view = view, .shape = row_shape(c), .draw_open = draw_open, .arg = arg };
+	int result = moved(t, err);
+	if (result == 0)
+		result = quiet(t, err);
 	if (result == 0 && c->n_cells)
 		emit_rawf(out,
 			"<div id=no-match class=empty%s><p class=lead>No cell fits.</p><p><a href=\"/comparisons/%lld\">Show all "
 			"%d</a></p></div>\n",
-			shown ? " hidden" : "", (long long)c->id, c->n_cells);
-	free(rows);
+			t->shown ? " hidden" : "", (long long)c->id, c->n_cells);
+	free(t);
 	return result;
 }

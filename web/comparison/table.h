@@ -1,4 +1,4 @@
-/** table.h - the tables of a comparison's page: one for each group and direction, then totals, means and fits. */
+/** table.h - the tables of a comparison's page: what moved, then what stayed by group and direction, then totals, means and fits. */
 #ifndef WEB_COMPARISON_TABLE_H
 #define WEB_COMPARISON_TABLE_H
 
@@ -12,11 +12,13 @@ struct comparison_view {
 	const char *open; /* numbers of opened rows, with dots between; "" the worst regression; "none" */
 };
 
-/** All tables. `draw_open` is asked for what stands under an opened row. Err: what it said. */
+/** What stands under an opened row. */
+typedef int comparison_open_fn(
+	void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err);
+
+/** Cells that something happened to in one table, the worst first; the others folded by group and direction. Err: what `draw_open` said. */
 int comparison_tables(struct buf *out, const struct comparison *c, const struct comparison_view *view,
-	int (*draw_open)(
-		void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err),
-	void *arg, struct fw_err *err);
+	comparison_open_fn *draw_open, void *arg, struct fw_err *err);
 
 /** Forward and backward together, geometric means and the line through the sparse cells; all without a verdict. */
 void comparison_summary(struct buf *out, const struct comparison *c);

@@ -4,36 +4,6 @@
 
 #include "web/html/emit.h"
 
-enum { BAR_WIDTH = 132, BAR_EDGE = 4 };
-
-static double bar_x(double pct, double scale_pct)
-{
-	double at = fmin(1, fmax(-1, pct / scale_pct));
-	return BAR_WIDTH / 2.0 + at * (BAR_WIDTH / 2.0 - BAR_EDGE);
-}
-
-void mark_interval(struct buf *out, const char *tone, double change_pct, double low_pct, double high_pct, double threshold_pct,
-	double scale_pct)
-{
-	if (!isfinite(change_pct) || !(scale_pct > 0))
-		return;
-	_Static_assert(BAR_WIDTH == 132, "spelled out below, as is its half: a page has many of these");
-	emit_rawf(out, "<svg class=\"iv %s\" viewBox=\"0 0 132 18\" aria-hidden=true><path class=z d=\"M66.0 1V17\"/>", tone);
-	if (isfinite(threshold_pct))
-		emit_rawf(out, "<path class=t d=\"M%.1f 3V15M%.1f 3V15\"/>", bar_x(-threshold_pct, scale_pct),
-			bar_x(threshold_pct, scale_pct));
-	if (isfinite(low_pct) && isfinite(high_pct))
-		emit_rawf(out, "<path class=c d=\"M%.1f 9H%.1f\"/>", bar_x(low_pct, scale_pct), bar_x(high_pct, scale_pct) + 0.1);
-	double x = bar_x(change_pct, scale_pct);
-	if (fabs(change_pct) <= scale_pct)
-		emit_rawf(out, "<circle cx=%.1f cy=9 r=4 /></svg>", x);
-	else /* further out than the axis goes */
-		emit_rawf(out, "<path class=far d=\"M%.1f 9l%d -6v12z\"/></svg>", x + (change_pct < 0 ? -3 : 3),
-			change_pct < 0 ? 9 : -9);
-}
-
-/* ---- sparkline -------------------------------------------------------------------------------------------------------- */
-
 enum { SPARK_WIDTH = 110, SPARK_HEIGHT = 26, SPARK_EDGE = 4 };
 
 void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, const char *label)

@@ -1,17 +1,10 @@
-/** mark.h - small drawings inside tables: an interval against its threshold, a sparkline, the launches of a cell one by one. */
+/** mark.h - small drawings inside tables: a sparkline, the launches of a cell one by one. */
 #ifndef WEB_HTML_MARK_H
 #define WEB_HTML_MARK_H
 
 #include <stdbool.h>
 
 #include "base/buf.h"
-
-/**
- * A change with its 95 % interval on an axis that its whole table shares: 0 in the middle, the threshold dashed on both sides.
- * Units: percent; `scale_pct` is where the axis ends, what lies beyond is cut there. The figures must stand beside it as text.
- */
-void mark_interval(struct buf *out, const char *tone, double change_pct, double low_pct, double high_pct, double threshold_pct,
-	double scale_pct);
 
 enum { MARK_SPARK_MAX = 60 };
 /** A line without axes. Shape: y[n], oldest first, not finite: a gap; is_loss[n] marks points. `label` says it in words. */

@@ -202,7 +202,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 static int draw_calibration(struct drawing *d, struct fw_err *err)
 {
 	static const char *const columns[] = { "Cell", "~Repository", "~Device", "~>Comparisons", "~>False alarms", "~>Launches",
-		">Scatter", ">Sees from", "", "~Newest (UTC)" };
+		">Scatter", ">Loss it calls", "", "~Newest (UTC)" };
 	struct buf *page = d->out, rows;
 	buf_init(&rows, 4 << 20);
 	d->out = &rows;

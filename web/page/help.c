@@ -102,7 +102,7 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 	verdict_item(out, "not_comparable", "the base is broken, or the two were given different inputs");
 	verdict_item(out, "improvement", "it gained more than the threshold");
 	verdict_item(out, "unchanged",
-		"no loss beyond the threshold; <b>Sees from</b> is the smallest loss that would have been called");
+		"no loss beyond the threshold; <b>Loss it calls</b> is the smallest one that its launches would have called");
 	verdict_item(out, "identical", "the same source tree or the same compiled module on both sides; nothing had to run");
 	verdict_item(out, "removed", "a row that only the base\u2019s program writes; on the upstream branch that is told");
 	verdict_item(out, "added", "the base does not do it, the target does; the next comparison has both");

@@ -58,8 +58,9 @@ function enhanceFilter(input) {
 				here += !hide;
 			}
 			shown += here;
-			const section = table.closest("section");
-			if (section) section.hidden = here === 0;
+			const fold = table.closest("details.fold");
+			if (fold && words.length) fold.open = here > 0;
+			(fold ?? table.closest("section")).hidden = here === 0;
 		}
 		const none = document.getElementById("no-match");
 		if (none) none.hidden = shown > 0;
@@ -101,9 +102,26 @@ function keepOpen() {
 	keepInAddress("open", open.length ? open.join(".") : "none");
 }
 
+// From the picture to the row: unfold what it stands in, open it, and go there.
+async function showRow(name) {
+	const tr = document.getElementById(name);
+	const fold = tr.closest("details");
+	if (fold) fold.open = true;
+	tr.hidden = false;
+	if (tr.nextElementSibling?.dataset.of !== name) await openRow(tr.querySelector("a[data-open]"));
+	tr.scrollIntoView({ block: "start" });
+	tr.querySelector("a[data-open]").focus({ preventScroll: true });
+}
+
 export function enhanceTables(root) {
 	for (const table of root.querySelectorAll("table[data-sorts]")) enhanceSort(table);
 	for (const input of root.querySelectorAll("input[data-filter]")) enhanceFilter(input);
+	for (const link of root.querySelectorAll("a[data-cell]"))
+		link.addEventListener("click", (event) => {
+			if (event.ctrlKey || event.metaKey || event.shiftKey || !document.getElementById(link.dataset.cell)) return;
+			event.preventDefault();
+			showRow(link.dataset.cell);
+		});
 	for (const link of root.querySelectorAll("a[data-open]"))
 		link.addEventListener("click", (event) => {
 			if (event.ctrlKey || event.metaKey || event.shiftKey) return;

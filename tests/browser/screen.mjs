@@ -1,0 +1,89 @@
+// The first screen of a comparison, over pages_demo: what a reader has to see within the first 900 pixels, that nothing runs out of its
+// box at any width, and that the picture leads to its cells, with scripts and without. Usage: node screen.mjs SERVER
+import { chooseCell, openBrowser } from "./browser.mjs";
+import { end, result, test } from "./tap.mjs";
+
+const server = process.argv[2];
+const browser = await openBrowser();
+const { comparison, cell } = await chooseCell(server);
+const { cells } = await (await fetch(`${server}/api/v1/comparisons/${comparison.id}`)).json();
+const lost = cells.filter((c) => c.verdict === "regression");
+const worst = lost.reduce((a, b) => (b.change_pct < a.change_pct ? b : a));
+const path = `/comparisons/${comparison.id}`;
+const signed = (v) => `${v < 0 ? "−" : "+"}${Math.abs(v).toFixed(2)}`;
+
+async function open(width, colorScheme, address = path, scripts = true) {
+	const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, javaScriptEnabled: scripts });
+	const page = await context.newPage();
+	await page.goto(server + address);
+	return page;
+}
+
+async function isAbove(locator, pixels) { // all of it, and not empty
+	const box = await locator.first().boundingBox();
+	return box !== null && box.width > 0 && box.height > 0 && box.y >= 0 && box.y + box.height <= pixels;
+}
+
+for (const scripts of [true, false]) {
+	const page = await open(1440, "light", path, scripts);
+	const name = scripts ? "with scripts" : "without scripts";
+	const lead = page.locator("p.lead").first();
+	await test(`${name} the first 900 pixels hold the verdict`, () => isAbove(lead.locator(".v", { hasText: "regression" }), 900));
+	await test(`${name} they hold the worst cell with its change`, async () =>
+		await isAbove(lead.locator(`a[data-cell=c${cells.indexOf(worst)}]`), 900) && (await lead.innerText()).includes(signed(worst.change_pct)));
+	await test(`${name} they hold its interval`, async () =>
+		(await lead.innerText()).includes(`${signed(worst.ci_low_pct)} … ${signed(worst.ci_high_pct)}`) && isAbove(lead, 900));
+	await test(`${name} they hold how many cells lost`, async () => (await lead.innerText()).includes(`${lost.length} of ${cells.length} cells`));
+	await test(`${name} they say how sure that is`, () => isAbove(page.getByText("How sure:"), 900));
+	await test(`${name} they hold the whole picture, a link a cell`, async () =>
+		await isAbove(page.locator("#spread"), 900) && await page.locator("#spread li a").count() === cells.length);
+	await test(`${name} the picture leads to the opened cell`, async () => {
+		const quiet = cells.findIndex((c) => c.verdict === "unchanged");
+		await page.locator(`#spread a[data-cell=c${quiet}]`).click();
+		await page.locator(`tr[data-of=c${quiet}] td.open`).waitFor({ timeout: 20000 });
+		return page.locator(`#c${quiet}`).isVisible();
+	});
+	await page.context().close();
+}
+
+await test("each direction goes from the greatest loss to the greatest gain, and all intervals lie on the axis", async () => {
+	const page = await open(1440, "light");
+	const panels = await page.locator("#spread .panel").evaluateAll((all) => all.map((panel) => {
+		const inside = panel.querySelector("svg.axis").getBoundingClientRect();
+		const lines = [...panel.querySelectorAll(".strip line, .strip circle")].map((line) => line.getBoundingClientRect());
+		return { cells: [...panel.querySelectorAll("li a")].map((a) => Number(a.dataset.cell.slice(1))),
+			isInside: lines.length > 0 && lines.every((line) => line.left >= inside.left - 0.5 && line.right <= inside.right + 0.5) };
+	}));
+	const rising = (list) => list.every((n, i) => i === 0 || cells[list[i - 1]].change_pct <= cells[n].change_pct);
+	return panels.length === 2 && panels.every((panel) => panel.isInside && rising(panel.cells));
+});
+await test("rows that lost stand first, those that stayed are folded", async () => {
+	const page = await open(1440, "light");
+	const first = await page.locator("table.cells").first().locator("tbody > tr[data-key]").evaluateAll((all) => all.map((tr) => tr.dataset.key));
+	const folded = page.locator("details.fold:not([open])");
+	return first.length === lost.length && lost.every((c) => first.includes(c.cell)) && await folded.count() > 0 && !await folded.locator("table").first().isVisible();
+});
+await test("what was compared is one line that unfolds", async () => {
+	const page = await open(1440, "light", path, false);
+	const author = page.locator("#setting dt", { hasText: "Author" }).first();
+	if (await author.isVisible()) return false;
+	await page.locator("#setting > summary").click();
+	return author.isVisible();
+});
+
+for (const width of [390, 900, 1440])
+	for (const colorScheme of ["light", "dark"]) {
+		const page = await open(width, colorScheme, `${path}?show=`);
+		for (const details of await page.locator("details").all()) await details.evaluate((d) => { d.open = true; });
+		const out = await page.evaluate(() => [...document.querySelectorAll(".scroll, main, .card")]
+			.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => `${box.className} ${box.innerText.slice(0, 60)}: ${box.scrollWidth} in ${box.clientWidth}`));
+		result(out.length === 0, `at ${width} ${colorScheme} no table runs out of its box`, out.join("\n"));
+		const page2 = await open(width, colorScheme, `/comparisons/${comparison.id}?open=none`);
+		const row = page2.locator(`tr#c${cells.findIndex((c) => c.cell === cell.cell)}`), text = (await row.innerText()).replace(/\s+/g, " ");
+		const wanted = [signed(cell.change_pct), signed(cell.ci_low_pct), signed(cell.ci_high_pct), String(Math.floor(cell.base.median_ms)), String(Math.floor(cell.target.median_ms))];
+		result(wanted.every((w) => text.includes(w)), `at ${width} ${colorScheme} a row keeps change, interval and times`, `${text}: ${wanted}`);
+		await page2.context().close();
+		await page.context().close();
+	}
+await browser.close();
+end();

@@ -1,0 +1,75 @@
+/* The axis of changes: all of them lie on it, small ones keep their room, and the figures beside it are round. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "web/html/axis.h"
+
+static struct axis of(double low_pct, double high_pct, double threshold_pct)
+{
+	struct axis axis = axis_none();
+	axis_cover(&axis, low_pct);
+	axis_cover(&axis, NAN);
+	axis_cover(&axis, high_pct);
+	axis_settle(&axis, threshold_pct);
+	return axis;
+}
+
+static void all_lies_on_it(void **state)
+{
+	static const double ends[][3] = { { -4.3, 0.2, 1.5 }, { -0.1, 0.1, 1.5 }, { -99, 0, 1.5 }, { 0, 12345, 1.5 },
+		{ -60, 900, 1.5 }, { 0, 0, NAN }, { -2, 3, 0 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		struct axis axis = of(ends[i][0], ends[i][1], ends[i][2]);
+		double low = axis_at(&axis, ends[i][0]), zero = axis_at(&axis, 0), high = axis_at(&axis, ends[i][1]);
+		assert_true(low > 0 && low <= zero && zero <= high && high < 1);
+		if (ends[i][2] > 0)
+			assert_true(axis_at(&axis, -ends[i][2]) > 0 && axis_at(&axis, ends[i][2]) < 1);
+	}
+}
+
+/* One cell that lost half its speed leaves the threshold of the others where it can be seen. */
+static void small_changes_keep_room(void **state)
+{
+	struct axis straight = of(-4, 1, 1.5), bent = of(-50, 1, 1.5);
+	(void)state;
+	assert_true(axis_at(&straight, 0) - axis_at(&straight, -1) > 0.15);
+	assert_true(straight.bend_pct <= 0 && bent.bend_pct > 0);
+	assert_true(axis_at(&bent, 0) - axis_at(&bent, -1.5) > 0.1);
+}
+
+static void ticks_are_round_rising_and_apart(void **state)
+{
+	static const double ends[][2] = { { -4.3, 0.2 }, { -0.1, 0.1 }, { -99, 0 }, { 0, 12345 }, { -60, 900 } };
+	static const int wanted[] = { 5, 4, 4, 5, 4 };
+	(void)state;
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		struct axis axis = of(ends[i][0], ends[i][1], 1.5);
+		double tick[AXIS_TICKS_MAX];
+		int n = axis_ticks(&axis, 0.1, tick), zeros = 0;
+		for (int k = 0; k < n; k++) {
+			double digits = tick[k] == 0 ? 1 : fabs(tick[k]) / pow(10, floor(log10(fabs(tick[k])) + 1e-9));
+			zeros += tick[k] == 0;
+			assert_true(fabs(digits * 2 - round(digits * 2)) < 1e-6);
+			assert_true(k == 0 || axis_at(&axis, tick[k]) - axis_at(&axis, tick[k - 1]) > 0.099);
+		}
+		assert_int_equal(zeros, 1);
+		if (n < wanted[i])
+			fail_msg("%d figures beside axis %zu", n, i);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_lies_on_it),
+		cmocka_unit_test(small_changes_keep_room),
+		cmocka_unit_test(ticks_are_round_rising_and_apart),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

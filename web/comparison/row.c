@@ -1,0 +1,186 @@
+#include "web/comparison/row.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "web/comparison/peer.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+struct row_shape row_shape(const struct comparison *c)
+{
+	struct row_shape s = { .columns = 8, .has_flops = comparison_has_flops(c) };
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_cell *cell = &c->cell[i];
+		s.has_peak |= isfinite(comparison_peak_pct(c, cell->target_tflops, cell->target_mhz));
+		s.has_since |= isfinite(cell->since_previous_pct);
+	}
+	s.n_peers = comparison_peers(c, s.peer);
+	s.columns += s.has_flops + s.has_peak + s.has_since + s.n_peers;
+	return s;
+}
+
+/* ---- head ------------------------------------------------------------------------------------------------------------- */
+
+/* What is "x" stands in the opened row too, or in the table to download, and gives way first. */
+void row_head(struct buf *out, const struct comparison *c, const struct row_shape *shape, const char *sort)
+{
+	enum { FLOPS = 6, PEAK, PEERS_BEFORE };
+	static const struct {
+		const char *label, *by, *class, *note;
+	} columns[] = {
+		{ "Case", "case", "", "" },
+		{ "Verdict", "verdict", "", "" },
+		{ "Change", "change", "n",
+			"of speed, the middle of paired ratios: the quotient of the two medians may read a little "
+			"otherwise; negative is "
+			"slower" },
+		{ "95 % interval", "", "n ci", "where the change lies" },
+		{ "Base ms", "base", "n ms", "" },
+		{ "Target ms", "target", "n ms", "" },
+		{ "TFLOP/s", "", "n w", "useful FLOPs of the target" },
+		{ "% peak", "", "n x", "of the tensor cores' peak at the clock that was held" },
+		{ "Since last", "", "n x", "against the push before this one, without a verdict" },
+		{ "Loss it calls", "", "n x", "the smallest loss that these launches would have called" },
+		{ "Launches", "", "n x", "fresh processes that timed both sides" },
+	};
+	bool falling = *sort == '-';
+	emit_raw(out, "<div class=scroll tabindex=0><table class=cells data-sorts data-filters><thead><tr>");
+	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+		for (int k = 0; i == PEERS_BEFORE && k < shape->n_peers; k++) {
+			emit_raw(out, "<th scope=col class=\"n x\" title=\"throughput of the target in percent of this "
+				      "peer\u2019s\">% ");
+			emit_text(out, shape->peer[k]);
+			emit_raw(out, "</th>");
+		}
+		if ((i == FLOPS && !shape->has_flops) || (i == PEAK && !shape->has_peak) ||
+			(i == PEERS_BEFORE && !shape->has_since))
+			continue;
+		const char *by = columns[i].by;
+		bool is_sorted = *by && strcmp(by, sort + falling) == 0;
+		emit_rawf(out, "<th scope=col class=\"%s\"", columns[i].class);
+		if (*by)
+			emit_rawf(out, " data-sort=%s", by);
+		if (is_sorted)
+			emit_raw(out, falling ? " aria-sort=descending" : " aria-sort=ascending");
+		if (*columns[i].note)
+			emit_rawf(out, " title=\"%s\"", columns[i].note);
+		emit_raw(out, ">");
+		if (*by)
+			emit_rawf(out, "<a href=\"/comparisons/%lld?sort=%s%s\">%s</a></th>", (long long)c->id,
+				is_sorted && !falling ? "-" : "", by, columns[i].label);
+		else
+			emit_rawf(out, "%s</th>", columns[i].label);
+	}
+	emit_raw(out, "</tr></thead><tbody>\n");
+}
+
+/* ---- one row ---------------------------------------------------------------------------------------------------------- */
+
+static void number(struct buf *out, double v, const char *class)
+{
+	if (isfinite(v))
+		emit_rawf(out, "<td class=\"%s\" data-v=\"%.9g\">", class, v);
+	else
+		emit_rawf(out, "<td class=\"%s\">", class);
+}
+
+/* What a person has to know beside the verdict. */
+static void flags(struct buf *out, const struct comparison_cell *cell)
+{
+	static const struct {
+		const char *word, *says;
+	} known[] = {
+		{ "borderline", "decided by its sign at the last launch" },
+		{ "tail", "slow calls became more frequent" },
+		{ "sustained", "in bursts, at the clock that its power draw allows" },
+		{ "call", "slower from the host" },
+		{ "enqueue", "the host works longer to start it" },
+		{ "blind", "launches of equal builds scatter too much here to show a loss of the threshold" },
+		{ "noisy", "its launches scattered too much this time" },
+		{ "clock", "a part of the change is what it does to the clock" },
+	};
+	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
+		size_t len = strcspn(word, " ");
+		for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+			if (strlen(known[k].word) == len && memcmp(word, known[k].word, len) == 0)
+				emit_rawf(out, "<span class=why>%s</span>", known[k].says);
+		word += len;
+	}
+}
+
+static void verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
+{
+	emit_raw(out, "<td>");
+	layout_verdict(out, verdict_word(kind, cell->verdict));
+	if (*cell->failure) {
+		emit_raw(out, " ");
+		emit_text(out, cell->failure);
+	}
+	flags(out, cell);
+	if (comparison_is_reconfigured(cell)) {
+		emit_raw(out, "<span class=why>configuration: ");
+		emit_text(out, cell->base_config);
+		emit_raw(out, " \u2192 ");
+		emit_text(out, cell->target_config);
+		emit_raw(out, "</span>");
+	}
+	if (*cell->reason) {
+		emit_raw(out, "<span class=why>");
+		emit_text(out, cell->reason);
+		emit_raw(out, "</span>");
+	}
+	emit_raw(out, "</td>");
+}
+
+void row_draw(struct buf *out, const struct comparison *c, const struct row_shape *shape, const struct comparison_cell *cell,
+	bool open, bool directed)
+{
+	double peak_pct = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
+	emit_rawf(out, "<tr id=c%d data-key=\"", cell->n);
+	emit_attribute(out, cell->key);
+	emit_rawf(out, "\"><th scope=row data-v=%d><a data-open aria-expanded=%s href=\"/comparisons/%lld?open=%d#c%d\">",
+		cell->n, open ? "true" : "false", (long long)c->id, cell->n, cell->n);
+	layout_case(out, cell->key, cell->title, cell->size);
+	if (directed) {
+		buf_putc(out, ' ');
+		emit_text(out, cell->direction);
+	}
+	emit_raw(out, "</a></th>");
+	verdict(out, c->kind, cell);
+	number(out, cell->change_pct, "n");
+	layout_change(out, cell->change_pct);
+	emit_raw(out, "</td><td class=\"n ci\">");
+	if (isfinite(cell->ci_low_pct)) {
+		layout_signed(out, cell->ci_low_pct, 2);
+		emit_raw(out, "\u00a0\u2026\u00a0");
+		layout_signed(out, cell->ci_high_pct, 2);
+	} else {
+		emit_raw(out, "\u2013");
+	}
+	emit_raw(out, "</td>");
+	number(out, cell->base_ms, "n ms");
+	layout_ms(out, cell->base_ms);
+	emit_raw(out, "</td>");
+	number(out, cell->target_ms, "n ms");
+	layout_ms(out, cell->target_ms);
+	emit_raw(out, "</td>");
+	if (shape->has_flops) {
+		emit_raw(out, "<td class=\"n w\">");
+		layout_tflops(out, cell->target_tflops);
+		emit_raw(out, "</td>");
+	}
+	if (shape->has_peak) {
+		emit_rawf(out, isfinite(peak_pct) ? "<td class=\"n x\">%.1f</td>" : "<td class=\"n x\">\u2013</td>", peak_pct);
+	}
+	for (int k = 0; k < shape->n_peers; k++)
+		comparison_peer_column(out, cell, shape->peer[k]);
+	if (shape->has_since) {
+		emit_raw(out, "<td class=\"n x\">");
+		layout_change(out, cell->since_previous_pct);
+		emit_raw(out, "</td>");
+	}
+	number(out, cell->mde_pct, "n x");
+	emit_rawf(out, isfinite(cell->mde_pct) ? "%.2f\u00a0%%" : "\u2013", cell->mde_pct);
+	emit_rawf(out, "</td><td class=\"n x\">%d</td></tr>\n", cell->launches);
+}
