@@ -7,7 +7,7 @@
 # For tests/gpu/why.sh, one cause each:
 #   spills       forward keeps a quarter of its scores in local memory for a while
 #   banks        forward moves a register through shared memory, all lanes of a warp in one bank
-#   order        without a causal mask all heads are walked side by side: what blocks of 49,152 tokens use no longer fits the L2
+#   order        without a causal mask all heads are walked side by side: K and V come from DRAM, which costs time where each head has its own
 #   balance      causal backward walks all parts of the query heads side by side, which makes it faster
 #   twice        forward stores each tile of O twelve times
 #   parts        causal backward walks its query heads in one part

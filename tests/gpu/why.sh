@@ -3,6 +3,8 @@
 # then a profile of it, kept as a recording that tests/core/test_cause.c reads; and profiles of equal modules, in which nothing may be named.
 # Usage: tests/gpu/why.sh BUNDLE OUT [PLANT...]     all plants, and "equal"
 #   OUT gets a file PLANT.jsonl for each, equal-N.jsonl, why.txt (what was said, seconds). It needs nvcc.
+#   MODULES: folder with plain.so and NAME.so, stripped, which are then not built
+# Of serial and barrier the samples have to fall behind the instructions that they added (why_stalls.py).
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(cd "$1" && pwd)
@@ -10,7 +12,7 @@ mkdir -p "$2"
 out=$(cd "$2" && pwd)
 shift 2
 export PATH=$bundle/bin:/usr/local/cuda/bin:$PATH LC_ALL=C.UTF-8
-suite=$bundle/share/suites/ffa.yaml
+suite=$bundle/share/suites/ffa.yaml heads=$root/tests/gpu/why-heads.yaml
 forward='*/causal/s8192/*/forward' backward='*/causal/s8192/*/backward'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,6 +20,10 @@ say() { echo "$*" | tee -a "$out/why.txt"; }
 
 # NAME -> $work/NAME.so
 build() {
+	if [ -n "${MODULES:-}" ]; then
+		cp "$MODULES/$1.so" "$work/"
+		return
+	fi
 	mkdir -p "$work/$1"
 	cp -r "$bundle/kernels" "$work/$1/"
 	case $1 in
@@ -27,9 +33,9 @@ build() {
 	esac && make -s -j4 -C "$work/$1/kernels" DEVICE=cuda >"$work/$1.log" 2>&1 && cp "$work/$1/kernels/build/cuda/libattention.so" "$work/$1.so" ||
 		say "$1: it does not build: $(tail -n 3 "$work/$1.log")"
 }
-# NAME CELL BASE: the comparison, the profile, and both as one recording
+# NAME CELL BASE SUITE: the comparison, the profile, and both as one recording
 plant() {
-	local began=$SECONDS compared
+	local began=$SECONDS compared suite=${4:-$suite}
 	flopwatch-worker compare --suite "$suite" --base "$work/${3:-plain}.so" --target "$work/$1.so" --cells "$2" --device cuda --budget-s 12 --json \
 		>"$work/$1.json" 2>"$work/$1.err"
 	compared=$((SECONDS - began))
@@ -39,6 +45,7 @@ plant() {
 	say "$1: compared in $compared s, profiled in $((($(date +%s%N) - began) / 1000000)) ms"
 	"$root/tests/gpu/why_recording.py" "$1" "$work/$1.json" "$work/$1.lines" >"$out/$1.jsonl" || say "$1: no recording"
 	head -n 1 "$out/$1.jsonl" | cut -c1-200
+	case $1 in serial | barrier) say "$("$root/tests/gpu/why_stalls.py" "$1" "$work/$1.lines" || echo "$1: NOT where it was planted")" ;; esac
 }
 equal() {
 	local n=0 cells
@@ -75,7 +82,7 @@ for name in $wanted; do
 		;;
 	spills | banks | twice | overlap | barrier | exponentials | grid | memset | tail | evict) plant "$name" "$forward" ;;
 	balance | parts | serial | scalar) plant "$name" "$backward" ;;
-	order) plant "$name" '*/r0.1/b128/*/forward' ;;
+	order) plant "$name" '*' plain "$heads" ;;
 	equal) equal ;;
 	esac
 done

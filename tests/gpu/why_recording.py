@@ -11,7 +11,7 @@ PLANTS = {  # what may stand first, and where
     "needless-80": (["tensor_instructions"], FORWARD),
     "spills": (["spills"], FORWARD),
     "banks": (["bank_conflicts"], FORWARD),
-    "order": (["dram_reads", "l2_reads"], FORWARD),
+    "order": (["dram_reads"], FORWARD),
     "balance": (["imbalance"], BACKWARD),
     "twice": (["l2_writes", "dram_writes"], FORWARD),
     "parts": (["config"], ""),

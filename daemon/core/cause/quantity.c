@@ -105,6 +105,9 @@ static void settle_own(struct quantities *q)
 		follows(q, QUANTITY_ALL, of[i].target - of[i].base);
 	follows(q, QUANTITY_WAVEFRONTS, of[QUANTITY_CONFLICTS].own);
 	follows(q, QUANTITY_DRAM_READS, growth(&of[QUANTITY_L2_READS]) * of[QUANTITY_DRAM_READS].base);
+	/* what comes from DRAM is filled in by reads of the L2 that no multiprocessor asked for */
+	if (of[QUANTITY_DRAM_READS].own != 0)
+		follows(q, QUANTITY_L2_READS, (of[QUANTITY_DRAM_READS].target - of[QUANTITY_DRAM_READS].base) / RATES_SECTOR);
 	follows(q, QUANTITY_DRAM_WRITES, growth(&of[QUANTITY_L2_WRITES]) * of[QUANTITY_DRAM_WRITES].base);
 }
 
