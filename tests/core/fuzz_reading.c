@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "core/reading/ncu_source.h"
 #include "core/reading/reading.h"
 #include "fuzz_replay.h"
 
@@ -30,6 +31,14 @@ static void check(const struct reading *r)
 			"a row that is left out is a row, or nobody says why");
 }
 
+static int see(void *arg, const struct ncu_stall *s, struct fw_err *err)
+{
+	(void)arg;
+	(void)err;
+	must(s->launch >= 0 && s->samples > 0 && s->reason[0], "an instruction without samples");
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const formats[] = { "flopwatch", "ffa", "nvbench", "google-benchmark", "hyperfine", "triton",
@@ -37,6 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *guess = reading_guess((const char *)data, size, "flops.csv");
 
 	must(!guess || reading_known(guess), "an unknown format is guessed");
+	struct fw_err ignored = { 0 };
+	int launches;
+	(void)ncu_source_each((const char *)data, size, "file", see, NULL, &launches, &ignored);
 	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
 		struct fw_err err = { 0 };
 		struct reading r;

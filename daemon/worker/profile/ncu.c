@@ -12,7 +12,7 @@
 #include "worker/machine/cudatool.h"
 #include "worker/profile/collect.h"
 
-enum { OUTPUT_MAX = 16 << 20, NAMES_SIZE = 8192, CELL_MAX = 64 << 10, VERSION_MS = 10000 };
+enum { OUTPUT_MAX = 16 << 20, NAMES_SIZE = 8192, CELL_MAX = 64 << 10, VERSION_MS = 10000, ARGS_MAX = 24 };
 
 struct tool {
 	char path[4096], name[64]; /* name: "ncu 2025.3.1" */
@@ -130,35 +130,50 @@ static bool find_tool(struct tool *t)
 	return true;
 }
 
-/* 1 counted, 0 not, with `why`; -1 error. */
-static int count(struct kept *k, struct kept_cell *c, const struct tool *tool, int side, struct kept_process *p, char *why,
-	size_t size, struct fw_err *err)
+int ncu_run(struct kept *k, struct kept_cell *c, int side, const char *const *options, struct buf *said, char *why, size_t size,
+	struct fw_err *err)
 {
 	struct bench *b = k->bench;
-	int subject = side ? b->target : b->base;
-	char device[32];
+	int subject = side ? b->target : b->base, n = 0;
+	char path[4096], device[32];
 	struct proc_exit how;
-	struct buf cell, said;
+	struct buf cell;
 	struct jsonw j;
+	buf_init(said, OUTPUT_MAX);
+	if (!cudatool_find("ncu", path, sizeof path)) {
+		snprintf(why, size, "it is not there");
+		return 0;
+	}
 	buf_init(&cell, CELL_MAX);
-	buf_init(&said, OUTPUT_MAX);
 	jsonw_init(&j, &cell);
 	protocol_put_cell(&j, &b->cells[c->cell]);
 	snprintf(device, sizeof device, "%s:%d", device_kind_name(b->device.kind), b->device.index);
-	const char *argv[] = { tool->path, "--profile-from-start", "off", "--clock-control", "none", "--cache-control", "none",
-		"--csv", "--page", "raw", "--print-units", "base", "--metrics", tool->metrics, NULL };
+	const char *argv[ARGS_MAX] = { path, "--profile-from-start", "off", "--clock-control", "none", "--cache-control", "none",
+		"--csv", "--print-units", "base" };
+	for (n = 10; *options && n < ARGS_MAX - 1;)
+		argv[n++] = *options++;
 	const char *runner_argv[] = { "--capture", cell.data, "--module", "/proc/self/fd/10", "--device", device, "--calls", "1",
 		"--warmup", "1", "--provider", b->subject[subject].provider, "--config", bench_pinned(b, subject, c->cell),
 		NULL };
 	double before_s = b->gpu_s;
 	struct runner_task task = { .n_subjects = 1, .subject = { subject }, .deadline_s = collect_deadline_s(b) };
-	int result = runner_child_under(b, &task, argv, runner_argv, &said, &how, err);
+	int result = runner_child_under(b, &task, argv, runner_argv, said, &how, err);
 	c->gpu_s += b->gpu_s - before_s;
 	if (result == 0 && how.timed_out)
 		snprintf(why, size, "it did not end within %g s", task.deadline_s);
-	else if (result == 0)
-		result = ncu_take(p, said.data, said.len, why, size);
 	buf_fini(&cell);
+	return result != 0 ? -1 : !how.timed_out;
+}
+
+/* 1 counted, 0 not, with `why`; -1 error. */
+static int count(struct kept *k, struct kept_cell *c, const struct tool *tool, int side, struct kept_process *p, char *why,
+	size_t size, struct fw_err *err)
+{
+	const char *const options[] = { "--page", "raw", "--metrics", tool->metrics, NULL };
+	struct buf said;
+	int result = ncu_run(k, c, side, options, &said, why, size, err);
+	if (result == 1)
+		result = ncu_take(p, said.data, said.len, why, size);
 	buf_fini(&said);
 	return result;
 }

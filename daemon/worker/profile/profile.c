@@ -8,6 +8,7 @@
 #include "worker/profile/collect.h"
 #include "worker/profile/difference.h"
 #include "worker/profile/ncu.h"
+#include "worker/profile/ncu_stalls.h"
 #include "worker/profile/sample.h"
 #include "worker/profile/swap.h"
 
@@ -87,6 +88,8 @@ int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best
 	int result = idle < 0 ? -1 : collect(&k, idle ? best : EVIDENCE_CODE, err);
 	if (result == 0)
 		result = sample_stalls(&k, err);
+	if (result == 0)
+		result = ncu_stalls(&k, err);
 	if (result == 0)
 		result = swap_run(&k, err);
 	if (result == 0)
