@@ -14,7 +14,8 @@ struct ncu_stall {
 	int launch;      /* place in the file, from 0 */
 	uint32_t offset; /* bytes from the kernel's first instruction */
 	int samples;
-	const char *reason; /* what most of them waited for, by the name of a counter; "other": a reason that has no column of its own */
+	const char *
+		reason; /* what most of them waited for, by the name of a counter; "other": a reason that has no column of its own */
 	int of_reason;
 };
 

@@ -55,8 +55,7 @@ static int take(void *arg, const struct ncu_stall *s, struct fw_err *err)
 	return 0;
 }
 
-bool ncu_stalls_take(
-	const struct kept_process *p, const char *text, size_t len, struct kept_stalls *out, char *why, size_t size)
+bool ncu_stalls_take(const struct kept_process *p, const char *text, size_t len, struct kept_stalls *out, char *why, size_t size)
 {
 	struct table t = { .process = p, .out = out, .launch = -1 };
 	struct fw_err err = { 0 };

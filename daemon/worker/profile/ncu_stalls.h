@@ -11,7 +11,6 @@ int ncu_stalls(struct kept *k, struct fw_err *err);
  * What it printed about one call: launch i of it is kernel i of `p`. False: they are not the same launches, or there is no table; `why` says
  * so. Own: kept_clear_stalls. Shape: why[size].
  */
-bool ncu_stalls_take(
-	const struct kept_process *p, const char *text, size_t len, struct kept_stalls *out, char *why, size_t size);
+bool ncu_stalls_take(const struct kept_process *p, const char *text, size_t len, struct kept_stalls *out, char *why, size_t size);
 
 #endif
