@@ -14,8 +14,11 @@ WERROR   ?= 1
 PREFIX   ?= /usr
 VERSION  := 0.1.0
 
-CFLAGS   ?= -O2 -g
-WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith $(if $(filter 1,$(WERROR)),-Werror)
+# With sanitizers it is compiled fast, and gcc is not asked about sizes, of which it guesses wrong in what they instrument.
+CFLAGS   ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith \
+            $(if $(SANITIZE),-Wno-format-truncation -Wno-restrict) \
+            $(if $(filter 1,$(WERROR)),-Werror)
 HARDEN   := -fstack-protector-strong -fPIE $(if $(SANITIZE),,-D_FORTIFY_SOURCE=2)
 SAN      := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -DFW_VERSION='"$(VERSION)"' -Idaemon -I. -Ibuild $(CFLAGS) $(WARNINGS) $(HARDEN) $(SAN)

@@ -1,13 +1,18 @@
 #!/bin/bash
-# Build everything twice (plain, and with ASan and UBSan), run every test, end with "N passed, N failed".
+# Build the programs, and what tests them with ASan and UBSan; run every test; end with "N passed, N failed".
 # Arguments: name patterns; only tests whose path holds one of them are run, e.g. `tests/run.sh flopwatchd/ test_stats`.
 #
-# A test is tests/ROOM/test_NAME.c or fuzz_NAME.c (run with the sanitizers) or tests/ROOM/test_NAME.sh. Two run at a time;
-# those of $alone have the machine to themselves.
+# A test is tests/ROOM/test_NAME.c or fuzz_NAME.c (run with the sanitizers) or tests/ROOM/test_NAME.sh. Most of them wait half of
+# their time, for a daemon or a disk, so two run for each core. A script may ask for less company by a line of its own:
+#
+#   # Runs beside one other.   what it asserts are verdicts by the clock of this machine
+#   # Runs alone.
+#
+# Those come first and last. A test is told when it has ended.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C.UTF-8 FW_BIN="$PWD/build/bin"
-alone="web/test_browser flopwatchd/test_cores house/test_demo"
+lanes=$((2 * $(nproc)))
 logs=build/tests/logs
 mkdir -p "$logs"
 rm -f "$logs"/*
@@ -15,6 +20,7 @@ rm -f "$logs"/*
 started=$SECONDS
 passed=0
 failed=0
+wrong=()
 
 stop() { # a build that breaks is one failed test, and nothing else can run
 	printf '%s\n' "$1"
@@ -47,58 +53,83 @@ tally() { # ROOM/NAME
 		printf 'ok    %-40s %4d %4d s%s\n' "$test" "$ok" "$seconds" "$([ "$skipped" = 0 ] || printf ', %d skipped' "$skipped")"
 		grep -hE '# SKIP' "$log.log" | sed 's/^/      /'
 	else
+		wrong+=("$test")
 		printf 'FAIL  %-40s %4d failed %4d s%s\n' "$test" "$bad" "$seconds" "$note"
 		grep -v '^ok ' "$log.log" | tail -n 60 | sed 's/^/      /'
 	fi
 }
 
-run_one() { # ROOM/NAME, seconds, command...
-	local log=$logs/${1//\//-} limit=$2 begin=$SECONDS
-	shift 2
-	timeout -k 10 "$limit" "$@" >"$log.log" 2>&1 </dev/null
+# Its output and how it ended, into logs.
+run_one() { # file
+	local test=$1 log begin=$SECONDS
+	test=${test#tests/}
+	log=$logs/${test//\//-}
+	log=${log%.*}
+	case $test in
+	*.c) timeout -k 10 300 "build/san/tests/${test%.c}" ;;
+	*) timeout -k 10 900 bash "$1" ;;
+	esac >"$log.log" 2>&1 </dev/null
 	echo "$? $((SECONDS - begin))" >"$log.status"
 }
 
-# Run and tell, two at a time, in the order in which they were given: a test is told when those before it are.
-run_all() { # seconds, runner of a file, file...
-	local limit=$1 runner=$2 file test told=() next=0
-	shift 2
-	for file; do
-		test=${file#tests/}
-		test=${test%.*}
-		while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
-		"$runner" "$test" "$limit" "$file" &
-		told+=("$test")
-		while [ $next -lt ${#told[@]} ] && [ -s "$logs/${told[next]//\//-}.status" ]; do tally "${told[next++]}"; done
-	done
-	wait
-	while [ $next -lt ${#told[@]} ]; do tally "${told[next++]}"; done
+# Lanes that a test takes of those that there are.
+lanes_of() { # file
+	case $(grep -m 1 -oE '^# Runs (alone|beside one other)\.$' "$1") in
+	"# Runs alone.") echo "$lanes" ;;
+	"# Runs beside"*) echo $((lanes - 1)) ;;
+	*) echo 1 ;;
+	esac
 }
-program() { run_one "$1" "$2" "build/san/tests/$1"; }
-script() { run_one "$1" "$2" bash "$3"; }
+
+# The first that waits and fits into the free lanes is started, until none does; then whoever ends makes room.
+run_all() { # file...
+	local waiting=("$@") free=$lanes n file pid
+	local -A running=()
+	while [ ${#waiting[@]} != 0 ] || [ ${#running[@]} != 0 ]; do
+		for n in "${!waiting[@]}"; do
+			[ "$free" -gt 0 ] || break
+			file=${waiting[n]}
+			[ "${takes[$file]}" -le "$free" ] || continue
+			run_one "$file" &
+			running[$!]=$file
+			free=$((free - takes[$file]))
+			unset "waiting[n]"
+		done
+		wait -n
+		for pid in "${!running[@]}"; do
+			kill -0 "$pid" 2>/dev/null && continue
+			file=${running[$pid]}
+			unset "running[$pid]"
+			free=$((free + takes[$file]))
+			file=${file#tests/}
+			tally "${file%.*}"
+		done
+	done
+}
 
 stray=$(find tests -maxdepth 1 \( -name 'test_*' -o -name 'fuzz_*' -o -name 't[0-9]*' \))
 [ -z "$stray" ] || { echo "tests that lie in no room are not run: $stray"; failed=1; }
 
 echo "building"
-make --no-print-directory -j2 all test-programs modules >"$logs/build.log" 2>&1 || stop "the build failed:" "$logs/build.log"
+make --no-print-directory -j2 all modules build/tests/browser/pages_demo >"$logs/build.log" 2>&1 || stop "the build failed:" "$logs/build.log"
 make --no-print-directory -j2 SANITIZE=1 test-programs >"$logs/build-san.log" 2>&1 || stop "the sanitizer build failed:" "$logs/build-san.log"
 echo "built in $((SECONDS - started)) s"
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 CMOCKA_MESSAGE_OUTPUT=TAP
 
-programs=() scripts=() last=()
-for file in tests/*/test_*.c tests/*/fuzz_*.c tests/*/test_*.sh; do
-	test=${file#tests/}
-	matches "$test" || continue
-	case $file in
-	*.c) programs+=("$file") ;;
-	*) if [[ " $alone " == *" ${test%.sh} "* ]]; then last+=("$file"); else scripts+=("$file"); fi ;;
+declare -A takes=()
+clocked=() scripts=() programs=()
+for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
+	matches "${file#tests/}" || continue
+	takes[$file]=$(lanes_of "$file")
+	case $file:${takes[$file]} in
+	*.c:*) programs+=("$file") ;;
+	*:$((lanes - 1))) clocked+=("$file") ;;
+	*) scripts+=("$file") ;;
 	esac
 done
-run_all 300 program ${programs[@]+"${programs[@]}"}
-run_all 900 script ${scripts[@]+"${scripts[@]}"}
-for file in ${last[@]+"${last[@]}"}; do run_all 900 script "$file"; done
+run_all ${clocked[@]+"${clocked[@]}"} ${scripts[@]+"${scripts[@]}"} ${programs[@]+"${programs[@]}"}
 
+[ ${#wrong[@]} = 0 ] || printf 'wrong: %s\n' "${wrong[*]}"
 printf 'in %d s\n%d passed, %d failed\n' "$((SECONDS - started))" "$passed" "$failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Measuring cores kept apart: what the kernel says about the real processes of a daemon, its build and its runners.
+# Runs alone.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 

@@ -342,7 +342,7 @@ is "has no branches" "$out" ""
 quiet git -C co push -q ../empty.git main
 ok "and gets some" "$git_" fetch --url "$tmp/empty.git" --mirror "$tmp/m3"
 is "later" "$(j .name)" main
-flock "$m.lock" sleep 100 & holder=$!
+(exec 8>"$m.lock" && flock 8 && exec sleep 100) & holder=$!
 on_exit kill "$holder"
 until ! flock -n "$m.lock" true; do :; done
 fails "two at once" 75 "$git_" fetch --url "$tmp/co" --mirror "$m"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The kit: one header and one Python file, by themselves, on a device that is made up, around scripts that know nothing of it, and by turns.
+# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/turns.sh"

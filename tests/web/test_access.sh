@@ -70,7 +70,8 @@ is "the command line by environment" "$(FLOPWATCH_TOKEN=$read_token "$bin/flopwa
 is "a reader starts nothing" "$(with "$read_token" -X POST -d '{"repo":"kernels","target":"main"}' "$server/api/v1/jobs")" 403
 like "and hears why" "$(cat "$tmp/body")" 'reader has scope read; this needs trigger'
 push kernels main
-await test -n "$(sql "SELECT sha FROM git_commit LIMIT 1")"
+commit_is_seen() { [ -n "$(sql "SELECT sha FROM git_commit LIMIT 1")" ]; }
+await commit_is_seen
 is "one who may, does" "$(with "$trigger_token" -H 'Content-Type: application/json' -d "{\"repo\":\"kernels\",\"target\":\"$(head_of kernels)\"}" "$server/api/v1/jobs" | cut -c1)" 2
 is "but is no admin" "$(with "$trigger_token" "$server/api/v1/tokens")" 403
 is "nor lets cells be forgotten" "$(with "$trigger_token" -X POST "$server/api/v1/calibration/forget")" 403

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The anchor of a history takes turns beside base and target; where it cannot, these go on without it, and a note says why.
+# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/turns.sh"

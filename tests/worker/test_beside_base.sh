@@ -1,5 +1,6 @@
 #!/bin/bash
 # What a module leaves behind does not weigh on the base's calls, and a base that is slower beside it than alone is no yardstick.
+# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$root/tests/lib/integrity.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Kernels that cheat are found out, each for its own reason; honest fast ones are not accused. Real processes, the real clock.
+# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$root/tests/lib/integrity.sh"
 

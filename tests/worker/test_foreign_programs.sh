@@ -1,5 +1,6 @@
 #!/bin/bash
 # Benchmarks that are programs of their own: pushed, built, run in turns, judged and shown like kernels.
+# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

@@ -1,5 +1,6 @@
 #!/bin/bash
 # What a module finds on its descriptors does not help it to timings of its own, or to the rows that are checked.
+# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$root/tests/lib/integrity.sh"
 

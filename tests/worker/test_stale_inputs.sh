@@ -1,5 +1,6 @@
 #!/bin/bash
 # K and V change between calls on one plan, as Q and dO do: what a module keeps of them is wrong, in checks and while it is timed.
+# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$root/tests/lib/integrity.sh"
 

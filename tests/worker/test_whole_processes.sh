@@ -1,5 +1,6 @@
 #!/bin/bash
 # Programs that take no turns: what a process takes to settle is no part of its time, and the clock that it ran at is taken out of it.
+# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/turns.sh"
