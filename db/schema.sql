@@ -258,7 +258,8 @@ CREATE TABLE cell (
 	direction     TEXT    NOT NULL DEFAULT '',
 	series        TEXT    NOT NULL DEFAULT 'device', -- the one that decides
 	input_sha     TEXT    NOT NULL DEFAULT '',
-	flops         REAL,                            -- useful; NULL for foreign benchmarks
+	flops         REAL,                            -- useful, by which it is shown to be fast; NULL where it is not
+	bytes         REAL,                            -- likewise
 	threshold_pct REAL    NOT NULL,
 	-- what its launches say
 	m             REAL,                            -- log time ratio of wall time, positive = slower

@@ -102,12 +102,14 @@ struct family {
 	/** What of it no key says, for the hash of a suite; NULL: the canonical JSON. */
 	void (*digest)(const void *shape, uint64_t seed, struct buf *out);
 	double (*flops)(const void *shape, enum direction d); /* useful ones of a call; 0 where they say nothing */
-	double (*bytes)(const void *shape, enum direction d); /* that every implementation moves at least */
+	double (*bytes)(
+		const void *shape, enum direction d); /* that every implementation moves at least; NULL: every buffer once */
 	int32_t (*multiplied)(
 		const void *shape, enum direction d); /* enum fw_dtype of what is multiplied: its peak; NULL: bf16 */
 
 	/* A problem of that shape. */
-	void (*abi)(const void *shape, enum direction d, void *out); /* the kernel ABI's struct. Shape: out[abi_bytes] */
+	void (*abi)(const void *shape, enum direction d,
+		void *out); /* the kernel ABI's struct, out[abi_bytes]; NULL: the shape is it */
 	enum slot_use (*use)(const void *shape, enum direction d, int slot);
 	enum slot_change (*change)(const void *shape, enum direction d, int slot);
 	/** Strides and type of a used slot; returns its bytes. */

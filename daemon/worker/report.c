@@ -15,16 +15,22 @@ enum { TEXT_MAX = 4 << 20 };
 struct figures {
 	enum verdict verdict;
 	bool measured;
-	double base_ms, target_ms, base_tflops, target_tflops;
+	double base_ms, target_ms, base_rate, target_rate; /* TFLOP/s, or GB/s */
 	double change_pct, low_pct, high_pct;
 	struct mean_judgement mean;
 	bool by_mean; /* it decides */
 };
 
+static bool is_by_bytes(const struct bench *b, int cell)
+{
+	return case_metric(&b->cells[cell]) == METRIC_GBPS;
+}
+
 static void figures_of(const struct bench *b, int cell, struct figures *f)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	double flops = case_flops(&b->cells[cell]);
+	bool by_bytes = is_by_bytes(b, cell);
+	double work = by_bytes ? case_bytes(&b->cells[cell]) * 1e3 : case_flops(&b->cells[cell]);
 
 	*f = (struct figures){ .verdict = bench_verdict(b, cell) };
 	f->measured = c->judged && c->n_launches > 0;
@@ -34,8 +40,8 @@ static void figures_of(const struct bench *b, int cell, struct figures *f)
 	f->by_mean = f->mean.verdict == f->verdict && mean_decides(&f->mean, &c->judgement);
 	f->base_ms = bench_median_ms(b, cell, false);
 	f->target_ms = bench_median_ms(b, cell, true);
-	f->base_tflops = flops / (f->base_ms * 1e9);
-	f->target_tflops = flops / (f->target_ms * 1e9);
+	f->base_rate = work / (f->base_ms * 1e9);
+	f->target_rate = work / (f->target_ms * 1e9);
 	f->change_pct = stats_change_pct(c->judgement.all.m);
 	f->low_pct = stats_change_pct(c->judgement.all.ci_high);
 	f->high_pct = stats_change_pct(c->judgement.all.ci_low);
@@ -82,8 +88,8 @@ static void row(const struct bench *b, int cell, int width, struct buf *out)
 	figures_of(b, cell, &f);
 	buf_printf(out, "%-*s", width, b->cells[cell].key);
 	if (f.measured)
-		buf_printf(out, " %10.4f %10.4f %10.4g %10.4g %+8.2f %% %+8.2f .. %+6.2f", f.base_ms, f.target_ms, f.base_tflops,
-			f.target_tflops, f.change_pct, f.low_pct, f.high_pct);
+		buf_printf(out, " %10.4f %10.4f %10.4g %10.4g %+8.2f %% %+8.2f .. %+6.2f", f.base_ms, f.target_ms, f.base_rate,
+			f.target_rate, f.change_pct, f.low_pct, f.high_pct);
 	else
 		buf_printf(out, " %10s %10s %10s %10s %10s %18s", "-", "-", "-", "-", "-", "-");
 	buf_printf(out, " %8d  %s", b->cell[cell].n_launches, verdict_name(f.verdict));
@@ -110,7 +116,8 @@ static void table(const struct bench *b, const char *group, int width, struct bu
 			continue;
 		if (!any)
 			buf_printf(out, "%-*s %10s %10s %10s %10s %10s %18s %8s  %s\n", width, known ? known->title : group,
-				"base ms", "target ms", "base TF/s", "target", "change", "95 % interval", "launches", "verdict");
+				"base ms", "target ms", is_by_bytes(b, i) ? "base GB/s" : "base TF/s", "target", "change",
+				"95 % interval", "launches", "verdict");
 		any = true;
 		row(b, i, width, out);
 	}
@@ -262,12 +269,12 @@ static void side(struct jsonw *j, const char *key, const struct bench_subject *s
 	jsonw_object_end(j);
 }
 
-static void times(struct jsonw *j, const char *key, bool measured, double ms, double tflops)
+static void times(struct jsonw *j, const char *key, bool measured, double ms, bool by_bytes, double rate)
 {
 	jsonw_key(j, key);
 	jsonw_object(j);
 	number(j, "median_ms", measured, ms);
-	number(j, "tflops", measured, tflops);
+	number(j, by_bytes ? "gb_s" : "tflops", measured, rate);
 	jsonw_object_end(j);
 }
 
@@ -287,8 +294,8 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	jsonw_kv_bool(j, "borderline", *border(b, cell, &f) != '\0');
 	flag_words(flags_of(b, cell, &f), words);
 	jsonw_kv_string(j, "flags", words);
-	times(j, "base", f.measured, f.base_ms, f.base_tflops);
-	times(j, "target", f.measured, f.target_ms, f.target_tflops);
+	times(j, "base", f.measured, f.base_ms, is_by_bytes(b, cell), f.base_rate);
+	times(j, "target", f.measured, f.target_ms, is_by_bytes(b, cell), f.target_rate);
 	number(j, "change_pct", f.measured, f.change_pct);
 	number(j, "ci_low_pct", f.measured, f.low_pct);
 	number(j, "ci_high_pct", f.measured, f.high_pct);

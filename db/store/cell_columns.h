@@ -11,7 +11,7 @@
 
 /** What it is: from the plan and the suite. */
 #define CELL_GIVEN(X)                                                                                                            \
-	X(n) X(key) X(suite_group) X(title) X(size) X(line) X(pieces) X(baseline) X(shape) X(direction) X(series) X(input_sha) X(flops)     \
+	X(n) X(key) X(suite_group) X(title) X(size) X(line) X(pieces) X(baseline) X(shape) X(direction) X(series) X(input_sha) X(flops) X(bytes)     \
 	X(threshold_pct) X(tau0) X(nu0) X(blind_pct)
 /** Its place in the history. */
 #define CELL_PLACED(X) X(epoch) X(held_ms) X(anchor_change_pct) X(anchor_ci_low_pct) X(anchor_ci_high_pct)

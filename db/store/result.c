@@ -243,6 +243,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_text(s, ":series", series_name(c->series));
 	stmt_text(s, ":input_sha", c->input_sha);
 	stmt_double(s, ":flops", c->flops);
+	stmt_double(s, ":bytes", c->bytes > 0 ? c->bytes : NAN);
 	stmt_double(s, ":threshold_pct", c->threshold_pct);
 	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
 	stmt_double(s, ":nu0", c->nu0 > 0 ? c->nu0 : NAN);
@@ -289,6 +290,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.size = row_int(s, CELL_size),
 		.pieces = row_double(s, CELL_pieces),
 		.flops = row_double(s, CELL_flops),
+		.bytes = row_double(s, CELL_bytes),
 		.threshold_pct = row_double(s, CELL_threshold_pct),
 		.m = row_double(s, CELL_m),
 		.m_raw = row_double(s, CELL_m_raw),

@@ -39,9 +39,10 @@ struct store_cell {
 	char shape[STORE_SHAPE_SIZE];                                      /* canonical JSON; "" of a foreign benchmark */
 	int64_t size;
 	double pieces;
-	double flops, threshold_pct; /* useful flops of a call; NAN for foreign benchmarks */
-	double m, m_raw, se, beta;   /* NAN: none */
-	double m_code, se_clock;     /* m at equal clocks, and the standard error of the rest; NAN: none */
+	double flops, bytes,
+		threshold_pct;     /* useful ones of a call, by which it is shown to be fast; NAN where it is not by those */
+	double m, m_raw, se, beta; /* NAN: none */
+	double m_code, se_clock;   /* m at equal clocks, and the standard error of the rest; NAN: none */
 	struct store_mean mean;
 	enum decider decider;
 	double decided_m, decided_se, decided_pct; /* m, se and change_pct of what decided; NAN: none */

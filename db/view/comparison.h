@@ -83,7 +83,7 @@ struct view_cell {
 	enum verdict verdict;
 	const char *key, *group, *title, *line, *baseline, *shape, *direction, *input_sha, *failure, *reason;
 	int64_t size;
-	double pieces, flops, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
+	double pieces, flops, bytes, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
 	int launches, samples;
 	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
 	int flags;          /* bits of core/verdict/flag.h */

@@ -37,7 +37,8 @@ class Problem(Structure):
 
 class Info(Structure):
     _fields_ = [("struct_size", c_uint32), ("phases", c_uint32), ("once", c_uint32), ("reserved", c_uint32),
-                ("workspace_bytes", c_uint64), ("persist_bytes", c_uint64), ("config", c_char_p)]
+                ("workspace_bytes", c_uint64), ("persist_bytes", c_uint64), ("config", c_char_p),
+                ("candidate", c_void_p), ("n_candidates", c_uint64)]
 
 
 class Io(Structure):

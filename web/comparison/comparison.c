@@ -48,11 +48,11 @@ const char *comparison_text(const json_t *object, const char *key)
 	}
 
 static const struct jsonr_field cell_base[] = { CELL("median_ms", JSONR_NUMBER, base_ms),
-	CELL("tflops", JSONR_NUMBER, base_tflops), CELL("provider", JSONR_TEXT, base_provider),
-	CELL("configuration", JSONR_TEXT, base_config), LAST };
+	CELL("tflops", JSONR_NUMBER, base_tflops), CELL("gb_s", JSONR_NUMBER, base_gb_s),
+	CELL("provider", JSONR_TEXT, base_provider), CELL("configuration", JSONR_TEXT, base_config), LAST };
 static const struct jsonr_field cell_target[] = { CELL("median_ms", JSONR_NUMBER, target_ms),
-	CELL("tflops", JSONR_NUMBER, target_tflops), CELL("provider", JSONR_TEXT, target_provider),
-	CELL("configuration", JSONR_TEXT, target_config), LAST };
+	CELL("tflops", JSONR_NUMBER, target_tflops), CELL("gb_s", JSONR_NUMBER, target_gb_s),
+	CELL("provider", JSONR_TEXT, target_provider), CELL("configuration", JSONR_TEXT, target_config), LAST };
 static const struct jsonr_field cell_over_baseline[] = { CELL("base", JSONR_NUMBER, base_over_baseline),
 	CELL("target", JSONR_NUMBER, target_over_baseline), CELL("ideal", JSONR_NUMBER, ideal_over_baseline), LAST };
 static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
@@ -98,8 +98,8 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 	NAME("decided_by", read_decider), CELL("failure", JSONR_TEXT, failure), CELL("reason", JSONR_TEXT, reason),
 	CELL("group", JSONR_TEXT, group), CELL("title", JSONR_TEXT, title), CELL("direction", JSONR_TEXT, direction),
 	CELL("size", JSONR_ID, size), CELL("line", JSONR_TEXT, line), CELL("pieces", JSONR_NUMBER, pieces), PASSED("shape"),
-	PASSED("flops_useful"), CELL("threshold_pct", JSONR_NUMBER, threshold_pct), INNER("base", cell_base),
-	INNER("target", cell_target), PASSED("tried"), CELL("change_pct", JSONR_NUMBER, change_pct),
+	PASSED("flops_useful"), PASSED("bytes_useful"), CELL("threshold_pct", JSONR_NUMBER, threshold_pct),
+	INNER("base", cell_base), INNER("target", cell_target), PASSED("tried"), CELL("change_pct", JSONR_NUMBER, change_pct),
 	CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct), CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct),
 	CELL("mde_pct", JSONR_NUMBER, mde_pct), PASSED("blind"), PASSED("code_pct"), PASSED("clock_pct"), PASSED("clock_se_pct"),
 	PASSED("parts"), PASSED("change_raw_pct"), PASSED("beta"), CELL("launches", JSONR_WHOLE, launches),
@@ -141,7 +141,9 @@ static const struct comparison_cell no_cell = { .key = "",
 	.base_ms = NAN,
 	.target_ms = NAN,
 	.base_tflops = NAN,
+	.base_gb_s = NAN,
 	.target_tflops = NAN,
+	.target_gb_s = NAN,
 	.change_pct = NAN,
 	.ci_low_pct = NAN,
 	.ci_high_pct = NAN,

@@ -38,7 +38,7 @@ struct comparison_cell {
 	const char *base_provider, *target_provider, *base_config, *target_config; /* that ran, and how */
 	int64_t size;
 	int launches, samples;
-	double pieces, threshold_pct, base_ms, target_ms, base_tflops, target_tflops;
+	double pieces, threshold_pct, base_ms, target_ms, base_tflops, target_tflops, base_gb_s, target_gb_s;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
 	double base_over_baseline, target_over_baseline, ideal_over_baseline; /* speed beside its baseline; NAN none */
 	bool borderline;

@@ -13,8 +13,10 @@ struct row_shape row_shape(const struct comparison *c)
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *cell = &c->cell[i];
 		s.has_peak |= isfinite(comparison_peak_pct(c, cell->target_tflops, cell->target_mhz));
+		s.by_bytes |= !s.has_flops && isfinite(cell->target_gb_s);
 		s.has_since |= isfinite(cell->since_previous_pct);
 	}
+	s.has_flops |= s.by_bytes;
 	s.n_peers = comparison_peers(c, s.peer);
 	s.columns += s.has_flops + s.has_peak + s.has_since + s.n_peers;
 	return s;
@@ -56,21 +58,23 @@ void row_head(struct buf *out, const struct comparison *c, const struct row_shap
 		if ((i == FLOPS && !shape->has_flops) || (i == PEAK && !shape->has_peak) ||
 			(i == PEERS_BEFORE && !shape->has_since))
 			continue;
-		const char *by = columns[i].by;
+		bool bytes = i == FLOPS && shape->by_bytes;
+		const char *by = columns[i].by, *label = bytes ? "GB/s" : columns[i].label,
+			   *note = bytes ? "bytes that the target has to move" : columns[i].note;
 		bool is_sorted = *by && strcmp(by, sort + falling) == 0;
 		emit_rawf(out, "<th scope=col class=\"%s\"", columns[i].class);
 		if (*by)
 			emit_rawf(out, " data-sort=%s", by);
 		if (is_sorted)
 			emit_raw(out, falling ? " aria-sort=descending" : " aria-sort=ascending");
-		if (*columns[i].note)
-			emit_rawf(out, " title=\"%s\"", columns[i].note);
+		if (*note)
+			emit_rawf(out, " title=\"%s\"", note);
 		emit_raw(out, ">");
 		if (*by)
 			emit_rawf(out, "<a href=\"/comparisons/%lld?sort=%s%s\">%s</a></th>", (long long)c->id,
-				is_sorted && !falling ? "-" : "", by, columns[i].label);
+				is_sorted && !falling ? "-" : "", by, label);
 		else
-			emit_rawf(out, "%s</th>", columns[i].label);
+			emit_rawf(out, "%s</th>", label);
 	}
 	emit_raw(out, "</tr></thead><tbody>\n");
 }
@@ -167,7 +171,7 @@ void row_draw(struct buf *out, const struct comparison *c, const struct row_shap
 	emit_raw(out, "</td>");
 	if (shape->has_flops) {
 		emit_raw(out, "<td class=\"n w\">");
-		layout_tflops(out, cell->target_tflops);
+		layout_tflops(out, shape->by_bytes ? cell->target_gb_s : cell->target_tflops);
 		emit_raw(out, "</td>");
 	}
 	if (shape->has_peak) {

@@ -7,6 +7,7 @@
 /** Columns that not every comparison has; the same in all tables of a page. */
 struct row_shape {
 	bool has_flops, has_peak, has_since;
+	bool by_bytes; /* the column of FLOPs is one of bytes */
 	int n_peers;
 	const char *peer[COMPARISON_PEERS_MAX];
 	int columns;

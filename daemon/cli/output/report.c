@@ -37,7 +37,7 @@ static void ms_cell(struct table *t, double v)
 		table_cell(t, "%.*f", v < 0.1 ? 5 : v < 10 ? 4 : 2, v);
 }
 
-static void tflops_cell(struct table *t, double v)
+static void rate_cell(struct table *t, double v)
 {
 	if (isnan(v))
 		table_cell(t, "-");
@@ -45,18 +45,27 @@ static void tflops_cell(struct table *t, double v)
 		table_cell(t, "%.*f", v < 1 ? 4 : 1, v);
 }
 
-static void side_cells(struct table *t, const json_t *side, bool flops)
+static void side_cells(struct table *t, const json_t *side, const char *rate)
 {
 	ms_cell(t, value_number(side, "median_ms"));
-	if (flops)
-		tflops_cell(t, value_number(side, "tflops"));
+	if (rate)
+		rate_cell(t, value_number(side, rate));
 }
 
-/* Whether the useful FLOPs of a cell are known; else there is its time alone to speak of. */
+/* By what its family shows a cell to be fast: "tflops", "gb_s"; NULL: there is its time alone to speak of. */
+static const char *rate_of(const json_t *cell)
+{
+	static const char *const rates[] = { "tflops", "gb_s" }, *const sides[] = { "base", "target" };
+	for (int i = 0; i < 4; i++)
+		if (!isnan(value_number(json_object_get(cell, sides[i % 2]), rates[i / 2])))
+			return rates[i / 2];
+	return NULL;
+}
+
 static bool has_flops(const json_t *cell)
 {
-	return !isnan(value_number(json_object_get(cell, "base"), "tflops")) ||
-	       !isnan(value_number(json_object_get(cell, "target"), "tflops"));
+	const char *rate = rate_of(cell);
+	return rate && strcmp(rate, "tflops") == 0;
 }
 
 /* The target's speed beside each peer: "97.3 % of cudnn", with a sign where it is not from side by side. */
@@ -112,22 +121,25 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 {
 	static const char *const rates[] = { "cell", "~>base ms", "~>TFLOP/s", "~>target ms", ">TFLOP/s", ">change",
 		"~95 % interval", "~>launches", "verdict", "~peer" };
+	static const char *const moved[] = { "cell", "~>base ms", "~>GB/s", "~>target ms", ">GB/s", ">change", "~95 % interval",
+		"~>launches", "verdict", "~peer" };
 	static const char *const times[] = { "cell", "~>base ms", ">target ms", ">change", "~95 % interval", "~>launches",
 		"verdict", "~peer" };
 	struct table t;
-	bool peers = has_peers(cells), flops = false;
+	bool peers = has_peers(cells);
+	const char *rate = NULL;
 	size_t i;
 	json_t *cell;
-	json_array_foreach(cells, i, cell) flops = flops || (is_in(cell, group, direction) && has_flops(cell));
-	table_init(&t, (flops ? 9 : 7) + peers, flops ? rates : times);
+	json_array_foreach(cells, i, cell) rate = rate || !is_in(cell, group, direction) ? rate : rate_of(cell);
+	table_init(&t, (rate ? 9 : 7) + peers, !rate ? times : strcmp(rate, "gb_s") == 0 ? moved : rates);
 	json_array_foreach(cells, i, cell)
 	{
 		double change = value_number(cell, "change_pct"), low = value_number(cell, "ci_low_pct");
 		if (!is_in(cell, group, direction))
 			continue;
 		table_cell(&t, "%s", value_text(cell, "cell"));
-		side_cells(&t, json_object_get(cell, "base"), flops);
-		side_cells(&t, json_object_get(cell, "target"), flops);
+		side_cells(&t, json_object_get(cell, "base"), rate);
+		side_cells(&t, json_object_get(cell, "target"), rate);
 		if (isnan(change))
 			table_cell(&t, "-");
 		else

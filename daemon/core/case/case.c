@@ -41,11 +41,22 @@ double case_flops(const struct cell *c)
 	return flops > 0 ? flops : NAN;
 }
 
+static double every_buffer(const struct family *f, const struct cell *c)
+{
+	struct fw_tensor t;
+	double sum = 0;
+
+	for (int i = 0; i < f->n_slots; i++)
+		if (f->use(c->shape.bytes, c->direction, i) != SLOT_UNUSED)
+			sum += (double)f->lay_out(c->shape.bytes, i, &t);
+	return sum;
+}
+
 double case_bytes(const struct cell *c)
 {
 	const struct family *f = case_family(c);
 
-	return f ? f->bytes(c->shape.bytes, c->direction) : NAN;
+	return !f ? NAN : f->bytes ? f->bytes(c->shape.bytes, c->direction) : every_buffer(f, c);
 }
 
 enum family_metric case_metric(const struct cell *c)
@@ -64,7 +75,10 @@ void case_problem(const struct cell *c, void *shape, struct fw_problem *out)
 {
 	const struct family *f = case_family(c);
 
-	f->abi(c->shape.bytes, c->direction, shape);
+	if (f->abi)
+		f->abi(c->shape.bytes, c->direction, shape);
+	else
+		memcpy(shape, c->shape.bytes, f->abi_bytes);
 	*out = (struct fw_problem){
 		.struct_size = sizeof *out,
 		.family = f->number,

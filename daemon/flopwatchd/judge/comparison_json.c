@@ -58,12 +58,14 @@ static void text_or_null(struct jsonw *j, const char *key, const char *text)
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
 
-static void write_side(struct jsonw *j, const char *key, double median_ms, double tflops, const struct ran *ran, int side)
+static void write_side(
+	struct jsonw *j, const char *key, double median_ms, double tflops, double bytes, const struct ran *ran, int side)
 {
 	jsonw_key(j, key);
 	jsonw_object(j);
 	jsonw_kv_figure(j, "median_ms", median_ms);
 	jsonw_kv_figure(j, "tflops", tflops);
+	jsonw_kv_figure(j, "gb_s", bytes / median_ms * 1e-6);
 	text_or_null(j, "provider", ran->provider[side]);
 	text_or_null(j, "configuration", ran->config[side]);
 	jsonw_object_end(j);
@@ -321,9 +323,10 @@ static void write_cell(void *arg, const struct view_cell *c)
 	else
 		jsonw_null(j);
 	jsonw_kv_figure(j, "flops_useful", c->flops);
+	jsonw_kv_figure(j, "bytes_useful", c->bytes);
 	jsonw_kv_figure(j, "threshold_pct", c->threshold_pct);
-	write_side(j, "base", c->base_median_ms, c->base_tflops, &ran, RAN_BASE);
-	write_side(j, "target", c->target_median_ms, c->target_tflops, &ran, RAN_TARGET);
+	write_side(j, "base", c->base_median_ms, c->base_tflops, c->bytes, &ran, RAN_BASE);
+	write_side(j, "target", c->target_median_ms, c->target_tflops, c->bytes, &ran, RAN_TARGET);
 	write_artifact(b, "tried", "cell", c->id, "tried");
 	jsonw_kv_figure(j, "change_pct", c->change_pct);
 	jsonw_kv_figure(j, "ci_low_pct", c->ci_low_pct);

@@ -92,6 +92,23 @@ static void name_inputs(struct problem *p)
 	hash_end(&h, p->input_sha256);
 }
 
+/* What only the forward reads and writes, which a problem that needs one has beside its own. */
+static int add_forward_slots(struct problem *p, struct fw_err *err)
+{
+	for (int i = 0; p->needs_forward && i < p->family->n_slots; i++) {
+		enum slot_use use = p->family->use(p->cell.shape.bytes, DIRECTION_FORWARD, i);
+		struct problem_slot *s = &p->slot[i];
+
+		if (s->use != SLOT_UNUSED || use == SLOT_UNUSED)
+			continue;
+		if (make_slot(p, i, err) != 0 ||
+			(use == SLOT_INPUT && p->ops->fill_inputs(p->dev, s->data, p->cell.seed, (uint32_t)i,
+						      s->bytes / sizeof(uint16_t), err) != 0))
+			return -1;
+	}
+	return 0;
+}
+
 int problem_open(struct problem *p, const struct device_ops *ops, struct device *dev, const struct cell *cell, struct fw_err *err)
 {
 	memset(p, 0, sizeof *p);
@@ -110,7 +127,7 @@ int problem_open(struct problem *p, const struct device_ops *ops, struct device 
 		if (p->slot[i].use != SLOT_UNUSED && make_slot(p, i, err) != 0)
 			return err_context(err, "%s", cell->key);
 	}
-	if (draw_slots(p, err) != 0 || lay_slots(p, err) != 0)
+	if (add_forward_slots(p, err) != 0 || draw_slots(p, err) != 0 || lay_slots(p, err) != 0)
 		return err_context(err, "%s", cell->key);
 	name_inputs(p);
 	return 0;

@@ -214,8 +214,9 @@ int subject_bind(struct subject *s, struct failure *f)
 {
 	const struct problem *p = s->problem;
 	memcpy(s->tensor, p->tensor, sizeof s->tensor);
-	for (int i = 0; s->abi != &p->abi && i < p->family->n_slots; i++)
-		if (p->family->use(p->forward_cell.shape.bytes, DIRECTION_FORWARD, i) == SLOT_UNUSED)
+	const struct cell *cell = s->abi == &p->abi ? &p->cell : &p->forward_cell;
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (p->family->use(cell->shape.bytes, cell->direction, i) == SLOT_UNUSED)
 			s->tensor[i] = (struct fw_tensor){ 0 };
 	struct fw_io io = {
 		.struct_size = sizeof io,

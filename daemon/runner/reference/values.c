@@ -1,0 +1,155 @@
+/* values.c - see values.h. */
+#include "runner/reference/values.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/case/inputs.h"
+
+#define HOPELESS 1e9
+
+struct span {
+	int slot;
+	int64_t first;
+	size_t n;
+	double *exact, *allowed;
+};
+
+struct values {
+	int n, room;
+	struct span *span;
+};
+
+struct expected {
+	const struct check_io *io;
+	struct values values;
+};
+
+void values_free(struct expected *e)
+{
+	for (int i = 0; e && i < e->values.n; i++) {
+		free(e->values.span[i].exact);
+		free(e->values.span[i].allowed);
+	}
+	if (e)
+		free(e->values.span);
+	free(e);
+}
+
+struct expected *values_make(const struct check_io *io, values_fn *compute, uint64_t seed, double visits, struct fw_err *err)
+{
+	struct expected *e = calloc(1, sizeof *e);
+
+	if (!e) {
+		err_set(err, ERR_FULL, "reference: out of memory");
+		return NULL;
+	}
+	e->io = io;
+	if (compute(io, seed, visits, &e->values, err) == 0)
+		return e;
+	values_free(e);
+	return NULL;
+}
+
+int values_add(struct values *v, int slot, int64_t first, size_t n, double **exact, double **allowed, struct fw_err *err)
+{
+	if (v->n == v->room) {
+		int room = v->room ? 2 * v->room : 64;
+		struct span *more = realloc(v->span, (size_t)room * sizeof *more);
+
+		if (!more)
+			return err_set(err, ERR_FULL, "reference: out of memory");
+		v->span = more;
+		v->room = room;
+	}
+	struct span *s = &v->span[v->n++];
+
+	*s = (struct span){ slot, first, n, calloc(n, sizeof *s->exact), calloc(n, sizeof *s->allowed) };
+	*exact = s->exact;
+	*allowed = s->allowed;
+	return s->exact && s->allowed ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+}
+
+int64_t values_row(uint64_t seed, int i, int n, int64_t rows)
+{
+	if (n >= rows)
+		return i;
+	if (i < 2)
+		return i == 0 ? 0 : rows - 1;
+	return (int64_t)(inputs_mix(seed + (uint64_t)i * INPUTS_INCREMENT) % (uint64_t)rows);
+}
+
+bool values_is_drawn(uint64_t seed, int64_t row, int n, int64_t rows)
+{
+	return n >= rows || row == 0 || row == rows - 1 ||
+	       inputs_mix(seed + (uint64_t)row * INPUTS_INCREMENT) % (uint64_t)rows < (uint64_t)n;
+}
+
+/* "dX[17, 3]": the index of an element, by its tensor's strides. */
+static void name_element(const struct check_io *io, int slot, int64_t at, char *out, size_t size)
+{
+	const struct family *f = case_family(io->cell);
+	struct fw_tensor t;
+	size_t used = (size_t)snprintf(out, size, "%s[", family_slot_name(f, slot));
+
+	(void)f->lay_out(io->cell->shape.bytes, slot, &t);
+	for (int k = 0; k < 3 && t.stride[k] && used < size; k++) {
+		used += (size_t)snprintf(out + used, size - used, "%s%lld", k ? ", " : "", (long long)(at / t.stride[k]));
+		at %= t.stride[k];
+	}
+	if (used < size)
+		snprintf(out + used, size - used, "]");
+}
+
+static int compare_span(const struct check_io *io, const struct span *s, struct accept_result *r, struct fw_err *err)
+{
+	float *x = calloc(s->n, sizeof *x);
+	char name[80];
+
+	if (!x)
+		return err_set(err, ERR_FULL, "reference: out of memory");
+	int result = check_read(io, s->slot, s->first, s->n, x, err);
+
+	for (size_t i = 0; result == 0 && i < s->n; i++) {
+		double error = fabs((double)x[i] - s->exact[i]), allowed = s->allowed[i];
+		double ratio = !(error <= HOPELESS * allowed) ? HOPELESS : error > 0 ? error / allowed : 0;
+
+		if (r->detail[0] && ratio <= r->error_ratio)
+			continue;
+		name_element(io, s->slot, s->first + (int64_t)i, name, sizeof name);
+		r->error_ratio = ratio;
+		r->slot = s->slot;
+		snprintf(r->detail, sizeof r->detail, "%s is %.6g, should be %.6g (allowed error %.3g)", name, (double)x[i],
+			s->exact[i], allowed);
+	}
+	free(x);
+	return result;
+}
+
+int values_compare(struct expected *e, struct accept_result *r, struct fw_err *err)
+{
+	const struct cell *c = e->io->cell;
+	const struct family *f = case_family(c);
+	int64_t index;
+	char name[80];
+
+	*r = (struct accept_result){ .slot = -1 };
+	for (int i = 0; i < e->values.n; i++)
+		if (compare_span(e->io, &e->values.span[i], r, err) != 0)
+			return -1;
+	for (int slot = 0; slot < f->n_slots && r->error_ratio < HOPELESS; slot++) {
+		if (f->use(c->shape.bytes, c->direction, slot) != SLOT_OUTPUT)
+			continue;
+		if (check_find_nonfinite(e->io, slot, &index, err) != 0)
+			return -1;
+		if (index < 0)
+			continue;
+		name_element(e->io, slot, index, name, sizeof name);
+		r->error_ratio = HOPELESS;
+		r->slot = slot;
+		snprintf(r->detail, sizeof r->detail, "%s is not finite", name);
+	}
+	r->ok = r->error_ratio <= 1;
+	return 0;
+}

@@ -1,0 +1,54 @@
+#!/bin/bash
+# Layer normalisation from end to end on the CPU: equal modules are unchanged, more work is found where it is, and a wrong element by its
+# index; what is shown is GB/s. The CPU computes, the times are those of device sim.
+. "$(dirname "$0")/../lib/tap.sh"
+worker=$bin/flopwatch-worker
+cp -r "$root/kernels" "$tmp/kernels"
+rm -rf "$tmp/kernels/build"
+module=build/cpu/liblayernorm.so
+cat >"$tmp/tiny.yaml" <<'YAML'
+suite: tiny
+family: layernorm
+rows: [3, 64]
+columns: [40, 1000]
+seed: 7
+YAML
+build() { # name, file below kernels/layernorm, sed script: the module with that change
+	[ $# = 1 ] || { sed -i "$3" "$tmp/kernels/layernorm/$2" && ! cmp -s "$tmp/kernels/layernorm/$2" "$root/kernels/layernorm/$2"; } || return 1
+	make -s -C "$tmp/kernels" DEVICE=cpu "$module" && mv "$tmp/kernels/$module" "$tmp/$1.so"
+	[ $# = 1 ] || cp "$root/kernels/layernorm/$2" "$tmp/kernels/layernorm/$2"
+}
+compare() { # target
+	"$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$tmp/base.so" --target "$tmp/$1.so" --json >"$tmp/out.json" 2>"$tmp/err"
+}
+verdicts() { jq -r '[.cells[] | .verdict] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out.json"; }
+
+ok "the module for CPUs builds" build base
+cp "$tmp/base.so" "$tmp/same.so" && printf x >>"$tmp/same.so" # the same code, which is yet another file
+compare same
+is "equal modules are unchanged in every cell" "$(verdicts)" "8 unchanged"
+is "whose keys say rows and columns" "$(jq -r '.cells[0].cell, .cells[-1].cell' "$tmp/out.json" | paste -sd' ')" \
+	"layernorm/r3/c40/bf16/forward layernorm/r64/c1000/bf16/backward"
+is "what is shown is GB/s" "$(jq -r '[.cells[] | has("tflops") or .base.gb_s > 0] | unique | join(" ")' "$tmp/out.json")" true
+ok "a backward that does a tenth more builds" build slower plan.h 's/(forward ? 7 : 14) \* elements/(forward ? 7 : 15.4) * elements/'
+compare slower
+is "it is found in backward alone" "$(jq -r '[.cells[] | select(.verdict == "regression") | .cell | split("/") | last] | unique | join(" ")' "$tmp/out.json")" backward
+is "in all of its cells" "$(verdicts)" "4 regression, 4 unchanged"
+
+ok "a forward with one wrong element builds" build wrong cpu.c \
+	's/^\t((float \*)p->slot\[FW_LAYERNORM_MEAN\])\[row\] = mean;/\tif (row == 2)\n\t\ty[17] = narrow(wide(y[17]) + 0.25f);\n&/'
+compare wrong
+like "it is found by its index" "$(jq -r '.cells[] | select(.cell == "layernorm/r64/c1000/bf16/forward") | .detail' "$tmp/out.json")" 'Y\[2, 17\] is .*, should be '
+is "and forward is not accepted" "$(jq -r '.cells[] | select(.cell | endswith("forward")) | .verdict' "$tmp/out.json" | sort -u)" failed
+ok "a backward that forgets a row's share builds" build short cpu.c 's/row < p->a.rows; row += p->parts/row < p->a.rows - 1; row += p->parts/'
+compare short
+like "its column is named" "$(jq -r '.cells[] | select(.cell == "layernorm/r64/c1000/bf16/backward") | .detail' "$tmp/out.json")" '(dX|dgamma|dbeta)\[[0-9, ]+\] is '
+ok "a gamma kept from the first call builds" build stale cpu.c \
+	's/^static void forward_row(/static uint16_t kept[4096];\nstatic int has_kept;\n&/; s/^\tfloat sum = 0, squares = 0;$/&\n\tif (!has_kept || p->a.rows < 4)\n\t\tmemcpy(kept, gamma, (size_t)n * 2), has_kept = 1;\n\tgamma = kept;/'
+compare stale
+like "it is noticed when inputs change" "$(jq -r '.cells[] | select(.cell == "layernorm/r64/c1000/bf16/forward") | .verdict + " " + .detail' "$tmp/out.json")" '^failed .*Y\['
+for mistake in 'columns: [40, 1001]' 'rows: [0]' 'rows: [2000000000]'; do
+	sed "s/^${mistake%%:*}: .*/$mistake/" "$tmp/tiny.yaml" >"$tmp/bad.yaml"
+	fails "$mistake is refused" 2 "$worker" compare --suite "$tmp/bad.yaml" --device sim --base "$tmp/base.so" --target "$tmp/same.so"
+	like "in one line with its place" "$out" 'bad.yaml:[0-9]+:[0-9]+: '
+done
