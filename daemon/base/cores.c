@@ -43,22 +43,28 @@ bool cores_is_plan(const char *text)
 	return strcmp(text, "auto") == 0 || strcmp(text, "shared") == 0 || read_list(text, &ignored);
 }
 
+/* A list of cores that the system keeps in a file. False: it does not. */
+static bool read_file(const char *path, cpu_set_t *set)
+{
+	char text[CORES_TEXT] = "";
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	bool is_read = fgets(text, sizeof text, file) != NULL;
+	fclose(file);
+	text[strcspn(text, "\n")] = '\0';
+	return is_read && read_list(text, set);
+}
+
 /* The threads of one core share what it computes with: both serve, or both measure. Unknown: the core alone. */
 static void add_siblings(int core, cpu_set_t *set)
 {
-	char path[96], text[CORES_TEXT] = "";
+	char path[96];
 	cpu_set_t siblings;
 	CPU_SET(core, set);
 	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", core);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fgets(text, sizeof text, file)) {
-		text[strcspn(text, "\n")] = '\0';
-		if (read_list(text, &siblings))
-			CPU_OR(set, set, &siblings);
-	}
-	fclose(file);
+	if (read_file(path, &siblings))
+		CPU_OR(set, set, &siblings);
 }
 
 static int plan_auto(const cpu_set_t *allowed, struct cores *out)
@@ -125,4 +131,70 @@ void cores_text(const cpu_set_t *set, char text[CORES_TEXT])
 		used += (size_t)n;
 		i = last;
 	}
+}
+
+int cores_count(void)
+{
+	cpu_set_t set;
+	return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+void cores_near(const char *pci, cpu_set_t *out)
+{
+	char path[128];
+	CPU_ZERO(out);
+	if (!*pci || strchr(pci, '/'))
+		return;
+	snprintf(path, sizeof path, "/sys/bus/pci/devices/%.40s/local_cpulist", pci);
+	if (!read_file(path, out))
+		CPU_ZERO(out);
+}
+
+/* What may be used of what is near; all where that is nothing. */
+static void usable(const cpu_set_t *all, const cpu_set_t *near, cpu_set_t *out)
+{
+	CPU_AND(out, all, near);
+	if (CPU_COUNT(out) == 0)
+		*out = *all;
+}
+
+/* Whole cores, one after the other, go to whoever is next among `n`; `k` takes its own. */
+static void deal(const cpu_set_t *set, int n, int k, cpu_set_t *out)
+{
+	cpu_set_t left = *set;
+	int n_whole = 0, dealt = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		left = *set;
+		for (int i = 0; i < CPU_SETSIZE; i++) {
+			cpu_set_t whole;
+			if (!CPU_ISSET(i, &left))
+				continue;
+			CPU_ZERO(&whole);
+			add_siblings(i, &whole);
+			CPU_AND(&whole, &whole, &left);
+			CPU_XOR(&left, &left, &whole);
+			if (pass == 0) {
+				n_whole++;
+				continue;
+			}
+			/* neighbours stay together: share `k` is one stretch */
+			if (n_whole < n || dealt++ * n / n_whole == k)
+				CPU_OR(out, out, &whole);
+		}
+	}
+}
+
+void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_set_t *out)
+{
+	cpu_set_t mine, other;
+	int n_beside = 0, rank = 0;
+	usable(all, &near[k], &mine);
+	for (int i = 0; i < n; i++) {
+		usable(all, &near[i], &other);
+		bool is_beside = CPU_EQUAL(&other, &mine);
+		rank += is_beside && i < k;
+		n_beside += is_beside;
+	}
+	CPU_ZERO(out);
+	deal(&mine, n_beside, rank, out);
 }

@@ -26,6 +26,19 @@ int cores_plan(const char *how, struct cores *out, struct fw_err *err);
 /** Let this process, and what it starts from now on, use `set` alone. Err: ERR_IO the system refuses. */
 int cores_use(const cpu_set_t *set, struct fw_err *err);
 
+/** How many cores this process may use. */
+int cores_count(void);
+
+/**
+ * Divide `all` among `n` jobs that may run at once, and take the share of the `k`th (from 0): whole cores with their threads. `near[i]`
+ * are the cores that lie near the device of the `i`th, an empty set where that is not known: jobs share what is near to them, and take
+ * of it alone. Where there are fewer cores than jobs, they have all of it. Shape: near[n].
+ */
+void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_set_t *out);
+
+/** The cores near a device, by its address on the PCI bus as "0000:1b:00.0"; empty where the system does not say. */
+void cores_near(const char *pci, cpu_set_t *out);
+
 /** Whether `text` could be given to cores_plan, on whatever machine. */
 bool cores_is_plan(const char *text);
 

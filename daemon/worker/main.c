@@ -16,11 +16,19 @@
 #include "worker/machine/sassdiff_print.h"
 #include "worker/serve.h"
 
-enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_DIFFERENT = 3, CODE_OUTPUT_MAX = 256 << 20 };
+enum {
+	EXIT_ERROR = 1,
+	EXIT_USAGE = 2,
+	EXIT_DIFFERENT = 3,
+	CODE_OUTPUT_MAX = 256 << 20,
+	BUILD_JOBS_MAX = 64,
+	CORES_OF_A_BUILD = 8
+};
 
 static const char usage[] =
 	"usage: flopwatch-worker serve [--cache DIR] [--sandbox auto|required|none] [--read-only DIR]...\n"
 	"                             [--device auto|cuda|cpu|sim] [--cores auto|shared|LIST]\n"
+	"                             [--build-jobs N]\n"
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
 	"       flopwatch-worker profile --suite FILE --base A.so --target B.so [--cells GLOB] [--path range|ncu|code] [--json]\n"
 	"       flopwatch-worker probe [--sandbox ...] [--device ...] [--counters]\n"
@@ -37,6 +45,7 @@ static const char usage[] =
 	"  --cache DIR        builds, modules and outcomes of checks\n"
 	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
 	"  --cores WHICH      that measure: auto leaves one to others where there are four or more; shared (default); a list\n"
+	"  --build-jobs N     builds of this cache that run at once (default: one for each eight cores)\n"
 	"  --sandbox WHEN     auto: bubblewrap where it works; required: or refuse to start; none\n"
 	"  --read-only DIR    a folder that builds and runs may read in the sandbox, such as /opt/conda; may be given 16 times\n"
 	"  --device D         auto, cuda, cpu, sim, or one device: cuda:0 or a uuid\n"
@@ -61,6 +70,7 @@ enum option_name {
 	OPT_SANDBOX,
 	OPT_READ_ONLY,
 	OPT_CORES,
+	OPT_BUILD_JOBS,
 	OPT_DEVICE,
 	OPT_SUITE,
 	OPT_BASE,
@@ -85,6 +95,7 @@ static const struct option options[] = {
 	{ "read-only", required_argument, NULL, OPT_READ_ONLY },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "cores", required_argument, NULL, OPT_CORES },
+	{ "build-jobs", required_argument, NULL, OPT_BUILD_JOBS },
 	{ "suite", required_argument, NULL, OPT_SUITE },
 	{ "base", required_argument, NULL, OPT_BASE },
 	{ "target", required_argument, NULL, OPT_TARGET },
@@ -154,6 +165,11 @@ static int read_options(int argc, char **argv, struct arguments *a)
 		case OPT_CORES:
 			if (cores_plan(optarg, &cores, &err) != 0 || cores_use(&cores.measure, &err) != 0)
 				return wrong(err.text, "");
+			break;
+		case OPT_BUILD_JOBS:
+			a->serve.build_jobs = (int)strtol(optarg, &end, 10);
+			if (*end || a->serve.build_jobs < 1 || a->serve.build_jobs > BUILD_JOBS_MAX)
+				return wrong("--build-jobs takes a number from 1 to 64, not ", optarg);
 			break;
 		case OPT_SUITE:
 			a->compare.suite = optarg;
@@ -227,6 +243,12 @@ static int print_code(const char *const *path, bool want_difference, bool as_jso
 	return status;
 }
 
+static int build_jobs_of(int n_cores)
+{
+	int n = n_cores / CORES_OF_A_BUILD;
+	return n < 1 ? 1 : n > BUILD_JOBS_MAX ? BUILD_JOBS_MAX : n;
+}
+
 int main(int argc, char **argv)
 {
 	struct arguments a = { .serve = { .device = "auto" },
@@ -254,6 +276,8 @@ int main(int argc, char **argv)
 	a.compare.sandbox = a.serve.sandbox;
 	a.compare.n_shown = a.serve.n_shown;
 	a.compare.shown = a.serve.shown;
+	if (!a.serve.build_jobs)
+		a.serve.build_jobs = build_jobs_of(cores_count());
 	if (strcmp(verb, "serve") == 0) {
 		status = serve_run(&a.serve, STDIN_FILENO, STDOUT_FILENO, &err);
 	} else if (strcmp(verb, "probe") == 0) {

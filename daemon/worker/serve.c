@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/log.h"
 #include "worker/bench/acceptance.h"
 #include "worker/build/build.h"
@@ -36,7 +37,8 @@ struct job {
 	struct bench bench;
 	struct cell *cells; /* that a benchmark of its own turned out to have; NULL else */
 	int trees_fd;       /* folder of received archives; -1 none */
-	int lock;           /* -1 none */
+	int lock;           /* of the device; -1 none */
+	int n_places;       /* builds that may run at once */
 };
 
 static int send_record(void *arg, const struct msg *m, struct fw_err *err)
@@ -44,16 +46,47 @@ static int send_record(void *arg, const struct msg *m, struct fw_err *err)
 	return peer_send(arg, m, err);
 }
 
-static int take_lock(struct job *j, const char *name, struct fw_err *err)
+/* Tries to lock something: the descriptor, or -1 with ERR_BUSY. */
+typedef int lock_fn(struct job *j, const void *what, struct fw_err *err);
+
+static int try_device(struct job *j, const void *what, struct fw_err *err)
+{
+	return cache_lock(j->cache, what, err);
+}
+
+static int try_place(struct job *j, const void *what, struct fw_err *err)
+{
+	(void)what;
+	return cache_lock_place(j->cache, j->n_places, &j->build.place, err);
+}
+
+static int try_beside(struct job *j, const void *what, struct fw_err *err)
+{
+	bool alone;
+	int fd = cache_lock_beside(j->cache, &alone, err);
+
+	(void)what;
+	if (fd < 0 || !alone)
+		return fd;
+	cache_trim(j->cache, CACHE_KEEP);
+	command_sweep(j->cache);
+	if (cache_lock_share(fd, err) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The lock, in the end; -1. Own: close. */
+static int wait_for(struct job *j, lock_fn *try, const void *what, struct fw_err *err)
 {
 	bool said = false;
 
 	for (;;) {
 		struct fw_err e = { 0 };
+		int fd = try(j, what, &e);
 
-		j->lock = cache_lock(j->cache, name, &e);
-		if (j->lock >= 0)
-			return 0;
+		if (fd >= 0)
+			return fd;
 		if (e.code != ERR_BUSY)
 			return err_set(err, e.code, "%s", e.text);
 		if (!said)
@@ -145,13 +178,15 @@ static int receive_tree(struct job *j, const struct msg_need *need, struct fw_er
 static int fetch_trees(struct job *j, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_NEED };
+	char folder[128];
 	int result, i;
 
 	if (list_needed(j, &m.u.need, err) != 0)
 		return -1;
 	if (m.u.need.n == 0)
 		return 0;
-	j->trees_fd = workdir_fresh(j->cache->fd, "trees", err);
+	build_folder(&j->build, "trees", folder);
+	j->trees_fd = workdir_fresh(j->cache->fd, folder, err);
 	result = j->trees_fd < 0 ? -1 : peer_send(j->peer, &m, err);
 	for (i = 0; i < m.u.need.n && result == 0; i++)
 		result = receive_tree(j, &m.u.need, err);
@@ -199,33 +234,71 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 	return bench_hand(&j->bench, s->config, err) != 0 ? -1 : 1;
 }
 
-/* All subjects. 1 both sides are there, 0 one of them failed to build, -1 error. */
-static int build_all(struct job *j, struct fw_err *err)
+/* Sources that somebody else builds at this moment are waited for, and found in the cache then. */
+static int build_in_turn(struct job *j, const struct msg_subject *s, struct fw_err *err)
 {
-	int result, built = 1, i;
+	char key[HASH_HEX], name[32];
+	int turn, result;
 
-	if (take_lock(j, "build", err) != 0)
+	if (s->run.name[0]) /* built anew for every job */
+		return build_subject(j, s, err);
+	build_key(&j->build, s, key);
+	snprintf(name, sizeof name, "source-%.2s", key);
+	turn = wait_for(j, try_device, name, err);
+	if (turn < 0)
 		return -1;
-	/* what a worker that crashed left behind */
-	result = workdir_remove(j->cache->fd, "job", err) != 0 || workdir_remove(j->cache->fd, "trees", err) != 0 ? -1 : 0;
-	cache_trim(j->cache, CACHE_KEEP);
-	command_sweep(j->cache);
+	result = build_subject(j, s, err);
+	close(turn);
+	return result;
+}
+
+static int clear_place(struct job *j, struct fw_err *err)
+{
+	static const char *const what[] = { "job", "trees" };
+	char folder[128];
+
+	for (size_t i = 0; i < sizeof what / sizeof what[0]; i++) {
+		build_folder(&j->build, what[i], folder);
+		if (workdir_remove(j->cache->fd, folder, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* All subjects, in a place of our own. 1 both sides are there, 0 one of them failed to build, -1 error. */
+static int build_here(struct job *j, struct fw_err *err)
+{
+	int built = 1, i;
+	int result = clear_place(j, err); /* what a worker that crashed left behind */
+
 	if (result == 0)
 		result = fetch_trees(j, err);
 	for (i = 0; i < j->ask->n_subjects && result >= 0; i++) {
 		enum role role = j->ask->subject[i].role;
 
-		result = build_subject(j, &j->ask->subject[i], err);
+		result = build_in_turn(j, &j->ask->subject[i], err);
 		if (result == 0 && (role == ROLE_BASE || role == ROLE_TARGET))
 			built = 0;
 	}
 	if (j->trees_fd >= 0)
 		close(j->trees_fd);
 	j->trees_fd = -1;
-	if (workdir_remove(j->cache->fd, "trees", result < 0 ? NULL : err) != 0)
+	if (clear_place(j, result < 0 ? NULL : err) != 0)
 		result = -1;
-	drop_lock(j);
 	return result < 0 ? -1 : built;
+}
+
+static int build_all(struct job *j, struct fw_err *err)
+{
+	int place = wait_for(j, try_place, NULL, err);
+	int beside = place < 0 ? -1 : wait_for(j, try_beside, NULL, err);
+	int result = beside < 0 ? -1 : build_here(j, err);
+
+	if (beside >= 0)
+		close(beside);
+	if (place >= 0)
+		close(place);
+	return result;
 }
 
 /* ---- the job ---- */
@@ -260,7 +333,8 @@ static int measure(struct job *j, struct fw_err *err)
 	if (j->ask->kind != JOBKIND_PROFILE && bench_identical(&j->bench))
 		return 0;
 	device_lock_name(j->device, name, sizeof name);
-	if (take_lock(j, name, err) != 0)
+	j->lock = wait_for(j, try_device, name, err);
+	if (j->lock < 0)
 		return -1;
 	if (j->ask->kind == JOBKIND_PROFILE)
 		result = profile(j, err);
@@ -270,6 +344,31 @@ static int measure(struct job *j, struct fw_err *err)
 		result = acceptance_run(&j->bench, err) != 0 || measure_run(&j->bench, err) != 0 ? -1 : 0;
 	drop_lock(j);
 	return result;
+}
+
+/* Others of its kind may have a job at the same time: each keeps to its part of the cores, near its device, with its builds, too. */
+static void keep_to_share(const struct msg_hello *hello, const struct msg_device *device)
+{
+	cpu_set_t all, mine, near[PROTOCOL_DEVICES_MAX];
+	struct fw_err err = { 0 };
+	char text[CORES_TEXT];
+	int n = 0, k = 0;
+
+	for (int i = 0; i < hello->n_devices; i++) {
+		if (hello->device[i].kind != device->kind)
+			continue;
+		if (&hello->device[i] == device)
+			k = n;
+		cores_near(hello->device[i].pci, &near[n++]);
+	}
+	if (n < 2 || sched_getaffinity(0, sizeof all, &all) != 0)
+		return;
+	cores_share(&all, near, n, k, &mine);
+	cores_text(&mine, text);
+	if (cores_use(&mine, &err) != 0)
+		log_warning("job.cores", "err=%s", log_quote(err.text));
+	else
+		log_info("job.cores", "device=%s cores=%s", log_quote(device->uuid), text);
 }
 
 static int start_job(struct job *j, struct fw_err *err)
@@ -326,8 +425,8 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 	return status < 0 && !j->peer->cancelled ? err_set(err, why->code, "%s", why->text) : 0;
 }
 
-static int run_job(struct peer *peer, struct cache *cache, struct sandbox *sandbox, const struct msg_hello *hello,
-	const struct msg_job *ask, struct fw_err *err)
+static int run_job(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
+	const struct msg_hello *hello, const struct msg_job *ask, struct fw_err *err)
 {
 	struct job *j = calloc(1, sizeof *j);
 	struct fw_err why = { 0 };
@@ -335,10 +434,18 @@ static int run_job(struct peer *peer, struct cache *cache, struct sandbox *sandb
 
 	if (!j)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	*j = (struct job){ .peer = peer, .cache = cache, .sandbox = sandbox, .ask = ask, .trees_fd = -1, .lock = -1 };
+	*j = (struct job){ .peer = peer,
+		.cache = cache,
+		.sandbox = sandbox,
+		.ask = ask,
+		.trees_fd = -1,
+		.lock = -1,
+		.n_places = o->build_jobs };
 	log_info("job.start", "job=%lld device=%s", (long long)ask->job, log_quote(ask->device));
 	j->bench.started_s = (double)clock_mono_ns() * 1e-9;
 	j->device = hardware_find(hello, ask->device, &why);
+	if (j->device)
+		keep_to_share(hello, j->device);
 	if (j->device && start_job(j, &why) == 0) {
 		result = build_all(j, &why);
 		if (result == 1)
@@ -376,8 +483,8 @@ static int run_canary(struct peer *peer, struct sandbox *sandbox, const struct m
 	return result < 0 ? -1 : peer_send(peer, &m, err);
 }
 
-static int session(
-	struct peer *peer, struct cache *cache, struct sandbox *sandbox, const struct msg_hello *hello, struct fw_err *err)
+static int session(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
+	const struct msg_hello *hello, struct fw_err *err)
 {
 	struct msg greeting = { .t = MSG_HELLO, .u.hello = *hello }, m;
 	struct fw_err e = { 0 };
@@ -391,7 +498,7 @@ static int session(
 	if (m.t == MSG_CANARY)
 		result = run_canary(peer, sandbox, hello, &m.u.canary, err);
 	else if (m.t == MSG_JOB)
-		result = run_job(peer, cache, sandbox, hello, m.u.job, err);
+		result = run_job(o, peer, cache, sandbox, hello, m.u.job, err);
 	else
 		result = err_set(err, ERR_PROTOCOL, "expected a job");
 	msg_fini(&m);
@@ -436,7 +543,7 @@ int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err
 	hardware_place(cache.dir, &hello.place);
 	peer_init(&peer, in, out);
 	result = room_for_build(cache.fd, cache.dir, err);
-	result = result == 0 ? session(&peer, &cache, &sandbox, &hello, err) : refuse(&peer, err);
+	result = result == 0 ? session(o, &peer, &cache, &sandbox, &hello, err) : refuse(&peer, err);
 	peer_fini(&peer);
 	cache_close(&cache);
 	return result;

@@ -33,7 +33,7 @@
 #define PROTOCOL_BANNER_MAX (64u << 10)  /* bytes skipped before hello */
 #define PROTOCOL_LOG_MAX    (640u << 10) /* bytes of a build log that travel, its end; their base64 fits a line */
 
-enum { PROTOCOL_SUBJECTS_MAX = 6, PROTOCOL_SAMPLES_MAX = 256, PROTOCOL_DEVICES_MAX = 16 };
+enum { PROTOCOL_SUBJECTS_MAX = 6, PROTOCOL_SAMPLES_MAX = 256, PROTOCOL_DEVICES_MAX = 64 };
 
 enum msg_type {
 	MSG_HELLO,
@@ -72,6 +72,7 @@ struct msg_device {
 	char toolkit[96]; /* compiler versions that enter the build's cache key */
 	char cudnn[24];   /* version that modules find; "" none */
 	int index;
+	char pci[32];         /* address on the bus, "0000:1b:00.0"; "" it has none */
 	double power_limit_w; /* 0: unknown */
 	int cores;            /* SMs or CPU threads */
 	int64_t memory_bytes, l2_bytes;

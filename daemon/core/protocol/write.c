@@ -54,6 +54,8 @@ static void put_hello(struct jsonw *j, const struct msg_hello *m)
 		jsonw_kv_string(j, "toolkit", d->toolkit);
 		if (d->cudnn[0])
 			jsonw_kv_string(j, "cudnn", d->cudnn);
+		if (d->pci[0])
+			jsonw_kv_string(j, "pci", d->pci);
 		jsonw_kv_int(j, "index", d->index);
 		jsonw_kv_int(j, "cores", d->cores);
 		jsonw_kv_int(j, "memory_bytes", d->memory_bytes);

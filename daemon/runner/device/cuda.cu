@@ -68,6 +68,10 @@ static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
 		snprintf(out->driver, sizeof(out->driver), "cuda %d.%d", driver / 1000, driver % 1000 / 10);
 	snprintf(out->toolkit, sizeof(out->toolkit), "cuda %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
 	out->index = index;
+	if (cudaDeviceGetPCIBusId(out->pci, sizeof(out->pci), index) != cudaSuccess)
+		out->pci[0] = '\0';
+	for (char *c = out->pci; *c; c++) /* as the system writes it */
+		*c = *c >= 'A' && *c <= 'F' ? (char)(*c - 'A' + 'a') : *c;
 	out->cores = prop.multiProcessorCount;
 	out->memory_bytes = (int64_t)prop.totalGlobalMem;
 	out->l2_bytes = prop.l2CacheSize;

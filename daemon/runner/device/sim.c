@@ -20,6 +20,7 @@
 #include "core/case/inputs.h"
 #include "runner/device/sim_trace.h"
 
+enum { NUMBERS_MAX = 1000 };
 enum { RUN_OF_CALLS = 64 }; /* neighbours in the trace that follow each other here too */
 
 #define FLOPS_PER_NS 100.0 /* a call of the smoke suite takes milliseconds */
@@ -44,14 +45,31 @@ struct device {
 	float stamp_mhz[DEVICE_STAMPS_MAX];
 };
 
+/* Which devices are simulated, as "0,2"; the number of the one at `index`, -1 there is none. */
+static int sim_number(int index)
+{
+	const char *list = getenv("FLOPWATCH_SIM_DEVICES");
+	char *end;
+	if (!list)
+		list = "0";
+	for (; index > 0 && list; index--) {
+		list = strchr(list, ',');
+		list = list ? list + 1 : NULL;
+	}
+	long number = list && index == 0 ? strtol(list, &end, 10) : -1;
+	return number >= 0 && number < NUMBERS_MAX && end != list ? (int)number : -1;
+}
+
 static int sim_describe(int index, struct msg_device *out, struct fw_err *err)
 {
-	if (index != 0)
+	int number = sim_number(index);
+	if (number < 0)
 		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
 	if (device_cpu.describe(0, out, err) != 0)
 		return -1;
 	out->kind = DEVICE_SIM;
-	snprintf(out->uuid, sizeof out->uuid, "sim-0");
+	out->index = index;
+	snprintf(out->uuid, sizeof out->uuid, "sim-%d", number);
 	snprintf(out->name, sizeof out->name, "simulated device");
 	snprintf(out->toolkit, sizeof out->toolkit, "cpu");
 	out->clock_max_mhz = 1980;
@@ -69,7 +87,7 @@ static void sim_close(struct device *d)
 
 static int sim_open(int index, uint64_t seed, struct device **out, struct fw_err *err)
 {
-	if (index != 0)
+	if (sim_number(index) < 0)
 		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
 	struct device *d = calloc(1, sizeof *d);
 	if (!d)

@@ -3,6 +3,7 @@
 
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,7 +104,10 @@ void hardware_place(const char *cache_dir, struct msg_place *out)
 	uid_t me = geteuid();
 
 	memset(out, 0, sizeof *out);
-	if (gethostname(out->host, sizeof out->host - 1) != 0)
+	const char *node = getenv("SLURMD_NODENAME"); /* under which a job can be sent there again */
+	if (node)
+		snprintf(out->host, sizeof out->host, "%s", node);
+	else if (gethostname(out->host, sizeof out->host - 1) != 0)
 		out->host[0] = '\0';
 	if (getpwuid_r(me, &owner, room, sizeof room, &found) == 0 && found)
 		snprintf(out->user, sizeof out->user, "%.32s", owner.pw_name);

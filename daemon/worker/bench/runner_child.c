@@ -363,14 +363,15 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 }
 
 /* Without a sandbox the runner gets this; LD_LIBRARY_PATH is where a container may keep the driver's libraries. */
+enum { PASSED_MAX = 8 };
 struct environment {
-	const char *list[12];
-	char libraries[4096], threads[64];
+	const char *list[8 + PASSED_MAX];
+	char libraries[4096], passed[PASSED_MAX][1024];
 };
 
 static void fill_environment(struct environment *e)
 {
-	const char *libraries = getenv("LD_LIBRARY_PATH"), *threads = getenv("FLOPWATCH_CPU_THREADS");
+	const char *libraries = getenv("LD_LIBRARY_PATH");
 	int n = 0;
 
 	e->list[n++] = "PATH=/usr/local/bin:/usr/bin:/bin";
@@ -382,8 +383,12 @@ static void fill_environment(struct environment *e)
 	if (libraries &&
 		(size_t)snprintf(e->libraries, sizeof e->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof e->libraries)
 		e->list[n++] = e->libraries;
-	if (threads && (size_t)snprintf(e->threads, sizeof e->threads, "FLOPWATCH_CPU_THREADS=%s", threads) < sizeof e->threads)
-		e->list[n++] = e->threads;
+	for (int i = 0; i < PASSED_MAX && sandbox_passed_env[i]; i++) {
+		const char *name = sandbox_passed_env[i], *value = getenv(name);
+
+		if (value && (size_t)snprintf(e->passed[i], sizeof e->passed[i], "%s=%s", name, value) < sizeof e->passed[i])
+			e->list[n++] = e->passed[i];
+	}
 	e->list[n] = NULL;
 }
 

@@ -27,6 +27,8 @@ enum { TRY_MS = 10000 };
 static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/setpriv";
 static const char tmp_bytes[] = "4294967296"; /* of /tmp, in memory and only as used */
 
+const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES", "CUDA_VISIBLE_DEVICES",
+	"CUDA_DEVICE_ORDER", NULL };
 const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8", "SOURCE_DATE_EPOCH=0",
 	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python asks for a name, and there is no /etc/passwd */,
 	NULL };
@@ -312,8 +314,9 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 	args(v, "--setenv", "CUDA_CACHE_DISABLE", "1");
 	args(v, "--setenv", "CUDA_MODULE_LOADING", "EAGER");
 	args(v, "--setenv", "OMP_WAIT_POLICY", "passive");
-	if (getenv("FLOPWATCH_CPU_THREADS"))
-		args(v, "--setenv", "FLOPWATCH_CPU_THREADS", getenv("FLOPWATCH_CPU_THREADS"));
+	for (const char *const *name = sandbox_passed_env; *name; name++)
+		if (getenv(*name))
+			args(v, "--setenv", *name, getenv(*name));
 	args(v, "--chdir", "/", NULL);
 	sandbox_arg(v, "--");
 	if (with_perfmon) {

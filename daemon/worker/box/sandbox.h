@@ -84,6 +84,9 @@ int sandbox_end(struct sandbox_argv *v, struct fw_err *err);
 /** How the program inside ended: bubblewrap passes signals on as shells do. */
 struct proc_exit sandbox_exit(const struct sandbox *s, const struct proc_exit *how);
 
+/** Names of variables that a runner gets as the worker has them: which devices are its own, when somebody else shares them out. */
+extern const char *const sandbox_passed_env[];
+
 /** Environment of every build, NAME=value. */
 extern const char *const sandbox_build_env[];
 

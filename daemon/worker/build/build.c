@@ -428,6 +428,14 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 	return result <= 0 ? result : take_output(r, s, job_fd, out, module_fd, err);
 }
 
+void build_folder(const struct build_context *c, const char *what, char name[128])
+{
+	if (c->place > 0)
+		snprintf(name, 128, "%.100s-%d", what, c->place);
+	else
+		snprintf(name, 128, "%.100s", what);
+}
+
 void build_side(const struct build_context *c, const struct msg_subject *s, char name[128])
 {
 	snprintf(name, 128, "%s-%s", c->sides, role_name(s->role));
@@ -469,7 +477,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 		return -1;
 	if (buildlog_init(&r.log, keep) != 0)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	snprintf(r.folder, sizeof r.folder, "job");
+	build_folder(c, "job", r.folder);
 	if (s->run.name[0])
 		build_side(c, s, r.folder);
 	job_fd = workdir_fresh(c->cache->fd, r.folder, err);

@@ -2,7 +2,7 @@
  * build.h - from a subject's sources to a module whose hash names it.
  *
  * The cache key covers everything that can change the result: the inputs' object names, the command, the device kind, the
- * compilers, the isolation. A miss unpacks the inputs into <cache>/job (which the sandbox shows as /job), runs the command,
+ * compilers, the isolation. A miss unpacks the inputs into <cache>/job or job-N (which the sandbox shows as /job), runs the command,
  * strips the output of names and build ids so that equal sources hash alike, and keeps it as <cache>/modules/<sha256>.so.
  * A build that fails is a result, not an error: struct msg_build says how, in words.
  */
@@ -26,6 +26,7 @@ struct build_context {
 	int64_t print_max; /* bytes printed that end it; 0: 64 MiB */
 	int process_max;   /* processes at once that end it; 0: as procs_of_a_build says */
 	char family[16];   /* whose module is wanted */
+	int place;         /* of the build among those that run at once */
 	char sides[64];    /* where sides that are programs of their own are built and stay: <cache>/<sides>-<role> */
 };
 
@@ -45,6 +46,9 @@ void build_output(const struct build_context *c, const struct msg_subject *s, ch
 
 /** Name, below the cache, of the folder in which a side that is a program of its own is built and run. Shape: name[128]. */
 void build_side(const struct build_context *c, const struct msg_subject *s, char name[128]);
+
+/** The name of a folder of this build's place: "job", or where others build beside it "job-2". Shape: name[128]. */
+void build_folder(const struct build_context *c, const char *what, char name[128]);
 
 /**
  * Build. `out` becomes "ok" (then `*module_fd` is the sealed module) or "failed" with detail; its log is owned by the caller.

@@ -254,7 +254,7 @@ int cache_open_names(const struct cache *c, const char *sha256)
 	return open_kept(c->names_fd, sha256);
 }
 
-int cache_lock(const struct cache *c, const char *name, struct fw_err *err)
+static int lock(const struct cache *c, const char *name, int how, struct fw_err *err)
 {
 	char file[128];
 	int fd;
@@ -263,7 +263,7 @@ int cache_lock(const struct cache *c, const char *name, struct fw_err *err)
 	fd = openat(c->fd, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_sys(err, "cache %s: %s", c->dir, file);
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (flock(fd, how | LOCK_NB) == 0)
 		return fd;
 	if (errno == EWOULDBLOCK)
 		err_set(err, ERR_BUSY, "another worker holds %s/%s", c->dir, file);
@@ -271,6 +271,43 @@ int cache_lock(const struct cache *c, const char *name, struct fw_err *err)
 		err_sys(err, "cache %s: %s", c->dir, file);
 	close(fd);
 	return -1;
+}
+
+int cache_lock(const struct cache *c, const char *name, struct fw_err *err)
+{
+	return lock(c, name, LOCK_EX, err);
+}
+
+int cache_lock_place(const struct cache *c, int n, int *place, struct fw_err *err)
+{
+	for (*place = 0; *place < n; ++*place) {
+		struct fw_err why = { 0 };
+		char name[32] = "build";
+
+		if (*place > 0)
+			snprintf(name, sizeof name, "build-%d", *place);
+		int fd = lock(c, name, LOCK_EX, &why);
+
+		if (fd >= 0)
+			return fd;
+		if (why.code != ERR_BUSY || *place == n - 1)
+			return err_set(err, why.code, "%s", why.text);
+	}
+	return err_set(err, ERR_BUSY, "no build may run in %s", c->dir);
+}
+
+int cache_lock_beside(const struct cache *c, bool *alone, struct fw_err *err)
+{
+	struct fw_err busy = { 0 };
+	int fd = lock(c, "builders", LOCK_EX, &busy);
+
+	*alone = fd >= 0;
+	return fd >= 0 ? fd : lock(c, "builders", LOCK_SH, err);
+}
+
+int cache_lock_share(int fd, struct fw_err *err)
+{
+	return flock(fd, LOCK_SH) == 0 ? 0 : err_sys(err, "cannot let others build");
 }
 
 struct aged {

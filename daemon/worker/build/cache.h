@@ -2,13 +2,14 @@
  * cache.h - what a worker keeps between jobs: builds/<key>, modules/<sha256>.so, names/<sha256>.so (the same with names and lines),
  * checks/<key>, and the folder a job works in.
  *
- * Every file is written beside its place, synced and renamed, so that a crash leaves a whole file or none. Two locks keep
- * workers that share a cache apart: one for building, one per device for measuring.
+ * Every file is written beside its place, synced and renamed, so that a crash leaves a whole file or none. Locks keep workers that
+ * share a cache apart: places to build in, one for each source, one per device for measuring.
  */
 #ifndef WORKER_BUILD_CACHE_H
 #define WORKER_BUILD_CACHE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,7 +46,12 @@ int cache_open_names(const struct cache *c, const char *sha256);
 
 /** Try to take lock `name`. Returns its descriptor (close to release) or -1 with ERR_BUSY while somebody else has it. */
 int cache_lock(const struct cache *c, const char *name, struct fw_err *err);
-/** Drop the longest unused entries beyond `keep` in each folder, and what a crash left half written. Call with the build lock held. */
+/** One of `n` places for a build, in which it has folders of its own. As cache_lock. */
+int cache_lock_place(const struct cache *c, int n, int *place, struct fw_err *err);
+/** Stand beside the other builds. `*alone`: there is none, and none may begin until cache_lock_share. As cache_lock. */
+int cache_lock_beside(const struct cache *c, bool *alone, struct fw_err *err);
+int cache_lock_share(int fd, struct fw_err *err);
+/** Drop the longest unused entries beyond `keep` in each folder, and what a crash left half written. Call while no other build runs. */
 void cache_trim(const struct cache *c, int keep);
 
 #endif

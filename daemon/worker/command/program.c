@@ -34,6 +34,10 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 	if (libraries &&
 		(size_t)snprintf(p->libraries, sizeof p->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof p->libraries)
 		more[n++] = p->libraries;
+	if (gpu) { /* of several, the one that is its own while this job has it */
+		snprintf(p->device, sizeof p->device, "CUDA_VISIBLE_DEVICES=%s", b->device.uuid);
+		more[n++] = p->device;
+	}
 	for (int i = 0; turns && turns_env[i]; i++)
 		more[n++] = turns_env[i];
 	more[n] = NULL;

@@ -14,7 +14,7 @@ struct program {
 	struct sandbox_argv words;
 	struct sandbox_environment environment;
 	char job[PATH_MAX + 160], cwd[PATH_MAX + 160 + MANIFEST_TEXT_SIZE], path[PATH_MAX + 32];
-	char libraries[4096];
+	char device[96], libraries[4096];
 };
 
 /** Prepare subject `s` for a start. `turns`: it is told of its socket, which the caller puts on descriptor PROGRAM_TURNS_FD. Err: too many words. */
