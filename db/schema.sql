@@ -66,7 +66,10 @@ CREATE TABLE device (
 	cudnn         TEXT    NOT NULL DEFAULT '',     -- "9.13.0"; "" none was found
 	info          TEXT    NOT NULL DEFAULT '{}',   -- JSON: cores, memory, l2, power limit
 	seen_at       INTEGER NOT NULL,
-	last_launch   INTEGER NOT NULL DEFAULT 0       -- the newest that measured on it; 0 none
+	last_launch   INTEGER NOT NULL DEFAULT 0,      -- the newest that measured on it; 0 none
+	worker        TEXT    NOT NULL DEFAULT '',     -- that last said it has it
+	host          TEXT    NOT NULL DEFAULT '',     -- the machine that it is in, as that worker calls it
+	on_call       INTEGER NOT NULL DEFAULT 0       -- the worker has it only while a scheduler gives it
 ) STRICT;
 
 -- How long a device's clocks were held back while something was timed on it, by the reason that its driver gave.

@@ -26,7 +26,7 @@ int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, 
 	struct stmt *s = db_stmt(db,
 		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, (SELECT count(*) FROM job j WHERE " FITS
 		"AND j.queued_at < :since) AS waiting "
-		"FROM device d WHERE d.state = 'ok' AND d.seen_at < :since AND NOT " HAS_JOB
+		"FROM device d WHERE d.state = 'ok' AND d.on_call = 0 AND d.seen_at < :since AND NOT " HAS_JOB
 		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'silent' AND "
 		"a.state IN ('open', 'acknowledged', 'accepted'))) WHERE waiting > 0 LIMIT :limit",
 		err);

@@ -22,6 +22,11 @@
 			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                      \
 				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config FROM job j JOIN repo r ON r.id = j.repo "
 
+/* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
+#define NEXT_FIRST                                                                                                               \
+	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "                     \
+	"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch), j.id "
+
 #define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
 static void read_job(struct stmt *s, struct store_job *out)
@@ -297,16 +302,11 @@ int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err
 int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
 	struct fw_err *err)
 {
-	/* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
 	struct stmt *s = db_stmt(db,
 		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " RESOLVED
 		"AND (j.device_kind = '' OR j.device_kind = :device_kind) "
 		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) "
-		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) "
-		"ORDER BY j.priority DESC, "
-		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "
-		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch), j.id LIMIT "
-		"1",
+		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1",
 		err);
 	if (!s)
 		return -1;
@@ -314,6 +314,30 @@ int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid
 	stmt_text(s, ":device_uuid", device_uuid);
 	stmt_text(s, ":held", held);
 	return first_job(s, out, err);
+}
+
+int store_job_nth(
+	struct db *db, enum device_kind kind, const char *worker, const char *held, int n, char host[64], struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
+		"WHERE j.state = 'queued' AND " RESOLVED "AND (j.device_kind = '' OR j.device_kind = :device_kind) "
+		"AND (j.device_uuid = '' OR j.device_uuid IN "
+		"(SELECT uuid FROM device WHERE worker = :worker AND state = 'ok')) "
+		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1 OFFSET :n",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":device_kind", device_kind_name(kind));
+	stmt_text(s, ":worker", worker);
+	stmt_text(s, ":held", held);
+	stmt_int(s, ":n", n);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		row_copy(s, 0, host, 64);
+		stmt_reset(s);
+	}
+	return result;
 }
 
 int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err)
@@ -359,6 +383,16 @@ int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce,
 	stmt_text(s, ":nonce", nonce);
 	stmt_int(s, ":now", now_ms);
 	return change_one(db, s, id, "is not queued any more", err);
+}
+
+int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE job SET device = :device WHERE id = :id AND state = 'sent'", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_int(s, ":device", device);
+	return change_one(db, s, id, "does not wait for its worker any more", err);
 }
 
 int store_job_state(struct db *db, int64_t id, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err)

@@ -64,6 +64,12 @@ int store_job_covers(struct db *db, const struct store_job *like, const char *su
  */
 int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
 	struct fw_err *err);
+/**
+ * The machine that the `n`th job of that order (from 0) asks for, "" any, counting those that `worker` could run: jobs for a device that
+ * it does not know are passed over. 1 found, 0 there are not so many, -1. Shape: host[64].
+ */
+int store_job_nth(
+	struct db *db, enum device_kind kind, const char *worker, const char *held, int n, char host[64], struct fw_err *err);
 /** Whether a job runs on this device, or waits and may run on it. What waits for another device alone does not count. 1, 0, -1. */
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
 /** The oldest queued job above `after_id` whose base or suite is not resolved yet. 1, 0, -1. */
@@ -72,6 +78,8 @@ int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const cha
 	struct fw_err *err);
 /** queued -> sent: attempt + 1, nonce, device, started_at. Err: ERR_CONFLICT it is not queued any more. */
 int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);
+/** A job that was sent has another device. Err: ERR_CONFLICT it is not waiting for its worker any more. */
+int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err);
 /** Move to another state; a final one sets ended_at. Err: ERR_CONFLICT it has ended already. */
 int store_job_state(struct db *db, int64_t id, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err);
 int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err);

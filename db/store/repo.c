@@ -278,6 +278,35 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	return result;
 }
 
+int store_device_through(struct db *db, int64_t device, const char *worker, const char *host, bool on_call, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE device SET worker = :worker, host = :host, on_call = :on_call WHERE id = :device AND (worker <> :worker "
+		"OR host <> :host OR on_call <> :on_call)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", device);
+	stmt_text(s, ":worker", worker);
+	stmt_text(s, ":host", host);
+	stmt_int(s, ":on_call", on_call);
+	return stmt_run(s, err);
+}
+
+int store_device_canary_host(struct db *db, const char *worker, char host[64], struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT host FROM device WHERE state = 'canary' AND worker = :worker LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":worker", worker);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		row_copy(s, 0, host, 64);
+		stmt_reset(s);
+	}
+	return result;
+}
+
 int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err)
 {
 	struct buf text;

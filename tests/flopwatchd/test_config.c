@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "flopwatchd/runtime/config.h"
+#include "flopwatchd/runtime/config_worker.h"
 
 static char folder[] = "/tmp/fw-config-XXXXXX";
 static char path[128];
@@ -267,6 +268,47 @@ static void test_addresses_of_repositories(void **state)
 	one_url("", "is empty");
 }
 
+static void test_ways_to_a_worker(void **state)
+{
+	(void)state;
+	struct config *c =
+		good("workers:\n"
+		     "  - {name: cluster, slurm: {partition: gpu, gres: \"gpu:h200:1\", account: k, time: 30 min}, max_jobs: 8}\n"
+		     "  - {name: far, ssh: {host: gpu1, user: bench, port: 2222}, devices: [0, 2, GPU-12-3], build_jobs: 4}\n"
+		     "  - {name: near, command: [flopwatch-worker, serve], devices: all}\n"
+		     "limits: {hello: 20 s}\n");
+	const struct config_worker *w = &c->worker[0];
+	assert_int_equal(w->kind, WORKER_SLURM);
+	assert_int_equal(w->device, DEVICE_CUDA);
+	assert_string_equal(w->slurm.partition, "gpu");
+	assert_string_equal(w->slurm.gres, "gpu:h200:1");
+	assert_string_equal(w->slurm.account, "k");
+	assert_true(w->slurm.exclusive);
+	assert_int_equal(w->slurm.time_ms, 30 * 60000);
+	assert_int_equal(w->max_jobs, 8);
+	assert_string_equal(w->command[0], "flopwatch-worker");
+	assert_string_equal(w->command[1], "serve");
+	w = &c->worker[1];
+	assert_int_equal(w->kind, WORKER_SSH);
+	assert_string_equal(w->ssh.host, "gpu1");
+	assert_int_equal(w->ssh.port, 2222);
+	assert_int_equal(w->build_jobs, 4);
+	assert_true(config_worker_wants(w, DEVICE_CUDA, 2, "GPU-x"));
+	assert_true(config_worker_wants(w, DEVICE_CUDA, 7, "GPU-12-3"));
+	assert_false(config_worker_wants(w, DEVICE_CUDA, 1, "GPU-x"));
+	assert_true(config_worker_wants(&c->worker[2], DEVICE_CUDA, 7, "GPU-x"));
+	assert_int_equal(c->hello_ms, 20000);
+	config_free(c);
+	bad("workers: [{name: a, ssh: {host: -oProxyCommand=x}, command: [\"sh -c x\", serve], devices: [x]}]\n",
+		"1:33: workers[0].ssh.host: is not the name or address of a host\n"
+		"1:61: workers[0].command: the shell of the other host would change the word sh -c x; put it into a script there\n"
+		"1:91: workers[0].devices[0]: is neither all, the number of a device nor a uuid\n");
+	bad("workers: [{name: a, slurm: {partition: x, options: [-x]}}, {name: b, slurm: x, socket: /y}]\n",
+		"1:52: workers[0].slurm.options: -x is no option of srun; e.g. --constraint=h200\n"
+		"1:60: workers[1]: needs one of `command`, `socket`, `ssh` and `slurm`, and only with the last two a command beside it\n"
+		"1:77: workers[1].slurm: is not a mapping; e.g. {partition: gpu, gres: \"gpu:1\", time: 30 min}\n");
+}
+
 static void test_names_lists_and_shapes(void **state)
 {
 	(void)state;
@@ -289,9 +331,9 @@ static void test_names_lists_and_shapes(void **state)
 	bad("workers: []\n", "1:10: workers: is empty, so nothing would ever be measured; name one, or leave `workers` out\n");
 	bad("cores: {mesure: shared}\n", "1:9: cores.mesure: unknown key; did you mean `measure`?\n");
 	bad("workers: [{name: a}, {name: a, command: [x], socket: /y, device: gpu}]\n",
-		"1:11: workers[0]: needs `command` or `socket`, and not both\n"
+		"1:11: workers[0]: needs one of `command`, `socket`, `ssh` and `slurm`, and only with the last two a command beside it\n"
 		"1:29: workers[1].name: there is another worker named a\n"
-		"1:22: workers[1]: needs `command` or `socket`, and not both\n"
+		"1:22: workers[1]: needs one of `command`, `socket`, `ssh` and `slurm`, and only with the last two a command beside it\n"
 		"1:66: workers[1].device: is not one of auto, cuda, cpu, sim\n");
 	bad("webhooks: [{name: a, url: \"ftp://x\"}, {name: a, url: \"https://x\"}]\n",
 		"1:27: webhooks[0].url: is not an https:// or http:// address\n"
@@ -510,6 +552,7 @@ int main(void)
 		CASE(test_folders_that_are_shown),
 		CASE(test_addresses_to_listen_on),
 		CASE(test_addresses_of_repositories),
+		CASE(test_ways_to_a_worker),
 		CASE(test_names_lists_and_shapes),
 		CASE(test_where_settings_stand),
 		CASE(test_secrets),

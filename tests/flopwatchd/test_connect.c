@@ -12,9 +12,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "flopwatchd/dispatch/connect.h"
+#include "flopwatchd/executor/connect.h"
 
 static struct config *config;
+static const struct connect_as as = { .name = "", .node = "" };
 
 static int setup(void **state)
 {
@@ -68,7 +69,7 @@ static void test_serve_gets_the_settings(void **state)
 	word("echo");
 	word("-n");
 	word("serve");
-	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), 0);
+	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
 	read_all(d.fd, text, sizeof text);
 	assert_string_equal(text, "serve --sandbox required --device sim --cache /var/cache/x");
 	finish(&d);
@@ -84,7 +85,7 @@ static void test_another_command_is_left_as_it_is(void **state)
 	word("-n");
 	word("serve");
 	word("elsewhere");
-	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), 0);
+	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
 	read_all(d.fd, text, sizeof text);
 	assert_string_equal(text, "serve elsewhere");
 	finish(&d);
@@ -101,7 +102,7 @@ static void test_it_hears_and_is_heard(void **state)
 	word("sh");
 	word("-c");
 	word("read line; echo \"$line $CUDA_VISIBLE_DEVICES$FLOPWATCH_SECRET\"; echo aside >&2");
-	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), 0);
+	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
 	assert_int_equal(write(d.fd, "said\n", 5), 5);
 	read_all(d.fd, text, sizeof text);
 	assert_string_equal(text, "said 3\n");
@@ -120,7 +121,7 @@ static void test_a_socket(void **state)
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
 	assert_int_equal(listen(listener, 1), 0);
-	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), 0);
+	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
 	assert_int_equal(d.child.pid, 0);
 	assert_int_equal(d.errors_fd, -1);
 	int peer = accept(listener, NULL, NULL);
@@ -132,7 +133,7 @@ static void test_a_socket(void **state)
 	close(d.fd);
 	close(listener);
 	unlink(at.sun_path);
-	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), -1);
+	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), -1);
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 }
 

@@ -281,11 +281,66 @@ static void test_a_job_has_a_time_limit(void **state)
 {
 	(void)state;
 	config->job_timeout_ms = 100;
-	add_worker("w", HELLO "cat > /dev/null");
+	add_worker("w", HELLO "echo '{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"1\",\"cells\":[0]}'; cat > /dev/null");
 	fixture_push("topic", topic());
 	begin();
 	fixture_until(STATE_IS("failed"));
 	assert_string_equal(fixture_text("SELECT state_why FROM job"), "timeout: the job ran past its limit of 0 s");
+}
+
+/* What is waited for before there is a device, and what builds take, is not the job's. */
+static void test_the_limit_counts_from_the_start_of_measuring(void **state)
+{
+	(void)state;
+	config->job_timeout_ms = 100;
+	add_worker("w", "sleep 0.3; " HELLO "echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'; sleep 0.5; " WORK);
+	fixture_push("topic", topic());
+	begin();
+	fixture_until("SELECT count(*) FROM job WHERE id = 1 AND state IN ('done', 'failed')");
+	assert_string_equal(fixture_text("SELECT state || state_why FROM job"), "done");
+}
+
+#define HELLO_OF(uuid)                                                                                                           \
+	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \
+	"\"uuid\":\"'" uuid "'\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"x\"}]}'; read job || exit 0; "
+
+/* As behind a scheduler that is asked through `command`: every start has another GPU. */
+static void test_a_job_goes_to_the_device_that_is_there(void **state)
+{
+	(void)state;
+	char script[2048];
+	snprintf(script, sizeof script,
+		"n=$(cat %.100s/n 2>/dev/null || echo 0); echo $((n + 1)) >%.100s/n; " HELLO_OF("sim-$n") WORK, gitrepo_root,
+		gitrepo_root);
+	add_worker("w", script);
+	fixture_push("topic", topic());
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_string_equal(
+		fixture_text("SELECT d.uuid || ' ' || j.attempt FROM job j JOIN device d ON d.id = j.device"), "sim-1 1");
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line = 'worker w has another device now: sim-1'"), 1);
+}
+
+/* Two devices: each has a job at the same time, and each of the two jobs waits until it has seen the other. */
+static void test_every_device_of_a_worker_has_a_job(void **state)
+{
+	(void)state;
+	char script[4096];
+	snprintf(script, sizeof script,
+		"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","
+		"\"uuid\":\"sim-0\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"x\"},{\"kind\":\"sim\",\"index\":1,"
+		"\"uuid\":\"sim-1\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"x\"}]}'; read job || exit 0; "
+		"uuid=${job#*\\\"device\\\":\\\"}; touch %.100s/on-${uuid%%%%\\\"*}; "
+		"until [ -e %.100s/on-sim-0 ] && [ -e %.100s/on-sim-1 ]; do sleep 0.02; done; " WORK,
+		gitrepo_root, gitrepo_root, gitrepo_root);
+	add_worker("w", script);
+	const char *sha = topic();
+	fixture_push("one", sha);
+	fixture_push("two", sha);
+	begin();
+	fixture_until("SELECT count(*) = 2 FROM job WHERE state = 'done'");
+	assert_int_equal(fixture_number("SELECT count(DISTINCT device) FROM job"), 2);
+	assert_int_equal(fixture_number("SELECT max(attempt) FROM job"), 1);
 }
 
 static void test_draining_gives_jobs_back(void **state)
@@ -361,6 +416,9 @@ int main(void)
 		CASE(test_a_worker_whose_disk_is_full),
 		CASE(test_cancelling),
 		CASE(test_a_job_has_a_time_limit),
+		CASE(test_the_limit_counts_from_the_start_of_measuring),
+		CASE(test_a_job_goes_to_the_device_that_is_there),
+		CASE(test_every_device_of_a_worker_has_a_job),
 		CASE(test_draining_gives_jobs_back),
 		CASE(test_plans_can_be_forgotten),
 		CASE(test_a_repository_that_is_not_configured),

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "flopwatchd/dispatch/session.h"
@@ -19,6 +20,7 @@
 
 struct talk {
 	struct loop *loop;
+	struct executors *executors;
 	struct session *session;
 	struct config *config;
 	bool send, cancel_on_word;
@@ -95,7 +97,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	loop_stop(t->loop);
 }
 
-static const struct session_hooks hooks = { on_hello, on_word, on_end };
+static const struct session_hooks hooks = { NULL, on_hello, on_word, on_end };
 
 static void talk_to(struct talk *t, const char *script)
 {
@@ -104,6 +106,7 @@ static void talk_to(struct talk *t, const char *script)
 	assert_non_null(t->config);
 	struct config_worker *w = &t->config->worker[0];
 	snprintf(t->config->state_dir, sizeof t->config->state_dir, "/tmp");
+	t->config->hello_ms = 300000;
 	snprintf(w->name, sizeof w->name, "w");
 	snprintf(w->command[0], sizeof w->command[0], "sh");
 	snprintf(w->command[1], sizeof w->command[1], "-c");
@@ -111,10 +114,12 @@ static void talk_to(struct talk *t, const char *script)
 	snprintf(w->command[2], sizeof w->command[2], "%s", script);
 	w->n_command = 3;
 	assert_int_equal(loop_new(&t->loop, &err), 0);
-	if (session_open(t->loop, t->config, w, &hooks, t, &t->session, &err) != 0)
+	assert_int_equal(executors_new(t->loop, t->config, &t->executors, &err), 0);
+	if (session_open(t->executors, t->loop, t->config, w, "", &hooks, t, &t->session, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(loop_run(t->loop, &err), 0);
 	assert_int_equal(t->ends, 1);
+	executors_free(t->executors);
 	loop_free(t->loop);
 	free(t->config);
 }
@@ -167,6 +172,23 @@ static void test_cancelling_ends_a_worker_that_listens(void **state)
 	assert_null(t.result);
 }
 
+/* One that does not listen: SIGTERM comes before SIGKILL, so that it can let go of what it holds elsewhere. */
+static void test_one_that_does_not_listen_is_asked_to_end(void **state)
+{
+	(void)state;
+	char path[64], script[512];
+	snprintf(path, sizeof path, "/tmp/fw-term-%d", (int)getpid());
+	snprintf(script, sizeof script,
+		HELLO "trap 'echo >%s; exit' TERM; read job; echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'\n"
+		      "while :; do sleep 0.05; done",
+		path);
+	struct talk t = { .send = true, .cancel_on_word = true };
+	talk_to(&t, script);
+	assert_int_equal(t.how, SESSION_CANCELLED);
+	assert_int_equal(access(path, F_OK), 0);
+	unlink(path);
+}
+
 static void test_workers_that_are_lost(void **state)
 {
 	(void)state;
@@ -215,18 +237,20 @@ static void test_workers_that_cannot_be_reached(void **state)
 	struct config *c = calloc(1, sizeof *c);
 	assert_non_null(c);
 	assert_int_equal(loop_new(&t.loop, &err), 0);
+	assert_int_equal(executors_new(t.loop, c, &t.executors, &err), 0);
 	struct config_worker *w = &c->worker[0];
 	snprintf(w->name, sizeof w->name, "gpu");
 	snprintf(w->socket, sizeof w->socket, "/nowhere/worker.sock");
-	assert_int_equal(session_open(t.loop, c, w, &hooks, &t, &t.session, &err), -1);
+	assert_int_equal(session_open(t.executors, t.loop, c, w, "", &hooks, &t, &t.session, &err), -1);
 	assert_string_equal(err.text, "worker gpu: cannot reach /nowhere/worker.sock: No such file or directory");
 	err_clear(&err);
 	w->socket[0] = 0;
 	snprintf(w->command[0], sizeof w->command[0], "/nowhere/worker");
 	w->n_command = 1;
-	assert_int_equal(session_open(t.loop, c, w, &hooks, &t, &t.session, &err), -1);
+	assert_int_equal(session_open(t.executors, t.loop, c, w, "", &hooks, &t, &t.session, &err), -1);
 	assert_memory_equal(err.text, "worker gpu: ", 12);
 	assert_int_equal(t.ends, 0);
+	executors_free(t.executors);
 	loop_free(t.loop);
 	free(c);
 }
@@ -239,13 +263,15 @@ static void test_closing_needs_no_hook(void **state)
 	struct config *c = calloc(1, sizeof *c);
 	assert_non_null(c);
 	assert_int_equal(loop_new(&t.loop, &err), 0);
+	assert_int_equal(executors_new(t.loop, c, &t.executors, &err), 0);
 	struct config_worker *w = &c->worker[0];
 	snprintf(w->command[0], sizeof w->command[0], "sleep");
 	snprintf(w->command[1], sizeof w->command[1], "1000");
 	w->n_command = 2;
-	assert_int_equal(session_open(t.loop, c, w, &hooks, &t, &t.session, &err), 0);
+	assert_int_equal(session_open(t.executors, t.loop, c, w, "", &hooks, &t, &t.session, &err), 0);
 	session_close(t.session);
 	session_close(NULL);
+	executors_free(t.executors);
 	loop_free(t.loop);
 	assert_int_equal(t.ends, 0);
 	free(c);
@@ -260,6 +286,7 @@ int main(void)
 		CASE(test_a_probe_ends_after_hello),
 		CASE(test_a_job_is_sent_and_its_result_kept),
 		CASE(test_cancelling_ends_a_worker_that_listens),
+		CASE(test_one_that_does_not_listen_is_asked_to_end),
 		CASE(test_workers_that_are_lost),
 		CASE(test_nonsense_is_named),
 		CASE(test_a_banner_has_an_end),

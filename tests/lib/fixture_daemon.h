@@ -58,6 +58,7 @@ static inline int fixture_setup(void **state)
 	snprintf(config->sandbox, sizeof config->sandbox, "none");
 	config->queue_max = 100;
 	config->job_timeout_ms = 3600000;
+	config->hello_ms = 300000;
 	config->build_s = config->check_s = config->launch_s = 60;
 	config->n_repos = 1;
 	struct config_repo *r = &config->repo[0];

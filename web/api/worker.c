@@ -13,6 +13,9 @@ static void worker_row(void *arg, const struct worker_status *w)
 	answer_text(j, "version", w->version);
 	answer_text(j, "device", w->device);
 	answer_id(j, "job", w->job);
+	jsonw_kv_int(j, "slot", w->slot);
+	answer_text(j, "allocation", w->allocation);
+	answer_id(j, "place", w->place);
 	jsonw_key(j, "read_only");
 	jsonw_array(j);
 	for (int i = 0; i < w->n_read_only; i++)

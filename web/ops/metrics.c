@@ -193,6 +193,61 @@ static int write_devices(struct metrics *m)
 	return view_devices(m->db, aa_alarms, m, m->err) != 0 || m->failed ? -1 : 0;
 }
 
+/* ---- workers ----------------------------------------------------------------------------------------------------------- */
+
+static const char *const worker_states[] = { "down", "starting", "free", "pending", "busy" };
+enum { WORKER_STATES = sizeof worker_states / sizeof worker_states[0] };
+
+struct workers {
+	struct metrics *m;
+	char name[64]; /* whose slots are counted; they stand beside each other */
+	int n[WORKER_STATES];
+};
+
+static void write_worker(struct workers *w)
+{
+	for (int i = 0; i < WORKER_STATES && w->name[0]; i++) {
+		buf_puts(w->m->out, "flopwatch_workers{worker=\"");
+		put_label(w->m->out, w->name);
+		buf_printf(w->m->out, "\",state=\"%s\"} %d\n", worker_states[i], w->n[i]);
+	}
+	memset(w->n, 0, sizeof w->n);
+}
+
+static void count_worker(void *arg, const struct worker_status *w)
+{
+	struct workers *all = arg;
+	if (strcmp(all->name, w->name) != 0)
+		write_worker(all);
+	snprintf(all->name, sizeof all->name, "%s", w->name);
+	for (int i = 0; i < WORKER_STATES; i++)
+		all->n[i] += strcmp(worker_states[i], w->state) == 0;
+}
+
+static void pending_row(void *arg, const struct worker_status *w)
+{
+	struct metrics *m = arg;
+	if (strcmp(w->state, "pending") != 0)
+		return;
+	buf_puts(m->out, "flopwatch_worker_pending_place{worker=\"");
+	put_label(m->out, w->name);
+	buf_printf(m->out, "\",slot=\"%d\",reason=\"", w->slot);
+	put_label(m->out, w->why);
+	buf_printf(m->out, "\"} %d\n", w->place);
+}
+
+static void write_workers(struct metrics *m, const struct site *site)
+{
+	struct workers all = { .m = m };
+	if (!site->act->workers)
+		return;
+	family(m, "workers", "gauge", "Jobs at once that a worker may have, by how each of these stands.");
+	site->act->workers(site->control, count_worker, &all);
+	write_worker(&all);
+	family(m, "worker_pending_place", "gauge", "Place of an allocation in its scheduler's queue, from 1; 0 not known yet.");
+	site->act->workers(site->control, pending_row, m);
+}
+
 /* ---- the daemon -------------------------------------------------------------------------------------------------------- */
 
 static void request_row(void *arg, const char *method, const char *route, int status, uint64_t n)
@@ -264,7 +319,7 @@ static void write_process(struct buf *out)
 	process_value(out, "start_time_seconds", "gauge", "When the daemon started.", started_s());
 }
 
-static int write_all(struct metrics *m, const struct http_request *r)
+static int write_all(struct metrics *m, const struct site *site, const struct http_request *r)
 {
 	int64_t bytes;
 	family(m, "build_info", "gauge", "The running version.");
@@ -277,6 +332,7 @@ static int write_all(struct metrics *m, const struct http_request *r)
 		return -1;
 	family(m, "db_size_bytes", "gauge", "The database without its log.");
 	sample(m, "db_size_bytes", NULL, NULL, (double)bytes);
+	write_workers(m, site);
 	family(m, "http_requests_total", "counter", "Requests answered since the daemon started.");
 	http_each_count(r, request_row, m);
 	write_process(m->out);
@@ -289,6 +345,6 @@ void api_metrics(void *arg, struct http_request *r, struct http_response *respon
 	struct fw_err err = { 0 };
 	struct metrics m = { .db = site->db, .out = &response->body, .err = &err };
 	response->type = "text/plain; version=0.0.4; charset=utf-8";
-	if (write_all(&m, r) != 0)
+	if (write_all(&m, site, r) != 0)
 		answer_error(r, response, &err);
 }

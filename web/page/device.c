@@ -226,22 +226,49 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	return result;
 }
 
+struct banners {
+	struct buf *out;
+	char down[64]; /* worker that was told of last: its slots stand beside each other */
+};
+
+static void pending_banner(struct buf *out, const struct worker_status *w)
+{
+	emit_raw(out, "<p class=banner role=status>Worker <b>");
+	emit_text(out, w->name);
+	emit_raw(out, "</b> waits for an allocation");
+	if (*w->allocation) {
+		emit_raw(out, ", job ");
+		emit_text(out, w->allocation);
+	}
+	if (w->place)
+		emit_rawf(out, " at place %d of its queue", w->place);
+	if (*w->why) {
+		emit_raw(out, ": ");
+		emit_text(out, w->why);
+	}
+	emit_raw(out, ".</p>");
+}
+
 static void worker_banner(void *to, const struct worker_status *w)
 {
-	struct buf *out = to;
-	if (strcmp(w->state, "down") != 0)
+	struct banners *b = to;
+	if (strcmp(w->state, "pending") == 0)
+		pending_banner(b->out, w);
+	if (strcmp(w->state, "down") != 0 || strcmp(b->down, w->name) == 0)
 		return;
-	emit_raw(out, "<p class=\"banner warn\" role=status>Worker <b>");
-	emit_text(out, w->name);
-	emit_raw(out, "</b> is down and is tried again: ");
-	emit_text(out, w->why);
-	emit_raw(out, ".</p>");
+	snprintf(b->down, sizeof b->down, "%s", w->name);
+	emit_raw(b->out, "<p class=\"banner warn\" role=status>Worker <b>");
+	emit_text(b->out, w->name);
+	emit_raw(b->out, "</b> is down and is tried again: ");
+	emit_text(b->out, w->why);
+	emit_raw(b->out, ".</p>");
 }
 
 void page_worker_banners(struct site *site, struct buf *out)
 {
+	struct banners b = { .out = out };
 	if (site->act->workers)
-		site->act->workers(site->control, worker_banner, out);
+		site->act->workers(site->control, worker_banner, &b);
 }
 
 void page_devices(void *arg, struct http_request *r, struct http_response *response)

@@ -264,6 +264,8 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 	layout_live(d.out, "queue", "The queue moved");
 	d.skip_open = is_whole;
 	if (is_whole)
+		page_worker_banners(site, d.out);
+	if (is_whole)
 		result = draw_running(&d, &err) || draw_waiting(&d, &err) ? -1 : 0;
 	if (result == 0) {
 		emit_raw(d.out, "<h2>");

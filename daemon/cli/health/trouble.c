@@ -43,10 +43,14 @@ void trouble_broken(struct client *c, const char *repo)
 		if (strcmp(value_text(item, "state"), "error") == 0 && (!repo || strcmp(repo, name) == 0))
 			warn("%s: %s", name, value_text(item, "error"));
 	}
+	const char *told = "";
 	json_array_foreach(json_object_get(workers, "items"), i, item)
 	{
-		if (strcmp(value_text(item, "state"), "down") == 0)
+		bool is_down = strcmp(value_text(item, "state"), "down") == 0;
+		if (is_down && strcmp(told, value_text(item, "name")) != 0)
 			warn("worker %s is down: %s", value_text(item, "name"), value_text(item, "why"));
+		if (is_down)
+			told = value_text(item, "name");
 	}
 	json_decref(repos);
 	json_decref(workers);
@@ -64,6 +68,17 @@ static void tell_health(struct client *c)
 	buf_fini(&text);
 }
 
+/* What a scheduler is asked for, and what that waits for. */
+static void tell_pending(const json_t *worker)
+{
+	const char *why = value_text(worker, "why"), *id = value_text(worker, "allocation");
+	char place[64] = "";
+	if (value_integer(worker, "place"))
+		snprintf(place, sizeof place, " at place %lld of its queue", value_integer(worker, "place"));
+	warn("worker %s waits for an allocation%s%s%s%s%s", value_text(worker, "name"), *id ? ", job " : "", id, place,
+		*why ? ": " : "", why);
+}
+
 static void tell_workers(const json_t *workers)
 {
 	size_t i;
@@ -74,6 +89,8 @@ static void tell_workers(const json_t *workers)
 	{
 		if (strcmp(value_text(worker, "state"), "starting") == 0)
 			warn("worker %s is starting: it has not said yet what it measures on", value_text(worker, "name"));
+		if (strcmp(value_text(worker, "state"), "pending") == 0)
+			tell_pending(worker);
 	}
 }
 

@@ -8,41 +8,86 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "db/store/repo.h"
+#include "flopwatchd/runtime/config_worker.h"
+
+enum device_kind claim_kind(const struct config_worker *w, const struct msg_hello *hello)
+{
+	return w->device != DEVICE_ANY || !hello->n_devices ? w->device : hello->device[0].kind;
+}
+
+bool claim_wants(const struct config_worker *w, const struct msg_device *d)
+{
+	return config_worker_wants(w, d->kind, d->index, d->uuid);
+}
+
+/* Whether it is free and in this state; `kind` DEVICE_ANY: of any. 1, 0, -1. */
+static int is_in(const struct claim *c, const struct msg_device *d, enum device_kind kind, enum devicestate wanted, int64_t *id,
+	struct fw_err *err)
+{
+	enum devicestate state;
+	if ((kind != DEVICE_ANY && d->kind != kind) || !claim_wants(c->worker, d) || c->is_taken(c->arg, d->uuid))
+		return 0;
+	if (store_device_get(c->db, d->uuid, id, &state, err) != 0)
+		return -1;
+	return state == wanted;
+}
 
 int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err)
 {
 	for (int i = 0; i < c->hello->n_devices; i++) {
-		enum devicestate state;
-		if (c->is_taken(c->arg, c->hello->device[i].uuid))
-			continue;
-		if (store_device_get(c->db, c->hello->device[i].uuid, id, &state, err) != 0)
-			return -1;
-		if (state == DEVICESTATE_CANARY) {
+		int fits = is_in(c, &c->hello->device[i], DEVICE_ANY, DEVICESTATE_CANARY, id, err);
+		if (fits == 1)
 			*out = c->hello->device[i];
-			return 1;
-		}
+		if (fits != 0)
+			return fits;
 	}
 	return 0;
 }
 
-int claim_device(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err)
+int claim_job(const struct claim *c, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err)
 {
-	if (!c->hello->n_devices)
-		return 0;
-	enum device_kind kind = c->kind != DEVICE_ANY ? c->kind : c->hello->device[0].kind;
+	enum device_kind kind = claim_kind(c->worker, c->hello);
 	for (int i = 0; i < c->hello->n_devices; i++) {
 		const struct msg_device *d = &c->hello->device[i];
-		enum devicestate state;
-		if (d->kind != kind || c->is_taken(c->arg, d->uuid))
-			continue;
-		if (store_device_get(c->db, d->uuid, id, &state, err) != 0)
-			return -1;
-		if (state == DEVICESTATE_OK) {
+		int fits = is_in(c, d, kind, DEVICESTATE_OK, id, err);
+		if (fits == 1)
+			fits = store_job_next(c->db, d->kind, d->uuid, c->held, job, err);
+		if (fits == 1)
 			*out = *d;
-			return 1;
-		}
+		if (fits != 0)
+			return fits;
 	}
 	return 0;
+}
+
+int claim_other_device(
+	const struct claim *c, const struct store_job *job, struct msg_device *out, int64_t *id, struct fw_err *err)
+{
+	enum device_kind kind = claim_kind(c->worker, c->hello);
+	for (int i = 0; i < c->hello->n_devices; i++) {
+		const struct msg_device *d = &c->hello->device[i];
+		bool is_wanted = !job->device_uuid[0] || !strcmp(job->device_uuid, d->uuid);
+		int fits = is_wanted ? is_in(c, d, kind, DEVICESTATE_OK, id, err) : 0;
+		if (fits == 1)
+			*out = *d;
+		if (fits != 0)
+			return fits;
+	}
+	return 0;
+}
+
+int claim_mark_bound(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
+	struct fw_err *err)
+{
+	char line[256];
+	int64_t now = clock_utc_ms();
+	if (txn_begin(g, err) != 0)
+		return -1;
+	snprintf(line, sizeof line, "worker %s has another device now: %s", worker, device->uuid);
+	int result = store_job_bind(g->db, job->id, device_id, err);
+	if (result == 0)
+		result = store_job_log(g->db, job->id, now, line, err);
+	return txn_end(g, result, err);
 }
 
 int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,

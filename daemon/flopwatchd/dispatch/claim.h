@@ -6,21 +6,34 @@
 
 #include "core/protocol/protocol.h"
 #include "db/store/job.h"
+#include "flopwatchd/runtime/config.h"
 #include "flopwatchd/runtime/txn.h"
 
 /** Whose devices, and which of them are free. */
 struct claim {
 	struct db *db;
+	const struct config_worker *worker;
 	const struct msg_hello *hello;
-	enum device_kind kind; /* as configured */
 	bool (*is_taken)(void *arg, const char *uuid);
 	void *arg;
+	const char *held; /* repositories whose jobs wait, a JSON array of ids */
 };
+
+/** The kind that it measures on: as configured, else what it names first. */
+enum device_kind claim_kind(const struct config_worker *w, const struct msg_hello *hello);
+/** Whether the configuration lets it measure on this one. */
+bool claim_wants(const struct config_worker *w, const struct msg_device *d);
 
 /** A free device of any kind whose canary was asked for. 1, 0 none, -1. */
 int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
-/** First device of the wanted kind that is in order and free. 1, 0 none, -1. DEVICE_ANY is the kind that the worker names first. */
-int claim_device(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
+/** The first device of the wanted kind that is in order, free and has a job waiting, and that job. 1, 0 none, -1. */
+int claim_job(const struct claim *c, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err);
+/** A free device in order that this job may have as well. 1, 0 none, -1. */
+int claim_other_device(
+	const struct claim *c, const struct store_job *job, struct msg_device *out, int64_t *id, struct fw_err *err);
+/** Write that the job has another device than it was sent to. Err: the database; ERR_CONFLICT it has ended. */
+int claim_mark_bound(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
+	struct fw_err *err);
 /** Write that the job is sent, under a nonce of its own, and read it again. Err: the database; the job stays queued. */
 int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
 	struct fw_err *err);

@@ -15,6 +15,8 @@
 #include "flopwatchd/planning/plan_news.h"
 #include "flopwatchd/planning/resolve.h"
 #include "flopwatchd/dispatch/slot.h"
+#include "flopwatchd/executor/executor.h"
+#include "flopwatchd/runtime/config_worker.h"
 #include "flopwatchd/delivery/commit_status.h"
 #include "core/ask/worker.h"
 #include "flopwatchd/job/record.h"
@@ -42,8 +44,9 @@ struct queue {
 	struct config *config;
 	struct txn txn;
 	struct slot_host host;
-	int n_slots;
-	struct slot *slot[CONFIG_WORKERS_MAX];
+	struct executors *executors;
+	int n_slots, n_slots_room;
+	struct slot **slot; /* those of a worker beside each other */
 	struct errand errand[RESOLVES_MAX];
 	int64_t resolved_to; /* jobs up to this id were looked at */
 	struct loop_source *again, *turn;
@@ -269,6 +272,97 @@ static bool is_disk_full(struct queue *q)
 								  (fs.f_files && fs.f_favail < disk_free_min_files));
 }
 
+/* ---- slots ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* Own: `s` is the queue's, also on -1. */
+static int put_slot(struct queue *q, int at, struct slot *s, struct fw_err *err)
+{
+	if (s && q->n_slots == q->n_slots_room) {
+		int room = q->n_slots_room ? 2 * q->n_slots_room : 16;
+		struct slot **more = realloc(q->slot, (size_t)room * sizeof *more);
+		if (more) {
+			q->slot = more;
+			q->n_slots_room = room;
+		}
+	}
+	if (!s || q->n_slots == q->n_slots_room) {
+		slot_free(s);
+		return err_set(err, ERR_INTERNAL, "out of memory for workers");
+	}
+	memmove(q->slot + at + 1, q->slot + at, (size_t)(q->n_slots - at) * sizeof *q->slot);
+	q->slot[at] = s;
+	q->n_slots++;
+	return 0;
+}
+
+/* Each device of a worker has a job of its own: as many slots as it said that it has devices. One that is gone leaves its slot idle. */
+static void grow(struct queue *q)
+{
+	struct fw_err err = { 0 };
+	for (int first = 0, last; first < q->n_slots; first = last) {
+		for (last = first + 1; last < q->n_slots && slot_worker(q->slot[last]) == slot_worker(q->slot[first]);)
+			last++;
+		for (; last - first < slot_devices(q->slot[first]); last++)
+			if (put_slot(q, last, slot_new_beside(q->slot[first], last - first), &err) != 0) {
+				complain(q, "queue.slots", &err);
+				return;
+			}
+	}
+}
+
+/* One allocation for each job that waits and that its worker could run, but no more than it may ask for: the rest of a long queue stays
+ * here, where it has its order. */
+static int submit_of(struct queue *q, int first, int last, int *n_asked, struct fw_err *err)
+{
+	const struct config_worker *w = slot_worker(q->slot[first]);
+	char host[64];
+	int waits = 0, got = 1;
+	struct slot *canary = NULL, *surplus = NULL;
+	for (int i = first; i < last; i++) {
+		enum slot_wait wait = slot_waits(q->slot[i]);
+		waits += wait == SLOT_WAITS_JOB;
+		surplus = wait == SLOT_WAITS_JOB ? q->slot[i] : surplus;
+		canary = wait == SLOT_WAITS_CANARY ? q->slot[i] : canary;
+	}
+	int to_try = store_device_canary_host(q->txn.db, w->name, host, err);
+	for (int i = first; i < last && to_try == 1 && !canary; i++)
+		if (slot_waits(q->slot[i]) == SLOT_WAITS_NOT) {
+			canary = q->slot[i];
+			if (slot_submit(canary, host, true, err) != 0)
+				return -1;
+		}
+	if (to_try == 0 && canary)
+		slot_give_up(canary);
+	for (int i = first; i < last && got == 1; i++) {
+		if (slot_waits(q->slot[i]) != SLOT_WAITS_NOT)
+			continue;
+		got = store_job_nth(q->txn.db, w->device, w->name, held(q), *n_asked + waits, host, err);
+		if (got == 1 && slot_submit(q->slot[i], host, false, err) != 0)
+			return -1;
+		waits += got == 1;
+	}
+	if (got >= 0 && surplus && waits > 0) {
+		got = store_job_nth(q->txn.db, w->device, w->name, held(q), *n_asked + waits - 1, host, err);
+		if (got == 0)
+			slot_give_up(surplus); /* it wakes the queue when it has gone */
+	}
+	*n_asked += waits;
+	return got < 0 || to_try < 0 ? -1 : 0;
+}
+
+static int submit_all(struct queue *q, struct fw_err *err)
+{
+	int n_asked[DEVICE_KINDS + 1] = { 0 };
+	for (int first = 0, last; first < q->n_slots; first = last) {
+		const struct config_worker *w = slot_worker(q->slot[first]);
+		for (last = first + 1; last < q->n_slots && slot_worker(q->slot[last]) == w;)
+			last++;
+		if (config_worker_is_slurm(w) && submit_of(q, first, last, &n_asked[w->device], err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static void claim_all(struct queue *q)
 {
 	struct fw_err err = { 0 };
@@ -286,6 +380,8 @@ static void claim_all(struct queue *q)
 			complain(q, "job.claim", &err);
 			err_clear(&err);
 		}
+	if (submit_all(q, &err) != 0)
+		complain(q, "job.submit", &err);
 }
 
 /* One at a time, and not while another slot is about to be free: that one may be all that is needed. */
@@ -316,6 +412,7 @@ static void turn(void *arg)
 		return;
 	}
 	resolve_more(q);
+	grow(q);
 	claim_all(q);
 	make_way(q);
 }
@@ -353,15 +450,20 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 	q->loop = l;
 	q->config = c;
 	q->txn = (struct txn){ .db = db, .config = c, .on_event = on_event, .arg = arg };
-	q->host = (struct slot_host){ l, c, &q->txn, q, slot_changed, device_is_taken, hold, held };
+
 	snprintf(q->held, sizeof q->held, "[]");
+	if (executors_new(l, c, &q->executors, err) != 0) {
+		queue_stop(q);
+		return -1;
+	}
+	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, hold, held };
 	for (int i = 0; i < c->n_workers; i++) {
-		q->slot[i] = slot_new(&q->host, &c->worker[i]);
-		if (!q->slot[i]) {
-			queue_stop(q);
-			return err_set(err, ERR_INTERNAL, "out of memory for workers");
-		}
-		q->n_slots++;
+		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1; /* others say what they have */
+		for (int k = 0; k < n; k++)
+			if (put_slot(q, q->n_slots, slot_new(&q->host, &c->worker[i], k), err) != 0) {
+				queue_stop(q);
+				return -1;
+			}
 	}
 	queue_wake(q);
 	*out = q;
@@ -416,6 +518,8 @@ void queue_stop(struct queue *q)
 		resolve_cancel(q->errand[i].resolve);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_free(q->slot[i]);
+	executors_free(q->executors);
+	free(q->slot);
 	loop_remove(q->loop, q->again);
 	loop_remove(q->loop, q->turn);
 	free(q);

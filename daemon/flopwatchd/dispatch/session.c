@@ -18,14 +18,13 @@
 #include "base/lines.h"
 #include "base/log.h"
 #include "flopwatchd/runtime/child.h"
-#include "flopwatchd/dispatch/connect.h"
 #include "flopwatchd/dispatch/hello.h"
+#include "flopwatchd/executor/executor.h"
 
 enum {
 	CHUNK = 64 << 10,
 	NEEDS_MAX = 256,
 	SILENCE_MS = 60000,
-	HELLO_MS = 300000, /* a worker may have to wait for its machine */
 	WATCH_MS = 5000,
 	GRACE_MS = 5000,
 	ERROR_LINES_MAX = 200,
@@ -42,9 +41,11 @@ struct session {
 	const struct session_hooks *hooks;
 	void *arg;
 	enum phase phase;
-	int fd, errors_fd;
-	struct loop_source *io, *errors, *child, *watchdog, *grace;
+	int fd; /* -1 while it is pending */
+	struct executor *executor;
+	struct loop_source *io, *watchdog, *grace;
 	bool end_of_input; /* the worker has closed its side */
+	bool is_process;   /* whose end has not been told yet */
 	bool wants_out;
 	int64_t heard_ns;
 
@@ -70,15 +71,10 @@ struct session {
 static void session_free(struct session *s)
 {
 	loop_remove(s->loop, s->io);
-	loop_remove(s->loop, s->errors);
-	loop_remove(s->loop, s->child);
 	loop_remove(s->loop, s->watchdog);
 	loop_remove(s->loop, s->grace);
 	child_cancel(s->packing);
-	if (s->fd >= 0)
-		close(s->fd);
-	if (s->errors_fd >= 0)
-		close(s->errors_fd);
+	executor_end(s->executor);
 	if (s->tree_fd >= 0)
 		close(s->tree_fd);
 	lines_fini(&s->in);
@@ -115,7 +111,7 @@ static void end_now(struct session *s)
 
 static void end_if_gone(struct session *s)
 {
-	if (s->phase == PHASE_ENDING && s->end_of_input && !s->child)
+	if (s->phase == PHASE_ENDING && s->end_of_input && !s->is_process)
 		end_now(s);
 }
 
@@ -149,9 +145,10 @@ static void begin_end(struct session *s, enum session_end how, const char *why)
 	s->packing = NULL;
 	loop_remove(s->loop, s->watchdog);
 	s->watchdog = NULL;
-	shutdown(s->fd, SHUT_WR);
-	/* one that talks nonsense has no claim to time; but what it left behind in the system is killed with it either way */
-	if (loop_after(s->loop, GRACE_MS, grace_is_over, s, &s->grace, &err) != 0)
+	if (s->fd >= 0)
+		shutdown(s->fd, SHUT_WR);
+	/* what is pending has nobody who could leave in order; and one that talks nonsense has no claim to time, but clutter to clear away */
+	if (loop_after(s->loop, s->fd >= 0 ? GRACE_MS : 0, grace_is_over, s, &s->grace, &err) != 0)
 		log_error("session.timer", "err=%s", log_quote(err.text));
 }
 
@@ -437,9 +434,11 @@ static void on_io(void *arg, uint32_t events)
 		input_ended(s);
 }
 
-/* Our own worker writes its log with priorities: what is below a warning there is a detail here. */
-static void take_error_line(struct session *s, char *line)
+/* What a worker prints beside the protocol; the last line explains a sudden end best. Our own worker writes its log with priorities: what
+ * is below a warning there is a detail here. */
+static void take_error_line(void *arg, char *line)
 {
+	struct session *s = arg;
 	enum log_level level = LOG_INFO;
 	if (line[0] == '<' && line[1] >= '0' && line[1] <= '7' && line[2] == '>') {
 		level = line[1] > '4' ? LOG_DEBUG : LOG_WARNING;
@@ -451,45 +450,38 @@ static void take_error_line(struct session *s, char *line)
 		log_event(level, "worker.stderr", "worker=%s line=%s", s->worker->name, log_quote(line));
 }
 
-/* What a worker prints beside the protocol goes to the daemon's log; the last line explains a sudden end best. */
-static void take_errors(struct session *s)
-{
-	char text[4096];
-	ssize_t n;
-	while (s->errors && ((n = read(s->errors_fd, text, sizeof text - 1)) > 0 || errno != EAGAIN)) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			loop_remove(s->loop, s->errors);
-			s->errors = NULL;
-			return;
-		}
-		text[n] = 0;
-		char *rest = text, *line;
-		while ((line = strsep(&rest, "\n"))) {
-			if (*line)
-				take_error_line(s, line);
-		}
-	}
-}
-
-static void on_errors(void *arg, uint32_t events)
-{
-	(void)events;
-	take_errors(arg);
-}
-
-static void on_child(void *arg, const struct proc_exit *how)
+static void on_pending(void *arg, const struct executor_wait *wait)
 {
 	struct session *s = arg;
-	char text[64];
-	s->child = NULL;
-	take_errors(s); /* its last words */
-	proc_describe(how, text);
-	if (how->status != 0)
-		snprintf(s->exited, sizeof s->exited, " (%s)", text);
+	if (s->phase == PHASE_BANNER && s->hooks->pending)
+		s->hooks->pending(s->arg, wait);
+}
+
+/* From here on it is the worker that is waited for, and silence counts. */
+static void on_running(void *arg, int fd)
+{
+	struct session *s = arg;
+	struct fw_err err = { 0 };
+	s->fd = fd;
+	s->heard_ns = clock_mono_ns();
+	if (loop_watch(s->loop, fd, EPOLLIN, on_io, s, &s->io, &err) != 0)
+		lose(s, err.text);
+}
+
+static void on_ended(void *arg, const char *how)
+{
+	struct session *s = arg;
+	s->is_process = false;
+	if (*how)
+		snprintf(s->exited, sizeof s->exited, " (%s)", how);
 	end_if_gone(s);
 	/* what it wrote before still waits on the socket; its end is reported when that is read */
+}
+
+/* A limit that is shorter than our patience is looked at as often. */
+static int64_t watch_ms(const struct session *s)
+{
+	return s->phase == PHASE_BANNER && s->config->hello_ms < WATCH_MS ? s->config->hello_ms : WATCH_MS;
 }
 
 static void on_watchdog(void *arg)
@@ -499,47 +491,34 @@ static void on_watchdog(void *arg)
 	char why[80];
 	s->watchdog = NULL;
 	int64_t silent_ms = (clock_mono_ns() - s->heard_ns) / 1000000;
-	int64_t limit_ms = s->phase == PHASE_BANNER ? HELLO_MS : SILENCE_MS;
-	if (s->phase != PHASE_READY && silent_ms > limit_ms) {
+	int64_t limit_ms = s->phase == PHASE_BANNER ? s->config->hello_ms : SILENCE_MS;
+	if (s->fd >= 0 && s->phase != PHASE_READY && silent_ms > limit_ms) {
 		snprintf(why, sizeof why, "the worker was silent for %d s", (int)(limit_ms / 1000));
 		lose(s, why);
-	} else if (loop_after(s->loop, WATCH_MS, on_watchdog, s, &s->watchdog, &err) != 0) {
+	} else if (loop_after(s->loop, watch_ms(s), on_watchdog, s, &s->watchdog, &err) != 0) {
 		lose(s, err.text);
 	}
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------------- */
 
-static int open_line(struct session *s, struct fw_err *err)
-{
-	struct connection d;
-	if (connect_worker(s->config, s->worker, &d, err) != 0)
-		return -1;
-	s->fd = d.fd;
-	s->errors_fd = d.errors_fd;
-	if (d.child.pid > 0 && loop_child(s->loop, d.child, 0, on_child, s, &s->child, err) != 0)
-		return -1;
-	if (s->errors_fd >= 0 && loop_watch(s->loop, s->errors_fd, EPOLLIN, on_errors, s, &s->errors, err) != 0)
-		return -1;
-	return loop_watch(s->loop, s->fd, EPOLLIN, on_io, s, &s->io, err);
-}
+static const struct executor_hooks executor_hooks = { on_pending, on_running, take_error_line, on_ended };
 
-int session_open(struct loop *l, const struct config *c, const struct config_worker *w, const struct session_hooks *hooks,
-	void *arg, struct session **out, struct fw_err *err)
+int session_open(struct executors *x, struct loop *l, const struct config *c, const struct config_worker *w, const char *node,
+	const struct session_hooks *hooks, void *arg, struct session **out, struct fw_err *err)
 {
 	struct session *s = calloc(1, sizeof *s);
 	if (!s)
 		return err_set(err, ERR_INTERNAL, "out of memory for a worker");
-	*s = (struct session){
-		.loop = l, .config = c, .worker = w, .hooks = hooks, .arg = arg, .fd = -1, .errors_fd = -1, .tree_fd = -1
-	};
+	*s = (struct session){ .loop = l, .config = c, .worker = w, .hooks = hooks, .arg = arg, .fd = -1, .tree_fd = -1 };
 	lines_init(&s->in, PROTOCOL_LINE_MAX);
 	buf_init(&s->out, 4u << 20);
-	s->heard_ns = clock_mono_ns();
-	if (open_line(s, err) != 0 || loop_after(l, WATCH_MS, on_watchdog, s, &s->watchdog, err) != 0) {
+	if (executor_submit(x, w, node, &executor_hooks, s, &s->executor, err) != 0 ||
+		loop_after(l, watch_ms(s), on_watchdog, s, &s->watchdog, err) != 0) {
 		session_free(s);
 		return -1;
 	}
+	s->is_process = executor_is_process(s->executor);
 	*out = s;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #ifndef FLOPWATCHD_DISPATCH_SESSION_H
 #define FLOPWATCHD_DISPATCH_SESSION_H
 
+#include "flopwatchd/executor/executor.h"
 #include "flopwatchd/runtime/config.h"
 #include "core/protocol/protocol.h"
 #include "flopwatchd/runtime/loop.h"
@@ -24,6 +25,8 @@ enum session_end {
 };
 
 struct session_hooks {
+	/** What its start waits for, which may take as long as it likes. May be NULL. */
+	void (*pending)(void *arg, const struct executor_wait *wait);
 	/** Once, when it is ready: answer with session_send or session_cancel, now or later. */
 	void (*hello)(void *arg, const struct msg_hello *hello);
 	/** Every message about the job, before it goes into the result. */
@@ -32,9 +35,9 @@ struct session_hooks {
 	void (*end)(void *arg, enum session_end how, struct result *result, const char *why);
 };
 
-/** Start or reach the worker. Own: borrows l, c, w, hooks. Err: it cannot be started or reached; no hook is called then. */
-int session_open(struct loop *l, const struct config *c, const struct config_worker *w, const struct session_hooks *hooks,
-	void *arg, struct session **out, struct fw_err *err);
+/** Start or reach the worker, on `node` where one is named. Own: borrows all. Err: it cannot be started or reached; no hook is called then. */
+int session_open(struct executors *x, struct loop *l, const struct config *c, const struct config_worker *w, const char *node,
+	const struct session_hooks *hooks, void *arg, struct session **out, struct fw_err *err);
 /**
  * After hello: send the job; job, attempt, nonce, seed and device are filled in by the caller. `device` describes ask.device.
  * Own: takes over the plan's contents. Err: the job does not fit into a line.
@@ -43,9 +46,9 @@ int session_send(
 	struct session *s, struct plan *plan, const char *repo_path, const struct msg_device *device, struct fw_err *err);
 /** After hello, instead of a job: have it try a device. Its answer is one word, MSG_STATE, after which it leaves. Err: not ready. */
 int session_canary(struct session *s, const char *uuid, struct fw_err *err);
-/** Tell the worker to end, and end it by force after 5 s; accepts one that is ending already. */
+/** Tell the worker to end, ask it to after 5 s, and end it by force 5 s later; accepts one that is ending already. */
 void session_cancel(struct session *s);
-/** Kill it at once, without a hook. Not from inside a hook; accepts NULL. */
+/** Ask it to end at once, without a hook. Not from inside a hook; accepts NULL. */
 void session_close(struct session *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* slot.c - a small machine per worker: asking, free, planning, opening, running, leaving, storing, down. */
+/* slot.c - a small machine per job that a worker may have: asking, free, waiting, planning, opening, running, leaving, storing, down. */
 #include "flopwatchd/dispatch/slot_inside.h"
 
 #include <stdio.h>
@@ -12,11 +12,12 @@
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/job/devicestate.h"
 #include "flopwatchd/planning/refusal.h"
+#include "flopwatchd/runtime/config_worker.h"
 #include "core/ask/worker.h"
 #include "flopwatchd/job/profile_ask.h"
 #include "flopwatchd/job/record.h"
 
-enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
+enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000, VAIN_FIRST_MS = 5000 };
 
 static void ask(struct slot *s);
 static const struct session_hooks hooks;
@@ -36,7 +37,12 @@ static void ask_again(void *arg)
 {
 	struct slot *s = arg;
 	s->timer = NULL;
-	ask(s);
+	if (!config_worker_is_slurm(s->worker)) {
+		ask(s);
+		return;
+	}
+	s->phase = PHASE_FREE; /* nothing to ask before there is an allocation */
+	s->host->changed(s->host->arg);
 }
 
 static void go_down(struct slot *s, const char *why)
@@ -53,15 +59,20 @@ static void go_down(struct slot *s, const char *why)
 
 void slot_go_free(struct slot *s)
 {
+	int64_t pause_ms = LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8);
 	s->job.id = 0;
 	s->device.uuid[0] = 0;
 	plan_fini(&s->plan);
 	plan_init(&s->plan);
 	progress_end(&s->progress);
+	if (s->n_vain) {
+		pause_ms = VAIN_FIRST_MS << (s->n_vain < 8 ? s->n_vain - 1 : 7);
+		s->is_suspect = true;
+	}
 	if (s->is_suspect) {
 		s->is_suspect = false;
 		s->phase = PHASE_DOWN;
-		slot_set_timer(s, (int64_t)LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8), ask_again);
+		slot_set_timer(s, pause_ms, ask_again);
 	} else {
 		s->phase = PHASE_FREE;
 	}
@@ -76,6 +87,9 @@ static int store_devices(struct slot *s, struct fw_err *err)
 	for (int i = 0; result == 0 && i < s->hello.n_devices; i++) {
 		int64_t id;
 		result = store_device_put(s->host->txn->db, &s->hello.device[i], clock_utc_ms(), &id, err);
+		if (result == 0)
+			result = store_device_through(s->host->txn->db, id, s->worker->name, s->hello.place.host,
+				config_worker_is_slurm(s->worker), err);
 		if (result == 0 && s->hello.place.modules[0])
 			result = store_device_place(s->host->txn->db, id, &s->hello.place, err);
 	}
@@ -117,15 +131,42 @@ static uint64_t seed_of(const struct msg_device *d, int64_t job)
 	return seed;
 }
 
+static struct claim claim_of(const struct slot *s)
+{
+	return (struct claim){ s->host->txn->db, s->worker, &s->hello, s->host->is_taken, s->host->arg,
+		s->host->held(s->host->arg) };
+}
+
+/* The device that the job was meant for, or another that will do: what a worker has is what it says now. */
+static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_err *err)
+{
+	struct msg_device other;
+	int64_t id;
+	const struct msg_device *d = find_device(hello, s->device.uuid);
+	if (d) {
+		s->device = *d;
+		return 0;
+	}
+	const struct claim claim = claim_of(s);
+	int got = claim_other_device(&claim, &s->job, &other, &id, err);
+	if (got != 1)
+		return got < 0 ? -1
+			       : err_set(err, ERR_NOT_FOUND, "worker %s does not have device %s any more", s->worker->name,
+					 s->device.uuid);
+	if (claim_mark_bound(s->host->txn, s->worker->name, &other, id, &s->job, err) != 0)
+		return -1;
+	s->device = other;
+	s->device_id = id;
+	return 0;
+}
+
 static void send_job(struct slot *s, const struct msg_hello *hello)
 {
 	struct fw_err err = { 0 };
 	struct msg_job *ask_for = &s->plan.ask;
-	const struct msg_device *d = find_device(hello, s->device.uuid);
-	if (!d) {
+	const struct msg_device *d = &s->device;
+	if (bind_device(s, hello, &err) != 0) {
 		s->is_suspect = true;
-		snprintf(
-			err.text, sizeof err.text, "worker %s does not have device %s any more", s->worker->name, s->device.uuid);
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
 		return;
 	}
@@ -134,7 +175,8 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	snprintf(ask_for->nonce, sizeof ask_for->nonce, "%s", s->job.nonce);
 	snprintf(ask_for->device, sizeof ask_for->device, "%s", d->uuid);
 	ask_for->seed = seed_of(d, s->job.id);
-	s->device = *d;
+	/* a worker that never begins to measure has as long as its builds may take, and no more */
+	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * ask_for->n_subjects;
 	progress_begin(&s->progress, ask_for);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
 		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
@@ -142,6 +184,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 		return;
 	}
 	s->phase = PHASE_RUNNING;
+	slot_limit_job(s, limit_ms);
 }
 
 /* ---- a device that was quarantined ---------------------------------------------------------------------------------------------- */
@@ -175,13 +218,21 @@ static void end_canary(struct slot *s, const char *why)
 	slot_go_free(s);
 }
 
+static int open_session(struct slot *s, const char *node, struct fw_err *err)
+{
+	const struct slot_host *h = s->host;
+	return session_open(h->executors, h->loop, h->config, s->worker, node, &hooks, s, &s->session, err);
+}
+
 static void begin_canary(struct slot *s)
 {
 	struct fw_err err = { 0 };
 	s->canary_ok = false;
 	s->canary_why[0] = 0;
 	s->phase = PHASE_CANARY;
-	if (session_open(s->host->loop, s->host->config, s->worker, &hooks, s, &s->session, &err) != 0) {
+	if (s->session) {
+		send_canary(s, &s->hello);
+	} else if (open_session(s, "", &err) != 0) {
 		s->is_suspect = true;
 		end_canary(s, err.text);
 	}
@@ -207,10 +258,24 @@ static void give_back(struct slot *s, const struct msg_fault *why)
 	slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why->detail);
 }
 
+static void take_allocation(struct slot *s);
+
+static void on_pending(void *arg, const struct executor_wait *wait)
+{
+	struct slot *s = arg;
+	snprintf(s->wait_id, sizeof s->wait_id, "%s", wait->id);
+	snprintf(s->wait_why, sizeof s->wait_why, "%s", wait->reason);
+	s->wait_place = wait->place;
+}
+
 static void on_hello(void *arg, const struct msg_hello *hello)
 {
 	struct slot *s = arg;
 	take_devices(s, hello);
+	if (s->phase == PHASE_WAITING) {
+		take_allocation(s);
+		return;
+	}
 	if (s->phase == PHASE_OPENING)
 		send_job(s, hello);
 	else if (s->phase == PHASE_CANARY)
@@ -244,6 +309,10 @@ static void on_word(void *arg, const struct msg *m)
 	else if (m->t == MSG_LAUNCH || m->t == MSG_KERNEL || m->t == MSG_CODE || m->t == MSG_PROFILE)
 		on = JOBSTATE_ON_LAUNCH;
 	enum jobstate to = on == JOBSTATE_EVENTS ? s->state : jobstate_next(s->state, on);
+	if (!s->measures && (on == JOBSTATE_ON_CHECK || on == JOBSTATE_ON_LAUNCH)) {
+		s->measures = true;
+		slot_limit_job(s, s->host->config->job_timeout_ms);
+	}
 	if (to != s->state) {
 		struct fw_err err = { 0 };
 		s->state = to;
@@ -261,8 +330,13 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	s->session = NULL;
 	if (phase == PHASE_ASKING && s->has_hello) {
 		slot_go_free(s);
-	} else if (phase == PHASE_ASKING) {
+	} else if (phase == PHASE_WAITING && how == SESSION_CANCELLED) { /* there is nothing for it to do any more */
+		slot_go_free(s);
+	} else if (phase == PHASE_ASKING || phase == PHASE_WAITING) {
 		go_down(s, why);
+	} else if (phase == PHASE_PLANNING) { /* the allocation was taken away */
+		s->is_suspect = true;
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 	} else if (phase == PHASE_CANARY) {
 		end_canary(s, why);
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
@@ -295,14 +369,14 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	}
 }
 
-static const struct session_hooks hooks = { on_hello, on_word, on_end };
+static const struct session_hooks hooks = { on_pending, on_hello, on_word, on_end };
 
 static void ask(struct slot *s)
 {
 	struct fw_err err = { 0 };
 	s->phase = PHASE_ASKING;
 	s->has_hello = false;
-	if (session_open(s->host->loop, s->host->config, s->worker, &hooks, s, &s->session, &err) != 0)
+	if (open_session(s, "", &err) != 0)
 		go_down(s, err.text);
 }
 
@@ -339,61 +413,122 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		} else {
 			slot_owe(s, DEBT_RELEASE, JOBSTATE_QUEUED, "out of memory");
 		}
+		if (s->session)
+			session_cancel(s->session);
 		slot_settle(s);
 		return;
 	}
 	s->phase = PHASE_OPENING;
-	if (session_open(s->host->loop, s->host->config, s->worker, &hooks, s, &s->session, &err) != 0) {
+	if (s->session) {
+		send_job(s, &s->hello);
+	} else if (open_session(s, "", &err) != 0) {
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
 	}
 }
 
-int slot_claim(struct slot *s, struct fw_err *err)
+/* Ask git what the job needs. */
+static void begin_plan(struct slot *s)
 {
-	if (s->phase != PHASE_FREE)
-		return 0;
-	const struct claim claim = { s->host->txn->db, &s->hello, s->worker->device, s->host->is_taken, s->host->arg };
+	struct fw_err why = { 0 };
+	s->state = jobstate_next(JOBSTATE_QUEUED, JOBSTATE_ON_SEND);
+	s->phase = PHASE_PLANNING;
+	s->measures = false;
+	progress_for(&s->progress, &s->job);
+	int repo = config_repo_find(s->host->config, s->job.repo_name);
+	if (resolve_start(s->host->loop, s->host->txn->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
+		config_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
+		slot_finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? DEBT_RELEASE : DEBT_MOVE,
+			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_GONE : JOBSTATE_ON_FAIL, why.text);
+}
+
+/* A device to try, or a job for one of the devices that the worker said it has. 1 begun, 0 nothing to do, -1. */
+static int take_work(struct slot *s, struct fw_err *err)
+{
+	const struct claim claim = claim_of(s);
 	int got = claim_canary(&claim, &s->device, &s->device_id, err);
 	if (got == 1)
 		begin_canary(s);
 	if (got != 0)
-		return got < 0 ? -1 : 0;
-	got = claim_device(&claim, &s->device, &s->device_id, err);
-	if (got == 1)
-		got = store_job_next(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg), &s->job, err);
-	if (got != 1 || claim_mark_sent(s->host->txn, s->worker->name, &s->device, s->device_id, &s->job, err) != 0) {
-		bool failed = got < 0 || got == 1;
+		return got;
+	got = claim_job(&claim, &s->device, &s->device_id, &s->job, err);
+	if (got == 1 && claim_mark_sent(s->host->txn, s->worker->name, &s->device, s->device_id, &s->job, err) != 0)
+		got = -1;
+	if (got != 1) {
 		s->job.id = 0;
 		s->device.uuid[0] = 0;
-		return failed ? -1 : 0;
+		return got;
 	}
-	struct fw_err why = { 0 };
-	s->state = jobstate_next(JOBSTATE_QUEUED, JOBSTATE_ON_SEND);
-	s->phase = PHASE_PLANNING;
-	progress_for(&s->progress, &s->job);
-	int repo = config_repo_find(s->host->config, s->job.repo_name);
-	if (loop_after(s->host->loop, s->host->config->job_timeout_ms, slot_job_is_overdue, s, &s->job_timer, &why) != 0 ||
-		resolve_start(s->host->loop, s->host->txn->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
-		config_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
-		slot_finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? DEBT_RELEASE : DEBT_MOVE,
-			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_GONE : JOBSTATE_ON_FAIL, why.text);
-	return 0;
+	begin_plan(s);
+	return 1;
+}
+
+int slot_claim(struct slot *s, struct fw_err *err)
+{
+	if (s->phase != PHASE_FREE || config_worker_is_slurm(s->worker))
+		return 0;
+	return take_work(s, err) < 0 ? -1 : 0;
+}
+
+/* The allocation is there: only now is it known which device it has, and which job is the next. */
+static void take_allocation(struct slot *s)
+{
+	struct fw_err err = { 0 };
+	int got = take_work(s, &err);
+	if (got < 0)
+		log_error("job.claim", "err=%s", log_quote(err.text));
+	s->n_vain = got == 1 ? 0 : s->n_vain + 1;
+	if (got == 1)
+		return;
+	s->phase = PHASE_LEAVING;
+	session_cancel(s->session);
+}
+
+int slot_submit(struct slot *s, const char *node, bool for_canary, struct fw_err *err)
+{
+	s->phase = PHASE_WAITING;
+	s->for_canary = for_canary;
+	s->wait_id[0] = s->wait_why[0] = 0;
+	s->wait_place = 0;
+	if (open_session(s, node, err) == 0)
+		return 0;
+	go_down(s, err->text);
+	return -1;
 }
 
 /* ---- from outside ---------------------------------------------------------------------------------------------------------------------- */
 
-struct slot *slot_new(const struct slot_host *host, const struct config_worker *w)
+struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index)
 {
 	struct slot *s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
 	s->host = host;
 	s->worker = w;
+	s->index = index;
 	plan_init(&s->plan);
 	progress_init(&s->progress, host->loop, host->txn);
 	slot_set_timer(s, 0, ask_again);
 	return s;
+}
+
+struct slot *slot_new_beside(const struct slot *first, int index)
+{
+	struct slot *s = slot_new(first->host, first->worker, index);
+	if (!s)
+		return NULL;
+	loop_remove(s->host->loop, s->timer);
+	s->timer = NULL;
+	s->hello = first->hello;
+	s->has_hello = true;
+	s->phase = PHASE_FREE;
+	return s;
+}
+
+void slot_give_up(struct slot *s)
+{
+	if (s->phase == PHASE_WAITING)
+		session_cancel(s->session);
 }
 
 void slot_free(struct slot *s)
@@ -408,46 +543,6 @@ void slot_free(struct slot *s)
 	plan_fini(&s->plan);
 	result_free(s->result);
 	free(s);
-}
-
-int64_t slot_job(const struct slot *s)
-{
-	return s->job.id;
-}
-
-const char *slot_device(const struct slot *s)
-{
-	return s->job.id || s->phase == PHASE_CANARY ? s->device.uuid : "";
-}
-
-void slot_tell(const struct slot *s, struct worker_status *out)
-{
-	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = asks && s->failures > 0;
-	*out = (struct worker_status){
-		.name = s->worker->name,
-		.state = down                     ? "down"
-			 : asks                   ? "starting"
-			 : s->phase == PHASE_FREE ? "free"
-						  : "busy",
-		.why = down ? s->why : "",
-		.version = s->has_hello ? s->hello.version : "",
-		.device = slot_device(s),
-		.job = s->job.id,
-		.n_read_only = s->has_hello ? s->hello.n_read_only : 0,
-		.read_only = s->hello.read_only,
-	};
-}
-
-bool slot_measures(const struct slot *s, enum device_kind kind)
-{
-	if (s->worker->device != DEVICE_ANY)
-		return s->worker->device == kind;
-	return !s->has_hello || (s->hello.n_devices && s->hello.device[0].kind == kind);
-}
-
-bool slot_is_busy(const struct slot *s)
-{
-	return s->session || s->resolve || s->debt != DEBT_NONE;
 }
 
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
@@ -482,11 +577,6 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 	snprintf(why, sizeof why, "it made way for job %lld", (long long)next.id);
 	slot_release(s, why);
 	return 1;
-}
-
-bool slot_is_leaving(const struct slot *s)
-{
-	return s->phase == PHASE_LEAVING;
 }
 
 void slot_release_plan(struct slot *s, const char *why)

@@ -1,5 +1,8 @@
 /**
- * slot.h - one configured worker and the job it has: asks it for its devices, claims a job for one of them, sees it through.
+ * slot.h - one job at a time of a configured worker: asks it for its devices, claims a job for one of them, sees it through.
+ *
+ * A worker has a slot for each of its devices. Where a scheduler has the devices, a slot submits, and chooses its job when there is an
+ * allocation: until then the job stays in our queue, and whoever comes meanwhile may go before it.
  *
  * A worker that cannot be reached is asked again with growing pauses, and no job suffers for it; a worker that is lost in
  * the middle of a job costs that job an attempt. A result that cannot be stored is kept and tried again.
@@ -7,6 +10,7 @@
 #ifndef FLOPWATCHD_DISPATCH_SLOT_H
 #define FLOPWATCHD_DISPATCH_SLOT_H
 
+#include "flopwatchd/executor/executor.h"
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/runtime/txn.h"
 #include "flopwatchd/runtime/loop.h"
@@ -16,6 +20,7 @@ struct slot;
 
 /** What a slot needs of the queue. */
 struct slot_host {
+	struct executors *executors;
 	struct loop *loop;
 	struct config *config;
 	struct txn *txn;
@@ -30,8 +35,21 @@ struct slot_host {
 	const char *(*held)(void *arg);
 };
 
-/** Begin by asking the worker for its devices. Own: borrows host and w; NULL without memory. */
-struct slot *slot_new(const struct slot_host *host, const struct config_worker *w);
+/** Begin by asking the worker for its devices; `index` among its slots. Own: borrows host and w; NULL without memory. */
+struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index);
+/** One more of the same worker, which knows what the first was told. NULL without memory. */
+struct slot *slot_new_beside(const struct slot *first, int index);
+/** How many slots its worker has work for, by what it last said: one for each device. */
+int slot_devices(const struct slot *s);
+const struct config_worker *slot_worker(const struct slot *s);
+
+enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_CANARY };
+/** Whether it waits for an allocation, and what for; NOT: it could. */
+enum slot_wait slot_waits(const struct slot *s);
+/** Ask for an allocation, on `node` where one is named. Err: the worker cannot be started; it is down for a while. */
+int slot_submit(struct slot *s, const char *node, bool for_canary, struct fw_err *err);
+/** It need not wait any more. */
+void slot_give_up(struct slot *s);
 /** Kills what runs; rows stay as they are. Accepts NULL. */
 void slot_free(struct slot *s);
 
@@ -44,9 +62,9 @@ const char *slot_device(const struct slot *s);
 struct worker_status;
 /** How its worker stands. Own: texts point into the slot. */
 void slot_tell(const struct slot *s, struct worker_status *out);
-/** Whether anything of it still runs. */
 /** Whether its worker measures on this kind of device, or may for all that is known yet. */
 bool slot_measures(const struct slot *s, enum device_kind kind);
+/** Whether anything of it still runs. */
 bool slot_is_busy(const struct slot *s);
 /** End its job as cancelled. Err: the database. */
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err);

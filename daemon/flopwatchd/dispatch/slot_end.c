@@ -116,7 +116,7 @@ void slot_lose_worker(struct slot *s, const char *why)
 	slot_count_attempt(s, why);
 }
 
-void slot_job_is_overdue(void *arg)
+static void job_is_overdue(void *arg)
 {
 	struct slot *s = arg;
 	char why[128];
@@ -124,4 +124,13 @@ void slot_job_is_overdue(void *arg)
 	snprintf(why, sizeof why, "timeout: the job ran past its limit of %lld s",
 		(long long)(s->host->config->job_timeout_ms / 1000));
 	slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
+}
+
+void slot_limit_job(struct slot *s, int64_t limit_ms)
+{
+	struct fw_err err = { 0 };
+	loop_remove(s->host->loop, s->job_timer);
+	s->job_timer = NULL;
+	if (loop_after(s->host->loop, limit_ms, job_is_overdue, s, &s->job_timer, &err) != 0)
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
 }

@@ -13,8 +13,9 @@
 enum phase {
 	PHASE_DOWN,     /* waits for its timer, then asks again */
 	PHASE_ASKING,   /* a session that only says hello */
-	PHASE_FREE,     /* knows its devices, has no job */
-	PHASE_PLANNING, /* has a job, asks git for its inputs */
+	PHASE_FREE,     /* knows its devices, or that a scheduler has them; has no job */
+	PHASE_WAITING,  /* a session that waits for its allocation; a job is chosen when that is there */
+	PHASE_PLANNING, /* has a job, asks git for its inputs; where there is an allocation, beside its session */
 	PHASE_OPENING,  /* has a plan, waits for the worker's hello */
 	PHASE_RUNNING,  /* the worker has the job */
 	PHASE_CANARY,   /* no job: a device that was quarantined is tried */
@@ -28,16 +29,22 @@ enum debt { DEBT_NONE, DEBT_RESULT, DEBT_MOVE, DEBT_RELEASE };
 struct slot {
 	const struct slot_host *host;
 	const struct config_worker *worker;
+	int index; /* among those of its worker */
 	enum phase phase;
 	struct msg_hello hello;
 	bool has_hello;
-	int failures;    /* of the worker, in a row */
-	int n_full;      /* jobs in a row for which its disk had no room */
-	char why[400];   /* the last one */
-	bool is_suspect; /* ask it again before it gets another job */
+	int failures;                    /* of the worker, in a row */
+	int n_full;                      /* jobs in a row for which its disk had no room */
+	char why[400];                   /* the last one */
+	bool is_suspect;                 /* ask it again before it gets another job */
+	int n_vain;                      /* allocations in a row that fitted no job */
+	bool for_canary;                 /* the allocation is to try a device */
+	char wait_id[32], wait_why[300]; /* what the allocation waits for */
+	int wait_place;
 
 	struct store_job job; /* id 0: none */
 	enum jobstate state;
+	bool measures; /* the job's time limit counts from then on */
 	struct msg_device device;
 	int64_t device_id;
 	bool canary_ok;
@@ -74,7 +81,7 @@ void slot_finish_job(struct slot *s, enum debt debt, enum jobstate_event on, con
 void slot_count_attempt(struct slot *s, const char *why);
 /** The same, of a worker that is asked again before it gets another job. */
 void slot_lose_worker(struct slot *s, const char *why);
-/** loop_timer_fn of a slot. */
-void slot_job_is_overdue(void *arg);
+/** From now on the job may take so much longer. */
+void slot_limit_job(struct slot *s, int64_t limit_ms);
 
 #endif

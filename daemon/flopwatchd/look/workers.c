@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "core/protocol/protocol.h"
-#include "flopwatchd/dispatch/connect.h"
+#include "flopwatchd/executor/connect.h"
 #include "flopwatchd/look/say.h"
 
 enum { HELLO_MAX_BYTES = 1 << 20, ERRORS_MAX_BYTES = 1 << 16 };
@@ -120,7 +120,8 @@ static void look_at_worker(const struct config *c, const struct config_worker *c
 	struct msg hello = { 0 };
 	struct config_worker probed = *configured, *w = &probed;
 	probe_instead(c, w);
-	int result = connect_worker(c, w, &to, &err);
+	const struct connect_as nobody = { .name = "", .node = "" };
+	int result = connect_worker(c, w, &nobody, &to, &err);
 	bool is_reached = result == 0;
 	if (is_reached) {
 		result = hear(&to, &hello, &err);

@@ -141,7 +141,7 @@ int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, voi
 	if (spec->in && (in_fd = memory_file_of(spec->in, err)) < 0)
 		goto end;
 	/* twice the errors: they are written to a file of the same kind, and the limit is one for all */
-	struct proc_spec run = { .argv = argv, .is_careful = spec->is_careful };
+	struct proc_spec run = { .argv = argv, .env = spec->env, .is_careful = spec->is_careful };
 	if (!spec->writes_files)
 		run.file_size_bytes = (int64_t)spec->out_max + 2 * ERRORS_MAX;
 	if (in_fd >= 0)

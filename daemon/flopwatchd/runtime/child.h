@@ -23,6 +23,7 @@ typedef void child_fn(void *arg, const struct buf *out, const struct fw_err *fai
 struct child_spec {
 	const char *program;     /* of ours, found by proc_sibling */
 	const char *const *args; /* after the program's name, NULL-ended */
+	const char *const *env;  /* as of proc_spec */
 	const struct buf *in;    /* standard input; NULL: empty */
 	int out_fd;              /* where its output goes; -1: into memory */
 	size_t out_max;          /* bytes of output */

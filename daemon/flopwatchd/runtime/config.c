@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flopwatchd/runtime/config_worker.h"
+
 void config_free(struct config *c)
 {
 	if (!c)
@@ -15,15 +17,6 @@ void config_free(struct config *c)
 	for (int i = 0; i < c->n_webhooks; i++)
 		explicit_bzero(c->webhook[i].secret, sizeof c->webhook[i].secret);
 	free(c);
-}
-
-static bool same_worker(const struct config_worker *a, const struct config_worker *b)
-{
-	bool same = a->n_command == b->n_command && !strcmp(a->name, b->name) && !strcmp(a->socket, b->socket) &&
-		    a->device == b->device;
-	for (int i = 0; same && i < a->n_command; i++)
-		same = !strcmp(a->command[i], b->command[i]);
-	return same;
 }
 
 static void name_setting(bool differs, const char *name, char *list, size_t size)
@@ -37,7 +30,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 {
 	bool workers = live->n_workers != fresh->n_workers;
 	for (int i = 0; !workers && i < live->n_workers; i++)
-		workers = !same_worker(&live->worker[i], &fresh->worker[i]);
+		workers = !config_worker_same(&live->worker[i], &fresh->worker[i]);
 	restart[0] = 0;
 	name_setting(strcmp(live->state_dir, fresh->state_dir) != 0, "state_dir", restart, size);
 	name_setting(strcmp(live->cache_dir, fresh->cache_dir) != 0, "cache_dir", restart, size);
@@ -67,6 +60,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->launch_s = fresh->launch_s;
 	live->wait_s = fresh->wait_s;
 	live->job_timeout_ms = fresh->job_timeout_ms;
+	live->hello_ms = fresh->hello_ms;
 	live->silence_ms = fresh->silence_ms;
 	live->again_ms = fresh->again_ms;
 	live->queue_max = fresh->queue_max;

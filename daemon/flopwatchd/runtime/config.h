@@ -12,7 +12,7 @@
 #include "core/suite/readonly.h"
 
 enum { CONFIG_SECRET_SIZE = 256 };
-enum { CONFIG_REPOS_MAX = 64, CONFIG_LIST_MAX = 32, CONFIG_WORKERS_MAX = 16, CONFIG_HOOKS_MAX = 32 };
+enum { CONFIG_REPOS_MAX = 64, CONFIG_LIST_MAX = 32, CONFIG_WORKERS_MAX = 256, CONFIG_DEVICES_MAX = 64, CONFIG_HOOKS_MAX = 32 };
 
 /** Where a forge takes statuses of commits. */
 struct config_status {
@@ -46,12 +46,39 @@ struct config_repo {
 	char notes[8]; /* git notes on judged commits: "none", "write" (in place or in the mirror), "push" */
 };
 
+enum worker_kind { WORKER_COMMAND, WORKER_SOCKET, WORKER_SSH, WORKER_SLURM };
+
+/** Where `command` runs on another host. Texts "", port 0: as ssh says. */
+struct config_ssh {
+	char host[256], user[64];
+	int port;
+	char key[512], known_hosts[512]; /* files */
+};
+
+/** What `command` is started with by srun. Texts "", numbers 0: as the cluster says. */
+struct config_slurm {
+	char partition[128], gres[128], account[128], qos[128];
+	bool exclusive; /* the whole node */
+	int cpus;
+	int64_t time_ms;
+	int n_options;
+	char option[8][256]; /* of srun, for what is not above */
+};
+
 struct config_worker {
 	char name[64];
+	enum worker_kind kind;
 	int n_command;
 	char command[CONFIG_LIST_MAX][512]; /* argument vector */
 	char socket[108];                   /* or a unix socket */
-	enum device_kind device;            /* DEVICE_ANY: "auto" */
+	struct config_ssh ssh;
+	struct config_slurm slurm;
+	enum device_kind device;              /* DEVICE_ANY: "auto" */
+	int n_devices;                        /* 0: all of that kind */
+	char devices[CONFIG_DEVICES_MAX][64]; /* numbers and uuids */
+	int max_jobs;                         /* at once; 0: one for each device */
+	int build_jobs;                       /* that run at once there; 0: as the worker thinks best */
+	char cache[512];                      /* "": cache_dir for a command on this machine, else what the worker takes */
 };
 
 struct config_webhook {
@@ -81,8 +108,9 @@ struct config {
 	struct config_webhook webhook[CONFIG_HOOKS_MAX];
 	double build_s, check_s, launch_s; /* limits sent with a job */
 	double wait_s;                     /* likewise: for other processes to leave the device */
-	int64_t job_timeout_ms;
-	int64_t again_ms;    /* what scatter alone left undecided is asked again after so long; 0: never */
+	int64_t job_timeout_ms;            /* from the start of measuring */
+	int64_t hello_ms;                  /* from when a worker runs until it says what it measures on */
+	int64_t again_ms;                  /* what scatter alone left undecided is asked again after so long; 0: never */
 	int64_t silence_ms;  /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
 	int queue_max;       /* jobs that may wait */
 	bool calibrate_idle; /* run A/A comparisons while nothing waits, on each device every so often */
@@ -97,7 +125,7 @@ struct config {
 
 /**
  * Read `path`. Err: ERR_INVALID with every mistake, one a line (in `mistakes`), ERR_NOT_FOUND no such file.
- * Own: config_free, which accepts NULL. It is a megabyte, mostly untouched: never on the stack.
+ * Own: config_free, which accepts NULL. It is megabytes, mostly untouched: never on the stack.
  */
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
 void config_free(struct config *c);

@@ -12,106 +12,11 @@
 #include <unistd.h>
 
 #include "base/yaml.h"
+#include "flopwatchd/runtime/config_text.h"
 #include "flopwatchd/runtime/config_url.h"
+#include "flopwatchd/runtime/config_worker.h"
 
 enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
-
-/* ---- texts ----------------------------------------------------------------------------------------------------------- */
-
-static bool has_control_byte(const char *text)
-{
-	for (const char *c = text; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			return true;
-	return false;
-}
-
-/* Copy a string setting; absent leaves `out` as it is. Returns whether it was there and fits. */
-static bool read_node(struct yaml *y, struct yaml_node *n, char *out, size_t size)
-{
-	const char *text = NULL;
-	if (!n || yaml_string(y, n, &text) != 0)
-		return false;
-	if (!*text)
-		yaml_mistake(y, n, "is empty");
-	else if (has_control_byte(text))
-		yaml_mistake(y, n, "holds a control byte");
-	else if (strlen(text) >= size)
-		yaml_mistake(y, n, "is longer than %zu bytes", size - 1);
-	else {
-		memcpy(out, text, strlen(text) + 1);
-		return true;
-	}
-	return false;
-}
-
-static bool read_text(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)
-{
-	return read_node(y, yaml_get(y, map, key), out, size);
-}
-
-static void read_required(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)
-{
-	struct yaml_node *n = yaml_get(y, map, key);
-	if (!n)
-		yaml_mistake(y, map, "needs `%s`", key);
-	else
-		read_node(y, n, out, size);
-}
-
-static void read_folder(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)
-{
-	if (read_text(y, map, key, out, size) && out[0] != '/')
-		yaml_mistake(y, yaml_get(y, map, key), "is not an absolute path");
-}
-
-static void read_choice(struct yaml *y, struct yaml_node *map, const char *key, const char *const *words, const char *list,
-	char *out, size_t size)
-{
-	char text[64] = "";
-	if (!read_text(y, map, key, text, sizeof text))
-		return;
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], text)) {
-			snprintf(out, size, "%s", text);
-			return;
-		}
-	yaml_mistake(y, yaml_get(y, map, key), "is not one of %s", list);
-}
-
-/* Names become parts of paths, URLs and log lines. */
-static void read_name(struct yaml *y, struct yaml_node *map, char *out, size_t size)
-{
-	read_required(y, map, "name", out, size);
-	if (!out[0])
-		return;
-	bool fine = out[0] != '-' && out[0] != '.';
-	for (const char *c = out; *c; c++)
-		fine = fine && (isalnum((unsigned char)*c) || strchr("._-", *c));
-	if (!fine)
-		yaml_mistake(y, yaml_get(y, map, "name"), "may hold letters, digits and . _ - only, and begins with none of . -");
-}
-
-/* A list of texts, or one text alone. Returns how many were read into out[max][size]. */
-static int read_list(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size, int max)
-{
-	struct yaml_node *n = yaml_get(y, map, key);
-	if (!n)
-		return 0;
-	if (!yaml_is_list(n))
-		return read_node(y, n, out, size) ? 1 : 0;
-	if (yaml_count(n) > max)
-		yaml_mistake(y, n, "has %d entries; at most %d", yaml_count(n), max);
-	if (yaml_count(n) == 0)
-		yaml_mistake(y, n, "is empty; name at least one, or leave `%s` out", key);
-	if (yaml_count(n) > max)
-		return 0;
-	int count = 0;
-	for (int i = 0; i < yaml_count(n); i++)
-		if (read_node(y, yaml_item(y, n, i), out + (size_t)count * size, size))
-			count++;
-	return count;
-}
 
 /* ---- addresses --------------------------------------------------------------------------------------------------------- */
 
@@ -133,7 +38,7 @@ static void check_web_url(struct yaml *y, struct yaml_node *n, const char *url, 
 static void read_listen(struct yaml *y, struct yaml_node *map, struct config *c)
 {
 	char text[64] = "";
-	if (!read_text(y, map, "listen", text, sizeof text))
+	if (!config_text(y, map, "listen", text, sizeof text))
 		return;
 	struct yaml_node *n = yaml_get(y, map, "listen");
 	char *colon = strrchr(text, ':');
@@ -168,12 +73,12 @@ static void read_access(struct yaml *y, struct yaml_node *root, struct config *c
 {
 	static const char *const choices[] = { "local", "token", NULL };
 	char access[16] = "";
-	read_choice(y, root, "access", choices, "local, token", access, sizeof access);
+	config_text_choice(y, root, "access", choices, "local, token", access, sizeof access);
 	if (!strcmp(access, "local") && c->needs_token)
 		yaml_mistake(y, yaml_get(y, root, "access"),
 			"is local, but `listen` lets other machines in: write access: token, or listen on 127.0.0.1");
 	c->needs_token |= !strcmp(access, "token");
-	c->n_names = read_list(y, root, "names", c->name[0], sizeof c->name[0], CONFIG_LIST_MAX);
+	c->n_names = config_text_list(y, root, "names", c->name[0], sizeof c->name[0], CONFIG_LIST_MAX);
 	for (int i = 0; i < c->n_names; i++)
 		if (strpbrk(c->name[i], "/@ "))
 			yaml_mistake(y, yaml_get(y, root, "names"), "%s is not HOST or HOST:PORT", c->name[i]);
@@ -185,7 +90,7 @@ static void read_access(struct yaml *y, struct yaml_node *root, struct config *c
 static void read_secret(struct yaml *y, struct yaml_node *map, const char *key, char *secret, size_t size)
 {
 	char path[512] = "", text[512];
-	read_folder(y, map, key, path, sizeof path);
+	config_text_folder(y, map, key, path, sizeof path);
 	struct yaml_node *n = yaml_get(y, map, key);
 	if (path[0] != '/')
 		return;
@@ -214,7 +119,7 @@ static void read_secret(struct yaml *y, struct yaml_node *map, const char *key, 
 /* An address for HTTP, whose slashes at the end go. */
 static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, const char *instead, char *out, size_t size)
 {
-	if (!read_text(y, map, key, out, size))
+	if (!config_text(y, map, key, out, size))
 		return;
 	check_web_url(y, yaml_get(y, map, key), out, instead);
 	for (size_t n = strlen(out); n && out[n - 1] == '/'; n--)
@@ -244,7 +149,7 @@ static void read_status(struct yaml *y, struct yaml_node *map, struct config_sta
 	}
 	if (!yaml_get(y, map, "kind"))
 		yaml_mistake(y, map, "needs `kind`");
-	read_choice(y, map, "kind", kinds, "github, gitlab, gitea, forgejo", s->kind, sizeof s->kind);
+	config_text_choice(y, map, "kind", kinds, "github, gitlab, gitea, forgejo", s->kind, sizeof s->kind);
 	read_web_url(y, map, "api", "token_file holds what the forge asks for", s->api, sizeof s->api);
 	if (!s->api[0] && !strcmp(s->kind, "github"))
 		snprintf(s->api, sizeof s->api, "https://api.github.com");
@@ -252,7 +157,7 @@ static void read_status(struct yaml *y, struct yaml_node *map, struct config_sta
 		snprintf(s->api, sizeof s->api, "https://gitlab.com/api/v4");
 	else if (!s->api[0] && s->kind[0])
 		yaml_mistake(y, map, "needs `api`; e.g. https://git.example.org/api/v1");
-	read_required(y, map, "project", s->project, sizeof s->project);
+	config_text_required(y, map, "project", s->project, sizeof s->project);
 	if (s->project[0] && !is_project(s->project))
 		yaml_mistake(y, yaml_get(y, map, "project"), "is not OWNER/NAME");
 	if (!yaml_get(y, map, "token_file"))
@@ -283,24 +188,25 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	snprintf(r->file, sizeof r->file, "%s", yaml_file(y));
 	r->index = c->n_repos;
 	r->at = yaml_place(map);
-	read_name(y, map, r->name, sizeof r->name);
+	config_text_name(y, map, r->name, sizeof r->name);
 	if (r->name[0] && config_repo_find(c, r->name) >= 0)
 		yaml_mistake(y, yaml_get(y, map, "name"), "there is another repository named %s", r->name);
-	read_required(y, map, "url", r->url, sizeof r->url);
+	config_text_required(y, map, "url", r->url, sizeof r->url);
 	const char *wrong = r->url[0] ? config_repo_url_wrong(r->url) : NULL;
 	if (wrong)
 		yaml_mistake(y, yaml_get(y, map, "url"), "%s", wrong);
 	r->is_local = r->url[0] == '/';
 	snprintf(r->upstream, sizeof r->upstream, "main");
-	if (read_text(y, map, "upstream", r->upstream, sizeof r->upstream))
+	if (config_text(y, map, "upstream", r->upstream, sizeof r->upstream))
 		r->upstream_at = yaml_place(yaml_get(y, map, "upstream"));
 	const char *branch = config_after_prefix(r->upstream, "refs/heads/");
 	if (branch)
 		yaml_mistake(y, yaml_get(y, map, "upstream"), "is the name of a branch; write %s", branch);
-	r->n_branches = read_list(y, map, "branches", r->branch[0], sizeof r->branch[0], CONFIG_LIST_MAX);
+	r->n_branches = config_text_list(y, map, "branches", r->branch[0], sizeof r->branch[0], CONFIG_LIST_MAX);
 	if (!yaml_get(y, map, "branches"))
 		snprintf(r->branch[r->n_branches++], sizeof r->branch[0], "*");
-	r->n_suites = read_list(y, map, "suites", r->suite[0], sizeof r->suite[0], (int)(sizeof r->suite / sizeof r->suite[0]));
+	r->n_suites =
+		config_text_list(y, map, "suites", r->suite[0], sizeof r->suite[0], (int)(sizeof r->suite / sizeof r->suite[0]));
 	for (int i = 0; i < r->n_suites; i++)
 		if (strchr(r->suite[i], '/') || r->suite[i][0] == '.')
 			yaml_mistake(y, yaml_get(y, map, "suites"), "%s is not the name of a suite; e.g. ffa", r->suite[i]);
@@ -312,37 +218,16 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	r->fetch_timeout_ms = 2 * MINUTE_MS;
 	yaml_duration_ms(y, yaml_get(y, map, "fetch_timeout"), 1000, HOUR_MS, &r->fetch_timeout_ms);
 	read_secret(y, map, "secret_file", r->secret, sizeof r->secret);
-	read_folder(y, map, "ssh_key", r->ssh_key, sizeof r->ssh_key);
+	config_text_folder(y, map, "ssh_key", r->ssh_key, sizeof r->ssh_key);
 	if (r->ssh_key[0] == '/' && access(r->ssh_key, R_OK) != 0)
 		yaml_mistake(y, yaml_get(y, map, "ssh_key"), "cannot read %s: %s", r->ssh_key, strerror(errno));
 	read_status(y, yaml_get(y, map, "status"), &r->status);
 	snprintf(r->notes, sizeof r->notes, "none");
-	read_choice(y, map, "notes", notes, "none, write, push", r->notes, sizeof r->notes);
+	config_text_choice(y, map, "notes", notes, "none, write, push", r->notes, sizeof r->notes);
 	if (r->is_local && !strcmp(r->notes, "push"))
 		yaml_mistake(
 			y, yaml_get(y, map, "notes"), "is push, but this repository is read in place: write puts them there");
 	c->n_repos++;
-}
-
-static void read_worker(struct yaml *y, struct yaml_node *map, struct config *c)
-{
-	static const char *const devices[] = { "auto", "cuda", "cpu", "sim", NULL };
-	struct config_worker *w = &c->worker[c->n_workers];
-	char device[8] = "auto";
-	memset(w, 0, sizeof *w);
-	read_name(y, map, w->name, sizeof w->name);
-	for (int i = 0; w->name[0] && i < c->n_workers; i++)
-		if (!strcmp(c->worker[i].name, w->name))
-			yaml_mistake(y, yaml_get(y, map, "name"), "there is another worker named %s", w->name);
-	w->n_command = read_list(y, map, "command", w->command[0], sizeof w->command[0], CONFIG_LIST_MAX - 8);
-	read_folder(y, map, "socket", w->socket, sizeof w->socket);
-	bool has_command = yaml_get(y, map, "command"), has_socket = yaml_get(y, map, "socket");
-	if (has_command == has_socket)
-		yaml_mistake(y, map, "needs `command` or `socket`, and not both");
-	read_choice(y, map, "device", devices, "auto, cuda, cpu, sim", device, sizeof device);
-	if (strcmp(device, "auto") != 0)
-		w->device = device_kind_from_name(device);
-	c->n_workers++;
 }
 
 static void read_webhook(struct yaml *y, struct yaml_node *map, struct config *c)
@@ -350,14 +235,14 @@ static void read_webhook(struct yaml *y, struct yaml_node *map, struct config *c
 	static const char *const kinds[] = { "webhook", "slack", NULL };
 	struct config_webhook *w = &c->webhook[c->n_webhooks];
 	memset(w, 0, sizeof *w);
-	read_name(y, map, w->name, sizeof w->name);
+	config_text_name(y, map, w->name, sizeof w->name);
 	if (w->name[0] && config_webhook_find(c, w->name) >= 0)
 		yaml_mistake(y, yaml_get(y, map, "name"), "there is another webhook named %s", w->name);
-	read_required(y, map, "url", w->url, sizeof w->url);
+	config_text_required(y, map, "url", w->url, sizeof w->url);
 	if (w->url[0])
 		check_web_url(y, yaml_get(y, map, "url"), w->url, "sign deliveries with secret_file instead");
 	snprintf(w->kind, sizeof w->kind, "webhook");
-	read_choice(y, map, "kind", kinds, "webhook, slack", w->kind, sizeof w->kind);
+	config_text_choice(y, map, "kind", kinds, "webhook, slack", w->kind, sizeof w->kind);
 	read_secret(y, map, "secret_file", w->secret, sizeof w->secret);
 	yaml_bool(y, yaml_get(y, map, "comparisons"), &w->comparisons);
 	yaml_bool(y, yaml_get(y, map, "allow_internal"), &w->allow_internal);
@@ -400,9 +285,11 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 		{ "wait", 0, 24 * HOUR_MS, 10 * MINUTE_MS },
 		{ "silence", 1000, 7 * 24 * (int64_t)HOUR_MS, 15 * MINUTE_MS },
 		{ "again", 0, 7 * 24 * (int64_t)HOUR_MS, 10 * MINUTE_MS },
+		{ "hello", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
 	};
-	int64_t ms[7], queue_max = 10000;
-	for (int i = 0; i < 7; i++) {
+	enum { ROWS = sizeof row / sizeof row[0] };
+	int64_t ms[ROWS], queue_max = 10000;
+	for (int i = 0; i < ROWS; i++) {
 		ms[i] = row[i].normal_ms;
 		yaml_duration_ms(y, yaml_get(y, map, row[i].key), row[i].min_ms, row[i].max_ms, &ms[i]);
 	}
@@ -415,6 +302,7 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 	c->wait_s = (double)ms[4] / 1e3;
 	c->silence_ms = ms[5];
 	c->again_ms = ms[6];
+	c->hello_ms = ms[7];
 	c->queue_max = (int)queue_max;
 }
 
@@ -424,7 +312,7 @@ static void read_cores(struct yaml *y, struct yaml_node *map, struct config *c)
 		yaml_mistake(y, map, "is not a mapping; e.g. cores: {measure: auto}");
 		return;
 	}
-	read_text(y, map, "measure", c->measure_cores, sizeof c->measure_cores);
+	config_text(y, map, "measure", c->measure_cores, sizeof c->measure_cores);
 	if (!cores_is_plan(c->measure_cores))
 		yaml_mistake(y, yaml_get(y, map, "measure"), "is neither auto, shared nor a list of cores as 2-7,10");
 	yaml_finish(y, map);
@@ -447,7 +335,7 @@ static void read_profile(struct yaml *y, struct yaml_node *root, struct config *
 {
 	static const char *const words[] = { "on", "off", NULL };
 	char word[4] = "on";
-	read_choice(y, root, "profile", words, "on, off", word, sizeof word);
+	config_text_choice(y, root, "profile", words, "on, off", word, sizeof word);
 	c->profile = !strcmp(word, "on");
 }
 
@@ -455,7 +343,8 @@ static void read_profile(struct yaml *y, struct yaml_node *root, struct config *
 static bool has_local_worker(const struct config *c)
 {
 	for (int i = 0; i < c->n_workers; i++)
-		if (c->worker[i].socket[0] || !strcmp(c->worker[i].command[0], "flopwatch-worker"))
+		if (c->worker[i].kind == WORKER_SOCKET ||
+			(c->worker[i].kind == WORKER_COMMAND && !strcmp(c->worker[i].command[0], "flopwatch-worker")))
 			return true;
 	return false;
 }
@@ -472,7 +361,7 @@ static void read_shown(struct yaml *y, struct yaml_node *map, struct config *c)
 		struct yaml_node *n = yaml_item(y, list, i);
 		char *path = c->read_only[c->n_read_only];
 		struct stat st;
-		if (!read_node(y, n, path, READONLY_PATH_SIZE))
+		if (!config_text_node(y, n, path, READONLY_PATH_SIZE))
 			continue;
 		const char *wrong = readonly_wrong(path);
 		const char *const ours[] = { c->state_dir, c->cache_dir };
@@ -494,8 +383,8 @@ static void read_sandbox(struct yaml *y, struct yaml_node *root, struct config *
 {
 	static const char *const modes[] = { "auto", "required", "none", NULL };
 	struct yaml_node *n = yaml_get(y, root, "sandbox");
-	read_choice(y, yaml_is_map(n) ? n : root, yaml_is_map(n) ? "mode" : "sandbox", modes, "auto, required, none", c->sandbox,
-		sizeof c->sandbox);
+	config_text_choice(y, yaml_is_map(n) ? n : root, yaml_is_map(n) ? "mode" : "sandbox", modes, "auto, required, none",
+		c->sandbox, sizeof c->sandbox);
 }
 
 static void read_all(struct yaml *y, struct config *c)
@@ -512,9 +401,9 @@ static void read_all(struct yaml *y, struct config *c)
 		yaml_mistake(y, root, "is not a mapping; e.g. state_dir: /var/lib/flopwatch");
 		return;
 	}
-	read_folder(y, root, "state_dir", c->state_dir, sizeof c->state_dir);
-	read_folder(y, root, "cache_dir", c->cache_dir, sizeof c->cache_dir);
-	read_folder(y, root, "suites_dir", c->suites_dir, sizeof c->suites_dir);
+	config_text_folder(y, root, "state_dir", c->state_dir, sizeof c->state_dir);
+	config_text_folder(y, root, "cache_dir", c->cache_dir, sizeof c->cache_dir);
+	config_text_folder(y, root, "suites_dir", c->suites_dir, sizeof c->suites_dir);
 	read_listen(y, root, c);
 	read_access(y, root, c);
 	read_web_url(y, root, "public_url", "whoever opens a page logs in there", c->public_url, sizeof c->public_url);
@@ -523,7 +412,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
 	read_profile(y, root, c);
 	read_cores(y, yaml_get(y, root, "cores"), c);
-	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, read_worker);
+	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, config_worker_read);
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);
 	read_section(y, root, "webhooks", CONFIG_HOOKS_MAX, c, read_webhook);
 	if (yaml_is_list(yaml_get(y, root, "workers")) && yaml_count(yaml_get(y, root, "workers")) == 0)

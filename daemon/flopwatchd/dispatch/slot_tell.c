@@ -1,0 +1,86 @@
+/* slot_tell.c - how a slot stands: what slot.h answers and changes nothing. */
+#include <stdio.h>
+
+#include "core/ask/worker.h"
+#include "flopwatchd/dispatch/claim.h"
+#include "flopwatchd/dispatch/slot_inside.h"
+#include "flopwatchd/runtime/config_worker.h"
+
+int slot_devices(const struct slot *s)
+{
+	int n = 0;
+	enum device_kind kind = claim_kind(s->worker, &s->hello);
+	if (config_worker_is_slurm(s->worker))
+		return s->worker->max_jobs;
+	for (int i = 0; s->has_hello && i < s->hello.n_devices; i++)
+		n += s->hello.device[i].kind == kind && claim_wants(s->worker, &s->hello.device[i]);
+	return s->worker->max_jobs && n > s->worker->max_jobs ? s->worker->max_jobs : n;
+}
+
+const struct config_worker *slot_worker(const struct slot *s)
+{
+	return s->worker;
+}
+
+enum slot_wait slot_waits(const struct slot *s)
+{
+	if (!config_worker_is_slurm(s->worker))
+		return SLOT_WAITS_NEVER;
+	return s->phase == PHASE_FREE      ? SLOT_WAITS_NOT
+	       : s->phase != PHASE_WAITING ? SLOT_WAITS_NEVER
+	       : s->for_canary             ? SLOT_WAITS_CANARY
+					   : SLOT_WAITS_JOB;
+}
+
+int64_t slot_job(const struct slot *s)
+{
+	return s->job.id;
+}
+
+const char *slot_device(const struct slot *s)
+{
+	return s->job.id || s->phase == PHASE_CANARY ? s->device.uuid : "";
+}
+
+void slot_tell(const struct slot *s, struct worker_status *out)
+{
+	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = asks && s->failures > 0;
+	bool on_call = config_worker_is_slurm(s->worker);
+	*out = (struct worker_status){
+		.name = s->worker->name,
+		.slot = s->index,
+		.state = down                        ? "down"
+			 : asks && !on_call          ? "starting"
+			 : asks                      ? "free"
+			 : s->phase == PHASE_FREE    ? "free"
+			 : s->phase == PHASE_WAITING ? "pending"
+						     : "busy",
+		.why = down                        ? s->why
+		       : s->phase == PHASE_WAITING ? s->wait_why
+						   : "",
+		.allocation = s->phase == PHASE_WAITING ? s->wait_id : "",
+		.place = s->phase == PHASE_WAITING ? s->wait_place : 0,
+		.version = s->has_hello ? s->hello.version : "",
+		.device = slot_device(s),
+		.job = s->job.id,
+		.n_read_only = s->has_hello ? s->hello.n_read_only : 0,
+		.read_only = s->hello.read_only,
+	};
+}
+
+bool slot_measures(const struct slot *s, enum device_kind kind)
+{
+	if (s->worker->device != DEVICE_ANY)
+		return s->worker->device == kind;
+	return !s->has_hello || claim_kind(s->worker, &s->hello) == kind;
+}
+
+bool slot_is_busy(const struct slot *s)
+{
+	return s->session || s->resolve || s->debt != DEBT_NONE;
+}
+
+bool slot_is_leaving(const struct slot *s)
+{
+	return s->phase == PHASE_LEAVING;
+}

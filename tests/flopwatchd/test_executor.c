@@ -1,0 +1,379 @@
+/* The seam, with programs that do what srun, squeue and scancel do: pending without limit, running, gone. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "flopwatchd/dispatch/session.h"
+#include "flopwatchd/executor/slurm.h"
+#include "tmp_folder.h"
+
+#define HELLO                                                                                                                    \
+	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \
+	"\"uuid\":\"sim-1\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"\"}]}'\n"
+
+enum { GUARD_MS = 180000, TICK_MS = 5 };
+
+static struct tmp_folder tmp;
+static const char *folder;
+static struct loop *loop;
+static struct config *config;
+static struct executors *executors;
+static struct session *session;
+static struct fw_err err;
+
+/* What the session told. */
+static struct {
+	int n_pending, n_hello, n_end, place;
+	char id[32], reason[300], why[1024];
+	enum session_end how;
+} told;
+
+static void script(const char *name, const char *text)
+{
+	char path[400];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "#!/bin/sh\ncd %s\n%s\n", folder, text);
+	fclose(f);
+	assert_int_equal(chmod(path, 0755), 0);
+}
+
+static bool is_there(const char *name)
+{
+	char path[400];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	return access(path, F_OK) == 0;
+}
+
+static void touch(const char *name)
+{
+	char path[400];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fclose(f);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	static char path[4096];
+	assert_int_equal(tmp_folder_open(&tmp), 0);
+	folder = tmp.path;
+	log_open("test", LOG_ERROR - 1);
+	snprintf(path, sizeof path, "%s:/usr/bin:/bin", folder);
+	setenv("PATH", path, 1);
+	memset(&told, 0, sizeof told);
+	config = calloc(1, sizeof *config);
+	assert_non_null(config);
+	snprintf(config->state_dir, sizeof config->state_dir, "%s", folder);
+	snprintf(config->sandbox, sizeof config->sandbox, "none");
+	config->hello_ms = 300000;
+	struct config_worker *w = &config->worker[config->n_workers++];
+	snprintf(w->name, sizeof w->name, "cluster");
+	w->kind = WORKER_SLURM;
+	w->device = DEVICE_SIM;
+	snprintf(w->command[0], sizeof w->command[0], "worker");
+	w->n_command = 1;
+	snprintf(w->slurm.partition, sizeof w->slurm.partition, "gpu");
+	/* waits until it is let go, then becomes the command; its name is what squeue shows */
+	script("srun", "for word; do case $word in --job-name=*) name=${word#*=};; esac; done\n"
+		       "trap 'echo TERM >term; rm -f queue; exit 1' TERM\n"
+		       "echo \"17|PENDING|Resources|$name\" >queue; echo \"$@\" >asking; mv asking asked\n"
+		       "until [ -e go ]; do sleep 0.02; done; rm -f queue; exec ./worker");
+	script("squeue", "[ -e broken ] && { echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1; }\n"
+			 "echo \"$@\" >>looked\n"
+			 "echo '9|PENDING|Priority|somebody | else'; cat queue 2>/dev/null; exit 0");
+	script("scancel", "echo \"$@\" >cancelling; mv cancelling cancelled; rm -f queue");
+	script("worker", HELLO "cat >/dev/null");
+	assert_int_equal(loop_new(&loop, &err), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	session_close(session);
+	session = NULL;
+	executors_free(executors);
+	executors = NULL;
+	loop_free(loop);
+	free(config);
+	tmp_folder_close(&tmp);
+	return 0;
+}
+
+static void on_pending(void *arg, const struct executor_wait *wait)
+{
+	(void)arg;
+	told.n_pending++;
+	told.place = wait->place;
+	snprintf(told.id, sizeof told.id, "%s", wait->id);
+	snprintf(told.reason, sizeof told.reason, "%s", wait->reason);
+}
+
+static void on_hello(void *arg, const struct msg_hello *h)
+{
+	(void)arg, (void)h;
+	told.n_hello++;
+}
+
+static void on_word(void *arg, const struct msg *m)
+{
+	(void)arg, (void)m;
+}
+
+static void on_end(void *arg, enum session_end how, struct result *result, const char *why)
+{
+	(void)arg;
+	assert_null(result);
+	session = NULL;
+	told.n_end++;
+	told.how = how;
+	snprintf(told.why, sizeof told.why, "%s", why);
+}
+
+static const struct session_hooks hooks = { on_pending, on_hello, on_word, on_end };
+
+static void begin(void)
+{
+	assert_int_equal(executors_new(loop, config, &executors, &err), 0);
+}
+
+static void submit(const char *node)
+{
+	if (session_open(executors, loop, config, &config->worker[0], node, &hooks, NULL, &session, &err) != 0)
+		fail_msg("%s", err.text);
+}
+
+static bool (*goal)(void);
+static int64_t until_ns;
+
+static void look(void *arg)
+{
+	(void)arg;
+	if (goal() || clock_mono_ns() > until_ns)
+		loop_stop(loop);
+	else
+		assert_int_equal(loop_after(loop, TICK_MS, look, NULL, NULL, &err), 0);
+}
+
+#define UNTIL(state)                                                                                                             \
+	do {                                                                                                                     \
+		goal = state;                                                                                                    \
+		until_ns = clock_mono_ns() + GUARD_MS * INT64_C(1000000);                                                        \
+		assert_int_equal(loop_after(loop, 0, look, NULL, NULL, &err), 0);                                                \
+		assert_int_equal(loop_run(loop, &err), 0);                                                                       \
+		if (!goal())                                                                                                     \
+			fail_msg("it never came to %s", #state);                                                                 \
+	} while (0)
+
+static bool has_reason(void)
+{
+	return told.reason[0] && told.place;
+}
+static bool was_asked(void)
+{
+	return is_there("asked");
+}
+static bool has_hello(void)
+{
+	return told.n_hello > 0;
+}
+static bool has_ended(void)
+{
+	return told.n_end > 0;
+}
+static bool has_term(void)
+{
+	return is_there("term");
+}
+static bool has_cancelled(void)
+{
+	return is_there("cancelled");
+}
+static bool is_unreachable(void)
+{
+	return strstr(told.reason, "Unable to contact") != NULL;
+}
+static bool waited_long(void)
+{
+	static int64_t since_ns;
+	if (!since_ns)
+		since_ns = clock_mono_ns();
+	return clock_mono_ns() - since_ns > INT64_C(1000000000);
+}
+
+static const char *content(const char *name)
+{
+	static char text[2048];
+	char path[400];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *f = fopen(path, "r");
+	size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	return text;
+}
+
+static void test_pending_has_a_reason_and_a_place(void **state)
+{
+	(void)state;
+	begin();
+	submit("");
+	UNTIL(has_reason);
+	assert_string_equal(told.id, "17");
+	assert_string_equal(told.reason, "Resources");
+	assert_int_equal(told.place, 2); /* somebody else is before it */
+	assert_non_null(strstr(content("looked"), "--partition=gpu"));
+	assert_int_equal(told.n_hello, 0);
+	touch("go");
+	UNTIL(has_hello);
+	assert_int_equal(told.n_end, 0);
+}
+
+static void test_pending_is_no_silence(void **state)
+{
+	(void)state;
+	config->hello_ms = 50;
+	begin();
+	submit("");
+	UNTIL(was_asked);
+	UNTIL(waited_long);
+	assert_int_equal(told.n_end, 0);
+}
+
+static void test_silence_counts_when_it_runs(void **state)
+{
+	(void)state;
+	config->hello_ms = 50;
+	script("worker", "echo Welcome; cat >/dev/null; sleep 1000");
+	touch("go");
+	begin();
+	submit("");
+	UNTIL(has_ended);
+	assert_int_equal(told.how, SESSION_LOST);
+	assert_memory_equal(told.why, "the worker was silent for ", 26);
+}
+
+static void test_what_is_pending_is_asked_to_end(void **state)
+{
+	(void)state;
+	begin();
+	submit("");
+	UNTIL(was_asked);
+	session_cancel(session);
+	UNTIL(has_ended);
+	assert_int_equal(told.how, SESSION_CANCELLED);
+	UNTIL(has_term);
+}
+
+static void test_srun_is_told_what_to_ask_for(void **state)
+{
+	(void)state;
+	struct config_slurm *s = &config->worker[0].slurm;
+	snprintf(s->gres, sizeof s->gres, "gpu:h200:1");
+	snprintf(s->account, sizeof s->account, "kernels");
+	s->exclusive = true;
+	s->time_ms = 30 * 60000;
+	s->n_options = 1;
+	snprintf(s->option[0], sizeof s->option[0], "--constraint=h200");
+	begin();
+	submit("node7");
+	UNTIL(was_asked);
+	assert_non_null(strstr(content("asked"),
+		" --partition=gpu --gres=gpu:h200:1 --account=kernels --nodelist=node7 --exclusive --time=30 "
+		"--constraint=h200 worker"));
+}
+
+static void test_a_controller_that_is_away(void **state)
+{
+	(void)state;
+	touch("broken");
+	begin();
+	submit("");
+	UNTIL(is_unreachable);
+	assert_int_equal(told.n_end, 0);
+}
+
+static void test_an_srun_that_is_killed_leaves_nothing(void **state)
+{
+	(void)state;
+	script("srun", "for word; do case $word in --job-name=*) name=${word#*=};; esac; done\n"
+		       "echo \"17|PENDING|Resources|$name\" >queue; touch asked; kill -9 $$");
+	begin();
+	submit("");
+	UNTIL(has_ended);
+	assert_int_equal(told.how, SESSION_LOST);
+	assert_string_equal(told.why, "the worker ended before its hello (killed by SIGKILL)");
+	UNTIL(has_cancelled);
+	assert_string_equal(content("cancelled"), "--quiet 17\n");
+}
+
+/* What an earlier daemon had asked for, when it was killed together with its children. */
+static void test_ghosts_of_an_earlier_daemon(void **state)
+{
+	(void)state;
+	begin();
+	submit("");
+	UNTIL(has_reason);
+	char text[400], path[400];
+	snprintf(text, sizeof text, "%s", content("queue"));
+	session_close(session);
+	session = NULL;
+	executors_free(executors);
+	assert_true(is_there("term")); /* this one had a chance */
+	snprintf(path, sizeof path, "%s/queue", folder);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s21|RUNNING|None|flopwatch-of-others\n", text);
+	fclose(f);
+	begin();
+	UNTIL(has_cancelled);
+	assert_string_equal(content("cancelled"), "--quiet 17\n");
+}
+
+static void test_rows(void **state)
+{
+	(void)state;
+	struct slurm_row row;
+	char good[] = "12|PENDING|(Resources)|a|b", bad[] = "12|PENDING", none[] = "";
+	assert_true(slurm_row_read(good, &row));
+	assert_string_equal(row.id, "12");
+	assert_string_equal(row.state, "PENDING");
+	assert_string_equal(row.reason, "(Resources)");
+	assert_string_equal(row.name, "a|b");
+	assert_false(slurm_row_read(bad, &row));
+	assert_false(slurm_row_read(none, &row));
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(test_pending_has_a_reason_and_a_place),
+		CASE(test_pending_is_no_silence),
+		CASE(test_silence_counts_when_it_runs),
+		CASE(test_what_is_pending_is_asked_to_end),
+		CASE(test_srun_is_told_what_to_ask_for),
+		CASE(test_a_controller_that_is_away),
+		CASE(test_an_srun_that_is_killed_leaves_nothing),
+		CASE(test_ghosts_of_an_earlier_daemon),
+		cmocka_unit_test(test_rows),
+	};
+	return cmocka_run_group_tests_name("executor", tests, NULL, NULL);
+}

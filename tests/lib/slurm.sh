@@ -1,0 +1,106 @@
+# slurm.sh - a Slurm of one node and two pretended GPUs, as whoever the test is, without systemd. Source it after tap.sh.
+#
+#   slurm_is_here             munge and Slurm are installed, and may be run like this
+#   slurm_start               munged, slurmctld and slurmd in the foreground; returns when the node is idle
+#   slurm_controller_restart  slurmctld is killed and started again; jobs go on
+#   slurm_jobs [STATE]        ids of jobs, those of a state
+#
+# All files are below $tmp/slurm, ports are free ones. Children of slurmd are the jobs; slurm_stop ends them with it.
+slurm_dir=$tmp/slurm
+export SLURM_CONF=$slurm_dir/slurm.conf
+
+slurm_is_here() {
+	PATH=$PATH:/usr/sbin:/sbin
+	local program
+	for program in munged slurmctld slurmd srun squeue scancel scontrol; do
+		command -v "$program" >/dev/null || return 1
+	done
+	[ "$(id -u)" = 0 ] # slurmd starts what it runs as the user who asked
+}
+slurm_free_port() {
+	python3 -c 'import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+slurm_run() { # name, command...: in the background
+	local log=$slurm_dir/$1.log
+	shift
+	setsid "$@" >>"$log" 2>&1 </dev/null &
+	echo $! >>"$slurm_dir/pids" # in files: all this may run in a subshell
+	echo $! >"$slurm_dir/pid-${log##*/}"
+}
+slurm_start() {
+	local host
+	host=$(hostname -s)
+	mkdir -p "$slurm_dir/state" "$slurm_dir/spool"
+	chmod 755 "$tmp" "$slurm_dir" # munge looks at the way to its socket
+	head -c 1024 /dev/urandom >"$slurm_dir/munge.key"
+	chmod 400 "$slurm_dir/munge.key"
+	cat >"$SLURM_CONF" <<CONF
+ClusterName=test
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$(slurm_free_port)
+SlurmdPort=$(slurm_free_port)
+AuthType=auth/munge
+AuthInfo=socket=$slurm_dir/munge.sock
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation=$slurm_dir/state
+SlurmdSpoolDir=$slurm_dir/spool
+SlurmctldPidFile=$slurm_dir/slurmctld.pid
+SlurmdPidFile=$slurm_dir/slurmd.pid
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+GresTypes=gpu
+ReturnToService=2
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MpiDefault=none
+KillWait=2
+MessageTimeout=60
+SchedulerParameters=sched_min_interval=50000,batch_sched_delay=0,sched_interval=2
+NodeName=$host NodeAddr=127.0.0.1 CPUs=8 RealMemory=100 Gres=gpu:h200:2 State=UNKNOWN
+PartitionName=gpu Nodes=$host Default=YES MaxTime=INFINITE State=UP
+CONF
+	printf 'Name=gpu Type=h200 File=/dev/zero\nName=gpu Type=h200 File=/dev/null\n' >"$slurm_dir/gres.conf"
+	slurm_run munged munged --foreground --force --socket="$slurm_dir/munge.sock" --key-file="$slurm_dir/munge.key" \
+		--pid-file="$slurm_dir/munge.pid" --log-file="$slurm_dir/munge.log" --seed-file="$slurm_dir/munge.seed"
+	await [ -S "$slurm_dir/munge.sock" ] || return 1
+	slurm_controller
+	slurm_run slurmd slurmd -D -f "$SLURM_CONF"
+	await slurm_node_is idle
+}
+slurm_controller() {
+	slurm_run slurmctld slurmctld -D -f "$SLURM_CONF"
+	await slurm_answers
+}
+slurm_answers() {
+	scontrol ping >/dev/null 2>&1
+}
+slurm_controller_restart() {
+	local pid
+	pid=$(cat "$slurm_dir/pid-slurmctld.log")
+	kill -9 "$pid"
+	while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+	slurm_controller
+}
+slurm_node_is() {
+	[ "$(sinfo --noheader --format=%T 2>/dev/null)" = "$1" ]
+}
+slurm_jobs() {
+	squeue --noheader --format=%i --states="${1:-all}" 2>/dev/null
+}
+slurm_has_none() { # no job that waits or runs
+	[ -z "$(squeue --noheader --states=PENDING,RUNNING,CONFIGURING,SUSPENDED 2>&1)" ]
+}
+slurm_stop() {
+	local pids
+	scancel --me 2>/dev/null
+	mapfile -t pids <"$slurm_dir/pids"
+	kill "${pids[@]}" 2>/dev/null
+	sleep 0.5
+	kill -9 "${pids[@]}" 2>/dev/null
+}
+on_exit slurm_stop
