@@ -57,7 +57,7 @@ DAEMON_SRC := $(call src,daemon/flopwatchd)
 DB_SRC     := $(call src,db)
 WEB_SRC    := $(call src,web)
 NPM        := build/npm/uplot.js build/npm/uplot.css
-EMBED      := $(sort $(wildcard db/schema.sql db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) $(NPM))
+EMBED      := $(sort $(wildcard db/schema.sql db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) doc/glossary.md $(NPM))
 
 lib      = $(O)/lib/lib$(1).a
 LIBS     := base core git worker runner send cli flopwatchd db web
@@ -79,7 +79,7 @@ $(call lib,send):   $(call obj,$(SEND_SRC))
 $(call lib,cli):    $(call obj,$(CLI_SRC))
 $(call lib,flopwatchd): $(call obj,$(DAEMON_SRC))
 $(call lib,db):     $(call obj,$(DB_SRC) $(filter db/%,$(EMBED)))
-$(call lib,web):    $(call obj,$(WEB_SRC) $(filter web/% build/npm/%,$(EMBED)))
+$(call lib,web):    $(call obj,$(WEB_SRC) $(filter web/% doc/% build/npm/%,$(EMBED)))
 
 $(O)/lib/lib%.a:
 	@mkdir -p $(@D)

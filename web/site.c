@@ -24,6 +24,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/heat", page_heat, HTTP_READ, NULL },
 	{ "GET", "/commits/{sha}", page_commit, HTTP_READ, NULL },
 	{ "GET", "/help", page_help, HTTP_READ, NULL },
+	{ "GET", "/glossary", page_glossary, HTTP_READ, NULL },
 	{ "GET", "/api", page_api, HTTP_READ, NULL },
 	{ "GET", "/deliveries", page_deliveries, HTTP_READ, NULL },
 	{ "GET", "/alerts.atom", feed_alerts, HTTP_READ, NULL },

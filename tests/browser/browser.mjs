@@ -44,6 +44,7 @@ export async function pagesOf(server, { comparison, cell, items }) {
 		job: `/jobs/${comparison.job}`,
 		devices: "/devices",
 		help: "/help",
+		glossary: "/glossary",
 		api: "/api",
 		search: "/search?q=attention",
 		nothing: "/nothing",

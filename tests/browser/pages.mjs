@@ -44,6 +44,49 @@ for (const [width, colorScheme, only] of [[1280, "light"], [1280, "dark", { type
 	await context.close();
 }
 
+// ---- words
+const words = await browser.newPage();
+await words.goto(`${server}/glossary`);
+const entries = await words.locator("dt[id]").evaluateAll((all) => all.map((dt) => ({ id: dt.id, terms: dt.textContent.split(", ") })));
+result(entries.length > 50, "the glossary is served", `${entries.length} entries`);
+for (const [name, path] of Object.entries(pages).filter(([n]) => n !== "glossary")) {
+	await words.goto(server + path);
+	const lacking = await words.evaluate((all) => {
+		const main = document.querySelector("main").cloneNode(true);
+		for (const unread of main.querySelectorAll("code, pre, svg, select, textarea, script")) unread.remove();
+		main.querySelectorAll("*").forEach((e) => e.append(" "));
+		const text = main.textContent.toLowerCase();
+		const stands = (term) => new RegExp(`(^|[^a-z0-9/-])${term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(e?s)?($|[^a-z0-9/-])`).test(text);
+		return all.filter(({ id, terms }) => terms.some((t) => stands(t.toLowerCase())) && !document.querySelector(`a[href="/glossary#${id}"]`)).map(({ id }) => id);
+	}, entries);
+	result(lacking.length === 0, `${name}: each of its words that is in the glossary leads there`, lacking.join(" "));
+}
+await words.close();
+
+// ---- the frame
+for (const width of [900, 1024, 1440])
+	await test(`at ${width} the header is one line, whole`, async () => {
+		const page = await browser.newPage({ viewport: { width, height: 900 } });
+		await page.goto(server);
+		const { height, cut } = await page.evaluate(() => {
+			const nav = document.querySelector(".top nav");
+			return { height: document.querySelector(".top").offsetHeight, cut: nav.scrollWidth - nav.clientWidth };
+		});
+		await page.close();
+		return height < 60 && cut <= 0;
+	});
+for (const width of [390, 900])
+	await test(`at ${width} the keys are shown whole, each page with its own`, async () => {
+		const page = await browser.newPage({ viewport: { width, height: 900 } });
+		await page.goto(server);
+		await page.keyboard.press("?");
+		const box = await page.locator("dialog#keys[open]").boundingBox();
+		const cut = await page.locator("dialog#keys").evaluate((d) => d.scrollHeight - d.clientHeight + d.scrollWidth - d.clientWidth);
+		const links = await page.locator("dialog#keys dd span").count();
+		await page.close();
+		return box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= 900 && cut <= 0 && links === 9;
+	});
+
 const plain = await browser.newContext({ javaScriptEnabled: false });
 for (const [name, path] of Object.entries(pages)) {
 	const page = await plain.newPage();

@@ -93,22 +93,22 @@ static void number(struct buf *out, double v, const char *class)
 static void flags(struct buf *out, const struct comparison_cell *cell)
 {
 	static const struct {
-		const char *word, *says;
+		const char *word, *entry, *says;
 	} known[] = {
-		{ "borderline", "decided by its sign at the last launch" },
-		{ "tail", "slow calls became more frequent" },
-		{ "sustained", "in bursts, at the clock that its power draw allows" },
-		{ "call", "slower from the host" },
-		{ "enqueue", "the host works longer to start it" },
-		{ "blind", "launches of equal builds scatter too much here to show a loss of the threshold" },
-		{ "noisy", "its launches scattered too much this time" },
-		{ "clock", "a part of the change is what it does to the clock" },
+		{ "borderline", "borderline", "decided by its sign at the last launch" },
+		{ "tail", "tail", "slow calls became more frequent" },
+		{ "sustained", "sustained", "in bursts, at the clock that its power draw allows" },
+		{ "call", "call", "slower from the host" },
+		{ "enqueue", "enqueue", "the host works longer to start it" },
+		{ "blind", "blind", "launches of equal builds scatter too much here to show a loss of the threshold" },
+		{ "noisy", "noisy", "its launches scattered too much this time" },
+		{ "clock", "clock-part", "a part of the change is what it does to the clock" },
 	};
 	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");
 		for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
 			if (strlen(known[k].word) == len && memcmp(word, known[k].word, len) == 0)
-				emit_rawf(out, "<span class=why>%s</span>", known[k].says);
+				emit_rawf(out, "<a class=why href=/glossary#%s>%s</a>", known[k].entry, known[k].says);
 		word += len;
 	}
 }

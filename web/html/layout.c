@@ -8,6 +8,7 @@
 #include "core/text/branch.h"
 #include "web/html/emit.h"
 #include "web/html/asset.h"
+#include "web/html/glossary.h"
 
 void layout_begin(struct http_response *response, const char *title, const char *here)
 {
@@ -59,22 +60,27 @@ void layout_begin(struct http_response *response, const char *title, const char 
 void layout_end_data(struct http_response *response, const char *data)
 {
 	struct buf *out = &response->body;
-	emit_raw(out, "</main>\n<footer><span>flopwatch " FW_VERSION "</span>");
+	const char *main = strstr(out->data, "<main ");
+	emit_raw(out, "</main>\n<footer>");
+	if (main)
+		glossary_foot(out, (size_t)(main - out->data));
+	emit_raw(out, "<span>flopwatch " FW_VERSION "</span>");
 	if (data) {
 		emit_raw(out, "<a href=\"");
 		emit_attribute(out, data);
 		emit_raw(out, "\">This page as JSON</a>");
 	}
 	emit_raw(out,
-		"<a href=/api>API</a><a href=/metrics>Metrics</a><a href=/deliveries>Deliveries</a><button class=quiet data-keys "
+		"<a href=/glossary>Words</a><a href=/api>API</a><a href=/metrics>Metrics</a><a href=/deliveries>Deliveries</a><button class=quiet data-keys "
 		"data-js hidden>Keys: "
 		"<kbd>?</kbd></button></footer><div id=voice class=gone role=status></div>"
-		"<dialog id=keys aria-label=Keys><h2>Keys</h2><dl class=facts><dt><kbd>/</kbd><dd>find or filter<dt><kbd>j</kbd> "
-		"<kbd>k</kbd><dd>next, previous row<dt><kbd>Enter</kbd><dd>open it<dt><kbd>[</kbd> <kbd>]</kbd><dd>previous, "
-		"next "
-		"comparison<dt><kbd>g</kbd> then <kbd>o c h m p a q d</kbd><dd>overview, comparisons, history, heat map, peers, "
-		"alerts, "
-		"queue, devices<dt><kbd>?</kbd><dd>this</dl><form method=dialog><p><label><input type=checkbox> keys are "
+		"<dialog id=keys aria-label=Keys><h2>Keys</h2><dl class=facts><dt><kbd>/</kbd><dd>find, or filter the cells of this "
+		"page<dt><kbd>j</kbd> <kbd>k</kbd><dd>next, previous row<dt><kbd>Enter</kbd><dd>open it<dt><kbd>[</kbd> "
+		"<kbd>]</kbd><dd>previous, next comparison<dt><kbd>g</kbd>, then<dd>a page: <span><kbd>o</kbd> overview</span> "
+		"<span><kbd>c</kbd> comparisons</span> <span><kbd>h</kbd> history</span> <span><kbd>m</kbd> heat map</span> "
+		"<span><kbd>p</kbd> peers</span> <span><kbd>a</kbd> alerts</span> <span><kbd>q</kbd> queue</span> "
+		"<span><kbd>d</kbd> devices</span> <span><kbd>w</kbd> words</span>"
+		"<dt><kbd>?</kbd><dd>these keys<dt><kbd>Esc</kbd><dd>close them</dl><form method=dialog><p><label><input type=checkbox> keys are "
 		"on</label></p><button>Close</button></form></dialog></body></html>\n");
 }
 

@@ -110,7 +110,9 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 		emit_raw(d->out, "<span class=dim>\u2013 not measured; <code>flopwatch calibrate</code> does</span>");
 	emit_raw(d->out, "</dd>");
 	if (known.cells)
-		emit_rawf(d->out, "<dt>Calibrated</dt><dd>%d cells, %d of them blind</dd>", known.cells, known.blind);
+		emit_rawf(d->out,
+			"<dt>Calibrated</dt><dd>%d cells; in %d of them launches of equal builds scatter too much to show a loss of the threshold</dd>",
+			known.cells, known.blind);
 }
 
 static void device_card(void *arg, const struct view_device *row)
@@ -191,9 +193,9 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	percent(out, row->mde_pct);
 	emit_raw(out, "</td><td>");
 	if (row->blind)
-		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>blind</span>");
+		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>scatters too much</span>");
 	else
-		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>sees</span>");
+		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>shows a loss</span>");
 	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->updated_at);
 	emit_raw(out, "</td></tr>\n");
@@ -212,8 +214,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	if (d->n) {
 		emit_rawf(page,
 			"<h2>Calibration</h2><p>Equal builds were timed beside each other, in the last %d days. The launches of "
-			"a blind "
-			"cell scatter so much that a full set of them would miss a loss of its threshold; where those of a "
+			"some cells scatter so much that a full set of them would miss a loss of its threshold; where those of a "
 			"comparison "
 			"lie closer together, they are believed. <code>flopwatch calibrate</code> measures the scatter again, "
 			"<code>flopwatch calibrate forget</code> begins anew.</p>",

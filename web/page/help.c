@@ -4,6 +4,7 @@
 
 #include "core/verdict/verdict.h"
 #include "web/html/emit.h"
+#include "web/html/glossary.h"
 #include "web/html/layout.h"
 #include "web/html/mark.h"
 #include "web/page/page.h"
@@ -89,7 +90,8 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"twice.</b> What looks "
 		"like one gets a second set of launches; both agree, or the cell is undecided.</ol>");
 	worked_example(out);
-	emit_raw(out, "<h2>The words</h2><dl class=\"facts card\">");
+	emit_raw(out,
+		"<h2>The verdicts</h2><p>All other words stand in the <a href=/glossary>glossary</a>.</p><dl class=\"facts card\">");
 	verdict_item(out, "failed",
 		"the target does not build, crashes, or its results are wrong. Wrong is worse than slow: nothing is timed");
 	verdict_item(out, "rejected",
@@ -138,6 +140,19 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"known, and there is no interval. No verdict follows from it</dd>"
 		"<dt>Phase</dt><dd>named as the one that moved only if its own interval leaves out 0 and it covers half of the "
 		"change</dd></dl>");
+	layout_end(response);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------------ */
+
+void page_glossary(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg, (void)r;
+	layout_begin(response, "Words", "help");
+	emit_raw(&response->body,
+		"<p class=lead>What the words on these pages and in the command line mean; <a href=/help>how a verdict is "
+		"reached</a> puts them together.</p>\n");
+	glossary_draw(&response->body);
 	layout_end(response);
 }
 

@@ -1,6 +1,6 @@
 // The keyboard: / finds, j and k walk rows, Enter opens, [ and ] go to the neighbours, g and a letter goes to a page, ? helps.
 
-const pages = { o: "/", c: "/comparisons", h: "/history", m: "/heat", p: "/peers", a: "/alerts", q: "/jobs", d: "/devices" };
+const pages = { o: "/", c: "/comparisons", h: "/history", m: "/heat", p: "/peers", a: "/alerts", q: "/jobs", d: "/devices", w: "/glossary" };
 let went = false;
 
 function isOff() {

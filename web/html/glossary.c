@@ -1,0 +1,234 @@
+#include "web/html/glossary.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "web/html/emit.h"
+
+extern const char _binary_doc_glossary_md_start[], _binary_doc_glossary_md_end[];
+
+enum { ENTRIES_MAX = 320, WORDS_MAX = 480, SLOTS = 2048, WORD_BYTES = 40, ANCHOR_BYTES = 64, TERM_BYTES = 96 };
+#define BEGIN_ENTRY "- <a id=\""
+
+struct entry {
+	char anchor[ANCHOR_BYTES], term[TERM_BYTES];
+	const char *text, *end; /* in the file */
+};
+
+struct word {
+	char text[WORD_BYTES]; /* lower case */
+	size_t first_len;      /* of its first word */
+	int entry;
+};
+
+/* Read once; nothing changes it afterwards. */
+static struct glossary {
+	struct entry entry[ENTRIES_MAX];
+	struct word word[WORDS_MAX];
+	uint16_t slot[SLOTS]; /* of a word, by its first word, and 1; those of the same slot follow each other */
+	int n, n_words;
+} glossary;
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+
+static unsigned hash_of(const char *text, size_t len)
+{
+	uint32_t h = 2166136261u;
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * 16777619u;
+	return h % SLOTS;
+}
+
+static void add_word(struct glossary *g, const char *text, size_t len, int entry)
+{
+	if (len == 0 || len >= WORD_BYTES || g->n_words == WORDS_MAX)
+		return;
+	struct word *w = &g->word[g->n_words++];
+	w->entry = entry;
+	for (size_t i = 0; i < len; i++)
+		w->text[i] = (char)tolower((unsigned char)text[i]);
+	w->first_len = strcspn(w->text, " ");
+	unsigned at = hash_of(w->text, w->first_len);
+	while (g->slot[at])
+		at = (at + 1) % SLOTS;
+	g->slot[at] = (uint16_t)g->n_words;
+}
+
+/* "removed, added" are two words of one entry. */
+static void add_words(struct glossary *g, int entry)
+{
+	const char *term = g->entry[entry].term;
+	while (*term) {
+		size_t len = strcspn(term, ",");
+		add_word(g, term, len, entry);
+		term += len;
+		term += strspn(term, ", ");
+	}
+}
+
+/* What stands between two texts; NULL they are not there. */
+static const char *take(const char *at, const char *end, const char *before, const char *after, char *out, size_t size)
+{
+	const char *from = memmem(at, (size_t)(end - at), before, strlen(before));
+	from = from ? from + strlen(before) : NULL;
+	const char *to = from ? memmem(from, (size_t)(end - from), after, strlen(after)) : NULL;
+	if (!to)
+		return NULL;
+	snprintf(out, size, "%.*s", (int)(to - from), from);
+	return to + strlen(after);
+}
+
+static const struct glossary *known(void)
+{
+	struct glossary *g = &glossary;
+	const char *end = _binary_doc_glossary_md_end;
+	const char *at = g->n ? NULL : memmem(_binary_doc_glossary_md_start, (size_t)(end - _binary_doc_glossary_md_start), BEGIN_ENTRY, strlen(BEGIN_ENTRY));
+	while (at && g->n < ENTRIES_MAX) {
+		const char *next = memmem(at + 1, (size_t)(end - at - 1), "\n" BEGIN_ENTRY, strlen("\n" BEGIN_ENTRY));
+		struct entry *e = &g->entry[g->n];
+		const char *text = take(at, end, BEGIN_ENTRY, "\"", e->anchor, sizeof e->anchor);
+		text = text ? take(text, end, "**", "**: ", e->term, sizeof e->term) : NULL;
+		if (text) {
+			e->text = text;
+			e->end = next ? next : end;
+			add_words(g, g->n++);
+		}
+		at = next ? next + 1 : NULL;
+	}
+	return g;
+}
+
+/* ---- the page --------------------------------------------------------------------------------------------------------- */
+
+/* Code and links, which is all that entries have. What leads to another file of doc/ is not served, so its name alone stands. */
+static void draw_text(struct buf *out, const char *at, const char *end)
+{
+	char part[256], target[256];
+	bool in_code = false;
+	while (at < end) {
+		size_t len = 0;
+		const char *behind = *at == '[' ? take(at, end, "[", "](", part, sizeof part) : NULL;
+		behind = behind ? take(behind - 1, end, "(", ")", target, sizeof target) : NULL;
+		if (behind) {
+			if (*target == '#')
+				emit_rawf(out, "<a href=\"%s\">", target);
+			emit_text(out, part);
+			emit_raw(out, *target == '#' ? "</a>" : "");
+			at = behind;
+			continue;
+		}
+		if (*at == '`') {
+			in_code = !in_code;
+			emit_raw(out, in_code ? "<code>" : "</code>");
+			at++;
+			continue;
+		}
+		while (at + len < end && len + 1 < sizeof part && (len == 0 || (at[len] != '[' && at[len] != '`')))
+			len++;
+		snprintf(part, sizeof part, "%.*s", (int)len, at);
+		emit_text(out, part);
+		at += len;
+	}
+}
+
+void glossary_draw(struct buf *out)
+{
+	const struct glossary *g = known();
+	emit_raw(out, "<dl class=\"facts card words\">\n");
+	for (int i = 0; i < g->n; i++) {
+		emit_rawf(out, "<dt id=\"%s\">", g->entry[i].anchor);
+		emit_text(out, g->entry[i].term);
+		emit_raw(out, "</dt><dd>");
+		draw_text(out, g->entry[i].text, g->entry[i].end);
+		emit_raw(out, "</dd>\n");
+	}
+	emit_raw(out, "</dl>\n");
+}
+
+/* ---- the foot --------------------------------------------------------------------------------------------------------- */
+
+/* Behind an element that is not read, else behind its tag. */
+static const char *skip_tag(const char *at, const char *end)
+{
+	static const char *const unread[] = { "code", "pre", "svg", "script", "style", "select", "textarea" };
+	for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++) {
+		size_t len = strlen(unread[i]);
+		char close[16];
+		if ((size_t)(end - at) <= len + 1 || strncmp(at + 1, unread[i], len) != 0 || isalnum((unsigned char)at[len + 1]))
+			continue;
+		snprintf(close, sizeof close, "</%s>", unread[i]);
+		const char *behind = memmem(at, (size_t)(end - at), close, len + 3);
+		return behind ? behind + len + 3 : end;
+	}
+	const char *behind = memchr(at, '>', (size_t)(end - at));
+	return behind ? behind + 1 : end;
+}
+
+static bool is_of_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '/' || c == '-';
+}
+
+/* Mark the words that begin here; `first` is the first of them in lower case, which may be a plural. */
+static void look_up(const struct glossary *g, const char *first, size_t len, const char *at, const char *end, bool *seen)
+{
+	for (unsigned slot = hash_of(first, len); g->slot[slot]; slot = (slot + 1) % SLOTS) {
+		const struct word *w = &g->word[g->slot[slot] - 1];
+		size_t rest = strlen(w->text) - w->first_len;
+		if (w->first_len != len || memcmp(w->text, first, len) != 0)
+			continue;
+		if (rest == 0 || ((size_t)(end - at) >= rest && strncasecmp(at, w->text + len, rest) == 0))
+			seen[w->entry] = true;
+	}
+}
+
+static void find_words(const struct glossary *g, const char *at, const char *end, bool *seen)
+{
+	while (at < end) {
+		if (*at == '<') {
+			at = skip_tag(at, end);
+			continue;
+		}
+		if (!is_of_word(*at)) {
+			at++;
+			continue;
+		}
+		char word[WORD_BYTES];
+		size_t len = 0;
+		for (; at < end && is_of_word(*at); at++)
+			if (len < sizeof word)
+				word[len++] = (char)tolower((unsigned char)*at);
+		if (len == sizeof word)
+			continue;
+		look_up(g, word, len, at, end, seen);
+		if (len > 2 && word[len - 1] == 's')
+			look_up(g, word, len - 1, at, end, seen);
+		if (len > 3 && word[len - 1] == 's' && word[len - 2] == 'e')
+			look_up(g, word, len - 2, at, end, seen);
+	}
+}
+
+void glossary_foot(struct buf *out, size_t begin)
+{
+	const struct glossary *g = known();
+	bool seen[ENTRIES_MAX] = { false };
+	int n = 0, n_seen = 0;
+	find_words(g, out->data + begin, out->data + out->len, seen);
+	for (int i = 0; i < g->n; i++)
+		n_seen += seen[i];
+	for (int i = 0; i < g->n && 4 * n_seen < 3 * g->n; i++) { /* what has nearly all of them is the glossary itself */
+		if (!seen[i])
+			continue;
+		if (n++ == 0)
+			emit_raw(out, "<details class=words id=words><summary>Words on this page</summary><p>");
+		emit_rawf(out, "<a href=\"/glossary#%s\">", g->entry[i].anchor);
+		emit_text(out, g->entry[i].term);
+		emit_raw(out, "</a> ");
+	}
+	if (n)
+		emit_raw(out, "</p></details>");
+}
