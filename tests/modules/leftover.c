@@ -1,4 +1,4 @@
-/* Right, but leaves another rounding mode and 4 MiB of memory behind each time it plans. */
+/* Right, but leaves another rounding mode, denormals that count as zero and 4 MiB of memory behind each time it plans. */
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,9 @@ static void litter(void)
 	if (kept)
 		memset(kept, 1, 4 << 20);
 	fesetround(FE_TOWARDZERO);
+#ifdef __SSE2__
+	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040u);
+#endif
 }
 #define ON_PLAN() litter()
 #include "good.c"

@@ -2,6 +2,7 @@
 #include "runner/call/leftover.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Who is looked at, and what came of it. */
 struct look {
@@ -60,8 +61,11 @@ static void look_at_device(struct look *l, bool quick, bool end)
 		if (!was->can_set) {
 			account(l, was, &now[k], end);
 		} else if (now[k].value != was->value) {
-			snprintf(text, sizeof text, "changed %s from %lld to %lld, which was set back", was->name,
-				(long long)was->value, (long long)now[k].value);
+			if (strncmp(was->name, "whether ", 8) == 0) /* bits of a register tell nobody anything */
+				snprintf(text, sizeof text, "changed %s, which was set back", was->name);
+			else
+				snprintf(text, sizeof text, "changed %s from %lld to %lld, which was set back", was->name,
+					(long long)was->value, (long long)now[k].value);
 			name(l, text);
 			r->ops->set_back(r->dev, k, was->value);
 		}

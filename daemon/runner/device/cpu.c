@@ -408,7 +408,7 @@ static int cpu_settings(struct device *d, bool quick, struct device_setting *out
 	out[SETTING_DYNAMIC] = (struct device_setting){ "whether OpenMP adjusts threads", omp_get_dynamic(), 0, true };
 	out[SETTING_LEVELS] = (struct device_setting){ "OpenMP levels", omp_get_max_active_levels(), 0, true };
 	out[SETTING_ROUNDING] = (struct device_setting){ "rounding mode", fegetround(), 0, true };
-	out[SETTING_DENORMALS] = (struct device_setting){ "denormal flags", denormals(), 0, true };
+	out[SETTING_DENORMALS] = (struct device_setting){ "whether denormal numbers count as zero", denormals(), 0, true };
 	if (quick)
 		return SETTING_HEAP;
 	struct mallinfo2 heap = mallinfo2();
