@@ -43,7 +43,7 @@ static void a_page_leads_to_the_words_that_it_uses(void **state)
 	assert_non_null(strstr(foot, "<a href=\"/glossary#regression\">regression</a>"));
 	assert_non_null(strstr(foot, "<a href=\"/glossary#launch\">launch</a>"));         /* "launches" */
 	assert_non_null(strstr(foot, "<a href=\"/glossary#slow-calls\">slow calls</a>")); /* two words */
-	assert_non_null(strstr(foot, "\">removed, added</a>"));                          /* either of them */
+	assert_non_null(strstr(foot, "\">removed, added</a>"));                           /* either of them */
 	assert_null(strstr(foot, "#quarantined"));
 	assert_null(strstr(foot, "#manifest"));
 	answer_free(&a);

@@ -86,7 +86,9 @@ static const struct glossary *known(void)
 {
 	struct glossary *g = &glossary;
 	const char *end = _binary_doc_glossary_md_end;
-	const char *at = g->n ? NULL : memmem(_binary_doc_glossary_md_start, (size_t)(end - _binary_doc_glossary_md_start), BEGIN_ENTRY, strlen(BEGIN_ENTRY));
+	const char *at = g->n ? NULL
+			      : memmem(_binary_doc_glossary_md_start, (size_t)(end - _binary_doc_glossary_md_start), BEGIN_ENTRY,
+					strlen(BEGIN_ENTRY));
 	while (at && g->n < ENTRIES_MAX) {
 		const char *next = memmem(at + 1, (size_t)(end - at - 1), "\n" BEGIN_ENTRY, strlen("\n" BEGIN_ENTRY));
 		struct entry *e = &g->entry[g->n];
