@@ -142,6 +142,7 @@ CREATE TABLE job (
 	threshold_pct   REAL,                            -- in place of the suite's; NULL: the suite's
 	quick           INTEGER NOT NULL DEFAULT 0,
 	some_cells      INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
+	every_cell      INTEGER NOT NULL DEFAULT 0,      -- of a profile: all of these, instead of the three largest
 	origin          TEXT    NOT NULL,                -- push api retry idle again alert
 	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
 	plan            INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for

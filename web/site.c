@@ -62,6 +62,8 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/profiles", api_profiles, HTTP_READ, "alert comparison repo limit cursor" },
 	{ "GET", "/api/v1/profiles/{id}.csv", api_profile_csv, HTTP_READ, "" },
 	{ "GET", "/api/v1/profiles/{id}.md", api_profile_md, HTTP_READ, "" },
+	{ "GET", "/api/v1/profiles/{id}/configurations.csv", api_profile_configurations_csv, HTTP_READ, "" },
+	{ "GET", "/api/v1/profiles/{id}/configurations.md", api_profile_configurations_md, HTTP_READ, "" },
 	{ "GET", "/api/v1/profiles/{id}", api_profile, HTTP_READ, "" },
 	{ "GET", "/api/v1/jobs", api_jobs, HTTP_READ, "state repo since until limit cursor" },
 	{ "GET", "/api/v1/jobs/{id}", api_job, HTTP_READ, "" },

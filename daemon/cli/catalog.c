@@ -119,12 +119,16 @@ const struct catalog_verb catalog_verbs[] = {
 		"result broke.",
 		"repo suite device timeout progress", "flopwatch bisect v1.4 main '*/causal/*'  # who slowed it down",
 		CATALOG_NONE, "", "branches branches cells" },
-	{ "profile", 1, 2, verb_profile, "profile BASE TARGET\nprofile ALERT\nprofile comparison COMPARISON",
+	{ "profile", 0, 2, verb_profile,
+		"profile BASE TARGET\nprofile [BASE TARGET] --suite SUITE\nprofile ALERT\nprofile comparison COMPARISON",
 		"find out why cells lost, from counters and machine code",
 		"Runs the kernels of three cells at most once more on both sides, after everything else that waits, and prints what that shows, as why does: "
-		"the worst cells of the alert or comparison, or those that --cells names. The daemon does so by itself after an alert (profile: on).",
+		"the worst cells of the alert or comparison, or those that --cells names. The daemon does so by itself after an alert (profile: on).\nWith --suite every cell of it is timed, "
+		"one launch a cell, and looked at, and a table of configurations is printed: ms, TFLOP/s, speedup, what was counted, the longest "
+		"over the shortest. Both sides are then the upstream branch unless they are named. It is no verdict.",
 		"repo suite cells device timeout progress base-provider target-provider base-config target-config",
 		"flopwatch profile main my-branch --cells '*/backward'  # of two commits\n"
+		"flopwatch profile --suite ws --base-provider hopper.v1 --target-provider hopper  # configurations, cell by cell\n"
 		"flopwatch profile 3  # of an alert\nflopwatch profile comparison 17",
 		CATALOG_WORDS, "alert comparison", "branches branches" },
 	{ "why", 1, 3, verb_why, "why ALERT [CELL]\nwhy comparison COMPARISON [CELL]",

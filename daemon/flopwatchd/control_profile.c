@@ -45,12 +45,17 @@ static int read_comparison(struct control *c, int64_t comparison, const char *gl
 {
 	struct store_profile_of of;
 	struct profile_cells cells;
-	if (store_profile_read_comparison(c->db, comparison, &of, err) != 0 || choose(c, comparison, globs, &cells, err) != 0)
+	if (store_profile_read_comparison(c->db, comparison, &of, err) != 0)
+		return -1;
+	if (!job->every_cell && choose(c, comparison, globs, &cells, err) != 0)
 		return -1;
 	if (config_repo_find(c->config, of.repo_name) < 0)
 		return err_set(err, ERR_CONFLICT, "repository %s is not configured any more", of.repo_name);
 	profile_ask_like(&of, job);
-	profile_cells_words(&cells, job->cells_glob, sizeof job->cells_glob);
+	if (job->every_cell)
+		snprintf(job->cells_glob, sizeof job->cells_glob, "%s", globs);
+	else
+		profile_cells_words(&cells, job->cells_glob, sizeof job->cells_glob);
 	p->comparison = comparison;
 	return 0;
 }
@@ -107,7 +112,7 @@ static int read_sides(
 	struct control *c, const struct job_request *r, struct store_job *job, struct store_profile *p, struct fw_err *err)
 {
 	struct job_request sides = *r;
-	struct store_job like = { .origin = "api" };
+	struct store_job like = { .origin = "api", .every_cell = job->every_cell };
 	int64_t comparison;
 	if (!r->base || !r->base[0])
 		return err_set(
@@ -147,7 +152,7 @@ static int queue_it(struct control *c, struct store_job *job, struct store_profi
 
 int control_profile(struct control *c, const struct job_request *request, int64_t *profile, struct fw_err *err)
 {
-	struct store_job job = { .origin = "api" };
+	struct store_job job = { .origin = "api", .every_cell = request->every_cell };
 	struct store_profile p = { .id = 0 };
 	char globs[STORE_JOB_CELLS_SIZE];
 	snprintf(globs, sizeof globs, "%s", request->cells_glob ? request->cells_glob : "");

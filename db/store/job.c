@@ -20,7 +20,7 @@
 		"j.id") ", j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "               \
 			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "            \
 			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                      \
-				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config FROM job j JOIN repo r ON r.id = j.repo "
+				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config, j.every_cell FROM job j JOIN repo r ON r.id = j.repo "
 
 /* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
 #define NEXT_FIRST                                                                                                               \
@@ -66,6 +66,7 @@ static void read_job(struct stmt *s, struct store_job *out)
 	out->plan = row_int(s, 31);
 	row_copy(s, 32, out->base_config, sizeof out->base_config);
 	row_copy(s, 33, out->target_config, sizeof out->target_config);
+	out->every_cell = row_int(s, 34) != 0;
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -108,11 +109,11 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, some_cells, quick, "
 		"origin, "
 		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
-		"target_name, plan, base_config, target_config, queued_at) VALUES (:repo, "
+		"target_name, plan, base_config, target_config, every_cell, queued_at) VALUES (:repo, "
 		":branch, :target, :base, "
 		":base_how, :kind, :suite, :device_kind, :some_cells, "
 		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
-		":base_name, :target_name, :plan, :base_config, :target_config, :now)",
+		":base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -126,6 +127,7 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_text(s, ":device_kind", device_kind_name(j->device_kind));
 	stmt_int(s, ":some_cells", j->cells_glob[0] != 0);
 	stmt_int(s, ":quick", j->quick);
+	stmt_int(s, ":every_cell", j->every_cell);
 	stmt_text(s, ":origin", j->origin);
 	stmt_int(s, ":priority", j->priority);
 	stmt_text(s, ":device_uuid", j->device_uuid);

@@ -32,7 +32,7 @@ struct store_job {
 	enum jobstate state;
 	char state_why[512];
 	char nonce[33];
-	bool quick;
+	bool quick, every_cell; /* every_cell: of a profile, instead of three */
 	int priority, attempt;
 	int64_t queued_at, started_at, ended_at;
 };

@@ -81,6 +81,20 @@ static void cells_are_those_of_the_job(void **state)
 	profiled_fini(&p);
 }
 
+static void every_cell_of_a_suite_has_room(void **state)
+{
+	struct profiled p = { .n_ends = 0 };
+	(void)state;
+	for (int i = 0; i < EVIDENCE_SUITE_MAX; i++) {
+		struct msg end = { .t = MSG_PROFILE, .u.profile = { .cell = i } };
+		assert_int_equal(profiled_add(&p, &end, EVIDENCE_SUITE_MAX, &err), 0);
+	}
+	struct msg beyond = { .t = MSG_PROFILE, .u.profile = { .cell = EVIDENCE_SUITE_MAX } };
+	assert_int_equal(profiled_add(&p, &beyond, EVIDENCE_SUITE_MAX + 1, &err), -1);
+	assert_non_null(profiled_end(&p, EVIDENCE_SUITE_MAX - 1));
+	profiled_fini(&p);
+}
+
 static void there_is_an_end_to_what_is_kept(void **state)
 {
 	struct profiled p = { .n_ends = 0 };
@@ -102,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_thing_is_told_once),
 		cmocka_unit_test(cells_are_those_of_the_job),
+		cmocka_unit_test(every_cell_of_a_suite_has_room),
 		cmocka_unit_test(there_is_an_end_to_what_is_kept),
 	};
 	return cmocka_run_group_tests_name("what a profile tells", tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* Profiles over HTTP: JSON, CSV and Markdown of what a branch's processes said, however it is called; and asking for one. */
 #include "site_fill.h"
 
+#include <math.h>
+
 #include "db/profile/complaint.h"
 #include "db/profile/store_profile.h"
 
@@ -111,6 +113,64 @@ static void test_as_json(void **state)
 	assert_problem(get(run, "/api/v1/profiles?alert=1&comparison=2"), 400, "not both");
 }
 
+/* Two kernels a call, as two processes of each side counted them: figures of the call. */
+static void test_configurations(void **state)
+{
+	static const struct {
+		const char *metric;
+		double value;
+	} counted[] = { { "gpu__time_duration.sum", 1e6 }, { "dram__bytes_read.sum", 2e9 }, { "dram__bytes_write.sum", 1e9 },
+		{ "lts__t_sectors.sum", 400 }, { "lts__t_sectors_lookup_hit.sum", 300 }, { "l1tex__t_sectors.sum", 200 },
+		{ "l1tex__t_sectors_lookup_hit.sum", 20 },
+		{ "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 60 } };
+	struct run *run = *state;
+	struct evidence_value value[8];
+	put(run);
+	for (size_t i = 0; i < 8; i++) {
+		value[i] = (struct evidence_value){ .value = counted[i].value };
+		snprintf(value[i].metric, sizeof value[i].metric, "%s", counted[i].metric);
+	}
+	ok(db_begin(run->f->db, &err));
+	for (int i = 0; i < 4; i++) { /* the second kernel takes as long and keeps the tensor cores idle */
+		struct msg_kernel k = { .role = ROLE_TARGET,
+			.repeat = i / 2,
+			.n = 10 + i % 2,
+			.kernel = "counted",
+			.phase = "run",
+			.n_values = 8,
+			.value = value };
+		value[7].value = i % 2 ? 0 : 60;
+		ok(store_profile_kernel_put(run->f->db, 1, &k, &err));
+	}
+	ok(db_commit(run->f->db, &err));
+	json_t *root = get_json(run, "/api/v1/profiles/1"), *row = json_array_get(json_object_get(root, "configurations"), 0),
+	       *base = json_object_get(row, "base"), *target = json_object_get(row, "target");
+	assert_int_equal(json_array_size(json_object_get(root, "configurations")), 1);
+	assert_string_equal(text_at(row, "cell"), CELL);
+	assert_true(json_number_value(json_object_get(target, "ms")) == 1.71);
+	assert_true(fabs(json_number_value(json_object_get(row, "speedup")) - 1.66 / 1.71) < 1e-6);
+	assert_true(json_number_value(json_object_get(target, "tflops")) > 0);
+	assert_true(json_number_value(json_object_get(target, "dram_gb_s")) == 3000);
+	assert_true(json_number_value(json_object_get(target, "dram_mb")) == 6000);
+	assert_true(json_number_value(json_object_get(target, "l2_hit_pct")) == 75);
+	assert_true(json_number_value(json_object_get(target, "l1_hit_pct")) == 10);
+	assert_true(json_number_value(json_object_get(target, "tensor_pct")) == 30);
+	assert_true(json_is_null(json_object_get(target, "bank_conflicts_pct")));
+	assert_true(json_is_null(json_object_get(base, "dram_gb_s"))); /* its time was not counted */
+	json_decref(root);
+	struct answer a = get(run, "/api/v1/profiles/1/configurations.csv");
+	assert_int_equal(a.status, 200);
+	assert_non_null(strstr(a.body, "cell,mask,direction,seqlen,side,configuration,ms,tflops,dram_mb,dram_gb_s,"));
+	assert_non_null(strstr(a.body, ",6000,3000,75,10,,30,0.9708\r\n"));
+	answer_free(&a);
+	a = get(run, "/api/v1/profiles/1/configurations.md");
+	assert_int_equal(a.status, 200);
+	assert_non_null(strstr(a.body, "| 6000 | 3000 | 75 | 10 | – | 30 | 0.9708 |"));
+	answer_free(&a);
+	assert_problem(get(run, "/api/v1/profiles/2/configurations.csv"), 404, "there is no profile 2");
+	assert_problem(get(run, "/api/v1/profiles/2/configurations.md"), 404, "there is no profile 2");
+}
+
 static void assert_holds(struct run *run, const char *path, const char *text)
 {
 	struct answer a = get(run, path);
@@ -163,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_as_json, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(test_configurations, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(test_as_tables, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(test_asking, run_setup, run_teardown),
 	};

@@ -5,6 +5,7 @@
 #include "web/answer/idempotent.h"
 #include "web/answer/site.h"
 #include "web/answer/write.h"
+#include "web/profile/configurations.h"
 #include "web/profile/profile_json.h"
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
@@ -85,6 +86,8 @@ void api_profile(void *arg, struct http_request *r, struct http_response *respon
 	if (result == 0)
 		result = profile_json_complaints(site->db, id, &j, &err);
 	if (result == 0)
+		result = configurations_json(site->db, id, &j, &err);
+	if (result == 0)
 		result = profile_json_cells(site->db, id, &j, &err);
 	jsonw_object_end(&j);
 	if (result != 0)
@@ -103,7 +106,8 @@ static void profile_post(void *arg, struct http_request *r, struct http_response
 		{ "target", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
 		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
 		{ "target_provider", .text = &wish.target_provider }, { "base_config", .text = &wish.base_config },
-		{ "target_config", .text = &wish.target_config }, { "alert", .number = &wish.alert, .number_max = INT32_MAX },
+		{ "target_config", .text = &wish.target_config }, { "every_cell", .flag = &wish.every_cell },
+		{ "alert", .number = &wish.alert, .number_max = INT32_MAX },
 		{ "comparison", .number = &wish.comparison, .number_max = INT32_MAX }, { 0 } };
 	json_t *root = write_take(r, response, known);
 	if (!root)

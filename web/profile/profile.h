@@ -4,6 +4,7 @@
 
 #include "web/http/http.h"
 
-http_handler_fn api_profiles, api_profile, api_profile_csv, api_profile_md, api_profile_post;
+http_handler_fn api_profiles, api_profile, api_profile_csv, api_profile_md, api_profile_post, api_profile_configurations_csv,
+	api_profile_configurations_md;
 
 #endif

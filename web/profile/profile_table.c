@@ -8,6 +8,7 @@
 #include "web/answer/site.h"
 #include "web/html/emit.h"
 #include "web/html/markdown.h"
+#include "web/profile/configurations.h"
 #include "web/profile/kernels.h"
 #include "web/profile/profile.h"
 
@@ -95,6 +96,20 @@ static void md_head(void *arg, const struct view_profile *row)
 		markdown_text(t->out, row->sentence), buf_putc(t->out, '\n');
 	else if (row->state != JOBSTATE_DONE)
 		buf_printf(t->out, "Profile %lld is %s.\n", (long long)row->id, jobstate_name(row->state));
+}
+
+static void md_sides(void *arg, const struct view_profile *row)
+{
+	struct table *t = arg;
+	buf_printf(t->out, "**flopwatch: configurations** of `%.10s`", row->target);
+	if (*row->target_provider)
+		buf_puts(t->out, " by "), markdown_text(t->out, row->target_provider);
+	buf_printf(t->out, " beside `%.10s`", row->base);
+	if (*row->base_provider)
+		buf_puts(t->out, " by "), markdown_text(t->out, row->base_provider);
+	if (*row->suite)
+		buf_puts(t->out, ", suite "), markdown_text(t->out, row->suite);
+	buf_putc(t->out, '\n');
 }
 
 static void md_complaint(void *arg, const struct profile_complaint *row)
@@ -224,5 +239,32 @@ void api_profile_md(void *arg, struct http_request *r, struct http_response *res
 	if (view_profile(site->db, id, md_head, &t, &err) != 0 ||
 		view_profile_complaints(site->db, id, md_complaint, &t, &err) != 0 ||
 		view_profile_cells(site->db, id, md_cell, &t, &err) != 0 || t.result != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- configurations ---------------------------------------------------------------------------------------------------- */
+
+void api_profile_configurations_csv(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	int64_t id = answer_path_id(r, response, "profile");
+	if (id < 0)
+		return;
+	response->type = "text/csv; charset=utf-8; header=present";
+	if (view_profile(site->db, id, ignore, NULL, &err) != 0 || configurations_csv(site->db, id, &response->body, &err) != 0)
+		answer_error(r, response, &err);
+}
+
+void api_profile_configurations_md(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct table t = { .db = site->db, .out = &response->body, .err = &err };
+	int64_t id = answer_path_id(r, response, "profile");
+	if (id < 0)
+		return;
+	response->type = "text/markdown; charset=utf-8";
+	if (view_profile(site->db, id, md_sides, &t, &err) != 0 || configurations_markdown(site->db, id, t.out, &err) != 0)
 		answer_error(r, response, &err);
 }

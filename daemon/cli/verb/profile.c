@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/jsonw.h"
+#include "cli/output/configurations.h"
 #include "cli/output/value.h"
 #include "cli/verb/checkout.h"
 #include "cli/verb/follow.h"
@@ -33,7 +34,6 @@ static int write_sides(struct client *c, const struct options *o, struct jsonw *
 	jsonw_kv_string(j, "repo", repo);
 	jsonw_kv_string(j, "base", o->arg[0]);
 	jsonw_kv_string(j, "target", o->arg[1]);
-	write_given(j, "suite", o->suite);
 	write_given(j, "device", o->device);
 	write_given(j, "cells", o->cells);
 	write_given(j, "base_provider", o->base_provider);
@@ -41,6 +41,91 @@ static int write_sides(struct client *c, const struct options *o, struct jsonw *
 	write_given(j, "base_config", o->base_config);
 	write_given(j, "target_config", o->target_config);
 	return 0;
+}
+
+static int find_upstream(struct client *c, const char *repo, char *out, size_t size, struct fw_err *err)
+{
+	json_t *list = NULL, *row;
+	size_t i;
+	out[0] = '\0';
+	int result = client_get(c, "/api/v1/repos", &list, err);
+	json_array_foreach(json_object_get(list, "items"), i, row) if (strcmp(value_text(row, "name"), repo) == 0)
+		snprintf(out, size, "%s", value_text(row, "upstream"));
+	json_decref(list);
+	if (result == 0 && !out[0])
+		result = err_set(
+			err, ERR_NOT_FOUND, "the daemon does not say what the upstream branch of %s is; name two commits", repo);
+	return result;
+}
+
+static int ask_times(struct client *c, const struct options *o, const char *repo, const char *base, const char *target,
+	json_t **job, struct fw_err *err)
+{
+	struct buf body;
+	struct jsonw j;
+	buf_init(&body, 65536);
+	jsonw_init(&j, &body);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "repo", repo);
+	jsonw_kv_string(&j, "base", base);
+	jsonw_kv_string(&j, "target", target);
+	write_given(&j, "suite", o->suite);
+	write_given(&j, "cells", o->cells);
+	write_given(&j, "device", o->device);
+	write_given(&j, "base_provider", o->base_provider);
+	write_given(&j, "target_provider", o->target_provider);
+	write_given(&j, "base_config", o->base_config);
+	write_given(&j, "target_config", o->target_config);
+	jsonw_kv_bool(&j, "quick", true);
+	jsonw_object_end(&j);
+	int result = client_post(c, "/api/v1/jobs", body.data, job, err);
+	buf_fini(&body);
+	return result;
+}
+
+/* Both sides on every cell of --suite, one launch a cell, in a comparison that is no verdict. Without sides both are the upstream branch. */
+static int time_suite(struct client *c, const struct options *o, long long *comparison, struct fw_err *err)
+{
+	char worktree[4096], repo[256], upstream[256] = "", path[64];
+	json_t *job = NULL, *verdict = NULL;
+	bool inside = checkout_worktree(worktree, sizeof worktree, NULL) == 0;
+	int result = checkout_repo(c, o, inside ? worktree : NULL, repo, sizeof repo, err);
+	if (result == 0 && o->n_arg == 0)
+		result = find_upstream(c, repo, upstream, sizeof upstream, err);
+	const char *base = o->n_arg ? o->arg[0] : upstream, *target = o->n_arg ? o->arg[1] : upstream;
+	if (result == 0)
+		result = ask_times(c, o, repo, base, target, &job, err);
+	snprintf(path, sizeof path, "/api/v1/jobs/%lld/verdict", value_integer(job, "id"));
+	if (result == 0)
+		result = follow_verdict(c, o, path, follow_deadline(o), &verdict, err);
+	const json_t *suite = json_array_get(json_object_get(verdict, "suites"), 0);
+	*comparison = value_integer(suite, "comparison");
+	if (result == 0 && !*comparison)
+		result = err_set(err, ERR_INVALID, "suite %s was not timed: job %lld is %s: %s", o->suite,
+			value_integer(suite, "job"), value_text(suite, "state"), value_text(suite, "state_why"));
+	json_decref(job);
+	json_decref(verdict);
+	return result;
+}
+
+/* Every cell of a comparison that was made for it. */
+static int ask_suite(struct client *c, const struct options *o, json_t **out, struct fw_err *err)
+{
+	long long comparison;
+	struct buf body;
+	struct jsonw j;
+	if (time_suite(c, o, &comparison, err) != 0)
+		return -1;
+	buf_init(&body, 65536);
+	jsonw_init(&j, &body);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "comparison", comparison);
+	write_given(&j, "cells", o->cells);
+	jsonw_kv_bool(&j, "every_cell", true);
+	jsonw_object_end(&j);
+	int result = client_post(c, "/api/v1/profiles", body.data, out, err);
+	buf_fini(&body);
+	return result;
 }
 
 static int ask(struct client *c, const struct options *o, const char *of, json_t **out, struct fw_err *err)
@@ -109,17 +194,29 @@ int verb_profile(struct client *c, const struct options *o)
 	json_t *asked = NULL, *profile = NULL;
 	const char *of = NULL;
 	int status = -1;
+	if (o->n_arg == 0 && !o->suite) {
+		fputs("flopwatch: profile takes two commits, an alert or a comparison, or a --suite\n", stderr);
+		return EXIT_USAGE;
+	}
 	if (o->n_arg == 1)
 		of = "alert";
-	else if (is_number(o->arg[1]) && (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0))
+	else if (o->n_arg == 2 && is_number(o->arg[1]) &&
+		 (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0))
 		of = o->arg[0];
 	if (of && !is_number(o->arg[o->n_arg - 1])) {
 		fputs("flopwatch: profile takes two commits, the number of an alert, or the word comparison and its number\n",
 			stderr);
 		return EXIT_USAGE;
 	}
-	if (ask(c, o, of, &asked, &err) == 0 && follow(c, o, value_integer(asked, "id"), &profile, &err) == 0) {
-		status = why_print(o, profile, NULL);
+	bool is_suite = !of && o->suite;
+	if ((is_suite ? ask_suite(c, o, &asked, &err) : ask(c, o, of, &asked, &err)) == 0 &&
+		follow(c, o, value_integer(asked, "id"), &profile, &err) == 0) {
+		bool is_table = is_suite && !o->json && strcmp(value_text(profile, "state"), "done") == 0;
+		status = EXIT_OK;
+		if (is_table)
+			configurations_print(profile, stdout);
+		else
+			status = why_print(o, profile, NULL);
 		if (status == EXIT_UNDECIDED) /* it ended without an answer */
 			status = EXIT_ERROR;
 	}

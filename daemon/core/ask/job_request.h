@@ -14,6 +14,7 @@ struct job_request {
 	const char *base_provider, *target_provider; /* NULL or "": the module's default */
 	const char *base_config, *target_config;     /* NULL or "": the provider chooses */
 	bool quick;
+	bool every_cell;       /* of a profile: each cell that fits, instead of the three that lost most */
 	int alert, comparison; /* of a profile: whose sides and worst cells; 0: those that are named above */
 };
 

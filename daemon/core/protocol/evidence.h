@@ -12,7 +12,8 @@
 #include "core/state/role.h"
 
 enum {
-	EVIDENCE_CELLS_MAX = 3,     /* of one profile */
+	EVIDENCE_CELLS_MAX = 3,     /* of one profile, unless somebody wants every cell of a suite */
+	EVIDENCE_SUITE_MAX = 128,   /* then */
 	EVIDENCE_REPEATS = 2,       /* processes of each role: base, target, target, base */
 	EVIDENCE_KERNELS_MAX = 256, /* of one call */
 	EVIDENCE_VALUES_MAX = 128,

@@ -9,15 +9,16 @@
 #include "base/err.h"
 #include "core/protocol/protocol.h"
 
-/** Of all cells together: kernels times processes, values of all of them, functions that differ. */
+/** Of all cells together: kernels times processes, values of all of them, functions that differ; and the same of every cell of a suite. */
 enum { PROFILED_KERNELS_MAX = 3072, PROFILED_VALUES_MAX = 32768, PROFILED_CODES_MAX = 96 };
+enum { PROFILED_SUITE_KERNELS_MAX = 16384, PROFILED_SUITE_VALUES_MAX = 262144, PROFILED_SUITE_CODES_MAX = 1024 };
 
 struct profiled {
 	int n_kernels, n_values, n_codes, n_with, n_ends;
 	struct msg_kernel *kernel; /* each place of each process of each side once */
 	struct msg_code **code;
-	struct msg_counterfactual with[EVIDENCE_CELLS_MAX]; /* at most one a cell */
-	struct msg_profile end[EVIDENCE_CELLS_MAX];         /* likewise; a cell without one was not profiled */
+	struct msg_counterfactual *with; /* at most one a cell */
+	struct msg_profile *end;         /* likewise; a cell without one was not profiled */
 };
 
 /**

@@ -502,6 +502,7 @@ static void complete(struct resolve *r)
 	}
 	terms_set(p, &r->job, benchmark != NULL);
 	plan_compare(p);
+	p->identical = p->identical && !r->job.every_cell; /* a report of one commit is one, too */
 	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_anchor(r, &err) != 0) {
 		refuse(r, &err);
 		return;

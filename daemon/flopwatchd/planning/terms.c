@@ -6,13 +6,15 @@
 #include "flopwatchd/history/reanchor.h"
 #include "flopwatchd/job/profile_cells.h"
 
-/** A profile of more cells than it may have looks at the largest of each group and direction. */
-static void keep_largest(struct plan *p)
+/** A profile of more cells than it may have looks at the largest of each group and direction; of every cell, at the first of a suite. */
+static void keep_some(struct plan *p, const struct store_job *job)
 {
 	struct profile_cells most = { .n = 0 };
 	char words[EVIDENCE_CELLS_MAX * CASE_KEY_SIZE];
 	int kept = 0;
-	if (p->ask.n_cells <= EVIDENCE_CELLS_MAX)
+	if (job->every_cell && p->ask.n_cells > EVIDENCE_SUITE_MAX)
+		p->ask.n_cells = EVIDENCE_SUITE_MAX;
+	if (job->every_cell || p->ask.n_cells <= EVIDENCE_CELLS_MAX)
 		return;
 	for (int i = 0; i < p->ask.n_cells; i++) {
 		const struct cell *c = &p->ask.cell[i];
@@ -37,7 +39,7 @@ void terms_set(struct plan *p, const struct store_job *job, bool is_benchmark)
 		p->ask.rule.confirm = false;
 	}
 	if (p->ask.kind == JOBKIND_PROFILE)
-		keep_largest(p);
+		keep_some(p, job);
 	if (jobkind_is_beside(p->ask.kind)) /* how far behind, not whether somebody has to be called */
 		p->ask.rule.confirm = false;
 	for (int i = 0; i < p->ask.n_cells && job->threshold_pct > 0; i++)

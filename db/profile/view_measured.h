@@ -1,0 +1,18 @@
+/** view_measured.h - the cells of a profile as the comparison that it explains has them: what they are, and how long both sides took. */
+#ifndef DB_PROFILE_VIEW_MEASURED_H
+#define DB_PROFILE_VIEW_MEASURED_H
+
+#include "db/sqlite/db.h"
+
+struct view_measured {
+	int64_t cell; /* a view_profile_cell's id */
+	const char *key, *state, *path, *base_config, *target_config;
+	const char *mask, *direction; /* "" where it was never compared */
+	int seqlen, block;            /* 0 likewise */
+	double sparsity_ratio, flops, base_ms, target_ms; /* NAN unknown */
+};
+typedef void view_measured_fn(void *arg, const struct view_measured *row);
+/** In the order of the job. */
+int view_measured(struct db *db, int64_t profile, view_measured_fn *each, void *arg, struct fw_err *err);
+
+#endif
