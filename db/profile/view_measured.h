@@ -7,9 +7,9 @@
 struct view_measured {
 	int64_t cell; /* a view_profile_cell's id */
 	const char *key, *state, *path, *base_config, *target_config;
-	const char *mask, *direction; /* "" where it was never compared */
-	int seqlen, block;            /* 0 likewise */
-	double sparsity_ratio, flops, base_ms, target_ms; /* NAN unknown */
+	const char *group, *title, *direction; /* "" where it was never compared */
+	int size;                              /* 0 likewise */
+	double flops, base_ms, target_ms;      /* NAN unknown */
 };
 typedef void view_measured_fn(void *arg, const struct view_measured *row);
 /** In the order of the job. */

@@ -38,9 +38,9 @@ is "every cell of the suite has its place" "$(jq -c '[(.configurations | length)
 is "with both times, where both do it" "$(jq -c '[.configurations[] | select(.base.ms and .target.ms)] | [length, (map(.speedup > 1.2 and .speedup < 1.3) | unique)]' "$tmp/profile")" '[6,[true]]'
 is "TFLOP/s of both" "$(jq -c '[.configurations[] | select(.base.ms) | .target.tflops > .base.tflops] | unique' "$tmp/profile")" '[true]'
 is "what each runs" "$(jq -c '[.configurations[].target.configuration] | unique' "$tmp/profile")" '["NAIVE=1"]'
-is "the longest over the shortest" "$(jq -c '[.long_over_short[] | [.mask, .direction, .shortest, .longest]]' "$tmp/profile")" \
+is "the longest over the shortest" "$(jq -c '[.long_over_short[] | [.title, .direction, .shortest, .longest]]' "$tmp/profile")" \
 	'[["full","forward",64,128],["full","backward",64,128],["causal","forward",64,128]]'
-like "as lines" "$(cat "$tmp/said")" '^long over short: full forward, TFLOP/s at 128 over 64 tokens: base [0-9.]+, target [0-9.]+$'
+like "as lines" "$(cat "$tmp/said")" '^long over short: full forward, TFLOP/s at 128 over 64: base [0-9.]+, target [0-9.]+$'
 like "and a table" "$(cat "$tmp/said")" 'attention/dense/full/s128/hq2/hk1/d64/bf16/forward +base '
 like "that says why nothing was counted" "$(cat "$tmp/said")" '^6 cells: .*no counters'
 like "and which one side does not do" "$(cat "$tmp/said")" '^2 cells: .*no causal backward'

@@ -160,7 +160,7 @@ static void test_configurations(void **state)
 	json_decref(root);
 	struct answer a = get(run, "/api/v1/profiles/1/configurations.csv");
 	assert_int_equal(a.status, 200);
-	assert_non_null(strstr(a.body, "cell,mask,direction,seqlen,side,configuration,ms,tflops,dram_mb,dram_gb_s,"));
+	assert_non_null(strstr(a.body, "cell,title,direction,size,side,configuration,ms,tflops,dram_mb,dram_gb_s,"));
 	assert_non_null(strstr(a.body, ",6000,3000,75,10,,30,0.9708\r\n"));
 	answer_free(&a);
 	a = get(run, "/api/v1/profiles/1/configurations.md");

@@ -39,6 +39,8 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "profile", "/api/v1/profiles/{id}" },
 		{ "profile_csv", "/api/v1/profiles/{id}.csv" },
 		{ "profile_md", "/api/v1/profiles/{id}.md" },
+		{ "profile_configurations_csv", "/api/v1/profiles/{id}/configurations.csv" },
+		{ "profile_configurations_md", "/api/v1/profiles/{id}/configurations.md" },
 		{ "jobs", "/api/v1/jobs?state=&repo=&since=&until=" },
 		{ "job", "/api/v1/jobs/{id}" },
 		{ "job_log", "/api/v1/jobs/{id}/log" },

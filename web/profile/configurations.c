@@ -26,15 +26,14 @@ static const char *const metrics[SUMS] = { "dram__bytes_read.sum", "dram__bytes_
 struct side {
 	char config[160];
 	double ms, tflops;
-	int n_kernels; /* of both processes */
+	int n_kernels;                 /* of both processes */
 	double sum[SUMS], tensor_time; /* of both; 0 where nothing was counted */
 };
 
 struct row {
 	int64_t cell;
-	char key[256], state[16], mask[24], direction[16];
-	int seqlen, block;
-	double sparsity_ratio;
+	char key[256], state[16], group[32], title[256], direction[16];
+	int size;
 	struct side side[SIDES];
 };
 
@@ -43,7 +42,7 @@ struct rows {
 	struct fw_err *err;
 	int n, result;
 	struct row *row;
-	struct side *side; /* whose values are read */
+	struct side *side;       /* whose values are read */
 	double tensor_pct, time; /* of the kernel at hand */
 };
 
@@ -64,12 +63,11 @@ static void take_cell(void *arg, const struct view_measured *m)
 	}
 	r->row = more;
 	struct row *row = &more[r->n++];
-	*row = (struct row){
-		.cell = m->cell, .seqlen = m->seqlen, .block = m->block, .sparsity_ratio = m->sparsity_ratio
-	};
+	*row = (struct row){ .cell = m->cell, .size = m->size };
 	snprintf(row->key, sizeof row->key, "%s", m->key);
 	snprintf(row->state, sizeof row->state, "%s", m->state);
-	snprintf(row->mask, sizeof row->mask, "%s", m->mask);
+	snprintf(row->group, sizeof row->group, "%s", m->group);
+	snprintf(row->title, sizeof row->title, "%s", m->title);
 	snprintf(row->direction, sizeof row->direction, "%s", m->direction);
 	for (int s = 0; s < SIDES; s++) {
 		row->side[s].ms = s ? m->target_ms : m->base_ms;
@@ -126,8 +124,8 @@ static double share_pct(double part, double whole)
 enum { MS, TFLOPS, DRAM_MB, DRAM_GB_S, L2_HIT_PCT, L1_HIT_PCT, CONFLICTS_PCT, TENSOR, FIGURES };
 static const char *const keys[FIGURES] = { "ms", "tflops", "dram_mb", "dram_gb_s", "l2_hit_pct", "l1_hit_pct",
 	"bank_conflicts_pct", "tensor_pct" };
-static const char *const titles[FIGURES] = { "ms", "TFLOP/s", "DRAM MB", "DRAM GB/s", "L2 hits %", "L1 hits %", "bank conflicts %",
-	"tensor %" };
+static const char *const titles[FIGURES] = { "ms", "TFLOP/s", "DRAM MB", "DRAM GB/s", "L2 hits %", "L1 hits %",
+	"bank conflicts %", "tensor %" };
 
 static double figure(const struct side *s, int which)
 {
@@ -164,9 +162,9 @@ static void write_row(struct jsonw *j, const struct row *row)
 	jsonw_object(j);
 	jsonw_kv_string(j, "cell", row->key);
 	jsonw_kv_string(j, "state", row->state);
-	jsonw_kv_string(j, "mask", row->mask[0] ? row->mask : NULL);
+	jsonw_kv_string(j, "title", row->title[0] ? row->title : NULL);
 	jsonw_kv_string(j, "direction", row->direction[0] ? row->direction : NULL);
-	jsonw_kv_int(j, "seqlen", row->seqlen);
+	jsonw_kv_int(j, "size", row->size);
 	for (int s = 0; s < SIDES; s++) {
 		const struct side *side = &row->side[s];
 		jsonw_key(j, names[s]);
@@ -181,11 +179,11 @@ static void write_row(struct jsonw *j, const struct row *row)
 	jsonw_object_end(j);
 }
 
-/* Cells that differ in nothing but their length. */
+/* Cells that differ in nothing but their size. */
 static bool is_like(const struct row *a, const struct row *b)
 {
-	return a->seqlen > 0 && b->seqlen > 0 && strcmp(a->mask, b->mask) == 0 && strcmp(a->direction, b->direction) == 0 &&
-	       a->block == b->block && (!a->block || a->sparsity_ratio == b->sparsity_ratio);
+	return a->size > 0 && b->size > 0 && strcmp(a->title, b->title) == 0 && strcmp(a->group, b->group) == 0 &&
+	       strcmp(a->direction, b->direction) == 0;
 }
 
 static double over(const struct row *longest, const struct row *shortest, int side)
@@ -203,8 +201,8 @@ static bool lengths(const struct rows *r, int i, const struct row **shortest, co
 			continue;
 		if (k < i)
 			return false;
-		*shortest = other->seqlen < (*shortest)->seqlen ? other : *shortest;
-		*longest = other->seqlen > (*longest)->seqlen ? other : *longest;
+		*shortest = other->size < (*shortest)->size ? other : *shortest;
+		*longest = other->size > (*longest)->size ? other : *longest;
 	}
 	return *shortest != *longest && (isfinite(over(*longest, *shortest, 0)) || isfinite(over(*longest, *shortest, 1)));
 }
@@ -218,10 +216,10 @@ static void write_lengths(struct jsonw *j, const struct rows *r)
 		if (!lengths(r, i, &shortest, &longest))
 			continue;
 		jsonw_object(j);
-		jsonw_kv_string(j, "mask", shortest->mask);
+		jsonw_kv_string(j, "title", shortest->title);
 		jsonw_kv_string(j, "direction", shortest->direction);
-		jsonw_kv_int(j, "shortest", shortest->seqlen);
-		jsonw_kv_int(j, "longest", longest->seqlen);
+		jsonw_kv_int(j, "shortest", shortest->size);
+		jsonw_kv_int(j, "longest", longest->size);
 		jsonw_kv_figure(j, "base", over(longest, shortest, 0));
 		jsonw_kv_figure(j, "target", over(longest, shortest, 1));
 		jsonw_object_end(j);
@@ -258,7 +256,7 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 {
 	struct rows r;
 	int result = read(db, profile, &r, err);
-	buf_puts(out, "cell,mask,direction,seqlen,side,configuration");
+	buf_puts(out, "cell,title,direction,size,side,configuration");
 	for (int i = 0; i < FIGURES; i++)
 		buf_printf(out, ",%s", keys[i]);
 	buf_puts(out, ",speedup\r\n");
@@ -266,7 +264,9 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 		for (int s = 0; s < SIDES; s++) {
 			const struct row *row = &r.row[i];
 			emit_csv(out, row->key);
-			buf_printf(out, ",%s,%s,%d,%s,", row->mask, row->direction, row->seqlen, names[s]);
+			buf_putc(out, ',');
+			emit_csv(out, row->title);
+			buf_printf(out, ",%s,%d,%s,", row->direction, row->size, names[s]);
 			emit_csv(out, row->side[s].config);
 			for (int k = 0; k < FIGURES; k++) {
 				buf_putc(out, ',');
@@ -307,8 +307,9 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 	for (int i = 0; i < r.n && result == 0; i++) {
 		if (!lengths(&r, i, &shortest, &longest))
 			continue;
-		buf_printf(out, "\nTFLOP/s at %d over %d tokens, %s %s: base ", longest->seqlen, shortest->seqlen, shortest->mask,
-			shortest->direction);
+		buf_printf(out, "\nTFLOP/s at %d over %d, ", longest->size, shortest->size);
+		markdown_text(out, shortest->title);
+		buf_printf(out, " %s: base ", shortest->direction);
 		number(out, over(longest, shortest, 0), "–");
 		buf_puts(out, ", target ");
 		number(out, over(longest, shortest, 1), "–");

@@ -49,8 +49,9 @@ static void print_lengths(const json_t *rows, FILE *out)
 	json_array_foreach(rows, i, row)
 	{
 		double base = value_number(row, "base"), target = value_number(row, "target");
-		fprintf(out, "long over short: %s %s, TFLOP/s at %lld over %lld tokens: base %.2f, target %.2f\n", value_text(row, "mask"),
-			value_text(row, "direction"), value_integer(row, "longest"), value_integer(row, "shortest"), base, target);
+		fprintf(out, "long over short: %s %s, TFLOP/s at %lld over %lld: base %.2f, target %.2f\n",
+			value_text(row, "title"), value_text(row, "direction"), value_integer(row, "longest"),
+			value_integer(row, "shortest"), base, target);
 	}
 }
 
@@ -81,7 +82,8 @@ static void print_reasons(const json_t *cells, FILE *out)
 void configurations_print(const json_t *profile, FILE *out)
 {
 	const char *sides[] = { "base", "target" };
-	fprintf(out, "profile %lld  %s  %s ", value_integer(profile, "id"), value_text(profile, "repo"), value_text(profile, "suite"));
+	fprintf(out, "profile %lld  %s  %s ", value_integer(profile, "id"), value_text(profile, "repo"),
+		value_text(profile, "suite"));
 	for (int s = 0; s < 2; s++) {
 		char key[32];
 		snprintf(key, sizeof key, "%s_provider", sides[s]);
