@@ -152,7 +152,7 @@ build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/family/attent
 build/tests/modules/fake_cudnn.so: MODULE_FLAGS := -Wl,-soname,libcudnn.so.9
 build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1
 build/tests/modules/fake_cupti.so: MODULE_FLAGS := -Wl,-soname,libcupti.so.13
-build/tests/modules/fake_cupti.so: daemon/runner/counter/cupti_abi.h daemon/runner/counter/sampling_abi.h
+build/tests/modules/fake_cupti.so: $(wildcard daemon/runner/counter/*_abi.h)
 build/tests/modules/long_tail.so: tests/modules/long.c
 build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard tests/modules/*.h kernels/fw_*.h)
 	@mkdir -p $(@D)

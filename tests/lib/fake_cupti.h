@@ -18,6 +18,7 @@ static struct fake_cupti {
 	int open, hosts, enabled, starts, metrics, add_calls;
 	int range_mode, replay_mode;
 	int sampling, samples_full, sample_calls, sample_mode;
+	int tracing, traced, flushes;
 } * fake;
 
 static inline int load_fake(void **state)

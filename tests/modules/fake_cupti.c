@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/runner/counter/activity_abi.h"
 #include "daemon/runner/counter/cupti_abi.h"
 #include "daemon/runner/counter/sampling_abi.h"
 
@@ -24,6 +25,7 @@ EXPORT struct fake_cupti {
 	int open, hosts, enabled, starts, metrics, add_calls;
 	int range_mode, replay_mode;
 	int sampling, samples_full, sample_calls, sample_mode; /* enabled; lost; calls that were sampled; how */
+	int tracing, traced, flushes;                          /* enabled; kernels that each second flush gives back */
 } fake_cupti;
 
 static int n_names;
@@ -200,6 +202,65 @@ EXPORT int cuptiRangeProfilerGetCounterDataInfo(struct cupti_info *p)
 {
 	SAYS("RangeProfilerGetCounterDataInfo", struct cupti_info, ranges);
 	p->ranges = (size_t)fake_cupti.ranges;
+	return 0;
+}
+
+/* ---- traced kernels -------------------------------------------------------------------------------------------------------- */
+
+enum { RECORD_BYTES = 160, NO_MORE = 12 };
+
+static activity_lend_fn *lend;
+static activity_back_fn *back;
+
+EXPORT int cuptiActivityRegisterCallbacks(activity_lend_fn *l, activity_back_fn *b)
+{
+	lend = l;
+	back = b;
+	return says("ActivityRegisterCallbacks", 0, 0);
+}
+
+EXPORT int cuptiActivityEnable(int kind)
+{
+	int code = says("ActivityEnable", 0, 0);
+	fake_cupti.tracing += code == 0;
+	fake_cupti.flushes = 0;
+	return kind == ACTIVITY_CONCURRENT_KERNEL ? code : INVALID_PARAMETER;
+}
+
+EXPORT int cuptiActivityDisable(int kind)
+{
+	fake_cupti.tracing--;
+	return kind == ACTIVITY_CONCURRENT_KERNEL ? 0 : INVALID_PARAMETER;
+}
+
+/* Kernels in the order of their end: the last one to begin comes first. Kernel i of a call takes 10 (i + 1) us, and one more in each call. */
+EXPORT int cuptiActivityFlushAll(uint32_t how)
+{
+	static const int grid[] = { 4, 132, 7 };
+	int code = says("ActivityFlushAll", 0, 0), is_call = fake_cupti.flushes++ % 2, n = is_call ? fake_cupti.traced : 1;
+	uint8_t *buffer = NULL;
+	size_t size = 0, records_max = 0;
+	if (code != 0 || how != ACTIVITY_FLUSH_FORCED || !lend)
+		return code ? code : INVALID_PARAMETER;
+	lend(&buffer, &size, &records_max);
+	for (int i = 0; i < n; i++) {
+		int k = n - 1 - i;
+		struct activity_kernel r = { .kind = ACTIVITY_CONCURRENT_KERNEL,
+			.start_ns = 1000000 + 1000 * (uint64_t)k,
+			.grid = { is_call ? grid[k % 3] : 9, 1, 1 } };
+		r.end_ns = r.start_ns + 10000 * (uint64_t)(k + 1) + 1000 * (uint64_t)(fake_cupti.flushes / 2);
+		memcpy(buffer + (size_t)i * RECORD_BYTES, &r, sizeof r);
+	}
+	back(NULL, 0, buffer, size, (size_t)n * RECORD_BYTES);
+	return 0;
+}
+
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
+{
+	uint8_t *next = *record ? (uint8_t *)*record + RECORD_BYTES : buffer;
+	if (next >= buffer + valid)
+		return NO_MORE;
+	*record = next;
 	return 0;
 }
 

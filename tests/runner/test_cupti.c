@@ -16,6 +16,7 @@
 #define HAS_HEADERS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#include <cupti_activity.h>
 #include <cupti_pcsampling.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -109,9 +110,10 @@ static void stalls_of_samples_are_those_of_counters(void **state)
 	assert_false(stallname_of_sample("smsp__warps_issue_stalled_wait.sum", out));
 }
 
-static void the_library_has_the_sampler(void **state)
+static void the_library_has_the_sampler_and_the_tracer(void **state)
 {
 	const struct cupti_sampling *sampling;
+	const struct cupti_activity *activity;
 	struct fw_err err = { 0 };
 	(void)state;
 	if (!library())
@@ -119,6 +121,9 @@ static void the_library_has_the_sampler(void **state)
 	if (cupti_sampling_open(&sampling, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_non_null(sampling->get);
+	if (cupti_activity_open(&activity, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_non_null(activity->next);
 }
 
 /* Our declarations are those of the toolkit. */
@@ -149,6 +154,11 @@ static void structs_are_those_of_the_header(void **state)
 	assert_int_equal(sizeof(struct sampling_pc), sizeof(CUpti_PCSamplingPCData));
 	assert_int_equal(offsetof(struct sampling_pc, reason), offsetof(CUpti_PCSamplingPCData, stallReason));
 	assert_int_equal(offsetof(struct sampling_data, is_full), offsetof(CUpti_PCSamplingData, hardwareBufferFull));
+	assert_int_equal(offsetof(struct activity_kernel, start_ns), offsetof(CUpti_ActivityKernel10, start));
+	assert_int_equal(offsetof(struct activity_kernel, end_ns), offsetof(CUpti_ActivityKernel10, end));
+	assert_int_equal(offsetof(struct activity_kernel, grid), offsetof(CUpti_ActivityKernel10, gridX));
+	assert_int_equal(ACTIVITY_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	assert_int_equal(ACTIVITY_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	assert_int_equal(SAMPLING_MODE, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE);
 	assert_int_equal(SAMPLING_BUFFER, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER);
 	assert_int_equal(SAMPLING_SERIALIZED, CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED);
@@ -168,7 +178,7 @@ int main(void)
 		cmocka_unit_test(hopper_has_all_counters_in_few_replays),
 		cmocka_unit_test(names_that_do_not_exist_are_left_out),
 		cmocka_unit_test(stalls_of_samples_are_those_of_counters),
-		cmocka_unit_test(the_library_has_the_sampler),
+		cmocka_unit_test(the_library_has_the_sampler_and_the_tracer),
 		cmocka_unit_test(structs_are_those_of_the_header),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -206,6 +207,47 @@ static void a_kernel_that_is_alone_in_its_phase_is_timed(void **state)
 	assert_true(kernel(&result, 10, 0)->ms > 0 && kernel(&result, 10, 0)->n_values == 0);
 	assert_int_equal(end_of(&result, 11)->path, EVIDENCE_CODE); /* whose phases do not make the call */
 	assert_true(kernel(&result, 11, 0)->ms < 0);
+}
+
+/* What the driver's tracer tells anybody: kernels of one phase, too, in calls that had others before them. */
+static void without_counters_every_kernel_is_traced(void **state)
+{
+	(void)state;
+	fake_fails("RangeProfilerStart", 35);
+	fake->traced = 2;
+	profile(&result, true);
+	for (int c = 10; c < 12; c++) {
+		assert_int_equal(end_of(&result, c)->path, EVIDENCE_ACTIVITY);
+		assert_non_null(strstr(end_of(&result, c)->why, "NVreg_RestrictProfilingToAdminUsers=0"));
+		assert_true(kernel(&result, c, 0)->ms < 0); /* a memset is no kernel */
+		assert_int_equal(kernel(&result, c, 1)->n_values, 0);
+	}
+	assert_true(
+		fabs(kernel(&result, 10, 1)->ms - 0.013) < 1e-9); /* the third of five calls, in the order of their beginning */
+	assert_true(fabs(kernel(&result, 10, 2)->ms - 0.023) < 1e-9);
+	assert_int_equal(fake->tracing, 0);
+}
+
+static void a_trace_of_other_kernels_is_not_believed(void **state)
+{
+	static const int counts[] = { 0, 1, 3, 600 };
+	(void)state;
+	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+		fresh(NULL);
+		fake_fails("RangeProfilerStart", 35);
+		fake->traced = counts[i];
+		profile(&result, true);
+		assert_int_equal(end_of(&result, 10)->path, EVIDENCE_CODE);
+		assert_true(kernel(&result, 10, 1)->ms < 0 && kernel(&result, 10, 2)->ms < 0);
+		assert_int_equal(fake->tracing, 0);
+		forget(NULL);
+	}
+	fresh(NULL);
+	fake_fails("ActivityEnable", 39);
+	fake->traced = 2;
+	profile(&result, false);
+	assert_int_equal(end_of(&result, 10)->path, EVIDENCE_CODE);
+	assert_int_equal(fake->tracing, 0);
 }
 
 static void nobody_has_to_ask_for_counters(void **state)
@@ -424,6 +466,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_range_too_many_or_too_few_voids_all, fresh, forget),
 		cmocka_unit_test_setup_teardown(counters_that_are_refused_leave_kernels_and_a_reason, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_kernel_that_is_alone_in_its_phase_is_timed, fresh, forget),
+		cmocka_unit_test_setup_teardown(without_counters_every_kernel_is_traced, fresh, forget),
+		cmocka_unit_test_setup_teardown(a_trace_of_other_kernels_is_not_believed, fresh, forget),
 		cmocka_unit_test_setup_teardown(nobody_has_to_ask_for_counters, fresh, forget),
 		cmocka_unit_test_setup_teardown(phases_that_do_not_make_the_call_are_not_named, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_call_that_cannot_be_captured_has_no_kernels, fresh, forget),

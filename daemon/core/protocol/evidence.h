@@ -121,7 +121,7 @@ struct msg_counterfactual {
 enum evidence_path {
 	EVIDENCE_RANGE,    /* counters by the range profiler in the runner */
 	EVIDENCE_NCU,      /* counters by ncu around it */
-	EVIDENCE_ACTIVITY, /* times of kernels alone: of those that are alone in their phase */
+	EVIDENCE_ACTIVITY, /* times of kernels alone: by the driver's tracer, else of those that are alone in their phase */
 	EVIDENCE_CODE,     /* machine code alone */
 	EVIDENCE_PATHS
 };

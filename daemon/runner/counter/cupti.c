@@ -14,6 +14,7 @@ static struct {
 	void *library;
 	struct cupti cupti;
 	struct cupti_sampling sampling;
+	struct cupti_activity activity;
 } state;
 
 /* A set of functions that are asked for together. */
@@ -21,7 +22,7 @@ struct set {
 	bool tried;
 	struct fw_err why; /* not loaded: why not */
 };
-static struct set counting_set, sampling_set;
+static struct set counting_set, sampling_set, activity_set;
 
 /* The newest first: it knows the older ones' GPUs. The range profiler came with CUDA 12.6. */
 static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
@@ -75,6 +76,19 @@ static const struct function sampling_functions[] = {
 	FUNCTION("cuptiPCSamplingGetStallReasons", names),
 	FUNCTION("cuptiPCSamplingSetConfigurationAttribute", set),
 	FUNCTION("cuptiPCSamplingGetData", get),
+#undef FUNCTION
+};
+
+static const struct function activity_functions[] = {
+#define FUNCTION(name, member)                                                                                                   \
+	{                                                                                                                        \
+		name, offsetof(struct cupti_activity, member)                                                                    \
+	}
+	FUNCTION("cuptiActivityRegisterCallbacks", callbacks),
+	FUNCTION("cuptiActivityEnable", enable),
+	FUNCTION("cuptiActivityDisable", disable),
+	FUNCTION("cuptiActivityFlushAll", flush),
+	FUNCTION("cuptiActivityGetNextRecord", next),
 #undef FUNCTION
 };
 
@@ -150,6 +164,16 @@ int cupti_sampling_open(const struct cupti_sampling **out, struct fw_err *err)
 	if (open_set(&sampling_set, sampling_functions, n, &state.sampling, "11.3", err) != 0)
 		return -1;
 	*out = &state.sampling;
+	return 0;
+}
+
+int cupti_activity_open(const struct cupti_activity **out, struct fw_err *err)
+{
+	size_t n = sizeof activity_functions / sizeof activity_functions[0];
+	*out = NULL;
+	if (open_set(&activity_set, activity_functions, n, &state.activity, "9", err) != 0)
+		return -1;
+	*out = &state.activity;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "runner/counter/activity_abi.h"
 #include "runner/counter/cupti_abi.h"
 #include "runner/counter/sampling_abi.h"
 
@@ -51,10 +52,21 @@ struct cupti_sampling {
 	int (*get)(struct sampling_get *);
 };
 
+/** And those that trace kernels. */
+struct cupti_activity {
+	int (*callbacks)(activity_lend_fn *, activity_back_fn *);
+	int (*enable)(int kind);
+	int (*disable)(int kind);
+	int (*flush)(uint32_t how);
+	int (*next)(uint8_t *buffer, size_t valid, void **record);
+};
+
 /** Load it, once a process. Err: ERR_UNSUPPORTED it is not installed or too old; the sentence says what to install. Own: never freed. */
 int cupti_open(const struct cupti **out, struct fw_err *err);
 /** The same, for the sampler's functions, which older ones have too. */
 int cupti_sampling_open(const struct cupti_sampling **out, struct fw_err *err);
+/** The same, for the tracer's. */
+int cupti_activity_open(const struct cupti_activity **out, struct fw_err *err);
 /** "CUPTI 130001". Shape: out[size]. */
 void cupti_name(const struct cupti *c, char *out, size_t size);
 

@@ -10,6 +10,7 @@
 
 #include "core/machine/metric.h"
 #include "runner/counter/counter.h"
+#include "runner/mode/kerneltimes.h"
 #include "runner/mode/launched.h"
 #include "runner/mode/settle.h"
 #include "runner/mode/stalls.h"
@@ -148,7 +149,7 @@ static struct msg_kernel *only_kernel(struct launched *l, const char *phase)
 	return found;
 }
 
-/* Without counters, what anybody may know: how long a phase takes, and with it the kernel that is alone in it. */
+/* Without a tracer: how long a phase takes, and with it the kernel that is alone in it. */
 static int time_phases(struct profiled *p, struct failure *f)
 {
 	const struct device_ops *ops = p->runner->ops;
@@ -188,6 +189,17 @@ static int time_phases(struct profiled *p, struct failure *f)
 		m++;
 	}
 	return 0;
+}
+
+/* Without counters, what anybody may know: how long each kernel takes, or at least those that are alone in their phase. */
+static int time_kernels(struct profiled *p, struct failure *f)
+{
+	struct fw_err untraced = { 0 };
+	if (kerneltimes_take(p->runner, p->i, p->subject, p->problem, &p->kernels, f, &untraced) == 0) {
+		p->is_timed = true;
+		return 0;
+	}
+	return f->name[0] ? -1 : time_phases(p, f);
 }
 
 /* What an attempt left behind that came to nothing. */
@@ -261,7 +273,7 @@ static int profile_cell(struct profiled *p, struct failure *f)
 		err_set(&err, ERR_UNSUPPORTED, "nobody asked for counters");
 	if (p->about.passes == 0)
 		forget_counters(&p->kernels);
-	if (is_listed && p->about.passes == 0 && r->ops->queues && time_phases(p, f) != 0)
+	if (is_listed && p->about.passes == 0 && r->ops->queues && time_kernels(p, f) != 0)
 		return -1;
 	p->about.gpu_s = (r->ops->host_us(r->dev) - from_us) * 1e-6;
 	report(p, err.text);

@@ -1,0 +1,25 @@
+/** activity_abi.h - what CUPTI's tracer of kernels takes and gives, in C; see cupti_abi.h. */
+#ifndef RUNNER_COUNTER_ACTIVITY_ABI_H
+#define RUNNER_COUNTER_ACTIVITY_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ACTIVITY_CONCURRENT_KERNEL = 10, ACTIVITY_FLUSH_FORCED = 1 };
+
+/** How a record of a kernel begins, in all its versions since CUDA 9; it is longer. */
+struct activity_kernel {
+	int kind;
+	uint8_t cache, shared;
+	uint16_t registers;
+	int partitioned[2];
+	uint64_t start_ns, end_ns, completed_ns;
+	uint32_t device, context, stream;
+	int grid[3], block[3];
+};
+
+/** The library wants a buffer; and it gives one back, in which the first `valid` bytes are records. */
+typedef void activity_lend_fn(uint8_t **buffer, size_t *size, size_t *records_max);
+typedef void activity_back_fn(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+
+#endif
