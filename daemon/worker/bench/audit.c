@@ -95,10 +95,10 @@ static bool too_good(const struct bench *b, int cell)
 	       stats_change_pct(c->judgement.all.m) >= AUDIT_CHANGE_PCT;
 }
 
-/* How many times faster the pairs have the target, as a log. */
-static double claim(const struct bench *b, int cell)
+/* What the pairs have. */
+static struct audit_claim claim(const struct bench *b, int cell)
 {
-	return -b->cell[cell].judgement.all.m;
+	return (struct audit_claim){ .gain = -b->cell[cell].judgement.all.m, .base_ms = bench_median_ms(b, cell, false) };
 }
 
 /* Of the listed cells keep those that are still in doubt; `why` [n] says why. */
@@ -110,8 +110,10 @@ static int doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 	for (i = 0; i < n; i++) {
 		int cell = list[i];
 
+		struct audit_claim claimed = claim(b, cell);
+
 		audit_pool_add(&x->pool[cell], &x->audit[cell]);
-		if (too_good(b, cell) && !audit_believes(&x->audit[cell], claim(b, cell), why[left], sizeof why[left]))
+		if (too_good(b, cell) && !audit_believes(&x->audit[cell], &claimed, why[left], sizeof why[left]))
 			list[left++] = cell;
 	}
 	return left;
@@ -135,16 +137,19 @@ static bool has_changed(const struct auditor *x, int cell)
 {
 	const struct bench_cell *c = &x->bench->cell[cell];
 	const struct bench_launch *last = &c->launch[c->n_launches - 1];
-	double claimed = log((double)stats_median(last->values, last->n) / (double)stats_median(last->values + last->n, last->n));
+	double base_ms = (double)stats_median(last->values, last->n);
+	struct audit_claim claimed = { .gain = log(base_ms / (double)stats_median(last->values + last->n, last->n)),
+		.base_ms = base_ms };
 	char why[256];
 
-	return stats_change_pct(-claimed) < AUDIT_CHANGE_PCT || audit_believes(&x->audit[cell], claimed, why, sizeof why);
+	return stats_change_pct(-claimed.gain) < AUDIT_CHANGE_PCT || audit_believes(&x->audit[cell], &claimed, why, sizeof why);
 }
 
 /* A doubt that stays is the target's, unless something else may explain it. 0, -1 error. */
 static int accuse(const struct auditor *x, int cell, const char *doubt, struct fw_err *err)
 {
 	enum role role = ROLE_TARGET;
+	struct audit_claim claimed = claim(x->bench, cell);
 	const char *failure = "clock", *excuse = "";
 	char text[512];
 
@@ -156,10 +161,10 @@ static int accuse(const struct auditor *x, int cell, const char *doubt, struct f
 		role = ROLE_DEVICE;
 		failure = "unsure";
 		excuse = "; its last launch agrees with that clock: the machine is not what it was";
-	} else if (!audit_contradicts(&x->pool[cell], claim(x->bench, cell))) {
+	} else if (!audit_contradicts(&x->pool[cell], &claimed)) {
 		role = ROLE_DEVICE;
 		failure = "unsure";
-		excuse = "; by all audits together that is not sure: the machine is too busy";
+		excuse = "; by all audits together that is not sure: the machine is too busy, or the call too short";
 	}
 	snprintf(text, sizeof text, "%.400s%s", doubt, excuse);
 	return bench_fault(x->bench, cell, role, failure, text, err) < 0 ? -1 : 0;

@@ -69,7 +69,21 @@ void audit_pool_add(struct audit_pool *pool, const struct audit *a)
 	pool->n += AUDIT_PAIRS;
 }
 
-bool audit_believes(const struct audit *a, double claimed, char *why, size_t size)
+/* What a call takes here beside itself. */
+static double beside(double base_wall_ms, const struct audit_claim *claim)
+{
+	return fmin(fmax(base_wall_ms - claim->base_ms, 0), AUDIT_BESIDE_MS);
+}
+
+/* The gain by the supervisor's clock, where a call of the target may take up to `slack_ms` less. */
+static double gain_seen(const double wall_ms[2], double slack_ms, const struct audit_claim *claim)
+{
+	double extra = beside(wall_ms[0], claim), target = wall_ms[1] - extra - slack_ms;
+
+	return target > 0 ? log((wall_ms[0] - extra) / target) : INFINITY;
+}
+
+bool audit_believes(const struct audit *a, const struct audit_claim *claim, char *why, size_t size)
 {
 	struct audit_pool slopes = { .n = 0 };
 	const char *none = flaw(a);
@@ -91,10 +105,11 @@ bool audit_believes(const struct audit *a, double claimed, char *why, size_t siz
 			device, side ? "target" : "base", wall[side]);
 		return false;
 	}
-	if (log(wall[0] / wall[1]) >= AUDIT_GAIN_SHARE * claimed)
+	double seen = gain_seen(wall, 0, claim);
+	if (seen >= AUDIT_GAIN_SHARE * claim->gain)
 		return true;
-	snprintf(why, size, "%.3g times the base's speed was reported, %.3g times it is by the supervisor's clock", exp(claimed),
-		wall[0] / wall[1]);
+	snprintf(why, size, "%.3g times the base's speed was reported, %.3g times it is by the supervisor's clock",
+		exp(claim->gain), exp(seen));
 	return false;
 }
 
@@ -111,9 +126,10 @@ static bool counts_too_little(const double *wall, const double *device, int n)
 	return m.at > AUDIT_ERRORS * m.se;
 }
 
-bool audit_contradicts(const struct audit_pool *pool, double claimed)
+bool audit_contradicts(const struct audit_pool *pool, const struct audit_claim *claim)
 {
 	struct middle wall[2];
+	double ms[2];
 	int side;
 
 	if (pool->n == 0)
@@ -124,7 +140,10 @@ bool audit_contradicts(const struct audit_pool *pool, double claimed)
 		wall[side] = middle_of(pool->wall[side], pool->n);
 		if (!(wall[side].at > 0))
 			return false;
+		ms[side] = wall[side].at;
 	}
-	return log(wall[0].at / wall[1].at) + AUDIT_ERRORS * hypot(wall[0].se / wall[0].at, wall[1].se / wall[1].at) <
-	       AUDIT_GAIN_SHARE * claimed;
+	double extra = beside(ms[0], claim);
+	double error = hypot(wall[0].se / (ms[0] - extra), wall[1].se / fmax(ms[1] - extra, AUDIT_SLACK_MS));
+
+	return gain_seen(ms, AUDIT_SLACK_MS, claim) + AUDIT_ERRORS * error < AUDIT_GAIN_SHARE * claim->gain;
 }
