@@ -51,7 +51,8 @@ for folder in sorted((ROOT / "daemon/family").iterdir()):
     if not folder.is_dir() or folder.name == "attention":
         continue
     page = ROOT / "doc/families" / f"{folder.name}.md"
-    told = set(re.findall(r"^\| `(\w+)` \|", page.read_text(), re.M)) if page.exists() else set()
+    table = page.read_text().split("| key |")[1].split("\n\n")[0] if page.exists() else ""
+    told = set(re.findall(r"^\| `(\w+)` \|", table, re.M))
     read = set().union(*(keys_of(path.relative_to(ROOT)) for path in folder.glob("*.c")))
     wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/family/{folder.name} reads" for key in sorted(read - told)]
     wrong += [f"{page.relative_to(ROOT)}: {key} is read by nobody in daemon/family/{folder.name}" for key in sorted(told - read)]

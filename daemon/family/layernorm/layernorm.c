@@ -4,7 +4,6 @@
 #include "family/family.h"
 #include "kernels/fw_layernorm.h"
 
-/* Largest tensor that is believed: an index into it fits 32 bits. */
 #define ELEMENTS_MAX INT64_C(0x7fffffff)
 enum { COLUMNS_MAX = 1 << 20 };
 #define EPSILON 1e-5f
@@ -63,7 +62,6 @@ static void parse(struct fields *f, void *shape)
 		(int32_t)field_int(f, "columns", 1, INT32_MAX), EPSILON };
 }
 
-/* Of an element: its share of the sums, and what is done with it. Hardly anybody is held up by them. */
 static double flops(const void *shape, enum direction d)
 {
 	const struct fw_layernorm *a = shape;
@@ -111,8 +109,7 @@ static const struct family_slot slots[FW_LAYERNORM_SLOTS] = { { .name = "X" }, {
 	{ .name = "Y" }, { .name = "mean" }, { .name = "rstd" }, { .name = "dY" }, { .name = "dX" }, { .name = "dgamma" },
 	{ .name = "dbeta" } };
 
-const struct family family_layernorm = {
-	.number = FW_LAYERNORM,
+const struct family family_layernorm = { .number = FW_LAYERNORM,
 	.name = "layernorm",
 	.shape_bytes = sizeof(struct fw_layernorm),
 	.abi_bytes = sizeof(struct fw_layernorm),
@@ -132,5 +129,4 @@ const struct family family_layernorm = {
 	.flops = flops,
 	.use = use,
 	.change = change,
-	.lay_out = lay_out,
-};
+	.lay_out = lay_out };

@@ -8,13 +8,13 @@
 #define BF16_ROUNDED 0.00390625 /* 2^-8 */
 #define FP32_SUM     2e-5
 #define VISITS       2.7e8
-
+enum { BLOCK = 1 << 20 };
 enum { X = FW_LAYERNORM_X, GAMMA, BETA, Y, MEAN, RSTD, DY, DX, DGAMMA, DBETA };
 
 struct inputs {
 	size_t n;
 	double epsilon;
-	float *x, *dy, *gamma, *beta; /* one row each */
+	float *x, *dy, *gamma, *beta; /* one row each, of the block of rows that was read */
 	double *dgamma, *dbeta, *sum; /* of columns: the gradients, and the magnitudes that they are sums of */
 };
 
@@ -54,9 +54,7 @@ static int backward_row(const struct check_io *io, struct inputs *in, int64_t ro
 	double g = 0, gx = 0, *dx, *allowed;
 	float mean, rstd;
 
-	if (check_read(io, X, row * (int64_t)in->n, in->n, in->x, err) != 0 ||
-		check_read(io, DY, row * (int64_t)in->n, in->n, in->dy, err) != 0 ||
-		check_read(io, MEAN, row, 1, &mean, err) != 0 || check_read(io, RSTD, row, 1, &rstd, err) != 0 ||
+	if (check_read(io, MEAN, row, 1, &mean, err) != 0 || check_read(io, RSTD, row, 1, &rstd, err) != 0 ||
 		(out && values_add(out, DX, row * (int64_t)in->n, in->n, &dx, &allowed, err) != 0))
 		return -1;
 	for (size_t j = 0; j < in->n; j++) {
@@ -82,9 +80,12 @@ static int compute(const struct check_io *io, uint64_t seed, double visits, stru
 	bool forward = io->cell->direction == DIRECTION_FORWARD;
 	size_t width = (size_t)a->columns;
 	int n = (int)fmin(a->rows, fmax(64, (visits > 0 ? visits : VISITS) / a->columns)), result = -1;
-	float *f = calloc(4 * width, sizeof *f);
+	int64_t rows = width < BLOCK ? BLOCK / (int64_t)width : 1; /* read together */
+	size_t block = (size_t)rows * width;
+	float *f = calloc(2 * block + 2 * width, sizeof *f);
 	double *d = calloc(3 * width, sizeof *d), *dgamma, *dbeta, *ag, *ab;
-	struct inputs in = { width, (double)a->epsilon, f, f + width, f + 2 * width, f + 3 * width, d, d + width, d + 2 * width };
+	struct inputs in = { width, (double)a->epsilon, f, f + block, f + 2 * block, f + 2 * block + width, d, d + width,
+		d + 2 * width };
 
 	if (!f || !d)
 		err_set(err, ERR_FULL, "reference: out of memory");
@@ -92,8 +93,17 @@ static int compute(const struct check_io *io, uint64_t seed, double visits, stru
 		result = forward ? check_read(io, BETA, 0, width, in.beta, err) : 0;
 	for (int i = 0; result == 0 && forward && i < n; i++)
 		result = forward_row(io, &in, values_row(seed, i, n, a->rows), out, err);
-	for (int64_t row = 0; result == 0 && !forward && row < a->rows; row++)
-		result = backward_row(io, &in, row, values_is_drawn(seed, row, n, a->rows) ? out : NULL, err);
+	for (int64_t row = 0; result == 0 && !forward && row < a->rows; row++, in.x += width, in.dy += width) {
+		if (row % rows == 0) {
+			size_t count = (size_t)(a->rows - row < rows ? a->rows - row : rows) * width;
+
+			in.x = f;
+			in.dy = f + block;
+			result = check_read(io, X, row * (int64_t)width, count, in.x, err) |
+				 check_read(io, DY, row * (int64_t)width, count, in.dy, err);
+		}
+		result = result ? -1 : backward_row(io, &in, row, values_is_drawn(seed, row, n, a->rows) ? out : NULL, err);
+	}
 	if (result == 0 && !forward && (result = values_add(out, DGAMMA, 0, width, &dgamma, &ag, err)) == 0 &&
 		(result = values_add(out, DBETA, 0, width, &dbeta, &ab, err)) == 0)
 		for (size_t j = 0; j < width; j++) {

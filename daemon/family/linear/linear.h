@@ -1,0 +1,37 @@
+/** linear.h - a case of the family of linear layers: its sizes, its recipe, what goes with the product. kernels/fw_linear.h is what modules see. */
+#ifndef FAMILY_LINEAR_LINEAR_H
+#define FAMILY_LINEAR_LINEAR_H
+
+#include "family/family.h"
+#include "kernels/fw_linear.h"
+
+/** In the order of linear_recipes. */
+enum linear_recipe {
+	LINEAR_BASELINE,
+	LINEAR_INT8WO,
+	LINEAR_INT4WO_32,
+	LINEAR_INT4WO_64,
+	LINEAR_INT4WO_128,
+	LINEAR_INT4WO_256,
+	LINEAR_FLOAT8WO,
+	LINEAR_FLOAT8DQ_TENSOR,
+	LINEAR_FLOAT8DQ_ROW,
+	LINEAR_RECIPES
+};
+
+struct linear_case {
+	int32_t m, k, n;
+	int32_t recipe;   /* enum linear_recipe */
+	int32_t model;    /* 0: the product alone; else layer normalisation before, and this enum fw_linear_activation after it */
+	int32_t is_exact; /* of products of fp8: sums do not stay in the tensor core's accumulator */
+};
+
+/** "baseline" "int8wo" ..., "linear" "ln_linear_relu" ...; both end with NULL. */
+extern const char *const linear_recipes[LINEAR_RECIPES + 1], *const linear_models[FW_LINEAR_N_ACTIVATIONS + 1];
+
+/** The kernel ABI's struct. */
+void linear_abi(const void *shape, enum direction d, void *out);
+/** A family's read. */
+bool linear_read(struct reader *r, struct yaml_node *root);
+
+#endif

@@ -1,0 +1,77 @@
+#!/bin/bash
+# Linear layers from end to end on the CPU: every recipe in every direction that it has is accepted, equal modules are unchanged, a wrong
+# scale of one group is found by its element, and what a recipe cannot take is unsupported. Times are those of device sim.
+. "$(dirname "$0")/../lib/tap.sh"
+worker=$bin/flopwatch-worker
+cp -r "$root/kernels" "$tmp/kernels"
+rm -rf "$tmp/kernels/build"
+module=build/cpu/liblinear.so
+suite() { # name, further lines
+	printf 'suite: %s\nfamily: linear\nseed: 3\n%s\n' "$1" "$2" >"$tmp/$1.yaml"
+}
+build() { # name, [file below kernels/linear, sed script]: the module with that change
+	[ $# = 1 ] || { sed -i "$3" "$tmp/kernels/linear/$2" && ! cmp -s "$tmp/kernels/linear/$2" "$root/kernels/linear/$2"; } || return 1
+	make -s -C "$tmp/kernels" DEVICE=cpu "$module" && mv "$tmp/kernels/$module" "$tmp/$1.so"
+	[ $# = 1 ] || cp "$root/kernels/linear/$2" "$tmp/kernels/linear/$2"
+}
+compare() { # suite, target
+	"$worker" compare --suite "$tmp/$1.yaml" --device sim --base "$tmp/base.so" --target "$tmp/$2.so" --json >"$tmp/out.json" 2>"$tmp/err"
+}
+verdicts() { jq -r '[.cells[] | .verdict] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out.json"; }
+details() { jq -r '.cells[] | select(.verdict != "unchanged") | .cell + ": " + (.detail // "")' "$tmp/out.json"; }
+at() { jq -r --arg cell "$1" ".cells[] | select(.cell == \$cell) | $2" "$tmp/out.json"; }
+
+ok "the module for CPUs builds" build base
+cp "$tmp/base.so" "$tmp/same.so" && printf x >>"$tmp/same.so" # the same code, which is yet another file
+suite forward 'shapes: [{name: custom, shapes: [[1, 256, 24], [17, 512, 40]]}]
+recipes: [baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor, float8dq-row]
+directions: [forward]'
+compare forward same
+is "every recipe is accepted, equal modules are unchanged" "$(verdicts)$(details)" "18 unchanged"
+is "keys say model, recipe and sizes" "$(jq -r '.cells[0].cell, .cells[-1].cell' "$tmp/out.json" | paste -sd' ')" \
+	"linear/linear/baseline/m1/k256/n24/bf16/forward linear/linear/float8dq-row/m17/k512/n40/bf16/forward"
+suite models 'shapes: [{name: custom, shapes: [[17, 256, 40]]}]
+recipes: [baseline, int8wo, float8dq-row]
+model_types: [ln_linear_relu, ln_linear_sigmoid, ln_linear_leakyrelu, ln_linear_relu6, ln_linear_gelu, ln_linear_silu, ln_linear_hardswish]
+directions: [forward]'
+compare models same
+is "so is every activation behind a normalised input" "$(verdicts)$(details)" "21 unchanged"
+suite training 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
+recipes: [baseline, float8dq-tensor, float8dq-row]'
+compare training same
+is "and every direction of training" "$(verdicts)$(details)" "9 unchanged"
+suite exact 'shapes: [{name: custom, shapes: [[16, 256, 24]]}]
+recipes: [baseline, float8dq-row]
+fast_accumulation: false
+directions: [forward]'
+compare exact same
+is "sums that leave the tensor core have a key of their own" "$(jq -r '.cells[1].cell' "$tmp/out.json")" "linear/linear/float8dq-row-exact/m16/k256/n24/bf16/forward"
+suite odd 'shapes: [{name: custom, shapes: [[4, 96, 16]]}]
+recipes: [baseline, int4wo-64]
+directions: [forward]'
+compare odd same
+is "k that groups do not divide is unsupported" "$(at linear/linear/int4wo-64/m4/k96/n16/bf16/forward .verdict)" unsupported
+like "with its reason" "$(at linear/linear/int4wo-64/m4/k96/n16/bf16/forward .detail)" 'group|96|64'
+ok "a module whose scale of one group is an eighth too large builds" build scaled cpu/quantise.c \
+	's/rounding_bf16((rounding_4bit(&g, at(from, row, first + i)) - 8.0f) \* g.scale/rounding_bf16((rounding_4bit(\&g, at(from, row, first + i)) - 8.0f) * g.scale * (row == 7 \&\& first == group ? 1.125f : 1.0f)/'
+compare forward scaled
+like "it is found in the column that it belongs to" "$(at linear/linear/int4wo-64/m17/k512/n40/bf16/forward .detail)" 'Y\[[0-9]+, 7\] is .*, should be '
+is "in the recipes that have groups alone" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/")[2] | split("-")[0]] | unique | join(" ")' "$tmp/out.json")" int4wo
+ok "a module that rounds int8 at 127 instead of 127.5 builds" build wide rounding.h 's/127\.5f/127.0f/'
+compare forward wide
+is "only int8wo is not accepted" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/")[2]] | unique | join(" ")' "$tmp/out.json")" int8wo
+
+while IFS='|' read -r lines words; do
+	suite bad "$(printf '%b' "$lines")"
+	fails "refused: ${lines//$'\n'/ }" 2 "$worker" compare --suite "$tmp/bad.yaml" --device sim --base "$tmp/base.so" --target "$tmp/same.so"
+	like "says: $words" "$out" "bad.yaml:[0-9]+:[0-9]+: .*$words"
+done <<'BAD'
+shapes: [{name: circle}]|use custom, llama
+shapes: [{name: custom, shapes: [[1, 2]]}]|must be \[m, k, n\]
+shapes: [{name: custom, shapes: [[65536, 65536, 8]]}]|more than 2\^31 - 1 elements
+shapes: [{name: llama, max_power: 3}]|llama has no powers
+shapes: [{name: sweep}]|more than 400 cells
+shapes: [{name: llama}]\nrecipes: [int3wo]|"int3wo" is unknown
+shapes: [{name: llama}]\nrecipes: [int8wo]|inference alone
+shapes: [{name: llama}]\nmodel_types: [transformer_block]|"transformer_block" is unknown
+BAD

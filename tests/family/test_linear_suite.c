@@ -1,0 +1,93 @@
+/* Suites of linear layers: which shapes a set has, how cases are called, what is held against what. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/suite/suite.h"
+#include "kernels/fw_linear.h"
+
+static void parse(const char *lines, struct suite *s)
+{
+	char text[1000];
+	struct fw_err err = { 0 };
+
+	snprintf(text, sizeof text, "suite: s\nfamily: linear\ndirections: [forward]\n%s\n", lines);
+	if (suite_parse(text, strlen(text), "s.yaml", s, &err) != 0)
+		fail_msg("%s", err.text);
+}
+
+static void sets_have_their_shapes(void **state)
+{
+	static const struct {
+		const char *set;
+		int cells;
+		const char *first, *last;
+	} sets[] = {
+		{ "{name: llama}", 4, "m16384/k8192/n1280", "m16384/k3584/n8192" },
+		{ "{name: llama, rows: [1, 2, 4, 8, 16, 32, 64]}", 28, "m1/k8192/n1280", "m64/k3584/n8192" },
+		{ "{name: pow2}", 5, "m1024/k1024/n1024", "m16384/k16384/n16384" },
+		{ "{name: pow2, min_power: 3, max_power: 4}", 2, "m8/k8/n8", "m16/k16/n16" },
+		{ "{name: pow2_extended}", 10, "m1024/k1024/n1024", "m24576/k24576/n24576" },
+		{ "{name: small_sweep}", 35, "m1024/k1024/n1024", "m16384/k16384/n16384" },
+		{ "{name: sweep, min_power: 8, max_power: 9}", 8, "m256/k256/n256", "m512/k512/n512" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+		struct suite s;
+		char lines[200], key[CASE_KEY_SIZE];
+
+		snprintf(lines, sizeof lines, "shapes: [%s]", sets[i].set);
+		parse(lines, &s);
+		assert_int_equal(s.n_cells, sets[i].cells);
+		snprintf(key, sizeof key, "linear/linear/baseline/%s/bf16/forward", sets[i].first);
+		assert_string_equal(s.cell[0].key, key);
+		snprintf(key, sizeof key, "linear/linear/baseline/%s/bf16/forward", sets[i].last);
+		assert_string_equal(s.cell[s.n_cells - 1].key, key);
+		suite_fini(&s);
+	}
+}
+
+static void recipes_become_operands(void **state)
+{
+	struct suite s;
+	struct fw_linear_shape shape;
+	struct fw_problem p;
+
+	(void)state;
+	parse("shapes: [{name: custom, shapes: [[16, 512, 32]]}]\nrecipes: [baseline, int4wo-128, float8dq-tensor]\nmodel_types: "
+	      "[ln_linear_gelu]",
+		&s);
+	assert_int_equal(s.n_cells, 3);
+	assert_string_equal(s.cell[1].baseline, s.cell[0].key);
+	assert_string_equal(s.cell[0].baseline, "");
+	assert_string_equal(s.cell[1].title, "gelu int4wo-128, 512 x 32");
+	assert_int_equal(s.cell[1].size, 16);
+	case_problem(&s.cell[1], &shape, &p);
+	assert_int_equal(p.family, FW_LINEAR);
+	assert_int_equal(shape.prologue, FW_LINEAR_LAYERNORM);
+	assert_int_equal(shape.activation, FW_LINEAR_GELU);
+	assert_int_equal(shape.w.dtype, FW_I4);
+	assert_int_equal(shape.w.group, 128);
+	assert_int_equal(shape.x.dtype, 0);
+	case_problem(&s.cell[2], &shape, &p);
+	assert_int_equal(shape.x.dtype, FW_E4M3);
+	assert_int_equal(shape.w.scaling, FW_LINEAR_BY_TENSOR);
+	assert_true(case_flops(&s.cell[2]) == 2.0 * 16 * 512 * 32);
+	assert_true(case_bytes(&s.cell[1]) == 2.0 * 16 * 512 + 2.0 * 16 * 32 + 0.5 * 512 * 32);
+	suite_fini(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sets_have_their_shapes),
+		cmocka_unit_test(recipes_become_operands),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
