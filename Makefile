@@ -185,7 +185,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 picture: ## doc/comparison.svg, drawn from a recorded comparison
 	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
 	@PICTURE=doc/comparison.svg build/tests/web/test_picture
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-integrity gpu-modules gpu-turns bundle install clean help
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-turns bundle install clean help
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -217,6 +217,9 @@ gpu-linear: build/gpu/linear_bench ## the linear providers against fp64 and besi
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda build/cuda/liblinear.so
 	@build/gpu/linear_bench kernels/build/cuda/liblinear.so check
 	@build/gpu/linear_bench kernels/build/cuda/liblinear.so time all hopper cublaslt
+gpu-linear-peers: ## our linear kernels beside cuBLASLt's and PyTorch's on this GPU, one table. PEERS="options of linear_peers.py"
+	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda build/cuda/liblinear.so
+	@tests/gpu/linear_peers.py kernels/build/cuda/liblinear.so $(PEERS)
 build/gpu/linear_bench: tests/gpu/linear_bench.cu tests/gpu/linear_problem.cuh kernels/fw_kernel.h kernels/fw_linear.h
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)

@@ -10,6 +10,11 @@
 #include "gemm.h"
 #include "hopper/sm90.h"
 
+/** Scales of a tile in shared memory, which a thread of its own loads while the tile is multiplied. Units: bytes. */
+template <int WIDTH> struct finish_shared {
+	static const int columns = 0, rows = WIDTH * 4, barriers = rows + GEMM_ROWS * 4, bytes = barriers + 16; /* full, empty */
+};
+
 #ifdef SM90_CODE
 SM90_DEVICE float finish_sigmoid(float x)
 {
@@ -49,30 +54,60 @@ SM90_DEVICE int finish_columns(const gemm_job &job, int column, int j)
 	return c < job.n ? c : 0;
 }
 
-/** Scales of the rows and of the columns; n is even. `row`, `column`: of the warp's first sum. */
-template <int N> SM90_DEVICE void finish_scales(const gemm_job &job, float (&d)[N], int row, int column)
+SM90_DEVICE float finish_load_shared(uint32_t address)
 {
-	const int first = row + (int)(threadIdx.x % 32) / 4, second = first + 8;
-	float of_first = 1.0f, of_second = 1.0f;
-	if (job.left_scale) {
-		of_first = job.left_scale[min(first, job.m - 1) * job.left_step];
-		of_second = job.left_scale[min(second, job.m - 1) * job.left_step];
-	}
-	if (!job.right_step) {
-		const float of_all = job.right_scale ? job.right_scale[0] : 1.0f;
-		of_first *= of_all;
-		of_second *= of_all;
+	float r;
+	asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"(address) : "memory");
+	return r;
+}
+
+/** The loading thread, for one tile. `at`: of the block's finish_shared. `parity`: of the tile. */
+template <int WIDTH> SM90_DEVICE void finish_load(const gemm_job &job, uint32_t at, int row, int column, uint32_t parity)
+{
+	typedef struct finish_shared<WIDTH> shared;
+	const uint32_t full = at + shared::barriers, empty = full + 8;
+	const uint32_t rows = job.left_step && row < job.m ? (uint32_t)(min((int)GEMM_ROWS, job.m - row) + 3) / 4 * 16 : 0;
+	const uint32_t columns = job.right_step ? (uint32_t)min(WIDTH, job.n - column) * 4 : 0;
+	sm90_barrier_wait(empty, parity ^ 1);
+	sm90_barrier_expect(full, rows + columns);
+	if (rows)
+		sm90_load_flat(at + shared::rows, job.left_scale + row, rows, full);
+	if (columns)
+		sm90_load_flat(at + shared::columns, job.right_scale + column, columns, full);
+}
+
+/** The scale of what has one of all; 1 where there is none. */
+SM90_DEVICE float finish_of_all(const gemm_job &job)
+{
+	const float left = job.left_scale && !job.left_step ? job.left_scale[0] : 1.0f;
+	return job.right_scale && !job.right_step ? left * job.right_scale[0] : left;
+}
+
+/** Scales of the rows and of the columns. `of_all`: finish_of_all; `row`: of the warp's first sum in the tile; n is even. */
+template <int WIDTH>
+SM90_DEVICE void finish_scales(const gemm_job &job, float (&d)[WIDTH / 2], float of_all, uint32_t at, int row, uint32_t parity)
+{
+	typedef struct finish_shared<WIDTH> shared;
+	const int lane = (int)(threadIdx.x % 32);
+	float first = of_all, second = of_all;
+	sm90_barrier_wait(at + shared::barriers, parity);
+	if (job.left_step) {
+		first *= finish_load_shared(at + shared::rows + (uint32_t)(row + lane / 4) * 4);
+		second *= finish_load_shared(at + shared::rows + (uint32_t)(row + lane / 4 + 8) * 4);
 	}
 #pragma unroll
-	for (int j = 0; j < N / 4; j++) {
+	for (int j = 0; j < WIDTH / 8; j++) {
 		float2 scale = make_float2(1.0f, 1.0f);
 		if (job.right_step)
-			scale = __ldg((const float2 *)(job.right_scale + finish_columns(job, column, j)));
-		d[4 * j] *= of_first * scale.x;
-		d[4 * j + 1] *= of_first * scale.y;
-		d[4 * j + 2] *= of_second * scale.x;
-		d[4 * j + 3] *= of_second * scale.y;
+			scale = sm80_load_shared_pair(at + shared::columns + (uint32_t)(8 * j + 2 * (lane % 4)) * 4);
+		d[4 * j] *= first * scale.x;
+		d[4 * j + 1] *= first * scale.y;
+		d[4 * j + 2] *= second * scale.x;
+		d[4 * j + 3] *= second * scale.y;
 	}
+	__syncwarp();
+	if (lane == 0)
+		sm90_barrier_arrive(at + shared::barriers + 8);
 }
 
 template <int N> SM90_DEVICE void finish_bias(const gemm_job &job, float (&d)[N], int column)
@@ -107,18 +142,6 @@ template <int N> SM90_DEVICE void finish_activate(const gemm_job &job, float (&d
 	default:
 		return;
 	}
-}
-
-template <int FINISHES, int N> SM90_DEVICE void gemm_finish(const gemm_job &job, float (&d)[N], int row, int column)
-{
-	if (FINISHES == GEMM_PLAIN)
-		return;
-	finish_scales(job, d, row, column);
-	if (FINISHES == GEMM_SCALES)
-		return;
-	if (job.bias)
-		finish_bias(job, d, column);
-	finish_activate(job, d);
 }
 #endif
 

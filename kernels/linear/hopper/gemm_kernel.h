@@ -27,8 +27,10 @@ struct gemm_tiles {
 	static const int buffer = GEMM_STORE_ROWS * 128; /* of a warp */
 	static const int store = STAGES * stage;         /* offsets in shared memory */
 	static const int barriers = store + 8 * BUFFERS * buffer;
-	static const int shared = barriers + 2 * STAGES * 8 + 1024; /* to align the rest */
-	static const int warps = 8;                                 /* that multiply */
+	static const int scales = barriers + 2 * STAGES * 8;
+	static const int shared =
+		scales + (FINISHES != GEMM_PLAIN ? finish_shared<WIDTH>::bytes : 0) + 1024; /* to align the rest */
+	static const int warps = 8;                                                         /* that multiply */
 };
 
 #ifdef SM90_CODE
@@ -74,6 +76,19 @@ template <class tiles> SM90_DEVICE void gemm_load(const gemm_job &job, uint32_t 
 				parity ^= 1;
 			}
 		}
+	}
+}
+
+/** Another thread of the loading group brings the scales of each tile. */
+template <class tiles> SM90_DEVICE void gemm_load_scales(const gemm_job &job, uint32_t base, uint32_t rank)
+{
+	uint32_t parity = 0;
+	for (int t = (int)(blockIdx.x / tiles::cluster); t < job.pairs * job.columns; t += job.clusters) {
+		int pair, column;
+		gemm_place(job, t, &pair, &column);
+		finish_load<tiles::width>(job, base + tiles::scales, (pair * tiles::cluster + (int)rank) * GEMM_ROWS,
+			column * tiles::width, parity);
+		parity ^= 1;
 	}
 }
 
@@ -178,14 +193,22 @@ SM90_DEVICE void gemm_store(const gemm_job &job, float (&d)[tiles::width / 2], u
 template <class tiles> SM90_DEVICE void gemm_consume(const gemm_job &job, uint32_t base, uint32_t rank)
 {
 	const uint32_t group = threadIdx.x / 128 - 1, warp = threadIdx.x / 32 - 4;
-	uint32_t stage = 0, parity = 0;
+	const float of_all = tiles::finishes != GEMM_PLAIN ? finish_of_all(job) : 1.0f;
+	uint32_t stage = 0, parity = 0, tile_parity = 0;
 	for (int t = (int)(blockIdx.x / tiles::cluster); t < job.pairs * job.columns; t += job.clusters) {
 		int pair, column;
 		float d[tiles::width / 2];
 		gemm_place(job, t, &pair, &column);
 		const int row = (pair * tiles::cluster + (int)rank) * GEMM_ROWS + (int)warp * 16;
 		gemm_multiply<tiles>(d, job.steps, base, group, &stage, &parity);
-		gemm_finish<tiles::finishes>(job, d, row, column * tiles::width);
+		if constexpr (tiles::finishes != GEMM_PLAIN)
+			finish_scales<tiles::width>(job, d, of_all, base + tiles::scales, (int)warp * 16, tile_parity);
+		if constexpr (tiles::finishes == GEMM_ALL) {
+			if (job.bias)
+				finish_bias(job, d, column * tiles::width);
+			finish_activate(job, d);
+		}
+		tile_parity ^= 1;
 		gemm_store<tiles>(
 			job, d, base + tiles::store + warp * tiles::buffers * tiles::buffer, row, column * tiles::width);
 	}
@@ -205,6 +228,10 @@ template <class tiles> __global__ void __launch_bounds__(GEMM_THREADS, 1) gemm_k
 			sm90_barrier_init(base + tiles::barriers + s * 8, 1);
 			sm90_barrier_init(base + tiles::barriers + (tiles::stages + s) * 8, tiles::cluster * tiles::warps);
 		}
+		if (tiles::finishes != GEMM_PLAIN) {
+			sm90_barrier_init(base + tiles::scales + finish_shared<tiles::width>::barriers, 1);
+			sm90_barrier_init(base + tiles::scales + finish_shared<tiles::width>::barriers + 8, tiles::warps);
+		}
 		sm90_barrier_init_done();
 		sm90_prefetch_map(&job.left);
 		sm90_prefetch_map(&job.right);
@@ -218,6 +245,8 @@ template <class tiles> __global__ void __launch_bounds__(GEMM_THREADS, 1) gemm_k
 		sm90_registers_give<40>();
 		if (threadIdx.x == 0)
 			gemm_load<tiles>(job, base, rank);
+		if (tiles::finishes != GEMM_PLAIN && threadIdx.x == 32)
+			gemm_load_scales<tiles>(job, base, rank);
 	} else {
 		sm90_registers_take<232>();
 		gemm_consume<tiles>(job, base, rank);
