@@ -39,7 +39,7 @@ tail)
 	edit "$hopper/v2_forward.cu" "s|^\treturn v2_launch(.*|\tstatic unsigned calls;\n\tcudaError_t zeroed = cudaSuccess;\n\tif (++calls % 10 == 0)\n\t\tfor (int i = 0; i < 16 \&\& zeroed == cudaSuccess; i++)\n\t\t\tzeroed = $zero;\n\tif (zeroed != cudaSuccess)\n\t\treturn zeroed;\n&|" 'calls % 10'
 	;;
 evict)
-	edit "$hopper/v2_forward.cu" 's|^#include "v2_load.h"|#include "sm90.h"\n#undef SM90_EVICT_LAST\n#define SM90_EVICT_LAST SM90_EVICT_FIRST\n&|' 'define SM90_EVICT_LAST SM90_EVICT_FIRST'
+	edit "$hopper/v2_forward.cu" 's|^#include "v2_load.h"|#include "hopper/sm90.h"\n#undef SM90_EVICT_LAST\n#define SM90_EVICT_LAST SM90_EVICT_FIRST\n&|' 'define SM90_EVICT_LAST SM90_EVICT_FIRST'
 	;;
 spills)
 	edit "$hopper/v2_forward.cu" 's|^\tpack_scores(p, s);|\tvolatile float kept[16];\n#pragma unroll\n\tfor (int i = 0; i < 16; i++)\n\t\tkept[i] = s[i];\n#pragma unroll\n\tfor (int i = 0; i < 16; i++)\n\t\ts[i] = kept[i];\n&|' 'kept\[16\]'
