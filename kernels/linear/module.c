@@ -5,6 +5,7 @@
 
 static const struct fw_provider *const providers[] = {
 #ifdef LINEAR_CUDA
+	&linear_skinny,
 	&linear_hopper,
 	&linear_v1,
 	&linear_cublaslt,

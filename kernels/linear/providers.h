@@ -11,6 +11,7 @@ extern "C" {
 #endif
 
 extern const struct fw_provider linear_cpu;      /* "cpu", cpu/cpu.c */
+extern const struct fw_provider linear_skinny;   /* "skinny", skinny/: W of 4 or 8 bits beside at most 64 rows, 9.0 */
 extern const struct fw_provider linear_hopper;   /* "hopper", hopper/: wgmma and TMA, compute capability 9.0 */
 extern const struct fw_provider linear_v1;       /* "v1", v1/: mma.sync */
 extern const struct fw_provider linear_cublaslt; /* "cublaslt", cublaslt/: NVIDIA's library, found at run time */

@@ -71,13 +71,24 @@ ask("hopper", "m 0", m=0, k=64, n=64)
 ask("v1", "forward", **whole)
 ask("v1", "int8wo", **whole, recipe="int8wo")
 ask("v1", "relu", **whole, activation=1)
+for recipe in ("int8wo", "int4wo-32", "int4wo-128", "int4wo-256", "float8wo", "baseline", "int4wo-16"):
+    ask("skinny", recipe, m=1, k=512, n=1001, recipe=recipe)
+ask("skinny", "64 rows, normalised, with silu", m=64, k=512, n=1001, recipe="int8wo", prologue=1, activation=6, bias=1)
+ask("skinny", "65 rows", m=65, k=512, n=1001, recipe="int8wo")
+ask("skinny", "k 100", m=1, k=100, n=64, recipe="int8wo")
+ask("skinny", "k 320 in groups of 128", m=1, k=320, n=64, recipe="int4wo-128")
+ask("skinny", "dgrad", m=1, k=512, n=64, recipe="int8wo", direction=linear.DGRAD)
+ask("naive", "odd sizes", m=3, k=7, n=5, recipe="float8dq-row")
+ask("naive", "dgrad", m=3, k=7, n=5, recipe="int8wo", direction=linear.DGRAD)
+ask("naive", "k 100 in groups of 32", m=3, k=100, n=5, recipe="int4wo-32")
+plan("skinny", "without a GPU", m=1, k=512, n=64, recipe="int8wo")
 plan("hopper", "without a GPU", **whole)
 plan("v1", "without a GPU", **whole)
 plan("v1", "another configuration", config="TILE=64x64", **whole)
 PY
 ok "the module answers where there is no GPU" python3 "$tmp/ask.py" "$root/tests/gpu" "$tmp/kernels/build/cuda/liblinear.so"
 answers=$out
-like "the newest kernels come first" "$answers" '^providers: (skinny )?hopper '
+like "the newest kernels come first" "$answers" '^providers: skinny hopper '
 takes() { like "$1 $2 is taken" "$answers" "^$1 $2: takes it$"; }
 refuses() { like "$1 $2 is refused and said why" "$answers" "^$1 $2: $3"; }
 for what in forward dgrad wgrad int8wo int4wo-32 int4wo-256 float8wo float8dq-tensor float8dq-row 'normalised, with silu'; do
@@ -95,6 +106,19 @@ refuses hopper 'm 0' 'm, n and k must be at least 1$'
 takes v1 forward
 refuses v1 int8wo 'only bf16$'
 refuses v1 relu 'only the product'
+for what in int8wo int4wo-32 int4wo-128 int4wo-256 float8wo '64 rows, normalised, with silu'; do
+	takes skinny "$what"
+done
+refuses skinny baseline 'only W in i4, i8 or e4m3$'
+refuses skinny int4wo-16 'groups are of 32, 64, 128 or 256$'
+refuses skinny '65 rows' 'm is at most 64$'
+refuses skinny 'k 100' 'k must be a multiple of 8$'
+refuses skinny 'k 320 in groups of 128' 'k = 320 is not a multiple of the group of 128$'
+refuses skinny dgrad 'only forward of X in bf16'
+takes naive 'odd sizes'
+takes naive dgrad
+refuses naive 'k 100 in groups of 32' 'k = 100 is not a multiple of the group of 32$'
+refuses skinny 'without a GPU' '[13] skinny: plan: device 0 '
 refuses hopper 'without a GPU' '[13] hopper: plan: device 0: '
 refuses v1 'without a GPU' '[13] v1: plan: device 0: '
 refuses v1 'another configuration' '1 v1: plan: config "TILE=64x64" is not TILE=128x128$'

@@ -58,15 +58,19 @@ static inline double linear_code(int dtype, int code)
 /* The nearest code, the even one of two; 0x7e and 0x7b are the largest finite ones. */
 static inline double linear_to_8bit_float(int dtype, double v)
 {
+	static double values[2][0x7f]; /* of every code, made when first asked for */
 	const int last = dtype == FW_E4M3 ? 0x7e : 0x7b;
+	double *const value = values[dtype == FW_E4M3];
+	for (int code = 0; value[last] == 0 && code <= last; code++)
+		value[code] = linear_code(dtype, code);
 	const double size = fabs(v);
 	int best = 0;
 	for (int code = 1; code <= last; code++) {
-		const double was = fabs(linear_code(dtype, best) - size), is = fabs(linear_code(dtype, code) - size);
+		const double was = fabs(value[best] - size), is = fabs(value[code] - size);
 		if (is < was || (is == was && code % 2 == 0))
 			best = code;
 	}
-	return v < 0 ? -linear_code(dtype, best) : linear_code(dtype, best);
+	return v < 0 ? -value[best] : value[best];
 }
 
 static inline double linear_scale(const struct fw_linear_operand *as, double amax)

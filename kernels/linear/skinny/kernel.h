@@ -1,0 +1,310 @@
+/**
+ * kernel.h - the product of provider "skinny", a template over what W is packed as.
+ *
+ * Two warps load as many chunks ahead as shared memory holds: one packed W by bulk copies, one boxes of X. The others make bf16 of packed
+ * values in registers and multiply:
+ *
+ *     Y[column][row0 + 16 tile + lane / 4] += W[row][k] X[column][k]     acc[tile][column / 8][..], as mma.m16n8k16 has it
+ *
+ * What shares of k have summed up meets in the shared memory of the block that owns a row, in one slot for each share; slots are added in
+ * order, so equal inputs give equal bits.
+ */
+#ifndef LINEAR_SKINNY_KERNEL_H
+#define LINEAR_SKINNY_KERNEL_H
+
+#include "hopper/cluster.h"
+#include "linear/rounding.h"
+#include "linear/skinny/tile.h"
+
+/* Keeps the compiler from working a value out anew wherever it is used. */
+SKINNY_DEVICE uint32_t skinny_keep(uint32_t v)
+{
+	asm volatile("" : "+r"(v));
+	return v;
+}
+
+SKINNY_DEVICE void skinny_cluster_arrive(void)
+{
+	asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+
+SKINNY_DEVICE void skinny_cluster_wait(void)
+{
+	asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/* A float to the same place in the shared memory of another block of the cluster. */
+SKINNY_DEVICE void skinny_send(uint32_t address, uint32_t rank, float v)
+{
+	uint32_t there;
+	asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+	asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(there), "f"(v) : "memory");
+}
+
+/* A box of (64 columns, rows, blocks of 64 columns) of X. */
+SKINNY_DEVICE void skinny_load_box(uint32_t to, const CUtensorMap *map, uint32_t barrier, int column, int block)
+{
+	asm volatile(
+		"cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::
+			"r"(to),
+		"l"(map), "r"(barrier), "r"(column), "r"(0), "r"(block)
+		: "memory");
+}
+
+SKINNY_DEVICE void skinny_load_w(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)
+{
+	asm volatile(
+		"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+			"r"(to),
+		"l"(from), "r"(bytes), "r"(barrier), "l"(SM90_EVICT_FIRST)
+		: "memory");
+}
+
+/* Addresses in shared memory. */
+struct skinny_memory {
+	uint32_t stages, stage_bytes, received;
+	uint32_t full, empty; /* barriers, 8 bytes a stage; the second lie SKINNY_STAGES_MAX behind the first */
+};
+
+/* The chunks of this block: from first on, as many as `count`. */
+struct skinny_share {
+	int32_t tile, first, count;
+};
+
+/* The columns of X of one chunk. */
+template <int ROWS, int BLOCK_K>
+SKINNY_DEVICE void skinny_load_x(const struct skinny_task &task, uint32_t to, uint32_t barrier, int32_t chunk)
+{
+	if (task.x_in_blocks)
+		skinny_load_box(to, &task.x, barrier, 0, chunk * (BLOCK_K / 64));
+	else
+		for (int block = 0; block < BLOCK_K / 64; block++)
+			skinny_load_box(to + block * ROWS * 128, &task.x, barrier, chunk * BLOCK_K + block * 64, 0);
+}
+
+/* A stage of the ring, and the parity of its barriers' next phase. */
+struct skinny_place {
+	int stage;
+	uint32_t parity;
+};
+
+SKINNY_DEVICE void skinny_step(const struct skinny_task &task, struct skinny_place *place)
+{
+	if (++place->stage == task.shape.stages) {
+		place->stage = 0;
+		place->parity ^= 1;
+	}
+}
+
+/* All chunks of W of this block, by one thread. W is written by launches that nothing overtakes: it is loaded at once. */
+template <int ROWS, int BLOCK_K>
+SKINNY_DEVICE void skinny_produce_w(
+	const struct skinny_task &task, const struct skinny_memory &memory, const struct skinny_share &share)
+{
+	const uint32_t bytes = (uint32_t)skinny_chunk_bytes(task.format, &task.shape, task.group_log2);
+	const unsigned char *from = task.packed + ((int64_t)share.tile * task.chunks + share.first) * bytes;
+	struct skinny_place place = { 0, 1 }; /* nobody has read the first round's stages */
+	for (int i = 0; i < share.count; i++, from += bytes) {
+		const uint32_t barrier = memory.full + 8 * place.stage;
+		sm90_barrier_wait(memory.empty + 8 * place.stage, place.parity);
+		sm90_barrier_expect(barrier, bytes);
+		skinny_load_w(memory.stages + place.stage * memory.stage_bytes + ROWS * BLOCK_K * 2, from, bytes, barrier);
+		skinny_step(task, &place);
+	}
+}
+
+/* All of X that goes with them, by another: what the launch before this one may still be writing is waited for. */
+template <int ROWS, int BLOCK_K>
+SKINNY_DEVICE void skinny_produce_x(
+	const struct skinny_task &task, const struct skinny_memory &memory, const struct skinny_share &share)
+{
+	struct skinny_place place = { 0, 1 };
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+	for (int i = 0; i < share.count; i++) {
+		const uint32_t barrier = memory.full + 8 * place.stage;
+		sm90_barrier_wait(memory.empty + 8 * place.stage, place.parity);
+		sm90_barrier_expect(barrier, ROWS * BLOCK_K * 2);
+		skinny_load_x<ROWS, BLOCK_K>(task, memory.stages + place.stage * memory.stage_bytes, barrier, share.first + i);
+		skinny_step(task, &place);
+	}
+}
+
+template <int FORMAT, int ROWS, int TILES, int WARPS_K, int BLOCK_K>
+SKINNY_DEVICE void skinny_consume(const struct skinny_task &task, const struct skinny_memory &memory,
+	const struct skinny_share &share, float (&acc)[TILES][ROWS / 8][4])
+{
+	constexpr int blocks = BLOCK_K / 64, columns = ROWS / 8;
+	constexpr uint32_t x_bytes = ROWS * BLOCK_K * 2;
+	static_assert(blocks == WARPS_K, "a warp has one block of every chunk");
+	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+	const int tile0 = warp / WARPS_K * TILES, block = warp % WARPS_K;
+	const int group = (block * 64 + 16 * t) >> task.group_log2;
+	const uint32_t values = skinny_keep(x_bytes + (tile0 * blocks + block) * skinny_tile<FORMAT>::bytes + lane * 16);
+	const uint32_t scales = skinny_keep(x_bytes + task.shape.block_n * (BLOCK_K * skinny_bits(FORMAT) / 8) +
+					    (group * task.shape.block_n + tile0 * 16) * 4 + g * 8);
+	const uint32_t x_even = skinny_keep(block * ROWS * 128 + g * 128 + (2 * t ^ g) * 16), x_odd = skinny_keep(x_even ^ 16);
+	const uint32_t stage_bytes = skinny_keep(memory.stage_bytes), last = skinny_keep(memory.full + 8 * task.shape.stages);
+	uint32_t base = memory.stages, full = memory.full, parity = 0;
+	for (int i = share.count; i > 0; i--) {
+		sm90_barrier_wait(full, parity);
+		skinny_tile<FORMAT> w[TILES];
+		uint4 x[2][columns];
+#pragma unroll
+		for (int tile = 0; tile < TILES; tile++)
+			skinny_tile<FORMAT>::load(
+				w[tile], base + values + tile * blocks * skinny_tile<FORMAT>::bytes, base + scales + tile * 64);
+#pragma unroll
+		for (int half = 0; half < 2; half++) {
+#pragma unroll
+			for (int c = 0; c < columns; c++)
+				x[half][c] = sm80_load_shared16(base + (half == 0 ? x_even : x_odd) + c * 1024);
+			if (half == 1) { /* all is in registers */
+				__syncwarp();
+				if (lane == 0)
+					sm90_barrier_arrive(full + 8 * SKINNY_STAGES_MAX);
+			}
+#pragma unroll
+			for (int tile = 0; tile < TILES; tile++) {
+				uint32_t a[4];
+				skinny_tile<FORMAT>::fragment(w[tile], 2 * half, a);
+#pragma unroll
+				for (int c = 0; c < columns; c++)
+					sm80_mma(acc[tile][c], a, x[half][c].x, x[half][c].y);
+				skinny_tile<FORMAT>::fragment(w[tile], 2 * half + 1, a);
+#pragma unroll
+				for (int c = 0; c < columns; c++)
+					sm80_mma(acc[tile][c], a, x[half][c].z, x[half][c].w);
+			}
+		}
+		full += 8;
+		base += stage_bytes;
+		if (full == last) {
+			full = memory.full;
+			base = memory.stages;
+			parity ^= 1;
+		}
+	}
+}
+
+/* What a warp has summed, to the slot of its share in the block that owns the rows: received[share][column][row]. */
+template <int ROWS, int TILES, int WARPS_K>
+SKINNY_DEVICE void skinny_hand_over(
+	const struct skinny_task &task, const struct skinny_memory &memory, uint32_t rank, const float (&acc)[TILES][ROWS / 8][4])
+{
+	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+	const int owned_log2 = task.owned_log2, owned = 1 << owned_log2;
+	const uint32_t slot = memory.received + (rank * WARPS_K + warp % WARPS_K) * owned * ROWS * 4;
+#pragma unroll
+	for (int tile = 0; tile < TILES; tile++) {
+		const int row = (warp / WARPS_K * TILES + tile) * 16 + g;
+#pragma unroll
+		for (int c = 0; c < ROWS / 8; c++)
+#pragma unroll
+			for (int i = 0; i < 4; i++) {
+				const int column = c * 8 + 2 * t + i % 2, r = row + i / 2 * 8;
+				skinny_send(slot + ((column << owned_log2) + (r & (owned - 1))) * 4, r >> owned_log2,
+					acc[tile][c][i]);
+			}
+	}
+}
+
+/* Add up the slots and finish: the rows that this block owns. */
+template <int ROWS, int WARPS_K>
+SKINNY_DEVICE void skinny_finish(
+	const struct skinny_task &task, const struct skinny_memory &memory, uint32_t rank, const struct skinny_share &share)
+{
+	const int owned_log2 = task.owned_log2, owned = 1 << owned_log2;
+	const int slots = task.shape.split * WARPS_K;
+	const int32_t row0 = share.tile * task.shape.block_n + rank * owned;
+	for (int i = threadIdx.x; i < owned * task.m; i += SKINNY_THREADS) {
+		const int32_t row = row0 + (i & (owned - 1)), column = i >> owned_log2;
+		if (row >= task.n)
+			continue;
+		float sum = 0.0f;
+		for (int slot = 0; slot < slots; slot++) {
+			float v;
+			asm volatile("ld.shared.f32 %0, [%1];"
+				     : "=f"(v)
+				     : "r"(memory.received + (slot * owned * ROWS + i) * 4)
+				     : "memory");
+			sum += v;
+		}
+		if (task.format != FW_I4)
+			sum *= task.scale[row];
+		if (task.bias)
+			sum += rounding_widen(task.bias[row]);
+		task.out[column * task.out_stride + row] = rounding_bf16(rounding_activate(task.activation, sum));
+	}
+}
+
+template <int FORMAT, int ROWS, int TILES, int WARPS_K, int BLOCK_K>
+static __global__ void __launch_bounds__(SKINNY_THREADS, skinny_blocks(ROWS, TILES))
+	skinny_kernel(const __grid_constant__ struct skinny_task task)
+{
+#ifdef SM90_CODE
+	extern __shared__ unsigned char raw[];
+	struct skinny_memory memory;
+	memory.stages = (sm80_shared(raw) + 1023) & ~1023u;
+	memory.stage_bytes = (uint32_t)task.stage_bytes;
+	memory.received = memory.stages + task.shape.stages * memory.stage_bytes;
+	memory.full = memory.received + (uint32_t)task.received_bytes;
+	memory.empty = memory.full + 8 * SKINNY_STAGES_MAX;
+
+	const uint32_t rank = cluster_rank();
+	const int split_log2 = task.split_log2;
+	struct skinny_share share;
+	share.tile = blockIdx.x >> split_log2;
+	share.first = task.chunks * rank >> split_log2;
+	share.count = (task.chunks * (rank + 1) >> split_log2) - share.first;
+
+	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+	if (warp == SKINNY_WARPS + 1 && lane == 0)
+		sm90_prefetch_map(&task.x);
+	if (warp == SKINNY_WARPS && lane == 0) {
+		for (int i = 0; i < task.shape.stages; i++) {
+			sm90_barrier_init(memory.full + 8 * i, 2);
+			sm90_barrier_init(memory.empty + 8 * i, SKINNY_WARPS);
+		}
+		sm90_barrier_init_done();
+	}
+	__syncthreads();
+	/* This block runs, so that others may write to its memory; nothing that it wrote is to be seen yet. */
+	asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+	if (warp >= SKINNY_WARPS) {
+		if (warp == SKINNY_WARPS && lane == 0)
+			skinny_produce_w<ROWS, BLOCK_K>(task, memory, share);
+		else if (lane == 0)
+			skinny_produce_x<ROWS, BLOCK_K>(task, memory, share);
+		__syncwarp();
+		skinny_cluster_wait();
+	} else {
+		float acc[TILES][ROWS / 8][4];
+		for (int i = 0; i < TILES * ROWS / 2; i++)
+			acc[i / (ROWS / 2)][i / 4 % (ROWS / 8)][i % 4] = 0.0f;
+		skinny_consume<FORMAT, ROWS, TILES, WARPS_K, BLOCK_K>(task, memory, share, acc);
+		skinny_cluster_wait();
+		skinny_hand_over<ROWS, TILES, WARPS_K>(task, memory, rank, acc);
+	}
+	skinny_cluster_arrive();
+	skinny_cluster_wait();
+	skinny_finish<ROWS, WARPS_K>(task, memory, rank, share);
+#endif
+}
+
+/* The kernel for as many rows of X as the task has. */
+template <int FORMAT, int TILES, int WARPS_K, int BLOCK_K> static const void *skinny_for_rows(const struct skinny_task *t)
+{
+	switch (skinny_rows(t->m)) {
+	case 8:
+		return (const void *)skinny_kernel<FORMAT, 8, TILES, WARPS_K, BLOCK_K>;
+	case 16:
+		return (const void *)skinny_kernel<FORMAT, 16, TILES, WARPS_K, BLOCK_K>;
+	case 32:
+		return (const void *)skinny_kernel<FORMAT, 32, TILES, WARPS_K, BLOCK_K>;
+	default: /* two tiles of 64 columns do not fit in the registers */
+		return TILES == 1 ? (const void *)skinny_kernel<FORMAT, 64, 1, WARPS_K, BLOCK_K> : NULL;
+	}
+}
+
+#endif

@@ -1,0 +1,110 @@
+/**
+ * tile.h - packed W becomes bf16: a 16 x 64 tile as one lane has it, and how four mma.m16n8k16 get their A out of it.
+ */
+#ifndef LINEAR_SKINNY_TILE_H
+#define LINEAR_SKINNY_TILE_H
+
+#include "hopper/sm90.h"
+#include "linear/skinny/skinny.h"
+
+#define SKINNY_DEVICE static __device__ __forceinline__
+
+SKINNY_DEVICE uint32_t skinny_fma2(uint32_t a, uint32_t b, uint32_t c)
+{
+	uint32_t r;
+	asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+	return r;
+}
+
+/* load() takes a lane's part out of shared memory, fragment() gives A of columns 4 j to 4 j + 3 of every lane. */
+template <int FORMAT> struct skinny_tile;
+
+template <> struct skinny_tile<FW_I4> {
+	static constexpr int bytes = 512;
+	uint4 raw;
+	uint32_t scale[2], zero[2]; /* of rows g and g + 8, twice each */
+
+	SKINNY_DEVICE void load(skinny_tile &t, uint32_t values, uint32_t scales)
+	{
+		t.raw = sm80_load_shared16(values);
+		uint32_t upper, lower;
+		asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(upper), "=r"(lower) : "r"(scales) : "memory");
+		t.scale[0] = __byte_perm(upper, 0, 0x1010);
+		t.zero[0] = __byte_perm(upper, 0, 0x3232);
+		t.scale[1] = __byte_perm(lower, 0, 0x1010);
+		t.zero[1] = __byte_perm(lower, 0, 0x3232);
+	}
+
+	/* 128 + q has q in its last bits; 136 less is exact. */
+	SKINNY_DEVICE uint32_t pair(uint32_t eight, int i, uint32_t scale, uint32_t zero)
+	{
+		uint32_t v;
+		asm("lop3.b32 %0, %1, 0x000f000f, 0x43004300, 0xea;" : "=r"(v) : "r"(eight >> 4 * i));
+		return skinny_fma2(skinny_fma2(v, 0x3f803f80u, 0xc308c308u), scale, zero);
+	}
+
+	SKINNY_DEVICE void fragment(const skinny_tile &t, int j, uint32_t a[4])
+	{
+		const uint32_t upper = j < 2 ? t.raw.x : t.raw.y, lower = j < 2 ? t.raw.z : t.raw.w;
+		const int i = j % 2 * 2;
+		a[0] = pair(upper, i, t.scale[0], t.zero[0]);
+		a[1] = pair(lower, i, t.scale[1], t.zero[1]);
+		a[2] = pair(upper, i + 1, t.scale[0], t.zero[0]);
+		a[3] = pair(lower, i + 1, t.scale[1], t.zero[1]);
+	}
+};
+
+/* Rows of 8-bit values. */
+struct skinny_bytes {
+	static constexpr int bytes = 1024;
+	uint4 upper, lower;
+
+	SKINNY_DEVICE void load(skinny_bytes &t, uint32_t values, uint32_t)
+	{
+		t.upper = sm80_load_shared16(values);
+		t.lower = sm80_load_shared16(values + 512);
+	}
+
+	SKINNY_DEVICE uint32_t word(const uint4 &row, int j)
+	{
+		return j == 0 ? row.x : j == 1 ? row.y : j == 2 ? row.z : row.w;
+	}
+};
+
+template <> struct skinny_tile<FW_I8> : skinny_bytes {
+	/* 2^23 + u has u in its last bits; the difference is an integer of 8 bits, so its upper half is all of it. */
+	SKINNY_DEVICE uint32_t pair(uint32_t four, int i)
+	{
+		const float less = 8388608.0f + 128.0f;
+		const float even = __uint_as_float(__byte_perm(four, 0x4b000000u, 0x7440 + i)) - less;
+		const float odd = __uint_as_float(__byte_perm(four, 0x4b000000u, 0x7441 + i)) - less;
+		return __byte_perm(__float_as_uint(even), __float_as_uint(odd), 0x7632);
+	}
+
+	SKINNY_DEVICE void fragment(const skinny_tile &t, int j, uint32_t a[4])
+	{
+		a[0] = pair(word(t.upper, j), 0);
+		a[1] = pair(word(t.lower, j), 0);
+		a[2] = pair(word(t.upper, j), 2);
+		a[3] = pair(word(t.lower, j), 2);
+	}
+};
+
+template <> struct skinny_tile<FW_E4M3> : skinny_bytes {
+	/* The bits of an e4m3 lie right in a bf16 whose exponent is 120 too small; small ones too, bf16 has subnormals. */
+	SKINNY_DEVICE uint32_t pair(uint32_t upper_bytes)
+	{
+		const uint32_t v = (upper_bytes & 0x80008000u) | ((upper_bytes >> 4) & 0x07f007f0u);
+		return skinny_fma2(v, 0x7b807b80u, 0x80008000u);
+	}
+
+	SKINNY_DEVICE void fragment(const skinny_tile &t, int j, uint32_t a[4])
+	{
+		a[0] = pair(word(t.upper, j));
+		a[1] = pair(word(t.lower, j));
+		a[2] = pair(word(t.upper, j) << 8);
+		a[3] = pair(word(t.lower, j) << 8);
+	}
+};
+
+#endif
