@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attention_cell.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "core/case/inputs.h"
@@ -19,6 +18,7 @@
 #include "db/store/repo.h"
 #include "db/store/result.h"
 #include "db/store/sample.h"
+#include "family/family.h"
 #include "flopwatchd/judge/comparison_json.h"
 
 enum { LAUNCHES = 4, PAIRS = 16, LOSS_EVERY = 10 };
@@ -155,12 +155,18 @@ static void add_comparison(struct world *w, int64_t n)
 			.anchor_change_pct = change,
 			.anchor_ci_low_pct = change - 0.3,
 			.anchor_ci_high_pct = change + 0.3,
-			.seqlen = attention_of(cell)->seqlen,
-			.block = attention_of(cell)->block,
-			.sparsity_ratio = attention_of(cell)->sparsity_ratio };
+			.size = cell->size,
+			.pieces = cell->pieces };
 		snprintf(row.key, sizeof row.key, "%s", cell->key);
 		snprintf(row.group, sizeof row.group, "%s", cell->group);
-		snprintf(row.mask, sizeof row.mask, "%s", cell->mask);
+		snprintf(row.title, sizeof row.title, "%s", cell->title);
+		snprintf(row.line, sizeof row.line, "%s", cell->line);
+		snprintf(row.baseline, sizeof row.baseline, "%s", cell->baseline);
+		struct buf shape;
+		buf_init(&shape, sizeof row.shape - 1);
+		family_json(case_family(cell), cell->shape.bytes, &shape);
+		snprintf(row.shape, sizeof row.shape, "%s", shape.data);
+		buf_fini(&shape);
 		snprintf(row.direction, sizeof row.direction, "%s", direction_name(cell->direction));
 		must(store_cell_insert(w->db, &row, &err));
 		add_figures(w, row.id, change);
