@@ -301,15 +301,11 @@ CREATE TABLE cell (
 	-- its place in the history
 	epoch         INTEGER REFERENCES epoch(id),
 	held_ms       REAL,                            -- target's median at the epoch's clock
-	anchor_change_pct  REAL,                       -- throughput against the anchor's
-	anchor_ci_low_pct  REAL,
-	anchor_ci_high_pct REAL,
+	point         BLOB,                            -- what its history shows (db/store/cell_columns.h), throughput against the anchor's there alone
 	UNIQUE (comparison, key)
 ) STRICT;
--- Holds every column that a history shows: ten thousand points without one look into the table.
-CREATE INDEX cell_history ON cell(key, repo, branch, comparison, device, target_sha, finished_at, flops, base_median_ms,
-	target_median_ms, change_pct, ci_low_pct, ci_high_pct, verdict, flags, epoch, held_ms, anchor_change_pct,
-	anchor_ci_low_pct, anchor_ci_high_pct);
+-- Holds all that a history shows: ten thousand points without one look into the table.
+CREATE INDEX cell_history ON cell(key, repo, branch, comparison, device, target_sha, finished_at, target_median_ms, verdict, point);
 
 CREATE TABLE launch (
 	id            INTEGER PRIMARY KEY,

@@ -7,6 +7,11 @@
 #ifndef DB_STORE_CELL_COLUMNS_H
 #define DB_STORE_CELL_COLUMNS_H
 
+#include <endian.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
 /* clang-format off */
 
 /** What it is: from the plan and the suite. */
@@ -14,12 +19,17 @@
 	X(n) X(key) X(suite_group) X(title) X(size) X(line) X(pieces) X(baseline) X(shape) X(direction) X(series) X(input_sha) X(flops) X(bytes)     \
 	X(threshold_pct) X(tau0) X(nu0) X(blind_pct)
 /** Its place in the history. */
-#define CELL_PLACED(X) X(epoch) X(held_ms) X(anchor_change_pct) X(anchor_ci_low_pct) X(anchor_ci_high_pct)
+#define CELL_PLACED(X) X(epoch) X(held_ms)
 /** What judging finds, beside the verdict. */
 #define CELL_FOUND(X)                                                                                                            \
 	X(m) X(m_raw) X(m_code) X(se) X(se_clock) X(beta) X(launches) X(samples) X(base_median_ms) X(target_median_ms)           \
 	X(change_pct) X(ci_low_pct) X(ci_high_pct) X(mde_pct) X(mean_m) X(mean_se) X(slow_base) X(slow_target) X(slow_longer)    \
 	X(failure) X(reason) X(flags) X(decided_by) X(decided_m) X(decided_se) X(decided_pct)
+
+/** Figures of `point`, what its history shows of it in one column, eight bytes each: reading that costs what reading one would. */
+#define CELL_POINT(X)                                                                                                            \
+	X(flops) X(held_ms) X(anchor_change_pct) X(anchor_ci_low_pct) X(anchor_ci_high_pct) X(base_median_ms) X(change_pct)      \
+	X(ci_low_pct) X(ci_high_pct)
 
 #define CELL_COLUMNS(X) CELL_GIVEN(X) CELL_PLACED(X) X(verdict) CELL_FOUND(X)
 
@@ -27,16 +37,52 @@
 #define CELL_VALUE(column)  ", :" #column
 #define CELL_SET(column)    ", " #column " = :" #column
 #define CELL_NUMBER(column) CELL_##column,
+#define POINT_NUMBER(column) POINT_##column,
 
 /** Into it from `comparison p` and its `environment e`. */
 #define CELL_INSERT                                                                                                              \
-	"INSERT INTO cell (comparison, repo, branch, target_sha, device, finished_at" CELL_COLUMNS(CELL_NAME) ") "               \
-	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at"                       \
+	"INSERT INTO cell (comparison, repo, branch, target_sha, device, finished_at, point" CELL_COLUMNS(CELL_NAME) ") "        \
+	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, :point"               \
 	CELL_COLUMNS(CELL_VALUE) " "
 #define CELL_SELECT         "SELECT id, comparison" CELL_COLUMNS(CELL_NAME) " FROM cell "
 
 /* clang-format on */
 
 enum { CELL_id, CELL_comparison, CELL_COLUMNS(CELL_NUMBER) CELL_COLUMNS_END };
+enum {
+	CELL_POINT(POINT_NUMBER) POINT_FIGURES,
+	POINT_EPOCH_AT = 8 * POINT_FIGURES, /* four bytes, 0: none; then two of flags */
+	POINT_FLAGS_AT = POINT_EPOCH_AT + 4,
+	POINT_BYTES = POINT_FLAGS_AT + 2
+};
+
+static inline void point_put_whole(unsigned char *point, int at, size_t n_bytes, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(point + at, &v, n_bytes);
+}
+
+static inline uint64_t point_get_whole(const unsigned char *point, int at, size_t n_bytes)
+{
+	uint64_t v = 0;
+	memcpy(&v, point + at, n_bytes);
+	return le64toh(v);
+}
+
+static inline void point_put(unsigned char *point, int figure, double v)
+{
+	uint64_t bits;
+	v = isfinite(v) ? v : NAN;
+	memcpy(&bits, &v, sizeof bits);
+	point_put_whole(point, 8 * figure, sizeof bits, bits);
+}
+
+static inline double point_get(const unsigned char *point, int figure)
+{
+	uint64_t bits = point_get_whole(point, 8 * figure, sizeof bits);
+	double v;
+	memcpy(&v, &bits, sizeof v);
+	return v;
+}
 
 #endif

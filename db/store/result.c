@@ -222,6 +222,16 @@ static void bind_verdict(struct stmt *s, const struct store_cell *c)
 	stmt_double(s, ":decided_pct", c->decided_pct);
 }
 
+/** The figures of `point` that judging finds. */
+static void point_verdict(unsigned char *point, const struct store_cell *c)
+{
+	point_put(point, POINT_base_median_ms, c->base_median_ms);
+	point_put(point, POINT_change_pct, c->change_pct);
+	point_put(point, POINT_ci_low_pct, c->ci_low_pct);
+	point_put(point, POINT_ci_high_pct, c->ci_high_pct);
+	point_put_whole(point, POINT_FLAGS_AT, 2, (uint64_t)c->flags);
+}
+
 int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -250,22 +260,55 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_double(s, ":blind_pct", c->blind_pct);
 	stmt_int_or_null(s, ":epoch", c->epoch);
 	stmt_double(s, ":held_ms", c->epoch ? c->held_ms : NAN);
-	stmt_double(s, ":anchor_change_pct", c->epoch ? c->anchor_change_pct : NAN);
-	stmt_double(s, ":anchor_ci_low_pct", c->epoch ? c->anchor_ci_low_pct : NAN);
-	stmt_double(s, ":anchor_ci_high_pct", c->epoch ? c->anchor_ci_high_pct : NAN);
 	bind_verdict(s, c);
+	unsigned char point[POINT_BYTES];
+	point_put(point, POINT_flops, c->flops);
+	point_put_whole(point, POINT_EPOCH_AT, 4, (uint64_t)c->epoch);
+	point_put(point, POINT_held_ms, c->epoch ? c->held_ms : NAN);
+	point_put(point, POINT_anchor_change_pct, c->epoch ? c->anchor_change_pct : NAN);
+	point_put(point, POINT_anchor_ci_low_pct, c->epoch ? c->anchor_ci_low_pct : NAN);
+	point_put(point, POINT_anchor_ci_high_pct, c->epoch ? c->anchor_ci_high_pct : NAN);
+	point_verdict(point, c);
+	stmt_blob(s, ":point", point, sizeof point);
 	if (stmt_insert(s, &c->id, err))
 		return -1;
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)c->comparison);
 }
 
+/** The stored point of a cell, which has to be there. */
+static int get_point(struct db *db, int64_t cell, unsigned char *point, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT point FROM cell WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", cell);
+	int result = stmt_step(s, err);
+	if (result < 0)
+		return -1;
+	size_t len = 0;
+	const void *stored = result == 1 ? row_blob(s, 0, &len) : NULL;
+	if (len == POINT_BYTES)
+		memcpy(point, stored, POINT_BYTES);
+	stmt_reset(s);
+	return len == POINT_BYTES
+		       ? 0
+		       : err_set(err, ERR_DAMAGED, "database: cell %lld has no figures for its history; restore a backup",
+				 (long long)cell);
+}
+
 int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE cell SET verdict = :verdict" CELL_FOUND(CELL_SET) " WHERE id = :id", err);
+	unsigned char point[POINT_BYTES];
+	if (get_point(db, c->id, point, err) != 0)
+		return -1;
+	struct stmt *s =
+		db_stmt(db, "UPDATE cell SET verdict = :verdict, point = :point" CELL_FOUND(CELL_SET) " WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", c->id);
 	bind_verdict(s, c);
+	point_verdict(point, c);
+	stmt_blob(s, ":point", point, sizeof point);
 	return stmt_run(s, err);
 }
 

@@ -6,14 +6,14 @@
 
 #include "core/verdict/flag.h"
 #include "core/stats/stats.h"
+#include "db/store/cell_columns.h"
 #include "db/store/page.h"
 #include "db/store/repo.h"
 
 /* Only columns of the index cell_history: one walk through it, newest first. */
 #define POINTS                                                                                                                   \
-	"SELECT comparison, finished_at, target_sha, device, flops, base_median_ms, target_median_ms, change_pct, ci_low_pct, "  \
-	"ci_high_pct, verdict, flags, epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct "                 \
-	"FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND target_median_ms IS NOT NULL "
+	"SELECT comparison, finished_at, target_sha, device, target_median_ms, verdict, point FROM cell INDEXED BY "             \
+	"cell_history WHERE key = :key AND repo = :repo AND target_median_ms IS NOT NULL "
 #define SOME   "AND (:device = 0 OR device = :device) AND finished_at >= :since AND finished_at < :until "
 #define NEWEST "ORDER BY comparison DESC LIMIT :limit"
 
@@ -125,25 +125,33 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 			stmt_reset(s);
 			return -1;
 		}
-		double flops = row_double(s, 4);
-		verdict = verdict_after(verdict, row_text(s, 10));
+		size_t len;
+		const unsigned char *point = row_blob(s, 6, &len);
+		if (len != POINT_BYTES) {
+			result = err_set(err, ERR_DAMAGED, "database: a cell of comparison %lld has no figures; restore a backup",
+				(long long)row_int(s, 0));
+			stmt_reset(s);
+			return result;
+		}
+		double flops = point_get(point, POINT_flops), median_ms = row_double(s, 4);
+		verdict = verdict_after(verdict, row_text(s, 5));
 		each(arg, &(struct view_point){ .comparison = row_int(s, 0),
 				  .finished_at = row_int(s, 1),
 				  .commit = row_text(s, 2),
 				  .device = name.uuid,
-				  .base_median_ms = row_double(s, 5),
-				  .median_ms = row_double(s, 6),
-				  .tflops = tflops(flops, row_double(s, 6)),
-				  .change_pct = row_double(s, 7),
-				  .ci_low_pct = row_double(s, 8),
-				  .ci_high_pct = row_double(s, 9),
+				  .base_median_ms = point_get(point, POINT_base_median_ms),
+				  .median_ms = median_ms,
+				  .tflops = tflops(flops, median_ms),
+				  .change_pct = point_get(point, POINT_change_pct),
+				  .ci_low_pct = point_get(point, POINT_ci_low_pct),
+				  .ci_high_pct = point_get(point, POINT_ci_high_pct),
 				  .verdict = verdict,
-				  .borderline = (row_int(s, 11) & FLAG_BORDERLINE) != 0,
-				  .epoch = row_int(s, 12),
-				  .held_tflops = tflops(flops, row_double(s, 13)),
-				  .anchor_change_pct = row_double(s, 14),
-				  .anchor_ci_low_pct = row_double(s, 15),
-				  .anchor_ci_high_pct = row_double(s, 16) });
+				  .borderline = (point_get_whole(point, POINT_FLAGS_AT, 2) & FLAG_BORDERLINE) != 0,
+				  .epoch = (int64_t)point_get_whole(point, POINT_EPOCH_AT, 4),
+				  .held_tflops = tflops(flops, point_get(point, POINT_held_ms)),
+				  .anchor_change_pct = point_get(point, POINT_anchor_change_pct),
+				  .anchor_ci_low_pct = point_get(point, POINT_anchor_ci_low_pct),
+				  .anchor_ci_high_pct = point_get(point, POINT_anchor_ci_high_pct) });
 	}
 	return result;
 }

@@ -1,6 +1,8 @@
 /* Results as rows: builds found again, samples bit for bit, launches for judging again, thinning. */
 #include "fixture_result.h"
+#include "db/store/epoch.h"
 #include "db/store/sample.h"
+#include "db/view/history.h"
 
 static int setup(void **state)
 {
@@ -100,6 +102,67 @@ static void cells_read_back(void **state)
 	refused(ERR_NOT_FOUND, store_cell_insert(f->db, &again, &err));
 }
 
+static void see_point(void *arg, const struct view_point *row)
+{
+	struct view_point *seen = arg;
+	*seen = *row;
+	seen->commit = seen->device = NULL;
+}
+
+static struct view_point newest_point(struct fixture *f)
+{
+	struct view_point seen = { 0 };
+	ok(view_history(f->db, &(struct view_scope){ .repo = "kernels", .branch = "main", .cell = "a/forward" }, 1, see_point,
+		&seen, &err));
+	return seen;
+}
+
+static void a_history_shows_what_judging_again_found_in_its_old_place(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .started_at = 1, .held_mhz = 1500 };
+	snprintf(e.suite, sizeof e.suite, "ffa");
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	ok(store_epoch_insert(f->db, &e, &err));
+	int64_t id = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 77);
+	struct store_cell c = { .comparison = id,
+		.key = "a/forward",
+		.flops = 3e9,
+		.threshold_pct = 1.5,
+		.base_median_ms = 1.25,
+		.target_median_ms = 1.5,
+		.change_pct = -0.5,
+		.ci_low_pct = NAN,
+		.ci_high_pct = INFINITY,
+		.verdict = VERDICT_UNCHANGED,
+		.epoch = e.id,
+		.held_ms = 2,
+		.anchor_change_pct = -7.25,
+		.anchor_ci_low_pct = -8,
+		.anchor_ci_high_pct = -6.5 };
+	ok(store_cell_insert(f->db, &c, &err));
+	struct view_point seen = newest_point(f);
+	assert_true(seen.comparison == id && seen.finished_at == 77 && seen.epoch == e.id && !seen.borderline);
+	assert_true(seen.base_median_ms == 1.25 && seen.median_ms == 1.5 && seen.change_pct == -0.5);
+	assert_true(seen.tflops == 3e9 / 1.5 * 1e-9 && seen.held_tflops == 3e9 / 2 * 1e-9);
+	assert_true(isnan(seen.ci_low_pct) && !isfinite(seen.ci_high_pct));
+	assert_true(seen.anchor_change_pct == -7.25 && seen.anchor_ci_low_pct == -8 && seen.anchor_ci_high_pct == -6.5);
+
+	struct store_cell again;
+	assert_int_equal(store_cell_next(f->db, id, -1, &again, &err), 1);
+	again.verdict = VERDICT_REGRESSION;
+	again.flags = FLAG_BORDERLINE;
+	again.base_median_ms = 1.375;
+	again.change_pct = -9;
+	again.ci_low_pct = -10;
+	again.ci_high_pct = -8.5;
+	ok(store_cell_verdict(f->db, &again, &err));
+	seen = newest_point(f);
+	assert_true(seen.verdict == VERDICT_REGRESSION && seen.borderline && seen.base_median_ms == 1.375);
+	assert_true(seen.change_pct == -9 && seen.ci_low_pct == -10 && seen.ci_high_pct == -8.5);
+	assert_true(seen.epoch == e.id && seen.held_tflops == 3e9 / 2 * 1e-9 && seen.anchor_change_pct == -7.25);
+}
+
 /** Three launches of one cell, the third without clocks when `clocks` is false. */
 static int64_t put_timings(struct fixture *f, struct result *r, bool clocks)
 {
@@ -178,6 +241,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cached_builds_are_found_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(comparisons_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(cells_read_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_history_shows_what_judging_again_found_in_its_old_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(samples_come_back_bit_for_bit, setup, teardown),
 		cmocka_unit_test_setup_teardown(thinning_keeps_the_estimates, setup, teardown),
 	};
