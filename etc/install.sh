@@ -19,7 +19,7 @@ put 755 build/bin/flopwatchd "$prefix/sbin"
 for program in flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send; do
 	put 755 "build/bin/$program" "$prefix/libexec/flopwatch"
 done
-put 644 kernels/fw_*.h "$prefix/include/flopwatch"
+for header in kernels/fw_*.h; do put 644 "$header" "$prefix/include/flopwatch"; done
 for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h; do put 644 "daemon/kit/$file" "$prefix/include/flopwatch"; done
 for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h flopwatch.py; do put 644 "daemon/kit/$file" "$prefix/share/flopwatch/kit"; done
 for suite in etc/suites/*.yaml; do put 644 "$suite" "$prefix/share/flopwatch/suites"; done

@@ -105,9 +105,8 @@ struct fw_info {
 	uint64_t workspace_bytes; /* 256-aligned scratch; anyone may overwrite it between two whole calls */
 	uint64_t persist_bytes;   /* 256-aligned; kept between calls */
 	const char *config; /* "BLOCK_M=128 BLOCK_N=128 STAGES=2", shown beside figures; handed back to plan it pins the choice */
-	const struct fw_candidate
-		*candidate;    /* candidate[n_candidates] that were tried, the chosen one among them; shown, never trusted */
-	uint64_t n_candidates; /* 0: none was, or they are not told */
+	const struct fw_candidate *candidate; /* [n_candidates] that were tried, with the chosen one; shown, never trusted */
+	uint64_t n_candidates;                /* 0: none was, or they are not told */
 };
 
 struct fw_io {
