@@ -23,9 +23,14 @@
 				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config, j.every_cell FROM job j JOIN repo r ON r.id = j.repo "
 
 /* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
+#define BRANCH_SERVED "(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch)"
+
+/* A branch stands where it came, or, once it was served, where that was: it waits for all that were there by then. Every other turn
+ * of a repository goes to who came last and was not served since, so that one push does not wait for a thousand that came before it. */
 #define NEXT_FIRST                                                                                                               \
 	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "                     \
-	"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch), j.id "
+	"CASE WHEN (SELECT turns FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" BRANCH_SERVED ", 0) "          \
+	"< j.queued_at THEN -j.id ELSE max(j.queued_at, coalesce(" BRANCH_SERVED ", 0)) END, j.id "
 
 #define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
@@ -371,6 +376,15 @@ int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const cha
 	return change_one(db, s, id, "is not queued any more", err);
 }
 
+static int count_turn(struct db *db, int64_t job, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE repo SET turns = turns + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", job);
+	return stmt_run(s, err);
+}
+
 int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -384,7 +398,7 @@ int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce,
 	stmt_int_or_null(s, ":device", device);
 	stmt_text(s, ":nonce", nonce);
 	stmt_int(s, ":now", now_ms);
-	return change_one(db, s, id, "is not queued any more", err);
+	return change_one(db, s, id, "is not queued any more", err) != 0 ? -1 : count_turn(db, id, err);
 }
 
 int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err)

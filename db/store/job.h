@@ -58,7 +58,8 @@ int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struc
  */
 int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err);
 /**
- * The next queued job to run, its base and suite resolved: higher priority first, then the repository and branch that were served longest ago, then age.
+ * The next queued job to run, its base and suite resolved: higher priority first, then the repository that was served longest ago; of its
+ * branches by turns the one that waits longest since it came or was served, and the one that came last.
  * Jobs that ask for another kind of device, or for another device, are passed over, and those of repositories in `held`, a JSON array of ids.
  * 1 found, 0 none, -1.
  */

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
-make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/bench/bench_page build/tests/modules/good.so build/tests/bench/bench_clock
+make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/bench/bench_page build/tests/modules/good.so build/tests/bench/bench_clock build/tests/bench/bench_flood
 
 target() { # name, comparison, bound: beside a figure, what it is meant to be
 	echo "bench $1 target $2 $3"
@@ -26,6 +26,8 @@ target tail.every_10th.sparse 90 pct_of_groups
 target tail.false 1 per_10000_cells
 build/tests/bench/bench_trend tests/data/gpu-recorded 300
 build/tests/bench/bench_clock "$samples"
+build/tests/bench/bench_flood
+target queue.flood_1000.single_p95 3 job_lengths
 
 # ---- programs by turns, and one after the other, on a busy machine
 tests/bench/bench_turns.sh
