@@ -11,6 +11,7 @@
 #include "core/protocol/protocol.h"
 #include "flopwatchd/executor/connect.h"
 #include "flopwatchd/look/say.h"
+#include "flopwatchd/runtime/config_worker.h"
 
 enum { HELLO_MAX_BYTES = 1 << 20, ERRORS_MAX_BYTES = 1 << 16 };
 static const int64_t hello_ns = INT64_C(60000000000);
@@ -77,7 +78,7 @@ static void look_at_devices(const struct config *c, const struct config_worker *
 {
 	const struct msg_device *found = NULL;
 	for (int i = 0; i < hello->n_devices && !found; i++)
-		if (w->device == DEVICE_ANY || hello->device[i].kind == w->device)
+		if (config_worker_wants(w, hello->device[i].kind, hello->device[i].index, hello->device[i].uuid))
 			found = &hello->device[i];
 	if (found)
 		look_say(LOOK_OK, "worker", "", "%s measures on %s %s (%s)", w->name, device_kind_name(found->kind), found->uuid,
@@ -113,8 +114,52 @@ static void probe_instead(const struct config *c, struct config_worker *w)
 	}
 }
 
+/* What a scheduler has to give is asked of it alone: an allocation may be hours away, and would take a GPU from somebody. */
+static void look_at_slurm(const struct config_worker *w)
+{
+	const char *env[CONNECT_ENV_MAX], *argv[] = { "sinfo", "--noheader", "--format=%D nodes %T with %G", NULL, NULL };
+	char text[CONNECT_ENV_MAX][CONNECT_ENV_TEXT], partition[160];
+	static const char *const needed[] = { "srun", "squeue", "scancel" };
+	struct fw_err err = { 0 };
+	struct proc_exit how = { 0 };
+	struct buf out, errors;
+	snprintf(partition, sizeof partition, "--partition=%s", w->slurm.partition);
+	if (w->slurm.partition[0])
+		argv[3] = partition;
+	buf_init(&out, HELLO_MAX_BYTES);
+	buf_init(&errors, ERRORS_MAX_BYTES);
+	connect_environment(env, text);
+	struct proc_spec spec = { .argv = argv, .env = env };
+	int result = proc_run(&spec, NULL, &out, &errors, hello_ns / 1000000, &how, &err);
+	for (size_t i = 0; result == 0 && i < sizeof needed / sizeof needed[0]; i++) {
+		char path[4096];
+		result = proc_sibling(needed[i], path, sizeof path, &err);
+	}
+	if (result == 0 && how.status != 0)
+		result =
+			err_set(&err, ERR_IO, "%.*s", (int)strcspn(errors.data, "\n"), errors.len ? errors.data : "sinfo failed");
+	for (size_t i = 0; i < out.len; i++)
+		if (out.data[i] == '\n')
+			out.data[i] = i + 1 < out.len ? ';' : '\0';
+	if (result != 0)
+		look_say(LOOK_FAIL, "worker", "install Slurm's client programs, and let SLURM_CONF name its configuration",
+			"%s: %s", w->name, err.text);
+	else if (out.len == 0)
+		look_say(LOOK_FAIL, "worker", "see sinfo; name another partition", "%s: there is no partition %s", w->name,
+			w->slurm.partition);
+	else
+		look_say(LOOK_OK, "worker", "", "%s asks Slurm, which has %s", w->name, out.data);
+	buf_fini(&out);
+	buf_fini(&errors);
+}
+
 static void look_at_worker(const struct config *c, const struct config_worker *configured)
 {
+	if (config_worker_is_slurm(configured)) {
+		look_at_slurm(configured);
+		return;
+	}
+
 	struct fw_err err = { 0 };
 	struct connection to;
 	struct msg hello = { 0 };
