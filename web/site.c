@@ -12,6 +12,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/", page_overview, HTTP_READ, NULL },
 	{ "GET", "/comparisons", page_comparisons, HTTP_READ, NULL },
 	{ "GET", "/comparisons/{id}", page_comparison, HTTP_READ, NULL },
+	{ "GET", "/compare", page_compare, HTTP_READ, NULL },
 	{ "GET", "/history", page_history, HTTP_READ, NULL },
 	{ "GET", "/jobs", page_jobs, HTTP_READ, NULL },
 	{ "GET", "/jobs/{id}", page_job, HTTP_READ, NULL },

@@ -43,6 +43,7 @@ export async function pagesOf(server, { comparison, cell, items }) {
 		queue: "/jobs",
 		job: `/jobs/${comparison.job}`,
 		devices: "/devices",
+		compare: "/compare",
 		help: "/help",
 		glossary: "/glossary",
 		api: "/api",

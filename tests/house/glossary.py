@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CORE = ROOT / "daemon/core"
 # where the words are: a file, and what stands before the list
 LISTS = [(f"state/{name}.c", "names[") for name in ("alertkind", "devicestate", "jobkind", "jobstate", "series")]
-LISTS += [("verdict/verdict.c", "names["), ("verdict/verdict.c", "beside_peer["), ("verdict/flag.c", "words_of["), ("protocol/record.c", "failures["),
+LISTS += [("verdict/verdict.c", "names["), ("verdict/verdict.c", "beside["), ("verdict/flag.c", "words_of["), ("protocol/record.c", "failures["),
           ("cause/cause.c", "cause_kind_names["), ("cause/cause.c", "cause_confidence_names[")]
 wrong = []
 

@@ -1,6 +1,9 @@
 /* What people change over HTTP: jobs, devices, bisects and alerts. */
 #include "site_fill.h"
 
+#define PLAIN_FORM "Content-Type: application/x-www-form-urlencoded\r\n"
+#define PAGE_FORM  PLAIN_FORM "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
+
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
 static void test_job_post(void **state)
@@ -22,6 +25,12 @@ static void test_job_post(void **state)
 	assert_int_equal(a.status, 201);
 	answer_free(&a);
 	assert_string_equal(run->asked.what, "enqueue kernels - x - - - 0\n");
+	run->asked.what[0] = '\0';
+	a = ask_with(
+		run, "POST", "/api/v1/jobs", PAGE_FORM, "repo=kernels&base=main&target=x", 31); /* from a page, back to one */
+	assert_int_equal(a.status, 303);
+	assert_string_equal(header_of(&a, "Location"), "/jobs/4711");
+	answer_free(&a);
 	run->asked.what[0] = '\0';
 	static const struct {
 		const char *body, *says;
@@ -74,8 +83,6 @@ static void test_daemon_refuses(void **state)
 }
 
 /* As browsers send one: they would rather have a page. */
-#define PLAIN_FORM "Content-Type: application/x-www-form-urlencoded\r\n"
-#define PAGE_FORM  PLAIN_FORM "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
 
 static void test_job_and_device_verbs(void **state)
 {

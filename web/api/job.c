@@ -173,7 +173,10 @@ static void job_post(void *arg, struct http_request *r, struct http_response *re
 	} else if (site->act->enqueue(site->control, &wish, &id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
-		answer_new(response, "jobs", id, jobstate_name(JOBSTATE_QUEUED));
+		char page[48];
+		snprintf(page, sizeof page, "/jobs/%lld", (long long)id);
+		if (!write_back_to(r, response, page))
+			answer_new(response, "jobs", id, jobstate_name(JOBSTATE_QUEUED));
 	}
 	json_decref(root);
 }

@@ -68,7 +68,12 @@ static int filter_form(struct site *site, struct buf *out, const struct view_fil
 		snprintf(one, sizeof one, "%.*s", (int)strcspn(word, " "), word);
 		layout_option(out, one, NULL, filter->verdict);
 	}
-	emit_raw(out, "</select></label><button>Show</button></form>\n");
+	emit_raw(out, "</select></label><button>Show</button><a class=button href=\"/compare");
+	if (filter->repo && *filter->repo) {
+		emit_raw(out, "?repo=");
+		emit_argument(out, filter->repo);
+	}
+	emit_raw(out, "\">Compare any two</a></form>\n");
 	return result;
 }
 

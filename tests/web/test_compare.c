@@ -1,0 +1,72 @@
+/* /compare: any two commits, by branch or by digits, lead to their comparison, or to the button that asks for one. */
+#include "site_fill.h"
+
+static struct answer ask(struct run *run, const char *base, const char *target)
+{
+	char path[400];
+	snprintf(path, sizeof path, "/compare?repo=kernels&base=%s&target=%s", base, target);
+	return get(run, path);
+}
+
+static void two_that_were_compared_lead_to_their_comparison(void **state)
+{
+	struct run *run = *state;
+	char digits[13];
+	fill(run);
+	struct answer a = ask(run, "main", "team/a%2Bb"); /* as people read it */
+	assert_int_equal(a.status, 303);
+	assert_string_equal(header_of(&a, "Location"), "/comparisons/2");
+	answer_free(&a);
+	snprintf(digits, sizeof digits, "%s", fixture_sha(0xb2));
+	a = ask(run, "main", digits);
+	assert_int_equal(a.status, 303);
+	assert_string_equal(header_of(&a, "Location"), "/comparisons/2");
+	answer_free(&a);
+}
+
+static void two_that_were_not_can_be_measured(void **state)
+{
+	struct run *run = *state;
+	char wanted[200];
+	fill(run);
+	struct answer a = ask(run, "team/a%2Bb", "main"); /* the other way round is another question */
+	assert_int_equal(a.status, 200);
+	assert_non_null(strstr(a.body, "These two were not compared yet"));
+	assert_non_null(strstr(a.body, "<form method=post action=/api/v1/jobs>"));
+	snprintf(wanted, sizeof wanted, "name=base value=\"%s\"", fixture_sha(0xb2));
+	assert_non_null(strstr(a.body, wanted));
+	snprintf(wanted, sizeof wanted, "name=target value=\"%s\"", fixture_sha(0xb1));
+	assert_non_null(strstr(a.body, wanted));
+	assert_non_null(strstr(a.body, "<option value=\"team/a+b\">a faster tile</option>"));
+	answer_free(&a);
+}
+
+static void what_nobody_knows_is_said(void **state)
+{
+	struct run *run = *state;
+	fill(run);
+	struct answer a = ask(run, "nobody%3Cb%3E", "main");
+	assert_int_equal(a.status, 200);
+	assert_non_null(strstr(a.body, "Base: no branch and no commit is called <b>nobody&lt;b&gt;</b>"));
+	assert_null(strstr(a.body, "Target: "));
+	assert_null(strstr(a.body, "id=measure"));
+	answer_free(&a);
+	a = get(run, "/compare"); /* the form alone, of the first repository */
+	assert_int_equal(a.status, 200);
+	assert_non_null(strstr(a.body, "<option value=\"kernels\" selected>"));
+	assert_null(strstr(a.body, "banner"));
+	answer_free(&a);
+	a = get(run, "/compare?repo=nobody");
+	assert_int_equal(a.status, 404);
+	answer_free(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(two_that_were_compared_lead_to_their_comparison, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(two_that_were_not_can_be_measured, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(what_nobody_knows_is_said, run_setup, run_teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

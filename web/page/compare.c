@@ -1,0 +1,181 @@
+/* Any two commits, chosen by branch or by a few digits: the comparison that there is of them, or a button that asks for one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "db/view/branch.h"
+#include "db/view/comparison.h"
+#include "web/answer/answer.h"
+#include "web/answer/site.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/html/picker.h"
+#include "web/page/page.h"
+
+enum { OFFERED_MAX = 200, PREFIX_MIN = 4, SUBJECT_BYTES = 200 };
+
+/* What somebody wrote for one side, and the commit that it means. */
+struct side {
+	const char *label, *field, *asked;
+	char sha[65], subject[SUBJECT_BYTES];
+	const char *repo;
+	int n; /* commits that it fits */
+};
+
+static void take_branch(void *arg, const struct view_branch *row)
+{
+	struct side *s = arg;
+	s->n++;
+	snprintf(s->sha, sizeof s->sha, "%s", row->commit);
+	snprintf(s->subject, sizeof s->subject, "%s", row->subject);
+}
+
+static void take_commit(void *arg, const struct view_commit *row)
+{
+	struct side *s = arg;
+	if (strcmp(row->repo, s->repo) != 0)
+		return;
+	s->n++;
+	snprintf(s->sha, sizeof s->sha, "%s", row->sha);
+	snprintf(s->subject, sizeof s->subject, "%s", row->subject);
+}
+
+/* A branch by its name stands for its tip; else these are the first digits of a commit. */
+static int resolve(struct db *db, int64_t repo, struct side *s, struct fw_err *err)
+{
+	enum { LOOKED_AT = 50 }; /* a commit may be in several repositories */
+	size_t len = strlen(s->asked);
+	const struct view_branch_filter named = { .repo = repo, .name = s->asked, .display = s->asked, .limit = 2 };
+	if (len == 0)
+		return 0;
+	if (view_branches(db, &named, take_branch, s, err) != 0)
+		return -1;
+	if (s->n || len < PREFIX_MIN || strspn(s->asked, "0123456789abcdef") != len)
+		return 0;
+	return view_commits(db, s->asked, LOOKED_AT, take_commit, s, err);
+}
+
+/* ---- the form --------------------------------------------------------------------------------------------------------- */
+
+static void offer(void *arg, const char *name, const char *display, const char *subject)
+{
+	struct buf *out = arg;
+	(void)name;
+	layout_option(out, display, subject, NULL);
+}
+
+static int form(struct db *db, struct buf *out, const char *repo, int64_t id, const struct side *side, struct fw_err *err)
+{
+	emit_raw(out, "<form class=filter action=/compare>");
+	int result = picker_repo(out, db, repo, false, err);
+	for (int i = 0; i < 2; i++) {
+		emit_rawf(out,
+			"<label class=grow>%s <input type=search name=%s list=refs placeholder=\"branch or commit\" value=\"",
+			side[i].label, side[i].field);
+		emit_attribute(out, side[i].asked);
+		emit_raw(out, "\"></label>");
+	}
+	emit_raw(out, "<button>Compare</button><datalist id=refs>");
+	if (result == 0 && id)
+		result = view_branch_names(db, id, OFFERED_MAX, offer, out, err);
+	emit_raw(out, "</datalist></form>\n");
+	return result;
+}
+
+/* ---- what there is ---------------------------------------------------------------------------------------------------- */
+
+static void say_unknown(struct buf *out, const struct side *s)
+{
+	emit_rawf(out, "<p class=\"banner warn\">%s: ", s->label);
+	if (s->n > 1)
+		emit_rawf(out, "%d commits or branches are called ", s->n);
+	else
+		emit_raw(out, "no branch and no commit is called ");
+	emit_raw(out, "<b>");
+	emit_text(out, s->asked);
+	emit_raw(out, s->n > 1 ? "</b>; say more of it.</p>\n"
+			       : "</b>; a commit needs four digits, and has to have been pushed.</p>\n");
+}
+
+static void hidden(struct buf *out, const char *name, const char *value)
+{
+	emit_rawf(out, "<input type=hidden name=%s value=\"", name);
+	emit_attribute(out, value);
+	emit_raw(out, "\">");
+}
+
+static void offer_to_measure(struct buf *out, const char *repo, const struct side *side)
+{
+	emit_raw(out, "<section class=card id=measure><h2>These two were not compared yet</h2><dl class=facts>");
+	for (int i = 0; i < 2; i++) {
+		emit_rawf(out, "<dt>%s</dt><dd>", side[i].label);
+		layout_commit(out, side[i].sha);
+		emit_raw(out, " ");
+		emit_text(out, side[i].subject);
+		emit_raw(out, "</dd>");
+	}
+	emit_raw(out, "</dl><form method=post action=/api/v1/jobs>");
+	hidden(out, "repo", repo);
+	hidden(out, "base", side[0].sha);
+	hidden(out, "target", side[1].sha);
+	emit_raw(out, "<p><button>Measure them</button></p></form></section>\n");
+}
+
+struct first {
+	char name[128];
+};
+
+static void take_first(void *arg, const struct view_repo *row)
+{
+	struct first *first = arg;
+	if (!first->name[0] && strcmp(row->state, "gone") != 0)
+		snprintf(first->name, sizeof first->name, "%s", row->name);
+}
+
+/* Where the two were compared its address is the answer. */
+static int answer(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+{
+	struct buf *out = &response->body;
+	struct side side[2] = { { .label = "Base", .field = "base" }, { .label = "Target", .field = "target" } };
+	struct first first = { "" };
+	struct fw_err why = { 0 };
+	const char *repo = http_query(r, "repo");
+	int64_t id = 0, comparison;
+	bool asked = true, known = true;
+	if ((!repo || !*repo) && view_repos(site->db, take_first, &first, err) != 0)
+		return -1;
+	repo = repo && *repo ? repo : first.name;
+	if (*repo && view_repo_id(site->db, repo, &id, err) != 0)
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		side[i].repo = repo;
+		side[i].asked = http_query(r, side[i].field) ? http_query(r, side[i].field) : "";
+		if (id && resolve(site->db, id, &side[i], err) != 0)
+			return -1;
+		asked &= *side[i].asked != '\0';
+		known &= side[i].n == 1;
+	}
+	if (asked && known && view_compare(site->db, repo, side[0].sha, side[1].sha, NULL, &comparison, &why) == 0) {
+		snprintf(response->location, sizeof response->location, "/comparisons/%lld", (long long)comparison);
+		response->status = 303;
+		return 0;
+	}
+	if (why.code && why.code != ERR_NOT_FOUND)
+		return err_set(err, why.code, "%s", why.text);
+	layout_begin(response, "Compare", "comparisons");
+	if (form(site->db, out, repo, id, side, err) != 0)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (*side[i].asked && side[i].n != 1)
+			say_unknown(out, &side[i]);
+	if (asked && known)
+		offer_to_measure(out, repo, side);
+	layout_end(response);
+	return 0;
+}
+
+void page_compare(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct fw_err err = { 0 };
+	if (answer(arg, r, response, &err) != 0)
+		answer_error(r, response, &err);
+}
