@@ -1,6 +1,7 @@
 /* What people change over HTTP: jobs, devices, bisects and alerts. */
 #include "site_fill.h"
 
+/* As browsers send one: they would rather have a page. */
 #define PLAIN_FORM "Content-Type: application/x-www-form-urlencoded\r\n"
 #define PAGE_FORM  PLAIN_FORM "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
 
@@ -81,8 +82,6 @@ static void test_daemon_refuses(void **state)
 		assert_problem(post(run, "/api/v1/devices/sim-0/pause", ""), codes[i].status, "because");
 	}
 }
-
-/* As browsers send one: they would rather have a page. */
 
 static void test_job_and_device_verbs(void **state)
 {

@@ -86,7 +86,8 @@ static bool stands_before(const struct comparison_cell *a, const struct comparis
 {
 	if (*sort || comparison_is_quiet(a->verdict))
 		return is_before(a, b, sort);
-	return a->verdict != b->verdict ? a->verdict < b->verdict : is_before(a, b, "change");
+	return a->verdict != b->verdict ? a->verdict < b->verdict
+					: is_before(a, b, a->verdict == VERDICT_IMPROVEMENT ? "-change" : "change");
 }
 
 /* Rows of one table, by insertion: there are few, and the order of equals stays. `like` NULL: those that something happened to. */
@@ -175,8 +176,10 @@ static int moved(struct tables *t, struct fw_err *err)
 	if (t->rows.n == 0)
 		return 0;
 	emit_rawf(t->out, "<section><h2>%s <small>%d of %d cells</small></h2>",
-		t->c->verdict == VERDICT_REGRESSION ? "What moved, the greatest loss first" : "What to look at", t->rows.n,
-		t->c->n_cells);
+		t->c->verdict == VERDICT_REGRESSION    ? "What moved, the greatest loss first"
+		: t->c->verdict == VERDICT_IMPROVEMENT ? "What moved, the greatest gain first"
+						       : "What to look at",
+		t->rows.n, t->c->n_cells);
 	int result = table(t, true, err);
 	emit_raw(t->out, "</section>\n");
 	return result;
