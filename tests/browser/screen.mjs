@@ -85,5 +85,13 @@ for (const width of [390, 900, 1440])
 		await page2.context().close();
 		await page.context().close();
 	}
+for (const address of ["/", "/comparisons", "/jobs", "/devices", "/alerts"])
+	for (const width of [390, 900]) {
+		const page = await open(width, "light", address);
+		const out = await page.evaluate(() => [...document.querySelectorAll(".scroll, main")]
+			.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => `${box.innerText.slice(0, 60)}: ${box.scrollWidth} in ${box.clientWidth}`));
+		result(out.length === 0, `${address} at ${width}: no table runs out of its box`, out.join("\n"));
+		await page.context().close();
+	}
 await browser.close();
 end();

@@ -275,11 +275,13 @@ void layout_table(struct buf *out, int n, const char *const *columns)
 	emit_raw(out, "<div class=scroll tabindex=0><table><thead><tr>");
 	for (int i = 0; i < n; i++) {
 		const char *name = columns[i];
-		bool is_wide = *name == '~', is_number = name[is_wide] == '>';
-		emit_rawf(out, "<th scope=col%s>",
-			is_wide     ? is_number ? " class=\"n w\"" : " class=w"
-			: is_number ? " class=n"
-				    : "");
+		bool is_extra = *name == '^', is_wide = *name == '~' || is_extra, is_number = name[is_wide] == '>';
+		const char *when = is_extra ? "x" : is_wide ? "w" : "";
+		if (is_number || *when)
+			emit_rawf(out, "<th scope=col class=\"%s%s%s\">", is_number ? "n" : "", is_number && *when ? " " : "",
+				when);
+		else
+			emit_raw(out, "<th scope=col>");
 		emit_text(out, name + is_wide + is_number);
 	}
 	emit_raw(out, "</tr></thead><tbody>\n");

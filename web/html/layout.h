@@ -43,7 +43,7 @@ void layout_commit(struct buf *out, const char *sha);
 void layout_sha(struct buf *out, const char *sha);
 /** A branch by its key, as people read it. */
 void layout_branch(struct buf *out, const char *key);
-/** Names of columns as a table's head row; a name begins with '>' for numbers, '~' to leave it out on narrow screens. */
+/** Names of columns as a table's head row; a name begins with '>' for numbers, '~' to leave it out on narrow screens, '^' on all but wide ones. */
 void layout_table(struct buf *out, int n, const char *const *columns);
 void layout_table_end(struct buf *out);
 /** Link to the rows after `last`, when this page is full. */

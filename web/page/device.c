@@ -182,11 +182,11 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	d->n++;
 	emit_raw(out, "<tr><th scope=row class=wrap>");
 	emit_text(out, row->cell);
-	emit_raw(out, "</th><td class=w>");
+	emit_raw(out, "</th><td class=x>");
 	emit_text(out, row->repo);
-	emit_raw(out, "</td><td class=w>");
+	emit_raw(out, "</td><td class=x>");
 	emit_text(out, row->device_name);
-	emit_rawf(out, "</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=n>",
+	emit_rawf(out, "</td><td class=\"n x\">%d</td><td class=\"n x\">%d</td><td class=\"n w\">%d</td><td class=n>",
 		row->comparisons, row->alarms, row->launches);
 	percent(out, row->tau0_pct);
 	emit_raw(out, "</td><td class=n>");
@@ -203,7 +203,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 
 static int draw_calibration(struct drawing *d, struct fw_err *err)
 {
-	static const char *const columns[] = { "Cell", "~Repository", "~Device", "~>Comparisons", "~>False alarms", "~>Launches",
+	static const char *const columns[] = { "Cell", "^Repository", "^Device", "^>Comparisons", "^>False alarms", "~>Launches",
 		">Scatter", ">Loss it calls", "", "~Newest (UTC)" };
 	struct buf *page = d->out, rows;
 	buf_init(&rows, 4 << 20);

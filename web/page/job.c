@@ -148,7 +148,7 @@ static void waiting_line(void *arg, const struct view_job *row)
 	char id[24];
 	double usual = usual_s(d->site, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
-	emit_rawf(out, "<tr><td class=n>%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
+	emit_rawf(out, "<tr><td class=\"n w\">%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
 	job_name(out, row);
 	emit_raw(out, "</td><td class=\"w wrap\">");
 	emit_text(out, *row->state_why ? row->state_why : "waits for a device");
@@ -216,7 +216,7 @@ static int draw_running(struct drawing *d, struct fw_err *err)
 
 static int draw_waiting(struct drawing *d, struct fw_err *err)
 {
-	static const char *const columns[] = { ">Place", "Job", "For", "~Why it waits", "~Queued (UTC)", ">Starts in", "" };
+	static const char *const columns[] = { "~>Place", "Job", "For", "~Why it waits", "~Queued (UTC)", ">Starts in", "" };
 	struct buf *page = d->out, rows;
 	buf_init(&rows, 4 << 20);
 	d->n = 0;
