@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/jsonw.h"
 #include "core/verdict/explain.h"
+#include "worker/report_work.h"
 
 enum { TEXT_MAX = 4 << 20 };
 
@@ -243,6 +244,7 @@ int report_text(const struct bench *b, const char *suite, FILE *out)
 	for (i = 0; i < b->n_cells; i++)
 		if (is_first_of_group(b, i))
 			table(b, b->cells[i].group, width, &text);
+	report_work_text(b, &text);
 	buf_printf(&text, "%s: %s, suite %s, %d cells, %d launches, device held %.1f s of %.1f s, isolation %s\n",
 		verdict_name(report_verdict(b)), b->device.name, suite, b->n_cells, b->launches, b->gpu_s,
 		(double)clock_mono_ns() * 1e-9 - b->started_s, sandbox_isolation(b->sandbox));
@@ -313,6 +315,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	jsonw_kv_string(j, "class", blamed ? t->failure : "");
 	jsonw_kv_string(j, "role", blamed ? role_name(t->role) : "");
 	jsonw_kv_string(j, "detail", t ? t->detail : c->judgement.reason[0] ? c->judgement.reason : f.mean.reason);
+	report_work_json(b, cell, j);
 	jsonw_object_end(j);
 }
 

@@ -38,7 +38,7 @@ static void good_ones_pass(void **state)
 	for (int i = 0; i < r.n; i++) {
 		if (r.record[i].t != MSG_WORK)
 			continue;
-		work++;
+		work += r.record[i].u.work.taken_bytes < 0; /* told again with what a call took */
 		assert_true(r.record[i].u.work.flops_issued > 0);
 		assert_true(r.record[i].u.work.phases & FW_RUN);
 		const struct msg_work *w = &r.record[i].u.work;
@@ -172,6 +172,26 @@ static void an_unknown_provider_is_told(void **state)
 	run_result_fini(&r);
 }
 
+static void what_a_call_takes_is_measured(void **state)
+{
+	static struct run_result r;
+	const char *const hoards[] = { "hoards" }, *const good[] = { "good" };
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
+	int index[1];
+	int64_t taken[2] = { -1, -1 };
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct msg_run run = small_run(RUN_CHECK, "cpu", k ? hoards : good, 1, cell, index, 1);
+		run_task(&run, &r);
+		for (int i = 0; i < r.n; i++)
+			if (r.record[i].t == MSG_WORK)
+				taken[k] = r.record[i].u.work.taken_bytes;
+		run_result_fini(&r);
+	}
+	assert_true(taken[0] >= 0 && taken[0] < 48 << 20);
+	assert_true(taken[1] >= 60 << 20);
+}
+
 static const struct msg_work *work_told(const struct run_result *r)
 {
 	for (int i = 0; i < r->n; i++)
@@ -233,7 +253,7 @@ static void a_search_is_not_told_of_one_that_is_pinned(void **state)
 		const struct msg_work *w = &r.record[i].u.work;
 		if (r.record[i].t != MSG_WORK)
 			continue;
-		told++;
+		told += w->taken_bytes < 0;
 		assert_int_equal(w->tried.n, w->cell == index[1] ? 0 : 9);
 		if (w->cell == index[1])
 			assert_string_equal(w->config, "TILE=5");
@@ -294,6 +314,7 @@ int main(void)
 		cmocka_unit_test(each_fault_has_its_class),
 		cmocka_unit_test(a_backward_is_not_tried_on_a_wrong_forward),
 		cmocka_unit_test(an_unknown_provider_is_told),
+		cmocka_unit_test(what_a_call_takes_is_measured),
 		cmocka_unit_test(what_a_search_tried_is_told),
 		cmocka_unit_test(a_search_is_not_told_of_one_that_is_pinned),
 		cmocka_unit_test(a_task_is_taken_away),

@@ -163,7 +163,7 @@ static void masks_are_reported(void **state)
 	assert_non_null(strstr(a.body, "banded, keep 0.1, block 64"));
 	assert_non_null(strstr(a.body, ", forward</th><td class=n>2.00</td><td class=n>2.50</td><td class=n>10.00</td>"));
 	assert_non_null(strstr(a.body, "<td class=n>8192 / 512</td><td class=n>16.00</td><td class=n>16.00</td>"));
-	assert_non_null(strstr(a.body, "tensors and workspace, measured"));
+	assert_non_null(strstr(a.body, "tensors and workspace, as allocated"));
 	answer_free(&a);
 }
 

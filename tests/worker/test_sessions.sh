@@ -316,6 +316,22 @@ is "profile: one that ignores it is not" "$(swapped honest_tuner good)" "0 1"
 like "and it is told" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: naive: plan was handed the configuration `TILE=[0-7]` and chose `NAIVE=1`'
 is "profile: one that refuses it is not" "$(swapped good honest_tuner)" "0 1"
 like "which is told" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: its provider does not take it'
+# beside times: memory, and what masks leave out
+cat >"$tmp/sparse.yaml" <<'YAML'
+suite: sparse
+family: attention
+common: {nhq: 2, nhk: 1, headdim: 64, dtype: bf16}
+block_sparse: {seqlens: [128], sparsity_ratios: [0.5], block_sizes: [32], dense_reference: true}
+directions: [forward]
+seed: 42
+threshold_pct: 1.5
+budget_s: 60
+YAML
+beside() { "$worker" compare --suite "$tmp/sparse.yaml" --device sim --base "$modules/good.so" --target "$tmp/other.so" --quick "$@" 2>"$tmp/log"; }
+beside >"$tmp/beside"
+like "compare: memory stands beside times" "$(cat "$tmp/beside")" '^memory: GB/s claimed, MB measured +base GB/s'
+like "and what a mask leaves out" "$(cat "$tmp/beside")" '^attention/block_sparse/.*forward +target fully masked blocks 8/16 \(50 %\).*; [12]\.[0-9]+ times as fast as dense, 1/density 2\.00$'
+is "as JSON, too" "$(beside --json | jq -c '[.cells[] | select(.work.target.sparsity) | [.work.target.allocated_mb > 0, .over_baseline.ideal, .work.target.contradiction]]')" '[[true,2,null]]'
 fails "compare: a wrong target" 1 compare --base "$modules/good.so" --target "$modules/wrong_result.so" --cells '*full*/forward'
 like "says what is wrong" "$out" 'warning: .*full.*failed: target wrong: '
 ok "compare: one cell, quick" compare --base "$modules/good.so" --target "$tmp/other.so" --cells '*causal*forward' --quick --json

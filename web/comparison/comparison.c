@@ -105,9 +105,9 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 	PASSED("parts"), PASSED("change_raw_pct"), PASSED("beta"), CELL("launches", JSONR_WHOLE, launches),
 	CELL("samples", JSONR_WHOLE, samples), PASSED("mean"), PASSED("phases"), PASSED("call"), PASSED("sustained"),
 	PASSED("slow_calls"), PASSED("enqueue"), INNER("clock", cell_clock), PASSED("error_ratio"), PASSED("flops_issued"),
-	PASSED("moved"), PASSED("workspace"), CELL("blocks_kept", JSONR_NUMBER, blocks_kept), PASSED("peak"), PASSED("sparsity"),
-	INNER("over_baseline", cell_over_baseline), { JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers },
-	PASSED("nodes"), LAST };
+	PASSED("moved"), PASSED("workspace"), CELL("blocks_kept", JSONR_NUMBER, blocks_kept), PASSED("peak"), PASSED("taken"),
+	PASSED("sparsity"), INNER("over_baseline", cell_over_baseline),
+	{ JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers }, PASSED("nodes"), LAST };
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \

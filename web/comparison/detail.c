@@ -107,8 +107,10 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 		of_side(cell, "error_ratio", "target"), NAN, "", "not checked");
 	pair_row(out, "workspace", "MB", of_side(cell, "workspace", "base_bytes") / 1e6,
 		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not said");
-	pair_row(out, "tensors and workspace, measured", "MB", of_side(cell, "peak", "base_bytes") / 1e6,
+	pair_row(out, "tensors and workspace, as allocated", "MB", of_side(cell, "peak", "base_bytes") / 1e6,
 		of_side(cell, "peak", "target_bytes") / 1e6, NAN, "%.1f", "not counted");
+	pair_row(out, "taken beside these, measured", "MB", of_side(cell, "taken", "base_bytes") / 1e6,
+		of_side(cell, "taken", "target_bytes") / 1e6, NAN, "%.1f", "this device does not tell");
 	pair_row(out, "beside its dense case", "times as fast", cell->base_over_baseline, cell->target_over_baseline, NAN, "",
 		NULL);
 }

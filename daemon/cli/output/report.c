@@ -210,6 +210,49 @@ static void sparse_table(const json_t *cells, FILE *out)
 	}
 }
 
+static double of_side(const json_t *cell, const char *object, const char *key)
+{
+	return value_number(json_object_get(cell, object), key);
+}
+
+static void figure_cell(struct table *t, double v)
+{
+	if (isfinite(v))
+		table_cell(t, "%.4g", v);
+	else
+		table_cell(t, "-");
+}
+
+/* Bytes a second are what a module says that its kernels ask for; memory is measured. */
+static void memory_table(const json_t *cells, FILE *out)
+{
+	static const char *const columns[] = { "cell", "~>base GB/s", ">GB/s, claimed", "~>base MB", ">MB allocated", "~>base MB",
+		">MB taken beside" };
+	struct table t;
+	bool any = false;
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) any = any || json_is_object(json_object_get(cell, "peak"));
+	if (!any)
+		return;
+	table_init(&t, 7, columns);
+	json_array_foreach(cells, i, cell)
+	{
+		table_cell(&t, "%s", value_text(cell, "cell"));
+		for (int side = 0; side < 2; side++)
+			figure_cell(&t, of_side(cell, "moved", side ? "target_bytes" : "base_bytes") /
+						of_side(cell, side ? "target" : "base", "median_ms") * 1e-6);
+		for (int side = 0; side < 2; side++)
+			figure_cell(&t, of_side(cell, "peak", side ? "target_bytes" : "base_bytes") * 1e-6);
+		for (int side = 0; side < 2; side++)
+			figure_cell(&t, of_side(cell, "taken", side ? "target_bytes" : "base_bytes") * 1e-6);
+	}
+	fputc('\n', out);
+	line(out, "memory");
+	table_print(&t, out);
+	table_fini(&t);
+}
+
 static void tell_lengths(const json_t *comparison, FILE *out)
 {
 	size_t i;
@@ -495,6 +538,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 	if (!*identical) {
 		tables(cells, kind, out);
 		sparse_table(cells, out);
+		memory_table(cells, out);
 		tell_lengths(comparison, out);
 	}
 	fputc('\n', out);

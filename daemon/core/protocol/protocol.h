@@ -230,6 +230,7 @@ struct msg_work {
 	int64_t tiles_total, tiles_skipped, tiles_partial, blocks_kept, workspace_bytes;
 	int64_t persist_bytes,
 		tensor_bytes; /* the runner's: what it allocated for the module, and for the tensors of a call; 0 unknown */
+	int64_t taken_bytes;  /* the runner's: what plan, bind and the first call took of the device beside these; -1 unknown */
 	int64_t mask_blocks, mask_kept; /* the runner's count of a block mask, over all key heads; 0 there is none */
 	uint32_t phases;
 	bool tunes;         /* the configuration was searched for: it is handed back in every later process */

@@ -387,6 +387,7 @@ static int read_work(struct fields *f, struct msg_work *m)
 	m->workspace_bytes = field_int_or(f, "workspace_bytes", 0, BYTES_MAX, 0);
 	m->persist_bytes = field_int_or(f, "persist_bytes", 0, BYTES_MAX, 0);
 	m->tensor_bytes = field_int_or(f, "tensor_bytes", 0, BYTES_MAX, 0);
+	m->taken_bytes = field_int_or(f, "taken_bytes", 0, BYTES_MAX, -1);
 	m->mask_blocks = field_int_or(f, "mask_blocks", 0, COUNT_MAX, 0);
 	m->mask_kept = field_int_or(f, "mask_kept", 0, COUNT_MAX, 0);
 	m->phases = (uint32_t)field_int_or(f, "phases", 0, UINT32_MAX, 0);

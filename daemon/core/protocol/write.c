@@ -228,6 +228,8 @@ static void put_work(struct jsonw *j, const struct msg_work *m)
 	jsonw_kv_int(j, "workspace_bytes", m->workspace_bytes);
 	jsonw_kv_int(j, "persist_bytes", m->persist_bytes);
 	jsonw_kv_int(j, "tensor_bytes", m->tensor_bytes);
+	if (m->taken_bytes >= 0)
+		jsonw_kv_int(j, "taken_bytes", m->taken_bytes);
 	if (m->mask_blocks) {
 		jsonw_kv_int(j, "mask_blocks", m->mask_blocks);
 		jsonw_kv_int(j, "mask_kept", m->mask_kept);

@@ -149,6 +149,7 @@ static void put_side(struct sink *s, const struct result *r, int i, enum role ro
 	put(s, side, "blocks_kept", "count", known((double)w->blocks_kept));
 	if (w->tensor_bytes > 0)
 		put(s, side, "peak_bytes", "bytes", (double)(w->tensor_bytes + w->workspace_bytes + w->persist_bytes));
+	put(s, side, "taken_bytes", "bytes", known((double)w->taken_bytes));
 	if (w->mask_blocks > 0) {
 		put(s, side, "mask_blocks", "count", (double)w->mask_blocks);
 		put(s, side, "mask_kept", "count", (double)w->mask_kept);

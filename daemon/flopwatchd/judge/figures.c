@@ -26,6 +26,8 @@ static const struct figures no_figures = { .call_base_us = NAN,
 	.kept = NAN,
 	.peak_base = NAN,
 	.peak_target = NAN,
+	.taken_base = NAN,
+	.taken_target = NAN,
 	.mask = { NAN, NAN, NAN },
 	.claim_base = { NAN, NAN, NAN, NAN, NAN },
 	.claim_target = { NAN, NAN, NAN, NAN, NAN },
@@ -90,6 +92,8 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 		{ "target.blocks_kept", &f->kept },
 		{ "base.peak_bytes", &f->peak_base },
 		{ "target.peak_bytes", &f->peak_target },
+		{ "base.taken_bytes", &f->taken_base },
+		{ "target.taken_bytes", &f->taken_target },
 		{ "base.mask_blocks", &f->mask.blocks },
 		{ "base.mask_kept", &f->mask.kept },
 		{ "target.mask_blocks", &f->mask.blocks },
@@ -242,5 +246,6 @@ void figures_write(struct jsonw *j, const struct figures *f, double flops)
 	pair(j, "workspace", "_bytes", f->workspace_base, f->workspace_target);
 	jsonw_kv_figure(j, "blocks_kept", f->kept);
 	pair(j, "peak", "_bytes", f->peak_base, f->peak_target);
+	pair(j, "taken", "_bytes", f->taken_base, f->taken_target);
 	write_sparsity(j, f, flops);
 }

@@ -27,7 +27,8 @@ struct figures {
 	double workspace_base, workspace_target;
 	double kept; /* blocks of a sparse mask, as the target counted them */
 	double peak_base, peak_target;
-	struct sparsity_mask mask; /* as the runner counted it, the same of both sides */
+	double taken_base, taken_target; /* beside that, of the device */
+	struct sparsity_mask mask;       /* as the runner counted it, the same of both sides */
 	struct sparsity_claim claim_base, claim_target;
 	double slow_base_pct, slow_target_pct;
 	struct {

@@ -387,10 +387,23 @@ static const enum cudaLimit limits[] = { cudaLimitPersistingL2CacheSize, cudaLim
 static const char *const limit_names[] = { "persisting L2 bytes", "malloc heap bytes", "printf buffer bytes" };
 enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
 
+static int64_t cuda_taken_bytes(struct device *d)
+{
+	size_t free_bytes, total_bytes;
+	int64_t ours = 0;
+	for (int i = 0; i < CUDA_BLOCKS_MAX; i++)
+		if (d->block[i].base)
+			ours += (int64_t)d->block[i].capacity;
+	if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
+		cudaGetLastError();
+		return -1;
+	}
+	return (int64_t)(total_bytes - free_bytes) - ours;
+}
+
 static int cuda_settings(struct device *d, bool quick, struct device_setting *out)
 {
-	size_t value, free_bytes, total_bytes;
-	int64_t ours = 0;
+	size_t value;
 	for (int i = 0; i < LIMITS; i++) {
 		if (cudaDeviceGetLimit(&value, limits[i]) != cudaSuccess) {
 			cudaGetLastError();
@@ -403,15 +416,11 @@ static int cuda_settings(struct device *d, bool quick, struct device_setting *ou
 	}
 	if (quick)
 		return LIMITS;
-	for (int i = 0; i < CUDA_BLOCKS_MAX; i++)
-		if (d->block[i].base)
-			ours += (int64_t)d->block[i].capacity;
-	if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
-		cudaGetLastError();
+	int64_t taken = cuda_taken_bytes(d);
+	if (taken < 0)
 		return LIMITS;
-	}
 	out[LIMITS].name = "bytes of device memory";
-	out[LIMITS].value = (int64_t)(total_bytes - free_bytes) - ours;
+	out[LIMITS].value = taken;
 	out[LIMITS].slack = memory_slack;
 	out[LIMITS].can_set = false;
 	return LIMITS + 1;
@@ -468,6 +477,7 @@ static struct device_ops make_ops(void)
 	o.busy_mhz = nvml_busy_mhz;
 	o.energy_j = cuda_energy_j;
 	o.settings = cuda_settings;
+	o.taken_bytes = cuda_taken_bytes;
 	o.set_back = cuda_set_back;
 	return o;
 }

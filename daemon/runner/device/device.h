@@ -149,6 +149,11 @@ struct device_ops {
 	 * after every call. Shape: out[DEVICE_SETTINGS_MAX]. Returns their number.
 	 */
 	int (*settings)(struct device *, bool quick, struct device_setting *out);
+	/**
+	 * Memory of the device that is in use beside the buffers of alloc, whoever took it. -1: unknown. NULL: nobody can tell. It may wait for
+	 * the device, so never while anything is timed.
+	 */
+	int64_t (*taken_bytes)(struct device *);
 	/** Set setting `which` back. Nothing happens where that cannot be done. */
 	void (*set_back)(struct device *, int which, int64_t value);
 };

@@ -38,8 +38,25 @@ struct checker {
 	struct subject *subject;
 	const char *repeats;                     /* of the cell that is checked: "same" "differs", "" unknown */
 	double alone_ms, alone_mhz;              /* likewise: its shortest cold call, 0 unknown */
+	struct msg_work work;                    /* as it was told; borrows from the subject */
 	struct forward forward[SUITE_CELLS_MAX]; /* of run->cell[i] */
 };
+
+static int64_t taken_bytes(const struct checker *c)
+{
+	const struct runner *r = c->runner;
+	return r->ops->taken_bytes ? r->ops->taken_bytes(r->dev) : -1;
+}
+
+/* What plan, bind and a call took of the device beside the buffers that they were given. */
+static void report_taken(struct checker *c, int64_t before)
+{
+	int64_t after = before < 0 ? -1 : taken_bytes(c);
+	if (after < 0)
+		return;
+	c->work.taken_bytes = after > before ? after - before : 0;
+	record_work(c->runner->records, &c->work);
+}
 
 static void report_work(struct checker *c, int i)
 {
@@ -57,6 +74,7 @@ static void report_work(struct checker *c, int i)
 		.workspace_bytes = (int64_t)u->workspace_bytes,
 		.persist_bytes = (int64_t)u->persist_bytes,
 		.tensor_bytes = problem_tensor_bytes(u->problem),
+		.taken_bytes = -1,
 		.mask_blocks = blocks,
 		.mask_kept = kept,
 		.phases = u->phases,
@@ -67,6 +85,7 @@ static void report_work(struct checker *c, int i)
 	snprintf(m.provider, sizeof m.provider, "%s", u->provider->name);
 	snprintf(m.config, sizeof m.config, "%s", u->config);
 	record_work(c->runner->records, &m);
+	c->work = m;
 }
 
 /* One phase on its way into a graph. */
@@ -295,8 +314,12 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	struct subject *u = c->subject;
 	struct verifier v;
 
+	struct fw_err err = { 0 };
 	runner_at(c->runner, i, u, "plan");
 	u->pin = runner_pin(c->runner, i, u);
+	if (problem_poison(p, POISON_PLAIN, &err) != 0) /* buffers that nobody wrote to yet may take no memory */
+		return failure_device(f, p, &err);
+	int64_t before = taken_bytes(c);
 	if (subject_plan(u, p, p->cell.direction, f) != 0)
 		return -1;
 	if ((u->provider->flags & FW_TUNES) && subject_plan_again(u, f) != 0)
@@ -306,6 +329,7 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	if (subject_bind(u, f) != 0 || subject_call(u, &plain, f) != 0)
 		return -1;
 	note_time(c);
+	report_taken(c, before);
 	/* places that did not exist while it ran */
 	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
 	if (rc == 0)

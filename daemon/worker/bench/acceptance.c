@@ -81,6 +81,20 @@ static void keep_facts(const struct examination *x, const struct msg_check *chec
 			(struct bench_alone){ .ms = check->alone_ms, .mhz = check->alone_mhz };
 }
 
+/* For whoever reports here. */
+static void keep_work(const struct examination *x, const struct msg_work *work)
+{
+	const struct bench *b = x->bench;
+	bool base = x->subject == &b->subject[b->base];
+
+	if (!base && x->subject != &b->subject[b->target])
+		return;
+	struct msg_work *mine = &b->cell[work->cell].work[base ? BENCH_BASE : BENCH_TARGET];
+
+	*mine = *work;
+	mine->tried = (struct tried){ 0 };
+}
+
 static int take_check(struct examination *x, const struct msg *m, struct fw_err *err)
 {
 	const struct msg_check *check = &m->u.check;
@@ -111,6 +125,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		return take_check(x, m, err);
 	case MSG_WORK:
 		keep(x, m->u.work.cell, m);
+		keep_work(x, &m->u.work);
 		if (m->u.work.tunes &&
 			bench_pin(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config, err) != 0)
 			return -1;

@@ -65,6 +65,7 @@ struct bench_cell {
 	struct bench_trouble trouble[BENCH_SIDES];
 	char input_sha256[HASH_HEX];             /* of the base's check: launches have to name the same; "" unknown */
 	struct bench_alone alone[BENCH_OUTSIDE]; /* of base and target: as their checks have it */
+	struct msg_work work[BENCH_OUTSIDE]; /* likewise what they said of it, without what they tried; provider "": nothing */
 	int n_launches;
 	struct bench_launch launch[STATS_LAUNCHES_MAX]; /* of the series that decides */
 	int n_bursts;

@@ -168,6 +168,7 @@ static int tell_work(struct command *m, int side, int cell, const struct turns_t
 {
 	struct msg work = { .t = MSG_WORK,
 		.u.work = { .cell = cell,
+			.taken_bytes = -1,
 			.flops_issued = told->flops > 0 ? told->flops : -1,
 			.bytes_moved = told->bytes > 0 ? told->bytes : -1,
 			.workspace_bytes = (int64_t)told->memory_bytes } };
