@@ -12,6 +12,7 @@
 #include "db/store/base.h"
 #include "db/store/epoch.h"
 #include "flopwatchd/planning/refusal.h"
+#include "flopwatchd/planning/suites_asked.h"
 #include "flopwatchd/planning/terms.h"
 #include "flopwatchd/planning/tree_question.h"
 #include "flopwatchd/runtime/config.h"
@@ -113,28 +114,10 @@ static void ask_git(struct resolve *r, const char *const *args, child_fn *fn)
 
 /* ---- trees ------------------------------------------------------------------------------------------------------------------ */
 
-static int copy_suites(const char (*names)[64], int n, char out[8][64])
+static int suites_of(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_ASKED_MAX][64])
 {
-	memcpy(out, names, (size_t)n * sizeof *names);
-	return n;
-}
-
-/* A branch is judged by the suites of its base; those that it names itself have to be there, too, before they are. */
-static bool names_suites(const struct resolve *r)
-{
-	return !r->job.suite[0] && !r->repo->n_suites && r->job.kind == JOBKIND_CHANGE;
-}
-
-/* Suites whose files a side is asked for: of the base the job's own, else the configured ones, else those of its manifest `m`. */
-static int suites_of(const struct resolve *r, const struct side *s, const struct manifest *m, char out[8][64])
-{
-	if (s == &r->anchor || (s == &r->target && !names_suites(r)))
-		return 0;
-	if (s == &r->base && r->job.suite[0])
-		return copy_suites(&r->job.suite, 1, out);
-	if (s == &r->base && r->repo->n_suites)
-		return copy_suites(r->repo->suite, r->repo->n_suites, out);
-	return copy_suites(m->suite, m->n_suites, out);
+	enum suites_side side = s == &r->target ? SUITES_OF_TARGET : s == &r->base ? SUITES_OF_BASE : SUITES_OF_ANCHOR;
+	return suites_asked(&r->job, r->repo, side, m, out);
 }
 
 /* What the job is to be measured with. */
@@ -146,7 +129,7 @@ static void list_suites(struct resolve *r)
 /* Ask for a commit: its manifest, and the inputs and suites that the manifest names, or is likely to name. */
 static void ask_tree(struct resolve *r, struct side *s, const char *sha, child_fn *fn)
 {
-	char suite[8][64];
+	char suite[SUITES_ASKED_MAX][64];
 	struct tree_question question;
 	struct manifest guess;
 	manifest_default(&guess);
@@ -159,7 +142,7 @@ static void ask_tree(struct resolve *r, struct side *s, const char *sha, child_f
 /* Whether the answer covers all that the side's manifest and suites need. */
 static bool is_covered(struct resolve *r, const struct side *s)
 {
-	char suite[8][64];
+	char suite[SUITES_ASKED_MAX][64];
 	int n = suites_of(r, s, &s->manifest, suite);
 	return tree_is_covered(s->commit, &s->manifest, suite, n);
 }
@@ -209,14 +192,9 @@ static void note_line(struct resolve *r, const struct gitread_base *b)
 	a->n_line = 1 + b->n_first_parents;
 }
 
-/* The suite that the commit will be measured with, as far as it is known: which is the base's to say, and the target's mostly agrees. */
 static const char *likely_suite(const struct resolve *r)
 {
-	if (r->job.suite[0])
-		return r->job.suite;
-	if (r->repo->n_suites)
-		return r->repo->suite[0];
-	return r->target.manifest.n_suites ? r->target.manifest.suite[0] : "";
+	return suites_likely(&r->job, r->repo, &r->target.manifest);
 }
 
 static int find_ancestor(struct resolve *r, const char *suite, struct ancestor *out, struct fw_err *err)
@@ -448,7 +426,7 @@ static void complete(struct resolve *r)
 	struct resolve_answer *a = &r->answer;
 	struct plan *p = &a->plan;
 	p->ask.quick = r->job.quick;
-	if (names_suites(r) &&
+	if (suites_of_target(&r->job, r->repo) &&
 		refusal_of_suites(r->config, r->target.commit, &r->target.manifest, &r->base.manifest, &err) != 0) {
 		refuse(r, &err);
 		return;
