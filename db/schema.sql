@@ -241,6 +241,16 @@ CREATE INDEX comparison_by_finish ON comparison(finished_at);
 CREATE INDEX comparison_raw ON comparison(finished_at) WHERE is_raw;       -- what thinning has still to do
 CREATE INDEX comparison_peer ON comparison(repo, environment) WHERE kind = 'peer';
 
+-- What a case is, the same in every comparison of it. Written once.
+CREATE TABLE form (
+	id            INTEGER PRIMARY KEY,
+	shape         TEXT    NOT NULL,                -- canonical JSON; '' of foreign benchmarks
+	line          TEXT    NOT NULL,                -- what cells share whose times lie on a line over their pieces
+	pieces        REAL    NOT NULL,                -- that the work consists of: kept blocks
+	baseline      TEXT    NOT NULL,                -- key of the cell beside which it is shown
+	UNIQUE (shape, line, pieces, baseline)
+) STRICT;
+
 CREATE TABLE cell (
 	id            INTEGER PRIMARY KEY,
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
@@ -253,13 +263,10 @@ CREATE TABLE cell (
 	device        INTEGER REFERENCES device(id),   -- NULL: nothing ran
 	finished_at   INTEGER NOT NULL,
 	-- what the key says, since nobody parses keys; its family has said it
-	shape         TEXT    NOT NULL DEFAULT '',     -- canonical JSON; '' of foreign benchmarks
+	form          INTEGER NOT NULL REFERENCES form(id),
 	suite_group   TEXT    NOT NULL DEFAULT '',     -- the table it is shown in
 	title         TEXT    NOT NULL DEFAULT '',     -- of its row there, without the size
 	size          INTEGER NOT NULL DEFAULT 0,      -- the number that grows along cells of one title
-	line          TEXT    NOT NULL DEFAULT '',     -- what cells share whose times lie on a line over their pieces
-	pieces        REAL    NOT NULL DEFAULT 0,      -- that the work consists of: kept blocks
-	baseline      TEXT    NOT NULL DEFAULT '',     -- key of the cell beside which it is shown
 	direction     TEXT    NOT NULL DEFAULT '',
 	series        TEXT    NOT NULL DEFAULT 'device', -- the one that decides
 	input_sha     TEXT    NOT NULL DEFAULT '',

@@ -16,8 +16,10 @@
 
 /** What it is: from the plan and the suite. */
 #define CELL_GIVEN(X)                                                                                                            \
-	X(n) X(key) X(suite_group) X(title) X(size) X(line) X(pieces) X(baseline) X(shape) X(direction) X(series) X(input_sha) X(flops) X(bytes)     \
+	X(n) X(key) X(suite_group) X(title) X(size) X(direction) X(series) X(input_sha) X(flops) X(bytes)                          \
 	X(threshold_pct) X(tau0) X(nu0) X(blind_pct)
+/** What its case is: a row that all comparisons of it share. */
+#define CELL_FORM(X) X(shape) X(line) X(pieces) X(baseline)
 /** Its place in the history. */
 #define CELL_PLACED(X) X(epoch) X(held_ms)
 /** What judging finds, beside the verdict. */
@@ -31,7 +33,8 @@
 	X(flops) X(held_ms) X(anchor_change_pct) X(anchor_ci_low_pct) X(anchor_ci_high_pct) X(base_median_ms) X(change_pct)      \
 	X(ci_low_pct) X(ci_high_pct)
 
-#define CELL_COLUMNS(X) CELL_GIVEN(X) CELL_PLACED(X) X(verdict) CELL_FOUND(X)
+#define CELL_OWN(X)     CELL_GIVEN(X) CELL_PLACED(X) X(verdict) CELL_FOUND(X)
+#define CELL_COLUMNS(X) CELL_OWN(X) CELL_FORM(X)
 
 #define CELL_NAME(column)   ", " #column
 #define CELL_VALUE(column)  ", :" #column
@@ -41,10 +44,16 @@
 
 /** Into it from `comparison p` and its `environment e`. */
 #define CELL_INSERT                                                                                                              \
-	"INSERT INTO cell (comparison, repo, branch, target_sha, device, finished_at, point" CELL_COLUMNS(CELL_NAME) ") "        \
-	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, :point"               \
-	CELL_COLUMNS(CELL_VALUE) " "
-#define CELL_SELECT         "SELECT id, comparison" CELL_COLUMNS(CELL_NAME) " FROM cell "
+	"INSERT INTO cell (comparison, repo, branch, target_sha, device, finished_at, point, form" CELL_OWN(CELL_NAME) ") "      \
+	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, :point, "             \
+	"(SELECT id FROM form WHERE shape = :shape AND line = :line AND pieces = :pieces AND baseline = :baseline)"              \
+	CELL_OWN(CELL_VALUE) " "
+/** Before it. */
+#define CELL_FORM_INSERT                                                                                                         \
+	"INSERT OR IGNORE INTO form (shape, line, pieces, baseline) VALUES (:shape, :line, :pieces, :baseline)"
+#define CELL_SELECT                                                                                                              \
+	"SELECT id, comparison" CELL_COLUMNS(CELL_NAME) " FROM cell "                                                            \
+	"JOIN (SELECT id AS its_form, shape, line, pieces, baseline FROM form) ON its_form = form "
 
 /* clang-format on */
 

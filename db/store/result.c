@@ -232,8 +232,27 @@ static void point_verdict(unsigned char *point, const struct store_cell *c)
 	point_put_whole(point, POINT_FLAGS_AT, 2, (uint64_t)c->flags);
 }
 
+static void bind_form(struct stmt *s, const struct store_cell *c)
+{
+	stmt_text(s, ":shape", c->shape);
+	stmt_text(s, ":line", c->line);
+	stmt_double(s, ":pieces", c->pieces);
+	stmt_text(s, ":baseline", c->baseline);
+}
+
+static int insert_form(struct db *db, const struct store_cell *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, CELL_FORM_INSERT, err);
+	if (!s)
+		return -1;
+	bind_form(s, c);
+	return stmt_run(s, err);
+}
+
 int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 {
+	if (insert_form(db, c, err) != 0)
+		return -1;
 	struct stmt *s = db_stmt(db,
 		CELL_INSERT "FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison", err);
 	if (!s)
@@ -245,10 +264,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_text(s, ":suite_group", c->group);
 	stmt_text(s, ":title", c->title);
 	stmt_int(s, ":size", c->size);
-	stmt_text(s, ":line", c->line);
-	stmt_double(s, ":pieces", c->pieces);
-	stmt_text(s, ":baseline", c->baseline);
-	stmt_text(s, ":shape", c->shape);
+	bind_form(s, c);
 	stmt_text(s, ":direction", c->direction);
 	stmt_text(s, ":series", series_name(c->series));
 	stmt_text(s, ":input_sha", c->input_sha);

@@ -36,10 +36,13 @@ static struct store_job job_for(const char *branch, const char *sha)
 /* A cell of the latest comparison; `ms` 0: it was not measured. */
 static void cell(const char *verdict, double ms)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO cell (comparison, n, key, repo, branch, target_sha, finished_at, threshold_pct, verdict, "
+	struct stmt *s = db_stmt(db, "INSERT OR IGNORE INTO form (id, shape, line, pieces, baseline) VALUES (1, '', '', 0, '')", &err);
+	assert_non_null(s);
+	ok(stmt_run(s, &err));
+	s = db_stmt(db,
+		"INSERT INTO cell (comparison, n, key, form, repo, branch, target_sha, finished_at, threshold_pct, verdict, "
 		"target_median_ms) "
-		"SELECT id, 0, 'k', repo, branch, target_sha, 1, 1.5, :verdict, nullif(:ms, 0.0) FROM comparison ORDER BY id "
+		"SELECT id, 0, 'k', 1, repo, branch, target_sha, 1, 1.5, :verdict, nullif(:ms, 0.0) FROM comparison ORDER BY id "
 		"DESC "
 		"LIMIT 1",
 		&err);
