@@ -223,11 +223,10 @@ static void figure_cell(struct table *t, double v)
 		table_cell(t, "-");
 }
 
-/* Bytes a second are what a module says that its kernels ask for; memory is measured. */
+/* Bytes a second are what a module says that its kernels ask for; what is taken beside the buffers is measured. */
 static void memory_table(const json_t *cells, FILE *out)
 {
-	static const char *const columns[] = { "cell", "~>base GB/s", ">GB/s, claimed", "~>base MB", ">MB allocated", "~>base MB",
-		">MB taken beside" };
+	static const char *const columns[] = { "cell", "~>base GB/s", ">GB/s", "~>base MB", ">MB", "~>base beside", ">beside" };
 	struct table t;
 	bool any = false;
 	size_t i;
@@ -248,7 +247,7 @@ static void memory_table(const json_t *cells, FILE *out)
 			figure_cell(&t, of_side(cell, "taken", side ? "target_bytes" : "base_bytes") * 1e-6);
 	}
 	fputc('\n', out);
-	line(out, "memory");
+	line(out, "GB/s as claimed, MB, MB taken beside");
 	table_print(&t, out);
 	table_fini(&t);
 }
