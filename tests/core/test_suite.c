@@ -340,7 +340,7 @@ static void mistakes(void **state)
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*/nope', pct: 2}]\n", "matches no cell");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*'}]\n", "pct is missing");
 	many_thresholds();
-	mistake("suite: s\nfamily: linear\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n", "use attention");
+	mistake("suite: s\nfamily: gemm\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n", "use attention");
 	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 3, headdim: 64}\ndense: {seqlens: [128], masks: [full]}\n",
 		"nhq 8 is no multiple of nhk 3");
 	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\nvarlen: {full: [128]}\n",

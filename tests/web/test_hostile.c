@@ -188,9 +188,15 @@ static bool is_name(char c)
 }
 
 /* Tags with the names of their attributes, in order, as a browser reads them; texts and values left out. */
+/* The list of the page's words is of the glossary alone, whatever their text is; which they are goes by all that stands there. */
 static void skeleton(const char *html, struct buf *out)
 {
+	static const char words[] = "<details class=words ";
 	for (const char *s = html; (s = strchr(s, '<'));) {
+		if (strncmp(s, words, sizeof words - 1) == 0) {
+			s = strstr(s, "</details>");
+			assert_non_null(s);
+		}
 		s++;
 		if (!is_name(*s))
 			continue; /* "<" before anything else is text */

@@ -61,9 +61,9 @@ void layout_end_data(struct http_response *response, const char *data)
 {
 	struct buf *out = &response->body;
 	const char *main = strstr(out->data, "<main ");
+	size_t begin = main ? (size_t)(main - out->data) : out->len; /* the text moves while it grows */
 	emit_raw(out, "</main>\n<footer>");
-	if (main)
-		glossary_foot(out, (size_t)(main - out->data));
+	glossary_foot(out, begin);
 	emit_raw(out, "<span>flopwatch " FW_VERSION "</span>");
 	if (data) {
 		emit_raw(out, "<a href=\"");

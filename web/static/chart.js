@@ -81,7 +81,7 @@ async function draw(figure) {
 	const edges = points[0].map((p) => ends(p, field, scale));
 	const strokes = ["--link", "--bad", "--warn"].map(ink), grid = { stroke: ink("--line"), width: 1 }, dim = ink("--dim");
 	const say = Object.assign(document.createElement("p"), { className: "dim", ariaLive: "polite" });
-	say.textContent = "Drag to zoom, double-click to see all, arrow keys to step, Enter or a click to open.";
+	say.textContent = "Drag to zoom, double-click to see all, arrow keys to move, Enter or a click to open.";
 	const place = document.createElement("div");
 	const show = (i) => { if (i != null) say.textContent = describe(points.find((l) => l[i])?.[i], field, scale, unit); };
 	const open = (i) => {
@@ -137,7 +137,7 @@ async function draw(figure) {
 	figure.querySelector("svg[role]").replaceWith(place);
 	place.after(say);
 	let at = xs.length - 1;
-	Object.assign(chart.root, { tabIndex: 0, role: "application", ariaLabel: `${figure.querySelector("figcaption").textContent}. Arrow keys step through the points.` });
+	Object.assign(chart.root, { tabIndex: 0, role: "application", ariaLabel: `${figure.querySelector("figcaption").textContent}. Arrow keys move through the points.` });
 	chart.root.addEventListener("keydown", (event) => {
 		const step = { ArrowLeft: -1, ArrowRight: 1, Home: -xs.length, End: xs.length }[event.key];
 		if (event.key === "Enter") open(at);
