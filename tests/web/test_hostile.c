@@ -191,11 +191,13 @@ static bool is_name(char c)
 /* The list of the page's words is of the glossary alone, whatever their text is; which they are goes by all that stands there. */
 static void skeleton(const char *html, struct buf *out)
 {
-	static const char words[] = "<details class=words ";
+	static const char words[] = "<details class=words ", end_of_words[] = "</details>";
 	for (const char *s = html; (s = strchr(s, '<'));) {
 		if (strncmp(s, words, sizeof words - 1) == 0) {
-			s = strstr(s, "</details>");
+			s = strstr(s, end_of_words);
 			assert_non_null(s);
+			s += sizeof end_of_words - 1;
+			continue;
 		}
 		s++;
 		if (!is_name(*s))
