@@ -118,6 +118,12 @@ touch "$tmp/go"
 is "a controller that is restarted in the middle of a job changes nothing" "$(result_of "$sha")" "done unchanged"
 await slurm_has_none
 
+# ---- what a controller brings back that had lost its state: one of ours that nobody asks for any more -------------------------
+name=$(squeue --noheader --states=all --format=%j | grep -m 1 '^flopwatch-')
+srun --quiet --ntasks=1 --gres=gpu:h200:1 --job-name="${name%-*}-999" sleep 1000 2>/dev/null &
+ok "an allocation without an owner is found" await grep -q "ev=slurm.cancel .*name=${name%-*}-999 " "$tmp/log"
+ok "and cancelled" await slurm_has_none
+
 # ---- a drained node ------------------------------------------------------------------------------------------------------------
 scontrol update NodeName="$(hostname -s)" State=DRAIN Reason=test
 new_push drained

@@ -12,7 +12,15 @@
 #include "flopwatchd/executor/connect.h"
 #include "flopwatchd/runtime/child.h"
 
-enum { LOOK_FIRST_MS = 250, LOOK_MS = 3000, ASK_MS = 30000, LIST_MAX = 16 << 20, GHOSTS_MAX = 64, PREFIX_SIZE = 40 };
+enum {
+	LOOK_FIRST_MS = 250,
+	LOOK_MS = 3000,
+	SEARCH_MS = 30000,
+	ASK_MS = 30000,
+	LIST_MAX = 16 << 20,
+	GHOSTS_MAX = 64,
+	PREFIX_SIZE = 40
+};
 
 /* The name comes last: other people's may hold anything. */
 #define COLUMNS "--format=%i|%T|%r|%j"
@@ -22,7 +30,7 @@ struct slurm {
 	const struct config_worker *worker;
 	char prefix[PREFIX_SIZE]; /* of all names that this daemon gives for this worker, also after a restart */
 	unsigned run;             /* of the daemon */
-	struct loop_source *timer;
+	struct loop_source *timer, *search_timer;
 	struct child *asking;
 	bool searches; /* for allocations without an owner */
 };
@@ -202,6 +210,17 @@ void slurm_search(struct slurm *s)
 	look_in(s, LOOK_FIRST_MS);
 }
 
+/* A controller that lost its state may bring back what was cancelled and seen to be gone. */
+static void search_now_and_then(void *arg)
+{
+	struct slurm *s = arg;
+	struct fw_err err = { 0 };
+	s->search_timer = NULL;
+	slurm_search(s);
+	if (loop_after(s->all->loop, SEARCH_MS, search_now_and_then, s, &s->search_timer, &err) != 0)
+		log_error("slurm.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+}
+
 /* ---- life ---------------------------------------------------------------------------------------------------------------------- */
 
 int slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out, struct fw_err *err)
@@ -223,7 +242,7 @@ int slurm_new(struct executors *x, const struct config_worker *w, struct slurm *
 	if (getrandom(&s->run, sizeof s->run, GRND_NONBLOCK) != sizeof s->run)
 		s->run = (unsigned)getpid();
 	*out = s;
-	slurm_search(s);
+	search_now_and_then(s);
 	return 0;
 }
 
@@ -232,6 +251,7 @@ void slurm_free(struct slurm *s)
 	if (!s)
 		return;
 	loop_remove(s->all->loop, s->timer);
+	loop_remove(s->all->loop, s->search_timer);
 	child_cancel(s->asking);
 	free(s);
 }

@@ -9,7 +9,7 @@
 
 #include "flopwatchd/executor/executor_inside.h"
 
-/** Own: slurm_free. What an earlier daemon left is searched for at once. */
+/** Own: slurm_free. What has no owner, as what an earlier daemon left, is searched for at once and now and then. */
 int slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out, struct fw_err *err);
 /** Accepts NULL. */
 void slurm_free(struct slurm *s);
