@@ -114,6 +114,7 @@ kill -9 "$(srun_of_daemon)"
 ok "after its srun was killed, too" await again 3
 ok "with one allocation, not two" await n_of RUNNING 1
 ok "the controller comes back" slurm_controller_restart
+scancel --quiet --name=sleep # one that was killed knows what it last saved: of ours that is no longer true, and nobody else looks for it
 touch "$tmp/go"
 is "a controller that is restarted in the middle of a job changes nothing" "$(result_of "$sha")" "done unchanged"
 await slurm_has_none

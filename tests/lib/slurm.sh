@@ -2,7 +2,7 @@
 #
 #   slurm_is_here             munge and Slurm are installed, and may be run like this
 #   slurm_start               munged, slurmctld and slurmd in the foreground; returns when the node is idle
-#   slurm_controller_restart  slurmctld is ended and started again; jobs go on
+#   slurm_controller_restart  slurmctld is killed and started again; jobs go on
 #   slurm_jobs [STATE]        ids of jobs, those of a state
 #
 # All files are below $tmp/slurm, ports are free ones. Children of slurmd are the jobs; slurm_stop ends them with it.
@@ -82,7 +82,7 @@ slurm_answers() {
 slurm_controller_restart() {
 	local pid
 	pid=$(cat "$slurm_dir/pid-slurmctld.log")
-	kill "$pid" # it saves what it knows; killed harder, it would bring back jobs that have ended
+	kill -9 "$pid"
 	while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 	slurm_controller
 }
