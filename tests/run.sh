@@ -55,7 +55,14 @@ tally() { # ROOM/NAME
 	else
 		wrong+=("$test")
 		printf 'FAIL  %-40s %4d failed %4d s%s\n' "$test" "$bad" "$seconds" "$note"
-		grep -v '^ok ' "$log.log" | tail -n 60 | sed 's/^/      /'
+		# The first of them is the cause more often than the last.
+		grep -v '^ok ' "$log.log" | awk '
+			NR <= 20 { print; next }
+			{ line[NR % 40] = $0 }
+			END {
+				if (NR > 60) print "... " NR - 60 " lines more in the log ..."
+				for (i = NR > 60 ? NR - 39 : 21; i <= NR; i++) print line[i % 40]
+			}' | sed 's/^/      /'
 	fi
 }
 
