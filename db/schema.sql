@@ -136,7 +136,13 @@ CREATE TABLE job (
 	target_provider TEXT    NOT NULL DEFAULT '',
 	base_config     TEXT    NOT NULL DEFAULT '',     -- what a person wants its provider to run; "": it chooses. Such a comparison is of kind pinned
 	target_config   TEXT    NOT NULL DEFAULT '',
-	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer pinned import profile
+	base_toolchain  TEXT    NOT NULL DEFAULT '',     -- folder of compilers that builds it; "": the worker's own. Such a comparison is of kind environment
+	target_toolchain TEXT   NOT NULL DEFAULT '',
+	base_flags      TEXT    NOT NULL DEFAULT '',     -- words that its compilers get last
+	target_flags    TEXT    NOT NULL DEFAULT '',
+	base_module     TEXT    NOT NULL DEFAULT '',     -- that was built before and is taken as it was kept; "": it is built
+	base_made_by    TEXT    NOT NULL DEFAULT '',     -- toolchain that built it
+	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer pinned environment import profile
 	suite           TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
 	device_kind     TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
 	device_uuid     TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
@@ -494,7 +500,7 @@ CREATE INDEX change_point_open ON change_point(state) WHERE state IN ('candidate
 
 CREATE TABLE alert (
 	id            INTEGER PRIMARY KEY,
-	kind          TEXT    NOT NULL DEFAULT 'regression', -- regression creep broken vanished silent quarantined
+	kind          TEXT    NOT NULL DEFAULT 'regression', -- regression creep broken vanished silent quarantined environment
 	repo          INTEGER REFERENCES repo(id),     -- NULL: about a device
 	device        INTEGER REFERENCES device(id),   -- NULL: about a commit
 	branch        TEXT    NOT NULL DEFAULT '',
@@ -781,14 +787,14 @@ CREATE TRIGGER counted_job_gone AFTER DELETE ON job BEGIN
 END;
 
 -- A loss against a peer, or of a configuration that somebody wanted to see, is nobody's.
-CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned') BEGIN
+CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned', 'environment') BEGIN
 	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
-CREATE TRIGGER counted_comparison_verdict AFTER UPDATE OF verdict ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned') AND NEW.verdict <> OLD.verdict BEGIN
+CREATE TRIGGER counted_comparison_verdict AFTER UPDATE OF verdict ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned', 'environment') AND NEW.verdict <> OLD.verdict BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
 	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
-CREATE TRIGGER counted_comparison_gone AFTER DELETE ON comparison WHEN OLD.kind NOT IN ('peer', 'pinned') BEGIN
+CREATE TRIGGER counted_comparison_gone AFTER DELETE ON comparison WHEN OLD.kind NOT IN ('peer', 'pinned', 'environment') BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
 END;
 

@@ -37,6 +37,14 @@ const struct catalog_option catalog_options[] = {
 		false, CATALOG_TEXT, AT(base_config) },
 	{ "target-config", "CONFIG", "run the target's provider in this configuration", CATALOG_NONE, "", false, CATALOG_TEXT,
 		AT(target_config) },
+	{ "base-toolchain", "DIR", "build the base with the compilers of this folder of the worker: /usr/local/cuda-12.9",
+		CATALOG_NONE, "", false, CATALOG_TEXT, AT(base_toolchain) },
+	{ "target-toolchain", "DIR", "build the target with the compilers of this folder", CATALOG_NONE, "", false, CATALOG_TEXT,
+		AT(target_toolchain) },
+	{ "base-flags", "FLAGS", "words that the base's compilers get last: '--base-flags=-O2'", CATALOG_NONE, "", false,
+		CATALOG_TEXT, AT(base_flags) },
+	{ "target-flags", "FLAGS", "words that the target's compilers get last", CATALOG_NONE, "", false, CATALOG_TEXT,
+		AT(target_flags) },
 	{ "again", NULL, "from stored samples", CATALOG_NONE, "", false, CATALOG_FLAG, AT(again) },
 	{ "commit", "SHA", "the commit that was measured, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(commit) },
 	{ "base", "SHA", "the commit it is compared with, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(base) },
@@ -82,12 +90,16 @@ const struct catalog_verb catalog_verbs[] = {
 		"slower or "
 		"missing, else 0.\nSides by two "
 		"providers, or in configurations that you name, are set beside each other: it is no commit's verdict, nobody is called, and being "
-		"slower is status 0. A provider that does not run the configuration that it was handed has failed.",
-		"repo suite cells device quick timeout progress format unit time threshold base-provider target-provider base-config target-config",
+		"slower is status 0. A provider that does not run the configuration that it was handed has failed. Sides built by two toolchains, or with other flags, are no commit's verdict either, but a "
+		"loss is status 3.",
+		"repo suite cells device quick timeout progress format unit time threshold base-provider target-provider base-config target-config "
+		"base-toolchain target-toolchain base-flags target-flags",
 		"flopwatch compare main my-branch  # measure a branch against main\n"
 		"flopwatch compare main . --quick  # a first look at the uncommitted tree\n"
 		"flopwatch compare main main --base-provider hopper.v1  # one commit, two stages\n"
 		"flopwatch compare main main --base-config TILE=3 --target-config TILE=2  # one commit, two configurations\n"
+		"flopwatch compare main main --base-toolchain /usr/local/cuda-12.9  # one commit, built by two toolchains\n"
+		"flopwatch compare main main --base-flags=-O3 --target-flags=-O2  # or with two sets of flags\n"
 		"flopwatch compare before.csv after.csv out.csv  # two files, no daemon",
 		CATALOG_FILE, "", "branches branches" },
 	{ "run", 1, 1, verb_run, "run TARGET", "queue a branch or commit against its base, and do not wait", "",

@@ -15,7 +15,7 @@ enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS, CATALOG_ASKED };
 /** What an option leaves in struct options: const char *, int above 0, double above 0 and below 100, bool. */
 enum catalog_holds { CATALOG_TEXT, CATALOG_COUNT, CATALOG_PERCENT, CATALOG_FLAG };
 
-enum { CATALOG_OPTIONS_MAX = 48 }; /* with the end */
+enum { CATALOG_OPTIONS_MAX = 56 }; /* with the end */
 
 struct catalog_option {
 	const char *name;  /* without the dashes */

@@ -22,11 +22,12 @@ enum exit_status {
 /** What the command line said. */
 struct options {
 	const char *server, *token_file, *scope;
-	const char *format, *unit, *time, *commit, *base;                    /* NULL: not given */
-	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
-	const char *provider, *base_provider, *target_provider;              /* NULL: not given */
-	const char *base_config, *target_config;                             /* NULL: not given */
-	const char *read_only;                                               /* NULL: not given */
+	const char *format, *unit, *time, *commit, *base;                          /* NULL: not given */
+	const char *repo, *suite, *cells, *branch, *device, *state, *reason;       /* NULL: not given */
+	const char *provider, *base_provider, *target_provider;                    /* NULL: not given */
+	const char *base_config, *target_config;                                   /* NULL: not given */
+	const char *base_toolchain, *target_toolchain, *base_flags, *target_flags; /* NULL: not given */
+	const char *read_only;                                                     /* NULL: not given */
 	const char *color;
 	bool json, quick, progress, quiet, again, browser, help, version;
 	double threshold_pct; /* 0: not given */

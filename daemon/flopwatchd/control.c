@@ -151,6 +151,38 @@ static int read_providers(const struct job_request *r, struct store_job *job, st
 	return 0;
 }
 
+static int read_wish(const char *side, const char *dir, const char *flags, struct toolwish *out, struct fw_err *err)
+{
+	const char *wrong = toolwish_wrong_dir(dir ? dir : "");
+	if (wrong)
+		return err_set(err, ERR_INVALID, "%s_toolchain %.200s %s", side, dir, wrong);
+	wrong = toolwish_wrong_flags(flags ? flags : "");
+	if (wrong)
+		return err_set(err, ERR_INVALID, "%s_flags %s", side, wrong);
+	snprintf(out->dir, sizeof out->dir, "%s", dir ? dir : "");
+	snprintf(out->flags, sizeof out->flags, "%s", flags ? flags : "");
+	return 0;
+}
+
+/* What a toolchain does to a commit is nothing that the commit did. */
+static int read_tools(const struct job_request *r, struct store_job *job, struct fw_err *err)
+{
+	if (read_wish("base", r->base_toolchain, r->base_flags, &job->base_tools, err) != 0 ||
+		read_wish("target", r->target_toolchain, r->target_flags, &job->target_tools, err) != 0)
+		return -1;
+	if (toolwish_is_none(&job->base_tools) && toolwish_is_none(&job->target_tools))
+		return 0;
+	add_base(job);
+	bool is_same = toolwish_is_same(&job->base_tools, &job->target_tools) && !strcmp(job->base_sha, job->target_sha) &&
+		       job->kind == JOBKIND_CHANGE;
+	if (is_same)
+		return err_set(
+			err, ERR_INVALID, "a commit is not compared with itself built in one way; give two toolchains, or flags");
+	if (job->kind == JOBKIND_CHANGE)
+		job->kind = JOBKIND_ENVIRONMENT;
+	return 0;
+}
+
 /* What a side is called from here on. A commit in full is no name. */
 static void keep_name(const char *text, char out[STORE_JOB_NAME_SIZE])
 {
@@ -186,7 +218,7 @@ int control_read_request(struct control *c, const struct job_request *r, struct 
 	if (check_kind(c, job->device_kind, err) != 0)
 		return -1;
 	job->quick = r->quick;
-	return read_providers(r, job, err) != 0 ? -1 : read_configs(r, job, err);
+	return read_providers(r, job, err) != 0 || read_configs(r, job, err) != 0 ? -1 : read_tools(r, job, err);
 }
 
 int control_find_room(struct control *c, int more, struct fw_err *err)

@@ -102,6 +102,8 @@ static struct store_profile_of sides_of(const struct store_job *job)
 	snprintf(of.suite, sizeof of.suite, "%s", job->suite);
 	snprintf(of.base_provider, sizeof of.base_provider, "%s", job->base_provider);
 	snprintf(of.target_provider, sizeof of.target_provider, "%s", job->target_provider);
+	of.base_tools = job->base_tools;
+	of.target_tools = job->target_tools;
 	snprintf(of.base_config, sizeof of.base_config, "%s", job->base_config);
 	snprintf(of.target_config, sizeof of.target_config, "%s", job->target_config);
 	return of;

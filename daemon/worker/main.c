@@ -28,7 +28,7 @@ enum {
 static const char usage[] =
 	"usage: flopwatch-worker serve [--cache DIR] [--sandbox auto|required|none] [--read-only DIR]...\n"
 	"                             [--device auto|cuda|cpu|sim] [--cores auto|shared|LIST]\n"
-	"                             [--build-jobs N]\n"
+	"                             [--build-jobs N] [--toolchain DIR]\n"
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
 	"       flopwatch-worker profile --suite FILE --base A.so --target B.so [--cells GLOB] [--path range|ncu|code] [--json]\n"
 	"       flopwatch-worker probe [--sandbox ...] [--device ...] [--counters]\n"
@@ -48,6 +48,7 @@ static const char usage[] =
 	"  --build-jobs N     builds of this cache that run at once (default: one for each eight cores)\n"
 	"  --sandbox WHEN     auto: bubblewrap where it works; required: or refuse to start; none\n"
 	"  --read-only DIR    a folder that builds and runs may read in the sandbox, such as /opt/conda; may be given 16 times\n"
+	"  --toolchain DIR    compilers that builds find first, in DIR or its bin: /usr/local/cuda-12.9\n"
 	"  --device D         auto, cuda, cpu, sim, or one device: cuda:0 or a uuid\n"
 	"  --suite FILE       the cells to compare on\n"
 	"  --base, --target   modules with the ABI of fw_kernel.h\n"
@@ -69,6 +70,7 @@ enum option_name {
 	OPT_CACHE = 256,
 	OPT_SANDBOX,
 	OPT_READ_ONLY,
+	OPT_TOOLCHAIN,
 	OPT_CORES,
 	OPT_BUILD_JOBS,
 	OPT_DEVICE,
@@ -93,6 +95,7 @@ static const struct option options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "read-only", required_argument, NULL, OPT_READ_ONLY },
+	{ "toolchain", required_argument, NULL, OPT_TOOLCHAIN },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "cores", required_argument, NULL, OPT_CORES },
 	{ "build-jobs", required_argument, NULL, OPT_BUILD_JOBS },
@@ -158,6 +161,11 @@ static int read_options(int argc, char **argv, struct arguments *a)
 			if (a->serve.n_shown == READONLY_MAX)
 				return wrong("--read-only is given too often: ", optarg);
 			a->serve.shown[a->serve.n_shown++] = optarg;
+			break;
+		case OPT_TOOLCHAIN:
+			if (toolwish_wrong_dir(optarg))
+				return wrong("--toolchain takes the absolute path of a folder, not ", optarg);
+			a->serve.tools_dir = optarg;
 			break;
 		case OPT_DEVICE:
 			a->serve.device = optarg;
@@ -251,7 +259,7 @@ static int build_jobs_of(int n_cores)
 
 int main(int argc, char **argv)
 {
-	struct arguments a = { .serve = { .device = "auto" },
+	struct arguments a = { .serve = { .device = "auto", .tools_dir = "" },
 		.compare = { .provider_base = "", .provider_target = "", .config_base = "", .config_target = "" } };
 	struct fw_err err = { 0 };
 	const char *verb;

@@ -144,7 +144,7 @@ int profile_alone_probe(const struct two_modules_options *o, struct fw_err *err)
 	int result = -1;
 
 	buf_init(&said, PROTOCOL_LINE_MAX);
-	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)
+	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && hardware_hello(&sandbox, o->sandbox, o->device, "", &hello, err) == 0)
 		device = hardware_find(&hello, o->device, err);
 	if (device)
 		result = ask_runner(&sandbox, device, &said, err);

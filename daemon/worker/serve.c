@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "worker/bench/acceptance.h"
 #include "worker/build/build.h"
+#include "worker/build/compilers.h"
 #include "worker/bench/canary.h"
 #include "worker/command/command.h"
 #include "worker/bench/hardware.h"
@@ -35,10 +36,11 @@ struct job {
 	const struct msg_device *device;
 	struct build_context build;
 	struct bench bench;
-	struct cell *cells; /* that a benchmark of its own turned out to have; NULL else */
-	int trees_fd;       /* folder of received archives; -1 none */
-	int lock;           /* of the device; -1 none */
-	int n_places;       /* builds that may run at once */
+	struct cell *cells;    /* that a benchmark of its own turned out to have; NULL else */
+	int trees_fd;          /* folder of received archives; -1 none */
+	int lock;              /* of the device; -1 none */
+	int n_places;          /* builds that may run at once */
+	const char *tools_dir; /* whose compilers come first; "" the system's */
 };
 
 static int send_record(void *arg, const struct msg *m, struct fw_err *err)
@@ -136,7 +138,7 @@ static int list_needed(struct job *j, struct msg_need *need, struct fw_err *err)
 		buf_fini(&known.log);
 		if (fd >= 0)
 			close(fd);
-		for (k = 0; !kept && k < s->n_inputs; k++) {
+		for (k = 0; !kept && !s->tools.module[0] && k < s->n_inputs; k++) {
 			if (!oid_is_whole(s->input[k].oid))
 				return err_set(err, ERR_PROTOCOL, "input %s has no object name", s->input[k].path);
 			if (is_listed(need, s->input[k].oid))
@@ -407,7 +409,8 @@ static int start_job(struct job *j, struct fw_err *err)
 	command_sides(j->build.sides);
 	if (ask->n_cells)
 		snprintf(j->build.family, sizeof j->build.family, "%s", ask->cell[0].family);
-	snprintf(j->build.toolchain, sizeof j->build.toolchain, "%s", j->device->toolkit);
+	snprintf(j->build.tools_dir, sizeof j->build.tools_dir, "%s", j->tools_dir);
+	build_tools(&j->build, ask, j->device->toolkit);
 	return 0;
 }
 
@@ -445,7 +448,8 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 		.ask = ask,
 		.trees_fd = -1,
 		.lock = -1,
-		.n_places = o->build_jobs };
+		.n_places = o->build_jobs,
+		.tools_dir = o->tools_dir };
 	log_info("job.start", "job=%lld device=%s", (long long)ask->job, log_quote(ask->device));
 	j->bench.started_s = (double)clock_mono_ns() * 1e-9;
 	j->device = hardware_find(hello, ask->device, &why);
@@ -514,7 +518,8 @@ static int find_out(
 	const struct serve_options *o, const char *cache, struct sandbox *sandbox, struct msg_hello *hello, struct fw_err *err)
 {
 	if (sandbox_open(sandbox, o->sandbox, err) != 0 || sandbox_show(sandbox, o->shown, o->n_shown, cache, err) != 0 ||
-		hardware_hello(sandbox, o->sandbox, o->device, hello, err) != 0)
+		compilers_check(sandbox, o->tools_dir, err) != 0 ||
+		hardware_hello(sandbox, o->sandbox, o->device, o->tools_dir, hello, err) != 0)
 		return -1;
 	if (!sandbox->active)
 		log_warning("sandbox.off", "reason=%s", log_quote(sandbox->why));

@@ -14,8 +14,9 @@ struct serve_options {
 	const char *cache;  /* NULL: the default place */
 	const char *device; /* "auto" "cuda" "cpu" "sim" */
 	enum sandbox_want sandbox;
-	int build_jobs; /* builds that run at once in this cache; at least 1 */
-	int n_shown;    /* folders that branch code may read */
+	int build_jobs;        /* builds that run at once in this cache; at least 1 */
+	const char *tools_dir; /* folder whose compilers come before the system's; "" none */
+	int n_shown;           /* folders that branch code may read */
 	const char *shown[READONLY_MAX];
 };
 

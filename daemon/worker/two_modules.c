@@ -44,7 +44,7 @@ int two_modules_run(const struct two_modules_options *o, two_modules_fn *run, vo
 	if (read_suite(o->suite, o->cells, &suite, err) != 0)
 		return -1;
 	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && sandbox_show(&sandbox, o->shown, o->n_shown, NULL, err) == 0 &&
-		hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)
+		hardware_hello(&sandbox, o->sandbox, o->device, "", &hello, err) == 0)
 		device = hardware_find(&hello, o->device, err);
 	if (device)
 		result = run(o, &suite, &sandbox, device, arg, err);

@@ -62,7 +62,8 @@ int store_profile_comparison(struct db *db, const struct store_profile_of *of, i
 		"SELECT c.id FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 		"c.target_sha = :target AND c.base_sha = :base AND c.environment IS NOT NULL AND c.kind <> 'import' AND "
 		"j.base_provider = :base_provider AND j.target_provider = :target_provider AND j.base_config = :base_config AND "
-		"j.target_config = :target_config AND (:suite = '' OR t.name = :suite) ORDER BY c.id DESC LIMIT 1",
+		"j.target_config = :target_config AND j.base_toolchain = :base_toolchain AND j.target_toolchain = :target_toolchain AND "
+		"j.base_flags = :base_flags AND j.target_flags = :target_flags AND j.base_module = :base_module AND (:suite = '' OR t.name = :suite) ORDER BY c.id DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;
@@ -73,6 +74,11 @@ int store_profile_comparison(struct db *db, const struct store_profile_of *of, i
 	stmt_text(s, ":target_provider", of->target_provider);
 	stmt_text(s, ":base_config", of->base_config);
 	stmt_text(s, ":target_config", of->target_config);
+	stmt_text(s, ":base_toolchain", of->base_tools.dir);
+	stmt_text(s, ":target_toolchain", of->target_tools.dir);
+	stmt_text(s, ":base_flags", of->base_tools.flags);
+	stmt_text(s, ":target_flags", of->target_tools.flags);
+	stmt_text(s, ":base_module", of->base_tools.module);
 	stmt_text(s, ":suite", of->suite);
 	return stmt_first_int(s, comparison, err);
 }
@@ -81,7 +87,8 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT c.repo, r.name, c.base_sha, c.target_sha, t.name, j.base_provider, j.target_provider, coalesce(d.uuid, ''), "
-		"c.kind, j.base_config, j.target_config FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON t.id = c.suite JOIN job j ON j.id = c.job "
+		"c.kind, j.base_config, j.target_config, j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags, j.base_module, "
+		"j.base_made_by FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON t.id = c.suite JOIN job j ON j.id = c.job "
 		"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device WHERE c.id = :id",
 		err);
 	if (!s)
@@ -103,6 +110,14 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 	row_copy(s, 7, out->device_uuid, sizeof out->device_uuid);
 	row_copy(s, 9, out->base_config, sizeof out->base_config);
 	row_copy(s, 10, out->target_config, sizeof out->target_config);
+	memset(&out->base_tools, 0, sizeof out->base_tools);
+	memset(&out->target_tools, 0, sizeof out->target_tools);
+	row_copy(s, 11, out->base_tools.dir, sizeof out->base_tools.dir);
+	row_copy(s, 12, out->target_tools.dir, sizeof out->target_tools.dir);
+	row_copy(s, 13, out->base_tools.flags, sizeof out->base_tools.flags);
+	row_copy(s, 14, out->target_tools.flags, sizeof out->target_tools.flags);
+	row_copy(s, 15, out->base_tools.module, sizeof out->base_tools.module);
+	row_copy(s, 16, out->base_tools.made_by, sizeof out->base_tools.made_by);
 	stmt_reset(s);
 	if (is_imported)
 		return err_set(err, ERR_INVALID, "comparison %lld holds imported figures; there is nothing to look into",

@@ -13,14 +13,17 @@
 #include "db/sqlite/words.h"
 #include "db/store/event.h"
 
-#define JOB_COLUMNS                                                                                                              \
-	"j.id, j.repo, j.device, (SELECT c.id FROM comparison c WHERE c.job = j.id), r.name, j.branch, j.target_sha, "           \
-	"j.base_sha, j.base_how, j.kind, j.suite, "                                                                              \
-	"j.device_kind, " WORDS_TEXT("job_cell", "job",                                                                          \
-		"j.id") ", j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "               \
-			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "            \
-			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                      \
-				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config, j.every_cell FROM job j JOIN repo r ON r.id = j.repo "
+#define TOOLS_COLUMNS "j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags, j.base_module, j.base_made_by"
+
+#define JOB_COLUMNS                                                                                                                          \
+	"j.id, j.repo, j.device, (SELECT c.id FROM comparison c WHERE c.job = j.id), r.name, j.branch, j.target_sha, "                       \
+	"j.base_sha, j.base_how, j.kind, j.suite, "                                                                                          \
+	"j.device_kind, " WORDS_TEXT("job_cell", "job",                                                                                      \
+		"j.id") ", j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "                           \
+			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "                        \
+			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                                  \
+				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS \
+					" FROM job j JOIN repo r ON r.id = j.repo "
 
 /* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
 #define BRANCH_SERVED "(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch)"
@@ -72,6 +75,12 @@ static void read_job(struct stmt *s, struct store_job *out)
 	row_copy(s, 32, out->base_config, sizeof out->base_config);
 	row_copy(s, 33, out->target_config, sizeof out->target_config);
 	out->every_cell = row_int(s, 34) != 0;
+	row_copy(s, 35, out->base_tools.dir, sizeof out->base_tools.dir);
+	row_copy(s, 36, out->target_tools.dir, sizeof out->target_tools.dir);
+	row_copy(s, 37, out->base_tools.flags, sizeof out->base_tools.flags);
+	row_copy(s, 38, out->target_tools.flags, sizeof out->target_tools.flags);
+	row_copy(s, 39, out->base_tools.module, sizeof out->base_tools.module);
+	row_copy(s, 40, out->base_tools.made_by, sizeof out->base_tools.made_by);
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -114,11 +123,13 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, some_cells, quick, "
 		"origin, "
 		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
-		"target_name, plan, base_config, target_config, every_cell, queued_at) VALUES (:repo, "
+		"target_name, plan, base_config, target_config, every_cell, base_toolchain, target_toolchain, base_flags, target_flags, "
+		"base_module, base_made_by, queued_at) VALUES (:repo, "
 		":branch, :target, :base, "
 		":base_how, :kind, :suite, :device_kind, :some_cells, "
 		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
-		":base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :now)",
+		":base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :base_toolchain, :target_toolchain, "
+		":base_flags, :target_flags, :base_module, :base_made_by, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -141,6 +152,12 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_text(s, ":target_provider", j->target_provider);
 	stmt_text(s, ":base_config", j->base_config);
 	stmt_text(s, ":target_config", j->target_config);
+	stmt_text(s, ":base_toolchain", j->base_tools.dir);
+	stmt_text(s, ":target_toolchain", j->target_tools.dir);
+	stmt_text(s, ":base_flags", j->base_tools.flags);
+	stmt_text(s, ":target_flags", j->target_tools.flags);
+	stmt_text(s, ":base_module", j->base_tools.module);
+	stmt_text(s, ":base_made_by", j->base_tools.made_by);
 	stmt_text(s, ":base_name", j->base_name);
 	stmt_text(s, ":target_name", j->target_name);
 	stmt_int_or_null(s, ":change_point", j->change_point);

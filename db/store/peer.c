@@ -118,7 +118,7 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 		"FROM comparison c JOIN comparison p ON p.kind = 'peer' AND p.repo = c.repo AND p.environment = c.environment "
 		"JOIN job j ON j.id = p.job AND " IS_YARDSTICK "JOIN build m ON m.id = p.target_build "
 		"LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
-		"WHERE c.id = :id AND m.module_sha <> '' AND (c.kind NOT IN ('peer', 'pinned') OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
+		"WHERE c.id = :id AND m.module_sha <> '' AND (c.kind NOT IN ('peer', 'pinned', 'environment') OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
 		err);
 	int result, n = 0;
 	if (!s)
@@ -184,7 +184,7 @@ int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err 
 		"JOIN build m ON m.id = p.target_build JOIN (SELECT id FROM comparison WHERE repo = (SELECT repo FROM comparison "
 		"WHERE "
 		"id = :id) ORDER BY id DESC LIMIT 200) n JOIN comparison c ON c.id = n.id AND c.environment = p.environment AND "
-		"c.kind NOT IN ('peer', 'pinned') LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
+		"c.kind NOT IN ('peer', 'pinned', 'environment') LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
 		"WHERE p.id = :id AND p.kind = 'peer' AND m.module_sha <> '' AND m.module_sha IN (t.module_sha, b.module_sha) "
 		"ORDER BY c.id DESC LIMIT :limit",
 		err);

@@ -22,7 +22,7 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		"x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = c.suite ORDER BY x.id DESC LIMIT 1) "
 		"LEFT JOIN environment e ON e.id = p.environment "
 		"LEFT JOIN alert a ON a.id = (SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = "
-		"c.target_sha AND c.kind NOT IN ('peer', 'pinned')) "
+		"c.target_sha AND c.kind NOT IN ('peer', 'pinned', 'environment')) "
 		"WHERE c.id = :id",
 		err);
 	if (!s)
@@ -193,7 +193,7 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 	int n = 0, result;
 	struct stmt *s = db_stmt(db,
 		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
-		"= :suite AND j.kind NOT IN ('peer', 'pinned') AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND NOT j.some_cells AND "
+		"= :suite AND j.kind NOT IN ('peer', 'pinned', 'environment') AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND NOT j.some_cells AND "
 		"j.started_at > 0 "
 		"ORDER BY j.id DESC LIMIT 20",
 		err);

@@ -103,7 +103,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 			 : has_branch            ? db_stmt(db, POINTS SOME "AND branch = :branch " NEWEST, err)
 						 : db_stmt(db,
 							   POINTS SOME "AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN "
-										  "('peer', 'pinned') AND repo = :repo) " NEWEST,
+										  "('peer', 'pinned', 'environment') AND repo = :repo) " NEWEST,
 							   err);
 	if (!s)
 		return -1;

@@ -99,7 +99,8 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 			"coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "       \
 			"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN "     \
 			"r.upstream ELSE "                                                                                       \
-			"j.base_name END, j.target_name, j.again_at, j.again_of, j.base_config, j.target_config FROM job j "     \
+			"j.base_name END, j.target_name, j.again_at, j.again_of, j.base_config, j.target_config, "               \
+			"j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags FROM job j "                         \
 			"JOIN repo r ON r.id = j.repo LEFT JOIN git_commit m ON m.repo = j.repo AND m.sha = j.target_sha "       \
 			"LEFT JOIN device d ON d.id = j.device LEFT JOIN comparison c ON c.job = j.id "
 
@@ -139,7 +140,11 @@ static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err 
 				  .again_at = row_int(s, 28),
 				  .again_of = row_int(s, 29),
 				  .base_config = row_text(s, 30),
-				  .target_config = row_text(s, 31) });
+				  .target_config = row_text(s, 31),
+				  .base_toolchain = row_text(s, 32),
+				  .target_toolchain = row_text(s, 33),
+				  .base_flags = row_text(s, 34),
+				  .target_flags = row_text(s, 35) });
 	}
 	return result < 0 ? -1 : n;
 }

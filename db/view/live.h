@@ -55,6 +55,8 @@ struct view_job {
 	const char *state_why, *progress, *device;   /* device: uuid */
 	const char *base_provider, *target_provider; /* asked for by name; "": the module's default */
 	const char *base_config, *target_config;     /* that a person wants; "": the provider chooses */
+	const char *base_toolchain, *target_toolchain, *base_flags,
+		*target_flags; /* that build them; "": the worker's own, none */
 	/** What people call the sides: as they were asked for, a merge-base by the branch that it lies on; "" where nobody named them. */
 	const char *base_name, *target_name;
 	bool quick;

@@ -26,18 +26,19 @@ static void test_a_module_is_timed_beside_itself_to_see_what_scatters(void **sta
 		assert_int_equal(jobkind_is_itself((enum jobkind)k), k == JOBKIND_SELFCHECK || k == JOBKIND_CALIBRATE);
 }
 
-static void test_a_peer_and_a_pin_stand_beside_a_side(void **state)
+static void test_peers_pins_and_environments_stand_beside_a_side(void **state)
 {
 	(void)state;
 	for (int k = 0; k < JOBKIND_N; k++)
-		assert_int_equal(jobkind_is_beside((enum jobkind)k), k == JOBKIND_PEER || k == JOBKIND_PINNED);
+		assert_int_equal(
+			jobkind_is_beside((enum jobkind)k), k == JOBKIND_PEER || k == JOBKIND_PINNED || k == JOBKIND_ENVIRONMENT);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_read_back),
-		cmocka_unit_test(test_a_peer_and_a_pin_stand_beside_a_side),
+		cmocka_unit_test(test_peers_pins_and_environments_stand_beside_a_side),
 		cmocka_unit_test(test_a_module_is_timed_beside_itself_to_see_what_scatters),
 	};
 	return cmocka_run_group_tests_name("jobkind", tests, NULL, NULL);

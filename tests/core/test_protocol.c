@@ -115,6 +115,48 @@ static void job(void **state)
 	msg_fini(&out);
 }
 
+static void tools(void **state)
+{
+	struct cell cells[] = { a_cell(false), a_cell(true) };
+	struct msg_job body = { 0 };
+	struct msg in = { .t = MSG_JOB, .u.job = &body }, out;
+	struct toolwish *base = &body.subject[0].tools, *target = &body.subject[1].tools;
+	struct fw_err err = { 0 };
+	struct buf line;
+
+	(void)state;
+	fill_job(&body, cells);
+	body.kind = JOBKIND_ENVIRONMENT;
+	COPY(base->module, SHA256);
+	COPY(base->made_by, "nvcc 12.9.86 gcc 12.2.0");
+	COPY(target->dir, "/usr/local/cuda-13.0");
+	COPY(target->flags, "-Xptxas -O2");
+	round_trip(&in, &out);
+	assert_int_equal(out.u.job->kind, JOBKIND_ENVIRONMENT);
+	assert_memory_equal(&out.u.job->subject[0].tools, base, sizeof *base);
+	assert_memory_equal(&out.u.job->subject[1].tools, target, sizeof *target);
+	msg_fini(&out);
+	static const struct {
+		const char *dir, *flags, *said;
+	} bad[] = { { "opt/cuda", "", "job.subjects[1].tools.dir: is no absolute and plain path; e.g. /usr/local/cuda-12.9" },
+		{ "/opt/../etc", "", "job.subjects[1].tools.dir: is no absolute and plain path; e.g. /usr/local/cuda-12.9" },
+		{ "/opt/a b", "", "job.subjects[1].tools.dir: holds a letter that no folder of a toolchain has" },
+		{ "/", "", "job.subjects[1].tools.dir: is the whole machine; name the folder of the toolchain in it" },
+		{ "", "-O2 $(reboot)", "job.subjects[1].tools.flags: hold a letter that may not be there" },
+		{ "", "O2", "job.subjects[1].tools.flags: do not begin with -; e.g. -O2" } };
+	buf_init(&line, PROTOCOL_LINE_MAX);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		COPY(target->dir, bad[i].dir);
+		COPY(target->flags, bad[i].flags);
+		buf_clear(&line);
+		protocol_write(&line, &in);
+		assert_int_equal(protocol_parse(line.data, line.len, &out, &err), -1);
+		assert_string_equal(err.text, bad[i].said);
+		err_clear(&err);
+	}
+	buf_fini(&line);
+}
+
 static void programs(void **state)
 {
 	struct msg_job *body = calloc(1, sizeof *body);
@@ -524,6 +566,7 @@ int main(void)
 		cmocka_unit_test(hello),
 		cmocka_unit_test(one_cell),
 		cmocka_unit_test(job),
+		cmocka_unit_test(tools),
 		cmocka_unit_test(programs),
 		cmocka_unit_test(run),
 		cmocka_unit_test(trees),

@@ -49,7 +49,7 @@ static int open_scene(void **state, enum sandbox_want want)
 		.cache = &s->cache,
 		.sandbox = &s->sandbox,
 		.device = DEVICE_CPU,
-		.toolchain = "gcc test",
+		.toolchain = { [ROLE_BASE] = "gcc test", [ROLE_TARGET] = "gcc test" },
 		.family = "attention",
 		.timeout_s = 60,
 		.log_bytes = 2000 };
@@ -193,13 +193,73 @@ static void key_covers_what_can_change_the_result(void **state)
 	snprintf(other.build.command[1], sizeof other.build.command[1], "DEVICE={device} O=2");
 	build_key(&s->context, &other, key);
 	assert_string_not_equal(key, before);
-	snprintf(s->context.toolchain, sizeof s->context.toolchain, "gcc 13");
+	snprintf(s->context.toolchain[ROLE_TARGET], sizeof s->context.toolchain[0], "gcc 13");
 	build_key(&s->context, &s->subject, key);
 	assert_string_not_equal(key, before);
-	snprintf(s->context.toolchain, sizeof s->context.toolchain, "gcc test");
+	snprintf(s->context.toolchain[ROLE_TARGET], sizeof s->context.toolchain[0], "gcc test");
 	s->context.device = DEVICE_CUDA;
 	build_key(&s->context, &s->subject, key);
 	assert_string_not_equal(key, before);
+}
+
+static void flags_reach_the_compiler_last(void **state)
+{
+	struct scene *s = *state;
+
+	tar_file(&s->tar, "m.c",
+		"#if ANSWER != 42\n#error ANSWER\n#endif\n__attribute__((visibility(\"default\"))) int answer(void) { return ANSWER; }\n");
+	tar_file(&s->tar, "Makefile", RULE "\tgcc -DANSWER=41 -shared -fPIC -o build/$(DEVICE)/libattention.so m.c\n");
+	tar_end(&s->tar);
+	expect_failure(s, "make DEVICE=cpu: exit 2");
+	snprintf(s->subject.tools.flags, sizeof s->subject.tools.flags, "-UANSWER -DANSWER=42");
+	build(s);
+	if (strcmp(s->result.state, "ok") != 0)
+		fail_msg("%s; %s", s->result.detail, s->result.log.data);
+}
+
+static void a_folder_of_compilers_comes_first(void **state)
+{
+	struct scene *s = *state;
+	char tools[120], gcc[160];
+
+	snprintf(tools, sizeof tools, "%s/tools", s->folder.path);
+	snprintf(gcc, sizeof gcc, "%s/gcc", tools);
+	assert_int_equal(mkdir(tools, 0755), 0);
+	project(s, RULE LINK);
+	snprintf(s->subject.tools.dir, sizeof s->subject.tools.dir, "%s", tools);
+	expect_failure(s, "is not shown to builds; add it to sandbox.read_only");
+	const char *shown = s->folder.path;
+	if (chmod(s->folder.path, 0755) != 0 || sandbox_show(&s->sandbox, &shown, 1, NULL, &s->err) != 0)
+		fail_msg("%s", s->err.text);
+	expect_failure(s, "holds neither nvcc nor gcc");
+	int fd = open(gcc, O_WRONLY | O_CREAT, 0755);
+	static const char script[] = "#!/bin/sh\necho this gcc is ours; exit 7\n";
+	assert_int_equal(write(fd, script, sizeof script - 1), (int)sizeof script - 1);
+	assert_int_equal(fchmod(fd, 0755) | close(fd), 0);
+	expect_failure(s, "make DEVICE=cpu: exit 2");
+	assert_non_null(strstr(s->result.log.data, "this gcc is ours"));
+}
+
+static void a_module_that_was_kept_is_not_built_again(void **state)
+{
+	struct scene *s = *state;
+	struct msg_build kept;
+	int fd;
+
+	project(s, RULE LINK);
+	build(s);
+	snprintf(s->subject.tools.module, sizeof s->subject.tools.module, "%s", s->result.module_sha256);
+	snprintf(s->subject.tools.made_by, sizeof s->subject.tools.made_by, "gcc 4.2");
+	assert_int_equal(build_lookup(&s->context, &s->subject, &kept, &fd), 1);
+	assert_string_equal(kept.state, "cached");
+	assert_string_equal(kept.module_sha256, s->result.module_sha256);
+	buf_fini(&kept.log);
+	close(fd);
+	memset(s->subject.tools.module, '0', 64);
+	s->trees_asked = 0;
+	close(s->module);
+	expect_failure(s, "module 000000000000, which gcc 4.2 built, is not in the cache of this worker any more");
+	assert_int_equal(s->trees_asked, 0);
 }
 
 static void failing_command(void **state)
@@ -474,6 +534,10 @@ int main(void)
 		BOTH(artifacts_name_a_program),
 		cmocka_unit_test_setup_teardown(damaged_module_is_built_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(key_covers_what_can_change_the_result, setup, teardown),
+		cmocka_unit_test_setup_teardown(flags_reach_the_compiler_last, setup, teardown),
+		cmocka_unit_test_setup_teardown(flags_reach_the_compiler_last, setup_open, teardown),
+		cmocka_unit_test_setup_teardown(a_folder_of_compilers_comes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_module_that_was_kept_is_not_built_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(hostile_archive_is_the_builds_fault, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing_tree_is_ours, setup, teardown),
 		cmocka_unit_test_setup_teardown(artifacts_that_are_none, setup, teardown),

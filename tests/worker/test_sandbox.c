@@ -235,9 +235,14 @@ static void compilers_have_versions(void **state)
 	char text[96];
 
 	(void)state;
-	toolchain_describe(DEVICE_CPU, text, sizeof text);
+	toolchain_describe(DEVICE_CPU, "", "", text, sizeof text);
 	assert_true(strncmp(text, "gcc ", 4) == 0 && text[4] >= '1' && text[4] <= '9');
 	assert_null(strchr(text, '\n'));
+	char with[sizeof text + 32], wanted[sizeof text + 32];
+	snprintf(wanted, sizeof wanted, "%s in /nowhere with -O2", text);
+	toolchain_describe(DEVICE_CPU, "/nowhere", "-O2", with, sizeof with);
+	assert_string_equal(with, wanted);
+	assert_true(toolchain_is_in("/usr") && !toolchain_is_in("/nowhere"));
 	toolchain_nvcc_version("Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0.r13.0\n", text, sizeof text);
 	assert_string_equal(text, "13.0.88");
 	toolchain_nvcc_version("gcc (Debian) 12.2.0", text, sizeof text);

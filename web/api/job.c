@@ -38,6 +38,10 @@ static void write_job(void *arg, const struct view_job *row)
 	answer_text(j, "target_provider", row->target_provider);
 	answer_text(j, "base_config", row->base_config);
 	answer_text(j, "target_config", row->target_config);
+	answer_text(j, "base_toolchain", row->base_toolchain);
+	answer_text(j, "target_toolchain", row->target_toolchain);
+	answer_text(j, "base_flags", row->base_flags);
+	answer_text(j, "target_flags", row->target_flags);
 	jsonw_kv_bool(j, "quick", row->quick);
 	answer_text(j, "device_kind", row->device_kind);
 	jsonw_kv_string(j, "origin", row->origin);
@@ -163,7 +167,9 @@ static void job_post(void *arg, struct http_request *r, struct http_response *re
 		{ "target", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
 		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
 		{ "target_provider", .text = &wish.target_provider }, { "base_config", .text = &wish.base_config },
-		{ "target_config", .text = &wish.target_config }, { "quick", .flag = &wish.quick }, { 0 } };
+		{ "target_config", .text = &wish.target_config }, { "base_toolchain", .text = &wish.base_toolchain },
+		{ "target_toolchain", .text = &wish.target_toolchain }, { "base_flags", .text = &wish.base_flags },
+		{ "target_flags", .text = &wish.target_flags }, { "quick", .flag = &wish.quick }, { 0 } };
 	int64_t id;
 	json_t *root = write_take(r, response, known);
 	if (!root)

@@ -140,6 +140,14 @@ static void pinned_words(struct buf *out, const struct comparison *c)
 	}
 }
 
+static void toolchain_words(struct buf *out, const struct comparison *c)
+{
+	buf_puts(out, ", environment: ");
+	markdown_code(out, c->base.toolchain);
+	buf_puts(out, " to ");
+	markdown_code(out, c->target.toolchain);
+}
+
 static void heading(void *arg, const struct view_comparison *row)
 {
 	const struct review *review = arg;
@@ -148,6 +156,8 @@ static void heading(void *arg, const struct view_comparison *row)
 	buf_printf(out, "**flopwatch: %s**", verdict_word(row->kind, row->verdict));
 	if (*peer)
 		buf_puts(out, " beside "), markdown_text(out, peer);
+	else if (row->kind == JOBKIND_ENVIRONMENT)
+		toolchain_words(out, review->c);
 	else if (row->kind == JOBKIND_PINNED)
 		pinned_words(out, review->c);
 	else if (row->regressions)

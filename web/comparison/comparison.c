@@ -112,9 +112,9 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
 		HEAD("commit", JSONR_TEXT, side.commit), HEAD("module_sha256", JSONR_TEXT, side.module_sha256),                  \
-			HEAD("build", JSONR_TEXT, side.build), HEAD("provider", JSONR_TEXT, side.provider),                      \
-			HEAD("pinned", JSONR_TEXT, side.pinned), HEAD("subject", JSONR_TEXT, side.subject),                      \
-			HEAD("author", JSONR_TEXT, side.author), LAST                                                            \
+			HEAD("build", JSONR_TEXT, side.build), HEAD("toolchain", JSONR_TEXT, side.toolchain),                    \
+			HEAD("provider", JSONR_TEXT, side.provider), HEAD("pinned", JSONR_TEXT, side.pinned),                    \
+			HEAD("subject", JSONR_TEXT, side.subject), HEAD("author", JSONR_TEXT, side.author), LAST                 \
 	}
 static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
 static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEXT, environment.epoch),

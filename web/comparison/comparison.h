@@ -48,7 +48,7 @@ struct comparison_cell {
 };
 
 struct comparison_side {
-	const char *commit, *module_sha256, *build, *provider, *pinned, *subject,
+	const char *commit, *module_sha256, *build, *toolchain, *provider, *pinned, *subject,
 		*author; /* pinned: the configuration that a person wants */
 };
 

@@ -47,6 +47,11 @@ int comparison_peers(const struct comparison *c, const char **out)
 static void name_side(struct buf *out, const struct comparison *c, const struct comparison_side *side)
 {
 	bool is_pinned = c->kind == JOBKIND_PINNED;
+	if (c->kind == JOBKIND_ENVIRONMENT) {
+		emit_raw(out, side == &c->target ? "the build by " : "that by ");
+		emit_text(out, *side->toolchain ? side->toolchain : "another toolchain");
+		return;
+	}
 	emit_text(out, *side->provider      ? side->provider
 		       : !is_pinned         ? "the default provider"
 		       : side == &c->target ? "the target"
@@ -93,6 +98,10 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	clause(out, count(c, VERDICT_NOT_COMPARABLE), "that fail in the other", &begun);
 	clause(out, count(c, VERDICT_FAILED), "that fail themselves", &begun);
 	clause(out, count(c, VERDICT_REJECTED), "whose times are not believed", &begun);
+	if (c->kind == JOBKIND_ENVIRONMENT) {
+		emit_raw(out, ". Another toolchain is no commit\u2019s doing, and this is no commit\u2019s verdict");
+		return;
+	}
 	emit_raw(out, known ? "; nobody is called for it" : "; there is nothing to set beside it");
 	if (c->kind == JOBKIND_PINNED)
 		emit_raw(out, ". A configuration by hand is no commit\u2019s own, and this is no commit\u2019s verdict");

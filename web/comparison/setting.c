@@ -41,6 +41,7 @@ static void side(struct buf *out, const struct comparison_side *side, const char
 		emit_text(out, side->build);
 		emit_raw(out, "</dd>");
 	}
+	fact(out, "Built by", side->toolchain);
 	fact(out, "Provider", side->provider);
 	fact(out, "Pinned to", side->pinned);
 	emit_raw(out, "</dl></section>\n");
@@ -49,6 +50,11 @@ static void side(struct buf *out, const struct comparison_side *side, const char
 static void beside_differs(struct buf *out, const struct comparison *c)
 {
 	bool provider = strcmp(c->base.provider, c->target.provider) != 0, pinned = *c->base.pinned || *c->target.pinned;
+	if (c->kind == JOBKIND_ENVIRONMENT) {
+		emit_raw(
+			out, strcmp(c->base.commit, c->target.commit) == 0 ? "what built it alone" : "source, and what built it");
+		return;
+	}
 	bool alone = *c->base.module_sha256 && strcmp(c->base.module_sha256, c->target.module_sha256) == 0;
 	emit_rawf(out, "%s%s%s%s", provider ? "the provider" : "", provider && pinned ? " and " : "",
 		pinned ? "the configuration" : "", alone ? " alone" : ", source and module");

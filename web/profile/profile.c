@@ -106,7 +106,9 @@ static void profile_post(void *arg, struct http_request *r, struct http_response
 		{ "target", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
 		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
 		{ "target_provider", .text = &wish.target_provider }, { "base_config", .text = &wish.base_config },
-		{ "target_config", .text = &wish.target_config }, { "every_cell", .flag = &wish.every_cell },
+		{ "target_config", .text = &wish.target_config }, { "base_toolchain", .text = &wish.base_toolchain },
+		{ "target_toolchain", .text = &wish.target_toolchain }, { "base_flags", .text = &wish.base_flags },
+		{ "target_flags", .text = &wish.target_flags }, { "every_cell", .flag = &wish.every_cell },
 		{ "alert", .number = &wish.alert, .number_max = INT32_MAX },
 		{ "comparison", .number = &wish.comparison, .number_max = INT32_MAX }, { 0 } };
 	json_t *root = write_take(r, response, known);

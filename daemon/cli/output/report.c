@@ -514,6 +514,14 @@ static void pins(const json_t *comparison, FILE *out)
 	}
 }
 
+/* What built them, where that is what they differ in. */
+static void toolchains(const json_t *comparison, FILE *out)
+{
+	line(out, "environment: the base is built by %s", value_text(json_object_get(comparison, "base"), "toolchain"));
+	line(out, "environment: the target is built by %s, which is no commit's verdict",
+		value_text(json_object_get(comparison, "target"), "toolchain"));
+}
+
 void report_comparison(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
@@ -528,12 +536,14 @@ void report_comparison(const json_t *comparison, FILE *out)
 		value_text(comparison, "repo"), value_text(comparison, "suite"),
 		value_text(json_object_get(comparison, "base"), "commit"),
 		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "beside" : "verdict",
-		!beside_peer             ? value_text(comparison, "verdict")
-		: *peer                  ? peer
-		: kind == JOBKIND_PINNED ? "the base"
-					 : "the default provider",
+		!beside_peer                                            ? value_text(comparison, "verdict")
+		: *peer                                                 ? peer
+		: kind == JOBKIND_PINNED || kind == JOBKIND_ENVIRONMENT ? "the base"
+									: "the default provider",
 		*identical ? ", " : "", identity(identical, cells));
 	pins(comparison, out);
+	if (kind == JOBKIND_ENVIRONMENT)
+		toolchains(comparison, out);
 	if (!*identical) {
 		tables(cells, kind, out);
 		sparse_table(cells, out);

@@ -64,6 +64,11 @@ static void request_body(struct buf *out, const struct options *o, const char *r
 		jsonw_kv_string(&j, "base_config", o->base_config);
 	if (o->target_config)
 		jsonw_kv_string(&j, "target_config", o->target_config);
+	const char *const tools[][2] = { { "base_toolchain", o->base_toolchain }, { "target_toolchain", o->target_toolchain },
+		{ "base_flags", o->base_flags }, { "target_flags", o->target_flags } };
+	for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
+		if (tools[i][1])
+			jsonw_kv_string(&j, tools[i][0], tools[i][1]);
 	if (o->quick)
 		jsonw_kv_bool(&j, "quick", true);
 	jsonw_object_end(&j);

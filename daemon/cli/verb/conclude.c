@@ -46,7 +46,8 @@ static int take(struct sum *s, long long comparison, bool alone, struct fw_err *
 		result = err_set(err, ERR_PROTOCOL, "the comparison is not JSON");
 	if (result == 0) {
 		enum verdict verdict = value_verdict(value);
-		bool beside_peer = jobkind_is_beside(jobkind_from_name(value_text(value, "kind")));
+		enum jobkind kind = jobkind_from_name(value_text(value, "kind"));
+		bool beside_peer = jobkind_is_beside(kind) && kind != JOBKIND_ENVIRONMENT;
 		if (!s->o->json)
 			report_comparison(value, stdout);
 		else if (alone)

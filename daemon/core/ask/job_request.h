@@ -11,8 +11,10 @@ struct job_request {
 	const char *suite;       /* NULL or "": as configured, else as the manifest says */
 	const char *device_kind; /* NULL or "": any */
 	const char *cells_glob;  /* NULL or "": all cells */
-	const char *base_provider, *target_provider; /* NULL or "": the module's default */
-	const char *base_config, *target_config;     /* NULL or "": the provider chooses */
+	const char *base_provider, *target_provider;   /* NULL or "": the module's default */
+	const char *base_config, *target_config;       /* NULL or "": the provider chooses */
+	const char *base_toolchain, *target_toolchain; /* folders of compilers; NULL or "": the worker's own */
+	const char *base_flags, *target_flags;         /* words that the compilers get last; NULL or "": none */
 	bool quick;
 	bool every_cell;       /* of a profile: each cell that fits, instead of the three that lost most */
 	int alert, comparison; /* of a profile: whose sides and worst cells; 0: those that are named above */

@@ -245,6 +245,30 @@ static int read_build(struct fields *f, struct manifest *m)
 	return read_outputs(&b, m);
 }
 
+/* What builds it, where that is not the worker's own. */
+static int read_tools(struct fields *f, struct toolwish *w)
+{
+	struct fields t;
+	const char *wrong;
+
+	if (!field_has(f, "tools"))
+		return 0;
+	field_begin(&t, field_object(f, "tools"), f->err, "%.50s.tools", f->where);
+	if (field_has(&t, "dir"))
+		field_token(&t, "dir", FIELD_PATH, 1, w->dir, sizeof w->dir);
+	if (field_has(&t, "flags"))
+		field_token(&t, "flags", FIELD_PATH, 1, w->flags, sizeof w->flags);
+	if (field_has(&t, "module")) {
+		field_digest(&t, "module", false, false, w->module);
+		field_text(&t, "made_by", w->made_by, sizeof w->made_by);
+	}
+	if (!t.failed && (wrong = toolwish_wrong_dir(w->dir)))
+		field_fail(&t, "dir", "%s", wrong);
+	if (!t.failed && (wrong = toolwish_wrong_flags(w->flags)))
+		field_fail(&t, "flags", "%s", wrong);
+	return t.failed ? -1 : 0;
+}
+
 /* The role of somebody whose code is built or run. */
 static enum role read_side(struct fields *f)
 {
@@ -264,7 +288,8 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 	field_token(&f, "provider", FIELD_WORD, 0, s->provider, sizeof s->provider);
 	if (field_has(&f, "config"))
 		field_token(&f, "config", FIELD_PATH, 1, s->config, sizeof s->config);
-	if (f.failed || read_inputs(&f, s) || read_benchmark(&f, &s->run) || read_build(&f, &s->build))
+	if (f.failed || read_tools(&f, &s->tools) || read_inputs(&f, s) || read_benchmark(&f, &s->run) ||
+		read_build(&f, &s->build))
 		return -1;
 	if (!s->run.name[0] && s->build.n_command == 0)
 		return field_fail(&f, "build", "has no command");
@@ -274,7 +299,7 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 {
 	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "pinned",
-		"bisect", "profile", NULL };
+		"environment", "bisect", "profile", NULL };
 	struct fields f, l;
 	char kind[16];
 

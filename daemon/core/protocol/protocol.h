@@ -20,6 +20,7 @@
 #include "core/state/jobkind.h"
 #include "core/suite/manifest.h"
 #include "core/suite/readonly.h"
+#include "core/suite/toolwish.h"
 #include "core/state/role.h"
 #include "core/state/run_mode.h"
 #include "core/protocol/evidence.h"
@@ -69,8 +70,8 @@ struct msg_device {
 	char uuid[64]; /* "GPU-..." or "cpu-<hash of model>" */
 	char name[96];
 	char driver[48];
-	char toolkit[96]; /* compiler versions that enter the build's cache key */
-	char cudnn[24];   /* version that modules find; "" none */
+	char toolkit[TOOLCHAIN_TEXT_SIZE]; /* compiler versions that enter the build's cache key */
+	char cudnn[24];                    /* version that modules find; "" none */
 	int index;
 	char pci[32];         /* address on the bus, "0000:1b:00.0"; "" it has none */
 	double power_limit_w; /* 0: unknown */
@@ -110,6 +111,7 @@ struct msg_subject {
 	struct manifest build; /* only dir, command, outputs, timeout_s are used */
 	char provider[48];     /* "": the module's default */
 	char config[160];      /* handed to the provider's plan of every cell; "": it chooses */
+	struct toolwish tools; /* that build it, where not the worker's own */
 	struct benchmark run;  /* a program of its own that is measured instead of a module; run.name "": none */
 };
 
@@ -153,7 +155,7 @@ struct msg_build {
 	int64_t duration_ms;
 	char family[16];        /* of the module; "" of a foreign benchmark */
 	char module_sha256[65]; /* "" unless ok or cached */
-	char toolchain[96];
+	char toolchain[TOOLCHAIN_TEXT_SIZE];
 	struct buf log;   /* decoded from log_b64; owned by the message */
 	char detail[256]; /* why it failed, in words */
 };

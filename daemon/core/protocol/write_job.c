@@ -124,6 +124,21 @@ static void put_benchmark(struct jsonw *j, const struct benchmark *b)
 	jsonw_object_end(j);
 }
 
+static void put_tools(struct jsonw *j, const struct toolwish *w)
+{
+	jsonw_key(j, "tools");
+	jsonw_object(j);
+	if (w->dir[0])
+		jsonw_kv_string(j, "dir", w->dir);
+	if (w->flags[0])
+		jsonw_kv_string(j, "flags", w->flags);
+	if (w->module[0]) {
+		jsonw_kv_string(j, "module", w->module);
+		jsonw_kv_string(j, "made_by", w->made_by);
+	}
+	jsonw_object_end(j);
+}
+
 static void put_subject(struct jsonw *j, const struct msg_subject *s)
 {
 	jsonw_object(j);
@@ -152,6 +167,8 @@ static void put_subject(struct jsonw *j, const struct msg_subject *s)
 	jsonw_kv_string(j, "provider", s->provider);
 	if (s->config[0])
 		jsonw_kv_string(j, "config", s->config);
+	if (!toolwish_is_none(&s->tools))
+		put_tools(j, &s->tools);
 	if (s->run.name[0])
 		put_benchmark(j, &s->run);
 	jsonw_object_end(j);

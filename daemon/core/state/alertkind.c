@@ -10,6 +10,7 @@ static const char *const names[ALERTKIND_N] = {
 	[ALERTKIND_VANISHED] = "vanished",
 	[ALERTKIND_SILENT] = "silent",
 	[ALERTKIND_QUARANTINED] = "quarantined",
+	[ALERTKIND_ENVIRONMENT] = "environment",
 };
 
 const char *alertkind_name(enum alertkind v)

@@ -9,6 +9,7 @@ enum alertkind {
 	ALERTKIND_VANISHED,    /* cells are gone */
 	ALERTKIND_SILENT,      /* a device does not answer */
 	ALERTKIND_QUARANTINED, /* a device is not trusted */
+	ALERTKIND_ENVIRONMENT, /* cells became slower by another compiler, library, driver or setting */
 	ALERTKIND_N
 };
 

@@ -14,6 +14,7 @@ static const char *const names[JOBKIND_N] = {
 	[JOBKIND_PEER] = "peer",
 	[JOBKIND_IMPORT] = "import",
 	[JOBKIND_PINNED] = "pinned",
+	[JOBKIND_ENVIRONMENT] = "environment",
 	[JOBKIND_PROFILE] = "profile",
 };
 
@@ -34,5 +35,5 @@ bool jobkind_is_itself(enum jobkind kind)
 
 bool jobkind_is_beside(enum jobkind kind)
 {
-	return kind == JOBKIND_PEER || kind == JOBKIND_PINNED;
+	return kind == JOBKIND_PEER || kind == JOBKIND_PINNED || kind == JOBKIND_ENVIRONMENT;
 }

@@ -5,17 +5,18 @@
 #include <stdbool.h>
 
 enum jobkind {
-	JOBKIND_CHANGE,    /* what a commit changes */
-	JOBKIND_SELFCHECK, /* one commit against itself */
-	JOBKIND_ANCHOR,    /* a history's anchor, timed beside the one before it */
-	JOBKIND_VERIFY,    /* whether a change that the history suspects is one */
-	JOBKIND_BACKFILL,  /* a commit that a history has no point of */
-	JOBKIND_CALIBRATE, /* how much equal builds scatter */
-	JOBKIND_BISECT,    /* a step of a search */
-	JOBKIND_PEER,      /* a commit beside a provider that is a yardstick */
-	JOBKIND_IMPORT,    /* figures that somebody else measured */
-	JOBKIND_PINNED,    /* a provider in a configuration that a person wants, beside another side */
-	JOBKIND_PROFILE,   /* why a cell lost: counters and machine code of both sides; it is no comparison */
+	JOBKIND_CHANGE,      /* what a commit changes */
+	JOBKIND_SELFCHECK,   /* one commit against itself */
+	JOBKIND_ANCHOR,      /* a history's anchor, timed beside the one before it */
+	JOBKIND_VERIFY,      /* whether a change that the history suspects is one */
+	JOBKIND_BACKFILL,    /* a commit that a history has no point of */
+	JOBKIND_CALIBRATE,   /* how much equal builds scatter */
+	JOBKIND_BISECT,      /* a step of a search */
+	JOBKIND_PEER,        /* a commit beside a provider that is a yardstick */
+	JOBKIND_IMPORT,      /* figures that somebody else measured */
+	JOBKIND_PINNED,      /* a provider in a configuration that a person wants, beside another side */
+	JOBKIND_ENVIRONMENT, /* a commit built by one toolchain beside itself built by another */
+	JOBKIND_PROFILE,     /* why a cell lost: counters and machine code of both sides; it is no comparison */
 	JOBKIND_N
 };
 
@@ -26,8 +27,8 @@ enum jobkind jobkind_from_name(const char *name);
 /** Whether a module is timed beside itself. Of all others equal modules are not timed. */
 bool jobkind_is_itself(enum jobkind kind);
 /**
- * Whether it sets a provider or a configuration beside another, which says nothing of what a commit does as it is: it is no commit's verdict,
- * is in no history, and nobody is called.
+ * Whether it sets a provider, a configuration or a toolchain beside another, which says nothing of what a commit does as it is: it is no commit's verdict,
+ * is in no history, and nobody is called by it as for a commit.
  */
 bool jobkind_is_beside(enum jobkind kind);
 

@@ -13,6 +13,8 @@ void profile_ask_like(const struct store_profile_of *of, struct store_job *job)
 	snprintf(job->target_provider, sizeof job->target_provider, "%s", of->target_provider);
 	snprintf(job->base_config, sizeof job->base_config, "%s", of->base_config);
 	snprintf(job->target_config, sizeof job->target_config, "%s", of->target_config);
+	job->base_tools = of->base_tools;
+	job->target_tools = of->target_tools;
 	snprintf(job->device_uuid, sizeof job->device_uuid, "%s", of->device_uuid);
 }
 

@@ -350,6 +350,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 
 struct side {
 	char module[65];
+	char toolchain[TOOLCHAIN_TEXT_SIZE];
 	char state[8];
 };
 
@@ -358,6 +359,7 @@ static void take_build(void *arg, const struct view_build *row)
 	struct side *s = arg;
 	snprintf(s->module, sizeof s->module, "%s", row->module_sha);
 	snprintf(s->state, sizeof s->state, "%s", row->state);
+	snprintf(s->toolchain, sizeof s->toolchain, "%s", row->toolchain);
 }
 
 /** {"name","commit","tree","module_sha256",...} of side 0, the base, or 1; what is not known is null. */
@@ -379,6 +381,7 @@ static void write_commit(struct body *b, int which, int64_t repo, int64_t compar
 	text_or_null(&b->j, "tree", c.tree);
 	text_or_null(&b->j, "module_sha256", side.module);
 	text_or_null(&b->j, "build", side.state);
+	text_or_null(&b->j, "toolchain", side.toolchain);
 	text_or_null(&b->j, "provider", b->provider[which]);
 	text_or_null(&b->j, "pinned", b->pinned[which]);
 	text_or_null(&b->j, "subject", c.subject);

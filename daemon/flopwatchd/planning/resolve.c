@@ -450,6 +450,8 @@ static void complete(struct resolve *r)
 	snprintf(p->ask.subject[1].provider, sizeof p->ask.subject[1].provider, "%s", r->job.target_provider);
 	snprintf(p->ask.subject[0].config, sizeof p->ask.subject[0].config, "%s", r->job.base_config);
 	snprintf(p->ask.subject[1].config, sizeof p->ask.subject[1].config, "%s", r->job.target_config);
+	p->ask.subject[0].tools = r->job.base_tools;
+	p->ask.subject[1].tools = r->job.target_tools;
 	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
 		give_up(r, JOBSTATE_FAILED, "a program of its own has no providers; they are ways of a module to compute a cell");
 		return;

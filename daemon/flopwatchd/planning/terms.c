@@ -40,7 +40,8 @@ void terms_set(struct plan *p, const struct store_job *job, bool is_benchmark)
 	}
 	if (p->ask.kind == JOBKIND_PROFILE)
 		keep_some(p, job);
-	if (jobkind_is_beside(p->ask.kind)) /* how far behind, not whether somebody has to be called */
+	bool calls_somebody = p->ask.kind == JOBKIND_ENVIRONMENT;
+	if (jobkind_is_beside(p->ask.kind) && !calls_somebody) /* how far behind, not whether somebody has to be called */
 		p->ask.rule.confirm = false;
 	for (int i = 0; i < p->ask.n_cells && job->threshold_pct > 0; i++)
 		p->ask.cell[i].threshold_pct = job->threshold_pct;

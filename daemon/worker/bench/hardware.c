@@ -49,7 +49,8 @@ static int list(struct sandbox *s, enum sandbox_want want, struct msg_device *ou
 	return m;
 }
 
-int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, struct msg_hello *hello, struct fw_err *err)
+int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, const char *tools_dir, struct msg_hello *hello,
+	struct fw_err *err)
 {
 	struct msg_device all[PROTOCOL_DEVICES_MAX];
 	int n = list(s, want, all, err), i;
@@ -68,7 +69,7 @@ int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, 
 		if (!is_named(&all[i], kind))
 			continue;
 		*d = all[i];
-		toolchain_describe(d->kind, d->toolkit, sizeof d->toolkit);
+		toolchain_describe(d->kind, tools_dir, "", d->toolkit, sizeof d->toolkit);
 		hello->n_devices++;
 	}
 	return hello->n_devices ? 0 : err_set(err, ERR_NOT_FOUND, "no device \"%s\" on this machine", kind);

@@ -12,9 +12,11 @@
 
 /**
  * Fill `hello` (version, isolation, devices of `kind`: "auto" all real ones, "cuda" "cpu" "sim" those, or one "cuda:0" or uuid). With
+ * `tools_dir`: whose compilers come first, "" the system's. With
  * `want` auto the sandbox is switched off when a GPU is visible only outside of it. Err: no runner, or no such device.
  */
-int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, struct msg_hello *hello, struct fw_err *err);
+int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, const char *tools_dir, struct msg_hello *hello,
+	struct fw_err *err);
 /** The device called `name` (uuid, "cuda:0", "cuda"; "auto": the first). NULL with `err`, saying which there are. */
 const struct msg_device *hardware_find(const struct msg_hello *hello, const char *name, struct fw_err *err);
 /** Say where the modules of this cache can be run by hand, and as whom. What cannot be found out is not said. */

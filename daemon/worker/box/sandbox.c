@@ -29,6 +29,7 @@ static const char tmp_bytes[] = "4294967296"; /* of /tmp, in memory and only as 
 
 const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES", "CUDA_VISIBLE_DEVICES",
 	"CUDA_DEVICE_ORDER", NULL };
+const char sandbox_build_path[] = BUILD_PATH;
 const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8", "SOURCE_DATE_EPOCH=0",
 	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python asks for a name, and there is no /etc/passwd */,
 	NULL };
@@ -101,6 +102,18 @@ static bool below_usr(const char *path)
 	if (!realpath(path, real))
 		snprintf(real, sizeof real, "%s", path);
 	return strncmp(real, "/usr/", 5) == 0 || strcmp(real, "/usr") == 0;
+}
+
+bool sandbox_shows(const struct sandbox *s, const char *dir)
+{
+	char real[PATH_MAX], shown[PATH_MAX];
+
+	if (!realpath(dir, real))
+		return false;
+	for (int i = 0; i < s->n_shown; i++)
+		if (realpath(s->shown[i], shown) && readonly_lies_in(real, shown))
+			return true;
+	return below_usr(real) || (*s->cuda && readonly_lies_in(real, s->cuda));
 }
 
 /* A folder of this machine, and a way to it that everybody may go. */
@@ -222,19 +235,21 @@ static void gpu_arguments(struct sandbox_argv *v)
 }
 
 /* Branch code in its work folder. */
-static void in_job(
-	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more)
+static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu,
+	const struct sandbox_more *more)
 {
 	char inside[PATH_MAX];
 
 	begin(s, v, s->drops_root);
+	if (s->active && more && more->folder[0])
+		show_folder(v, more->folder);
 	if (s->active) {
 		snprintf(inside, sizeof inside, "/job/%s", dir);
 		environment(v, sandbox_build_env);
 		if (*s->kit)
 			args(v, "--setenv", SANDBOX_KIT_VARIABLE, s->kit);
-		if (more)
-			environment(v, more);
+		if (more && more->variable)
+			environment(v, more->variable);
 		if (gpu)
 			gpu_arguments(v);
 		args(v, "--bind", job_dir, "/job");
@@ -248,6 +263,12 @@ static void in_job(
 	}
 }
 
+void sandbox_build_with(
+	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, const struct sandbox_more *more)
+{
+	in_job(s, v, job_dir, dir, false, more);
+}
+
 void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir)
 {
 	in_job(s, v, job_dir, dir, false, NULL);
@@ -256,7 +277,19 @@ void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *
 void sandbox_benchmark(
 	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more)
 {
-	in_job(s, v, job_dir, dir, gpu, more);
+	struct sandbox_more with = { .variable = more, .folder = "" };
+
+	in_job(s, v, job_dir, dir, gpu, &with);
+}
+
+static bool is_replaced(const char *variable, const char *const *more)
+{
+	size_t n = strcspn(variable, "=") + 1;
+
+	for (; more && *more; more++)
+		if (strncmp(*more, variable, n) == 0)
+			return true;
+	return false;
 }
 
 void sandbox_environment(const struct sandbox *s, const char *const *more, struct sandbox_environment *out)
@@ -264,7 +297,8 @@ void sandbox_environment(const struct sandbox *s, const char *const *more, struc
 	int n = 0;
 
 	for (const char *const *e = sandbox_build_env; *e; e++)
-		out->list[n++] = *e;
+		if (!is_replaced(*e, more))
+			out->list[n++] = *e;
 	if (*s->kit) {
 		snprintf(out->kit, sizeof out->kit, SANDBOX_KIT_VARIABLE "=%s", s->kit);
 		out->list[n++] = out->kit;

@@ -45,6 +45,12 @@ struct sandbox_argv {
 	bool failed;
 };
 
+/** What a build has beside what every build has. */
+struct sandbox_more {
+	const char *const *variable; /* NAME=value in place of, or on top of, sandbox_build_env; NULL-ended, or NULL */
+	const char *folder;          /* of this machine, readable inside under the same path; "" none */
+};
+
 /** "auto", "required", "none". Returns -1 for another word. */
 int sandbox_want(const char *word, enum sandbox_want *out);
 /** Find bubblewrap and try it. Err: ERR_UNSUPPORTED when required and not possible: one line that says which setting is missing. */
@@ -54,6 +60,8 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err);
  * none. Err: ERR_INVALID one is not there, may not be shown (core/suite/readonly.h), or cannot be read by who runs inside.
  */
 int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err);
+/** Whether everything inside may read `dir`: it lies below /usr, or in a folder that is shown. */
+bool sandbox_shows(const struct sandbox *s, const char *dir);
 /** "bwrap" or "none", as hello says it. */
 const char *sandbox_isolation(const struct sandbox *s);
 
@@ -62,6 +70,9 @@ const char *sandbox_isolation(const struct sandbox *s);
  * the number of processes is limited. Append the command with sandbox_arg, then sandbox_end.
  */
 void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir);
+/** The same with more. */
+void sandbox_build_with(
+	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, const struct sandbox_more *more);
 /**
  * As sandbox_build, for running what was built; with `gpu` it sees /dev/nvidia* and the driver's libraries. `more`: NAME=value on top of
  * sandbox_build_env, NULL-ended.
@@ -89,8 +100,10 @@ extern const char *const sandbox_passed_env[];
 
 /** Environment of every build, NAME=value. */
 extern const char *const sandbox_build_env[];
+/** PATH in it. */
+extern const char sandbox_build_path[];
 
-/** What a child gets where nothing isolates it: that, the place of the kit, and more. Shape: NULL-ended list; borrows from `more`. */
+/** What a child gets where nothing isolates it: that, the place of the kit, and more, which is stronger. Shape: NULL-ended list; borrows from `more`. */
 struct sandbox_environment {
 	const char *list[24];
 	char kit[PATH_MAX + 32];

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "worker/build/artifacts.h"
 #include "worker/build/buildlog.h"
+#include "worker/build/compilers.h"
 #include "worker/box/keyring.h"
 #include "worker/box/procs.h"
 #include "worker/box/pump.h"
@@ -50,6 +51,21 @@ static void add_text(struct hash_state *h, const char *text)
 	hash_update(h, text, strlen(text) + 1); /* the NUL keeps "ab","c" and "a","bc" apart */
 }
 
+void build_tools(struct build_context *c, const struct msg_job *job, const char *usual)
+{
+	for (int i = 0; i < job->n_subjects; i++) {
+		const struct toolwish *w = &job->subject[i].tools;
+		char *text = c->toolchain[job->subject[i].role];
+
+		if (w->module[0])
+			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", w->made_by);
+		else if (toolwish_is_none(w))
+			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", usual);
+		else
+			toolchain_describe(c->device, w->dir[0] ? w->dir : c->tools_dir, w->flags, text, TOOLCHAIN_TEXT_SIZE);
+	}
+}
+
 void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX])
 {
 	struct hash_state h;
@@ -72,7 +88,7 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 	}
 	add_text(&h, c->family);
 	add_text(&h, device_kind_name(c->device));
-	add_text(&h, c->toolchain);
+	add_text(&h, c->toolchain[s->role]);
 	add_text(&h, sandbox_isolation(c->sandbox));
 	for (i = 0; i < c->sandbox->n_shown; i++)
 		add_text(&h, c->sandbox->shown[i]);
@@ -84,15 +100,29 @@ static void begin(const struct build_context *c, const struct msg_subject *s, st
 	memset(out, 0, sizeof *out);
 	out->role = s->role;
 	snprintf(out->family, sizeof out->family, "%s", c->family);
-	snprintf(out->toolchain, sizeof out->toolchain, "%s", c->toolchain);
+	snprintf(out->toolchain, sizeof out->toolchain, "%s", c->toolchain[s->role]);
 	buf_init(&out->log, LOG_LINE_MAX + 256);
+}
+
+/* A kept module as it is, -1 when there is none that is what its name says. Own: close. */
+static int open_sealed(const struct build_context *c, const char *module)
+{
+	char sha[HASH_HEX];
+	int fd = cache_open_module(c->cache, module), sealed = fd < 0 ? -1 : sealed_copy(fd, "module", sha, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	if (sealed >= 0 && strcmp(sha, module) != 0) {
+		close(sealed);
+		sealed = -1;
+	}
+	return sealed;
 }
 
 int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd)
 {
-	char key[HASH_HEX], sha[HASH_HEX];
+	char key[HASH_HEX];
 	struct buf entry;
-	int fd;
 
 	*module_fd = -1;
 	begin(c, s, out);
@@ -100,20 +130,19 @@ int build_lookup(const struct build_context *c, const struct msg_subject *s, str
 		snprintf(out->state, sizeof out->state, "start");
 		return 0;
 	}
+	if (s->tools.module[0]) {
+		*module_fd = open_sealed(c, s->tools.module);
+		snprintf(out->state, sizeof out->state, "%s", *module_fd >= 0 ? "cached" : "start");
+		if (*module_fd >= 0)
+			snprintf(out->module_sha256, sizeof out->module_sha256, "%s", s->tools.module);
+		return *module_fd >= 0;
+	}
 	build_key(c, s, key);
 	buf_init(&entry, 1024);
 	if (cache_get(c->cache->builds_fd, key, &entry) && entry.len >= HASH_HEX - 1) {
 		snprintf(out->module_sha256, sizeof out->module_sha256, "%.64s", entry.data);
-		fd = strspn(out->module_sha256, "0123456789abcdef") == 64 ? cache_open_module(c->cache, out->module_sha256) : -1;
-		if (fd >= 0) {
-			*module_fd = sealed_copy(fd, "module", sha, NULL);
-			close(fd);
-		}
-		/* a kept file that is not what its name says is as good as none */
-		if (*module_fd >= 0 && strcmp(sha, out->module_sha256) != 0) {
-			close(*module_fd);
-			*module_fd = -1;
-		}
+		if (strspn(out->module_sha256, "0123456789abcdef") == 64)
+			*module_fd = open_sealed(c, out->module_sha256);
 		if (*module_fd < 0)
 			cache_forget(c->cache->builds_fd, key);
 	}
@@ -198,16 +227,23 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	struct sandbox_argv *v = malloc(sizeof *v);
 	char job[PATH_MAX + 136], cwd[PATH_MAX + MANIFEST_TEXT_SIZE + 144], ended[64];
 	struct sandbox_environment environment;
+	struct compilers compilers;
 	struct proc_exit how;
 	struct fw_err e = { 0 };
 	int result;
 
 	if (!v)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	sandbox_environment(c->sandbox, NULL, &environment);
+	const char *tools_dir = s->tools.dir[0] ? s->tools.dir : c->tools_dir;
+	bool has_tools = tools_dir[0] || s->tools.flags[0];
+	if (has_tools && compilers_prepare(c->cache, c->device, tools_dir, s->tools.flags, &compilers, err) != 0) {
+		free(v);
+		return -1;
+	}
+	sandbox_environment(c->sandbox, has_tools ? compilers.more.variable : NULL, &environment);
 	snprintf(job, sizeof job, "%s/%s", c->cache->dir, r->folder);
 	snprintf(cwd, sizeof cwd, "%s/%s", job, s->build.dir);
-	sandbox_build(c->sandbox, v, job, s->build.dir);
+	sandbox_build_with(c->sandbox, v, job, s->build.dir, has_tools ? &compilers.more : NULL);
 	for (; *command; command++)
 		sandbox_arg(v, *command);
 	result = sandbox_end(v, &e);
@@ -406,7 +442,14 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 	char name[200], job[PATH_MAX + 136];
 	struct stat st;
 	double timeout_s = s->build.timeout_s > 0 && s->build.timeout_s < c->timeout_s ? s->build.timeout_s : c->timeout_s;
-	int i, result = unpack_inputs(s, job_fd, tree, arg, out, err);
+	struct fw_err unusable = { 0 };
+	int i, result;
+
+	if (s->tools.dir[0] && compilers_check(c->sandbox, s->tools.dir, &unusable) != 0) {
+		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, unusable.text);
+		return 0;
+	}
+	result = unpack_inputs(s, job_fd, tree, arg, out, err);
 
 	if (result <= 0)
 		return result;
@@ -473,6 +516,13 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 
 	*module_fd = -1;
 	begin(c, s, out);
+	if (s->tools.module[0]) { /* what built it may be gone, and another toolchain would build another module */
+		snprintf(out->state, sizeof out->state, "failed");
+		snprintf(out->detail, sizeof out->detail,
+			"module %.12s, which %.100s built, is not in the cache of this worker any more, and is not built again",
+			s->tools.module, s->tools.made_by);
+		return 0;
+	}
 	if (room_for_build(c->cache->fd, c->cache->dir, err) != 0)
 		return -1;
 	if (buildlog_init(&r.log, keep) != 0)

@@ -2,7 +2,7 @@
  * build.h - from a subject's sources to a module whose hash names it.
  *
  * The cache key covers everything that can change the result: the inputs' object names, the command, the device kind, the
- * compilers, the isolation. A miss unpacks the inputs into <cache>/job or job-N (which the sandbox shows as /job), runs the command,
+ * compilers, the isolation. A side may name the module that it had before instead, which is then kept or gone. A miss unpacks the inputs into <cache>/job or job-N (which the sandbox shows as /job), runs the command,
  * strips the output of names and build ids so that equal sources hash alike, and keeps it as <cache>/modules/<sha256>.so.
  * A build that fails is a result, not an error: struct msg_build says how, in words.
  */
@@ -19,20 +19,23 @@ struct build_context {
 	struct peer *peer;
 	const struct cache *cache;
 	const struct sandbox *sandbox;
-	enum device_kind device; /* DEVICE_CUDA or DEVICE_CPU: what {device} becomes */
-	char toolchain[96];
-	double timeout_s;  /* upper limit; the manifest may ask for less */
-	int64_t log_bytes; /* kept of what it prints */
-	int64_t print_max; /* bytes printed that end it; 0: 64 MiB */
-	int process_max;   /* processes at once that end it; 0: as procs_of_a_build says */
-	char family[16];   /* whose module is wanted */
-	int place;         /* of the build among those that run at once */
-	char sides[64];    /* where sides that are programs of their own are built and stay: <cache>/<sides>-<role> */
+	enum device_kind device;                    /* DEVICE_CUDA or DEVICE_CPU: what {device} becomes */
+	char tools_dir[TOOLWISH_DIR_SIZE];          /* whose compilers come first unless a side has its own; "" the system's */
+	char toolchain[ROLES][TOOLCHAIN_TEXT_SIZE]; /* of each role's side */
+	double timeout_s;                           /* upper limit; the manifest may ask for less */
+	int64_t log_bytes;                          /* kept of what it prints */
+	int64_t print_max;                          /* bytes printed that end it; 0: 64 MiB */
+	int process_max;                            /* processes at once that end it; 0: as procs_of_a_build says */
+	char family[16];                            /* whose module is wanted */
+	int place;                                  /* of the build among those that run at once */
+	char sides[64]; /* where sides that are programs of their own are built and stay: <cache>/<sides>-<role> */
 };
 
 /** Where the archive of an input is. Returns a descriptor at offset 0 (closed by the build), or -1. */
 typedef int build_tree_fn(void *arg, const char *oid, struct fw_err *err);
 
+/** Say what builds each side, by asking its compilers. `usual` is the worker's own toolchain as text. */
+void build_tools(struct build_context *c, const struct msg_job *job, const char *usual);
 /** Name of this subject's build in the cache. */
 void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX]);
 

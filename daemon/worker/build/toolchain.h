@@ -1,17 +1,27 @@
 /**
  * toolchain.h - the compilers' versions as one text: part of a device's description and of every build's cache key.
  *
- * "gcc 12.2.0" for the CPU, "nvcc 13.0.88 gcc 12.2.0" for CUDA, "none" where no compiler is found.
+ * "gcc 12.2.0" for the CPU, "nvcc 13.0.88 gcc 12.2.0" for CUDA, with "ptxas 13.1.12" where that is another than its nvcc, "none" where no
+ * compiler is found. Behind it " in DIR" and " with FLAGS" where a folder or words for the compilers were given.
  */
 #ifndef WORKER_BUILD_TOOLCHAIN_H
 #define WORKER_BUILD_TOOLCHAIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/state/device_kind.h"
 
-/** Ask each compiler of that kind of device once. Shape: out[size]. */
-void toolchain_describe(enum device_kind kind, char *out, size_t size);
+enum { TOOLCHAIN_PATH_SIZE = 640 };
+
+/** Ask each compiler of that kind of device once. `dir` "": the system's; `flags` are only named. Shape: out[size]. */
+void toolchain_describe(enum device_kind kind, const char *dir, const char *flags, char *out, size_t size);
+/** Where programs are looked for when the compilers of `dir` come first, as PATH. Shape: path[TOOLCHAIN_PATH_SIZE]. */
+void toolchain_path(const char *dir, char *path);
+/** Whether `dir`, or bin in it, holds a compiler. */
+bool toolchain_is_in(const char *dir);
+/** Whether that compiler is nvcc. */
+bool toolchain_has_nvcc(const char *dir);
 /** The version number in what `nvcc --version` prints ("13.0.88"), "" when it has none. */
 void toolchain_nvcc_version(const char *text, char *out, size_t size);
 
