@@ -22,6 +22,7 @@ struct entry {
 struct word {
 	char text[WORD_BYTES]; /* lower case */
 	size_t first_len;      /* of its first word */
+	size_t rest_len;       /* behind it */
 	int entry;
 };
 
@@ -30,17 +31,26 @@ static struct glossary {
 	struct entry entry[ENTRIES_MAX];
 	struct word word[WORDS_MAX];
 	uint16_t slot[SLOTS]; /* of a word, by its first word, and 1; those of the same slot follow each other */
+	char lower[256];      /* of what words consist of; 0 of all else */
+	bool begins[256];     /* a word begins so, in lower case: most that stands on a page does not, numbers above all */
 	int n, n_words;
 } glossary;
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 
-static unsigned hash_of(const char *text, size_t len)
+enum { HASH_BEGIN = 5381 };
+
+static uint32_t hash_on(uint32_t hash, char c)
 {
-	uint32_t h = 2166136261u;
+	return hash * 33 ^ (unsigned char)c;
+}
+
+static uint32_t hash_of(const char *text, size_t len)
+{
+	uint32_t hash = HASH_BEGIN;
 	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * 16777619u;
-	return h % SLOTS;
+		hash = hash_on(hash, text[i]);
+	return hash;
 }
 
 static void add_word(struct glossary *g, const char *text, size_t len, int entry)
@@ -52,7 +62,9 @@ static void add_word(struct glossary *g, const char *text, size_t len, int entry
 	for (size_t i = 0; i < len; i++)
 		w->text[i] = (char)tolower((unsigned char)text[i]);
 	w->first_len = strcspn(w->text, " ");
-	unsigned at = hash_of(w->text, w->first_len);
+	w->rest_len = len - w->first_len;
+	g->begins[(unsigned char)w->text[0]] = true;
+	unsigned at = hash_of(w->text, w->first_len) % SLOTS;
 	while (g->slot[at])
 		at = (at + 1) % SLOTS;
 	g->slot[at] = (uint16_t)g->n_words;
@@ -89,6 +101,8 @@ static const struct glossary *known(void)
 	const char *at = g->n ? NULL
 			      : memmem(_binary_doc_glossary_md_start, (size_t)(end - _binary_doc_glossary_md_start), BEGIN_ENTRY,
 					strlen(BEGIN_ENTRY));
+	for (int c = 0; at && c < 256; c++)
+		g->lower[c] = isalnum(c) || c == '/' || c == '-' ? (char)tolower(c) : 0;
 	while (at && g->n < ENTRIES_MAX) {
 		const char *next = memmem(at + 1, (size_t)(end - at - 1), "\n" BEGIN_ENTRY, strlen("\n" BEGIN_ENTRY));
 		struct entry *e = &g->entry[g->n];
@@ -153,41 +167,69 @@ void glossary_draw(struct buf *out)
 
 /* ---- the foot --------------------------------------------------------------------------------------------------------- */
 
+static const char *after(const char *at, const char *end, const char *close)
+{
+	const char *found = memmem(at, (size_t)(end - at), close, strlen(close));
+	return found ? found + strlen(close) : end;
+}
+
+/* Nearly no tag is one of those below, and every tag is asked. */
+static bool may_be_unread(const char *tag)
+{
+	switch (tag[1]) {
+	case 'c':
+		return tag[2] == 'o';
+	case 'p':
+		return tag[2] == 'r';
+	case 's':
+		return tag[2] == 'v' || tag[2] == 'c' || tag[2] == 't' || tag[2] == 'e';
+	case 't':
+		return tag[2] == 'e';
+	default:
+		return false;
+	}
+}
+
 /* Behind an element that is not read, else behind its tag. */
 static const char *skip_tag(const char *at, const char *end)
 {
-	static const char *const unread[] = { "code", "pre", "svg", "script", "style", "select", "textarea" };
-	for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++) {
-		size_t len = strlen(unread[i]);
-		char close[16];
-		if ((size_t)(end - at) <= len + 1 || strncmp(at + 1, unread[i], len) != 0 || isalnum((unsigned char)at[len + 1]))
-			continue;
-		snprintf(close, sizeof close, "</%s>", unread[i]);
-		const char *behind = memmem(at, (size_t)(end - at), close, len + 3);
-		return behind ? behind + len + 3 : end;
+	static const struct {
+		char open[16], close[16];
+	} unread[] = {
+		{ "<code", "</code>" },
+		{ "<pre", "</pre>" },
+		{ "<svg", "</svg>" },
+		{ "<script", "</script>" },
+		{ "<style", "</style>" },
+		{ "<select", "</select>" },
+		{ "<textarea", "</textarea>" },
+	};
+	const char *tag_end = memchr(at, '>', (size_t)(end - at));
+	if (!tag_end)
+		return end;
+	bool may_be = tag_end - at > 2 && may_be_unread(at);
+	for (size_t i = 0; may_be && i < sizeof unread / sizeof unread[0]; i++) {
+		size_t len = strlen(unread[i].open);
+		if ((size_t)(tag_end - at) >= len && memcmp(at, unread[i].open, len) == 0 && !isalnum((unsigned char)at[len]))
+			return after(tag_end, end, unread[i].close);
 	}
-	const char *behind = memchr(at, '>', (size_t)(end - at));
-	return behind ? behind + 1 : end;
+	return tag_end + 1;
 }
 
-static bool is_of_word(char c)
+/* Mark the words that begin with this one, in lower case. */
+static void look_up(
+	const struct glossary *g, uint32_t hash, const char *first, size_t len, const char *at, const char *end, bool *seen)
 {
-	return isalnum((unsigned char)c) || c == '/' || c == '-';
-}
-
-/* Mark the words that begin here; `first` is the first of them in lower case, which may be a plural. */
-static void look_up(const struct glossary *g, const char *first, size_t len, const char *at, const char *end, bool *seen)
-{
-	for (unsigned slot = hash_of(first, len); g->slot[slot]; slot = (slot + 1) % SLOTS) {
+	for (unsigned slot = hash % SLOTS; g->slot[slot]; slot = (slot + 1) % SLOTS) {
 		const struct word *w = &g->word[g->slot[slot] - 1];
-		size_t rest = strlen(w->text) - w->first_len;
 		if (w->first_len != len || memcmp(w->text, first, len) != 0)
 			continue;
-		if (rest == 0 || ((size_t)(end - at) >= rest && strncasecmp(at, w->text + len, rest) == 0))
+		if (w->rest_len == 0 || ((size_t)(end - at) >= w->rest_len && strncasecmp(at, w->text + len, w->rest_len) == 0))
 			seen[w->entry] = true;
 	}
 }
 
+/* This reads each page that is drawn, so it looks at most bytes once: hashes come while a word is taken. */
 static void find_words(const struct glossary *g, const char *at, const char *end, bool *seen)
 {
 	while (at < end) {
@@ -195,22 +237,29 @@ static void find_words(const struct glossary *g, const char *at, const char *end
 			at = skip_tag(at, end);
 			continue;
 		}
-		if (!is_of_word(*at)) {
-			at++;
+		char c = g->lower[(unsigned char)*at];
+		if (!g->begins[(unsigned char)c]) {
+			for (at++; c && at < end && g->lower[(unsigned char)*at];)
+				at++;
 			continue;
 		}
 		char word[WORD_BYTES];
+		uint32_t hash[WORD_BYTES + 1]; /* of as many letters */
 		size_t len = 0;
-		for (; at < end && is_of_word(*at); at++)
-			if (len < sizeof word)
-				word[len++] = (char)tolower((unsigned char)*at);
+		hash[0] = HASH_BEGIN;
+		for (; at < end && (c = g->lower[(unsigned char)*at]); at++) {
+			if (len == sizeof word)
+				continue;
+			hash[len + 1] = hash_on(hash[len], c);
+			word[len++] = c;
+		}
 		if (len == sizeof word)
 			continue;
-		look_up(g, word, len, at, end, seen);
-		if (len > 2 && word[len - 1] == 's')
-			look_up(g, word, len - 1, at, end, seen);
+		look_up(g, hash[len], word, len, at, end, seen);
+		if (len > 2 && word[len - 1] == 's') /* which may be a plural */
+			look_up(g, hash[len - 1], word, len - 1, at, end, seen);
 		if (len > 3 && word[len - 1] == 's' && word[len - 2] == 'e')
-			look_up(g, word, len - 2, at, end, seen);
+			look_up(g, hash[len - 2], word, len - 2, at, end, seen);
 	}
 }
 
