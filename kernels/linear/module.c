@@ -2,16 +2,27 @@
  * The one exported symbol of liblinear.so and the table behind it. One library serves one device.
  */
 #include "linear/providers.h"
+#include "linear/total.h"
+
+#ifdef LINEAR_CUDA
+TOTAL_PROVIDER(skinny, FW_CUDA, "skinny");
+TOTAL_PROVIDER(hopper, FW_CUDA, "hopper");
+TOTAL_PROVIDER(v1, FW_CUDA, "v1");
+TOTAL_PROVIDER(cublaslt, FW_CUDA, "cublaslt");
+TOTAL_PROVIDER(naive, FW_CUDA, "naive");
+#else
+TOTAL_PROVIDER(cpu, FW_CPU, "cpu");
+#endif
 
 static const struct fw_provider *const providers[] = {
 #ifdef LINEAR_CUDA
-	&linear_skinny,
-	&linear_hopper,
-	&linear_v1,
-	&linear_cublaslt,
-	&linear_naive,
+	&with_total_skinny,
+	&with_total_hopper,
+	&with_total_v1,
+	&with_total_cublaslt,
+	&with_total_naive,
 #else
-	&linear_cpu,
+	&with_total_cpu,
 #endif
 };
 

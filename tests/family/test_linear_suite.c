@@ -83,11 +83,26 @@ static void recipes_become_operands(void **state)
 	suite_fini(&s);
 }
 
+static void suites_hash_as_they_always_did(void **state)
+{
+	struct suite s;
+	char hex[65];
+
+	(void)state;
+	parse("shapes: [{name: llama}, {name: llama, rows: [1, 16]}]\nrecipes: [baseline, int8wo, int4wo-128, float8wo, "
+	      "float8dq-tensor, float8dq-row]\nseed: 42\nthreshold_pct: 1.5\nbudget_s: 900",
+		&s);
+	suite_hash(&s, hex);
+	assert_string_equal(hex, "bf55f84e07c922654a6dfe54a8770bb3da1b0dbffa3fc4b4d60567d3822b9b5f");
+	suite_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_have_their_shapes),
 		cmocka_unit_test(recipes_become_operands),
+		cmocka_unit_test(suites_hash_as_they_always_did),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
