@@ -23,7 +23,8 @@
  *     i4           asymmetric: s = max((max - min) / 15, 1e-6), q = (x - min) / s rounded to nearest even, 0 to 15; then s and
  *                  zero = min + 8 s are rounded to bf16, and multiplied is (q - 8) s + zero, rounded to bf16
  *     amax 0       s = 1, q = 0
- * Beside X of bf16, W of i8 or e4m3 is multiplied as q, and s is a factor of the sum; rounding q s to bf16 first is as good.
+ * Every operand is rounded as it says, whatever the others say. Where one of the two is bf16, the other is multiplied as q, and s is
+ * a factor of the sum; rounding q s to bf16 first is as good.
  * FW_FAST_ACCUM: sums of fp8 products may stay in the tensor core's accumulator over all of k. Without it they are added up in fp32
  * every 128 of k.
  */
@@ -36,7 +37,7 @@
 extern "C" {
 #endif
 
-/** fw_problem.family; fw_problem.shape is a struct fw_linear_shape. Directions: FW_FORWARD, FW_DGRAD, FW_WGRAD. */
+/** fw_problem.family; fw_problem.shape is a struct fw_linear_shape. Directions: FW_FORWARD, FW_DGRAD, FW_WGRAD, FW_TOTAL. */
 #define FW_LINEAR 2
 
 /**
@@ -67,7 +68,8 @@ enum fw_linear_phase {
  * Buffers. Row-major unless strides say otherwise (stride[0] between rows, stride[1] 1); all bf16.
  * Shape: X, DX (m, k); W, DW (n, k); Y, DY (m, n); BIAS (n), where the shape has one.
  * Forward reads X W BIAS and writes Y. Dgrad reads DY W and writes DX = DY W. Wgrad reads DY X and writes DW = DY^T X. Gradients
- * are those of the product alone: they come without prologue, activation and bias, which are then not set in the shape.
+ * are those of the product alone: they come without prologue, activation and bias, which are then not set in the shape. Total is all
+ * three on one X, W and DY in one call: it writes Y, DX and DW, without prologue, activation and bias too.
  */
 enum fw_linear_buffer {
 	FW_LINEAR_X,

@@ -82,6 +82,7 @@ struct family {
 	size_t shape_bytes, abi_bytes; /* of its struct here and in the kernel ABI */
 	enum family_metric metric;
 	enum direction direction[DIRECTIONS];             /* that it has; ends with 0 */
+	int n_on_request;                                 /* the last so many are measured where a suite names them */
 	struct family_group group[FAMILY_GROUPS_MAX + 1]; /* ends with a NULL name */
 	const char *phase[FAMILY_PHASES_MAX];             /* names, lowest bit first */
 	uint32_t main_phase;                              /* the one that takes most of the time */
@@ -108,6 +109,7 @@ struct family {
 		const void *shape, enum direction d); /* enum fw_dtype of what is multiplied: its peak; NULL: bf16 */
 
 	/* A problem of that shape. */
+	int32_t (*flags)(const void *shape, enum direction d); /* enum fw_problem_flag; NULL: none */
 	void (*abi)(const void *shape, enum direction d,
 		void *out); /* the kernel ABI's struct, out[abi_bytes]; NULL: the shape is it */
 	enum slot_use (*use)(const void *shape, enum direction d, int slot);

@@ -40,7 +40,7 @@ static inline int contract_linear_problem(const struct fw_problem *problem, char
 		return contract_say(FW_UNSUPPORTED, why, size, "only linear");
 	const struct fw_linear_shape s = contract_linear(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_DGRAD && problem->direction != FW_WGRAD)
-		return contract_say(FW_UNSUPPORTED, why, size, "only forward, dgrad and wgrad");
+		return contract_say(FW_UNSUPPORTED, why, size, "only forward, dgrad, wgrad and total");
 	if (s.m < 1 || s.n < 1 || s.k < 1)
 		return contract_say(FW_UNSUPPORTED, why, size, "m, n and k must be at least 1");
 	if ((int64_t)s.m * s.k > elements_max || (int64_t)s.n * s.k > elements_max || (int64_t)s.m * s.n > elements_max)

@@ -77,7 +77,8 @@ static const char *config_of(const char *config, int n, int i, char out[CONFIG_B
 	return out;
 }
 
-static int plan_part(struct fw_plan *p, const struct fw_problem *problem, const char *config, int index, int i, char *why, size_t size)
+static int plan_part(
+	struct fw_plan *p, const struct fw_problem *problem, const char *config, int index, int i, char *why, size_t size)
 {
 	const struct fw_problem part = part_of(problem, i);
 	struct part *const q = &p->part[i];
@@ -118,8 +119,8 @@ static struct fw_info describe(struct fw_plan *p)
 	return all;
 }
 
-int total_plan(const struct fw_provider *of, const struct fw_problem *problem, const char *config, int index, struct fw_plan **out,
-	struct fw_info *info, char *why, size_t why_size)
+int total_plan(const struct fw_provider *of, const struct fw_problem *problem, const char *config, int index,
+	struct fw_plan **out, struct fw_info *info, char *why, size_t why_size)
 {
 	if (!problem || !out || !info)
 		return contract_say(FW_INVALID, why, why_size, "problem, plan and info must not be NULL");

@@ -16,7 +16,8 @@ int total_plan(const struct fw_provider *, const struct fw_problem *, const char
 int total_bind(struct fw_plan *, const struct fw_io *);
 int total_enqueue(struct fw_plan *, uint32_t phases, void *stream);
 /** Err: FW_UNSUPPORTED where the provider does not count. */
-int total_count(const struct fw_provider *, const struct fw_problem *, const char *config, const struct fw_io *host, struct fw_work *);
+int total_count(
+	const struct fw_provider *, const struct fw_problem *, const char *config, const struct fw_io *host, struct fw_work *);
 const char *total_error(const struct fw_plan *);
 void total_destroy(struct fw_plan *);
 

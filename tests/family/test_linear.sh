@@ -40,12 +40,46 @@ suite training 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
 recipes: [baseline, float8dq-tensor, float8dq-row]'
 compare training same
 is "and every direction of training" "$(verdicts)$(details)" "9 unchanged"
+suite total 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
+recipes: [baseline, float8dq-tensor, float8dq-row]
+directions: [total]'
+compare total same
+is "so is a forward with its gradients in one call" "$(verdicts)$(details)" "3 unchanged"
+ok "a module that adds up dW one row short builds" build short operands.h 's/p->right = operand_make(FW_LINEAR_X, true, s->k, s->m, /p->left.depth -= s->m > 1;\n\t\tp->right = operand_make(FW_LINEAR_X, true, s->k, s->m, /'
+compare total short
+like "the tensor that is wrong is named" "$(at linear/linear/baseline/m48/k64/n40/bf16/total .detail)" 'dW\[[0-9]+, [0-9]+\] is .*, should be '
+suite disabled 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
+recipes: [baseline, float8dq]
+scaling_granularity: row
+scaling_type_weight: disabled
+directions: [forward, dgrad, wgrad, total]'
+compare disabled same
+is "operands whose scaling is disabled stay bf16" "$(verdicts)$(details)" "8 unchanged"
+is "and are named in the key" "$(jq -r '.cells[-1].cell' "$tmp/out.json")" linear/linear/float8dq-row-bf16w/m48/k64/n40/bf16/total
+ok "a module that rounds them all the same builds" build all operands.h 's/const struct operand o = { slot, is_transposed, rows, depth, \*as };/struct operand o = { slot, is_transposed, rows, depth, *as };\n\tif (slot == FW_LINEAR_W \&\& as->dtype == FW_BF16)\n\t\to.as = (struct fw_linear_operand){ FW_E4M3, FW_LINEAR_BY_ROW, 0, 0 };/'
+compare disabled all
+is "and is found in what reads W" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + " " + .[-1]] | join(", ")' "$tmp/out.json")" \
+	"baseline forward, baseline dgrad, baseline total, float8dq-row-bf16w forward, float8dq-row-bf16w dgrad, float8dq-row-bf16w total"
 suite exact 'shapes: [{name: custom, shapes: [[16, 256, 24]]}]
 recipes: [baseline, float8dq-row]
 fast_accumulation: false
 directions: [forward]'
 compare exact same
 is "sums that leave the tensor core have a key of their own" "$(jq -r '.cells[1].cell' "$tmp/out.json")" "linear/linear/float8dq-row-exact/m16/k256/n24/bf16/forward"
+ok "a module whose sums of fp8 lose bits, as in a narrow accumulator, builds" build narrow cpu/product.c \
+	's|^\t\t\tif (e->bias)|\t\t\tif (left->factor \&\& right->factor)\n\t\t\t\tv = rintf(v * 4) / 4;\n&|'
+suite fast 'shapes: [{name: custom, shapes: [[16, 4096, 24]]}]
+recipes: [float8dq-row]
+use_fast_accum: true
+directions: [forward]'
+suite slow 'shapes: [{name: custom, shapes: [[16, 4096, 24]]}]
+recipes: [float8dq-row]
+use_fast_accum: false
+directions: [forward]'
+compare fast narrow
+is "fast accumulation allows for it" "$(verdicts)$(details)" "1 unchanged"
+compare slow narrow
+is "sums that leave the accumulator do not" "$(verdicts)" "1 failed"
 suite odd 'shapes: [{name: custom, shapes: [[4, 96, 16]]}]
 recipes: [baseline, int4wo-64]
 directions: [forward]'
@@ -73,5 +107,12 @@ shapes: [{name: llama, max_power: 3}]|llama has no powers
 shapes: [{name: sweep}]|more than 400 cells
 shapes: [{name: llama}]\nrecipes: [int3wo]|"int3wo" is unknown
 shapes: [{name: llama}]\nrecipes: [int8wo]|inference alone
+shapes: [{name: llama}]\nrecipes: [baseline]\nscaling_type_input: disabled|belongs to the recipes float8dq
+shapes: [{name: llama}]\nrecipes: [float8dq-row]\nscaling_granularity: row|belongs to the recipe float8dq
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_granularity: block|use tensor or row
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: delayed|use dynamic or disabled
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nscaling_type_input: disabled|forward multiplies is the baseline
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nuse_fast_accum: false|forward multiplies no two operands in fp8
+shapes: [{name: llama}]\nfast_accumulation: true\nuse_fast_accum: true|another name of fast_accumulation
 shapes: [{name: llama}]\nmodel_types: [transformer_block]|"transformer_block" is unknown
 BAD

@@ -83,6 +83,64 @@ static void recipes_become_operands(void **state)
 	suite_fini(&s);
 }
 
+/* Of the first cell of a suite of float8dq in a direction. */
+static struct fw_linear_shape first(const char *direction, const char *lines, const char *key, int *flags, struct suite *s)
+{
+	char text[400];
+	struct fw_linear_shape shape;
+	struct fw_problem p;
+	struct fw_err err = { 0 };
+
+	snprintf(text, sizeof text,
+		"suite: s\nfamily: linear\ndirections: [%s]\nshapes: [{name: custom, shapes: [[16, 64, 32]]}]\nrecipes: [float8dq]\n%s\n",
+		direction, lines);
+	if (suite_parse(text, strlen(text), "s.yaml", s, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_string_equal(s->cell[0].key, key);
+	case_problem(&s->cell[0], &shape, &p);
+	*flags = p.flags;
+	return shape;
+}
+
+static void options_become_operands(void **state)
+{
+	static const char *const key = "linear/linear/float8dq-%s/m16/k64/n32/bf16/%s";
+	char wanted[CASE_KEY_SIZE];
+	struct suite s;
+	int flags;
+
+	(void)state;
+	snprintf(wanted, sizeof wanted, key, "tensor", "forward");
+	struct fw_linear_shape shape = first("forward", "", wanted, &flags, &s);
+	assert_int_equal(flags, FW_FAST_ACCUM);
+	assert_int_equal(shape.x.scaling, FW_LINEAR_BY_TENSOR);
+	suite_fini(&s);
+
+	snprintf(wanted, sizeof wanted, key, "row-exact", "wgrad");
+	shape = first("wgrad", "scaling_granularity: row\nuse_fast_accum: false", wanted, &flags, &s);
+	assert_int_equal(flags, 0);
+	assert_int_equal(shape.x.scaling, FW_LINEAR_BY_ROW);
+	assert_int_equal(shape.dy.dtype, FW_E4M3);
+	assert_int_equal(shape.dy.flags, FW_LINEAR_POWER_OF_TWO);
+	suite_fini(&s);
+
+	snprintf(wanted, sizeof wanted, key, "tensor-bf16dy", "total");
+	shape = first("total", "scaling_type_grad_output: disabled\nscaling_type_input: dynamic", wanted, &flags, &s);
+	assert_int_equal(flags, FW_FAST_ACCUM); /* of its forward */
+	assert_int_equal(shape.dy.dtype, 0);
+	assert_int_equal(shape.w.dtype, FW_E4M3);
+	assert_string_equal(s.cell[0].title, "float8dq-tensor dy bf16, 64 x 32");
+	assert_true(case_flops(&s.cell[0]) == 6.0 * 16 * 64 * 32);
+	suite_fini(&s);
+
+	snprintf(wanted, sizeof wanted, key, "tensor-bf16w", "dgrad");
+	shape = first("dgrad", "scaling_type_weight: disabled", wanted, &flags, &s);
+	assert_int_equal(flags, 0); /* no product of two in fp8 */
+	assert_int_equal(shape.w.dtype, 0);
+	assert_int_equal(shape.dy.dtype, FW_E5M2);
+	suite_fini(&s);
+}
+
 static void suites_hash_as_they_always_did(void **state)
 {
 	struct suite s;
@@ -93,6 +151,7 @@ static void suites_hash_as_they_always_did(void **state)
 	      "float8dq-tensor, float8dq-row]\nseed: 42\nthreshold_pct: 1.5\nbudget_s: 900",
 		&s);
 	suite_hash(&s, hex);
+	assert_int_equal(s.n_cells, 72);
 	assert_string_equal(hex, "bf55f84e07c922654a6dfe54a8770bb3da1b0dbffa3fc4b4d60567d3822b9b5f");
 	suite_fini(&s);
 }
@@ -102,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_have_their_shapes),
 		cmocka_unit_test(recipes_become_operands),
+		cmocka_unit_test(options_become_operands),
 		cmocka_unit_test(suites_hash_as_they_always_did),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -383,6 +383,62 @@ static void weights_are_rounded_once_and_the_rest_in_every_call(void **state)
 	}
 }
 
+static void total_is_its_three_parts(void **state)
+{
+	(void)state;
+	static const int parts[] = { FW_FORWARD, FW_DGRAD, FW_WGRAD };
+	for (int i = 0; i < N_RECIPES; i++)
+		for (int one_by_one = 0; one_by_one < 2 && !recipes[i].w.group; one_by_one++) {
+			struct run r;
+			start(&r, with(&recipes[i], 33, 47, 50), FW_TOTAL);
+			ready(&r, NULL, 0);
+			assert_int_equal(r.info.once, 0); /* weights are others after every step */
+			for (int j = 0; j < 3; j++) {
+				r.direction = parts[j];
+				poison(&r);
+			}
+			for (uint32_t phase = 1; one_by_one && phase <= FW_LINEAR_ACTIVATE; phase <<= 1)
+				assert_int_equal(cpu->enqueue(r.plan, phase, NULL), FW_OK);
+			if (!one_by_one)
+				assert_int_equal(cpu->enqueue(r.plan, FW_ALL, NULL), FW_OK);
+			for (int j = 0; j < 3; j++) {
+				r.direction = parts[j];
+				judge(&r, recipes[i].name);
+			}
+			finish(&r);
+		}
+	struct run r;
+	start(&r, shape(16, 24, 32), FW_TOTAL);
+	ready(&r, "ISA=base | ISA=base | ISA=base", 1);
+	assert_string_equal(r.info.config, "ISA=base | ISA=base | ISA=base");
+	const struct fw_problem p = problem(&r);
+	struct fw_work work = { .struct_size = sizeof work };
+	assert_int_equal(cpu->count(&p, NULL, NULL, &work), FW_OK);
+	assert_true(work.flops_issued == 6.0 * 16 * 24 * 32);
+	struct fw_plan *none = NULL;
+	assert_int_equal(cpu->plan(&p, "ISA=base | ISA=base", 1, &none, &r.info, NULL, 0), FW_UNSUPPORTED);
+	finish(&r);
+}
+
+static void an_operand_is_rounded_whatever_the_others_are(void **state)
+{
+	(void)state;
+	for (int scaling = TENSOR; scaling <= ROW; scaling++)
+		for (int plain = 1; plain < 7; plain++)
+			for (int direction = FW_FORWARD; direction <= FW_WGRAD; direction++) {
+				struct fw_linear_shape s = shape(37, 41, 29);
+				if (direction == FW_BACKWARD)
+					continue;
+				if (!(plain & 1))
+					s.x = as(FW_E4M3, scaling, 0, 0);
+				if (!(plain & 2))
+					s.w = as(FW_E4M3, scaling, 0, 0);
+				if (!(plain & 4))
+					s.dy = as(FW_E5M2, scaling, 0, 0);
+				check(s, direction, "some in bf16");
+			}
+}
+
 static void every_instruction_set(void **state)
 {
 	(void)state;
@@ -463,10 +519,11 @@ static void what_cannot_be_computed_is_refused_with_its_reason(void **state)
 	refused(s, FW_FORWARD, "asymmetric");
 	refused(shape(0, 8, 8), FW_FORWARD, "at least 1");
 	refused(shape(65536, 8, 65536), FW_FORWARD, "2^31");
-	refused(shape(4, 8, 8), FW_BACKWARD, "only forward, dgrad and wgrad");
+	refused(shape(4, 8, 8), FW_BACKWARD, "only forward, dgrad, wgrad and total");
 	s = shape(4, 8, 8);
 	s.bias = 1;
 	refused(s, FW_DGRAD, "without prologue, activation and bias");
+	refused(s, FW_TOTAL, "dgrad: gradients come without prologue");
 	s = shape(4, 8, 8);
 	s.activation = FW_LINEAR_N_ACTIVATIONS;
 	refused(s, FW_FORWARD, "activation");
@@ -490,6 +547,8 @@ int main(void)
 		cmocka_unit_test(rounding_to_127_5_is_to_even),
 		cmocka_unit_test(any_number_of_threads_and_every_call_give_the_same_bits),
 		cmocka_unit_test(weights_are_rounded_once_and_the_rest_in_every_call),
+		cmocka_unit_test(total_is_its_three_parts),
+		cmocka_unit_test(an_operand_is_rounded_whatever_the_others_are),
 		cmocka_unit_test(every_instruction_set),
 		cmocka_unit_test(rows_may_lie_apart),
 		cmocka_unit_test(what_cannot_be_computed_is_refused_with_its_reason),

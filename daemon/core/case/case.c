@@ -83,6 +83,7 @@ void case_problem(const struct cell *c, void *shape, struct fw_problem *out)
 		.struct_size = sizeof *out,
 		.family = f->number,
 		.direction = (int32_t)c->direction,
+		.flags = f->flags ? f->flags(c->shape.bytes, c->direction) : 0,
 		.shape = shape,
 		.shape_size = (uint32_t)f->abi_bytes,
 	};

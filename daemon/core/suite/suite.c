@@ -55,7 +55,7 @@ static void list_directions(const struct family *f, char *out, size_t size)
 			direction_name(f->direction[i]));
 }
 
-/* Without a list all that the family has, in its order. */
+/* Without a list all that the family has, in its order, but those on request. */
 static void read_directions(struct draft *d, struct yaml_node *root)
 {
 	const struct family *f = d->family;
@@ -77,7 +77,7 @@ static void read_directions(struct draft *d, struct yaml_node *root)
 			seen[which] = true;
 	}
 	for (int i = 0; i < n; i++)
-		if (seen[i] || !list)
+		if (seen[i] || (!list && i < n - f->n_on_request))
 			d->direction[d->n_directions++] = f->direction[i];
 }
 

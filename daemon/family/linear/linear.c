@@ -12,14 +12,50 @@ const char *const linear_recipes[LINEAR_RECIPES + 1] = { "baseline", "int8wo", "
 const char *const linear_models[FW_LINEAR_N_ACTIVATIONS + 1] = { "linear", "ln_linear_relu", "ln_linear_sigmoid",
 	"ln_linear_leakyrelu", "ln_linear_relu6", "ln_linear_gelu", "ln_linear_silu", "ln_linear_hardswish", NULL };
 
-static bool is_fp8(const struct linear_case *a)
+const char *const linear_operands[LINEAR_OPERANDS] = { "x", "w", "dy" };
+
+bool linear_is_fp8(const struct linear_case *a)
 {
 	return a->recipe == LINEAR_FLOAT8DQ_TENSOR || a->recipe == LINEAR_FLOAT8DQ_ROW;
 }
 
-static int group_of(const struct linear_case *a)
+int linear_group(const struct linear_case *a)
 {
 	return a->recipe >= LINEAR_INT4WO_32 && a->recipe <= LINEAR_INT4WO_256 ? 32 << (a->recipe - LINEAR_INT4WO_32) : 0;
+}
+
+/* Operands that a direction multiplies: X W, DY W, DY X. */
+static int32_t operands_of(enum direction d)
+{
+	return d == DIRECTION_FORWARD ? LINEAR_X | LINEAR_W
+	       : d == DIRECTION_DGRAD ? LINEAR_W | LINEAR_DY
+	       : d == DIRECTION_WGRAD ? LINEAR_X | LINEAR_DY
+				      : LINEAR_X | LINEAR_W | LINEAR_DY;
+}
+
+/* Whether a direction has a product whose operands both are fp8: of three products, with one operand in bf16 one is left. */
+static bool multiplies_fp8(const struct linear_case *a, enum direction d)
+{
+	return linear_is_fp8(a) &&
+	       (d == DIRECTION_TOTAL ? __builtin_popcount((unsigned)a->plain) < 2 : !(a->plain & operands_of(d)));
+}
+
+static int check_options(const struct linear_case *a, enum direction d, struct fw_err *err)
+{
+	if (a->plain && !linear_is_fp8(a))
+		return err_set(err, ERR_INVALID, "%s has no scaling to disable: scaling_type_* belong to float8dq",
+			linear_recipes[a->recipe]);
+	if (a->plain && (a->plain & operands_of(d)) == operands_of(d))
+		return err_set(err, ERR_INVALID,
+			"%s without scaling of what %s multiplies is the baseline; leave one of them dynamic",
+			linear_recipes[a->recipe], direction_name(d));
+	if (a->is_exact && !linear_is_fp8(a))
+		return err_set(err, ERR_INVALID, "%s multiplies no fp8: fast accumulation belongs to float8dq",
+			linear_recipes[a->recipe]);
+	if (a->is_exact && !multiplies_fp8(a, d))
+		return err_set(err, ERR_INVALID,
+			"%s multiplies no two operands in fp8, so nothing accumulates fast; leave it out", direction_name(d));
+	return 0;
 }
 
 static int check(const void *shape, enum direction d, struct fw_err *err)
@@ -32,32 +68,48 @@ static int check(const void *shape, enum direction d, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "m %d, k %d, n %d: a tensor has more than 2^31 - 1 elements", a->m, a->k, a->n);
 	if (a->recipe < 0 || a->recipe >= LINEAR_RECIPES || a->model < 0 || a->model >= FW_LINEAR_N_ACTIVATIONS)
 		return err_set(err, ERR_INVALID, "recipe %d or model type %d is unknown", a->recipe, a->model);
-	if (a->is_exact && !is_fp8(a))
-		return err_set(err, ERR_INVALID, "%s multiplies no fp8: fast_accumulation belongs to float8dq",
-			linear_recipes[a->recipe]);
-	if (d != DIRECTION_FORWARD && (a->model || (a->recipe != LINEAR_BASELINE && !is_fp8(a))))
+	if (a->plain < 0 || a->plain >= 1 << LINEAR_OPERANDS)
+		return err_set(err, ERR_INVALID, "operands %d are unknown", a->plain);
+	if (d != DIRECTION_FORWARD && (a->model || (a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))))
 		return err_set(err, ERR_INVALID, "%s %s is inference alone; give directions: [forward]", linear_models[a->model],
 			linear_recipes[a->recipe]);
-	return 0;
+	return check_options(a, d, err);
 }
 
-static void key_of(const struct linear_case *a, int recipe, bool exact, char key[FAMILY_KEY_SIZE])
+/* The operands whose scaling is disabled, each with `before` in front. */
+static void plain_words(int32_t plain, const char *before, char out[24])
 {
-	snprintf(key, FAMILY_KEY_SIZE, "linear/%s/%s%s/m%d/k%d/n%d/bf16", linear_models[a->model], linear_recipes[recipe],
-		exact ? "-exact" : "", a->m, a->k, a->n);
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < LINEAR_OPERANDS; i++)
+		if (plain & 1 << i)
+			used += (size_t)snprintf(out + used, 24 - used, "%s%s", before, linear_operands[i]);
+}
+
+static void key_of(const struct linear_case *a, int recipe, int32_t plain, bool exact, char key[FAMILY_KEY_SIZE])
+{
+	char words[24];
+
+	plain_words(plain, "-bf16", words);
+	snprintf(key, FAMILY_KEY_SIZE, "linear/%s/%s%s%s/m%d/k%d/n%d/bf16", linear_models[a->model], linear_recipes[recipe],
+		words, exact ? "-exact" : "", a->m, a->k, a->n);
 }
 
 static void label(const void *shape, struct family_label *out)
 {
 	const struct linear_case *a = shape;
+	char words[24];
 
-	key_of(a, a->recipe, a->is_exact, out->key);
+	plain_words(a->plain, " ", words);
+	key_of(a, a->recipe, a->plain, a->is_exact, out->key);
 	snprintf(out->group, sizeof out->group, "%s", a->model ? "ln_linear" : "linear");
-	snprintf(out->title, sizeof out->title, "%s%s%s%s, %d x %d", a->model ? linear_models[a->model] + 10 : "",
-		a->model ? " " : "", linear_recipes[a->recipe], a->is_exact ? " exact" : "", a->k, a->n);
+	snprintf(out->title, sizeof out->title, "%s%s%s%s%s%s, %d x %d", a->model ? linear_models[a->model] + 10 : "",
+		a->model ? " " : "", linear_recipes[a->recipe], words, a->plain ? " bf16" : "", a->is_exact ? " exact" : "", a->k,
+		a->n);
 	out->size = a->m;
 	if (a->recipe != LINEAR_BASELINE)
-		key_of(a, LINEAR_BASELINE, false, out->baseline);
+		key_of(a, LINEAR_BASELINE, 0, false, out->baseline);
 }
 
 static void write_shape(const void *shape, struct jsonw *j)
@@ -69,7 +121,9 @@ static void write_shape(const void *shape, struct jsonw *j)
 	jsonw_kv_int(j, "n", a->n);
 	jsonw_kv_string(j, "recipe", linear_recipes[a->recipe]);
 	jsonw_kv_string(j, "model", linear_models[a->model]);
-	jsonw_kv_bool(j, "fast_accumulation", is_fp8(a) && !a->is_exact);
+	jsonw_kv_bool(j, "fast_accumulation", linear_is_fp8(a) && !a->is_exact);
+	if (a->plain)
+		jsonw_kv_int(j, "unscaled", a->plain);
 }
 
 static void parse(struct fields *f, void *shape)
@@ -80,16 +134,16 @@ static void parse(struct fields *f, void *shape)
 		.k = (int32_t)field_int(f, "k", 1, INT32_MAX),
 		.n = (int32_t)field_int(f, "n", 1, INT32_MAX),
 		.recipe = field_word(f, "recipe", linear_recipes, NULL, 0),
-		.model = field_word(f, "model", linear_models, NULL, 0) };
-	a->is_exact = !field_bool(f, "fast_accumulation") && is_fp8(a);
+		.model = field_word(f, "model", linear_models, NULL, 0),
+		.plain = (int32_t)field_int_or(f, "unscaled", 0, (1 << LINEAR_OPERANDS) - 1, 0) };
+	a->is_exact = !field_bool(f, "fast_accumulation") && linear_is_fp8(a);
 }
 
 static double flops(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
 
-	(void)d;
-	return 2.0 * a->m * a->n * a->k;
+	return (d == DIRECTION_TOTAL ? 6.0 : 2.0) * a->m * a->n * a->k;
 }
 
 /* W is read as it lies after it was quantised once; what else is read or written is bf16. */
@@ -100,80 +154,21 @@ static double bytes(const void *shape, enum direction d)
 
 	if (d == DIRECTION_WGRAD)
 		return x + y + 2 * w;
-	return x + y + (a->recipe == LINEAR_BASELINE ? 2 : group_of(a) ? 0.5 : 1) * w;
+	if (d == DIRECTION_TOTAL)
+		return 2 * (x + y) + 4 * w;
+	return x + y + (a->recipe == LINEAR_BASELINE || (a->plain & LINEAR_W) ? 2 : linear_group(a) ? 0.5 : 1) * w;
 }
 
 static int32_t multiplied(const void *shape, enum direction d)
 {
-	(void)d;
-	return is_fp8(shape) ? FW_E4M3 : FW_BF16;
+	return multiplies_fp8(shape, d) ? FW_E4M3 : FW_BF16;
 }
 
-void linear_abi(const void *shape, enum direction d, void *out)
+static int32_t flags(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
-	bool training = d != DIRECTION_FORWARD, by_tensor = a->recipe == LINEAR_FLOAT8DQ_TENSOR;
-	struct fw_linear_shape s = { .struct_size = sizeof s, .m = a->m, .n = a->n, .k = a->k };
-	struct fw_linear_operand fp8 = { FW_E4M3, by_tensor ? FW_LINEAR_BY_TENSOR : FW_LINEAR_BY_ROW, 0,
-		training && !by_tensor ? FW_LINEAR_POWER_OF_TWO : 0 };
 
-	s.prologue = a->model ? FW_LINEAR_LAYERNORM : FW_LINEAR_NO_PROLOGUE;
-	s.activation = a->model;
-	if (a->recipe == LINEAR_INT8WO || a->recipe == LINEAR_FLOAT8WO)
-		s.w = (struct fw_linear_operand){ a->recipe == LINEAR_INT8WO ? FW_I8 : FW_E4M3, FW_LINEAR_BY_ROW, 0, 0 };
-	if (group_of(a))
-		s.w = (struct fw_linear_operand){ FW_I4, FW_LINEAR_BY_GROUP, group_of(a), FW_LINEAR_ASYMMETRIC };
-	if (is_fp8(a)) {
-		if (d != DIRECTION_DGRAD)
-			s.x = fp8;
-		if (d != DIRECTION_WGRAD)
-			s.w = fp8;
-		if (training)
-			s.dy = fp8;
-		if (training && by_tensor)
-			s.dy.dtype = FW_E5M2;
-	}
-	memcpy(out, &s, sizeof s);
-}
-
-static enum slot_use use(const void *shape, enum direction d, int slot)
-{
-	bool forward = d == DIRECTION_FORWARD, dgrad = d == DIRECTION_DGRAD;
-
-	(void)shape;
-	switch (slot) {
-	case FW_LINEAR_X:
-		return dgrad ? SLOT_UNUSED : SLOT_INPUT;
-	case FW_LINEAR_W:
-		return forward || dgrad ? SLOT_INPUT : SLOT_UNUSED;
-	case FW_LINEAR_DY:
-		return forward ? SLOT_UNUSED : SLOT_INPUT;
-	case FW_LINEAR_Y:
-		return forward ? SLOT_OUTPUT : SLOT_UNUSED;
-	case FW_LINEAR_DX:
-		return dgrad ? SLOT_OUTPUT : SLOT_UNUSED;
-	case FW_LINEAR_DW:
-		return !forward && !dgrad ? SLOT_OUTPUT : SLOT_UNUSED;
-	default:
-		return SLOT_UNUSED;
-	}
-}
-
-/* W rolls too: neither its quantised copy nor the cache can be that of an earlier call. */
-static enum slot_change change(const void *shape, enum direction d, int slot)
-{
-	(void)shape;
-	return slot == (d == DIRECTION_FORWARD ? FW_LINEAR_X : FW_LINEAR_DY) ? SLOT_ROLLS_FIRST : SLOT_ROLLS;
-}
-
-static size_t lay_out(const void *shape, int slot, struct fw_tensor *t)
-{
-	const struct linear_case *a = shape;
-	bool is_weight = slot == FW_LINEAR_W || slot == FW_LINEAR_DW, is_out = slot == FW_LINEAR_Y || slot == FW_LINEAR_DY;
-	int64_t rows = is_weight ? a->n : a->m, columns = is_out ? a->n : a->k;
-
-	*t = (struct fw_tensor){ .stride = { columns, 1, 0 }, .dtype = FW_BF16 };
-	return (size_t)rows * (size_t)columns * 2;
+	return multiplies_fp8(a, d) && !a->is_exact ? FW_FAST_ACCUM : 0;
 }
 
 static const struct family_slot slots[FW_LINEAR_N_SLOTS] = { { .name = "X" }, { .name = "W" }, { .name = "bias" },
@@ -185,7 +180,8 @@ const struct family family_linear = {
 	.shape_bytes = sizeof(struct linear_case),
 	.abi_bytes = sizeof(struct fw_linear_shape),
 	.metric = METRIC_TFLOPS,
-	.direction = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD },
+	.direction = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD, DIRECTION_TOTAL },
+	.n_on_request = 1,
 	.group = { { "linear", "linear", false }, { "ln_linear", "normalised linear", false } },
 	.phase = FW_LINEAR_PHASE_NAMES,
 	.main_phase = FW_LINEAR_RUN,
@@ -200,8 +196,9 @@ const struct family family_linear = {
 	.flops = flops,
 	.bytes = bytes,
 	.multiplied = multiplied,
+	.flags = flags,
 	.abi = linear_abi,
-	.use = use,
-	.change = change,
-	.lay_out = lay_out,
+	.use = linear_use,
+	.change = linear_change,
+	.lay_out = linear_lay_out,
 };

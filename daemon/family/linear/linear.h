@@ -19,18 +19,33 @@ enum linear_recipe {
 	LINEAR_RECIPES
 };
 
+/** Operands, as bits. */
+enum { LINEAR_X = 1, LINEAR_W = 2, LINEAR_DY = 4, LINEAR_OPERANDS = 3 };
+
 struct linear_case {
 	int32_t m, k, n;
 	int32_t recipe;   /* enum linear_recipe */
 	int32_t model;    /* 0: the product alone; else layer normalisation before, and this enum fw_linear_activation after it */
 	int32_t is_exact; /* of products of fp8: sums do not stay in the tensor core's accumulator */
+	int32_t plain;    /* operands of float8dq whose scaling is disabled: they are multiplied in bf16 */
 };
 
 /** "baseline" "int8wo" ..., "linear" "ln_linear_relu" ...; both end with NULL. */
 extern const char *const linear_recipes[LINEAR_RECIPES + 1], *const linear_models[FW_LINEAR_N_ACTIVATIONS + 1];
 
-/** The kernel ABI's struct. */
+/** "x" "w" "dy", of the operands' bits. */
+extern const char *const linear_operands[LINEAR_OPERANDS];
+
+/** Whether its recipe is one of float8dq. */
+bool linear_is_fp8(const struct linear_case *a);
+/** Values along k that share a scale; 0 unless the recipe has groups. */
+int linear_group(const struct linear_case *a);
+
+/** A family's abi, use, change and lay_out. */
 void linear_abi(const void *shape, enum direction d, void *out);
+enum slot_use linear_use(const void *shape, enum direction d, int slot);
+enum slot_change linear_change(const void *shape, enum direction d, int slot);
+size_t linear_lay_out(const void *shape, int slot, struct fw_tensor *t);
 /** A family's read. */
 bool linear_read(struct reader *r, struct yaml_node *root);
 

@@ -12,7 +12,8 @@ struct draft {
 	int n_recipes, n_models;
 	int32_t recipe[LINEAR_RECIPES], model[FW_LINEAR_N_ACTIVATIONS];
 	bool is_exact;
-	int n_rows; /* in the place of a set's m; 0: as the set has it */
+	int32_t plain; /* operands whose scaling is disabled */
+	int n_rows;    /* in the place of a set's m; 0: as the set has it */
 	int32_t row[ROWS_MAX];
 };
 
@@ -21,9 +22,13 @@ static void add(struct draft *d, struct yaml_node *at, int32_t m, int32_t k, int
 {
 	for (int i = 0; i < d->n_models; i++)
 		for (int j = 0; j < d->n_recipes; j++) {
-			bool fp8 = d->recipe[j] == LINEAR_FLOAT8DQ_TENSOR || d->recipe[j] == LINEAR_FLOAT8DQ_ROW;
+			struct linear_case a = { .m = m, .k = k, .n = n, .recipe = d->recipe[j], .model = d->model[i] };
 
-			reader_add(d->r, at, &(struct linear_case){ m, k, n, d->recipe[j], d->model[i], fp8 && d->is_exact });
+			if (linear_is_fp8(&a)) {
+				a.is_exact = d->is_exact;
+				a.plain = d->plain;
+			}
+			reader_add(d->r, at, &a);
 		}
 }
 
@@ -130,18 +135,68 @@ static int read_words(struct reader *r, struct yaml_node *list, const char *cons
 	return n;
 }
 
+static bool has_fp8(const struct draft *d)
+{
+	for (int i = 0; i < d->n_recipes; i++)
+		if (linear_is_fp8(&(struct linear_case){ .recipe = d->recipe[i] }))
+			return true;
+	return false;
+}
+
+/* float8dq alone takes its granularity from a key of its own. */
+static void read_recipes(struct draft *d, struct yaml_node *root)
+{
+	static const char *const granularities[] = { "tensor", "row", NULL };
+	struct yaml *y = d->r->y;
+	struct yaml_node *list = yaml_get(y, root, "recipes"), *granularity = yaml_get(y, root, "scaling_granularity");
+	const char *words[LINEAR_RECIPES + 2] = { NULL };
+	int by_row = granularity ? reader_word(y, granularity, granularities, "tensor or row") : 0;
+	bool is_used = false;
+
+	memcpy(words, linear_recipes, LINEAR_RECIPES * sizeof words[0]);
+	words[LINEAR_RECIPES] = "float8dq";
+	d->n_recipes = read_words(d->r, list, words,
+		"baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor, float8dq-row or float8dq",
+		LINEAR_RECIPES, d->recipe);
+	for (int i = 0; i < d->n_recipes; i++)
+		if (d->recipe[i] == LINEAR_RECIPES) {
+			is_used = true;
+			d->recipe[i] = by_row == 1 ? LINEAR_FLOAT8DQ_ROW : LINEAR_FLOAT8DQ_TENSOR;
+		}
+	if (granularity && by_row >= 0 && !is_used)
+		yaml_mistake(y, granularity, "belongs to the recipe float8dq, which recipes do not have");
+}
+
+/* How operands of float8dq are scaled and their products added up. */
+static void read_options(struct draft *d, struct yaml_node *root)
+{
+	static const char *const keys[] = { "scaling_type_input", "scaling_type_weight", "scaling_type_grad_output" };
+	static const char *const types[] = { "dynamic", "disabled", NULL };
+	struct yaml *y = d->r->y;
+	struct yaml_node *fast = yaml_get(y, root, "fast_accumulation"), *use = yaml_get(y, root, "use_fast_accum");
+	bool is_fast = true;
+
+	for (int i = 0; i < LINEAR_OPERANDS; i++) {
+		struct yaml_node *type = yaml_get(y, root, keys[i]);
+
+		if (type && reader_word(y, type, types, "dynamic or disabled") == 1)
+			d->plain |= 1 << i;
+		if (type && !has_fp8(d))
+			yaml_mistake(y, type, "belongs to the recipes float8dq, of which recipes have none");
+	}
+	if (fast && use)
+		yaml_mistake(y, use, "is another name of fast_accumulation; give one of them");
+	yaml_bool(y, fast ? fast : use, &is_fast);
+	d->is_exact = !is_fast;
+}
+
 bool linear_read(struct reader *r, struct yaml_node *root)
 {
 	struct draft d = { .r = r };
-	struct yaml_node *shapes = yaml_get(r->y, root, "shapes"), *recipes = yaml_get(r->y, root, "recipes"),
-			 *models = yaml_get(r->y, root, "model_types"), *fast = yaml_get(r->y, root, "fast_accumulation");
-	bool is_fast = true;
+	struct yaml_node *shapes = yaml_get(r->y, root, "shapes"), *models = yaml_get(r->y, root, "model_types");
 
-	yaml_bool(r->y, fast, &is_fast);
-	d.is_exact = !is_fast;
-	d.n_recipes = read_words(r, recipes, linear_recipes,
-		"baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor or float8dq-row",
-		LINEAR_RECIPES, d.recipe);
+	read_recipes(&d, root);
+	read_options(&d, root);
 	d.n_models = read_words(r, models, linear_models,
 		"linear or ln_linear_ with relu, sigmoid, leakyrelu, relu6, gelu, silu or hardswish", FW_LINEAR_N_ACTIVATIONS,
 		d.model);
