@@ -65,7 +65,8 @@ enum slot_use linear_use(const void *shape, enum direction d, int slot)
 enum slot_change linear_change(const void *shape, enum direction d, int slot)
 {
 	(void)shape;
-	return slot == (d == DIRECTION_FORWARD || d == DIRECTION_TOTAL ? FW_LINEAR_X : FW_LINEAR_DY) ? SLOT_ROLLS_FIRST : SLOT_ROLLS;
+	return slot == (d == DIRECTION_FORWARD || d == DIRECTION_TOTAL ? FW_LINEAR_X : FW_LINEAR_DY) ? SLOT_ROLLS_FIRST
+												     : SLOT_ROLLS;
 }
 
 size_t linear_lay_out(const void *shape, int slot, struct fw_tensor *t)

@@ -170,19 +170,18 @@ static void read_recipes(struct draft *d, struct yaml_node *root)
 /* How operands of float8dq are scaled and their products added up. */
 static void read_options(struct draft *d, struct yaml_node *root)
 {
-	static const char *const keys[] = { "scaling_type_input", "scaling_type_weight", "scaling_type_grad_output" };
 	static const char *const types[] = { "dynamic", "disabled", NULL };
 	struct yaml *y = d->r->y;
 	struct yaml_node *fast = yaml_get(y, root, "fast_accumulation"), *use = yaml_get(y, root, "use_fast_accum");
+	struct yaml_node *type[LINEAR_OPERANDS] = { yaml_get(y, root, "scaling_type_input"),
+		yaml_get(y, root, "scaling_type_weight"), yaml_get(y, root, "scaling_type_grad_output") };
 	bool is_fast = true;
 
 	for (int i = 0; i < LINEAR_OPERANDS; i++) {
-		struct yaml_node *type = yaml_get(y, root, keys[i]);
-
-		if (type && reader_word(y, type, types, "dynamic or disabled") == 1)
+		if (type[i] && reader_word(y, type[i], types, "dynamic or disabled") == 1)
 			d->plain |= 1 << i;
-		if (type && !has_fp8(d))
-			yaml_mistake(y, type, "belongs to the recipes float8dq, of which recipes have none");
+		if (type[i] && !has_fp8(d))
+			yaml_mistake(y, type[i], "belongs to the recipes float8dq, of which recipes have none");
 	}
 	if (fast && use)
 		yaml_mistake(y, use, "is another name of fast_accumulation; give one of them");
