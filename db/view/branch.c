@@ -89,11 +89,11 @@ static int tell_branch(struct db *db, int64_t repo, struct view_branch *row, str
 }
 
 /* A page begins behind the name of the row that the reader has. */
-#define BRANCHES(which)                                                                                                          \
-	"SELECT b.id, r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, (SELECT "  \
-	"max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name) FROM branch_tip b JOIN repo r ON r.id = b.repo LEFT "   \
-	"JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 AND b.name > "        \
-	"coalesce((SELECT name FROM branch_tip WHERE id = :after), '') AND b.watched >= :watched" which                          \
+#define BRANCHES(which)                                                                                                                                \
+	"SELECT b.id, r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, (SELECT "                        \
+	"max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name), coalesce(m.author, '') FROM branch_tip b JOIN repo r ON r.id = b.repo LEFT " \
+	"JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 AND b.name > "                              \
+	"coalesce((SELECT name FROM branch_tip WHERE id = :after), '') AND b.watched >= :watched" which                                                \
 	" ORDER BY b.name LIMIT :limit"
 
 /** Run one of the statements above. Returns how many rows, -1. */
@@ -121,7 +121,8 @@ static int read_branches(struct db *db, struct stmt *s, const struct view_branch
 			.watched = row_int(s, 6) != 0,
 			.gone = row_int(s, 7) != 0,
 			.seen_at = row_int(s, 8),
-			.job = row_int(s, 9) };
+			.job = row_int(s, 9),
+			.author = row_text(s, 10) };
 		n++;
 		if (tell_branch(db, f->repo, &row, &job, each, arg, err) != 0) {
 			stmt_reset(s);

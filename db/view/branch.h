@@ -10,7 +10,7 @@
 
 struct view_branch {
 	int64_t id;
-	const char *repo, *name, *display, *commit, *subject; /* name percent-encoded, display UTF-8 */
+	const char *repo, *name, *display, *commit, *subject, *author; /* name percent-encoded, display UTF-8 */
 	bool watched, gone;
 	int64_t seen_at;
 	int64_t job;                      /* one that is open for the tip, else the latest of the branch; 0 none */

@@ -95,12 +95,12 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
 	struct stmt *s = db_stmt(db,
-		"WITH newest(id) AS MATERIALIZED (SELECT w.id FROM (SELECT id, suite FROM comparison WHERE repo = :repo AND "
-		"branch = "
-		":branch ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite AND t.name = :suite ORDER BY w.id DESC "
-		"LIMIT :n) "
+		"WITH newest(id, subject) AS MATERIALIZED (SELECT w.id, coalesce(m.subject, '') FROM (SELECT id, suite, repo, "
+		"target_sha FROM comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT :window) w JOIN suite "
+		"t ON t.id = w.suite AND t.name = :suite LEFT JOIN git_commit m ON m.repo = w.repo AND m.sha = w.target_sha "
+		"ORDER BY w.id DESC LIMIT :n) "
 		"SELECT x.comparison, x.target_sha, x.key, x.suite_group, x.title, x.direction, x.size, "
-		"x.flops, x.target_median_ms, x.change_pct, x.verdict "
+		"x.flops, x.target_median_ms, x.change_pct, x.verdict, w.subject "
 		"FROM newest w CROSS JOIN cell x ON x.comparison = w.id ORDER BY x.comparison DESC, x.n",
 		err);
 	if (!s)
@@ -122,7 +122,8 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 				  .tflops = tflops(row_double(s, 7), row_double(s, 8)),
 				  .target_median_ms = row_double(s, 8),
 				  .change_pct = row_double(s, 9),
-				  .verdict = verdict_from_name(row_text(s, 10)) });
+				  .verdict = verdict_from_name(row_text(s, 10)),
+				  .subject = row_text(s, 11) });
 	return result;
 }
 

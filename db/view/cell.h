@@ -35,7 +35,7 @@ int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *
 struct view_grid {
 	int64_t comparison;
 	enum verdict verdict;
-	const char *target, *key, *group, *title, *direction;
+	const char *target, *subject, *key, *group, *title, *direction;
 	int64_t size;
 	double tflops, target_median_ms, change_pct;
 };

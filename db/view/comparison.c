@@ -88,7 +88,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 	"SELECT c.id, c.job, r.name, c.branch, c.kind, s.name, c.verdict, c.base_sha, c.base_how, c.target_sha, "                \
 	"coalesce(m.subject, ''), c.identical_by, coalesce(d.uuid, ''), c.etag, c.n_cells, c.n_regressions, c.worst_pct, "       \
 	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM launch l WHERE l.comparison = c.id), "             \
-	"k.decided_pct, coalesce(k.key, '') "                                                                                    \
+	"k.decided_pct, coalesce(k.key, ''), coalesce(m.author, '') "                                                            \
 	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
 	"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "                                                    \
 	"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device "                                 \
@@ -124,7 +124,8 @@ static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, 
 				  .finished_at = row_int(s, 20),
 				  .launches = (int)row_int(s, 21),
 				  .best_pct = row_double(s, 22),
-				  .best_cell = row_text(s, 23) });
+				  .best_cell = row_text(s, 23),
+				  .author = row_text(s, 24) });
 	}
 	return result < 0 ? -1 : n;
 }

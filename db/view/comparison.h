@@ -43,7 +43,7 @@ struct view_comparison {
 	int64_t id, job;
 	enum jobkind kind;
 	enum verdict verdict;
-	const char *repo, *branch, *suite, *base, *base_how, *target, *subject; /* subject of the target */
+	const char *repo, *branch, *suite, *base, *base_how, *target, *subject, *author; /* both of the target */
 	const char *identical_by, *device, *etag;
 	int cells, regressions, launches;
 	double worst_pct; /* lowest change of a timed cell */

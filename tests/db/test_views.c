@@ -10,7 +10,9 @@
 #include "db/store/outbox.h"
 #include "db/store/throttle.h"
 #include "db/view/history.h"
+#include "core/verdict/mean.h"
 #include "db/view/seek.h"
+#include "db/view/telling.h"
 #include "db/view/cell.h"
 #include "db/store/sample.h"
 
@@ -85,6 +87,51 @@ static void improvements_have_a_best_cell(void **state)
 	ok(view_comparison(f->db, id, see_best, &s, &err));
 	assert_string_equal(s.text, "");
 	assert_true(isnan(s.number) && s.n == 2);
+}
+
+struct told {
+	char key[64];
+	double low_pct, high_pct;
+	int alike, cells;
+};
+
+static void see_told(void *arg, const struct view_telling *row)
+{
+	struct told *t = arg;
+	snprintf(t->key, sizeof t->key, "%s", row->key);
+	t->low_pct = row->low_pct;
+	t->high_pct = row->high_pct;
+	t->alike = row->alike;
+	t->cells = row->cells;
+}
+
+/* The interval is that of what decided, whichever series it was. */
+static void a_verdict_is_told_by_the_cell_that_it_is_about(void **state)
+{
+	struct fixture *f = *state;
+	struct told t = { .alike = -1 };
+	commit(f, 1, "a subject");
+	int64_t id = fixture_comparison(f, "main", 0, 1, VERDICT_REGRESSION, 1000);
+	fixture_cell(f, id, 0, "fast", 0.02, VERDICT_REGRESSION);
+	int64_t cell = fixture_cell(f, id, 1, "slow", 0.04, VERDICT_REGRESSION);
+	fixture_cell(f, id, 2, "same", 0.001, VERDICT_UNCHANGED);
+	ok(store_comparison_verdict(f->db, id, VERDICT_REGRESSION, &err));
+	ok(view_telling(f->db, id, see_told, &t, &err));
+	assert_string_equal(t.key, "slow");
+	assert_int_equal(t.alike, 2);
+	assert_int_equal(t.cells, 3);
+	assert_true(fabs(t.low_pct - stats_change_pct(0.043)) < 1e-9 && fabs(t.high_pct - stats_change_pct(0.037)) < 1e-9);
+	ok(store_metric(f->db, cell, "sustained.ci_low_pct", "pct", -7, &err));
+	ok(store_metric(f->db, cell, "sustained.ci_high_pct", "pct", -6, &err));
+	ok(db_script(f->db, "UPDATE cell SET decided_by = 'sustained' WHERE key = 'slow'", &err));
+	ok(view_telling(f->db, id, see_told, &t, &err));
+	assert_true(fabs(t.low_pct + 7) < 1e-9 && fabs(t.high_pct + 6) < 1e-9);
+	ok(db_script(f->db, "UPDATE cell SET decided_by = 'mean', mean_m = 0.05, mean_se = 0.01 WHERE key = 'slow'", &err));
+	ok(view_telling(f->db, id, see_told, &t, &err));
+	assert_true(fabs(t.low_pct - stats_change_pct(0.05 + MEAN_CI * 0.01)) < 1e-9);
+	t.alike = -1;
+	ok(view_telling(f->db, id + 1, see_told, &t, &err)); /* there is none */
+	assert_int_equal(t.alike, -1);
 }
 
 static int64_t cost_of_list(struct fixture *f)
@@ -280,6 +327,17 @@ static void history_is_newest_first_and_timed_only(void **state)
 
 /* ---- plans ----------------------------------------------------------------------------------------------------------- */
 
+static void see_telling(void *arg, const struct view_telling *row)
+{
+	struct seen *s = arg;
+	s->n = row->cells;
+}
+static void see_grid(void *arg, const struct view_grid *row)
+{
+	struct seen *s = arg;
+	s->n += row->size > 0;
+}
+
 /** Every statement of the room, taken once. */
 static void take_all_statements(struct fixture *f)
 {
@@ -302,6 +360,8 @@ static void take_all_statements(struct fixture *f)
 	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
 	ok(view_commits(f->db, "00000", 10, see_commit, &s, &err));
 	ok(view_comparison(f->db, 3, see_comparison, &s, &err));
+	ok(view_telling(f->db, 3, see_telling, &s, &err));
+	ok(view_grid(f->db, "kernels", "main", "ffa", 10, see_grid, &s, &err));
 	ok(view_compare(f->db, "kernels", fixture_sha(2), fixture_sha(3), NULL, &id, &err));
 	ok(view_history(f->db, &(struct view_scope){ .repo = "kernels", .branch = "main", .cell = keys[0], .device = "sim-0" },
 		10, see_point, &h, &err));
@@ -510,6 +570,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(comparisons_page_by_page, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(improvements_have_a_best_cell, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_verdict_is_told_by_the_cell_that_it_is_about, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(lists_read_no_cells_where_none_improved, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(filters_combine, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(commits_are_found_by_prefix, setup, fixture_teardown),

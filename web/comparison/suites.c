@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "web/comparison/told.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
@@ -60,9 +61,12 @@ void suites_unfinished(struct buf *out, const struct commit_verdict *v)
 		emit_raw(out, "</small>");
 }
 
-static void suite_row(struct buf *out, const struct commit_suite *s)
+static int suite_row(struct db *db, struct buf *out, const struct commit_suite *s, struct fw_err *err)
 {
 	const struct commit_job *word = &s->word;
+	struct told told;
+	if (told_read(db, word->comparison, &told, err) != 0)
+		return -1;
 	emit_raw(out, "<tr><th scope=row>");
 	name(out, s);
 	emit_raw(out, "</th><td>");
@@ -74,20 +78,24 @@ static void suite_row(struct buf *out, const struct commit_suite *s)
 		emit_raw(out, "\u2013");
 	if (word->comparison)
 		emit_raw(out, "</a>");
+	told_why(out, &told, commit_verdict_of(s));
 	emit_raw(out, "</td><td class=n>");
-	layout_change(out, !word->id ? NAN : isfinite(word->best_pct) ? word->best_pct : word->worst_pct);
+	told_change(out, &told, !word->id ? NAN : isfinite(word->best_pct) ? word->best_pct : word->worst_pct);
 	emit_rawf(out, "</td><td><a href=\"/jobs/%lld\">job %lld</a> ", (long long)s->job.id, (long long)s->job.id);
 	layout_verdict(out, jobstate_name(s->job.state));
 	emit_raw(out, "</td><td class=wrap>");
 	emit_text(out, s->job.why);
 	emit_raw(out, "</td></tr>\n");
+	return 0;
 }
 
-void suites_table(struct buf *out, const struct commit_verdict *v)
+int suites_table(struct db *db, struct buf *out, const struct commit_verdict *v, struct fw_err *err)
 {
+	int result = 0;
 	static const char *const columns[] = { "Suite", "Verdict", ">Worst / best", "Job", "~Why" };
 	layout_table(out, 5, columns);
-	for (int i = 0; i < v->n; i++)
-		suite_row(out, &v->suite[i]);
+	for (int i = 0; i < v->n && result == 0; i++)
+		result = suite_row(db, out, &v->suite[i], err);
 	layout_table_end(out);
+	return result;
 }

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "core/verdict/commit_verdict.h"
+#include "db/sqlite/db.h"
 
 /** The verdict, linked to the comparison or job that decides it; a dash where there is none. */
 void suites_verdict(struct buf *out, const struct commit_verdict *v);
@@ -11,7 +12,7 @@ void suites_verdict(struct buf *out, const struct commit_verdict *v);
 void suites_which(struct buf *out, const struct commit_verdict *v, const char *sha);
 /** "waits for gemm, second"; nothing where all have ended. */
 void suites_unfinished(struct buf *out, const struct commit_verdict *v);
-/** A table, a row a suite. */
-void suites_table(struct buf *out, const struct commit_verdict *v);
+/** A table, a row a suite. Err: the database. */
+int suites_table(struct db *db, struct buf *out, const struct commit_verdict *v, struct fw_err *err);
 
 #endif

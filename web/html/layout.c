@@ -327,6 +327,17 @@ void layout_button(struct buf *out, const char *collection, const char *id, cons
 	emit_rawf(out, "/%s\"><button>%s</button></form> ", verb, label);
 }
 
+void layout_author(struct buf *out, const char *author)
+{
+	if (!*author)
+		return;
+	emit_raw(out, "<span class=why><a href=\"/comparisons?author=");
+	emit_argument(out, author);
+	emit_raw(out, "\">");
+	emit_text(out, author);
+	emit_raw(out, "</a></span>");
+}
+
 void layout_cell_link(struct buf *out, const char *repo, const char *branch, const char *cell)
 {
 	emit_raw(out, "<a href=\"/history?cell=");

@@ -39,6 +39,8 @@ void layout_change(struct buf *out, double pct);
 void layout_signed(struct buf *out, double v, int digits);
 /** First ten digits of a commit in <code>, as a link to its page. */
 void layout_commit(struct buf *out, const char *sha);
+/** Who wrote it, as a line that leads to what came of that person's commits; nothing where nobody is known. */
+void layout_author(struct buf *out, const char *author);
 /** First ten digits of a hash in <code>. */
 void layout_sha(struct buf *out, const char *sha);
 /** A branch by its key, as people read it. */

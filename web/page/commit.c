@@ -108,7 +108,7 @@ static int draw_verdict(struct site *site, struct buf *out, const struct found *
 		suites_verdict(out, &v);
 		suites_unfinished(out, &v);
 		emit_raw(out, "</p>\n");
-		suites_table(out, &v);
+		result = suites_table(site->db, out, &v, err);
 	}
 	commit_verdict_fini(&v);
 	return result;

@@ -1,4 +1,4 @@
-/* The list of comparisons, newest first, by repository, branch and verdict. */
+/* The list of comparisons, newest first, by repository, branch, verdict, time, author, and whom they were measured for. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,27 +13,41 @@
 #include "web/html/picker.h"
 #include "web/answer/scope.h"
 #include "web/answer/site.h"
+#include "web/comparison/told.h"
 
 enum { ROWS = 100 };
 
 struct drawing {
+	struct site *site;
 	struct buf *out;
-	int n;
-	int64_t last;
+	struct answer_list list; /* which rows, and where the next page begins */
+	const char *work, *author;
+	int result;
+	struct fw_err err;
 };
 
-static void comparison_line(void *arg, const struct view_comparison *row)
+/* ---- which ------------------------------------------------------------------------------------------------------------ */
+
+static bool is_wanted(const struct drawing *d, const struct view_comparison *row)
 {
-	struct drawing *d = arg;
+	if (strcmp(d->work, WORK_ALL) != 0 && jobkind_is_upkeep(row->kind) != (strcmp(d->work, WORK_UPKEEP) == 0))
+		return false;
+	return !*d->author || strcasestr(row->author, d->author);
+}
+
+/* ---- a line ----------------------------------------------------------------------------------------------------------- */
+
+static void draw_line(struct drawing *d, const struct view_comparison *row, const struct told *told)
+{
 	struct buf *out = d->out;
-	d->n++;
-	d->last = row->id;
 	emit_rawf(out, "<tr><th scope=row class=n><a href=\"/comparisons/%lld\">%lld</a></th><td><a href=\"/comparisons/%lld\">",
 		(long long)row->id, (long long)row->id, (long long)row->id);
 	layout_verdict(out, verdict_word(row->kind, row->verdict));
-	emit_raw(out, "</a></td><td class=n>");
-	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
-	emit_raw(out, "</td><td>");
+	emit_raw(out, "</a>");
+	told_why(out, told, row->verdict);
+	emit_raw(out, "</td><td class=n>");
+	told_change(out, told, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
+	emit_raw(out, "</td><td class=branch>");
 	layout_branch(out, row->branch);
 	if (row->kind != JOBKIND_CHANGE) {
 		emit_raw(out, " <small>");
@@ -44,7 +58,9 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	layout_commit(out, row->target);
 	emit_raw(out, " ");
 	emit_text(out, row->subject);
-	emit_raw(out, "</span></td><td class=w>");
+	emit_raw(out, "</span>");
+	layout_author(out, row->author);
+	emit_raw(out, "</td><td class=w>");
 	layout_commit(out, row->base);
 	emit_raw(out, "</td><td class=w>");
 	emit_text(out, row->repo);
@@ -55,12 +71,52 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	emit_raw(out, "</td></tr>\n");
 }
 
-static int filter_form(struct site *site, struct buf *out, const struct view_filter *filter, struct fw_err *err)
+static void comparison_line(void *arg, const struct view_comparison *row)
+{
+	struct drawing *d = arg;
+	struct told told;
+	if (!is_wanted(d, row))
+		answer_list_pass(&d->list, row->id);
+	else if (answer_list_take(&d->list, row->id, row->finished_at, NULL) && d->result == 0) {
+		d->result = told_read(d->site->db, row->id, &told, &d->err);
+		if (d->result == 0)
+			draw_line(d, row, &told);
+	}
+}
+
+/* ---- the form --------------------------------------------------------------------------------------------------------- */
+
+static void since_options(struct buf *out, const char *since)
+{
+	static const char *const known[][2] = { { "", "any time" }, { "1d", "yesterday" }, { "7d", "last week" },
+		{ "30d", "last month" } };
+	bool is_known = false;
+	emit_raw(out, "<label>Since <select name=since data-go>");
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		layout_option(out, known[i][0], known[i][1], since);
+		is_known |= strcmp(known[i][0], since) == 0;
+	}
+	if (!is_known)
+		layout_option(out, since, NULL, since);
+	emit_raw(out, "</select></label>");
+}
+
+static void work_options(struct buf *out, const char *work)
+{
+	emit_raw(out, "<label>Measured for <select name=work data-go>");
+	layout_option(out, WORK_ASKED, "pushes and people", work);
+	layout_option(out, WORK_UPKEEP, "peers, scatter, histories", work);
+	layout_option(out, WORK_ALL, "anything", work);
+	emit_raw(out, "</select></label>");
+}
+
+static int filter_form(
+	const struct drawing *d, struct buf *out, const struct view_filter *filter, const char *since, struct fw_err *err)
 {
 	emit_raw(out, "<form class=filter action=/comparisons>");
-	int result = picker_repo(out, site->db, filter->repo, true, err);
+	int result = picker_repo(out, d->site->db, filter->repo, true, err);
 	if (result == 0)
-		result = picker_branch(out, site->db, filter->repo, "branch", "Branch", filter->branch, "all", err);
+		result = picker_branch(out, d->site->db, filter->repo, "branch", "Branch", filter->branch, "all", err);
 	emit_raw(out, "<label>Verdict <select name=verdict data-go>");
 	layout_option(out, "", "all", filter->verdict);
 	for (const char *word = API_VERDICTS; *word; word += strcspn(word, " "), word += *word == ' ') {
@@ -68,7 +124,12 @@ static int filter_form(struct site *site, struct buf *out, const struct view_fil
 		snprintf(one, sizeof one, "%.*s", (int)strcspn(word, " "), word);
 		layout_option(out, one, NULL, filter->verdict);
 	}
-	emit_raw(out, "</select></label><button>Show</button><a class=button href=\"/compare");
+	emit_raw(out, "</select></label>");
+	since_options(out, since);
+	work_options(out, d->work);
+	emit_raw(out, "<label>Author <input name=author size=12 placeholder=anybody value=\"");
+	emit_attribute(out, d->author);
+	emit_raw(out, "\"></label><button>Show</button><a class=button href=\"/compare");
 	if (filter->repo && *filter->repo) {
 		emit_raw(out, "?repo=");
 		emit_argument(out, filter->repo);
@@ -77,34 +138,62 @@ static int filter_form(struct site *site, struct buf *out, const struct view_fil
 	return result;
 }
 
+/* ---- the page --------------------------------------------------------------------------------------------------------- */
+
+static int draw_rows(struct drawing *d, struct view_filter *filter)
+{
+	int result;
+	do {
+		filter->limit = d->list.rows;
+		result = view_comparisons(d->site->db, filter, comparison_line, d, &d->err);
+		result = result != 0 ? result : d->result;
+	} while (result == 0 && answer_list_more(&d->list, &filter->before));
+	return result;
+}
+
+/* Which rows the request asks for. Err: -1 and the problem is written. */
+static int read_asked(struct drawing *d, struct http_request *r, struct http_response *response, struct view_filter *filter)
+{
+	const char *work, *author = http_query(r, "author");
+	d->list.limit = ROWS;
+	d->list.rows = ROWS + 1;
+	d->author = author ? author : "";
+	if (answer_choice(r, response, "verdict", API_VERDICTS, &filter->verdict) != 0 ||
+		answer_choice(r, response, "work", WORK_WORDS, &work) != 0 || answer_cursor(r, response, &filter->before) != 0 ||
+		period_read(r, response, &d->list.period) != 0 ||
+		answer_list_seek(d->site->db, r, response, &d->list, VIEW_LIST_COMPARISONS, &filter->before) != 0)
+		return -1;
+	d->work = work ? work : WORK_ASKED;
+	return 0;
+}
+
 void page_comparisons(void *arg, struct http_request *r, struct http_response *response)
 {
 	static const char *const columns[] = { ">No.", "Verdict", ">Worst / best", "Branch", "~Target", "~Base", "~Repository",
 		"~Suite", "~Finished (UTC)" };
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	struct drawing d = { .out = &response->body };
+	struct drawing d = { .site = arg, .out = &response->body };
 	char branch[BRANCH_KEY_MAX];
-	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch), .limit = ROWS };
-	if (answer_choice(r, response, "verdict", API_VERDICTS, &filter.verdict) != 0 ||
-		answer_cursor(r, response, &filter.before) != 0)
+	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
+	const char *since = http_query(r, "since");
+	if (read_asked(&d, r, response, &filter) != 0)
 		return;
 	layout_begin(response, "Comparisons", "comparisons");
 	layout_follow(d.out, "job.done");
-	int result = filter_form(site, d.out, &filter, &err);
+	int result = filter_form(&d, d.out, &filter, since ? since : "", &d.err);
 	layout_live(d.out, "list", "A comparison finished");
 	layout_table(d.out, 9, columns);
 	if (result == 0)
-		result = view_comparisons(site->db, &filter, comparison_line, &d, &err);
+		result = draw_rows(&d, &filter);
 	if (result != 0) {
-		answer_error(r, response, &err);
+		answer_error(r, response, &d.err);
 		return;
 	}
 	layout_table_end(d.out);
-	if (d.n == 0)
-		layout_empty(d.out, "", "No comparison yet.",
-			"One comes with every push of a watched branch, or by <code>flopwatch compare BASE TARGET</code>.");
-	layout_older(d.out, r, d.n, ROWS, d.last);
+	if (d.list.n == 0)
+		layout_empty(d.out, "", "No such comparison.",
+			"One comes with every push of a watched branch, or by <code>flopwatch compare BASE TARGET</code>. <a "
+			"href=/comparisons>Show all</a>");
+	layout_older(d.out, r, d.list.more || d.list.cut, 1, d.list.more ? d.list.last : d.list.seen);
 	emit_raw(d.out, "</div>");
 	layout_end_data(response, "/api/v1/comparisons");
 }

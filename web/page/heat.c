@@ -19,7 +19,7 @@ enum { COLUMNS_MAX = 40, CELLS_MAX = 128 };
 struct heat {
 	struct {
 		int64_t id;
-		char target[65];
+		char target[65], subject[160];
 	} column[COLUMNS_MAX]; /* newest first */
 	int n_columns;
 	struct {
@@ -57,7 +57,8 @@ static void take(void *arg, const struct view_grid *row)
 		if (h->n_columns == COLUMNS_MAX)
 			return;
 		h->column[h->n_columns].id = row->comparison;
-		snprintf(h->column[h->n_columns++].target, sizeof h->column[0].target, "%s", row->target);
+		snprintf(h->column[h->n_columns].target, sizeof h->column[0].target, "%s", row->target);
+		snprintf(h->column[h->n_columns++].subject, sizeof h->column[0].subject, "%s", row->subject);
 	}
 	int i = cell_of(h, row);
 	if (i < 0)
@@ -101,15 +102,19 @@ static void square(struct buf *out, enum verdict verdict, double pct)
 
 static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch)
 {
-	emit_raw(out, "<div class=scroll tabindex=0><table class=heat><caption>Oldest push to the left. A figure is the change "
-		      "against the "
-		      "base where "
-		      "one was called: \u2212 slower, + faster, in percent. \u00b7 unchanged, \u2261 identical, ? undecided, "
-		      "\u2715 failed, \u2296 removed, \u2295 added, \u2205 done by neither side.</caption>"
-		      "<thead><tr><th scope=col>Cell</th>");
-	for (int k = h->n_columns - 1; k >= 0; k--)
-		emit_rawf(out, "<th scope=col><a href=\"/comparisons/%lld\">%.8s</a></th>", (long long)h->column[k].id,
+	emit_raw(out, "<p><small>Oldest push to the left. A figure is the change against the base where one was called: \u2212 "
+		      "slower, + faster, in percent. \u00b7 unchanged, \u2261 identical, ? undecided, \u2715 failed, \u2296 "
+		      "removed, \u2295 added, \u2205 done by neither side.</small></p>"
+		      "<div class=scroll tabindex=0><table class=heat><caption class=gone>Changes of every cell, a column a "
+		      "push</caption><thead><tr><th scope=col>Cell</th>");
+	for (int k = h->n_columns - 1; k >= 0; k--) {
+		emit_rawf(out, "<th scope=col title=\"%.10s ", h->column[k].target);
+		emit_attribute(out, h->column[k].subject);
+		emit_rawf(out, "\"><a href=\"/comparisons/%lld\"><code>%.8s</code> ", (long long)h->column[k].id,
 			h->column[k].target);
+		emit_text(out, h->column[k].subject);
+		emit_raw(out, "</a></th>");
+	}
 	emit_raw(out, "</tr></thead><tbody>\n");
 	for (int i = 0; i < h->n_cells; i++) {
 		emit_raw(out, "<tr><th scope=row><a href=\"/history?cell=");

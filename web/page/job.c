@@ -51,9 +51,10 @@ enum { ROWS = 100 };
 struct drawing {
 	struct site *site;
 	struct buf *out;
-	int n, seen;
-	bool skip_open; /* they stand above */
-	int64_t last;
+	int n;
+	bool skip_open;          /* they stand above */
+	struct answer_list list; /* of ended ones */
+	const char *work;
 	double ahead_s; /* until the running jobs and those before are done, as far as that is known */
 	bool unknown;
 };
@@ -168,15 +169,23 @@ static void waiting_line(void *arg, const struct view_job *row)
 	emit_raw(out, "</td></tr>\n");
 }
 
+static bool is_wanted(const struct drawing *d, const struct view_job *row)
+{
+	if (d->skip_open && !jobstate_is_final(row->state))
+		return false;
+	return strcmp(d->work, WORK_ALL) == 0 || jobkind_is_upkeep(row->kind) == (strcmp(d->work, WORK_UPKEEP) == 0);
+}
+
 static void ended_line(void *arg, const struct view_job *row)
 {
 	struct drawing *d = arg;
 	struct buf *out = d->out;
-	d->last = row->id;
-	d->seen++;
-	if (d->skip_open && !jobstate_is_final(row->state))
+	if (!is_wanted(d, row)) {
+		answer_list_pass(&d->list, row->id);
 		return;
-	d->n++;
+	}
+	if (!answer_list_take(&d->list, row->id, 0, NULL))
+		return;
 	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td class=w>", (long long)row->id,
 		(long long)row->id);
 	layout_verdict(out, jobstate_name(row->state));
@@ -236,15 +245,30 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 static int draw_ended(struct drawing *d, struct http_request *r, const char *state, int64_t before, struct fw_err *err)
 {
 	static const char *const columns[] = { "Job", "~State", "Outcome", "For", "~Suite", "~>Took", "~Ended (UTC)" };
-	d->n = 0;
+	int result;
+	d->list.limit = ROWS;
+	d->list.rows = ROWS + 1;
 	layout_table(d->out, 7, columns);
-	if (view_jobs(d->site->db, state, before, ROWS, ended_line, d, err) != 0)
-		return -1;
+	do {
+		result = view_jobs(d->site->db, state, before, d->list.rows, ended_line, d, err);
+	} while (result == 0 && answer_list_more(&d->list, &before));
 	layout_table_end(d->out);
-	if (d->n == 0)
+	if (d->list.n == 0)
 		layout_empty(d->out, "", "No job here.", NULL);
-	layout_older(d->out, r, d->seen, ROWS, d->last);
-	return 0;
+	layout_older(d->out, r, d->list.more || d->list.cut, 1, d->list.more ? d->list.last : d->list.seen);
+	return result;
+}
+
+/* What ended for people and what flopwatch asked of itself stand apart: the latter is most of a quiet night. */
+static void work_tabs(struct buf *out, const char *work, const char *state)
+{
+	static const char *const tabs[][2] = { { WORK_ASKED, "pushes and people" }, { WORK_UPKEEP, "peers, scatter, histories" },
+		{ WORK_ALL, "anything" } };
+	emit_raw(out, "<nav class=tabs aria-label=\"Jobs by whom they are for\">");
+	for (size_t i = 0; i < sizeof tabs / sizeof tabs[0]; i++)
+		emit_rawf(out, "<a href=\"/jobs?work=%s%s%s\"%s>%s</a>", tabs[i][0], state ? "&amp;state=" : "",
+			state ? state : "", strcmp(work, tabs[i][0]) == 0 ? " aria-current=true" : "", tabs[i][1]);
+	emit_raw(out, "</nav>\n");
 }
 
 void page_jobs(void *arg, struct http_request *r, struct http_response *response)
@@ -252,10 +276,12 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct drawing d = { .site = site, .out = &response->body };
-	const char *state;
+	const char *state, *work;
 	int64_t before;
-	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
+	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
+		answer_choice(r, response, "work", WORK_WORDS, &work) != 0 || answer_cursor(r, response, &before) != 0)
 		return;
+	d.work = work ? work : WORK_ASKED;
 	bool is_whole = !state && !before;
 	int result = 0;
 	layout_begin(response, "Queue", "jobs");
@@ -271,6 +297,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 		emit_raw(d.out, "<h2>");
 		emit_text(d.out, state ? state : "Lately");
 		emit_raw(d.out, "</h2>");
+		work_tabs(d.out, d.work, state);
 		result = draw_ended(&d, r, state, before, &err);
 	}
 	emit_raw(d.out, "</div>");

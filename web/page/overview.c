@@ -14,6 +14,7 @@
 #include "web/page/page.h"
 #include "web/answer/site.h"
 #include "web/comparison/suites.h"
+#include "web/comparison/told.h"
 
 enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30, BRANCHES_MAX = 100 };
 
@@ -66,8 +67,10 @@ static void device_banner(void *arg, const struct view_device *row)
 /* ---- branches --------------------------------------------------------------------------------------------------------- */
 
 struct branches {
+	struct site *site;
 	struct buf *out;
-	int n;
+	int n, result;
+	struct fw_err *err;
 	int64_t last; /* id of the last row that was drawn */
 	bool more;
 };
@@ -96,8 +99,14 @@ static void branch_line(void *arg, const struct view_branch *row)
 		b->more = true;
 		return;
 	}
+	struct told told;
+	const struct commit_verdict *v = row->stands;
 	b->n++;
 	b->last = row->id;
+	if (b->result != 0 || told_read(b->site->db, row->comparison, &told, b->err) != 0) {
+		b->result = -1;
+		return;
+	}
 	emit_raw(out, "<tr><th scope=row><a href=\"/comparisons?repo=");
 	emit_argument(out, row->repo);
 	emit_raw(out, "&amp;branch=");
@@ -110,13 +119,21 @@ static void branch_line(void *arg, const struct view_branch *row)
 		emit_raw(out, " <small>of an earlier push</small>");
 	suites_which(out, row->stands, row->compared);
 	suites_unfinished(out, row->tip);
+	told_why(out, &told, row->verdict);
+	if (!told.comparison && row->verdict == VERDICT_FAILED && v->decides >= 0) {
+		emit_raw(out, "<span class=why>");
+		emit_text(out, v->suite[v->decides].word.why);
+		emit_raw(out, "</span>");
+	}
 	emit_raw(out, "</td><td class=n>");
-	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
+	told_change(out, &told, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=w><span class=commit>");
 	layout_commit(out, row->commit);
 	emit_raw(out, " ");
 	emit_text(out, row->subject);
-	emit_raw(out, "</span></td><td class=w>");
+	emit_raw(out, "</span>");
+	layout_author(out, row->author);
+	emit_raw(out, "</td><td class=w>");
 	if (row->job && row->job_state != JOBSTATE_DONE) {
 		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a> ", (long long)row->job, (long long)row->job);
 		layout_verdict(out, jobstate_name(row->job_state));
@@ -306,7 +323,7 @@ static void draw_paging(struct buf *out, const char *repo, const struct branches
 static int draw_repo(struct site *site, struct buf *out, const struct repos *all, int i, int64_t after, struct fw_err *err)
 {
 	static const char *const columns[] = { "Branch", "Verdict", ">Worst / best", "~Tip", "~Job", "~Judged (UTC)" };
-	struct branches b = { .out = out };
+	struct branches b = { .site = site, .out = out, .err = err };
 	emit_raw(out, "<section><h2>");
 	emit_text(out, all->repo[i].name);
 	emit_raw(out, "</h2>");
@@ -322,7 +339,7 @@ static int draw_repo(struct site *site, struct buf *out, const struct repos *all
 	struct view_branch_filter filter = {
 		.repo = all->repo[i].id, .watched = true, .after = after, .limit = BRANCHES_MAX + 1
 	};
-	if (view_branches(site->db, &filter, branch_line, &b, err) != 0)
+	if (view_branches(site->db, &filter, branch_line, &b, err) != 0 || b.result != 0)
 		return -1;
 	layout_table_end(out);
 	draw_paging(out, all->repo[i].name, &b, after);
@@ -352,6 +369,12 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 	layout_begin(response, "Overview", "overview");
 	layout_follow(out, "job.queued job.state job.done alert. device. branch. epoch.");
 	layout_live(out, "overview", "The overview changed");
+	if (all->n)
+		emit_raw(out,
+			"<p class=row><span>Since last week:</span> <a href=\"/comparisons?since=7d\">all comparisons</a> <a "
+			"href=\"/comparisons?since=7d&amp;verdict=regression\">regressions</a> <a "
+			"href=\"/comparisons?since=7d&amp;verdict=improvement\">improvements</a> <a "
+			"href=\"/comparisons?since=7d&amp;verdict=failed\">failures</a></p>\n");
 	struct devices devices = { .out = out };
 	if (result == 0)
 		result = view_devices(site->db, device_banner, &devices, &err);

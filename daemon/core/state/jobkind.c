@@ -37,3 +37,9 @@ bool jobkind_is_beside(enum jobkind kind)
 {
 	return kind == JOBKIND_PEER || kind == JOBKIND_PINNED || kind == JOBKIND_ENVIRONMENT;
 }
+
+bool jobkind_is_upkeep(enum jobkind kind)
+{
+	return kind == JOBKIND_ANCHOR || kind == JOBKIND_VERIFY || kind == JOBKIND_BACKFILL || kind == JOBKIND_CALIBRATE ||
+	       kind == JOBKIND_BISECT || kind == JOBKIND_PEER || kind == JOBKIND_PROFILE;
+}

@@ -31,5 +31,7 @@ bool jobkind_is_itself(enum jobkind kind);
  * is in no history, and nobody is called by it as for a commit.
  */
 bool jobkind_is_beside(enum jobkind kind);
+/** Whether it is part of the daemon's upkeep rather than what somebody pushed or asked to compare: lists keep such jobs apart. */
+bool jobkind_is_upkeep(enum jobkind kind);
 
 #endif

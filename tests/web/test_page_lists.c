@@ -1,0 +1,159 @@
+/* Lists of pages: what a line tells of a comparison beside its verdict, and which lines are asked for. */
+#include "site_fill.h"
+
+#define OTHER "attention/dense/full/s8192/hq64/hk8/d128/bf16/forward"
+
+static void expect(struct run *run, const char *target, const char *words, bool wanted)
+{
+	struct answer a = get(run, target);
+	if (a.status != 200 || (strstr(a.body, words) != NULL) != wanted)
+		fail_msg("%s: %d, %s: %s in %s", target, a.status, wanted ? "lacks" : "has", words, a.body);
+	answer_free(&a);
+}
+
+static void add_commit(struct fixture *f, unsigned n, const char *author, const char *subject)
+{
+	struct store_commit c = { .committed_at = 5000 };
+	snprintf(c.sha, sizeof c.sha, "%s", fixture_sha(n));
+	snprintf(c.tree, sizeof c.tree, "%s", fixture_sha(n + 0x1000));
+	snprintf(c.author, sizeof c.author, "%s", author);
+	snprintf(c.subject, sizeof c.subject, "%s", subject);
+	ok(store_commit_put(f->db, f->repo, &c, &err));
+}
+
+/* After the regression of fill(): an improvement in two of three cells, a failure, and a comparison beside a peer. */
+static void fill_more(struct run *run)
+{
+	struct fixture *f = run->f;
+	int64_t now = clock_utc_ms();
+	fill(run);
+	ok(db_begin(f->db, &err));
+	add_commit(f, 0xc1, "Kim Osei", "a second tile");
+	int64_t better = fixture_comparison(f, "kim/tile", 0xb1, 0xc1, VERDICT_IMPROVEMENT, now);
+	fixture_cell(f, better, 0, "one/forward", -0.02, VERDICT_IMPROVEMENT);
+	fixture_cell(f, better, 1, "two/forward", -0.05, VERDICT_IMPROVEMENT);
+	fixture_cell(f, better, 2, "three/forward", 0.001, VERDICT_UNCHANGED);
+	ok(store_comparison_verdict(f->db, better, VERDICT_IMPROVEMENT, &err));
+	add_commit(f, 0xc2, "Noor Haddad", "wrong by one");
+	int64_t wrong = fixture_comparison(f, "noor/one", 0xb1, 0xc2, VERDICT_FAILED, now);
+	struct store_cell cell = { .comparison = wrong, .threshold_pct = 1.5, .m = NAN, .decided_pct = NAN, .change_pct = NAN };
+	cell.verdict = VERDICT_FAILED;
+	cell.base_median_ms = cell.target_median_ms = cell.ci_low_pct = cell.ci_high_pct = cell.decided_m = cell.decided_se = NAN;
+	snprintf(cell.key, sizeof cell.key, "%s", OTHER);
+	snprintf(cell.failure, sizeof cell.failure, "wrong");
+	snprintf(cell.reason, sizeof cell.reason, "worst O[17,3,64]: 0.123 for 0.124");
+	ok(store_cell_insert(f->db, &cell, &err));
+	ok(store_comparison_verdict(f->db, wrong, VERDICT_FAILED, &err));
+	int64_t beside = fixture_comparison(f, "main", 0xb1, 0xb1, VERDICT_REGRESSION, now);
+	fixture_cell(f, beside, 0, "peer/forward", 0.2, VERDICT_REGRESSION);
+	ok(store_comparison_verdict(f->db, beside, VERDICT_REGRESSION, &err));
+	ok(db_commit(f->db, &err));
+	ok(db_script(f->db, "UPDATE comparison SET kind = 'peer' WHERE id = 5; UPDATE job SET kind = 'peer' WHERE id = 5", &err));
+	assert_int_equal(beside, 5);
+}
+
+static void a_line_tells_its_cell_its_interval_and_its_author(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	expect(run, "/comparisons", "1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
+	expect(run, "/comparisons", "\u22123.34\u00a0\u2026\u00a0\u22122.76", true);
+	expect(run, "/comparisons", "<a href=\"/comparisons?author=Kim%20Osei\">Kim Osei</a>", true);
+	/* of an improvement the cell that gained most, of a failure why it failed */
+	expect(run, "/comparisons", "2 of 3: <a href=\"/comparisons/3?open=1#c1\">", true);
+	expect(run, "/comparisons", "wrong: worst O[17,3,64]: 0.123 for 0.124", true);
+}
+
+static void the_overview_tells_the_same_of_each_branch(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_begin(run->f->db, &err));
+	ok(store_tip_put(run->f->db, run->f->repo, "noor/one", "noor/one", fixture_sha(0xc2), true, 4000, &err));
+	ok(db_commit(run->f->db, &err));
+	expect(run, "/", "1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
+	expect(run, "/", "\u22123.34\u00a0\u2026\u00a0\u22122.76", true);
+	expect(run, "/", "<a href=\"/comparisons?author=Ada\">Ada</a>", true);
+	expect(run, "/", "wrong: worst O[17,3,64]: 0.123 for 0.124", true);
+	expect(run, "/", "<a href=\"/comparisons?since=7d&amp;verdict=regression\">", true);
+	char commit[96];
+	snprintf(commit, sizeof commit, "/commits/%s", fixture_sha(0xc2));
+	expect(run, commit, "wrong: worst O[17,3,64]: 0.123 for 0.124", true);
+}
+
+static void lists_are_filtered_by_author_and_time(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	expect(run, "/comparisons?author=osei", "kim/tile", true); /* a part of the name is enough */
+	expect(run, "/comparisons?author=osei", "noor/one", false);
+	expect(run, "/comparisons?author=nobody", "No such comparison", true);
+	expect(run, "/comparisons?since=7d", "kim/tile", true);
+	expect(run, "/comparisons?since=7d", "team/a+b", false); /* of 1970 */
+	expect(run, "/comparisons?until=1d", "team/a+b", true);
+	expect(run, "/comparisons?until=1d", "kim/tile", false);
+	expect(run, "/comparisons?since=2026-01-01", "<option value=\"2026-01-01\" selected>", true);
+	struct answer a = get(run, "/comparisons?since=lately");
+	assert_int_equal(a.status, 400);
+	answer_free(&a);
+}
+
+static void upkeep_stands_apart_from_what_people_wait_for(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	expect(run, "/comparisons", "<a href=\"/comparisons/4\">", true);
+	expect(run, "/comparisons", "<a href=\"/comparisons/5\">", false);
+	expect(run, "/comparisons?work=upkeep", "<a href=\"/comparisons/5\">", true);
+	expect(run, "/comparisons?work=upkeep", "<a href=\"/comparisons/4\">", false);
+	expect(run, "/comparisons?work=all", "<a href=\"/comparisons/4\">", true);
+	expect(run, "/comparisons?work=all", "<a href=\"/comparisons/5\">", true);
+	expect(run, "/jobs", "<a href=\"/jobs/4\">", true);
+	expect(run, "/jobs", "<a href=\"/jobs/5\">", false);
+	expect(run, "/jobs?work=upkeep", "<a href=\"/jobs/5\">", true);
+	expect(run, "/jobs?work=upkeep", "<a href=\"/jobs/4\">", false);
+	struct answer a = get(run, "/jobs?work=play");
+	assert_int_equal(a.status, 400);
+	answer_free(&a);
+}
+
+/* What is not wanted is passed over, so that a page is as long as it can be and the next begins where it ended. */
+static void a_page_of_few_among_many_is_full(void **state)
+{
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	ok(db_begin(f->db, &err));
+	for (unsigned i = 1; i <= 300; i++)
+		fixture_comparison(f, "main", 0, i, VERDICT_UNCHANGED, 1000 + i);
+	ok(db_commit(f->db, &err));
+	ok(db_script(f->db, "UPDATE comparison SET kind = 'calibrate' WHERE id % 2", &err));
+	expect(run, "/comparisons", "<a href=\"/comparisons/102\">", true);
+	expect(run, "/comparisons", "<a href=\"/comparisons/100\">", false);
+	expect(run, "/comparisons", "<a rel=next href=\"/comparisons?cursor=102\">", true);
+	expect(run, "/comparisons?cursor=102", "<a href=\"/comparisons/100\">", true);
+	expect(run, "/comparisons?cursor=102", "<a href=\"/comparisons/2\">", true);
+	expect(run, "/comparisons?cursor=102", "rel=next", false);
+}
+
+static void a_heat_map_names_its_pushes(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	expect(run, "/heat?branch=team/a%252Bb", "a faster tile", true);
+	expect(run, "/heat?branch=kim/tile", "a second tile", true);
+}
+
+#define LIST_TEST(name) cmocka_unit_test_setup_teardown(name, run_setup, run_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LIST_TEST(a_line_tells_its_cell_its_interval_and_its_author),
+		LIST_TEST(the_overview_tells_the_same_of_each_branch),
+		LIST_TEST(lists_are_filtered_by_author_and_time),
+		LIST_TEST(upkeep_stands_apart_from_what_people_wait_for),
+		LIST_TEST(a_page_of_few_among_many_is_full),
+		LIST_TEST(a_heat_map_names_its_pushes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,26 @@
+/** told.h - a comparison in one line of a list: the cell that its verdict is about, how many are like it, and what failed. */
+#ifndef WEB_COMPARISON_TOLD_H
+#define WEB_COMPARISON_TOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/verdict/verdict.h"
+#include "db/sqlite/db.h"
+
+struct told {
+	int64_t comparison; /* 0: there is nothing to tell */
+	char key[256], title[48], direction[16], failure[32], reason[512];
+	int64_t size;
+	int n, alike, cells;
+	double change_pct, low_pct, high_pct;
+};
+
+/** Read it; `comparison` 0 gives one that says nothing. Err: the database. */
+int told_read(struct db *db, int64_t comparison, struct told *out, struct fw_err *err);
+/** "6 of 20: keep 0.2, block 64 backward", of a failure what failed and why; a line of its own below the verdict. */
+void told_why(struct buf *out, const struct told *t, enum verdict verdict);
+/** The change with its interval below; `pct` where the cell has none. */
+void told_change(struct buf *out, const struct told *t, double pct);
+
+#endif
