@@ -1,7 +1,8 @@
 /*
- * The one exported symbol of libattention.so and the table behind it. One library serves one device.
+ * The providers of libattention.so. One library serves one device.
  */
 #include "attention/providers.h"
+#include "common/module.h"
 
 static const struct fw_provider *const providers[] = {
 #ifdef ATTENTION_CUDA
@@ -15,19 +16,8 @@ static const struct fw_provider *const providers[] = {
 #endif
 };
 
-static const struct fw_module module = {
-	.abi = FW_ABI,
-	.struct_size = sizeof module,
-	.n_providers = sizeof providers / sizeof providers[0],
 #ifdef ATTENTION_CUDA
-	.build = "attention for CUDA",
+MODULE("attention for CUDA");
 #else
-	.build = "attention for CPUs",
+MODULE("attention for CPUs");
 #endif
-	.provider = providers,
-};
-
-const struct fw_module *fw_entry(uint32_t host_abi)
-{
-	return host_abi == FW_ABI ? &module : 0;
-}

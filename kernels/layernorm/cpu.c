@@ -1,7 +1,7 @@
 /* cpu.c - layer normalisation on a CPU: a thread takes rows, sums are fp32 in eight lanes, columns are added up by blocks of rows. */
 #include <math.h>
-#include <omp.h>
 
+#include "common/cpu.h"
 #include "layernorm/plan.h"
 
 enum { PARTS = 16 };
@@ -98,7 +98,7 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 		return contract_say(FW_UNSUPPORTED, why, why_size, "there is no %s", config);
 	int status = layernorm_plan(problem, PARTS, "PARTS=16", out, info, why, why_size);
 	if (status == FW_OK)
-		(*out)->device = index > 0 ? index : omp_get_max_threads();
+		(*out)->device = cpu_threads(index);
 	return status;
 }
 

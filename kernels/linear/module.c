@@ -1,6 +1,7 @@
 /*
- * The one exported symbol of liblinear.so and the table behind it. One library serves one device.
+ * The providers of liblinear.so. One library serves one device.
  */
+#include "common/module.h"
 #include "linear/providers.h"
 #include "linear/total.h"
 
@@ -26,19 +27,8 @@ static const struct fw_provider *const providers[] = {
 #endif
 };
 
-static const struct fw_module module = {
-	.abi = FW_ABI,
-	.struct_size = sizeof module,
-	.n_providers = sizeof providers / sizeof providers[0],
 #ifdef LINEAR_CUDA
-	.build = "linear for CUDA",
+MODULE("linear for CUDA");
 #else
-	.build = "linear for CPUs",
+MODULE("linear for CPUs");
 #endif
-	.provider = providers,
-};
-
-const struct fw_module *fw_entry(uint32_t host_abi)
-{
-	return host_abi == FW_ABI ? &module : 0;
-}

@@ -7,15 +7,15 @@
 #include "attention/contract.h"
 #include "attention/cpu/cpu.h"
 #include "attention/providers.h"
+#include "common/cpu.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIG_SIZE = 96, ERROR_SIZE = 128, THREADS_MAX = 1024 };
+enum { CONFIG_SIZE = 96, ERROR_SIZE = 128 };
 
 struct fw_plan {
 	struct attention_task task;
@@ -44,19 +44,6 @@ static const struct attention_passes all_passes[] = {
 	PASSES(base),
 };
 
-static int usable(const struct attention_passes *p)
-{
-#ifdef __x86_64__
-	__builtin_cpu_init();
-	if (!strcmp(p->isa, "v4"))
-		return __builtin_cpu_supports("x86-64-v4") != 0;
-	if (!strcmp(p->isa, "v3"))
-		return __builtin_cpu_supports("x86-64-v3") != 0;
-#endif
-	(void)p;
-	return 1;
-}
-
 static void describe(char *out, const struct attention_passes *p)
 {
 	snprintf(out, CONFIG_SIZE, "TILE_Q=%d TILE_K=%d TILE_HEADS=%d ISA=%s", TILE_Q, TILE_K, TILE_HEADS, p->isa);
@@ -68,7 +55,7 @@ static const struct attention_passes *choose(const char *config)
 	for (size_t i = 0; i < sizeof all_passes / sizeof all_passes[0]; i++) {
 		char text[CONFIG_SIZE];
 		describe(text, &all_passes[i]);
-		if (usable(&all_passes[i]) && (!config || !strcmp(config, text)))
+		if (cpu_has(all_passes[i].isa) && (!config || !strcmp(config, text)))
 			return &all_passes[i];
 	}
 	return NULL;
@@ -147,9 +134,7 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 		return contract_say(FW_FAILED, why, why_size, "cpu: out of memory");
 	struct attention_task *t = &p->task;
 	t->a = a;
-	t->threads = index > 0 ? index : omp_get_max_threads();
-	if (t->threads > THREADS_MAX)
-		t->threads = THREADS_MAX;
+	t->threads = cpu_threads(index);
 	t->rows = &p->rows;
 	t->keys = &p->keys;
 	p->passes = passes;

@@ -5,12 +5,13 @@
  * Whatever is not multiplied as it lies in memory is rounded to a copy first: W into persist, the others into the workspace.
  */
 #include "linear/cpu/cpu.h"
+
+#include "common/cpu.h"
 #include "linear/providers.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
-enum { CONFIG_SIZE = 32, THREADS_MAX = 1024 };
+enum { CONFIG_SIZE = 32 };
 
 struct isa {
 	const char *name;
@@ -37,19 +38,6 @@ struct fw_plan {
 	char error[CONTRACT_TEXT_BYTES];
 };
 
-static bool is_usable(const struct isa *isa)
-{
-#ifdef __x86_64__
-	__builtin_cpu_init();
-	if (!strcmp(isa->name, "v4"))
-		return __builtin_cpu_supports("x86-64-v4") != 0;
-	if (!strcmp(isa->name, "v3"))
-		return __builtin_cpu_supports("x86-64-v3") != 0;
-#endif
-	(void)isa;
-	return true;
-}
-
 static void describe(char *to, const struct isa *isa)
 {
 	snprintf(to, CONFIG_SIZE, "ISA=%s", isa->name);
@@ -61,7 +49,7 @@ static const struct isa *choose(const char *config)
 	for (size_t i = 0; i < sizeof all_isas / sizeof all_isas[0]; i++) {
 		char text[CONFIG_SIZE];
 		describe(text, &all_isas[i]);
-		if (is_usable(&all_isas[i]) && (!config || !strcmp(config, text)))
+		if (cpu_has(all_isas[i].name) && (!config || !strcmp(config, text)))
 			return &all_isas[i];
 	}
 	return NULL;
@@ -95,9 +83,7 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 		return contract_say(FW_FAILED, why, why_size, "out of memory");
 	p->product = product;
 	p->isa = isa;
-	p->threads = index > 0 ? index : omp_get_max_threads();
-	if (p->threads > THREADS_MAX)
-		p->threads = THREADS_MAX;
+	p->threads = cpu_threads(index);
 	describe(p->config, isa);
 	uintptr_t workspace = 0, persist = 0;
 	lay_out(p, &workspace, &persist);
