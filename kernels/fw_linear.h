@@ -42,7 +42,8 @@ extern "C" {
 
 /**
  * Parts of one call, in the order they run.
- *   QUANTISE_WEIGHT      `once`: W as it is multiplied, into persist. Runs anew when W has changed
+ *   QUANTISE_WEIGHT      `once`: W as it is multiplied, into persist. Runs anew when W has changed. In forward W stays, and
+ *                        the time of this is not that of a call; training changes W in every step, so there it is
  *   NORMALISE            prologue(X), where it is a pass of its own
  *   QUANTISE_ACTIVATION  X or DY as it is multiplied, its transposed copy included
  *   RUN                  the product; what is fused with it is part of it

@@ -66,7 +66,7 @@ enum slot_fill {
 enum slot_change {
 	SLOT_STAYS,
 	SLOT_ROLLS,       /* by whole rows, in every call */
-	SLOT_ROLLS_FIRST, /* the same; it alone changes where one input has to do */
+	SLOT_ROLLS_FIRST, /* the same; it alone changes where one input has to do, and what is done once does not see it */
 	SLOT_ROLLS_FORWARD /* likewise where nothing is SLOT_FORWARD; else it belongs to what the forward has left, and is rolled for it */
 };
 
@@ -109,6 +109,8 @@ struct family {
 		const void *shape, enum direction d); /* enum fw_dtype of what is multiplied: its peak; NULL: bf16 */
 
 	/* A problem of that shape. */
+	/** Phases that depend on weights alone and whose time is none of a call's, where the provider says so too; NULL: none. */
+	uint32_t (*once)(const void *shape, enum direction d);
 	int32_t (*flags)(const void *shape, enum direction d); /* enum fw_problem_flag; NULL: none */
 	void (*abi)(const void *shape, enum direction d,
 		void *out); /* the kernel ABI's struct, out[abi_bytes]; NULL: the shape is it */

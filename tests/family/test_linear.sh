@@ -80,6 +80,27 @@ compare fast narrow
 is "fast accumulation allows for it" "$(verdicts)$(details)" "1 unchanged"
 compare slow narrow
 is "sums that leave the accumulator do not" "$(verdicts)" "1 failed"
+suite once 'shapes: [{name: custom, shapes: [[4, 256, 48]]}]
+recipes: [baseline, int8wo, int4wo-64, float8dq]
+directions: [forward, once]'
+compare once same
+is "what quantises weights has a cell of its own" "$(verdicts)$(details)" "7 unchanged"
+is "named in its key, told in GB/s" "$(jq -r '[.cells[] | select(.cell | endswith("/once")) | (.cell | split("/")[2]), (has("tflops") | not), .base.gb_s > 0] | join(" ")' "$tmp/out.json")" \
+	"int8wo true true int4wo-64 true true float8dq-tensor true true"
+ok "a module that takes a tenth longer to quantise weights builds" build costly cpu/cpu.c 's/"ISA=%s", isa->name/"ISA=%s SIM_ONCE_FACTOR=1.1", isa->name/'
+compare once costly
+is "that is a loss there, and none of the product's" "$(jq -r '[.cells[] | .verdict + " " + (.cell | split("/") | last)] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out.json")" \
+	"3 regression once, 4 unchanged forward"
+ok "a module that quantises X where it quantises W builds" build early cpu/cpu.c \
+	's/(phases & FW_LINEAR_QUANTISE_ACTIVATION) && s->rounded_left/(phases \& FW_LINEAR_QUANTISE_WEIGHT) \&\& s->rounded_left/'
+compare once early
+is "it is not accepted, for that is no work done once" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + " " + .[-1]] | join(", ")' "$tmp/out.json")" \
+	"float8dq-tensor forward"
+ok "a module that quantises weights in every call builds" build often cpu/cpu.c 's/\.once = sides_phases(&product) & FW_LINEAR_QUANTISE_WEIGHT/.once = 0/'
+compare once often
+is "has nothing to show there, which its base had" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + " " + .[-1]] | join(", ")' "$tmp/out.json")" \
+	"int8wo once, int4wo-64 once, float8dq-tensor once"
+like "in words" "$(at linear/linear/int8wo/m4/k256/n48/bf16/once .detail)" 'cpu does nothing once for this problem'
 suite odd 'shapes: [{name: custom, shapes: [[4, 96, 16]]}]
 recipes: [baseline, int4wo-64]
 directions: [forward]'

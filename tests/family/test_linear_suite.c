@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,6 +142,36 @@ static void options_become_operands(void **state)
 	suite_fini(&s);
 }
 
+/* What quantises weights has a cell of its own, whose FLOPs say nothing; forward no longer moves what it read. */
+static void work_that_is_done_once_has_cells(void **state)
+{
+	struct suite s;
+	struct fw_linear_shape shape;
+	struct fw_problem p;
+	struct fw_err err = { 0 };
+	static const char text[] =
+		"suite: s\nfamily: linear\ndirections: [forward, once]\nshapes: [{name: custom, shapes: [[16, 512, 32]]}]\n"
+		"recipes: [baseline, int8wo, int4wo-128, float8dq]\n";
+
+	(void)state;
+	if (suite_parse(text, strlen(text), "s.yaml", &s, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(s.n_cells, 7); /* the baseline quantises nothing */
+	assert_string_equal(s.cell[2].key, "linear/linear/int8wo/m16/k512/n32/bf16/once");
+	assert_true(isnan(case_flops(&s.cell[2])));
+	assert_true(case_bytes(&s.cell[2]) == 3.0 * 512 * 32);
+	assert_int_equal(case_metric(&s.cell[2]), METRIC_GBPS);
+	assert_int_equal(case_metric(&s.cell[1]), METRIC_TFLOPS);
+	assert_true(case_bytes(&s.cell[4]) == 2.5 * 512 * 32);
+	assert_true(case_bytes(&s.cell[1]) == 2.0 * 16 * 512 + 2.0 * 16 * 32 + 512 * 32);
+	case_problem(&s.cell[6], &shape, &p);
+	assert_int_equal(p.direction, FW_FORWARD); /* as modules see it */
+	assert_int_equal(p.flags, FW_FAST_ACCUM);
+	assert_int_equal(shape.w.flags, 0);
+	assert_int_equal(shape.dy.dtype, 0);
+	suite_fini(&s);
+}
+
 static void suites_hash_as_they_always_did(void **state)
 {
 	struct suite s;
@@ -162,6 +193,7 @@ int main(void)
 		cmocka_unit_test(sets_have_their_shapes),
 		cmocka_unit_test(recipes_become_operands),
 		cmocka_unit_test(options_become_operands),
+		cmocka_unit_test(work_that_is_done_once_has_cells),
 		cmocka_unit_test(suites_hash_as_they_always_did),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ enum family_metric case_metric(const struct cell *c)
 {
 	const struct family *f = case_family(c);
 
-	return f ? f->metric : METRIC_TFLOPS;
+	return !f ? METRIC_TFLOPS : c->direction == DIRECTION_ONCE ? METRIC_GBPS : f->metric;
 }
 
 bool case_is_irregular(const struct cell *c)
@@ -82,7 +82,7 @@ void case_problem(const struct cell *c, void *shape, struct fw_problem *out)
 	*out = (struct fw_problem){
 		.struct_size = sizeof *out,
 		.family = f->number,
-		.direction = (int32_t)c->direction,
+		.direction = c->direction == DIRECTION_ONCE ? FW_FORWARD : (int32_t)c->direction,
 		.flags = f->flags ? f->flags(c->shape.bytes, c->direction) : 0,
 		.shape = shape,
 		.shape_size = (uint32_t)f->abi_bytes,

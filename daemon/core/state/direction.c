@@ -7,7 +7,8 @@ static const char *const names[DIRECTIONS] = { [DIRECTION_FORWARD] = "forward",
 	[DIRECTION_BACKWARD] = "backward",
 	[DIRECTION_DGRAD] = "dgrad",
 	[DIRECTION_WGRAD] = "wgrad",
-	[DIRECTION_TOTAL] = "total" };
+	[DIRECTION_TOTAL] = "total",
+	[DIRECTION_ONCE] = "once" };
 
 const char *direction_name(enum direction d)
 {

@@ -10,10 +10,11 @@ enum direction {
 	DIRECTION_DGRAD = FW_DGRAD,
 	DIRECTION_WGRAD = FW_WGRAD,
 	DIRECTION_TOTAL = FW_TOTAL,
+	DIRECTION_ONCE, /* to modules a forward: of it what is done once, as long as weights stay (fw_info.once) */
 	DIRECTIONS
 };
 
-/** As in keys, lines and files: "forward" "backward" "dgrad" "wgrad" "total". */
+/** As in keys, lines and files: "forward" "backward" "dgrad" "wgrad" "total" "once". */
 const char *direction_name(enum direction d);
 /** 0 for a word that is none. */
 enum direction direction_from_name(const char *name);

@@ -101,6 +101,9 @@ static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
 
 	for (int i = 0; i < d->n_directions; i++) {
 		struct suite *s = d->suite;
+
+		if (d->direction[i] == DIRECTION_ONCE && !d->family->once(shape, DIRECTION_ONCE))
+			continue;
 		struct cell c = {
 			.direction = d->direction[i], .threshold_pct = s->threshold_pct, .decide = d->decide, .seed = d->seed
 		};

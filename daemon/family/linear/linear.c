@@ -27,10 +27,10 @@ int linear_group(const struct linear_case *a)
 /* Operands that a direction multiplies: X W, DY W, DY X. */
 static int32_t operands_of(enum direction d)
 {
-	return d == DIRECTION_FORWARD ? LINEAR_X | LINEAR_W
-	       : d == DIRECTION_DGRAD ? LINEAR_W | LINEAR_DY
-	       : d == DIRECTION_WGRAD ? LINEAR_X | LINEAR_DY
-				      : LINEAR_X | LINEAR_W | LINEAR_DY;
+	return d == DIRECTION_FORWARD || d == DIRECTION_ONCE ? LINEAR_X | LINEAR_W
+	       : d == DIRECTION_DGRAD                        ? LINEAR_W | LINEAR_DY
+	       : d == DIRECTION_WGRAD                        ? LINEAR_X | LINEAR_DY
+							     : LINEAR_X | LINEAR_W | LINEAR_DY;
 }
 
 /* Whether a direction has a product whose operands both are fp8: of three products, with one operand in bf16 one is left. */
@@ -58,6 +58,15 @@ static int check_options(const struct linear_case *a, enum direction d, struct f
 	return 0;
 }
 
+/* Weights stay in inference alone: a step of training changes them. */
+static uint32_t once(const void *shape, enum direction d)
+{
+	const struct linear_case *a = shape;
+	bool is_quantised = a->recipe != LINEAR_BASELINE && !(a->plain & LINEAR_W);
+
+	return is_quantised && (d == DIRECTION_FORWARD || d == DIRECTION_ONCE) ? FW_LINEAR_QUANTISE_WEIGHT : 0;
+}
+
 static int check(const void *shape, enum direction d, struct fw_err *err)
 {
 	const struct linear_case *a = shape;
@@ -70,7 +79,9 @@ static int check(const void *shape, enum direction d, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "recipe %d or model type %d is unknown", a->recipe, a->model);
 	if (a->plain < 0 || a->plain >= 1 << LINEAR_OPERANDS)
 		return err_set(err, ERR_INVALID, "operands %d are unknown", a->plain);
-	if (d != DIRECTION_FORWARD && (a->model || (a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))))
+	if (d == DIRECTION_ONCE && !once(a, d))
+		return err_set(err, ERR_INVALID, "%s quantises no weights; leave once out", linear_recipes[a->recipe]);
+	if (d != DIRECTION_FORWARD && d != DIRECTION_ONCE && (a->model || (a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))))
 		return err_set(err, ERR_INVALID, "%s %s is inference alone; give directions: [forward]", linear_models[a->model],
 			linear_recipes[a->recipe]);
 	return check_options(a, d, err);
@@ -143,20 +154,26 @@ static double flops(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
 
-	return (d == DIRECTION_TOTAL ? 6.0 : 2.0) * a->m * a->n * a->k;
+	return (d == DIRECTION_ONCE ? 0.0 : d == DIRECTION_TOTAL ? 6.0 : 2.0) * a->m * a->n * a->k;
 }
 
-/* W is read as it lies after it was quantised once; what else is read or written is bf16. */
+/* What is done once is no part of a call: forward reads W as it lies then. What else is read or written is bf16. */
 static double bytes(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
-	double x = 2.0 * a->m * a->k, y = 2.0 * a->m * a->n, w = (double)a->n * a->k;
+	double x = 2.0 * a->m * a->k, y = 2.0 * a->m * a->n, w = 2.0 * a->n * a->k;
+	double quantised = !once(a, DIRECTION_FORWARD) ? w : w / (linear_group(a) ? 4 : 2);
 
-	if (d == DIRECTION_WGRAD)
-		return x + y + 2 * w;
-	if (d == DIRECTION_TOTAL)
-		return 2 * (x + y) + 4 * w;
-	return x + y + (a->recipe == LINEAR_BASELINE || (a->plain & LINEAR_W) ? 2 : linear_group(a) ? 0.5 : 1) * w;
+	switch (d) {
+	case DIRECTION_ONCE:
+		return w + quantised;
+	case DIRECTION_FORWARD:
+		return x + y + quantised;
+	case DIRECTION_TOTAL:
+		return 2 * (x + y + w);
+	default:
+		return x + y + w;
+	}
 }
 
 static int32_t multiplied(const void *shape, enum direction d)
@@ -180,8 +197,8 @@ const struct family family_linear = {
 	.shape_bytes = sizeof(struct linear_case),
 	.abi_bytes = sizeof(struct fw_linear_shape),
 	.metric = METRIC_TFLOPS,
-	.direction = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD, DIRECTION_TOTAL },
-	.n_on_request = 1,
+	.direction = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD, DIRECTION_TOTAL, DIRECTION_ONCE },
+	.n_on_request = 2,
 	.group = { { "linear", "linear", false }, { "ln_linear", "normalised linear", false } },
 	.phase = FW_LINEAR_PHASE_NAMES,
 	.main_phase = FW_LINEAR_RUN,
@@ -196,6 +213,7 @@ const struct family family_linear = {
 	.flops = flops,
 	.bytes = bytes,
 	.multiplied = multiplied,
+	.once = once,
 	.flags = flags,
 	.abi = linear_abi,
 	.use = linear_use,

@@ -17,7 +17,7 @@ static struct fw_linear_operand fp8(const struct linear_case *a, int32_t which, 
 void linear_abi(const void *shape, enum direction d, void *out)
 {
 	const struct linear_case *a = shape;
-	bool training = d != DIRECTION_FORWARD;
+	bool training = d != DIRECTION_FORWARD && d != DIRECTION_ONCE;
 	struct fw_linear_shape s = { .struct_size = sizeof s, .m = a->m, .n = a->n, .k = a->k };
 
 	s.prologue = a->model ? FW_LINEAR_LAYERNORM : FW_LINEAR_NO_PROLOGUE;
@@ -39,7 +39,7 @@ void linear_abi(const void *shape, enum direction d, void *out)
 
 enum slot_use linear_use(const void *shape, enum direction d, int slot)
 {
-	bool total = d == DIRECTION_TOTAL, forward = d == DIRECTION_FORWARD, dgrad = d == DIRECTION_DGRAD,
+	bool total = d == DIRECTION_TOTAL, forward = d == DIRECTION_FORWARD || d == DIRECTION_ONCE, dgrad = d == DIRECTION_DGRAD,
 	     wgrad = d == DIRECTION_WGRAD;
 
 	(void)shape;
@@ -64,9 +64,10 @@ enum slot_use linear_use(const void *shape, enum direction d, int slot)
 /* W rolls too: neither its quantised copy nor the cache can be that of an earlier call. */
 enum slot_change linear_change(const void *shape, enum direction d, int slot)
 {
+	bool gradient = d == DIRECTION_DGRAD || d == DIRECTION_WGRAD;
+
 	(void)shape;
-	return slot == (d == DIRECTION_FORWARD || d == DIRECTION_TOTAL ? FW_LINEAR_X : FW_LINEAR_DY) ? SLOT_ROLLS_FIRST
-												     : SLOT_ROLLS;
+	return slot == (gradient ? FW_LINEAR_DY : FW_LINEAR_X) ? SLOT_ROLLS_FIRST : SLOT_ROLLS;
 }
 
 size_t linear_lay_out(const void *shape, int slot, struct fw_tensor *t)

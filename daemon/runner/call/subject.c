@@ -77,6 +77,9 @@ static int check_info(struct subject *s, const struct fw_info *info, struct fail
 {
 	if (info->phases == 0 || (info->phases & ~(uint32_t)FW_ALL) != 0)
 		return failure_set(f, "abi", "%.40s: plan declares phases 0x%x", s->provider->name, info->phases);
+	if ((info->once & ~info->phases) != 0)
+		return failure_set(f, "abi", "%.40s: plan says that phases 0x%x are done once, of which 0x%x are none of its own",
+			s->provider->name, info->once, info->once & ~info->phases);
 	if (info->workspace_bytes > (uint64_t)1 << 37 || info->persist_bytes > (uint64_t)1 << 37)
 		return failure_set(f, "abi", "%.40s: plan asks for %llu + %llu bytes of workspace", s->provider->name,
 			(unsigned long long)info->workspace_bytes, (unsigned long long)info->persist_bytes);
@@ -126,6 +129,26 @@ void subject_count(struct subject *s)
 		s->flops = work.flops_issued;
 }
 
+/* Which phases a call is, and which run before and after it. */
+static int divide_phases(struct subject *s, enum direction direction, uint32_t once, struct failure *f)
+{
+	const struct problem *p = s->problem;
+	bool is_called = direction == p->cell.direction;
+	once &= is_called && p->family->once ? p->family->once(p->cell.shape.bytes, direction) : 0;
+	uint32_t rest = once ? FW_ALL & ~once : FW_ALL;
+	s->ahead = s->behind = 0;
+	s->timed = rest;
+	if (is_called && direction == DIRECTION_ONCE) {
+		if (once == 0)
+			return failure_set(f, "unsupported", "%.40s does nothing once for this problem", s->provider->name);
+		s->timed = once;
+		s->behind = rest;
+	} else {
+		s->ahead = once;
+	}
+	return 0;
+}
+
 int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f)
 {
 	struct fw_err err = { 0 };
@@ -150,6 +173,8 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	if (check_info(s, &info, f) != 0)
 		return -1;
 	s->phases = info.phases;
+	if (divide_phases(s, direction, info.once, f) != 0)
+		return -1;
 	s->workspace_bytes = info.workspace_bytes;
 	s->persist_bytes = info.persist_bytes;
 	snprintf(s->config, sizeof s->config, "%s", info.config ? info.config : "");
@@ -182,7 +207,7 @@ void subject_unplan(struct subject *s)
 	s->plan = NULL;
 	s->workspace = s->persist = NULL;
 	s->workspace_bytes = s->persist_bytes = 0;
-	s->phases = 0;
+	s->phases = s->ahead = s->timed = s->behind = 0;
 	s->has_work = false;
 	s->pass_time = false;
 }
@@ -247,11 +272,46 @@ int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f)
 	if (s->pass_time && p->ops->work) {
 		struct device_work work = { .flops = phases == FW_ALL ? s->flops : flops_of(s, phases) };
 		sim_traits_read(s->config, &work);
+		if (phases == s->timed && s->behind && work.once_factor > 0)
+			work.flops *= work.once_factor;
 		p->ops->work(p->dev, &work);
 		return 0;
 	}
 	int status = s->provider->enqueue(s->plan, phases, p->ops->stream(p->dev));
 	return status == FW_OK ? 0 : refused(s, "enqueue", status, "", f);
+}
+
+static bool is_unseen(const struct problem *p, int slot)
+{
+	return p->slot[slot].use == SLOT_INPUT &&
+	       p->family->change(p->cell.shape.bytes, p->cell.direction, slot) == SLOT_ROLLS_FIRST;
+}
+
+int subject_ahead(struct subject *s, int filler, struct failure *f)
+{
+	struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	if (!s->ahead || s->pass_time)
+		return 0;
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (is_unseen(p, i) && p->ops->fill_bytes(p->dev, p->slot[i].data, filler, p->slot[i].bytes, &err) != 0)
+			return failure_device(f, p, &err);
+	if (subject_enqueue(s, s->ahead, f) != 0)
+		return -1;
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (is_unseen(p, i) && arrange_slot(p, i, &p->now, &err) != 0)
+			return failure_device(f, p, &err);
+	return 0;
+}
+
+int subject_timed(struct subject *s, struct failure *f)
+{
+	return subject_enqueue(s, s->timed, f);
+}
+
+int subject_behind(struct subject *s, struct failure *f)
+{
+	return s->behind && !s->pass_time ? subject_enqueue(s, s->behind, f) : 0;
 }
 
 int subject_wait(struct subject *s, struct failure *f)
@@ -291,7 +351,11 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
-	if (arrange_inputs(p, way->inputs ? way->inputs : &p->named, &err) != 0 || problem_poison(p, way->poison, &err) != 0)
+	if (arrange_inputs(p, way->inputs ? way->inputs : &p->named, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_ahead(s, way->poison, f) != 0)
+		return -1;
+	if (problem_poison(p, way->poison, &err) != 0)
 		return failure_device(f, p, &err);
 	if (s->workspace && p->ops->fill_bytes(p->dev, s->workspace, way->workspace_fill, s->workspace_bytes, &err) != 0)
 		return failure_device(f, p, &err);
@@ -300,13 +364,13 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 	if (p->ops->mark(p->dev, 0, &err) != 0)
 		return failure_device(f, p, &err);
 	for (uint32_t bit = 1; way->one_by_one && bit < FW_ALL; bit <<= 1)
-		if ((s->phases & bit) && subject_enqueue(s, bit, f) != 0)
+		if ((s->phases & s->timed & bit) && subject_enqueue(s, bit, f) != 0)
 			return -1;
-	if (!way->one_by_one && subject_enqueue(s, FW_ALL, f) != 0)
+	if (!way->one_by_one && subject_timed(s, f) != 0)
 		return -1;
 	if (p->ops->mark(p->dev, 1, &err) != 0 || (way->cold && p->ops->stamp(p->dev, 0, 1, &err) != 0))
 		return failure_device(f, p, &err);
-	if (subject_wait(s, f) != 0)
+	if (subject_behind(s, f) != 0 || subject_wait(s, f) != 0)
 		return -1;
 	return subject_stayed_inside(s, f);
 }

@@ -36,6 +36,8 @@ struct subject {
 	const struct fw_provider *provider;
 	struct fw_plan *plan;
 	uint32_t phases;
+	uint32_t ahead, timed,
+		behind; /* of them: what is done once, before a call's time begins; a call; what is left to do for a result */
 	size_t workspace_bytes, persist_bytes;
 	void *workspace, *persist;
 	struct fw_tensor tensor[FAMILY_SLOTS_MAX]; /* what bind gets */
@@ -69,6 +71,14 @@ void subject_count(struct subject *s);
 int subject_bind(struct subject *s, struct failure *f);
 /** Put phases on the stream. */
 int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f);
+/**
+ * Once inputs are arranged: do what is done once, while the inputs that it must not depend on hold byte `filler`. Nothing where nothing is.
+ */
+int subject_ahead(struct subject *s, int filler, struct failure *f);
+/** What a call is timed by. */
+int subject_timed(struct subject *s, struct failure *f);
+/** After the time: the rest of the result, where the call was a part of it. */
+int subject_behind(struct subject *s, struct failure *f);
 /** Wait for the stream; what fails there is this subject's. */
 int subject_wait(struct subject *s, struct failure *f);
 /** After a wait: this subject wrote into an input, beside a buffer, or not. */

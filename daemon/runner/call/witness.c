@@ -235,9 +235,13 @@ static int call_again(struct witness *w, struct subject *u, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	w->watching = true;
-	bool ready = witness_arrange(w, &err) == 0 && problem_poison(w->problem, POISON_AGAIN, &err) == 0;
+	bool ready = witness_arrange(w, &err) == 0;
 	w->watching = false;
-	return ready ? subject_enqueue(u, FW_ALL, f) : failure_device(f, w->problem, &err);
+	if (ready && subject_ahead(u, POISON_AGAIN, f) != 0)
+		return -1;
+	if (!ready || problem_poison(w->problem, POISON_AGAIN, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	return subject_timed(u, f) == 0 ? subject_behind(u, f) : -1;
 }
 
 /* The outputs are complete when the call is done, and nothing goes on beside it. */
@@ -311,13 +315,19 @@ int witness_call(struct witness *w, struct subject *u, int poison, bool cold, co
 		return 0;
 	if (witness_before(w, u, f) != 0)
 		return -1;
-	if (witness_arrange(w, &err) != 0 || problem_poison(w->problem, poison, &err) != 0)
+	if (witness_arrange(w, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	if (subject_ahead(u, poison, f) != 0)
+		return -1;
+	if (problem_poison(w->problem, poison, &err) != 0)
 		return failure_device(f, w->problem, &err);
 	if ((cold && ops->scrub(dev, &err) != 0) || ops->stamp(dev, 0, 0, &err) != 0 || ops->mark(dev, 0, &err) != 0)
 		return failure_device(f, w->problem, &err);
-	if (subject_enqueue(u, FW_ALL, f) != 0)
+	if (subject_timed(u, f) != 0)
 		return -1;
 	if (ops->mark(dev, 1, &err) != 0 || ops->stamp(dev, 0, 1, &err) != 0)
 		return failure_device(f, w->problem, &err);
+	if (subject_behind(u, f) != 0)
+		return -1;
 	return witness_after(w, u, when, f);
 }

@@ -24,10 +24,11 @@ struct device;
 
 /**
  * What a call does to device sim: its work, and what else a fixture says about itself (sim_traits.h). Zeros: nothing special.
- * A slow call takes `slow_factor` times as long; `slow_share` of all calls are slow.
+ * A slow call takes `slow_factor` times as long; `slow_share` of all calls are slow. What is done once takes
+ * `once_factor` times as long.
  */
 struct device_work {
-	double flops, power_w, host_us, slow_share, slow_factor;
+	double flops, power_w, host_us, slow_share, slow_factor, once_factor;
 };
 
 /** A setting, or memory that is in use beside our own. Within `slack` of its old value it has not changed. */

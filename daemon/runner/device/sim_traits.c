@@ -1,4 +1,4 @@
-/* sim_traits.c - four words, looked up by name. */
+/* sim_traits.c - five words, looked up by name. */
 #include "runner/device/sim_traits.h"
 
 #include <stdlib.h>
@@ -23,4 +23,5 @@ void sim_traits_read(const char *config, struct device_work *out)
 	out->host_us = trait(config, "SIM_HOST_US");
 	out->slow_share = trait(config, "SIM_SLOW_PCT") / 100;
 	out->slow_factor = trait(config, "SIM_SLOW_FACTOR");
+	out->once_factor = trait(config, "SIM_ONCE_FACTOR");
 }

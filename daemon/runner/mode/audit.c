@@ -53,7 +53,8 @@ static int batch(struct runner *r, int i, struct witness *w, struct audited *a, 
 		w->watching = c + 1 == calls;
 		if (witness_arrange(w, &err) != 0)
 			return failure_device(f, w->problem, &err);
-		if (subject_enqueue(a->subject, FW_ALL, f) != 0)
+		if (subject_ahead(a->subject, POISON_ANY(r), f) != 0 || subject_timed(a->subject, f) != 0 ||
+			subject_behind(a->subject, f) != 0)
 			return -1;
 	}
 	w->watching = false;
@@ -81,9 +82,13 @@ static int prepare(struct runner *r, int i, struct witness *w, struct audited *a
 	runner_at(r, i, a->subject, "warm");
 	if (witness_call(w, a->subject, POISON_ANY(r), false, "in the audit: ", f) != 0)
 		return -1;
-	if (problem_restore(p, &err) != 0 || r->ops->mark(r->dev, 0, &err) != 0)
+	if (problem_restore(p, &err) != 0)
 		return failure_device(f, p, &err);
-	if (subject_enqueue(a->subject, FW_ALL, f) != 0)
+	if (subject_ahead(a->subject, POISON_ANY(r), f) != 0)
+		return -1;
+	if (r->ops->mark(r->dev, 0, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_timed(a->subject, f) != 0)
 		return -1;
 	if (r->ops->mark(r->dev, 1, &err) != 0)
 		return failure_device(f, p, &err);

@@ -42,10 +42,10 @@ static int compare_floats(const void *a, const void *b)
 static int enqueue(struct subject *u, bool is_profiled, struct failure *f)
 {
 	if (!is_profiled)
-		return subject_enqueue(u, FW_ALL, f);
+		return subject_timed(u, f);
 	int result = 0;
 	for (uint32_t bit = 1; bit < FW_ALL && result == 0; bit <<= 1) {
-		if (!(u->phases & bit))
+		if (!(u->phases & u->timed & bit))
 			continue;
 		range_phase(problem_phase_name(u->problem, bit));
 		result = subject_enqueue(u, bit, f);
@@ -64,8 +64,11 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 	for (int i = 0; i < o->warmup + o->calls; i++) {
 		if (i == o->warmup)
 			r->ops->profiler(r->dev, true);
-		if (problem_restore(p, &err) != 0 || problem_poison(p, 0x55, &err) != 0 || r->ops->scrub(r->dev, &err) != 0 ||
-			r->ops->mark(r->dev, 0, &err) != 0)
+		if (problem_restore(p, &err) != 0)
+			return failure_device(f, p, &err);
+		if (subject_ahead(u, 0x55, f) != 0)
+			return -1;
+		if (problem_poison(p, 0x55, &err) != 0 || r->ops->scrub(r->dev, &err) != 0 || r->ops->mark(r->dev, 0, &err) != 0)
 			return failure_device(f, p, &err);
 		struct range_call call = {
 			.cell = p->cell.key, .role = u->role, .pass = 1, .call = (uint32_t)(i - o->warmup), .seed = p->cell.seed

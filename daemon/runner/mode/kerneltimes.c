@@ -40,14 +40,14 @@ static void set_medians(struct launched *l, double (*ms)[CALLS])
 	}
 }
 
-static int trace(struct runner *r, int i, struct subject *u, struct problem *p, struct launched *l, struct activity *a,
-	double (*ms)[CALLS], struct failure *f, struct fw_err *err)
+static int trace(struct runner *r, int i, struct subject *u, struct launched *l, struct activity *a, double (*ms)[CALLS],
+	struct failure *f, struct fw_err *err)
 {
 	for (int call = 0; call < CALLS; call++) {
-		if (settle_state(r, p, f) != 0 || activity_take(a, err) != 0) /* what settling ran is forgotten */
+		if (settle_state(r, u, f) != 0 || activity_take(a, err) != 0) /* what settling ran is forgotten */
 			return -1;
 		runner_at(r, i, u, "phase");
-		if (subject_enqueue(u, FW_ALL, f) != 0 || subject_wait(u, f) != 0)
+		if (subject_timed(u, f) != 0 || subject_wait(u, f) != 0)
 			return -1;
 		if (activity_take(a, err) != 0 || take_call(a, l, call, ms, err) != 0)
 			return -1;
@@ -56,8 +56,7 @@ static int trace(struct runner *r, int i, struct subject *u, struct problem *p, 
 	return 0;
 }
 
-int kerneltimes_take(
-	struct runner *r, int i, struct subject *u, struct problem *p, struct launched *l, struct failure *f, struct fw_err *err)
+int kerneltimes_take(struct runner *r, int i, struct subject *u, struct launched *l, struct failure *f, struct fw_err *err)
 {
 	int driver_index, result;
 	if (!r->ops->context || !r->ops->context(r->dev, &driver_index))
@@ -69,7 +68,7 @@ int kerneltimes_take(
 	if (!a || !ms)
 		result = err_set(err, ERR_FULL, "no memory for times of kernels");
 	else
-		result = activity_open(a, err) == 0 ? trace(r, i, u, p, l, a, ms, f, err) : -1;
+		result = activity_open(a, err) == 0 ? trace(r, i, u, l, a, ms, f, err) : -1;
 	if (a)
 		activity_close(a);
 	free(a);

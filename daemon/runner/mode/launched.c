@@ -79,7 +79,7 @@ static int name_phases(struct launched *l, struct runner *r, struct capture *c, 
 	int result = allocate(&by_phase, err);
 	c->list = &by_phase;
 	for (uint32_t bit = 1; result == 0 && bit < FW_ALL; bit <<= 1) {
-		if (!(c->subject->phases & bit))
+		if (!(c->subject->phases & c->subject->timed & bit))
 			continue;
 		snprintf(c->common.phase, sizeof c->common.phase, "%s", problem_phase_name(c->subject->problem, bit));
 		result = capture(c, r, bit, err);
@@ -105,7 +105,7 @@ int launched_list(struct launched *l, struct runner *r, int i, struct subject *u
 	if (u->provider->flags & FW_SYNCS)
 		return err_set(err, ERR_UNSUPPORTED, "provider %.40s waits inside of its calls, which can then not be captured",
 			u->provider->name);
-	return capture(&c, r, FW_ALL, err) == 0 ? name_phases(l, r, &c, err) : -1;
+	return capture(&c, r, u->timed, err) == 0 ? name_phases(l, r, &c, err) : -1;
 }
 
 void launched_free(struct launched *l)

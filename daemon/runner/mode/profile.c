@@ -39,11 +39,11 @@ static int warm(struct profiled *p, struct failure *f)
 	struct device *dev = p->runner->dev;
 	struct fw_err err = { 0 };
 	runner_at(p->runner, p->i, p->subject, "warm");
-	if (settle_state(p->runner, p->problem, f) != 0)
+	if (settle_state(p->runner, p->subject, f) != 0)
 		return -1;
 	if (ops->mark(dev, 0, &err) != 0)
 		return failure_device(f, p->problem, &err);
-	if (subject_enqueue(p->subject, FW_ALL, f) != 0)
+	if (subject_timed(p->subject, f) != 0)
 		return -1;
 	if (ops->mark(dev, 1, &err) != 0)
 		return failure_device(f, p->problem, &err);
@@ -89,12 +89,12 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 static int replay(struct profiled *p, struct counter *c, struct fw_err *err, struct failure *f)
 {
 	while (!c->is_done) {
-		if (settle_state(p->runner, p->problem, f) != 0)
+		if (settle_state(p->runner, p->subject, f) != 0)
 			return -1;
 		runner_at(p->runner, p->i, p->subject, "count");
 		if (counter_begin(c, err) != 0)
 			return -1;
-		if (subject_enqueue(p->subject, FW_ALL, f) != 0 || subject_wait(p->subject, f) != 0)
+		if (subject_timed(p->subject, f) != 0 || subject_wait(p->subject, f) != 0)
 			return -1;
 		if (counter_end(c, err) != 0)
 			return -1;
@@ -158,13 +158,13 @@ static int time_phases(struct profiled *p, struct failure *f)
 	for (int call = 0; call < PHASE_CALLS; call++) {
 		struct fw_err err = { 0 };
 		int mark = 0;
-		if (settle_state(p->runner, p->problem, f) != 0)
+		if (settle_state(p->runner, p->subject, f) != 0)
 			return -1;
 		runner_at(p->runner, p->i, p->subject, "phase");
 		if (ops->mark(dev, mark, &err) != 0)
 			return failure_device(f, p->problem, &err);
 		for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
-			if (!(p->subject->phases & bit))
+			if (!(p->subject->phases & p->subject->timed & bit))
 				continue;
 			if (subject_enqueue(p->subject, bit, f) != 0)
 				return -1;
@@ -178,7 +178,7 @@ static int time_phases(struct profiled *p, struct failure *f)
 	}
 	int m = 0;
 	for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
-		if (!(p->subject->phases & bit))
+		if (!(p->subject->phases & p->subject->timed & bit))
 			continue;
 		struct msg_kernel *alone = only_kernel(&p->kernels, problem_phase_name(p->problem, bit));
 		qsort(ms[m], PHASE_CALLS, sizeof ms[m][0], compare_floats);
@@ -195,7 +195,7 @@ static int time_phases(struct profiled *p, struct failure *f)
 static int time_kernels(struct profiled *p, struct failure *f)
 {
 	struct fw_err untraced = { 0 };
-	if (kerneltimes_take(p->runner, p->i, p->subject, p->problem, &p->kernels, f, &untraced) == 0) {
+	if (kerneltimes_take(p->runner, p->i, p->subject, &p->kernels, f, &untraced) == 0) {
 		p->is_timed = true;
 		return 0;
 	}
@@ -226,12 +226,9 @@ static void report(struct profiled *p, const char *why)
 static int sample_cell(struct profiled *p, bool is_listed, struct fw_err *err, struct failure *f)
 {
 	struct runner *r = p->runner;
-	const struct stalls_call call = { .runner = r,
-		.subject = p->subject,
-		.problem = p->problem,
-		.i = p->i,
-		.kernels = &p->kernels,
-		.call_ms = p->call_ms };
+	const struct stalls_call call = {
+		.runner = r, .subject = p->subject, .i = p->i, .kernels = &p->kernels, .call_ms = p->call_ms
+	};
 	if (is_listed && stalls_take(&call, f, err) != 0 && f->name[0])
 		return -1;
 	p->about.path = EVIDENCE_CODE;

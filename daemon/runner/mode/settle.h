@@ -5,6 +5,6 @@
 #include "runner/call/runner.h"
 
 /** Inputs restored, outputs poisoned, the cache displaced, as before a timed call; and waited for. -1 with `f`: the device refused. */
-int settle_state(struct runner *r, struct problem *p, struct failure *f);
+int settle_state(struct runner *r, struct subject *u, struct failure *f);
 
 #endif

@@ -18,12 +18,12 @@ static int sample(const struct stalls_call *c, struct sampler *s, struct failure
 {
 	double sum_ms = 0;
 	for (int call = 0; call < CALLS && (call == 0 || sum_ms < ENOUGH_MS); call++, sum_ms += c->call_ms) {
-		if (settle_state(c->runner, c->problem, f) != 0)
+		if (settle_state(c->runner, c->subject, f) != 0)
 			return -1;
 		runner_at(c->runner, c->i, c->subject, "sample");
 		if (sampler_begin(s, err) != 0)
 			return -1;
-		if (subject_enqueue(c->subject, FW_ALL, f) != 0 || subject_wait(c->subject, f) != 0)
+		if (subject_timed(c->subject, f) != 0 || subject_wait(c->subject, f) != 0)
 			return -1;
 		if (sampler_end(s, err) != 0)
 			return -1;

@@ -8,7 +8,6 @@
 struct stalls_call {
 	struct runner *runner;
 	struct subject *subject;
-	struct problem *problem;
 	int i;
 	const struct launched *kernels;
 	double call_ms;

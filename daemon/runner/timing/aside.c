@@ -23,14 +23,16 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			struct fw_err err = { 0 };
 			if (watched && witness_before(t->witness, u, f) != 0)
 				return -1;
-			if (timing_cold(t, u, &err) != 0 || ops->stamp(dev, calls, 0, &err) != 0 || ops->wait(dev, &err) != 0)
+			if (timing_cold(t, u, f) != 0)
+				return -1;
+			if (ops->stamp(dev, calls, 0, &err) != 0 || ops->wait(dev, &err) != 0)
 				return failure_device(f, t->problem, &err);
 			timing_say_at(t, u, "time");
 			timing_range(t, u, calls);
 			double began = ops->host_us(dev);
 			int result = subject_bind(u, f);
 			if (result == 0)
-				result = subject_enqueue(u, FW_ALL, f);
+				result = subject_timed(u, f);
 			if (result == 0)
 				result = subject_wait(u, f);
 			x->ms[who][round] = timing_at_least((float)((ops->host_us(dev) - began) * 1e-3));
@@ -38,6 +40,8 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			if (result == 0 && (ops->stamp(dev, calls, 1, &err) != 0 || ops->wait(dev, &err) != 0))
 				return failure_device(f, t->problem, &err);
 			x->mhz[who][round] = result == 0 ? ops->clock_mhz(dev, calls) : 0;
+			if (result == 0 && watched)
+				result = subject_behind(u, f);
 			if (result == 0)
 				result = watched ? timing_look(t, u, "after the timed calls: ", f) : timing_leave(t, u, f);
 			if (result != 0)
@@ -96,7 +100,9 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 		struct subject *u = t->subject[who];
 		timing_say_at(t, u, "phase");
 		timing_range(t, u, round);
-		if (timing_cold(t, u, &err) != 0 || ops->mark(dev, mark, &err) != 0)
+		if (timing_cold(t, u, f) != 0)
+			return -1;
+		if (ops->mark(dev, mark, &err) != 0)
 			return failure_device(f, t->problem, &err);
 		for (int b = 0; b < PHASES; b++) {
 			if (!(u->phases & (1u << b)))

@@ -32,12 +32,17 @@ static int random_byte(struct runner *r)
 	return 1 + (int)runner_random(r, 126);
 }
 
-int timing_cold(struct timing *t, const struct subject *u, struct fw_err *err)
+int timing_cold(struct timing *t, struct subject *u, struct failure *f)
 {
 	struct runner *r = t->runner;
-	if (!u->pass_time && (witness_arrange(t->witness, err) != 0 || problem_poison(t->problem, random_byte(r), err) != 0))
+	struct fw_err err = { 0 };
+	if (!u->pass_time && witness_arrange(t->witness, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	if (u->ahead && subject_ahead(u, random_byte(r), f) != 0)
 		return -1;
-	return r->ops->scrub(r->dev, err);
+	if ((!u->pass_time && problem_poison(t->problem, random_byte(r), &err) != 0) || r->ops->scrub(r->dev, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	return 0;
 }
 
 void timing_say_at(struct timing *t, const struct subject *u, const char *step)
@@ -63,18 +68,21 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
 
-	if (timing_cold(t, u, &err) != 0 || ops->stamp(dev, c, 0, &err) != 0 || ops->mark(dev, 2 * c, &err) != 0)
+	if (timing_cold(t, u, f) != 0)
+		return -1;
+	if (ops->stamp(dev, c, 0, &err) != 0 || ops->mark(dev, 2 * c, &err) != 0)
 		return failure_device(f, t->problem, &err);
 	timing_range(t, u, c);
 	double began = ops->host_us(dev);
-	int result = subject_enqueue(u, FW_ALL, f);
+	int result = subject_timed(u, f);
 	*host_us = (float)(ops->host_us(dev) - began);
 	range_end();
 	if (result != 0)
 		return -1;
 	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
 		return failure_device(f, t->problem, &err);
-	return t->witness->watching ? 0 : timing_leave(t, u, f); /* outputs of a watched call are looked at first */
+	return t->witness->watching ? subject_behind(u, f)
+				    : timing_leave(t, u, f); /* outputs of a watched call are looked at first */
 }
 
 int timing_leave(struct timing *t, struct subject *u, struct failure *f)

@@ -53,7 +53,7 @@ int timing_phase(struct timing *t, int rounds, struct failure *f);
 /* What every pass is made of. */
 
 /** Everything of a call before its time begins. A subject that only lets time pass touches no buffer. */
-int timing_cold(struct timing *t, const struct subject *u, struct fw_err *err);
+int timing_cold(struct timing *t, struct subject *u, struct failure *f);
 /** Begin a call's range for profilers, which range_end ends. */
 void timing_range(const struct timing *t, const struct subject *u, int call);
 /** Where a call dies at once, say so before each; on a queue it would only cost time and blame the wrong one. */

@@ -269,6 +269,8 @@ static int compute(const struct check_io *io, uint64_t seed, double visits, stru
 	double budget = visits > 0 ? visits : VISITS;
 	int result = 0;
 
+	if (io->cell->direction == DIRECTION_ONCE)
+		return compute_one(io, DIRECTION_FORWARD, seed, budget, out, err);
 	if (io->cell->direction != DIRECTION_TOTAL)
 		return compute_one(io, io->cell->direction, seed, budget, out, err);
 	for (size_t i = 0; result == 0 && i < sizeof parts / sizeof parts[0]; i++)
