@@ -5,8 +5,8 @@ from ctypes import Structure, c_int32, c_uint32, c_void_p
 import fw_module as fw
 
 LINEAR = 2
-FORWARD, DGRAD, WGRAD = 1, 3, 4
-DIRECTIONS = {"forward": FORWARD, "dgrad": DGRAD, "wgrad": WGRAD}
+FORWARD, DGRAD, WGRAD, TOTAL = 1, 3, 4, 5
+DIRECTIONS = {"forward": FORWARD, "dgrad": DGRAD, "wgrad": WGRAD, "total": TOTAL}
 BF16, E4M3, E5M2, I8, I4 = 1, 4, 5, 6, 7
 UNSCALED, BY_TENSOR, BY_ROW, BY_GROUP = range(4)
 ASYMMETRIC, POWER_OF_TWO = 1, 2

@@ -69,6 +69,9 @@ ask("hopper", "n 1004", m=256, k=512, n=1004)
 ask("hopper", "e4m3 with k 520", m=256, k=520, n=1024, recipe="float8dq-row")
 ask("hopper", "k 320 in groups of 128", m=256, k=320, n=1024, recipe="int4wo-128")
 ask("hopper", "groups of 16", **whole, recipe="int4wo-16")
+ask("hopper", "total of float8dq-row", **whole, direction=linear.TOTAL, recipe="float8dq-row")
+ask("skinny", "total", **whole, direction=linear.TOTAL)
+ask("naive", "total of float8dq-row", m=3, k=7, n=5, direction=linear.TOTAL, recipe="float8dq-row")
 ask("hopper", "an activation in dgrad", **whole, direction=linear.DGRAD, activation=1)
 ask("hopper", "2^31 elements", m=65536, k=32768, n=64)
 ask("hopper", "an unknown activation", **whole, activation=99)
@@ -96,7 +99,7 @@ answers=$out
 like "the newest kernels come first" "$answers" '^providers: skinny hopper '
 takes() { like "$1 $2 is taken" "$answers" "^$1 $2: takes it$"; }
 refuses() { like "$1 $2 is refused and said why" "$answers" "^$1 $2: $3"; }
-for what in forward dgrad wgrad int8wo int4wo-32 int4wo-256 float8wo float8dq-tensor float8dq-row 'normalised, with silu'; do
+for what in forward dgrad wgrad total int8wo int4wo-32 int4wo-256 float8wo float8dq-tensor float8dq-row 'normalised, with silu'; do
 	takes hopper "$what"
 done
 refuses hopper 'k 100' 'rows must be multiples of 16 bytes: k of 8 elements, n of 8, not k 100, n 1024$'
@@ -104,6 +107,9 @@ refuses hopper 'n 1004' '.*not k 512, n 1004$'
 refuses hopper 'e4m3 with k 520' 'rows must be multiples of 16 bytes: k of 16 elements'
 refuses hopper 'k 320 in groups of 128' 'k = 320 is not a multiple of the group of 128$'
 refuses hopper 'groups of 16' '.*groups of 32 to 256'
+refuses hopper 'total of float8dq-row' 'dgrad: only bf16, and in forward e4m3'
+refuses skinny total 'forward: only W in i4, i8 or e4m3$'
+takes naive 'total of float8dq-row'
 refuses hopper 'an activation in dgrad' 'gradients come without prologue, activation and bias$'
 refuses hopper '2\^31 elements' 'a tensor has more than 2\^31 - 1 elements$'
 refuses hopper 'an unknown activation' 'unknown prologue or activation$'
