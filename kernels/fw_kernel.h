@@ -100,9 +100,7 @@ struct fw_candidate {
 struct fw_info {
 	uint32_t struct_size;
 	uint32_t phases; /* those of the family that exist for this problem */
-	uint32_t
-		once; /* phases that depend on weights alone, in families that have such, else 0. They run before a call's time begins,
-	                  while other inputs are still others, and keep what they make in persist; their time is a series of its own */
+	uint32_t once;   /* phases that depend on weights alone, in families that have such, else 0. Timed calls run the others */
 	uint32_t reserved;        /* 0 */
 	uint64_t workspace_bytes; /* 256-aligned scratch; anyone may overwrite it between two whole calls */
 	uint64_t persist_bytes;   /* 256-aligned; kept between calls */
