@@ -241,13 +241,15 @@ install: all ## into DESTDIR, FHS places
 	@PREFIX=$(PREFIX) etc/install.sh
 
 # ---- taking it away ------------------------------------------------------------------------------------------------
-.PHONY: dist deb check-deb check-container
+.PHONY: dist deb check-deb check-container first-hour
 dist: ## build/dist/flopwatch-VERSION.tar.gz: the last commit, the same bytes each time
 	@VERSION=$(VERSION) etc/dist.sh
 deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball; it measures on a GPU if it is built where a CUDA toolkit works
 	@VERSION=$(VERSION) etc/deb.sh
 check-deb: deb ## lintian on the package; in a bare Debian it is installed, starts and is purged. As root, with lintian and mmdebstrap
 	@tests/house/deb_in_bare_root.sh
+first-hour: ## doc/first-hour.md: README typed in that bare Debian, until three repositories have a verdict. As root
+	@tests/house/first_hour_in_bare_root.sh >build/first-hour.md && mv build/first-hour.md doc/first-hour.md
 check-container: ## etc/Containerfile is built upon the bare Debian of check-deb, and answers. As root, with buildah
 	@tests/house/container_runs.sh
 clean: ## remove build/

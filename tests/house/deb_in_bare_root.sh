@@ -27,8 +27,8 @@ if [ ! -e "$bare" ]; then
 	sources=(/etc/apt/sources.list.d/debian.sources /etc/apt/sources.list)
 	shopt -u nullglob
 	for source in "${sources[@]}"; do [ -e "$source" ] && break; done
-	ok "a bare Debian is made" mmdebstrap --quiet --variant=minbase "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$bare.new" "$source"
-	mv "$bare.new" "$bare" || exit 1
+	ok "a bare Debian is made" mmdebstrap --quiet --variant=minbase "$(. /etc/os-release && echo "$VERSION_CODENAME")" "${bare%.tar}.new.tar" "$source"
+	mv "${bare%.tar}.new.tar" "$bare" || exit 1
 fi
 bare_root=$tmp/root
 mkdir "$bare_root"
