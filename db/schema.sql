@@ -54,6 +54,18 @@ CREATE INDEX mainline_by_place ON mainline(repo, place);
 
 -- ---- what measures --------------------------------------------------------------------------------------------------
 
+-- What devices have to share for figures of one to stand beside those of another. Queue, calibration and history belong to it.
+CREATE TABLE device_class (
+	id            INTEGER PRIMARY KEY,
+	hash          TEXT    NOT NULL UNIQUE,         -- of all that follows
+	kind          TEXT    NOT NULL,                -- cuda cpu sim
+	model         TEXT    NOT NULL,                -- "NVIDIA H200, 132 SMs, 140 GiB": what no setting changes
+	power_limit_w REAL    NOT NULL,                -- 0: unknown
+	driver        TEXT    NOT NULL,
+	toolkit       TEXT    NOT NULL
+) STRICT;
+CREATE INDEX device_class_by_model ON device_class(model);
+
 CREATE TABLE device (
 	id            INTEGER PRIMARY KEY,
 	uuid          TEXT    NOT NULL UNIQUE,
@@ -65,6 +77,8 @@ CREATE TABLE device (
 	driver        TEXT    NOT NULL DEFAULT '',
 	toolkit       TEXT    NOT NULL DEFAULT '',
 	cudnn         TEXT    NOT NULL DEFAULT '',     -- "9.13.0"; "" none was found
+	class         INTEGER NOT NULL REFERENCES device_class(id), -- as it is set up now
+	stands_out    TEXT    NOT NULL DEFAULT '',     -- in what it does not fit its class; "" it fits
 	info          TEXT    NOT NULL DEFAULT '{}',   -- JSON: cores, memory, l2, power limit
 	seen_at       INTEGER NOT NULL,
 	last_launch   INTEGER NOT NULL DEFAULT 0,      -- the newest that measured on it; 0 none
@@ -72,6 +86,7 @@ CREATE TABLE device (
 	host          TEXT    NOT NULL DEFAULT '',     -- the machine that it is in, as that worker calls it
 	on_call       INTEGER NOT NULL DEFAULT 0       -- the worker has it only while a scheduler gives it
 ) STRICT;
+CREATE INDEX device_by_class ON device(class);
 
 -- How long a device's clocks were held back while something was timed on it, by the reason that its driver gave.
 CREATE TABLE device_throttle (
@@ -84,9 +99,9 @@ CREATE TABLE device_throttle (
 -- What must stay equal for two absolute figures to be comparable.
 CREATE TABLE environment (
 	id            INTEGER PRIMARY KEY,
-	device        INTEGER NOT NULL REFERENCES device(id),
+	class         INTEGER NOT NULL REFERENCES device_class(id),
 	hash          TEXT    NOT NULL UNIQUE,         -- of all that follows
-	driver        TEXT    NOT NULL,
+	driver        TEXT    NOT NULL,                -- these and the power limit are its class's
 	toolkit       TEXT    NOT NULL,
 	cudnn         TEXT    NOT NULL DEFAULT '',     -- a provider may be NVIDIA's own attention
 	suite_sha     TEXT    NOT NULL,
@@ -95,7 +110,7 @@ CREATE TABLE environment (
 	isolation     TEXT    NOT NULL,                -- bwrap none
 	first_at      INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX environment_by_device ON environment(device);
+CREATE INDEX environment_by_class ON environment(class);
 
 CREATE TABLE suite (
 	id            INTEGER PRIMARY KEY,
@@ -146,6 +161,7 @@ CREATE TABLE job (
 	suite           TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
 	device_kind     TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
 	device_uuid     TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
+	device_class    INTEGER REFERENCES device_class(id), -- wanted class; NULL any
 	threshold_pct   REAL,                            -- in place of the suite's; NULL: the suite's
 	quick           INTEGER NOT NULL DEFAULT 0,
 	some_cells      INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
@@ -220,6 +236,7 @@ CREATE TABLE comparison (
 	target_build  INTEGER REFERENCES build(id),
 	suite         INTEGER NOT NULL REFERENCES suite(id),
 	environment   INTEGER REFERENCES environment(id), -- NULL: nothing ran
+	device        INTEGER REFERENCES device(id),   -- likewise; of several the first
 	identical_by  TEXT    NOT NULL DEFAULT '',     -- "", tree, module
 	verdict       TEXT    NOT NULL,
 	n_cells       INTEGER NOT NULL DEFAULT 0,
@@ -244,6 +261,7 @@ CREATE INDEX comparison_by_branch_verdict ON comparison(repo, branch, verdict);
 CREATE INDEX comparison_by_target ON comparison(repo, target_sha);
 CREATE INDEX comparison_by_pair ON comparison(repo, target_sha, base_sha); -- a measurement of two commits, whoever asked for it
 CREATE INDEX comparison_by_finish ON comparison(finished_at);
+CREATE INDEX comparison_of_itself ON comparison(device) WHERE kind IN ('selfcheck', 'calibrate');
 CREATE INDEX comparison_raw ON comparison(finished_at) WHERE is_raw;       -- what thinning has still to do
 CREATE INDEX comparison_peer ON comparison(repo, environment) WHERE kind = 'peer';
 
@@ -266,7 +284,7 @@ CREATE TABLE cell (
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	branch        TEXT    NOT NULL,
 	target_sha    TEXT    NOT NULL,
-	device        INTEGER REFERENCES device(id),   -- NULL: nothing ran
+	device        INTEGER REFERENCES device(id),   -- that its first set was timed on; NULL: nothing ran
 	finished_at   INTEGER NOT NULL,
 	-- what the key says, since nobody parses keys; its family has said it
 	form          INTEGER NOT NULL REFERENCES form(id),
@@ -469,6 +487,17 @@ CREATE TABLE anchor_link (
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
 	PRIMARY KEY (epoch, anchor_sha, key)
 ) STRICT, WITHOUT ROWID;
+
+-- What the anchor of an epoch last took on one device, at the epoch's clock: by it a device is held against its class.
+CREATE TABLE anchor_time (
+	device        INTEGER NOT NULL REFERENCES device(id),
+	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	key           TEXT    NOT NULL,                -- of the cell
+	ln_ms         REAL    NOT NULL,                -- of the first anchor
+	comparison    INTEGER NOT NULL REFERENCES comparison(id),
+	PRIMARY KEY (epoch, key, device)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX anchor_time_of_device ON anchor_time(device, epoch);
 
 CREATE TABLE change_point (
 	id            INTEGER PRIMARY KEY,
@@ -842,13 +871,13 @@ CREATE TABLE self_check (
 	last_at       INTEGER NOT NULL
 ) STRICT;
 CREATE TRIGGER self_check_new AFTER INSERT ON comparison WHEN NEW.kind IN ('selfcheck', 'calibrate') AND NEW.environment IS NOT NULL BEGIN
-	INSERT INTO self_check SELECT device, 1, NEW.n_regressions > 0, NEW.finished_at FROM environment WHERE id = NEW.environment
+	INSERT INTO self_check VALUES (NEW.device, 1, NEW.n_regressions > 0, NEW.finished_at)
 		ON CONFLICT DO UPDATE SET comparisons = comparisons + 1, alarms = alarms + excluded.alarms, last_at = max(last_at, excluded.last_at);
 END;
 CREATE TRIGGER self_check_judged AFTER UPDATE OF n_regressions ON comparison
 	WHEN NEW.kind IN ('selfcheck', 'calibrate') AND (NEW.n_regressions > 0) <> (OLD.n_regressions > 0) BEGIN
 	UPDATE self_check SET alarms = alarms + (NEW.n_regressions > 0) - (OLD.n_regressions > 0)
-		WHERE device = (SELECT device FROM environment WHERE id = NEW.environment);
+		WHERE device = NEW.device;
 END;
 
 -- By the newest comparison that measured on it: judging an older one again does not bring that back.
@@ -856,5 +885,5 @@ CREATE TRIGGER device_measured AFTER UPDATE OF verdict ON comparison WHEN NEW.en
 	UPDATE device SET last_launch = max(last_launch, coalesce((SELECT max(l.id) FROM launch l WHERE l.comparison = NEW.id
 		AND EXISTS (SELECT 1 FROM cell x CROSS JOIN sample t ON t.cell = x.id AND t.launch = l.id
 			CROSS JOIN sample_kind k ON k.id = t.kind WHERE x.comparison = NEW.id AND k.subject = 'target')), 0))
-		WHERE id = (SELECT device FROM environment WHERE id = NEW.environment);
+		WHERE id = NEW.device;
 END;

@@ -38,20 +38,47 @@ static int is_due(const struct config *c, struct db *db, int64_t repo, const cha
 	return !asked || now_ms - asked >= c->calibrate_every_ms;
 }
 
+/** Have a device time the anchor of its class, so that it is known whether it keeps its pace. The count, -1. */
+static int ask_anchor(struct db *db, int64_t repo, const struct store_epoch_device *d, int64_t now_ms, struct fw_err *err)
+{
+	struct store_epoch e;
+	struct store_job job = { .repo = repo, .kind = JOBKIND_ANCHOR, .origin = "idle", .priority = PRIORITY_IDLE };
+	int found = store_epoch_of_class(db, repo, d->class, &e, err);
+	if (found < 1)
+		return found;
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", e.anchor_sha);
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", e.anchor_sha);
+	snprintf(job.base_how, sizeof job.base_how, "given");
+	snprintf(job.suite, sizeof job.suite, "%s", e.suite);
+	snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);
+	return store_job_insert(db, &job, now_ms, err) ||
+			       store_job_log(db, job.id, now_ms, "queued: the anchor, to hold this device against its class", err)
+		       ? -1
+		       : 1;
+}
+
 /** Queue the calibrations that are due for one repository. The count, -1. */
 static int calibrate_repo(
 	const struct config *c, const struct config_repo *repo, int64_t id, struct db *db, int64_t now_ms, struct fw_err *err)
 {
-	char uuid[DEVICES_MAX][64];
-	int queued = 0, devices = store_epoch_devices(db, id, uuid, DEVICES_MAX, err);
+	struct store_epoch_device device[DEVICES_MAX];
+	int queued = 0, devices = store_epoch_devices(db, id, device, DEVICES_MAX, err);
 	for (int i = 0; i < devices; i++) {
 		struct store_job job = { .repo = id, .origin = "idle", .priority = PRIORITY_IDLE };
-		int due = is_due(c, db, id, uuid[i], now_ms, err);
+		const struct store_epoch_device *d = &device[i];
+		if (!c->calibrate_idle && !d->stands_out)
+			continue;
+		int due = is_due(c, db, id, d->uuid, now_ms, err);
 		if (due < 0)
 			return -1;
 		if (!due)
 			continue;
-		snprintf(job.device_uuid, sizeof job.device_uuid, "%.63s", uuid[i]);
+		bool has_kept_pace = d->is_alone || (d->last_anchor_at && now_ms - d->last_anchor_at < c->calibrate_every_ms);
+		int anchors = has_kept_pace ? 0 : ask_anchor(db, id, d, now_ms, err);
+		if (anchors < 0)
+			return -1;
+		queued += anchors;
+		snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);
 		if (calibrate_enqueue(db, repo->upstream, &job, now_ms, err) == 0) {
 			queued++;
 			continue;
@@ -69,7 +96,7 @@ static int fill_repo(const struct config *c, const struct config_repo *repo, str
 	int64_t id = 0;
 	int found = store_repo_find(db, repo->name, &id, err);
 	int queued = found == 1 ? peerjobs_due(db, repo, id, now_ms, err) : found;
-	if (queued < 0 || !c->calibrate_idle || queued > 0)
+	if (queued != 0)
 		return queued;
 	return calibrate_repo(c, repo, id, db, now_ms, err);
 }

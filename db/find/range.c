@@ -70,8 +70,8 @@ int find_range_asked(struct db *db, const struct store_epoch *e, const char *ori
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT coalesce(max(l.place), 0) FROM job j JOIN mainline l ON l.repo = j.repo AND l.sha = j.target_sha "
-		"WHERE j.repo = :repo AND j.origin = :origin AND j.suite = :suite AND j.device_uuid = (SELECT d.uuid FROM "
-		"environment v JOIN device d ON d.id = v.device WHERE v.id = :environment)",
+		"WHERE j.repo = :repo AND j.origin = :origin AND j.suite = :suite AND j.device_class = (SELECT class FROM "
+		"environment WHERE id = :environment)",
 		err);
 	*place = 0;
 	if (!s)

@@ -89,7 +89,7 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 		"SELECT c.repo, r.name, c.base_sha, c.target_sha, t.name, j.base_provider, j.target_provider, coalesce(d.uuid, ''), "
 		"c.kind, j.base_config, j.target_config, j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags, j.base_module, "
 		"j.base_made_by FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON t.id = c.suite JOIN job j ON j.id = c.job "
-		"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device WHERE c.id = :id",
+		"LEFT JOIN device d ON d.id = c.device WHERE c.id = :id",
 		err);
 	if (!s)
 		return -1;

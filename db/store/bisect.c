@@ -240,8 +240,8 @@ int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisec
 		"FROM bisect_commit k "
 		"JOIN comparison x INDEXED BY comparison_by_pair ON x.repo = :repo AND x.target_sha = k.sha "
 		"JOIN bisect_commit o ON o.bisect = k.bisect AND o.sha = x.base_sha "
-		"JOIN suite u ON u.id = x.suite JOIN job j ON j.id = x.job LEFT JOIN environment e ON e.id = x.environment "
-		"LEFT JOIN device d ON d.id = e.device JOIN cell c ON c.comparison = x.id "
+		"JOIN suite u ON u.id = x.suite JOIN job j ON j.id = x.job LEFT JOIN device d ON d.id = x.device "
+		"JOIN cell c ON c.comparison = x.id "
 		"WHERE k.bisect = :id AND o.n < k.n AND u.name = :suite AND j.quick = 0 AND j.kind IN ('change', 'selfcheck', "
 		"'bisect') AND "
 		"(d.kind IS NULL OR :kind = '' OR d.kind = :kind) ORDER BY x.id",

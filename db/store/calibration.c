@@ -8,6 +8,7 @@
 #include "core/case/case.h"
 #include "core/protocol/protocol.h"
 #include "core/suite/suite.h"
+#include "db/store/device_class.h"
 
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 
@@ -101,7 +102,7 @@ int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, c
 		s = db_stmt(db,
 			"DELETE FROM scatter WHERE repo = :repo AND key = :key AND (:device = '' OR environment IN (SELECT e.id "
 			"FROM "
-			"environment e JOIN device d ON d.id = e.device WHERE d.uuid = :device))",
+			"environment e JOIN device d ON d.class = e.class WHERE d.uuid = :device))",
 			err);
 		if (!s)
 			return -1;
@@ -117,8 +118,8 @@ int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, c
 int store_calibration_environment(struct db *db, int64_t device, const char *suite_sha, int64_t *environment, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT e.id FROM environment e JOIN device d ON d.id = e.device AND d.driver = e.driver AND d.toolkit = "
-		"e.toolkit AND d.cudnn = e.cudnn WHERE e.device = :device AND e.suite_sha = :suite ORDER BY e.id DESC LIMIT 1",
+		"SELECT e.id FROM device d JOIN environment e ON e.class = d.class AND e.cudnn = d.cudnn WHERE d.id = :device AND "
+		"e.suite_sha = :suite ORDER BY e.id DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;
@@ -185,7 +186,7 @@ int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *o
 /** The rows of one cell, as they come: newest first. */
 struct gathered {
 	struct view_calibration row;
-	char repo[128], suite[64], device[64], device_name[128], cell[CASE_KEY_SIZE];
+	char repo[128], suite[64], model[STORE_MODEL_SIZE], cell[CASE_KEY_SIZE];
 	int64_t environment, newest; /* comparison */
 	int n;
 	struct calibration part[CALIBRATION_PARTS_MAX];
@@ -228,8 +229,7 @@ static int tell(struct db *db, struct gathered *g, view_calibration_fn *each, vo
 		return 0;
 	g->row.repo = g->repo;
 	g->row.suite = g->suite;
-	g->row.device = g->device;
-	g->row.device_name = g->device_name;
+	g->row.model = g->model;
 	g->row.cell = g->cell;
 	if (apply_rule(db, g, err))
 		return -1;
@@ -241,8 +241,8 @@ static void take_part(struct gathered *g, struct stmt *s)
 {
 	if (g->n == 0) {
 		row_copy(s, 0, g->repo, sizeof g->repo);
-		row_copy(s, 1, g->device, sizeof g->device);
-		row_copy(s, 2, g->device_name, sizeof g->device_name);
+		row_copy(s, 1, g->model, sizeof g->model);
+		g->row.class = row_int(s, 2);
 		row_copy(s, 3, g->cell, sizeof g->cell);
 		g->newest = row_int(s, 4);
 		g->row.updated_at = row_int(s, 5);
@@ -265,15 +265,13 @@ int view_calibrations(struct db *db, const char *repo, const char *device, int64
 	struct gathered g = { .n = 0 };
 	int result;
 	struct stmt *s = db_stmt(db,
-		"SELECT r.name, d.uuid, d.name, k.key, k.comparison, k.at, k.itself, k.alarm, k.launches, k.freedom, k.squares, "
-		"k.variance, k.environment, t.name FROM device d JOIN environment e ON e.device = d.id AND e.driver = d.driver "
-		"AND e.toolkit = d.toolkit "
-		"AND e.cudnn = d.cudnn JOIN scatter k ON k.environment = e.id AND k.at > :oldest JOIN repo r ON r.id = k.repo "
+		"SELECT r.name, c.model, c.id, k.key, k.comparison, k.at, k.itself, k.alarm, k.launches, k.freedom, k.squares, "
+		"k.variance, k.environment, t.name FROM environment e JOIN device_class c ON c.id = e.class JOIN scatter k ON k.environment = e.id AND k.at > :oldest JOIN repo r ON r.id = k.repo "
 		"JOIN "
 		"suite t ON t.sha = e.suite_sha WHERE "
-		"(:device = '' OR d.uuid = :device) AND (:repo = '' OR r.name = :repo) AND NOT EXISTS (SELECT 1 FROM environment "
+		"EXISTS (SELECT 1 FROM device d WHERE d.class = c.id AND d.cudnn = e.cudnn AND (:device = '' OR d.uuid = :device)) AND (:repo = '' OR r.name = :repo) AND NOT EXISTS (SELECT 1 FROM environment "
 		"n "
-		"WHERE n.device = d.id AND n.suite_sha = e.suite_sha AND n.id > e.id) ORDER BY r.name, d.uuid, k.key, "
+		"WHERE n.class = c.id AND n.cudnn = e.cudnn AND n.suite_sha = e.suite_sha AND n.id > e.id) ORDER BY r.name, c.id, k.key, "
 		"k.environment, k.id DESC",
 		err);
 	if (!s)

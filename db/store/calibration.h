@@ -21,7 +21,7 @@ int store_scatter_add(struct db *db, const struct store_scatter *s, struct fw_er
 /** What is remembered of a cell at `now_ms`; zeros: nothing. */
 int store_scatter_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,
 	struct fw_err *err);
-/** Forget cells of a repository that match `globs` (suite.h; "": all), on one device (uuid; "": all). *n counts the cells. */
+/** Forget cells of a repository that match `globs` (suite.h; "": all), of the class of one device (uuid; "": all). *n counts the cells. */
 int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, const char *globs, int *n, struct fw_err *err);
 
 /** The newest environment of a device as it is now (driver, toolkit) for a suite; 0 none. */
@@ -42,7 +42,8 @@ int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *o
 
 /** What is remembered of a cell, and what the next comparison takes from it: the figures of one moment. */
 struct view_calibration {
-	const char *repo, *suite, *device, *device_name, *cell; /* device: its uuid */
+	const char *repo, *suite, *model, *cell;
+	int64_t class;                     /* of devices, which is of that model */
 	int comparisons, alarms, launches; /* of a module with itself; that called the cell a regression; in all */
 	double tau0_pct;                   /* scatter of launches that its rule takes; NAN: too little is known */
 	double mde_pct; /* smallest loss that a full set of launches calls; where blind: below it a loss has to be clear */
@@ -50,11 +51,11 @@ struct view_calibration {
 	int64_t updated_at; /* newest comparison */
 };
 typedef void view_calibration_fn(void *arg, const struct view_calibration *row);
-/** Cells of the newest environments, by repository, device and key. `repo` (name) and `device` (uuid) NULL or "": all. */
+/** Cells of the newest environments, by repository, class and key. `repo` (name) and `device` (uuid: that of its class) NULL or "": all. */
 int view_calibrations(struct db *db, const char *repo, const char *device, int64_t now_ms, view_calibration_fn *each, void *arg,
 	struct fw_err *err);
 
-/** How many cells of a device (uuid) are calibrated, and how many of them are blind. */
+/** How many cells of the class of a device (uuid) are calibrated, and how many of them are blind. */
 struct view_calibrated {
 	int cells, blind;
 };

@@ -42,10 +42,10 @@
 #define CELL_NUMBER(column) CELL_##column,
 #define POINT_NUMBER(column) POINT_##column,
 
-/** Into it from `comparison p` and its `environment e`. */
+/** Into it from `comparison p`. */
 #define CELL_INSERT                                                                                                              \
 	"INSERT INTO cell (comparison, repo, branch, target_sha, device, finished_at, point, form" CELL_OWN(CELL_NAME) ") "      \
-	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, :point, "             \
+	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, p.device, p.finished_at, :point, "             \
 	"(SELECT id FROM form WHERE shape = :shape AND line = :line AND pieces = :pieces AND baseline = :baseline)"              \
 	CELL_OWN(CELL_VALUE) " "
 /** Before it. */

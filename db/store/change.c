@@ -165,11 +165,11 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 	return result < 0 ? -1 : 0;
 }
 
-/* Change points of one cell in all epochs of the same repository, suite and device as :epoch, on the line, as c, o, l. */
-#define OF_THIS_DEVICE                                                                                                           \
+/* Change points of one cell in all epochs of the same repository, suite and model of device as :epoch, on the line, as c, o, l. */
+#define OF_THIS_MODEL                                                                                                           \
 	"FROM epoch e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "   \
 	"c.state = 'confirmed' JOIN epoch o ON o.id = c.epoch AND o.suite = e.suite JOIN environment w ON w.id = o.environment " \
-	"AND w.device = v.device JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "                 \
+	"JOIN device_class vc ON vc.id = v.class JOIN device_class wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "                 \
 	"WHERE e.id = :epoch "
 
 int store_change_explained(struct db *db, const struct store_epoch *e, const char *key, double *x, struct fw_err *err)
@@ -177,7 +177,7 @@ int store_change_explained(struct db *db, const struct store_epoch *e, const cha
 	int result;
 	/* one commit that two epochs tell of counts once, as the newer one has it: max() picks the row that the others come from */
 	struct stmt *s = db_stmt(db,
-		"SELECT c.step, max(c.id) " OF_THIS_DEVICE
+		"SELECT c.step, max(c.id) " OF_THIS_MODEL
 		"AND l.place > coalesce((SELECT a.place FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT "
 		"a.dropped), 0) AND iif(c.kind = 'step', c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN "
 		"mainline h "
@@ -212,7 +212,7 @@ int store_change_is_barred(struct db *db, int64_t epoch, const char *key, const 
 int store_change_creep(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		CHANGE_COLUMNS "WHERE c.id = (SELECT max(c.id) " OF_THIS_DEVICE
+		CHANGE_COLUMNS "WHERE c.id = (SELECT max(c.id) " OF_THIS_MODEL
 			       "AND c.kind = 'creep' AND c.ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM alert t WHERE t.id = "
 			       "c.alert AND t.state IN ('accepted', 'invalid', 'resolved')))",
 		err);
@@ -227,7 +227,7 @@ int store_change_lasting(
 	struct db *db, const struct store_epoch *e, const char *key, int64_t after, struct store_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		CHANGE_COLUMNS "WHERE c.id = (SELECT min(c.id) " OF_THIS_DEVICE
+		CHANGE_COLUMNS "WHERE c.id = (SELECT min(c.id) " OF_THIS_MODEL
 			       "AND c.step > 0 AND c.ended_at IS NULL AND c.id > :after)",
 		err);
 	if (!s)

@@ -50,8 +50,9 @@ int store_epoch_get(struct db *db, int64_t id, struct store_epoch *out, struct f
 int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT e.anchor_sha FROM epoch e JOIN environment v ON v.id = e.environment "
-		"WHERE e.repo = :repo AND e.suite = :suite AND v.device = :device ORDER BY e.id DESC LIMIT 1",
+		"SELECT e.anchor_sha FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model JOIN "
+		"environment v ON v.class = k.id JOIN epoch e ON e.environment = v.id "
+		"WHERE d.id = :device AND e.repo = :repo AND e.suite = :suite ORDER BY k.id = c.id DESC, e.id DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;
@@ -341,18 +342,40 @@ int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, st
 	return result < 0 ? -1 : 0;
 }
 
-int store_epoch_devices(struct db *db, int64_t repo, char (*uuid)[64], int max, struct fw_err *err)
+int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *out, int max, struct fw_err *err)
 {
 	int result, n = 0;
 	struct stmt *s = db_stmt(db,
-		"SELECT DISTINCT d.uuid FROM epoch e JOIN environment v ON v.id = e.environment JOIN device d ON d.id = v.device "
-		"WHERE e.repo = :repo AND d.state = 'ok' LIMIT :limit",
+		"SELECT d.uuid, d.class, d.stands_out <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id <> d.id), "
+		"coalesce((SELECT max(c.finished_at) FROM anchor_time a JOIN epoch e ON e.id = a.epoch JOIN comparison c ON c.id = "
+		"a.comparison WHERE a.device = d.id AND e.repo = :repo), 0) FROM device d WHERE d.state = 'ok' AND EXISTS (SELECT 1 "
+		"FROM environment v JOIN epoch e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id "
+		"LIMIT :limit",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_int(s, ":limit", max);
-	while ((result = stmt_step(s, err)) == 1)
-		row_copy(s, 0, uuid[n++], 64);
+	while ((result = stmt_step(s, err)) == 1) {
+		struct store_epoch_device *d = &out[n++];
+		*d = (struct store_epoch_device){ .class = row_int(s, 1),
+			.stands_out = row_int(s, 2) != 0,
+			.is_alone = row_int(s, 3) != 0,
+			.last_anchor_at = row_int(s, 4) };
+		row_copy(s, 0, d->uuid, sizeof d->uuid);
+	}
 	return result < 0 ? -1 : n;
+}
+
+int store_epoch_of_class(struct db *db, int64_t repo, int64_t class, struct store_epoch *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		EPOCH_COLUMNS "WHERE repo = :repo AND environment IN (SELECT id FROM environment WHERE class = :class) ORDER BY id DESC "
+			      "LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":class", class);
+	return read_epoch(s, out, err);
 }

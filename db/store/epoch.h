@@ -21,7 +21,7 @@ struct store_epoch {
 /** The epoch of a repository in an environment. 1, 0, -1. */
 int store_epoch_find(struct db *db, int64_t repo, int64_t environment, struct store_epoch *out, struct fw_err *err);
 int store_epoch_get(struct db *db, int64_t id, struct store_epoch *out, struct fw_err *err);
-/** Anchor of the newest epoch of a suite on a device; "" where there was none. Shape: sha[65]. */
+/** Anchor of the newest epoch of a suite for a device: of its class, else of another of the same model; "" where there was none. Shape: sha[65]. */
 int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err);
 /** Sets e->id; its first anchor is the one that it has. */
 int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err);
@@ -83,7 +83,14 @@ int store_series(
 /** Commits of the whole epoch that have a point for this cell. */
 int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, struct fw_err *err);
 
-/** Devices in order that have measured a repository. Shape: uuid[max][64]. The count, -1. */
-int store_epoch_devices(struct db *db, int64_t repo, char (*uuid)[64], int max, struct fw_err *err);
+struct store_epoch_device {
+	int64_t class, last_anchor_at; /* when a repository's anchor was last timed on it, 0 never */
+	char uuid[64];
+	bool stands_out, is_alone; /* of its class; in it */
+};
+/** Devices in order of classes that have measured a repository. Shape: out[max]. The count, -1. */
+int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *out, int max, struct fw_err *err);
+/** The newest epoch of a repository that a device of this class measures in. 1, 0, -1. */
+int store_epoch_of_class(struct db *db, int64_t repo, int64_t class, struct store_epoch *out, struct fw_err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "db/sqlite/words.h"
+#include "db/store/device_class.h"
 #include "db/store/event.h"
 
 #define TOOLS_COLUMNS "j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags, j.base_module, j.base_made_by"
@@ -23,7 +24,7 @@
 			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "                        \
 			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                                  \
 				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS \
-					" FROM job j JOIN repo r ON r.id = j.repo "
+					", j.device_class FROM job j JOIN repo r ON r.id = j.repo "
 
 /* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
 #define BRANCH_SERVED "(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch)"
@@ -34,6 +35,12 @@
 	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "                     \
 	"CASE WHEN (SELECT turns FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" BRANCH_SERVED ", 0) "          \
 	"< j.queued_at THEN -j.id ELSE max(j.queued_at, coalesce(" BRANCH_SERVED ", 0)) END, j.id "
+
+#define CLASS_OF_DEVICE "(SELECT class FROM device WHERE uuid = :device_uuid)"
+/* It stands out of its class, and another, which fits, can do the work. */
+#define LEFT_OUT                                                                                                                 \
+	"SELECT 1 FROM device AS odd JOIN device AS other ON other.class = odd.class AND other.state = 'ok' AND "                \
+	"other.stands_out = '' WHERE odd.uuid = :device_uuid AND odd.stands_out <> ''"
 
 #define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
@@ -81,6 +88,7 @@ static void read_job(struct stmt *s, struct store_job *out)
 	row_copy(s, 38, out->target_tools.flags, sizeof out->target_tools.flags);
 	row_copy(s, 39, out->base_tools.module, sizeof out->base_tools.module);
 	row_copy(s, 40, out->base_tools.made_by, sizeof out->base_tools.made_by);
+	out->device_class = row_int(s, 41);
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -124,12 +132,12 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 		"origin, "
 		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
 		"target_name, plan, base_config, target_config, every_cell, base_toolchain, target_toolchain, base_flags, target_flags, "
-		"base_module, base_made_by, queued_at) VALUES (:repo, "
+		"base_module, base_made_by, device_class, queued_at) VALUES (:repo, "
 		":branch, :target, :base, "
 		":base_how, :kind, :suite, :device_kind, :some_cells, "
 		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
 		":base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :base_toolchain, :target_toolchain, "
-		":base_flags, :target_flags, :base_module, :base_made_by, :now)",
+		":base_flags, :target_flags, :base_module, :base_made_by, :device_class, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -147,6 +155,7 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_text(s, ":origin", j->origin);
 	stmt_int(s, ":priority", j->priority);
 	stmt_text(s, ":device_uuid", j->device_uuid);
+	stmt_int_or_null(s, ":device_class", j->device_class);
 	stmt_double(s, ":threshold", j->threshold_pct > 0 ? j->threshold_pct : NAN);
 	stmt_text(s, ":base_provider", j->base_provider);
 	stmt_text(s, ":target_provider", j->target_provider);
@@ -315,11 +324,26 @@ int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err
 	struct stmt *s = db_stmt(db,
 		"SELECT 1 FROM job j JOIN device d ON d.uuid = :device WHERE (j.state IN ('sent', 'building', 'checking', "
 		"'measuring') AND j.device = d.id) OR (j.state = 'queued' AND j.device_uuid IN ('', d.uuid) AND "
-		"j.device_kind IN ('', d.kind)) LIMIT 1",
+		"j.device_kind IN ('', d.kind) AND " STORE_CLASS_FITS("d.class") ") LIMIT 1",
 		err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":device", device_uuid);
+	return stmt_any(s, err);
+}
+
+int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 WHERE EXISTS (SELECT 1 FROM job j WHERE j.state = 'queued' AND j.device_kind IN ('', (SELECT kind FROM "
+		"device_class WHERE id = :class)) AND (j.device_uuid = '' OR j.device_uuid IN (SELECT uuid FROM device WHERE class = "
+		":class)) AND " STORE_CLASS_FITS(":class") ") OR NOT EXISTS (SELECT 1 FROM device d WHERE d.class = :class AND d.state "
+		"= 'ok' AND NOT EXISTS (SELECT 1 FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND "
+		"j.device = d.id))",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":class", device_class);
 	return stmt_any(s, err);
 }
 
@@ -329,7 +353,8 @@ int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid
 	struct stmt *s = db_stmt(db,
 		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " RESOLVED
 		"AND (j.device_kind = '' OR j.device_kind = :device_kind) "
-		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) "
+		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) AND " STORE_CLASS_FITS(CLASS_OF_DEVICE)
+		"AND (j.device_uuid <> '' OR NOT EXISTS (" LEFT_OUT ")) "
 		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1",
 		err);
 	if (!s)
@@ -348,6 +373,8 @@ int store_job_nth(
 		"WHERE j.state = 'queued' AND " RESOLVED "AND (j.device_kind = '' OR j.device_kind = :device_kind) "
 		"AND (j.device_uuid = '' OR j.device_uuid IN "
 		"(SELECT uuid FROM device WHERE worker = :worker AND state = 'ok')) "
+		"AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device mine WHERE mine.worker = :worker AND mine.state = 'ok' AND "
+		STORE_CLASS_FITS("mine.class") ")) "
 		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1 OFFSET :n",
 		err);
 	if (!s)

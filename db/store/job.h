@@ -28,6 +28,7 @@ struct store_job {
 	char peers[512];                             /* that the base's manifest names, as core/suite/peers.h writes them */
 	char cells_glob[STORE_JOB_CELLS_SIZE];       /* globs separated by spaces; "" all cells */
 	char device_uuid[64];                        /* wanted device; "" any */
+	int64_t device_class;                        /* wanted class; 0 any */
 	double threshold_pct;                        /* in place of the suite's; not above 0: the suite's */
 	int64_t change_point;                        /* that asked for it; 0 none */
 	int64_t plan; /* first job of those that were asked for together; 0: this suite alone was */
@@ -62,7 +63,8 @@ int store_job_covers(struct db *db, const struct store_job *like, const char *su
 /**
  * The next queued job to run, its base and suite resolved: higher priority first, then the repository that was served longest ago; of its
  * branches by turns the one that waits longest since it came or was served, and the one that came last.
- * Jobs that ask for another kind of device, or for another device, are passed over, and those of repositories in `held`, a JSON array of ids.
+ * Jobs that ask for another kind of device, another class or another device are passed over, also those that do not ask for this one by
+ * name while it stands out of its class, and those of repositories in `held`, a JSON array of ids.
  * 1 found, 0 none, -1.
  */
 int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
@@ -75,6 +77,8 @@ int store_job_nth(
 	struct db *db, enum device_kind kind, const char *worker, const char *held, int n, char host[64], struct fw_err *err);
 /** Whether a job runs on this device, or waits and may run on it. What waits for another device alone does not count. 1, 0, -1. */
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
+/** Whether no device of a class is idle: each has a job, or one waits that they may run. 1, 0, -1. */
+int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *err);
 /** The oldest queued job above `after_id` whose base or suite is not resolved yet. 1, 0, -1. */
 int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err);
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,

@@ -19,17 +19,17 @@ enum { NEWEST_OF_BRANCH = 32 };
 int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_peer_target_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT id, environment, target_sha, module_sha, suite, uuid, kind, peers FROM ("
-		"SELECT c.id, c.environment, c.target_sha, b.module_sha, b.state, j.suite, d.uuid, d.kind, d.state AS "
-		"device, " WORDS_TEXT("job_peer", "job",
+		"SELECT id, environment, target_sha, module_sha, suite, class, kind, peers FROM ("
+		"SELECT c.id, c.environment, c.target_sha, b.module_sha, b.state, j.suite, e.class, k.kind, " WORDS_TEXT("job_peer", "job",
 			"j.id") " AS peers, "
-				"row_number() OVER (PARTITION BY j.suite, d.id ORDER BY c.id DESC) AS age FROM "
+				"row_number() OVER (PARTITION BY j.suite, e.class ORDER BY c.id DESC) AS age FROM "
 				"(SELECT id FROM comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT "
 				":newest) n "
 				"JOIN comparison c ON c.id = n.id AND c.kind IN ('change', 'selfcheck') JOIN job j ON j.id = "
 				"c.job AND " IS_WHOLE
-				"JOIN environment e ON e.id = c.environment JOIN device d ON d.id = e.device "
-				"LEFT JOIN build b ON b.id = c.target_build) t WHERE age = 1 AND device = 'ok' AND state = 'ok' "
+				"JOIN environment e ON e.id = c.environment JOIN device_class k ON k.id = e.class "
+				"LEFT JOIN build b ON b.id = c.target_build) t WHERE age = 1 AND EXISTS (SELECT 1 FROM device d WHERE "
+				"d.class = t.class AND d.state = 'ok') AND state = 'ok' "
 				"AND module_sha "
 				"<> '' "
 				"AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
@@ -46,7 +46,7 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 				  .target_sha = row_text(s, 2),
 				  .module_sha = row_text(s, 3),
 				  .suite = row_text(s, 4),
-				  .device_uuid = row_text(s, 5),
+				  .device_class = row_int(s, 5),
 				  .device_kind = row_text(s, 6),
 				  .peers = row_text(s, 7) });
 	return result;
@@ -57,7 +57,7 @@ int store_peer_known(
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT EXISTS (SELECT 1 FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.kind = 'peer' AND "
-		"j.base_provider = :provider AND j.suite = :suite AND j.device_uuid = :device AND " IS_YARDSTICK ") OR EXISTS "
+		"j.base_provider = :provider AND j.suite = :suite AND j.device_class = :class AND " IS_YARDSTICK ") OR EXISTS "
 		"(SELECT 1 FROM comparison c JOIN job j ON j.id = c.job AND " IS_YARDSTICK
 		"JOIN build b ON b.id = c.target_build "
 		"WHERE c.kind = 'peer' AND c.repo = :repo AND c.environment = :environment AND j.base_provider = :provider AND "
@@ -69,7 +69,7 @@ int store_peer_known(
 	stmt_text(s, ":target", target->target_sha);
 	stmt_text(s, ":provider", provider);
 	stmt_text(s, ":suite", target->suite);
-	stmt_text(s, ":device", target->device_uuid);
+	stmt_int(s, ":class", target->device_class);
 	stmt_int(s, ":environment", target->environment);
 	stmt_text(s, ":module", target->module_sha);
 	int64_t known;
@@ -210,7 +210,7 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 		"c.id DESC) = 1, (SELECT count(*) FROM cell x WHERE x.comparison = c.id AND x.m IS NOT NULL), "
 		"(SELECT avg(x.m) FROM cell x WHERE x.comparison = c.id) "
 		"FROM comparison c JOIN repo r ON r.id = c.repo JOIN job j ON j.id = c.job AND " IS_YARDSTICK
-		"JOIN environment e ON e.id = c.environment JOIN device d ON d.id = e.device "
+		"JOIN device d ON d.id = c.device "
 		"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "
 		"WHERE c.kind = 'peer' AND (:repo = '' OR r.name = :repo) AND (:device = '' OR d.uuid = :device) "
 		"ORDER BY 14 DESC, c.id DESC LIMIT :limit",

@@ -12,10 +12,10 @@
 
 /* ---- what is to be measured -------------------------------------------------------------------------------------------- */
 
-/** The newest whole comparison of a branch with one suite on one device that can run. Texts are valid inside the callback. */
+/** The newest whole comparison of a branch with one suite on one class of devices of which one can run. Texts are valid inside the callback. */
 struct store_peer_target {
-	int64_t comparison, environment;
-	const char *target_sha, *module_sha, *suite, *device_uuid, *device_kind;
+	int64_t comparison, environment, device_class;
+	const char *target_sha, *module_sha, *suite, *device_kind;
 	const char *peers; /* that its base's manifest named */
 };
 typedef void store_peer_target_fn(void *arg, const struct store_peer_target *row);
@@ -23,7 +23,7 @@ typedef void store_peer_target_fn(void *arg, const struct store_peer_target *row
 int store_peer_targets(
 	struct db *db, int64_t repo, const char *branch, store_peer_target_fn *each, void *arg, struct fw_err *err);
 
-/** Whether this commit was asked to be measured beside `provider` on this device, or its module was in this environment. 1, 0, -1. */
+/** Whether this commit was asked to be measured beside `provider` on this class, or its module was in this environment. 1, 0, -1. */
 int store_peer_known(
 	struct db *db, int64_t repo, const struct store_peer_target *target, const char *provider, struct fw_err *err);
 

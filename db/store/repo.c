@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/jsonw.h"
+#include "db/store/device_class.h"
 
 /* ---- repositories ---------------------------------------------------------------------------------------------------- */
 
@@ -238,6 +239,9 @@ int store_suite_put(struct db *db, const char *sha, const char *name, const char
 
 int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, int64_t *id, struct fw_err *err)
 {
+	int64_t class;
+	if (store_class_put(db, d, &class, err) != 0)
+		return -1;
 	struct buf info;
 	buf_init(&info, 4096);
 	struct jsonw j;
@@ -252,10 +256,11 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	jsonw_kv_double(&j, "peak_gb_s", d->peak_gb_s);
 	jsonw_object_end(&j);
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, info, seen_at) "
-		"VALUES (:uuid, :kind, :name, :driver, :toolkit, :cudnn, :info, :now) "
+		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, class, info, seen_at) "
+		"VALUES (:uuid, :kind, :name, :driver, :toolkit, :cudnn, :class, :info, :now) "
 		"ON CONFLICT (uuid) DO UPDATE SET kind = excluded.kind, name = excluded.name, driver = excluded.driver, "
-		"toolkit = excluded.toolkit, cudnn = excluded.cudnn, info = excluded.info, seen_at = excluded.seen_at, "
+		"toolkit = excluded.toolkit, cudnn = excluded.cudnn, class = excluded.class, "
+		"stands_out = iif(class = excluded.class, stands_out, ''), info = excluded.info, seen_at = excluded.seen_at, "
 		"state = CASE state WHEN 'absent' THEN 'ok' ELSE state END, "
 		"state_why = CASE state WHEN 'absent' THEN '' ELSE state_why END RETURNING id",
 		err);
@@ -267,6 +272,7 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 		stmt_text(s, ":driver", d->driver);
 		stmt_text(s, ":toolkit", d->toolkit);
 		stmt_text(s, ":cudnn", d->cudnn);
+		stmt_int(s, ":class", class);
 		stmt_text(s, ":info", info.data);
 		stmt_int(s, ":now", now_ms);
 		if (stmt_step(s, err) == 1) {
@@ -361,35 +367,35 @@ int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicest
 }
 
 static void environment_hash(
-	const struct msg_device *d, const char *suite_sha, const char *timing, const char *isolation, char hex[HASH_HEX])
+	int64_t class, const struct msg_device *d, const char *suite_sha, const char *timing, const char *isolation, char hex[HASH_HEX])
 {
 	struct buf text; /* one field a line; none of them holds a line end */
 	buf_init(&text, 1 << 16);
-	buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n", d->uuid, d->driver, d->toolkit, suite_sha, timing, isolation,
-		d->power_limit_w);
-	if (d->cudnn[0]) /* environments that were known before it was asked for keep their hash where there is none */
-		buf_printf(&text, "cudnn %s\n", d->cudnn);
+	buf_printf(&text, "%lld\n%s\n%s\n%s\n%s\n", (long long)class, d->cudnn, suite_sha, timing, isolation);
 	hash_hex(text.data, text.len, hex);
 	buf_fini(&text);
 }
 
-int store_environment_put(struct db *db, int64_t device, const struct msg_device *d, const char *suite_sha, const char *timing,
+int store_environment_put(struct db *db, const struct msg_device *d, const char *suite_sha, const char *timing,
 	const char *isolation, int64_t now_ms, int64_t *id, bool *is_new, struct fw_err *err)
 {
 	char hash[HASH_HEX];
-	environment_hash(d, suite_sha, timing, isolation, hash);
+	int64_t class;
+	if (store_class_put(db, d, &class, err) != 0)
+		return -1;
+	environment_hash(class, d, suite_sha, timing, isolation, hash);
 	int found = id_by_text(db_stmt(db, "SELECT id FROM environment WHERE hash = :hash", err), ":hash", hash, id, err);
 	*is_new = found == 0;
 	if (found)
 		return found < 0 ? -1 : 0;
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO environment (device, hash, driver, toolkit, cudnn, suite_sha, timing, power_limit_w, isolation, "
+		"INSERT INTO environment (class, hash, driver, toolkit, cudnn, suite_sha, timing, power_limit_w, isolation, "
 		"first_at) "
-		"VALUES (:device, :hash, :driver, :toolkit, :cudnn, :suite_sha, :timing, :power, :isolation, :now)",
+		"VALUES (:class, :hash, :driver, :toolkit, :cudnn, :suite_sha, :timing, :power, :isolation, :now)",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":device", device);
+	stmt_int(s, ":class", class);
 	stmt_text(s, ":hash", hash);
 	stmt_text(s, ":driver", d->driver);
 	stmt_text(s, ":toolkit", d->toolkit);
@@ -426,14 +432,4 @@ int store_repo_upstream_branch(struct db *db, int64_t repo, char *branch, struct
 		return -1;
 	stmt_int(s, ":repo", repo);
 	return stmt_first_text(s, branch, 1024, err) < 0 ? -1 : 0;
-}
-
-int store_environment_device(struct db *db, int64_t environment, char *uuid, struct fw_err *err)
-{
-	struct stmt *s =
-		db_stmt(db, "SELECT d.uuid FROM environment e JOIN device d ON d.id = e.device WHERE e.id = :environment", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":environment", environment);
-	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
 }

@@ -54,15 +54,13 @@ int store_device_state(
 	struct db *db, int64_t device, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err);
 /** Row and state of a device by uuid. ERR_NOT_FOUND. */
 int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicestate *state, struct fw_err *err);
-/** The epoch's row, made when new (`is_new` set). Its hash covers every argument. */
-int store_environment_put(struct db *db, int64_t device, const struct msg_device *d, const char *suite_sha, const char *timing,
+/** The row, made when new (`is_new` set): of the device's class, and all that else has to stay equal. */
+int store_environment_put(struct db *db, const struct msg_device *d, const char *suite_sha, const char *timing,
 	const char *isolation, int64_t now_ms, int64_t *id, bool *is_new, struct fw_err *err);
 
 /** Upstream branch of a repository as the configuration writes it. ERR_NOT_FOUND. */
 int store_repo_upstream(struct db *db, int64_t repo, char *upstream, size_t size, struct fw_err *err);
 /** The same as jobs name it; "" there is no such repository. Shape: branch[1024]. */
 int store_repo_upstream_branch(struct db *db, int64_t repo, char *branch, struct fw_err *err);
-/** Device of an environment. Shape: uuid[64]. */
-int store_environment_device(struct db *db, int64_t environment, char *uuid, struct fw_err *err);
 
 #endif

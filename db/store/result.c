@@ -87,8 +87,8 @@ int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO comparison (job, repo, branch, kind, base_sha, base_how, target_sha, base_build, target_build, "
 		"suite, rule, "
-		"environment, identical_by, verdict, gpu_s, wall_s, finished_at) VALUES (:job, :repo, :branch, :kind, :base, "
-		":base_how, :target, :base_build, :target_build, :suite, :rule, :environment, :identical_by, :verdict, :gpu_s, "
+		"environment, device, identical_by, verdict, gpu_s, wall_s, finished_at) VALUES (:job, :repo, :branch, :kind, :base, "
+		":base_how, :target, :base_build, :target_build, :suite, :rule, :environment, :device, :identical_by, :verdict, :gpu_s, "
 		":wall_s, :finished_at)",
 		err);
 	if (!s)
@@ -105,6 +105,7 @@ int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw
 	stmt_int(s, ":suite", c->suite);
 	stmt_text(s, ":rule", c->rule_json);
 	stmt_int_or_null(s, ":environment", c->environment);
+	stmt_int_or_null(s, ":device", c->device);
 	stmt_text(s, ":identical_by", c->identical_by);
 	stmt_text(s, ":verdict", verdict_name(c->verdict));
 	stmt_double(s, ":gpu_s", c->gpu_s);
@@ -152,7 +153,7 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 	struct stmt *s = db_stmt(db,
 		"SELECT id, job, repo, base_build, target_build, suite, environment, branch, kind, base_sha, base_how, "
 		"target_sha, "
-		"identical_by, verdict, gpu_s, wall_s, finished_at, rule FROM comparison WHERE id = :id",
+		"identical_by, verdict, gpu_s, wall_s, finished_at, rule, device FROM comparison WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
@@ -169,6 +170,7 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 		.target_build = row_int(s, 4),
 		.suite = row_int(s, 5),
 		.environment = row_int(s, 6),
+		.device = row_int(s, 18),
 		.verdict = verdict_from_name(row_text(s, 13)),
 		.gpu_s = row_double(s, 14),
 		.wall_s = row_double(s, 15),
@@ -254,7 +256,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	if (insert_form(db, c, err) != 0)
 		return -1;
 	struct stmt *s = db_stmt(db,
-		CELL_INSERT "FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison", err);
+		CELL_INSERT "FROM comparison p WHERE p.id = :comparison", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", c->comparison);

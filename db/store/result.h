@@ -13,7 +13,7 @@
 #include "db/sqlite/db.h"
 
 struct store_comparison {
-	int64_t id, job, repo, base_build, target_build, suite, environment; /* 0: none */
+	int64_t id, job, repo, base_build, target_build, suite, environment, device; /* 0: none; device: the first of several */
 	enum jobkind kind;
 	char branch[1024], base_sha[65], base_how[16], target_sha[65], identical_by[8];
 	const char *rule_json;

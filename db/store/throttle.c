@@ -3,18 +3,16 @@
 
 #include "core/protocol/guard.h"
 
-int store_throttle_add(struct db *db, int64_t environment, const char *reason, double seconds, struct fw_err *err)
+int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO device_throttle (device, reason, seconds) SELECT device, :reason, :seconds FROM environment WHERE "
-		"id = "
-		":environment ON CONFLICT (device, reason) DO UPDATE SET seconds = seconds + excluded.seconds",
+		"INSERT INTO device_throttle (device, reason, seconds) VALUES (:device, :reason, :seconds) ON CONFLICT (device, reason) DO UPDATE SET seconds = seconds + excluded.seconds",
 		err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":reason", reason);
 	stmt_double(s, ":seconds", seconds);
-	stmt_int(s, ":environment", environment);
+	stmt_int(s, ":device", device);
 	return stmt_run(s, err);
 }
 

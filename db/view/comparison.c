@@ -91,7 +91,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 	"k.decided_pct, coalesce(k.key, ''), coalesce(m.author, '') "                                                            \
 	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
 	"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "                                                    \
-	"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device "                                 \
+	"LEFT JOIN device d ON d.id = c.device "                                                                               \
 	"LEFT JOIN cell k ON k.id = CASE c.verdict WHEN 'improvement' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id "  \
 	"AND b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) END "
 #define NEWEST "c.id < :before ORDER BY c.id DESC LIMIT :limit"
@@ -394,7 +394,7 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 		"SELECT e.id, e.first_at, e.hash, d.uuid, d.kind, d.name, e.driver, e.toolkit, e.timing, e.isolation, "
 		"e.suite_sha, "
 		"e.power_limit_w, e.cudnn FROM comparison c JOIN environment e ON e.id = c.environment JOIN device d ON d.id = "
-		"e.device "
+		"c.device "
 		"WHERE c.id = :comparison",
 		err);
 	if (!s)

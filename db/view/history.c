@@ -17,6 +17,10 @@
 #define SOME   "AND (:device = 0 OR device = :device) AND finished_at >= :since AND finished_at < :until "
 #define NEWEST "ORDER BY comparison DESC LIMIT :limit"
 
+/* Classes of the device's model: what it is now, was before a new driver, and what others of its kind are. */
+#define MODEL_OF_DEVICE                                                                                                          \
+	"(SELECT k.id FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model WHERE d.id = :device)"
+
 /** The uuid of a device, remembered over the rows of one answer, since a history rarely has more than one. */
 struct device_name {
 	int64_t id;
@@ -174,11 +178,10 @@ static int bind_scope(struct db *db, struct stmt *s, const struct view_scope *of
 int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT e.id, e.started_at, e.suite, e.anchor_sha, d.uuid, v.driver, v.toolkit, v.isolation, e.held_mhz, "
-		"v.power_limit_w, e.first_sha, v.cudnn FROM epoch e JOIN environment v ON v.id = e.environment JOIN device d ON "
-		"d.id = "
-		"v.device "
-		"WHERE e.repo = :repo AND (:device = 0 OR v.device = :device) AND "
+		"SELECT e.id, e.started_at, e.suite, e.anchor_sha, c.model, v.driver, v.toolkit, v.isolation, e.held_mhz, "
+		"v.power_limit_w, e.first_sha, v.cudnn, v.class FROM epoch e JOIN environment v ON v.id = e.environment JOIN device_class c ON "
+		"c.id = v.class "
+		"WHERE e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND "
 		"EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = e.id AND r.key = :key) ORDER BY e.id",
 		err);
 	int result = bind_scope(db, s, of, err);
@@ -187,14 +190,15 @@ int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each,
 				  .started_at = row_int(s, 1),
 				  .suite = row_text(s, 2),
 				  .anchor = row_text(s, 3),
-				  .device = row_text(s, 4),
+				  .model = row_text(s, 4),
 				  .driver = row_text(s, 5),
 				  .toolkit = row_text(s, 6),
 				  .isolation = row_text(s, 7),
 				  .held_mhz = row_double(s, 8),
 				  .power_limit_w = row_double(s, 9),
 				  .first_anchor = row_text(s, 10),
-				  .cudnn = row_text(s, 11) });
+				  .cudnn = row_text(s, 11),
+				  .class = row_int(s, 12) });
 	return result;
 }
 
@@ -204,7 +208,7 @@ int view_changes(struct db *db, const struct view_scope *of, view_change_fn *eac
 		"SELECT c.id, c.epoch, c.comparison, c.found_at, c.decided_at, c.kind, c.origin, c.state, c.before_sha, "
 		"c.commit_sha, c.step, c.ended_at, c.alert FROM epoch e JOIN environment v ON v.id = e.environment "
 		"JOIN change_point c ON c.epoch = e.id AND c.key = :key "
-		"WHERE e.repo = :repo AND (:device = 0 OR v.device = :device) AND c.state <> 'dropped' ORDER BY c.id",
+		"WHERE e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND c.state <> 'dropped' ORDER BY c.id",
 		err);
 	int result = bind_scope(db, s, of, err);
 	while (result == 1 && (result = stmt_step(s, err)) == 1)

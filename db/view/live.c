@@ -223,8 +223,8 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 	struct stmt *s = db_stmt(db,
 		"SELECT d.id, d.seen_at, d.uuid, d.kind, d.name, d.state, d.state_why, d.driver, d.toolkit, d.info, d.cudnn, "
 		"(SELECT j.id FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND j.device = d.id "
-		"LIMIT 1) "
-		"FROM device d ORDER BY d.kind, d.name, d.uuid",
+		"LIMIT 1), d.class, c.model, d.stands_out "
+		"FROM device d JOIN device_class c ON c.id = d.class ORDER BY d.kind, d.name, d.uuid",
 		err);
 	if (!s)
 		return -1;
@@ -241,7 +241,10 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 				  .toolkit = row_text(s, 8),
 				  .info_json = row_text(s, 9),
 				  .cudnn = row_text(s, 10),
-				  .job = row_int(s, 11) });
+				  .job = row_int(s, 11),
+				  .class = row_int(s, 12),
+				  .model = row_text(s, 13),
+				  .stands_out = row_text(s, 14) });
 	return result;
 }
 

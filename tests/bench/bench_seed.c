@@ -112,6 +112,7 @@ static void add_comparison(struct world *w, int64_t n)
 	struct store_comparison c = { .repo = w->repo,
 		.suite = w->suite_id,
 		.environment = w->environment,
+		.device = w->device,
 		.branch = "main",
 		.kind = JOBKIND_CHANGE,
 		.base_how = "last-judged",
@@ -216,7 +217,7 @@ static void read_suite(struct world *w, const char *path)
 	bool is_new;
 	must(store_device_put(w->db, &device, clock_utc_ms(), &w->device, &err));
 	must(store_environment_put(
-		w->db, w->device, &device, sha, "bench", "none", clock_utc_ms(), &w->environment, &is_new, &err));
+		w->db, &device, sha, "bench", "none", clock_utc_ms(), &w->environment, &is_new, &err));
 	struct store_epoch epoch = { .repo = w->repo, .environment = w->environment, .suite = "ffa", .held_mhz = 1650 };
 	sha_of(1, epoch.anchor_sha);
 	must(store_epoch_insert(w->db, &epoch, &err));

@@ -111,6 +111,7 @@ static void interrupted_job_is_queued_once(void **state)
 			.repo = f->repo,
 			.suite = f->suite,
 			.environment = f->environment,
+			.device = f->device,
 			.kind = JOBKIND_CHANGE,
 			.rule_json = "{}",
 			.verdict = VERDICT_UNCHANGED };

@@ -49,6 +49,7 @@ static int64_t put(struct fixture *f, struct ask a)
 		.repo = f->repo,
 		.suite = suite,
 		.environment = f->environment,
+		.device = f->device,
 		.rule_json = "{}",
 		.verdict = a.verdict,
 		.finished_at = 1000 + j.id };

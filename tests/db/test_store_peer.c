@@ -63,7 +63,7 @@ static int64_t beside(struct fixture *f, unsigned target, const char *provider, 
 	int64_t id = compared(f, "", target, module, module, times);
 	run(f, "UPDATE comparison SET kind = 'peer' WHERE id = :id AND :text = '' AND :n = 0", id, "", 0);
 	run(f,
-		"UPDATE job SET kind = 'peer', base_provider = :text, device_uuid = 'sim-0', suite = 'ffa' WHERE id = "
+		"UPDATE job SET kind = 'peer', base_provider = :text, device_class = 1, suite = 'ffa' WHERE id = "
 		"(SELECT job FROM comparison WHERE id = :id) AND :n = 0",
 		id, provider, 0);
 	return id;
@@ -114,7 +114,7 @@ static void it_is_asked_for_once(void **state)
 	snprintf(sha, sizeof sha, "%s", fixture_sha(0xb2));
 	snprintf(other, sizeof other, "%s", fixture_sha(0xb9));
 	struct store_peer_target t = {
-		.environment = f->environment, .target_sha = sha, .module_sha = "m2", .suite = "ffa", .device_uuid = "sim-0"
+		.environment = f->environment, .target_sha = sha, .module_sha = "m2", .suite = "ffa", .device_class = 1
 	};
 	assert_int_equal(store_peer_known(f->db, f->repo, &t, "naive", &err), 0);
 	beside(f, 0xb2, "naive", "m2", 1.1);

@@ -136,7 +136,7 @@ static void devices_keep_their_pause(void **state)
 static int64_t epoch(struct fixture *f, const struct msg_device *d, const char *suite, const char *isolation, bool *is_new)
 {
 	int64_t id;
-	ok(store_environment_put(f->db, f->device, d, suite, "pairs", isolation, 1, &id, is_new, &err));
+	ok(store_environment_put(f->db, d, suite, "pairs", isolation, 1, &id, is_new, &err));
 	return id;
 }
 

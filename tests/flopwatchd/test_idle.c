@@ -11,18 +11,13 @@ enum { EVERY_MS = 60000 };
 static struct config *config;
 static struct txn txn;
 
-/** A second device that this repository was measured on; `ground` knows the first, sim-0. Returns its row. */
+/** A second device of the class that this repository was measured on; `ground` knows the first, sim-0. Returns its row. */
 static int64_t other_device(struct fixture *f)
 {
 	struct msg_device d = fixture_device();
-	struct store_epoch e = { .repo = f->repo, .suite = "ffa", .started_at = 1 };
 	int64_t id;
-	bool is_new;
 	snprintf(d.uuid, sizeof d.uuid, "sim-1");
 	ok(store_device_put(f->db, &d, 1000, &id, &err));
-	ok(store_environment_put(f->db, id, &d, "5a17e", "pairs", "none", 1000, &e.environment, &is_new, &err));
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
-	ok(store_epoch_insert(f->db, &e, &err));
 	return id;
 }
 
@@ -80,7 +75,7 @@ static int64_t jobs_for(struct fixture *f, const char *uuid, const char *state)
 
 static void finish(struct fixture *f, const char *uuid)
 {
-	struct stmt *s = db_stmt(f->db, "UPDATE job SET state = 'done' WHERE device_uuid = :uuid", &err);
+	struct stmt *s = db_stmt(f->db, "UPDATE job SET state = 'done' WHERE device_uuid = :uuid OR device_class > 0", &err);
 	ok(db_begin(f->db, &err));
 	stmt_text(s, ":uuid", uuid);
 	ok(stmt_run(s, &err));
@@ -90,12 +85,12 @@ static void finish(struct fixture *f, const char *uuid)
 static void every_device_in_its_time(void **state)
 {
 	struct fixture *f = *state;
-	assert_int_equal(look(1000), 2);
+	assert_int_equal(look(1000), 4); /* each the anchor, to be held against its class, and itself */
 	assert_int_equal(look(2000), 0); /* they wait */
 	finish(f, "sim-0");
 	finish(f, "sim-1");
 	assert_int_equal(look(1000 + EVERY_MS - 1), 0);
-	assert_int_equal(look(1000 + EVERY_MS), 2);
+	assert_int_equal(look(1000 + EVERY_MS), 4);
 	config->calibrate_idle = false;
 	finish(f, "sim-0");
 	assert_int_equal(look(1000 + 9 * EVERY_MS), 0);
@@ -105,10 +100,10 @@ static void every_device_in_its_time(void **state)
 static void a_device_that_left_holds_nobody_up(void **state)
 {
 	struct fixture *f = *state;
-	assert_int_equal(look(1000), 2);
+	assert_int_equal(look(1000), 4);
 	for (int i = 1; i <= 3; i++) {
 		finish(f, "sim-0");
-		assert_int_equal(look(1000 + i * EVERY_MS), 1);
+		assert_int_equal(look(1000 + i * EVERY_MS), 2);
 	}
 	assert_int_equal(jobs_for(f, "sim-0", "done"), 3);
 	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
@@ -124,7 +119,7 @@ static void work_goes_first(void **state)
 	ok(db_begin(f->db, &err));
 	ok(store_job_send(f->db, anybody, f->device, "nonce", 1500, &err));
 	ok(db_commit(f->db, &err));
-	assert_int_equal(look(2000), 1); /* now only one of them has something to do */
+	assert_int_equal(look(2000), 2); /* now only one of them has something to do */
 	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
 }
 
@@ -134,8 +129,20 @@ static void paused_devices_are_left_alone(void **state)
 	ok(db_begin(f->db, &err));
 	ok(store_device_state(f->db, f->device, DEVICESTATE_PAUSED, "by hand", 1, &err));
 	ok(db_commit(f->db, &err));
-	assert_int_equal(look(1000), 1);
+	assert_int_equal(look(1000), 2);
 	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
+}
+
+/* It is left out of everything else, so this is how it shows that it fits again. */
+static void who_stands_out_is_looked_at_although_nobody_asked(void **state)
+{
+	struct fixture *f = *state;
+	config->calibrate_idle = false;
+	assert_int_equal(look(1000), 0);
+	ok(db_script(f->db, "UPDATE device SET stands_out = 'slow' WHERE uuid = 'sim-1'", &err));
+	assert_int_equal(look(1000), 2);
+	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE kind = 'anchor' AND device_uuid = 'sim-1'"), 1);
 }
 
 /** A comparison of main on sim-0, whose base names peers. */
@@ -194,6 +201,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_device_that_left_holds_nobody_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(work_goes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(paused_devices_are_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_stands_out_is_looked_at_although_nobody_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(peers_are_asked_for_once_and_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_configuration_knows_better, setup, teardown),
 	};

@@ -100,7 +100,7 @@ static inline void fixture_ground(struct fixture *f)
 	ok(store_repo_put(f->db, "kernels", "/srv/git/kernels.git", true, "main", &f->repo, &err));
 	ok(store_device_put(f->db, &d, 1000, &f->device, &err));
 	ok(store_suite_put(f->db, "5a17e", "ffa", "suite: ffa\n", 11, "installed", &f->suite, &err));
-	ok(store_environment_put(f->db, f->device, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
+	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
 	ok(db_commit(f->db, &err));
 }
 
@@ -134,6 +134,7 @@ static inline int64_t fixture_comparison(
 		.repo = f->repo,
 		.suite = f->suite,
 		.environment = f->environment,
+		.device = f->device,
 		.kind = JOBKIND_CHANGE,
 		.base_how = "merge-base",
 		.rule_json = "{}",

@@ -102,6 +102,7 @@ static void fill(struct run *run, const char *text)
 	struct store_comparison c = { .repo = f->repo,
 		.suite = f->suite,
 		.environment = f->environment,
+		.device = f->device,
 		.kind = JOBKIND_CHANGE,
 		.base_how = "merge-base",
 		.rule_json = "{}",

@@ -14,7 +14,8 @@ static void cell_row(void *arg, const struct view_calibration *row)
 	jsonw_object(j);
 	jsonw_kv_string(j, "repo", row->repo);
 	jsonw_kv_string(j, "suite", row->suite);
-	jsonw_kv_string(j, "device", row->device);
+	jsonw_kv_int(j, "class", row->class);
+	jsonw_kv_string(j, "model", row->model);
 	jsonw_kv_string(j, "cell", row->cell);
 	jsonw_kv_int(j, "comparisons", row->comparisons);
 	jsonw_kv_int(j, "alarms", row->alarms);

@@ -49,6 +49,9 @@ static void device_row(void *arg, const struct view_device *row)
 	jsonw_kv_string(j, "name", row->name);
 	jsonw_kv_string(j, "state", devicestate_name(row->state));
 	answer_text(j, "state_why", row->state_why);
+	jsonw_kv_int(j, "class", row->class);
+	jsonw_kv_string(j, "model", row->model);
+	answer_text(j, "stands_out", row->stands_out);
 	answer_text(j, "driver", row->driver);
 	answer_text(j, "toolkit", row->toolkit);
 	answer_text(j, "cudnn", row->cudnn);

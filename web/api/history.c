@@ -51,7 +51,8 @@ static void epoch_row(void *arg, const struct view_epoch *row)
 	jsonw_kv_string(j, "suite", row->suite);
 	jsonw_kv_string(j, "anchor", row->anchor);
 	jsonw_kv_string(j, "first_anchor", row->first_anchor);
-	jsonw_kv_string(j, "device", row->device);
+	jsonw_kv_int(j, "class", row->class);
+	jsonw_kv_string(j, "model", row->model);
 	answer_text(j, "driver", row->driver);
 	answer_text(j, "toolkit", row->toolkit);
 	answer_text(j, "cudnn", row->cudnn);

@@ -165,6 +165,11 @@ static void aa_alarms(void *arg, const struct view_device *row)
 	aa_row(arg, row, "aa_alarms_total", true);
 }
 
+static void apart_row(void *arg, const struct view_device *row)
+{
+	sample(arg, "device_stands_out", "device", row->uuid, *row->stands_out != 0);
+}
+
 static void throttle_row(void *arg, const char *device_uuid, const char *reason, double seconds)
 {
 	struct metrics *m = arg;
@@ -184,6 +189,9 @@ static int write_devices(struct metrics *m)
 	family(m, "gpu_throttle_seconds_total", "counter",
 		"Device time of timed calls while the driver gave this reason for lower clocks, before or after them.");
 	if (view_throttle(m->db, throttle_row, m, m->err) != 0)
+		return -1;
+	family(m, "device_stands_out", "gauge", "Whether the device does not fit its class and is left out.");
+	if (view_devices(m->db, apart_row, m, m->err) != 0)
 		return -1;
 	/* the false-alarm rate is measured, not claimed */
 	family(m, "aa_comparisons_total", "counter", "Comparisons of equal builds.");

@@ -134,6 +134,11 @@ static void device_card(void *arg, const struct view_device *row)
 		emit_text(out, row->state_why);
 		emit_raw(out, "</p>");
 	}
+	if (*row->stands_out) {
+		emit_raw(out, "<p class=\"banner warn\">It stands out of its class and is left out until it fits again: ");
+		emit_text(out, row->stands_out);
+		emit_raw(out, ".</p>");
+	}
 	emit_raw(out, "<dl class=facts><dt>Works on</dt><dd>");
 	if (row->job)
 		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
@@ -143,7 +148,9 @@ static void device_card(void *arg, const struct view_device *row)
 	layout_time(out, row->seen_at);
 	emit_raw(out, " (");
 	layout_duration(out, (double)(clock_utc_ms() - row->seen_at) / 1000);
-	emit_raw(out, " ago)</dd><dt>Driver</dt><dd>");
+	emit_rawf(out, " ago)</dd><dt>Class</dt><dd>%lld: ", (long long)row->class);
+	emit_text(out, row->model);
+	emit_raw(out, "</dd><dt>Driver</dt><dd>");
 	emit_text(out, *row->driver ? row->driver : "\u2013");
 	emit_raw(out, "</dd><dt>Toolkit</dt><dd>");
 	emit_text(out, *row->toolkit ? row->toolkit : "\u2013");
@@ -185,7 +192,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	emit_raw(out, "</th><td class=x>");
 	emit_text(out, row->repo);
 	emit_raw(out, "</td><td class=x>");
-	emit_text(out, row->device_name);
+	emit_text(out, row->model);
 	emit_rawf(out, "</td><td class=\"n x\">%d</td><td class=\"n x\">%d</td><td class=\"n w\">%d</td><td class=n>",
 		row->comparisons, row->alarms, row->launches);
 	percent(out, row->tau0_pct);

@@ -35,7 +35,7 @@ struct history {
 	struct chart_point point[CHART_LINES_MAX][CHART_POINTS_MAX];
 	struct chart chart;
 	const struct metric *metric;
-	char device[64]; /* of the newest environment */
+	int64_t class; /* of the newest environment */
 	double held_mhz;
 	double scale; /* of the metric's field: 1, or what makes it a share of peak; NAN unknown */
 	bool flops;   /* of its calls are known */
@@ -214,21 +214,16 @@ static int add_marks(struct site *site, struct history *h, const struct asked *a
 		       : 0;
 }
 
-struct peak {
-	struct history *h;
-	const char *uuid;
-};
-
-/* Held figures of a device as a share of its peak; the clock is that of the newest environment. */
+/* Held figures of a class as a share of its peak; the clock is that of the newest environment. */
 static void take_device(void *arg, const struct view_device *row)
 {
-	struct peak *p = arg;
-	if (strcmp(row->uuid, p->uuid) != 0)
+	struct history *h = arg;
+	if (row->class != h->class)
 		return;
 	json_t *info = json_loads(row->info_json, 0, NULL);
-	p->h->scale = (double)json_integer_value(json_object_get(info, "cores"));
+	h->scale = (double)json_integer_value(json_object_get(info, "cores"));
 	const struct chip *chip = derive_chip(row->name);
-	p->h->scale = chip ? 100 / derive_peak_tflops(chip, (int)p->h->scale, p->h->held_mhz) : NAN;
+	h->scale = chip ? 100 / derive_peak_tflops(chip, (int)h->scale, h->held_mhz) : NAN;
 	json_decref(info);
 }
 
@@ -236,20 +231,19 @@ static void take_held(void *arg, const struct view_epoch *row)
 {
 	struct history *h = arg;
 	h->held_mhz = row->held_mhz;
-	snprintf(h->device, sizeof h->device, "%s", row->device);
+	h->class = row->class;
 }
 
 static int find_scale(struct site *site, struct history *h, const struct asked *a, struct fw_err *err)
 {
 	struct view_scope of = { .repo = a->scope.repo, .branch = a->scope.branch, .cell = a->cell, .device = a->device };
-	struct peak p = { h, h->device };
 	h->scale = 1;
 	if (!is_metric(h->metric, "peak"))
 		return 0;
 	h->scale = NAN;
 	if (view_epochs(site->db, &of, take_held, h, err) != 0)
 		return -1;
-	return h->device[0] ? view_devices(site->db, take_device, &p, err) : 0;
+	return h->class ? view_devices(site->db, take_device, h, err) : 0;
 }
 
 /* ---- the form --------------------------------------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ static void device_banner(void *arg, const struct view_device *row)
 {
 	struct devices *d = arg;
 	d->n++;
-	if (row->state == DEVICESTATE_OK) {
+	if (row->state == DEVICESTATE_OK && !*row->stands_out) {
 		d->well++;
 		return;
 	}
@@ -61,6 +61,10 @@ static void device_banner(void *arg, const struct view_device *row)
 	emit_text(d->out, row->name);
 	emit_raw(d->out, "</a> ");
 	emit_text(d->out, row->state_why);
+	if (*row->stands_out) {
+		emit_raw(d->out, " stands out of its class: ");
+		emit_text(d->out, row->stands_out);
+	}
 	emit_raw(d->out, "</p>\n");
 }
 

@@ -260,11 +260,21 @@ int verb_alerts(struct client *c, const struct options *o)
 	return status;
 }
 
+/* Why it gets no jobs, or not any. */
+static void device_why_cell(struct table *t, const json_t *d)
+{
+	const char *why = value_text(d, "state_why"), *odd = value_text(d, "stands_out");
+	if (*odd)
+		table_cell(t, "stands out of its class: %s%s%s", odd, *why ? "; " : "", why);
+	else
+		table_cell(t, "%s", why);
+}
+
 static void print_devices(const json_t *items)
 {
-	static const char *const titles[] = { "device", "kind", "~name", "state", "~driver", "~why" };
+	static const char *const titles[] = { "device", "kind", "~name", "state", "~class", "~driver", "~why" };
 	struct table t;
-	table_init(&t, 6, titles);
+	table_init(&t, 7, titles);
 	size_t i;
 	json_t *d;
 	json_array_foreach(items, i, d)
@@ -273,8 +283,9 @@ static void print_devices(const json_t *items)
 		table_cell(&t, "%s", value_text(d, "kind"));
 		table_cell(&t, "%s", value_text(d, "name"));
 		table_cell(&t, "%s", value_text(d, "state"));
+		table_cell(&t, "%lld", value_integer(d, "class"));
 		table_cell(&t, "%s", value_text(d, "driver"));
-		table_cell(&t, "%s", value_text(d, "state_why"));
+		device_why_cell(&t, d);
 	}
 	table_print(&t, stdout);
 	table_fini(&t);

@@ -8,6 +8,7 @@
 #include "flopwatchd/alert/alert.h"
 #include "base/jsonw.h"
 #include "core/stats/stats.h"
+#include "db/store/device_class.h"
 #include "db/store/repo.h"
 #include "flopwatchd/history/culprit.h"
 
@@ -23,7 +24,7 @@ int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct sto
 	job->repo = e->repo;
 	snprintf(job->suite, sizeof job->suite, "%s", e->suite);
 	snprintf(job->base_how, sizeof job->base_how, "given");
-	return store_environment_device(t->db, e->environment, job->device_uuid, err) ||
+	return store_class_of_environment(t->db, e->environment, &job->device_class, err) ||
 			       store_job_insert(t->db, job, t->now_ms, err) || store_job_log(t->db, job->id, t->now_ms, why, err)
 		       ? -1
 		       : 0;

@@ -13,8 +13,8 @@ enum { PRIORITY_PEER = -15, TARGETS_MAX = 32 };
 
 /* A row of store_peer_targets that outlives its callback. */
 struct target {
-	int64_t environment;
-	char sha[65], module[65], suite[64], uuid[64], peers[PEERS_TEXT_SIZE];
+	int64_t environment, class;
+	char sha[65], module[65], suite[64], peers[PEERS_TEXT_SIZE];
 	enum device_kind kind;
 };
 
@@ -33,7 +33,7 @@ static void take_target(void *arg, const struct store_peer_target *row)
 	snprintf(t->sha, sizeof t->sha, "%s", row->target_sha);
 	snprintf(t->module, sizeof t->module, "%s", row->module_sha);
 	snprintf(t->suite, sizeof t->suite, "%s", row->suite);
-	snprintf(t->uuid, sizeof t->uuid, "%s", row->device_uuid);
+	t->class = row->device_class;
 	t->kind = device_kind_from_name(row->device_kind);
 	snprintf(t->peers, sizeof t->peers, "%s", row->peers);
 }
@@ -58,7 +58,7 @@ static int complete(struct db *db, const struct config_repo *repo, int64_t repo_
 		.target_sha = t->sha,
 		.module_sha = t->module,
 		.suite = t->suite,
-		.device_uuid = t->uuid };
+		.device_class = t->class };
 	int queued = 0;
 	if (!repo->has_peers)
 		peers_parse(t->peers, &peers);
@@ -67,7 +67,7 @@ static int complete(struct db *db, const struct config_repo *repo, int64_t repo_
 		int known = store_peer_known(db, repo_id, &row, peers.of[i].provider, err);
 		snprintf(job.target_sha, sizeof job.target_sha, "%s", t->sha);
 		snprintf(job.suite, sizeof job.suite, "%s", t->suite);
-		snprintf(job.device_uuid, sizeof job.device_uuid, "%s", t->uuid);
+		job.device_class = t->class;
 		if (known < 0 || (!known && enqueue(db, &job, peers.of[i].provider, now_ms, err)))
 			return -1;
 		queued += !known;
@@ -86,7 +86,7 @@ int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id,
 		store_peer_targets(db, repo_id, branch, take_target, &targets, err))
 		return -1;
 	for (int i = 0; i < targets.n; i++) {
-		int wanted = store_job_wants_device(db, targets.of[i].uuid, err);
+		int wanted = store_job_wants_class(db, targets.of[i].class, err);
 		int n = wanted ? (wanted < 0 ? -1 : 0) : complete(db, repo, repo_id, &targets.of[i], now_ms, err);
 		if (n < 0)
 			return -1;

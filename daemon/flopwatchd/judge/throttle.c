@@ -13,14 +13,14 @@ static double timed_s(const struct msg_cell *m)
 	return ms / 1e3;
 }
 
-int judge_throttle(struct db *db, const struct result *r, int64_t environment, struct fw_err *err)
+int judge_throttle(struct db *db, const struct result *r, int64_t device, struct fw_err *err)
 {
 	for (int k = 0; k < GUARD_REASONS; k++) {
 		double seconds = 0;
 		for (int i = 0; guard_reason[k].limits && i < r->n_cells; i++)
 			if (r->cell[i]->guard.reasons & guard_reason[k].bit)
 				seconds += timed_s(r->cell[i]);
-		if (seconds > 0 && store_throttle_add(db, environment, guard_reason[k].name, seconds, err))
+		if (seconds > 0 && store_throttle_add(db, device, guard_reason[k].name, seconds, err))
 			return -1;
 	}
 	return 0;

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "flopwatchd/verdict/again.h"
+#include "flopwatchd/history/apart.h"
 #include "flopwatchd/history/calibrate.h"
+#include "db/store/device_class.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
 #include "db/store/result.h"
@@ -31,13 +33,13 @@
 
 static int put_environment(struct db *db, const struct result *r, int64_t now_ms, struct store_comparison *c, struct fw_err *err)
 {
-	int64_t device = r->device_id;
 	bool is_new = false;
 	if (!r->device.uuid[0])
 		return 0;
-	if (!device && store_device_put(db, &r->device, now_ms, &device, err))
+	c->device = r->device_id;
+	if (!c->device && store_device_put(db, &r->device, now_ms, &c->device, err))
 		return -1;
-	if (store_environment_put(db, device, &r->device, r->plan.suite_sha,
+	if (store_environment_put(db, &r->device, r->plan.suite_sha,
 		    plan_is_benchmark(&r->plan) ? PROCESS_CONTRACT : TIMING_CONTRACT, r->isolation, now_ms, &c->environment,
 		    &is_new, err))
 		return -1;
@@ -166,7 +168,8 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 			return -1;
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
 			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
-			judge_facts_timed(db, cell.id, &t, err) || judge_news_cell(news, db, r, i, c, &cell, err))
+			judge_facts_timed(db, cell.id, &t, err) ||
+			(isfinite(x) && epoch_anchor_time(db, e, r, i, &cell, c->device, err)) || judge_news_cell(news, db, r, i, c, &cell, err))
 			return -1;
 		*verdict = verdict_worse(*verdict, cell.verdict);
 	}
@@ -200,6 +203,15 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 
 /* ---- the transaction ------------------------------------------------------------------------------------------------- */
 
+/* Whatever measured may have shown that its device does not fit its class, or does again. */
+static int look_at_class(struct db *db, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
+{
+	int64_t class;
+	if (!c->environment)
+		return 0;
+	return store_class_of_environment(db, c->environment, &class, err) || apart_look(db, class, now_ms, err) ? -1 : 0;
+}
+
 static int finish(struct db *db, const struct config *config, const struct result *r, const struct store_job *job,
 	struct judge_news *news, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
@@ -213,7 +225,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 		result = epoch_enter(db, r, job, c.environment, now_ms, &epoch, err) ||
 					 put_launches(db, r, c.id, launches, err) ||
 					 put_cells(db, r, &c, launches, &epoch, news, &c.verdict, err) ||
-					 judge_throttle(db, r, c.environment, err)
+					 judge_throttle(db, r, c.device, err)
 				 ? -1
 				 : 0;
 	free(launches);
@@ -227,7 +239,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	bool whole = c.kind == JOBKIND_CHANGE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
 		(whole && again_note(db, config, job, &c, now_ms, err)) ||
-		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
+		look_at_class(db, &c, now_ms, err) || trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
 		gitnote_owe(db, config, job, &c, now_ms, err))
 		return -1;
 	return body_store(db, c.id, err) || peerjobs_tell(db, c.id, err) ? -1 : 0;

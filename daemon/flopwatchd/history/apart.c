@@ -1,0 +1,130 @@
+/* apart.c - see apart.h. */
+#include "flopwatchd/history/apart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/case/case.h"
+#include "core/stats/apart.h"
+#include "core/stats/stats.h"
+#include "db/store/device_class.h"
+#include "db/store/event.h"
+
+enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK comparisons of equal builds */ };
+/* As far as two environments may lie apart at held clock before that is told. */
+#define APART_PCT 3.0
+
+/* The times of a class: a row a cell, a column a device. */
+struct table {
+	int n_devices, n_cells, room;
+	const struct store_class_device *device;
+	double *ln_ms;
+	int64_t epoch; /* of the last row */
+	char key[CASE_KEY_SIZE];
+	bool failed;
+};
+
+static int column_of(const struct table *t, int64_t device)
+{
+	for (int i = 0; i < t->n_devices; i++)
+		if (t->device[i].id == device)
+			return i;
+	return -1;
+}
+
+static bool add_row(struct table *t)
+{
+	if (t->n_cells == t->room) {
+		int room = t->room ? 2 * t->room : 64;
+		double *more = realloc(t->ln_ms, (size_t)room * (size_t)t->n_devices * sizeof *more);
+		if (!more)
+			return false;
+		t->ln_ms = more;
+		t->room = room;
+	}
+	for (int i = 0; i < t->n_devices; i++)
+		t->ln_ms[(size_t)t->n_cells * (size_t)t->n_devices + (size_t)i] = NAN;
+	t->n_cells++;
+	return true;
+}
+
+static int take_time(void *arg, const struct store_anchor_time *a)
+{
+	struct table *t = arg;
+	int column = column_of(t, a->device);
+	if (column < 0)
+		return 0;
+	if (t->n_cells == 0 || t->epoch != a->epoch || strcmp(t->key, a->key) != 0) {
+		if (!add_row(t)) {
+			t->failed = true;
+			return -1;
+		}
+		t->epoch = a->epoch;
+		snprintf(t->key, sizeof t->key, "%s", a->key);
+	}
+	t->ln_ms[(size_t)(t->n_cells - 1) * (size_t)t->n_devices + (size_t)column] = a->ln_ms;
+	return 0;
+}
+
+/* In what it does not fit; "" it does. Shape: why[size]. */
+static void judge_device(const struct store_class_device *d, double off, char *why, size_t size)
+{
+	double pct = 100 * expm1(off);
+	why[0] = 0;
+	if (d->alarms > ALARMS_MOST)
+		snprintf(why, size, "%d of its last %d comparisons of equal builds called a loss", d->alarms, d->of_itself);
+	else if (isfinite(pct) && fabs(pct) > APART_PCT)
+		snprintf(why, size, "at held clock its anchor takes %.1f %% %s than on the other devices of its class", fabs(pct),
+			pct > 0 ? "longer" : "less");
+}
+
+static int tell(struct db *db, const struct store_class_device *d, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, "device.state");
+	jsonw_kv_string(j, "device", d->uuid);
+	jsonw_kv_string(j, "state", devicestate_name(d->state));
+	jsonw_kv_string(j, "stands_out", why);
+	jsonw_kv_string(j, "who", "flopwatchd");
+	return store_event_end(&event, db, now_ms, err);
+}
+
+static int write_device(
+	struct db *db, const struct store_class_device *d, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	if (strcmp(why, d->stands_out) == 0)
+		return 0;
+	log_info("device.class", "device=%s stands_out=%s", log_quote(d->uuid), log_quote(why));
+	return store_class_stands_out(db, d->id, why, err) || tell(db, d, why, now_ms, err) ? -1 : 0;
+}
+
+static int look(struct db *db, int64_t class, struct table *t, int64_t now_ms, struct fw_err *err)
+{
+	char why[sizeof t->device->stands_out];
+	double off[STORE_CLASS_DEVICES_MAX];
+	if (store_anchor_times(db, class, take_time, t, err) != 0)
+		return -1;
+	if (t->failed)
+		return err_set(err, ERR_INTERNAL, "out of memory for the times of a class");
+	apart_find(t->ln_ms, t->n_cells, t->n_devices, off);
+	for (int i = 0; i < t->n_devices; i++) {
+		judge_device(&t->device[i], off[i], why, sizeof why);
+		if (write_device(db, &t->device[i], t->n_devices > 1 ? why : "", now_ms, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int apart_look(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err)
+{
+	struct store_class_device *device = NULL;
+	int n = store_class_devices(db, class, &device, err);
+	struct table t = { .n_devices = n, .device = device };
+	int result = n < 0 ? -1 : n == 0 ? 0 : look(db, class, &t, now_ms, err);
+	free(t.ln_ms);
+	free(device);
+	return result;
+}

@@ -1,0 +1,151 @@
+/* device_class.c - see device_class.h. */
+#include "db/store/device_class.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/* Memory in whole GiB: what a driver keeps of it differs by some pages between two of a kind. */
+static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])
+{
+	snprintf(model, STORE_MODEL_SIZE, "%s, %d %s, %lld GiB", d->name, d->cores, d->kind == DEVICE_CPU ? "threads" : "SMs",
+		(long long)((d->memory_bytes + (INT64_C(1) << 29)) >> 30));
+}
+
+static void class_hash(const struct msg_device *d, const char *model, char hex[HASH_HEX])
+{
+	struct buf text; /* one field a line; none of them holds a line end */
+	buf_init(&text, 1 << 16);
+	buf_printf(&text, "%s\n%s\n%.17g\n%s\n%s\n", device_kind_name(d->kind), model, d->power_limit_w, d->driver, d->toolkit);
+	hash_hex(text.data, text.len, hex);
+	buf_fini(&text);
+}
+
+int store_class_put(struct db *db, const struct msg_device *d, int64_t *id, struct fw_err *err)
+{
+	char model[STORE_MODEL_SIZE], hash[HASH_HEX];
+	name_model(d, model);
+	class_hash(d, model, hash);
+	struct stmt *s = db_stmt(db, "SELECT id FROM device_class WHERE hash = :hash", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":hash", hash);
+	int found = stmt_first_int(s, id, err);
+	if (found)
+		return found < 0 ? -1 : 0;
+	s = db_stmt(db,
+		"INSERT INTO device_class (hash, kind, model, power_limit_w, driver, toolkit) VALUES (:hash, :kind, :model, :power, "
+		":driver, :toolkit)",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":hash", hash);
+	stmt_text(s, ":kind", device_kind_name(d->kind));
+	stmt_text(s, ":model", model);
+	stmt_double(s, ":power", d->power_limit_w);
+	stmt_text(s, ":driver", d->driver);
+	stmt_text(s, ":toolkit", d->toolkit);
+	return stmt_insert(s, id, err);
+}
+
+int store_class_of_environment(struct db *db, int64_t environment, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT class FROM environment WHERE id = :environment", err);
+	*id = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":environment", environment);
+	return stmt_first_int(s, id, err) < 0 ? -1 : 0;
+}
+
+int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT model FROM device_class WHERE id = :id", err);
+	model[0] = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	return stmt_first_text(s, model, STORE_MODEL_SIZE, err) < 0 ? -1 : 0;
+}
+
+/* ---- who is in it ---------------------------------------------------------------------------------------------------------- */
+
+int store_anchor_time_put(struct db *db, const struct store_anchor_time *t, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT OR REPLACE INTO anchor_time (device, epoch, key, ln_ms, comparison) VALUES (:device, :epoch, :key, :ln_ms, "
+		":comparison)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", t->device);
+	stmt_int(s, ":epoch", t->epoch);
+	stmt_text(s, ":key", t->key);
+	stmt_double(s, ":ln_ms", t->ln_ms);
+	stmt_int(s, ":comparison", t->comparison);
+	return stmt_run(s, err);
+}
+
+int store_anchor_times(struct db *db, int64_t class, store_anchor_time_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.device, a.epoch, a.comparison, a.key, a.ln_ms FROM environment v JOIN epoch e ON e.environment = v.id JOIN "
+		"anchor_time a ON a.epoch = e.id JOIN device d ON d.id = a.device AND d.class = v.class WHERE v.class = :class ORDER "
+		"BY a.epoch, a.key",
+		err);
+	int result;
+	if (!s)
+		return -1;
+	stmt_int(s, ":class", class);
+	while ((result = stmt_step(s, err)) == 1) {
+		const struct store_anchor_time t = { .device = row_int(s, 0),
+			.epoch = row_int(s, 1),
+			.comparison = row_int(s, 2),
+			.key = row_text(s, 3),
+			.ln_ms = row_double(s, 4) };
+		if (each(arg, &t) != 0)
+			break;
+	}
+	stmt_reset(s);
+	return result < 0 ? -1 : 0;
+}
+
+int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT d.id, d.uuid, d.stands_out, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions FROM "
+		"comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') ORDER BY c.id DESC LIMIT :look)), 0), "
+		"(SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') "
+		"LIMIT :look)) FROM device d WHERE d.class = :class ORDER BY d.id LIMIT :most",
+		err);
+	int n = 0, result;
+	*out = calloc(STORE_CLASS_DEVICES_MAX, sizeof **out);
+	if (!*out)
+		return err_set(err, ERR_INTERNAL, "out of memory for the devices of a class");
+	if (!s)
+		return -1;
+	stmt_int(s, ":class", class);
+	stmt_int(s, ":look", STORE_CLASS_LOOK);
+	stmt_int(s, ":most", STORE_CLASS_DEVICES_MAX);
+	while ((result = stmt_step(s, err)) == 1) {
+		struct store_class_device *d = &(*out)[n++];
+		d->id = row_int(s, 0);
+		row_copy(s, 1, d->uuid, sizeof d->uuid);
+		row_copy(s, 2, d->stands_out, sizeof d->stands_out);
+		d->state = devicestate_from_name(row_text(s, 3));
+		d->alarms = (int)row_int(s, 4);
+		d->of_itself = (int)row_int(s, 5);
+	}
+	return result < 0 ? -1 : n;
+}
+
+int store_class_stands_out(struct db *db, int64_t device, const char *why, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE device SET stands_out = :why WHERE id = :device", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", device);
+	stmt_text(s, ":why", why);
+	return stmt_run(s, err);
+}

@@ -1,0 +1,56 @@
+/**
+ * device_class.h - classes of devices: what shares its queue, its calibration and its history. Loop only; writes inside the caller's
+ * transaction.
+ *
+ * Samples, clock coefficients and health are a device's own and stand with it.
+ */
+#ifndef DB_STORE_DEVICE_CLASS_H
+#define DB_STORE_DEVICE_CLASS_H
+
+#include "core/protocol/protocol.h"
+#include "core/state/devicestate.h"
+#include "db/sqlite/db.h"
+
+enum { STORE_MODEL_SIZE = 160 };
+
+/** The class of a device as it describes itself, made when it is the first of it. */
+int store_class_put(struct db *db, const struct msg_device *d, int64_t *id, struct fw_err *err);
+/** Of an environment; 0 there is no such. */
+int store_class_of_environment(struct db *db, int64_t environment, int64_t *id, struct fw_err *err);
+/** Its model, "" there is no such class. Shape: model[STORE_MODEL_SIZE]. */
+int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err);
+
+/** What the anchor of an epoch took on a device in one cell. */
+struct store_anchor_time {
+	int64_t device, epoch, comparison;
+	const char *key;
+	double ln_ms; /* of the epoch's first anchor, at the epoch's clock */
+};
+/** In place of what it took there before. */
+int store_anchor_time_put(struct db *db, const struct store_anchor_time *t, struct fw_err *err);
+typedef int store_anchor_time_fn(void *arg, const struct store_anchor_time *t);
+/** All of the devices of a class that are in it now, cell by cell. A callback that says other than 0 ends it. */
+int store_anchor_times(struct db *db, int64_t class, store_anchor_time_fn *each, void *arg, struct fw_err *err);
+
+struct store_class_device {
+	int64_t id;
+	char uuid[64], stands_out[256];
+	enum devicestate state;
+	int alarms, of_itself; /* of its newest comparisons of equal builds, at most STORE_CLASS_LOOK: with an alarm, and all */
+};
+enum { STORE_CLASS_LOOK = 3, STORE_CLASS_DEVICES_MAX = 512 };
+/** Devices that are in a class now. How many, -1. Own: free(*out). */
+int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err);
+/** In what a device does not fit its class; "" it fits. */
+int store_class_stands_out(struct db *db, int64_t device, const char *why, struct fw_err *err);
+
+/**
+ * SQL that says whether a device of class `class` may have job j: it wants any, or this one, or one that no device is of any more, as
+ * after a new driver, and this is the same model.
+ */
+#define STORE_CLASS_FITS(class)                                                                                                  \
+	"(j.device_class IS NULL OR j.device_class = " class " OR (NOT EXISTS (SELECT 1 FROM device AS last WHERE last.class = " \
+	"j.device_class) AND (SELECT model FROM device_class WHERE id = j.device_class) = (SELECT model FROM device_class "      \
+	"WHERE id = " class "))) "
+
+#endif

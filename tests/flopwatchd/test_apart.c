@@ -1,0 +1,245 @@
+/* Classes of devices: what they share, who stands out, and what that one gets. */
+#include "fixture_db.h"
+
+#include <math.h>
+
+#include "db/store/device_class.h"
+#include "db/store/epoch.h"
+#include "flopwatchd/history/apart.h"
+
+enum { DEVICES = 3, CELLS = 3 };
+
+struct class_fixture {
+	struct fixture *f;
+	int64_t device[DEVICES], class, epoch, comparison;
+};
+static struct class_fixture all;
+
+static int64_t say_hello(struct fixture *f, const char *uuid, const char *driver, int64_t memory_bytes)
+{
+	struct msg_device d = fixture_device();
+	int64_t id;
+	snprintf(d.uuid, sizeof d.uuid, "%s", uuid);
+	snprintf(d.driver, sizeof d.driver, "%s", driver);
+	d.memory_bytes = memory_bytes;
+	ok(store_device_put(f->db, &d, 1000, &id, &err));
+	return id;
+}
+
+static int64_t class_of(struct fixture *f, int64_t device)
+{
+	struct stmt *s = db_stmt(f->db, "SELECT class FROM device WHERE id = :id", &err);
+	int64_t class;
+	stmt_int(s, ":id", device);
+	assert_int_equal(stmt_first_int(s, &class, &err), 1);
+	return class;
+}
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	struct fixture *f = *state;
+	fixture_ground(f);
+	ok(db_begin(f->db, &err));
+	all = (struct class_fixture){ .f = f };
+	for (int i = 0; i < DEVICES; i++) {
+		char uuid[16];
+		snprintf(uuid, sizeof uuid, "sim-%d", i);
+		all.device[i] = say_hello(f, uuid, "1", 0);
+	}
+	all.class = class_of(f, all.device[0]);
+	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 1 };
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	ok(store_epoch_insert(f->db, &e, &err));
+	all.epoch = e.id;
+	all.comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 900);
+	ok(db_commit(f->db, &err));
+	return 0;
+}
+
+/** Every cell of the anchor took `ln` longer on this device than it takes. */
+static void anchor_took(int device, double ln)
+{
+	for (int i = 0; i < CELLS; i++) {
+		char key[32];
+		snprintf(key, sizeof key, "cell %d", i);
+		const struct store_anchor_time t = { .device = all.device[device],
+			.epoch = all.epoch,
+			.comparison = all.comparison,
+			.key = key,
+			.ln_ms = i + ln };
+		ok(store_anchor_time_put(all.f->db, &t, &err));
+	}
+}
+
+static const char *stands_out(int device)
+{
+	static char why[256];
+	struct stmt *s = db_stmt(all.f->db, "SELECT stands_out FROM device WHERE id = :id", &err);
+	stmt_int(s, ":id", all.device[device]);
+	assert_int_equal(stmt_first_text(s, why, sizeof why, &err), 1);
+	return why;
+}
+
+static void look(void)
+{
+	ok(apart_look(all.f->db, all.class, 2000, &err));
+}
+
+static void equal_devices_are_one_class_and_one_environment(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device other = fixture_device();
+	int64_t environment;
+	bool is_new;
+	char model[STORE_MODEL_SIZE];
+	ok(db_begin(f->db, &err));
+	snprintf(other.uuid, sizeof other.uuid, "sim-1");
+	ok(store_environment_put(f->db, &other, "5a17e", "pairs", "none", 1, &environment, &is_new, &err));
+	assert_false(is_new);
+	assert_int_equal(environment, f->environment);
+	int64_t few_pages = say_hello(f, "sim-7", "1", 1 << 20);
+	assert_int_equal(class_of(f, few_pages), all.class);
+	ok(store_class_model(f->db, all.class, model, &err));
+	assert_string_equal(model, "simulated, 4 SMs, 0 GiB");
+	other.power_limit_w = 600;
+	ok(store_environment_put(f->db, &other, "5a17e", "pairs", "none", 1, &environment, &is_new, &err));
+	assert_true(is_new);
+	assert_int_not_equal(class_of(f, say_hello(f, "sim-8", "2", 0)), all.class);
+	assert_int_not_equal(class_of(f, say_hello(f, "sim-9", "1", INT64_C(80) << 30)), all.class);
+	ok(db_commit(f->db, &err));
+}
+
+static void one_that_does_not_keep_the_pace_stands_out_until_it_does(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	anchor_took(0, 0);
+	anchor_took(1, 0.002);
+	anchor_took(2, 0.06);
+	look();
+	assert_string_equal(stands_out(0), "");
+	assert_string_equal(stands_out(1), "");
+	assert_string_equal(stands_out(2), "at held clock its anchor takes 6.0 % longer than on the other devices of its class");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
+	look(); /* said once */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
+	anchor_took(2, 0.004);
+	look();
+	assert_string_equal(stands_out(2), "");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 2);
+	ok(db_commit(f->db, &err));
+}
+
+/** Equal builds on a device; `alarms`: it called a loss. */
+static void measured_itself(struct fixture *f, int device, unsigned n, bool alarms)
+{
+	struct store_comparison c = { .job = fixture_job(f, "", n, n, 1),
+		.repo = f->repo,
+		.suite = f->suite,
+		.environment = f->environment,
+		.device = all.device[device],
+		.kind = JOBKIND_CALIBRATE,
+		.base_how = "given",
+		.rule_json = "{}",
+		.verdict = VERDICT_UNCHANGED,
+		.finished_at = n };
+	snprintf(c.target_sha, sizeof c.target_sha, "%s", fixture_sha(n));
+	ok(store_comparison_insert(f->db, &c, &err));
+	fixture_cell(f, c.id, 0, "cell", alarms ? 0.1 : 0, alarms ? VERDICT_REGRESSION : VERDICT_UNCHANGED);
+	ok(store_comparison_verdict(f->db, c.id, alarms ? VERDICT_REGRESSION : VERDICT_UNCHANGED, &err));
+}
+
+static void one_that_cries_wolf_stands_out(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	measured_itself(f, 1, 20, true);
+	look();
+	assert_string_equal(stands_out(1), "");
+	measured_itself(f, 1, 21, true);
+	look();
+	assert_string_equal(stands_out(1), "2 of its last 2 comparisons of equal builds called a loss");
+	measured_itself(f, 1, 22, false);
+	measured_itself(f, 1, 23, false);
+	look();
+	assert_string_equal(stands_out(1), "");
+	ok(db_commit(f->db, &err));
+}
+
+static void who_stands_out_gets_only_what_asks_for_it(void **state)
+{
+	struct fixture *f = *state;
+	struct store_job job;
+	ok(db_begin(f->db, &err));
+	int64_t any = fixture_job(f, "feature", 3, 4, 500);
+	anchor_took(0, 0);
+	anchor_took(1, 0);
+	anchor_took(2, 0.06);
+	look();
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-2", "[]", &job, &err), 0);
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-1", "[]", &job, &err), 1);
+	assert_int_equal(job.id, any);
+	struct store_job named = job;
+	snprintf(named.device_uuid, sizeof named.device_uuid, "sim-2");
+	ok(store_job_insert(f->db, &named, 600, &err));
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-2", "[]", &job, &err), 1);
+	assert_int_equal(job.id, named.id);
+	/* nobody else is left */
+	ok(store_device_state(f->db, all.device[0], DEVICESTATE_PAUSED, "", 1, &err));
+	ok(store_device_state(f->db, all.device[1], DEVICESTATE_QUARANTINED, "", 1, &err));
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-2", "[]", &job, &err), 1);
+	assert_int_equal(job.id, any);
+	ok(db_commit(f->db, &err));
+}
+
+static void one_alone_has_nothing_to_stand_out_of(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	say_hello(f, "sim-0", "2", 0);
+	say_hello(f, "sim-1", "2", 0);
+	measured_itself(f, 2, 20, true);
+	measured_itself(f, 2, 21, true);
+	look();
+	assert_string_equal(stands_out(2), "");
+	ok(db_commit(f->db, &err));
+}
+
+static void a_job_for_a_class_goes_to_any_of_it_and_outlives_a_new_driver(void **state)
+{
+	struct fixture *f = *state;
+	struct store_job job, like;
+	ok(db_begin(f->db, &err));
+	ok(store_job_get(f->db, fixture_job(f, "feature", 3, 4, 500), &like, &err));
+	ok(db_script(f->db, "UPDATE job SET state = 'cancelled'", &err));
+	like.device_class = all.class;
+	ok(store_job_insert(f->db, &like, 600, &err));
+	say_hello(f, "sim-9", "2", 0);
+	say_hello(f, "sim-8", "1", INT64_C(80) << 30);
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-1", "[]", &job, &err), 1);
+	assert_int_equal(job.device_class, all.class);
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-9", "[]", &job, &err), 0);
+	for (int i = 0; i < DEVICES; i++) {
+		char uuid[16];
+		snprintf(uuid, sizeof uuid, "sim-%d", i);
+		say_hello(f, uuid, "2", 0);
+	}
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-9", "[]", &job, &err), 1);
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-8", "[]", &job, &err), 0); /* another model */
+	ok(db_commit(f->db, &err));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(equal_devices_are_one_class_and_one_environment, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(one_that_does_not_keep_the_pace_stands_out_until_it_does, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(one_that_cries_wolf_stands_out, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(who_stands_out_gets_only_what_asks_for_it, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(one_alone_has_nothing_to_stand_out_of, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_job_for_a_class_goes_to_any_of_it_and_outlives_a_new_driver, setup, fixture_teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
