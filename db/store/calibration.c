@@ -8,7 +8,7 @@
 #include "core/case/case.h"
 #include "core/protocol/protocol.h"
 #include "core/suite/suite.h"
-#include "db/store/device_class.h"
+#include "db/store/device.h"
 
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 

@@ -166,10 +166,10 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 }
 
 /* Change points of one cell in all epochs of the same repository, suite and model of device as :epoch, on the line, as c, o, l. */
-#define OF_THIS_MODEL                                                                                                           \
-	"FROM epoch e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "   \
-	"c.state = 'confirmed' JOIN epoch o ON o.id = c.epoch AND o.suite = e.suite JOIN environment w ON w.id = o.environment " \
-	"JOIN device_class vc ON vc.id = v.class JOIN device_class wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "                 \
+#define OF_THIS_MODEL                                                                                                                                                                            \
+	"FROM epoch e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "                                                                   \
+	"c.state = 'confirmed' JOIN epoch o ON o.id = c.epoch AND o.suite = e.suite JOIN environment w ON w.id = o.environment "                                                                 \
+	"JOIN device_class vc ON vc.id = v.class JOIN device_class wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped " \
 	"WHERE e.id = :epoch "
 
 int store_change_explained(struct db *db, const struct store_epoch *e, const char *key, double *x, struct fw_err *err)

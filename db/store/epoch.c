@@ -370,8 +370,9 @@ int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *
 int store_epoch_of_class(struct db *db, int64_t repo, int64_t class, struct store_epoch *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		EPOCH_COLUMNS "WHERE repo = :repo AND environment IN (SELECT id FROM environment WHERE class = :class) ORDER BY id DESC "
-			      "LIMIT 1",
+		EPOCH_COLUMNS
+		"WHERE repo = :repo AND environment IN (SELECT id FROM environment WHERE class = :class) ORDER BY id DESC "
+		"LIMIT 1",
 		err);
 	if (!s)
 		return -1;

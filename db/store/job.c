@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "db/sqlite/words.h"
-#include "db/store/device_class.h"
+#include "db/store/device.h"
 #include "db/store/event.h"
 
 #define TOOLS_COLUMNS "j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags, j.base_module, j.base_made_by"
@@ -337,9 +337,10 @@ int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *er
 	struct stmt *s = db_stmt(db,
 		"SELECT 1 WHERE EXISTS (SELECT 1 FROM job j WHERE j.state = 'queued' AND j.device_kind IN ('', (SELECT kind FROM "
 		"device_class WHERE id = :class)) AND (j.device_uuid = '' OR j.device_uuid IN (SELECT uuid FROM device WHERE class = "
-		":class)) AND " STORE_CLASS_FITS(":class") ") OR NOT EXISTS (SELECT 1 FROM device d WHERE d.class = :class AND d.state "
-		"= 'ok' AND NOT EXISTS (SELECT 1 FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND "
-		"j.device = d.id))",
+		":class)) AND " STORE_CLASS_FITS(
+			":class") ") OR NOT EXISTS (SELECT 1 FROM device d WHERE d.class = :class AND d.state "
+				  "= 'ok' AND NOT EXISTS (SELECT 1 FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND "
+				  "j.device = d.id))",
 		err);
 	if (!s)
 		return -1;
@@ -353,9 +354,9 @@ int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid
 	struct stmt *s = db_stmt(db,
 		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " RESOLVED
 		"AND (j.device_kind = '' OR j.device_kind = :device_kind) "
-		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) AND " STORE_CLASS_FITS(CLASS_OF_DEVICE)
-		"AND (j.device_uuid <> '' OR NOT EXISTS (" LEFT_OUT ")) "
-		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1",
+		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) AND " STORE_CLASS_FITS(
+			CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" LEFT_OUT ")) "
+					 "AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1",
 		err);
 	if (!s)
 		return -1;
@@ -373,9 +374,9 @@ int store_job_nth(
 		"WHERE j.state = 'queued' AND " RESOLVED "AND (j.device_kind = '' OR j.device_kind = :device_kind) "
 		"AND (j.device_uuid = '' OR j.device_uuid IN "
 		"(SELECT uuid FROM device WHERE worker = :worker AND state = 'ok')) "
-		"AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device mine WHERE mine.worker = :worker AND mine.state = 'ok' AND "
-		STORE_CLASS_FITS("mine.class") ")) "
-		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1 OFFSET :n",
+		"AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
+			"mine.class") ")) "
+				      "AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1 OFFSET :n",
 		err);
 	if (!s)
 		return -1;

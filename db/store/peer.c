@@ -20,7 +20,8 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id, environment, target_sha, module_sha, suite, class, kind, peers FROM ("
-		"SELECT c.id, c.environment, c.target_sha, b.module_sha, b.state, j.suite, e.class, k.kind, " WORDS_TEXT("job_peer", "job",
+		"SELECT c.id, c.environment, c.target_sha, b.module_sha, b.state, j.suite, e.class, k.kind, " WORDS_TEXT(
+			"job_peer", "job",
 			"j.id") " AS peers, "
 				"row_number() OVER (PARTITION BY j.suite, e.class ORDER BY c.id DESC) AS age FROM "
 				"(SELECT id FROM comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT "

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/jsonw.h"
-#include "db/store/device_class.h"
+#include "db/store/device.h"
 
 /* ---- repositories ---------------------------------------------------------------------------------------------------- */
 
@@ -366,8 +366,18 @@ int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicest
 	return 0;
 }
 
-static void environment_hash(
-	int64_t class, const struct msg_device *d, const char *suite_sha, const char *timing, const char *isolation, char hex[HASH_HEX])
+int store_device_uuid(struct db *db, int64_t device, char *uuid, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT uuid FROM device WHERE id = :id", err);
+	uuid[0] = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", device);
+	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
+}
+
+static void environment_hash(int64_t class, const struct msg_device *d, const char *suite_sha, const char *timing,
+	const char *isolation, char hex[HASH_HEX])
 {
 	struct buf text; /* one field a line; none of them holds a line end */
 	buf_init(&text, 1 << 16);

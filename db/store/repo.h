@@ -54,6 +54,8 @@ int store_device_state(
 	struct db *db, int64_t device, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err);
 /** Row and state of a device by uuid. ERR_NOT_FOUND. */
 int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicestate *state, struct fw_err *err);
+/** How a device is called; "" there is none such. Shape: uuid[64]. */
+int store_device_uuid(struct db *db, int64_t device, char *uuid, struct fw_err *err);
 /** The row, made when new (`is_new` set): of the device's class, and all that else has to stay equal. */
 int store_environment_put(struct db *db, const struct msg_device *d, const char *suite_sha, const char *timing,
 	const char *isolation, int64_t now_ms, int64_t *id, bool *is_new, struct fw_err *err);

@@ -255,12 +255,12 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 {
 	if (insert_form(db, c, err) != 0)
 		return -1;
-	struct stmt *s = db_stmt(db,
-		CELL_INSERT "FROM comparison p WHERE p.id = :comparison", err);
+	struct stmt *s = db_stmt(db, CELL_INSERT "FROM comparison p WHERE p.id = :comparison", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", c->comparison);
 	stmt_text(s, ":branch", c->history_branch);
+	stmt_int_or_null(s, ":device", c->device);
 	stmt_int(s, ":n", c->n);
 	stmt_text(s, ":key", c->key);
 	stmt_text(s, ":suite_group", c->group);
@@ -347,6 +347,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		return result;
 	*out = (struct store_cell){ .id = row_int(s, CELL_id),
 		.comparison = row_int(s, CELL_comparison),
+		.device = row_int(s, CELL_device),
 		.n = (int)row_int(s, CELL_n),
 		.size = row_int(s, CELL_size),
 		.pieces = row_double(s, CELL_pieces),

@@ -91,7 +91,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 	"k.decided_pct, coalesce(k.key, ''), coalesce(m.author, '') "                                                            \
 	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
 	"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "                                                    \
-	"LEFT JOIN device d ON d.id = c.device "                                                                               \
+	"LEFT JOIN device d ON d.id = c.device "                                                                                 \
 	"LEFT JOIN cell k ON k.id = CASE c.verdict WHEN 'improvement' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id "  \
 	"AND b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) END "
 #define NEWEST "c.id < :before ORDER BY c.id DESC LIMIT :limit"
@@ -274,6 +274,7 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_cell){ .id = row_int(s, CELL_id),
+				  .device = row_int(s, CELL_device),
 				  .n = (int)row_int(s, CELL_n),
 				  .key = row_text(s, CELL_key),
 				  .group = row_text(s, CELL_suite_group),

@@ -30,7 +30,7 @@ struct view_epoch {
 	int64_t id, started_at;
 	const char *suite, *anchor, *model, *driver, *toolkit, *cudnn, *isolation;
 	const char *first_anchor; /* that ratios are stated against; `anchor` is the one that commits are timed beside */
-	int64_t class; /* of devices, which is of that model */
+	int64_t class;            /* of devices, which is of that model */
 	double held_mhz, power_limit_w;
 };
 typedef void view_epoch_fn(void *arg, const struct view_epoch *row);

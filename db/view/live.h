@@ -83,9 +83,9 @@ struct view_device {
 	int64_t id, seen_at;
 	enum devicestate state;
 	const char *uuid, *kind, *name, *state_why, *driver, *toolkit, *cudnn, *info_json;
-	int64_t class; /* what it shares its queue, its calibration and its history with */
+	int64_t class;                  /* what it shares its queue, its calibration and its history with */
 	const char *model, *stands_out; /* of the class; in what it does not fit it, "" it fits */
-	int64_t job; /* the one it works on, 0 none */
+	int64_t job;                    /* the one it works on, 0 none */
 };
 typedef void view_device_fn(void *arg, const struct view_device *row);
 int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *err);

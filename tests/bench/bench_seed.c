@@ -216,8 +216,7 @@ static void read_suite(struct world *w, const char *path)
 	struct msg_device device = { .kind = DEVICE_SIM, .uuid = "sim-0", .name = "NVIDIA H200", .cores = 132 };
 	bool is_new;
 	must(store_device_put(w->db, &device, clock_utc_ms(), &w->device, &err));
-	must(store_environment_put(
-		w->db, &device, sha, "bench", "none", clock_utc_ms(), &w->environment, &is_new, &err));
+	must(store_environment_put(w->db, &device, sha, "bench", "none", clock_utc_ms(), &w->environment, &is_new, &err));
 	struct store_epoch epoch = { .repo = w->repo, .environment = w->environment, .suite = "ffa", .held_mhz = 1650 };
 	sha_of(1, epoch.anchor_sha);
 	must(store_epoch_insert(w->db, &epoch, &err));

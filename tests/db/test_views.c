@@ -8,7 +8,7 @@
 #include "db/view/branch.h"
 #include "db/view/live.h"
 #include "db/store/outbox.h"
-#include "db/store/throttle.h"
+#include "db/store/device.h"
 #include "db/view/history.h"
 #include "core/verdict/mean.h"
 #include "db/view/seek.h"

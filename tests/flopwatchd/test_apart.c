@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "db/store/device_class.h"
+#include "db/store/device.h"
 #include "db/store/epoch.h"
 #include "flopwatchd/history/apart.h"
 
@@ -49,7 +49,9 @@ static int setup(void **state)
 		all.device[i] = say_hello(f, uuid, "1", 0);
 	}
 	all.class = class_of(f, all.device[0]);
-	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 1 };
+	struct store_epoch e = {
+		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 1
+	};
 	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	all.epoch = e.id;
@@ -235,11 +237,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(equal_devices_are_one_class_and_one_environment, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_that_does_not_keep_the_pace_stands_out_until_it_does, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			one_that_does_not_keep_the_pace_stands_out_until_it_does, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(one_that_cries_wolf_stands_out, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(who_stands_out_gets_only_what_asks_for_it, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(one_alone_has_nothing_to_stand_out_of, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_job_for_a_class_goes_to_any_of_it_and_outlives_a_new_driver, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_job_for_a_class_goes_to_any_of_it_and_outlives_a_new_driver, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,7 @@ await n_of RUNNING 1
 new_push waits
 waits=$sha
 ok "the reason is told" await waits_for Resources
+is "to who listens as well" "$(sql "SELECT payload ->> 'worker' || ' ' || (payload ->> 'why') FROM event WHERE kind = 'worker.pending' ORDER BY id DESC LIMIT 1")" "cluster Resources"
 since=$SECONDS
 like "with its place" "$(workers 'select(.state == "pending") | "\(.place) \(.allocation)"')" '^1 [0-9]+'
 like "by the command line too" "$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" jobs)" 'WARNING worker cluster waits for an allocation, job [0-9]+ at place 1 of its queue: Resources'

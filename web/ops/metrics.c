@@ -14,7 +14,7 @@
 #include "db/view/live.h"
 #include "db/view/metrics.h"
 #include "db/view/cell.h"
-#include "db/store/throttle.h"
+#include "db/store/device.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/site.h"

@@ -285,7 +285,7 @@ void page_devices(void *arg, struct http_request *r, struct http_response *respo
 	struct fw_err err = { 0 };
 	struct drawing d = { .out = &response->body, .site = site };
 	layout_begin(response, "Devices", "devices");
-	layout_follow(d.out, "device. job.state job.done");
+	layout_follow(d.out, "device. worker. job.state job.done");
 	layout_live(d.out, "devices", "A device changed");
 	page_worker_banners(site, d.out);
 	emit_raw(d.out, "<div class=\"cards wide\">");

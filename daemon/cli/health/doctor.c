@@ -197,7 +197,8 @@ static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
 			"%s is %s%s%s", value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "",
 			value_text(device, "state_why"));
 		if (*value_text(device, "stands_out"))
-			answers_add(&d->answers, WARN, "device", "look at its clocks, its memory and its neighbours; it is left out until it fits again",
+			answers_add(&d->answers, WARN, "device",
+				"look at its clocks, its memory and its neighbours; it is left out until it fits again",
 				"%s stands out of its class: %s", value_text(device, "uuid"), value_text(device, "stands_out"));
 	}
 	if (i == 0)

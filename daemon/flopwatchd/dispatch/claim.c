@@ -60,6 +60,17 @@ int claim_job(const struct claim *c, struct msg_device *out, int64_t *id, struct
 	return 0;
 }
 
+int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_err *err)
+{
+	enum device_kind kind = claim_kind(c->worker, c->hello);
+	for (int i = from; i < c->hello->n_devices; i++) {
+		int fits = is_in(c, &c->hello->device[i], kind, DEVICESTATE_OK, id, err);
+		if (fits != 0)
+			return fits < 0 ? -1 : i + 1;
+	}
+	return 0;
+}
+
 int claim_other_device(
 	const struct claim *c, const struct store_job *job, struct msg_device *out, int64_t *id, struct fw_err *err)
 {

@@ -28,6 +28,8 @@ bool claim_wants(const struct config_worker *w, const struct msg_device *d);
 int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
 /** The first device of the wanted kind that is in order, free and has a job waiting, and that job. 1, 0 none, -1. */
 int claim_job(const struct claim *c, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err);
+/** The first free device in order from place `from` of the hello on: its place and one, 0 there is none, -1. */
+int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_err *err);
 /** A free device in order that this job may have as well. 1, 0 none, -1. */
 int claim_other_device(
 	const struct claim *c, const struct store_job *job, struct msg_device *out, int64_t *id, struct fw_err *err);

@@ -439,6 +439,12 @@ static bool device_is_taken(void *arg, const char *uuid)
 	return false;
 }
 
+static struct slot *nth_slot(void *arg, int n)
+{
+	struct queue *q = arg;
+	return n < q->n_slots ? q->slot[n] : NULL;
+}
+
 /* ---- from outside ---------------------------------------------------------------------------------------------------------------------- */
 
 int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event)(void *arg), void *arg, struct queue **out,
@@ -456,7 +462,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 		queue_stop(q);
 		return -1;
 	}
-	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, hold, held };
+	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold, held };
 	for (int i = 0; i < c->n_workers; i++) {
 		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1; /* others say what they have */
 		for (int k = 0; k < n; k++)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "db/store/event.h"
 #include "db/store/repo.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/job/devicestate.h"
@@ -148,7 +149,7 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 		return 0;
 	}
 	const struct claim claim = claim_of(s);
-	int got = claim_other_device(&claim, &s->job, &other, &id, err);
+	int got = crew_is_helper(s) ? 0 : claim_other_device(&claim, &s->job, &other, &id, err);
 	if (got != 1)
 		return got < 0 ? -1
 			       : err_set(err, ERR_NOT_FOUND, "worker %s does not have device %s any more", s->worker->name,
@@ -177,7 +178,8 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	ask_for->seed = seed_of(d, s->job.id);
 	/* a worker that never begins to measure has as long as its builds may take, and no more */
 	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * ask_for->n_subjects;
-	progress_begin(&s->progress, ask_for);
+	if (!crew_is_helper(s))
+		progress_begin(&s->progress, ask_for);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
 		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
 		slot_finish_job(s, is_wrong ? DEBT_MOVE : DEBT_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_LOST, err.text);
@@ -260,12 +262,30 @@ static void give_back(struct slot *s, const struct msg_fault *why)
 
 static void take_allocation(struct slot *s);
 
+static int write_pending(struct slot *s, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, "worker.pending");
+	jsonw_kv_string(j, "worker", s->worker->name);
+	jsonw_kv_int(j, "slot", s->index);
+	jsonw_kv_string(j, "allocation", s->wait_id);
+	jsonw_kv_string(j, "why", s->wait_why);
+	return txn_begin(s->host->txn, err) != 0
+		       ? -1
+		       : txn_end(s->host->txn, store_event_end(&event, s->host->txn->db, clock_utc_ms(), err), err);
+}
+
+/* Its reason is news; that it moves up in the queue is not, or there would be no other. */
 static void on_pending(void *arg, const struct executor_wait *wait)
 {
 	struct slot *s = arg;
+	struct fw_err err = { 0 };
+	bool is_new = strcmp(s->wait_why, wait->reason) != 0 || strcmp(s->wait_id, wait->id) != 0;
 	snprintf(s->wait_id, sizeof s->wait_id, "%s", wait->id);
 	snprintf(s->wait_why, sizeof s->wait_why, "%s", wait->reason);
 	s->wait_place = wait->place;
+	if (is_new && write_pending(s, &err) != 0 && !s->host->txn->is_broken)
+		log_error("worker.pending", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
 
 static void on_hello(void *arg, const struct msg_hello *hello)
@@ -316,10 +336,34 @@ static void on_word(void *arg, const struct msg *m)
 	if (to != s->state) {
 		struct fw_err err = { 0 };
 		s->state = to;
-		if (job_move_now(s->host->txn, &s->job, to, "", &err) != 0)
+		if (!crew_is_helper(s) && job_move_now(s->host->txn, &s->job, to, "", &err) != 0)
 			log_debug("job.move", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 	}
 	progress_hear(&s->progress, m);
+}
+
+/* Stored is what all parts have measured together, when the last one is done. */
+static void take_part(struct slot *s, struct result *part)
+{
+	struct fw_err err = { 0 };
+	struct slot *leader = crew_leader(s);
+	struct result *whole;
+	int result = crew_take(s, part, &whole, &err);
+	loop_remove(s->host->loop, s->job_timer);
+	s->job_timer = NULL;
+	s->n_full = 0;
+	if (s == leader)
+		s->phase = PHASE_JOINING;
+	else
+		slot_go_free(s);
+	if (result != 0) {
+		slot_finish_job(leader, DEBT_MOVE, JOBSTATE_ON_FAIL, err.text);
+	} else if (whole) {
+		crew_dismiss(leader);
+		leader->result = whole;
+		slot_owe(leader, DEBT_RESULT, JOBSTATE_DONE, "");
+		slot_settle(leader);
+	}
 }
 
 static void on_end(void *arg, enum session_end how, struct result *result, const char *why)
@@ -343,9 +387,15 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && refusal_of_result(result, &s->job, refusal)) {
+		struct slot *leader = crew_leader(s);
 		result_free(result);
-		slot_owe(s, DEBT_MOVE, JOBSTATE_FAILED, refusal);
-		slot_settle(s);
+		crew_dismiss(leader);
+		slot_owe(leader, DEBT_MOVE, JOBSTATE_FAILED, refusal);
+		if (leader->session)
+			session_cancel(leader->session);
+		slot_settle(leader);
+	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->crew) {
+		take_part(s, result);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE) {
 		s->n_full = 0;
 		s->result = result;
@@ -418,6 +468,10 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		slot_settle(s);
 		return;
 	}
+	if (crew_gather(s, &err) != 0) {
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+		return;
+	}
 	s->phase = PHASE_OPENING;
 	if (s->session) {
 		send_job(s, &s->hello);
@@ -425,6 +479,27 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
 	}
+}
+
+int slot_open_helper(struct slot *s, struct fw_err *err)
+{
+	s->phase = PHASE_OPENING;
+	if (open_session(s, "", err) == 0)
+		return 0;
+	s->is_suspect = true;
+	return -1;
+}
+
+void slot_let_go(struct slot *s)
+{
+	loop_remove(s->host->loop, s->job_timer);
+	s->job_timer = NULL;
+	if (!s->session) {
+		slot_go_free(s);
+		return;
+	}
+	session_cancel(s->session);
+	s->phase = PHASE_LEAVING;
 }
 
 /* Ask git what the job needs. */
@@ -535,6 +610,7 @@ void slot_free(struct slot *s)
 {
 	if (!s)
 		return;
+	crew_forget(s);
 	resolve_cancel(s->resolve);
 	session_close(s->session);
 	loop_remove(s->host->loop, s->timer);
@@ -547,6 +623,7 @@ void slot_free(struct slot *s)
 
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 {
+	s = crew_leader(s);
 	if (s->phase == PHASE_LEAVING || s->phase == PHASE_STORING)
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)s->job.id);
 	/* written first: what a person was told must be so even if the power fails now */
@@ -558,7 +635,7 @@ int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 
 void slot_release(struct slot *s, const char *why)
 {
-	if (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING)
+	if (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING || s->phase == PHASE_JOINING)
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 	else if (s->session)
 		session_cancel(s->session);

@@ -29,6 +29,8 @@ struct slot_host {
 	void (*changed)(void *arg);
 	/** Whether another slot works on this device. */
 	bool (*is_taken)(void *arg, const char *uuid);
+	/** Its slots, one after the other; NULL after the last. */
+	struct slot *(*nth_slot)(void *arg, int n);
 	/** A repository cannot be read now: none of its jobs before the queue has looked again. */
 	void (*hold)(void *arg, int64_t repo);
 	/** Repositories that are held, as a JSON array of their ids. */

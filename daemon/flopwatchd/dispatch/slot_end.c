@@ -88,6 +88,11 @@ void slot_settle(struct slot *s)
 
 void slot_finish_job(struct slot *s, enum debt debt, enum jobstate_event on, const char *why)
 {
+	if (crew_is_helper(s)) {
+		slot_finish_job(crew_leader(s), debt, on, why);
+		return;
+	}
+	crew_dismiss(s);
 	slot_owe(s, debt, jobstate_next(s->state, on), why);
 	resolve_cancel(s->resolve);
 	s->resolve = NULL;

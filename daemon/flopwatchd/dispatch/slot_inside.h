@@ -5,6 +5,7 @@
 #ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
 #define FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
 
+#include "flopwatchd/dispatch/crew.h"
 #include "flopwatchd/dispatch/progress.h"
 #include "flopwatchd/dispatch/session.h"
 #include "flopwatchd/dispatch/slot.h"
@@ -19,6 +20,7 @@ enum phase {
 	PHASE_OPENING,  /* has a plan, waits for the worker's hello */
 	PHASE_RUNNING,  /* the worker has the job */
 	PHASE_CANARY,   /* no job: a device that was quarantined is tried */
+	PHASE_JOINING,  /* its part of a job is done, those of others are not */
 	PHASE_LEAVING,  /* the job is over for us, the worker not yet */
 	PHASE_STORING   /* owes the database something that it did not take */
 };
@@ -52,6 +54,7 @@ struct slot {
 	struct plan plan;
 	char repo_path[4096];
 	struct progress progress;
+	struct crew *crew; /* that it leads, or helps; NULL none */
 
 	enum debt debt;
 	enum jobstate debt_state;
@@ -68,6 +71,10 @@ struct slot {
 void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn);
 /** Nothing is left of the last job. */
 void slot_go_free(struct slot *s);
+/** Begin with its part of another slot's job: job, plan and device are set. Err: its worker cannot be started. */
+int slot_open_helper(struct slot *s, struct fw_err *err);
+/** Its part of another slot's job is not wanted any more. */
+void slot_let_go(struct slot *s);
 
 /* slot_end.c */
 

@@ -10,7 +10,7 @@
 #include "core/case/case.h"
 #include "core/stats/apart.h"
 #include "core/stats/stats.h"
-#include "db/store/device_class.h"
+#include "db/store/device.h"
 #include "db/store/event.h"
 
 enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK comparisons of equal builds */ };
@@ -92,8 +92,7 @@ static int tell(struct db *db, const struct store_class_device *d, const char *w
 	return store_event_end(&event, db, now_ms, err);
 }
 
-static int write_device(
-	struct db *db, const struct store_class_device *d, const char *why, int64_t now_ms, struct fw_err *err)
+static int write_device(struct db *db, const struct store_class_device *d, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	if (strcmp(why, d->stands_out) == 0)
 		return 0;

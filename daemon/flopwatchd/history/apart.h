@@ -6,7 +6,7 @@
 #ifndef FLOPWATCHD_HISTORY_APART_H
 #define FLOPWATCHD_HISTORY_APART_H
 
-#include "db/sqlite/db.h"
+#include "db/store/device.h"
 
 /** Look at the whole class, inside the caller's transaction: a row and an event for each device that has changed. Err: the database. */
 int apart_look(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err);

@@ -8,7 +8,7 @@
 #include "flopwatchd/alert/alert.h"
 #include "base/jsonw.h"
 #include "core/stats/stats.h"
-#include "db/store/device_class.h"
+#include "db/store/device.h"
 #include "db/store/repo.h"
 #include "flopwatchd/history/culprit.h"
 

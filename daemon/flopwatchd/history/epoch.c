@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/verdict/peer_ratio.h"
-#include "db/store/device_class.h"
+#include "db/store/device.h"
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/judge/cell.h"
 
@@ -74,15 +74,15 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 }
 
 /** Have the anchor measured in an epoch that began without it. */
-static int measure_anchor(
-	struct db *db, const struct store_job *job, const struct store_epoch *e, struct fw_err *err)
+static int measure_anchor(struct db *db, const struct store_job *job, const struct store_epoch *e, struct fw_err *err)
 {
 	struct store_job ask = { .repo = job->repo, .kind = JOBKIND_ANCHOR, .origin = "epoch", .priority = PRIORITY_ANCHOR };
 	snprintf(ask.target_sha, sizeof ask.target_sha, "%s", e->anchor_sha);
 	snprintf(ask.base_sha, sizeof ask.base_sha, "%s", e->anchor_sha);
 	snprintf(ask.base_how, sizeof ask.base_how, "given");
 	snprintf(ask.suite, sizeof ask.suite, "%s", e->suite);
-	return store_class_of_environment(db, e->environment, &ask.device_class, err) || store_job_insert(db, &ask, e->started_at, err) ||
+	return store_class_of_environment(db, e->environment, &ask.device_class, err) ||
+			       store_job_insert(db, &ask, e->started_at, err) ||
 			       store_job_log(db, ask.id, e->started_at, "queued: the anchor is measured in its new epoch", err)
 		       ? -1
 		       : 0;
@@ -173,21 +173,20 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 	return 0;
 }
 
-int epoch_anchor_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c, int64_t device,
-	struct fw_err *err)
+int epoch_anchor_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c,
+	int64_t device, struct fw_err *err)
 {
 	double anchor_x, anchor_se;
 	double held_ms = peer_ratio_at_clock(judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MS),
-		isfinite(c->beta) ? c->beta : 0, judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MHZ), e->row.held_mhz);
+		isfinite(c->beta) ? c->beta : 0, judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MHZ),
+		e->row.held_mhz);
 	if (!device || !(held_ms > 0))
 		return 0;
 	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &anchor_x, &anchor_se, err);
 	if (known < 1)
 		return known;
-	const struct store_anchor_time t = { .device = device,
-		.epoch = e->row.id,
-		.comparison = c->comparison,
-		.key = c->key,
-		.ln_ms = log(held_ms) - anchor_x };
+	const struct store_anchor_time t = {
+		.device = device, .epoch = e->row.id, .comparison = c->comparison, .key = c->key, .ln_ms = log(held_ms) - anchor_x
+	};
 	return store_anchor_time_put(db, &t, err);
 }

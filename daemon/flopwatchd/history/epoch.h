@@ -34,7 +34,7 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 	double *se, struct fw_err *err);
 
 /** Of a cell with a ratio that is judged, its comparison and device known: note what its anchor took there, where it was seen at a clock. */
-int epoch_anchor_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c, int64_t device,
-	struct fw_err *err);
+int epoch_anchor_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c,
+	int64_t device, struct fw_err *err);
 
 #endif

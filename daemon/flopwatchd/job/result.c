@@ -38,6 +38,7 @@ void result_free(struct result *r)
 	free(r->cell);
 	free(r->fault);
 	free(r->note);
+	free(r->cell_device);
 	profiled_fini(&r->profiled);
 	plan_fini(&r->plan);
 	free(r);

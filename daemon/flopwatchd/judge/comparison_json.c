@@ -43,7 +43,9 @@ struct body {
 	char provider[2][48]; /* asked for by name, base and target */
 	char pinned[2][160];  /* configurations that a person wants */
 	struct buf name[2];   /* what people call base and target; empty: nothing */
-	int n_sources;        /* comparisons against peers that say something about this one */
+	int64_t device;       /* of the cell before, and how it is called */
+	char device_uuid[64];
+	int n_sources; /* comparisons against peers that say something about this one */
 	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
 	int n_beside;
 	struct beside beside[BESIDE_MAX];
@@ -292,6 +294,15 @@ static void write_over_baseline(struct body *b, const struct view_cell *c)
 	jsonw_object_end(&b->j);
 }
 
+/* That it was timed on; most stand beside one of the same. */
+static void write_device(struct body *b, int64_t device)
+{
+	if (device && device != b->device && store_device_uuid(b->db, device, b->device_uuid, b->err) != 0)
+		b->failed = -1;
+	b->device = device;
+	text_or_null(&b->j, "device", device ? b->device_uuid : "");
+}
+
 static void write_cell(void *arg, const struct view_cell *c)
 {
 	struct body *b = arg;
@@ -309,6 +320,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	write_flags(j, c);
 	jsonw_kv_string(j, "series", c->series);
 	jsonw_kv_string(j, "decided_by", c->decided_by == DECIDER_PAIRS ? "pairs" : decider_name(c->decided_by));
+	write_device(b, c->device);
 	text_or_null(j, "failure", c->failure);
 	text_or_null(j, "reason", c->reason);
 	jsonw_kv_string(j, "group", c->group);

@@ -7,7 +7,8 @@
 static int find(const struct judge_groups *g, const struct store_cell *c)
 {
 	for (int i = 0; i < g->n; i++)
-		if (strcmp(g->of[i].group, c->group) == 0 && strcmp(g->of[i].direction, c->direction) == 0)
+		if (strcmp(g->of[i].group, c->group) == 0 && strcmp(g->of[i].direction, c->direction) == 0 &&
+			g->of[i].device == c->device)
 			return i;
 	return -1;
 }
@@ -19,6 +20,7 @@ void judge_groups_add(struct judge_groups *g, const struct store_cell *c, const 
 		i = g->n++;
 		snprintf(g->of[i].group, sizeof g->of[i].group, "%s", c->group);
 		snprintf(g->of[i].direction, sizeof g->of[i].direction, "%s", c->direction);
+		g->of[i].device = c->device;
 		memset(g->of[i].tail, 0, sizeof g->of[i].tail);
 	}
 	for (int set = 0; i >= 0 && set < MEAN_SETS; set++)

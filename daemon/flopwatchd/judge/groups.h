@@ -13,6 +13,7 @@ struct judge_groups {
 	int n;
 	struct {
 		char group[16], direction[16];
+		int64_t device; /* what a kernel does on one says little of another */
 		struct tail tail[MEAN_SETS];
 	} of[JUDGE_GROUPS_MAX];
 };

@@ -2,7 +2,7 @@
 #include "flopwatchd/judge/throttle.h"
 
 #include "core/protocol/guard.h"
-#include "db/store/throttle.h"
+#include "db/store/device.h"
 
 static double timed_s(const struct msg_cell *m)
 {

@@ -67,6 +67,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->calibrate_idle = fresh->calibrate_idle;
 	live->calibrate_every_ms = fresh->calibrate_every_ms;
 	live->profile = fresh->profile;
+	live->split = fresh->split;
 }
 
 void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size)

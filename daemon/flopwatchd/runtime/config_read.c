@@ -411,6 +411,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
 	read_profile(y, root, c);
+	yaml_bool(y, yaml_get(y, root, "split"), &c->split);
 	read_cores(y, yaml_get(y, root, "cores"), c);
 	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, config_worker_read);
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);

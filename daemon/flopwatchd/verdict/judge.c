@@ -9,7 +9,7 @@
 #include "flopwatchd/verdict/again.h"
 #include "flopwatchd/history/apart.h"
 #include "flopwatchd/history/calibrate.h"
-#include "db/store/device_class.h"
+#include "db/store/device.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
 #include "db/store/result.h"
@@ -169,7 +169,8 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
 			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
 			judge_facts_timed(db, cell.id, &t, err) ||
-			(isfinite(x) && epoch_anchor_time(db, e, r, i, &cell, c->device, err)) || judge_news_cell(news, db, r, i, c, &cell, err))
+			(isfinite(x) && epoch_anchor_time(db, e, r, i, &cell, cell.device ? cell.device : c->device, err)) ||
+			judge_news_cell(news, db, r, i, c, &cell, err))
 			return -1;
 		*verdict = verdict_worse(*verdict, cell.verdict);
 	}
@@ -238,8 +239,8 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	/* Half a comparison neither accuses a commit nor clears one. */
 	bool whole = c.kind == JOBKIND_CHANGE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
-		(whole && again_note(db, config, job, &c, now_ms, err)) ||
-		look_at_class(db, &c, now_ms, err) || trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
+		(whole && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
+		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
 		gitnote_owe(db, config, job, &c, now_ms, err))
 		return -1;
 	return body_store(db, c.id, err) || peerjobs_tell(db, c.id, err) ? -1 : 0;

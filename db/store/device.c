@@ -1,10 +1,11 @@
-/* device_class.c - see device_class.h. */
-#include "db/store/device_class.h"
+/** device.c - classes as devices describe themselves, who stands out of them, and one row a device and reason of held clocks. */
+#include "db/store/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "core/protocol/guard.h"
 
 /* Memory in whole GiB: what a driver keeps of it differs by some pages between two of a kind. */
 static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])
@@ -67,6 +68,19 @@ int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err
 		return -1;
 	stmt_int(s, ":id", id);
 	return stmt_first_text(s, model, STORE_MODEL_SIZE, err) < 0 ? -1 : 0;
+}
+
+int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn WHERE d.id = :device AND o.id = :other "
+		"AND o.stands_out = ''",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", device);
+	stmt_int(s, ":other", other);
+	return stmt_any(s, err);
 }
 
 /* ---- who is in it ---------------------------------------------------------------------------------------------------------- */
@@ -148,4 +162,43 @@ int store_class_stands_out(struct db *db, int64_t device, const char *why, struc
 	stmt_int(s, ":device", device);
 	stmt_text(s, ":why", why);
 	return stmt_run(s, err);
+}
+
+/* ---- clocks that were held back ---------------------------------------------------------------------------------------------- */
+
+int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO device_throttle (device, reason, seconds) VALUES (:device, :reason, :seconds) ON CONFLICT (device, reason) DO UPDATE SET seconds = seconds + excluded.seconds",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":reason", reason);
+	stmt_double(s, ":seconds", seconds);
+	stmt_int(s, ":device", device);
+	return stmt_run(s, err);
+}
+
+static int view_one(struct db *db, const char *reason, view_throttle_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT d.uuid, coalesce(t.seconds, 0) FROM device d LEFT JOIN device_throttle t ON t.device = d.id AND t.reason "
+		"= "
+		":reason WHERE d.kind <> 'cpu' ORDER BY d.uuid",
+		err);
+	int result;
+	if (!s)
+		return -1;
+	stmt_text(s, ":reason", reason);
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), reason, row_double(s, 1));
+	return result;
+}
+
+int view_throttle(struct db *db, view_throttle_fn *each, void *arg, struct fw_err *err)
+{
+	for (int i = 0; i < GUARD_REASONS; i++)
+		if (guard_reason[i].limits && view_one(db, guard_reason[i].name, each, arg, err) != 0)
+			return -1;
+	return 0;
 }

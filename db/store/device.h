@@ -1,11 +1,9 @@
 /**
- * device_class.h - classes of devices: what shares its queue, its calibration and its history. Loop only; writes inside the caller's
- * transaction.
- *
- * Samples, clock coefficients and health are a device's own and stand with it.
+ * device.h - classes of devices, which share their queue, their calibration and their history, and how long the clocks of each were held
+ * back. Loop only; writes inside the caller's transaction.
  */
-#ifndef DB_STORE_DEVICE_CLASS_H
-#define DB_STORE_DEVICE_CLASS_H
+#ifndef DB_STORE_DEVICE_H
+#define DB_STORE_DEVICE_H
 
 #include "core/protocol/protocol.h"
 #include "core/state/devicestate.h"
@@ -17,6 +15,8 @@ enum { STORE_MODEL_SIZE = 160 };
 int store_class_put(struct db *db, const struct msg_device *d, int64_t *id, struct fw_err *err);
 /** Of an environment; 0 there is no such. */
 int store_class_of_environment(struct db *db, int64_t environment, int64_t *id, struct fw_err *err);
+/** Whether a device is of the class of another, has the same cuDNN and fits its class. 1, 0, -1. */
+int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err *err);
 /** Its model, "" there is no such class. Shape: model[STORE_MODEL_SIZE]. */
 int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err);
 
@@ -48,9 +48,19 @@ int store_class_stands_out(struct db *db, int64_t device, const char *why, struc
  * SQL that says whether a device of class `class` may have job j: it wants any, or this one, or one that no device is of any more, as
  * after a new driver, and this is the same model.
  */
-#define STORE_CLASS_FITS(class)                                                                                                  \
-	"(j.device_class IS NULL OR j.device_class = " class " OR (NOT EXISTS (SELECT 1 FROM device AS last WHERE last.class = " \
-	"j.device_class) AND (SELECT model FROM device_class WHERE id = j.device_class) = (SELECT model FROM device_class "      \
-	"WHERE id = " class "))) "
+#define STORE_CLASS_FITS(class)                                                                                                     \
+	"(j.device_class IS NULL OR j.device_class = " class                                                                        \
+		" OR (NOT EXISTS (SELECT 1 FROM device AS last WHERE last.class = "                                                 \
+		"j.device_class) AND (SELECT model FROM device_class WHERE id = j.device_class) = (SELECT model FROM device_class " \
+		"WHERE id = " class "))) "
+
+/* ---- clocks that were held back ---------------------------------------------------------------------------------------------- */
+
+/** Add to what the device of an environment was held back for `reason`. Units: s, at least 0. */
+int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err);
+
+typedef void view_throttle_fn(void *arg, const char *device_uuid, const char *reason, double seconds);
+/** Every GPU (real or simulated) with every reason that limits (core/protocol/guard.h), also those that never did. */
+int view_throttle(struct db *db, view_throttle_fn *each, void *arg, struct fw_err *err);
 
 #endif

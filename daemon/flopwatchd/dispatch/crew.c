@@ -1,0 +1,265 @@
+/* crew.c - see crew.h. */
+#include "flopwatchd/dispatch/crew.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "db/store/device.h"
+#include "flopwatchd/dispatch/claim.h"
+#include "flopwatchd/dispatch/slot_inside.h"
+#include "flopwatchd/job/result_join.h"
+#include "flopwatchd/runtime/config_worker.h"
+
+struct crew_part {
+	struct slot *slot; /* NULL: it is done, or gone */
+	int64_t device_id;
+	int n, *cell; /* positions in the whole plan */
+};
+
+struct crew {
+	struct result *whole; /* what has come so far, under the whole plan */
+	int n_parts, n_done;
+	struct crew_part part[PLAN_PARTS_MAX];
+};
+
+bool crew_is_helper(const struct slot *s)
+{
+	return s->crew && s->crew->part[0].slot != s;
+}
+
+struct slot *crew_leader(struct slot *s)
+{
+	return s->crew ? s->crew->part[0].slot : s;
+}
+
+static void crew_free(struct crew *c)
+{
+	for (int i = 0; i < c->n_parts; i++)
+		free(c->part[i].cell);
+	result_free(c->whole);
+	free(c);
+}
+
+/* ---- gathering --------------------------------------------------------------------------------------------------------------- */
+
+/* A job of a kind whose cells do not have to stand on one device: what holds a device against others does, and so does a search for why. */
+static bool may_split(const struct slot *s)
+{
+	enum jobkind kind = s->job.kind;
+	return s->host->config->split && (kind == JOBKIND_CHANGE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] &&
+	       !plan_is_benchmark(&s->plan) && s->plan.ask.n_cells > 1 && !config_worker_is_slurm(s->worker);
+}
+
+/* A device of the slot that is free, in order and of the leader's class, and that nothing waits for. 1, 0, -1. */
+static int could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err)
+{
+	struct store_job job;
+	if (s == leader || s->phase != PHASE_FREE || !s->has_hello || config_worker_is_slurm(s->worker) ||
+		strcmp(s->hello.isolation, leader->hello.isolation) != 0)
+		return 0;
+	const struct claim claim = { s->host->txn->db, s->worker, &s->hello, s->host->is_taken, s->host->arg,
+		s->host->held(s->host->arg) };
+	for (int from = 0, at; (at = claim_free_device(&claim, from, id, err)) != 0; from = at) {
+		if (at < 0)
+			return -1;
+		*device = s->hello.device[at - 1];
+		int fits = store_class_same(s->host->txn->db, leader->device_id, *id, err);
+		int waits = fits == 1 ? store_job_next(claim.db, device->kind, device->uuid, claim.held, &job, err) : 0;
+		if (fits < 0 || waits < 0)
+			return -1;
+		if (fits && !waits)
+			return 1;
+	}
+	return 0;
+}
+
+static int log_parts(const struct crew *c, const struct slot *leader, struct fw_err *err)
+{
+	struct buf line;
+	buf_init(&line, 4096);
+	buf_puts(&line, "split:");
+	for (int i = 0; i < c->n_parts; i++)
+		buf_printf(&line, "%s %d cells on %s", i ? "," : "", c->part[i].n, c->part[i].slot->device.uuid);
+	int result = txn_begin(leader->host->txn, err);
+	if (result == 0)
+		result = txn_end(leader->host->txn,
+			store_job_log(leader->host->txn->db, leader->job.id, clock_utc_ms(), line.data, err), err);
+	buf_fini(&line);
+	return result;
+}
+
+/* Each slot its own part of the plan. */
+static int deal(struct crew *c, struct slot *leader, struct fw_err *err)
+{
+	int n = leader->plan.ask.n_cells, *part_of = calloc((size_t)n, sizeof *part_of);
+	if (!part_of)
+		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
+	plan_deal(&leader->plan, c->n_parts, part_of);
+	int result = 0;
+	for (int p = 0; p < c->n_parts && result == 0; p++) {
+		struct crew_part *part = &c->part[p];
+		part->cell = calloc((size_t)n, sizeof *part->cell);
+		for (int i = 0; i < n && part->cell; i++)
+			if (part_of[i] == p)
+				part->cell[part->n++] = i;
+		if (!part->cell)
+			result = err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
+		else if (p > 0)
+			result = plan_part(&leader->plan, part->cell, part->n, &part->slot->plan, err);
+	}
+	free(part_of);
+	return result;
+}
+
+/* The leader's plan becomes its part, and the whole plan the result's. */
+static int take_lead(struct crew *c, struct slot *leader, struct fw_err *err)
+{
+	struct plan mine;
+	if (plan_part(&leader->plan, c->part[0].cell, c->part[0].n, &mine, err) != 0)
+		return -1;
+	c->whole = result_new(&leader->plan);
+	if (!c->whole) {
+		plan_fini(&mine);
+		return err_set(err, ERR_INTERNAL, "out of memory for a result");
+	}
+	leader->plan = mine;
+	c->whole->cell_device = calloc((size_t)c->whole->plan.ask.n_cells + 1, sizeof *c->whole->cell_device);
+	return c->whole->cell_device ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a result");
+}
+
+static void recruit(struct slot *s, const struct slot *leader, struct crew *c, const struct msg_device *device, int64_t device_id)
+{
+	s->crew = c;
+	s->device = *device;
+	s->device_id = device_id;
+	s->job = leader->job;
+	s->state = leader->state;
+	s->measures = false;
+	memcpy(s->repo_path, leader->repo_path, sizeof s->repo_path);
+}
+
+/* Nobody else has heard of the crew yet. */
+static void disband(struct crew *c)
+{
+	for (int p = 1; p < c->n_parts; p++) {
+		struct slot *s = c->part[p].slot;
+		plan_fini(&s->plan);
+		plan_init(&s->plan);
+		s->job.id = 0;
+		s->device.uuid[0] = 0;
+		s->crew = NULL;
+	}
+	c->part[0].slot->crew = NULL;
+	crew_free(c);
+}
+
+int crew_gather(struct slot *leader, struct fw_err *err)
+{
+	struct crew *c = may_split(leader) ? calloc(1, sizeof *c) : NULL;
+	int most = leader->plan.ask.n_cells < PLAN_PARTS_MAX ? leader->plan.ask.n_cells : PLAN_PARTS_MAX, result = 0;
+	if (!c)
+		return 0;
+	c->part[c->n_parts++] = (struct crew_part){ .slot = leader, .device_id = leader->device_id };
+	for (int i = 0; c->n_parts < most && result == 0; i++) {
+		struct msg_device device;
+		int64_t id;
+		struct slot *s = leader->host->nth_slot(leader->host->arg, i);
+		int helps = s ? could_help(s, leader, &device, &id, err) : 0;
+		if (!s)
+			break;
+		if (helps < 0)
+			result = -1;
+		if (helps != 1)
+			continue;
+		recruit(s, leader, c, &device, id); /* its device is taken from here on */
+		c->part[c->n_parts++] = (struct crew_part){ .slot = s, .device_id = id };
+	}
+	leader->crew = c;
+	if (result == 0 && c->n_parts > 1)
+		result = deal(c, leader, err);
+	if (result != 0 || c->n_parts == 1 || log_parts(c, leader, err) != 0 || take_lead(c, leader, err) != 0) {
+		bool is_alone = result == 0 && c->n_parts == 1;
+		if (c->whole) { /* the plan went there */
+			plan_fini(&leader->plan);
+			leader->plan = c->whole->plan;
+			plan_init(&c->whole->plan);
+		}
+		disband(c);
+		return is_alone ? 0 : -1;
+	}
+	for (int p = 1; p < c->n_parts; p++)
+		if (slot_open_helper(c->part[p].slot, err) != 0)
+			return -1; /* the leader ends its job, and with it the crew */
+	return 0;
+}
+
+/* ---- what comes of it ----------------------------------------------------------------------------------------------------------- */
+
+static struct crew_part *part_of(struct crew *c, const struct slot *s)
+{
+	for (int p = 0; p < c->n_parts; p++)
+		if (c->part[p].slot == s)
+			return &c->part[p];
+	return NULL;
+}
+
+int crew_take(struct slot *s, struct result *part, struct result **whole, struct fw_err *err)
+{
+	struct crew *c = s->crew;
+	struct crew_part *p = part_of(c, s);
+	*whole = NULL;
+	for (int i = 0; i < p->n; i++)
+		c->whole->cell_device[p->cell[i]] = p->device_id;
+	if (p == &c->part[0]) {
+		c->whole->device = part->device;
+		c->whole->device_id = p->device_id;
+		snprintf(c->whole->isolation, sizeof c->whole->isolation, "%s", s->hello.isolation);
+		snprintf(c->whole->worker_version, sizeof c->whole->worker_version, "%s", s->hello.version);
+	}
+	int result = result_join(c->whole, part, p->cell, p->n, err);
+	result_free(part);
+	c->n_done++;
+	if (p != &c->part[0]) {
+		p->slot = NULL;
+		s->crew = NULL;
+	}
+	if (result == 0 && c->n_done == c->n_parts) {
+		*whole = c->whole;
+		c->whole = NULL;
+		result_end(*whole);
+	}
+	return result;
+}
+
+void crew_dismiss(struct slot *leader)
+{
+	struct crew *c = leader->crew;
+	if (!c || c->part[0].slot != leader)
+		return;
+	leader->crew = NULL;
+	for (int p = 1; p < c->n_parts; p++)
+		if (c->part[p].slot) {
+			c->part[p].slot->crew = NULL;
+			slot_let_go(c->part[p].slot);
+		}
+	crew_free(c);
+}
+
+void crew_forget(struct slot *s)
+{
+	struct crew *c = s->crew;
+	if (!c)
+		return;
+	s->crew = NULL;
+	if (c->part[0].slot != s) {
+		part_of(c, s)->slot = NULL;
+		return;
+	}
+	for (int p = 1; p < c->n_parts; p++)
+		if (c->part[p].slot)
+			c->part[p].slot->crew = NULL;
+	crew_free(c);
+}

@@ -1,0 +1,169 @@
+/* result_join.c - see result_join.h. */
+#include "flopwatchd/job/result_join.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/case/case.h"
+
+/* ---- dealing ---------------------------------------------------------------------------------------------------------------- */
+
+int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out, struct fw_err *err)
+{
+	*out = *whole;
+	memset(&out->suite_text, 0, sizeof out->suite_text);
+	buf_init(&out->suite_text, 16);
+	out->ask.n_cells = n;
+	out->ask.cell = calloc((size_t)n + 1, sizeof *out->ask.cell);
+	if (!out->ask.cell)
+		return err_set(err, ERR_INTERNAL, "out of memory for a part of a job");
+	for (int i = 0; i < n; i++)
+		out->ask.cell[i] = whole->ask.cell[cell[i]];
+	return 0;
+}
+
+/* What a cell costs besides its calls, in calls of an average cell: inputs, checks, launches. */
+#define FIXED_COST 1.0
+
+/* The largest first, each to who has least: within a third of the best there is. */
+void plan_deal(const struct plan *whole, int n_parts, int *part_of)
+{
+	int n = whole->ask.n_cells, known = 0;
+	double total = 0, load[PLAN_PARTS_MAX] = { 0 };
+	for (int i = 0; i < n; i++) {
+		double flops = case_flops(&whole->ask.cell[i]);
+		part_of[i] = -1;
+		total += flops > 0 ? flops : 0;
+		known += flops > 0;
+	}
+	for (int dealt = 0; dealt < n; dealt++) {
+		int largest = -1, least = 0;
+		double cost = -1;
+		for (int i = 0; i < n; i++) {
+			double flops = case_flops(&whole->ask.cell[i]),
+			       here = FIXED_COST + (flops > 0 ? flops * known / total : 1);
+			if (part_of[i] < 0 && here > cost) {
+				largest = i;
+				cost = here;
+			}
+		}
+		for (int p = 1; p < n_parts; p++)
+			least = load[p] < load[least] ? p : least;
+		part_of[largest] = least;
+		load[least] += cost;
+	}
+}
+
+/* ---- joining ---------------------------------------------------------------------------------------------------------------- */
+
+static int last_launch(const struct result *r)
+{
+	int last = -1;
+	for (int i = 0; i < r->n_launches; i++)
+		last = r->launch[i]->launch > last ? r->launch[i]->launch : last;
+	return last;
+}
+
+/* What is added may have to be freed here: what it replaces, or itself after an error. */
+static int add(struct result *whole, struct msg *m, struct fw_err *err)
+{
+	int result = result_add(whole, m, err);
+	msg_fini(m);
+	return result;
+}
+
+static int join_timings(struct result *whole, struct result *part, const int *cell, int after, struct fw_err *err)
+{
+	for (int i = 0; i < part->n_launches; i++) {
+		struct msg m = { .t = MSG_LAUNCH, .u.launch = part->launch[i] };
+		part->launch[i] = NULL;
+		m.u.launch->launch += after;
+		for (int k = 0; k < m.u.launch->n_cells; k++)
+			m.u.launch->cell[k] = cell[m.u.launch->cell[k]];
+		if (add(whole, &m, err) != 0)
+			return -1;
+	}
+	while (part->n_cells > 0) {
+		struct msg m = { .t = MSG_CELL, .u.cell = part->cell[0] };
+		memmove(part->cell, part->cell + 1, (size_t)--part->n_cells * sizeof *part->cell);
+		m.u.cell->launch += after;
+		m.u.cell->cell = cell[m.u.cell->cell];
+		if (add(whole, &m, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int join_facts(struct result *whole, struct result *part, const int *cell, struct fw_err *err)
+{
+	for (int i = 0; i < part->n_checks; i++) {
+		struct msg m = { .t = MSG_CHECK, .u.check = part->check[i] };
+		m.u.check.cell = cell[m.u.check.cell];
+		if (add(whole, &m, err) != 0)
+			return -1;
+	}
+	for (int i = 0; i < part->n_works; i++) {
+		struct msg m = { .t = MSG_WORK, .u.work = part->work[i] };
+		part->work[i].tried = (struct tried){ 0 };
+		m.u.work.cell = cell[m.u.work.cell];
+		if (add(whole, &m, err) != 0)
+			return -1;
+	}
+	for (int i = 0; i < part->n_nodes; i++) {
+		struct msg m = { .t = MSG_NODE, .u.node = part->node[i] };
+		m.u.node.cell = cell[m.u.node.cell];
+		if (add(whole, &m, err) != 0)
+			return -1;
+	}
+	for (int i = 0; i < part->n_notes; i++) {
+		struct msg m = { .t = MSG_NOTE, .u.note = part->note[i] };
+		m.u.note.cell = m.u.note.cell < 0 ? -1 : cell[m.u.note.cell];
+		if (add(whole, &m, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int join_faults(struct result *whole, struct result *part, const int *cell, int n, struct fw_err *err)
+{
+	for (int i = 0; i < part->n_faults; i++) {
+		int at = part->fault[i].cell, from = at < 0 ? 0 : at, to = at < 0 ? n : at + 1;
+		for (int k = from; k < to; k++) {
+			struct msg m = { .t = MSG_FAULT, .u.fault = part->fault[i] };
+			m.u.fault.cell = cell[k];
+			if (add(whole, &m, err) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Each part has asked for the same builds; where they differ, the one that failed is the one to know of. */
+static int join_builds(struct result *whole, struct result *part, struct fw_err *err)
+{
+	for (int i = 0; i < part->plan.ask.n_subjects; i++) {
+		struct msg m = { .t = MSG_BUILD, .u.build = part->build[i] };
+		if (part->build[i].role == ROLE_NONE ||
+			(whole->build[i].role != ROLE_NONE && strcmp(part->build[i].state, "failed") != 0))
+			continue;
+		memset(&part->build[i], 0, sizeof part->build[i]);
+		if (add(whole, &m, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int result_join(struct result *whole, struct result *part, const int *cell, int n, struct fw_err *err)
+{
+	int after = whole->n_launches && part->n_launches ? last_launch(whole) + 1 - part->launch[0]->launch : 0;
+	if (join_builds(whole, part, err) != 0 || join_facts(whole, part, cell, err) != 0 ||
+		join_timings(whole, part, cell, after, err) != 0 || join_faults(whole, part, cell, n, err) != 0)
+		return -1;
+	whole->done.gpu_s += part->done.gpu_s;
+	whole->done.wall_s = fmax(whole->done.wall_s, part->done.wall_s);
+	if (!whole->started_at || part->started_at < whole->started_at)
+		whole->started_at = part->started_at;
+	whole->ended_at = part->ended_at > whole->ended_at ? part->ended_at : whole->ended_at;
+	return 0;
+}

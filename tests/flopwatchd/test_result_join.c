@@ -1,0 +1,98 @@
+/* One result out of parts: each cell's own device, launches one after the other, what failed where it failed. */
+#include "fixture_result.h"
+
+#include "flopwatchd/job/result_join.h"
+
+enum { CELLS = 4 };
+
+static void fill_plan(struct plan *p)
+{
+	plan_init(p);
+	buf_init(&p->suite_text, 64);
+	p->ask.n_subjects = 2;
+	p->ask.subject[0].role = ROLE_BASE;
+	p->ask.subject[1].role = ROLE_TARGET;
+	p->ask.n_cells = CELLS;
+	p->ask.rule.k = 7;
+	p->ask.cell = calloc(CELLS, sizeof *p->ask.cell);
+	assert_non_null(p->ask.cell);
+	for (int i = 0; i < CELLS; i++) {
+		snprintf(p->ask.cell[i].key, sizeof p->ask.cell[i].key, "cell %d", i);
+		snprintf(p->ask.cell[i].family, sizeof p->ask.cell[i].family, BENCHMARK_FAMILY);
+		p->ask.cell[i].flops = i == 2 ? 100 : 1;
+	}
+}
+
+static void the_heaviest_cell_leaves_the_rest_to_the_other(void **state)
+{
+	(void)state;
+	struct plan p;
+	int part_of[CELLS];
+	fill_plan(&p);
+	plan_deal(&p, 2, part_of);
+	assert_int_equal(part_of[2], 0);
+	assert_int_equal(part_of[0] + part_of[1] + part_of[3], 3);
+	for (int i = 0; i < CELLS; i++)
+		p.ask.cell[i].flops = 0; /* nothing is known: as many each */
+	plan_deal(&p, 2, part_of);
+	assert_int_equal(part_of[0] + part_of[1] + part_of[2] + part_of[3], 2);
+	plan_fini(&p);
+}
+
+/** A part that timed its `n` cells in launches 1 and 2. */
+static struct result *measured(const struct plan *whole, const int *cell, int n, const char *failure)
+{
+	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct plan mine;
+	ok(plan_part(whole, cell, n, &mine, &err));
+	assert_int_equal(mine.ask.rule.k, 7); /* as many cells are judged as ever */
+	struct result *r = result_new(&mine);
+	assert_non_null(r);
+	fixture_accepted(r);
+	for (int launch = 1; launch <= 2; launch++) {
+		fixture_launch(r, launch, 1);
+		for (int i = 0; i < n; i++)
+			fixture_timing(r, &noise, launch, 1, i, SERIES_DEVICE, "", 0, 0);
+	}
+	if (failure[0])
+		fixture_fault(r, ROLE_TARGET, -1, failure);
+	r->done.gpu_s = 3;
+	r->done.wall_s = n;
+	return r;
+}
+
+static void parts_become_one_result(void **state)
+{
+	(void)state;
+	static const int first[] = { 0, 3 }, second[] = { 1, 2 };
+	struct plan p;
+	fill_plan(&p);
+	struct result *a = measured(&p, first, 2, ""), *b = measured(&p, second, 2, "crash"), *whole = result_new(&p);
+	ok(result_join(whole, a, first, 2, &err));
+	ok(result_join(whole, b, second, 2, &err));
+	result_free(a);
+	result_free(b);
+	assert_int_equal(whole->n_launches, 4);
+	assert_int_equal(whole->n_cells, 8);
+	for (int i = 0; i < whole->n_cells; i++) {
+		bool is_first = whole->cell[i]->cell == 0 || whole->cell[i]->cell == 3;
+		assert_int_equal(whole->cell[i]->launch <= 2, is_first);
+	}
+	assert_int_equal(whole->n_checks, 2 * CELLS);
+	assert_non_null(result_check(whole, ROLE_TARGET, 2));
+	assert_null(result_fault(whole, ROLE_TARGET, 0)); /* another device's trouble */
+	assert_non_null(result_fault(whole, ROLE_TARGET, 1));
+	assert_non_null(result_fault(whole, ROLE_TARGET, 2));
+	assert_string_equal(whole->build[1].module_sha256, "bbbb");
+	assert_true(whole->done.gpu_s > 5.9 && whole->done.gpu_s < 6.1 && whole->done.wall_s < 2.1);
+	result_free(whole);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_heaviest_cell_leaves_the_rest_to_the_other),
+		cmocka_unit_test(parts_become_one_result),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+#!/bin/bash
+# One comparison over two devices of a class: all pairs of a cell on one of them, which is written down and shown.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+new_repo kernels
+push kernels main
+
+cat >"$tmp/worker" <<EOF
+#!/bin/sh
+FLOPWATCH_SIM_DEVICES=0,1 exec "$bin/flopwatch-worker" "\$@"
+EOF
+chmod +x "$tmp/worker"
+host_config() { # split
+	write_config "workers: [{name: host, command: [$tmp/worker, serve], device: sim, build_jobs: 2}]" \
+		"repos: [{name: kernels, url: $tmp/kernels.git}]" "sandbox: none" "split: $1" "profile: off"
+}
+new_push() { # name, factor, recipe
+	branch kernels "$1" main
+	echo "$2" >"$tmp/kernels/kernels/factor"
+	[ "$#" -lt 3 ] || echo "$3" >"$tmp/kernels/kernels/recipe"
+	commit kernels "$1"
+	push kernels "$1"
+	sha=$(head_of kernels)
+}
+holding="touch $tmp/holds; until [ -e $tmp/go ]; do sleep 0.05; done"
+comparison_of() { sql "SELECT max(id) FROM comparison WHERE target_sha = '$1'"; }
+devices_of() { sql "SELECT count(*) || ' ' || d.uuid FROM cell x JOIN device d ON d.id = x.device WHERE x.comparison = $1 GROUP BY d.uuid ORDER BY d.uuid" | tr '\n' ' '; }
+has() { [ -e "$tmp/$1" ]; }
+busy() { [ "$(api workers | jq -r '[.items[] | select(.state == "busy")] | length')" = "$1" ]; }
+free() { [ "$(api workers | jq -r '[.items[] | select(.state == "free")] | length')" = "$1" ]; }
+
+host_config true
+start_daemon
+is "what is equal needs no device" "$(result_of "$(head_of kernels)")" "done unchanged"
+await free 2
+new_push slower 1.1
+is "a loss is found by both devices together" "$(result_of "$sha")" "done regression"
+id=$(comparison_of "$sha")
+n=$(sql "SELECT count(*) FROM cell WHERE comparison = $id")
+like "each has cells" "$(devices_of "$id")" '^[1-9][0-9]* sim-0 [1-9][0-9]* sim-1 $'
+is "and no cell is lost" "$n" "$(sql "SELECT n_cells FROM comparison WHERE id = $id")"
+is "all of them were judged a loss" "$(sql "SELECT count(*) FROM cell WHERE comparison = $id AND verdict = 'regression'")" "$n"
+is "no launch timed cells of two devices" "$(sql "SELECT count(*) FROM (SELECT s.launch FROM sample s JOIN cell x ON x.id = s.cell WHERE x.comparison = $id GROUP BY s.launch HAVING count(DISTINCT x.device) > 1)")" 0
+like "the job's log says who had what" "$(sql "SELECT line FROM job_log WHERE line LIKE 'split:%' ORDER BY id DESC LIMIT 1")" '^split: [0-9]+ cells on sim-[01], [0-9]+ cells on sim-[01]$'
+is "every cell says it in JSON" "$(api "comparisons/$id" | jq -c '[.cells[].device] | unique')" '["sim-0","sim-1"]'
+like "and the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<dt>Split</dt><dd>[0-9]+ cells? on sim-[01], [0-9]+ cells? on sim-[01]</dd>'
+
+# ---- what ends it ------------------------------------------------------------------------------------------------------------
+await free 2
+new_push held 1.2 "$holding"
+await has holds
+ok "both work on one job" await busy 2
+job=$(sql "SELECT max(id) FROM job")
+post "jobs/$job/cancel" >/dev/null
+is "a cancelled one is cancelled" "$(sql "SELECT state FROM job WHERE id = $job")" cancelled
+ok "on both devices" await free 2
+touch "$tmp/go"
+new_push after 1.15
+is "which then judge the next one" "$(result_of "$sha")" "done regression"
+await free 2
+rm "$tmp/go" "$tmp/holds"
+new_push lost 1.3 "$holding"
+await has holds
+await busy 2
+kill -9 "$(pgrep -P "$daemon_pid" -f flopwatch-worker | tail -n 1)"
+touch "$tmp/go"
+is "one lost worker costs an attempt and no more" "$(result_of "$sha") $(sql "SELECT attempt FROM job WHERE target_sha = '$sha'")" "done regression 2"
+stop_daemon
+
+# ---- without it ---------------------------------------------------------------------------------------------------------------
+host_config false
+start_daemon
+await free 2
+new_push alone 1.4
+result_of "$sha" >/dev/null
+like "unless it is asked for, one device has all" "$(devices_of "$(comparison_of "$sha")")" '^[0-9]+ sim-[01] $'
