@@ -285,6 +285,7 @@ CREATE TABLE cell (
 	branch        TEXT    NOT NULL,
 	target_sha    TEXT    NOT NULL,
 	device        INTEGER REFERENCES device(id),   -- that its first set was timed on; NULL: nothing ran
+	confirmed_on  INTEGER REFERENCES device(id),   -- that its confirming set was timed on; NULL: on the same, or there is none
 	finished_at   INTEGER NOT NULL,
 	-- what the key says, since nobody parses keys; its family has said it
 	form          INTEGER NOT NULL REFERENCES form(id),

@@ -44,20 +44,20 @@
 
 /** Into it from `comparison p`. */
 #define CELL_INSERT                                                                                                              \
-	"INSERT INTO cell (comparison, repo, branch, target_sha, device, finished_at, point, form" CELL_OWN(CELL_NAME) ") "      \
-	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, coalesce(:device, p.device), p.finished_at, :point, "             \
+	"INSERT INTO cell (comparison, repo, branch, target_sha, device, confirmed_on, finished_at, point, form" CELL_OWN(CELL_NAME) ") "      \
+	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, coalesce(:device, p.device), :confirmed_on, p.finished_at, :point, "             \
 	"(SELECT id FROM form WHERE shape = :shape AND line = :line AND pieces = :pieces AND baseline = :baseline)"              \
 	CELL_OWN(CELL_VALUE) " "
 /** Before it. */
 #define CELL_FORM_INSERT                                                                                                         \
 	"INSERT OR IGNORE INTO form (shape, line, pieces, baseline) VALUES (:shape, :line, :pieces, :baseline)"
 #define CELL_SELECT                                                                                                              \
-	"SELECT id, comparison" CELL_COLUMNS(CELL_NAME) ", device FROM cell "                                                         \
+	"SELECT id, comparison" CELL_COLUMNS(CELL_NAME) ", device, confirmed_on FROM cell "                                                         \
 	"JOIN (SELECT id AS its_form, shape, line, pieces, baseline FROM form) ON its_form = form "
 
 /* clang-format on */
 
-enum { CELL_id, CELL_comparison, CELL_COLUMNS(CELL_NUMBER) CELL_device };
+enum { CELL_id, CELL_comparison, CELL_COLUMNS(CELL_NUMBER) CELL_device, CELL_confirmed_on };
 enum {
 	CELL_POINT(POINT_NUMBER) POINT_FIGURES,
 	POINT_EPOCH_AT = 8 * POINT_FIGURES, /* four bytes, 0: none; then two of flags */

@@ -70,6 +70,18 @@ int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err
 	return stmt_first_text(s, model, STORE_MODEL_SIZE, err) < 0 ? -1 : 0;
 }
 
+int store_class_has_other(struct db *db, int64_t device, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn AND o.id <> d.id WHERE d.id = :device AND "
+		"o.state = 'ok' AND o.stands_out = '' LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", device);
+	return stmt_any(s, err);
+}
+
 int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,

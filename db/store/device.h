@@ -15,6 +15,8 @@ enum { STORE_MODEL_SIZE = 160 };
 int store_class_put(struct db *db, const struct msg_device *d, int64_t *id, struct fw_err *err);
 /** Of an environment; 0 there is no such. */
 int store_class_of_environment(struct db *db, int64_t environment, int64_t *id, struct fw_err *err);
+/** Whether another device of its class is in order and fits it. 1, 0, -1. */
+int store_class_has_other(struct db *db, int64_t device, struct fw_err *err);
 /** Whether a device is of the class of another, has the same cuDNN and fits its class. 1, 0, -1. */
 int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err *err);
 /** Its model, "" there is no such class. Shape: model[STORE_MODEL_SIZE]. */

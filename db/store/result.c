@@ -261,6 +261,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_int(s, ":comparison", c->comparison);
 	stmt_text(s, ":branch", c->history_branch);
 	stmt_int_or_null(s, ":device", c->device);
+	stmt_int_or_null(s, ":confirmed_on", c->confirmed_on);
 	stmt_int(s, ":n", c->n);
 	stmt_text(s, ":key", c->key);
 	stmt_text(s, ":suite_group", c->group);

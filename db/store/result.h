@@ -32,7 +32,8 @@ struct store_mean {
 enum { STORE_SHAPE_SIZE = 2560 };
 
 struct store_cell {
-	int64_t id, comparison, device; /* device: 0 that of its comparison, until it is stored */
+	int64_t id, comparison, device,
+		confirmed_on; /* device: 0 that of its comparison, until it is stored; confirmed_on: 0 the same, or none */
 	int n;
 	char key[160], input_sha[65];
 	char group[16], title[48], line[48], direction[16], baseline[160]; /* as in struct cell */

@@ -275,6 +275,7 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_cell){ .id = row_int(s, CELL_id),
 				  .device = row_int(s, CELL_device),
+				  .confirmed_on = row_int(s, CELL_confirmed_on),
 				  .n = (int)row_int(s, CELL_n),
 				  .key = row_text(s, CELL_key),
 				  .group = row_text(s, CELL_suite_group),

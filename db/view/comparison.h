@@ -78,7 +78,7 @@ int view_compare(struct db *db, const char *repo, const char *base, const char *
 	struct fw_err *err);
 
 struct view_cell {
-	int64_t id, device; /* device: that it was timed on; 0 none */
+	int64_t id, device, confirmed_on; /* device: that it was timed on, 0 none; confirmed_on: another one, 0 none */
 	int n;
 	enum verdict verdict;
 	const char *key, *group, *title, *line, *baseline, *shape, *direction, *input_sha, *failure, *reason;

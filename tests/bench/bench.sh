@@ -36,6 +36,10 @@ target turns.same.called 0 of_1
 
 mkdir -p "$work/state" "$work/cache"
 
+# ---- one comparison over two devices
+tests/bench/bench_split.sh
+target split.ratio 0.6 of_1
+
 # ---- what storing costs
 build/tests/bench/bench_seed "$work/state/flopwatch.db" etc/suites/ffa.yaml "$n" >"$work/seed.txt"
 grep '^bench' "$work/seed.txt"

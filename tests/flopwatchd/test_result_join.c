@@ -68,8 +68,8 @@ static void parts_become_one_result(void **state)
 	struct plan p;
 	fill_plan(&p);
 	struct result *a = measured(&p, first, 2, ""), *b = measured(&p, second, 2, "crash"), *whole = result_new(&p);
-	ok(result_join(whole, a, first, 2, &err));
-	ok(result_join(whole, b, second, 2, &err));
+	ok(result_join(whole, a, first, 2, 0, &err));
+	ok(result_join(whole, b, second, 2, 0, &err));
 	result_free(a);
 	result_free(b);
 	assert_int_equal(whole->n_launches, 4);

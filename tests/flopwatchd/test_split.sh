@@ -1,5 +1,6 @@
 #!/bin/bash
-# One comparison over two devices of a class: all pairs of a cell on one of them, which is written down and shown.
+# One comparison over two devices of a class: all pairs of a cell on one of them, which is written down and shown, as is another that
+# confirms a loss.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 new_repo kernels
@@ -10,9 +11,9 @@ cat >"$tmp/worker" <<EOF
 FLOPWATCH_SIM_DEVICES=0,1 exec "$bin/flopwatch-worker" "\$@"
 EOF
 chmod +x "$tmp/worker"
-host_config() { # split
+host_config() { # split, confirm
 	write_config "workers: [{name: host, command: [$tmp/worker, serve], device: sim, build_jobs: 2}]" \
-		"repos: [{name: kernels, url: $tmp/kernels.git}]" "sandbox: none" "split: $1" "profile: off"
+		"repos: [{name: kernels, url: $tmp/kernels.git}]" "sandbox: none" "split: $1" "confirm: ${2:-same_device}" "profile: off"
 }
 new_push() { # name, factor, recipe
 	branch kernels "$1" main
@@ -65,6 +66,32 @@ await busy 2
 kill -9 "$(pgrep -P "$daemon_pid" -f flopwatch-worker | tail -n 1)"
 touch "$tmp/go"
 is "one lost worker costs an attempt and no more" "$(result_of "$sha") $(sql "SELECT attempt FROM job WHERE target_sha = '$sha'")" "done regression 2"
+stop_daemon
+
+# ---- a loss has to show on another device -------------------------------------------------------------------------------------
+confirmed() { sql "SELECT DISTINCT d.uuid || ' then ' || coalesce(o.uuid, '-') FROM cell x JOIN device d ON d.id = x.device LEFT JOIN device o ON o.id = x.confirmed_on WHERE x.comparison = $1 ORDER BY 1" | tr '\n' ' '; }
+sets() { sql "SELECT group_concat(DISTINCT set_number) FROM launch WHERE comparison = $1"; }
+host_config false other_device
+start_daemon
+await free 2
+new_push elsewhere 1.12
+is "a loss that shows on two devices is one" "$(result_of "$sha")" "done regression"
+id=$(comparison_of "$sha")
+like "its second set is another device's" "$(confirmed "$id")" '^(sim-0 then sim-1|sim-1 then sim-0) $'
+is "and a set of its own" "$(sets "$id")" "1,2"
+is "no device has both" "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'confirming: % cells on sim-_' AND job = (SELECT job FROM comparison WHERE id = $id)")" 1
+is "JSON names it" "$(api "comparisons/$id" | jq -c '[.cells[] | .device != .confirmed_on and .confirmed_on != null] | unique')" '[true]'
+like "and the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<dt>Confirmed</dt><dd>[0-9]+ cells? on sim-[01]</dd>'
+await free 2
+new_push equal 0.995
+is "what is no loss needs no second set" "$(result_of "$sha") $(sets "$(comparison_of "$sha")")" "done unchanged 1"
+stop_daemon
+host_config true other_device
+start_daemon
+await free 2
+new_push both 1.13
+is "a comparison that was split" "$(result_of "$sha")" "done regression"
+is "is confirmed crosswise" "$(confirmed "$(comparison_of "$sha")")" "sim-0 then sim-1 sim-1 then sim-0 "
 stop_daemon
 
 # ---- without it ---------------------------------------------------------------------------------------------------------------

@@ -34,8 +34,9 @@ struct comparison_cell {
 	enum verdict verdict;
 	enum decider decided_by;
 	const char *key, *group, *title, *line, *direction, *failure, *reason;
-	const char *device;                                                        /* uuid of what it was timed on; "" nothing */
-	const char *flags;                                                         /* words with spaces between */
+	const char *device,
+		*confirmed_on; /* uuid of what it was timed on, and its confirming set where that is another; "" nothing */
+	const char *flags;     /* words with spaces between */
 	const char *base_provider, *target_provider, *base_config, *target_config; /* that ran, and how */
 	int64_t size;
 	int launches, samples;

@@ -92,20 +92,29 @@ static void environment(struct buf *out, const struct comparison *c)
 	emit_raw(out, "</dd></dl></section>\n");
 }
 
-/* Which device timed how many cells, where it was not one that timed them all. */
-static void split(struct buf *out, const struct comparison *c)
+static const char *device_of(const struct comparison_cell *c, bool confirming)
+{
+	return confirming ? c->confirmed_on : c->device;
+}
+
+/* Which device timed how many cells, where it was not one that timed them all; or confirmed how many, where it was another. */
+static void devices(struct buf *out, const struct comparison *c, bool confirming)
 {
 	bool is_begun = false;
 	for (int i = 0; i < c->n_cells; i++) {
-		const char *device = c->cell[i].device;
+		const char *device = device_of(&c->cell[i], confirming);
 		int first = 0, n = 0;
-		while (strcmp(c->cell[first].device, device) != 0)
+		while (strcmp(device_of(&c->cell[first], confirming), device) != 0)
 			first++;
 		for (int k = i; k < c->n_cells; k++)
-			n += strcmp(c->cell[k].device, device) == 0;
-		if (first < i || !*device || n == c->n_cells)
+			n += strcmp(device_of(&c->cell[k], confirming), device) == 0;
+		if (first < i || !*device || (!confirming && n == c->n_cells))
 			continue;
-		emit_rawf(out, "%s%d cell%s on ", is_begun ? ", " : "<dt>Split</dt><dd>", n, n == 1 ? "" : "s");
+		if (is_begun)
+			emit_raw(out, ", ");
+		else
+			emit_raw(out, confirming ? "<dt>Confirmed</dt><dd>" : "<dt>Split</dt><dd>");
+		emit_rawf(out, "%d cell%s on ", n, n == 1 ? "" : "s");
 		emit_text(out, device);
 		is_begun = true;
 	}
@@ -128,7 +137,8 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	layout_duration(out, c->wall_s);
 	emit_rawf(out, ", %d launches</dd><dt>Finished</dt><dd><time>%.10s %.5s</time> UTC</dd>", c->launches, at,
 		strlen(at) > 15 ? at + 11 : "");
-	split(out, c);
+	devices(out, c, false);
+	devices(out, c, true);
 	if (around->alert) {
 		emit_rawf(out, "<dt>Alert</dt><dd><a href=\"/alerts/%lld\">", (long long)around->alert);
 		layout_verdict(out, alertstate_name(around->alert_state));

@@ -11,18 +11,22 @@
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/job/result_join.h"
+#include "flopwatchd/judge/groups.h"
 #include "flopwatchd/runtime/config_worker.h"
 
 struct crew_part {
 	struct slot *slot; /* NULL: it is done, or gone */
 	int64_t device_id;
 	int n, *cell; /* positions in the whole plan */
+	bool is_done;
 };
 
 struct crew {
 	struct result *whole; /* what has come so far, under the whole plan */
+	bool confirms;        /* a second set of launches is another device's */
+	int n_first;          /* parts of the first set, 0: it is not over; those behind them confirm */
 	int n_parts, n_done;
-	struct crew_part part[PLAN_PARTS_MAX];
+	struct crew_part part[2 * PLAN_PARTS_MAX];
 };
 
 bool crew_is_helper(const struct slot *s)
@@ -46,11 +50,11 @@ static void crew_free(struct crew *c)
 /* ---- gathering --------------------------------------------------------------------------------------------------------------- */
 
 /* A job of a kind whose cells do not have to stand on one device: what holds a device against others does, and so does a search for why. */
-static bool may_split(const struct slot *s)
+static bool may_spread(const struct slot *s)
 {
 	enum jobkind kind = s->job.kind;
-	return s->host->config->split && (kind == JOBKIND_CHANGE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] &&
-	       !plan_is_benchmark(&s->plan) && s->plan.ask.n_cells > 1 && !config_worker_is_slurm(s->worker);
+	return (kind == JOBKIND_CHANGE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] && !plan_is_benchmark(&s->plan) &&
+	       s->plan.ask.n_cells > 1 && !config_worker_is_slurm(s->worker);
 }
 
 /* A device of the slot that is free, in order and of the leader's class, and that nothing waits for. 1, 0, -1. */
@@ -79,6 +83,8 @@ static int could_help(struct slot *s, const struct slot *leader, struct msg_devi
 static int log_parts(const struct crew *c, const struct slot *leader, struct fw_err *err)
 {
 	struct buf line;
+	if (c->n_parts == 1)
+		return 0;
 	buf_init(&line, 4096);
 	buf_puts(&line, "split:");
 	for (int i = 0; i < c->n_parts; i++)
@@ -109,6 +115,8 @@ static int deal(struct crew *c, struct slot *leader, struct fw_err *err)
 			result = err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 		else if (p > 0)
 			result = plan_part(&leader->plan, part->cell, part->n, &part->slot->plan, err);
+		if (result == 0 && p > 0 && c->confirms)
+			part->slot->plan.ask.rule.confirm = false;
 	}
 	free(part_of);
 	return result;
@@ -120,6 +128,8 @@ static int take_lead(struct crew *c, struct slot *leader, struct fw_err *err)
 	struct plan mine;
 	if (plan_part(&leader->plan, c->part[0].cell, c->part[0].n, &mine, err) != 0)
 		return -1;
+	if (c->confirms)
+		mine.ask.rule.confirm = false; /* it decides by its own first set; what confirms it is measured elsewhere */
 	c->whole = result_new(&leader->plan);
 	if (!c->whole) {
 		plan_fini(&mine);
@@ -127,7 +137,8 @@ static int take_lead(struct crew *c, struct slot *leader, struct fw_err *err)
 	}
 	leader->plan = mine;
 	c->whole->cell_device = calloc((size_t)c->whole->plan.ask.n_cells + 1, sizeof *c->whole->cell_device);
-	return c->whole->cell_device ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a result");
+	c->whole->confirmed_on = calloc((size_t)c->whole->plan.ask.n_cells + 1, sizeof *c->whole->confirmed_on);
+	return c->whole->cell_device && c->whole->confirmed_on ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a result");
 }
 
 static void recruit(struct slot *s, const struct slot *leader, struct crew *c, const struct msg_device *device, int64_t device_id)
@@ -158,12 +169,18 @@ static void disband(struct crew *c)
 
 int crew_gather(struct slot *leader, struct fw_err *err)
 {
-	struct crew *c = may_split(leader) ? calloc(1, sizeof *c) : NULL;
+	const struct config *config = leader->host->config;
+	struct crew *c = may_spread(leader) && (config->split || config->confirm_elsewhere) ? calloc(1, sizeof *c) : NULL;
 	int most = leader->plan.ask.n_cells < PLAN_PARTS_MAX ? leader->plan.ask.n_cells : PLAN_PARTS_MAX, result = 0;
 	if (!c)
 		return 0;
 	c->part[c->n_parts++] = (struct crew_part){ .slot = leader, .device_id = leader->device_id };
-	for (int i = 0; c->n_parts < most && result == 0; i++) {
+	int others = config->confirm_elsewhere && !leader->job.quick
+			     ? store_class_has_other(leader->host->txn->db, leader->device_id, err)
+			     : 0;
+	c->confirms = others == 1;
+	result = others < 0 ? -1 : 0;
+	for (int i = 0; config->split && c->n_parts < most && result == 0; i++) {
 		struct msg_device device;
 		int64_t id;
 		struct slot *s = leader->host->nth_slot(leader->host->arg, i);
@@ -178,10 +195,11 @@ int crew_gather(struct slot *leader, struct fw_err *err)
 		c->part[c->n_parts++] = (struct crew_part){ .slot = s, .device_id = id };
 	}
 	leader->crew = c;
-	if (result == 0 && c->n_parts > 1)
+	bool is_needed = c->n_parts > 1 || c->confirms;
+	if (result == 0 && is_needed)
 		result = deal(c, leader, err);
-	if (result != 0 || c->n_parts == 1 || log_parts(c, leader, err) != 0 || take_lead(c, leader, err) != 0) {
-		bool is_alone = result == 0 && c->n_parts == 1;
+	if (result != 0 || !is_needed || log_parts(c, leader, err) != 0 || take_lead(c, leader, err) != 0) {
+		bool is_alone = result == 0 && !is_needed;
 		if (c->whole) { /* the plan went there */
 			plan_fini(&leader->plan);
 			leader->plan = c->whole->plan;
@@ -201,37 +219,163 @@ int crew_gather(struct slot *leader, struct fw_err *err)
 static struct crew_part *part_of(struct crew *c, const struct slot *s)
 {
 	for (int p = 0; p < c->n_parts; p++)
-		if (c->part[p].slot == s)
+		if (c->part[p].slot == s && !c->part[p].is_done)
 			return &c->part[p];
 	return NULL;
 }
 
-int crew_take(struct slot *s, struct result *part, struct result **whole, struct fw_err *err)
+/* ---- confirming elsewhere ------------------------------------------------------------------------------------------------------- */
+
+/* The part that confirms a cell which was measured on `device`: the one with least to do that has another device; NULL none. */
+static struct crew_part *elsewhere(struct crew *c, int64_t device)
+{
+	struct crew_part *best = NULL;
+	for (int p = c->n_first; p < c->n_parts; p++)
+		if (c->part[p].device_id != device && (!best || c->part[p].n < best->n))
+			best = &c->part[p];
+	return best;
+}
+
+static struct crew_part *add_part(struct crew *c, struct slot *s, struct fw_err *err)
+{
+	struct crew_part *part = &c->part[c->n_parts];
+	*part = (struct crew_part){ .slot = s, .device_id = s->device_id };
+	part->cell = calloc((size_t)c->whole->plan.ask.n_cells, sizeof *part->cell);
+	if (!part->cell) {
+		err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
+		return NULL;
+	}
+	c->n_parts++;
+	return part;
+}
+
+/* One more slot with another device than this one; the leader's own where no other is free. NULL with err. */
+static struct crew_part *find_elsewhere(struct crew *c, struct slot *leader, int64_t device, struct fw_err *err)
+{
+	bool has_room = c->n_parts < c->n_first + PLAN_PARTS_MAX;
+	bool leads = false;
+	for (int p = c->n_first; p < c->n_parts; p++)
+		leads = leads || c->part[p].slot == leader;
+	if (has_room && !leads && leader->device_id != device)
+		return add_part(c, leader, err);
+	for (int i = 0; has_room; i++) {
+		struct msg_device other;
+		int64_t id;
+		struct slot *s = leader->host->nth_slot(leader->host->arg, i);
+		int helps = s ? could_help(s, leader, &other, &id, err) : 0;
+		if (helps < 0)
+			return NULL;
+		if (!s)
+			break;
+		if (helps == 1 && id != device) {
+			recruit(s, leader, c, &other, id);
+			return add_part(c, s, err);
+		}
+	}
+	for (int p = c->n_first; p < c->n_parts; p++)
+		if (c->part[p].slot == leader)
+			return &c->part[p];
+	return add_part(c, leader, err);
+}
+
+static int log_confirming(const struct crew *c, const struct slot *leader, struct fw_err *err)
+{
+	struct buf line;
+	buf_init(&line, 4096);
+	buf_puts(&line, "confirming:");
+	for (int p = c->n_first; p < c->n_parts; p++)
+		buf_printf(&line, "%s %d cells on %s", p > c->n_first ? "," : "", c->part[p].n, c->part[p].slot->device.uuid);
+	int result = txn_begin(leader->host->txn, err);
+	if (result == 0)
+		result = txn_end(leader->host->txn,
+			store_job_log(leader->host->txn->db, leader->job.id, clock_utc_ms(), line.data, err), err);
+	buf_fini(&line);
+	return result;
+}
+
+static int begin_part(struct crew_part *part, const struct plan *whole, struct fw_err *err)
+{
+	struct slot *s = part->slot;
+	plan_fini(&s->plan);
+	if (plan_part(whole, part->cell, part->n, &s->plan, err) != 0) {
+		plan_init(&s->plan);
+		return -1;
+	}
+	s->plan.ask.rule.confirm = false;
+	return slot_open_helper(s, err);
+}
+
+/* The first set is over: what it would call a loss has to show on another device. */
+static int confirm(struct crew *c, struct slot *leader, struct fw_err *err)
+{
+	int *cell = calloc((size_t)c->whole->plan.ask.n_cells + 1, sizeof *cell), result = 0;
+	if (!cell)
+		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
+	int n = judge_groups_unconfirmed(c->whole, cell);
+	c->n_first = c->n_parts;
+	for (int i = 0; i < n && result == 0; i++) {
+		int64_t device = c->whole->cell_device[cell[i]];
+		struct crew_part *part = elsewhere(c, device);
+		if (!part)
+			part = find_elsewhere(c, leader, device, err);
+		if (part)
+			part->cell[part->n++] = cell[i];
+		else
+			result = -1;
+	}
+	free(cell);
+	if (result == 0 && n > 0)
+		result = log_confirming(c, leader, err);
+	for (int p = c->n_first; p < c->n_parts && result == 0; p++)
+		result = begin_part(&c->part[p], &c->whole->plan, err);
+	return result;
+}
+
+/* Who measured it is the leader's worker; which device had which cell stands beside it. */
+static void take_names(struct crew *c, const struct slot *leader, const struct result *part)
+{
+	c->whole->device = part->device;
+	c->whole->device_id = leader->device_id;
+	snprintf(c->whole->isolation, sizeof c->whole->isolation, "%s", leader->hello.isolation);
+	snprintf(c->whole->worker_version, sizeof c->whole->worker_version, "%s", leader->hello.version);
+}
+
+int crew_take(struct slot *s, struct result *part, struct fw_err *err)
 {
 	struct crew *c = s->crew;
+	struct slot *leader = crew_leader(s);
 	struct crew_part *p = part_of(c, s);
-	*whole = NULL;
+	bool is_second = c->n_first > 0;
 	for (int i = 0; i < p->n; i++)
-		c->whole->cell_device[p->cell[i]] = p->device_id;
-	if (p == &c->part[0]) {
-		c->whole->device = part->device;
-		c->whole->device_id = p->device_id;
-		snprintf(c->whole->isolation, sizeof c->whole->isolation, "%s", s->hello.isolation);
-		snprintf(c->whole->worker_version, sizeof c->whole->worker_version, "%s", s->hello.version);
-	}
-	int result = result_join(c->whole, part, p->cell, p->n, err);
+		if (!is_second)
+			c->whole->cell_device[p->cell[i]] = p->device_id;
+		else if (c->whole->cell_device[p->cell[i]] != p->device_id)
+			c->whole->confirmed_on[p->cell[i]] = p->device_id;
+	if (p == &c->part[0])
+		take_names(c, s, part);
+	int result = result_join(c->whole, part, p->cell, p->n, is_second ? 2 : 0, err);
 	result_free(part);
+	p->is_done = true;
 	c->n_done++;
-	if (p != &c->part[0]) {
+	if (s != leader) {
 		p->slot = NULL;
 		s->crew = NULL;
 	}
-	if (result == 0 && c->n_done == c->n_parts) {
-		*whole = c->whole;
-		c->whole = NULL;
-		result_end(*whole);
-	}
 	return result;
+}
+
+int crew_go_on(struct slot *leader, struct result **whole, struct fw_err *err)
+{
+	struct crew *c = leader->crew;
+	*whole = NULL;
+	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && confirm(c, leader, err) != 0)
+		return -1;
+	if (c->n_done < c->n_parts)
+		return 0;
+	*whole = c->whole;
+	c->whole = NULL;
+	result_end(*whole);
+	return 0;
 }
 
 void crew_dismiss(struct slot *leader)
@@ -241,7 +385,7 @@ void crew_dismiss(struct slot *leader)
 		return;
 	leader->crew = NULL;
 	for (int p = 1; p < c->n_parts; p++)
-		if (c->part[p].slot) {
+		if (c->part[p].slot && c->part[p].slot != leader) {
 			c->part[p].slot->crew = NULL;
 			slot_let_go(c->part[p].slot);
 		}

@@ -1,5 +1,6 @@
 /**
- * crew.h - a job whose cells are measured by several slots at once, each with a device of one class: all pairs of a cell on one device.
+ * crew.h - a job whose cells are measured by several slots at once, each with a device of one class: all pairs of a cell on one device;
+ * or whose losses are confirmed by launches on another device than those that showed them.
  *
  * The slot that has the job leads: it alone moves the job's row, tells progress and stores the result. The others lend their device; what
  * goes wrong with one of them goes wrong with the job.
@@ -24,8 +25,10 @@ int crew_gather(struct slot *leader, struct fw_err *err);
 bool crew_is_helper(const struct slot *s);
 /** The slot that has the job: itself, unless it is a helper. */
 struct slot *crew_leader(struct slot *s);
-/** A part is done, and a helper none any more. The whole result when it was the last one, else NULL. Own: takes `part`; the caller has what is returned. Err: it is too large. */
-int crew_take(struct slot *s, struct result *part, struct result **whole, struct fw_err *err);
+/** A part is done, and a helper none any more. Own: takes `part`. Err: there is too much of it. */
+int crew_take(struct slot *s, struct result *part, struct fw_err *err);
+/** What comes next: nothing as long as others are at work, confirming sets, or the whole result (else NULL), which is the caller's. Err: as crew_gather. */
+int crew_go_on(struct slot *leader, struct result **whole, struct fw_err *err);
 /** The job is over: helpers are free, or will be when their workers have left. Fine for a slot without a crew. */
 void crew_dismiss(struct slot *leader);
 /** The slot goes away, whatever its part is. */

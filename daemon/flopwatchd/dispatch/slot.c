@@ -112,7 +112,7 @@ static void take_devices(struct slot *s, const struct msg_hello *hello)
 
 /* ---- the conversation ------------------------------------------------------------------------------------------------------------ */
 
-static const struct msg_device *find_device(const struct msg_hello *hello, const char *uuid)
+const struct msg_device *slot_find_device(const struct msg_hello *hello, const char *uuid)
 {
 	for (int i = 0; i < hello->n_devices; i++)
 		if (!strcmp(hello->device[i].uuid, uuid))
@@ -143,7 +143,7 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 {
 	struct msg_device other;
 	int64_t id;
-	const struct msg_device *d = find_device(hello, s->device.uuid);
+	const struct msg_device *d = slot_find_device(hello, s->device.uuid);
 	if (d) {
 		s->device = *d;
 		return 0;
@@ -187,57 +187,6 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	}
 	s->phase = PHASE_RUNNING;
 	slot_limit_job(s, limit_ms);
-}
-
-/* ---- a device that was quarantined ---------------------------------------------------------------------------------------------- */
-
-static void send_canary(struct slot *s, const struct msg_hello *hello)
-{
-	struct fw_err err = { 0 };
-	if (!find_device(hello, s->device.uuid))
-		err_set(&err, ERR_NOT_FOUND, "worker %s does not have it any more", s->worker->name);
-	else if (session_canary(s->session, s->device.uuid, &err) == 0)
-		return;
-	snprintf(s->canary_why, sizeof s->canary_why, "%.300s", err.text);
-	session_cancel(s->session);
-}
-
-static void hear_canary(struct slot *s, const struct msg_state *state)
-{
-	s->canary_ok = state->ok;
-	snprintf(s->canary_why, sizeof s->canary_why, "%s", state->detail);
-}
-
-/* Its answer, or the lack of one, is the device's new state. */
-static void end_canary(struct slot *s, const char *why)
-{
-	char text[700];
-	if (s->canary_ok)
-		snprintf(text, sizeof text, "its canary passed");
-	else
-		snprintf(text, sizeof text, "its canary failed: %.600s", s->canary_why[0] ? s->canary_why : why);
-	devicestate_tell(s->host->txn, s->device.uuid, s->canary_ok ? DEVICESTATE_OK : DEVICESTATE_QUARANTINED, text);
-	slot_go_free(s);
-}
-
-static int open_session(struct slot *s, const char *node, struct fw_err *err)
-{
-	const struct slot_host *h = s->host;
-	return session_open(h->executors, h->loop, h->config, s->worker, node, &hooks, s, &s->session, err);
-}
-
-static void begin_canary(struct slot *s)
-{
-	struct fw_err err = { 0 };
-	s->canary_ok = false;
-	s->canary_why[0] = 0;
-	s->phase = PHASE_CANARY;
-	if (s->session) {
-		send_canary(s, &s->hello);
-	} else if (open_session(s, "", &err) != 0) {
-		s->is_suspect = true;
-		end_canary(s, err.text);
-	}
 }
 
 /* The worker has found that the device does not recover. The job is not at fault, but may be what breaks it: it counts. */
@@ -299,7 +248,7 @@ static void on_hello(void *arg, const struct msg_hello *hello)
 	if (s->phase == PHASE_OPENING)
 		send_job(s, hello);
 	else if (s->phase == PHASE_CANARY)
-		send_canary(s, hello);
+		slot_send_canary(s, hello);
 	else
 		session_cancel(s->session);
 }
@@ -309,7 +258,7 @@ static void on_word(void *arg, const struct msg *m)
 	struct slot *s = arg;
 	enum jobstate_event on = JOBSTATE_EVENTS;
 	if (s->phase == PHASE_CANARY && m->t == MSG_STATE)
-		hear_canary(s, &m->u.state);
+		slot_hear_canary(s, &m->u.state);
 	if (s->phase != PHASE_RUNNING)
 		return;
 	if (m->t == MSG_FAULT && m->u.fault.role == ROLE_DEVICE && strcmp(m->u.fault.failure, "lost") == 0) {
@@ -342,30 +291,6 @@ static void on_word(void *arg, const struct msg *m)
 	progress_hear(&s->progress, m);
 }
 
-/* Stored is what all parts have measured together, when the last one is done. */
-static void take_part(struct slot *s, struct result *part)
-{
-	struct fw_err err = { 0 };
-	struct slot *leader = crew_leader(s);
-	struct result *whole;
-	int result = crew_take(s, part, &whole, &err);
-	loop_remove(s->host->loop, s->job_timer);
-	s->job_timer = NULL;
-	s->n_full = 0;
-	if (s == leader)
-		s->phase = PHASE_JOINING;
-	else
-		slot_go_free(s);
-	if (result != 0) {
-		slot_finish_job(leader, DEBT_MOVE, JOBSTATE_ON_FAIL, err.text);
-	} else if (whole) {
-		crew_dismiss(leader);
-		leader->result = whole;
-		slot_owe(leader, DEBT_RESULT, JOBSTATE_DONE, "");
-		slot_settle(leader);
-	}
-}
-
 static void on_end(void *arg, enum session_end how, struct result *result, const char *why)
 {
 	struct slot *s = arg;
@@ -382,7 +307,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 	} else if (phase == PHASE_CANARY) {
-		end_canary(s, why);
+		slot_end_canary(s, why);
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
@@ -395,7 +320,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 			session_cancel(leader->session);
 		slot_settle(leader);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->crew) {
-		take_part(s, result);
+		slot_take_part(s, result);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE) {
 		s->n_full = 0;
 		s->result = result;
@@ -421,12 +346,18 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 
 static const struct session_hooks hooks = { on_pending, on_hello, on_word, on_end };
 
+int slot_open_session(struct slot *s, const char *node, struct fw_err *err)
+{
+	const struct slot_host *h = s->host;
+	return session_open(h->executors, h->loop, h->config, s->worker, node, &hooks, s, &s->session, err);
+}
+
 static void ask(struct slot *s)
 {
 	struct fw_err err = { 0 };
 	s->phase = PHASE_ASKING;
 	s->has_hello = false;
-	if (open_session(s, "", &err) != 0)
+	if (slot_open_session(s, "", &err) != 0)
 		go_down(s, err.text);
 }
 
@@ -475,31 +406,10 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	s->phase = PHASE_OPENING;
 	if (s->session) {
 		send_job(s, &s->hello);
-	} else if (open_session(s, "", &err) != 0) {
+	} else if (slot_open_session(s, "", &err) != 0) {
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
 	}
-}
-
-int slot_open_helper(struct slot *s, struct fw_err *err)
-{
-	s->phase = PHASE_OPENING;
-	if (open_session(s, "", err) == 0)
-		return 0;
-	s->is_suspect = true;
-	return -1;
-}
-
-void slot_let_go(struct slot *s)
-{
-	loop_remove(s->host->loop, s->job_timer);
-	s->job_timer = NULL;
-	if (!s->session) {
-		slot_go_free(s);
-		return;
-	}
-	session_cancel(s->session);
-	s->phase = PHASE_LEAVING;
 }
 
 /* Ask git what the job needs. */
@@ -523,7 +433,7 @@ static int take_work(struct slot *s, struct fw_err *err)
 	const struct claim claim = claim_of(s);
 	int got = claim_canary(&claim, &s->device, &s->device_id, err);
 	if (got == 1)
-		begin_canary(s);
+		slot_begin_canary(s);
 	if (got != 0)
 		return got;
 	got = claim_job(&claim, &s->device, &s->device_id, &s->job, err);
@@ -565,7 +475,7 @@ int slot_submit(struct slot *s, const char *node, bool for_canary, struct fw_err
 	s->for_canary = for_canary;
 	s->wait_id[0] = s->wait_why[0] = 0;
 	s->wait_place = 0;
-	if (open_session(s, node, err) == 0)
+	if (slot_open_session(s, node, err) == 0)
 		return 0;
 	go_down(s, err->text);
 	return -1;

@@ -1,6 +1,6 @@
 /**
- * slot_inside.h - what slot.c and slot_end.c share: a worker's slot and the ways out of a job. slot.c leads a worker from its first word
- * to a job at work, slot_end.c ends the job and writes what came of it.
+ * slot_inside.h - what the files of a slot share. slot.c leads a worker from its first word to a job at work, slot_end.c ends the job and
+ * writes what came of it, slot_part.c shares a job with other slots, slot_canary.c tries a device.
  */
 #ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
 #define FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
@@ -71,10 +71,29 @@ struct slot {
 void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn);
 /** Nothing is left of the last job. */
 void slot_go_free(struct slot *s);
-/** Begin with its part of another slot's job: job, plan and device are set. Err: its worker cannot be started. */
+/** A session with its worker, on `node` where one is named. Err: it cannot be started. */
+int slot_open_session(struct slot *s, const char *node, struct fw_err *err);
+/** NULL: the worker does not have it. */
+const struct msg_device *slot_find_device(const struct msg_hello *hello, const char *uuid);
+
+/* slot_part.c */
+
+/** Begin with its part of a crew's job: job, plan and device are set. Err: its worker cannot be started. */
 int slot_open_helper(struct slot *s, struct fw_err *err);
 /** Its part of another slot's job is not wanted any more. */
 void slot_let_go(struct slot *s);
+/** Its part of the crew's job has been measured; with the last one the job is stored. Own: takes `part`. */
+void slot_take_part(struct slot *s, struct result *part);
+
+/* slot_canary.c */
+
+/** Try s->device, with the session that there is or with a new one. */
+void slot_begin_canary(struct slot *s);
+/** The worker is ready for it. */
+void slot_send_canary(struct slot *s, const struct msg_hello *hello);
+void slot_hear_canary(struct slot *s, const struct msg_state *state);
+/** Its answer, or the lack of one, is the device's new state. */
+void slot_end_canary(struct slot *s, const char *why);
 
 /* slot_end.c */
 

@@ -39,6 +39,7 @@ void result_free(struct result *r)
 	free(r->fault);
 	free(r->note);
 	free(r->cell_device);
+	free(r->confirmed_on);
 	profiled_fini(&r->profiled);
 	plan_fini(&r->plan);
 	free(r);

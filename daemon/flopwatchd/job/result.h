@@ -22,9 +22,10 @@ struct result {
 
 	/* who measured; device.uuid is "" when nothing ran */
 	struct msg_device device;
-	int64_t device_id;    /* row; 0: none */
-	int64_t *cell_device; /* of a job that was split: rows, by cell; NULL: all on that one. Owned */
-	char isolation[8];    /* "bwrap" "none" */
+	int64_t device_id;     /* row; 0: none */
+	int64_t *cell_device;  /* of a job that was split: rows, by cell; NULL: all on that one. Owned */
+	int64_t *confirmed_on; /* of a job whose confirming sets ran elsewhere: rows, by cell, 0 none; NULL: none did. Owned */
+	char isolation[8];     /* "bwrap" "none" */
 	char worker_version[32];
 
 	char identical_by[8]; /* "", "tree" (nothing was built), "module" (built alike; set by result_end) */

@@ -73,12 +73,13 @@ static int add(struct result *whole, struct msg *m, struct fw_err *err)
 	return result;
 }
 
-static int join_timings(struct result *whole, struct result *part, const int *cell, int after, struct fw_err *err)
+static int join_timings(struct result *whole, struct result *part, const int *cell, int after, int set, struct fw_err *err)
 {
 	for (int i = 0; i < part->n_launches; i++) {
 		struct msg m = { .t = MSG_LAUNCH, .u.launch = part->launch[i] };
 		part->launch[i] = NULL;
 		m.u.launch->launch += after;
+		m.u.launch->set = set ? set : m.u.launch->set;
 		for (int k = 0; k < m.u.launch->n_cells; k++)
 			m.u.launch->cell[k] = cell[m.u.launch->cell[k]];
 		if (add(whole, &m, err) != 0)
@@ -88,6 +89,7 @@ static int join_timings(struct result *whole, struct result *part, const int *ce
 		struct msg m = { .t = MSG_CELL, .u.cell = part->cell[0] };
 		memmove(part->cell, part->cell + 1, (size_t)--part->n_cells * sizeof *part->cell);
 		m.u.cell->launch += after;
+		m.u.cell->set = set ? set : m.u.cell->set;
 		m.u.cell->cell = cell[m.u.cell->cell];
 		if (add(whole, &m, err) != 0)
 			return -1;
@@ -154,11 +156,11 @@ static int join_builds(struct result *whole, struct result *part, struct fw_err 
 	return 0;
 }
 
-int result_join(struct result *whole, struct result *part, const int *cell, int n, struct fw_err *err)
+int result_join(struct result *whole, struct result *part, const int *cell, int n, int set, struct fw_err *err)
 {
 	int after = whole->n_launches && part->n_launches ? last_launch(whole) + 1 - part->launch[0]->launch : 0;
 	if (join_builds(whole, part, err) != 0 || join_facts(whole, part, cell, err) != 0 ||
-		join_timings(whole, part, cell, after, err) != 0 || join_faults(whole, part, cell, n, err) != 0)
+		join_timings(whole, part, cell, after, set, err) != 0 || join_faults(whole, part, cell, n, err) != 0)
 		return -1;
 	whole->done.gpu_s += part->done.gpu_s;
 	whole->done.wall_s = fmax(whole->done.wall_s, part->done.wall_s);

@@ -460,6 +460,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	const struct cell *cell = &r->plan.ask.cell[i];
 	*c = (struct store_cell){ .n = i,
 		.device = r->cell_device ? r->cell_device[i] : 0,
+		.confirmed_on = r->confirmed_on ? r->confirmed_on[i] : 0,
 		.size = cell->size,
 		.pieces = cell->pieces,
 		.flops = case_metric(cell) == METRIC_TFLOPS ? case_flops(cell) : NAN,

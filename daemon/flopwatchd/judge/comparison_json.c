@@ -295,12 +295,12 @@ static void write_over_baseline(struct body *b, const struct view_cell *c)
 }
 
 /* That it was timed on; most stand beside one of the same. */
-static void write_device(struct body *b, int64_t device)
+static void write_device(struct body *b, const char *key, int64_t device)
 {
 	if (device && device != b->device && store_device_uuid(b->db, device, b->device_uuid, b->err) != 0)
 		b->failed = -1;
-	b->device = device;
-	text_or_null(&b->j, "device", device ? b->device_uuid : "");
+	b->device = device ? device : b->device;
+	text_or_null(&b->j, key, device ? b->device_uuid : "");
 }
 
 static void write_cell(void *arg, const struct view_cell *c)
@@ -320,7 +320,8 @@ static void write_cell(void *arg, const struct view_cell *c)
 	write_flags(j, c);
 	jsonw_kv_string(j, "series", c->series);
 	jsonw_kv_string(j, "decided_by", c->decided_by == DECIDER_PAIRS ? "pairs" : decider_name(c->decided_by));
-	write_device(b, c->device);
+	write_device(b, "device", c->device);
+	write_device(b, "confirmed_on", c->confirmed_on);
 	text_or_null(j, "failure", c->failure);
 	text_or_null(j, "reason", c->reason);
 	jsonw_kv_string(j, "group", c->group);

@@ -43,3 +43,25 @@ void judge_groups_mean(const struct judge_groups *g, const struct rule *rule, co
 	int i = find(g, c);
 	judge_mean(rule, t, i >= 0 ? g->of[i].tail : t->tail, c);
 }
+
+int judge_groups_unconfirmed(const struct result *r, int *cell)
+{
+	struct judge_groups groups;
+	int n = 0;
+	judge_groups_of_result(r, &groups);
+	for (int i = 0; i < r->plan.ask.n_cells; i++) {
+		struct judge_timed t;
+		struct store_cell c;
+		struct mean_judgement mean;
+		memset(&t, 0, sizeof t);
+		judge_cell(r, i, &t, &c);
+		if (c.launches == 0)
+			continue;
+		int group = find(&groups, &c);
+		mean_judge(&r->plan.ask.rule, c.threshold_pct, &t.typical, t.tail, group >= 0 ? groups.of[group].tail : t.tail,
+			&mean);
+		if (t.typical.want_set == 2 || t.sustained.want_set == 2 || mean.want_set == 2)
+			cell[n++] = i;
+	}
+	return n;
+}

@@ -68,6 +68,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->calibrate_every_ms = fresh->calibrate_every_ms;
 	live->profile = fresh->profile;
 	live->split = fresh->split;
+	live->confirm_elsewhere = fresh->confirm_elsewhere;
 }
 
 void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size)

@@ -116,6 +116,7 @@ struct config {
 	bool calibrate_idle; /* run A/A comparisons while nothing waits, on each device every so often */
 	int64_t calibrate_every_ms;
 	bool split;                     /* cells of a comparison go to all devices of a class that have nothing else to do */
+	bool confirm_elsewhere;         /* a loss has to show on another device of the class, where one is free */
 	bool profile;                   /* an alert asks why by itself */
 	char measure_cores[CORES_TEXT]; /* what cores_plan is asked for */
 	struct cores cores;             /* what came of it, at the start */
@@ -131,7 +132,7 @@ struct config {
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
 void config_free(struct config *c);
 /**
- * Take over what may change while the daemon runs: repositories, webhooks, limits, calibrate, profile, split, suites_dir. Names the settings that differ
+ * Take over what may change while the daemon runs: repositories, webhooks, limits, calibrate, profile, split, confirm, suites_dir. Names the settings that differ
  * but need a restart, "" none. Shape: restart[size].
  */
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);

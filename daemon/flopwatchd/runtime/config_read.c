@@ -339,6 +339,14 @@ static void read_profile(struct yaml *y, struct yaml_node *root, struct config *
 	c->profile = !strcmp(word, "on");
 }
 
+static void read_confirm(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	static const char *const words[] = { "same_device", "other_device", NULL };
+	char word[16] = "same_device";
+	config_text_choice(y, root, "confirm", words, "same_device, other_device", word, sizeof word);
+	c->confirm_elsewhere = !strcmp(word, "other_device");
+}
+
 /* A worker that is this machine's: what it shows can be looked at here. */
 static bool has_local_worker(const struct config *c)
 {
@@ -412,6 +420,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
 	read_profile(y, root, c);
 	yaml_bool(y, yaml_get(y, root, "split"), &c->split);
+	read_confirm(y, root, c);
 	read_cores(y, yaml_get(y, root, "cores"), c);
 	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, config_worker_read);
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);

@@ -1,0 +1,50 @@
+/* slot_part.c - a slot at work on its part of a job that a crew has, its own or another's. */
+#include "base/log.h"
+#include "flopwatchd/dispatch/slot_inside.h"
+
+int slot_open_helper(struct slot *s, struct fw_err *err)
+{
+	s->phase = PHASE_OPENING;
+	if (slot_open_session(s, "", err) == 0)
+		return 0;
+	s->is_suspect = true;
+	return -1;
+}
+
+void slot_let_go(struct slot *s)
+{
+	loop_remove(s->host->loop, s->job_timer);
+	s->job_timer = NULL;
+	if (!s->session) {
+		slot_go_free(s);
+		return;
+	}
+	session_cancel(s->session);
+	s->phase = PHASE_LEAVING;
+}
+
+/* Stored is what all parts have measured together, when the last one is done. */
+void slot_take_part(struct slot *s, struct result *part)
+{
+	struct fw_err err = { 0 };
+	struct slot *leader = crew_leader(s);
+	struct result *whole = NULL;
+	int result = crew_take(s, part, &err);
+	loop_remove(s->host->loop, s->job_timer);
+	s->job_timer = NULL;
+	s->n_full = 0;
+	if (s == leader)
+		s->phase = PHASE_JOINING;
+	else
+		slot_go_free(s);
+	if (result != 0) {
+		slot_finish_job(leader, DEBT_MOVE, JOBSTATE_ON_FAIL, err.text);
+	} else if (crew_go_on(leader, &whole, &err) != 0) {
+		slot_finish_job(leader, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+	} else if (whole) {
+		crew_dismiss(leader);
+		leader->result = whole;
+		slot_owe(leader, DEBT_RESULT, JOBSTATE_DONE, "");
+		slot_settle(leader);
+	}
+}
