@@ -132,7 +132,8 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 	struct stmt *s = db_stmt(db,
 		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
 		"t.host_us, t.launch, t.reasons, t.foreign_processes, t.xid, t.ecc, "
-		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0) FROM sample_kind k "
+		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0), coalesce(t.power_w, -1), "
+		"coalesce(t.temp_c, -1) FROM sample_kind k "
 		"JOIN sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.subject = 'base' "
 		"CROSS JOIN sample t ON t.cell = :cell AND t.kind = k.id CROSS JOIN launch l ON l.id = t.launch "
 		"CROSS JOIN sample b ON b.cell = t.cell AND b.launch = t.launch AND b.kind = kb.id "
@@ -166,6 +167,8 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 		out->guard[n].foreign = row_is_null(s, 13) ? -1 : (int)row_int(s, 13);
 		out->guard[n].xid = (int)row_int(s, 14);
 		out->guard[n].ecc = (int)row_int(s, 15);
+		out->guard[n].power_w = row_double(s, 20);
+		out->guard[n].temp_c = row_double(s, 21);
 		n++;
 	}
 	if (result < 0)

@@ -18,8 +18,9 @@ struct store_launches {
 	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* point into `values` */
 	int64_t launch[STATS_LAUNCHES_MAX];            /* rows, for store_sample_estimate */
-	struct msg_guard guard[STATS_LAUNCHES_MAX];    /* what decides whether a launch is believed; the rest is unknown */
-	struct launch_pairs host[STATS_LAUNCHES_MAX];  /* the host's time of enqueue in us in place of ms; NULL where unknown */
+	struct msg_guard guard
+		[STATS_LAUNCHES_MAX]; /* what decides whether a launch is believed, power and temperature; the rest is unknown */
+	struct launch_pairs host[STATS_LAUNCHES_MAX]; /* the host's time of enqueue in us in place of ms; NULL where unknown */
 	struct buf values;
 };
 /** Err: ERR_INVALID rows that do not fit together. Own: buf_fini(&out->values) in any case. */

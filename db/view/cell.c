@@ -9,6 +9,7 @@
 #include "core/stats/stats.h"
 #include "db/store/page.h"
 
+#define NORMAL_95 1.96 /* standard errors of a 95 % interval */
 enum { GRID_MAX = 100, GRID_SUITES = 8 /* of one branch, in turns */, KEYS_WINDOW = 64 };
 
 int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err)
@@ -148,7 +149,7 @@ static double mean_mhz(struct stmt *s, int column)
 int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order FROM cell x JOIN sample_kind k ON "
+		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order, t.q FROM cell x JOIN sample_kind k ON "
 		"k.series = x.series AND k.phase = '' AND k.subject = 'target' "
 		"JOIN sample_kind kb ON kb.series = x.series AND kb.phase = '' AND kb.subject = 'base' "
 		"CROSS JOIN sample t ON t.cell = x.id AND t.kind = k.id CROSS JOIN launch l ON l.id = t.launch "
@@ -160,15 +161,19 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 	stmt_int(s, ":cell", cell);
 	int result;
 	while ((result = stmt_step(s, err)) == 1) {
-		double d = row_double(s, 3), raw = row_double(s, 4);
-		each(arg, &(struct view_launch){ .launch = (int)row_int(s, 0),
-				  .set = (int)row_int(s, 1),
-				  .pairs = (int)row_int(s, 2),
-				  .change_pct = isfinite(d) ? stats_change_pct(d) : NAN,
-				  .change_raw_pct = isfinite(raw) ? stats_change_pct(raw) : NAN,
-				  .base_mhz = mean_mhz(s, 5),
-				  .target_mhz = mean_mhz(s, 6),
-				  .order = row_text(s, 7) });
+		double d = row_double(s, 3), raw = row_double(s, 4), half = NORMAL_95 * sqrt(row_double(s, 8));
+		bool has_ends = isfinite(d) && isfinite(half);
+		each(arg,
+			&(struct view_launch){ .launch = (int)row_int(s, 0),
+				.set = (int)row_int(s, 1),
+				.pairs = (int)row_int(s, 2),
+				.change_pct = isfinite(d) ? stats_change_pct(d) : NAN,
+				.low_pct = has_ends ? stats_change_pct(d + half) : NAN, /* a longer time is a lower throughput */
+				.high_pct = has_ends ? stats_change_pct(d - half) : NAN,
+				.change_raw_pct = isfinite(raw) ? stats_change_pct(raw) : NAN,
+				.base_mhz = mean_mhz(s, 5),
+				.target_mhz = mean_mhz(s, 6),
+				.order = row_text(s, 7) });
 	}
 	return result;
 }

@@ -15,7 +15,8 @@
 #include "web/html/layout.h"
 #include "web/html/mark.h"
 #include "web/answer/site.h"
-#include "web/html/strip.h"
+#include "web/html/calls.h"
+#include "web/html/stack.h"
 
 enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
 
@@ -153,6 +154,27 @@ static int few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *
 	return 0;
 }
 
+enum { PHASES_MAX = 32 };
+
+static void draw_phases(struct buf *out, const json_t *list, const char *cause)
+{
+	struct stack_part part[PHASES_MAX];
+	const json_t *phase;
+	size_t i;
+	int n = 0;
+	json_array_foreach(list, i, phase)
+	{
+		if (n == PHASES_MAX)
+			return; /* bars of some of them would lie about the whole */
+		part[n].name = comparison_text(phase, "phase");
+		part[n].base_ms = comparison_number(phase, "base_ms");
+		part[n].target_ms = comparison_number(phase, "target_ms");
+		part[n].moved = cause && strcmp(cause, part[n].name) == 0;
+		n++;
+	}
+	stack_draw(out, part, n);
+}
+
 static void phases(struct buf *out, struct comparison_cell *cell)
 {
 	static const char *const columns[] = { "Phase", ">Base ms", ">Target ms", ">Change", "~>95 % interval" };
@@ -164,6 +186,7 @@ static void phases(struct buf *out, struct comparison_cell *cell)
 		emit_raw(out, "<p><small>No phase was timed by itself.</small></p></div>");
 		return;
 	}
+	draw_phases(out, list, cause);
 	layout_table(out, 5, columns);
 	json_array_foreach(list, i, phase)
 	{
@@ -210,9 +233,11 @@ static void take_launch(void *arg, const struct view_launch *row)
 		return;
 	struct mark_launch *m = &l->launch[l->n++];
 	m->change_pct = row->change_pct;
+	m->low_pct = row->low_pct;
+	m->high_pct = row->high_pct;
 	m->set = row->set;
-	int len = snprintf(m->label, sizeof m->label, "launch %d: %+.2f %%, %d pairs %.8s", row->launch, row->change_pct,
-		row->pairs, row->order);
+	int len = snprintf(m->label, sizeof m->label, "launch %d: %+.2f %% (%+.2f \u2026 %+.2f), %d pairs %.8s", row->launch,
+		row->change_pct, row->low_pct, row->high_pct, row->pairs, row->order);
 	if (isfinite(row->base_mhz) && len > 0 && (size_t)len < sizeof m->label)
 		snprintf(m->label + len, sizeof m->label - (size_t)len, ", %.0f and %.0f MHz", row->base_mhz, row->target_mhz);
 }
@@ -550,6 +575,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 {
 	struct site *site = arg;
 	struct db *db = site->db;
+	struct ratios_about about = { cell->change_pct, cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct };
 	int64_t id;
 	if (view_cell_id(db, c->id, cell->key, &id, err) != 0)
 		return -1;
@@ -576,7 +602,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	if (result == 0)
 		result = launches(db, out, cell, id, err);
 	if (result == 0)
-		result = strip_draw(out, db, id, series_of(cell), err);
+		result = calls_draw(out, db, id, series_of(cell), &about, err);
 	emit_raw(out, "</div></div>");
 	if (result == 0 && !comparison_is_program(cell))
 		result = kernels(db, out, c, cell, id, err);

@@ -48,7 +48,7 @@ void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, co
 
 /* ---- launches --------------------------------------------------------------------------------------------------------- */
 
-enum { DOTS_WIDTH = 540, DOTS_HEIGHT = 110, DOTS_LEFT = 58, DOTS_RIGHT = 12, DOTS_TOP = 10, DOTS_BOTTOM = 22 };
+enum { DOTS_WIDTH = 540, DOTS_HEIGHT = 96, DOTS_LEFT = 58, DOTS_RIGHT = 12, DOTS_TOP = 10, DOTS_BOTTOM = 8 };
 
 static double dots_y(double pct, double low, double high)
 {
@@ -69,8 +69,8 @@ void mark_launches(struct buf *out, const struct mark_launch *launch, int n, dou
 	double low = isfinite(threshold_pct) ? -threshold_pct : 0, high = 0;
 	for (int i = 0; i < n; i++) {
 		if (isfinite(launch[i].change_pct)) {
-			low = fmin(low, launch[i].change_pct);
-			high = fmax(high, launch[i].change_pct);
+			low = fmin(low, fmin(launch[i].change_pct, launch[i].low_pct));
+			high = fmax(high, fmax(launch[i].change_pct, launch[i].high_pct));
 		}
 	}
 	double pad = (high - low) * 0.12 + 0.05;
@@ -86,11 +86,15 @@ void mark_launches(struct buf *out, const struct mark_launch *launch, int n, dou
 	for (int i = 0; i < n; i++) {
 		if (!isfinite(launch[i].change_pct))
 			continue;
+		if (isfinite(launch[i].low_pct) && isfinite(launch[i].high_pct))
+			emit_rawf(out, "<path class=range d=\"M%.1f %.1fV%.1f\"/>", DOTS_LEFT + step * (i + 1),
+				dots_y(launch[i].high_pct, low, high), dots_y(launch[i].low_pct, low, high));
 		emit_rawf(out, "<circle%s cx=%.1f cy=%.1f r=4.5><title>", launch[i].set == 2 ? " class=s2" : "",
 			DOTS_LEFT + step * (i + 1), dots_y(launch[i].change_pct, low, high));
 		emit_text(out, launch[i].label);
 		emit_raw(out, "</title></circle>");
 	}
-	emit_rawf(out, "<text x=%d y=%d>launches in the order they ran; filled: first set, hollow: confirming set</text></svg>",
-		DOTS_LEFT, DOTS_HEIGHT - 5);
+	emit_raw(out,
+		"</svg><p><small>Launches in the order they ran, each with the interval of its own pairs; filled: first set, "
+		"hollow: confirming set</small></p>");
 }

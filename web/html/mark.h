@@ -11,11 +11,11 @@ enum { MARK_SPARK_MAX = 60 };
 void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, const char *label);
 
 struct mark_launch {
-	double change_pct;
-	int set;        /* 2: the confirming set, drawn hollow */
-	char label[96]; /* shown on hover */
+	double change_pct, low_pct, high_pct; /* the ends of its 95 % interval NAN: not known */
+	int set;                              /* 2: the confirming set, drawn hollow */
+	char label[128];                      /* shown on hover */
 };
-/** One dot a launch, in the order they ran, with 0 and the threshold. `label` says it in words. */
+/** One dot a launch with its interval, in the order they ran, with 0 and the threshold. `label` says it in words. */
 void mark_launches(struct buf *out, const struct mark_launch *launch, int n, double threshold_pct, const char *label);
 
 #endif

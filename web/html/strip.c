@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "db/store/result.h"
-#include "db/store/sample.h"
 #include "web/html/emit.h"
 
 enum { WIDTH = 540, HEIGHT = 100, LEFT = 58, RIGHT = 12, LANE = 34, TOP = 8 };
@@ -50,16 +48,12 @@ static void frame(struct buf *out)
 	emit_rawf(out, "<path class=grid d=\"M%.1f %dV%d\"/>", x_of(SLOW), TOP, TOP + 2 * LANE);
 }
 
-int strip_draw(struct buf *out, struct db *db, int64_t id, enum series series, struct fw_err *err)
+void strip_draw(struct buf *out, const struct store_launches *l)
 {
-	struct store_launches l;
-	int result = store_cell_launches(db, id, series, &l, err);
-	if (result == 0 && l.n > 0 && l.raw) {
-		frame(out);
-		for (int kind = 0; kind < 4; kind++)
-			dots(out, &l, kind & 1, kind & 2);
-		emit_raw(out, "</svg></figure>\n");
-	}
-	buf_fini(&l.values);
-	return result;
+	if (l->n == 0 || !l->raw)
+		return;
+	frame(out);
+	for (int kind = 0; kind < 4; kind++)
+		dots(out, l, kind & 1, kind & 2);
+	emit_raw(out, "</svg></figure>\n");
 }

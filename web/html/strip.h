@@ -4,9 +4,11 @@
 #ifndef WEB_HTML_STRIP_H
 #define WEB_HTML_STRIP_H
 
+#include "base/buf.h"
+#include "db/store/result.h"
 #include "db/store/sample.h"
 
-/** Draw the calls of the series that decides; nothing where its samples were thinned. `id`: the cell's row. Err: the database. */
-int strip_draw(struct buf *out, struct db *db, int64_t id, enum series series, struct fw_err *err);
+/** Draw; nothing where the samples were thinned. */
+void strip_draw(struct buf *out, const struct store_launches *l);
 
 #endif

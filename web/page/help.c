@@ -31,7 +31,11 @@ static void worked_example(struct buf *out)
 	rule_default(&rule, 20);
 	verdict_judge(&rule, threshold_pct, false, example, EXAMPLE, &j);
 	for (int i = 0; i < EXAMPLE; i++) {
-		launch[i] = (struct mark_launch){ .change_pct = stats_change_pct(example[i].d), .set = example[i].set };
+		double half = 1.96 * sqrt(example[i].q);
+		launch[i] = (struct mark_launch){ .change_pct = stats_change_pct(example[i].d),
+			.low_pct = stats_change_pct(example[i].d + half),
+			.high_pct = stats_change_pct(example[i].d - half),
+			.set = example[i].set };
 		snprintf(launch[i].label, sizeof launch[i].label, "launch %d: %+.2f %%", i + 1, launch[i].change_pct);
 	}
 	emit_raw(out, "<h2 id=example>A worked example</h2><p>A cell with a threshold of 1.5 %. Eight launches, each a fresh "

@@ -1,0 +1,191 @@
+/* The pictures of an opened cell say what its samples say: read back from the marks that are drawn. */
+#include "fixture_result.h"
+
+#include <math.h>
+
+#include "db/store/sample.h"
+#include "web/html/calls.h"
+#include "web/html/course.h"
+#include "web/html/mark.h"
+#include "web/html/stack.h"
+
+enum { LAUNCHES = 4, PAIRS = 32 };
+
+struct timed {
+	struct store_launches l;
+	float base_ms[LAUNCHES][PAIRS], target_ms[LAUNCHES][PAIRS], mhz[LAUNCHES][PAIRS];
+};
+
+/* Every pair `loss_pct` slower; the clock of launch i stands at 1700 + 10 i, the power at 500 + 50 i. */
+static struct timed *timed(double loss_pct)
+{
+	struct timed *t = calloc(1, sizeof *t);
+	assert_non_null(t);
+	t->l.n = LAUNCHES;
+	t->l.raw = true;
+	for (int i = 0; i < LAUNCHES; i++) {
+		for (int k = 0; k < PAIRS; k++) {
+			t->base_ms[i][k] = 2;
+			t->target_ms[i][k] = (float)(2 / (1 - loss_pct / 100));
+			t->mhz[i][k] = (float)(1700 + 10 * i);
+		}
+		t->l.pairs[i] = (struct launch_pairs){ .set = 1,
+			.n = PAIRS,
+			.base_ms = t->base_ms[i],
+			.target_ms = t->target_ms[i],
+			.base_mhz = t->mhz[i],
+			.target_mhz = t->mhz[i] };
+		t->l.guard[i].power_w = 500 + 50 * i;
+		t->l.guard[i].temp_c = 60;
+	}
+	return t;
+}
+
+static struct buf drawing(void)
+{
+	struct buf out;
+	buf_init(&out, 1 << 20);
+	return out;
+}
+
+static int count(const char *text, const char *what)
+{
+	int n = 0;
+	for (const char *at = text; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+static double number_after(const char *text, const char *what)
+{
+	const char *at = strstr(text, what);
+	if (!at)
+		fail_msg("no %s in %s", what, text);
+	return strtod(at + strlen(what), NULL);
+}
+
+static void all_pairs_alike_are_one_bar(void **state)
+{
+	(void)state;
+	struct timed *t = timed(4);
+	struct buf out = drawing();
+	ratios_draw(&out, &t->l, &(struct ratios_about){ -4, -4.2, -3.8, 1.5 });
+	assert_non_null(strstr(out.data, "128 pairs by their change"));
+	assert_non_null(strstr(out.data, "between -4.00 and -4.00 percent"));
+	const char *bars = strstr(out.data, "class=bars d=\"");
+	assert_non_null(bars);
+	assert_int_equal(count(bars, "v-"), 1); /* as high as the picture */
+	assert_true(fabs(number_after(bars, "v-") - 80) < 0.1);
+	/* it stands under the estimate's dot */
+	double bar = number_after(bars, "d=\"M"), dot = number_after(out.data, "<circle cx=");
+	assert_true(dot >= bar - 1 && dot <= bar + 12);
+	buf_fini(&out);
+	free(t);
+}
+
+static void two_kinds_of_pairs_are_two_heaps(void **state)
+{
+	(void)state;
+	struct timed *t = timed(4);
+	struct buf out = drawing();
+	for (int k = 0; k < PAIRS; k++) /* one launch of four gained as much */
+		t->target_ms[0][k] = (float)(2 / 1.04);
+	ratios_draw(&out, &t->l, &(struct ratios_about){ -2, -4, 0, 1.5 });
+	const char *bars = strstr(out.data, "class=bars d=\"");
+	assert_non_null(bars);
+	assert_int_equal(count(bars, "v-"), 2);
+	assert_true(fabs(number_after(bars, "v-") - 80) < 0.1);
+	assert_true(fabs(number_after(strstr(bars, "v-") + 2, "v-") - 80 / 3.0) < 0.1);
+	buf_fini(&out);
+	free(t);
+}
+
+static void samples_that_are_gone_leave_power_alone(void **state)
+{
+	(void)state;
+	struct timed *t = timed(4);
+	struct buf out = drawing();
+	t->l.raw = false;
+	for (int i = 0; i < LAUNCHES; i++)
+		t->l.pairs[i].base_ms = t->l.pairs[i].target_ms = t->l.pairs[i].base_mhz = t->l.pairs[i].target_mhz = NULL;
+	ratios_draw(&out, &t->l, &(struct ratios_about){ -4, -4.2, -3.8, 1.5 });
+	assert_int_equal(out.len, 0);
+	course_draw(&out, &t->l);
+	assert_non_null(strstr(out.data, "<figcaption>Power over the launches</figcaption>"));
+	assert_int_equal(count(out.data, "class=power"), LAUNCHES);
+	buf_fini(&out);
+	free(t);
+}
+
+static void clock_and_power_rise_over_the_launches(void **state)
+{
+	(void)state;
+	struct timed *t = timed(4);
+	struct buf out = drawing();
+	course_draw(&out, &t->l);
+	assert_non_null(strstr(out.data, "clock from 1700 to 1730 MHz, power from 500 to 650 W over 4 launches"));
+	assert_int_equal(count(out.data, "class=power"), LAUNCHES);
+	assert_non_null(strstr(out.data, "<title>launch 4: 650 W, 60 \u00b0C</title>"));
+	assert_int_equal(count(out.data, "class=\"line l"), 2);
+	/* a line a launch and side, none of them joined */
+	char *base = strstr(out.data, "class=\"line l0\" d=\"") + strlen("class=\"line l0\" d=\"");
+	*strchr(base, '"') = '\0';
+	assert_int_equal(count(base, "M"), LAUNCHES);
+	out.len = 0;
+	for (int i = 0; i < LAUNCHES; i++) {
+		t->l.pairs[i].base_mhz = t->l.pairs[i].target_mhz = NULL;
+		t->l.guard[i].power_w = -1;
+	}
+	course_draw(&out, &t->l); /* a device that shows neither */
+	assert_int_equal(out.len, 0);
+	buf_fini(&out);
+	free(t);
+}
+
+static void phases_are_as_long_as_they_take(void **state)
+{
+	(void)state;
+	static const struct stack_part part[] = { { "prepare", 1, 1, false }, { "run", 3, 4, true }, { "cast", NAN, 1, false } };
+	struct buf out = drawing();
+	stack_draw(&out, part, 3);
+	assert_int_equal(count(out.data, "<rect"), 5); /* the base has no cast */
+	assert_int_equal(count(out.data, " moved"), 1);
+	double base = number_after(strstr(out.data, "p1"), "width="), target = number_after(strstr(out.data, "moved"), "width=");
+	assert_true(fabs(target / base - 4.0 / 3) < 0.01);
+	assert_non_null(strstr(out.data, "phases of the base, 4 ms in all, above those of the target, 6 ms"));
+	out.len = 0;
+	stack_draw(&out, &(struct stack_part){ "run", NAN, NAN, false }, 1);
+	assert_int_equal(out.len, 0);
+	buf_fini(&out);
+}
+
+static void a_launch_is_drawn_with_its_interval(void **state)
+{
+	(void)state;
+	struct mark_launch launch[2] = { { .change_pct = -3, .low_pct = -5, .high_pct = -1, .set = 1 },
+		{ .change_pct = -2, .low_pct = NAN, .high_pct = NAN, .set = 2 } };
+	struct buf out = drawing();
+	mark_launches(&out, launch, 2, 1.5, "two");
+	assert_int_equal(count(out.data, "class=range"), 1);
+	const char *range = strstr(out.data, "class=range d=\"M");
+	double x = number_after(range, "d=\"M"), dot = number_after(range, "cx="), top = strtod(strchr(range + 16, ' '), NULL),
+	       end = number_after(range, "V"), y = number_after(range, "cy=");
+	assert_true(fabs(x - dot) < 0.1 && top < y && y < end);
+	assert_true(fabs((top + end) / 2 - y) < 0.2);
+	buf_fini(&out);
+}
+
+#define PICTURE_TEST(name) cmocka_unit_test(name)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PICTURE_TEST(all_pairs_alike_are_one_bar),
+		PICTURE_TEST(two_kinds_of_pairs_are_two_heaps),
+		PICTURE_TEST(samples_that_are_gone_leave_power_alone),
+		PICTURE_TEST(clock_and_power_rise_over_the_launches),
+		PICTURE_TEST(phases_are_as_long_as_they_take),
+		PICTURE_TEST(a_launch_is_drawn_with_its_interval),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,13 @@
+/** calls.h - the pictures of a cell's timed calls: how its pairs are distributed, every call as a dot, what the device did meanwhile. */
+#ifndef WEB_HTML_CALLS_H
+#define WEB_HTML_CALLS_H
+
+#include "db/sqlite/db.h"
+#include "db/store/sample.h"
+#include "web/html/ratios.h"
+
+/** Draw those of the series that decides, as far as its samples are still there. `id`: the cell's row. Err: the database. */
+int calls_draw(
+	struct buf *out, struct db *db, int64_t id, enum series series, const struct ratios_about *about, struct fw_err *err);
+
+#endif

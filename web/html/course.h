@@ -1,0 +1,12 @@
+/** course.h - what the device did while a cell was timed: the clock of every side's calls and the power that it drew, launch after launch. */
+#ifndef WEB_HTML_COURSE_H
+#define WEB_HTML_COURSE_H
+
+#include "base/buf.h"
+#include "db/store/result.h"
+#include "db/store/sample.h"
+
+/** Draw; nothing where the device showed neither. */
+void course_draw(struct buf *out, const struct store_launches *l);
+
+#endif
