@@ -171,6 +171,16 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 
+int view_jobs_ended(struct db *db, int64_t since, int limit, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, JOB_SELECT "WHERE j.ended_at >= :since ORDER BY j.ended_at DESC LIMIT :limit", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":since", since);
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	return each_job(s, each, arg, err) < 0 ? -1 : 0;
+}
+
 int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, JOB_SELECT "WHERE j.state = 'queued' ORDER BY j.priority DESC, j.id LIMIT :limit", err);

@@ -23,7 +23,8 @@ static void hand_on(struct stmt *s, view_telling_fn *each, void *arg)
 		.failure = row_text(s, 8),
 		.reason = row_text(s, 9),
 		.alike = (int)row_int(s, 10),
-		.cells = (int)row_int(s, 11) };
+		.cells = (int)row_int(s, 11),
+		.threshold_pct = row_double(s, 15) };
 	double m = row_double(s, 13), se = row_double(s, 14);
 	if (decider_from_name(row_text(s, 12)) == DECIDER_MEAN && isfinite(m) && isfinite(se)) {
 		row.low_pct = stats_change_pct(m + MEAN_CI * se); /* a longer time is a lower throughput */
@@ -32,23 +33,15 @@ static void hand_on(struct stmt *s, view_telling_fn *each, void *arg)
 	each(arg, &row);
 }
 
-int view_telling(struct db *db, int64_t comparison, view_telling_fn *each, void *arg, struct fw_err *err)
+#define TOLD                                                                                                                                  \
+	"SELECT k.key, k.title, k.direction, k.size, k.n, coalesce(k.decided_pct, k.change_pct), " END_OF("ci_low_pct") ", " END_OF(          \
+		"ci_high_pct") ", k.failure, k.reason, "                                                                                      \
+			       "CASE WHEN c.verdict = 'regression' THEN c.n_regressions WHEN c.verdict IN ('unchanged', 'identical') THEN 0 " \
+			       "ELSE (SELECT count(*) FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict) END, c.n_cells, "      \
+			       "k.decided_by, k.mean_m, k.mean_se, k.threshold_pct FROM comparison c JOIN cell k ON k."
+
+static int tell(struct stmt *s, int64_t comparison, view_telling_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT k.key, k.title, k.direction, k.size, k.n, coalesce(k.decided_pct, k.change_pct), " END_OF("ci_low_pct") ", " END_OF(
-			"ci_high_pct") ", k.failure, k.reason, "
-				       "CASE WHEN c.verdict = 'regression' THEN c.n_regressions WHEN c.verdict IN ('unchanged', 'identical') THEN 0 "
-				       "ELSE (SELECT count(*) FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict) END, c.n_cells, "
-				       "k.decided_by, k.mean_m, k.mean_se FROM comparison c JOIN cell k ON k.id = CASE "
-				       "WHEN c.verdict = 'improvement' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict = "
-				       "'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) "
-				       "WHEN c.verdict IN ('failed', 'rejected') THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict "
-				       "= c.verdict ORDER BY b.n LIMIT 1) "
-				       "WHEN c.worst_key <> '' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.key = c.worst_key) "
-				       "ELSE (SELECT b.id FROM cell b WHERE b.comparison = c.id ORDER BY b.n LIMIT 1) END WHERE c.id = :comparison",
-		err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":comparison", comparison);
 	int result = stmt_step(s, err);
 	if (result == 1) {
@@ -56,4 +49,28 @@ int view_telling(struct db *db, int64_t comparison, view_telling_fn *each, void 
 		stmt_reset(s);
 	}
 	return result < 0 ? -1 : 0;
+}
+
+int view_telling(struct db *db, int64_t comparison, view_telling_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		TOLD
+		"id = CASE "
+		"WHEN c.verdict = 'improvement' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict = "
+		"'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) "
+		"WHEN c.verdict IN ('failed', 'rejected') THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict "
+		"= c.verdict ORDER BY b.n LIMIT 1) "
+		"WHEN c.worst_key <> '' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.key = c.worst_key) "
+		"ELSE (SELECT b.id FROM cell b WHERE b.comparison = c.id ORDER BY b.n LIMIT 1) END WHERE c.id = :comparison",
+		err);
+	return s ? tell(s, comparison, each, arg, err) : -1;
+}
+
+int view_told(struct db *db, int64_t comparison, const char *key, view_telling_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, TOLD "comparison = c.id AND k.key = :key WHERE c.id = :comparison", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":key", key);
+	return tell(s, comparison, each, arg, err);
 }

@@ -10,12 +10,15 @@
 struct view_telling {
 	const char *key, *title, *direction, *failure, *reason; /* "" where the comparison has no such cell */
 	int64_t size;
-	int n;                                /* its place in the suite */
+	int n; /* its place in the suite */
+	double threshold_pct;
 	double change_pct, low_pct, high_pct; /* that the verdict stands for, with its 95 % interval; NAN not timed */
 	int alike, cells;                     /* cells with the comparison's verdict, 0 where nothing happened; all of them */
 };
 typedef void view_telling_fn(void *arg, const struct view_telling *row);
 /** One row; none for a comparison that is not there, or that has no cell. */
 int view_telling(struct db *db, int64_t comparison, view_telling_fn *each, void *arg, struct fw_err *err);
+/** The same of a cell by its key. */
+int view_told(struct db *db, int64_t comparison, const char *key, view_telling_fn *each, void *arg, struct fw_err *err);
 
 #endif

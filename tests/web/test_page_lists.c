@@ -143,6 +143,138 @@ static void a_heat_map_names_its_pushes(void **state)
 	expect(run, "/heat?branch=kim/tile", "a second tile", true);
 }
 
+/* ---- pictures over time ------------------------------------------------------------------------------------------------- */
+
+static int count(const char *text, const char *what)
+{
+	int n = 0;
+	for (const char *at = text; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+/* Five pushes of main an hour apart, the last of them a minute ago; then one of kim/tile that lost a tenth. Of two cells. */
+static int64_t fill_past(struct run *run)
+{
+	struct fixture *f = run->f;
+	int64_t now = clock_utc_ms(), id = 0;
+	ok(db_begin(f->db, &err));
+	for (unsigned i = 0; i < 6; i++) {
+		enum verdict verdict = i == 5 ? VERDICT_REGRESSION : VERDICT_UNCHANGED;
+		id = fixture_comparison(
+			f, i == 5 ? "kim/tile" : "main", 0xd0 + i, 0xd1 + i, verdict, now - (5 - i) * INT64_C(3600000) - 60000);
+		fixture_cell(f, id, 0, CELL, i == 5 ? 0.1 : 0.001, verdict);
+		fixture_cell(f, id, 1, OTHER, i == 5 ? 0.05 : 0.001, verdict);
+		ok(store_comparison_verdict(f->db, id, verdict, &err));
+	}
+	struct store_alert alert = { .repo = f->repo,
+		.branch = "kim/tile",
+		.comparison = id,
+		.cells_json = "[{\"cell\":\"" OTHER "\",\"change_pct\":-4.9},{\"cell\":\"" CELL "\",\"change_pct\":-9.5}]",
+		.worst_pct = -9.5 };
+	bool is_new;
+	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(0xd6));
+	ok(store_alert_open(f->db, &alert, now, &is_new, &err));
+	ok(db_commit(f->db, &err));
+	return alert.id;
+}
+
+#define HISTORY "/history?repo=kernels&cell=" CELL
+
+static void a_history_holds_several_cells_and_branches(void **state)
+{
+	struct run *run = *state;
+	fill_past(run);
+	struct answer a = get(run, HISTORY "&branch=main&overlay=kim/tile&overlay=&also=" OTHER "&also=");
+	assert_int_equal(a.status, 200);
+	assert_int_equal(count(a.body, "class=chart-key"), 3);
+	assert_non_null(strstr(a.body, OTHER ", main"));
+	assert_non_null(strstr(a.body, "kim/tile</span>"));
+	assert_int_equal(count(a.body, "class=\"line l2\""), 2); /* the key's and the chart's */
+	assert_int_equal(count(a.body, "<a href=\"/comparisons/6\"><path class=\"loss\""), 1);
+	answer_free(&a);
+	a = get(run, HISTORY "&branch=main");
+	assert_int_equal(count(a.body, "class=chart-key"), 0); /* one line needs none */
+	assert_int_equal(count(a.body, "class=\"dot d0\""), 5);
+	answer_free(&a);
+}
+
+static void a_stretch_of_a_history_stands_in_its_address(void **state)
+{
+	struct run *run = *state;
+	fill_past(run);
+	struct answer a = get(run, HISTORY "&branch=main&since=150m");
+	assert_int_equal(count(a.body, "class=\"dot d0\""), 2);
+	assert_null(strstr(a.body, "data-from=0"));
+	assert_non_null(strstr(a.body, "<option value=\"150m\" selected>"));
+	answer_free(&a);
+	a = get(run, HISTORY "&branch=main&until=150m");
+	assert_int_equal(count(a.body, "class=\"dot d0\""), 3);
+	answer_free(&a);
+	a = get(run, HISTORY "&since=often");
+	assert_int_equal(a.status, 400);
+	answer_free(&a);
+}
+
+static void an_alert_shows_its_cells_with_interval_and_past(void **state)
+{
+	struct run *run = *state;
+	char target[32];
+	snprintf(target, sizeof target, "/alerts/%lld", (long long)fill_past(run));
+	struct answer a = get(run, target);
+	assert_int_equal(a.status, 200);
+	/* the chart is of the worst cell: main, and the branch over it */
+	assert_non_null(strstr(a.body, CELL ": 5 points, 0 of them regressions"));
+	assert_int_equal(count(a.body, "class=\"dot d0\""), 5);
+	assert_int_equal(count(a.body, "class=\"loss\""), 1);
+	const char *table = strstr(a.body, "<h3>2 cells</h3>");
+	assert_non_null(table);
+	const char *worst = strstr(table, CELL), *other = strstr(table, OTHER);
+	assert_true(worst && other && worst < other); /* whatever their order in the alert */
+	assert_int_equal(count(table, "over 6 pushes, the last 1 of this branch"), 2);
+	assert_int_equal(count(table, "strip scaled"), 2);
+	assert_non_null(strstr(table, "\u22129.79\u00a0\u2026\u00a0\u22129.24"));
+	answer_free(&a);
+	a = get(run, "/alerts");
+	assert_int_equal(count(a.body, "over 6 pushes, the last 1 of this branch"), 1);
+	answer_free(&a);
+}
+
+/* Only what ended in the last day, what runs and what waits; of each its own lane. */
+static void the_queue_is_a_timeline(void **state)
+{
+	struct run *run = *state;
+	char text[512];
+	fill_past(run);
+	long long now = clock_utc_ms();
+	ok(db_begin(run->f->db, &err));
+	int64_t waiting = fixture_job(run->f, "main", 0xe0, 0xe1, now), running = fixture_job(run->f, "main", 0xe1, 0xe2, now);
+	ok(db_commit(run->f->db, &err));
+	snprintf(text, sizeof text,
+		"UPDATE job SET device = (SELECT max(id) FROM device), started_at = ended_at - 60000 WHERE state = 'done';"
+		"UPDATE job SET ended_at = ended_at - 172800000, started_at = started_at - 172800000 WHERE id = 1;"
+		"UPDATE job SET state = 'measuring', device = (SELECT max(id) FROM device), started_at = %lld WHERE id = %lld",
+		now - 20000, (long long)running);
+	ok(db_script(run->f->db, text, &err));
+	struct answer a = get(run, "/jobs");
+	const char *picture = strstr(a.body, "class=\"chart timeline\"");
+	assert_non_null(picture);
+	*strstr(picture, "</svg>") = '\0';
+	assert_int_equal(count(picture, "<rect"), 5 + 1 + 1);
+	assert_null(strstr(picture, "\"/jobs/1\""));
+	assert_int_equal(count(picture, "<rect class=bad"), 1);
+	assert_int_equal(count(picture, "<rect class=now"), 1);
+	snprintf(text, sizeof text, "<a href=\"/jobs/%lld\"><rect class=next", (long long)waiting);
+	assert_non_null(strstr(picture, text));
+	answer_free(&a);
+}
+
+static void a_queue_without_devices_is_no_picture(void **state)
+{
+	struct run *run = *state;
+	expect(run, "/jobs", "timeline", false);
+}
+
 #define LIST_TEST(name) cmocka_unit_test_setup_teardown(name, run_setup, run_teardown)
 
 int main(void)
@@ -154,6 +286,11 @@ int main(void)
 		LIST_TEST(upkeep_stands_apart_from_what_people_wait_for),
 		LIST_TEST(a_page_of_few_among_many_is_full),
 		LIST_TEST(a_heat_map_names_its_pushes),
+		LIST_TEST(a_history_holds_several_cells_and_branches),
+		LIST_TEST(a_stretch_of_a_history_stands_in_its_address),
+		LIST_TEST(an_alert_shows_its_cells_with_interval_and_past),
+		LIST_TEST(the_queue_is_a_timeline),
+		LIST_TEST(a_queue_without_devices_is_no_picture),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,14 +19,29 @@ static void take(void *arg, const struct view_telling *row)
 	t->n = row->n;
 	t->alike = row->alike;
 	t->cells = row->cells;
+	t->threshold_pct = row->threshold_pct;
 	t->change_pct = row->change_pct;
 	t->low_pct = row->low_pct;
 	t->high_pct = row->high_pct;
 }
 
+static struct told nothing(void)
+{
+	return (struct told){ .threshold_pct = NAN, .change_pct = NAN, .low_pct = NAN, .high_pct = NAN };
+}
+
+int told_of(struct db *db, int64_t comparison, const char *cell, struct told *out, struct fw_err *err)
+{
+	*out = nothing();
+	if (comparison && view_told(db, comparison, cell, take, out, err) != 0)
+		return -1;
+	out->comparison = *out->key ? comparison : 0;
+	return 0;
+}
+
 int told_read(struct db *db, int64_t comparison, struct told *out, struct fw_err *err)
 {
-	*out = (struct told){ .change_pct = NAN, .low_pct = NAN, .high_pct = NAN };
+	*out = nothing();
 	if (comparison && view_telling(db, comparison, take, out, err) != 0)
 		return -1;
 	out->comparison = *out->key ? comparison : 0;

@@ -13,11 +13,13 @@ struct told {
 	char key[256], title[48], direction[16], failure[32], reason[512];
 	int64_t size;
 	int n, alike, cells;
-	double change_pct, low_pct, high_pct;
+	double threshold_pct, change_pct, low_pct, high_pct;
 };
 
 /** Read it; `comparison` 0 gives one that says nothing. Err: the database. */
 int told_read(struct db *db, int64_t comparison, struct told *out, struct fw_err *err);
+/** Read what is told of one cell, by its key. */
+int told_of(struct db *db, int64_t comparison, const char *cell, struct told *out, struct fw_err *err);
 /** "6 of 20: keep 0.2, block 64 backward", of a failure what failed and why; a line of its own below the verdict. */
 void told_why(struct buf *out, const struct told *t, enum verdict verdict);
 /** The change with its interval below; `pct` where the cell has none. */

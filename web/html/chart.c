@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "web/html/emit.h"
 
-enum { WIDTH = 960, HEIGHT = 320, LEFT = 64, RIGHT = 16, TOP = 16, BOTTOM = 44 };
+enum { WIDTH = 960, HEIGHT = 320, LEFT = 84, RIGHT = 16, TOP = 16, BOTTOM = 60 };
 
 struct scale {
 	double low, high;
@@ -79,7 +79,7 @@ static void axes(struct buf *out, const struct scale *s, const char *unit)
 	emit_rawf(out,
 		"<text x=\"%d\" y=\"%d\">%.10s</text><text class=\"tick\" x=\"%d\" y=\"%d\">%.10s</text><text "
 		"text-anchor=\"middle\" x=\"%d\" y=\"%d\">",
-		LEFT, HEIGHT - BOTTOM + 18, first, WIDTH - RIGHT, HEIGHT - BOTTOM + 18, last, (LEFT + WIDTH - RIGHT) / 2,
+		LEFT, HEIGHT - BOTTOM + 24, first, WIDTH - RIGHT, HEIGHT - BOTTOM + 24, last, (LEFT + WIDTH - RIGHT) / 2,
 		HEIGHT - 8);
 	emit_text(out, unit);
 	emit_raw(out, s->by_date ? ", by date; the axis does not start at 0</text>"
@@ -217,7 +217,8 @@ void chart_draw(struct buf *out, const struct chart *chart)
 		emit_attribute(out, chart->data);
 		emit_rawf(out, "\" data-field=%s data-scale=%.9g data-unit=\"", chart->field, chart->scale);
 		emit_attribute(out, chart->unit);
-		emit_rawf(out, "\" data-axis=%s", chart->by_date ? "date" : "push");
+		emit_rawf(out, "\" data-axis=%s data-from=%lld data-to=%lld", chart->by_date ? "date" : "push",
+			(long long)chart->from, (long long)chart->to);
 	}
 	emit_raw(out, "><figcaption>");
 	emit_text(out, chart->summary);

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-enum { CHART_POINTS_MAX = 200, CHART_LINES_MAX = 3, CHART_MARKS_MAX = 24 };
+enum { CHART_POINTS_MAX = 200, CHART_LINES_MAX = 6, CHART_MARKS_MAX = 24 };
 
 struct chart_point {
 	double y;           /* not finite: a gap, the line is not joined across it */
@@ -40,6 +40,7 @@ struct chart {
 	const char *unit;
 	const char *summary; /* the text for those who do not see the picture */
 	const char *data;    /* address of the points as JSON, for a script; NULL none */
+	int64_t from, to;    /* the stretch that is asked for, which a script shows first; 0 open */
 	const char *field;   /* of those points, times `scale` */
 	double scale;
 };

@@ -88,6 +88,8 @@ const char *http_path(const struct http_request *r);
 const char *http_segment(const struct http_request *r, int i);
 /** Decoded query argument, NULL if absent. */
 const char *http_query(const struct http_request *r, const char *name);
+/** Of an argument that is given several times the one at place `n`, from 0; NULL where there are not so many. */
+const char *http_query_at(const struct http_request *r, const char *name, int n);
 /** The first query argument that the route does not take, NULL if there is none; *known is what it takes. */
 const char *http_unknown(const struct http_request *r, const char **known);
 const char *http_header(const struct http_request *r, const char *name);

@@ -47,8 +47,13 @@ int pairs_split(struct pairs *p, char *text)
 
 const char *pairs_get(const struct pairs *p, const char *name)
 {
+	return pairs_at(p, name, 0);
+}
+
+const char *pairs_at(const struct pairs *p, const char *name, int n)
+{
 	for (int i = 0; i < p->n; i++)
-		if (strcmp(p->pair[i].name, name) == 0)
+		if (strcmp(p->pair[i].name, name) == 0 && n-- == 0)
 			return p->pair[i].value;
 	return NULL;
 }

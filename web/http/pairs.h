@@ -15,6 +15,8 @@ struct pairs {
 int pairs_split(struct pairs *p, char *text);
 /** The first value of a name, NULL if absent. */
 const char *pairs_get(const struct pairs *p, const char *name);
+/** Its value at place `n` among several, from 0; NULL where there are not so many. */
+const char *pairs_at(const struct pairs *p, const char *name, int n);
 /** The first name that is none of `known`, which are separated by spaces; NULL: every one is. */
 const char *pairs_unknown(const struct pairs *p, const char *known);
 

@@ -135,6 +135,11 @@ const char *http_query(const struct http_request *r, const char *name)
 	return pairs_get(&r->query, name);
 }
 
+const char *http_query_at(const struct http_request *r, const char *name, int n)
+{
+	return pairs_at(&r->query, name, n);
+}
+
 const char *http_unknown(const struct http_request *r, const char **known)
 {
 	*known = r->route < r->http->config.n_route ? r->http->route[r->route].query : NULL;

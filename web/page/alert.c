@@ -10,6 +10,7 @@
 #include "web/comparison/explained.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
+#include "web/page/alert_cells.h"
 #include "web/page/page.h"
 #include "web/answer/site.h"
 
@@ -223,7 +224,12 @@ static void alert_section(void *arg, const struct view_alert *row)
 	if (!page->alone && explained_line(page->site->db, out, row->id, &err) != 0)
 		out->failed = true;
 	alert_groups(out, row);
-	alert_cells(out, row);
+	if (page->alone ? alert_cells_chart(page->site->db, out, row, &err) != 0 ||
+				  alert_cells_table(page->site->db, out, row, &err) != 0
+			: alert_cells_past(page->site->db, out, row, &err) != 0)
+		out->failed = true;
+	if (!page->alone)
+		alert_cells(out, row);
 	if (page->alone && explained_alert(page->site->db, out, row->id, row->comparison, &err) != 0)
 		out->failed = true;
 	emit_raw(out, "<ol class=life>");

@@ -12,6 +12,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
+#include "web/page/timeline.h"
 #include "web/answer/site.h"
 
 static void progress_text(struct buf *out, const json_t *p)
@@ -32,16 +33,6 @@ static void progress_text(struct buf *out, const json_t *p)
 		emit_text(out, note);
 		emit_raw(out, "</b>");
 	}
-}
-
-/* How long such jobs take: seconds, 0 unknown. */
-static double usual_s(struct site *site, const struct view_job *row)
-{
-	struct fw_err err = { 0 };
-	double s = 0;
-	if (!*row->suite || row->quick || *row->cells_glob || view_usual_s(site->db, row->suite, row->device_kind, &s, &err) != 0)
-		return 0;
-	return s;
 }
 
 /* ---- the queue -------------------------------------------------------------------------------------------------------- */
@@ -109,7 +100,8 @@ static void running_card(void *arg, const struct view_job *row)
 	if (row->state == JOBSTATE_QUEUED || jobstate_is_final(row->state))
 		return;
 	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
-	double elapsed_s = row->started_at ? (double)(clock_utc_ms() - row->started_at) / 1000 : 0, usual = usual_s(d->site, row);
+	double elapsed_s = row->started_at ? (double)(clock_utc_ms() - row->started_at) / 1000 : 0,
+	       usual = timeline_usual_s(d->site->db, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	d->n++;
 	emit_rawf(out, "<section class=card><h3><a href=\"/jobs/%s\">Job %s</a> ", id, id);
@@ -147,7 +139,7 @@ static void waiting_line(void *arg, const struct view_job *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	char id[24];
-	double usual = usual_s(d->site, row);
+	double usual = timeline_usual_s(d->site->db, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_rawf(out, "<tr><td class=\"n w\">%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
 	job_name(out, row);
@@ -292,7 +284,9 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 	if (is_whole)
 		page_worker_banners(site, d.out);
 	if (is_whole)
-		result = draw_running(&d, &err) || draw_waiting(&d, &err) ? -1 : 0;
+		result = timeline_draw(site->db, d.out, clock_utc_ms(), &err) || draw_running(&d, &err) || draw_waiting(&d, &err)
+				 ? -1
+				 : 0;
 	if (result == 0) {
 		emit_raw(d.out, "<h2>");
 		emit_text(d.out, state ? state : "Lately");

@@ -13,6 +13,24 @@ function load() {
 	return library;
 }
 
+const dashes = [[], [7, 3], [2, 3], [10, 3, 2, 3], [5, 2], [1, 3]]; // as style.css has them for the server's drawing
+
+// A zoom stands in the address, as times of the first and last point that are shown, so that it can be sent to somebody.
+function zoomOf(points, xs, from, to) {
+	const shown = xs.filter((_, i) => points.some((line) => { const at = Date.parse(line[i]?.finished_at); return at >= from && (!to || at < to); }));
+	return shown.length ? [shown[0], shown.at(-1)] : undefined;
+}
+
+function keepZoom(points, xs, min, max) {
+	const address = new URL(location.href), whole = min <= xs[0] && max >= xs.at(-1);
+	const times = xs.flatMap((x, i) => (x < min || x > max ? [] : points.map((line) => Date.parse(line[i]?.finished_at)))).filter((at) => at);
+	for (const [name, at] of [["since", Math.min(...times)], ["until", Math.max(...times) + 1]]) {
+		if (whole || !times.length) address.searchParams.delete(name);
+		else address.searchParams.set(name, new Date(at).toISOString());
+	}
+	if (address.href !== location.href) history.replaceState(history.state, "", address);
+}
+
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 // A canvas needs a colour that is already decided between light and dark.
 function ink(name) {
@@ -79,7 +97,7 @@ async function draw(figure) {
 	if (!lines[0].length) return;
 	const { xs, points, ys } = join(lines, field, scale, byDate);
 	const edges = points[0].map((p) => ends(p, field, scale));
-	const strokes = ["--link", "--bad", "--warn"].map(ink), grid = { stroke: ink("--line"), width: 1 }, dim = ink("--dim");
+	const strokes = ["--link", "--bad", "--warn", "--good", "--dim", "--ink"].map(ink), grid = { stroke: ink("--line"), width: 1 }, dim = ink("--dim");
 	const say = Object.assign(document.createElement("p"), { className: "dim", ariaLive: "polite" });
 	say.textContent = "Drag to zoom, double-click to see all, arrow keys to move, Enter or a click to open.";
 	const place = document.createElement("div");
@@ -120,6 +138,8 @@ async function draw(figure) {
 		}
 		ctx.restore();
 	};
+	const asked = zoomOf(points, xs, Number(figure.dataset.from), Number(figure.dataset.to));
+	let zoomed = false; // once the chart stands as the address says
 	const hidden = { stroke: "transparent", points: { show: false } };
 	const chart = new window.uPlot({
 		width: figure.clientWidth, height: 340,
@@ -131,11 +151,18 @@ async function draw(figure) {
 			{ stroke: dim, grid: { show: false }, ticks: grid, values: byDate ? undefined : (_, v) => v.map((x) => (Number.isInteger(x) ? points[0][xs.indexOf(x)]?.commit.slice(0, 7) ?? "" : "")), space: 70 },
 			{ stroke: dim, grid, ticks: grid, size: 64, label: unit, labelSize: 18 },
 		],
-		series: [{}, ...lines.map((_, k) => ({ label: names[k] ?? "", stroke: strokes[k % 3], width: 1.75, dash: [[], [7, 3], [2, 3]][k % 3], points: { show: xs.length < 120, size: 6, fill: strokes[k % 3] } })), { ...hidden }, { ...hidden }],
-		hooks: { draw: [loss, marks], setCursor: [(u) => show(u.cursor.idx)], setScale: [(u, key) => { if (key === "x") figure.dataset.shown = `${u.scales.x.min} ${u.scales.x.max}`; }] },
+		series: [{}, ...lines.map((_, k) => ({ label: names[k] ?? "", stroke: strokes[k % 6], width: 1.75, dash: dashes[k % 6], points: { show: xs.length < 120, size: 6, fill: strokes[k % 6] } })), { ...hidden }, { ...hidden }],
+		hooks: { draw: [loss, marks], setCursor: [(u) => show(u.cursor.idx)], setScale: [(u, key) => {
+			if (key !== "x") return;
+			const { min, max } = u.scales.x;
+			figure.dataset.shown = `${min} ${max}`;
+			if (zoomed) keepZoom(points, xs, min, max);
+		}] },
 	}, [xs, ...ys, edges.map((e) => e[0]), edges.map((e) => e[1])], place);
 	figure.querySelector("svg[role]").replaceWith(place);
 	place.after(say);
+	if (asked && asked[0] < asked[1] && (figure.dataset.from !== "0" || figure.dataset.to !== "0")) chart.setScale("x", { min: asked[0], max: asked[1] });
+	queueMicrotask(() => { zoomed = true; }); // the chart tells of its first scale in a task of this kind
 	let at = xs.length - 1;
 	Object.assign(chart.root, { tabIndex: 0, role: "application", ariaLabel: `${figure.querySelector("figcaption").textContent}. Arrow keys move through the points.` });
 	chart.root.addEventListener("keydown", (event) => {

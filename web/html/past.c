@@ -1,0 +1,61 @@
+#include "web/html/past.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/store/repo.h"
+#include "db/view/history.h"
+#include "web/html/emit.h"
+#include "web/html/mark.h"
+
+struct points {
+	double speed[PAST_UPSTREAM + PAST_OWN]; /* newest first, as a history comes */
+	bool loss[PAST_UPSTREAM + PAST_OWN];
+	int n;
+	bool flops;
+};
+
+int past_begin(struct db *db, const char *repo, const char *branch, int64_t until, struct past *out, struct fw_err *err)
+{
+	int64_t id;
+	*out = (struct past){ .repo = repo, .branch = branch, .until = until + 1 };
+	int found = store_repo_find(db, repo, &id, err);
+	return found < 1 ? found : store_repo_upstream_branch(db, id, out->upstream, err);
+}
+
+static void take(void *arg, const struct view_point *row)
+{
+	struct points *p = arg;
+	p->flops = isfinite(row->tflops);
+	p->speed[p->n] = p->flops ? row->tflops : 1e3 / row->median_ms;
+	p->loss[p->n++] = row->verdict == VERDICT_REGRESSION;
+}
+
+int past_draw(struct buf *out, struct db *db, const struct past *past, const char *cell, struct fw_err *err)
+{
+	struct points p = { .n = 0 };
+	struct view_scope of = { .repo = past->repo, .branch = past->branch, .cell = cell, .until = past->until };
+	bool is_upstream = strcmp(past->branch, past->upstream) == 0;
+	if (*past->branch && !is_upstream && view_history(db, &of, PAST_OWN, take, &p, err) != 0)
+		return -1;
+	int n_own = p.n;
+	of.branch = past->upstream;
+	if (*past->upstream && view_history(db, &of, PAST_UPSTREAM, take, &p, err) != 0)
+		return -1;
+	if (p.n < 2) {
+		emit_raw(out, "<span class=dim>\u2013</span>");
+		return 0;
+	}
+	double y[PAST_UPSTREAM + PAST_OWN];
+	bool loss[PAST_UPSTREAM + PAST_OWN];
+	char label[128];
+	for (int i = 0; i < p.n; i++) {
+		y[i] = p.speed[p.n - 1 - i];
+		loss[i] = p.loss[p.n - 1 - i];
+	}
+	snprintf(label, sizeof label, "%s over %d pushes, the last %d of this branch: from %.4g to %.4g",
+		p.flops ? "TFLOP/s" : "calls a second", p.n, is_upstream ? p.n : n_own, y[0], y[p.n - 1]);
+	mark_spark(out, y, loss, p.n, label);
+	return 0;
+}

@@ -1,0 +1,291 @@
+#include "web/page/trend.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "db/view/live.h"
+#include "web/html/derive.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+const struct trend_metric trend_metrics[TREND_METRICS] = {
+	{ "tflops", "Throughput", "TFLOP/s", "tflops" },
+	{ "held", "At the held clock", "TFLOP/s at the clock of its environment", "held_tflops" },
+	{ "anchor", "Against the anchor", "% against the anchor", "anchor_change_pct" },
+	{ "peak", "Share of peak", "% of peak at the held clock", "held_tflops" },
+	{ "change", "Against its base", "% against the base", "change_pct" },
+	{ "ms", "Time", "ms", "median_ms" },
+};
+enum { LOOKED_AT = 50 /* points, for whether FLOPs are known */ };
+
+/* ---- points ----------------------------------------------------------------------------------------------------------- */
+
+static bool is_metric(const struct trend_metric *metric, const char *name)
+{
+	return strcmp(metric->name, name) == 0;
+}
+
+bool trend_needs_flops(const struct trend_metric *metric)
+{
+	return is_metric(metric, "tflops") || is_metric(metric, "held") || is_metric(metric, "peak");
+}
+
+const struct trend_metric *trend_metric(const char *name, bool flops)
+{
+	const struct trend_metric *found = &trend_metrics[0];
+	for (int i = 0; name && i < TREND_METRICS; i++)
+		if (is_metric(&trend_metrics[i], name))
+			found = &trend_metrics[i];
+	for (int i = 0; i < TREND_METRICS && !flops && trend_needs_flops(found); i++)
+		if (is_metric(&trend_metrics[i], "ms"))
+			return &trend_metrics[i];
+	return found;
+}
+
+struct known {
+	bool times, flops;
+};
+
+static void look(void *arg, const struct view_point *row)
+{
+	struct known *known = arg;
+	known->times = known->times || isfinite(row->median_ms);
+	known->flops = known->flops || isfinite(row->tflops);
+}
+
+int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct fw_err *err)
+{
+	struct known known = { false, false };
+	int result = view_history(db, of, LOOKED_AT, look, &known, err);
+	*flops = known.flops || !known.times;
+	return result < 0 ? -1 : 0;
+}
+
+static double value_of(const struct trend_metric *metric, const struct view_point *row)
+{
+	return is_metric(metric, "ms")       ? row->median_ms
+	       : is_metric(metric, "change") ? row->change_pct
+	       : is_metric(metric, "anchor") ? row->anchor_change_pct
+	       : is_metric(metric, "tflops") ? row->tflops
+					     : row->held_tflops;
+}
+
+/* Except against the anchor, the interval is one of the change, so that of a throughput or a time follows it. */
+static void set_interval(struct chart_point *p, const struct trend_metric *metric, const struct view_point *row)
+{
+	double low = 1 + row->ci_low_pct / 100, high = 1 + row->ci_high_pct / 100, change = 1 + row->change_pct / 100;
+	if (is_metric(metric, "change")) {
+		p->low = row->ci_low_pct;
+		p->high = row->ci_high_pct;
+	} else if (is_metric(metric, "anchor")) {
+		p->low = row->anchor_ci_low_pct;
+		p->high = row->anchor_ci_high_pct;
+	} else if (is_metric(metric, "ms")) {
+		p->low = p->y * change / high;
+		p->high = p->y * change / low;
+	} else {
+		p->low = p->y * low / change;
+		p->high = p->y * high / change;
+	}
+}
+
+static void table_row(struct buf *out, const struct view_point *row, bool flops)
+{
+	emit_raw(out, "<tr><td class=w>");
+	layout_time(out, row->finished_at);
+	emit_raw(out, "</td><td>");
+	layout_commit(out, row->commit);
+	emit_raw(out, flops ? "</td><td class=\"n w\">" : "</td><td class=n>");
+	layout_ms(out, row->median_ms);
+	if (flops) {
+		emit_raw(out, "</td><td class=n>");
+		layout_tflops(out, row->tflops);
+	}
+	emit_raw(out, "</td><td class=n>");
+	layout_change(out, row->change_pct);
+	emit_rawf(out, "</td><td><a href=\"/comparisons/%lld\">", (long long)row->comparison);
+	layout_verdict(out, verdict_name(row->verdict));
+	emit_raw(out, "</a></td></tr>\n");
+}
+
+static void take_point(void *arg, const struct view_point *row)
+{
+	struct trend *t = arg;
+	struct chart_line *line = &t->chart.line[t->chart.n_lines - 1];
+	char at[32], change[32] = "no change known";
+	if (line->n == CHART_POINTS_MAX)
+		return;
+	struct chart_point *p = &line->point[line->n++];
+	p->y = t->scale * value_of(t->metric, row);
+	set_interval(p, t->metric, row);
+	p->at = row->finished_at;
+	p->comparison = row->comparison;
+	p->is_loss = row->verdict == VERDICT_REGRESSION;
+	clock_format(row->finished_at, at);
+	if (isfinite(row->change_pct))
+		snprintf(change, sizeof change, "%+.2f %%", row->change_pct);
+	snprintf(p->label, sizeof p->label, "%.10s: %.4g %s, %s, %.16s, %.16s", row->commit,
+		t->flops ? row->tflops : row->median_ms, t->flops ? "TFLOP/s" : "ms", change, verdict_name(row->verdict), at);
+	if (t->chart.n_lines == 1) {
+		t->losses += p->is_loss;
+		table_row(&t->table, row, t->flops);
+	}
+}
+
+/* Points come newest first; a chart reads the other way. */
+static void reverse(struct chart_line *line)
+{
+	for (int i = 0; i < line->n / 2; i++) {
+		struct chart_point kept = line->point[i];
+		line->point[i] = line->point[line->n - 1 - i];
+		line->point[line->n - 1 - i] = kept;
+	}
+}
+
+/* ---- events ----------------------------------------------------------------------------------------------------------- */
+
+static struct chart_mark *new_mark(struct trend *t, int64_t at, const char *tone)
+{
+	if (t->chart.n_marks == CHART_MARKS_MAX || at == 0)
+		return NULL;
+	struct chart_mark *m = &t->chart.mark[t->chart.n_marks++];
+	*m = (struct chart_mark){ .at = at, .tone = tone };
+	return m;
+}
+
+static void take_epoch(void *arg, const struct view_epoch *row)
+{
+	struct chart_mark *m = new_mark(arg, row->started_at, "");
+	if (m)
+		snprintf(m->label, sizeof m->label, "environment: driver %.32s, %.32s, anchor %.10s", row->driver, row->toolkit,
+			row->anchor);
+}
+
+/* When the commit that a finding names was first shown: found by its comparison among the points. */
+static int64_t time_of(const struct trend *t, const char *commit)
+{
+	const struct chart_line *line = &t->chart.line[0];
+	for (int i = 0; i < line->n; i++)
+		if (strncmp(line->point[i].label, commit, 10) == 0)
+			return line->point[i].at;
+	return 0;
+}
+
+static void take_change(void *arg, const struct view_change *row)
+{
+	struct trend *t = arg;
+	struct chart_mark *m = new_mark(t, time_of(t, row->commit), row->change_pct < 0 ? "bad" : "good");
+	if (m)
+		snprintf(m->label, sizeof m->label, "%.16s of %+.2f %% at %.10s, %.16s", row->kind, row->change_pct, row->commit,
+			row->state);
+}
+
+static void take_alert(void *arg, int64_t id, enum alertkind kind, enum alertstate state, const char *commit)
+{
+	struct trend *t = arg;
+	struct chart_mark *m = new_mark(t, time_of(t, commit), "bad");
+	if (m)
+		snprintf(m->label, sizeof m->label, "alert %lld, %.16s, %.16s", (long long)id, alertkind_name(kind),
+			alertstate_name(state));
+}
+
+static int add_marks(struct db *db, struct trend *t, const struct view_scope *of, struct fw_err *err)
+{
+	return view_epochs(db, of, take_epoch, t, err) || view_changes(db, of, take_change, t, err) ||
+			       view_cell_alerts(db, of, take_alert, t, err)
+		       ? -1
+		       : 0;
+}
+
+struct peak {
+	struct trend *t;
+	const char *uuid;
+};
+
+/* Held figures of a device as a share of its peak; the clock is that of the newest environment. */
+static void take_device(void *arg, const struct view_device *row)
+{
+	struct peak *p = arg;
+	if (strcmp(row->uuid, p->uuid) != 0)
+		return;
+	json_t *info = json_loads(row->info_json, 0, NULL);
+	p->t->scale = (double)json_integer_value(json_object_get(info, "cores"));
+	const struct chip *chip = derive_chip(row->name);
+	p->t->scale = chip ? 100 / derive_peak_tflops(chip, (int)p->t->scale, p->t->held_mhz) : NAN;
+	json_decref(info);
+}
+
+static void take_held(void *arg, const struct view_epoch *row)
+{
+	struct trend *t = arg;
+	t->held_mhz = row->held_mhz;
+	snprintf(t->device, sizeof t->device, "%s", row->device);
+}
+
+static int find_scale(struct db *db, struct trend *t, const struct view_scope *of, struct fw_err *err)
+{
+	struct peak p = { t, t->device };
+	t->scale = 1;
+	if (!is_metric(t->metric, "peak"))
+		return 0;
+	t->scale = NAN;
+	if (view_epochs(db, of, take_held, t, err) != 0)
+		return -1;
+	return t->device[0] ? view_devices(db, take_device, &p, err) : 0;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------------ */
+
+struct trend *trend_new(const struct trend_metric *metric, bool flops)
+{
+	struct trend *t = calloc(1, sizeof *t);
+	if (!t)
+		return NULL;
+	t->metric = metric;
+	t->flops = flops;
+	buf_init(&t->table, 1 << 20);
+	return t;
+}
+
+void trend_free(struct trend *t)
+{
+	if (t)
+		buf_fini(&t->table);
+	free(t);
+}
+
+int trend_over(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err)
+{
+	if (t->chart.n_lines == CHART_LINES_MAX)
+		return 0;
+	struct chart_line *line = &t->chart.line[t->chart.n_lines];
+	line->point = t->point[t->chart.n_lines++];
+	snprintf(line->name, sizeof line->name, "%s", name);
+	int result = view_history(db, of, CHART_POINTS_MAX, take_point, t, err);
+	reverse(line);
+	return result;
+}
+
+int trend_first(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err)
+{
+	return find_scale(db, t, of, err) || trend_over(db, t, of, name, err) || add_marks(db, t, of, err) ? -1 : 0;
+}
+
+void trend_label(struct trend *t, const char *cell, bool by_date)
+{
+	const struct chart_line *line = &t->chart.line[0];
+	int at = snprintf(t->summary, sizeof t->summary, "%.200s: %d point%s, %d of them regressions", cell, line->n,
+		line->n == 1 ? "" : "s", t->losses);
+	if (line->n > 1 && isfinite(line->point[0].y) && isfinite(line->point[line->n - 1].y))
+		snprintf(t->summary + at, sizeof t->summary - (size_t)at, "; first %.4g, last %.4g %s", line->point[0].y,
+			line->point[line->n - 1].y, t->metric->unit);
+	t->chart.unit = t->metric->unit;
+	t->chart.summary = t->summary;
+	t->chart.field = t->metric->field;
+	t->chart.scale = t->scale;
+	t->chart.by_date = by_date;
+}
