@@ -120,6 +120,30 @@ await test("without scripts the filter is a form", async () => {
 });
 await plain.close();
 
+if (await (await browser.newPage()).goto(server).then((answer) => answer.text()).then((text) => text.includes('name=uplot')))
+	await test("the zoom of a history stands in its address, and comes back from there", async () => {
+		const page = await browser.newPage();
+		const shown = () => page.locator("[data-chart]").getAttribute("data-shown");
+		await page.goto(server + pages.history);
+		await page.locator(".u-over").waitFor({ timeout: 30000 });
+		const whole = await shown(), box = await page.locator(".u-over").boundingBox();
+		await page.mouse.move(box.x + box.width * 0.4, box.y + 50);
+		await page.mouse.down();
+		await page.mouse.move(box.x + box.width * 0.8, box.y + 60, { steps: 5 });
+		await page.mouse.up();
+		await page.waitForURL(/since=.*until=/, { timeout: 20000 });
+		await page.reload();
+		await page.locator(".u-over").waitFor({ timeout: 30000 });
+		const [from, to] = (await shown()).split(" ").map(Number), [first, last] = whole.split(" ").map(Number);
+		const fewer = await page.locator("tbody tr").count();
+		await page.locator(".u-over").dblclick();
+		await page.waitForURL((url) => !url.searchParams.has("since"), { timeout: 20000 });
+		await page.reload();
+		const all = await page.locator("tbody tr").count();
+		await page.close();
+		console.log(`# ${first} to ${last}, zoomed ${from} to ${to}; ${fewer} of ${all} rows`);
+		return from > first && to < last && fewer > 0 && fewer < all;
+	});
 await test("the first page with everything is at most 150 kB, a comparison at most 60 kB", async () => {
 	const page = await browser.newPage();
 	let bytes = 0;

@@ -7,7 +7,7 @@
 #include "web/html/emit.h"
 
 enum { WIDTH = 540, LEFT = 84, RIGHT = 12, TOP = 8, BAND = 56, GAP = 14, HEIGHT = TOP + 2 * BAND + GAP + 20 };
-enum { STEPS = 12 }; /* that a launch is drawn with, however many calls it has */
+enum { STEPS = 8 }; /* that a launch is drawn with, however many calls it has */
 
 struct band {
 	double low, high;
@@ -95,7 +95,7 @@ static void clocks(struct buf *out, const struct store_launches *l, const struct
 		for (int step = 0; step < STEPS; step++) {
 			double mhz = step_mhz(&l->pairs[i], target ? l->pairs[i].target_mhz : l->pairs[i].base_mhz, step);
 			if (isfinite(mhz))
-				emit_rawf(out, "%c%.0f %.1f", pen_up ? 'M' : 'L', x_of(l, i, (step + 0.5) / STEPS), y_of(b, mhz));
+				emit_rawf(out, "%c%.0f %.0f", pen_up ? 'M' : 'L', x_of(l, i, (step + 0.5) / STEPS), y_of(b, mhz));
 			pen_up = !isfinite(mhz);
 		}
 	}

@@ -36,7 +36,7 @@ static double x_of(const struct axis *axis, double pct)
 	return LEFT + (WIDTH - LEFT - RIGHT) * axis_at(axis, pct);
 }
 
-/* One path for all bars, each as high as its share of the fullest. */
+/* One outline of all bars, each as high as its share of the fullest. */
 static void bars(struct buf *out, const struct axis *axis, const float *pct, int n)
 {
 	int count[BINS] = { 0 }, most = 1;
@@ -47,11 +47,14 @@ static void bars(struct buf *out, const struct axis *axis, const float *pct, int
 			most = count[bin];
 	}
 	double width = (double)(WIDTH - LEFT - RIGHT) / BINS;
-	emit_raw(out, "<path class=bars d=\"");
-	for (int i = 0; i < BINS; i++)
-		if (count[i])
-			emit_rawf(out, "M%.1f %dv-%.1fh%.1fV%d", LEFT + i * width + 0.5, TOP + BARS,
-				(double)BARS * count[i] / most, width - 1, TOP + BARS);
+	int before = 0;
+	emit_rawf(out, "<path class=bars d=\"M%d %d", LEFT, TOP + BARS);
+	for (int i = 0; i <= BINS; i++) {
+		int now = i < BINS ? count[i] : 0;
+		if (now != before)
+			emit_rawf(out, "H%.0fV%.0f", LEFT + i * width, TOP + BARS - (double)BARS * now / most);
+		before = now;
+	}
 	emit_raw(out, "\"/>");
 }
 

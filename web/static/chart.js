@@ -174,10 +174,12 @@ async function draw(figure) {
 		chart.setCursor({ left: chart.valToPos(xs[at], "x"), top: chart.valToPos(ys[0][at] ?? 0, "y") });
 		show(at);
 	});
-	let pressed;
+	let pressed, opening;
 	chart.over.addEventListener("mousedown", (event) => { pressed = event.clientX; });
-	chart.over.addEventListener("click", (event) => { // a drag is a zoom, not a click
-		if (Math.abs(event.clientX - pressed) < 4 && chart.cursor.idx != null) open(chart.cursor.idx);
+	chart.over.addEventListener("click", (event) => { // a drag is a zoom, not a click; and of two clicks that show all the first opens nothing
+		const i = chart.cursor.idx;
+		clearTimeout(opening);
+		if (event.detail === 1 && Math.abs(event.clientX - pressed) < 4 && i != null) opening = setTimeout(open, 300, i);
 	});
 	new ResizeObserver(() => chart.setSize({ width: figure.clientWidth, height: 340 })).observe(figure);
 	document.addEventListener("light", () => location.reload(), { once: true });
