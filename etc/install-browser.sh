@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetch what drives the pages in a real browser (Chromium and node from the distribution, three modules from npm) and the chart
-# library that make embeds. Nothing depends on it: what cannot be had is said, the tests that want it are skipped, exit 0.
+# Fetch what drives the pages in a real browser (Chromium and node from the distribution, modules from npm), what makes a client of
+# the API's description in a test, and the chart library that make embeds. Nothing depends on it: what cannot be had is said, the tests that want it are skipped, exit 0.
 set -u
 cd "$(dirname "$0")/.." || exit 0
 
@@ -20,7 +20,7 @@ if [ -n "$missing" ]; then
 	timeout 300 $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages >/dev/null 2>&1 ||
 		say "could not install$packages"
 fi
-for folder in web tests/browser; do
+for folder in web tests/browser tests/client; do
 	[ "$folder/node_modules/.package-lock.json" -nt "$folder/package.json" ] && continue
 	log=$(timeout 120 npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --loglevel=error 2>&1) ||
 		say "npm could not install the modules of $folder ($(echo "$log" | grep -m 1 -E 'code|reason|not found' || echo "no word in 120 s"))"

@@ -11,7 +11,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/html/past.h"
-#include "web/page/trend.h"
+#include "web/html/trend.h"
 
 enum { PASTS_MAX = 24 /* cells that are shown with their past; of hundreds it would be slow, and nobody looks */ };
 

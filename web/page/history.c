@@ -13,7 +13,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
-#include "web/page/trend.h"
+#include "web/html/trend.h"
 #include "web/html/picker.h"
 #include "web/answer/scope.h"
 #include "web/answer/site.h"

@@ -2,8 +2,8 @@
  * trend.h - cells over time as lines of one chart: points with their intervals, what happened between them, and the first line as a table.
  * Which cells and branches, and from when to when, is the caller's.
  */
-#ifndef WEB_PAGE_TREND_H
-#define WEB_PAGE_TREND_H
+#ifndef WEB_HTML_TREND_H
+#define WEB_HTML_TREND_H
 
 #include "db/view/history.h"
 #include "web/html/chart.h"

@@ -1,4 +1,4 @@
-#include "web/page/trend.h"
+#include "web/html/trend.h"
 
 #include <jansson.h>
 #include <math.h>
