@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fetch what drives the pages in a real browser (Chromium and node from the distribution, modules from npm), what makes a client of
-# the API's description in a test, and the chart library that make embeds. Nothing depends on it: what cannot be had is said, the tests that want it are skipped, exit 0.
+# the API's description in a test, and the chart library that make embeds. Nothing depends on it: what cannot be had is said, the
+# tests that want it are skipped, exit 0.
 set -u
 cd "$(dirname "$0")/.." || exit 0
 

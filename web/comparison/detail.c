@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "core/verdict/flag.h"
 #include "core/stats/stats.h"
 #include "web/comparison/closer.h"
@@ -15,6 +16,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/html/mark.h"
+#include "web/html/past.h"
 #include "web/answer/site.h"
 #include "web/html/calls.h"
 
@@ -158,6 +160,7 @@ static int few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *
 
 struct launches {
 	struct mark_launch launch[STATS_LAUNCHES_MAX];
+	char more[STATS_LAUNCHES_MAX][64]; /* that the list alone says of it */
 	int n;
 };
 
@@ -166,15 +169,17 @@ static void take_launch(void *arg, const struct view_launch *row)
 	struct launches *l = arg;
 	if (l->n == STATS_LAUNCHES_MAX)
 		return;
-	struct mark_launch *m = &l->launch[l->n++];
+	struct mark_launch *m = &l->launch[l->n];
+	char *more = l->more[l->n++];
 	m->change_pct = row->change_pct;
 	m->low_pct = row->low_pct;
 	m->high_pct = row->high_pct;
 	m->set = row->set;
-	int len = snprintf(m->label, sizeof m->label, "launch %d: %+.2f %% (%+.2f \u2026 %+.2f), %d pairs %.8s", row->launch,
-		row->change_pct, row->low_pct, row->high_pct, row->pairs, row->order);
-	if (isfinite(row->base_mhz) && len > 0 && (size_t)len < sizeof m->label)
-		snprintf(m->label + len, sizeof m->label - (size_t)len, ", %.0f and %.0f MHz", row->base_mhz, row->target_mhz);
+	snprintf(m->label, sizeof m->label, "launch %d: %+.2f %% (%+.2f \u2026 %+.2f)", row->launch, row->change_pct,
+		row->low_pct, row->high_pct);
+	int len = snprintf(more, sizeof l->more[0], ", %d pairs %.8s", row->pairs, row->order);
+	if (isfinite(row->base_mhz) && len > 0 && (size_t)len < sizeof l->more[0])
+		snprintf(more + len, sizeof l->more[0] - (size_t)len, ", %.0f and %.0f MHz", row->base_mhz, row->target_mhz);
 }
 
 static int launches(struct db *db, struct buf *out, const struct comparison_cell *cell, int64_t id, struct fw_err *err)
@@ -195,6 +200,7 @@ static int launches(struct db *db, struct buf *out, const struct comparison_cell
 	for (int i = 0; i < l.n; i++) {
 		emit_raw(out, "<li>");
 		emit_text(out, l.launch[i].label);
+		emit_text(out, l.more[i]);
 		emit_raw(out, l.launch[i].set == 2 ? ", confirming</li>" : "</li>");
 	}
 	emit_raw(out, "</ol></details></div>");
@@ -506,6 +512,18 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	in_words(out, "", comparison_text(bursts, "why"));
 }
 
+/* How fast it was up to this comparison. */
+static int draw_past(
+	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
+{
+	struct past past;
+	struct fw_err unread = { 0 };
+	int64_t at;
+	if (comparison_is_beside(c) || clock_parse(c->finished_at, &at, &unread) != 0)
+		return 0;
+	return past_begin(db, c->repo, c->branch, at, &past, err) != 0 ? -1 : past_draw(out, db, &past, cell->key, err);
+}
+
 int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err)
 {
 	struct site *site = arg;
@@ -523,7 +541,10 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	emit_argument(out, c->repo);
 	emit_raw(out, "&amp;branch=");
 	emit_argument(out, c->branch);
-	emit_raw(out, "\">History</a></div>");
+	emit_raw(out, "\">History</a> ");
+	if (draw_past(db, out, c, cell, err) != 0)
+		return -1;
+	emit_raw(out, "</div>");
 	how_sure(out, c, cell);
 	what_decides(out, c, cell);
 	if (explained_cell(db, out, c, cell, err) != 0)

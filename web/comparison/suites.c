@@ -83,7 +83,7 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 	told_change(out, &told, !word->id ? NAN : isfinite(word->best_pct) ? word->best_pct : word->worst_pct);
 	emit_rawf(out, "</td><td><a href=\"/jobs/%lld\">job %lld</a> ", (long long)s->job.id, (long long)s->job.id);
 	layout_verdict(out, jobstate_name(s->job.state));
-	emit_raw(out, "</td><td class=wrap>");
+	emit_raw(out, "</td><td class=\"wrap w\">");
 	emit_text(out, s->job.why);
 	emit_raw(out, "</td></tr>\n");
 	return 0;
