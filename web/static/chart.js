@@ -161,7 +161,10 @@ async function draw(figure) {
 	}, [xs, ...ys, edges.map((e) => e[0]), edges.map((e) => e[1])], place);
 	figure.querySelector("svg[role]").replaceWith(place);
 	place.after(say);
-	if (asked && asked[0] < asked[1] && (figure.dataset.from !== "0" || figure.dataset.to !== "0")) chart.setScale("x", { min: asked[0], max: asked[1] });
+	if (asked && (figure.dataset.from !== "0" || figure.dataset.to !== "0")) {
+		const room = asked[0] < asked[1] ? 0 : byDate ? 3600 : 0.5; // around a point that is shown alone
+		chart.setScale("x", { min: asked[0] - room, max: asked[1] + room });
+	}
 	queueMicrotask(() => { zoomed = true; }); // the chart tells of its first scale in a task of this kind
 	let at = xs.length - 1;
 	Object.assign(chart.root, { tabIndex: 0, role: "application", ariaLabel: `${figure.querySelector("figcaption").textContent}. Arrow keys move through the points.` });
