@@ -201,21 +201,16 @@ static int add_marks(struct db *db, struct trend *t, const struct view_scope *of
 		       : 0;
 }
 
-struct peak {
-	struct trend *t;
-	const char *uuid;
-};
-
-/* Held figures of a device as a share of its peak; the clock is that of the newest environment. */
+/* Held figures of a class as a share of its peak; the clock is that of the newest environment. */
 static void take_device(void *arg, const struct view_device *row)
 {
-	struct peak *p = arg;
-	if (strcmp(row->uuid, p->uuid) != 0)
+	struct trend *t = arg;
+	if (row->class != t->class)
 		return;
 	json_t *info = json_loads(row->info_json, 0, NULL);
-	p->t->scale = (double)json_integer_value(json_object_get(info, "cores"));
+	t->scale = (double)json_integer_value(json_object_get(info, "cores"));
 	const struct chip *chip = derive_chip(row->name);
-	p->t->scale = chip ? 100 / derive_peak_tflops(chip, (int)p->t->scale, p->t->held_mhz) : NAN;
+	t->scale = chip ? 100 / derive_peak_tflops(chip, (int)t->scale, t->held_mhz) : NAN;
 	json_decref(info);
 }
 
@@ -223,19 +218,18 @@ static void take_held(void *arg, const struct view_epoch *row)
 {
 	struct trend *t = arg;
 	t->held_mhz = row->held_mhz;
-	snprintf(t->device, sizeof t->device, "%s", row->device);
+	t->class = row->class;
 }
 
 static int find_scale(struct db *db, struct trend *t, const struct view_scope *of, struct fw_err *err)
 {
-	struct peak p = { t, t->device };
 	t->scale = 1;
 	if (!is_metric(t->metric, "peak"))
 		return 0;
 	t->scale = NAN;
 	if (view_epochs(db, of, take_held, t, err) != 0)
 		return -1;
-	return t->device[0] ? view_devices(db, take_device, &p, err) : 0;
+	return t->class ? view_devices(db, take_device, t, err) : 0;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------ */

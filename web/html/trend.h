@@ -25,7 +25,7 @@ struct trend {
 	struct chart_point point[CHART_LINES_MAX][CHART_POINTS_MAX];
 	struct chart chart;
 	const struct trend_metric *metric;
-	char device[64]; /* of the newest environment */
+	int64_t class; /* of devices, that of the newest environment */
 	double held_mhz;
 	double scale; /* of the metric's field: 1, or what makes it a share of peak; NAN unknown */
 	bool flops;   /* of its calls are known */
