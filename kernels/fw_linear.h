@@ -67,7 +67,7 @@ enum fw_linear_phase {
 
 /**
  * Buffers. Row-major unless strides say otherwise (stride[0] between rows, stride[1] 1); all bf16.
- * Shape: X, DX (m, k); W, DW (n, k); Y, DY (m, n); BIAS (n), where the shape has one.
+ * Shape: X, DX (m, k); W, DW (n, k); Y, DY (m, n); BIAS (n), where the shape has one. Of a BLOCK as it says below.
  * Forward reads X W BIAS and writes Y. Dgrad reads DY W and writes DX = DY W. Wgrad reads DY X and writes DW = DY^T X. Gradients
  * are those of the product alone: they come without prologue, activation and bias, which are then not set in the shape. Total is all
  * three on one X, W and DY in one call: it writes Y, DX and DW, without prologue, activation and bias too.
@@ -86,8 +86,22 @@ enum fw_linear_buffer {
 enum fw_linear_scaling { FW_LINEAR_UNSCALED = 0, FW_LINEAR_BY_TENSOR = 1, FW_LINEAR_BY_ROW = 2, FW_LINEAR_BY_GROUP = 3 };
 enum fw_linear_operand_flag { FW_LINEAR_ASYMMETRIC = 1, FW_LINEAR_POWER_OF_TWO = 2 };
 
-/** LAYERNORM: (x - mean) / sqrt(variance + 1e-5) over k, variance of k values, no affine part; rounded to bf16. */
-enum fw_linear_prologue { FW_LINEAR_NO_PROLOGUE = 0, FW_LINEAR_LAYERNORM = 1 };
+/**
+ * LAYERNORM: (x - mean) / sqrt(variance + 1e-5) over k, variance of k values, no affine part; rounded to bf16.
+ * BLOCK: the problem is no product of X but a transformer block, in forward alone, without activation and bias. m counts sequences of
+ * 16 tokens, n is k, a multiple of 8. X and Y are (16 m, k), a token a row; W holds four matrices one behind the other, packed, 12 k k
+ * values: QKV (3 k, k), PROJECT (k, k), UP (4 k, k), DOWN (k, 4 k).
+ *     H = X + attend(rms(X) QKV^T) PROJECT^T       Y = H + gelu(rms(H) UP^T) DOWN^T
+ *     rms(v)       v / sqrt(mean of v^2 + 1e-5), of a row
+ *     A W^T        times 2^-e, 4^e the smallest power of 4 not below the columns of W: weights of the size that models have
+ *     attend       rows of QKV are queries, keys, values, each of 8 heads of k / 8; softmax(q k^T / sqrt(k / 8)) v over the 16 tokens
+ *                  of a sequence, each of which sees all
+ *     gelu         with erf
+ * What lies between X and Y may be rounded to bf16 after each step, or stay in registers. A recipe holds for each of the four matrices by
+ * itself, and for what is multiplied with it; X has no scale by tensor. Phases: QUANTISE_WEIGHT and RUN, which is all else.
+ */
+enum fw_linear_prologue { FW_LINEAR_NO_PROLOGUE = 0, FW_LINEAR_LAYERNORM = 1, FW_LINEAR_BLOCK = 2 };
+enum fw_linear_block { FW_LINEAR_BLOCK_TOKENS = 16, FW_LINEAR_BLOCK_HEADS = 8, FW_LINEAR_BLOCK_WIDENS = 4 };
 
 /** Of the sum in fp32, rounded once. LEAKYRELU: slope 0.01. GELU: with erf. HARDSWISH: x clamp(x + 3, 0, 6) / 6. */
 enum fw_linear_activation {

@@ -39,6 +39,8 @@ static inline int contract_linear_problem(const struct fw_problem *problem, char
 	if (!problem || problem->family != FW_LINEAR)
 		return contract_say(FW_UNSUPPORTED, why, size, "only linear");
 	const struct fw_linear_shape s = contract_linear(problem);
+	if (s.prologue == FW_LINEAR_BLOCK)
+		return contract_say(FW_UNSUPPORTED, why, size, "only products, no transformer block");
 	if (problem->direction != FW_FORWARD && problem->direction != FW_DGRAD && problem->direction != FW_WGRAD)
 		return contract_say(FW_UNSUPPORTED, why, size, "only forward, dgrad, wgrad and total");
 	if (s.m < 1 || s.n < 1 || s.k < 1)

@@ -22,8 +22,11 @@ static const struct fw_provider *const providers[] = {
 	&with_total_v1,
 	&with_total_cublaslt,
 	&with_total_naive,
+	&linear_block,
+	&linear_naive_block,
 #else
 	&with_total_cpu,
+	&linear_cpu_block,
 #endif
 };
 

@@ -36,6 +36,18 @@ model_types: [ln_linear_relu, ln_linear_sigmoid, ln_linear_leakyrelu, ln_linear_
 directions: [forward]'
 compare models same
 is "so is every activation behind a normalised input" "$(verdicts)$(details)" "21 unchanged"
+suite block 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1]]}]
+recipes: [baseline, int8wo, int4wo-64, int4wo-128, float8wo, float8dq-row]
+model_types: [transformer_block]
+directions: [forward]'
+compare block same
+is "transformer blocks are accepted in every recipe that they take" "$(verdicts)" "11 unchanged, 1 unsupported"
+like "one that k does not fit has its reason" "$(at linear/transformer_block/int4wo-128/m1/k64/bf16/forward .detail)" 'cpu.block: k = 64 is not a multiple of the group of 128'
+suite large 'shapes: [{name: custom, shapes: [[3, 768, 1]]}]
+model_types: [transformer_block]
+directions: [forward]'
+compare large same
+is "and where only some tokens are looked at" "$(verdicts)" "1 unchanged"
 suite training 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
 recipes: [baseline, float8dq-tensor, float8dq-row]'
 compare training same
@@ -116,6 +128,18 @@ ok "a module that rounds int8 at 127 instead of 127.5 builds" build wide roundin
 compare forward wide
 is "only int8wo is not accepted" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/")[2]] | unique | join(" ")' "$tmp/out.json")" int8wo
 
+found() { # plant, file, sed script, cells whose wrong element is named; all others are accepted
+	ok "a block $1 builds" build "$1" "$2" "$3"
+	compare block "$1"
+	is "it is found where it is" "$(jq -r '[.cells[] | select(.verdict == "failed" and (.detail | test("^Y\\[[0-9]+, [0-9]+\\] is .*, should be "))) | .cell | split("/") | .[2] + "/" + .[4]] | join(" ")' "$tmp/out.json")" "$4"
+	is "and everything else is accepted" "$(jq -r '[.cells[] | select(.verdict | IN("failed", "unchanged", "unsupported"))] | length' "$tmp/out.json")" 12
+}
+every="baseline/k64 int8wo/k64 int4wo-64/k64 float8wo/k64 float8dq-row/k64 baseline/k256 int8wo/k256 int4wo-64/k256 int4wo-128/k256 float8wo/k256 float8dq-row/k256"
+found unseen-token cpu/block.c 's/^\t\tscore\[u\] \*= shrink;/\t\tscore[u] = u < TOKENS - 1 ? score[u] * shrink : -1e30f;/' "$every"
+found forgets-x block/block.c 's/pass->add(&p->h, p->branch/pass->add(\&p->x, p->branch/' "$every"
+found one-row-of-up cpu/product.c 's/v \*= right->factor\[column + j\];/v *= right->factor[column + j] * (e->activation == 5 \&\& column + j == 9 ? 4.0f : 1.0f);/' \
+	"int8wo/k64 float8wo/k64 float8dq-row/k64 int8wo/k256 float8wo/k256 float8dq-row/k256"
+
 while IFS='|' read -r lines words; do
 	suite bad "$(printf '%b' "$lines")"
 	fails "refused: ${lines//$'\n'/ }" 2 "$worker" compare --suite "$tmp/bad.yaml" --device sim --base "$tmp/base.so" --target "$tmp/same.so"
@@ -135,5 +159,9 @@ shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: delayed|use d
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nscaling_type_input: disabled|forward multiplies is the baseline
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nuse_fast_accum: false|forward multiplies no two operands in fp8
 shapes: [{name: llama}]\nfast_accumulation: true\nuse_fast_accum: true|another name of fast_accumulation
-shapes: [{name: llama}]\nmodel_types: [transformer_block]|"transformer_block" is unknown
+shapes: [{name: llama}]\nmodel_types: [transformer_blocks]|"transformer_blocks" is unknown
+shapes: [{name: llama}]\nmodel_types: [transformer_block]|more than 2\^31 - 1 elements
+shapes: [{name: custom, shapes: [[2, 100, 1]]}]\nmodel_types: [transformer_block]|k 100 of a transformer block must be a multiple of its 8 heads
+shapes: [{name: custom, shapes: [[2, 64, 1]]}]\nmodel_types: [transformer_block]\nrecipes: [float8dq-tensor]|use float8dq-row
+shapes: [{name: custom, shapes: [[2, 64, 1]]}]\nmodel_types: [transformer_block]\ndirections: [dgrad]|inference alone
 BAD

@@ -187,6 +187,37 @@ static void suites_hash_as_they_always_did(void **state)
 	suite_fini(&s);
 }
 
+static void a_block_has_no_n(void **state)
+{
+	struct suite s;
+	struct fw_linear_shape shape;
+	struct fw_problem p;
+	struct fw_tensor t;
+
+	(void)state;
+	parse("shapes: [{name: custom, shapes: [[2, 64, 8], [2, 64, 16], [4, 64, 8]]}]\nrecipes: [baseline, int8wo]\nmodel_types: "
+	      "[linear, transformer_block]",
+		&s);
+	assert_int_equal(s.n_cells, 3 * 2 + 2 * 2);
+	const struct cell *c = &s.cell[3];
+
+	assert_string_equal(s.cell[2].key, "linear/transformer_block/baseline/m2/k64/bf16/forward");
+	assert_string_equal(c->key, "linear/transformer_block/int8wo/m2/k64/bf16/forward");
+	assert_string_equal(c->baseline, s.cell[2].key);
+	assert_string_equal(c->group, "block");
+	assert_string_equal(c->title, "int8wo, 64 wide");
+	assert_int_equal(c->size, 2);
+	case_problem(c, &shape, &p);
+	assert_int_equal(shape.prologue, FW_LINEAR_BLOCK);
+	assert_int_equal(shape.n, 64);
+	assert_int_equal(shape.w.dtype, FW_I8);
+	assert_true(case_flops(c) == 2.0 * 32 * 12 * 64 * 64 + 4.0 * 16 * 32 * 64);
+	assert_true(case_bytes(c) == 2 * 2.0 * 32 * 64 + 12 * 64 * 64);
+	assert_int_equal(case_family(c)->lay_out(c->shape.bytes, FW_LINEAR_W, &t), 2 * 12 * 64 * 64);
+	assert_int_equal(case_family(c)->lay_out(c->shape.bytes, FW_LINEAR_Y, &t), 2 * 32 * 64);
+	suite_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +226,7 @@ int main(void)
 		cmocka_unit_test(options_become_operands),
 		cmocka_unit_test(work_that_is_done_once_has_cells),
 		cmocka_unit_test(suites_hash_as_they_always_did),
+		cmocka_unit_test(a_block_has_no_n),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

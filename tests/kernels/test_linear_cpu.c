@@ -45,7 +45,7 @@ static int build_and_load(void **state)
 	const struct fw_module *(*entry)(uint32_t) = (const struct fw_module *(*)(uint32_t))dlsym(library, "fw_entry");
 	const struct fw_module *m = entry(FW_ABI);
 	cpu = m->provider[0];
-	return m->abi == FW_ABI && m->n_providers == 1 && entry(FW_ABI + 1) == NULL ? 0 : -1;
+	return m->abi == FW_ABI && m->n_providers == 2 && entry(FW_ABI + 1) == NULL ? 0 : -1;
 }
 
 /* ---- one problem in host memory ---- */

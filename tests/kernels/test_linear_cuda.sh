@@ -89,6 +89,19 @@ ask("skinny", "dgrad", m=1, k=512, n=64, recipe="int8wo", direction=linear.DGRAD
 ask("naive", "odd sizes", m=3, k=7, n=5, recipe="float8dq-row")
 ask("naive", "dgrad", m=3, k=7, n=5, recipe="int8wo", direction=linear.DGRAD)
 ask("naive", "k 100 in groups of 32", m=3, k=100, n=5, recipe="int4wo-32")
+block = dict(k=512, n=512, prologue=2)
+for recipe in ("baseline", "int8wo", "int4wo-256", "float8wo", "float8dq-row", "float8dq-tensor"):
+    ask("block", recipe, m=3, recipe=recipe, **block)
+ask("naive.block", "baseline", m=3, **block)
+ask("hopper", "a block", m=3, **block)
+ask("naive", "a block", m=3, **block)
+ask("block", "dgrad", m=3, direction=linear.DGRAD, **block)
+ask("block", "a product", **whole)
+ask("block", "k 100", m=3, k=100, n=100, prologue=2)
+ask("block", "n 64", m=3, k=512, n=64, prologue=2)
+ask("block", "k 320 in groups of 128", m=3, k=320, n=320, recipe="int4wo-128", prologue=2)
+ask("block", "2^31 elements", m=65536, **block)
+plan("block", "without a GPU", m=3, **block)
 plan("skinny", "without a GPU", m=1, k=512, n=64, recipe="int8wo")
 plan("hopper", "without a GPU", **whole)
 plan("v1", "without a GPU", **whole)
@@ -133,3 +146,17 @@ refuses skinny 'without a GPU' '[13] skinny: plan: device 0 '
 refuses hopper 'without a GPU' '[13] hopper: plan: device 0: '
 refuses v1 'without a GPU' '[13] v1: plan: device 0: '
 refuses v1 'another configuration' '1 v1: plan: config "TILE=64x64" is not TILE=128x128$'
+for what in baseline int8wo int4wo-256 float8wo float8dq-row; do
+	takes block "$what"
+done
+takes naive.block baseline
+refuses block float8dq-tensor 'in a transformer block X has no scale by tensor$'
+refuses hopper 'a block' 'only products, no transformer block$'
+refuses naive 'a block' 'only products, no transformer block$'
+refuses block dgrad 'a transformer block has forward alone$'
+refuses block 'a product' 'only transformer blocks$'
+refuses block 'k 100' '.*k a multiple of its 8 heads'
+refuses block 'n 64' '.*and n = k$'
+refuses block 'k 320 in groups of 128' 'k = 320 is not a multiple of the group of 128$'
+refuses block '2\^31 elements' 'a tensor has more than 2\^31 - 1 elements$'
+like "block without a GPU is planned by the plainest products" "$answers" '^block without a GPU: (planned|[0-9] block: )'

@@ -9,8 +9,8 @@
 
 const char *const linear_recipes[LINEAR_RECIPES + 1] = { "baseline", "int8wo", "int4wo-32", "int4wo-64", "int4wo-128",
 	"int4wo-256", "float8wo", "float8dq-tensor", "float8dq-row", NULL };
-const char *const linear_models[FW_LINEAR_N_ACTIVATIONS + 1] = { "linear", "ln_linear_relu", "ln_linear_sigmoid",
-	"ln_linear_leakyrelu", "ln_linear_relu6", "ln_linear_gelu", "ln_linear_silu", "ln_linear_hardswish", NULL };
+const char *const linear_models[LINEAR_MODELS + 1] = { "linear", "ln_linear_relu", "ln_linear_sigmoid", "ln_linear_leakyrelu",
+	"ln_linear_relu6", "ln_linear_gelu", "ln_linear_silu", "ln_linear_hardswish", "transformer_block", NULL };
 
 const char *const linear_operands[LINEAR_OPERANDS] = { "x", "w", "dy" };
 
@@ -67,15 +67,34 @@ static uint32_t once(const void *shape, enum direction d)
 	return is_quantised && (d == DIRECTION_FORWARD || d == DIRECTION_ONCE) ? FW_LINEAR_QUANTISE_WEIGHT : 0;
 }
 
+static int check_block(const struct linear_case *a, struct fw_err *err)
+{
+	int64_t widest = (int64_t)a->m * FW_LINEAR_BLOCK_TOKENS * FW_LINEAR_BLOCK_WIDENS * a->k,
+		weights = 12 * (int64_t)a->k * a->k;
+
+	if (a->k % FW_LINEAR_BLOCK_HEADS)
+		return err_set(err, ERR_INVALID, "k %d of a transformer block must be a multiple of its %d heads", a->k,
+			FW_LINEAR_BLOCK_HEADS);
+	if (widest > ELEMENTS_MAX || weights > ELEMENTS_MAX)
+		return err_set(err, ERR_INVALID, "m %d, k %d: a tensor of the transformer block has more than 2^31 - 1 elements",
+			a->m, a->k);
+	if (a->recipe == LINEAR_FLOAT8DQ_TENSOR)
+		return err_set(err, ERR_INVALID,
+			"float8dq-tensor has a scale over all tokens of a transformer block, which nobody checks; use float8dq-row");
+	return a->n == a->k ? 0 : err_set(err, ERR_INVALID, "n %d of a transformer block must be its k %d", a->n, a->k);
+}
+
 static int check(const void *shape, enum direction d, struct fw_err *err)
 {
 	const struct linear_case *a = shape;
 
 	if (a->m < 1 || a->k < 1 || a->n < 1)
 		return err_set(err, ERR_INVALID, "m %d, k %d and n %d must be at least 1", a->m, a->k, a->n);
+	if (linear_is_block(a) && check_block(a, err) != 0)
+		return -1;
 	if ((int64_t)a->m * a->k > ELEMENTS_MAX || (int64_t)a->n * a->k > ELEMENTS_MAX || (int64_t)a->m * a->n > ELEMENTS_MAX)
 		return err_set(err, ERR_INVALID, "m %d, k %d, n %d: a tensor has more than 2^31 - 1 elements", a->m, a->k, a->n);
-	if (a->recipe < 0 || a->recipe >= LINEAR_RECIPES || a->model < 0 || a->model >= FW_LINEAR_N_ACTIVATIONS)
+	if (a->recipe < 0 || a->recipe >= LINEAR_RECIPES || a->model < 0 || a->model >= LINEAR_MODELS)
 		return err_set(err, ERR_INVALID, "recipe %d or model type %d is unknown", a->recipe, a->model);
 	if (a->plain < 0 || a->plain >= 1 << LINEAR_OPERANDS)
 		return err_set(err, ERR_INVALID, "operands %d are unknown", a->plain);
@@ -100,24 +119,36 @@ static void plain_words(int32_t plain, const char *before, char out[24])
 
 static void key_of(const struct linear_case *a, int recipe, int32_t plain, bool exact, char key[FAMILY_KEY_SIZE])
 {
-	char words[24];
+	char words[24], n[16] = "";
 
 	plain_words(plain, "-bf16", words);
-	snprintf(key, FAMILY_KEY_SIZE, "linear/%s/%s%s%s/m%d/k%d/n%d/bf16", linear_models[a->model], linear_recipes[recipe],
-		words, exact ? "-exact" : "", a->m, a->k, a->n);
+	if (!linear_is_block(a))
+		snprintf(n, sizeof n, "/n%d", a->n);
+	snprintf(key, FAMILY_KEY_SIZE, "linear/%s/%s%s%s/m%d/k%d%s/bf16", linear_models[a->model], linear_recipes[recipe], words,
+		exact ? "-exact" : "", a->m, a->k, n);
+}
+
+static void title_of(const struct linear_case *a, char *title, size_t size)
+{
+	bool is_alone = a->model == LINEAR_PRODUCT || linear_is_block(a);
+	char words[24], sizes[32];
+
+	plain_words(a->plain, " ", words);
+	if (linear_is_block(a))
+		snprintf(sizes, sizeof sizes, "%d wide", a->k);
+	else
+		snprintf(sizes, sizeof sizes, "%d x %d", a->k, a->n);
+	snprintf(title, size, "%s%s%s%s%s%s, %s", is_alone ? "" : linear_models[a->model] + 10, is_alone ? "" : " ",
+		linear_recipes[a->recipe], words, a->plain ? " bf16" : "", a->is_exact ? " exact" : "", sizes);
 }
 
 static void label(const void *shape, struct family_label *out)
 {
 	const struct linear_case *a = shape;
-	char words[24];
 
-	plain_words(a->plain, " ", words);
 	key_of(a, a->recipe, a->plain, a->is_exact, out->key);
-	snprintf(out->group, sizeof out->group, "%s", a->model ? "ln_linear" : "linear");
-	snprintf(out->title, sizeof out->title, "%s%s%s%s%s%s, %d x %d", a->model ? linear_models[a->model] + 10 : "",
-		a->model ? " " : "", linear_recipes[a->recipe], words, a->plain ? " bf16" : "", a->is_exact ? " exact" : "", a->k,
-		a->n);
+	snprintf(out->group, sizeof out->group, "%s", linear_is_block(a) ? "block" : a->model ? "ln_linear" : "linear");
+	title_of(a, out->title, sizeof out->title);
 	out->size = a->m;
 	if (a->recipe != LINEAR_BASELINE)
 		key_of(a, LINEAR_BASELINE, 0, false, out->baseline);
@@ -150,18 +181,24 @@ static void parse(struct fields *f, void *shape)
 	a->is_exact = !field_bool(f, "fast_accumulation") && linear_is_fp8(a);
 }
 
+/* The products of a block with its weights, and those of queries with keys and of what comes of it with values. */
 static double flops(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
 
-	return (d == DIRECTION_ONCE ? 0.0 : d == DIRECTION_TOTAL ? 6.0 : 2.0) * a->m * a->n * a->k;
+	if (d == DIRECTION_ONCE)
+		return 0;
+	if (!linear_is_block(a))
+		return (d == DIRECTION_TOTAL ? 6.0 : 2.0) * a->m * a->n * a->k;
+	return 2.0 * (double)linear_tokens(a) * (12.0 * a->k * a->k + 2.0 * FW_LINEAR_BLOCK_TOKENS * a->k);
 }
 
 /* What is done once is no part of a call: forward reads W as it lies then. What else is read or written is bf16. */
 static double bytes(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
-	double x = 2.0 * a->m * a->k, y = 2.0 * a->m * a->n, w = 2.0 * a->n * a->k;
+	double rows = (double)linear_tokens(a), x = 2 * rows * a->k, y = 2 * rows * a->n;
+	double w = (linear_is_block(a) ? 24.0 : 2.0) * a->n * a->k;
 	double quantised = !once(a, DIRECTION_FORWARD) ? w : w / (linear_group(a) ? 4 : 2);
 
 	switch (d) {
@@ -199,7 +236,8 @@ const struct family family_linear = {
 	.metric = METRIC_TFLOPS,
 	.direction = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD, DIRECTION_TOTAL, DIRECTION_ONCE },
 	.n_on_request = 2,
-	.group = { { "linear", "linear", false }, { "ln_linear", "normalised linear", false } },
+	.group = { { "linear", "linear", false }, { "ln_linear", "normalised linear", false },
+		{ "block", "transformer block", false } },
 	.phase = FW_LINEAR_PHASE_NAMES,
 	.main_phase = FW_LINEAR_RUN,
 	.n_slots = FW_LINEAR_N_SLOTS,

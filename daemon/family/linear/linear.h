@@ -19,25 +19,31 @@ enum linear_recipe {
 	LINEAR_RECIPES
 };
 
+/** In the order of linear_models: the product alone; behind it, normalised before and with that enum fw_linear_activation after it; a block. */
+enum linear_model { LINEAR_PRODUCT, LINEAR_BLOCK = FW_LINEAR_N_ACTIVATIONS, LINEAR_MODELS };
+
 /** Operands, as bits. */
 enum { LINEAR_X = 1, LINEAR_W = 2, LINEAR_DY = 4, LINEAR_OPERANDS = 3 };
 
 struct linear_case {
-	int32_t m, k, n;
+	int32_t m, k, n;  /* of a block sequences, width, and the width again */
 	int32_t recipe;   /* enum linear_recipe */
-	int32_t model;    /* 0: the product alone; else layer normalisation before, and this enum fw_linear_activation after it */
+	int32_t model;    /* enum linear_model */
 	int32_t is_exact; /* of products of fp8: sums do not stay in the tensor core's accumulator */
 	int32_t plain;    /* operands of float8dq whose scaling is disabled: they are multiplied in bf16 */
 };
 
 /** "baseline" "int8wo" ..., "linear" "ln_linear_relu" ...; both end with NULL. */
-extern const char *const linear_recipes[LINEAR_RECIPES + 1], *const linear_models[FW_LINEAR_N_ACTIVATIONS + 1];
+extern const char *const linear_recipes[LINEAR_RECIPES + 1], *const linear_models[LINEAR_MODELS + 1];
 
 /** "x" "w" "dy", of the operands' bits. */
 extern const char *const linear_operands[LINEAR_OPERANDS];
 
 /** Whether its recipe is one of float8dq. */
 bool linear_is_fp8(const struct linear_case *a);
+/** Whether it is a transformer block, and rows of X and Y, which of a block are tokens. */
+bool linear_is_block(const struct linear_case *a);
+int64_t linear_tokens(const struct linear_case *a);
 /** Values along k that share a scale; 0 unless the recipe has groups. */
 int linear_group(const struct linear_case *a);
 

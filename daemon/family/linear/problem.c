@@ -3,6 +3,16 @@
 
 #include "family/linear/linear.h"
 
+bool linear_is_block(const struct linear_case *a)
+{
+	return a->model == LINEAR_BLOCK;
+}
+
+int64_t linear_tokens(const struct linear_case *a)
+{
+	return (int64_t)a->m * (linear_is_block(a) ? FW_LINEAR_BLOCK_TOKENS : 1);
+}
+
 /* An operand of float8dq: e4m3, gradients by tensor e5m2; in training the scales of rows are powers of two. */
 static struct fw_linear_operand fp8(const struct linear_case *a, int32_t which, bool training)
 {
@@ -20,8 +30,8 @@ void linear_abi(const void *shape, enum direction d, void *out)
 	bool training = d != DIRECTION_FORWARD && d != DIRECTION_ONCE;
 	struct fw_linear_shape s = { .struct_size = sizeof s, .m = a->m, .n = a->n, .k = a->k };
 
-	s.prologue = a->model ? FW_LINEAR_LAYERNORM : FW_LINEAR_NO_PROLOGUE;
-	s.activation = a->model;
+	s.prologue = linear_is_block(a) ? FW_LINEAR_BLOCK : a->model ? FW_LINEAR_LAYERNORM : FW_LINEAR_NO_PROLOGUE;
+	s.activation = linear_is_block(a) ? FW_LINEAR_NO_ACTIVATION : a->model;
 	if (a->recipe == LINEAR_INT8WO || a->recipe == LINEAR_FLOAT8WO)
 		s.w = (struct fw_linear_operand){ a->recipe == LINEAR_INT8WO ? FW_I8 : FW_E4M3, FW_LINEAR_BY_ROW, 0, 0 };
 	if (linear_group(a))
@@ -74,7 +84,8 @@ size_t linear_lay_out(const void *shape, int slot, struct fw_tensor *t)
 {
 	const struct linear_case *a = shape;
 	bool is_weight = slot == FW_LINEAR_W || slot == FW_LINEAR_DW, is_out = slot == FW_LINEAR_Y || slot == FW_LINEAR_DY;
-	int64_t rows = is_weight ? a->n : a->m, columns = is_out ? a->n : a->k;
+	int64_t rows = !is_weight ? linear_tokens(a) : linear_is_block(a) ? 12 * (int64_t)a->k : a->n;
+	int64_t columns = is_out ? a->n : a->k;
 
 	*t = (struct fw_tensor){ .stride = { columns, 1, 0 }, .dtype = FW_BF16 };
 	return (size_t)rows * (size_t)columns * 2;

@@ -3,26 +3,47 @@
 
 #include "family/linear/linear.h"
 
-enum { M_LLAMA = 16384, POWER_MIN = 0, POWER_MAX = 30, ROWS_MAX = 16, SETS_MAX = 16 };
+enum { M_LLAMA = 16384, POWER_MIN = 0, POWER_MAX = 30, ROWS_MAX = 16, SETS_MAX = 16, BLOCKS_MAX = 512 };
 
 enum { SET_CUSTOM, SET_LLAMA, SET_POW2, SET_POW2_EXTENDED, SET_SMALL_SWEEP, SET_SWEEP };
 
 struct draft {
 	struct reader *r;
 	int n_recipes, n_models;
-	int32_t recipe[LINEAR_RECIPES], model[FW_LINEAR_N_ACTIVATIONS];
+	int32_t recipe[LINEAR_RECIPES], model[LINEAR_MODELS];
 	bool is_exact;
 	int32_t plain; /* operands whose scaling is disabled */
 	int n_rows;    /* in the place of a set's m; 0: as the set has it */
 	int32_t row[ROWS_MAX];
+	int n_blocks;
+	struct size {
+		int32_t m, k, n;
+	} block[BLOCKS_MAX]; /* sizes of blocks so far */
 };
+
+/* Sizes that differ in n alone are one block. */
+static bool is_known_block(struct draft *d, int32_t m, int32_t k, int32_t n)
+{
+	for (int i = 0; i < d->n_blocks; i++)
+		if (d->block[i].m == m && d->block[i].k == k)
+			return d->block[i].n != n;
+	if (d->n_blocks < BLOCKS_MAX)
+		d->block[d->n_blocks++] = (struct size){ m, k, n };
+	return false;
+}
 
 /* A shape in every recipe and model type. */
 static void add(struct draft *d, struct yaml_node *at, int32_t m, int32_t k, int32_t n)
 {
-	for (int i = 0; i < d->n_models; i++)
+	for (int i = 0; i < d->n_models; i++) {
+		bool is_block = d->model[i] == LINEAR_BLOCK;
+
+		if (is_block && is_known_block(d, m, k, n))
+			continue;
 		for (int j = 0; j < d->n_recipes; j++) {
-			struct linear_case a = { .m = m, .k = k, .n = n, .recipe = d->recipe[j], .model = d->model[i] };
+			struct linear_case a = {
+				.m = m, .k = k, .n = is_block ? k : n, .recipe = d->recipe[j], .model = d->model[i]
+			};
 
 			if (linear_is_fp8(&a)) {
 				a.is_exact = d->is_exact;
@@ -30,6 +51,7 @@ static void add(struct draft *d, struct yaml_node *at, int32_t m, int32_t k, int
 			}
 			reader_add(d->r, at, &a);
 		}
+	}
 }
 
 static void add_rows(struct draft *d, struct yaml_node *at, int32_t m, int32_t k, int32_t n)
@@ -197,8 +219,8 @@ bool linear_read(struct reader *r, struct yaml_node *root)
 	read_recipes(&d, root);
 	read_options(&d, root);
 	d.n_models = read_words(r, models, linear_models,
-		"linear or ln_linear_ with relu, sigmoid, leakyrelu, relu6, gelu, silu or hardswish", FW_LINEAR_N_ACTIVATIONS,
-		d.model);
+		"linear, transformer_block or ln_linear_ with relu, sigmoid, leakyrelu, relu6, gelu, silu or hardswish",
+		LINEAR_MODELS, d.model);
 	reader_require(r->y, root, shapes, "shapes");
 	if (shapes && (!yaml_is_list(shapes) || yaml_count(shapes) < 1 || yaml_count(shapes) > SETS_MAX))
 		yaml_mistake(r->y, shapes, "must be a list of 1 to %d {name: SET, ...}", SETS_MAX);

@@ -11,6 +11,7 @@
 
 #include "core/case/inputs.h"
 #include "family/linear/linear.h"
+#include "family/linear/reference/block.h"
 #include "family/linear/reference/quantise.h"
 #include "runner/reference/values.h"
 
@@ -269,6 +270,8 @@ static int compute(const struct check_io *io, uint64_t seed, double visits, stru
 	double budget = visits > 0 ? visits : VISITS;
 	int result = 0;
 
+	if (linear_is_block((const void *)io->cell->shape.bytes))
+		return block_compute(io, seed, visits, out, err);
 	if (io->cell->direction == DIRECTION_ONCE)
 		return compute_one(io, DIRECTION_FORWARD, seed, budget, out, err);
 	if (io->cell->direction != DIRECTION_TOTAL)
