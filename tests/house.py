@@ -90,13 +90,18 @@ def graphs():
 def read_layers():
     """Rooms in their order with what they may include, and owners of foreign headers."""
     allowed, owner = {}, {}
+    there = {room_of(path) for path in FILES}
     for line in (HERE / "layers.txt").read_text().splitlines():
         if line.startswith("= "):
             header, path = line[2:].split(": ")
             owner[header] = path
         elif line and not line.startswith("#"):
             room, _, rooms = line.partition(":")
-            allowed[room] = rooms.split()
+            like = re.compile(re.escape(room).replace(r"\*", r"([^/]+)"))
+            for found in [found for found in map(like.fullmatch, sorted(there)) if found] if "*" in room else [None]:
+                name = found[0] if found else room
+                if name not in allowed or not found:  # a row of its own comes first
+                    allowed[name] = [r.replace("*", found[1]) if found else r for r in rooms.split()]
     return allowed, owner
 
 

@@ -13,8 +13,7 @@
 const struct catalog_option catalog_options[] = {
 	{ "repo", "NAME", "the repository, where several are watched", CATALOG_ASKED, "repos", false, CATALOG_TEXT, AT(repo) },
 	{ "suite", "NAME", "the suite, where a repository has several", CATALOG_NONE, "", false, CATALOG_TEXT, AT(suite) },
-	{ "cells", "GLOB", "only cells whose key fits: '*/causal/*/forward'", CATALOG_ASKED, "cells", false, CATALOG_TEXT,
-		AT(cells) },
+	{ "cells", "GLOB", "only cells whose key fits: '*/forward'", CATALOG_ASKED, "cells", false, CATALOG_TEXT, AT(cells) },
 	{ "branch", "NAME", "of this branch", CATALOG_ASKED, "branches", false, CATALOG_TEXT, AT(branch) },
 	{ "device", "UUID", "on this device, or kind of device: cuda, cpu, sim", CATALOG_ASKED, "devices", false, CATALOG_TEXT,
 		AT(device) },
@@ -129,7 +128,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"Along first parents; CELL is a pattern, default all. Ends with 3 where throughput was lost, with 1 where a "
 		"build or "
 		"result broke.",
-		"repo suite device timeout progress", "flopwatch bisect v1.4 main '*/causal/*'  # who slowed it down",
+		"repo suite device timeout progress", "flopwatch bisect v1.4 main '*/forward'  # who slowed it down",
 		CATALOG_NONE, "", "branches branches cells" },
 	{ "profile", 0, 2, verb_profile,
 		"profile BASE TARGET\nprofile [BASE TARGET] --suite SUITE\nprofile ALERT\nprofile comparison COMPARISON",

@@ -27,6 +27,15 @@ const struct family *family_find(const char *name)
 	return NULL;
 }
 
+const struct family *family_default(void)
+{
+	const struct family *const *f = table;
+
+	while (f[1] && !(*f)->is_default)
+		f++;
+	return *f;
+}
+
 const struct family_group *family_group(const char *name)
 {
 	for (int i = 0; table[i]; i++)

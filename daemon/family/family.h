@@ -80,6 +80,7 @@ struct family {
 	int32_t number; /* as its kernels/fw_NAME.h defines it */
 	const char *name;
 	size_t shape_bytes, abi_bytes; /* of its struct here and in the kernel ABI */
+	bool is_default;               /* of a manifest that names no module; one family is */
 	enum family_metric metric;
 	enum direction direction[DIRECTIONS];             /* that it has; ends with 0 */
 	int n_on_request;                                 /* the last so many are measured where a suite names them */
@@ -133,6 +134,8 @@ struct family {
 const struct family *family_find(const char *name);
 /** All of them, in alphabetical order; NULL behind the last. */
 const struct family *family_at(int i);
+/** That of a manifest which names no module. */
+const struct family *family_default(void);
 /** The table of that name of any family; NULL: none. */
 const struct family_group *family_group(const char *name);
 /** Whether cells of that table scatter more than others. */

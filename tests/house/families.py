@@ -1,26 +1,29 @@
 #!/usr/bin/env python3
 """What only a family knows stands in its folder: no other source names what kernels/fw_NAME.h defines, or a word of its shapes.
 
-families.py          prints each place that is neither the family's nor in LEFT; exit status 1 then
+families.py          prints each place that is neither the family's nor in ALLOWED; exit status 1 then
 families.py --count  places by file, comments left out
-LEFT says who may name how much, and why; what is less than that is a mistake too, so that it only ever shrinks.
+ALLOWED says who may name which words, in a string and nowhere else, and why; a word that a file has no more is a mistake too, so that the
+list only ever shrinks.
 """
 import collections
+import os
 import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(os.environ.get("ROOT", pathlib.Path(__file__).resolve().parent.parent.parent))
 # beyond what its header defines, what a family's shapes are spoken of with
 WORDS = {"attention": "nhq nhk headdim seqlen seqlens causal varlen block_sparse sparsity_ratio attention_case"}
-LEFT = {
-    # formats of another project's benchmark of attention, read and written as that project has them
-    "daemon/core/reading/ffa.c": 11, "daemon/core/reading/ffa_compare.c": 14, "daemon/core/reading/ffa_csv.c": 6,
-    "daemon/core/reading/ffa_csv.h": 2, "web/api/ffa.c": 6, "daemon/cli/file/export.c": 1, "daemon/cli/file/compare_files.c": 1,
-    # what a repository builds that says nothing, and an example of one that does
-    "daemon/core/suite/manifest.c": 2,
-    # examples of keys and globs in help texts
-    "daemon/cli/catalog.c": 4, "daemon/cli/init/write.c": 1, "web/page/history.c": 4, "web/api/history.c": 2,
+FOREIGN = "columns and keys in files of another project, which hold attention alone"
+ALLOWED = {
+    "daemon/core/reading/ffa.c": (FOREIGN, "seqlen sparsity_ratio block_sparse"),
+    "daemon/core/reading/ffa_compare.c": (FOREIGN, "seqlen sparsity_ratio"),
+    "daemon/core/reading/ffa_csv.c": (FOREIGN, "seqlen sparsity_ratio"),
+    "daemon/cli/file/compare_files.c": (FOREIGN, "block_sparse"),
+    "web/api/ffa.c": ("what such files are made of, and a refusal to make an empty one", "seqlen sparsity_ratio block_sparse attention"),
+    "daemon/cli/file/export.c": ("the same refusal", "attention"),
+    "daemon/cli/catalog.c": ("help: whose files these are, and a key that can be typed", "attention"),
 }
 
 
@@ -52,13 +55,26 @@ def places():
                         yield where, n, found[1], name
 
 
+def is_in_string(where, n, word):
+    line = uncommented((ROOT / where).read_text()).splitlines()[n - 1]
+    bare = re.sub(r"'(?:\\.|[^'\\])'", "0", line)
+    return not re.search(rf"(?<!\w){re.escape(word)}(?!\w)", re.sub(r'"(?:\\.|[^"\\])*"', '""', bare))
+
+
 found = list(places())
 counts = collections.Counter(where for where, _, _, _ in found)
 if sys.argv[1:] == ["--count"]:
     for where, n in sorted(counts.items()):
-        print(f"{n:4} {where}")
+        print(f"{n:4} {where}: {ALLOWED[where][0] if where in ALLOWED else 'not allowed'}")
     sys.exit()
-wrong = [f"{where}:{n}: names {word}, which is {family}'s" for where, n, word, family in found if where not in LEFT]
-wrong += [f"{where}: names {counts[where]} words of a family where LEFT has {n}" for where, n in LEFT.items() if counts[where] != n]
+wrong, seen = [], collections.defaultdict(set)
+for where, n, word, family in found:
+    seen[where].add(word)
+    if word not in ALLOWED.get(where, ("", ""))[1].split():
+        wrong.append(f"{where}:{n}: names {word}, which is {family}'s")
+    elif not is_in_string(where, n, word):
+        wrong.append(f"{where}:{n}: names {word} outside of a string; only its text is another's")
+for where, (_, words) in ALLOWED.items():
+    wrong += [f"{where}: names {word} no more; take it out of ALLOWED" for word in words.split() if word not in seen[where]]
 print("\n".join(wrong), end="\n" if wrong else "")
 sys.exit(bool(wrong))

@@ -79,10 +79,10 @@ static void take_cell(void *arg, const struct view_cell *c)
 	struct profile *p = arg;
 	struct ran ran;
 	json_t *shape = json_loads(c->shape, 0, NULL);
-	struct ffa_csv_row row = { .seqlen = (int)json_integer_value(json_object_get(shape, "seqlen")),
+	struct ffa_csv_row row = { .tokens = (int)json_integer_value(json_object_get(shape, "seqlen")),
 		.backward = strcmp(c->direction, "backward") == 0,
 		.mask = json_string_value(json_object_get(shape, "mask")),
-		.sparsity_ratio = json_number_value(json_object_get(shape, "sparsity_ratio")),
+		.ratio = json_number_value(json_object_get(shape, "sparsity_ratio")),
 		.block = (int)json_integer_value(json_object_get(shape, "block")) };
 	struct figures f = { .profile = p, .row = &row, .sustained_ms = NAN };
 	if (p->failed || !is_row(c, row.mask, p->sparse)) {

@@ -128,8 +128,7 @@ void api_history(void *arg, struct http_request *r, struct http_response *respon
 	const char *cell = http_query(r, "cell"), *limit_text = http_query(r, "limit");
 	int64_t limit = limit_text ? answer_number(limit_text) : POINTS_DEFAULT;
 	if (!cell || !*cell) {
-		answer_problem(r, response, 400,
-			"cell is needed, a key such as attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward");
+		answer_problem(r, response, 400, "cell is needed, a key as comparisons show it");
 		return;
 	}
 	if (limit < 1 || limit > VIEW_HISTORY_MAX) {

@@ -80,7 +80,7 @@ static void cell_input(struct buf *out, const char *label, const char *name, con
 {
 	emit_rawf(out, "<label class=grow>%s <input name=%s list=cells value=\"", label, name);
 	emit_attribute(out, value);
-	emit_raw(out, "\" placeholder=\"attention/dense/causal/...\"></label>");
+	emit_raw(out, "\" placeholder=\"FAMILY/.../forward\"></label>");
 }
 
 /* What lies over the first line, each in a field of its own, and an empty field for the next. */
@@ -273,8 +273,7 @@ void api_history_svg(void *arg, struct http_request *r, struct http_response *re
 	const char *axis, *metric;
 	bool flops;
 	if (!a.cell || !*a.cell) {
-		answer_problem(r, response, 400,
-			"cell is needed, a key such as attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward");
+		answer_problem(r, response, 400, "cell is needed, a key as comparisons show it");
 		return;
 	}
 	if (answer_choice(r, response, "axis", "push date", &axis) != 0 ||

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/suite/manifest.h"
+
 void write_shell(const struct proposal *p, struct buf *out)
 {
 	for (int i = 0; i < p->n_steps; i++) {
@@ -38,7 +40,10 @@ static void put_build(struct buf *out, const struct proposal *p)
 	command_put_yaml(&c, out);
 	buf_putc(out, '\n');
 	if (p->module[0]) {
-		buf_printf(out, "  # %s.\n  outputs: {attention: ", p->module_why);
+		struct manifest usual;
+
+		manifest_default(&usual);
+		buf_printf(out, "  # %s.\n  outputs: {%s: ", p->module_why, usual.family[0]);
 		command_put_word(p->module, out);
 		buf_puts(out, "}\n");
 	}

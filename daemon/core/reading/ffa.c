@@ -20,14 +20,14 @@ static int leave_absent(struct reading *out, const char *key, double value, stru
 /* ---- profile_*.csv ------------------------------------------------------------------------------------------------------- */
 
 struct ffa_columns {
-	int seqlen, direction, latency, tflops;
+	int tokens, direction, latency, tflops;
 	int mask;                                                                      /* dense, else -1 */
 	int ratio, q_block, k_block, kblockm, kblockn, swap_ab, pack_gqa, sparse_load; /* block-sparse, or -1 */
 };
 
 static int ffa_find(const struct csv *c, const struct table_header *h, struct ffa_columns *f, struct fw_err *err)
 {
-	f->seqlen = table_need(c, h, "seqlen", err);
+	f->tokens = table_need(c, h, "seqlen", err);
 	f->direction = table_need(c, h, "direction", err);
 	f->latency = table_need(c, h, "latency_ms", err);
 	f->tflops = table_column(h, "tflops_per_sec");
@@ -40,7 +40,7 @@ static int ffa_find(const struct csv *c, const struct table_header *h, struct ff
 	f->swap_ab = table_column(h, "swap_ab");
 	f->pack_gqa = table_column(h, "pack_gqa");
 	f->sparse_load = table_column(h, "sparse_load");
-	if (f->seqlen < 0 || f->direction < 0 || f->latency < 0)
+	if (f->tokens < 0 || f->direction < 0 || f->latency < 0)
 		return -1;
 	if (f->mask < 0 && (f->ratio < 0 || f->q_block < 0))
 		return err_set(err, ERR_INVALID,
@@ -58,7 +58,7 @@ static bool is_true(const struct csv *c, int at)
 static void ffa_key(const struct csv *c, const struct ffa_columns *f, const char *direction, char key[TABLE_KEY_SIZE])
 {
 	if (f->mask >= 0) {
-		snprintf(key, TABLE_KEY_SIZE, "ffa/dense/%s/s%s/%s", c->cell[f->mask], c->cell[f->seqlen], direction);
+		snprintf(key, TABLE_KEY_SIZE, "ffa/dense/%s/s%s/%s", c->cell[f->mask], c->cell[f->tokens], direction);
 		return;
 	}
 	const char *q = c->cell[f->q_block], *k = c->cell[f->k_block];
@@ -73,7 +73,7 @@ static void ffa_key(const struct csv *c, const struct ffa_columns *f, const char
 	bool known = f->kblockm >= 0 && f->kblockn >= 0 && c->cell[f->kblockm][0] != '-' && c->cell[f->kblockn][0] != '-';
 	bool tiled = known && (strcmp(c->cell[f->kblockm], q) != 0 || strcmp(c->cell[f->kblockn], k) != 0);
 
-	snprintf(key, TABLE_KEY_SIZE, "ffa/block_sparse/s%s/r%s/b%s%s%s%s%s%s%s%s%s%s/%s", c->cell[f->seqlen], shown, q,
+	snprintf(key, TABLE_KEY_SIZE, "ffa/block_sparse/s%s/r%s/b%s%s%s%s%s%s%s%s%s%s/%s", c->cell[f->tokens], shown, q,
 		square ? "" : "x", square ? "" : k, tiled ? "/tile" : "", tiled ? c->cell[f->kblockm] : "", tiled ? "x" : "",
 		tiled ? c->cell[f->kblockn] : "", is_true(c, f->swap_ab) ? "/swap_ab" : "",
 		is_true(c, f->pack_gqa) ? "/pack_gqa" : "", is_true(c, f->sparse_load) ? "/sparse_load" : "", direction);

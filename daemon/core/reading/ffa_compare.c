@@ -16,7 +16,7 @@ struct table {
 	const char *name;
 	int n_columns, n_rows;
 	struct buf text, at;                                  /* at: size_t of each cell, header first */
-	int mask, seqlen, direction, ratio, q_block, k_block; /* columns; -1: none */
+	int mask, tokens, direction, ratio, q_block, k_block; /* columns; -1: none */
 	int setting[SETTINGS];
 };
 
@@ -38,14 +38,14 @@ static int column_of(const struct table *t, const char *name)
 static int find_columns(struct table *t, struct fw_err *err)
 {
 	t->mask = column_of(t, "mask_type");
-	t->seqlen = column_of(t, "seqlen");
+	t->tokens = column_of(t, "seqlen");
 	t->direction = column_of(t, "direction");
 	t->ratio = column_of(t, "sparsity_ratio");
 	t->q_block = column_of(t, "q_block_size") >= 0 ? column_of(t, "q_block_size") : column_of(t, "block_size");
 	t->k_block = column_of(t, "k_block_size") >= 0 ? column_of(t, "k_block_size") : t->q_block;
 	for (int i = 0; i < SETTINGS; i++)
 		t->setting[i] = column_of(t, settings[i]);
-	if (t->seqlen < 0 || t->direction < 0 || (t->mask < 0 && (t->ratio < 0 || t->q_block < 0)))
+	if (t->tokens < 0 || t->direction < 0 || (t->mask < 0 && (t->ratio < 0 || t->q_block < 0)))
 		return err_set(err, ERR_INVALID,
 			"%s:1: is no profile: it needs the columns seqlen and direction, with mask_type (dense) or with "
 			"sparsity_ratio and "
@@ -108,7 +108,7 @@ static bool same(const struct table *a, int row, int column, const struct table 
 
 static bool same_case(const struct table *a, int row, const struct table *b, int other, bool with_settings)
 {
-	if (!same(a, row, a->mask, b, other, b->mask) || !same(a, row, a->seqlen, b, other, b->seqlen) ||
+	if (!same(a, row, a->mask, b, other, b->mask) || !same(a, row, a->tokens, b, other, b->tokens) ||
 		!same(a, row, a->direction, b, other, b->direction) || !same(a, row, a->ratio, b, other, b->ratio) ||
 		!same(a, row, a->q_block, b, other, b->q_block) || !same(a, row, a->k_block, b, other, b->k_block))
 		return false;
@@ -155,10 +155,10 @@ static int key_columns(const struct table *t, bool square, bool with_settings, i
 	if (t->mask >= 0) {
 		key[n] = t->mask, name[n++] = "mask_type";
 		key[n] = t->direction, name[n++] = "direction";
-		key[n] = t->seqlen, name[n++] = "seqlen";
+		key[n] = t->tokens, name[n++] = "seqlen";
 		return n;
 	}
-	key[n] = t->seqlen, name[n++] = "seqlen";
+	key[n] = t->tokens, name[n++] = "seqlen";
 	key[n] = t->ratio, name[n++] = "sparsity_ratio";
 	key[n] = t->q_block, name[n++] = square ? "block_size" : "q_block_size";
 	if (!square)

@@ -58,10 +58,10 @@ void ffa_csv_put(struct buf *out, bool sparse, const struct ffa_csv_row *row)
 {
 	const char *direction = row->backward ? "bwd" : "fwd";
 	if (sparse)
-		buf_printf(out, "%d,%g,%d,%d,False,False,False,%d,%d,%s", row->seqlen, row->sparsity_ratio, row->block,
-			row->block, row->tile_q > 0 ? row->tile_q : -1, row->tile_k > 0 ? row->tile_k : -1, direction);
+		buf_printf(out, "%d,%g,%d,%d,False,False,False,%d,%d,%s", row->tokens, row->ratio, row->block, row->block,
+			row->tile_q > 0 ? row->tile_q : -1, row->tile_k > 0 ? row->tile_k : -1, direction);
 	else
-		buf_printf(out, "%d,%s,%s", row->seqlen, row->mask, direction);
+		buf_printf(out, "%d,%s,%s", row->tokens, row->mask, direction);
 	figure(out, row->latency_ms);
 	figure(out, row->tflops);
 	for (int i = 0; i < FFA_CSV_PHASES; i++)

@@ -16,12 +16,12 @@ enum { FFA_CSV_PHASES = 11 };
 
 /** A row of a profile. Units: ms, TFLOP/s; not above 0: absent. */
 struct ffa_csv_row {
-	int seqlen;
+	int tokens;
 	bool backward;
-	const char *mask;      /* dense */
-	double sparsity_ratio; /* block-sparse, as all that follows */
-	int block;             /* tokens */
-	int tile_q, tile_k;    /* of the kernel that ran; 0: not known */
+	const char *mask;   /* dense */
+	double ratio;       /* block-sparse, as all that follows */
+	int block;          /* tokens */
+	int tile_q, tile_k; /* of the kernel that ran; 0: not known */
 	double latency_ms, tflops;
 	double phase_ms[FFA_CSV_PHASES]; /* at ffa_csv_phase's number */
 };

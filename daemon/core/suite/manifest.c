@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/suite/mistakes.h"
+#include "family/family.h"
 
 #define TIMEOUT_DEFAULT_S 900.0
 #define TIMEOUT_MAX_S     86400.0
@@ -21,13 +22,13 @@ void manifest_default(struct manifest *m)
 		.n_command = 2,
 		.command = { "make", "DEVICE={device}" },
 		.n_outputs = 1,
-		.family = { "attention" },
-		.output = { "build/{device}/libattention.so" },
 		.n_suites = 1,
 		.suite = { "ffa" },
 		.timeout_s = TIMEOUT_DEFAULT_S,
 		.peers = { .n = 1, .of = { { .provider = "cudnn", .device = DEVICE_CUDA } } },
 	};
+	snprintf(m->family[0], sizeof m->family[0], "%s", family_default()->name);
+	snprintf(m->output[0], sizeof m->output[0], "build/{device}/lib%s.so", family_default()->name);
 }
 
 bool manifest_path_ok(const char *path)
@@ -99,10 +100,9 @@ static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest 
 		return;
 	if (!yaml_is_map(map) || yaml_count(map) < 1 || yaml_count(map) > max) {
 		yaml_mistake(y, map,
-			"must name 1 to %d modules, as in {attention: build/{device}/libattention.so}; what a benchmark runs "
-			"from is its "
+			"must name 1 to %d modules, as in {%s: build/{device}/lib%s.so}; what a benchmark runs from is its "
 			"artifacts",
-			max);
+			max, family_default()->name, family_default()->name);
 		return;
 	}
 	m->n_outputs = yaml_count(map);

@@ -90,6 +90,7 @@ static const struct family_slot slots[FW_ATTENTION_SLOTS] = {
 const struct family family_attention = {
 	.number = FW_ATTENTION,
 	.name = "attention",
+	.is_default = true,
 	.shape_bytes = sizeof(struct attention_case),
 	.abi_bytes = sizeof(struct fw_attention),
 	.metric = METRIC_TFLOPS,
