@@ -37,12 +37,12 @@ static void says(const char *wanted)
 static void test_row(void **state)
 {
 	(void)state;
-	struct ffa_csv_row row = { .seqlen = 8192, .mask = "full", .latency_ms = 3.5861, .tflops = 613.2028 };
+	struct ffa_csv_row row = { .tokens = 8192, .mask = "full", .latency_ms = 3.5861, .tflops = 613.2028 };
 	row.phase_ms[ffa_csv_phase("run", 3, false)] = 3.4125;
 	ffa_csv_put(&out, false, &row);
 	assert_string_equal(out.data, "8192,full,fwd,3.586100,613.2028,-1.0000,-1.0000,-1.0000,3.412500,-1.0000,-1.0000,,,,,\n");
 	buf_clear(&out);
-	row = (struct ffa_csv_row){ .seqlen = 49152, .sparsity_ratio = 0.05, .block = 64, .tile_q = 128, .backward = true };
+	row = (struct ffa_csv_row){ .tokens = 49152, .ratio = 0.05, .block = 64, .tile_q = 128, .backward = true };
 	ffa_csv_put(&out, true, &row);
 	assert_string_equal(out.data,
 		"49152,0.05,64,64,False,False,False,128,-1,bwd,-1.0000,-1.0000,,,,,,,-1.0000,-1.0000,-1.0000,-1.0000,-1.0000\n");

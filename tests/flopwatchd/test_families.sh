@@ -1,0 +1,23 @@
+#!/bin/bash
+# Two families of one commit: a module each, one manifest, three suites. What is planted in linear layers is found in its cells alone, and with
+# its element where it is a wrong result; attention stays as it was. It is what tests/gpu/linear.sh shows on a GPU, over CPU kernels whose times are
+# those of device sim.
+. "$(dirname "$0")/../lib/tap.sh"
+export FLOPWATCH_SIM_SEED=${FLOPWATCH_SIM_SEED:-6}
+mkdir -p "$tmp/bundle/share/suites" "$tmp/modules"
+ln -s "$bin" "$tmp/bundle/bin"
+cp "$root"/etc/suites/*.yaml "$tmp/bundle/share/suites/"
+cp -r "$root/kernels" "$tmp/bundle/kernels"
+rm -rf "$tmp/bundle/kernels/build"
+gcc -std=gnu17 -O1 -fPIC -shared -fvisibility=hidden -DWORK_FACTOR=1.0 -I"$root" -I"$root/kernels" -o "$tmp/modules/attention.so" "$root/tests/modules/good.c" -lm
+DEVICE=sim MODULES=$tmp/modules LAYERNORM_CELLS='*/r4096/c1024/*' bash "$root/tests/gpu/linear.sh" "$tmp/bundle" "$tmp/out" >"$tmp/log" 2>&1
+status=$?
+cp "$tmp/out/told.txt" "$tmp/told" 2>/dev/null
+is "everything that was planted was found, and nothing else" "$status $(grep '^not ok' "$tmp/told")" "0 "
+[ $status = 0 ] || tail -n 30 "$tmp/log" | sed 's/^/# /'
+like "main beside itself is unchanged, 40 cells of linear layers" "$(cat "$tmp/told")" '^ok .*main beside itself: 40 cells of layers are unchanged'
+like "a loss of 2 % is found in the eight cells of its recipe" "$(cat "$tmp/told")" '^ok .*loss: regression in the 8 cells of int8wo'
+like "attention's are measured again and unchanged" "$(cat "$tmp/told")" '^ok .*loss: 4 cells of heads are measured again and unchanged'
+like "a wrong scale of one group is found with its element" "$(cat "$tmp/told")" '^ok .*group: each names an element: .*Y\[[0-9]+, 0\] is -?[0-9.]+, should be '
+like "attention's module, which is the same, is not measured for it" "$(cat "$tmp/told")" '^ok .*group: attention is identical'
+ok "its rate of GB/s is told of layer normalisation" grep -qE '^# +layernorm/r4096/c1024/bf16/(forward|backward): [0-9]+ GB/s' "$tmp/told"
