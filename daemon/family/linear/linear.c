@@ -131,15 +131,16 @@ static void key_of(const struct linear_case *a, int recipe, int32_t plain, bool 
 static void title_of(const struct linear_case *a, char *title, size_t size)
 {
 	bool is_alone = a->model == LINEAR_PRODUCT || linear_is_block(a);
-	char words[24], sizes[32];
+	char words[24];
 
 	plain_words(a->plain, " ", words);
-	if (linear_is_block(a))
-		snprintf(sizes, sizeof sizes, "%d wide", a->k);
-	else
-		snprintf(sizes, sizeof sizes, "%d x %d", a->k, a->n);
-	snprintf(title, size, "%s%s%s%s%s%s, %s", is_alone ? "" : linear_models[a->model] + 10, is_alone ? "" : " ",
-		linear_recipes[a->recipe], words, a->plain ? " bf16" : "", a->is_exact ? " exact" : "", sizes);
+	size_t used = (size_t)snprintf(title, size, "%s%s%s%s%s%s, ", is_alone ? "" : linear_models[a->model] + 10,
+		is_alone ? "" : " ", linear_recipes[a->recipe], words, a->plain ? " bf16" : "", a->is_exact ? " exact" : "");
+
+	if (used < size && linear_is_block(a))
+		snprintf(title + used, size - used, "%d wide", a->k);
+	else if (used < size)
+		snprintf(title + used, size - used, "%d x %d", a->k, a->n);
 }
 
 static void label(const void *shape, struct family_label *out)
