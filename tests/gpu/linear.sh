@@ -7,7 +7,7 @@
 #   DEVICE: cuda (default), or sim: CPU kernels and small sizes, which tests/flopwatchd/test_families.sh runs where there is no GPU
 #   MODULES: folder with base.so, loss.so, group.so (linear), attention.so, layernorm.so, stripped; what is missing is built
 #   LIMIT_S: what is not judged by then is left out
-# OUT gets <device>-<date>-linear.jsonl (cuda), the database, layernorm.json, summary.txt. Exit status 1: something was not as it should be.
+# OUT gets the database, what `flopwatch wait` says of each branch, layernorm.json, copy_gb_s.txt (cuda), summary.txt. Exit status 1: something was not as it should be.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
