@@ -2,6 +2,7 @@
 # Two GPUs of one host: pushes judged on both at once, equal builds unchanged there, one comparison split over both, and every device's
 # class and pace. Usage: tests/gpu/two.sh BUNDLE OUT [SUITE]
 #   DEVICE: cuda (default) sim; device sim pretends to have two
+#   SEQLENS: "64, 128": other lengths than those of an H200, for device sim
 #   MODULES: folder with base.so, stripped; without it the kernels of the bundle are built before anything is measured
 # OUT gets a JSON of each branch, two.txt, which says what was seen, and the daemons' logs.
 set -eu
@@ -22,11 +23,11 @@ else
 	strip -s -o "$state/tree/kernels/libattention.so" "$state/made/build/${DEVICE/sim/cpu}/libattention.so"
 fi
 printf 'all:\n\tmkdir -p build/$(DEVICE)\n\tcp libattention.so build/$(DEVICE)/\n' >"$state/tree/kernels/Makefile"
-cat >"$state/tree/etc/suites/two.yaml" <<'YML'
+cat >"$state/tree/etc/suites/two.yaml" <<YML
 suite: two
 family: attention
 common: {nhq: 64, nhk: 8, headdim: 128, dtype: bf16}
-dense: {seqlens: [4096, 8192, 16384, 24576, 32768], masks: [full, causal]}
+dense: {seqlens: [${SEQLENS:-4096, 8192, 16384, 24576, 32768}], masks: [full, causal]}
 directions: [forward, backward]
 seed: 42
 threshold_pct: 1.5
