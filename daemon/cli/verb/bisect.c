@@ -13,14 +13,10 @@
 
 enum { RESTART_POLLS = 80 };
 
-static int ask(struct client *c, const struct options *o, json_t **out, struct fw_err *err)
+static int ask(struct client *c, const struct options *o, const char *repo, json_t **out, struct fw_err *err)
 {
-	char worktree[4096], repo[256];
 	struct buf body;
 	struct jsonw j;
-	bool inside = checkout_worktree(worktree, sizeof worktree, NULL) == 0;
-	if (checkout_repo(c, o, inside ? worktree : NULL, repo, sizeof repo, err) != 0)
-		return -1;
 	buf_init(&body, 65536);
 	jsonw_init(&j, &body);
 	jsonw_object(&j);
@@ -146,8 +142,12 @@ int verb_bisect(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *asked = NULL, *bisect = NULL;
-	int status = -1;
-	if (ask(c, o, &asked, &err) == 0 && follow(c, o, value_integer(asked, "id"), &bisect, &err) == 0)
+	char repo[256];
+	int status = checkout_repo(c, o, o->arg[1], repo, sizeof repo);
+	if (status != EXIT_OK)
+		return status;
+	status = -1;
+	if (ask(c, o, repo, &asked, &err) == 0 && follow(c, o, value_integer(asked, "id"), &bisect, &err) == 0)
 		status = conclude(o, bisect, &err);
 	json_decref(asked);
 	json_decref(bisect);

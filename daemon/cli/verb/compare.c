@@ -74,19 +74,27 @@ static void request_body(struct buf *out, const struct options *o, const char *r
 	jsonw_object_end(&j);
 }
 
-static int ask(struct client *c, const struct options *o, const char *base, const char *target, json_t **job, struct fw_err *err)
+static bool is_uncommitted(const char *target)
 {
-	char worktree[4096] = "", repo[256], sha[65];
-	bool uncommitted = strcmp(target, ".") == 0;
-	if (checkout_worktree(worktree, sizeof worktree, uncommitted ? err : NULL) != 0) {
-		if (uncommitted)
-			return -1;
-		worktree[0] = '\0';
-	}
-	if (checkout_repo(c, o, worktree[0] ? worktree : NULL, repo, sizeof repo, err) != 0)
-		return -1;
-	if (uncommitted) {
-		if (snapshot(worktree, sha, err) != 0)
+	return strcmp(target, ".") == 0;
+}
+
+/* Which repository is meant; as checkout_repo. Shape: name[size]. */
+static int repo_of(struct client *c, const struct options *o, const char *target, char *name, size_t size)
+{
+	char worktree[4096];
+	struct fw_err err = { 0 };
+	if (is_uncommitted(target) && checkout_worktree(worktree, sizeof worktree, &err) != 0)
+		return verb_fail(&err);
+	return checkout_repo(c, o, is_uncommitted(target) ? NULL : target, name, size);
+}
+
+static int ask(struct client *c, const struct options *o, const char *repo, const char *base, const char *target, json_t **job,
+	struct fw_err *err)
+{
+	char worktree[4096], sha[65];
+	if (is_uncommitted(target)) {
+		if (checkout_worktree(worktree, sizeof worktree, err) != 0 || snapshot(worktree, sha, err) != 0)
 			return -1;
 		target = sha;
 	}
@@ -116,14 +124,17 @@ int verb_compare(struct client *c, const struct options *o)
 	}
 	struct fw_err err = { 0 };
 	json_t *asked = NULL, *verdict = NULL;
-	char path[64];
-	int status = -1;
-	if (ask(c, o, o->arg[0], o->arg[1], &asked, &err) == 0) {
+	char path[64], repo[256];
+	int status = repo_of(c, o, o->arg[1], repo, sizeof repo);
+	if (status != EXIT_OK)
+		return status;
+	status = -1;
+	if (ask(c, o, repo, o->arg[0], o->arg[1], &asked, &err) == 0) {
 		snprintf(path, sizeof path, "/api/v1/jobs/%lld/verdict", value_integer(asked, "id"));
 		if (follow_verdict(c, o, path, follow_deadline(o), &verdict, &err) == 0)
 			status = conclude(c, o, verdict, &err);
 	}
-	if (status < 0 && strcmp(o->arg[1], ".") == 0 && has_ended_as(verdict, JOBSTATE_GONE))
+	if (status < 0 && is_uncommitted(o->arg[1]) && has_ended_as(verdict, JOBSTATE_GONE))
 		err_context(&err, "this checkout is not the one that the daemon reads; push a branch and name that instead of .");
 	json_decref(asked);
 	json_decref(verdict);
@@ -134,7 +145,11 @@ int verb_run(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *job = NULL;
-	if (ask(c, o, NULL, o->arg[0], &job, &err) != 0)
+	char repo[256];
+	int status = repo_of(c, o, o->arg[0], repo, sizeof repo);
+	if (status != EXIT_OK)
+		return status;
+	if (ask(c, o, repo, NULL, o->arg[0], &job, &err) != 0)
 		return verb_fail(&err);
 	verb_new_job(job, o);
 	json_decref(job);

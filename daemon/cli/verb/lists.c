@@ -8,6 +8,7 @@
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 #include "cli/health/trouble.h"
+#include "cli/verb/checkout.h"
 #include "cli/verbs.h"
 
 static void add_limit(struct buf *path, int limit)
@@ -162,14 +163,18 @@ static void print_points(const json_t *items)
 int verb_history(struct client *c, const struct options *o)
 {
 	struct buf path;
+	char repo[256];
+	int status = checkout_repo(c, o, NULL, repo, sizeof repo);
+	if (status != EXIT_OK)
+		return status;
 	buf_init(&path, 8192);
 	buf_puts(&path, "/api/v1/history");
 	client_query(&path, "cell", o->arg[0]);
-	client_query(&path, "repo", o->repo);
+	client_query(&path, "repo", repo);
 	client_query(&path, "branch", o->branch);
 	client_query(&path, "device", o->device);
 	add_limit(&path, o->limit);
-	int status = verb_show(c, o, &path, print_points, NULL);
+	status = verb_show(c, o, &path, print_points, NULL);
 	buf_fini(&path);
 	return status;
 }

@@ -72,17 +72,16 @@ static void write_wish(struct buf *out, const struct options *o, const char *rep
 
 int verb_peer(struct client *c, const struct options *o)
 {
-	struct fw_err err = { 0 };
 	struct buf wish;
-	char worktree[4096] = "", repo[256];
+	char repo[256];
 	if (o->n_arg == 1 && strcmp(o->arg[0], "show") == 0)
 		return show(c, o);
-	bool here = checkout_worktree(worktree, sizeof worktree, NULL) == 0;
-	if (checkout_repo(c, o, here ? worktree : NULL, repo, sizeof repo, &err) != 0)
-		return verb_fail(&err);
+	int status = checkout_repo(c, o, o->n_arg ? o->arg[0] : NULL, repo, sizeof repo);
+	if (status != EXIT_OK)
+		return status;
 	buf_init(&wish, 65536);
 	write_wish(&wish, o, repo);
-	int status = verb_ask_jobs(c, o, "/api/v1/peers", &wish);
+	status = verb_ask_jobs(c, o, "/api/v1/peers", &wish);
 	buf_fini(&wish);
 	return status;
 }

@@ -25,12 +25,8 @@ static void write_given(struct jsonw *j, const char *key, const char *text)
 }
 
 /* Two commits of a repository. */
-static int write_sides(struct client *c, const struct options *o, struct jsonw *j, struct fw_err *err)
+static void write_sides(const struct options *o, const char *repo, struct jsonw *j)
 {
-	char worktree[4096], repo[256];
-	bool inside = checkout_worktree(worktree, sizeof worktree, NULL) == 0;
-	if (checkout_repo(c, o, inside ? worktree : NULL, repo, sizeof repo, err) != 0)
-		return -1;
 	jsonw_kv_string(j, "repo", repo);
 	jsonw_kv_string(j, "base", o->arg[0]);
 	jsonw_kv_string(j, "target", o->arg[1]);
@@ -40,7 +36,6 @@ static int write_sides(struct client *c, const struct options *o, struct jsonw *
 	write_given(j, "target_provider", o->target_provider);
 	write_given(j, "base_config", o->base_config);
 	write_given(j, "target_config", o->target_config);
-	return 0;
 }
 
 static int find_upstream(struct client *c, const char *repo, char *out, size_t size, struct fw_err *err)
@@ -84,13 +79,12 @@ static int ask_times(struct client *c, const struct options *o, const char *repo
 }
 
 /* Both sides on every cell of --suite, one launch a cell, in a comparison that is no verdict. Without sides both are the upstream branch. */
-static int time_suite(struct client *c, const struct options *o, long long *comparison, struct fw_err *err)
+static int time_suite(struct client *c, const struct options *o, const char *repo, long long *comparison, struct fw_err *err)
 {
-	char worktree[4096], repo[256], upstream[256] = "", path[64];
+	char upstream[256] = "", path[64];
 	json_t *job = NULL, *verdict = NULL;
-	bool inside = checkout_worktree(worktree, sizeof worktree, NULL) == 0;
-	int result = checkout_repo(c, o, inside ? worktree : NULL, repo, sizeof repo, err);
-	if (result == 0 && o->n_arg == 0)
+	int result = 0;
+	if (o->n_arg == 0)
 		result = find_upstream(c, repo, upstream, sizeof upstream, err);
 	const char *base = o->n_arg ? o->arg[0] : upstream, *target = o->n_arg ? o->arg[1] : upstream;
 	if (result == 0)
@@ -109,12 +103,12 @@ static int time_suite(struct client *c, const struct options *o, long long *comp
 }
 
 /* Every cell of a comparison that was made for it. */
-static int ask_suite(struct client *c, const struct options *o, json_t **out, struct fw_err *err)
+static int ask_suite(struct client *c, const struct options *o, const char *repo, json_t **out, struct fw_err *err)
 {
 	long long comparison;
 	struct buf body;
 	struct jsonw j;
-	if (time_suite(c, o, &comparison, err) != 0)
+	if (time_suite(c, o, repo, &comparison, err) != 0)
 		return -1;
 	buf_init(&body, 65536);
 	jsonw_init(&j, &body);
@@ -128,11 +122,10 @@ static int ask_suite(struct client *c, const struct options *o, json_t **out, st
 	return result;
 }
 
-static int ask(struct client *c, const struct options *o, const char *of, json_t **out, struct fw_err *err)
+static int ask(struct client *c, const struct options *o, const char *repo, const char *of, json_t **out, struct fw_err *err)
 {
 	struct buf body;
 	struct jsonw j;
-	int result = 0;
 	buf_init(&body, 65536);
 	jsonw_init(&j, &body);
 	jsonw_object(&j);
@@ -140,11 +133,10 @@ static int ask(struct client *c, const struct options *o, const char *of, json_t
 		jsonw_kv_int(&j, of, strtol(o->arg[o->n_arg - 1], NULL, 10));
 		write_given(&j, "cells", o->cells);
 	} else {
-		result = write_sides(c, o, &j, err);
+		write_sides(o, repo, &j);
 	}
 	jsonw_object_end(&j);
-	if (result == 0)
-		result = client_post(c, "/api/v1/profiles", body.data, out, err);
+	int result = client_post(c, "/api/v1/profiles", body.data, out, err);
 	buf_fini(&body);
 	return result;
 }
@@ -193,7 +185,8 @@ int verb_profile(struct client *c, const struct options *o)
 	struct fw_err err = { 0 };
 	json_t *asked = NULL, *profile = NULL;
 	const char *of = NULL;
-	int status = -1;
+	char repo[256] = "";
+	int status = EXIT_OK;
 	if (o->n_arg == 0 && !o->suite) {
 		fputs("flopwatch: profile takes two commits, an alert or a comparison, or a --suite\n", stderr);
 		return EXIT_USAGE;
@@ -208,8 +201,13 @@ int verb_profile(struct client *c, const struct options *o)
 			stderr);
 		return EXIT_USAGE;
 	}
+	if (!of)
+		status = checkout_repo(c, o, o->n_arg ? o->arg[1] : NULL, repo, sizeof repo);
+	if (status != EXIT_OK)
+		return status;
+	status = -1;
 	bool is_suite = !of && o->suite;
-	if ((is_suite ? ask_suite(c, o, &asked, &err) : ask(c, o, of, &asked, &err)) == 0 &&
+	if ((is_suite ? ask_suite(c, o, repo, &asked, &err) : ask(c, o, repo, of, &asked, &err)) == 0 &&
 		follow(c, o, value_integer(asked, "id"), &profile, &err) == 0) {
 		bool is_table = is_suite && !o->json && strcmp(value_text(profile, "state"), "done") == 0;
 		status = EXIT_OK;

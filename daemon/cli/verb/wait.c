@@ -45,12 +45,6 @@ static int keep_if_asked(struct client *c, struct wanted *w, struct fw_err *err)
 	return 0;
 }
 
-/* What to write instead. Err: ERR_CONFLICT, always. Shape: repos holds names, separated by commas. */
-static int ask_which(const struct wanted *w, const char *repos, struct fw_err *err)
-{
-	return err_set(err, ERR_CONFLICT, "%s is in several repositories: %s; say which one with --repo NAME", w->what, repos);
-}
-
 static int ask_for_digits(const struct wanted *w, struct fw_err *err)
 {
 	err_clear(err);
@@ -85,7 +79,7 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 	}
 	int result = 0;
 	if (n > 1)
-		result = ask_which(w, repos.data, err);
+		result = checkout_ask_which(w->what, repos.data, err);
 	buf_fini(&repos);
 	if (n == 1) {
 		set_path(w, value_text(found, "commit"), value_text(found, "name"), value_text(found, "repo"));
@@ -119,7 +113,7 @@ static int ask_which_of(struct client *c, struct wanted *w, struct fw_err *err)
 		err_clear(err);
 	}
 	if (err->code == ERR_NONE)
-		result = n > 1 ? ask_which(w, names.data, err) : ask_for_digits(w, err);
+		result = n > 1 ? checkout_ask_which(w->what, names.data, err) : ask_for_digits(w, err);
 	buf_clear(&w->path);
 	buf_fini(&names);
 	json_decref(repos);
