@@ -1,7 +1,9 @@
 /*
  * Stands in for the driver's monitoring library where there is no GPU: once loaded, its soname answers for the real one. What it
  * tells is what a test wrote into `fake_nvml`. One GPU, "GPU-fake"; it has no function that reads a clock limit or a temperature.
+ * With `instances` it is cut: slot 0 is empty, in the slots after it are "MIG-fake-1", "MIG-fake-2", of that number on the GPU.
  */
+#include <stdio.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -27,17 +29,93 @@ EXPORT struct fake_nvml {
 	int n_events;
 	unsigned long long event_kind[ROOM], event_data[ROOM];
 	unsigned sm_mhz, busy_pct; /* mhz 0: cannot be read */
+	int instances;
+	unsigned event_instance;
 } fake_nvml;
 
-static int gpu, set;
+static int gpu, set, part[ROOM];
+
+static int part_number(const void *device)
+{
+	for (int i = 1; i <= fake_nvml.instances; i++)
+		if (device == &part[i])
+			return i;
+	return 0;
+}
 
 EXPORT int nvmlInit_v2(void)
 {
 	return OK;
 }
 
+EXPORT int nvmlDeviceGetCount_v2(unsigned *n)
+{
+	*n = 1;
+	return OK;
+}
+
+EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
+{
+	*device = &gpu;
+	return index == 0 ? OK : NOT_FOUND;
+}
+
+EXPORT int nvmlDeviceGetUUID(void *device, char *uuid, unsigned size)
+{
+	int number = part_number(device);
+	if (device != &gpu && !number)
+		return NOT_FOUND;
+	snprintf(uuid, size, number ? "MIG-fake-%d" : "GPU-fake", number);
+	return OK;
+}
+
+EXPORT int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending)
+{
+	*current = *pending = fake_nvml.instances > 0;
+	return device == &gpu ? OK : NOT_SUPPORTED;
+}
+
+EXPORT int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned *n)
+{
+	*n = 7;
+	return device == &gpu ? OK : NOT_SUPPORTED;
+}
+
+EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned index, void **out)
+{
+	if (device != &gpu || index == 0 || (int)index > fake_nvml.instances)
+		return NOT_FOUND;
+	*out = &part[index];
+	return OK;
+}
+
+EXPORT int nvmlDeviceIsMigDeviceHandle(void *device, unsigned *yes)
+{
+	*yes = part_number(device) > 0;
+	return OK;
+}
+
+EXPORT int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void *device, void **out)
+{
+	*out = &gpu;
+	return part_number(device) ? OK : NOT_FOUND;
+}
+
+EXPORT int nvmlDeviceGetGpuInstanceId(void *device, unsigned *id)
+{
+	*id = (unsigned)part_number(device);
+	return *id ? OK : NOT_SUPPORTED;
+}
+
 EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 {
+	for (int i = 1; i <= fake_nvml.instances; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "MIG-fake-%d", i);
+		*device = &part[i];
+		if (strcmp(uuid, name) == 0)
+			return OK;
+	}
 	*device = &gpu;
 	return strcmp(uuid, "GPU-fake") == 0 ? OK : NOT_FOUND;
 }
@@ -81,9 +159,14 @@ EXPORT int nvmlDeviceGetTotalEccErrors(void *device, int kind, int counter, unsi
 
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *out)
 {
-	unsigned n = (unsigned)fake_nvml.n_processes, room = *count;
-	if (device != &gpu || fake_nvml.no_list)
+	unsigned n = (unsigned)fake_nvml.n_processes, room = *count, number = (unsigned)part_number(device);
+	if ((device != &gpu && !part_number(device)) || fake_nvml.no_list)
 		return NOT_SUPPORTED;
+	if (number) { /* one of each instance */
+		*count = 1;
+		*out = (struct process){ .pid = fake_nvml.pid[number], .gpu_instance = number };
+		return OK;
+	}
 	*count = n;
 	if (n > room)
 		return TOO_SMALL;
@@ -118,6 +201,7 @@ EXPORT int nvmlEventSetWait_v2(void *which, struct event *out, unsigned timeout_
 	if (which != &set || timeout_ms != 0 || fake_nvml.n_events == 0)
 		return TIMEOUT;
 	fake_nvml.n_events--;
-	*out = (struct event){ &gpu, fake_nvml.event_kind[fake_nvml.n_events], fake_nvml.event_data[fake_nvml.n_events], 0, 0 };
+	*out = (struct event){ &gpu, fake_nvml.event_kind[fake_nvml.n_events], fake_nvml.event_data[fake_nvml.n_events],
+		fake_nvml.event_instance, 0 };
 	return OK;
 }

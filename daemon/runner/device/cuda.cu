@@ -20,6 +20,7 @@ extern "C" {
 
 #include "core/protocol/guard.h"
 #include "core/case/inputs.h"
+#include "runner/device/mig.h"
 #include "runner/device/nvml.h"
 }
 #include "runner/device/cuda_graph.cuh"
@@ -61,7 +62,9 @@ static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
 	TRY(cudaGetDeviceProperties(&prop, index), "cannot describe the device");
 	memset(out, 0, sizeof(*out));
 	out->kind = DEVICE_CUDA;
-	format_uuid(&prop.uuid, out->uuid, sizeof(out->uuid));
+	bool is_instance = mig_own(out->uuid, sizeof(out->uuid));
+	if (!is_instance)
+		format_uuid(&prop.uuid, out->uuid, sizeof(out->uuid));
 	snprintf(out->name, sizeof(out->name), "%.95s", prop.name);
 	nvml_driver(out->driver, sizeof(out->driver));
 	if (!out->driver[0] && cudaDriverGetVersion(&driver) == cudaSuccess)
@@ -84,7 +87,8 @@ static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
 		out->clock_max_mhz = clock_khz * 1e-3;
 	int memory_khz = 0, bus_bits = 0;
 	out->peak_tflops = out->cores * sm_flops(prop.major, prop.minor) * out->clock_max_mhz * 1e-6;
-	if (cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, index) == cudaSuccess &&
+	/* Of an instance the width of the bus may be its GPU's, of which it has a share. */
+	if (!is_instance && cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, index) == cudaSuccess &&
 		cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index) == cudaSuccess)
 		out->peak_gb_s = 2.0 * memory_khz * (bus_bits / 8) * 1e-6; /* both edges of the clock */
 	return 0;

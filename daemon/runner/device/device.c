@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runner/device/mig.h"
+
 static const struct device_ops *const all_ops[] = {
 #ifdef FW_HAVE_CUDA
 	&device_cuda,
@@ -16,9 +18,14 @@ enum { N_OPS = sizeof all_ops / sizeof all_ops[0] };
 
 int device_list(struct msg_device *out, int max)
 {
+	struct mig_names names;
 	int n = 0;
+	mig_names(&names);
 	for (int k = 0; k < N_OPS; k++) {
-		for (int i = 0; n < max; i++) {
+		bool cut = all_ops[k]->kind == DEVICE_CUDA && names.n > 0;
+		if (cut)
+			n += mig_list(&names, all_ops[k]->describe, out + n, max - n);
+		for (int i = 0; !cut && n < max; i++) {
 			struct fw_err err = { 0 };
 			if (all_ops[k]->describe(i, &out[n], &err) != 0)
 				break;
@@ -28,8 +35,21 @@ int device_list(struct msg_device *out, int max)
 	return n;
 }
 
+/* Make it the only GPU of this process. */
+static int enter(const struct mig_names *names, int which, const struct device_ops **ops, int *index, struct fw_err *err)
+{
+	*ops = all_ops[0];
+	*index = 0;
+	return mig_enter(names, which, err);
+}
+
 int device_find(const char *name, const struct device_ops **ops, int *index, struct fw_err *err)
 {
+	struct mig_names names;
+	mig_names(&names);
+	int which = mig_find(&names, name); /* describing them all takes a second */
+	if (which >= 0 && all_ops[0]->kind == DEVICE_CUDA)
+		return enter(&names, which, ops, index, err);
 	struct msg_device found[PROTOCOL_DEVICES_MAX];
 	int n = device_list(found, PROTOCOL_DEVICES_MAX);
 	char present[512] = "";
@@ -44,7 +64,7 @@ int device_find(const char *name, const struct device_ops **ops, int *index, str
 				if (all_ops[k]->kind == found[i].kind)
 					*ops = all_ops[k];
 			*index = found[i].index;
-			return 0;
+			return found[i].kind == DEVICE_CUDA && names.n > 0 ? enter(&names, *index, ops, index, err) : 0;
 		}
 		int wrote = snprintf(present + used, sizeof present - used, "%s%s", i ? ", " : "", address);
 		if (wrote > 0 && (size_t)wrote < sizeof present - used)

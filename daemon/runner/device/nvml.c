@@ -19,6 +19,8 @@ enum {
 	ECC_VOLATILE = 0,
 	EVENT_XID = 8,
 	EVENTS_MAX = 64,
+	MIG_ON = 1,
+	ALL_INSTANCES = -1, /* of an event that no instance is to blame for */
 	BUSY_PCT = 50
 };
 
@@ -42,7 +44,16 @@ static struct {
 	bool tried, ready;
 	int (*init)(void);
 	int (*driver)(char *version, unsigned size);
+	int (*count)(unsigned *n);
+	int (*by_index)(unsigned index, void **device);
 	int (*by_uuid)(const char *uuid, void **device);
+	int (*uuid_of)(void *device, char *uuid, unsigned size);
+	int (*mig_mode)(void *device, unsigned *current, unsigned *pending);
+	int (*parts)(void *device, unsigned *max);
+	int (*part)(void *device, unsigned index, void **part);
+	int (*is_part)(void *device, unsigned *yes);
+	int (*whole)(void *part, void **device);
+	int (*instance_of)(void *part, unsigned *id);
 	int (*power)(void *device, unsigned *mw);
 	int (*power_limit)(void *device, unsigned *mw);
 	int (*temperature)(void *device, int sensor, unsigned *c);
@@ -60,6 +71,8 @@ static struct {
 	void *events;  /* of `device`; NULL: not listening */
 	char uuid[96]; /* of the handle that was looked up last */
 	void *device;
+	void *gpu;         /* that it is an instance of, or itself: what has a clock and a temperature */
+	unsigned instance; /* its number there */
 } nvml;
 
 /* ISO C forbids the cast from an object pointer that dlsym needs. */
@@ -79,7 +92,16 @@ int nvml_open(void)
 		return -1;
 	find(library, "nvmlInit_v2", &nvml.init);
 	find(library, "nvmlSystemGetDriverVersion", &nvml.driver);
+	find(library, "nvmlDeviceGetCount_v2", &nvml.count);
+	find(library, "nvmlDeviceGetHandleByIndex_v2", &nvml.by_index);
 	find(library, "nvmlDeviceGetHandleByUUID", &nvml.by_uuid);
+	find(library, "nvmlDeviceGetUUID", &nvml.uuid_of);
+	find(library, "nvmlDeviceGetMigMode", &nvml.mig_mode);
+	find(library, "nvmlDeviceGetMaxMigDeviceCount", &nvml.parts);
+	find(library, "nvmlDeviceGetMigDeviceHandleByIndex", &nvml.part);
+	find(library, "nvmlDeviceIsMigDeviceHandle", &nvml.is_part);
+	find(library, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", &nvml.whole);
+	find(library, "nvmlDeviceGetGpuInstanceId", &nvml.instance_of);
 	find(library, "nvmlDeviceGetPowerUsage", &nvml.power);
 	find(library, "nvmlDeviceGetEnforcedPowerLimit", &nvml.power_limit);
 	find(library, "nvmlDeviceGetTemperature", &nvml.temperature);
@@ -100,6 +122,36 @@ int nvml_open(void)
 	return nvml.ready ? 0 : -1;
 }
 
+/* Add what `gpu` is cut into; false: it is whole. One that is cut and has no instance yet cannot compute. */
+static bool list_parts(void *gpu, char (*uuid)[NVML_UUID_SIZE], int max, int *n)
+{
+	unsigned current, pending, most;
+	void *part;
+	if (!nvml.mig_mode || !nvml.parts || !nvml.part || nvml.mig_mode(gpu, &current, &pending) != OK || current != MIG_ON ||
+		nvml.parts(gpu, &most) != OK)
+		return false;
+	for (unsigned i = 0; i < most && *n < max; i++)
+		if (nvml.part(gpu, i, &part) == OK && nvml.uuid_of(part, uuid[*n], sizeof uuid[0]) == OK)
+			++*n;
+	return true;
+}
+
+int nvml_list(char (*uuid)[NVML_UUID_SIZE], int max)
+{
+	unsigned gpus = 0;
+	int n = 0;
+	if (nvml_open() != 0 || !nvml.count || !nvml.by_index || !nvml.uuid_of || nvml.count(&gpus) != OK)
+		return 0;
+	for (unsigned i = 0; i < gpus && n < max; i++) {
+		void *gpu;
+		if (nvml.by_index(i, &gpu) != OK)
+			continue;
+		if (!list_parts(gpu, uuid, max, &n) && n < max && nvml.uuid_of(gpu, uuid[n], sizeof uuid[0]) == OK)
+			n++;
+	}
+	return n;
+}
+
 void nvml_driver(char *out, size_t size)
 {
 	*out = '\0';
@@ -117,20 +169,37 @@ static void *device_of(const char *uuid)
 	if (nvml.by_uuid(uuid, &device) != OK)
 		return NULL;
 	snprintf(nvml.uuid, sizeof nvml.uuid, "%s", uuid);
-	nvml.device = device;
+	nvml.device = nvml.gpu = device;
+	nvml.instance = 0;
 	nvml.events = NULL;
-	return device;
+	unsigned is_part = 0;
+	if (nvml.is_part && nvml.is_part(device, &is_part) == OK && is_part &&
+		(!nvml.whole || !nvml.instance_of || nvml.whole(device, &nvml.gpu) != OK ||
+			nvml.instance_of(device, &nvml.instance) != OK))
+		nvml.device = NULL; /* whose readings it shares it does not say */
+	return nvml.device;
+}
+
+/* The GPU of this uuid, or whose instance that is. */
+static void *gpu_of(const char *uuid)
+{
+	return device_of(uuid) ? nvml.gpu : NULL;
+}
+
+static bool is_whole(void)
+{
+	return nvml.device == nvml.gpu;
 }
 
 void nvml_read(const char *uuid, struct nvml_reading *out)
 {
 	*out = (struct nvml_reading){ -1, -1, -1, -1, -1, -1 };
-	void *device = device_of(uuid);
+	void *device = gpu_of(uuid);
 	unsigned value;
 	unsigned long long bits;
 	if (!device)
 		return;
-	if (nvml.power && nvml.power(device, &value) == OK)
+	if (is_whole() && nvml.power && nvml.power(device, &value) == OK)
 		out->power_w = value * 1e-3;
 	if (nvml.temperature && nvml.temperature(device, SENSOR_CORE, &value) == OK)
 		out->temp_c = value;
@@ -138,7 +207,7 @@ void nvml_read(const char *uuid, struct nvml_reading *out)
 		out->sm_mhz = value;
 	if (nvml.reasons && nvml.reasons(device, &bits) == OK)
 		out->reasons = (int64_t)(bits & INT64_MAX);
-	if (nvml.energy && nvml.energy(device, &bits) == OK)
+	if (is_whole() && nvml.energy && nvml.energy(device, &bits) == OK)
 		out->energy_j = (double)bits * 1e-3;
 	if (nvml.ecc && nvml.ecc(device, ECC_UNCORRECTED, ECC_VOLATILE, &bits) == OK)
 		out->ecc = (int64_t)(bits & INT64_MAX);
@@ -157,7 +226,7 @@ double nvml_busy_mhz(const char *uuid)
 
 void nvml_limits(const char *uuid, double *power_w, double *sm_mhz)
 {
-	void *device = device_of(uuid);
+	void *device = gpu_of(uuid);
 	unsigned value;
 	*power_w = *sm_mhz = -1;
 	if (device && nvml.power_limit && nvml.power_limit(device, &value) == OK)
@@ -170,12 +239,12 @@ double nvml_energy_j(const char *uuid)
 {
 	unsigned long long mj;
 	void *device = device_of(uuid);
-	return device && nvml.energy && nvml.energy(device, &mj) == OK ? (double)mj * 1e-3 : -1;
+	return device && is_whole() && nvml.energy && nvml.energy(device, &mj) == OK ? (double)mj * 1e-3 : -1;
 }
 
 int nvml_xid(const char *uuid)
 {
-	void *device = device_of(uuid);
+	void *device = gpu_of(uuid);
 	int last = 0;
 	if (!device || !nvml.set_create || !nvml.listen || !nvml.wait)
 		return 0;
@@ -188,7 +257,8 @@ int nvml_xid(const char *uuid)
 	}
 	struct event e = { 0 };
 	for (int n = 0; n < EVENTS_MAX && nvml.wait(nvml.events, &e, 0) == OK; n++)
-		if (e.kind == EVENT_XID)
+		if (e.kind == EVENT_XID &&
+			(is_whole() || e.gpu_instance == nvml.instance || e.gpu_instance == (unsigned)ALL_INSTANCES))
 			last = (int)e.data;
 	return last;
 }
