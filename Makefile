@@ -90,7 +90,7 @@ program = $(call say,ld ,$@)$(CC) $(LINK) -o $@ $(filter %.o,$^) -Wl,--start-gro
 
 $(O)/bin/flopwatchd: $(call obj,daemon/flopwatchd/main.c) $(call lib,flopwatchd) $(call lib,web) $(call lib,db) $(call lib,core) $(call lib,base)
 	@mkdir -p $(@D)
-	$(program) -lsqlite3 -llz4 -lmicrohttpd -ljansson -lyaml -lnettle -lm
+	$(program) -lsqlite3 -llz4 -lzstd -lmicrohttpd -ljansson -lyaml -lnettle -lm
 $(O)/bin/flopwatch-git: $(call obj,daemon/git/main.c) $(call lib,git) $(call lib,base)
 	@mkdir -p $(@D)
 	$(program) -lgit2 -lnettle -lyaml -lm
@@ -141,9 +141,10 @@ TEST_LIB = $(foreach l,git worker runner send cli flopwatchd web db core base,$(
 $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(CUDA_DEF) -Itests/lib -MMD -MP $(LINK) -o $@ $< -Wl,--start-group $(TEST_LIB) -Wl,--end-group \
-	  -lcmocka -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
+	  -lcmocka -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 
 $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
+$(O)/tests/db/test_archived: LINK += -Wl,--wrap=fdatasync
 
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))

@@ -246,7 +246,7 @@ CREATE TABLE comparison (
 	gpu_s         REAL    NOT NULL DEFAULT 0,      -- seconds the device was held
 	wall_s        REAL    NOT NULL DEFAULT 0,
 	finished_at   INTEGER NOT NULL,
-	is_raw        INTEGER NOT NULL DEFAULT 1,      -- its samples still have their times
+	is_raw        INTEGER NOT NULL DEFAULT 1,      -- its times are in `sample`
 	etag          TEXT    NOT NULL DEFAULT '',     -- SHA-256 of the body
 	-- long values last: lists then read one page a row and never the bodies
 	rule          TEXT    NOT NULL,                -- JSON: the constants used
@@ -262,7 +262,7 @@ CREATE INDEX comparison_by_target ON comparison(repo, target_sha);
 CREATE INDEX comparison_by_pair ON comparison(repo, target_sha, base_sha); -- a measurement of two commits, whoever asked for it
 CREATE INDEX comparison_by_finish ON comparison(finished_at);
 CREATE INDEX comparison_of_itself ON comparison(device) WHERE kind IN ('selfcheck', 'calibrate');
-CREATE INDEX comparison_raw ON comparison(finished_at) WHERE is_raw;       -- what thinning has still to do
+CREATE INDEX comparison_raw ON comparison(finished_at) WHERE is_raw;       -- what is to be archived, in its order
 CREATE INDEX comparison_peer ON comparison(repo, environment) WHERE kind = 'peer';
 
 -- What a case is, the same in every comparison of it. Written once.
@@ -382,11 +382,20 @@ CREATE TABLE sample (
 	ecc           INTEGER,                         -- memory errors since then that were not corrected
 	energy_j      REAL,
 	regime        TEXT,                            -- boost power_limited ""
-	ms            BLOB,                            -- float32 [n], in order of pairs; NULL when thinned
+	ms            BLOB,                            -- float32 [n], in order of pairs; NULL when archived or gone
 	mhz           BLOB,                            -- float32 [n] or NULL
 	host_us       BLOB,                            -- float32 [n] or NULL
 	PRIMARY KEY (cell, launch, kind)
 ) STRICT, WITHOUT ROWID;
+
+-- Where a comparison's times are that are no longer in `sample`: a frame of samples/MONTH.zst, beside the database (db/archive/archived.h).
+CREATE TABLE archived (
+	comparison    INTEGER PRIMARY KEY REFERENCES comparison(id),
+	month         TEXT    NOT NULL,                -- "2026-10": in which it finished
+	at            INTEGER NOT NULL,                -- the frame's first byte in that file
+	bytes         INTEGER NOT NULL
+) STRICT;
+CREATE INDEX archived_by_place ON archived(month, at);
 
 -- What was counted of a cell's slow calls in one set of launches. Outlives the samples, so that a cell can be judged again beside its group.
 CREATE TABLE slow_calls (

@@ -95,6 +95,8 @@ static const struct http_route routes[] = {
 	{ "POST", "/api/v1/comparisons/{id}/judge", api_comparison_judge, HTTP_ADMIN, "" },
 	{ "GET", "/api/v1/deliveries", api_deliveries, HTTP_READ, "state since until limit cursor" },
 	{ "POST", "/api/v1/deliveries/{id}/redeliver", api_redeliver, HTTP_TRIGGER, "" },
+	{ "GET", "/api/v1/samples", api_samples, HTTP_READ, "" },
+	{ "GET", "/api/v1/samples/{month}.zst", api_samples_month, HTTP_ADMIN, "" },
 	{ "POST", "/api/v1/backup", api_backup, HTTP_ADMIN, "" },
 	{ "POST", "/api/v1/hooks/{repo}", api_hook, HTTP_OPEN, NULL }, /* signed */
 	{ "GET", "/api/v1/tokens", api_tokens, HTTP_ADMIN, "" },

@@ -123,7 +123,7 @@ static double unit_ms(const char *unit)
 	static const struct {
 		const char *name;
 		double ms;
-	} units[] = { { "ms", 1 }, { "s", 1000 }, { "min", 60e3 }, { "h", 3600e3 } };
+	} units[] = { { "ms", 1 }, { "s", 1000 }, { "min", 60e3 }, { "h", 3600e3 }, { "d", 86400e3 } };
 	size_t i;
 
 	unit += strspn(unit, " ");
@@ -145,7 +145,8 @@ int yaml_duration_ms(struct yaml *y, struct yaml_node *n, int64_t min_ms, int64_
 		return -1;
 	ms = decimal(text, &v, &end) ? unit_ms(end) : 0;
 	if (ms == 0) {
-		yaml_mistake(y, n, "`%.60s` is not a duration; write a number with its unit (ms, s, min, h), such as 30s", text);
+		yaml_mistake(
+			y, n, "`%.60s` is not a duration; write a number with its unit (ms, s, min, h, d), such as 30s", text);
 		return -1;
 	}
 	if (check_range(y, n, v * ms, (double)min_ms, (double)max_ms, " ms") != 0)
@@ -170,7 +171,7 @@ int yaml_seconds(struct yaml *y, struct yaml_node *n, double min, double max, do
 	}
 	ms = *end ? unit_ms(end) : 1000;
 	if (ms == 0) {
-		yaml_mistake(y, n, "`%.60s` has an unknown unit; use ms, s, min or h", text);
+		yaml_mistake(y, n, "`%.60s` has an unknown unit; use ms, s, min, h or d", text);
 		return -1;
 	}
 	if (check_range(y, n, v * ms / 1000, min, max, " s") != 0)

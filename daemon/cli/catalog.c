@@ -223,8 +223,9 @@ const struct catalog_verb catalog_verbs[] = {
 		"daemon, its repositories, why all of a repository's newest jobs failed, and its workers. Status 1 when something fails, "
 		"else 0.",
 		"", "flopwatch doctor  # a line a question: ok, warn or fail", CATALOG_NONE, "", NULL },
-	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database", "", "",
-		"flopwatch backup flopwatch-$(date +%F).db", CATALOG_FILE, "", NULL },
+	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database, and its archive of single times",
+		"The database is whole or not there. Months of single times go into samples beside it, and only what is new of them.",
+		"", "flopwatch backup flopwatch-$(date +%F).db", CATALOG_FILE, "", NULL },
 	{ "token", 1, 2, verb_token, "token add NAME\ntoken list\ntoken revoke NAME",
 		"who may ask, where the daemon wants to know", "add wants a --scope; the token is shown this once.", "scope",
 		"flopwatch token add alice --scope trigger", CATALOG_WORDS, "add list revoke", NULL },

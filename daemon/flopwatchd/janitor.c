@@ -1,43 +1,93 @@
 /* janitor.c - old rows go first, then the room that they leave. */
 #include "flopwatchd/janitor.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "db/archive/archived.h"
 #include "db/store/event.h"
 #include "db/store/job.h"
 #include "db/store/outbox.h"
-#include "db/store/result.h"
-#include "db/store/sample.h"
 
-enum { STEP_ROWS = 500, STEP_PAUSE_MS = 1000, ROUND_MS = 3600 * 1000 };
+enum { STEP_ROWS = 500, STEP_PAUSE_MS = 1000, FIRST_MS = 5000, ROUND_MS = 3600 * 1000, STEP_COMPARISONS = 4 };
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
 struct janitor {
 	struct loop *loop;
+	const struct config *config;
 	struct db *db;
 	struct loop_source *timer;
 };
 
-int janitor_step(struct db *db, int64_t now_ms, struct fw_err *err)
+/* Each comparison is a transaction, so that nobody waits for several. 1 there may be more, 0 done, -1. */
+static int archive_some(struct db *db, int64_t before, struct fw_err *err)
 {
-	int64_t old_event = now_ms - JANITOR_EVENT_DAYS * DAY_MS;
-	int samples, events, deliveries, sent;
+	int n = 1;
+	for (int i = 0; i < STEP_COMPARISONS && n == 1; i++) {
+		if (db_begin(db, err) != 0)
+			return -1;
+		if (archived_move(db, before, &n, err) != 0 || db_commit(db, err) != 0) {
+			db_rollback(db);
+			return err_context(err, "single times stay in the database");
+		}
+	}
+	return n;
+}
+
+/* The rows first: what they say is there, is there. 1 there may be more, 0 done, -1. */
+static int forget_month(struct db *db, int64_t before_ms, struct fw_err *err)
+{
+	char before[ARCHIVE_MONTH_SIZE], month[ARCHIVE_MONTH_SIZE], folder[PATH_MAX], path[PATH_MAX];
+	int n;
+	archive_month(before_ms, before);
 	if (db_begin(db, err) != 0)
 		return -1;
-	if (store_samples_thin(db, now_ms - JANITOR_RAW_DAYS * DAY_MS, STEP_ROWS, &samples, err) != 0 ||
-		store_event_prune(db, old_event, STEP_ROWS, &events, err) != 0 ||
+	if (archived_forget(db, before, month, &n, err) != 0 || db_commit(db, err) != 0) {
+		db_rollback(db);
+		return -1;
+	}
+	if (n == 0)
+		return 0;
+	if (archived_folder(db, folder, sizeof folder, err) != 0 || archive_path(folder, month, path, sizeof path, err) != 0)
+		return -1;
+	if (unlink(path) != 0 && errno != ENOENT)
+		return err_sys(err, "cannot remove %s", path);
+	log_info("janitor.forget", "month=%s", month);
+	return 1;
+}
+
+/* 1 there may be more, 0 done, -1. */
+static int prune(struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	int64_t old_event = now_ms - JANITOR_EVENT_DAYS * DAY_MS;
+	int events, deliveries, sent;
+	if (db_begin(db, err) != 0)
+		return -1;
+	if (store_event_prune(db, old_event, STEP_ROWS, &events, err) != 0 ||
 		store_delivery_prune(
 			db, now_ms - JANITOR_DELIVERY_DAYS * DAY_MS, JANITOR_DELIVERIES, STEP_ROWS, &deliveries, err) != 0 ||
-		store_outbox_prune(db, now_ms - JANITOR_RAW_DAYS * DAY_MS, STEP_ROWS, &sent, err) != 0 ||
+		store_outbox_prune(db, now_ms - JANITOR_SENT_DAYS * DAY_MS, STEP_ROWS, &sent, err) != 0 ||
 		db_commit(db, err) != 0) {
 		db_rollback(db);
 		return -1;
 	}
-	if (samples == STEP_ROWS || events == STEP_ROWS || deliveries == STEP_ROWS || sent == STEP_ROWS)
-		return 1;
-	return db_shrink(db, err);
+	return events == STEP_ROWS || deliveries == STEP_ROWS || sent == STEP_ROWS;
+}
+
+int janitor_step(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)
+{
+	int pruned = prune(db, now_ms, err);
+	if (pruned < 0)
+		return -1;
+	int archived = archive_some(db, now_ms - config->keep_samples_ms, err);
+	int forgot = archived >= 0 && config->keep_archive_ms ? forget_month(db, now_ms - config->keep_archive_ms, err) : 0;
+	if (archived < 0 || forgot < 0)
+		return -1;
+	return pruned || archived || forgot ? 1 : db_shrink(db, err);
 }
 
 static void on_timer(void *arg)
@@ -45,7 +95,7 @@ static void on_timer(void *arg)
 	struct janitor *j = arg;
 	struct fw_err err = { 0 };
 	j->timer = NULL;
-	int more = janitor_step(j->db, clock_utc_ms(), &err);
+	int more = janitor_step(j->db, j->config, clock_utc_ms(), &err);
 	if (more < 0) {
 		log_warning("janitor", "err=%s", log_quote(err.text));
 		err_clear(&err);
@@ -54,19 +104,29 @@ static void on_timer(void *arg)
 		log_error("janitor.timer", "err=%s", log_quote(err.text));
 }
 
-int janitor_start(struct loop *loop, struct db *db, struct janitor **out, struct fw_err *err)
+int janitor_start(struct loop *loop, const struct config *config, struct db *db, struct janitor **out, struct fw_err *err)
 {
 	struct janitor *j = calloc(1, sizeof *j);
 	if (!j)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	j->loop = loop;
+	j->config = config;
 	j->db = db;
-	if (loop_after(loop, ROUND_MS, on_timer, j, &j->timer, err) != 0) {
+	if (loop_after(loop, FIRST_MS, on_timer, j, &j->timer, err) != 0) {
 		free(j);
 		return -1;
 	}
 	*out = j;
 	return 0;
+}
+
+void janitor_wake(struct janitor *j)
+{
+	struct fw_err err = { 0 };
+	loop_remove(j->loop, j->timer);
+	j->timer = NULL;
+	if (loop_after(j->loop, STEP_PAUSE_MS, on_timer, j, &j->timer, &err) != 0)
+		log_error("janitor.timer", "err=%s", log_quote(err.text));
 }
 
 void janitor_stop(struct janitor *j)

@@ -141,6 +141,7 @@ static void reload(void *arg)
 		config_update(s->config, fresh, restart, sizeof restart);
 		watch_or_wait(s);
 		queue_wake(s->queue);
+		janitor_wake(s->janitor);
 		log_info("config.read", "repos=%d webhooks=%d", s->config->n_repos, s->config->n_webhooks);
 		if (restart[0])
 			log_warning("config.restart", "needed_for=%s", log_quote(restart));
@@ -326,7 +327,7 @@ static int start(struct server *s, struct fw_err *err)
 		sender_start(s->loop, s->config, queue_txn(s->queue), &s->sender, err) != 0 ||
 		bisects_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s, &s->bisects, err) != 0 ||
 		device_alert_start(s->loop, s->config, queue_txn(s->queue), &s->device_alerts, err) != 0 ||
-		janitor_start(s->loop, s->db, &s->janitor, err) != 0 ||
+		janitor_start(s->loop, s->config, s->db, &s->janitor, err) != 0 ||
 		backup_new(s->loop, s->config->state_dir, on_backup, s, &s->backup, err) != 0 ||
 		idle_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s, &s->idle, err) != 0)
 		return -1;

@@ -219,6 +219,14 @@ void db_close(struct db *db)
 	free(db);
 }
 
+void db_folder(struct db *db, char *out, size_t size)
+{
+	snprintf(out, size, "%s", sqlite3_db_filename(db->handle, "main"));
+	char *slash = strrchr(out, '/');
+	if (slash)
+		slash[slash == out] = '\0';
+}
+
 void db_hurry(struct db *db)
 {
 	db->is_hurried = true;

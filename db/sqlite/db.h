@@ -96,6 +96,8 @@ bool row_is_null(struct stmt *s, int column);
 /** Copy a text, cut to fit. */
 void row_copy(struct stmt *s, int column, char *out, size_t size);
 
+/** The folder that the database lies in, absolute. Shape: out[size]; cut to fit. */
+void db_folder(struct db *db, char *out, size_t size);
 /** Rows that the latest statement changed. */
 int db_changes(struct db *db);
 /** Rows written through this connection so far. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/protocol/guard.h"
+#include "db/archive/archived.h"
 
 int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
 {
@@ -108,15 +109,36 @@ struct span {
 	int n;
 };
 
+static struct span put_floats(const void *data, int n, struct buf *values)
+{
+	struct span span = { (long)values->len, n };
+	buf_append(values, data, (size_t)n * sizeof(float));
+	return span;
+}
+
 static struct span take_floats(struct stmt *s, int column, struct buf *values)
 {
 	size_t len;
 	const void *data = row_blob(s, column, &len);
-	if (row_is_null(s, column))
-		return (struct span){ -1, 0 };
-	struct span span = { (long)values->len, (int)(len / sizeof(float)) };
-	buf_append(values, data, (size_t)span.n * sizeof(float));
-	return span;
+	return row_is_null(s, column) ? (struct span){ -1, 0 } : put_floats(data, (int)(len / sizeof(float)), values);
+}
+
+/** What of the launches' times has left the database, where it is in the archive. `kind`: rows of sample_kind, base and target. */
+static int take_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *launch, struct span (*spans)[6],
+	struct buf *values, struct fw_err *err)
+{
+	static const enum archived_times which[] = { ARCHIVED_MS, ARCHIVED_MHZ, ARCHIVED_HOST_US };
+	struct archived a;
+	int found = archived_read(db, cell, &a, err);
+	for (int i = 0; found == 1 && i < n; i++)
+		for (int k = 0; k < 6; k++) {
+			int count;
+			const float *v = archived_values(&a, cell, launch[i], kind[k & 1], which[k / 2], &count);
+			if (v)
+				spans[i][k] = put_floats(v, count, values);
+		}
+	archived_fini(&a);
+	return found < 0 ? -1 : 0;
 }
 
 static const float *floats_of(const struct buf *values, struct span span, int n)
@@ -129,11 +151,12 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 	memset(out, 0, sizeof *out);
 	buf_init(&out->values, 4 << 20);
 	struct span spans[STATS_LAUNCHES_MAX][6];
+	int64_t kind[2];
 	struct stmt *s = db_stmt(db,
 		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
 		"t.host_us, t.launch, t.reasons, t.foreign_processes, t.xid, t.ecc, "
 		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0), coalesce(t.power_w, -1), "
-		"coalesce(t.temp_c, -1) FROM sample_kind k "
+		"coalesce(t.temp_c, -1), kb.id, k.id FROM sample_kind k "
 		"JOIN sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.subject = 'base' "
 		"CROSS JOIN sample t ON t.cell = :cell AND t.kind = k.id CROSS JOIN launch l ON l.id = t.launch "
 		"CROSS JOIN sample b ON b.cell = t.cell AND b.launch = t.launch AND b.kind = kb.id "
@@ -162,6 +185,8 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 		for (int i = 0; i < 6; i++)
 			spans[n][i] = take_floats(s, 5 + i, &out->values);
 		out->launch[n] = row_int(s, 11);
+		kind[0] = row_int(s, 22);
+		kind[1] = row_int(s, 23);
 		guard_unknown(&out->guard[n]);
 		out->guard[n].reasons = (uint64_t)row_int(s, 12);
 		out->guard[n].foreign = row_is_null(s, 13) ? -1 : (int)row_int(s, 13);
@@ -171,7 +196,10 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 		out->guard[n].temp_c = row_double(s, 21);
 		n++;
 	}
-	if (result < 0)
+	bool is_short = false;
+	for (int i = 0; i < n; i++)
+		is_short = is_short || spans[i][0].at < 0 || spans[i][1].at < 0;
+	if (result < 0 || (is_short && take_archived(db, cell, kind, n, out->launch, spans, &out->values, err) != 0))
 		return -1;
 	if (out->values.failed)
 		return err_set(err, ERR_FULL, "the samples of cell %lld do not fit in memory", (long long)cell);
@@ -215,55 +243,6 @@ int store_sample_estimate(
 	stmt_text(s, ":series", series_name(series));
 	bind_estimate(s, e);
 	return stmt_run(s, err);
-}
-
-/** The oldest comparison finished before `before` whose samples still have times. 1, 0, -1. */
-static int oldest_raw(struct db *db, int64_t before, int64_t *comparison, struct fw_err *err)
-{
-	struct stmt *s =
-		db_stmt(db, "SELECT id FROM comparison WHERE is_raw AND finished_at < :before ORDER BY finished_at LIMIT 1", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":before", before);
-	return stmt_first_int(s, comparison, err);
-}
-
-static int thin_one(struct db *db, int64_t comparison, int limit, int *n, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db,
-		"UPDATE sample SET ms = NULL, mhz = NULL, host_us = NULL WHERE (cell, launch, kind) IN "
-		"(SELECT s.cell, s.launch, s.kind FROM cell c JOIN sample s ON s.cell = c.id "
-		"WHERE c.comparison = :comparison AND s.ms IS NOT NULL LIMIT :limit)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
-	stmt_int(s, ":limit", limit);
-	return stmt_run_count(s, n, err);
-}
-
-static int mark_thinned(struct db *db, int64_t comparison, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
-	return stmt_run(s, err);
-}
-
-int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
-{
-	int64_t comparison;
-	int found = 0, thinned;
-	*n = 0;
-	while (*n < limit && (found = oldest_raw(db, before, &comparison, err)) == 1) {
-		if (thin_one(db, comparison, limit - *n, &thinned, err))
-			return -1;
-		*n += thinned;
-		if (*n < limit && mark_thinned(db, comparison, err))
-			return -1;
-	}
-	return found < 0 ? -1 : 0;
 }
 
 /* ---- slow calls: one row a set ---------------------------------------------------------------------------------------- */

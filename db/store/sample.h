@@ -14,7 +14,7 @@ int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const stru
 /** A stored cell's launches of one series, in their order: to judge again. */
 struct store_launches {
 	int n;
-	bool raw; /* pairs are there; false: thinned, only the estimates are */
+	bool raw; /* pairs are there, from the database or the archive; false: gone, only the estimates are */
 	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* point into `values` */
 	int64_t launch[STATS_LAUNCHES_MAX];            /* rows, for store_sample_estimate */
@@ -23,13 +23,11 @@ struct store_launches {
 	struct launch_pairs host[STATS_LAUNCHES_MAX]; /* the host's time of enqueue in us in place of ms; NULL where unknown */
 	struct buf values;
 };
-/** Err: ERR_INVALID rows that do not fit together. Own: buf_fini(&out->values) in any case. */
+/** Err: ERR_INVALID rows that do not fit together; as archive_read. Own: buf_fini(&out->values) in any case. */
 int store_cell_launches(struct db *db, int64_t cell, enum series series, struct store_launches *out, struct fw_err *err);
 /** Write anew what a stored launch says of a cell in one series. */
 int store_sample_estimate(
 	struct db *db, int64_t cell, int64_t launch, enum series series, const struct launch_estimate *e, struct fw_err *err);
-/** Drop raw times of comparisons finished before `before`, keeping each launch's estimate; at most `limit` rows. *n counts them. */
-int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
 
 /** What was counted of a cell's slow calls, which outlives its samples. A set without calls is left as it is. Shape: tail[MEAN_SETS]. */
 int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, struct fw_err *err);

@@ -7,6 +7,7 @@
 #include "base/jsonw.h"
 #include "core/protocol/protocol.h"
 #include "core/stats/stats.h"
+#include "db/archive/archived.h"
 #include "db/store/page.h"
 
 #define NORMAL_95 1.96 /* standard errors of a 95 % interval */
@@ -129,10 +130,8 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 }
 
 /** Mean of the clocks that are known. Units: MHz; NAN when none is. */
-static double mean_mhz(struct stmt *s, int column)
+static double mean_mhz(const unsigned char *data, size_t len)
 {
-	size_t len;
-	const unsigned char *data = row_blob(s, column, &len);
 	double sum = 0;
 	int n = 0;
 	for (size_t i = 0; i + sizeof(float) <= len; i += sizeof(float)) {
@@ -146,10 +145,23 @@ static double mean_mhz(struct stmt *s, int column)
 	return n ? sum / n : NAN;
 }
 
-int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err)
+/* The clock of one side, from the row or from where its values went. */
+static double launch_mhz(struct stmt *s, int column, const struct archived *a, int64_t cell, int64_t launch, int64_t kind)
+{
+	size_t len;
+	int n;
+	const void *data = row_blob(s, column, &len);
+	if (!row_is_null(s, column))
+		return mean_mhz(data, len);
+	data = archived_values(a, cell, launch, kind, ARCHIVED_MHZ, &n);
+	return data ? mean_mhz(data, (size_t)n * sizeof(float)) : NAN;
+}
+
+static int each_launch(struct db *db, int64_t cell, const struct archived *a, view_launch_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order, t.q FROM cell x JOIN sample_kind k ON "
+		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order, t.q, t.launch, kb.id, k.id FROM cell x JOIN "
+		"sample_kind k ON "
 		"k.series = x.series AND k.phase = '' AND k.subject = 'target' "
 		"JOIN sample_kind kb ON kb.series = x.series AND kb.phase = '' AND kb.subject = 'base' "
 		"CROSS JOIN sample t ON t.cell = x.id AND t.kind = k.id CROSS JOIN launch l ON l.id = t.launch "
@@ -171,10 +183,24 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 				.low_pct = has_ends ? stats_change_pct(d + half) : NAN, /* a longer time is a lower throughput */
 				.high_pct = has_ends ? stats_change_pct(d - half) : NAN,
 				.change_raw_pct = isfinite(raw) ? stats_change_pct(raw) : NAN,
-				.base_mhz = mean_mhz(s, 5),
-				.target_mhz = mean_mhz(s, 6),
+				.base_mhz = launch_mhz(s, 5, a, cell, row_int(s, 9), row_int(s, 10)),
+				.target_mhz = launch_mhz(s, 6, a, cell, row_int(s, 9), row_int(s, 11)),
 				.order = row_text(s, 7) });
 	}
+	return result;
+}
+
+int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err)
+{
+	struct archived a;
+	struct fw_err lost = { 0 };
+	int result =
+		archived_read(db, cell, &a, &lost); /* without it the clocks are not known; whoever shows the calls says why */
+	if (result < 0 && lost.code != ERR_INVALID && lost.code != ERR_NOT_FOUND)
+		err_set(err, lost.code, "%s", lost.text);
+	else
+		result = each_launch(db, cell, &a, each, arg, err);
+	archived_fini(&a);
 	return result;
 }
 

@@ -80,7 +80,7 @@ static void all_mistakes_with_their_places(void **state)
 	yaml_finish(y, root);
 	assert_int_equal(yaml_mistakes(y), 7);
 	assert_string_equal(yaml_mistake_text(y),
-		"f.yml:1:7: poll: `30` is not a duration; write a number with its unit (ms, s, min, h), such as 30s\n"
+		"f.yml:1:7: poll: `30` is not a duration; write a number with its unit (ms, s, min, h, d), such as 30s\n"
 		"f.yml:3:7: flag: `no` is neither true nor false\n"
 		"f.yml:5:12: sub[0].size: `12x` is not a whole number\n"
 		"f.yml:6:12: sub[1].size: 99 is out of range; must be 0 to 50\n"

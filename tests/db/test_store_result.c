@@ -207,17 +207,13 @@ static void samples_come_back_bit_for_bit(void **state)
 	}
 }
 
-static void thinning_keeps_the_estimates(void **state)
+static void forgetting_keeps_the_estimates(void **state)
 {
 	struct fixture *f = *state;
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	int64_t cell = put_timings(f, r, true);
 	struct store_launches l;
-	int n;
-	ok(store_samples_thin(f->db, 77, 100, &n, &err));
-	assert_int_equal(n, 0);
-	ok(store_samples_thin(f->db, 78, 100, &n, &err));
-	assert_int_equal(n, 6);
+	fixture_forget_times(f, 78);
 	ok(store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
 	assert_int_equal(l.n, 3);
 	assert_false(l.raw);
@@ -243,7 +239,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cells_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_history_shows_what_judging_again_found_in_its_old_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(samples_come_back_bit_for_bit, setup, teardown),
-		cmocka_unit_test_setup_teardown(thinning_keeps_the_estimates, setup, teardown),
+		cmocka_unit_test_setup_teardown(forgetting_keeps_the_estimates, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -383,7 +383,7 @@ static void take_all_statements(struct fixture *f)
 	ok(store_job_drop(f->db, f->repo, "main", JOBSTATE_GONE, "x", 1, &n, &err));
 	ok(store_job_waiting(f->db, &id, &err));
 	ok(store_job_recover(f->db, 1, &n, &failed, &err));
-	ok(store_samples_thin(f->db, 1000000, 500, &n, &err));
+	fixture_archive(f, 1000000);
 	ok(store_comparison_verdict(f->db, 3, VERDICT_UNCHANGED, &err));
 	db_rollback(f->db);
 }

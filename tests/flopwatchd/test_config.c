@@ -92,6 +92,8 @@ static void test_an_empty_file_is_the_installed_default(void **state)
 	assert_int_equal(c->silence_ms, 900000);
 	assert_int_equal(c->again_ms, 600000);
 	assert_int_equal(c->queue_max, 10000);
+	assert_int_equal(c->keep_samples_ms, INT64_C(14) * 24 * 3600 * 1000);
+	assert_int_equal(c->keep_archive_ms, 0);
 	assert_int_equal(c->n_repos, 0);
 	assert_int_equal(c->n_workers, 1);
 	assert_string_equal(c->worker[0].name, "local");
@@ -113,6 +115,8 @@ static void test_everything_set(void **state)
 		"state_dir: /srv/fw\n"
 		"cache_dir: /srv/cache\n"
 		"suites_dir: /srv/suites\n"
+		"keep_samples: 2 d\n"
+		"keep_archive: 36h\n"
 		"listen: \"[::1]:0\"\n"
 		"sandbox: required\n"
 		"limits: {build: 10 min, check: 90 s, launch: 500000 ms, job: 2 h, queue: 7}\n"
@@ -192,13 +196,13 @@ static void test_all_mistakes_at_once(void **state)
 	    "  - {name: a, url: \"http://example.org/a\"}\n"
 	    "  - {url: /srv/b, poll: often}\n",
 		"3:10: sandbox: is not one of auto, required, none\n"
-		"4:17: limits.build: `15` is not a duration; write a number with its unit (ms, s, min, h), such as 30s\n"
+		"4:17: limits.build: `15` is not a duration; write a number with its unit (ms, s, min, h, d), such as 30s\n"
 		"4:21: limits.jobs: unknown key; did you mean `job`?\n"
 		"6:28: repos[0].branch: unknown key; did you mean `branches`?\n"
 		"7:12: repos[1].name: there is another repository named a\n"
 		"7:20: repos[1].url: is none of: an absolute path, file://, https://, ssh://, user@host:path\n"
 		"8:5: repos[2]: needs `name`\n"
-		"8:25: repos[2].poll: `often` is not a duration; write a number with its unit (ms, s, min, h), such as 30s\n"
+		"8:25: repos[2].poll: `often` is not a duration; write a number with its unit (ms, s, min, h, d), such as 30s\n"
 		"1:1: stat_dir: unknown key; did you mean `state_dir`?\n");
 }
 

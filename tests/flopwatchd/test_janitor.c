@@ -2,9 +2,11 @@
 #include "fixture_db.h"
 
 #include "db/store/event.h"
+#include "db/store/sample.h"
 #include "flopwatchd/janitor.h"
 
 static const int64_t day_ms = INT64_C(24) * 3600 * 1000;
+static struct config config = { .keep_samples_ms = INT64_C(14) * 24 * 3600 * 1000 };
 
 static int64_t count(struct fixture *f, const char *sql)
 {
@@ -29,13 +31,13 @@ static void old_events_go_in_steps(void **state)
 	assert_int_equal(store_delivery(f->db, "new", now - day_ms, &err), 1);
 	ok(db_commit(f->db, &err));
 
-	assert_int_equal(janitor_step(f->db, now, &err), 1);
+	assert_int_equal(janitor_step(f->db, &config, now, &err), 1);
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 730);
-	assert_int_equal(janitor_step(f->db, now, &err), 1);
-	assert_int_equal(janitor_step(f->db, now, &err), 0);
+	assert_int_equal(janitor_step(f->db, &config, now, &err), 1);
+	assert_int_equal(janitor_step(f->db, &config, now, &err), 0);
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
 	assert_int_equal(count(f, "SELECT count(*) FROM webhook_seen"), 1);
-	assert_int_equal(janitor_step(f->db, now, &err), 0);
+	assert_int_equal(janitor_step(f->db, &config, now, &err), 0);
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
 }
 
@@ -51,7 +53,7 @@ static void deliveries_are_bounded(void **state)
 		assert_int_equal(store_delivery(f->db, id, now - 1000000 + i, &err), 1);
 	}
 	ok(db_commit(f->db, &err));
-	while (janitor_step(f->db, now, &err) == 1)
+	while (janitor_step(f->db, &config, now, &err) == 1)
 		;
 	assert_int_equal(count(f, "SELECT count(*) FROM webhook_seen"), JANITOR_DELIVERIES);
 	assert_int_equal(count(f, "SELECT min(CAST(id AS INTEGER)) FROM webhook_seen"), 700);
@@ -69,7 +71,7 @@ static void room_that_is_left_goes_back(void **state)
 	ok(db_commit(f->db, &err));
 	int64_t before = count(f, "PRAGMA page_count");
 	int steps = 0, more;
-	while ((more = janitor_step(f->db, now, &err)) == 1 && ++steps < 50)
+	while ((more = janitor_step(f->db, &config, now, &err)) == 1 && ++steps < 50)
 		;
 	ok(more);
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 0);
@@ -78,12 +80,93 @@ static void room_that_is_left_goes_back(void **state)
 	ok(db_check(f->db, &err));
 }
 
+/* One launch of one cell. */
+static int64_t timed(struct fixture *f, unsigned n, int64_t at)
+{
+	float ms[4] = { 1, 2, 3, 4 };
+	int64_t launch, id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
+	int64_t cell = fixture_cell(f, id, 0, "a/forward", 0, VERDICT_UNCHANGED);
+	struct msg_cell m = {
+		.series = SERIES_DEVICE, .n_subjects = 2, .role = { ROLE_BASE, ROLE_TARGET }, .n = 4, .ms = { ms, ms }
+	};
+	ok(store_launch_insert(f->db, id, 1, 1, 1, &launch, &err));
+	ok(store_samples_insert(f->db, launch, cell, &m, &(struct launch_estimate){ .set = 1, .n = 4 }, &err));
+	return cell;
+}
+
+static bool has_times(struct fixture *f, int64_t cell)
+{
+	struct store_launches l;
+	ok(store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
+	bool raw = l.raw;
+	buf_fini(&l.values);
+	return raw;
+}
+
+static void single_times_are_archived_and_their_months_removed(void **state)
+{
+	struct fixture *f = *state;
+	int64_t now = 1000 * day_ms, cell[8];
+	char path[200];
+	int steps = 0;
+	fixture_ground(f);
+	ok(db_begin(f->db, &err));
+	for (unsigned i = 0; i < 8; i++)
+		cell[i] = timed(f, i, now - (i < 6 ? 100 : i == 6 ? 15 : 13) * day_ms);
+	ok(db_commit(f->db, &err));
+	config.keep_archive_ms = 0;
+	while (janitor_step(f->db, &config, now, &err) == 1)
+		steps++;
+	assert_true(steps >= 1); /* some at a time */
+	assert_int_equal(count(f, "SELECT count(*) FROM comparison WHERE is_raw"), 1);
+	assert_int_equal(count(f, "SELECT count(*) FROM archived"), 7);
+	for (int i = 0; i < 8; i++)
+		assert_true(has_times(f, cell[i]));
+	config.keep_archive_ms = 60 * day_ms;
+	while (janitor_step(f->db, &config, now, &err) == 1)
+		;
+	assert_int_equal(count(f, "SELECT count(*) FROM archived"), 1);
+	for (int i = 0; i < 8; i++)
+		assert_true(has_times(f, cell[i]) == (i >= 6));
+	snprintf(path, sizeof path, "%s/samples/1972-06.zst", f->folder);
+	assert_int_equal(access(path, F_OK), -1);
+	snprintf(path, sizeof path, "%s/samples/1972-09.zst", f->folder);
+	assert_int_equal(access(path, F_OK), 0);
+	config.keep_archive_ms = 0;
+}
+
+/* Where the archive cannot be written, the rest goes on. */
+static void a_full_disk_keeps_single_times(void **state)
+{
+	struct fixture *f = *state;
+	int64_t now = 1000 * day_ms, id;
+	char path[200];
+	fixture_ground(f);
+	ok(db_begin(f->db, &err));
+	int64_t cell = timed(f, 1, now - 20 * day_ms);
+	ok(store_event(f->db, now - 8 * day_ms, "job.state", "{}", &id, &err));
+	ok(db_commit(f->db, &err));
+	snprintf(path, sizeof path, "%s/samples", f->folder);
+	FILE *file = fopen(path, "w"); /* where the folder would be */
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(janitor_step(f->db, &config, now, &err), -1);
+	assert_memory_equal(err.text, "single times stay in the database: ", 35);
+	err_clear(&err);
+	assert_true(has_times(f, cell));
+	assert_int_equal(count(f, "SELECT count(*) FROM event"), 0);
+	unlink(path);
+	while (janitor_step(f->db, &config, now, &err) == 1)
+		;
+	assert_int_equal(count(f, "SELECT count(*) FROM archived"), 1);
+}
+
 static void a_broken_database_is_told(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err)); /* somebody forgot to end it: a step must not join in */
 	err_clear(&err);
-	assert_int_equal(janitor_step(f->db, day_ms, &err), -1);
+	assert_int_equal(janitor_step(f->db, &config, day_ms, &err), -1);
 	assert_true(err.text[0]);
 	err_clear(&err);
 }
@@ -94,6 +177,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(old_events_go_in_steps, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(deliveries_are_bounded, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(room_that_is_left_goes_back, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			single_times_are_archived_and_their_months_removed, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_full_disk_keeps_single_times, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_broken_database_is_told, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests_name("janitor", tests, NULL, NULL);

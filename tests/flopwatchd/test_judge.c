@@ -440,7 +440,6 @@ static void judging_again_says_the_same(void **state)
 	char before[65], after[65];
 	struct store_cell cells[4];
 	bool changed;
-	int n;
 	struct result *r = fixture_result(f, "main", 1, 2, 4);
 	fixture_measured(r, shift);
 	int64_t id = judged(f, r, 5000).comparison;
@@ -451,13 +450,16 @@ static void judging_again_says_the_same(void **state)
 	etag_of(f, id, after);
 	assert_false(changed);
 	assert_string_equal(before, after); /* to the last byte */
-	/* without the raw times the estimates are enough for every verdict and figure */
-	ok(store_samples_thin(f->db, 5000, 1000, &n, &err));
-	assert_int_equal(n, 0); /* not older than that */
-	ok(store_samples_thin(f->db, 5001, 10, &n, &err));
-	assert_int_equal(n, 10);
-	ok(store_samples_thin(f->db, 5001, 1000, &n, &err));
+	/* from the archive */
+	assert_int_equal(fixture_archive(f, 5000), 0); /* not older than that */
+	assert_int_equal(fixture_archive(f, 5001), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE ms IS NOT NULL OR mhz IS NOT NULL"), 0);
+	ok(judge_again(f->db, id, &changed, &err));
+	etag_of(f, id, after);
+	assert_false(changed);
+	assert_string_equal(before, after);
+	/* without the raw times the estimates are enough for every verdict and figure */
+	fixture_forget_times(f, 5001);
 	ok(judge_again(f->db, id, &changed, &err));
 	etag_of(f, id, after);
 	assert_false(changed);

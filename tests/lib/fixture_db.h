@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "db/sqlite/db.h"
 #include "db/sqlite/migrate.h"
+#include "db/archive/archived.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
 #include "db/store/result.h"
@@ -76,6 +78,22 @@ static inline int fixture_setup(void **state)
 	return 0;
 }
 
+/** Remove the archive beside the database. */
+static inline void fixture_remove_archive(struct fixture *f)
+{
+	char path[512];
+	snprintf(path, sizeof path, "%s/samples", f->folder);
+	DIR *dir = opendir(path);
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		snprintf(path, sizeof path, "%s/samples/%s", f->folder, e->d_name);
+		unlink(path);
+	}
+	if (dir)
+		closedir(dir);
+	snprintf(path, sizeof path, "%s/samples", f->folder);
+	rmdir(path);
+}
+
 static inline int fixture_teardown(void **state)
 {
 	struct fixture *f = *state;
@@ -86,9 +104,32 @@ static inline int fixture_teardown(void **state)
 		snprintf(path, sizeof path, "%s/%s", f->folder, files[i]);
 		unlink(path);
 	}
+	fixture_remove_archive(f);
 	rmdir(f->folder);
 	free(f);
 	return 0;
+}
+
+/** Move the single times of all that finished before `before` to the archive. Inside a transaction. Returns of how many. */
+static inline int fixture_archive(struct fixture *f, int64_t before)
+{
+	int n, all = 0;
+	do {
+		ok(archived_move(f->db, before, &n, &err));
+		all += n;
+	} while (n > 0);
+	return all;
+}
+
+/** And out of it: only what launches say of them is left. */
+static inline void fixture_forget_times(struct fixture *f, int64_t before)
+{
+	char month[ARCHIVE_MONTH_SIZE];
+	int n;
+	fixture_archive(f, before);
+	do
+		ok(archived_forget(f->db, "9999-12", month, &n, &err));
+	while (n > 0);
 }
 
 /** The rows that everything else hangs on. Opens and commits a transaction. */

@@ -242,7 +242,7 @@ class Replay:
 
     def value_of(self, facts, parameter, schema):
         known = {"repo": facts["repo"], "branch": facts["branch"], "base": facts["base"], "target": facts["target"],
-                 "cell": facts["cell"], "device": facts["device"], "limit": 1, "since": "2w", "until": "2999-01-01T00:00:00+01:00", "sha": facts["target"][:12], "suite": "tiny"}
+                 "cell": facts["cell"], "device": facts["device"], "limit": 1, "since": "2w", "until": "2999-01-01T00:00:00+01:00", "sha": facts["target"][:12], "suite": "tiny", "month": facts["month"]}
         if parameter["name"] in known:
             return [known[parameter["name"]]]
         if "enum" in schema:
@@ -290,7 +290,7 @@ class Replay:
     # ---- every error, and every POST ----
 
     def gets_refused(self, facts):
-        nothing = {"id": 999999, "sha": "ffffffffffff", "uuid": "nobody", "name": "nobody", "repo": "nobody", "file": "nothing"}
+        nothing = {"id": 999999, "sha": "ffffffffffff", "uuid": "nobody", "name": "nobody", "repo": "nobody", "file": "nothing", "month": "1999-01"}
         for method, path, operation in operations(self.document):
             if method != "get":
                 continue
@@ -316,6 +316,12 @@ class Replay:
                 self.expect(method, path, urllib.parse.urlencode({k: v for k, v in needed.items() if k != name}), 400)
         self.expect("get", "/api/v1/comparisons", "branch=main", 400)
         self.expect("get", "/api/v1/calibration", "device=nobody", 404)
+        month = "/api/v1/samples/{month}.zst"
+        whole, rest = (ask(self.server, "GET", month.replace("{month}", facts["month"]), headers=h) for h in ({}, {"Range": "bytes=70-"}))
+        check(rest.body == whole.body[70:] and rest.headers["Content-Range"] == f"bytes 70-{len(whole.body) - 1}/{len(whole.body)}",
+              "what a copy of a month lacks is sent alone", rest.headers)
+        self.expect("get", month, status=206, headers={"Range": "bytes=70-"}, month=facts["month"])
+        self.expect("get", month, status=416, headers={"Range": f"bytes={len(whole.body)}-"}, month=facts["month"])
         self.expect("get", "/api/v1/badge.svg", f"repo={facts['repo']}&branch=nobody", 404)
 
     def unknown(self, facts):

@@ -36,7 +36,7 @@ echo "It's a Secret to Everybody" >"$tmp/secret"
 chmod 600 "$tmp/secret"
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 	"repos: [{name: kernels, url: $tmp/kernels.git, secret_file: $tmp/secret}]" \
-	'webhooks: [{name: nobody, url: "http://127.0.0.1:1/"}]' 'profile: on'
+	'webhooks: [{name: nobody, url: "http://127.0.0.1:1/"}]' 'profile: on' 'keep_samples: 0 s'
 start_daemon || exit 1
 factor() { # factor, message
 	echo "$1" >"$tmp/kernels/kernels/factor"
@@ -66,12 +66,15 @@ job=$(job_of "$target")
 like "a peer is asked for" "$(post peers '{"repo": "kernels", "provider": "naive"}')" '"jobs":\[[0-9]+\]'
 await no_job
 is "and stands beside main" "$(api "comparisons/$(job_field "$job" comparison)" | jq -c '[.cells[].peers[].basis] | unique')" '["paired"]'
+kill -HUP "$daemon_pid" # it looks at once what is to be archived
+is_archived() { [ "$(sql 'SELECT count(*) FROM archived')" -gt 0 ]; }
+ok "single times are archived" await is_archived
 alert() { api alerts | jq --arg name "$1" '.items[] | select(.branch == $name) | .id'; }
 jq -n --arg base "$base" --arg target "$target" --argjson job "$job" --argjson comparison "$(job_field "$job" comparison)" \
 	--argjson profile "$(api "profiles?alert=$(alert main)" | jq '.items[0].id')" --argjson alert "$(alert main)" --argjson alert2 "$(alert other)" --argjson alert3 "$(alert third)" \
-	--arg cell "$(api "comparisons/$(job_field "$job" comparison)" | jq -r '.cells[0].cell')" --arg secret "$(cat "$tmp/secret")" \
+	--arg month "$(api samples | jq -r '.items[0].month')" --arg cell "$(api "comparisons/$(job_field "$job" comparison)" | jq -r '.cells[0].cell')" --arg secret "$(cat "$tmp/secret")" \
 	'{repo: "kernels", branch: "main", device: "sim-0", bisect: 1, $profile, $base, $target, $job, regression: $comparison, $alert, $alert2, $alert3,
-	  $cell, $secret}' >"$tmp/facts"
+	  $cell, $secret, $month}' >"$tmp/facts"
 checks replay "http://127.0.0.1:$(port)" "$tmp/facts"
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -40,6 +40,8 @@ static const char *title_of(int status)
 		return "The request is too large";
 	case 415:
 		return "The body has a type that is not taken";
+	case 416:
+		return "There are not so many bytes";
 	case 422:
 		return "The request cannot be carried out";
 	case 421:

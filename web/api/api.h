@@ -27,7 +27,7 @@ http_handler_fn api_alerts, api_alert, api_alert_acknowledge, api_alert_accept, 
 http_handler_fn api_calibration, api_calibrate, api_calibration_forget;
 http_handler_fn api_peers, api_peer_post;
 http_handler_fn api_devices, api_device_pause, api_device_resume, api_workers;
-http_handler_fn api_index, api_openapi, api_events, api_healthz, api_metrics, api_backup;
+http_handler_fn api_index, api_openapi, api_events, api_healthz, api_metrics, api_backup, api_samples, api_samples_month;
 http_handler_fn api_deliveries, api_redeliver;
 http_handler_fn api_hook;
 http_handler_fn api_tokens, api_token_post, api_token_revoke;

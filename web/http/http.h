@@ -19,20 +19,21 @@ struct http;
 struct http_request;
 
 struct http_response {
-	int status;         /* 200 unless the handler sets another */
-	const char *type;   /* Content-Type, a constant */
-	struct buf body;    /* what is sent; of a stream, what it begins with */
-	char etag[80];      /* with quotes; "" none. A matching If-None-Match becomes 304 by itself */
-	size_t spared;      /* bytes of a body that http_knows spares, and that was not written; 0: it was */
-	const char *cache;  /* Cache-Control; NULL: no-cache */
-	char location[256]; /* "" none */
-	char allow[64];     /* with 405 */
-	char file[640];     /* a file to send instead of body; "" none */
-	char link[512];     /* Link header, "" none */
-	char cookie[256];   /* Set-Cookie, "" none */
-	bool logged_in;     /* set by the guard: a page offers to log out */
-	bool is_private;    /* set by the guard: the answer depends on who asks, and no cache may give it to another */
-	bool is_picture;    /* made to be shown in pages of other sites */
+	int status;                  /* 200 unless the handler sets another */
+	const char *type;            /* Content-Type, a constant */
+	struct buf body;             /* what is sent; of a stream, what it begins with */
+	char etag[80];               /* with quotes; "" none. A matching If-None-Match becomes 304 by itself */
+	size_t spared;               /* bytes of a body that http_knows spares, and that was not written; 0: it was */
+	const char *cache;           /* Cache-Control; NULL: no-cache */
+	char location[256];          /* "" none */
+	char allow[64];              /* with 405 */
+	char file[640];              /* a file to send instead of body; "" none */
+	int64_t file_at, file_bytes; /* a part of it; 0 bytes: to its end */
+	char link[512];              /* Link header, "" none */
+	char cookie[256];            /* Set-Cookie, "" none */
+	bool logged_in;              /* set by the guard: a page offers to log out */
+	bool is_private;             /* set by the guard: the answer depends on who asks, and no cache may give it to another */
+	bool is_picture;             /* made to be shown in pages of other sites */
 	/** Set for an event stream: append what comes after *cursor, move *cursor. Called again after every http_notify. */
 	void (*stream)(void *arg, int64_t *cursor, struct buf *out);
 	int64_t cursor;

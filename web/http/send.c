@@ -1,5 +1,6 @@
 /* send.c - the answer: its bytes, and the headers that all answers have. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,17 +17,18 @@ static void add(struct MHD_Response *m, const char *name, const char *value)
 		log_warning("http.header", "name=%s err=refused", name);
 }
 
-static struct MHD_Response *file_response(const char *path)
+static struct MHD_Response *file_response(const struct http_response *response)
 {
 	struct stat info;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int64_t at = response->file_at, bytes = response->file_bytes;
+	int fd = open(response->file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &info) != 0) {
+	if (fstat(fd, &info) != 0 || info.st_size < at + bytes) {
 		close(fd);
 		return NULL;
 	}
-	return MHD_create_response_from_fd64((uint64_t)info.st_size, fd);
+	return MHD_create_response_from_fd_at_offset64((uint64_t)(bytes ? bytes : info.st_size - at), fd, (uint64_t)at);
 }
 
 static bool is_not_modified(const struct http_request *r, const struct http_response *response)
@@ -73,7 +75,7 @@ static struct MHD_Response *make(struct http_request *r, struct http_response *r
 	if (response->stream) {
 		m = stream_response(r, response);
 	} else if (response->file[0]) {
-		m = file_response(response->file);
+		m = file_response(response);
 	} else if (response->spared) { /* a 304 carries the length of what it spares */
 		m = MHD_create_response_from_callback(response->spared, 1024, read_nothing, NULL, NULL);
 	} else {
@@ -105,6 +107,12 @@ static void add_headers(struct http_request *r, const struct http_response *resp
 		"frame-ancestors 'none'; form-action 'self'");
 	add(m, "Cross-Origin-Opener-Policy", "same-origin");
 	add(m, "Cross-Origin-Resource-Policy", response->is_picture ? "cross-origin" : "same-origin");
+	if (status == 206) {
+		char range[80];
+		long long end = response->file_at + response->file_bytes;
+		snprintf(range, sizeof range, "bytes %lld-%lld/%lld", (long long)response->file_at, end - 1, end);
+		add(m, "Content-Range", range);
+	}
 	if (response->etag[0])
 		add(m, "ETag", response->etag);
 	if (response->location[0])

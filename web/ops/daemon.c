@@ -49,6 +49,8 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "workers", "/api/v1/workers" },
 		{ "calibration", "/api/v1/calibration?repo=&device=" },
 		{ "peers", "/api/v1/peers?repo=" },
+		{ "samples", "/api/v1/samples" },
+		{ "samples_month", "/api/v1/samples/{month}.zst" },
 		{ "deliveries", "/api/v1/deliveries?state=&since=&until=" },
 		{ "tokens", "/api/v1/tokens" },
 		{ "events", "/api/v1/events" },

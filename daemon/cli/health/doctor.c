@@ -236,6 +236,25 @@ static void look_at_workers(struct doctor *d, const json_t *workers)
 	}
 }
 
+/* Months of single times that left the database. */
+static void look_at_samples(struct doctor *d, const json_t *months)
+{
+	size_t i;
+	json_t *month;
+	long long bytes = 0;
+	json_array_foreach(json_object_get(months, "items"), i, month)
+	{
+		bytes += value_integer(month, "bytes");
+		if (strcmp(value_text(month, "state"), "ok") != 0)
+			answers_add(&d->answers, FAIL, "archive",
+				"single times of that month cannot be judged again or shown until then", "%s",
+				value_text(month, "why"));
+	}
+	if (i > 0)
+		answers_add(&d->answers, OK, "archive", "", "%zu month%s of single times, %lld MiB", i, i == 1 ? "" : "s",
+			bytes >> 20);
+}
+
 /* What /healthz says after its first line. */
 static void look_at_warnings(struct doctor *d, char *health)
 {
@@ -251,7 +270,7 @@ static void look_at_daemon(struct doctor *d)
 {
 	struct fw_err err = { 0 };
 	struct buf text;
-	json_t *repos = NULL, *devices = NULL, *workers = NULL;
+	json_t *repos = NULL, *devices = NULL, *workers = NULL, *months = NULL;
 	buf_init(&text, 1 << 16);
 	if (client_get_raw(d->c, "/healthz", &text, &err) != 0) {
 		bool away = err.code == ERR_IO || err.code == ERR_TIMEOUT;
@@ -269,10 +288,13 @@ static void look_at_daemon(struct doctor *d)
 		if (client_get(d->c, "/api/v1/workers", &workers, &err) == 0) /* a daemon of before has no such list */
 			look_at_workers(d, workers);
 		look_at_daemon_devices(d, devices);
+		if (client_get(d->c, "/api/v1/samples", &months, &err) == 0)
+			look_at_samples(d, months);
 	}
 	json_decref(repos);
 	json_decref(devices);
 	json_decref(workers);
+	json_decref(months);
 	buf_fini(&text);
 }
 

@@ -72,7 +72,9 @@ const char *client_server(const struct client *c)
 struct sink {
 	CURL *curl;
 	struct buf *text;
-	int fd; /* -1: everything into `text` */
+	int fd;       /* -1: everything into `text` */
+	long wants;   /* the status whose answer goes to `fd` */
+	int64_t from; /* bytes that are there already */
 	int write_errno;
 };
 
@@ -81,7 +83,7 @@ static size_t take(char *data, size_t size, size_t n, void *arg)
 	struct sink *sink = arg;
 	long status = 0;
 	size_t len = size * n;
-	if (sink->fd < 0 || curl_easy_getinfo(sink->curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status != 200) {
+	if (sink->fd < 0 || curl_easy_getinfo(sink->curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status != sink->wants) {
 		buf_append(sink->text, data, len);
 		return sink->text->failed ? 0 : len;
 	}
@@ -165,6 +167,8 @@ static int call(struct client *c, const char *method, const char *path, const ch
 	if (ready && strcmp(method, "POST") == 0)
 		ready = curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)strlen(body)) == CURLE_OK &&
 			curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, body) == CURLE_OK;
+	if (ready && sink->from > 0)
+		ready = curl_easy_setopt(c->curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)sink->from) == CURLE_OK;
 	CURLcode code = ready ? curl_easy_perform(c->curl) : CURLE_FAILED_INIT;
 	long status = 0;
 	int result = 0;
@@ -265,8 +269,20 @@ int client_post_to_file(struct client *c, const char *path, int fd, struct fw_er
 {
 	struct buf refusal;
 	buf_init(&refusal, ANSWER_MAX);
-	struct sink sink = { .text = &refusal, .fd = fd };
+	struct sink sink = { .text = &refusal, .fd = fd, .wants = 200 };
 	int result = call(c, "POST", path, "", &sink, BACKUP_TIMEOUT_MS, err);
+	buf_fini(&refusal);
+	return result;
+}
+
+int client_get_to_file(struct client *c, const char *path, int64_t from, int fd, struct fw_err *err)
+{
+	struct buf refusal;
+	buf_init(&refusal, ANSWER_MAX);
+	struct sink sink = { .text = &refusal, .fd = fd, .wants = from > 0 ? 206 : 200, .from = from };
+	int result = call(c, "GET", path, "", &sink, BACKUP_TIMEOUT_MS, err);
+	if (result == 0 && refusal.len > 0)
+		result = err_set(err, ERR_PROTOCOL, "%s was answered with another part of it than was asked for", path);
 	buf_fini(&refusal);
 	return result;
 }

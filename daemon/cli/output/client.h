@@ -44,6 +44,8 @@ int client_post_step(struct client *c, const char *collection, const char *id, c
 	struct fw_err *err);
 /** POST and write the answer into `fd` as it comes; a file may be larger than memory. */
 int client_post_to_file(struct client *c, const char *path, int fd, struct fw_err *err);
+/** GET what comes after the first `from` bytes and write it into `fd`, likewise. */
+int client_get_to_file(struct client *c, const char *path, int64_t from, int fd, struct fw_err *err);
 
 /** One event; `data` is its JSON. Nonzero ends the stream. */
 typedef int stream_fn(void *arg, const char *kind, const json_t *data);

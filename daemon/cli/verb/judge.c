@@ -8,7 +8,7 @@
 enum { PAGE = 200 };
 
 struct tally {
-	long long judged, changed;
+	long long judged, changed, failed;
 };
 
 static int judge_one(struct client *c, long long id, struct tally *t, struct fw_err *err)
@@ -24,6 +24,20 @@ static int judge_one(struct client *c, long long id, struct tally *t, struct fw_
 	t->changed += changed;
 	if (changed)
 		printf("comparison %lld has another verdict now\n", id);
+	return 0;
+}
+
+/* One whose single times cannot be read does not stop the others. */
+static int judge_or_name(struct client *c, long long id, struct tally *t, struct fw_err *err)
+{
+	struct fw_err why = { 0 };
+	if (judge_one(c, id, t, &why) == 0)
+		return 0;
+	if (why.code != ERR_INVALID && why.code != ERR_NOT_FOUND)
+		return err_set(err, why.code, "%s", why.text);
+	err_context(&why, "comparison %lld", id);
+	(void)verb_fail(&why);
+	t->failed++;
 	return 0;
 }
 
@@ -46,7 +60,7 @@ static int judge_all(struct client *c, struct tally *t, struct fw_err *err)
 		{
 			before = value_integer(item, "id");
 			if (result == 0)
-				result = judge_one(c, before, t, err);
+				result = judge_or_name(c, before, t, err);
 		}
 		bool more = json_array_size(items) > 0 && !json_is_null(json_object_get(page, "next_cursor"));
 		json_decref(page);
@@ -67,6 +81,9 @@ int verb_judge(struct client *c, const struct options *o)
 	}
 	if ((id ? judge_one(c, id, &t, &err) : judge_all(c, &t, &err)) != 0)
 		return verb_fail(&err);
-	printf("%lld judged again, %lld changed\n", t.judged, t.changed);
-	return EXIT_OK;
+	printf("%lld judged again, %lld changed", t.judged, t.changed);
+	if (t.failed)
+		printf(", %lld not", t.failed);
+	putchar('\n');
+	return t.failed ? EXIT_ERROR : EXIT_OK;
 }

@@ -75,7 +75,7 @@ static bool timed(const struct launch_pairs *p)
 	return p->base_ms && p->target_ms;
 }
 
-/** Median over one side of all launches; NAN when some were thinned. */
+/** Median over one side of all launches; NAN when some are gone. */
 static double side_median(const struct judge_launches *l, bool target)
 {
 	float all[VALUES_MAX];
@@ -207,7 +207,7 @@ static int call_flag(const struct rule *rule, struct judge_timed *t)
 	return flag_call(&e);
 }
 
-/** `before`: what it was, kept where samples were thinned. */
+/** `before`: what it was, kept where samples are gone. */
 static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int before)
 {
 	struct judge_launches good;

@@ -30,7 +30,7 @@ struct judge_timed {
 	struct judgement sustained; /* found: what the bursts say; all.launches 0: nothing */
 	struct judgement typical;   /* found: what pairs and bursts say together */
 	struct tail tail
-		[MEAN_SETS]; /* found: slow calls of the series that decides; where samples were thinned, as they were counted before */
+		[MEAN_SETS]; /* found: slow calls of the series that decides; where samples are gone, as they were counted before */
 };
 
 /** Begin with nothing: no launches, no host times. */
@@ -40,7 +40,7 @@ enum series judge_series(const struct result *r, int cell);
 
 /**
  * Fill the estimates of `t` and, in `c`, everything from `m` on. A cell without launches becomes undecided, one without a
- * launch that is believed, rejected. Flags that need samples which were thinned stay as they are in `c`.
+ * launch that is believed, rejected. Flags that need samples which are gone stay as they are in `c`.
  */
 void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c);
 

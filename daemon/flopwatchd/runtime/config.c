@@ -69,6 +69,8 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->profile = fresh->profile;
 	live->split = fresh->split;
 	live->confirm_elsewhere = fresh->confirm_elsewhere;
+	live->keep_samples_ms = fresh->keep_samples_ms;
+	live->keep_archive_ms = fresh->keep_archive_ms;
 }
 
 void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size)

@@ -117,6 +117,8 @@ struct config {
 	int64_t calibrate_every_ms;
 	bool split;                     /* cells of a comparison go to all devices of a class that have nothing else to do */
 	bool confirm_elsewhere;         /* a loss has to show on another device of the class, where one is free */
+	int64_t keep_samples_ms;        /* single times stay in the database for so long, then in the archive */
+	int64_t keep_archive_ms;        /* and there for so long; 0: for ever */
 	bool profile;                   /* an alert asks why by itself */
 	char measure_cores[CORES_TEXT]; /* what cores_plan is asked for */
 	struct cores cores;             /* what came of it, at the start */
@@ -132,8 +134,8 @@ struct config {
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
 void config_free(struct config *c);
 /**
- * Take over what may change while the daemon runs: repositories, webhooks, limits, calibrate, profile, split, confirm, suites_dir. Names the settings that differ
- * but need a restart, "" none. Shape: restart[size].
+ * Take over what may change while the daemon runs: repositories, webhooks, limits, calibrate, profile, split, confirm, keep_samples,
+ * keep_archive, suites_dir. Names the settings that differ but need a restart, "" none. Shape: restart[size].
  */
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
 /**

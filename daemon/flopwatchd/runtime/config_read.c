@@ -330,6 +330,14 @@ static void read_calibrate(struct yaml *y, struct yaml_node *map, struct config 
 	yaml_finish(y, map);
 }
 
+static void read_keep(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	const int64_t day_ms = 24 * (int64_t)HOUR_MS, century_ms = 36525 * day_ms;
+	c->keep_samples_ms = 14 * day_ms;
+	yaml_duration_ms(y, yaml_get(y, root, "keep_samples"), 0, century_ms, &c->keep_samples_ms);
+	yaml_duration_ms(y, yaml_get(y, root, "keep_archive"), day_ms, century_ms, &c->keep_archive_ms);
+}
+
 /* `on` or `off`. */
 static void read_profile(struct yaml *y, struct yaml_node *root, struct config *c)
 {
@@ -421,6 +429,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_profile(y, root, c);
 	yaml_bool(y, yaml_get(y, root, "split"), &c->split);
 	read_confirm(y, root, c);
+	read_keep(y, root, c);
 	read_cores(y, yaml_get(y, root, "cores"), c);
 	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, config_worker_read);
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);

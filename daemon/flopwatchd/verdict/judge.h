@@ -38,7 +38,7 @@ int judge_unrun(struct db *db, const struct config *config, struct plan *plan, i
 	struct fw_err *err);
 
 /**
- * Judge a stored comparison again from its stored samples (from each launch's estimate where they were thinned) with the rule
+ * Judge a stored comparison again from its stored samples (in the database or the archive; from each launch's estimate where they are gone) with the rule
  * that stands beside it, and write its body anew. Cells that were never timed keep their verdicts; alerts, which people have
  * answered, are left alone. `changed`: some verdict became another. Err: ERR_NOT_FOUND.
  */

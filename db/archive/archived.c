@@ -1,0 +1,330 @@
+/*
+ * archived.c - a frame holds "FWS1", how many rows, the comparison; a struct packed_row a row; then all values, the first byte of each,
+ * then the second and so on, because neighbours' upper bytes are alike and zstd finds that out. Little-endian.
+ */
+#include "db/archive/archived.h"
+
+#include <endian.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MAX = 1 << 20, FLOAT = sizeof(float) };
+
+static const char magic[4] = "FWS1";
+
+struct packed_head {
+	char magic[4];
+	uint32_t n_rows;
+	int64_t comparison;
+};
+
+struct packed_row {
+	int64_t cell, launch;
+	uint32_t kind, n[ARCHIVED_TIMES];
+};
+
+struct archived_row {
+	int64_t cell, launch, kind;
+	struct {
+		size_t at;
+		int n;
+	} times[ARCHIVED_TIMES];
+};
+
+int archived_folder(struct db *db, char *folder, size_t size, struct fw_err *err)
+{
+	char beside[PATH_MAX];
+	db_folder(db, beside, sizeof beside);
+	return snprintf(folder, size, "%s/samples", beside) < (int)size ? 0 : err_set(err, ERR_INVALID, "the path of the database is too long");
+}
+
+/* ---- moving ------------------------------------------------------------------------------------------------------------ */
+
+static int find_oldest(struct db *db, int64_t before, int64_t *comparison, int64_t *finished_at, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT id, finished_at FROM comparison WHERE is_raw AND finished_at < :before ORDER BY finished_at LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	int found = stmt_step(s, err);
+	if (found == 1) {
+		*comparison = row_int(s, 0);
+		*finished_at = row_int(s, 1);
+		stmt_reset(s);
+	}
+	return found;
+}
+
+static int read_rows(struct db *db, int64_t comparison, struct buf *rows, struct buf *floats, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT t.cell, t.launch, t.kind, t.ms, t.mhz, t.host_us FROM cell c CROSS JOIN sample t ON t.cell = c.id WHERE "
+		"c.comparison = :comparison AND (t.ms IS NOT NULL OR t.mhz IS NOT NULL OR t.host_us IS NOT NULL) ORDER BY t.cell, "
+		"t.launch, t.kind",
+		err);
+	int result;
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	while ((result = stmt_step(s, err)) == 1) {
+		struct packed_row row = { (int64_t)htole64((uint64_t)row_int(s, 0)), (int64_t)htole64((uint64_t)row_int(s, 1)),
+			htole32((uint32_t)row_int(s, 2)), { 0 } };
+		for (int i = 0; i < ARCHIVED_TIMES; i++) {
+			size_t len;
+			const void *data = row_blob(s, 3 + i, &len);
+			row.n[i] = htole32((uint32_t)(len / FLOAT));
+			buf_append(floats, data, len / FLOAT * FLOAT);
+		}
+		buf_append(rows, &row, sizeof row);
+	}
+	if (result == 0 && (rows->failed || floats->failed))
+		return err_set(err, ERR_FULL, "the samples of comparison %lld do not fit in memory", (long long)comparison);
+	return result;
+}
+
+/* The bytes of `n` values by their place in a value, or back. */
+static void split(const char *values, size_t n, char *planes)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < FLOAT; k++)
+			planes[k * n + i] = values[i * FLOAT + k];
+}
+
+static void join(const char *planes, size_t n, char *values)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < FLOAT; k++)
+			values[i * FLOAT + k] = planes[k * n + i];
+}
+
+/** How long the month's file is as far as anybody remembers. */
+static int known_end(struct db *db, const char *month, int64_t *end, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT at + bytes FROM archived WHERE month = :month ORDER BY at DESC LIMIT 1", err);
+	*end = 0;
+	if (!s)
+		return -1;
+	stmt_text(s, ":month", month);
+	return stmt_first_int(s, end, err) < 0 ? -1 : 0;
+}
+
+static int append(struct db *db, int64_t comparison, const struct buf *rows, const struct buf *floats, struct archive_place *place,
+	struct fw_err *err)
+{
+	char folder[PATH_MAX];
+	int64_t end;
+	struct buf data;
+	struct packed_head head = { .n_rows = htole32((uint32_t)(rows->len / sizeof(struct packed_row))),
+		.comparison = (int64_t)htole64((uint64_t)comparison) };
+	memcpy(head.magic, magic, sizeof magic);
+	if (archived_folder(db, folder, sizeof folder, err) != 0 || known_end(db, place->month, &end, err) != 0)
+		return -1;
+	buf_init(&data, ARCHIVE_FRAME_MAX_BYTES);
+	buf_append(&data, &head, sizeof head);
+	buf_append(&data, rows->data, rows->len);
+	char *planes = buf_room(&data, floats->len);
+	int result = planes ? 0 : err_set(err, ERR_FULL, "the samples of comparison %lld do not fit in memory", (long long)comparison);
+	if (result == 0) {
+		split(floats->data, floats->len / FLOAT, planes);
+		buf_grown(&data, floats->len);
+		result = archive_append(folder, end, data.data, data.len, place, err);
+	}
+	buf_fini(&data);
+	return result;
+}
+
+static int let_go(struct db *db, int64_t comparison, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE sample SET ms = NULL, mhz = NULL, host_us = NULL WHERE cell IN (SELECT id FROM cell WHERE comparison = :comparison)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	if (stmt_run(s, err) != 0 || !(s = db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :id", err)))
+		return -1;
+	stmt_int(s, ":id", comparison);
+	return stmt_run(s, err);
+}
+
+static int remember(struct db *db, int64_t comparison, const struct archive_place *place, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO archived (comparison, month, at, bytes) VALUES (:comparison, :month, :at, :bytes)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_text(s, ":month", place->month);
+	stmt_int(s, ":at", place->at);
+	stmt_int(s, ":bytes", place->bytes);
+	return stmt_run(s, err);
+}
+
+int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
+{
+	int64_t comparison, finished_at;
+	struct archive_place place;
+	struct buf rows, floats;
+	*n = 0;
+	int found = find_oldest(db, before, &comparison, &finished_at, err);
+	if (found != 1)
+		return found;
+	buf_init(&rows, ROWS_MAX * sizeof(struct packed_row));
+	buf_init(&floats, ARCHIVE_FRAME_MAX_BYTES);
+	archive_month(finished_at, place.month);
+	int result = read_rows(db, comparison, &rows, &floats, err);
+	if (result == 0 && rows.len > 0) /* what was imported or failed has no times */
+		result = append(db, comparison, &rows, &floats, &place, err) != 0 || remember(db, comparison, &place, err) != 0 ? -1 : 0;
+	if (result == 0)
+		result = let_go(db, comparison, err);
+	*n = result == 0;
+	buf_fini(&rows);
+	buf_fini(&floats);
+	return result;
+}
+
+/* ---- finding again ----------------------------------------------------------------------------------------------------- */
+
+static int find_place(struct db *db, int64_t cell, struct archive_place *place, int64_t *comparison, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.comparison, a.month, a.at, a.bytes FROM cell c JOIN archived a ON a.comparison = c.comparison WHERE c.id = :cell",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	int found = stmt_step(s, err);
+	if (found == 1) {
+		*comparison = row_int(s, 0);
+		row_copy(s, 1, place->month, sizeof place->month);
+		place->at = row_int(s, 2);
+		place->bytes = row_int(s, 3);
+		stmt_reset(s);
+	}
+	return found;
+}
+
+/** Rows and values out of a frame's bytes; false: it is not what was written for this comparison. */
+static bool take_frame(const struct buf *data, int64_t comparison, struct archived *out)
+{
+	struct packed_head head;
+	size_t n_floats = 0, at = sizeof head;
+	if (data->len < sizeof head)
+		return false;
+	memcpy(&head, data->data, sizeof head);
+	size_t n_rows = le32toh(head.n_rows);
+	if (memcmp(head.magic, magic, sizeof magic) != 0 || (int64_t)le64toh((uint64_t)head.comparison) != comparison ||
+		n_rows > ROWS_MAX || data->len - at < n_rows * sizeof(struct packed_row))
+		return false;
+	for (size_t i = 0; i < n_rows; i++, at += sizeof(struct packed_row)) {
+		struct packed_row packed;
+		memcpy(&packed, data->data + at, sizeof packed);
+		struct archived_row row = { (int64_t)le64toh((uint64_t)packed.cell), (int64_t)le64toh((uint64_t)packed.launch),
+			le32toh(packed.kind), { { 0, 0 } } };
+		for (int k = 0; k < ARCHIVED_TIMES; k++) {
+			row.times[k].at = n_floats;
+			row.times[k].n = (int)le32toh(packed.n[k]);
+			n_floats += le32toh(packed.n[k]);
+		}
+		buf_append(&out->rows, &row, sizeof row);
+	}
+	char *values = data->len - at == n_floats * FLOAT ? buf_room(&out->floats, n_floats * FLOAT) : NULL;
+	if (!values || out->rows.failed)
+		return false;
+	join(data->data + at, n_floats, values);
+	buf_grown(&out->floats, n_floats * FLOAT);
+	out->n_rows = (int)n_rows;
+	out->row = (struct archived_row *)(void *)out->rows.data;
+	return true;
+}
+
+int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_err *err)
+{
+	struct archive_place place;
+	int64_t comparison;
+	char folder[PATH_MAX];
+	struct buf data;
+	memset(out, 0, sizeof *out);
+	buf_init(&out->rows, ROWS_MAX * sizeof(struct archived_row));
+	buf_init(&out->floats, ARCHIVE_FRAME_MAX_BYTES);
+	int found = find_place(db, cell, &place, &comparison, err);
+	if (found != 1)
+		return found;
+	buf_init(&data, ARCHIVE_FRAME_MAX_BYTES + 64);
+	int result = archived_folder(db, folder, sizeof folder, err);
+	if (result == 0)
+		result = archive_read(folder, &place, &data, err);
+	if (result == 0 && !take_frame(&data, comparison, out))
+		result = err_set(err, ERR_INVALID, "%s/%s.zst holds something else than comparison %lld at byte %lld; put a backup of the file there",
+			folder, place.month, (long long)comparison, (long long)place.at);
+	buf_fini(&data);
+	return result == 0 ? 1 : -1;
+}
+
+void archived_fini(struct archived *a)
+{
+	buf_fini(&a->rows);
+	buf_fini(&a->floats);
+}
+
+/* In the order in which they were read. */
+static int by_key(const void *a, const void *b)
+{
+	const struct archived_row *x = a, *y = b;
+	if (x->cell != y->cell)
+		return x->cell < y->cell ? -1 : 1;
+	if (x->launch != y->launch)
+		return x->launch < y->launch ? -1 : 1;
+	return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+const float *archived_values(
+	const struct archived *a, int64_t cell, int64_t launch, int64_t kind, enum archived_times which, int *n)
+{
+	const struct archived_row key = { .cell = cell, .launch = launch, .kind = kind };
+	const struct archived_row *row = a->n_rows ? bsearch(&key, a->row, (size_t)a->n_rows, sizeof key, by_key) : NULL;
+	*n = row ? row->times[which].n : 0;
+	return *n ? (const float *)(const void *)(a->floats.data + row->times[which].at * FLOAT) : NULL;
+}
+
+/* ---- months ------------------------------------------------------------------------------------------------------------ */
+
+int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *err)
+{
+	/* from month to month through the index, instead of counting all of them */
+	struct stmt *s = db_stmt(db,
+		"WITH RECURSIVE m(month) AS (SELECT min(month) FROM archived UNION ALL SELECT (SELECT min(month) FROM archived WHERE month "
+		"> m.month) FROM m WHERE m.month IS NOT NULL) SELECT a.month, a.at, a.bytes FROM m JOIN archived a ON a.month = m.month "
+		"AND a.at = (SELECT max(at) FROM archived WHERE month = m.month)",
+		err);
+	int result;
+	if (!s)
+		return -1;
+	while ((result = stmt_step(s, err)) == 1) {
+		struct archive_place last = { .at = row_int(s, 1), .bytes = row_int(s, 2) };
+		row_copy(s, 0, last.month, sizeof last.month);
+		each(arg, &last);
+	}
+	return result;
+}
+
+int archived_forget(struct db *db, const char *before, char *month, int *n, struct fw_err *err)
+{
+	*n = 0;
+	struct stmt *s = db_stmt(db, "SELECT min(month) FROM archived WHERE month < :before", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":before", before);
+	if (stmt_first_text(s, month, ARCHIVE_MONTH_SIZE, err) < 0)
+		return -1;
+	if (!month[0])
+		return 0;
+	if (!(s = db_stmt(db, "DELETE FROM archived WHERE month = :month", err)))
+		return -1;
+	stmt_text(s, ":month", month);
+	*n = 1;
+	return stmt_run(s, err);
+}
