@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "flopwatchd/backup.h"
+#include "flopwatchd/check.h"
 #include "base/log.h"
 #include "flopwatchd/look/look.h"
 #include "flopwatchd/runtime/config.h"
@@ -12,14 +13,16 @@
 static const char usage[] =
 	"usage: flopwatchd --config FILE [--check-config | --look]\n"
 	"       flopwatchd --backup DATABASE FILE\n"
+	"       flopwatchd --check DATABASE\n"
 	"  --config FILE   settings, see the commented flopwatchd.yml\n"
 	"  --check-config  say every mistake in FILE and exit\n"
 	"  --look          look whether what FILE names is there, a line of JSON each; `flopwatch config check` shows them\n"
 	"  --backup        copy DATABASE, in use or not, to FILE and exit; the daemon does it so for `flopwatch backup`\n"
+	"  --check         look for damage in DATABASE, in use or not, for ten seconds at most; the daemon does it so at its start\n"
 	"  --help, --version\n"
 	"Signals: HUP reads FILE again, TERM ends in order. Exit 0 done, 1 error, 2 usage or configuration.\n";
 
-enum { OPT_CHECK = 256, OPT_LOOK, OPT_BACKUP, OPT_VERSION };
+enum { OPT_CHECK = 256, OPT_LOOK, OPT_BACKUP, OPT_CHECK_DATABASE, OPT_VERSION };
 
 static int usage_error(const char *what, const char *word)
 {
@@ -53,12 +56,13 @@ int main(int argc, char **argv)
 		{ "check-config", no_argument, NULL, OPT_CHECK },
 		{ "look", no_argument, NULL, OPT_LOOK },
 		{ "backup", no_argument, NULL, OPT_BACKUP },
+		{ "check", no_argument, NULL, OPT_CHECK_DATABASE },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ 0 },
 	};
 	const char *path = NULL;
-	bool check = false, look = false, backup = false;
+	bool check = false, look = false, backup = false, check_database = false;
 	int option;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
@@ -75,6 +79,9 @@ int main(int argc, char **argv)
 		case OPT_BACKUP:
 			backup = true;
 			break;
+		case OPT_CHECK_DATABASE:
+			check_database = true;
+			break;
 		case 'h':
 			return fputs(usage, stdout) < 0;
 		case OPT_VERSION:
@@ -85,6 +92,10 @@ int main(int argc, char **argv)
 	}
 	if (backup && !path && argc - optind == 2)
 		return backup_run(argv[optind], argv[optind + 1]);
+	if (check_database && !path && !backup && argc - optind == 1)
+		return check_run(argv[optind]);
+	if (check_database)
+		return usage_error("--check stands alone, with DATABASE after it", "");
 	if (backup)
 		return usage_error("--backup stands alone, with DATABASE and FILE after it", "");
 	if (optind < argc)

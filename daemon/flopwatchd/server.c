@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "flopwatchd/backup.h"
+#include "flopwatchd/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "flopwatchd/bisect/bisect.h"
@@ -31,7 +32,7 @@
 #include "flopwatchd/delivery/commit_status.h"
 #include "flopwatchd/intake/watch.h"
 
-enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, CHECK_MS = 10000 };
+enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10 };
 
 struct server {
 	const char *config_path;
@@ -47,10 +48,12 @@ struct server {
 	struct bisects *bisects;
 	struct device_alert_watch *device_alerts;
 	struct backup *backup;
+	struct check *check;
+	struct fw_err damage;
 	struct control control;
 	struct http_frontend *frontend;
 	struct loop_source *watchdog, *deadline, *watch_timer;
-	bool is_ending;
+	bool is_checked, is_ending;
 };
 
 static void on_event(void *arg)
@@ -188,6 +191,14 @@ static void end(void *arg)
 		loop_stop(s->loop);
 }
 
+static void on_damage(void *arg, const struct fw_err *damage)
+{
+	struct server *s = arg;
+	s->damage = *damage;
+	log_error("db.damaged", "err=%s", log_quote(damage->text));
+	end(s);
+}
+
 /* ---- beginning ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Make a folder and those above it. */
@@ -254,18 +265,6 @@ static int recover(struct server *s, struct fw_err *err)
 	return db_commit(s->db, err);
 }
 
-/* What is damaged would be answered from and written to as if it were not. */
-static int check_database(struct db *db, struct fw_err *err)
-{
-	struct fw_err unfinished = { 0 };
-	if (db_check_within(db, CHECK_MS, &unfinished) == 0)
-		return 0;
-	if (unfinished.code != ERR_TIMEOUT)
-		return err_set(err, unfinished.code, "%s", unfinished.text);
-	log_warning("db.check", "err=%s", log_quote(unfinished.text));
-	return 0;
-}
-
 static int open_state(struct server *s, struct fw_err *err)
 {
 	char path[600];
@@ -279,7 +278,8 @@ static int open_state(struct server *s, struct fw_err *err)
 	snprintf(path, sizeof path, "%s/flopwatch.db", s->config->state_dir);
 	if (db_open(path, false, &s->db, err) != 0)
 		return -1;
-	if (check_database(s->db, err) != 0 || migrate(s->db, err) != 0)
+	/* what is damaged would be answered from and written to as if it were not */
+	if (check_here(s->db, path, &s->is_checked, err) != 0 || migrate(s->db, err) != 0)
 		return err_context(err, "%s", path);
 	if (recover(s, err) != 0)
 		return -1;
@@ -315,6 +315,13 @@ static int divide_cores(struct config *config, struct fw_err *err)
 	return 0;
 }
 
+static int start_check(struct server *s, struct fw_err *err)
+{
+	char path[600];
+	snprintf(path, sizeof path, "%s/flopwatch.db", s->config->state_dir);
+	return check_start(s->loop, path, on_damage, s, &s->check, err);
+}
+
 static int start(struct server *s, struct fw_err *err)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -330,6 +337,8 @@ static int start(struct server *s, struct fw_err *err)
 		janitor_start(s->loop, s->config, s->db, &s->janitor, err) != 0 ||
 		backup_new(s->loop, s->config->state_dir, on_backup, s, &s->backup, err) != 0 ||
 		idle_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s, &s->idle, err) != 0)
+		return -1;
+	if (!s->is_checked && start_check(s, err) != 0)
 		return -1;
 	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config, .backup = s->backup };
 	if (start_watch(s, err) != 0)
@@ -353,6 +362,7 @@ static void stop(struct server *s)
 		sender_stop(s->sender);
 		queue_stop(s->queue);
 		backup_stop(s->backup);
+		check_stop(s->check);
 		http_frontend_stop(s->frontend);
 		loop_free(s->loop);
 		backup_free(s->backup);
@@ -389,6 +399,8 @@ int server_run(const char *config_path)
 		sd_notify("READY=1");
 		result = loop_run(s.loop, &err);
 	}
+	if (result == 0 && s.damage.code)
+		result = err_set(&err, s.damage.code, "%s", s.damage.text);
 	if (result != 0)
 		fprintf(stderr, "flopwatchd: %s\n", err.text);
 	stop(&s);

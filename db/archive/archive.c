@@ -48,7 +48,8 @@ int archive_path(const char *folder, const char *month, char *path, size_t size,
 /* What is to be done is the same whatever is wrong. */
 static int damaged(const char *path, int64_t at, const char *why, struct fw_err *err)
 {
-	return err_set(err, ERR_INVALID, "%s is damaged at byte %lld (%s); put a backup of the file there", path, (long long)at, why);
+	return err_set(
+		err, ERR_INVALID, "%s is damaged at byte %lld (%s); put a backup of the file there", path, (long long)at, why);
 }
 
 static int open_to_read(const char *path, struct fw_err *err)
@@ -209,7 +210,8 @@ static int write_head(int fd, const char *folder, const char *path, const char *
 		return err_sys(err, "no random number");
 	memset(head, ' ', sizeof head);
 	memcpy(head, head_magic, sizeof head_magic);
-	int n = snprintf(head + sizeof head_magic, sizeof head - sizeof head_magic, "%s%016llx of %s", head_words, (unsigned long long)id, month);
+	int n = snprintf(head + sizeof head_magic, sizeof head - sizeof head_magic, "%s%016llx of %s", head_words,
+		(unsigned long long)id, month);
 	head[sizeof head_magic + (size_t)n] = ' ';
 	head[ARCHIVE_HEAD_BYTES - 1] = '\n';
 	if (ftruncate(fd, 0) != 0 || write_fully(fd, head, ARCHIVE_HEAD_BYTES, 0) != 0)
@@ -260,8 +262,8 @@ static int append_frame(int fd, const char *path, const struct buf *frame, int64
 	return -1;
 }
 
-static int append_to(int fd, const char *folder, const char *path, int64_t end, const struct buf *frame, struct archive_place *place,
-	struct fw_err *err)
+static int append_to(int fd, const char *folder, const char *path, int64_t end, const struct buf *frame,
+	struct archive_place *place, struct fw_err *err)
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
@@ -296,8 +298,7 @@ static int pack_frame(const void *data, size_t len, struct buf *out, struct fw_e
 	return 0;
 }
 
-int archive_append(
-	const char *folder, int64_t end, const void *data, size_t len, struct archive_place *place, struct fw_err *err)
+int archive_append(const char *folder, int64_t end, const void *data, size_t len, struct archive_place *place, struct fw_err *err)
 {
 	char path[PATH_MAX];
 	struct buf frame;

@@ -1,7 +1,8 @@
 /*
  * Fill a database for the benchmarks: N comparisons of 20 cells, each with 4 launches, the figures that a GPU's cell has and
  * its stored body, each in one transaction, as the daemon would store them; in every tenth one cell is lost, whose row is open
- * on the page. Prints how fast that went. Usage: bench_seed DB SUITE N
+ * on the page. Prints how fast that went. With DAYS they have finished evenly over as many days until now, and are committed by the
+ * hundred: a fixture for years, not a figure. Usage: bench_seed DB SUITE N [DAYS]
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 #include "family/family.h"
 #include "flopwatchd/judge/comparison_json.h"
 
-enum { LAUNCHES = 4, PAIRS = 16, LOSS_EVERY = 10 };
+enum { LAUNCHES = 4, PAIRS = 16, LOSS_EVERY = 10, BATCH = 100 };
 
 static struct fw_err err;
 
@@ -97,11 +98,11 @@ static void add_kernels(struct world *w, int64_t cell)
 	must(store_artifact(w->db, "cell", cell, "nodes", text, (size_t)len, &err));
 }
 
-static void add_comparison(struct world *w, int64_t n)
+static void add_comparison(struct world *w, int64_t n, int64_t now)
 {
 	bool lost = n % LOSS_EVERY == 0; /* one cell of it */
 	enum verdict verdict = lost ? VERDICT_REGRESSION : VERDICT_UNCHANGED;
-	int64_t now = clock_utc_ms(), launch[LAUNCHES];
+	int64_t launch[LAUNCHES];
 	struct store_commit commit = { .author = "bench", .committed_at = now };
 	sha_of(n, commit.sha);
 	sha_of(n - 1, commit.first_parent);
@@ -123,7 +124,6 @@ static void add_comparison(struct world *w, int64_t n)
 		.finished_at = now };
 	snprintf(c.target_sha, sizeof c.target_sha, "%s", commit.sha);
 	snprintf(c.base_sha, sizeof c.base_sha, "%s", commit.first_parent);
-	must(db_begin(w->db, &err));
 	must(store_commit_put(w->db, w->repo, &commit, &err));
 	must(store_job_insert(w->db, &job, now, &err));
 	c.job = job.id;
@@ -196,7 +196,6 @@ static void add_comparison(struct world *w, int64_t n)
 	must(store_comparison_verdict(w->db, c.id, verdict, &err));
 	must(body_store(w->db, c.id, &err));
 	must(store_job_done(w->db, job.id, now, &err));
-	must(db_commit(w->db, &err));
 }
 
 static void read_suite(struct world *w, const char *path)
@@ -227,9 +226,10 @@ static void read_suite(struct world *w, const char *path)
 int main(int argc, char **argv)
 {
 	struct world w = { 0 };
-	int n = argc == 4 ? atoi(argv[3]) : 0;
+	int n = argc == 4 || argc == 5 ? atoi(argv[3]) : 0, batch = argc == 5 ? BATCH : 1;
+	int64_t ms = argc == 5 ? (int64_t)atoi(argv[4]) * 24 * 3600 * 1000 : 0;
 	if (n < 1) {
-		fputs("usage: bench_seed DB SUITE N\n", stderr);
+		fputs("usage: bench_seed DB SUITE N [DAYS]\n", stderr);
 		return 2;
 	}
 	must(db_open(argv[1], false, &w.db, &err));
@@ -239,10 +239,16 @@ int main(int argc, char **argv)
 	read_suite(&w, argv[2]);
 	must(db_commit(w.db, &err));
 	int64_t start = clock_mono_ns();
-	for (int i = 1; i <= n; i++)
-		add_comparison(&w, i);
+	for (int i = 1; i <= n; i++) {
+		if ((i - 1) % batch == 0)
+			must(db_begin(w.db, &err));
+		add_comparison(&w, i, clock_utc_ms() - ms + ms / n * i);
+		if (i % batch == 0 || i == n)
+			must(db_commit(w.db, &err));
+	}
 	double seconds = (double)(clock_mono_ns() - start) * 1e-9;
-	printf("bench store.comparisons %.6g per_s\n", n / seconds);
+	if (batch == 1)
+		printf("bench store.comparisons %.6g per_s\n", n / seconds);
 	printf("cell %s\n", w.suite.cell[0].key);
 	suite_fini(&w.suite);
 	db_close(w.db);

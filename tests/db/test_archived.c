@@ -64,8 +64,14 @@ static void put(struct fixture *f, unsigned n, int64_t at)
 			float v[5][PAIRS];
 			for (int k = 0; k < 5; k++)
 				fill(v[k], id, c, l, k);
-			struct msg_cell m = { .launch = l + 1, .set = 1, .series = SERIES_DEVICE, .n_subjects = 2,
-				.role = { ROLE_BASE, ROLE_TARGET }, .n = PAIRS, .ms = { v[0], v[1] }, .mhz = { v[2], v[3] },
+			struct msg_cell m = { .launch = l + 1,
+				.set = 1,
+				.series = SERIES_DEVICE,
+				.n_subjects = 2,
+				.role = { ROLE_BASE, ROLE_TARGET },
+				.n = PAIRS,
+				.ms = { v[0], v[1] },
+				.mhz = { v[2], v[3] },
 				.host_us = { NULL, v[4] } };
 			struct launch_estimate e = { .set = 1, .n = PAIRS, .d = 0.01, .q = 1e-7, .d_raw = 0.01 };
 			ok(store_samples_insert(f->db, launch[l], cell, &m, &e, &err));
@@ -165,6 +171,12 @@ static int frames_of(const char *path)
 	return n - 1; /* the first says whose it is */
 }
 
+/** In use, whatever for: all that differs here is samples. */
+static int64_t pages_of_samples(struct fixture *f)
+{
+	return fixture_number(f, "PRAGMA page_count") - fixture_number(f, "PRAGMA freelist_count");
+}
+
 /* ---- tests ---------------------------------------------------------------------------------------------------------------- */
 
 static void times_move_and_come_back(void **state)
@@ -177,7 +189,8 @@ static void times_move_and_come_back(void **state)
 	assert_int_equal(archive(f, 40 * day_ms + 1), 5);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM archived"), 5);
 	assert_int_equal(fixture_number(f, "SELECT sum(ms IS NOT NULL) FROM sample"), CELLS * LAUNCHES * 2);
-	assert_int_equal(fixture_number(f, "SELECT sum(mhz IS NOT NULL OR host_us IS NOT NULL) FROM sample"), CELLS * LAUNCHES * 2);
+	assert_int_equal(
+		fixture_number(f, "SELECT sum(mhz IS NOT NULL OR host_us IS NOT NULL) FROM sample"), CELLS * LAUNCHES * 2);
 	for (int64_t id = 1; id <= 6; id++)
 		assert_whole(f, id);
 	file_of(f, "1970-01", path, sizeof path);
@@ -191,6 +204,23 @@ static void times_move_and_come_back(void **state)
 	assert_int_equal(archive(f, 50 * day_ms), 1);
 	assert_int_equal(archive(f, 50 * day_ms), 0);
 	assert_whole(f, 6);
+}
+
+/* Pages that single times filled are free afterwards, not half empty. */
+static void the_database_becomes_smaller(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	for (unsigned i = 0; i < 100; i++)
+		put(f, i, day_ms + i);
+	ok(db_commit(f->db, &err));
+	int64_t before = pages_of_samples(f);
+	assert_int_equal(archive(f, 2 * day_ms), 100);
+	int64_t after = pages_of_samples(f);
+	if (before - after < 40) /* of about ninety that samples had */
+		fail_msg("%lld pages became %lld", (long long)before, (long long)after);
+	for (int64_t id = 1; id <= 100; id++)
+		assert_whole(f, id);
 }
 
 static void what_has_no_times_needs_no_frame(void **state)
@@ -321,8 +351,11 @@ static void damage_is_named(void **state)
 	assert_non_null(strstr(err.text, "samples/1970-01.zst is not there; put a backup of the file there"));
 	/* another comparison's frame */
 	assert_int_equal(rename(moved, path), 0);
-	ok(stmt_run(db_stmt(f->db, "UPDATE archived SET at = (SELECT at FROM archived WHERE comparison = 1), bytes = (SELECT bytes FROM "
-				   "archived WHERE comparison = 1) WHERE comparison = 2", &err), &err));
+	ok(stmt_run(db_stmt(f->db,
+			    "UPDATE archived SET at = (SELECT at FROM archived WHERE comparison = 1), bytes = (SELECT bytes FROM "
+			    "archived WHERE comparison = 1) WHERE comparison = 2",
+			    &err),
+		&err));
 	refused(ERR_INVALID, store_cell_launches(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	assert_non_null(strstr(err.text, "holds something else than comparison 2"));
@@ -410,7 +443,10 @@ static void kill_at_any_moment_loses_nothing(void **state)
 		fixture_open(f);
 		int64_t raw = fixture_number(f, "SELECT count(*) FROM comparison WHERE is_raw");
 		in_the_middle += raw > 0;
-		assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison WHERE NOT is_raw AND id NOT IN (SELECT comparison FROM archived)"), 0);
+		assert_int_equal(
+			fixture_number(f,
+				"SELECT count(*) FROM comparison WHERE NOT is_raw AND id NOT IN (SELECT comparison FROM archived)"),
+			0);
 		for (int64_t id = (int64_t)i * EACH + 1; id <= (int64_t)(i + 1) * EACH; id++)
 			assert_whole(f, id);
 	}
@@ -425,6 +461,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(times_move_and_come_back, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_database_becomes_smaller, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_has_no_times_needs_no_frame, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(nothing_goes_before_the_file_is_on_the_disk, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_killed_writer_left, setup, fixture_teardown),

@@ -106,6 +106,30 @@ done
 ok "of $n damaged databases" test $n -gt 3
 is "none is used" "$started" ""
 is "and each start says why, and what to do" "$unsaid" ""
+
+# ---- one that is so large that it is looked at beside everything else ----
+rm -f "$tmp/state"/flopwatch.db*
+cp "$tmp/good.db" "$tmp/state/flopwatch.db"
+sqlite3 "$tmp/state/flopwatch.db" "CREATE TABLE ballast (b BLOB) STRICT; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+	INSERT INTO ballast SELECT randomblob(4000) FROM n; PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
+cp "$tmp/state/flopwatch.db" "$tmp/large.db"
+start_daemon || exit 1
+ok "a large database is looked at by a child" "$bin/flopwatchd" --check "$tmp/large.db"
+stop_daemon
+is "the daemon ends in order" $? 0
+cp "$tmp/large.db" "$tmp/state/flopwatch.db"
+rm -f "$tmp/state"/flopwatch.db-*
+page=$(sqlite3 "$tmp/large.db" "SELECT max(pageno) FROM dbstat WHERE name = 'ballast' AND pagetype = 'leaf'")
+dd if=/dev/zero of="$tmp/state/flopwatch.db" bs=4096 seek=$((page - 1)) count=1 conv=notrunc 2>/dev/null
+"$bin/flopwatchd" --config "$tmp/c.yml" >"$tmp/said" 2>&1 </dev/null &
+daemon_pid=$!
+has_ended() { ! kill -0 $daemon_pid 2>/dev/null; }
+ok "the daemon ends when the child finds damage" await has_ended
+wait $daemon_pid
+is "with a status of its own" $? 1
+daemon_pid=""
+like "and says why" "$(tail -n 1 "$tmp/said")" 'flopwatchd: .*flopwatch.db: .*damage.*restore a backup'
+rm -f "$tmp/state"/flopwatch.db*
 cp "$tmp/good.db" "$tmp/state/flopwatch.db"
 rm -f "$tmp/state"/flopwatch.db-*
 sqlite3 "$tmp/state/flopwatch.db" 'PRAGMA user_version = -3'

@@ -9,13 +9,13 @@
 #include "noise.h"
 #include "flopwatchd/job/result.h"
 
-/** A job of `n` cells (dense causal, then one block-sparse in four) on a branch, queued; and an empty result for it. */
-static inline struct result *fixture_result(struct fixture *f, const char *branch, unsigned base, unsigned target, int n_cells)
+/** An empty result for a job of `n` cells, dense causal, then one block-sparse in four. */
+static inline struct result *fixture_result_of(struct fixture *f, int64_t job, unsigned base, unsigned target, int n_cells)
 {
 	struct plan plan;
 	plan_init(&plan);
 	struct msg_job *ask = &plan.ask;
-	ask->job = fixture_job(f, branch, base, target, 1000);
+	ask->job = job;
 	ask->kind = JOBKIND_CHANGE;
 	ask->n_subjects = 2;
 	ask->subject[0].role = ROLE_BASE;
@@ -57,6 +57,12 @@ static inline struct result *fixture_result(struct fixture *f, const char *branc
 	snprintf(r->isolation, sizeof r->isolation, "none");
 	r->done = (struct msg_done){ .gpu_s = 12.5, .wall_s = 30 };
 	return r;
+}
+
+/** Such a job on a branch, queued, and an empty result for it. */
+static inline struct result *fixture_result(struct fixture *f, const char *branch, unsigned base, unsigned target, int n_cells)
+{
+	return fixture_result_of(f, fixture_job(f, branch, base, target, 1000), base, target, n_cells);
 }
 
 static inline void fixture_add(struct result *r, struct msg *m)

@@ -48,7 +48,9 @@ static int check_mark(int fd, const char *path, const char *mark, struct fw_err 
 	for (ssize_t i = 0; i < got; i++) /* it begins with a number */
 		if (head[i] == '\0')
 			head[i] = ' ';
-	return strstr(head, mark) ? 0 : err_set(err, ERR_CONFLICT, "%s is of another daemon or time; move it away, or name another folder", path);
+	return strstr(head, mark) ? 0
+				  : err_set(err, ERR_CONFLICT,
+					    "%s is of another daemon or time; move it away, or name another folder", path);
 }
 
 static int take_rest(struct client *c, int fd, const char *path, const json_t *month, struct fw_err *err)
@@ -66,7 +68,8 @@ static int take_rest(struct client *c, int fd, const char *path, const json_t *m
 	if (st.st_size > 0 && check_mark(fd, path, value_text(month, "mark"), err) != 0)
 		return -1;
 	if (st.st_size > bytes)
-		return err_set(err, ERR_CONFLICT, "%s holds more than the daemon has; move it away, or name another folder", path);
+		return err_set(
+			err, ERR_CONFLICT, "%s holds more than the daemon has; move it away, or name another folder", path);
 	snprintf(address, sizeof address, "/api/v1/samples/%.10s.zst", value_text(month, "month"));
 	if (st.st_size < bytes && client_get_to_file(c, address, st.st_size, fd, err) != 0)
 		return -1;
