@@ -10,7 +10,7 @@ work=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
-make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/bench/bench_page build/tests/modules/good.so build/tests/bench/bench_clock build/tests/bench/bench_flood
+make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/bench/bench_page build/tests/modules/good.so build/tests/bench/bench_clock build/tests/bench/bench_flood build/tests/bench/bench_fleet
 
 target() { # name, comparison, bound: beside a figure, what it is meant to be
 	echo "bench $1 target $2 $3"
@@ -28,6 +28,9 @@ build/tests/bench/bench_trend tests/data/gpu-recorded 300
 build/tests/bench/bench_clock "$samples"
 build/tests/bench/bench_flood
 target queue.flood_1000.single_p95 3 job_lengths
+
+# ---- a day of a fleet: time is simulated, deciding and storing are real
+build/tests/bench/bench_fleet tests/data/gpu/h200-2026-11-22-losses.jsonl "${BENCH_FLEET:-10000}"
 
 # ---- programs by turns, and one after the other, on a busy machine
 tests/bench/bench_turns.sh
@@ -159,3 +162,32 @@ target http.first_page_total 150000 bytes
 # ---- what readers do to a job: main beside itself on this CPU, while nobody looks and before 100 readers of events and 50 browsers
 tests/lib/crowd.py "$server" --device cpu --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$pid/status")"
 target crowd.cells_apart 0 count
+
+# ---- years of data: a database of 50,000 comparisons over 500 days. How long until the daemon answers, and how fast pages are then
+kill "$pid"
+wait "$pid" || true
+pid=
+rm -rf "$work/state"
+mkdir -p "$work/state"
+years=${BENCH_YEARS:-50000}
+build/tests/bench/bench_seed "$work/state/flopwatch.db" etc/suites/ffa.yaml "$years" 500 >"$work/seed.txt"
+echo "bench years.database $(stat -c %s "$work/state/flopwatch.db") bytes"
+echo 'keep_samples: 36525 d' >>"$work/flopwatchd.yml" # nothing is archived meanwhile
+start=$(now_ms)
+"$bin/flopwatchd" --config "$work/flopwatchd.yml" >>"$work/log" 2>&1 &
+pid=$!
+until [ -f "$work/state/port" ] && curl -sf -o "$work/health" "http://127.0.0.1:$(cat "$work/state/port")/healthz"; do sleep 0.01; done
+echo "bench years.start $(($(now_ms) - start)) ms"
+target years.start 1000 ms
+server="http://127.0.0.1:$(cat "$work/state/port")"
+load years.comparison "/api/v1/comparisons/{1-$years}"
+target years.comparison_p99 1.5 ms
+load years.page "/comparisons/{1-$years}"
+target years.page_p99 3 ms
+load years.first_page /
+history="/api/v1/history?repo=kernels&branch=main&limit=10000&cell=$(awk '/^cell/ { print $2 }' "$work/seed.txt")"
+times=$(for _ in $(seq 20); do curl -s -o /dev/null -w '%{time_total}\n' "$server$history"; done)
+echo "$times" | python3 -c "
+import statistics, sys
+print('bench years.history_10000 %.6g ms' % statistics.median(1000 * float(line) for line in sys.stdin))"
+target years.history_10000 8 ms
