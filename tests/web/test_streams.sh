@@ -41,7 +41,7 @@ sqlite3 "$tmp/state/flopwatch.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SE
 	INSERT INTO branch_tip (repo, name, display, commit_sha, watched, seen_at)
 	SELECT (SELECT id FROM repo WHERE name = 'gone'), printf('b%04d', i), printf('b%04d', i), printf('%040d', i), 1, 1 FROM n"
 sqlite3 "$tmp/state/flopwatch.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
-	INSERT INTO event (at, kind, payload) SELECT 1, 'device.state', '{\"device\":\"sim-0\"}' FROM n; DELETE FROM event WHERE id < 5"
+	INSERT INTO event (at, kind, payload) SELECT 1000 * unixepoch(), 'device.state', '{\"device\":\"sim-0\"}' FROM n; DELETE FROM event WHERE id < 5"
 start_daemon || exit 1
 server=http://127.0.0.1:$(port)
 is "a page of branches is a page" "$(api branches | jq -c '[(.items | length), .items[0].name, .next_cursor != null]')" '[50,"b0001",true]'
