@@ -52,12 +52,17 @@ static int damaged(const char *path, int64_t at, const char *why, struct fw_err 
 		err, ERR_INVALID, "%s is damaged at byte %lld (%s); put a backup of the file there", path, (long long)at, why);
 }
 
+static int gone(const char *path, struct fw_err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "%s is not there; put a backup of the file there", path);
+}
+
 static int open_to_read(const char *path, struct fw_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		err_set(err, ERR_NOT_FOUND, "%s is not there; put a backup of the file there", path);
-	else if (fd < 0)
+		return gone(path, err);
+	if (fd < 0)
 		err_sys(err, "cannot read %s", path);
 	return fd;
 }
@@ -184,10 +189,12 @@ static int sync_folder(const char *path, struct fw_err *err)
 	return result;
 }
 
-/* The folder is made where it is not there. */
-static int open_to_append(const char *folder, const char *path, struct fw_err *err)
+/* The folder is made where it is not there; a file of which something is remembered is not. */
+static int open_to_append(const char *folder, const char *path, bool is_known, struct fw_err *err)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = open(path, O_RDWR | (is_known ? 0 : O_CREAT) | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 && errno == ENOENT && is_known)
+		return gone(path, err);
 	if (fd < 0 && errno == ENOENT) {
 		char parent[PATH_MAX];
 		if (mkdir(folder, 0700) != 0 && errno != EEXIST)
@@ -307,7 +314,7 @@ int archive_append(const char *folder, int64_t end, const void *data, size_t len
 	buf_init(&frame, 2 * (size_t)ARCHIVE_FRAME_MAX_BYTES);
 	int result = pack_frame(data, len, &frame, err);
 	if (result == 0) {
-		int fd = open_to_append(folder, path, err);
+		int fd = open_to_append(folder, path, end > 0, err);
 		result = fd < 0 ? -1 : append_to(fd, folder, path, end, &frame, place, err);
 		if (fd >= 0)
 			close(fd);

@@ -30,7 +30,7 @@ int archive_path(const char *folder, const char *month, char *path, size_t size,
 /**
  * Compress `data` and append it to the file of place->month, of which `end` bytes are remembered (0: none); it is on the disk when this
  * returns, and place->at and ->bytes say where. Own: nothing; a failure leaves the file as long as it was, or with a piece that the next
- * call cuts off. Err: ERR_INVALID the file is shorter than `end`, ERR_FULL, ERR_IO.
+ * call cuts off. Err: ERR_NOT_FOUND it is gone, ERR_INVALID it is shorter than `end`, ERR_FULL, ERR_IO.
  */
 int archive_append(
 	const char *folder, int64_t end, const void *data, size_t len, struct archive_place *place, struct fw_err *err);

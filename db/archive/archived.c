@@ -158,7 +158,7 @@ static int run_for(struct stmt *s, int64_t comparison, struct fw_err *err)
  */
 static int let_go(struct db *db, int64_t comparison, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "CREATE TEMP TABLE IF NOT EXISTS kept AS SELECT " KEPT " FROM sample LIMIT 0", err);
+	struct stmt *s = db_stmt(db, "CREATE TEMP TABLE IF NOT EXISTS kept (" KEPT ")", err);
 	if (!s || stmt_run(s, err) != 0 ||
 		run_for(db_stmt(db,
 				"INSERT INTO kept SELECT " KEPT

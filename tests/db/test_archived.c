@@ -204,6 +204,10 @@ static void times_move_and_come_back(void **state)
 	assert_int_equal(archive(f, 50 * day_ms), 1);
 	assert_int_equal(archive(f, 50 * day_ms), 0);
 	assert_whole(f, 6);
+	/* all other columns of a row stay, also those that came later */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_table_info('sample') WHERE name NOT IN (SELECT name FROM "
+					   "pragma_table_info('kept'))"),
+		ARCHIVED_TIMES);
 }
 
 /* Pages that single times filled are free afterwards, not half empty. */
@@ -349,6 +353,12 @@ static void damage_is_named(void **state)
 	refused(ERR_NOT_FOUND, store_cell_launches(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	assert_non_null(strstr(err.text, "samples/1970-01.zst is not there; put a backup of the file there"));
+	/* nor a new file begun in its place */
+	ok(db_begin(f->db, &err));
+	refused(ERR_NOT_FOUND, archived_move(f->db, day_ms + 9, &n, &err));
+	db_rollback(f->db);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_whole(f, 3);
 	/* another comparison's frame */
 	assert_int_equal(rename(moved, path), 0);
 	ok(stmt_run(db_stmt(f->db,
