@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-
 enum { BRANCHES = 1000, DEVICES = 100, FEW_DEVICES = 10, CELLS = 20, LAUNCHES = 4, WALLS_MAX = 64, COMMIT_MS = 600000 };
 enum { DAY_MS = 24 * 3600 * 1000 };
 static const int64_t morning_ms = INT64_C(1790000000000);
@@ -222,8 +221,9 @@ static double cpu_s(void)
 
 static int64_t used_bytes(struct fixture *f)
 {
-	return fixture_number(f, "SELECT (pc.page_count - fl.freelist_count) * ps.page_size FROM pragma_page_count pc, pragma_freelist_count fl, "
-				 "pragma_page_size ps");
+	return fixture_number(f,
+		"SELECT (pc.page_count - fl.freelist_count) * ps.page_size FROM pragma_page_count pc, pragma_freelist_count fl, "
+		"pragma_page_size ps");
 }
 
 static void archive_day(struct day *d)
@@ -286,7 +286,8 @@ int main(int argc, char **argv)
 	double cpu = cpu_s();
 	run_day(d);
 	cpu = cpu_s() - cpu;
-	printf("bench fleet.pushes %d count\nbench fleet.comparisons %d count\nbench fleet.superseded %d count\n", n, d->n_judged, d->n_superseded);
+	printf("bench fleet.pushes %d count\nbench fleet.comparisons %d count\nbench fleet.superseded %d count\n", n, d->n_judged,
+		d->n_superseded);
 	printf("bench fleet.busy_devices %.3g count\n", (double)d->busy_ms / DAY_MS);
 	told("queue", d->waited, d->n_waited);
 	told("flood_queue", d->flooded, d->n_flooded);

@@ -6,7 +6,10 @@
 #include "db/store/sample.h"
 #include "web/html/ratios.h"
 
-/** Draw those of the series that decides; of samples that are gone nothing, where their archive is damaged a line. `id`: the cell's row. Err: the database. */
+/**
+ * Draw those of the series that decides: nothing where its samples are gone, a line where their archive is damaged. `id`: the cell's
+ * row. Err: the database.
+ */
 int calls_draw(
 	struct buf *out, struct db *db, int64_t id, enum series series, const struct ratios_about *about, struct fw_err *err);
 
