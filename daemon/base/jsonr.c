@@ -418,3 +418,97 @@ void jsonr_object(struct jsonr *r, const struct jsonr_field *field, void *into)
 		from = found + 1;
 	}
 }
+
+/* ---- trees ------------------------------------------------------------------------------------------------------------ */
+
+static json_t *tree(struct jsonr *r, int depth);
+
+static json_t *object_tree(struct jsonr *r, int depth)
+{
+	json_t *object = json_object();
+	char *key = r->room; /* whose place is free again behind its value */
+	r->at++;
+	while (!r->failed && follows(r, '}')) {
+		if (!put_text(r) || next(r) != ':') {
+			fail(r);
+			break;
+		}
+		*r->room++ = '\0';
+		r->at++;
+		if (json_object_set_new_nocheck(object, key, tree(r, depth)) != 0)
+			fail(r);
+		r->room = key;
+	}
+	return object;
+}
+
+static json_t *array_tree(struct jsonr *r, int depth)
+{
+	json_t *array = json_array();
+	r->at++;
+	while (!r->failed && follows(r, ']'))
+		if (json_array_append_new(array, tree(r, depth)) != 0)
+			fail(r);
+	return array;
+}
+
+/* Whole where it is written so, as jansson has it. */
+static json_t *number_tree(struct jsonr *r)
+{
+	enum { DIGITS_MAX = 18 };
+	bool is_negative = *r->at == '-';
+	const char *first = r->at + is_negative, *at = first;
+	json_int_t v = 0;
+	for (; at < r->end && *at >= '0' && *at <= '9' && at - first < DIGITS_MAX; at++)
+		v = v * 10 + (*at - '0');
+	if (at == r->end || meaning(*at) < CLOSES || at == first)
+		return json_real(number(r));
+	r->at = at;
+	return json_integer(is_negative ? -v : v);
+}
+
+static json_t *word_tree(struct jsonr *r)
+{
+	struct jsonr_span word = jsonr_value(r);
+	return word.len == 4 && memcmp(word.text, "null", 4) == 0    ? json_null()
+	       : word.len == 4 && memcmp(word.text, "true", 4) == 0  ? json_true()
+	       : word.len == 5 && memcmp(word.text, "false", 5) == 0 ? json_false()
+								     : NULL;
+}
+
+/* NULL: what follows is no value, or there is no memory; whoever is to hold it fails then. */
+static json_t *tree(struct jsonr *r, int depth)
+{
+	char c = next(r), *begin = r->room;
+	json_t *text;
+	if (depth == DEPTH_MAX)
+		return NULL;
+	switch (c) {
+	case '{':
+		return object_tree(r, depth + 1);
+	case '[':
+		return array_tree(r, depth + 1);
+	case '"':
+		text = put_text(r) ? json_stringn_nocheck(begin, (size_t)(r->room - begin)) : NULL;
+		r->room = begin;
+		return text;
+	default:
+		return c == '-' || (c >= '0' && c <= '9') ? number_tree(r) : word_tree(r);
+	}
+}
+
+json_t *jsonr_tree(const char *text, size_t len)
+{
+	struct jsonr r;
+	char *room = malloc(len + 1);
+	if (!room)
+		return NULL;
+	jsonr_init(&r, text, len, room);
+	json_t *root = tree(&r, 0);
+	if (r.failed || next(&r) != '\0') {
+		json_decref(root);
+		root = NULL;
+	}
+	free(room);
+	return root;
+}

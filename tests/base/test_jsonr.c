@@ -207,9 +207,44 @@ static void test_steps_over(void **state)
 		}
 }
 
+/* As jansson reads it; cut off or with a byte turned, a tree or none, and never a byte outside. */
+static void test_tree(void **state)
+{
+	static const char *const none[] = { "", "{", "[1,", "{\"a\"}", "{\"a\":}", "{1:2}", "[nil]", "{} {}", "\"a", "[1]]" };
+	struct buf b;
+	(void)state;
+	buf_init(&b, 1 << 16);
+	buf_puts(&b, " [0,-7, 123456789012345678,1.5,-2e-3,true,false , null,{},[], {\"a\":{\"b\":\"\"},\"c\":[\"x\"]},");
+	write_story(&b);
+	buf_puts(&b, "]\n");
+	json_t *mine = jsonr_tree(b.data, b.len), *theirs = json_loadb(b.data, b.len, 0, NULL);
+	assert_non_null(theirs);
+	assert_true(json_equal(mine, theirs));
+	json_decref(mine);
+	json_decref(theirs);
+	for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+		assert_null(jsonr_tree(none[i], strlen(none[i])));
+	char deep[200];
+	memset(deep, '[', 100);
+	memset(deep + 100, ']', 100);
+	assert_null(jsonr_tree(deep, sizeof deep));
+	for (size_t i = 0; i < b.len; i++) {
+		char kept = b.data[i], *exact = malloc(i + 1);
+		memcpy(exact, b.data, i);
+		json_decref(jsonr_tree(exact, i));
+		free(exact);
+		for (const char *c = "\"\\{}[],:u0 n"; *c; c++) {
+			b.data[i] = *c;
+			json_decref(jsonr_tree(b.data, b.len));
+		}
+		b.data[i] = kept;
+	}
+	buf_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reads_back), cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_broken), cmocka_unit_test(test_steps_over) };
+		cmocka_unit_test(test_broken), cmocka_unit_test(test_steps_over), cmocka_unit_test(test_tree) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

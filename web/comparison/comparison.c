@@ -255,7 +255,7 @@ static int read_body(struct comparison *c, struct fw_err *err)
 const json_t *comparison_open(struct comparison_cell *cell)
 {
 	if (!cell->json)
-		cell->json = json_loadb(cell->text.text, cell->text.len, 0, NULL);
+		cell->json = jsonr_tree(cell->text.text, cell->text.len);
 	return cell->json;
 }
 

@@ -363,7 +363,7 @@ static int kernels(struct db *db, struct buf *out, const struct comparison *c, c
 	struct fw_err why = { 0 };
 	buf_init(&text, NODES_MAX_BYTES);
 	int found = view_artifact(db, "cell", id, "nodes", &text, &why);
-	json_t *sides = found == 0 ? json_loadb(text.data, text.len, 0, NULL) : NULL;
+	json_t *sides = found == 0 ? jsonr_tree(text.data, text.len) : NULL;
 	buf_fini(&text);
 	if (found != 0 && why.code != ERR_NOT_FOUND)
 		return err_set(err, why.code, "%s", why.text);

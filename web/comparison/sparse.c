@@ -39,7 +39,7 @@ static void times_as_fast(struct buf *out, double v)
 void comparison_lengths(struct buf *out, const struct comparison *c)
 {
 	static const char *const columns[] = { "Case", ">Size", ">Base", ">Target" };
-	json_t *list = json_loadb(c->long_over_short.text, c->long_over_short.len, 0, NULL), *line;
+	json_t *list = jsonr_tree(c->long_over_short.text, c->long_over_short.len), *line;
 	size_t i;
 	if (json_array_size(list) > 0) {
 		emit_raw(out, "<div><h3>TFLOP/s of the longest over the shortest</h3>");

@@ -19,7 +19,7 @@
 /* A list of the body; NULL when it is empty or missing. Own: json_decref. */
 static json_t *open_list(struct jsonr_span span)
 {
-	json_t *list = span.len > 2 ? json_loadb(span.text, span.len, 0, NULL) : NULL;
+	json_t *list = span.len > 2 ? jsonr_tree(span.text, span.len) : NULL;
 	if (json_array_size(list) > 0)
 		return list;
 	json_decref(list);
