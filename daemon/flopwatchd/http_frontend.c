@@ -14,6 +14,7 @@
 #include "db/store/token.h"
 #include "web/answer/access.h"
 #include "web/comparison/cache.h"
+#include "web/comparison/capture.h"
 #include "web/site.h"
 
 struct http_frontend {
@@ -150,6 +151,7 @@ int http_frontend_start(struct loop *l, const struct config *c, struct db *db, s
 	f->loop = l;
 	f->site.db = db;
 	f->site.pages = page_cache_new();
+	f->site.captures = captures_new();
 	f->site.needs_token = c->needs_token;
 	f->site.public_url = c->public_url;
 	for (int i = 0; i < c->n_names; i++)
@@ -182,5 +184,6 @@ void http_frontend_stop(struct http_frontend *f)
 	loop_remove(f->loop, f->timer);
 	http_stop(f->http);
 	page_cache_free(f->site.pages);
+	captures_free(f->site.captures);
 	free(f);
 }

@@ -380,6 +380,15 @@ int view_place(struct db *db, const char *device_uuid, struct buf *out, struct f
 	return take_bytes(s, out, "place", device_uuid, err);
 }
 
+int view_suite(struct db *db, int64_t comparison, int64_t *suite, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT suite FROM comparison WHERE id = :comparison", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	return stmt_first_int(s, suite, err);
+}
+
 int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(

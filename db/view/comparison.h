@@ -107,7 +107,9 @@ int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const ch
 
 /** Where the worker of a device keeps modules, as protocol_put_place writes it. ERR_NOT_FOUND: it never said so. */
 int view_place(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err);
-/** The text of the suite that a comparison was measured with. ERR_NOT_FOUND. */
+/** The suite that a comparison was measured with; what it holds never changes. 1, 0 there is no such comparison, -1. */
+int view_suite(struct db *db, int64_t comparison, int64_t *suite, struct fw_err *err);
+/** Its text. ERR_NOT_FOUND. */
 int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err);
 
 struct view_environment {

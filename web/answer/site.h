@@ -11,6 +11,7 @@
 
 struct control; /* the daemon, as far as the outside may ask of it; nobody in web looks inside */
 struct page_cache;
+struct captures;
 
 enum { SITE_PEERS_MAX = 8 };
 enum { SITE_CALIBRATIONS = 2, SITE_CALIBRATIONS_MAX = 50 }; /* A/A comparisons asked for at once */
@@ -60,10 +61,11 @@ struct site {
 	struct db *db;
 	const struct site_actions *act;
 	struct control *control;
-	bool needs_token;         /* every request shows an access token, or the session of a browser that did */
-	struct page_cache *pages; /* drawn comparisons; NULL: each is drawn anew */
-	const char *public_url;   /* where people reach the pages; NULL or "": as the request came */
-	const char *const *names; /* further values of Host that are ours, NULL-ended; NULL: none */
+	bool needs_token;          /* every request shows an access token, or the session of a browser that did */
+	struct page_cache *pages;  /* drawn comparisons; NULL: each is drawn anew */
+	struct captures *captures; /* cells of suites; NULL: each suite is read anew */
+	const char *public_url;    /* where people reach the pages; NULL or "": as the request came */
+	const char *const *names;  /* further values of Host that are ours, NULL-ended; NULL: none */
 };
 
 #endif

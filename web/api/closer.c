@@ -34,7 +34,7 @@ static int write_lines(struct site *site, struct http_response *response, const 
 	jsonw_kv_string(&j, "cell", cell->key);
 	jsonw_key(&j, "lines");
 	jsonw_array(&j);
-	int result = closer_lines(site->db, site->public_url, c, cell, where, line, &j, err);
+	int result = closer_lines(site, c, cell, where, line, &j, err);
 	jsonw_array_end(&j);
 	answer_text(&j, "where", where);
 	jsonw_object_end(&j);

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/protocol/protocol.h"
-#include "core/suite/suite.h"
 #include "db/view/comparison.h"
+#include "web/answer/site.h"
+#include "web/comparison/capture.h"
 
-enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, SUITE_MAX = 1 << 20, PLACE_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
+enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, PLACE_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
 /* What the lines are made of. */
 struct closer {
@@ -48,32 +48,6 @@ static void give(const struct closer *k, const char *what, struct buf *line)
 
 /* ---- what is known ------------------------------------------------------------------------------------------------------ */
 
-/* The cell as a job had it. 1, 0 the suite has it no more, -1. */
-static int read_cell(struct db *db, struct closer *k, struct fw_err *err)
-{
-	struct buf text;
-	struct suite suite;
-	struct fw_err why = { 0 };
-	struct jsonw j;
-	int found = 0;
-	buf_init(&text, SUITE_MAX);
-	int result = view_suite_text(db, k->c->id, &text, &why);
-	if (result != 0 && why.code != ERR_NOT_FOUND)
-		return buf_fini(&text), err_set(err, why.code, "%s", why.text);
-	if (result == 0 && suite_parse(text.data, text.len, k->c->suite, &suite, &why) == 0) {
-		for (int i = 0; i < suite.n_cells && !found; i++) {
-			found = strcmp(suite.cell[i].key, k->cell->key) == 0;
-			if (!found)
-				continue;
-			jsonw_init(&j, &k->json);
-			protocol_put_cell(&j, &suite.cell[i]);
-		}
-		suite_fini(&suite);
-	}
-	buf_fini(&text);
-	return found;
-}
-
 /* 1, 0 its worker never said where it keeps what it built, -1. */
 static int read_place(struct db *db, struct closer *k, struct fw_err *err)
 {
@@ -83,7 +57,7 @@ static int read_place(struct db *db, struct closer *k, struct fw_err *err)
 	int result = *k->c->environment.device ? view_place(db, k->c->environment.device, &text, &why) : 1;
 	if (result < 0 && why.code != ERR_NOT_FOUND)
 		return buf_fini(&text), err_set(err, why.code, "%s", why.text);
-	k->place = result == 0 ? json_loadb(text.data, text.len, 0, NULL) : NULL;
+	k->place = result == 0 ? jsonr_tree(text.data, text.len) : NULL;
 	buf_fini(&text);
 	k->runner = comparison_text(k->place, "runner");
 	k->modules = comparison_text(k->place, "modules");
@@ -206,8 +180,8 @@ static void profile_both(const struct closer *k, struct buf *line)
 	buf_fini(&program);
 }
 
-int closer_lines(struct db *db, const char *public_url, const struct comparison *c, const struct comparison_cell *cell,
-	char where[CLOSER_WHERE_SIZE], closer_line_fn *each, void *arg, struct fw_err *err)
+int closer_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell, char where[CLOSER_WHERE_SIZE],
+	closer_line_fn *each, void *arg, struct fw_err *err)
 {
 	struct closer k = { .c = c, .cell = cell, .each = each, .arg = arg };
 	struct buf line;
@@ -216,13 +190,13 @@ int closer_lines(struct db *db, const char *public_url, const struct comparison 
 		return 0;
 	buf_init(&k.json, LINE_MAX_BYTES);
 	buf_init(&line, LINE_MAX_BYTES);
-	int has_place = read_place(db, &k, err);
+	int has_place = read_place(site->db, &k, err);
 	if (has_place == 1) /* for nothing else is the suite read */
-		has_place = read_cell(db, &k, err);
+		has_place = captures_cell(site->captures, site->db, c, cell->key, &k.json, err);
 	if (has_place == 1)
 		say_where(&k, where);
 	if (has_place >= 0)
-		measure_again(&k, public_url, &line);
+		measure_again(&k, site->public_url, &line);
 	if (has_place == 1) {
 		run_both(&k, "run its calls alone", "", "", "--calls 30 --warmup 20", &line);
 		if (strcmp(c->environment.kind, "cuda") == 0) {

@@ -15,12 +15,11 @@ typedef void closer_line_fn(void *arg, const char *what, const char *line);
 /** Where the lines about kernels run: "on gpu1, as alice"; "" where there are none. Shape: where[CLOSER_WHERE_SIZE]. */
 enum { CLOSER_WHERE_SIZE = 160 };
 
-/**
- * Give each line. `public_url`: where people reach the daemon, "" or NULL: where the command line looks by itself. `where` is
- * complete before the first line.
- */
-int closer_lines(struct db *db, const char *public_url, const struct comparison *c, const struct comparison_cell *cell,
-	char where[CLOSER_WHERE_SIZE], closer_line_fn *each, void *arg, struct fw_err *err);
+struct site;
+
+/** Give each line. `where` is complete before the first. Without a public address they are for where the command line looks by itself. */
+int closer_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell, char where[CLOSER_WHERE_SIZE],
+	closer_line_fn *each, void *arg, struct fw_err *err);
 
 /** Append the line that measures how launches of the comparison's device scatter, or, for `cell`, that forgets it. */
 void closer_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line);

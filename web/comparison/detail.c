@@ -435,7 +435,7 @@ static int commands(
 {
 	char where[CLOSER_WHERE_SIZE];
 	struct commands l = { .out = out, .where = where };
-	int result = closer_lines(site->db, site->public_url, c, cell, where, command, &l, err);
+	int result = closer_lines(site, c, cell, where, command, &l, err);
 	if (l.begun)
 		emit_raw(out, "</div>");
 	return result;
