@@ -88,8 +88,21 @@ int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, st
 	return store_page_one(each_profile(s, each, arg, err), "profile", id, err);
 }
 
+static int is_asked(struct db *db, int64_t alert, int64_t comparison, struct fw_err *err)
+{
+	struct stmt *s = alert ? db_stmt(db, "SELECT 1 FROM profile WHERE alert = :of LIMIT 1", err)
+			       : db_stmt(db, "SELECT 1 FROM profile WHERE comparison = :of LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":of", alert ? alert : comparison);
+	return stmt_any(s, err);
+}
+
 int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profile_fn *each, void *arg, struct fw_err *err)
 {
+	int found = is_asked(db, alert, comparison, err); /* of most there is none, and to sort none costs ten times as much */
+	if (found < 1)
+		return found;
 	struct stmt *s =
 		alert ? db_stmt(db, PROFILE_SELECT "WHERE p.alert = :of ORDER BY " SENTENCE " IS NULL, p.id DESC LIMIT 1", err)
 		      : db_stmt(db, PROFILE_SELECT "WHERE p.comparison = :of ORDER BY " SENTENCE " IS NULL, p.id DESC LIMIT 1",

@@ -78,8 +78,13 @@ int explained_cell(
 	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {
 	const struct why_of of = { .comparison = c->id, .key = cell->key };
-	struct explained *x = calloc(1, sizeof *x);
+	char stamp[WHY_STAMP_SIZE];
 
+	if (why_stamp(db, c->id, stamp, err) != 0)
+		return -1;
+	if (!*stamp) /* of most nobody asked, and what holds one is large */
+		return 0;
+	struct explained *x = calloc(1, sizeof *x);
 	if (!x)
 		return err_set(err, ERR_FULL, "out of memory for a profile");
 	int found = why_read(db, &of, &x->why, err), result = found < 0 ? -1 : 0;
