@@ -15,6 +15,7 @@
 	"SELECT comparison, finished_at, target_sha, device, target_median_ms, verdict, point FROM cell INDEXED BY "             \
 	"cell_history WHERE key = :key AND repo = :repo AND target_median_ms IS NOT NULL "
 #define SOME   "AND (:device = 0 OR device = :device) AND finished_at >= :since AND finished_at < :until "
+#define UP_TO  "AND comparison <= :last "
 #define NEWEST "ORDER BY comparison DESC LIMIT :limit"
 
 /* Classes of the device's model: what it is now, was before a new driver, and what others of its kind are. */
@@ -103,12 +104,13 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 	if (found < 1)
 		return found;
 	bool has_branch = store_page_given(of->branch), wants_all = device == 0 && of->since == 0 && of->until == 0;
-	struct stmt *s = has_branch && wants_all ? db_stmt(db, POINTS "AND branch = :branch " NEWEST, err)
-			 : has_branch            ? db_stmt(db, POINTS SOME "AND branch = :branch " NEWEST, err)
-						 : db_stmt(db,
-							   POINTS SOME "AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN "
-										  "('peer', 'pinned', 'environment') AND repo = :repo) " NEWEST,
-							   err);
+	struct stmt *s = has_branch && wants_all ? db_stmt(db, POINTS "AND branch = :branch " UP_TO NEWEST, err)
+			 : has_branch
+				 ? db_stmt(db, POINTS SOME "AND branch = :branch " UP_TO NEWEST, err)
+				 : db_stmt(db,
+					   POINTS SOME UP_TO "AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN "
+							     "('peer', 'pinned', 'environment') AND repo = :repo) " NEWEST,
+					   err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":key", of->cell);
@@ -120,6 +122,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 		stmt_int(s, ":since", of->since);
 		stmt_int(s, ":until", of->until ? of->until : INT64_MAX);
 	}
+	stmt_int(s, ":last", of->last ? of->last : INT64_MAX);
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
 	struct device_name name = { 0 };
 	enum verdict verdict = VERDICT_UNCHANGED;
@@ -158,6 +161,17 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				  .anchor_ci_high_pct = point_get(point, POINT_anchor_ci_high_pct) });
 	}
 	return result;
+}
+
+int view_history_last(struct db *db, int64_t at, int64_t *last, struct fw_err *err)
+{
+	*last = 0;
+	struct stmt *s =
+		db_stmt(db, "SELECT id FROM comparison WHERE finished_at <= :at ORDER BY finished_at DESC, id DESC LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":at", at);
+	return stmt_first_int(s, last, err);
 }
 
 /* ---- what explains them ---------------------------------------------------------------------------------------------- */

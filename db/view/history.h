@@ -8,6 +8,7 @@
 struct view_scope {
 	const char *repo, *branch, *cell, *device;
 	int64_t since, until; /* of points: from `since` on and before `until`, 0 open */
+	int64_t last;         /* the newest comparison that counts, 0 any; those after it cost nothing */
 };
 
 /** Err: ERR_NOT_FOUND a cell that was never measured there, on that branch or on that device: its empty history would say nothing of a mistyped name. */
@@ -25,6 +26,8 @@ struct view_point {
 typedef void view_point_fn(void *arg, const struct view_point *row);
 /** Timed points, newest first; limit up to VIEW_HISTORY_MAX. */
 int view_history(struct db *db, const struct view_scope *of, int limit, view_point_fn *each, void *arg, struct fw_err *err);
+/** The comparison that finished last up to a time, ms UTC. 1, 0 there is none, -1. */
+int view_history_last(struct db *db, int64_t at, int64_t *last, struct fw_err *err);
 
 struct view_epoch {
 	int64_t id, started_at;

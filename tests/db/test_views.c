@@ -566,6 +566,34 @@ static void long_history_comes_from_one_index(void **state)
 	assert_true(covered); /* what makes it fast, whatever this machine's speed */
 }
 
+/* A page of years ago shows what led up to it, and whatever came since is not walked through. */
+static void a_past_costs_the_same_however_much_came_after(void **state)
+{
+	struct fixture *f = *state;
+	struct view_scope of = { .repo = "kernels", .branch = "main", .cell = keys[0] };
+	int64_t steps[2], last = 0;
+	for (int round = 0; round < 2; round++) {
+		ok(db_begin(f->db, &err));
+		for (unsigned i = 1; i <= (round ? 500 : 40); i++) {
+			int64_t id = fixture_comparison(f, "main", i - 1, i, VERDICT_UNCHANGED, 1000 * (round + 1) + (int)i);
+			fixture_cell(f, id, 0, keys[0], 0.001, VERDICT_UNCHANGED);
+			last = round == 0 ? id : last;
+		}
+		ok(db_commit(f->db, &err));
+		int64_t found, before = db_steps(f->db);
+		struct history p = { .n = 0 };
+		assert_int_equal(view_history_last(f->db, 1040, &found, &err), 1);
+		assert_int_equal(found, last);
+		of.last = found;
+		ok(view_history(f->db, &of, 24, see_point, &p, &err));
+		assert_int_equal(p.n, 24);
+		assert_int_equal(p.newest, last);
+		steps[round] = db_steps(f->db) - before;
+	}
+	assert_int_equal(steps[0], steps[1]);
+	assert_int_equal(view_history_last(f->db, 1000, &last, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -579,6 +607,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(history_is_newest_first_and_timed_only, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(no_query_reads_a_large_table_whole, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(long_history_comes_from_one_index, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_past_costs_the_same_however_much_came_after, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

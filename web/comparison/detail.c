@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "core/verdict/flag.h"
 #include "core/stats/stats.h"
 #include "web/comparison/closer.h"
@@ -517,11 +516,9 @@ static int draw_past(
 	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {
 	struct past past;
-	struct fw_err unread = { 0 };
-	int64_t at;
-	if (comparison_is_beside(c) || clock_parse(c->finished_at, &at, &unread) != 0)
+	if (comparison_is_beside(c))
 		return 0;
-	return past_begin(db, c->repo, c->branch, at, &past, err) != 0 ? -1 : past_draw(out, db, &past, cell->key, err);
+	return past_begin(db, c->repo, c->branch, c->id, &past, err) != 0 ? -1 : past_draw(out, db, &past, cell->key, err);
 }
 
 int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err)

@@ -16,10 +16,10 @@ struct points {
 	bool flops;
 };
 
-int past_begin(struct db *db, const char *repo, const char *branch, int64_t until, struct past *out, struct fw_err *err)
+int past_begin(struct db *db, const char *repo, const char *branch, int64_t last, struct past *out, struct fw_err *err)
 {
 	int64_t id;
-	*out = (struct past){ .repo = repo, .branch = branch, .until = until + 1 };
+	*out = (struct past){ .repo = repo, .branch = branch, .last = last };
 	int found = store_repo_find(db, repo, &id, err);
 	return found < 1 ? found : store_repo_upstream_branch(db, id, out->upstream, err);
 }
@@ -35,13 +35,14 @@ static void take(void *arg, const struct view_point *row)
 int past_draw(struct buf *out, struct db *db, const struct past *past, const char *cell, struct fw_err *err)
 {
 	struct points p = { .n = 0 };
-	struct view_scope of = { .repo = past->repo, .branch = past->branch, .cell = cell, .until = past->until };
+	struct view_scope of = { .repo = past->repo, .branch = past->branch, .cell = cell, .last = past->last };
 	bool is_upstream = strcmp(past->branch, past->upstream) == 0;
-	if (*past->branch && !is_upstream && view_history(db, &of, PAST_OWN, take, &p, err) != 0)
+	bool has_points = past->last > 0; /* a scope up to 0 would be one without an end */
+	if (has_points && *past->branch && !is_upstream && view_history(db, &of, PAST_OWN, take, &p, err) != 0)
 		return -1;
 	int n_own = p.n;
 	of.branch = past->upstream;
-	if (*past->upstream && view_history(db, &of, PAST_UPSTREAM, take, &p, err) != 0)
+	if (has_points && *past->upstream && view_history(db, &of, PAST_UPSTREAM, take, &p, err) != 0)
 		return -1;
 	if (p.n < 2) {
 		emit_raw(out, "<span class=dim>\u2013</span>");

@@ -15,12 +15,12 @@ enum { PAST_UPSTREAM = 24, PAST_OWN = 6 }; /* points of each, at most */
 /** What all lines of a page share. */
 struct past {
 	const char *repo, *branch; /* branch: of the push, its key; "" none */
-	int64_t until;             /* ms UTC; points up to then */
+	int64_t last;              /* comparison up to which points count; 0: there is none */
 	char upstream[BRANCH_KEY_MAX];
 };
 
 /** Own: `repo` and `branch` stay the caller's. A repository that is not known has no upstream, and its cells no past. Err: the database. */
-int past_begin(struct db *db, const char *repo, const char *branch, int64_t until, struct past *out, struct fw_err *err);
+int past_begin(struct db *db, const char *repo, const char *branch, int64_t last, struct past *out, struct fw_err *err);
 /** Draw; a dash where fewer than two points are known. Err: the database. */
 int past_draw(struct buf *out, struct db *db, const struct past *past, const char *cell, struct fw_err *err);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/view/history.h"
 #include "web/comparison/told.h"
 #include "web/html/axis.h"
 #include "web/html/emit.h"
@@ -40,6 +41,14 @@ static const char *worst_of(const json_t *cells)
 	size_t i;
 	json_array_foreach(cells, i, cell) if (number(cell, "change_pct") < number(worst, "change_pct")) worst = cell;
 	return text(worst, "cell");
+}
+
+/* Points up to when it was opened. */
+static int begin_past(struct db *db, const struct view_alert *row, struct past *past, struct fw_err *err)
+{
+	int64_t last;
+	return view_history_last(db, row->opened_at, &last, err) < 0 ? -1
+								     : past_begin(db, row->repo, row->branch, last, past, err);
 }
 
 /* ---- the table -------------------------------------------------------------------------------------------------------- */
@@ -110,7 +119,7 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	struct axis axis = axis_none();
 	struct past past;
 	double threshold_pct = NAN;
-	int result = past_begin(db, row->repo, row->branch, row->opened_at, &past, err);
+	int result = begin_past(db, row, &past, err);
 	for (int i = 0; i < n && result == 0; i++) {
 		line[i].comparison = json_integer_value(json_object_get(line[i].cell, "comparison"));
 		line[i].change_pct = number(line[i].cell, "change_pct");
@@ -184,7 +193,7 @@ int alert_cells_chart(struct db *db, struct buf *out, const struct view_alert *r
 	struct past past;
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
 	const char *cell = worst_of(cells);
-	int result = *row->repo && *cell ? past_begin(db, row->repo, row->branch, row->opened_at, &past, err) : 0;
+	int result = *row->repo && *cell ? begin_past(db, row, &past, err) : 0;
 	if (result == 0 && *row->repo && *cell && *past.upstream)
 		result = draw_chart(db, out, row, cell, &past, err);
 	json_decref(cells);
@@ -196,7 +205,7 @@ int alert_cells_past(struct db *db, struct buf *out, const struct view_alert *ro
 	struct past past;
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
 	const char *cell = worst_of(cells);
-	int result = *row->repo && *cell ? past_begin(db, row->repo, row->branch, row->opened_at, &past, err) : 0;
+	int result = *row->repo && *cell ? begin_past(db, row, &past, err) : 0;
 	if (result == 0 && *row->repo && *cell) {
 		emit_raw(out, "<p>");
 		result = past_draw(out, db, &past, cell, err);
