@@ -93,8 +93,8 @@ static struct read_suite *place(struct captures *captures, int64_t id)
 	return oldest;
 }
 
-int captures_cell(
-	struct captures *captures, struct db *db, const struct comparison *c, const char *key, struct buf *out, struct fw_err *err)
+int captures_cell(struct captures *captures, struct db *db, const struct comparison *c, const char *key, struct buf *out,
+	struct fw_err *err)
 {
 	struct read_suite anew = { .id = 0 }, *s = &anew;
 	int64_t id;

@@ -14,7 +14,7 @@ struct captures *captures_new(void);
 void captures_free(struct captures *captures);
 
 /** Append the cell of a comparison. `captures` may be NULL. 1, 0 its suite has no such cell, -1. */
-int captures_cell(
-	struct captures *captures, struct db *db, const struct comparison *c, const char *key, struct buf *out, struct fw_err *err);
+int captures_cell(struct captures *captures, struct db *db, const struct comparison *c, const char *key, struct buf *out,
+	struct fw_err *err);
 
 #endif

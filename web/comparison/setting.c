@@ -106,9 +106,11 @@ static void devices(struct buf *out, const struct comparison *c, bool confirming
 		int first = 0, n = 0;
 		while (strcmp(device_of(&c->cell[first], confirming), device) != 0)
 			first++;
+		if (first < i || !*device)
+			continue;
 		for (int k = i; k < c->n_cells; k++)
 			n += strcmp(device_of(&c->cell[k], confirming), device) == 0;
-		if (first < i || !*device || (!confirming && n == c->n_cells))
+		if (!confirming && n == c->n_cells)
 			continue;
 		if (is_begun)
 			emit_raw(out, ", ");

@@ -42,33 +42,48 @@ static bool holds_words(const struct comparison_cell *cell, const char *words)
 
 static bool is_shown(const struct comparison_cell *cell, const struct comparison_view *view)
 {
-	if (strcmp(view->show, "changed") == 0 ? comparison_is_quiet(cell->verdict)
-					       : *view->show && strcmp(view->show, verdict_name(cell->verdict)) != 0)
+	if (*view->show && (strcmp(view->show, "changed") == 0 ? comparison_is_quiet(cell->verdict)
+							       : strcmp(view->show, verdict_name(cell->verdict)) != 0))
 		return false;
 	return !*view->find || holds_words(cell, view->find);
 }
 
-static double sort_value(const struct comparison_cell *cell, const char *by)
+struct order {
+	enum { BY_PLACE, BY_VERDICT, BY_CHANGE, BY_BASE, BY_TARGET } by;
+	bool falling;
+};
+
+static struct order order_of(const char *sort)
 {
-	return strcmp(by, "change") == 0   ? cell->change_pct
-	       : strcmp(by, "base") == 0   ? cell->base_ms
-	       : strcmp(by, "target") == 0 ? cell->target_ms
-					   : cell->n;
+	static const char *const names[] = {
+		[BY_VERDICT] = "verdict", [BY_CHANGE] = "change", [BY_BASE] = "base", [BY_TARGET] = "target"
+	};
+	struct order order = { .by = BY_PLACE, .falling = *sort == '-' };
+	for (unsigned by = BY_VERDICT; by <= BY_TARGET; by++)
+		if (strcmp(sort + order.falling, names[by]) == 0)
+			order.by = by;
+	return order;
+}
+
+static double sort_value(const struct comparison_cell *cell, const struct order *order)
+{
+	return order->by == BY_CHANGE   ? cell->change_pct
+	       : order->by == BY_BASE   ? cell->base_ms
+	       : order->by == BY_TARGET ? cell->target_ms
+					: cell->n;
 }
 
 /* Unknown values stand last either way. */
-static bool is_before(const struct comparison_cell *a, const struct comparison_cell *b, const char *sort)
+static bool is_before(const struct comparison_cell *a, const struct comparison_cell *b, const struct order *order)
 {
-	bool falling = *sort == '-';
-	const char *by = sort + falling;
-	if (strcmp(by, "verdict") == 0) {
-		int order = strcmp(verdict_name(a->verdict), verdict_name(b->verdict));
-		return order ? (order < 0) != falling : a->n < b->n;
+	if (order->by == BY_VERDICT) {
+		int alphabet = strcmp(verdict_name(a->verdict), verdict_name(b->verdict));
+		return alphabet ? (alphabet < 0) != order->falling : a->n < b->n;
 	}
-	double x = sort_value(a, by), y = sort_value(b, by);
+	double x = sort_value(a, order), y = sort_value(b, order);
 	if (isnan(x) || isnan(y))
 		return isnan(y) && !isnan(x);
-	return x == y ? a->n < b->n : (x < y) != falling;
+	return x == y ? a->n < b->n : (x < y) != order->falling;
 }
 
 struct rows {
@@ -76,43 +91,57 @@ struct rows {
 	int n;
 };
 
-static bool is_of_table(const struct comparison_cell *a, const struct comparison_cell *b)
-{
-	return strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
-}
+struct tables {
+	struct buf *out;
+	const struct comparison *c;
+	const struct comparison_view *view;
+	struct row_shape shape;
+	struct order order;
+	int first[COMPARISON_CELLS_MAX]; /* of the cells that share a cell's table */
+	size_t head_at, head_len;        /* in `out`: what stands above the rows, the same for all tables */
+	struct rows rows;
+	comparison_open_fn *draw_open;
+	void *arg;
+	int shown;
+};
 
 /* As asked for; else what is worst stands first where something happened, and the suite has its order where nothing did. */
-static bool stands_before(const struct comparison_cell *a, const struct comparison_cell *b, const char *sort)
+static bool stands_before(const struct tables *t, const struct comparison_cell *a, const struct comparison_cell *b)
 {
-	if (*sort || comparison_is_quiet(a->verdict))
-		return is_before(a, b, sort);
+	if (*t->view->sort || comparison_is_quiet(a->verdict))
+		return is_before(a, b, &t->order);
 	return a->verdict != b->verdict ? a->verdict < b->verdict
-					: is_before(a, b, a->verdict == VERDICT_IMPROVEMENT ? "-change" : "change");
+					: is_before(a, b, &(struct order){ BY_CHANGE, a->verdict == VERDICT_IMPROVEMENT });
 }
 
-/* Rows of one table, by insertion: there are few, and the order of equals stays. `like` NULL: those that something happened to. */
-static void gather(
-	const struct comparison *c, const struct comparison_cell *like, const struct comparison_view *view, struct rows *out)
+/* Rows of one table, by insertion: there are few, and the order of equals stays. `first` -1: those that something happened to. */
+static void gather(struct tables *t, int first)
 {
+	struct rows *out = &t->rows;
 	out->n = 0;
-	for (int i = 0; i < c->n_cells; i++) {
-		struct comparison_cell *cell = &c->cell[i];
-		if (comparison_is_quiet(cell->verdict) != (like != NULL) || (like && !is_of_table(cell, like)) ||
-			!is_shown(cell, view))
+	for (int i = 0; i < t->c->n_cells; i++) {
+		struct comparison_cell *cell = &t->c->cell[i];
+		if (comparison_is_quiet(cell->verdict) != (first >= 0) || (first >= 0 && t->first[i] != first) ||
+			!is_shown(cell, t->view))
 			continue;
 		int at = out->n++;
-		for (; at > 0 && stands_before(cell, out->row[at - 1], view->sort); at--)
+		for (; at > 0 && stands_before(t, cell, out->row[at - 1]); at--)
 			out->row[at] = out->row[at - 1];
 		out->row[at] = cell;
 	}
 }
 
-static bool is_first_of_table(const struct comparison *c, int i)
+/* Cells of a group and direction share a table. */
+static void find_tables(struct tables *t)
 {
-	for (int k = 0; k < i; k++)
-		if (is_of_table(&c->cell[k], &c->cell[i]))
-			return false;
-	return true;
+	for (int i = 0; i < t->c->n_cells; i++) {
+		const struct comparison_cell *cell = &t->c->cell[i];
+		int k = 0;
+		while (k < i && (t->first[k] != k || strcmp(t->c->cell[k].direction, cell->direction) != 0 ||
+					strcmp(t->c->cell[k].group, cell->group) != 0))
+			k++;
+		t->first[i] = k;
+	}
 }
 
 static int worst_regression(const struct comparison *c)
@@ -140,21 +169,23 @@ static bool is_open(const struct comparison *c, const struct comparison_cell *ce
 
 /* ---- the tables ------------------------------------------------------------------------------------------------------- */
 
-struct tables {
-	struct buf *out;
-	const struct comparison *c;
-	const struct comparison_view *view;
-	struct row_shape shape;
-	struct rows rows;
-	comparison_open_fn *draw_open;
-	void *arg;
-	int shown;
-};
+static void head(struct tables *t)
+{
+	struct buf *out = t->out;
+	size_t at = out->len;
+	if (t->head_len && buf_room(out, t->head_len)) {
+		buf_append(out, out->data + t->head_at, t->head_len);
+		return;
+	}
+	row_head(out, t->c, &t->shape, t->view->sort);
+	t->head_at = at;
+	t->head_len = out->len - at;
+}
 
 static int table(struct tables *t, bool directed, struct fw_err *err)
 {
 	int result = 0;
-	row_head(t->out, t->c, &t->shape, t->view->sort);
+	head(t);
 	for (int i = 0; result == 0 && i < t->rows.n; i++) {
 		struct comparison_cell *cell = t->rows.row[i];
 		bool open = is_open(t->c, cell, t->view->open);
@@ -172,7 +203,7 @@ static int table(struct tables *t, bool directed, struct fw_err *err)
 
 static int moved(struct tables *t, struct fw_err *err)
 {
-	gather(t->c, NULL, t->view, &t->rows);
+	gather(t, -1);
 	if (t->rows.n == 0)
 		return 0;
 	emit_rawf(t->out, "<section><h2>%s <small>%d of %d cells</small></h2>",
@@ -209,7 +240,7 @@ static void summary(struct tables *t, const struct comparison_cell *like)
 	}
 	for (int i = 0; i < t->c->n_cells; i++) {
 		const struct comparison_cell *cell = &t->c->cell[i];
-		if (!is_of_table(cell, like))
+		if (t->first[i] != like->n)
 			continue;
 		n_elsewhere += !comparison_is_quiet(cell->verdict);
 		if (isfinite(cell->change_pct))
@@ -239,9 +270,9 @@ static int quiet(struct tables *t, struct fw_err *err)
 	for (int i = 0; i < t->c->n_cells; i++)
 		all += comparison_is_quiet(t->c->cell[i].verdict) && is_shown(&t->c->cell[i], t->view);
 	for (int i = 0; result == 0 && i < t->c->n_cells; i++) {
-		if (!is_first_of_table(t->c, i))
+		if (t->first[i] != i)
 			continue;
-		gather(t->c, &t->c->cell[i], t->view, &t->rows);
+		gather(t, i);
 		if (t->rows.n == 0)
 			continue;
 		if (n++ == 0)
@@ -262,7 +293,10 @@ int comparison_tables(struct buf *out, const struct comparison *c, const struct 
 	struct tables *t = malloc(sizeof *t);
 	if (!t)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	*t = (struct tables){ .out = out, .c = c, .view = view, .shape = row_shape(c), .draw_open = draw_open, .arg = arg };
+	*t = (struct tables){ .out = out, .c = c, .view = view, .draw_open = draw_open, .arg = arg };
+	t->shape = row_shape(c);
+	t->order = order_of(view->sort);
+	find_tables(t);
 	int result = moved(t, err);
 	if (result == 0)
 		result = quiet(t, err);
