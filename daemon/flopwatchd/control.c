@@ -64,7 +64,8 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 	branch[0] = 0;
 	int got = oid_is_prefix(text, ABBREVIATION_MIN) ? store_commit_abbreviated(c->db, repo, text, sha, err) : 0;
 	if (got == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no branch or known commit %.100s", text);
+		return err_set(err, ERR_NOT_FOUND,
+			"there is no branch or known commit %.100s (see doc/troubleshooting.md#no-commit)", text);
 	return got == 1 ? 0 : -1;
 }
 

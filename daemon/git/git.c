@@ -108,7 +108,8 @@ int git_repo_open(const char *path, bool search, struct git_repo **out, struct f
 	int rc = git_repository_open_ext(&lib, path, search ? 0 : GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
 
 	if (rc == GIT_ENOTFOUND) /* a folder that is being moved, or a disk that is not mounted yet, may come back */
-		return err_set(err, ERR_BUSY, "%s: no git repository there; check the path", path);
+		return err_set(err, ERR_BUSY,
+			"%s: no git repository there; check the path (see doc/troubleshooting.md#no-repository)", path);
 	if (rc < 0)
 		return git_lib_fail(err, rc, "open repository %s", path);
 	return wrap(lib, path, out, err);
@@ -182,8 +183,9 @@ static int look_up_tree(struct git_repo *r, const char *sha, git_tree **out, str
 	limits_object(sha);
 	rc = git_tree_lookup(out, r->lib, &oid);
 	if (rc == GIT_ENOTFOUND)
-		return err_set(err, ERR_DAMAGED, "tree %s of a commit is missing in %s, which is damaged or a partial clone", sha,
-			r->path);
+		return err_set(err, ERR_DAMAGED,
+			"tree %s of a commit is missing in %s, which is damaged or a partial clone (see doc/troubleshooting.md#partial-clone)",
+			sha, r->path);
 	return rc < 0 ? git_lib_fail(err, rc, "read tree %s", sha) : 0;
 }
 
@@ -580,8 +582,9 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 	limits_object(oid);
 	rc = git_blob_lookup(&blob, r->lib, &id);
 	if (rc == GIT_ENOTFOUND)
-		return err_set(err, ERR_DAMAGED, "file %s of a commit is missing in %s, which is damaged or a partial clone", oid,
-			r->path);
+		return err_set(err, ERR_DAMAGED,
+			"file %s of a commit is missing in %s, which is damaged or a partial clone (see doc/troubleshooting.md#partial-clone)",
+			oid, r->path);
 	if (rc < 0)
 		return git_lib_fail(err, rc, "read file %s", oid);
 	len = git_blob_rawsize(blob);

@@ -42,13 +42,16 @@ static int on_credential(git_credential **out, const char *url, const char *user
 		user = "git";
 	/* libgit2 asks again after each refusal, for ever: once for the name, once for the key. */
 	if (++t->asked > 2)
-		return err_set(t->err, ERR_INVALID, "the server refused the key %s", t->ssh_key), GIT_EUSER;
+		return err_set(t->err, ERR_INVALID, "the server refused the key %s (see doc/troubleshooting.md#ssh-key)",
+			       t->ssh_key),
+		       GIT_EUSER;
 	if (allowed & GIT_CREDENTIAL_USERNAME)
 		return git_credential_username_new(out, user);
 	if ((allowed & GIT_CREDENTIAL_SSH_KEY) && *t->ssh_key)
 		return git_credential_ssh_key_new(out, user, NULL, t->ssh_key, "");
 	if (allowed & GIT_CREDENTIAL_SSH_KEY)
-		err_set(t->err, ERR_INVALID, "the server wants a key; set ssh_key of this repository to an ed25519 deploy key");
+		err_set(t->err, ERR_INVALID,
+			"the server wants a key; set ssh_key of this repository to an ed25519 deploy key (see doc/troubleshooting.md#ssh-key)");
 	else
 		err_set(t->err, ERR_INVALID, "the server wants a password, which is not supported; use ssh:// with a deploy key");
 	return GIT_EUSER;

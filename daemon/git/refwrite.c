@@ -55,7 +55,8 @@ static bool is_same(int fd, const char *path)
 
 static int busy(const struct refwrite *w, struct fw_err *err)
 {
-	return err_set(err, ERR_BUSY, "%s is being written by another flopwatch", w->ref);
+	return err_set(
+		err, ERR_BUSY, "%s is being written by another flopwatch (see doc/troubleshooting.md#two-writers)", w->ref);
 }
 
 /* What a run that was killed left: its file, perhaps as the lock too, perhaps as the ref already. */

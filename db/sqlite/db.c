@@ -62,9 +62,9 @@ const char *db_advice(enum err_code code)
 	case ERR_FULL:
 		return "; the disk or a quota is full, free some space";
 	case ERR_BUSY:
-		return "; another process holds the database";
+		return "; another process holds the database (see doc/troubleshooting.md#database-held)";
 	case ERR_DAMAGED:
-		return "; the file is damaged or no database, restore a backup";
+		return "; the file is damaged or no database, restore a backup (see doc/troubleshooting.md#database-damaged)";
 	default:
 		return "";
 	}
@@ -430,8 +430,9 @@ static int check_file(struct db *db, struct fw_err *err)
 	struct stmt *s = db_stmt(db, "PRAGMA integrity_check(1)", err);
 	int result = s ? stmt_step(s, err) : -1;
 	if (result == 1 && strcmp(row_text(s, 0), "ok") != 0)
-		result = err_set(
-			err, ERR_DAMAGED, "database: integrity_check found damage (%.200s); restore a backup", row_text(s, 0));
+		result = err_set(err, ERR_DAMAGED,
+			"database: integrity_check found damage (%.200s); restore a backup (see doc/troubleshooting.md#database-damaged)",
+			row_text(s, 0));
 	if (s)
 		stmt_reset(s);
 	return result < 0 ? -1 : 0;

@@ -45,7 +45,7 @@ int migrate_list(struct db *db, const struct migration *list, int n, struct fw_e
 	if (version > n)
 		return err_set(err, ERR_UNSUPPORTED,
 			"database is version %d, this flopwatchd knows %d: install the newer flopwatch or restore an older "
-			"backup",
+			"backup (see doc/troubleshooting.md#database-newer)",
 			version, n);
 	for (int i = version; i < n; i++)
 		if (apply(db, &list[i], err))

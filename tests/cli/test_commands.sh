@@ -31,7 +31,7 @@ fails "also where another begins alike" 2 "$bin/flopwatch" import "$tmp/none" --
 is "which is not taken for it" "$out" "flopwatch: import takes no --base-provider; see flopwatch help import"
 fails "--server is an address" 2 "$bin/flopwatch" --server ftp://x status
 fails "a daemon that is not there" 5 "$bin/flopwatch" --server http://127.0.0.1:1 status
-like "is named" "$out" '^flopwatch: cannot reach flopwatchd at http://127.0.0.1:1: .*is it running\?$'
+like "is named" "$out" '^flopwatch: cannot reach flopwatchd at http://127.0.0.1:1: .*is it running\? \(see doc/troubleshooting.md#unreachable\)$'
 fails "also for a backup" 5 "$bin/flopwatch" --server http://127.0.0.1:1 backup "$tmp/none.db"
 ok "which leaves no file" test ! -e "$tmp/none.db" -a ! -e "$tmp/none.db.part"
 like "FLOPWATCH_SERVER counts too" "$(FLOPWATCH_SERVER=http://127.0.0.1:2 "$bin/flopwatch" status 2>&1)" '127.0.0.1:2'

@@ -66,4 +66,4 @@ sqlite3 "$tmp/state/flopwatch.db" "UPDATE device SET state = 'quarantined', stat
 sed -i 's/^workers:.*/workers: [{name: gone, command: ["false"]}]/' "$tmp/c.yml"
 start_daemon || exit 1
 ok "a worker that is down is named, with why" await says '^WARNING worker gone is down: the worker ended before'
-like "so is a device in quarantine" "$(cat "$tmp/said")" '^WARNING device sim-0 is quarantined \(XID 79\): flopwatch resume sim-0 tries it$'
+like "so is a device in quarantine" "$(cat "$tmp/said")" '^WARNING device sim-0 is quarantined \(XID 79\): flopwatch resume sim-0 tries it \(see doc/troubleshooting.md#quarantined\)$'

@@ -66,8 +66,10 @@ static void test_commits_by_hash_branch_and_abbreviation(void **state)
 	assert_string_equal(fixture_text("SELECT target_sha FROM job WHERE id = 5"), "abcdef0100000000000000000000000000000000");
 	refused((struct job_request){ .target = "abcdef0" }, ERR_CONFLICT,
 		"abcdef0 is the beginning of several commits; write more digits");
-	refused((struct job_request){ .target = "abcde" }, ERR_NOT_FOUND, "there is no branch or known commit abcde");
-	refused((struct job_request){ .target = "nope" }, ERR_NOT_FOUND, "there is no branch or known commit nope");
+	refused((struct job_request){ .target = "abcde" }, ERR_NOT_FOUND,
+		"there is no branch or known commit abcde (see doc/troubleshooting.md#no-commit)");
+	refused((struct job_request){ .target = "nope" }, ERR_NOT_FOUND,
+		"there is no branch or known commit nope (see doc/troubleshooting.md#no-commit)");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.queued'"), 5);
 }
 

@@ -102,13 +102,14 @@ static void test_a_subject_needs_its_inputs(void **state)
 	err_clear(&err);
 	c->problem[0] = c->oid[0].oid[0] = 0;
 	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
-	assert_string_equal(err.text, "commit aaaaaaaaaaaa has no kernels, which its inputs name");
+	assert_string_equal(
+		err.text, "commit aaaaaaaaaaaa has no kernels, which its inputs name (see doc/troubleshooting.md#missing-input)");
 	err_clear(&err);
 	c->blob[0].present = false;
 	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_string_equal(err.text,
 		"commit aaaaaaaaaaaa has neither .flopwatch.yaml, which says what is built and measured, nor "
-		"kernels, which would be built without one");
+		"kernels, which would be built without one (see doc/troubleshooting.md#no-manifest)");
 	err_clear(&err);
 	c->n_oids = 0;
 	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);

@@ -72,7 +72,7 @@ commit kernels "no kernels"
 push kernels empty
 empty=$(head_of kernels)
 is "a commit without its inputs fails" "$(result_of "$empty")" "failed -"
-is "with the reason" "$(why_of "$empty")" "commit ${empty:0:12} has no kernels, which its inputs name"
+is "with the reason" "$(why_of "$empty")" "commit ${empty:0:12} has no kernels, which its inputs name (see doc/troubleshooting.md#missing-input)"
 
 branch kernels broken main
 echo 'int x = ;' >"$tmp/kernels/kernels/good.c"

@@ -137,7 +137,7 @@ static void test_a_worker_that_dies_three_times(void **state)
 	fixture_until(STATE_IS("failed"));
 	assert_string_equal(fixture_text("SELECT state_why FROM job"),
 		"interrupted: the worker ended in the middle of the job (killed by "
-		"SIGKILL); it said: no memory (attempt 3 of 3)");
+		"SIGKILL); it said: no memory (attempt 3 of 3; see doc/troubleshooting.md#interrupted)");
 	assert_int_equal(fixture_number("SELECT attempt FROM job"), 3);
 	assert_int_equal(fixture_number("SELECT count(*) FROM comparison"), 0);
 }
@@ -285,7 +285,8 @@ static void test_a_job_has_a_time_limit(void **state)
 	fixture_push("topic", topic());
 	begin();
 	fixture_until(STATE_IS("failed"));
-	assert_string_equal(fixture_text("SELECT state_why FROM job"), "timeout: the job ran past its limit of 0 s");
+	assert_string_equal(fixture_text("SELECT state_why FROM job"),
+		"timeout: the job ran past its limit of 0 s (see doc/troubleshooting.md#job-timeout)");
 }
 
 /* What is waited for before there is a device, and what builds take, is not the job's. */

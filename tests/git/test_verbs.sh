@@ -211,7 +211,7 @@ is "is made visible" "$(j .subject)" 'subject \x1b[31m\u202e'
 
 # ---- bad repositories ----
 fails "missing" 75 "$git_" tips --repo nowhere
-like "says so in one line" "$out" '^flopwatch-git: nowhere: no git repository there; check the path$'
+like "says so in one line" "$out" '^flopwatch-git: nowhere: no git repository there; check the path \(see doc/troubleshooting.md#no-repository\)$'
 mkdir plain && fails "a plain folder" 75 "$git_" tips --repo plain
 fails "a folder inside a checkout is not searched upwards" 75 "$git_" tips --repo co/kernels
 git init -q --bare empty.git && ok "empty" "$git_" tips --repo empty.git
@@ -405,7 +405,7 @@ AT_CALL="link 1 STOP" LD_PRELOAD=$tmp/at_call.so "$git_" note --repo co --commit
 writer=$!
 until [ -e co/.git/refs/notes/flopwatch.lock ] || ! kill -0 $writer 2>/dev/null; do sleep 0.01; done
 fails "while another run has the lock" 75 "$git_" note --repo co --commit "$second" --file note.txt
-like "it is not taken away" "$out" 'is being written by another flopwatch$'
+like "it is not taken away" "$out" 'is being written by another flopwatch \(see doc/troubleshooting.md#two-writers\)$'
 kill -TERM $writer && kill -CONT $writer
 wait $writer
 is "one that is asked to end in the middle ends its write first" "$?" 143

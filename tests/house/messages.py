@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every message that heads an entry of doc/troubleshooting.md is one that the sources hold: its fixed parts, in their order, in one string.
-Prints what is not so; exit status 1 then."""
+Every place of that page that a source names is there, and where an entry has one, each string that says its message names it. Prints what is not so; exit status 1 then."""
 import pathlib
 import re
 import sys
@@ -21,14 +21,23 @@ def strings_of(path):
 
 
 texts = [text for top in ("daemon", "db", "web") for path in sorted((ROOT / top).rglob("*.c")) for text in strings_of(path) if len(text) > 12]
-messages = [found[1] for found in re.findall(r"^### (`+)(.*)\1$", (ROOT / PAGE).read_text(), re.M)]
+page = (ROOT / PAGE).read_text()
+messages = [(found[1], found[3]) for found in re.finditer(r'^### (?:<a id="([^"]+)"></a>)?(`+)(.*)\2$', page, re.M)]
 wrong = []
-for message in messages:
+for place, message in messages:
     parts = [re.escape(part.strip(" ")) for part in message.split("…") if part.strip(" ")]
     shape = re.compile(r".*?".join(parts), re.S)
-    if not any(shape.search(text) for text in texts):
+    said = [text for text in texts if shape.search(text)]
+    if not said:
         wrong.append(f"{PAGE}: no source says `{message}`")
+    if place and not all(f"see {PAGE}#{place}" in text for text in said):
+        wrong.append(f"{PAGE}: `{message}` is said without its place, #{place}")
 if len(messages) < LEAST:
     wrong.append(f"{PAGE}: {len(messages)} messages were found, at least {LEAST} were expected")
+places = re.findall(r'<a id="([^"]+)"></a>', page)
+wrong += [f"{PAGE}: #{place} is there twice" for place in set(places) if places.count(place) > 1]
+named = {place for text in texts for place in re.findall(re.escape(PAGE) + r"#([\w-]+)", text)}
+wrong += [f"{PAGE}: has no #{place}, which a source names" for place in sorted(named - set(places))]
+wrong += [f"{PAGE}: no source names #{place}" for place in sorted(set(places) - named)]
 print("\n".join(wrong), end="\n" if wrong else "")
 sys.exit(bool(wrong))

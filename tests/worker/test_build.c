@@ -469,7 +469,8 @@ static void artifacts_that_are_none(void **state)
 	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/elsewhere");
 	build(s);
 	assert_string_equal(s->result.state, "failed");
-	assert_string_equal(s->result.detail, "artifact made/elsewhere is missing after the build");
+	assert_string_equal(
+		s->result.detail, "artifact made/elsewhere is missing after the build (see doc/troubleshooting.md#artifact)");
 	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "link");
 	snprintf(s->subject.build.command[0], sizeof s->subject.build.command[0], "sh");
 	snprintf(s->subject.build.command[1], sizeof s->subject.build.command[1], "-c");
@@ -477,10 +478,12 @@ static void artifacts_that_are_none(void **state)
 		s->subject.build.command[2], sizeof s->subject.build.command[2], "ln -s /etc link; ln -s /usr made; touch bench");
 	s->subject.build.n_command = 3;
 	build(s);
-	assert_string_equal(s->result.detail, "artifact link is a symbolic link after the build");
+	assert_string_equal(
+		s->result.detail, "artifact link is a symbolic link after the build (see doc/troubleshooting.md#artifact)");
 	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/bin");
 	build(s);
-	assert_string_equal(s->result.detail, "artifact made/bin lies behind a symbolic link after the build");
+	assert_string_equal(s->result.detail,
+		"artifact made/bin lies behind a symbolic link after the build (see doc/troubleshooting.md#artifact)");
 	assert_false(is_there(s, "bench")); /* nothing is left of a side that failed */
 }
 

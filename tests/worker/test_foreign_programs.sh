@@ -166,7 +166,7 @@ commit sums "declares too much"
 push sums gone
 run_to_end "$(head_of sums)"
 is "what is declared and not made is the build's fault" "$(jq -c '.cells[0] | [.verdict, .failure, .reason]' <<<"$body")" \
-	'["failed","build","artifact table is missing after the build"]'
+	'["failed","build","artifact table is missing after the build (see doc/troubleshooting.md#artifact)"]'
 
 # ---- programs that do not do what they should -------------------------------------------------------------------------------
 branch sums broken main

@@ -79,8 +79,8 @@ bool access_allows(void *arg, struct http_request *r, struct http_response *resp
 	/* both enums name the same ladder: read, trigger, admin */
 	if ((int)token_scope_of(row.scope) - TOKEN_READ < (int)scope - HTTP_READ) {
 		char detail[256];
-		snprintf(detail, sizeof detail, "token %s has scope %s; this needs %s", row.name, row.scope,
-			scope == HTTP_ADMIN ? "admin" : "trigger");
+		snprintf(detail, sizeof detail, "token %s has scope %s; this needs %s (see doc/troubleshooting.md#token-scope)",
+			row.name, row.scope, scope == HTTP_ADMIN ? "admin" : "trigger");
 		answer_problem(r, response, 403, detail);
 		return false;
 	}

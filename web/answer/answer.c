@@ -70,7 +70,7 @@ static const char *default_detail(int status)
 		return "the body is larger than this address takes";
 	case 421:
 		return "use the address and port that the daemon printed at its start, or a name listed under `names` in its "
-		       "configuration";
+		       "configuration (see doc/troubleshooting.md#host-names)";
 	case 503:
 		return "more is asked for than can be answered at once; try again in a few seconds";
 	default:

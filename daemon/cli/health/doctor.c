@@ -64,8 +64,7 @@ static void look_at_devices(struct doctor *d)
 			"none on this machine");
 	bool sandboxed = strcmp(value_text(hello, "isolation"), "bwrap") == 0;
 	answers_add(&d->answers, sandboxed ? OK : WARN, "sandbox",
-		sandboxed ? "" : "install bubblewrap, and allow user namespaces (kernel.unprivileged_userns_clone, AppArmor)",
-		"%s",
+		sandboxed ? "" : "install bubblewrap, and allow user namespaces (see doc/troubleshooting.md#namespaces)", "%s",
 		sandboxed ? "bubblewrap works"
 			  : "bubblewrap is not there or may not make namespaces: results say isolation none");
 	json_decref(hello);
@@ -109,7 +108,7 @@ static void look_at_counters(struct doctor *d)
 		answers_add(&d->answers, OK, "counters", "", "%s reads them inside the sandbox", value_text(line, "tool"));
 	else
 		answers_add(&d->answers, WARN, "counters",
-			"alerts then say why by machine code alone; what to change is said here, and in doc/troubleshooting.md",
+			"alerts then say why by machine code alone (see doc/troubleshooting.md#counters)",
 			"not read inside the sandbox: %s", *why ? why : "nobody answers");
 	json_decref(line);
 	buf_fini(&out);

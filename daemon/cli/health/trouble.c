@@ -106,13 +106,14 @@ static void tell_devices(const json_t *devices)
 			warn("device %s is paused (%s): it gets jobs again with flopwatch resume %s", uuid, why, uuid);
 			break;
 		case DEVICESTATE_QUARANTINED:
-			warn("device %s is quarantined (%s): flopwatch resume %s tries it", uuid, why, uuid);
+			warn("device %s is quarantined (%s): flopwatch resume %s tries it (see doc/troubleshooting.md#quarantined)",
+				uuid, why, uuid);
 			break;
 		case DEVICESTATE_CANARY:
 			warn("device %s is being tried before it gets jobs again", uuid);
 			break;
 		case DEVICESTATE_ABSENT:
-			warn("device %s is absent: no worker has it now", uuid);
+			warn("device %s is absent: no worker has it now (see doc/troubleshooting.md#absent)", uuid);
 			break;
 		case DEVICESTATE_OK:
 		case DEVICESTATE_N:

@@ -144,8 +144,8 @@ static int explain(struct client *c, CURLcode code, const struct sink *sink, con
 		connected_us = 0;
 	if (code == CURLE_OPERATION_TIMEDOUT && connected_us > 0)
 		return err_set(err, ERR_TIMEOUT, "%s did not answer in time", c->server);
-	return err_set(err, ERR_IO, "cannot reach flopwatchd at %s: %s; is it running?", c->server,
-		why[0] ? why : curl_easy_strerror(code));
+	return err_set(err, ERR_IO, "cannot reach flopwatchd at %s: %s; is it running? (see doc/troubleshooting.md#unreachable)",
+		c->server, why[0] ? why : curl_easy_strerror(code));
 }
 
 static int call(struct client *c, const char *method, const char *path, const char *body, struct sink *sink, long timeout_ms,

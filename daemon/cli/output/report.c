@@ -493,6 +493,23 @@ static bool is_trouble(const json_t *cell)
 	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE;
 }
 
+/* What there is to do about cells without a clear answer, which is longer than a line. */
+static void tell_remedies(const json_t *cells, FILE *out)
+{
+	bool undecided = false, rejected = false;
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		undecided = undecided || value_verdict(cell) == VERDICT_UNDECIDED;
+		rejected = rejected || value_verdict(cell) == VERDICT_REJECTED;
+	}
+	if (undecided)
+		line(out, "what decides an undecided cell: see doc/troubleshooting.md#undecided");
+	if (rejected)
+		line(out, "why times are rejected: see doc/troubleshooting.md#rejected");
+}
+
 /* Why nothing was timed. Cells of modules have masks, programs of their own have files. */
 static const char *identity(const char *identical_by, const json_t *cells)
 {
@@ -570,6 +587,8 @@ void report_comparison(const json_t *comparison, FILE *out)
 		tell_blindness(comparison, out);
 	tell_absences(cells, out);
 	warn_of_costs(comparison, out);
+	if (!beside_peer && kind != JOBKIND_IMPORT)
+		tell_remedies(cells, out);
 	if (build)
 		line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));
 	if (kernels && !beside_peer && value_verdict(comparison) == VERDICT_REGRESSION)

@@ -180,7 +180,9 @@ int verb_wait(struct client *c, const struct options *o)
 		return EXIT_USAGE; /* it could be answered, were it asked in full */
 	}
 	if (result == 0 && !w.path.len)
-		result = err_set(&err, ERR_NOT_FOUND, "no job for %s: it is no job number, watched branch or commit", w.what);
+		result = err_set(&err, ERR_NOT_FOUND,
+			"no job for %s: it is no job number, watched branch or commit (see doc/troubleshooting.md#no-job)",
+			w.what);
 	if (result == 0 && follow_verdict(c, o, w.path.data, end_ns, &verdict, &err) == 0)
 		status = conclude(c, o, verdict, &err);
 	json_decref(verdict);

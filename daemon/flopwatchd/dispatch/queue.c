@@ -536,8 +536,9 @@ int queue_health(struct queue *q, struct fw_err *err)
 	if (!txn_is_well(&q->txn))
 		return err_set(err, q->txn.why.code, "the database cannot be written: %s", q->txn.why.text);
 	if (q->is_full)
-		return err_set(err, ERR_FULL, "less than %llu MiB or %llu files are free in %s", disk_free_min_bytes >> 20,
-			disk_free_min_files, q->config->state_dir);
+		return err_set(err, ERR_FULL,
+			"less than %llu MiB or %llu files are free in %s (see doc/troubleshooting.md#disk-full)",
+			disk_free_min_bytes >> 20, disk_free_min_files, q->config->state_dir);
 	return 0;
 }
 

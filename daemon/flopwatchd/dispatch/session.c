@@ -488,12 +488,13 @@ static void on_watchdog(void *arg)
 {
 	struct session *s = arg;
 	struct fw_err err = { 0 };
-	char why[80];
+	char why[128];
 	s->watchdog = NULL;
 	int64_t silent_ms = (clock_mono_ns() - s->heard_ns) / 1000000;
 	int64_t limit_ms = s->phase == PHASE_BANNER ? s->config->hello_ms : SILENCE_MS;
 	if (s->fd >= 0 && s->phase != PHASE_READY && silent_ms > limit_ms) {
-		snprintf(why, sizeof why, "the worker was silent for %d s", (int)(limit_ms / 1000));
+		snprintf(why, sizeof why, "the worker was silent for %d s (see doc/troubleshooting.md#silent-worker)",
+			(int)(limit_ms / 1000));
 		lose(s, why);
 	} else if (loop_after(s->loop, watch_ms(s), on_watchdog, s, &s->watchdog, &err) != 0) {
 		lose(s, err.text);

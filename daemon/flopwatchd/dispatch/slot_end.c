@@ -105,7 +105,8 @@ void slot_count_attempt(struct slot *s, const char *why)
 {
 	char text[sizeof s->debt_why];
 	if (s->job.attempt >= JOBSTATE_ATTEMPTS_MAX) {
-		snprintf(text, sizeof text, "interrupted: %.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
+		snprintf(text, sizeof text, "interrupted: %.900s (attempt %d of %d; see doc/troubleshooting.md#interrupted)", why,
+			s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
 		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, text);
 	} else {
 		snprintf(text, sizeof text, "%.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
@@ -126,7 +127,7 @@ static void job_is_overdue(void *arg)
 	struct slot *s = arg;
 	char why[128];
 	s->job_timer = NULL;
-	snprintf(why, sizeof why, "timeout: the job ran past its limit of %lld s",
+	snprintf(why, sizeof why, "timeout: the job ran past its limit of %lld s (see doc/troubleshooting.md#job-timeout)",
 		(long long)(s->host->config->job_timeout_ms / 1000));
 	slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
 }

@@ -89,7 +89,8 @@ static int find_git_folder(const char *path, char *folder, struct fw_err *err)
 		return 0;
 	}
 	if (join(probe, path, "refs") != 0 || !is_folder(probe))
-		return err_set(err, ERR_NOT_FOUND, "%s: no git repository there; check the path", path);
+		return err_set(err, ERR_NOT_FOUND,
+			"%s: no git repository there; check the path (see doc/troubleshooting.md#no-repository)", path);
 	snprintf(folder, PATH_MAX, "%s", path);
 	return 0;
 }

@@ -58,11 +58,12 @@ int plan_subject(
 		if (!*oid && !gitread_blob(c, ".flopwatch.yaml"))
 			return err_set(err, ERR_INVALID,
 				"commit %.12s has neither .flopwatch.yaml, which says what is built and measured, nor %s, which "
-				"would be built without one",
+				"would be built without one (see doc/troubleshooting.md#no-manifest)",
 				c->commit.sha, m->input[k]);
 		if (!*oid)
-			return err_set(
-				err, ERR_INVALID, "commit %.12s has no %s, which its inputs name", c->commit.sha, m->input[k]);
+			return err_set(err, ERR_INVALID,
+				"commit %.12s has no %s, which its inputs name (see doc/troubleshooting.md#missing-input)",
+				c->commit.sha, m->input[k]);
 		snprintf(s->input[k].path, sizeof s->input[k].path, "%s", m->input[k]);
 		snprintf(s->input[k].oid, sizeof s->input[k].oid, "%s", oid);
 	}

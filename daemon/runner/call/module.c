@@ -91,7 +91,9 @@ int module_open(struct module *m, const char *path, struct fw_err *err)
 	void *symbol = dlsym(m->handle, "fw_entry");
 	memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from object to function pointer */
 	if (!entry) {
-		err_set(err, ERR_INVALID, "%s: no function fw_entry; a module exports it (kernels/fw_kernel.h)", path);
+		err_set(err, ERR_INVALID,
+			"%s: no function fw_entry; a module exports it (kernels/fw_kernel.h; see doc/troubleshooting.md#fw-entry)",
+			path);
 		goto fail;
 	}
 	const struct fw_module *table = entry(FW_ABI);
@@ -102,7 +104,8 @@ int module_open(struct module *m, const char *path, struct fw_err *err)
 		goto fail;
 	}
 	if (table->abi != FW_ABI && table->abi != ABI_1) {
-		err_set(err, ERR_INVALID, "%s: built for ABI %u, this is ABI %u", path, table->abi, FW_ABI);
+		err_set(err, ERR_INVALID, "%s: built for ABI %u, this is ABI %u (see doc/troubleshooting.md#abi)", path,
+			table->abi, FW_ABI);
 		goto fail;
 	}
 	m->abi = table->abi;

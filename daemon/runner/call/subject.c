@@ -181,7 +181,8 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	if (direction == p->cell.direction && take_tried(s, &info, f) != 0)
 		return -1;
 	if (pin && !heed_all(pin, s->config))
-		return failure_set(f, "abi", "%.40s: plan was handed the configuration `%.150s` and chose `%.150s`",
+		return failure_set(f, "abi",
+			"%.40s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
 			s->provider->name, pin, s->config);
 	if (s->workspace_bytes && p->ops->alloc(p->dev, s->workspace_bytes, &s->workspace, &err) != 0)
 		return failure_device(f, p, &err);
@@ -230,7 +231,8 @@ int subject_plan_again(struct subject *s, struct failure *f)
 	tried_fini(&s->tried);
 	s->tried = tried;
 	if (result == 0 && strcmp(s->config, chosen) != 0)
-		result = failure_set(f, "abi", "%.40s: plan was handed the configuration `%.150s` and chose `%.150s`",
+		result = failure_set(f, "abi",
+			"%.40s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
 			s->provider->name, chosen, s->config);
 	return result;
 }
@@ -334,7 +336,9 @@ int subject_stayed_inside(struct subject *s, struct failure *f)
 		const char *name = which == s->workspace ? "its workspace"
 				   : which == s->persist ? "its persistent workspace"
 							 : problem_name(p, which);
-		return failure_set(f, "oob", "wrote outside %s (bytes before or behind it changed)", name ? name : "a buffer");
+		return failure_set(f, "oob",
+			"wrote outside %s (bytes before or behind it changed; see doc/troubleshooting.md#out-of-bounds)",
+			name ? name : "a buffer");
 	}
 	const char *modified;
 	/* A forward that a problem needs rightly writes what are no settled inputs yet. */

@@ -200,7 +200,7 @@ static const struct {
 	{ 27, "counters of this GPU cannot be read by this CUPTI" },
 	{ 33, "this is a virtual GPU, whose counters cannot be read" },
 	{ 35, "the driver shows counters to administrators only: load it with NVreg_RestrictProfilingToAdminUsers=0 "
-	      "(/etc/modprobe.d), then reboot" },
+	      "(/etc/modprobe.d), then reboot (see doc/troubleshooting.md#counters)" },
 	{ 36, "another profiling interface of CUPTI is in use in this process" },
 	{ 38, "this GPU is too old for the range profiler" },
 	{ 39, "another tool (ncu, nsys or a sanitizer) is attached to this process: run it without that tool" },

@@ -242,7 +242,9 @@ static int settle(struct examination *x, const struct runner_end *end, const int
 	if (!end->failure[0] && x->n_done > 0 && end->cell != culprit)
 		return 0; /* the device was lost in an earlier cell, which says so itself */
 	if (fail_cell(x, culprit, end->failure[0] ? end->failure : "crash",
-		    end->failure[0] ? end->detail : "ended the process (exit 0) before its result", err) < 0)
+		    end->failure[0] ? end->detail
+				    : "ended the process (exit 0) before its result (see doc/troubleshooting.md#early-exit)",
+		    err) < 0)
 		return -1;
 	if (strcmp(end->failure, "timeout") != 0)
 		return 0;
@@ -376,6 +378,7 @@ int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], ch
 		return -1;
 	if (!s.failed && (end.failure[0] || !s.seen) && end.role == b->subject[subject].role)
 		solo_failed(&s, end.failure[0] ? end.failure : "crash",
-			end.failure[0] ? end.detail : "ended the process (exit 0) before its result");
+			end.failure[0] ? end.detail
+				       : "ended the process (exit 0) before its result (see doc/troubleshooting.md#early-exit)");
 	return s.failed;
 }

@@ -167,7 +167,8 @@ int canary_wait_idle(struct bench *b, struct fw_err *err)
 		if (pump_sleep(b->peer, pause_ms(b, POLL_MS), err) != 0)
 			return -1;
 	}
-	snprintf(why, sizeof why, "not measured: %d other process%s still used the device after %.0f s", state.guard.foreign,
-		state.guard.foreign == 1 ? "" : "es", waited_s);
+	snprintf(why, sizeof why,
+		"not measured: %d other process%s still used the device after %.0f s (see doc/troubleshooting.md#device-in-use)",
+		state.guard.foreign, state.guard.foreign == 1 ? "" : "es", waited_s);
 	return bench_fault(b, -1, ROLE_DEVICE, "device", why, err) < 0 ? -1 : 0;
 }

@@ -43,7 +43,8 @@ static int list(struct sandbox *s, enum sandbox_want want, struct msg_device *ou
 	if (m < 0 || (n >= 0 && count_gpus(outside, m) == 0))
 		return n;
 	s->active = s->drops_root = false;
-	snprintf(s->why, sizeof s->why, "%.255s", n < 0 ? err->text : "the GPU does not work inside bubblewrap here");
+	snprintf(s->why, sizeof s->why, "%.255s",
+		n < 0 ? err->text : "the GPU does not work inside bubblewrap here (see doc/troubleshooting.md#gpu-in-sandbox)");
 	memcpy(out, outside, sizeof outside);
 	err_clear(err);
 	return m;

@@ -391,7 +391,7 @@ static void explain(struct sandbox *s, const char *said)
 			snprintf(s->why, sizeof s->why,
 				"bubblewrap may not make user namespaces (kernel.apparmor_restrict_unprivileged_userns=1): add "
 				"an "
-				"AppArmor profile with `userns,` for %.80s",
+				"AppArmor profile with `userns,` for %.80s (see doc/troubleshooting.md#namespaces)",
 				s->bwrap);
 			close(fd);
 			return;
@@ -401,8 +401,8 @@ static void explain(struct sandbox *s, const char *said)
 	snprintf(text, sizeof text, "%.*s", (int)strcspn(said, "\n"), said);
 	if (strstr(said, "No permissions to create") || strstr(said, "user namespace") || strstr(said, "uid map"))
 		snprintf(s->why, sizeof s->why,
-			"bubblewrap may not make namespaces (%.100s): allow user namespaces (kernel.unprivileged_userns_clone=1, "
-			"user.max_user_namespaces > 0)",
+			"bubblewrap may not make namespaces (%.60s): allow user namespaces (kernel.unprivileged_userns_clone=1, "
+			"user.max_user_namespaces > 0; see doc/troubleshooting.md#namespaces)",
 			text);
 	else
 		snprintf(

@@ -88,7 +88,8 @@ static int move_one(const struct build_context *c, int from, int to, const char 
 	if (source >= 0)
 		close(source);
 	if (what)
-		snprintf(detail, size, "artifact %.160s %.60s after the build", shown, what);
+		snprintf(
+			detail, size, "artifact %.160s %.60s after the build (see doc/troubleshooting.md#artifact)", shown, what);
 	if (target >= 0)
 		close(target);
 	return what ? 0 : target >= 0 ? 1 : -1;

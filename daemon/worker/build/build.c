@@ -186,7 +186,9 @@ static int on_tick(void *arg, struct fw_err *err)
 	r->next_look_ns = now + LOOK_MS * 1000000ll;
 	if (procs_count_or_yield(PROCESS_MANY) > r->process_max) {
 		r->own_end = true;
-		return err_set(err, ERR_FULL, "build ran more than %d processes at once and was ended", r->process_max);
+		return err_set(err, ERR_FULL,
+			"build ran more than %d processes at once and was ended (see doc/troubleshooting.md#build-processes)",
+			r->process_max);
 	}
 	if (look_for_room(r)) {
 		r->own_end = true;
@@ -278,7 +280,8 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 		return err_set(err, ERR_BUSY, "%.120s of the %s: %s; for want of memory, or by somebody on this machine", name,
 			role_name(s->role), ended);
 	if (how.timed_out)
-		snprintf(out->detail, sizeof out->detail, "%.120s: ran past %.6g s and was ended", name, timeout_s);
+		snprintf(out->detail, sizeof out->detail,
+			"%.120s: ran past %.6g s and was ended (see doc/troubleshooting.md#build-timeout)", name, timeout_s);
 	else
 		snprintf(out->detail, sizeof out->detail, "%.120s: %s%s", name, ended,
 			how.signal == 25    ? " (a file grew beyond 2 GiB)"
@@ -498,8 +501,8 @@ static int blame_for_space(
 	if (!room_was_taken(full, took))
 		return err_set(err, ERR_FULL, "only %s; the build took %lld MiB of it", text, (long long)(took.bytes >> 20));
 	snprintf(out->detail, sizeof out->detail,
-		"build took %lld MiB and %lld files of the disk of the cache, until it was full", (long long)(took.bytes >> 20),
-		(long long)took.files);
+		"build took %lld MiB and %lld files of the disk of the cache, until it was full (see doc/troubleshooting.md#build-disk)",
+		(long long)(took.bytes >> 20), (long long)took.files);
 	return 0;
 }
 

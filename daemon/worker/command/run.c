@@ -220,7 +220,9 @@ static int read_text(const struct msg_subject *s, const struct buf *text, const 
 		    &e) == 0 &&
 		join(out, &one, name, &e) == 0)
 		return 1;
-	snprintf(line, sizeof line, "ended well, but as %s its output is wrong: %.400s", s->run.reader, e.text);
+	snprintf(line, sizeof line,
+		"ended well, but as %s its output is wrong: %.380s (see doc/troubleshooting.md#program-output)", s->run.reader,
+		e.text);
 	return blame(t, r, "abi", line);
 }
 
