@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/verdict/cost.h"
 #include "web/answer/answer.h"
 #include "web/comparison/detail.h"
 #include "web/comparison/lead.h"
@@ -53,34 +54,12 @@ static void notes(struct buf *out, const struct comparison *c)
 /* What the target has more of than time, a sentence a kind, with the cell where it grew most. */
 static void cost(struct buf *out, const struct comparison *c, const json_t *cost)
 {
-	static const struct {
-		const char *what, *sentence, *unit;
-		double scale;
-	} known[] = {
-		{ "local_bytes", "its kernels keep more in local memory, where registers spill", "bytes a thread", 1 },
-		{ "launches", "a call launches more kernels", "", 1 },
-		{ "workspace_bytes", "it asks for more workspace", "MB", 1e-6 },
-		{ "flops_issued", "a call does more arithmetic for the same result", "GFLOP", 1e-9 },
-		{ "error_ratio", "its results are less exact", "times the error of plain bf16", 1 },
-		{ "unrepeatable", "two calls with the same inputs give different bits", "", 1 },
-	};
-	const char *what = comparison_text(cost, "what");
 	const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
-	size_t n = json_array_size(cells), k = 0;
-	while (k < sizeof known / sizeof known[0] && strcmp(known[k].what, what) != 0)
-		k++;
-	bool is_known = k < sizeof known / sizeof known[0];
-	double scale = is_known ? known[k].scale : 1;
+	char text[320];
+	cost_text(comparison_text(cost, "what"), json_array_size(cells), comparison_number(most, "base"),
+		comparison_number(most, "target"), text, sizeof text);
 	emit_raw(out, "<p>Beside its time ");
-	if (is_known)
-		emit_raw(out, known[k].sentence);
-	else
-		emit_text(out, what);
-	emit_rawf(out, " in %zu cell%s", n, n == 1 ? "" : "s");
-	if (strcmp(what, "unrepeatable") != 0)
-		emit_rawf(out, ", at most %.4g instead of %.4g%s%s", scale * comparison_number(most, "target"),
-			scale * comparison_number(most, "base"), is_known && *known[k].unit ? " " : "",
-			is_known ? known[k].unit : "");
+	emit_text(out, text);
 	emit_raw(out, ", in ");
 	const char *key = comparison_text(most, "cell");
 	bool is_linked = false;

@@ -10,6 +10,7 @@
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 #include "core/suite/peers.h"
+#include "core/verdict/cost.h"
 #include "family/family.h"
 
 enum { TABLES_MAX = 32, TEXT_MAX = 64 << 10 };
@@ -375,10 +376,10 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 	json_array_foreach(json_object_get(comparison, "costs"), i, cost)
 	{
 		const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
-		size_t n = json_array_size(cells);
-		line(out, "WARNING more %s in %zu cell%s, most in %s: %.6g instead of %.6g %s", value_text(cost, "what"), n,
-			n == 1 ? "" : "s", value_text(most, "cell"), value_number(most, "target"), value_number(most, "base"),
-			value_text(cost, "unit"));
+		char text[320];
+		cost_text(value_text(cost, "what"), json_array_size(cells), value_number(most, "base"),
+			value_number(most, "target"), text, sizeof text);
+		line(out, "WARNING beside its time %s, in %s", text, value_text(most, "cell"));
 	}
 }
 
