@@ -57,7 +57,7 @@ DAEMON_SRC := $(call src,daemon/flopwatchd)
 DB_SRC     := $(call src,db)
 WEB_SRC    := $(call src,web)
 NPM        := build/npm/uplot.js build/npm/uplot.css
-EMBED      := $(sort $(wildcard db/schema.sql db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) doc/glossary.md $(NPM))
+EMBED      := $(sort $(wildcard db/schema.sql db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) doc/glossary.md doc/troubleshooting.md $(NPM))
 
 lib      = $(O)/lib/lib$(1).a
 LIBS     := base core git worker runner send cli flopwatchd db web

@@ -26,6 +26,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/commits/{sha}", page_commit, HTTP_READ, NULL },
 	{ "GET", "/help", page_help, HTTP_READ, NULL },
 	{ "GET", "/glossary", page_glossary, HTTP_READ, NULL },
+	{ "GET", "/troubleshooting", page_troubleshooting, HTTP_READ, NULL },
 	{ "GET", "/api", page_api, HTTP_READ, NULL },
 	{ "GET", "/deliveries", page_deliveries, HTTP_READ, NULL },
 	{ "GET", "/alerts.atom", feed_alerts, HTTP_READ, NULL },

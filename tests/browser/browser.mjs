@@ -46,6 +46,7 @@ export async function pagesOf(server, { comparison, cell, items }) {
 		compare: "/compare",
 		help: "/help",
 		glossary: "/glossary",
+		troubleshooting: "/troubleshooting",
 		api: "/api",
 		search: "/search?q=attention",
 		nothing: "/nothing",

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "web/html/emit.h"
+#include "web/html/prose.h"
 
 extern const char _binary_doc_glossary_md_start[], _binary_doc_glossary_md_end[];
 
@@ -82,18 +83,6 @@ static void add_words(struct glossary *g, int entry)
 	}
 }
 
-/* What stands between two texts; NULL they are not there. */
-static const char *take(const char *at, const char *end, const char *before, const char *after, char *out, size_t size)
-{
-	const char *from = memmem(at, (size_t)(end - at), before, strlen(before));
-	from = from ? from + strlen(before) : NULL;
-	const char *to = from ? memmem(from, (size_t)(end - from), after, strlen(after)) : NULL;
-	if (!to)
-		return NULL;
-	snprintf(out, size, "%.*s", (int)(to - from), from);
-	return to + strlen(after);
-}
-
 static const struct glossary *known(void)
 {
 	struct glossary *g = &glossary;
@@ -106,8 +95,8 @@ static const struct glossary *known(void)
 	while (at && g->n < ENTRIES_MAX) {
 		const char *next = memmem(at + 1, (size_t)(end - at - 1), "\n" BEGIN_ENTRY, strlen("\n" BEGIN_ENTRY));
 		struct entry *e = &g->entry[g->n];
-		const char *text = take(at, end, BEGIN_ENTRY, "\"", e->anchor, sizeof e->anchor);
-		text = text ? take(text, end, "**", "**: ", e->term, sizeof e->term) : NULL;
+		const char *text = prose_take(at, end, BEGIN_ENTRY, "\"", e->anchor, sizeof e->anchor);
+		text = text ? prose_take(text, end, "**", "**: ", e->term, sizeof e->term) : NULL;
 		if (text) {
 			e->text = text;
 			e->end = next ? next : end;
@@ -120,37 +109,6 @@ static const struct glossary *known(void)
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
 
-/* Code and links, which is all that entries have. What leads to another file of doc/ is not served, so its name alone stands. */
-static void draw_text(struct buf *out, const char *at, const char *end)
-{
-	char part[256], target[256];
-	bool in_code = false;
-	while (at < end) {
-		size_t len = 0;
-		const char *behind = *at == '[' ? take(at, end, "[", "](", part, sizeof part) : NULL;
-		behind = behind ? take(behind - 1, end, "(", ")", target, sizeof target) : NULL;
-		if (behind) {
-			if (*target == '#')
-				emit_rawf(out, "<a href=\"%s\">", target);
-			emit_text(out, part);
-			emit_raw(out, *target == '#' ? "</a>" : "");
-			at = behind;
-			continue;
-		}
-		if (*at == '`') {
-			in_code = !in_code;
-			emit_raw(out, in_code ? "<code>" : "</code>");
-			at++;
-			continue;
-		}
-		while (at + len < end && len + 1 < sizeof part && (len == 0 || (at[len] != '[' && at[len] != '`')))
-			len++;
-		snprintf(part, sizeof part, "%.*s", (int)len, at);
-		emit_text(out, part);
-		at += len;
-	}
-}
-
 void glossary_draw(struct buf *out)
 {
 	const struct glossary *g = known();
@@ -159,7 +117,7 @@ void glossary_draw(struct buf *out)
 		emit_rawf(out, "<dt id=\"%s\">", g->entry[i].anchor);
 		emit_text(out, g->entry[i].term);
 		emit_raw(out, "</dt><dd>");
-		draw_text(out, g->entry[i].text, g->entry[i].end);
+		prose_draw(out, g->entry[i].text, g->entry[i].end, false);
 		emit_raw(out, "</dd>\n");
 	}
 	emit_raw(out, "</dl>\n");

@@ -7,6 +7,7 @@
 #include "web/html/glossary.h"
 #include "web/html/layout.h"
 #include "web/html/mark.h"
+#include "web/html/trouble.h"
 #include "web/page/page.h"
 
 /* Four launches of a kernel that became 3 % slower, then the confirming four: the log ratios a person can follow. */
@@ -95,7 +96,7 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"like one gets a second set of launches; both agree, or the cell is undecided.</ol>");
 	worked_example(out);
 	emit_raw(out,
-		"<h2>The verdicts</h2><p>All other words stand in the <a href=/glossary>glossary</a>.</p><dl class=\"facts card\">");
+		"<h2>The verdicts</h2><p>All other words stand in the <a href=/glossary>glossary</a>; what to do about a message, under <a href=/troubleshooting>troubleshooting</a>.</p><dl class=\"facts card\">");
 	verdict_item(out, "failed",
 		"the target does not build, crashes, or its results are wrong. Wrong is worse than slow: nothing is timed");
 	verdict_item(out, "rejected",
@@ -157,6 +158,14 @@ void page_glossary(void *arg, struct http_request *r, struct http_response *resp
 		"<p class=lead>What the words on these pages and in the command line mean; <a href=/help>how a verdict is "
 		"reached</a> puts them together.</p>\n");
 	glossary_draw(&response->body);
+	layout_end(response);
+}
+
+void page_troubleshooting(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg, (void)r;
+	layout_begin(response, "Troubleshooting, by message", "help");
+	trouble_draw(&response->body);
 	layout_end(response);
 }
 

@@ -1,0 +1,81 @@
+#include "web/html/prose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "web/html/emit.h"
+
+enum { PART_BYTES = 256 };
+
+const char *prose_take(const char *at, const char *end, const char *before, const char *after, char *out, size_t size)
+{
+	const char *from = memmem(at, (size_t)(end - at), before, strlen(before));
+	from = from ? from + strlen(before) : NULL;
+	const char *to = from ? memmem(from, (size_t)(end - from), after, strlen(after)) : NULL;
+	if (!to)
+		return NULL;
+	snprintf(out, size, "%.*s", (int)(to - from), from);
+	return to + strlen(after);
+}
+
+static void text(struct buf *out, const char *at, const char *end)
+{
+	char *copy = strndup(at, (size_t)(end - at));
+	if (copy)
+		emit_text(out, copy);
+	else
+		out->failed = true;
+	free(copy);
+}
+
+static void link_to(struct buf *out, const char *target, const char *said, bool names_files)
+{
+	static const char glossary[] = "glossary.md#";
+	bool is_word = strncmp(target, glossary, sizeof glossary - 1) == 0;
+	if (*target == '#')
+		emit_rawf(out, "<a href=\"%s\">", target);
+	else if (is_word)
+		emit_rawf(out, "<a href=\"/glossary#%s\">", target + sizeof glossary - 1);
+	emit_text(out, said);
+	if (*target == '#' || is_word)
+		emit_raw(out, "</a>");
+	else if (names_files)
+		emit_rawf(out, " (<code>doc/%s</code>)", target);
+}
+
+/* Behind the link that begins here; `at` where none does. */
+static const char *draw_link(struct buf *out, const char *at, const char *end, bool names_files)
+{
+	char said[PART_BYTES], target[PART_BYTES];
+	const char *behind = prose_take(at, end, "[", "](", said, sizeof said);
+	behind = behind ? prose_take(behind - 1, end, "(", ")", target, sizeof target) : NULL;
+	if (!behind)
+		return at;
+	link_to(out, target, said, names_files);
+	return behind;
+}
+
+/* Behind the code that begins here, which ends with as many ticks. */
+static const char *draw_code(struct buf *out, const char *at, const char *end)
+{
+	size_t ticks = strspn(at, "`");
+	const char *from = at + ticks, *to = memmem(from, (size_t)(end - from), at, ticks);
+	emit_raw(out, "<code>");
+	text(out, from, to ? to : end);
+	emit_raw(out, "</code>");
+	return to ? to + ticks : end;
+}
+
+void prose_draw(struct buf *out, const char *at, const char *end, bool names_files)
+{
+	while (at < end) {
+		const char *behind = *at == '`' ? draw_code(out, at, end) : *at == '[' ? draw_link(out, at, end, names_files) : at;
+		if (behind == at) {
+			for (behind = at + 1; behind < end && *behind != '[' && *behind != '`';)
+				behind++;
+			text(out, at, behind);
+		}
+		at = behind;
+	}
+}

@@ -1,0 +1,105 @@
+#include "web/html/trouble.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "web/html/emit.h"
+#include "web/html/prose.h"
+
+extern const char _binary_doc_troubleshooting_md_start[], _binary_doc_troubleshooting_md_end[];
+
+enum { PLACE_BYTES = 64, NAMED_MAX = 16 };
+#define BEGIN_PLACE "<a id=\""
+
+static const char *end_of_line(const char *at, const char *end)
+{
+	const char *found = memchr(at, '\n', (size_t)(end - at));
+	return found ? found : end;
+}
+
+/* ---- the page --------------------------------------------------------------------------------------------------------- */
+
+/* "### <a id="x"></a>`text`"; the title of the whole is the page's own. */
+static void draw_headline(struct buf *out, const char *at, const char *end)
+{
+	char place[PLACE_BYTES] = "";
+	int level = (int)strspn(at, "#");
+	at += level + 1;
+	if (end - at > (long)sizeof BEGIN_PLACE && strncmp(at, BEGIN_PLACE, sizeof BEGIN_PLACE - 1) == 0)
+		at = prose_take(at, end, BEGIN_PLACE, "\"></a>", place, sizeof place);
+	if (!at || level == 1)
+		return;
+	emit_rawf(out, "<h%d", level);
+	if (*place)
+		emit_rawf(out, " id=\"%s\"", place);
+	emit_raw(out, ">");
+	prose_draw(out, at, end, true);
+	emit_rawf(out, "</h%d>\n", level);
+}
+
+static void draw_block(struct buf *out, const char *at, const char *end)
+{
+	static const char fence[] = "```\n";
+	if (*at == '#') {
+		draw_headline(out, at, end);
+		return;
+	}
+	bool is_code = strncmp(at, fence, sizeof fence - 1) == 0;
+	emit_raw(out, is_code ? "<pre>" : "<p>");
+	prose_draw(out, at, end, true);
+	emit_raw(out, is_code ? "</pre>\n" : "</p>\n");
+}
+
+void trouble_draw(struct buf *out)
+{
+	const char *end = _binary_doc_troubleshooting_md_end;
+	for (const char *at = _binary_doc_troubleshooting_md_start; at < end;) {
+		const char *behind = memmem(at, (size_t)(end - at), "\n\n", 2);
+		draw_block(out, at, behind ? behind : end);
+		at = behind ? behind + 2 : end;
+	}
+}
+
+/* ---- the foot --------------------------------------------------------------------------------------------------------- */
+
+/* The headline of a place, behind its anchor; NULL there is no such place. */
+static const char *headline_of(const char *place)
+{
+	char anchor[PLACE_BYTES + 16];
+	const char *begin = _binary_doc_troubleshooting_md_start, *end = _binary_doc_troubleshooting_md_end;
+	int len = snprintf(anchor, sizeof anchor, BEGIN_PLACE "%s\"></a>", place);
+	const char *found = memmem(begin, (size_t)(end - begin), anchor, (size_t)len);
+	return found ? found + len : NULL;
+}
+
+/* The names of places, each once, in the order they come. Shape: named[NAMED_MAX]. */
+static int find_named(const char *at, const char *end, char named[][PLACE_BYTES])
+{
+	static const char mark[] = "doc/troubleshooting.md#";
+	int n = 0;
+	while (n < NAMED_MAX && (at = memmem(at, (size_t)(end - at), mark, sizeof mark - 1))) {
+		at += sizeof mark - 1;
+		size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789-");
+		bool is_new = len > 0 && len < PLACE_BYTES;
+		for (int i = 0; is_new && i < n; i++)
+			is_new = strlen(named[i]) != len || memcmp(named[i], at, len) != 0;
+		if (is_new)
+			snprintf(named[n++], PLACE_BYTES, "%.*s", (int)len, at);
+	}
+	return n;
+}
+
+void trouble_foot(struct buf *out, size_t begin)
+{
+	char named[NAMED_MAX][PLACE_BYTES];
+	int n = find_named(out->data + begin, out->data + out->len, named);
+	for (int i = 0; i < n; i++) {
+		const char *headline = headline_of(named[i]);
+		if (!headline)
+			continue;
+		emit_rawf(out, "<p>What to do: <a href=\"/troubleshooting#%s\">", named[i]);
+		prose_draw(out, headline, end_of_line(headline, _binary_doc_troubleshooting_md_end), false);
+		emit_raw(out, "</a></p>\n");
+	}
+}
