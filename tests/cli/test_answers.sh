@@ -56,3 +56,18 @@ is "a branch that one of them has is that one's" "$(job_field "$(fw run slow --j
 fails "history of a cell that is none" 4 fw history nope --repo kernels
 like "names it" "$out" '^flopwatch: .*nope'
 fails "also for a program" 4 fw history nope --repo kernels --json
+
+# ---- --json, where the daemon has text or files ----
+json_of() { # what is to be true of it, verb...
+	local wanted=$1
+	shift
+	fw "$@" --json >"$tmp/json" && jq -e "$wanted" "$tmp/json" >/dev/null
+}
+job=$(job_of "$(head_of kernels)")
+await job_ended "$(head_of kernels)"
+id=$(job_field "$job" comparison)
+ok "a log is JSON" json_of ".job == $job and (.log | contains(\"queued: \"))" log "$job"
+ok "so is an address" json_of ".address | endswith(\"/comparisons/$id\")" open comparison "$id"
+ok "so is a judgement" json_of '.judged == 1 and .changed == []' judge --again "$id"
+ok "so are files that were written" json_of '.files | length > 1 and all(endswith(".csv"))' export "$id" "$tmp/exported"
+is "which are there" "$(jq -r '.files[]' "$tmp/json" | xargs ls | wc -l)" "$(jq '.files | length' "$tmp/json")"

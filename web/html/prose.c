@@ -70,7 +70,9 @@ static const char *draw_code(struct buf *out, const char *at, const char *end)
 void prose_draw(struct buf *out, const char *at, const char *end, bool names_files)
 {
 	while (at < end) {
-		const char *behind = *at == '`' ? draw_code(out, at, end) : *at == '[' ? draw_link(out, at, end, names_files) : at;
+		const char *behind = *at == '`'   ? draw_code(out, at, end)
+				     : *at == '[' ? draw_link(out, at, end, names_files)
+						  : at;
 		if (behind == at) {
 			for (behind = at + 1; behind < end && *behind != '[' && *behind != '`';)
 				behind++;

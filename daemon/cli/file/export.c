@@ -67,7 +67,8 @@ static int fetch(struct client *c, const char *id, const char *file, struct buf 
 	return 0;
 }
 
-static int write_in(const char *dir, const char *name, const struct buf *text, struct fw_err *err)
+/* `written` (NULL: they are printed) gets its path. */
+static int write_in(const char *dir, const char *name, const struct buf *text, json_t *written, struct fw_err *err)
 {
 	char path[4096];
 	if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
@@ -76,7 +77,10 @@ static int write_in(const char *dir, const char *name, const struct buf *text, s
 		return err_sys(err, "cannot make the folder %s", dir);
 	if (files_write(path, text, err) != 0)
 		return -1;
-	printf("%s\n", path);
+	if (written)
+		json_array_append_new(written, json_string(path));
+	else
+		printf("%s\n", path);
 	return 0;
 }
 
@@ -90,6 +94,13 @@ static void tell_threshold(const json_t *comparison)
 			threshold, threshold);
 }
 
+static void print_json(json_t *names)
+{
+	json_t *answer = json_pack("{s:O}", "files", names);
+	verb_print_json(answer);
+	json_decref(answer);
+}
+
 int verb_export(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
@@ -98,6 +109,7 @@ int verb_export(struct client *c, const struct options *o)
 	const char *id = o->arg[0], *dir = o->n_arg == 2 ? o->arg[1] : ".";
 	struct buf text;
 	int written = 0, status = EXIT_OK;
+	json_t *names = NULL;
 	if (!*id || strspn(id, "0123456789") != strlen(id) || strlen(id) > 18) {
 		fputs("flopwatch: export takes the number of a comparison\n", stderr);
 		return EXIT_USAGE;
@@ -107,6 +119,7 @@ int verb_export(struct client *c, const struct options *o)
 		return verb_fail(&err);
 	name_sides(comparison, base, target);
 	buf_init(&text, TEXT_MAX);
+	names = o->json ? json_array() : NULL;
 	for (size_t i = 0; i < sizeof files / sizeof files[0] && status == EXIT_OK; i++) {
 		char name[3 * NAME_SIZE];
 		snprintf(name, sizeof name, "%s%s%s%s%s%s.csv", files[i].kind, files[i].base ? "_" : "",
@@ -115,18 +128,21 @@ int verb_export(struct client *c, const struct options *o)
 		int got = fetch(c, id, files[i].file, &text, &err);
 		if (got < 0)
 			status = verb_fail(&err);
-		else if (got > 0 && write_in(dir, name, &text, &err) != 0)
+		else if (got > 0 && write_in(dir, name, &text, names, &err) != 0)
 			status = verb_fail_here(&err);
 		written += got > 0;
 	}
 	buf_fini(&text);
-	if (status == EXIT_OK && written)
+	if (status == EXIT_OK && written && names)
+		print_json(names);
+	else if (status == EXIT_OK && written)
 		tell_threshold(comparison);
 	else if (status == EXIT_OK) {
 		err_set(&err, ERR_INVALID,
 			"nothing was written: comparison %s has no times of attention, and these files hold nothing else", id);
 		status = verb_fail_here(&err);
 	}
+	json_decref(names);
 	json_decref(comparison);
 	return status;
 }

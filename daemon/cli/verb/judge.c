@@ -9,6 +9,7 @@ enum { PAGE = 200 };
 
 struct tally {
 	long long judged, changed, failed;
+	json_t *changes; /* numbers of comparisons; NULL: each is told as it comes */
 };
 
 static int judge_one(struct client *c, long long id, struct tally *t, struct fw_err *err)
@@ -22,7 +23,9 @@ static int judge_one(struct client *c, long long id, struct tally *t, struct fw_
 	json_decref(answer);
 	t->judged++;
 	t->changed += changed;
-	if (changed)
+	if (changed && t->changes)
+		json_array_append_new(t->changes, json_integer(id));
+	else if (changed)
 		printf("comparison %lld has another verdict now\n", id);
 	return 0;
 }
@@ -69,6 +72,21 @@ static int judge_all(struct client *c, struct tally *t, struct fw_err *err)
 	}
 }
 
+static void print(const struct tally *t)
+{
+	if (t->changes) {
+		json_t *answer = json_pack(
+			"{s:I,s:I,s:O}", "judged", (json_int_t)t->judged, "failed", (json_int_t)t->failed, "changed", t->changes);
+		verb_print_json(answer);
+		json_decref(answer);
+		return;
+	}
+	printf("%lld judged again, %lld changed", t->judged, t->changed);
+	if (t->failed)
+		printf(", %lld not", t->failed);
+	putchar('\n');
+}
+
 int verb_judge(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
@@ -79,11 +97,12 @@ int verb_judge(struct client *c, const struct options *o)
 		fputs("flopwatch: write: flopwatch judge --again [COMPARISON]\n", stderr);
 		return EXIT_USAGE;
 	}
-	if ((id ? judge_one(c, id, &t, &err) : judge_all(c, &t, &err)) != 0)
+	t.changes = o->json ? json_array() : NULL;
+	int result = id ? judge_one(c, id, &t, &err) : judge_all(c, &t, &err);
+	if (result == 0)
+		print(&t);
+	json_decref(t.changes);
+	if (result != 0)
 		return verb_fail(&err);
-	printf("%lld judged again, %lld changed", t.judged, t.changed);
-	if (t.failed)
-		printf(", %lld not", t.failed);
-	putchar('\n');
 	return t.failed ? EXIT_ERROR : EXIT_OK;
 }

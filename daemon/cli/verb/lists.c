@@ -11,6 +11,8 @@
 #include "cli/verb/checkout.h"
 #include "cli/verbs.h"
 
+enum { LOG_MAX = 64 << 20, LOG_JSON_MAX = 6 * LOG_MAX };
+
 static void add_limit(struct buf *path, int limit)
 {
 	if (limit)
@@ -99,17 +101,35 @@ int verb_status(struct client *c, const struct options *o)
 	return status;
 }
 
+/* The daemon has it as text alone. */
+static void print_log_json(const char *job, const struct buf *text)
+{
+	struct buf out;
+	struct jsonw j;
+	buf_init(&out, LOG_JSON_MAX);
+	jsonw_init(&j, &out);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "job", strtoll(job, NULL, 10));
+	jsonw_key(&j, "log");
+	jsonw_bytes(&j, text->data, text->len);
+	jsonw_object_end(&j);
+	puts(out.data);
+	buf_fini(&out);
+}
+
 int verb_log(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	struct buf path, text;
 	buf_init(&path, 256);
-	buf_init(&text, 64 << 20);
+	buf_init(&text, LOG_MAX);
 	buf_puts(&path, "/api/v1/jobs/");
 	client_argument(&path, o->arg[0]);
 	buf_puts(&path, "/log");
 	int result = client_get_raw(c, path.data, &text, &err);
-	if (result == 0) /* what a build printed must not steer the terminal */
+	if (result == 0 && o->json)
+		print_log_json(o->arg[0], &text);
+	else if (result == 0) /* what a build printed must not steer the terminal */
 		result = plain_print_lines(stdout, text.data, text.len, &err);
 	buf_fini(&path);
 	buf_fini(&text);

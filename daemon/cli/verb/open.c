@@ -44,6 +44,13 @@ static int start_browser(const char *address, struct fw_err *err)
 	return result == 0 && how.status != 0 ? err_set(err, ERR_IO, "xdg-open ended with %d", how.status) : result;
 }
 
+static void print_json(const char *address)
+{
+	json_t *answer = json_pack("{s:s}", "address", address);
+	verb_print_json(answer);
+	json_decref(answer);
+}
+
 int verb_open(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
@@ -73,7 +80,9 @@ int verb_open(struct client *c, const struct options *o)
 		buf_putc(&address, '/');
 	}
 	int result = o->n_arg && *places[at].api ? is_there(c, places[at].api, o->arg[1], &err) : 0;
-	if (result == 0)
+	if (result == 0 && o->json)
+		print_json(address.data);
+	else if (result == 0)
 		puts(address.data);
 	if (result == 0 && o->browser && start_browser(address.data, &err) != 0) {
 		buf_fini(&address);
