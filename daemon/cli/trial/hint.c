@@ -45,8 +45,11 @@ static void about_missing(const struct tree *t, const char *name, struct hints *
 		add(h, "%s comes with flopwatch: compile with -I\"$FLOPWATCH_KIT\", which is set in builds", name);
 		return;
 	}
-	if (!tree_find(t, name, path, sizeof path))
+	if (!tree_find(t, name, path, sizeof path)) {
+		if (strncmp(name, "../", 3) == 0)
+			add(h, "%s did not travel: it lies outside the repository; take it in, and name it in `inputs`", name);
 		return;
+	}
 	if (!tree_holds(t, path))
 		add(h, "%s did not travel: git ignores it, so that no push holds it; git add -f it, or let the build make it",
 			path);
