@@ -8,10 +8,10 @@
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
 
-#define ALERT_SELECT                                                                                                             \
-	"SELECT a.id, a.comparison, coalesce(r.name, ''), a.branch, a.target_sha, coalesce(m.subject, ''), a.state, a.cells, "   \
-	"a.worst_pct, a.opened_at, a.changed_at, a.kind, a.title, coalesce(d.uuid, ''), a.grouped, a.culprits, "                 \
-	"(SELECT max(b.id) FROM bisect b WHERE b.alert = a.id) FROM alert a LEFT JOIN repo r ON r.id = a.repo "                  \
+#define ALERT_SELECT                                                                                                                    \
+	"SELECT a.id, a.comparison, coalesce(r.name, ''), a.branch, a.target_sha, coalesce(m.subject, ''), a.state, a.cells, "          \
+	"a.worst_pct, a.opened_at, a.changed_at, a.kind, a.title, coalesce(d.uuid, ''), a.grouped, a.culprits, "                        \
+	"(SELECT max(b.id) FROM bisect b WHERE b.alert = a.id), coalesce(m.author, '') FROM alert a LEFT JOIN repo r ON r.id = a.repo " \
 	"LEFT JOIN device d ON d.id = a.device LEFT JOIN git_commit m ON m.repo = a.repo AND m.sha = a.target_sha "
 
 static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_err *err)
@@ -35,7 +35,8 @@ static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_
 				  .device = row_text(s, 13),
 				  .groups_json = row_text(s, 14),
 				  .culprits_json = row_text(s, 15),
-				  .bisect = row_int(s, 16) });
+				  .bisect = row_int(s, 16),
+				  .author = row_text(s, 17) });
 	}
 	return result < 0 ? -1 : n;
 }

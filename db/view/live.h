@@ -23,7 +23,7 @@ struct view_alert {
 	enum alertstate state;
 	const char *title, *device;         /* device: uuid, of alerts about a device */
 	const char *repo, *branch, *target; /* "" where it is about a device */
-	const char *subject, *cells_json, *groups_json, *culprits_json;
+	const char *subject, *author, *cells_json, *groups_json, *culprits_json;
 	double worst_pct;
 	int64_t opened_at, changed_at;
 };

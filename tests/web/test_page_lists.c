@@ -64,6 +64,21 @@ static void a_line_tells_its_cell_its_interval_and_its_author(void **state)
 	expect(run, "/comparisons", "wrong: worst O[17,3,64]: 0.123 for 0.124", true);
 }
 
+static void answers_name_the_author_too(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_begin(run->f->db, &err));
+	ok(store_tip_put(run->f->db, run->f->repo, "noor/one", "noor/one", fixture_sha(0xc2), true, 4000, &err));
+	ok(db_commit(run->f->db, &err));
+	expect(run, "/api/v1/comparisons", "\"subject\":\"a second tile\",\"author\":\"Kim Osei\"", true);
+	expect(run, "/api/v1/branches", "\"subject\":\"wrong by one\",\"author\":\"Noor Haddad\"", true);
+	expect(run, "/api/v1/alerts", "\"subject\":\"a faster tile\",\"author\":\"Ada\"", true);
+	expect(run, "/api/v1/alerts/1", "\"subject\":\"a faster tile\",\"author\":\"Ada\"", true);
+	/* a commit that is not known has none */
+	expect(run, "/api/v1/comparisons", "\"subject\":null,\"author\":null", true);
+}
+
 static void the_overview_tells_the_same_of_each_branch(void **state)
 {
 	struct run *run = *state;
@@ -281,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LIST_TEST(a_line_tells_its_cell_its_interval_and_its_author),
+		LIST_TEST(answers_name_the_author_too),
 		LIST_TEST(the_overview_tells_the_same_of_each_branch),
 		LIST_TEST(lists_are_filtered_by_author_and_time),
 		LIST_TEST(upkeep_stands_apart_from_what_people_wait_for),

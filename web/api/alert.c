@@ -46,6 +46,7 @@ static void put_alert(struct jsonw *j, struct site *site, const struct view_aler
 	answer_branch(j, row->branch);
 	answer_text(j, "target", row->target);
 	answer_text(j, "subject", row->subject);
+	answer_text(j, "author", row->author);
 	answer_text(j, "device", row->device);
 	answer_id(j, "comparison", row->comparison);
 	answer_id(j, "bisect", row->bisect);

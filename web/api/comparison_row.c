@@ -17,6 +17,7 @@ void comparison_row_write(void *arg, const struct view_comparison *row)
 	answer_text(j, "base_how", row->base_how);
 	jsonw_kv_string(j, "target", row->target);
 	answer_text(j, "subject", row->subject);
+	answer_text(j, "author", row->author);
 	answer_text(j, "identical_by", row->identical_by);
 	answer_text(j, "device", row->device);
 	jsonw_kv_int(j, "cells", row->cells);

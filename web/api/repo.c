@@ -48,6 +48,7 @@ static void branch_row(void *arg, const struct view_branch *row)
 	jsonw_kv_string(j, "display", row->display);
 	jsonw_kv_string(j, "commit", row->commit);
 	answer_text(j, "subject", row->subject);
+	answer_text(j, "author", row->author);
 	jsonw_kv_bool(j, "watched", row->watched);
 	answer_text(j, "verdict", verdict_or_empty(row->verdict));
 	answer_text(j, "suite", row->suite);
