@@ -104,6 +104,9 @@ CREATE TABLE environment (
 	driver        TEXT    NOT NULL,                -- these and the power limit are its class's
 	toolkit       TEXT    NOT NULL,
 	cudnn         TEXT    NOT NULL DEFAULT '',     -- a provider may be NVIDIA's own attention
+	cublas        TEXT    NOT NULL DEFAULT '',
+	image         TEXT    NOT NULL DEFAULT '',     -- "debian 12.5, glibc 2.36": what the worker's system is
+	vbios         TEXT    NOT NULL DEFAULT '',
 	suite_sha     TEXT    NOT NULL,
 	timing        TEXT    NOT NULL,                -- the timing contract in words
 	power_limit_w REAL,
@@ -508,6 +511,51 @@ CREATE TABLE anchor_time (
 	PRIMARY KEY (epoch, key, device)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX anchor_time_of_device ON anchor_time(device, epoch);
+
+-- In which epoch a device measured last.
+CREATE TABLE standing (
+	device        INTEGER NOT NULL REFERENCES device(id),
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	suite         TEXT    NOT NULL,                -- name
+	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	PRIMARY KEY (device, repo, suite)
+) STRICT, WITHOUT ROWID;
+
+-- What is around a device is not what it was when it measured last. A commit is built anew beside the module that it had, and the anchor is
+-- timed again.
+CREATE TABLE environment_change (
+	id            INTEGER PRIMARY KEY,
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	suite         TEXT    NOT NULL,                -- name
+	device        INTEGER NOT NULL REFERENCES device(id),
+	epoch         INTEGER NOT NULL REFERENCES epoch(id), -- that it ended
+	was_hash      TEXT    NOT NULL,                -- of what was around the device, and is
+	is_hash       TEXT    NOT NULL,
+	changed       TEXT    NOT NULL,                -- JSON: [{what, from, to}]
+	is_outside    INTEGER NOT NULL,                -- something changed that no build can show
+	paired_job    INTEGER REFERENCES job(id),      -- NULL: no module of before is known, or no build changes
+	unpaired_job  INTEGER REFERENCES job(id),
+	paired        INTEGER REFERENCES comparison(id), -- that measured it; NULL: not yet
+	unpaired      INTEGER REFERENCES comparison(id),
+	alert         INTEGER REFERENCES alert(id),    -- that tells of it; NULL: none
+	seen_at       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX environment_change_last ON environment_change(repo, suite, device);
+CREATE INDEX environment_change_paired ON environment_change(paired_job) WHERE paired_job IS NOT NULL;
+CREATE INDEX environment_change_unpaired ON environment_change(unpaired_job) WHERE unpaired_job IS NOT NULL;
+
+-- What such a change did to one cell.
+CREATE TABLE environment_effect (
+	key           TEXT    NOT NULL,                -- of the cell
+	change        INTEGER NOT NULL REFERENCES environment_change(id),
+	is_paired     INTEGER NOT NULL,
+	change_pct    REAL    NOT NULL,                -- of throughput, negative = slower
+	ci_low_pct    REAL,                            -- NULL: not paired
+	ci_high_pct   REAL,
+	before_ms     REAL,
+	after_ms      REAL,
+	PRIMARY KEY (key, change, is_paired)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE change_point (
 	id            INTEGER PRIMARY KEY,

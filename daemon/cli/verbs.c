@@ -54,6 +54,18 @@ int verb_show(struct client *c, const struct options *o, const struct buf *path,
 	return EXIT_OK;
 }
 
+int verb_show_whole(struct client *c, const struct options *o, const struct buf *path, verb_print_fn *print)
+{
+	struct fw_err err = { 0 };
+	json_t *answer = NULL;
+	int result = path->failed ? err_set(&err, ERR_INVALID, "a name is too long") : client_get(c, path->data, &answer, &err);
+	if (result != 0)
+		return verb_fail(&err);
+	(o->json ? verb_print_json : print)(answer);
+	json_decref(answer);
+	return EXIT_OK;
+}
+
 static void print_queued(long long id)
 {
 	printf("job %lld queued; follow it with: flopwatch wait %lld\n", id, id);

@@ -47,6 +47,8 @@ void verb_print_json(const json_t *answer);
 typedef void verb_print_fn(const json_t *items);
 /** GET the list at `path` and print it: as it is with --json, as the line `none` (NULL: no such line) where it is empty, else by `print`. */
 int verb_show(struct client *c, const struct options *o, const struct buf *path, verb_print_fn *print, const char *none);
+/** The same of an answer that is more than a list: `print` gets all of it. */
+int verb_show_whole(struct client *c, const struct options *o, const struct buf *path, verb_print_fn *print);
 /** Print the API's answer about a job that was just queued. */
 void verb_new_job(const json_t *job, const struct options *o);
 /** POST `wish` to `path` and print the jobs that were queued by it. */

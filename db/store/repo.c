@@ -382,6 +382,10 @@ static void environment_hash(int64_t class, const struct msg_device *d, const ch
 	struct buf text; /* one field a line; none of them holds a line end */
 	buf_init(&text, 1 << 16);
 	buf_printf(&text, "%lld\n%s\n%s\n%s\n%s\n", (long long)class, d->cudnn, suite_sha, timing, isolation);
+	const char *const more[][2] = { { "cublas", d->cublas }, { "image", d->image }, { "vbios", d->vbios } };
+	for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+		if (more[i][1][0])
+			buf_printf(&text, "%s %s\n", more[i][0], more[i][1]);
 	hash_hex(text.data, text.len, hex);
 	buf_fini(&text);
 }
@@ -399,9 +403,9 @@ int store_environment_put(struct db *db, const struct msg_device *d, const char 
 	if (found)
 		return found < 0 ? -1 : 0;
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO environment (class, hash, driver, toolkit, cudnn, suite_sha, timing, power_limit_w, isolation, "
+		"INSERT INTO environment (class, hash, driver, toolkit, cudnn, cublas, image, vbios, suite_sha, timing, power_limit_w, isolation, "
 		"first_at) "
-		"VALUES (:class, :hash, :driver, :toolkit, :cudnn, :suite_sha, :timing, :power, :isolation, :now)",
+		"VALUES (:class, :hash, :driver, :toolkit, :cudnn, :cublas, :image, :vbios, :suite_sha, :timing, :power, :isolation, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -410,6 +414,9 @@ int store_environment_put(struct db *db, const struct msg_device *d, const char 
 	stmt_text(s, ":driver", d->driver);
 	stmt_text(s, ":toolkit", d->toolkit);
 	stmt_text(s, ":cudnn", d->cudnn);
+	stmt_text(s, ":cublas", d->cublas);
+	stmt_text(s, ":image", d->image);
+	stmt_text(s, ":vbios", d->vbios);
 	stmt_text(s, ":suite_sha", suite_sha);
 	stmt_text(s, ":timing", timing);
 	if (d->power_limit_w > 0)

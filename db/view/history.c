@@ -242,6 +242,36 @@ int view_changes(struct db *db, const struct view_scope *of, view_change_fn *eac
 	return result;
 }
 
+int view_environment_changes(
+	struct db *db, const struct view_scope *of, view_environment_change_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.id, c.seen_at, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.changed, "
+		"p.change_pct, p.ci_low_pct, p.ci_high_pct, u.change_pct FROM environment_change c JOIN device d ON d.id = c.device "
+		"LEFT JOIN environment_effect p ON p.key = :key AND p.change = c.id AND p.is_paired = 1 "
+		"LEFT JOIN environment_effect u ON u.key = :key AND u.change = c.id AND u.is_paired = 0 "
+		"WHERE c.repo = :repo AND (:device = 0 OR c.device = :device) AND EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = c.epoch "
+		"AND r.key = :key) ORDER BY c.id",
+		err);
+	int result = bind_scope(db, s, of, err);
+	while (result == 1 && (result = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_environment_change){ .id = row_int(s, 0),
+				  .seen_at = row_int(s, 1),
+				  .paired_job = row_int(s, 2),
+				  .unpaired_job = row_int(s, 3),
+				  .paired = row_int(s, 4),
+				  .unpaired = row_int(s, 5),
+				  .alert = row_int(s, 6),
+				  .suite = row_text(s, 7),
+				  .device = row_text(s, 8),
+				  .changed_json = row_text(s, 9),
+				  .paired_pct = row_double(s, 10),
+				  .paired_low_pct = row_double(s, 11),
+				  .paired_high_pct = row_double(s, 12),
+				  .unpaired_pct = row_double(s, 13) });
+	return result;
+}
+
 int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert_fn *each, void *arg, struct fw_err *err)
 {
 	int64_t repo, device;

@@ -50,6 +50,17 @@ typedef void view_change_fn(void *arg, const struct view_change *row);
 /** Change points of this cell, oldest first; candidates among them, dropped ones not. */
 int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err);
 
+struct view_environment_change {
+	int64_t id, seen_at, paired_job, unpaired_job, paired, unpaired, alert; /* 0: none, or not measured yet */
+	const char *suite, *device, *changed_json;                              /* changed_json: [{"what","from","to"}] */
+	double paired_pct, paired_low_pct, paired_high_pct;                     /* of throughput; NAN: not known */
+	double unpaired_pct;
+};
+typedef void view_environment_change_fn(void *arg, const struct view_environment_change *row);
+/** Where what is around the device changed, and what that did to this cell, oldest first. */
+int view_environment_changes(
+	struct db *db, const struct view_scope *of, view_environment_change_fn *each, void *arg, struct fw_err *err);
+
 typedef void view_cell_alert_fn(void *arg, int64_t id, enum alertkind kind, enum alertstate state, const char *commit);
 /** The newest alerts that hold this cell. */
 int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert_fn *each, void *arg, struct fw_err *err);

@@ -62,6 +62,37 @@ static void epoch_row(void *arg, const struct view_epoch *row)
 	jsonw_object_end(j);
 }
 
+/* One way in which a change was measured. */
+static void measured(struct jsonw *j, const char *key, int64_t job, int64_t comparison)
+{
+	jsonw_key(j, key);
+	jsonw_object(j);
+	answer_id(j, "job", job);
+	answer_id(j, "comparison", comparison);
+}
+
+static void environment_row(void *arg, const struct view_environment_change *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	answer_time(j, "seen_at", row->seen_at);
+	jsonw_kv_string(j, "suite", row->suite);
+	jsonw_kv_string(j, "device", row->device);
+	jsonw_key(j, "changed");
+	jsonw_raw(j, row->changed_json, strlen(row->changed_json));
+	measured(j, "paired", row->paired_job, row->paired);
+	jsonw_kv_figure(j, "change_pct", row->paired_pct);
+	jsonw_kv_figure(j, "ci_low_pct", row->paired_low_pct);
+	jsonw_kv_figure(j, "ci_high_pct", row->paired_high_pct);
+	jsonw_object_end(j);
+	measured(j, "unpaired", row->unpaired_job, row->unpaired);
+	jsonw_kv_figure(j, "change_pct", row->unpaired_pct);
+	jsonw_object_end(j);
+	answer_id(j, "alert", row->alert);
+	jsonw_object_end(j);
+}
+
 static void change_row(void *arg, const struct view_change *row)
 {
 	struct jsonw *j = arg;
@@ -104,6 +135,10 @@ static int write_lists(struct site *site, struct jsonw *j, const struct view_sco
 {
 	begin_list(j, "epochs");
 	if (view_epochs(site->db, of, epoch_row, j, err) != 0)
+		return -1;
+	jsonw_array_end(j);
+	begin_list(j, "environments");
+	if (view_environment_changes(site->db, of, environment_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
 	begin_list(j, "change_points");

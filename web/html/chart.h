@@ -28,7 +28,7 @@ struct chart_line {
 struct chart_mark {
 	int64_t at;
 	const char *tone; /* "bad" or "" */
-	char label[128];
+	char label[300];
 };
 
 struct chart {

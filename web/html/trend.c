@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/text/changed.h"
 #include "db/view/live.h"
 #include "web/html/derive.h"
 #include "web/html/emit.h"
@@ -165,6 +166,29 @@ static void take_epoch(void *arg, const struct view_epoch *row)
 			row->anchor);
 }
 
+/* By how much, as far as it is known. */
+static void effect_text(const struct view_environment_change *row, char out[96])
+{
+	int n = snprintf(out, 96, "%s", row->paired || row->unpaired ? "" : ", not measured yet");
+	if (isfinite(row->paired_pct))
+		n = snprintf(out, 96, ", %+.2f %%", row->paired_pct);
+	if (isfinite(row->unpaired_pct))
+		snprintf(out + n, 96 - (size_t)n, "%s%+.1f %% unpaired", n ? "; " : ", ", row->unpaired_pct);
+	else if (n == 0)
+		snprintf(out, 96, ", this cell could not be measured");
+}
+
+static void take_environment(void *arg, const struct view_environment_change *row)
+{
+	double worst = fmin(row->paired_pct, row->unpaired_pct); /* of a NAN the other */
+	struct chart_mark *m = new_mark(arg, row->seen_at, row->alert && worst < 0 ? "bad" : "");
+	char changed[160], effect[96];
+	changed_text(row->changed_json, changed, sizeof changed);
+	effect_text(row, effect);
+	if (m)
+		snprintf(m->label, sizeof m->label, "environment changed: %s%s", changed, effect);
+}
+
 /* When the commit that a finding names was first shown: found by its comparison among the points. */
 static int64_t time_of(const struct trend *t, const char *commit)
 {
@@ -195,8 +219,8 @@ static void take_alert(void *arg, int64_t id, enum alertkind kind, enum alertsta
 
 static int add_marks(struct db *db, struct trend *t, const struct view_scope *of, struct fw_err *err)
 {
-	return view_epochs(db, of, take_epoch, t, err) || view_changes(db, of, take_change, t, err) ||
-			       view_cell_alerts(db, of, take_alert, t, err)
+	return view_epochs(db, of, take_epoch, t, err) || view_environment_changes(db, of, take_environment, t, err) ||
+			       view_changes(db, of, take_change, t, err) || view_cell_alerts(db, of, take_alert, t, err)
 		       ? -1
 		       : 0;
 }

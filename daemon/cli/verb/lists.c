@@ -180,6 +180,36 @@ static void print_points(const json_t *items)
 	table_fini(&t);
 }
 
+/* "2026-11-23T12:00:00  gcc 12.2.0 to 12.3.0: -4.10 %, -3.9 % unpaired": where what is around the device changed. */
+static void print_environments(const json_t *list)
+{
+	size_t i, k;
+	json_t *change, *one;
+	json_array_foreach(list, i, change)
+	{
+		double paired = value_number(json_object_get(change, "paired"), "change_pct");
+		double unpaired = value_number(json_object_get(change, "unpaired"), "change_pct");
+		printf("environment  %.19s  ", value_text(change, "seen_at"));
+		json_array_foreach(json_object_get(change, "changed"), k, one)
+		{
+			const char *from = value_text(one, "from"), *to = value_text(one, "to");
+			printf("%s%s %s to %s", k ? ", " : "", value_text(one, "what"), *from ? from : "none", *to ? to : "none");
+		}
+		fputs(isnan(paired) && isnan(unpaired) ? ": not known by how much" : ": ", stdout);
+		if (!isnan(paired))
+			printf("%+.2f %%%s", paired, isnan(unpaired) ? "" : ", ");
+		if (!isnan(unpaired))
+			printf("%+.1f %% unpaired", unpaired);
+		putchar('\n');
+	}
+}
+
+static void print_history(const json_t *answer)
+{
+	print_points(json_object_get(answer, "items"));
+	print_environments(json_object_get(answer, "environments"));
+}
+
 int verb_history(struct client *c, const struct options *o)
 {
 	struct buf path;
@@ -194,7 +224,7 @@ int verb_history(struct client *c, const struct options *o)
 	client_query(&path, "branch", o->branch);
 	client_query(&path, "device", o->device);
 	add_limit(&path, o->limit);
-	status = verb_show(c, o, &path, print_points, NULL);
+	status = verb_show_whole(c, o, &path, print_history);
 	buf_fini(&path);
 	return status;
 }

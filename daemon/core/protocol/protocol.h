@@ -72,6 +72,9 @@ struct msg_device {
 	char driver[48];
 	char toolkit[TOOLCHAIN_TEXT_SIZE]; /* compiler versions that enter the build's cache key */
 	char cudnn[24];                    /* version that modules find; "" none */
+	char cublas[24];                   /* likewise */
+	char image[64];                    /* what the worker's system is: "debian 12.5, glibc 2.36" */
+	char vbios[32];                    /* "" unknown */
 	int index;
 	char pci[32];         /* address on the bus, "0000:1b:00.0"; "" it has none */
 	double power_limit_w; /* 0: unknown */

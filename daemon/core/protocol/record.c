@@ -53,6 +53,9 @@ static void read_device(struct fields *f, struct msg_device *d)
 	field_text(f, "driver", d->driver, sizeof d->driver);
 	field_text(f, "toolkit", d->toolkit, sizeof d->toolkit);
 	field_text(f, "cudnn", d->cudnn, sizeof d->cudnn);
+	field_text(f, "cublas", d->cublas, sizeof d->cublas);
+	field_text(f, "image", d->image, sizeof d->image);
+	field_text(f, "vbios", d->vbios, sizeof d->vbios);
 	field_text(f, "pci", d->pci, sizeof d->pci);
 	d->index = (int)field_int_or(f, "index", 0, 1023, 0);
 	d->power_limit_w = field_double_or(f, "power_limit_w", 0, 1e5, 0);

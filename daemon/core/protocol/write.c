@@ -54,6 +54,12 @@ static void put_hello(struct jsonw *j, const struct msg_hello *m)
 		jsonw_kv_string(j, "toolkit", d->toolkit);
 		if (d->cudnn[0])
 			jsonw_kv_string(j, "cudnn", d->cudnn);
+		if (d->cublas[0])
+			jsonw_kv_string(j, "cublas", d->cublas);
+		if (d->image[0])
+			jsonw_kv_string(j, "image", d->image);
+		if (d->vbios[0])
+			jsonw_kv_string(j, "vbios", d->vbios);
 		if (d->pci[0])
 			jsonw_kv_string(j, "pci", d->pci);
 		jsonw_kv_int(j, "index", d->index);

@@ -123,7 +123,7 @@ static int tell(struct message *m, int64_t alert)
 /* ---- the steps ------------------------------------------------------------------------------------------------------- */
 
 /** Title, groups and worst loss over the cells of all comparisons that the alert has. A title for which they say nothing stays. */
-static int describe(struct db *db, int64_t id, struct fw_err *err)
+static int describe(struct db *db, int64_t id, enum alertkind kind, struct fw_err *err)
 {
 	struct alert_cells cells;
 	struct buf text;
@@ -134,7 +134,7 @@ static int describe(struct db *db, int64_t id, struct fw_err *err)
 	int result = store_alert_cells(db, id, &text, err);
 	if (result == 0) {
 		alert_cells_count(&cells, text.data);
-		if (cells.n_groups)
+		if (cells.n_groups && kind != ALERTKIND_ENVIRONMENT) /* that says what changed */
 			alert_cells_title(&cells, title, sizeof title);
 		result = alert_cells_end(&cells, &own, &groups, err);
 	}
@@ -148,7 +148,7 @@ static int describe(struct db *db, int64_t id, struct fw_err *err)
 int alert_open(
 	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err)
 {
-	if (store_alert_open(db, a, now_ms, is_new, err) || (a->n_kept && describe(db, a->id, err)))
+	if (store_alert_open(db, a, now_ms, is_new, err) || (a->n_kept && describe(db, a->id, a->kind, err)))
 		return -1;
 	struct message m = { .db = db,
 		.config = config,

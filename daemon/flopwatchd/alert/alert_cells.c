@@ -175,6 +175,21 @@ void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *k
 	add_key(a, suite, key, verdict, 0);
 }
 
+void alert_cells_add_unpaired(struct alert_cells *a, const char *suite, const char *key, int64_t comparison, double change_pct)
+{
+	a->n++;
+	a->worst_pct = fmin(a->worst_pct, change_pct);
+	jsonw_object(&a->j);
+	jsonw_kv_string(&a->j, "cell", key);
+	jsonw_kv_string(&a->j, "suite", suite);
+	jsonw_kv_int(&a->j, "comparison", comparison);
+	jsonw_kv_string(&a->j, "verdict", verdict_name(VERDICT_REGRESSION));
+	jsonw_kv_double(&a->j, "change_pct", change_pct);
+	jsonw_kv_bool(&a->j, "borderline", false);
+	jsonw_kv_bool(&a->j, "unpaired", true);
+	jsonw_object_end(&a->j);
+}
+
 void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *key, int64_t comparison)
 {
 	add_key(a, suite, key, "vanished", comparison);

@@ -47,7 +47,7 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 	struct fw_err why = { 0 };
 	char line[96];
 	int asked;
-	bool is_loss = a->kind == ALERTKIND_REGRESSION || a->kind == ALERTKIND_CREEP;
+	bool is_loss = a->kind == ALERTKIND_REGRESSION || a->kind == ALERTKIND_CREEP || a->kind == ALERTKIND_ENVIRONMENT;
 	if (!config || !config->profile || !is_loss || !a->comparison)
 		return 0;
 	if (store_profile_asked(db, a->id, &asked, err) != 0)
@@ -56,6 +56,9 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 		return 0;
 	if (store_profile_read_comparison(db, a->comparison, &of, &why) != 0)
 		return why.code == ERR_INVALID ? 0 : err_set(err, why.code, "%s", why.text);
+	bool is_one_module = toolwish_is_none(&of.base_tools) && toolwish_is_none(&of.target_tools);
+	if (a->kind == ALERTKIND_ENVIRONMENT && is_one_module) /* nothing of it is in the code */
+		return 0;
 	if (alert_profile_choose(db, a->comparison, a->cells_json, EVIDENCE_CELLS_MAX - asked, &cells, err) != 0)
 		return -1;
 	if (cells.n == 0)

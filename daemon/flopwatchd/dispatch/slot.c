@@ -12,6 +12,7 @@
 #include "db/store/repo.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/job/devicestate.h"
+#include "flopwatchd/planning/environment_seen.h"
 #include "flopwatchd/planning/refusal.h"
 #include "flopwatchd/runtime/config_worker.h"
 #include "core/ask/worker.h"
@@ -82,19 +83,31 @@ void slot_go_free(struct slot *s)
 
 static int store_devices(struct slot *s, struct fw_err *err)
 {
-	int result = 0;
+	struct fw_err unknown = { 0 };
+	struct db *db = s->host->txn->db;
+	bool is_new[PROTOCOL_DEVICES_MAX];
+	int64_t id, now_ms = clock_utc_ms();
+	enum devicestate state;
+	int result = 0, n_asked = 0;
 	if (txn_begin(s->host->txn, err) != 0)
 		return -1;
 	for (int i = 0; result == 0 && i < s->hello.n_devices; i++) {
-		int64_t id;
-		result = store_device_put(s->host->txn->db, &s->hello.device[i], clock_utc_ms(), &id, err);
+		is_new[i] = store_device_get(db, s->hello.device[i].uuid, &id, &state, &unknown) != 0;
+		result = store_device_put(db, &s->hello.device[i], now_ms, &id, err);
 		if (result == 0)
 			result = store_device_through(s->host->txn->db, id, s->worker->name, s->hello.place.host,
 				config_worker_is_slurm(s->worker), err);
 		if (result == 0 && s->hello.place.modules[0])
 			result = store_device_place(s->host->txn->db, id, &s->hello.place, err);
 	}
-	return txn_end(s->host->txn, result, err);
+	for (int i = 0; result == 0 && i < s->hello.n_devices; i++)
+		result = environment_seen(
+			db, s->host->config, s->worker->name, &s->hello.device[i], is_new[i], now_ms, &n_asked, err);
+	if (txn_end(s->host->txn, result, err) != 0)
+		return -1;
+	if (n_asked)
+		s->host->changed(s->host->arg);
+	return 0;
 }
 
 static void take_devices(struct slot *s, const struct msg_hello *hello)

@@ -29,7 +29,7 @@ void connect_environment(const char *env[ENV_MAX], char (*text)[ENV_TEXT])
 {
 	static const char *const names[] = { "PATH", "HOME", "TZ", "SSH_AUTH_SOCK", "SLURM_CONF", "CUDA_VISIBLE_DEVICES",
 		"CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH", "XDG_CACHE_HOME", "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES",
-		NULL };
+		"FLOPWATCH_SIM_ENVIRONMENT", NULL };
 	int n = 0;
 	for (int i = 0; names[i]; i++) {
 		const char *value = getenv(names[i]);

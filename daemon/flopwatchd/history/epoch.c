@@ -7,6 +7,7 @@
 
 #include "core/verdict/peer_ratio.h"
 #include "db/store/device.h"
+#include "db/environment/environment_change.h"
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/judge/cell.h"
 
@@ -141,6 +142,8 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 		if (store_epoch_clock(db, out->row.id, out->row.held_mhz, err))
 			return -1;
 	}
+	if (out->row.id && store_standing_put(db, r->device.uuid, job->repo, out->row.suite, out->row.id, err))
+		return -1;
 	return out->row.id && r->plan.on_line ? choose_against(db, r, out, err) : 0;
 }
 

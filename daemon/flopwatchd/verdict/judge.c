@@ -10,6 +10,7 @@
 #include "flopwatchd/history/apart.h"
 #include "flopwatchd/history/calibrate.h"
 #include "db/store/device.h"
+#include "flopwatchd/history/environment.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
 #include "db/store/result.h"
@@ -236,13 +237,17 @@ static int finish(struct db *db, const struct config *config, const struct resul
 		return -1;
 	out->comparison = c.id;
 	out->verdict = c.verdict;
+	int64_t environment_alert;
 	/* Half a comparison neither accuses a commit nor clears one. */
 	bool whole = c.kind == JOBKIND_CHANGE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
+		environment_follow(db, config, r, &c, &news->lost, now_ms, &environment_alert, err) ||
 		(whole && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
 		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
 		gitnote_owe(db, config, job, &c, now_ms, err))
 		return -1;
+	if (environment_alert)
+		out->alert = environment_alert;
 	return body_store(db, c.id, err) || peerjobs_tell(db, c.id, err) ? -1 : 0;
 }
 

@@ -79,6 +79,7 @@ static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
 	out->memory_bytes = (int64_t)prop.totalGlobalMem;
 	out->l2_bytes = prop.l2CacheSize;
 	double power_w, sm_mhz;
+	nvml_vbios(out->uuid, out->vbios, sizeof(out->vbios));
 	nvml_limits(out->uuid, &power_w, &sm_mhz);
 	out->power_limit_w = power_w > 0 ? power_w : 0;
 	if (sm_mhz > 0)

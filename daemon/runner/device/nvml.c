@@ -46,6 +46,7 @@ static struct {
 	int (*driver)(char *version, unsigned size);
 	int (*count)(unsigned *n);
 	int (*by_index)(unsigned index, void **device);
+	int (*vbios)(void *device, char *version, unsigned size);
 	int (*by_uuid)(const char *uuid, void **device);
 	int (*uuid_of)(void *device, char *uuid, unsigned size);
 	int (*mig_mode)(void *device, unsigned *current, unsigned *pending);
@@ -102,6 +103,7 @@ int nvml_open(void)
 	find(library, "nvmlDeviceIsMigDeviceHandle", &nvml.is_part);
 	find(library, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", &nvml.whole);
 	find(library, "nvmlDeviceGetGpuInstanceId", &nvml.instance_of);
+	find(library, "nvmlDeviceGetVbiosVersion", &nvml.vbios);
 	find(library, "nvmlDeviceGetPowerUsage", &nvml.power);
 	find(library, "nvmlDeviceGetEnforcedPowerLimit", &nvml.power_limit);
 	find(library, "nvmlDeviceGetTemperature", &nvml.temperature);
@@ -189,6 +191,14 @@ static void *gpu_of(const char *uuid)
 static bool is_whole(void)
 {
 	return nvml.device == nvml.gpu;
+}
+
+void nvml_vbios(const char *uuid, char *out, size_t size)
+{
+	void *device = gpu_of(uuid);
+	*out = '\0';
+	if (device && nvml.vbios && nvml.vbios(device, out, (unsigned)size) != OK)
+		*out = '\0';
 }
 
 void nvml_read(const char *uuid, struct nvml_reading *out)

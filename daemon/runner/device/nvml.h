@@ -30,6 +30,8 @@ int nvml_open(void);
 int nvml_list(char (*uuid)[NVML_UUID_SIZE], int max);
 /** Driver version. Shape: out[size]; "" unknown. */
 void nvml_driver(char *out, size_t size);
+/** VBIOS of the GPU with this UUID, or whose instance that is; "" unknown. Shape: out[size]. */
+void nvml_vbios(const char *uuid, char *out, size_t size);
 /**
  * Read the GPU with this UUID. Takes some 10 ms on an H200. Of an instance: temperature, clock and errors are its GPU's; power and
  * energy, which all instances draw together, are unknown.

@@ -35,6 +35,7 @@ struct device {
 	struct device *host; /* device_cpu's; owns memory and computes */
 	uint64_t seed;
 	uint64_t calls;
+	double slower;   /* by what factor its driver makes every call longer */
 	unsigned at;     /* place in the trace */
 	double now_ns;   /* the device's clock */
 	double host_ns;  /* the host's */
@@ -60,6 +61,17 @@ static int sim_number(int index)
 	return number >= 0 && number < NUMBERS_MAX && end != list ? (int)number : -1;
 }
 
+/* A word of FLOPWATCH_SIM_ENVIRONMENT, "driver=551.2 vbios=96 power_w=650 slower=1.05"; "" none. Shape: out[32]. */
+static void sim_setting(const char *name, char *out)
+{
+	const char *text = getenv("FLOPWATCH_SIM_ENVIRONMENT");
+	size_t n = strlen(name);
+	out[0] = '\0';
+	for (; text && *text; text += strcspn(text, " "), text += strspn(text, " "))
+		if (strncmp(text, name, n) == 0 && text[n] == '=')
+			snprintf(out, 32, "%.*s", (int)strcspn(text + n + 1, " "), text + n + 1);
+}
+
 static int sim_describe(int index, struct msg_device *out, struct fw_err *err)
 {
 	int number = sim_number(index);
@@ -73,6 +85,14 @@ static int sim_describe(int index, struct msg_device *out, struct fw_err *err)
 	snprintf(out->name, sizeof out->name, "simulated device");
 	snprintf(out->toolkit, sizeof out->toolkit, "cpu");
 	out->clock_max_mhz = 1980;
+	char word[32];
+	sim_setting("driver", word);
+	snprintf(out->driver, sizeof out->driver, "%s", word);
+	sim_setting("vbios", out->vbios);
+	sim_setting("cublas", word);
+	snprintf(out->cublas, sizeof out->cublas, "%.23s", word);
+	sim_setting("power_w", word);
+	out->power_limit_w = word[0] ? strtod(word, NULL) : 0;
 	out->peak_tflops = out->peak_gb_s = 0; /* its times are made from work that modules claim */
 	return 0;
 }
@@ -90,9 +110,12 @@ static int sim_open(int index, uint64_t seed, struct device **out, struct fw_err
 	if (sim_number(index) < 0)
 		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
 	struct device *d = calloc(1, sizeof *d);
+	char word[32];
 	if (!d)
 		return err_set(err, ERR_FULL, "no memory for the simulated device");
 	d->seed = seed;
+	sim_setting("slower", word);
+	d->slower = word[0] ? strtod(word, NULL) : 1;
 	d->draw_w = LIMIT_W;
 	if (device_cpu.open(0, seed, &d->host, err) != 0) {
 		sim_close(d);
@@ -228,7 +251,7 @@ static void sim_work(struct device *d, const struct device_work *w)
 	else
 		d->at = (d->at + 1) % SIM_TRACE_CALLS;
 	d->calls++;
-	double ns = fmax(w->flops, LEAST_FLOPS) / FLOPS_PER_NS * exp(sim_trace[d->at].log_e5 * 1e-5);
+	double ns = fmax(w->flops, LEAST_FLOPS) / FLOPS_PER_NS * d->slower * exp(sim_trace[d->at].log_e5 * 1e-5);
 	double chance = (double)(inputs_mix(d->seed ^ inputs_mix(d->calls + 0x51)) >> 11) * 0x1p-53;
 	if (chance < w->slow_share)
 		ns *= w->slow_factor;

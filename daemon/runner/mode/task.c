@@ -12,6 +12,7 @@
 
 #include "base/lines.h"
 #include "core/protocol/protocol.h"
+#include "runner/device/cublas_version.h"
 #include "runner/device/cudnn_version.h"
 #include "runner/mode/audit.h"
 #include "runner/mode/check.h"
@@ -157,6 +158,13 @@ out:
 	return status;
 }
 
+/* Those that modules would find. */
+static void find_libraries(struct msg_device *d)
+{
+	cudnn_version(d->cudnn, sizeof d->cudnn);
+	cublas_version(d->cublas, sizeof d->cublas);
+}
+
 int task_list(void)
 {
 	struct msg m = { .t = MSG_HELLO };
@@ -169,7 +177,7 @@ int task_list(void)
 	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX);
 	for (int i = 0; i < m.u.hello.n_devices; i++)
 		if (m.u.hello.device[i].kind == DEVICE_CUDA)
-			cudnn_version(m.u.hello.device[i].cudnn, sizeof m.u.hello.device[i].cudnn);
+			find_libraries(&m.u.hello.device[i]);
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, &m);
 	if (!line.failed && fwrite(line.data, 1, line.len, stdout) == line.len && fflush(stdout) == 0)

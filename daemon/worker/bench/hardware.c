@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "worker/bench/image.h"
 #include "worker/bench/runner_child.h"
 #include "worker/build/toolchain.h"
 
@@ -70,6 +71,7 @@ int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, 
 		if (!is_named(&all[i], kind))
 			continue;
 		*d = all[i];
+		image_describe(d->image, sizeof d->image);
 		toolchain_describe(d->kind, tools_dir, "", d->toolkit, sizeof d->toolkit);
 		hello->n_devices++;
 	}

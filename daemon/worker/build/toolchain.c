@@ -56,6 +56,7 @@ bool toolchain_is_in(const char *dir)
 /* First line (or all) of what a program prints; "" when it cannot be run. The environment is the build's, so that the same program is found. */
 static void ask(const char *dir, const char *program, const char *option, char *out, size_t size)
 {
+	char own[PATH_MAX];
 	const char *argv[] = { program, option, NULL };
 	char path[TOOLCHAIN_PATH_SIZE], variable[TOOLCHAIN_PATH_SIZE + 8];
 	const char *more[] = { variable, NULL };
@@ -65,6 +66,9 @@ static void ask(const char *dir, const char *program, const char *option, char *
 	struct proc_exit how;
 	struct buf said;
 
+	find(dir, program, own);
+	if (*own)
+		argv[0] = own;
 	toolchain_path(dir, path);
 	snprintf(variable, sizeof variable, "PATH=%s", path);
 	sandbox_environment(&none, more, &environment);

@@ -1,0 +1,144 @@
+/* environment.c - see environment.h. */
+#include "flopwatchd/history/environment.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/text/changed.h"
+#include "core/verdict/peer_ratio.h"
+#include "db/environment/environment_change.h"
+#include "db/store/epoch.h"
+#include "db/store/repo.h"
+#include "flopwatchd/alert/alert.h"
+#include "flopwatchd/judge/cell.h"
+
+enum { CHANGED_SIZE = 320, TITLE_SIZE = 600 };
+
+struct follow {
+	struct db *db;
+	const struct config *config;
+	const struct result *r;
+	const struct store_comparison *c;
+	const struct store_environment_change *change;
+	int64_t now_ms;
+};
+
+static int tell(const struct follow *f, struct alert_cells *cells, const char *what, int64_t *alert, struct fw_err *err)
+{
+	char title[TITLE_SIZE], changed[CHANGED_SIZE];
+	bool is_new;
+	struct store_alert a = {
+		.repo = f->c->repo, .comparison = f->c->id, .kind = ALERTKIND_ENVIRONMENT, .worst_pct = cells->worst_pct
+	};
+	changed_text(f->change->changed, changed, sizeof changed);
+	snprintf(title, sizeof title, "%.300s: %.290s", changed, what);
+	a.title = title;
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", f->c->target_sha);
+	if (store_repo_upstream_branch(f->db, f->c->repo, a.branch, err) ||
+		alert_cells_end(cells, &a.cells_json, &a.groups_json, err) ||
+		alert_open(f->db, f->config, &a, f->now_ms, &is_new, err))
+		return -1;
+	*alert = a.id;
+	return 0;
+}
+
+/* ---- two builds of one commit ---------------------------------------------------------------------------------------- */
+
+static int keep_paired(const struct follow *f, struct fw_err *err)
+{
+	struct store_cell cell = { .n = -1 };
+	int result;
+	while ((result = store_cell_next(f->db, f->c->id, cell.n, &cell, err)) == 1) {
+		bool is_same = cell.verdict == VERDICT_IDENTICAL; /* another compiler, and the same module */
+		struct store_environment_effect e = { .change = f->change->id,
+			.is_paired = true,
+			.key = cell.key,
+			.change_pct = is_same ? 0 : cell.change_pct,
+			.ci_low_pct = is_same ? 0 : cell.ci_low_pct,
+			.ci_high_pct = is_same ? 0 : cell.ci_high_pct,
+			.before_ms = cell.base_median_ms,
+			.after_ms = cell.target_median_ms };
+		if (isfinite(e.change_pct) && store_environment_effect_put(f->db, &e, err))
+			return -1;
+	}
+	return result;
+}
+
+static int follow_paired(const struct follow *f, struct alert_cells *lost, int64_t *alert, struct fw_err *err)
+{
+	char what[TITLE_SIZE];
+	if (keep_paired(f, err))
+		return -1;
+	if (lost->n == 0)
+		return 0;
+	alert_cells_title(lost, what, sizeof what);
+	return tell(f, lost, what, alert, err);
+}
+
+/* ---- the anchor, then and now ---------------------------------------------------------------------------------------- */
+
+/* The time of a cell now, at the clock of the epoch before; where no clock was ever seen, as it is. NAN: a clock is missing. */
+static double time_now(const struct follow *f, int i, const struct store_cell *cell, double held_mhz)
+{
+	if (!isfinite(held_mhz))
+		return cell->target_median_ms;
+	return peer_ratio_at_clock(cell->target_median_ms, isfinite(cell->beta) ? cell->beta : 0,
+		judge_median(f->r, i, judge_series(f->r, i), "", ROLE_TARGET, JUDGE_MHZ), held_mhz);
+}
+
+static int keep_unpaired(const struct follow *f, const struct store_epoch *before, struct alert_cells *lost, struct fw_err *err)
+{
+	/* where a build can show all of it, pairs say it better; and times of no clock are nobody's fault */
+	bool calls = isfinite(before->held_mhz) && (f->change->is_outside || !f->change->paired_job);
+	struct store_cell cell = { .n = -1 };
+	int result;
+	while ((result = store_cell_next(f->db, f->c->id, cell.n, &cell, err)) == 1) {
+		struct store_environment_effect e = {
+			.change = f->change->id, .key = cell.key, .ci_low_pct = NAN, .ci_high_pct = NAN
+		};
+		if (store_anchor_ms(f->db, before->id, f->c->target_sha, cell.key, &e.before_ms, err))
+			return -1;
+		e.after_ms = time_now(f, cell.n, &cell, before->held_mhz);
+		e.change_pct = (e.before_ms / e.after_ms - 1) * 100;
+		if (!isfinite(e.change_pct))
+			continue;
+		if (store_environment_effect_put(f->db, &e, err))
+			return -1;
+		if (calls && e.change_pct < -ENVIRONMENT_UNPAIRED_PCT)
+			alert_cells_add_unpaired(lost, f->r->plan.suite_name, cell.key, f->c->id, e.change_pct);
+	}
+	return result;
+}
+
+static int follow_unpaired(const struct follow *f, int64_t *alert, struct fw_err *err)
+{
+	struct alert_cells lost;
+	struct store_epoch before;
+	char what[160];
+	alert_cells_init(&lost);
+	int result = store_epoch_get(f->db, f->change->epoch, &before, err);
+	if (result == 0)
+		result = keep_unpaired(f, &before, &lost, err);
+	if (result == 0 && lost.n) {
+		snprintf(what, sizeof what, "the anchor %.12s is slower in %d cell%s, by %.1f %% at most; not paired",
+			f->c->target_sha, lost.n, lost.n == 1 ? "" : "s", -lost.worst_pct);
+		result = tell(f, &lost, what, alert, err);
+	}
+	alert_cells_fini(&lost);
+	return result;
+}
+
+int environment_follow(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
+	struct alert_cells *lost, int64_t now_ms, int64_t *alert, struct fw_err *err)
+{
+	struct store_environment_change change;
+	struct follow f = { db, config, r, c, &change, now_ms };
+	*alert = 0;
+	int found = store_environment_change_of_job(db, c->job, &change, err);
+	if (found < 1)
+		return found;
+	bool is_paired = change.paired_job == c->job;
+	if (is_paired ? follow_paired(&f, lost, alert, err) : follow_unpaired(&f, alert, err))
+		return -1;
+	return store_environment_change_measured(db, change.id, is_paired, c->id, *alert, err);
+}

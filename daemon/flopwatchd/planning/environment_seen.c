@@ -1,0 +1,208 @@
+/* environment_seen.c - see environment_seen.h. */
+#include "flopwatchd/planning/environment_seen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "db/store/alert.h"
+#include "db/environment/environment_change.h"
+#include "db/store/job.h"
+#include "flopwatchd/alert/alert.h"
+
+enum { PRIORITY_ENVIRONMENT = -1, VERSION_SIZE = 256, AROUND_MAX = 4096 };
+
+#define ORIGIN "environment"
+
+/* ---- what differs ---------------------------------------------------------------------------------------------------- */
+
+/* The version of a compiler in a toolchain's text, "12.2.0" of "nvcc 13.0.88 gcc 12.2.0". Shape: out[VERSION_SIZE]. */
+static void version_of(const char *toolkit, const char *compiler, char *out)
+{
+	size_t n = strlen(compiler);
+	out[0] = 0;
+	for (const char *word = toolkit; *word; word += strspn(word, " ")) {
+		size_t len = strcspn(word, " ");
+		if (len == n && strncmp(word, compiler, n) == 0 && word[len]) {
+			snprintf(out, VERSION_SIZE, "%.*s", (int)strcspn(word + len + 1, " "), word + len + 1);
+			return;
+		}
+		if (len == 2 && strncmp(word, "in", 2) == 0) /* a folder's name is no version */
+			return;
+		word += len;
+	}
+}
+
+static void folder_of(const char *toolkit, char *out)
+{
+	const char *in = strstr(toolkit, " in ");
+	snprintf(out, VERSION_SIZE, "%s", in ? in + 4 : "");
+}
+
+struct difference {
+	struct jsonw j;
+	struct buf text; /* the JSON */
+	bool is_built, is_outside;
+};
+
+static bool note(struct difference *d, const char *what, const char *from, const char *to)
+{
+	if (strcmp(from, to) == 0)
+		return false;
+	jsonw_object(&d->j);
+	jsonw_kv_string(&d->j, "what", what);
+	jsonw_kv_string(&d->j, "from", from[0] ? from : NULL);
+	jsonw_kv_string(&d->j, "to", to[0] ? to : NULL);
+	jsonw_object_end(&d->j);
+	return true;
+}
+
+static void power_text(double power_w, char *out)
+{
+	snprintf(out, VERSION_SIZE, power_w > 0 ? "%.0f W" : "", power_w);
+}
+
+/* What a build can show, and what nothing but times of another day can. A library is both: it may be linked in, or found when it runs. */
+static void compare(struct difference *d, const struct msg_device *was, const struct msg_device *is)
+{
+	static const char *const compilers[] = { "nvcc", "ptxas", "gcc" };
+	char from[VERSION_SIZE], to[VERSION_SIZE];
+	for (size_t i = 0; i < sizeof compilers / sizeof compilers[0]; i++) {
+		version_of(was->toolkit, compilers[i], from);
+		version_of(is->toolkit, compilers[i], to);
+		note(d, compilers[i], from, to);
+	}
+	folder_of(was->toolkit, from);
+	folder_of(is->toolkit, to);
+	note(d, "toolchain", from, to);
+	d->is_built = strcmp(was->toolkit, is->toolkit) != 0;
+	bool is_library = note(d, "cuDNN", was->cudnn, is->cudnn);
+	is_library = note(d, "cuBLAS", was->cublas, is->cublas) || is_library;
+	is_library = note(d, "image", was->image, is->image) || is_library;
+	d->is_built = d->is_built || is_library;
+	bool is_machine = note(d, "driver", was->driver, is->driver);
+	is_machine = note(d, "VBIOS", was->vbios, is->vbios) || is_machine;
+	power_text(was->power_limit_w, from);
+	power_text(is->power_limit_w, to);
+	is_machine = note(d, "power limit", from, to) || is_machine;
+	is_machine = note(d, "device", was->uuid, is->uuid) || is_machine;
+	d->is_outside = is_library || is_machine;
+}
+
+static void around_hash(const struct msg_device *d, char hex[HASH_HEX])
+{
+	struct buf text;
+	buf_init(&text, AROUND_MAX);
+	buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n", d->uuid, d->driver, d->toolkit, d->cudnn, d->cublas, d->image,
+		d->vbios, d->power_limit_w);
+	hash_hex(text.data, text.len, hex);
+	buf_fini(&text);
+}
+
+/* ---- what is measured ------------------------------------------------------------------------------------------------ */
+
+static int ask(struct db *db, struct store_job *job, const struct store_standing *t, const char *uuid, const char *sha,
+	const char *why, int64_t now_ms, struct fw_err *err)
+{
+	job->repo = t->repo;
+	job->priority = PRIORITY_ENVIRONMENT;
+	snprintf(job->origin, sizeof job->origin, ORIGIN);
+	snprintf(job->base_how, sizeof job->base_how, "given");
+	snprintf(job->base_sha, sizeof job->base_sha, "%s", sha);
+	snprintf(job->target_sha, sizeof job->target_sha, "%s", sha);
+	snprintf(job->suite, sizeof job->suite, "%s", t->suite);
+	snprintf(job->device_uuid, sizeof job->device_uuid, "%s", uuid);
+	return store_job_insert(db, job, now_ms, err) || store_job_log(db, job->id, now_ms, why, err) ||
+			       store_job_tell(db, job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err)
+		       ? -1
+		       : 0;
+}
+
+/* The newest judged commit beside the module that it had. Nothing where no module of it is known: a program of its own keeps none. */
+static int ask_paired(
+	struct db *db, const struct store_standing *t, const char *uuid, int64_t now_ms, int64_t *id, struct fw_err *err)
+{
+	struct store_job job = { .kind = JOBKIND_ENVIRONMENT };
+	struct store_judged judged;
+	int found = store_environment_judged(db, t->repo, t->environment, &judged, err);
+	if (found < 1)
+		return found;
+	if (strlen(judged.module) != 64)
+		return 0;
+	snprintf(job.base_tools.module, sizeof job.base_tools.module, "%s", judged.module);
+	snprintf(job.base_tools.made_by, sizeof job.base_tools.made_by, "%s", judged.toolchain);
+	if (ask(db, &job, t, uuid, judged.sha,
+		    "queued: what builds it has changed, so it is built anew beside the module that it had", now_ms, err))
+		return -1;
+	*id = job.id;
+	return 0;
+}
+
+/* What was said of a change that is taken back is over. */
+static int take_back(struct db *db, const struct config *config, const struct store_environment_change *last, int64_t now_ms,
+	struct fw_err *err)
+{
+	enum alertstate state;
+	if (!last->alert)
+		return 0;
+	if (store_alert_state(db, last->alert, &state, err))
+		return -1;
+	return alertstate_is_live(state)
+		       ? alert_resolve(db, config, last->alert, 0, "the environment is as it was before", now_ms, err)
+		       : 0;
+}
+
+static int look(struct db *db, const struct config *config, const struct store_standing *t, const struct msg_device *d,
+	int64_t now_ms, int *n, struct fw_err *err)
+{
+	struct store_environment_change last, change = { .repo = t->repo, .epoch = t->epoch, .seen_at = now_ms };
+	struct store_job anchor = { .kind = JOBKIND_ANCHOR };
+	struct difference difference = { .is_built = false };
+	around_hash(&t->was, change.was);
+	around_hash(d, change.is);
+	if (strcmp(change.was, change.is) == 0)
+		return 0;
+	int known = store_environment_change_last(db, t->repo, t->suite, d->uuid, &last, err);
+	if (known < 0 || (known && strcmp(last.is, change.is) == 0)) /* it is being measured */
+		return known < 0 ? -1 : 0;
+	buf_init(&difference.text, sizeof change.changed - 1);
+	jsonw_init(&difference.j, &difference.text);
+	jsonw_array(&difference.j);
+	compare(&difference, &t->was, d);
+	jsonw_array_end(&difference.j);
+	snprintf(change.changed, sizeof change.changed, "%s", difference.text.failed ? "[]" : difference.text.data);
+	buf_fini(&difference.text);
+	snprintf(change.suite, sizeof change.suite, "%s", t->suite);
+	snprintf(change.uuid, sizeof change.uuid, "%s", d->uuid);
+	change.is_outside = difference.is_outside;
+	if (known && strcmp(last.was, change.is) == 0 && take_back(db, config, &last, now_ms, err))
+		return -1;
+	if ((difference.is_built && ask_paired(db, t, d->uuid, now_ms, &change.paired_job, err)) ||
+		ask(db, &anchor, t, d->uuid, t->anchor_sha, "queued: its environment has changed, so the anchor is measured anew",
+			now_ms, err))
+		return -1;
+	change.unpaired_job = anchor.id;
+	*n += change.paired_job ? 2 : 1;
+	log_info("environment.changed", "device=%s suite=%s changed=%s", log_quote(d->uuid), log_quote(t->suite),
+		log_quote(change.changed));
+	return store_environment_change_insert(db, &change, err);
+}
+
+int environment_seen(struct db *db, const struct config *config, const char *worker, const struct msg_device *d, bool is_new,
+	int64_t now_ms, int *n, struct fw_err *err)
+{
+	char before[64] = "";
+	if (is_new && store_device_before(db, worker, d->kind, now_ms, before, err) != 0)
+		return -1;
+	struct store_standing *t = calloc(STORE_STANDINGS_MAX, sizeof *t);
+	if (!t)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	int known = store_standings(db, before[0] ? before : d->uuid, t, err);
+	int result = known < 0 ? -1 : 0;
+	for (int i = 0; i < known && result == 0; i++)
+		result = look(db, config, &t[i], d, now_ms, n, err);
+	free(t);
+	return result;
+}

@@ -1,0 +1,245 @@
+/** environment_change.c - see environment_change.h. */
+#include "db/environment/environment_change.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/store/epoch.h"
+
+enum { ANCHOR_TIMES = 9 };
+
+/* ---- where devices stand --------------------------------------------------------------------------------------------- */
+
+int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t epoch, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO standing (device, repo, suite, epoch) SELECT id, :repo, :suite, :epoch FROM device WHERE uuid = :uuid "
+		"ON CONFLICT (device, repo, suite) DO UPDATE SET epoch = excluded.epoch WHERE epoch <> excluded.epoch",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", uuid);
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":suite", suite);
+	stmt_int(s, ":epoch", epoch);
+	return stmt_run(s, err);
+}
+
+int store_standings(struct db *db, const char *uuid, struct store_standing *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT t.repo, t.device, t.epoch, e.environment, t.suite, e.anchor_sha, d.uuid, v.driver, v.toolkit, v.cudnn, v.cublas, "
+		"v.image, v.vbios, v.power_limit_w FROM device d JOIN standing t ON t.device = d.id JOIN epoch e ON e.id = t.epoch "
+		"JOIN environment v ON v.id = e.environment WHERE d.uuid = :uuid LIMIT :limit",
+		err);
+	int n = 0, result;
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", uuid);
+	stmt_int(s, ":limit", STORE_STANDINGS_MAX);
+	while ((result = stmt_step(s, err)) == 1) {
+		struct store_standing *t = &out[n++];
+		*t = (struct store_standing){
+			.repo = row_int(s, 0), .device = row_int(s, 1), .epoch = row_int(s, 2), .environment = row_int(s, 3)
+		};
+		row_copy(s, 4, t->suite, sizeof t->suite);
+		row_copy(s, 5, t->anchor_sha, sizeof t->anchor_sha);
+		row_copy(s, 6, t->was.uuid, sizeof t->was.uuid);
+		row_copy(s, 7, t->was.driver, sizeof t->was.driver);
+		row_copy(s, 8, t->was.toolkit, sizeof t->was.toolkit);
+		row_copy(s, 9, t->was.cudnn, sizeof t->was.cudnn);
+		row_copy(s, 10, t->was.cublas, sizeof t->was.cublas);
+		row_copy(s, 11, t->was.image, sizeof t->was.image);
+		row_copy(s, 12, t->was.vbios, sizeof t->was.vbios);
+		t->was.power_limit_w = row_is_null(s, 13) ? 0 : row_double(s, 13);
+	}
+	return result < 0 ? -1 : n;
+}
+
+int store_device_before(struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT d.uuid FROM device d WHERE d.worker = :worker AND d.kind = :kind AND d.seen_at < :now AND EXISTS (SELECT 1 FROM "
+		"standing t WHERE t.device = d.id) ORDER BY d.seen_at DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":worker", worker);
+	stmt_text(s, ":kind", device_kind_name(kind));
+	stmt_int(s, ":now", now_ms);
+	uuid[0] = 0;
+	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
+}
+
+/* ---- changes --------------------------------------------------------------------------------------------------------- */
+
+#define CHANGE_COLUMNS                                                                                                             \
+	"SELECT c.id, c.repo, c.epoch, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.was_hash, " \
+	"c.is_hash, c.changed, c.is_outside, c.seen_at FROM environment_change c JOIN device d ON d.id = c.device "
+
+/* 1 and the row, 0, -1. */
+static int read_change(struct stmt *s, struct store_environment_change *out, struct fw_err *err)
+{
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
+	*out = (struct store_environment_change){ .id = row_int(s, 0),
+		.repo = row_int(s, 1),
+		.epoch = row_int(s, 2),
+		.paired_job = row_int(s, 3),
+		.unpaired_job = row_int(s, 4),
+		.paired = row_int(s, 5),
+		.unpaired = row_int(s, 6),
+		.alert = row_int(s, 7),
+		.is_outside = row_int(s, 13) != 0,
+		.seen_at = row_int(s, 14) };
+	row_copy(s, 8, out->suite, sizeof out->suite);
+	row_copy(s, 9, out->uuid, sizeof out->uuid);
+	row_copy(s, 10, out->was, sizeof out->was);
+	row_copy(s, 11, out->is, sizeof out->is);
+	row_copy(s, 12, out->changed, sizeof out->changed);
+	stmt_reset(s);
+	return 1;
+}
+
+int store_environment_change_insert(struct db *db, struct store_environment_change *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO environment_change (repo, suite, device, epoch, was_hash, is_hash, changed, is_outside, paired_job, "
+		"unpaired_job, seen_at) VALUES (:repo, :suite, (SELECT id FROM device WHERE uuid = :uuid), :epoch, :was, :is, :changed, "
+		":outside, :paired_job, :unpaired_job, :seen)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", e->repo);
+	stmt_text(s, ":suite", e->suite);
+	stmt_text(s, ":uuid", e->uuid);
+	stmt_int(s, ":epoch", e->epoch);
+	stmt_text(s, ":was", e->was);
+	stmt_text(s, ":is", e->is);
+	stmt_text(s, ":changed", e->changed);
+	stmt_int(s, ":outside", e->is_outside);
+	stmt_int_or_null(s, ":paired_job", e->paired_job);
+	stmt_int_or_null(s, ":unpaired_job", e->unpaired_job);
+	stmt_int(s, ":seen", e->seen_at);
+	return stmt_insert(s, &e->id, err);
+}
+
+int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
+	struct store_environment_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		CHANGE_COLUMNS "WHERE c.repo = :repo AND c.suite = :suite AND d.uuid = :uuid ORDER BY c.id DESC LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":suite", suite);
+	stmt_text(s, ":uuid", uuid);
+	return read_change(s, out, err);
+}
+
+int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, CHANGE_COLUMNS "WHERE c.paired_job = :job OR c.unpaired_job = :job LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", job);
+	return read_change(s, out, err);
+}
+
+int store_environment_change_measured(
+	struct db *db, int64_t id, bool is_paired, int64_t comparison, int64_t alert, struct fw_err *err)
+{
+	struct stmt *s =
+		is_paired
+			? db_stmt(db,
+				  "UPDATE environment_change SET paired = :comparison, alert = coalesce(:alert, alert) WHERE id = :id",
+				  err)
+			: db_stmt(db,
+				  "UPDATE environment_change SET unpaired = :comparison, alert = coalesce(:alert, alert) WHERE id = :id",
+				  err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int_or_null(s, ":alert", alert);
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
+int store_environment_effect_put(struct db *db, const struct store_environment_effect *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT OR REPLACE INTO environment_effect (key, change, is_paired, change_pct, ci_low_pct, ci_high_pct, before_ms, after_ms) "
+		"VALUES (:key, :change, :paired, :pct, :low, :high, :before, :after)",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":key", e->key);
+	stmt_int(s, ":change", e->change);
+	stmt_int(s, ":paired", e->is_paired);
+	stmt_double(s, ":pct", e->change_pct);
+	stmt_double(s, ":low", e->ci_low_pct);
+	stmt_double(s, ":high", e->ci_high_pct);
+	stmt_double(s, ":before", e->before_ms);
+	stmt_double(s, ":after", e->after_ms);
+	return stmt_run(s, err);
+}
+
+/* ---- what is measured ------------------------------------------------------------------------------------------------ */
+
+int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.target_sha, b.module_sha, b.toolchain FROM mainline l INDEXED BY mainline_by_place JOIN comparison c ON "
+		"c.repo = l.repo AND c.target_sha = l.sha AND c.environment = :environment AND c.kind NOT IN ('peer', 'pinned', "
+		"'environment', 'import') JOIN build b ON b.id = c.target_build AND b.module_sha <> '' WHERE l.repo = :repo AND NOT "
+		"l.dropped ORDER BY l.place DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":environment", environment);
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
+	row_copy(s, 0, out->sha, sizeof out->sha);
+	row_copy(s, 1, out->module, sizeof out->module);
+	row_copy(s, 2, out->toolchain, sizeof out->toolchain);
+	stmt_reset(s);
+	return 1;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+int store_anchor_ms(struct db *db, int64_t epoch, const char *anchor_sha, const char *key, double *ms, struct fw_err *err)
+{
+	struct store_epoch e;
+	double x, se, found[ANCHOR_TIMES];
+	int n = 0, result;
+	*ms = NAN;
+	if (store_epoch_get(db, epoch, &e, err))
+		return -1;
+	int known = store_chain_get(db, &e, anchor_sha, key, &x, &se, err);
+	if (known < 1)
+		return known;
+	struct stmt *s = db_stmt(db,
+		"SELECT coalesce(c.held_ms, c.target_median_ms), r.x FROM ratio r JOIN cell c ON c.comparison = r.comparison AND c.key = "
+		"r.key WHERE r.epoch = :epoch AND r.key = :key AND c.target_median_ms IS NOT NULL ORDER BY r.comparison DESC LIMIT :limit",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", epoch);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":limit", ANCHOR_TIMES);
+	while ((result = stmt_step(s, err)) == 1)
+		found[n++] = row_double(s, 0) * exp(x - row_double(s, 1));
+	qsort(found, (size_t)n, sizeof *found, by_value);
+	if (n > 0)
+		*ms = n % 2 ? found[n / 2] : (found[n / 2 - 1] + found[n / 2]) / 2;
+	return result;
+}

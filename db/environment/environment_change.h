@@ -1,0 +1,69 @@
+/**
+ * environment_change.h - what is around a device changed: what it was and is, who measures what that does, and what came out for each cell.
+ * Loop only; writes inside the caller's transaction.
+ */
+#ifndef DB_ENVIRONMENT_ENVIRONMENT_CHANGE_H
+#define DB_ENVIRONMENT_ENVIRONMENT_CHANGE_H
+
+#include "core/protocol/protocol.h"
+#include "db/sqlite/db.h"
+
+enum { STORE_STANDINGS_MAX = 64, STORE_CHANGED_SIZE = 2048 };
+
+/** Where the figures of one repository and suite stand that a device measured last. */
+struct store_standing {
+	int64_t repo, device, epoch, environment;
+	char suite[64], anchor_sha[65];
+	struct msg_device
+		was; /* what its environment says: uuid, driver, toolkit, cudnn, cublas, image, vbios, power limit; else zeros */
+};
+
+/** Note that a device measured last in this epoch. `uuid` is the device's. */
+int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t epoch, struct fw_err *err);
+/** Where a device stands. Shape: out[STORE_STANDINGS_MAX]. The count, -1. */
+int store_standings(struct db *db, const char *uuid, struct store_standing *out, struct fw_err *err);
+/** A device of this worker and kind that was not seen at `now_ms`, the newest; "" none. Shape: uuid[64]. */
+int store_device_before(struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err);
+
+struct store_environment_change {
+	int64_t id, repo, epoch;          /* epoch: that it ended */
+	int64_t paired_job, unpaired_job; /* 0: none */
+	int64_t paired, unpaired, alert;  /* comparisons that measured it; 0: not yet */
+	char suite[64], uuid[64];
+	char was[65], is[65];             /* hash of what is around the device, before and after */
+	char changed[STORE_CHANGED_SIZE]; /* JSON: [{"what","from","to"}] */
+	bool is_outside; /* something changed that no build can show: driver, VBIOS, power limit, device, a library */
+	int64_t seen_at;
+};
+
+/** Sets e->id. */
+int store_environment_change_insert(struct db *db, struct store_environment_change *e, struct fw_err *err);
+/** The newest of a repository and suite on a device. 1, 0, -1. */
+int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
+	struct store_environment_change *out, struct fw_err *err);
+/** The one that a job measures. 1, 0, -1. */
+int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err);
+/** Note the comparison that measured it, paired or not, and the alert that tells of it (0: what is there stays). */
+int store_environment_change_measured(
+	struct db *db, int64_t id, bool is_paired, int64_t comparison, int64_t alert, struct fw_err *err);
+
+/** What it did to one cell. */
+struct store_environment_effect {
+	int64_t change;
+	bool is_paired;
+	const char *key;
+	double change_pct, ci_low_pct, ci_high_pct; /* of throughput; the interval is NAN where it is not paired */
+	double before_ms, after_ms;                 /* at one clock where that is known */
+};
+int store_environment_effect_put(struct db *db, const struct store_environment_effect *e, struct fw_err *err);
+
+/** The newest commit of the upstream branch that was judged in an environment, its module and what built that. 1, 0, -1. */
+struct store_judged {
+	char sha[65], module[65], toolchain[TOOLCHAIN_TEXT_SIZE];
+};
+int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err);
+
+/** A cell's time of the anchor in an epoch, at its held clock where that is known: the middle of the latest. NAN: none. Units: ms. */
+int store_anchor_ms(struct db *db, int64_t epoch, const char *anchor_sha, const char *key, double *ms, struct fw_err *err);
+
+#endif

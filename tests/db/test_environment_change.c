@@ -1,0 +1,124 @@
+/* Rows of what changed around devices: where they stand, which change is the newest, what it did, and what the anchor took before. */
+#include "fixture_db.h"
+
+#include <math.h>
+
+#include "db/environment/environment_change.h"
+#include "db/store/epoch.h"
+#include "db/store/repo.h"
+#include "db/view/history.h"
+
+static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	return fixture_teardown(state);
+}
+
+static struct store_epoch epoch(struct fixture *f)
+{
+	struct store_epoch e = {
+		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
+	};
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	ok(store_epoch_insert(f->db, &e, &err));
+	return e;
+}
+
+static void uuid_of(struct fixture *f, char uuid[64])
+{
+	struct stmt *s = db_stmt(f->db, "SELECT uuid FROM device LIMIT 1", &err);
+	assert_non_null(s);
+	assert_int_equal(stmt_first_text(s, uuid, 64, &err), 1);
+}
+
+static void a_device_stands_where_it_measured_last(void **state)
+{
+	struct fixture *f = *state;
+	struct store_standing t[STORE_STANDINGS_MAX];
+	char uuid[64], before[64];
+	struct store_epoch e = epoch(f);
+	uuid_of(f, uuid);
+	assert_int_equal(store_standings(f->db, uuid, t, &err), 0);
+	ok(store_standing_put(f->db, uuid, f->repo, "ffa", e.id, &err));
+	ok(store_standing_put(f->db, uuid, f->repo, "ffa", e.id, &err));
+	assert_int_equal(store_standings(f->db, uuid, t, &err), 1);
+	assert_int_equal(t[0].epoch, e.id);
+	assert_string_equal(t[0].anchor_sha, fixture_sha(1));
+	assert_string_equal(t[0].was.uuid, uuid);
+	ok(store_device_before(f->db, "", DEVICE_SIM, INT64_MAX, before, &err));
+	assert_true(before[0] == 0 || strcmp(before, uuid) == 0);
+	ok(store_device_before(f->db, "nobody", DEVICE_SIM, INT64_MAX, before, &err));
+	assert_string_equal(before, "");
+}
+
+static void the_newest_change_is_found_and_measured(void **state)
+{
+	struct fixture *f = *state;
+	struct store_environment_change found, e = { .repo = f->repo, .is_outside = true, .seen_at = 7 };
+	e.epoch = epoch(f).id;
+	uuid_of(f, e.uuid);
+	int64_t comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 1000);
+	e.unpaired_job = fixture_number(f, "SELECT max(id) FROM job");
+	snprintf(e.suite, sizeof e.suite, "ffa");
+	snprintf(e.was, sizeof e.was, "a");
+	snprintf(e.is, sizeof e.is, "b");
+	snprintf(e.changed, sizeof e.changed, "[]");
+	assert_int_equal(store_environment_change_last(f->db, f->repo, "ffa", e.uuid, &found, &err), 0);
+	ok(store_environment_change_insert(f->db, &e, &err));
+	assert_int_equal(store_environment_change_last(f->db, f->repo, "ffa", e.uuid, &found, &err), 1);
+	assert_true(found.id == e.id && found.is_outside && !found.paired_job && !found.alert);
+	assert_string_equal(found.is, "b");
+	assert_int_equal(store_environment_change_of_job(f->db, e.unpaired_job, &found, &err), 1);
+	assert_int_equal(store_environment_change_of_job(f->db, e.unpaired_job + 1000, &found, &err), 0);
+	ok(store_environment_change_measured(f->db, e.id, false, comparison, 0, &err));
+	ok(store_environment_effect_put(f->db,
+		&(struct store_environment_effect){ .change = e.id,
+			.key = key,
+			.change_pct = -4.5,
+			.ci_low_pct = NAN,
+			.ci_high_pct = NAN,
+			.before_ms = 1,
+			.after_ms = 1.047 },
+		&err));
+	assert_int_equal(store_environment_change_of_job(f->db, e.unpaired_job, &found, &err), 1);
+	assert_true(found.unpaired == comparison && !found.paired);
+}
+
+static void the_anchors_time_is_read_out_of_every_ratio(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = epoch(f);
+	double ms;
+	ok(store_anchor_ms(f->db, e.id, fixture_sha(1), key, &ms, &err));
+	assert_true(isnan(ms));
+	for (unsigned i = 2; i < 5; i++) {
+		int64_t comparison = fixture_comparison(f, "main", 1, i, VERDICT_UNCHANGED, 1000 + i);
+		fixture_cell(f, comparison, 0, key, 0, VERDICT_UNCHANGED);
+		ok(store_ratio_insert(
+			f->db, &(struct store_ratio){ e.id, comparison, key, fixture_sha(i), log(2), 0.001 }, &err));
+		ok(store_anchor_ms(f->db, e.id, fixture_sha(1), key, &ms, &err));
+		assert_true(fabs(ms - 1.71 / 2) < 1e-9);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(
+						    a_device_stands_where_it_measured_last, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_newest_change_is_found_and_measured, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_anchors_time_is_read_out_of_every_ratio, setup, teardown) };
+	return cmocka_run_group_tests_name("environment_change", tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+#!/bin/bash
+# A changed environment is measured before a commit is blamed for it: another gcc under a daemon that was restarted, with real builds on the CPU
+# beside the module that the old one built; another gcc, driver, power limit and device under a daemon that runs, on device sim.
+# Runs beside one other.   what it asserts are verdicts by the clock of this machine
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+
+page() {
+	curl -s "http://127.0.0.1:$(port)/$1"
+}
+compiler() { # version, flags: what is installed from now on
+	mkdir -p "$tmp/tools/bin"
+	cat >"$tmp/tools/bin/gcc.new" <<SCRIPT
+#!/bin/sh
+[ "\$1" = -dumpfullversion ] && { echo $1; exit 0; }
+exec /usr/bin/gcc "\$@" $2 '-DBUILT_BY="$1"'
+SCRIPT
+	chmod +x "$tmp/tools/bin/gcc.new"
+	mv "$tmp/tools/bin/gcc.new" "$tmp/tools/bin/gcc"
+}
+all_ended() {
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+}
+measured() { # how many changes were, by pairs and not
+	all_ended && [ "$(sql "SELECT count(*) FROM environment_change WHERE unpaired IS NOT NULL")" = "$1" ]
+}
+judged() { # factor, subject: a commit of main, pushed and judged
+	echo "$1" >"$tmp/kernels/kernels/factor"
+	commit kernels "$2"
+	push kernels main
+	result_of "$(head_of kernels)"
+}
+newest() { # a column of the newest change
+	sql "SELECT $1 FROM environment_change ORDER BY id DESC LIMIT 1"
+}
+cell=attention/dense/full/s256/hq2/hk1/d64/bf16/forward
+
+new_repo kernels
+sed -i 's/masks: \[full, causal\]/masks: [full]/; s/directions: .*/directions: [forward]/; s/seqlens: \[64\]/seqlens: [256]/; s/budget_s: 60/budget_s: 30/' "$tmp/kernels/etc/suites/tiny.yaml"
+git -C "$tmp/kernels" add -A
+git -C "$tmp/kernels" commit -q --amend -m "one cell"
+
+# ---- another gcc, found by a daemon that was restarted ----
+compiler 12.2.0 -O3
+write_config "workers: [{name: cpu, command: [flopwatch-worker, serve, --cache, $tmp/kept, --read-only, $tmp/tools, --toolchain, $tmp/tools], device: cpu}]" \
+	"repos: [{name: kernels, url: $tmp/kernels.git}]"
+start_daemon || exit 1
+push kernels main
+main=$(head_of kernels)
+await job_ended "$main"
+await all_ended
+module=$(sql "SELECT module_sha FROM build WHERE state <> 'failed' LIMIT 1")
+is "nothing has changed yet" "$(sql "SELECT count(*) FROM environment_change")" 0
+is "the toolchain is known" "$(sql "SELECT toolkit FROM device")" "gcc 12.2.0 in $tmp/tools"
+verdict=$(api "commits/$main/verdict?repo=kernels" | jq -r .verdict)
+stop_daemon
+compiler 12.3.0 -O0
+start_daemon || exit 1
+ok "a changed compiler is measured without a push" await measured 1
+paired=$(newest paired)
+is "the newest judged commit beside itself" "$(api "comparisons/$paired" | jq -r '[.kind, .base.commit, .target.commit] | join(" ")')" "environment $main $main"
+is "its module of before was not built again" "$(api "comparisons/$paired" | jq -r '[.base.module_sha256, .base.toolchain] | join(" ")')" "$module gcc 12.2.0 in $tmp/tools"
+is "the new one was" "$(api "comparisons/$paired" | jq -r '[.target.build, .target.toolchain] | join(" ")')" "ok gcc 12.3.0 in $tmp/tools"
+is "the loss is an alert of its own kind" "$(api alerts | jq -r '[.items[] | .kind + " " + .state] | join(" ")')" "environment open"
+like "that names both versions" "$(api alerts | jq -r '.items[0].title')" "^gcc 12\.2\.0 to 12\.3\.0: attention forward"
+is "of the upstream branch, by that comparison" "$(api alerts | jq -r '.items[0] | [.branch, (.comparison | tostring)] | join(" ")')" "main $paired"
+api "history?repo=kernels&cell=$cell" >"$tmp/history"
+is "the history says what changed" "$(jq -c '.environments | map(.changed)' "$tmp/history")" '[[{"what":"gcc","from":"12.2.0","to":"12.3.0"}]]'
+is "and by how much, paired and unpaired" "$(jq -c '.environments[0] | [.paired.change_pct < -20, .paired.ci_high_pct < 0, .unpaired.change_pct < -20, .alert]' "$tmp/history")" "[true,true,true,1]"
+like "so does its page" "$(page "history?repo=kernels&cell=$cell")" 'environment changed: gcc 12\.2\.0 to 12\.3\.0, -[0-9.]+ %; -[0-9.]+ % unpaired'
+is "no commit is blamed" "$(sql "SELECT count(*) FROM alert WHERE kind <> 'environment'")" 0
+is "nor is its verdict another" "$(api "commits/$main/verdict?repo=kernels" | jq -r .verdict)" "$verdict"
+
+# ---- a module that is gone ----
+stop_daemon
+rm -f "$tmp"/kept/modules/*.so
+compiler 12.4.0 -O1
+start_daemon || exit 1
+await measured 2
+is "what is not kept is not built by another compiler" "$(api "comparisons/$(newest paired)" | jq -r '.verdict')" not_comparable
+like "and it says so" "$(api "comparisons/$(newest paired)" | jq -r '.cells[0].reason')" 'which gcc 12\.3\.0 in .* built, is not in the cache of this worker any more'
+stop_daemon
+
+# ---- under a daemon that runs, on device sim ----
+rm -rf "$tmp/state" "$tmp/cache" "$tmp/kept"
+compiler 12.2.0 ""
+: >"$tmp/around"
+echo 0 >"$tmp/devices"
+cat >"$tmp/worker" <<SCRIPT
+#!/bin/sh
+FLOPWATCH_SIM_DEVICES=\$(cat "$tmp/devices") FLOPWATCH_SIM_ENVIRONMENT=\$(cat "$tmp/around") exec "$bin/flopwatch-worker" "\$@"
+SCRIPT
+chmod +x "$tmp/worker"
+echo "driver=550.1 power_w=700" >"$tmp/around"
+write_config "workers: [{name: sim, command: [$tmp/worker, serve, --device, sim, --cache, $tmp/kept, --read-only, $tmp/tools, --toolchain, $tmp/tools], device: sim}]" \
+	"repos: [{name: kernels, url: $tmp/kernels.git}]"
+start_daemon || exit 1
+push kernels main
+await job_ended "$main"
+is "a second commit" "$(judged 1.001 second)" "done unchanged"
+second=$(head_of kernels)
+compiler 12.3.0 '-UWORK_FACTOR "-DWORK_FACTOR=(1.06*$(cat factor))"'
+is "the first push under another compiler is judged by itself" "$(judged 1.002 third)" "done unchanged"
+ok "and the change is measured beside it" await measured 1
+is "with the newest commit that was judged before" "$(sql "SELECT target_sha FROM comparison WHERE kind = 'environment'")" "$second"
+is "the loss is that of the compiler" "$(api "comparisons/$(newest paired)" | jq '[.cells[].change_pct] | all(. < -4.5 and . > -7)')" true
+is "one alert tells it" "$(api alerts | jq -r '[.items[] | .kind] | join(" ")')" environment
+is "by pairs" "$(api alerts | jq -c '[.items[0].cells[] | .unpaired]')" '[null]'
+compiler 12.2.0 ""
+judged 1.001 "and back" >"$tmp/said"
+await measured 2
+is "a compiler that is taken back ends its alert" "$(api alerts?state=resolved | jq -r '[.items[] | .title[0:20] + " " + .events[-1].reason] | join("; ")')" "gcc 12.2.0 to 12.3.0 the environment is as it was before"
+
+# ---- what no build can show ----
+echo "driver=560.2 power_w=700 slower=1.07" >"$tmp/around"
+judged 1.002 "another driver" >"$tmp/said"
+is "its own verdict is a pair's" "$(cat "$tmp/said")" "done unchanged"
+await measured 3
+is "no build would show a driver" "$(newest paired_job)" ""
+is "the anchor is measured anew, and held against the epoch before" "$(api "history?repo=kernels&cell=$cell" | jq -c '.environments[-1] | [.changed, .paired.job, .unpaired.change_pct < -5 and .unpaired.change_pct > -8]')" \
+	'[[{"what":"driver","from":"550.1","to":"560.2"}],null,true]'
+like "beyond 3 % it is an alert that says it is not paired" "$(api "alerts?state=open" | jq -r '.items[0].title')" '^driver 550\.1 to 560\.2: the anchor [0-9a-f]{12} is slower in 1 cell, by [5-8]\.[0-9] % at most; not paired$'
+is "each cell of it too" "$(api "alerts?state=open" | jq -c '[.items[0].cells[] | .unpaired]')" '[true]'
+echo "driver=560.2 power_w=650 vbios=96.1 slower=1.08" >"$tmp/around"
+judged 1.001 "another power limit, and VBIOS" >"$tmp/said"
+await measured 4
+is "less than that is written down" "$(api "history?repo=kernels&cell=$cell" | jq -c '.environments[-1] | [[.changed[].what], .unpaired.change_pct < 0 and .unpaired.change_pct > -3, .alert]')" '[["VBIOS","power limit"],true,null]'
+is "and nobody is called" "$(api "alerts?state=open" | jq '.items | length')" 1
+echo 7 >"$tmp/devices"
+judged 1.002 "another device" >"$tmp/said"
+await measured 5
+is "another device takes the place of the one before" "$(newest changed)" '[{"what":"device","from":"sim-0","to":"sim-7"}]'
+is "each change is told once" "$(sql "SELECT count(*) FROM environment_change")" 5
+stop_daemon
+is "the daemon ends in order" $? 0
