@@ -529,8 +529,8 @@ CREATE TABLE environment_change (
 	suite         TEXT    NOT NULL,                -- name
 	device        INTEGER NOT NULL REFERENCES device(id),
 	epoch         INTEGER NOT NULL REFERENCES epoch(id), -- that it ended
-	was_hash      TEXT    NOT NULL,                -- of what was around the device, and is
-	is_hash       TEXT    NOT NULL,
+	was_hash      TEXT    NOT NULL,                -- of what was around the device
+	is_hash       TEXT    NOT NULL,                -- and is; '': it was over before it was measured
 	changed       TEXT    NOT NULL,                -- JSON: [{what, from, to}]
 	is_outside    INTEGER NOT NULL,                -- something changed that no build can show
 	paired_job    INTEGER REFERENCES job(id),      -- NULL: no module of before is known, or no build changes

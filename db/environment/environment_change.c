@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/hash.h"
 #include "db/store/epoch.h"
 
-enum { ANCHOR_TIMES = 9 };
+enum { ANCHOR_TIMES = 9, AROUND_MAX = 4096 };
 
 /* ---- where devices stand --------------------------------------------------------------------------------------------- */
 
@@ -57,6 +59,15 @@ int store_standings(struct db *db, const char *uuid, struct store_standing *out,
 	return result < 0 ? -1 : n;
 }
 
+int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "DELETE FROM standing WHERE device = (SELECT id FROM device WHERE uuid = :uuid)", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", uuid);
+	return stmt_run(s, err);
+}
+
 int store_device_before(struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -73,6 +84,16 @@ int store_device_before(struct db *db, const char *worker, enum device_kind kind
 }
 
 /* ---- changes --------------------------------------------------------------------------------------------------------- */
+
+void store_around(const struct msg_device *d, char hex[65])
+{
+	struct buf text;
+	buf_init(&text, AROUND_MAX);
+	buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n", d->uuid, d->driver, d->toolkit, d->cudnn, d->cublas, d->image,
+		d->vbios, d->power_limit_w);
+	hash_hex(text.data, text.len, hex);
+	buf_fini(&text);
+}
 
 #define CHANGE_COLUMNS                                                                                                             \
 	"SELECT c.id, c.repo, c.epoch, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.was_hash, " \
@@ -137,6 +158,31 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 	stmt_text(s, ":suite", suite);
 	stmt_text(s, ":uuid", uuid);
 	return read_change(s, out, err);
+}
+
+int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM environment_change c JOIN device d ON d.id = c.device WHERE c.repo = :repo AND c.suite = :suite AND "
+		"c.epoch = :epoch AND c.changed = :changed AND c.is_hash <> '' AND d.uuid <> :uuid LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", e->repo);
+	stmt_text(s, ":suite", e->suite);
+	stmt_int(s, ":epoch", e->epoch);
+	stmt_text(s, ":changed", e->changed);
+	stmt_text(s, ":uuid", e->uuid);
+	return stmt_any(s, err);
+}
+
+int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE environment_change SET is_hash = '' WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
 }
 
 int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err)

@@ -22,15 +22,21 @@ struct store_standing {
 int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t epoch, struct fw_err *err);
 /** Where a device stands. Shape: out[STORE_STANDINGS_MAX]. The count, -1. */
 int store_standings(struct db *db, const char *uuid, struct store_standing *out, struct fw_err *err);
-/** A device of this worker and kind that was not seen at `now_ms`, the newest; "" none. Shape: uuid[64]. */
+/** Forget where a device stood whose place another one took. */
+int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err);
+/** A device of this worker and kind that stands somewhere and was not seen at `now_ms`, the newest; "" none. Shape: uuid[64]. */
 int store_device_before(struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err);
+
+/** Hash of a device and of what is around it. Shape: hex[65]. */
+void store_around(const struct msg_device *d, char hex[65]);
 
 struct store_environment_change {
 	int64_t id, repo, epoch;          /* epoch: that it ended */
 	int64_t paired_job, unpaired_job; /* 0: none */
 	int64_t paired, unpaired, alert;  /* comparisons that measured it; 0: not yet */
 	char suite[64], uuid[64];
-	char was[65], is[65];             /* hash of what is around the device, before and after */
+	char was[65],
+		is[65]; /* store_around of the device, before and after; is: "" where that was over before it was measured */
 	char changed[STORE_CHANGED_SIZE]; /* JSON: [{"what","from","to"}] */
 	bool is_outside; /* something changed that no build can show: driver, VBIOS, power limit, device, a library */
 	int64_t seen_at;
@@ -41,6 +47,10 @@ int store_environment_change_insert(struct db *db, struct store_environment_chan
 /** The newest of a repository and suite on a device. 1, 0, -1. */
 int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
 	struct store_environment_change *out, struct fw_err *err);
+/** Whether another device of the class has seen just this change, which ended the epoch for all of them. 1, 0, -1. */
+int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err);
+/** Note that what it changed to was over before it was measured: it is asked for again when it comes again. */
+int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err);
 /** The one that a job measures. 1, 0, -1. */
 int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err);
 /** Note the comparison that measured it, paired or not, and the alert that tells of it (0: what is there stays). */

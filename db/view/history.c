@@ -248,10 +248,12 @@ int view_environment_changes(
 	struct stmt *s = db_stmt(db,
 		"SELECT c.id, c.seen_at, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.changed, "
 		"p.change_pct, p.ci_low_pct, p.ci_high_pct, u.change_pct FROM environment_change c JOIN device d ON d.id = c.device "
+		"JOIN epoch e ON e.id = c.epoch JOIN environment v ON v.id = e.environment "
 		"LEFT JOIN environment_effect p ON p.key = :key AND p.change = c.id AND p.is_paired = 1 "
 		"LEFT JOIN environment_effect u ON u.key = :key AND u.change = c.id AND u.is_paired = 0 "
-		"WHERE c.repo = :repo AND (:device = 0 OR c.device = :device) AND EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = c.epoch "
-		"AND r.key = :key) ORDER BY c.id",
+		"WHERE c.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE
+		") AND (c.is_hash <> '' OR coalesce(c.paired, c.unpaired) IS NOT "
+		"NULL) AND EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = c.epoch AND r.key = :key) ORDER BY c.id",
 		err);
 	int result = bind_scope(db, s, of, err);
 	while (result == 1 && (result = stmt_step(s, err)) == 1)

@@ -30,6 +30,9 @@ judged() { # factor, subject: a commit of main, pushed and judged
 	push kernels main
 	result_of "$(head_of kernels)"
 }
+changes_are() { # how many were seen
+	[ "$(sql "SELECT count(*) FROM environment_change")" = "$1" ]
+}
 newest() { # a column of the newest change
 	sql "SELECT $1 FROM environment_change ORDER BY id DESC LIMIT 1"
 }
@@ -79,6 +82,7 @@ start_daemon || exit 1
 await measured 2
 is "what is not kept is not built by another compiler" "$(api "comparisons/$(newest paired)" | jq -r '.verdict')" not_comparable
 like "and it says so" "$(api "comparisons/$(newest paired)" | jq -r '.cells[0].reason')" 'which gcc 12\.3\.0 in .* built, is not in the cache of this worker any more'
+is "and nobody is called for it" "$(sql "SELECT count(*) FROM alert")" 1
 stop_daemon
 
 # ---- under a daemon that runs, on device sim ----
@@ -93,7 +97,7 @@ SCRIPT
 chmod +x "$tmp/worker"
 echo "driver=550.1 power_w=700" >"$tmp/around"
 write_config "workers: [{name: sim, command: [$tmp/worker, serve, --device, sim, --cache, $tmp/kept, --read-only, $tmp/tools, --toolchain, $tmp/tools], device: sim}]" \
-	"repos: [{name: kernels, url: $tmp/kernels.git}]"
+	"repos: [{name: kernels, url: $tmp/kernels.git}]" 'profile: on'
 start_daemon || exit 1
 push kernels main
 await job_ended "$main"
@@ -106,10 +110,25 @@ is "with the newest commit that was judged before" "$(sql "SELECT target_sha FRO
 is "the loss is that of the compiler" "$(api "comparisons/$(newest paired)" | jq '[.cells[].change_pct] | all(. < -4.5 and . > -7)')" true
 is "one alert tells it" "$(api alerts | jq -r '[.items[] | .kind] | join(" ")')" environment
 is "by pairs" "$(api alerts | jq -c '[.items[0].cells[] | .unpaired]')" '[null]'
+is "it has asked why: of the module that was kept, beside the new one" "$(sql "SELECT j.state, j.base_module = b.module_sha, j.base_toolchain || j.target_toolchain FROM profile p JOIN job j ON j.id = p.job JOIN comparison c ON c.id = p.comparison JOIN build b ON b.id = c.base_build JOIN alert a ON a.id = p.alert WHERE a.kind = 'environment'")" "done|1|"
 compiler 12.2.0 ""
 judged 1.001 "and back" >"$tmp/said"
 await measured 2
 is "a compiler that is taken back ends its alert" "$(api alerts?state=resolved | jq -r '[.items[] | .title[0:20] + " " + .events[-1].reason] | join("; ")')" "gcc 12.2.0 to 12.3.0 the environment is as it was before"
+
+# ---- taken back before it is measured ----
+post devices/sim-0/pause >/dev/null
+stop_daemon
+echo "driver=551.9 power_w=700" >"$tmp/around"
+start_daemon || exit 1
+await changes_are 3
+stop_daemon
+echo "driver=550.1 power_w=700" >"$tmp/around"
+start_daemon || exit 1
+post devices/sim-0/resume >/dev/null
+await all_ended
+is "what runs where nothing has changed is not taken for what has" "$(sql "SELECT unpaired, alert, is_hash FROM environment_change WHERE id = 3")" "||"
+is "and the history does not tell it" "$(api "history?repo=kernels&cell=$cell" | jq -c '[.environments[].changed[].what]')" '["gcc","gcc"]'
 
 # ---- what no build can show ----
 echo "driver=560.2 power_w=700 slower=1.07" >"$tmp/around"
@@ -130,6 +149,25 @@ echo 7 >"$tmp/devices"
 judged 1.002 "another device" >"$tmp/said"
 await measured 5
 is "another device takes the place of the one before" "$(newest changed)" '[{"what":"device","from":"sim-0","to":"sim-7"}]'
-is "each change is told once" "$(sql "SELECT count(*) FROM environment_change")" 5
+is "each change is told once" "$(sql "SELECT count(*) FROM environment_change")" 6
+is "and what is not in the code asks nobody why" "$(sql "SELECT count(*) FROM profile")" 1
+
+# ---- two devices of a class ----
+stop_daemon
+echo 7,8 >"$tmp/devices"
+start_daemon || exit 1
+stands() { # until devices 7 and 8 have both measured
+	[ "$(sql "SELECT count(*) FROM standing t JOIN device d ON d.id = t.device WHERE d.uuid IN ('sim-7', 'sim-8')")" = 2 ]
+}
+post devices/sim-7/pause >/dev/null
+judged 1.001 "on the one beside it" >"$tmp/said"
+ok "a device beside another takes nobody's place" changes_are 6
+post devices/sim-7/resume >/dev/null
+ok "both stand in the history" await stands
+stop_daemon
+echo "driver=570.3 power_w=650 vbios=96.1 slower=1.08" >"$tmp/around"
+start_daemon || exit 1
+await measured 6
+is "what changes around both is measured on one" "$(sql "SELECT count(*) FROM environment_change")" 7
 stop_daemon
 is "the daemon ends in order" $? 0

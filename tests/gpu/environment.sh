@@ -1,9 +1,11 @@
 #!/bin/bash
-# One commit on a GPU, built twice: by two toolkits or, where only one is there, with -O3 and -O2 for ptxas; judged by the real daemon.
-# With two toolkits it is then found by itself, because the worker is started again with the other one.
+# One commit on a GPU under two toolchains, found by the real daemon: its worker is started again with another one, and the commit is built
+# anew beside the module that the first one built. Then the same by hand.
 # Usage: tests/gpu/environment.sh BUNDLE OUT [OLD NEW]
-#   OLD, NEW: folders of toolkits, e.g. /usr/local/cuda-12.9 /usr/local/cuda-13.0. SUITE=smoke is quicker than ffa.
-#   OUT gets the tables, the comparison as the API serves it, the history, alerts, why, and what differs in the machine code.
+#   OLD, NEW: folders of toolkits, e.g. /usr/local/cuda-12.9 /usr/local/cuda-13.0. Where only one is there: two folders are made whose nvcc
+#   is that of this machine with -Xptxas -O3 and -Xptxas -O2 as its last words. SUITE=ffa-smoke is quicker than ffa.
+#   OUT gets the tables, both comparisons as the API serves them, the history, alerts, why, and what differs in the machine code.
+#   Exit 1 unless the change is found and named, with a figure for every cell.
 # DEVICE=cpu goes the same way with gcc, to see that the script works; its times say nothing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,8 +15,15 @@ mkdir -p "$2"
 out=$(cd "$2" && pwd) old=${3:-} new=${4:-} suite=${SUITE:-ffa}
 daemon_repository "$bundle/kernels"
 
+toolchain() { # NAME PROGRAM OPTIONS: a folder whose compiler ends with them
+	local path
+	path=$(command -v "$2")
+	mkdir -p "$state/toolchains/$1/bin"
+	printf '#!/bin/sh\nexec %s "$@" %s\n' "$path" "$3" >"$state/toolchains/$1/bin/$2"
+	chmod +x "$state/toolchains/$1/bin/$2"
+}
 worker() { # the toolchain that it has
-	WORKER="[\"$bundle/bin/flopwatch-worker\", serve, --cache, \"$state/kept\"${1:+, --toolchain, \"$1\"}]"
+	WORKER="[\"$bundle/bin/flopwatch-worker\", serve, --cache, \"$state/kept\", --toolchain, \"$1\", --read-only, \"$1\"]"
 }
 api() {
 	curl -sf "$FLOPWATCH_SERVER/api/v1/$1"
@@ -31,37 +40,57 @@ code() { # comparison, NAME: the machine code of its sides
 	head -n 40 "$out/$2.sass.txt"
 }
 
+by_hand=(--base-toolchain "$old" --target-toolchain "$new")
+if [ -z "$new" ]; then
+	chmod 755 "$state"
+	if [ "${DEVICE:-cuda}" = cuda ]; then
+		toolchain O3 nvcc "-Xptxas -O3"
+		toolchain O2 nvcc "-Xptxas -O2"
+		own=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
+		by_hand=(--base-flags="-Xptxas -O3" --target-flags="-Xptxas -O2")
+	else
+		toolchain O3 gcc -O3
+		toolchain O2 gcc -O2
+		own=/usr
+		by_hand=(--base-flags=-O3 --target-flags=-O2)
+	fi
+	by_hand+=(--base-toolchain "$own" --target-toolchain "$own") # not the one of the worker, which has an option already
+	old=$state/toolchains/O3 new=$state/toolchains/O2
+fi
+
+# ---- found ----
 worker "$old"
 daemon_start "$out/before.log" "$suite"
 git push -q origin main
 daemon_judge main "$out"
-
-if [ -n "$new" ]; then
-	sides=(--base-toolchain "$old" --target-toolchain "$new")
-elif [ "${DEVICE:-cuda}" = cuda ]; then
-	sides=(--base-flags="-Xptxas -O3" --target-flags="-Xptxas -O2")
-else
-	sides=(--base-flags=-O3 --target-flags=-O2)
-fi
-status=0
-flopwatch compare main main "${sides[@]}" --quiet >"$out/by-hand.txt" || status=$?
-cat "$out/by-hand.txt"
-echo "by hand: exit $status after $SECONDS s"
-by_hand=$(newest)
-code "$by_hand" by-hand
-[ -n "$new" ] || exit 0
-
+[ -s "$out/main.json" ]
 kill "$daemon_pid"
 wait "$daemon_pid" || true
 worker "$new"
 daemon_start "$out/after.log" "$suite"
-until [ "$(newest)" != "$by_hand" ] && [ "$(api "jobs?state=open" | jq '.items | length')" = 0 ]; do
+until [ "$(newest)" != 0 ] && [ "$(api "jobs?state=open" | jq '.items | length')" = 0 ]; do
 	sleep 1
 done
-code "$(newest)" found
-cell=$(jq -r '[.cells[] | select(.change_pct != null)] | min_by(.change_pct) | .cell // empty' "$out/found.json")
-[ -z "$cell" ] || flopwatch history "$cell" | tee "$out/history.txt"
+found=$(newest)
+code "$found" found
 flopwatch alerts | tee "$out/alerts.txt"
 for alert in $(api alerts | jq -r '.items[] | select(.kind == "environment") | .id'); do
 	flopwatch why "$alert" | tee "$out/why-$alert.txt"
 done
+cell=$(jq -r '[.cells[] | select(.change_pct != null)] | (min_by(.change_pct) // {}) | .cell // empty' "$out/found.json")
+[ -n "$cell" ] || cell=$(jq -r '.cells[0].cell' "$out/found.json")
+flopwatch history "$cell" | tee "$out/history.txt"
+api "history?repo=kernels&cell=$cell" >"$out/history.json"
+
+# ---- by hand ----
+status=0
+flopwatch compare main main "${by_hand[@]}" --quiet >"$out/by-hand.txt" || status=$?
+cat "$out/by-hand.txt"
+echo "by hand: exit $status after $SECONDS s"
+code "$(newest)" by-hand
+
+jq -e --arg old "$old" --arg new "$new" '.kind == "environment" and .base.commit == .target.commit and (.base.toolchain | endswith($old)) and
+	(.target.toolchain | endswith($new)) and all(.cells[]; .verdict != "not_comparable")' "$out/found.json" >/dev/null &&
+	jq -e --arg old "$old" --arg new "$new" '.environments[-1] | any(.changed[]; .from == $old and .to == $new) and .paired.change_pct != null' \
+		"$out/history.json" >/dev/null ||
+	{ echo "the change was not found, or not named"; exit 1; }

@@ -92,7 +92,9 @@ static int store_devices(struct slot *s, struct fw_err *err)
 	if (txn_begin(s->host->txn, err) != 0)
 		return -1;
 	for (int i = 0; result == 0 && i < s->hello.n_devices; i++) {
-		is_new[i] = store_device_get(db, s->hello.device[i].uuid, &id, &state, &unknown) != 0;
+		/* an allocation shows one device of many, so that another one replaces none */
+		is_new[i] = !config_worker_is_slurm(s->worker) &&
+			    store_device_get(db, s->hello.device[i].uuid, &id, &state, &unknown) != 0;
 		result = store_device_put(db, &s->hello.device[i], now_ms, &id, err);
 		if (result == 0)
 			result = store_device_through(s->host->txn->db, id, s->worker->name, s->hello.place.host,

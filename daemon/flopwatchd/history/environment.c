@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/text/changed.h"
 #include "core/verdict/peer_ratio.h"
@@ -137,6 +138,10 @@ int environment_follow(struct db *db, const struct config *config, const struct 
 	int found = store_environment_change_of_job(db, c->job, &change, err);
 	if (found < 1)
 		return found;
+	char around[65];
+	store_around(&r->device, around);
+	if (strcmp(around, change.is) != 0) /* taken back, or changed again, before the job began */
+		return store_environment_change_missed(db, change.id, err);
 	bool is_paired = change.paired_job == c->job;
 	if (is_paired ? follow_paired(&f, lost, alert, err) : follow_unpaired(&f, alert, err))
 		return -1;

@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "db/store/alert.h"
 #include "db/environment/environment_change.h"
 #include "db/store/job.h"
 #include "flopwatchd/alert/alert.h"
 
-enum { PRIORITY_ENVIRONMENT = -1, VERSION_SIZE = 256, AROUND_MAX = 4096 };
+enum { PRIORITY_ENVIRONMENT = -1, VERSION_SIZE = 256 };
 
 #define ORIGIN "environment"
 
@@ -64,16 +63,27 @@ static void power_text(double power_w, char *out)
 	snprintf(out, VERSION_SIZE, power_w > 0 ? "%.0f W" : "", power_w);
 }
 
+static void compare_compiler(struct difference *d, const char *name, const struct msg_device *was, const struct msg_device *is)
+{
+	char from[VERSION_SIZE], to[VERSION_SIZE];
+	version_of(was->toolkit, name, from);
+	version_of(is->toolkit, name, to);
+	if (strcmp(name, "ptxas") == 0 && (from[0] || to[0])) { /* it is named where it is not that of nvcc */
+		if (!from[0])
+			version_of(was->toolkit, "nvcc", from);
+		if (!to[0])
+			version_of(is->toolkit, "nvcc", to);
+	}
+	note(d, name, from, to);
+}
+
 /* What a build can show, and what nothing but times of another day can. A library is both: it may be linked in, or found when it runs. */
 static void compare(struct difference *d, const struct msg_device *was, const struct msg_device *is)
 {
-	static const char *const compilers[] = { "nvcc", "ptxas", "gcc" };
 	char from[VERSION_SIZE], to[VERSION_SIZE];
-	for (size_t i = 0; i < sizeof compilers / sizeof compilers[0]; i++) {
-		version_of(was->toolkit, compilers[i], from);
-		version_of(is->toolkit, compilers[i], to);
-		note(d, compilers[i], from, to);
-	}
+	compare_compiler(d, "nvcc", was, is);
+	compare_compiler(d, "ptxas", was, is);
+	compare_compiler(d, "gcc", was, is);
 	folder_of(was->toolkit, from);
 	folder_of(is->toolkit, to);
 	note(d, "toolchain", from, to);
@@ -89,16 +99,6 @@ static void compare(struct difference *d, const struct msg_device *was, const st
 	is_machine = note(d, "power limit", from, to) || is_machine;
 	is_machine = note(d, "device", was->uuid, is->uuid) || is_machine;
 	d->is_outside = is_library || is_machine;
-}
-
-static void around_hash(const struct msg_device *d, char hex[HASH_HEX])
-{
-	struct buf text;
-	buf_init(&text, AROUND_MAX);
-	buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n", d->uuid, d->driver, d->toolkit, d->cudnn, d->cublas, d->image,
-		d->vbios, d->power_limit_w);
-	hash_hex(text.data, text.len, hex);
-	buf_fini(&text);
 }
 
 /* ---- what is measured ------------------------------------------------------------------------------------------------ */
@@ -154,32 +154,46 @@ static int take_back(struct db *db, const struct config *config, const struct st
 		       : 0;
 }
 
+/* Words of what differs between where a device stands and how it is; false: nothing that has a name. */
+static bool describe(
+	const struct store_standing *t, const struct msg_device *d, struct store_environment_change *change, bool *is_built)
+{
+	struct difference difference = { .is_built = false };
+	buf_init(&difference.text, sizeof change->changed - 1);
+	jsonw_init(&difference.j, &difference.text);
+	jsonw_array(&difference.j);
+	compare(&difference, &t->was, d);
+	jsonw_array_end(&difference.j);
+	snprintf(change->changed, sizeof change->changed, "%s", difference.text.failed ? "[]" : difference.text.data);
+	buf_fini(&difference.text);
+	snprintf(change->suite, sizeof change->suite, "%s", t->suite);
+	snprintf(change->uuid, sizeof change->uuid, "%s", d->uuid);
+	change->is_outside = difference.is_outside;
+	*is_built = difference.is_built;
+	return difference.is_built || difference.is_outside;
+}
+
 static int look(struct db *db, const struct config *config, const struct store_standing *t, const struct msg_device *d,
 	int64_t now_ms, int *n, struct fw_err *err)
 {
 	struct store_environment_change last, change = { .repo = t->repo, .epoch = t->epoch, .seen_at = now_ms };
 	struct store_job anchor = { .kind = JOBKIND_ANCHOR };
-	struct difference difference = { .is_built = false };
-	around_hash(&t->was, change.was);
-	around_hash(d, change.is);
+	bool is_built;
+	store_around(&t->was, change.was);
+	store_around(d, change.is);
 	if (strcmp(change.was, change.is) == 0)
 		return 0;
 	int known = store_environment_change_last(db, t->repo, t->suite, d->uuid, &last, err);
 	if (known < 0 || (known && strcmp(last.is, change.is) == 0)) /* it is being measured */
 		return known < 0 ? -1 : 0;
-	buf_init(&difference.text, sizeof change.changed - 1);
-	jsonw_init(&difference.j, &difference.text);
-	jsonw_array(&difference.j);
-	compare(&difference, &t->was, d);
-	jsonw_array_end(&difference.j);
-	snprintf(change.changed, sizeof change.changed, "%s", difference.text.failed ? "[]" : difference.text.data);
-	buf_fini(&difference.text);
-	snprintf(change.suite, sizeof change.suite, "%s", t->suite);
-	snprintf(change.uuid, sizeof change.uuid, "%s", d->uuid);
-	change.is_outside = difference.is_outside;
+	if (!describe(t, d, &change, &is_built))
+		return 0;
 	if (known && strcmp(last.was, change.is) == 0 && take_back(db, config, &last, now_ms, err))
 		return -1;
-	if ((difference.is_built && ask_paired(db, t, d->uuid, now_ms, &change.paired_job, err)) ||
+	int elsewhere = store_environment_change_elsewhere(db, &change, err);
+	if (elsewhere)
+		return elsewhere < 0 ? -1 : 0;
+	if ((is_built && ask_paired(db, t, d->uuid, now_ms, &change.paired_job, err)) ||
 		ask(db, &anchor, t, d->uuid, t->anchor_sha, "queued: its environment has changed, so the anchor is measured anew",
 			now_ms, err))
 		return -1;
@@ -203,6 +217,8 @@ int environment_seen(struct db *db, const struct config *config, const char *wor
 	int result = known < 0 ? -1 : 0;
 	for (int i = 0; i < known && result == 0; i++)
 		result = look(db, config, &t[i], d, now_ms, n, err);
+	if (result == 0 && before[0])
+		result = store_standings_drop(db, before, err);
 	free(t);
 	return result;
 }

@@ -14,7 +14,8 @@
 
 /**
  * Ask for what has to be measured because `d`, which is stored as seen at `now_ms`, is not as it was when it last measured for a history.
- * One that `is_new` takes the place of the device of its kind that this worker has no more. *n counts the jobs.
+ * What a device of its class has seen already is not asked for again. One that `is_new` takes the place of the device of its kind that this
+ * worker has no more. *n counts the jobs.
  */
 int environment_seen(struct db *db, const struct config *config, const char *worker, const struct msg_device *d, bool is_new,
 	int64_t now_ms, int *n, struct fw_err *err);

@@ -1,0 +1,208 @@
+/* What differs around a device is named, each part of it, and asks for what can show it: a build beside the module of before, or the anchor. */
+#include "fixture_db.h"
+
+#include "db/environment/environment_change.h"
+#include "db/store/epoch.h"
+#include "flopwatchd/planning/environment_seen.h"
+
+static struct config *config;
+static struct msg_device was;
+
+static void run_sql(struct fixture *f, const char *sql)
+{
+	struct stmt *s = db_stmt(f->db, sql, &err);
+	assert_non_null(s);
+	ok(stmt_run(s, &err));
+}
+
+static const char *text(struct fixture *f, const char *sql)
+{
+	static char found[1024];
+	struct stmt *s = db_stmt(f->db, sql, &err);
+	assert_non_null(s);
+	snprintf(found, sizeof found, "none");
+	assert_true(stmt_first_text(s, found, sizeof found, &err) >= 0);
+	return found;
+}
+
+/* Commit 2 of main was judged under `was`, with a module that is known; commit 1 is the anchor. */
+static int setup(void **state)
+{
+	bool is_new;
+	int64_t device;
+	config = calloc(1, sizeof *config);
+	if (!config || fixture_setup(state) != 0)
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	was = fixture_device();
+	snprintf(was.toolkit, sizeof was.toolkit, "nvcc 13.0.48 ptxas 13.0.40 gcc 12.2.0");
+	snprintf(was.cudnn, sizeof was.cudnn, "9.13.0");
+	snprintf(was.cublas, sizeof was.cublas, "13.0.0");
+	snprintf(was.image, sizeof was.image, "debian 12.5, glibc 2.36");
+	snprintf(was.vbios, sizeof was.vbios, "96.00");
+	ok(store_device_put(f->db, &was, 1000, &device, &err));
+	ok(store_device_through(f->db, device, "gpu", "", false, &err));
+	ok(store_environment_put(f->db, &was, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
+	struct store_epoch e = {
+		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 1
+	};
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_standing_put(f->db, was.uuid, f->repo, "ffa", e.id, &err));
+	fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 900);
+	run_sql(f, "INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, built_at) VALUES ('i', 'nvcc 13.0.48', 'sim', "
+		   "'0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef', 'ok', 1)");
+	run_sql(f, "UPDATE comparison SET target_build = (SELECT max(id) FROM build)");
+	run_sql(f, "INSERT INTO mainline (repo, sha, place) SELECT repo, target_sha, 1 FROM comparison");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	config_free(config);
+	return fixture_teardown(state);
+}
+
+/* How many jobs are asked for by a device that is as `d`. */
+static int asked(struct fixture *f, const struct msg_device *d, bool is_new)
+{
+	int n = 0;
+	int64_t id;
+	ok(store_device_put(f->db, d, 2000, &id, &err));
+	ok(store_device_through(f->db, id, "gpu", "", false, &err));
+	ok(environment_seen(f->db, config, "gpu", d, is_new, 2000, &n, &err));
+	return n;
+}
+
+#define NEWEST  " FROM environment_change ORDER BY id DESC LIMIT 1"
+#define CHANGED "SELECT changed" NEWEST
+#define HOW     "SELECT (paired_job IS NOT NULL) || ' ' || (unpaired_job IS NOT NULL) || ' ' || is_outside" NEWEST
+
+static void is_told(struct fixture *f, const struct msg_device *d, int n, const char *changed, const char *how)
+{
+	assert_int_equal(asked(f, d, false), n);
+	assert_string_equal(text(f, CHANGED), changed);
+	assert_string_equal(text(f, HOW), how);
+	assert_int_equal(asked(f, d, false), 0);
+}
+
+static void compilers_ask_for_both(void **state)
+{
+	struct msg_device d = was;
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 ptxas 13.0.40 gcc 12.2.0");
+	is_told(*state, &d, 2, "[{\"what\":\"nvcc\",\"from\":\"13.0.48\",\"to\":\"13.1.80\"}]", "1 1 0");
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 ptxas 13.0.41 gcc 12.2.0");
+	is_told(*state, &d, 2, "[{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":\"13.0.41\"}]", "1 1 0");
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 ptxas 13.0.40 gcc 13.3.0");
+	is_told(*state, &d, 2, "[{\"what\":\"gcc\",\"from\":\"12.2.0\",\"to\":\"13.3.0\"}]", "1 1 0");
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 ptxas 13.0.40 gcc 12.2.0 in /opt/nvcc 1 gcc 2");
+	is_told(*state, &d, 2, "[{\"what\":\"toolchain\",\"from\":null,\"to\":\"/opt/nvcc 1 gcc 2\"}]", "1 1 0");
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 gcc 12.2.0"); /* ptxas is that of nvcc */
+	is_told(*state, &d, 2, "[{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":\"13.0.48\"}]", "1 1 0");
+	snprintf(d.toolkit, sizeof d.toolkit, "gcc 12.2.0");
+	is_told(*state, &d, 2,
+		"[{\"what\":\"nvcc\",\"from\":\"13.0.48\",\"to\":null},{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":null}]", "1 1 0");
+}
+
+static void libraries_are_linked_in_or_found_later(void **state)
+{
+	struct msg_device d = was;
+	snprintf(d.cudnn, sizeof d.cudnn, "9.14.0");
+	is_told(*state, &d, 2, "[{\"what\":\"cuDNN\",\"from\":\"9.13.0\",\"to\":\"9.14.0\"}]", "1 1 1");
+	d = was;
+	snprintf(d.cublas, sizeof d.cublas, "13.1.0");
+	is_told(*state, &d, 2, "[{\"what\":\"cuBLAS\",\"from\":\"13.0.0\",\"to\":\"13.1.0\"}]", "1 1 1");
+	d = was;
+	snprintf(d.image, sizeof d.image, "debian 13.1, glibc 2.41");
+	is_told(*state, &d, 2, "[{\"what\":\"image\",\"from\":\"debian 12.5, glibc 2.36\",\"to\":\"debian 13.1, glibc 2.41\"}]", "1 1 1");
+}
+
+static void no_build_shows_a_machine(void **state)
+{
+	struct msg_device d = was;
+	snprintf(d.driver, sizeof d.driver, "2");
+	is_told(*state, &d, 1, "[{\"what\":\"driver\",\"from\":\"1\",\"to\":\"2\"}]", "0 1 1");
+	d = was;
+	snprintf(d.vbios, sizeof d.vbios, "97.00");
+	is_told(*state, &d, 1, "[{\"what\":\"VBIOS\",\"from\":\"96.00\",\"to\":\"97.00\"}]", "0 1 1");
+	d = was;
+	d.power_limit_w = 650;
+	is_told(*state, &d, 1, "[{\"what\":\"power limit\",\"from\":\"700 W\",\"to\":\"650 W\"}]", "0 1 1");
+}
+
+static void what_is_asked_for_names_the_sides(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	char wanted[160];
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
+	assert_int_equal(asked(f, &d, false), 2);
+	snprintf(wanted, sizeof wanted, "%s %s nvcc 13.0.48 sim-0 -1", fixture_sha(2), fixture_sha(2));
+	assert_string_equal(text(f, "SELECT base_sha || ' ' || target_sha || ' ' || base_made_by || ' ' || device_uuid || ' ' || priority FROM "
+				    "job WHERE kind = 'environment' AND base_module LIKE '0123%' AND target_toolchain = ''"),
+		wanted);
+	snprintf(wanted, sizeof wanted, "%s %s sim-0", fixture_sha(1), fixture_sha(1));
+	assert_string_equal(text(f, "SELECT base_sha || ' ' || target_sha || ' ' || device_uuid FROM job WHERE kind = 'anchor'"), wanted);
+}
+
+static void without_a_module_of_before_the_anchor_is_all(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	run_sql(f, "UPDATE build SET module_sha = ''");
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
+	assert_int_equal(asked(f, &d, false), 1);
+	assert_string_equal(text(f, HOW), "0 1 0");
+}
+
+static void nothing_is_asked_where_nothing_differs(void **state)
+{
+	struct msg_device d = was;
+	assert_int_equal(asked(*state, &d, false), 0);
+	d.power_limit_w = 700.2; /* as it is read, not as it is set */
+	assert_int_equal(asked(*state, &d, false), 0);
+	assert_string_equal(text(*state, "SELECT count(*) FROM environment_change"), "0");
+}
+
+static void devices_of_a_class_ask_once(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device one = was, other = was;
+	snprintf(other.uuid, sizeof other.uuid, "sim-1");
+	assert_int_equal(asked(f, &other, false), 0);
+	run_sql(f, "INSERT INTO standing SELECT d.id, t.repo, t.suite, t.epoch FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+	snprintf(one.driver, sizeof one.driver, "2");
+	snprintf(other.driver, sizeof other.driver, "2");
+	assert_int_equal(asked(f, &one, false), 1);
+	assert_int_equal(asked(f, &other, false), 0);
+	run_sql(f, "UPDATE environment_change SET is_hash = ''"); /* it was over before it was measured */
+	assert_int_equal(asked(f, &other, false), 1);
+}
+
+static void a_new_device_takes_one_place_once(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	snprintf(d.uuid, sizeof d.uuid, "sim-7");
+	assert_int_equal(asked(f, &d, true), 1);
+	assert_string_equal(text(f, CHANGED), "[{\"what\":\"device\",\"from\":\"sim-0\",\"to\":\"sim-7\"}]");
+	snprintf(d.uuid, sizeof d.uuid, "sim-8");
+	assert_int_equal(asked(f, &d, true), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(compilers_ask_for_both, setup, teardown),
+		cmocka_unit_test_setup_teardown(libraries_are_linked_in_or_found_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_build_shows_a_machine, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_asked_for_names_the_sides, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_module_of_before_the_anchor_is_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_asked_where_nothing_differs, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_of_a_class_ask_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_device_takes_one_place_once, setup, teardown) };
+	return cmocka_run_group_tests_name("environment_seen", tests, NULL, NULL);
+}
