@@ -1,7 +1,6 @@
 #!/bin/bash
-# A changed environment is measured before a commit is blamed for it: another gcc under a daemon that was restarted, with real builds on the CPU
-# beside the module that the old one built; another gcc, driver, power limit and device under a daemon that runs, on device sim.
-# Runs beside one other.   what it asserts are verdicts by the clock of this machine
+# A changed environment is measured before a commit is blamed for it: another gcc under a daemon that was restarted, with real builds beside the
+# module that the old one built; another gcc, driver, power limit and device under a daemon that runs. Times are those of device sim.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
@@ -45,7 +44,7 @@ git -C "$tmp/kernels" commit -q --amend -m "one cell"
 
 # ---- another gcc, found by a daemon that was restarted ----
 compiler 12.2.0 -O3
-write_config "workers: [{name: cpu, command: [flopwatch-worker, serve, --cache, $tmp/kept, --read-only, $tmp/tools, --toolchain, $tmp/tools], device: cpu}]" \
+write_config "workers: [{name: sim, command: [flopwatch-worker, serve, --device, sim, --cache, $tmp/kept, --read-only, $tmp/tools, --toolchain, $tmp/tools], device: sim}]" \
 	"repos: [{name: kernels, url: $tmp/kernels.git}]"
 start_daemon || exit 1
 push kernels main
@@ -57,7 +56,7 @@ is "nothing has changed yet" "$(sql "SELECT count(*) FROM environment_change")" 
 is "the toolchain is known" "$(sql "SELECT toolkit FROM device")" "gcc 12.2.0 in $tmp/tools"
 verdict=$(api "commits/$main/verdict?repo=kernels" | jq -r .verdict)
 stop_daemon
-compiler 12.3.0 -O0
+compiler 12.3.0 '-O0 -UWORK_FACTOR -DWORK_FACTOR=1.3'
 start_daemon || exit 1
 ok "a changed compiler is measured without a push" await measured 1
 paired=$(newest paired)

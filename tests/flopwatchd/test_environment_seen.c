@@ -52,8 +52,9 @@ static int setup(void **state)
 	ok(store_epoch_insert(f->db, &e, &err));
 	ok(store_standing_put(f->db, was.uuid, f->repo, "ffa", e.id, &err));
 	fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 900);
-	run_sql(f, "INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, built_at) VALUES ('i', 'nvcc 13.0.48', 'sim', "
-		   "'0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef', 'ok', 1)");
+	run_sql(f,
+		"INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, built_at) VALUES ('i', 'nvcc 13.0.48', 'sim', "
+		"'0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef', 'ok', 1)");
 	run_sql(f, "UPDATE comparison SET target_build = (SELECT max(id) FROM build)");
 	run_sql(f, "INSERT INTO mainline (repo, sha, place) SELECT repo, target_sha, 1 FROM comparison");
 	return 0;
@@ -105,7 +106,8 @@ static void compilers_ask_for_both(void **state)
 	is_told(*state, &d, 2, "[{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":\"13.0.48\"}]", "1 1 0");
 	snprintf(d.toolkit, sizeof d.toolkit, "gcc 12.2.0");
 	is_told(*state, &d, 2,
-		"[{\"what\":\"nvcc\",\"from\":\"13.0.48\",\"to\":null},{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":null}]", "1 1 0");
+		"[{\"what\":\"nvcc\",\"from\":\"13.0.48\",\"to\":null},{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":null}]",
+		"1 1 0");
 }
 
 static void libraries_are_linked_in_or_found_later(void **state)
@@ -118,7 +120,8 @@ static void libraries_are_linked_in_or_found_later(void **state)
 	is_told(*state, &d, 2, "[{\"what\":\"cuBLAS\",\"from\":\"13.0.0\",\"to\":\"13.1.0\"}]", "1 1 1");
 	d = was;
 	snprintf(d.image, sizeof d.image, "debian 13.1, glibc 2.41");
-	is_told(*state, &d, 2, "[{\"what\":\"image\",\"from\":\"debian 12.5, glibc 2.36\",\"to\":\"debian 13.1, glibc 2.41\"}]", "1 1 1");
+	is_told(*state, &d, 2, "[{\"what\":\"image\",\"from\":\"debian 12.5, glibc 2.36\",\"to\":\"debian 13.1, glibc 2.41\"}]",
+		"1 1 1");
 }
 
 static void no_build_shows_a_machine(void **state)
@@ -142,11 +145,13 @@ static void what_is_asked_for_names_the_sides(void **state)
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	assert_int_equal(asked(f, &d, false), 2);
 	snprintf(wanted, sizeof wanted, "%s %s nvcc 13.0.48 sim-0 -1", fixture_sha(2), fixture_sha(2));
-	assert_string_equal(text(f, "SELECT base_sha || ' ' || target_sha || ' ' || base_made_by || ' ' || device_uuid || ' ' || priority FROM "
-				    "job WHERE kind = 'environment' AND base_module LIKE '0123%' AND target_toolchain = ''"),
+	assert_string_equal(
+		text(f, "SELECT base_sha || ' ' || target_sha || ' ' || base_made_by || ' ' || device_uuid || ' ' || priority FROM "
+			"job WHERE kind = 'environment' AND base_module LIKE '0123%' AND target_toolchain = ''"),
 		wanted);
 	snprintf(wanted, sizeof wanted, "%s %s sim-0", fixture_sha(1), fixture_sha(1));
-	assert_string_equal(text(f, "SELECT base_sha || ' ' || target_sha || ' ' || device_uuid FROM job WHERE kind = 'anchor'"), wanted);
+	assert_string_equal(
+		text(f, "SELECT base_sha || ' ' || target_sha || ' ' || device_uuid FROM job WHERE kind = 'anchor'"), wanted);
 }
 
 static void without_a_module_of_before_the_anchor_is_all(void **state)
@@ -174,7 +179,8 @@ static void devices_of_a_class_ask_once(void **state)
 	struct msg_device one = was, other = was;
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	assert_int_equal(asked(f, &other, false), 0);
-	run_sql(f, "INSERT INTO standing SELECT d.id, t.repo, t.suite, t.epoch FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+	run_sql(f,
+		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.epoch FROM standing t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(one.driver, sizeof one.driver, "2");
 	snprintf(other.driver, sizeof other.driver, "2");
 	assert_int_equal(asked(f, &one, false), 1);
