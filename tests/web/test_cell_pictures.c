@@ -8,6 +8,7 @@
 #include "web/html/course.h"
 #include "web/html/mark.h"
 #include "web/html/stack.h"
+#include "web/html/strip.h"
 
 enum { LAUNCHES = 4, PAIRS = 32 };
 
@@ -142,6 +143,27 @@ static void clock_and_power_rise_over_the_launches(void **state)
 	free(t);
 }
 
+static void each_call_is_a_dot_over_its_launch_s_median(void **state)
+{
+	(void)state;
+	struct timed *t = timed(0);
+	struct buf out = drawing();
+	t->l.n = 2;
+	for (int k = 0; k < PAIRS; k++)
+		t->base_ms[1][k] = 4; /* another clock: still one of itself */
+	t->base_ms[0][0] = 1;         /* beyond the left end */
+	t->base_ms[1][1] = 10;        /* beyond the right one */
+	t->target_ms[0][2] = 2.4f;
+	strip_draw(&out, &t->l);
+	assert_int_equal(count(out.data, "h0"), 2 * 2 * PAIRS);
+	assert_int_equal(count(out.data, "M152 "), 2 * 2 * PAIRS - 3);
+	assert_non_null(strstr(out.data, "<path class=\"calls\" d=\"M58 12h0M152 19h0M152 26h0"));
+	assert_non_null(
+		strstr(out.data, "<path class=\"calls slow\" d=\"M528 27h0\"/><path class=\"calls slow\" d=\"M340 60h0\"/>"));
+	buf_fini(&out);
+	free(t);
+}
+
 static void phases_are_as_long_as_they_take(void **state)
 {
 	(void)state;
@@ -184,6 +206,7 @@ int main(void)
 		PICTURE_TEST(two_kinds_of_pairs_are_two_heaps),
 		PICTURE_TEST(samples_that_are_gone_leave_power_alone),
 		PICTURE_TEST(clock_and_power_rise_over_the_launches),
+		PICTURE_TEST(each_call_is_a_dot_over_its_launch_s_median),
 		PICTURE_TEST(phases_are_as_long_as_they_take),
 		PICTURE_TEST(a_launch_is_drawn_with_its_interval),
 	};
