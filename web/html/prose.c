@@ -19,7 +19,7 @@ const char *prose_take(const char *at, const char *end, const char *before, cons
 	return to + strlen(after);
 }
 
-static void text(struct buf *out, const char *at, const char *end)
+void prose_text(struct buf *out, const char *at, const char *end)
 {
 	char *copy = strndup(at, (size_t)(end - at));
 	if (copy)
@@ -62,7 +62,7 @@ static const char *draw_code(struct buf *out, const char *at, const char *end)
 	size_t ticks = strspn(at, "`");
 	const char *from = at + ticks, *to = memmem(from, (size_t)(end - from), at, ticks);
 	emit_raw(out, "<code>");
-	text(out, from, to ? to : end);
+	prose_text(out, from, to ? to : end);
 	emit_raw(out, "</code>");
 	return to ? to + ticks : end;
 }
@@ -76,7 +76,7 @@ void prose_draw(struct buf *out, const char *at, const char *end, bool names_fil
 		if (behind == at) {
 			for (behind = at + 1; behind < end && *behind != '[' && *behind != '`';)
 				behind++;
-			text(out, at, behind);
+			prose_text(out, at, behind);
 		}
 		at = behind;
 	}

@@ -11,6 +11,8 @@
  * served, so the link's text alone stands, with the file behind it where `names_files`.
  */
 void prose_draw(struct buf *out, const char *at, const char *end, bool names_files);
+/** The same as it is, without code and links. */
+void prose_text(struct buf *out, const char *at, const char *end);
 /** What stands between `before` and `after`, as far as it fits; behind `after`, NULL they are not there. Shape: out[size]. */
 const char *prose_take(const char *at, const char *end, const char *before, const char *after, char *out, size_t size);
 

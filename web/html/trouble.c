@@ -41,14 +41,19 @@ static void draw_headline(struct buf *out, const char *at, const char *end)
 static void draw_block(struct buf *out, const char *at, const char *end)
 {
 	static const char fence[] = "```\n";
+	size_t len = sizeof fence - 1;
 	if (*at == '#') {
 		draw_headline(out, at, end);
-		return;
+	} else if (strncmp(at, fence, len) == 0) {
+		const char *close = memmem(at + len, (size_t)(end - at) - len, "\n```", 4);
+		emit_raw(out, "<pre class=log>");
+		prose_text(out, at + len, close ? close : end);
+		emit_raw(out, "</pre>\n");
+	} else {
+		emit_raw(out, "<p>");
+		prose_draw(out, at, end, true);
+		emit_raw(out, "</p>\n");
 	}
-	bool is_code = strncmp(at, fence, sizeof fence - 1) == 0;
-	emit_raw(out, is_code ? "<pre>" : "<p>");
-	prose_draw(out, at, end, true);
-	emit_raw(out, is_code ? "</pre>\n" : "</p>\n");
 }
 
 void trouble_draw(struct buf *out)
