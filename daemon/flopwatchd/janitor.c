@@ -13,7 +13,7 @@
 #include "db/store/job.h"
 #include "db/store/outbox.h"
 
-enum { STEP_ROWS = 500, STEP_PAUSE_MS = 1000, FIRST_MS = 5000, ROUND_MS = 3600 * 1000, STEP_COMPARISONS = 4 };
+enum { STEP_ROWS = 500, STEP_PAUSE_MS = 250, FIRST_MS = 5000, ROUND_MS = 3600 * 1000 };
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
 struct janitor {
@@ -23,17 +23,15 @@ struct janitor {
 	struct loop_source *timer;
 };
 
-/* Each comparison is a transaction, so that nobody waits for several. 1 there may be more, 0 done, -1. */
-static int archive_some(struct db *db, int64_t before, struct fw_err *err)
+/* One comparison, so that no page waits for several and their disk. 1 there may be more, 0 done, -1. */
+static int archive_one(struct db *db, int64_t before, struct fw_err *err)
 {
-	int n = 1;
-	for (int i = 0; i < STEP_COMPARISONS && n == 1; i++) {
-		if (db_begin(db, err) != 0)
-			return -1;
-		if (archived_move(db, before, &n, err) != 0 || db_commit(db, err) != 0) {
-			db_rollback(db);
-			return err_context(err, "single times stay in the database");
-		}
+	int n;
+	if (db_begin(db, err) != 0)
+		return -1;
+	if (archived_move(db, before, &n, err) != 0 || db_commit(db, err) != 0) {
+		db_rollback(db);
+		return err_context(err, "single times stay in the database");
 	}
 	return n;
 }
@@ -83,7 +81,7 @@ int janitor_step(struct db *db, const struct config *config, int64_t now_ms, str
 	int pruned = prune(db, now_ms, err);
 	if (pruned < 0)
 		return -1;
-	int archived = archive_some(db, now_ms - config->keep_samples_ms, err);
+	int archived = archive_one(db, now_ms - config->keep_samples_ms, err);
 	int forgot = archived >= 0 && config->keep_archive_ms ? forget_month(db, now_ms - config->keep_archive_ms, err) : 0;
 	if (archived < 0 || forgot < 0)
 		return -1;
