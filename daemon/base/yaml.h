@@ -44,6 +44,8 @@ struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *ke
 void yaml_finish(struct yaml *y, struct yaml_node *map);
 bool yaml_is_map(const struct yaml_node *n);
 bool yaml_is_list(const struct yaml_node *n);
+/** A key without a value, ~ or null. */
+bool yaml_is_null(const struct yaml_node *n);
 /** Items of a list (or pairs of a map). NULL and non-lists have 0. */
 int yaml_count(const struct yaml_node *n);
 struct yaml_node *yaml_item(struct yaml *y, struct yaml_node *list, int i);

@@ -6,6 +6,11 @@
 
 #include "base/yaml_node.h"
 
+bool yaml_is_null(const struct yaml_node *n)
+{
+	return n && n->kind == YAML_TEXT && n->plain && (!n->text[0] || !strcmp(n->text, "~") || !strcmp(n->text, "null"));
+}
+
 /* The text of a scalar that holds something, else a mistake and NULL. */
 static const char *scalar(struct yaml *y, struct yaml_node *n, const char *wanted)
 {
@@ -13,7 +18,7 @@ static const char *scalar(struct yaml *y, struct yaml_node *n, const char *wante
 		yaml_mistake(y, n, "is a %s; must be %s", n->kind == YAML_MAP ? "mapping" : "list", wanted);
 		return NULL;
 	}
-	if (n->plain && (!n->text[0] || !strcmp(n->text, "~") || !strcmp(n->text, "null"))) {
+	if (yaml_is_null(n)) {
 		yaml_mistake(y, n, "has no value; must be %s", wanted);
 		return NULL;
 	}

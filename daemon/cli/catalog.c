@@ -57,6 +57,8 @@ const struct catalog_option catalog_options[] = {
 		AT(time) },
 	{ "read-only", "DIR", "a folder that builds and programs may read in the sandbox, such as /opt/conda", CATALOG_FILE, "",
 		false, CATALOG_TEXT, AT(read_only) },
+	{ "output", "FILE", "write this file instead of to standard output; -o FILE", CATALOG_FILE, "", false, CATALOG_TEXT,
+		AT(output) },
 	{ "scope", "SCOPE", "what a token allows: read, trigger or admin", CATALOG_WORDS, "read trigger admin", false,
 		CATALOG_TEXT, AT(scope) },
 	{ "browser", NULL, "open the address too, with xdg-open", CATALOG_NONE, "", false, CATALOG_FLAG, AT(browser) },
@@ -154,6 +156,13 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files",
 		"Named by what its sides were called. Only attention has these files.", "",
 		"flopwatch export 17 out  # profile_dense_main.csv and others", CATALOG_NONE, "", "comparisons" },
+	{ "suite", 2, 2, verb_suite, "suite import FILE", "write a suite from a public suite's configuration",
+		"Reads a benchmark_config.yml of torchao's microbenchmarks as it is, and writes the suite of the linear family that measures "
+		"the same cells. What has no meaning here, such as torch_compile_mode, is said in its comments, with the line it stands at. "
+		"Status 2 for what is wrong in FILE, each with its place; needs no daemon.",
+		"suite output",
+		"flopwatch suite import benchmark_config.yml -o etc/suites/linear.yaml  # then: flopwatch try --suite linear",
+		CATALOG_WORDS, "import", NULL },
 	{ "closer", 1, 2, verb_closer, "closer COMPARISON [CELL]",
 		"lines to paste that look closer at a cell: ncu, nsys, run it alone",
 		"Of the worst cell, where none is named. They hold the device, the provider and the modules that were measured, "

@@ -36,6 +36,14 @@ static void long_options(struct option *out)
 		out[i] = (struct option){ o[i].name, o[i].value ? required_argument : no_argument, NULL, FIRST_OPTION + i };
 }
 
+static int find_option(const char *name)
+{
+	int i = 0;
+	while (strcmp(catalog_options[i].name, name) != 0)
+		i++;
+	return i;
+}
+
 /* `text` into the member of `to` that the option stands for. False: that is no value of it, and a line was printed. */
 static bool set_option(const struct catalog_option *option, const char *text, struct options *to)
 {
@@ -66,11 +74,13 @@ static bool parse(int argc, char **argv, struct options *o, bool *given)
 {
 	struct option options[CATALOG_OPTIONS_MAX] = { 0 };
 	long_options(options);
-	for (int letter; (letter = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+	for (int letter; (letter = getopt_long(argc, argv, "ho:", options, NULL)) != -1;) {
 		if (letter == 'h') {
 			o->help = true;
 			continue;
 		}
+		if (letter == 'o')
+			letter = FIRST_OPTION + find_option("output");
 		if (letter < FIRST_OPTION || !set_option(&catalog_options[letter - FIRST_OPTION], optarg, o))
 			return false;
 		given[letter - FIRST_OPTION] = true;

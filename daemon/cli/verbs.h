@@ -28,6 +28,7 @@ struct options {
 	const char *base_config, *target_config;                                   /* NULL: not given */
 	const char *base_toolchain, *target_toolchain, *base_flags, *target_flags; /* NULL: not given */
 	const char *read_only;                                                     /* NULL: not given */
+	const char *output;                                                        /* NULL: not given */
 	const char *color;
 	bool json, quick, progress, quiet, again, browser, help, version;
 	double threshold_pct; /* 0: not given */
@@ -68,6 +69,8 @@ int verb_compare(struct client *c, const struct options *o);
 /** compare on two files; needs no daemon. */
 int verb_compare_files(const struct options *o);
 int verb_import(struct client *c, const struct options *o);
+/** suite import FILE; needs no daemon. */
+int verb_suite(struct client *c, const struct options *o);
 int verb_export(struct client *c, const struct options *o);
 int verb_closer(struct client *c, const struct options *o);
 int verb_wait(struct client *c, const struct options *o);

@@ -94,6 +94,11 @@ struct family {
 	/** Read the family's own keys of a suite and add each case (reader_add). False after a mistake that hides others. */
 	bool (*read)(struct reader *r, struct yaml_node *root);
 	const char *keys; /* what holds cases, for a suite that has none: "dense or block_sparse" */
+	/**
+	 * Append the suite that measures what a public suite's configuration of this family says; what has no meaning here stands in its
+	 * comments. Mistakes are collected in `y`, and then nothing is appended. `name` NULL: as the configuration is called. NULL: none is read.
+	 */
+	void (*import)(struct yaml *y, struct yaml_node *root, const char *name, struct buf *out);
 
 	/* A shape. */
 	int (*check)(const void *shape, enum direction d, struct fw_err *err); /* in words a person can act on */

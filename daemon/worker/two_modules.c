@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/suite/part.h"
 #include "worker/bench/hardware.h"
 #include "worker/box/sealed.h"
 
@@ -26,9 +27,9 @@ static int read_suite(const char *path, const char *glob, struct suite *suite, s
 	else
 		result = suite_parse(text.data, text.len, path, suite, err);
 	buf_fini(&text);
-	if (result == 0 && glob && suite_filter(suite, glob) == 0) {
+	if (result == 0 && suite_choose(suite, glob, 0, err) != 0) {
 		suite_fini(suite);
-		return err_set(err, ERR_INVALID, "no cell of %s matches \"%s\"", path, glob);
+		return err_context(err, "%s", path);
 	}
 	return result;
 }

@@ -218,7 +218,7 @@ static void long_text_is_cut(void **state)
 /* A line that is too long is refused as a whole by writer and reader. */
 static void too_long(void **state)
 {
-	struct cell *cells = calloc(SUITE_CELLS_MAX, sizeof *cells);
+	struct cell *cells = calloc(JOB_CELLS_MAX, sizeof *cells);
 	struct msg_job *body = calloc(1, sizeof *body);
 	struct msg in = { .t = MSG_JOB, .u.job = body }, out;
 	struct fw_err err = { 0 };
@@ -228,8 +228,8 @@ static void too_long(void **state)
 	(void)state;
 	assert_true(cells && body && much);
 	fill_job(body, cells);
-	body->n_cells = SUITE_CELLS_MAX;
-	for (int i = 0; i < SUITE_CELLS_MAX; i++) { /* the longest cells there can be still fit */
+	body->n_cells = JOB_CELLS_MAX;
+	for (int i = 0; i < JOB_CELLS_MAX; i++) { /* the longest cells there can be still fit */
 		cells[i] = a_cell(false);
 		attention_of(&cells[i])->seqlen = 1000 * ATTENTION_SEQS_MAX;
 		attention_of(&cells[i])->n_seqs = ATTENTION_SEQS_MAX;

@@ -144,12 +144,23 @@ while IFS='|' read -r lines words; do
 	suite bad "$(printf '%b' "$lines")"
 	fails "refused: ${lines//$'\n'/ }" 2 "$worker" compare --suite "$tmp/bad.yaml" --device sim --base "$tmp/base.so" --target "$tmp/same.so"
 	like "says: $words" "$out" "bad.yaml:[0-9]+:[0-9]+: .*$words"
+	unlike "once" "$out" "$words.* \| .*$words"
 done <<'BAD'
 shapes: [{name: circle}]|use custom, llama
 shapes: [{name: custom, shapes: [[1, 2]]}]|must be \[m, k, n\]
 shapes: [{name: custom, shapes: [[65536, 65536, 8]]}]|more than 2\^31 - 1 elements
 shapes: [{name: llama, max_power: 3}]|llama has no powers
-shapes: [{name: sweep}]|more than 400 cells
+shapes: [{name: sweep}]\ndirections: [forward]\nmodel_types: [linear, ln_linear_relu]\nrecipes: [baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-row, float8dq-tensor]|more than 8192 cells
+shapes: [{name: sweep, min_power: 9, max_power: 8}]|no power lies between
+shapes: [{name: custom, shapes: [[0, 8, 8]]}]|0 is out of range; must be 1 to 2147483647
+shapes: [{name: custom, shapes: [[8, -8, 8]]}]|-8 is out of range
+shapes: [{name: custom, shapes: [[8, 8, 8]]}, {name: custom, shapes: [[8, 8, 8]]}]|appears twice
+shapes: [{name: pow2, max_power: 30}]|more than 2\^31 - 1 elements
+shapes: [{name: llama|did not find expected
+shapes: {name: llama}|must be a list of 1 to 64
+shapes: [{name: llama}]\npush: 3|must be \{cells: NUMBER
+shapes: [{name: llama}]\npush: {cells: 2, always: ["*/m3/*"]}|matches no cell of this suite
+shapes: [{name: sweep}]\ndirections: [forward]\npush: {always: ["*"]}|512 cells match; a push measures at most 200
 shapes: [{name: llama}]\nrecipes: [int3wo]|"int3wo" is unknown
 shapes: [{name: llama}]\nrecipes: [int8wo]|inference alone
 shapes: [{name: llama}]\nrecipes: [baseline]\nscaling_type_input: disabled|belongs to the recipes float8dq

@@ -53,7 +53,11 @@ for folder in sorted((ROOT / "daemon/family").iterdir()):
     page = ROOT / "doc/families" / f"{folder.name}.md"
     table = page.read_text().split("| key |")[1].split("\n\n")[0] if page.exists() else ""
     told = set(re.findall(r"^\| `(\w+)` \|", table, re.M))
-    read = set().union(*(keys_of(path.relative_to(ROOT)) for path in folder.glob("*.c")))
+    imports = sorted(folder.glob("torchao*.c"))  # another project's configuration, which has a table of its own
+    read = set().union(*(keys_of(path.relative_to(ROOT)) for path in folder.glob("*.c") if path not in imports))
+    theirs = set(re.findall(r'\b(?:yaml_get|note_key)\([^;]*?"(\w+)"', "".join(path.read_text() for path in imports)))
+    listed = set(re.findall(r"`(\w+)`", page.read_text().split("| theirs |")[1].split("\n\n")[0])) if imports else set()
+    wrong += [f"{page.relative_to(ROOT)}: of theirs lacks {key}" for key in sorted(theirs - listed)]
     wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/family/{folder.name} reads" for key in sorted(read - told)]
     wrong += [f"{page.relative_to(ROOT)}: {key} is read by nobody in daemon/family/{folder.name}" for key in sorted(told - read)]
 man = (ROOT / "etc/man/flopwatchd.yml.5.scd").read_text()

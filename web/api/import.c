@@ -142,7 +142,7 @@ static void import_post(void *arg, struct http_request *r, struct http_response 
 		refuse_key(r, response, unknown_key(root, figures_keys));
 	else if (wrong || !figures.repo || !figures.commit || !figures.name)
 		answer_problem(r, response, 400, "repo, commit and name are needed; branch and base may be given; all are texts");
-	else if (figures.n < 1 || figures.n > SUITE_CELLS_MAX)
+	else if (figures.n < 1 || figures.n > JOB_CELLS_MAX)
 		answer_problem(r, response, 400, "rows must hold 1 to 400 rows");
 	else if (!row)
 		answer_problem(r, response, 503, "out of memory");

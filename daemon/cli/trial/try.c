@@ -9,6 +9,7 @@
 #include "cli/trial/session.h"
 #include "cli/verbs.h"
 #include "core/state/jobkind.h"
+#include "core/suite/part.h"
 
 enum { BUILD_S = 900, CHECK_S = 900, LAUNCH_S = 600, WAIT_S = 600, LOG_BYTES = 512 << 10 };
 
@@ -78,8 +79,8 @@ static int read_suite(struct attempt *a, const char *name, struct fw_err *err)
 	if (result == 0)
 		result = suite_parse(text.data, text.len, file, &a->suite, err);
 	buf_fini(&text);
-	if (result == 0 && a->options->cells && suite_filter(&a->suite, a->options->cells) == 0)
-		return err_set(err, ERR_INVALID, "no cell of suite %s matches %s", name, a->options->cells);
+	if (result == 0 && suite_choose(&a->suite, a->options->cells, 0, err) != 0)
+		return -1;
 	if (result == 0) {
 		rule_default(&a->rule, a->suite.n_cells);
 		a->budget_s = a->suite.budget_s;

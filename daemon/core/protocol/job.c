@@ -84,7 +84,7 @@ static int read_cell(json_t *object, const char *where, struct cell *c, int *ind
 	if (field_has(&f, "decide"))
 		c->decide = field_word(&f, "decide", decides, NULL, 0) == SERIES_CALL ? SERIES_CALL : SERIES_DEVICE;
 	if (index)
-		*index = (int)field_int(&f, "i", 0, SUITE_CELLS_MAX - 1);
+		*index = (int)field_int(&f, "i", 0, JOB_CELLS_MAX - 1);
 	if (f.failed)
 		return -1;
 	c->direction = direction_from_name(direction);
@@ -115,7 +115,7 @@ int protocol_job_read_cell(json_t *object, const char *where, struct cell *out, 
 /* Shape: *cells and, where asked for, *index hold *n items; the caller frees them also after a failure. */
 static int read_cells(struct fields *f, const char *message, size_t min, struct cell **cells, int **index, int *n)
 {
-	json_t *list = field_array(f, "cells", min, SUITE_CELLS_MAX);
+	json_t *list = field_array(f, "cells", min, JOB_CELLS_MAX);
 	size_t count = json_array_size(list);
 
 	if (!list)
@@ -376,7 +376,7 @@ static int read_bursts(struct fields *f, struct msg_run *run)
 		return err_set(f->err, ERR_INTERNAL, "out of memory for %d cells", run->n_cells);
 	if (!field_has(f, "bursts"))
 		return 0;
-	json_t *list = field_array(f, "bursts", 0, SUITE_CELLS_MAX);
+	json_t *list = field_array(f, "bursts", 0, JOB_CELLS_MAX);
 
 	for (size_t k = 0; k < json_array_size(list); k++) {
 		json_t *v = json_array_get(list, k);
@@ -406,7 +406,7 @@ static int read_pins(struct fields *f, struct msg_run *run)
 		struct fields p;
 
 		field_begin(&p, json_array_get(list, i), f->err, "run.pins[%zu]", i);
-		run->pin[i].cell = (int)field_int(&p, "cell", 0, SUITE_CELLS_MAX - 1);
+		run->pin[i].cell = (int)field_int(&p, "cell", 0, JOB_CELLS_MAX - 1);
 		run->pin[i].subject = (int)field_int(&p, "subject", 0, run->n_subjects - 1);
 		field_token(&p, "config", FIELD_PATH, 1, run->pin[i].config, sizeof run->pin[i].config);
 		if (p.failed)

@@ -68,7 +68,7 @@ static int read_values(struct fields *f, struct msg_kernel *m)
 
 static int read_cell_number(struct fields *f)
 {
-	return (int)field_int(f, "cell", 0, SUITE_CELLS_MAX - 1);
+	return (int)field_int(f, "cell", 0, JOB_CELLS_MAX - 1);
 }
 
 static int read_kernel(struct fields *f, struct msg_kernel *m)

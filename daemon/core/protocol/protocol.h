@@ -183,14 +183,14 @@ struct msg_found {
 	struct {
 		char key[CASE_KEY_SIZE];
 		double flops; /* of a call; 0 unknown */
-	} cell[SUITE_CELLS_MAX];
+	} cell[JOB_CELLS_MAX];
 };
 
 struct msg_launch {
 	int launch, set;
 	uint64_t seed;
 	int n_cells;
-	int cell[SUITE_CELLS_MAX];
+	int cell[JOB_CELLS_MAX];
 };
 
 /** Where a process stands, so that its death can be blamed. */

@@ -36,13 +36,13 @@ static enum role read_role(struct fields *f, bool may_be_empty)
 
 static int read_cell_number(struct fields *f)
 {
-	return (int)field_int(f, "cell", 0, SUITE_CELLS_MAX - 1);
+	return (int)field_int(f, "cell", 0, JOB_CELLS_MAX - 1);
 }
 
 /* Cell may be null: the record is about no cell in particular. */
 static int read_cell_or_none(struct fields *f)
 {
-	return (int)field_int_or(f, "cell", -1, SUITE_CELLS_MAX - 1, -1);
+	return (int)field_int_or(f, "cell", -1, JOB_CELLS_MAX - 1, -1);
 }
 
 static void read_device(struct fields *f, struct msg_device *d)
@@ -202,13 +202,13 @@ static int read_launch(struct fields *f, struct msg_launch *m)
 	m->launch = (int)field_int(f, "launch", 0, INT_MAX);
 	m->set = (int)field_int(f, "set", 1, 2);
 	m->seed = field_u64(f, "seed");
-	json_t *list = field_array(f, "cells", 0, SUITE_CELLS_MAX);
+	json_t *list = field_array(f, "cells", 0, JOB_CELLS_MAX);
 
 	m->n_cells = (int)json_array_size(list);
 	for (int i = 0; i < m->n_cells; i++) {
 		json_t *v = json_array_get(list, (size_t)i);
 
-		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) >= SUITE_CELLS_MAX)
+		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) >= JOB_CELLS_MAX)
 			return field_fail(f, "cells", "item %d is no cell number", i);
 		m->cell[i] = (int)json_integer_value(v);
 	}
@@ -298,7 +298,7 @@ static int read_order(struct fields *f, struct msg_cell *m)
 
 static int read_found(struct fields *f, struct msg_found *m)
 {
-	json_t *list = field_array(f, "cells", 1, SUITE_CELLS_MAX);
+	json_t *list = field_array(f, "cells", 1, JOB_CELLS_MAX);
 
 	m->n = (int)json_array_size(list);
 	for (int i = 0; i < m->n; i++) {

@@ -27,7 +27,7 @@ int protocol_stalls_read(struct fields *f, struct msg_stalls *m)
 {
 	static const char *const sides[] = { "base", "target", NULL };
 
-	m->cell = (int)field_int(f, "cell", 0, SUITE_CELLS_MAX - 1);
+	m->cell = (int)field_int(f, "cell", 0, JOB_CELLS_MAX - 1);
 	m->role = field_word(f, "role", sides, NULL, 0) == 1 ? ROLE_TARGET : ROLE_BASE;
 	field_digest(f, "symbol_sha256", true, false, m->symbol_sha256);
 	m->samples = field_int(f, "samples", 0, INT64_MAX / 2);

@@ -7,6 +7,7 @@
 #include "core/suite/suite.h"
 
 #include <fnmatch.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,15 @@
 #include "base/hash.h"
 #include "core/suite/mistakes.h"
 
-enum { FAMILIES_MAX = 16, DIGEST_BYTES_MAX = 1 << 16 };
+enum {
+	FAMILIES_MAX = 16,
+	DIGEST_BYTES_MAX = 1 << 16,
+	PUSH_CELLS = 40, /* unless the suite says */
+	THRESHOLDS_MAX = 400,
+	ALWAYS_MAX = 32,
+	ALWAYS_BYTES_MAX = 4096,
+	PLACES = 2 * SUITE_CELLS_MAX /* of the table of keys; a power of two */
+};
 
 /* What the file holds before it is multiplied out. */
 struct draft {
@@ -24,7 +33,9 @@ struct draft {
 	uint64_t seed;
 	int n_directions;
 	enum direction direction[DIRECTIONS];
-	enum series decide; /* of every cell */
+	enum series decide;              /* of every cell */
+	short place[PLACES];             /* 1 + the cell whose key lies there, 0 none */
+	const struct yaml_node *told_at; /* a list whose cases are wrong is told once */
 };
 
 static void read_name(struct draft *d, struct yaml_node *root, const char *key, char *out, size_t size)
@@ -95,11 +106,39 @@ static int keep_cell(struct suite *s, const struct cell *cell)
 	return 0;
 }
 
+/* Find the next cell's key a place in the table; false: there is one of that key. */
+static bool take_place(struct draft *d, const char *key)
+{
+	const struct suite *s = d->suite;
+	uint32_t at = 2166136261u;
+
+	for (const char *c = key; *c; c++)
+		at = (at ^ (unsigned char)*c) * 16777619u;
+	for (at %= PLACES; d->place[at]; at = (at + 1) % PLACES)
+		if (strcmp(s->cell[d->place[at] - 1].key, key) == 0)
+			return false;
+	d->place[at] = (short)(s->n_cells + 1);
+	return true;
+}
+
+static void refuse_case(struct draft *d, struct yaml_node *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void refuse_case(struct draft *d, struct yaml_node *at, const char *format, ...)
+{
+	char what[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	yaml_mistake(d->y, at, "%s", what);
+	d->told_at = at;
+}
+
 static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
 {
 	struct draft *d = r->arg;
 
-	for (int i = 0; i < d->n_directions; i++) {
+	for (int i = 0; i < d->n_directions && d->told_at != at; i++) {
 		struct suite *s = d->suite;
 
 		if (d->direction[i] == DIRECTION_ONCE && !d->family->once(shape, DIRECTION_ONCE))
@@ -112,21 +151,20 @@ static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
 		snprintf(c.family, sizeof c.family, "%s", d->family->name);
 		memcpy(c.shape.bytes, shape, d->family->shape_bytes);
 		if (s->n_cells == SUITE_CELLS_MAX) {
-			yaml_mistake(d->y, at, "the suite has more than %d cells", SUITE_CELLS_MAX);
+			refuse_case(d, at, "the suite has more than %d cells", SUITE_CELLS_MAX);
 			return;
 		}
 		if (case_check(&c, &why) != 0) {
-			yaml_mistake(d->y, at, "%s", why.text);
+			refuse_case(d, at, "%s", why.text);
 			return;
 		}
 		case_name(&c);
-		for (int other = 0; other < s->n_cells; other++)
-			if (strcmp(s->cell[other].key, c.key) == 0) {
-				yaml_mistake(d->y, at, "%s appears twice", c.case_key);
-				return;
-			}
+		if (!take_place(d, c.key)) {
+			refuse_case(d, at, "%s appears twice", c.case_key);
+			return;
+		}
 		if (keep_cell(s, &c) != 0) {
-			yaml_mistake(d->y, at, "out of memory");
+			refuse_case(d, at, "out of memory");
 			return;
 		}
 	}
@@ -136,8 +174,8 @@ static void read_thresholds(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *list = yaml_get(d->y, root, "thresholds");
 
-	if (list && (!yaml_is_list(list) || yaml_count(list) > SUITE_CELLS_MAX)) {
-		yaml_mistake(d->y, list, "must be a list of at most %d {cell: GLOB, pct: NUMBER}", SUITE_CELLS_MAX);
+	if (list && (!yaml_is_list(list) || yaml_count(list) > THRESHOLDS_MAX)) {
+		yaml_mistake(d->y, list, "must be a list of at most %d {cell: GLOB, pct: NUMBER}", THRESHOLDS_MAX);
 		return;
 	}
 	for (int i = 0; i < yaml_count(list); i++) {
@@ -165,6 +203,61 @@ static void read_thresholds(struct draft *d, struct yaml_node *root)
 		if (!bad && hits == 0 && yaml_mistakes(d->y) == 0)
 			yaml_mistake(d->y, cell, "\"%.80s\" matches no cell of this suite", glob);
 	}
+}
+
+/* "a b" of a list of globs, each of which has to match. */
+static void read_always(struct draft *d, struct yaml_node *list)
+{
+	struct suite *s = d->suite;
+	struct buf globs;
+
+	if (!list)
+		return;
+	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > ALWAYS_MAX) {
+		yaml_mistake(d->y, list, "must be a list of 1 to %d patterns of cells", ALWAYS_MAX);
+		return;
+	}
+	buf_init(&globs, ALWAYS_BYTES_MAX);
+	for (int i = 0; i < yaml_count(list); i++) {
+		struct yaml_node *item = yaml_item(d->y, list, i);
+		const char *glob = NULL;
+		int hits = 0;
+
+		if (yaml_string(d->y, item, &glob) || !glob)
+			continue;
+		for (int c = 0; c < s->n_cells; c++)
+			hits += suite_matches(s->cell[c].key, glob);
+		if (hits == 0 && yaml_mistakes(d->y) == 0)
+			yaml_mistake(d->y, item, "\"%.80s\" matches no cell of this suite", glob);
+		buf_printf(&globs, "%s%s", i ? " " : "", glob);
+	}
+	int always = 0;
+
+	for (int c = 0; c < s->n_cells; c++)
+		always += suite_matches(s->cell[c].key, globs.data);
+	if (globs.failed || 2 * always > JOB_CELLS_MAX) /* with what each is held against */
+		yaml_mistake(d->y, list, "%d cells match; a push measures at most %d", always, JOB_CELLS_MAX / 2);
+	else if (!(s->always = strdup(globs.data)))
+		yaml_mistake(d->y, list, "out of memory");
+	buf_fini(&globs);
+}
+
+/* Which part of a large suite a push measures. */
+static void read_parts(struct draft *d, struct yaml_node *root)
+{
+	struct yaml_node *push = yaml_get(d->y, root, "push");
+	struct suite *s = d->suite;
+	int64_t cells = s->n_cells > JOB_CELLS_MAX ? PUSH_CELLS : 0;
+
+	if (push && !yaml_is_map(push)) {
+		yaml_mistake(d->y, push, "must be {cells: NUMBER, always: [PATTERN]}");
+	} else if (push) {
+		cells = PUSH_CELLS;
+		yaml_int(d->y, yaml_get(d->y, push, "cells"), 1, JOB_CELLS_MAX / 2, &cells);
+		read_always(d, yaml_get(d->y, push, "always"));
+		yaml_finish(d->y, push);
+	}
+	s->push_cells = cells < s->n_cells ? (int)cells : 0;
 }
 
 static const struct family *read_family(struct draft *d, struct yaml_node *root)
@@ -209,6 +302,7 @@ static void read_root(struct draft *d, struct yaml_node *root)
 	read_directions(d, root);
 	if (d->family->read(&reader, root)) {
 		read_thresholds(d, root);
+		read_parts(d, root);
 		if (d->suite->n_cells == 0 && yaml_mistakes(d->y) == 0)
 			yaml_mistake(d->y, root, "holds no cell; give %s", d->family->keys);
 		yaml_finish(d->y, root);
@@ -256,6 +350,7 @@ int suite_parse(const char *text, size_t len, const char *file, struct suite *ou
 void suite_fini(struct suite *s)
 {
 	free(s->cell);
+	free(s->always);
 	*s = (struct suite){ 0 };
 }
 
@@ -311,6 +406,11 @@ void suite_hash(const struct suite *s, char hex[65])
 			family_json(f, c->shape.bytes, &line);
 		}
 		buf_printf(&line, "%s\n", c->decide == SERIES_CALL ? " decide=call" : "");
+		hash_update(&h, line.data, line.len);
+	}
+	if (s->push_cells) { /* parts are numbered by it */
+		buf_clear(&line);
+		buf_printf(&line, "push=%d %s\n", s->push_cells, s->always ? s->always : "");
 		hash_update(&h, line.data, line.len);
 	}
 	buf_fini(&line);

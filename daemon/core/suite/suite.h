@@ -8,13 +8,15 @@
 #include "base/yaml.h"
 #include "core/case/case.h"
 
-enum { SUITE_CELLS_MAX = 400 };
+enum { SUITE_CELLS_MAX = 8192, JOB_CELLS_MAX = 400 /* of one comparison: the rest is measured in parts (part.h) */ };
 
 struct suite {
 	char name[64];
 	char family[16];
 	double threshold_pct; /* of cells without an override */
 	double budget_s;      /* device seconds a comparison may use */
+	int push_cells;       /* that are measured on a push, with those of `always` at least; 0: all */
+	char *always;         /* globs of cells that are measured on a push, separated by spaces; NULL none */
 	int n_cells;
 	struct cell *cell; /* cell[n_cells] */
 };

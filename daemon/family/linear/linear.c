@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "family/linear/torchao.h"
+
 /* An index into a tensor fits 32 bits. */
 #define ELEMENTS_MAX INT64_C(0x7fffffff)
 
@@ -245,6 +247,7 @@ const struct family family_linear = {
 	.slot = slots,
 	.read = linear_read,
 	.keys = "shapes and recipes",
+	.import = torchao_import,
 	.check = check,
 	.label = label,
 	.write = write_shape,

@@ -47,6 +47,8 @@ int64_t linear_tokens(const struct linear_case *a);
 /** Values along k that share a scale; 0 unless the recipe has groups. */
 int linear_group(const struct linear_case *a);
 
+extern const struct family family_linear;
+
 /** A family's abi, use, change and lay_out. */
 void linear_abi(const void *shape, enum direction d, void *out);
 enum slot_use linear_use(const void *shape, enum direction d, int slot);

@@ -2,23 +2,35 @@
 #include <string.h>
 
 #include "family/linear/linear.h"
+#include "family/linear/sets.h"
 
-enum { M_LLAMA = 16384, POWER_MIN = 0, POWER_MAX = 30, ROWS_MAX = 16, SETS_MAX = 16, BLOCKS_MAX = 512 };
+enum { ROWS_MAX = 16, SETS_MAX = 64, CUSTOM_MAX = 512, BLOCKS_MAX = 512 };
 
-enum { SET_CUSTOM, SET_LLAMA, SET_POW2, SET_POW2_EXTENDED, SET_SMALL_SWEEP, SET_SWEEP };
+struct models {
+	int n;
+	int32_t of[LINEAR_MODELS];
+};
 
 struct draft {
 	struct reader *r;
-	int n_recipes, n_models;
-	int32_t recipe[LINEAR_RECIPES], model[LINEAR_MODELS];
+	int n_recipes;
+	int32_t recipe[LINEAR_RECIPES];
+	struct models models;
 	bool is_exact;
 	int32_t plain; /* operands whose scaling is disabled */
-	int n_rows;    /* in the place of a set's m; 0: as the set has it */
-	int32_t row[ROWS_MAX];
 	int n_blocks;
 	struct size {
 		int32_t m, k, n;
 	} block[BLOCKS_MAX]; /* sizes of blocks so far */
+};
+
+/* A set of shapes while it is multiplied out. */
+struct set {
+	struct draft *draft;
+	struct yaml_node *at;
+	struct models models;
+	int n_rows; /* in the place of the set's m; 0: as the set has it */
+	int32_t row[ROWS_MAX];
 };
 
 /* Sizes that differ in n alone are one block. */
@@ -33,107 +45,56 @@ static bool is_known_block(struct draft *d, int32_t m, int32_t k, int32_t n)
 }
 
 /* A shape in every recipe and model type. */
-static void add(struct draft *d, struct yaml_node *at, int32_t m, int32_t k, int32_t n)
+static void add(const struct set *s, int32_t m, int32_t k, int32_t n)
 {
-	for (int i = 0; i < d->n_models; i++) {
-		bool is_block = d->model[i] == LINEAR_BLOCK;
+	struct draft *d = s->draft;
+
+	for (int i = 0; i < s->models.n; i++) {
+		bool is_block = s->models.of[i] == LINEAR_BLOCK;
 
 		if (is_block && is_known_block(d, m, k, n))
 			continue;
 		for (int j = 0; j < d->n_recipes; j++) {
 			struct linear_case a = {
-				.m = m, .k = k, .n = is_block ? k : n, .recipe = d->recipe[j], .model = d->model[i]
+				.m = m, .k = k, .n = is_block ? k : n, .recipe = d->recipe[j], .model = s->models.of[i]
 			};
 
 			if (linear_is_fp8(&a)) {
 				a.is_exact = d->is_exact;
 				a.plain = d->plain;
 			}
-			reader_add(d->r, at, &a);
+			reader_add(d->r, s->at, &a);
 		}
 	}
 }
 
-static void add_rows(struct draft *d, struct yaml_node *at, int32_t m, int32_t k, int32_t n)
+static void add_rows(void *arg, int32_t m, int32_t k, int32_t n)
 {
-	for (int i = 0; i < d->n_rows; i++)
-		add(d, at, d->row[i], k, n);
-	if (d->n_rows == 0)
-		add(d, at, m, k, n);
+	const struct set *s = arg;
+
+	for (int i = 0; i < s->n_rows; i++)
+		add(s, s->row[i], k, n);
+	if (s->n_rows == 0)
+		add(s, m, k, n);
 }
 
-static void add_cubes(struct draft *d, struct yaml_node *at, int min, int max, bool extended)
+static void add_custom(struct set *s, struct yaml_node *list)
 {
-	for (int p = min; p <= max; p++) {
-		int32_t edge = 1 << p;
+	struct reader *r = s->draft->r;
 
-		add_rows(d, at, edge, edge, edge);
-		if (extended && p > 0)
-			add_rows(d, at, edge + edge / 2, edge + edge / 2, edge + edge / 2);
-	}
-}
-
-static void add_sweep(struct draft *d, struct yaml_node *at, int min, int max, bool rising)
-{
-	for (int m = min; m <= max; m++)
-		for (int k = rising ? m : min; k <= max; k++)
-			for (int n = rising ? k : min; n <= max; n++)
-				add_rows(d, at, 1 << m, 1 << k, 1 << n);
-}
-
-static void add_custom(struct draft *d, struct yaml_node *at, struct yaml_node *list)
-{
-	reader_require(d->r->y, at, list, "shapes");
-	if (list && (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > READER_LIST_MAX))
-		yaml_mistake(d->r->y, list, "must be a list of 1 to %d [m, k, n]", READER_LIST_MAX);
-	for (int i = 0; list && i < yaml_count(list) && i < READER_LIST_MAX; i++) {
-		struct yaml_node *item = yaml_item(d->r->y, list, i);
+	reader_require(r->y, s->at, list, "shapes");
+	if (list && (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > CUSTOM_MAX))
+		yaml_mistake(r->y, list, "must be a list of 1 to %d [m, k, n]", CUSTOM_MAX);
+	for (int i = 0; list && i < yaml_count(list) && i < CUSTOM_MAX; i++) {
 		int32_t size[3];
+		int before = yaml_mistakes(r->y);
 
-		if (reader_ints(d->r, item, 3, INT32_MAX, size) == 3)
-			add_rows(d, item, size[0], size[1], size[2]);
-		else
-			yaml_mistake(d->r->y, item, "must be [m, k, n]");
+		s->at = yaml_item(r->y, list, i);
+		if (reader_ints(r, s->at, 3, INT32_MAX, size) == 3)
+			add_rows(s, size[0], size[1], size[2]);
+		else if (yaml_mistakes(r->y) == before)
+			yaml_mistake(r->y, s->at, "must be [m, k, n]");
 	}
-}
-
-static void read_set(struct draft *d, struct yaml_node *map)
-{
-	static const char *const names[] = { "custom", "llama", "pow2", "pow2_extended", "small_sweep", "sweep", NULL };
-	static const int32_t llama[][2] = { { 8192, 1280 }, { 1024, 8192 }, { 8192, 7168 }, { 3584, 8192 } };
-	static const int64_t powers[][2] = {
-		[SET_POW2] = { 10, 14 }, [SET_POW2_EXTENDED] = { 10, 14 }, [SET_SMALL_SWEEP] = { 10, 14 }, [SET_SWEEP] = { 8, 15 }
-	};
-	struct yaml *y = d->r->y;
-
-	if (!yaml_is_map(map)) {
-		yaml_mistake(y, map, "must be {name: SET, ...}");
-		return;
-	}
-	struct yaml_node *name = yaml_get(y, map, "name"), *rows = yaml_get(y, map, "rows"), *list = yaml_get(y, map, "shapes"),
-			 *min_power = yaml_get(y, map, "min_power"), *max_power = yaml_get(y, map, "max_power");
-
-	reader_require(y, map, name, "name");
-	int set = name ? reader_word(y, name, names, "custom, llama, pow2, pow2_extended, small_sweep or sweep") : -1;
-	int64_t min = set >= SET_POW2 ? powers[set][0] : 0, max = set >= SET_POW2 ? powers[set][1] : 0;
-
-	yaml_int(y, min_power, POWER_MIN, POWER_MAX, &min);
-	yaml_int(y, max_power, POWER_MIN, POWER_MAX, &max);
-	d->n_rows = reader_ints(d->r, rows, ROWS_MAX, INT32_MAX, d->row);
-	if (set >= 0 && set < SET_POW2 && (min_power || max_power))
-		yaml_mistake(y, min_power ? min_power : max_power, "%s has no powers", names[set]);
-	if (set > SET_CUSTOM && list)
-		yaml_mistake(y, list, "shapes belong to custom");
-	if (set == SET_CUSTOM)
-		add_custom(d, map, list);
-	else if (set == SET_LLAMA)
-		for (int i = 0; i < 4; i++)
-			add_rows(d, map, M_LLAMA, llama[i][0], llama[i][1]);
-	else if (set == SET_POW2 || set == SET_POW2_EXTENDED)
-		add_cubes(d, map, (int)min, (int)max, set == SET_POW2_EXTENDED);
-	else if (set > 0)
-		add_sweep(d, map, (int)min, (int)max, set == SET_SMALL_SWEEP);
-	yaml_finish(y, map);
 }
 
 /* Shape: out[max] places among `words`, each once. Returns how many; without a list the first word. */
@@ -155,6 +116,51 @@ static int read_words(struct reader *r, struct yaml_node *list, const char *cons
 			out[n++] = which;
 	}
 	return n;
+}
+
+static bool read_models(struct draft *d, struct yaml_node *list, struct models *out)
+{
+	out->n = read_words(d->r, list, linear_models,
+		"linear, transformer_block or ln_linear_ with relu, sigmoid, leakyrelu, relu6, gelu, silu or hardswish",
+		LINEAR_MODELS, out->of);
+	return out->n > 0;
+}
+
+static void read_set(struct draft *d, struct yaml_node *map)
+{
+	struct yaml *y = d->r->y;
+
+	if (!yaml_is_map(map)) {
+		yaml_mistake(y, map, "must be {name: SET, ...}");
+		return;
+	}
+	struct yaml_node *name = yaml_get(y, map, "name"), *rows = yaml_get(y, map, "rows"), *list = yaml_get(y, map, "shapes"),
+			 *models = yaml_get(y, map, "model_types"), *min_power = yaml_get(y, map, "min_power"),
+			 *max_power = yaml_get(y, map, "max_power");
+	struct set set = { .draft = d, .at = map, .models = d->models };
+	int64_t min = 0, max = 0;
+
+	reader_require(y, map, name, "name");
+	int which = name ? reader_word(y, name, linear_sets, LINEAR_SETS_HINT) : -1;
+	bool has_powers = which >= 0 && linear_set_powers((enum linear_set)which, &min, &max);
+
+	yaml_int(y, min_power, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &min);
+	yaml_int(y, max_power, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &max);
+	set.n_rows = reader_ints(d->r, rows, ROWS_MAX, INT32_MAX, set.row);
+	if (models && !read_models(d, models, &set.models))
+		return;
+	if (which >= 0 && !has_powers && (min_power || max_power))
+		yaml_mistake(y, min_power ? min_power : max_power, "%s has no powers", linear_sets[which]);
+	if (has_powers && min > max)
+		yaml_mistake(y, max_power ? max_power : min_power, "no power lies between min_power %lld and max_power %lld",
+			(long long)min, (long long)max);
+	if (which > LINEAR_SET_CUSTOM && list)
+		yaml_mistake(y, list, "shapes belong to custom");
+	if (which == LINEAR_SET_CUSTOM)
+		add_custom(&set, list);
+	else if (which >= 0)
+		linear_set_each((enum linear_set)which, min, max, add_rows, &set);
+	yaml_finish(y, map);
 }
 
 static bool has_fp8(const struct draft *d)
@@ -218,13 +224,12 @@ bool linear_read(struct reader *r, struct yaml_node *root)
 
 	read_recipes(&d, root);
 	read_options(&d, root);
-	d.n_models = read_words(r, models, linear_models,
-		"linear, transformer_block or ln_linear_ with relu, sigmoid, leakyrelu, relu6, gelu, silu or hardswish",
-		LINEAR_MODELS, d.model);
+	bool has_models = read_models(&d, models, &d.models);
+
 	reader_require(r->y, root, shapes, "shapes");
 	if (shapes && (!yaml_is_list(shapes) || yaml_count(shapes) < 1 || yaml_count(shapes) > SETS_MAX))
 		yaml_mistake(r->y, shapes, "must be a list of 1 to %d {name: SET, ...}", SETS_MAX);
 	for (int i = 0; shapes && i < yaml_count(shapes) && i < SETS_MAX; i++)
 		read_set(&d, yaml_item(r->y, shapes, i));
-	return d.n_recipes > 0 && d.n_models > 0;
+	return d.n_recipes > 0 && has_models;
 }

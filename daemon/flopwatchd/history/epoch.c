@@ -43,9 +43,9 @@ static enum role role_of(const struct result *r, const char *anchor)
 
 static double clock_of(const struct result *r)
 {
-	float clock[SUITE_CELLS_MAX];
+	float clock[JOB_CELLS_MAX];
 	int n = 0;
-	for (int i = 0; i < r->plan.ask.n_cells && n < SUITE_CELLS_MAX; i++) {
+	for (int i = 0; i < r->plan.ask.n_cells && n < JOB_CELLS_MAX; i++) {
 		double mhz = judge_median(r, i, SERIES_DEVICE, "", ROLE_TARGET, JUDGE_MHZ);
 		if (mhz > 0)
 			clock[n++] = (float)mhz;

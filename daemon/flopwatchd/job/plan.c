@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/jsonw.h"
-#include "core/suite/suite.h"
+#include "core/suite/part.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 
@@ -148,9 +148,10 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 		return -1;
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", name);
 	suite_hash(&s, p->suite_sha);
-	if (cells_glob[0] && suite_filter(&s, cells_glob) == 0) {
+	snprintf(s.name, sizeof s.name, "%.63s", name); /* as it was asked for */
+	if (suite_choose(&s, cells_glob, 0, err) != 0) {
 		suite_fini(&s);
-		return err_set(err, ERR_INVALID, "no cell of suite %s matches %s", name, cells_glob);
+		return -1;
 	}
 	free(p->ask.cell);
 	p->ask.cell = s.cell;

@@ -26,7 +26,6 @@
 enum { BODY_MAX = 8 << 20 };
 
 /** Shared by all callbacks of one body. */
-enum { BESIDE_MAX = 400 }; /* cells of a suite */
 
 /* What is known of a cell before any is written, because cells are told beside each other. Shape: ms and tflops of base and target. */
 struct beside {
@@ -48,7 +47,7 @@ struct body {
 	int n_sources; /* comparisons against peers that say something about this one */
 	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
 	int n_beside;
-	struct beside beside[BESIDE_MAX];
+	struct beside beside[JOB_CELLS_MAX];
 	struct fw_err *err;
 	int failed;
 };
@@ -222,7 +221,7 @@ static void write_mean(struct jsonw *j, const struct view_cell *c)
 static void take_beside(void *arg, const struct view_cell *c)
 {
 	struct body *b = arg;
-	if (c->size <= 0 || b->n_beside == BESIDE_MAX)
+	if (c->size <= 0 || b->n_beside == JOB_CELLS_MAX)
 		return;
 	struct beside *d = &b->beside[b->n_beside++];
 	*d = (struct beside){ .size = c->size,

@@ -36,10 +36,10 @@ struct forward {
 struct checker {
 	struct runner *runner;
 	struct subject *subject;
-	const char *repeats;                     /* of the cell that is checked: "same" "differs", "" unknown */
-	double alone_ms, alone_mhz;              /* likewise: its shortest cold call, 0 unknown */
-	struct msg_work work;                    /* as it was told; borrows from the subject */
-	struct forward forward[SUITE_CELLS_MAX]; /* of run->cell[i] */
+	const char *repeats;                   /* of the cell that is checked: "same" "differs", "" unknown */
+	double alone_ms, alone_mhz;            /* likewise: its shortest cold call, 0 unknown */
+	struct msg_work work;                  /* as it was told; borrows from the subject */
+	struct forward forward[JOB_CELLS_MAX]; /* of run->cell[i] */
 };
 
 static int64_t taken_bytes(const struct checker *c)

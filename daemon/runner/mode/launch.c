@@ -279,7 +279,7 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 int mode_launch_run(struct runner *r)
 {
 	const struct msg_run *run = r->run;
-	int order[SUITE_CELLS_MAX];
+	int order[JOB_CELLS_MAX];
 
 	for (int k = 0; k < r->n_subjects; k++)
 		if (!r->subject[k].loaded)

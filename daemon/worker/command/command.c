@@ -78,12 +78,12 @@ static int collect(
 		for (int i = 0; i < r->n_rows; i++) {
 			if (side == TARGET && reading_find(base, r->row[i].key))
 				continue;
-			if (found->n == SUITE_CELLS_MAX) {
+			if (found->n == JOB_CELLS_MAX) {
 				char detail[128];
 
 				snprintf(detail, sizeof detail,
 					"the benchmark writes more than %d rows; measure fewer, or name several benchmarks",
-					SUITE_CELLS_MAX);
+					JOB_CELLS_MAX);
 				return bench_fault(m->bench, -1, m->side[side]->role, "abi", detail, err) < 0 ? -1 : 0;
 			}
 			double flops = flops_of(&r->row[i]);
@@ -259,7 +259,7 @@ static int note_settled(struct command *m, struct fw_err *err)
 static int measure_processes(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;
-	int list[SUITE_CELLS_MAX], n, set, result = 0;
+	int list[JOB_CELLS_MAX], n, set, result = 0;
 
 	m->settled = calloc((size_t)b->n_cells + 1, sizeof *m->settled);
 	if (!m->settled)

@@ -1,0 +1,25 @@
+/**
+ * part.h - a suite with more cells than a push should wait for is measured in parts: part 0 on every push. Pure, and the
+ * same for the same suite wherever it is asked.
+ *
+ * Part 0 is drawn by the cells' keys, so that a case which joins a suite changes little of what is drawn; the rest is cut in the order of the file.
+ * A cell comes with the one that it is held against, in whatever part it is, so that both are timed in the same launches.
+ */
+#ifndef CORE_SUITE_PART_H
+#define CORE_SUITE_PART_H
+
+#include "core/suite/suite.h"
+
+enum { PART_CELLS = 40 /* of a part that no push measures; companions come beside */ };
+
+/** How many parts it has, 1 to all: with 1 everything is measured on a push. */
+int suite_parts(const struct suite *s);
+/** Keep the cells of one part alone. Err: ERR_NOT_FOUND there is no such part; nothing is changed. */
+int suite_take_part(struct suite *s, int part, struct fw_err *err);
+/**
+ * Keep what one comparison measures: cells that match `globs`, or without globs (NULL, "") those of a part. Err: ERR_INVALID none matches, or more than
+ * JOB_CELLS_MAX do; ERR_NOT_FOUND.
+ */
+int suite_choose(struct suite *s, const char *globs, int part, struct fw_err *err);
+
+#endif

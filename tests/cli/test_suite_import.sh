@@ -1,0 +1,169 @@
+#!/bin/bash
+# `flopwatch suite import`: configurations of torchao's microbenchmarks become suites with the cells of their cross product, what has no
+# meaning here is told with its place, what is wrong is one line with its place.
+. "$(dirname "$0")/../lib/tap.sh"
+fw() { "$bin/flopwatch" "$@"; }
+cells() { # suite file: its keys
+	"$bin/flopwatch-worker" compare --suite "$1" --base /bin/true --target /bin/true --json | jq -r '.cells[].cell'
+}
+cat >"$tmp/inference.yml" <<'YML'
+benchmark_mode: "inference"
+quantization_config_recipe_names:
+  - "int4wo-32"
+  - "int4wo-128-hqq"
+  - "int8dq"
+  - "float8dq"
+sparsity_config_recipe_names: ["semi-sparse", null]
+output_dir: "results"
+model_params:
+  - name: "Small BF16/linear"
+    matrix_shapes:
+      - name: "custom"
+        shapes: [
+          [1024, 1024, 1024],  # [m, k, n]
+          [16, 1000, 1024],
+        ]
+      - name: "pow2"
+    high_precision_dtype: "torch.bfloat16"
+    torch_compile_mode: "max-autotune"
+    device: "cuda"
+    model_type: "linear"
+    enable_profiler: true
+    enable_memory_profiler: false
+  - name: "ln"
+    matrix_shapes:
+      - {name: small_sweep, min_power: 10, max_power: 11}
+    model_type: "ln_linear_sigmoid"
+YML
+
+# ---- inference ---------------------------------------------------------------------------------------------------------------
+ok "a configuration of theirs is read" fw suite import "$tmp/inference.yml"
+like "a suite goes to standard output" "$out" '^suite: small-bf16-linear$'
+like "torch_compile_mode is told with its place" "$out" '^# line 19:25: torch_compile_mode has no meaning here: '
+like "so is the profiler" "$out" '^# line 22:22: enable_profiler has no meaning here: '
+unlike "but not one that is off" "$out" enable_memory_profiler
+like "another solver for the same kernel is told" "$out" '^# line 4:5: int4wo-128-hqq is int4wo-128 here'
+like "so is a recipe that is not here" "$out" '^# line 5:5: int8dq is left out'
+like "sparsity" "$out" '^# line 7:32: sparsity semi-sparse is left out'
+like "a k that groups do not divide" "$out" '^# line 15:11: int4wo-128 is unsupported at k 1000, which is no multiple of 128'
+like "and a shape that two sets have" "$out" '^# line 17:9: left out what is there already: 1$'
+ok "-o writes a file" fw suite import "$tmp/inference.yml" -o "$tmp/linear.yaml"
+like "and tells its cells" "$out" "^$tmp/linear.yaml: suite small-bf16-linear of 40 cells$"
+like "and what was left out, without a file to look into" "$out" '^line 5:5: int8dq is left out'
+sizes="linear/RECIPE/m1024/k1024/n1024 linear/RECIPE/m16/k1000/n1024"
+for edge in 2048 4096 8192 16384; do sizes+=" linear/RECIPE/m$edge/k$edge/n$edge"; done
+for size in m1024/k1024/n1024 m1024/k1024/n2048 m1024/k2048/n2048 m2048/k2048/n2048; do sizes+=" ln_linear_sigmoid/RECIPE/$size"; done
+for size in $sizes; do
+	for recipe in baseline int4wo-32 int4wo-128 float8dq-tensor; do echo "linear/${size/RECIPE/$recipe}/bf16/forward"; done
+done >"$tmp/wanted"
+is "its cells are every shape in every recipe, and in baseline" "$(cells "$tmp/linear.yaml")" "$(cat "$tmp/wanted")"
+ok "a name can be given" fw suite import "$tmp/inference.yml" --suite mine
+like "which the suite then has" "$out" '^suite: mine$'
+cat >"$tmp/first.yml" <<'YML'
+quantization_config_recipe_names: [baseline, int4wo-64]
+output_dir: "results"
+model_params:
+  matrix_shapes:
+    - name: "custom"
+      shapes: [[1024, 1024, 1024]]
+  use_torch_compile: true
+  model_type: ln_linear
+YML
+fw suite import "$tmp/first.yml" -o "$tmp/first.yaml" --quiet
+is "their first version had one model, and relu for ln_linear" "$(cells "$tmp/first.yaml" | paste -sd' ')" \
+	"linear/ln_linear_relu/baseline/m1024/k1024/n1024/bf16/forward linear/ln_linear_relu/int4wo-64/m1024/k1024/n1024/bf16/forward"
+
+cat >"$tmp/block.yml" <<'YML'
+quantization_config_recipe_names: [int8wo]
+model_params: [{name: b, matrix_shapes: [{name: custom, shapes: [[2, 64, 128], [2, 64, 256]]}], model_type: transformer_block}]
+YML
+fw suite import "$tmp/block.yml" -o "$tmp/block.yaml" --quiet
+is "of a transformer block n says nothing" "$(cells "$tmp/block.yaml" | cut -d/ -f2-6 | paste -sd' ')" \
+	"transformer_block/baseline/m2/k64/n64 transformer_block/int8wo/m2/k64/n64"
+
+# ---- training ----------------------------------------------------------------------------------------------------------------
+cat >"$tmp/training.yml" <<'YML'
+benchmark_mode: "training"
+quantization_config_recipe_names: ["float8dq-tensor", "int8wo"]
+scaling_type_input: "dynamic"
+scaling_type_weight: "dynamic"
+scaling_type_grad_output: "disabled"
+scaling_granularity: "rowwise"
+use_fast_accum: true
+repeat_n: 100
+model_params:
+  - name: "float8_linear_training"
+    matrix_shapes: [{name: llama}]
+    model_type: "linear"
+YML
+ok "training is read" fw suite import "$tmp/training.yml" -o "$tmp/training.yaml"
+like "a recipe of inference is left out" "$out" '^line 2:55: int8wo is left out: it is inference alone'
+like "repeat_n has no meaning" "$out" '^line 8:11: repeat_n has no meaning here'
+is "every direction and their total of four shapes, baseline and fp8 by rows, a gradient that stays bf16" \
+	"$(cells "$tmp/training.yaml" | sed -E 's,/m[0-9].*/,/,' | sort | uniq -c | tr -s ' ' | paste -sd,)" \
+	" 4 linear/linear/baseline/dgrad, 4 linear/linear/baseline/forward, 4 linear/linear/baseline/total, 4 linear/linear/baseline/wgrad, 4 linear/linear/float8dq-row-bf16dy/dgrad, 4 linear/linear/float8dq-row-bf16dy/forward, 4 linear/linear/float8dq-row-bf16dy/total, 4 linear/linear/float8dq-row-bf16dy/wgrad"
+sed -e 's/rowwise/tensorwise/; s/"disabled"/"dynamic"/' "$tmp/training.yml" >"$tmp/exact.yml"
+sed -i 's/use_fast_accum: true/use_fast_accum: False/' "$tmp/exact.yml"
+fw suite import "$tmp/exact.yml" -o "$tmp/exact.yaml" --quiet
+is "and sums that leave the tensor core" "$(cells "$tmp/exact.yaml" | grep -c '/float8dq-tensor-exact/')" 16
+
+# ---- large -------------------------------------------------------------------------------------------------------------------
+cat >"$tmp/sweep.yml" <<'YML'
+quantization_config_recipe_names: [int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor, float8dq-row]
+model_params: [{name: sweep, matrix_shapes: [{name: sweep}]}]
+YML
+ok "512 shapes in nine recipes are a suite" fw suite import "$tmp/sweep.yml" -o "$tmp/sweep.yaml"
+like "of all their cells" "$out" 'suite sweep of 4608 cells$'
+is "two modules are compared on what a push measures of it" "$(cells "$tmp/sweep.yaml" | sort -u | wc -l)" 40
+is "which is the same every time" "$(cells "$tmp/sweep.yaml" | sha256sum)" "$(cells "$tmp/sweep.yaml" | sha256sum)"
+is "each beside its baseline" "$(comm -23 <(cells "$tmp/sweep.yaml" | sed -E 's,linear/linear/[^/]*,linear/linear/baseline,' | sort -u) <(cells "$tmp/sweep.yaml" | sort))" ""
+ok "cells are chosen out of all" "$bin/flopwatch-worker" compare --suite "$tmp/sweep.yaml" --cells '*/m256/k256/n256/*' --base /bin/true --target /bin/true
+like "as many as there are" "$out" ' 9 cells'
+fails "but not more than a comparison takes" 2 "$bin/flopwatch-worker" compare --suite "$tmp/sweep.yaml" --cells '*' --base /bin/true --target /bin/true
+like "which is said" "$out" '4608 cells of suite sweep match \*; one comparison takes at most 400'
+
+# ---- what is wrong -----------------------------------------------------------------------------------------------------------
+cat >"$tmp/bad.yml" <<'YML'
+benchmark_mode: inferno
+quantization_config_recipe_names: [int4wo-48, float8dq-row]
+use_fast_accum: maybe
+model_params:
+  - name: x
+    matrix_shapes:
+      - {name: custom, shapes: [[65536, 65536, 8], [0, 1, 2], [1, 2], [1, 2, 3, 4], 5]}
+      - {name: pow3}
+      - {name: sweep, min_power: 12, max_power: 9}
+      - {name: pow2, max_power: 20}
+    high_precision_dtype: torch.float16
+    enable_profilr: true
+  - {name: y, matrix_shapes: [{name: llama}], model_type: ln_linear_tanh}
+YML
+fails "mistakes are status 2" 2 fw suite import "$tmp/bad.yml"
+while IFS='|' read -r place words; do
+	is "one line at $place: $words" "$(grep -cE "^$tmp/bad.yml:$place: .*$words" <<<"$out")" 1
+done <<'BAD'
+1:17|"inferno" is unknown; use inference or training
+2:36|"int4wo-48" is unknown; use baseline
+3:17|"maybe" is neither true nor false
+7:33|more than 2\^31 - 1 elements
+7:53|0 is out of range; must be 1 to
+7:63|must be \[m, k, n\]
+7:71|must be a list of 1 to 3 numbers
+7:85|must be a list of 1 to 3 numbers
+8:16|"pow3" is unknown; use custom
+9:49|no power lies between min_power 12 and max_power 9
+10:9|more than 2\^31 - 1 elements
+11:27|"torch.float16" is unknown; use torch.bfloat16
+12:5|unknown key; did you mean .enable_profiler
+13:59|"ln_linear_tanh" is unknown; use linear
+BAD
+is "and no line beside these" "$(wc -l <<<"$out")" 14
+printf 'model_params: [1\n' >"$tmp/syntax.yml"
+fails "what is no YAML" 2 fw suite import "$tmp/syntax.yml"
+like "has its place" "$out" "^$tmp/syntax.yml:2:1: did not find expected"
+: >"$tmp/empty.yml"
+fails "an empty file" 2 fw suite import "$tmp/empty.yml"
+like "is told what belongs there" "$out" "^$tmp/empty.yml:1:1: must be a mapping with model_params"
+fails "a file that is not there" 1 fw suite import "$tmp/none.yml"
+like "is named" "$out" "none.yml: No such file"
+fails "nothing but import" 2 fw suite export "$tmp/inference.yml"
