@@ -153,9 +153,14 @@ const struct catalog_verb catalog_verbs[] = {
 		"repo commit base branch suite format unit time",
 		"flopwatch import after.json before.json --repo kernels --commit \"$(git rev-parse HEAD)\"  # with a base",
 		CATALOG_FILE, "", NULL },
-	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files",
-		"Named by what its sides were called. Only attention has these files.", "",
-		"flopwatch export 17 out  # profile_dense_main.csv and others", CATALOG_NONE, "", "comparisons" },
+	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as other benchmarks' CSV files",
+		"Named by what its sides were called. --format ffa, the default: MagiAttention's files, which only attention has. torchao: the columns "
+		"of torchao's microbenchmarks, for cells with recipes: how much faster than baseline in the launches that timed both, in columns "
+		"of compiled models; what failed is a row, with its reason in the last column.",
+		"format",
+		"flopwatch export 17 out  # profile_dense_main.csv and others\n"
+		"flopwatch export 18 --format torchao  # results_main.csv, results_my-branch.csv",
+		CATALOG_NONE, "", "comparisons" },
 	{ "suite", 2, 2, verb_suite, "suite import FILE", "write a suite from a public suite's configuration",
 		"Reads a benchmark_config.yml of torchao's microbenchmarks as it is, and writes the suite of the linear family that measures "
 		"the same cells. What has no meaning here, such as torch_compile_mode, is said in its comments, with the line it stands at. "

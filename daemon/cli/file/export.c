@@ -1,4 +1,4 @@
-/* export.c - a comparison as the CSV files of MagiAttention's profile_ffa, under the names that people gave its sides. */
+/* export.c - a comparison as the CSV files of other projects' benchmarks, under the names that people gave its sides. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/file/files.h"
+#include "cli/file/torchao.h"
 #include "cli/output/value.h"
 #include "cli/verbs.h"
 
@@ -101,47 +102,86 @@ static void print_json(json_t *names)
 	json_decref(answer);
 }
 
+/* Each writes its files, adds their paths to `names` where that is asked for, and returns the exit status; what is wrong was told. */
+static int export_ffa(
+	struct client *c, const char *id, const json_t *comparison, const char *dir, json_t *names, struct buf *text)
+{
+	struct fw_err err = { 0 };
+	char base[NAME_SIZE], target[NAME_SIZE], name[3 * NAME_SIZE];
+	int written = 0;
+	name_sides(comparison, base, target);
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		snprintf(name, sizeof name, "%s%s%s%s%s%s.csv", files[i].kind, files[i].base ? "_" : "",
+			files[i].base ? base : "", files[i].target ? "_" : "", files[i].target ? target : "", files[i].table);
+		buf_clear(text);
+		int got = fetch(c, id, files[i].file, text, &err);
+		if (got < 0)
+			return verb_fail(&err);
+		if (got > 0 && write_in(dir, name, text, names, &err) != 0)
+			return verb_fail_here(&err);
+		written += got > 0;
+	}
+	if (!written) {
+		err_set(&err, ERR_INVALID,
+			"nothing was written: comparison %s has no times of attention, and these files hold nothing else", id);
+		return verb_fail_here(&err);
+	}
+	if (!names)
+		tell_threshold(comparison);
+	return EXIT_OK;
+}
+
+static int export_torchao(const char *id, const json_t *comparison, const char *dir, json_t *names, struct buf *text)
+{
+	static const char *const kinds[] = { "results", "results_training" };
+	struct fw_err err = { 0 };
+	char side[2][NAME_SIZE], name[2 * NAME_SIZE];
+	int written = 0;
+	name_sides(comparison, side[0], side[1]);
+	for (int i = 0; i < 4; i++) {
+		buf_clear(text);
+		if (torchao_write(comparison, i % 2 ? "target" : "base", i >= 2, text) == 0)
+			continue;
+		snprintf(name, sizeof name, "%s_%s.csv", kinds[i / 2], side[i % 2]);
+		if (text->failed)
+			err_set(&err, ERR_FULL, "%s does not fit", name);
+		if (text->failed || write_in(dir, name, text, names, &err) != 0)
+			return verb_fail_here(&err);
+		written++;
+	}
+	if (written)
+		return EXIT_OK;
+	err_set(&err, ERR_INVALID,
+		"nothing was written: comparison %s has no cells with recipes, and these files hold nothing else", id);
+	return verb_fail_here(&err);
+}
+
 int verb_export(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *comparison = NULL;
-	char path[64], base[NAME_SIZE], target[NAME_SIZE];
-	const char *id = o->arg[0], *dir = o->n_arg == 2 ? o->arg[1] : ".";
+	char path[64];
+	const char *id = o->arg[0], *dir = o->n_arg == 2 ? o->arg[1] : ".", *format = o->format ? o->format : "ffa";
+	bool is_torchao = strcmp(format, "torchao") == 0;
 	struct buf text;
-	int written = 0, status = EXIT_OK;
-	json_t *names = NULL;
 	if (!*id || strspn(id, "0123456789") != strlen(id) || strlen(id) > 18) {
 		fputs("flopwatch: export takes the number of a comparison\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (!is_torchao && strcmp(format, "ffa") != 0) {
+		fprintf(stderr, "flopwatch: export writes --format ffa or torchao, not %s\n", format);
 		return EXIT_USAGE;
 	}
 	snprintf(path, sizeof path, "/api/v1/comparisons/%s", id);
 	if (client_get(c, path, &comparison, &err) != 0)
 		return verb_fail(&err);
-	name_sides(comparison, base, target);
+	json_t *names = o->json ? json_array() : NULL;
 	buf_init(&text, TEXT_MAX);
-	names = o->json ? json_array() : NULL;
-	for (size_t i = 0; i < sizeof files / sizeof files[0] && status == EXIT_OK; i++) {
-		char name[3 * NAME_SIZE];
-		snprintf(name, sizeof name, "%s%s%s%s%s%s.csv", files[i].kind, files[i].base ? "_" : "",
-			files[i].base ? base : "", files[i].target ? "_" : "", files[i].target ? target : "", files[i].table);
-		buf_clear(&text);
-		int got = fetch(c, id, files[i].file, &text, &err);
-		if (got < 0)
-			status = verb_fail(&err);
-		else if (got > 0 && write_in(dir, name, &text, names, &err) != 0)
-			status = verb_fail_here(&err);
-		written += got > 0;
-	}
+	int status =
+		is_torchao ? export_torchao(id, comparison, dir, names, &text) : export_ffa(c, id, comparison, dir, names, &text);
 	buf_fini(&text);
-	if (status == EXIT_OK && written && names)
+	if (status == EXIT_OK && names)
 		print_json(names);
-	else if (status == EXIT_OK && written)
-		tell_threshold(comparison);
-	else if (status == EXIT_OK) {
-		err_set(&err, ERR_INVALID,
-			"nothing was written: comparison %s has no times of attention, and these files hold nothing else", id);
-		status = verb_fail_here(&err);
-	}
 	json_decref(names);
 	json_decref(comparison);
 	return status;

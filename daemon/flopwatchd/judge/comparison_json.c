@@ -22,6 +22,7 @@
 #include "core/text/branch.h"
 #include "db/view/ran.h"
 #include "flopwatchd/judge/figures.h"
+#include "flopwatchd/judge/over_baseline.h"
 
 enum { BODY_MAX = 8 << 20 };
 
@@ -29,6 +30,7 @@ enum { BODY_MAX = 8 << 20 };
 
 /* What is known of a cell before any is written, because cells are told beside each other. Shape: ms and tflops of base and target. */
 struct beside {
+	int64_t id;
 	char key[CASE_KEY_SIZE], group[16], title[48], direction[16];
 	int64_t size;
 	double flops, ms[2], tflops[2];
@@ -224,7 +226,8 @@ static void take_beside(void *arg, const struct view_cell *c)
 	if (c->size <= 0 || b->n_beside == JOB_CELLS_MAX)
 		return;
 	struct beside *d = &b->beside[b->n_beside++];
-	*d = (struct beside){ .size = c->size,
+	*d = (struct beside){ .id = c->id,
+		.size = c->size,
 		.flops = c->flops,
 		.ms = { c->base_median_ms, c->target_median_ms },
 		.tflops = { c->base_tflops, c->target_tflops } };
@@ -274,7 +277,7 @@ static void write_long_over_short(struct body *b)
 	jsonw_array_end(j);
 }
 
-/* How much faster a cell is than its baseline beside it, which less work would make `ideal`. */
+/* How much faster a cell is than its baseline beside it, launch by launch where calls are stored, which less work would make `ideal`. */
 static void write_over_baseline(struct body *b, const struct view_cell *c)
 {
 	const struct beside *d = NULL;
@@ -285,11 +288,15 @@ static void write_over_baseline(struct body *b, const struct view_cell *c)
 		jsonw_kv_null(&b->j, "over_baseline");
 		return;
 	}
+	struct over_baseline over;
+	if (over_baseline_read(b->db, c->id, d->id, series_from_name(c->series), &over, b->err) != 0)
+		b->failed = -1;
 	jsonw_key(&b->j, "over_baseline");
 	jsonw_object(&b->j);
-	jsonw_kv_figure(&b->j, "base", d->ms[0] / c->base_median_ms);
-	jsonw_kv_figure(&b->j, "target", d->ms[1] / c->target_median_ms);
+	jsonw_kv_figure(&b->j, "base", over.launches ? over.speed[0] : d->ms[0] / c->base_median_ms);
+	jsonw_kv_figure(&b->j, "target", over.launches ? over.speed[1] : d->ms[1] / c->target_median_ms);
 	jsonw_kv_figure(&b->j, "ideal", d->flops / c->flops);
+	jsonw_kv_int(&b->j, "launches", over.launches);
 	jsonw_object_end(&b->j);
 }
 

@@ -1,0 +1,217 @@
+/* torchao.c - see torchao.h. */
+#include "cli/file/torchao.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/output/value.h"
+
+/* Those of a layer that is trained; forward alone is inference. */
+static const char *const directions[] = { "forward", "dgrad", "wgrad", NULL };
+
+/* A row under way: one case on one side. */
+struct row {
+	const json_t *comparison, *shape;
+	const char *side;
+	struct buf *out;
+};
+
+/* Text of anybody as one value: quoted where it has to be, and never a formula. */
+static void put_text(struct buf *out, const char *text)
+{
+	bool is_formula = text[0] && strchr("=+-@\t\r", text[0]);
+
+	if (!is_formula && !text[strcspn(text, ",\"\r\n")]) {
+		buf_puts(out, text);
+		return;
+	}
+	buf_puts(out, is_formula ? "\"'" : "\"");
+	for (; *text; text++)
+		buf_printf(out, *text == '"' ? "\"%c" : "%c", *text);
+	buf_puts(out, "\"");
+}
+
+/* 0 is their word for what was not measured. */
+static void put_number(struct buf *out, double value)
+{
+	buf_printf(out, ",%.9g", isfinite(value) ? value : 0.0);
+}
+
+static bool is_same_case(const json_t *a, const json_t *b)
+{
+	return json_equal(a, b);
+}
+
+/* The case's cell in a direction; NULL none. */
+static const json_t *find_cell(const json_t *comparison, const json_t *shape, const char *direction)
+{
+	size_t i;
+	json_t *cell;
+
+	json_array_foreach(
+		json_object_get(comparison, "cells"), i, cell) if (is_same_case(json_object_get(cell, "shape"), shape) &&
+								   !strcmp(value_text(cell, "direction"), direction)) return cell;
+	return NULL;
+}
+
+static bool is_trained(const json_t *comparison, const json_t *shape)
+{
+	return find_cell(comparison, shape, directions[1]) || find_cell(comparison, shape, directions[2]);
+}
+
+static double time_of(const struct row *r, const json_t *cell)
+{
+	return value_number(json_object_get(cell, r->side), "median_ms");
+}
+
+static bool is_baseline(const struct row *r)
+{
+	return strcmp(value_text(r->shape, "recipe"), "baseline") == 0;
+}
+
+/* How much faster than the baseline in the same launches; NAN not known. */
+static double speedup(const struct row *r, const json_t *cell)
+{
+	if (is_baseline(r))
+		return isfinite(time_of(r, cell)) ? 1 : NAN;
+	return value_number(json_object_get(cell, "over_baseline"), r->side);
+}
+
+/* What the case's baseline took, as the launches say that timed both. */
+static double reference(const struct row *r, const json_t *cell)
+{
+	return time_of(r, cell) * speedup(r, cell);
+}
+
+/* Why a direction has no time: "dgrad: unsupported: ..." of training. */
+static void put_failure(const struct row *r, bool is_training)
+{
+	char said[600] = "";
+	size_t used = 0;
+
+	for (int d = 0; directions[d] && (is_training || d == 0) && used < sizeof said; d++) {
+		const json_t *cell = find_cell(r->comparison, r->shape, directions[d]);
+		const char *failure = value_text(cell, "failure"), *reason = value_text(cell, "reason");
+
+		if (cell && isfinite(time_of(r, cell)) && !*failure)
+			continue;
+		used += (size_t)snprintf(said + used, sizeof said - used, "%s%s%s%s%s%s", used ? "; " : "",
+			is_training ? directions[d] : "", is_training ? ": " : "",
+			!cell      ? "is not in the suite"
+			: *failure ? failure
+				   : value_text(cell, "verdict"),
+			*reason ? ": " : "", reason);
+	}
+	buf_puts(r->out, ",");
+	put_text(r->out, said);
+	buf_puts(r->out, "\n");
+}
+
+static void put_config(const struct row *r)
+{
+	const json_t *environment = json_object_get(r->comparison, "environment");
+	struct buf *out = r->out;
+
+	put_text(out, value_text(r->comparison, "suite"));
+	buf_puts(out, ",");
+	put_text(out, value_text(r->shape, "recipe"));
+	buf_printf(out, ",None,%lld,%lld,%lld,torch.bfloat16,None,", value_integer(r->shape, "m"), value_integer(r->shape, "k"),
+		value_integer(r->shape, "n"));
+	put_text(out, value_text(environment, "kind"));
+	buf_puts(out, ",");
+	put_text(out, value_text(r->shape, "model"));
+	buf_puts(out, ",,False,False");
+}
+
+static void put_inference(const struct row *r)
+{
+	const json_t *cell = find_cell(r->comparison, r->shape, directions[0]);
+
+	put_config(r);
+	buf_puts(r->out, ",0,0"); /* eager */
+	put_number(r->out, reference(r, cell));
+	put_number(r->out, time_of(r, cell));
+	buf_puts(r->out, ",0");
+	put_number(r->out, speedup(r, cell));
+	buf_puts(r->out, ",0,,,,"); /* profiles and memory */
+	put_failure(r, false);
+}
+
+static void put_training(const struct row *r)
+{
+	const char *recipe = value_text(r->shape, "recipe");
+	bool is_fp8 = strncmp(recipe, "float8dq", 8) == 0, by_row = strcmp(recipe, "float8dq-row") == 0;
+	double own[3], other[3],
+		flops = 2.0 * (double)value_integer(r->shape, "m") * (double)value_integer(r->shape, "k") *
+			(double)value_integer(r->shape, "n");
+
+	for (int d = 0; d < 3; d++) {
+		const json_t *cell = find_cell(r->comparison, r->shape, directions[d]);
+
+		own[d] = time_of(r, cell);
+		other[d] = reference(r, cell);
+	}
+	double total = own[0] + own[1] + own[2], reference_total = other[0] + other[1] + other[2];
+
+	put_config(r);
+	buf_printf(r->out, ",%s,%s,%s,%s,%s,0", is_fp8 ? "dynamic" : "disabled", is_fp8 ? "dynamic" : "disabled",
+		is_fp8 ? "dynamic" : "disabled", by_row ? "axiswise" : "tensorwise",
+		json_is_true(json_object_get(r->shape, "fast_accumulation")) ? "True" : "False");
+	put_number(r->out, own[0]);
+	put_number(r->out, own[1] + own[2]);
+	put_number(r->out, total);
+	put_number(r->out, other[0]);
+	put_number(r->out, other[1] + other[2]);
+	put_number(r->out, reference_total);
+	put_number(r->out, reference_total / total);
+	buf_puts(r->out, ",");
+	put_text(r->out, recipe);
+	put_number(r->out, 3 * flops / reference_total * 1e3);
+	buf_puts(r->out, ",0");
+	put_number(r->out, 3 * flops / total * 1e3);
+	buf_puts(r->out, ",0");
+	put_failure(r, true);
+}
+
+static void put_head(struct buf *out, bool is_training)
+{
+	buf_puts(out, "name,quantization,sparsity,m,k,n,high_precision_dtype,torch_compile_mode,device,model_type,output_dir,"
+		      "enable_profiler,enable_memory_profiler,");
+	buf_puts(out,
+		is_training
+			? "scaling_type_input,scaling_type_weight,scaling_type_grad_output,scaling_granularity,use_fast_accum,repeat_n,"
+			  "forward_time_ms,backward_time_ms,total_time_ms,reference_forward_time_ms,reference_backward_time_ms,"
+			  "reference_total_time_ms,speedup,scaling_repr,ref_tops_sec,ref_pct_top_peak,tops_sec,pct_top_peak,failure\n"
+			: "baseline_model_eager_inference_time_in_ms,quantized_model_eager_inference_time_in_ms,"
+			  "baseline_model_compiled_inference_time_in_ms,quantized_model_compiled_inference_time_in_ms,"
+			  "eager speedup on baseline,compile speedup on baseline,eager vs compile speedup,profiler_json_path,"
+			  "memory_profile_path,memory_visualization_path,memory_stats,failure\n");
+}
+
+/* A case is a row once, at its first cell. */
+static bool is_first(const json_t *cells, size_t at, const json_t *shape)
+{
+	for (size_t i = 0; i < at; i++)
+		if (is_same_case(json_object_get(json_array_get(cells, i), "shape"), shape))
+			return false;
+	return true;
+}
+
+int torchao_write(const json_t *comparison, const char *side, bool is_training, struct buf *out)
+{
+	const json_t *cells = json_object_get(comparison, "cells");
+	int rows = 0;
+
+	for (size_t i = 0; i < json_array_size(cells); i++) {
+		const json_t *shape = json_object_get(json_array_get(cells, i), "shape");
+		struct row row = { .comparison = comparison, .shape = shape, .side = side, .out = out };
+
+		if (!json_object_get(shape, "recipe") || !is_first(cells, i, shape) ||
+			is_trained(comparison, shape) != is_training)
+			continue;
+		if (rows++ == 0)
+			put_head(out, is_training);
+		(is_training ? put_training : put_inference)(&row);
+	}
+	return rows;
+}

@@ -1,0 +1,62 @@
+/* over_baseline.c - see over_baseline.h. */
+#include "flopwatchd/judge/over_baseline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/store/sample.h"
+
+enum { SIDES = 2 };
+
+struct pair {
+	struct store_launches cell, baseline;
+};
+
+static double median(const float *values, int n)
+{
+	float sorted[STATS_PAIRS_MAX];
+
+	n = n > STATS_PAIRS_MAX ? STATS_PAIRS_MAX : n;
+	memcpy(sorted, values, (size_t)n * sizeof *sorted);
+	return stats_median(sorted, n);
+}
+
+static void sum_launches(const struct pair *p, struct over_baseline *out)
+{
+	double sum[SIDES] = { 0 };
+
+	for (int i = 0; i < p->cell.n; i++)
+		for (int k = 0; k < p->baseline.n; k++) {
+			const struct launch_pairs *a = &p->cell.pairs[i], *b = &p->baseline.pairs[k];
+
+			if (p->cell.launch[i] != p->baseline.launch[k] || a->n < 1 || b->n < 1)
+				continue;
+			sum[0] += log(median(b->base_ms, b->n) / median(a->base_ms, a->n));
+			sum[1] += log(median(b->target_ms, b->n) / median(a->target_ms, a->n));
+			out->launches++;
+		}
+	for (int side = 0; side < SIDES; side++)
+		out->speed[side] = out->launches ? exp(sum[side] / out->launches) : NAN;
+}
+
+int over_baseline_read(
+	struct db *db, int64_t cell, int64_t baseline, enum series series, struct over_baseline *out, struct fw_err *err)
+{
+	struct pair *p = calloc(1, sizeof *p);
+
+	*out = (struct over_baseline){ .speed = { NAN, NAN } };
+	if (!p)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	int result = store_cell_launches(db, cell, series, &p->cell, err);
+
+	if (result == 0) {
+		result = store_cell_launches(db, baseline, series, &p->baseline, err);
+		if (result == 0 && p->cell.raw && p->baseline.raw)
+			sum_launches(p, out);
+		buf_fini(&p->baseline.values);
+	}
+	buf_fini(&p->cell.values);
+	free(p);
+	return result;
+}
