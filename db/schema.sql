@@ -120,7 +120,10 @@ CREATE TABLE suite (
 	sha           TEXT    NOT NULL UNIQUE,         -- of the resolved cells
 	name          TEXT    NOT NULL,
 	text          TEXT    NOT NULL,                -- the file as it was read
-	origin        TEXT    NOT NULL                 -- "installed" or "<repo>@<commit>"
+	origin        TEXT    NOT NULL,                -- "installed" or "<repo>@<commit>"
+	cells         INTEGER NOT NULL DEFAULT 0,      -- of a suite that is measured in parts; else 0
+	parts         INTEGER NOT NULL DEFAULT 1,      -- part 0 on a push, the others at night
+	nights        INTEGER NOT NULL DEFAULT 0       -- in which all of them are to be measured
 ) STRICT;
 
 CREATE TABLE build (
@@ -147,7 +150,7 @@ CREATE TABLE job (
 	branch          TEXT    NOT NULL DEFAULT '',     -- percent-encoded; "" when asked for by commit
 	target_sha      TEXT    NOT NULL,
 	base_sha        TEXT    NOT NULL DEFAULT '',     -- "" until resolved
-	base_how        TEXT    NOT NULL DEFAULT '',     -- merge-base first-parent last-judged given self
+	base_how        TEXT    NOT NULL DEFAULT '',     -- merge-base first-parent last-judged last-night given self
 	base_name       TEXT    NOT NULL DEFAULT '',     -- what a person called the sides: a branch, or the beginning of a commit
 	target_name     TEXT    NOT NULL DEFAULT '',
 	base_provider   TEXT    NOT NULL DEFAULT '',     -- "": the module's default; a comparison of two providers is of kind peer
@@ -169,7 +172,8 @@ CREATE TABLE job (
 	quick           INTEGER NOT NULL DEFAULT 0,
 	some_cells      INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
 	every_cell      INTEGER NOT NULL DEFAULT 0,      -- of a profile: all of these, instead of the three largest
-	origin          TEXT    NOT NULL,                -- push api retry idle again alert
+	part            INTEGER NOT NULL DEFAULT 0,      -- of its suite: 0 what a push measures, all of most suites
+	origin          TEXT    NOT NULL,                -- push api retry idle again alert night
 	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
 	plan            INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
 	change_point    INTEGER,                         -- the one that asked for it
@@ -192,6 +196,7 @@ CREATE INDEX job_by_state ON job(state);
 CREATE INDEX job_by_branch ON job(repo, branch);
 CREATE INDEX job_by_target ON job(repo, target_sha);
 CREATE INDEX job_by_plan ON job(plan) WHERE plan > 0;
+CREATE INDEX job_by_part ON job(repo, suite, part) WHERE part > 0;
 CREATE INDEX job_by_end ON job(ended_at);                  -- what ended in one transaction, such as all that a push has superseded
 CREATE INDEX job_by_change_point ON job(change_point) WHERE change_point IS NOT NULL;
 CREATE INDEX job_served ON job(repo, branch, started_at);  -- who was served longest ago

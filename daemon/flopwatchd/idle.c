@@ -12,6 +12,7 @@
 #include "db/store/calibration.h"
 #include "db/store/epoch.h"
 #include "db/store/repo.h"
+#include "flopwatchd/history/nights.h"
 #include "flopwatchd/history/peers.h"
 #include "flopwatchd/history/trend.h"
 
@@ -90,12 +91,14 @@ static int calibrate_repo(
 	return devices < 0 ? -1 : queued;
 }
 
-/** Peers before calibrations, which may come again and again. The count, -1. */
+/** Peers before nights and calibrations, which may come again and again. The count, -1. */
 static int fill_repo(const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id = 0;
 	int found = store_repo_find(db, repo->name, &id, err);
 	int queued = found == 1 ? peerjobs_due(db, repo, id, now_ms, err) : found;
+	if (queued == 0 && found == 1)
+		queued = nights_due(db, c, repo, id, now_ms, err);
 	if (queued != 0)
 		return queued;
 	return calibrate_repo(c, repo, id, db, now_ms, err);
@@ -142,6 +145,9 @@ static void on_timer(void *arg)
 static int arrange(struct idle *i, struct fw_err *err)
 {
 	int64_t wait_ms = i->config->calibrate_idle ? i->config->calibrate_every_ms / 4 : LOOK_MAX_MS;
+	int64_t since_ms;
+	if (nights_is_now(i->config, clock_utc_ms(), &since_ms)) /* parts come one after the other */
+		wait_ms = LOOK_MIN_MS;
 	wait_ms = wait_ms < LOOK_MIN_MS ? LOOK_MIN_MS : wait_ms > LOOK_MAX_MS ? LOOK_MAX_MS : wait_ms;
 	return loop_after(i->loop, wait_ms, on_timer, i, &i->timer, err);
 }

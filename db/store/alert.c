@@ -366,12 +366,13 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 #define SUITE_OF_CELL "coalesce(w.value ->> 'suite', " SUITE_OF("a.comparison") ") "
 
 /* The cells `c` of alert `a` (key and suite in `v`) as the branch's latest whole comparison `y` of their suite has them. */
-#define LATEST_CELLS                                                                                                             \
-	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                               \
-	"AS suite FROM json_each(a.cells) w) v "                                                                                 \
-	"LEFT JOIN comparison y ON y.id = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON "          \
-	"j.id = p.job WHERE p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'change' AND t.name = "        \
-	"v.suite AND j.quick = 0 AND NOT j.some_cells ORDER BY p.id DESC LIMIT 1) "                                              \
+#define LATEST_CELLS                                                                                                                \
+	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                                  \
+	"AS suite FROM json_each(a.cells) w) v "                                                                                    \
+	"LEFT JOIN comparison y ON y.id = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON "             \
+	"j.id = p.job WHERE p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'change' AND t.name = "           \
+	"v.suite AND j.quick = 0 AND (NOT j.some_cells OR j.part > 0) AND j.part = coalesce((SELECT m.part FROM comparison o JOIN " \
+	"job m ON m.id = o.job WHERE o.id = a.comparison), 0) ORDER BY p.id DESC LIMIT 1) "                                         \
 	"LEFT JOIN cell c ON c.comparison = y.id AND c.key = v.key "
 
 /**

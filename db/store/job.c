@@ -24,7 +24,7 @@
 			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "                        \
 			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                                  \
 				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS \
-					", j.device_class FROM job j JOIN repo r ON r.id = j.repo "
+					", j.device_class, j.part FROM job j JOIN repo r ON r.id = j.repo "
 
 /* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
 #define BRANCH_SERVED "(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch)"
@@ -89,6 +89,7 @@ static void read_job(struct stmt *s, struct store_job *out)
 	row_copy(s, 39, out->base_tools.module, sizeof out->base_tools.module);
 	row_copy(s, 40, out->base_tools.made_by, sizeof out->base_tools.made_by);
 	out->device_class = row_int(s, 41);
+	out->part = (int)row_int(s, 42);
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -131,12 +132,12 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, some_cells, quick, "
 		"origin, "
 		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
-		"target_name, plan, base_config, target_config, every_cell, base_toolchain, target_toolchain, base_flags, target_flags, "
+		"target_name, plan, base_config, target_config, every_cell, part, base_toolchain, target_toolchain, base_flags, target_flags, "
 		"base_module, base_made_by, device_class, queued_at) VALUES (:repo, "
 		":branch, :target, :base, "
 		":base_how, :kind, :suite, :device_kind, :some_cells, "
 		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
-		":base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :base_toolchain, :target_toolchain, "
+		":base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :part, :base_toolchain, :target_toolchain, "
 		":base_flags, :target_flags, :base_module, :base_made_by, :device_class, :now)",
 		err);
 	if (!s)
@@ -149,7 +150,8 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_text(s, ":kind", jobkind_name(j->kind));
 	stmt_text(s, ":suite", j->suite);
 	stmt_text(s, ":device_kind", device_kind_name(j->device_kind));
-	stmt_int(s, ":some_cells", j->cells_glob[0] != 0);
+	stmt_int(s, ":some_cells", j->cells_glob[0] != 0 || j->part > 0);
+	stmt_int(s, ":part", j->part);
 	stmt_int(s, ":quick", j->quick);
 	stmt_int(s, ":every_cell", j->every_cell);
 	stmt_text(s, ":origin", j->origin);

@@ -35,6 +35,7 @@ struct store_job {
 	enum jobstate state;
 	char state_why[512];
 	char nonce[33];
+	int part;               /* of its suite; 0 what a push measures */
 	bool quick, every_cell; /* every_cell: of a profile, instead of three */
 	int priority, attempt;
 	int64_t queued_at, started_at, ended_at;

@@ -235,6 +235,18 @@ int store_suite_put(struct db *db, const char *sha, const char *name, const char
 	return stmt_insert(s, id, err);
 }
 
+int store_suite_size(struct db *db, int64_t suite, const struct suite_size *p, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE suite SET cells = :cells, parts = :parts, nights = :nights WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", suite);
+	stmt_int(s, ":cells", p->cells);
+	stmt_int(s, ":parts", p->parts);
+	stmt_int(s, ":nights", p->nights);
+	return stmt_run(s, err);
+}
+
 /* ---- devices and environments ---------------------------------------------------------------------------------------- */
 
 int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, int64_t *id, struct fw_err *err)

@@ -2,6 +2,7 @@
 #ifndef DB_STORE_REPO_H
 #define DB_STORE_REPO_H
 
+#include "core/suite/part.h"
 #include "core/protocol/protocol.h"
 #include "core/state/devicestate.h"
 #include "db/sqlite/db.h"
@@ -41,6 +42,8 @@ int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_
 
 int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,
 	int64_t *id, struct fw_err *err);
+/** Keep how large a stored suite is that is measured in parts. */
+int store_suite_size(struct db *db, int64_t suite, const struct suite_size *p, struct fw_err *err);
 
 /** Insert or refresh (keeps state paused and quarantined). */
 int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, int64_t *id, struct fw_err *err);

@@ -79,7 +79,7 @@ model_params: [{name: b, matrix_shapes: [{name: custom, shapes: [[2, 64, 128], [
 YML
 fw suite import "$tmp/block.yml" -o "$tmp/block.yaml" --quiet
 is "of a transformer block n says nothing" "$(cells "$tmp/block.yaml" | cut -d/ -f2-6 | paste -sd' ')" \
-	"transformer_block/baseline/m2/k64/n64 transformer_block/int8wo/m2/k64/n64"
+	"transformer_block/baseline/m2/k64/bf16 transformer_block/int8wo/m2/k64/bf16"
 
 # ---- training ----------------------------------------------------------------------------------------------------------------
 cat >"$tmp/training.yml" <<'YML'

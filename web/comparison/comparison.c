@@ -123,6 +123,9 @@ static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEX
 	HEAD("name", JSONR_TEXT, environment.name), HEAD("driver", JSONR_TEXT, environment.driver),
 	HEAD("toolkit", JSONR_TEXT, environment.toolkit), HEAD("cudnn", JSONR_TEXT, environment.cudnn),
 	HEAD("timing", JSONR_TEXT, environment.timing), HEAD("power_limit_w", JSONR_NUMBER, environment.power_limit_w), LAST };
+static const struct jsonr_field part_fields[] = { HEAD("number", JSONR_WHOLE, part.number), HEAD("of", JSONR_WHOLE, part.of),
+	HEAD("suite_cells", JSONR_WHOLE, part.suite_cells), HEAD("nights", JSONR_WHOLE, part.nights),
+	HEAD("measured", JSONR_WHOLE, part.measured), LAST };
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
 static const struct comparison_cell no_cell = { .key = "",
@@ -234,12 +237,12 @@ static void read_verdict(const char *text, void *into)
 static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEAD("branch", JSONR_TEXT, branch),
 	NAME("kind", read_kind), HEAD("suite", JSONR_TEXT, suite), NAME("verdict", read_verdict),
 	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
-	HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how), INNER("base", base_side),
-	INNER("target", target_side), INNER("environment", environment_fields), INNER("rule", rule_fields),
-	HEAD("launches", JSONR_WHOLE, launches), HEAD("gpu_s", JSONR_NUMBER, gpu_s), HEAD("wall_s", JSONR_NUMBER, wall_s),
-	HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs),
-	HEAD("long_over_short", JSONR_SPAN, long_over_short), HEAD("regressions", JSONR_WHOLE, regressions),
-	{ JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
+	INNER("part", part_fields), HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how),
+	INNER("base", base_side), INNER("target", target_side), INNER("environment", environment_fields),
+	INNER("rule", rule_fields), HEAD("launches", JSONR_WHOLE, launches), HEAD("gpu_s", JSONR_NUMBER, gpu_s),
+	HEAD("wall_s", JSONR_NUMBER, wall_s), HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes),
+	HEAD("costs", JSONR_SPAN, costs), HEAD("long_over_short", JSONR_SPAN, long_over_short),
+	HEAD("regressions", JSONR_WHOLE, regressions), { JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
 
 static int read_body(struct comparison *c, struct fw_err *err)
 {

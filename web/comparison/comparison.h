@@ -69,6 +69,9 @@ struct comparison {
 	} environment;
 	double gpu_s, wall_s, rule_k;
 	bool quick;
+	struct {
+		int number, of, suite_cells, nights, measured; /* `of` 0: the suite is measured whole */
+	} part;
 	struct jsonr_span notes, costs, long_over_short;
 	const struct chip *chip; /* NULL: not known */
 	int cores;               /* of the device, 0 unknown */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/suite/part.h"
 #include "core/verdict/cost.h"
 #include "web/answer/answer.h"
 #include "web/comparison/detail.h"
@@ -174,6 +175,20 @@ static void crumbs(struct buf *out, const struct comparison *c)
 	emit_raw(out, "</p>\n");
 }
 
+/* Of a suite that is too large for a push, what this is of it. */
+static void part(struct buf *out, const struct comparison *c)
+{
+	char text[240];
+	if (!c->part.of)
+		return;
+	part_text(&(struct part_words){ c->part.number, c->part.of, c->n_cells, c->part.suite_cells, c->part.nights,
+			  c->part.measured },
+		text, sizeof text);
+	emit_raw(out, "<p id=part class=dim>");
+	emit_text(out, text);
+	emit_raw(out, "</p>\n");
+}
+
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
 
 static const char *asked(struct http_request *r, const char *name)
@@ -202,6 +217,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		layout_begin(response, title, "comparisons");
 		layout_follow(out, "alert. job.done profile.");
 		crumbs(out, &c);
+		part(out, &c);
 		result = comparison_lead(site->db, out, &c, err);
 		comparison_spread(out, &c);
 		costs(out, &c);

@@ -9,6 +9,7 @@
 #include "cli/output/plain.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
+#include "core/suite/part.h"
 #include "core/suite/peers.h"
 #include "core/verdict/cost.h"
 #include "family/family.h"
@@ -540,6 +541,19 @@ static void toolchains(const json_t *comparison, FILE *out)
 		value_text(json_object_get(comparison, "target"), "toolchain"));
 }
 
+static void tell_part(const json_t *comparison, FILE *out)
+{
+	const json_t *part = json_object_get(comparison, "part");
+	char text[240];
+	if (!json_is_object(part))
+		return;
+	part_text(&(struct part_words){ (int)value_integer(part, "number"), (int)value_integer(part, "of"),
+			  (int)json_array_size(json_object_get(comparison, "cells")), (int)value_integer(part, "suite_cells"),
+			  (int)value_integer(part, "nights"), (int)value_integer(part, "measured") },
+		text, sizeof text);
+	line(out, "%s", text);
+}
+
 void report_comparison(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
@@ -560,6 +574,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 									: "the default provider",
 		*identical ? ", " : "", identity(identical, cells));
 	pins(comparison, out);
+	tell_part(comparison, out);
 	if (kind == JOBKIND_ENVIRONMENT)
 		toolchains(comparison, out);
 	if (!*identical) {

@@ -1,6 +1,7 @@
 /* part.c - see part.h. */
 #include "core/suite/part.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +145,11 @@ int suite_parts(const struct suite *s)
 	return n;
 }
 
+struct suite_size suite_size(const struct suite *s)
+{
+	return (struct suite_size){ .cells = s->n_cells, .parts = suite_parts(s), .nights = s->nights };
+}
+
 /* Mark its members and their companions: a 1 in `order`. */
 static void mark_part(struct draw *d, int part)
 {
@@ -199,4 +205,16 @@ int suite_choose(struct suite *s, const char *globs, int part, struct fw_err *er
 		return err_set(err, ERR_INVALID, "%d cells of suite %s match %.200s; one comparison takes at most %d", s->n_cells,
 			s->name, globs, JOB_CELLS_MAX);
 	return 0;
+}
+
+void part_text(const struct part_words *p, char *text, size_t size)
+{
+	if (p->number)
+		snprintf(text, size, "Part %d of the %d that are measured at night: %d of the %d cells of this suite.", p->number,
+			p->of, p->cells, p->suite_cells);
+	else
+		snprintf(text, size,
+			"A push measures %d of the %d cells of this suite; the others are measured at night, in %d parts within %d nights. "
+			"%d of them had been when this was measured.",
+			p->cells, p->suite_cells, p->of, p->nights, p->measured);
 }

@@ -19,6 +19,7 @@ enum {
 	FAMILIES_MAX = 16,
 	DIGEST_BYTES_MAX = 1 << 16,
 	PUSH_CELLS = 40, /* unless the suite says */
+	NIGHTS = 7,
 	THRESHOLDS_MAX = 400,
 	ALWAYS_MAX = 32,
 	ALWAYS_BYTES_MAX = 4096,
@@ -245,9 +246,9 @@ static void read_always(struct draft *d, struct yaml_node *list)
 /* Which part of a large suite a push measures. */
 static void read_parts(struct draft *d, struct yaml_node *root)
 {
-	struct yaml_node *push = yaml_get(d->y, root, "push");
+	struct yaml_node *push = yaml_get(d->y, root, "push"), *nights = yaml_get(d->y, root, "nights");
 	struct suite *s = d->suite;
-	int64_t cells = s->n_cells > JOB_CELLS_MAX ? PUSH_CELLS : 0;
+	int64_t cells = s->n_cells > JOB_CELLS_MAX ? PUSH_CELLS : 0, most = NIGHTS;
 
 	if (push && !yaml_is_map(push)) {
 		yaml_mistake(d->y, push, "must be {cells: NUMBER, always: [PATTERN]}");
@@ -257,6 +258,8 @@ static void read_parts(struct draft *d, struct yaml_node *root)
 		read_always(d, yaml_get(d->y, push, "always"));
 		yaml_finish(d->y, push);
 	}
+	yaml_int(d->y, nights, 1, 365, &most);
+	s->nights = (int)most;
 	s->push_cells = cells < s->n_cells ? (int)cells : 0;
 }
 

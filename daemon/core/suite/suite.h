@@ -16,6 +16,7 @@ struct suite {
 	double threshold_pct; /* of cells without an override */
 	double budget_s;      /* device seconds a comparison may use */
 	int push_cells;       /* that are measured on a push, with those of `always` at least; 0: all */
+	int nights;           /* in which the others are to have been measured */
 	char *always;         /* globs of cells that are measured on a push, separated by spaces; NULL none */
 	int n_cells;
 	struct cell *cell; /* cell[n_cells] */

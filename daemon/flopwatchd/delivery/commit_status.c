@@ -14,7 +14,7 @@ enum { ENDED_MAX = 4096 }; /* as many as may wait, and more */
 bool status_is_told(const struct store_job *job)
 {
 	return (job->kind == JOBKIND_CHANGE || job->kind == JOBKIND_SELFCHECK) && !job->quick && !job->cells_glob[0] &&
-	       job->branch[0];
+	       !job->part && job->branch[0];
 }
 
 static const struct config_repo *repo_of(const struct config *config, const char *name)

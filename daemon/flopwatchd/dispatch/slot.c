@@ -571,7 +571,7 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 	struct store_job next;
 	char why[64];
 	bool works = s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING;
-	if (!works || s->job.kind != JOBKIND_PROFILE)
+	if (!works || (s->job.kind != JOBKIND_PROFILE && !s->job.part))
 		return 0;
 	int got = store_job_next(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg), &next, err);
 	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS)

@@ -149,7 +149,8 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", name);
 	suite_hash(&s, p->suite_sha);
 	snprintf(s.name, sizeof s.name, "%.63s", name); /* as it was asked for */
-	if (suite_choose(&s, cells_glob, 0, err) != 0) {
+	p->size = suite_size(&s);
+	if (suite_choose(&s, cells_glob, p->part, err) != 0) {
 		suite_fini(&s);
 		return -1;
 	}

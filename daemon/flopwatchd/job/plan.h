@@ -12,17 +12,20 @@
 #include "base/err.h"
 #include "flopwatchd/runtime/config.h"
 #include "core/protocol/protocol.h"
+#include "core/suite/part.h"
 #include "flopwatchd/job/gitread.h"
 
 /** What a job asks for. `ask.subject[0]` is the base, `[1]` the target, `[2]`, where it is neither of them, the anchor. */
 struct plan {
 	struct msg_job ask;     /* as sent, but for job, attempt, nonce, seed and device; ask.cell is owned by the plan */
-	char base_how[16];      /* merge-base first-parent last-judged given self */
+	char base_how[16];      /* merge-base first-parent last-judged last-night given self */
 	char suite_name[64];    /* "ffa" */
 	char suite_sha[65];     /* of the resolved cells, before cells_glob */
 	char suite_origin[256]; /* "installed" or "<repo>@<commit>" */
 	/* where the base's provider is named, as the beginning of a message; "" by a person, or none is */
 	char provider_place[1024];
+	int part;               /* of the suite, set before plan_suite: 0 what a push measures */
+	struct suite_size size; /* of the suite; zeros of a benchmark */
 	struct buf suite_text;  /* the file as it was read */
 	bool on_line;           /* the target is a commit of the upstream branch, measured for its history */
 	char line_branch[1024]; /* that branch, percent-encoded; "" unless on_line */

@@ -20,6 +20,7 @@
 #include "db/store/result.h"
 #include "db/view/comparison.h"
 #include "core/text/branch.h"
+#include "db/view/part.h"
 #include "db/view/ran.h"
 #include "flopwatchd/judge/figures.h"
 #include "flopwatchd/judge/over_baseline.h"
@@ -452,6 +453,26 @@ static void take_job(void *arg, const struct view_job *row)
 	branch_text(&b->name[1], row->target_name[0] ? row->target_name : row->branch);
 }
 
+/* Of a suite that is too large for a push, which part this is. */
+static void write_part(struct body *b, int64_t comparison)
+{
+	struct view_part part;
+	if (view_part(b->db, comparison, &part, b->err))
+		b->failed = -1;
+	if (!part.parts) {
+		jsonw_kv_null(&b->j, "part");
+		return;
+	}
+	jsonw_key(&b->j, "part");
+	jsonw_object(&b->j);
+	jsonw_kv_int(&b->j, "number", part.part);
+	jsonw_kv_int(&b->j, "of", part.parts);
+	jsonw_kv_int(&b->j, "suite_cells", part.cells);
+	jsonw_kv_int(&b->j, "nights", part.nights);
+	jsonw_kv_int(&b->j, "measured", part.measured);
+	jsonw_object_end(&b->j);
+}
+
 struct head {
 	struct body *b;
 	int64_t repo;
@@ -475,6 +496,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 	jsonw_kv_int(j, "job", c->job);
 	if (view_job(b->db, c->job, take_job, b, b->err))
 		b->failed = -1;
+	write_part(b, c->id);
 	jsonw_kv_string(j, "finished_at", at);
 	text_or_null(j, "base_how", c->base_how);
 	write_commit(b, 0, h->repo, c->id, c->base);

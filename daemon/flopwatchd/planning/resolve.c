@@ -426,6 +426,7 @@ static void complete(struct resolve *r)
 	struct resolve_answer *a = &r->answer;
 	struct plan *p = &a->plan;
 	p->ask.quick = r->job.quick;
+	p->part = r->job.part;
 	if (suites_of_target(&r->job, r->repo) &&
 		refusal_of_suites(r->config, r->target.commit, &r->target.manifest, &r->base.manifest, &err) != 0) {
 		refuse(r, &err);

@@ -115,6 +115,10 @@ struct config {
 	int queue_max;       /* jobs that may wait */
 	bool calibrate_idle; /* run A/A comparisons while nothing waits, on each device every so often */
 	int64_t calibrate_every_ms;
+	struct {
+		bool is_idle;           /* whenever nothing waits */
+		int from, to;           /* minutes of the local day; equal: never */
+	} night;                        /* when what no push measures of a large suite is measured */
 	bool split;                     /* cells of a comparison go to all devices of a class that have nothing else to do */
 	bool confirm_elsewhere;         /* a loss has to show on another device of the class, where one is free */
 	int64_t keep_samples_ms;        /* single times stay in the database for so long, then in the archive */
@@ -134,7 +138,7 @@ struct config {
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
 void config_free(struct config *c);
 /**
- * Take over what may change while the daemon runs: repositories, webhooks, limits, calibrate, profile, split, confirm, keep_samples,
+ * Take over what may change while the daemon runs: repositories, webhooks, limits, calibrate, night, profile, split, confirm, keep_samples,
  * keep_archive, suites_dir. Names the settings that differ but need a restart, "" none. Shape: restart[size].
  */
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);

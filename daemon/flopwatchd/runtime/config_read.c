@@ -339,6 +339,33 @@ static void read_keep(struct yaml *y, struct yaml_node *root, struct config *c)
 }
 
 /* `on` or `off`. */
+/* Minutes of "02:30" at the start of `text`, -1; `*end` is what follows. */
+static int read_minute(const char *text, const char **end)
+{
+	bool is_time = strspn(text, "0123456789") == 2 && text[2] == ':' && strspn(text + 3, "0123456789") == 2;
+	int hour = is_time ? (text[0] - '0') * 10 + text[1] - '0' : 99,
+	    minute = is_time ? (text[3] - '0') * 10 + text[4] - '0' : 99;
+	*end = is_time ? text + 5 : text;
+	return hour < 24 && minute < 60 ? hour * 60 + minute : -1;
+}
+
+static void read_night(struct yaml *y, struct yaml_node *n, struct config *c)
+{
+	const char *text = "00:00-06:00", *rest;
+	if (yaml_string(y, n, &text) != 0 || !strcmp(text, "off"))
+		return;
+	c->night.is_idle = !strcmp(text, "idle");
+	if (c->night.is_idle)
+		return;
+	int from = read_minute(text, &rest), to = *rest == '-' ? read_minute(rest + 1, &rest) : -1;
+	if (from < 0 || to < 0 || from == to || *rest) {
+		yaml_mistake(y, n, "\"%.40s\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"", text);
+		return;
+	}
+	c->night.from = from;
+	c->night.to = to;
+}
+
 static void read_profile(struct yaml *y, struct yaml_node *root, struct config *c)
 {
 	static const char *const words[] = { "on", "off", NULL };
@@ -426,6 +453,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_sandbox(y, root, c);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
+	read_night(y, yaml_get(y, root, "night"), c);
 	read_profile(y, root, c);
 	yaml_bool(y, yaml_get(y, root, "split"), &c->split);
 	read_confirm(y, root, c);

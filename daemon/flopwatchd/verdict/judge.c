@@ -87,7 +87,8 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 	snprintf(c->identical_by, sizeof c->identical_by, "%s", r->identical_by);
 	if (store_suite_put(db, p->suite_sha, p->suite_name, p->suite_text.data ? p->suite_text.data : "", p->suite_text.len,
 		    p->suite_origin, &c->suite, err) ||
-		put_environment(db, r, now_ms, c, err) || put_build(db, r, ROLE_BASE, now_ms, &c->base_build, err) ||
+		(p->size.parts > 1 && store_suite_size(db, c->suite, &p->size, err)) || put_environment(db, r, now_ms, c, err) ||
+		put_build(db, r, ROLE_BASE, now_ms, &c->base_build, err) ||
 		put_build(db, r, ROLE_TARGET, now_ms, &c->target_build, err))
 		return -1;
 	buf_init(&rule, 1 << 16);
@@ -242,7 +243,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	bool whole = c.kind == JOBKIND_CHANGE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
 		environment_follow(db, config, r, &c, &news->lost, now_ms, &environment_alert, err) ||
-		(whole && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
+		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
 		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
 		gitnote_owe(db, config, job, &c, now_ms, err))
 		return -1;

@@ -234,12 +234,16 @@ static int retire_older(
 struct lost {
 	struct alert_cells *cells;
 	const char *suite;
+	const struct suite *whole; /* what a push measures of it may change, and is not gone then */
 };
 
 static void add_lost(void *arg, const char *key, int64_t comparison)
 {
 	const struct lost *to = arg;
 	(void)comparison;
+	for (int i = 0; i < to->whole->n_cells; i++)
+		if (strcmp(to->whole->cell[i].key, key) == 0)
+			return;
 	alert_cells_add_key(to->cells, to->suite, key, "vanished");
 }
 
@@ -256,7 +260,11 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	struct alert_cells gone;
 	char title[240];
 	alert_cells_init(&gone);
-	struct lost lost = { &gone, r->plan.suite_name };
+	struct suite whole = { 0 };
+	struct fw_err ignored = { 0 };
+	struct lost lost = { &gone, r->plan.suite_name, &whole };
+	if (r->plan.size.parts > 1)
+		suite_parse(r->plan.suite_text.data, r->plan.suite_text.len, r->plan.suite_name, &whole, &ignored);
 	int result = g->are_rows ? find_gone_removed(db, c->id, add_lost, &lost, err)
 				 : find_gone_vanished(db, c, add_lost, &lost, err);
 	if (result == 0 && gone.n) {
@@ -270,6 +278,7 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 		if (result == 0)
 			result = open_alert(db, config, &a, r, c, false, now_ms, out, err);
 	}
+	suite_fini(&whole);
 	alert_cells_fini(&gone);
 	return result;
 }
@@ -312,10 +321,10 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 		return -1;
 	if (!whole)
 		return 0;
-	if (open_vanished(db, config, r, c, now_ms, out, err) ||
+	if ((!job->part && open_vanished(db, config, r, c, now_ms, out, err)) ||
 		(n->broken.n && open_cells(db, config, ALERTKIND_BROKEN, &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
 		(n->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &n->lost, r, c, true, now_ms, out, err)) ||
-		retire_older(db, config, c, now_ms, err) || judge_costs(db, r, job, c->id, now_ms, err) ||
+		(!job->part && retire_older(db, config, c, now_ms, err)) || judge_costs(db, r, job, c->id, now_ms, err) ||
 		tell_better(db, n, job, c, now_ms, err))
 		return -1;
 	return end_alerts(db, config, c, now_ms, out, err);

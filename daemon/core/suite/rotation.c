@@ -1,0 +1,34 @@
+/* rotation.c - see rotation.h. */
+#include "core/suite/rotation.h"
+
+static int oldest(const struct rotation_part *part, int n)
+{
+	int best = -1;
+
+	for (int i = 0; i < n; i++)
+		if (!part[i].is_asked && (best < 0 || part[i].measured_at < part[best].measured_at))
+			best = i;
+	return best;
+}
+
+static int newest_news(const struct rotation_part *part, int n, int64_t night_at)
+{
+	int best = -1;
+
+	for (int i = 0; i < n; i++)
+		if (!part[i].is_asked && part[i].is_news && part[i].measured_at < night_at &&
+			(best < 0 || part[i].measured_at > part[best].measured_at))
+			best = i;
+	return best;
+}
+
+int rotation_next(const struct rotation_part *part, int n, int nights, int64_t night_at)
+{
+	int done = 0, share = (n + nights - 1) / nights;
+
+	for (int i = 0; i < n; i++)
+		done += part[i].measured_at >= night_at;
+	int news = done >= share ? newest_news(part, n, night_at) : -1;
+
+	return news >= 0 ? news : oldest(part, n);
+}

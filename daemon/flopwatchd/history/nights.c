@@ -1,0 +1,133 @@
+/* nights.c - see nights.h. */
+#include "flopwatchd/history/nights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/suite/rotation.h"
+#include "db/find/night.h"
+#include "db/store/job.h"
+#include "flopwatchd/job/gitread.h"
+
+enum { PRIORITY_NIGHT = -18, SUITES_MAX = 32, DAY_MINUTES = 1440, MINUTE_MS = 60000 }; /* below peers, above calibrations */
+
+/* A row of find_night_suites that outlives its callback. */
+struct due {
+	int64_t suite, device_class;
+	char name[64], target[65];
+	struct suite_size size;
+};
+
+struct dues {
+	int n;
+	struct due of[SUITES_MAX];
+};
+
+/* What is known of a suite's parts. */
+struct known {
+	int n;
+	struct rotation_part *part; /* part[n] */
+	char (*target)[65];         /* of their last comparisons; "" none */
+};
+
+bool nights_is_now(const struct config *c, int64_t now_ms, int64_t *since_ms)
+{
+	time_t now = (time_t)(now_ms / 1000);
+	struct tm at;
+	*since_ms = now_ms - (int64_t)DAY_MINUTES * MINUTE_MS;
+	if (c->night.is_idle)
+		return true;
+	if (c->night.from == c->night.to || !localtime_r(&now, &at))
+		return false;
+	int minute = at.tm_hour * 60 + at.tm_min;
+	int into = (minute - c->night.from + DAY_MINUTES) % DAY_MINUTES;
+	*since_ms = now_ms - (int64_t)into * MINUTE_MS - (int64_t)at.tm_sec * 1000 - now_ms % 1000;
+	return into < (c->night.to - c->night.from + DAY_MINUTES) % DAY_MINUTES;
+}
+
+static void take_suite(void *arg, const struct find_night_suite *row)
+{
+	struct dues *all = arg;
+	if (all->n == SUITES_MAX)
+		return;
+	struct due *d = &all->of[all->n++];
+	d->suite = row->suite;
+	d->device_class = row->device_class;
+	d->size = row->size;
+	snprintf(d->name, sizeof d->name, "%s", row->name);
+	snprintf(d->target, sizeof d->target, "%s", row->target_sha);
+}
+
+static void take_part(void *arg, const struct find_night_part *row)
+{
+	struct known *k = arg;
+	if (row->part > k->n)
+		return;
+	k->part[row->part - 1] =
+		(struct rotation_part){ .measured_at = row->measured_at, .is_asked = row->is_asked, .is_news = row->is_news };
+	snprintf(k->target[row->part - 1], sizeof k->target[0], "%s", row->target_sha);
+}
+
+static int enqueue(struct db *db, int64_t repo_id, const char *branch, const struct due *d, int part, const char *base,
+	int64_t now_ms, struct fw_err *err)
+{
+	char line[160];
+	struct store_job job = { .repo = repo_id,
+		.kind = JOBKIND_CHANGE,
+		.origin = "night",
+		.priority = PRIORITY_NIGHT,
+		.device_class = d->device_class,
+		.part = part };
+	snprintf(job.branch, sizeof job.branch, "%s", branch);
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", d->target);
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", base);
+	snprintf(job.base_how, sizeof job.base_how, "%s", base[0] ? "last-night" : "");
+	snprintf(job.suite, sizeof job.suite, "%s", d->name);
+	snprintf(line, sizeof line, "queued: part %d of %d of suite %.63s, which no push measures", part, d->size.parts - 1,
+		d->name);
+	return store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, line, err) ? -1 : 0;
+}
+
+/* The next part of one suite on one class of devices. 1, 0 none is left, -1. */
+static int ask_next(struct db *db, int64_t repo_id, const char *branch, const struct due *d, int64_t night_at, int64_t now_ms,
+	struct fw_err *err)
+{
+	struct find_night_suite like = {
+		.suite = d->suite, .name = d->name, .target_sha = d->target, .device_class = d->device_class, .size = d->size
+	};
+	struct known k = { .n = d->size.parts - 1 };
+	k.part = calloc((size_t)k.n, sizeof *k.part);
+	k.target = calloc((size_t)k.n, sizeof *k.target);
+	int result = k.part && k.target ? find_night_parts(db, repo_id, &like, take_part, &k, err)
+					: err_set(err, ERR_INTERNAL, "out of memory");
+	int next = result == 0 ? rotation_next(k.part, k.n, d->size.nights, night_at) : -1;
+	if (next >= 0)
+		result = enqueue(db, repo_id, branch, d, next + 1, k.target[next], now_ms, err) != 0 ? -1 : 1;
+	free(k.part);
+	free(k.target);
+	return result;
+}
+
+int nights_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, int64_t now_ms,
+	struct fw_err *err)
+{
+	struct dues dues = { .n = 0 };
+	char branch[1024];
+	int64_t night_at;
+	int queued = 0;
+	if (!nights_is_now(c, now_ms, &night_at))
+		return 0;
+	if (gitread_encode(repo->upstream, branch, sizeof branch, err) ||
+		find_night_suites(db, repo_id, branch, take_suite, &dues, err))
+		return -1;
+	for (int i = 0; i < dues.n; i++) {
+		int wanted = store_job_wants_class(db, dues.of[i].device_class, err);
+		int n = wanted ? (wanted < 0 ? -1 : 0) : ask_next(db, repo_id, branch, &dues.of[i], night_at, now_ms, err);
+		if (n < 0)
+			return -1;
+		queued += n;
+	}
+	return queued;
+}

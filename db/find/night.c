@@ -1,0 +1,57 @@
+/* night.c - see night.h. */
+#include "db/find/night.h"
+
+enum { NEWEST_OF_BRANCH = 32 };
+
+int find_night_suites(struct db *db, int64_t repo, const char *branch, find_night_suite_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id, name, target_sha, class, cells, parts, nights FROM (SELECT t.id, t.name, c.target_sha, e.class, t.cells, "
+		"t.parts, t.nights, row_number() OVER (PARTITION BY t.name, e.class ORDER BY c.id DESC) AS age FROM (SELECT id FROM "
+		"comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT :newest) n JOIN comparison c ON c.id = n.id "
+		"AND c.kind IN ('change', 'selfcheck') JOIN job j ON j.id = c.job AND NOT j.quick AND NOT j.some_cells JOIN suite t ON "
+		"t.id = c.suite JOIN environment e ON e.id = c.environment) s WHERE age = 1 AND parts > 1 AND EXISTS (SELECT 1 FROM "
+		"device d WHERE d.class = s.class AND d.state = 'ok') ORDER BY name, class",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	stmt_int(s, ":newest", NEWEST_OF_BRANCH);
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, &(struct find_night_suite){ .suite = row_int(s, 0),
+				  .name = row_text(s, 1),
+				  .target_sha = row_text(s, 2),
+				  .device_class = row_int(s, 3),
+				  .size = { (int)row_int(s, 4), (int)row_int(s, 5), (int)row_int(s, 6) } });
+	return result;
+}
+
+int find_night_parts(
+	struct db *db, int64_t repo, const struct find_night_suite *like, find_night_part_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT p.part, coalesce(c.finished_at, 0), coalesce(c.target_sha, ''), coalesce(c.verdict IN ('regression', "
+		"'improvement', 'failed', 'rejected'), 0), p.is_asked FROM (SELECT j.part, max(j.target_sha = :target) AS is_asked, "
+		"(SELECT max(o.id) FROM job w JOIN comparison o ON o.job = w.id WHERE w.repo = :repo AND w.suite = :name AND "
+		"w.part = j.part AND w.device_class = :class AND o.suite = :suite) AS newest FROM job j WHERE j.repo = :repo AND "
+		"j.suite = :name AND j.part > 0 AND j.device_class = :class GROUP BY j.part) p LEFT JOIN comparison c ON c.id = "
+		"p.newest ORDER BY p.part",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":suite", like->suite);
+	stmt_text(s, ":name", like->name);
+	stmt_text(s, ":target", like->target_sha);
+	stmt_int(s, ":class", like->device_class);
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, &(struct find_night_part){ .part = (int)row_int(s, 0),
+				  .measured_at = row_int(s, 1),
+				  .target_sha = row_text(s, 2),
+				  .is_news = row_int(s, 3) != 0,
+				  .is_asked = row_int(s, 4) != 0 });
+	return result;
+}

@@ -1,0 +1,84 @@
+#!/bin/bash
+# Comparisons of linear layers in the columns of torchao's microbenchmarks: times, speedups over baseline, and reasons. Times are device sim's.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
+new_repo kernels
+rm -rf "$tmp/kernels/kernels"
+cp -r "$root/kernels" "$tmp/kernels/kernels"
+rm -rf "$tmp/kernels/kernels/build"
+cat >"$tmp/kernels/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+inputs: [kernels]
+build: {dir: kernels, command: [make, "DEVICE=cpu", build/cpu/liblinear.so], outputs: {linear: build/cpu/liblinear.so}}
+suites: [wide, trained, tiny]
+YAML
+cat >"$tmp/kernels/etc/suites/wide.yaml" <<'YAML'
+suite: wide
+family: linear
+shapes: [{name: custom, shapes: [[4, 256, 16], [4, 96, 16]]}]
+recipes: [baseline, int8wo, int4wo-64]
+directions: [forward]
+YAML
+cat >"$tmp/kernels/etc/suites/trained.yaml" <<'YAML'
+suite: trained
+family: linear
+shapes: [{name: custom, shapes: [[48, 64, 40]]}]
+recipes: [baseline, float8dq-row]
+YAML
+git -C "$tmp/kernels" add -A
+git -C "$tmp/kernels" commit -q --amend -m "linear layers"
+write_config
+start_daemon || exit 1
+push kernels main
+first=$(head_of kernels)
+ended() { [ "$(sql "SELECT count(*) FROM job WHERE state IN ('done', 'failed')")" = 3 ]; }
+ok "three suites are measured" await ended
+of() { sql "SELECT c.id FROM comparison c JOIN suite t ON t.id = c.suite WHERE t.name = '$1'"; }
+column() { # file, name of a column, sed address of rows
+	python3 -c 'import csv, sys; [print(r[sys.argv[2]]) for r in csv.DictReader(open(sys.argv[1]))]' "$1" "$2"
+}
+
+# ---- inference ---------------------------------------------------------------------------------------------------------------
+ok "export writes a file a side" fw export "$(of wide)" "$tmp/out" --format torchao
+is "whose names say which" "$(sort <<<"$out" | sed -E "s,$tmp/out/,,; s/_[0-9a-f]{12}\./_SHA./" | paste -sd' ')" "results_SHA.csv results_main.csv"
+file=$tmp/out/results_main.csv
+is "in their columns, and one more" "$(head -n 1 "$file")" "$(head -n 1 "$root/tests/data/readers/torchao.csv"),failure"
+is "a row for each shape and recipe" "$(column "$file" quantization | paste -sd' ')" "baseline int8wo int4wo-64 baseline int8wo int4wo-64"
+is "with its sizes" "$(column "$file" k | paste -sd' ')" "256 256 256 96 96 96"
+api "comparisons/$(of wide)" >"$tmp/wide.json"
+same() { python3 - "$1" "$tmp/wide.json" "$2" <<'PY'; }
+import csv, json, sys
+cells = {(c["shape"]["k"], c["shape"]["recipe"]): c for c in json.load(open(sys.argv[2]))["cells"]}
+for row in csv.DictReader(open(sys.argv[1])):
+    c = cells[int(row["k"]), row["quantization"]]
+    own, over = c[sys.argv[3]]["median_ms"], (c["over_baseline"] or {sys.argv[3]: 1})[sys.argv[3]]
+    wanted = [own * over, own, over] if own else [0, 0, 0]
+    got = [float(row[n]) for n in ("baseline_model_compiled_inference_time_in_ms", "quantized_model_compiled_inference_time_in_ms", "compile speedup on baseline")]
+    assert all(abs(w - g) <= 1e-6 * abs(w) for w, g in zip(wanted, got)), (row, wanted)
+PY
+ok "its times and speedups are those of the comparison" same "$file" target
+is "of launches that timed both" "$(jq -c '[.cells[] | select(.shape.recipe == "int8wo") | .over_baseline.launches == .launches and .launches > 0]' "$tmp/wide.json")" '[true,true]'
+is "a baseline is as fast as itself" "$(column "$file" "compile speedup on baseline" | head -n 1)" 1
+like "what failed is a row with its reason" "$(column "$file" failure | tail -n 1)" '^unsupported: .*(64|96)'
+is "and with no time" "$(column "$file" quantized_model_compiled_inference_time_in_ms | tail -n 1)" 0
+is "what did not fail has none" "$(column "$file" failure | head -n 5 | tr -d '\n')" ""
+ok "their readers read it" fw compare "$file" "$file" --format torchao
+
+# ---- training ----------------------------------------------------------------------------------------------------------------
+ok "cases that are trained" fw export "$(of trained)" "$tmp/out" --format torchao
+file=$tmp/out/results_training_main.csv
+like "have a file of their own" "$out" 'results_training_main\.csv'
+is "with their columns" "$(head -n 1 "$file" | cut -d, -f14-)" "scaling_type_input,scaling_type_weight,scaling_type_grad_output,scaling_granularity,use_fast_accum,repeat_n,forward_time_ms,backward_time_ms,total_time_ms,reference_forward_time_ms,reference_backward_time_ms,reference_total_time_ms,speedup,scaling_repr,ref_tops_sec,ref_pct_top_peak,tops_sec,pct_top_peak,failure"
+is "granularity as it is called there" "$(column "$file" scaling_granularity | paste -sd' ')" "tensorwise axiswise"
+is "forward and backward are measured, and not a third and two" \
+	"$(python3 -c 'import csv, sys
+for r in csv.DictReader(open(sys.argv[1])):
+    f, b, t = (float(r[n + "_time_ms"]) for n in ("forward", "backward", "total"))
+    print(f > 0, abs(f + b - t) < 1e-6 * t, abs(float(r["speedup"]) - float(r["reference_total_time_ms"]) / t) < 1e-6)' "$file" | sort -u)" "True True True"
+
+# ---- what has none ------------------------------------------------------------------------------------------------------------
+fails "attention has no recipes" 1 fw export "$(of tiny)" "$tmp/out" --format torchao
+like "which is said" "$out" 'has no cells with recipes'
+fails "another format" 2 fw export "$(of wide)" --format nvbench
+like "names those that are written" "$out" 'export writes --format ffa or torchao, not nvbench'

@@ -1,0 +1,79 @@
+/* Nights of a large suite: every part within as many nights as the suite says, and beyond that what changed last. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/suite/rotation.h"
+
+enum { PARTS = 30, NIGHTS = 7, SHARE = 5, DAY = 86400000 };
+
+/* Measure `many` parts in the night that began at `night_at`; all of them are to be measured anew. */
+static void pass_night(struct rotation_part *part, int64_t night_at, int many)
+{
+	for (int i = 0; i < PARTS; i++)
+		part[i].is_asked = false;
+	for (int k = 0; k < many; k++) {
+		int i = rotation_next(part, PARTS, NIGHTS, night_at);
+
+		assert_true(i >= 0 && !part[i].is_asked);
+		part[i].measured_at = night_at + k + 1;
+		part[i].is_asked = true;
+	}
+}
+
+static void every_part_has_its_night(void **state)
+{
+	struct rotation_part part[PARTS] = { 0 };
+
+	(void)state;
+	for (int night = 1; night <= 40; night++) {
+		for (int i = 0; i < PARTS; i++)
+			part[i].is_news = (i * 7 + night) % 3 != 0; /* much else to do, all the time */
+		pass_night(part, (int64_t)night * DAY, night % 4 ? SHARE : SHARE + 4);
+		for (int i = 0; i < PARTS && night >= NIGHTS; i++)
+			assert_true(part[i].measured_at > (int64_t)(night - NIGHTS) * DAY);
+	}
+}
+
+static void what_changed_last_comes_after_the_share(void **state)
+{
+	struct rotation_part part[PARTS];
+
+	(void)state;
+	for (int i = 0; i < PARTS; i++)
+		part[i] = (struct rotation_part){ .measured_at = 1000 + i };
+	part[20].is_news = part[25].is_news = true;
+	for (int k = 0; k < SHARE; k++) {
+		assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), k);
+		part[k].measured_at = DAY + k;
+		part[k].is_asked = true;
+	}
+	assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), 25);
+	part[25].is_asked = true;
+	assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), 20);
+	part[20].is_asked = true;
+	assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), SHARE);
+}
+
+static void a_night_ends_when_all_are_measured(void **state)
+{
+	struct rotation_part part[PARTS] = { 0 };
+
+	(void)state;
+	pass_night(part, DAY, PARTS);
+	assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), -1);
+	assert_int_equal(rotation_next(part, 0, NIGHTS, DAY), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_part_has_its_night),
+		cmocka_unit_test(what_changed_last_comes_after_the_share),
+		cmocka_unit_test(a_night_ends_when_all_are_measured),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+#!/bin/bash
+# A suite that is too large for a push: a push measures its part of it, the nights the rest in pieces, each against the commit that it was
+# measured with before; a push interrupts them; page, JSON and command line say which part it is. Times are those of device sim.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+flopwatch() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"; }
+parts_done() { # commit: how many parts have a comparison of it
+	sql "SELECT count(DISTINCT j.part) FROM job j JOIN comparison c ON c.job = j.id WHERE j.part > 0 AND j.target_sha = '$1'"
+}
+night_is_over() { [ "$(parts_done "$1")" = 2 ]; }
+of_push() { # commit: the comparison of its push
+	sql "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.part = 0 AND j.origin = 'push' AND j.target_sha = '$1'"
+}
+push_ended() { [ -n "$(of_push "$1")" ]; }
+pushed() { # commit: the verdict of its push, beside which the night may have begun
+	await push_ended "$1"
+	sql "SELECT verdict FROM comparison WHERE id = $(of_push "$1")"
+}
+of_part() { # part, commit
+	sql "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.part = $1 AND j.target_sha = '$2'"
+}
+
+# A worker that stops before what only a night measures, which is more than a push does, while $tmp/hold is there.
+cat >"$tmp/worker.py" <<'PY'
+import os, select, subprocess, sys, threading, time
+folder, *command = sys.argv[1:]
+worker = subprocess.Popen(command, stdin=subprocess.PIPE)
+
+def relay():
+    job = b""
+    while select.select([0], [], []) and (data := os.read(0, 65536)):
+        job = job + data if b"\n" not in job else job
+        if job.split(b"\n")[0].count(b'"direction"') > 10:
+            while os.path.exists(folder + "/hold"):
+                open(folder + "/held", "w").close()
+                time.sleep(0.05)
+        worker.stdin.write(data)
+        worker.stdin.flush()
+    worker.stdin.close()
+
+threading.Thread(target=relay, daemon=True).start()
+os._exit(worker.wait() != 0)
+PY
+new_repo kernels
+cat >"$tmp/kernels/etc/suites/tiny.yaml" <<'YAML'
+suite: tiny
+family: attention
+common: {nhq: 1, nhk: 1, headdim: 8, dtype: bf16}
+dense: {seqlens: [16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104], masks: [full, causal]}
+directions: [forward, backward]
+push: {cells: 4, always: ['*/full/s64/*/forward']}
+nights: 3
+budget_s: 60
+YAML
+git -C "$tmp/kernels" commit -q --amend -a -m "with a large suite"
+write_config "workers: [{name: sim, command: [python3, $tmp/worker.py, $tmp, $bin/flopwatch-worker, serve, --cache, $tmp/cache, --sandbox, none, --device, sim], device: sim}]" \
+	"repos: [{name: kernels, url: $tmp/kernels.git}]" 'night: idle'
+touch "$tmp/hold"
+start_daemon || exit 1
+push kernels main
+first=$(head_of kernels)
+
+# ---- a push ----
+is "a push measures its part" "$(pushed "$first")" unchanged
+id=$(of_push "$first")
+is "and JSON says which" "$(api "comparisons/$id" | jq -c '[(.cells | length), .part]')" '[4,{"number":0,"of":2,"suite_cells":48,"nights":3,"measured":0}]'
+is "with the cells that are always among them" "$(api "comparisons/$id" | jq '[.cells[].cell | select(contains("/full/s64/") and endswith("/forward"))] | length')" 1
+words='A push measures 4 of the 48 cells of this suite; the others are measured at night, in 2 parts within 3 nights\.'
+like "so does its page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" "$words"
+like "and the command line" "$(flopwatch wait "$first")" "$words"
+
+# ---- a push interrupts the night ----
+ok "the night begins when nothing waits" await test -f "$tmp/held"
+night=$(sql "SELECT id FROM job WHERE origin = 'night' ORDER BY id LIMIT 1")
+is "with the first part of the newest commit" "$(sql "SELECT part || ' ' || target_sha FROM job WHERE id = $night")" "1 $first"
+branch kernels team/other main
+echo 1.01 >"$tmp/kernels/kernels/factor"
+commit kernels "something else"
+push kernels team/other
+made_way() { [ "$(sql "SELECT count(*) FROM job_log WHERE job = $night AND line LIKE '%it made way for job%'")" -ge 1 ]; }
+ok "it makes way for a push" await made_way
+rm "$tmp/hold"
+like "which is measured" "$(result_of "$(head_of kernels)")" '^done '
+is "before it" "$(sql "SELECT count(*) FROM comparison WHERE job = $night AND id < (SELECT max(c.id) FROM comparison c JOIN job j ON j.id = c.job WHERE j.branch = 'team/other')")" 0
+
+# ---- the night ----
+ok "then the night goes on to its end" await night_is_over "$first"
+is "push and night have measured every cell of main" "$(sql "SELECT count(DISTINCT key) FROM cell WHERE branch = 'main'")" 48
+is "each in one part" "$(sql "SELECT count(*) FROM cell WHERE branch = 'main'")" 48
+id=$(of_part 2 "$first")
+is "JSON says which part" "$(api "comparisons/$id" | jq -c '[(.cells | length), .part]')" '[4,{"number":2,"of":2,"suite_cells":48,"nights":3,"measured":2}]'
+like "so does its page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" 'Part 2 of the 2 that are measured at night: 4 of the 48 cells of this suite\.'
+ok "its verdict is no commit's" flopwatch wait "$first"
+
+# ---- the next one ----
+branch kernels main main
+echo 1.1 >"$tmp/kernels/kernels/factor"
+commit kernels "slower"
+push kernels main
+slow=$(head_of kernels)
+is "the push of a slower commit finds it" "$(pushed "$slow")" regression
+ok "so does the night after it" await night_is_over "$slow"
+is "which measures against the commit of the night before" \
+	"$(sql "SELECT DISTINCT base_sha || ' ' || base_how FROM comparison c WHERE id IN ($(of_part 1 "$slow"), $(of_part 2 "$slow"))")" "$first last-night"
+is "and loses every cell" "$(sql "SELECT DISTINCT verdict FROM cell WHERE comparison IN ($(of_part 1 "$slow"), $(of_part 2 "$slow"))")" regression
+is "of which an alert tells" "$(sql "SELECT count(DISTINCT w.value ->> 'cell') FROM alert a JOIN json_each(a.cells) w WHERE a.branch = 'main' AND a.kind = 'regression'")" 48
+is "nothing is gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'vanished'")" 0
+is "each part was asked for once a commit" "$(sql "SELECT count(*) FROM job WHERE part > 0")" 4
