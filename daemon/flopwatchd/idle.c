@@ -91,6 +91,14 @@ static int calibrate_repo(
 	return devices < 0 ? -1 : queued;
 }
 
+/** What a repository may have of this night before any has more. The count, -1. */
+static int share_night(const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	int64_t id = 0;
+	int found = store_repo_find(db, repo->name, &id, err);
+	return found == 1 ? nights_due(db, c, repo, id, true, now_ms, err) : found;
+}
+
 /** Peers before nights and calibrations, which may come again and again. The count, -1. */
 static int fill_repo(const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
 {
@@ -98,7 +106,7 @@ static int fill_repo(const struct config *c, const struct config_repo *repo, str
 	int found = store_repo_find(db, repo->name, &id, err);
 	int queued = found == 1 ? peerjobs_due(db, repo, id, now_ms, err) : found;
 	if (queued == 0 && found == 1)
-		queued = nights_due(db, c, repo, id, now_ms, err);
+		queued = nights_due(db, c, repo, id, false, now_ms, err);
 	if (queued != 0)
 		return queued;
 	return calibrate_repo(c, repo, id, db, now_ms, err);
@@ -110,6 +118,12 @@ static int look(const struct config *c, struct db *db, int64_t now_ms, struct fw
 	int queued = again_ask(db, c, now_ms, err);
 	if (queued < 0 || trend_resume(db, c, now_ms, err))
 		return -1;
+	for (int i = 0; i < c->n_repos; i++) {
+		int n = share_night(c, &c->repo[i], db, now_ms, err);
+		if (n < 0)
+			return -1;
+		queued += n;
+	}
 	for (int i = 0; i < c->n_repos; i++) {
 		int n = fill_repo(c, &c->repo[i], db, now_ms, err);
 		if (n < 0)

@@ -1,17 +1,17 @@
 /* night.c - see night.h. */
 #include "db/find/night.h"
 
-enum { NEWEST_OF_BRANCH = 32 };
+enum { NEWEST_OF_BRANCH = 64 }; /* whole ones: parts, of which a night may bring hundreds, do not push them out */
 
 int find_night_suites(struct db *db, int64_t repo, const char *branch, find_night_suite_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id, name, target_sha, class, cells, parts, nights FROM (SELECT t.id, t.name, c.target_sha, e.class, t.cells, "
-		"t.parts, t.nights, row_number() OVER (PARTITION BY t.name, e.class ORDER BY c.id DESC) AS age FROM (SELECT id FROM "
-		"comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT :newest) n JOIN comparison c ON c.id = n.id "
-		"AND c.kind IN ('change', 'selfcheck') JOIN job j ON j.id = c.job AND NOT j.quick AND NOT j.some_cells JOIN suite t ON "
-		"t.id = c.suite JOIN environment e ON e.id = c.environment) s WHERE age = 1 AND parts > 1 AND EXISTS (SELECT 1 FROM "
-		"device d WHERE d.class = s.class AND d.state = 'ok') ORDER BY name, class",
+		"t.parts, t.nights, row_number() OVER (PARTITION BY t.name, e.class ORDER BY c.id DESC) AS age FROM (SELECT p.id FROM "
+		"comparison p JOIN job j ON j.id = p.job AND NOT j.quick AND NOT j.some_cells WHERE p.repo = :repo AND p.branch = "
+		":branch AND p.kind IN ('change', 'selfcheck') ORDER BY p.id DESC LIMIT :newest) n JOIN comparison c ON c.id = n.id "
+		"JOIN suite t ON t.id = c.suite JOIN environment e ON e.id = c.environment) s WHERE age = 1 AND parts > 1 AND EXISTS "
+		"(SELECT 1 FROM device d WHERE d.class = s.class AND d.state = 'ok') ORDER BY name, class",
 		err);
 	if (!s)
 		return -1;

@@ -149,7 +149,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 		"SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM kept), (SELECT count(*) FROM due o WHERE NOT EXISTS "
 		"(SELECT 1 FROM held e WHERE e.key = o.key AND coalesce(e.suite = o.suite, 1))), "
 		"(SELECT id FROM answered), (SELECT state FROM answered), (SELECT json_group_array(json(v)) FROM due), "
-		"(SELECT json_group_array(json(v)) FROM (SELECT v FROM kept UNION ALL SELECT v FROM due))",
+		"(SELECT json_group_array(json(v)) FROM (SELECT v FROM kept UNION ALL SELECT v FROM due LIMIT :most))",
 		err);
 	if (!s)
 		return -1;
@@ -158,6 +158,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 	stmt_text(s, ":kind", alertkind_name(a->kind));
 	stmt_text(s, ":cells", a->cells_json);
 	stmt_int(s, ":comparison", a->comparison);
+	stmt_int(s, ":most", STORE_ALERT_CELLS_MAX);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		g->due = (int)row_int(s, 0);
@@ -365,14 +366,23 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 /* Suite of cell `w` of alert `a`. Alerts of former versions do not say it and have one suite. */
 #define SUITE_OF_CELL "coalesce(w.value ->> 'suite', " SUITE_OF("a.comparison") ") "
 
-/* The cells `c` of alert `a` (key and suite in `v`) as the branch's latest whole comparison `y` of their suite has them. */
-#define LATEST_CELLS                                                                                                                \
-	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                                  \
-	"AS suite FROM json_each(a.cells) w) v "                                                                                    \
-	"LEFT JOIN comparison y ON y.id = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON "             \
-	"j.id = p.job WHERE p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'change' AND t.name = "           \
-	"v.suite AND j.quick = 0 AND (NOT j.some_cells OR j.part > 0) AND j.part = coalesce((SELECT m.part FROM comparison o JOIN " \
-	"job m ON m.id = o.job WHERE o.id = a.comparison), 0) ORDER BY p.id DESC LIMIT 1) "                                         \
+/* Comparison `p` of job `j` says something about a branch: every cell of its suite, or of its part. */
+#define SPEAKS_OF_BRANCH                                                                                                         \
+	"p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'change' AND t.name = v.suite AND j.quick = 0 "
+
+/**
+ * The cells `c` of alert `a` (key and suite in `v`) as the branch's latest whole comparison `y` of their suite has them; of a suite in
+ * parts, as the latest has that measured them.
+ */
+#define LATEST_CELLS                                                                                                             \
+	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                               \
+	"AS suite FROM json_each(a.cells) w) v "                                                                                 \
+	"LEFT JOIN comparison y ON y.id = iif(EXISTS (SELECT 1 FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = "   \
+	"coalesce(v.told, a.comparison) AND t.parts > 1), (SELECT k.comparison FROM cell k JOIN comparison p ON p.id = "         \
+	"k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = v.key AND k.repo = a.repo AND "    \
+	"k.branch = a.branch AND " SPEAKS_OF_BRANCH "AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1), " \
+	"(SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE " SPEAKS_OF_BRANCH       \
+	"AND NOT j.some_cells ORDER BY p.id DESC LIMIT 1)) "                                                                     \
 	"LEFT JOIN cell c ON c.comparison = y.id AND c.key = v.key "
 
 /**

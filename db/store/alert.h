@@ -13,7 +13,7 @@
 #include "core/state/alertstate.h"
 #include "db/sqlite/db.h"
 
-enum { STORE_ALERT_RECOVER_MAX = 64 };
+enum { STORE_ALERT_RECOVER_MAX = 64, STORE_ALERT_CELLS_MAX = 1000 };
 
 struct store_alert {
 	int64_t id, repo, device, comparison; /* 0: none */
@@ -32,7 +32,8 @@ struct store_alert {
  * Open the alert of (repo, target, kind), or of the device. One that is open or acknowledged stays with the comparison that
  * opened it; it gets the cells of `a` and keeps those that a's comparison did not measure (other suites) or that the history
  * added. A resolved one opens again, with the cells of `a` alone. Cells that a person accepted or called invalid for this commit
- * are left out; where nothing else is left, that alert stands and nothing changes. Sets id, state, n_kept and n_news of `a`, writes an
+ * are left out; where nothing else is left, that alert stands and nothing changes. Of more than STORE_ALERT_CELLS_MAX cells it keeps the
+ * first, so that what is told of it stays small; their comparisons have all of them. Sets id, state, n_kept and n_news of `a`, writes an
  * alert_event for a change of state and for cells that come to it. `is_new`: it was not open before this call.
  */
 int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);

@@ -17,6 +17,7 @@ static void pass_night(struct rotation_part *part, int64_t night_at, int many)
 	for (int k = 0; k < many; k++) {
 		int i = rotation_next(part, PARTS, NIGHTS, night_at);
 
+		assert_int_equal(rotation_is_behind(part, PARTS, NIGHTS, night_at), k < SHARE);
 		assert_true(i >= 0 && !part[i].is_asked);
 		part[i].measured_at = night_at + k + 1;
 		part[i].is_asked = true;

@@ -115,6 +115,25 @@ static void seen_again(void **state)
 	assert_int_equal(fixture_number(f, "SELECT cells ->> '$[0].cell' = 'z' FROM alert WHERE state = 'open'"), 1);
 }
 
+/* A commit that loses every cell of a large suite, as one part after the other tells. */
+static void no_more_cells_than_a_message_holds(void **state)
+{
+	struct fixture *f = *state;
+	for (int part = 0; part < 4; part++) {
+		struct buf cells;
+		bool is_new;
+		buf_init(&cells, 1 << 20);
+		for (int i = 0; i < 400; i++)
+			buf_printf(&cells, "%s{\"cell\":\"part%d/%d\"}", i ? "," : "[", part, i);
+		buf_puts(&cells, "]");
+		assert_int_equal(open_one(f, 2, cells.data, &is_new).n_news, 400);
+		buf_fini(&cells);
+	}
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), STORE_ALERT_CELLS_MAX);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert, json_each(cells) WHERE value ->> 'cell' LIKE 'part1/%'"), 400);
+}
+
 static void culprits_of_several_searches(void **state)
 {
 	struct fixture *f = *state;
@@ -176,6 +195,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(steps_go_one_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_step_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(seen_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_more_cells_than_a_message_holds, setup, teardown),
 		cmocka_unit_test_setup_teardown(culprits_of_several_searches, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_by_state, setup, teardown),
 	};

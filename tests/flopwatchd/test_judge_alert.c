@@ -164,6 +164,37 @@ static void an_alert_holds_the_cells_of_all_suites(void **state)
 	assert_int_equal(compare_suite(f, "ffa", "main", 3, 4, -0.04, 7000).n_recovered, 1);
 }
 
+/* One cell of a suite in parts, which only that part has. */
+static struct judge_outcome compare_part(
+	struct fixture *f, int part, unsigned base, unsigned target, double shift, int64_t now_ms)
+{
+	struct result *r = fixture_result(f, "main", base, target, 1);
+	struct stmt *s = db_stmt(f->db, "UPDATE job SET part = :part, some_cells = :part > 0 WHERE id = :id", &err);
+	stmt_int(s, ":part", part);
+	stmt_int(s, ":id", r->plan.ask.job);
+	ok(stmt_run(s, &err));
+	r->plan.part = part;
+	r->plan.size = (struct suite_size){ .cells = 3, .parts = 3, .nights = 7 };
+	attention_of(&r->plan.ask.cell[0])->seqlen = attention_of(&r->plan.ask.cell[0])->length[0] = 1024 * (part + 1);
+	case_name(&r->plan.ask.cell[0]);
+	fixture_measured(r, &shift);
+	return judged(f, r, now_ms);
+}
+
+static void a_loss_in_all_parts_ends_when_every_part_has_it_back(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome first = compare_part(f, 0, 1, 2, 0.06, 5000);
+	for (int part = 1; part <= 2; part++)
+		assert_int_equal(compare_part(f, part, 1, 2, 0.06, 5000 + part).alert, first.alert);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 3);
+	assert_int_equal(compare_part(f, 0, 2, 3, -0.06, 6000).n_recovered, 0);
+	assert_int_equal(compare_part(f, 2, 2, 3, -0.06, 6001).n_recovered, 0);
+	assert_int_equal(compare_part(f, 0, 3, 4, 0, 7000).n_recovered, 0);
+	assert_int_equal(compare_part(f, 1, 2, 4, -0.06, 7001).n_recovered, 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'vanished'"), 0);
+}
+
 static void what_breaks_in_two_suites_is_mended_in_both(void **state)
 {
 	struct fixture *f = *state;
@@ -237,6 +268,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_accepted_loss_is_the_new_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_suite_that_lost_nothing_clears_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_alert_holds_the_cells_of_all_suites, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_loss_in_all_parts_ends_when_every_part_has_it_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_breaks_in_two_suites_is_mended_in_both, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_loss_that_nobody_saw_is_not_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_newer_tip_says_it_all_once_every_suite_has, setup, teardown),

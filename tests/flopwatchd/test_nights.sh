@@ -106,3 +106,28 @@ is "and loses every cell" "$(sql "SELECT DISTINCT verdict FROM cell WHERE compar
 is "of which an alert tells" "$(sql "SELECT count(DISTINCT w.value ->> 'cell') FROM alert a JOIN json_each(a.cells) w WHERE a.branch = 'main' AND a.kind = 'regression'")" 48
 is "nothing is gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'vanished'")" 0
 is "each part was asked for once a commit" "$(sql "SELECT count(*) FROM job WHERE part > 0")" 4
+
+# ---- and the one that makes up for it ----
+echo 1 >"$tmp/kernels/kernels/factor"
+commit kernels "as fast as before"
+push kernels main
+fast=$(head_of kernels)
+is "its push finds the gain" "$(pushed "$fast")" improvement
+ok "the night has it back too" await night_is_over "$fast"
+is "in every cell, so that no alert is left" "$(sql "SELECT count(*) FROM alert WHERE state = 'open'")" 0
+
+# ---- a part that a person asks for again ----
+rm -f "$tmp/held"
+touch "$tmp/hold"
+flopwatch retry "$night" >/dev/null
+ok "is measured at once" await test -f "$tmp/held"
+branch kernels team/third main
+echo 1.02 >"$tmp/kernels/kernels/factor"
+commit kernels "something else again"
+push kernels team/third
+waits() { [ "$(sql "SELECT count(*) FROM job WHERE branch = 'team/third' AND state = 'queued' AND base_sha <> ''")" = 1 ]; }
+ok "while a push waits" await waits
+rm "$tmp/hold"
+like "which comes after it" "$(result_of "$(head_of kernels)")" '^done '
+is "because a person waits for it" "$(sql "SELECT state || ' ' || part FROM job WHERE origin = 'retry'")" "done 1"
+is "and nothing interrupted it" "$(sql "SELECT count(*) FROM job_log l JOIN job j ON j.id = l.job WHERE j.origin = 'retry' AND l.line LIKE '%made way%'")" 0

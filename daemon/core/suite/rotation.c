@@ -22,13 +22,18 @@ static int newest_news(const struct rotation_part *part, int n, int64_t night_at
 	return best;
 }
 
-int rotation_next(const struct rotation_part *part, int n, int nights, int64_t night_at)
+bool rotation_is_behind(const struct rotation_part *part, int n, int nights, int64_t night_at)
 {
 	int done = 0, share = (n + nights - 1) / nights;
 
 	for (int i = 0; i < n; i++)
 		done += part[i].measured_at >= night_at;
-	int news = done >= share ? newest_news(part, n, night_at) : -1;
+	return done < share;
+}
+
+int rotation_next(const struct rotation_part *part, int n, int nights, int64_t night_at)
+{
+	int news = rotation_is_behind(part, n, nights, night_at) ? -1 : newest_news(part, n, night_at);
 
 	return news >= 0 ? news : oldest(part, n);
 }

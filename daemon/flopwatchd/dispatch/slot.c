@@ -574,7 +574,7 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 	if (!works || (s->job.kind != JOBKIND_PROFILE && !s->job.part))
 		return 0;
 	int got = store_job_next(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg), &next, err);
-	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS)
+	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS || next.priority <= s->job.priority)
 		return got < 0 ? -1 : 0;
 	snprintf(why, sizeof why, "it made way for job %lld", (long long)next.id);
 	slot_release(s, why);

@@ -90,9 +90,15 @@ static int enqueue(struct db *db, int64_t repo_id, const char *branch, const str
 	return store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, line, err) ? -1 : 0;
 }
 
+/* When it is asked, and what for. */
+struct night {
+	int64_t began_at, now_ms;
+	bool is_share; /* the share of this night alone */
+};
+
 /* The next part of one suite on one class of devices. 1, 0 none is left, -1. */
-static int ask_next(struct db *db, int64_t repo_id, const char *branch, const struct due *d, int64_t night_at, int64_t now_ms,
-	struct fw_err *err)
+static int ask_next(
+	struct db *db, int64_t repo_id, const char *branch, const struct due *d, const struct night *night, struct fw_err *err)
 {
 	struct find_night_suite like = {
 		.suite = d->suite, .name = d->name, .target_sha = d->target, .device_class = d->device_class, .size = d->size
@@ -102,29 +108,30 @@ static int ask_next(struct db *db, int64_t repo_id, const char *branch, const st
 	k.target = calloc((size_t)k.n, sizeof *k.target);
 	int result = k.part && k.target ? find_night_parts(db, repo_id, &like, take_part, &k, err)
 					: err_set(err, ERR_INTERNAL, "out of memory");
-	int next = result == 0 ? rotation_next(k.part, k.n, d->size.nights, night_at) : -1;
+	bool is_due = result == 0 && (!night->is_share || rotation_is_behind(k.part, k.n, d->size.nights, night->began_at));
+	int next = is_due ? rotation_next(k.part, k.n, d->size.nights, night->began_at) : -1;
 	if (next >= 0)
-		result = enqueue(db, repo_id, branch, d, next + 1, k.target[next], now_ms, err) != 0 ? -1 : 1;
+		result = enqueue(db, repo_id, branch, d, next + 1, k.target[next], night->now_ms, err) != 0 ? -1 : 1;
 	free(k.part);
 	free(k.target);
 	return result;
 }
 
-int nights_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, int64_t now_ms,
-	struct fw_err *err)
+int nights_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, bool is_share,
+	int64_t now_ms, struct fw_err *err)
 {
 	struct dues dues = { .n = 0 };
+	struct night night = { .now_ms = now_ms, .is_share = is_share };
 	char branch[1024];
-	int64_t night_at;
 	int queued = 0;
-	if (!nights_is_now(c, now_ms, &night_at))
+	if (!nights_is_now(c, now_ms, &night.began_at))
 		return 0;
 	if (gitread_encode(repo->upstream, branch, sizeof branch, err) ||
 		find_night_suites(db, repo_id, branch, take_suite, &dues, err))
 		return -1;
 	for (int i = 0; i < dues.n; i++) {
 		int wanted = store_job_wants_class(db, dues.of[i].device_class, err);
-		int n = wanted ? (wanted < 0 ? -1 : 0) : ask_next(db, repo_id, branch, &dues.of[i], night_at, now_ms, err);
+		int n = wanted ? (wanted < 0 ? -1 : 0) : ask_next(db, repo_id, branch, &dues.of[i], &night, err);
 		if (n < 0)
 			return -1;
 		queued += n;

@@ -338,7 +338,6 @@ static void read_keep(struct yaml *y, struct yaml_node *root, struct config *c)
 	yaml_duration_ms(y, yaml_get(y, root, "keep_archive"), day_ms, century_ms, &c->keep_archive_ms);
 }
 
-/* `on` or `off`. */
 /* Minutes of "02:30" at the start of `text`, -1; `*end` is what follows. */
 static int read_minute(const char *text, const char **end)
 {
@@ -366,6 +365,7 @@ static void read_night(struct yaml *y, struct yaml_node *n, struct config *c)
 	c->night.to = to;
 }
 
+/* `on` or `off`. */
 static void read_profile(struct yaml *y, struct yaml_node *root, struct config *c)
 {
 	static const char *const words[] = { "on", "off", NULL };

@@ -1,0 +1,154 @@
+/* What is asked for at night: every part of every large suite in its turn, each beside what it was measured with before. */
+#include "fixture_db.h"
+
+#include "flopwatchd/idle.h"
+
+enum { NOW_MS = 1000000000 };
+
+static struct config *config;
+static struct txn txn;
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	config = calloc(1, sizeof *config);
+	if (!config)
+		return -1;
+	config->night.is_idle = true;
+	config->n_repos = 1;
+	snprintf(config->repo[0].name, sizeof config->repo[0].name, "kernels");
+	snprintf(config->repo[0].upstream, sizeof config->repo[0].upstream, "main");
+	txn = (struct txn){ .db = f->db };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	free(config);
+	return fixture_teardown(state);
+}
+
+/* A push has measured its part of a suite. */
+static void push(struct fixture *f, const char *suite, const char *sha, int parts, unsigned target)
+{
+	const struct suite_size size = { .cells = 40 * parts, .parts = parts, .nights = 7 };
+	ok(db_begin(f->db, &err));
+	ok(store_suite_put(f->db, sha, suite, "", 0, "installed", &f->suite, &err));
+	ok(store_suite_size(f->db, f->suite, &size, &err));
+	fixture_comparison(f, "main", target - 1, target, VERDICT_UNCHANGED, NOW_MS - 1);
+	ok(db_commit(f->db, &err));
+}
+
+/* What was asked for last, while it waits. */
+static struct store_job asked(struct fixture *f)
+{
+	struct store_job job;
+	int64_t id = fixture_number(f, "SELECT max(id) FROM job WHERE state = 'queued' AND origin = 'night'");
+	ok(store_job_get(f->db, id, &job, &err));
+	return job;
+}
+
+/* It is measured, with the suite as it is now. */
+static void measure(struct fixture *f, const struct store_job *job, int64_t now_ms)
+{
+	struct store_comparison c = { .job = job->id,
+		.repo = f->repo,
+		.suite = f->suite,
+		.environment = f->environment,
+		.device = f->device,
+		.kind = JOBKIND_CHANGE,
+		.base_how = "last-night",
+		.rule_json = "{}",
+		.verdict = VERDICT_UNCHANGED,
+		.finished_at = now_ms };
+	snprintf(c.branch, sizeof c.branch, "main");
+	snprintf(c.base_sha, sizeof c.base_sha, "%s", fixture_sha(1));
+	snprintf(c.target_sha, sizeof c.target_sha, "%s", job->target_sha);
+	ok(db_begin(f->db, &err));
+	ok(store_comparison_insert(f->db, &c, &err));
+	ok(store_job_resolve(f->db, job->id, c.base_sha, c.base_how, c.kind, job->suite, &err));
+	ok(store_job_done(f->db, job->id, now_ms, &err));
+	ok(db_commit(f->db, &err));
+}
+
+static int look(int64_t now_ms)
+{
+	int queued = idle_step(config, &txn, now_ms, &err);
+	if (queued < 0)
+		fail_msg("%s", err.text);
+	return queued;
+}
+
+/* However many there are, and nothing is pushed meanwhile. */
+static void every_part_of_a_commit_once(void **state)
+{
+	enum { PARTS = 200 };
+	struct fixture *f = *state;
+	push(f, "large", "1", PARTS + 1, 2);
+	for (int i = 1; i <= PARTS; i++) {
+		assert_int_equal(look(NOW_MS + i), 1);
+		assert_int_equal(look(NOW_MS + i), 0); /* one after the other */
+		struct store_job job = asked(f);
+		assert_int_equal(job.part, i);
+		measure(f, &job, NOW_MS + i);
+	}
+	assert_int_equal(look(NOW_MS + PARTS + 1), 0);
+}
+
+static void every_suite_has_its_share_before_any_has_more(void **state)
+{
+	static const char *const wanted[] = { "a", "a", "b", "b", "a" }; /* 14 parts in 7 nights */
+	struct fixture *f = *state;
+	int64_t suite[2];
+	push(f, "a", "1", 15, 2);
+	suite[0] = f->suite;
+	push(f, "b", "2", 15, 2);
+	suite[1] = f->suite;
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(look(NOW_MS + i), 1);
+		struct store_job job = asked(f);
+		assert_string_equal(job.suite, wanted[i]);
+		f->suite = suite[wanted[i][0] - 'a'];
+		measure(f, &job, NOW_MS + i);
+	}
+}
+
+static void beside_what_it_was_measured_with_before(void **state)
+{
+	struct fixture *f = *state;
+	push(f, "large", "1", 2, 2);
+	assert_int_equal(look(NOW_MS), 1);
+	struct store_job job = asked(f);
+	assert_string_equal(job.base_sha, ""); /* as a push's */
+	measure(f, &job, NOW_MS);
+	push(f, "large", "1", 2, 5);
+	assert_int_equal(look(NOW_MS + 1), 1);
+	job = asked(f);
+	assert_string_equal(job.target_sha, fixture_sha(5));
+	assert_string_equal(job.base_sha, fixture_sha(2));
+	assert_string_equal(job.base_how, "last-night");
+	measure(f, &job, NOW_MS + 1);
+	push(f, "large", "2", 3, 6); /* its cells are others now: part 1 is no longer what it was */
+	for (int part = 1; part <= 2; part++) {
+		assert_int_equal(look(NOW_MS + 2), 1);
+		job = asked(f);
+		assert_int_equal(job.part, part);
+		assert_string_equal(job.base_sha, "");
+		measure(f, &job, NOW_MS + 2);
+	}
+	push(f, "large", "3", 1, 7); /* small enough for a push */
+	assert_int_equal(look(NOW_MS + 3), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_part_of_a_commit_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_suite_has_its_share_before_any_has_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(beside_what_it_was_measured_with_before, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
