@@ -255,6 +255,40 @@ static void an_alert_shows_its_cells_with_interval_and_past(void **state)
 	answer_free(&a);
 }
 
+/* What a commit can lose of a suite in parts. */
+static void an_alert_of_a_thousand_cells_is_a_short_page(void **state)
+{
+	enum { CELLS = 1000 };
+	struct run *run = *state;
+	struct buf cells;
+	char target[32];
+	int64_t id = fill_past(run);
+	buf_init(&cells, 1 << 20);
+	for (int i = 0; i < CELLS; i++)
+		buf_printf(&cells, "%s{\"cell\":\"linear/%d/forward\",\"change_pct\":%.2f}", i ? "," : "[", i, -2 - 0.01 * i);
+	buf_puts(&cells, "]");
+	struct stmt *s = db_stmt(run->f->db, "UPDATE alert SET cells = :cells", &err);
+	ok(db_begin(run->f->db, &err));
+	stmt_text(s, ":cells", cells.data);
+	ok(stmt_run(s, &err));
+	ok(db_commit(run->f->db, &err));
+	buf_fini(&cells);
+	snprintf(target, sizeof target, "/alerts/%lld", (long long)id);
+	struct answer a = get(run, target);
+	assert_non_null(strstr(a.body, "<h3>1000 cells</h3>"));
+	assert_int_equal(count(a.body, "<th scope=row class=wrap>"), 200);
+	assert_non_null(strstr(a.body, "linear/999/forward"));
+	assert_null(strstr(a.body, "linear/0/forward"));
+	assert_non_null(strstr(a.body, "The worst 200; 800 more are in <a href=\"/api/v1/alerts/"));
+	assert_true(strlen(a.body) < 256 << 10);
+	answer_free(&a);
+	a = get(run, "/alerts");
+	assert_non_null(strstr(a.body, "1000 cells</summary>"));
+	assert_non_null(strstr(a.body, ">960 more</a>"));
+	assert_true(strlen(a.body) < 64 << 10);
+	answer_free(&a);
+}
+
 /* Only what ended in the last day, what runs and what waits; of each its own lane. */
 static void the_queue_is_a_timeline(void **state)
 {
@@ -305,6 +339,7 @@ int main(void)
 		LIST_TEST(a_history_holds_several_cells_and_branches),
 		LIST_TEST(a_stretch_of_a_history_stands_in_its_address),
 		LIST_TEST(an_alert_shows_its_cells_with_interval_and_past),
+		LIST_TEST(an_alert_of_a_thousand_cells_is_a_short_page),
 		LIST_TEST(the_queue_is_a_timeline),
 		LIST_TEST(a_queue_without_devices_is_no_picture),
 	};

@@ -14,7 +14,7 @@
 #include "web/page/page.h"
 #include "web/answer/site.h"
 
-enum { ROWS = 50, CELLS_SHOWN = 8 };
+enum { ROWS = 50, CELLS_SHOWN = 8, CELLS_LISTED = 40 };
 
 struct alert_page {
 	struct buf *out;
@@ -63,7 +63,9 @@ static void alert_cells(struct buf *out, const struct view_alert *row)
 	if (n) {
 		emit_rawf(out, "<details id=cells-%lld%s><summary>%zu cell%s</summary><ul>", (long long)row->id,
 			n <= CELLS_SHOWN ? " open" : "", n, n == 1 ? "" : "s");
-		json_array_foreach(cells, i, cell) cell_item(out, row, cell);
+		json_array_foreach(cells, i, cell) if (i < CELLS_LISTED) cell_item(out, row, cell);
+		if (n > CELLS_LISTED)
+			emit_rawf(out, "<li><a href=\"/alerts/%lld\">%zu more</a></li>", (long long)row->id, n - CELLS_LISTED);
 		emit_raw(out, "</ul></details>");
 	}
 	json_decref(cells);

@@ -14,7 +14,10 @@
 #include "web/html/past.h"
 #include "web/html/trend.h"
 
-enum { PASTS_MAX = 24 /* cells that are shown with their past; of hundreds it would be slow, and nobody looks */ };
+enum {
+	PASTS_MAX = 24, /* cells that are shown with their past; of hundreds it would be slow, and nobody looks */
+	ROWS_MAX = 200  /* a page of all that a large suite can lose would be megabytes */
+};
 
 struct line {
 	const json_t *cell;
@@ -133,9 +136,12 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	axis_settle(&axis, threshold_pct);
 	qsort(line, (size_t)n, sizeof *line, by_change);
 	layout_table(out, 4, columns);
-	for (int i = 0; i < n && result == 0; i++)
+	for (int i = 0; i < n && i < ROWS_MAX && result == 0; i++)
 		result = table_row(db, out, row, &line[i], &axis, i < PASTS_MAX ? &past : NULL, err);
 	layout_table_end(out);
+	if (n > ROWS_MAX)
+		emit_rawf(out, "<p class=dim>The worst %d; %d more are in <a href=\"/api/v1/alerts/%lld\">JSON</a>.</p>\n",
+			ROWS_MAX, n - ROWS_MAX, (long long)row->id);
 	return result;
 }
 
