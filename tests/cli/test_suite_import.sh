@@ -122,6 +122,14 @@ like "as many as there are" "$out" ' 9 cells'
 fails "but not more than a comparison takes" 2 "$bin/flopwatch-worker" compare --suite "$tmp/sweep.yaml" --cells '*' --base /bin/true --target /bin/true
 like "which is said" "$out" '4608 cells of suite sweep match \*; one comparison takes at most 400'
 
+{
+	echo 'quantization_config_recipe_names: []'
+	echo "model_params: [{name: many, matrix_shapes: [{name: custom, shapes: [$(seq -s, -f '[%g, 64, 64]' 1 600)]}]}]"
+} >"$tmp/many.yml"
+ok "more shapes than one set of ours lists" fw suite import "$tmp/many.yml" -o "$tmp/many.yaml"
+like "are all there" "$out" 'suite many of 600 cells$'
+is "in two sets" "$(grep -c 'name: custom' "$tmp/many.yaml")" 2
+
 # ---- what is wrong -----------------------------------------------------------------------------------------------------------
 cat >"$tmp/bad.yml" <<'YML'
 benchmark_mode: inferno

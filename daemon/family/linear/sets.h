@@ -17,7 +17,7 @@ enum linear_set {
 };
 
 #define LINEAR_SETS_HINT "custom, llama, pow2, pow2_extended, small_sweep or sweep"
-enum { LINEAR_POWER_MIN = 0, LINEAR_POWER_MAX = 30 };
+enum { LINEAR_POWER_MIN = 0, LINEAR_POWER_MAX = 30, LINEAR_CUSTOM_MAX = 512 /* shapes that are listed in one set */ };
 
 /** Ends with NULL. */
 extern const char *const linear_sets[LINEAR_SETS + 1];

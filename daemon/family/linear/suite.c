@@ -4,7 +4,7 @@
 #include "family/linear/linear.h"
 #include "family/linear/sets.h"
 
-enum { ROWS_MAX = 16, SETS_MAX = 64, CUSTOM_MAX = 512, BLOCKS_MAX = 512 };
+enum { ROWS_MAX = 16, SETS_MAX = 64, BLOCKS_MAX = 512 };
 
 struct models {
 	int n;
@@ -83,9 +83,9 @@ static void add_custom(struct set *s, struct yaml_node *list)
 	struct reader *r = s->draft->r;
 
 	reader_require(r->y, s->at, list, "shapes");
-	if (list && (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > CUSTOM_MAX))
-		yaml_mistake(r->y, list, "must be a list of 1 to %d [m, k, n]", CUSTOM_MAX);
-	for (int i = 0; list && i < yaml_count(list) && i < CUSTOM_MAX; i++) {
+	if (list && (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > LINEAR_CUSTOM_MAX))
+		yaml_mistake(r->y, list, "must be a list of 1 to %d [m, k, n]", LINEAR_CUSTOM_MAX);
+	for (int i = 0; list && i < yaml_count(list) && i < LINEAR_CUSTOM_MAX; i++) {
 		int32_t size[3];
 		int before = yaml_mistakes(r->y);
 

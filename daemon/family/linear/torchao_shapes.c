@@ -126,26 +126,27 @@ static void read_custom(struct found *f, struct yaml_node *map, struct yaml_node
 	}
 }
 
-/* What is new of the set: by its name where all of it is, else shape by shape. */
+/* What is new of the set: by its name where all of it is, else shape by shape, as many in a set as one may have. */
 static void write_set(const struct found *f, enum linear_set set, const int64_t *power)
 {
 	struct torchao_shapes *s = f->all;
 	bool is_custom = set == LINEAR_SET_CUSTOM || f->again > 0 || f->is_block;
 
-	if (s->n == f->first)
-		return;
-	buf_printf(&s->sets, "  - {name: %s", linear_sets[is_custom ? LINEAR_SET_CUSTOM : set]);
-	if (is_custom) {
-		for (int i = f->first; i < s->n; i++)
-			buf_printf(&s->sets, "%s[%d, %d, %d]", i == f->first ? ", shapes: [" : ", ", s->of[i].m, s->of[i].k,
-				s->of[i].n);
-		buf_puts(&s->sets, "]");
-	} else if (set >= LINEAR_SET_POW2) {
-		buf_printf(&s->sets, ", min_power: %lld, max_power: %lld", (long long)power[0], (long long)power[1]);
+	for (int i = f->first; i < s->n;) {
+		buf_printf(&s->sets, "  - {name: %s", linear_sets[is_custom ? LINEAR_SET_CUSTOM : set]);
+		if (!is_custom) {
+			if (set >= LINEAR_SET_POW2)
+				buf_printf(
+					&s->sets, ", min_power: %lld, max_power: %lld", (long long)power[0], (long long)power[1]);
+			i = s->n;
+		}
+		for (int k = 0; k < LINEAR_CUSTOM_MAX && i < s->n; k++, i++)
+			buf_printf(&s->sets, "%s[%d, %d, %d]", k ? ", " : ", shapes: [", s->of[i].m, s->of[i].k, s->of[i].n);
+		buf_puts(&s->sets, is_custom ? "]" : "");
+		if (f->model > 0)
+			buf_printf(&s->sets, ", model_types: [%s]", linear_models[f->model]);
+		buf_puts(&s->sets, "}\n");
 	}
-	if (f->model > 0)
-		buf_printf(&s->sets, ", model_types: [%s]", linear_models[f->model]);
-	buf_puts(&s->sets, "}\n");
 }
 
 void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map, int model, const bool *takes)
