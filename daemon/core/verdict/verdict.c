@@ -279,6 +279,6 @@ void verdict_blind(const struct rule *r, double blind_pct, const struct judgemen
 	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= blind_pct)
 		return;
 	j->flags &= ~FLAG_BORDERLINE;
-	undecided(j, "blind: equal builds scatter so much here that a loss below %.1f %% has to be clear, and %.2f %% is not",
-		blind_pct, change_pct);
+	undecided(j, "equal builds scatter so much here that a loss below %.1f %% has to be clear, and %.2f %% is not", blind_pct,
+		change_pct);
 }
