@@ -15,12 +15,11 @@ mkdir -p "$2"
 out=$(cd "$2" && pwd) old=${3:-} new=${4:-} suite=${SUITE:-ffa}
 daemon_repository "$bundle/kernels"
 
-toolchain() { # NAME PROGRAM OPTIONS: a folder whose compiler ends with them
-	local path
-	path=$(command -v "$2")
-	mkdir -p "$state/toolchains/$1/bin"
-	printf '#!/bin/sh\nexec %s "$@" %s\n' "$path" "$3" >"$state/toolchains/$1/bin/$2"
-	chmod +x "$state/toolchains/$1/bin/$2"
+toolchain() { # NAME COMPILER OPTIONS: a folder whose compiler is that one and ends with them
+	local program=$state/toolchains/$1/bin/${2##*/}
+	mkdir -p "${program%/*}"
+	printf '#!/bin/sh\nexec %s "$@" %s\n' "$2" "$3" >"$program"
+	chmod +x "$program"
 }
 worker() { # the toolchain that it has
 	WORKER="[\"$bundle/bin/flopwatch-worker\", serve, --cache, \"$state/kept\", --toolchain, \"$1\", --read-only, \"$1\"]"
@@ -44,13 +43,14 @@ by_hand=(--base-toolchain "$old" --target-toolchain "$new")
 if [ -z "$new" ]; then
 	chmod 755 "$state"
 	if [ "${DEVICE:-cuda}" = cuda ]; then
-		toolchain O3 nvcc "-Xptxas -O3"
-		toolchain O2 nvcc "-Xptxas -O2"
-		own=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
+		nvcc=$(readlink -f "$(command -v nvcc)")
+		toolchain O3 "$nvcc" "-Xptxas -O3"
+		toolchain O2 "$nvcc" "-Xptxas -O2"
+		own=${nvcc%/bin/nvcc}
 		by_hand=(--base-flags="-Xptxas -O3" --target-flags="-Xptxas -O2")
 	else
-		toolchain O3 gcc -O3
-		toolchain O2 gcc -O2
+		toolchain O3 /usr/bin/gcc -O3
+		toolchain O2 /usr/bin/gcc -O2
 		own=/usr
 		by_hand=(--base-flags=-O3 --target-flags=-O2)
 	fi
