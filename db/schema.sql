@@ -173,7 +173,7 @@ CREATE TABLE job (
 	some_cells      INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
 	every_cell      INTEGER NOT NULL DEFAULT 0,      -- of a profile: all of these, instead of the three largest
 	part            INTEGER NOT NULL DEFAULT 0,      -- of its suite: 0 what a push measures, all of most suites
-	origin          TEXT    NOT NULL,                -- push api retry idle again alert night
+	origin          TEXT    NOT NULL,                -- push api retry bisect epoch environment trend backfill remeasure import idle again alert night
 	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
 	plan            INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
 	change_point    INTEGER,                         -- the one that asked for it

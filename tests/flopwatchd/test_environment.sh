@@ -58,7 +58,11 @@ verdict=$(api "commits/$main/verdict?repo=kernels" | jq -r .verdict)
 stop_daemon
 compiler 12.3.0 '-O0 -UWORK_FACTOR -DWORK_FACTOR=1.3'
 start_daemon || exit 1
+await changes_are 1
+stop_daemon KILL
+start_daemon || exit 1
 ok "a changed compiler is measured without a push" await measured 1
+is "once, though the daemon was killed in the middle" "$(sql "SELECT count(*), sum(kind = 'environment'), sum(kind = 'anchor') FROM job WHERE origin = 'environment'")" "2|1|1"
 paired=$(newest paired)
 is "the newest judged commit beside itself" "$(api "comparisons/$paired" | jq -r '[.kind, .base.commit, .target.commit] | join(" ")')" "environment $main $main"
 is "its module of before was not built again" "$(api "comparisons/$paired" | jq -r '[.base.module_sha256, .base.toolchain] | join(" ")')" "$module gcc 12.2.0 in $tmp/tools"
@@ -70,6 +74,7 @@ api "history?repo=kernels&cell=$cell" >"$tmp/history"
 is "the history says what changed" "$(jq -c '.environments | map(.changed)' "$tmp/history")" '[[{"what":"gcc","from":"12.2.0","to":"12.3.0"}]]'
 is "and by how much, paired and unpaired" "$(jq -c '.environments[0] | [.paired.change_pct < -20, .paired.ci_high_pct < 0, .unpaired.change_pct < -20, .alert]' "$tmp/history")" "[true,true,true,1]"
 like "so does its page" "$(page "history?repo=kernels&cell=$cell")" 'environment changed: gcc 12\.2\.0 to 12\.3\.0, -[0-9.]+ %; -[0-9.]+ % unpaired'
+like "and the command line" "$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" history "$cell" --repo kernels)" '^environment  20[-0-9T:]+  gcc 12\.2\.0 to 12\.3\.0: -[0-9.]+ %, -[0-9.]+ % unpaired$'
 is "no commit is blamed" "$(sql "SELECT count(*) FROM alert WHERE kind <> 'environment'")" 0
 is "nor is its verdict another" "$(api "commits/$main/verdict?repo=kernels" | jq -r .verdict)" "$verdict"
 
