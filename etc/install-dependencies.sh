@@ -4,7 +4,7 @@ set -eu
 
 build="gcc make git ca-certificates libc6-dev libgomp1 libgit2-dev libmicrohttpd-dev libjansson-dev libyaml-dev liblz4-dev libzstd-dev libsqlite3-dev libcurl4-openssl-dev nettle-dev bubblewrap"
 demo="curl"
-test="libcmocka-dev curl jq sqlite3 clang-format-14 patchelf python3 python3-jsonschema python3-yaml procps binutils elfutils scdoc openssh-server openssh-client munge slurmctld slurmd slurm-client"
+test="libcmocka-dev curl jq sqlite3 clang-format-14 patchelf python3 python3-jsonschema python3-yaml procps binutils elfutils scdoc mandoc tidy openssh-server openssh-client munge slurmctld slurmd slurm-client"
 wish="" # what tests can do without, and then say so
 
 case "${1:-build}" in

@@ -5,7 +5,7 @@
 
 modules=$root/tests/client/node_modules
 command -v node >/dev/null || { skip "a generated client" "there is no node here"; exit 0; }
-for module in openapi-typescript openapi-fetch typescript; do
+for module in openapi-typescript openapi-fetch typescript @redocly/openapi-core; do
 	[ -d "$modules/$module" ] || { skip "a generated client" "npm has not installed $module"; exit 0; }
 done
 
@@ -25,6 +25,12 @@ ln -s "$modules" node_modules
 cp "$root/tests/client/client.ts" .
 echo '{"type": "module"}' >package.json
 api openapi.json >openapi.json
+cp "$root/tests/client/lint.mjs" .
+timeout -k 5 120 node lint.mjs openapi.json >lint.log 2>&1
+tap_result $? "Redocly finds nothing to say of the description" "$(tail -n 8 lint.log)"
+sed 's|"/api/v1/repos": *{|"/api/v1/repos/": {|' openapi.json >slash.json
+! timeout -k 5 120 node lint.mjs slash.json >slash.log 2>&1 && grep -q no-path-trailing-slash slash.log
+tap_result $? "and would find a slash too many" "$(tail -n 8 slash.log)"
 timeout -k 5 120 node node_modules/openapi-typescript/bin/cli.js openapi.json -o flopwatch.d.ts >generated.log 2>&1
 tap_result $? "the description makes types" "$(tail -n 5 generated.log)"
 timeout -k 5 120 node node_modules/typescript/bin/tsc --strict --target es2022 --module nodenext \

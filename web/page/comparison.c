@@ -124,7 +124,7 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 		(long long)c->id);
 	emit_attribute(out, view->find);
 	emit_rawf(out,
-		"\"><button>Filter</button></form><span class=row><a class=button href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button "
+		"\"><button>Filter</button></form><div class=row><a class=button href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button "
 		"href=\"/api/v1/comparisons/%lld.md\" title=\"to paste into a review\">Markdown</a><a class=button "
 		"href=\"/api/v1/comparisons/%lld\">JSON</a>",
 		(long long)c->id, (long long)c->id, (long long)c->id);
@@ -135,7 +135,7 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 	if (c->around->next)
 		emit_rawf(out, "<a rel=next href=\"/comparisons/%lld\">comparison %lld \u2192</a>", (long long)c->around->next,
 			(long long)c->around->next);
-	emit_raw(out, "</span></div>\n");
+	emit_raw(out, "</div></div>\n");
 }
 
 static void crumbs(struct buf *out, const struct comparison *c)
