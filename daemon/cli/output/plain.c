@@ -1,6 +1,7 @@
 /* plain.c - see plain.h. */
 #include "cli/output/plain.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -21,6 +22,19 @@ static int print(FILE *out, const char *text, size_t len, const char *keep, size
 void plain_print(FILE *out, const char *text)
 {
 	(void)print(out, text, strlen(text), "", LINE_MAX_BYTES, NULL);
+}
+
+void plain_line(FILE *out, const char *format, ...)
+{
+	va_list args;
+	struct buf text;
+	buf_init(&text, LINE_MAX_BYTES);
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	plain_print(out, text.data);
+	fputc('\n', out);
+	buf_fini(&text);
 }
 
 int plain_print_lines(FILE *out, const char *text, size_t len, struct fw_err *err)

@@ -9,6 +9,8 @@
 
 /** Print one line's worth of text; line ends in it become visible too. */
 void plain_print(FILE *out, const char *text);
+/** Print a line that may hold foreign words. */
+void plain_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Print a text of many lines: line ends and tabs stay. Err: ERR_FULL it is too large. */
 int plain_print_lines(FILE *out, const char *text, size_t len, struct fw_err *err);
 

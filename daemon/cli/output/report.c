@@ -2,34 +2,17 @@
 #include "cli/output/report.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "cli/output/plain.h"
+#include "cli/output/remark.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 #include "core/suite/part.h"
 #include "core/suite/peers.h"
-#include "core/verdict/cost.h"
 #include "family/family.h"
 
-enum { TABLES_MAX = 32, TEXT_MAX = 64 << 10 };
-
-/* One line that may hold foreign words. */
-static void line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void line(FILE *out, const char *format, ...)
-{
-	va_list args;
-	struct buf text;
-	buf_init(&text, TEXT_MAX);
-	va_start(args, format);
-	buf_vprintf(&text, format, args);
-	va_end(args);
-	plain_print(out, text.data);
-	fputc('\n', out);
-	buf_fini(&text);
-}
+enum { TABLES_MAX = 32 };
 
 static void ms_cell(struct table *t, double v)
 {
@@ -52,22 +35,6 @@ static void side_cells(struct table *t, const json_t *side, const char *rate)
 	ms_cell(t, value_number(side, "median_ms"));
 	if (rate)
 		rate_cell(t, value_number(side, rate));
-}
-
-/* By what its family shows a cell to be fast: "tflops", "gb_s"; NULL: there is its time alone to speak of. */
-static const char *rate_of(const json_t *cell)
-{
-	static const char *const rates[] = { "tflops", "gb_s" }, *const sides[] = { "base", "target" };
-	for (int i = 0; i < 4; i++)
-		if (!isnan(value_number(json_object_get(cell, sides[i % 2]), rates[i / 2])))
-			return rates[i / 2];
-	return NULL;
-}
-
-static bool has_flops(const json_t *cell)
-{
-	const char *rate = rate_of(cell);
-	return rate && strcmp(rate, "tflops") == 0;
 }
 
 /* The target's speed beside each peer: "97.3 % of cudnn", with a sign where it is not from side by side. */
@@ -98,14 +65,6 @@ static void verdict_cell(struct table *t, enum jobkind kind, const json_t *cell)
 		t, "%s%s%s%s%s", verdict_word(kind, value_verdict(cell)), *failure ? ": " : "", failure, words, used ? ")" : "");
 }
 
-static bool has_flag(const json_t *cell, const char *name)
-{
-	const json_t *flags = json_object_get(cell, "flags"), *flag;
-	size_t i;
-	json_array_foreach(flags, i, flag) if (strcmp(json_string_value(flag), name) == 0) return true;
-	return false;
-}
-
 static bool is_in(const json_t *cell, const char *group, const char *direction)
 {
 	return strcmp(value_text(cell, "group"), group) == 0 && strcmp(value_text(cell, "direction"), direction) == 0;
@@ -132,7 +91,7 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 	const char *rate = NULL;
 	size_t i;
 	json_t *cell;
-	json_array_foreach(cells, i, cell) rate = rate || !is_in(cell, group, direction) ? rate : rate_of(cell);
+	json_array_foreach(cells, i, cell) rate = rate || !is_in(cell, group, direction) ? rate : value_rate(cell);
 	table_init(&t, (rate ? 9 : 7) + peers, !rate ? times : strcmp(rate, "gb_s") == 0 ? moved : rates);
 	json_array_foreach(cells, i, cell)
 	{
@@ -157,7 +116,7 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 	}
 	fputc('\n', out);
 	const struct family_group *known = family_group(group);
-	line(out, "%s %s", known ? known->title : group, direction);
+	plain_line(out, "%s %s", known ? known->title : group, direction);
 	table_print(&t, out);
 	table_fini(&t);
 }
@@ -200,7 +159,7 @@ static void sparse_table(const json_t *cells, FILE *out)
 		times_as_fast(&t, over, "ideal");
 	}
 	fputc('\n', out);
-	line(out, "what masks leave out");
+	plain_line(out, "what masks leave out");
 	table_print(&t, out);
 	table_fini(&t);
 	json_array_foreach(cells, i, cell) for (int side = 0; side < 2; side++)
@@ -208,7 +167,7 @@ static void sparse_table(const json_t *cells, FILE *out)
 		const char *name = side ? "target" : "base";
 		const char *text = value_text(json_object_get(json_object_get(cell, "sparsity"), name), "contradiction");
 		if (*text)
-			line(out, "WARNING %s: the %s %s", value_text(cell, "cell"), name, text);
+			plain_line(out, "WARNING %s: the %s %s", value_text(cell, "cell"), name, text);
 	}
 }
 
@@ -249,7 +208,7 @@ static void memory_table(const json_t *cells, FILE *out)
 			figure_cell(&t, of_side(cell, "taken", side ? "target_bytes" : "base_bytes") * 1e-6);
 	}
 	fputc('\n', out);
-	line(out, "GB/s as claimed, MB, MB taken beside");
+	plain_line(out, "GB/s as claimed, MB, MB taken beside");
 	table_print(&t, out);
 	table_fini(&t);
 }
@@ -265,8 +224,8 @@ static void tell_lengths(const json_t *comparison, FILE *out)
 		for (int side = 0; side < 2; side++)
 			if (!isnan(over[side]))
 				snprintf(times[side], sizeof times[side], "%.2f", over[side]);
-		line(out, "long over short: %s %s, throughput at %lld over %lld: base %s, target %s", value_text(row, "title"),
-			value_text(row, "direction"), (long long)value_integer(row, "longest"),
+		plain_line(out, "long over short: %s %s, throughput at %lld over %lld: base %s, target %s",
+			value_text(row, "title"), value_text(row, "direction"), (long long)value_integer(row, "longest"),
 			(long long)value_integer(row, "shortest"), times[0], times[1]);
 	}
 }
@@ -290,228 +249,6 @@ static void tables(const json_t *cells, enum jobkind kind, FILE *out)
 		group_table(cells, kind, value_text(first[k], "group"), value_text(first[k], "direction"), out);
 }
 
-/* The phase that explains at least half of what the cell lost, when there are several. Shape: text[size], "" none. */
-static void worst_phase(const json_t *cell, char *text, size_t size)
-{
-	const json_t *phases = json_object_get(cell, "phases"), *worst = NULL;
-	double cell_ms = value_number(json_object_get(cell, "target"), "median_ms") -
-			 value_number(json_object_get(cell, "base"), "median_ms");
-	double most_ms = cell_ms / 2;
-	size_t i;
-	json_t *phase;
-	json_array_foreach(phases, i, phase)
-	{
-		double lost_ms = value_number(phase, "target_ms") - value_number(phase, "base_ms");
-		if (cell_ms > 0 && lost_ms > most_ms) {
-			most_ms = lost_ms;
-			worst = phase;
-		}
-	}
-	text[0] = '\0';
-	if (worst && json_array_size(phases) > 1)
-		snprintf(text, size, ", most of it in %s (%+.2f %%)", value_text(worst, "phase"),
-			value_number(worst, "change_pct"));
-}
-
-/* The judged change as one of time: -20 % of the speed is 25 % more time. */
-static double more_time_pct(const json_t *cell)
-{
-	return 100 * (1 / (1 + value_number(cell, "change_pct") / 100) - 1);
-}
-
-/* One line for a cell that a person has to look at. */
-static void warning(const json_t *cell, FILE *out)
-{
-	enum verdict verdict = value_verdict(cell);
-	const char *reason = value_text(cell, "reason"), *name = value_text(cell, "cell");
-	const char *failure = value_text(cell, "failure");
-	const json_t *bursts = json_object_get(cell, "sustained");
-	const char *parts = value_text(cell, "parts"), *why = value_text(bursts, "why");
-	char phase[128];
-	worst_phase(cell, phase, sizeof phase);
-	const json_t *mean = json_object_get(cell, "mean");
-	bool by_mean = decider_from_name(value_text(cell, "decided_by")) == DECIDER_MEAN;
-	if (by_mean)
-		line(out, "%s%s %s %.2f %% TFLOP/s on average (threshold %.2f %%): %s; the typical call %+.2f %%%s",
-			verdict == VERDICT_IMPROVEMENT ? "" : "WARNING ", name,
-			verdict == VERDICT_IMPROVEMENT ? "gained" : "lost", fabs(value_number(mean, "change_pct")),
-			value_number(cell, "threshold_pct"), value_text(mean, "text"), value_number(cell, "change_pct"),
-			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
-	else if (has_flag(cell, "sustained") && verdict == VERDICT_IMPROVEMENT)
-		line(out, "%s gained %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
-			value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
-	else if (has_flag(cell, "sustained"))
-		line(out, "WARNING %s lost %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
-			-value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
-	else if (verdict == VERDICT_REGRESSION && !has_flops(cell))
-		line(out, "WARNING %s takes %.2f %% more time (speed %+.2f %%, threshold %.2f %%)%s", name, more_time_pct(cell),
-			value_number(cell, "change_pct"), value_number(cell, "threshold_pct"),
-			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
-	else if (verdict == VERDICT_REGRESSION)
-		line(out, "WARNING %s lost %.2f %% TFLOP/s (threshold %.2f %%)%s%s%s%s", name, -value_number(cell, "change_pct"),
-			value_number(cell, "threshold_pct"), phase,
-			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "", *parts ? ": " : "", parts);
-	else if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE)
-		line(out, "WARNING %s %s: %s%s%s", name, verdict_name(verdict), failure, *reason && *failure ? ": " : "", reason);
-	else if (verdict == VERDICT_UNDECIDED)
-		line(out, "WARNING %s undecided: %s", name, *reason ? reason : "the interval did not clear the threshold");
-	if (has_flag(cell, "tail") && !json_is_object(mean)) /* of a comparison before means were judged */
-		line(out, "WARNING %s has more slow calls than its base", name);
-	else if (has_flag(cell, "tail") && !by_mean)
-		line(out, "WARNING %s has more slow calls than its base: %s, on average %+.2f %%%s%s", name,
-			value_text(mean, "text"), value_number(mean, "change_pct"), *reason ? "; " : "", reason);
-	if (has_flag(cell, "call"))
-		line(out, "WARNING %s: a call from an idle stream, host time included, lost %.2f %%", name,
-			-value_number(json_object_get(cell, "call"), "change_pct"));
-	if (has_flag(cell, "enqueue"))
-		line(out, "WARNING %s: enqueue takes the host %.1f us instead of %.1f us", name,
-			value_number(json_object_get(cell, "enqueue"), "target_us"),
-			value_number(json_object_get(cell, "enqueue"), "base_us"));
-}
-
-/* Beside time: a line a kind, with the cell where it grew most. */
-static void warn_of_costs(const json_t *comparison, FILE *out)
-{
-	size_t i;
-	const json_t *cost;
-	json_array_foreach(json_object_get(comparison, "costs"), i, cost)
-	{
-		const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
-		char text[320];
-		cost_text(value_text(cost, "what"), json_array_size(cells), value_number(most, "base"),
-			value_number(most, "target"), text, sizeof text);
-		line(out, "WARNING beside its time %s, in %s", text, value_text(most, "cell"));
-	}
-}
-
-/* Cells whose equal builds scatter: the largest scatter, where it was measured, and how to go on. */
-static void tell_blindness(const json_t *comparison, FILE *out)
-{
-	const json_t *environment = json_object_get(comparison, "environment"), *most = NULL, *cell;
-	size_t i;
-	int n = 0;
-	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
-	{
-		const json_t *blind = json_object_get(cell, "blind");
-		if (!json_is_object(blind))
-			continue;
-		n++;
-		if (!most || value_number(blind, "below_pct") > value_number(most, "below_pct"))
-			most = blind;
-	}
-	if (!most)
-		return;
-	line(out, "WARNING %d cell%s blind on %s: %s", n, n == 1 ? " is" : "s are", value_text(environment, "name"),
-		value_text(most, "why"));
-	line(out,
-		"flopwatch calibrate --repo %s --device %s measures the scatter again; flopwatch calibrate forget --repo %s "
-		"begins anew",
-		value_text(comparison, "repo"), value_text(environment, "device"), value_text(comparison, "repo"));
-}
-
-/* Rows of which there was nothing to compare. */
-static void tell_absences(const json_t *cells, FILE *out)
-{
-	static const struct {
-		enum verdict verdict;
-		const char *text;
-	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
-		{ VERDICT_UNSUPPORTED, "done by neither side" } };
-	char text[160] = "";
-	size_t i, used = 0;
-	json_t *cell;
-	for (int k = 0; k < 3; k++) {
-		int n = 0;
-		json_array_foreach(cells, i, cell) n += value_verdict(cell) == said[k].verdict;
-		if (n)
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%d %s", used ? ", " : "", n, said[k].text);
-	}
-	if (used)
-		line(out, "not compared: %s", text);
-}
-
-/* A change beside medians whose quotient reads otherwise wants a word. */
-static void explain_changes(const json_t *cells, FILE *out)
-{
-	size_t i;
-	json_t *cell;
-	json_array_foreach(cells, i, cell)
-	{
-		double base_ms = value_number(json_object_get(cell, "base"), "median_ms"),
-		       target_ms = value_number(json_object_get(cell, "target"), "median_ms"),
-		       apart = 100 * (base_ms / target_ms - 1) - value_number(cell, "change_pct");
-		if (isfinite(apart) && fabs(apart) >= 0.005) {
-			line(out, "change: the middle of paired ratios");
-			return;
-		}
-	}
-}
-
-/* Whether two cells ran alike: equal providers and configurations on both sides. */
-static bool ran_alike(const json_t *a, const json_t *b)
-{
-	static const char *const sides[] = { "base", "target" }, *const keys[] = { "provider", "configuration" };
-	for (int i = 0; i < 4; i++) {
-		const json_t *x = json_object_get(a, sides[i / 2]), *y = json_object_get(b, sides[i / 2]);
-		if (strcmp(value_text(x, keys[i % 2]), value_text(y, keys[i % 2])) != 0)
-			return false;
-	}
-	return true;
-}
-
-/* How kernels ran, each way once; a change names both sides. */
-static void configurations(const json_t *cells, FILE *out)
-{
-	size_t i, k;
-	json_t *cell, *other;
-	json_array_foreach(cells, i, cell)
-	{
-		const json_t *base = json_object_get(cell, "base"), *target = json_object_get(cell, "target");
-		const char *was = value_text(base, "configuration"), *is = value_text(target, "configuration");
-		bool apart = strcmp(value_text(base, "provider"), value_text(target, "provider")) != 0, told = false;
-		size_t alike = 0;
-		json_array_foreach(cells, k, other)
-		{
-			bool same = ran_alike(cell, other);
-			told = told || (same && k < i);
-			alike += same;
-		}
-		if (told || !*is)
-			continue;
-		if (!*was || (!apart && strcmp(was, is) == 0))
-			line(out, "configuration: %s in %zu cell%s", is, alike, alike == 1 ? "" : "s");
-		else
-			line(out, "configuration: %s%s%s -> %s%s%s in %zu cell%s, first %s",
-				apart ? value_text(base, "provider") : "", apart ? " " : "", was,
-				apart ? value_text(target, "provider") : "", apart ? " " : "", is, alike, alike == 1 ? "" : "s",
-				value_text(cell, "cell"));
-	}
-}
-
-/* What is worth a warning although nobody is called: beside a peer being slower is not. */
-static bool is_trouble(const json_t *cell)
-{
-	enum verdict verdict = value_verdict(cell);
-	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE;
-}
-
-/* What there is to do about cells without a clear answer, which is longer than a line. */
-static void tell_remedies(const json_t *cells, FILE *out)
-{
-	bool undecided = false, rejected = false;
-	size_t i;
-	json_t *cell;
-	json_array_foreach(cells, i, cell)
-	{
-		undecided = undecided || value_verdict(cell) == VERDICT_UNDECIDED;
-		rejected = rejected || value_verdict(cell) == VERDICT_REJECTED;
-	}
-	if (undecided)
-		line(out, "what decides an undecided cell: see doc/troubleshooting.md#undecided");
-	if (rejected)
-		line(out, "why times are rejected: see doc/troubleshooting.md#rejected");
-}
-
 /* Why nothing was timed. Cells of modules have masks, programs of their own have files. */
 static const char *identity(const char *identical_by, const json_t *cells)
 {
@@ -529,15 +266,15 @@ static void pins(const json_t *comparison, FILE *out)
 	for (int i = 0; i < 2; i++) {
 		const char *pinned = value_text(json_object_get(comparison, sides[i]), "pinned");
 		if (*pinned)
-			line(out, "pinned: the %s runs %s, which is no commit's verdict", sides[i], pinned);
+			plain_line(out, "pinned: the %s runs %s, which is no commit's verdict", sides[i], pinned);
 	}
 }
 
 /* What built them, where that is what they differ in. */
 static void toolchains(const json_t *comparison, FILE *out)
 {
-	line(out, "environment: the base is built by %s", value_text(json_object_get(comparison, "base"), "toolchain"));
-	line(out, "environment: the target is built by %s, which is no commit's verdict",
+	plain_line(out, "environment: the base is built by %s", value_text(json_object_get(comparison, "base"), "toolchain"));
+	plain_line(out, "environment: the target is built by %s, which is no commit's verdict",
 		value_text(json_object_get(comparison, "target"), "toolchain"));
 }
 
@@ -551,7 +288,7 @@ static void tell_part(const json_t *comparison, FILE *out)
 			  (int)json_array_size(json_object_get(comparison, "cells")), (int)value_integer(part, "suite_cells"),
 			  (int)value_integer(part, "nights"), (int)value_integer(part, "measured") },
 		text, sizeof text);
-	line(out, "%s", text);
+	plain_line(out, "%s", text);
 }
 
 void report_comparison(const json_t *comparison, FILE *out)
@@ -559,12 +296,10 @@ void report_comparison(const json_t *comparison, FILE *out)
 	const json_t *cells = json_object_get(comparison, "cells");
 	const char *identical = value_text(comparison, "identical_by"), *isolation = value_text(comparison, "isolation");
 	double gpu_s = value_number(comparison, "gpu_s");
-	size_t i;
-	json_t *cell;
 	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
 	bool beside_peer = jobkind_is_beside(kind);
 	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
-	line(out, "comparison %lld  %s  %s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
+	plain_line(out, "comparison %lld  %s  %s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
 		value_text(comparison, "repo"), value_text(comparison, "suite"),
 		value_text(json_object_get(comparison, "base"), "commit"),
 		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "beside" : "verdict",
@@ -585,28 +320,9 @@ void report_comparison(const json_t *comparison, FILE *out)
 	}
 	fputc('\n', out);
 	if (kind == JOBKIND_SELFCHECK)
-		line(out, "a commit beside itself: no other was compared with it; flopwatch log %lld says why",
+		plain_line(out, "a commit beside itself: no other was compared with it; flopwatch log %lld says why",
 			value_integer(comparison, "job"));
-	line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
+	plain_line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
-	explain_changes(cells, out);
-	configurations(cells, out);
-	bool build = false, kernels = false;
-	json_array_foreach(cells, i, cell)
-	{
-		kernels = kernels || *value_text(cell, "mask");
-		if (!beside_peer || is_trouble(cell))
-			warning(cell, out);
-		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
-	}
-	if (!beside_peer)
-		tell_blindness(comparison, out);
-	tell_absences(cells, out);
-	warn_of_costs(comparison, out);
-	if (!beside_peer && kind != JOBKIND_IMPORT)
-		tell_remedies(cells, out);
-	if (build)
-		line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));
-	if (kernels && !beside_peer && value_verdict(comparison) == VERDICT_REGRESSION)
-		line(out, "flopwatch closer %lld looks closer", value_integer(comparison, "id"));
+	remark_print(comparison, out);
 }

@@ -30,3 +30,12 @@ const char *value_branch(const json_t *o)
 	const char *shown = value_text(o, "branch_display");
 	return *shown ? shown : value_text(o, "branch");
 }
+
+const char *value_rate(const json_t *cell)
+{
+	static const char *const rates[] = { "tflops", "gb_s" }, *const sides[] = { "base", "target" };
+	for (int i = 0; i < 4; i++)
+		if (!isnan(value_number(json_object_get(cell, sides[i % 2]), rates[i / 2])))
+			return rates[i / 2];
+	return NULL;
+}

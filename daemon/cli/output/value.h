@@ -14,6 +14,8 @@ double value_number(const json_t *o, const char *key);
 long long value_integer(const json_t *o, const char *key);
 /** VERDICT_NONE when absent. */
 enum verdict value_verdict(const json_t *o);
+/** By what its family shows a cell to be fast: "tflops", "gb_s"; NULL: there is its time alone to speak of. */
+const char *value_rate(const json_t *cell);
 /** Branch names have a form for people beside their key. */
 const char *value_branch(const json_t *o);
 
