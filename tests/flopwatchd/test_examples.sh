@@ -27,12 +27,13 @@ says() { # name, key: what the manifest says there
 examples=$root/doc/examples
 
 example attention "$examples"/attention/* "$root/kernels/fw_kernel.h" "$root/kernels/fw_attention.h"
+example cpu "$examples"/cpu/*
 example google "$examples"/google-benchmark/*
 example kit "$root/tests/turns/sums.c"
 example python "$root/tests/turns/sums.py"
 example kit_google "$root/tests/turns/sums_google.cc"
 sed -i 's/^BENCHMARK(BM_fails);//' "$tmp/kit_google/sums_google.cc" # which is there to fail
-pushed="attention google kit python kit_google"
+pushed="attention cpu google kit python kit_google"
 example hyperfine "$examples"/hyperfine/*
 if command -v hyperfine >/dev/null; then
 	pushed+=" hyperfine"
