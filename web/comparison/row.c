@@ -25,7 +25,7 @@ struct row_shape row_shape(const struct comparison *c)
 /* ---- head ------------------------------------------------------------------------------------------------------------- */
 
 /* What is "x" stands in the opened row too, or in the table to download, and gives way first. */
-void row_head(struct buf *out, const struct comparison *c, const struct row_shape *shape, const char *sort)
+void row_head(struct buf *out, const struct row_shape *shape, const char *sort, bool with_notes)
 {
 	enum { FLOPS = 6, PEAK, PEERS_BEFORE };
 	static const struct {
@@ -50,8 +50,9 @@ void row_head(struct buf *out, const struct comparison *c, const struct row_shap
 	emit_raw(out, "<div class=scroll tabindex=0><table class=cells data-sorts data-filters><thead><tr>");
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
 		for (int k = 0; i == PEERS_BEFORE && k < shape->n_peers; k++) {
-			emit_raw(out, "<th scope=col class=\"n x\" title=\"throughput of the target in percent of this "
-				      "peer\u2019s\">% ");
+			emit_raw(out, "<th scope=col class=\"n x\"");
+			emit_raw(out,
+				with_notes ? " title=\"throughput of the target in percent of this peer\u2019s\">% " : ">% ");
 			emit_text(out, shape->peer[k]);
 			emit_raw(out, "</th>");
 		}
@@ -62,17 +63,18 @@ void row_head(struct buf *out, const struct comparison *c, const struct row_shap
 		const char *by = columns[i].by, *label = bytes ? "GB/s" : columns[i].label,
 			   *note = bytes ? "bytes that the target has to move" : columns[i].note;
 		bool is_sorted = *by && strcmp(by, sort + falling) == 0;
-		emit_rawf(out, "<th scope=col class=\"%s\"", columns[i].class);
+		emit_raw(out, "<th scope=col");
+		if (*columns[i].class)
+			emit_rawf(out, " class=\"%s\"", columns[i].class);
 		if (*by)
 			emit_rawf(out, " data-sort=%s", by);
 		if (is_sorted)
 			emit_raw(out, falling ? " aria-sort=descending" : " aria-sort=ascending");
-		if (*note)
+		if (*note && with_notes)
 			emit_rawf(out, " title=\"%s\"", note);
 		emit_raw(out, ">");
 		if (*by)
-			emit_rawf(out, "<a href=\"/comparisons/%lld?sort=%s%s\">%s</a></th>", (long long)c->id,
-				is_sorted && !falling ? "-" : "", by, label);
+			emit_rawf(out, "<a href=\"?sort=%s%s\">%s</a></th>", is_sorted && !falling ? "-" : "", by, label);
 		else
 			emit_rawf(out, "%s</th>", label);
 	}
@@ -143,8 +145,8 @@ void row_draw(struct buf *out, const struct comparison *c, const struct row_shap
 	double peak_pct = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
 	emit_rawf(out, "<tr id=c%d data-key=\"", cell->n);
 	emit_attribute(out, cell->key);
-	emit_rawf(out, "\"><th scope=row data-v=%d><a data-open aria-expanded=%s href=\"/comparisons/%lld?open=%d#c%d\">",
-		cell->n, open ? "true" : "false", (long long)c->id, cell->n, cell->n);
+	emit_rawf(out, "\"><th scope=row data-v=%d><a data-open aria-expanded=%s href=\"?open=%d#c%d\">", cell->n,
+		open ? "true" : "false", cell->n, cell->n);
 	layout_case(out, cell->key, cell->title, cell->size);
 	if (directed) {
 		buf_putc(out, ' ');

@@ -14,8 +14,8 @@ struct row_shape {
 };
 struct row_shape row_shape(const struct comparison *c);
 
-/** `<table>` up to its first row; heads that sort say by which, "" none. */
-void row_head(struct buf *out, const struct comparison *c, const struct row_shape *shape, const char *sort);
+/** `<table>` up to its first row; heads that sort say by which, "" none. `with_notes`: they also say what they mean. */
+void row_head(struct buf *out, const struct row_shape *shape, const char *sort, bool with_notes);
 /** One cell. `open`: what is known of it follows in a row of its own; `directed`: it is called with its direction. */
 void row_draw(struct buf *out, const struct comparison *c, const struct row_shape *shape, const struct comparison_cell *cell,
 	bool open, bool directed);

@@ -98,7 +98,8 @@ struct tables {
 	struct row_shape shape;
 	struct order order;
 	int first[COMPARISON_CELLS_MAX]; /* of the cells that share a cell's table */
-	size_t head_at, head_len;        /* in `out`: what stands above the rows, the same for all tables */
+	bool has_head;                   /* the first one says what its columns mean, which a page needs once */
+	size_t head_at, head_len;        /* in `out`: what stands above the rows, the same for all further tables */
 	struct rows rows;
 	comparison_open_fn *draw_open;
 	void *arg;
@@ -177,9 +178,12 @@ static void head(struct tables *t)
 		buf_append(out, out->data + t->head_at, t->head_len);
 		return;
 	}
-	row_head(out, t->c, &t->shape, t->view->sort);
-	t->head_at = at;
-	t->head_len = out->len - at;
+	row_head(out, &t->shape, t->view->sort, !t->has_head);
+	if (t->has_head) {
+		t->head_at = at;
+		t->head_len = out->len - at;
+	}
+	t->has_head = true;
 }
 
 static int table(struct tables *t, bool directed, struct fw_err *err)
