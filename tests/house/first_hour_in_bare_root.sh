@@ -91,7 +91,7 @@ publish() { # name, branch
 }
 cd /srv
 mkdir -p state cache
-printf '# The first hour\n\nTyped by `make first-hour` in a Debian 12 that holds nothing else, as it came, with the seconds that each command took. '
+printf '# The first hour\n\nTyped by `make first-hour` in a Debian 12 that holds nothing else, as it came, with the seconds that each command\ntook. '
 printf 'A machine without a GPU.\n\n'
 began=$SECONDS
 while read -r line; do
