@@ -140,96 +140,118 @@ static int read_path(const char *word, enum evidence_path *out)
 	return -1;
 }
 
-/* -1: go on; else the exit status. */
-static int read_options(int argc, char **argv, struct arguments *a)
+enum { NEXT = -1, NOT_ONE = -2 };
+
+/* An option of what runs here for others. Returns NEXT, NOT_ONE of these, or an exit status. */
+static int take_serve(int c, struct arguments *a)
 {
 	struct fw_err err = { 0 };
 	struct cores cores;
 	char *end;
-	int c;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_CACHE:
-			a->serve.cache = optarg;
-			break;
-		case OPT_SANDBOX:
-			if (sandbox_want(optarg, &a->serve.sandbox) != 0)
-				return wrong("--sandbox is auto, required or none, not ", optarg);
-			break;
-		case OPT_READ_ONLY:
-			if (a->serve.n_shown == READONLY_MAX)
-				return wrong("--read-only is given too often: ", optarg);
-			a->serve.shown[a->serve.n_shown++] = optarg;
-			break;
-		case OPT_TOOLCHAIN:
-			if (toolwish_wrong_dir(optarg))
-				return wrong("--toolchain takes the absolute path of a folder, not ", optarg);
-			a->serve.tools_dir = optarg;
-			break;
-		case OPT_DEVICE:
-			a->serve.device = optarg;
-			break;
-		case OPT_CORES:
-			if (cores_plan(optarg, &cores, &err) != 0 || cores_use(&cores.measure, &err) != 0)
-				return wrong(err.text, "");
-			break;
-		case OPT_BUILD_JOBS:
-			a->serve.build_jobs = (int)strtol(optarg, &end, 10);
-			if (*end || a->serve.build_jobs < 1 || a->serve.build_jobs > BUILD_JOBS_MAX)
-				return wrong("--build-jobs takes a number from 1 to 64, not ", optarg);
-			break;
-		case OPT_SUITE:
-			a->compare.suite = optarg;
-			break;
-		case OPT_BASE:
-			a->compare.base = optarg;
-			break;
-		case OPT_TARGET:
-			a->compare.target = optarg;
-			break;
-		case OPT_BASE_PROVIDER:
-			a->compare.provider_base = optarg;
-			break;
-		case OPT_TARGET_PROVIDER:
-			a->compare.provider_target = optarg;
-			break;
-		case OPT_BASE_CONFIG:
-		case OPT_TARGET_CONFIG:
-			if (strlen(optarg) >= sizeof((struct bench_pin *)0)->config)
-				return wrong("a configuration is longer than any that a provider tells: ", optarg);
-			*(c == OPT_BASE_CONFIG ? &a->compare.config_base : &a->compare.config_target) = optarg;
-			break;
-		case OPT_CELLS:
-			a->compare.cells = optarg;
-			break;
-		case OPT_BUDGET:
-			a->compare.budget_s = strtod(optarg, &end);
-			if (*end || end == optarg || !(a->compare.budget_s > 0))
-				return wrong("--budget-s takes seconds, not ", optarg);
-			break;
-		case OPT_QUICK:
-			a->compare.quick = true;
-			break;
-		case OPT_PATH:
-			if (read_path(optarg, &a->path) != 0)
-				return wrong("--path is range, ncu or code, not ", optarg);
-			break;
-		case OPT_COUNTERS:
-			a->want_counters = true;
-			break;
-		case OPT_JSON:
-			a->compare.json = true;
-			break;
-		case OPT_HELP:
-			return fputs(usage, stdout) < 0 ? EXIT_ERROR : 0;
-		case OPT_VERSION:
-			return puts("flopwatch-worker " FW_VERSION) < 0 ? EXIT_ERROR : 0;
-		default:
-			return EXIT_USAGE;
-		}
+	switch (c) {
+	case OPT_CACHE:
+		a->serve.cache = optarg;
+		return NEXT;
+	case OPT_SANDBOX:
+		if (sandbox_want(optarg, &a->serve.sandbox) != 0)
+			return wrong("--sandbox is auto, required or none, not ", optarg);
+		return NEXT;
+	case OPT_READ_ONLY:
+		if (a->serve.n_shown == READONLY_MAX)
+			return wrong("--read-only is given too often: ", optarg);
+		a->serve.shown[a->serve.n_shown++] = optarg;
+		return NEXT;
+	case OPT_TOOLCHAIN:
+		if (toolwish_wrong_dir(optarg))
+			return wrong("--toolchain takes the absolute path of a folder, not ", optarg);
+		a->serve.tools_dir = optarg;
+		return NEXT;
+	case OPT_DEVICE:
+		a->serve.device = optarg;
+		return NEXT;
+	case OPT_CORES:
+		if (cores_plan(optarg, &cores, &err) != 0 || cores_use(&cores.measure, &err) != 0)
+			return wrong(err.text, "");
+		return NEXT;
+	case OPT_BUILD_JOBS:
+		a->serve.build_jobs = (int)strtol(optarg, &end, 10);
+		if (*end || a->serve.build_jobs < 1 || a->serve.build_jobs > BUILD_JOBS_MAX)
+			return wrong("--build-jobs takes a number from 1 to 64, not ", optarg);
+		return NEXT;
+	default:
+		return NOT_ONE;
 	}
-	return -1;
+}
+
+/* The others, as take_serve. */
+static int take_compare(int c, struct arguments *a)
+{
+	char *end;
+
+	switch (c) {
+	case OPT_SUITE:
+		a->compare.suite = optarg;
+		return NEXT;
+	case OPT_BASE:
+		a->compare.base = optarg;
+		return NEXT;
+	case OPT_TARGET:
+		a->compare.target = optarg;
+		return NEXT;
+	case OPT_BASE_PROVIDER:
+		a->compare.provider_base = optarg;
+		return NEXT;
+	case OPT_TARGET_PROVIDER:
+		a->compare.provider_target = optarg;
+		return NEXT;
+	case OPT_BASE_CONFIG:
+	case OPT_TARGET_CONFIG:
+		if (strlen(optarg) >= sizeof((struct bench_pin *)0)->config)
+			return wrong("a configuration is longer than any that a provider tells: ", optarg);
+		*(c == OPT_BASE_CONFIG ? &a->compare.config_base : &a->compare.config_target) = optarg;
+		return NEXT;
+	case OPT_CELLS:
+		a->compare.cells = optarg;
+		return NEXT;
+	case OPT_BUDGET:
+		a->compare.budget_s = strtod(optarg, &end);
+		if (*end || end == optarg || !(a->compare.budget_s > 0))
+			return wrong("--budget-s takes seconds, not ", optarg);
+		return NEXT;
+	case OPT_QUICK:
+		a->compare.quick = true;
+		return NEXT;
+	case OPT_PATH:
+		if (read_path(optarg, &a->path) != 0)
+			return wrong("--path is range, ncu or code, not ", optarg);
+		return NEXT;
+	case OPT_COUNTERS:
+		a->want_counters = true;
+		return NEXT;
+	case OPT_JSON:
+		a->compare.json = true;
+		return NEXT;
+	case OPT_HELP:
+		return fputs(usage, stdout) < 0 ? EXIT_ERROR : 0;
+	case OPT_VERSION:
+		return puts("flopwatch-worker " FW_VERSION) < 0 ? EXIT_ERROR : 0;
+	default:
+		return EXIT_USAGE;
+	}
+}
+
+/* Returns NEXT when all were taken, or an exit status. */
+static int read_options(int argc, char **argv, struct arguments *a)
+{
+	int c, status = NEXT;
+
+	while (status == NEXT && (c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		status = take_serve(c, a);
+		if (status == NOT_ONE)
+			status = take_compare(c, a);
+	}
+	return status;
 }
 
 /* What `kernels` and `sassdiff` say, on standard output. Returns the exit status. */
