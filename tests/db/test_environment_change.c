@@ -1,5 +1,5 @@
 /* Rows of what changed around devices: where they stand, which change is the newest, what it did, and what the anchor took before. */
-#include "fixture_db.h"
+#include "fixture_transaction.h"
 
 #include <math.h>
 
@@ -9,23 +9,6 @@
 #include "db/view/history.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 static struct store_epoch epoch(struct fixture *f)
 {

@@ -1,25 +1,8 @@
 /* Alerts: the steps that are allowed, who took them, and what opens one again. (Recovery is in test_judge.) */
-#include "fixture_db.h"
+#include "fixture_transaction.h"
 
 #include "db/store/alert.h"
 #include "db/view/live.h"
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 static struct store_alert open_one(struct fixture *f, unsigned target, const char *cells, bool *is_new)
 {

@@ -1,5 +1,5 @@
 /* What is remembered of cells: how long, of whom, how it is forgotten, and that what people see is what the next comparison takes. */
-#include "fixture_db.h"
+#include "fixture_transaction.h"
 
 #include <math.h>
 
@@ -11,23 +11,6 @@
 #define NOW    (1000 * DAY_MS)
 
 static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 /** A comparison of a module with itself, both cells, whose rule is the default. Its id. */
 static int64_t compared(struct fixture *f, int64_t at)

@@ -1,5 +1,5 @@
 /* The line of main through force-pushes, series with commits measured again, skipped commits, and rows of change points. */
-#include "fixture_db.h"
+#include "fixture_transaction.h"
 
 #include <math.h>
 
@@ -8,23 +8,6 @@
 #include "db/store/epoch.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 /** The line as main has it: commits newest first, ended by 0. */
 static void line(struct fixture *f, const unsigned *commits, bool is_cut)

@@ -1,5 +1,5 @@
 /* What is to be measured beside a peer and what is known; which comparison says how fast another's sides are, and by what road. */
-#include "fixture_db.h"
+#include "fixture_transaction.h"
 
 #include <math.h>
 
@@ -7,23 +7,6 @@
 #include "flopwatchd/judge/comparison_json.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 /** The row of a build of this module, made when it is new. */
 static int64_t build_of(struct fixture *f, const char *module)

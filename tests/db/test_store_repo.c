@@ -1,24 +1,7 @@
 /* What git and the devices told us: inserted once, brought up to date, kept through pauses. */
-#include "fixture_db.h"
+#include "fixture_transaction.h"
 
 #include "db/view/comparison.h"
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 static void repositories_are_updated_and_retired(void **state)
 {

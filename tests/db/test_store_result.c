@@ -1,25 +1,9 @@
 /* Results as rows: builds found again, samples bit for bit, launches for judging again, thinning. */
 #include "fixture_result.h"
+#include "fixture_transaction.h"
 #include "db/store/epoch.h"
 #include "db/store/sample.h"
 #include "db/view/history.h"
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 static int64_t put_build(struct fixture *f, const char *how, const char *module, const char *toolchain)
 {

@@ -1,26 +1,9 @@
 /* Jobs, logs, devices, events and counts as people see them. */
-#include "fixture_db.h"
+#include "fixture_transaction.h"
 
 #include "db/store/event.h"
 #include "db/view/live.h"
 #include "db/view/seek.h"
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 struct seen {
 	int n;

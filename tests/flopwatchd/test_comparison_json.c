@@ -1,6 +1,7 @@
 /* The stored body: every key that the API promises, null where nothing is known, equal bytes for equal rows, bounded size. */
 #include "attention_cell.h"
 #include "fixture_result.h"
+#include "fixture_transaction.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -8,23 +9,6 @@
 #include "base/hash.h"
 #include "db/view/comparison.h"
 #include "flopwatchd/judge/comparison_json.h"
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 static int64_t judged(struct fixture *f, struct result *r)
 {

@@ -1,5 +1,5 @@
 /* What alerts of the history say of where a loss came from, by the commits that have a point in its series. */
-#include "fixture_db.h"
+#include "fixture_transaction.h"
 
 #include <math.h>
 
@@ -8,23 +8,6 @@
 #include "flopwatchd/history/culprit.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	struct fixture *f = *state;
-	ok(db_begin(f->db, &err));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	db_rollback(f->db);
-	return fixture_teardown(state);
-}
 
 enum { COMMITS = 12 };
 
