@@ -191,7 +191,7 @@ int store_throttle_add(struct db *db, int64_t device, const char *reason, double
 	return stmt_run(s, err);
 }
 
-static int view_one(struct db *db, const char *reason, view_throttle_fn *each, void *arg, struct fw_err *err)
+static int each_of(struct db *db, const char *reason, store_throttle_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT d.uuid, coalesce(t.seconds, 0) FROM device d LEFT JOIN device_throttle t ON t.device = d.id AND t.reason "
@@ -207,10 +207,10 @@ static int view_one(struct db *db, const char *reason, view_throttle_fn *each, v
 	return result;
 }
 
-int view_throttle(struct db *db, view_throttle_fn *each, void *arg, struct fw_err *err)
+int store_throttle_each(struct db *db, store_throttle_fn *each, void *arg, struct fw_err *err)
 {
 	for (int i = 0; i < GUARD_REASONS; i++)
-		if (guard_reason[i].limits && view_one(db, guard_reason[i].name, each, arg, err) != 0)
+		if (guard_reason[i].limits && each_of(db, guard_reason[i].name, each, arg, err) != 0)
 			return -1;
 	return 0;
 }

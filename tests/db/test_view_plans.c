@@ -182,7 +182,7 @@ static void take_live_statements(struct fixture *f)
 	for (enum view_list list = VIEW_LIST_COMPARISONS; list <= VIEW_LIST_DELIVERIES; list++)
 		ok(view_seek(f->db, list, 1, &id, &err));
 	ok(view_counts(f->db, see_nothing_count, NULL, &err));
-	ok(view_throttle(f->db, see_nothing_throttle, NULL, &err));
+	ok(store_throttle_each(f->db, see_nothing_throttle, NULL, &err));
 	ok(view_cells(f->db, 3, see_nothing_cell, NULL, &err));
 	ok(view_metrics(f->db, 1, see_nothing_metric, NULL, &err));
 	assert_int_equal(store_cell_next(f->db, 3, -1, &cell, &err), 1);

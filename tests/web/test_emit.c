@@ -39,26 +39,6 @@ static void test_argument(void **state)
 	assert_string_equal(text(emit_argument, "a/b c&d=\xff"), "a%2Fb%20c%26d%3D%FF");
 }
 
-static void test_csv(void **state)
-{
-	(void)state;
-	assert_string_equal(text(emit_csv, "plain"), "plain");
-	assert_string_equal(text(emit_csv, "a,\"b\""), "\"a,\"\"b\"\"\"");
-	assert_string_equal(text(emit_csv, "=1+1"), "\"'=1+1\"");
-	assert_string_equal(text(emit_csv, "@x"), "\"'@x\"");
-	assert_string_equal(text(emit_csv, "-1.5"), "-1.5");
-	assert_string_equal(text(emit_csv, "-x"), "\"'-x\"");
-	static const char *const formulas[] = { " =1+1", "\u00a0=1", "\u3000@x", "\n=1", "\t1", "\r\n x", "\uff1d1+1", "\uff0bx",
-		"\uff0dx", " \uff20x", "\ufe66x", "\u2212x", " -1.5" };
-	for (size_t i = 0; i < sizeof formulas / sizeof formulas[0]; i++) {
-		char want[64];
-		snprintf(want, sizeof want, "\"'%s\"", formulas[i]);
-		assert_string_equal(text(emit_csv, formulas[i]), want);
-	}
-	assert_string_equal(text(emit_csv, " plain"), " plain");
-	assert_string_equal(text(emit_csv, "a=1"), "a=1");
-}
-
 static int count(const char *needle)
 {
 	int n = 0;
@@ -150,7 +130,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_argument),
-		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_chart),
 		cmocka_unit_test(test_chart_lines),
 	};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/verdict/explain.h"
+#include "base/csv.h"
 #include "core/stats/stats.h"
 #include "db/store/commit.h"
 #include "db/view/comparison.h"
@@ -126,11 +127,11 @@ static void csv_peers(struct csv *t, int n)
 {
 	for (int i = 0; i < t->n_peers; i++) {
 		const struct comparison_peer *peer = n < t->c->n_cells ? comparison_peer(&t->c->cell[n], t->peer[i]) : NULL;
-		emit_csv_number(t->out, peer ? peer->target_pct : NAN);
-		emit_csv_number(t->out, peer ? peer->ci_low_pct : NAN);
-		emit_csv_number(t->out, peer ? peer->ci_high_pct : NAN);
+		csv_number(t->out, peer ? peer->target_pct : NAN);
+		csv_number(t->out, peer ? peer->ci_low_pct : NAN);
+		csv_number(t->out, peer ? peer->ci_high_pct : NAN);
 		buf_putc(t->out, ',');
-		emit_csv(t->out, peer ? peer->basis : "");
+		csv_text(t->out, peer ? peer->basis : "");
 	}
 }
 
@@ -139,35 +140,35 @@ static void csv_row(void *arg, const struct view_cell *row)
 	struct csv *t = arg;
 	struct buf *out = t->out;
 	char words[EXPLAIN_SIZE];
-	emit_csv(out, row->key);
+	csv_text(out, row->key);
 	buf_putc(out, ',');
-	emit_csv(out, verdict_name(row->verdict));
-	emit_csv_number(out, row->base_median_ms);
-	emit_csv_number(out, row->target_median_ms);
-	emit_csv_number(out, row->base_tflops);
-	emit_csv_number(out, row->target_tflops);
-	emit_csv_number(out, row->change_pct);
-	emit_csv_number(out, row->ci_low_pct);
-	emit_csv_number(out, row->ci_high_pct);
-	emit_csv_number(out, row->mde_pct);
+	csv_text(out, verdict_name(row->verdict));
+	csv_number(out, row->base_median_ms);
+	csv_number(out, row->target_median_ms);
+	csv_number(out, row->base_tflops);
+	csv_number(out, row->target_tflops);
+	csv_number(out, row->change_pct);
+	csv_number(out, row->ci_low_pct);
+	csv_number(out, row->ci_high_pct);
+	csv_number(out, row->mde_pct);
 	buf_printf(out, ",%.6g,%d,%d,%d,%d,", row->threshold_pct, row->launches, row->samples,
 		(row->flags & FLAG_BORDERLINE) != 0, (row->flags & FLAG_TAIL) != 0);
-	emit_csv(out, row->failure);
+	csv_text(out, row->failure);
 	buf_putc(out, ',');
-	emit_csv(out, row->reason);
+	csv_text(out, row->reason);
 	buf_putc(out, ',');
-	emit_csv(out, t->n < t->c->n_cells ? t->c->cell[t->n].base_config : "");
+	csv_text(out, t->n < t->c->n_cells ? t->c->cell[t->n].base_config : "");
 	buf_putc(out, ',');
-	emit_csv(out, t->n < t->c->n_cells ? t->c->cell[t->n].target_config : "");
+	csv_text(out, t->n < t->c->n_cells ? t->c->cell[t->n].target_config : "");
 	double code_pct = isfinite(row->m_code) ? stats_change_pct(row->m_code) : NAN;
-	emit_csv_number(out, code_pct);
-	emit_csv_number(out, row->change_pct - code_pct);
+	csv_number(out, code_pct);
+	csv_number(out, row->change_pct - code_pct);
 	buf_putc(out, ',');
-	emit_csv(out, decider_name(row->decided_by));
-	emit_csv_number(out, isfinite(row->mean_m) ? stats_change_pct(row->mean_m) : NAN);
+	csv_text(out, decider_name(row->decided_by));
+	csv_number(out, isfinite(row->mean_m) ? stats_change_pct(row->mean_m) : NAN);
 	buf_putc(out, ',');
 	explain_slow_calls(row->slow_share, row->slow_longer, words);
-	emit_csv(out, words);
+	csv_text(out, words);
 	csv_peers(t, t->n++);
 	buf_puts(out, "\r\n");
 }

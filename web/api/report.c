@@ -1,6 +1,7 @@
 /* What commits changed in a time, with the cells that did: for a mail, a sheet or a program. */
 #include <math.h>
 
+#include "base/csv.h"
 #include "base/clock.h"
 #include "core/verdict/flag.h"
 #include "web/answer/answer.h"
@@ -69,17 +70,17 @@ static void csv_line(struct buf *out, const struct view_comparison *of, const st
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		if (i)
 			buf_putc(out, ',');
-		emit_csv(out, texts[i]);
+		csv_text(out, texts[i]);
 	}
-	emit_csv_number(out, cell->base_median_ms);
-	emit_csv_number(out, cell->target_median_ms);
-	emit_csv_number(out, cell->change_pct);
-	emit_csv_number(out, cell->ci_low_pct);
-	emit_csv_number(out, cell->ci_high_pct);
+	csv_number(out, cell->base_median_ms);
+	csv_number(out, cell->target_median_ms);
+	csv_number(out, cell->change_pct);
+	csv_number(out, cell->ci_low_pct);
+	csv_number(out, cell->ci_high_pct);
 	buf_putc(out, ',');
-	emit_csv(out, cell->failure);
+	csv_text(out, cell->failure);
 	buf_putc(out, ',');
-	emit_csv(out, cell->reason);
+	csv_text(out, cell->reason);
 	buf_puts(out, "\r\n");
 }
 

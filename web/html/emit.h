@@ -23,9 +23,5 @@ void emit_text(struct buf *out, const char *text);
 void emit_attribute(struct buf *out, const char *text);
 /** Value of a query argument: everything but unreserved characters percent-encoded. */
 void emit_argument(struct buf *out, const char *text);
-/** A CSV cell (RFC 4180); one that a spreadsheet would take for a formula gets a leading apostrophe. */
-void emit_csv(struct buf *out, const char *text);
-/** A comma and the number, the comma alone where it is not known. */
-void emit_csv_number(struct buf *out, double v);
 
 #endif

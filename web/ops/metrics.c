@@ -188,7 +188,7 @@ static int write_devices(struct metrics *m)
 	}
 	family(m, "gpu_throttle_seconds_total", "counter",
 		"Device time of timed calls while the driver gave this reason for lower clocks, before or after them.");
-	if (view_throttle(m->db, throttle_row, m, m->err) != 0)
+	if (store_throttle_each(m->db, throttle_row, m, m->err) != 0)
 		return -1;
 	family(m, "device_stands_out", "gauge", "Whether the device does not fit its class and is left out.");
 	if (view_devices(m->db, apart_row, m, m->err) != 0)

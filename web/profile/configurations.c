@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "db/profile/view_measured.h"
 #include "db/profile/view_profile.h"
 #include "web/html/emit.h"
@@ -263,11 +264,11 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 	for (int i = 0; i < r.n && result == 0; i++)
 		for (int s = 0; s < SIDES; s++) {
 			const struct row *row = &r.row[i];
-			emit_csv(out, row->key);
+			csv_text(out, row->key);
 			buf_putc(out, ',');
-			emit_csv(out, row->title);
+			csv_text(out, row->title);
 			buf_printf(out, ",%s,%d,%s,", row->direction, row->size, names[s]);
-			emit_csv(out, row->side[s].config);
+			csv_text(out, row->side[s].config);
 			for (int k = 0; k < FIGURES; k++) {
 				buf_putc(out, ',');
 				number(out, figure(&row->side[s], k), "");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "db/profile/complaint.h"
+#include "base/csv.h"
 #include "web/answer/answer.h"
 #include "web/answer/site.h"
 #include "web/html/emit.h"
@@ -29,15 +30,15 @@ static void csv_value(void *arg, const char *metric, double value)
 	const struct view_profile_kernel *k = t->kernel;
 	if (!isfinite(value))
 		return;
-	emit_csv(t->out, t->cell);
+	csv_text(t->out, t->cell);
 	buf_printf(t->out, ",%s,%d,%d,", k->side, k->repeat, k->n);
-	emit_csv(t->out, k->phase);
+	csv_text(t->out, k->phase);
 	buf_putc(t->out, ',');
-	emit_csv(t->out, k->kernel);
+	csv_text(t->out, k->kernel);
 	buf_putc(t->out, ',');
-	emit_csv(t->out, k->code_sha);
+	csv_text(t->out, k->code_sha);
 	buf_putc(t->out, ',');
-	emit_csv(t->out, metric);
+	csv_text(t->out, metric);
 	buf_printf(t->out, ",%.15g\r\n", value);
 }
 

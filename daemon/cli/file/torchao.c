@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "cli/output/value.h"
 
 /* Those of a layer that is trained; forward alone is inference. */
@@ -15,21 +16,6 @@ struct row {
 	const char *side;
 	struct buf *out;
 };
-
-/* Text of anybody as one value: quoted where it has to be, and never a formula. */
-static void put_text(struct buf *out, const char *text)
-{
-	bool is_formula = text[0] && strchr("=+-@\t\r", text[0]);
-
-	if (!is_formula && !text[strcspn(text, ",\"\r\n")]) {
-		buf_puts(out, text);
-		return;
-	}
-	buf_puts(out, is_formula ? "\"'" : "\"");
-	for (; *text; text++)
-		buf_printf(out, *text == '"' ? "\"%c" : "%c", *text);
-	buf_puts(out, "\"");
-}
 
 /* 0 is their word for what was not measured. */
 static void put_number(struct buf *out, double value)
@@ -103,7 +89,7 @@ static void put_failure(const struct row *r, bool is_training)
 			*reason ? ": " : "", reason);
 	}
 	buf_puts(r->out, ",");
-	put_text(r->out, said);
+	csv_text(r->out, said);
 	buf_puts(r->out, "\n");
 }
 
@@ -112,14 +98,14 @@ static void put_config(const struct row *r)
 	const json_t *environment = json_object_get(r->comparison, "environment");
 	struct buf *out = r->out;
 
-	put_text(out, value_text(r->comparison, "suite"));
+	csv_text(out, value_text(r->comparison, "suite"));
 	buf_puts(out, ",");
-	put_text(out, value_text(r->shape, "recipe"));
+	csv_text(out, value_text(r->shape, "recipe"));
 	buf_printf(out, ",None,%lld,%lld,%lld,torch.bfloat16,None,", value_integer(r->shape, "m"), value_integer(r->shape, "k"),
 		value_integer(r->shape, "n"));
-	put_text(out, value_text(environment, "kind"));
+	csv_text(out, value_text(environment, "kind"));
 	buf_puts(out, ",");
-	put_text(out, value_text(r->shape, "model"));
+	csv_text(out, value_text(r->shape, "model"));
 	buf_puts(out, ",,False,False");
 }
 
@@ -173,7 +159,7 @@ static void put_training(const struct row *r)
 	put_number(r->out, reference_total);
 	put_number(r->out, reference_total / total);
 	buf_puts(r->out, ",");
-	put_text(r->out, recipe);
+	csv_text(r->out, recipe);
 	put_number(r->out, 3 * flops / reference_total * 1e3);
 	buf_puts(r->out, ",0");
 	put_number(r->out, 3 * flops / total * 1e3);

@@ -80,15 +80,14 @@ static int could_help(struct slot *s, const struct slot *leader, struct msg_devi
 	return 0;
 }
 
-static int log_parts(const struct crew *c, const struct slot *leader, struct fw_err *err)
+/* Into the job's log: what the parts from `first` on have to do, and where. */
+static int log_parts(const struct crew *c, const struct slot *leader, const char *what, int first, struct fw_err *err)
 {
 	struct buf line;
-	if (c->n_parts == 1)
-		return 0;
 	buf_init(&line, 4096);
-	buf_puts(&line, "split:");
-	for (int i = 0; i < c->n_parts; i++)
-		buf_printf(&line, "%s %d cells on %s", i ? "," : "", c->part[i].n, c->part[i].slot->device.uuid);
+	buf_printf(&line, "%s:", what);
+	for (int p = first; p < c->n_parts; p++)
+		buf_printf(&line, "%s %d cells on %s", p > first ? "," : "", c->part[p].n, c->part[p].slot->device.uuid);
 	int result = txn_begin(leader->host->txn, err);
 	if (result == 0)
 		result = txn_end(leader->host->txn,
@@ -198,7 +197,9 @@ int crew_gather(struct slot *leader, struct fw_err *err)
 	bool is_needed = c->n_parts > 1 || c->confirms;
 	if (result == 0 && is_needed)
 		result = deal(c, leader, err);
-	if (result != 0 || !is_needed || log_parts(c, leader, err) != 0 || take_lead(c, leader, err) != 0) {
+	if (result == 0 && c->n_parts > 1)
+		result = log_parts(c, leader, "split", 0, err);
+	if (result != 0 || !is_needed || take_lead(c, leader, err) != 0) {
 		bool is_alone = result == 0 && !is_needed;
 		if (c->whole) { /* the plan went there */
 			plan_fini(&leader->plan);
@@ -278,21 +279,6 @@ static struct crew_part *find_elsewhere(struct crew *c, struct slot *leader, int
 	return add_part(c, leader, err);
 }
 
-static int log_confirming(const struct crew *c, const struct slot *leader, struct fw_err *err)
-{
-	struct buf line;
-	buf_init(&line, 4096);
-	buf_puts(&line, "confirming:");
-	for (int p = c->n_first; p < c->n_parts; p++)
-		buf_printf(&line, "%s %d cells on %s", p > c->n_first ? "," : "", c->part[p].n, c->part[p].slot->device.uuid);
-	int result = txn_begin(leader->host->txn, err);
-	if (result == 0)
-		result = txn_end(leader->host->txn,
-			store_job_log(leader->host->txn->db, leader->job.id, clock_utc_ms(), line.data, err), err);
-	buf_fini(&line);
-	return result;
-}
-
 static int begin_part(struct crew_part *part, const struct plan *whole, struct fw_err *err)
 {
 	struct slot *s = part->slot;
@@ -325,7 +311,7 @@ static int confirm(struct crew *c, struct slot *leader, struct fw_err *err)
 	}
 	free(cell);
 	if (result == 0 && n > 0)
-		result = log_confirming(c, leader, err);
+		result = log_parts(c, leader, "confirming", c->n_first, err);
 	for (int p = c->n_first; p < c->n_parts && result == 0; p++)
 		result = begin_part(&c->part[p], &c->whole->plan, err);
 	return result;
