@@ -19,21 +19,34 @@ int find_gone_removed(struct db *db, int64_t comparison, find_gone_fn *each, voi
 	return each_cell(s, each, arg, err);
 }
 
-int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
+/* The branch's last whole comparison `p` with the suite of `t`. */
+#define BEFORE_COMPARISON                                                                                                        \
+	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE "       \
+	"p.repo = :repo AND p.branch = :branch AND p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND "    \
+	"NOT j.quick AND NOT j.some_cells ORDER BY p.id DESC LIMIT 1"
+#define BEFORE_JOB                                                                                                               \
+	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = "       \
+	":branch AND t.name = :suite AND p.kind IN ('change', 'selfcheck') AND NOT j.quick AND NOT j.some_cells AND "            \
+	"p.target_sha <> :target AND p.job <> :job ORDER BY p.id DESC LIMIT 1"
+
+static void bind_comparison(struct stmt *s, const struct store_comparison *c)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON "
-		"t.id = p.suite JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND "
-		"p.branch = :branch AND p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND NOT j.quick AND "
-		"NOT j.some_cells ORDER BY p.id DESC LIMIT 1) AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h "
-		"WHERE h.comparison = :id AND h.key = k.key) ORDER BY k.n",
-		err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":id", c->id);
 	stmt_int(s, ":repo", c->repo);
 	stmt_int(s, ":suite", c->suite);
 	stmt_text(s, ":branch", c->branch);
+}
+
+int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_COMPARISON
+		") AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h "
+		"WHERE h.comparison = :id AND h.key = k.key) ORDER BY k.n",
+		err);
+	if (!s)
+		return -1;
+	bind_comparison(s, c);
 	return each_cell(s, each, arg, err);
 }
 
@@ -48,17 +61,88 @@ static void bind(struct stmt *s, const struct store_job *job)
 int find_gone_suite(
 	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON "
-		"t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = :branch AND t.name = :suite AND "
-		"p.kind IN ('change', 'selfcheck') AND NOT j.quick AND NOT j.some_cells AND p.target_sha <> :target AND "
-		"p.job <> :job ORDER BY p.id DESC LIMIT 1) ORDER BY k.n",
-		err);
+	struct stmt *s = db_stmt(
+		db, "SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_JOB ") ORDER BY k.n", err);
 	if (!s)
 		return -1;
 	bind(s, job);
 	stmt_text(s, ":suite", suite);
 	return each_cell(s, each, arg, err);
+}
+
+static int read_last(struct stmt *s, struct find_gone_last *out, struct fw_err *err)
+{
+	int found = stmt_step(s, err);
+	*out = (struct find_gone_last){ .comparison = 0 };
+	if (found == 1) {
+		*out = (struct find_gone_last){ row_int(s, 0), row_int(s, 1), (int)row_int(s, 2), (int)row_int(s, 3) };
+		stmt_reset(s);
+	}
+	return found < 0 ? -1 : 0;
+}
+
+int find_gone_last(struct db *db, const struct store_comparison *c, struct find_gone_last *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, u.parts " BEFORE_COMPARISON, err);
+	if (!s)
+		return -1;
+	bind_comparison(s, c);
+	return read_last(s, out, err);
+}
+
+int find_gone_last_of(
+	struct db *db, const struct store_job *job, const char *suite, struct find_gone_last *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, 0 " BEFORE_JOB, err);
+	if (!s)
+		return -1;
+	bind(s, job);
+	stmt_text(s, ":suite", suite);
+	return read_last(s, out, err);
+}
+
+int find_gone_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT CAST(text AS BLOB) FROM suite WHERE id = :suite", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":suite", suite);
+	int found = stmt_step(s, err);
+	if (found == 1) {
+		size_t len;
+		const void *text = row_blob(s, 0, &len);
+		buf_append(out, text, len);
+		stmt_reset(s);
+	}
+	if (found == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no suite %lld", (long long)suite);
+	return found < 0 ? -1 : out->failed ? err_set(err, ERR_FULL, "suite %lld does not fit", (long long)suite) : 0;
+}
+
+int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
+	struct find_gone_word *out, struct fw_err *err)
+{
+	/* where the base fails, too, nothing is said of the target */
+	struct stmt *s = db_stmt(db,
+		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN comparison p "
+		"ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = :key AND k.repo = :repo "
+		"AND k.branch = :branch AND k.comparison < :before AND k.verdict <> 'not_comparable' AND p.kind IN ('change', "
+		"'selfcheck') AND t.name = :suite AND NOT j.quick AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1",
+		err);
+	*out = (struct find_gone_word){ .comparison = 0 };
+	if (!s)
+		return -1;
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	stmt_int(s, ":before", before);
+	stmt_text(s, ":suite", suite);
+	int found = stmt_step(s, err);
+	if (found == 1) {
+		*out = (struct find_gone_word){ row_int(s, 0), row_int(s, 1) != 0 };
+		stmt_reset(s);
+	}
+	return found < 0 ? -1 : 0;
 }
 
 int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err *err)

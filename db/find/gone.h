@@ -18,6 +18,27 @@ int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gon
 int find_gone_suite(
 	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err);
 
+/** The branch's last whole comparison before, with a suite of that name. */
+struct find_gone_last {
+	int64_t comparison, suite; /* 0: there is none */
+	int parts, parts_now;      /* of its suite, and of the suite as it is now; of one that is measured whole less than 2 */
+};
+/** Before `c`, whose suite it is now. */
+int find_gone_last(struct db *db, const struct store_comparison *c, struct find_gone_last *out, struct fw_err *err);
+/** With that suite, before the commit of `job`; nothing is known of it now. */
+int find_gone_last_of(
+	struct db *db, const struct store_job *job, const char *suite, struct find_gone_last *out, struct fw_err *err);
+/** A suite's file as it was read, appended to `out`. Err: ERR_NOT_FOUND, ERR_FULL. */
+int find_gone_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err);
+
+/** The newest word on a cell of a suite by that name, by a push or at night, before comparison `before`. */
+struct find_gone_word {
+	int64_t comparison; /* 0: it was never measured */
+	bool is_done;       /* the target did it, and was believed */
+};
+int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
+	struct find_gone_word *out, struct fw_err *err);
+
 /** Whether an alert about another commit says already that the job's branch cannot be measured. 1, 0, -1. */
 int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err *err);
 

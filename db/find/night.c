@@ -28,20 +28,28 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 	return result;
 }
 
-int find_night_parts(
-	struct db *db, int64_t repo, const struct find_night_suite *like, find_night_part_fn *each, void *arg, struct fw_err *err)
+/* What was measured before the branch's suite was another one does not count: the commits of then have that other one in their trees. */
+#define SINCE_IT_IS_THIS_ONE                                                                                                     \
+	"coalesce((SELECT z.id FROM comparison z JOIN job y ON y.id = z.job WHERE z.repo = :repo AND z.branch = :branch AND "    \
+	"z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('change', 'selfcheck') AND NOT "   \
+	"y.quick AND NOT y.some_cells ORDER BY z.id DESC LIMIT 1), 0)"
+
+int find_night_parts(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,
+	find_night_part_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT p.part, coalesce(c.finished_at, 0), coalesce(c.target_sha, ''), coalesce(c.verdict IN ('regression', "
 		"'improvement', 'failed', 'rejected'), 0), p.is_asked FROM (SELECT j.part, max(j.target_sha = :target) AS is_asked, "
 		"(SELECT max(o.id) FROM job w JOIN comparison o ON o.job = w.id WHERE w.repo = :repo AND w.suite = :name AND "
-		"w.part = j.part AND w.device_class = :class AND o.suite = :suite) AS newest FROM job j WHERE j.repo = :repo AND "
+		"w.part = j.part AND w.device_class = :class AND o.suite = :suite AND o.id > " SINCE_IT_IS_THIS_ONE
+		") AS newest FROM job j WHERE j.repo = :repo AND "
 		"j.suite = :name AND j.part > 0 AND j.device_class = :class GROUP BY j.part) p LEFT JOIN comparison c ON c.id = "
 		"p.newest ORDER BY p.part",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
 	stmt_int(s, ":suite", like->suite);
 	stmt_text(s, ":name", like->name);
 	stmt_text(s, ":target", like->target_sha);

@@ -27,8 +27,8 @@ struct find_night_part {
 	bool is_asked;          /* with `target_sha` of the question */
 };
 typedef void find_night_part_fn(void *arg, const struct find_night_part *row);
-/** Of `like`, in the order of parts. */
-int find_night_parts(struct db *db, int64_t repo, const struct find_night_suite *like, find_night_part_fn *each, void *arg,
-	struct fw_err *err);
+/** Of `like`, in the order of parts; what was measured before the branch's pushes had another suite by that name does not count. */
+int find_night_parts(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,
+	find_night_part_fn *each, void *arg, struct fw_err *err);
 
 #endif

@@ -409,7 +409,8 @@ static const char sql_recovered[] =
 	"WHEN 'broken' THEN a.cells <> '[]' AND NOT EXISTS (SELECT 1 " LATEST_CELLS
 	"WHERE c.id IS NULL OR c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided', 'added')) "
 	"WHEN 'vanished' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
-	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.id <= v.told OR (v.told AND y.target_sha = a.target_sha)) "
+	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.id <= coalesce(v.told, a.comparison) OR (v.told AND y.target_sha = "
+	"a.target_sha)) "
 	"ELSE 0 END ORDER BY a.id LIMIT :limit";
 
 int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)

@@ -139,8 +139,19 @@ static void beside_what_it_was_measured_with_before(void **state)
 		assert_string_equal(job.base_sha, "");
 		measure(f, &job, NOW_MS + 2);
 	}
-	push(f, "large", "3", 1, 7); /* small enough for a push */
-	assert_int_equal(look(NOW_MS + 3), 0);
+	push(f, "large", "1", 2, 7); /* as before, but the commits between have the other one */
+	assert_int_equal(look(NOW_MS + 3), 1);
+	job = asked(f);
+	assert_int_equal(job.part, 1);
+	assert_string_equal(job.base_sha, "");
+	measure(f, &job, NOW_MS + 3);
+	push(f, "large", "1", 2, 8);
+	assert_int_equal(look(NOW_MS + 4), 1);
+	job = asked(f);
+	assert_string_equal(job.base_sha, fixture_sha(7));
+	measure(f, &job, NOW_MS + 4);
+	push(f, "large", "3", 1, 9); /* small enough for a push */
+	assert_int_equal(look(NOW_MS + 5), 0);
 }
 
 int main(void)

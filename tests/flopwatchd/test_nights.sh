@@ -131,3 +131,45 @@ rm "$tmp/hold"
 like "which comes after it" "$(result_of "$(head_of kernels)")" '^done '
 is "because a person waits for it" "$(sql "SELECT state || ' ' || part FROM job WHERE origin = 'retry'")" "done 1"
 is "and nothing interrupted it" "$(sql "SELECT count(*) FROM job_log l JOIN job j ON j.id = l.job WHERE j.origin = 'retry' AND l.line LIKE '%made way%'")" 0
+
+# ---- what only nights measure, and is gone ----
+gone() { # kind: state, commit and cells of its alerts
+	sql "SELECT a.state || ' ' || a.target_sha || ' ' || (SELECT group_concat(key, ' ') FROM (SELECT w.value ->> 'cell' AS key FROM json_each(a.cells) w ORDER BY key)) FROM alert a WHERE a.kind = '$1'"
+}
+has_gone() { [ -n "$(gone "$1")" ]; }
+has_ended() { [[ "$(gone "$1")" = resolved* ]]; }
+part_is_done() { [ -n "$(of_part 1 "$1")" ]; }
+next() { # factor, message: a commit on main with another module
+	echo "$1" >"$tmp/kernels/kernels/factor"
+	commit kernels "$2"
+	push kernels main
+	head_of kernels
+}
+cells_of() { # length
+	local mask direction
+	for mask in causal full; do for direction in backward forward; do echo -n " attention/dense/$mask/s$1/hq1/hk1/d8/bf16/$direction"; done; done
+}
+branch kernels main main
+is "no push measures these" "$(sql "SELECT count(*) FROM cell k JOIN comparison c ON c.id = k.comparison JOIN job j ON j.id = c.job WHERE j.part = 0 AND (k.key LIKE '%/s96/%' OR k.key LIKE '%/s104/%')")" 0
+sed -i 's/, 104\]/]/' "$tmp/kernels/etc/suites/tiny.yaml"
+less=$(next 1.0001 "a shorter suite")
+is "the suite of a push is its base's" "$(pushed "$less")" unchanged
+ok "and of the night" await night_is_over "$less"
+is "so that nothing is gone yet" "$(gone vanished)" ""
+echo "'-DCANNOT=(fw_attention_of(problem)->total_q==96)'" >"$tmp/kernels/kernels/flags"
+without=$(next 1.0002 "nothing of 96 any more")
+is "the push after it measures nothing of that, either" "$(pushed "$without")" unchanged
+is "but tells what is gone" "$(gone vanished)" "open $less$(cells_of 104)"
+like "on its page" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(sql "SELECT id FROM alert WHERE kind = 'vanished'")")" '4 cells are gone from suite tiny'
+ok "then the night finds what the kernel does no more" await has_gone broken
+is "and tells it as a push does" "$(gone broken)" "open $without$(cells_of 96)"
+is "with its class" "$(sql "SELECT DISTINCT w.value ->> 'failure' FROM alert a JOIN json_each(a.cells) w WHERE a.kind = 'broken'")" unsupported
+: >"$tmp/kernels/kernels/flags"
+sed -i 's/, 96\]/, 96, 104]/' "$tmp/kernels/etc/suites/tiny.yaml"
+with=$(next 1.0003 "both are back")
+ok "it ends when a night has measured it again" await has_ended broken
+like "while the suite is still the shorter one" "$(gone vanished)" '^open '
+last=$(next 1.0004 "after it")
+like "and no push ends what it does not measure" "$(pushed "$last") $(gone vanished)" '^unchanged open '
+ok "but the night, which measures it again" await has_ended vanished
+is "each was told once" "$(sql "SELECT kind || ' ' || count(*) FROM event WHERE kind IN ('alert.opened', 'alert.extended', 'alert.resolved') AND payload ->> 'alert' IN (SELECT id FROM alert WHERE kind IN ('broken', 'vanished')) GROUP BY kind")" $'alert.opened 2\nalert.resolved 2'

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "db/store/alert.h"
 #include "flopwatchd/judge/cell.h"
 
 enum { CELLS_BYTES_MAX = 1 << 20 };
@@ -127,7 +128,8 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	struct alert_group g = {
 		.cells = 1, .most_pct = c->decided_pct, .is_gain = c->verdict == VERDICT_IMPROVEMENT, .decider = c->decider
 	};
-	bool failed = c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED;
+	bool failed = c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED || c->verdict == VERDICT_UNSUPPORTED ||
+		      c->verdict == VERDICT_NOT_COMPARABLE;
 	snprintf(g.family, sizeof g.family, "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
 	snprintf(g.direction, sizeof g.direction, "%s", c->direction);
 	if (!failed && g.decider == DECIDER_MEAN)
@@ -158,7 +160,8 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 
 static void add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict, int64_t comparison)
 {
-	a->n++;
+	if (a->n++ >= STORE_ALERT_CELLS_MAX) /* of a large suite it is told how many went */
+		return;
 	jsonw_object(&a->j);
 	jsonw_kv_string(&a->j, "cell", key);
 	jsonw_kv_string(&a->j, "suite", suite);

@@ -36,13 +36,13 @@ struct alert_cells {
 
 void alert_cells_init(struct alert_cells *a);
 void alert_cells_fini(struct alert_cells *a);
-/** Add cell `i` of `r`, judged as `c`. */
+/** Add cell `i` of `r`, judged as `c`; `c->failure` is what became of it where it did not run, whatever the base did. */
 void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c);
-/** Add a cell of which only suite and key are known. */
+/** Add a cell of which only suite and key are known. Beyond STORE_ALERT_CELLS_MAX they are counted alone. */
 void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict);
 /** Add a cell that an unpaired measurement calls slower. */
 void alert_cells_add_unpaired(struct alert_cells *a, const char *suite, const char *key, int64_t comparison, double change_pct);
-/** Add a cell that vanished with its suite; `comparison` is the last that had it. */
+/** The same of a cell that vanished with its suite; `comparison` is the last that had it. */
 void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *key, int64_t comparison);
 /** Count the cells of an alert as stored, for their groups, title and worst loss. Only for describing: alert_cells_end gives no cells. */
 void alert_cells_count(struct alert_cells *a, const char *cells_json);

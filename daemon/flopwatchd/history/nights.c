@@ -106,7 +106,7 @@ static int ask_next(
 	struct known k = { .n = d->size.parts - 1 };
 	k.part = calloc((size_t)k.n, sizeof *k.part);
 	k.target = calloc((size_t)k.n, sizeof *k.target);
-	int result = k.part && k.target ? find_night_parts(db, repo_id, &like, take_part, &k, err)
+	int result = k.part && k.target ? find_night_parts(db, repo_id, branch, &like, take_part, &k, err)
 					: err_set(err, ERR_INTERNAL, "out of memory");
 	bool is_due = result == 0 && (!night->is_share || rotation_is_behind(k.part, k.n, d->size.nights, night->began_at));
 	int next = is_due ? rotation_next(k.part, k.n, d->size.nights, night->began_at) : -1;

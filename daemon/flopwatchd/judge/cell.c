@@ -333,6 +333,13 @@ static void find_trouble(const struct result *r, enum role role, int cell, struc
 		set_trouble(out, fault->failure, fault->detail);
 }
 
+void judge_target_class(const struct result *r, int i, char class[16])
+{
+	struct trouble target;
+	find_trouble(r, ROLE_TARGET, i, &target);
+	snprintf(class, 16, "%.15s", target.class);
+}
+
 static void fail_cell(struct store_cell *c, enum verdict v, const char *class)
 {
 	show_nothing(c);

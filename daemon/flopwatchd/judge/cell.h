@@ -53,6 +53,9 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 /** Time of the target against that of `role` in the series that decides, all believed launches together. False: they were not timed side by side. */
 bool judge_estimate(const struct result *r, int cell, enum role role, struct estimate *out);
 
+/** What keeps the target from doing cell `i`, whatever the base does: a class of failures, "" nothing. Shape: class[16]. */
+void judge_target_class(const struct result *r, int i, char class[16]);
+
 /** Judge cell `i` of a result: fills `c` (but ids) and `t`. */
 void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c);
 

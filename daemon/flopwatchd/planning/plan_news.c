@@ -7,6 +7,7 @@
 
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/alert/alert_cells.h"
+#include "flopwatchd/alert/gone_cells.h"
 #include "db/find/gone.h"
 
 /** 1, 0, -1. */
@@ -96,11 +97,11 @@ static void add_unknown(void *arg, const char *key, int64_t comparison)
 		alert_cells_add_lost(g->out, g->suite, key, comparison);
 }
 
-/** The cells that the branch's last comparison with this suite had, unless an older commit's alert tells of them. */
+/** The cells that the branch had measured of this suite, unless an older commit's alert tells of them. */
 static int gather(struct db *db, const struct store_job *job, const char *suite, struct alert_cells *out, struct fw_err *err)
 {
 	struct gathering g = { db, job, suite, out, err, 0 };
-	return find_gone_suite(db, job, suite, add_unknown, &g, err) || g.rc ? -1 : 0;
+	return gone_cells_of_suite(db, job, suite, add_unknown, &g, err) || g.rc ? -1 : 0;
 }
 
 static int tell_lost(struct db *db, const struct config *config, const struct store_job *job, const char *suite, int64_t now_ms,

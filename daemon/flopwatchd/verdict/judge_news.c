@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flopwatchd/alert/alert.h"
+#include "flopwatchd/alert/gone_cells.h"
 #include "flopwatchd/bisect/bisect.h"
 #include "flopwatchd/bisect/report.h"
 #include "db/store/base.h"
@@ -13,6 +14,7 @@
 #include "db/find/gone.h"
 #include "db/store/repo.h"
 #include "flopwatchd/job/gitread.h"
+#include "flopwatchd/judge/cell.h"
 #include "flopwatchd/verdict/judge_costs.h"
 #include "flopwatchd/delivery/commit_status.h"
 #include "core/verdict/commit_verdict_json.h"
@@ -91,6 +93,39 @@ static bool is_its_fault(const struct store_cell *cell)
 	       (cell->verdict == VERDICT_REJECTED && verdict_of_class(cell->failure) == VERDICT_REJECTED);
 }
 
+/**
+ * A cell of a large suite that its base does not do either, though the branch did it when it was measured before: a part that was cut anew is
+ * measured against a newer commit than it was before, so that what was lost between them stands on both sides. `class`: of what the
+ * target lacks. 1, 0, -1.
+ */
+static int is_lost_before(struct db *db, const struct result *r, int i, const struct store_comparison *c,
+	const struct store_cell *cell, char class[16], struct fw_err *err)
+{
+	struct find_gone_word word;
+	class[0] = '\0';
+	if (r->plan.size.parts < 2 || (cell->verdict != VERDICT_UNSUPPORTED && cell->verdict != VERDICT_NOT_COMPARABLE))
+		return 0;
+	judge_target_class(r, i, class);
+	if (!class[0])
+		return 0;
+	if (find_gone_word(db, c->repo, c->branch, r->plan.suite_name, cell->key, c->id, &word, err) != 0)
+		return -1;
+	return word.is_done ? is_newly_broken(db, r->plan.suite_name, c, cell, err) : 0;
+}
+
+static int add_lost_before(struct judge_news *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+	const struct store_cell *cell, struct fw_err *err)
+{
+	char class[16];
+	int result = is_lost_before(db, r, i, c, cell, class, err);
+	if (result == 1) {
+		struct store_cell told = *cell;
+		snprintf(told.failure, sizeof told.failure, "%s", class);
+		alert_cells_add(&n->broken, r, i, &told);
+	}
+	return result;
+}
+
 int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, struct fw_err *err)
 {
@@ -109,6 +144,8 @@ int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r,
 		n->failures += result == 1 && cell->verdict == VERDICT_FAILED;
 	} else if (cell->verdict == VERDICT_IMPROVEMENT) {
 		alert_cells_add(&n->better, r, i, cell);
+	} else {
+		result = add_lost_before(n, db, r, i, c, cell, err);
 	}
 	return result < 0 ? -1 : 0;
 }
@@ -234,16 +271,12 @@ static int retire_older(
 struct lost {
 	struct alert_cells *cells;
 	const char *suite;
-	const struct suite *whole; /* what a push measures of it may change, and is not gone then */
 };
 
 static void add_lost(void *arg, const char *key, int64_t comparison)
 {
 	const struct lost *to = arg;
 	(void)comparison;
-	for (int i = 0; i < to->whole->n_cells; i++)
-		if (strcmp(to->whole->cell[i].key, key) == 0)
-			return;
 	alert_cells_add_key(to->cells, to->suite, key, "vanished");
 }
 
@@ -260,13 +293,9 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	struct alert_cells gone;
 	char title[240];
 	alert_cells_init(&gone);
-	struct suite whole = { 0 };
-	struct fw_err ignored = { 0 };
-	struct lost lost = { &gone, r->plan.suite_name, &whole };
-	if (r->plan.size.parts > 1)
-		suite_parse(r->plan.suite_text.data, r->plan.suite_text.len, r->plan.suite_name, &whole, &ignored);
+	struct lost lost = { &gone, r->plan.suite_name };
 	int result = g->are_rows ? find_gone_removed(db, c->id, add_lost, &lost, err)
-				 : find_gone_vanished(db, c, add_lost, &lost, err);
+				 : gone_cells(db, c, r->plan.suite_name, add_lost, &lost, err);
 	if (result == 0 && gone.n) {
 		snprintf(title, sizeof title, "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
 		struct store_alert a = {
@@ -278,7 +307,6 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 		if (result == 0)
 			result = open_alert(db, config, &a, r, c, false, now_ms, out, err);
 	}
-	suite_fini(&whole);
 	alert_cells_fini(&gone);
 	return result;
 }

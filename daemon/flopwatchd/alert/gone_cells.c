@@ -1,0 +1,129 @@
+/* gone_cells.c - see gone_cells.h. */
+#include "flopwatchd/alert/gone_cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/suite/part.h"
+
+enum { SUITE_BYTES_MAX = 1 << 20 };
+
+/* Who asks, and what there is to hold cells against. */
+struct asking {
+	struct db *db;
+	int64_t repo, before; /* comparisons from `before` on do not count */
+	const char *branch, *suite;
+	int n; /* cells that are still there, by their keys in order: key[n] */
+	const char **key;
+	find_gone_fn *each;
+	void *arg;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool is_there(const struct asking *a, const char *key)
+{
+	return a->n && bsearch(&key, a->key, (size_t)a->n, sizeof *a->key, by_text);
+}
+
+/** The cells of a suite as it was read: 1, 0 it cannot be read any more, -1. Own: suite_fini, also after a failure. */
+static int read_suite(struct db *db, int64_t suite, const char *name, struct suite *out, struct fw_err *err)
+{
+	struct buf text;
+	struct fw_err mistakes = { 0 };
+	*out = (struct suite){ .n_cells = 0 };
+	buf_init(&text, SUITE_BYTES_MAX);
+	int result = find_gone_text(db, suite, &text, err);
+	if (result == 0)
+		result = suite_parse(text.data ? text.data : "", text.len, name, out, &mistakes) == 0;
+	buf_fini(&text);
+	return result;
+}
+
+static int take_keys(struct asking *a, const struct suite *after, struct fw_err *err)
+{
+	a->key = calloc((size_t)after->n_cells + 1, sizeof *a->key);
+	if (!a->key)
+		return err_set(err, ERR_INTERNAL, "out of memory for the cells of a suite");
+	for (int i = 0; i < after->n_cells; i++)
+		a->key[a->n++] = after->cell[i].key;
+	qsort(a->key, (size_t)a->n, sizeof *a->key, by_text);
+	return 0;
+}
+
+/* What no push and no night came to is missed by nobody. */
+static int each_measured(const struct asking *a, const struct suite *before, struct fw_err *err)
+{
+	int result = 0;
+	for (int i = 0; i < before->n_cells && result == 0; i++) {
+		struct find_gone_word word;
+		const char *key = before->cell[i].key;
+		if (is_there(a, key))
+			continue;
+		result = find_gone_word(a->db, a->repo, a->branch, a->suite, key, a->before, &word, err);
+		if (result == 0 && word.comparison)
+			a->each(a->arg, key, word.comparison);
+	}
+	return result;
+}
+
+static void pass_on(void *arg, const char *key, int64_t comparison)
+{
+	const struct asking *a = arg;
+	if (!is_there(a, key))
+		a->each(a->arg, key, comparison);
+}
+
+/* Of two suites of that name, one of which is in parts. */
+static int between(struct asking *a, const struct store_comparison *c, const struct find_gone_last *last, struct fw_err *err)
+{
+	struct suite before = { 0 }, after;
+	int result = read_suite(a->db, c->suite, a->suite, &after, err);
+	if (result == 1 && take_keys(a, &after, err) == 0) {
+		int known = last->parts > 1 ? read_suite(a->db, last->suite, a->suite, &before, err) : 0;
+		result = known < 0    ? -1
+			 : known == 1 ? each_measured(a, &before, err)
+				      : find_gone_vanished(a->db, c, pass_on, a, err);
+	} else if (result == 1) {
+		result = -1;
+	}
+	free(a->key);
+	suite_fini(&after);
+	suite_fini(&before);
+	return result;
+}
+
+int gone_cells(
+	struct db *db, const struct store_comparison *c, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
+{
+	struct asking a = {
+		.db = db, .repo = c->repo, .before = c->id, .branch = c->branch, .suite = suite, .each = each, .arg = arg
+	};
+	struct find_gone_last last;
+	if (find_gone_last(db, c, &last, err) != 0)
+		return -1;
+	if (last.parts < 2 && last.parts_now < 2)
+		return find_gone_vanished(db, c, each, arg, err);
+	return last.suite == c->suite ? 0 : between(&a, c, &last, err);
+}
+
+int gone_cells_of_suite(
+	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
+{
+	struct asking a = {
+		.db = db, .repo = job->repo, .before = INT64_MAX, .branch = job->branch, .suite = suite, .each = each, .arg = arg
+	};
+	struct find_gone_last last;
+	struct suite before = { 0 };
+	if (find_gone_last_of(db, job, suite, &last, err) != 0)
+		return -1;
+	int known = last.parts > 1 ? read_suite(db, last.suite, suite, &before, err) : 0;
+	int result = known < 0    ? -1
+		     : known == 1 ? each_measured(&a, &before, err)
+				  : find_gone_suite(db, job, suite, each, arg, err);
+	suite_fini(&before);
+	return result;
+}

@@ -1,0 +1,248 @@
+/* What a branch has no more of a suite in parts: cells that only nights measure are told as those of a push are. */
+#include "judge_run.h"
+
+#include "core/suite/part.h"
+#include "flopwatchd/alert/alert_cells.h"
+#include "flopwatchd/alert/gone_cells.h"
+
+/* Eight cells, of which a push measures two; other lengths, another suite. */
+static const char lengths_all[] = "64, 128, 192, 256, 320, 384, 448, 512";
+static const char lengths_less[] = "64, 128, 192, 256, 320, 384, 448";
+
+static void write_suite(struct buf *out, const char *lengths, int push)
+{
+	buf_init(out, 4096);
+	buf_printf(out,
+		"suite: ffa\nfamily: attention\ncommon: {nhq: 4, nhk: 1, headdim: 128, dtype: bf16}\n"
+		"dense: {seqlens: [%s], masks: [causal]}\ndirections: [forward]\n",
+		lengths);
+	if (push)
+		buf_printf(out, "push: {cells: %d, always: ['*/s64/*']}\nnights: 3\n", push);
+}
+
+static void parse(struct suite *s, const char *lengths, int push)
+{
+	struct buf text;
+	write_suite(&text, lengths, push);
+	ok(suite_parse(text.data, text.len, "ffa", s, &err));
+	buf_fini(&text);
+}
+
+/* A part of that suite, before anything was told of it. `push` 0: the whole suite, which a push measures. */
+static struct result *part_of(struct fixture *f, const char *lengths, int push, int part, unsigned base, unsigned target)
+{
+	struct suite s;
+	parse(&s, lengths, push);
+	struct suite_size size = suite_size(&s);
+	char sha[65];
+	suite_hash(&s, sha);
+	ok(suite_take_part(&s, part, &err));
+	struct result *r = fixture_result(f, "main", base, target, s.n_cells);
+	struct stmt *update = db_stmt(f->db, "UPDATE job SET part = :part, some_cells = :part > 0 WHERE id = :id", &err);
+	stmt_int(update, ":part", part);
+	stmt_int(update, ":id", r->plan.ask.job);
+	ok(stmt_run(update, &err));
+	buf_fini(&r->plan.suite_text);
+	write_suite(&r->plan.suite_text, lengths, push);
+	snprintf(r->plan.suite_sha, sizeof r->plan.suite_sha, "%s", sha);
+	r->plan.part = part;
+	r->plan.size = size;
+	memcpy(r->plan.ask.cell, s.cell, (size_t)s.n_cells * sizeof *s.cell);
+	suite_fini(&s);
+	return r;
+}
+
+static struct judge_outcome measured(
+	struct fixture *f, const char *lengths, int push, int part, unsigned base, unsigned target, int64_t now_ms)
+{
+	double shift[8] = { 0 };
+	struct result *r = part_of(f, lengths, push, part, base, target);
+	fixture_measured(r, shift);
+	return judged(f, r, now_ms);
+}
+
+enum { CELLS_OF_ALERT = 256 };
+
+static const char *vanished(struct fixture *f)
+{
+	static char keys[CELLS_OF_ALERT];
+	struct stmt *s = db_stmt(f->db,
+		"SELECT coalesce(group_concat(w.value ->> 'cell', ' '), '') FROM alert a JOIN json_each(a.cells) w WHERE a.kind = "
+		"'vanished' AND a.state = 'open'",
+		&err);
+	assert_true(stmt_first_text(s, keys, sizeof keys, &err) >= 0);
+	return keys;
+}
+
+/* The longest cell, which the push's part does not have: else these tests would ask nothing. */
+static void check_draw(void)
+{
+	struct suite s;
+	parse(&s, lengths_all, 2);
+	ok(suite_take_part(&s, 0, &err));
+	for (int i = 0; i < s.n_cells; i++)
+		assert_null(strstr(s.cell[i].key, "/s512/"));
+	suite_fini(&s);
+}
+
+static void a_cell_that_only_nights_measure_is_told(void **state)
+{
+	struct fixture *f = *state;
+	check_draw();
+	measured(f, lengths_all, 2, 0, 1, 2, 5000);
+	measured(f, lengths_all, 2, 1, 1, 2, 5001);
+	struct judge_outcome out = measured(f, lengths_less, 2, 0, 2, 3, 6000);
+	assert_true(out.alert_is_new);
+	assert_non_null(strstr(vanished(f), "/s512/"));
+	assert_null(strchr(vanished(f), ' '));
+	assert_int_equal(
+		fixture_number(f, "SELECT title = '1 cell is gone from suite ffa, whose installed file changed' FROM alert"), 1);
+	/* neither the night after it nor the next push tells it again, or ends it */
+	assert_int_equal(measured(f, lengths_less, 2, 1, 2, 3, 6001).n_recovered, 0);
+	out = measured(f, lengths_less, 2, 0, 3, 4, 7000);
+	assert_int_equal(out.alert, 0);
+	assert_int_equal(out.n_recovered, 0);
+	assert_non_null(strstr(vanished(f), "/s512/"));
+	/* it ends when a night has measured the cell again */
+	assert_int_equal(measured(f, lengths_all, 2, 0, 4, 5, 8000).n_recovered, 0);
+	assert_int_equal(measured(f, lengths_all, 2, 1, 4, 5, 8001).n_recovered, 1);
+	assert_string_equal(vanished(f), "");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 1);
+}
+
+static void what_was_never_measured_is_missed_by_nobody(void **state)
+{
+	struct fixture *f = *state;
+	measured(f, lengths_all, 2, 0, 1, 2, 5000);
+	measured(f, lengths_less, 2, 0, 2, 3, 6000);
+	assert_string_equal(vanished(f), "");
+}
+
+static void what_another_draw_moves_is_not_gone(void **state)
+{
+	struct fixture *f = *state;
+	measured(f, lengths_less, 3, 0, 1, 2, 5000);
+	measured(f, lengths_less, 3, 1, 1, 2, 5001);
+	measured(f, lengths_all, 2, 0, 2, 3, 6000);
+	measured(f, lengths_all, 2, 1, 2, 3, 6001);
+	assert_string_equal(vanished(f), "");
+}
+
+static void a_large_suite_that_becomes_small_and_back(void **state)
+{
+	struct fixture *f = *state;
+	measured(f, lengths_all, 2, 0, 1, 2, 5000);
+	measured(f, lengths_all, 2, 1, 1, 2, 5001);
+	measured(f, lengths_less, 0, 0, 2, 3, 6000);
+	assert_non_null(strstr(vanished(f), "/s512/"));
+	assert_int_equal(measured(f, lengths_all, 0, 0, 3, 4, 7000).n_recovered, 1);
+	measured(f, lengths_less, 2, 0, 4, 5, 8000);
+	assert_non_null(strstr(vanished(f), "/s512/"));
+	assert_null(strchr(vanished(f), ' '));
+}
+
+static void count_cell(void *arg, const char *key, int64_t comparison)
+{
+	int *n = arg;
+	assert_true(key[0] && comparison > 0);
+	++*n;
+}
+
+static void a_suite_that_is_named_no_more_is_gone_whole(void **state)
+{
+	struct fixture *f = *state;
+	struct store_job job;
+	int n = 0;
+	measured(f, lengths_all, 2, 0, 1, 2, 5000);
+	measured(f, lengths_all, 2, 1, 1, 2, 5001);
+	ok(store_job_get(f->db, fixture_job(f, "main", 2, 3, 6000), &job, &err));
+	ok(gone_cells_of_suite(f->db, &job, "ffa", count_cell, &n, &err));
+	assert_int_equal(n, 8);
+}
+
+static void of_thousands_of_cells_an_alert_keeps_some_and_tells_how_many(void **state)
+{
+	struct alert_cells gone;
+	const char *cells, *groups;
+	char key[64];
+	(void)state;
+	alert_cells_init(&gone);
+	for (int i = 0; i < SUITE_CELLS_MAX; i++) {
+		snprintf(key, sizeof key, "attention/dense/bf16/q4k1d128/causal/s%d/forward", i);
+		alert_cells_add_key(&gone, "ffa", key, "vanished");
+	}
+	assert_int_equal(gone.n, SUITE_CELLS_MAX);
+	ok(alert_cells_end(&gone, &cells, &groups, &err));
+	assert_non_null(strstr(cells, "/s999/"));
+	assert_null(strstr(cells, "/s1000/"));
+	alert_cells_fini(&gone);
+}
+
+/* The branch's kernel does what these cells ask for, but not that length; nor does the base's. */
+static struct judge_outcome measured_without(struct fixture *f, const char *lengths, int part, unsigned base, unsigned target,
+	const char *length, const char *failure, int64_t now_ms)
+{
+	double shift[8] = { 0 };
+	struct result *r = part_of(f, lengths, 2, part, base, target);
+	fixture_measured(r, shift);
+	for (int i = 0; i < r->plan.ask.n_cells; i++)
+		if (strstr(r->plan.ask.cell[i].key, length)) {
+			fixture_check(r, ROLE_BASE, i, failure, "feed");
+			fixture_check(r, ROLE_TARGET, i, failure, "feed");
+		}
+	return judged(f, r, now_ms);
+}
+
+static void what_was_lost_before_the_parts_were_cut_anew_is_told(void **state)
+{
+	static const char *const failures[] = { "unsupported", "wrong" };
+	struct fixture *f = *state;
+	for (unsigned i = 0, n = 1; i < 2; i++, n += 10) {
+		int64_t now = 5000 + 10000 * (int64_t)i;
+		measured(f, lengths_all, 2, 0, n, n + 1, now);
+		measured(f, lengths_all, 2, 1, n, n + 1, now + 1);
+		/* of another suite its base is the commit before it, which had lost it already */
+		measured(f, lengths_less, 2, 0, n + 2, n + 3, now + 1000);
+		struct judge_outcome out = measured_without(f, lengths_less, 1, n + 2, n + 3, "/s448/", failures[i], now + 1001);
+		assert_true(out.alert_is_new);
+		assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken' AND state = 'open' AND "
+						   "json_array_length(cells) = 1 AND cells ->> '$[0].cell' LIKE '%/s448/%'"),
+			1);
+		struct stmt *s = db_stmt(
+			f->db, "SELECT count(*) FROM alert WHERE title LIKE :failure || ': attention forward, 1 cell: %'", &err);
+		int64_t titled;
+		stmt_text(s, ":failure", failures[i]);
+		assert_true(stmt_first_int(s, &titled, &err) >= 0);
+		assert_int_equal(titled, 1);
+		/* the next night neither tells it again nor ends it */
+		out = measured_without(f, lengths_less, 1, n + 3, n + 4, "/s448/", failures[i], now + 2000);
+		assert_int_equal(out.alert, 0);
+		assert_int_equal(out.n_recovered, 0);
+		assert_int_equal(measured(f, lengths_less, 2, 1, n + 4, n + 5, now + 3000).n_recovered, 1);
+	}
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM bisect"), 0);
+}
+
+static void what_the_branch_never_did_is_no_loss(void **state)
+{
+	struct fixture *f = *state;
+	measured(f, lengths_all, 2, 0, 1, 2, 5000);
+	assert_int_equal(measured_without(f, lengths_all, 1, 1, 2, "/s448/", "unsupported", 5001).alert, 0);
+	assert_int_equal(measured_without(f, lengths_less, 1, 2, 3, "/s448/", "unsupported", 6000).alert, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken'"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_cell_that_only_nights_measure_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_never_measured_is_missed_by_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_another_draw_moves_is_not_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_large_suite_that_becomes_small_and_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_suite_that_is_named_no_more_is_gone_whole, setup, teardown),
+		cmocka_unit_test(of_thousands_of_cells_an_alert_keeps_some_and_tells_how_many),
+		cmocka_unit_test_setup_teardown(what_was_lost_before_the_parts_were_cut_anew_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_the_branch_never_did_is_no_loss, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
