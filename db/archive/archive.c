@@ -15,6 +15,8 @@
 
 enum { LEVEL = 3 /* of 19 */ };
 
+static _Thread_local int64_t n_reads;
+
 static const unsigned char head_magic[8] = { 0x50, 0x2a, 0x4d, 0x18, ARCHIVE_HEAD_BYTES - 8 }; /* skippable, and how long it is */
 static const char head_words[] = "flopwatch samples ";
 
@@ -126,10 +128,16 @@ int archive_read(const char *folder, const struct archive_place *place, struct b
 	close(fd);
 	if (result == 0) {
 		const char *why = unpack_frame(to, (size_t)place->bytes, out);
+		n_reads++;
 		result = why ? damaged(path, place->at, why, err) : 0;
 	}
 	buf_fini(&packed);
 	return result;
+}
+
+int64_t archive_reads(void)
+{
+	return n_reads;
 }
 
 int archive_look(const char *folder, const struct archive_place *last, struct fw_err *err)

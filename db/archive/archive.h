@@ -36,6 +36,8 @@ int archive_append(
 	const char *folder, int64_t end, const void *data, size_t len, struct archive_place *place, struct fw_err *err);
 /** Append what a frame holds to `out`. Err: ERR_NOT_FOUND the file is gone, ERR_INVALID it is damaged; either names it in one line. */
 int archive_read(const char *folder, const struct archive_place *place, struct buf *out, struct fw_err *err);
+/** How many frames this thread has read so far. */
+int64_t archive_reads(void);
 /** Whether the file is there and its last remembered frame whole. Err: as archive_read. */
 int archive_look(const char *folder, const struct archive_place *last, struct fw_err *err);
 /** What tells this file from one of the same month of another daemon. Shape: mark[17]. Err: as archive_read. */

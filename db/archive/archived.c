@@ -268,32 +268,102 @@ static bool take_frame(const struct buf *data, int64_t comparison, struct archiv
 	return true;
 }
 
-int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_err *err)
-{
+/* The last frame that was unpacked, between archived_read_begin and archived_read_end. */
+struct kept_frame {
 	struct archive_place place;
-	int64_t comparison;
+	int64_t comparison; /* 0: none yet */
+	struct archived frame;
+};
+
+static void frame_init(struct archived *a)
+{
+	memset(a, 0, sizeof *a);
+	buf_init(&a->rows, ROWS_MAX * sizeof(struct archived_row));
+	buf_init(&a->floats, ARCHIVE_FRAME_MAX_BYTES);
+}
+
+static int read_frame(
+	struct db *db, const struct archive_place *place, int64_t comparison, struct archived *out, struct fw_err *err)
+{
 	char folder[PATH_MAX];
 	struct buf data;
-	memset(out, 0, sizeof *out);
-	buf_init(&out->rows, ROWS_MAX * sizeof(struct archived_row));
-	buf_init(&out->floats, ARCHIVE_FRAME_MAX_BYTES);
-	int found = find_place(db, cell, &place, &comparison, err);
-	if (found != 1)
-		return found;
 	buf_init(&data, ARCHIVE_FRAME_MAX_BYTES + 64);
 	int result = archived_folder(db, folder, sizeof folder, err);
 	if (result == 0)
-		result = archive_read(folder, &place, &data, err);
+		result = archive_read(folder, place, &data, err);
 	if (result == 0 && !take_frame(&data, comparison, out))
 		result = err_set(err, ERR_INVALID,
 			"%s/%s.zst holds something else than comparison %lld at byte %lld; put a backup of the file there",
-			folder, place.month, (long long)comparison, (long long)place.at);
+			folder, place->month, (long long)comparison, (long long)place->at);
 	buf_fini(&data);
-	return result == 0 ? 1 : -1;
+	return result;
+}
+
+static void drop_kept(void *what)
+{
+	struct kept_frame *k = what;
+	archived_fini(&k->frame);
+	free(k);
+}
+
+int archived_read_begin(struct db *db, struct fw_err *err)
+{
+	struct kept_frame *k = calloc(1, sizeof *k);
+	if (!k)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	frame_init(&k->frame);
+	db_keep(db, k, drop_kept);
+	return 0;
+}
+
+void archived_read_end(struct db *db)
+{
+	db_keep(db, NULL, NULL);
+}
+
+static bool is_at(const struct kept_frame *k, const struct archive_place *place, int64_t comparison)
+{
+	return k->comparison == comparison && strcmp(k->place.month, place->month) == 0 && k->place.at == place->at &&
+	       k->place.bytes == place->bytes;
+}
+
+static int read_kept(
+	struct db *db, struct kept_frame *k, const struct archive_place *place, int64_t comparison, struct fw_err *err)
+{
+	if (is_at(k, place, comparison))
+		return 0;
+	archived_fini(&k->frame);
+	frame_init(&k->frame);
+	k->comparison = 0;
+	if (read_frame(db, place, comparison, &k->frame, err) != 0)
+		return -1;
+	k->place = *place;
+	k->comparison = comparison;
+	return 0;
+}
+
+int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_err *err)
+{
+	struct archive_place place;
+	struct kept_frame *k = db_kept(db);
+	int64_t comparison;
+	frame_init(out);
+	int found = find_place(db, cell, &place, &comparison, err);
+	if (found != 1)
+		return found;
+	if (!k)
+		return read_frame(db, &place, comparison, out, err) == 0 ? 1 : -1;
+	if (read_kept(db, k, &place, comparison, err) != 0)
+		return -1;
+	*out = k->frame;
+	out->is_kept = true;
+	return 1;
 }
 
 void archived_fini(struct archived *a)
 {
+	if (a->is_kept)
+		return;
 	buf_fini(&a->rows);
 	buf_fini(&a->floats);
 }

@@ -26,8 +26,19 @@ struct archived {
 	int n_rows;
 	struct archived_row *row;
 	struct buf rows, floats;
+	bool is_kept; /* it is the reader's */
 };
-/** Read what was moved of the comparison that `cell` belongs to: 1, 0 nothing was, -1. Own: archived_fini, whatever it returns. Err: as archive_read. */
+
+/**
+ * From here to archived_read_end the last frame that was unpacked over this connection is kept, so that whoever reads cell after cell of a
+ * comparison unpacks its frame once: at most one more frame in memory. They do not nest. Err: ERR_INTERNAL no memory.
+ */
+int archived_read_begin(struct db *db, struct fw_err *err);
+void archived_read_end(struct db *db);
+
+/**
+ * Read what was moved of the comparison that `cell` belongs to: 1, 0 nothing was, -1. Own: archived_fini, whatever it returns, before
+ * another is read. Err: as archive_read. */
 int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_err *err);
 void archived_fini(struct archived *a);
 /** The values of one row of `sample`, *n of them; NULL: it had none. Own: `a`'s. */

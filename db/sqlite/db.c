@@ -215,8 +215,22 @@ void db_close(struct db *db)
 			sqlite3_finalize(s->handle);
 			free(s);
 		}
+	db_keep(db, NULL, NULL);
 	sqlite3_close(db->handle);
 	free(db);
+}
+
+void db_keep(struct db *db, void *what, void (*drop)(void *what))
+{
+	if (db->kept)
+		db->drop(db->kept);
+	db->kept = what;
+	db->drop = drop;
+}
+
+void *db_kept(const struct db *db)
+{
+	return db->kept;
 }
 
 void db_folder(struct db *db, char *out, size_t size)

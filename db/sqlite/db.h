@@ -98,6 +98,13 @@ void row_copy(struct stmt *s, int column, char *out, size_t size);
 
 /** The folder that the database lies in, absolute. Shape: out[size]; cut to fit. */
 void db_folder(struct db *db, char *out, size_t size);
+/**
+ * Keep something beside this connection for who reads it, one thing at a time: `drop` frees it when another (or NULL) takes its place, and
+ * in db_close.
+ */
+void db_keep(struct db *db, void *what, void (*drop)(void *what));
+/** What is kept; NULL: nothing. */
+void *db_kept(const struct db *db);
 /** Rows that the latest statement changed. */
 int db_changes(struct db *db);
 /** Rows written through this connection so far. */

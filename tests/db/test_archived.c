@@ -211,6 +211,46 @@ static void times_move_and_come_back(void **state)
 }
 
 /* Pages that single times filled are free afterwards, not half empty. */
+static void who_reads_cell_after_cell_unpacks_a_frame_once(void **state)
+{
+	struct fixture *f = *state;
+	char path[256];
+	put_some(f, 1, 3, 20 * day_ms);
+	assert_int_equal(archive(f, 20 * day_ms + 2), 2);
+	int64_t reads = archive_reads();
+	assert_whole(f, 1);
+	assert_int_equal(archive_reads() - reads, CELLS);
+	ok(archived_read_begin(f->db, &err));
+	reads = archive_reads();
+	for (int again = 0; again < 3; again++)
+		assert_whole(f, 1);
+	assert_int_equal(archive_reads() - reads, 1);
+	assert_whole(f, 2);
+	assert_whole(f, 3); /* in the database */
+	assert_whole(f, 2);
+	assert_int_equal(archive_reads() - reads, 2);
+	assert_whole(f, 1); /* one is kept, not all */
+	assert_int_equal(archive_reads() - reads, 3);
+	archived_read_end(f->db);
+	assert_whole(f, 1);
+	assert_int_equal(archive_reads() - reads, 3 + CELLS);
+	/* what cannot be read is not kept, and what was kept before it is not taken for it */
+	ok(archived_read_begin(f->db, &err));
+	assert_whole(f, 2);
+	file_of(f, "1970-01", path, sizeof path);
+	int64_t middle = fixture_number(f, "SELECT at + bytes / 2 FROM archived WHERE comparison = 1");
+	change_file(path, middle, 1);
+	struct store_cell c = { .n = -1 };
+	struct store_launches l;
+	assert_int_equal(store_cell_next(f->db, 1, c.n, &c, &err), 1);
+	refused(ERR_INVALID, store_cell_launches(f->db, c.id, SERIES_DEVICE, &l, &err));
+	buf_fini(&l.values);
+	change_file(path, middle, 1);
+	assert_whole(f, 1);
+	assert_whole(f, 2);
+	archived_read_end(f->db);
+}
+
 static void the_database_becomes_smaller(void **state)
 {
 	struct fixture *f = *state;
@@ -471,6 +511,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(times_move_and_come_back, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(who_reads_cell_after_cell_unpacks_a_frame_once, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_database_becomes_smaller, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_has_no_times_needs_no_frame, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(nothing_goes_before_the_file_is_on_the_disk, setup, fixture_teardown),

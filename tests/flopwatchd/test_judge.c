@@ -454,7 +454,9 @@ static void judging_again_says_the_same(void **state)
 	assert_int_equal(fixture_archive(f, 5000), 0); /* not older than that */
 	assert_int_equal(fixture_archive(f, 5001), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE ms IS NOT NULL OR mhz IS NOT NULL"), 0);
+	int64_t reads = archive_reads();
 	ok(judge_again(f->db, id, &changed, &err));
+	assert_int_equal(archive_reads() - reads, 1); /* however often each of its cells is asked for */
 	etag_of(f, id, after);
 	assert_false(changed);
 	assert_string_equal(before, after);

@@ -9,6 +9,7 @@
 #include "flopwatchd/verdict/again.h"
 #include "flopwatchd/history/apart.h"
 #include "flopwatchd/history/calibrate.h"
+#include "db/archive/archived.h"
 #include "db/store/device.h"
 #include "flopwatchd/history/environment.h"
 #include "db/store/job.h"
@@ -408,7 +409,7 @@ static int all_again(
 	return result;
 }
 
-int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)
+static int comparison_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)
 {
 	struct store_comparison c;
 	struct rule rule;
@@ -424,4 +425,13 @@ int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err 
 		store_comparison_verdict(db, comparison, verdict, err))
 		return -1;
 	return body_store(db, comparison, err) || peerjobs_tell(db, comparison, err) ? -1 : 0;
+}
+
+int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)
+{
+	if (archived_read_begin(db, err) != 0)
+		return -1;
+	int result = comparison_again(db, comparison, changed, err);
+	archived_read_end(db);
+	return result;
 }
