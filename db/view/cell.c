@@ -275,14 +275,22 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	int64_t repo_row;
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
-#define KEYS(scope)                                                                                                              \
-	"WITH newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT id, suite, job, kind FROM comparison WHERE " scope       \
-	" ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN "          \
-	"('change', "                                                                                                            \
-	"'selfcheck', 'import') GROUP BY t.name, j.quick OR j.some_cells) SELECT key FROM newest w CROSS JOIN cell x ON "        \
-	"x.comparison = w.id GROUP BY key ORDER BY min(w.id), min(x.n)"
-	struct stmt *s = store_page_given(branch) ? db_stmt(db, KEYS("repo = :repo AND branch = :branch"), err)
-						  : db_stmt(db, KEYS("repo = :repo"), err);
+		/* of a suite in parts the newest of each, whatever it was cut from: a cell is listed until its part was measured without it */
+#define KEYS(of_branch)                                                                                                                       \
+	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM comparison "              \
+	"c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo " of_branch(                                                        \
+		"c") " ORDER BY c.id DESC LIMIT :window) "                                                                                    \
+		     "w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN ('change', 'selfcheck', 'import') GROUP "   \
+		     "BY t.name, j.quick OR j.some_cells), large AS MATERIALIZED (SELECT t.name, t.parts, max(c.id) FROM newest w JOIN "      \
+		     "comparison c ON c.id = w.id JOIN suite t ON t.id = c.suite GROUP BY t.name), part(suite, n, parts) AS (SELECT name, "   \
+		     "1, parts FROM large WHERE parts > 1 UNION ALL SELECT suite, n + 1, parts FROM part WHERE n + 1 < parts), shown(id) AS " \
+		     "MATERIALIZED (SELECT id FROM newest UNION SELECT (SELECT o.id FROM job j JOIN comparison o ON o.job = j.id WHERE "      \
+		     "j.repo = :repo AND j.suite = w.suite AND j.part = w.n AND j.part > 0 " of_branch(                                       \
+			     "j") " ORDER BY j.id DESC LIMIT 1) "                                                                             \
+				  "FROM part w) SELECT key FROM shown w CROSS JOIN cell x ON x.comparison = w.id GROUP BY key ORDER BY min(w.id), min(x.n)"
+#define OF_BRANCH(table) "AND " table ".branch = :branch"
+#define OF_ANY(table)    ""
+	struct stmt *s = store_page_given(branch) ? db_stmt(db, KEYS(OF_BRANCH), err) : db_stmt(db, KEYS(OF_ANY), err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo_row);

@@ -64,7 +64,7 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err);
 
 typedef void view_word_fn(void *arg, const char *word);
-/** Keys of the cells of a branch's newest comparison with each suite; branch NULL or "": of the repository's. */
+/** Keys of the cells of a branch's newest comparison with each suite, of one in parts with each part; branch NULL or "": of the repository's. */
 int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err);
 
 #endif

@@ -269,6 +269,15 @@ static inline struct answer post(struct run *run, const char *target, const char
 	return ask_with(run, "POST", target, "Content-Type: application/json\r\n", body, strlen(body));
 }
 
+/** How often `what` stands in `text`. */
+static inline int count(const char *text, const char *what)
+{
+	int n = 0;
+	for (const char *at = text; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
 static inline void answer_free(struct answer *a)
 {
 	free(a->text);

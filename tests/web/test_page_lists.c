@@ -160,14 +160,6 @@ static void a_heat_map_names_its_pushes(void **state)
 
 /* ---- pictures over time ------------------------------------------------------------------------------------------------- */
 
-static int count(const char *text, const char *what)
-{
-	int n = 0;
-	for (const char *at = text; (at = strstr(at, what)); at++)
-		n++;
-	return n;
-}
-
 /* Five pushes of main an hour apart, the last of them a minute ago; then one of kim/tile that lost a tenth. Of two cells. */
 static int64_t fill_past(struct run *run)
 {

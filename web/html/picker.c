@@ -1,8 +1,10 @@
 #include "web/html/picker.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "db/view/branch.h"
+#include "db/view/cell.h"
 #include "db/view/comparison.h"
 #include "core/text/branch.h"
 #include "web/html/emit.h"
@@ -73,4 +75,45 @@ int picker_branch(struct buf *out, struct db *db, const char *repo, const char *
 	out->failed |= options.failed;
 	buf_fini(&options);
 	return result;
+}
+
+static bool holds(const char *text, const char *word, size_t len)
+{
+	for (; *text; text++)
+		if (strncasecmp(text, word, len) == 0)
+			return true;
+	return false;
+}
+
+static bool holds_all(const char *text, const char *words)
+{
+	while (*(words += strspn(words, " "))) {
+		size_t len = strcspn(words, " ");
+		if (!holds(text, words, len))
+			return false;
+		words += len;
+	}
+	return true;
+}
+
+static void take_cell(void *arg, const char *key)
+{
+	struct picker_cells *c = arg;
+	if (!holds_all(key, c->words))
+		return;
+	c->found++;
+	c->is_one |= strcmp(key, c->words) == 0;
+	c->len += strlen(key);
+	if (c->len > c->bytes)
+		return;
+	c->given++;
+	c->each(c->arg, key);
+}
+
+int picker_cells(struct db *db, const char *repo, const char *branch, struct picker_cells *c, struct fw_err *err)
+{
+	c->found = c->given = 0;
+	c->is_one = false;
+	c->len = 0;
+	return view_cell_keys(db, repo, branch, take_cell, c, err);
 }

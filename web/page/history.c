@@ -1,6 +1,6 @@
 /*
  * History: a cell over time, other cells and branches over it in one chart, a stretch of time of it, and the same points as a table;
- * without a cell, the cells to choose from.
+ * without a cell, or with a part of a name, the cells to choose from.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum { OVER_MAX = CHART_LINES_MAX - 1 };
 
 struct asked {
 	struct scope scope;
-	const char *cell, *device, *axis, *since;
+	const char *cell, *device, *axis, *since, *metric;
 	struct period period;
 	int n_also, n_overlay; /* together at most OVER_MAX */
 	const char *also[OVER_MAX];
@@ -57,30 +57,114 @@ static void api_address(struct buf *out, const struct asked *a, const char *cell
 	}
 }
 
-struct cell_list {
-	struct buf *out;
+/* The cells to choose from: in the form's list, and where none is chosen yet as links. */
+struct choice {
 	const struct asked *asked;
+	const char *typed; /* a part of a name, in place of one; "" nothing was */
+	int at;            /* which field it stands in: -1 the first cell, else of `also` */
+	bool is_offered;
+	int found, given;
+	struct buf options, links;
 };
 
-static void cell_option(void *arg, const char *key)
+enum { KEYS_LISTED_BYTES = 16384, KEYS_LINKED_BYTES = 6144 }; /* a link has the name twice, and an option has it, too */
+
+static void choice_init(struct choice *c, const struct asked *a)
 {
-	struct cell_list *list = arg;
-	layout_option(list->out, key, NULL, NULL);
+	*c = (struct choice){ .asked = a, .typed = "", .at = -1 };
+	buf_init(&c->options, 1 << 20);
+	buf_init(&c->links, 1 << 20);
 }
 
-static void cell_item(void *arg, const char *key)
+static void choice_fini(struct choice *c)
 {
-	struct cell_list *list = arg;
-	emit_raw(list->out, "<li>");
-	layout_cell_link(list->out, list->asked->scope.repo, list->asked->scope.branch, key);
-	emit_raw(list->out, "</li>");
+	buf_fini(&c->options);
+	buf_fini(&c->links);
+}
+
+static void argument(struct buf *out, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	emit_rawf(out, "&amp;%s=", name);
+	emit_argument(out, value);
+}
+
+/* The address of this page with `key` in place of what was typed. */
+static void link_to(struct buf *out, const struct choice *c, const char *key)
+{
+	const struct asked *a = c->asked;
+	emit_raw(out, "<li><a href=\"/history?cell=");
+	emit_argument(out, c->at < 0 ? key : a->cell);
+	argument(out, "repo", a->scope.repo);
+	argument(out, "branch", a->scope.branch);
+	for (int i = 0; i < a->n_also; i++)
+		argument(out, "also", i == c->at ? key : a->also[i]);
+	for (int i = 0; i < a->n_overlay; i++)
+		argument(out, "overlay", a->overlay[i]);
+	argument(out, "device", a->device ? a->device : "");
+	argument(out, "since", a->since);
+	argument(out, "axis", strcmp(a->axis, "push") == 0 ? "" : a->axis);
+	argument(out, "metric", a->metric ? a->metric : "");
+	emit_raw(out, "\">");
+	emit_text(out, key);
+	emit_raw(out, "</a></li>");
+}
+
+static void take_choice(void *arg, const char *key)
+{
+	struct choice *c = arg;
+	layout_option(&c->options, key, NULL, NULL);
+	if (c->is_offered)
+		link_to(&c->links, c, key);
+}
+
+/* Whether it was ever measured in this repository, on whatever branch. 1, 0, -1. */
+static int is_known(struct site *site, const struct asked *a, const char *cell, struct fw_err *err)
+{
+	struct view_scope anywhere = { .repo = a->scope.repo, .cell = cell };
+	struct fw_err why = { 0 };
+	if (view_cell_known(site->db, &anywhere, &why) == 0)
+		return 1;
+	return why.code == ERR_NOT_FOUND ? 0 : err_set(err, why.code, "%s", why.text);
+}
+
+/* The first field that holds no cell's name. */
+static int find_typed(struct site *site, const struct asked *a, struct choice *c, struct fw_err *err)
+{
+	int known = 1;
+	for (int i = -1; known == 1 && i < a->n_also; i++) {
+		c->at = i;
+		c->typed = i < 0 ? a->cell : a->also[i];
+		known = *c->typed ? is_known(site, a, c->typed, err) : 0;
+	}
+	if (known == 1)
+		c->typed = "";
+	c->is_offered = known == 0;
+	return known < 0 ? -1 : 0;
+}
+
+static int choose(struct site *site, const struct asked *a, struct choice *c, struct fw_err *err)
+{
+	if (!a->scope.repo[0])
+		return 0;
+	if (find_typed(site, a, c, err) != 0)
+		return -1;
+	struct picker_cells of = {
+		.words = c->typed, .bytes = c->is_offered ? KEYS_LINKED_BYTES : KEYS_LISTED_BYTES, .each = take_choice, .arg = c
+	};
+	int result = picker_cells(site->db, a->scope.repo, a->scope.branch, &of, err);
+	c->found = of.found;
+	c->given = of.given;
+	c->is_offered = c->is_offered && (of.found || !*c->typed);
+	return result;
 }
 
 static void cell_input(struct buf *out, const char *label, const char *name, const char *value)
 {
 	emit_rawf(out, "<label class=grow>%s <input name=%s list=cells value=\"", label, name);
 	emit_attribute(out, value);
-	emit_raw(out, "\" placeholder=\"FAMILY/.../forward\"></label>");
+	emit_raw(out, "\" placeholder=\"FAMILY/.../forward, or words of it\"></label>");
 }
 
 /* What lies over the first line, each in a field of its own, and an empty field for the next. */
@@ -112,15 +196,13 @@ static void since_field(struct buf *out, const struct asked *a)
 	emit_raw(out, "</select></label>");
 }
 
-static int form(struct site *site, struct buf *out, const struct asked *a, const struct trend_metric *metric, bool flops,
-	struct fw_err *err)
+static int form(struct site *site, struct buf *out, const struct asked *a, const struct choice *cells,
+	const struct trend_metric *metric, bool flops, struct fw_err *err)
 {
-	struct cell_list list = { out, a };
 	emit_raw(out, "<form class=filter action=/history>");
 	cell_input(out, "Cell", "cell", a->cell);
 	emit_raw(out, "<datalist id=cells>");
-	if (a->scope.repo[0] && view_cell_keys(site->db, a->scope.repo, a->scope.branch, cell_option, &list, err) != 0)
-		return -1;
+	buf_append(out, cells->options.data, cells->options.len);
 	emit_raw(out, "</datalist>");
 	if (picker_repo(out, site->db, a->scope.repo, false, err) ||
 		picker_branch(out, site->db, a->scope.repo, "branch", "Branch", a->scope.branch, "all", err) ||
@@ -144,23 +226,20 @@ static int form(struct site *site, struct buf *out, const struct asked *a, const
 	return 0;
 }
 
-/* No cell yet: those that the newest comparison has. */
-static int offer_cells(struct site *site, struct buf *out, const struct asked *a, struct fw_err *err)
+/* No cell yet, or a part of a name: those that there are. */
+static void offer_cells(struct buf *out, const struct choice *c)
 {
-	struct buf items;
-	struct cell_list list = { &items, a };
-	buf_init(&items, 1 << 20);
-	int result = a->scope.repo[0] ? view_cell_keys(site->db, a->scope.repo, a->scope.branch, cell_item, &list, err) : 0;
-	if (items.len) {
-		emit_raw(out, "<p class=lead>Which cell?</p><ul>");
-		buf_append(out, items.data, items.len);
-		emit_raw(out, "</ul>");
-	} else {
+	if (!c->found) {
 		layout_empty(out, "", "No cell has been measured here yet.",
 			"Follow one from any <a href=/comparisons>comparison</a>.");
+		return;
 	}
-	buf_fini(&items);
-	return result;
+	emit_raw(out, c->at < 0 ? "<p class=lead>Which cell?</p>" : "<p class=lead>Which cell over it?</p>");
+	if (c->given < c->found)
+		emit_rawf(out, "<p>%d of %d; type more of the name above: words of it, in any order.</p>", c->given, c->found);
+	emit_raw(out, "<ul>");
+	buf_append(out, c->links.data, c->links.len);
+	emit_raw(out, "</ul>");
 }
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
@@ -300,6 +379,7 @@ static int read_asked(struct site *site, struct http_request *r, struct http_res
 	const char *value, *cell = http_query(r, "cell"), *axis = http_query(r, "axis"), *since = http_query(r, "since");
 	a->cell = cell ? cell : "";
 	a->device = http_query(r, "device");
+	a->metric = http_query(r, "metric");
 	a->axis = axis && strcmp(axis, "date") == 0 ? "date" : "push";
 	a->since = since ? since : "";
 	for (int i = 0; (value = http_query_at(r, "overlay", i)); i++)
@@ -325,19 +405,27 @@ void page_history(void *arg, struct http_request *r, struct http_response *respo
 	if (read_asked(site, r, response, &a) != 0)
 		return;
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
+	struct choice cells;
 	layout_begin(response, "History", "history");
-	int result = *a.cell ? trend_flops(site->db, &of, &flops, &err) : 0;
-	const struct trend_metric *metric = trend_metric(http_query(r, "metric"), flops);
+	choice_init(&cells, &a);
+	int result = choose(site, &a, &cells, &err);
+	bool is_chosen = *a.cell && !(cells.is_offered && cells.at < 0);
+	if (result == 0 && is_chosen)
+		result = trend_flops(site->db, &of, &flops, &err);
+	const struct trend_metric *metric = trend_metric(a.metric, flops);
 	if (result == 0)
-		result = form(site, out, &a, metric, flops, &err);
-	if (result == 0)
-		result = *a.cell ? show(site, out, &a, metric, flops, &err) : offer_cells(site, out, &a, &err);
+		result = form(site, out, &a, &cells, metric, flops, &err);
+	if (result == 0 && (cells.is_offered || !*a.cell))
+		offer_cells(out, &cells);
+	if (result == 0 && is_chosen)
+		result = show(site, out, &a, metric, flops, &err);
+	choice_fini(&cells);
 	if (result != 0) {
 		answer_error(r, response, &err);
 		return;
 	}
 	buf_init(&data, 16384);
-	if (*a.cell)
+	if (is_chosen)
 		api_address(&data, &a, a.cell, a.scope.branch);
 	layout_end_data(response, data.len ? data.data : NULL);
 	buf_fini(&data);
