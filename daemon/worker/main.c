@@ -28,7 +28,7 @@ enum {
 static const char usage[] =
 	"usage: flopwatch-worker serve [--cache DIR] [--sandbox auto|required|none] [--read-only DIR]...\n"
 	"                             [--device auto|cuda|cpu|sim] [--cores auto|shared|LIST]\n"
-	"                             [--build-jobs N] [--toolchain DIR]\n"
+	"                             [--build-jobs N] [--build-only] [--toolchain DIR]\n"
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
 	"       flopwatch-worker profile --suite FILE --base A.so --target B.so [--cells GLOB] [--path range|ncu|code] [--json]\n"
 	"       flopwatch-worker probe [--sandbox ...] [--device ...] [--counters]\n"
@@ -46,6 +46,7 @@ static const char usage[] =
 	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
 	"  --cores WHICH      that measure: auto leaves one to others where there are four or more; shared (default); a list\n"
 	"  --build-jobs N     builds of this cache that run at once (default: one for each eight cores)\n"
+	"  --build-only       of serve: a job ends with its builds; the device of --device need not be here\n"
 	"  --sandbox WHEN     auto: bubblewrap where it works; required: or refuse to start; none\n"
 	"  --read-only DIR    a folder that builds and runs may read in the sandbox, such as /opt/conda; may be given 16 times\n"
 	"  --toolchain DIR    compilers that builds find first, in DIR or its bin: /usr/local/cuda-12.9\n"
@@ -73,6 +74,7 @@ enum option_name {
 	OPT_TOOLCHAIN,
 	OPT_CORES,
 	OPT_BUILD_JOBS,
+	OPT_BUILD_ONLY,
 	OPT_DEVICE,
 	OPT_SUITE,
 	OPT_BASE,
@@ -99,6 +101,7 @@ static const struct option options[] = {
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "cores", required_argument, NULL, OPT_CORES },
 	{ "build-jobs", required_argument, NULL, OPT_BUILD_JOBS },
+	{ "build-only", no_argument, NULL, OPT_BUILD_ONLY },
 	{ "suite", required_argument, NULL, OPT_SUITE },
 	{ "base", required_argument, NULL, OPT_BASE },
 	{ "target", required_argument, NULL, OPT_TARGET },
@@ -178,6 +181,9 @@ static int take_serve(int c, struct arguments *a)
 		a->serve.build_jobs = (int)strtol(optarg, &end, 10);
 		if (*end || a->serve.build_jobs < 1 || a->serve.build_jobs > BUILD_JOBS_MAX)
 			return wrong("--build-jobs takes a number from 1 to 64, not ", optarg);
+		return NEXT;
+	case OPT_BUILD_ONLY:
+		a->serve.build_only = true;
 		return NEXT;
 	default:
 		return NOT_ONE;

@@ -22,11 +22,9 @@
 #include "worker/box/room.h"
 #include "worker/box/sealed.h"
 #include "worker/box/workdir.h"
-#include "base/oid.h"
+#include "worker/trees.h"
 
-enum { JOB_WAIT_MS = 3600 * 1000, TREE_WAIT_MS = 600 * 1000, LOCK_POLL_MS = 100, CACHE_KEEP = 200 };
-
-static const int64_t tree_max_bytes = 3ll << 29; /* 1.5 GiB: what unpack accepts, and its headers */
+enum { JOB_WAIT_MS = 3600 * 1000, LOCK_POLL_MS = 100, CACHE_KEEP = 200 };
 
 struct job {
 	struct peer *peer;
@@ -106,95 +104,6 @@ static void drop_lock(struct job *j)
 	j->lock = -1;
 }
 
-/* ---- trees ---- */
-
-static int open_tree(void *arg, const char *oid, struct fw_err *err)
-{
-	struct job *j = arg;
-	int fd = oid_is_whole(oid) ? openat(j->trees_fd, oid, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
-
-	return fd < 0 ? err_set(err, ERR_PROTOCOL, "tree %.64s did not come", oid) : fd;
-}
-
-static bool is_listed(const struct msg_need *need, const char *oid)
-{
-	int i;
-
-	for (i = 0; i < need->n; i++)
-		if (strcmp(need->oid[i], oid) == 0)
-			return true;
-	return false;
-}
-
-static int list_needed(struct job *j, struct msg_need *need, struct fw_err *err)
-{
-	int i, k, fd;
-
-	for (i = 0; i < j->ask->n_subjects; i++) {
-		const struct msg_subject *s = &j->ask->subject[i];
-		struct msg_build known;
-		int kept = build_lookup(&j->build, s, &known, &fd);
-
-		buf_fini(&known.log);
-		if (fd >= 0)
-			close(fd);
-		for (k = 0; !kept && !s->tools.module[0] && k < s->n_inputs; k++) {
-			if (!oid_is_whole(s->input[k].oid))
-				return err_set(err, ERR_PROTOCOL, "input %s has no object name", s->input[k].path);
-			if (is_listed(need, s->input[k].oid))
-				continue;
-			if (need->n == PROTOCOL_NEED_MAX)
-				return err_set(err, ERR_INVALID, "more than %d inputs", PROTOCOL_NEED_MAX);
-			snprintf(need->oid[need->n], sizeof need->oid[0], "%s", s->input[k].oid);
-			need->n++;
-		}
-	}
-	return 0;
-}
-
-static int receive_tree(struct job *j, const struct msg_need *need, struct fw_err *err)
-{
-	struct msg m;
-	struct msg_tree tree = { .bytes = 0 };
-	enum msg_type type;
-	int fd, result;
-
-	if (peer_receive(j->peer, TREE_WAIT_MS, &m, err) != 0)
-		return -1;
-	type = m.t;
-	if (type == MSG_TREE)
-		tree = m.u.tree;
-	msg_fini(&m);
-	if (type != MSG_TREE || !is_listed(need, tree.oid))
-		return err_set(err, ERR_PROTOCOL, "expected a tree that was asked for");
-	if (tree.bytes < 0 || tree.bytes > tree_max_bytes)
-		return err_set(err, ERR_INVALID, "tree %s is larger than %lld MiB", tree.oid, (long long)(tree_max_bytes >> 20));
-	fd = openat(j->trees_fd, tree.oid, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_sys(err, "store tree %s", tree.oid);
-	result = peer_payload(j->peer, tree.bytes, TREE_WAIT_MS, fd, err);
-	close(fd);
-	return result;
-}
-
-static int fetch_trees(struct job *j, struct fw_err *err)
-{
-	struct msg m = { .t = MSG_NEED };
-	char folder[128];
-	int result, i;
-
-	if (list_needed(j, &m.u.need, err) != 0)
-		return -1;
-	if (m.u.need.n == 0)
-		return 0;
-	build_folder(&j->build, "trees", folder);
-	j->trees_fd = workdir_fresh(j->cache->fd, folder, err);
-	result = j->trees_fd < 0 ? -1 : peer_send(j->peer, &m, err);
-	for (i = 0; i < m.u.need.n && result == 0; i++)
-		result = receive_tree(j, &m.u.need, err);
-	return result;
-}
-
 /* ---- builds ---- */
 
 static int send_build(struct job *j, struct msg_build *b, struct fw_err *err)
@@ -204,11 +113,21 @@ static int send_build(struct job *j, struct msg_build *b, struct fw_err *err)
 	return peer_send(j->peer, &m, err);
 }
 
+/* A module that there is. 1, -1 error. Own: takes over `fd`. */
+static int take_module(struct job *j, const struct msg_subject *s, int fd, const char *sha256, struct fw_err *err)
+{
+	char file[MANIFEST_TEXT_SIZE + 16];
+
+	build_output(&j->build, s, file, sizeof file);
+	if (bench_subject(&j->bench, s->role, s->provider, file, fd, sha256, err) != 0)
+		return -1;
+	return bench_hand(&j->bench, s->config, err) != 0 ? -1 : 1;
+}
+
 /* One subject. 1 its module is in the bench, 0 its build failed, -1 error. */
 static int build_subject(struct job *j, const struct msg_subject *s, struct fw_err *err)
 {
 	struct msg_build result;
-	char file[MANIFEST_TEXT_SIZE + 16];
 	int fd, kept, status;
 
 	kept = build_lookup(&j->build, s, &result, &fd);
@@ -216,7 +135,7 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 	if (status == 0 && !kept) {
 		buf_fini(&result.log);
 		log_info("build.start", "job=%lld role=%s", (long long)j->ask->job, role_name(s->role));
-		status = build_make(&j->build, s, open_tree, j, &result, &fd, err);
+		status = build_make(&j->build, s, trees_open, &j->trees_fd, &result, &fd, err);
 		log_info("build.end", "job=%lld role=%s state=%s dur_ms=%lld err=%s", (long long)j->ask->job, role_name(s->role),
 			result.state, (long long)result.duration_ms, log_quote(result.detail));
 		if (status == 0)
@@ -230,10 +149,7 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 			status = bench_fault(&j->bench, -1, s->role, "build", result.detail, err);
 		return status < 0 ? -1 : 0;
 	}
-	build_output(&j->build, s, file, sizeof file);
-	if (bench_subject(&j->bench, s->role, s->provider, file, fd, result.module_sha256, err) != 0)
-		return -1;
-	return bench_hand(&j->bench, s->config, err) != 0 ? -1 : 1;
+	return take_module(j, s, fd, result.module_sha256, err);
 }
 
 /* Sources that somebody else builds at this moment are waited for, and found in the cache then. */
@@ -274,7 +190,7 @@ static int build_here(struct job *j, struct fw_err *err)
 	int result = clear_place(j, err); /* what a worker that crashed left behind */
 
 	if (result == 0)
-		result = fetch_trees(j, err);
+		result = trees_fetch(j->peer, j->cache, &j->build, j->ask, &j->trees_fd, err);
 	for (i = 0; i < j->ask->n_subjects && result >= 0; i++) {
 		enum role role = j->ask->subject[i].role;
 
@@ -290,8 +206,45 @@ static int build_here(struct job *j, struct fw_err *err)
 	return result < 0 ? -1 : built;
 }
 
+/* All subjects, where nothing is to be built: whoever builds now, here or elsewhere on a shared cache, is not waited for. 1, 0 something
+ * is to be built, -1 error. */
+static int take_kept(struct job *j, struct fw_err *err)
+{
+	struct msg_build found[PROTOCOL_SUBJECTS_MAX];
+	int fd[PROTOCOL_SUBJECTS_MAX], n = 0, result = 1;
+
+	for (; n < j->ask->n_subjects && result == 1; n++)
+		result = build_lookup(&j->build, &j->ask->subject[n], &found[n], &fd[n]);
+	for (int i = 0; i < n; i++) {
+		if (result == 1 && send_build(j, &found[i], err) != 0)
+			result = -1;
+		buf_fini(&found[i].log);
+		if (result == 1)
+			result = take_module(j, &j->ask->subject[i], fd[i], found[i].module_sha256, err);
+		else if (fd[i] >= 0)
+			close(fd[i]);
+	}
+	return result;
+}
+
+/* Where nobody builds, what one that crashed left behind goes. */
+static void clear_if_free(struct job *j)
+{
+	struct fw_err busy = { 0 };
+	int place = try_place(j, NULL, &busy);
+	if (place < 0)
+		return;
+	(void)clear_place(j, NULL); /* the next build says why it could not */
+	close(place);
+}
+
 static int build_all(struct job *j, struct fw_err *err)
 {
+	int kept = take_kept(j, err);
+	if (kept == 1)
+		clear_if_free(j);
+	if (kept != 0)
+		return kept;
 	int place = wait_for(j, try_place, NULL, err);
 	int beside = place < 0 ? -1 : wait_for(j, try_beside, NULL, err);
 	int result = beside < 0 ? -1 : build_here(j, err);
@@ -406,6 +359,7 @@ static int start_job(struct job *j, struct fw_err *err)
 		.timeout_s = ask->limits.build_s,
 		.log_bytes = ask->limits.log_bytes };
 	j->build.device = j->device->kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
+	snprintf(j->build.image, sizeof j->build.image, "%s", j->device->image);
 	command_sides(j->build.sides);
 	if (ask->n_cells)
 		snprintf(j->build.family, sizeof j->build.family, "%s", ask->cell[0].family);
@@ -457,7 +411,7 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 		keep_to_share(hello, j->device);
 	if (j->device && start_job(j, &why) == 0) {
 		result = build_all(j, &why);
-		if (result == 1)
+		if (result == 1 && !o->build_only)
 			result = measure(j, &why);
 	}
 	drop_lock(j);
@@ -518,8 +472,11 @@ static int find_out(
 	const struct serve_options *o, const char *cache, struct sandbox *sandbox, struct msg_hello *hello, struct fw_err *err)
 {
 	if (sandbox_open(sandbox, o->sandbox, err) != 0 || sandbox_show(sandbox, o->shown, o->n_shown, cache, err) != 0 ||
-		compilers_check(sandbox, o->tools_dir, err) != 0 ||
-		hardware_hello(sandbox, o->sandbox, o->device, o->tools_dir, hello, err) != 0)
+		compilers_check(sandbox, o->tools_dir, err) != 0)
+		return -1;
+	int result = o->build_only ? hardware_builder(sandbox, o->device, o->tools_dir, hello, err)
+				   : hardware_hello(sandbox, o->sandbox, o->device, o->tools_dir, hello, err);
+	if (result != 0)
 		return -1;
 	if (!sandbox->active)
 		log_warning("sandbox.off", "reason=%s", log_quote(sandbox->why));

@@ -14,6 +14,7 @@ struct serve_options {
 	const char *cache;  /* NULL: the default place */
 	const char *device; /* "auto" "cuda" "cpu" "sim" */
 	enum sandbox_want sandbox;
+	bool build_only;       /* a job ends with its builds; no device is looked at */
 	int build_jobs;        /* builds that run at once in this cache; at least 1 */
 	const char *tools_dir; /* folder whose compilers come before the system's; "" none */
 	int n_shown;           /* folders that branch code may read */

@@ -34,6 +34,7 @@ static void hello(void **state)
 	protocol_write(&line, &in);
 	assert_int_equal(protocol_parse(line.data, line.len, &out, &err), 0);
 	assert_int_equal(out.u.hello.n_devices, 2);
+	assert_false(out.u.hello.builds_only);
 	assert_string_equal(out.u.hello.place.runner, "/opt/it's here/flopwatch-runner");
 	assert_string_equal(out.u.hello.place.modules, "/var/cache/flopwatch-worker/modules");
 	assert_true(out.u.hello.place.is_system && strcmp(out.u.hello.place.user, "flopwatch-run") == 0);
@@ -42,6 +43,13 @@ static void hello(void **state)
 	assert_true(out.u.hello.device[0].memory_bytes == INT64_C(150754820096));
 	assert_string_equal(out.u.hello.device[0].uuid, d[0].uuid);
 	assert_string_equal(out.u.hello.device[1].name, "line break  [31m"); /* nothing that moves a cursor gets through */
+	msg_fini(&out);
+
+	in.u.hello.builds_only = true;
+	buf_clear(&line);
+	protocol_write(&line, &in);
+	assert_int_equal(protocol_parse(line.data, line.len, &out, &err), 0);
+	assert_true(out.u.hello.builds_only);
 	msg_fini(&out);
 	buf_fini(&line);
 }

@@ -34,6 +34,8 @@
 #define PROTOCOL_BANNER_MAX (64u << 10)  /* bytes skipped before hello */
 #define PROTOCOL_LOG_MAX    (640u << 10) /* bytes of a build log that travel, its end; their base64 fits a line */
 
+#define PROTOCOL_BUILDER "build" /* the device of a worker that only builds */
+
 enum { PROTOCOL_SUBJECTS_MAX = 6, PROTOCOL_SAMPLES_MAX = 256, PROTOCOL_DEVICES_MAX = 64 };
 
 enum msg_type {
@@ -95,6 +97,7 @@ struct msg_hello {
 	int protocol;
 	char version[32];
 	char isolation[8]; /* "bwrap" or "none" */
+	bool builds_only;  /* no device is open: its one entry is what builds are for, PROTOCOL_BUILDER its uuid */
 	struct msg_place place;
 	int n_read_only;
 	char read_only[READONLY_MAX][READONLY_PATH_SIZE]; /* folders of its machine that branch code may read there */

@@ -107,6 +107,7 @@ static int read_hello(struct fields *f, struct msg_hello *h)
 	h->protocol = (int)field_int(f, "protocol", 0, INT_MAX);
 	field_text(f, "version", h->version, sizeof h->version);
 	field_word(f, "isolation", isolations, h->isolation, sizeof h->isolation);
+	h->builds_only = field_bool_or(f, "builds_only", false);
 	read_place(f, &h->place);
 	if (read_folders(f, h))
 		return -1;

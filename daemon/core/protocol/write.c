@@ -35,6 +35,8 @@ static void put_hello(struct jsonw *j, const struct msg_hello *m)
 	jsonw_kv_int(j, "protocol", m->protocol);
 	jsonw_kv_string(j, "version", m->version);
 	jsonw_kv_string(j, "isolation", m->isolation);
+	if (m->builds_only)
+		jsonw_kv_bool(j, "builds_only", true);
 	if (m->n_read_only)
 		protocol_put_texts(j, "read_only", m->read_only[0], sizeof m->read_only[0], m->n_read_only);
 	if (m->place.modules[0]) {

@@ -51,6 +51,34 @@ static int list(struct sandbox *s, enum sandbox_want want, struct msg_device *ou
 	return m;
 }
 
+static void begin_hello(const struct sandbox *s, struct msg_hello *hello)
+{
+	memset(hello, 0, sizeof *hello);
+	hello->protocol = PROTOCOL_VERSION;
+	snprintf(hello->version, sizeof hello->version, "%s", FW_VERSION);
+	snprintf(hello->isolation, sizeof hello->isolation, "%s", sandbox_isolation(s));
+	hello->n_read_only = s->n_shown;
+	memcpy(hello->read_only, s->shown, sizeof hello->read_only);
+}
+
+int hardware_builder(
+	const struct sandbox *s, const char *kind, const char *tools_dir, struct msg_hello *hello, struct fw_err *err)
+{
+	struct msg_device *d = &hello->device[0];
+	enum device_kind of = device_kind_from_name(kind);
+
+	begin_hello(s, hello);
+	if (of == DEVICE_ANY || of == DEVICE_KINDS)
+		return err_set(err, ERR_INVALID, "--build-only needs --device cuda, cpu or sim, not %s", kind);
+	hello->builds_only = true;
+	hello->n_devices = 1;
+	d->kind = of;
+	snprintf(d->uuid, sizeof d->uuid, PROTOCOL_BUILDER);
+	image_describe(d->image, sizeof d->image);
+	toolchain_describe(of, tools_dir, "", d->toolkit, sizeof d->toolkit);
+	return 0;
+}
+
 int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, const char *tools_dir, struct msg_hello *hello,
 	struct fw_err *err)
 {
@@ -59,12 +87,7 @@ int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, 
 
 	if (n < 0)
 		return -1;
-	memset(hello, 0, sizeof *hello);
-	hello->protocol = PROTOCOL_VERSION;
-	snprintf(hello->version, sizeof hello->version, "%s", FW_VERSION);
-	snprintf(hello->isolation, sizeof hello->isolation, "%s", sandbox_isolation(s));
-	hello->n_read_only = s->n_shown;
-	memcpy(hello->read_only, s->shown, sizeof hello->read_only);
+	begin_hello(s, hello);
 	for (i = 0; i < n; i++) {
 		struct msg_device *d = &hello->device[hello->n_devices];
 

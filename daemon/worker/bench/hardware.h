@@ -17,6 +17,9 @@
  */
 int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, const char *tools_dir, struct msg_hello *hello,
 	struct fw_err *err);
+/** Fill `hello` of a worker that only builds for a `kind` of device ("cuda" "cpu" "sim"), which need not be here. Err: another kind. */
+int hardware_builder(
+	const struct sandbox *s, const char *kind, const char *tools_dir, struct msg_hello *hello, struct fw_err *err);
 /** The device called `name` (uuid, "cuda:0", "cuda"; "auto": the first). NULL with `err`, saying which there are. */
 const struct msg_device *hardware_find(const struct msg_hello *hello, const char *name, struct fw_err *err);
 /** Say where the modules of this cache can be run by hand, and as whom. What cannot be found out is not said. */

@@ -72,7 +72,7 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 	int i;
 
 	hash_begin(&h);
-	add_text(&h, "flopwatch build 2");
+	add_text(&h, "flopwatch build 3");
 	for (i = 0; i < s->n_inputs; i++) {
 		add_text(&h, s->input[i].path);
 		add_text(&h, s->input[i].oid);
@@ -89,6 +89,7 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 	add_text(&h, c->family);
 	add_text(&h, device_kind_name(c->device));
 	add_text(&h, c->toolchain[s->role]);
+	add_text(&h, c->image);
 	add_text(&h, sandbox_isolation(c->sandbox));
 	for (i = 0; i < c->sandbox->n_shown; i++)
 		add_text(&h, c->sandbox->shown[i]);

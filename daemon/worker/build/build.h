@@ -2,7 +2,7 @@
  * build.h - from a subject's sources to a module whose hash names it.
  *
  * The cache key covers everything that can change the result: the inputs' object names, the command, the device kind, the
- * compilers, the isolation. A side may name the module that it had before instead, which is then kept or gone. A miss unpacks the inputs into <cache>/job or job-N (which the sandbox shows as /job), runs the command,
+ * compilers, the system, the isolation. A side may name the module that it had before instead, which is then kept or gone. A miss unpacks the inputs into <cache>/job or job-N (which the sandbox shows as /job), runs the command,
  * strips the output of names and build ids so that equal sources hash alike, and keeps it as <cache>/modules/<sha256>.so.
  * A build that fails is a result, not an error: struct msg_build says how, in words.
  */
@@ -22,6 +22,7 @@ struct build_context {
 	enum device_kind device;                    /* DEVICE_CUDA or DEVICE_CPU: what {device} becomes */
 	char tools_dir[TOOLWISH_DIR_SIZE];          /* whose compilers come first unless a side has its own; "" the system's */
 	char toolchain[ROLES][TOOLCHAIN_TEXT_SIZE]; /* of each role's side */
+	char image[64];                             /* what the system is that they run on */
 	double timeout_s;                           /* upper limit; the manifest may ask for less */
 	int64_t log_bytes;                          /* kept of what it prints */
 	int64_t print_max;                          /* bytes printed that end it; 0: 64 MiB */
