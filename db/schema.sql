@@ -221,6 +221,25 @@ CREATE TABLE job_peer (
 	PRIMARY KEY (job, n)
 ) STRICT, WITHOUT ROWID;
 
+-- What a job's sides are built from, where builds have allocations of their own, until it has ended. No row: nobody has looked yet.
+CREATE TABLE job_source (
+	job           INTEGER NOT NULL REFERENCES job(id),
+	source        TEXT    NOT NULL,                -- SHA-256 over inputs, command and compilers wished for; "" always
+	PRIMARY KEY (job, source)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER job_source_end AFTER UPDATE OF state ON job WHEN NEW.state IN ('done', 'failed', 'cancelled', 'superseded', 'gone') BEGIN
+	DELETE FROM job_source WHERE job = NEW.id;
+END;
+
+-- Sources whose module lies in the cache that a worker's allocations share. It may be gone: then it is built where it is measured.
+CREATE TABLE kept_build (
+	worker        TEXT    NOT NULL,
+	source        TEXT    NOT NULL,                -- as in job_source
+	made_by       TEXT    NOT NULL,                -- compilers, system and isolation of the machine that built it
+	used_at       INTEGER NOT NULL,
+	PRIMARY KEY (worker, source)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE job_log (
 	id            INTEGER PRIMARY KEY,
 	job           INTEGER NOT NULL REFERENCES job(id),

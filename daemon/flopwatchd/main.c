@@ -30,6 +30,15 @@ static int usage_error(const char *what, const char *word)
 	return 2;
 }
 
+/* As somebody wrote them: what builds for one is a part of it. */
+static int count_workers(const struct config *c)
+{
+	int n = 0;
+	for (int i = 0; i < c->n_workers; i++)
+		n += !c->worker[i].builds;
+	return n;
+}
+
 static int check_config(const char *path, bool look)
 {
 	struct config *config = NULL;
@@ -40,7 +49,7 @@ static int check_config(const char *path, bool look)
 	if (result == 0 && look)
 		look_at_config(config);
 	else if (result == 0)
-		printf("%s: fine; %d repositories, %d workers, %d webhooks\n", path, config->n_repos, config->n_workers,
+		printf("%s: fine; %d repositories, %d workers, %d webhooks\n", path, config->n_repos, count_workers(config),
 			config->n_webhooks);
 	else
 		fprintf(stderr, "%sflopwatchd: %s\n", mistakes.data, err.text);

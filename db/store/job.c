@@ -26,23 +26,11 @@
 				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS \
 					", j.device_class, j.part FROM job j JOIN repo r ON r.id = j.repo "
 
-/* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
-#define BRANCH_SERVED "(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch)"
-
-/* A branch stands where it came, or, once it was served, where that was: it waits for all that were there by then. Every other turn
- * of a repository goes to who came last and was not served since, so that one push does not wait for a thousand that came before it. */
-#define NEXT_FIRST                                                                                                               \
-	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "                     \
-	"CASE WHEN (SELECT turns FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" BRANCH_SERVED ", 0) "          \
-	"< j.queued_at THEN -j.id ELSE max(j.queued_at, coalesce(" BRANCH_SERVED ", 0)) END, j.id "
-
 #define CLASS_OF_DEVICE "(SELECT class FROM device WHERE uuid = :device_uuid)"
 /* It stands out of its class, and another, which fits, can do the work. */
 #define LEFT_OUT                                                                                                                 \
 	"SELECT 1 FROM device AS odd JOIN device AS other ON other.class = odd.class AND other.state = 'ok' AND "                \
 	"other.stands_out = '' WHERE odd.uuid = :device_uuid AND odd.stands_out <> ''"
-
-#define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
 static void read_job(struct stmt *s, struct store_job *out)
 {
@@ -353,51 +341,34 @@ int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *er
 int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
 	struct fw_err *err)
 {
+	return store_job_next_kept(db, kind, device_uuid, held, "", out, err);
+}
+
+int store_job_next_kept(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
+	struct store_job *out, struct fw_err *err)
+{
 	struct stmt *s = db_stmt(db,
-		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " RESOLVED
+		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " STORE_JOB_RESOLVED
 		"AND (j.device_kind = '' OR j.device_kind = :device_kind) "
 		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) AND " STORE_CLASS_FITS(
 			CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" LEFT_OUT ")) "
-					 "AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1",
+					 "AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND (:cache = '' OR " STORE_JOB_KEPT
+					 ") " STORE_JOB_FIRST "LIMIT 1",
 		err);
 	if (!s)
 		return -1;
+	stmt_text(s, ":cache", cache);
 	stmt_text(s, ":device_kind", device_kind_name(kind));
 	stmt_text(s, ":device_uuid", device_uuid);
 	stmt_text(s, ":held", held);
 	return first_job(s, out, err);
 }
 
-int store_job_nth(
-	struct db *db, enum device_kind kind, const char *worker, const char *held, int n, char host[64], struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db,
-		"SELECT coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
-		"WHERE j.state = 'queued' AND " RESOLVED "AND (j.device_kind = '' OR j.device_kind = :device_kind) "
-		"AND (j.device_uuid = '' OR j.device_uuid IN "
-		"(SELECT uuid FROM device WHERE worker = :worker AND state = 'ok')) "
-		"AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
-			"mine.class") ")) "
-				      "AND j.repo NOT IN (SELECT value FROM json_each(:held)) " NEXT_FIRST "LIMIT 1 OFFSET :n",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":device_kind", device_kind_name(kind));
-	stmt_text(s, ":worker", worker);
-	stmt_text(s, ":held", held);
-	stmt_int(s, ":n", n);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		row_copy(s, 0, host, 64);
-		stmt_reset(s);
-	}
-	return result;
-}
-
 int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND j.id > :after AND NOT (" RESOLVED ") ORDER BY j.id LIMIT 1",
+		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND j.id > :after AND NOT (" STORE_JOB_RESOLVED
+		") ORDER BY j.id LIMIT 1",
 		err);
 	if (!s)
 		return -1;

@@ -13,6 +13,30 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 /** SQL that says whether a job counts for its commit's verdict: a whole comparison against the base that the rules give. */
 #define STORE_JOB_COUNTS "kind IN ('change', 'selfcheck') AND base_how <> 'given' AND quick = 0 AND NOT some_cells "
 
+/* ---- SQL that statements about the queue share, for `job AS j`: whose turn it is, what can be run at all ---- */
+
+/* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
+#define STORE_JOB_BRANCH_SERVED                                                                                                  \
+	"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch)"
+
+/* A branch stands where it came, or, once it was served, where that was: it waits for all that were there by then. Every other turn
+ * of a repository goes to who came last and was not served since, so that one push does not wait for a thousand that came before it. */
+#define STORE_JOB_FIRST                                                                                                          \
+	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "                     \
+	"CASE WHEN (SELECT turns FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" STORE_JOB_BRANCH_SERVED        \
+	", 0) "                                                                                                                  \
+	"< j.queued_at THEN -j.id ELSE max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED ", 0)) END, j.id "
+
+#define STORE_JOB_RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
+
+/* Somebody has looked what it is built from. */
+#define STORE_JOB_KNOWN "EXISTS (SELECT 1 FROM job_source s WHERE s.job = j.id) "
+
+/* All that it is built from lies in the cache of worker :cache, as far as is known. */
+#define STORE_JOB_KEPT                                                                                                           \
+	"(" STORE_JOB_KNOWN "AND NOT EXISTS (SELECT 1 FROM job_source s WHERE s.job = j.id AND s.source <> '' AND NOT EXISTS "   \
+	"(SELECT 1 FROM kept_build k WHERE k.worker = :cache AND k.source = s.source))) "
+
 struct store_job {
 	int64_t id, repo, device, comparison; /* 0: none */
 	char repo_name[128];
@@ -70,12 +94,9 @@ int store_job_covers(struct db *db, const struct store_job *like, const char *su
  */
 int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
 	struct fw_err *err);
-/**
- * The machine that the `n`th job of that order (from 0) asks for, "" any, counting those that `worker` could run: jobs for a device that
- * it does not know are passed over. 1 found, 0 there are not so many, -1. Shape: host[64].
- */
-int store_job_nth(
-	struct db *db, enum device_kind kind, const char *worker, const char *held, int n, char host[64], struct fw_err *err);
+/** The same of those whose modules lie in the cache of worker `cache` (db/kept/kept.h); "": of all. */
+int store_job_next_kept(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
+	struct store_job *out, struct fw_err *err);
 /** Whether a job runs on this device, or waits and may run on it. What waits for another device alone does not count. 1, 0, -1. */
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
 /** Whether no device of a class is idle: each has a job, or one waits that they may run. 1, 0, -1. */

@@ -75,6 +75,22 @@ static void test_serve_gets_the_settings(void **state)
 	finish(&d);
 }
 
+static void test_who_builds_is_told_so(void **state)
+{
+	(void)state;
+	struct fw_err err = { 0 };
+	struct connection d;
+	char text[256];
+	word("echo");
+	word("-n");
+	word("serve");
+	config->worker[0].builds = true;
+	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
+	read_all(d.fd, text, sizeof text);
+	assert_string_equal(text, "serve --sandbox required --device sim --cache /var/cache/x --build-only");
+	finish(&d);
+}
+
 static void test_another_command_is_left_as_it_is(void **state)
 {
 	(void)state;
@@ -143,6 +159,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_serve_gets_the_settings),
+		CASE(test_who_builds_is_told_so),
 		CASE(test_another_command_is_left_as_it_is),
 		CASE(test_it_hears_and_is_heard),
 		CASE(test_a_socket),

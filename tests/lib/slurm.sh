@@ -63,6 +63,7 @@ MessageTimeout=60
 SchedulerParameters=sched_min_interval=50000,batch_sched_delay=0,sched_interval=2
 NodeName=$host NodeAddr=127.0.0.1 CPUs=8 RealMemory=100 Gres=gpu:h200:2 State=UNKNOWN
 PartitionName=gpu Nodes=$host Default=YES MaxTime=INFINITE State=UP
+PartitionName=cpu Nodes=$host MaxTime=INFINITE State=UP
 CONF
 	printf 'Name=gpu Type=h200 File=/dev/zero\nName=gpu Type=h200 File=/dev/null\n' >"$slurm_dir/gres.conf"
 	slurm_run munged munged --foreground --force --socket="$slurm_dir/munge.sock" --key-file="$slurm_dir/munge.key" \
@@ -87,7 +88,7 @@ slurm_controller_restart() {
 	slurm_controller
 }
 slurm_node_is() {
-	[ "$(sinfo --noheader --format=%T 2>/dev/null)" = "$1" ]
+	[ "$(sinfo --noheader --partition=gpu --format=%T 2>/dev/null)" = "$1" ]
 }
 slurm_jobs() {
 	squeue --noheader --format=%i --states="${1:-all}" 2>/dev/null

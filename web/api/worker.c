@@ -15,6 +15,7 @@ static void worker_row(void *arg, const struct worker_status *w)
 	answer_id(j, "job", w->job);
 	jsonw_kv_int(j, "slot", w->slot);
 	answer_text(j, "allocation", w->allocation);
+	answer_text(j, "to", w->aim);
 	answer_id(j, "place", w->place);
 	jsonw_key(j, "read_only");
 	jsonw_array(j);

@@ -241,6 +241,8 @@ static void pending_row(void *arg, const struct worker_status *w)
 	put_label(m->out, w->name);
 	buf_printf(m->out, "\",slot=\"%d\",reason=\"", w->slot);
 	put_label(m->out, w->why);
+	if (*w->aim)
+		buf_printf(m->out, "\",to=\"%s", w->aim);
 	buf_printf(m->out, "\"} %d\n", w->place);
 }
 

@@ -244,6 +244,10 @@ static void pending_banner(struct buf *out, const struct worker_status *w)
 	emit_raw(out, "<p class=banner role=status>Worker <b>");
 	emit_text(out, w->name);
 	emit_raw(out, "</b> waits for an allocation");
+	if (*w->aim) {
+		emit_raw(out, " to ");
+		emit_text(out, w->aim);
+	}
 	if (*w->allocation) {
 		emit_raw(out, ", job ");
 		emit_text(out, w->allocation);

@@ -11,6 +11,7 @@ struct worker_status {
 	const char *name;
 	int slot;               /* which of the jobs that it may have at once, from 0 */
 	const char *state;      /* "down" "starting" "free" "pending" "busy" */
+	const char *aim;        /* what its allocations are for: "build" "measure"; "" both, or it asks for none */
 	const char *why;        /* it is down, or its allocation is pending; "" else, or not known */
 	const char *allocation; /* under which its scheduler knows what is pending; "" not known, or nothing is */
 	int place;              /* of that in the scheduler's queue, from 1; 0 unknown */

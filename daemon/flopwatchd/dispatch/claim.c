@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "db/kept/kept.h"
 #include "db/store/repo.h"
 #include "flopwatchd/runtime/config_worker.h"
 
@@ -18,6 +19,11 @@ enum device_kind claim_kind(const struct config_worker *w, const struct msg_hell
 bool claim_wants(const struct config_worker *w, const struct msg_device *d)
 {
 	return config_worker_wants(w, d->kind, d->index, d->uuid);
+}
+
+const char *claim_cache(const struct config_worker *w)
+{
+	return w->builds_apart ? w->name : "";
 }
 
 /* Whether it is free and in this state; `kind` DEVICE_ANY: of any. 1, 0, -1. */
@@ -51,7 +57,7 @@ int claim_job(const struct claim *c, struct msg_device *out, int64_t *id, struct
 		const struct msg_device *d = &c->hello->device[i];
 		int fits = is_in(c, d, kind, DEVICESTATE_OK, id, err);
 		if (fits == 1)
-			fits = store_job_next(c->db, d->kind, d->uuid, c->held, job, err);
+			fits = store_job_next_kept(c->db, d->kind, d->uuid, c->held, claim_cache(c->worker), job, err);
 		if (fits == 1)
 			*out = *d;
 		if (fits != 0)
@@ -101,15 +107,40 @@ int claim_mark_bound(struct txn *g, const char *worker, const struct msg_device 
 	return txn_end(g, result, err);
 }
 
-int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
-	struct fw_err *err)
+static void draw_nonce(char nonce[33])
 {
 	unsigned char random[16];
-	char nonce[33], line[256];
-	int64_t now = clock_utc_ms();
 	if (getrandom(random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
 		memset(random, 0, sizeof random);
 	hash_to_hex(random, sizeof random, nonce);
+}
+
+int claim_build(struct txn *g, const struct config_worker *w, const char *held, struct store_job *job, struct fw_err *err)
+{
+	char nonce[33], line[256];
+	int64_t now = clock_utc_ms();
+	struct store_job_place place;
+	int got = store_job_nth(g->db, w->device, w->name, held, STORE_KEPT_MISSING, 0, &place, err);
+	if (got != 1 || store_job_get(g->db, place.id, job, err) != 0 || txn_begin(g, err) != 0)
+		return got == 0 ? 0 : -1;
+	draw_nonce(nonce);
+	snprintf(line, sizeof line, "sent to worker %s, to be built", w->name);
+	int result = store_kept_send(g->db, job->id, nonce, now, err);
+	if (result == 0)
+		result = store_job_log(g->db, job->id, now, line, err);
+	if (result == 0)
+		result = store_job_tell(g->db, job, "job.state", JOBSTATE_SENT, NULL, now, err);
+	if (result == 0)
+		result = store_job_get(g->db, job->id, job, err);
+	return txn_end(g, result, err) == 0 ? 1 : -1;
+}
+
+int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
+	struct fw_err *err)
+{
+	char nonce[33], line[256];
+	int64_t now = clock_utc_ms();
+	draw_nonce(nonce);
 	if (txn_begin(g, err) != 0)
 		return -1;
 	snprintf(line, sizeof line, "sent to worker %s, device %s", worker, device->uuid);

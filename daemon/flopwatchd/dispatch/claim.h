@@ -24,10 +24,15 @@ enum device_kind claim_kind(const struct config_worker *w, const struct msg_hell
 /** Whether the configuration lets it measure on this one. */
 bool claim_wants(const struct config_worker *w, const struct msg_device *d);
 
+/** Whose cache the modules of its jobs have to lie in before it may measure: its own, where builds have allocations of their own; "" no matter. */
+const char *claim_cache(const struct config_worker *w);
+
 /** A free device of any kind whose canary was asked for. 1, 0 none, -1. */
 int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
 /** The first device of the wanted kind that is in order, free and has a job waiting, and that job. 1, 0 none, -1. */
 int claim_job(const struct claim *c, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err);
+/** The next job that is to be built for worker `w`, marked as sent there. 1, 0 none, -1: the database; the job stays queued. */
+int claim_build(struct txn *g, const struct config_worker *w, const char *held, struct store_job *job, struct fw_err *err);
 /** The first free device in order from place `from` of the hello on: its place and one, 0 there is none, -1. */
 int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_err *err);
 /** A free device in order that this job may have as well. 1, 0 none, -1. */

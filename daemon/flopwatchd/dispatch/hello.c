@@ -16,12 +16,18 @@ static const char *not_shown(const struct config *c, const struct msg_hello *h)
 	return NULL;
 }
 
-bool hello_is_fine(const struct config *c, const struct msg_hello *h, char *why)
+bool hello_is_fine(const struct config *c, const struct config_worker *w, const struct msg_hello *h, char *why)
 {
 	if (h->protocol != PROTOCOL_VERSION) {
 		snprintf(why, HELLO_WHY_SIZE,
 			"the worker (version %s) speaks protocol %d, this daemon %d; install the same version", h->version,
 			h->protocol, PROTOCOL_VERSION);
+		return false;
+	}
+	if (h->builds_only != w->builds) {
+		snprintf(why, HELLO_WHY_SIZE,
+			w->builds ? "it was asked for builds alone and offers to measure; let its command hand on --build-only"
+				  : "it only builds; take --build-only out of its command");
 		return false;
 	}
 	const char *closed = not_shown(c, h);

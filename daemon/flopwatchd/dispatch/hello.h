@@ -9,7 +9,7 @@
 
 enum { HELLO_WHY_SIZE = 2 * READONLY_PATH_SIZE + 160 };
 
-/** Its protocol, and that it shows branch code what the configuration promises. False: `why` says what to do. Shape: why[HELLO_WHY_SIZE]. */
-bool hello_is_fine(const struct config *c, const struct msg_hello *h, char *why);
+/** Its protocol, that it shows branch code what the configuration promises, and that it builds only where it is asked for that. False: `why` says what to do. Shape: why[HELLO_WHY_SIZE]. */
+bool hello_is_fine(const struct config *c, const struct config_worker *w, const struct msg_hello *h, char *why);
 
 #endif

@@ -14,7 +14,9 @@
 #include "flopwatchd/verdict/judge.h"
 #include "flopwatchd/planning/plan_news.h"
 #include "flopwatchd/planning/resolve.h"
+#include "flopwatchd/dispatch/foresee.h"
 #include "flopwatchd/dispatch/slot.h"
+#include "flopwatchd/dispatch/sources.h"
 #include "flopwatchd/executor/executor.h"
 #include "flopwatchd/runtime/config_worker.h"
 #include "flopwatchd/delivery/commit_status.h"
@@ -48,6 +50,7 @@ struct queue {
 	int n_slots, n_slots_room;
 	struct slot **slot; /* those of a worker beside each other */
 	struct errand errand[RESOLVES_MAX];
+	struct foresee foresee;
 	int64_t resolved_to; /* jobs up to this id were looked at */
 	struct loop_source *again, *turn;
 	int64_t pause_ms; /* before the next look at what failed; 0: nothing has lately */
@@ -162,7 +165,9 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 	int superseded;
 	const char *base = p->ask.subject[0].commit;
 	if (store_job_resolve(q->txn.db, job->id, base, p->base_how, p->ask.kind, a->suite[0], err) != 0 ||
-		keep_peers(q, job, &a->peers, err) != 0 || add_other_suites(q, job, a, now, err) != 0 ||
+		keep_peers(q, job, &a->peers, err) != 0 ||
+		(sources_matter(q->config) && sources_put(q->txn.db, job->id, p, err) != 0) ||
+		add_other_suites(q, job, a, now, err) != 0 ||
 		(!strcmp(job->origin, "push") && store_job_supersede(q->txn.db, job->id, now, &superseded, err) != 0) ||
 		tell_forge(q, job, a->suite[0], now, err) != 0)
 		return -1;
@@ -315,6 +320,8 @@ static void grow(struct queue *q)
 static int submit_of(struct queue *q, int first, int last, int *n_asked, struct fw_err *err)
 {
 	const struct config_worker *w = slot_worker(q->slot[first]);
+	enum store_kept_which which = w->builds ? STORE_KEPT_MISSING : w->builds_apart ? STORE_KEPT_THERE : STORE_KEPT_ANY;
+	struct store_job_place next;
 	char host[64];
 	int waits = 0, got = 1;
 	struct slot *canary = NULL, *surplus = NULL;
@@ -324,7 +331,7 @@ static int submit_of(struct queue *q, int first, int last, int *n_asked, struct 
 		surplus = wait == SLOT_WAITS_JOB ? q->slot[i] : surplus;
 		canary = wait == SLOT_WAITS_CANARY ? q->slot[i] : canary;
 	}
-	int to_try = store_device_canary_host(q->txn.db, w->name, host, err);
+	int to_try = w->builds ? 0 : store_device_canary_host(q->txn.db, w->name, host, err);
 	for (int i = first; i < last && to_try == 1 && !canary; i++)
 		if (slot_waits(q->slot[i]) == SLOT_WAITS_NOT) {
 			canary = q->slot[i];
@@ -336,13 +343,14 @@ static int submit_of(struct queue *q, int first, int last, int *n_asked, struct 
 	for (int i = first; i < last && got == 1; i++) {
 		if (slot_waits(q->slot[i]) != SLOT_WAITS_NOT)
 			continue;
-		got = store_job_nth(q->txn.db, w->device, w->name, held(q), *n_asked + waits, host, err);
-		if (got == 1 && slot_submit(q->slot[i], host, false, err) != 0)
+		got = store_job_nth(q->txn.db, w->device, w->name, held(q), which, *n_asked + waits, &next, err);
+		/* any machine builds for a device of any other */
+		if (got == 1 && slot_submit(q->slot[i], w->builds ? "" : next.host, false, err) != 0)
 			return -1;
 		waits += got == 1;
 	}
 	if (got >= 0 && surplus && waits > 0) {
-		got = store_job_nth(q->txn.db, w->device, w->name, held(q), *n_asked + waits - 1, host, err);
+		got = store_job_nth(q->txn.db, w->device, w->name, held(q), which, *n_asked + waits - 1, &next, err);
 		if (got == 0)
 			slot_give_up(surplus); /* it wakes the queue when it has gone */
 	}
@@ -352,12 +360,13 @@ static int submit_of(struct queue *q, int first, int last, int *n_asked, struct 
 
 static int submit_all(struct queue *q, struct fw_err *err)
 {
-	int n_asked[DEVICE_KINDS + 1] = { 0 };
+	int n_asked[DEVICE_KINDS + 1] = { 0 }, n_built[DEVICE_KINDS + 1] = { 0 };
 	for (int first = 0, last; first < q->n_slots; first = last) {
 		const struct config_worker *w = slot_worker(q->slot[first]);
 		for (last = first + 1; last < q->n_slots && slot_worker(q->slot[last]) == w;)
 			last++;
-		if (config_worker_is_slurm(w) && submit_of(q, first, last, &n_asked[w->device], err) != 0)
+		int *n = w->builds ? &n_built[w->device] : &n_asked[w->device];
+		if (config_worker_is_slurm(w) && submit_of(q, first, last, n, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -401,6 +410,7 @@ static void make_way(struct queue *q)
 static void turn(void *arg)
 {
 	struct queue *q = arg;
+	struct fw_err err = { 0 };
 	q->turn = NULL;
 	if (q->is_draining) {
 		for (int i = 0; i < q->n_slots; i++)
@@ -412,6 +422,8 @@ static void turn(void *arg)
 		return;
 	}
 	resolve_more(q);
+	if (foresee_more(&q->foresee, &err) != 0)
+		complain(q, "queue.read", &err);
 	grow(q);
 	claim_all(q);
 	make_way(q);
@@ -463,10 +475,12 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 		return -1;
 	}
 	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold, held };
+	q->foresee = (struct foresee){ .loop = l, .txn = &q->txn, .config = c, .found = slot_changed, .arg = q };
 	for (int i = 0; i < c->n_workers; i++) {
 		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1; /* others say what they have */
 		for (int k = 0; k < n; k++)
-			if (put_slot(q, q->n_slots, slot_new(&q->host, &c->worker[i], k), err) != 0) {
+			if (put_slot(q, q->n_slots, slot_new(&q->host, &c->worker[i], c->worker[i].builds ? n + k : k), err) !=
+				0) {
 				queue_stop(q);
 				return -1;
 			}
@@ -496,6 +510,7 @@ void queue_forget_plans(struct queue *q)
 		q->errand[i].resolve = NULL;
 		q->errand[i].job.id = 0;
 	}
+	foresee_stop(&q->foresee);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_release_plan(q->slot[i], "the configuration was read again");
 	q->resolved_to = 0;
@@ -511,6 +526,7 @@ void queue_drain(struct queue *q, void (*done)(void *arg), void *arg)
 		q->errand[i].resolve = NULL;
 		q->errand[i].job.id = 0;
 	}
+	foresee_stop(&q->foresee);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_release(q->slot[i], "the daemon was stopped");
 	queue_wake(q);
@@ -522,6 +538,7 @@ void queue_stop(struct queue *q)
 		return;
 	for (int i = 0; i < RESOLVES_MAX; i++)
 		resolve_cancel(q->errand[i].resolve);
+	foresee_stop(&q->foresee);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_free(q->slot[i]);
 	executors_free(q->executors);

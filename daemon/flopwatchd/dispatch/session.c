@@ -318,7 +318,7 @@ static void take_need(struct session *s, const struct msg_need *need)
 static void take_hello(struct session *s, const struct msg_hello *h)
 {
 	char why[HELLO_WHY_SIZE];
-	if (!hello_is_fine(s->config, h, why)) {
+	if (!hello_is_fine(s->config, s->worker, h, why)) {
 		lose(s, why);
 		return;
 	}

@@ -16,7 +16,6 @@
 #include "flopwatchd/planning/refusal.h"
 #include "flopwatchd/runtime/config_worker.h"
 #include "core/ask/worker.h"
-#include "flopwatchd/job/profile_ask.h"
 #include "flopwatchd/job/record.h"
 
 enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000, VAIN_FIRST_MS = 5000 };
@@ -121,7 +120,9 @@ static void take_devices(struct slot *s, const struct msg_hello *hello)
 	s->hello = *hello;
 	s->has_hello = true;
 	s->failures = 0;
-	if (store_devices(s, &err) != 0)
+	if (s->worker->builds)
+		slot_meet_builder(s); /* it has no device */
+	else if (store_devices(s, &err) != 0)
 		log_error("device.store", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
 
@@ -158,6 +159,8 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 {
 	struct msg_device other;
 	int64_t id;
+	if (s->worker->builds)
+		s->device = hello->device[0];
 	const struct msg_device *d = slot_find_device(hello, s->device.uuid);
 	if (d) {
 		s->device = *d;
@@ -195,6 +198,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * ask_for->n_subjects;
 	if (!crew_is_helper(s))
 		progress_begin(&s->progress, ask_for);
+	slot_note_sources(s);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
 		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
 		slot_finish_job(s, is_wrong ? DEBT_MOVE : DEBT_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_LOST, err.text);
@@ -233,6 +237,8 @@ static int write_pending(struct slot *s, struct fw_err *err)
 	jsonw_kv_string(j, "worker", s->worker->name);
 	jsonw_kv_int(j, "slot", s->index);
 	jsonw_kv_string(j, "allocation", s->wait_id);
+	if (slot_aim(s)[0])
+		jsonw_kv_string(j, "to", slot_aim(s));
 	jsonw_kv_string(j, "why", s->wait_why);
 	return txn_begin(s->host->txn, err) != 0
 		       ? -1
@@ -287,6 +293,8 @@ static void on_word(void *arg, const struct msg *m)
 		return;
 	}
 	if (m->t == MSG_BUILD)
+		slot_hear_build(s, &m->u.build);
+	if (m->t == MSG_BUILD)
 		on = JOBSTATE_ON_BUILD;
 	else if (m->t == MSG_CHECK)
 		on = JOBSTATE_ON_CHECK;
@@ -303,7 +311,8 @@ static void on_word(void *arg, const struct msg *m)
 		if (!crew_is_helper(s) && job_move_now(s->host->txn, &s->job, to, "", &err) != 0)
 			log_debug("job.move", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 	}
-	progress_hear(&s->progress, m);
+	if (!s->worker->builds || m->t != MSG_DONE) /* nothing was measured that it could tell of */
+		progress_hear(&s->progress, m);
 }
 
 static void on_end(void *arg, enum session_end how, struct result *result, const char *why)
@@ -326,6 +335,8 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->worker->builds) {
+		slot_take_builds(s, result);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && refusal_of_result(result, &s->job, refusal)) {
 		struct slot *leader = crew_leader(s);
 		result_free(result);
@@ -414,6 +425,8 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		slot_settle(s);
 		return;
 	}
+	if (s->worker->builds && slot_has_nothing_to_build(s))
+		return;
 	if (crew_gather(s, &err) != 0) {
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
 		return;
@@ -446,7 +459,16 @@ static void begin_plan(struct slot *s)
 static int take_work(struct slot *s, struct fw_err *err)
 {
 	const struct claim claim = claim_of(s);
-	int got = claim_canary(&claim, &s->device, &s->device_id, err);
+	int got;
+	if (s->worker->builds) {
+		got = claim_build(s->host->txn, s->worker, claim.held, &s->job, err);
+		if (got == 1)
+			begin_plan(s);
+		else
+			s->job.id = 0;
+		return got;
+	}
+	got = claim_canary(&claim, &s->device, &s->device_id, err);
 	if (got == 1)
 		slot_begin_canary(s);
 	if (got != 0)
@@ -544,45 +566,4 @@ void slot_free(struct slot *s)
 	plan_fini(&s->plan);
 	result_free(s->result);
 	free(s);
-}
-
-int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
-{
-	s = crew_leader(s);
-	if (s->phase == PHASE_LEAVING || s->phase == PHASE_STORING)
-		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)s->job.id);
-	/* written first: what a person was told must be so even if the power fails now */
-	if (job_move_now(s->host->txn, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
-		return -1;
-	slot_finish_job(s, DEBT_NONE, JOBSTATE_ON_CANCEL, why);
-	return 0;
-}
-
-void slot_release(struct slot *s, const char *why)
-{
-	if (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING || s->phase == PHASE_JOINING)
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
-	else if (s->session)
-		session_cancel(s->session);
-}
-
-int slot_make_way(struct slot *s, struct fw_err *err)
-{
-	struct store_job next;
-	char why[64];
-	bool works = s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING;
-	if (!works || (s->job.kind != JOBKIND_PROFILE && !s->job.part))
-		return 0;
-	int got = store_job_next(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg), &next, err);
-	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS || next.priority <= s->job.priority)
-		return got < 0 ? -1 : 0;
-	snprintf(why, sizeof why, "it made way for job %lld", (long long)next.id);
-	slot_release(s, why);
-	return 1;
-}
-
-void slot_release_plan(struct slot *s, const char *why)
-{
-	if (s->phase == PHASE_PLANNING)
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 }

@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
+#include "flopwatchd/job/profile_ask.h"
 #include "flopwatchd/job/record.h"
 #include "flopwatchd/profile/profile_finish.h"
 #include "flopwatchd/verdict/judge.h"
@@ -28,7 +30,11 @@ static int write_debt(struct slot *s, struct fw_err *err)
 	if (txn_begin(g, err) != 0)
 		return -1;
 	bool is_profile = s->job.kind == JOBKIND_PROFILE;
-	if (s->debt == DEBT_RESULT && is_profile)
+	if (s->worker->builds && s->result)
+		result = slot_write_kept(s, now, err);
+	if (result != 0)
+		log_debug("build.kept", "job=%lld err=%s", (long long)s->job.id, log_quote(err->text));
+	else if (s->debt == DEBT_RESULT && is_profile)
 		result = profile_finish(g->db, s->host->config, s->result, now, &profile, err);
 	else if (s->debt == DEBT_RESULT)
 		result = judge_finish(g->db, s->host->config, s->result, now, &outcome, err);
@@ -139,4 +145,48 @@ void slot_limit_job(struct slot *s, int64_t limit_ms)
 	s->job_timer = NULL;
 	if (loop_after(s->host->loop, limit_ms, job_is_overdue, s, &s->job_timer, &err) != 0)
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+}
+
+/* ---- from outside -------------------------------------------------------------------------------------------------------------- */
+
+int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
+{
+	s = crew_leader(s);
+	if (s->phase == PHASE_LEAVING || s->phase == PHASE_STORING)
+		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)s->job.id);
+	/* written first: what a person was told must be so even if the power fails now */
+	if (job_move_now(s->host->txn, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
+		return -1;
+	slot_finish_job(s, DEBT_NONE, JOBSTATE_ON_CANCEL, why);
+	return 0;
+}
+
+void slot_release(struct slot *s, const char *why)
+{
+	if (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING || s->phase == PHASE_JOINING)
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+	else if (s->session)
+		session_cancel(s->session);
+}
+
+int slot_make_way(struct slot *s, struct fw_err *err)
+{
+	struct store_job next;
+	char why[64];
+	bool works = s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING;
+	if (!works || s->worker->builds || (s->job.kind != JOBKIND_PROFILE && !s->job.part))
+		return 0;
+	int got = store_job_next_kept(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg),
+		claim_cache(s->worker), &next, err);
+	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS || next.priority <= s->job.priority)
+		return got < 0 ? -1 : 0;
+	snprintf(why, sizeof why, "it made way for job %lld", (long long)next.id);
+	slot_release(s, why);
+	return 1;
+}
+
+void slot_release_plan(struct slot *s, const char *why)
+{
+	if (s->phase == PHASE_PLANNING)
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 }

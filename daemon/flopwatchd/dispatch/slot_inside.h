@@ -1,6 +1,6 @@
 /**
  * slot_inside.h - what the files of a slot share. slot.c leads a worker from its first word to a job at work, slot_end.c ends the job and
- * writes what came of it, slot_part.c shares a job with other slots, slot_canary.c tries a device.
+ * writes what came of it, slot_part.c shares a job with other slots, slot_canary.c tries a device, slot_build.c builds alone.
  */
 #ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
 #define FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
@@ -10,6 +10,7 @@
 #include "flopwatchd/dispatch/session.h"
 #include "flopwatchd/dispatch/slot.h"
 #include "core/state/jobstate.h"
+#include "db/kept/kept.h"
 
 enum phase {
 	PHASE_DOWN,     /* waits for its timer, then asks again */
@@ -54,6 +55,11 @@ struct slot {
 	struct plan plan;
 	char repo_path[4096];
 	struct progress progress;
+	int n_sources; /* of the job, where its builds are apart: what is to be there already */
+	struct {
+		enum role role;
+		char name[STORE_SOURCE_SIZE];
+	} source[PROTOCOL_SUBJECTS_MAX];
 	struct crew *crew; /* that it leads, or helps; NULL none */
 
 	enum debt debt;
@@ -65,6 +71,11 @@ struct slot {
 	struct session *session;
 	struct loop_source *timer, *job_timer;
 };
+
+/* slot_tell.c */
+
+/** What its allocations are for: "build", "measure", "" both. */
+const char *slot_aim(const struct slot *s);
 
 /* slot.c */
 
@@ -94,6 +105,21 @@ void slot_send_canary(struct slot *s, const struct msg_hello *hello);
 void slot_hear_canary(struct slot *s, const struct msg_state *state);
 /** Its answer, or the lack of one, is the device's new state. */
 void slot_end_canary(struct slot *s, const char *why);
+
+/* slot_build.c */
+
+/** A worker that only builds has said hello: of what others have built for it nothing counts any more. */
+void slot_meet_builder(struct slot *s);
+/** The plan is there: write what the job is built from. True: nothing is to be built, and the job is given back for a device. */
+bool slot_has_nothing_to_build(struct slot *s);
+/** Its builds are done: the job is given back for a device, or, where one failed or both are equal, is over. Own: takes `result`. */
+void slot_take_builds(struct slot *s, struct result *result);
+/** With the job: what was built is kept. Err: the database. */
+int slot_write_kept(struct slot *s, int64_t now_ms, struct fw_err *err);
+/** Before the plan is sent to a worker that measures: what its cache is believed to hold. */
+void slot_note_sources(struct slot *s);
+/** Such a worker told of a build: say so where it is one that should have been there. */
+void slot_hear_build(struct slot *s, const struct msg_build *b);
 
 /* slot_end.c */
 

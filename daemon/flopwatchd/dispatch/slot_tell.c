@@ -37,8 +37,15 @@ int64_t slot_job(const struct slot *s)
 	return s->job.id;
 }
 
+const char *slot_aim(const struct slot *s)
+{
+	return s->worker->builds ? "build" : s->worker->builds_apart ? "measure" : "";
+}
+
 const char *slot_device(const struct slot *s)
 {
+	if (s->worker->builds)
+		return "";
 	return s->job.id || s->phase == PHASE_CANARY ? s->device.uuid : "";
 }
 
@@ -55,6 +62,7 @@ void slot_tell(const struct slot *s, struct worker_status *out)
 			 : s->phase == PHASE_FREE    ? "free"
 			 : s->phase == PHASE_WAITING ? "pending"
 						     : "busy",
+		.aim = slot_aim(s),
 		.why = down                        ? s->why
 		       : s->phase == PHASE_WAITING ? s->wait_why
 						   : "",

@@ -129,6 +129,8 @@ static void add_serve_options(struct words *v, const struct config *c, const str
 		add(v, "--build-jobs");
 		add(v, "%d", w->build_jobs);
 	}
+	if (w->builds)
+		add(v, "--build-only");
 	for (int i = 0; i < c->n_read_only; i++) {
 		add(v, "--read-only");
 		add(v, "%s", c->read_only[i]);

@@ -25,7 +25,7 @@ struct executors {
 	struct loop *loop;
 	const struct config *config;
 	struct executor *first;
-	struct slurm *slurm[CONFIG_WORKERS_MAX]; /* by the worker's place; NULL: it is none of Slurm's */
+	struct slurm *slurm[CONFIG_WAYS_MAX]; /* by the worker's place; NULL: it is none of Slurm's */
 	unsigned n_submitted;
 };
 

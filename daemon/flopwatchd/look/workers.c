@@ -148,7 +148,8 @@ static void look_at_slurm(const struct config_worker *w)
 		look_say(LOOK_FAIL, "worker", "see sinfo; name another partition", "%s: there is no partition %s", w->name,
 			w->slurm.partition);
 	else
-		look_say(LOOK_OK, "worker", "", "%s asks Slurm, which has %s", w->name, out.data);
+		look_say(LOOK_OK, "worker", "", "%s asks Slurm%s, which has %s", w->name, w->builds ? " for its builds" : "",
+			out.data);
 	buf_fini(&out);
 	buf_fini(&errors);
 }

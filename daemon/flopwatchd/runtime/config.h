@@ -12,7 +12,14 @@
 #include "core/suite/readonly.h"
 
 enum { CONFIG_SECRET_SIZE = 256 };
-enum { CONFIG_REPOS_MAX = 64, CONFIG_LIST_MAX = 32, CONFIG_WORKERS_MAX = 256, CONFIG_DEVICES_MAX = 64, CONFIG_HOOKS_MAX = 32 };
+enum {
+	CONFIG_REPOS_MAX = 64,
+	CONFIG_LIST_MAX = 32,
+	CONFIG_WORKERS_MAX = 256,
+	CONFIG_WAYS_MAX = 2 * CONFIG_WORKERS_MAX,
+	CONFIG_DEVICES_MAX = 64,
+	CONFIG_HOOKS_MAX = 32
+};
 
 /** Where a forge takes statuses of commits. */
 struct config_status {
@@ -73,8 +80,10 @@ struct config_worker {
 	char socket[108];                   /* or a unix socket */
 	struct config_ssh ssh;
 	struct config_slurm slurm;
-	enum device_kind device;              /* DEVICE_ANY: "auto" */
-	int n_devices;                        /* 0: all of that kind */
+	bool builds_apart;       /* an entry of its name, behind it, has the allocations in which its jobs are built */
+	bool builds;             /* and this is such an entry: nothing is measured in its allocations */
+	enum device_kind device; /* DEVICE_ANY: "auto" */
+	int n_devices;           /* 0: all of that kind */
 	char devices[CONFIG_DEVICES_MAX][64]; /* numbers and uuids */
 	int max_jobs;                         /* at once; 0: one for each device */
 	int build_jobs;                       /* that run at once there; 0: as the worker thinks best */
@@ -102,8 +111,8 @@ struct config {
 	char name[CONFIG_LIST_MAX][128]; /* further values of Host: "gpu1.example.org", "gpu1:8451" */
 	int n_repos;
 	struct config_repo repo[CONFIG_REPOS_MAX];
-	int n_workers;
-	struct config_worker worker[CONFIG_WORKERS_MAX];
+	int n_workers; /* with entries that build for another */
+	struct config_worker worker[CONFIG_WAYS_MAX];
 	int n_webhooks;
 	struct config_webhook webhook[CONFIG_HOOKS_MAX];
 	double build_s, check_s, launch_s; /* limits sent with a job */

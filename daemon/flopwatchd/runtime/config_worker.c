@@ -62,21 +62,13 @@ static void check_far_words(struct yaml *y, struct yaml_node *map, const struct 
 
 /* ---- slurm ---------------------------------------------------------------------------------------------------------------- */
 
-static void read_slurm(struct yaml *y, struct yaml_node *map, struct config_worker *w)
+/* What an allocation of either kind is asked for with. */
+static void read_allocation(struct yaml *y, struct yaml_node *map, struct config_slurm *s)
 {
-	struct config_slurm *s = &w->slurm;
 	int64_t cpus = 0;
-	w->kind = WORKER_SLURM;
-	s->exclusive = true;
-	if (!yaml_is_map(map)) {
-		yaml_mistake(y, map, "is not a mapping; e.g. {partition: gpu, gres: \"gpu:1\", time: 30 min}");
-		return;
-	}
 	config_text(y, map, "partition", s->partition, sizeof s->partition);
-	config_text(y, map, "gres", s->gres, sizeof s->gres);
 	config_text(y, map, "account", s->account, sizeof s->account);
 	config_text(y, map, "qos", s->qos, sizeof s->qos);
-	yaml_bool(y, yaml_get(y, map, "exclusive"), &s->exclusive);
 	yaml_int(y, yaml_get(y, map, "cpus"), 1, CPUS_MAX, &cpus);
 	s->cpus = (int)cpus;
 	yaml_duration_ms(y, yaml_get(y, map, "time"), MINUTE_MS, INT64_C(30) * 24 * 60 * MINUTE_MS, &s->time_ms);
@@ -87,6 +79,50 @@ static void read_slurm(struct yaml *y, struct yaml_node *map, struct config_work
 			yaml_mistake(
 				y, yaml_get(y, map, "options"), "%s is no option of srun; e.g. --constraint=h200", s->option[i]);
 	yaml_finish(y, map);
+}
+
+static void read_slurm(struct yaml *y, struct yaml_node *map, struct config_worker *w)
+{
+	struct config_slurm *s = &w->slurm;
+	w->kind = WORKER_SLURM;
+	s->exclusive = true;
+	if (!yaml_is_map(map)) {
+		yaml_mistake(y, map, "is not a mapping; e.g. {partition: gpu, gres: \"gpu:1\", time: 30 min}");
+		return;
+	}
+	config_text(y, map, "gres", s->gres, sizeof s->gres);
+	yaml_bool(y, yaml_get(y, map, "exclusive"), &s->exclusive);
+	read_allocation(y, map, s);
+}
+
+/* An entry of its own behind that whose jobs it builds: other allocations of the same cluster, for the same command. */
+static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	struct config_worker *w = &c->worker[c->n_workers - 1];
+	struct config_slurm s = { .exclusive = false };
+	if (!map)
+		return;
+	if (w->kind != WORKER_SLURM) {
+		yaml_mistake(y, map, "is for a worker with `slurm`: others build where they measure");
+		return;
+	}
+	if (!yaml_is_map(map)) {
+		yaml_mistake(y, map, "is not a mapping; e.g. {partition: cpu, cpus: 16}");
+		return;
+	}
+	read_allocation(y, map, &s);
+	if (!yaml_get(y, map, "account"))
+		snprintf(s.account, sizeof s.account, "%s", w->slurm.account);
+	if (strcmp(w->command[w->n_command - 1], "serve") != 0)
+		yaml_mistake(y, map, "needs a command that ends in `serve`, so that --build-only can be put behind it");
+	w->builds_apart = true;
+	struct config_worker *builder = &c->worker[c->n_workers++];
+	*builder = *w;
+	builder->builds_apart = false;
+	builder->builds = true;
+	builder->slurm = s;
+	if (!builder->build_jobs) /* each allocation has its own cores, and they share a cache */
+		builder->build_jobs = w->max_jobs < BUILDS_MAX ? w->max_jobs : BUILDS_MAX;
 }
 
 /* ---- devices -------------------------------------------------------------------------------------------------------------- */
@@ -175,6 +211,7 @@ void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c)
 	if (w->build_jobs && w->kind == WORKER_SOCKET)
 		yaml_mistake(y, yaml_get(y, map, "build_jobs"), "is what the service of the socket says, with --build-jobs");
 	c->n_workers++;
+	read_build(y, yaml_get(y, map, "build"), c);
 }
 
 static bool same_ssh(const struct config_ssh *a, const struct config_ssh *b)
@@ -197,8 +234,9 @@ bool config_worker_same(const struct config_worker *a, const struct config_worke
 {
 	bool same = a->kind == b->kind && a->n_command == b->n_command && !strcmp(a->name, b->name) &&
 		    !strcmp(a->socket, b->socket) && a->device == b->device && a->max_jobs == b->max_jobs &&
-		    a->build_jobs == b->build_jobs && !strcmp(a->cache, b->cache) && a->n_devices == b->n_devices &&
-		    same_ssh(&a->ssh, &b->ssh) && same_slurm(&a->slurm, &b->slurm);
+		    a->build_jobs == b->build_jobs && a->builds == b->builds && a->builds_apart == b->builds_apart &&
+		    !strcmp(a->cache, b->cache) && a->n_devices == b->n_devices && same_ssh(&a->ssh, &b->ssh) &&
+		    same_slurm(&a->slurm, &b->slurm);
 	for (int i = 0; same && i < a->n_command; i++)
 		same = !strcmp(a->command[i], b->command[i]);
 	for (int i = 0; same && i < a->n_devices; i++)

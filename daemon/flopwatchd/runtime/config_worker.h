@@ -5,7 +5,7 @@
 #include "base/yaml.h"
 #include "flopwatchd/runtime/config.h"
 
-/** Read an entry into c->worker[c->n_workers++]; mistakes are the document's. */
+/** Read an entry into c->worker[c->n_workers++], and behind it one for its builds where they are apart; mistakes are the document's. */
 void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c);
 
 /** Whether it asks a scheduler for each job, and has devices only while that gives it some. */

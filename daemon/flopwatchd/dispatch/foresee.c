@@ -1,0 +1,51 @@
+/* foresee.c - see foresee.h. */
+#include "flopwatchd/dispatch/foresee.h"
+
+#include "base/log.h"
+#include "db/kept/kept.h"
+#include "flopwatchd/dispatch/sources.h"
+
+/* What cannot be found out now is for whoever builds it: there it is planned again, and what is wrong is told. */
+static void write(struct foresee *f, const struct plan *p)
+{
+	struct fw_err err = { 0 };
+	if (txn_begin(f->txn, &err) == 0) {
+		int result = p ? sources_put(f->txn->db, f->job, p, &err) : store_kept_unknown(f->txn->db, f->job, &err);
+		(void)txn_end(f->txn, result, &err);
+	}
+	if (err.code != ERR_NONE && !f->txn->is_broken)
+		log_error("build.foresee", "job=%lld err=%s", (long long)f->job, log_quote(err.text));
+	f->job = 0;
+	if (err.code == ERR_NONE) /* else the queue is woken when the database can be written again */
+		f->found(f->arg);
+}
+
+static void on_plan(void *arg, struct resolve_answer *a)
+{
+	struct foresee *f = arg;
+	f->resolve = NULL;
+	write(f, a->state == JOBSTATE_N && !a->again ? &a->plan : NULL);
+}
+
+int foresee_more(struct foresee *f, struct fw_err *err)
+{
+	struct store_job job;
+	struct fw_err unread = { 0 };
+	if (f->job || !sources_matter(f->config))
+		return 0;
+	int got = store_kept_next_unknown(f->txn->db, 0, &f->job, err);
+	if (got != 1 || store_job_get(f->txn->db, f->job, &job, err) != 0) {
+		f->job = 0;
+		return got == 0 ? 0 : -1;
+	}
+	if (resolve_start(f->loop, f->txn->db, f->config, &job, on_plan, f, &f->resolve, &unread) != 0)
+		write(f, NULL);
+	return 0;
+}
+
+void foresee_stop(struct foresee *f)
+{
+	resolve_cancel(f->resolve);
+	f->resolve = NULL;
+	f->job = 0;
+}

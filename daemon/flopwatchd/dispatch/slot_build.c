@@ -1,0 +1,136 @@
+/*
+ * slot_build.c - a slot whose allocations only build: what it built goes back to the queue and waits there for a device. And, where that is
+ * measured, what is missing of it after all.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "flopwatchd/dispatch/slot_inside.h"
+#include "flopwatchd/dispatch/sources.h"
+
+static void complain(const struct slot *s, const struct fw_err *err)
+{
+	if (!s->host->txn->is_broken)
+		log_error("build.kept", "worker=%s err=%s", s->worker->name, log_quote(err->text));
+}
+
+void slot_meet_builder(struct slot *s)
+{
+	struct fw_err err = { 0 };
+	char made_by[STORE_MADE_BY_SIZE];
+	sources_made_by(&s->hello, &s->hello.device[0], made_by);
+	if (txn_begin(s->host->txn, &err) != 0 ||
+		txn_end(s->host->txn, store_kept_only(s->host->txn->db, s->worker->name, made_by, &err), &err) != 0)
+		complain(s, &err);
+}
+
+bool slot_has_nothing_to_build(struct slot *s)
+{
+	struct fw_err err = { 0 };
+	struct db *db = s->host->txn->db;
+	int kept = -1;
+	if (txn_begin(s->host->txn, &err) == 0 && txn_end(s->host->txn, sources_put(db, s->job.id, &s->plan, &err), &err) == 0)
+		kept = store_kept_all(db, s->worker->name, s->job.id, &err);
+	if (kept == 0)
+		return false;
+	if (kept < 0)
+		complain(s, &err);
+	slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, kept == 1 ? "nothing of it is to be built" : err.text);
+	return true;
+}
+
+/* A side that did not build; the others may still be measured. */
+static bool has_failed(const struct result *r)
+{
+	for (int i = 0; i < r->plan.ask.n_subjects; i++) {
+		enum role role = r->plan.ask.subject[i].role;
+		if ((role == ROLE_BASE || role == ROLE_TARGET) && !r->build[i].module_sha256[0])
+			return true;
+	}
+	return false;
+}
+
+void slot_take_builds(struct slot *s, struct result *result)
+{
+	bool is_equal = result->identical_by[0] && s->job.kind != JOBKIND_PROFILE; /* what a device would say is known */
+	s->n_full = 0;
+	s->result = result;
+	snprintf(result->isolation, sizeof result->isolation, "%s", s->hello.isolation);
+	snprintf(result->worker_version, sizeof result->worker_version, "%s", s->hello.version);
+	result->device.uuid[0] = 0; /* nothing ran */
+	result->device_id = 0;
+	if (has_failed(result) || is_equal)
+		slot_owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
+	else
+		slot_owe(s, DEBT_RELEASE, JOBSTATE_QUEUED, "it is built and waits for a device");
+	slot_settle(s);
+}
+
+int slot_write_kept(struct slot *s, int64_t now_ms, struct fw_err *err)
+{
+	struct db *db = s->host->txn->db;
+	const struct plan *p = &s->result->plan;
+	char made_by[STORE_MADE_BY_SIZE], source[PROTOCOL_SUBJECTS_MAX][STORE_SOURCE_SIZE];
+	int n = 0, result = 0;
+	sources_made_by(&s->hello, &s->hello.device[0], made_by);
+	for (int i = 0; i < p->ask.n_subjects && result == 0; i++) {
+		/* a peer or an anchor that does not build is no reason to build the job again and again */
+		if (!s->result->build[i].module_sha256[0] || !sources_name(p, i, source[n]))
+			continue;
+		result = store_kept_put(db, s->worker->name, source[n++], made_by, now_ms, err);
+	}
+	return result == 0 ? store_kept_plan(db, s->job.id, (const char(*)[STORE_SOURCE_SIZE])source, n, err) : -1;
+}
+
+/* Compilers of another version, or a cache that is another one or was cleared: the job goes on, its device waits for a compiler. */
+static int write_missing(struct slot *s, enum role side, const char *source, const char *made_by, struct fw_err *err)
+{
+	struct db *db = s->host->txn->db;
+	char here[STORE_MADE_BY_SIZE], line[2 * STORE_MADE_BY_SIZE + 300];
+	const char *role = role_name(side);
+	sources_made_by(&s->hello, &s->device, here);
+	bool is_other = strcmp(here, made_by) != 0;
+	if (is_other)
+		snprintf(line, sizeof line,
+			"the %s is built again where it is measured: it was built by %s, and here that is %s (see "
+			"doc/troubleshooting.md#built-apart)",
+			role, made_by, here);
+	else
+		snprintf(line, sizeof line,
+			"the %s is built again where it is measured: its module is not in the cache there (see "
+			"doc/troubleshooting.md#built-apart)",
+			role);
+	log_warning("build.missing", "worker=%s job=%lld err=%s", s->worker->name, (long long)s->job.id, log_quote(line));
+	/* one that was cleared lacks the modules of other jobs, too */
+	return store_kept_forget(db, s->worker->name, is_other ? source : "", err) ||
+			       store_job_log(db, s->job.id, clock_utc_ms(), line, err)
+		       ? -1
+		       : 0;
+}
+
+void slot_note_sources(struct slot *s)
+{
+	s->n_sources = 0;
+	for (int i = 0; s->worker->builds_apart && i < s->plan.ask.n_subjects; i++)
+		if (sources_name(&s->plan, i, s->source[s->n_sources].name))
+			s->source[s->n_sources++].role = s->plan.ask.subject[i].role;
+}
+
+void slot_hear_build(struct slot *s, const struct msg_build *b)
+{
+	struct fw_err err = { 0 };
+	char made_by[STORE_MADE_BY_SIZE];
+	const char *source = NULL;
+	for (int i = 0; i < s->n_sources; i++)
+		if (s->source[i].role == b->role)
+			source = s->source[i].name;
+	if (!source || strcmp(b->state, "start") != 0)
+		return;
+	int kept = store_kept_get(s->host->txn->db, s->worker->name, source, made_by, &err);
+	if (kept == 1 && txn_begin(s->host->txn, &err) == 0)
+		kept = txn_end(s->host->txn, write_missing(s, b->role, source, made_by, &err), &err);
+	if (kept < 0)
+		complain(s, &err);
+}

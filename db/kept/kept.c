@@ -1,0 +1,154 @@
+/* kept.c - see kept.h. */
+#include "db/kept/kept.h"
+
+#include "db/store/device.h"
+#include "db/store/job.h"
+
+enum { KEEP = 150 }; /* fewer than any cache keeps, so that what is believed to be there is */
+
+int store_job_nth(struct db *db, enum device_kind kind, const char *worker, const char *held, enum store_kept_which which, int n,
+	struct store_job_place *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT j.id, coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
+		"WHERE j.state = 'queued' AND " STORE_JOB_RESOLVED "AND (j.device_kind = '' OR j.device_kind = :device_kind) "
+		"AND (j.device_uuid = '' OR j.device_uuid IN "
+		"(SELECT uuid FROM device WHERE worker = :worker AND state = 'ok')) "
+		"AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
+			"mine.class") ")) "
+				      "AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND (:which = 0 OR (" STORE_JOB_KNOWN
+				      "AND (:which = 1) = " STORE_JOB_KEPT ")) " STORE_JOB_FIRST "LIMIT 1 OFFSET :n",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":device_kind", device_kind_name(kind));
+	stmt_text(s, ":worker", worker);
+	stmt_text(s, ":cache", worker);
+	stmt_int(s, ":which", which);
+	stmt_text(s, ":held", held);
+	stmt_int(s, ":n", n);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		out->id = row_int(s, 0);
+		row_copy(s, 1, out->host, sizeof out->host);
+		stmt_reset(s);
+	}
+	return result;
+}
+
+int store_kept_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "DELETE FROM job_source WHERE job = :job", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", job);
+	int result = stmt_run(s, err);
+	for (int i = -1; i < n && result == 0; i++) {
+		s = db_stmt(db, "INSERT OR IGNORE INTO job_source (job, source) VALUES (:job, :source)", err);
+		if (!s)
+			return -1;
+		stmt_int(s, ":job", job);
+		stmt_text(s, ":source", i < 0 ? "" : source[i]);
+		result = stmt_run(s, err);
+	}
+	return result;
+}
+
+int store_kept_unknown(struct db *db, int64_t job, struct fw_err *err)
+{
+	static const char none_such[1][STORE_SOURCE_SIZE] = { "unknown" };
+	return store_kept_plan(db, job, none_such, 1, err);
+}
+
+int store_kept_next_unknown(struct db *db, int64_t after, int64_t *job, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT j.id FROM job j WHERE j.state = 'queued' AND j.id > :after AND " STORE_JOB_RESOLVED
+		"AND NOT " STORE_JOB_KNOWN "ORDER BY j.id LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":after", after);
+	return stmt_first_int(s, job, err);
+}
+
+int store_kept_all(struct db *db, const char *worker, int64_t job, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM job j WHERE j.id = :job AND " STORE_JOB_KEPT, err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", job);
+	stmt_text(s, ":cache", worker);
+	return stmt_any(s, err);
+}
+
+int store_kept_send(struct db *db, int64_t job, const char *nonce, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'sent', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = NULL, "
+		"started_at = :now WHERE id = :id AND state = 'queued'",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", job);
+	stmt_text(s, ":nonce", nonce);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err) != 0)
+		return -1;
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld is not queued any more", (long long)job);
+}
+
+int store_kept_put(struct db *db, const char *worker, const char *source, const char *made_by, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO kept_build (worker, source, made_by, used_at) VALUES (:worker, :source, :made_by, :now) "
+		"ON CONFLICT (worker, source) DO UPDATE SET made_by = excluded.made_by, used_at = excluded.used_at",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":worker", worker);
+	stmt_text(s, ":source", source);
+	stmt_text(s, ":made_by", made_by);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err) != 0)
+		return -1;
+	s = db_stmt(db,
+		"DELETE FROM kept_build WHERE worker = :worker AND source IN (SELECT source FROM kept_build WHERE worker = :worker "
+		"ORDER BY used_at DESC, source LIMIT -1 OFFSET :keep)",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":worker", worker);
+	stmt_int(s, ":keep", KEEP);
+	return stmt_run(s, err);
+}
+
+int store_kept_get(struct db *db, const char *worker, const char *source, char *made_by, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT made_by FROM kept_build WHERE worker = :worker AND source = :source", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":worker", worker);
+	stmt_text(s, ":source", source);
+	return stmt_first_text(s, made_by, STORE_MADE_BY_SIZE, err);
+}
+
+int store_kept_forget(struct db *db, const char *worker, const char *source, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "DELETE FROM kept_build WHERE worker = :worker AND :source IN (source, '')", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":worker", worker);
+	stmt_text(s, ":source", source);
+	return stmt_run(s, err);
+}
+
+int store_kept_only(struct db *db, const char *worker, const char *made_by, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "DELETE FROM kept_build WHERE worker = :worker AND made_by <> :made_by", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":worker", worker);
+	stmt_text(s, ":made_by", made_by);
+	return stmt_run(s, err);
+}

@@ -1,0 +1,50 @@
+/* `build` of a worker: allocations of their own for the builds of a cluster. */
+#include "config_file.h"
+
+#include "flopwatchd/runtime/config_worker.h"
+
+static void test_builds_of_a_cluster(void **state)
+{
+	(void)state;
+	struct config *c = good("workers:\n"
+				"  - {name: cluster, slurm: {partition: gpu, gres: \"gpu:1\", account: k}, max_jobs: 8,\n"
+				"     build: {partition: cpu, cpus: 16, time: 20 min, options: [--mem=1G]}}\n"
+				"  - {name: near, command: [flopwatch-worker, serve]}\n");
+	assert_int_equal(c->n_workers, 3);
+	const struct config_worker *w = &c->worker[0], *b = &c->worker[1];
+	assert_true(w->builds_apart && !w->builds && b->builds && !b->builds_apart);
+	assert_string_equal(b->name, "cluster");
+	assert_string_equal(b->slurm.partition, "cpu");
+	assert_string_equal(b->slurm.gres, "");
+	assert_string_equal(b->slurm.account, "k"); /* of who asks for both */
+	assert_false(b->slurm.exclusive);
+	assert_int_equal(b->slurm.cpus, 16);
+	assert_int_equal(b->slurm.time_ms, 20 * 60000);
+	assert_string_equal(b->slurm.option[0], "--mem=1G");
+	assert_int_equal(b->max_jobs, 8);
+	assert_int_equal(b->build_jobs, 8); /* all of them share a cache */
+	assert_string_equal(w->slurm.partition, "gpu");
+	assert_int_equal(w->build_jobs, 0);
+	assert_false(c->worker[2].builds_apart || c->worker[2].builds);
+	struct config_worker other = *b;
+	assert_true(config_worker_same(&other, b));
+	other.slurm.cpus++;
+	assert_false(config_worker_same(&other, b));
+	assert_false(config_worker_same(w, b));
+	config_free(c);
+	bad("workers: [{name: a, command: [x], build: {partition: cpu}}]\n",
+		"1:42: workers[0].build: is for a worker with `slurm`: others build where they measure\n");
+	bad("workers: [{name: a, slurm: {partition: x}, build: {cpus: 0, gres: \"gpu:1\", partitoin: y}}]\n",
+		"1:58: workers[0].build.cpus: 0 is out of range; must be 1 to 4096\n"
+		"1:61: workers[0].build.gres: unknown key; did you mean `cpus`?\n"
+		"1:76: workers[0].build.partitoin: unknown key; did you mean `partition`?\n");
+	bad("workers: [{name: a, slurm: {partition: x}, build: cpu}, {name: b, slurm: {}, build: {}, command: [x, y]}]\n",
+		"1:51: workers[0].build: is not a mapping; e.g. {partition: cpu, cpus: 16}\n"
+		"1:85: workers[1].build: needs a command that ends in `serve`, so that --build-only can be put behind it\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_builds_of_a_cluster) };
+	return cmocka_run_group_tests_name("config build", tests, make_folder, remove_folder);
+}
