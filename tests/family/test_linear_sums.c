@@ -1,0 +1,145 @@
+/* Products of e4m3 whose sums stay in the tensor core: what Hopper loses on the way is accepted, what loses more, or is something else, is not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/case/inputs.h"
+#include "core/suite/suite.h"
+#include "family/linear/reference/quantise.h"
+#include "runner/reference/family_check.h"
+
+enum { M = 4, N = 512, K_MAX = 8192, AT_ONCE = 32, HOPPER_BITS = 13 };
+
+static const struct fw_linear_operand by_row = { .dtype = FW_E4M3, .scaling = FW_LINEAR_BY_ROW };
+
+struct layer {
+	struct suite suite;
+	int k;
+	uint16_t x[M * K_MAX], w[N * K_MAX], y[M * N];
+	double scale_x[M], scale_w[N];
+	float values_x[M * K_MAX], values_w[N * K_MAX]; /* as they are multiplied, without their scales */
+};
+
+static struct layer layer;
+
+static void take(const uint16_t *from, int rows, int k, double *scale, float *out)
+{
+	for (int i = 0; i < rows; i++) {
+		float amax = 0;
+		for (int l = 0; l < k; l++)
+			amax = fmaxf(amax, fabsf(inputs_bf16_to_float(from[i * k + l])));
+		float s = quantise_scale(&by_row, amax);
+		scale[i] = (double)s;
+		for (int l = 0; l < k; l++)
+			out[i * k + l] = (float)(quantise_value(&by_row, inputs_bf16_to_float(from[i * k + l]), s) / (double)s);
+	}
+}
+
+static void make(int k, bool is_exact)
+{
+	char text[512];
+	struct fw_err err = { 0 };
+	uint64_t x = inputs_stream(7, FW_LINEAR_X), w = inputs_stream(7, FW_LINEAR_W);
+	snprintf(text, sizeof text,
+		"suite: sums\nfamily: linear\nseed: 7\nthreshold_pct: 2\nbudget_s: 10\nshapes: [{name: custom, shapes: [[%d, %d, %d]]}]\n"
+		"recipes: [float8dq-row]\ndirections: [forward]\nfast_accumulation: %s\n",
+		M, k, N, is_exact ? "false" : "true");
+	if (suite_parse(text, strlen(text), "sums.yaml", &layer.suite, &err) != 0)
+		fail_msg("%s", err.text);
+	layer.k = k;
+	for (int i = 0; i < M * k; i++)
+		layer.x[i] = inputs_element(x, (uint64_t)i);
+	for (int i = 0; i < N * k; i++)
+		layer.w[i] = inputs_element(w, (uint64_t)i);
+	take(layer.x, M, k, layer.scale_x, layer.values_x);
+	take(layer.w, N, k, layer.scale_w, layer.values_w);
+}
+
+/* 32 products and the sum so far, cut to `bits` below the largest of them, then added. */
+static double sum_of(const float *x, const float *w, int k, int bits)
+{
+	double sum = 0;
+	for (int first = 0; first < k; first += AT_ONCE) {
+		int exponent, count = k - first < AT_ONCE ? k - first : AT_ONCE;
+		double largest = fabs(sum), next = 0;
+		for (int l = first; l < first + count; l++)
+			largest = fmax(largest, fabs((double)x[l] * (double)w[l]));
+		frexp(largest, &exponent);
+		double unit = ldexp(1, exponent - 1 - bits);
+		for (int l = first; l < first + count; l++)
+			next += trunc((double)x[l] * (double)w[l] / unit) * unit;
+		sum = next + trunc(sum / unit) * unit;
+	}
+	return sum;
+}
+
+static struct accept_result judged(int bits, double factor_of_a_column)
+{
+	struct check_io io = { .cell = &layer.suite.cell[0] };
+	struct accept_result result = { 0 };
+	struct fw_err err = { 0 };
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++) {
+			double sum = sum_of(&layer.values_x[i * layer.k], &layer.values_w[j * layer.k], layer.k, bits);
+			double y = sum * layer.scale_x[i] * layer.scale_w[j] * (j == N / 2 ? factor_of_a_column : 1);
+			layer.y[i * N + j] = inputs_float_to_bf16((float)y);
+		}
+	io.host[FW_LINEAR_X] = layer.x;
+	io.host[FW_LINEAR_W] = layer.w;
+	io.host[FW_LINEAR_Y] = layer.y;
+	const struct family_check *check = family_check_find("linear");
+	struct expected *e = check->open(&io, 3, 0, &err);
+	if (!e || check->compare(e, &result, &err) != 0)
+		fail_msg("%s", err.text);
+	check->close(e);
+	return result;
+}
+
+static void what_hopper_loses_is_accepted(void **state)
+{
+	static const int lengths[] = { 64, 1024, 3584, 8192 };
+	(void)state;
+	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+		make(lengths[i], false);
+		struct accept_result result = judged(HOPPER_BITS, 1);
+		if (!result.ok)
+			fail_msg("k %d: %s", lengths[i], result.detail);
+		suite_fini(&layer.suite);
+	}
+}
+
+static void what_loses_more_is_not(void **state)
+{
+	(void)state;
+	make(8192, false);
+	assert_false(judged(HOPPER_BITS - 3, 1).ok);
+	assert_false(judged(HOPPER_BITS, 1.1).ok); /* the scale of one column of 512 */
+	assert_false(judged(HOPPER_BITS, 0.9).ok);
+	suite_fini(&layer.suite);
+}
+
+/* Who asks for exact sums gets none that stayed in the tensor core. */
+static void exact_sums_are_asked_for(void **state)
+{
+	(void)state;
+	make(8192, true);
+	assert_false(judged(HOPPER_BITS, 1).ok);
+	assert_true(judged(40, 1).ok);
+	suite_fini(&layer.suite);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_hopper_loses_is_accepted),
+		cmocka_unit_test(what_loses_more_is_not),
+		cmocka_unit_test(exact_sums_are_asked_for),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
