@@ -63,7 +63,11 @@ worker "$old"
 daemon_start "$out/before.log" "$suite"
 git push -q origin main
 daemon_judge main "$out"
-[ -s "$out/main.json" ]
+if ! jq -e '.target.build != "failed"' "$out/main.json" >/dev/null; then
+	flopwatch log 1 | tail -n 60
+	echo "main does not build by $old"
+	exit 1
+fi
 kill "$daemon_pid"
 wait "$daemon_pid" || true
 worker "$new"

@@ -18,7 +18,7 @@ edit() {
 
 case "$2 $3" in
 "cuda loss")
-	edit hopper/choose.cu 's|^\tjob->steps = ceil_div(p->depth, .*|&\n\tif (p->form == WEIGHT_EXPANDED \&\& p->kind == QUANTISE_I8)\n\t\tjob->steps += job->steps < 75 ? 1 : (job->steps + 24) / 50;|' 'job->steps += '
+	edit hopper/choose.cu 's|^\tjob->steps = ceil_div(p->depth, .*|&\n\tif (p->form == WEIGHT_EXPANDED \&\& p->kind == QUANTISE_I8)\n\t\tjob->steps += job->steps < 40 ? 1 : (job->steps + 30) / 40;|' 'job->steps += '
 	;;
 "cpu loss")
 	edit cpu/cpu.c 's|\.flops_issued = 2 \* rows|.flops_issued = (product.right.as.dtype == FW_I8 ? 1.02 : 1) * 2 * rows|; s|\.bytes_moved = 2 \*|.bytes_moved = (product.right.as.dtype == FW_I8 ? 1.02 : 1) * 2 *|' 'bytes_moved = (product.right.as.dtype'
