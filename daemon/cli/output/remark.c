@@ -9,6 +9,8 @@
 #include "core/state/jobkind.h"
 #include "core/verdict/cost.h"
 
+enum { REASONS_MAX = 4 };
+
 static bool has_flops(const json_t *cell)
 {
 	const char *rate = value_rate(cell);
@@ -143,6 +145,32 @@ static void tell_blindness(const json_t *comparison, FILE *out)
 		value_text(comparison, "repo"), value_text(environment, "device"), value_text(comparison, "repo"));
 }
 
+/* Why a side does not do cells, each reason once, with the first cell that has it. */
+static void tell_reasons(const json_t *cells, FILE *out)
+{
+	const char *told[REASONS_MAX];
+	size_t i;
+	int n = 0;
+	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		enum verdict verdict = value_verdict(cell);
+		const char *reason = value_text(cell, "reason");
+		bool is_new =
+			*reason && (verdict == VERDICT_REMOVED || verdict == VERDICT_ADDED || verdict == VERDICT_UNSUPPORTED);
+		for (int k = 0; k < n; k++)
+			is_new = is_new && strcmp(told[k], reason) != 0;
+		if (!is_new)
+			continue;
+		if (n == REASONS_MAX) {
+			plain_line(out, "  and further reasons: --json has each cell's");
+			return;
+		}
+		told[n++] = reason;
+		plain_line(out, "  %s: %s", value_text(cell, "cell"), reason);
+	}
+}
+
 /* Rows of which there was nothing to compare. */
 static void tell_absences(const json_t *cells, FILE *out)
 {
@@ -162,6 +190,7 @@ static void tell_absences(const json_t *cells, FILE *out)
 	}
 	if (used)
 		plain_line(out, "not compared: %s", text);
+	tell_reasons(cells, out);
 }
 
 /* A change beside medians whose quotient reads otherwise wants a word. */
