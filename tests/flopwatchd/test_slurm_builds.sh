@@ -24,7 +24,7 @@ EOF
 chmod +x "$tmp/worker"
 write_config "workers: [{name: cluster, device: sim, max_jobs: 2, cache: $tmp/cache, command: [$tmp/worker, serve],
   slurm: {partition: gpu, gres: 'gpu:h200:1', exclusive: false, time: 30 min}, build: {partition: cpu, cpus: 1, time: 20 min}}]" \
-	"repos: [{name: kernels, url: $tmp/kernels.git, poll: 1s}]" "sandbox: {mode: none, read_only: [$tmp/tools]}" "limits: {job: 120 s}"
+	"repos: [{name: kernels, url: $tmp/kernels.git, poll: 1s}, {name: lines, url: $tmp/lines.git, poll: 1s}]" "sandbox: {mode: none, read_only: [$tmp/tools]}" "limits: {job: 120 s}"
 
 n_pushed=0
 faster() { # a work factor that nothing had before: another module, and within the threshold
@@ -66,6 +66,10 @@ recipe :
 faster
 commit kernels "a build that counts itself"
 push kernels main
+git init -q --bare -b main "$tmp/lines.git"
+git init -q -b main "$tmp/lines"
+git -C "$tmp/lines" remote add origin "$tmp/lines.git"
+printf 'flopwatch: 1\nbenchmarks: {one: {command: [sh, bench.sh], reader: flopwatch, budget_s: 30}}\n' >"$tmp/lines/.flopwatch.yaml"
 like "config check asks Slurm for both partitions" "$("$bin/flopwatchd" --config "$tmp/c.yml" --look)" 'cluster asks Slurm for its builds, which has 1 nodes'
 start_daemon
 is "a push is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
@@ -101,6 +105,8 @@ measured=$(n_measured)
 new_push breaks 'echo this cannot be built; exit 3'
 is "a build that fails is the result" "$(result_of "$sha")" "done failed"
 like "with its log" "$(api "jobs/$(job_of "$sha")/log")" 'this cannot be built'
+comparison=$(sql "SELECT id FROM comparison WHERE job = $(job_of "$sha")")
+like "its page says why" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$comparison")" 'build: make DEVICE=cpu: exit 2'
 branch kernels comment main
 echo '/* nothing but a word */' >>"$tmp/kernels/kernels/good.c"
 commit kernels comment
@@ -114,6 +120,11 @@ again=$(post "jobs/$(job_of "$one")/retry" | jq -r .id)
 ok "what was built before is measured again" await job_is "$again" done
 is "without an allocation for a build" "$(n_of build)" "$builds"
 is "and without a compiler" "$(compiled)" "$before"
+printf 'echo "{\\"cell\\":\\"sum\\",\\"ms\\":[1,1,1]}"\n' >"$tmp/lines/bench.sh"
+commit lines first
+push lines main
+is "a program of its own is measured" "$(result_of "$(head_of lines)")" "done unchanged"
+is "where it is built" "$(n_of build)" "$builds"
 await slurm_has_none
 
 # ---- pending: a build, then a device ---------------------------------------------------------------------------------------
@@ -134,7 +145,7 @@ ok "what is built waits for a device, with its reason" await waits_to measure Re
 ok "it was built before" was_built "$waits"
 like "the command line tells them apart" "$(cli jobs)" 'cluster waits for an allocation to measure, job [0-9]+ at place 1 of its queue: Resources'
 like "Prometheus too" "$(metrics)" 'slot="[01]",reason="Resources",to="measure"\} 1'
-is "no build is left in the queue" "$(in_partition cpu PENDING,RUNNING)" 0
+ok "no build is left in the queue" await n_in cpu PENDING,RUNNING 0
 kill "$busy" 2>/dev/null
 is "it is measured when there is one" "$(result_of "$waits")" "done unchanged"
 is "at its first attempt" "$(sql "SELECT attempt FROM job WHERE id = $(job_of "$waits")")" 1
