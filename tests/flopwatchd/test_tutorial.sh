@@ -43,7 +43,7 @@ is_step 7 "wait main"
 said=$(type_step 7)
 status=$?
 like "main is measured beside itself" "$status $(tr '\n' ' ' <<<"$said")" '^(0|7) comparison 1 .*a commit beside itself'
-is_step 8 "wait doubles"
+is_step 8 "wait exact"
 type_step 8 >"$tmp/said"
 status=$?
 like "the slower push is no unchanged one" "$status $(tr '\n' ' ' <"$tmp/said")" '^(3|7) comparison 2 .*sum/100000'
