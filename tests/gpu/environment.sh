@@ -43,7 +43,7 @@ by_hand=(--base-toolchain "$old" --target-toolchain "$new")
 if [ -z "$new" ]; then
 	chmod 755 "$state"
 	if [ "${DEVICE:-cuda}" = cuda ]; then
-		nvcc=$(readlink -f "$(command -v nvcc)")
+		nvcc=$(PATH=/usr/local/cuda/bin:/usr/local/bin:/usr/bin command -v nvcc) # by the name that builds find in their sandbox
 		toolchain O3 "$nvcc" "-Xptxas -O3"
 		toolchain O2 "$nvcc" "-Xptxas -O2"
 		own=${nvcc%/bin/nvcc}
