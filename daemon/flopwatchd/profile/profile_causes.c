@@ -1,15 +1,12 @@
 /* profile_causes.c - see profile_causes.h. */
 #include "flopwatchd/profile/profile_causes.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/cause/cause.h"
-#include "core/verdict/flag.h"
 #include "db/profile/store_profile.h"
-
-#define HALF_WIDTH 1.96 /* of an interval, in standard errors */
+#include "flopwatchd/profile/profile_times.h"
 
 /** Texts and lists that the evidence points into. */
 struct gathered {
@@ -110,46 +107,6 @@ static void add_complaints(struct cause_evidence *e, struct gathered *g, const s
 	e->complaint = g->complaint;
 }
 
-/** What its verdict stands for: of bursts and slow calls what decided, else the pairs; and how much of that is the clock's. */
-static void take_times(struct cause_evidence *e, const struct store_cell *c)
-{
-	double m = isfinite(c->m) ? c->m : log(c->target_median_ms / c->base_median_ms), se = c->se;
-	e->base_ms = c->base_median_ms;
-	if (c->decider == DECIDER_BURSTS && isfinite(c->decided_m)) {
-		e->clock_ms = e->base_ms * (exp(c->decided_m) - exp(m));
-		m = c->decided_m;
-		se = c->decided_se;
-	} else if ((c->flags & FLAG_CLOCK) && isfinite(c->m_code)) {
-		e->clock_ms = e->base_ms * (exp(m) - exp(c->m_code));
-	}
-	e->target_ms = e->base_ms * exp(m);
-	e->noise_ms = isfinite(se) ? HALF_WIDTH * se * e->base_ms : 0;
-}
-
-/** A call's kernels by themselves, where nothing else timed it. 0: not all of them have a time. */
-static double call_ms(const struct cause_evidence *e, bool of_target)
-{
-	double sum = 0;
-	bool seen[CAUSE_REPEATS] = { false };
-	for (size_t i = 0; i < e->n_kernels; i++) {
-		const struct cause_kernel *k = &e->kernel[i];
-		if (k->of_target != of_target)
-			continue;
-		if (k->ms < 0)
-			return 0;
-		sum += k->ms;
-		seen[k->repeat] = true;
-	}
-	int processes = seen[0] + seen[1];
-	return processes ? sum / processes : 0;
-}
-
-static bool is_timed(const struct store_cell *c)
-{
-	return c && isfinite(c->base_median_ms) && isfinite(c->target_median_ms) && c->base_median_ms > 0 &&
-	       c->target_median_ms > 0;
-}
-
 static int put(struct db *db, const struct cause *cause, int rank, int64_t row, struct fw_err *err)
 {
 	const struct store_profile_cause c = { .rank = rank,
@@ -180,12 +137,8 @@ int profile_causes(struct db *db, const struct result *r, int i, const struct st
 		e.with_target_ms = with->target_ms;
 		e.with_ms = with->with_ms;
 	}
-	if (result == 0 && is_timed(timed)) {
-		take_times(&e, timed);
-	} else if (result == 0) {
-		e.base_ms = call_ms(&e, false);
-		e.target_ms = call_ms(&e, true);
-	}
+	if (result == 0)
+		profile_times(timed, &e);
 	size_t n = result == 0 && e.base_ms > 0 && e.target_ms > 0 ? cause_rank(&e, causes, CAUSE_MAX) : 0;
 	for (size_t k = 0; k < n && result == 0; k++)
 		result = put(db, &causes[k], (int)k, row, err);
