@@ -42,7 +42,8 @@ static struct alone alone(const struct cause_evidence *e, bool of_target)
 		seen[k->repeat] = true;
 	}
 	int processes = seen[0] + seen[1];
-	return (struct alone){ .ms = processes ? (sum[0] + sum[1]) / processes : 0, .apart_ms = processes == 2 ? fabs(sum[0] - sum[1]) : 0 };
+	return (struct alone){ .ms = processes ? (sum[0] + sum[1]) / processes : 0,
+		.apart_ms = processes == 2 ? fabs(sum[0] - sum[1]) : 0 };
 }
 
 static bool is_timed(const struct store_cell *c)
