@@ -60,9 +60,9 @@ static void finish(struct connection *d)
 	proc_end(&d->child);
 }
 
-static void test_serve_gets_the_settings(void **state)
+/* A worker whose command says what it was called with. */
+static void hears(const char *words)
 {
-	(void)state;
 	struct fw_err err = { 0 };
 	struct connection d;
 	char text[256];
@@ -71,24 +71,21 @@ static void test_serve_gets_the_settings(void **state)
 	word("serve");
 	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
 	read_all(d.fd, text, sizeof text);
-	assert_string_equal(text, "serve --sandbox required --device sim --cache /var/cache/x");
+	assert_string_equal(text, words);
 	finish(&d);
+}
+
+static void test_serve_gets_the_settings(void **state)
+{
+	(void)state;
+	hears("serve --sandbox required --device sim --cache /var/cache/x");
 }
 
 static void test_who_builds_is_told_so(void **state)
 {
 	(void)state;
-	struct fw_err err = { 0 };
-	struct connection d;
-	char text[256];
-	word("echo");
-	word("-n");
-	word("serve");
 	config->worker[0].builds = true;
-	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
-	read_all(d.fd, text, sizeof text);
-	assert_string_equal(text, "serve --sandbox required --device sim --cache /var/cache/x --build-only");
-	finish(&d);
+	hears("serve --sandbox required --device sim --cache /var/cache/x --build-only");
 }
 
 static void test_another_command_is_left_as_it_is(void **state)

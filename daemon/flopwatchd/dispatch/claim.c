@@ -115,6 +115,15 @@ static void draw_nonce(char nonce[33])
 	hash_to_hex(random, sizeof random, nonce);
 }
 
+/* Its log and who listens hear that it was sent; `job` is as it stands then. */
+static int tell_sent(struct db *db, struct store_job *job, const char *line, int64_t now_ms, struct fw_err *err)
+{
+	int result = store_job_log(db, job->id, now_ms, line, err);
+	if (result == 0)
+		result = store_job_tell(db, job, "job.state", JOBSTATE_SENT, NULL, now_ms, err);
+	return result == 0 ? store_job_get(db, job->id, job, err) : result;
+}
+
 int claim_build(struct txn *g, const struct config_worker *w, const char *held, struct store_job *job, struct fw_err *err)
 {
 	char nonce[33], line[256];
@@ -127,11 +136,7 @@ int claim_build(struct txn *g, const struct config_worker *w, const char *held, 
 	snprintf(line, sizeof line, "sent to worker %s, to be built", w->name);
 	int result = store_kept_send(g->db, job->id, nonce, now, err);
 	if (result == 0)
-		result = store_job_log(g->db, job->id, now, line, err);
-	if (result == 0)
-		result = store_job_tell(g->db, job, "job.state", JOBSTATE_SENT, NULL, now, err);
-	if (result == 0)
-		result = store_job_get(g->db, job->id, job, err);
+		result = tell_sent(g->db, job, line, now, err);
 	return txn_end(g, result, err) == 0 ? 1 : -1;
 }
 
@@ -146,10 +151,6 @@ int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *
 	snprintf(line, sizeof line, "sent to worker %s, device %s", worker, device->uuid);
 	int result = store_job_send(g->db, job->id, device_id, nonce, now, err);
 	if (result == 0)
-		result = store_job_log(g->db, job->id, now, line, err);
-	if (result == 0)
-		result = store_job_tell(g->db, job, "job.state", JOBSTATE_SENT, NULL, now, err);
-	if (result == 0)
-		result = store_job_get(g->db, job->id, job, err);
+		result = tell_sent(g->db, job, line, now, err);
 	return txn_end(g, result, err);
 }
