@@ -572,16 +572,6 @@ int control_secret(struct control *c, const char *repo, const char **secret, str
 	return 0;
 }
 
-int control_health(struct control *c, struct fw_err *err)
-{
-	return queue_health(c->queue, err);
-}
-
-void control_workers(const struct control *c, worker_status_fn *each, void *to)
-{
-	queue_workers(c->queue, each, to);
-}
-
 /* ---- a copy of the database ------------------------------------------------------------------------------------------------- */
 
 int control_backup(struct control *c, struct fw_err *err)

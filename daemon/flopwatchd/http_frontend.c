@@ -84,6 +84,7 @@ static const struct site_actions actions = {
 	.redeliver = control_redeliver,
 	.alert = control_alert,
 	.workers = control_workers,
+	.lacking = control_lacking,
 	.peer = control_peer,
 	.backup = control_backup,
 	.backup_take = control_backup_take,

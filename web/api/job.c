@@ -6,6 +6,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"
+#include "web/answer/lack.h"
 #include "web/answer/site.h"
 #include "web/answer/write.h"
 
@@ -20,9 +21,9 @@ static void write_progress(struct jsonw *j, const char *progress)
 		jsonw_null(j);
 }
 
-static void write_job(void *arg, const struct view_job *row)
+static void write_job(struct jsonw *j, const struct site *site, const struct view_job *row)
 {
-	struct jsonw *j = arg;
+	char lack[LACK_SIZE] = "";
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
 	jsonw_kv_string(j, "repo", row->repo);
@@ -57,44 +58,64 @@ static void write_job(void *arg, const struct view_job *row)
 	answer_time(j, "ended_at", row->ended_at);
 	answer_time(j, "again_at", row->again_at);
 	answer_id(j, "again_of", row->again_of);
+	if (row->state == JOBSTATE_QUEUED)
+		(void)lack_of(site, row->id, lack);
+	answer_text(j, "no_device", lack);
 	jsonw_object_end(j);
 }
 
+struct job_list {
+	struct answer_list list;
+	const struct site *site;
+};
+
 static void list_row(void *arg, const struct view_job *row)
 {
-	struct answer_list *list = arg;
-	if (answer_list_take(list, row->id, row->queued_at, row->repo))
-		write_job(&list->j, row);
+	struct job_list *jobs = arg;
+	if (answer_list_take(&jobs->list, row->id, row->queued_at, row->repo))
+		write_job(&jobs->list.j, jobs->site, row);
 }
 
 void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct answer_list list;
+	struct job_list jobs = { .site = site };
+	struct answer_list *list = &jobs.list;
 	const char *state;
 	int64_t before;
 	int result;
 	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
-		answer_list_begin(site->db, r, response, &list, &before) != 0 ||
-		answer_list_seek(site->db, r, response, &list, VIEW_LIST_JOBS, &before) != 0)
+		answer_list_begin(site->db, r, response, list, &before) != 0 ||
+		answer_list_seek(site->db, r, response, list, VIEW_LIST_JOBS, &before) != 0)
 		return;
 	do
-		result = view_jobs(site->db, state, before, list.rows, list_row, &list, &err);
-	while (result == 0 && answer_list_more(&list, &before));
-	answer_list_end(r, response, &list, result, &err);
+		result = view_jobs(site->db, state, before, list->rows, list_row, &jobs, &err);
+	while (result == 0 && answer_list_more(list, &before));
+	answer_list_end(r, response, list, result, &err);
+}
+
+struct one_job {
+	struct jsonw j;
+	const struct site *site;
+};
+
+static void only_row(void *arg, const struct view_job *row)
+{
+	struct one_job *one = arg;
+	write_job(&one->j, one->site, row);
 }
 
 void api_job(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct jsonw j;
+	struct one_job one = { .site = site };
 	int64_t id = answer_path_id(r, response, "job");
 	if (id < 0)
 		return;
-	answer_json(response, &j);
-	if (view_job(site->db, id, write_job, &j, &err) != 0)
+	answer_json(response, &one.j);
+	if (view_job(site->db, id, only_row, &one, &err) != 0)
 		answer_error(r, response, &err);
 }
 

@@ -8,6 +8,7 @@
 #include "core/suite/peers.h"
 #include "db/view/cell.h"
 #include "web/answer/answer.h"
+#include "web/answer/lack.h"
 #include "web/api/api.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -138,13 +139,14 @@ static void waiting_line(void *arg, const struct view_job *row)
 {
 	struct drawing *d = arg;
 	struct buf *out = d->out;
-	char id[24];
-	double usual = timeline_usual_s(d->site->db, row);
+	char id[24], lack[LACK_SIZE];
+	bool is_stuck = lack_of(d->site, row->id, lack);
+	double usual = is_stuck ? 0 : timeline_usual_s(d->site->db, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_rawf(out, "<tr><td class=\"n w\">%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
 	job_name(out, row);
 	emit_raw(out, "</td><td class=\"w wrap\">");
-	emit_text(out, *row->state_why ? row->state_why : "waits for a device");
+	emit_text(out, is_stuck ? lack : *row->state_why ? row->state_why : "waits for a device");
 	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->queued_at);
 	emit_raw(out, "</td><td class=n>");
@@ -155,7 +157,7 @@ static void waiting_line(void *arg, const struct view_job *row)
 		emit_raw(out, "\u2013");
 	}
 	d->ahead_s += usual;
-	d->unknown |= usual <= 0;
+	d->unknown |= usual <= 0 && !is_stuck; /* nobody waits for one that nobody can run */
 	emit_raw(out, "</td><td>");
 	layout_button(out, "jobs", id, "cancel", "Cancel");
 	emit_raw(out, "</td></tr>\n");
@@ -306,6 +308,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 enum { LOG_LINES = 2000, BUILD_LOG_BYTES = 32768 }; /* shown here; all of it is behind the link */
 
 struct job_page {
+	const struct site *site;
 	struct buf *out;
 	int64_t comparison;
 	const char *side;
@@ -329,7 +332,7 @@ static void job_facts(void *arg, const struct view_job *row)
 {
 	struct job_page *page = arg;
 	struct buf *out = page->out;
-	char id[24];
+	char id[24], lack[LACK_SIZE];
 	bool is_open = !jobstate_is_final(row->state);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	page->comparison = row->comparison;
@@ -338,6 +341,11 @@ static void job_facts(void *arg, const struct view_job *row)
 	layout_verdict(out, jobstate_name(row->state));
 	emit_raw(out, " ");
 	emit_text(out, row->state_why);
+	if (row->state == JOBSTATE_QUEUED && lack_of(page->site, row->id, lack)) {
+		emit_raw(out, " <b class=warn>");
+		emit_text(out, lack);
+		emit_raw(out, "</b>");
+	}
 	if (row->comparison) {
 		emit_rawf(out, " <a href=\"/comparisons/%lld\">", (long long)row->comparison);
 		layout_verdict(out, verdict_word(row->kind, row->verdict));
@@ -438,7 +446,7 @@ void page_job(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_page page = { .out = &response->body };
+	struct job_page page = { .site = site, .out = &response->body };
 	int64_t id = answer_path_id(r, response, "job");
 	char title[64], data[64];
 	if (id < 0)

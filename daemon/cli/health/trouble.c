@@ -135,6 +135,35 @@ static void tell_jobs(const json_t *open)
 	}
 }
 
+/* Each thing that no worker has once, however many jobs wait for it. */
+static void tell_lacking(const json_t *open)
+{
+	size_t i;
+	json_t *job, *told = json_object();
+	json_array_foreach(open, i, job)
+	{
+		const char *what = value_text(job, "no_device");
+		json_t *count = *what ? json_object_get(told, what) : NULL;
+		if (count)
+			json_integer_set(count, json_integer_value(count) + 1);
+		else if (*what)
+			json_object_set_new(told, what, json_integer(0));
+	}
+	json_array_foreach(open, i, job)
+	{
+		char more[48] = "";
+		const char *what = value_text(job, "no_device");
+		const json_t *count = *what ? json_object_get(told, what) : NULL;
+		if (!count)
+			continue;
+		if (json_integer_value(count))
+			snprintf(more, sizeof more, " (and %lld more)", (long long)json_integer_value(count));
+		warn("job %lld%s %s", value_integer(job, "id"), more, what);
+		json_object_del(told, what);
+	}
+	json_decref(told);
+}
+
 void trouble_waiting(struct client *c, const json_t *open)
 {
 	bool waits = false;
@@ -149,6 +178,7 @@ void trouble_waiting(struct client *c, const json_t *open)
 		tell_health(c);
 		tell_workers(workers);
 		tell_devices(devices);
+		tell_lacking(open);
 	}
 	tell_jobs(open);
 	json_decref(devices);

@@ -14,6 +14,8 @@ static const char *why(const json_t *job)
 	const json_t *progress = json_object_get(job, "progress");
 	const char *cell = value_text(progress, "cell"), *note = value_text(progress, "note");
 	enum jobstate state = jobstate_from_name(value_text(job, "state"));
+	if (state == JOBSTATE_QUEUED && *value_text(job, "no_device"))
+		return value_text(job, "no_device");
 	if (jobstate_is_final(state) || state == JOBSTATE_QUEUED)
 		return value_text(job, "state_why");
 	if (*note)

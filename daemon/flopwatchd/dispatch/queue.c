@@ -15,6 +15,7 @@
 #include "flopwatchd/planning/plan_news.h"
 #include "flopwatchd/planning/resolve.h"
 #include "flopwatchd/dispatch/foresee.h"
+#include "flopwatchd/dispatch/lack.h"
 #include "flopwatchd/dispatch/slot.h"
 #include "flopwatchd/dispatch/sources.h"
 #include "flopwatchd/executor/executor.h"
@@ -566,6 +567,11 @@ void queue_workers(const struct queue *q, worker_status_fn *each, void *to)
 		slot_tell(q->slot[i], &w);
 		each(to, &w);
 	}
+}
+
+int queue_lacking(const struct queue *q, int64_t job, worker_lack_fn *each, void *to, struct fw_err *err)
+{
+	return lack_each(&q->host, job, each, to, err);
 }
 
 bool queue_measures(const struct queue *q, enum device_kind kind)

@@ -1,0 +1,19 @@
+/* control_queue.c - how the queue stands, as far as the outside may know: its health, its workers, jobs that none of them can take. */
+#include "flopwatchd/control.h"
+
+#include "flopwatchd/dispatch/queue.h"
+
+int control_health(struct control *c, struct fw_err *err)
+{
+	return queue_health(c->queue, err);
+}
+
+void control_workers(const struct control *c, worker_status_fn *each, void *to)
+{
+	queue_workers(c->queue, each, to);
+}
+
+int control_lacking(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *err)
+{
+	return queue_lacking(c->queue, job, each, to, err);
+}

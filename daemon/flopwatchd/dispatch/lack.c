@@ -1,0 +1,104 @@
+/* lack.c - see lack.h. What a worker has is what it said last; of one that said nothing yet everything is possible. */
+#include "flopwatchd/dispatch/lack.h"
+
+#include <stdio.h>
+
+#include "base/jsonw.h"
+#include "db/find/lacking.h"
+#include "flopwatchd/dispatch/claim.h"
+#include "flopwatchd/dispatch/slot_inside.h"
+#include "flopwatchd/runtime/config_worker.h"
+
+enum { TEXT_BYTES = 1 << 20, WANT_SIZE = 512 };
+
+struct telling {
+	worker_lack_fn *each;
+	void *to;
+};
+
+static void write_devices(struct jsonw *j, const struct slot *s)
+{
+	enum device_kind kind = claim_kind(s->worker, &s->hello);
+	for (int i = 0; i < s->hello.n_devices; i++)
+		if (s->hello.device[i].kind == kind && claim_wants(s->worker, &s->hello.device[i]))
+			jsonw_string(j, s->hello.device[i].uuid);
+}
+
+/* How a slot stands whose devices are not known now; NULL they are. */
+static const char *how(const struct slot *s)
+{
+	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING;
+	if (asks && s->failures)
+		return "down";
+	if (config_worker_is_slurm(s->worker))
+		return "on call";
+	return s->has_hello ? NULL : "starting";
+}
+
+static void write_worker(struct jsonw *j, const struct slot *s)
+{
+	jsonw_object(j);
+	jsonw_kv_string(j, "name", s->worker->name);
+	jsonw_kv_string(j, "kind", device_kind_name(s->worker->device));
+	jsonw_kv_string(j, "how", how(s));
+	jsonw_object_end(j);
+}
+
+static void write_want(char want[WANT_SIZE], const struct find_lacking *row)
+{
+	if (*row->uuid)
+		snprintf(want, WANT_SIZE, "device %s", row->uuid);
+	else if (*row->model)
+		snprintf(want, WANT_SIZE, "a device of the class %.150s%s%.100s%s%.150s", row->model,
+			*row->driver ? ", driver " : "", row->driver, *row->toolkit ? ", " : "", row->toolkit);
+	else if (*row->kind)
+		snprintf(want, WANT_SIZE, "a device of kind %s", row->kind);
+	else
+		snprintf(want, WANT_SIZE, "a device");
+}
+
+static void tell(void *arg, const struct find_lacking *row)
+{
+	struct telling *t = arg;
+	char want[WANT_SIZE], why[2 * WANT_SIZE];
+	write_want(want, row);
+	if (*row->down)
+		snprintf(why, sizeof why,
+			"waits for %s, and worker %s, which may have it, is down: `flopwatch doctor` says why (see "
+			"doc/troubleshooting.md#no-device)",
+			want, row->down);
+	else
+		snprintf(why, sizeof why,
+			"waits for %s, which no worker has: add one that does to `workers`, or cancel the job (see "
+			"doc/troubleshooting.md#no-device)",
+			want);
+	t->each(t->to, row->job, why);
+}
+
+int lack_each(const struct slot_host *host, int64_t job, worker_lack_fn *each, void *to, struct fw_err *err)
+{
+	struct telling t = { each, to };
+	struct buf devices, workers;
+	struct jsonw d, w;
+	const struct slot *s;
+	buf_init(&devices, TEXT_BYTES);
+	buf_init(&workers, TEXT_BYTES);
+	jsonw_init(&d, &devices);
+	jsonw_init(&w, &workers);
+	jsonw_array(&d);
+	jsonw_array(&w);
+	for (int i = 0; (s = host->nth_slot(host->arg, i)); i++) {
+		if (s->worker->builds)
+			continue;
+		if (how(s))
+			write_worker(&w, s);
+		else
+			write_devices(&d, s);
+	}
+	jsonw_array_end(&d);
+	jsonw_array_end(&w);
+	int result = find_lacking(host->txn->db, devices.data, workers.data, job, tell, &t, err);
+	buf_fini(&devices);
+	buf_fini(&workers);
+	return result;
+}

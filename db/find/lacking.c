@@ -1,0 +1,48 @@
+/* lacking.c - see lacking.h. */
+#include "db/find/lacking.h"
+
+#include "db/store/device.h"
+
+/* The kind of what job `j` wants, by its name, its device or its class; '' any. */
+#define WANTED_KIND "coalesce(nullif(j.device_kind, ''), (SELECT d.kind FROM device d WHERE d.uuid = j.device_uuid), c.kind, '')"
+
+/* A worker `w` of :workers whose devices are of that kind. */
+#define WORKER(how)                                                                                                              \
+	"FROM json_each(:workers) w WHERE w.value ->> 'how' = '" how "' AND (w.value ->> 'kind' = '' OR " WANTED_KIND            \
+	" IN ('', w.value ->> 'kind')) "
+
+/* Device `d` is what job `j` wants. */
+#define FITS "j.device_kind IN ('', d.kind) AND j.device_uuid IN ('', d.uuid) AND " STORE_CLASS_FITS("d.class")
+
+int find_lacking(struct db *db, const char *devices, const char *workers, int64_t job, find_lacking_fn *each, void *arg,
+	struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT j.id, j.device_kind, j.device_uuid, coalesce(c.model, ''), coalesce(c.driver, ''), coalesce(c.toolkit, ''), "
+		"coalesce((SELECT w.value ->> 'name' " WORKER(
+			"down") "LIMIT 1), '') "
+				"FROM job j LEFT JOIN device_class c ON c.id = j.device_class WHERE j.state = 'queued' AND j.id BETWEEN :first AND :last "
+				"AND NOT EXISTS (SELECT 1 FROM device d WHERE d.uuid IN (SELECT value FROM json_each(:devices)) AND " FITS
+				") "
+				"AND NOT EXISTS (SELECT 1 " WORKER("starting") ") AND NOT EXISTS (SELECT 1 " WORKER("on call")
+		/* one that no allocation has ever shown may be there all the same */
+		"AND ((j.device_uuid = '' AND j.device_class IS NULL) OR EXISTS (SELECT 1 FROM device d WHERE d.worker = w.value ->> 'name' "
+		"AND " FITS "))) ORDER BY j.id",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":devices", devices);
+	stmt_text(s, ":workers", workers);
+	stmt_int(s, ":first", job);
+	stmt_int(s, ":last", job ? job : INT64_MAX);
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, &(struct find_lacking){ .job = row_int(s, 0),
+				  .kind = row_text(s, 1),
+				  .uuid = row_text(s, 2),
+				  .model = row_text(s, 3),
+				  .driver = row_text(s, 4),
+				  .toolkit = row_text(s, 5),
+				  .down = row_text(s, 6) });
+	return result;
+}

@@ -1,0 +1,24 @@
+/** lacking.h - queued jobs for which there is no device, whatever state devices are in. Loop only. */
+#ifndef DB_FIND_LACKING_H
+#define DB_FIND_LACKING_H
+
+#include "db/sqlite/db.h"
+
+/** A job that would wait for ever as things stand, and what it wants. Texts are valid inside the callback. */
+struct find_lacking {
+	int64_t job;
+	const char *kind, *uuid;              /* "" any */
+	const char *model, *driver, *toolkit; /* of the class that it wants; "" any, or not known */
+	const char *down;                     /* a worker that may have what it wants and is down; "" none */
+};
+typedef void find_lacking_fn(void *arg, const struct find_lacking *row);
+
+/**
+ * Queued jobs, `job` 0: all, that no device may have, by `devices`, a JSON array of the uuids that workers say they have, and by `workers`, a
+ * JSON array of {"name", "kind" ("" any), "how"}: "starting" may have anything of its kind, "on call" has what a scheduler gave it once,
+ * "down" has nothing now.
+ */
+int find_lacking(struct db *db, const char *devices, const char *workers, int64_t job, find_lacking_fn *each, void *arg,
+	struct fw_err *err);
+
+#endif
