@@ -114,6 +114,34 @@ push kernels comment
 is "what builds to the same module is known to be equal" "$(result_of "$(head_of kernels)")" "done identical"
 is "neither asked for a GPU" "$(n_measured)" "$measured"
 
+# ---- what takes too long --------------------------------------------------------------------------------------------------
+is_read() { [ "$(grep -c config.read "$tmp/log")" = "$1" ]; }
+limit_builds() { # a compiler that works may take as long as it likes again: `job` alone
+	local n
+	n=$(grep -c config.read "$tmp/log")
+	sed -i "s/^limits:.*/limits: {$1}/" "$tmp/c.yml"
+	kill -HUP "$daemon_pid"
+	await is_read $((n + 1))
+}
+limit_builds "job: 120 s, build: 5 s"
+builds=$(n_of build)
+branch kernels endless main
+recipe "echo \$\$ >$tmp/compiler; echo it compiles; exec sleep 1000"
+commit kernels endless
+push kernels endless
+sha=$(head_of kernels)
+is "a build that takes longer than limits.build has failed" "$(result_of "$sha")" "done failed"
+comparison=$(sql "SELECT id FROM comparison WHERE job = $(job_of "$sha")")
+is "its reason is told" "$(api "comparisons/$comparison" | jq -r '[.cells[] | .failure + ": " + .reason] | unique[]')" \
+	"build: make DEVICE=cpu: ran past 5 s and was ended (see doc/troubleshooting.md#build-timeout)"
+like "also on its page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$comparison")" 'ran past 5 s and was ended'
+like "with what it said until then" "$(log_of "$sha")" 'it compiles'
+is "it was tried once, in one allocation" "$(sql "SELECT attempt FROM job WHERE id = $(job_of "$sha")") $(($(n_of build) - builds))" "1 1"
+ok "which is gone" await slurm_has_none
+fails "with all that ran in it" 1 kill -0 "$(cat "$tmp/compiler")"
+is "it never asked for a GPU" "$(n_measured)" "$measured"
+limit_builds "job: 120 s"
+
 # ---- what needs no build --------------------------------------------------------------------------------------------------
 builds=$(n_of build) before=$(compiled)
 again=$(post "jobs/$(job_of "$one")/retry" | jq -r .id)
