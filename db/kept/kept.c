@@ -6,8 +6,7 @@
 
 enum { KEEP = 150 }; /* fewer than any cache keeps, so that what is believed to be there is */
 
-int store_job_nth(struct db *db, enum device_kind kind, const char *worker, const char *held, enum store_kept_which which, int n,
-	struct store_job_place *out, struct fw_err *err)
+int store_job_nth(struct db *db, const struct store_kept_wish *wish, int n, struct store_job_place *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT j.id, coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
@@ -16,16 +15,17 @@ int store_job_nth(struct db *db, enum device_kind kind, const char *worker, cons
 		"(SELECT uuid FROM device WHERE worker = :worker AND state = 'ok')) "
 		"AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
 			"mine.class") ")) "
-				      "AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND (:which = 0 OR (" STORE_JOB_KNOWN
+				      "AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND j.id NOT IN (SELECT value FROM json_each(:besides)) AND (:which = 0 OR (" STORE_JOB_KNOWN
 				      "AND (:which = 1) = " STORE_JOB_KEPT ")) " STORE_JOB_FIRST "LIMIT 1 OFFSET :n",
 		err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":device_kind", device_kind_name(kind));
-	stmt_text(s, ":worker", worker);
-	stmt_text(s, ":cache", worker);
-	stmt_int(s, ":which", which);
-	stmt_text(s, ":held", held);
+	stmt_text(s, ":device_kind", device_kind_name(wish->kind));
+	stmt_text(s, ":worker", wish->worker);
+	stmt_text(s, ":cache", wish->worker);
+	stmt_int(s, ":which", wish->which);
+	stmt_text(s, ":held", wish->held);
+	stmt_text(s, ":besides", wish->besides);
 	stmt_int(s, ":n", n);
 	int result = stmt_step(s, err);
 	if (result == 1) {

@@ -16,17 +16,25 @@ enum store_kept_which {
 	STORE_KEPT_MISSING /* something is not; neither holds as long as nobody has looked what that is */
 };
 
+/** Whose jobs are looked for. */
+struct store_kept_wish {
+	enum device_kind kind;
+	const char *worker;
+	const char *held;    /* repositories whose jobs are passed over, a JSON array of ids */
+	const char *besides; /* jobs that are passed over, a JSON array of ids */
+	enum store_kept_which which;
+};
+
 struct store_job_place {
 	int64_t id;
 	char host[64]; /* that its device asks for; "" any */
 };
 
 /**
- * The `n`th job (from 0) in the order of store_job_next, counting those of `which` that `worker` could run: jobs for a device that it does
- * not know are passed over. 1 found, 0 there are not so many, -1.
+ * The `n`th job (from 0) in the order of store_job_next, counting those that are wished for and that the worker could run: jobs for a
+ * device that it does not know are passed over. 1 found, 0 there are not so many, -1.
  */
-int store_job_nth(struct db *db, enum device_kind kind, const char *worker, const char *held, enum store_kept_which which, int n,
-	struct store_job_place *out, struct fw_err *err);
+int store_job_nth(struct db *db, const struct store_kept_wish *wish, int n, struct store_job_place *out, struct fw_err *err);
 
 /** A job is built from these, and from nothing else. Shape: source[n]. */
 int store_kept_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err);

@@ -23,7 +23,8 @@ static int64_t job(struct fixture *f, const char *branch)
 static int64_t first(struct fixture *f, const char *worker, enum store_kept_which which)
 {
 	struct store_job_place place = { 0 };
-	int got = store_job_nth(f->db, DEVICE_CPU, worker, "[]", which, 0, &place, &err);
+	const struct store_kept_wish wish = { DEVICE_CPU, worker, "[]", "[]", which };
+	int got = store_job_nth(f->db, &wish, 0, &place, &err);
 	assert_true(got >= 0);
 	return got ? place.id : 0;
 }
@@ -75,6 +76,24 @@ static void what_needs_no_build_waits_for_none(void **state)
 	assert_int_equal(first(f, "w", STORE_KEPT_THERE), id);
 	ok(store_kept_unknown(f->db, id, &err)); /* whoever builds it says what is wrong with it */
 	assert_int_equal(first(f, "w", STORE_KEPT_MISSING), id);
+}
+
+static void what_others_have_is_passed_over(void **state)
+{
+	struct fixture *f = *state;
+	int64_t first_id = job(f, "a"), second = job(f, "b");
+	struct store_job_place place;
+	char besides[40];
+	ok(store_kept_plan(f->db, first_id, two, 2, &err));
+	ok(store_kept_plan(f->db, second, two, 2, &err));
+	struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_MISSING };
+	assert_int_equal(store_job_nth(f->db, &wish, 1, &place, &err), 1);
+	int64_t last = place.id, head = last == second ? first_id : second;
+	snprintf(besides, sizeof besides, "[0,%lld]", (long long)head);
+	wish.besides = besides;
+	assert_int_equal(store_job_nth(f->db, &wish, 0, &place, &err), 1);
+	assert_int_equal(place.id, last);
+	assert_int_equal(store_job_nth(f->db, &wish, 1, &place, &err), 0);
 }
 
 static void a_build_is_forgotten(void **state)
@@ -133,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		KEPT_TEST(a_job_waits_for_its_builds_and_then_for_a_device),
 		KEPT_TEST(what_needs_no_build_waits_for_none),
+		KEPT_TEST(what_others_have_is_passed_over),
 		KEPT_TEST(a_build_is_forgotten),
 		KEPT_TEST(a_build_takes_nobody_s_turn),
 	};

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "db/kept/kept.h"
 #include "db/store/repo.h"
 #include "flopwatchd/runtime/config_worker.h"
 
@@ -124,16 +123,16 @@ static int tell_sent(struct db *db, struct store_job *job, const char *line, int
 	return result == 0 ? store_job_get(db, job->id, job, err) : result;
 }
 
-int claim_build(struct txn *g, const struct config_worker *w, const char *held, struct store_job *job, struct fw_err *err)
+int claim_build(struct txn *g, const struct store_kept_wish *wish, struct store_job *job, struct fw_err *err)
 {
 	char nonce[33], line[256];
 	int64_t now = clock_utc_ms();
 	struct store_job_place place;
-	int got = store_job_nth(g->db, w->device, w->name, held, STORE_KEPT_MISSING, 0, &place, err);
+	int got = store_job_nth(g->db, wish, 0, &place, err);
 	if (got != 1 || store_job_get(g->db, place.id, job, err) != 0 || txn_begin(g, err) != 0)
 		return got == 0 ? 0 : -1;
 	draw_nonce(nonce);
-	snprintf(line, sizeof line, "sent to worker %s, to be built", w->name);
+	snprintf(line, sizeof line, "sent to worker %s, to be built", wish->worker);
 	int result = store_kept_send(g->db, job->id, nonce, now, err);
 	if (result == 0)
 		result = tell_sent(g->db, job, line, now, err);

@@ -27,8 +27,7 @@ static void write_devices(struct jsonw *j, const struct slot *s)
 /* How a slot stands whose devices are not known now; NULL they are. */
 static const char *how(const struct slot *s)
 {
-	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING;
-	if (asks && s->failures)
+	if (slot_is_down(s))
 		return "down";
 	if (config_worker_is_slurm(s->worker))
 		return "on call";

@@ -18,6 +18,7 @@
 #include "flopwatchd/dispatch/lack.h"
 #include "flopwatchd/dispatch/slot.h"
 #include "flopwatchd/dispatch/sources.h"
+#include "flopwatchd/dispatch/submit.h"
 #include "flopwatchd/executor/executor.h"
 #include "flopwatchd/runtime/config_worker.h"
 #include "flopwatchd/delivery/commit_status.h"
@@ -316,63 +317,6 @@ static void grow(struct queue *q)
 	}
 }
 
-/* One allocation for each job that waits and that its worker could run, but no more than it may ask for: the rest of a long queue stays
- * here, where it has its order. */
-static int submit_of(struct queue *q, int first, int last, int *n_asked, struct fw_err *err)
-{
-	const struct config_worker *w = slot_worker(q->slot[first]);
-	enum store_kept_which which = w->builds ? STORE_KEPT_MISSING : w->builds_apart ? STORE_KEPT_THERE : STORE_KEPT_ANY;
-	struct store_job_place next;
-	char host[64];
-	int waits = 0, got = 1;
-	struct slot *canary = NULL, *surplus = NULL;
-	for (int i = first; i < last; i++) {
-		enum slot_wait wait = slot_waits(q->slot[i]);
-		waits += wait == SLOT_WAITS_JOB;
-		surplus = wait == SLOT_WAITS_JOB ? q->slot[i] : surplus;
-		canary = wait == SLOT_WAITS_CANARY ? q->slot[i] : canary;
-	}
-	int to_try = w->builds ? 0 : store_device_canary_host(q->txn.db, w->name, host, err);
-	for (int i = first; i < last && to_try == 1 && !canary; i++)
-		if (slot_waits(q->slot[i]) == SLOT_WAITS_NOT) {
-			canary = q->slot[i];
-			if (slot_submit(canary, host, true, err) != 0)
-				return -1;
-		}
-	if (to_try == 0 && canary)
-		slot_give_up(canary);
-	for (int i = first; i < last && got == 1; i++) {
-		if (slot_waits(q->slot[i]) != SLOT_WAITS_NOT)
-			continue;
-		got = store_job_nth(q->txn.db, w->device, w->name, held(q), which, *n_asked + waits, &next, err);
-		/* any machine builds for a device of any other */
-		if (got == 1 && slot_submit(q->slot[i], w->builds ? "" : next.host, false, err) != 0)
-			return -1;
-		waits += got == 1;
-	}
-	if (got >= 0 && surplus && waits > 0) {
-		got = store_job_nth(q->txn.db, w->device, w->name, held(q), which, *n_asked + waits - 1, &next, err);
-		if (got == 0)
-			slot_give_up(surplus); /* it wakes the queue when it has gone */
-	}
-	*n_asked += waits;
-	return got < 0 || to_try < 0 ? -1 : 0;
-}
-
-static int submit_all(struct queue *q, struct fw_err *err)
-{
-	int n_asked[DEVICE_KINDS + 1] = { 0 }, n_built[DEVICE_KINDS + 1] = { 0 };
-	for (int first = 0, last; first < q->n_slots; first = last) {
-		const struct config_worker *w = slot_worker(q->slot[first]);
-		for (last = first + 1; last < q->n_slots && slot_worker(q->slot[last]) == w;)
-			last++;
-		int *n = w->builds ? &n_built[w->device] : &n_asked[w->device];
-		if (config_worker_is_slurm(w) && submit_of(q, first, last, n, err) != 0)
-			return -1;
-	}
-	return 0;
-}
-
 static void claim_all(struct queue *q)
 {
 	struct fw_err err = { 0 };
@@ -390,7 +334,7 @@ static void claim_all(struct queue *q)
 			complain(q, "job.claim", &err);
 			err_clear(&err);
 		}
-	if (submit_all(q, &err) != 0)
+	if (submit_all(&q->host, &err) != 0)
 		complain(q, "job.submit", &err);
 }
 

@@ -461,7 +461,7 @@ static int take_work(struct slot *s, struct fw_err *err)
 	const struct claim claim = claim_of(s);
 	int got;
 	if (s->worker->builds) {
-		got = claim_build(s->host->txn, s->worker, claim.held, &s->job, err);
+		got = slot_claim_build(s, err);
 		if (got == 1)
 			begin_plan(s);
 		else

@@ -7,13 +7,29 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/dispatch/sources.h"
+#include "flopwatchd/dispatch/spoken.h"
 
 static void complain(const struct slot *s, const struct fw_err *err)
 {
 	if (!s->host->txn->is_broken)
 		log_error("build.kept", "worker=%s err=%s", s->worker->name, log_quote(err->text));
+}
+
+int slot_claim_build(struct slot *s, struct fw_err *err)
+{
+	struct buf spoken;
+	spoken_begin(&spoken);
+	int got = spoken_for(s->host, s->worker, &spoken, err);
+	spoken_end(&spoken);
+	const struct store_kept_wish wish = { s->worker->device, s->worker->name, s->host->held(s->host->arg), spoken.data,
+		STORE_KEPT_MISSING };
+	if (got == 0)
+		got = claim_build(s->host->txn, &wish, &s->job, err);
+	buf_fini(&spoken);
+	return got;
 }
 
 void slot_meet_builder(struct slot *s)

@@ -76,6 +76,8 @@ struct slot {
 
 /** What its allocations are for: "build", "measure", "" both. */
 const char *slot_aim(const struct slot *s);
+/** Its worker could not be reached, and has not been since. */
+bool slot_is_down(const struct slot *s);
 
 /* slot.c */
 
@@ -108,6 +110,8 @@ void slot_end_canary(struct slot *s, const char *why);
 
 /* slot_build.c */
 
+/** The next job that it is to build, marked as sent. 1, 0 none, -1. */
+int slot_claim_build(struct slot *s, struct fw_err *err);
 /** A worker that only builds has said hello: of what others have built for it nothing counts any more. */
 void slot_meet_builder(struct slot *s);
 /** The plan is there: write what the job is built from. True: nothing is to be built, and the job is given back for a device. */

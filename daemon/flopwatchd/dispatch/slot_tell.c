@@ -37,6 +37,11 @@ int64_t slot_job(const struct slot *s)
 	return s->job.id;
 }
 
+bool slot_is_down(const struct slot *s)
+{
+	return (s->phase == PHASE_DOWN || s->phase == PHASE_ASKING) && s->failures > 0;
+}
+
 const char *slot_aim(const struct slot *s)
 {
 	return s->worker->builds ? "build" : s->worker->builds_apart ? "measure" : "";
@@ -51,7 +56,7 @@ const char *slot_device(const struct slot *s)
 
 void slot_tell(const struct slot *s, struct worker_status *out)
 {
-	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = asks && s->failures > 0;
+	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = slot_is_down(s);
 	bool on_call = config_worker_is_slurm(s->worker);
 	*out = (struct worker_status){
 		.name = s->worker->name,
