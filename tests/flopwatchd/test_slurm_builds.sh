@@ -107,12 +107,16 @@ is "a build that fails is the result" "$(result_of "$sha")" "done failed"
 like "with its log" "$(api "jobs/$(job_of "$sha")/log")" 'this cannot be built'
 comparison=$(sql "SELECT id FROM comparison WHERE job = $(job_of "$sha")")
 like "its page says why" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$comparison")" 'build: make DEVICE=cpu: exit 2'
+peer=$(post jobs "{\"repo\": \"kernels\", \"target\": \"$sha\", \"base_provider\": \"other\"}" | jq -r .id)
+ok "so is that of a peer" await job_is "$peer" done
+like "with the same reason" "$(api "comparisons/$(job_field "$peer" comparison)" | jq -r '.cells[0] | .failure + ": " + .reason')" 'other build \(the target too\): make DEVICE=cpu: exit 2'
+is "and it is not tried again where it would be measured" "$(job_field "$peer" attempt)" 1
 branch kernels comment main
 echo '/* nothing but a word */' >>"$tmp/kernels/kernels/good.c"
 commit kernels comment
 push kernels comment
 is "what builds to the same module is known to be equal" "$(result_of "$(head_of kernels)")" "done identical"
-is "neither asked for a GPU" "$(n_measured)" "$measured"
+is "none asked for a GPU" "$(n_measured)" "$measured"
 
 # ---- what takes too long --------------------------------------------------------------------------------------------------
 is_read() { [ "$(grep -c config.read "$tmp/log")" = "$1" ]; }
