@@ -70,10 +70,11 @@ static bool allow(const struct skinny_task *t, int *clusters)
 	return can;
 }
 
-/* How many elements of W the busiest multiprocessor reads; 0: the shape is none here. */
-static int64_t busiest(struct skinny_task *t, int shared_bytes)
+/* How many elements of W the busiest multiprocessor reads, and whether all blocks run at a time; 0: the shape is none here. */
+static int64_t busiest(struct skinny_task *t, int shared_bytes, bool *is_at_once)
 {
 	int clusters = 0;
+	*is_at_once = false;
 	if (!settle(t, shared_bytes) || !allow(t, &clusters))
 		return 0;
 	const struct skinny_shape *s = &t->shape;
@@ -81,7 +82,18 @@ static int64_t busiest(struct skinny_task *t, int shared_bytes)
 					  ? clusters / skinny_blocks(skinny_rows(t->m), s->tiles)
 					  : 1;
 	const int64_t tiles = (t->n + s->block_n - 1) / s->block_n;
+	*is_at_once = tiles <= clusters;
 	return (tiles + at_a_time - 1) / at_a_time * s->block_n * ((t->chunks + s->split - 1) / s->split) * s->block_k;
+}
+
+/*
+ * Whether a cluster of two, which read no less than one block each, is better: where all blocks run at a time, two on a multiprocessor, one's
+ * end is the other's middle. Of deep chunks (measured); with shallow ones the cluster costs more.
+ */
+static bool fills_up(const struct skinny_task *t, int split_before, bool is_at_once)
+{
+	return is_at_once && t->shape.block_k == 512 && split_before == 1 && t->shape.split == 2 &&
+	       skinny_blocks(skinny_rows(t->m), t->shape.tiles) > 1;
 }
 
 bool skinny_choose(struct skinny_task *t, const char *config, int shared_bytes)
@@ -91,12 +103,13 @@ bool skinny_choose(struct skinny_task *t, const char *config, int shared_bytes)
 	static const struct skinny_shape narrow[] = { { 1, 4, 0, 256 }, { 1, 2, 0, 128 } };
 	struct skinny_shape *const s = &t->shape;
 	struct skinny_shape best = *s;
+	bool is_at_once;
 	if (config) {
 		int used = 0;
 		const int read = sscanf(config, "TILES=%d WARPS_K=%d BLOCK_K=%d SPLIT=%d%n", &s->tiles, &s->warps_k, &s->block_k,
 			&s->split, &used);
 		return read == 4 && config[used] == '\0' && s->warps_k >= 1 && s->warps_k <= SKINNY_WARPS && s->tiles >= 1 &&
-		       s->block_k >= 64 && busiest(t, shared_bytes) > 0;
+		       s->block_k >= 64 && busiest(t, shared_bytes, &is_at_once) > 0;
 	}
 	const int rows = skinny_rows(t->m);
 	const struct skinny_shape *const shapes = rows == 16 || (t->format == FW_I4 && rows <= 32) ? wide : narrow;
@@ -105,14 +118,15 @@ bool skinny_choose(struct skinny_task *t, const char *config, int shared_bytes)
 		for (int split = 1; split <= SKINNY_SPLIT_MAX; split *= 2) {
 			*s = shapes[i];
 			s->split = split;
-			const int64_t elements = busiest(t, shared_bytes);
-			if (elements > 0 && (least == 0 || 6 * elements < 5 * least)) { /* what meets in a cluster costs */
+			const int64_t elements = busiest(t, shared_bytes, &is_at_once);
+			const bool is_less = least == 0 || 6 * elements < 5 * least; /* what meets in a cluster costs */
+			if (elements > 0 && (is_less || (elements == least && fills_up(t, best.split, is_at_once)))) {
 				least = elements;
 				best = *s;
 			}
 		}
 	*s = best;
-	return least > 0 && busiest(t, shared_bytes) > 0;
+	return least > 0 && busiest(t, shared_bytes, &is_at_once) > 0;
 }
 
 cudaError_t skinny_launch(const struct skinny_task *task, bool may_overlap, cudaStream_t stream)

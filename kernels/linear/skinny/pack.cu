@@ -66,7 +66,8 @@ static __global__ void __launch_bounds__(THREADS) group_kernel(const __grid_cons
 		}
 		const struct rounding_group g = rounding_group(min, max);
 		steps[(int64_t)row * (task.k / group) + which] = make_float2(g.min, g.step);
-		word = rounding_bf16(g.scale) | (uint32_t)rounding_bf16(g.zero) << 16;
+		const float scale = rounding_widen(rounding_bf16(g.scale));
+		word = rounding_bf16(SKINNY_I4_SCALE * scale) | (uint32_t)rounding_bf16(g.zero) << 16;
 	}
 	const int32_t chunk_bytes = skinny_chunk_bytes(task.format, &task.shape, task.group_log2);
 	const int32_t in_chunk = group < block_k ? first % block_k / group : 0;

@@ -10,7 +10,7 @@
  *
  *     4 bits   16 bytes: row g, then g + 8; of eight columns, number 2 i is nibble i and 2 i + 1 nibble i + 4
  *     8 bits   16 bytes of row g for each lane, then those of row g + 8; i8 plus 128; of four e4m3 the bytes are columns 2 0 3 1
- *     scales   for each group, for each 16 rows, rows 0 8 1 9 ..: bf16 s, bf16 zero
+ *     scales   for each group, for each 16 rows, rows 0 8 1 9 ..: bf16 64 s, since tile.h makes q / 64 of q, bf16 zero
  */
 #ifndef LINEAR_SKINNY_H
 #define LINEAR_SKINNY_H
@@ -27,7 +27,8 @@ enum {
 	SKINNY_WARPS = 16,
 	SKINNY_THREADS = (SKINNY_WARPS + 2) * 32,
 	SKINNY_STAGES_MAX = 24,
-	SKINNY_SPLIT_MAX = 8
+	SKINNY_SPLIT_MAX = 8,
+	SKINNY_I4_SCALE = 64
 };
 
 /** How the warps of a block share a chunk: each has 64 of its columns, WARPS / `warps_k` side by side, 16 `tiles` rows each. */

@@ -22,7 +22,7 @@ template <int FORMAT> struct skinny_tile;
 template <> struct skinny_tile<FW_I4> {
 	static constexpr int bytes = 512;
 	uint4 raw;
-	uint32_t scale[2], zero[2]; /* of rows g and g + 8, twice each */
+	uint32_t scale[2], zero[2]; /* of rows g and g + 8, twice each; the scale 64 times as large */
 
 	SKINNY_DEVICE void load(skinny_tile &t, uint32_t values, uint32_t scales)
 	{
@@ -35,12 +35,16 @@ template <> struct skinny_tile<FW_I4> {
 		t.zero[1] = __byte_perm(lower, 0, 0x3232);
 	}
 
-	/* 128 + q has q in its last bits; 136 less is exact. */
+	/*
+	 * A bf16 without an exponent is q 2^-133, or 2^-129 where the nibble lies four bits higher: no bits have to be put in front of it,
+	 * and half of the nibbles need no shift. Times 2^127, or 2^123, less 8 of what that makes of one, is exact.
+	 */
 	SKINNY_DEVICE uint32_t pair(uint32_t eight, int i, uint32_t scale, uint32_t zero)
 	{
-		uint32_t v;
-		asm("lop3.b32 %0, %1, 0x000f000f, 0x43004300, 0xea;" : "=r"(v) : "r"(eight >> 4 * i));
-		return skinny_fma2(skinny_fma2(v, 0x3f803f80u, 0xc308c308u), scale, zero);
+		const uint32_t four = i < 2 ? eight : eight >> 8;
+		const uint32_t q = i % 2 == 0 ? skinny_fma2(four & 0x000f000fu, 0x7f007f00u, 0xbe00be00u)
+					      : skinny_fma2(four & 0x00f000f0u, 0x7d007d00u, 0xbe00be00u);
+		return skinny_fma2(q, scale, zero);
 	}
 
 	SKINNY_DEVICE void fragment(const skinny_tile &t, int j, uint32_t a[4])
