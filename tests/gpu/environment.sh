@@ -3,7 +3,8 @@
 # anew beside the module that the first one built. Then the same by hand.
 # Usage: tests/gpu/environment.sh BUNDLE OUT [OLD NEW]
 #   OLD, NEW: folders of toolkits, e.g. /usr/local/cuda-12.9 /usr/local/cuda-13.0. Where only one is there: two folders are made whose nvcc
-#   is that of this machine with -Xptxas -O3 and -Xptxas -O2 as its last words. SUITE=ffa-smoke is quicker than ffa.
+#   is that of this machine with -Xptxas -O3 and -Xptxas -O1 as its last words, and by hand -O3 is held against -O2.
+#   SUITE=ffa-smoke is quicker than ffa.
 #   OUT gets the tables, both comparisons as the API serves them, the history, alerts, why, and what differs in the machine code.
 #   Exit 1 unless the change is found and named, with a figure for every cell.
 # DEVICE=cpu goes the same way with gcc, to see that the script works; its times say nothing.
@@ -13,7 +14,16 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 daemon_prepare "$1"
 mkdir -p "$2"
 out=$(cd "$2" && pwd) old=${3:-} new=${4:-} suite=${SUITE:-ffa}
-daemon_repository "$bundle/kernels"
+mkdir "$state/tree"
+cat >"$state/tree/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+inputs: [kernels]
+build:
+  dir: kernels
+  command: [make, "DEVICE={device}", "build/{device}/libattention.so"]
+  outputs: {attention: "build/{device}/libattention.so"}
+YAML
+daemon_repository "$bundle/kernels" "$state/tree/.flopwatch.yaml"
 
 toolchain() { # NAME COMPILER OPTIONS: a folder whose compiler is that one and ends with them
 	local program=$state/toolchains/$1/bin/${2##*/}
@@ -45,17 +55,17 @@ if [ -z "$new" ]; then
 	if [ "${DEVICE:-cuda}" = cuda ]; then
 		nvcc=$(PATH=/usr/local/cuda/bin:/usr/local/bin:/usr/bin command -v nvcc) # by the name that builds find in their sandbox
 		toolchain O3 "$nvcc" "-Xptxas -O3"
-		toolchain O2 "$nvcc" "-Xptxas -O2"
+		toolchain O1 "$nvcc" "-Xptxas -O1"
 		own=${nvcc%/bin/nvcc}
 		by_hand=(--base-flags="-Xptxas -O3" --target-flags="-Xptxas -O2")
 	else
 		toolchain O3 /usr/bin/gcc -O3
-		toolchain O2 /usr/bin/gcc -O2
+		toolchain O1 /usr/bin/gcc -O1
 		own=/usr
 		by_hand=(--base-flags=-O3 --target-flags=-O2)
 	fi
 	by_hand+=(--base-toolchain "$own" --target-toolchain "$own") # not the one of the worker, which has an option already
-	old=$state/toolchains/O3 new=$state/toolchains/O2
+	old=$state/toolchains/O3 new=$state/toolchains/O1
 fi
 
 # ---- found ----

@@ -7,7 +7,8 @@
 #   DEVICE: cuda (default), or sim: CPU kernels and small sizes, which tests/flopwatchd/test_families.sh runs where there is no GPU
 #   MODULES: folder with base.so, loss.so, group.so (linear), attention.so, layernorm.so, stripped; what is missing is built
 #   LIMIT_S: what is not judged by then is left out
-# OUT gets the database, what `flopwatch wait` says of each branch, layernorm.json, copy_gb_s.txt (cuda), summary.txt. Exit status 1: something was not as it should be.
+# OUT gets the database, what `flopwatch wait` says of each branch, layernorm.json, copy_gb_s.txt (cuda: of 1 GiB, then of a matrix of each
+# size), summary.txt. Exit status 1: something was not as it should be.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
@@ -116,7 +117,10 @@ say "judged after $SECONDS s"
 flopwatch-worker compare --suite "$root/etc/suites/layernorm.yaml" --device "$DEVICE" --base "$state/modules/layernorm.so" \
 	--target "$state/modules/layernorm-twin.so" --json ${LAYERNORM_CELLS:+--cells "$LAYERNORM_CELLS"} --quick >"$out/layernorm.json" 2>"$out/layernorm.err" || true
 if [ "$DEVICE" != sim ]; then
-	nvcc -O2 -o "$state/copy_rate" "$root/tests/gpu/copy_rate.cu" && "$state/copy_rate" >"$out/copy_gb_s.txt" || say "copy: not measured"
+	sizes=$(jq -r '[.cells[].cell | capture("r(?<r>[0-9]+)/c(?<c>[0-9]+)") | (.r | tonumber) * (.c | tonumber) * 2] | unique[]' "$out/layernorm.json")
+	# shellcheck disable=SC2086
+	nvcc -O2 -o "$state/copy_rate" "$root/tests/gpu/copy_rate.cu" && "$state/copy_rate" >"$out/copy_gb_s.txt" &&
+		"$state/copy_rate" $sizes >>"$out/copy_gb_s.txt" || say "copy: not measured"
 fi
 
 status=0

@@ -83,9 +83,14 @@ for branch in {"main", "loss", "group"} - set(judged):
 norm = json.load(open(f"{out}/layernorm.json"))["cells"]
 wrong = [f"{cell['cell']}: {cell['verdict']} {cell['detail']}" for cell in norm if cell["verdict"] not in ("unchanged", "undecided")]
 told(norm and not wrong, f"layernorm: {len(norm)} cells are accepted", wrong)
-copy = float(open(f"{out}/copy_gb_s.txt").read()) if os.path.exists(f"{out}/copy_gb_s.txt") else None
+copies = [line.split() for line in open(f"{out}/copy_gb_s.txt")] if os.path.exists(f"{out}/copy_gb_s.txt") else []
+long_copy, copy_of = copies and float(copies[0][0]), {int(line[0]): float(line[1]) for line in copies[1:]}
 for cell in norm:
     rate = cell["base"].get("gb_s")
-    print(f"#   {cell['cell']}: {rate:.0f} GB/s" + (f", {rate / copy:.2f} of a copy" if copy else ""))
+    rows, columns = (int(part[1:]) for part in cell["cell"].split("/")[1:3])
+    shares = [f"{rate / long_copy:.2f} of a copy of 1 GiB"] if copies else []
+    if cell["cell"].endswith("/forward") and 2 * rows * columns in copy_of:  # which reads and writes a matrix, as a copy does
+        shares.append(f"{rate / copy_of[2 * rows * columns]:.2f} of a copy of this matrix")
+    print(f"#   {cell['cell']}: " + ", ".join([f"{rate:.0f} GB/s", *shares]))
 print(f"# {n - failed} ok, {failed} not ok")
 sys.exit(bool(failed))
