@@ -67,7 +67,7 @@ static struct launch_estimate launch(const struct recorded *k, const struct rule
 	struct launch_estimate e;
 	double beta;
 
-	pairs.n = recorded_play(k, &dice, stats_pairs(r, 2 * k->ms / 1000, false), exp(shift), base, target);
+	pairs.n = recorded_play(k, &dice, stats_pairs(r, 2 * k->ms / 1000, false, false), exp(shift), base, target);
 	stats_launches(r, &pairs, 1, &e, &beta);
 	return e;
 }

@@ -464,7 +464,7 @@ static void rules(void **state)
 		"\"launches_regression_min\":4,\"launches_max\":12,\"pairs_min\":4,\"pairs_max\":32,\"pair_budget_s\":0.4,"
 		"\"beta_min\":-1.1,\"half_width_dense_pct\":0.4,\"half_width_sparse_pct\":0.6,\"confirm\":true}";
 	assert_int_equal(protocol_parse_rule(before, sizeof before - 1, &out, &err), 0);
-	assert_true(out.tau0_clocked == out.tau0 && out.nu0 == 6 && out.placement == 0);
+	assert_true(out.tau0_clocked == out.tau0 && out.nu0 == 6 && out.placement == 0 && out.pairs_short == 0);
 	assert_memory_equal(&out.clock, &in.clock, sizeof out.clock);
 }
 

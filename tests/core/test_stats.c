@@ -36,16 +36,22 @@ static void pairs_follow_the_length(void **state)
 
 	(void)state;
 	rule_default(&r, 20);
-	assert_int_equal(stats_pairs(&r, 0.2, true), 4);  /* a 100 ms call */
-	assert_int_equal(stats_pairs(&r, 0.04, true), 8); /* 10 pairs fit: down to a multiple of 4 */
-	assert_int_equal(stats_pairs(&r, 0.02, true), 20);
-	assert_int_equal(stats_pairs(&r, 0.001, true), 32);
-	assert_int_equal(stats_pairs(&r, 1e-9, true), 32);
-	assert_int_equal(stats_pairs(&r, 0, true), 32);
-	assert_int_equal(stats_pairs(&r, 1000, true), 4);
-	assert_int_equal(stats_pairs(&r, 1000, false), 8); /* no clock to take out: more pairs instead */
+	assert_int_equal(stats_pairs(&r, 0.2, true, false), 4);  /* a 100 ms call */
+	assert_int_equal(stats_pairs(&r, 0.04, true, false), 8); /* 10 pairs fit: down to a multiple of 4 */
+	assert_int_equal(stats_pairs(&r, 0.02, true, false), 20);
+	assert_int_equal(stats_pairs(&r, 0.001, true, false), 32);
+	assert_int_equal(stats_pairs(&r, 1e-9, true, false), 32);
+	assert_int_equal(stats_pairs(&r, 0, true, false), 32);
+	assert_int_equal(stats_pairs(&r, 1000, true, false), 4);
+	assert_int_equal(stats_pairs(&r, 1000, false, false), 8);  /* no clock to take out: more pairs instead */
+	assert_int_equal(stats_pairs(&r, 50e-6, true, true), 128); /* short calls on a queue: their noise is what has to go */
+	assert_int_equal(stats_pairs(&r, 170e-6, true, true), 116);
+	assert_int_equal(stats_pairs(&r, 900e-6, true, true), 32);
+	assert_int_equal(stats_pairs(&r, 0.2, true, true), 4);
+	r.pairs_short = 0; /* a rule from before them */
+	assert_int_equal(stats_pairs(&r, 50e-6, true, true), 32);
 	r.pairs_max = 6;
-	assert_int_equal(stats_pairs(&r, 1000, false), 6);
+	assert_int_equal(stats_pairs(&r, 1000, false, false), 6);
 }
 
 static void trimmed_by_hand(void **state)

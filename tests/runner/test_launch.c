@@ -44,17 +44,21 @@ static void many_subjects_share_all_places(void **state)
 
 static void rounds_follow_the_length(void **state)
 {
+	const struct device_ops clocked = { .clocks = true }, plain = { .clocks = false },
+				queued = { .clocks = true, .queues = true };
 	struct rule r;
 	(void)state;
-	rule_default(&r, 20); /* 0.4 s, 4 to 32 */
-	assert_int_equal(timing_rounds(&r, 0, 2, true), 32);
-	assert_int_equal(timing_rounds(&r, 1, 2, true), 32);
-	assert_int_equal(timing_rounds(&r, 20, 2, true), 20);
-	assert_int_equal(timing_rounds(&r, 21, 2, true), 16); /* 19.05 */
-	assert_int_equal(timing_rounds(&r, 1000, 2, true), 4);
-	assert_int_equal(timing_rounds(&r, 1000, 2, false), 8);
+	rule_default(&r, 20); /* 0.4 s, 4 to 32; 0.02 s, to 128 on a queue */
+	assert_int_equal(timing_rounds(&r, 0, 2, &clocked), 32);
+	assert_int_equal(timing_rounds(&r, 1, 2, &clocked), 32);
+	assert_int_equal(timing_rounds(&r, 20, 2, &clocked), 20);
+	assert_int_equal(timing_rounds(&r, 21, 2, &clocked), 16); /* 19.05 */
+	assert_int_equal(timing_rounds(&r, 1000, 2, &clocked), 4);
+	assert_int_equal(timing_rounds(&r, 1000, 2, &plain), 8);
 	for (int n = 1; n <= PROTOCOL_SUBJECTS_MAX; n++)
-		assert_true(timing_rounds(&r, 0.001, n, true) * n * 2 <= DEVICE_MARKS_MAX);
+		assert_true(timing_rounds(&r, 0.001, n, &queued) * n * 2 <= DEVICE_MARKS_MAX);
+	assert_int_equal(timing_rounds(&r, 0.05, 2, &queued), 128);
+	assert_int_equal(timing_rounds(&r, 0.05, 6, &queued), 84); /* as many as there are marks */
 }
 
 static double median_ratio(const struct msg_cell *c, int a, int b)

@@ -46,6 +46,8 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_kv_int(j, "pairs_min", r->pairs_min);
 	jsonw_kv_int(j, "pairs_max", r->pairs_max);
 	jsonw_kv_double(j, "pair_budget_s", r->pair_budget_s);
+	jsonw_kv_int(j, "pairs_short", r->pairs_short);
+	jsonw_kv_double(j, "short_budget_s", r->short_budget_s);
 	jsonw_kv_double(j, "beta_min", r->beta_min);
 	jsonw_key(j, "clock");
 	jsonw_object(j);

@@ -33,8 +33,10 @@ struct rule {
 	int launches_max;            /* 12, per set */
 	int pairs_min, pairs_max;    /* 4, 32; pairs_min where the clock of each call is known, else twice that */
 	double pair_budget_s;        /* pairs = this / time of a pair, multiple of 4; 0.4 */
-	double beta_min;             /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
-	struct clock_prior clock;    /* what a branch may do to the clock */
+	int pairs_short; /* of calls so short that as many fit into short_budget_s, where calls are queued; 128. 0: no more */
+	double short_budget_s;                              /* 0.02 */
+	double beta_min;                                    /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
+	struct clock_prior clock;                           /* what a branch may do to the clock */
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
 	bool confirm;                                       /* a regression needs a second set of launches; true */
 };
@@ -45,8 +47,11 @@ void rule_default(struct rule *r, int n_cells);
 /** Standard errors of a decision for a comparison of `n_cells` cells: what keeps its false alarms rare. */
 double rule_k(int n_cells);
 
-/** Pairs of one launch for a cell whose pair takes `pair_s`: pair_budget_s / pair_s, a multiple of 4, within the limits. */
-int stats_pairs(const struct rule *r, double pair_s, bool clocked);
+/**
+ * Pairs of one launch for a cell whose pair takes `pair_s`: pair_budget_s / pair_s, a multiple of 4, within the limits. `queued`: on a device
+ * where a short call costs little more than its time, so that there may be pairs_short of them.
+ */
+int stats_pairs(const struct rule *r, double pair_s, bool clocked, bool queued);
 
 /** ln form of a loss in percent: 1.5 -> 0.0151136. */
 double stats_theta(double threshold_pct);

@@ -206,7 +206,7 @@ static int time_aside(struct timing *t, const struct aside *a, int rounds, bool 
 static int time_passes(struct timing *t, double busy_since_us, bool *looked, struct failure *f)
 {
 	const struct runner *r = t->runner;
-	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops->clocks);
+	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops);
 	struct aside a;
 	plan_aside(t, rounds, &a);
 	*looked = !r->run->only_bursts && !a.decides && !a.calls && !a.phases && !a.burst;

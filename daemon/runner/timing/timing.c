@@ -20,9 +20,9 @@ int timing_turn(int n, int start, int round, int k)
 	return (start + (round >> 1) + place) % n;
 }
 
-int timing_rounds(const struct rule *r, double round_ms, int n_subjects, bool clocked)
+int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const struct device_ops *ops)
 {
-	int most = DEVICE_MARKS_MAX / (2 * n_subjects), n = stats_pairs(r, round_ms * 1e-3, clocked);
+	int most = DEVICE_MARKS_MAX / (2 * n_subjects), n = stats_pairs(r, round_ms * 1e-3, ops->clocks, ops->queues);
 	return n > most ? most - most % 4 : n;
 }
 

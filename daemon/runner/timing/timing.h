@@ -37,7 +37,7 @@ struct samples {
 /** Who is k-th in round j. Returns 0..n-1. */
 int timing_turn(int n, int start, int round, int k);
 /** Rounds that the rule's budget allows for a round of `round_ms`: a multiple of 4 within the rule's limits. */
-int timing_rounds(const struct rule *r, double round_ms, int n_subjects, bool clocked);
+int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const struct device_ops *ops);
 
 /** Rounds that are not recorded, at the cell's own duty cycle, until `until_us` of the device's host clock. At least one unless the cell is long. */
 int timing_warm(struct timing *t, double until_us, struct failure *f);
