@@ -89,8 +89,8 @@ static int pairs_within(double budget_s, double pair_s, int most)
 }
 
 /*
- * Of calls of 10 to 90 us pairs scatter by 3 to 6 %, and what 4, 8, 16 or 32 of them say scatters by the root of that less, in 235 launches
- * on an H200: it is noise of calls, which more of them take away, not something of the launch.
+ * Of calls of 10 to 90 us pairs scatter by 3 to 6 %, and what 4, 8, 16 or 32 of them say scatters by the root of that less, in 279 launches
+ * on an H200 (tests/data/gpu/h200-2026-11-24-short-calls.jsonl): it is noise of calls, which more of them take away, not of the launch.
  */
 int stats_pairs(const struct rule *r, double pair_s, bool clocked, bool queued)
 {
