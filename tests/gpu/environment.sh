@@ -4,7 +4,7 @@
 # Usage: tests/gpu/environment.sh BUNDLE OUT [OLD NEW]
 #   OLD, NEW: folders of toolkits, e.g. /usr/local/cuda-12.9 /usr/local/cuda-13.0. Where only one is there: two folders are made whose nvcc
 #   is that of this machine with -Xptxas -O3 and -Xptxas -O1 as its last words, and by hand -O3 is held against -O2.
-#   SUITE=ffa-smoke is quicker than ffa.
+#   SUITE: of the bundle, such as ffa; default: four cells of attention, which are judged in a fraction of the time that builds take.
 #   OUT gets the tables, both comparisons as the API serves them, the history, alerts, why, and what differs in the machine code.
 #   Exit 1 unless the change is found and named, with a figure for every cell.
 # DEVICE=cpu goes the same way with gcc, to see that the script works; its times say nothing.
@@ -13,8 +13,20 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
 daemon_prepare "$1"
 mkdir -p "$2"
-out=$(cd "$2" && pwd) old=${3:-} new=${4:-} suite=${SUITE:-ffa}
-mkdir "$state/tree"
+out=$(cd "$2" && pwd) old=${3:-} new=${4:-} suite=${SUITE:-heads}
+mkdir -p "$state/tree/etc/suites"
+seqlen=8192
+[ "${DEVICE:-cuda}" = cuda ] || seqlen=256
+cat >"$state/tree/etc/suites/heads.yaml" <<YAML
+suite: heads
+family: attention
+seed: 42
+threshold_pct: 1.5
+budget_s: 110
+common: {nhq: 16, nhk: 4, headdim: 128, dtype: bf16}
+dense: {seqlens: [$seqlen], masks: [full, causal]}
+directions: [forward, backward]
+YAML
 cat >"$state/tree/.flopwatch.yaml" <<'YAML'
 flopwatch: 1
 inputs: [kernels]
@@ -23,7 +35,7 @@ build:
   command: [make, "DEVICE={device}", "build/{device}/libattention.so"]
   outputs: {attention: "build/{device}/libattention.so"}
 YAML
-daemon_repository "$bundle/kernels" "$state/tree/.flopwatch.yaml"
+daemon_repository "$bundle/kernels" "$state/tree/etc" "$state/tree/.flopwatch.yaml"
 
 toolchain() { # NAME COMPILER OPTIONS: a folder whose compiler is that one and ends with them
 	local program=$state/toolchains/$1/bin/${2##*/}
