@@ -85,7 +85,7 @@ static int64_t deadline_of(const struct http *h, const struct connection *c)
 	return c->phase == PHASE_FIRST ? REQUEST_DEADLINE_NS : KEEPALIVE_DEADLINE_NS;
 }
 
-/* libmicrohttpd does not look at a connection that rests, nor does one that is woken every second leave it time to. */
+/* libmicrohttpd does not look at a connection that rests. */
 static bool has_hung_up(const struct connection *c)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
@@ -97,9 +97,10 @@ void connections_sweep(struct http *h, int64_t now_ns)
 	for (struct connection *c = h->connections; c; c = c->next) {
 		if (now_ns - c->since_ns > deadline_of(h, c) && c->fd >= 0)
 			shutdown(c->fd, SHUT_RDWR);
+		/* By its phase: what was woken a moment ago is about to be asked again and does not rest, perhaps at every look. */
 		if (c->phase == PHASE_REST && c->request && has_hung_up(c)) {
 			c->request->abandoned = true;
-			if (c->resting) /* else it is woken already, and about to be asked */
+			if (c->resting)
 				wake(c);
 		}
 	}

@@ -33,10 +33,10 @@ struct rule {
 	int launches_max;            /* 12, per set */
 	int pairs_min, pairs_max;    /* 4, 32; pairs_min where the clock of each call is known, else twice that */
 	double pair_budget_s;        /* pairs = this / time of a pair, multiple of 4; 0.4 */
-	int pairs_short; /* of calls so short that as many fit into short_budget_s, where calls are queued; 128. 0: no more */
-	double short_budget_s;                              /* 0.02 */
-	double beta_min;                                    /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
-	struct clock_prior clock;                           /* what a branch may do to the clock */
+	int pairs_short;             /* of calls of which as many fit into short_budget_s, on a device that queues; 128 */
+	double short_budget_s;       /* 0.02 */
+	double beta_min;             /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
+	struct clock_prior clock;    /* what a branch may do to the clock */
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
 	bool confirm;                                       /* a regression needs a second set of launches; true */
 };
