@@ -31,11 +31,11 @@ is "every recipe is accepted, equal modules are unchanged" "$(verdicts)$(details
 is "keys say model, recipe and sizes" "$(jq -r '.cells[0].cell, .cells[-1].cell' "$tmp/out.json" | paste -sd' ')" \
 	"linear/linear/baseline/m1/k256/n24/bf16/forward linear/linear/float8dq-row/m17/k512/n40/bf16/forward"
 suite models 'shapes: [{name: custom, shapes: [[17, 256, 40]]}]
-recipes: [baseline, int8wo, float8dq-row]
+recipes: [baseline, int8wo, float8dq-tensor, float8dq-row]
 model_types: [ln_linear_relu, ln_linear_sigmoid, ln_linear_leakyrelu, ln_linear_relu6, ln_linear_gelu, ln_linear_silu, ln_linear_hardswish]
 directions: [forward]'
 compare models same
-is "so is every activation behind a normalised input" "$(verdicts)$(details)" "21 unchanged"
+is "so is every activation behind a normalised input" "$(verdicts)$(details)" "28 unchanged"
 suite block 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1]]}]
 recipes: [baseline, int8wo, int4wo-64, int4wo-128, float8wo, float8dq-row]
 model_types: [transformer_block]

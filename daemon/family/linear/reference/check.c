@@ -12,6 +12,7 @@
 #include "core/case/inputs.h"
 #include "family/linear/linear.h"
 #include "family/linear/reference/block.h"
+#include "family/linear/reference/normalise.h"
 #include "family/linear/reference/quantise.h"
 #include "runner/reference/values.h"
 
@@ -59,32 +60,20 @@ static float largest_of(const float *x, int64_t n, float amax)
 	return amax;
 }
 
-/* Scale of a whole tensor, where operands have one. */
+/* Scale of a whole tensor, where operands have one; of X as it is after the prologue. */
 static int tensor_scale(const struct problem *p, int slot, const struct fw_linear_operand *as, int64_t n, float *row,
 	int64_t width, float *s, struct fw_err *err)
 {
+	bool is_normalised = p->s.prologue && slot == FW_LINEAR_X;
 	float amax = 0;
 
 	for (int64_t at = 0; as->scaling == FW_LINEAR_BY_TENSOR && at < n; at += width) {
 		if (check_read(p->io, slot, at, (size_t)width, row, err) != 0)
 			return -1;
-		amax = largest_of(row, width, amax);
+		amax = is_normalised ? fmaxf(normalised_largest(row, width), amax) : largest_of(row, width, amax);
 	}
 	*s = quantise_scale(as, amax);
 	return 0;
-}
-
-/* (x - mean) / sqrt(variance + 1e-5), rounded to bf16. */
-static void normalise(float *x, int64_t n)
-{
-	double mean = 0, variance = 0;
-
-	for (int64_t i = 0; i < n; i++)
-		mean += (double)x[i] / (double)n;
-	for (int64_t i = 0; i < n; i++)
-		variance += ((double)x[i] - mean) * ((double)x[i] - mean) / (double)n;
-	for (int64_t i = 0; i < n; i++)
-		x[i] = inputs_bf16_to_float(inputs_float_to_bf16((float)(((double)x[i] - mean) / sqrt(variance + 1e-5))));
 }
 
 /* A line that is summed over, as it is multiplied. */
