@@ -19,6 +19,8 @@ compare() { # suite, target
 }
 verdicts() { jq -r '[.cells[] | .verdict] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out.json"; }
 details() { jq -r '.cells[] | select(.verdict != "unchanged") | .cell + ": " + (.detail // "")' "$tmp/out.json"; }
+failed() { jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + "/" + .[4]] | join(" ")' "$tmp/out.json"; }
+ignores='s/const struct operand o = { slot, is_transposed, rows, depth, \*as };/(void)as;\n\tconst struct operand o = { slot, is_transposed, rows, depth, { FW_BF16, 0, 0, 0 } };/' # recipes
 at() { jq -r --arg cell "$1" ".cells[] | select(.cell == \$cell) | $2" "$tmp/out.json"; }
 
 ok "the module for CPUs builds" build base
@@ -36,6 +38,18 @@ model_types: [ln_linear_relu, ln_linear_sigmoid, ln_linear_leakyrelu, ln_linear_
 directions: [forward]'
 compare models same
 is "so is every activation behind a normalised input" "$(verdicts)$(details)" "28 unchanged"
+suite flat 'shapes: [{name: custom, shapes: [[17, 96, 40], [17, 256, 40], [8, 4096, 96]]}]
+recipes: [int8wo, float8dq-row]
+model_types: [ln_linear_relu, ln_linear_sigmoid, ln_linear_gelu, ln_linear_silu, ln_linear_hardswish]
+directions: [forward]'
+compare flat same
+is "where an activation saturates too" "$(verdicts)$(details)" "30 unchanged"
+ok "a module whose sigmoid is always one half builds" build half rounding.h 's|return 1.0f / (1.0f + expf(-v));|return 0.5f;|'
+compare flat half
+is "it is found where the sigmoid is flat" "$(failed)" "int8wo/k96 float8dq-row/k96 int8wo/k256 float8dq-row/k256 int8wo/k4096 float8dq-row/k4096"
+ok "a module that multiplies bf16 whatever the recipe says builds" build plain operands.h "$ignores"
+compare flat plain
+is "it is found behind every activation" "$(failed | wc -w)" 30
 suite block 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1]]}]
 recipes: [baseline, int8wo, int4wo-64, int4wo-128, float8wo, float8dq-row]
 model_types: [transformer_block]

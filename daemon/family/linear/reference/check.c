@@ -11,6 +11,7 @@
 
 #include "core/case/inputs.h"
 #include "family/linear/linear.h"
+#include "family/linear/reference/activation.h"
 #include "family/linear/reference/block.h"
 #include "family/linear/reference/normalise.h"
 #include "family/linear/reference/quantise.h"
@@ -29,6 +30,7 @@
 /* Of products that are rounded before they are added (q s to bf16), or whose factors may have gone to a neighbouring value. */
 #define ROUNDED_FACTOR 0.0078125
 #define NEIGHBOURS     0.02
+#define MARGIN         1.2
 #define VISITS         2.7e8
 
 enum { ROWS_FEW = 4, COLUMNS_MIN = 64 };
@@ -155,28 +157,6 @@ static int gradient(struct problem *p, float *row, float *amax, struct fw_err *e
 	return 0;
 }
 
-static double activate(int activation, double v)
-{
-	switch (activation) {
-	case FW_LINEAR_RELU:
-		return fmax(v, 0);
-	case FW_LINEAR_SIGMOID:
-		return 1 / (1 + exp(-v));
-	case FW_LINEAR_LEAKYRELU:
-		return v < 0 ? 0.01 * v : v;
-	case FW_LINEAR_RELU6:
-		return fmin(fmax(v, 0), 6);
-	case FW_LINEAR_GELU:
-		return 0.5 * v * erfc(-v / sqrt(2));
-	case FW_LINEAR_SILU:
-		return v / (1 + exp(-v));
-	case FW_LINEAR_HARDSWISH:
-		return v * fmin(fmax(v + 3, 0), 6) / 6;
-	default:
-		return v;
-	}
-}
-
 static int put(const struct problem *p, struct values *out, struct fw_err *err)
 {
 	const struct linear_case *c = (const void *)p->io->cell->shape.bytes;
@@ -197,8 +177,8 @@ static int put(const struct problem *p, struct values *out, struct fw_err *err)
 			if (is_fast)
 				noise += FAST_SUM * sqrt((double)p->length) * (fabs(p->sum[at]) + root);
 
-			exact[j] = activate(p->s.activation, p->sum[at]);
-			allowed[j] = BF16_ROUNDED * fabs(exact[j]) + 1.2 * noise; /* the steepest of them rises by 1.13 */
+			exact[j] = activation_of(p->s.activation, p->sum[at]);
+			allowed[j] = BF16_ROUNDED * fabs(exact[j]) + activation_reach(p->s.activation, p->sum[at], MARGIN * noise);
 		}
 	}
 	return 0;
