@@ -207,12 +207,13 @@ gpu-turns: bundle ## programs that take turns on this GPU, beside the pairs of o
 	@for file in turns.jsonl turns.txt; do cp build/gpu-turns/$$file tests/data/gpu/$$(date +%F)-$$file; done
 gpu-demo: bundle ## the daemon builds and judges real pushes on this GPU
 	@tests/gpu/daemon.sh build/bundle build/gpu-demo
-gpu-check: build/gpu/attention_check build/gpu/linear_check ## every CUDA provider against the fp64 reference, on this GPU
+gpu-check: build/gpu/attention_check build/gpu/linear_check build/gpu/layernorm_check ## every CUDA provider against the fp64 reference, on this GPU
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda
 	@build/gpu/attention_check kernels/build/cuda/libattention.so
 	@build/gpu/linear_check kernels/build/cuda/liblinear.so
+	@build/gpu/layernorm_check kernels/build/cuda/liblayernorm.so
 build/gpu/attention_check: $(wildcard tests/gpu/*.cuh) daemon/core/case/inputs.h
-build/gpu/linear_check: tests/lib/linear_reference.h
+build/gpu/linear_check build/gpu/layernorm_check: tests/lib/linear_reference.h
 build/gpu/%: tests/gpu/%.cu $(wildcard kernels/fw_*.h)
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)

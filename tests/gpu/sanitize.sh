@@ -1,9 +1,10 @@
 #!/bin/bash
-# The small problems of attention_check under compute-sanitizer: every provider that is given, one tool after the other.
+# A check (of attention_check the small problems) under compute-sanitizer: every provider that is given, one tool after the other.
 # Usage: tests/gpu/sanitize.sh CHECK MODULE.so [PROVIDER...]      TOOLS="memcheck initcheck" ONLY=TEXT LIMIT_S=300 change what is run
+#   The provider is hopper where none is given; ONLY is for attention_check.
 #   racecheck and synccheck take bulk copies into shared memory for races; read what they say with that in mind.
 set -u
-[ $# -ge 2 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
 check=$1 module=$2
 shift 2
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null) ||
@@ -13,13 +14,15 @@ status=0
 for tool in ${TOOLS:-memcheck}; do
 	for provider in "$@"; do
 		log=$(mktemp)
+		arguments=("$provider")
+		[ "${check##*/}" != attention_check ] || arguments=(--quick --provider "$provider" ${ONLY:+--only "$ONLY"})
 		timeout "${LIMIT_S:-300}" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
-			"$check" "$module" --quick --provider "$provider" ${ONLY:+--only "$ONLY"} >"$log" 2>&1
+			"$check" "$module" "${arguments[@]}" >"$log" 2>&1
 		code=$?
 		case $code in
-		0) echo "ok     $tool $provider: $(grep -E '^[0-9]+ passed' "$log")" ;;
-		124) echo "FAILED $tool $provider: not done after ${LIMIT_S:-300} s; ONLY=d64 is a smaller part" ;;
-		*) echo "FAILED $tool $provider: exit $code"; grep -E '^FAILED|=========|passed|named' "$log" | head -40; status=1 ;;
+		0) echo "ok     $tool $provider: $(grep -E '^[0-9]+ passed| right, ' "$log")" ;;
+		124) echo "FAILED $tool $provider: not done after ${LIMIT_S:-300} s; ONLY=d64 is a smaller part of attention_check" ;;
+		*) echo "FAILED $tool $provider: exit $code"; grep -E '^FAILED|=========|passed|named|wrong|judged' "$log" | head -40; status=1 ;;
 		esac
 		[ $code != 124 ] || status=1
 		rm -f "$log"
