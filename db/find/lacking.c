@@ -17,17 +17,21 @@
 int find_lacking(struct db *db, const char *devices, const char *workers, int64_t job, find_lacking_fn *each, void *arg,
 	struct fw_err *err)
 {
+	/* a queue is full of jobs that want the same: devices and workers are gone through once for all of these */
 	struct stmt *s = db_stmt(db,
-		"SELECT j.id, j.device_kind, j.device_uuid, coalesce(c.model, ''), coalesce(c.driver, ''), coalesce(c.toolkit, ''), "
-		"coalesce((SELECT w.value ->> 'name' " WORKER(
-			"down") "LIMIT 1), '') "
-				"FROM job j LEFT JOIN device_class c ON c.id = j.device_class WHERE j.state = 'queued' AND j.id BETWEEN :first AND :last "
-				"AND NOT EXISTS (SELECT 1 FROM device d WHERE d.uuid IN (SELECT value FROM json_each(:devices)) AND " FITS
+		"WITH want AS MATERIALIZED (SELECT j.*, c.model, c.driver, c.toolkit, (SELECT w.value ->> 'name' " WORKER(
+			"down") "LIMIT 1) AS down "
+				"FROM (SELECT json_group_array(id) AS ids, device_kind, device_uuid, device_class FROM job "
+				"WHERE state = 'queued' AND id BETWEEN :first AND :last GROUP BY device_kind, device_uuid, device_class) j "
+				"LEFT JOIN device_class c ON c.id = j.device_class "
+				"WHERE NOT EXISTS (SELECT 1 FROM device d WHERE d.uuid IN (SELECT value FROM json_each(:devices)) AND " FITS
 				") "
 				"AND NOT EXISTS (SELECT 1 " WORKER("starting") ") AND NOT EXISTS (SELECT 1 " WORKER("on call")
 		/* one that no allocation has ever shown may be there all the same */
 		"AND ((j.device_uuid = '' AND j.device_class IS NULL) OR EXISTS (SELECT 1 FROM device d WHERE d.worker = w.value ->> 'name' "
-		"AND " FITS "))) ORDER BY j.id",
+		"AND " FITS
+		")))) SELECT id.value, device_kind, device_uuid, model, driver, toolkit, down FROM want, json_each(ids) id "
+		"ORDER BY id.value",
 		err);
 	if (!s)
 		return -1;

@@ -14,9 +14,10 @@ struct find_lacking {
 typedef void find_lacking_fn(void *arg, const struct find_lacking *row);
 
 /**
- * Queued jobs, `job` 0: all, that no device may have, by `devices`, a JSON array of the uuids that workers say they have, and by `workers`, a
- * JSON array of {"name", "kind" ("" any), "how"}: "starting" may have anything of its kind, "on call" has what a scheduler gave it once,
- * "down" has nothing now.
+ * Tell queued jobs, `job` 0: all, by their number, that no device may have, by `devices`, a JSON array of the uuids that workers
+ * say they have, and by `workers`, a JSON array of {"name", "kind" ("" any), "how"}: "starting" may have anything of its kind, "on
+ * call" has what a scheduler gave it once, "down" has nothing now. Jobs that want the same are looked up together.
+ * Err: the database.
  */
 int find_lacking(struct db *db, const char *devices, const char *workers, int64_t job, find_lacking_fn *each, void *arg,
 	struct fw_err *err);

@@ -96,12 +96,65 @@ static void a_class_is_lacking_when_nothing_fits_it(void **state)
 	LACKING(f, here, "[]", "");
 }
 
+static void count_row(void *arg, const struct find_lacking *row)
+{
+	(void)row;
+	++*(int *)arg;
+}
+
+/* In steps of the database's machine: what it costs to ask of all queued jobs with so many devices. */
+static int64_t cost_of(struct fixture *f, int n_devices, int n_jobs)
+{
+	struct buf devices;
+	int n = 0;
+	buf_init(&devices, 4096);
+	for (int i = 0; i < n_devices; i++)
+		buf_printf(&devices, "%s\"dev-%d\"", i ? "," : "[", i);
+	buf_putc(&devices, ']');
+	int64_t before = db_steps(f->db);
+	ok(find_lacking(f->db, devices.data, "[]", 0, count_row, &n, &err));
+	assert_int_equal(n, n_jobs);
+	buf_fini(&devices);
+	return db_steps(f->db) - before;
+}
+
+static void see_step(void *arg, const char *sql, const char *step)
+{
+	int *by_state = arg;
+	if (strstr(sql, "json_each(:devices)"))
+		*by_state += strstr(step, "INDEX job_by_state") != NULL;
+}
+
+static void devices_are_looked_up_once_for_jobs_that_want_the_same(void **state)
+{
+	struct fixture *f = *state;
+	int64_t more[2]; /* for 49 devices more: of one job, of 200 */
+	int by_state = 0;
+	for (int i = 0; i < 50; i++) {
+		struct msg_device d = fixture_device();
+		int64_t id;
+		snprintf(d.uuid, sizeof d.uuid, "dev-%d", i);
+		ok(store_device_put(f->db, &d, 1000, &id, &err));
+	}
+	job(f, DEVICE_CUDA, "", 0);
+	cost_of(f, 1, 1); /* prepares */
+	more[0] = cost_of(f, 50, 1) - cost_of(f, 1, 1);
+	for (int i = 1; i < 200; i++)
+		job(f, DEVICE_CUDA, "", 0);
+	more[1] = cost_of(f, 50, 200) - cost_of(f, 1, 200);
+	assert_true(more[0] > 0);
+	assert_int_equal(more[0], more[1]);
+	ok(db_explain(f->db, see_step, &by_state, &err));
+	assert_int_equal(by_state, 1); /* of what ended long ago nothing is read */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_no_worker_has_is_lacking, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scheduler_has_what_it_gave_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_class_is_lacking_when_nothing_fits_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_are_looked_up_once_for_jobs_that_want_the_same, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

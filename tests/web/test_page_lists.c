@@ -316,6 +316,74 @@ static void a_queue_without_devices_is_no_picture(void **state)
 	expect(run, "/jobs", "timeline", false);
 }
 
+/* ---- jobs that no worker has a device for ----------------------------------------------------------------------------------- */
+
+static int asked;
+
+/* Every other job of 60 waits for nobody. */
+static int half_lack(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *e)
+{
+	(void)c, (void)e;
+	asked++;
+	for (int64_t id = 2; id <= 60; id += 2) {
+		char why[64];
+		snprintf(why, sizeof why, "waits for card %lld, which nobody has", (long long)id);
+		if (!job || job == id)
+			each(to, id, why);
+	}
+	return 0;
+}
+
+static int nobody_knows(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *e)
+{
+	(void)c, (void)job, (void)each, (void)to;
+	asked++;
+	return err_set(e, ERR_IO, "the disk is gone");
+}
+
+static void expect_lacks(struct run *run, const char *target, int n_asked, int n)
+{
+	asked = 0;
+	struct answer a = get(run, target);
+	if (a.status != 200 || asked != n_asked || count(a.body, "which nobody has") != n)
+		fail_msg("%s: %d, asked %d times: %s", target, a.status, asked, a.body);
+	answer_free(&a);
+}
+
+static void what_a_list_lacks_is_asked_once(void **state)
+{
+	struct run *run = *state;
+	struct site_actions act = actions;
+	run->site.act = &act;
+	act.lacking = half_lack;
+	ok(db_begin(run->f->db, &err));
+	for (unsigned i = 0; i < 60; i++)
+		fixture_job(run->f, "main", 1, 1000 + i, 1000);
+	ok(db_commit(run->f->db, &err));
+	expect_lacks(run, "/api/v1/jobs?state=queued&limit=60", 1, 30);
+	expect_lacks(run, "/api/v1/jobs?state=done", 0, 0); /* where none is queued nobody is asked */
+	expect_lacks(run, "/jobs", 1, 30);
+	expect_lacks(run, "/jobs?state=queued", 0, 0);
+	expect_lacks(run, "/api/v1/jobs/2", 1, 1);
+	expect_lacks(run, "/jobs/2", 1, 1);
+	expect_lacks(run, "/jobs/3", 1, 0);
+	json_t *list = get_json(run, "/api/v1/jobs?limit=60"), *item;
+	size_t i;
+	json_array_foreach(json_object_get(list, "items"), i, item) /* each says what it waits for itself */
+	{
+		char why[64] = "-";
+		if (int_at(item, "id") % 2 == 0)
+			snprintf(why, sizeof why, "waits for card %lld, which nobody has", (long long)int_at(item, "id"));
+		assert_string_equal(or_dash(text_at(item, "no_device")), why);
+	}
+	assert_int_equal(i, 60);
+	json_decref(list);
+	act.lacking = nobody_knows; /* the list is shown all the same */
+	expect_lacks(run, "/api/v1/jobs?limit=60", 1, 0);
+	expect_lacks(run, "/jobs", 1, 0);
+	run->site.act = &actions;
+}
+
 #define LIST_TEST(name) cmocka_unit_test_setup_teardown(name, run_setup, run_teardown)
 
 int main(void)
@@ -334,6 +402,7 @@ int main(void)
 		LIST_TEST(an_alert_of_a_thousand_cells_is_a_short_page),
 		LIST_TEST(the_queue_is_a_timeline),
 		LIST_TEST(a_queue_without_devices_is_no_picture),
+		LIST_TEST(what_a_list_lacks_is_asked_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,46 @@
 #include "web/answer/lack.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 
-static void take(void *to, int64_t job, const char *why)
+enum { KEY_SIZE = 24 };
+
+static const char *key_of(int64_t job, char key[KEY_SIZE])
 {
-	(void)job;
-	snprintf(to, LACK_SIZE, "%s", why);
+	snprintf(key, KEY_SIZE, "%lld", (long long)job);
+	return key;
 }
 
-bool lack_of(const struct site *site, int64_t job, char why[LACK_SIZE])
+static void take(void *to, int64_t job, const char *why)
+{
+	char key[KEY_SIZE];
+	/* cut to fit, so that it may end in the middle of a character */
+	json_object_set_new(to, key_of(job, key), json_stringn_nocheck(why, strlen(why)));
+}
+
+static void ask(struct lack *l)
 {
 	struct fw_err err = { 0 };
-	why[0] = 0;
-	if (site->act->lacking && site->act->lacking(site->control, job, take, why, &err) != 0)
-		log_error("job.lacking", "job=%lld err=%s", (long long)job, log_quote(err.text));
-	return why[0] != 0;
+	l->why = json_object();
+	if (l->site->act->lacking && l->site->act->lacking(l->site->control, l->job, take, l->why, &err) != 0)
+		log_error("job.lacking", "err=%s", log_quote(err.text));
+}
+
+const char *lack_of(struct lack *l, int64_t job)
+{
+	char key[KEY_SIZE];
+	if (!l->why)
+		ask(l);
+	const char *why = json_string_value(json_object_get(l->why, key_of(job, key)));
+	return why ? why : "";
+}
+
+void lack_fini(struct lack *l)
+{
+	json_decref(l->why);
+	l->why = NULL;
 }
 
 static void count(void *to, int64_t job, const char *why)

@@ -1,14 +1,26 @@
-/** lack.h - why a queued job waits that no worker has a device for, wherever jobs are shown. */
+/** lack.h - why a queued job waits that no worker has a device for, wherever jobs are shown; asked once an answer. */
 #ifndef WEB_ANSWER_LACK_H
 #define WEB_ANSWER_LACK_H
 
+#include <jansson.h>
+
 #include "web/answer/site.h"
 
-enum { LACK_SIZE = 1200 };
+/** What is known of the jobs of an answer; zeroed but for the first two. */
+struct lack {
+	const struct site *site;
+	int64_t job; /* the only one that is asked about; 0 all */
+	json_t *why; /* a line by the job's number; NULL: not asked yet */
+};
 
-/** Whether a queued job waits for a device that no worker has; what it waits for and what to do into `why`, "" else, or where nobody knows. */
-bool lack_of(const struct site *site, int64_t job, char why[LACK_SIZE]);
-/** How many jobs do. Err: the database. */
+/**
+ * Say what a queued job waits for that no worker has, and what to do; "" it does not wait so, or nobody knows, which is logged. The
+ * first call asks. Own: the line lives until lack_fini.
+ */
+const char *lack_of(struct lack *l, int64_t job);
+/** Forget what was asked. */
+void lack_fini(struct lack *l);
+/** Count the queued jobs that wait so, 0 where nobody knows. Err: the database. */
 int lack_count(const struct site *site, int *n, struct fw_err *err);
 
 #endif

@@ -21,9 +21,8 @@ static void write_progress(struct jsonw *j, const char *progress)
 		jsonw_null(j);
 }
 
-static void write_job(struct jsonw *j, const struct site *site, const struct view_job *row)
+static void write_job(struct jsonw *j, struct lack *lack, const struct view_job *row)
 {
-	char lack[LACK_SIZE] = "";
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
 	jsonw_kv_string(j, "repo", row->repo);
@@ -58,29 +57,27 @@ static void write_job(struct jsonw *j, const struct site *site, const struct vie
 	answer_time(j, "ended_at", row->ended_at);
 	answer_time(j, "again_at", row->again_at);
 	answer_id(j, "again_of", row->again_of);
-	if (row->state == JOBSTATE_QUEUED)
-		(void)lack_of(site, row->id, lack);
-	answer_text(j, "no_device", lack);
+	answer_text(j, "no_device", row->state == JOBSTATE_QUEUED ? lack_of(lack, row->id) : "");
 	jsonw_object_end(j);
 }
 
 struct job_list {
 	struct answer_list list;
-	const struct site *site;
+	struct lack lack;
 };
 
 static void list_row(void *arg, const struct view_job *row)
 {
 	struct job_list *jobs = arg;
 	if (answer_list_take(&jobs->list, row->id, row->queued_at, row->repo))
-		write_job(&jobs->list.j, jobs->site, row);
+		write_job(&jobs->list.j, &jobs->lack, row);
 }
 
 void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_list jobs = { .site = site };
+	struct job_list jobs = { .lack = { .site = site } };
 	struct answer_list *list = &jobs.list;
 	const char *state;
 	int64_t before;
@@ -92,31 +89,33 @@ void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 	do
 		result = view_jobs(site->db, state, before, list->rows, list_row, &jobs, &err);
 	while (result == 0 && answer_list_more(list, &before));
+	lack_fini(&jobs.lack);
 	answer_list_end(r, response, list, result, &err);
 }
 
 struct one_job {
 	struct jsonw j;
-	const struct site *site;
+	struct lack lack;
 };
 
 static void only_row(void *arg, const struct view_job *row)
 {
 	struct one_job *one = arg;
-	write_job(&one->j, one->site, row);
+	write_job(&one->j, &one->lack, row);
 }
 
 void api_job(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct one_job one = { .site = site };
 	int64_t id = answer_path_id(r, response, "job");
+	struct one_job one = { .lack = { .site = site, .job = id } };
 	if (id < 0)
 		return;
 	answer_json(response, &one.j);
 	if (view_job(site->db, id, only_row, &one, &err) != 0)
 		answer_error(r, response, &err);
+	lack_fini(&one.lack);
 }
 
 /* ---- its log ---------------------------------------------------------------------------------------------------------- */

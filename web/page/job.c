@@ -46,6 +46,7 @@ struct drawing {
 	int n;
 	bool skip_open;          /* they stand above */
 	struct answer_list list; /* of ended ones */
+	struct lack lack;
 	const char *work;
 	double ahead_s; /* until the running jobs and those before are done, as far as that is known */
 	bool unknown;
@@ -139,8 +140,9 @@ static void waiting_line(void *arg, const struct view_job *row)
 {
 	struct drawing *d = arg;
 	struct buf *out = d->out;
-	char id[24], lack[LACK_SIZE];
-	bool is_stuck = lack_of(d->site, row->id, lack);
+	char id[24];
+	const char *lack = lack_of(&d->lack, row->id);
+	bool is_stuck = *lack;
 	double usual = is_stuck ? 0 : timeline_usual_s(d->site->db, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_rawf(out, "<tr><td class=\"n w\">%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
@@ -269,7 +271,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct drawing d = { .site = site, .out = &response->body };
+	struct drawing d = { .site = site, .out = &response->body, .lack = { .site = site } };
 	const char *state, *work;
 	int64_t before;
 	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
@@ -297,6 +299,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 		result = draw_ended(&d, r, state, before, &err);
 	}
 	emit_raw(d.out, "</div>");
+	lack_fini(&d.lack);
 	if (result != 0)
 		answer_error(r, response, &err);
 	else
@@ -308,7 +311,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 enum { LOG_LINES = 2000, BUILD_LOG_BYTES = 32768 }; /* shown here; all of it is behind the link */
 
 struct job_page {
-	const struct site *site;
+	struct lack lack;
 	struct buf *out;
 	int64_t comparison;
 	const char *side;
@@ -332,7 +335,8 @@ static void job_facts(void *arg, const struct view_job *row)
 {
 	struct job_page *page = arg;
 	struct buf *out = page->out;
-	char id[24], lack[LACK_SIZE];
+	char id[24];
+	const char *lack = row->state == JOBSTATE_QUEUED ? lack_of(&page->lack, row->id) : "";
 	bool is_open = !jobstate_is_final(row->state);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	page->comparison = row->comparison;
@@ -341,7 +345,7 @@ static void job_facts(void *arg, const struct view_job *row)
 	layout_verdict(out, jobstate_name(row->state));
 	emit_raw(out, " ");
 	emit_text(out, row->state_why);
-	if (row->state == JOBSTATE_QUEUED && lack_of(page->site, row->id, lack)) {
+	if (*lack) {
 		emit_raw(out, " <b class=warn>");
 		emit_text(out, lack);
 		emit_raw(out, "</b>");
@@ -446,8 +450,8 @@ void page_job(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_page page = { .site = site, .out = &response->body };
 	int64_t id = answer_path_id(r, response, "job");
+	struct job_page page = { .lack = { .site = site, .job = id }, .out = &response->body };
 	char title[64], data[64];
 	if (id < 0)
 		return;
@@ -456,6 +460,7 @@ void page_job(void *arg, struct http_request *r, struct http_response *response)
 	layout_begin(response, title, "jobs");
 	layout_follow(page.out, "job.");
 	int result = view_job(site->db, id, job_facts, &page, &err);
+	lack_fini(&page.lack);
 	if (result == 0) {
 		layout_live(page.out, "log", NULL);
 		emit_raw(page.out, "<h2>Log</h2><pre class=log tabindex=0>");
