@@ -6,18 +6,21 @@
 
 enum { KEEP = 150 }; /* fewer than any cache keeps, so that what is believed to be there is */
 
-int store_job_nth(struct db *db, const struct store_kept_wish *wish, int n, struct store_job_place *out, struct fw_err *err)
+int store_job_places(
+	struct db *db, const struct store_kept_wish *wish, int most, struct store_job_place *out, int *n, struct fw_err *err)
 {
+	int result = 1;
 	struct stmt *s = db_stmt(db,
-		"SELECT j.id, coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
+		"SELECT j.id, j.priority, coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
 		"WHERE j.state = 'queued' AND " STORE_JOB_RESOLVED "AND (j.device_kind = '' OR j.device_kind = :device_kind) "
 		"AND (j.device_uuid = '' OR j.device_uuid IN "
-		"(SELECT uuid FROM device WHERE worker = :worker AND state = 'ok')) "
+		"(SELECT uuid FROM device WHERE worker = :worker AND (state = 'ok' OR (state = 'absent' AND on_call)))) "
 		"AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
 			"mine.class") ")) "
 				      "AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND j.id NOT IN (SELECT value FROM json_each(:besides)) AND (:which = 0 OR (" STORE_JOB_KNOWN
-				      "AND (:which = 1) = " STORE_JOB_KEPT ")) " STORE_JOB_FIRST "LIMIT 1 OFFSET :n",
+				      "AND (:which = 1) = " STORE_JOB_KEPT ")) " STORE_JOB_FIRST "LIMIT :most",
 		err);
+	*n = 0;
 	if (!s)
 		return -1;
 	stmt_text(s, ":device_kind", device_kind_name(wish->kind));
@@ -26,14 +29,16 @@ int store_job_nth(struct db *db, const struct store_kept_wish *wish, int n, stru
 	stmt_int(s, ":which", wish->which);
 	stmt_text(s, ":held", wish->held);
 	stmt_text(s, ":besides", wish->besides);
-	stmt_int(s, ":n", n);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		out->id = row_int(s, 0);
-		row_copy(s, 1, out->host, sizeof out->host);
-		stmt_reset(s);
+	stmt_int(s, ":most", most);
+	while (*n < most && (result = stmt_step(s, err)) == 1) {
+		out[*n].id = row_int(s, 0);
+		out[*n].priority = (int)row_int(s, 1);
+		row_copy(s, 2, out[*n].host, sizeof out->host);
+		++*n;
 	}
-	return result;
+	if (result == 1)
+		stmt_reset(s);
+	return result < 0 ? -1 : 0;
 }
 
 int store_kept_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err)

@@ -27,14 +27,16 @@ struct store_kept_wish {
 
 struct store_job_place {
 	int64_t id;
+	int priority;
 	char host[64]; /* that its device asks for; "" any */
 };
 
 /**
- * The `n`th job (from 0) in the order of store_job_next, counting those that are wished for and that the worker could run: jobs for a
- * device that it does not know are passed over. 1 found, 0 there are not so many, -1.
+ * The first jobs, at most `most`, in the order of store_job_next, of those that are wished for and that the worker could run: jobs for a
+ * device that it does not know are passed over. Shape: out[most]; *n counts them.
  */
-int store_job_nth(struct db *db, const struct store_kept_wish *wish, int n, struct store_job_place *out, struct fw_err *err);
+int store_job_places(
+	struct db *db, const struct store_kept_wish *wish, int most, struct store_job_place *out, int *n, struct fw_err *err);
 
 /** A job is built from these, and from nothing else. Shape: source[n]. */
 int store_kept_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err);

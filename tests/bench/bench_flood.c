@@ -1,5 +1,10 @@
-/* How long a single push takes beside a thousand branches that were pushed at once. */
+/* How long a single push takes beside a thousand branches that were pushed at once; what it costs to look what allocations are for. */
 #include "flood.h"
+
+#include "base/clock.h"
+#include "db/kept/kept.h"
+
+enum { WAITING = 10000, ALLOCATIONS = 64, TURNS = 20 };
 
 int main(void)
 {
@@ -12,6 +17,16 @@ int main(void)
 	struct flood out = flood_run(f);
 	printf("bench queue.flood_1000.single_median %.3g job_lengths\n", out.median);
 	printf("bench queue.flood_1000.single_p95 %.3g job_lengths\n", out.p95);
+	for (int i = 0; i < WAITING; i++)
+		fixture_job(f, "more", 0, (unsigned)i, 1000 + i);
+	const struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY };
+	struct store_job_place place[ALLOCATIONS];
+	int n = 0;
+	int64_t begun_ns = clock_mono_ns();
+	for (int i = 0; i < TURNS; i++)
+		ok(store_job_places(f->db, &wish, ALLOCATIONS, place, &n, &err));
+	assert_int_equal(n, ALLOCATIONS);
+	printf("bench queue.flood_10000.allocations_64 %.3g ms_per_turn\n", (double)(clock_mono_ns() - begun_ns) / 1e6 / TURNS);
 	db_rollback(f->db);
 	return fixture_teardown(&state);
 }

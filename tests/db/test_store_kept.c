@@ -22,11 +22,11 @@ static int64_t job(struct fixture *f, const char *branch)
 /** The first job of these; 0 there is none. */
 static int64_t first(struct fixture *f, const char *worker, enum store_kept_which which)
 {
-	struct store_job_place place = { 0 };
+	struct store_job_place place;
+	int n;
 	const struct store_kept_wish wish = { DEVICE_CPU, worker, "[]", "[]", which };
-	int got = store_job_nth(f->db, &wish, 0, &place, &err);
-	assert_true(got >= 0);
-	return got ? place.id : 0;
+	ok(store_job_places(f->db, &wish, 1, &place, &n, &err));
+	return n ? place.id : 0;
 }
 
 static int64_t to_measure(struct fixture *f, const char *worker)
@@ -82,18 +82,44 @@ static void what_others_have_is_passed_over(void **state)
 {
 	struct fixture *f = *state;
 	int64_t first_id = job(f, "a"), second = job(f, "b");
-	struct store_job_place place;
+	struct store_job_place place[3];
 	char besides[40];
+	int n;
 	ok(store_kept_plan(f->db, first_id, two, 2, &err));
 	ok(store_kept_plan(f->db, second, two, 2, &err));
 	struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_MISSING };
-	assert_int_equal(store_job_nth(f->db, &wish, 1, &place, &err), 1);
-	int64_t last = place.id, head = last == second ? first_id : second;
+	ok(store_job_places(f->db, &wish, 3, place, &n, &err));
+	assert_int_equal(n, 2);
+	int64_t last = place[1].id, head = last == second ? first_id : second;
+	assert_int_equal(place[0].id, head);
+	ok(store_job_places(f->db, &wish, 1, place, &n, &err));
+	assert_int_equal(n, 1);
 	snprintf(besides, sizeof besides, "[0,%lld]", (long long)head);
 	wish.besides = besides;
-	assert_int_equal(store_job_nth(f->db, &wish, 0, &place, &err), 1);
-	assert_int_equal(place.id, last);
-	assert_int_equal(store_job_nth(f->db, &wish, 1, &place, &err), 0);
+	ok(store_job_places(f->db, &wish, 3, place, &n, &err));
+	assert_int_equal(n, 1);
+	assert_int_equal(place[0].id, last);
+}
+
+/* Its worker learns which node it needs, and how important it is. */
+static void a_job_says_where_it_has_to_run(void **state)
+{
+	struct fixture *f = *state;
+	int64_t pinned = job(f, "a"), any = job(f, "b");
+	struct store_job_place place[2];
+	int n;
+	ok(store_device_through(f->db, f->device, "w", "node7", true, &err));
+	ok(stmt_run(
+		db_stmt(f->db, "UPDATE job SET device_uuid = (SELECT uuid FROM device), priority = 3 WHERE branch = 'a'", &err),
+		&err));
+	const struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY };
+	ok(store_job_places(f->db, &wish, 2, place, &n, &err));
+	assert_int_equal(n, 2);
+	assert_int_equal(place[0].id, pinned);
+	assert_int_equal(place[0].priority, 3);
+	assert_string_equal(place[0].host, "node7");
+	assert_int_equal(place[1].id, any);
+	assert_string_equal(place[1].host, "");
 }
 
 static void a_build_is_forgotten(void **state)
@@ -153,6 +179,7 @@ int main(void)
 		KEPT_TEST(a_job_waits_for_its_builds_and_then_for_a_device),
 		KEPT_TEST(what_needs_no_build_waits_for_none),
 		KEPT_TEST(what_others_have_is_passed_over),
+		KEPT_TEST(a_job_says_where_it_has_to_run),
 		KEPT_TEST(a_build_is_forgotten),
 		KEPT_TEST(a_build_takes_nobody_s_turn),
 	};

@@ -127,10 +127,14 @@ int claim_build(struct txn *g, const struct store_kept_wish *wish, struct store_
 {
 	char nonce[33], line[256];
 	int64_t now = clock_utc_ms();
-	struct store_job_place place;
-	int got = store_job_nth(g->db, wish, 0, &place, err);
-	if (got != 1 || store_job_get(g->db, place.id, job, err) != 0 || txn_begin(g, err) != 0)
-		return got == 0 ? 0 : -1;
+	struct store_job_place first;
+	int n;
+	if (store_job_places(g->db, wish, 1, &first, &n, err) != 0)
+		return -1;
+	if (n == 0)
+		return 0;
+	if (store_job_get(g->db, first.id, job, err) != 0 || txn_begin(g, err) != 0)
+		return -1;
 	draw_nonce(nonce);
 	snprintf(line, sizeof line, "sent to worker %s, to be built", wish->worker);
 	int result = store_kept_send(g->db, job->id, nonce, now, err);

@@ -256,6 +256,8 @@ static void on_pending(void *arg, const struct executor_wait *wait)
 	s->wait_place = wait->place;
 	if (is_new && write_pending(s, &err) != 0 && !s->host->txn->is_broken)
 		log_error("worker.pending", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+	if (is_new)
+		s->host->changed(s->host->arg); /* another worker may ask for the same job */
 }
 
 static void on_hello(void *arg, const struct msg_hello *hello)
@@ -506,13 +508,13 @@ static void take_allocation(struct slot *s)
 	session_cancel(s->session);
 }
 
-int slot_submit(struct slot *s, const char *node, bool for_canary, struct fw_err *err)
+int slot_submit(struct slot *s, const struct slot_wish *wish, struct fw_err *err)
 {
 	s->phase = PHASE_WAITING;
-	s->for_canary = for_canary;
+	s->wish = *wish;
 	s->wait_id[0] = s->wait_why[0] = 0;
 	s->wait_place = 0;
-	if (slot_open_session(s, node, err) == 0)
+	if (slot_open_session(s, s->wish.node, err) == 0)
 		return 0;
 	go_down(s, err->text);
 	return -1;
@@ -547,10 +549,17 @@ struct slot *slot_new_beside(const struct slot *first, int index)
 	return s;
 }
 
+struct slot_wish *slot_wish(struct slot *s)
+{
+	return &s->wish;
+}
+
 void slot_give_up(struct slot *s)
 {
-	if (s->phase == PHASE_WAITING)
-		session_cancel(s->session);
+	if (s->phase != PHASE_WAITING)
+		return;
+	s->phase = PHASE_LEAVING; /* and counts as one that waits no more */
+	session_cancel(s->session);
 }
 
 void slot_free(struct slot *s)

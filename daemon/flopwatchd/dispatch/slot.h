@@ -48,8 +48,18 @@ const struct config_worker *slot_worker(const struct slot *s);
 enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_CANARY };
 /** Whether it waits for an allocation, and what for; NOT: it could. */
 enum slot_wait slot_waits(const struct slot *s);
-/** Ask for an allocation, on `node` where one is named. Err: the worker cannot be started; it is down for a while. */
-int slot_submit(struct slot *s, const char *node, bool for_canary, struct fw_err *err);
+/** What an allocation is asked for as. What it gets is decided when it is there. */
+struct slot_wish {
+	int64_t job; /* 0: a device that is to be tried */
+	int priority;
+	char node[64]; /* on which it has to be; "" any */
+};
+/** Ask for an allocation. Err: the worker cannot be started; it is down for a while. */
+int slot_submit(struct slot *s, const struct slot_wish *wish, struct fw_err *err);
+/** What a slot that waits was asked for as; may be exchanged for another of the same node. Own: the slot's. */
+struct slot_wish *slot_wish(struct slot *s);
+/** Whether its scheduler has looked at it and lets it wait. */
+bool slot_is_stuck(const struct slot *s);
 /** It need not wait any more. */
 void slot_give_up(struct slot *s);
 /** Kills what runs; rows stay as they are. Accepts NULL. */

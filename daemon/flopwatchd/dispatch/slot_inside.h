@@ -41,7 +41,7 @@ struct slot {
 	char why[400];                   /* the last one */
 	bool is_suspect;                 /* ask it again before it gets another job */
 	int n_vain;                      /* allocations in a row that fitted no job */
-	bool for_canary;                 /* the allocation is to try a device */
+	struct slot_wish wish;           /* what the allocation is asked for as */
 	char wait_id[32], wait_why[300]; /* what the allocation waits for */
 	int wait_place;
 

@@ -28,8 +28,13 @@ enum slot_wait slot_waits(const struct slot *s)
 		return SLOT_WAITS_NEVER;
 	return s->phase == PHASE_FREE      ? SLOT_WAITS_NOT
 	       : s->phase != PHASE_WAITING ? SLOT_WAITS_NEVER
-	       : s->for_canary             ? SLOT_WAITS_CANARY
-					   : SLOT_WAITS_JOB;
+	       : s->wish.job               ? SLOT_WAITS_JOB
+					   : SLOT_WAITS_CANARY;
+}
+
+bool slot_is_stuck(const struct slot *s)
+{
+	return s->phase == PHASE_WAITING && s->wait_why[0];
 }
 
 int64_t slot_job(const struct slot *s)

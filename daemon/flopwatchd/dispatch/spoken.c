@@ -33,47 +33,44 @@ static bool measures(const struct slot *s, const struct config_worker *w, bool i
 	       !slot_is_down(s);
 }
 
-/* The `n`th job that a worker has built and that waits for its devices. 1, 0 there are not so many, -1. */
-static int nth_built(
-	const struct slot_host *host, const struct config_worker *w, int n, struct store_job_place *out, struct fw_err *err)
+/* The first jobs that a worker has built and that wait for its devices. Shape: out[most]. */
+static int first_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_place *out, int *n,
+	struct fw_err *err)
 {
 	const struct store_kept_wish wish = { w->device, w->name, host->held(host->arg), "[]", STORE_KEPT_THERE };
-	return store_job_nth(host->txn->db, &wish, n, out, err);
+	return store_job_places(host->txn->db, &wish, most, out, n, err);
 }
 
 int spoken_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err)
 {
-	const struct config_worker *of = NULL;
+	struct store_job_place job[CONFIG_JOBS_MAX];
 	const struct slot *s;
-	int nth = 0, got = 0;
-	for (int i = 0; got >= 0 && (s = host->nth_slot(host->arg, i)); i++) {
-		struct store_job_place job;
-		if (!measures(s, w, false))
-			continue;
-		nth = s->worker == of ? nth + 1 : 0; /* slots of a worker stand beside each other */
-		of = s->worker;
-		got = nth_built(host, of, nth, &job, err);
-		if (got == 1)
-			spoken_add(ids, job.id);
+	int result = 0;
+	for (int i = 0; result == 0 && (s = host->nth_slot(host->arg, i));) {
+		const struct config_worker *of = s->worker;
+		int n_slots = 0, n = 0;
+		for (; s && s->worker == of; s = host->nth_slot(host->arg, ++i)) /* slots of a worker stand beside each other */
+			n_slots += measures(s, w, false);
+		if (n_slots)
+			result = first_built(host, of, n_slots, job, &n, err);
+		for (int k = 0; k < n; k++)
+			spoken_add(ids, job[k].id);
 	}
-	return got < 0 ? -1 : 0;
+	return result;
 }
 
 int spoken_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err)
 {
+	struct store_job_place job[CONFIG_JOBS_MAX];
 	const struct slot *s;
-	int n_slots = 0, n_busy = 0, n_built = 0, got = 1;
+	int n_slots = 0, n_busy = 0, n_built = 0;
 	bool is_alone = true;
 	for (int i = 0; (s = host->nth_slot(host->arg, i)); i++) {
 		is_alone = is_alone && !measures(s, w, false);
 		n_slots += measures(s, w, true);
 		n_busy += s->worker == w && s->job.id;
 	}
-	while (!is_alone && got == 1 && n_built < n_slots) {
-		struct store_job_place job;
-		got = nth_built(host, w, n_built, &job, err);
-		n_built += got == 1;
-	}
+	int result = is_alone ? 0 : first_built(host, w, n_slots, job, &n_built, err);
 	*room = is_alone ? INT_MAX : n_slots > n_built + n_busy ? n_slots - n_built - n_busy : 0;
-	return got < 0 ? -1 : 0;
+	return result;
 }

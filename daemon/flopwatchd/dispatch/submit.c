@@ -2,13 +2,14 @@
 #include "flopwatchd/dispatch/submit.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "db/kept/kept.h"
+#include "db/store/job.h"
 #include "db/store/repo.h"
 #include "flopwatchd/dispatch/spoken.h"
 #include "flopwatchd/runtime/config_worker.h"
-
-enum { ASKED_BYTES = 1 << 19 };
 
 /* Slots of one worker, which stand beside each other. */
 struct run {
@@ -17,74 +18,165 @@ struct run {
 	int first, last; /* behind its last */
 };
 
+/* The first jobs that its slots could wait for, and which of both have found each other. */
+struct match {
+	struct store_job_place job[CONFIG_JOBS_MAX];
+	bool job_is_met[CONFIG_JOBS_MAX], slot_is_met[CONFIG_JOBS_MAX];
+	int n;
+	bool is_all; /* no job is left behind them, or none that may be asked for */
+};
+
 static struct slot *at(const struct run *r, int i)
 {
 	return r->host->nth_slot(r->host->arg, i);
 }
 
-/* One for a device that is to be tried, as long as there is such a device. 0, -1. */
-static int submit_canary(const struct run *r, struct fw_err *err)
+static struct slot *one_that(const struct run *r, enum slot_wait waits)
 {
-	char host[64];
-	struct slot *canary = NULL;
 	for (int i = r->first; i < r->last; i++)
-		canary = slot_waits(at(r, i)) == SLOT_WAITS_CANARY ? at(r, i) : canary;
-	int to_try = r->worker->builds ? 0 : store_device_canary_host(r->host->txn->db, r->worker->name, host, err);
-	for (int i = r->first; i < r->last && to_try == 1 && !canary; i++)
-		if (slot_waits(at(r, i)) == SLOT_WAITS_NOT) {
-			canary = at(r, i);
-			if (slot_submit(canary, host, true, err) != 0)
-				return -1;
-		}
-	if (to_try == 0 && canary)
-		slot_give_up(canary);
-	return to_try < 0 ? -1 : 0;
+		if (slot_waits(at(r, i)) == waits)
+			return at(r, i);
+	return NULL;
 }
+
+static int count(const struct run *r, enum slot_wait waits)
+{
+	int n = 0;
+	for (int i = r->first; i < r->last; i++)
+		n += slot_waits(at(r, i)) == waits;
+	return n;
+}
+
+/* Any machine builds for a device of any other. */
+static const char *node_of(const struct run *r, const struct store_job_place *job)
+{
+	return r->worker->builds ? "" : job->host;
+}
+
+static void wish_for(const struct run *r, const struct store_job_place *job, struct slot_wish *out)
+{
+	*out = (struct slot_wish){ .job = job->id, .priority = job->priority };
+	snprintf(out->node, sizeof out->node, "%s", node_of(r, job));
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------------------------------------------ */
 
 /* One allocation for each job that waits and that its worker could run, but no more than it may ask for, nor than there is room for: the
- * rest of a long queue stays here, where it has its order. */
-static int submit_jobs(const struct run *r, const struct store_kept_wish *wish, int room, struct buf *asked, struct fw_err *err)
+ * rest of a long queue stays here, where it has its order. An allocation is for any job that asks for the same node. */
+static int match(const struct run *r, const struct store_kept_wish *wish, int room, struct match *m, struct fw_err *err)
 {
-	struct db *db = r->host->txn->db;
-	struct store_job_place next;
-	int waits = 0, got = 1;
-	struct slot *surplus = NULL;
-	for (int i = r->first; i < r->last; i++)
-		if (slot_waits(at(r, i)) == SLOT_WAITS_JOB) {
-			waits++;
-			surplus = at(r, i);
+	int n_asking = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_NOT) + count(r, SLOT_WAITS_CANARY);
+	memset(m, 0, sizeof *m);
+	if (store_job_places(r->host->txn->db, wish, room < n_asking ? room : n_asking, m->job, &m->n, err) != 0)
+		return -1;
+	m->is_all = m->n < n_asking;
+	for (int k = 0; k < m->n; k++)
+		for (int i = r->first; i < r->last && !m->job_is_met[k]; i++) {
+			struct slot *s = at(r, i);
+			if (slot_waits(s) != SLOT_WAITS_JOB || m->slot_is_met[i - r->first] ||
+				strcmp(slot_wish(s)->node, node_of(r, &m->job[k])) != 0)
+				continue;
+			wish_for(r, &m->job[k], slot_wish(s));
+			m->job_is_met[k] = m->slot_is_met[i - r->first] = true;
 		}
-	for (int i = r->first; i < r->last && got == 1 && waits < room; i++) {
-		if (slot_waits(at(r, i)) != SLOT_WAITS_NOT)
-			continue;
-		got = store_job_nth(db, wish, waits, &next, err);
-		/* any machine builds for a device of any other */
-		if (got == 1 && slot_submit(at(r, i), r->worker->builds ? "" : next.host, false, err) != 0)
-			return -1;
-		waits += got == 1;
-	}
-	if (got >= 0 && surplus && waits > 0) {
-		got = waits > room ? 0 : store_job_nth(db, wish, waits - 1, &next, err);
-		if (got == 0)
-			slot_give_up(surplus); /* it wakes the queue when it has gone */
-	}
-	got = got < 0 ? -1 : 1;
-	for (int i = 0; i < waits && got == 1; i++) { /* what they are for is no other worker's to ask for */
-		got = store_job_nth(db, wish, i, &next, err);
-		if (got == 1)
-			spoken_add(asked, next.id);
-	}
-	return got < 0 ? -1 : 0;
+	return 0;
 }
 
-/* `asked`: what workers before it wait for. */
-static int submit_run(const struct run *r, struct buf *asked, struct fw_err *err)
+/* How important that is what a slot waits for: below everything where that waits no more. */
+static int worth_of(const struct run *r, struct slot *s, int *worth, struct fw_err *err)
+{
+	struct store_job job;
+	*worth = slot_wish(s)->priority;
+	if (slot_waits(s) == SLOT_WAITS_JOB && store_job_get(r->host->txn->db, slot_wish(s)->job, &job, err) != 0)
+		return -1;
+	if (slot_waits(s) == SLOT_WAITS_CANARY || job.state != JOBSTATE_QUEUED)
+		*worth = INT_MIN;
+	return 0;
+}
+
+/* A job that is more important than what an allocation was asked for has its place: that is given up, and wakes the queue when it has
+ * gone. Equal ones do not, or every turn of the order would cost all of them their place in the scheduler's queue. */
+static int make_room(const struct run *r, const struct match *m, const struct store_job_place *job, struct fw_err *err)
+{
+	struct slot *least = NULL;
+	int below = job->priority;
+	for (int i = r->first; i < r->last; i++) {
+		struct slot *s = at(r, i);
+		enum slot_wait waits = slot_waits(s);
+		int worth;
+		if ((waits != SLOT_WAITS_JOB && waits != SLOT_WAITS_CANARY) || m->slot_is_met[i - r->first])
+			continue;
+		if (worth_of(r, s, &worth, err) != 0)
+			return -1;
+		if (worth < below) {
+			least = s;
+			below = worth;
+		}
+	}
+	if (least)
+		slot_give_up(least);
+	return 0;
+}
+
+static int submit_jobs(const struct run *r, const struct store_kept_wish *wish, int room, struct fw_err *err)
+{
+	struct match m;
+	if (match(r, wish, room, &m, err) != 0)
+		return -1;
+	for (int i = r->first; i < r->last && m.is_all; i++)
+		if (slot_waits(at(r, i)) == SLOT_WAITS_JOB && !m.slot_is_met[i - r->first])
+			slot_give_up(at(r, i));
+	for (int k = 0; k < m.n; k++) {
+		struct slot *s = one_that(r, SLOT_WAITS_NOT);
+		struct slot_wish of_slot;
+		if (m.job_is_met[k])
+			continue;
+		wish_for(r, &m.job[k], &of_slot);
+		if (s ? slot_submit(s, &of_slot, err) != 0 : make_room(r, &m, &m.job[k], err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------------------------- */
+
+/* One for a device that is to be tried, as long as there is such a device, and no job needs the slot. */
+static int submit_canary(const struct run *r, struct fw_err *err)
+{
+	struct slot_wish wish = { 0 };
+	struct slot *waits = one_that(r, SLOT_WAITS_CANARY), *s = one_that(r, SLOT_WAITS_NOT);
+	int to_try = r->worker->builds ? 0 : store_device_canary_host(r->host->txn->db, r->worker->name, wish.node, err);
+	if (to_try == 0 && waits)
+		slot_give_up(waits);
+	return to_try < 0 || (to_try == 1 && !waits && s && slot_submit(s, &wish, err) != 0) ? -1 : 0;
+}
+
+static bool waits_for(const struct run *r, int64_t job)
+{
+	bool waits = false;
+	for (int i = r->first; i < r->last && !waits; i++)
+		waits = slot_waits(at(r, i)) == SLOT_WAITS_JOB && slot_wish(at(r, i))->job == job;
+	return waits;
+}
+
+/* What another worker has asked for is not asked for once more, unless its scheduler lets it wait: then who is there first has the job, and
+ * the other gives up. */
+static void besides_others(const struct run *r, struct buf *ids)
+{
+	struct slot *s;
+	for (int i = 0; (s = at(r, i)); i++)
+		if (slot_worker(s) != r->worker && slot_worker(s)->builds == r->worker->builds &&
+			slot_waits(s) == SLOT_WAITS_JOB && !slot_is_stuck(s) && !waits_for(r, slot_wish(s)->job))
+			spoken_add(ids, slot_wish(s)->job);
+}
+
+static int submit_run(const struct run *r, struct fw_err *err)
 {
 	const struct config_worker *w = r->worker;
 	struct buf besides;
 	int room = INT_MAX, result = 0;
 	spoken_begin(&besides);
-	buf_append(&besides, asked->data, asked->len);
+	besides_others(r, &besides);
 	if (w->builds)
 		result = spoken_for(r->host, w, &besides, err) != 0 || spoken_room(r->host, w, &room, err) != 0 ? -1 : 0;
 	spoken_end(&besides);
@@ -93,26 +185,21 @@ static int submit_run(const struct run *r, struct buf *asked, struct fw_err *err
 		: w->builds_apart ? STORE_KEPT_THERE
 				  : STORE_KEPT_ANY };
 	if (result == 0)
-		result = submit_canary(r, err) != 0 || submit_jobs(r, &wish, room, asked, err) != 0 ? -1 : 0;
+		result = submit_jobs(r, &wish, room, err) != 0 || submit_canary(r, err) != 0 ? -1 : 0;
 	buf_fini(&besides);
 	return result;
 }
 
 int submit_all(const struct slot_host *host, struct fw_err *err)
 {
-	struct buf asked[2]; /* to measure, to build */
 	struct slot *s;
 	int result = 0;
-	buf_init(&asked[0], ASKED_BYTES);
-	buf_init(&asked[1], ASKED_BYTES);
 	for (struct run r = { .host = host }; result == 0 && (s = host->nth_slot(host->arg, r.first)); r.first = r.last) {
 		r.worker = slot_worker(s);
 		for (r.last = r.first + 1; (s = at(&r, r.last)) && slot_worker(s) == r.worker;)
 			r.last++;
 		if (config_worker_is_slurm(r.worker))
-			result = submit_run(&r, &asked[r.worker->builds], err);
+			result = submit_run(&r, err);
 	}
-	buf_fini(&asked[0]);
-	buf_fini(&asked[1]);
 	return result;
 }

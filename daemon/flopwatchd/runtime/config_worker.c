@@ -9,7 +9,7 @@
 
 #include "flopwatchd/runtime/config_text.h"
 
-enum { MINUTE_MS = 60000, PORT_MAX = 65535, CPUS_MAX = 4096, JOBS_MAX = 256, BUILDS_MAX = 64 };
+enum { MINUTE_MS = 60000, PORT_MAX = 65535, CPUS_MAX = 4096, BUILDS_MAX = 64 };
 
 /* ---- ssh ------------------------------------------------------------------------------------------------------------------ */
 
@@ -199,7 +199,7 @@ void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c)
 	else if (config_worker_is_slurm(w)) /* what nobody can ask before there is an allocation */
 		w->device = DEVICE_CUDA;
 	read_devices(y, map, w);
-	yaml_int(y, yaml_get(y, map, "max_jobs"), 1, JOBS_MAX, &max_jobs);
+	yaml_int(y, yaml_get(y, map, "max_jobs"), 1, CONFIG_JOBS_MAX, &max_jobs);
 	w->max_jobs = (int)max_jobs;
 	if (config_worker_is_slurm(w) && !w->max_jobs)
 		w->max_jobs = 1;
