@@ -6,6 +6,11 @@
 /* Queued jobs `j` that device `d` could run. */
 #define FITS "j.state = 'queued' AND j.device_kind IN ('', d.kind) AND coalesce(j.device_uuid, '') IN ('', d.uuid) "
 
+/* Those of them that no other device can have: what anybody may take is not kept by one that was taken out. */
+#define NEEDS                                                                                                                    \
+	FITS "AND NOT EXISTS (SELECT 1 FROM device o WHERE o.state = 'ok' AND j.device_kind IN ('', o.kind) AND "                \
+	     "coalesce(j.device_uuid, '') IN ('', o.uuid)) "
+
 static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct fw_err *err)
 {
 	int result;
@@ -24,9 +29,9 @@ static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct
 int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, (SELECT count(*) FROM job j WHERE " FITS
-		"AND j.queued_at < :since) AS waiting "
-		"FROM device d WHERE d.state = 'ok' AND d.on_call = 0 AND d.seen_at < :since AND NOT " HAS_JOB
+		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, iif(d.state = 'ok', (SELECT count(*) FROM job j WHERE " FITS
+		"AND j.queued_at < :since), (SELECT count(*) FROM job j WHERE " NEEDS "AND j.queued_at < :since)) AS waiting "
+		"FROM device d WHERE d.state IN ('ok', 'absent') AND d.on_call = 0 AND d.seen_at < :since AND NOT " HAS_JOB
 		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'silent' AND "
 		"a.state IN ('open', 'acknowledged', 'accepted'))) WHERE waiting > 0 LIMIT :limit",
 		err);
@@ -73,7 +78,8 @@ int find_silence_heard(struct db *db, struct find_silence_over *out, int max, in
 	struct stmt *s = db_stmt(db,
 		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'silent' AND a.state IN "
 		"('open', "
-		"'acknowledged') AND (d.seen_at > a.opened_at OR d.state <> 'ok' OR " HAS_JOB ") ORDER BY a.id LIMIT :limit",
+		"'acknowledged') AND (d.seen_at > a.opened_at OR d.state NOT IN ('ok', 'absent') OR " HAS_JOB
+		"OR (d.state = 'absent' AND NOT EXISTS (SELECT 1 FROM job j WHERE " NEEDS "))) ORDER BY a.id LIMIT :limit",
 		err);
 	if (!s)
 		return -1;

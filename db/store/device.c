@@ -143,7 +143,7 @@ int store_class_devices(struct db *db, int64_t class, struct store_class_device 
 		"SELECT d.id, d.uuid, d.stands_out, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions FROM "
 		"comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') ORDER BY c.id DESC LIMIT :look)), 0), "
 		"(SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') "
-		"LIMIT :look)) FROM device d WHERE d.class = :class ORDER BY d.id LIMIT :most",
+		"LIMIT :look)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY d.id LIMIT :most",
 		err);
 	int n = 0, result;
 	*out = calloc(STORE_CLASS_DEVICES_MAX, sizeof **out);

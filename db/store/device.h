@@ -41,20 +41,20 @@ struct store_class_device {
 	int alarms, of_itself; /* of its newest comparisons of equal builds, at most STORE_CLASS_LOOK: with an alarm, and all */
 };
 enum { STORE_CLASS_LOOK = 3, STORE_CLASS_DEVICES_MAX = 512 };
-/** Devices that are in a class now. How many, -1. Own: free(*out). */
+/** Devices that are in a class now and that a worker has. How many, -1. Own: free(*out). */
 int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err);
 /** In what a device does not fit its class; "" it fits. */
 int store_class_stands_out(struct db *db, int64_t device, const char *why, struct fw_err *err);
 
 /**
  * SQL that says whether a device of class `class` may have job j: it wants any, or this one, or one that no device is of any more, as
- * after a new driver, and this is the same model.
+ * after a new driver or where all of them are absent, and this is the same model.
  */
-#define STORE_CLASS_FITS(class)                                                                                                     \
-	"(j.device_class IS NULL OR j.device_class = " class                                                                        \
-		" OR (NOT EXISTS (SELECT 1 FROM device AS last WHERE last.class = "                                                 \
-		"j.device_class) AND (SELECT model FROM device_class WHERE id = j.device_class) = (SELECT model FROM device_class " \
-		"WHERE id = " class "))) "
+#define STORE_CLASS_FITS(class)                                                                                                  \
+	"(j.device_class IS NULL OR j.device_class = " class                                                                     \
+		" OR (NOT EXISTS (SELECT 1 FROM device AS last WHERE last.class = "                                              \
+		"j.device_class AND last.state <> 'absent') AND (SELECT model FROM device_class WHERE id = j.device_class) = "   \
+		"(SELECT model FROM device_class WHERE id = " class "))) "
 
 /* ---- clocks that were held back ---------------------------------------------------------------------------------------------- */
 

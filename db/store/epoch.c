@@ -346,7 +346,7 @@ int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *
 {
 	int result, n = 0;
 	struct stmt *s = db_stmt(db,
-		"SELECT d.uuid, d.class, d.stands_out <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id <> d.id), "
+		"SELECT d.uuid, d.class, d.stands_out <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id <> d.id AND o.state <> 'absent'), "
 		"coalesce((SELECT max(c.finished_at) FROM anchor_time a JOIN epoch e ON e.id = a.epoch JOIN comparison c ON c.id = "
 		"a.comparison WHERE a.device = d.id AND e.repo = :repo), 0) FROM device d WHERE d.state = 'ok' AND EXISTS (SELECT 1 "
 		"FROM environment v JOIN epoch e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id "

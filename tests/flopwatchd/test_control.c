@@ -154,6 +154,11 @@ static void test_devices(void **state)
 	ok(control_pause(&control, "sim-1", false, "me", &err));
 	assert_string_equal(fixture_text("SELECT state FROM device"), "ok");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'device.state'"), 2);
+	ok(db_script(db, "UPDATE device SET state = 'absent'", &err));
+	assert_int_equal(control_pause(&control, "sim-1", false, "me", &err), -1);
+	assert_int_equal(err.code, ERR_CONFLICT);
+	err_clear(&err);
+	assert_string_equal(fixture_text("SELECT state FROM device"), "absent");
 }
 
 static void test_secrets_and_health(void **state)

@@ -52,6 +52,7 @@ commit kernels three
 push kernels three
 is "a device that is gone leaves the other working" "$(result_of "$(head_of kernels)")" "done regression"
 is "which had the job" "$(devices_of "'$(head_of kernels)'")" "sim-1"
+is "and is absent" "$(sql "SELECT group_concat(uuid || ' ' || state, ', ') FROM (SELECT * FROM device ORDER BY uuid)")" "sim-0 absent, sim-1 ok"
 stop_daemon
 
 # ---- only some of them ---------------------------------------------------------------------------------------------------------
@@ -64,4 +65,5 @@ commit kernels four
 push kernels four
 is "a host of which one device is meant" "$(result_of "$(head_of kernels)")" "done regression"
 is "is measured on that one" "$(devices_of "'$(head_of kernels)'")" "sim-2"
+is "which is all that it has" "$(sql "SELECT group_concat(uuid || ' ' || state, ', ') FROM (SELECT * FROM device ORDER BY uuid)")" "sim-0 absent, sim-1 absent, sim-2 ok"
 is "by one job at a time" "$(api workers | jq '.items | length')" 1

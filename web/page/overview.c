@@ -50,6 +50,8 @@ struct devices {
 static void device_banner(void *arg, const struct view_device *row)
 {
 	struct devices *d = arg;
+	if (row->state == DEVICESTATE_ABSENT) /* perhaps taken out for good: what waits for it alone is an alert */
+		return;
 	d->n++;
 	if (row->state == DEVICESTATE_OK && !*row->stands_out) {
 		d->well++;

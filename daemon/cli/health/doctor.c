@@ -191,8 +191,11 @@ static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
 	json_array_foreach(json_object_get(devices, "items"), i, device)
 	{
 		const char *state = value_text(device, "state");
-		bool good = devicestate_from_name(state) == DEVICESTATE_OK;
-		answers_add(&d->answers, good ? OK : WARN, "device", good ? "" : "flopwatch resume DEVICE gives it jobs again",
+		enum devicestate is = devicestate_from_name(state);
+		answers_add(&d->answers, is == DEVICESTATE_OK ? OK : WARN, "device",
+			is == DEVICESTATE_OK       ? ""
+			: is == DEVICESTATE_ABSENT ? "nothing where it was taken out; else see doc/operating.md#absent-devices"
+						   : "flopwatch resume DEVICE gives it jobs again",
 			"%s is %s%s%s", value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "",
 			value_text(device, "state_why"));
 		if (*value_text(device, "stands_out"))

@@ -112,9 +112,7 @@ static void tell_devices(const json_t *devices)
 		case DEVICESTATE_CANARY:
 			warn("device %s is being tried before it gets jobs again", uuid);
 			break;
-		case DEVICESTATE_ABSENT:
-			warn("device %s is absent: no worker has it now (see doc/troubleshooting.md#absent)", uuid);
-			break;
+		case DEVICESTATE_ABSENT: /* perhaps taken out for good; a job that waits for it says so */
 		case DEVICESTATE_OK:
 		case DEVICESTATE_N:
 			break;

@@ -12,6 +12,7 @@
 #include "db/store/peer.h"
 #include "db/store/repo.h"
 #include "flopwatchd/verdict/judge.h"
+#include "flopwatchd/planning/devices_seen.h"
 #include "flopwatchd/planning/plan_news.h"
 #include "flopwatchd/planning/resolve.h"
 #include "flopwatchd/dispatch/foresee.h"
@@ -429,6 +430,10 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 				queue_stop(q);
 				return -1;
 			}
+	}
+	if (devices_of_no_worker(&q->txn, clock_utc_ms(), err) != 0) {
+		queue_stop(q);
+		return -1;
 	}
 	queue_wake(q);
 	*out = q;

@@ -9,10 +9,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "db/store/event.h"
-#include "db/store/repo.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/job/devicestate.h"
-#include "flopwatchd/planning/environment_seen.h"
+#include "flopwatchd/planning/devices_seen.h"
 #include "flopwatchd/planning/refusal.h"
 #include "flopwatchd/runtime/config_worker.h"
 #include "core/ask/worker.h"
@@ -80,40 +79,10 @@ void slot_go_free(struct slot *s)
 	s->host->changed(s->host->arg);
 }
 
-static int store_devices(struct slot *s, struct fw_err *err)
-{
-	struct fw_err unknown = { 0 };
-	struct db *db = s->host->txn->db;
-	bool is_new[PROTOCOL_DEVICES_MAX];
-	int64_t id, now_ms = clock_utc_ms();
-	enum devicestate state;
-	int result = 0, n_asked = 0;
-	if (txn_begin(s->host->txn, err) != 0)
-		return -1;
-	for (int i = 0; result == 0 && i < s->hello.n_devices; i++) {
-		/* an allocation shows one device of many, so that another one replaces none */
-		is_new[i] = !config_worker_is_slurm(s->worker) &&
-			    store_device_get(db, s->hello.device[i].uuid, &id, &state, &unknown) != 0;
-		result = store_device_put(db, &s->hello.device[i], now_ms, &id, err);
-		if (result == 0)
-			result = store_device_through(s->host->txn->db, id, s->worker->name, s->hello.place.host,
-				config_worker_is_slurm(s->worker), err);
-		if (result == 0 && s->hello.place.modules[0])
-			result = store_device_place(s->host->txn->db, id, &s->hello.place, err);
-	}
-	for (int i = 0; result == 0 && i < s->hello.n_devices; i++)
-		result = environment_seen(
-			db, s->host->config, s->worker->name, &s->hello.device[i], is_new[i], now_ms, &n_asked, err);
-	if (txn_end(s->host->txn, result, err) != 0)
-		return -1;
-	if (n_asked)
-		s->host->changed(s->host->arg);
-	return 0;
-}
-
 static void take_devices(struct slot *s, const struct msg_hello *hello)
 {
 	struct fw_err err = { 0 };
+	int n_asked = 0;
 	if (!s->has_hello || s->failures)
 		log_info("worker.up", "worker=%s version=%s isolation=%s devices=%d", s->worker->name, log_quote(hello->version),
 			hello->isolation, hello->n_devices);
@@ -122,8 +91,10 @@ static void take_devices(struct slot *s, const struct msg_hello *hello)
 	s->failures = 0;
 	if (s->worker->builds)
 		slot_meet_builder(s); /* it has no device */
-	else if (store_devices(s, &err) != 0)
+	else if (devices_seen(s->host->txn, s->worker, hello, clock_utc_ms(), &n_asked, &err) != 0)
 		log_error("device.store", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+	if (n_asked)
+		s->host->changed(s->host->arg);
 }
 
 /* ---- the conversation ------------------------------------------------------------------------------------------------------------ */

@@ -1,0 +1,244 @@
+/* A worker says what it has: what it had before and has no more is absent, what nobody else asked of it is cancelled, and it may come back. */
+#include "fixture_db.h"
+
+#include "flopwatchd/alert/device_alert.h"
+#include "flopwatchd/idle.h"
+#include "flopwatchd/planning/devices_seen.h"
+#include "db/store/device.h"
+#include "db/store/epoch.h"
+
+enum { DAY_MS = 24 * 3600 * 1000 };
+
+static struct config *config;
+static struct txn txn;
+static struct msg_hello *hello;
+
+static int setup(void **state)
+{
+	config = calloc(1, sizeof *config);
+	hello = calloc(1, sizeof *hello);
+	if (!config || !hello || fixture_setup(state) != 0)
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa", .started_at = 1 };
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	ok(db_begin(f->db, &err));
+	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(7), true, 1000, &err));
+	ok(db_commit(f->db, &err));
+	config->calibrate_idle = true;
+	config->calibrate_every_ms = 60000;
+	config->silence_ms = 60000;
+	config->n_repos = config->n_workers = 1;
+	snprintf(config->repo[0].name, sizeof config->repo[0].name, "kernels");
+	snprintf(config->repo[0].upstream, sizeof config->repo[0].upstream, "main");
+	snprintf(config->worker[0].name, sizeof config->worker[0].name, "gpu");
+	snprintf(hello->place.host, sizeof hello->place.host, "here");
+	txn = (struct txn){ .db = f->db, .config = config };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	free(hello);
+	config_free(config);
+	return fixture_teardown(state);
+}
+
+/* The worker names devices sim-N, N as in `which`, "0 2". */
+static void says(const char *which, int64_t now_ms)
+{
+	int n;
+	hello->n_devices = 0;
+	for (const char *at = which; *at; at += *at == ' ') {
+		struct msg_device *d = &hello->device[hello->n_devices++];
+		*d = fixture_device();
+		d->index = (int)strtol(at, (char **)&at, 10);
+		snprintf(d->uuid, sizeof d->uuid, "sim-%d", d->index);
+	}
+	ok(devices_seen(&txn, &config->worker[0], hello, now_ms, &n, &err));
+}
+
+static const char *states(struct fixture *f)
+{
+	static char found[512];
+	struct stmt *s = db_stmt(f->db, "SELECT group_concat(state, ' ') FROM (SELECT state FROM device ORDER BY uuid)", &err);
+	assert_non_null(s);
+	assert_int_equal(stmt_first_text(s, found, sizeof found, &err), 1);
+	return found;
+}
+
+static int64_t id_of(struct fixture *f, const char *uuid)
+{
+	int64_t id;
+	enum devicestate state;
+	ok(store_device_get(f->db, uuid, &id, &state, &err));
+	return id;
+}
+
+static void what_a_worker_names_no_more_is_absent_until_it_does(void **state)
+{
+	struct fixture *f = *state;
+	says("0 1 2", 1000);
+	assert_string_equal(states(f), "ok ok ok");
+	says("0 2", 2000);
+	assert_string_equal(states(f), "ok absent ok");
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM device WHERE state_why = 'worker gpu does not have it any more'"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'absent'"),
+		1);
+	says("0 2", 3000); /* and is told once */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
+	says("0 1 2", 4000);
+	assert_string_equal(states(f), "ok ok ok");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 2);
+}
+
+static void a_worker_without_any_and_one_in_another_machine_say_nothing_of_others(void **state)
+{
+	struct fixture *f = *state;
+	says("0 1", 1000);
+	says("", 2000);
+	assert_string_equal(states(f), "ok ok");
+	snprintf(hello->place.host, sizeof hello->place.host, "there");
+	says("2", 3000);
+	assert_string_equal(states(f), "ok ok ok");
+}
+
+static void what_people_decided_stays(void **state)
+{
+	struct fixture *f = *state;
+	says("0 1 2", 1000);
+	ok(store_device_state(f->db, id_of(f, "sim-1"), DEVICESTATE_PAUSED, "by anna", 1500, &err));
+	ok(store_device_state(f->db, id_of(f, "sim-2"), DEVICESTATE_QUARANTINED, "broken", 1500, &err));
+	says("0", 2000);
+	assert_string_equal(states(f), "ok paused quarantined");
+	says("0 1 2", 3000);
+	assert_string_equal(states(f), "ok paused quarantined");
+}
+
+static void devices_that_it_may_not_use_are_none_of_it(void **state)
+{
+	struct fixture *f = *state;
+	says("0 1", 1000);
+	config->worker[0].n_devices = 1;
+	snprintf(config->worker[0].devices[0], sizeof config->worker[0].devices[0], "1");
+	says("0 1 2", 2000);
+	assert_string_equal(states(f), "absent ok");
+}
+
+static void a_scheduler_hides_what_it_does_not_give(void **state)
+{
+	struct fixture *f = *state;
+	config->worker[0].kind = WORKER_SLURM;
+	says("0", 1000);
+	says("1", 2000);
+	assert_string_equal(states(f), "ok ok");
+	says("1", 1000 + 29 * (int64_t)DAY_MS);
+	assert_string_equal(states(f), "ok ok");
+	says("1", 2000 + 30 * (int64_t)DAY_MS);
+	assert_string_equal(states(f), "absent ok");
+	says("0", 3000 + 30 * (int64_t)DAY_MS);
+	assert_string_equal(states(f), "ok ok");
+}
+
+static void workers_that_are_not_configured_have_nothing(void **state)
+{
+	struct fixture *f = *state;
+	says("0 1", 1000);
+	ok(devices_of_no_worker(&txn, 2000, &err));
+	assert_string_equal(states(f), "ok ok");
+	snprintf(config->worker[0].name, sizeof config->worker[0].name, "other");
+	ok(devices_of_no_worker(&txn, 3000, &err));
+	assert_string_equal(states(f), "absent absent");
+}
+
+static int64_t pinned(struct fixture *f, const char *uuid, const char *origin)
+{
+	int64_t id = fixture_job(f, "main", 1, 2, 1500);
+	struct stmt *s = db_stmt(f->db, "UPDATE job SET device_uuid = :uuid, origin = :origin WHERE id = :id", &err);
+	stmt_text(s, ":uuid", uuid);
+	stmt_text(s, ":origin", origin);
+	stmt_int(s, ":id", id);
+	ok(stmt_run(s, &err));
+	return id;
+}
+
+static void calibrations_for_it_end_and_come_no_more(void **state)
+{
+	struct fixture *f = *state;
+	says("0 1", 1000);
+	assert_int_equal(idle_step(config, &txn, 2000, &err), 4); /* each the anchor and itself */
+	ok(db_begin(f->db, &err));
+	pinned(f, "sim-1", "api");
+	ok(db_commit(f->db, &err));
+	says("0", 3000);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state = 'cancelled' AND device_uuid = 'sim-1' AND "
+					   "state_why = 'device sim-1 is absent'"),
+		2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state = 'queued' AND device_uuid = 'sim-1'"), 1);
+	ok(db_begin(f->db, &err));
+	ok(db_script(f->db, "UPDATE job SET state = 'done'", &err));
+	ok(db_commit(f->db, &err));
+	assert_int_equal(idle_step(config, &txn, 2000 + 60000, &err), 1); /* alone: nobody to be held against */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state = 'queued' AND device_uuid = 'sim-0'"), 1);
+}
+
+/* The one that is left stood out of a class of two. */
+static void the_last_of_a_class_gets_its_jobs(void **state)
+{
+	struct fixture *f = *state;
+	struct store_job job;
+	says("0 1", 1000);
+	ok(db_begin(f->db, &err));
+	ok(store_class_stands_out(f->db, id_of(f, "sim-0"), "slow", &err));
+	fixture_job(f, "feature", 1, 2, 1500);
+	ok(db_commit(f->db, &err));
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-0", "[]", &job, &err), 0);
+	says("0", 2000);
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-0", "[]", &job, &err), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device WHERE stands_out <> ''"), 0);
+}
+
+static void who_waits_for_it_alone_is_told(void **state)
+{
+	struct fixture *f = *state;
+	int changed;
+	says("0 1", 1000);
+	says("0", 2000);
+	ok(db_begin(f->db, &err));
+	fixture_job(f, "main", 1, 2, 2000); /* sim-0 may have it */
+	ok(store_device_state(f->db, f->device, DEVICESTATE_OK, "", 2000, &err));
+	ok(db_script(f->db, "UPDATE device SET seen_at = 900000 WHERE uuid = 'sim-0'", &err));
+	ok(device_alert_look(f->db, config, 900000, &changed, &err));
+	assert_int_equal(changed, 0);
+	int64_t job = pinned(f, "sim-1", "api");
+	ok(device_alert_look(f->db, config, 900000, &changed, &err));
+	assert_int_equal(changed, 1);
+	ok(device_alert_look(f->db, config, 910000, &changed, &err));
+	assert_int_equal(changed, 0);
+	ok(store_job_state(f->db, job, JOBSTATE_CANCELLED, "by anna", 915000, &err));
+	ok(device_alert_look(f->db, config, 920000, &changed, &err));
+	assert_int_equal(changed, 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'silent' AND state = 'resolved'"), 1);
+	ok(db_commit(f->db, &err));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_a_worker_names_no_more_is_absent_until_it_does, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_worker_without_any_and_one_in_another_machine_say_nothing_of_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_people_decided_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_that_it_may_not_use_are_none_of_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_scheduler_hides_what_it_does_not_give, setup, teardown),
+		cmocka_unit_test_setup_teardown(workers_that_are_not_configured_have_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(calibrations_for_it_end_and_come_no_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_last_of_a_class_gets_its_jobs, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_waits_for_it_alone_is_told, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
