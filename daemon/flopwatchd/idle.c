@@ -16,7 +16,7 @@
 #include "flopwatchd/history/peers.h"
 #include "flopwatchd/history/trend.h"
 
-enum { LOOK_MIN_MS = 1000, LOOK_MAX_MS = 10000, PRIORITY_IDLE = -20, DEVICES_MAX = 64 };
+enum { LOOK_MIN_MS = 1000, LOOK_MAX_MS = 10000, PRIORITY_IDLE = -20 };
 
 struct idle {
 	struct loop *loop;
@@ -58,36 +58,40 @@ static int ask_anchor(struct db *db, int64_t repo, const struct store_epoch_devi
 		       : 1;
 }
 
+/** Queue the calibration of one device, and its anchor, where they are due. The count, -1. */
+static int calibrate_device(const struct config *c, const struct config_repo *repo, int64_t id,
+	const struct store_epoch_device *d, struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	struct store_job job = { .repo = id, .origin = "idle", .priority = PRIORITY_IDLE };
+	if (!c->calibrate_idle && !d->stands_out)
+		return 0;
+	int due = is_due(c, db, id, d->uuid, now_ms, err);
+	if (due != 1)
+		return due;
+	bool has_kept_pace = d->is_alone || (d->last_anchor_at && now_ms - d->last_anchor_at < c->calibrate_every_ms);
+	int queued = has_kept_pace ? 0 : ask_anchor(db, id, d, now_ms, err);
+	if (queued < 0)
+		return -1;
+	snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);
+	if (calibrate_enqueue(db, repo->upstream, &job, now_ms, err) == 0)
+		return queued + 1;
+	if (err->code != ERR_NOT_FOUND)
+		return -1;
+	err_clear(err); /* no such branch yet: nothing to measure */
+	return queued;
+}
+
 /** Queue the calibrations that are due for one repository. The count, -1. */
 static int calibrate_repo(
 	const struct config *c, const struct config_repo *repo, int64_t id, struct db *db, int64_t now_ms, struct fw_err *err)
 {
-	struct store_epoch_device device[DEVICES_MAX];
-	int queued = 0, devices = store_epoch_devices(db, id, device, DEVICES_MAX, err);
-	for (int i = 0; i < devices; i++) {
-		struct store_job job = { .repo = id, .origin = "idle", .priority = PRIORITY_IDLE };
-		const struct store_epoch_device *d = &device[i];
-		if (!c->calibrate_idle && !d->stands_out)
-			continue;
-		int due = is_due(c, db, id, d->uuid, now_ms, err);
-		if (due < 0)
-			return -1;
-		if (!due)
-			continue;
-		bool has_kept_pace = d->is_alone || (d->last_anchor_at && now_ms - d->last_anchor_at < c->calibrate_every_ms);
-		int anchors = has_kept_pace ? 0 : ask_anchor(db, id, d, now_ms, err);
-		if (anchors < 0)
-			return -1;
-		queued += anchors;
-		snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);
-		if (calibrate_enqueue(db, repo->upstream, &job, now_ms, err) == 0) {
-			queued++;
-			continue;
-		}
-		if (err->code != ERR_NOT_FOUND)
-			return -1;
-		err_clear(err); /* no such branch yet: nothing to measure */
+	struct store_epoch_device *device;
+	int queued = 0, devices = store_epoch_devices(db, id, &device, err);
+	for (int i = 0; i < devices && queued >= 0; i++) {
+		int n = calibrate_device(c, repo, id, &device[i], db, now_ms, err);
+		queued = n < 0 ? -1 : queued + n;
 	}
+	free(device);
 	return devices < 0 ? -1 : queued;
 }
 

@@ -342,27 +342,40 @@ int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, st
 	return result < 0 ? -1 : 0;
 }
 
-int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *out, int max, struct fw_err *err)
+int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device **out, struct fw_err *err)
 {
-	int result, n = 0;
+	int result, n = 0, room = 0;
+	*out = NULL;
 	struct stmt *s = db_stmt(db,
 		"SELECT d.uuid, d.class, d.stands_out <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id <> d.id AND o.state <> 'absent'), "
 		"coalesce((SELECT max(c.finished_at) FROM anchor_time a JOIN epoch e ON e.id = a.epoch JOIN comparison c ON c.id = "
 		"a.comparison WHERE a.device = d.id AND e.repo = :repo), 0) FROM device d WHERE d.state = 'ok' AND EXISTS (SELECT 1 "
-		"FROM environment v JOIN epoch e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id "
-		"LIMIT :limit",
+		"FROM environment v JOIN epoch e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
-	stmt_int(s, ":limit", max);
 	while ((result = stmt_step(s, err)) == 1) {
-		struct store_epoch_device *d = &out[n++];
+		if (n == room) {
+			room = room ? 2 * room : 16;
+			struct store_epoch_device *more = realloc(*out, (size_t)room * sizeof *more);
+			if (!more) {
+				stmt_reset(s);
+				result = err_set(err, ERR_INTERNAL, "out of memory for %d devices", room);
+				break;
+			}
+			*out = more;
+		}
+		struct store_epoch_device *d = &(*out)[n++];
 		*d = (struct store_epoch_device){ .class = row_int(s, 1),
 			.stands_out = row_int(s, 2) != 0,
 			.is_alone = row_int(s, 3) != 0,
 			.last_anchor_at = row_int(s, 4) };
 		row_copy(s, 0, d->uuid, sizeof d->uuid);
+	}
+	if (result < 0) {
+		free(*out);
+		*out = NULL;
 	}
 	return result < 0 ? -1 : n;
 }

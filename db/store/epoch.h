@@ -88,8 +88,8 @@ struct store_epoch_device {
 	char uuid[64];
 	bool stands_out, is_alone; /* of its class; in it */
 };
-/** Devices in order of classes that have measured a repository. Shape: out[max]. The count, -1. */
-int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *out, int max, struct fw_err *err);
+/** Devices in order of classes that have measured a repository. The count, -1. Own: free(*out); NULL where there is none, and on -1. */
+int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device **out, struct fw_err *err);
 /** The newest epoch of a repository that a device of this class measures in. 1, 0, -1. */
 int store_epoch_of_class(struct db *db, int64_t repo, int64_t class, struct store_epoch *out, struct fw_err *err);
 

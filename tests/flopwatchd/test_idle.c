@@ -109,6 +109,21 @@ static void a_device_that_left_holds_nobody_up(void **state)
 	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
 }
 
+static void a_hundred_devices_are_all_looked_at(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = fixture_device();
+	int64_t id;
+	ok(db_begin(f->db, &err));
+	for (int i = 2; i < 100; i++) {
+		snprintf(d.uuid, sizeof d.uuid, "sim-%d", i);
+		ok(store_device_put(f->db, &d, 1000, &id, &err));
+	}
+	ok(db_commit(f->db, &err));
+	assert_int_equal(look(1000), 200);
+	assert_int_equal(jobs_for(f, "sim-99", "queued"), 1);
+}
+
 static void work_goes_first(void **state)
 {
 	struct fixture *f = *state;
@@ -199,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_device_in_its_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_device_that_left_holds_nobody_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_hundred_devices_are_all_looked_at, setup, teardown),
 		cmocka_unit_test_setup_teardown(work_goes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(paused_devices_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_stands_out_is_looked_at_although_nobody_asked, setup, teardown),
