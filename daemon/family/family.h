@@ -65,7 +65,7 @@ enum slot_fill {
 };
 enum slot_change {
 	SLOT_STAYS,
-	SLOT_ROLLS,       /* by whole rows, in every call */
+	SLOT_ROLLS,       /* by whole rows, within them where they are few, in every call */
 	SLOT_ROLLS_FIRST, /* the same; it alone changes where one input has to do, and what is done once does not see it */
 	SLOT_ROLLS_FORWARD /* likewise where nothing is SLOT_FORWARD; else it belongs to what the forward has left, and is rolled for it */
 };
@@ -122,6 +122,7 @@ struct family {
 		void *out); /* the kernel ABI's struct, out[abi_bytes]; NULL: the shape is it */
 	enum slot_use (*use)(const void *shape, enum direction d, int slot);
 	enum slot_change (*change)(const void *shape, enum direction d, int slot);
+	bool keeps_rows; /* rows are never rolled within: a tensor of one stays as it is */
 	/** Strides and type of a used slot; returns its bytes. */
 	size_t (*lay_out)(const void *shape, int slot, struct fw_tensor *t);
 	/** Fill a SLOT_LAID slot. Shape: out[bytes of lay_out]. NULL where there is none. */

@@ -127,6 +127,18 @@ compare once often
 is "has nothing to show there, which its base had" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + " " + .[-1]] | join(", ")' "$tmp/out.json")" \
 	"int8wo once, int4wo-64 once, float8dq-tensor once"
 like "in words" "$(at linear/linear/int8wo/m4/k256/n48/bf16/once .detail)" 'cpu does nothing once for this problem'
+ok "a module that keeps X as it was in its first call builds" build keeps cpu/cpu.c \
+	's/^\tbool is_bound;/&\n\tvoid *kept;/; s/^\tconst struct contract_matrix x = sides_left(product, s);/\tstruct contract_matrix x = sides_left(product, s);\n\tconst size_t bytes = (size_t)left->rows * (size_t)x.stride * 2;\n\tif (!p->kept \&\& (phases \& FW_LINEAR_QUANTISE_ACTIVATION) \&\& (p->kept = malloc(bytes)))\n\t\tmemcpy(p->kept, x.data, bytes);\n\tif (p->kept)\n\t\tx.data = p->kept;/'
+suite few 'shapes: [{name: custom, shapes: [[1, 256, 24], [2, 264, 24], [17, 256, 1]]}]
+recipes: [float8dq-row]
+directions: [forward]'
+compare few same
+is "few rows are accepted" "$(verdicts)$(details)" "3 unchanged"
+for device in sim cpu; do
+	"$worker" compare --suite "$tmp/few.yaml" --device $device --quick --base "$tmp/base.so" --target "$tmp/keeps.so" --json >"$tmp/out.json" 2>"$tmp/err"
+	is "it is found on $device, however many rows there are" "$(jq -r '[.cells[] | .verdict + " " + (.detail | split(":")[0])] | unique | join(", ")' "$tmp/out.json")" \
+		"failed with another X on the same plan"
+done
 suite odd 'shapes: [{name: custom, shapes: [[4, 96, 16]]}]
 recipes: [baseline, int4wo-64]
 directions: [forward]'

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "attention_cell.h"
+#include "family/linear/linear.h"
 #include "runner/call/witness.h"
 #include "runner_run.h"
 
@@ -167,6 +168,47 @@ static void every_call_has_inputs_of_its_own(void **state)
 	}
 }
 
+/* Products have no rows that have to stay whole: one row of X, or of W, is another one in every call too. */
+static void few_rows_are_rolled_within(void **state)
+{
+	static const struct linear_case cases[] = { { .m = 1, .k = 64, .n = 40 }, { .m = 2, .k = 256, .n = 1 },
+		{ .m = 3, .k = 7, .n = 2 }, { .m = 1, .k = 8192, .n = 1 }, { .m = 16, .k = 64, .n = 16 } };
+	static const size_t step_bytes[] = { 2, 16, 2, 16, 128 };
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *const modules[] = { "good" };
+		struct cell cell[] = { { .direction = DIRECTION_FORWARD, .family = "linear", .seed = 42 } };
+		int index[1];
+		struct fw_err err = { 0 };
+		struct records records;
+		struct arrangement a, b;
+		static struct runner runner;
+		static struct problem p;
+		bool differs[2] = { false, false };
+
+		memcpy(cell[0].shape.bytes, &cases[i], sizeof cases[i]);
+		case_name(&cell[0]);
+		struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
+		assert_int_equal(records_init(&records, -1, 1, &err), 0);
+		assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
+		assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
+		for (int again = 0; again < 20; again++) {
+			witness_draw(&runner, &p, WITNESS_OTHER, &a);
+			assert_int_equal(arrange_sum(&p, &a, &err), 0);
+			assert_true(
+				a.sum[FW_LINEAR_X] != p.named.sum[FW_LINEAR_X] && a.sum[FW_LINEAR_W] != p.named.sum[FW_LINEAR_W]);
+			for (int slot = FW_LINEAR_X; again > 0 && slot <= FW_LINEAR_W; slot++)
+				differs[slot] = differs[slot] || a.sum[slot] != b.sum[slot];
+			b = a;
+		}
+		assert_true(differs[FW_LINEAR_X] && differs[FW_LINEAR_W]);
+		assert_int_equal(arrange_step(&p, FW_LINEAR_X), step_bytes[i]);
+		problem_close(&p);
+		runner_close(&runner);
+		records_fini(&records);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +216,7 @@ int main(void)
 		cmocka_unit_test(work_after_every_call_escapes),
 		cmocka_unit_test(a_full_device_is_timed_without_copies),
 		cmocka_unit_test(every_call_has_inputs_of_its_own),
+		cmocka_unit_test(few_rows_are_rolled_within),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,7 @@ const struct family family_attention = {
 	.abi = attention_abi,
 	.use = attention_use,
 	.change = attention_change,
+	.keeps_rows = true,
 	.lay_out = attention_lay_out,
 	.lay = attention_lay,
 	.has_second = attention_has_second,

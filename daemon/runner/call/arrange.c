@@ -5,16 +5,29 @@
 
 #include "runner/call/problem.h"
 
+/* As aligned as a row is where that leaves enough of them; fewer rows than this come back too soon. */
+enum { STEP_ELEMENTS = 8, STEPS_FEW = 16 };
+
 static bool is_input(const struct problem *p, int slot)
 {
 	return p->slot[slot].use == SLOT_INPUT || p->slot[slot].use == SLOT_FORWARD;
+}
+
+size_t arrange_step(const struct problem *p, int slot)
+{
+	size_t element = family_element_bytes(p->tensor[slot].dtype), row = (size_t)p->tensor[slot].stride[0] * element;
+	size_t bytes = p->slot[slot].bytes, wide = STEP_ELEMENTS * element;
+
+	if (p->family->keeps_rows || bytes / row >= STEPS_FEW)
+		return row;
+	return bytes % wide == 0 && bytes / wide >= STEPS_FEW ? wide : element;
 }
 
 int arrange_slot(struct problem *p, int slot, const struct arrangement *a, struct fw_err *err)
 {
 	const struct problem_slot *s = &p->slot[slot];
 	const char *from = a->second && s->second ? s->second : s->master;
-	size_t ahead = (size_t)a->roll[slot] * (size_t)p->tensor[slot].stride[0] * family_element_bytes(p->tensor[slot].dtype);
+	size_t ahead = a->roll[slot] ? (size_t)a->roll[slot] * arrange_step(p, slot) : 0;
 
 	if (p->ops->copy(p->dev, s->data, from + ahead, s->bytes - ahead, err) != 0)
 		return -1;

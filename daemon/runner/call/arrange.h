@@ -2,7 +2,8 @@
  * arrange.h - other inputs for each call, for the price of restoring them: rows that come from elsewhere in the masters.
  *
  * What the family lets roll is rolled, each tensor by rows of its own, so that every row of every result becomes another one and
- * nothing fits that was kept from an earlier call: no result, no copy of an input. What a forward has left belongs together with the
+ * nothing fits that was kept from an earlier call: no result, no copy of an input. A tensor of few rows is rolled by some of its
+ * elements, across its rows. What a forward has left belongs together with the
  * inputs that it ran on: they are as named, or those of a second forward, which ran on rolled ones.
  */
 #ifndef RUNNER_CALL_ARRANGE_H
@@ -19,10 +20,12 @@ struct problem;
 /** Zeros: inputs as they are named. */
 struct arrangement {
 	bool second;                    /* what the second forward left */
-	int32_t roll[FAMILY_SLOTS_MAX]; /* rows by which the first lies further on in the master */
+	int32_t roll[FAMILY_SLOTS_MAX]; /* steps by which the first element lies further on in the master */
 	uint64_t sum[FAMILY_SLOTS_MAX]; /* checksums of the inputs as they then are, by arrange_sum */
 };
 
+/** Bytes of a step: a row, or where there are too few of them to be another one in every call, a part of one. */
+size_t arrange_step(const struct problem *p, int slot);
 /** Asynchronous: all inputs. */
 int arrange_inputs(struct problem *p, const struct arrangement *a, struct fw_err *err);
 /** Asynchronous: one input; the others stay. */

@@ -13,11 +13,10 @@ enum {
 	POISON_AGAIN = 63 /* of the calls that this takes */
 };
 
-/* Any number of rows but none, and not that of `other`, as far as there are as many. */
+/* Any number of steps but none, and not that of `other`, as far as there are as many. */
 static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, int32_t other)
 {
-	size_t row_bytes = (size_t)p->tensor[slot].stride[0] * family_element_bytes(p->tensor[slot].dtype);
-	int32_t n = (int32_t)(p->slot[slot].bytes / row_bytes), roll;
+	int32_t n = (int32_t)(p->slot[slot].bytes / arrange_step(p, slot)), roll;
 	if (n < 2 || (n == 2 && other))
 		return 0;
 	do

@@ -214,6 +214,14 @@ static int call_on(struct checker *c, struct problem *p, struct arrangement *inp
 	return rc;
 }
 
+/* All inputs are others, what belongs to them included. */
+static int call_on_any(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
+{
+	struct arrangement any;
+	witness_draw(c->runner, p, WITNESS_OTHER, &any);
+	return call_on(c, p, &any, visits, "with other inputs on the same plan: ", result, f);
+}
+
 /* What comes first among the inputs is as it was, and all others are not, what belongs to them included. */
 static int call_on_others(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
 {
@@ -253,7 +261,7 @@ static int other_problem(struct checker *c, struct problem *p, struct accept_res
 	double visits = second ? SECOND_VISITS : WATCHED_VISITS;
 	if (second && change_problem(c, p, f) != 0)
 		return -1;
-	int rc = c->runner->ops->work ? call_on_others(c, p, visits, result, f) : watched_call(c, p, visits, f);
+	int rc = c->runner->ops->work ? call_on_any(c, p, visits, result, f) : watched_call(c, p, visits, f);
 	return rc == 0 || strcmp(f->name, "wrong") != 0 ? rc : name_the_change(c, p, second, visits, result, f);
 }
 
