@@ -12,8 +12,8 @@ int store_job_places(
 	int result = 1;
 	struct stmt *s = db_stmt(db,
 		"SELECT j.id, j.priority, coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
-		"WHERE j.state = 'queued' AND " STORE_JOB_RESOLVED "AND (j.device_kind = '' OR j.device_kind = :device_kind) "
-		"AND (j.device_uuid = '' OR j.device_uuid IN "
+		"WHERE j.state = 'queued' AND j.id > :after AND " STORE_JOB_RESOLVED
+		"AND (j.device_kind = '' OR j.device_kind = :device_kind) AND (j.device_uuid = '' OR j.device_uuid IN "
 		"(SELECT uuid FROM device WHERE worker = :worker AND (state = 'ok' OR (state = 'absent' AND on_call)))) "
 		"AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
 			"mine.class") ")) "
@@ -29,6 +29,7 @@ int store_job_places(
 	stmt_int(s, ":which", wish->which);
 	stmt_text(s, ":held", wish->held);
 	stmt_text(s, ":besides", wish->besides);
+	stmt_int(s, ":after", wish->after);
 	stmt_int(s, ":most", most);
 	while (*n < most && (result = stmt_step(s, err)) == 1) {
 		out[*n].id = row_int(s, 0);
@@ -39,6 +40,14 @@ int store_job_places(
 	if (result == 1)
 		stmt_reset(s);
 	return result < 0 ? -1 : 0;
+}
+
+int store_job_newest(struct db *db, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT coalesce(max(id), 0) FROM job", err);
+	if (!s)
+		return -1;
+	return stmt_first_int(s, id, err) < 0 ? -1 : 0;
 }
 
 int store_kept_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err)

@@ -23,6 +23,7 @@ struct store_kept_wish {
 	const char *held;    /* repositories whose jobs are passed over, a JSON array of ids */
 	const char *besides; /* jobs that are passed over, a JSON array of ids */
 	enum store_kept_which which;
+	int64_t after; /* jobs up to this id are passed over; 0 none */
 };
 
 struct store_job_place {
@@ -37,6 +38,9 @@ struct store_job_place {
  */
 int store_job_places(
 	struct db *db, const struct store_kept_wish *wish, int most, struct store_job_place *out, int *n, struct fw_err *err);
+
+/** The newest job that there is; 0 none. */
+int store_job_newest(struct db *db, int64_t *id, struct fw_err *err);
 
 /** A job is built from these, and from nothing else. Shape: source[n]. */
 int store_kept_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err);

@@ -12,7 +12,7 @@ extern "C" {
 
 extern const struct fw_provider linear_cpu;       /* "cpu", cpu/cpu.c */
 extern const struct fw_provider linear_cpu_block; /* "cpu.block", cpu/block.c: transformer blocks out of products by "cpu" */
-extern const struct fw_provider linear_skinny;    /* "skinny", skinny/: W of 4 or 8 bits beside at most 64 rows, 9.0 */
+extern const struct fw_provider linear_skinny;    /* "skinny", skinny/: at most 64 rows of X, compute capability 9.0 */
 extern const struct fw_provider linear_hopper;    /* "hopper", hopper/: wgmma and TMA, compute capability 9.0 */
 extern const struct fw_provider linear_v1;        /* "v1", v1/: mma.sync */
 extern const struct fw_provider linear_cublaslt;  /* "cublaslt", cublaslt/: NVIDIA's library, found at run time */

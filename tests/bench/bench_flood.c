@@ -19,7 +19,7 @@ int main(void)
 	printf("bench queue.flood_1000.single_p95 %.3g job_lengths\n", out.p95);
 	for (int i = 0; i < WAITING; i++)
 		fixture_job(f, "more", 0, (unsigned)i, 1000 + i);
-	const struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY };
+	const struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY, 0 };
 	struct store_job_place place[ALLOCATIONS];
 	int n = 0;
 	int64_t begun_ns = clock_mono_ns();

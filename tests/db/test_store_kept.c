@@ -24,7 +24,7 @@ static int64_t first(struct fixture *f, const char *worker, enum store_kept_whic
 {
 	struct store_job_place place;
 	int n;
-	const struct store_kept_wish wish = { DEVICE_CPU, worker, "[]", "[]", which };
+	const struct store_kept_wish wish = { DEVICE_CPU, worker, "[]", "[]", which, 0 };
 	ok(store_job_places(f->db, &wish, 1, &place, &n, &err));
 	return n ? place.id : 0;
 }
@@ -87,7 +87,7 @@ static void what_others_have_is_passed_over(void **state)
 	int n;
 	ok(store_kept_plan(f->db, first_id, two, 2, &err));
 	ok(store_kept_plan(f->db, second, two, 2, &err));
-	struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_MISSING };
+	struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_MISSING, 0 };
 	ok(store_job_places(f->db, &wish, 3, place, &n, &err));
 	assert_int_equal(n, 2);
 	int64_t last = place[1].id, head = last == second ? first_id : second;
@@ -112,7 +112,7 @@ static void a_job_says_where_it_has_to_run(void **state)
 	ok(stmt_run(
 		db_stmt(f->db, "UPDATE job SET device_uuid = (SELECT uuid FROM device), priority = 3 WHERE branch = 'a'", &err),
 		&err));
-	const struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY };
+	const struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY, 0 };
 	ok(store_job_places(f->db, &wish, 2, place, &n, &err));
 	assert_int_equal(n, 2);
 	assert_int_equal(place[0].id, pinned);

@@ -103,6 +103,137 @@ static void another_partition_is_asked_when_the_first_lets_wait(void **state)
 	assert_string_equal(cluster_said("had"), "gpus/second/b/sim-b");
 }
 
+static bool one_is_spare(void)
+{
+	return strstr(cluster_workers(),
+		       "one has sim-0 (paused), which no job that waits may have: it is kept while another is asked for") &&
+	       strstr(cluster_workers(), "Resources");
+}
+
+static bool one_rests(void)
+{
+	return strstr(cluster_workers(), "on-gpu pending: the last one had sim-0 (paused), which no job that waits may have") !=
+	       NULL;
+}
+
+/* What the scheduler hands out first is of no use; the other device is idle. */
+static void a_device_that_is_out_of_order_is_not_handed_out_again(void **state)
+{
+	(void)state;
+	cluster_gpu("gpu/a/sim-0");
+	cluster_gpu("gpu/a/sim-1");
+	cluster_worker("gpu", 2);
+	cluster_begin();
+	cluster_device("on-gpu", "a", "sim-0");
+	cluster_state("sim-0", DEVICESTATE_PAUSED);
+	cluster_job("push", sha, "", 0);
+	fixture_until(DONE("push"));
+	CLUSTER_UNTIL(nothing_is_asked);
+	assert_string_equal(cluster_said("had"), "gpus/gpu/a/sim-0\ngpus/gpu/a/sim-1");
+	cluster_job("next", sha, "", 0); /* and costs those that come later nothing */
+	fixture_until(DONE("next"));
+}
+
+static void a_job_gets_the_device_that_it_asks_for(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		char gpu[32];
+		snprintf(gpu, sizeof gpu, "gpu/a/sim-%d", i);
+		cluster_gpu(gpu);
+	}
+	cluster_worker("gpu", 4);
+	cluster_begin();
+	cluster_device("on-gpu", "a", "sim-3");
+	cluster_job("profile", sha, "sim-3", -6);
+	fixture_until(DONE("profile"));
+	assert_string_equal(cluster_said("asked"), "gpu a\ngpu a\ngpu a\ngpu a");
+	CLUSTER_UNTIL(nothing_is_asked);
+}
+
+/* It is told why, kept no longer than the job waits, and takes a job that it fits. */
+static void a_spare_allocation_says_why(void **state)
+{
+	(void)state;
+	cluster_gpu("gpu/a/sim-0");
+	cluster_gpu("gpu/a/sim-1");
+	cluster_take("gpu/a/sim-1", true);
+	cluster_worker("gpu", 2);
+	cluster_begin();
+	cluster_device("on-gpu", "a", "sim-0");
+	cluster_state("sim-0", DEVICESTATE_PAUSED);
+	int64_t job = cluster_job("push", sha, "", 0);
+	CLUSTER_UNTIL(one_is_spare);
+	ok(queue_cancel(queue, job, "not needed", &err));
+	queue_wake(queue);
+	CLUSTER_UNTIL(nothing_is_asked);
+	cluster_job("next", sha, "", 0);
+	CLUSTER_UNTIL(one_is_spare);
+	cluster_state("sim-0", DEVICESTATE_OK);
+	queue_wake(queue);
+	fixture_until(DONE("next"));
+	CLUSTER_UNTIL(nothing_is_asked);
+}
+
+/* With one allocation at most there is none to ask with: it rests, says why, and asks again. */
+static void without_another_to_ask_for_it_rests(void **state)
+{
+	(void)state;
+	cluster_gpu("gpu/a/sim-0");
+	cluster_worker("gpu", 1);
+	cluster_begin();
+	cluster_device("on-gpu", "a", "sim-0");
+	cluster_state("sim-0", DEVICESTATE_PAUSED);
+	cluster_job("push", sha, "", 0);
+	CLUSTER_UNTIL(one_rests);
+	cluster_state("sim-0", DEVICESTATE_OK);
+	fixture_until(DONE("push"));
+}
+
+/* Nor is it kept for ever while the other does not come. */
+static void a_spare_allocation_is_given_back(void **state)
+{
+	(void)state;
+	cluster_gpu("gpu/a/sim-0");
+	cluster_gpu("gpu/a/sim-1");
+	cluster_take("gpu/a/sim-1", true);
+	cluster_worker("gpu", 2);
+	cluster_begin();
+	cluster_device("on-gpu", "a", "sim-0");
+	cluster_state("sim-0", DEVICESTATE_PAUSED);
+	cluster_job("push", sha, "", 0);
+	CLUSTER_UNTIL(one_is_spare);
+	CLUSTER_UNTIL(one_rests);
+	cluster_take("gpu/a/sim-1", false);
+	fixture_until(DONE("push"));
+}
+
+static void without_space_nothing_is_asked_for(void **state)
+{
+	(void)state;
+	cluster_gpu("gpu/a/sim-0");
+	cluster_take("gpu/a/sim-0", true);
+	cluster_worker("gpu", 1);
+	cluster_begin();
+	cluster_job("push", sha, "", 0);
+	CLUSTER_UNTIL(all_wait);
+	char real[sizeof config->state_dir];
+	memcpy(real, config->state_dir, sizeof real);
+	snprintf(config->state_dir, sizeof config->state_dir, "/proc"); /* where nothing is free */
+	queue_wake(queue);
+	CLUSTER_UNTIL(nothing_is_asked);
+	memcpy(config->state_dir, real, sizeof real);
+	queue_wake(queue);
+	CLUSTER_UNTIL(all_wait);
+	fixture_until("SELECT 1");
+	snprintf(config->state_dir, sizeof config->state_dir, "/proc");
+	cluster_take("gpu/a/sim-0", false); /* one that comes before the queue has looked */
+	CLUSTER_UNTIL(nothing_is_asked);
+	assert_string_equal(fixture_text("SELECT state || attempt FROM job"), "queued0");
+	memcpy(config->state_dir, real, sizeof real);
+	fixture_until(DONE("push"));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, cluster_teardown)
 
 int main(void)
@@ -113,6 +244,12 @@ int main(void)
 		CASE(each_job_has_an_allocation_of_its_own),
 		CASE(an_equal_takes_no_place),
 		CASE(another_partition_is_asked_when_the_first_lets_wait),
+		CASE(a_device_that_is_out_of_order_is_not_handed_out_again),
+		CASE(a_job_gets_the_device_that_it_asks_for),
+		CASE(a_spare_allocation_says_why),
+		CASE(without_another_to_ask_for_it_rests),
+		CASE(a_spare_allocation_is_given_back),
+		CASE(without_space_nothing_is_asked_for),
 	};
 	return cmocka_run_group_tests_name("allocations", tests, NULL, NULL);
 }

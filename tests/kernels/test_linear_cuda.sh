@@ -79,7 +79,7 @@ ask("hopper", "m 0", m=0, k=64, n=64)
 ask("v1", "forward", **whole)
 ask("v1", "int8wo", **whole, recipe="int8wo")
 ask("v1", "relu", **whole, activation=1)
-for recipe in ("int8wo", "int4wo-32", "int4wo-128", "int4wo-256", "float8wo", "baseline", "int4wo-16"):
+for recipe in ("int8wo", "int4wo-32", "int4wo-128", "int4wo-256", "float8wo", "float8dq-row", "float8dq-tensor", "baseline", "int4wo-16"):
     ask("skinny", recipe, m=1, k=512, n=1001, recipe=recipe)
 ask("skinny", "64 rows, normalised, with silu", m=64, k=512, n=1001, recipe="int8wo", prologue=1, activation=6, bias=1)
 ask("skinny", "65 rows", m=65, k=512, n=1001, recipe="int8wo")
@@ -121,7 +121,7 @@ refuses hopper 'e4m3 with k 520' 'rows must be multiples of 16 bytes: k of 16 el
 refuses hopper 'k 320 in groups of 128' 'k = 320 is not a multiple of the group of 128$'
 refuses hopper 'groups of 16' '.*groups of 32 to 256'
 refuses hopper 'total of float8dq-row' 'dgrad: only bf16, and in forward e4m3'
-refuses skinny total 'forward: only W in i4, i8 or e4m3$'
+refuses skinny total 'forward: m is at most 64$'
 takes naive 'total of float8dq-row'
 refuses hopper 'an activation in dgrad' 'gradients come without prologue, activation and bias$'
 refuses hopper '2\^31 elements' 'a tensor has more than 2\^31 - 1 elements$'
@@ -130,15 +130,14 @@ refuses hopper 'm 0' 'm, n and k must be at least 1$'
 takes v1 forward
 refuses v1 int8wo 'only bf16$'
 refuses v1 relu 'only the product'
-for what in int8wo int4wo-32 int4wo-128 int4wo-256 float8wo '64 rows, normalised, with silu'; do
+for what in int8wo int4wo-32 int4wo-128 int4wo-256 float8wo float8dq-row float8dq-tensor baseline '64 rows, normalised, with silu'; do
 	takes skinny "$what"
 done
-refuses skinny baseline 'only W in i4, i8 or e4m3$'
 refuses skinny int4wo-16 'groups are of 32, 64, 128 or 256$'
 refuses skinny '65 rows' 'm is at most 64$'
 refuses skinny 'k 100' 'k must be a multiple of 8$'
 refuses skinny 'k 320 in groups of 128' 'k = 320 is not a multiple of the group of 128$'
-refuses skinny dgrad 'only forward of X in bf16'
+refuses skinny dgrad 'only forward of X in bf16 or e4m3$'
 takes naive 'odd sizes'
 takes naive dgrad
 refuses naive 'k 100 in groups of 32' 'k = 100 is not a multiple of the group of 32$'

@@ -57,7 +57,8 @@ struct queue {
 	int64_t resolved_to; /* jobs up to this id were looked at */
 	struct loop_source *again, *turn;
 	int64_t pause_ms; /* before the next look at what failed; 0: nothing has lately */
-	char held[512];   /* repositories that cannot be read now, as a JSON array */
+	struct vain vain[CONFIG_WAYS_MAX];
+	char held[512]; /* repositories that cannot be read now, as a JSON array */
 	bool is_draining, is_full;
 	void (*drained)(void *arg);
 	void *drained_arg;
@@ -280,6 +281,11 @@ static bool is_disk_full(struct queue *q)
 								  (fs.f_files && fs.f_favail < disk_free_min_files));
 }
 
+static bool has_room(void *arg)
+{
+	return !is_disk_full(arg);
+}
+
 /* ---- slots ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* Own: `s` is the queue's, also on -1. */
@@ -327,6 +333,7 @@ static void claim_all(struct queue *q)
 		log_error("disk.full", "dir=%s free_below_mib=%llu or_files=%llu err=\"no job begins before space is freed\"",
 			log_quote(q->config->state_dir), disk_free_min_bytes >> 20, disk_free_min_files);
 	if (q->is_full) {
+		submit_none(&q->host);
 		arrange_again(q);
 		return;
 	}
@@ -420,7 +427,8 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 		queue_stop(q);
 		return -1;
 	}
-	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold, held };
+	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold, held,
+		has_room, q->vain };
 	q->foresee = (struct foresee){ .loop = l, .txn = &q->txn, .config = c, .found = slot_changed, .arg = q };
 	for (int i = 0; i < c->n_workers; i++) {
 		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1; /* others say what they have */

@@ -17,7 +17,7 @@
 #include "core/ask/worker.h"
 #include "flopwatchd/job/record.h"
 
-enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000, VAIN_FIRST_MS = 5000 };
+enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
 
 static void ask(struct slot *s);
 static const struct session_hooks hooks;
@@ -37,6 +37,7 @@ static void ask_again(void *arg)
 {
 	struct slot *s = arg;
 	s->timer = NULL;
+	s->n_vain = 0;
 	if (!config_worker_is_slurm(s->worker)) {
 		ask(s);
 		return;
@@ -66,7 +67,7 @@ void slot_go_free(struct slot *s)
 	plan_init(&s->plan);
 	progress_end(&s->progress);
 	if (s->n_vain) {
-		pause_ms = VAIN_FIRST_MS << (s->n_vain < 8 ? s->n_vain - 1 : 7);
+		pause_ms = slot_vain_ms(s->n_vain);
 		s->is_suspect = true;
 	}
 	if (s->is_suspect) {
@@ -201,7 +202,7 @@ static void give_back(struct slot *s, const struct msg_fault *why)
 
 static void take_allocation(struct slot *s);
 
-static int write_pending(struct slot *s, struct fw_err *err)
+int slot_write_pending(struct slot *s, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "worker.pending");
@@ -225,7 +226,7 @@ static void on_pending(void *arg, const struct executor_wait *wait)
 	snprintf(s->wait_id, sizeof s->wait_id, "%s", wait->id);
 	snprintf(s->wait_why, sizeof s->wait_why, "%s", wait->reason);
 	s->wait_place = wait->place;
-	if (is_new && write_pending(s, &err) != 0 && !s->host->txn->is_broken)
+	if (is_new && slot_write_pending(s, &err) != 0 && !s->host->txn->is_broken)
 		log_error("worker.pending", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 	if (is_new)
 		s->host->changed(s->host->arg); /* another worker may ask for the same job */
@@ -300,6 +301,10 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		slot_go_free(s);
 	} else if (phase == PHASE_ASKING || phase == PHASE_WAITING) {
 		go_down(s, why);
+	} else if (phase == PHASE_SPARE) { /* so was this one */
+		slot_stop_spare(s);
+		s->is_suspect = true;
+		slot_go_free(s);
 	} else if (phase == PHASE_PLANNING) { /* the allocation was taken away */
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
@@ -460,23 +465,36 @@ static int take_work(struct slot *s, struct fw_err *err)
 
 int slot_claim(struct slot *s, struct fw_err *err)
 {
-	if (s->phase != PHASE_FREE || config_worker_is_slurm(s->worker))
+	if (s->phase != PHASE_SPARE && (s->phase != PHASE_FREE || config_worker_is_slurm(s->worker)))
 		return 0;
-	return take_work(s, err) < 0 ? -1 : 0;
+	bool is_spare = s->phase == PHASE_SPARE;
+	if (is_spare)
+		slot_stop_spare(s);
+	int got = take_work(s, err);
+	if (is_spare && got == 1)
+		*slot_vain(s) = (struct vain){ 0 };
+	else if (is_spare)
+		slot_go_on_spare(s);
+	return got < 0 ? -1 : 0;
 }
 
 /* The allocation is there: only now is it known which device it has, and which job is the next. */
 static void take_allocation(struct slot *s)
 {
 	struct fw_err err = { 0 };
-	int got = take_work(s, &err);
+	bool has_room = s->host->has_room(s->host->arg);
+	int got = has_room ? take_work(s, &err) : 0;
 	if (got < 0)
 		log_error("job.claim", "err=%s", log_quote(err.text));
-	s->n_vain = got == 1 ? 0 : s->n_vain + 1;
-	if (got == 1)
-		return;
-	s->phase = PHASE_LEAVING;
-	session_cancel(s->session);
+	if (got == 1) {
+		*slot_vain(s) = (struct vain){ 0 };
+	} else if (got == 0 && has_room && !s->worker->builds) {
+		slot_keep_spare(s);
+	} else {
+		s->n_vain = 1;
+		s->phase = PHASE_LEAVING;
+		session_cancel(s->session);
+	}
 }
 
 int slot_submit(struct slot *s, const struct slot_wish *wish, struct fw_err *err)

@@ -18,6 +18,13 @@
 
 struct slot;
 
+/** Of one worker: how often in a row its allocations had devices that fit no job that waits, and what follows from that. */
+struct vain {
+	int n;
+	int64_t until_ns; /* until then nothing is asked for that waited when they were given back; 0 no such pause */
+	int64_t newest;   /* the newest job then */
+};
+
 /** What a slot needs of the queue. */
 struct slot_host {
 	struct executors *executors;
@@ -35,6 +42,9 @@ struct slot_host {
 	void (*hold)(void *arg, int64_t repo);
 	/** Repositories that are held, as a JSON array of their ids. */
 	const char *(*held)(void *arg);
+	/** Whether there is room for what a job leaves behind. */
+	bool (*has_room)(void *arg);
+	struct vain *vain; /* of each worker, by its place in the configuration */
 };
 
 /** Begin by asking the worker for its devices; `index` among its slots. Own: borrows host and w; NULL without memory. */
@@ -45,8 +55,8 @@ struct slot *slot_new_beside(const struct slot *first, int index);
 int slot_devices(const struct slot *s);
 const struct config_worker *slot_worker(const struct slot *s);
 
-enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_CANARY };
-/** Whether it waits for an allocation, and what for; NOT: it could. */
+enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_CANARY, SLOT_HAS_SPARE };
+/** Whether it waits for an allocation, and what for; NOT: it could; SPARE: it has one that fits nothing that waits. */
 enum slot_wait slot_waits(const struct slot *s);
 /** What an allocation is asked for as. What it gets is decided when it is there. */
 struct slot_wish {
@@ -62,6 +72,12 @@ struct slot_wish *slot_wish(struct slot *s);
 bool slot_is_stuck(const struct slot *s);
 /** It need not wait any more. */
 void slot_give_up(struct slot *s);
+/** Whether a spare allocation was kept for as long as one may be. */
+bool slot_spare_is_old(const struct slot *s);
+/** Give a spare allocation back; `in_vain`: and rest for a while, longer each time (struct vain). */
+void slot_give_back(struct slot *s, bool in_vain);
+/** How long to rest after the `n`th time (from 1). Units: ms. */
+int64_t slot_vain_ms(int n);
 /** Kills what runs; rows stay as they are. Accepts NULL. */
 void slot_free(struct slot *s);
 

@@ -25,7 +25,7 @@ int slot_claim_build(struct slot *s, struct fw_err *err)
 	int got = spoken_for(s->host, s->worker, &spoken, err);
 	spoken_end(&spoken);
 	const struct store_kept_wish wish = { s->worker->device, s->worker->name, s->host->held(s->host->arg), spoken.data,
-		STORE_KEPT_MISSING };
+		STORE_KEPT_MISSING, 0 };
 	if (got == 0)
 		got = claim_build(s->host->txn, &wish, &s->job, err);
 	buf_fini(&spoken);

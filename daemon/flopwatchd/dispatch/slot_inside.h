@@ -1,6 +1,7 @@
 /**
  * slot_inside.h - what the files of a slot share. slot.c leads a worker from its first word to a job at work, slot_end.c ends the job and
- * writes what came of it, slot_part.c shares a job with other slots, slot_canary.c tries a device, slot_build.c builds alone.
+ * writes what came of it, slot_part.c shares a job with other slots, slot_canary.c tries a device, slot_build.c builds alone, slot_spare.c has
+ * a device that nothing wants.
  */
 #ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
 #define FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
@@ -13,10 +14,11 @@
 #include "db/kept/kept.h"
 
 enum phase {
-	PHASE_DOWN,     /* waits for its timer, then asks again */
-	PHASE_ASKING,   /* a session that only says hello */
-	PHASE_FREE,     /* knows its devices, or that a scheduler has them; has no job */
-	PHASE_WAITING,  /* a session that waits for its allocation; a job is chosen when that is there */
+	PHASE_DOWN,    /* waits for its timer, then asks again */
+	PHASE_ASKING,  /* a session that only says hello */
+	PHASE_FREE,    /* knows its devices, or that a scheduler has them; has no job */
+	PHASE_WAITING, /* a session that waits for its allocation; a job is chosen when that is there */
+	PHASE_SPARE, /* an allocation that fits no job, kept while another is asked for: else the same device would come again */
 	PHASE_PLANNING, /* has a job, asks git for its inputs; where there is an allocation, beside its session */
 	PHASE_OPENING,  /* has a plan, waits for the worker's hello */
 	PHASE_RUNNING,  /* the worker has the job */
@@ -40,7 +42,8 @@ struct slot {
 	int n_full;                      /* jobs in a row for which its disk had no room */
 	char why[400];                   /* the last one */
 	bool is_suspect;                 /* ask it again before it gets another job */
-	int n_vain;                      /* allocations in a row that fitted no job */
+	int n_vain;                      /* its last allocation fitted no job: how many in a row did not; 0 it did */
+	int64_t spare_ns;                /* since when it has the spare one */
 	struct slot_wish wish;           /* what the allocation is asked for as */
 	char wait_id[32], wait_why[300]; /* what the allocation waits for */
 	int wait_place;
@@ -82,6 +85,8 @@ bool slot_is_down(const struct slot *s);
 /* slot.c */
 
 void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn);
+/** Why its allocation waits, or is of no use, is an event. Err: the database. */
+int slot_write_pending(struct slot *s, struct fw_err *err);
 /** Nothing is left of the last job. */
 void slot_go_free(struct slot *s);
 /** A session with its worker, on `node` where one is named. Err: it cannot be started. */
@@ -107,6 +112,17 @@ void slot_send_canary(struct slot *s, const struct msg_hello *hello);
 void slot_hear_canary(struct slot *s, const struct msg_state *state);
 /** Its answer, or the lack of one, is the device's new state. */
 void slot_end_canary(struct slot *s, const char *why);
+
+/* slot_spare.c */
+
+/** Keep the allocation, which fits nothing that waits. */
+void slot_keep_spare(struct slot *s);
+/** It is looked whether it fits something now, or it has gone: until slot_go_on_spare nothing counts how long it is kept. */
+void slot_stop_spare(struct slot *s);
+/** It still fits nothing. */
+void slot_go_on_spare(struct slot *s);
+/** How many allocations of its worker in a row fitted nothing. */
+struct vain *slot_vain(const struct slot *s);
 
 /* slot_build.c */
 

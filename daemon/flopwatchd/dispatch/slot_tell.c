@@ -27,6 +27,7 @@ enum slot_wait slot_waits(const struct slot *s)
 	if (!config_worker_is_slurm(s->worker))
 		return SLOT_WAITS_NEVER;
 	return s->phase == PHASE_FREE      ? SLOT_WAITS_NOT
+	       : s->phase == PHASE_SPARE   ? SLOT_HAS_SPARE
 	       : s->phase != PHASE_WAITING ? SLOT_WAITS_NEVER
 	       : s->wish.job               ? SLOT_WAITS_JOB
 					   : SLOT_WAITS_CANARY;
@@ -62,21 +63,22 @@ const char *slot_device(const struct slot *s)
 void slot_tell(const struct slot *s, struct worker_status *out)
 {
 	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = slot_is_down(s);
-	bool on_call = config_worker_is_slurm(s->worker);
+	bool on_call = config_worker_is_slurm(s->worker), rests = on_call && s->n_vain && s->wait_why[0];
+	bool pending = s->phase == PHASE_WAITING || s->phase == PHASE_SPARE || rests;
 	*out = (struct worker_status){
 		.name = s->worker->name,
 		.slot = s->index,
-		.state = down                        ? "down"
-			 : asks && !on_call          ? "starting"
-			 : asks                      ? "free"
-			 : s->phase == PHASE_FREE    ? "free"
-			 : s->phase == PHASE_WAITING ? "pending"
-						     : "busy",
+		.state = down                     ? "down"
+			 : pending                ? "pending"
+			 : asks && !on_call       ? "starting"
+			 : asks                   ? "free"
+			 : s->phase == PHASE_FREE ? "free"
+						  : "busy",
 		.aim = slot_aim(s),
-		.why = down                        ? s->why
-		       : s->phase == PHASE_WAITING ? s->wait_why
-						   : "",
-		.allocation = s->phase == PHASE_WAITING ? s->wait_id : "",
+		.why = down      ? s->why
+		       : pending ? s->wait_why
+				 : "",
+		.allocation = pending && !rests ? s->wait_id : "",
 		.place = s->phase == PHASE_WAITING ? s->wait_place : 0,
 		.version = s->has_hello ? s->hello.version : "",
 		.device = slot_device(s),

@@ -37,7 +37,7 @@ static bool measures(const struct slot *s, const struct config_worker *w, bool i
 static int first_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_place *out, int *n,
 	struct fw_err *err)
 {
-	const struct store_kept_wish wish = { w->device, w->name, host->held(host->arg), "[]", STORE_KEPT_THERE };
+	const struct store_kept_wish wish = { w->device, w->name, host->held(host->arg), "[]", STORE_KEPT_THERE, 0 };
 	return store_job_places(host->txn->db, &wish, most, out, n, err);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "db/kept/kept.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
@@ -66,8 +67,9 @@ static void wish_for(const struct run *r, const struct store_job_place *job, str
 static int match(const struct run *r, const struct store_kept_wish *wish, int room, struct match *m, struct fw_err *err)
 {
 	int n_asking = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_NOT) + count(r, SLOT_WAITS_CANARY);
+	int most = n_asking ? n_asking : 1; /* whether there is any is to be known */
 	memset(m, 0, sizeof *m);
-	if (store_job_places(r->host->txn->db, wish, room < n_asking ? room : n_asking, m->job, &m->n, err) != 0)
+	if (store_job_places(r->host->txn->db, wish, room < most ? room : most, m->job, &m->n, err) != 0)
 		return -1;
 	m->is_all = m->n < n_asking;
 	for (int k = 0; k < m->n; k++)
@@ -118,11 +120,13 @@ static int make_room(const struct run *r, const struct match *m, const struct st
 	return 0;
 }
 
-static int submit_jobs(const struct run *r, const struct store_kept_wish *wish, int room, struct fw_err *err)
+/* *is_wanted: there is a job to ask for. */
+static int submit_jobs(const struct run *r, const struct store_kept_wish *wish, int room, bool *is_wanted, struct fw_err *err)
 {
 	struct match m;
 	if (match(r, wish, room, &m, err) != 0)
 		return -1;
+	*is_wanted = m.n > 0;
 	for (int i = r->first; i < r->last && m.is_all; i++)
 		if (slot_waits(at(r, i)) == SLOT_WAITS_JOB && !m.slot_is_met[i - r->first])
 			slot_give_up(at(r, i));
@@ -141,14 +145,37 @@ static int submit_jobs(const struct run *r, const struct store_kept_wish *wish, 
 /* ---- all ------------------------------------------------------------------------------------------------------------------------- */
 
 /* One for a device that is to be tried, as long as there is such a device, and no job needs the slot. */
-static int submit_canary(const struct run *r, struct fw_err *err)
+static int submit_canary(const struct run *r, bool *is_wanted, struct fw_err *err)
 {
 	struct slot_wish wish = { 0 };
 	struct slot *waits = one_that(r, SLOT_WAITS_CANARY), *s = one_that(r, SLOT_WAITS_NOT);
 	int to_try = r->worker->builds ? 0 : store_device_canary_host(r->host->txn->db, r->worker->name, wish.node, err);
+	*is_wanted = *is_wanted || to_try == 1;
 	if (to_try == 0 && waits)
 		slot_give_up(waits);
 	return to_try < 0 || (to_try == 1 && !waits && s && slot_submit(s, &wish, err) != 0) ? -1 : 0;
+}
+
+/* Allocations that fit nothing are kept while another is asked for, so that the scheduler has to hand out another device. Where that is
+ * too long in coming, or nothing is left to ask with, all go back; what is asked for then is what has come since, for a while. */
+static int settle_spare(const struct run *r, bool is_wanted, struct fw_err *err)
+{
+	struct vain *vain = &r->host->vain[r->worker - r->host->config->worker];
+	int n_waiting = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_CANARY);
+	bool is_old = false;
+	for (int i = r->first; i < r->last; i++)
+		is_old = is_old || slot_spare_is_old(at(r, i));
+	if (!one_that(r, SLOT_HAS_SPARE) || (is_wanted && n_waiting && !is_old))
+		return 0;
+	if (is_wanted && store_job_newest(r->host->txn->db, &vain->newest, err) != 0)
+		return -1;
+	if (is_wanted)
+		vain->n++;
+	if (is_wanted && !n_waiting)
+		vain->until_ns = clock_mono_ns() + slot_vain_ms(vain->n) * 1000000;
+	for (struct slot *s; (s = one_that(r, SLOT_HAS_SPARE));)
+		slot_give_back(s, is_wanted);
+	return 0;
 }
 
 static bool waits_for(const struct run *r, int64_t job)
@@ -174,7 +201,9 @@ static int submit_run(const struct run *r, struct fw_err *err)
 {
 	const struct config_worker *w = r->worker;
 	struct buf besides;
+	const struct vain *vain = &r->host->vain[w - r->host->config->worker];
 	int room = INT_MAX, result = 0;
+	bool rests = clock_mono_ns() < vain->until_ns, is_wanted = false;
 	spoken_begin(&besides);
 	besides_others(r, &besides);
 	if (w->builds)
@@ -183,9 +212,14 @@ static int submit_run(const struct run *r, struct fw_err *err)
 	const struct store_kept_wish wish = { w->device, w->name, r->host->held(r->host->arg), besides.data,
 		w->builds         ? STORE_KEPT_MISSING
 		: w->builds_apart ? STORE_KEPT_THERE
-				  : STORE_KEPT_ANY };
+				  : STORE_KEPT_ANY,
+		rests ? vain->newest : 0 };
 	if (result == 0)
-		result = submit_jobs(r, &wish, room, err) != 0 || submit_canary(r, err) != 0 ? -1 : 0;
+		result = submit_jobs(r, &wish, room, &is_wanted, err) != 0 ||
+					 (!rests && submit_canary(r, &is_wanted, err) != 0) ||
+					 settle_spare(r, is_wanted, err) != 0
+				 ? -1
+				 : 0;
 	buf_fini(&besides);
 	return result;
 }
@@ -202,4 +236,14 @@ int submit_all(const struct slot_host *host, struct fw_err *err)
 			result = submit_run(&r, err);
 	}
 	return result;
+}
+
+void submit_none(const struct slot_host *host)
+{
+	struct slot *s;
+	for (int i = 0; (s = host->nth_slot(host->arg, i)); i++) {
+		slot_give_up(s);
+		if (slot_waits(s) == SLOT_HAS_SPARE)
+			slot_give_back(s, false);
+	}
 }

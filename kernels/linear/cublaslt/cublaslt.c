@@ -220,8 +220,9 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 
 static int quantise(struct fw_plan *p, const struct quantise_source *source, void *values, float *scales, void *stream)
 {
-	const int e = p->wish.shape.x.scaling == FW_LINEAR_BY_ROW ? quantise_rows(source, QUANTISE_E4M3, values, scales, stream)
-								  : quantise_tensor(source, values, scales, p->partial, stream);
+	const int e = p->wish.shape.x.scaling == FW_LINEAR_BY_ROW
+			      ? quantise_rows(source, QUANTISE_E4M3, values, scales, stream)
+			      : quantise_tensor(source, QUANTISE_E4M3, values, scales, p->partial, stream);
 	if (e == cudaSuccess)
 		return FW_OK;
 	return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "quantise: %s", cudaGetErrorString((cudaError_t)e));

@@ -100,7 +100,7 @@ static int quantise_weight(struct fw_plan *p, cudaStream_t stream)
 		return quantise_groups(&p->w, p->shape.w.group, p->persist, scales, stream);
 	if (p->shape.w.scaling == FW_LINEAR_BY_ROW)
 		return quantise_rows(&p->w, p->kind, p->persist, (float *)scales, stream);
-	return quantise_tensor(&p->w, p->persist, (float *)scales, p->workspace + p->partial_at, stream);
+	return quantise_tensor(&p->w, QUANTISE_E4M3, p->persist, (float *)scales, p->workspace + p->partial_at, stream);
 }
 
 static int quantise_activation(struct fw_plan *p, cudaStream_t stream)
@@ -112,8 +112,9 @@ static int quantise_activation(struct fw_plan *p, cudaStream_t stream)
 		x.data = p->workspace + p->normal_at;
 		x.stride = x.columns;
 	}
-	return p->shape.x.scaling == FW_LINEAR_BY_ROW ? quantise_rows(&x, QUANTISE_E4M3, values, scales, stream)
-						      : quantise_tensor(&x, values, scales, p->workspace + p->partial_at, stream);
+	return p->shape.x.scaling == FW_LINEAR_BY_ROW
+		       ? quantise_rows(&x, QUANTISE_E4M3, values, scales, stream)
+		       : quantise_tensor(&x, QUANTISE_E4M3, values, scales, p->workspace + p->partial_at, stream);
 }
 
 static int run(struct fw_plan *p, cudaStream_t stream)

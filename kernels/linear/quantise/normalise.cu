@@ -55,6 +55,7 @@ static __global__ void __launch_bounds__(ROW_THREADS) normalise_kernel(struct qu
 	uint4 *to = out + (int64_t)blockIdx.x * vectors;
 	uint4 kept[ROW_VECTORS];
 	float part = 0.0f;
+	quantise_let_next();
 #pragma unroll
 	for (int i = 0; i < ROW_VECTORS; i++) {
 		kept[i] = make_uint4(0, 0, 0, 0);

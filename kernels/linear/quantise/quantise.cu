@@ -8,20 +8,22 @@
  */
 #include "vector.h"
 
-enum { BLOCKS_PER_PROCESSOR = 4 };
+enum { BLOCKS_PER_PROCESSOR = 4, TENSOR_THREADS = 512 };
 
 /** A row is shared by THREADS: a warp or a block. Rows of more than THREADS * ROW_VECTORS vectors are read twice. */
 template <int KIND, int THREADS>
-static __global__ void __launch_bounds__(ROW_THREADS) rows_kernel(struct quantise_source source, uint8_t *values, float *scales)
+static __global__ void __launch_bounds__(ROW_THREADS)
+	rows_kernel(struct quantise_source source, typename quantise_made<KIND>::vector *values, float *scales)
 {
 	const int a_block = ROW_THREADS / THREADS, lane = (int)threadIdx.x % THREADS, vectors = source.columns / VALUES;
 	const int row = (int)blockIdx.x * a_block + (int)threadIdx.x / THREADS;
 	if (row >= source.rows)
 		return;
 	const uint4 *from = (const uint4 *)((const __nv_bfloat16 *)source.data + row * source.stride);
-	uint2 *to = (uint2 *)(values + (int64_t)row * source.columns);
+	typename quantise_made<KIND>::vector *to = values + (int64_t)row * vectors;
 	uint4 kept[ROW_VECTORS];
 	float amax = 0.0f;
+	quantise_let_next();
 #pragma unroll
 	for (int i = 0; i < ROW_VECTORS; i++) {
 		kept[i] = make_uint4(0, 0, 0, 0);
@@ -40,9 +42,9 @@ static __global__ void __launch_bounds__(ROW_THREADS) rows_kernel(struct quantis
 #pragma unroll
 	for (int i = 0; i < ROW_VECTORS; i++)
 		if (lane + i * THREADS < vectors)
-			to[lane + i * THREADS] = quantise_vector<KIND>(kept[i], s, reciprocal);
+			to[lane + i * THREADS] = quantise_made<KIND>::of(kept[i], s, reciprocal);
 	for (int i = lane + ROW_VECTORS * THREADS; i < vectors; i += THREADS)
-		to[i] = quantise_vector<KIND>(from[i], s, reciprocal);
+		to[i] = quantise_made<KIND>::of(from[i], s, reciprocal);
 }
 
 /** Where vector `i` of the matrix lies. */
@@ -54,7 +56,8 @@ QUANTISE_DEVICE const uint4 *quantise_at(const struct quantise_source &source, i
 	return (const uint4 *)((const __nv_bfloat16 *)source.data + i / vectors * source.stride) + i % vectors;
 }
 
-static __global__ void __launch_bounds__(512) largest_kernel(struct quantise_source source, int64_t vectors, float *partial)
+static __global__ void __launch_bounds__(TENSOR_THREADS)
+	largest_kernel(struct quantise_source source, int64_t vectors, float *partial)
 {
 	const int64_t step = (int64_t)gridDim.x * blockDim.x;
 	float amax = 0.0f;
@@ -71,15 +74,17 @@ static __global__ void __launch_bounds__(512) largest_kernel(struct quantise_sou
 		partial[blockIdx.x] = amax;
 }
 
-static __global__ void __launch_bounds__(512) cast_kernel(
-	struct quantise_source source, int64_t vectors, const float *partial, int partials, uint2 *values, float *scale)
+template <int KIND>
+static __global__ void __launch_bounds__(TENSOR_THREADS) cast_kernel(struct quantise_source source, int64_t vectors,
+	const float *partial, int partials, typename quantise_made<KIND>::vector *values, float *scale)
 {
 	const int64_t step = (int64_t)gridDim.x * blockDim.x;
 	float amax = 0.0f;
+	quantise_let_next();
 	for (int p = (int)threadIdx.x; p < partials; p += (int)blockDim.x)
 		amax = fmaxf(amax, partial[p]);
 	amax = quantise_of_block(amax);
-	const float s = quantise_scale<QUANTISE_E4M3>(amax, source.power_of_two), reciprocal = __frcp_rn(s);
+	const float s = quantise_scale<KIND>(amax, source.power_of_two), reciprocal = __frcp_rn(s);
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		*scale = s;
 	int64_t i = vectors - 1 - ((int64_t)blockIdx.x * blockDim.x + threadIdx.x);
@@ -90,27 +95,30 @@ static __global__ void __launch_bounds__(512) cast_kernel(
 			v[j] = __ldcs(quantise_at(source, i - j * step));
 #pragma unroll
 		for (int j = 0; j < 4; j++)
-			values[i - j * step] = quantise_vector<QUANTISE_E4M3>(v[j], s, reciprocal);
+			values[i - j * step] = quantise_made<KIND>::of(v[j], s, reciprocal);
 	}
 	for (; i >= 0; i -= step)
-		values[i] = quantise_vector<QUANTISE_E4M3>(*quantise_at(source, i), s, reciprocal);
+		values[i] = quantise_made<KIND>::of(*quantise_at(source, i), s, reciprocal);
 }
 
 template <int KIND> static int rows(const struct quantise_source *source, void *values, float *scales, cudaStream_t stream)
 {
+	typedef typename quantise_made<KIND>::vector vector;
 	const int a_block = source->columns <= 32 * ROW_VECTORS * VALUES ? ROW_THREADS / 32 : 1;
 	const unsigned blocks = (unsigned)((source->rows + a_block - 1) / a_block);
 	if (a_block > 1)
-		rows_kernel<KIND, 32><<<blocks, ROW_THREADS, 0, stream>>>(*source, (uint8_t *)values, scales);
+		rows_kernel<KIND, 32><<<blocks, ROW_THREADS, 0, stream>>>(*source, (vector *)values, scales);
 	else
-		rows_kernel<KIND, ROW_THREADS><<<blocks, ROW_THREADS, 0, stream>>>(*source, (uint8_t *)values, scales);
+		rows_kernel<KIND, ROW_THREADS><<<blocks, ROW_THREADS, 0, stream>>>(*source, (vector *)values, scales);
 	return cudaGetLastError();
 }
 
 int quantise_rows(const struct quantise_source *source, enum quantise_kind kind, void *values, float *scales, void *stream)
 {
-	return kind == QUANTISE_I8 ? rows<QUANTISE_I8>(source, values, scales, (cudaStream_t)stream)
-				   : rows<QUANTISE_E4M3>(source, values, scales, (cudaStream_t)stream);
+	if (kind == QUANTISE_I8)
+		return rows<QUANTISE_I8>(source, values, scales, (cudaStream_t)stream);
+	return kind == QUANTISE_E4M3_IN_BF16 ? rows<QUANTISE_E4M3_IN_BF16>(source, values, scales, (cudaStream_t)stream)
+					     : rows<QUANTISE_E4M3>(source, values, scales, (cudaStream_t)stream);
 }
 
 int64_t quantise_tensor_bytes(const struct quantise_source *source)
@@ -118,16 +126,22 @@ int64_t quantise_tensor_bytes(const struct quantise_source *source)
 	return (int64_t)source->processors * BLOCKS_PER_PROCESSOR * (int64_t)sizeof(float);
 }
 
-int quantise_tensor(const struct quantise_source *source, void *values, float *scales, void *partial, void *stream_handle)
+int quantise_tensor(const struct quantise_source *source, enum quantise_kind kind, void *values, float *scales, void *partial,
+	void *stream_handle)
 {
 	const cudaStream_t stream = (cudaStream_t)stream_handle;
-	const int blocks = source->processors * BLOCKS_PER_PROCESSOR;
-	const int64_t vectors = (int64_t)source->rows * source->columns / VALUES;
-	largest_kernel<<<(unsigned)blocks, 512, 0, stream>>>(*source, vectors, (float *)partial);
+	const int64_t vectors = (int64_t)source->rows * source->columns / VALUES,
+		      most = source->processors * BLOCKS_PER_PROCESSOR;
+	const int blocks = (int)min(most, (vectors + TENSOR_THREADS - 1) / TENSOR_THREADS);
+	largest_kernel<<<(unsigned)blocks, TENSOR_THREADS, 0, stream>>>(*source, vectors, (float *)partial);
 	const cudaError_t e = cudaGetLastError();
 	if (e != cudaSuccess)
 		return e;
-	cast_kernel<<<(unsigned)blocks, 512, 0, stream>>>(
-		*source, vectors, (const float *)partial, blocks, (uint2 *)values, scales);
+	if (kind == QUANTISE_E4M3_IN_BF16)
+		cast_kernel<QUANTISE_E4M3_IN_BF16><<<(unsigned)blocks, TENSOR_THREADS, 0, stream>>>(
+			*source, vectors, (const float *)partial, blocks, (uint4 *)values, scales);
+	else
+		cast_kernel<QUANTISE_E4M3><<<(unsigned)blocks, TENSOR_THREADS, 0, stream>>>(
+			*source, vectors, (const float *)partial, blocks, (uint2 *)values, scales);
 	return cudaGetLastError();
 }

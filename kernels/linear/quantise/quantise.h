@@ -21,16 +21,17 @@ struct quantise_source {
 	int32_t power_of_two;  /* 1: scales are powers of two */
 };
 
-enum quantise_kind { QUANTISE_E4M3, QUANTISE_I8, QUANTISE_I4 };
+/** E4M3_IN_BF16: what E4M3 rounds to, which is exact in bf16 and stays there. */
+enum quantise_kind { QUANTISE_E4M3, QUANTISE_I8, QUANTISE_I4, QUANTISE_E4M3_IN_BF16 };
 
-/** One scale a row, E4M3 or I8. Shape: values (rows, columns) of 1 byte, packed; scales [rows]. */
+/** One scale a row, not I4. Shape: values (rows, columns) of 1 byte, or bf16, packed; scales [rows]. */
 int quantise_rows(const struct quantise_source *, enum quantise_kind, void *values, float *scales, void *stream);
 
 /** Units: bytes that quantise_tensor needs in `partial`. */
 int64_t quantise_tensor_bytes(const struct quantise_source *);
 
-/** One scale of all, E4M3. Shape: values as above; scales [1]. */
-int quantise_tensor(const struct quantise_source *, void *values, float *scales, void *partial, void *stream);
+/** One scale of all, E4M3 or E4M3_IN_BF16. Shape: values as above; scales [1]. */
+int quantise_tensor(const struct quantise_source *, enum quantise_kind, void *values, float *scales, void *partial, void *stream);
 
 /**
  * Groups of a row in 4 bits; `group`: 32, 64, 128 or 256, divides the columns.

@@ -7,6 +7,7 @@
 #include "quantise.h"
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #define QUANTISE_DEVICE static __device__ __forceinline__
@@ -56,10 +57,47 @@ template <int KIND> QUANTISE_DEVICE uint32_t quantise_pair(uint32_t pair, float 
 	return packed;
 }
 
-template <int KIND> QUANTISE_DEVICE uint2 quantise_vector(uint4 v, float s, float reciprocal)
+/** Two of e4m3 as two of bf16. */
+QUANTISE_DEVICE uint32_t quantise_widened(uint32_t pair)
 {
-	return make_uint2(quantise_pair<KIND>(v.x, s, reciprocal) | quantise_pair<KIND>(v.y, s, reciprocal) << 16,
-		quantise_pair<KIND>(v.z, s, reciprocal) | quantise_pair<KIND>(v.w, s, reciprocal) << 16);
+	uint32_t widened = 0;
+#if __CUDA_ARCH__ >= 890
+	uint32_t halves;
+	asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"((uint16_t)pair));
+	const float2 both = __half22float2(*(const __half2 *)&halves);
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(widened) : "f"(both.y), "f"(both.x));
+#endif
+	return widened;
+}
+
+/** What becomes of a vector: eight bytes, or eight of bf16. */
+template <int KIND> struct quantise_made {
+	typedef uint2 vector;
+
+	static __device__ __forceinline__ vector of(uint4 v, float s, float reciprocal)
+	{
+		return make_uint2(quantise_pair<KIND>(v.x, s, reciprocal) | quantise_pair<KIND>(v.y, s, reciprocal) << 16,
+			quantise_pair<KIND>(v.z, s, reciprocal) | quantise_pair<KIND>(v.w, s, reciprocal) << 16);
+	}
+};
+
+template <> struct quantise_made<QUANTISE_E4M3_IN_BF16> {
+	typedef uint4 vector;
+
+	static __device__ __forceinline__ vector of(uint4 v, float s, float reciprocal)
+	{
+		const uint2 bytes = quantise_made<QUANTISE_E4M3>::of(v, s, reciprocal);
+		return make_uint4(quantise_widened(bytes.x), quantise_widened(bytes.x >> 16), quantise_widened(bytes.y),
+			quantise_widened(bytes.y >> 16));
+	}
+};
+
+/** The next kernel of the stream may begin with what does not depend on this one, if it was launched so. */
+QUANTISE_DEVICE void quantise_let_next(void)
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
 
 QUANTISE_DEVICE float quantise_largest(float amax, uint32_t pair)

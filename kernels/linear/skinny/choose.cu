@@ -7,7 +7,10 @@
 
 static const void *kernel_of(const struct skinny_task *t)
 {
-	return t->format == FW_I4 ? skinny_kernel_i4(t) : t->format == FW_I8 ? skinny_kernel_i8(t) : skinny_kernel_e4m3(t);
+	return t->format == FW_I4     ? skinny_kernel_i4(t)
+	       : t->format == FW_I8   ? skinny_kernel_i8(t)
+	       : t->format == FW_E4M3 ? skinny_kernel_e4m3(t)
+				      : skinny_kernel_bf16(t);
 }
 
 /* Complete a shape of which tiles, warps_k, block_k and split are chosen. False: it is none, or too large. */
@@ -112,7 +115,8 @@ bool skinny_choose(struct skinny_task *t, const char *config, int shared_bytes)
 		       s->block_k >= 64 && busiest(t, shared_bytes, &is_at_once) > 0;
 	}
 	const int rows = skinny_rows(t->m);
-	const struct skinny_shape *const shapes = rows == 16 || (t->format == FW_I4 && rows <= 32) ? wide : narrow;
+	const bool is_wide = t->format != FW_BF16 && (rows == 16 || (t->format == FW_I4 && rows <= 32));
+	const struct skinny_shape *const shapes = is_wide ? wide : narrow;
 	int64_t least = 0;
 	for (int i = 0; i < 2; i++)
 		for (int split = 1; split <= SKINNY_SPLIT_MAX; split *= 2) {

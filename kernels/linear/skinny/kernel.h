@@ -1,8 +1,8 @@
 /**
  * kernel.h - the product of provider "skinny", a template over what W is packed as.
  *
- * Two warps load as many chunks ahead as shared memory holds: one packed W by bulk copies, one boxes of X. The others make bf16 of packed
- * values in registers and multiply:
+ * Two warps load as many chunks ahead as shared memory holds: one W, packed by bulk copies or bf16 by boxes, one boxes of X. The others
+ * make bf16 of packed values in registers and multiply:
  *
  *     Y[column][row0 + 16 tile + lane / 4] += W[row][k] X[column][k]     acc[tile][column / 8][..], as mma.m16n8k16 has it
  *
@@ -60,6 +60,16 @@ SKINNY_DEVICE void skinny_load_w(uint32_t to, const void *from, uint32_t bytes, 
 		: "memory");
 }
 
+/* A box of (64 columns, rows of a tile) of W in bf16. */
+SKINNY_DEVICE void skinny_load_w_box(uint32_t to, const CUtensorMap *map, uint32_t barrier, int column, int row)
+{
+	asm volatile(
+		"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%3, %4}], "
+		"[%2], %5;" ::"r"(to),
+		"l"(map), "r"(barrier), "r"(column), "r"(row), "l"(SM90_EVICT_FIRST)
+		: "memory");
+}
+
 /* Addresses in shared memory. */
 struct skinny_memory {
 	uint32_t stages, stage_bytes, received;
@@ -96,19 +106,29 @@ SKINNY_DEVICE void skinny_step(const struct skinny_task &task, struct skinny_pla
 	}
 }
 
-/* All chunks of W of this block, by one thread. W is written by launches that nothing overtakes: it is loaded at once. */
-template <int ROWS, int BLOCK_K>
+/*
+ * All chunks of W of this block, by one thread. Packed W is written by launches that nothing overtakes: it is loaded at once. W itself is
+ * the caller's, and what the launch before this one may still be writing is waited for.
+ */
+template <int FORMAT, int ROWS, int BLOCK_K>
 SKINNY_DEVICE void skinny_produce_w(
 	const struct skinny_task &task, const struct skinny_memory &memory, const struct skinny_share &share)
 {
-	const uint32_t bytes = (uint32_t)skinny_chunk_bytes(task.format, &task.shape, task.group_log2);
-	const unsigned char *from = task.packed + ((int64_t)share.tile * task.chunks + share.first) * bytes;
+	const uint32_t bytes = (uint32_t)skinny_chunk_bytes(FORMAT, &task.shape, task.group_log2);
 	struct skinny_place place = { 0, 1 }; /* nobody has read the first round's stages */
-	for (int i = 0; i < share.count; i++, from += bytes) {
+	if (FORMAT == FW_BF16)
+		asm volatile("griddepcontrol.wait;" ::: "memory");
+	for (int i = share.first; i < share.first + share.count; i++) {
 		const uint32_t barrier = memory.full + 8 * place.stage;
+		const uint32_t to = memory.stages + place.stage * memory.stage_bytes + ROWS * BLOCK_K * 2;
 		sm90_barrier_wait(memory.empty + 8 * place.stage, place.parity);
 		sm90_barrier_expect(barrier, bytes);
-		skinny_load_w(memory.stages + place.stage * memory.stage_bytes + ROWS * BLOCK_K * 2, from, bytes, barrier);
+		if (FORMAT == FW_BF16)
+			for (int block = 0; block < BLOCK_K / 64; block++)
+				skinny_load_w_box(to + block * task.shape.block_n * 128, &task.w, barrier,
+					i * BLOCK_K + block * 64, share.tile * task.shape.block_n);
+		else
+			skinny_load_w(to, task.packed + ((int64_t)share.tile * task.chunks + i) * bytes, bytes, barrier);
 		skinny_step(task, &place);
 	}
 }
@@ -140,7 +160,7 @@ SKINNY_DEVICE void skinny_consume(const struct skinny_task &task, const struct s
 	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
 	const int tile0 = warp / WARPS_K * TILES, block = warp % WARPS_K;
 	const int group = (block * 64 + 16 * t) >> task.group_log2;
-	const uint32_t values = skinny_keep(x_bytes + (tile0 * blocks + block) * skinny_tile<FORMAT>::bytes + lane * 16);
+	const uint32_t values = skinny_keep(x_bytes + skinny_tile<FORMAT>::place(task.shape.block_n, blocks, tile0, block, lane));
 	const uint32_t scales = skinny_keep(x_bytes + task.shape.block_n * (BLOCK_K * skinny_bits(FORMAT) / 8) +
 					    (group * task.shape.block_n + tile0 * 16) * 4 + g * 8);
 	const uint32_t x_even = skinny_keep(block * ROWS * 128 + g * 128 + (2 * t ^ g) * 16), x_odd = skinny_keep(x_even ^ 16);
@@ -153,7 +173,7 @@ SKINNY_DEVICE void skinny_consume(const struct skinny_task &task, const struct s
 #pragma unroll
 		for (int tile = 0; tile < TILES; tile++)
 			skinny_tile<FORMAT>::load(
-				w[tile], base + values + tile * blocks * skinny_tile<FORMAT>::bytes, base + scales + tile * 64);
+				w[tile], base + values + tile * skinny_tile<FORMAT>::step(blocks), base + scales + tile * 64);
 #pragma unroll
 		for (int half = 0; half < 2; half++) {
 #pragma unroll
@@ -210,7 +230,7 @@ SKINNY_DEVICE void skinny_hand_over(
 }
 
 /* Add up the slots and finish: the rows that this block owns. */
-template <int ROWS, int WARPS_K>
+template <int FORMAT, int ROWS, int WARPS_K>
 SKINNY_DEVICE void skinny_finish(
 	const struct skinny_task &task, const struct skinny_memory &memory, uint32_t rank, const struct skinny_share &share)
 {
@@ -230,7 +250,9 @@ SKINNY_DEVICE void skinny_finish(
 				     : "memory");
 			sum += v;
 		}
-		if (task.format != FW_I4)
+		if (task.x_scale)
+			sum *= task.x_scale[column * task.x_scale_step];
+		if (FORMAT == FW_I8 || FORMAT == FW_E4M3)
 			sum *= task.scale[row];
 		if (task.bias)
 			sum += rounding_widen(task.bias[row]);
@@ -261,6 +283,8 @@ static __global__ void __launch_bounds__(SKINNY_THREADS, skinny_blocks(ROWS, TIL
 	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	if (warp == SKINNY_WARPS + 1 && lane == 0)
 		sm90_prefetch_map(&task.x);
+	if (FORMAT == FW_BF16 && warp == SKINNY_WARPS && lane == 0)
+		sm90_prefetch_map(&task.w);
 	if (warp == SKINNY_WARPS && lane == 0) {
 		for (int i = 0; i < task.shape.stages; i++) {
 			sm90_barrier_init(memory.full + 8 * i, 2);
@@ -273,7 +297,7 @@ static __global__ void __launch_bounds__(SKINNY_THREADS, skinny_blocks(ROWS, TIL
 	asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 	if (warp >= SKINNY_WARPS) {
 		if (warp == SKINNY_WARPS && lane == 0)
-			skinny_produce_w<ROWS, BLOCK_K>(task, memory, share);
+			skinny_produce_w<FORMAT, ROWS, BLOCK_K>(task, memory, share);
 		else if (lane == 0)
 			skinny_produce_x<ROWS, BLOCK_K>(task, memory, share);
 		__syncwarp();
@@ -288,7 +312,7 @@ static __global__ void __launch_bounds__(SKINNY_THREADS, skinny_blocks(ROWS, TIL
 	}
 	skinny_cluster_arrive();
 	skinny_cluster_wait();
-	skinny_finish<ROWS, WARPS_K>(task, memory, rank, share);
+	skinny_finish<FORMAT, ROWS, WARPS_K>(task, memory, rank, share);
 #endif
 }
 

@@ -35,7 +35,25 @@ static __global__ void __launch_bounds__(THREADS) scale_kernel(
 	for (int lanes = 16; lanes > 0; lanes /= 2)
 		amax = fmaxf(amax, __shfl_xor_sync(0xffffffffu, amax, lanes));
 	if (lane == 0)
-		scale[row] = rounding_scale(&as, amax);
+		scale[row] = as.scaling == FW_LINEAR_BY_TENSOR ? amax : rounding_scale(&as, amax);
+}
+
+/* Largest magnitudes of rows become the scale of all, once a row. By one block. */
+static __global__ void __launch_bounds__(THREADS) tensor_kernel(const struct fw_linear_operand as, int32_t rows, float *scale)
+{
+	__shared__ float of_warp[THREADS / 32];
+	float amax = 0.0f;
+	for (int32_t i = threadIdx.x; i < rows; i += THREADS)
+		amax = fmaxf(amax, scale[i]);
+	for (int lanes = 16; lanes > 0; lanes /= 2)
+		amax = fmaxf(amax, __shfl_xor_sync(0xffffffffu, amax, lanes));
+	if (threadIdx.x % 32 == 0)
+		of_warp[threadIdx.x / 32] = amax;
+	__syncthreads();
+	for (int warp = 0; warp < THREADS / 32; warp++)
+		amax = fmaxf(amax, of_warp[warp]);
+	for (int32_t i = threadIdx.x; i < rows; i += THREADS)
+		scale[i] = rounding_scale(&as, amax);
 }
 
 /* Where a row's scales lie behind the values of a chunk, in the order that lanes read. */
@@ -154,6 +172,8 @@ cudaError_t skinny_pack(const struct skinny_task *task, const struct fw_linear_o
 	} else {
 		scale_kernel<<<(unsigned)((rows * 32 + THREADS - 1) / THREADS), THREADS, 0, stream>>>(
 			*as, *from, task->n, (int32_t)rows, task->k, (float *)task->scale);
+		if (as->scaling == FW_LINEAR_BY_TENSOR)
+			tensor_kernel<<<1, THREADS, 0, stream>>>(*as, (int32_t)rows, (float *)task->scale);
 	}
 	pack_kernel<<<(unsigned)((warps * 32 + THREADS - 1) / THREADS), THREADS, 0, stream>>>(*task, *as, *from, steps, warps);
 	return cudaGetLastError();

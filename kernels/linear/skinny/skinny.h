@@ -1,5 +1,5 @@
 /**
- * skinny.h - what the files of provider "skinny" share: products of few rows of X with packed weights, bound by reading W once.
+ * skinny.h - what the files of provider "skinny" share: products of few rows of X, bound by reading W once.
  *
  * W's rows are the 16 side of mma.m16n8k16, X's rows (m of them) the 8 side. A thread block owns BLOCK_N rows of W and a share of k; the
  * blocks of one cluster own shares of the same rows and add up through each other's shared memory, in the order of their ranks.
@@ -11,6 +11,9 @@
  *     4 bits   16 bytes: row g, then g + 8; of eight columns, number 2 i is nibble i and 2 i + 1 nibble i + 4
  *     8 bits   16 bytes of row g for each lane, then those of row g + 8; i8 plus 128; of four e4m3 the bytes are columns 2 0 3 1
  *     scales   for each group, for each 16 rows, rows 0 8 1 9 ..: bf16 64 s, since tile.h makes q / 64 of q, bf16 zero
+ *
+ * W in bf16 is not packed: a chunk is boxes of 64 columns of all its rows, one after the other, in TMA's 128-byte swizzle, as X's are.
+ * X in e4m3 is multiplied as bf16, in which its values are exact; its scales are factors of the sums.
  */
 #ifndef LINEAR_SKINNY_H
 #define LINEAR_SKINNY_H
@@ -42,13 +45,16 @@ struct skinny_shape {
 /** One bound problem, handed to kernels by value. */
 struct skinny_task {
 	CUtensorMap x; /* (64 columns, m, k / 64) in boxes of a chunk, or (k, m, 1) in boxes of 64 columns; 128-byte swizzle */
+	CUtensorMap w; /* of bf16: (k, n) in boxes of 64 columns by block_n */
 	const unsigned char *packed;
 	const float *scale;   /* [tiles of n * block_n], 8 bits */
+	const float *x_scale; /* [m] or [1], of X in e4m3; NULL: 1 */
 	uint16_t *out;        /* bf16 (m, n) */
 	const uint16_t *bias; /* [n] or NULL */
 	int64_t out_stride;
 	int32_t m, n, k, chunks; /* chunks along k */
 	int32_t x_in_blocks;     /* 1: the first of the two, which needs whole blocks */
+	int32_t x_scale_step;    /* 1: one a row of X; 0: one of all */
 	int32_t format;          /* enum fw_dtype of W */
 	int32_t group_log2;      /* 4 bits */
 	int32_t activation;
@@ -59,7 +65,7 @@ struct skinny_task {
 
 SKINNY_HD int skinny_bits(int format)
 {
-	return format == FW_I4 ? 4 : 8;
+	return format == FW_I4 ? 4 : format == FW_BF16 ? 16 : 8;
 }
 
 /** Groups that a chunk has scales of. */
@@ -70,7 +76,7 @@ SKINNY_HD int skinny_groups(int format, int block_k, int group_log2)
 	return block_k >> group_log2 > 1 ? block_k >> group_log2 : 1;
 }
 
-/** Units: bytes of a chunk of packed W. */
+/** Units: bytes of a chunk of W. */
 SKINNY_HD int skinny_chunk_bytes(int format, const struct skinny_shape *s, int group_log2)
 {
 	return s->block_n * (s->block_k * skinny_bits(format) / 8 + 4 * skinny_groups(format, s->block_k, group_log2));
@@ -119,6 +125,7 @@ cudaError_t skinny_launch(const struct skinny_task *, bool may_overlap, cudaStre
 const void *skinny_kernel_i4(const struct skinny_task *);
 const void *skinny_kernel_i8(const struct skinny_task *);
 const void *skinny_kernel_e4m3(const struct skinny_task *);
+const void *skinny_kernel_bf16(const struct skinny_task *);
 
 /**
  * Round and pack W. Shape: from bf16 (n, k); steps float2 [n][k / group], scratch for 4 bits. `packed` and `scale` of the task are written.

@@ -1,5 +1,5 @@
 /**
- * tile.h - packed W becomes bf16: a 16 x 64 tile as one lane has it, and how four mma.m16n8k16 get their A out of it.
+ * tile.h - W in shared memory becomes bf16 in registers: a 16 x 64 tile as one lane has it, and how four mma.m16n8k16 get their A of it.
  */
 #ifndef LINEAR_SKINNY_TILE_H
 #define LINEAR_SKINNY_TILE_H
@@ -16,11 +16,26 @@ SKINNY_DEVICE uint32_t skinny_fma2(uint32_t a, uint32_t b, uint32_t c)
 	return r;
 }
 
-/* load() takes a lane's part out of shared memory, fragment() gives A of columns 4 j to 4 j + 3 of every lane. */
+/*
+ * place() is where a lane's part of a tile begins, in bytes behind the beginning of a chunk, step() how far it is to the next tile. load()
+ * takes it out of shared memory, fragment() gives A of columns 4 j to 4 j + 3 of every lane.
+ */
 template <int FORMAT> struct skinny_tile;
 
-template <> struct skinny_tile<FW_I4> {
-	static constexpr int bytes = 512;
+/* Tiles as pack.cu lays them out: every lane finds what is its own in one place. */
+template <int BYTES> struct skinny_packed {
+	SKINNY_DEVICE uint32_t place(int, int blocks, int tile, int block, int lane)
+	{
+		return (tile * blocks + block) * BYTES + lane * 16;
+	}
+
+	SKINNY_DEVICE uint32_t step(int blocks)
+	{
+		return blocks * BYTES;
+	}
+};
+
+template <> struct skinny_tile<FW_I4> : skinny_packed<512> {
 	uint4 raw;
 	uint32_t scale[2], zero[2]; /* of rows g and g + 8, twice each; the scale 64 times as large */
 
@@ -58,20 +73,19 @@ template <> struct skinny_tile<FW_I4> {
 	}
 };
 
+SKINNY_DEVICE uint32_t skinny_word(const uint4 &row, int j)
+{
+	return j == 0 ? row.x : j == 1 ? row.y : j == 2 ? row.z : row.w;
+}
+
 /* Rows of 8-bit values. */
-struct skinny_bytes {
-	static constexpr int bytes = 1024;
+struct skinny_bytes : skinny_packed<1024> {
 	uint4 upper, lower;
 
 	SKINNY_DEVICE void load(skinny_bytes &t, uint32_t values, uint32_t)
 	{
 		t.upper = sm80_load_shared16(values);
 		t.lower = sm80_load_shared16(values + 512);
-	}
-
-	SKINNY_DEVICE uint32_t word(const uint4 &row, int j)
-	{
-		return j == 0 ? row.x : j == 1 ? row.y : j == 2 ? row.z : row.w;
 	}
 };
 
@@ -87,10 +101,10 @@ template <> struct skinny_tile<FW_I8> : skinny_bytes {
 
 	SKINNY_DEVICE void fragment(const skinny_tile &t, int j, uint32_t a[4])
 	{
-		a[0] = pair(word(t.upper, j), 0);
-		a[1] = pair(word(t.lower, j), 0);
-		a[2] = pair(word(t.upper, j), 2);
-		a[3] = pair(word(t.lower, j), 2);
+		a[0] = pair(skinny_word(t.upper, j), 0);
+		a[1] = pair(skinny_word(t.lower, j), 0);
+		a[2] = pair(skinny_word(t.upper, j), 2);
+		a[3] = pair(skinny_word(t.lower, j), 2);
 	}
 };
 
@@ -104,10 +118,42 @@ template <> struct skinny_tile<FW_E4M3> : skinny_bytes {
 
 	SKINNY_DEVICE void fragment(const skinny_tile &t, int j, uint32_t a[4])
 	{
-		a[0] = pair(word(t.upper, j));
-		a[1] = pair(word(t.lower, j));
-		a[2] = pair(word(t.upper, j) << 8);
-		a[3] = pair(word(t.lower, j) << 8);
+		a[0] = pair(skinny_word(t.upper, j));
+		a[1] = pair(skinny_word(t.lower, j));
+		a[2] = pair(skinny_word(t.upper, j) << 8);
+		a[3] = pair(skinny_word(t.lower, j) << 8);
+	}
+};
+
+/* Rows as they lie in memory, swizzled: 128 bytes each, all of a chunk's in one block of 64 columns. */
+template <> struct skinny_tile<FW_BF16> {
+	uint4 upper[2], lower[2]; /* columns 16 t to 16 t + 7, and the next eight */
+
+	SKINNY_DEVICE uint32_t place(int block_n, int, int tile, int block, int lane)
+	{
+		const int g = lane / 4, t = lane % 4;
+		return (block * block_n + tile * 16 + g) * 128 + (2 * t ^ g) * 16;
+	}
+
+	SKINNY_DEVICE uint32_t step(int)
+	{
+		return 16 * 128;
+	}
+
+	SKINNY_DEVICE void load(skinny_tile &t, uint32_t values, uint32_t)
+	{
+		for (int half = 0; half < 2; half++) {
+			t.upper[half] = sm80_load_shared16(values ^ 16 * half);
+			t.lower[half] = sm80_load_shared16((values ^ 16 * half) + 8 * 128);
+		}
+	}
+
+	SKINNY_DEVICE void fragment(const skinny_tile &t, int j, uint32_t a[4])
+	{
+		a[0] = skinny_word(t.upper[j / 2], j % 2 * 2);
+		a[1] = skinny_word(t.lower[j / 2], j % 2 * 2);
+		a[2] = skinny_word(t.upper[j / 2], j % 2 * 2 + 1);
+		a[3] = skinny_word(t.lower[j / 2], j % 2 * 2 + 1);
 	}
 };
 

@@ -1,0 +1,98 @@
+/*
+ * slot_spare.c - an allocation whose devices no job that waits may have. To its scheduler they are as good as any, and the first idle ones
+ * are what it hands out again: so they are kept while another allocation is asked for, and given back when that has come, or does not.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "db/store/repo.h"
+#include "flopwatchd/dispatch/claim.h"
+#include "flopwatchd/dispatch/slot_inside.h"
+
+enum { SPARE_MS = 30000, LOOK_AGAIN_MS = 1000, VAIN_FIRST_MS = 5000, VAIN_DOUBLED_MAX = 7 };
+
+struct vain *slot_vain(const struct slot *s)
+{
+	return &s->host->vain[s->worker - s->host->config->worker];
+}
+
+int64_t slot_vain_ms(int n)
+{
+	return (int64_t)VAIN_FIRST_MS << (n <= VAIN_DOUBLED_MAX ? n - 1 : VAIN_DOUBLED_MAX);
+}
+
+/* Its devices, with what keeps each from work. */
+static void write_devices(const struct slot *s, struct buf *out)
+{
+	for (int i = 0; i < s->hello.n_devices; i++) {
+		const struct msg_device *d = &s->hello.device[i];
+		struct fw_err err = { 0 };
+		enum devicestate state = DEVICESTATE_OK;
+		int64_t id;
+		buf_printf(out, "%s%s", i ? ", " : "", d->uuid);
+		if (!claim_wants(s->worker, d))
+			buf_puts(out, " (not of `devices`)");
+		else if (store_device_get(s->host->txn->db, d->uuid, &id, &state, &err) == 0 && state != DEVICESTATE_OK)
+			buf_printf(out, " (%s)", devicestate_name(state));
+	}
+}
+
+static void tell(struct slot *s, const char *before, const char *after)
+{
+	struct fw_err err = { 0 };
+	struct buf devices;
+	buf_init(&devices, sizeof s->wait_why);
+	write_devices(s, &devices);
+	snprintf(s->wait_why, sizeof s->wait_why, "%s%.150s, which no job that waits may have: %s", before,
+		devices.len ? devices.data : "no device", after);
+	buf_fini(&devices);
+	s->wait_place = 0;
+	if (slot_write_pending(s, &err) != 0 && !s->host->txn->is_broken)
+		log_error("worker.pending", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+}
+
+static void wake(void *arg)
+{
+	struct slot *s = arg;
+	s->timer = NULL;
+	s->host->changed(s->host->arg);
+}
+
+void slot_keep_spare(struct slot *s)
+{
+	s->phase = PHASE_SPARE;
+	s->spare_ns = clock_mono_ns();
+	tell(s, "one has ", "it is kept while another is asked for");
+	slot_go_on_spare(s);
+	s->host->changed(s->host->arg);
+}
+
+void slot_go_on_spare(struct slot *s)
+{
+	int64_t left_ms = SPARE_MS - (clock_mono_ns() - s->spare_ns) / 1000000;
+	slot_set_timer(s, left_ms > LOOK_AGAIN_MS ? left_ms : LOOK_AGAIN_MS, wake);
+}
+
+bool slot_spare_is_old(const struct slot *s)
+{
+	return s->phase == PHASE_SPARE && clock_mono_ns() - s->spare_ns >= SPARE_MS * INT64_C(1000000);
+}
+
+void slot_stop_spare(struct slot *s)
+{
+	loop_remove(s->host->loop, s->timer);
+	s->timer = NULL;
+}
+
+void slot_give_back(struct slot *s, bool in_vain)
+{
+	slot_stop_spare(s);
+	s->n_vain = in_vain ? slot_vain(s)->n : 0;
+	s->wait_why[0] = 0;
+	if (in_vain)
+		tell(s, "the last one had ", "another is asked for in a while");
+	s->phase = PHASE_LEAVING;
+	session_cancel(s->session);
+}
