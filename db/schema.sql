@@ -554,7 +554,7 @@ CREATE TABLE environment_change (
 	device        INTEGER NOT NULL REFERENCES device(id),
 	epoch         INTEGER NOT NULL REFERENCES epoch(id), -- that it ended
 	was_hash      TEXT    NOT NULL,                -- of what was around the device
-	is_hash       TEXT    NOT NULL,                -- and is; '': it was over before it was measured
+	is_hash       TEXT    NOT NULL,                -- and is; '': it was over before it was measured, or another device measures it
 	changed       TEXT    NOT NULL,                -- JSON: [{what, from, to}]
 	is_outside    INTEGER NOT NULL,                -- something changed that no build can show
 	paired_job    INTEGER REFERENCES job(id),      -- NULL: no module of before is known, or no build changes

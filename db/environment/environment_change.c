@@ -160,20 +160,86 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 	return read_change(s, out, err);
 }
 
-int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err)
+/* Change `c` is the same as e on another device `d`, whose anchor is timed by job `j`. */
+#define ELSEWHERE                                                                                                                  \
+	"FROM environment_change c JOIN device d ON d.id = c.device JOIN job j ON j.id = c.unpaired_job WHERE c.repo = :repo AND " \
+	"c.suite = :suite AND c.epoch = :epoch AND c.changed = :changed AND c.is_hash <> '' AND d.uuid <> :uuid AND "
+
+/* It can still be measured there, has been, or is not to be. */
+#define CARED_FOR "(c.unpaired IS NOT NULL OR d.state = 'ok' OR j.state NOT IN ('queued', 'failed')) "
+
+static void bind_change(struct stmt *s, const struct store_environment_change *e)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM environment_change c JOIN device d ON d.id = c.device WHERE c.repo = :repo AND c.suite = :suite AND "
-		"c.epoch = :epoch AND c.changed = :changed AND c.is_hash <> '' AND d.uuid <> :uuid LIMIT 1",
-		err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":repo", e->repo);
 	stmt_text(s, ":suite", e->suite);
 	stmt_int(s, ":epoch", e->epoch);
 	stmt_text(s, ":changed", e->changed);
+}
+
+int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT 1 " ELSEWHERE CARED_FOR "LIMIT 1", err);
+	if (!s)
+		return -1;
+	bind_change(s, e);
 	stmt_text(s, ":uuid", e->uuid);
 	return stmt_any(s, err);
+}
+
+int store_environment_change_stuck(struct db *db, const struct store_environment_change *e, char *uuid, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT d.uuid " ELSEWHERE "NOT " CARED_FOR "ORDER BY c.id LIMIT 1", err);
+	uuid[0] = 0;
+	if (!s)
+		return -1;
+	bind_change(s, e);
+	stmt_text(s, ":uuid", e->uuid);
+	return stmt_first_text(s, uuid, 64, err);
+}
+
+int store_environment_change_undone(struct db *db, const char *uuid, struct store_environment_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		CHANGE_COLUMNS
+		"JOIN job u ON u.id = c.unpaired_job LEFT JOIN job p ON p.id = c.paired_job WHERE d.uuid = :uuid AND c.is_hash <> '' AND "
+		"(u.state = 'queued' OR p.state = 'queued' OR (c.unpaired IS NULL AND u.state = 'failed')) ORDER BY c.id LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", uuid);
+	return read_change(s, out, err);
+}
+
+int store_environment_change_tries(
+	struct db *db, const struct store_environment_change *e, const struct store_job *like, int *n, struct fw_err *err)
+{
+	int64_t count = 0;
+	struct stmt *s = db_stmt(db,
+		"SELECT count(*) FROM job INDEXED BY job_by_target WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
+		"origin = :origin AND suite = :suite AND state = 'failed' AND queued_at >= (SELECT min(seen_at) FROM environment_change "
+		"WHERE repo = :repo AND suite = :suite AND epoch = :epoch AND changed = :changed)",
+		err);
+	if (!s)
+		return -1;
+	bind_change(s, e);
+	stmt_text(s, ":target", like->target_sha);
+	stmt_text(s, ":kind", jobkind_name(like->kind));
+	stmt_text(s, ":origin", like->origin);
+	int result = stmt_first_int(s, &count, err);
+	*n = (int)count;
+	return result < 0 ? -1 : 0;
+}
+
+int store_environment_change_ask(struct db *db, const struct store_environment_change *e, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "UPDATE environment_change SET paired_job = :paired, unpaired_job = :unpaired WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", e->id);
+	stmt_int_or_null(s, ":paired", e->paired_job);
+	stmt_int_or_null(s, ":unpaired", e->unpaired_job);
+	return stmt_run(s, err);
 }
 
 int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err)

@@ -7,6 +7,7 @@
 
 #include "core/protocol/protocol.h"
 #include "db/sqlite/db.h"
+#include "db/store/job.h"
 
 enum { STORE_STANDINGS_MAX = 64, STORE_CHANGED_SIZE = 2048 };
 
@@ -36,7 +37,7 @@ struct store_environment_change {
 	int64_t paired, unpaired, alert;  /* comparisons that measured it; 0: not yet */
 	char suite[64], uuid[64];
 	char was[65],
-		is[65]; /* store_around of the device, before and after; is: "" where that was over before it was measured */
+		is[65]; /* store_around of the device, before and after; is: "" where that was over before it was measured, or others do that */
 	char changed[STORE_CHANGED_SIZE]; /* JSON: [{"what","from","to"}] */
 	bool is_outside; /* something changed that no build can show: driver, VBIOS, power limit, device, a library */
 	int64_t seen_at;
@@ -47,8 +48,20 @@ int store_environment_change_insert(struct db *db, struct store_environment_chan
 /** The newest of a repository and suite on a device. 1, 0, -1. */
 int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
 	struct store_environment_change *out, struct fw_err *err);
-/** Whether another device of the class has seen just this change, which ended the epoch for all of them. 1, 0, -1. */
+/**
+ * Whether another device of the class has seen just this change, which ended the epoch for all of them, and has measured it, may still
+ * do so, or is not to: a person has cancelled that. 1, 0, -1.
+ */
 int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err);
+/** Likewise a device that is not in order, so that what it was asked for waits or has failed. 1, 0, -1. Shape: uuid[64]. */
+int store_environment_change_stuck(struct db *db, const struct store_environment_change *e, char *uuid, struct fw_err *err);
+/** The first change of a device for which a job still waits, or whose anchor was not measured but has failed. 1, 0, -1. */
+int store_environment_change_undone(struct db *db, const char *uuid, struct store_environment_change *out, struct fw_err *err);
+/** How many jobs like this one have failed since any device of the class saw the change. */
+int store_environment_change_tries(
+	struct db *db, const struct store_environment_change *e, const struct store_job *like, int *n, struct fw_err *err);
+/** Other jobs measure it. */
+int store_environment_change_ask(struct db *db, const struct store_environment_change *e, struct fw_err *err);
 /** Note that what it changed to was over before it was measured: it is asked for again when it comes again. */
 int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err);
 /** The one that a job measures. 1, 0, -1. */

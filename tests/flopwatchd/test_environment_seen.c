@@ -3,6 +3,7 @@
 
 #include "db/environment/environment_change.h"
 #include "db/store/epoch.h"
+#include "flopwatchd/planning/environment_again.h"
 #include "flopwatchd/planning/environment_seen.h"
 
 static struct config *config;
@@ -189,6 +190,102 @@ static void devices_of_a_class_ask_once(void **state)
 	assert_int_equal(asked(f, &other, false), 1);
 }
 
+static void what_failed_is_asked_again_a_few_times(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
+	assert_int_equal(asked(f, &d, false), 2);
+	run_sql(f, "UPDATE job SET state = 'failed' WHERE kind = 'anchor'");
+	assert_int_equal(asked(f, &d, false), 1); /* the other still waits */
+	assert_int_equal(asked(f, &d, false), 0);
+	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
+	assert_int_equal(asked(f, &d, false), 2);
+	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
+	assert_int_equal(asked(f, &d, false), 1); /* the anchor has had its three */
+	assert_string_equal(
+		text(f, "SELECT group_concat(kind || ' ' || base_made_by || ' ' || device_uuid || ' ' || priority) FROM job "
+			"WHERE state = 'queued'"),
+		"environment nvcc 13.0.48 sim-0 -1");
+	assert_string_equal(text(f, "SELECT paired_job = (SELECT max(id) FROM job)" NEWEST), "1");
+	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
+	assert_int_equal(asked(f, &d, false), 0);
+	assert_string_equal(text(f, "SELECT count(*) FROM environment_change"), "1");
+	snprintf(d.driver, sizeof d.driver, "2"); /* another change is another question */
+	assert_int_equal(asked(f, &d, false), 2);
+}
+
+static void what_a_person_cancelled_stays_so(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was, other = was;
+	snprintf(other.uuid, sizeof other.uuid, "sim-1");
+	assert_int_equal(asked(f, &other, false), 0);
+	run_sql(f,
+		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.epoch FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+	snprintf(d.driver, sizeof d.driver, "2");
+	snprintf(other.driver, sizeof other.driver, "2");
+	assert_int_equal(asked(f, &d, false), 1);
+	run_sql(f, "UPDATE job SET state = 'cancelled' WHERE kind = 'anchor'");
+	assert_int_equal(asked(f, &d, false), 0);
+	assert_int_equal(asked(f, &other, false), 0);
+}
+
+static void another_device_measures_what_one_in_quarantine_cannot(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was, other = was;
+	snprintf(other.uuid, sizeof other.uuid, "sim-1");
+	assert_int_equal(asked(f, &other, false), 0);
+	run_sql(f,
+		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.epoch FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
+	snprintf(other.toolkit, sizeof other.toolkit, "nvcc 13.1.80 gcc 12.2.0");
+	assert_int_equal(asked(f, &d, false), 2);
+	assert_int_equal(asked(f, &other, false), 0);
+	run_sql(f, "UPDATE device SET state = 'quarantined' WHERE uuid = 'sim-0'");
+	assert_int_equal(asked(f, &other, false), 2);
+	assert_string_equal(text(f, "SELECT count(*) FROM job WHERE state = 'cancelled' AND device_uuid = 'sim-0' AND "
+				    "state_why = 'device sim-0 is not in order, and sim-1 measures the change'"),
+		"2");
+	assert_string_equal(text(f, "SELECT group_concat(DISTINCT device_uuid) FROM job WHERE state = 'queued'"), "sim-1");
+	run_sql(f, "UPDATE device SET state = 'ok' WHERE uuid = 'sim-0'");
+	assert_int_equal(asked(f, &d, false), 0); /* it is back, and the other is at it */
+	assert_int_equal(asked(f, &other, false), 0);
+}
+
+static void what_a_device_that_is_gone_would_measure_is_asked_when_it_is_back(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	snprintf(d.driver, sizeof d.driver, "2");
+	assert_int_equal(asked(f, &d, false), 1);
+	ok(environment_leave(f->db, d.uuid, "gone", 3000, &err));
+	assert_string_equal(text(f, "SELECT group_concat(state) FROM job WHERE kind = 'anchor'"), "cancelled");
+	assert_int_equal(asked(f, &d, false), 1);
+}
+
+static void pairs_that_failed_are_asked_again_although_the_anchor_is_there(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	bool is_new;
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
+	assert_int_equal(asked(f, &d, false), 2);
+	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
+	struct store_epoch e = {
+		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2
+	};
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_standing_put(f->db, d.uuid, f->repo, "ffa", e.id, &err));
+	run_sql(f, "UPDATE environment_change SET unpaired = (SELECT max(id) FROM comparison)");
+	run_sql(f, "UPDATE job SET state = 'done' WHERE kind = 'anchor'");
+	run_sql(f, "UPDATE job SET state = 'failed' WHERE kind = 'environment'");
+	assert_int_equal(asked(f, &d, false), 1);
+	assert_string_equal(text(f, "SELECT kind FROM job WHERE state = 'queued'"), "environment");
+}
+
 static void a_new_device_takes_one_place_once(void **state)
 {
 	struct fixture *f = *state;
@@ -209,6 +306,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_module_of_before_the_anchor_is_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_asked_where_nothing_differs, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_of_a_class_ask_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_failed_is_asked_again_a_few_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_person_cancelled_stays_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_device_measures_what_one_in_quarantine_cannot, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_a_device_that_is_gone_would_measure_is_asked_when_it_is_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(pairs_that_failed_are_asked_again_although_the_anchor_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_device_takes_one_place_once, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_seen", tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "db/store/repo.h"
 #include "flopwatchd/history/apart.h"
 #include "flopwatchd/job/record.h"
+#include "flopwatchd/planning/environment_again.h"
 #include "flopwatchd/planning/environment_seen.h"
 #include "flopwatchd/runtime/config_worker.h"
 
@@ -43,7 +44,7 @@ static int drop_jobs(struct txn *g, const char *uuid, int64_t now_ms, struct fw_
 	while ((got = find_missing_job(g->db, uuid, id, &id, err)) == 1)
 		if (store_job_get(g->db, id, &job, err) != 0 || job_move(g, &job, JOBSTATE_CANCELLED, why, now_ms, err) != 0)
 			return -1;
-	return got;
+	return got < 0 ? -1 : environment_leave(g->db, uuid, why, now_ms, err);
 }
 
 /* Those that are left are a class without it. Own: takes `gone`. */

@@ -10,6 +10,7 @@
 #include "db/environment/environment_change.h"
 #include "db/store/job.h"
 #include "flopwatchd/alert/alert.h"
+#include "flopwatchd/planning/environment_again.h"
 
 enum { PRIORITY_ENVIRONMENT = -1, VERSION_SIZE = 256 };
 
@@ -173,6 +174,19 @@ static bool describe(
 	return difference.is_built || difference.is_outside;
 }
 
+/* Those that were asked of devices which cannot measure it now are asked of this one instead. */
+static int take_over(struct db *db, const struct store_environment_change *change, int64_t now_ms, struct fw_err *err)
+{
+	char uuid[64], why[256];
+	int stuck;
+	while ((stuck = store_environment_change_stuck(db, change, uuid, err)) == 1) {
+		snprintf(why, sizeof why, "device %s is not in order, and %s measures the change", uuid, change->uuid);
+		if (environment_leave(db, uuid, why, now_ms, err))
+			return -1;
+	}
+	return stuck;
+}
+
 static int look(struct db *db, const struct config *config, const struct store_standing *t, const struct msg_device *d,
 	int64_t now_ms, int *n, struct fw_err *err)
 {
@@ -181,11 +195,13 @@ static int look(struct db *db, const struct config *config, const struct store_s
 	bool is_built;
 	store_around(&t->was, change.was);
 	store_around(d, change.is);
+	int known = store_environment_change_last(db, t->repo, t->suite, d->uuid, &last, err);
+	if (known < 0)
+		return -1;
+	if (known && strcmp(last.is, change.is) == 0) /* it is being measured, or was; or that failed */
+		return environment_again(db, &last, now_ms, n, err);
 	if (strcmp(change.was, change.is) == 0)
 		return 0;
-	int known = store_environment_change_last(db, t->repo, t->suite, d->uuid, &last, err);
-	if (known < 0 || (known && strcmp(last.is, change.is) == 0)) /* it is being measured */
-		return known < 0 ? -1 : 0;
 	if (!describe(t, d, &change, &is_built))
 		return 0;
 	if (known && strcmp(last.was, change.is) == 0 && take_back(db, config, &last, now_ms, err))
@@ -193,6 +209,8 @@ static int look(struct db *db, const struct config *config, const struct store_s
 	int elsewhere = store_environment_change_elsewhere(db, &change, err);
 	if (elsewhere)
 		return elsewhere < 0 ? -1 : 0;
+	if (take_over(db, &change, now_ms, err))
+		return -1;
 	if ((is_built && ask_paired(db, t, d->uuid, now_ms, &change.paired_job, err)) ||
 		ask(db, &anchor, t, d->uuid, t->anchor_sha, "queued: its environment has changed, so the anchor is measured anew",
 			now_ms, err))
