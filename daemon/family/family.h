@@ -102,6 +102,8 @@ struct family {
 
 	/* A shape. */
 	int (*check)(const void *shape, enum direction d, struct fw_err *err); /* in words a person can act on */
+	/** Whether anybody can compute it, whatever a module says; a case that nobody can is unsupported for this reason. NULL: all. */
+	int (*fits)(const void *shape, enum direction d, struct fw_err *err);
 	void (*label)(const void *shape, struct family_label *out);
 	/** Its members, in one order: with the braces around them, the canonical JSON. */
 	void (*write)(const void *shape, struct jsonw *j);

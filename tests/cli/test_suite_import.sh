@@ -45,7 +45,7 @@ unlike "but not one that is off" "$out" enable_memory_profiler
 like "another solver for the same kernel is told" "$out" '^# line 4:5: int4wo-128-hqq is int4wo-128 here'
 like "so is a recipe that is not here" "$out" '^# line 5:5: int8dq is left out'
 like "sparsity" "$out" '^# line 7:32: sparsity semi-sparse is left out'
-like "a k that groups do not divide" "$out" '^# line 15:11: int4wo-128 is unsupported at k 1000, which is no multiple of 128'
+like "a k that groups do not divide" "$out" '^# line 15:11: int4wo-128 is unsupported: k = 1000 is not a multiple of the group of 128'
 like "and a shape that two sets have" "$out" '^# line 17:9: left out what is there already: 1$'
 ok "-o writes a file" fw suite import "$tmp/inference.yml" -o "$tmp/linear.yaml"
 like "and tells its cells" "$out" "^$tmp/linear.yaml: suite small-bf16-linear of 40 cells$"
@@ -78,6 +78,10 @@ quantization_config_recipe_names: [int8wo]
 model_params: [{name: b, matrix_shapes: [{name: custom, shapes: [[2, 64, 128], [2, 64, 256]]}], model_type: transformer_block}]
 YML
 fw suite import "$tmp/block.yml" -o "$tmp/block.yaml" --quiet
+sed -i 's/\[int8wo\]/[int8wo, float8dq-tensor]/' "$tmp/block.yml"
+ok "a recipe that blocks cannot have leaves the others their cells" fw suite import "$tmp/block.yml" -o "$tmp/blocks.yaml"
+like "and is told" "$out" '^line 2:.*float8dq-tensor is unsupported: float8dq-tensor has a scale over all tokens'
+is "as cells that are unsupported" "$(cells "$tmp/blocks.yaml" | grep -c float8dq-tensor)" 1
 is "of a transformer block n says nothing" "$(cells "$tmp/block.yaml" | cut -d/ -f2-6 | paste -sd' ')" \
 	"transformer_block/baseline/m2/k64/bf16 transformer_block/int8wo/m2/k64/bf16"
 

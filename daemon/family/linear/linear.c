@@ -80,9 +80,6 @@ static int check_block(const struct linear_case *a, struct fw_err *err)
 	if (widest > ELEMENTS_MAX || weights > ELEMENTS_MAX)
 		return err_set(err, ERR_INVALID, "m %d, k %d: a tensor of the transformer block has more than 2^31 - 1 elements",
 			a->m, a->k);
-	if (a->recipe == LINEAR_FLOAT8DQ_TENSOR)
-		return err_set(err, ERR_INVALID,
-			"float8dq-tensor has a scale over all tokens of a transformer block, which nobody checks; use float8dq-row");
 	return a->n == a->k ? 0 : err_set(err, ERR_INVALID, "n %d of a transformer block must be its k %d", a->n, a->k);
 }
 
@@ -106,6 +103,20 @@ static int check(const void *shape, enum direction d, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "%s %s is inference alone; give directions: [forward]", linear_models[a->model],
 			linear_recipes[a->recipe]);
 	return check_options(a, d, err);
+}
+
+static int fits(const void *shape, enum direction d, struct fw_err *err)
+{
+	const struct linear_case *a = shape;
+	int group = linear_group(a);
+
+	(void)d;
+	if (group && a->k % group)
+		return err_set(err, ERR_INVALID, "k = %d is not a multiple of the group of %d", a->k, group);
+	if (linear_is_block(a) && a->recipe == LINEAR_FLOAT8DQ_TENSOR)
+		return err_set(err, ERR_INVALID,
+			"float8dq-tensor has a scale over all tokens of a transformer block, which nobody checks; use float8dq-row");
+	return 0;
 }
 
 /* The operands whose scaling is disabled, each with `before` in front. */
@@ -249,6 +260,7 @@ const struct family family_linear = {
 	.keys = "shapes and recipes",
 	.import = torchao_import,
 	.check = check,
+	.fits = fits,
 	.label = label,
 	.write = write_shape,
 	.parse = parse,

@@ -39,14 +39,14 @@ static void mistake(struct found *f, const char *what)
 	f->is_told = true;
 }
 
-static void note_group(struct found *f, const struct linear_case *a)
+static void note_unsupported(struct found *f, const struct linear_case *a)
 {
-	int group = linear_group(a);
 	struct yaml_place place = yaml_place(f->at);
+	struct fw_err err = { 0 };
 
-	if (group && a->k % group)
-		buf_printf(&f->all->notes, "# line %d:%d: %s is unsupported at k %d, which is no multiple of %d\n", place.line,
-			place.column, linear_recipes[a->recipe], a->k, group);
+	if (family_linear.fits(a, DIRECTION_FORWARD, &err) != 0)
+		buf_printf(&f->all->notes, "# line %d:%d: %s is unsupported: %s\n", place.line, place.column,
+			linear_recipes[a->recipe], err.text);
 }
 
 static void check(struct found *f, int32_t m, int32_t k, int32_t n)
@@ -66,7 +66,7 @@ static void check(struct found *f, int32_t m, int32_t k, int32_t n)
 		for (int d = 0; d < (f->all->is_training ? 4 : 1); d++)
 			if (family_linear.check(&a, directions[d], &err) != 0)
 				mistake(f, err.text);
-		note_group(f, &a);
+		note_unsupported(f, &a);
 	}
 }
 

@@ -153,6 +153,8 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 {
 	struct fw_err err = { 0 };
 	s->problem = p;
+	if (p->family->fits && p->family->fits(p->cell.shape.bytes, direction, &err) != 0)
+		return failure_set(f, "unsupported", "%.500s", err.text);
 	s->abi = direction == p->cell.direction ? &p->abi : &p->forward_abi;
 	s->provider = module_choose(&s->module, s->provider_name, p->ops->abi_device, s->abi, &err);
 	if (!s->provider)

@@ -119,7 +119,7 @@ static void take_row(const struct fw_linear_operand *as, const float *row, int64
 	float amax = 0;
 
 	if (as->dtype == FW_I4) {
-		for (int64_t at = 0; at < depth; at += as->group)
+		for (int64_t at = 0; at + as->group <= depth; at += as->group)
 			quantise_group(row + at, as->group, out + at);
 		return;
 	}
