@@ -43,9 +43,10 @@ is "on the other" "$(device_of "$sha")" sim-1
 ok "and nothing is left" await slurm_has_none
 cli resume sim-0 >/dev/null
 
-retried=$(post jobs "{\"repo\": \"kernels\", \"target\": \"$sha\", \"device\": \"sim-1\"}" | jq -r .id)
-ok "a job that asks for the second by name has it" await job_is "$retried" done
-is "and no other" "$(sql "SELECT d.uuid FROM job j JOIN device d ON d.id = j.device WHERE j.id = $retried")" sim-1
+ok "a job that asks for the second by name" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --repo kernels --device sim-1
+calibrated() { [ "$(sql "SELECT count(*) > 0 AND min(state = 'done') FROM job WHERE kind = 'calibrate'")" = 1 ]; }
+ok "has it" await calibrated
+is "and no other" "$(sql "SELECT DISTINCT d.uuid FROM job j JOIN device d ON d.id = j.device WHERE j.kind = 'calibrate'")" sim-1
 ok "and nothing is left of that either" await slurm_has_none
 
 # ---- the other is busy ---------------------------------------------------------------------------------------------------
