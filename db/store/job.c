@@ -32,6 +32,11 @@
 	"SELECT 1 FROM device AS odd JOIN device AS other ON other.class = odd.class AND other.state = 'ok' AND "                \
 	"other.stands_out = '' WHERE odd.uuid = :device_uuid AND odd.stands_out <> ''"
 
+/* Job j may have device :device_uuid, of kind :device_kind. */
+#define MAY_HAVE_DEVICE                                                                                                                        \
+	"(j.device_kind = '' OR j.device_kind = :device_kind) AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) AND " STORE_CLASS_FITS( \
+		CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" LEFT_OUT ")) "
+
 static void read_job(struct stmt *s, struct store_job *out)
 {
 	memset(out, 0, sizeof *out);
@@ -309,6 +314,17 @@ int store_job_covers(struct db *db, const struct store_job *like, const char *su
 	return stmt_any(s, err);
 }
 
+int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char *device_uuid, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM job j WHERE j.id = :job AND " MAY_HAVE_DEVICE, err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", job);
+	stmt_text(s, ":device_kind", device_kind_name(kind));
+	stmt_text(s, ":device_uuid", device_uuid);
+	return stmt_any(s, err);
+}
+
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -348,12 +364,9 @@ int store_job_next_kept(struct db *db, enum device_kind kind, const char *device
 	struct store_job *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " STORE_JOB_RESOLVED
-		"AND (j.device_kind = '' OR j.device_kind = :device_kind) "
-		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) AND " STORE_CLASS_FITS(
-			CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" LEFT_OUT ")) "
-					 "AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND (:cache = '' OR " STORE_JOB_KEPT
-					 ") " STORE_JOB_FIRST "LIMIT 1",
+		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " STORE_JOB_RESOLVED "AND " MAY_HAVE_DEVICE
+		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND (:cache = '' OR " STORE_JOB_KEPT ") " STORE_JOB_FIRST
+		"LIMIT 1",
 		err);
 	if (!s)
 		return -1;

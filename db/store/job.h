@@ -97,6 +97,8 @@ int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid
 /** The same of those whose modules lie in the cache of worker `cache` (db/kept/kept.h); "": of all. */
 int store_job_next_kept(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
 	struct store_job *out, struct fw_err *err);
+/** Whether a job may have this device, in whatever state it is: its kind, its class, and that it does not stand out. 1, 0, -1. */
+int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char *device_uuid, struct fw_err *err);
 /** Whether a job runs on this device, or waits and may run on it. What waits for another device alone does not count. 1, 0, -1. */
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
 /** Whether no device of a class is idle: each has a job, or one waits that they may run. 1, 0, -1. */

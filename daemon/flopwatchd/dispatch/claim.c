@@ -76,14 +76,14 @@ int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_er
 	return 0;
 }
 
-int claim_other_device(
-	const struct claim *c, const struct store_job *job, struct msg_device *out, int64_t *id, struct fw_err *err)
+int claim_other_device(const struct claim *c, int64_t job, struct msg_device *out, int64_t *id, struct fw_err *err)
 {
 	enum device_kind kind = claim_kind(c->worker, c->hello);
 	for (int i = 0; i < c->hello->n_devices; i++) {
 		const struct msg_device *d = &c->hello->device[i];
-		bool is_wanted = !job->device_uuid[0] || !strcmp(job->device_uuid, d->uuid);
-		int fits = is_wanted ? is_in(c, d, kind, DEVICESTATE_OK, id, err) : 0;
+		int fits = is_in(c, d, kind, DEVICESTATE_OK, id, err);
+		if (fits == 1)
+			fits = store_job_fits(c->db, job, d->kind, d->uuid, err);
 		if (fits == 1)
 			*out = *d;
 		if (fits != 0)

@@ -37,8 +37,7 @@ int claim_build(struct txn *g, const struct store_kept_wish *wish, struct store_
 /** The first free device in order from place `from` of the hello on: its place and one, 0 there is none, -1. */
 int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_err *err);
 /** A free device in order that this job may have as well. 1, 0 none, -1. */
-int claim_other_device(
-	const struct claim *c, const struct store_job *job, struct msg_device *out, int64_t *id, struct fw_err *err);
+int claim_other_device(const struct claim *c, int64_t job, struct msg_device *out, int64_t *id, struct fw_err *err);
 /** Write that the job has another device than it was sent to. Err: the database; ERR_CONFLICT it has ended. */
 int claim_mark_bound(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
 	struct fw_err *err);
