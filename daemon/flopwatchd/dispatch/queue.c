@@ -454,7 +454,8 @@ int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *e
 	if (store_job_get(q->txn.db, job, &row, err) != 0)
 		return -1;
 	for (int i = 0; i < q->n_slots; i++)
-		if (slot_job(q->slot[i]) == job)
+		if (slot_job(q->slot[i]) == job &&
+			!slot_is_leaving(q->slot[i])) /* a job that one leaves may be elsewhere by now */
 			return slot_cancel(q->slot[i], why, err);
 	if (jobstate_is_final(row.state))
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already: %s", (long long)job, jobstate_name(row.state));
