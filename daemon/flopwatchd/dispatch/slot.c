@@ -139,7 +139,7 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 		return 0;
 	}
 	const struct claim claim = claim_of(s);
-	int got = crew_is_helper(s) ? 0 : claim_other_device(&claim, &s->job, &other, &id, err);
+	int got = crew_is_helper(s) ? 0 : claim_other_device(&claim, s->job.id, &other, &id, err);
 	if (got != 1)
 		return got < 0 ? -1
 			       : err_set(err, ERR_NOT_FOUND, "worker %s does not have device %s any more", s->worker->name,
@@ -309,7 +309,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 	} else if (phase == PHASE_CANARY) {
-		slot_end_canary(s, why);
+		slot_end_canary(s, how, why);
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);

@@ -1,8 +1,11 @@
-/* slot_canary.c - a device that was quarantined is tried, and its state is what comes of that. */
+/* slot_canary.c - a device that was quarantined is tried, and its state is what comes of that; a canary that did not run says nothing of it. */
 #include <stdio.h>
 
+#include "base/log.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/job/devicestate.h"
+
+enum { SILENT_MAX = 3 };
 
 void slot_send_canary(struct slot *s, const struct msg_hello *hello)
 {
@@ -10,25 +13,46 @@ void slot_send_canary(struct slot *s, const struct msg_hello *hello)
 	if (!slot_find_device(hello, s->device.uuid))
 		err_set(&err, ERR_NOT_FOUND, "worker %s does not have it any more", s->worker->name);
 	else if (session_canary(s->session, s->device.uuid, &err) == 0)
+		s->canary = CANARY_SENT;
+	if (s->canary == CANARY_SENT)
 		return;
-	snprintf(s->canary_why, sizeof s->canary_why, "%.300s", err.text);
+	log_warning("device.canary", "device=%s err=%s", log_quote(s->device.uuid), log_quote(err.text));
 	session_cancel(s->session);
 }
 
 void slot_hear_canary(struct slot *s, const struct msg_state *state)
 {
+	s->canary = CANARY_SAID;
 	s->canary_ok = state->ok;
 	snprintf(s->canary_why, sizeof s->canary_why, "%s", state->detail);
 }
 
-/* Its answer, or the lack of one, is the device's new state. */
-void slot_end_canary(struct slot *s, const char *why)
+/* Who ended it, or a line that was cut, is not the device; but one that lets its worker die each time is not fit either. */
+static bool has_said(struct slot *s, enum session_end how, const char *why)
+{
+	if (s->canary == CANARY_SAID)
+		return true;
+	s->n_silent += s->canary == CANARY_SENT && how == SESSION_LOST;
+	if (s->n_silent < SILENT_MAX)
+		return false;
+	snprintf(s->canary_why, sizeof s->canary_why, "%d times without an answer, last: %.300s", SILENT_MAX, why);
+	return true;
+}
+
+void slot_end_canary(struct slot *s, enum session_end how, const char *why)
 {
 	char text[700];
+	if (!has_said(s, how, why)) {
+		log_warning("device.canary", "device=%s err=%s", log_quote(s->device.uuid), log_quote(why));
+		s->is_suspect = how == SESSION_LOST; /* else it was ended, or has gone */
+		slot_go_free(s);
+		return;
+	}
+	s->n_silent = 0;
 	if (s->canary_ok)
 		snprintf(text, sizeof text, "its canary passed");
 	else
-		snprintf(text, sizeof text, "its canary failed: %.600s", s->canary_why[0] ? s->canary_why : why);
+		snprintf(text, sizeof text, "its canary failed: %.600s", s->canary_why);
 	devicestate_tell(s->host->txn, s->device.uuid, s->canary_ok ? DEVICESTATE_OK : DEVICESTATE_QUARANTINED, text);
 	slot_go_free(s);
 }
@@ -36,13 +60,13 @@ void slot_end_canary(struct slot *s, const char *why)
 void slot_begin_canary(struct slot *s)
 {
 	struct fw_err err = { 0 };
+	s->canary = CANARY_NOT_SENT;
 	s->canary_ok = false;
 	s->canary_why[0] = 0;
 	s->phase = PHASE_CANARY;
 	if (s->session) {
 		slot_send_canary(s, &s->hello);
 	} else if (slot_open_session(s, "", &err) != 0) {
-		s->is_suspect = true;
-		slot_end_canary(s, err.text);
+		slot_end_canary(s, SESSION_LOST, err.text);
 	}
 }

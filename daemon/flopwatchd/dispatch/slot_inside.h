@@ -53,7 +53,9 @@ struct slot {
 	bool measures; /* the job's time limit counts from then on */
 	struct msg_device device;
 	int64_t device_id;
+	enum { CANARY_NOT_SENT, CANARY_SENT, CANARY_SAID } canary;
 	bool canary_ok;
+	int n_silent; /* canaries in a row that were sent and had no answer */
 	char canary_why[400];
 	struct plan plan;
 	char repo_path[4096];
@@ -110,8 +112,8 @@ void slot_begin_canary(struct slot *s);
 /** The worker is ready for it. */
 void slot_send_canary(struct slot *s, const struct msg_hello *hello);
 void slot_hear_canary(struct slot *s, const struct msg_state *state);
-/** Its answer, or the lack of one, is the device's new state. */
-void slot_end_canary(struct slot *s, const char *why);
+/** Its answer is the device's new state; without one the device is tried again. */
+void slot_end_canary(struct slot *s, enum session_end how, const char *why);
 
 /* slot_spare.c */
 
