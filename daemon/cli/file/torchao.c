@@ -7,8 +7,9 @@
 #include "base/csv.h"
 #include "cli/output/value.h"
 
-/* Those of a layer that is trained; forward alone is inference. */
-static const char *const directions[] = { "forward", "dgrad", "wgrad", NULL };
+/* Those of a layer that is trained; forward alone is inference. Total is all of them in one call. */
+enum { FORWARD, DGRAD, WGRAD, TOTAL, N_DIRECTIONS };
+static const char *const directions[N_DIRECTIONS] = { "forward", "dgrad", "wgrad", "total" };
 
 /* A row under way: one case on one side. */
 struct row {
@@ -42,7 +43,10 @@ static const json_t *find_cell(const json_t *comparison, const json_t *shape, co
 
 static bool is_trained(const json_t *comparison, const json_t *shape)
 {
-	return find_cell(comparison, shape, directions[1]) || find_cell(comparison, shape, directions[2]);
+	for (int d = DGRAD; d < N_DIRECTIONS; d++)
+		if (find_cell(comparison, shape, directions[d]))
+			return true;
+	return false;
 }
 
 static double time_of(const struct row *r, const json_t *cell)
@@ -69,17 +73,25 @@ static double reference(const struct row *r, const json_t *cell)
 	return time_of(r, cell) * speedup(r, cell);
 }
 
+/* A direction that a suite asks for, or has to so that there is a total. */
+static bool is_wanted(const struct row *r, int d)
+{
+	const json_t *total = find_cell(r->comparison, r->shape, directions[TOTAL]);
+
+	return find_cell(r->comparison, r->shape, directions[d]) || (d != TOTAL && !total);
+}
+
 /* Why a direction has no time: "dgrad: unsupported: ..." of training. */
 static void put_failure(const struct row *r, bool is_training)
 {
 	char said[600] = "";
 	size_t used = 0;
 
-	for (int d = 0; directions[d] && (is_training || d == 0) && used < sizeof said; d++) {
+	for (int d = 0; d < (is_training ? N_DIRECTIONS : DGRAD) && used < sizeof said; d++) {
 		const json_t *cell = find_cell(r->comparison, r->shape, directions[d]);
 		const char *failure = value_text(cell, "failure"), *reason = value_text(cell, "reason");
 
-		if (cell && isfinite(time_of(r, cell)) && !*failure)
+		if (!is_wanted(r, d) || (cell && isfinite(time_of(r, cell)) && !*failure))
 			continue;
 		used += (size_t)snprintf(said + used, sizeof said - used, "%s%s%s%s%s%s", used ? "; " : "",
 			is_training ? directions[d] : "", is_training ? ": " : "",
@@ -111,7 +123,7 @@ static void put_config(const struct row *r)
 
 static void put_inference(const struct row *r)
 {
-	const json_t *cell = find_cell(r->comparison, r->shape, directions[0]);
+	const json_t *cell = find_cell(r->comparison, r->shape, directions[FORWARD]);
 
 	put_config(r);
 	buf_puts(r->out, ",0,0"); /* eager */
@@ -127,42 +139,34 @@ static void put_training(const struct row *r)
 {
 	const char *recipe = value_text(r->shape, "recipe");
 	bool is_fp8 = strncmp(recipe, "float8dq", 8) == 0, by_row = strcmp(recipe, "float8dq-row") == 0;
-	double own[3], other[3],
+	double own[N_DIRECTIONS], other[N_DIRECTIONS],
 		flops = 2.0 * (double)value_integer(r->shape, "m") * (double)value_integer(r->shape, "k") *
 			(double)value_integer(r->shape, "n");
 
-	for (int d = 0; d < 3; d++) {
+	for (int d = 0; d < N_DIRECTIONS; d++) {
 		const json_t *cell = find_cell(r->comparison, r->shape, directions[d]);
 
 		own[d] = time_of(r, cell);
 		other[d] = reference(r, cell);
 	}
-	const json_t *whole = find_cell(r->comparison, r->shape, "total");
-	double total = time_of(r, whole), reference_total = reference(r, whole);
-
-	if (!isfinite(total)) { /* not measured as one call */
-		total = own[0] + own[1] + own[2];
-		reference_total = other[0] + other[1] + other[2];
-	}
-
 	put_config(r);
 	for (int operand = 0; operand < 3; operand++) /* input, weight, gradient of the output */
 		buf_printf(
 			r->out, ",%s", is_fp8 && !(value_integer(r->shape, "unscaled") >> operand & 1) ? "dynamic" : "disabled");
 	buf_printf(r->out, ",%s,%s,0", by_row ? "axiswise" : "tensorwise",
 		json_is_true(json_object_get(r->shape, "fast_accumulation")) ? "True" : "False");
-	put_number(r->out, own[0]);
-	put_number(r->out, own[1] + own[2]);
-	put_number(r->out, total);
-	put_number(r->out, other[0]);
-	put_number(r->out, other[1] + other[2]);
-	put_number(r->out, reference_total);
-	put_number(r->out, reference_total / total);
+	put_number(r->out, own[FORWARD]);
+	put_number(r->out, own[DGRAD] + own[WGRAD]);
+	put_number(r->out, own[TOTAL]);
+	put_number(r->out, other[FORWARD]);
+	put_number(r->out, other[DGRAD] + other[WGRAD]);
+	put_number(r->out, other[TOTAL]);
+	put_number(r->out, other[TOTAL] / own[TOTAL]);
 	buf_puts(r->out, ",");
 	csv_text(r->out, recipe);
-	put_number(r->out, 3 * flops / reference_total * 1e3);
+	put_number(r->out, 3 * flops / other[TOTAL] * 1e3);
 	buf_puts(r->out, ",0");
-	put_number(r->out, 3 * flops / total * 1e3);
+	put_number(r->out, 3 * flops / own[TOTAL] * 1e3);
 	buf_puts(r->out, ",0");
 	put_failure(r, true);
 }

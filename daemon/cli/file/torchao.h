@@ -2,7 +2,8 @@
  * torchao.h - a comparison of linear layers in the columns of torchao's microbenchmarks, whose scripts then go on working.
  *
  * One file a side, and one more for cases that were also timed backward. Ours are compiled kernels: their times stand in the columns of compiled
- * models, and those of eager ones are 0, which there means not measured. What failed is a row, with its reason in a last column.
+ * models, and those of eager ones are 0, which there means not measured; so is a total that was not timed as one call, for a forward by itself
+ * is that of inference. What failed is a row, with its reason in a last column.
  */
 #ifndef CLI_FILE_TORCHAO_H
 #define CLI_FILE_TORCHAO_H
