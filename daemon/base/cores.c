@@ -158,43 +158,99 @@ static void usable(const cpu_set_t *all, const cpu_set_t *near, cpu_set_t *out)
 		*out = *all;
 }
 
-/* Whole cores, one after the other, go to whoever is next among `n`; `k` takes its own. */
+/* The whole core of `i`, as far as it is in `left`, is taken out of that. */
+static cpu_set_t take_core(int i, cpu_set_t *left)
+{
+	cpu_set_t whole;
+	CPU_ZERO(&whole);
+	add_siblings(i, &whole);
+	CPU_AND(&whole, &whole, left);
+	CPU_XOR(left, left, &whole);
+	return whole;
+}
+
+static int count_cores(const cpu_set_t *set)
+{
+	cpu_set_t left = *set;
+	int n = 0;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &left)) {
+			take_core(i, &left);
+			n++;
+		}
+	return n;
+}
+
+/* One after the other they go to whoever is next among `n`; `k` takes its own: neighbours stay together. */
 static void deal(const cpu_set_t *set, int n, int k, cpu_set_t *out)
 {
 	cpu_set_t left = *set;
-	int n_whole = 0, dealt = 0;
-	for (int pass = 0; pass < 2; pass++) {
-		left = *set;
-		for (int i = 0; i < CPU_SETSIZE; i++) {
-			cpu_set_t whole;
-			if (!CPU_ISSET(i, &left))
-				continue;
-			CPU_ZERO(&whole);
-			add_siblings(i, &whole);
-			CPU_AND(&whole, &whole, &left);
-			CPU_XOR(&left, &left, &whole);
-			if (pass == 0) {
-				n_whole++;
-				continue;
-			}
-			/* neighbours stay together: share `k` is one stretch */
-			if (n_whole < n || dealt++ * n / n_whole == k)
-				CPU_OR(out, out, &whole);
-		}
+	int n_cores = count_cores(set), dealt = 0;
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET(i, &left))
+			continue;
+		cpu_set_t whole = take_core(i, &left);
+		if ((n_cores < n ? dealt : dealt * n / n_cores) == k)
+			CPU_OR(out, out, &whole);
+		dealt++;
 	}
+}
+
+/* Who may have core `i`: a bit for each of them. */
+static cpu_set_t who_may(const cpu_set_t *may, int n, int i)
+{
+	cpu_set_t who;
+	CPU_ZERO(&who);
+	for (int k = 0; k < n; k++)
+		if (CPU_ISSET(i, &may[k]))
+			CPU_SET(k, &who);
+	return who;
+}
+
+/* Cores that just `who` may have are divided among these; where they are too few, among those that have no others. */
+static void divide(const cpu_set_t *group, const cpu_set_t *may, const cpu_set_t *who, int k, cpu_set_t *out)
+{
+	int n = 0, rank = 0, n_only = 0, rank_only = 0, n_cores = count_cores(group);
+	for (int i = 0; i < CORES_JOBS_MAX; i++) {
+		if (!CPU_ISSET(i, who))
+			continue;
+		bool is_all = CPU_EQUAL(&may[i], group);
+		rank += i < k;
+		rank_only += i < k && is_all;
+		n_only += is_all;
+		n++;
+	}
+	if (n_cores >= n || n_only == 0)
+		deal(group, n, rank, out);
+	else if (!CPU_EQUAL(&may[k], group))
+		return;
+	else if (n_cores >= n_only)
+		deal(group, n_only, rank_only, out);
+	else
+		CPU_OR(out, out, group);
 }
 
 void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_set_t *out)
 {
-	cpu_set_t mine, other;
-	int n_beside = 0, rank = 0;
-	usable(all, &near[k], &mine);
-	for (int i = 0; i < n; i++) {
-		usable(all, &near[i], &other);
-		bool is_beside = CPU_EQUAL(&other, &mine);
-		rank += is_beside && i < k;
-		n_beside += is_beside;
-	}
+	cpu_set_t may[CORES_JOBS_MAX], left;
 	CPU_ZERO(out);
-	deal(&mine, n_beside, rank, out);
+	n = n < CORES_JOBS_MAX ? n : CORES_JOBS_MAX;
+	for (int i = 0; i < n; i++)
+		usable(all, &near[i], &may[i]);
+	left = may[k];
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		cpu_set_t group, who = who_may(may, n, i);
+		if (!CPU_ISSET(i, &left))
+			continue;
+		CPU_ZERO(&group);
+		for (int c = i; c < CPU_SETSIZE; c++) {
+			cpu_set_t other = who_may(may, n, c);
+			if (CPU_EQUAL(&other, &who))
+				CPU_SET(c, &group);
+		}
+		CPU_XOR(&left, &left, &group);
+		divide(&group, may, &who, k, out);
+	}
+	if (CPU_COUNT(out) == 0) /* nothing was left for it */
+		*out = may[k];
 }

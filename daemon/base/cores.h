@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-enum { CORES_TEXT = 512, CORES_APART_MIN = 4 };
+enum { CORES_TEXT = 512, CORES_APART_MIN = 4, CORES_JOBS_MAX = 64 };
 
 struct cores {
 	cpu_set_t measure, serve; /* both all that is allowed where they are not apart */
@@ -32,7 +32,8 @@ int cores_count(void);
 /**
  * Divide `all` among `n` jobs that may run at once, and take the share of the `k`th (from 0): whole cores with their threads. `near[i]`
  * are the cores that lie near the device of the `i`th, an empty set where that is not known: jobs share what is near to them, and take
- * of it alone. Where there are fewer cores than jobs, they have all of it. Shape: near[n].
+ * of it alone. No two have a core in common, unless there are fewer than jobs: then these have all of it. Shape: near[n], n at most
+ * CORES_JOBS_MAX.
  */
 void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_set_t *out);
 

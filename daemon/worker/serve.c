@@ -306,8 +306,16 @@ static int measure(struct job *j, struct fw_err *err)
 	return result;
 }
 
-/* Others of its kind may have a job at the same time: each keeps to its part of the cores, near its device, with its builds, too. */
-static void keep_to_share(const struct msg_hello *hello, const struct msg_device *device)
+static bool may_run_beside(const struct msg_job *ask, const struct msg_device *device)
+{
+	for (int i = 0; i < ask->n_beside; i++)
+		if (strcmp(ask->beside[i], device->uuid) == 0)
+			return true;
+	return ask->n_beside == 0;
+}
+
+/* Others may have a job at the same time: each keeps to its part of the cores, near its device, with its builds, too. */
+static void keep_to_share(const struct msg_hello *hello, const struct msg_device *device, const struct msg_job *ask)
 {
 	cpu_set_t all, mine, near[PROTOCOL_DEVICES_MAX];
 	struct fw_err err = { 0 };
@@ -316,6 +324,8 @@ static void keep_to_share(const struct msg_hello *hello, const struct msg_device
 
 	for (int i = 0; i < hello->n_devices; i++) {
 		if (hello->device[i].kind != device->kind)
+			continue;
+		if (&hello->device[i] != device && !may_run_beside(ask, &hello->device[i]))
 			continue;
 		if (&hello->device[i] == device)
 			k = n;
@@ -408,7 +418,7 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 	j->bench.started_s = (double)clock_mono_ns() * 1e-9;
 	j->device = hardware_find(hello, ask->device, &why);
 	if (j->device)
-		keep_to_share(hello, j->device);
+		keep_to_share(hello, j->device, ask);
 	if (j->device && start_job(j, &why) == 0) {
 		result = build_all(j, &why);
 		if (result == 1 && !o->build_only)

@@ -50,6 +50,26 @@ static void test_each_takes_of_what_is_near(void **state)
 	expect_share(&all, near, 4, 2, 12, 4);
 }
 
+/* What the system says is near to two devices may overlap and differ. */
+static void test_no_core_is_shared_where_lists_overlap(void **state)
+{
+	(void)state;
+	cpu_set_t all = set_of(0, 16), near[3] = { set_of(0, 8), set_of(4, 12), set_of(0, 16) };
+	cpu_set_t share[3], both;
+	for (int k = 0; k < 3; k++) {
+		cores_share(&all, near, 3, k, &share[k]);
+		assert_true(CPU_COUNT(&share[k]) > 0);
+		for (int i = 0; i < k; i++) {
+			CPU_AND(&both, &share[k], &share[i]);
+			assert_int_equal(CPU_COUNT(&both), 0);
+		}
+	}
+	near[0] = set_of(0, 1);
+	near[1] = set_of(0, 8);
+	expect_share(&all, near, 2, 0, 0, 1); /* it has no other */
+	expect_share(&all, near, 2, 1, 1, 7);
+}
+
 static void test_what_is_near_but_not_ours(void **state)
 {
 	(void)state;
@@ -83,6 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cores_are_divided),
 		cmocka_unit_test(test_each_takes_of_what_is_near),
+		cmocka_unit_test(test_no_core_is_shared_where_lists_overlap),
 		cmocka_unit_test(test_what_is_near_but_not_ours),
 		cmocka_unit_test(test_fewer_cores_than_jobs),
 		cmocka_unit_test(test_a_device_that_is_not_there_has_nothing_near),

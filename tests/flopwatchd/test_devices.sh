@@ -14,11 +14,11 @@ EOF
 chmod +x "$tmp/worker"
 host_config() { # more keys of the worker
 	write_config "workers: [{name: host, command: [$tmp/worker, serve], device: sim, build_jobs: 2$1}]" \
-		"repos: [{name: kernels, url: $tmp/kernels.git}]" "sandbox: none"
+		"repos: [{name: kernels, url: $tmp/kernels.git}]" "sandbox: none" "cores: {measure: shared}"
 }
 hold_push() { # name: its build waits until $tmp/go is there
 	branch kernels "$1" main
-	echo "touch $tmp/holds-$1; until [ -e $tmp/go ]; do sleep 0.05; done; echo $1 >>$tmp/built" >"$tmp/kernels/kernels/recipe"
+	echo "grep Cpus_allowed_list /proc/self/status >$tmp/cores-$1; touch $tmp/holds-$1; until [ -e $tmp/go ]; do sleep 0.05; done; echo $1 >>$tmp/built" >"$tmp/kernels/kernels/recipe"
 	echo "-DUNUSED_$1" >"$tmp/kernels/kernels/flags"
 	echo 1.0"$2" >"$tmp/kernels/kernels/factor"
 	commit kernels "$1"
@@ -40,6 +40,19 @@ two=$sha
 ok "a job on each device, each with its build" await has holds-one
 ok "at the same time" await has holds-two
 is "both are at work" "$(busy)" 2
+n_cores=$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')
+if [ "$n_cores" -ge 2 ]; then
+	is "no core is of both" "$(sort "$tmp"/cores-one "$tmp"/cores-two | python3 -c '
+import sys
+def cores(line):
+    for part in line.split()[1].split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+one, two = (set(cores(line)) for line in sys.stdin)
+print(sorted(one & two), bool(one and two))')" "[] True"
+else
+	skip "no core is of both" "there is one core here"
+fi
 touch "$tmp/go"
 like "and judged" "$(result_of "$one"), $(result_of "$two")" '^done [a-z]+, done [a-z]+$'
 is "on two devices" "$(devices_of "'$one', '$two'")" "sim-0 sim-1"
@@ -56,14 +69,16 @@ is "and is absent" "$(sql "SELECT group_concat(uuid || ' ' || state, ', ') FROM 
 stop_daemon
 
 # ---- only some of them ---------------------------------------------------------------------------------------------------------
-echo 0,1,2 >"$tmp/devices"
-host_config ', devices: [2]'
+echo 0,2 >"$tmp/devices"
+host_config ', devices: [1]'
 start_daemon
 branch kernels four main
 echo 1.2 >"$tmp/kernels/kernels/factor"
+echo "grep Cpus_allowed_list /proc/self/status >$tmp/cores-four" >"$tmp/kernels/kernels/recipe"
 commit kernels four
 push kernels four
 is "a host of which one device is meant" "$(result_of "$(head_of kernels)")" "done regression"
 is "is measured on that one" "$(devices_of "'$(head_of kernels)'")" "sim-2"
+is "with every core: nobody else may have a job there" "$(cat "$tmp/cores-four")" "$(grep Cpus_allowed_list /proc/self/status)"
 is "which is all that it has" "$(sql "SELECT group_concat(uuid || ' ' || state, ', ') FROM (SELECT * FROM device ORDER BY uuid)")" "sim-0 absent, sim-1 absent, sim-2 ok"
 is "by one job at a time" "$(api workers | jq '.items | length')" 1

@@ -298,6 +298,22 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 	return 0;
 }
 
+static int read_beside(struct fields *f, struct msg_job *job)
+{
+	if (!field_has(f, "beside"))
+		return f->failed ? -1 : 0;
+	json_t *list = field_array(f, "beside", 0, PROTOCOL_DEVICES_MAX);
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *uuid = json_string_value(json_array_get(list, i));
+
+		if (!uuid || !*uuid || strlen(uuid) >= sizeof job->beside[0] || !field_is(FIELD_WORD, uuid))
+			return field_fail(f, "beside", "item %zu must be the uuid of a device", i);
+		snprintf(job->beside[job->n_beside++], sizeof job->beside[0], "%s", uuid);
+	}
+	return f->failed ? -1 : 0;
+}
+
 static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 {
 	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "pinned",
@@ -312,6 +328,8 @@ static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 	field_word(&f, "kind", kinds, kind, sizeof kind);
 	job->kind = jobkind_from_name(kind);
 	field_token(&f, "device", FIELD_WORD, 1, job->device, sizeof job->device);
+	if (read_beside(&f, job))
+		return -1;
 	job->seed = field_u64(&f, "seed");
 	job->quick = field_bool(&f, "quick");
 	json_t *subjects = field_array(&f, "subjects", 1, PROTOCOL_SUBJECTS_MAX);

@@ -133,6 +133,9 @@ struct msg_job {
 	char nonce[33];
 	enum jobkind kind; /* not JOBKIND_IMPORT */
 	char device[64];   /* uuid */
+	int n_beside;
+	char beside[PROTOCOL_DEVICES_MAX]
+		   [64]; /* devices that may have a job there at the same time, with its own; none: all of its kind */
 	uint64_t seed;
 	bool quick; /* one launch per cell, no confirming set: a look, not a verdict */
 	int n_subjects;

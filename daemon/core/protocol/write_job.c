@@ -183,6 +183,13 @@ void protocol_put_job(struct jsonw *j, const struct msg_job *m)
 	jsonw_kv_string(j, "nonce", m->nonce);
 	jsonw_kv_string(j, "kind", jobkind_name(m->kind));
 	jsonw_kv_string(j, "device", m->device);
+	if (m->n_beside) {
+		jsonw_key(j, "beside");
+		jsonw_array(j);
+		for (int i = 0; i < m->n_beside; i++)
+			jsonw_string(j, m->beside[i]);
+		jsonw_array_end(j);
+	}
 	protocol_put_u64(j, "seed", m->seed);
 	jsonw_kv_bool(j, "quick", m->quick);
 	jsonw_key(j, "subjects");

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "db/store/event.h"
+#include "flopwatchd/dispatch/beside.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/job/devicestate.h"
 #include "flopwatchd/planning/devices_seen.h"
@@ -165,6 +166,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	ask_for->attempt = s->job.attempt;
 	snprintf(ask_for->nonce, sizeof ask_for->nonce, "%s", s->job.nonce);
 	snprintf(ask_for->device, sizeof ask_for->device, "%s", d->uuid);
+	beside_find(s, ask_for);
 	ask_for->seed = seed_of(d, s->job.id);
 	/* a worker that never begins to measure has as long as its builds may take, and no more */
 	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * ask_for->n_subjects;
