@@ -3,8 +3,10 @@
 # anew beside the module that the first one built. Then the same by hand.
 # Usage: tests/gpu/environment.sh BUNDLE OUT [OLD NEW]
 #   OLD, NEW: folders of toolkits, e.g. /usr/local/cuda-12.9 /usr/local/cuda-13.0. Where only one is there: two folders are made whose nvcc
-#   is that of this machine with -Xptxas -O3 and -Xptxas -O1 as its last words, and by hand -O3 is held against -O2.
-#   SUITE: of the bundle, such as ffa; default: four cells of attention, which are judged in a fraction of the time that builds take.
+#   is that of this machine with -Xptxas -O3 and -Xptxas -O$LEVEL (default 1) as its last words, and by hand -O3 is held against -O2.
+#   FAMILY: attention (default) or layernorm, whose kernels are built in seconds. SUITE: of the bundle, such as ffa; default: four cells of the
+#   family, which are judged in a fraction of the time that builds take.
+#   ALERT=1: the loss has to be beyond the threshold, and its alert to name both toolchains and what differs in the machine code.
 #   OUT gets the tables, both comparisons as the API serves them, the history, alerts, why, and what differs in the machine code.
 #   Exit 1 unless the change is found and named, with a figure for every cell.
 # DEVICE=cpu goes the same way with gcc, to see that the script works; its times say nothing.
@@ -13,27 +15,32 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
 daemon_prepare "$1"
 mkdir -p "$2"
-out=$(cd "$2" && pwd) old=${3:-} new=${4:-} suite=${SUITE:-heads}
+out=$(cd "$2" && pwd) old=${3:-} new=${4:-} suite=${SUITE:-four} family=${FAMILY:-attention} level=${LEVEL:-1}
 mkdir -p "$state/tree/etc/suites"
 seqlen=8192
 [ "${DEVICE:-cuda}" = cuda ] || seqlen=256
-cat >"$state/tree/etc/suites/heads.yaml" <<YAML
-suite: heads
-family: attention
+case $family in
+attention) cells="common: {nhq: 16, nhk: 4, headdim: 128, dtype: bf16}
+dense: {seqlens: [$seqlen], masks: [full, causal]}" ;;
+layernorm) cells="rows: [$((seqlen * 2))]
+columns: [1024, 4096]" ;;
+esac
+cat >"$state/tree/etc/suites/four.yaml" <<YAML
+suite: four
+family: $family
 seed: 42
 threshold_pct: 1.5
 budget_s: 110
-common: {nhq: 16, nhk: 4, headdim: 128, dtype: bf16}
-dense: {seqlens: [$seqlen], masks: [full, causal]}
+$cells
 directions: [forward, backward]
 YAML
-cat >"$state/tree/.flopwatch.yaml" <<'YAML'
+cat >"$state/tree/.flopwatch.yaml" <<YAML
 flopwatch: 1
 inputs: [kernels]
 build:
   dir: kernels
-  command: [make, "DEVICE={device}", "build/{device}/libattention.so"]
-  outputs: {attention: "build/{device}/libattention.so"}
+  command: [make, "DEVICE={device}", "build/{device}/lib$family.so"]
+  outputs: {$family: "build/{device}/lib$family.so"}
 YAML
 daemon_repository "$bundle/kernels" "$state/tree/etc" "$state/tree/.flopwatch.yaml"
 
@@ -67,17 +74,17 @@ if [ -z "$new" ]; then
 	if [ "${DEVICE:-cuda}" = cuda ]; then
 		nvcc=$(PATH=/usr/local/cuda/bin:/usr/local/bin:/usr/bin command -v nvcc) # by the name that builds find in their sandbox
 		toolchain O3 "$nvcc" "-Xptxas -O3"
-		toolchain O1 "$nvcc" "-Xptxas -O1"
+		toolchain "O$level" "$nvcc" "-Xptxas -O$level"
 		own=${nvcc%/bin/nvcc}
 		by_hand=(--base-flags="-Xptxas -O3" --target-flags="-Xptxas -O2")
 	else
 		toolchain O3 /usr/bin/gcc -O3
-		toolchain O1 /usr/bin/gcc -O1
+		toolchain "O$level" /usr/bin/gcc "-O$level"
 		own=/usr
 		by_hand=(--base-flags=-O3 --target-flags=-O2)
 	fi
 	by_hand+=(--base-toolchain "$own" --target-toolchain "$own") # not the one of the worker, which has an option already
-	old=$state/toolchains/O3 new=$state/toolchains/O1
+	old=$state/toolchains/O3 new=$state/toolchains/O$level
 fi
 
 # ---- found ----
@@ -101,7 +108,10 @@ found=$(newest)
 code "$found" found
 flopwatch alerts | tee "$out/alerts.txt"
 for alert in $(api alerts | jq -r '.items[] | select(.kind == "environment") | .id'); do
-	flopwatch why "$alert" | tee "$out/why-$alert.txt"
+	status=0
+	timeout 120 flopwatch why "$alert" >"$out/why-$alert.txt" || status=$?
+	cat "$out/why-$alert.txt"
+	echo "why: exit $status"
 done
 cell=$(jq -r '[.cells[] | select(.change_pct != null)] | (min_by(.change_pct) // {}) | .cell // empty' "$out/found.json")
 [ -n "$cell" ] || cell=$(jq -r '.cells[0].cell' "$out/found.json")
@@ -120,3 +130,9 @@ jq -e --arg old "$old" --arg new "$new" '.kind == "environment" and .base.commit
 	jq -e --arg old "$old" --arg new "$new" '.environments[-1] | any(.changed[]; .from == $old and .to == $new) and .paired.change_pct != null' \
 		"$out/history.json" >/dev/null ||
 	{ echo "the change was not found, or not named"; exit 1; }
+[ -z "${ALERT:-}" ] && exit
+api alerts >"$out/alerts.json"
+jq -e --arg old "$old" --arg new "$new" '[.items[] | select(.kind == "environment") | .title] | any(contains($old) and contains($new))' \
+	"$out/alerts.json" >/dev/null || { echo "no alert names both toolchains"; exit 1; }
+cat "$out"/why-*.txt | grep -Eq "${ALERT_SAYS:-registers|instructions|code}" || { echo "the alert does not say what differs"; exit 1; }
+echo "ok"

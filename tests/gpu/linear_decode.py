@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Few rows of X beside weights of 4 and 8 bits: what share of the memory's rate our kernels reach, beside PyTorch's, in one process.
+"""Few rows of X: what share of the memory's rate our kernels reach, in every recipe, beside PyTorch's, in one process.
 
     tests/gpu/linear_decode.py [MODULE.so] [--rows M,..] [--n N] [--k K] [--rounds N] [--out FILE.jsonl]
 
 A contender's calls are one CUDA graph, each with another set of weights, so that no cache serves them; graphs are run A B C, C B A, ... A
-share is that of W's bytes alone: of 4.26 TB/s in 4 bits, in 8 bits of what a copy of 1 GiB reaches in this run. Prints each contender and the
-shares with what is required; writes JSON lines.
+share is that of W's bytes alone: of 4.26 TB/s in 4 bits, otherwise of what a copy of 1 GiB reaches in this run. Prints each contender and
+the shares with what is required; writes JSON lines.
 """
 import argparse
 import json
@@ -19,7 +19,8 @@ import fw_module as fw  # noqa: E402
 
 SETS, CALLS, GROUP = 8, 24, 128
 FOUR_BITS_OF = 4.26e12  # bytes a second
-JOBS = {"int4wo-128": (4, 0.60, 0.80), "int8wo": (8, 0.65, 0.85), "float8wo": (8, 0.65, 0.85), "baseline": (16, None, None)}
+JOBS = {"int4wo-128": (4, 0.60, 0.80), "int8wo": (8, 0.65, 0.85), "float8wo": (8, 0.65, 0.85), "baseline": (16, None, None),
+        "float8dq-row": (8, None, None), "float8dq-tensor": (8, None, None)}
 
 
 def four_bits(torch, w):
@@ -33,6 +34,24 @@ def four_bits(torch, w):
     return packed, both.transpose(0, 1).contiguous()
 
 
+def eight_bit_floats(torch, v, by_row):
+    """As fw_linear.h rounds: e4m3, and scales in fp32, one a row or one of all."""
+    amax = v.abs().amax(1, keepdim=True) if by_row else v.abs().amax()
+    scale = amax.float() / 448
+    return (v.float() / scale).to(torch.float8_e4m3fn), scale
+
+
+def scaled_calls(torch, x, weights, by_row):
+    """Both operands in e4m3: X is rounded in every call."""
+    made = [eight_bit_floats(torch, w, by_row) for w in weights]
+
+    def scaled(x, q, scale):
+        values, scales = eight_bit_floats(torch, x, by_row)
+        return torch._scaled_mm(values, q.t(), scales, scale.t() if by_row else scale, out_dtype=x.dtype, use_fast_accum=True)
+    compiled = torch.compile(scaled, dynamic=False)
+    return {"torch": lambda i: scaled(x, *made[i]), "compiled": lambda i: compiled(x, *made[i])}
+
+
 def torch_calls(torch, job, x, weights):
     """name -> function of a set's number."""
     functional = torch.nn.functional
@@ -41,6 +60,8 @@ def torch_calls(torch, job, x, weights):
     if job == "int4wo-128":
         made = [four_bits(torch, w) for w in weights]
         return {"torch": lambda i: torch._weight_int4pack_mm(x, made[i][0], GROUP, made[i][1])}
+    if job.startswith("float8dq"):
+        return scaled_calls(torch, x, weights, job == "float8dq-row")
     made = []
     for w in weights:
         scale = w.float().abs().amax(1) / (127.5 if job == "int8wo" else 448)
