@@ -310,6 +310,31 @@ static void the_queue_is_a_timeline(void **state)
 	answer_free(&a);
 }
 
+static void each_of_twenty_devices_has_its_lane(void **state)
+{
+	struct run *run = *state;
+	struct msg_device d = fixture_device();
+	int64_t id, now = clock_utc_ms();
+	char text[256];
+	ok(db_begin(run->f->db, &err));
+	for (int i = 0; i < 20; i++) {
+		snprintf(d.uuid, sizeof d.uuid, "sim-%d", i);
+		snprintf(d.name, sizeof d.name, "card number %d.", i);
+		ok(store_device_put(run->f->db, &d, now, &id, &err));
+		snprintf(text, sizeof text,
+			"UPDATE job SET state = 'measuring', device = %lld, started_at = %lld WHERE id = %lld", (long long)id,
+			(long long)now - 20000, (long long)fixture_job(run->f, "main", 0xe0, 0xe1, now - 30000));
+		ok(db_script(run->f->db, text, &err));
+	}
+	ok(db_commit(run->f->db, &err));
+	struct answer a = get(run, "/jobs");
+	for (int i = 0; i < 20; i++) {
+		snprintf(text, sizeof text, ">card number %d.</text>", i);
+		assert_non_null(strstr(a.body, text));
+	}
+	answer_free(&a);
+}
+
 static void a_queue_without_devices_is_no_picture(void **state)
 {
 	struct run *run = *state;
@@ -401,6 +426,7 @@ int main(void)
 		LIST_TEST(an_alert_shows_its_cells_with_interval_and_past),
 		LIST_TEST(an_alert_of_a_thousand_cells_is_a_short_page),
 		LIST_TEST(the_queue_is_a_timeline),
+		LIST_TEST(each_of_twenty_devices_has_its_lane),
 		LIST_TEST(a_queue_without_devices_is_no_picture),
 		LIST_TEST(what_a_list_lacks_is_asked_once),
 	};

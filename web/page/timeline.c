@@ -12,7 +12,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
-enum { BARS_MAX = 300, LANES_MAX = 16, WIDTH = 960, LEFT = 8, RIGHT = 8, LANE = 52, NAME = 28, BAR = 18, FOOT = 40 };
+enum { BARS_MAX = 300, WIDTH = 960, LEFT = 8, RIGHT = 8, LANE = 52, NAME = 28, BAR = 18, FOOT = 40 };
 #define HOUR_MS INT64_C(3600000)
 enum { PAST_HOURS_MAX = 24, PAST_MINUTES_MIN = 15 };
 #define BAR_MIN 3.0 /* that a short job is still seen */
@@ -31,7 +31,7 @@ struct timeline {
 	struct db *db;
 	int64_t now;
 	struct bar bar[BARS_MAX];
-	struct lane lane[LANES_MAX]; /* devices; what waits has the one behind them */
+	struct lane lane[BARS_MAX]; /* devices that have a bar; what waits has the one behind them */
 	int n, n_lanes;
 	double ahead_s; /* until a device is free for what waits, as far as that is known */
 	bool unknown;
@@ -110,7 +110,7 @@ static void take_device(void *arg, const struct view_device *row)
 	bool is_used = false;
 	for (int i = 0; i < t->n && !is_used; i++)
 		is_used = strcmp(t->bar[i].device, row->uuid) == 0;
-	if (!is_used || t->n_lanes == LANES_MAX)
+	if (!is_used || t->n_lanes == BARS_MAX)
 		return;
 	snprintf(t->lane[t->n_lanes].device, sizeof t->lane[0].device, "%s", row->uuid);
 	snprintf(t->lane[t->n_lanes++].name, sizeof t->lane[0].name, "%s", row->name);
