@@ -69,8 +69,8 @@ is "and is absent" "$(sql "SELECT group_concat(uuid || ' ' || state, ', ') FROM 
 stop_daemon
 
 # ---- only some of them ---------------------------------------------------------------------------------------------------------
-echo 0,2 >"$tmp/devices"
-host_config ', devices: [1]'
+echo 0,broken,2 >"$tmp/devices"
+host_config ', devices: [2]'
 start_daemon
 branch kernels four main
 echo 1.2 >"$tmp/kernels/kernels/factor"
@@ -81,4 +81,5 @@ is "a host of which one device is meant" "$(result_of "$(head_of kernels)")" "do
 is "is measured on that one" "$(devices_of "'$(head_of kernels)'")" "sim-2"
 is "with every core: nobody else may have a job there" "$(cat "$tmp/cores-four")" "$(grep Cpus_allowed_list /proc/self/status)"
 is "which is all that it has" "$(sql "SELECT group_concat(uuid || ' ' || state, ', ') FROM (SELECT * FROM device ORDER BY uuid)")" "sim-0 absent, sim-1 absent, sim-2 ok"
+like "a broken one hides none, and is named" "$(cat "$tmp/log")" 'ev=device.left_out .*sim:1 is left out'
 is "by one job at a time" "$(api workers | jq '.items | length')" 1

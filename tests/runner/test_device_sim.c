@@ -47,6 +47,29 @@ static void same_seed_same_times(void **state)
 	assert_true(differ > CALLS / 2);
 }
 
+static int n_left_out;
+
+static void note_left_out(const char *address, const char *why)
+{
+	assert_string_equal(address, "sim:1");
+	assert_string_equal(why, "cannot describe the device: it is broken");
+	n_left_out++;
+}
+
+static void a_broken_device_hides_none_behind_it(void **state)
+{
+	struct msg_device found[PROTOCOL_DEVICES_MAX];
+	(void)state;
+	assert_int_equal(setenv("FLOPWATCH_SIM_DEVICES", "0,broken,5", 1), 0);
+	int n = device_list(found, PROTOCOL_DEVICES_MAX, note_left_out);
+	assert_int_equal(unsetenv("FLOPWATCH_SIM_DEVICES"), 0);
+	assert_true(n >= 3);
+	assert_string_equal(found[n - 2].uuid, "sim-0");
+	assert_string_equal(found[n - 1].uuid, "sim-5");
+	assert_int_equal(found[n - 1].index, 2);
+	assert_int_equal(n_left_out, 1);
+}
+
 static void time_follows_work(void **state)
 {
 	static float a[CALLS], b[CALLS], mhz[CALLS];
@@ -123,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_seed_same_times),
 		cmocka_unit_test(time_follows_work),
+		cmocka_unit_test(a_broken_device_hides_none_behind_it),
 		cmocka_unit_test(noise_is_that_of_a_gpu),
 		cmocka_unit_test(only_work_and_scrub_pass_time),
 		cmocka_unit_test(describes_itself),

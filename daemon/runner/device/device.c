@@ -16,7 +16,7 @@ static const struct device_ops *const all_ops[] = {
 
 enum { N_OPS = sizeof all_ops / sizeof all_ops[0] };
 
-int device_list(struct msg_device *out, int max)
+int device_list(struct msg_device *out, int max, device_left_out_fn *left_out)
 {
 	struct mig_names names;
 	int n = 0;
@@ -27,9 +27,16 @@ int device_list(struct msg_device *out, int max)
 			n += mig_list(&names, all_ops[k]->describe, out + n, max - n);
 		for (int i = 0; !cut && n < max; i++) {
 			struct fw_err err = { 0 };
-			if (all_ops[k]->describe(i, &out[n], &err) != 0)
+			if (all_ops[k]->describe(i, &out[n], &err) == 0) {
+				n++;
+				continue;
+			}
+			if (err.code == ERR_NOT_FOUND || i == PROTOCOL_DEVICES_MAX)
 				break;
-			n++;
+			char address[24]; /* it is there, but broken: those behind it are not */
+			snprintf(address, sizeof address, "%s:%d", device_kind_name(all_ops[k]->kind), i);
+			if (left_out)
+				left_out(address, err.text);
 		}
 	}
 	return n;
@@ -51,7 +58,7 @@ int device_find(const char *name, const struct device_ops **ops, int *index, str
 	if (which >= 0 && all_ops[0]->kind == DEVICE_CUDA)
 		return enter(&names, which, ops, index, err);
 	struct msg_device found[PROTOCOL_DEVICES_MAX];
-	int n = device_list(found, PROTOCOL_DEVICES_MAX);
+	int n = device_list(found, PROTOCOL_DEVICES_MAX, NULL);
 	char present[512] = "";
 	size_t used = 0;
 

@@ -66,7 +66,7 @@ struct device_ops {
 	bool clocks;        /* mhz of a call is known */
 	bool queues;        /* enqueue returns before the work is done */
 
-	/** Describe device `index`. Err: ERR_NOT_FOUND no such device. */
+	/** Describe device `index`. Err: ERR_NOT_FOUND no such device; anything else: it is there and does not work. */
 	int (*describe)(int index, struct msg_device *out, struct fw_err *err);
 	/** Own: close. `seed` is that of the launch; only sim uses it. */
 	int (*open)(int index, uint64_t seed, struct device **out, struct fw_err *err);
@@ -161,8 +161,9 @@ struct device_ops {
 
 /** "cuda:0", "cpu:0", "cpu", "sim:0" or a uuid. Err: ERR_NOT_FOUND, saying which devices there are. */
 int device_find(const char *name, const struct device_ops **ops, int *index, struct fw_err *err);
-/** All devices present, cuda before cpu before sim. Returns their number. */
-int device_list(struct msg_device *out, int max);
+typedef void device_left_out_fn(const char *address, const char *why);
+/** All devices present, cuda before cpu before sim. Returns their number. One that cannot be described is told to `left_out` (NULL: nobody). */
+int device_list(struct msg_device *out, int max, device_left_out_fn *left_out);
 
 extern const struct device_ops device_cpu;
 extern const struct device_ops device_sim;

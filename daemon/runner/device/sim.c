@@ -46,7 +46,9 @@ struct device {
 	float stamp_mhz[DEVICE_STAMPS_MAX];
 };
 
-/* Which devices are simulated, as "0,2"; the number of the one at `index`, -1 there is none. */
+enum { SIM_NONE = -1, SIM_BROKEN = -2 };
+
+/* Which devices are simulated, as "0,broken,2"; the number of the one at `index`, or that there is none, or that it does not work. */
 static int sim_number(int index)
 {
 	const char *list = getenv("FLOPWATCH_SIM_DEVICES");
@@ -57,8 +59,10 @@ static int sim_number(int index)
 		list = strchr(list, ',');
 		list = list ? list + 1 : NULL;
 	}
+	if (list && index == 0 && strncmp(list, "broken", 6) == 0)
+		return SIM_BROKEN;
 	long number = list && index == 0 ? strtol(list, &end, 10) : -1;
-	return number >= 0 && number < NUMBERS_MAX && end != list ? (int)number : -1;
+	return number >= 0 && number < NUMBERS_MAX && end != list ? (int)number : SIM_NONE;
 }
 
 /* A word of FLOPWATCH_SIM_ENVIRONMENT, "driver=551.2 vbios=96 power_w=650 slower=1.05"; "" none. Shape: out[32]. */
@@ -75,6 +79,8 @@ static void sim_setting(const char *name, char *out)
 static int sim_describe(int index, struct msg_device *out, struct fw_err *err)
 {
 	int number = sim_number(index);
+	if (number == SIM_BROKEN)
+		return err_set(err, ERR_IO, "cannot describe the device: it is broken");
 	if (number < 0)
 		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
 	if (device_cpu.describe(0, out, err) != 0)

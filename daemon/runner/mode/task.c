@@ -165,6 +165,11 @@ static void find_libraries(struct msg_device *d)
 	cublas_version(d->cublas, sizeof d->cublas);
 }
 
+static void tell_left_out(const char *address, const char *why)
+{
+	fprintf(stderr, "%s is left out: %s\n", address, why);
+}
+
 int task_list(void)
 {
 	struct msg m = { .t = MSG_HELLO };
@@ -174,7 +179,7 @@ int task_list(void)
 	m.u.hello.protocol = PROTOCOL_VERSION;
 	snprintf(m.u.hello.version, sizeof m.u.hello.version, "%s", FW_VERSION);
 	snprintf(m.u.hello.isolation, sizeof m.u.hello.isolation, "none");
-	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX);
+	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX, tell_left_out);
 	for (int i = 0; i < m.u.hello.n_devices; i++)
 		if (m.u.hello.device[i].kind == DEVICE_CUDA)
 			find_libraries(&m.u.hello.device[i]);

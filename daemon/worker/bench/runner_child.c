@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/proc.h"
 #include "worker/bench/crashplace.h"
 #include "worker/box/lastwords.h"
@@ -542,6 +543,18 @@ static int read_devices(const struct buf *text, struct msg_device *out, int max,
 	return n;
 }
 
+/* Devices that the machine has and that do not work, a line each. */
+static void tell_left_out(const char *lines)
+{
+	for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
+		char line[400];
+		n = strcspn(lines, "\n");
+		snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), lines);
+		if (strstr(line, " is left out: "))
+			log_warning("device.left_out", "why=%s", log_quote(line));
+	}
+}
+
 int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_device *out, int max, struct fw_err *err)
 {
 	static const struct sandbox open_air;
@@ -564,11 +577,13 @@ int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_devi
 	if (sandbox_end(v, err) != 0 ||
 		proc_run(&(struct proc_spec){ .argv = v->arg, .env = env.list }, NULL, &text, &errors, LIST_MS, &how, err) != 0)
 		goto out;
-	errors.data[strcspn(errors.data, "\n")] = '\0';
-	if (how.status != 0 || text.failed)
+	if (how.status != 0 || text.failed) {
+		errors.data[strcspn(errors.data, "\n")] = '\0';
 		err_set(err, ERR_IO, "%s --list: %.300s", runner, *errors.data ? errors.data : "failed without a word");
-	else
+	} else {
+		tell_left_out(errors.data);
 		n = read_devices(&text, out, max, err);
+	}
 out:
 	buf_fini(&text);
 	buf_fini(&errors);
