@@ -178,7 +178,8 @@ static int put(const struct problem *p, struct values *out, struct fw_err *err)
 				noise += FAST_SUM * sqrt((double)p->length) * (fabs(p->sum[at]) + root);
 
 			exact[j] = activation_of(p->s.activation, p->sum[at]);
-			allowed[j] = BF16_ROUNDED * fabs(exact[j]) + activation_reach(p->s.activation, p->sum[at], MARGIN * noise);
+			allowed[j] =
+				BF16_ROUNDED * fabs(exact[j]) + activation_reach(p->s.activation, p->sum[at], MARGIN * noise);
 		}
 	}
 	return 0;
