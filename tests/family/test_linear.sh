@@ -62,6 +62,15 @@ model_types: [transformer_block]
 directions: [forward]'
 compare large same
 is "and where only some tokens are looked at" "$(verdicts)" "1 unchanged"
+suite blocks 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1], [4, 512, 1], [3, 768, 1]]}]
+recipes: [int8wo, float8wo, float8dq-row]
+model_types: [transformer_block]
+directions: [forward]'
+compare blocks same
+is "so is every size" "$(verdicts)$(details)" "12 unchanged"
+compare blocks plain
+is "blocks that ignore their recipe are not" "$(verdicts)" "12 failed"
+like "which is said of all results together" "$(at linear/transformer_block/float8dq-row/m2/k256/bf16/forward .detail)" '^Y is [0-9]+ % of the way to what another precision gives \(allowed [0-9]+ %\)'
 suite training 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
 recipes: [baseline, float8dq-tensor, float8dq-row]'
 compare training same

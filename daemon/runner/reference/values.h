@@ -33,6 +33,12 @@ void values_free(struct expected *e);
  */
 int values_add(struct values *v, int slot, int64_t first, size_t n, double **exact, double **allowed, struct fw_err *err);
 
+/**
+ * Room for what another precision gives in the span that was added last, to be filled. A result that lies nearer to it, in all such
+ * spans together, is wrong, however little it is off. Shape: (*other)[n]. Own: the values'. Err: no memory.
+ */
+int values_other(struct values *v, double **other, struct fw_err *err);
+
 /** Row `i` of `n` that are looked at among `rows`: all of them when n is rows, else drawn, the first and the last among them. */
 int64_t values_row(uint64_t seed, int i, int n, int64_t rows);
 /** The same asked of a row, by those who have to walk over all: about `n` of them say yes. */
