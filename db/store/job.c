@@ -377,16 +377,26 @@ int store_job_next_kept(struct db *db, enum device_kind kind, const char *device
 	return first_job(s, out, err);
 }
 
-int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err)
+int store_job_next_unresolved(
+	struct db *db, struct store_job_turn *turn, const char *besides, struct store_job *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND j.id > :after AND NOT (" STORE_JOB_RESOLVED
-		") ORDER BY j.id LIMIT 1",
+		"SELECT " JOB_COLUMNS
+		"WHERE j.id = (SELECT j.id FROM job AS j WHERE j.state = 'queued' AND NOT (" STORE_JOB_RESOLVED
+		") AND j.id NOT IN (SELECT value FROM json_each(:besides)) ORDER BY j.priority DESC, j.repo <= :repo, j.repo, "
+		"iif(:newest = (j.repo > :repo), -j.id, j.id) LIMIT 1)",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":after", after_id);
-	return first_job(s, out, err);
+	stmt_text(s, ":besides", besides);
+	stmt_int(s, ":repo", turn->repo);
+	stmt_int(s, ":newest", turn->takes_newest);
+	int result = first_job(s, out, err);
+	if (result == 1) {
+		turn->takes_newest = turn->takes_newest == (out->repo > turn->repo); /* a round is over: the other way round */
+		turn->repo = out->repo;
+	}
+	return result;
 }
 
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,

@@ -103,8 +103,17 @@ int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
 /** Whether no device of a class is idle: each has a job, or one waits that they may run. 1, 0, -1. */
 int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *err);
-/** The oldest queued job above `after_id` whose base or suite is not resolved yet. 1, 0, -1. */
-int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err);
+/** Whose turn it is to be resolved; zeros at the beginning. */
+struct store_job_turn {
+	int64_t repo;      /* that had the last */
+	bool takes_newest; /* in this round of the repositories */
+};
+/**
+ * The next queued job whose base or suite is not resolved yet and that is not in `besides`, a JSON array of ids. By priority; then
+ * repositories take turns, and of one of them by turns that which came first and that which came last. Moves `turn` on. 1, 0, -1.
+ */
+int store_job_next_unresolved(
+	struct db *db, struct store_job_turn *turn, const char *besides, struct store_job *out, struct fw_err *err);
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,
 	struct fw_err *err);
 /** queued -> sent: attempt + 1, nonce, device, started_at. Err: ERR_CONFLICT it is not queued any more. */

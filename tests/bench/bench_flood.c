@@ -17,6 +17,7 @@ int main(void)
 	struct flood out = flood_run(f);
 	printf("bench queue.flood_1000.single_median %.3g job_lengths\n", out.median);
 	printf("bench queue.flood_1000.single_p95 %.3g job_lengths\n", out.p95);
+	printf("bench queue.flood_1000.single_most %.3g job_lengths\n", out.most);
 	for (int i = 0; i < WAITING; i++)
 		fixture_job(f, "more", 0, (unsigned)i, 1000 + i);
 	const struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY, 0 };

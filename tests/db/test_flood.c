@@ -24,6 +24,8 @@ static void a_single_push_beside_a_flood(void **state)
 	struct flood out = flood_run(*state);
 	if (out.p95 > 3)
 		fail_msg("p95 of a single push: %.2f job lengths", out.p95);
+	if (out.most > 4)
+		fail_msg("a single push took %.2f job lengths", out.most);
 	if (out.n_flooded < FLOOD_SINGLES * FLOOD_APART / 2)
 		fail_msg("only %d of the flood were served meanwhile", out.n_flooded);
 }
@@ -33,9 +35,12 @@ static void who_was_there_before(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job j;
+	struct store_job_turn resolving = { 0 };
 	int64_t early = fixture_job(f, "early", 0, 1, 1);
 	for (int i = 0; i < 50; i++)
 		flood_push(f, "flood", i, 2000);
+	while (flood_resolve(f, &resolving))
+		;
 	for (int turn = 0;; turn++) {
 		assert_true(turn < 2);
 		assert_int_equal(store_job_next(f->db, DEVICE_CPU, "", "[]", &j, &err), 1);

@@ -87,14 +87,44 @@ static void unresolved_jobs_do_not_run(void **state)
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(1));
 	ok(store_job_insert(f->db, &j, 1, &err));
 	assert_int_equal(next(f), 0);
-	assert_int_equal(store_job_next_unresolved(f->db, 0, &found, &err), 1);
+	struct store_job_turn turn = { 0 };
+	char besides[32];
+	assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &found, &err), 1);
 	assert_int_equal(found.id, j.id);
-	assert_int_equal(store_job_next_unresolved(f->db, j.id, &found, &err), 0);
+	snprintf(besides, sizeof besides, "[%lld]", (long long)j.id);
+	assert_int_equal(store_job_next_unresolved(f->db, &turn, besides, &found, &err), 0);
 	ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", JOBKIND_CHANGE, "ffa", &err));
 	assert_int_equal(next(f), j.id);
-	assert_int_equal(store_job_next_unresolved(f->db, 0, &found, &err), 0);
+	assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &found, &err), 0);
 	ok(store_job_send(f->db, j.id, f->device, "n", 2, &err));
 	refused(ERR_CONFLICT, store_job_resolve(f->db, j.id, fixture_sha(0), "given", JOBKIND_CHANGE, "ffa", &err));
+}
+
+/* Whose turn it is to be resolved, of two repositories: a1 a2 a3 came before b1 b2, and one that a person asked for came last. */
+static void resolving_takes_turns(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const wanted[] = { "a1", "b1", "a3", "b2", "a2" };
+	struct store_job_turn turn = { 0 };
+	int64_t other;
+	ok(store_repo_put(f->db, "other", "/srv/git/other.git", true, "main", &other, &err));
+	for (const char *name = "a1\0a2\0a3\0b1\0b2\0c1\0"; *name; name += 3) {
+		struct store_job j = { .repo = *name == 'b' ? other : f->repo, .origin = "push", .priority = *name == 'c' };
+		snprintf(j.branch, sizeof j.branch, "%s", name);
+		snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(1));
+		ok(store_job_insert(f->db, &j, 1, &err));
+	}
+	struct store_job first;
+	assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &first, &err), 1);
+	assert_string_equal(first.branch, "c1");
+	ok(store_job_resolve(f->db, first.id, fixture_sha(0), "merge-base", JOBKIND_CHANGE, "ffa", &err));
+	turn = (struct store_job_turn){ 0 };
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+		struct store_job j;
+		assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &j, &err), 1);
+		assert_string_equal(j.branch, wanted[i]);
+		ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", JOBKIND_CHANGE, "ffa", &err));
+	}
 }
 
 static void order_is_priority_then_longest_unserved(void **state)
@@ -370,6 +400,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(insert_and_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(unresolved_jobs_do_not_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(resolving_takes_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(order_is_priority_then_longest_unserved, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_branch_cannot_starve_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(kind_of_device_is_respected, setup, teardown),

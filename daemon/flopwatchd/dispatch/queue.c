@@ -15,6 +15,7 @@
 #include "flopwatchd/planning/devices_seen.h"
 #include "flopwatchd/planning/plan_news.h"
 #include "flopwatchd/planning/resolve.h"
+#include "flopwatchd/planning/unresolved.h"
 #include "flopwatchd/dispatch/foresee.h"
 #include "flopwatchd/dispatch/lack.h"
 #include "flopwatchd/dispatch/slot.h"
@@ -54,7 +55,7 @@ struct queue {
 	struct slot **slot; /* those of a worker beside each other */
 	struct errand errand[RESOLVES_MAX];
 	struct foresee foresee;
-	int64_t resolved_to; /* jobs up to this id were looked at */
+	struct unresolved unresolved;
 	struct loop_source *again, *turn;
 	int64_t pause_ms; /* before the next look at what failed; 0: nothing has lately */
 	struct vain vain[CONFIG_WAYS_MAX];
@@ -72,7 +73,7 @@ static void look_again(void *arg)
 {
 	struct queue *q = arg;
 	q->again = NULL;
-	q->resolved_to = 0;
+	unresolved_again(&q->unresolved);
 	snprintf(q->held, sizeof q->held, "[]");
 	queue_wake(q);
 }
@@ -219,13 +220,17 @@ static void on_answer(void *arg, struct resolve_answer *a)
 	bool is_judged = a->state == JOBSTATE_N && !plan_needs_worker(&a->plan) && job.kind != JOBKIND_PROFILE;
 	e->resolve = NULL;
 	e->job.id = 0;
-	if (a->again)
+	if (a->again) {
+		unresolved_pass(&q->unresolved, job.id);
 		arrange_again(q);
-	else
+	} else {
 		q->pause_ms = 0;
+	}
 	if (txn_begin(&q->txn, &err) != 0 || txn_end(&q->txn, write_answer(q, &job, a, &outcome, &err), &err) != 0) {
-		if (err.code != ERR_CONFLICT) /* else it has ended meanwhile: superseded, or cancelled */
+		if (err.code != ERR_CONFLICT) { /* else it has ended meanwhile: superseded, or cancelled */
+			unresolved_pass(&q->unresolved, job.id);
 			complain(q, "job.resolve", &err);
+		}
 	} else if (is_judged) {
 		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)job.id,
 			log_quote(job.repo_name), log_quote(job.branch), (long long)outcome.comparison,
@@ -240,6 +245,7 @@ static void begin_errand(struct queue *q, struct errand *e)
 	e->queue = q;
 	if (resolve_start(q->loop, q->txn.db, q->config, &e->job, on_answer, e, &e->resolve, &err) == 0)
 		return;
+	unresolved_pass(&q->unresolved, e->job.id);
 	if (err.code != ERR_NOT_FOUND)
 		complain(q, "job.resolve", &err);
 	else if (job_move_now(&q->txn, &e->job, JOBSTATE_GONE, err.text, &failed) != 0)
@@ -252,20 +258,16 @@ static void resolve_more(struct queue *q)
 	struct fw_err err = { 0 };
 	for (int i = 0; i < RESOLVES_MAX; i++) {
 		struct errand *e = &q->errand[i];
-		int got = 1;
-		while (!e->job.id && got == 1) {
+		while (!e->job.id) {
+			int64_t busy[RESOLVES_MAX];
 			struct store_job job;
-			got = store_job_next_unresolved(q->txn.db, q->resolved_to, &job, &err);
+			for (int k = 0; k < RESOLVES_MAX; k++)
+				busy[k] = q->errand[k].job.id;
+			int got = unresolved_next(&q->unresolved, q->txn.db, busy, RESOLVES_MAX, &job, &err);
 			if (got < 0)
 				complain(q, "queue.read", &err);
 			if (got != 1)
 				return;
-			q->resolved_to = job.id;
-			bool is_known = false; /* after a look from the start, some are still on their way */
-			for (int k = 0; k < RESOLVES_MAX; k++)
-				is_known = is_known || q->errand[k].job.id == job.id;
-			if (is_known)
-				continue;
 			e->job = job;
 			begin_errand(q, e);
 		}
@@ -423,6 +425,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 	q->txn = (struct txn){ .db = db, .config = c, .on_event = on_event, .arg = arg };
 
 	snprintf(q->held, sizeof q->held, "[]");
+	unresolved_init(&q->unresolved);
 	if (executors_new(l, c, &q->executors, err) != 0) {
 		queue_stop(q);
 		return -1;
@@ -472,7 +475,7 @@ void queue_forget_plans(struct queue *q)
 	foresee_stop(&q->foresee);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_release_plan(q->slot[i], "the configuration was read again");
-	q->resolved_to = 0;
+	unresolved_again(&q->unresolved);
 }
 
 void queue_drain(struct queue *q, void (*done)(void *arg), void *arg)
@@ -501,6 +504,7 @@ void queue_stop(struct queue *q)
 	for (int i = 0; i < q->n_slots; i++)
 		slot_free(q->slot[i]);
 	executors_free(q->executors);
+	unresolved_fini(&q->unresolved);
 	free(q->slot);
 	loop_remove(q->loop, q->again);
 	loop_remove(q->loop, q->turn);
