@@ -20,7 +20,7 @@ git checkout -q -b slower
 git commit -q -a -m "attention: scores twice in forward"
 git checkout -q -b harmless main
 # another text in the module: other bytes, so that it is timed, and the same kernels
-sed -i 's/\.build = "/.build = "harmless, /' kernels/attention/module.c
+sed -i 's/MODULE("/&harmless, /' kernels/attention/module.c
 git diff --quiet && { echo "the harmless branch changes nothing"; exit 1; }
 git commit -q -a -m "attention: a module says who it is"
 git push -q origin slower harmless

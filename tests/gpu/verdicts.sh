@@ -22,7 +22,7 @@ build() {
 	local tree=$state/build-$1
 	mkdir -p "$tree"
 	cp -r "$bundle/kernels" "$tree/"
-	[ "$1" != twin ] || sed -i 's/\.build = "/.build = "twin 0, /' "$tree/kernels/attention/module.c"
+	[ "$1" != twin ] || sed -i 's/MODULE("/&twin 0, /' "$tree/kernels/attention/module.c"
 	case "$1" in
 	slower-*) "$root/etc/demo-slower.sh" "$tree" cuda "${1#slower-}" ;;
 	base | twin) "$root/etc/demo-slower.sh" "$tree" cuda 0 ;;
@@ -37,6 +37,8 @@ else
 	mkdir "$state/modules"
 	for name in base twin "$@"; do build "$name"; done
 fi
+
+grep -q 'twin 0,' "$state/modules/twin.so" || { echo "the twin is no other file than main's: nothing would be timed"; exit 1; }
 
 # What is built in the daemon's sandbox is a copy: the repository holds modules.
 mkdir "$state/kernels"
