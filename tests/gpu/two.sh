@@ -1,9 +1,11 @@
 #!/bin/bash
-# Two GPUs of one host: pushes judged on both at once, equal builds unchanged there, one comparison split over both, and every device's
-# class and pace. Usage: tests/gpu/two.sh BUNDLE OUT [SUITE]
-#   DEVICE: cuda (default) sim; device sim pretends to have two
-#   SEQLENS: "64, 128": other lengths than those of an H200, for device sim
-#   MODULES: folder with base.so, stripped; without it the kernels of the bundle are built before anything is measured
+# Two GPUs of one host: pushes judged on both at once, equal builds unchanged there, one comparison split over both in at most 0.6 of the
+# time, and what was planted confirmed by the other device. A line "ok" or "not ok" each; exit status 1 where one is not.
+# Usage: tests/gpu/two.sh BUNDLE OUT [SUITE]
+#   DEVICE: cuda (default) sim; device sim pretends to have two, and its seconds are not judged
+#   SEQLENS, SHAPE: "64, 128" and "nhq: 2, nhk: 1, headdim: 64": others than those of an H200, for device sim
+#   MODULES: folder with base.so, twin.so (the same but for a text in it, "twin 0,") and slower.so, stripped; without it the kernels of the
+#            bundle are built before anything is measured; slower for cuda alone: device sim believes what a module says of its work
 # OUT gets a JSON of each branch, two.txt, which says what was seen, and the daemons' logs.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,19 +16,33 @@ out=$(cd "$2" && pwd) suite=${3:-two}
 export DEVICE=${DEVICE:-cuda}
 [ "$DEVICE" != sim ] || export WORKER="[env, \"FLOPWATCH_SIM_DEVICES=0,1\", \"$bundle/bin/flopwatch-worker\", serve]"
 
+built() { # FOLDER OUT: its kernels as one module
+	make -s -j "$(nproc)" -C "$1" "DEVICE=${DEVICE/sim/cpu}"
+	strip -s -o "$2" "$1/build/${DEVICE/sim/cpu}/libattention.so"
+}
 mkdir -p "$state/tree/kernels" "$state/tree/etc/suites"
+base=$state/tree/kernels/libattention.so twin=$state/twin.so slower=$state/slower.so
 if [ -n "${MODULES:-}" ]; then
-	cp "$MODULES/base.so" "$state/tree/kernels/libattention.so"
+	cp "$MODULES/base.so" "$base"
+	cp "$MODULES/twin.so" "$twin"
+	cp "$MODULES/slower.so" "$slower"
 else
 	cp -r "$bundle/kernels" "$state/made"
-	make -s -j "$(nproc)" -C "$state/made" "DEVICE=${DEVICE/sim/cpu}"
-	strip -s -o "$state/tree/kernels/libattention.so" "$state/made/build/${DEVICE/sim/cpu}/libattention.so"
+	built "$state/made" "$base"
+	sed -i 's/MODULE("/&twin 0, /' "$state/made/attention/module.c"
+	built "$state/made" "$twin"
+	if [ "$DEVICE" = cuda ]; then
+		mkdir "$state/planted"
+		cp -r "$bundle/kernels" "$state/planted/kernels"
+		"$root/etc/demo-slower.sh" "$state/planted" cuda 250
+		built "$state/planted/kernels" "$slower"
+	fi
 fi
 printf 'all:\n\tmkdir -p build/$(DEVICE)\n\tcp libattention.so build/$(DEVICE)/\n' >"$state/tree/kernels/Makefile"
 cat >"$state/tree/etc/suites/two.yaml" <<YML
 suite: two
 family: attention
-common: {nhq: 64, nhk: 8, headdim: 128, dtype: bf16}
+common: {${SHAPE:-nhq: 64, nhk: 8, headdim: 128}, dtype: bf16}
 dense: {seqlens: [${SEQLENS:-4096, 8192, 16384, 24576, 32768}], masks: [full, causal]}
 directions: [forward, backward]
 seed: 42
@@ -35,51 +51,100 @@ budget_s: 60
 YML
 daemon_repository "$state/tree/kernels" "$state/tree/etc"
 
-# NAME: a branch whose module is another file and the same machine code
+grep -q 'twin 0,' "$twin" || { echo "the twin is no other file than main's"; exit 1; }
+
+# NAME N: a branch whose module differs in a text alone, so that it is timed
 equal_push() {
 	git checkout -q -B "$1" main
-	cp kernels/libattention.so same.so
-	printf 'flopwatch %s' "$1" >>same.so
-	mv same.so kernels/libattention.so
+	LC_ALL=C sed "s/twin 0,/twin $2,/" "$twin" >kernels/libattention.so
 	git commit -q -a -m "equal: $1"
-	git push -q origin "$1"
 }
 asked() { # SQL
 	sqlite3 -readonly "$state/state/flopwatch.db" "$1"
 }
 say() {
-	echo "$*" | tee -a "$out/two.txt"
+	echo "# $*" | tee -a "$out/two.txt"
+}
+told=0 failed=0
+tell() { # TEXT FOUND WANTED: an extended regular expression that all of FOUND matches
+	told=$((told + 1))
+	if [[ $2 =~ ^($3)$ ]]; then
+		echo "ok $told - $1" | tee -a "$out/two.txt"
+	else
+		failed=$((failed + 1))
+		printf 'not ok %d - %s\n#   is %s\n#   not %s\n' "$told" "$1" "$2" "$3" | tee -a "$out/two.txt"
+	fi
 }
 : >"$out/two.txt"
-of_branch() { echo "comparison c JOIN job j ON j.id = c.job WHERE j.branch = '$1'"; }
+of_branch() { echo "comparison c JOIN job j ON j.id = c.job WHERE j.branch = '$1' AND j.kind = 'change'"; }
+verdict_of() { asked "SELECT c.verdict FROM $(of_branch "$1")"; }
+cells_of() { echo "FROM cell x WHERE x.comparison = (SELECT max(c.id) FROM $(of_branch "$1"))"; }
+furthest() { asked "SELECT round(max(abs(change_pct)), 3) || ' %' $(cells_of "$1")"; }
 
 # ---- two pushes at once, each on a device of its own ----------------------------------------------------------------------------
 daemon_start "$out/daemon.log" "$suite"
 git push -q origin main
 daemon_judge main "$out"
-equal_push one
-equal_push two
+equal_push one 1
+equal_push two 2
+git push -q origin one two
 daemon_judge one "$out"
 daemon_judge two "$out"
-say "devices: $(asked "SELECT group_concat(uuid || ' class ' || class, ', ') FROM device")"
+say "devices: $(asked "SELECT group_concat(uuid || ' class ' || class, ', ') FROM device WHERE state = 'ok'")"
 for branch in one two; do
-	say "$branch: $(asked "SELECT c.verdict || ' on ' || d.uuid || ', furthest from 0: ' || (SELECT round(max(abs(change_pct)), 3) FROM cell x WHERE x.comparison = c.id) || ' %' FROM $(of_branch $branch | sed 's/ WHERE/ JOIN device d ON d.id = c.device WHERE/')")"
+	tell "equal builds on one of two devices are unchanged: $branch" "$(verdict_of "$branch")" unchanged
+	say "furthest from 0: $(furthest "$branch")"
 done
-say "at the same time for $(asked "SELECT round((min(ended_at) - max(started_at)) / 1e3, 1) FROM job WHERE branch IN ('one', 'two')") s"
+tell "each of two pushes has a device of its own" \
+	"$(asked "SELECT count(DISTINCT c.device) FROM comparison c JOIN job j ON j.id = c.job WHERE j.branch IN ('one', 'two')")" 2
+overlap=$(asked "SELECT max(0, min(ended_at) - max(started_at)) FROM job WHERE branch IN ('one', 'two')")
+tell "at the same time, for so many ms" "$overlap" '[1-9][0-9]*'
 kill "$daemon_pid"
 wait "$daemon_pid" || true
 
 # ---- one comparison over both, beside the same on one -----------------------------------------------------------------------------
 seconds() { asked "SELECT round((j.ended_at - j.started_at) / 1e3, 2) FROM $(of_branch "$1")"; }
 daemon_start "$out/daemon-alone.log" "$suite"
-equal_push alone
+equal_push alone 3
+git push -q origin alone
 daemon_judge alone "$out"
 kill "$daemon_pid"
 wait "$daemon_pid" || true
 daemon_start "$out/daemon-split.log" "$suite" "split: true
 confirm: other_device"
-equal_push split
+for _ in $(seq 100); do # the worker has said what it has
+	! grep -q 'ev=worker.up' "$out/daemon-split.log" || break
+	sleep 0.1
+done
+equal_push split 4
+git push -q origin split
 daemon_judge split "$out"
-say "split: $(asked "SELECT c.verdict FROM $(of_branch split)"), $(asked "SELECT group_concat(t, ', ') FROM (SELECT count(*) || ' cells on ' || d.uuid AS t FROM cell x JOIN device d ON d.id = x.device WHERE x.comparison = (SELECT c.id FROM $(of_branch split)) GROUP BY d.uuid)")"
-say "seconds: $(seconds alone) on one, $(seconds split) on both"
+n_cells=$(asked "SELECT count(*) $(cells_of alone)")
+tell "equal builds on one device are unchanged" "$(verdict_of alone)" unchanged
+tell "equal builds over both are unchanged" "$(verdict_of split)" unchanged
+say "furthest from 0: $(furthest alone) on one, $(furthest split) on both"
+tell "a comparison that is split has cells on both devices" "$(asked "SELECT count(DISTINCT x.device) $(cells_of split)")" 2
+tell "all of its cells" "$(asked "SELECT count(*) $(cells_of split) AND x.device IS NOT NULL")" "$n_cells"
+tell "each on one of them" "$(asked "SELECT count(*) FROM (SELECT s.launch FROM sample s JOIN cell y ON y.id = s.cell WHERE y.id IN \
+	(SELECT x.id $(cells_of split)) GROUP BY s.launch HAVING count(DISTINCT y.device) > 1)")" 0
+say "cells: $(asked "SELECT group_concat(t, ', ') FROM (SELECT count(*) || ' on ' || d.uuid AS t FROM device d JOIN (SELECT x.device $(cells_of split)) e ON e.device = d.id GROUP BY d.uuid)")"
+ratio=$(asked "SELECT round($(seconds split) / $(seconds alone), 3)")
+say "seconds: $(seconds alone) on one, $(seconds split) on both, $ratio of that"
+[ "$DEVICE" != cuda ] || tell "in at most 0.6 of the time of one" "$(asked "SELECT $ratio <= 0.6")" 1
+
+# ---- what was planted, on one device, and again on the other --------------------------------------------------------------------------
+if [ -e "$slower" ]; then
+	git checkout -q -B slower main
+	cp "$slower" kernels/libattention.so
+	git commit -q -a -m "slower"
+	git push -q origin slower
+	daemon_judge slower "$out"
+	tell "what was planted is a loss" "$(verdict_of slower)" regression
+	lost="$(cells_of slower) AND x.verdict = 'regression'"
+	say "cells: $(asked "SELECT count(*) $lost") of $n_cells"
+	tell "each of its cells on both devices: timed on one, confirmed by the other" \
+		"$(asked "SELECT count(*) $lost AND (x.confirmed_on IS NULL OR x.confirmed_on = x.device)")" 0
+fi
 say "stands out: $(asked "SELECT coalesce(group_concat(uuid || ': ' || stands_out, '; '), 'nobody') FROM device WHERE stands_out <> ''")"
+echo "1..$told" | tee -a "$out/two.txt"
+[ "$failed" = 0 ]

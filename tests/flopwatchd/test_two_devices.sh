@@ -1,0 +1,21 @@
+#!/bin/bash
+# The script that looks at two GPUs of a host says what it is to say on two simulated ones, and notices what is wrong.
+. "$(dirname "$0")/../lib/tap.sh"
+mkdir -p "$tmp/bundle/share" "$tmp/modules"
+ln -s "$bin" "$tmp/bundle/bin"
+ln -s "$root/etc/suites" "$tmp/bundle/share/suites"
+module() { # name, factor, text
+	sed "s/\.build = \"/&$3/" "$root/tests/modules/good.c" >"$tmp/$1.c"
+	gcc -std=gnu17 -O1 -s -fPIC -shared -fvisibility=hidden "-DWORK_FACTOR=$2" -I"$root" -o "$tmp/modules/$1.so" "$tmp/$1.c" -lm
+}
+two() {
+	DEVICE=sim SEQLENS="64, 128" SHAPE="nhq: 2, nhk: 1, headdim: 64" MODULES=$tmp/modules FLOPWATCH_SIM_SEED=6 bash "$root/tests/gpu/two.sh" "$tmp/bundle" "$tmp/out" >"$tmp/said" 2>&1 || { cat "$tmp/said"; return 1; }
+}
+module base 1.0 ""
+module twin 1.0 "twin 0, "
+module slower 1.1 ""
+ok "two devices are as they are to be" two
+is "in each of its lines" "$(grep -c '^ok ' "$tmp/out/two.txt") $(grep '^not ok' -A 2 "$tmp/out/two.txt")" "11 "
+module slower 1.0 "nothing is planted, "
+fails "what was planted and is not found is noticed" 1 two
+is "in a line" "$(grep '^not ok' "$tmp/out/two.txt")" "not ok 10 - what was planted is a loss"
