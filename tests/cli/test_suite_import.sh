@@ -38,7 +38,7 @@ YML
 
 # ---- inference ---------------------------------------------------------------------------------------------------------------
 ok "a configuration of theirs is read" fw suite import "$tmp/inference.yml"
-like "a suite goes to standard output" "$out" '^suite: small-bf16-linear$'
+like "a suite goes to standard output" "$out" '^suite: "small-bf16-linear"$'
 like "torch_compile_mode is told with its place" "$out" '^# line 19:25: torch_compile_mode has no meaning here: '
 like "so is the profiler" "$out" '^# line 22:22: enable_profiler has no meaning here: '
 unlike "but not one that is off" "$out" enable_memory_profiler
@@ -58,7 +58,7 @@ for size in $sizes; do
 done >"$tmp/wanted"
 is "its cells are every shape in every recipe, and in baseline" "$(cells "$tmp/linear.yaml")" "$(cat "$tmp/wanted")"
 ok "a name can be given" fw suite import "$tmp/inference.yml" --suite mine
-like "which the suite then has" "$out" '^suite: mine$'
+like "which the suite then has" "$out" '^suite: "mine"$'
 cat >"$tmp/first.yml" <<'YML'
 quantization_config_recipe_names: [baseline, int4wo-64]
 output_dir: "results"
@@ -134,6 +134,45 @@ ok "more shapes than one set of ours lists" fw suite import "$tmp/many.yml" -o "
 like "are all there" "$out" 'suite many of 600 cells$'
 is "in two sets" "$(grep -c 'name: custom' "$tmp/many.yaml")" 2
 
+# ---- what has no meaning, or another one, is told ------------------------------------------------------------------------------
+cat >"$tmp/odd.yml" <<'YML'
+benchmark_mode: training
+quantization_config_recipe_names: [float8dq-tensor, float8dq-row]
+scaling_granularity: rowwise
+model_params:
+  - {name: plain, matrix_shapes: [{name: llama}], high_precision_dtype: torch.float32}
+  - name: "null"
+    compile: "max-autotune"
+    sparsity: "2:4"
+    matrix_shapes:
+      - {name: llama, min_power: 8}
+      - {name: custom, shapes: [[16, 64, 64]], max_power: 3}
+      - {name: llama4}
+      - {name: qwen3_32b}
+YML
+ok "what we do not measure leaves the rest its cells" fw suite import "$tmp/odd.yml" -o "$tmp/odd.yaml"
+like "a recipe that becomes another one" "$out" '^line 2:36: float8dq-tensor is float8dq-row here: scaling_granularity is rowwise$'
+like "and then is there twice" "$out" '^line 2:53: left out what is there already: float8dq-row$'
+like "a model in another precision" "$out" '^line 5:73: left out with its model: torch.float32 is not measured here$'
+like "what a model compiles itself with" "$out" '^line 7:14: compile has no meaning here: '
+like "sparsity of a model" "$out" '^line 8:15: sparsity has no meaning here: '
+like "powers of a set that has none" "$out" '^line 10:34: min_power has no meaning here: llama has none$'
+like "nor has one that is listed" "$out" '^line 11:59: max_power has no meaning here: custom has none$'
+is "layers of other models have their sizes" "$(sed -n '/m1\(6384\|28000\)/s,.*/\(m[0-9]*/k[0-9]*/n[0-9]*\)/.*,\1,p' <(cells "$tmp/odd.yaml") | sort -u | paste -sd' ')" \
+	"m128000/k5120/n5120 m128000/k5120/n640 m128000/k8192/n1024 m128000/k8192/n5120 m128000/k8192/n8192 m16384/k1024/n8192 m16384/k3584/n8192 m16384/k5120/n5120 m16384/k5120/n640 m16384/k8192/n1024 m16384/k8192/n1280 m16384/k8192/n5120 m16384/k8192/n7168 m16384/k8192/n8192"
+like "and a suite is called as YAML would not read it" "$(cat "$tmp/odd.yaml")" '^suite: "plain"$'
+sed -i 's/rowwise/tensorwise/; s/\[float8dq-tensor, float8dq-row\]/[float8dq-row]/; s/name: plain/name: "null"/' "$tmp/odd.yml"
+ok "a name that is a word of YAML is one" fw suite import "$tmp/odd.yml" -o "$tmp/odd.yaml"
+like "whoever says tensorwise of rows is told what holds" "$out" '^line 2:36: float8dq-row stays, although scaling_granularity is tensorwise$'
+sed -i 's/scaling_granularity: tensorwise/use_fast_accum: False\nscaling_type_weight: disabled/; s/float8dq-row/baseline/' "$tmp/odd.yml"
+ok "what belongs to fp8 alone" fw suite import "$tmp/odd.yml" -o "$tmp/odd.yaml"
+like "is told without it" "$out" '^line 3:17: use_fast_accum has no meaning here: no recipe that is left multiplies fp8$'
+like "each" "$out" '^line 4:22: scaling_type_weight has no meaning here: '
+printf 'quantization_config_recipe_names: [float8dq]\nscaling_granularity: rowwise\nmodel_params: [{matrix_shapes: [{name: llama}]}]\n' >"$tmp/by-row.yml"
+ok "in inference a granularity" fw suite import "$tmp/by-row.yml" -o "$tmp/by-row.yaml"
+like "is not heeded, which is told" "$out" '^line 2:22: scaling_granularity has no meaning here: in inference a recipe says it$'
+is "a recipe says it" "$(cells "$tmp/by-row.yaml" | grep -c float8dq-tensor)" 4
+
 # ---- what is wrong -----------------------------------------------------------------------------------------------------------
 cat >"$tmp/bad.yml" <<'YML'
 benchmark_mode: inferno
@@ -146,7 +185,7 @@ model_params:
       - {name: pow3}
       - {name: sweep, min_power: 12, max_power: 9}
       - {name: pow2, max_power: 20}
-    high_precision_dtype: torch.float16
+    high_precision_dtype: torch.float99
     enable_profilr: true
   - {name: y, matrix_shapes: [{name: llama}], model_type: ln_linear_tanh}
 YML
@@ -165,11 +204,20 @@ done <<'BAD'
 8:16|"pow3" is unknown; use custom
 9:49|no power lies between min_power 12 and max_power 9
 10:9|more than 2\^31 - 1 elements
-11:27|"torch.float16" is unknown; use torch.bfloat16
+11:27|"torch.float99" is unknown; use torch.bfloat16
 12:5|unknown key; did you mean .enable_profiler
 13:59|"ln_linear_tanh" is unknown; use linear
 BAD
 is "and no line beside these" "$(wc -l <<<"$out")" 14
+echo "model_params: [{matrix_shapes: [$(for i in $(seq 65); do printf '{name: custom, shapes: [[%s, 8, 8]]}, ' "$i"; done)]}]" >"$tmp/sets.yml"
+fails "more sets than a suite has" 2 fw suite import "$tmp/sets.yml" -o "$tmp/sets.yaml"
+is "are told where they are" "$out" "$tmp/sets.yml:1:15: model_params: make 65 sets of shapes; a suite has at most 64"
+{
+	echo "quantization_config_recipe_names: [int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor, float8dq-row]"
+	echo "model_params: [{matrix_shapes: [{name: sweep}]}, {matrix_shapes: [{name: sweep}], model_type: ln_linear}]"
+} >"$tmp/cells.yml"
+fails "more cells than a suite has" 2 fw suite import "$tmp/cells.yml" -o "$tmp/cells.yaml"
+like "are told without a place in a file that there is not" "$out" "^$tmp/cells.yml: is no suite of ours: .*more than 8192 cells"
 printf 'model_params: [1\n' >"$tmp/syntax.yml"
 fails "what is no YAML" 2 fw suite import "$tmp/syntax.yml"
 like "has its place" "$out" "^$tmp/syntax.yml:2:1: did not find expected"

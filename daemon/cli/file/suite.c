@@ -31,13 +31,31 @@ static void tell_notes(const struct buf *text, FILE *to)
 			fprintf(to, "%.*s\n", (int)strcspn(line, "\n") - 2, line + 2);
 }
 
+/* The text's own places mean nothing to who has not seen it: "FILE:3:5: what" loses them, line by line. */
+static int fail_of_text(const char *from, const char *mistakes)
+{
+	size_t len = strlen(from);
+
+	for (const char *line = mistakes, *end; *line; line = *end ? end + 1 : end) {
+		const char *what = line;
+
+		end = line + strcspn(line, "\n");
+		if (strncmp(line, from, len) == 0 && line[len] == ':')
+			for (what += len + 1; (*what >= '0' && *what <= '9') || *what == ':'; what++)
+				;
+		fprintf(stderr, "%s: is no suite of ours: %.*s\n", from, (int)(end - what) - (*what == ' '),
+			what + (*what == ' '));
+	}
+	return EXIT_USAGE;
+}
+
 static int write_suite(const char *from, const struct buf *text, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	struct suite suite;
 
-	if (suite_parse(text->data, text->len, o->output ? o->output : from, &suite, &err) != 0)
-		return verb_fail_here(&err);
+	if (suite_parse(text->data, text->len, from, &suite, &err) != 0)
+		return fail_of_text(from, err.text);
 	if (!o->output)
 		fputs(text->data, stdout);
 	else if (files_write(o->output, text, &err) == 0 && !o->quiet)

@@ -4,7 +4,7 @@
 #include "family/linear/linear.h"
 #include "family/linear/sets.h"
 
-enum { ROWS_MAX = 16, SETS_MAX = 64, BLOCKS_MAX = 512 };
+enum { ROWS_MAX = 16, BLOCKS_MAX = 512 };
 
 struct models {
 	int n;
@@ -227,9 +227,9 @@ bool linear_read(struct reader *r, struct yaml_node *root)
 	bool has_models = read_models(&d, models, &d.models);
 
 	reader_require(r->y, root, shapes, "shapes");
-	if (shapes && (!yaml_is_list(shapes) || yaml_count(shapes) < 1 || yaml_count(shapes) > SETS_MAX))
-		yaml_mistake(r->y, shapes, "must be a list of 1 to %d {name: SET, ...}", SETS_MAX);
-	for (int i = 0; shapes && i < yaml_count(shapes) && i < SETS_MAX; i++)
+	if (shapes && (!yaml_is_list(shapes) || yaml_count(shapes) < 1 || yaml_count(shapes) > LINEAR_SETS_MAX))
+		yaml_mistake(r->y, shapes, "must be a list of 1 to %d {name: SET, ...}", LINEAR_SETS_MAX);
+	for (int i = 0; shapes && i < yaml_count(shapes) && i < LINEAR_SETS_MAX; i++)
 		read_set(&d, yaml_item(r->y, shapes, i));
 	return d.n_recipes > 0 && has_models;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "family/linear/linear.h"
+#include "family/linear/sets.h"
 #include "family/linear/torchao_inside.h"
 #include "family/reader.h"
 
@@ -51,9 +52,10 @@ static int read_model_type(struct import *p, struct yaml_node *n)
 	return -1;
 }
 
-static void read_model(struct import *p, struct yaml_node *map, bool is_first)
+static void read_model(struct import *p, struct yaml_node *map)
 {
-	static const char *const dtypes[] = { "torch.bfloat16", "bfloat16", NULL };
+	static const char *const dtypes[] = { "torch.bfloat16", "bfloat16", "torch.float32", "float32", "torch.float16",
+		"float16", "torch.float64", "float64", NULL };
 	struct yaml *y = p->y;
 
 	if (!yaml_is_map(map)) {
@@ -63,22 +65,25 @@ static void read_model(struct import *p, struct yaml_node *map, bool is_first)
 	struct yaml_node *name = yaml_get(y, map, "name"), *sets = yaml_get(y, map, "matrix_shapes"),
 			 *dtype = yaml_get(y, map, "high_precision_dtype"), *type = yaml_get(y, map, "model_type");
 	const char *text = NULL;
-	struct import ignored = { .y = y };
 
 	if (name && yaml_string(y, name, &text) == 0 && text && !p->name[0])
 		take_name(p, text);
-	if (dtype)
-		reader_word(y, dtype, dtypes, "torch.bfloat16, which is all that is measured here");
-	buf_init(&ignored.notes, NOTES_MAX);
-	struct import *teller = is_first ? p : &ignored; /* once is enough */
+	int precision = dtype ? reader_word(y, dtype, dtypes, "torch.bfloat16, which is all that is measured here") : 0;
 
-	import_note_key(teller, map, "torch_compile_mode", "kernels are compiled by the build of their repository");
-	import_note_key(teller, map, "use_torch_compile", "kernels are compiled by the build of their repository");
-	import_note_key(teller, map, "device", "a worker measures on the devices that it has");
-	import_note_key(teller, map, "enable_profiler", "flopwatch profile looks at cells when somebody wants to know");
-	import_note_key(teller, map, "enable_memory_profiler", "memory stands beside the times of every comparison");
-	buf_fini(&ignored.notes);
+	if (precision > 1)
+		import_note(p, dtype, "left out with its model: %s is not measured here", dtypes[precision]);
+
+	import_note_key(p, map, "torch_compile_mode", "kernels are compiled by the build of their repository");
+	import_note_key(p, map, "use_torch_compile", "kernels are compiled by the build of their repository");
+	import_note_key(p, map, "compile", "kernels are compiled by the build of their repository");
+	import_note_key(p, map, "sparsity", "weights are dense here");
+	import_note_key(p, map, "device", "a worker measures on the devices that it has");
+	import_note_key(p, map, "enable_profiler", "flopwatch profile looks at cells when somebody wants to know");
+	import_note_key(p, map, "enable_memory_profiler", "memory stands beside the times of every comparison");
 	int model = read_model_type(p, type);
+
+	if (precision > 1)
+		model = -1;
 
 	reader_require(y, map, sets, "matrix_shapes");
 	if (sets && (!yaml_is_list(sets) || yaml_count(sets) < 1))
@@ -94,11 +99,11 @@ static void read_models(struct import *p, struct yaml_node *root)
 
 	reader_require(p->y, root, list, "model_params");
 	if (yaml_is_map(list)) /* as the first version had it */
-		read_model(p, list, true);
+		read_model(p, list);
 	else if (list && (!yaml_is_list(list) || yaml_count(list) < 1))
 		yaml_mistake(p->y, list, "must be a list of {name: ..., matrix_shapes: [...]}");
 	for (int i = 0; i < yaml_count(list) && yaml_is_list(list); i++)
-		read_model(p, yaml_item(p->y, list, i), i == 0);
+		read_model(p, yaml_item(p->y, list, i));
 }
 
 /* ---- the suite ------------------------------------------------------------------------------------------------------------ */
@@ -112,7 +117,7 @@ static void write_suite(struct import *p, struct buf *out)
 	buf_printf(out, "# Imported from a configuration of torchao's microbenchmarks; places are those of that file.\n");
 	buf_append(out, p->notes.data, p->notes.len);
 	buf_append(out, p->shapes.notes.data, p->shapes.notes.len);
-	buf_printf(out, "suite: %s\nfamily: linear\nshapes:\n", p->name[0] ? p->name : "torchao");
+	buf_printf(out, "suite: \"%s\"\nfamily: linear\nshapes:\n", p->name[0] ? p->name : "torchao");
 	buf_append(out, p->shapes.sets.data, p->shapes.sets.len);
 	buf_puts(out, "recipes: [");
 	for (int i = 0; i < LINEAR_RECIPES; i++)
@@ -146,6 +151,9 @@ void torchao_import(struct yaml *y, struct yaml_node *root, const char *name, st
 	torchao_shapes_init(&p.shapes, y, p.is_training, p.is_exact, p.plain);
 	read_models(&p, root);
 	yaml_finish(y, root);
+	if (p.shapes.n_sets > LINEAR_SETS_MAX)
+		yaml_mistake(y, yaml_get(y, root, "model_params"), "make %d sets of shapes; a suite has at most %d",
+			p.shapes.n_sets, LINEAR_SETS_MAX);
 	if (yaml_mistakes(y) == 0 && p.shapes.n == 0)
 		yaml_mistake(y, root, "nothing of it can be measured here");
 	if (p.notes.failed || p.shapes.notes.failed || p.shapes.sets.failed)

@@ -27,10 +27,13 @@ void import_note_key(struct import *p, struct yaml_node *map, const char *key, c
 {
 	struct yaml_node *n = yaml_get(p->y, map, key);
 	const char *text = NULL;
+	char told[80];
 
 	if (!n || yaml_is_null(n) || yaml_string(p->y, n, &text) || !text || !strcasecmp(text, "false"))
 		return;
-	import_note(p, n, "%s has no meaning here: %s", key, why);
+	snprintf(told, sizeof told, ": %s has no meaning here", key);
+	if (p->notes.len == 0 || !strstr(p->notes.data, told))
+		import_note(p, n, "%s has no meaning here: %s", key, why);
 }
 
 /* As YAML has it there, where yes and True are words for it. */
@@ -63,7 +66,7 @@ static int find_recipe(const struct import *p, const char *text)
 		snprintf(bare, sizeof bare, "%.*s", (int)len - 4, text);
 		text = bare;
 	}
-	if (!strcmp(text, "float8dq") || !strcmp(text, "float8dq-tensor"))
+	if (!strcmp(text, "float8dq"))
 		return p->by_row ? LINEAR_FLOAT8DQ_ROW : LINEAR_FLOAT8DQ_TENSOR;
 	for (int i = 0; linear_recipes[i]; i++)
 		if (!strcmp(text, linear_recipes[i]))
@@ -74,13 +77,25 @@ static int find_recipe(const struct import *p, const char *text)
 	return -1;
 }
 
+/* In training rows have their scales where the configuration says so, whatever a recipe is called. */
+static int heed_granularity(struct import *p, const struct yaml_node *n, int which)
+{
+	if (p->by_row && which == LINEAR_FLOAT8DQ_TENSOR) {
+		import_note(p, n, "float8dq-tensor is float8dq-row here: scaling_granularity is %s", p->granularity);
+		return LINEAR_FLOAT8DQ_ROW;
+	}
+	if (p->is_training && p->granularity && !p->by_row && which == LINEAR_FLOAT8DQ_ROW)
+		import_note(p, n, "float8dq-row stays, although scaling_granularity is %s", p->granularity);
+	return which;
+}
+
 static void read_recipe(struct import *p, struct yaml_node *n)
 {
 	const char *text = NULL;
 
 	if (yaml_string(p->y, n, &text) || !text)
 		return;
-	int which = find_recipe(p, text);
+	int which = heed_granularity(p, n, find_recipe(p, text));
 	bool trains = which == LINEAR_BASELINE || which == LINEAR_FLOAT8DQ_TENSOR || which == LINEAR_FLOAT8DQ_ROW;
 
 	if (which < 0)
@@ -92,6 +107,8 @@ static void read_recipe(struct import *p, struct yaml_node *n)
 		import_note(p, n, "%.40s is left out: there is no such recipe here", text);
 	else if (p->is_training && !trains)
 		import_note(p, n, "%.40s is left out: it is inference alone", text);
+	else if (p->takes[which] && which != LINEAR_BASELINE)
+		import_note(p, n, "left out what is there already: %s", linear_recipes[which]);
 	else
 		p->takes[which] = true;
 	if (strstr(text, "-hqq") && which >= 0 && which < LINEAR_RECIPES)
@@ -127,6 +144,7 @@ static void read_sparsity(struct import *p, struct yaml_node *root)
 		else
 			yaml_mistake(p->y, n, "\"%.40s\" is unknown; use semi-sparse or block", text);
 	}
+	import_note_key(p, root, "sparsity", "weights are dense here");
 }
 
 /* ---- training ------------------------------------------------------------------------------------------------------------ */
@@ -152,10 +170,32 @@ static void read_scaling(struct import *p, struct yaml_node *root)
 	for (int i = 0; i < LINEAR_OPERANDS; i++)
 		if (type[i] && reader_word(p->y, type[i], types, "dynamic or disabled") == 1)
 			p->plain |= 1 << i;
-	p->by_row = by && reader_word(p->y, by, granularities, "tensorwise, rowwise or axiswise") > 0;
+	int granularity = by ? reader_word(p->y, by, granularities, "tensorwise, rowwise or axiswise") : -1;
+
+	p->granularity = granularity >= 0 ? granularities[granularity] : NULL;
+	p->by_row = p->is_training && granularity > 0;
+	if (granularity > 0 && !p->is_training)
+		import_note(p, by, "scaling_granularity has no meaning here: in inference a recipe says it");
 	read_flag(p, fast, &is_fast);
 	p->is_exact = !is_fast;
 	import_note_key(p, root, "repeat_n", "how often a cell is timed follows from how much it scatters");
+}
+
+/* What belongs to products of fp8 where there are none. */
+static void note_unused(struct import *p, struct yaml_node *root)
+{
+	static const char *const keys[] = { "scaling_type_input", "scaling_type_weight", "scaling_type_grad_output" };
+	static const char why[] = "no recipe that is left multiplies fp8";
+
+	if (p->takes[LINEAR_FLOAT8DQ_TENSOR] || p->takes[LINEAR_FLOAT8DQ_ROW])
+		return;
+	for (int i = 0; i < LINEAR_OPERANDS; i++)
+		if (p->plain & 1 << i)
+			import_note_key(p, root, keys[i], why);
+	if (p->is_exact)
+		import_note(p, yaml_get(p->y, root, "use_fast_accum"), "use_fast_accum has no meaning here: %s", why);
+	if (p->by_row)
+		import_note_key(p, root, "scaling_granularity", why);
 }
 
 void import_read_options(struct import *p, struct yaml_node *root)
@@ -164,4 +204,5 @@ void import_read_options(struct import *p, struct yaml_node *root)
 	read_scaling(p, root);
 	read_recipes(p, root);
 	read_sparsity(p, root);
+	note_unused(p, root);
 }

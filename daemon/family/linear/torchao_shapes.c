@@ -1,6 +1,7 @@
 /* torchao_shapes.c - see torchao_shapes.h. */
 #include "family/linear/torchao_shapes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,14 +40,20 @@ static void mistake(struct found *f, const char *what)
 	f->is_told = true;
 }
 
+/* Once of a set. */
 static void note_unsupported(struct found *f, const struct linear_case *a)
 {
 	struct yaml_place place = yaml_place(f->at);
+	struct buf *notes = &f->all->notes;
 	struct fw_err err = { 0 };
+	char line[400];
 
-	if (family_linear.fits(a, DIRECTION_FORWARD, &err) != 0)
-		buf_printf(&f->all->notes, "# line %d:%d: %s is unsupported: %s\n", place.line, place.column,
-			linear_recipes[a->recipe], err.text);
+	if (family_linear.fits(a, DIRECTION_FORWARD, &err) == 0)
+		return;
+	snprintf(line, sizeof line, "# line %d:%d: %s is unsupported: %.300s\n", place.line, place.column,
+		linear_recipes[a->recipe], err.text);
+	if (notes->len == 0 || !strstr(notes->data, line))
+		buf_puts(notes, line);
 }
 
 static void check(struct found *f, int32_t m, int32_t k, int32_t n)
@@ -133,6 +140,7 @@ static void write_set(const struct found *f, enum linear_set set, const int64_t 
 	bool is_custom = set == LINEAR_SET_CUSTOM || f->again > 0 || f->is_block;
 
 	for (int i = f->first; i < s->n;) {
+		s->n_sets++;
 		buf_printf(&s->sets, "  - {name: %s", linear_sets[is_custom ? LINEAR_SET_CUSTOM : set]);
 		if (!is_custom) {
 			if (set >= LINEAR_SET_POW2)
@@ -147,6 +155,16 @@ static void write_set(const struct found *f, enum linear_set set, const int64_t 
 			buf_printf(&s->sets, ", model_types: [%s]", linear_models[f->model]);
 		buf_puts(&s->sets, "}\n");
 	}
+}
+
+/* What a set does not read, of those that there are. */
+static void note_foreign(struct torchao_shapes *s, const struct yaml_node *n, const char *key, int set, bool is_foreign)
+{
+	struct yaml_place place = yaml_place(n);
+
+	if (n && set >= 0 && is_foreign)
+		buf_printf(&s->notes, "# line %d:%d: %s has no meaning here: %s has none\n", place.line, place.column, key,
+			linear_sets[set]);
 }
 
 void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map, int model, const bool *takes)
@@ -167,6 +185,9 @@ void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map, int mo
 
 	if (set >= 0)
 		linear_set_powers((enum linear_set)set, &power[0], &power[1]);
+	note_foreign(s, min, "min_power", set, set < LINEAR_SET_POW2);
+	note_foreign(s, max, "max_power", set, set < LINEAR_SET_POW2);
+	note_foreign(s, list, "shapes", set, set != LINEAR_SET_CUSTOM);
 	yaml_int(y, min, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &power[0]);
 	yaml_int(y, max, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &power[1]);
 	if (set >= LINEAR_SET_POW2 && power[0] > power[1])
