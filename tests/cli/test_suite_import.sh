@@ -169,8 +169,10 @@ ok "what belongs to fp8 alone" fw suite import "$tmp/odd.yml" -o "$tmp/odd.yaml"
 like "is told without it" "$out" '^line 3:17: use_fast_accum has no meaning here: no recipe that is left multiplies fp8$'
 like "each" "$out" '^line 4:22: scaling_type_weight has no meaning here: '
 printf 'quantization_config_recipe_names: [float8dq]\nscaling_granularity: rowwise\nmodel_params: [{matrix_shapes: [{name: llama}]}]\n' >"$tmp/by-row.yml"
+sed -i '2s/.*/&\nscaling_type_grad_output: disabled/' "$tmp/by-row.yml"
 ok "in inference a granularity" fw suite import "$tmp/by-row.yml" -o "$tmp/by-row.yaml"
 like "is not heeded, which is told" "$out" '^line 2:22: scaling_granularity has no meaning here: in inference a recipe says it$'
+like "nor is there a gradient" "$out" '^line 3:27: scaling_type_grad_output has no meaning here: inference multiplies no gradient$'
 is "a recipe says it" "$(cells "$tmp/by-row.yaml" | grep -c float8dq-tensor)" 4
 
 # ---- what is wrong -----------------------------------------------------------------------------------------------------------

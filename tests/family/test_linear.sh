@@ -212,6 +212,10 @@ shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_granularity: block|use ten
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: delayed|use dynamic or disabled
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nscaling_type_input: disabled|forward multiplies is the baseline
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nuse_fast_accum: false|forward multiplies no two operands in fp8
+shapes: [{name: llama}]\nrecipes: [baseline, int8wo]\ndirections: [forward]\nuse_fast_accum: false|belongs to the recipes float8dq
+shapes: [{name: llama}]\nrecipes: [float8dq]\ndirections: [forward]\nscaling_type_grad_output: disabled|no direction of this suite multiplies dy
+shapes: [{name: llama}]\nrecipes: [float8dq]\ndirections: [dgrad]\nscaling_type_input: disabled|no direction of this suite multiplies x
+shapes: [{name: llama}]\npush: {cells: 2, always: ["*/k8192/* */forward"]}|has a space, which no cell has
 shapes: [{name: llama}]\nfast_accumulation: true\nuse_fast_accum: true|another name of fast_accumulation
 shapes: [{name: llama}]\nmodel_types: [transformer_blocks]|"transformer_blocks" is unknown
 shapes: [{name: llama}]\nmodel_types: [transformer_block]|more than 2\^31 - 1 elements

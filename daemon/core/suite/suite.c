@@ -226,6 +226,10 @@ static void read_always(struct draft *d, struct yaml_node *list)
 
 		if (yaml_string(d->y, item, &glob) || !glob)
 			continue;
+		if (strpbrk(glob, " \t")) {
+			yaml_mistake(d->y, item, "\"%.80s\" has a space, which no cell has; give each pattern by itself", glob);
+			continue;
+		}
 		for (int c = 0; c < s->n_cells; c++)
 			hits += suite_matches(s->cell[c].key, glob);
 		if (hits == 0 && yaml_mistakes(d->y) == 0)

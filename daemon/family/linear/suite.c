@@ -195,6 +195,30 @@ static void read_recipes(struct draft *d, struct yaml_node *root)
 		yaml_mistake(y, granularity, "belongs to the recipe float8dq, which recipes do not have");
 }
 
+/* Operands that one of the suite's directions multiplies. */
+static int32_t operands_read(struct yaml *y, struct yaml_node *root)
+{
+	static const struct {
+		const char *direction;
+		int32_t operands;
+	} reads[] = { { "forward", LINEAR_X | LINEAR_W }, { "once", LINEAR_W }, { "dgrad", LINEAR_W | LINEAR_DY },
+		{ "wgrad", LINEAR_X | LINEAR_DY } };
+	struct yaml_node *list = yaml_get(y, root, "directions");
+	int32_t all = LINEAR_X | LINEAR_W | LINEAR_DY, found = 0;
+
+	for (int i = 0; list && yaml_is_list(list) && i < yaml_count(list); i++) {
+		const char *text = NULL;
+		int32_t operands = all;
+
+		yaml_string(y, yaml_item(y, list, i), &text);
+		for (size_t r = 0; text && r < sizeof reads / sizeof reads[0]; r++)
+			if (strcmp(text, reads[r].direction) == 0)
+				operands = reads[r].operands;
+		found |= operands;
+	}
+	return found ? found : all;
+}
+
 /* How operands of float8dq are scaled and their products added up. */
 static void read_options(struct draft *d, struct yaml_node *root)
 {
@@ -203,6 +227,7 @@ static void read_options(struct draft *d, struct yaml_node *root)
 	struct yaml_node *fast = yaml_get(y, root, "fast_accumulation"), *use = yaml_get(y, root, "use_fast_accum");
 	struct yaml_node *type[LINEAR_OPERANDS] = { yaml_get(y, root, "scaling_type_input"),
 		yaml_get(y, root, "scaling_type_weight"), yaml_get(y, root, "scaling_type_grad_output") };
+	int32_t read = operands_read(y, root);
 	bool is_fast = true;
 
 	for (int i = 0; i < LINEAR_OPERANDS; i++) {
@@ -210,10 +235,14 @@ static void read_options(struct draft *d, struct yaml_node *root)
 			d->plain |= 1 << i;
 		if (type[i] && !has_fp8(d))
 			yaml_mistake(y, type[i], "belongs to the recipes float8dq, of which recipes have none");
+		else if (d->plain & 1 << i && !(read & 1 << i))
+			yaml_mistake(y, type[i], "changes nothing: no direction of this suite multiplies %s", linear_operands[i]);
 	}
 	if (fast && use)
 		yaml_mistake(y, use, "is another name of fast_accumulation; give one of them");
 	yaml_bool(y, fast ? fast : use, &is_fast);
+	if (!is_fast && !has_fp8(d))
+		yaml_mistake(y, fast ? fast : use, "belongs to the recipes float8dq, of which recipes have none");
 	d->is_exact = !is_fast;
 }
 

@@ -170,6 +170,10 @@ static void read_scaling(struct import *p, struct yaml_node *root)
 	for (int i = 0; i < LINEAR_OPERANDS; i++)
 		if (type[i] && reader_word(p->y, type[i], types, "dynamic or disabled") == 1)
 			p->plain |= 1 << i;
+	if (p->plain & LINEAR_DY && !p->is_training) {
+		import_note_key(p, root, "scaling_type_grad_output", "inference multiplies no gradient");
+		p->plain &= ~LINEAR_DY;
+	}
 	int granularity = by ? reader_word(p->y, by, granularities, "tensorwise, rowwise or axiswise") : -1;
 
 	p->granularity = granularity >= 0 ? granularities[granularity] : NULL;
