@@ -79,6 +79,9 @@ ask("hopper", "m 0", m=0, k=64, n=64)
 ask("v1", "forward", **whole)
 ask("v1", "int8wo", **whole, recipe="int8wo")
 ask("v1", "relu", **whole, activation=1)
+ask("v1", "8388480 columns", m=1, k=8, n=8388480)
+ask("v1", "8388488 columns", m=1, k=8, n=8388488)
+ask("v1", "dgrad of as many rows", m=1, k=8, n=8388488, direction=linear.DGRAD)
 for recipe in ("int8wo", "int4wo-32", "int4wo-128", "int4wo-256", "float8wo", "float8dq-row", "float8dq-tensor", "baseline", "int4wo-16"):
     ask("skinny", recipe, m=1, k=512, n=1001, recipe=recipe)
 ask("skinny", "64 rows, normalised, with silu", m=64, k=512, n=1001, recipe="int8wo", prologue=1, activation=6, bias=1)
@@ -130,6 +133,9 @@ refuses hopper 'm 0' 'm, n and k must be at least 1$'
 takes v1 forward
 refuses v1 int8wo 'only bf16$'
 refuses v1 relu 'only the product'
+takes v1 '8388480 columns'
+refuses v1 '8388488 columns' '8388488 columns of the result are more than the 8388480 that a launch has blocks for$'
+takes v1 'dgrad of as many rows'
 for what in int8wo int4wo-32 int4wo-128 int4wo-256 float8wo float8dq-row float8dq-tensor baseline '64 rows, normalised, with silu'; do
 	takes skinny "$what"
 done

@@ -18,7 +18,7 @@ typedef float lanes __attribute__((vector_size(STEP_COLUMNS * sizeof(float)), al
 #define ISA_JOIN(name, isa)  ISA_JOIN2(name, isa)
 
 /* Rows from `first` on, `depth` of them from `d` on: to[panel][d][row in panel], zeros past the last row. */
-static void pack(const struct side *s, int32_t first, int32_t d, int depth, int tile, int panel, float *to)
+static void pack(const struct side *s, int64_t first, int64_t d, int depth, int tile, int panel, float *to)
 {
 	for (int row = 0; row < tile; row++) {
 		float *const column = to + row / panel * panel * depth + row % panel;
@@ -43,7 +43,7 @@ static void step(const float *left, const float *right, int depth, float *sums)
 		*(lanes *)(sums + i * TILE_COLUMNS) = sum[i];
 }
 
-static void finish(const struct side *left, const struct side *right, int32_t row, int32_t column, const struct epilogue *e,
+static void finish(const struct side *left, const struct side *right, int64_t row, int64_t column, const struct epilogue *e,
 	const float *sums, uint16_t *out, int64_t out_stride)
 {
 	for (int i = 0; i < TILE_ROWS && row + i < left->rows; i++)
@@ -62,19 +62,19 @@ static void finish(const struct side *left, const struct side *right, int32_t ro
 void ISA_JOIN(product, ISA)(const struct side *left, const struct side *right, int32_t depth, const struct epilogue *epilogue,
 	uint16_t *out, int64_t out_stride, float *scratch, int threads)
 {
-	const int32_t across = (right->rows + TILE_COLUMNS - 1) / TILE_COLUMNS;
-	const int64_t tiles = (int64_t)((left->rows + TILE_ROWS - 1) / TILE_ROWS) * across;
+	/* with a tile past the last row or column, what counts them leaves 32 bits */
+	const int64_t across = ((int64_t)right->rows + TILE_COLUMNS - 1) / TILE_COLUMNS;
+	const int64_t tiles = ((int64_t)left->rows + TILE_ROWS - 1) / TILE_ROWS * across;
 #pragma omp parallel num_threads(threads)
 	{
 		float *const mine = scratch + (int64_t)omp_get_thread_num() * PRODUCT_SCRATCH;
 		float *const a = mine, *const b = a + TILE_ROWS * TILE_DEPTH, *const sums = b + TILE_COLUMNS * TILE_DEPTH;
 #pragma omp for schedule(dynamic)
 		for (int64_t tile = 0; tile < tiles; tile++) {
-			const int32_t row = (int32_t)(tile / across) * TILE_ROWS,
-				      column = (int32_t)(tile % across) * TILE_COLUMNS;
+			const int64_t row = tile / across * TILE_ROWS, column = tile % across * TILE_COLUMNS;
 			memset(sums, 0, TILE_ROWS * TILE_COLUMNS * sizeof *sums);
-			for (int32_t d = 0; d < depth; d += TILE_DEPTH) {
-				const int part = depth - d < TILE_DEPTH ? depth - d : TILE_DEPTH;
+			for (int64_t d = 0; d < depth; d += TILE_DEPTH) {
+				const int part = depth - d < TILE_DEPTH ? (int)(depth - d) : TILE_DEPTH;
 				pack(left, row, d, part, TILE_ROWS, STEP_ROWS, a);
 				pack(right, column, d, part, TILE_COLUMNS, STEP_COLUMNS, b);
 				for (int i = 0; i < TILE_ROWS && row + i < left->rows; i += STEP_ROWS)

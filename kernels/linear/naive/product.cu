@@ -29,9 +29,9 @@ static __global__ void __launch_bounds__(THREADS) product_kernel(const struct si
 	const int x = threadIdx.x % HALF, y = threadIdx.x / HALF;
 	const int32_t row = (int32_t)(blockIdx.x / across) * TILE, column = (int32_t)(blockIdx.x % across) * TILE;
 	float sum[2][2] = { { 0.0f, 0.0f }, { 0.0f, 0.0f } };
-	for (int32_t d = 0; d < depth; d += DEPTH) {
-		load(a, left, row, d, depth);
-		load(b, right, column, d, depth);
+	for (int64_t d = 0; d < depth; d += DEPTH) {
+		load(a, left, row, (int32_t)d, depth);
+		load(b, right, column, (int32_t)d, depth);
 		__syncthreads();
 		for (int k = 0; k < DEPTH; k++)
 			for (int i = 0; i < 2; i++)
@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(THREADS) product_kernel(const struct si
 cudaError_t naive_product(
 	const struct side *left, const struct side *right, int32_t depth, const struct naive_result *result, cudaStream_t stream)
 {
-	const int64_t across = (right->rows + TILE - 1) / TILE, down = (left->rows + TILE - 1) / TILE;
+	const int64_t across = ((int64_t)right->rows + TILE - 1) / TILE, down = ((int64_t)left->rows + TILE - 1) / TILE;
 	product_kernel<<<(unsigned)(across * down), THREADS, 0, stream>>>(*left, *right, depth, *result, (int32_t)across);
 	return cudaGetLastError();
 }

@@ -30,6 +30,10 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 		return contract_say(FW_UNSUPPORTED, why, size, "only bf16");
 	if (s.k % 8 || s.n % 8)
 		return contract_say(FW_UNSUPPORTED, why, size, "k and n must be multiples of 8, not %d and %d", s.k, s.n);
+	const int32_t columns = problem->direction == FW_FORWARD ? s.n : s.k;
+	if (columns > V1_COLUMNS_MAX)
+		return contract_say(FW_UNSUPPORTED, why, size,
+			"%d columns of the result are more than the %d that a launch has blocks for", columns, V1_COLUMNS_MAX);
 	return FW_OK;
 }
 

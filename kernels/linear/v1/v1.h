@@ -17,6 +17,9 @@ struct v1_job {
 	int32_t left_across, right_across; /* stored with rows along depth */
 };
 
+/** Of the result: a grid has 65,535 blocks of 128 across. */
+enum { V1_COLUMNS_MAX = 65535 * 128 };
+
 /** Let the kernel use its shared memory on the current device. */
 cudaError_t v1_setup(const struct v1_job *);
 
