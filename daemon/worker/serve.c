@@ -456,7 +456,8 @@ static int run_canary(struct peer *peer, struct sandbox *sandbox, const struct m
 	return result < 0 ? -1 : peer_send(peer, &m, err);
 }
 
-static int session(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
+/* A hello, and what the daemon asks for then. */
+static int serve_one(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
 	const struct msg_hello *hello, struct fw_err *err)
 {
 	struct msg greeting = { .t = MSG_HELLO, .u.hello = *hello }, m;
@@ -476,6 +477,23 @@ static int session(const struct serve_options *o, struct peer *peer, struct cach
 		result = err_set(err, ERR_PROTOCOL, "expected a job");
 	msg_fini(&m);
 	return result;
+}
+
+/* One job, or as many as it takes until one is not cancelled for the sake of another. */
+static int session(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
+	const struct msg_hello *hello, struct fw_err *err)
+{
+	cpu_set_t cores;
+	bool has_cores = sched_getaffinity(0, sizeof cores, &cores) == 0;
+	int result;
+
+	for (;;) {
+		result = serve_one(o, peer, cache, sandbox, hello, err);
+		if (result != 0 || !peer_go_on(peer))
+			return result;
+		if (has_cores && cores_use(&cores, err) != 0) /* the job had a share of them */
+			return -1;
+	}
 }
 
 static int find_out(

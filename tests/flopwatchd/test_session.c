@@ -23,7 +23,7 @@ struct talk {
 	struct executors *executors;
 	struct session *session;
 	struct config *config;
-	bool send, cancel_on_word;
+	bool send, cancel_on_word, stay_on_word;
 	int hellos, words, ends;
 	enum session_end how;
 	char why[1024];
@@ -85,6 +85,9 @@ static void on_word(void *arg, const struct msg *m)
 	t->words++;
 	if (t->cancel_on_word)
 		session_cancel(t->session);
+	if (t->stay_on_word)
+		assert_true(session_stay(t->session));
+	t->stay_on_word = false;
 }
 
 static void on_end(void *arg, enum session_end how, struct result *result, const char *why)
@@ -169,6 +172,35 @@ static void test_cancelling_ends_a_worker_that_listens(void **state)
 			  "read more; case $more in *cancel*) ;; *) exit 3;; esac; cat >/dev/null; exit 0");
 	assert_int_equal(t.how, SESSION_CANCELLED);
 	assert_int_equal(t.words, 1);
+	assert_null(t.result);
+}
+
+#define SAYS_A_WORD     "read job; echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'\nread more; "
+#define DONE(cancelled) "echo '{\"t\":\"done\",\"gpu_s\":1,\"wall_s\":2,\"cancelled\":'" cancelled "'}'\n"
+
+static void test_one_that_stays_gets_another_job(void **state)
+{
+	(void)state;
+	struct talk t = { .send = true, .stay_on_word = true };
+	talk_to(&t, "h() {\n" HELLO
+		    "}\nd() {\n" DONE("$1") "}\nh; " SAYS_A_WORD
+					    "case $more in *stay*true*) ;; *) exit 3;; esac; d true; h; read job; d false");
+	assert_int_equal(t.how, SESSION_DONE);
+	assert_int_equal(t.hellos, 2);
+	assert_int_equal(t.words, 2); /* what it said of the first job's end is nobody's */
+	assert_non_null(t.result);
+	assert_false(t.result->done.cancelled);
+	result_free(t.result);
+}
+
+/* As one does that knows nothing of it. */
+static void test_one_that_is_to_stay_may_leave(void **state)
+{
+	(void)state;
+	struct talk t = { .send = true, .stay_on_word = true };
+	talk_to(&t, HELLO SAYS_A_WORD DONE("true") "exit 0");
+	assert_int_equal(t.how, SESSION_LOST);
+	assert_int_equal(t.hellos, 1);
 	assert_null(t.result);
 }
 
@@ -286,6 +318,8 @@ int main(void)
 		CASE(test_a_probe_ends_after_hello),
 		CASE(test_a_job_is_sent_and_its_result_kept),
 		CASE(test_cancelling_ends_a_worker_that_listens),
+		CASE(test_one_that_stays_gets_another_job),
+		CASE(test_one_that_is_to_stay_may_leave),
 		CASE(test_one_that_does_not_listen_is_asked_to_end),
 		CASE(test_workers_that_are_lost),
 		CASE(test_nonsense_is_named),

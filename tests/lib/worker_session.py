@@ -15,6 +15,7 @@ args.add_argument("--limit", action="append", default=[], help="name=value of th
 args.add_argument("--timeout", type=float, default=60, help="of the build")
 args.add_argument("--output", default="build/{device}/libattention.so")
 args.add_argument("--cancel-at", help="send cancel after the first line that contains this")
+args.add_argument("--stay-at", help="likewise, and have another job when the worker says hello once more")
 args.add_argument("--close-at", help="close the input after the first line that contains this")
 args.add_argument("--nonsense-at", help="send a broken line after the first line that contains this")
 args.add_argument("--bad-tar", action="store_true", help="the target's tree holds an entry that leaves it")
@@ -110,7 +111,7 @@ def take(message, text):
             line({"t": "tree", "oid": oid, "bytes": len(trees[oid])})
             send(trees[oid])
     if ended is None:
-        for word, action in ((a.cancel_at, lambda: line({"t": "cancel"})), (a.close_at, child.stdin.close), (a.nonsense_at, lambda: send(b"{nonsense\n"))):
+        for word, action in ((a.cancel_at, lambda: line({"t": "cancel"})), (a.stay_at, lambda: line({"t": "cancel", "stay": True})), (a.close_at, child.stdin.close), (a.nonsense_at, lambda: send(b"{nonsense\n"))):
             if word and word in text:
                 action()
                 ended = time.monotonic()
@@ -136,7 +137,7 @@ while True:
         take(json.loads(text), text)
 log.close()
 status = child.wait()
-if ended is not None:
+if ended is not None and not a.stay_at:
     print(f"ended after {time.monotonic() - ended:.1f} s")
     if time.monotonic() - ended > 5:
         sys.exit("the worker took more than 5 s to end")

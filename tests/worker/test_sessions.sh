@@ -219,6 +219,10 @@ fi
 ok "cancel in a build" serve --cancel-at '"state":"start"' good hanging
 is "is answered" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done true"
 clean "after a cancel"
+ok "cancel in a launch for the sake of another job" serve --kind selfcheck --cells 4 --stay-at '"t":"launch"' good good
+is "the first is answered, the second done, by one worker" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
+	"hello null done true hello null done false"
+clean "after another job"
 ok "cancel in a launch" serve --kind selfcheck --cells 4 --cancel-at '"t":"launch"' good good
 ok "nothing runs on" none_is_left
 ok "end of input in a build" serve --close-at '"state":"start"' good hanging

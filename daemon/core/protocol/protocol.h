@@ -268,6 +268,11 @@ struct msg_fault {
 	char detail[512];
 };
 
+/** Daemon to worker: end the job. */
+struct msg_cancel {
+	bool stays; /* and say hello once more, for another job; one that knows nothing of it leaves */
+};
+
 struct msg_done {
 	double gpu_s;
 	double wall_s;
@@ -357,6 +362,7 @@ struct msg {
 		struct msg_node node;
 		struct msg_fault fault;
 		struct msg_done done;
+		struct msg_cancel cancel;
 		struct msg_run *run; /* owned */
 		struct msg_note note;
 		struct msg_state state;

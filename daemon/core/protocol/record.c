@@ -516,8 +516,10 @@ static int read_body(struct fields *f, struct msg *out)
 	case MSG_JOB: /* protocol_job.c reads these */
 	case MSG_RUN:
 	case MSG_PING:
-	case MSG_CANCEL:
 		break;
+	case MSG_CANCEL:
+		out->u.cancel.stays = field_bool_or(f, "stay", false);
+		return 0;
 	}
 	return 0;
 }

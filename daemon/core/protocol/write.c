@@ -391,8 +391,11 @@ static void put_body(struct jsonw *j, const struct msg *m)
 	case MSG_STALLS:
 		protocol_put_profile(j, m);
 		break;
-	case MSG_PING:
 	case MSG_CANCEL:
+		if (m->u.cancel.stays)
+			jsonw_kv_bool(j, "stay", true);
+		break;
+	case MSG_PING:
 		break;
 	}
 }

@@ -27,12 +27,13 @@ enum {
 	SILENCE_MS = 60000,
 	WATCH_MS = 5000,
 	GRACE_MS = 5000,
+	CLEAR_MS = 20000, /* for a worker that stays to end its job */
 	ERROR_LINES_MAX = 200,
 	TREE_DEADLINE_MS = 120000,
 };
 static const size_t tree_bytes_max = (size_t)1 << 30;
 
-enum phase { PHASE_BANNER, PHASE_READY, PHASE_CANARY, PHASE_JOB, PHASE_ENDING };
+enum phase { PHASE_BANNER, PHASE_READY, PHASE_CANARY, PHASE_JOB, PHASE_CLEARING, PHASE_ENDING };
 
 struct session {
 	struct loop *loop;
@@ -122,6 +123,19 @@ static void grace_is_over(void *arg)
 	end_now(s);
 }
 
+static bool send_cancel(struct session *s, bool stays)
+{
+	const struct msg m = { .t = MSG_CANCEL, .u.cancel = { .stays = stays } };
+	struct buf line;
+	buf_init(&line, 1024);
+	protocol_write(&line, &m);
+	bool is_sent = send(s->fd, line.data, line.len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)line.len;
+	if (!is_sent)
+		log_debug("session.cancel", "worker=%s err=%s", s->worker->name, log_quote(strerror(errno)));
+	buf_fini(&line);
+	return is_sent;
+}
+
 /* Decide how this ends; the worker gets a moment to leave in order, so that it can clean up behind itself. */
 static void begin_end(struct session *s, enum session_end how, const char *why)
 {
@@ -129,15 +143,8 @@ static void begin_end(struct session *s, enum session_end how, const char *why)
 	if (s->phase == PHASE_ENDING)
 		return;
 	bool is_told = how != SESSION_DONE && how != SESSION_LOST;
-	if (s->phase == PHASE_JOB && is_told && !s->tree_left && !s->end_of_input) {
-		struct msg m = { .t = MSG_CANCEL };
-		struct buf line;
-		buf_init(&line, 1024);
-		protocol_write(&line, &m);
-		if (send(s->fd, line.data, line.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-			log_debug("session.cancel", "worker=%s err=%s", s->worker->name, log_quote(strerror(errno)));
-		buf_fini(&line);
-	}
+	if (s->phase == PHASE_JOB && is_told && !s->tree_left && !s->end_of_input)
+		send_cancel(s, false);
 	s->phase = PHASE_ENDING;
 	s->how = how;
 	snprintf(s->why, sizeof s->why, "%s", why);
@@ -145,6 +152,8 @@ static void begin_end(struct session *s, enum session_end how, const char *why)
 	s->packing = NULL;
 	loop_remove(s->loop, s->watchdog);
 	s->watchdog = NULL;
+	loop_remove(s->loop, s->grace); /* in which it was to end its job alone */
+	s->grace = NULL;
 	if (s->fd >= 0)
 		shutdown(s->fd, SHUT_WR);
 	/* what is pending has nobody who could leave in order; and one that talks nonsense has no claim to time, but clutter to clear away */
@@ -160,6 +169,30 @@ static void lose(struct session *s, const char *why)
 void session_cancel(struct session *s)
 {
 	begin_end(s, SESSION_CANCELLED, "cancelled");
+}
+
+static void clearing_takes_too_long(void *arg)
+{
+	struct session *s = arg;
+	s->grace = NULL;
+	begin_end(s, SESSION_CANCELLED, "it did not end its job in time");
+}
+
+bool session_stay(struct session *s)
+{
+	struct fw_err err = { 0 };
+	/* what is half written has to be read first, and a worker that is away from its job already may have left */
+	if (s->phase != PHASE_JOB || s->out.len || s->tree_left || s->end_of_input || !send_cancel(s, true))
+		return false;
+	s->phase = PHASE_CLEARING;
+	child_cancel(s->packing);
+	s->packing = NULL;
+	s->n_needs = s->next_need = 0;
+	result_free(s->result);
+	s->result = NULL;
+	if (loop_after(s->loop, CLEAR_MS, clearing_takes_too_long, s, &s->grace, &err) != 0)
+		begin_end(s, SESSION_CANCELLED, err.text);
+	return true;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------------- */
@@ -323,6 +356,8 @@ static void take_hello(struct session *s, const struct msg_hello *h)
 		return;
 	}
 	s->phase = PHASE_READY;
+	loop_remove(s->loop, s->grace);
+	s->grace = NULL;
 	s->hooks->hello(s->arg, h);
 }
 
@@ -331,6 +366,11 @@ static void take_word(struct session *s, struct msg *m)
 	struct fw_err err = { 0 };
 	if (m->t == MSG_PING)
 		return;
+	if (s->phase == PHASE_CLEARING) { /* what it said of its last job is of no use any more */
+		if (m->t == MSG_HELLO)
+			take_hello(s, &m->u.hello);
+		return;
+	}
 	if (s->phase == PHASE_CANARY && m->t == MSG_STATE) {
 		s->hooks->word(s->arg, m);
 		begin_end(s, SESSION_CANCELLED, "");

@@ -27,7 +27,7 @@ enum session_end {
 struct session_hooks {
 	/** What its start waits for, which may take as long as it likes. May be NULL. */
 	void (*pending)(void *arg, const struct executor_wait *wait);
-	/** Once, when it is ready: answer with session_send or session_cancel, now or later. */
+	/** When it is ready, and after session_stay once more: answer with session_send or session_cancel, now or later. */
 	void (*hello)(void *arg, const struct msg_hello *hello);
 	/** Every message about the job, before it goes into the result. */
 	void (*word)(void *arg, const struct msg *m);
@@ -46,6 +46,11 @@ int session_send(
 	struct session *s, struct plan *plan, const char *repo_path, const struct msg_device *device, struct fw_err *err);
 /** After hello, instead of a job: have it try a device. Its answer is one word, MSG_STATE, after which it leaves. Err: not ready. */
 int session_canary(struct session *s, const char *uuid, struct fw_err *err);
+/**
+ * Tell the worker to end its job and to be ready for another; then there is a hello again, or, where it does not know how or takes too long,
+ * the end. False: it cannot be told so now.
+ */
+bool session_stay(struct session *s);
 /** Tell the worker to end, ask it to after 5 s, and end it by force 5 s later; accepts one that is ending already. */
 void session_cancel(struct session *s);
 /** Ask it to end at once, without a hook. Not from inside a hook; accepts NULL. */

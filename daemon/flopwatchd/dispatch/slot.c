@@ -59,14 +59,19 @@ static void go_down(struct slot *s, const char *why)
 	s->host->changed(s->host->arg);
 }
 
-void slot_go_free(struct slot *s)
+static void forget_job(struct slot *s)
 {
-	int64_t pause_ms = LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8);
 	s->job.id = 0;
 	s->device.uuid[0] = 0;
 	plan_fini(&s->plan);
 	plan_init(&s->plan);
 	progress_end(&s->progress);
+}
+
+void slot_go_free(struct slot *s)
+{
+	int64_t pause_ms = LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8);
+	forget_job(s);
 	if (s->n_vain) {
 		pause_ms = slot_vain_ms(s->n_vain);
 		s->is_suspect = true;
@@ -180,6 +185,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	}
 	s->phase = PHASE_RUNNING;
 	slot_limit_job(s, limit_ms);
+	s->host->changed(s->host->arg); /* from now on it can make way */
 }
 
 /* The worker has found that the device does not recover. The job is not at fault, but may be what breaks it: it counts. */
@@ -238,7 +244,7 @@ static void on_hello(void *arg, const struct msg_hello *hello)
 {
 	struct slot *s = arg;
 	take_devices(s, hello);
-	if (s->phase == PHASE_WAITING) {
+	if (s->phase == PHASE_WAITING || s->phase == PHASE_LEAVING) {
 		take_allocation(s);
 		return;
 	}
@@ -480,10 +486,13 @@ int slot_claim(struct slot *s, struct fw_err *err)
 	return got < 0 ? -1 : 0;
 }
 
-/* The allocation is there: only now is it known which device it has, and which job is the next. */
+/* The allocation is there, or without the job that it had: only now is it known which device it has, and which job is the next. */
 static void take_allocation(struct slot *s)
 {
 	struct fw_err err = { 0 };
+	if (s->phase == PHASE_WAITING)
+		s->allocated_ns = clock_mono_ns();
+	forget_job(s);
 	bool has_room = s->host->has_room(s->host->arg);
 	int got = has_room ? take_work(s, &err) : 0;
 	if (got < 0)

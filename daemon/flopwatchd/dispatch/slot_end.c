@@ -8,6 +8,7 @@
 #include "flopwatchd/job/profile_ask.h"
 #include "flopwatchd/job/record.h"
 #include "flopwatchd/profile/profile_finish.h"
+#include "flopwatchd/runtime/config_worker.h"
 #include "flopwatchd/verdict/judge.h"
 
 enum { STORE_AGAIN_MS = 5000 };
@@ -169,11 +170,30 @@ void slot_release(struct slot *s, const char *why)
 		session_cancel(s->session);
 }
 
+/* Whether the allocation is handed on to what its job makes way for, which else would wait for another at the end of the scheduler's queue.
+ * Where its time is limited the half must be left, or a job is begun that will be cut off. */
+static bool is_worth_keeping(const struct slot *s)
+{
+	int64_t had_ms = (clock_mono_ns() - s->allocated_ns) / 1000000;
+	return s->phase == PHASE_RUNNING && !s->crew && (!s->worker->slurm.time_ms || had_ms <= s->worker->slurm.time_ms / 2);
+}
+
+static void hand_on(struct slot *s, const char *why)
+{
+	if (!is_worth_keeping(s) || !session_stay(s->session)) {
+		slot_release(s, why);
+		return;
+	}
+	slot_owe(s, DEBT_RELEASE, jobstate_next(s->state, JOBSTATE_ON_LOST), why);
+	slot_settle(s);
+}
+
 int slot_make_way(struct slot *s, struct fw_err *err)
 {
 	struct store_job next;
 	char why[64];
-	bool works = s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING;
+	bool works = s->phase == PHASE_RUNNING ||
+		     (!config_worker_is_slurm(s->worker) && (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING));
 	if (!works || s->worker->builds || (s->job.kind != JOBKIND_PROFILE && !s->job.part))
 		return 0;
 	int got = store_job_next_kept(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg),
@@ -181,7 +201,10 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS || next.priority <= s->job.priority)
 		return got < 0 ? -1 : 0;
 	snprintf(why, sizeof why, "it made way for job %lld", (long long)next.id);
-	slot_release(s, why);
+	if (config_worker_is_slurm(s->worker))
+		hand_on(s, why);
+	else
+		slot_release(s, why);
 	return 1;
 }
 

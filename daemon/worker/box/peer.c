@@ -60,12 +60,27 @@ void peer_fini(struct peer *p)
 	buf_fini(&p->sending);
 }
 
+bool peer_go_on(struct peer *p)
+{
+	bool goes_on = p->stays && !stopping;
+
+	if (goes_on)
+		p->cancelled = p->stays = false;
+	return goes_on;
+}
+
 static int cancel(struct peer *p, enum err_code code, const char *what, struct fw_err *err)
 {
 	if (!p->cancelled)
 		err_set(&p->why, code, "%s", what);
 	p->cancelled = true;
 	return err_set(err, p->why.code, "%s", p->why.text);
+}
+
+static int cancel_job(struct peer *p, const struct msg_cancel *m, struct fw_err *err)
+{
+	p->stays = m->stays && !p->cancelled;
+	return cancel(p, ERR_CANCELLED, "cancelled by the daemon", err);
 }
 
 static int check_signal(struct peer *p, struct fw_err *err)
@@ -154,9 +169,9 @@ int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err)
 		if (protocol_parse(line, len, &m, &wrong) != 0)
 			return cancel(p, ERR_PROTOCOL, wrong.text, err);
 		type = m.t;
-		msg_fini(&m);
 		if (type == MSG_CANCEL)
-			return cancel(p, ERR_CANCELLED, "cancelled by the daemon", err);
+			return cancel_job(p, &m.u.cancel, err);
+		msg_fini(&m);
 		if (type != MSG_PING)
 			return cancel(p, ERR_PROTOCOL, "the daemon sent a line that does not belong here", err);
 	}
@@ -204,7 +219,7 @@ int peer_receive(struct peer *p, int64_t timeout_ms, struct msg *out, struct fw_
 			continue;
 		if (out->t != MSG_CANCEL)
 			return 0;
-		return cancel(p, ERR_CANCELLED, "cancelled by the daemon", err);
+		return cancel_job(p, &out->u.cancel, err);
 	}
 }
 

@@ -23,6 +23,7 @@ struct peer {
 	struct buf sending;
 	int64_t next_ping_ns;
 	bool cancelled;
+	bool stays;        /* it is for one job alone that it is cancelled: the daemon has another */
 	struct fw_err why; /* why it is cancelled */
 };
 
@@ -31,6 +32,8 @@ void peer_signals(void);
 /** `in` and `out` -1: alone. Not closed by the peer. */
 void peer_init(struct peer *p, int in, int out);
 void peer_fini(struct peer *p);
+/** Whether the daemon, having cancelled a job, waits for a hello to send another: if so nothing is cancelled any more. */
+bool peer_go_on(struct peer *p);
 
 /** Send one message. Err: the daemon is gone or has not read for 30 s; the job is then cancelled. */
 int peer_send(struct peer *p, const struct msg *m, struct fw_err *err);
