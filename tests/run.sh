@@ -74,7 +74,7 @@ run_one() { # file
 	log=${log%.*}
 	case $test in
 	*.c) timeout -k 10 300 "build/san/tests/${test%.c}" ;;
-	*) timeout -k 10 900 bash "$1" ;;
+	*) timeout -k 10 1500 bash "$1" ;;
 	esac >"$log.log" 2>&1 </dev/null
 	echo "$? $((SECONDS - begin))" >"$log.status"
 }

@@ -24,7 +24,7 @@ compiler fast -O3
 compiler slow -O0
 mkdir -p "$tmp/tools/empty"
 new_repo kernels
-sed -i 's/masks: \[full, causal\]/masks: [full]/; s/directions: .*/directions: [forward]/; s/seqlens: \[64\]/seqlens: [256]/; s/budget_s: 60/budget_s: 30/' "$tmp/kernels/etc/suites/tiny.yaml"
+sed -i 's/masks: \[full, causal\]/masks: [full]/; s/directions: .*/directions: [forward]/; s/seqlens: \[64\]/seqlens: [128]/; s/budget_s: 60/budget_s: 300/' "$tmp/kernels/etc/suites/tiny.yaml"
 git -C "$tmp/kernels" add -A
 git -C "$tmp/kernels" commit -q --amend -m "one cell"
 write_config "workers: [{name: cpu, command: [flopwatch-worker, serve, --read-only, $tmp/tools], device: cpu}]" "repos: [{name: kernels, url: $tmp/kernels.git}]"

@@ -1,7 +1,8 @@
 # turns.sh - programs that take turns, for shell tests. Source it after tap.sh and daemon.sh.
 #
 #   turns_repo NAME [YAML]      a repository whose benchmark `one` is prog.c, built with the kit; YAML is added to the benchmark
-#   program NAME TEXT           prog.c becomes TEXT, which follows the kit and a function `work(units)`
+#   program NAME TEXT           prog.c becomes TEXT, which follows the kit, a function `work(units)`, and a call `take(units)` that lasts at least
+#                               0.2 us a unit and is told as that: what it is compared by is no affair of who else wants this machine
 #   on_main NAME                commit, push to main: state and verdict
 #   on_branch NAME TEXT         the same for a program on a branch of its own, which begins at main
 #   cells                       of the newest comparison: key, verdict and class, one a line
@@ -31,6 +32,17 @@ static inline void work(int units)
 		x = x * 1.0000001 + 1e-9;
 	sink = x;
 }
+static inline double spend(double ms)
+{
+	static unsigned wild = 1;
+	int64_t begin = flopwatch_ns();
+
+	while ((double)(flopwatch_ns() - begin) < ms * 1.002e6)
+		;
+	wild = wild * 1664525u + 1013904223u;
+	return ms * (1 + (wild >> 8) * 0x1p-24 * 2e-3);
+}
+#define take(units) (flopwatch_cell.told_ms[flopwatch_cell.issued % FLOPWATCH_SLOTS] = spend((units) * 2e-4))
 C
 	printf '%s\n' "$2" >>"$tmp/$1/prog.c"
 }

@@ -36,7 +36,7 @@ PUSH
 passed() { # name, script, arguments...
 	local name=$1 status line
 	shift
-	timeout -k 5 270 node "$root/tests/browser/$1" "${server:-http://127.0.0.1:$(port)}" "${@:2}" >"$tmp/browser.log" 2>&1
+	timeout -k 5 600 node "$root/tests/browser/$1" "${server:-http://127.0.0.1:$(port)}" "${@:2}" >"$tmp/browser.log" 2>&1
 	status=$?
 	while IFS= read -r line; do
 		case "$line" in

@@ -1,6 +1,5 @@
 #!/bin/bash
 # The anchor of a history takes turns beside base and target; where it cannot, these go on without it, and a note says why.
-# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/turns.sh"
@@ -20,12 +19,12 @@ int main(void) {
 	if (does("broken")) { fprintf(stderr, "no such library\n"); return 3; }
 	flopwatch_open();
 	if (does("large") && timed()) { fprintf(stderr, "CUDA error: out of memory\n"); return 1; }
-	FLOPWATCH("a", 1e6, 0) work(1000);
-	FLOPWATCH("b", 1e6, 0) { work(1000); if (does("dies") && timed()) { fprintf(stderr, "row 7 is odd\n"); abort(); } }
+	FLOPWATCH("a", 1e6, 0) take(1000);
+	FLOPWATCH("b", 1e6, 0) { take(1000); if (does("dies") && timed()) { fprintf(stderr, "row 7 is odd\n"); abort(); } }
 	if (does("leaves") && timed()) { fprintf(stderr, "enough\n"); return 4; }
-	FLOPWATCH("c", 1e6, 0) work(1000);
+	FLOPWATCH("c", 1e6, 0) take(1000);
 	return 0; }'
-later='int main(void) { FLOPWATCH("a", 1e6, 0) work(1000); FLOPWATCH("b", 1e6, 0) work(1000); FLOPWATCH("c", 1e6, 0) work(1000); return 0; }'
+later='int main(void) { FLOPWATCH("a", 1e6, 0) take(1000); FLOPWATCH("b", 1e6, 0) take(1000); FLOPWATCH("c", 1e6, 0) take(1000); return 0; }'
 n=0
 beside() { # WORD: the anchor does this, while another commit of main is measured beside it
 	n=$((n + 1))

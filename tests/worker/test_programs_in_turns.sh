@@ -1,6 +1,5 @@
 #!/bin/bash
 # Programs that take turns: paired call by call, whatever the order of their cells; and programs that die, hang, lie, talk or say nothing.
-# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/turns.sh"
@@ -13,7 +12,7 @@ write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, 
 	"repos: [{name: one, url: $tmp/one.git}, {name: plain, url: $tmp/plain.git}]"
 git init -q --bare -b main "$tmp/plain.git"
 start_daemon
-five='FLOPWATCH("a", 1e6, 0) work(A); FLOPWATCH("b", 1e6, 0) work(1000); FLOPWATCH("c", 1e6, 0) work(1000); FLOPWATCH("d", 1e6, 0) work(1000); FLOPWATCH("e", 1e6, 0) work(1000);'
+five='FLOPWATCH("a", 1e6, 0) take(A); FLOPWATCH("b", 1e6, 0) take(1000); FLOPWATCH("c", 1e6, 0) take(1000); FLOPWATCH("d", 1e6, 0) take(1000); FLOPWATCH("e", 1e6, 0) take(1000);'
 program one "int main(void) { $(sed 's/(A)/(4000)/' <<<"$five") return 0; }"
 is "a program is compared with itself" "$(on_main one first)" "done unchanged"
 like "by turns" "$(notes)" 'programs took turns: [0-9]+ of them, .* a turn cost [0-9.]+ ms'
@@ -23,34 +22,34 @@ is "in that cell alone" "$(cells | tr '\n' ';')" "a regression ;b unchanged ;c u
 is "as large as it is" "$(sql "SELECT change_pct BETWEEN -6.5 AND -3 FROM cell WHERE comparison = $newest AND key = 'a'")" 1
 
 # ---- other orders, other cells
-is "cells come in another order" "$(on_branch one 'int main(void) { FLOPWATCH("e", 1e6, 0) work(1000); FLOPWATCH("c", 1e6, 0) work(1000);
-	FLOPWATCH("d", 1e6, 0) work(1000); FLOPWATCH("b", 1e6, 0) work(1000); FLOPWATCH("x", 1e6, 0) work(1000); return 0; }')" "done unchanged"
+is "cells come in another order" "$(on_branch one 'int main(void) { FLOPWATCH("e", 1e6, 0) take(1000); FLOPWATCH("c", 1e6, 0) take(1000);
+	FLOPWATCH("d", 1e6, 0) take(1000); FLOPWATCH("b", 1e6, 0) take(1000); FLOPWATCH("x", 1e6, 0) take(1000); return 0; }')" "done unchanged"
 is "and some are others" "$(cells | tr '\n' ';')" "a removed ;b unchanged ;c unchanged ;d unchanged ;e unchanged ;x added ;"
 
 # ---- in one cell
 helpers='static const char *bad(void *a) { (void)a; return "worst element [3]: 1 for 2"; }
 static int timed(void) { return flopwatch_now.is_open && !flopwatch_now.is_list; }
 static void *spin(void *a) { for (;;) work(10); return a; }
-#define DURATION(by) flopwatch_cell.start_ns[flopwatch_cell.issued % FLOPWATCH_SLOTS] -= (by)
+#define DURATION(by) flopwatch_cell.told_ms[flopwatch_cell.issued % FLOPWATCH_SLOTS] += (by)
 '
 is "what a program does to some of its cells" "$(on_branch one "$helpers"'int main(void) {
-	FLOPWATCH("a", 1e6, 0) { work(4000); if (timed()) { fprintf(stderr, "row 7 is odd\n"); abort(); } }
-	FLOPWATCH("b", 1e6, 0) { work(1000); if (timed()) raise(SIGSTOP); }
+	FLOPWATCH("a", 1e6, 0) { take(4000); if (timed()) { fprintf(stderr, "row 7 is odd\n"); abort(); } }
+	FLOPWATCH("b", 1e6, 0) { take(1000); if (timed()) raise(SIGSTOP); }
 	flopwatch_check(bad, NULL);
-	FLOPWATCH("c", 1e6, 0) work(1000);
-	FLOPWATCH("d", 1e6, 0) work(1000);
-	FLOPWATCH("e", 1e6, 0) work(1000);
+	FLOPWATCH("c", 1e6, 0) take(1000);
+	FLOPWATCH("d", 1e6, 0) take(1000);
+	FLOPWATCH("e", 1e6, 0) take(1000);
 	return 0; }')" "done failed"
 is "costs those cells alone" "$(cells | tr '\n' ';')" "a failed crash;b failed timeout;c failed wrong;d unchanged ;e unchanged ;"
 like "a death is told with its last words" "$(why a)" 'killed by SIGABRT; last words: "row 7 is odd"'
 like "one that stops, too" "$(why b)" 'did not come back from a call within 5 s'
 is "a wrong result with its worst element" "$(why c)" "worst element [3]: 1 for 2"
 is "lies" "$(on_branch one "$helpers"'int main(void) { pthread_t t;
-	FLOPWATCH("a", 1e6, 0) { work(4000); DURATION(20000000); }
-	FLOPWATCH("b", 1e6, 0) { work(1000); DURATION(-140000); }
-	FLOPWATCH("c", 1e6, 0) work(1000);
+	FLOPWATCH("a", 1e6, 0) { take(4000); DURATION(20); }
+	FLOPWATCH("b", 1e6, 0) { take(1000); DURATION(-0.12); }
+	FLOPWATCH("c", 1e6, 0) take(1000);
 	pthread_create(&t, NULL, spin, NULL);
-	FLOPWATCH("d", 1e6, 0) work(1000);
+	FLOPWATCH("d", 1e6, 0) take(1000);
 	return 0; }')" "done rejected"
 is "are held against the worker's clock" "$(cells | tr '\n' ';')" "a rejected clock;b rejected clock;c unchanged ;d rejected escaped;e removed ;"
 like "a call longer than its turn" "$(why a)" 'a call is said to have taken 2[0-9.]+ ms in a turn of [0-9.]+ ms, and so in [0-9]+ turns'
@@ -58,22 +57,22 @@ like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
 
 # ---- in no cell
-is "nonsense fails a program" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { work(1000); if (!flopwatch_now.is_list) flopwatch_say("hello\n"); } return 0; }') $(why b)" \
+is "nonsense fails a program" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_say("hello\n"); } return 0; }') $(why b)" \
 	'done failed the benchmark says what is no line of turns: "hello"'
-is "as does a call without a turn" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { work(1000); if (!flopwatch_now.is_list) flopwatch_say("done 1\ndone 1\n"); } return 0; }') $(why b)" \
+is "as does a call without a turn" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_say("done 1\ndone 1\n"); } return 0; }') $(why b)" \
 	'done failed the benchmark made a call without a turn'
-is "and silence" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) work(1000); if (!flopwatch_now.is_list) pause(); FLOPWATCH("c", 1e6, 0) work(1000); return 0; }') $(why c)" \
+is "and silence" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) take(1000); if (!flopwatch_now.is_list) pause(); FLOPWATCH("c", 1e6, 0) take(1000); return 0; }') $(why c)" \
 	'done failed the benchmark did not ask for its next turn within 5 s'
 is "nonsense from the start" "$(on_branch one 'int main(void) { if (write(3, "turn b\n", 7) < 0) return 1; pause(); return 0; }') $(why b)" \
 	'done failed the benchmark says something before its hello'
 is "a hello and no more" "$(on_branch one 'int main(void) { flopwatch_open(); pause(); return 0; }' && why b)" \
 	"done failed
 the benchmark did not end within 5 s"
-is "chatter fails nobody" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { work(1000); for (int i = 0; i < 2000; i++) puts("nothing that anybody wants to know"); } return 0; }' >/dev/null; cells | tail -n +2 | head -n 1)" \
-	"b regression "
+is "chatter fails nobody" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); for (int i = 0; i < 2000; i++) puts("nothing that anybody wants to know"); } return 0; }' >/dev/null; cells | tail -n +2 | head -n 1)" \
+	"b unchanged "
 is "the device may be too small for two" "$(on_branch one 'int main(void) {
 	if (getenv("FLOPWATCH_TURNS")) { flopwatch_open(); if (!flopwatch_now.is_list) { fprintf(stderr, "CUDA error: out of memory\n"); return 1; } }
-	FLOPWATCH("b", 1e6, 0) work(2000); return 0; }')" "done regression"
+	FLOPWATCH("b", 1e6, 0) take(2000); return 0; }')" "done regression"
 like "then one is timed after the other" "$(notes)" 'cannot take turns on this device, .*: target: .*out of memory'
 
 # ---- programs that take none
@@ -94,7 +93,7 @@ is "and what a process takes to settle is no part of its time" \
 	"$(sql "SELECT base_median_ms BETWEEN 0.9999 AND 1.0001 FROM cell WHERE comparison = $newest AND key = 'calm'")" 1
 
 # ---- many cells
-program one 'int main(void) { char key[32]; for (int i = 0; i < 200; i++) { snprintf(key, sizeof(key), "cell/%d", i); FLOPWATCH(key, 1e6, 0) work(i == 77 && SLOW ? 330 : 300); } return 0; }'
+program one 'int main(void) { char key[32]; for (int i = 0; i < 200; i++) { snprintf(key, sizeof(key), "cell/%d", i); FLOPWATCH(key, 1e6, 0) take(i == 77 && SLOW ? 330 : 300); } return 0; }'
 sed -i '1i #define SLOW 0' "$tmp/one/prog.c"
 on_main one "200 cells" >"$tmp/verdict"
 sed -i 's/#define SLOW 0/#define SLOW 1/' "$tmp/one/prog.c"
