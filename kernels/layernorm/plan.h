@@ -52,6 +52,16 @@ static inline int layernorm_plan(const struct fw_problem *problem, int parts, co
 	return FW_OK;
 }
 
+/** Whether a buffer lies as the family has it: row-major, one row behind the other. */
+static inline int layernorm_is_packed(const struct fw_plan *p, int slot, const int64_t *stride)
+{
+	const int is_matrix =
+		slot == FW_LAYERNORM_X || slot == FW_LAYERNORM_Y || slot == FW_LAYERNORM_DY || slot == FW_LAYERNORM_DX;
+	if (!stride[0] && !stride[1] && !stride[2])
+		return 1;
+	return is_matrix ? stride[0] == p->a.columns && stride[1] == 1 : stride[0] == 1;
+}
+
 static inline int layernorm_bind(struct fw_plan *p, const struct fw_io *io)
 {
 	const int forward = p->direction == FW_FORWARD;
@@ -61,6 +71,9 @@ static inline int layernorm_bind(struct fw_plan *p, const struct fw_io *io)
 		p->slot[i] = i < (int)io->n_slots ? io->slot[i].data : NULL;
 		if (!p->slot[i] && !(forward ? back : front))
 			return contract_say(FW_INVALID, p->error, sizeof p->error, "slot %d is missing", i);
+		if (p->slot[i] && !layernorm_is_packed(p, i, io->slot[i].stride))
+			return contract_say(
+				FW_UNSUPPORTED, p->error, sizeof p->error, "slot %d must be row-major without gaps", i);
 	}
 	p->partial = (float *)io->workspace;
 	p->is_bound = 1;

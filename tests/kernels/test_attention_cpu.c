@@ -5,49 +5,22 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dlfcn.h>
 #include <stdio.h>
 
 #include "attention_cell.h"
 #include "attention_run.h"
-#include "base/proc.h"
 #include "family/attention/reference/accept.h"
+#include "kernels_module.h"
 #include "tests/modules/good.c"
-
-#ifdef __SANITIZE_ADDRESS__
-#define VARIANT "san"
-#define EXTRA   "EXTRA=-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-#else
-#define VARIANT "plain"
-#define EXTRA   "EXTRA="
-#endif
 
 static const struct fw_provider *cpu;
 
-static int build_and_load(void **state)
+static int load(void **state)
 {
 	(void)state;
-	const char *const argv[] = { "make", "-s", "-C", "kernels", "DEVICE=cpu", "O=../build/tests/kernels-" VARIANT, EXTRA,
-		NULL };
-	struct proc_spec spec = { .argv = argv };
-	struct proc_exit how;
-	struct fw_err err = { 0 };
-	struct buf log;
-	buf_init(&log, 1 << 20);
-	if (proc_run(&spec, NULL, &log, &log, 240000, &how, &err) || how.status != 0) {
-		fprintf(stderr, "make -C kernels failed: %s%s\n", err.text, log.data);
-		return -1;
-	}
-	buf_fini(&log);
-	void *library = dlopen("build/tests/kernels-" VARIANT "/libattention.so", RTLD_NOW | RTLD_LOCAL);
-	if (!library) {
-		fprintf(stderr, "%s\n", dlerror());
-		return -1;
-	}
-	const struct fw_module *(*entry)(uint32_t) = (const struct fw_module *(*)(uint32_t))dlsym(library, "fw_entry");
-	const struct fw_module *m = entry(FW_ABI);
-	cpu = m->provider[0];
-	return m->abi == FW_ABI && m->n_providers == 1 && entry(FW_ABI + 1) == NULL ? 0 : -1;
+	const struct fw_module *m = kernels_module("attention");
+	cpu = m && m->abi == FW_ABI && m->n_providers == 1 ? m->provider[0] : NULL;
+	return cpu ? 0 : -1;
 }
 
 static void judge(struct attention_run *r, const char *what)
@@ -559,5 +532,5 @@ int main(void)
 		cmocka_unit_test(strides_of_0_are_row_major),
 		cmocka_unit_test(a_broken_contract_is_told),
 	};
-	return cmocka_run_group_tests(tests, build_and_load, NULL);
+	return cmocka_run_group_tests(tests, load, NULL);
 }

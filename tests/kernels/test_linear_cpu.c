@@ -5,47 +5,19 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dlfcn.h>
 #include <stdio.h>
 
-#include "base/proc.h"
+#include "kernels_module.h"
 #include "linear_reference.h"
-
-#ifdef __SANITIZE_ADDRESS__
-#define VARIANT "san"
-#define EXTRA   "EXTRA=-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-#else
-#define VARIANT "plain"
-#define EXTRA   "EXTRA="
-#endif
-#define LIBRARY "../build/tests/linear-" VARIANT "/liblinear.so"
 
 static const struct fw_provider *cpu;
 
-static int build_and_load(void **state)
+static int load(void **state)
 {
 	(void)state;
-	const char *const argv[] = { "make", "-s", "-C", "kernels", "DEVICE=cpu", "O=../build/tests/linear-" VARIANT, EXTRA,
-		LIBRARY, NULL };
-	struct proc_spec spec = { .argv = argv };
-	struct proc_exit how;
-	struct fw_err err = { 0 };
-	struct buf log;
-	buf_init(&log, 1 << 20);
-	if (proc_run(&spec, NULL, &log, &log, 240000, &how, &err) != 0 || how.status != 0) {
-		fprintf(stderr, "make -C kernels failed: %s%s\n", err.text, log.data);
-		return -1;
-	}
-	buf_fini(&log);
-	void *library = dlopen(LIBRARY + 3, RTLD_NOW | RTLD_LOCAL);
-	if (!library) {
-		fprintf(stderr, "%s\n", dlerror());
-		return -1;
-	}
-	const struct fw_module *(*entry)(uint32_t) = (const struct fw_module *(*)(uint32_t))dlsym(library, "fw_entry");
-	const struct fw_module *m = entry(FW_ABI);
-	cpu = m->provider[0];
-	return m->abi == FW_ABI && m->n_providers == 2 && entry(FW_ABI + 1) == NULL ? 0 : -1;
+	const struct fw_module *m = kernels_module("linear");
+	cpu = m && m->abi == FW_ABI && m->n_providers == 2 ? m->provider[0] : NULL;
+	return cpu ? 0 : -1;
 }
 
 /* ---- one problem in host memory ---- */
@@ -553,5 +525,5 @@ int main(void)
 		cmocka_unit_test(rows_may_lie_apart),
 		cmocka_unit_test(what_cannot_be_computed_is_refused_with_its_reason),
 	};
-	return cmocka_run_group_tests(tests, build_and_load, NULL);
+	return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -1,4 +1,4 @@
-/* check.c - what layer normalisation gives, in fp64. Allowed is twice what rounding once to bf16 takes, and sums in fp32. */
+/* check.c - what layer normalisation gives, in fp64. Allowed is what rounding once to bf16 takes, and sums in fp32. */
 #include <math.h>
 #include <stdlib.h>
 
