@@ -269,7 +269,10 @@ static inline const char *flopwatch_compare(const float *got, const float *wante
 	size_t at = n, i;
 
 	for (i = 0; i < n; i++) {
-		double off = fabs((double)got[i] - (double)wanted[i]) / (absolute + relative * fabs((double)wanted[i]));
+		/* what is exact is right, also where nothing is allowed, and where it is infinite */
+		double off = got[i] == wanted[i]
+				     ? 0
+				     : fabs((double)got[i] - (double)wanted[i]) / (absolute + relative * fabs((double)wanted[i]));
 
 		if (!(off <= worst)) { /* one that is no number, too */
 			at = i;

@@ -430,8 +430,10 @@ def compare(got, wanted, relative=1e-5, absolute=0.0):
     """The worst element, where one is further off than `absolute` and `relative` times what is wanted allow; None."""
     torch = sys.modules.get("torch")
     if torch and isinstance(got, torch.Tensor) and isinstance(wanted, torch.Tensor) and got.shape == wanted.shape:
-        off = (got.double() - wanted.double()).abs() / (absolute + relative * wanted.double().abs())
-        off = torch.nan_to_num(off, nan=math.inf).flatten()
+        a, b = got.double(), wanted.double()
+        off = (a - b).abs() / (absolute + relative * b.abs())
+        # what is exact is right, also where nothing is allowed, and where it is infinite
+        off = torch.nan_to_num(off, nan=math.inf).masked_fill(a == b, 0.0).flatten()
         at = int(off.argmax()) if off.numel() else 0
         worst, values = (float(off[at]) if off.numel() else 0, (float(got.flatten()[at]), float(wanted.flatten()[at])) if off.numel() else None)
         place = [int(i) for i in torch.unravel_index(torch.tensor(at), got.shape)] if worst > 1 else [at]
@@ -442,7 +444,8 @@ def compare(got, wanted, relative=1e-5, absolute=0.0):
         worst, at, place = 0.0, 0, [0]
         for i, (x, y) in enumerate(zip(a, b)):
             allowed = absolute + relative * abs(y)
-            off = 0.0 if x == y else abs(x - y) / allowed if allowed > 0 and x == x and y == y else math.inf
+            off = 0.0 if x == y else abs(x - y) / allowed if allowed > 0 else math.inf
+            off = math.inf if math.isnan(off) else off
             if off > worst:
                 worst, at, place = off, i, [i]
         values = (a[at], b[at]) if a else None

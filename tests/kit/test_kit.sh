@@ -28,6 +28,48 @@ like "and a table, too" "$(cat "$tmp/table")" '^sum/200000 +[0-9.]+ '
 like "and says what is wrong" "$(WRONG=1 "$python" "$examples/sums.py" 2>/dev/null | rows)" \
 	'^sum/200000 worst element \[0\]: [0-9.e+]+ for [0-9.e+]+, 50 times what is allowed;hash/200000 true$'
 
+# ---- comparisons
+cat >"$tmp/compare.c" <<'C'
+#include "flopwatch.h"
+static void tell(float got, float wanted, double relative, double absolute)
+{
+	float g[2] = { 1, got }, w[2] = { 1, wanted };
+	const char *wrong = flopwatch_compare(g, w, 2, relative, absolute);
+
+	puts(wrong ? wrong : "right");
+}
+int main(void)
+{
+	tell(0, 0, 1e-3, 0);
+	tell(0, -0.0F, 0, 0);
+	tell(INFINITY, INFINITY, 1e-3, 0);
+	tell(INFINITY, -INFINITY, 1e-3, 0);
+	tell(1e-9F, 0, 1e-3, 0);
+	tell(NAN, NAN, 1e-3, 1);
+	tell(1.5F, 1, 0, 1);
+	return 0;
+}
+C
+cat >"$tmp/compare.py" <<'PY'
+import sys
+import flopwatch
+from math import inf, nan
+if len(sys.argv) > 1:
+    from torch import Tensor as many
+else:
+    many = list
+for got, wanted, relative, absolute in (0, 0, 1e-3, 0), (0, -0.0, 0, 0), (inf, inf, 1e-3, 0), (inf, -inf, 1e-3, 0), (1e-9, 0, 1e-3, 0), (nan, nan, 1e-3, 1), (1.5, 1, 0, 1):
+    print(flopwatch.compare(many([1, got]), many([1, wanted]), relative, absolute) or "right")
+PY
+compared="right;right;right;worst element [1]: inf for -inf, inf times what is allowed;worst element [1]: 1e-09 for 0, inf times what is allowed;worst element [1]: nan for nan, inf times what is allowed;right"
+plainly() { # 1e-9 as a float
+	sed 's/9\.99999972e-10/1e-09/' | paste -sd';'
+}
+gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/compare" "$tmp/compare.c" -lm
+is "what is exact is right in C" "$("$tmp/compare" | plainly)" "$compared"
+is "in Python" "$("$python" "$tmp/compare.py" | plainly)" "$compared"
+is "and of tensors" "$(PYTHONPATH=$kit:$root/tests/turns/stand_in "$python" "$tmp/compare.py" tensors | plainly)" "$compared"
+
 # ---- on a device
 mkdir "$tmp/lib"
 cp "$root/build/tests/modules/fake_cuda.so" "$tmp/lib/libcuda.so.1"
