@@ -76,8 +76,11 @@ static inline void flopwatch_google_cell(const std::string &name)
 			flopwatch_done(&r);
 			continue;
 		}
-		flopwatch_say(("fail reported " + (reporter.why.empty() ? "it has no time" : reporter.why).substr(0, 300) + "\n")
-				      .c_str());
+		std::string line = "fail reported " + (reporter.why.empty() ? "it has no time" : reporter.why).substr(0, 300);
+
+		for (char &c : line)
+			c = (unsigned char)c < ' ' ? ' ' : c;
+		flopwatch_say((line + "\n").c_str());
 		r.warm = r.calls = 0;
 	}
 }

@@ -16,7 +16,7 @@ BENCHMARK(BM_sum)->Arg(1 << 15);
 
 static void BM_fails(benchmark::State &state)
 {
-	state.SkipWithError("no memory left");
+	state.SkipWithError("no memory\nleft");
 	for (auto _ : state) {
 	}
 }
