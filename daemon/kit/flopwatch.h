@@ -36,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,6 +61,7 @@ struct flopwatch_ops {
 
 struct flopwatch_state {
 	int is_open, fd, is_list, in_turn, rows, waits /* file, once it is open */;
+	pid_t pid; /* of whom the turns are */
 	size_t n_out, n_in;
 	char out[1024], in[256];
 	/* of the next cell */
@@ -195,7 +197,7 @@ static inline void flopwatch_hear(char *line, size_t size)
 
 static inline void flopwatch_close(void)
 {
-	if (flopwatch_now.fd < 0)
+	if (flopwatch_now.fd < 0 || flopwatch_now.pid != getpid()) /* a child that was forked ends by itself */
 		return;
 	if (flopwatch_now.in_turn)
 		flopwatch_say("fail reported the program ended in the middle of a cell\n");
@@ -217,6 +219,7 @@ static inline void flopwatch_open(void)
 	if (flopwatch_now.fd < 0)
 		return;
 	/* nobody whom this program starts may speak in its place */
+	flopwatch_now.pid = getpid();
 	unsetenv("FLOPWATCH_TURNS");
 	fcntl(flopwatch_now.fd, F_SETFD, FD_CLOEXEC);
 	flopwatch_say("flopwatch 1 " FLOPWATCH_KIT "\n");

@@ -87,6 +87,30 @@ is "and an end" "$(tail -n 1 "$tmp/said")" "exit 0"
 # two turns of one call; those of a third are enqueued one behind the other. 2 ms of host time: so long the device is never held up
 is "it is held up before a call alone" "$(tail -n 1 "$tmp/printed")" "held 2 times, 300 us at most"
 
+# ---- by turns, with a child that ends on its own
+cat >"$tmp/forks.c" <<'C'
+#include "flopwatch.h"
+#include <sys/wait.h>
+int main(void)
+{
+	FLOPWATCH("b", 0, 0)
+	{
+		if (fork() == 0)
+			exit(0);
+		wait(NULL);
+	}
+	if (fork() == 0)
+		exit(0);
+	wait(NULL);
+	FLOPWATCH("c", 0, 0) { }
+	return 0;
+}
+C
+gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/forks" "$tmp/forks.c" -lm
+"$python" "$root/tests/lib/turns_alone.py" "$tmp/forks" >"$tmp/said"
+is "what a program forks says nothing in its place" "$(sed 's/ .*//' "$tmp/said" | uniq -c | awk '{ print $1, $2 }' | paste -sd';')" \
+	"1 flopwatch;1 turn;1 done;1 fact;1 turn;1 done;1 turn;8 done;2 turn;1 done;1 fact;1 turn;1 done;1 turn;8 done;1 turn;1 bye;1 exit"
+
 # ---- around scripts
 for script in triton_script timer_script; do
 	PYTHONPATH=$kit:$root/tests/turns/stand_in on_device "$python" -m flopwatch "$examples/$script.py" >"$tmp/said" 2>"$tmp/printed"
