@@ -101,6 +101,21 @@ static void a_gain_is_heard(void **state)
 	assert_false(turns_gain_is_missing(&tiny, &tinier, 2, why));
 }
 
+/* Turns that are taken again are seen, too: they may be more than are kept. */
+static void who_is_honest_at_first_is_seen_later(void **state)
+{
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_seen base = { .n = 0 }, liar = { .n = 0 };
+
+	(void)state;
+	for (int i = 0; i < 2 * TURNS_SEEN_MAX; i++) {
+		turns_see(&base, 1, 2.3, 0);
+		turns_see(&liar, i < TURNS_SEEN_MAX ? 1 : 0.5, 2.3, 0);
+	}
+	assert_int_equal(liar.n, TURNS_SEEN_MAX);
+	assert_true(turns_gain_is_missing(&base, &liar, 2, why));
+}
+
 static void work_that_goes_on_is_seen(void **state)
 {
 	char why[TURNS_WHY_SIZE] = "";
@@ -153,6 +168,7 @@ int main(void)
 		cmocka_unit_test(pairs_fill_a_budget),
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
 		cmocka_unit_test(a_gain_is_heard),
+		cmocka_unit_test(who_is_honest_at_first_is_seen_later),
 		cmocka_unit_test(work_that_goes_on_is_seen),
 		cmocka_unit_test(work_that_waits_for_a_core_is_seen),
 	};

@@ -31,6 +31,7 @@ helpers='static const char *bad(void *a) { (void)a; return "worst element [3]: 1
 static int timed(void) { return flopwatch_now.is_open && !flopwatch_now.is_list; }
 static void *spin(void *a) { for (;;) work(10); return a; }
 #define DURATION(by) flopwatch_cell.told_ms[flopwatch_cell.issued % FLOPWATCH_SLOTS] += (by)
+#define CUT flopwatch_cell.switches = -1
 '
 is "what a program does to some of its cells" "$(on_branch one "$helpers"'int main(void) {
 	FLOPWATCH("a", 1e6, 0) { take(4000); if (timed()) { fprintf(stderr, "row 7 is odd\n"); abort(); } }
@@ -47,13 +48,15 @@ is "a wrong result with its worst element" "$(why c)" "worst element [3]: 1 for 
 is "lies" "$(on_branch one "$helpers"'int main(void) { pthread_t t;
 	FLOPWATCH("a", 1e6, 0) { take(4000); DURATION(20); }
 	FLOPWATCH("b", 1e6, 0) { take(1000); DURATION(-0.12); }
-	FLOPWATCH("c", 1e6, 0) take(1000);
+	FLOPWATCH("c", 1e6, 0) { take(1000); DURATION(-0.12); CUT; }
+	FLOPWATCH("e", 1e6, 0) take(1000);
 	pthread_create(&t, NULL, spin, NULL);
 	FLOPWATCH("d", 1e6, 0) take(1000);
 	return 0; }')" "done rejected"
-is "are held against the worker's clock" "$(cells | tr '\n' ';')" "a rejected clock;b rejected clock;c unchanged ;d rejected escaped;e removed ;"
+is "are held against the worker's clock" "$(cells | tr '\n' ';')" "a rejected clock;b rejected clock;c rejected clock;d rejected escaped;e unchanged ;"
 like "a call longer than its turn" "$(why a)" 'a call is said to have taken 2[0-9.]+ ms in a turn of [0-9.]+ ms, and so in [0-9]+ turns'
 like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
+like "nor one of calls that are all said to be interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
 
 # ---- in no cell

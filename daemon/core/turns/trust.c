@@ -36,11 +36,11 @@ void turns_bound(struct turns_seen *s, double ms, double turn_ms)
 void turns_see(struct turns_seen *s, double ms, double turn_ms, double idle_us)
 {
 	turns_bound(s, ms, turn_ms);
-	if (s->n == TURNS_SEEN_MAX)
-		return;
-	s->ms[s->n] = (float)ms;
-	s->turn_ms[s->n] = (float)turn_ms;
-	s->idle_us[s->n++] = (float)idle_us;
+	s->ms[s->next] = (float)ms;
+	s->turn_ms[s->next] = (float)turn_ms;
+	s->idle_us[s->next] = (float)idle_us;
+	s->next = (s->next + 1) % TURNS_SEEN_MAX;
+	s->n += s->n < TURNS_SEEN_MAX;
 }
 
 bool turns_overstates(const struct turns_seen *s, char *why)

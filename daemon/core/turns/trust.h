@@ -11,9 +11,9 @@
 
 enum { TURNS_SEEN_MAX = 160, TURNS_WHY_SIZE = 300 };
 
-/** The turns of one side in one cell of a session. Shape: by turn; idle_us 0: not told. */
+/** The last turns of one side in one cell of a session: nobody is seen in the first ones alone. Shape: rings; idle_us 0: not told. */
 struct turns_seen {
-	int n;
+	int n, next;
 	float ms[TURNS_SEEN_MAX];      /* as it says */
 	float turn_ms[TURNS_SEEN_MAX]; /* from go to done, by the worker's clock */
 	float idle_us[TURNS_SEEN_MAX];

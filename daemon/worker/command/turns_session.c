@@ -214,8 +214,8 @@ static int take_pair(struct turns_session *s, int pair, struct fw_err *err)
 		at->turns_s += s->turn.all_s;
 		at->calls_s += s->turn.sum_ms * 1e-3 * (1 + at->warm);
 		cut = cut || s->turn.cut;
-		if (!s->turn.cut)
-			turns_see(&at->seen[side], (double)s->turn.ms[0], turn_ms, s->turn.idle_us);
+		/* interrupted or not, which is the program's word too: a turn is never shorter than what was done in it */
+		turns_see(&at->seen[side], (double)s->turn.ms[0], turn_ms, s->turn.idle_us);
 	}
 	return cut ? 2 : 1;
 }
