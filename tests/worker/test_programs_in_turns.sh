@@ -59,6 +59,12 @@ like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
 like "nor one of calls that are all said to be interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
 
+# ---- a first call of another kind
+is "who tunes in the first call of all" "$(on_branch one "$helpers"'int main(void) { int n = 0;
+	FLOPWATCH("b", 1e6, 0) { take(1000); if (!n++) { usleep(2100000); DURATION(2100); } }
+	return 0; }')" "done unchanged"
+is "has as many pairs as others" "$(sql "SELECT samples > 8 * launches FROM cell WHERE comparison = $newest AND key = 'b'")" 1
+
 # ---- in no cell
 is "nonsense fails a program" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_say("hello\n"); } return 0; }') $(why b)" \
 	'done failed the benchmark says what is no line of turns: "hello"'

@@ -11,7 +11,7 @@
 
 enum { CALLS = 4 }; /* of a cell, the first one cold */
 
-#define SPENT_MS_MAX 2000 /* no further call after this */
+#define SPENT_MS_MAX 2000 /* no further call after this; what the first one compiles or tunes says nothing of the others */
 
 void turns_list_begin(struct turns_list *l, const int *fd)
 {
@@ -68,6 +68,7 @@ static int begin_cell(struct turns_list *l, bool *is_new, struct fw_err *err)
 	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", l->side.key);
 	l->calls = 0;
 	l->spent_ms = 0;
+	l->is_slow_to_begin = false;
 	return 0;
 }
 
@@ -81,7 +82,7 @@ static int answer(struct turns_list *l, struct fw_err *err)
 	buf_init(&text, 256);
 	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0]) {
 		turns_granted(&l->side, 1);
-		turns_write_go(&text, l->calls > 0, 1);
+		turns_write_go(&text, l->calls > 0 && !l->is_slow_to_begin, 1);
 	} else {
 		turns_sent_on(&l->side);
 		turns_write_next(&text);
@@ -134,7 +135,10 @@ static int take(struct turns_list *l, const struct turns_line *line, struct fw_e
 	case TURNS_TURN:
 		return answer(l, err);
 	case TURNS_DONE:
-		l->spent_ms += line->ms;
+		if (l->calls > 0)
+			l->spent_ms += line->ms;
+		else
+			l->is_slow_to_begin = line->ms >= SPENT_MS_MAX;
 		if (l->calls++ == 0)
 			cell->first_ms = cell->first_ms > 0 ? cell->first_ms : line->ms;
 		if (l->calls <= 2 || line->ms < cell->ms)

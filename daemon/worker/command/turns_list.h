@@ -29,7 +29,8 @@ struct turns_list {
 	struct lines lines;
 	const int *fd;
 	int calls, room;
-	double spent_ms;
+	double spent_ms;       /* in calls of this cell but the first, */
+	bool is_slow_to_begin; /* which took so long that a call is not made twice to be timed once */
 };
 
 /** Start empty. `fd`: where its answers go, filled by whoever starts the program. */

@@ -316,10 +316,9 @@ static bool is_enough(const struct turns_cell *c, int64_t began)
 static int run_cell(struct turns_session *s, struct fw_err *err)
 {
 	struct turns_cell *at = s->at;
-	int64_t began = clock_mono_ns();
-	int status;
+	int status = give_aside(s, 1, at->warm, err);
+	int64_t began = clock_mono_ns(); /* what a first call compiles or tunes does not make the pairs fewer */
 
-	status = give_aside(s, 1, at->warm, err);
 	if (status >= 1) /* by now there are the threads that a first call starts */
 		place(s);
 	for (int pair = 0; status >= 1 && !is_enough(at, began); pair++) {
