@@ -774,8 +774,14 @@ def _patch_triton(testing):
     def named(self, fn, benchmarks):
         known = benchmarks if isinstance(benchmarks, (list, tuple)) else [benchmarks]
 
+        def plot_of(words):
+            fits = [b for b in known if b.line_arg in words and all(x in words for x in b.x_names)]
+            # those of a list mostly differ in words that each keeps: they come as they stand there
+            exact = (b for b in fits if all(word in words and words[word] is value for word, value in (b.args or {}).items()))
+            return next(exact, fits[0] if fits else None)
+
         def run(*arguments, **words):
-            plot = next((b for b in known if b.line_arg in words and all(x in words for x in b.x_names)), None)
+            plot = plot_of(words)
             name = [plot.plot_name or fn.__name__] if plot else [fn.__name__]
             for word in (list(plot.x_names) + [plot.line_arg]) if plot else words:
                 name.append("%s=%s" % (word, _describe(words[word])))

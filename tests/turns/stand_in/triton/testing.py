@@ -20,11 +20,11 @@ class Mark:
         self.fn, self.benchmarks = fn, benchmarks
 
     def run(self, show_plots=False, print_data=False, save_path="", **words):
-        bench = self.benchmarks
-        for x in bench.x_vals:
-            values = [self.fn(**{name: x for name in bench.x_names}, **{bench.line_arg: y}, **bench.args, **words) for y in bench.line_vals]
-            if print_data:
-                print(x, *values)
+        for bench in self.benchmarks if isinstance(self.benchmarks, list) else [self.benchmarks]:
+            for x in bench.x_vals:
+                values = [self.fn(**{name: x for name in bench.x_names}, **{bench.line_arg: y}, **bench.args, **words) for y in bench.line_vals]
+                if print_data:
+                    print(x, *values)
 
 
 def perf_report(benchmarks):
