@@ -21,7 +21,7 @@ A cell takes, beside flops and bytes of a call (None: not known):
     python3 -m flopwatch bench.py ...
 
 runs a script as it is, and what it times with triton.testing.do_bench, do_bench_cudagraph, perf_report or torch.utils.benchmark.Timer
-becomes a cell.
+becomes a cell. What the script prints goes to standard error, since standard output is for the JSON lines.
 """
 import atexit
 import ctypes
@@ -111,6 +111,7 @@ def _line(text):
 
 
 _turns = None
+_rows = None  # where the JSON lines go, where that is not sys.stdout
 
 
 def _open():
@@ -617,7 +618,7 @@ class _Cell:
         if not self.turns.link:
             self.memory = memory
             if wrong:
-                print(json.dumps({"cell": self.key, "error": _line(wrong)}), flush=True)
+                print(json.dumps({"cell": self.key, "error": _line(wrong)}), file=_rows, flush=True)
                 self.is_over = True
             return
         if self.turns.is_list:
@@ -641,7 +642,7 @@ class _Cell:
         ms = ordered[n // 2]
         if self.flops:
             row["tflops"] = self.flops / (ms * 1e9)
-        print(json.dumps(row, separators=(",", ":")), flush=True)
+        print(json.dumps(row, separators=(",", ":")), file=_rows, flush=True)
         if not _Cell.rows:
             print("%-40s %10s %21s %6s %10s %10s %10s" % ("cell", "ms", "10 % .. 90 %", "calls", "TFLOP/s", "GB/s", "first ms"), file=sys.stderr)
         _Cell.rows += 1
@@ -850,10 +851,12 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def main(words):
     """Run a script whose benchmarks become cells."""
+    global _rows
     import runpy
 
     if not words or words[0] in ("-h", "--help"):
-        print("usage: python3 -m flopwatch SCRIPT [ARGUMENTS]\n\nWhat SCRIPT times with triton.testing or torch.utils.benchmark becomes cells.")
+        print("usage: python3 -m flopwatch SCRIPT [ARGUMENTS]\n\nWhat SCRIPT times with triton.testing or torch.utils.benchmark becomes cells.\n"
+              "What it prints goes to standard error, the JSON lines to standard output.")
         return 0 if words else 2
     sys.meta_path.insert(0, _Finder())
     for name in _PATCHES:
@@ -861,7 +864,7 @@ def main(words):
             _PATCHES[name](sys.modules[name])
     sys.argv = list(words)
     sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
-    sys.stdout = sys.stderr if _open().link else sys.stdout
+    _rows, sys.stdout = sys.stdout, sys.stderr
     runpy.run_path(words[0], run_name="__main__")
     return 0
 

@@ -118,6 +118,9 @@ for script in triton_script timer_script; do
 	like "and goes on with its times" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
 	is "to its end" "$(tail -n 1 "$tmp/said")" "exit 0"
 done
+alone=$(cd "$tmp" && PYTHONPATH=$kit:$root/tests/turns/stand_in "$python" -m flopwatch "$examples/timer_script.py" 2>"$tmp/printed" | rows)
+is "by itself its lines are alone" "$alone" "sum(x) true;sums/many true"
+like "with what it prints beside them" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
 is "a search of a compiler is no cell" "$(grep -c searched "$tmp/said")" 0
 fails "without a script" 2 "$python" -m flopwatch
 
