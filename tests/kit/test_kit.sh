@@ -126,6 +126,7 @@ fails "without a script" 2 "$python" -m flopwatch
 
 # nvbench runs on GPUs alone: here what the header uses of it is played by a stand-in
 ok "g++ takes the header for nvbench" g++ -std=c++17 -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/turns/stand_in" -o "$tmp/nvbench" "$examples/sums_nvbench.cc"
+ok "and for the oldest that it promises" g++ -std=c++17 -DOLD_NVBENCH -fsyntax-only -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/turns/stand_in" "$examples/sums_nvbench.cc"
 is "by itself it is as it was" "$("$tmp/nvbench" | paste -sd';')" "ran sum/Device=0 N=1000;ran sum/Device=0 N=2000;ran sum/Device=1 N=4000;results of 2 benchmarks"
 "$python" "$root/tests/lib/turns_alone.py" "$tmp/nvbench" >"$tmp/said" 2>"$tmp/printed"
 is "its states ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" \

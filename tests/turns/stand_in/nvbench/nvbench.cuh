@@ -148,11 +148,13 @@ struct benchmark_base {
 		m_timeout = seconds;
 		return *this;
 	}
+#ifndef OLD_NVBENCH /* of before April 2025 */
 	benchmark_base &set_throttle_threshold(float share)
 	{
 		m_throttle_threshold = share;
 		return *this;
 	}
+#endif
 	void set_printer(printer_base &printer)
 	{
 		m_printer = &printer;
