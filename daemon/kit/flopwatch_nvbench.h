@@ -111,13 +111,25 @@ class flopwatch_printer final : public nvbench::printer_base
       private:
 	static void fail(const char *failure, const std::string &text)
 	{
-		struct flopwatch_run r = flopwatch_begin(flopwatch_nvbench_now().key.c_str(), 0, 0);
+		struct flopwatch_nvbench_state &now = flopwatch_nvbench_now();
 		std::string line = std::string("fail ") + failure + " " + text.substr(0, 300);
 
 		for (char &c : line)
 			c = (unsigned char)c < ' ' ? ' ' : c;
+		line += "\n";
+		if (now.in_call) { /* it has the turn, and asks for no other */
+			flopwatch_say(line.c_str());
+			flopwatch_flush();
+			flopwatch_now.in_turn = 0;
+			now.run.warm = now.run.calls = 0;
+			now.in_call = false;
+			return;
+		}
+
+		struct flopwatch_run r = flopwatch_begin(now.key.c_str(), 0, 0);
+
 		while (flopwatch_call(&r)) {
-			flopwatch_say((line + "\n").c_str());
+			flopwatch_say(line.c_str());
 			r.warm = r.calls = 0;
 		}
 	}

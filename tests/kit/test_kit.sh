@@ -127,13 +127,15 @@ fails "without a script" 2 "$python" -m flopwatch
 # nvbench runs on GPUs alone: here what the header uses of it is played by a stand-in
 ok "g++ takes the header for nvbench" g++ -std=c++17 -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/turns/stand_in" -o "$tmp/nvbench" "$examples/sums_nvbench.cc"
 ok "and for the oldest that it promises" g++ -std=c++17 -DOLD_NVBENCH -fsyntax-only -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/turns/stand_in" "$examples/sums_nvbench.cc"
-is "by itself it is as it was" "$("$tmp/nvbench" | paste -sd';')" "ran sum/Device=0 N=1000;ran sum/Device=0 N=2000;ran sum/Device=1 N=4000;results of 2 benchmarks"
+is "by itself it is as it was" "$("$tmp/nvbench" | paste -sd';')" "ran sum/Device=0 N=1000;ran sum/Device=0 N=2000;ran sum/Device=1 N=4000;ran sum/Device=1 N=8000;results of 2 benchmarks"
 "$python" "$root/tests/lib/turns_alone.py" "$tmp/nvbench" >"$tmp/said" 2>"$tmp/printed"
 is "its states ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" \
-	"4 sum/Device=1_N=4000;4 sum/N=1000;4 sum/N=2000"
-is "each sample of a turn is a call, warm ones are none" "$(grep -c '^done [0-9.e+-]*' "$tmp/said")" 20
-is "its bytes are told" "$(grep '^fact bytes' "$tmp/said" | sort -u | paste -sd';')" "fact bytes 16000;fact bytes 4000"
-is "a state that is skipped says why" "$(grep '^fail' "$tmp/said" | sort -u)" "fail unsupported too many for this device"
+	"4 sum/Device=1_N=4000;2 sum/Device=1_N=8000;4 sum/N=1000;4 sum/N=2000"
+is "each sample of a turn is a call, warm ones are none" "$(grep -c '^done [0-9.e+-]*' "$tmp/said")" 21
+is "its bytes are told" "$(grep '^fact bytes' "$tmp/said" | sort -u | paste -sd';')" "fact bytes 16000;fact bytes 32000;fact bytes 4000"
+is "a state that is skipped says why" "$(grep '^fail unsupported' "$tmp/said" | sort -u)" "fail unsupported too many for this device"
+is "one that throws in its turn does so there" "$(grep -A 9 '^turn.*N=8000' "$tmp/said" | sed 's/^\(done\|turn\) .*/\1/' | paste -sd';')" \
+	"turn;fact bytes 32000;done;turn;fail reported Unexpected error: no memory left;bye;exit 0"
 is "to its end" "$(tail -n 1 "$tmp/said")" "exit 0"
 
 if g++ -std=c++17 -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/google" "$examples/sums_google.cc" -lbenchmark -lpthread 2>"$tmp/said"; then

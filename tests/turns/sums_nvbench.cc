@@ -1,6 +1,8 @@
 // sums_nvbench.cc - benchmarks of nvbench with turns; here over the stand-in, where a call runs on the CPU.
 #include <nvbench/nvbench.cuh>
 
+#include <stdexcept>
+
 #include "flopwatch_nvbench.h"
 
 static volatile float total;
@@ -12,7 +14,11 @@ static void sum(nvbench::state &state, std::size_t n)
 	if (n == 2000)
 		state.skip("too many\nfor this device");
 	state.add_global_memory_reads(n * sizeof(float));
-	state.exec([&x] {
+	int calls = 0;
+
+	state.exec([&x, &calls] {
+		if (x.size() == 8000 && ++calls == 5)
+			throw std::runtime_error("no memory\nleft");
 		for (std::size_t i = 0; i < x.size() * 20; i++)
 			total = total + x[i % x.size()];
 	});
@@ -32,7 +38,8 @@ static bool declare(std::vector<std::string> axes, std::function<void(nvbench::s
 static const bool declared[] = {
 	declare({ "Device=0 N=1000", "Device=0 N=2000" },
 		[](nvbench::state &state) { sum(state, state.get_axis_values_as_string() == "Device=0 N=1000" ? 1000 : 2000); }),
-	declare({ "Device=1 N=4000" }, [](nvbench::state &state) { sum(state, 4000); }),
+	declare({ "Device=1 N=4000", "Device=1 N=8000" },
+		[](nvbench::state &state) { sum(state, state.get_axis_values_as_string() == "Device=1 N=4000" ? 4000 : 8000); }),
 };
 
 NVBENCH_MAIN

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -216,7 +217,11 @@ inline void benchmark_base::run()
 		state s{ *this, axes, "" };
 
 		m_printer->log_run_state(s);
-		m_generator(s);
+		try {
+			m_generator(s);
+		} catch (const std::exception &e) {
+			m_printer->log(log_level::fail, std::string("Unexpected error: ") + e.what());
+		}
 		if (!s.m_skipped.empty())
 			m_printer->log(log_level::skip, s.m_skipped);
 	}
