@@ -90,6 +90,7 @@ struct flopwatch_run {
 	int64_t start_ns[FLOPWATCH_SLOTS];
 	double host_us[FLOPWATCH_SLOTS], idle_us, first_ms;
 	double told_ms[FLOPWATCH_SLOTS]; /* of a call by another clock; 0: by ours */
+	long repeats[FLOPWATCH_SLOTS];   /* that this is the mean of, where something else chose how many; 0: one call */
 	long switches;
 	int64_t waited_ns;
 	int is_cut;
@@ -464,7 +465,7 @@ static inline void flopwatch_finish(struct flopwatch_run *r)
 {
 	int slot = r->finished++ % FLOPWATCH_SLOTS;
 	double ms = r->host_us[slot] * 1e-3, mhz = 0;
-	char line[128];
+	char line[160], repeats[40] = "";
 
 	if (r->ops)
 		r->ops->finish(slot, &ms, &mhz);
@@ -477,7 +478,9 @@ static inline void flopwatch_finish(struct flopwatch_run *r)
 		r->spent_ms += ms;
 		return;
 	}
-	snprintf(line, sizeof(line), "done %.9g%s\n", ms, r->is_cut ? " cut=1" : "");
+	if (r->repeats[slot] > 0)
+		snprintf(repeats, sizeof(repeats), " repeats=%ld", r->repeats[slot]);
+	snprintf(line, sizeof(line), "done %.9g%s%s\n", ms, repeats, r->is_cut ? " cut=1" : "");
 	if (r->ops)
 		snprintf(line, sizeof(line), "done %.9g host_us=%.6g mhz=%.7g idle_us=%.6g%s\n", ms, r->host_us[slot], mhz,
 			r->idle_us, r->is_cut ? " cut=1" : "");

@@ -20,6 +20,7 @@ class flopwatch_reporter : public benchmark::BenchmarkReporter
 {
       public:
 	double ms = 0;
+	long iterations = 0;
 	std::string why;
 
 	bool ReportContext(const Context &) override
@@ -32,8 +33,10 @@ class flopwatch_reporter : public benchmark::BenchmarkReporter
 			if (run.run_type != Run::RT_Iteration)
 				continue;
 			why = problem(run, 0);
-			if (why.empty() && run.iterations > 0)
-				ms = run.real_accumulated_time * 1e3 / (double)run.iterations;
+			if (!why.empty() || run.iterations <= 0)
+				continue;
+			iterations = (long)run.iterations;
+			ms = run.real_accumulated_time * 1e3 / (double)iterations;
 		}
 	}
 
@@ -72,6 +75,7 @@ static inline void flopwatch_google_cell(const std::string &name)
 
 		benchmark::RunSpecifiedBenchmarks(&reporter, pattern);
 		r.told_ms[r.issued % FLOPWATCH_SLOTS] = reporter.ms;
+		r.repeats[r.issued % FLOPWATCH_SLOTS] = reporter.iterations;
 		if (reporter.ms > 0) {
 			flopwatch_done(&r);
 			continue;

@@ -41,6 +41,7 @@ static void lines_are_read(void **state)
 	l = good("turn gemm/4096/\xc2\xb5");
 	assert_int_equal(l.word, TURNS_TURN);
 	assert_string_equal(l.key, "gemm/4096/\xc2\xb5");
+	assert_true(good("done 1.25 repeats=8 cut=1").repeats == 8);
 	l = good("done 1.25 host_us=12.5 mhz=1620 idle_us=30 cut=1 later=7");
 	assert_int_equal(l.word, TURNS_DONE);
 	assert_true(l.ms == 1.25 && l.host_us == 12.5 && l.mhz == 1620 && l.idle_us == 30 && l.cut);

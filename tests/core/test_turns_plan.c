@@ -68,7 +68,7 @@ static struct turns_seen turns(double ms, double turn_ms, double idle_us)
 	struct turns_seen s = { .n = 0 };
 
 	for (int i = 0; i < 60; i++)
-		turns_see(&s, ms, turn_ms * (1 + 0.5 * (i % 3 == 0)) /* now and then the machine is busy */, idle_us);
+		turns_see(&s, ms, 0, turn_ms * (1 + 0.5 * (i % 3 == 0)) /* now and then the machine is busy */, idle_us);
 	return s;
 }
 
@@ -79,7 +79,7 @@ static void a_call_is_no_longer_than_its_turn(void **state)
 
 	(void)state;
 	assert_false(turns_overstates(&honest, why));
-	turns_see(&one, 3, 1.2, 0);
+	turns_see(&one, 3, 0, 1.2, 0);
 	assert_false(turns_overstates(&one, why));
 	assert_true(turns_overstates(&liar, why));
 	assert_non_null(strstr(why, "1 ms in a turn of 0.2 ms"));
@@ -101,6 +101,31 @@ static void a_gain_is_heard(void **state)
 	assert_false(turns_gain_is_missing(&tiny, &tinier, 2, why));
 }
 
+static struct turns_seen repeated(double ms, double repeats, double turn_ms)
+{
+	struct turns_seen s = { .n = 0 };
+
+	for (int i = 0; i < 60; i++)
+		turns_see(&s, ms, repeats, turn_ms, 0);
+	return s;
+}
+
+/* Whoever runs for at least 2 ms makes a call of 2.5 ms once, and two of 1.5 ms behind one that showed how long they are. */
+static void who_chooses_how_often_to_call_has_turns_of_any_length(void **state)
+{
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_seen base = repeated(2.5, 1, 5), quick = repeated(1.5, 2, 9), untold = turns(2.5, 5, 0),
+			  once = repeated(1.5, 1, 5), liar = repeated(1.5, 4, 5);
+
+	(void)state;
+	assert_false(turns_gain_is_missing(&base, &quick, 2, why));
+	assert_true(turns_gain_is_missing(&untold, &quick, 2, why)); /* nobody begins to choose */
+	assert_true(turns_gain_is_missing(&base, &once, 2, why));
+	assert_false(turns_overstates(&quick, why));
+	assert_true(turns_overstates(&liar, why));
+	assert_non_null(strstr(why, "6 ms in a turn of 5 ms"));
+}
+
 /* Turns that are taken again are seen, too: they may be more than are kept. */
 static void who_is_honest_at_first_is_seen_later(void **state)
 {
@@ -109,8 +134,8 @@ static void who_is_honest_at_first_is_seen_later(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2 * TURNS_SEEN_MAX; i++) {
-		turns_see(&base, 1, 2.3, 0);
-		turns_see(&liar, i < TURNS_SEEN_MAX ? 1 : 0.5, 2.3, 0);
+		turns_see(&base, 1, 0, 2.3, 0);
+		turns_see(&liar, i < TURNS_SEEN_MAX ? 1 : 0.5, 0, 2.3, 0);
 	}
 	assert_int_equal(liar.n, TURNS_SEEN_MAX);
 	assert_true(turns_gain_is_missing(&base, &liar, 2, why));
@@ -168,6 +193,7 @@ int main(void)
 		cmocka_unit_test(pairs_fill_a_budget),
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
 		cmocka_unit_test(a_gain_is_heard),
+		cmocka_unit_test(who_chooses_how_often_to_call_has_turns_of_any_length),
 		cmocka_unit_test(who_is_honest_at_first_is_seen_later),
 		cmocka_unit_test(work_that_goes_on_is_seen),
 		cmocka_unit_test(work_that_waits_for_a_core_is_seen),

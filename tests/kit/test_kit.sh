@@ -142,7 +142,7 @@ if g++ -std=c++17 -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/google" "$examples
 	like "Google Benchmark by itself is as it was" "$("$tmp/google" --benchmark_min_time=0.01 2>/dev/null)" '^BM_sum/32768 +[0-9.]+ ns'
 	"$python" "$root/tests/lib/turns_alone.py" "$tmp/google" >"$tmp/said" 2>&1
 	is "its benchmarks ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" "4 BM_fails;4 BM_sum/32768"
-	is "each with its time" "$(grep -c '^done [0-9.]*' "$tmp/said")" 10
+	is "each with its time" "$(grep -c '^done [0-9.e+-]* repeats=[1-9][0-9]*' "$tmp/said")" 10
 	is "or why it has none" "$(grep '^fail' "$tmp/said" | sort -u)" "fail reported failed: no memory left"
 else
 	grep -q 'benchmark/benchmark.h: No such file' "$tmp/said" || is "Google Benchmark takes the header" "$(head -n 5 "$tmp/said")" ""

@@ -33,9 +33,11 @@ void turns_bound(struct turns_seen *s, double ms, double turn_ms)
 	}
 }
 
-void turns_see(struct turns_seen *s, double ms, double turn_ms, double idle_us)
+void turns_see(struct turns_seen *s, double ms, double repeats, double turn_ms, double idle_us)
 {
-	turns_bound(s, ms, turn_ms);
+	turns_bound(s, ms * (repeats > 1 ? repeats : 1), turn_ms);
+	s->chooses = s->chooses || repeats > 0;
+	s->repeats = s->repeats || repeats > 1;
 	s->ms[s->next] = (float)ms;
 	s->turn_ms[s->next] = (float)turn_ms;
 	s->idle_us[s->next] = (float)idle_us;
@@ -70,7 +72,7 @@ static double fastest(const float *v, int n)
 
 bool turns_gain_is_missing(const struct turns_seen *base, const struct turns_seen *target, int calls, char *why)
 {
-	if (base->n < FEW || target->n < FEW)
+	if (base->n < FEW || target->n < FEW || (base->chooses && (base->repeats || target->repeats)))
 		return false;
 	double base_ms = fastest(base->ms, base->n), target_ms = fastest(target->ms, target->n);
 	double base_turn = fastest(base->turn_ms, base->n), target_turn = fastest(target->turn_ms, target->n);

@@ -17,6 +17,7 @@ struct turns_seen {
 	float ms[TURNS_SEEN_MAX];      /* as it says */
 	float turn_ms[TURNS_SEEN_MAX]; /* from go to done, by the worker's clock */
 	float idle_us[TURNS_SEEN_MAX];
+	bool chooses, repeats;    /* it tells how often it repeats its calls; it repeated one */
 	int too_long;             /* turns in which calls are said to take longer than the turn, */
 	double said_ms, lived_ms; /* and what they said and were, of the worst of them */
 	struct turns_rest {
@@ -26,8 +27,8 @@ struct turns_seen {
 	} rest, watched;         /* all of them; those in which the queue was looked at */
 };
 
-/** Note a turn of one timed call. */
-void turns_see(struct turns_seen *s, double ms, double turn_ms, double idle_us);
+/** Note a turn of one timed call, or of so many that the program chose to make, of `ms` in the mean; 0 repeats: it does not choose. */
+void turns_see(struct turns_seen *s, double ms, double repeats, double turn_ms, double idle_us);
 /** Note a turn of another kind, whose calls are said to have taken `ms` together: it shows only what is impossible. */
 void turns_bound(struct turns_seen *s, double ms, double turn_ms);
 
@@ -35,7 +36,8 @@ void turns_bound(struct turns_seen *s, double ms, double turn_ms);
 bool turns_overstates(const struct turns_seen *s, char *why);
 /**
  * Whether a gain of the target, by 20 % or more as both sides tell it, is not there by the worker's clock: turns of `calls` calls each, warm ones
- * included, have to become shorter by half of it. Changes too small to be seen beside a turn's own cost are believed.
+ * included, have to become shorter by half of it. Changes too small to be seen beside a turn's own cost are believed, and those of programs that
+ * choose how often they repeat a call: their turns do not become shorter. Where the base does not choose, the target is not believed to.
  */
 bool turns_gain_is_missing(const struct turns_seen *base, const struct turns_seen *target, int calls, char *why);
 /** Note what a side did in a turn of another one. `is_watched`: its queue was looked at. */

@@ -99,6 +99,7 @@ static int read_done(char *rest, struct turns_line *out, struct fw_err *err)
 		to = strcmp(item, "host_us") == 0   ? &out->host_us
 		     : strcmp(item, "mhz") == 0     ? &out->mhz
 		     : strcmp(item, "idle_us") == 0 ? &out->idle_us
+		     : strcmp(item, "repeats") == 0 ? &out->repeats
 		     : strcmp(item, "cut") == 0     ? &flag
 						    : NULL;
 		if (to && read_number(equals + 1, 0, MS_MAX, to, err) != 0)

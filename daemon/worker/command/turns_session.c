@@ -39,7 +39,8 @@ static void keep_call(struct turns_session *s, const struct turns_line *line)
 	s->turn.ms[slot] = (float)line->ms;
 	s->turn.mhz[slot] = (float)line->mhz;
 	s->turn.host_us = (float)line->host_us;
-	s->turn.sum_ms += line->ms;
+	s->turn.sum_ms += line->ms * fmax(1, line->repeats);
+	s->turn.repeats = line->repeats;
 	s->turn.idle_us = line->idle_us;
 	s->turn.cut += line->cut;
 	s->turn.done_ns = clock_mono_ns();
@@ -215,7 +216,7 @@ static int take_pair(struct turns_session *s, int pair, struct fw_err *err)
 		at->calls_s += s->turn.sum_ms * 1e-3 * (1 + at->warm);
 		cut = cut || s->turn.cut;
 		/* interrupted or not, which is the program's word too: a turn is never shorter than what was done in it */
-		turns_see(&at->seen[side], (double)s->turn.ms[0], turn_ms, s->turn.idle_us);
+		turns_see(&at->seen[side], (double)s->turn.ms[0], s->turn.repeats, turn_ms, s->turn.idle_us);
 	}
 	return cut ? 2 : 1;
 }

@@ -53,7 +53,7 @@ struct turns_session {
 		int side, n, cut;
 		int64_t done_ns;
 		float ms[TURNS_BURST_KEPT], mhz[TURNS_BURST_KEPT], host_us; /* a ring */
-		double sum_ms, idle_us, all_s;
+		double sum_ms, repeats, idle_us, all_s;
 	} turn;
 	struct turns_cell *at; /* the cell whose turns are given; NULL none */
 	bool is_pinned;
