@@ -31,11 +31,13 @@ tap_result() { # 0 or 1, name, details...
 	return 1
 }
 patience=180
-await() {
-	local until=$((SECONDS + patience))
+await() { # what comes soon is seen soon, and what takes long is not asked for all the time, which would take it longer
+	local until=$((SECONDS + patience)) pause=0.05 n=0
 	until "$@"; do
 		[ $SECONDS -lt $until ] || return 1
-		sleep 0.05
+		sleep $pause
+		n=$((n + 1))
+		[ $n -lt 20 ] || pause=0.3
 	done
 }
 ok() {
