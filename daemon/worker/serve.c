@@ -24,7 +24,7 @@
 #include "worker/box/workdir.h"
 #include "worker/trees.h"
 
-enum { JOB_WAIT_MS = 3600 * 1000, LOCK_POLL_MS = 100, CACHE_KEEP = 200 };
+enum { JOB_WAIT_MS = 3600 * 1000, LOCK_POLL_MS = 100, CROSSING_MS = 5000, CACHE_KEEP = 200 };
 
 struct job {
 	struct peer *peer;
@@ -479,6 +479,17 @@ static int serve_one(const struct serve_options *o, struct peer *peer, struct ca
 	return result;
 }
 
+/* Whether the daemon has another job. What it says of that may cross the end of this one. */
+static bool has_another(struct peer *peer)
+{
+	struct fw_err e = { 0 };
+	struct msg m;
+
+	if (!peer->cancelled && peer_receive(peer, CROSSING_MS, &m, &e) == 0)
+		msg_fini(&m);
+	return peer_go_on(peer);
+}
+
 /* One job, or as many as it takes until one is not cancelled for the sake of another. */
 static int session(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
 	const struct msg_hello *hello, struct fw_err *err)
@@ -489,7 +500,7 @@ static int session(const struct serve_options *o, struct peer *peer, struct cach
 
 	for (;;) {
 		result = serve_one(o, peer, cache, sandbox, hello, err);
-		if (result != 0 || !peer_go_on(peer))
+		if (result != 0 || !has_another(peer))
 			return result;
 		if (has_cores && cores_use(&cores, err) != 0) /* the job had a share of them */
 			return -1;

@@ -204,6 +204,48 @@ static void test_a_push_interrupts_a_profile(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM profile_kernel"), 1);
 }
 
+/* Its worker needs a while to leave: what it has said is not lost to a push that comes meanwhile. */
+static void test_a_profile_that_is_over_does_not_make_way(void **state)
+{
+	(void)state;
+	char script[4096];
+	snprintf(script, sizeof script,
+		HELLO IF_PROFILE KERNEL END DONE "; while [ ! -e %.100s/go ]; do sleep 0.05; done;; *) " PUSH ";; esac",
+		gitrepo_root);
+	add_worker(script);
+	ask("tiny");
+	begin();
+	fixture_until("SELECT count(*) FROM job_log WHERE line LIKE 'measured%'");
+	fixture_push("topic", two);
+	queue_wake(queue);
+	fixture_until("SELECT count(*) FROM job WHERE kind = 'change' AND base_how <> ''");
+	gitrepo_write("go", "");
+	fixture_until("SELECT count(*) = 2 FROM job WHERE state = 'done'");
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE 'sent to%'"), 2);
+}
+
+/* A push may not have a device that is paused, so what runs there goes on. */
+static void test_on_a_paused_device_nothing_makes_way(void **state)
+{
+	(void)state;
+	char script[4096];
+	snprintf(script, sizeof script,
+		HELLO IF_PROFILE KERNEL "while [ ! -e %.100s/go ]; do sleep 0.05; done; " END DONE ";; *) " PUSH ";; esac",
+		gitrepo_root);
+	add_worker(script);
+	ask("tiny");
+	begin();
+	fixture_until(STATE_IS("measuring"));
+	ok(db_script(db, "UPDATE device SET state = 'paused'", &err));
+	fixture_push("topic", two);
+	queue_wake(queue);
+	fixture_until("SELECT count(*) FROM job WHERE kind = 'change' AND base_how <> ''");
+	gitrepo_write("go", "");
+	fixture_until(STATE_IS("done"));
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
+}
+
 static void test_what_is_no_push_waits_for_a_profile(void **state)
 {
 	(void)state;
@@ -380,6 +422,8 @@ int main(void)
 		CASE(test_programs_are_not_profiled),
 		CASE(test_a_push_goes_first),
 		CASE(test_a_push_interrupts_a_profile),
+		CASE(test_a_profile_that_is_over_does_not_make_way),
+		CASE(test_on_a_paused_device_nothing_makes_way),
 		CASE(test_what_is_no_push_waits_for_a_profile),
 		CASE(test_another_free_device_takes_the_push),
 		CASE(test_the_alert_is_told_why),

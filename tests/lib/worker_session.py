@@ -81,6 +81,7 @@ with open(a.out + ".pid", "w") as f:
     f.write(str(child.pid))
 deadline = time.monotonic() + 240
 ended = None  # when we asked for the end
+dones = 0
 
 
 def send(data):
@@ -97,7 +98,7 @@ def line(message):
 
 
 def take(message, text):
-    global ended
+    global ended, dones
     if message["t"] == "hello":
         if a.no_job:
             child.stdin.close()
@@ -115,6 +116,10 @@ def take(message, text):
             if word and word in text:
                 action()
                 ended = time.monotonic()
+    if message["t"] == "done":
+        dones += 1
+        if dones > bool(a.stay_at):
+            child.stdin.close()
 
 
 pending = b""

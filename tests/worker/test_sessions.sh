@@ -222,6 +222,9 @@ clean "after a cancel"
 ok "cancel in a launch for the sake of another job" serve --kind selfcheck --cells 4 --stay-at '"t":"launch"' good good
 is "the first is answered, the second done, by one worker" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
 	"hello null done true hello null done false"
+ok "cancel that crosses the end of a job" serve --quick --stay-at '"t":"done"' good good
+is "is heard all the same" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
+	"hello null done false hello null done false"
 clean "after another job"
 ok "cancel in a launch" serve --kind selfcheck --cells 4 --cancel-at '"t":"launch"' good good
 ok "nothing runs on" none_is_left

@@ -49,12 +49,13 @@ int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, str
 	return 0;
 }
 
-int claim_job(const struct claim *c, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err)
+int claim_job_on(
+	const struct claim *c, const char *uuid, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err)
 {
 	enum device_kind kind = claim_kind(c->worker, c->hello);
 	for (int i = 0; i < c->hello->n_devices; i++) {
 		const struct msg_device *d = &c->hello->device[i];
-		int fits = is_in(c, d, kind, DEVICESTATE_OK, id, err);
+		int fits = *uuid && strcmp(d->uuid, uuid) != 0 ? 0 : is_in(c, d, kind, DEVICESTATE_OK, id, err);
 		if (fits == 1)
 			fits = store_job_next_kept(c->db, d->kind, d->uuid, c->held, claim_cache(c->worker), job, err);
 		if (fits == 1)

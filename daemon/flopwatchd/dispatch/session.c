@@ -30,8 +30,8 @@ enum {
 	CLEAR_MS = 20000, /* for a worker that stays to end its job */
 	ERROR_LINES_MAX = 200,
 	TREE_DEADLINE_MS = 120000,
+	TREE_BYTES_MAX = 1 << 30,
 };
-static const size_t tree_bytes_max = (size_t)1 << 30;
 
 enum phase { PHASE_BANNER, PHASE_READY, PHASE_CANARY, PHASE_JOB, PHASE_CLEARING, PHASE_ENDING };
 
@@ -48,8 +48,8 @@ struct session {
 	bool end_of_input; /* the worker has closed its side */
 	bool is_process;   /* whose end has not been told yet */
 	bool wants_out;
+	bool is_told; /* while clearing: that it is to end its job */
 	int64_t heard_ns;
-
 	struct lines in;
 	size_t banner_bytes;
 	char error_line[256]; /* last one it printed beside the protocol */
@@ -69,8 +69,10 @@ struct session {
 	char why[1024];
 };
 
-static void session_free(struct session *s)
+void session_close(struct session *s)
 {
+	if (!s)
+		return;
 	loop_remove(s->loop, s->io);
 	loop_remove(s->loop, s->watchdog);
 	loop_remove(s->loop, s->grace);
@@ -82,12 +84,6 @@ static void session_free(struct session *s)
 	buf_fini(&s->out);
 	result_free(s->result);
 	free(s);
-}
-
-void session_close(struct session *s)
-{
-	if (s)
-		session_free(s);
 }
 
 /* ---- ending ---------------------------------------------------------------------------------------------------------------- */
@@ -107,8 +103,11 @@ static void end_now(struct session *s)
 		snprintf(s->why + n, sizeof s->why - n, "; it said: %s", s->error_line);
 	}
 	s->hooks->end(s->arg, s->how, result, s->why);
-	session_free(s);
+	session_close(s);
 }
+
+static bool write_line(struct session *s, const struct msg *m);
+static void pump(struct session *s);
 
 static void end_if_gone(struct session *s)
 {
@@ -123,19 +122,6 @@ static void grace_is_over(void *arg)
 	end_now(s);
 }
 
-static bool send_cancel(struct session *s, bool stays)
-{
-	const struct msg m = { .t = MSG_CANCEL, .u.cancel = { .stays = stays } };
-	struct buf line;
-	buf_init(&line, 1024);
-	protocol_write(&line, &m);
-	bool is_sent = send(s->fd, line.data, line.len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)line.len;
-	if (!is_sent)
-		log_debug("session.cancel", "worker=%s err=%s", s->worker->name, log_quote(strerror(errno)));
-	buf_fini(&line);
-	return is_sent;
-}
-
 /* Decide how this ends; the worker gets a moment to leave in order, so that it can clean up behind itself. */
 static void begin_end(struct session *s, enum session_end how, const char *why)
 {
@@ -143,8 +129,13 @@ static void begin_end(struct session *s, enum session_end how, const char *why)
 	if (s->phase == PHASE_ENDING)
 		return;
 	bool is_told = how != SESSION_DONE && how != SESSION_LOST;
-	if (s->phase == PHASE_JOB && is_told && !s->tree_left && !s->end_of_input)
-		send_cancel(s, false);
+	s->n_needs = s->next_need = 0;
+	if (s->phase == PHASE_JOB && is_told && !s->tree_left && !s->end_of_input) {
+		write_line(s, &(struct msg){ .t = MSG_CANCEL });
+		pump(s);
+	}
+	if (s->phase == PHASE_ENDING)
+		return;
 	s->phase = PHASE_ENDING;
 	s->how = how;
 	snprintf(s->why, sizeof s->why, "%s", why);
@@ -166,33 +157,14 @@ static void lose(struct session *s, const char *why)
 	begin_end(s, SESSION_LOST, why);
 }
 
+bool session_is_ending(const struct session *s)
+{
+	return s->phase == PHASE_ENDING;
+}
+
 void session_cancel(struct session *s)
 {
 	begin_end(s, SESSION_CANCELLED, "cancelled");
-}
-
-static void clearing_takes_too_long(void *arg)
-{
-	struct session *s = arg;
-	s->grace = NULL;
-	begin_end(s, SESSION_CANCELLED, "it did not end its job in time");
-}
-
-bool session_stay(struct session *s)
-{
-	struct fw_err err = { 0 };
-	/* what is half written has to be read first, and a worker that is away from its job already may have left */
-	if (s->phase != PHASE_JOB || s->out.len || s->tree_left || s->end_of_input || !send_cancel(s, true))
-		return false;
-	s->phase = PHASE_CLEARING;
-	child_cancel(s->packing);
-	s->packing = NULL;
-	s->n_needs = s->next_need = 0;
-	result_free(s->result);
-	s->result = NULL;
-	if (loop_after(s->loop, CLEAR_MS, clearing_takes_too_long, s, &s->grace, &err) != 0)
-		begin_end(s, SESSION_CANCELLED, err.text);
-	return true;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------------- */
@@ -207,13 +179,17 @@ static void want_out(struct session *s, bool want)
 		lose(s, err.text);
 }
 
-static void write_line(struct session *s, const struct msg *m)
+/* False: it is too long for one. */
+static bool write_line(struct session *s, const struct msg *m)
 {
 	struct buf line;
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, m);
-	buf_append(&s->out, line.data, line.len);
+	bool fits = !line.failed;
+	if (fits)
+		buf_append(&s->out, line.data, line.len);
 	buf_fini(&line);
+	return fits;
 }
 
 /* What fails between git and the worker is not the worker's fault. */
@@ -222,8 +198,6 @@ static void starve(struct session *s, const struct fw_err *why)
 	bool is_final = why->code == ERR_NOT_FOUND || why->code == ERR_INVALID;
 	begin_end(s, is_final ? SESSION_REFUSED : why->code == ERR_INTERNAL ? SESSION_LOST : SESSION_STARVED, why->text);
 }
-
-static void pump(struct session *s);
 
 static void tree_is_packed(void *arg, const struct buf *out, const struct fw_err *failed)
 {
@@ -265,7 +239,7 @@ static void pack_next(struct session *s)
 		.program = "flopwatch-git",
 		.args = args,
 		.out_fd = s->tree_fd,
-		.out_max = tree_bytes_max,
+		.out_max = TREE_BYTES_MAX,
 		.deadline_ms = TREE_DEADLINE_MS,
 	};
 	if (child_start(s->loop, &spec, tree_is_packed, s, &s->packing, &err) != 0)
@@ -279,9 +253,7 @@ static int refill(struct session *s)
 	size_t want = s->tree_left < CHUNK ? (size_t)s->tree_left : CHUNK;
 	ssize_t n = read(s->tree_fd, piece, want);
 	if (n <= 0) {
-		struct fw_err err = { 0 };
-		err_set(&err, ERR_IO, "cannot read back a packed tree");
-		starve(s, &err);
+		starve(s, &(struct fw_err){ .code = ERR_IO, .text = "cannot read back a packed tree" });
 		return -1;
 	}
 	buf_append(&s->out, piece, (size_t)n);
@@ -291,7 +263,7 @@ static int refill(struct session *s)
 
 static void pump(struct session *s)
 {
-	while (s->phase == PHASE_JOB || s->phase == PHASE_CANARY) {
+	while (s->phase == PHASE_JOB || s->phase == PHASE_CANARY || s->phase == PHASE_CLEARING) {
 		if (s->out.len) {
 			ssize_t n = send(s->fd, s->out.data, s->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 			if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -309,6 +281,9 @@ static void pump(struct session *s)
 		} else if (s->tree_left) {
 			if (refill(s) != 0)
 				return;
+		} else if (s->phase == PHASE_CLEARING && !s->is_told) { /* what was half written had to be read first */
+			write_line(s, &(struct msg){ .t = MSG_CANCEL, .u.cancel = { .stays = true } });
+			s->is_told = true;
 		} else {
 			if (s->next_need < s->n_needs && !s->packing)
 				pack_next(s);
@@ -316,6 +291,33 @@ static void pump(struct session *s)
 		}
 	}
 	want_out(s, false);
+}
+
+static void clearing_takes_too_long(void *arg)
+{
+	struct session *s = arg;
+	s->grace = NULL;
+	begin_end(s, SESSION_CANCELLED, "it did not end its job in time");
+}
+
+bool session_stay(struct session *s)
+{
+	struct fw_err err = { 0 };
+	if (s->phase != PHASE_JOB || s->end_of_input)
+		return false;
+	s->phase = PHASE_CLEARING;
+	s->is_told = false;
+	child_cancel(s->packing);
+	s->packing = NULL;
+	s->n_needs = s->next_need = s->n_error_lines = 0;
+	s->error_line[0] = 0;
+	result_free(s->result);
+	s->result = NULL;
+	if (loop_after(s->loop, CLEAR_MS, clearing_takes_too_long, s, &s->grace, &err) != 0)
+		begin_end(s, SESSION_CANCELLED, err.text);
+	else
+		pump(s);
+	return true;
 }
 
 /* ---- words of the worker ----------------------------------------------------------------------------------------------------- */
@@ -556,7 +558,7 @@ int session_open(struct executors *x, struct loop *l, const struct config *c, co
 	buf_init(&s->out, 4u << 20);
 	if (executor_submit(x, w, node, &executor_hooks, s, &s->executor, err) != 0 ||
 		loop_after(l, watch_ms(s), on_watchdog, s, &s->watchdog, err) != 0) {
-		session_free(s);
+		session_close(s);
 		return -1;
 	}
 	s->is_process = executor_is_process(s->executor);
@@ -570,15 +572,7 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 		return err_set(err, ERR_INTERNAL, "worker %s is not ready for a job", s->worker->name);
 	if (strlen(repo_path) >= sizeof s->repo_path)
 		return err_set(err, ERR_FULL, "the path of the repository is too long");
-	struct buf line;
-	struct msg m = { .t = MSG_JOB, .u.job = &plan->ask };
-	buf_init(&line, PROTOCOL_LINE_MAX);
-	protocol_write(&line, &m);
-	bool fits = !line.failed;
-	if (fits)
-		buf_append(&s->out, line.data, line.len);
-	buf_fini(&line);
-	if (!fits)
+	if (!write_line(s, &(struct msg){ .t = MSG_JOB, .u.job = &plan->ask }))
 		return err_set(err, ERR_INVALID, "the job does not fit into one message; ask for fewer cells");
 	s->result = result_new(plan);
 	if (!s->result)

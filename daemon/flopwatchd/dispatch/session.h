@@ -48,9 +48,11 @@ int session_send(
 int session_canary(struct session *s, const char *uuid, struct fw_err *err);
 /**
  * Tell the worker to end its job and to be ready for another; then there is a hello again, or, where it does not know how or takes too long,
- * the end. False: it cannot be told so now.
+ * the end. False: it has no job, or is leaving.
  */
 bool session_stay(struct session *s);
+/** Whether it has come to an end of which the hook has not been told yet. */
+bool session_is_ending(const struct session *s);
 /** Tell the worker to end, ask it to after 5 s, and end it by force 5 s later; accepts one that is ending already. */
 void session_cancel(struct session *s);
 /** Ask it to end at once, without a hook. Not from inside a hook; accepts NULL. */

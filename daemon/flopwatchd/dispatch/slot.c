@@ -441,8 +441,9 @@ static void begin_plan(struct slot *s)
 			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_GONE : JOBSTATE_ON_FAIL, why.text);
 }
 
-/* A device to try, or a job for one of the devices that the worker said it has. 1 begun, 0 nothing to do, -1. */
-static int take_work(struct slot *s, struct fw_err *err)
+/* A device to try, or a job for one of the devices that the worker said it has; before both a job for the device that was `freed` for one, "" none was.
+ * 1 begun, 0 nothing to do, -1. */
+static int take_work(struct slot *s, const char *freed, struct fw_err *err)
 {
 	const struct claim claim = claim_of(s);
 	int got;
@@ -454,12 +455,15 @@ static int take_work(struct slot *s, struct fw_err *err)
 			s->job.id = 0;
 		return got;
 	}
-	got = claim_canary(&claim, &s->device, &s->device_id, err);
-	if (got == 1)
-		slot_begin_canary(s);
-	if (got != 0)
-		return got;
-	got = claim_job(&claim, &s->device, &s->device_id, &s->job, err);
+	got = *freed ? claim_job_on(&claim, freed, &s->device, &s->device_id, &s->job, err) : 0;
+	if (got == 0) {
+		got = claim_canary(&claim, &s->device, &s->device_id, err);
+		if (got == 1)
+			slot_begin_canary(s);
+		if (got != 0)
+			return got;
+		got = claim_job_on(&claim, "", &s->device, &s->device_id, &s->job, err);
+	}
 	if (got == 1 && claim_mark_sent(s->host->txn, s->worker->name, &s->device, s->device_id, &s->job, err) != 0)
 		got = -1;
 	if (got != 1) {
@@ -478,7 +482,7 @@ int slot_claim(struct slot *s, struct fw_err *err)
 	bool is_spare = s->phase == PHASE_SPARE;
 	if (is_spare)
 		slot_stop_spare(s);
-	int got = take_work(s, err);
+	int got = take_work(s, "", err);
 	if (is_spare && got == 1)
 		*slot_vain(s) = (struct vain){ 0 };
 	else if (is_spare)
@@ -490,11 +494,14 @@ int slot_claim(struct slot *s, struct fw_err *err)
 static void take_allocation(struct slot *s)
 {
 	struct fw_err err = { 0 };
+	char freed[sizeof s->device.uuid] = "";
 	if (s->phase == PHASE_WAITING)
 		s->allocated_ns = clock_mono_ns();
+	else
+		memcpy(freed, s->device.uuid, sizeof freed);
 	forget_job(s);
 	bool has_room = s->host->has_room(s->host->arg);
-	int got = has_room ? take_work(s, &err) : 0;
+	int got = has_room ? take_work(s, freed, &err) : 0;
 	if (got < 0)
 		log_error("job.claim", "err=%s", log_quote(err.text));
 	if (got == 1) {

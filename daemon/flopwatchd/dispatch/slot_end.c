@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "db/store/repo.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/job/profile_ask.h"
@@ -194,7 +195,15 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 	char why[64];
 	bool works = s->phase == PHASE_RUNNING ||
 		     (!config_worker_is_slurm(s->worker) && (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING));
+	enum devicestate state;
+	int64_t id;
 	if (!works || s->worker->builds || (s->job.kind != JOBKIND_PROFILE && !s->job.part))
+		return 0;
+	if (s->session && session_is_ending(s->session)) /* what came of it is about to be stored */
+		return 0;
+	if (store_device_get(s->host->txn->db, s->device.uuid, &id, &state, err) != 0)
+		return -1;
+	if (state != DEVICESTATE_OK) /* nothing else may have it */
 		return 0;
 	int got = store_job_next_kept(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg),
 		claim_cache(s->worker), &next, err);
