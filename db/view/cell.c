@@ -218,21 +218,23 @@ int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *
 	return stmt_first_int(s, pairs, err) < 0 ? -1 : 0;
 }
 
-int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err)
+int view_usual_s(
+	struct db *db, const char *suite, enum jobkind kind, const char *device_kind, double *usual_s, struct fw_err *err)
 {
 	enum { LAST = 20 };
 	float seconds[LAST];
 	int n = 0, result;
 	struct stmt *s = db_stmt(db,
 		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
-		"= :suite AND j.kind NOT IN ('peer', 'pinned', 'environment') AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND NOT j.some_cells AND "
-		"j.started_at > 0 "
+		"= :suite AND j.kind = :kind AND (:device_kind = '' OR d.kind = :device_kind) AND NOT j.quick AND NOT j.some_cells AND "
+		"j.started_at > 0 AND j.id > (SELECT max(id) FROM job) - 5000 "
 		"ORDER BY j.id DESC LIMIT 20",
 		err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":suite", suite);
-	stmt_text(s, ":kind", device_kind);
+	stmt_text(s, ":kind", jobkind_name(kind));
+	stmt_text(s, ":device_kind", device_kind);
 	while ((result = stmt_step(s, err)) == 1)
 		if (n < LAST)
 			seconds[n++] = (float)row_int(s, 0) / 1000;

@@ -57,8 +57,12 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 /** Pairs of whole calls that were timed of a cell, all launches together. */
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err);
 
-/** Median of what the last 20 finished jobs of this suite and kind of device took, from start to end. Units: s. 0: unknown. */
-int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err);
+/**
+ * Median of what the last 20 finished jobs of this suite, kind and kind of device ("": any) took, from start to end, of the newest 5,000 jobs.
+ * Units: s. 0: unknown.
+ */
+int view_usual_s(
+	struct db *db, const char *suite, enum jobkind kind, const char *device_kind, double *usual_s, struct fw_err *err);
 
 /** The newest record of what a device was seen doing while it measured. Appends the guard's JSON; nothing when there is none. */
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err);

@@ -310,6 +310,75 @@ static void the_queue_is_a_timeline(void **state)
 	answer_free(&a);
 }
 
+static int n_down;
+static void workers_down(const struct control *c, worker_status_fn *each, void *to)
+{
+	(void)c;
+	for (int i = 0; i < n_down; i++)
+		each(to, &(struct worker_status){ .name = "cluster",
+				 .state = "pending",
+				 .aim = "",
+				 .why = "Resources",
+				 .allocation = "",
+				 .version = "",
+				 .device = "" });
+}
+
+/* Where it says that a waiting job starts in. */
+static void expect_start(const char *body, int64_t job, const char *wanted)
+{
+	char text[64];
+	snprintf(text, sizeof text, "scope=row><a href=\"/jobs/%lld\"", (long long)job);
+	const char *row = strstr(body, text), *end = row ? strstr(row, "</tr>") : NULL,
+		   *cell = row ? strstr(row, "<td class=n>") : NULL;
+	if (!cell || cell > end || strncmp(cell + strlen("<td class=n>"), wanted, strlen(wanted)) != 0)
+		fail_msg("job %lld: %.*s instead of %s", (long long)job, row ? (int)(end - row) : 0, row ? row : "", wanted);
+}
+
+/* Two devices: a job of a minute is 20 s old on one, the other has nothing to do. */
+static void what_waits_takes_the_device_that_is_free_first(void **state)
+{
+	struct run *run = *state;
+	struct msg_device d = fixture_device();
+	struct site_actions with_workers = *run->site.act;
+	char text[512];
+	int64_t other, job[5], now = clock_utc_ms();
+	fill_past(run);
+	ok(db_begin(run->f->db, &err));
+	snprintf(d.uuid, sizeof d.uuid, "sim-other");
+	ok(store_device_put(run->f->db, &d, now, &other, &err));
+	for (int i = 0; i < 5; i++)
+		job[i] = fixture_job(run->f, "main", 0xe0 + (unsigned)i, 0xe1 + (unsigned)i, now + i);
+	ok(db_commit(run->f->db, &err));
+	snprintf(text, sizeof text,
+		"UPDATE job SET device = (SELECT min(id) FROM device), started_at = ended_at - 60000 WHERE state = 'done';"
+		"UPDATE job SET state = 'measuring', device = (SELECT min(id) FROM device), started_at = %lld WHERE id = %lld",
+		(long long)now - 20000, (long long)job[0]);
+	ok(db_script(run->f->db, text, &err));
+	with_workers.workers = workers_down;
+	run->site.act = &with_workers;
+	n_down = 0;
+	struct answer a = get(run, "/jobs");
+	expect_start(a.body, job[1], "about 0.0");
+	expect_start(a.body, job[2], "about ");
+	expect_start(a.body, job[3], "about 1\u00a0min 0");
+	expect_start(a.body, job[4], "about 1\u00a0min ");
+	assert_int_equal(count(a.body, "<rect class=next"), 4);
+	assert_int_equal(count(a.body, "<path class=grid"), 2); /* each on the lane of its device */
+	answer_free(&a);
+	/* who would give the idle one a job is not there: only the busy one is counted on */
+	n_down = 1;
+	a = get(run, "/jobs");
+	expect_start(a.body, job[2], "about 1\u00a0min ");
+	expect_start(a.body, job[3], "about 2\u00a0min ");
+	answer_free(&a);
+	/* nor is one whose end nobody knows */
+	ok(db_script(run->f->db, "UPDATE job SET quick = 1 WHERE state = 'measuring'", &err));
+	a = get(run, "/jobs");
+	expect_start(a.body, job[1], "\u2013");
+	answer_free(&a);
+}
+
 static void each_of_twenty_devices_has_its_lane(void **state)
 {
 	struct run *run = *state;
@@ -426,6 +495,7 @@ int main(void)
 		LIST_TEST(an_alert_shows_its_cells_with_interval_and_past),
 		LIST_TEST(an_alert_of_a_thousand_cells_is_a_short_page),
 		LIST_TEST(the_queue_is_a_timeline),
+		LIST_TEST(what_waits_takes_the_device_that_is_free_first),
 		LIST_TEST(each_of_twenty_devices_has_its_lane),
 		LIST_TEST(a_queue_without_devices_is_no_picture),
 		LIST_TEST(what_a_list_lacks_is_asked_once),

@@ -8,6 +8,7 @@
 #include "core/suite/peers.h"
 #include "db/view/cell.h"
 #include "web/answer/answer.h"
+#include "web/answer/forecast.h"
 #include "web/answer/lack.h"
 #include "web/api/api.h"
 #include "web/html/emit.h"
@@ -48,8 +49,7 @@ struct drawing {
 	struct answer_list list; /* of ended ones */
 	struct lack lack;
 	const char *work;
-	double ahead_s; /* until the running jobs and those before are done, as far as that is known */
-	bool unknown;
+	struct forecast *forecast;
 };
 
 static void job_name(struct buf *out, const struct view_job *row)
@@ -103,7 +103,8 @@ static void running_card(void *arg, const struct view_job *row)
 		return;
 	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
 	double elapsed_s = row->started_at ? (double)(clock_utc_ms() - row->started_at) / 1000 : 0,
-	       usual = timeline_usual_s(d->site->db, row);
+	       usual = forecast_usual_s(d->forecast, row);
+	forecast_running(d->forecast, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	d->n++;
 	emit_rawf(out, "<section class=card><h3><a href=\"/jobs/%s\">Job %s</a> ", id, id);
@@ -125,9 +126,7 @@ static void running_card(void *arg, const struct view_job *row)
 			emit_raw(out, ", so done in about ");
 			layout_duration(out, usual - elapsed_s);
 		}
-		d->ahead_s += fmax(0, usual - elapsed_s);
 	} else {
-		d->unknown = true;
 		emit_raw(out, "; no such job has ended yet, so no estimate");
 	}
 	emit_raw(out, "</small></p>");
@@ -141,9 +140,9 @@ static void waiting_line(void *arg, const struct view_job *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	char id[24];
-	const char *lack = lack_of(&d->lack, row->id);
+	const char *lack = lack_of(&d->lack, row->id), *device;
 	bool is_stuck = *lack;
-	double usual = is_stuck ? 0 : timeline_usual_s(d->site->db, row);
+	double in_s = is_stuck ? -1 : forecast_waiting(d->forecast, row, &device); /* nobody waits for one that nobody can run */
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_rawf(out, "<tr><td class=\"n w\">%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
 	job_name(out, row);
@@ -152,14 +151,12 @@ static void waiting_line(void *arg, const struct view_job *row)
 	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->queued_at);
 	emit_raw(out, "</td><td class=n>");
-	if (usual > 0 && !d->unknown) {
+	if (in_s >= 0) {
 		emit_raw(out, "about ");
-		layout_duration(out, d->ahead_s);
+		layout_duration(out, in_s);
 	} else {
 		emit_raw(out, "\u2013");
 	}
-	d->ahead_s += usual;
-	d->unknown |= usual <= 0 && !is_stuck; /* nobody waits for one that nobody can run */
 	emit_raw(out, "</td><td>");
 	layout_button(out, "jobs", id, "cancel", "Cancel");
 	emit_raw(out, "</td></tr>\n");
@@ -238,6 +235,29 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	return result;
 }
 
+static void notice_absence(void *to, const struct worker_status *w)
+{
+	bool *is_missed = to;
+	*is_missed |= strcmp(w->state, "down") == 0 || strcmp(w->state, "pending") == 0;
+}
+
+/* What is at work and what waits, behind whoever is missing. */
+static int draw_queue(struct drawing *d, struct fw_err *err)
+{
+	const struct site *site = d->site;
+	int64_t now = clock_utc_ms();
+	bool is_missed = false;
+	int result = -1;
+	page_worker_banners(d->site, d->out);
+	if (site->act->workers)
+		site->act->workers(site->control, notice_absence, &is_missed);
+	d->forecast = forecast_new(site->db, now, !is_missed, err);
+	if (d->forecast && timeline_draw(site->db, d->out, now, !is_missed, err) == 0 && draw_running(d, err) == 0)
+		result = draw_waiting(d, err);
+	forecast_free(d->forecast);
+	return result;
+}
+
 static int draw_ended(struct drawing *d, struct http_request *r, const char *state, int64_t before, struct fw_err *err)
 {
 	static const char *const columns[] = { "Job", "~State", "Outcome", "For", "~Suite", "~>Took", "~Ended (UTC)" };
@@ -286,11 +306,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 	layout_live(d.out, "queue", "The queue moved");
 	d.skip_open = is_whole;
 	if (is_whole)
-		page_worker_banners(site, d.out);
-	if (is_whole)
-		result = timeline_draw(site->db, d.out, clock_utc_ms(), &err) || draw_running(&d, &err) || draw_waiting(&d, &err)
-				 ? -1
-				 : 0;
+		result = draw_queue(&d, &err);
 	if (result == 0) {
 		emit_raw(d.out, "<h2>");
 		emit_text(d.out, state ? state : "Lately");

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "core/suite/peers.h"
 #include "core/text/branch.h"
-#include "db/view/cell.h"
+#include "web/answer/forecast.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
@@ -28,23 +27,12 @@ struct lane {
 };
 
 struct timeline {
-	struct db *db;
 	int64_t now;
 	struct bar bar[BARS_MAX];
-	struct lane lane[BARS_MAX]; /* devices that have a bar; what waits has the one behind them */
+	struct lane lane[BARS_MAX]; /* devices that have a bar */
 	int n, n_lanes;
-	double ahead_s; /* until a device is free for what waits, as far as that is known */
-	bool unknown;
+	struct forecast *forecast;
 };
-
-double timeline_usual_s(struct db *db, const struct view_job *row)
-{
-	struct fw_err err = { 0 };
-	double s = 0;
-	if (!*row->suite || row->quick || *row->cells_glob || view_usual_s(db, row->suite, row->device_kind, &s, &err) != 0)
-		return 0;
-	return s;
-}
 
 /* ---- bars ------------------------------------------------------------------------------------------------------------- */
 
@@ -81,26 +69,22 @@ static void take_running(void *arg, const struct view_job *row)
 	struct timeline *t = arg;
 	if (row->state == JOBSTATE_QUEUED || !row->started_at)
 		return;
-	double usual = timeline_usual_s(t->db, row), elapsed_s = (double)(t->now - row->started_at) / 1000;
 	add(t, row, row->started_at, t->now, jobstate_name(row->state));
-	t->ahead_s += fmax(0, usual - elapsed_s);
-	t->unknown |= usual <= 0;
+	forecast_running(t->forecast, row);
 }
 
 static void take_waiting(void *arg, const struct view_job *row)
 {
 	struct timeline *t = arg;
-	double usual = timeline_usual_s(t->db, row);
-	if (usual <= 0 || t->unknown) {
-		t->unknown = true;
+	const char *device;
+	double in_s = forecast_waiting(t->forecast, row, &device), usual = forecast_usual_s(t->forecast, row);
+	if (in_s < 0 || usual <= 0)
 		return;
-	}
-	int64_t from = t->now + (int64_t)(1000 * t->ahead_s);
+	int64_t from = t->now + (int64_t)(1000 * in_s);
 	struct bar *b = add(t, row, from, from + (int64_t)(1000 * usual), "expected");
-	t->ahead_s += usual;
 	if (b) {
 		b->is_expected = true;
-		b->device[0] = '\0';
+		snprintf(b->device, sizeof b->device, "%s", device);
 	}
 }
 
@@ -180,10 +164,7 @@ static void axis(struct buf *out, const struct timeline *t, const struct span *s
 static void draw(struct buf *out, const struct timeline *t)
 {
 	struct span s = span_of(t);
-	bool has_next = false;
-	for (int i = 0; i < t->n; i++)
-		has_next |= t->bar[i].is_expected;
-	int height = (t->n_lanes + has_next) * LANE + FOOT;
+	int height = t->n_lanes * LANE + FOOT;
 	emit_rawf(out,
 		"<figure><figcaption>What each device did, and when what waits is expected; the tone is the verdict, each bar leads to "
 		"its job</figcaption><svg class=\"chart timeline\" viewBox=\"0 0 %d %d\" role=group aria-label=\"%d jobs on %d "
@@ -191,20 +172,18 @@ static void draw(struct buf *out, const struct timeline *t)
 		WIDTH, height, t->n, t->n_lanes, t->n_lanes == 1 ? "" : "s");
 	for (int i = 0; i < t->n_lanes; i++)
 		draw_lane(out, t, &s, i, t->lane[i].device, t->lane[i].name);
-	if (has_next)
-		draw_lane(out, t, &s, t->n_lanes, "", "waiting");
 	axis(out, t, &s, height);
 	emit_raw(out, "</svg></figure>\n");
 }
 
-int timeline_draw(struct db *db, struct buf *out, int64_t now_ms, struct fw_err *err)
+int timeline_draw(struct db *db, struct buf *out, int64_t now_ms, bool idle_waits, struct fw_err *err)
 {
 	struct timeline *t = calloc(1, sizeof *t);
 	if (!t)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	t->db = db;
 	t->now = now_ms;
-	int result = view_jobs(db, "open", 0, BARS_MAX, take_running, t, err);
+	t->forecast = forecast_new(db, now_ms, idle_waits, err);
+	int result = t->forecast ? view_jobs(db, "open", 0, BARS_MAX, take_running, t, err) : -1;
 	if (result == 0)
 		result = view_waiting(db, BARS_MAX / 3, take_waiting, t, err);
 	if (result == 0)
@@ -213,6 +192,7 @@ int timeline_draw(struct db *db, struct buf *out, int64_t now_ms, struct fw_err 
 		result = view_devices(db, take_device, t, err);
 	if (result == 0 && t->n_lanes)
 		draw(out, t);
+	forecast_free(t->forecast);
 	free(t);
 	return result;
 }
