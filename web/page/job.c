@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "core/suite/peers.h"
 #include "db/view/cell.h"
 #include "web/answer/answer.h"
 #include "web/answer/forecast.h"
