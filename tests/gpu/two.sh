@@ -59,8 +59,10 @@ equal_push() {
 	LC_ALL=C sed "s/twin 0,/twin $2,/" "$twin" >kernels/libattention.so
 	git commit -q -a -m "equal: $1"
 }
-asked() { # SQL
-	sqlite3 -readonly "$state/state/flopwatch.db" "$1"
+asked() { # SQL: its rows; by Python, since machines with a GPU have no sqlite3
+	python3 -c 'import sqlite3, sys
+for row in sqlite3.connect("file:%s?mode=ro" % sys.argv[1], uri=True).execute(sys.argv[2]):
+    print(*("" if v is None else v for v in row), sep="|")' "$state/state/flopwatch.db" "$1"
 }
 say() {
 	echo "# $*" | tee -a "$out/two.txt"
