@@ -20,6 +20,10 @@ module twin 1.0 "twin 0, "
 module slower 1.1 ""
 ok "two devices are as they are to be" two
 is "in each of its lines" "$(grep -c '^ok ' "$tmp/out/two.txt") $(grep '^not ok' -A 2 "$tmp/out/two.txt")" "11 "
+export LIMIT_S=0
+fails "what takes too long does not end it" 1 two
+unset LIMIT_S
+is "and is told" "$(grep -c '^# [a-z]* is not judged' "$tmp/out/two.txt") $(tail -n 1 "$tmp/out/two.txt")" "6 1..11"
 module slower 1.0 "nothing is planted, "
 fails "what was planted and is not found is noticed" 1 two
 is "in a line" "$(grep '^not ok' "$tmp/out/two.txt")" "not ok 10 - what was planted is a loss"
