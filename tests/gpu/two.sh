@@ -18,7 +18,7 @@ export DEVICE=${DEVICE:-cuda}
 [ "$DEVICE" != sim ] || export WORKER="[env, \"FLOPWATCH_SIM_DEVICES=0,1\", \"$bundle/bin/flopwatch-worker\", serve]"
 
 built() { # FOLDER OUT: its kernels as one module
-	make -s -j "$(nproc)" -C "$1" "DEVICE=${DEVICE/sim/cpu}"
+	make -s -j "$(nproc)" -C "$1" "DEVICE=${DEVICE/sim/cpu}" "build/${DEVICE/sim/cpu}/libattention.so"
 	strip -s -o "$2" "$1/build/${DEVICE/sim/cpu}/libattention.so"
 }
 mkdir -p "$state/tree/kernels" "$state/tree/etc/suites"
