@@ -38,7 +38,8 @@ repos:
   - {name: kernels, url: "$state/kernels.git", upstream: main, suites: [$2], peers: []}
 ${3:-}
 YML
-	flopwatchd --config "$state/c.yml" >"$1" 2>&1 &
+	: >"$1" # is there before it is looked into
+	flopwatchd --config "$state/c.yml" >>"$1" 2>&1 &
 	daemon_pid=$!
 	for _ in $(seq 100); do
 		FLOPWATCH_SERVER=$(sed -n 's/^listening on //p' "$1")
