@@ -87,6 +87,26 @@ static void test_progress_says_where_it_is(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
 }
 
+/* Of a job that another set of launches follows, of some of its cells, which are checked anew. */
+static void test_a_second_begin_counts_from_nothing(void **state)
+{
+	(void)state;
+	struct msg_job *ask = calloc(1, sizeof *ask);
+	assert_non_null(ask);
+	ask->cell = cells + 1;
+	ask->n_cells = 1;
+	ask->n_subjects = 2;
+	hear(CHECK("base", "0", "true", "", ""));
+	hear(CHECK("base", "1", "true", "", ""));
+	progress_begin(&progress, ask);
+	free(ask);
+	hear(CHECK("target", "0", "true", "", ""));
+	progress_flush(&progress);
+	assert_string_equal(fixture_text("SELECT progress FROM job"),
+		"{\"launch\":0,\"set\":0,\"cell\":\"second/"
+		"forward\",\"role\":\"target\",\"step\":\"check\",\"checked\":1,\"checks\":2,\"note\":null}");
+}
+
 static void test_a_device_that_is_waited_for_is_named_until_the_next_step(void **state)
 {
 	(void)state;
@@ -129,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_words_become_lines),
 		CASE(test_progress_says_where_it_is),
+		CASE(test_a_second_begin_counts_from_nothing),
 		CASE(test_a_device_that_is_waited_for_is_named_until_the_next_step),
 		CASE(test_many_words_are_few_writes),
 		CASE(test_the_end_writes_what_waits),

@@ -70,8 +70,10 @@ void progress_for(struct progress *c, const struct store_job *job)
 
 void progress_begin(struct progress *c, const struct msg_job *ask)
 {
+	free(c->key);
 	c->key = calloc((size_t)ask->n_cells, sizeof *c->key);
 	c->n_cells = c->key ? ask->n_cells : 0;
+	c->n_checked = 0;
 	c->n_subjects = ask->n_subjects;
 	for (int i = 0; i < c->n_cells; i++)
 		snprintf(c->key[i], sizeof c->key[i], "%s", ask->cell[i].key);

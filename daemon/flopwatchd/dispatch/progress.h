@@ -30,7 +30,7 @@ struct progress {
 void progress_init(struct progress *c, struct loop *l, struct txn *g);
 /** A job begins; from here on lines may come. */
 void progress_for(struct progress *c, const struct store_job *job);
-/** Its cells are known. */
+/** Its cells are known; once more where another set of launches follows, of those that it is of. */
 void progress_begin(struct progress *c, const struct msg_job *ask);
 /** Take note of a message. */
 void progress_hear(struct progress *c, const struct msg *m);
