@@ -39,8 +39,8 @@ static void the_heaviest_cell_leaves_the_rest_to_the_other(void **state)
 	plan_fini(&p);
 }
 
-/** A part that timed its `n` cells in launches 1 and 2. */
-static struct result *measured(const struct plan *whole, const int *cell, int n, const char *failure)
+/** A part that timed the first of its `n` cells in launches 1 and 2. */
+static struct result *measured(const struct plan *whole, const int *cell, int n, int n_timed, const char *failure)
 {
 	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	struct plan mine;
@@ -51,7 +51,7 @@ static struct result *measured(const struct plan *whole, const int *cell, int n,
 	fixture_accepted(r);
 	for (int launch = 1; launch <= 2; launch++) {
 		fixture_launch(r, launch, 1);
-		for (int i = 0; i < n; i++)
+		for (int i = 0; i < n_timed; i++)
 			fixture_timing(r, &noise, launch, 1, i, SERIES_DEVICE, "", 0, 0);
 	}
 	if (failure[0])
@@ -67,7 +67,7 @@ static void parts_become_one_result(void **state)
 	static const int first[] = { 0, 3 }, second[] = { 1, 2 };
 	struct plan p;
 	fill_plan(&p);
-	struct result *a = measured(&p, first, 2, ""), *b = measured(&p, second, 2, "crash"), *whole = result_new(&p);
+	struct result *a = measured(&p, first, 2, 2, ""), *b = measured(&p, second, 2, 2, "crash"), *whole = result_new(&p);
 	ok(result_join(whole, a, first, 2, 0, &err));
 	ok(result_join(whole, b, second, 2, 0, &err));
 	result_free(a);
@@ -88,11 +88,43 @@ static void parts_become_one_result(void **state)
 	result_free(whole);
 }
 
+/* A device that was no more free in the end: as where one device measures all, that voids only what it brought no times of. */
+static void what_ailed_a_device_voids_no_times(void **state)
+{
+	(void)state;
+	static const int first[] = { 0, 3 }, second[] = { 1, 2 }, again[] = { 3 };
+	struct plan p;
+	fill_plan(&p);
+	struct result *a = measured(&p, first, 2, 2, ""), *b = measured(&p, second, 2, 1, ""), *whole = result_new(&p);
+	fixture_fault(b, ROLE_DEVICE, -1, "device");
+	ok(result_join(whole, a, first, 2, 0, &err));
+	ok(result_join(whole, b, second, 2, 0, &err));
+	assert_null(result_fault(whole, ROLE_DEVICE, 0));
+	assert_null(result_fault(whole, ROLE_DEVICE, 1));
+	assert_non_null(result_fault(whole, ROLE_DEVICE, 2));
+	result_free(a);
+	result_free(b);
+
+	struct plan mine;
+	ok(plan_part(&whole->plan, again, 1, &mine, &err));
+	struct result *c = result_new(&mine); /* that was to confirm one and timed nothing */
+	assert_non_null(c);
+	fixture_accepted(c);
+	fixture_fault(c, ROLE_DEVICE, -1, "device");
+	fixture_fault(c, ROLE_TARGET, -1, "crash");
+	ok(result_join(whole, c, again, 1, 2, &err));
+	result_free(c);
+	assert_null(result_fault(whole, ROLE_DEVICE, 3));
+	assert_non_null(result_fault(whole, ROLE_TARGET, 3)); /* a side's trouble is its own */
+	result_free(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_cell_leaves_the_rest_to_the_other),
 		cmocka_unit_test(parts_become_one_result),
+		cmocka_unit_test(what_ailed_a_device_voids_no_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

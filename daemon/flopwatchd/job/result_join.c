@@ -127,11 +127,24 @@ static int join_facts(struct result *whole, struct result *part, const int *cell
 	return 0;
 }
 
+/* Whether the series that decides has times of a cell. */
+static bool is_timed(const struct result *r, int cell)
+{
+	for (int i = 0; i < r->n_cells; i++)
+		if (r->cell[i]->cell == cell && r->cell[i]->series == r->plan.ask.cell[cell].decide)
+			return true;
+	return false;
+}
+
+/* A trouble of the whole part is that of its cells; but what ailed its device voids no times that there are, as in a result of one part. */
 static int join_faults(struct result *whole, struct result *part, const int *cell, int n, struct fw_err *err)
 {
 	for (int i = 0; i < part->n_faults; i++) {
 		int at = part->fault[i].cell, from = at < 0 ? 0 : at, to = at < 0 ? n : at + 1;
+		bool is_outer = at < 0 && (part->fault[i].role == ROLE_DEVICE || part->fault[i].role == ROLE_WORKER);
 		for (int k = from; k < to; k++) {
+			if (is_outer && is_timed(whole, cell[k]))
+				continue;
 			struct msg m = { .t = MSG_FAULT, .u.fault = part->fault[i] };
 			m.u.fault.cell = cell[k];
 			if (add(whole, &m, err) != 0)
