@@ -119,12 +119,32 @@ static void what_ailed_a_device_voids_no_times(void **state)
 	result_free(whole);
 }
 
+static void parts_that_follow_each_other_take_as_long_as_both(void **state)
+{
+	(void)state;
+	static const int all[] = { 0, 1, 2, 3 }, again[] = { 3 };
+	struct plan p;
+	fill_plan(&p);
+	struct result *a = measured(&p, all, CELLS, CELLS, ""), *b = measured(&p, again, 1, 1, ""), *whole = result_new(&p);
+	a->started_at = 10000;
+	a->ended_at = 14000;
+	b->started_at = 14500;
+	b->ended_at = 15500;
+	ok(result_join(whole, a, all, CELLS, 0, &err));
+	ok(result_join(whole, b, again, 1, 2, &err));
+	result_free(a);
+	result_free(b);
+	assert_true(whole->done.wall_s > 5.4 && whole->done.wall_s < 5.6);
+	result_free(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_cell_leaves_the_rest_to_the_other),
 		cmocka_unit_test(parts_become_one_result),
 		cmocka_unit_test(what_ailed_a_device_voids_no_times),
+		cmocka_unit_test(parts_that_follow_each_other_take_as_long_as_both),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,9 +176,10 @@ int result_join(struct result *whole, struct result *part, const int *cell, int 
 		join_timings(whole, part, cell, after, set, err) != 0 || join_faults(whole, part, cell, n, err) != 0)
 		return -1;
 	whole->done.gpu_s += part->done.gpu_s;
-	whole->done.wall_s = fmax(whole->done.wall_s, part->done.wall_s);
 	if (!whole->started_at || part->started_at < whole->started_at)
 		whole->started_at = part->started_at;
 	whole->ended_at = part->ended_at > whole->ended_at ? part->ended_at : whole->ended_at;
+	whole->done.wall_s =
+		fmax(fmax(whole->done.wall_s, part->done.wall_s), (double)(whole->ended_at - whole->started_at) / 1e3);
 	return 0;
 }
