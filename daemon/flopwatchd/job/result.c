@@ -347,6 +347,13 @@ void result_end(struct result *r)
 		snprintf(r->identical_by, sizeof r->identical_by, "module");
 }
 
+int64_t result_device(const struct result *r, const struct msg_cell *m)
+{
+	if (m->set == 2 && r->confirmed_on && r->confirmed_on[m->cell])
+		return r->confirmed_on[m->cell];
+	return r->cell_device ? r->cell_device[m->cell] : 0;
+}
+
 bool result_same_code(const struct msg_node *a, const struct msg_node *b)
 {
 	return !a->code_sha256[0] || !b->code_sha256[0] || strcmp(a->code_sha256, b->code_sha256) == 0;

@@ -77,6 +77,9 @@ const struct msg_check *result_check(const struct result *r, enum role role, int
 /** First fault that touches (cell, role): one of that cell or of no cell in particular. NULL if none. */
 const struct msg_fault *result_fault(const struct result *r, enum role role, int cell);
 
+/** Row of the device that timed a record, where a job had several; 0: the one that measured all. */
+int64_t result_device(const struct result *r, const struct msg_cell *m);
+
 /** Whether two kernels' compiled code is not known to differ. */
 bool result_same_code(const struct msg_node *a, const struct msg_node *b);
 

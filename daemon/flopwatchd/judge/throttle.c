@@ -15,13 +15,13 @@ static double timed_s(const struct msg_cell *m)
 
 int judge_throttle(struct db *db, const struct result *r, int64_t device, struct fw_err *err)
 {
-	for (int k = 0; k < GUARD_REASONS; k++) {
-		double seconds = 0;
-		for (int i = 0; guard_reason[k].limits && i < r->n_cells; i++)
-			if (r->cell[i]->guard.reasons & guard_reason[k].bit)
-				seconds += timed_s(r->cell[i]);
-		if (seconds > 0 && store_throttle_add(db, device, guard_reason[k].name, seconds, err))
-			return -1;
-	}
+	for (int k = 0; k < GUARD_REASONS; k++)
+		for (int i = 0; guard_reason[k].limits && i < r->n_cells; i++) {
+			const struct msg_cell *m = r->cell[i];
+			double seconds = m->guard.reasons & guard_reason[k].bit ? timed_s(m) : 0;
+			int64_t own = result_device(r, m);
+			if (seconds > 0 && store_throttle_add(db, own ? own : device, guard_reason[k].name, seconds, err))
+				return -1;
+		}
 	return 0;
 }

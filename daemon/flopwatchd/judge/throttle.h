@@ -7,7 +7,8 @@
 
 /**
  * Add the device time of all timed calls of a result to the reasons that the readings around them gave. A reading is the worst of
- * before and after, so this is the most that it can have been. Writes inside the caller's transaction.
+ * before and after, so this is the most that it can have been. `device`: that of the comparison; what others timed is theirs. Writes
+ * inside the caller's transaction.
  */
 int judge_throttle(struct db *db, const struct result *r, int64_t device, struct fw_err *err);
 

@@ -1,0 +1,47 @@
+/* A comparison that several devices timed: what each did is its own. */
+#include "judge_run.h"
+
+/* Two cells of main, timed by the device of the fixture; "another", whose clock was held back, confirmed that the first is slower. */
+static void confirm_elsewhere(struct fixture *f)
+{
+	struct noise noise = { .state = 9, .white = 0.002, .launch = 0.0005, .clock = 0.004 };
+	struct msg_device d = fixture_device();
+	int64_t other;
+	snprintf(d.uuid, sizeof d.uuid, "another");
+	ok(store_device_put(f->db, &d, 1000, &other, &err));
+	struct result *r = fixture_result(f, "main", 1, 2, 2);
+	r->plan.on_line = true;
+	r->cell_device = calloc(2, sizeof *r->cell_device);
+	r->confirmed_on = calloc(2, sizeof *r->confirmed_on);
+	assert_true(r->cell_device && r->confirmed_on);
+	r->cell_device[0] = r->cell_device[1] = f->device;
+	r->confirmed_on[0] = other;
+	fixture_accepted(r);
+	for (int launch = 1; launch <= 8; launch++) {
+		bool confirms = launch > 4;
+		fixture_launch(r, launch, confirms ? 2 : 1);
+		for (int i = 0; i < (confirms ? 1 : 2); i++)
+			fixture_timing(
+				r, &noise, launch, confirms ? 2 : 1, i, SERIES_DEVICE, "", i ? 0 : 0.1, confirms ? 0x4 : 0);
+	}
+	assert_int_equal(judged(f, r, 5000).verdict, VERDICT_REGRESSION);
+}
+
+static void held_clocks_are_those_of_who_timed(void **state)
+{
+	struct fixture *f = *state;
+	confirm_elsewhere(f);
+	assert_int_equal(
+		fixture_number(
+			f, "SELECT count(*) FROM device_throttle t JOIN device d ON d.id = t.device WHERE d.uuid = 'another'"),
+		1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device_throttle"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(held_clocks_are_those_of_who_timed, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
