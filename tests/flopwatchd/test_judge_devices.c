@@ -38,10 +38,24 @@ static void held_clocks_are_those_of_who_timed(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device_throttle"), 1);
 }
 
+/* The times of both say nothing of the pace of either. */
+static void what_two_devices_timed_is_no_pace_of_one(void **state)
+{
+	struct fixture *f = *state;
+	confirm_elsewhere(f);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM anchor_time"), 1);
+	assert_int_equal(
+		fixture_number(f,
+			"SELECT count(*) FROM anchor_time a JOIN cell c ON c.comparison = a.comparison AND c.key = a.key "
+			"WHERE c.confirmed_on IS NULL"),
+		1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(held_clocks_are_those_of_who_timed, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_two_devices_timed_is_no_pace_of_one, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

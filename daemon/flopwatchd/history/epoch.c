@@ -183,7 +183,7 @@ int epoch_anchor_time(struct db *db, const struct epoch *e, const struct result 
 	double held_ms = peer_ratio_at_clock(judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MS),
 		isfinite(c->beta) ? c->beta : 0, judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MHZ),
 		e->row.held_mhz);
-	if (!device || !(held_ms > 0))
+	if (!device || c->confirmed_on || !(held_ms > 0)) /* times of two devices are neither's */
 		return 0;
 	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &anchor_x, &anchor_se, err);
 	if (known < 1)
