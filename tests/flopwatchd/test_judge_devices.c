@@ -1,5 +1,7 @@
 /* A comparison that several devices timed: what each did is its own. */
 #include "judge_run.h"
+#include "flopwatchd/job/result_join.h"
+#include "flopwatchd/judge/groups.h"
 
 /* Two cells of main, timed by the device of the fixture; "another", whose clock was held back, confirmed that the first is slower. */
 static void confirm_elsewhere(struct fixture *f)
@@ -51,11 +53,33 @@ static void what_two_devices_timed_is_no_pace_of_one(void **state)
 		1);
 }
 
+/* Two directions of two groups on each of the devices that a comparison may be split over. */
+static void every_device_has_groups_of_its_own(void **state)
+{
+	(void)state;
+	enum { GROUPS = 4 * PLAN_PARTS_MAX };
+	struct judge_groups groups = { .n = 0 };
+	struct judge_timed t;
+	judge_timed_init(&t);
+	t.tail[0].launches = 1;
+	t.tail[0].calls = 16;
+	for (int i = 0; i < 2 * GROUPS; i++) {
+		struct store_cell c = { .device = 1 + i / 4 % PLAN_PARTS_MAX };
+		snprintf(c.group, sizeof c.group, i & 1 ? "dense" : "block_sparse");
+		snprintf(c.direction, sizeof c.direction, i & 2 ? "forward" : "backward");
+		judge_groups_add(&groups, &c, &t);
+	}
+	assert_int_equal(groups.n, GROUPS);
+	for (int i = 0; i < GROUPS; i++)
+		assert_int_equal(groups.of[i].tail[0].calls, 32);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(held_clocks_are_those_of_who_timed, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_two_devices_timed_is_no_pace_of_one, setup, teardown),
+		cmocka_unit_test(every_device_has_groups_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

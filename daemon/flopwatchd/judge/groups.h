@@ -5,9 +5,10 @@
 #ifndef FLOPWATCHD_JUDGE_GROUPS_H
 #define FLOPWATCHD_JUDGE_GROUPS_H
 
+#include "flopwatchd/job/result_join.h"
 #include "flopwatchd/judge/cell.h"
 
-enum { JUDGE_GROUPS_MAX = 16 }; /* cells beyond them stand for themselves */
+enum { JUDGE_GROUPS_MAX = 16 * PLAN_PARTS_MAX }; /* of each device 16; cells beyond them stand for themselves */
 
 struct judge_groups {
 	int n;
