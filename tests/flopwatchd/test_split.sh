@@ -83,6 +83,10 @@ is "no device has both" "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'co
 is "JSON names it" "$(api "comparisons/$id" | jq -c '[.cells[] | .device != .confirmed_on and .confirmed_on != null] | unique')" '[true]'
 like "and the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<dt>Confirmed</dt><dd>[0-9]+ cells? on sim-[01]</dd>'
 await free 2
+post jobs "{\"repo\":\"kernels\",\"target\":\"$sha\",\"base\":\"$(sql "SELECT base_sha FROM comparison WHERE id = $id")\",\"cells\":\"$(sql "SELECT min(key) FROM cell WHERE comparison = $id")\"}" >/dev/null
+is "so is that of one cell" "$(result_of "$sha") $(sql "SELECT n_cells FROM comparison WHERE id = $(comparison_of "$sha")")" "done regression 1"
+like "on both as well" "$(confirmed "$(comparison_of "$sha")")" '^(sim-0 then sim-1|sim-1 then sim-0) $'
+await free 2
 new_push equal 0.995
 is "what is no loss needs no second set" "$(result_of "$sha") $(sets "$(comparison_of "$sha")")" "done unchanged 1"
 stop_daemon

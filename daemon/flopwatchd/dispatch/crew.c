@@ -54,7 +54,7 @@ static bool may_spread(const struct slot *s)
 {
 	enum jobkind kind = s->job.kind;
 	return (kind == JOBKIND_CHANGE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] && !plan_is_benchmark(&s->plan) &&
-	       s->plan.ask.n_cells > 1 && !config_worker_is_slurm(s->worker);
+	       !config_worker_is_slurm(s->worker);
 }
 
 /* A device of the slot that is free, in order and of the leader's class, and that nothing waits for. 1, 0, -1. */
