@@ -6,9 +6,11 @@
 new_repo kernels
 push kernels main
 
+# What the machine has is read from a file at every start of a worker.
+echo 0,1 >"$tmp/devices"
 cat >"$tmp/worker" <<EOF
 #!/bin/sh
-FLOPWATCH_SIM_DEVICES=0,1 exec "$bin/flopwatch-worker" "\$@"
+FLOPWATCH_SIM_DEVICES=\$(cat "$tmp/devices") exec "$bin/flopwatch-worker" "\$@"
 EOF
 chmod +x "$tmp/worker"
 host_config() { # split, confirm
@@ -96,6 +98,18 @@ await free 2
 new_push both 1.13
 is "a comparison that was split" "$(result_of "$sha")" "done regression"
 is "is confirmed crosswise" "$(confirmed "$(comparison_of "$sha")")" "sim-0 then sim-1 sim-1 then sim-0 "
+stop_daemon
+
+# ---- a device that goes ----------------------------------------------------------------------------------------------------------
+echo 0,1,2 >"$tmp/devices"
+host_config false other_device
+start_daemon
+await free 3
+echo 1,2 >"$tmp/devices"
+new_push gone 1.16
+is "a loss whose device has gone is found on another" "$(result_of "$sha")" "done regression"
+is "and confirmed by a third" "$(confirmed "$(comparison_of "$sha")")" "sim-1 then sim-2 "
+echo 0,1 >"$tmp/devices"
 stop_daemon
 
 # ---- without it ---------------------------------------------------------------------------------------------------------------

@@ -39,6 +39,17 @@ struct slot *crew_leader(struct slot *s)
 	return s->crew ? s->crew->part[0].slot : s;
 }
 
+bool crew_may_rebind(const struct slot *s)
+{
+	return !s->crew || s->crew->n_parts == 1;
+}
+
+void crew_rebind(struct slot *s)
+{
+	if (s->crew)
+		s->crew->part[0].device_id = s->device_id;
+}
+
 static void crew_free(struct crew *c)
 {
 	for (int i = 0; i < c->n_parts; i++)

@@ -23,6 +23,10 @@ struct crew;
 int crew_gather(struct slot *leader, struct fw_err *err);
 /** Whether it lends its device to another slot's job. */
 bool crew_is_helper(const struct slot *s);
+/** Whether its part may be measured on another device: not where others have parts, too, whose class it would have to be of. */
+bool crew_may_rebind(const struct slot *s);
+/** It has another device now: what it measures is that one's. Fine for a slot without a crew. */
+void crew_rebind(struct slot *s);
 /** The slot that has the job: itself, unless it is a helper. */
 struct slot *crew_leader(struct slot *s);
 /** A part is done, and a helper none any more. Own: takes `part`. Err: there is too much of it. */

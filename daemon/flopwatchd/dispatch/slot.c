@@ -145,7 +145,7 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 		return 0;
 	}
 	const struct claim claim = claim_of(s);
-	int got = crew_is_helper(s) ? 0 : claim_other_device(&claim, s->job.id, &other, &id, err);
+	int got = crew_may_rebind(s) ? claim_other_device(&claim, s->job.id, &other, &id, err) : 0;
 	if (got != 1)
 		return got < 0 ? -1
 			       : err_set(err, ERR_NOT_FOUND, "worker %s does not have device %s any more", s->worker->name,
@@ -154,6 +154,7 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 		return -1;
 	s->device = other;
 	s->device_id = id;
+	crew_rebind(s);
 	return 0;
 }
 
