@@ -6,16 +6,20 @@
 new_repo kernels
 push kernels main
 
-# What the machine has is read from a file at every start of a worker.
+# What the machine has is read from a file at every start of a worker; what uses its devices is only there once a number of workers has begun.
 echo 0,1 >"$tmp/devices"
+echo 1000000 >"$tmp/used_from"
+printf 'at=idle foreign=1\n' >"$tmp/used"
 cat >"$tmp/worker" <<EOF
 #!/bin/sh
+echo begun >>"$tmp/begun"
+[ "\$(wc -l <"$tmp/begun")" -lt "\$(cat "$tmp/used_from")" ] || export FLOPWATCH_SIM_GUARD="$tmp/used"
 FLOPWATCH_SIM_DEVICES=\$(cat "$tmp/devices") exec "$bin/flopwatch-worker" "\$@"
 EOF
 chmod +x "$tmp/worker"
 host_config() { # split, confirm
 	write_config "workers: [{name: host, command: [$tmp/worker, serve], device: sim, build_jobs: 2}]" \
-		"repos: [{name: kernels, url: $tmp/kernels.git}]" "sandbox: none" "split: $1" "confirm: ${2:-same_device}" "profile: off"
+		"repos: [{name: kernels, url: $tmp/kernels.git}]" "sandbox: none" "split: $1" "confirm: ${2:-same_device}" "profile: off" "limits: {wait: 0 s}"
 }
 new_push() { # name, factor, recipe
 	branch kernels "$1" main
@@ -100,7 +104,7 @@ is "a comparison that was split" "$(result_of "$sha")" "done regression"
 is "is confirmed crosswise" "$(confirmed "$(comparison_of "$sha")")" "sim-0 then sim-1 sim-1 then sim-0 "
 stop_daemon
 
-# ---- a device that goes ----------------------------------------------------------------------------------------------------------
+# ---- a device that goes, or is used by others ------------------------------------------------------------------------------------
 echo 0,1,2 >"$tmp/devices"
 host_config false other_device
 start_daemon
@@ -109,6 +113,15 @@ echo 1,2 >"$tmp/devices"
 new_push gone 1.16
 is "a loss whose device has gone is found on another" "$(result_of "$sha")" "done regression"
 is "and confirmed by a third" "$(confirmed "$(comparison_of "$sha")")" "sim-1 then sim-2 "
+await free 3
+: >"$tmp/begun"
+echo 2 >"$tmp/used_from" # the worker that confirms
+new_push used 1.17
+is "what another device has no time to confirm is open" "$(result_of "$sha")" "done undecided"
+id=$(comparison_of "$sha")
+like "with the reason" "$(sql "SELECT group_concat(DISTINCT reason) FROM cell WHERE comparison = $id")" '^confirming set: not measured yet$'
+is "and was on no other device" "$(confirmed "$id")" "sim-1 then - "
+echo 1000000 >"$tmp/used_from"
 echo 0,1 >"$tmp/devices"
 stop_daemon
 

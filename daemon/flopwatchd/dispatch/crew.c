@@ -337,6 +337,14 @@ static void take_names(struct crew *c, const struct slot *leader, const struct r
 	snprintf(c->whole->worker_version, sizeof c->whole->worker_version, "%s", leader->hello.version);
 }
 
+static bool has_times(const struct result *part, int cell)
+{
+	for (int i = 0; i < part->n_cells; i++)
+		if (part->cell[i]->cell == cell)
+			return true;
+	return false;
+}
+
 int crew_take(struct slot *s, struct result *part, struct fw_err *err)
 {
 	struct crew *c = s->crew;
@@ -346,7 +354,7 @@ int crew_take(struct slot *s, struct result *part, struct fw_err *err)
 	for (int i = 0; i < p->n; i++)
 		if (!is_second)
 			c->whole->cell_device[p->cell[i]] = p->device_id;
-		else if (c->whole->cell_device[p->cell[i]] != p->device_id)
+		else if (c->whole->cell_device[p->cell[i]] != p->device_id && has_times(part, i))
 			c->whole->confirmed_on[p->cell[i]] = p->device_id;
 	if (p == &c->part[0])
 		take_names(c, s, part);
