@@ -125,6 +125,25 @@ echo 1000000 >"$tmp/used_from"
 echo 0,1 >"$tmp/devices"
 stop_daemon
 
+# ---- a device that changes ------------------------------------------------------------------------------------------------------
+for n in 0 1; do
+	: >"$tmp/environment-$n"
+	printf '#!/bin/sh\nFLOPWATCH_SIM_ENVIRONMENT=$(cat "%s") FLOPWATCH_SIM_DEVICES=%s exec "%s" "$@"\n' "$tmp/environment-$n" $n "$bin/flopwatch-worker" >"$tmp/worker-$n"
+	chmod +x "$tmp/worker-$n"
+done
+write_config "workers: [{name: zero, command: [$tmp/worker-0, serve], device: sim}, {name: one, command: [$tmp/worker-1, serve], device: sim}]" \
+	"repos: [{name: kernels, url: $tmp/kernels.git}]" "sandbox: none" "split: true" "profile: off"
+start_daemon
+await free 2
+new_push two_machines 1.18
+is "two machines measure one comparison" "$(result_of "$sha") $(devices_of "$(comparison_of "$sha")")" "done regression 2 sim-0 2 sim-1 "
+await free 2
+echo power_w=650 >"$tmp/environment-1"
+new_push changed 1.19
+is "what is of another class now measures none of it" "$(result_of "$sha") $(devices_of "$(comparison_of "$sha")")" "done regression 4 sim-0 "
+like "and the log says why" "$(sql "SELECT group_concat(line, '; ') FROM job_log WHERE job = (SELECT job FROM comparison WHERE id = $(comparison_of "$sha"))")" 'queued: the devices of its parts are of one class no more'
+stop_daemon
+
 # ---- without it ---------------------------------------------------------------------------------------------------------------
 host_config false
 start_daemon

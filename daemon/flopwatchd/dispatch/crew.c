@@ -50,6 +50,18 @@ void crew_rebind(struct slot *s)
 		s->crew->part[0].device_id = s->device_id;
 }
 
+int crew_fits(const struct slot *s, struct fw_err *err)
+{
+	const struct crew *c = s->crew;
+	for (int p = 1; c && p < c->n_parts; p++) {
+		int64_t first = c->part[0].device_id, device = c->part[p].device_id;
+		int fits = device == first ? 1 : store_class_same(s->host->txn->db, first, device, err);
+		if (fits != 1)
+			return fits < 0 ? -1 : err_set(err, ERR_CONFLICT, "the devices of its parts are of one class no more");
+	}
+	return 0;
+}
+
 static void crew_free(struct crew *c)
 {
 	for (int i = 0; i < c->n_parts; i++)

@@ -27,6 +27,8 @@ bool crew_is_helper(const struct slot *s);
 bool crew_may_rebind(const struct slot *s);
 /** It has another device now: what it measures is that one's. Fine for a slot without a crew. */
 void crew_rebind(struct slot *s);
+/** A worker has said what its devices are now: whether those of all parts fit one class still. Err: they do not; the database. */
+int crew_fits(const struct slot *s, struct fw_err *err);
 /** The slot that has the job: itself, unless it is a helper. */
 struct slot *crew_leader(struct slot *s);
 /** A part is done, and a helper none any more. Own: takes `part`. Err: there is too much of it. */

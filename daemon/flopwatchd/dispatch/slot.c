@@ -163,7 +163,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	struct fw_err err = { 0 };
 	struct msg_job *ask_for = &s->plan.ask;
 	const struct msg_device *d = &s->device;
-	if (bind_device(s, hello, &err) != 0) {
+	if (bind_device(s, hello, &err) != 0 || crew_fits(s, &err) != 0) {
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
 		return;
