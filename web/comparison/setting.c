@@ -97,7 +97,7 @@ static const char *device_of(const struct comparison_cell *c, bool confirming)
 	return confirming ? c->confirmed_on : c->device;
 }
 
-/* Which device timed how many cells, where it was not one that timed them all; or confirmed how many, where it was another. */
+/* Which device timed how many cells, where it was not one that timed them all; or had the confirming set of how many, where it was another, whatever that said. */
 static void devices(struct buf *out, const struct comparison *c, bool confirming)
 {
 	bool is_begun = false;
@@ -115,7 +115,7 @@ static void devices(struct buf *out, const struct comparison *c, bool confirming
 		if (is_begun)
 			emit_raw(out, ", ");
 		else
-			emit_raw(out, confirming ? "<dt>Confirmed</dt><dd>" : "<dt>Split</dt><dd>");
+			emit_raw(out, confirming ? "<dt>Confirming set</dt><dd>" : "<dt>Split</dt><dd>");
 		emit_rawf(out, "%d cell%s on ", n, n == 1 ? "" : "s");
 		emit_text(out, device);
 		is_begun = true;
