@@ -78,11 +78,13 @@ static int prune(struct db *db, int64_t now_ms, struct fw_err *err)
 
 int janitor_step(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)
 {
+	struct fw_err besides = { 0 };
 	int pruned = prune(db, now_ms, err);
 	if (pruned < 0)
 		return -1;
-	int archived = archive_one(db, now_ms - config->keep_samples_ms, err);
-	int forgot = archived >= 0 && config->keep_archive_ms ? forget_month(db, now_ms - config->keep_archive_ms, err) : 0;
+	/* first: nothing is written to a month that is gone, which holds up all behind it until its time is over */
+	int forgot = config->keep_archive_ms ? forget_month(db, now_ms - config->keep_archive_ms, err) : 0;
+	int archived = archive_one(db, now_ms - config->keep_samples_ms, forgot < 0 ? &besides : err);
 	if (archived < 0 || forgot < 0)
 		return -1;
 	return pruned || archived || forgot ? 1 : db_shrink(db, err);

@@ -137,6 +137,42 @@ static void single_times_are_archived_and_their_months_removed(void **state)
 	config.keep_archive_ms = 0;
 }
 
+static void path_of(struct fixture *f, const char *name, char path[200])
+{
+	snprintf(path, 200, "%s/samples/%s", f->folder, name);
+}
+
+/* Nothing is written behind what is gone; when its time is over nothing is held up by it any more. */
+static void a_month_that_is_lost_is_forgotten_in_its_time(void **state)
+{
+	struct fixture *f = *state;
+	int64_t now = 1000 * day_ms;
+	char path[200];
+	fixture_ground(f);
+	ok(db_begin(f->db, &err));
+	for (unsigned i = 0; i < 3; i++)
+		timed(f, i, now - 100 * day_ms + i);
+	int64_t cell = timed(f, 3, now - 15 * day_ms);
+	ok(db_commit(f->db, &err));
+	assert_int_equal(janitor_step(f->db, &config, now - 86 * day_ms + 1, &err), 1);
+	assert_int_equal(count(f, "SELECT count(*) FROM archived"), 1);
+	path_of(f, "1972-06.zst", path);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(janitor_step(f->db, &config, now, &err), -1);
+	assert_non_null(strstr(err.text, "samples/1972-06.zst is not there"));
+	err_clear(&err);
+	config.keep_archive_ms = 60 * day_ms;
+	int steps = 0, more;
+	while ((more = janitor_step(f->db, &config, now, &err)) == 1 && ++steps < 50)
+		;
+	config.keep_archive_ms = 0;
+	ok(more);
+	assert_int_equal(count(f, "SELECT count(*) FROM comparison WHERE is_raw"), 0);
+	assert_int_equal(count(f, "SELECT count(*) FROM archived"), 1);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_true(has_times(f, cell));
+}
+
 /* Where the archive cannot be written, the rest goes on. */
 static void a_full_disk_keeps_single_times(void **state)
 {
@@ -181,6 +217,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(room_that_is_left_goes_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			single_times_are_archived_and_their_months_removed, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_month_that_is_lost_is_forgotten_in_its_time, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_full_disk_keeps_single_times, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_broken_database_is_told, fixture_setup, fixture_teardown),
 	};
