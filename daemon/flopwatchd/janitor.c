@@ -36,10 +36,21 @@ static int archive_one(struct db *db, int64_t before, struct fw_err *err)
 	return n;
 }
 
+static int remove_month(struct db *db, const char *month, struct fw_err *err)
+{
+	char folder[PATH_MAX], path[PATH_MAX];
+	if (archived_folder(db, folder, sizeof folder, err) != 0 || archive_path(folder, month, path, sizeof path, err) != 0)
+		return -1;
+	if (unlink(path) != 0 && errno != ENOENT)
+		return err_sys(err, "cannot remove %s", path);
+	log_info("janitor.forget", "month=%s", month);
+	return 0;
+}
+
 /* The rows first: what they say is there, is there. 1 there may be more, 0 done, -1. */
 static int forget_month(struct db *db, int64_t before_ms, struct fw_err *err)
 {
-	char before[ARCHIVE_MONTH_SIZE], month[ARCHIVE_MONTH_SIZE], folder[PATH_MAX], path[PATH_MAX];
+	char before[ARCHIVE_MONTH_SIZE], month[ARCHIVE_MONTH_SIZE];
 	int n;
 	archive_month(before_ms, before);
 	if (db_begin(db, err) != 0)
@@ -50,12 +61,19 @@ static int forget_month(struct db *db, int64_t before_ms, struct fw_err *err)
 	}
 	if (n == 0)
 		return 0;
-	if (archived_folder(db, folder, sizeof folder, err) != 0 || archive_path(folder, month, path, sizeof path, err) != 0)
-		return -1;
-	if (unlink(path) != 0 && errno != ENOENT)
-		return err_sys(err, "cannot remove %s", path);
-	log_info("janitor.forget", "month=%s", month);
-	return 1;
+	return remove_month(db, month, err) == 0 ? 1 : -1;
+}
+
+/* What was killed between the commit and the removal has left a file of which nothing is remembered. */
+static int remove_strays(struct db *db, int64_t before_ms, struct fw_err *err)
+{
+	char before[ARCHIVE_MONTH_SIZE], month[ARCHIVE_MONTH_SIZE];
+	int found;
+	archive_month(before_ms, before);
+	while ((found = archived_stray(db, before, month, err)) == 1)
+		if (remove_month(db, month, err) != 0)
+			return -1;
+	return found;
 }
 
 /* 1 there may be more, 0 done, -1. */
@@ -79,15 +97,19 @@ static int prune(struct db *db, int64_t now_ms, struct fw_err *err)
 int janitor_step(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)
 {
 	struct fw_err besides = { 0 };
+	int64_t forget_before = now_ms - config->keep_archive_ms;
 	int pruned = prune(db, now_ms, err);
 	if (pruned < 0)
 		return -1;
 	/* first: nothing is written to a month that is gone, which holds up all behind it until its time is over */
-	int forgot = config->keep_archive_ms ? forget_month(db, now_ms - config->keep_archive_ms, err) : 0;
+	int forgot = config->keep_archive_ms ? forget_month(db, forget_before, err) : 0;
 	int archived = archive_one(db, now_ms - config->keep_samples_ms, forgot < 0 ? &besides : err);
 	if (archived < 0 || forgot < 0)
 		return -1;
-	return pruned || archived || forgot ? 1 : db_shrink(db, err);
+	if (pruned || archived || forgot)
+		return 1;
+	int shrunk = db_shrink(db, err);
+	return shrunk || !config->keep_archive_ms ? shrunk : remove_strays(db, forget_before, err);
 }
 
 static void on_timer(void *arg)

@@ -28,14 +28,25 @@ void archive_month(int64_t at_ms, char *month)
 	snprintf(month, ARCHIVE_MONTH_SIZE, "%04u-%02u", (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)(tm.tm_mon + 1) % 100);
 }
 
-/* Months come out of addresses, too. */
-static int check_month(const char *month, struct fw_err *err)
+static bool is_month(const char *text)
 {
 	static const char form[] = "0000-00";
 	for (size_t i = 0; i < sizeof form; i++)
-		if (form[i] == '0' ? month[i] < '0' || month[i] > '9' : month[i] != form[i])
-			return err_set(err, ERR_INVALID, "%.20s is no month such as 2026-10", month);
-	return 0;
+		if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+			return false;
+	return true;
+}
+
+/* Months come out of addresses, too. */
+static int check_month(const char *month, struct fw_err *err)
+{
+	return is_month(month) ? 0 : err_set(err, ERR_INVALID, "%.20s is no month such as 2026-10", month);
+}
+
+bool archive_month_of(const char *name, char *month)
+{
+	snprintf(month, ARCHIVE_MONTH_SIZE, "%s", name);
+	return is_month(month) && strcmp(name + ARCHIVE_MONTH_SIZE - 1, ".zst") == 0;
 }
 
 int archive_path(const char *folder, const char *month, char *path, size_t size, struct fw_err *err)

@@ -9,6 +9,7 @@
 #ifndef DB_ARCHIVE_ARCHIVE_H
 #define DB_ARCHIVE_ARCHIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ struct archive_place {
 
 /** The month of a time of day, UTC. Units: ms as clock_utc_ms. Shape: month[ARCHIVE_MONTH_SIZE]. */
 void archive_month(int64_t at_ms, char *month);
+/** Whether that is the name of a month's file, and of which. Shape: month[ARCHIVE_MONTH_SIZE]. */
+bool archive_month_of(const char *name, char *month);
 /** FOLDER/MONTH.zst. Err: ERR_INVALID `month` is none, or the path is too long. */
 int archive_path(const char *folder, const char *month, char *path, size_t size, struct fw_err *err);
 

@@ -4,7 +4,9 @@
  */
 #include "db/archive/archived.h"
 
+#include <dirent.h>
 #include <endian.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -425,4 +427,33 @@ int archived_forget(struct db *db, const char *before, char *month, int *n, stru
 	stmt_text(s, ":month", month);
 	*n = 1;
 	return stmt_run(s, err);
+}
+
+/** Whether anything is remembered of the month. 1, 0, -1. */
+static int is_remembered(struct db *db, const char *month, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM archived WHERE month = :month LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":month", month);
+	return stmt_any(s, err);
+}
+
+int archived_stray(struct db *db, const char *before, char *month, struct fw_err *err)
+{
+	char folder[PATH_MAX];
+	const struct dirent *file;
+	int remembered = 1;
+	if (archived_folder(db, folder, sizeof folder, err) != 0)
+		return -1;
+	DIR *dir = opendir(folder);
+	if (!dir)
+		return errno == ENOENT ? 0 : err_sys(err, "cannot read %s", folder);
+	while (errno = 0, remembered == 1 && (file = readdir(dir)))
+		if (archive_month_of(file->d_name, month) && strcmp(month, before) < 0)
+			remembered = is_remembered(db, month, err);
+	if (remembered == 1 && errno != 0)
+		remembered = err_sys(err, "cannot read %s", folder);
+	closedir(dir);
+	return remembered < 0 ? -1 : remembered == 0;
 }

@@ -53,5 +53,7 @@ int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *er
  * after the commit. Shape: month[ARCHIVE_MONTH_SIZE].
  */
 int archived_forget(struct db *db, const char *before, char *month, int *n, struct fw_err *err);
+/** Find the file of a month before `before` of which nothing is remembered: 1, with its name in `month`, 0 there is none, -1. */
+int archived_stray(struct db *db, const char *before, char *month, struct fw_err *err);
 
 #endif

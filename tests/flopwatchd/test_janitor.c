@@ -1,6 +1,8 @@
 /* What the janitor takes away, and what it must leave. */
 #include "fixture_db.h"
 
+#include <sys/stat.h>
+
 #include "db/store/event.h"
 #include "db/store/sample.h"
 #include "flopwatchd/janitor.h"
@@ -173,6 +175,59 @@ static void a_month_that_is_lost_is_forgotten_in_its_time(void **state)
 	assert_true(has_times(f, cell));
 }
 
+/* Killed after the commit and before the file was removed. */
+static void what_a_killed_janitor_left_is_removed(void **state)
+{
+	static const char *const others[] = { "1972-06.zst.away", "1972-6.zst", "notes" };
+	struct fixture *f = *state;
+	int64_t now = 1000 * day_ms;
+	char path[200], month[ARCHIVE_MONTH_SIZE];
+	int n;
+	fixture_ground(f);
+	ok(db_begin(f->db, &err));
+	timed(f, 0, now - 100 * day_ms);
+	timed(f, 1, now - 15 * day_ms);
+	ok(db_commit(f->db, &err));
+	while (janitor_step(f->db, &config, now, &err) == 1)
+		;
+	ok(archived_forget(f->db, "1972-07", month, &n, &err));
+	assert_int_equal(n, 1);
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		path_of(f, others[i], path);
+		fclose(fopen(path, "w"));
+	}
+	while (janitor_step(f->db, &config, now, &err) == 1)
+		;
+	path_of(f, "1972-06.zst", path);
+	ok(access(path, F_OK)); /* who keeps all of them may have put it there */
+	config.keep_archive_ms = 60 * day_ms;
+	int more;
+	while ((more = janitor_step(f->db, &config, now, &err)) == 1)
+		;
+	ok(more);
+	assert_int_equal(access(path, F_OK), -1);
+	path_of(f, "1972-09.zst", path);
+	ok(access(path, F_OK));
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		path_of(f, others[i], path);
+		ok(access(path, F_OK));
+	}
+	/* one that cannot be removed is told, and holds up nothing */
+	path_of(f, "1972-05.zst", path);
+	ok(mkdir(path, 0700));
+	ok(db_begin(f->db, &err));
+	for (unsigned i = 2; i < 5; i++)
+		timed(f, i, now - 15 * day_ms);
+	ok(db_commit(f->db, &err));
+	while ((more = janitor_step(f->db, &config, now, &err)) == 1)
+		;
+	config.keep_archive_ms = 0;
+	assert_int_equal(more, -1);
+	assert_non_null(strstr(err.text, "cannot remove "));
+	err_clear(&err);
+	assert_int_equal(count(f, "SELECT count(*) FROM comparison WHERE is_raw"), 0);
+}
+
 /* Where the archive cannot be written, the rest goes on. */
 static void a_full_disk_keeps_single_times(void **state)
 {
@@ -218,6 +273,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			single_times_are_archived_and_their_months_removed, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_month_that_is_lost_is_forgotten_in_its_time, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_a_killed_janitor_left_is_removed, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_full_disk_keeps_single_times, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_broken_database_is_told, fixture_setup, fixture_teardown),
 	};
