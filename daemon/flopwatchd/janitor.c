@@ -79,11 +79,11 @@ static int remove_strays(struct db *db, int64_t before_ms, struct fw_err *err)
 /* 1 there may be more, 0 done, -1. */
 static int prune(struct db *db, int64_t now_ms, struct fw_err *err)
 {
-	int64_t old_event = now_ms - JANITOR_EVENT_DAYS * DAY_MS;
+	int64_t event_ms = JANITOR_EVENT_DAYS * DAY_MS;
 	int events, deliveries, sent;
 	if (db_begin(db, err) != 0)
 		return -1;
-	if (store_event_prune(db, old_event, STEP_ROWS, &events, err) != 0 ||
+	if (store_event_prune(db, now_ms - event_ms, now_ms + event_ms, STEP_ROWS, &events, err) != 0 ||
 		store_delivery_prune(
 			db, now_ms - JANITOR_DELIVERY_DAYS * DAY_MS, JANITOR_DELIVERIES, STEP_ROWS, &deliveries, err) != 0 ||
 		store_outbox_prune(db, now_ms - JANITOR_SENT_DAYS * DAY_MS, STEP_ROWS, &sent, err) != 0 ||

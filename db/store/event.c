@@ -42,16 +42,17 @@ int store_event(struct db *db, int64_t now_ms, const char *kind, const char *pay
 	return stmt_insert(s, id, err);
 }
 
-int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+int store_event_prune(struct db *db, int64_t before, int64_t after, int limit, int *n, struct fw_err *err)
 {
 	/* ids grow with time, so only the oldest rows have to be looked at */
 	struct stmt *s = db_stmt(db,
-		"DELETE FROM event WHERE id IN (SELECT id FROM (SELECT id, at FROM event ORDER BY id LIMIT :limit) WHERE at < "
-		":before)",
+		"DELETE FROM event WHERE id IN (SELECT id FROM (SELECT id, at FROM event ORDER BY id LIMIT :limit) WHERE at NOT "
+		"BETWEEN :before AND :after)",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":before", before);
+	stmt_int(s, ":after", after);
 	stmt_int(s, ":limit", limit);
 	return stmt_run_count(s, n, err);
 }

@@ -25,7 +25,10 @@ int store_event_end(struct store_event *e, struct db *db, int64_t now_ms, struct
 
 /** Append to `event`; its id. `payload` is JSON. */
 int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err);
-/** Delete events from before `before`; at most `limit`. *n counts them. */
-int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
+/**
+ * Delete events from before `before`, and those that a clock which ran ahead has dated after `after`, of the oldest `limit`. *n counts
+ * them.
+ */
+int store_event_prune(struct db *db, int64_t before, int64_t after, int limit, int *n, struct fw_err *err);
 
 #endif

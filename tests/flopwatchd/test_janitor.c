@@ -43,6 +43,24 @@ static void old_events_go_in_steps(void **state)
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
 }
 
+/* Events of a time that has not come yet are the oldest, and would hold up those behind them until it has. */
+static void events_of_a_clock_that_ran_ahead_go(void **state)
+{
+	struct fixture *f = *state;
+	int64_t now = 1000 * day_ms, id;
+	ok(db_begin(f->db, &err));
+	for (int i = 0; i < 700; i++)
+		ok(store_event(f->db, now + 400 * day_ms + i, "job.state", "{}", &id, &err));
+	for (int i = 0; i < 700; i++)
+		ok(store_event(f->db, now - 8 * day_ms + i, "job.state", "{}", &id, &err));
+	for (int i = 0; i < 30; i++)
+		ok(store_event(f->db, now - day_ms + i, "job.state", "{}", &id, &err));
+	ok(db_commit(f->db, &err));
+	while (janitor_step(f->db, &config, now, &err) == 1)
+		;
+	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
+}
+
 /* However many deliveries come, no more than the newest are remembered. */
 static void deliveries_are_bounded(void **state)
 {
@@ -268,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(old_events_go_in_steps, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_of_a_clock_that_ran_ahead_go, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(deliveries_are_bounded, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(room_that_is_left_goes_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
