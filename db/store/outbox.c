@@ -146,9 +146,10 @@ int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err 
 
 int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
 {
+	/* ids grow with time, so only the oldest rows have to be looked at */
 	struct stmt *s = db_stmt(db,
-		"DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE state <> 'waiting' AND created_at < :before LIMIT "
-		":limit)",
+		"DELETE FROM outbox WHERE id IN (SELECT id FROM (SELECT id, state, created_at FROM outbox ORDER BY id LIMIT "
+		":limit) WHERE state <> 'waiting' AND created_at < :before)",
 		err);
 	if (!s)
 		return -1;

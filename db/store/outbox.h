@@ -45,7 +45,7 @@ int store_outbox_next_at(struct db *db, int64_t after, int64_t *at, struct fw_er
 int store_outbox_result(struct db *db, int64_t id, const struct store_attempt *attempt, int64_t next_at, struct fw_err *err);
 /** Due again at once, with all its tries, under the same id. Err: ERR_NOT_FOUND. */
 int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err);
-/** Delete ended rows from before `before`, at most `limit`; *n counts them. */
+/** Delete ended rows from before `before`, of the oldest `limit`; *n counts them. */
 int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */

@@ -125,6 +125,32 @@ static void again_and_gone(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox_attempt"), 0);
 }
 
+/** Steps that a look for what is old takes beside `rows` that are not. */
+static int64_t steps_beside(struct fixture *f, int rows)
+{
+	int n;
+	ok(db_begin(f->db, &err));
+	for (int i = 0; i < rows; i++) {
+		ok(store_outbox_insert(f->db, "webhook", "chat", "{}", 1000, &err));
+		ok(store_outbox_result(f->db, fixture_number(f, "SELECT max(id) FROM outbox"),
+			&(struct store_attempt){ 1000, 5, 200, NULL }, 0, &err));
+	}
+	ok(db_commit(f->db, &err));
+	ok(store_outbox_prune(f->db, 100, 10, &n, &err)); /* takes its statement */
+	int64_t before = db_steps(f->db);
+	ok(store_outbox_prune(f->db, 100, 10, &n, &err));
+	assert_int_equal(n, 0);
+	return db_steps(f->db) - before;
+}
+
+/* It is looked for four times a second while single times are archived. */
+static void what_is_old_is_found_without_reading_all(void **state)
+{
+	struct fixture *f = *state;
+	int64_t few = steps_beside(f, 20);
+	assert_int_equal(steps_beside(f, 2000), few);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +158,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_the_newest_word_counts, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(one_at_a_time_to_each, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(again_and_gone, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_old_is_found_without_reading_all, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
