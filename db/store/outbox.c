@@ -1,6 +1,8 @@
 /** outbox.c - deliveries that are owed: when, how often tried, how each try and all of it ended. */
 #include "db/store/outbox.h"
 
+#include <string.h>
+
 #include "db/store/page.h"
 
 static int insert(struct db *db, const char *kind, const char *target, const char *subject, const char *payload, int64_t now_ms,
@@ -158,17 +160,31 @@ int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct 
 	return stmt_run_count(s, n, err);
 }
 
+#define DELIVERIES "SELECT id, message_id, kind, target, payload, state, last_error, attempts, next_at, created_at FROM outbox "
+
+/* The newest of those that are sent are near; of the others there may be none before the oldest of all. */
+static struct stmt *deliveries_in(struct db *db, const char *state, struct fw_err *err)
+{
+	struct stmt *s =
+		strcmp(state, "sent") == 0
+			? db_stmt(db, DELIVERIES "WHERE id < :before AND +state = :state ORDER BY id DESC LIMIT :n", err)
+			: db_stmt(db,
+				  DELIVERIES "WHERE id IN (SELECT id FROM outbox INDEXED BY outbox_due WHERE state = :state AND "
+					     "id < :before ORDER BY id DESC LIMIT :n) ORDER BY id DESC",
+				  err);
+	if (s)
+		stmt_text(s, ":state", state);
+	return s;
+}
+
 int view_deliveries(
 	struct db *db, const char *state, int64_t before, int limit, view_delivery_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT id, message_id, kind, target, payload, state, last_error, attempts, next_at, created_at FROM outbox "
-		"WHERE id < :before AND (:state = '' OR state = :state) ORDER BY id DESC LIMIT :n",
-		err);
+	struct stmt *s = store_page_given(state) ? deliveries_in(db, state, err)
+						 : db_stmt(db, DELIVERIES "WHERE id < :before ORDER BY id DESC LIMIT :n", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":before", store_page_before(before));
-	stmt_text(s, ":state", state ? state : "");
 	stmt_int(s, ":n", store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
 	while ((result = stmt_step(s, err)) == 1)

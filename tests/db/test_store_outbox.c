@@ -151,6 +151,45 @@ static void what_is_old_is_found_without_reading_all(void **state)
 	assert_int_equal(steps_beside(f, 2000), few);
 }
 
+static void see_delivery(void *arg, const struct view_delivery *row)
+{
+	char *seen = arg;
+	size_t len = strlen(seen);
+	snprintf(seen + len, 100 - len, "%lld %s, ", (long long)row->id, row->state);
+}
+
+/** What a page of deliveries in `state` shows, before `before`. */
+static const char *shown(struct fixture *f, const char *state, int64_t before, char seen[100])
+{
+	seen[0] = '\0';
+	ok(view_deliveries(f->db, state, before, 2, see_delivery, seen, &err));
+	return seen;
+}
+
+/* Those that are not as most are may lie anywhere. */
+static void rare_ones_are_shown_without_reading_all(void **state)
+{
+	struct fixture *f = *state;
+	char seen[100];
+	int64_t steps[2];
+	for (int i = 0; i < 3; i++) {
+		ok(store_outbox_insert(f->db, "webhook", "chat", "{}", 1000, &err));
+		ok(store_outbox_result(f->db, i + 1, &(struct store_attempt){ 1000, 5, 410, "gone" }, 0, &err));
+	}
+	for (int i = 0; i < 2; i++) {
+		steps_beside(f, i ? 2000 : 20);
+		assert_string_equal(shown(f, "failed", 0, seen), "3 failed, 2 failed, ");
+		int64_t before = db_steps(f->db);
+		assert_string_equal(shown(f, "failed", 0, seen), "3 failed, 2 failed, ");
+		assert_string_equal(shown(f, "failed", 2, seen), "1 failed, ");
+		assert_string_equal(shown(f, "superseded", 0, seen), "");
+		assert_string_equal(shown(f, "sent", 6, seen), "5 sent, 4 sent, ");
+		steps[i] = db_steps(f->db) - before;
+	}
+	assert_int_equal(steps[0], steps[1]);
+	assert_string_equal(shown(f, NULL, 5, seen), "4 sent, 3 failed, ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +198,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_at_a_time_to_each, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(again_and_gone, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_is_old_is_found_without_reading_all, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(rare_ones_are_shown_without_reading_all, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
