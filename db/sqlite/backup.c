@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "db/sqlite/inside.h"
@@ -50,19 +52,40 @@ static int copy_snapshot(struct db *db, sqlite3 *to, int to_fd, struct fw_err *e
 	return 0;
 }
 
-static int backup_into(struct db *db, const char *temp, struct fw_err *err)
+static bool is_at(int fd, const char *path)
 {
-	sqlite3 *to = NULL;
-	int fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct stat mine, there;
+	return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+/* Locked, because another backup to the same place would take this file for what somebody left that was killed, or for its own. */
+static int open_part(const char *path, const char *temp, struct fw_err *err)
+{
+	int fd = open(temp, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 && (errno == EACCES || errno == ELOOP) && unlink(temp) == 0) /* of another user, who was killed */
+		fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_sys(err, "backup: cannot create %s", temp);
+	bool is_held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; /* no other error says that anybody has it */
+	if (is_held || !is_at(fd, temp))
+		err_set(err, ERR_CONFLICT, "backup: another one is being made to %s; wait for it, or name another file", path);
+	else if (ftruncate(fd, 0) != 0)
+		err_sys(err, "backup: cannot write %s", temp);
+	else
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int backup_into(struct db *db, const char *temp, int fd, struct fw_err *err)
+{
+	sqlite3 *to = NULL;
 	int rc = sqlite3_open_v2(temp, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	int result = rc == SQLITE_OK ? copy_snapshot(db, to, fd, err)
 				     : err_set(err, ERR_IO, "backup: cannot open %s: %s", temp, sqlite3_errstr(rc));
 	sqlite3_close(to);
 	if (result == 0 && fsync(fd) != 0)
 		result = err_sys(err, "backup: cannot write %s to the disk", temp);
-	close(fd);
 	return result;
 }
 
@@ -87,13 +110,21 @@ static int sync_folder_of(const char *path, struct fw_err *err)
 
 static const char part_suffix[] = ".part";
 
-void db_backup_discard(const char *path)
+static void discard_beside(const char *path)
 {
-	static const char *const beside[] = { "", "-journal", "-wal", "-shm" };
+	static const char *const beside[] = { "-journal", "-wal", "-shm" };
 	char name[PATH_MAX];
 	for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++)
 		if (snprintf(name, sizeof name, "%s%s%s", path, part_suffix, beside[i]) < (int)sizeof name)
 			unlink(name);
+}
+
+void db_backup_discard(const char *path)
+{
+	char name[PATH_MAX];
+	discard_beside(path);
+	if (snprintf(name, sizeof name, "%s%s", path, part_suffix) < (int)sizeof name)
+		unlink(name);
 }
 
 int db_backup(struct db *db, const char *path, struct fw_err *err)
@@ -101,12 +132,15 @@ int db_backup(struct db *db, const char *path, struct fw_err *err)
 	char temp[PATH_MAX];
 	if (snprintf(temp, sizeof temp, "%s%s", path, part_suffix) >= (int)sizeof temp)
 		return err_set(err, ERR_INVALID, "backup: the path is too long");
-	db_backup_discard(path);
-	int result = backup_into(db, temp, err);
+	int fd = open_part(path, temp, err);
+	if (fd < 0)
+		return -1;
+	discard_beside(path);
+	int result = backup_into(db, temp, fd, err);
 	if (result == 0 && rename(temp, path) != 0)
 		result = err_sys(err, "backup: cannot rename %s to %s", temp, path);
-	if (result == 0)
-		return sync_folder_of(path, err);
-	db_backup_discard(path);
-	return -1;
+	if (result != 0)
+		db_backup_discard(path);
+	close(fd);
+	return result == 0 ? sync_folder_of(path, err) : -1;
 }

@@ -113,7 +113,8 @@ int64_t db_written(struct db *db);
 int db_try_write(struct db *db, struct fw_err *err);
 /**
  * Copy the whole database, as it is now, to `path`: at PATH.part first, flushed, then renamed. Other connections read and write
- * meanwhile. Ctx: takes as long as the disk does, so never on the daemon's loop. Err: ERR_IO, ERR_FULL.
+ * meanwhile. Ctx: takes as long as the disk does, so never on the daemon's loop. Err: ERR_IO, ERR_FULL, ERR_CONFLICT another one is being
+ * made to the same place.
  */
 int db_backup(struct db *db, const char *path, struct fw_err *err);
 /** Remove what a db_backup to `path` left that was killed. */

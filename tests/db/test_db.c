@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <signal.h>
@@ -283,6 +284,27 @@ static void backup_is_whole_and_atomic(void **state)
 	refused(ERR_NOT_FOUND, db_backup(f->db, part, &err));
 }
 
+/* Two that wrote into one file, or of which the second took the first's away, would leave something torn under the name of a backup. */
+static void a_backup_that_is_being_made_is_not_disturbed(void **state)
+{
+	struct fixture *f = *state;
+	char path[128], part[160], text[8] = "";
+	snprintf(path, sizeof path, "%s/copy.db", f->folder);
+	snprintf(part, sizeof part, "%s.part", path);
+	write_file(part, "mine");
+	int other = open(part, O_RDWR);
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+	refused(ERR_CONFLICT, db_backup(f->db, path, &err));
+	assert_non_null(strstr(err.text, "another one is being made to "));
+	assert_int_equal(access(path, F_OK), -1);
+	int fd = open(part, O_RDONLY);
+	assert_int_equal(read(fd, text, sizeof text), 4);
+	close(fd);
+	close(other); /* as whoever is killed does */
+	ok(db_backup(f->db, path, &err));
+	assert_int_equal(access(part, F_OK), -1);
+}
+
 /** Fill until the limit of the file size is met: the error is clear and nothing of the transaction is left. */
 static void full_disk_is_one_clear_line(void **state)
 {
@@ -413,6 +435,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reader_cannot_write, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(foreign_files_are_left_alone, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(backup_is_whole_and_atomic, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_backup_that_is_being_made_is_not_disturbed, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(full_disk_is_one_clear_line, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(backup_onto_a_full_disk_keeps_the_old_one, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_is_found, fixture_setup, fixture_teardown),
