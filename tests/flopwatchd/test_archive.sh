@@ -83,6 +83,27 @@ ok "has the archive beside it" cmp "$file" "$tmp/safe/samples/$month.zst"
 truncate -s -50 "$tmp/safe/samples/$month.zst"
 ok "a second one" fw backup "$tmp/safe/second.db"
 ok "takes what is missing" cmp "$file" "$tmp/safe/samples/$month.zst"
+truncate -s -50 "$tmp/safe/samples/$month.zst"
+copy=$tmp/safe/samples/$month.zst
+(
+	exec 9<"$tmp/safe/samples"
+	flock 9
+	touch "$tmp/held"
+	await test -e "$tmp/go"
+	tail -c 50 "$file" >>"$copy"
+) &
+other=$!
+await test -e "$tmp/held"
+fw backup "$tmp/safe/third.db" 2>"$tmp/said" &
+client=$!
+waits_or_ends() { [ -s "$tmp/said" ] || ! kill -0 "$client" 2>/dev/null; }
+await waits_or_ends
+touch "$tmp/go"
+wait "$other"
+wait "$client"
+is "a third one beside another that is taking the same month" $? 0
+is "waits for it" "$(cat "$tmp/said")" "flopwatch: waiting for another backup that is being written to $tmp/safe/samples"
+ok "and has it once" cmp "$file" "$copy"
 mkdir -p "$tmp/foreign/samples"
 { head -c 40 "$file"; head -c 3000 /dev/zero; } >"$tmp/foreign/samples/$month.zst"
 sed -i "s/flopwatch samples ..../flopwatch samples ffff/" "$tmp/foreign/samples/$month.zst"

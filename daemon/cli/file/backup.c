@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,25 +93,57 @@ static int take_month(struct client *c, const char *folder, const json_t *month,
 	return result;
 }
 
-static int take_samples(struct client *c, const char *path, struct fw_err *err)
+/*
+ * Two backups into one folder at once would both append what is missing. The second waits, and sees what there is only then; a file system
+ * without locks cannot tell. The folder's descriptor, -1.
+ */
+static int wait_for_turn(const char *folder, struct fw_err *err)
 {
-	char folder[PATH_SIZE];
-	const char *slash = strrchr(path, '/');
+	if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+		return cannot(err, "cannot make the folder %s", folder);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot(err, "cannot open %s", folder);
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+		fprintf(stderr, "flopwatch: waiting for another backup that is being written to %s\n", folder);
+		while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
+			;
+	}
+	return fd;
+}
+
+static int take_months(struct client *c, const char *folder, struct fw_err *err)
+{
 	json_t *months = NULL, *month;
 	size_t i;
 	int result = 0;
-	if (snprintf(folder, sizeof folder, "%.*ssamples", slash ? (int)(slash - path) + 1 : 0, path) >= (int)sizeof folder)
-		return err_set(err, ERR_INVALID, "the name of the file is too long");
 	if (client_get(c, "/api/v1/samples", &months, err) != 0)
 		return -1;
-	if (json_array_size(json_object_get(months, "items")) > 0 && mkdir(folder, 0700) != 0 && errno != EEXIST)
-		result = cannot(err, "cannot make the folder %s", folder);
 	json_array_foreach(json_object_get(months, "items"), i, month)
 	{
 		if (result == 0)
 			result = take_month(c, folder, month, err);
 	}
 	json_decref(months);
+	return result;
+}
+
+static int take_samples(struct client *c, const char *path, struct fw_err *err)
+{
+	char folder[PATH_SIZE];
+	const char *slash = strrchr(path, '/');
+	json_t *months = NULL;
+	if (snprintf(folder, sizeof folder, "%.*ssamples", slash ? (int)(slash - path) + 1 : 0, path) >= (int)sizeof folder)
+		return err_set(err, ERR_INVALID, "the name of the file is too long");
+	if (client_get(c, "/api/v1/samples", &months, err) != 0)
+		return -1;
+	bool has_months = json_array_size(json_object_get(months, "items")) > 0;
+	json_decref(months);
+	if (!has_months)
+		return 0;
+	int turn = wait_for_turn(folder, err), result = turn < 0 ? -1 : take_months(c, folder, err);
+	if (turn >= 0)
+		close(turn);
 	return result;
 }
 
