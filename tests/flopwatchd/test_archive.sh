@@ -104,6 +104,14 @@ wait "$client"
 is "a third one beside another that is taking the same month" $? 0
 is "waits for it" "$(cat "$tmp/said")" "flopwatch: waiting for another backup that is being written to $tmp/safe/samples"
 ok "and has it once" cmp "$file" "$copy"
+exec 9>>"$tmp/safe/busy.db.part"
+flock 9
+echo mine >&9
+fails "a backup to a file that another is being written to" 1 fw backup "$tmp/safe/busy.db"
+like "says so" "$out" "^flopwatch: another backup is being written to $tmp/safe/busy.db; wait for it, or name another file$"
+is "and leaves it alone" "$(cat "$tmp/safe/busy.db.part")" mine
+exec 9>&-
+ok "what was killed is in nobody's way" fw backup "$tmp/safe/busy.db"
 mkdir -p "$tmp/foreign/samples"
 { head -c 40 "$file"; head -c 3000 /dev/zero; } >"$tmp/foreign/samples/$month.zst"
 sed -i "s/flopwatch samples ..../flopwatch samples ffff/" "$tmp/foreign/samples/$month.zst"

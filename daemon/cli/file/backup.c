@@ -18,24 +18,48 @@ enum { HEAD_BYTES = 64 /* of a month's file, with its mark */, PATH_SIZE = 4096 
 /* Our own disk's failure is not the daemon's. */
 #define cannot(err, ...) (err_sys(err, __VA_ARGS__), (err)->code = ERR_INTERNAL, -1)
 
+static bool is_at(int fd, const char *path)
+{
+	struct stat mine, there;
+	return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+/* Empty and locked: another backup to the same file would cut off what this one has written. */
+static int open_part(const char *part, const char *path, struct fw_err *err)
+{
+	int fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return cannot(err, "cannot write %s", part);
+	bool is_held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; /* no other error says that anybody has it */
+	int result = 0;
+	if (is_held || !is_at(fd, part))
+		result = err_set(
+			err, ERR_CONFLICT, "another backup is being written to %s; wait for it, or name another file", path);
+	else if (ftruncate(fd, 0) != 0)
+		result = cannot(err, "cannot write %s", part);
+	if (result == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
 /* Written beside the file and renamed over it, so that a backup that is there is a whole one. */
 static int take_database(struct client *c, const char *path, struct fw_err *err)
 {
 	char part[PATH_SIZE];
 	if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
 		return err_set(err, ERR_INVALID, "the name of the file is too long");
-	int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = open_part(part, path, err);
 	if (fd < 0)
-		return cannot(err, "cannot write %s", part);
+		return -1;
 	int result = client_post_to_file(c, "/api/v1/backup", fd, err);
 	if (result == 0 && fsync(fd) != 0)
-		result = cannot(err, "cannot write %s", part);
-	if (close(fd) != 0 && result == 0)
 		result = cannot(err, "cannot write %s", part);
 	if (result == 0 && rename(part, path) != 0)
 		result = cannot(err, "cannot write %s", path);
 	if (result != 0)
 		unlink(part);
+	close(fd); /* which is flushed, and ours until it has its name */
 	return result;
 }
 
