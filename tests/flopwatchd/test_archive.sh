@@ -144,4 +144,12 @@ fails "and no backup is made of it" 1 fw backup "$tmp/safe/fourth.db"
 cp "$tmp/safe/samples/$month.zst" "$file"
 like "with the backup's file all is well" "$(fw judge --again)" '^[0-9]+ judged again, 0 changed$'
 stop_daemon
+head -c 100 "$file" >"$tmp/state/samples/2020-01.zst"
+sqlite3 "$tmp/state/flopwatch.db" "UPDATE archived SET month = '2020-01' WHERE comparison = (SELECT min(comparison) FROM archived)"
+start_daemon || exit 1
+mkdir "$tmp/half"
+fails "a month that cannot be read" 1 fw backup "$tmp/half/x.db"
+like "is named by a backup" "$out" "^flopwatch: the daemon cannot read all of its archive; what it can is in the backup: .*samples/2020-01.zst is damaged at byte"
+ok "which has all others" cmp "$file" "$tmp/half/samples/$month.zst"
+stop_daemon
 is "the daemon ends in order" $? 0

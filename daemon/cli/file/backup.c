@@ -104,8 +104,6 @@ static int take_rest(struct client *c, int fd, const char *path, const json_t *m
 static int take_month(struct client *c, const char *folder, const json_t *month, struct fw_err *err)
 {
 	char path[PATH_SIZE];
-	if (strcmp(value_text(month, "state"), "ok") != 0)
-		return err_set(err, ERR_CONFLICT, "the daemon cannot read its own archive: %s", value_text(month, "why"));
 	if (strspn(value_text(month, "month"), "0123456789-") != strlen(value_text(month, "month")) ||
 		snprintf(path, sizeof path, "%s/%s.zst", folder, value_text(month, "month")) >= (int)sizeof path)
 		return err_set(err, ERR_PROTOCOL, "the daemon names a month that is none");
@@ -139,17 +137,22 @@ static int wait_for_turn(const char *folder, struct fw_err *err)
 static int take_months(struct client *c, const char *folder, struct fw_err *err)
 {
 	json_t *months = NULL, *month;
+	struct fw_err damaged = { 0 };
 	size_t i;
 	int result = 0;
 	if (client_get(c, "/api/v1/samples", &months, err) != 0)
 		return -1;
 	json_array_foreach(json_object_get(months, "items"), i, month)
 	{
-		if (result == 0)
+		if (strcmp(value_text(month, "state"), "ok") != 0) /* the others are not the worse for it */
+			err_set(&damaged, ERR_CONFLICT,
+				"the daemon cannot read all of its archive; what it can is in the backup: %s",
+				value_text(month, "why"));
+		else if (result == 0)
 			result = take_month(c, folder, month, err);
 	}
 	json_decref(months);
-	return result;
+	return result == 0 && damaged.code ? err_set(err, damaged.code, "%s", damaged.text) : result;
 }
 
 static int take_samples(struct client *c, const char *path, struct fw_err *err)
