@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum { ARCHIVE_MONTH_SIZE = 8, ARCHIVE_FRAME_MAX_BYTES = 64 << 20, ARCHIVE_HEAD_BYTES = 64 };
+enum { ARCHIVE_MONTH_SIZE = 8, ARCHIVE_FRAME_MAX_BYTES = 272 << 20, ARCHIVE_HEAD_BYTES = 64 };
 
 struct archive_place {
 	char month[ARCHIVE_MONTH_SIZE]; /* "2026-10" */

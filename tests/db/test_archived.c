@@ -278,6 +278,26 @@ static void what_has_no_times_needs_no_frame(void **state)
 	assert_int_equal(archive(f, 2 * day_ms), 0);
 }
 
+/* As much as a worker may send of one: what never fitted would hold up everything that comes after it. */
+static void the_largest_comparison_fits(void **state)
+{
+	struct fixture *f = *state;
+	put_some(f, 1, 2, day_ms);
+	ok(stmt_run(db_stmt(f->db,
+			    "UPDATE sample SET n = 1500000, ms = zeroblob(6000000), mhz = zeroblob(6000000), host_us = "
+			    "zeroblob(4000000) WHERE cell IN (SELECT id FROM cell WHERE comparison = 1 AND n < 2)",
+			    &err),
+		&err));
+	assert_int_equal(archive(f, 2 * day_ms), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM archived"), 2);
+	struct archived a;
+	err_clear(&err);
+	assert_int_equal(archived_read(f->db, fixture_number(f, "SELECT min(id) FROM cell"), &a, &err), 1);
+	assert_true(a.floats.len > 8 * 16000000);
+	archived_fini(&a);
+	assert_whole(f, 2);
+}
+
 /* What the disk did not take is not given up. */
 static void nothing_goes_before_the_file_is_on_the_disk(void **state)
 {
@@ -514,6 +534,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_reads_cell_after_cell_unpacks_a_frame_once, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_database_becomes_smaller, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_has_no_times_needs_no_frame, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_largest_comparison_fits, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(nothing_goes_before_the_file_is_on_the_disk, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_killed_writer_left, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_older_database_overwrites_nothing, setup, fixture_teardown),

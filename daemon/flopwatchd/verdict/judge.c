@@ -31,6 +31,9 @@
 #define TIMING_CONTRACT  "1: interleaved pairs, cold cache, device marks"
 #define PROCESS_CONTRACT "1: processes A B B A, medians as the program tells them"
 
+/* What does not fit into a frame holds up all that is to be archived after it. A row of one takes less than the message it came in. */
+_Static_assert(ARCHIVE_FRAME_MAX_BYTES > RESULT_BYTES_MAX, "every comparison fits into one frame of the archive");
+
 /* ---- the rows around the cells --------------------------------------------------------------------------------------- */
 
 static int put_environment(struct db *db, const struct result *r, int64_t now_ms, struct store_comparison *c, struct fw_err *err)
