@@ -1,0 +1,81 @@
+/* What is asked while jobs are planned, judged and searched costs the same however long the history of a repository is. */
+#include "fixture_db.h"
+
+#include "db/environment/environment_change.h"
+
+enum { SOME = 20, MANY = 400 };
+
+/** Comparisons of as many commits of the upstream branch as there are to be, beside those of others. */
+static void fill(struct fixture *f, unsigned n)
+{
+	unsigned from = (unsigned)fixture_number(f, "SELECT count(*) FROM mainline");
+	ok(db_begin(f->db, &err));
+	for (unsigned i = from + 1; i <= n; i++) {
+		char branch[16];
+		snprintf(branch, sizeof branch, "b%u", i);
+		fixture_comparison(f, branch, i, 1000000 + i, VERDICT_UNCHANGED, i);
+		fixture_comparison(f, "main", i - 1, i, VERDICT_UNCHANGED, i);
+		struct stmt *s = db_stmt(f->db, "INSERT INTO mainline (repo, sha, place) VALUES (:repo, :sha, :place)", &err);
+		stmt_int(s, ":repo", f->repo);
+		stmt_text(s, ":sha", fixture_sha(i));
+		stmt_int(s, ":place", i);
+		ok(stmt_run(s, &err));
+	}
+	ok(stmt_run(db_stmt(f->db, "UPDATE comparison SET target_build = 1", &err), &err));
+	ok(db_commit(f->db, &err));
+}
+
+static int setup(void **state)
+{
+	int result = fixture_setup(state);
+	struct fixture *f = *state;
+	if (result == 0) {
+		fixture_ground(f);
+		ok(stmt_run(db_stmt(f->db,
+				    "INSERT INTO build (id, inputs_hash, toolchain, device_kind, module_sha, state, built_at) "
+				    "VALUES (1, 'in', 'gcc', 'cpu', 'so', 'ok', 1)",
+				    &err),
+			&err));
+	}
+	return result;
+}
+
+typedef void ask_fn(struct fixture *f, unsigned n);
+
+static int64_t steps_beside(struct fixture *f, unsigned n, ask_fn *ask)
+{
+	fill(f, n);
+	ask(f, n); /* takes its statement */
+	int64_t before = db_steps(f->db);
+	ask(f, n);
+	return db_steps(f->db) - before;
+}
+
+static void costs_the_same(struct fixture *f, ask_fn *ask)
+{
+	int64_t few = steps_beside(f, SOME, ask), many = steps_beside(f, MANY, ask);
+	if (many > few)
+		fail_msg("%lld steps beside %d commits, %lld beside %d", (long long)few, SOME, (long long)many, MANY);
+}
+
+static void ask_what_was_judged(struct fixture *f, unsigned n)
+{
+	struct store_judged judged;
+	err_clear(&err);
+	assert_int_equal(store_environment_judged(f->db, f->repo, f->environment, &judged, &err), 1);
+	assert_string_equal(judged.sha, fixture_sha(n));
+	assert_string_equal(judged.module, "so");
+}
+
+static void what_was_judged_before_an_environment_changed(void **state)
+{
+	costs_the_same(*state, ask_what_was_judged);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_was_judged_before_an_environment_changed, setup, fixture_teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
