@@ -41,7 +41,7 @@ int find_night_parts(struct db *db, int64_t repo, const char *branch, const stru
 		"SELECT p.part, coalesce(c.finished_at, 0), coalesce(c.target_sha, ''), coalesce(c.verdict IN ('regression', "
 		"'improvement', 'failed', 'rejected'), 0), p.is_asked FROM (SELECT j.part, max(j.target_sha = :target) AS is_asked, "
 		"(SELECT max(o.id) FROM job w JOIN comparison o ON o.job = w.id WHERE w.repo = :repo AND w.suite = :name AND "
-		"w.part = j.part AND w.device_class = :class AND o.suite = :suite AND o.id > " SINCE_IT_IS_THIS_ONE
+		"w.part = j.part AND w.part > 0 AND w.device_class = :class AND o.suite = :suite AND o.id > " SINCE_IT_IS_THIS_ONE
 		") AS newest FROM job j WHERE j.repo = :repo AND "
 		"j.suite = :name AND j.part > 0 AND j.device_class = :class GROUP BY j.part) p LEFT JOIN comparison c ON c.id = "
 		"p.newest ORDER BY p.part",

@@ -2,6 +2,7 @@
 #include "fixture_db.h"
 
 #include "db/environment/environment_change.h"
+#include "db/find/night.h"
 
 enum { SOME = 20, MANY = 400 };
 
@@ -72,10 +73,38 @@ static void what_was_judged_before_an_environment_changed(void **state)
 	costs_the_same(*state, ask_what_was_judged);
 }
 
+static void see_part(void *arg, const struct find_night_part *row)
+{
+	int64_t *sum = arg;
+	*sum += 100 * row->part + row->measured_at;
+}
+
+static void ask_parts(struct fixture *f, unsigned n)
+{
+	const struct find_night_suite like = { .suite = f->suite,
+		.device_class = fixture_number(f, "SELECT class FROM device"),
+		.name = "ffa",
+		.target_sha = fixture_sha(n) };
+	int64_t sum = 0;
+	ok(find_night_parts(f->db, f->repo, "none", &like, see_part, &sum, &err));
+	assert_int_equal(sum, 100 * (1 + 2) + 1 + 2);
+}
+
+static void which_parts_of_a_suite_a_night_is_to_measure(void **state)
+{
+	struct fixture *f = *state;
+	fill(f, 2);
+	ok(stmt_run(db_stmt(f->db, "UPDATE job SET part = id / 2, device_class = (SELECT class FROM device) WHERE id IN (2, 4)",
+			    &err),
+		&err));
+	costs_the_same(f, ask_parts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_judged_before_an_environment_changed, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_a_night_is_to_measure, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
