@@ -238,7 +238,7 @@ int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisec
 	struct stmt *s = db_stmt(db,
 		"SELECT o.n, k.n, x.id, c.key, c.verdict, c.decided_m, c.decided_se, c.decided_pct, c.threshold_pct "
 		"FROM bisect_commit k "
-		"JOIN comparison x INDEXED BY comparison_by_pair ON x.repo = :repo AND x.target_sha = k.sha "
+		"CROSS JOIN comparison x INDEXED BY comparison_by_pair ON x.repo = :repo AND x.target_sha = k.sha "
 		"JOIN bisect_commit o ON o.bisect = k.bisect AND o.sha = x.base_sha "
 		"JOIN suite u ON u.id = x.suite JOIN job j ON j.id = x.job LEFT JOIN device d ON d.id = x.device "
 		"JOIN cell c ON c.comparison = x.id "

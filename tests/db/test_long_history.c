@@ -3,6 +3,7 @@
 
 #include "db/environment/environment_change.h"
 #include "db/find/night.h"
+#include "db/store/bisect.h"
 
 enum { SOME = 20, MANY = 400 };
 
@@ -100,11 +101,48 @@ static void which_parts_of_a_suite_a_night_is_to_measure(void **state)
 	costs_the_same(f, ask_parts);
 }
 
+static void see_point(void *arg, const struct store_bisect_point *p)
+{
+	(void)p;
+	++*(int *)arg;
+}
+
+static int64_t bisect;
+
+static void ask_points(struct fixture *f, unsigned n)
+{
+	struct store_bisect b;
+	int points = 0;
+	(void)n;
+	ok(store_bisect_get(f->db, bisect, &b, &err));
+	ok(store_bisect_points(f->db, &b, see_point, &points, &err));
+	assert_int_equal(points, 2);
+}
+
+static void what_a_search_knows_already(void **state)
+{
+	struct fixture *f = *state;
+	struct store_bisect b = { .repo = f->repo, .origin = "api", .suite = "ffa" };
+	fill(f, SOME);
+	ok(db_begin(f->db, &err));
+	snprintf(b.good_sha, sizeof b.good_sha, "%s", fixture_sha(3));
+	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", fixture_sha(5));
+	ok(store_bisect_insert(f->db, &b, 1, &err));
+	for (unsigned i = 0; i < 3; i++)
+		ok(store_bisect_commit(f->db, b.id, (int)i, fixture_sha(3 + i), &err));
+	for (int64_t i = 1; i <= 2; i++)
+		fixture_cell(f, 2 * (3 + i), 0, "cell", 0.01, VERDICT_UNCHANGED);
+	ok(db_commit(f->db, &err));
+	bisect = b.id;
+	costs_the_same(f, ask_points);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_judged_before_an_environment_changed, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_a_night_is_to_measure, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_a_search_knows_already, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
