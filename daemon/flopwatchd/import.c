@@ -138,7 +138,7 @@ int import_store(
 {
 	char nonce[33];
 	name_figures(repo, figures, nonce);
-	int found = store_job_imported(g->db, repo, nonce, comparison, err);
+	int found = store_job_imported(g->db, repo, figures->commit, nonce, comparison, err);
 	*is_new = found == 0;
 	if (found != 0)
 		return found > 0 ? 0 : -1;

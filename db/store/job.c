@@ -570,15 +570,17 @@ int store_job_nonce(struct db *db, int64_t id, const char *nonce, struct fw_err 
 	return stmt_run(s, err);
 }
 
-int store_job_imported(struct db *db, int64_t repo, const char *nonce, int64_t *comparison, struct fw_err *err)
+int store_job_imported(
+	struct db *db, int64_t repo, const char *target_sha, const char *nonce, int64_t *comparison, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT c.id FROM job j JOIN comparison c ON c.job = j.id WHERE j.repo = :repo AND j.kind = 'import' AND "
-		"j.nonce = :nonce LIMIT 1",
+		"SELECT c.id FROM job j JOIN comparison c ON c.job = j.id WHERE j.repo = :repo AND j.target_sha = :target AND "
+		"j.kind = 'import' AND j.nonce = :nonce LIMIT 1",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":target", target_sha);
 	stmt_text(s, ":nonce", nonce);
 	return stmt_first_int(s, comparison, err);
 }

@@ -144,7 +144,8 @@ int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int
 /** Back to queued, as if it had never been sent. Err: ERR_CONFLICT it has ended already. */
 int store_job_release(struct db *db, int64_t id, const char *why, struct fw_err *err);
 int store_job_nonce(struct db *db, int64_t id, const char *nonce, struct fw_err *err);
-/** The comparison of the import with this nonce. 1, 0, -1. */
-int store_job_imported(struct db *db, int64_t repo, const char *nonce, int64_t *comparison, struct fw_err *err);
+/** The comparison of the import with this nonce, of figures of that commit. 1, 0, -1. */
+int store_job_imported(
+	struct db *db, int64_t repo, const char *target_sha, const char *nonce, int64_t *comparison, struct fw_err *err);
 
 #endif

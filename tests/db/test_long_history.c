@@ -137,12 +137,31 @@ static void what_a_search_knows_already(void **state)
 	costs_the_same(f, ask_points);
 }
 
+static void ask_import(struct fixture *f, unsigned n)
+{
+	int64_t comparison = 0;
+	(void)n;
+	err_clear(&err);
+	assert_int_equal(store_job_imported(f->db, f->repo, fixture_sha(1), "figures", &comparison, &err), 1);
+	assert_int_equal(comparison, 2);
+	assert_int_equal(store_job_imported(f->db, f->repo, fixture_sha(1), "other figures", &comparison, &err), 0);
+}
+
+static void whether_figures_were_imported_before(void **state)
+{
+	struct fixture *f = *state;
+	fill(f, 2);
+	ok(stmt_run(db_stmt(f->db, "UPDATE job SET kind = 'import', nonce = 'figures' WHERE id = 2", &err), &err));
+	costs_the_same(f, ask_import);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_judged_before_an_environment_changed, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_a_night_is_to_measure, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_search_knows_already, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(whether_figures_were_imported_before, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
