@@ -297,7 +297,7 @@ int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struc
 int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch = :branch AND device_kind = :device "
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND +branch = :branch AND device_kind = :device "
 		"AND "
 		"suite IN (:suite, '') AND " STORE_JOB_COUNTS "AND (state IN ('queued', 'sent', 'building', 'checking', "
 		"'measuring') OR (state = 'done' AND :origin = 'push')) AND id <> :id LIMIT 1",

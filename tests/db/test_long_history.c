@@ -155,12 +155,25 @@ static void whether_figures_were_imported_before(void **state)
 	costs_the_same(f, ask_import);
 }
 
+static void ask_cover(struct fixture *f, unsigned n)
+{
+	struct store_job job;
+	ok(store_job_get(f->db, 2 * n, &job, &err)); /* the newest of main */
+	assert_int_equal(store_job_covers(f->db, &job, "ffa", &err), 0);
+}
+
+static void whether_another_job_measures_the_same_commit(void **state)
+{
+	costs_the_same(*state, ask_cover);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_judged_before_an_environment_changed, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_a_night_is_to_measure, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_search_knows_already, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(whether_another_job_measures_the_same_commit, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_figures_were_imported_before, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
