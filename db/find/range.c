@@ -66,17 +66,19 @@ int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char 
 	return stmt_any(s, err);
 }
 
-int find_range_asked(struct db *db, const struct store_epoch *e, const char *origin, int64_t *place, struct fw_err *err)
+int find_range_asked(
+	struct db *db, const struct store_epoch *e, const char *origin, int64_t after, int64_t *place, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT coalesce(max(l.place), 0) FROM job j JOIN mainline l ON l.repo = j.repo AND l.sha = j.target_sha "
-		"WHERE j.repo = :repo AND j.origin = :origin AND j.suite = :suite AND j.device_class = (SELECT class FROM "
-		"environment WHERE id = :environment)",
+		"SELECT coalesce(max(l.place), 0) FROM mainline l INDEXED BY mainline_by_place CROSS JOIN job j ON j.repo = l.repo "
+		"AND j.target_sha = l.sha WHERE l.repo = :repo AND l.place > :after AND j.origin = :origin AND j.suite = :suite AND "
+		"j.device_class = (SELECT class FROM environment WHERE id = :environment)",
 		err);
 	*place = 0;
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", e->repo);
+	stmt_int(s, ":after", after);
 	stmt_text(s, ":origin", origin);
 	stmt_text(s, ":suite", e->suite);
 	stmt_int(s, ":environment", e->environment);

@@ -18,7 +18,8 @@ int find_range_commits(struct db *db, const struct store_change *c, const char *
 
 /** Whether an open job measures this commit's cell against the anchor. 1, 0, -1. */
 int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char *key, struct fw_err *err);
-/** Place of the newest commit that jobs of this origin asked about, for the epoch's suite and device; 0 none. */
-int find_range_asked(struct db *db, const struct store_epoch *e, const char *origin, int64_t *place, struct fw_err *err);
+/** Place of the newest commit behind `after` that jobs of this origin asked about, for the epoch's suite and device; 0 none. */
+int find_range_asked(
+	struct db *db, const struct store_epoch *e, const char *origin, int64_t after, int64_t *place, struct fw_err *err);
 
 #endif

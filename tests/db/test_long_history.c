@@ -3,6 +3,7 @@
 
 #include "db/environment/environment_change.h"
 #include "db/find/night.h"
+#include "db/find/range.h"
 #include "db/store/bisect.h"
 
 enum { SOME = 20, MANY = 400 };
@@ -167,6 +168,34 @@ static void whether_another_job_measures_the_same_commit(void **state)
 	costs_the_same(*state, ask_cover);
 }
 
+static void ask_anchor(struct fixture *f, unsigned n)
+{
+	const struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa" };
+	int64_t place;
+	ok(find_range_asked(f->db, &e, "reanchor", (int64_t)n - 5, &place, &err));
+	assert_int_equal(place, n - 2);
+}
+
+static void ask_for_an_anchor(struct fixture *f, unsigned n)
+{
+	struct stmt *s = db_stmt(f->db,
+		"UPDATE job SET origin = 'reanchor', device_class = (SELECT class FROM device) WHERE branch = 'main' AND "
+		"target_sha = :sha",
+		&err);
+	fill(f, n);
+	stmt_text(s, ":sha", fixture_sha(n - 2));
+	ok(stmt_run(s, &err));
+}
+
+static void whether_another_anchor_was_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	ask_for_an_anchor(f, SOME);
+	int64_t few = steps_beside(f, SOME, ask_anchor);
+	ask_for_an_anchor(f, MANY);
+	assert_int_equal(steps_beside(f, MANY, ask_anchor), few);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +203,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_a_night_is_to_measure, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_search_knows_already, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_another_job_measures_the_same_commit, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(whether_another_anchor_was_asked_for, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_figures_were_imported_before, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

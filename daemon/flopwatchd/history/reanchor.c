@@ -21,9 +21,9 @@ int reanchor_ask(
 	int known = store_chain_get(t->db, e, e->anchor_sha, key, &anchor, &se, err);
 	if (known < 1 || !changepoint_is_far(s->x, s->n, anchor))
 		return known < 0 ? -1 : 0;
-	if (find_range_asked(t->db, e, REANCHOR_ORIGIN, &asked, err))
+	if (find_range_asked(t->db, e, REANCHOR_ORIGIN, newest->place - PAUSE_COMMITS, &asked, err))
 		return -1;
-	if (asked && newest->place < asked + PAUSE_COMMITS)
+	if (asked)
 		return 0;
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", newest->sha);
 	snprintf(job.base_sha, sizeof job.base_sha, "%s", e->anchor_sha);
