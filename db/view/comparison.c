@@ -130,6 +130,14 @@ static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, 
 	return result < 0 ? -1 : n;
 }
 
+/* Those with a cell that lost: no verdict is as bad but these, and each has an index, so that rare ones need not be looked for. */
+#define REGRESSED_AS(of, verdict)                                                                                                \
+	"SELECT * FROM (SELECT id FROM comparison WHERE " of "verdict = '" verdict                                               \
+	"' AND n_regressions > 0 AND id < :before ORDER BY id DESC LIMIT :limit)"
+#define REGRESSED(of)                                                                                                            \
+	COMPARISON_SELECT "WHERE c.id IN (" REGRESSED_AS(of, "failed") " UNION ALL " REGRESSED_AS(                               \
+		of, "rejected") " UNION ALL " REGRESSED_AS(of, "regression") ") ORDER BY c.id DESC LIMIT :limit"
+
 enum { BY_REPO = 1, BY_BRANCH = 2, BY_VERDICT = 4, BY_TARGET = 8, BY_REGRESSIONS = 16 };
 
 static const struct {
@@ -143,10 +151,9 @@ static const struct {
 	{ BY_REPO | BY_VERDICT, COMPARISON_SELECT "WHERE c.repo = :repo AND c.verdict = :verdict AND " NEWEST },
 	{ BY_REPO | BY_BRANCH | BY_VERDICT,
 		COMPARISON_SELECT "WHERE c.repo = :repo AND c.branch = :branch AND c.verdict = :verdict AND " NEWEST },
-	{ BY_REGRESSIONS, COMPARISON_SELECT "WHERE c.n_regressions > 0 AND " NEWEST },
-	{ BY_REPO | BY_REGRESSIONS, COMPARISON_SELECT "WHERE c.repo = :repo AND c.n_regressions > 0 AND " NEWEST },
-	{ BY_REPO | BY_BRANCH | BY_REGRESSIONS,
-		COMPARISON_SELECT "WHERE c.repo = :repo AND c.branch = :branch AND c.n_regressions > 0 AND " NEWEST },
+	{ BY_REGRESSIONS, REGRESSED("") },
+	{ BY_REPO | BY_REGRESSIONS, REGRESSED("repo = :repo AND ") },
+	{ BY_REPO | BY_BRANCH | BY_REGRESSIONS, REGRESSED("repo = :repo AND branch = :branch AND ") },
 	{ BY_REPO | BY_TARGET, COMPARISON_SELECT "WHERE c.repo = :repo AND c.target_sha = :target AND " NEWEST },
 };
 

@@ -1,10 +1,11 @@
-/* What is asked while jobs are planned, judged and searched costs the same however long the history of a repository is. */
+/* What is asked while jobs are planned, judged, searched and shown costs the same however long the history of a repository is. */
 #include "fixture_db.h"
 
 #include "db/environment/environment_change.h"
 #include "db/find/night.h"
 #include "db/find/range.h"
 #include "db/store/bisect.h"
+#include "db/view/comparison.h"
 
 enum { SOME = 20, MANY = 400 };
 
@@ -196,6 +197,37 @@ static void whether_another_anchor_was_asked_for(void **state)
 	assert_int_equal(steps_beside(f, MANY, ask_anchor), few);
 }
 
+static void see_comparison(void *arg, const struct view_comparison *row)
+{
+	int64_t *seen = arg;
+	*seen = 10 * *seen + row->id;
+}
+
+static void ask_regressions(struct fixture *f, unsigned n)
+{
+	(void)n;
+	for (int i = 0; i < 3; i++) {
+		int64_t seen = 0;
+		ok(view_comparisons(f->db,
+			&(struct view_filter){
+				.repo = i ? "kernels" : NULL, .branch = i > 1 ? "main" : NULL, .has_regressions = true },
+			see_comparison, &seen, &err));
+		assert_int_equal(seen, 642);
+	}
+}
+
+static void which_comparisons_lost_something(void **state)
+{
+	struct fixture *f = *state;
+	fill(f, 4);
+	ok(stmt_run(db_stmt(f->db,
+			    "UPDATE comparison SET n_regressions = id <> 8, verdict = CASE id WHEN 4 THEN 'rejected' WHEN 2 THEN "
+			    "'regression' ELSE 'failed' END WHERE id IN (2, 4, 6, 8)",
+			    &err),
+		&err));
+	costs_the_same(f, ask_regressions);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +236,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_a_search_knows_already, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_another_job_measures_the_same_commit, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_another_anchor_was_asked_for, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(which_comparisons_lost_something, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_figures_were_imported_before, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
