@@ -616,6 +616,7 @@ CREATE TABLE alert (
 	device        INTEGER REFERENCES device(id),   -- NULL: about a commit
 	branch        TEXT    NOT NULL DEFAULT '',
 	target_sha    TEXT    NOT NULL DEFAULT '',
+	changed       TEXT    NOT NULL DEFAULT '',     -- around the code, as its environment_change has it; '' nothing: one of a commit
 	comparison    INTEGER REFERENCES comparison(id), -- that opened it; NULL none
 	state         TEXT    NOT NULL DEFAULT 'open'
 	              CHECK (state IN ('open','acknowledged','accepted','resolved','invalid')),
@@ -629,7 +630,7 @@ CREATE TABLE alert (
 	CHECK (repo IS NOT NULL OR device IS NOT NULL)
 ) STRICT;
 -- What people have answered for stays as they saw it; a further loss of the same commit has an alert of its own.
-CREATE UNIQUE INDEX alert_of_commit ON alert(repo, target_sha, kind) WHERE repo IS NOT NULL AND state NOT IN ('accepted', 'invalid');
+CREATE UNIQUE INDEX alert_of_commit ON alert(repo, target_sha, kind, changed) WHERE repo IS NOT NULL AND state NOT IN ('accepted', 'invalid');
 CREATE INDEX alert_by_commit ON alert(repo, target_sha, kind);
 CREATE INDEX alert_of_device ON alert(device) WHERE device IS NOT NULL;
 CREATE INDEX alert_by_state ON alert(state);

@@ -35,10 +35,10 @@ static int set_state(struct db *db, int64_t id, enum alertstate state, int64_t n
 static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO alert (kind, repo, device, branch, target_sha, comparison, title, cells, grouped, culprits, "
+		"INSERT INTO alert (kind, repo, device, branch, target_sha, changed, comparison, title, cells, grouped, culprits, "
 		"worst_pct, "
 		"opened_at, "
-		"changed_at) VALUES (:kind, nullif(:repo, 0), nullif(:device, 0), :branch, :target, nullif(:comparison, 0), "
+		"changed_at) VALUES (:kind, nullif(:repo, 0), nullif(:device, 0), :branch, :target, :changed, nullif(:comparison, 0), "
 		":title, "
 		":cells, :groups, :culprits, :worst, :now, :now)",
 		err);
@@ -49,6 +49,7 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 	stmt_int(s, ":device", a->device);
 	stmt_text(s, ":branch", a->branch);
 	stmt_text(s, ":target", a->target_sha);
+	stmt_text(s, ":changed", a->changed ? a->changed : "");
 	stmt_int(s, ":comparison", a->comparison);
 	stmt_text(s, ":title", a->title ? a->title : "");
 	stmt_text(s, ":cells", a->cells_json);
@@ -65,18 +66,20 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 /** 1 and id and state of the alert of this commit that nobody has answered for, or of the device, 0, -1. One about a device that has ended is not opened again. */
 static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 {
-	struct stmt *s = a->repo ? db_stmt(db,
-					   "SELECT id, state FROM alert WHERE repo = :owner AND target_sha = :target AND kind = "
-					   ":kind AND state NOT IN ('accepted', 'invalid')",
-					   err)
-				 : db_stmt(db,
-					   "SELECT id, state FROM alert WHERE device = :owner AND target_sha = :target AND kind "
-					   "= :kind AND state IN ('open', 'acknowledged') ORDER BY id DESC LIMIT 1",
-					   err);
+	struct stmt *s =
+		a->repo ? db_stmt(db,
+				  "SELECT id, state FROM alert WHERE repo = :owner AND target_sha = :target AND kind = "
+				  ":kind AND changed = :changed AND state NOT IN ('accepted', 'invalid')",
+				  err)
+			: db_stmt(db,
+				  "SELECT id, state FROM alert WHERE device = :owner AND target_sha = :target AND kind "
+				  "= :kind AND changed = :changed AND state IN ('open', 'acknowledged') ORDER BY id DESC LIMIT 1",
+				  err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":owner", a->repo ? a->repo : a->device);
 	stmt_text(s, ":target", a->target_sha);
+	stmt_text(s, ":changed", a->changed ? a->changed : "");
 	stmt_text(s, ":kind", alertkind_name(a->kind));
 	int result = stmt_step(s, err);
 	if (result == 1) {
@@ -136,7 +139,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 		"WITH ours AS (SELECT value AS v, value ->> 'cell' AS key, value ->> 'suite' AS suite FROM json_each(:cells)), "
 		"held AS (SELECT a.id, a.state, w.value AS v, w.value ->> 'cell' AS key, w.value ->> 'suite' AS suite "
 		"FROM alert a, json_each(a.cells) w "
-		"WHERE a.repo = :repo AND a.target_sha = :target AND a.kind = :kind AND a.state <> 'resolved'), "
+		"WHERE a.repo = :repo AND a.target_sha = :target AND a.kind = :kind AND a.changed = :changed AND a.state <> 'resolved'), "
 		"due AS (SELECT * FROM ours o WHERE NOT EXISTS (SELECT 1 FROM held e WHERE e.key = o.key AND "
 		"coalesce(e.suite = o.suite, 1) AND e.state IN ('accepted', 'invalid'))), "
 		"said AS (SELECT t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.id = :comparison), "
@@ -145,7 +148,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 		"AND EXISTS (SELECT 1 FROM cell c WHERE c.comparison = :comparison AND c.key = e.key) AND NOT EXISTS (SELECT 1 "
 		"FROM change_point p WHERE p.alert = e.id AND p.key = e.key AND p.ended_at IS NULL))), "
 		"answered AS (SELECT id, state FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
-		"state IN ('accepted', 'invalid') ORDER BY id DESC LIMIT 1) "
+		"changed = :changed AND state IN ('accepted', 'invalid') ORDER BY id DESC LIMIT 1) "
 		"SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM kept), (SELECT count(*) FROM due o WHERE NOT EXISTS "
 		"(SELECT 1 FROM held e WHERE e.key = o.key AND coalesce(e.suite = o.suite, 1))), "
 		"(SELECT id FROM answered), (SELECT state FROM answered), (SELECT json_group_array(json(v)) FROM due), "
@@ -156,6 +159,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 	stmt_int(s, ":repo", a->repo);
 	stmt_text(s, ":target", a->target_sha);
 	stmt_text(s, ":kind", alertkind_name(a->kind));
+	stmt_text(s, ":changed", a->changed ? a->changed : "");
 	stmt_text(s, ":cells", a->cells_json);
 	stmt_int(s, ":comparison", a->comparison);
 	stmt_int(s, ":most", STORE_ALERT_CELLS_MAX);

@@ -1,8 +1,8 @@
 /**
  * alert.h - alerts as rows. Loop only; inside the caller's transaction.
  *
- * One per (repository, target commit, kind), holding its cells of all suites; about a device one at a time. What people have
- * accepted or called invalid stays as they saw it, so that a further loss of the commit has an alert of its own. The daemon's
+ * One per (repository, target commit, kind), holding its cells of all suites; of kind environment one per change that is told of, since a
+ * commit stays while drivers and compilers come and go; about a device one at a time. What people have accepted or called invalid stays as they saw it, so that a further loss of the commit has an alert of its own. The daemon's
  * alert.h opens and ends them together with the messages about it.
  */
 #ifndef DB_STORE_ALERT_H
@@ -20,6 +20,7 @@ struct store_alert {
 	enum alertkind kind;
 	enum alertstate state; /* set by opening */
 	char branch[1024], target_sha[65];
+	const char *changed;       /* of kind environment, what, as its environment_change has it; NULL: "" */
 	const char *title;         /* NULL: "" */
 	const char *cells_json;    /* array of {"cell","suite","change_pct","borderline",...}; without a suite: of any */
 	const char *groups_json;   /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
@@ -29,7 +30,7 @@ struct store_alert {
 };
 
 /**
- * Open the alert of (repo, target, kind), or of the device. One that is open or acknowledged stays with the comparison that
+ * Open the alert of (repo, target, kind, changed), or of the device. One that is open or acknowledged stays with the comparison that
  * opened it; it gets the cells of `a` and keeps those that a's comparison did not measure (other suites) or that the history
  * added. A resolved one opens again, with the cells of `a` alone. Cells that a person accepted or called invalid for this commit
  * are left out; where nothing else is left, that alert stands and nothing changes. Of more than STORE_ALERT_CELLS_MAX cells it keeps the

@@ -28,9 +28,11 @@ static int tell(const struct follow *f, struct alert_cells *cells, const char *w
 {
 	char title[TITLE_SIZE], changed[CHANGED_SIZE];
 	bool is_new;
-	struct store_alert a = {
-		.repo = f->c->repo, .comparison = f->c->id, .kind = ALERTKIND_ENVIRONMENT, .worst_pct = cells->worst_pct
-	};
+	struct store_alert a = { .repo = f->c->repo,
+		.comparison = f->c->id,
+		.kind = ALERTKIND_ENVIRONMENT,
+		.changed = f->change->changed,
+		.worst_pct = cells->worst_pct };
 	changed_text(f->change->changed, changed, sizeof changed);
 	snprintf(title, sizeof title, "%.300s: %.290s", changed, what);
 	a.title = title;

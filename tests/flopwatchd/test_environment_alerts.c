@@ -1,0 +1,118 @@
+/* What a change around the code did, as a finished job tells it: whose alert that is, and what is told of which change. */
+#include "judge_run.h"
+
+#include "db/environment/environment_change.h"
+#include "db/store/epoch.h"
+
+#define GCC    "[{\"what\":\"gcc\",\"from\":\"12.2.0\",\"to\":\"12.3.0\"}]"
+#define DRIVER "[{\"what\":\"driver\",\"from\":\"1\",\"to\":\"2\"}]"
+#define LATER  "[{\"what\":\"driver\",\"from\":\"2\",\"to\":\"3\"}]"
+
+enum { ANCHOR = 1, NEWEST = 2 };
+
+static void run_sql(struct fixture *f, const char *sql)
+{
+	struct stmt *s = db_stmt(f->db, sql, &err);
+	assert_non_null(s);
+	ok(stmt_run(s, &err));
+}
+
+static struct result *asked(struct fixture *f, enum jobkind kind, unsigned commit)
+{
+	struct result *r = fixture_result(f, "", commit, commit, 1);
+	r->plan.ask.kind = kind;
+	return r;
+}
+
+/* A change of its own epoch, in which the anchor took a thousand seconds, or nearly nothing. */
+static struct store_environment_change seen(struct fixture *f, const char *changed, bool was_fast)
+{
+	static int64_t turn;
+	bool is_new;
+	struct msg_device d = fixture_device();
+	struct store_environment_change c = { .repo = f->repo, .is_outside = strcmp(changed, GCC) != 0, .seen_at = 1000 };
+	struct store_epoch e = { .repo = f->repo, .suite = "ffa", .held_mhz = 1500, .started_at = 1 };
+	snprintf(d.vbios, sizeof d.vbios, "%lld", (long long)++turn);
+	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &e.environment, &is_new, &err));
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(ANCHOR));
+	ok(store_epoch_insert(f->db, &e, &err));
+	struct result *r = fixture_result(f, "main", ANCHOR, NEWEST, 1);
+	int64_t comparison = fixture_comparison(f, "main", ANCHOR, NEWEST, VERDICT_UNCHANGED, 900);
+	fixture_cell(f, comparison, 0, r->plan.ask.cell[0].key, 0, VERDICT_UNCHANGED);
+	run_sql(f, was_fast ? "UPDATE cell SET held_ms = 1e-6 WHERE id = (SELECT max(id) FROM cell)"
+			    : "UPDATE cell SET held_ms = 1e6 WHERE id = (SELECT max(id) FROM cell)");
+	ok(store_ratio_insert(
+		f->db, &(struct store_ratio){ e.id, comparison, r->plan.ask.cell[0].key, fixture_sha(NEWEST), 0, 0.001 }, &err));
+	result_free(r);
+	d = fixture_device();
+	c.epoch = e.id;
+	snprintf(c.suite, sizeof c.suite, "ffa");
+	snprintf(c.uuid, sizeof c.uuid, "%s", d.uuid);
+	snprintf(c.changed, sizeof c.changed, "%s", changed);
+	store_around(&d, c.is);
+	return c;
+}
+
+/* The anchor as it is now. */
+static struct judge_outcome unpaired(struct fixture *f, struct store_environment_change *c)
+{
+	struct result *r = asked(f, JOBKIND_SELFCHECK, ANCHOR);
+	c->unpaired_job = r->plan.ask.job;
+	if (c->id)
+		ok(store_environment_change_ask(f->db, c, &err));
+	else
+		ok(store_environment_change_insert(f->db, c, &err));
+	fixture_measured(r, &(double){ 0 });
+	return judged(f, r, 5000);
+}
+
+static int64_t told(struct fixture *f)
+{
+	return fixture_number(f, "SELECT count(*) FROM outbox WHERE target = 'chat' AND payload ->> 'event' = 'alert.opened'");
+}
+
+static void each_change_of_a_driver_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct store_environment_change first = seen(f, DRIVER, true), second = seen(f, LATER, true);
+	struct judge_outcome out = unpaired(f, &first);
+	assert_true(out.alert > 0);
+	assert_int_equal(told(f), 1);
+	struct judge_outcome again = unpaired(f, &second);
+	assert_true(again.alert > 0 && again.alert != out.alert);
+	assert_int_equal(told(f), 2);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open' AND title LIKE 'driver 1 to 2: %'"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open' AND title LIKE 'driver 2 to 3: %'"), 1);
+}
+
+static void what_people_accepted_of_one_change_is_not_the_next(void **state)
+{
+	struct fixture *f = *state;
+	struct store_environment_change first = seen(f, DRIVER, true), second = seen(f, LATER, true), same = seen(f, LATER, true);
+	struct judge_outcome out = unpaired(f, &first);
+	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "needed", 5500, &err));
+	out = unpaired(f, &second);
+	assert_int_equal(told(f), 2);
+	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "needed", 5500, &err));
+	assert_int_equal(unpaired(f, &same).alert, out.alert); /* the same change on another device: that was answered */
+	assert_int_equal(told(f), 2);
+}
+
+static void what_ran_elsewhere_measures_no_change(void **state)
+{
+	struct fixture *f = *state;
+	struct store_environment_change c = seen(f, DRIVER, true);
+	snprintf(c.is, sizeof c.is, "another");
+	assert_int_equal(unpaired(f, &c).alert, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_change WHERE is_hash = '' AND unpaired IS NULL"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(each_change_of_a_driver_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_people_accepted_of_one_change_is_not_the_next, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_ran_elsewhere_measures_no_change, setup, teardown) };
+	return cmocka_run_group_tests_name("environment_alerts", tests, NULL, NULL);
+}
