@@ -251,6 +251,26 @@ int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *er
 	return stmt_run(s, err);
 }
 
+int store_environment_change_told(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"WITH over AS MATERIALIZED (SELECT c.paired, c.unpaired FROM environment_change c JOIN device d ON d.id = c.device WHERE "
+		"c.repo = :repo AND c.suite = :suite AND d.uuid = :uuid AND c.id >= (SELECT max(w.id) FROM environment_change w WHERE "
+		"w.repo = c.repo AND w.suite = c.suite AND w.device = c.device AND w.was_hash = :is)) "
+		"SELECT a.id FROM alert a WHERE a.state IN ('open', 'acknowledged') AND a.repo = :repo AND a.kind = 'environment' AND "
+		"EXISTS (SELECT 1 FROM json_each(a.cells) k JOIN over o ON k.value ->> 'comparison' IN (o.paired, o.unpaired)) "
+		"ORDER BY a.id LIMIT 1",
+		err);
+	*alert = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", e->repo);
+	stmt_text(s, ":suite", e->suite);
+	stmt_text(s, ":uuid", e->uuid);
+	stmt_text(s, ":is", e->is);
+	return stmt_first_int(s, alert, err);
+}
+
 int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, CHANGE_COLUMNS "WHERE c.paired_job = :job OR c.unpaired_job = :job LIMIT 1", err);

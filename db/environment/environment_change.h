@@ -64,6 +64,11 @@ int store_environment_change_tries(
 int store_environment_change_ask(struct db *db, const struct store_environment_change *e, struct fw_err *err);
 /** Note that what it changed to was over before it was measured: it is asked for again when it comes again. */
 int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err);
+/**
+ * A live alert about a change of this device that is over where e->is is around it: the newest that began with that, and all that came since.
+ * 1, 0, -1.
+ */
+int store_environment_change_told(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err);
 /** The one that a job measures. 1, 0, -1. */
 int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err);
 /** Note the comparison that measured it, paired or not, and the alert that tells of it (0: what is there stays). */

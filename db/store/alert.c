@@ -280,20 +280,6 @@ int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum a
 	return result < 0 ? -1 : 0;
 }
 
-int store_alert_state(struct db *db, int64_t id, enum alertstate *state, struct fw_err *err)
-{
-	char name[16];
-	struct stmt *s = db_stmt(db, "SELECT state FROM alert WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	int found = stmt_first_text(s, name, sizeof name, err);
-	if (found == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
-	*state = alertstate_from_name(name);
-	return found < 0 ? -1 : 0;
-}
-
 /* ---- what people and searches say ------------------------------------------------------------------------------------- */
 
 static bool allowed(enum alertstate from, enum alertstate to)

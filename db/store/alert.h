@@ -47,8 +47,6 @@ int store_alert_describe(
 /** The open or acknowledged alert of this commit and kind; 0: none. */
 int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, int64_t *id, struct fw_err *err);
 
-/** ERR_NOT_FOUND. */
-int store_alert_state(struct db *db, int64_t id, enum alertstate *state, struct fw_err *err);
 /**
  * Change state with who and why: open to acknowledged, accepted, resolved, invalid; acknowledged to the latter three.
  * Err: ERR_NOT_FOUND; ERR_CONFLICT another step, ERR_INVALID no reason where one is due (accepted, invalid).

@@ -286,6 +286,97 @@ static void pairs_that_failed_are_asked_again_although_the_anchor_is_there(void 
 	assert_string_equal(text(f, "SELECT kind FROM job WHERE state = 'queued'"), "environment");
 }
 
+/* Where it stands is what it is now. */
+static void stands(struct fixture *f, const struct msg_device *d)
+{
+	bool is_new;
+	int64_t environment;
+	ok(store_environment_put(f->db, d, "5a17e", "pairs", "none", 1000, &environment, &is_new, &err));
+	struct store_epoch e = { .repo = f->repo, .environment = environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2 };
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_standing_put(f->db, d->uuid, f->repo, "ffa", e.id, &err));
+}
+
+/* The newest change was measured so, by commit `n`, and what it lost is told. */
+static void is_a_loss(struct fixture *f, bool is_paired, unsigned n)
+{
+	int64_t comparison = fixture_comparison(f, "", n, n, VERDICT_REGRESSION, 3000);
+	int64_t change = fixture_number(f, "SELECT max(id) FROM environment_change");
+	run_sql(f,
+		"INSERT INTO alert (kind, repo, branch, target_sha, changed, comparison, opened_at, changed_at, cells) SELECT 'environment', "
+		"repo, 'main', target_sha, (SELECT changed FROM environment_change ORDER BY id DESC LIMIT 1), id, 3000, 3000, "
+		"json_array(json_object('cell', 'x', 'suite', 'ffa', 'comparison', id)) FROM comparison ORDER BY id DESC LIMIT 1");
+	ok(store_environment_change_measured(
+		f->db, change, is_paired, comparison, fixture_number(f, "SELECT max(id) FROM alert"), &err));
+}
+
+#define ALERTS "SELECT group_concat(state, ' ') FROM (SELECT state FROM alert ORDER BY id)"
+
+static void pairs_and_anchor_are_taken_back_both(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	snprintf(d.image, sizeof d.image, "debian 13.1, glibc 2.41");
+	assert_int_equal(asked(f, &d, false), 2);
+	is_a_loss(f, true, 2);
+	is_a_loss(f, false, 1);
+	stands(f, &d);
+	assert_int_equal(asked(f, &d, false), 0);
+	assert_string_equal(text(f, ALERTS), "open open");
+	assert_true(asked(f, &was, false) > 0);
+	assert_string_equal(text(f, ALERTS), "resolved resolved");
+}
+
+static void what_is_taken_back_before_the_anchor_was_timed_is_over(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
+	assert_int_equal(asked(f, &d, false), 2);
+	is_a_loss(f, true, 2);
+	run_sql(f, "UPDATE job SET state = 'done' WHERE kind = 'environment'");
+	assert_int_equal(asked(f, &was, false), 0);
+	assert_string_equal(text(f, ALERTS), "resolved");
+	assert_string_equal(text(f, "SELECT state || ': ' || state_why FROM job WHERE kind = 'anchor'"),
+		"cancelled: the environment is as it was before");
+	assert_int_equal(asked(f, &was, false), 0);
+	assert_int_equal(asked(f, &d, false), 2); /* it is there again */
+}
+
+static void what_is_taken_back_over_another_change_is_over(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device b = was, c = was;
+	snprintf(b.toolkit, sizeof b.toolkit, "nvcc 13.1.80 gcc 12.2.0");
+	snprintf(c.toolkit, sizeof c.toolkit, "nvcc 13.2.10 gcc 12.2.0");
+	assert_int_equal(asked(f, &b, false), 2);
+	is_a_loss(f, true, 2);
+	stands(f, &b);
+	assert_true(asked(f, &c, false) > 0);
+	assert_string_equal(text(f, ALERTS), "open"); /* it is still another than before */
+	is_a_loss(f, false, 1);
+	stands(f, &c);
+	assert_true(asked(f, &was, false) > 0);
+	assert_string_equal(text(f, ALERTS), "resolved resolved");
+}
+
+static void what_came_before_a_change_that_is_taken_back_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device b = was, c = was;
+	snprintf(b.toolkit, sizeof b.toolkit, "nvcc 13.1.80 gcc 12.2.0");
+	snprintf(c.toolkit, sizeof c.toolkit, "nvcc 13.2.10 gcc 12.2.0");
+	assert_int_equal(asked(f, &b, false), 2);
+	is_a_loss(f, true, 2);
+	stands(f, &b);
+	assert_true(asked(f, &c, false) > 0);
+	is_a_loss(f, false, 1);
+	stands(f, &c);
+	assert_true(asked(f, &b, false) > 0);
+	assert_string_equal(text(f, ALERTS), "open resolved");
+}
+
 static void a_new_device_takes_one_place_once(void **state)
 {
 	struct fixture *f = *state;
@@ -312,6 +403,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_a_device_that_is_gone_would_measure_is_asked_when_it_is_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(pairs_that_failed_are_asked_again_although_the_anchor_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(pairs_and_anchor_are_taken_back_both, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_taken_back_before_the_anchor_was_timed_is_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_taken_back_over_another_change_is_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_came_before_a_change_that_is_taken_back_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_device_takes_one_place_once, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_seen", tests, NULL, NULL);
 }

@@ -60,14 +60,21 @@ static int end_queued(struct db *db, int64_t id, const char *why, int64_t now_ms
 		       : 0;
 }
 
+int environment_over(
+	struct db *db, const struct store_environment_change *change, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	return end_queued(db, change->paired_job, why, now_ms, err) || end_queued(db, change->unpaired_job, why, now_ms, err) ||
+			       store_environment_change_missed(db, change->id, err)
+		       ? -1
+		       : 0;
+}
+
 int environment_leave(struct db *db, const char *uuid, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	struct store_environment_change change;
 	int found;
 	while ((found = store_environment_change_undone(db, uuid, &change, err)) == 1)
-		if (end_queued(db, change.paired_job, why, now_ms, err) ||
-			end_queued(db, change.unpaired_job, why, now_ms, err) ||
-			store_environment_change_missed(db, change.id, err))
+		if (environment_over(db, &change, why, now_ms, err))
 			return -1;
 	return found;
 }

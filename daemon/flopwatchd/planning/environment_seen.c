@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "db/store/alert.h"
 #include "db/environment/environment_change.h"
 #include "db/store/job.h"
 #include "flopwatchd/alert/alert.h"
@@ -141,18 +140,18 @@ static int ask_paired(
 	return 0;
 }
 
-/* What was said of a change that is taken back is over. */
-static int take_back(struct db *db, const struct config *config, const struct store_environment_change *last, int64_t now_ms,
+static const char as_before[] = "the environment is as it was before";
+
+/* What was said of changes that are taken back is over, also of those between, and of one whose anchor nobody has timed yet. */
+static int take_back(struct db *db, const struct config *config, const struct store_environment_change *change, int64_t now_ms,
 	struct fw_err *err)
 {
-	enum alertstate state;
-	if (!last->alert)
-		return 0;
-	if (store_alert_state(db, last->alert, &state, err))
-		return -1;
-	return alertstate_is_live(state)
-		       ? alert_resolve(db, config, last->alert, 0, "the environment is as it was before", now_ms, err)
-		       : 0;
+	int64_t alert;
+	int found;
+	while ((found = store_environment_change_told(db, change, &alert, err)) == 1)
+		if (alert_resolve(db, config, alert, 0, as_before, now_ms, err))
+			return -1;
+	return found;
 }
 
 /* Words of what differs between where a device stands and how it is; false: nothing that has a name. */
@@ -167,8 +166,6 @@ static bool describe(
 	jsonw_array_end(&difference.j);
 	snprintf(change->changed, sizeof change->changed, "%s", difference.text.failed ? "[]" : difference.text.data);
 	buf_fini(&difference.text);
-	snprintf(change->suite, sizeof change->suite, "%s", t->suite);
-	snprintf(change->uuid, sizeof change->uuid, "%s", d->uuid);
 	change->is_outside = difference.is_outside;
 	*is_built = difference.is_built;
 	return difference.is_built || difference.is_outside;
@@ -187,6 +184,11 @@ static int take_over(struct db *db, const struct store_environment_change *chang
 	return stuck;
 }
 
+static bool is_unfinished(const struct store_environment_change *c)
+{
+	return c->is[0] && (!c->unpaired || (c->paired_job && !c->paired));
+}
+
 static int look(struct db *db, const struct config *config, const struct store_standing *t, const struct msg_device *d,
 	int64_t now_ms, int *n, struct fw_err *err)
 {
@@ -200,12 +202,16 @@ static int look(struct db *db, const struct config *config, const struct store_s
 		return -1;
 	if (known && strcmp(last.is, change.is) == 0) /* it is being measured, or was; or that failed */
 		return environment_again(db, &last, now_ms, n, err);
+	snprintf(change.suite, sizeof change.suite, "%s", t->suite);
+	snprintf(change.uuid, sizeof change.uuid, "%s", d->uuid);
+	if (known && take_back(db, config, &change, now_ms, err))
+		return -1;
 	if (strcmp(change.was, change.is) == 0)
-		return 0;
+		return known && is_unfinished(&last) && strcmp(last.was, change.is) == 0
+			       ? environment_over(db, &last, as_before, now_ms, err)
+			       : 0;
 	if (!describe(t, d, &change, &is_built))
 		return 0;
-	if (known && strcmp(last.was, change.is) == 0 && take_back(db, config, &last, now_ms, err))
-		return -1;
 	int elsewhere = store_environment_change_elsewhere(db, &change, err);
 	if (elsewhere)
 		return elsewhere < 0 ? -1 : 0;
