@@ -100,6 +100,43 @@ static void what_people_accepted_of_one_change_is_not_the_next(void **state)
 	assert_int_equal(told(f), 2);
 }
 
+/* The newest commit, built by what is there now, beside the module that it had. */
+static struct judge_outcome paired(struct fixture *f, struct store_environment_change *c, const char *base, const char *target)
+{
+	struct result *r = asked(f, JOBKIND_ENVIRONMENT, NEWEST);
+	c->paired_job = r->plan.ask.job;
+	if (c->id)
+		ok(store_environment_change_ask(f->db, c, &err));
+	else
+		ok(store_environment_change_insert(f->db, c, &err));
+	fixture_build(r, ROLE_BASE, base, strcmp(base, "failed") == 0 ? "" : "aaaa");
+	fixture_build(r, ROLE_TARGET, target, strcmp(target, "failed") == 0 ? "" : "bbbb");
+	return judged(f, r, 5000);
+}
+
+static void a_commit_that_does_not_build_any_more_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct store_environment_change c = seen(f, GCC, false);
+	struct judge_outcome out = paired(f, &c, "cached", "failed");
+	assert_true(out.alert > 0);
+	assert_int_equal(told(f), 1);
+	assert_int_equal(
+		fixture_number(f,
+			"SELECT kind = 'environment' AND title = 'gcc 12.2.0 to 12.3.0: build: attention forward, 1 cell: "
+			"make: exit 2' AND worst_pct IS NULL FROM alert"),
+		1);
+	assert_int_equal(fixture_number(f, "SELECT alert IS NOT NULL AND paired IS NOT NULL FROM environment_change"), 1);
+}
+
+static void a_module_that_is_gone_is_nobodys_loss(void **state)
+{
+	struct fixture *f = *state;
+	struct store_environment_change c = seen(f, GCC, false);
+	assert_int_equal(paired(f, &c, "failed", "ok").alert, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 0);
+}
+
 static void what_ran_elsewhere_measures_no_change(void **state)
 {
 	struct fixture *f = *state;
@@ -113,6 +150,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(each_change_of_a_driver_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_people_accepted_of_one_change_is_not_the_next, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_commit_that_does_not_build_any_more_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_module_that_is_gone_is_nobodys_loss, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_ran_elsewhere_measures_no_change, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_alerts", tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 
 /**
  * Where a stored result measures a change: keep what it did to each cell, and open an alert of kind environment where cells lost. `lost`:
- * what a paired comparison calls regressions. *alert: its row, 0 none.
+ * what a paired comparison calls regressions, and what fails as it is built now. *alert: its row, 0 none.
  */
 int environment_follow(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
 	struct alert_cells *lost, int64_t now_ms, int64_t *alert, struct fw_err *err);

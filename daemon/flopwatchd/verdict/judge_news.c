@@ -137,6 +137,8 @@ int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r,
 			result = is_told(db, c, cell, err);
 		if (result == 0)
 			alert_cells_add(&n->lost, r, i, cell);
+	} else if (is_its_fault(cell) && c->kind == JOBKIND_ENVIRONMENT) {
+		alert_cells_add(&n->lost, r, i, cell); /* no commit did that; whoever follows the change tells of it */
 	} else if (is_its_fault(cell)) {
 		result = is_newly_broken(db, r->plan.suite_name, c, cell, err);
 		if (result == 1)
