@@ -318,6 +318,36 @@ int store_environment_effect_put(struct db *db, const struct store_environment_e
 	return stmt_run(s, err);
 }
 
+int store_environment_lost(
+	struct db *db, int64_t change, double beyond_pct, store_environment_lost_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT e.key, e.change_pct FROM cell c JOIN environment_effect e ON e.key = c.key AND e.change = :change AND e.is_paired "
+		"= 0 WHERE c.comparison = (SELECT unpaired FROM environment_change WHERE id = :change) AND e.change_pct < -:beyond ORDER "
+		"BY e.key",
+		err);
+	int result;
+	if (!s)
+		return -1;
+	stmt_int(s, ":change", change);
+	stmt_double(s, ":beyond", beyond_pct);
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_double(s, 1));
+	return result;
+}
+
+int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM cell c JOIN environment_effect e ON e.key = c.key AND e.change = :change AND e.is_paired = 1 WHERE "
+		"c.comparison = (SELECT paired FROM environment_change WHERE id = :change) LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":change", change);
+	return stmt_any(s, err);
+}
+
 /* ---- what is measured ------------------------------------------------------------------------------------------------ */
 
 int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err)

@@ -85,6 +85,13 @@ struct store_environment_effect {
 };
 int store_environment_effect_put(struct db *db, const struct store_environment_effect *e, struct fw_err *err);
 
+typedef void store_environment_lost_fn(void *arg, const char *key, double change_pct);
+/** Cells whose anchor, unpaired, lost more than this by a change, in the order of their keys. Units: percent, above 0. */
+int store_environment_lost(
+	struct db *db, int64_t change, double beyond_pct, store_environment_lost_fn *each, void *arg, struct fw_err *err);
+/** Whether pairs have shown what a change did to any cell. 1, 0, -1. */
+int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *err);
+
 /** The newest commit of the upstream branch that was judged in an environment, its module and what built that. 1, 0, -1. */
 struct store_judged {
 	char sha[65], module[65], toolchain[TOOLCHAIN_TEXT_SIZE];

@@ -137,6 +137,40 @@ static void a_module_that_is_gone_is_nobodys_loss(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 0);
 }
 
+static void where_pairs_show_nothing_the_anchor_calls(void **state)
+{
+	struct fixture *f = *state;
+	struct store_environment_change c = seen(f, GCC, true), other = seen(f, GCC, true);
+	assert_int_equal(paired(f, &c, "failed", "ok").alert, 0);
+	assert_true(unpaired(f, &c).alert > 0);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert WHERE title LIKE 'gcc 12.2.0 to 12.3.0: the anchor %; not paired'"),
+		1);
+	/* in the other order, of another repository's change for all that matters */
+	run_sql(f, "DELETE FROM alert_event");
+	run_sql(f, "UPDATE environment_change SET alert = NULL");
+	run_sql(f, "DELETE FROM alert");
+	other.paired_job = fixture_job(f, "", NEWEST, NEWEST, 1000);
+	assert_int_equal(unpaired(f, &other).alert, 0); /* pairs may say it better */
+	assert_true(paired(f, &other, "failed", "ok").alert > 0);
+	assert_int_equal(fixture_number(f, "SELECT a.target_sha LIKE '%01' AND a.comparison = c.unpaired AND c.alert = a.id FROM "
+					   "alert a JOIN environment_change c ON c.alert = a.id"),
+		1);
+}
+
+static void what_pairs_can_show_the_anchor_does_not_call(void **state)
+{
+	struct fixture *f = *state;
+	struct store_environment_change c = seen(f, GCC, true);
+	struct result *r = asked(f, JOBKIND_ENVIRONMENT, NEWEST);
+	c.paired_job = r->plan.ask.job;
+	ok(store_environment_change_insert(f->db, &c, &err));
+	fixture_measured(r, &(double){ 0 });
+	assert_int_equal(judged(f, r, 5000).alert, 0);
+	assert_int_equal(unpaired(f, &c).alert, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_effect"), 2);
+}
+
 static void what_ran_elsewhere_measures_no_change(void **state)
 {
 	struct fixture *f = *state;
@@ -152,6 +186,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_people_accepted_of_one_change_is_not_the_next, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_commit_that_does_not_build_any_more_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_module_that_is_gone_is_nobodys_loss, setup, teardown),
+		cmocka_unit_test_setup_teardown(where_pairs_show_nothing_the_anchor_calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_pairs_can_show_the_anchor_does_not_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_ran_elsewhere_measures_no_change, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_alerts", tests, NULL, NULL);
 }

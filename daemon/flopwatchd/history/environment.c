@@ -24,58 +24,31 @@ struct follow {
 	int64_t now_ms;
 };
 
-static int tell(const struct follow *f, struct alert_cells *cells, const char *what, int64_t *alert, struct fw_err *err)
+struct measured {
+	int64_t comparison;
+	const char *commit;
+};
+
+static int tell(const struct follow *f, const struct measured *by, struct alert_cells *cells, const char *what, int64_t *alert,
+	struct fw_err *err)
 {
 	char title[TITLE_SIZE], changed[CHANGED_SIZE];
 	bool is_new;
 	struct store_alert a = { .repo = f->c->repo,
-		.comparison = f->c->id,
+		.comparison = by->comparison,
 		.kind = ALERTKIND_ENVIRONMENT,
 		.changed = f->change->changed,
 		.worst_pct = cells->worst_pct };
 	changed_text(f->change->changed, changed, sizeof changed);
 	snprintf(title, sizeof title, "%.300s: %.290s", changed, what);
 	a.title = title;
-	snprintf(a.target_sha, sizeof a.target_sha, "%s", f->c->target_sha);
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", by->commit);
 	if (store_repo_upstream_branch(f->db, f->c->repo, a.branch, err) ||
 		alert_cells_end(cells, &a.cells_json, &a.groups_json, err) ||
 		alert_open(f->db, f->config, &a, f->now_ms, &is_new, err))
 		return -1;
 	*alert = a.id;
 	return 0;
-}
-
-/* ---- two builds of one commit ---------------------------------------------------------------------------------------- */
-
-static int keep_paired(const struct follow *f, struct fw_err *err)
-{
-	struct store_cell cell = { .n = -1 };
-	int result;
-	while ((result = store_cell_next(f->db, f->c->id, cell.n, &cell, err)) == 1) {
-		bool is_same = cell.verdict == VERDICT_IDENTICAL; /* another compiler, and the same module */
-		struct store_environment_effect e = { .change = f->change->id,
-			.is_paired = true,
-			.key = cell.key,
-			.change_pct = is_same ? 0 : cell.change_pct,
-			.ci_low_pct = is_same ? 0 : cell.ci_low_pct,
-			.ci_high_pct = is_same ? 0 : cell.ci_high_pct,
-			.before_ms = cell.base_median_ms,
-			.after_ms = cell.target_median_ms };
-		if (isfinite(e.change_pct) && store_environment_effect_put(f->db, &e, err))
-			return -1;
-	}
-	return result;
-}
-
-static int follow_paired(const struct follow *f, struct alert_cells *lost, int64_t *alert, struct fw_err *err)
-{
-	char what[TITLE_SIZE];
-	if (keep_paired(f, err))
-		return -1;
-	if (lost->n == 0)
-		return 0;
-	alert_cells_title(lost, what, sizeof what);
-	return tell(f, lost, what, alert, err);
 }
 
 /* ---- the anchor, then and now ---------------------------------------------------------------------------------------- */
@@ -89,46 +62,121 @@ static double time_now(const struct follow *f, int i, const struct store_cell *c
 		judge_median(f->r, i, judge_series(f->r, i), "", ROLE_TARGET, JUDGE_MHZ), held_mhz);
 }
 
-static int keep_unpaired(const struct follow *f, const struct store_epoch *before, struct alert_cells *lost, struct fw_err *err)
+static int keep_unpaired(const struct follow *f, struct fw_err *err)
 {
-	/* where a build can show all of it, pairs say it better; and times of no clock are nobody's fault */
-	bool calls = isfinite(before->held_mhz) && (f->change->is_outside || !f->change->paired_job);
+	struct store_epoch before;
 	struct store_cell cell = { .n = -1 };
 	int result;
+	if (store_epoch_get(f->db, f->change->epoch, &before, err))
+		return -1;
 	while ((result = store_cell_next(f->db, f->c->id, cell.n, &cell, err)) == 1) {
 		struct store_environment_effect e = {
 			.change = f->change->id, .key = cell.key, .ci_low_pct = NAN, .ci_high_pct = NAN
 		};
-		if (store_anchor_ms(f->db, before->id, f->c->target_sha, cell.key, &e.before_ms, err))
+		if (store_anchor_ms(f->db, before.id, f->c->target_sha, cell.key, &e.before_ms, err))
 			return -1;
-		e.after_ms = time_now(f, cell.n, &cell, before->held_mhz);
+		e.after_ms = time_now(f, cell.n, &cell, before.held_mhz);
 		e.change_pct = (e.before_ms / e.after_ms - 1) * 100;
-		if (!isfinite(e.change_pct))
-			continue;
-		if (store_environment_effect_put(f->db, &e, err))
+		if (isfinite(e.change_pct) && store_environment_effect_put(f->db, &e, err))
 			return -1;
-		if (calls && e.change_pct < -ENVIRONMENT_UNPAIRED_PCT)
-			alert_cells_add_unpaired(lost, f->r->plan.suite_name, cell.key, f->c->id, e.change_pct);
 	}
 	return result;
 }
 
-static int follow_unpaired(const struct follow *f, int64_t *alert, struct fw_err *err)
+struct losing {
+	const struct follow *f;
+	int64_t comparison;
+	struct alert_cells cells;
+};
+
+static void add_losing(void *arg, const char *key, double change_pct)
 {
-	struct alert_cells lost;
+	struct losing *l = arg;
+	alert_cells_add_unpaired(&l->cells, l->f->r->plan.suite_name, key, l->comparison, change_pct);
+}
+
+/* Times of no clock are nobody's fault. */
+static int call_unpaired(const struct follow *f, const struct measured *by, int64_t *alert, struct fw_err *err)
+{
+	struct losing l = { f, by->comparison, { 0 } };
 	struct store_epoch before;
 	char what[160];
-	alert_cells_init(&lost);
-	int result = store_epoch_get(f->db, f->change->epoch, &before, err);
-	if (result == 0)
-		result = keep_unpaired(f, &before, &lost, err);
-	if (result == 0 && lost.n) {
-		snprintf(what, sizeof what, "the anchor %.12s is slower in %d cell%s, by %.1f %% at most; not paired",
-			f->c->target_sha, lost.n, lost.n == 1 ? "" : "s", -lost.worst_pct);
-		result = tell(f, &lost, what, alert, err);
+	if (store_epoch_get(f->db, f->change->epoch, &before, err))
+		return -1;
+	if (!isfinite(before.held_mhz))
+		return 0;
+	alert_cells_init(&l.cells);
+	int result = store_environment_lost(f->db, f->change->id, ENVIRONMENT_UNPAIRED_PCT, add_losing, &l, err);
+	if (result == 0 && l.cells.n) {
+		snprintf(what, sizeof what, "the anchor %.12s is slower in %d cell%s, by %.1f %% at most; not paired", by->commit,
+			l.cells.n, l.cells.n == 1 ? "" : "s", -l.cells.worst_pct);
+		result = tell(f, by, &l.cells, what, alert, err);
 	}
-	alert_cells_fini(&lost);
+	alert_cells_fini(&l.cells);
 	return result;
+}
+
+/* Where a build can show all of it, pairs say it better, unless they were measured and have shown nothing. */
+static int follow_unpaired(const struct follow *f, int64_t *alert, struct fw_err *err)
+{
+	const struct measured by = { f->c->id, f->c->target_sha };
+	int pairs = f->change->paired ? store_environment_has_pairs(f->db, f->change->id, err) : f->change->paired_job != 0;
+	if (pairs < 0 || keep_unpaired(f, err) ||
+		store_environment_change_measured(f->db, f->change->id, false, f->c->id, 0, err))
+		return -1;
+	return f->change->is_outside || !pairs ? call_unpaired(f, &by, alert, err) : 0;
+}
+
+/* ---- two builds of one commit ---------------------------------------------------------------------------------------- */
+
+static int keep_paired(const struct follow *f, int *n, struct fw_err *err)
+{
+	struct store_cell cell = { .n = -1 };
+	int result;
+	*n = 0;
+	while ((result = store_cell_next(f->db, f->c->id, cell.n, &cell, err)) == 1) {
+		bool is_same = cell.verdict == VERDICT_IDENTICAL; /* another compiler, and the same module */
+		struct store_environment_effect e = { .change = f->change->id,
+			.is_paired = true,
+			.key = cell.key,
+			.change_pct = is_same ? 0 : cell.change_pct,
+			.ci_low_pct = is_same ? 0 : cell.ci_low_pct,
+			.ci_high_pct = is_same ? 0 : cell.ci_high_pct,
+			.before_ms = cell.base_median_ms,
+			.after_ms = cell.target_median_ms };
+		if (!isfinite(e.change_pct))
+			continue;
+		if (store_environment_effect_put(f->db, &e, err))
+			return -1;
+		++*n;
+	}
+	return result;
+}
+
+/* The anchor was timed before it was known that pairs show nothing. */
+static int call_late(const struct follow *f, int64_t *alert, struct fw_err *err)
+{
+	struct store_comparison anchor;
+	struct buf rule;
+	if (!f->change->unpaired || f->change->is_outside)
+		return 0;
+	buf_init(&rule, 1 << 16);
+	int result = store_comparison_get(f->db, f->change->unpaired, &anchor, &rule, err);
+	buf_fini(&rule);
+	return result ? -1 : call_unpaired(f, &(struct measured){ f->change->unpaired, anchor.target_sha }, alert, err);
+}
+
+static int follow_paired(const struct follow *f, struct alert_cells *lost, int64_t *alert, struct fw_err *err)
+{
+	const struct measured by = { f->c->id, f->c->target_sha };
+	char what[TITLE_SIZE];
+	int n;
+	if (keep_paired(f, &n, err))
+		return -1;
+	if (lost->n == 0)
+		return n ? 0 : call_late(f, alert, err);
+	alert_cells_title(lost, what, sizeof what);
+	return tell(f, &by, lost, what, alert, err);
 }
 
 int environment_follow(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
