@@ -271,6 +271,16 @@ int store_environment_change_told(struct db *db, const struct store_environment_
 	return stmt_first_int(s, alert, err);
 }
 
+int store_environment_builds(struct db *db, const struct store_environment_change *e, const char *toolkit, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM device WHERE uuid = :uuid AND toolkit = :toolkit", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", e->uuid);
+	stmt_text(s, ":toolkit", toolkit);
+	return stmt_any(s, err);
+}
+
 int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, CHANGE_COLUMNS "WHERE c.paired_job = :job OR c.unpaired_job = :job LIMIT 1", err);

@@ -69,6 +69,8 @@ int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *er
  * 1, 0, -1.
  */
 int store_environment_change_told(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err);
+/** Whether this is what builds for the device of a change now. 1, 0, -1. */
+int store_environment_builds(struct db *db, const struct store_environment_change *e, const char *toolkit, struct fw_err *err);
 /** The one that a job measures. 1, 0, -1. */
 int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err);
 /** Note the comparison that measured it, paired or not, and the alert that tells of it (0: what is there stays). */

@@ -171,6 +171,29 @@ static void what_pairs_can_show_the_anchor_does_not_call(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_effect"), 2);
 }
 
+/* Where builds have allocations of their own, what builds to the same module is done without a device. */
+static void what_is_built_apart_measures_the_change(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const toolkit[] = { "gcc 12.2.0", "gcc 4.8.5" };
+	for (int i = 0; i < 2; i++) {
+		struct store_environment_change c = seen(f, GCC, false);
+		struct result *r = asked(f, JOBKIND_ENVIRONMENT, NEWEST);
+		c.paired_job = r->plan.ask.job;
+		ok(store_environment_change_insert(f->db, &c, &err));
+		fixture_build(r, ROLE_BASE, "cached", "aaaa");
+		fixture_build(r, ROLE_TARGET, "ok", "aaaa");
+		result_end(r);
+		r->device.uuid[0] = 0;
+		r->device_id = 0;
+		snprintf(r->device.toolkit, sizeof r->device.toolkit, "%s", toolkit[i]);
+		judged(f, r, 5000);
+	}
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_change WHERE is_hash <> ''"), 2);
+	assert_int_equal(fixture_number(f, "SELECT group_concat(paired IS NOT NULL) = '1,0' FROM environment_change"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_effect WHERE change_pct = 0"), 1);
+}
+
 static void what_ran_elsewhere_measures_no_change(void **state)
 {
 	struct fixture *f = *state;
@@ -188,6 +211,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_module_that_is_gone_is_nobodys_loss, setup, teardown),
 		cmocka_unit_test_setup_teardown(where_pairs_show_nothing_the_anchor_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_pairs_can_show_the_anchor_does_not_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_built_apart_measures_the_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_ran_elsewhere_measures_no_change, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_alerts", tests, NULL, NULL);
 }

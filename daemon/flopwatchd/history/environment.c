@@ -179,6 +179,13 @@ static int follow_paired(const struct follow *f, struct alert_cells *lost, int64
 	return tell(f, &by, lost, what, alert, err);
 }
 
+static bool is_around(const struct msg_device *d, const struct store_environment_change *change)
+{
+	char around[65];
+	store_around(d, around);
+	return strcmp(around, change->is) == 0;
+}
+
 int environment_follow(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
 	struct alert_cells *lost, int64_t now_ms, int64_t *alert, struct fw_err *err)
 {
@@ -188,10 +195,13 @@ int environment_follow(struct db *db, const struct config *config, const struct 
 	int found = store_environment_change_of_job(db, c->job, &change, err);
 	if (found < 1)
 		return found;
-	char around[65];
-	store_around(&r->device, around);
-	if (strcmp(around, change.is) != 0) /* taken back, or changed again, before the job began */
-		return store_environment_change_missed(db, change.id, err);
+	bool is_built_apart = !r->device.uuid[0]; /* and nothing was left to measure, so that it ran on no device */
+	int is_there =
+		is_built_apart ? store_environment_builds(db, &change, r->device.toolkit, err) : is_around(&r->device, &change);
+	if (is_there < 0)
+		return -1;
+	if (!is_there) /* taken back, or changed again, before the job began; of compilers elsewhere nothing is to be concluded */
+		return is_built_apart ? 0 : store_environment_change_missed(db, change.id, err);
 	bool is_paired = change.paired_job == c->job;
 	if (is_paired ? follow_paired(&f, lost, alert, err) : follow_unpaired(&f, alert, err))
 		return -1;
