@@ -89,6 +89,14 @@ like "and it says so" "$(api "comparisons/$(newest paired)" | jq -r '.cells[0].r
 is "and nobody is called for it" "$(sql "SELECT count(*) FROM alert")" 1
 stop_daemon
 
+# ---- a library, which a module may find when it runs ----
+entries=("$tmp"/kept/checks/*)
+FLOPWATCH_SIM_ENVIRONMENT="cublas=13.1.0" start_daemon || exit 1
+await measured 3
+checked=("$tmp"/kept/checks/*)
+is "what was accepted with one is checked with another" $((${#checked[@]} - ${#entries[@]})) 1
+stop_daemon
+
 # ---- under a daemon that runs, on device sim ----
 rm -rf "$tmp/state" "$tmp/cache" "$tmp/kept"
 compiler 12.2.0 ""

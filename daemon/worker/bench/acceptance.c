@@ -34,7 +34,7 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	struct hash_state h;
 
 	hash_begin(&h);
-	add_text(&h, "flopwatch check 2");
+	add_text(&h, "flopwatch check 3");
 	add_text(&h, b->runner_sha);
 	add_text(&h, x->subject->sha256);
 	add_text(&h, x->subject->provider);
@@ -42,6 +42,9 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	add_text(&h, device_kind_name(b->device.kind));
 	add_text(&h, b->device.uuid);
 	add_text(&h, b->device.driver);
+	add_text(&h, b->device.cudnn); /* a provider may find it when it runs, or not */
+	add_text(&h, b->device.cublas);
+	add_text(&h, b->device.image);
 	add_text(&h, c->key);
 	hash_update(&h, &c->seed, sizeof c->seed);
 	hash_update(&h, c->shape.bytes, case_family(c)->shape_bytes);
