@@ -89,12 +89,14 @@ like "and it says so" "$(api "comparisons/$(newest paired)" | jq -r '.cells[0].r
 is "and nobody is called for it" "$(sql "SELECT count(*) FROM alert")" 1
 stop_daemon
 
-# ---- a library, which a module may find when it runs ----
+# ---- a library, linked in or found when a module runs; nothing but its version says that it is another ----
 entries=("$tmp"/kept/checks/*)
+compiler 12.4.0 '-O1 -UWORK_FACTOR -DWORK_FACTOR=1.3'
 FLOPWATCH_SIM_ENVIRONMENT="cublas=13.1.0" start_daemon || exit 1
 await measured 3
 checked=("$tmp"/kept/checks/*)
-is "what was accepted with one is checked with another" $((${#checked[@]} - ${#entries[@]})) 1
+is "what was accepted with one is checked with another, as is what was built" $((${#checked[@]} - ${#entries[@]})) 2
+is "a commit is built anew with it" "$(api "comparisons/$(newest paired)" | jq -c '[.base.module_sha256 != .target.module_sha256, (.cells | all(.change_pct < -20))]')" '[true,true]'
 stop_daemon
 
 # ---- under a daemon that runs, on device sim ----

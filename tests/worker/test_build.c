@@ -125,6 +125,32 @@ static void expect_failure(struct scene *s, const char *words)
 #define RULE "all:\n\tmkdir -p build/$(DEVICE)\n"
 #define LINK "\tgcc -g -shared -fPIC -o build/$(DEVICE)/libattention.so m.c\n"
 
+/* A library is no part of a build's name: beside the module of before a side is not that one again. */
+static void beside_what_it_had_a_side_is_built_anew(void **state)
+{
+	struct scene *s = *state;
+
+	project(s, RULE LINK);
+	build(s);
+	assert_string_equal(s->result.state, "ok");
+	close(s->module);
+	buf_fini(&s->result.log);
+	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 1);
+	close(s->module);
+	snprintf(s->context.kept, sizeof s->context.kept, "%s", s->result.module_sha256);
+	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 0);
+	assert_string_equal(s->result.state, "start");
+	assert_int_equal(s->module, -1);
+	build(s);
+	assert_string_equal(s->result.state, "ok");
+	assert_int_equal(s->trees_asked, 2);
+	assert_string_equal(s->result.module_sha256, s->context.kept);
+	snprintf(s->subject.tools.module, sizeof s->subject.tools.module, "%s", s->context.kept);
+	close(s->module);
+	buf_fini(&s->result.log);
+	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 1); /* the side that it is of */
+}
+
 static void ok_then_cached(void **state)
 {
 	struct scene *s = *state;
@@ -526,6 +552,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(test, setup, teardown), cmocka_unit_test_setup_teardown(test, setup_open, teardown)
 	const struct CMUnitTest tests[] = {
 		BOTH(ok_then_cached),
+		BOTH(beside_what_it_had_a_side_is_built_anew),
 		BOTH(failing_command),
 		BOTH(killed_command),
 		BOTH(missing_program),

@@ -58,6 +58,8 @@ void build_tools(struct build_context *c, const struct msg_job *job, const char 
 		char *text = c->toolchain[job->subject[i].role];
 
 		if (w->module[0])
+			snprintf(c->kept, sizeof c->kept, "%.64s", w->module);
+		if (w->module[0])
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", w->made_by);
 		else if (toolwish_is_none(w))
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", usual);
@@ -141,10 +143,11 @@ int build_lookup(const struct build_context *c, const struct msg_subject *s, str
 	build_key(c, s, key);
 	buf_init(&entry, 1024);
 	if (cache_get(c->cache->builds_fd, key, &entry) && entry.len >= HASH_HEX - 1) {
+		bool is_to_be_anew = strncmp(entry.data, c->kept, HASH_HEX - 1) == 0;
 		snprintf(out->module_sha256, sizeof out->module_sha256, "%.64s", entry.data);
-		if (strspn(out->module_sha256, "0123456789abcdef") == 64)
+		if (!is_to_be_anew && strspn(out->module_sha256, "0123456789abcdef") == 64)
 			*module_fd = open_sealed(c, out->module_sha256);
-		if (*module_fd < 0)
+		if (!is_to_be_anew && *module_fd < 0)
 			cache_forget(c->cache->builds_fd, key);
 	}
 	buf_fini(&entry);

@@ -2,7 +2,8 @@
  * build.h - from a subject's sources to a module whose hash names it.
  *
  * The cache key covers everything that can change the result: the inputs' object names, the command, the device kind, the
- * compilers, the system, the isolation. A side may name the module that it had before instead, which is then kept or gone. A miss unpacks the inputs into <cache>/job or job-N (which the sandbox shows as /job), runs the command,
+ * compilers, the system, the isolation. What is linked in from elsewhere has no name in it: beside a module of before, a side is not the same
+ * one out of the cache. A side may name the module that it had before instead, which is then kept or gone. A miss unpacks the inputs into <cache>/job or job-N (which the sandbox shows as /job), runs the command,
  * strips the output of names and build ids so that equal sources hash alike, and keeps it as <cache>/modules/<sha256>.so.
  * A build that fails is a result, not an error: struct msg_build says how, in words.
  */
@@ -23,13 +24,14 @@ struct build_context {
 	char tools_dir[TOOLWISH_DIR_SIZE];          /* whose compilers come first unless a side has its own; "" the system's */
 	char toolchain[ROLES][TOOLCHAIN_TEXT_SIZE]; /* of each role's side */
 	char image[64];                             /* what the system is that they run on */
-	double timeout_s;                           /* upper limit; the manifest may ask for less */
-	int64_t log_bytes;                          /* kept of what it prints */
-	int64_t print_max;                          /* bytes printed that end it; 0: 64 MiB */
-	int process_max;                            /* processes at once that end it; 0: as procs_of_a_build says */
-	char family[16];                            /* whose module is wanted */
-	int place;                                  /* of the build among those that run at once */
-	char sides[64]; /* where sides that are programs of their own are built and stay: <cache>/<sides>-<role> */
+	char kept[HASH_HEX]; /* module that a side had before, and that another is built anew beside; "" none */
+	double timeout_s;    /* upper limit; the manifest may ask for less */
+	int64_t log_bytes;   /* kept of what it prints */
+	int64_t print_max;   /* bytes printed that end it; 0: 64 MiB */
+	int process_max;     /* processes at once that end it; 0: as procs_of_a_build says */
+	char family[16];     /* whose module is wanted */
+	int place;           /* of the build among those that run at once */
+	char sides[64];      /* where sides that are programs of their own are built and stay: <cache>/<sides>-<role> */
 };
 
 /** Where the archive of an input is. Returns a descriptor at offset 0 (closed by the build), or -1. */
@@ -41,7 +43,8 @@ void build_tools(struct build_context *c, const struct msg_job *job, const char 
 void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX]);
 
 /**
- * Look a build up. 1: `out` is "cached" with the module's hash and `*module_fd` its sealed copy (own: close); 0: not kept.
+ * Look a build up. 1: `out` is "cached" with the module's hash and `*module_fd` its sealed copy (own: close); 0: not kept, or it is to be
+ * built anew.
  */
 int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd);
 
