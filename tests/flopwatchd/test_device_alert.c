@@ -33,6 +33,13 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
+static void run_sql(struct fixture *f, const char *sql)
+{
+	struct stmt *s = db_stmt(f->db, sql, &err);
+	assert_non_null(s);
+	ok(stmt_run(s, &err));
+}
+
 static int look(struct fixture *f, int64_t now_ms)
 {
 	int changed;
@@ -158,6 +165,26 @@ static void jobs_of_another_kind_do_not_wait_for_it(void **state)
 	assert_int_equal(look(f, 5 * LIMIT_MS), 0);
 }
 
+static void jobs_of_another_class_do_not_wait_for_it(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device other = fixture_device();
+	int64_t id;
+	hello(f, 1000);
+	snprintf(other.uuid, sizeof other.uuid, "sim-1");
+	snprintf(other.name, sizeof other.name, "another model");
+	ok(store_device_put(f->db, &other, 5 * LIMIT_MS, &id, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its canary", 1500, &err));
+	fixture_job(f, "main", 1, 2, 2000);
+	run_sql(f, "UPDATE job SET device_class = (SELECT class FROM device WHERE uuid = 'sim-1')");
+	assert_int_equal(look(f, 5 * LIMIT_MS), 0);
+	fixture_job(f, "main", 2, 3, 5 * LIMIT_MS);
+	run_sql(f,
+		"UPDATE job SET device_class = (SELECT class FROM device WHERE uuid = 'sim-0') WHERE id = (SELECT max(id) FROM job)");
+	assert_int_equal(look(f, 5 * LIMIT_MS), 1); /* at once: the other is of no use for it */
+	assert_int_equal(fixture_number(f, "SELECT title LIKE '%; 1 job waits' FROM alert"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +194,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_answered_quarantine_is_told_again_when_it_is_new, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_device_takes_the_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_of_another_kind_do_not_wait_for_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(jobs_of_another_class_do_not_wait_for_it, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
