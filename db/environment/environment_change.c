@@ -28,17 +28,21 @@ int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char
 	return stmt_run(s, err);
 }
 
-int store_standings(struct db *db, const char *uuid, struct store_standing *out, struct fw_err *err)
+int store_standings(
+	struct db *db, const char *uuid, const struct store_standing *after, struct store_standing *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT t.repo, t.device, t.epoch, e.environment, t.suite, e.anchor_sha, d.uuid, v.driver, v.toolkit, v.cudnn, v.cublas, "
 		"v.image, v.vbios, v.power_limit_w FROM device d JOIN standing t ON t.device = d.id JOIN epoch e ON e.id = t.epoch "
-		"JOIN environment v ON v.id = e.environment WHERE d.uuid = :uuid LIMIT :limit",
+		"JOIN environment v ON v.id = e.environment WHERE d.uuid = :uuid AND (t.repo, t.suite) > (:repo, :suite) "
+		"ORDER BY t.repo, t.suite LIMIT :limit",
 		err);
 	int n = 0, result;
 	if (!s)
 		return -1;
 	stmt_text(s, ":uuid", uuid);
+	stmt_int(s, ":repo", after ? after->repo : 0);
+	stmt_text(s, ":suite", after ? after->suite : "");
 	stmt_int(s, ":limit", STORE_STANDINGS_MAX);
 	while ((result = stmt_step(s, err)) == 1) {
 		struct store_standing *t = &out[n++];

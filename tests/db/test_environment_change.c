@@ -34,10 +34,10 @@ static void a_device_stands_where_it_measured_last(void **state)
 	char uuid[64], before[64];
 	struct store_epoch e = epoch(f);
 	uuid_of(f, uuid);
-	assert_int_equal(store_standings(f->db, uuid, t, &err), 0);
+	assert_int_equal(store_standings(f->db, uuid, NULL, t, &err), 0);
 	ok(store_standing_put(f->db, uuid, f->repo, "ffa", e.id, &err));
 	ok(store_standing_put(f->db, uuid, f->repo, "ffa", e.id, &err));
-	assert_int_equal(store_standings(f->db, uuid, t, &err), 1);
+	assert_int_equal(store_standings(f->db, uuid, NULL, t, &err), 1);
 	assert_int_equal(t[0].epoch, e.id);
 	assert_string_equal(t[0].anchor_sha, fixture_sha(1));
 	assert_string_equal(t[0].was.uuid, uuid);

@@ -377,6 +377,19 @@ static void what_came_before_a_change_that_is_taken_back_stays(void **state)
 	assert_string_equal(text(f, ALERTS), "open resolved");
 }
 
+static void every_suite_that_a_device_measures_is_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	run_sql(f,
+		"WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO standing SELECT t.device, "
+		"t.repo, 'suite' || i, t.epoch FROM n, standing t");
+	snprintf(d.driver, sizeof d.driver, "2");
+	assert_int_equal(asked(f, &d, false), 201);
+	assert_string_equal(text(f, "SELECT count(DISTINCT suite) FROM job WHERE kind = 'anchor'"), "201");
+	assert_int_equal(asked(f, &d, false), 0);
+}
+
 static void a_new_device_takes_one_place_once(void **state)
 {
 	struct fixture *f = *state;
@@ -407,6 +420,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_taken_back_before_the_anchor_was_timed_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_taken_back_over_another_change_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_came_before_a_change_that_is_taken_back_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_suite_that_a_device_measures_is_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_device_takes_one_place_once, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_seen", tests, NULL, NULL);
 }

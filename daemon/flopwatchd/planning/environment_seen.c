@@ -234,13 +234,20 @@ int environment_seen(struct db *db, const struct config *config, const char *wor
 	char before[64] = "";
 	if (is_new && store_device_before(db, worker, d->kind, now_ms, before, err) != 0)
 		return -1;
-	struct store_standing *t = calloc(STORE_STANDINGS_MAX, sizeof *t);
+	struct store_standing *t = calloc(STORE_STANDINGS_MAX, sizeof *t), last;
 	if (!t)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	int known = store_standings(db, before[0] ? before : d->uuid, t, err);
-	int result = known < 0 ? -1 : 0;
-	for (int i = 0; i < known && result == 0; i++)
-		result = look(db, config, &t[i], d, now_ms, n, err);
+	int known, result = 0;
+	bool is_first = true;
+	do {
+		known = store_standings(db, before[0] ? before : d->uuid, is_first ? NULL : &last, t, err);
+		result = known < 0 ? -1 : 0;
+		for (int i = 0; i < known && result == 0; i++)
+			result = look(db, config, &t[i], d, now_ms, n, err);
+		if (known > 0)
+			last = t[known - 1];
+		is_first = false;
+	} while (result == 0 && known == STORE_STANDINGS_MAX);
 	if (result == 0 && before[0])
 		result = store_standings_drop(db, before, err);
 	free(t);
