@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "db/store/job.h"
 #include "db/store/page.h"
 #include "db/sqlite/words.h"
 
@@ -184,7 +185,17 @@ int view_jobs_ended(struct db *db, int64_t since, int limit, view_job_fn *each, 
 
 int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, JOB_SELECT "WHERE j.state = 'queued' ORDER BY j.priority DESC, j.id LIMIT :limit", err);
+	struct stmt *s = db_stmt(db,
+		JOB_SELECT
+		"JOIN (SELECT w.id AS id, row_number() OVER (ORDER BY w.priority DESC, min(2 * w.aged - 1 + w.odd, 2 * w.fresh - w.odd), "
+		"w.served, w.id) AS place FROM (SELECT j.id, j.priority, mine.turns % 2 AS odd, (SELECT max(started_at) FROM job AS served "
+		"WHERE served.repo = j.repo) AS served, "
+		"row_number() OVER (PARTITION BY j.repo, j.priority ORDER BY max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED
+		", 0)), j.id) AS aged, "
+		"row_number() OVER (PARTITION BY j.repo, j.priority ORDER BY coalesce(" STORE_JOB_BRANCH_SERVED
+		", 0) >= j.queued_at, j.id DESC) AS fresh FROM job AS j JOIN repo AS mine ON mine.id = j.repo WHERE j.state = 'queued') w "
+		"ORDER BY place LIMIT :limit) t ON t.id = j.id ORDER BY t.place",
+		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));

@@ -70,7 +70,10 @@ typedef void view_job_fn(void *arg, const struct view_job *row);
 int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_job_fn *each, void *arg, struct fw_err *err);
 /** Jobs that have ended since then, the newest end first. */
 int view_jobs_ended(struct db *db, int64_t since, int limit, view_job_fn *each, void *arg, struct fw_err *err);
-/** Queued jobs by priority, then by age: about the order in which they get a device, which branches take in turns. */
+/**
+ * Queued jobs as they get a device if no other comes: by priority; repositories take turns, and of one of them by turns who came first and who
+ * came last. Which device each may have is not looked at.
+ */
 int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err);
 /** Jobs of a commit (whole sha), newest first. */
 int view_jobs_of(struct db *db, int64_t repo, const char *target, int limit, view_job_fn *each, void *arg, struct fw_err *err);

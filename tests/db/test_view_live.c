@@ -44,6 +44,60 @@ static void a_time_is_found_in_a_list(void **state)
 	}
 }
 
+struct places {
+	int n;
+	int64_t id[16];
+};
+
+static void see_place(void *arg, const struct view_job *row)
+{
+	struct places *p = arg;
+	p->id[p->n++] = row->id;
+}
+
+static int64_t waits(struct fixture *f, int64_t repo, const char *branch, int priority, int64_t now_ms)
+{
+	struct store_job j = { .repo = repo,
+		.kind = JOBKIND_CHANGE,
+		.base_how = "merge-base",
+		.suite = "ffa",
+		.origin = "push",
+		.priority = priority };
+	snprintf(j.branch, sizeof j.branch, "%s", branch);
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", fixture_sha(1));
+	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha((unsigned)now_ms));
+	ok(store_job_insert(f->db, &j, now_ms, &err));
+	return j.id;
+}
+
+/* One repository is flooded; whoever looks sees that the other's pushes do not wait for that. */
+static void the_place_of_a_job_is_its_turn(void **state)
+{
+	struct fixture *f = *state;
+	struct places seen = { 0 }, before = { 0 };
+	int64_t other;
+	ok(store_repo_put(f->db, "others", "/srv/git/others.git", true, "main", &other, &err));
+	waits(f, f->repo, "", -6, 900);
+	for (int i = 0; i < 6; i++) {
+		char branch[16];
+		snprintf(branch, sizeof branch, "flood%d", i);
+		waits(f, f->repo, branch, 0, 1000 + i);
+	}
+	waits(f, other, "one", 0, 2000);
+	waits(f, other, "two", 0, 2001);
+	ok(view_waiting(f->db, 16, see_place, &seen, &err));
+	assert_int_equal(seen.n, 9);
+	ok(view_waiting(f->db, 4, see_place, &before, &err));
+	assert_int_equal(before.n, 4);
+	assert_memory_equal(before.id, seen.id, 4 * sizeof *seen.id);
+	for (int i = 0; i < seen.n; i++) {
+		struct store_job next;
+		assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-0", "[]", &next, &err), 1);
+		assert_int_equal(next.id, seen.id[i]);
+		ok(store_job_send(f->db, next.id, f->device, "n", 5000 + i, &err));
+	}
+}
+
 static void jobs_by_state(void **state)
 {
 	struct fixture *f = *state;
@@ -187,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_time_is_found_in_a_list, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_place_of_a_job_is_its_turn, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_by_state, setup, teardown),
 		cmocka_unit_test_setup_teardown(logs_are_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_are_followed, setup, teardown),
