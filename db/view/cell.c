@@ -24,7 +24,8 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		"x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = c.suite ORDER BY x.id DESC LIMIT 1) "
 		"LEFT JOIN environment e ON e.id = p.environment "
 		"LEFT JOIN alert a ON a.id = (SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = "
-		"c.target_sha AND c.kind NOT IN ('peer', 'pinned', 'environment')) "
+		"c.target_sha AND iif(y.kind = 'environment', EXISTS (SELECT 1 FROM json_each(y.cells) w WHERE w.value ->> 'comparison' = c.id), "
+		"c.kind NOT IN ('peer', 'pinned', 'environment'))) "
 		"WHERE c.id = :id",
 		err);
 	if (!s)

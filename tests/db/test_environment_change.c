@@ -4,8 +4,10 @@
 #include <math.h>
 
 #include "db/environment/environment_change.h"
+#include "db/store/alert.h"
 #include "db/store/epoch.h"
 #include "db/store/repo.h"
+#include "db/view/cell.h"
 #include "db/view/history.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
@@ -97,11 +99,43 @@ static void the_anchors_time_is_read_out_of_every_ratio(void **state)
 	}
 }
 
+/* The commit that a change was measured by has done nothing. */
+static void its_alert_stands_beside_what_measured_it(void **state)
+{
+	struct fixture *f = *state;
+	struct view_around around;
+	char cells[128];
+	bool is_new;
+	int64_t push = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 1000);
+	int64_t pairs = fixture_comparison(f, "", 2, 2, VERDICT_REGRESSION, 2000);
+	struct store_alert a = { .repo = f->repo,
+		.branch = "main",
+		.kind = ALERTKIND_ENVIRONMENT,
+		.changed = "[]",
+		.comparison = pairs,
+		.worst_pct = -5 };
+	snprintf(cells, sizeof cells, "[{\"cell\":\"x\",\"suite\":\"ffa\",\"comparison\":%lld}]", (long long)pairs);
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(2));
+	a.cells_json = cells;
+	ok(store_alert_open(f->db, &a, 3000, &is_new, &err));
+	ok(view_around(f->db, push, &around, &err));
+	assert_int_equal(around.alert, 0);
+	ok(view_around(f->db, pairs, &around, &err));
+	assert_int_equal(around.alert, a.id);
+	struct store_alert own = a;
+	own.kind = ALERTKIND_REGRESSION;
+	own.changed = NULL;
+	ok(store_alert_open(f->db, &own, 3000, &is_new, &err));
+	ok(view_around(f->db, push, &around, &err));
+	assert_int_equal(around.alert, own.id);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(
 						    a_device_stands_where_it_measured_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_newest_change_is_found_and_measured, setup, teardown),
+		cmocka_unit_test_setup_teardown(its_alert_stands_beside_what_measured_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_anchors_time_is_read_out_of_every_ratio, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_change", tests, NULL, NULL);
 }
