@@ -173,6 +173,16 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 
+int view_running(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		JOB_SELECT "WHERE j.state IN ('sent', 'building', 'checking', 'measuring') ORDER BY j.id DESC LIMIT :limit", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	return each_job(s, each, arg, err) < 0 ? -1 : 0;
+}
+
 int view_jobs_ended(struct db *db, int64_t since, int limit, view_job_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, JOB_SELECT "WHERE j.ended_at >= :since ORDER BY j.ended_at DESC LIMIT :limit", err);

@@ -68,6 +68,8 @@ struct view_job {
 typedef void view_job_fn(void *arg, const struct view_job *row);
 /** `state`: one state, "open" for every state before the end, NULL or "" for all. */
 int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_job_fn *each, void *arg, struct fw_err *err);
+/** Jobs that a worker has, however many wait. */
+int view_running(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err);
 /** Jobs that have ended since then, the newest end first. */
 int view_jobs_ended(struct db *db, int64_t since, int limit, view_job_fn *each, void *arg, struct fw_err *err);
 /**

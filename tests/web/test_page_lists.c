@@ -379,6 +379,30 @@ static void what_waits_takes_the_device_that_is_free_first(void **state)
 	answer_free(&a);
 }
 
+/* What runs came before all that wait. */
+static void a_flood_does_not_hide_what_runs(void **state)
+{
+	struct run *run = *state;
+	char text[256];
+	long long now = clock_utc_ms();
+	fill_past(run);
+	ok(db_begin(run->f->db, &err));
+	long long running = (long long)fixture_job(run->f, "main", 0xe0, 0xe1, now - 30000);
+	snprintf(text, sizeof text,
+		"UPDATE job SET state = 'measuring', device = (SELECT max(id) FROM device), started_at = %lld WHERE id = %lld",
+		now - 20000, running);
+	ok(db_script(run->f->db, text, &err));
+	for (int i = 0; i < 400; i++)
+		fixture_job(run->f, "topic", 0xe0, 0xe2, now);
+	ok(db_commit(run->f->db, &err));
+	struct answer a = get(run, "/jobs");
+	assert_null(strstr(a.body, "Nothing runs."));
+	snprintf(text, sizeof text, "<h3><a href=\"/jobs/%lld\">Job %lld</a>", running, running);
+	assert_non_null(strstr(a.body, text));
+	assert_int_equal(count(a.body, "<rect class=now"), 1);
+	answer_free(&a);
+}
+
 static void each_of_twenty_devices_has_its_lane(void **state)
 {
 	struct run *run = *state;
@@ -496,6 +520,7 @@ int main(void)
 		LIST_TEST(an_alert_of_a_thousand_cells_is_a_short_page),
 		LIST_TEST(the_queue_is_a_timeline),
 		LIST_TEST(what_waits_takes_the_device_that_is_free_first),
+		LIST_TEST(a_flood_does_not_hide_what_runs),
 		LIST_TEST(each_of_twenty_devices_has_its_lane),
 		LIST_TEST(a_queue_without_devices_is_no_picture),
 		LIST_TEST(what_a_list_lacks_is_asked_once),

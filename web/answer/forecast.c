@@ -107,10 +107,10 @@ double forecast_usual_s(struct forecast *f, const struct view_job *row)
 
 void forecast_running(struct forecast *f, const struct view_job *row)
 {
-	double usual = forecast_usual_s(f, row), elapsed_s = (double)(f->now - row->started_at) / 1000;
+	double usual = forecast_usual_s(f, row), elapsed_s = row->started_at ? (double)(f->now - row->started_at) / 1000 : 0;
 	for (int i = 0; i < f->n; i++)
 		if (strcmp(f->place[i].uuid, row->device) == 0)
-			f->place[i].free_s = usual > 0 && row->started_at ? fmax(0, usual - elapsed_s) : NAN;
+			f->place[i].free_s = usual > 0 ? fmax(0, usual - elapsed_s) : NAN;
 }
 
 double forecast_waiting(struct forecast *f, const struct view_job *row, const char **device)

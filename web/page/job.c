@@ -98,8 +98,6 @@ static void running_card(void *arg, const struct view_job *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	char id[24];
-	if (row->state == JOBSTATE_QUEUED || jobstate_is_final(row->state))
-		return;
 	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
 	double elapsed_s = row->started_at ? (double)(clock_utc_ms() - row->started_at) / 1000 : 0,
 	       usual = forecast_usual_s(d->forecast, row);
@@ -207,7 +205,7 @@ static void ended_line(void *arg, const struct view_job *row)
 static int draw_running(struct drawing *d, struct fw_err *err)
 {
 	emit_raw(d->out, "<h2>Running</h2><div class=cards>");
-	if (view_jobs(d->site->db, "open", 0, 100, running_card, d, err) != 0)
+	if (view_running(d->site->db, 100, running_card, d, err) != 0)
 		return -1;
 	emit_raw(d->out, "</div>");
 	if (d->n == 0)

@@ -67,9 +67,8 @@ static void take_ended(void *arg, const struct view_job *row)
 static void take_running(void *arg, const struct view_job *row)
 {
 	struct timeline *t = arg;
-	if (row->state == JOBSTATE_QUEUED || !row->started_at)
-		return;
-	add(t, row, row->started_at, t->now, jobstate_name(row->state));
+	if (row->started_at)
+		add(t, row, row->started_at, t->now, jobstate_name(row->state));
 	forecast_running(t->forecast, row);
 }
 
@@ -183,7 +182,7 @@ int timeline_draw(struct db *db, struct buf *out, int64_t now_ms, bool idle_wait
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	t->now = now_ms;
 	t->forecast = forecast_new(db, now_ms, idle_waits, err);
-	int result = t->forecast ? view_jobs(db, "open", 0, BARS_MAX, take_running, t, err) : -1;
+	int result = t->forecast ? view_running(db, BARS_MAX, take_running, t, err) : -1;
 	if (result == 0)
 		result = view_waiting(db, BARS_MAX / 3, take_waiting, t, err);
 	if (result == 0)
