@@ -47,6 +47,14 @@ ok "a gamma kept from the first call builds" build stale cpu.c \
 	's/^static void forward_row(/static uint16_t kept[4096];\nstatic int has_kept;\n&/; s/^\tfloat sum = 0, squares = 0;$/&\n\tif (!has_kept || p->a.rows < 4)\n\t\tmemcpy(kept, gamma, (size_t)n * 2), has_kept = 1;\n\tgamma = kept;/'
 compare stale
 like "it is noticed when inputs change" "$(jq -r '.cells[] | select(.cell == "layernorm/r64/c1000/bf16/forward") | .verdict + " " + .detail' "$tmp/out.json")" '^failed .*Y\['
+# A forward that nobody asked for is made twice, on other inputs too, before it is looked at.
+cp "$tmp/tiny.yaml" "$tmp/both.yaml"
+echo 'directions: [backward]' >>"$tmp/tiny.yaml"
+compare same
+is "a suite of backward alone is unchanged too" "$(verdicts) $(jq -r '[.cells[].detail // empty] | first // empty' "$tmp/out.json")" "4 unchanged "
+compare wrong
+like "and its forward's wrong element is found" "$(jq -r '.cells[] | select(.cell == "layernorm/r64/c1000/bf16/backward") | .detail' "$tmp/out.json")" 'its forward: Y\[2, 17\] is .*, should be '
+mv "$tmp/both.yaml" "$tmp/tiny.yaml"
 for mistake in 'columns: [40, 1001]' 'rows: [0]' 'rows: [2000000000]'; do
 	sed "s/^${mistake%%:*}: .*/$mistake/" "$tmp/tiny.yaml" >"$tmp/bad.yaml"
 	fails "$mistake is refused" 2 "$worker" compare --suite "$tmp/bad.yaml" --device sim --base "$tmp/base.so" --target "$tmp/same.so"
