@@ -123,6 +123,7 @@ struct family {
 	void (*abi)(const void *shape, enum direction d,
 		void *out); /* the kernel ABI's struct, out[abi_bytes]; NULL: the shape is it */
 	enum slot_use (*use)(const void *shape, enum direction d, int slot);
+	/** Of an input of the direction; what only the forward reads, of one that needs it, rolls for that wherever it rolls there. */
 	enum slot_change (*change)(const void *shape, enum direction d, int slot);
 	bool keeps_rows; /* rows are never rolled within: a tensor of one stays as it is */
 	/** Strides and type of a used slot; returns its bytes. */

@@ -7,6 +7,7 @@
 
 #include "attention_cell.h"
 #include "family/linear/linear.h"
+#include "kernels/fw_layernorm.h"
 #include "runner/call/witness.h"
 #include "runner_run.h"
 
@@ -209,6 +210,42 @@ static void few_rows_are_rolled_within(void **state)
 	}
 }
 
+/* BETA of layer normalisation, which backward does not read: a second forward on the same would leave the same. */
+static void what_the_forward_alone_reads_is_rolled_for_the_second(void **state)
+{
+	const char *const modules[] = { "good" };
+	const struct fw_layernorm shape = { sizeof shape, 4, 40, 1e-5f };
+	struct cell cell[] = { { .direction = DIRECTION_BACKWARD, .family = "layernorm", .seed = 42 } };
+	int index[1];
+	struct fw_err err = { 0 };
+	struct records records;
+	static struct runner runner;
+	static struct problem p;
+	const struct problem_slot *beta = &p.slot[FW_LAYERNORM_BETA];
+	char names[60];
+	(void)state;
+
+	memcpy(cell[0].shape.bytes, &shape, sizeof shape);
+	case_name(&cell[0]);
+	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
+	assert_int_equal(records_init(&records, -1, 1, &err), 0);
+	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
+	assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
+	assert_int_equal(beta->use, SLOT_UNUSED);
+	witness_vary(&runner, &p);
+	assert_true(p.second.roll[FW_LAYERNORM_BETA] > 0);
+	size_t ahead = (size_t)p.second.roll[FW_LAYERNORM_BETA] * arrange_step(&p, FW_LAYERNORM_BETA);
+	assert_int_equal(arrange_slot(&p, FW_LAYERNORM_BETA, &p.second, &err), 0);
+	assert_memory_equal(beta->data, (char *)beta->master + ahead, beta->bytes - ahead);
+	assert_int_equal(arrange_slot(&p, FW_LAYERNORM_BETA, &p.named, &err), 0);
+	assert_memory_equal(beta->data, beta->master, beta->bytes);
+	witness_names(&p, WITNESS_OTHERS, names, sizeof names);
+	assert_string_equal(names, "X and gamma"); /* as backward is told of */
+	problem_close(&p);
+	runner_close(&runner);
+	records_fini(&records);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +254,7 @@ int main(void)
 		cmocka_unit_test(a_full_device_is_timed_without_copies),
 		cmocka_unit_test(every_call_has_inputs_of_its_own),
 		cmocka_unit_test(few_rows_are_rolled_within),
+		cmocka_unit_test(what_the_forward_alone_reads_is_rolled_for_the_second),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,17 @@ static bool is_input(const struct problem *p, int slot)
 	return p->slot[slot].use == SLOT_INPUT || p->slot[slot].use == SLOT_FORWARD;
 }
 
+enum slot_change arrange_change(const struct problem *p, int slot)
+{
+	const void *shape = p->cell.shape.bytes;
+
+	if (p->slot[slot].use == SLOT_INPUT)
+		return p->family->change(shape, p->cell.direction, slot);
+	if (!p->slot[slot].is_forwards)
+		return SLOT_STAYS;
+	return p->family->change(shape, DIRECTION_FORWARD, slot) == SLOT_STAYS ? SLOT_STAYS : SLOT_ROLLS_FORWARD;
+}
+
 size_t arrange_step(const struct problem *p, int slot)
 {
 	size_t element = family_element_bytes(p->tensor[slot].dtype), row = (size_t)p->tensor[slot].stride[0] * element;

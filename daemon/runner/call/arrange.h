@@ -17,6 +17,12 @@
 
 struct problem;
 
+/**
+ * What of an input changes from call to call. What the forward alone reads, of a direction that needs one, is SLOT_ROLLS_FORWARD
+ * where the forward lets it change: what that has left would be the same both times.
+ */
+enum slot_change arrange_change(const struct problem *p, int slot);
+
 /** Zeros: inputs as they are named. */
 struct arrangement {
 	bool second;                    /* what the second forward left */

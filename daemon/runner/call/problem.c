@@ -11,12 +11,12 @@ enum { SECOND_TRIES = 64 };
 
 static bool is_input(const struct problem_slot *s)
 {
-	return s->use == SLOT_INPUT || s->use == SLOT_FORWARD;
+	return s->use == SLOT_INPUT || s->use == SLOT_FORWARD || s->is_forwards;
 }
 
 static bool is_laid(const struct problem *p, int slot)
 {
-	return p->slot[slot].use == SLOT_INPUT && p->family->slot[slot].fill == SLOT_LAID;
+	return (p->slot[slot].use == SLOT_INPUT || p->slot[slot].is_forwards) && p->family->slot[slot].fill == SLOT_LAID;
 }
 
 static int make_slot(struct problem *p, int slot, struct fw_err *err)
@@ -66,7 +66,7 @@ static int draw_slots(struct problem *p, struct fw_err *err)
 	for (int i = 0; i < p->family->n_slots; i++) {
 		struct problem_slot *s = &p->slot[i];
 
-		if (s->use == SLOT_INPUT && !s->laid &&
+		if ((s->use == SLOT_INPUT || s->is_forwards) && !s->laid &&
 			(p->ops->fill_inputs(p->dev, s->master, p->cell.seed, (uint32_t)i, s->bytes / sizeof(uint16_t), err) !=
 					0 ||
 				settle_input(p, i, err) != 0))
@@ -101,9 +101,8 @@ static int add_forward_slots(struct problem *p, struct fw_err *err)
 
 		if (s->use != SLOT_UNUSED || use == SLOT_UNUSED)
 			continue;
-		if (make_slot(p, i, err) != 0 ||
-			(use == SLOT_INPUT && p->ops->fill_inputs(p->dev, s->data, p->cell.seed, (uint32_t)i,
-						      s->bytes / sizeof(uint16_t), err) != 0))
+		s->is_forwards = use == SLOT_INPUT;
+		if (make_slot(p, i, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -219,7 +218,7 @@ int problem_modified(struct problem *p, const char **name, struct fw_err *err)
 	for (int i = 0; i < p->family->n_slots; i++) {
 		struct problem_slot *s = &p->slot[i];
 		uint64_t sum;
-		if (!is_input(s))
+		if (!is_input(s) || s->is_forwards)
 			continue;
 		if (p->ops->checksum(p->dev, s->data, s->bytes, &sum, err) != 0)
 			return -1;

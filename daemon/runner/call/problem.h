@@ -18,10 +18,11 @@
 
 struct problem_slot {
 	enum slot_use use;
-	void *data;   /* what subjects see */
-	void *master; /* inputs: the copy to restore from */
-	void *second; /* of SLOT_FORWARD, what a second forward left; NULL else */
-	void *laid;   /* of SLOT_LAID, on the host */
+	bool is_forwards; /* an input of the forward that a problem needs, which its direction does not read */
+	void *data;       /* what subjects see */
+	void *master;     /* inputs: the copy to restore from */
+	void *second;     /* of SLOT_FORWARD, what a second forward left; NULL else */
+	void *laid;       /* of SLOT_LAID, on the host */
 	size_t bytes;
 };
 

@@ -387,8 +387,7 @@ static int forward_on(struct subject *s, const struct arrangement *a, struct fai
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
 	for (int i = 0; i < p->family->n_slots; i++) {
-		bool shared = p->slot[i].use == SLOT_INPUT &&
-			      p->family->change(p->cell.shape.bytes, p->cell.direction, i) == SLOT_ROLLS_FORWARD;
+		bool shared = arrange_change(p, i) == SLOT_ROLLS_FORWARD;
 		if ((shared && arrange_slot(p, i, a, &err) != 0) ||
 			(p->slot[i].use == SLOT_FORWARD &&
 				p->ops->fill_bytes(p->dev, p->slot[i].data, 0xff, p->slot[i].bytes, &err) != 0))

@@ -25,17 +25,12 @@ static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, in
 	return roll;
 }
 
-static enum slot_change change_of(const struct problem *p, int slot)
-{
-	return p->slot[slot].use == SLOT_INPUT ? p->family->change(p->cell.shape.bytes, p->cell.direction, slot) : SLOT_STAYS;
-}
-
 /* What belongs to a forward rolls differently, each of it, or the pairs that they make would stay what they were. */
 static void roll_forward(struct runner *r, const struct problem *p, struct arrangement *out)
 {
 	int32_t other = 0;
 	for (int i = 0; i < p->family->n_slots; i++)
-		if (change_of(p, i) == SLOT_ROLLS_FORWARD)
+		if (arrange_change(p, i) == SLOT_ROLLS_FORWARD)
 			other = out->roll[i] = draw_roll(r, p, i, other);
 }
 
@@ -46,7 +41,7 @@ void witness_draw(struct runner *r, const struct problem *p, enum witness_change
 	if (p->varied && (other || (change == WITNESS_ANY && runner_random(r, 2))))
 		*out = p->second;
 	for (int i = 0; i < p->family->n_slots; i++) {
-		enum slot_change how = change_of(p, i);
+		enum slot_change how = arrange_change(p, i);
 		if ((how == SLOT_ROLLS_FIRST && change != WITNESS_OTHERS) || (how == SLOT_ROLLS && change != WITNESS_FIRST))
 			out->roll[i] = draw_roll(r, p, i, 0);
 	}
@@ -59,8 +54,8 @@ void witness_names(const struct problem *p, enum witness_change change, char *ou
 	size_t used = 0;
 	out[0] = '\0';
 	for (int i = 0; i < p->family->n_slots && used < size; i++) {
-		enum slot_change how = change_of(p, i);
-		if (how != SLOT_STAYS && (how == SLOT_ROLLS_FIRST) == (change == WITNESS_FIRST))
+		enum slot_change how = arrange_change(p, i);
+		if (how != SLOT_STAYS && !p->slot[i].is_forwards && (how == SLOT_ROLLS_FIRST) == (change == WITNESS_FIRST))
 			used += (size_t)snprintf(
 				out + used, size - used, "%s%s", used ? " and " : "", family_slot_name(p->family, i));
 	}
@@ -137,7 +132,7 @@ int witness_arrange(struct witness *w, struct fw_err *err)
 		return arrange_inputs(p, a, err);
 	p->now = *a;
 	for (int i = 0; i < p->family->n_slots; i++)
-		if (change_of(p, i) == SLOT_ROLLS_FIRST && arrange_slot(p, i, a, err) != 0)
+		if (arrange_change(p, i) == SLOT_ROLLS_FIRST && arrange_slot(p, i, a, err) != 0)
 			return -1;
 	return 0;
 }
