@@ -27,6 +27,11 @@ static bool is_by_bytes(const struct bench *b, int cell)
 	return case_metric(&b->cells[cell]) == METRIC_GBPS;
 }
 
+static const char *rate_name(const struct bench *b, int cell)
+{
+	return is_by_bytes(b, cell) ? "GB/s" : "TFLOP/s";
+}
+
 static void figures_of(const struct bench *b, int cell, struct figures *f)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -135,12 +140,12 @@ static void warn_of_tail(const struct bench *b, int cell, const struct figures *
 	explain_slow_calls(mean->share, mean_longer(mean), words);
 	if (f->by_mean)
 		buf_printf(out,
-			"warning: %s: %s: on average %.2f %% less TFLOP/s than the base (95 %% interval %+.2f .. %+.2f %%, "
+			"warning: %s: %s: on average %.2f %% less %s than the base (95 %% interval %+.2f .. %+.2f %%, "
 			"threshold "
 			"%.4g %%)%s; the typical call %+.2f %%\n",
-			b->cells[cell].key, words, -stats_change_pct(mean->m), stats_change_pct(mean->m + MEAN_CI * mean->se),
-			stats_change_pct(mean->m - MEAN_CI * mean->se), b->cells[cell].threshold_pct, border(b, cell, f),
-			f->change_pct);
+			b->cells[cell].key, words, -stats_change_pct(mean->m), rate_name(b, cell),
+			stats_change_pct(mean->m + MEAN_CI * mean->se), stats_change_pct(mean->m - MEAN_CI * mean->se),
+			b->cells[cell].threshold_pct, border(b, cell, f), f->change_pct);
 	else if (f->mean.reason[0])
 		buf_printf(out, "warning: %s: %s\n", b->cells[cell].key, f->mean.reason);
 	else
@@ -153,8 +158,8 @@ static void say_gain(const struct bench *b, int cell, const struct figures *f, s
 	char words[EXPLAIN_SIZE];
 
 	explain_slow_calls(f->mean.all.share, mean_longer(&f->mean.all), words);
-	buf_printf(out, "%s: %s: on average %.2f %% more TFLOP/s than the base; the typical call %+.2f %%\n", b->cells[cell].key,
-		words, stats_change_pct(f->mean.all.m), f->change_pct);
+	buf_printf(out, "%s: %s: on average %.2f %% more %s than the base; the typical call %+.2f %%\n", b->cells[cell].key,
+		words, stats_change_pct(f->mean.all.m), rate_name(b, cell), f->change_pct);
 }
 
 static void warning(const struct bench *b, int cell, struct buf *out)
@@ -173,24 +178,26 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 			break;
 		if (c->judgement.flags & FLAG_SUSTAINED) {
 			buf_printf(out,
-				"warning: %s: %.2f %% less TFLOP/s than the base once clocks settle (95 %% interval %+.2f .. "
+				"warning: %s: %.2f %% less %s than the base once clocks settle (95 %% interval %+.2f .. "
 				"%+.2f %%); at "
 				"equal clocks %+.2f %%\n",
-				key, -stats_change_pct(c->sustained.all.m), stats_change_pct(c->sustained.all.ci_high),
-				stats_change_pct(c->sustained.all.ci_low), f.change_pct);
+				key, -stats_change_pct(c->sustained.all.m), rate_name(b, cell),
+				stats_change_pct(c->sustained.all.ci_high), stats_change_pct(c->sustained.all.ci_low),
+				f.change_pct);
 			break;
 		}
 		buf_printf(out,
-			"warning: %s: %.2f %% less TFLOP/s than the base (95 %% interval %+.2f .. %+.2f %%, threshold %.4g "
+			"warning: %s: %.2f %% less %s than the base (95 %% interval %+.2f .. %+.2f %%, threshold %.4g "
 			"%%)%s\n",
-			key, -f.change_pct, f.low_pct, f.high_pct, b->cells[cell].threshold_pct, border(b, cell, &f));
+			key, -f.change_pct, rate_name(b, cell), f.low_pct, f.high_pct, b->cells[cell].threshold_pct,
+			border(b, cell, &f));
 		break;
 	case VERDICT_IMPROVEMENT:
 		if (f.by_mean)
 			say_gain(b, cell, &f, out);
 		else if (c->judgement.flags & FLAG_SUSTAINED)
-			buf_printf(out, "%s: %.2f %% more TFLOP/s than the base once clocks settle; in pairs %+.2f %%\n", key,
-				stats_change_pct(c->sustained.all.m), f.change_pct);
+			buf_printf(out, "%s: %.2f %% more %s than the base once clocks settle; in pairs %+.2f %%\n", key,
+				stats_change_pct(c->sustained.all.m), rate_name(b, cell), f.change_pct);
 		break;
 	case VERDICT_UNDECIDED:
 		buf_printf(out, "warning: %s: undecided: %s\n", key,

@@ -34,6 +34,8 @@ ok "a backward that does a tenth more builds" build slower plan.h 's/(forward ? 
 compare slower
 is "it is found in backward alone" "$(jq -r '[.cells[] | select(.verdict == "regression") | .cell | split("/") | last] | unique | join(" ")' "$tmp/out.json")" backward
 is "in all of its cells" "$(verdicts)" "4 regression, 4 unchanged"
+"$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$tmp/base.so" --target "$tmp/slower.so" >"$tmp/out" 2>&1
+is "and told as a loss of GB/s, as the table has them" "$(grep -cE '^warning: .* % less GB/s than the base' "$tmp/out") $(grep -c TFLOP "$tmp/out")" "4 0"
 
 ok "a forward with one wrong element builds" build wrong cpu.c \
 	's/^\t((float \*)p->slot\[FW_LAYERNORM_MEAN\])\[row\] = mean;/\tif (row == 2)\n\t\ty[17] = narrow(wide(y[17]) + 0.25f);\n&/'
