@@ -57,6 +57,18 @@ is "a suite of backward alone is unchanged too" "$(verdicts) $(jq -r '[.cells[].
 compare wrong
 like "and its forward's wrong element is found" "$(jq -r '.cells[] | select(.cell == "layernorm/r64/c1000/bf16/backward") | .detail' "$tmp/out.json")" 'its forward: Y\[2, 17\] is .*, should be '
 mv "$tmp/both.yaml" "$tmp/tiny.yaml"
+mkdir -p "$tmp/tree/etc/suites" "$tmp/cache"
+cp "$tmp/tiny.yaml" "$tmp/tree/etc/suites/"
+cp -r "$tmp/kernels" "$tmp/tree/kernels"
+rm -rf "$tmp/tree/kernels/build"
+cat >"$tmp/tree/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+build: {dir: kernels, command: [make, "DEVICE=cpu", build/cpu/liblayernorm.so], outputs: {layernorm: build/cpu/liblayernorm.so}}
+suites: [tiny]
+YAML
+git init -q "$tmp/tree"
+ok "a working tree of it is tried" env XDG_CACHE_HOME="$tmp/cache" "$bin/flopwatch" try "$tmp/tree" --device cpu --cells '*/r64/c1000/*'
+is "each time beside its GB/s" "$(grep -cE ' ms +[0-9.e-]+ GB/s$' <<<"$out") $(grep -c TFLOP <<<"$out")" "2 0"
 for mistake in 'columns: [40, 1001]' 'rows: [0]' 'rows: [2000000000]'; do
 	sed "s/^${mistake%%:*}: .*/$mistake/" "$tmp/tiny.yaml" >"$tmp/bad.yaml"
 	fails "$mistake is refused" 2 "$worker" compare --suite "$tmp/bad.yaml" --device sim --base "$tmp/base.so" --target "$tmp/same.so"

@@ -30,7 +30,7 @@ static int make_cells(struct outcome *o, int n, struct fw_err *err)
 		return err_set(err, ERR_INTERNAL, "out of memory for %d cells", n);
 	o->n_cells = n;
 	for (int i = 0; i < n; i++)
-		o->cell[i].ms = o->cell[i].flops = NAN;
+		o->cell[i].ms = o->cell[i].flops = o->cell[i].bytes = NAN;
 	return 0;
 }
 
@@ -41,6 +41,8 @@ int outcome_cells(struct outcome *o, const struct cell *cell, int n, struct fw_e
 	for (int i = 0; i < n; i++) {
 		snprintf(o->cell[i].key, sizeof o->cell[i].key, "%s", cell[i].key);
 		o->cell[i].flops = case_flops(&cell[i]);
+		if (case_metric(&cell[i]) == METRIC_GBPS)
+			o->cell[i].bytes = case_bytes(&cell[i]);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@ enum { OUTCOME_NOTES_MAX = 16, OUTCOME_FAULTS_MAX = 16, OUTCOME_TEXT_SIZE = 560 
 struct outcome_cell {
 	char key[CASE_KEY_SIZE];
 	double flops;     /* NAN unknown */
+	double bytes;     /* of what is shown by them; NAN else */
 	double ms;        /* median of the launch; NAN none */
 	char failure[16]; /* "" none */
 	char detail[512];

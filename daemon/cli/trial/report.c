@@ -72,6 +72,8 @@ static void print_cells(const struct outcome *o, FILE *out)
 			fprintf(out, "%s%s%s\n", c->failure, *c->detail ? ": " : "", c->detail);
 		else if (!isfinite(c->ms))
 			fputs("no time\n", out);
+		else if (isfinite(c->bytes))
+			fprintf(out, "%10.4f ms  %9.4g GB/s\n", c->ms, c->bytes / c->ms * 1e-6);
 		else if (isfinite(c->flops) && c->flops > 0)
 			fprintf(out, "%10.4f ms  %9.4g TFLOP/s\n", c->ms, c->flops / c->ms * 1e-9);
 		else
