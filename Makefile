@@ -144,6 +144,7 @@ $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 	  -lcmocka -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 
 $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
+$(O)/tests/runner/test_problem: LINK += -Wl,--wrap=family_find
 $(O)/tests/db/test_archived: LINK += -Wl,--wrap=fdatasync
 
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.

@@ -24,6 +24,8 @@ static int make_slot(struct problem *p, int slot, struct fw_err *err)
 	struct problem_slot *s = &p->slot[slot];
 
 	s->bytes = p->family->lay_out(p->cell.shape.bytes, slot, &p->tensor[slot]);
+	if (p->tensor[slot].stride[0] < 1)
+		return err_set(err, ERR_INTERNAL, "the family gives %s no stride", family_slot_name(p->family, slot));
 	if (p->ops->alloc(p->dev, s->bytes, &s->data, err) != 0)
 		return -1;
 	p->tensor[slot].data = s->data;
