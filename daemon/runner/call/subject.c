@@ -402,9 +402,10 @@ int subject_forward(struct subject *s, struct problem *p, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	int result = -1;
-	/* the named one last: what it wrote and nobody keeps is looked at beside the inputs as they are restored */
-	if (subject_plan(s, p, DIRECTION_FORWARD, f) == 0 && subject_bind(s, f) == 0 &&
-		(!p->varied || forward_on(s, &p->second, f) == 0) && forward_on(s, &p->named, f) == 0)
+	/* The named one first, so that what a module keeps of its first call is seen, and named, where inputs change; and last: what it wrote
+	 * and nobody keeps is looked at beside the inputs as they are restored. */
+	if (subject_plan(s, p, DIRECTION_FORWARD, f) == 0 && subject_bind(s, f) == 0 && forward_on(s, &p->named, f) == 0 &&
+		(!p->varied || (forward_on(s, &p->second, f) == 0 && forward_on(s, &p->named, f) == 0)))
 		result = problem_restore(p, &err) == 0 ? 0 : failure_device(f, p, &err);
 	subject_unplan(s);
 	return result;
