@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/elf.h"
+#include "core/machine/elf.h"
 
 /* How much may be hashed, as a multiple of the file: functions that many kernels call are hashed for each. */
 enum { WORK_FACTOR = 16, WORK_LEAST = 1 << 20, STEP_COST = 64 };

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/elf.h"
+#include "core/machine/elf.h"
 #include "core/machine/resources.h"
 
 #define CONTAINER_MAGIC 0xba55ed50u

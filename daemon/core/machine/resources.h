@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/elf.h"
+#include "core/machine/elf.h"
 
 /** -1 where the file does not say. */
 struct resources {

@@ -1,8 +1,8 @@
 /**
  * elf.h - the section table of a 64-bit little-endian ELF file in memory. Files may be hostile: nothing is believed that does not lie in them.
  */
-#ifndef BASE_ELF_H
-#define BASE_ELF_H
+#ifndef CORE_MACHINE_ELF_H
+#define CORE_MACHINE_ELF_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* elf.c - headers are copied out before they are read: an offset from the file need not be aligned. */
-#include "base/elf.h"
+#include "core/machine/elf.h"
 
 #include <elf.h>
 #include <string.h>
