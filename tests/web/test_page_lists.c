@@ -324,6 +324,15 @@ static void workers_down(const struct control *c, worker_status_fn *each, void *
 				 .device = "" });
 }
 
+static int64_t lacking;
+static int one_lacks(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *e)
+{
+	(void)c, (void)e;
+	if (lacking && (!job || job == lacking))
+		each(to, lacking, "waits for a card that nobody has");
+	return 0;
+}
+
 /* Where it says that a waiting job starts in. */
 static void expect_start(const char *body, int64_t job, const char *wanted)
 {
@@ -356,6 +365,7 @@ static void what_waits_takes_the_device_that_is_free_first(void **state)
 		(long long)now - 20000, (long long)job[0]);
 	ok(db_script(run->f->db, text, &err));
 	with_workers.workers = workers_down;
+	with_workers.lacking = one_lacks;
 	run->site.act = &with_workers;
 	n_down = 0;
 	struct answer a = get(run, "/jobs");
@@ -366,6 +376,15 @@ static void what_waits_takes_the_device_that_is_free_first(void **state)
 	assert_int_equal(count(a.body, "<rect class=next"), 4);
 	assert_int_equal(count(a.body, "<path class=grid"), 2); /* each on the lane of its device */
 	answer_free(&a);
+	/* what nobody can run takes no device, neither in the table nor in the picture */
+	lacking = job[1];
+	a = get(run, "/jobs");
+	expect_start(a.body, job[1], "\u2013");
+	assert_int_equal(count(a.body, "<td class=n>about "), 3);
+	assert_int_equal(count(a.body, "<td class=n>about 0.0"), 1);
+	assert_int_equal(count(a.body, "<rect class=next"), 3);
+	answer_free(&a);
+	lacking = 0;
 	/* who would give the idle one a job is not there: only the busy one is counted on */
 	n_down = 1;
 	a = get(run, "/jobs");

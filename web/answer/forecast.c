@@ -22,65 +22,27 @@ struct usual {
 	double s;
 };
 
-struct forecast {
-	struct db *db;
-	int64_t now;
-	struct place *place;
-	int n, n_usual;
-	bool idle_waits, has_no_memory;
-	struct usual usual[USUAL_MAX];
+struct start {
+	int64_t job;
+	double in_s;
+	int place;
 };
 
-static void take_device(void *arg, const struct view_device *row)
-{
-	struct forecast *f = arg;
-	if (row->state != DEVICESTATE_OK)
-		return;
-	struct place *more = realloc(f->place, (size_t)(f->n + 1) * sizeof *more);
-	if (!more) {
-		f->has_no_memory = true;
-		return;
-	}
-	f->place = more;
-	struct place *p = &f->place[f->n++];
-	p->free_s = f->idle_waits ? 0 : NAN;
-	snprintf(p->uuid, sizeof p->uuid, "%s", row->uuid);
-	snprintf(p->kind, sizeof p->kind, "%s", row->kind);
-}
-
-struct forecast *forecast_new(struct db *db, int64_t now_ms, bool idle_waits, struct fw_err *err)
-{
-	struct forecast *f = calloc(1, sizeof *f);
-	if (!f) {
-		err_set(err, ERR_INTERNAL, "out of memory");
-		return NULL;
-	}
-	f->db = db;
-	f->now = now_ms;
-	f->idle_waits = idle_waits;
-	int result = view_devices(db, take_device, f, err);
-	if (result == 0 && f->has_no_memory)
-		result = err_set(err, ERR_INTERNAL, "out of memory");
-	if (result != 0) {
-		forecast_free(f);
-		return NULL;
-	}
-	return f;
-}
-
-void forecast_free(struct forecast *f)
-{
-	if (!f)
-		return;
-	free(f->place);
-	free(f);
-}
+struct forecast {
+	struct lack *lack;
+	int64_t now;
+	bool is_anybody_missing, has_no_memory;
+	struct place *place;
+	struct start start[FORECAST_WAITING_MAX];
+	int n, n_starts, n_usual;
+	struct usual usual[USUAL_MAX];
+};
 
 static double ask(struct forecast *f, const struct view_job *row)
 {
 	struct fw_err err = { 0 };
 	double s = 0;
-	if (view_usual_s(f->db, row->suite, row->kind, row->device_kind, &s, &err) == 0)
+	if (view_usual_s(f->lack->site->db, row->suite, row->kind, row->device_kind, &s, &err) == 0)
 		return s;
 	log_warning("forecast.usual", "suite=%s err=%s", log_quote(row->suite), log_quote(err.text));
 	return 0;
@@ -105,18 +67,44 @@ double forecast_usual_s(struct forecast *f, const struct view_job *row)
 	return s;
 }
 
-void forecast_running(struct forecast *f, const struct view_job *row)
+static void take_worker(void *arg, const struct worker_status *w)
 {
+	struct forecast *f = arg;
+	f->is_anybody_missing |= strcmp(w->state, "down") == 0 || strcmp(w->state, "pending") == 0;
+}
+
+static void take_device(void *arg, const struct view_device *row)
+{
+	struct forecast *f = arg;
+	if (row->state != DEVICESTATE_OK)
+		return;
+	struct place *more = realloc(f->place, (size_t)(f->n + 1) * sizeof *more);
+	if (!more) {
+		f->has_no_memory = true;
+		return;
+	}
+	f->place = more;
+	struct place *p = &f->place[f->n++];
+	p->free_s = f->is_anybody_missing ? NAN : 0;
+	snprintf(p->uuid, sizeof p->uuid, "%s", row->uuid);
+	snprintf(p->kind, sizeof p->kind, "%s", row->kind);
+}
+
+static void take_running(void *arg, const struct view_job *row)
+{
+	struct forecast *f = arg;
 	double usual = forecast_usual_s(f, row), elapsed_s = row->started_at ? (double)(f->now - row->started_at) / 1000 : 0;
 	for (int i = 0; i < f->n; i++)
 		if (strcmp(f->place[i].uuid, row->device) == 0)
 			f->place[i].free_s = usual > 0 ? fmax(0, usual - elapsed_s) : NAN;
 }
 
-double forecast_waiting(struct forecast *f, const struct view_job *row, const char **device)
+static void take_waiting(void *arg, const struct view_job *row)
 {
+	struct forecast *f = arg;
 	struct place *first = NULL;
-	*device = NULL;
+	if (f->n_starts == FORECAST_WAITING_MAX || *lack_of(f->lack, row->id))
+		return;
 	for (int i = 0; i < f->n; i++) {
 		struct place *p = &f->place[i];
 		bool fits = !*row->device_kind || strcmp(p->kind, row->device_kind) == 0;
@@ -124,9 +112,56 @@ double forecast_waiting(struct forecast *f, const struct view_job *row, const ch
 			first = p;
 	}
 	if (!first)
+		return;
+	double usual = forecast_usual_s(f, row);
+	f->start[f->n_starts++] = (struct start){ row->id, first->free_s, (int)(first - f->place) };
+	first->free_s = usual > 0 ? first->free_s + usual : NAN;
+}
+
+static int look(struct forecast *f, struct fw_err *err)
+{
+	const struct site *site = f->lack->site;
+	if (site->act->workers)
+		site->act->workers(site->control, take_worker, f);
+	if (view_devices(site->db, take_device, f, err) != 0)
 		return -1;
-	double usual = forecast_usual_s(f, row), in_s = first->free_s;
-	first->free_s = usual > 0 ? in_s + usual : NAN;
-	*device = first->uuid;
-	return in_s;
+	if (f->has_no_memory)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	if (view_running(site->db, VIEW_ROWS_MAX, take_running, f, err) != 0)
+		return -1;
+	return view_waiting(site->db, FORECAST_WAITING_MAX, take_waiting, f, err);
+}
+
+struct forecast *forecast_new(struct lack *lack, int64_t now_ms, struct fw_err *err)
+{
+	struct forecast *f = calloc(1, sizeof *f);
+	if (!f) {
+		err_set(err, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	f->lack = lack;
+	f->now = now_ms;
+	if (look(f, err) == 0)
+		return f;
+	forecast_free(f);
+	return NULL;
+}
+
+void forecast_free(struct forecast *f)
+{
+	if (!f)
+		return;
+	free(f->place);
+	free(f);
+}
+
+double forecast_start_s(const struct forecast *f, int64_t job, const char **device)
+{
+	*device = NULL;
+	for (int i = 0; i < f->n_starts; i++)
+		if (f->start[i].job == job) {
+			*device = f->place[f->start[i].place].uuid;
+			return f->start[i].in_s;
+		}
+	return -1;
 }

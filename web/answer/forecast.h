@@ -1,30 +1,29 @@
 /**
- * forecast.h - when what waits is expected to begin: each job takes the device of its kind that is free first, for as long as such jobs take. The
- * order of the queue is about the one that the daemon follows, so this is an estimate.
+ * forecast.h - when what waits is expected to begin: each job takes the device of its kind that is free first, for as long as such jobs
+ * take. The order of the queue is about the one that the daemon follows, so this is an estimate.
  */
 #ifndef WEB_ANSWER_FORECAST_H
 #define WEB_ANSWER_FORECAST_H
 
 #include "db/view/live.h"
+#include "web/answer/lack.h"
+
+enum { FORECAST_WAITING_MAX = 100 /* jobs of the queue that are looked at */ };
 
 struct forecast;
 
 /**
- * Of the devices that are in order. `idle_waits`: those without a job would take one at once; false where a worker is down or waits for an
- * allocation, so that nobody knows. Own: forecast_free. NULL: the database, or no memory.
+ * Of all that runs and waits now, on the devices that are in order. One whose job has no usual time is free nobody knows when, and so is an
+ * idle one while a worker is down or waits for an allocation; what lacks a device takes none. Own: forecast_free. NULL: the database, or no
+ * memory.
  */
-struct forecast *forecast_new(struct db *db, int64_t now_ms, bool idle_waits, struct fw_err *err);
+struct forecast *forecast_new(struct lack *lack, int64_t now_ms, struct fw_err *err);
 /** Accepts NULL. */
 void forecast_free(struct forecast *f);
 
 /** How long jobs like this one take. Units: s; 0 unknown. */
 double forecast_usual_s(struct forecast *f, const struct view_job *row);
-/** A job that has a device keeps it for the rest of its usual time; one of no such time, until nobody knows when. */
-void forecast_running(struct forecast *f, const struct view_job *row);
-/**
- * The next job of the queue takes a device. Returns the seconds until then, -1 nobody knows; *device is its uuid, which lives as long as `f`, NULL
- * with -1.
- */
-double forecast_waiting(struct forecast *f, const struct view_job *row, const char **device);
+/** Until a job of the queue begins. Units: s; -1 nobody knows. *device: the uuid of whose turn that is, as long as `f` lives; NULL with -1. */
+double forecast_start_s(const struct forecast *f, int64_t job, const char **device);
 
 #endif

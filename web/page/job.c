@@ -101,7 +101,6 @@ static void running_card(void *arg, const struct view_job *row)
 	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
 	double elapsed_s = row->started_at ? (double)(clock_utc_ms() - row->started_at) / 1000 : 0,
 	       usual = forecast_usual_s(d->forecast, row);
-	forecast_running(d->forecast, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	d->n++;
 	emit_rawf(out, "<section class=card><h3><a href=\"/jobs/%s\">Job %s</a> ", id, id);
@@ -139,7 +138,7 @@ static void waiting_line(void *arg, const struct view_job *row)
 	char id[24];
 	const char *lack = lack_of(&d->lack, row->id), *device;
 	bool is_stuck = *lack;
-	double in_s = is_stuck ? -1 : forecast_waiting(d->forecast, row, &device); /* nobody waits for one that nobody can run */
+	double in_s = forecast_start_s(d->forecast, row->id, &device);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_rawf(out, "<tr><td class=\"n w\">%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
 	job_name(out, row);
@@ -220,7 +219,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	buf_init(&rows, 4 << 20);
 	d->n = 0;
 	d->out = &rows;
-	int result = view_waiting(d->site->db, 100, waiting_line, d, err);
+	int result = view_waiting(d->site->db, FORECAST_WAITING_MAX, waiting_line, d, err);
 	d->out = page;
 	if (d->n) {
 		emit_raw(page, "<h2>Waiting</h2>");
@@ -232,24 +231,14 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	return result;
 }
 
-static void notice_absence(void *to, const struct worker_status *w)
-{
-	bool *is_missed = to;
-	*is_missed |= strcmp(w->state, "down") == 0 || strcmp(w->state, "pending") == 0;
-}
-
 /* What is at work and what waits, behind whoever is missing. */
 static int draw_queue(struct drawing *d, struct fw_err *err)
 {
-	const struct site *site = d->site;
 	int64_t now = clock_utc_ms();
-	bool is_missed = false;
 	int result = -1;
 	page_worker_banners(d->site, d->out);
-	if (site->act->workers)
-		site->act->workers(site->control, notice_absence, &is_missed);
-	d->forecast = forecast_new(site->db, now, !is_missed, err);
-	if (d->forecast && timeline_draw(site->db, d->out, now, !is_missed, err) == 0 && draw_running(d, err) == 0)
+	d->forecast = forecast_new(&d->lack, now, err);
+	if (d->forecast && timeline_draw(d->site->db, d->forecast, d->out, now, err) == 0 && draw_running(d, err) == 0)
 		result = draw_waiting(d, err);
 	forecast_free(d->forecast);
 	return result;

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "core/text/branch.h"
-#include "web/answer/forecast.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
@@ -69,14 +68,13 @@ static void take_running(void *arg, const struct view_job *row)
 	struct timeline *t = arg;
 	if (row->started_at)
 		add(t, row, row->started_at, t->now, jobstate_name(row->state));
-	forecast_running(t->forecast, row);
 }
 
 static void take_waiting(void *arg, const struct view_job *row)
 {
 	struct timeline *t = arg;
 	const char *device;
-	double in_s = forecast_waiting(t->forecast, row, &device), usual = forecast_usual_s(t->forecast, row);
+	double in_s = forecast_start_s(t->forecast, row->id, &device), usual = forecast_usual_s(t->forecast, row);
 	if (in_s < 0 || usual <= 0)
 		return;
 	int64_t from = t->now + (int64_t)(1000 * in_s);
@@ -175,23 +173,22 @@ static void draw(struct buf *out, const struct timeline *t)
 	emit_raw(out, "</svg></figure>\n");
 }
 
-int timeline_draw(struct db *db, struct buf *out, int64_t now_ms, bool idle_waits, struct fw_err *err)
+int timeline_draw(struct db *db, struct forecast *forecast, struct buf *out, int64_t now_ms, struct fw_err *err)
 {
 	struct timeline *t = calloc(1, sizeof *t);
 	if (!t)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	t->now = now_ms;
-	t->forecast = forecast_new(db, now_ms, idle_waits, err);
-	int result = t->forecast ? view_running(db, BARS_MAX, take_running, t, err) : -1;
+	t->forecast = forecast;
+	int result = view_running(db, BARS_MAX, take_running, t, err);
 	if (result == 0)
-		result = view_waiting(db, BARS_MAX / 3, take_waiting, t, err);
+		result = view_waiting(db, FORECAST_WAITING_MAX, take_waiting, t, err);
 	if (result == 0)
 		result = view_jobs_ended(db, now_ms - PAST_HOURS_MAX * HOUR_MS, BARS_MAX, take_ended, t, err);
 	if (result == 0)
 		result = view_devices(db, take_device, t, err);
 	if (result == 0 && t->n_lanes)
 		draw(out, t);
-	forecast_free(t->forecast);
 	free(t);
 	return result;
 }
