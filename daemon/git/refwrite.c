@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/filelock.h"
+
 enum { FILE_MODE = 0666, FOLDER_MODE = 0777 }; /* as git makes them; the umask takes from it */
 
 static int join(char *out, const char *a, const char *b, const char *c, struct fw_err *err)
@@ -46,13 +48,6 @@ static int make_folders(struct refwrite *w, size_t from, struct fw_err *err)
 	return 0;
 }
 
-static bool is_same(int fd, const char *path)
-{
-	struct stat one, two;
-
-	return fstat(fd, &one) == 0 && lstat(path, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
 static int busy(const struct refwrite *w, struct fw_err *err)
 {
 	return err_set(
@@ -66,9 +61,9 @@ static int clear_own(struct refwrite *w, struct fw_err *err)
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : err_sys(err, "open %s", w->own);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || !is_same(fd, w->own))
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || !filelock_is_at(fd, w->own))
 		result = busy(w, err);
-	else if ((is_same(fd, w->lock) && unlink(w->lock) < 0) || unlink(w->own) < 0)
+	else if ((filelock_is_at(fd, w->lock) && unlink(w->lock) < 0) || unlink(w->own) < 0)
 		result = err_sys(err, "delete %s", w->lock);
 	close(fd);
 	return result;
@@ -102,9 +97,9 @@ void refwrite_hold_signals(sigset_t *before)
 static void leave(struct refwrite *w)
 {
 	if (w->fd >= 0) {
-		if (is_same(w->fd, w->lock))
+		if (filelock_is_at(w->fd, w->lock))
 			unlink(w->lock);
-		if (is_same(w->fd, w->own))
+		if (filelock_is_at(w->fd, w->own))
 			unlink(w->own);
 		close(w->fd);
 	}
@@ -124,7 +119,7 @@ int refwrite_begin(const char *common_dir, const char *ref, struct refwrite *w, 
 		w->fd = open(w->own, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 		if (w->fd < 0)
 			err_sys(err, "create %s", w->own);
-		else if (flock(w->fd, LOCK_EX | LOCK_NB) < 0 || !is_same(w->fd, w->own))
+		else if (flock(w->fd, LOCK_EX | LOCK_NB) < 0 || !filelock_is_at(w->fd, w->own))
 			busy(w, err);
 		else
 			result = take_lock(w, err);
@@ -178,7 +173,7 @@ bool refwrite_is_busy(const char *common_dir, const char *ref)
 	if (name_files(common_dir, ref, &w, NULL) != 0)
 		return false;
 	fd = open(w.own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	held = fd >= 0 && is_same(fd, w.lock) && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	held = fd >= 0 && filelock_is_at(fd, w.lock) && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	if (fd >= 0)
 		close(fd);
 	return held;

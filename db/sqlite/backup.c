@@ -4,10 +4,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/filelock.h"
 #include "db/sqlite/inside.h"
 
 enum { BACKUP_PORTION_PAGES = 4096 /* 16 MiB */ };
@@ -52,12 +51,6 @@ static int copy_snapshot(struct db *db, sqlite3 *to, int to_fd, struct fw_err *e
 	return 0;
 }
 
-static bool is_at(int fd, const char *path)
-{
-	struct stat mine, there;
-	return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
-}
-
 /* Locked, because another backup to the same place would take this file for what somebody left that was killed, or for its own. */
 static int open_part(const char *path, const char *temp, struct fw_err *err)
 {
@@ -66,13 +59,12 @@ static int open_part(const char *path, const char *temp, struct fw_err *err)
 		fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_sys(err, "backup: cannot create %s", temp);
-	bool is_held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; /* no other error says that anybody has it */
-	if (is_held || !is_at(fd, temp))
-		err_set(err, ERR_CONFLICT, "backup: another one is being made to %s; wait for it, or name another file", path);
-	else if (ftruncate(fd, 0) != 0)
-		err_sys(err, "backup: cannot write %s", temp);
-	else
+	int claimed = filelock_claim(fd, temp, err);
+	if (claimed == 1)
 		return fd;
+	if (claimed == 0)
+		err_set(err, ERR_CONFLICT, "another one is being made to %s; wait for it, or name another file", path);
+	err_context(err, "backup");
 	close(fd);
 	return -1;
 }

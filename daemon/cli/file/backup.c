@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/filelock.h"
 #include "cli/output/value.h"
 #include "cli/verbs.h"
 
@@ -18,27 +19,19 @@ enum { HEAD_BYTES = 64 /* of a month's file, with its mark */, PATH_SIZE = 4096 
 /* Our own disk's failure is not the daemon's. */
 #define cannot(err, ...) (err_sys(err, __VA_ARGS__), (err)->code = ERR_INTERNAL, -1)
 
-static bool is_at(int fd, const char *path)
-{
-	struct stat mine, there;
-	return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
-}
-
 /* Empty and locked: another backup to the same file would cut off what this one has written. */
 static int open_part(const char *part, const char *path, struct fw_err *err)
 {
 	int fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return cannot(err, "cannot write %s", part);
-	bool is_held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; /* no other error says that anybody has it */
-	int result = 0;
-	if (is_held || !is_at(fd, part))
-		result = err_set(
-			err, ERR_CONFLICT, "another backup is being written to %s; wait for it, or name another file", path);
-	else if (ftruncate(fd, 0) != 0)
-		result = cannot(err, "cannot write %s", part);
-	if (result == 0)
+	int claimed = filelock_claim(fd, part, err);
+	if (claimed == 1)
 		return fd;
+	if (claimed == 0)
+		err_set(err, ERR_CONFLICT, "another backup is being written to %s; wait for it, or name another file", path);
+	else
+		err->code = ERR_INTERNAL; /* as `cannot` has it */
 	close(fd);
 	return -1;
 }
