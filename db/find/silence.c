@@ -9,11 +9,14 @@
 #define MAY_HAVE(d)                                                                                                              \
 	"j.device_kind IN ('', " d ".kind) AND coalesce(j.device_uuid, '') IN ('', " d ".uuid) AND " STORE_CLASS_FITS(d ".class")
 
+/* Job j may have device `o`, which is in order. */
+#define OTHER_MAY_HAVE "SELECT 1 FROM device o WHERE o.state = 'ok' AND " MAY_HAVE("o")
+
 /* Queued jobs `j` that device `d` could run. */
 #define FITS "j.state = 'queued' AND " MAY_HAVE("d")
 
 /* Those of them that no other device can have: what anybody may take is not kept by one that was taken out. */
-#define NEEDS FITS "AND NOT EXISTS (SELECT 1 FROM device o WHERE o.state = 'ok' AND " MAY_HAVE("o") ") "
+#define NEEDS FITS "AND NOT EXISTS (" OTHER_MAY_HAVE ") "
 
 static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct fw_err *err)
 {
@@ -50,13 +53,11 @@ int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, (SELECT count(*) FROM job j WHERE " FITS
-		"AND (j.queued_at < :since OR NOT EXISTS (SELECT 1 FROM device o WHERE o.state = 'ok' AND o.seen_at >= :since "
-		"AND " MAY_HAVE(
-			"o") "))) AS waiting "
-			     "FROM device d WHERE d.state = 'quarantined' AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND "
-			     "a.kind = 'quarantined' AND (a.state IN ('open', 'acknowledged') OR (a.changed_at >= d.state_at AND (SELECT "
-			     "e.who FROM alert_event e WHERE e.alert = a.id ORDER BY e.id DESC LIMIT 1) <> 'flopwatch')))) "
-			     "WHERE waiting > 0 LIMIT :limit",
+		"AND (j.queued_at < :since OR NOT EXISTS (" OTHER_MAY_HAVE " AND o.seen_at >= :since))) AS waiting "
+		"FROM device d WHERE d.state = 'quarantined' AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND "
+		"a.kind = 'quarantined' AND (a.state IN ('open', 'acknowledged') OR (a.changed_at >= d.state_at AND (SELECT "
+		"e.who FROM alert_event e WHERE e.alert = a.id ORDER BY e.id DESC LIMIT 1) <> 'flopwatch')))) "
+		"WHERE waiting > 0 LIMIT :limit",
 		err);
 	if (!s)
 		return -1;
