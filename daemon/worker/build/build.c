@@ -57,11 +57,10 @@ void build_tools(struct build_context *c, const struct msg_job *job, const char 
 		const struct toolwish *w = &job->subject[i].tools;
 		char *text = c->toolchain[job->subject[i].role];
 
-		if (w->module[0])
+		if (w->module[0]) {
 			snprintf(c->kept, sizeof c->kept, "%.64s", w->module);
-		if (w->module[0])
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", w->made_by);
-		else if (toolwish_is_none(w))
+		} else if (toolwish_is_none(w))
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", usual);
 		else
 			toolchain_describe(c->device, w->dir[0] ? w->dir : c->tools_dir, w->flags, text, TOOLCHAIN_TEXT_SIZE);
