@@ -2,8 +2,9 @@
  * alert.h - alerts as rows. Loop only; inside the caller's transaction.
  *
  * One per (repository, target commit, kind), holding its cells of all suites; of kind environment one per change that is told of, since a
- * commit stays while drivers and compilers come and go; about a device one at a time. What people have accepted or called invalid stays as they saw it, so that a further loss of the commit has an alert of its own. The daemon's
- * alert.h opens and ends them together with the messages about it.
+ * commit stays while drivers and compilers come and go; about a device one at a time. What people have accepted or called invalid stays as
+ * they saw it, so that a further loss of the commit has an alert of its own. The daemon's alert.h opens and ends them together with the
+ * messages about it.
  */
 #ifndef DB_STORE_ALERT_H
 #define DB_STORE_ALERT_H

@@ -30,7 +30,10 @@ const char *claim_cache(const struct config_worker *w);
 
 /** A free device of any kind whose canary was asked for. 1, 0 none, -1. */
 int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
-/** The first device of the wanted kind (`uuid`: this one alone; "": any) that is in order, free and has a job waiting, and that job. 1, 0 none, -1. */
+/**
+ * The first device of the wanted kind (`uuid`: this one alone; "": any) that is in order, free and has a job waiting, and that job. 1, 0
+ * none, -1.
+ */
 int claim_job_on(
 	const struct claim *c, const char *uuid, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err);
 /** The next job that is wished for, to be built, marked as sent there. 1, 0 none, -1: the database; the job stays queued. */

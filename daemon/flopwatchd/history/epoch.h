@@ -33,8 +33,10 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int cell, struct store_cell *c, double *x,
 	double *se, struct fw_err *err);
 
-/** Of a cell with a ratio that is judged, its comparison and device known: note what its anchor took there, where it was seen at a clock
- * and no other device confirmed it. */
+/**
+ * Of a cell with a ratio that is judged, its comparison and device known: note what its anchor took there, where it was seen at a clock and
+ * no other device confirmed it.
+ */
 int epoch_anchor_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c,
 	int64_t device, struct fw_err *err);
 

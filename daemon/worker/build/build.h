@@ -2,9 +2,10 @@
  * build.h - from a subject's sources to a module whose hash names it.
  *
  * The cache key covers everything that can change the result: the inputs' object names, the command, the device kind, the
- * compilers, the system, the isolation. What is linked in from elsewhere has no name in it: beside a module of before, a side is not the same
- * one out of the cache. A side may name the module that it had before instead, which is then kept or gone. A miss unpacks the inputs into <cache>/job or job-N (which the sandbox shows as /job), runs the command,
- * strips the output of names and build ids so that equal sources hash alike, and keeps it as <cache>/modules/<sha256>.so.
+ * compilers, the system, the isolation. A side may name the module that it had before instead, which is then kept or gone. What is linked in
+ * from elsewhere has no name in the key: beside a module of before, the other side is built anew where the cache has that very module. A miss
+ * unpacks the inputs into <cache>/job or job-N (which the sandbox shows as /job), runs the command, strips the output of names and build ids
+ * so that equal sources hash alike, and keeps it as <cache>/modules/<sha256>.so.
  * A build that fails is a result, not an error: struct msg_build says how, in words.
  */
 #ifndef WORKER_BUILD_BUILD_H
