@@ -7,7 +7,7 @@
  *
  * Two clocks run: the device's, which work and scrubs move, and the host's, which runs ahead of it until it waits. A call that
  * names its power draw moves the device's clock: a governor holds the mean draw of the last SETTLE_MS at the power limit, with
- * power taken as the cube of the clock.
+ * power taken as the cube of the clock. That of a real GPU swings around where it settles: FLOPWATCH_SIM_ENVIRONMENT="swing=0.1" begins so.
  */
 #include "runner/device/device.h"
 
@@ -29,6 +29,8 @@ enum { RUN_OF_CALLS = 64 }; /* neighbours in the trace that follow each other he
 #define HOST_US      3.0   /* of an enqueue */
 #define LIMIT_W      700.0 /* that of the GPU in the trace, which was at it */
 #define SETTLE_MS    20.0
+#define SWING_NS     1e9 /* and the time in which a swing becomes a third of itself, as H100 have it */
+#define SWING_ENDS   4.5e9
 #define IDLE_W       90.0
 
 struct device {
@@ -36,6 +38,7 @@ struct device {
 	uint64_t seed;
 	uint64_t calls;
 	double slower;   /* by what factor its driver makes every call longer */
+	double swing;    /* of the clock, as a share of it, at first */
 	unsigned at;     /* place in the trace */
 	double now_ns;   /* the device's clock */
 	double host_ns;  /* the host's */
@@ -65,7 +68,7 @@ static int sim_number(int index)
 	return number >= 0 && number < NUMBERS_MAX && end != list ? (int)number : SIM_NONE;
 }
 
-/* A word of FLOPWATCH_SIM_ENVIRONMENT, "driver=551.2 vbios=96 power_w=650 slower=1.05"; "" none. Shape: out[32]. */
+/* A word of FLOPWATCH_SIM_ENVIRONMENT, "driver=551.2 vbios=96 power_w=650 slower=1.05 swing=0.1"; "" none. Shape: out[32]. */
 static void sim_setting(const char *name, char *out)
 {
 	const char *text = getenv("FLOPWATCH_SIM_ENVIRONMENT");
@@ -122,6 +125,8 @@ static int sim_open(int index, uint64_t seed, struct device **out, struct fw_err
 	d->seed = seed;
 	sim_setting("slower", word);
 	d->slower = word[0] ? strtod(word, NULL) : 1;
+	sim_setting("swing", word);
+	d->swing = strtod(word, NULL);
 	d->draw_w = LIMIT_W;
 	if (device_cpu.open(0, seed, &d->host, err) != 0) {
 		sim_close(d);
@@ -244,8 +249,9 @@ static double sim_host_us(struct device *d)
 static double governed(struct device *d, double power_w, double ms)
 {
 	double share = 1 - exp(-ms / SETTLE_MS);
+	double swing = d->swing * exp(-d->now_ns / SWING_ENDS) * cos(2 * M_PI * d->now_ns / SWING_NS);
 	d->draw_w += share * (power_w - d->draw_w);
-	return cbrt(LIMIT_W / d->draw_w);
+	return cbrt(LIMIT_W / d->draw_w) * (1 + swing);
 }
 
 static void sim_work(struct device *d, const struct device_work *w)
