@@ -306,6 +306,25 @@ static void unmeasured_cells_are_undecided(void **state)
 	assert_string_equal(cell_of(f, out.comparison, 0).reason, "not measured: the budget ended first");
 }
 
+/* One launch that counts, two that heat took, and no more time: what is missing is said, not only how many it takes. */
+static void what_kept_a_cell_open_is_said(void **state)
+{
+	struct fixture *f = *state;
+	struct noise noise = { .state = 11, .white = 0.002 };
+	struct result *r = fixture_result(f, "main", 1, 2, 1);
+	fixture_accepted(r);
+	for (int launch = 1; launch <= 3; launch++) {
+		fixture_launch(r, launch, 1);
+		fixture_timing(r, &noise, launch, 1, 0, SERIES_DEVICE, "", 0, launch > 1 ? 0x40 : 0x4);
+	}
+	r->plan.ask.limits.budget_s = 60;
+	r->done.gpu_s = 60.5;
+	struct store_cell c = cell_of(f, judged(f, r, 5000).comparison, 0);
+	assert_int_equal(c.verdict, VERDICT_UNDECIDED);
+	assert_non_null(strstr(c.reason, "; 2 more did not count: heat held the clock back"));
+	assert_non_null(strstr(c.reason, "; the budget of 60 s ended first"));
+}
+
 static void throttled_launches_are_not_believed(void **state)
 {
 	struct fixture *f = *state;
@@ -560,6 +579,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(beside_a_peer_nobody_loses_a_function, setup, teardown),
 		cmocka_unit_test_setup_teardown(different_inputs_are_not_compared, setup, teardown),
 		cmocka_unit_test_setup_teardown(unmeasured_cells_are_undecided, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_kept_a_cell_open_is_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(throttled_launches_are_not_believed, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_clear_outweighs_what_is_remembered, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_calls_more_frequent_are_flagged, setup, teardown),

@@ -233,6 +233,24 @@ static void count_slow(const struct judge_launches *good, double beta, struct ju
 		tail_count(&t->tail[good->pairs[i].set == 2], &good->pairs[i], beta);
 }
 
+/* What kept an undecided cell from more launches that count. */
+static void explain_void(const struct judge_timed *t, const struct judge_launches *good, const char *why, struct store_cell *c)
+{
+	int lost = t->decides.n - good->n;
+	size_t at = strlen(c->reason);
+	if (c->verdict == VERDICT_UNDECIDED && lost > 0)
+		snprintf(c->reason + at, sizeof c->reason - at, "; %d more did not count: %s", lost, why);
+}
+
+static void explain_budget(const struct result *r, const struct judge_timed *t, struct store_cell *c)
+{
+	double budget_s = r->plan.ask.limits.budget_s;
+	size_t at = strlen(c->reason);
+	if (c->verdict == VERDICT_UNDECIDED && t->typical.want_set && !r->done.cancelled && budget_s > 0 &&
+		r->done.gpu_s >= budget_s)
+		snprintf(c->reason + at, sizeof c->reason - at, "; the budget of %.0f s ended first", budget_s);
+}
+
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
 {
 	struct judge_launches good;
@@ -268,6 +286,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	j.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
 	show(&j, c);
 	decide(&j, &t->sustained, c);
+	explain_void(t, &good, why, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
 	c->flags |= flags & FLAG_TAIL;
@@ -499,7 +518,9 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	if (judge_trouble(r, i, t, c))
 		return;
 	judge_timings(&r->plan.ask.rule, case_is_irregular(cell), t, c);
-	if (t->decides.n == 0)
+	if (t->decides.n > 0)
+		explain_budget(r, t, c);
+	else
 		snprintf(c->reason, sizeof c->reason, "%s",
 			r->done.cancelled ? "not measured: the job was cancelled" : "not measured: the budget ended first");
 }
