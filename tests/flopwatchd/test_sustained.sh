@@ -16,10 +16,17 @@ new_repo kernels
 sed -i 's/masks: \[full, causal\]/masks: [full]/; s/seqlens: \[64\]/seqlens: [512]/; s/directions: .*/directions: [forward]/' "$tmp/kernels/etc/suites/tiny.yaml"
 commit kernels "calls long enough for the governor"
 write_config
-start_daemon
+FLOPWATCH_SIM_ENVIRONMENT="swing=0.1" start_daemon # a clock that the power limit makes swing, as GPUs have it
 is "the daemon starts" $? 0
 push kernels main
 is "main is judged" "$(result_of "$(head_of kernels)")" "done identical"
+
+# ---- nothing differs ----
+branch kernels alike main
+draws 700 "as much"
+push kernels alike
+is "a branch that draws as much is unchanged" "$(result_of "$(head_of kernels)")" "done unchanged"
+is "and its bursts are equal, however the clock swings" "$(cell_of_tip '.cells[0].sustained.change_pct | fabs < 0.5')" true
 
 # ---- told by what decided ----
 branch kernels hungry main

@@ -291,6 +291,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	run->phases = t->phases;
 	run->calls = t->calls;
 	run->only_bursts = t->only_bursts;
+	run->burst_rounds = t->burst_rounds;
 	run->repeat = t->repeat;
 	run->counters = t->counters;
 	run->samples = t->samples;

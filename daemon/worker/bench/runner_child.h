@@ -22,6 +22,7 @@ struct runner_task {
 	const int *cell; /* positions in the bench */
 	bool phases, calls, only_bursts;
 	const bool *burst; /* burst[n_cells]: also in bursts; NULL none */
+	int burst_rounds;
 	double deadline_s;
 	int repeat;    /* profile: the how manieth process of its role */
 	bool counters; /* profile: read counters */

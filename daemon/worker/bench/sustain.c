@@ -11,10 +11,11 @@ enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
 
 #define CLOCK_APART 0.01 /* of the clocks that both sides settle at */
 #define WANDER                                                                                                                   \
-	0.017 /* of the ratio of two sides' bursts where nothing differs, seen on an H200; and as how many sides this counts */
+	0.004 /* of the ratio of two sides' bursts where nothing differs, seen on two H100; and as how many sides this counts */
 #define WANDER_PRIOR 4
-#define BEYOND       2.5  /* times that, with what the two bursts of each side differ by: what wanders is the device */
-#define ENERGY_APART 0.03 /* of the energy of a call */
+#define WANDER_BRIEF 0.005 /* the same of A B, without B A */
+#define BEYOND       2.5   /* times that, with what the two bursts of each side differ by: what wanders is the device */
+#define ENERGY_APART 0.03  /* of the energy of a call */
 
 /* Whether bursts say anything here: the device has a clock that follows its power, and this is no quick look. */
 static bool is_possible(const struct bench *b)
@@ -40,24 +41,56 @@ static bool is_sentinel(const struct bench *b, int cell)
 	return longest == cell;
 }
 
+int sustain_rounds(const struct bench *b, int set)
+{
+	return set == 1 && !b->set_begun[1] ? 1 : 2;
+}
+
 static int sign_beyond(double log_ratio, double limit)
 {
 	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
 }
 
-/* Log ratio of the sides' bursts, b over a, and its standard deviation. Shape: a[n], b[n], the first burst in the first half. */
+/* Mean log of a burst: a limiter swings once in it, and what is at its middle depends on where it began. NAN: none is known. */
+static double level(const float *v, int n)
+{
+	double sum = 0;
+	int known = 0;
+
+	for (int i = 0; i < n; i++)
+		if (v[i] > 0) {
+			sum += log(v[i]);
+			known++;
+		}
+	return sum / known;
+}
+
+/* Bursts of A B alone: what begins does not end. */
+static bool is_brief(const struct msg_cell *m)
+{
+	return m->order[0] && m->order[0] != m->order[2 * m->n - 1];
+}
+
+/* Log ratio of the sides' bursts, b over a, and its standard deviation. Shape: a[n], b[n], of two bursts each the first in the first half. */
 struct apart {
 	double ratio, wander;
 };
 
-static struct apart apart(const float *a, const float *b, int n)
+static struct apart apart(const struct msg_cell *m, const float *a, const float *b)
 {
-	int half = n / 2;
-	double a1 = log(stats_median(a, half)), a2 = log(stats_median(a + half, half)), b1 = log(stats_median(b, half)),
-	       b2 = log(stats_median(b + half, half));
+	int n = m->n, half = n / 2;
+	if (is_brief(m))
+		return (struct apart){ level(b, n) - level(a, n), WANDER_BRIEF };
+	double a1 = level(a, half), a2 = level(a + half, half), b1 = level(b, half), b2 = level(b + half, half);
 	double seen = ((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a burst */
 
 	return (struct apart){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
+}
+
+/* A call of each burst. */
+static bool is_enough(const struct msg_cell *m)
+{
+	return m->n > (is_brief(m) ? 0 : 1);
 }
 
 /* The side that draws more power in these bursts: 1 target, -1 base, 0 neither. What counts lies well further apart than two bursts of one side. */
@@ -65,8 +98,8 @@ static int draws_more(const struct msg_cell *m, int base, int target)
 {
 	int lean = 0;
 
-	if (m->mhz[base] && m->mhz[target] && m->n > 1) {
-		struct apart clock = apart(m->mhz[target], m->mhz[base], m->n); /* more power is a lower clock */
+	if (m->mhz[base] && m->mhz[target] && is_enough(m)) {
+		struct apart clock = apart(m, m->mhz[target], m->mhz[base]); /* more power is a lower clock */
 
 		lean = sign_beyond(clock.ratio, fmax(CLOCK_APART, BEYOND * clock.wander));
 	}
@@ -83,9 +116,9 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 {
 	const struct estimate *pairs = &b->cell[m->cell].judgement.all;
 
-	if (pairs->launches == 0 || m->n < 2)
+	if (pairs->launches == 0 || !is_enough(m))
 		return 0;
-	struct apart time = apart(m->ms[base], m->ms[target], m->n);
+	struct apart time = apart(m, m->ms[base], m->ms[target]);
 
 	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
 }

@@ -1,5 +1,5 @@
 /**
- * sustain.h - which cells run in bursts: four sentinels in the first launch, and all cells of a direction in which
+ * sustain.h - which cells run in bursts: four sentinels, briefly, in the first launch, and all cells of a direction in which
  * a sentinel's sides settle at different clocks or take different energy in two launches, until their sustained change is judged. So does any
  * cell in whose pairs the sides' clocks differ by more than chance and by enough to hide a loss.
  */
@@ -12,6 +12,8 @@
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 /** Whether cell `cell` runs in bursts in the coming launch of `set`. */
 bool sustain_wants(const struct bench *b, int cell, int set);
+/** How many rounds of bursts a launch of `set` has: one for the sentinels' first look, two for what is held against it, and judged. */
+int sustain_rounds(const struct bench *b, int set);
 /** Cells for a launch of bursts alone, and its set; 0: none is needed. Pure. Shape: list[n_cells]. */
 int sustain_next(const struct bench *b, int *list, int *set);
 

@@ -41,6 +41,7 @@ struct turns_launch {
 	int *list, *spare, *chain;
 	bool *todo, *burst;
 	bool only_bursts;
+	int burst_rounds;
 };
 
 bool turns_taken(const struct command *m)
@@ -150,7 +151,7 @@ static void ask(const struct turns_launch *l, struct turns_session *s)
 		c->warm = turns_warm(ms);
 		c->pairs = l->only_bursts ? 0 : turns_pairs(s->n_sides * (1 + c->warm) * ms, l->n, most);
 		c->budget_ms = turns_budget_ms(l->n, most);
-		c->burst = l->burst[cell];
+		c->burst_rounds = l->burst[cell] ? l->burst_rounds : 0;
 	}
 }
 
@@ -333,6 +334,7 @@ static int launch(struct turns_launch *l, struct fw_err *err)
 
 	l->seed = seed;
 	l->timed = 0;
+	l->burst_rounds = sustain_rounds(b, l->set);
 	for (int i = 0; i < b->n_cells; i++)
 		l->todo[i] = l->burst[i] = false;
 	for (int i = 0; i < l->n; i++) {

@@ -147,7 +147,7 @@ static int record_bursts(
 	if (status == 0) {
 		message->u.cell->guard = *guard;
 		for (int i = 0; i < 2 * n; i++)
-			message->u.cell->order[i] = (i < n / 2 || i >= n / 2 + n) == (c->burst_first == 0) ? 'A' : 'B';
+			message->u.cell->order[i] = (char)('A' + turns_session_burst_side(c, i / (n / c->burst_rounds)));
 		status = sustain_add(m->bench, message->u.cell, err) < 0 ? -1 : bench_send(m->bench, message, err);
 	}
 	drop_record(message);

@@ -9,17 +9,23 @@
 #include "worker/box/keyring.h"
 #include "worker/box/procs.h"
 
-enum { WAIT_MS = 100, BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */, BURSTS = 4 };
+enum { WAIT_MS = 100, BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */ };
 
 #define CALL_LIMIT_S     30.0
 #define CALL_LIMIT_TIMES 100
-#define BURST_MS         400.0
-#define BURST_CALLS_MAX  4096
+#define BURST_MS         1000.0 /* one swing of a power limiter, see runner/timing/burst.c */
+#define BURST_SETTLES    0.2    /* of its calls, before those that count */
+#define BURST_CALLS_MAX  16384
 #define CUT_TIMES        2 /* as many pairs are taken again, at most */
 
 int turns_session_side(const struct turns_session *s, int pair, int k)
 {
 	return (s->first + (pair & 1 ? s->n_sides - 1 - k : k)) % s->n_sides;
+}
+
+int turns_session_burst_side(const struct turns_cell *c, int burst)
+{
+	return c->burst_first ^ (burst == 1 || burst == 2);
 }
 
 static int index_of(const struct turns_session *s, const char *key)
@@ -32,12 +38,15 @@ static int index_of(const struct turns_session *s, const char *key)
 
 /* ---- waiting ------------------------------------------------------------------------------------------------------------- */
 
+/* Of many calls those are kept that lie evenly over the turn behind its first ones. */
 static void keep_call(struct turns_session *s, const struct turns_line *line)
 {
-	int slot = s->turn.n++ % TURNS_BURST_KEPT;
+	int behind = s->turn.n++ - s->turn.settles;
 
-	s->turn.ms[slot] = (float)line->ms;
-	s->turn.mhz[slot] = (float)line->mhz;
+	if (behind >= 0 && behind % s->turn.stride == 0 && s->turn.kept < TURNS_BURST_KEPT) {
+		s->turn.ms[s->turn.kept] = (float)line->ms;
+		s->turn.mhz[s->turn.kept++] = (float)line->mhz;
+	}
 	s->turn.host_us = (float)line->host_us;
 	s->turn.sum_ms += line->ms * fmax(1, line->repeats);
 	s->turn.repeats = line->repeats;
@@ -168,6 +177,8 @@ static int give(struct turns_session *s, int side, int warm, int calls, double *
 	look_at_rest(s, side, &resting);
 	memset(&s->turn, 0, sizeof s->turn);
 	s->turn.side = side;
+	s->turn.settles = calls > 1 ? (int)(calls * BURST_SETTLES) : 0;
+	s->turn.stride = (calls - s->turn.settles + TURNS_BURST_KEPT - 1) / TURNS_BURST_KEPT;
 	turns_child_go(c, warm, calls);
 	int64_t began = c->since_ns;
 
@@ -237,36 +248,31 @@ static int give_aside(struct turns_session *s, int rounds, int warm, struct fw_e
 	return result;
 }
 
-/* The last calls of a burst, in order. */
 static void keep_burst(struct turns_session *s, int half)
 {
 	struct turns_cell *at = s->at;
-	int side = s->turn.side, n = at->n_burst / 2;
+	int side = s->turn.side, n = s->turn.kept;
 
-	for (int i = 0; i < n; i++) {
-		int slot = (s->turn.n - n + i) % TURNS_BURST_KEPT;
-
-		at->burst_ms[side][half * n + i] = s->turn.ms[slot];
-		at->burst_mhz[side][half * n + i] = s->turn.mhz[slot];
-	}
+	at->n_burst = (half + 1) * n; /* all have the same calls */
+	memcpy(at->burst_ms[side] + half * n, s->turn.ms, (size_t)n * sizeof *s->turn.ms);
+	memcpy(at->burst_mhz[side] + half * n, s->turn.mhz, (size_t)n * sizeof *s->turn.mhz);
 }
 
-/* Base and target call without a rest, A B B A: what clocks do then. */
+/* Base and target call without a rest: what clocks do then. */
 static int take_bursts(struct turns_session *s, struct fw_err *err)
 {
 	struct turns_cell *at = s->at;
 	int calls = (int)fmin(BURST_CALLS_MAX, fmax(4, BURST_MS / fmax(at->alone_ms, 1e-3))), result = 1;
 
 	at->burst_first = s->first & 1;
-	at->n_burst = 2 * (calls < TURNS_BURST_KEPT ? calls : TURNS_BURST_KEPT);
-	for (int i = 0; i < BURSTS && result == 1; i++) {
-		int side = at->burst_first ^ (i == 1 || i == 2);
+	for (int i = 0; i < 2 * at->burst_rounds && result == 1; i++) {
+		int side = turns_session_burst_side(at, i);
 		double turn_ms;
 
 		result = all_here(s) ? give(s, side, 0, calls, &turn_ms, err) : 0;
 		if (result == 1) {
 			turns_bound(&at->seen[side], s->turn.sum_ms, turn_ms);
-			keep_burst(s, i >= BURSTS / 2);
+			keep_burst(s, i / 2);
 		}
 	}
 	if (result != 1)
@@ -331,7 +337,7 @@ static int run_cell(struct turns_session *s, struct fw_err *err)
 	}
 	if (status >= 1 && at->warm > 0)
 		status = give_aside(s, BOUNDS, 0, err);
-	if (status >= 1 && at->burst)
+	if (status >= 1 && at->burst_rounds > 0)
 		status = take_bursts(s, err);
 	return status < 0 ? -1 : 0;
 }

@@ -20,7 +20,7 @@ struct turns_cell {
 	int warm, pairs;
 	double alone_ms;  /* of a call, about */
 	double budget_ms; /* beyond twice that fewer pairs are enough: the machine is busy */
-	bool burst;
+	int burst_rounds; /* 0: no bursts */
 	/* what came */
 	bool reached, missed; /* all came to it; a side did not */
 	int n, cut;           /* pairs; those that were taken again */
@@ -51,8 +51,9 @@ struct turns_session {
 	struct turns_child child[TURNS_SIDES_MAX];
 	struct {
 		int side, n, cut;
+		int settles, stride, kept; /* calls before the first that is kept; every which one is; found */
 		int64_t done_ns;
-		float ms[TURNS_BURST_KEPT], mhz[TURNS_BURST_KEPT], host_us; /* a ring */
+		float ms[TURNS_BURST_KEPT], mhz[TURNS_BURST_KEPT], host_us;
 		double sum_ms, repeats, idle_us, all_s;
 	} turn;
 	struct turns_cell *at; /* the cell whose turns are given; NULL none */
@@ -61,6 +62,8 @@ struct turns_session {
 
 /** The side whose turn is k-th in a pair: every second pair runs backwards. */
 int turns_session_side(const struct turns_session *s, int pair, int k);
+/** The side whose burst is `burst`-th: A B, and in a second round B A. */
+int turns_session_burst_side(const struct turns_cell *c, int burst);
 /** Run it. Adds its wall time to the bench. Err: cancelled, or a fault of ours or the machine's. */
 int turns_session_run(struct turns_session *s, struct fw_err *err);
 

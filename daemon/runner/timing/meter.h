@@ -1,0 +1,25 @@
+/**
+ * meter.h - power from the driver's energy counter, which moves in coarse steps: between the first and the last step that were seen.
+ */
+#ifndef RUNNER_TIMING_METER_H
+#define RUNNER_TIMING_METER_H
+
+#include "runner/call/runner.h"
+
+/** Steps of the counter that were seen. Begins as METER_NEW. */
+struct meter {
+	double read_us, last_j, first_us, first_j, end_us, end_j;
+	int steps;
+};
+
+#define METER_NEW                                                                                                                \
+	{                                                                                                                        \
+		.last_j = -1                                                                                                     \
+	}
+
+/** Read the counter, unless that was just done or the device has none. */
+void meter_read(struct meter *m, const struct device_ops *ops, struct device *dev);
+/** Units: W. 0: fewer than two steps were seen. */
+double meter_power_w(const struct meter *m);
+
+#endif
