@@ -7,7 +7,7 @@
 #   MODULES: folder with base.so, twin.so (the same but for a text in it, "twin 0,") and slower.so, stripped; without it the kernels of the
 #            bundle are built before anything is measured; slower for cuda alone: device sim believes what a module says of its work
 #   LIMIT_S: what is not judged by then is not waited for
-# OUT gets a JSON of each branch, two.txt, which says what was seen, and the daemons' logs.
+# OUT gets a JSON of each branch, two.txt, which says what was seen, the daemons' logs, and the database.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
@@ -48,7 +48,7 @@ dense: {seqlens: [${SEQLENS:-4096, 8192, 16384, 24576, 32768}], masks: [full, ca
 directions: [forward, backward]
 seed: 42
 threshold_pct: 1.5
-budget_s: 60
+budget_s: 150
 YML
 daemon_repository "$state/tree/kernels" "$state/tree/etc"
 
@@ -92,6 +92,8 @@ furthest() { asked "SELECT round(max(abs(change_pct)), 3) || ' %' $(cells_of "$1
 daemon_start "$out/daemon.log" "$suite"
 git push -q origin main
 judge main
+beside_itself=$(asked "SELECT c.verdict FROM comparison c JOIN job j ON j.id = c.job WHERE j.branch = 'main' ORDER BY c.id DESC LIMIT 1")
+[ "$DEVICE" != cuda ] || tell "main beside itself is unchanged" "$beside_itself" unchanged
 equal_push one 1
 equal_push two 2
 git push -q origin one two
@@ -154,4 +156,8 @@ if [ -e "$slower" ]; then
 fi
 say "stands out: $(asked "SELECT coalesce(group_concat(uuid || ': ' || stands_out, '; '), 'nobody') FROM device WHERE stands_out <> ''")"
 echo "1..$told" | tee -a "$out/two.txt"
+kill "$daemon_pid"
+wait "$daemon_pid" || true
+daemon_pid=
+gzip -c "$state/state/flopwatch.db" >"$out/flopwatch.db.gz"
 [ "$failed" = 0 ]
