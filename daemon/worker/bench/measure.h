@@ -14,7 +14,10 @@
 /** Time all open cells. Records and launch lines go to the bench's sink; judgements stay in its cells. Err: cancelled, no runner. */
 int measure_run(struct bench *b, struct fw_err *err);
 
-/** Which cells the next launch takes, and for which set; 0 when nothing is left to do. Pure. Shape: list[n_cells]. */
-int measure_next(const struct bench *b, int *list, int *set);
+/**
+ * Which cells the next launch takes, and for which set; 0 when nothing is left to do. Notes since when nothing but width is left to do: that
+ * may take a quarter of the time that deciding took. Shape: list[n_cells].
+ */
+int measure_next(struct bench *b, int *list, int *set);
 
 #endif
