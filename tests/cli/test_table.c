@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/output/plain.h"
+#include "cli/output/remark.h"
 #include "cli/output/report.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
@@ -232,6 +233,28 @@ static void test_values(void **state)
 	json_decref(o);
 }
 
+/* A family that is shown by bytes loses these, and one that is shown by neither its speed. */
+static void what_is_lost_is_what_is_shown(void **state)
+{
+	static const char form[] = "{\"cells\":[{\"cell\":\"norm/a\",\"verdict\":\"regression\",\"flags\":[\"sustained\"],"
+				   "\"decided_by\":\"sustained\",\"change_pct\":-0.2,\"base\":{%s},\"target\":{},"
+				   "\"sustained\":{\"change_pct\":-8}}]}";
+	static const char *const said[][2] = { { "\"tflops\":600", "norm/a lost 8.00 % TFLOP/s once" },
+		{ "\"gb_s\":3000", "norm/a lost 8.00 % GB/s once" }, { "", "norm/a lost 8.00 % speed once" } };
+	char body[512];
+	(void)state;
+	for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+		snprintf(body, sizeof body, form, said[i][0]);
+		json_t *comparison = json_loads(body, 0, NULL);
+		FILE *out = open_text();
+		assert_non_null(comparison);
+		remark_print(comparison, out);
+		fclose(out);
+		json_decref(comparison);
+		assert_non_null(strstr(text, said[i][1]));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_identical),
 		cmocka_unit_test(test_hostile_comparison),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(what_is_lost_is_what_is_shown),
 	};
 	return cmocka_run_group_tests(tests, NULL, free_text);
 }

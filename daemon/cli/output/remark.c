@@ -17,6 +17,12 @@ static bool has_flops(const json_t *cell)
 	return rate && strcmp(rate, "tflops") == 0;
 }
 
+/* What a cell is shown by, and loses or gains. */
+static const char *rate_word(const json_t *cell)
+{
+	return has_flops(cell) ? "TFLOP/s" : value_rate(cell) ? "GB/s" : "speed";
+}
+
 static bool has_flag(const json_t *cell, const char *name)
 {
 	const json_t *flags = json_object_get(cell, "flags"), *flag;
@@ -67,17 +73,20 @@ static void warning(const json_t *cell, FILE *out)
 	const json_t *mean = json_object_get(cell, "mean");
 	bool by_mean = decider_from_name(value_text(cell, "decided_by")) == DECIDER_MEAN;
 	if (by_mean)
-		plain_line(out, "%s%s %s %.2f %% TFLOP/s on average (threshold %.2f %%): %s; the typical call %+.2f %%%s",
+		plain_line(out, "%s%s %s %.2f %% %s on average (threshold %.2f %%): %s; the typical call %+.2f %%%s",
 			verdict == VERDICT_IMPROVEMENT ? "" : "WARNING ", name,
 			verdict == VERDICT_IMPROVEMENT ? "gained" : "lost", fabs(value_number(mean, "change_pct")),
-			value_number(cell, "threshold_pct"), value_text(mean, "text"), value_number(cell, "change_pct"),
+			rate_word(cell), value_number(cell, "threshold_pct"), value_text(mean, "text"),
+			value_number(cell, "change_pct"),
 			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
 	else if (has_flag(cell, "sustained") && verdict == VERDICT_IMPROVEMENT)
-		plain_line(out, "%s gained %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
-			value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
+		plain_line(out, "%s gained %.2f %% %s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
+			value_number(bursts, "change_pct"), rate_word(cell), value_number(cell, "change_pct"), *why ? ": " : "",
+			why);
 	else if (has_flag(cell, "sustained"))
-		plain_line(out, "WARNING %s lost %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s",
-			name, -value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
+		plain_line(out, "WARNING %s lost %.2f %% %s once clocks settle under its power draw (in pairs %+.2f %%)%s%s",
+			name, -value_number(bursts, "change_pct"), rate_word(cell), value_number(cell, "change_pct"),
+			*why ? ": " : "", why);
 	else if (verdict == VERDICT_REGRESSION && !has_flops(cell))
 		plain_line(out, "WARNING %s takes %.2f %% more time (speed %+.2f %%, threshold %.2f %%)%s", name,
 			more_time_pct(cell), value_number(cell, "change_pct"), value_number(cell, "threshold_pct"),
