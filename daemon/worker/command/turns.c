@@ -172,7 +172,7 @@ static int take_cells(
 			leave_anchor_out(a, c->cell, why);
 			continue;
 		}
-		if (status == 1 && c->n >= PAIRS_MIN) {
+		if (status == 1 && (l->only_bursts ? c->n_burst > 0 : c->n >= PAIRS_MIN)) {
 			l->timed++;
 			status = turns_record(a->command, s, c, l->set, guard, redo, err);
 		}
@@ -387,7 +387,7 @@ static int run_all(struct turns_launch *l, struct fw_err *err)
 		for (int i = 0; i < b->n_cells; i++)
 			after += b->cell[i].open;
 		empty = l->timed > 0 || after < before ? 0 : empty + 1;
-		for (int i = 0; i < l->n && empty == EMPTY_LAUNCHES_MAX && status == 0; i++)
+		for (int i = 0; i < l->n && empty == EMPTY_LAUNCHES_MAX && !l->only_bursts && status == 0; i++)
 			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", "sessions of turns bring no times", err);
 	}
 	return status;

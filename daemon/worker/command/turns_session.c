@@ -10,13 +10,16 @@
 #include "worker/box/procs.h"
 
 enum { WAIT_MS = 100, BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */ };
+enum { BURSTS_MAX = 4, BURST_CALLS_MIN = 2 };
 
 #define CALL_LIMIT_S     30.0
 #define CALL_LIMIT_TIMES 100
-#define BURST_MS         1000.0 /* one swing of a power limiter, see runner/timing/burst.c */
-#define BURST_SETTLES    0.2    /* of its calls, before those that count */
-#define BURST_CALLS_MAX  16384
-#define CUT_TIMES        2 /* as many pairs are taken again, at most */
+#define BURST_S          1.0 /* one swing of a power limiter, see runner/timing/burst.c */
+#define BURST_SETTLES_S  0.2 /* of that, before calls count */
+#define BURST_TURN_S                                                                                                             \
+	0.1 /* of the turns that it is made of: how long a call takes with all that is around it shows in the first */
+#define BURST_CALLS_MAX 4096
+#define CUT_TIMES       2 /* as many pairs are taken again, at most */
 
 int turns_session_side(const struct turns_session *s, int pair, int k)
 {
@@ -38,15 +41,32 @@ static int index_of(const struct turns_session *s, const char *key)
 
 /* ---- waiting ------------------------------------------------------------------------------------------------------------- */
 
-/* Of many calls those are kept that lie evenly over the turn behind its first ones. */
+/* Where there is no room for one more, every second one goes. */
+static void keep_in_burst(struct turns_burst *b, float ms, float mhz)
+{
+	if (b->n++ % b->stride != 0)
+		return;
+	if (b->kept == TURNS_BURST_KEPT) {
+		b->kept /= 2;
+		for (int i = 0; i < b->kept; i++) {
+			b->ms[i] = b->ms[2 * i];
+			b->mhz[i] = b->mhz[2 * i];
+		}
+		b->stride *= 2;
+		if ((b->n - 1) % b->stride != 0)
+			return;
+	}
+	b->ms[b->kept] = ms;
+	b->mhz[b->kept++] = mhz;
+}
+
 static void keep_call(struct turns_session *s, const struct turns_line *line)
 {
-	int behind = s->turn.n++ - s->turn.settles;
-
-	if (behind >= 0 && behind % s->turn.stride == 0 && s->turn.kept < TURNS_BURST_KEPT) {
-		s->turn.ms[s->turn.kept] = (float)line->ms;
-		s->turn.mhz[s->turn.kept++] = (float)line->mhz;
-	}
+	s->turn.n++;
+	s->turn.ms = (float)line->ms;
+	s->turn.mhz = (float)line->mhz;
+	if (s->burst)
+		keep_in_burst(s->burst, s->turn.ms, s->turn.mhz);
 	s->turn.host_us = (float)line->host_us;
 	s->turn.sum_ms += line->ms * fmax(1, line->repeats);
 	s->turn.repeats = line->repeats;
@@ -177,8 +197,6 @@ static int give(struct turns_session *s, int side, int warm, int calls, double *
 	look_at_rest(s, side, &resting);
 	memset(&s->turn, 0, sizeof s->turn);
 	s->turn.side = side;
-	s->turn.settles = calls > 1 ? (int)(calls * BURST_SETTLES) : 0;
-	s->turn.stride = (calls - s->turn.settles + TURNS_BURST_KEPT - 1) / TURNS_BURST_KEPT;
 	turns_child_go(c, warm, calls);
 	int64_t began = c->since_ns;
 
@@ -219,15 +237,15 @@ static int take_pair(struct turns_session *s, int pair, struct fw_err *err)
 			result = give(s, side, at->warm, 1, &turn_ms, err);
 		if (result != 1)
 			return result;
-		at->ms[side][at->n] = s->turn.ms[0];
-		at->mhz[side][at->n] = s->turn.mhz[0];
+		at->ms[side][at->n] = s->turn.ms;
+		at->mhz[side][at->n] = s->turn.mhz;
 		at->host_us[side][at->n] = s->turn.host_us;
 		at->turns++;
 		at->turns_s += s->turn.all_s;
 		at->calls_s += s->turn.sum_ms * 1e-3 * (1 + at->warm);
 		cut = cut || s->turn.cut;
 		/* interrupted or not, which is the program's word too: a turn is never shorter than what was done in it */
-		turns_see(&at->seen[side], (double)s->turn.ms[0], s->turn.repeats, turn_ms, s->turn.idle_us);
+		turns_see(&at->seen[side], (double)s->turn.ms, s->turn.repeats, turn_ms, s->turn.idle_us);
 	}
 	return cut ? 2 : 1;
 }
@@ -248,36 +266,53 @@ static int give_aside(struct turns_session *s, int rounds, int warm, struct fw_e
 	return result;
 }
 
-static void keep_burst(struct turns_session *s, int half)
+/* One burst, in turns of some calls each, until `until_ns`. 1, 0, -1 as give. */
+static int take_burst(struct turns_session *s, int side, int64_t until_ns, struct turns_burst *b, struct fw_err *err)
 {
-	struct turns_cell *at = s->at;
-	int side = s->turn.side, n = s->turn.kept;
+	int64_t settled_ns = until_ns - (int64_t)((BURST_S - BURST_SETTLES_S) * 1e9);
+	int calls = BURST_CALLS_MIN, result;
 
-	at->n_burst = (half + 1) * n; /* all have the same calls */
-	memcpy(at->burst_ms[side] + half * n, s->turn.ms, (size_t)n * sizeof *s->turn.ms);
-	memcpy(at->burst_mhz[side] + half * n, s->turn.mhz, (size_t)n * sizeof *s->turn.mhz);
+	*b = (struct turns_burst){ .stride = 1 };
+	do {
+		double turn_ms;
+
+		s->burst = clock_mono_ns() >= settled_ns ? b : NULL;
+		result = all_here(s) ? give(s, side, 0, calls, &turn_ms, err) : 0;
+		s->burst = NULL;
+		if (result != 1)
+			return result;
+		turns_bound(&s->at->seen[side], s->turn.sum_ms, turn_ms);
+		calls = (int)fmin(BURST_CALLS_MAX, fmax(BURST_CALLS_MIN, calls * BURST_TURN_S / s->turn.all_s));
+	} while (b->kept == 0 || clock_mono_ns() < until_ns);
+	return 1;
 }
 
 /* Base and target call without a rest: what clocks do then. */
 static int take_bursts(struct turns_session *s, struct fw_err *err)
 {
 	struct turns_cell *at = s->at;
-	int calls = (int)fmin(BURST_CALLS_MAX, fmax(4, BURST_MS / fmax(at->alone_ms, 1e-3))), result = 1;
+	struct turns_burst burst[BURSTS_MAX];
+	int64_t began_ns = clock_mono_ns();
+	int n = TURNS_BURST_KEPT, bursts = 2 * at->burst_rounds;
 
 	at->burst_first = s->first & 1;
-	for (int i = 0; i < 2 * at->burst_rounds && result == 1; i++) {
+	for (int i = 0; i < bursts; i++) {
 		int side = turns_session_burst_side(at, i);
-		double turn_ms;
+		int result = take_burst(s, side, began_ns + (int64_t)((i + 1) * BURST_S * 1e9), &burst[i], err);
 
-		result = all_here(s) ? give(s, side, 0, calls, &turn_ms, err) : 0;
-		if (result == 1) {
-			turns_bound(&at->seen[side], s->turn.sum_ms, turn_ms);
-			keep_burst(s, i / 2);
-		}
+		if (result != 1)
+			return result;
+		n = burst[i].kept < n ? burst[i].kept : n;
 	}
-	if (result != 1)
-		at->n_burst = 0;
-	return result;
+	at->n_burst = at->burst_rounds * n; /* equally many of each */
+	for (int i = 0; i < bursts; i++)
+		for (int k = 0; k < n; k++) {
+			int side = turns_session_burst_side(at, i), from = (2 * k + 1) * burst[i].kept / (2 * n);
+
+			at->burst_ms[side][i / 2 * n + k] = burst[i].ms[from];
+			at->burst_mhz[side][i / 2 * n + k] = burst[i].mhz[from];
+		}
+	return 1;
 }
 
 /* The core of all that we may use whose number the seed says. */

@@ -13,6 +13,12 @@
 
 enum { TURNS_BURST_KEPT = 16 /* of one burst, two of which a side has */ };
 
+/** One burst: calls that lie evenly over it, every `stride`-th. */
+struct turns_burst {
+	int n, stride, kept;
+	float ms[TURNS_BURST_KEPT], mhz[TURNS_BURST_KEPT];
+};
+
 /** One cell of a session: what is asked, and what came. Shape: by side. */
 struct turns_cell {
 	int cell; /* of the bench */
@@ -51,12 +57,12 @@ struct turns_session {
 	struct turns_child child[TURNS_SIDES_MAX];
 	struct {
 		int side, n, cut;
-		int settles, stride, kept; /* calls before the first that is kept; every which one is; found */
 		int64_t done_ns;
-		float ms[TURNS_BURST_KEPT], mhz[TURNS_BURST_KEPT], host_us;
+		float ms, mhz, host_us; /* of the last call */
 		double sum_ms, repeats, idle_us, all_s;
 	} turn;
-	struct turns_cell *at; /* the cell whose turns are given; NULL none */
+	struct turns_burst *burst; /* that calls are kept of; NULL none */
+	struct turns_cell *at;     /* the cell whose turns are given; NULL none */
 	bool is_pinned;
 };
 
