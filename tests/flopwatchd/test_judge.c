@@ -319,10 +319,15 @@ static void what_kept_a_cell_open_is_said(void **state)
 	}
 	r->plan.ask.limits.budget_s = 60;
 	r->done.gpu_s = 60.5;
-	struct store_cell c = cell_of(f, judged(f, r, 5000).comparison, 0);
-	assert_int_equal(c.verdict, VERDICT_UNDECIDED);
-	assert_non_null(strstr(c.reason, "; 2 more did not count: heat held the clock back"));
-	assert_non_null(strstr(c.reason, "; the budget of 60 s ended first"));
+	int64_t id = judged(f, r, 5000).comparison;
+	for (int again = 0; again < 2; again++) {
+		struct store_cell c = cell_of(f, id, 0);
+		bool changed;
+		assert_int_equal(c.verdict, VERDICT_UNDECIDED);
+		assert_non_null(strstr(c.reason, "; 2 more did not count: heat held the clock back"));
+		assert_non_null(strstr(c.reason, "; the budget of 60 s ended first"));
+		ok(judge_again(f->db, id, &changed, &err));
+	}
 }
 
 static void throttled_launches_are_not_believed(void **state)

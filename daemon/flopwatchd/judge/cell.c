@@ -233,6 +233,8 @@ static void count_slow(const struct judge_launches *good, double beta, struct ju
 		tail_count(&t->tail[good->pairs[i].set == 2], &good->pairs[i], beta);
 }
 
+enum { VOIDS_MAX = 3 }; /* launches that do not count, after which a worker gives a cell up */
+
 /* What kept an undecided cell from more launches that count. */
 static void explain_void(const struct judge_timed *t, const struct judge_launches *good, const char *why, struct store_cell *c)
 {
@@ -242,11 +244,13 @@ static void explain_void(const struct judge_timed *t, const struct judge_launche
 		snprintf(c->reason + at, sizeof c->reason - at, "; %d more did not count: %s", lost, why);
 }
 
+/* Not of parts of a job, each of which has a budget of its own. */
 static void explain_budget(const struct result *r, const struct judge_timed *t, struct store_cell *c)
 {
-	double budget_s = r->plan.ask.limits.budget_s;
+	double budget_s = r->cell_device ? 0 : r->plan.ask.limits.budget_s;
+	bool given_up = t->decides.n - t->typical.all.launches >= VOIDS_MAX;
 	size_t at = strlen(c->reason);
-	if (c->verdict == VERDICT_UNDECIDED && t->typical.want_set && !r->done.cancelled && budget_s > 0 &&
+	if (c->verdict == VERDICT_UNDECIDED && t->typical.want_set && !given_up && !r->done.cancelled && budget_s > 0 &&
 		r->done.gpu_s >= budget_s)
 		snprintf(c->reason + at, sizeof c->reason - at, "; the budget of %.0f s ended first", budget_s);
 }

@@ -354,7 +354,11 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 		memcpy(t->host.pairs, a->stored[0].host, sizeof t->host.pairs);
 		memcpy(t->host.guard, a->stored[0].guard, sizeof t->host.guard);
 	}
+	char said[sizeof c->reason];
+	memcpy(said, c->reason, sizeof said);
 	judge_timings(rule, family_group_is_irregular(c->group), t, c);
+	if (strncmp(said, c->reason, strlen(c->reason)) == 0)
+		memcpy(c->reason, said, sizeof said); /* and that its budget had ended, which is not stored */
 	return 0;
 }
 
