@@ -109,6 +109,17 @@ static void bursts_make_a_regression_of_what_pairs_do_not_see(void **state)
 	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
 }
 
+/* Bursts of 0.4 s, which an older flopwatch stored, scatter more than those of a second. */
+static void older_bursts_are_judged_as_they_were(void **state)
+{
+	struct rule rule;
+	(void)state;
+	rule_default(&rule, 20);
+	double now = verdict_rule_of_bursts(&rule).tau0;
+	rule.version = 3;
+	assert_true(verdict_rule_of_bursts(&rule).tau0 > 3 * now);
+}
+
 static void bursts_make_a_gain_of_what_pairs_do_not_see(void **state)
 {
 	(void)state;
@@ -140,6 +151,7 @@ int main(void)
 		cmocka_unit_test(host_time_is_flagged_when_it_surely_grew),
 		cmocka_unit_test(a_part_may_be_the_clocks),
 		cmocka_unit_test(bursts_make_a_regression_of_what_pairs_do_not_see),
+		cmocka_unit_test(older_bursts_are_judged_as_they_were),
 		cmocka_unit_test(bursts_make_a_gain_of_what_pairs_do_not_see),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

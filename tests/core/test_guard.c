@@ -231,6 +231,7 @@ static void bursts_settle_at_clocks_of_their_own(void **state)
 	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	run.burst = burst;
+	run.burst_rounds = 2;
 	run_task(&run, &r);
 	const struct msg_cell *m = find_series(&r, 10, SERIES_SUSTAINED, "");
 	assert_non_null(m);

@@ -454,8 +454,8 @@ static void rules(void **state)
 	protocol_write_rule(&again, &out);
 	assert_string_equal(text.data, again.data);
 	buf_fini(&again);
-	assert_int_equal(protocol_parse_rule("{\"version\":4}", 13, &out, &err), -1);
-	assert_string_equal(err.text, "rule.version: 4 is outside 1..3");
+	assert_int_equal(protocol_parse_rule("{\"version\":5}", 13, &out, &err), -1);
+	assert_string_equal(err.text, "rule.version: 5 is outside 1..4");
 	buf_fini(&text);
 
 	/* a rule of before says nothing of clocks: its own scatter for every cell, and what is known of branches today */

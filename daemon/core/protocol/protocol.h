@@ -338,7 +338,7 @@ struct msg_run {
 	bool phases, calls;         /* also series phase and call */
 	int calls_n, warmup_n;      /* mode capture */
 	bool only_bursts;           /* no series but sustained */
-	int burst_rounds;           /* of series sustained: 1 is A B, 2 A B B A */
+	int burst_rounds;           /* of series sustained: 1 is A B, 2 A B B A; 0: there are none */
 	int repeat;                 /* mode profile: the how manieth process of its role */
 	bool counters;              /* mode profile: read counters; else only name the kernels */
 	bool samples;               /* mode profile: only sample where warps wait */

@@ -255,7 +255,8 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 	jsonw_kv_int(j, "calls_n", m->calls_n);
 	jsonw_kv_int(j, "warmup_n", m->warmup_n);
 	jsonw_kv_bool(j, "only_bursts", m->only_bursts);
-	jsonw_kv_int(j, "burst_rounds", m->burst_rounds);
+	if (m->burst_rounds > 0)
+		jsonw_kv_int(j, "burst_rounds", m->burst_rounds);
 	if (m->mode == RUN_PROFILE) {
 		jsonw_kv_int(j, "repeat", m->repeat);
 		jsonw_kv_bool(j, "counters", m->counters);

@@ -33,7 +33,7 @@ double rule_k(int n_cells)
 void rule_default(struct rule *r, int n_cells)
 {
 	*r = (struct rule){
-		.version = 3,
+		.version = 4,
 		.tau0 = 0.0025,
 		.tau0_clocked = 0.0005,
 		.nu0 = 3,
