@@ -20,7 +20,7 @@ enum { STATS_PAIRS_MAX = 240, STATS_LAUNCHES_MAX = 32 };
 
 /** Constants of the procedure; they travel with the job and are stored with the result. */
 struct rule {
-	int version;         /* 3 */
+	int version;         /* 4 */
 	double tau0;         /* prior launch scatter beside what pairs say, log ratio; 0.0025 */
 	double tau0_clocked; /* the same where the clock of each call is known; 0.0005 */
 	double nu0;          /* weight of that prior in launches; 3 */
@@ -37,7 +37,7 @@ struct rule {
 	double short_budget_s;       /* 0.02 */
 	double beta_min;             /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
 	struct clock_prior clock;    /* what a branch may do to the clock */
-	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
+	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while that is worth the time; 0.4, 0.6 */
 	bool confirm;                                       /* a regression needs a second set of launches; true */
 };
 

@@ -112,6 +112,7 @@ static int run_burst(struct timing *t, struct subject *u, double until_us, struc
 	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_ROOM / KEPT_MAX);
 	if (calls_until(t, u, until_us, &timed, f) != 0)
 		return -1;
+	double burst_us = ops->host_us(dev) - began_us;
 	b->calls = settling.calls + timed.calls;
 	b->kept = timed.kept;
 	for (int i = 0; i < b->kept; i++) {
@@ -119,11 +120,11 @@ static int run_burst(struct timing *t, struct subject *u, double until_us, struc
 		b->ms[i] = ops->elapsed_ms(dev, 2 * slot, 2 * slot + 1);
 		b->mhz[i] = ops->clock_mhz(dev, slot);
 	}
-	b->energy_j = meter_power_w(&meter) * 1e-6 * (ops->host_us(dev) - began_us) / b->calls;
+	b->energy_j = meter_power_w(&meter) * 1e-6 * burst_us / b->calls;
 	return 0;
 }
 
-/* Energy of a call from two bursts; 0 where one is not known or they do not agree. */
+/* Energy of a call from two bursts; 0 where one is not known or they do not agree. Of one burst it is a hint: what decides has two. */
 static double agreed_energy(double a, double b)
 {
 	return a > 0 && b > 0 && fabs(log(a / b)) < ENERGY_AGREES ? (a + b) / 2 : 0;

@@ -3,7 +3,7 @@
  *
  * Pairs share one clock and give the ratio at equal clocks; bursts A B B A, or B A A B by chance, give the ratio that lasts. Both are
  * true. Before them both sides run in turns until the clock has come down under load. A burst takes as long as the limiter takes to swing once
- * around where it settles; the first fifth is not timed. The order takes out what is linear in time, and chance over launches what is not.
+ * around where it settles; the first fifth is not timed. The order takes out what is linear in time, and chance over launches what is not. A first look is A B or B A.
  */
 #ifndef RUNNER_TIMING_BURST_H
 #define RUNNER_TIMING_BURST_H

@@ -252,7 +252,7 @@ int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t 
 		.burst_rounds = sustain_rounds(b, o->set),
 		.phases = state.launch == 1 || (o->set == 2 && !b->set_begun[2]), /* once more where a loss is about to be told */
 		.calls = state.launch == 1,
-		.deadline_s = b->limits.launch_s,
+		.deadline_s = b->limits.launch_s + sustain_s(b, o->burst, o->n, o->set),
 		.record = take_record,
 		.arg = &state };
 	struct runner_end end;

@@ -3,7 +3,7 @@
  * every cell is decided or the budget is spent.
  *
  * Set 1 decides; a cell that would be a regression gets set 2, launches with seeds of their own; what is decided but wide, or may have more
- * slow calls than before, gets more launches while budget is left, and set 2 where those cost too much of the mean. A result that is
+ * slow calls than before, gets more launches while budget is left, for width no longer than is worth it, and set 2 where those cost too much of the mean. A result that is
  * doubted, because the base is slower than alone or the target too fast, is made sure of; what that reopens is measured on.
  */
 #ifndef WORKER_BENCH_MEASURE_H

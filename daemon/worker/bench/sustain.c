@@ -9,6 +9,7 @@
 
 enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
 
+#define BURST_S     1.0  /* runner/timing/burst.c; before the first one both sides take turns for as long, at most */
 #define CLOCK_APART 0.01 /* of the clocks that both sides settle at */
 #define WANDER                                                                                                                   \
 	0.004 /* of the ratio of two sides' bursts where nothing differs, seen on two H100; and as how many sides this counts */
@@ -44,6 +45,15 @@ static bool is_sentinel(const struct bench *b, int cell)
 int sustain_rounds(const struct bench *b, int set)
 {
 	return set == 1 && !b->set_begun[1] ? 1 : 2;
+}
+
+double sustain_s(const struct bench *b, const bool *burst, int n, int set)
+{
+	double s = 0;
+
+	for (int i = 0; burst && i < n; i++)
+		s += burst[i] ? BURST_S * (1 + 2 * sustain_rounds(b, set)) : 0;
+	return s;
 }
 
 static int sign_beyond(double log_ratio, double limit)

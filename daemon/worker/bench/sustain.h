@@ -14,6 +14,8 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 bool sustain_wants(const struct bench *b, int cell, int set);
 /** How many rounds of bursts a launch of `set` has: one for the sentinels' first look, two for what is held against it, and judged. */
 int sustain_rounds(const struct bench *b, int set);
+/** Longer than that launch its bursts alone do not take on a device that nothing disturbs. Units: s. Shape: burst[n]; NULL: none. */
+double sustain_s(const struct bench *b, const bool *burst, int n, int set);
 /** Cells for a launch of bursts alone, and its set; 0: none is needed. Pure. Shape: list[n_cells]. */
 int sustain_next(const struct bench *b, int *list, int *set);
 
