@@ -459,7 +459,8 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->calls_n = (int)field_int_or(&f, "calls_n", 0, 1000000, 0);
 	run->warmup_n = (int)field_int_or(&f, "warmup_n", 0, 1000000, 0);
 	run->only_bursts = field_bool_or(&f, "only_bursts", false);
-	run->burst_rounds = (int)field_int_or(&f, "burst_rounds", 1, 2, json_array_size(json_object_get(object, "bursts")) > 0 ? 2 : 0);
+	run->burst_rounds =
+		(int)field_int_or(&f, "burst_rounds", 1, 2, json_array_size(json_object_get(object, "bursts")) > 0 ? 2 : 0);
 	run->repeat = (int)field_int_or(&f, "repeat", 0, EVIDENCE_REPEATS - 1, 0);
 	run->counters = field_bool_or(&f, "counters", false);
 	run->samples = field_bool_or(&f, "samples", false);
