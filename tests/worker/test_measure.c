@@ -27,31 +27,6 @@ static void next_takes_sets_in_order(void **state)
 	assert_int_equal(measure_next(b, list, &set), 0);
 }
 
-/* Eight launches of a call of 157 ms for its interval held a device for 19 s, after 28 for all the verdicts. */
-static void width_alone_is_not_worth_everything(void **state)
-{
-	struct scene *s = *state;
-	struct bench *b = &s->bench;
-	int list[CELLS], set;
-
-	for (int i = 0; i < CELLS; i++) {
-		b->cell[i].judgement.want_set = 0;
-		b->cell[i].judgement.want_precision = i == 1;
-	}
-	b->gpu_s = 28;
-	assert_int_equal(measure_next(b, list, &set), 1);
-	b->gpu_s = 34.5;
-	assert_int_equal(measure_next(b, list, &set), 1);
-	b->gpu_s = 35.5;
-	assert_int_equal(measure_next(b, list, &set), 0);
-	b->cell[2].judgement.want_set = 1; /* what one of these launches made doubtful is decided, and counts from there */
-	assert_int_equal(measure_next(b, list, &set), 1);
-	b->cell[2].judgement.want_set = 0;
-	b->gpu_s = 40;
-	assert_int_equal(measure_next(b, list, &set), 1);
-	assert_int_equal(list[0], 1);
-}
-
 static void equal_times_are_unchanged(void **state)
 {
 	struct scene *s = *state;
@@ -321,7 +296,6 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(next_takes_sets_in_order),
-		T(width_alone_is_not_worth_everything),
 		T(equal_times_are_unchanged),
 		T(a_slower_target_is_confirmed),
 		T(quick_is_one_launch),

@@ -37,9 +37,8 @@ struct rule {
 	double short_budget_s;       /* 0.02 */
 	double beta_min;             /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
 	struct clock_prior clock;    /* what a branch may do to the clock */
-	double half_width_dense_pct,
-		half_width_sparse_pct; /* go on to this 95 % half-width while that is worth the time; 0.4, 0.6 */
-	bool confirm;                  /* a regression needs a second set of launches; true */
+	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
+	bool confirm;                                       /* a regression needs a second set of launches; true */
 };
 
 /** Defaults for a comparison of `n_cells` cells. */

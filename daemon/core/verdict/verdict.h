@@ -80,7 +80,7 @@ struct judgement {
 	double mde_pct;
 	int want_set;        /* set whose next launch this cell still needs; 0 when decided */
 	bool want_bursts;    /* what clocks did could make a loss of this: only what each side settles at can tell */
-	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a launch of set 1 if time is left */
+	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a launch of set 1 if budget is left */
 	char reason[160];    /* why undecided, in words; "" else */
 };
 

@@ -109,7 +109,6 @@ struct bench {
 	int idle_looks;   /* at who else is on the device, so far */
 	int launches;     /* so far */
 	double gpu_s;     /* the device was held for */
-	double decided_s; /* of that, when all cells had been decided; 0: not yet */
 	double started_s; /* monotonic */
 };
 

@@ -13,8 +13,6 @@
 
 enum { EMPTY_LAUNCHES_MAX = 3, ROUNDS_MAX = 3 };
 
-#define WIDTH_SHARE 0.25 /* of the time that deciding took, for launches that only make intervals narrower */
-
 /* The set that slow calls, or the wanted width, still ask of a cell whose pairs are settled; 0 none. */
 static int wanted_beside(const struct bench *b, int cell)
 {
@@ -23,18 +21,15 @@ static int wanted_beside(const struct bench *b, int cell)
 
 	if (!c->open || c->judgement.want_set != 0 || b->quick)
 		return 0;
-	if (c->judgement.want_precision && b->gpu_s <= b->decided_s * (1 + WIDTH_SHARE))
+	if (c->judgement.want_precision)
 		return 1;
 	bench_mean(b, cell, &mean);
 	return mean.want_set;
 }
 
-int measure_next(struct bench *b, int *list, int *set)
+int measure_next(const struct bench *b, int *list, int *set)
 {
-	double decided_s = b->decided_s > 0 ? b->decided_s : b->gpu_s;
 	int want, n, i;
-
-	b->decided_s = 0;
 
 	/* the first set first; then confirmations */
 	for (want = 1; want <= 2; want++) {
@@ -48,7 +43,6 @@ int measure_next(struct bench *b, int *list, int *set)
 		if (n > 0)
 			return n;
 	}
-	b->decided_s = decided_s;
 	/* then width and slow calls, and confirmations of the latter, for all of a group together */
 	for (want = 1; want <= 2; want++) {
 		for (n = 0, i = 0; i < b->n_cells; i++)
@@ -70,7 +64,7 @@ struct plan {
 };
 
 /* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */
-static int next(struct bench *b, struct plan *p)
+static int next(const struct bench *b, struct plan *p)
 {
 	struct launch_order *o = &p->order;
 	int i;
@@ -85,7 +79,6 @@ static int next(struct bench *b, struct plan *p)
 			o->n = n;
 			o->set = set;
 			o->only_bursts = true;
-			b->decided_s = 0;
 		}
 	}
 	for (i = 0; i < o->n; i++)

@@ -3,7 +3,7 @@
  * every cell is decided or the budget is spent.
  *
  * Set 1 decides; a cell that would be a regression gets set 2, launches with seeds of their own; what is decided but wide, or may have more
- * slow calls than before, gets more launches while budget is left, for width no longer than is worth it, and set 2 where those cost too much of the mean. A result that is
+ * slow calls than before, gets more launches while budget is left, and set 2 where those cost too much of the mean. A result that is
  * doubted, because the base is slower than alone or the target too fast, is made sure of; what that reopens is measured on.
  */
 #ifndef WORKER_BENCH_MEASURE_H
@@ -14,10 +14,7 @@
 /** Time all open cells. Records and launch lines go to the bench's sink; judgements stay in its cells. Err: cancelled, no runner. */
 int measure_run(struct bench *b, struct fw_err *err);
 
-/**
- * Which cells the next launch takes, and for which set; 0 when nothing is left to do. Notes since when nothing but width is left to do: that
- * may take a quarter of the time that deciding took. Shape: list[n_cells].
- */
-int measure_next(struct bench *b, int *list, int *set);
+/** Which cells the next launch takes, and for which set; 0 when nothing is left to do. Pure. Shape: list[n_cells]. */
+int measure_next(const struct bench *b, int *list, int *set);
 
 #endif

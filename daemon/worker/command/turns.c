@@ -352,7 +352,7 @@ static int launch(struct turns_launch *l, struct fw_err *err)
 /* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */
 static int next(struct turns_launch *l)
 {
-	struct bench *b = l->all->command->bench;
+	const struct bench *b = l->all->command->bench;
 
 	l->only_bursts = false;
 	l->n = measure_next(b, l->list, &l->set);
@@ -364,7 +364,6 @@ static int next(struct turns_launch *l)
 			l->n = n;
 			l->set = set;
 			l->only_bursts = true;
-			b->decided_s = 0;
 		}
 	}
 	return l->n;
