@@ -28,6 +28,8 @@ enum { GUARD_REASONS = 9 };
 extern const struct guard_reason guard_reason[GUARD_REASONS];
 
 enum { GUARD_WHY_SIZE = 96 };
+/** Launches of a cell whose readings discard them, after which it gets no more. */
+enum { GUARD_DISCARDED_MAX = 3 };
 
 /** A reading without knowledge. */
 void guard_unknown(struct msg_guard *g);

@@ -233,8 +233,6 @@ static void count_slow(const struct judge_launches *good, double beta, struct ju
 		tail_count(&t->tail[good->pairs[i].set == 2], &good->pairs[i], beta);
 }
 
-enum { VOIDS_MAX = 3 }; /* launches that do not count, after which a worker gives a cell up */
-
 /* What kept an undecided cell from more launches that count. */
 static void explain_void(const struct judge_timed *t, const struct judge_launches *good, const char *why, struct store_cell *c)
 {
@@ -248,7 +246,7 @@ static void explain_void(const struct judge_timed *t, const struct judge_launche
 static void explain_budget(const struct result *r, const struct judge_timed *t, struct store_cell *c)
 {
 	double budget_s = r->cell_device ? 0 : r->plan.ask.limits.budget_s;
-	bool given_up = t->decides.n - t->typical.all.launches >= VOIDS_MAX;
+	bool given_up = t->decides.n - t->typical.all.launches >= GUARD_DISCARDED_MAX;
 	size_t at = strlen(c->reason);
 	if (c->verdict == VERDICT_UNDECIDED && t->typical.want_set && !given_up && !r->done.cancelled && budget_s > 0 &&
 		r->done.gpu_s >= budget_s)

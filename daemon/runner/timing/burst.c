@@ -1,7 +1,5 @@
 /*
- * burst.c - bursts by the host's clock. A GPU at its power limit does not settle at a clock: the limiter swings around it once in a second,
- * by a tenth at first and still by a hundredth ten seconds later (tests/data/gpu/h100-2026-11-26-settle.txt). So a burst takes as long as one
- * swing, of which calls spread evenly are kept, and every burst begins where the swing is as it was for the one before.
+ * burst.c - bursts by the host's clock. Each begins where the limiter's swing is as it was for the one before.
  */
 #include "runner/timing/burst.h"
 
@@ -11,30 +9,20 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/protocol/burst.h"
 #include "core/protocol/guard.h"
 #include "runner/timing/meter.h"
 
-enum { BURSTS_MAX = 4, KEPT_MAX = 32, REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of calls that are not kept */ };
+enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of calls that are not kept */ };
 
-#define BURST_US  1e6
-#define SETTLE_US 0.2e6 /* of a burst: calls that are not kept */
+#define BURST_US  (BURST_S * 1e6)
+#define SETTLE_US (BURST_SETTLES_S * 1e6)
 #define TURNS_US                                                                                                                 \
 	0.6e6 /* of both sides in turns before the first burst: a GPU that comes from rest runs above its power limit's clock for about so long */
 #define PACE_ROOM     1.1 /* times as many calls as the settling ones foretell: a clock that rises must not leave the end unseen */
 #define ENERGY_AGREES 0.015
 #define POLL_NS       500000
 #define QUEUE_US      2e4 /* of calls ahead, which the burst outlasts its end by */
-
-/* One burst, of one side. */
-struct burst {
-	int calls, kept;
-	float ms[KEPT_MAX], mhz[KEPT_MAX]; /* of calls spread evenly over its timed part, in order */
-	double energy_j;                   /* of a call, the settling part included; 0 unknown */
-};
-
-struct side {
-	float ms[2 * KEPT_MAX], mhz[2 * KEPT_MAX];
-};
 
 /* Calls that follow each other. Every `stride`-th has a slot of marks and stamps that no other takes; 0: none has. */
 struct run {
@@ -53,7 +41,7 @@ static int calls_ahead(double call_us)
 
 static int slot_of(struct run *x, int call)
 {
-	bool keep = x->stride > 0 && call % x->stride == 0 && x->kept < KEPT_MAX;
+	bool keep = x->stride > 0 && call % x->stride == 0 && x->kept < BURST_KEPT_MAX;
 	return x->slot[call % FLIGHT] = keep ? FLIGHT + x->kept++ : call % FLIGHT;
 }
 
@@ -97,8 +85,9 @@ static int calls_until(struct timing *t, struct subject *u, double until_us, str
 	return ops->wait(dev, &err) != 0 ? failure_device(f, t->problem, &err) : 0;
 }
 
-/* The burst that begins now and ends at `until_us`. */
-static int run_burst(struct timing *t, struct subject *u, double until_us, struct burst *b, struct failure *f)
+/* The burst that begins now and ends at `until_us`, and the energy of a call, settling included; 0 unknown. */
+static int run_burst(
+	struct timing *t, struct subject *u, double until_us, struct burst_calls *b, double *energy_j, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
@@ -109,18 +98,17 @@ static int run_burst(struct timing *t, struct subject *u, double until_us, struc
 	if (calls_until(t, u, until_us - BURST_US + SETTLE_US, &settling, f) != 0)
 		return -1;
 	double settled_us = ops->host_us(dev), pace_us = (settled_us - began_us) / settling.calls;
-	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_ROOM / KEPT_MAX);
+	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_ROOM / BURST_KEPT_MAX);
 	if (calls_until(t, u, until_us, &timed, f) != 0)
 		return -1;
 	double burst_us = ops->host_us(dev) - began_us;
-	b->calls = settling.calls + timed.calls;
 	b->kept = timed.kept;
 	for (int i = 0; i < b->kept; i++) {
 		int slot = FLIGHT + i;
 		b->ms[i] = ops->elapsed_ms(dev, 2 * slot, 2 * slot + 1);
 		b->mhz[i] = ops->clock_mhz(dev, slot);
 	}
-	b->energy_j = meter_power_w(&meter) * 1e-6 * burst_us / b->calls;
+	*energy_j = meter_power_w(&meter) * 1e-6 * burst_us / (settling.calls + timed.calls);
 	return 0;
 }
 
@@ -130,33 +118,15 @@ static double agreed_energy(double a, double b)
 	return a > 0 && b > 0 && fabs(log(a / b)) < ENERGY_AGREES ? (a + b) / 2 : 0;
 }
 
-/* Whose burst is `i`-th: A B, and then B A. */
-static int side_of(int first, int i)
+/* Of a call of each side. */
+static void tell_energy(const double energy_j[BURSTS_MAX], int rounds, int first, double out_j[2])
 {
-	return first ^ (i == 1 || i == 2);
-}
-
-/* Equally many calls of each burst, still spread evenly. Returns samples a side. */
-static int gather(const struct burst b[BURSTS_MAX], int rounds, int first, struct side side[2], double energy_j[2])
-{
-	int n = KEPT_MAX;
-	for (int i = 0; i < 2 * rounds; i++)
-		n = b[i].kept < n ? b[i].kept : n;
-	for (int i = 0; i < 2 * rounds; i++) {
-		struct side *to = &side[side_of(first, i)];
-		for (int k = 0; k < n; k++) {
-			int at = (2 * k + 1) * b[i].kept / (2 * n);
-			to->ms[i / 2 * n + k] = b[i].ms[at];
-			to->mhz[i / 2 * n + k] = b[i].mhz[at];
-		}
-	}
 	for (int i = 0; i < 2; i++)
-		energy_j[side_of(first, i)] = rounds > 1 ? agreed_energy(b[i].energy_j, b[3 - i].energy_j) : b[i].energy_j;
-	return rounds * n;
+		out_j[burst_side_of(first, i)] = rounds > 1 ? agreed_energy(energy_j[i], energy_j[3 - i]) : energy_j[i];
 }
 
 static void write_record(
-	struct timing *t, struct msg_cell *m, int rounds, int first, struct side side[2], const double energy_j[2])
+	struct timing *t, struct msg_cell *m, int rounds, int first, struct burst_side side[2], const double energy_j[2])
 {
 	static const enum role role[] = { ROLE_BASE, ROLE_TARGET };
 	int n = m->n;
@@ -169,9 +139,7 @@ static void write_record(
 		m->mhz[s] = t->runner->ops->clocks ? side[s].mhz : NULL;
 		m->energy_j[s] = energy_j[s];
 	}
-	for (int i = 0; i < 2 * n; i++)
-		m->order[i] = (char)('A' + side_of(first, i / (n / rounds)));
-	m->order[2 * n] = '\0';
+	burst_order(n, rounds, first, m->order);
 	record_cell(t->runner->records, m);
 }
 
@@ -200,9 +168,9 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 	struct subject *base = with_role(t, ROLE_BASE), *target = with_role(t, ROLE_TARGET);
 	struct msg_guard guard;
 	struct msg_cell *m = calloc(1, sizeof *m);
-	struct burst *b = calloc(BURSTS_MAX, sizeof *b);
-	struct side *side = calloc(2, sizeof *side);
-	double energy_j[2];
+	struct burst_calls *b = calloc(BURSTS_MAX, sizeof *b);
+	struct burst_side *side = calloc(2, sizeof *side);
+	double energy_j[BURSTS_MAX], of_side_j[2];
 	int result = -1;
 
 	if (!m || !b || !side || !base || !target) {
@@ -222,7 +190,8 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 			goto out;
 		double began_us = t->runner->ops->host_us(t->runner->dev);
 		for (int i = 0; i < 2 * rounds; i++)
-			if (run_burst(t, sides[side_of(first, i)], began_us + (i + 1) * BURST_US, &b[i], f) != 0)
+			if (run_burst(t, sides[burst_side_of(first, i)], began_us + (i + 1) * BURST_US, &b[i], &energy_j[i], f) !=
+				0)
 				goto out;
 		runner_guard(t->runner, t->cell, redo, &after);
 		guard_merge(&guard, &after);
@@ -231,10 +200,11 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 		again = guard_discards(&guard, why) && redo < REDO_MAX;
 		busy_since_us = t->runner->ops->host_us(t->runner->dev);
 	}
-	timing_begin_record(t, m, SERIES_SUSTAINED, "", gather(b, rounds, first, side, energy_j));
+	timing_begin_record(t, m, SERIES_SUSTAINED, "", burst_gather(b, rounds, first, side));
+	tell_energy(energy_j, rounds, first, of_side_j);
 	m->redo = redo;
 	m->guard = guard;
-	write_record(t, m, rounds, first, side, energy_j);
+	write_record(t, m, rounds, first, side, of_side_j);
 	result = 0;
 out:
 	free(m);

@@ -13,8 +13,6 @@
 #include "worker/bench/runner_child.h"
 #include "worker/bench/sustain.h"
 
-enum { DISCARDED_MAX = 3 };
-
 struct launch_state {
 	struct bench *bench;
 	int launch, set;
@@ -32,7 +30,7 @@ int launch_void(struct bench *b, int cell, const char *reason, struct fw_err *er
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
 	char why[200];
 
-	if (b->cell[cell].discarded < DISCARDED_MAX)
+	if (b->cell[cell].discarded < GUARD_DISCARDED_MAX)
 		return 0;
 	snprintf(why, sizeof why, "not measured: %s, in %d launches", reason, b->cell[cell].discarded);
 	if (b->cell[cell].n_launches == 0)
@@ -159,7 +157,7 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 		if (status == 1)
 			return bench_fault(b, cell, b->subject[side[i]].role, failure, detail, err);
 	}
-	if (was_lost && ++b->cell[cell].discarded < DISCARDED_MAX)
+	if (was_lost && ++b->cell[cell].discarded < GUARD_DISCARDED_MAX)
 		return 0; /* the device was lost to neither of them, and works again: the next launch shows */
 	snprintf(text, sizeof text, "%.400s; alone both sides pass their check", how);
 	return bench_fault(b, cell, role, what, text, err);

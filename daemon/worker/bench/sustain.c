@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/protocol/burst.h"
 #include "core/protocol/guard.h"
 
 enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
 
-#define BURST_S     1.0  /* runner/timing/burst.c; before the first one both sides take turns for as long, at most */
 #define CLOCK_APART 0.01 /* of the clocks that both sides settle at */
 #define WANDER                                                                                                                   \
 	0.004 /* of the ratio of two sides' bursts where nothing differs, seen on two H100; and as how many sides this counts */
@@ -52,7 +52,8 @@ double sustain_s(const struct bench *b, const bool *burst, int n, int set)
 	double s = 0;
 
 	for (int i = 0; burst && i < n; i++)
-		s += burst[i] ? BURST_S * (1 + 2 * sustain_rounds(b, set)) : 0;
+		s += burst[i] ? BURST_S * (1 + 2 * sustain_rounds(b, set))
+			      : 0; /* before them both take turns, for less than one */
 	return s;
 }
 

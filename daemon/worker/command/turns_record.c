@@ -139,15 +139,14 @@ static int record_bursts(
 	struct command *m, const struct turns_cell *c, int set, const struct msg_guard *guard, struct fw_err *err)
 {
 	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_ANCHOR, set, c->n_burst, err);
-	bool clocks = all_told(c->burst_mhz[0], c->n_burst) && all_told(c->burst_mhz[1], c->n_burst);
-	int status = message ? 0 : -1, n = c->n_burst;
+	bool clocks = all_told(c->burst[0].mhz, c->n_burst) && all_told(c->burst[1].mhz, c->n_burst);
+	int status = message ? 0 : -1;
 
 	for (int side = 0; side < COMMAND_ANCHOR && status == 0; side++)
-		status = fill(message->u.cell, side, c->burst_ms[side], c->burst_mhz[side], clocks, NULL, false, err);
+		status = fill(message->u.cell, side, c->burst[side].ms, c->burst[side].mhz, clocks, NULL, false, err);
 	if (status == 0) {
 		message->u.cell->guard = *guard;
-		for (int i = 0; i < 2 * n; i++)
-			message->u.cell->order[i] = (char)('A' + turns_session_burst_side(c, i / (n / c->burst_rounds)));
+		burst_order(c->n_burst, c->burst_rounds, c->burst_first, message->u.cell->order);
 		status = sustain_add(m->bench, message->u.cell, err) < 0 ? -1 : bench_send(m->bench, message, err);
 	}
 	drop_record(message);

@@ -9,13 +9,10 @@
 #include "worker/box/keyring.h"
 #include "worker/box/procs.h"
 
-enum { WAIT_MS = 100, BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */ };
-enum { BURSTS_MAX = 4, BURST_CALLS_MIN = 2 };
+enum { WAIT_MS = 100, BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */, BURST_CALLS_MIN = 2 };
 
 #define CALL_LIMIT_S     30.0
 #define CALL_LIMIT_TIMES 100
-#define BURST_S          1.0 /* one swing of a power limiter, see runner/timing/burst.c */
-#define BURST_SETTLES_S  0.2 /* of that, before calls count */
 #define BURST_TURN_S                                                                                                             \
 	0.1 /* of the turns that it is made of: how long a call takes with all that is around it shows in the first */
 #define BURST_CALLS_MAX 4096
@@ -24,11 +21,6 @@ enum { BURSTS_MAX = 4, BURST_CALLS_MIN = 2 };
 int turns_session_side(const struct turns_session *s, int pair, int k)
 {
 	return (s->first + (pair & 1 ? s->n_sides - 1 - k : k)) % s->n_sides;
-}
-
-int turns_session_burst_side(const struct turns_cell *c, int burst)
-{
-	return c->burst_first ^ (burst == 1 || burst == 2);
 }
 
 static int index_of(const struct turns_session *s, const char *key)
@@ -44,20 +36,20 @@ static int index_of(const struct turns_session *s, const char *key)
 /* Where there is no room for one more, every second one goes. */
 static void keep_in_burst(struct turns_burst *b, float ms, float mhz)
 {
-	if (b->n++ % b->stride != 0)
-		return;
-	if (b->kept == TURNS_BURST_KEPT) {
-		b->kept /= 2;
-		for (int i = 0; i < b->kept; i++) {
-			b->ms[i] = b->ms[2 * i];
-			b->mhz[i] = b->mhz[2 * i];
+	struct burst_calls *c = b->calls;
+
+	if (c->kept == BURST_KEPT_MAX && b->n % b->stride == 0) {
+		c->kept /= 2;
+		for (int i = 0; i < c->kept; i++) {
+			c->ms[i] = c->ms[2 * i];
+			c->mhz[i] = c->mhz[2 * i];
 		}
 		b->stride *= 2;
-		if ((b->n - 1) % b->stride != 0)
-			return;
 	}
-	b->ms[b->kept] = ms;
-	b->mhz[b->kept++] = mhz;
+	if (b->n++ % b->stride != 0)
+		return;
+	c->ms[c->kept] = ms;
+	c->mhz[c->kept++] = mhz;
 }
 
 static void keep_call(struct turns_session *s, const struct turns_line *line)
@@ -267,23 +259,25 @@ static int give_aside(struct turns_session *s, int rounds, int warm, struct fw_e
 }
 
 /* One burst, in turns of some calls each, until `until_ns`. 1, 0, -1 as give. */
-static int take_burst(struct turns_session *s, int side, int64_t until_ns, struct turns_burst *b, struct fw_err *err)
+static int take_burst(struct turns_session *s, int side, int64_t until_ns, struct burst_calls *out, struct fw_err *err)
 {
 	int64_t settled_ns = until_ns - (int64_t)((BURST_S - BURST_SETTLES_S) * 1e9);
 	int calls = BURST_CALLS_MIN, result;
 
-	*b = (struct turns_burst){ .stride = 1 };
+	struct turns_burst burst = { .stride = 1, .calls = out };
+
+	out->kept = 0;
 	do {
 		double turn_ms;
 
-		s->burst = clock_mono_ns() >= settled_ns ? b : NULL;
+		s->burst = clock_mono_ns() >= settled_ns ? &burst : NULL;
 		result = all_here(s) ? give(s, side, 0, calls, &turn_ms, err) : 0;
 		s->burst = NULL;
 		if (result != 1)
 			return result;
 		turns_bound(&s->at->seen[side], s->turn.sum_ms, turn_ms);
 		calls = (int)fmin(BURST_CALLS_MAX, fmax(BURST_CALLS_MIN, calls * BURST_TURN_S / s->turn.all_s));
-	} while (b->kept == 0 || clock_mono_ns() < until_ns);
+	} while (out->kept == 0 || clock_mono_ns() < until_ns);
 	return 1;
 }
 
@@ -291,27 +285,18 @@ static int take_burst(struct turns_session *s, int side, int64_t until_ns, struc
 static int take_bursts(struct turns_session *s, struct fw_err *err)
 {
 	struct turns_cell *at = s->at;
-	struct turns_burst burst[BURSTS_MAX];
+	struct burst_calls burst[BURSTS_MAX];
 	int64_t began_ns = clock_mono_ns();
-	int n = TURNS_BURST_KEPT, bursts = 2 * at->burst_rounds;
 
 	at->burst_first = s->first & 1;
-	for (int i = 0; i < bursts; i++) {
-		int side = turns_session_burst_side(at, i);
+	for (int i = 0; i < 2 * at->burst_rounds; i++) {
+		int side = burst_side_of(at->burst_first, i);
 		int result = take_burst(s, side, began_ns + (int64_t)((i + 1) * BURST_S * 1e9), &burst[i], err);
 
 		if (result != 1)
 			return result;
-		n = burst[i].kept < n ? burst[i].kept : n;
 	}
-	at->n_burst = at->burst_rounds * n; /* equally many of each */
-	for (int i = 0; i < bursts; i++)
-		for (int k = 0; k < n; k++) {
-			int side = turns_session_burst_side(at, i), from = (2 * k + 1) * burst[i].kept / (2 * n);
-
-			at->burst_ms[side][i / 2 * n + k] = burst[i].ms[from];
-			at->burst_mhz[side][i / 2 * n + k] = burst[i].mhz[from];
-		}
+	at->n_burst = burst_gather(burst, at->burst_rounds, at->burst_first, at->burst);
 	return 1;
 }
 

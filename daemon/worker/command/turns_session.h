@@ -7,16 +7,15 @@
 #ifndef WORKER_COMMAND_TURNS_SESSION_H
 #define WORKER_COMMAND_TURNS_SESSION_H
 
+#include "core/protocol/burst.h"
 #include "core/turns/plan.h"
 #include "core/turns/trust.h"
 #include "worker/command/turns_child.h"
 
-enum { TURNS_BURST_KEPT = 16 /* of one burst, two of which a side has */ };
-
-/** One burst: calls that lie evenly over it, every `stride`-th. */
+/** One burst as it comes: every `stride`-th of its `n` calls is kept. */
 struct turns_burst {
-	int n, stride, kept;
-	float ms[TURNS_BURST_KEPT], mhz[TURNS_BURST_KEPT];
+	int n, stride;
+	struct burst_calls *calls;
 };
 
 /** One cell of a session: what is asked, and what came. Shape: by side. */
@@ -34,7 +33,7 @@ struct turns_cell {
 		host_us[TURNS_SIDES_MAX][STATS_PAIRS_MAX];
 	struct turns_seen seen[TURNS_SIDES_MAX];
 	int n_burst, burst_first; /* calls of a side; the side that began */
-	float burst_ms[2][2 * TURNS_BURST_KEPT], burst_mhz[2][2 * TURNS_BURST_KEPT];
+	struct burst_side burst[2];
 	int failed_side; /* -1 none */
 	char failure[16], detail[TURNS_TEXT_SIZE];
 	int turns;               /* of all pairs, those that were taken again too: */
@@ -68,8 +67,6 @@ struct turns_session {
 
 /** The side whose turn is k-th in a pair: every second pair runs backwards. */
 int turns_session_side(const struct turns_session *s, int pair, int k);
-/** The side whose burst is `burst`-th: A B, and in a second round B A. */
-int turns_session_burst_side(const struct turns_cell *c, int burst);
 /** Run it. Adds its wall time to the bench. Err: cancelled, or a fault of ours or the machine's. */
 int turns_session_run(struct turns_session *s, struct fw_err *err);
 
