@@ -138,12 +138,39 @@ static void parts_that_follow_each_other_take_as_long_as_both(void **state)
 	result_free(whole);
 }
 
+static void what_is_measured_again_is_forgotten_first(void **state)
+{
+	(void)state;
+	static const int first[] = { 0, 3 }, second[] = { 1, 2 }, again[] = { 0, 3, 2 };
+	struct plan p;
+	fill_plan(&p);
+	struct result *a = measured(&p, first, 2, 2, ""), *b = measured(&p, second, 2, 2, ""), *whole = result_new(&p);
+	ok(result_join(whole, a, first, 2, 0, &err));
+	ok(result_join(whole, b, second, 2, 0, &err));
+	result_free(a);
+	result_free(b);
+	result_forget(whole, again, 3);
+	assert_int_equal(whole->n_cells, 2);
+	for (int i = 0; i < whole->n_cells; i++)
+		assert_int_equal(whole->cell[i]->cell, 1);
+	assert_int_equal(whole->n_launches, 2); /* those of cells 0 and 3 alone are gone */
+	for (int i = 0; i < whole->n_launches; i++)
+		assert_int_equal(whole->launch[i]->launch, whole->cell[i]->launch);
+	struct result *c = measured(&whole->plan, again, 3, 3, "");
+	ok(result_join(whole, c, again, 3, 0, &err));
+	result_free(c);
+	assert_int_equal(whole->n_cells, 8);
+	assert_int_equal(whole->n_launches, 4);
+	result_free(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_cell_leaves_the_rest_to_the_other),
 		cmocka_unit_test(parts_become_one_result),
 		cmocka_unit_test(what_ailed_a_device_voids_no_times),
+		cmocka_unit_test(what_is_measured_again_is_forgotten_first),
 		cmocka_unit_test(parts_that_follow_each_other_take_as_long_as_both),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

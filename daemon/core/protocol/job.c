@@ -332,6 +332,8 @@ static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 		return -1;
 	job->seed = field_u64(&f, "seed");
 	job->quick = field_bool(&f, "quick");
+	if (look_read(&f, "looked_elsewhere", &job->looked_elsewhere) || look_read(&f, "bursts", &job->bursts))
+		return -1;
 	json_t *subjects = field_array(&f, "subjects", 1, PROTOCOL_SUBJECTS_MAX);
 	json_t *rule = field_object(&f, "rule");
 	json_t *limits = field_object(&f, "limits");

@@ -10,6 +10,7 @@
 #include "db/store/device.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
+#include "flopwatchd/job/looks.h"
 #include "flopwatchd/job/result_join.h"
 #include "flopwatchd/judge/groups.h"
 #include "flopwatchd/runtime/config_worker.h"
@@ -17,16 +18,17 @@
 struct crew_part {
 	struct slot *slot; /* NULL: it is done, or gone */
 	int64_t device_id;
-	int n, *cell; /* positions in the whole plan */
+	struct share share; /* its cells are owned here */
 	bool is_done;
 };
 
 struct crew {
 	struct result *whole; /* what has come so far, under the whole plan */
 	bool confirms;        /* a second set of launches is another device's */
+	bool has_looked;      /* whether cells are to be measured again is known, and if so the leader does it, or has done */
 	int n_first;          /* parts of the first set, 0: it is not over; those behind them confirm */
 	int n_parts, n_done;
-	struct crew_part part[2 * PLAN_PARTS_MAX];
+	struct crew_part part[2 * PLAN_PARTS_MAX + 1];
 };
 
 bool crew_is_helper(const struct slot *s)
@@ -65,7 +67,7 @@ int crew_fits(const struct slot *s, struct fw_err *err)
 static void crew_free(struct crew *c)
 {
 	for (int i = 0; i < c->n_parts; i++)
-		free(c->part[i].cell);
+		free(c->part[i].share.cell);
 	result_free(c->whole);
 	free(c);
 }
@@ -110,7 +112,7 @@ static int log_parts(const struct crew *c, const struct slot *leader, const char
 	buf_init(&line, 4096);
 	buf_printf(&line, "%s:", what);
 	for (int p = first; p < c->n_parts; p++)
-		buf_printf(&line, "%s %d cells on %s", p > first ? "," : "", c->part[p].n, c->part[p].slot->device.uuid);
+		buf_printf(&line, "%s %d cells on %s", p > first ? "," : "", c->part[p].share.n, c->part[p].slot->device.uuid);
 	int result = txn_begin(leader->host->txn, err);
 	if (result == 0)
 		result = txn_end(leader->host->txn,
@@ -119,26 +121,46 @@ static int log_parts(const struct crew *c, const struct slot *leader, const char
 	return result;
 }
 
+/* The plan of a part of the first set. */
+static int plan_share(const struct crew *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err)
+{
+	if (plan_part(whole, s->cell, s->n, out, err) != 0)
+		return -1;
+	out->ask.looked_elsewhere = s->elsewhere;
+	out->ask.bursts = s->asked;
+	if (c->confirms)
+		out->ask.rule.confirm = false; /* it decides by its own first set; what confirms it is measured elsewhere */
+	return 0;
+}
+
+/* A quick look, and a device whose clock follows nothing, have no bursts. */
+static bool has_looks(const struct slot *leader)
+{
+	return !leader->job.quick && leader->device.kind != DEVICE_CPU;
+}
+
 /* Each slot its own part of the plan. */
 static int deal(struct crew *c, struct slot *leader, struct fw_err *err)
 {
 	int n = leader->plan.ask.n_cells, *part_of = calloc((size_t)n, sizeof *part_of);
-	if (!part_of)
-		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
-	plan_deal(&leader->plan, c->n_parts, part_of);
-	int result = 0;
+	struct share share[PLAN_PARTS_MAX] = { { .n = 0 } };
+	int result = part_of ? 0 : err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
+	if (result == 0)
+		plan_deal(&leader->plan, c->n_parts, part_of);
 	for (int p = 0; p < c->n_parts && result == 0; p++) {
-		struct crew_part *part = &c->part[p];
-		part->cell = calloc((size_t)n, sizeof *part->cell);
-		for (int i = 0; i < n && part->cell; i++)
+		share[p].cell = c->part[p].share.cell = calloc((size_t)n, sizeof *share[p].cell);
+		for (int i = 0; i < n && share[p].cell; i++)
 			if (part_of[i] == p)
-				part->cell[part->n++] = i;
-		if (!part->cell)
+				share[p].cell[share[p].n++] = i;
+		if (!share[p].cell)
 			result = err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
-		else if (p > 0)
-			result = plan_part(&leader->plan, part->cell, part->n, &part->slot->plan, err);
-		if (result == 0 && p > 0 && c->confirms)
-			part->slot->plan.ask.rule.confirm = false;
+	}
+	if (result == 0 && has_looks(leader))
+		looks_deal(&leader->plan, share, c->n_parts);
+	for (int p = 0; p < c->n_parts && result == 0; p++) {
+		c->part[p].share = share[p];
+		if (p > 0)
+			result = plan_share(c, &leader->plan, &share[p], &c->part[p].slot->plan, err);
 	}
 	free(part_of);
 	return result;
@@ -148,10 +170,8 @@ static int deal(struct crew *c, struct slot *leader, struct fw_err *err)
 static int take_lead(struct crew *c, struct slot *leader, struct fw_err *err)
 {
 	struct plan mine;
-	if (plan_part(&leader->plan, c->part[0].cell, c->part[0].n, &mine, err) != 0)
+	if (plan_share(c, &leader->plan, &c->part[0].share, &mine, err) != 0)
 		return -1;
-	if (c->confirms)
-		mine.ask.rule.confirm = false; /* it decides by its own first set; what confirms it is measured elsewhere */
 	c->whole = result_new(&leader->plan);
 	if (!c->whole) {
 		plan_fini(&mine);
@@ -255,7 +275,7 @@ static struct crew_part *elsewhere(struct crew *c, int64_t device)
 {
 	struct crew_part *best = NULL;
 	for (int p = c->n_first; p < c->n_parts; p++)
-		if (c->part[p].device_id != device && (!best || c->part[p].n < best->n))
+		if (c->part[p].device_id != device && (!best || c->part[p].share.n < best->share.n))
 			best = &c->part[p];
 	return best;
 }
@@ -264,8 +284,8 @@ static struct crew_part *add_part(struct crew *c, struct slot *s, struct fw_err 
 {
 	struct crew_part *part = &c->part[c->n_parts];
 	*part = (struct crew_part){ .slot = s, .device_id = s->device_id };
-	part->cell = calloc((size_t)c->whole->plan.ask.n_cells, sizeof *part->cell);
-	if (!part->cell) {
+	part->share.cell = calloc((size_t)c->whole->plan.ask.n_cells, sizeof *part->share.cell);
+	if (!part->share.cell) {
 		err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 		return NULL;
 	}
@@ -302,15 +322,14 @@ static struct crew_part *find_elsewhere(struct crew *c, struct slot *leader, int
 	return add_part(c, leader, err);
 }
 
-static int begin_part(struct crew_part *part, const struct plan *whole, struct fw_err *err)
+static int begin_part(const struct crew *c, struct crew_part *part, struct fw_err *err)
 {
 	struct slot *s = part->slot;
 	plan_fini(&s->plan);
-	if (plan_part(whole, part->cell, part->n, &s->plan, err) != 0) {
+	if (plan_share(c, &c->whole->plan, &part->share, &s->plan, err) != 0) {
 		plan_init(&s->plan);
 		return -1;
 	}
-	s->plan.ask.rule.confirm = false;
 	return slot_open_helper(s, err);
 }
 
@@ -328,7 +347,7 @@ static int confirm(struct crew *c, struct slot *leader, struct fw_err *err)
 		if (!part)
 			part = find_elsewhere(c, leader, device, err);
 		if (part)
-			part->cell[part->n++] = cell[i];
+			part->share.cell[part->share.n++] = cell[i];
 		else
 			result = -1;
 	}
@@ -336,8 +355,34 @@ static int confirm(struct crew *c, struct slot *leader, struct fw_err *err)
 	if (result == 0 && n > 0)
 		result = log_parts(c, leader, "confirming", c->n_first, err);
 	for (int p = c->n_first; p < c->n_parts && result == 0; p++)
-		result = begin_part(&c->part[p], &c->whole->plan, err);
+		result = begin_part(c, &c->part[p], err);
 	return result;
+}
+
+/* ---- what a look on one device asks of cells on the others ------------------------------------------------------------------------ */
+
+/*
+ * The first set is over: cells that were timed in pairs alone, and have to run in bursts, are measured again by the leader, all of it on its
+ * device. What there was of them is forgotten first: where it cannot be told again, they are open.
+ */
+static int look_again(struct crew *c, struct slot *leader, struct fw_err *err)
+{
+	struct share share[PLAN_PARTS_MAX];
+	int n = c->n_parts;
+	c->has_looked = true;
+	for (int p = 0; p < n; p++)
+		share[p] = c->part[p].share;
+	struct crew_part *part = add_part(c, leader, err);
+	if (!part)
+		return -1;
+	looks_again(c->whole, share, n, &part->share);
+	if (part->share.n == 0) {
+		free(part->share.cell);
+		c->n_parts--;
+		return 0;
+	}
+	result_forget(c->whole, part->share.cell, part->share.n);
+	return log_parts(c, leader, "again, since power draw differs", n, err) != 0 || begin_part(c, part, err) != 0 ? -1 : 0;
 }
 
 /* Who measured it is the leader's worker; which device had which cell stands beside it. */
@@ -363,14 +408,17 @@ int crew_take(struct slot *s, struct result *part, struct fw_err *err)
 	struct slot *leader = crew_leader(s);
 	struct crew_part *p = part_of(c, s);
 	bool is_second = c->n_first > 0;
-	for (int i = 0; i < p->n; i++)
+	const struct share *share = &p->share;
+	for (int i = 0; i < share->n; i++)
 		if (!is_second)
-			c->whole->cell_device[p->cell[i]] = p->device_id;
-		else if (c->whole->cell_device[p->cell[i]] != p->device_id && has_times(part, i))
-			c->whole->confirmed_on[p->cell[i]] = p->device_id;
+			c->whole->cell_device[share->cell[i]] = p->device_id;
+		else if (c->whole->cell_device[share->cell[i]] != p->device_id && has_times(part, i))
+			c->whole->confirmed_on[share->cell[i]] = p->device_id;
+	p->share.looked = part->done.looked;
+	p->share.bursts = part->done.bursts;
 	if (p == &c->part[0])
 		take_names(c, s, part);
-	int result = result_join(c->whole, part, p->cell, p->n, is_second ? 2 : 0, err);
+	int result = result_join(c->whole, part, share->cell, share->n, is_second ? 2 : 0, err);
 	result_free(part);
 	p->is_done = true;
 	c->n_done++;
@@ -385,6 +433,8 @@ int crew_go_on(struct slot *leader, struct result **whole, struct fw_err *err)
 {
 	struct crew *c = leader->crew;
 	*whole = NULL;
+	if (c->n_done == c->n_parts && !c->has_looked && look_again(c, leader, err) != 0)
+		return -1;
 	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && confirm(c, leader, err) != 0)
 		return -1;
 	if (c->n_done < c->n_parts)

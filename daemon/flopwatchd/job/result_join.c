@@ -183,3 +183,54 @@ int result_join(struct result *whole, struct result *part, const int *cell, int 
 		fmax(fmax(whole->done.wall_s, part->done.wall_s), (double)(whole->ended_at - whole->started_at) / 1e3);
 	return 0;
 }
+
+/* ---- forgetting ------------------------------------------------------------------------------------------------------------- */
+
+static bool is_among(int cell, const int *list, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i] == cell)
+			return true;
+	return false;
+}
+
+static bool has_records(const struct result *r, int launch)
+{
+	for (int i = 0; i < r->n_cells; i++)
+		if (r->cell[i]->launch == launch)
+			return true;
+	return false;
+}
+
+/* A launch of which nothing is left never was. */
+static void forget_launches(struct result *r, const int *cell, int n)
+{
+	int kept = 0;
+	for (int i = 0; i < r->n_launches; i++) {
+		struct msg_launch *l = r->launch[i];
+		int left = 0;
+		for (int k = 0; k < l->n_cells; k++)
+			if (!is_among(l->cell[k], cell, n))
+				l->cell[left++] = l->cell[k];
+		l->n_cells = left;
+		if (has_records(r, l->launch))
+			r->launch[kept++] = l;
+		else
+			free(l);
+	}
+	r->n_launches = kept;
+}
+
+void result_forget(struct result *r, const int *cell, int n)
+{
+	int kept = 0;
+	for (int i = 0; i < r->n_cells; i++) {
+		struct msg m = { .t = MSG_CELL, .u.cell = r->cell[i] };
+		if (is_among(r->cell[i]->cell, cell, n))
+			msg_fini(&m);
+		else
+			r->cell[kept++] = r->cell[i];
+	}
+	r->n_cells = kept;
+	forget_launches(r, cell, n);
+}

@@ -19,5 +19,7 @@ void plan_deal(const struct plan *whole, int n_parts, int *part_of);
  * the part's cells. Own: empties `part`, which is still to be freed. Err: it is too large.
  */
 int result_join(struct result *whole, struct result *part, const int *cell, int n, int set, struct fw_err *err);
+/** Forget what was timed of some cells: it is measured again. Shape: cell[n]. */
+void result_forget(struct result *r, const int *cell, int n);
 
 #endif

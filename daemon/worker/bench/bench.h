@@ -98,8 +98,9 @@ struct bench {
 	struct msg_limits limits;
 	uint64_t seed;
 	bool quick;
-	bool selfcheck; /* equal modules are timed too */
-	bool bursts[2]; /* forward, backward: its cells run in bursts, because power draw differs */
+	bool selfcheck;            /* equal modules are timed too */
+	look_set looked_elsewhere; /* classes of cells that have no sentinel here */
+	look_set bursts;           /* whose cells run in bursts, because power draw differs */
 	bool set_begun[3];
 	bool lost;   /* the device is broken: nothing runs on it any more */
 	int n_noted; /* notes passed on, each once */

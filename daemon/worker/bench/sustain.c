@@ -24,19 +24,22 @@ static bool is_possible(const struct bench *b)
 	return !b->quick && b->device.kind != DEVICE_CPU;
 }
 
-static bool is_sparse(const struct bench *b, int cell)
+/* Whether all cells of its direction do. */
+static bool runs_in_bursts(const struct bench *b, int cell)
 {
-	return case_is_irregular(&b->cells[cell]);
+	return b->bursts & look_class(&b->cells[cell]);
 }
 
-/* The longest open cell of its direction, among the sparse or among the others. */
+/* The longest open cell of its class, where that is looked at here. */
 static bool is_sentinel(const struct bench *b, int cell)
 {
+	look_set class = look_class(&b->cells[cell]);
 	int longest = -1, i;
 
+	if (b->looked_elsewhere & class)
+		return false;
 	for (i = 0; i < b->n_cells; i++)
-		if (b->cell[i].open && b->cells[i].direction == b->cells[cell].direction &&
-			is_sparse(b, i) == is_sparse(b, cell) &&
+		if (b->cell[i].open && look_class(&b->cells[i]) == class &&
 			(longest < 0 || case_flops(&b->cells[i]) > case_flops(&b->cells[longest])))
 			longest = i;
 	return longest == cell;
@@ -144,7 +147,7 @@ static bool wants_second(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && !b->bursts[b->cells[cell].direction == DIRECTION_BACKWARD] && leans(c) && c->n_bursts < AGREE;
+	return c->open && !runs_in_bursts(b, cell) && leans(c) && c->n_bursts < AGREE;
 }
 
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
@@ -161,7 +164,7 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	int lean = draws_more(m, base, target);
 	c->leans += lean ? lean : slower_than_in_pairs(b, m, base, target);
 	if (c->n_bursts >= AGREE && leans(c))
-		b->bursts[b->cells[m->cell].direction == DIRECTION_BACKWARD] = true;
+		b->bursts |= look_direction(b->cells[m->cell].direction);
 	return 1;
 }
 
@@ -172,7 +175,7 @@ static int wanted_set(const struct bench *b, int cell)
 
 	bool lost_in_pairs = c->judgement.verdict == VERDICT_REGRESSION && !(c->judgement.flags & FLAG_SUSTAINED);
 
-	bool asked = b->bursts[b->cells[cell].direction == DIRECTION_BACKWARD] || c->judgement.want_bursts;
+	bool asked = runs_in_bursts(b, cell) || c->judgement.want_bursts;
 
 	/* once the pairs have settled; what they call a regression needs no second opinion */
 	if (!c->open || !asked || c->judgement.want_set != 0 || lost_in_pairs)
@@ -196,4 +199,14 @@ int sustain_next(const struct bench *b, int *list, int *set)
 			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].judgement.want_set == 0 && wants_second(b, i)))
 				list[n++] = i;
 	return n;
+}
+
+look_set sustain_looked(const struct bench *b)
+{
+	look_set looked = 0;
+
+	for (int i = 0; i < b->n_cells; i++)
+		if (b->cell[i].n_bursts > 0)
+			looked |= look_class(&b->cells[i]);
+	return looked;
 }

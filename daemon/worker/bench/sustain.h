@@ -18,5 +18,7 @@ int sustain_rounds(const struct bench *b, int set);
 double sustain_s(const struct bench *b, const bool *burst, int n, int set);
 /** Cells for a launch of bursts alone, and its set; 0: none is needed. Pure. Shape: list[n_cells]. */
 int sustain_next(const struct bench *b, int *list, int *set);
+/** Classes of which a cell has run in bursts that count. */
+look_set sustain_looked(const struct bench *b);
 
 #endif

@@ -1,0 +1,29 @@
+/**
+ * looks.h - of a job in parts: which part looks at whose power draw, and which cells of the others are measured again because of what it saw.
+ *
+ * A look takes seconds that are not divided, so each class of cells is looked at by one part. Where power draw differs, cells that their own
+ * part has timed in pairs alone are measured again, in bursts: rare, and never left out.
+ */
+#ifndef FLOPWATCHD_JOB_LOOKS_H
+#define FLOPWATCHD_JOB_LOOKS_H
+
+#include "flopwatchd/job/result_join.h"
+
+/** What one device has to do of a job, and what its worker has said of it. */
+struct share {
+	int n, *cell;       /* cell[n]: positions in the whole plan; owned by whoever filled it */
+	look_set elsewhere; /* classes that others look at */
+	look_set asked;     /* whose cells have to run in bursts */
+	look_set looked;    /* told: of which a cell did, */
+	look_set bursts;    /* and of which all did */
+};
+
+/** Each class to one of the shares that have a cell at least half as long as its longest, the one with the fewest. Pure. */
+void looks_deal(const struct plan *whole, struct share *share, int n);
+/**
+ * Cells to be measured again together, since what another share saw of their class asks for bursts, or it saw nothing.
+ * Shape: again->cell has a place for every cell of the plan.
+ */
+void looks_again(const struct result *whole, const struct share *share, int n, struct share *again);
+
+#endif

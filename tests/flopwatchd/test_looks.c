@@ -1,0 +1,134 @@
+/* Which part of a job looks at whose power draw, and whose cells are measured again because of what it saw. */
+#include "fixture_result.h"
+
+#include "flopwatchd/job/looks.h"
+
+enum { CELLS = 6 };
+enum cells { FORWARD_LONG, FORWARD_HALF, FORWARD_SHORT, BACKWARD_LONG, BACKWARD_HALF, BACKWARD_SHORT };
+
+static int mine[] = { FORWARD_LONG, FORWARD_SHORT, BACKWARD_LONG }, yours[] = { FORWARD_HALF, BACKWARD_HALF, BACKWARD_SHORT };
+
+static look_set forward, backward;
+static struct share share[2];
+
+static struct result *begin(void)
+{
+	static const double flops[] = { 100, 50, 1 };
+	struct plan p;
+	plan_init(&p);
+	buf_init(&p.suite_text, 64);
+	p.ask.n_subjects = 2;
+	p.ask.subject[0].role = ROLE_BASE;
+	p.ask.subject[1].role = ROLE_TARGET;
+	p.ask.n_cells = CELLS;
+	p.ask.cell = calloc(CELLS, sizeof *p.ask.cell);
+	assert_non_null(p.ask.cell);
+	for (int i = 0; i < CELLS; i++) {
+		snprintf(p.ask.cell[i].key, sizeof p.ask.cell[i].key, "cell %d", i);
+		snprintf(p.ask.cell[i].family, sizeof p.ask.cell[i].family, BENCHMARK_FAMILY);
+		p.ask.cell[i].direction = i < BACKWARD_LONG ? DIRECTION_FORWARD : DIRECTION_BACKWARD;
+		p.ask.cell[i].flops = flops[i % 3];
+	}
+	share[0] = (struct share){ .n = 3, .cell = mine };
+	share[1] = (struct share){ .n = 3, .cell = yours };
+	looks_deal(&p, share, 2);
+	forward = look_class(&p.ask.cell[FORWARD_LONG]);
+	backward = look_class(&p.ask.cell[BACKWARD_LONG]);
+	struct result *r = result_new(&p);
+	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	assert_non_null(r);
+	fixture_accepted(r);
+	for (int launch = 1; launch <= 2; launch++) {
+		fixture_launch(r, launch, 1);
+		for (int i = 0; i < CELLS; i++)
+			fixture_timing(r, &noise, launch, 1, i, SERIES_DEVICE, "", 0, 0);
+	}
+	return r;
+}
+
+/* Which cells are measured again: a digit each. */
+static void again(const struct result *r, const char *expected)
+{
+	int cell[CELLS];
+	char found[CELLS + 1] = "";
+	struct share out = { .cell = cell };
+	looks_again(r, share, 2, &out);
+	for (int i = 0; i < out.n; i++)
+		snprintf(found + i, sizeof found - (size_t)i, "%d", cell[i]);
+	assert_string_equal(found, expected);
+	assert_int_equal(out.asked, share[0].bursts | share[1].bursts);
+}
+
+static void each_part_looks_at_one_direction(void **state)
+{
+	(void)state;
+	struct result *r = begin();
+	assert_int_equal(share[0].elsewhere, backward); /* a call half as long draws as much */
+	assert_int_equal(share[1].elsewhere, forward);
+	assert_int_equal(share[0].elsewhere & look_direction(DIRECTION_FORWARD), 0);
+	result_free(r);
+}
+
+static void who_has_short_calls_alone_does_not_look(void **state)
+{
+	(void)state;
+	static int all_but_one[] = { FORWARD_LONG, FORWARD_HALF, FORWARD_SHORT, BACKWARD_LONG, BACKWARD_HALF },
+		   short_one[] = { BACKWARD_SHORT };
+	struct result *r = begin();
+	share[0] = (struct share){ .n = 5, .cell = all_but_one };
+	share[1] = (struct share){ .n = 1, .cell = short_one };
+	looks_deal(&r->plan, share, 2);
+	assert_int_equal(share[0].elsewhere, 0);
+	assert_int_equal(share[1].elsewhere, forward | backward);
+	result_free(r);
+}
+
+static void what_a_look_saw_concerns_the_other_part(void **state)
+{
+	(void)state;
+	struct result *r = begin();
+	share[0].looked = forward;
+	share[1].looked = backward;
+	again(r, "");
+	share[0].bursts = look_direction(DIRECTION_FORWARD);
+	again(r, "1");
+	share[0].bursts = 0;
+	share[1].bursts = look_direction(DIRECTION_BACKWARD);
+	again(r, "3");
+	share[0].bursts = look_direction(DIRECTION_BACKWARD); /* it has seen it, too */
+	again(r, "");
+	result_free(r);
+}
+
+static void a_look_that_did_not_happen_is_made_up_for(void **state)
+{
+	(void)state;
+	struct result *r = begin();
+	share[0].looked = forward;
+	again(r, "3");
+	fixture_fault(r, ROLE_TARGET, BACKWARD_LONG, "crash");
+	again(r, ""); /* what failed is not tried again */
+	result_free(r);
+}
+
+static void without_dealt_looks_nothing_is_measured_again(void **state)
+{
+	(void)state;
+	struct result *r = begin();
+	share[0].elsewhere = share[1].elsewhere = 0;
+	share[0].bursts = look_direction(DIRECTION_FORWARD);
+	again(r, "");
+	result_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_part_looks_at_one_direction),
+		cmocka_unit_test(who_has_short_calls_alone_does_not_look),
+		cmocka_unit_test(what_a_look_saw_concerns_the_other_part),
+		cmocka_unit_test(a_look_that_did_not_happen_is_made_up_for),
+		cmocka_unit_test(without_dealt_looks_nothing_is_measured_again),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
