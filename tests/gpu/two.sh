@@ -1,11 +1,14 @@
 #!/bin/bash
-# Two GPUs of one host: pushes judged on both at once, equal builds unchanged there, one comparison split over both in at most 0.6 of the
-# time, and what was planted confirmed by the other device. A line "ok" or "not ok" each; exit status 1 where one is not.
+# Two GPUs of one host: pushes judged on both at once, equal builds unchanged there, comparisons split over both in at most 0.6 of the time
+# (medians of ROUNDS each), what was planted confirmed by the other device, and what one device sees of power draw measured again for the
+# other's cells. A line "ok" or "not ok" each; exit status 1 where one is not.
 # Usage: tests/gpu/two.sh BUNDLE OUT [SUITE]
 #   DEVICE: cuda (default) sim; device sim pretends to have two, and its seconds are not judged
 #   SEQLENS, SHAPE: "64, 128" and "nhq: 2, nhk: 1, headdim: 64": others than those of an H200, for device sim
-#   MODULES: folder with base.so, twin.so (the same but for a text in it, "twin 0,") and slower.so, stripped; without it the kernels of the
-#            bundle are built before anything is measured; slower for cuda alone: device sim believes what a module says of its work
+#   MODULES: folder with base.so, twin.so (the same but for a text in it, "twin 0,"), slower.so and hungry.so (plant.sh's evict), stripped;
+#            without it the kernels of the bundle are built before anything is measured; the last two for cuda alone: device sim believes
+#            what a module says of its work
+#   ROUNDS: comparisons on one device, and as many on both: 3
 #   LIMIT_S: what is not judged by then is not waited for
 # OUT gets a JSON of each branch, two.txt, which says what was seen, the daemons' logs, and the database.
 set -eu
@@ -22,21 +25,25 @@ built() { # FOLDER OUT: its kernels as one module
 	strip -s -o "$2" "$1/build/${DEVICE/sim/cpu}/libattention.so"
 }
 mkdir -p "$state/tree/kernels" "$state/tree/etc/suites"
-base=$state/tree/kernels/libattention.so twin=$state/twin.so slower=$state/slower.so
+base=$state/tree/kernels/libattention.so twin=$state/twin.so slower=$state/slower.so hungry=$state/hungry.so
 if [ -n "${MODULES:-}" ]; then
 	cp "$MODULES/base.so" "$base"
 	cp "$MODULES/twin.so" "$twin"
 	cp "$MODULES/slower.so" "$slower"
+	cp "$MODULES/hungry.so" "$hungry"
 else
 	cp -r "$bundle/kernels" "$state/made"
 	built "$state/made" "$base"
 	sed -i 's/MODULE("/&twin 0, /' "$state/made/attention/module.c"
 	built "$state/made" "$twin"
 	if [ "$DEVICE" = cuda ]; then
-		mkdir "$state/planted"
+		mkdir "$state/planted" "$state/evicting"
 		cp -r "$bundle/kernels" "$state/planted/kernels"
+		cp -r "$bundle/kernels" "$state/evicting/kernels"
 		"$root/etc/demo-slower.sh" "$state/planted" cuda 250
+		"$root/tests/gpu/plant.sh" "$state/evicting" evict
 		built "$state/planted/kernels" "$slower"
+		built "$state/evicting/kernels" "$hungry"
 	fi
 fi
 printf 'all:\n\tmkdir -p build/$(DEVICE)\n\tcp libattention.so build/$(DEVICE)/\n' >"$state/tree/kernels/Makefile"
@@ -111,12 +118,24 @@ tell "at the same time, for so many ms" "$overlap" '[1-9][0-9]*'
 kill "$daemon_pid"
 wait "$daemon_pid" || true
 
-# ---- one comparison over both, beside the same on one -----------------------------------------------------------------------------
-seconds_of() { echo "SELECT round(max(j.ended_at - j.started_at) / 1e3, 2) FROM $(of_branch "$1")"; }
+# ---- comparisons over both, beside the same on one --------------------------------------------------------------------------------
+rounds=${ROUNDS:-3}
+took() { asked "SELECT round(max(j.ended_at - j.started_at) / 1e3, 2) FROM $(of_branch "$1")"; }
+several() { # NAME: as many pushes, of equal builds, one after the other
+	for ((round = 1; round <= rounds; round++)); do
+		pushed=$((pushed + 1))
+		equal_push "$1$round" $pushed
+		git push -q origin "$1$round"
+		judge "$1$round"
+		took "$1$round" >>"$state/$1.seconds"
+		say "$1$round: $(took "$1$round") s, furthest from 0: $(furthest "$1$round"), launches $(asked "SELECT max(x.launches) $(cells_of "$1$round")")"
+		tell "equal builds are unchanged: $1$round" "$(verdict_of "$1$round")" unchanged
+	done
+}
+middle() { sort -n "$state/$1.seconds" | sed -n "$(((rounds + 1) / 2))p"; }
+pushed=2
 daemon_start "$out/daemon-alone.log" "$suite"
-equal_push alone 3
-git push -q origin alone
-judge alone
+several alone
 kill "$daemon_pid"
 wait "$daemon_pid" || true
 daemon_start "$out/daemon-split.log" "$suite" "split: true
@@ -125,34 +144,36 @@ for _ in $(seq 100); do # the worker has said what it has
 	! grep -q 'ev=worker.up' "$out/daemon-split.log" || break
 	sleep 0.1
 done
-equal_push split 4
-git push -q origin split
-judge split
-n_cells=$(asked "SELECT count(*) $(cells_of alone)")
-tell "equal builds on one device are unchanged" "$(verdict_of alone)" unchanged
-tell "equal builds over both are unchanged" "$(verdict_of split)" unchanged
-say "furthest from 0: $(furthest alone) on one, $(furthest split) on both"
-tell "a comparison that is split has cells on both devices" "$(asked "SELECT count(DISTINCT x.device) $(cells_of split)")" 2
-tell "all of its cells" "$(asked "SELECT count(*) $(cells_of split) AND x.device IS NOT NULL")" "$n_cells"
+several split
+n_cells=$(asked "SELECT count(*) $(cells_of alone1)")
+tell "a comparison that is split has cells on both devices" "$(asked "SELECT count(DISTINCT x.device) $(cells_of split1)")" 2
+tell "all of its cells" "$(asked "SELECT count(*) $(cells_of split1) AND x.device IS NOT NULL")" "$n_cells"
 tell "each on one of them" "$(asked "SELECT count(*) FROM (SELECT s.launch FROM sample s JOIN cell y ON y.id = s.cell WHERE y.id IN \
-	(SELECT x.id $(cells_of split)) GROUP BY s.launch HAVING count(DISTINCT y.device) > 1)")" 0
-say "cells: $(asked "SELECT group_concat(t, ', ') FROM (SELECT count(*) || ' on ' || d.uuid AS t FROM device d JOIN (SELECT x.device $(cells_of split)) e ON e.device = d.id GROUP BY d.uuid)")"
-ratio=$(asked "SELECT round(($(seconds_of split)) / ($(seconds_of alone)), 3)")
-say "seconds: $(asked "$(seconds_of alone)") on one, $(asked "$(seconds_of split)") on both, $ratio of that"
+	(SELECT x.id $(cells_of split1)) GROUP BY s.launch HAVING count(DISTINCT y.device) > 1)")" 0
+say "cells: $(asked "SELECT group_concat(t, ', ') FROM (SELECT count(*) || ' on ' || d.uuid AS t FROM device d JOIN (SELECT x.device $(cells_of split1)) e ON e.device = d.id GROUP BY d.uuid)")"
+ratio=$(asked "SELECT round($(middle split) / $(middle alone), 3)")
+say "seconds: $(middle alone) on one, $(middle split) on both, $ratio of that"
 [ "$DEVICE" != cuda ] || tell "in at most 0.6 of the time of one" "$(asked "SELECT ${ratio:-1} <= 0.6")" 1
 
 # ---- what was planted, on one device, and again on the other --------------------------------------------------------------------------
-if [ -e "$slower" ]; then
-	git checkout -q -B slower main
-	cp "$slower" kernels/libattention.so
-	git commit -q -a -m "slower"
-	git push -q origin slower
-	judge slower
-	tell "what was planted is a loss" "$(verdict_of slower)" regression
-	lost="$(cells_of slower) AND x.verdict = 'regression'"
+planted() { # BRANCH MODULE
+	git checkout -q -B "$1" main
+	cp "$2" kernels/libattention.so
+	git commit -q -a -m "$1"
+	git push -q origin "$1"
+	judge "$1"
+	tell "what was planted is a loss: $1" "$(verdict_of "$1")" regression
+	lost="$(cells_of "$1") AND x.verdict = 'regression'"
 	say "cells: $(asked "SELECT count(*) $lost") of $n_cells"
 	tell "each of its cells on both devices: timed on one, confirmed by the other" \
 		"$(asked "SELECT count(*) $lost AND (x.confirmed_on IS NULL OR x.confirmed_on = x.device)")" 0
+}
+if [ -e "$slower" ]; then
+	planted slower "$slower"
+	planted hungry "$hungry"
+	tell "lost in bursts, which all forward cells have run in" "$(asked "SELECT count(*) $(cells_of hungry) AND x.direction = 'forward' AND NOT EXISTS \
+		(SELECT * FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = x.id AND k.series = 'sustained')")" 0
+	say "$(asked "SELECT coalesce(max(line), 'nothing was measured again') FROM job_log WHERE line LIKE 'again,%'")"
 fi
 say "stands out: $(asked "SELECT coalesce(group_concat(uuid || ': ' || stands_out, '; '), 'nobody') FROM device WHERE stands_out <> ''")"
 echo "1..$told" | tee -a "$out/two.txt"
