@@ -27,6 +27,25 @@ static void next_takes_sets_in_order(void **state)
 	assert_int_equal(measure_next(b, list, &set), 0);
 }
 
+static void who_begins_changes_with_every_launch(void **state)
+{
+	struct bench b = { .seed = 5 };
+	int before, firsts = 0;
+
+	(void)state;
+	for (int n = 2; n <= 3; n++) {
+		before = bench_first(&b, n);
+		for (int i = 0; i < 6; i++) {
+			b.launches++;
+			assert_int_equal(bench_first(&b, n), (before + 1) % n);
+			before = (before + 1) % n;
+		}
+	}
+	for (int i = 0; i < 100; i++)
+		firsts += bench_first(&(struct bench){ .seed = (uint64_t)i, .launches = 1 }, 2);
+	assert_true(firsts > 30 && firsts < 70); /* by chance in the first */
+}
+
 static void equal_times_are_unchanged(void **state)
 {
 	struct scene *s = *state;
@@ -296,6 +315,7 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(next_takes_sets_in_order),
+		T(who_begins_changes_with_every_launch),
 		T(equal_times_are_unchanged),
 		T(a_slower_target_is_confirmed),
 		T(quick_is_one_launch),

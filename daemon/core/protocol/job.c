@@ -452,6 +452,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->set = (int)field_int(&f, "set", 0, 2);
 	run->pass = (int)field_int_or(&f, "pass", 0, INT_MAX, 0);
 	run->seed = field_u64(&f, "seed");
+	run->first = (int)field_int_or(&f, "first", 0, PROTOCOL_SUBJECTS_MAX - 1, -1);
 	if (field_has(&f, "seal"))
 		field_token(&f, "seal", FIELD_HEX, SEAL_KEY, run->seal, sizeof run->seal);
 	run->warm_s = field_double(&f, "warm_s", 0, 3600);

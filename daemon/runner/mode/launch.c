@@ -227,7 +227,7 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 	double until_us = r->ops->host_us(r->dev) + warm_s * 1e6;
 	if (solo_calls(t, verifier) != 0)
 		return;
-	t->start = (int)runner_random(r, (uint32_t)t->n);
+	t->start = r->run->first < 0 ? (int)runner_random(r, (uint32_t)t->n) : (r->run->first + r->run->index[t->cell]) % t->n;
 	leftover_enter(r);
 	runner_at(r, t->cell, NULL, "warm");
 	double busy_since_us = r->ops->host_us(r->dev);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
+#include "core/case/inputs.h"
 #include "core/protocol/guard.h"
 #include "core/stats/memory.h"
 #include "worker/build/kernelcode.h"
@@ -190,6 +191,11 @@ int bench_fault(struct bench *b, int cell, enum role role, const char *failure, 
 	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
 	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%s", detail);
 	return bench_send(b, &m, err);
+}
+
+int bench_first(const struct bench *b, int n)
+{
+	return (int)((inputs_mix(b->seed) / 64 + (uint64_t)b->launches) % (uint64_t)n);
 }
 
 int bench_role(const struct msg_cell *m, enum role role)

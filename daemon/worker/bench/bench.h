@@ -144,6 +144,11 @@ int bench_fault(struct bench *b, int cell, enum role role, const char *failure, 
 /** As bench_fault without sending: the record came from the runner and was passed on. */
 void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail);
 
+/**
+ * The one of `n` subjects that begins the current launch: by chance in the first, and in each further launch the next. A power limit makes the
+ * clock swing in step with a launch, so that who begins has the better places in it.
+ */
+int bench_first(const struct bench *b, int n);
 /** Place of a role among the subjects of a record; -1 none. */
 int bench_role(const struct msg_cell *m, enum role role);
 /** Whether a record is of the series that decides its cell. */

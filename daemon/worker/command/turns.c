@@ -281,7 +281,7 @@ static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err
 			.n_sides = n_sides,
 			.n = n,
 			.seed = l->seed,
-			.first = (int)(l->seed / 64 % (uint64_t)n_sides),
+			.first = bench_first(m->bench, n_sides),
 			.cell = calloc((size_t)n, sizeof *s->cell) };
 	if (!s || !s->cell) {
 		free(s);
