@@ -17,7 +17,6 @@
 #include "worker/command/command.h"
 #include "worker/bench/hardware.h"
 #include "worker/bench/measure.h"
-#include "worker/bench/sustain.h"
 #include "worker/box/pump.h"
 #include "worker/profile/profile.h"
 #include "worker/box/room.h"
@@ -388,7 +387,6 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 	m.u.done.gpu_s = j->bench.gpu_s;
 	m.u.done.wall_s = (double)clock_mono_ns() * 1e-9 - j->bench.started_s;
 	m.u.done.cancelled = j->peer->cancelled;
-	m.u.done.looked = sustain_looked(&j->bench);
 	m.u.done.bursts = j->bench.bursts;
 	log_info("job.end", "job=%lld dur_ms=%.0f err=%s", (long long)j->ask->job, m.u.done.wall_s * 1e3,
 		log_quote(status < 0 ? why->text : ""));

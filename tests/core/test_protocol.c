@@ -357,7 +357,7 @@ static void records(void **state)
 	struct msg audit = { .t = MSG_AUDIT,
 		.u.audit = { .cell = 7, .role = ROLE_TARGET, .calls = 36, .done = true, .ms = 12.25 } };
 	struct msg done = { .t = MSG_DONE,
-		.u.done = { .gpu_s = 12.5, .wall_s = 30.125, .cancelled = true, .looked = look_direction(DIRECTION_FORWARD) } };
+		.u.done = { .gpu_s = 12.5, .wall_s = 30.125, .cancelled = true, .bursts = look_direction(DIRECTION_FORWARD) } };
 	struct msg_launch body = { .launch = 4, .set = 2, .seed = 99, .n_cells = 2, .cell = { 0, 399 } };
 	struct msg launch = { .t = MSG_LAUNCH, .u.launch = &body }, out;
 
@@ -390,8 +390,7 @@ static void records(void **state)
 	assert_string_equal(out.u.fault.failure, "timeout");
 	round_trip(&done, &out);
 	assert_true(out.u.done.cancelled && out.u.done.wall_s == 30.125);
-	assert_int_equal(out.u.done.looked, look_direction(DIRECTION_FORWARD));
-	assert_int_equal(out.u.done.bursts, 0);
+	assert_int_equal(out.u.done.bursts, look_direction(DIRECTION_FORWARD));
 	round_trip(&launch, &out);
 	assert_int_equal(out.u.launch->cell[1], 399);
 	msg_fini(&out);

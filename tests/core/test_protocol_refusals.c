@@ -83,7 +83,7 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"done\",\"gpu_s\":-1}", "done.gpu_s");
 	refuse("{\"t\":\"done\",\"gpu_s\":1e999}", "not JSON");
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"cancelled\":\"yes\"}", "done.cancelled: must be true or false");
-	refuse("{\"t\":\"done\",\"gpu_s\":1,\"looked\":\"forward\"}", "done.looked");
+	refuse("{\"t\":\"done\",\"gpu_s\":1,\"bursts\":\"forward\"}", "done.bursts");
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"bursts\":[\"forward\",\"sideways\"]}", "done.bursts: item 1 is no direction");
 }
 

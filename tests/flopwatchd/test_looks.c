@@ -83,12 +83,10 @@ static void who_has_short_calls_alone_does_not_look(void **state)
 	result_free(r);
 }
 
-static void what_a_look_saw_concerns_the_other_part(void **state)
+static void what_a_look_saw_concerns_all_of_its_direction(void **state)
 {
 	(void)state;
 	struct result *r = begin();
-	share[0].looked = forward;
-	share[1].looked = backward;
 	again(r, "");
 	share[0].bursts = look_direction(DIRECTION_FORWARD);
 	again(r, "1");
@@ -97,27 +95,68 @@ static void what_a_look_saw_concerns_the_other_part(void **state)
 	again(r, "3");
 	share[0].bursts = look_direction(DIRECTION_BACKWARD); /* it has seen it, too */
 	again(r, "");
-	result_free(r);
-}
-
-static void a_look_that_did_not_happen_is_made_up_for(void **state)
-{
-	(void)state;
-	struct result *r = begin();
-	share[0].looked = forward;
+	share[0].bursts = 0;
+	share[0].elsewhere = 0; /* its own look at the other class of that direction saw nothing */
 	again(r, "3");
-	fixture_fault(r, ROLE_TARGET, BACKWARD_LONG, "crash");
-	again(r, ""); /* what failed is not tried again */
 	result_free(r);
 }
 
-static void without_dealt_looks_nothing_is_measured_again(void **state)
+static void what_has_run_in_bursts_or_failed_is_left(void **state)
+{
+	(void)state;
+	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct result *r = begin();
+	share[0].bursts = look_direction(DIRECTION_BACKWARD);
+	again(r, "45");
+	fixture_timing(r, &noise, 2, 1, BACKWARD_HALF, SERIES_SUSTAINED, "", 0, 0);
+	again(r, "5");
+	fixture_fault(r, ROLE_TARGET, BACKWARD_SHORT, "crash");
+	again(r, "");
+	result_free(r);
+}
+
+static void where_all_that_was_to_be_looked_at_failed_another_looks(void **state)
 {
 	(void)state;
 	struct result *r = begin();
-	share[0].elsewhere = share[1].elsewhere = 0;
-	share[0].bursts = look_direction(DIRECTION_FORWARD);
+	fixture_fault(r, ROLE_TARGET, FORWARD_LONG, "crash");
 	again(r, "");
+	fixture_fault(r, ROLE_TARGET, FORWARD_SHORT, "crash");
+	again(r, "1");
+	result_free(r);
+}
+
+static void what_was_measured_again_counts_where_it_was(void **state)
+{
+	(void)state;
+	static int one[] = { FORWARD_HALF };
+	struct result *r = begin();
+	struct share three[3];
+	int cell[CELLS];
+	struct share out = { .cell = cell };
+	fixture_fault(r, ROLE_TARGET, FORWARD_LONG, "crash");
+	fixture_fault(r, ROLE_TARGET, FORWARD_SHORT, "crash");
+	memcpy(three, share, sizeof share);
+	three[2] = (struct share){ .n = 1, .cell = one };
+	looks_again(r, three, 3, &out);
+	assert_int_equal(out.n, 0);
+	three[1].bursts = look_direction(DIRECTION_FORWARD); /* one more that has to follow, wherever it was before */
+	looks_again(r, three, 3, &out);
+	assert_int_equal(out.n, 1);
+	assert_int_equal(cell[0], FORWARD_HALF);
+	result_free(r);
+}
+
+static void cells_without_flops_are_looked_at_too(void **state)
+{
+	(void)state;
+	struct result *r = begin();
+	for (int i = 0; i < CELLS; i++)
+		r->plan.ask.cell[i].flops = 0;
+	share[0].elsewhere = share[1].elsewhere = 0;
+	looks_deal(&r->plan, share, 2);
+	assert_int_equal(share[0].elsewhere, backward);
+	assert_int_equal(share[1].elsewhere, forward);
 	result_free(r);
 }
 
@@ -126,9 +165,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_part_looks_at_one_direction),
 		cmocka_unit_test(who_has_short_calls_alone_does_not_look),
-		cmocka_unit_test(what_a_look_saw_concerns_the_other_part),
-		cmocka_unit_test(a_look_that_did_not_happen_is_made_up_for),
-		cmocka_unit_test(without_dealt_looks_nothing_is_measured_again),
+		cmocka_unit_test(what_a_look_saw_concerns_all_of_its_direction),
+		cmocka_unit_test(what_has_run_in_bursts_or_failed_is_left),
+		cmocka_unit_test(where_all_that_was_to_be_looked_at_failed_another_looks),
+		cmocka_unit_test(what_was_measured_again_counts_where_it_was),
+		cmocka_unit_test(cells_without_flops_are_looked_at_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

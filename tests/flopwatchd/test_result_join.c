@@ -1,6 +1,7 @@
 /* One result out of parts: each cell's own device, launches one after the other, what failed where it failed. */
 #include "fixture_result.h"
 
+#include "flopwatchd/job/deal.h"
 #include "flopwatchd/job/result_join.h"
 
 enum { CELLS = 4 };
@@ -29,13 +30,37 @@ static void the_heaviest_cell_leaves_the_rest_to_the_other(void **state)
 	struct plan p;
 	int part_of[CELLS];
 	fill_plan(&p);
-	plan_deal(&p, 2, part_of);
+	ok(plan_deal(&p, 2, part_of, &err));
 	assert_int_equal(part_of[2], 0);
 	assert_int_equal(part_of[0] + part_of[1] + part_of[3], 3);
 	for (int i = 0; i < CELLS; i++)
 		p.ask.cell[i].flops = 0; /* nothing is known: as many each */
-	plan_deal(&p, 2, part_of);
+	ok(plan_deal(&p, 2, part_of, &err));
 	assert_int_equal(part_of[0] + part_of[1] + part_of[2] + part_of[3], 2);
+	plan_fini(&p);
+}
+
+/* The largest first, each to who has least, gives 3 2 2 to one; 3 3 beside 2 2 2 is more alike. */
+static void who_has_more_gives_of_it(void **state)
+{
+	(void)state;
+	static const double flops[] = { 3, 3, 2, 2, 2 };
+	struct plan p;
+	int part_of[5];
+	double of_first = 0;
+	fill_plan(&p);
+	free(p.ask.cell);
+	p.ask.n_cells = 5;
+	p.ask.cell = calloc(5, sizeof *p.ask.cell);
+	assert_non_null(p.ask.cell);
+	for (int i = 0; i < 5; i++) {
+		snprintf(p.ask.cell[i].family, sizeof p.ask.cell[i].family, BENCHMARK_FAMILY);
+		p.ask.cell[i].flops = flops[i];
+	}
+	ok(plan_deal(&p, 2, part_of, &err));
+	for (int i = 0; i < 5; i++)
+		of_first += part_of[i] == 0 ? flops[i] : 0;
+	assert_true(of_first > 5.9 && of_first < 6.1);
 	plan_fini(&p);
 }
 
@@ -168,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_cell_leaves_the_rest_to_the_other),
+		cmocka_unit_test(who_has_more_gives_of_it),
 		cmocka_unit_test(parts_become_one_result),
 		cmocka_unit_test(what_ailed_a_device_voids_no_times),
 		cmocka_unit_test(what_is_measured_again_is_forgotten_first),

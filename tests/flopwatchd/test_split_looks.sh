@@ -39,6 +39,16 @@ is "lost it in all cells of that, in bursts" "$(sql "SELECT sum(verdict = 'regre
 is "those of the device that had not looked were measured again" "$(logged)" 1
 is "the other direction is unchanged" "$(sql "SELECT group_concat(DISTINCT verdict) FROM cell WHERE comparison = $(tip) AND key LIKE '%/backward'")" unchanged
 is "and no launch timed cells of two devices" "$(launches_of_two)" 0
+begins() { # N: with whom each cell's n-th launch begins
+	sql "SELECT group_concat(who, '') FROM (SELECT substr(s.call_order, 1, 1) AS who, row_number() OVER (PARTITION BY x.id ORDER BY l.n) AS nth FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN launch l ON l.id = s.launch JOIN cell x ON x.id = s.cell WHERE k.series = 'device' AND k.subject = 'target' AND x.comparison = $(tip) ORDER BY x.id) WHERE nth = $1"
+}
+is "who begins a cell changes from launch to launch" "$(begins 2)" "$(begins 1 | tr AB BA)"
+like "and from cell to cell" "$(begins 1)" 'AB|BA'
+
+echo 1.1 >"$tmp/kernels/kernels/factor"
+is "one that takes more work, too" "$(pushed hungry_and_slow 900)" "done regression"
+is "has shown it in pairs" "$(sql "SELECT count(*) FROM cell WHERE comparison = $(tip) AND verdict = 'regression' AND decided_by = '' AND change_pct < -5")" 4
+is "and nothing was measured again" "$(logged)" 0
 stop_daemon
 
 # ---- confirmed elsewhere ----

@@ -150,9 +150,7 @@ static void what_is_looked_at_elsewhere_has_no_sentinel(void **state)
 	s.bench.looked_elsewhere = look_direction(DIRECTION_BACKWARD);
 	for (int i = 0; i < CELLS; i++)
 		assert_int_equal(sustain_wants(&s.bench, i, 1), i == FORWARD_DENSE || i == FORWARD_SPARSE);
-	assert_int_equal(sustain_looked(&s.bench), 0);
 	add_brief(FORWARD_DENSE, 1665, 1665);
-	assert_int_equal(sustain_looked(&s.bench), look_class(&s.bench.cells[FORWARD_DENSE]));
 	s.bench.set_begun[1] = true;
 	assert_int_equal(sustain_next(&s.bench, list, &set), 0);
 	s.bench.bursts = look_direction(DIRECTION_BACKWARD);
@@ -202,6 +200,31 @@ static void two_launches_have_to_agree(void **state)
 	add(FORWARD_DENSE, lower, as_before, 0, 0);
 	s.bench.set_begun[1] = true;
 	assert_int_equal(s.bench.bursts, 0);
+	assert_false(sustain_wants(&s.bench, FORWARD_DENSE, 1));
+	begin();
+}
+
+/* Somebody else was on the device: nothing was seen, neither of the branch nor of its being harmless. */
+static void a_first_look_that_was_spoiled_is_repeated(void **state)
+{
+	struct msg_cell m = { .launch = 1, .set = 1, .cell = FORWARD_DENSE, .series = SERIES_SUSTAINED };
+	struct fw_err err = { 0 };
+	int list[CELLS], set;
+	(void)state;
+	begin();
+	s.bench.set_begun[1] = true;
+	guard_unknown(&m.guard);
+	m.guard.foreign = 1;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(sustain_wants(&s.bench, FORWARD_DENSE, 1), i > 0);
+		assert_int_equal(sustain_next(&s.bench, list, &set), i > 0);
+		assert_int_equal(sustain_add(&s.bench, &m, &err), 0);
+	}
+	assert_false(sustain_wants(&s.bench, FORWARD_DENSE, 1)); /* but not for ever */
+	begin();
+	assert_int_equal(sustain_add(&s.bench, &m, &err), 0);
+	add_brief(FORWARD_DENSE, 1665, 1665);
+	s.bench.set_begun[1] = true;
 	assert_false(sustain_wants(&s.bench, FORWARD_DENSE, 1));
 	begin();
 }
@@ -278,6 +301,7 @@ int main(void)
 		cmocka_unit_test(what_is_looked_at_elsewhere_has_no_sentinel),
 		cmocka_unit_test(a_wandering_clock_is_nobodys),
 		cmocka_unit_test(two_launches_have_to_agree),
+		cmocka_unit_test(a_first_look_that_was_spoiled_is_repeated),
 		cmocka_unit_test(a_first_look_is_short),
 		cmocka_unit_test(a_large_loss_is_seen_through_the_wandering),
 		cmocka_unit_test(energy_counts_where_it_is_known),

@@ -280,8 +280,7 @@ struct msg_done {
 	double gpu_s;
 	double wall_s;
 	bool cancelled;
-	look_set looked; /* classes of which a cell has run in bursts */
-	look_set bursts; /* and those of which all cells did, because power draw differs */
+	look_set bursts; /* classes whose cells run in bursts, because power draw differs */
 };
 
 /** Something that people should know and that decides nothing: a wait, what a module left behind. */

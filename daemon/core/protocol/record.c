@@ -459,7 +459,7 @@ static int read_done(struct fields *f, struct msg_done *m)
 	m->gpu_s = field_double(f, "gpu_s", 0, 1e9);
 	m->wall_s = field_double_or(f, "wall_s", 0, 1e9, 0);
 	m->cancelled = field_bool_or(f, "cancelled", false);
-	return look_read(f, "looked", &m->looked) || look_read(f, "bursts", &m->bursts) ? -1 : 0;
+	return look_read(f, "bursts", &m->bursts);
 }
 
 static int read_tree(struct fields *f, struct msg_tree *m)

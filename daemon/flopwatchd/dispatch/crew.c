@@ -10,10 +10,14 @@
 #include "db/store/device.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
+#include "flopwatchd/job/deal.h"
 #include "flopwatchd/job/looks.h"
 #include "flopwatchd/job/result_join.h"
+#include "flopwatchd/judge/cell.h"
 #include "flopwatchd/judge/groups.h"
 #include "flopwatchd/runtime/config_worker.h"
+
+enum { AGAIN_MAX = 2 }; /* what was measured again may have shown that more has to be */
 
 struct crew_part {
 	struct slot *slot; /* NULL: it is done, or gone */
@@ -25,10 +29,10 @@ struct crew_part {
 struct crew {
 	struct result *whole; /* what has come so far, under the whole plan */
 	bool confirms;        /* a second set of launches is another device's */
-	bool has_looked;      /* whether cells are to be measured again is known, and if so the leader does it, or has done */
+	int n_again;          /* times that cells to be measured again were asked for */
 	int n_first;          /* parts of the first set, 0: it is not over; those behind them confirm */
 	int n_parts, n_done;
-	struct crew_part part[2 * PLAN_PARTS_MAX + 1];
+	struct crew_part part[2 * PLAN_PARTS_MAX + AGAIN_MAX];
 };
 
 bool crew_is_helper(const struct slot *s)
@@ -146,7 +150,7 @@ static int deal(struct crew *c, struct slot *leader, struct fw_err *err)
 	struct share share[PLAN_PARTS_MAX] = { { .n = 0 } };
 	int result = part_of ? 0 : err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	if (result == 0)
-		plan_deal(&leader->plan, c->n_parts, part_of);
+		result = plan_deal(&leader->plan, c->n_parts, part_of, err);
 	for (int p = 0; p < c->n_parts && result == 0; p++) {
 		share[p].cell = c->part[p].share.cell = calloc((size_t)n, sizeof *share[p].cell);
 		for (int i = 0; i < n && share[p].cell; i++)
@@ -322,7 +326,8 @@ static struct crew_part *find_elsewhere(struct crew *c, struct slot *leader, int
 	return add_part(c, leader, err);
 }
 
-static int begin_part(const struct crew *c, struct crew_part *part, struct fw_err *err)
+/* `budgets`: how many parts' time it has. */
+static int begin_part(const struct crew *c, struct crew_part *part, int budgets, struct fw_err *err)
 {
 	struct slot *s = part->slot;
 	plan_fini(&s->plan);
@@ -330,7 +335,17 @@ static int begin_part(const struct crew *c, struct crew_part *part, struct fw_er
 		plan_init(&s->plan);
 		return -1;
 	}
+	s->plan.ask.limits.budget_s *= budgets;
 	return slot_open_helper(s, err);
+}
+
+/* Losses that only bursts have shown are confirmed in bursts, whatever another device's own look would say. */
+static void ask_for_bursts(const struct result *whole, struct share *s)
+{
+	for (int i = 0; i < s->n; i++)
+		if (!judge_lost_in_pairs(whole, s->cell[i]))
+			s->asked |= look_class(&whole->plan.ask.cell[s->cell[i]]);
+	s->elsewhere = s->asked;
 }
 
 /* The first set is over: what it would call a loss has to show on another device. */
@@ -352,14 +367,26 @@ static int confirm(struct crew *c, struct slot *leader, struct fw_err *err)
 			result = -1;
 	}
 	free(cell);
+	for (int p = c->n_first; p < c->n_parts; p++)
+		ask_for_bursts(c->whole, &c->part[p].share);
 	if (result == 0 && n > 0)
 		result = log_parts(c, leader, "confirming", c->n_first, err);
 	for (int p = c->n_first; p < c->n_parts && result == 0; p++)
-		result = begin_part(c, &c->part[p], err);
+		result = begin_part(c, &c->part[p], 1, err);
 	return result;
 }
 
 /* ---- what a look on one device asks of cells on the others ------------------------------------------------------------------------ */
+
+/* What pairs alone call a loss is one, whatever bursts would say. */
+static void leave_out_losses(const struct result *whole, struct share *again)
+{
+	int kept = 0;
+	for (int i = 0; i < again->n; i++)
+		if (!judge_lost_in_pairs(whole, again->cell[i]))
+			again->cell[kept++] = again->cell[i];
+	again->n = kept;
+}
 
 /*
  * The first set is over: cells that were timed in pairs alone, and have to run in bursts, are measured again by the leader, all of it on its
@@ -367,22 +394,24 @@ static int confirm(struct crew *c, struct slot *leader, struct fw_err *err)
  */
 static int look_again(struct crew *c, struct slot *leader, struct fw_err *err)
 {
-	struct share share[PLAN_PARTS_MAX];
+	struct share share[PLAN_PARTS_MAX + AGAIN_MAX];
 	int n = c->n_parts;
-	c->has_looked = true;
 	for (int p = 0; p < n; p++)
 		share[p] = c->part[p].share;
 	struct crew_part *part = add_part(c, leader, err);
 	if (!part)
 		return -1;
 	looks_again(c->whole, share, n, &part->share);
+	leave_out_losses(c->whole, &part->share);
 	if (part->share.n == 0) {
 		free(part->share.cell);
 		c->n_parts--;
 		return 0;
 	}
+	c->n_again++;
 	result_forget(c->whole, part->share.cell, part->share.n);
-	return log_parts(c, leader, "again, since power draw differs", n, err) != 0 || begin_part(c, part, err) != 0 ? -1 : 0;
+	const char *why = part->share.asked ? "again, since power draw differs" : "again, since power draw was not looked at";
+	return log_parts(c, leader, why, n, err) != 0 || begin_part(c, part, n, err) != 0 ? -1 : 0;
 }
 
 /* Who measured it is the leader's worker; which device had which cell stands beside it. */
@@ -414,7 +443,6 @@ int crew_take(struct slot *s, struct result *part, struct fw_err *err)
 			c->whole->cell_device[share->cell[i]] = p->device_id;
 		else if (c->whole->cell_device[share->cell[i]] != p->device_id && has_times(part, i))
 			c->whole->confirmed_on[share->cell[i]] = p->device_id;
-	p->share.looked = part->done.looked;
 	p->share.bursts = part->done.bursts;
 	if (p == &c->part[0])
 		take_names(c, s, part);
@@ -433,7 +461,7 @@ int crew_go_on(struct slot *leader, struct result **whole, struct fw_err *err)
 {
 	struct crew *c = leader->crew;
 	*whole = NULL;
-	if (c->n_done == c->n_parts && !c->has_looked && look_again(c, leader, err) != 0)
+	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX && look_again(c, leader, err) != 0)
 		return -1;
 	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && confirm(c, leader, err) != 0)
 		return -1;

@@ -4,17 +4,21 @@
 #include <math.h>
 
 #include "core/case/case.h"
+#include "core/protocol/guard.h"
 
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
 
-/* FLOPs of a share's longest cell of a class; -1: it has none. */
+/* ---- dealing ---------------------------------------------------------------------------------------------------------------- */
+
+/* FLOPs of a share's longest cell of a class, 0 where they are unknown; -1: it has none. */
 static double longest(const struct plan *whole, const struct share *s, look_set class)
 {
 	double most = -1;
 	for (int i = 0; i < s->n; i++) {
 		const struct cell *c = &whole->ask.cell[s->cell[i]];
+		double flops = case_flops(c);
 		if (look_class(c) == class)
-			most = fmax(most, case_flops(c));
+			most = fmax(most, flops > 0 ? flops : 0);
 	}
 	return most;
 }
@@ -30,6 +34,8 @@ static void deal_class(const struct plan *whole, struct share *share, int n, loo
 		if (here >= 0 && here >= LONG_ENOUGH * most && (best < 0 || looks[p] < looks[best]))
 			best = p;
 	}
+	if (best < 0)
+		return;
 	for (int p = 0; p < n; p++)
 		if (p != best)
 			share[p].elsewhere |= class;
@@ -48,16 +54,18 @@ void looks_deal(const struct plan *whole, struct share *share, int n)
 	}
 }
 
-static look_set classes_of(const struct plan *whole)
+/* ---- what they saw ------------------------------------------------------------------------------------------------------------ */
+
+static bool has(const struct share *s, int cell)
 {
-	look_set all = 0;
-	for (int i = 0; i < whole->ask.n_cells; i++)
-		all |= look_class(&whole->ask.cell[i]);
-	return all;
+	for (int i = 0; i < s->n; i++)
+		if (s->cell[i] == cell)
+			return true;
+	return false;
 }
 
-/* Times, and nothing that ended them: what failed would fail again. */
-static bool is_sound(const struct result *r, int cell)
+/* Times, and nothing that ended them. */
+static bool is_timed(const struct result *r, int cell)
 {
 	if (result_fault(r, ROLE_BASE, cell) || result_fault(r, ROLE_TARGET, cell) || result_fault(r, ROLE_DEVICE, cell) ||
 		result_fault(r, ROLE_WORKER, cell))
@@ -68,20 +76,46 @@ static bool is_sound(const struct result *r, int cell)
 	return false;
 }
 
+static bool has_bursts(const struct result *r, int cell)
+{
+	char why[GUARD_WHY_SIZE];
+	for (int i = 0; i < r->n_cells; i++)
+		if (r->cell[i]->cell == cell && r->cell[i]->series == SERIES_SUSTAINED &&
+			!guard_discards(&r->cell[i]->guard, why))
+			return true;
+	return false;
+}
+
+/* Classes that a share was to look at, and could not: all cells that it had of them failed. */
+static look_set missed(const struct result *r, const struct share *s)
+{
+	look_set own = 0, timed = 0;
+	for (int i = 0; i < s->n; i++) {
+		look_set class = look_class(&r->plan.ask.cell[s->cell[i]]);
+		own |= class;
+		timed |= is_timed(r, s->cell[i]) ? class : 0;
+	}
+	return own & ~s->elsewhere & ~timed;
+}
+
 void looks_again(const struct result *whole, const struct share *share, int n, struct share *again)
 {
-	look_set all = classes_of(&whole->plan), missed = 0, differs = 0;
+	look_set unseen = 0, differs = 0;
 	for (int p = 0; p < n; p++) {
-		missed |= all & ~share[p].elsewhere & ~share[p].looked;
+		unseen |= missed(whole, &share[p]);
 		differs |= share[p].bursts;
 	}
 	again->n = 0;
 	again->asked = again->elsewhere = differs;
-	for (int p = 0; p < n; p++)
+	for (int p = n - 1; p >= 0; p--) /* what is measured again stands in a later share, too */
 		for (int i = 0; i < share[p].n; i++) {
-			look_set class = look_class(&whole->plan.ask.cell[share[p].cell[i]]);
-			bool unseen = share[p].elsewhere & ~share[p].bursts & class;
-			if (unseen && ((missed | differs) & class) && is_sound(whole, share[p].cell[i]))
-				again->cell[again->n++] = share[p].cell[i];
+			int cell = share[p].cell[i];
+			look_set class = look_class(&whole->plan.ask.cell[cell]);
+			bool is_asked = class & differs & ~share[p].bursts, is_unseen = class & unseen & share[p].elsewhere;
+			bool is_later = false;
+			for (int k = p + 1; k < n && !is_later; k++)
+				is_later = has(&share[k], cell);
+			if (!is_later && (is_asked || is_unseen) && is_timed(whole, cell) && !has_bursts(whole, cell))
+				again->cell[again->n++] = cell;
 		}
 }

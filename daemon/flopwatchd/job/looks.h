@@ -7,22 +7,23 @@
 #ifndef FLOPWATCHD_JOB_LOOKS_H
 #define FLOPWATCHD_JOB_LOOKS_H
 
-#include "flopwatchd/job/result_join.h"
+#include "flopwatchd/job/deal.h"
+#include "flopwatchd/job/result.h"
 
 /** What one device has to do of a job, and what its worker has said of it. */
 struct share {
 	int n, *cell;       /* cell[n]: positions in the whole plan; owned by whoever filled it */
 	look_set elsewhere; /* classes that others look at */
 	look_set asked;     /* whose cells have to run in bursts */
-	look_set looked;    /* told: of which a cell did, */
-	look_set bursts;    /* and of which all did */
+	look_set bursts;    /* told: whose cells have run so */
 };
 
-/** Each class to one of the shares that have a cell at least half as long as its longest, the one with the fewest. Pure. */
+/** Each class to one of at most PLAN_PARTS_MAX shares that have a cell at least half as long as its longest, the one with the fewest. Pure. */
 void looks_deal(const struct plan *whole, struct share *share, int n);
 /**
- * Cells to be measured again together, since what another share saw of their class asks for bursts, or it saw nothing.
- * Shape: again->cell has a place for every cell of the plan.
+ * Cells to be measured again together, since what another share saw of their direction asks for bursts, or since all that it had of their
+ * class failed. Those that have run in bursts, or failed, are none of them. Shape: share[n], of several with one cell the last counts; again->cell has a place for every
+ * cell of the plan.
  */
 void looks_again(const struct result *whole, const struct share *share, int n, struct share *again);
 

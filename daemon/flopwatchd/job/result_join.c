@@ -5,58 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/case/case.h"
-
-/* ---- dealing ---------------------------------------------------------------------------------------------------------------- */
-
-int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out, struct fw_err *err)
-{
-	*out = *whole;
-	memset(&out->suite_text, 0, sizeof out->suite_text);
-	buf_init(&out->suite_text, 16);
-	out->ask.n_cells = n;
-	out->ask.cell = calloc((size_t)n + 1, sizeof *out->ask.cell);
-	if (!out->ask.cell)
-		return err_set(err, ERR_INTERNAL, "out of memory for a part of a job");
-	for (int i = 0; i < n; i++)
-		out->ask.cell[i] = whole->ask.cell[cell[i]];
-	return 0;
-}
-
-/* What a cell costs besides its calls, in calls of an average cell: inputs, checks, launches. */
-#define FIXED_COST 1.0
-
-/* The largest first, each to who has least: within a third of the best there is. */
-void plan_deal(const struct plan *whole, int n_parts, int *part_of)
-{
-	int n = whole->ask.n_cells, known = 0;
-	double total = 0, load[PLAN_PARTS_MAX] = { 0 };
-	for (int i = 0; i < n; i++) {
-		double flops = case_flops(&whole->ask.cell[i]);
-		part_of[i] = -1;
-		total += flops > 0 ? flops : 0;
-		known += flops > 0;
-	}
-	for (int dealt = 0; dealt < n; dealt++) {
-		int largest = -1, least = 0;
-		double cost = -1;
-		for (int i = 0; i < n; i++) {
-			double flops = case_flops(&whole->ask.cell[i]),
-			       here = FIXED_COST + (flops > 0 ? flops * known / total : 1);
-			if (part_of[i] < 0 && here > cost) {
-				largest = i;
-				cost = here;
-			}
-		}
-		for (int p = 1; p < n_parts; p++)
-			least = load[p] < load[least] ? p : least;
-		part_of[largest] = least;
-		load[least] += cost;
-	}
-}
-
-/* ---- joining ---------------------------------------------------------------------------------------------------------------- */
-
 static int last_launch(const struct result *r)
 {
 	int last = -1;
@@ -232,5 +180,10 @@ void result_forget(struct result *r, const int *cell, int n)
 			r->cell[kept++] = r->cell[i];
 	}
 	r->n_cells = kept;
+	kept = 0;
+	for (int i = 0; i < r->n_notes; i++)
+		if (!is_among(r->note[i].cell, cell, n))
+			r->note[kept++] = r->note[i];
+	r->n_notes = kept;
 	forget_launches(r, cell, n);
 }

@@ -4,22 +4,13 @@
 
 #include "flopwatchd/job/result.h"
 
-enum { PLAN_PARTS_MAX = 8 };
-
-/** A plan for some cells of `whole`, under its rule. Shape: cell[n] positions there. Own: plan_fini. Err: no memory. */
-int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out, struct fw_err *err);
-/**
- * Deal the cells of a plan to `n_parts` devices, so that each has about as much to do as far as the FLOPs of a
- * call tell it. Pure. Shape: part_of[n_cells].
- */
-void plan_deal(const struct plan *whole, int n_parts, int *part_of);
 /**
  * Take over what a part has measured: its launches follow those that are there. What ailed the part's device concerns its own cells alone,
  * and of these those that have no times. `set`: 2 where all of its launches confirm, 0 as they are. Shape: cell[n] positions in `whole` of
  * the part's cells. Own: empties `part`, which is still to be freed. Err: it is too large.
  */
 int result_join(struct result *whole, struct result *part, const int *cell, int n, int set, struct fw_err *err);
-/** Forget what was timed of some cells: it is measured again. Shape: cell[n]. */
+/** Forget what was timed of some cells, and noted: they are measured again. Shape: cell[n]. */
 void result_forget(struct result *r, const int *cell, int n);
 
 #endif

@@ -70,6 +70,7 @@ struct bench_cell {
 	struct bench_launch launch[STATS_LAUNCHES_MAX]; /* of the series that decides */
 	int n_bursts;
 	struct bench_launch burst[STATS_LAUNCHES_MAX]; /* series sustained */
+	int n_void_bursts;                             /* that the device's readings void */
 	int leans;                                     /* bursts in which target drew more power, less those in which base did */
 	struct judgement judgement;                    /* what pairs and bursts say together */
 	struct judgement sustained;                    /* what bursts say alone */

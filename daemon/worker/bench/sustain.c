@@ -8,7 +8,7 @@
 #include "core/protocol/burst.h"
 #include "core/protocol/guard.h"
 
-enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
+enum { AGREE = 2, VOID_MAX = 3 }; /* launches of a sentinel that have to lean the same way */
 
 #define CLOCK_APART 0.01 /* of the clocks that both sides settle at */
 #define WANDER                                                                                                                   \
@@ -150,14 +150,24 @@ static bool wants_second(const struct bench *b, int cell)
 	return c->open && !runs_in_bursts(b, cell) && leans(c) && c->n_bursts < AGREE;
 }
 
+/* A sentinel's first look that the device spoiled. */
+static bool wants_first_again(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	return c->open && c->n_bursts == 0 && c->n_void_bursts > 0 && c->n_void_bursts < VOID_MAX && is_sentinel(b, cell);
+}
+
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 {
 	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET);
 	struct bench_cell *c = &b->cell[m->cell];
 	char why[GUARD_WHY_SIZE];
 
-	if (guard_discards(&m->guard, why))
+	if (guard_discards(&m->guard, why)) {
+		c->n_void_bursts++;
 		return 0;
+	}
 	if (bench_keep(c->burst, &c->n_bursts, m, err) != 0)
 		return -1;
 	bench_judge(b, m->cell);
@@ -187,7 +197,8 @@ bool sustain_wants(const struct bench *b, int cell, int set)
 {
 	if (!is_possible(b))
 		return false;
-	return wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) || wants_second(b, cell);
+	return wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) || wants_second(b, cell) ||
+	       wants_first_again(b, cell);
 }
 
 int sustain_next(const struct bench *b, int *list, int *set)
@@ -196,17 +207,8 @@ int sustain_next(const struct bench *b, int *list, int *set)
 
 	for (want = 1; want <= 2 && n == 0 && is_possible(b); want++)
 		for (i = 0, *set = want; i < b->n_cells; i++)
-			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].judgement.want_set == 0 && wants_second(b, i)))
+			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].judgement.want_set == 0 &&
+								(wants_second(b, i) || wants_first_again(b, i))))
 				list[n++] = i;
 	return n;
-}
-
-look_set sustain_looked(const struct bench *b)
-{
-	look_set looked = 0;
-
-	for (int i = 0; i < b->n_cells; i++)
-		if (b->cell[i].n_bursts > 0)
-			looked |= look_class(&b->cells[i]);
-	return looked;
 }

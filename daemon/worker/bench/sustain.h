@@ -1,5 +1,5 @@
 /**
- * sustain.h - which cells run in bursts: four sentinels, briefly, in the first launch, and all cells of a direction in which
+ * sustain.h - which cells run in bursts: a sentinel of each class (look.h), briefly, in the first launch, and all cells of a direction in which
  * a sentinel's sides settle at different clocks or take different energy in two launches, until their sustained change is judged. So does any
  * cell in whose pairs the sides' clocks differ by more than chance and by enough to hide a loss.
  */
@@ -18,7 +18,5 @@ int sustain_rounds(const struct bench *b, int set);
 double sustain_s(const struct bench *b, const bool *burst, int n, int set);
 /** Cells for a launch of bursts alone, and its set; 0: none is needed. Pure. Shape: list[n_cells]. */
 int sustain_next(const struct bench *b, int *list, int *set);
-/** Classes of which a cell has run in bursts that count. */
-look_set sustain_looked(const struct bench *b);
 
 #endif

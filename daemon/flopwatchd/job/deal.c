@@ -1,0 +1,109 @@
+/* deal.c - see deal.h. */
+#include "flopwatchd/job/deal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/case/case.h"
+
+int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out, struct fw_err *err)
+{
+	*out = *whole;
+	memset(&out->suite_text, 0, sizeof out->suite_text);
+	buf_init(&out->suite_text, 16);
+	out->ask.n_cells = n;
+	out->ask.cell = calloc((size_t)n + 1, sizeof *out->ask.cell);
+	if (!out->ask.cell)
+		return err_set(err, ERR_INTERNAL, "out of memory for a part of a job");
+	for (int i = 0; i < n; i++)
+		out->ask.cell[i] = whole->ask.cell[cell[i]];
+	return 0;
+}
+
+/* What a cell costs besides its calls, in calls of an average cell: inputs, checks, launches. */
+#define FIXED_COST 1.0
+#define EASED_BY   1e-3 /* of what there is to do: less is not worth an exchange */
+
+/* Shape: cost[n_cells]. Err: no memory. */
+static double *costs_of(const struct plan *whole)
+{
+	int n = whole->ask.n_cells, known = 0;
+	double total = 0, *cost = calloc((size_t)n + 1, sizeof *cost);
+	for (int i = 0; i < n; i++) {
+		double flops = case_flops(&whole->ask.cell[i]);
+		total += flops > 0 ? flops : 0;
+		known += flops > 0;
+	}
+	for (int i = 0; cost && i < n; i++) {
+		double flops = case_flops(&whole->ask.cell[i]);
+		cost[i] = FIXED_COST + (flops > 0 ? flops * known / total : 1);
+	}
+	return cost;
+}
+
+/* The largest first, each to who has least: within a third of the best there is. */
+static void deal_largest_first(const double *cost, int n, int n_parts, int *part_of, double *load)
+{
+	for (int i = 0; i < n; i++)
+		part_of[i] = -1;
+	for (int dealt = 0; dealt < n; dealt++) {
+		int largest = -1, least = 0;
+		for (int i = 0; i < n; i++)
+			if (part_of[i] < 0 && (largest < 0 || cost[i] > cost[largest]))
+				largest = i;
+		for (int p = 1; p < n_parts; p++)
+			least = load[p] < load[least] ? p : least;
+		part_of[largest] = least;
+		load[least] += cost[largest];
+	}
+}
+
+/* What the two would have to do at most, were cell `i` the other's, and `k` in exchange; k < 0: nothing in exchange. */
+static double after_exchange(const double *cost, const double *load, int from, int to, int i, int k)
+{
+	double moved = cost[i] - (k < 0 ? 0 : cost[k]);
+	return fmax(load[from] - moved, load[to] + moved);
+}
+
+/* The exchange that eases who has most by most. False: none does. */
+static bool ease(const double *cost, int n, int n_parts, int *part_of, double *load)
+{
+	int most = 0, best = -1, with = -1, to = -1;
+	for (int p = 1; p < n_parts; p++)
+		most = load[p] > load[most] ? p : most;
+	double least = load[most] * (1 - EASED_BY);
+	for (int i = 0; i < n; i++)
+		for (int k = -n_parts; k < n && part_of[i] == most; k++) {
+			int other = k < 0 ? k + n_parts : part_of[k];
+			double then = other == most ? INFINITY : after_exchange(cost, load, most, other, i, k);
+			if (then < least) {
+				least = then;
+				best = i;
+				with = k;
+				to = other;
+			}
+		}
+	if (best < 0)
+		return false;
+	double moved = cost[best] - (with < 0 ? 0 : cost[with]);
+	load[most] -= moved;
+	load[to] += moved;
+	part_of[best] = to;
+	if (with >= 0)
+		part_of[with] = most;
+	return true;
+}
+
+int plan_deal(const struct plan *whole, int n_parts, int *part_of, struct fw_err *err)
+{
+	double load[PLAN_PARTS_MAX] = { 0 }, *cost = costs_of(whole);
+	int n = whole->ask.n_cells;
+	if (!cost)
+		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
+	deal_largest_first(cost, n, n_parts, part_of, load);
+	for (int i = 0; i < n && ease(cost, n, n_parts, part_of, load); i++)
+		;
+	free(cost);
+	return 0;
+}
