@@ -1,39 +1,16 @@
 /* crew.c - see crew.h. */
-#include "flopwatchd/dispatch/crew.h"
+#include "flopwatchd/dispatch/crew_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "db/store/device.h"
 #include "flopwatchd/dispatch/claim.h"
-#include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/job/deal.h"
-#include "flopwatchd/job/looks.h"
 #include "flopwatchd/job/result_join.h"
-#include "flopwatchd/judge/cell.h"
-#include "flopwatchd/judge/groups.h"
 #include "flopwatchd/runtime/config_worker.h"
-
-enum { AGAIN_MAX = 2 }; /* what was measured again may have shown that more has to be */
-
-struct crew_part {
-	struct slot *slot; /* NULL: it is done, or gone */
-	int64_t device_id;
-	struct share share; /* its cells are owned here */
-	bool is_done;
-};
-
-struct crew {
-	struct result *whole; /* what has come so far, under the whole plan */
-	bool confirms;        /* a second set of launches is another device's */
-	int n_again;          /* times that cells to be measured again were asked for */
-	int n_first;          /* parts of the first set, 0: it is not over; those behind them confirm */
-	int n_parts, n_done;
-	struct crew_part part[2 * PLAN_PARTS_MAX + AGAIN_MAX];
-};
 
 bool crew_is_helper(const struct slot *s)
 {
@@ -86,8 +63,7 @@ static bool may_spread(const struct slot *s)
 	       !config_worker_is_slurm(s->worker);
 }
 
-/* A device of the slot that is free, in order and of the leader's class, and that nothing waits for. 1, 0, -1. */
-static int could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err)
+int crew_could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err)
 {
 	struct store_job job;
 	if (s == leader || s->phase != PHASE_FREE || !s->has_hello || config_worker_is_slurm(s->worker) ||
@@ -109,8 +85,7 @@ static int could_help(struct slot *s, const struct slot *leader, struct msg_devi
 	return 0;
 }
 
-/* Into the job's log: what the parts from `first` on have to do, and where. */
-static int log_parts(const struct crew *c, const struct slot *leader, const char *what, int first, struct fw_err *err)
+int crew_log_parts(const struct crew *c, const struct slot *leader, const char *what, int first, struct fw_err *err)
 {
 	struct buf line;
 	buf_init(&line, 4096);
@@ -125,8 +100,7 @@ static int log_parts(const struct crew *c, const struct slot *leader, const char
 	return result;
 }
 
-/* The plan of a part of the first set. */
-static int plan_share(const struct crew *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err)
+int crew_plan(const struct crew *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err)
 {
 	if (plan_part(whole, s->cell, s->n, out, err) != 0)
 		return -1;
@@ -164,7 +138,7 @@ static int deal(struct crew *c, struct slot *leader, struct fw_err *err)
 	for (int p = 0; p < c->n_parts && result == 0; p++) {
 		c->part[p].share = share[p];
 		if (p > 0)
-			result = plan_share(c, &leader->plan, &share[p], &c->part[p].slot->plan, err);
+			result = crew_plan(c, &leader->plan, &share[p], &c->part[p].slot->plan, err);
 	}
 	free(part_of);
 	return result;
@@ -174,7 +148,7 @@ static int deal(struct crew *c, struct slot *leader, struct fw_err *err)
 static int take_lead(struct crew *c, struct slot *leader, struct fw_err *err)
 {
 	struct plan mine;
-	if (plan_share(c, &leader->plan, &c->part[0].share, &mine, err) != 0)
+	if (crew_plan(c, &leader->plan, &c->part[0].share, &mine, err) != 0)
 		return -1;
 	c->whole = result_new(&leader->plan);
 	if (!c->whole) {
@@ -187,7 +161,7 @@ static int take_lead(struct crew *c, struct slot *leader, struct fw_err *err)
 	return c->whole->cell_device && c->whole->confirmed_on ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a result");
 }
 
-static void recruit(struct slot *s, const struct slot *leader, struct crew *c, const struct msg_device *device, int64_t device_id)
+void crew_recruit(struct slot *s, const struct slot *leader, struct crew *c, const struct msg_device *device, int64_t device_id)
 {
 	s->crew = c;
 	s->device = *device;
@@ -230,14 +204,14 @@ int crew_gather(struct slot *leader, struct fw_err *err)
 		struct msg_device device;
 		int64_t id;
 		struct slot *s = leader->host->nth_slot(leader->host->arg, i);
-		int helps = s ? could_help(s, leader, &device, &id, err) : 0;
+		int helps = s ? crew_could_help(s, leader, &device, &id, err) : 0;
 		if (!s)
 			break;
 		if (helps < 0)
 			result = -1;
 		if (helps != 1)
 			continue;
-		recruit(s, leader, c, &device, id); /* its device is taken from here on */
+		crew_recruit(s, leader, c, &device, id); /* its device is taken from here on */
 		c->part[c->n_parts++] = (struct crew_part){ .slot = s, .device_id = id };
 	}
 	leader->crew = c;
@@ -245,7 +219,7 @@ int crew_gather(struct slot *leader, struct fw_err *err)
 	if (result == 0 && is_needed)
 		result = deal(c, leader, err);
 	if (result == 0 && c->n_parts > 1)
-		result = log_parts(c, leader, "split", 0, err);
+		result = crew_log_parts(c, leader, "split", 0, err);
 	if (result != 0 || !is_needed || take_lead(c, leader, err) != 0) {
 		bool is_alone = result == 0 && !is_needed;
 		if (c->whole) { /* the plan went there */
@@ -270,148 +244,6 @@ static struct crew_part *part_of(struct crew *c, const struct slot *s)
 		if (c->part[p].slot == s && !c->part[p].is_done)
 			return &c->part[p];
 	return NULL;
-}
-
-/* ---- confirming elsewhere ------------------------------------------------------------------------------------------------------- */
-
-/* The part that confirms a cell which was measured on `device`: the one with least to do that has another device; NULL none. */
-static struct crew_part *elsewhere(struct crew *c, int64_t device)
-{
-	struct crew_part *best = NULL;
-	for (int p = c->n_first; p < c->n_parts; p++)
-		if (c->part[p].device_id != device && (!best || c->part[p].share.n < best->share.n))
-			best = &c->part[p];
-	return best;
-}
-
-static struct crew_part *add_part(struct crew *c, struct slot *s, struct fw_err *err)
-{
-	struct crew_part *part = &c->part[c->n_parts];
-	*part = (struct crew_part){ .slot = s, .device_id = s->device_id };
-	part->share.cell = calloc((size_t)c->whole->plan.ask.n_cells, sizeof *part->share.cell);
-	if (!part->share.cell) {
-		err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
-		return NULL;
-	}
-	c->n_parts++;
-	return part;
-}
-
-/* One more slot with another device than this one; the leader's own where no other is free. NULL with err. */
-static struct crew_part *find_elsewhere(struct crew *c, struct slot *leader, int64_t device, struct fw_err *err)
-{
-	bool has_room = c->n_parts < c->n_first + PLAN_PARTS_MAX;
-	bool leads = false;
-	for (int p = c->n_first; p < c->n_parts; p++)
-		leads = leads || c->part[p].slot == leader;
-	if (has_room && !leads && leader->device_id != device)
-		return add_part(c, leader, err);
-	for (int i = 0; has_room; i++) {
-		struct msg_device other;
-		int64_t id;
-		struct slot *s = leader->host->nth_slot(leader->host->arg, i);
-		int helps = s ? could_help(s, leader, &other, &id, err) : 0;
-		if (helps < 0)
-			return NULL;
-		if (!s)
-			break;
-		if (helps == 1 && id != device) {
-			recruit(s, leader, c, &other, id);
-			return add_part(c, s, err);
-		}
-	}
-	for (int p = c->n_first; p < c->n_parts; p++)
-		if (c->part[p].slot == leader)
-			return &c->part[p];
-	return add_part(c, leader, err);
-}
-
-/* `budgets`: how many parts' time it has. */
-static int begin_part(const struct crew *c, struct crew_part *part, int budgets, struct fw_err *err)
-{
-	struct slot *s = part->slot;
-	plan_fini(&s->plan);
-	if (plan_share(c, &c->whole->plan, &part->share, &s->plan, err) != 0) {
-		plan_init(&s->plan);
-		return -1;
-	}
-	s->plan.ask.limits.budget_s *= budgets;
-	return slot_open_helper(s, err);
-}
-
-/* Losses that only bursts have shown are confirmed in bursts, whatever another device's own look would say. */
-static void ask_for_bursts(const struct result *whole, struct share *s)
-{
-	for (int i = 0; i < s->n; i++)
-		if (!judge_lost_in_pairs(whole, s->cell[i]))
-			s->asked |= look_class(&whole->plan.ask.cell[s->cell[i]]);
-	s->elsewhere = s->asked;
-}
-
-/* The first set is over: what it would call a loss has to show on another device. */
-static int confirm(struct crew *c, struct slot *leader, struct fw_err *err)
-{
-	int *cell = calloc((size_t)c->whole->plan.ask.n_cells + 1, sizeof *cell), result = 0;
-	if (!cell)
-		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
-	int n = judge_groups_unconfirmed(c->whole, cell);
-	c->n_first = c->n_parts;
-	for (int i = 0; i < n && result == 0; i++) {
-		int64_t device = c->whole->cell_device[cell[i]];
-		struct crew_part *part = elsewhere(c, device);
-		if (!part)
-			part = find_elsewhere(c, leader, device, err);
-		if (part)
-			part->share.cell[part->share.n++] = cell[i];
-		else
-			result = -1;
-	}
-	free(cell);
-	for (int p = c->n_first; p < c->n_parts; p++)
-		ask_for_bursts(c->whole, &c->part[p].share);
-	if (result == 0 && n > 0)
-		result = log_parts(c, leader, "confirming", c->n_first, err);
-	for (int p = c->n_first; p < c->n_parts && result == 0; p++)
-		result = begin_part(c, &c->part[p], 1, err);
-	return result;
-}
-
-/* ---- what a look on one device asks of cells on the others ------------------------------------------------------------------------ */
-
-/* What pairs alone call a loss is one, whatever bursts would say. */
-static void leave_out_losses(const struct result *whole, struct share *again)
-{
-	int kept = 0;
-	for (int i = 0; i < again->n; i++)
-		if (!judge_lost_in_pairs(whole, again->cell[i]))
-			again->cell[kept++] = again->cell[i];
-	again->n = kept;
-}
-
-/*
- * The first set is over: cells that were timed in pairs alone, and have to run in bursts, are measured again by the leader, all of it on its
- * device. What there was of them is forgotten first: where it cannot be told again, they are open.
- */
-static int look_again(struct crew *c, struct slot *leader, struct fw_err *err)
-{
-	struct share share[PLAN_PARTS_MAX + AGAIN_MAX];
-	int n = c->n_parts;
-	for (int p = 0; p < n; p++)
-		share[p] = c->part[p].share;
-	struct crew_part *part = add_part(c, leader, err);
-	if (!part)
-		return -1;
-	looks_again(c->whole, share, n, &part->share);
-	leave_out_losses(c->whole, &part->share);
-	if (part->share.n == 0) {
-		free(part->share.cell);
-		c->n_parts--;
-		return 0;
-	}
-	c->n_again++;
-	result_forget(c->whole, part->share.cell, part->share.n);
-	const char *why = part->share.asked ? "again, since power draw differs" : "again, since power draw was not looked at";
-	return log_parts(c, leader, why, n, err) != 0 || begin_part(c, part, n, err) != 0 ? -1 : 0;
 }
 
 /* Who measured it is the leader's worker; which device had which cell stands beside it. */
@@ -461,9 +293,9 @@ int crew_go_on(struct slot *leader, struct result **whole, struct fw_err *err)
 {
 	struct crew *c = leader->crew;
 	*whole = NULL;
-	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX && look_again(c, leader, err) != 0)
+	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX && crew_look_again(c, leader, err) != 0)
 		return -1;
-	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && confirm(c, leader, err) != 0)
+	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && crew_confirm(c, leader, err) != 0)
 		return -1;
 	if (c->n_done < c->n_parts)
 		return 0;

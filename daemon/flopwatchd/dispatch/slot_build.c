@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
-#include "flopwatchd/dispatch/sources.h"
+#include "flopwatchd/planning/sources.h"
 #include "flopwatchd/dispatch/spoken.h"
 
 static void complain(const struct slot *s, const struct fw_err *err)

@@ -2,8 +2,8 @@
  * foresee.h - what jobs are built from that came with base and suite, as those that are asked again: looked up one after the other, so that
  * one whose modules are there asks for no build. Where no worker has its builds apart nobody looks.
  */
-#ifndef FLOPWATCHD_DISPATCH_FORESEE_H
-#define FLOPWATCHD_DISPATCH_FORESEE_H
+#ifndef FLOPWATCHD_PLANNING_FORESEE_H
+#define FLOPWATCHD_PLANNING_FORESEE_H
 
 #include "flopwatchd/planning/resolve.h"
 #include "flopwatchd/runtime/txn.h"

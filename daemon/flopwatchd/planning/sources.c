@@ -1,5 +1,5 @@
 /* sources.c - see sources.h. */
-#include "flopwatchd/dispatch/sources.h"
+#include "flopwatchd/planning/sources.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* foresee.c - see foresee.h. */
-#include "flopwatchd/dispatch/foresee.h"
+#include "flopwatchd/planning/foresee.h"
 
 #include "base/log.h"
 #include "db/kept/kept.h"
-#include "flopwatchd/dispatch/sources.h"
+#include "flopwatchd/planning/sources.h"
 
 /* What cannot be found out now is for whoever builds it: there it is planned again, and what is wrong is told. */
 static void write(struct foresee *f, const struct plan *p)

@@ -1,6 +1,6 @@
 /** sources.h - what a job's sides are built from, as names by which a build is found again where builds have allocations of their own. */
-#ifndef FLOPWATCHD_DISPATCH_SOURCES_H
-#define FLOPWATCHD_DISPATCH_SOURCES_H
+#ifndef FLOPWATCHD_PLANNING_SOURCES_H
+#define FLOPWATCHD_PLANNING_SOURCES_H
 
 #include <stdbool.h>
 
