@@ -29,10 +29,21 @@ void alert_cells_fini(struct alert_cells *a)
 
 /* ---- what moved ------------------------------------------------------------------------------------------------------ */
 
-/** The phase that grew most, or shrank most where the cell gained; "" when phases were not timed or none did. */
+/* Whether its interval leaves no doubt of that. */
+static bool is_certain(const struct result *r, int i, const char *phase, bool is_gain)
+{
+	struct judge_change c = judge_change(r, i, SERIES_PHASE, phase);
+	return is_gain ? c.ci_low_pct > 0 : c.ci_high_pct < 0;
+}
+
+/**
+ * The phase that grew most, or shrank most where the cell gained, and before those of which that is in doubt: noise of a long phase is more
+ * than all that a short one takes. "" when phases were not timed or none did.
+ */
 static void find_phase(const struct result *r, int i, bool is_gain, char phase[16])
 {
 	double most = 0;
+	bool certain = false;
 	phase[0] = 0;
 	for (int k = 0; k < r->n_cells; k++) {
 		const struct msg_cell *m = r->cell[k];
@@ -42,8 +53,10 @@ static void find_phase(const struct result *r, int i, bool is_gain, char phase[1
 			       judge_median(r, i, SERIES_PHASE, m->phase, ROLE_BASE, JUDGE_MS);
 		if (is_gain)
 			grown = -grown;
-		if (grown > most) {
+		bool sure = grown > 0 && is_certain(r, i, m->phase, is_gain);
+		if (sure > certain || (sure == certain && grown > most)) {
 			most = grown;
+			certain = sure;
 			snprintf(phase, 16, "%s", m->phase);
 		}
 	}
