@@ -57,7 +57,7 @@ is "a calibration is nobody's history" "$(api 'branches?repo=kernels' | jq -r '.
 # ---- the rule learns
 main_is 1.0001
 is "the next comparison uses the measured scatter, within its bounds" \
-	"$(sql "SELECT min(tau0 BETWEEN 0.001 AND 0.005) FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'change'")" 1
+	"$(sql "SELECT min(tau0 BETWEEN 0.0007 AND 0.005) FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'change'")" 1
 
 # ---- while nothing waits
 stop_daemon

@@ -13,17 +13,18 @@ mkdir "$tmp/without"
 printf '#!/bin/sh\necho "there is no sqlite3" >&2\nexit 127\n' >"$tmp/without/sqlite3"
 chmod +x "$tmp/without/sqlite3"
 two() {
-	PATH=$tmp/without:$PATH DEVICE=sim SEQLENS="64, 128" SHAPE="nhq: 2, nhk: 1, headdim: 64" MODULES=$tmp/modules FLOPWATCH_SIM_SEED=6 bash "$root/tests/gpu/two.sh" "$tmp/bundle" "$tmp/out" >"$tmp/said" 2>&1 || { cat "$tmp/said"; return 1; }
+	PATH=$tmp/without:$PATH DEVICE=sim SEQLENS="64, 128" SHAPE="nhq: 2, nhk: 1, headdim: 64" MODULES=$tmp/modules FLOPWATCH_SIM_SEED=6 ROUNDS=1 bash "$root/tests/gpu/two.sh" "$tmp/bundle" "$tmp/out" >"$tmp/said" 2>&1 || { cat "$tmp/said"; return 1; }
 }
 module base 1.0 ""
 module twin 1.0 "twin 0, "
 module slower 1.1 ""
+module hungry 1.2 ""
 ok "two devices are as they are to be" two
-is "in each of its lines" "$(grep -c '^ok ' "$tmp/out/two.txt") $(grep '^not ok' -A 2 "$tmp/out/two.txt")" "11 "
+is "in each of its lines" "$(grep -c '^ok ' "$tmp/out/seen.txt") $(grep '^not ok' -A 2 "$tmp/out/seen.txt")" "14 "
 export LIMIT_S=0
 fails "what takes too long does not end it" 1 two
 unset LIMIT_S
-is "and is told" "$(grep -c '^# [a-z]* is not judged' "$tmp/out/two.txt") $(tail -n 1 "$tmp/out/two.txt")" "6 1..11"
+is "and is told" "$(grep -c '^# [a-z0-9]* is not judged' "$tmp/out/seen.txt") $(tail -n 1 "$tmp/out/seen.txt")" "7 1..14"
 module slower 1.0 "nothing is planted, "
 fails "what was planted and is not found is noticed" 1 two
-is "in a line" "$(grep '^not ok' "$tmp/out/two.txt")" "not ok 10 - what was planted is a loss"
+is "in a line" "$(grep '^not ok' "$tmp/out/seen.txt")" "not ok 10 - what was planted is a loss: slower"
