@@ -360,7 +360,7 @@ static int start_job(struct job *j, struct fw_err *err)
 	b->quick = ask->quick;
 	b->selfcheck = jobkind_is_itself(ask->kind);
 	b->looked_elsewhere = ask->looked_elsewhere;
-	b->bursts = ask->bursts;
+	b->asked = b->bursts = ask->bursts;
 	if (b->quick) {
 		b->rule.launches_max = 1;
 		b->rule.confirm = false;

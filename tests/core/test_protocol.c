@@ -224,7 +224,7 @@ static void run(void **state)
 	struct msg_run body = { .launch = 3,
 		.set = 2,
 		.seed = 99,
-		.first = 1,
+		.turn = 1,
 		.n_subjects = 1,
 		.n_cells = 1,
 		.cell = cells,
@@ -244,7 +244,7 @@ static void run(void **state)
 	body.phases = true;
 	round_trip(&in, &out);
 	assert_int_equal(out.u.run->index[0], 17);
-	assert_int_equal(out.u.run->first, 1);
+	assert_int_equal(out.u.run->turn, 1);
 	assert_true(out.u.run->phases);
 	assert_false(out.u.run->calls);
 	assert_string_equal(out.u.run->subject[0].module, "/proc/self/fd/10");

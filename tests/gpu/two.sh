@@ -167,14 +167,14 @@ planted() { # BRANCH MODULE
 	lost="$(cells_of "$1") AND x.verdict = 'regression'"
 	say "cells: $(asked "SELECT count(*) $lost") of $n_cells"
 	tell "each of its cells on both devices: timed on one, confirmed by the other" \
-		"$(asked "SELECT count(*) $lost AND (x.confirmed_on IS NULL OR x.confirmed_on = x.device)")" 0
+		"$(asked "SELECT count(*) || ' ' || sum(x.confirmed_on <> x.device) $lost" | sed 's/^\([1-9][0-9]*\) \1$/all/')" all
 }
 if [ -e "$slower" ]; then
 	planted slower "$slower"
 	planted hungry "$hungry"
 	tell "lost in bursts, which all forward cells have run in that had not lost in pairs" "$(asked "SELECT count(*) $(cells_of hungry) AND x.direction = 'forward' \
 		AND NOT (x.verdict = 'regression' AND x.decided_by = '') AND NOT EXISTS \
-		(SELECT * FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = x.id AND k.series = 'sustained')")" 0
+		(SELECT * FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = x.id AND k.series = 'sustained')") $(verdict_of hungry)" "0 regression"
 	say "$(asked "SELECT coalesce(max(line), 'nothing was measured again') FROM job_log WHERE line LIKE 'again,%'")"
 fi
 say "stands out: $(asked "SELECT coalesce(group_concat(uuid || ': ' || stands_out, '; '), 'nobody') FROM device WHERE stands_out <> ''")"

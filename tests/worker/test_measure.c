@@ -1,4 +1,5 @@
 /* measure.c, acceptance.c, bench.c with a runner made of shell: what is launched, how often, and what is made of it. */
+#include "core/protocol/order.h"
 #include "measure_run.h"
 
 static void next_takes_sets_in_order(void **state)
@@ -30,19 +31,30 @@ static void next_takes_sets_in_order(void **state)
 static void who_begins_changes_with_every_launch(void **state)
 {
 	struct bench b = { .seed = 5 };
-	int before, firsts = 0;
+	int firsts = 0;
 
 	(void)state;
-	for (int n = 2; n <= 3; n++) {
-		before = bench_first(&b, n);
-		for (int i = 0; i < 6; i++) {
+	for (int n = 2; n <= 4; n++) {
+		int begun[4] = { 0 };
+
+		for (int i = 0; i < 24; i++) {
 			b.launches++;
-			assert_int_equal(bench_first(&b, n), (before + 1) % n);
-			before = (before + 1) % n;
+
+			int first = order_first(n, 1, 0, bench_turn(&b)), after = 1;
+
+			begun[first]++;
+			while ((first + after) % n > 1) /* neither base nor target */
+				after++;
+
+			int leads = first < 2 ? first : (first + after) % n;
+
+			assert_int_equal(leads == 1, bench_turn(&b) % 2 == 0); /* the base, in every second */
 		}
+		for (int i = 0; i < n; i++)
+			assert_true(begun[i] >= 24 / (2 * n));
 	}
 	for (int i = 0; i < 100; i++)
-		firsts += bench_first(&(struct bench){ .seed = (uint64_t)i, .launches = 1 }, 2);
+		firsts += bench_turn(&(struct bench){ .seed = (uint64_t)i, .launches = 1 }) % 2;
 	assert_true(firsts > 30 && firsts < 70); /* by chance in the first */
 }
 

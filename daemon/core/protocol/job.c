@@ -12,6 +12,7 @@
 #include "core/text/field.h"
 
 #define SECONDS_MAX 86400.0
+#define TURN_MAX    (1 << 24)
 
 /* Rules of before version 3 say nothing of clocks: they get what holds today, and keep their own scatter. */
 static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
@@ -452,7 +453,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->set = (int)field_int(&f, "set", 0, 2);
 	run->pass = (int)field_int_or(&f, "pass", 0, INT_MAX, 0);
 	run->seed = field_u64(&f, "seed");
-	run->first = (int)field_int_or(&f, "first", 0, PROTOCOL_SUBJECTS_MAX - 1, -1);
+	run->turn = (int)field_int_or(&f, "turn", 1, TURN_MAX, 0);
 	if (field_has(&f, "seal"))
 		field_token(&f, "seal", FIELD_HEX, SEAL_KEY, run->seal, sizeof run->seal);
 	run->warm_s = field_double(&f, "warm_s", 0, 3600);

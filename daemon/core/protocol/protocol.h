@@ -325,7 +325,7 @@ struct msg_run {
 	int launch, set;
 	int pass; /* mode guard: times of this launch that readings made void before; clocks: processes before this one */
 	uint64_t seed;
-	int first; /* mode launch: the subject that begins cell 0, counted round; with each further cell it is the next one. -1: by chance */
+	int turn;                /* mode launch: of who begins (order.h), with each further cell the next one; 0: by chance */
 	char seal[SEAL_KEY + 1]; /* key that the process's lines are sealed with (seal.h); "": they are not */
 	int n_subjects;
 	struct {

@@ -224,8 +224,8 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 	if (m->pass)
 		jsonw_kv_int(j, "pass", m->pass);
 	protocol_put_u64(j, "seed", m->seed);
-	if (m->first >= 0)
-		jsonw_kv_int(j, "first", m->first);
+	if (m->turn)
+		jsonw_kv_int(j, "turn", m->turn);
 	if (m->seal[0])
 		jsonw_kv_string(j, "seal", m->seal);
 	jsonw_key(j, "subjects");

@@ -1,4 +1,5 @@
 /* crew_round.c - what a crew does when its first set is over: measure again, and confirm elsewhere. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,8 @@
 #include "flopwatchd/job/result_join.h"
 #include "flopwatchd/judge/cell.h"
 #include "flopwatchd/judge/groups.h"
+
+#define BUDGETS_OF_JOB 0.5 /* of the time that a job may take */
 
 /* ---- confirming elsewhere ------------------------------------------------------------------------------------------------------- */
 
@@ -70,7 +73,8 @@ static int begin_part(const struct crew *c, struct crew_part *part, int budgets,
 		plan_init(&s->plan);
 		return -1;
 	}
-	s->plan.ask.limits.budget_s *= budgets;
+	double most_s = BUDGETS_OF_JOB * (double)s->host->config->job_timeout_ms / 1e3, budget_s = s->plan.ask.limits.budget_s;
+	s->plan.ask.limits.budget_s = fmax(budget_s, fmin(budget_s * budgets, most_s));
 	return slot_open_helper(s, err);
 }
 
@@ -78,7 +82,7 @@ static int begin_part(const struct crew *c, struct crew_part *part, int budgets,
 static void ask_for_bursts(const struct result *whole, struct share *s)
 {
 	for (int i = 0; i < s->n; i++)
-		if (!judge_lost_in_pairs(whole, s->cell[i]))
+		if (judge_lost_in_bursts(whole, s->cell[i]))
 			s->asked |= look_class(&whole->plan.ask.cell[s->cell[i]]);
 	s->elsewhere = s->asked;
 }

@@ -86,16 +86,16 @@ static bool has_bursts(const struct result *r, int cell)
 	return false;
 }
 
-/* Classes that a share was to look at, and could not: all cells that it had of them failed. */
+/* Classes that a share was to look at, and did not. */
 static look_set missed(const struct result *r, const struct share *s)
 {
-	look_set own = 0, timed = 0;
+	look_set own = 0, looked = 0;
 	for (int i = 0; i < s->n; i++) {
 		look_set class = look_class(&r->plan.ask.cell[s->cell[i]]);
 		own |= class;
-		timed |= is_timed(r, s->cell[i]) ? class : 0;
+		looked |= has_bursts(r, s->cell[i]) ? class : 0;
 	}
-	return own & ~s->elsewhere & ~timed;
+	return own & ~s->elsewhere & ~looked;
 }
 
 void looks_again(const struct result *whole, const struct share *share, int n, struct share *again)

@@ -527,6 +527,15 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 			r->done.cancelled ? "not measured: the job was cancelled" : "not measured: the budget ended first");
 }
 
+bool judge_lost_in_bursts(const struct result *r, int cell)
+{
+	struct judge_timed t;
+	struct store_cell c;
+	memset(&t, 0, sizeof t);
+	judge_cell(r, cell, &t, &c);
+	return t.sustained.want_set == 2;
+}
+
 bool judge_lost_in_pairs(const struct result *r, int cell)
 {
 	struct judge_timed t;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/protocol/order.h"
 #include "core/verdict/flag.h"
 #include "runner/timing/burst.h"
 #include "runner/call/leftover.h"
@@ -20,6 +21,7 @@
 #define RECHECK_VISITS 1.0
 /* Rounds of the series call and phase, a share of those of the device series, at most this many. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
+enum { ORDERS = 12 }; /* that a turn drawn by chance has, for any number of subjects */
 
 static bool is_essential(const struct subject *u)
 {
@@ -218,6 +220,24 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	return time_aside(t, &a, rounds, looked, f);
 }
 
+static int place_of(const struct timing *t, enum role role)
+{
+	for (int k = 0; k < t->n; k++)
+		if (t->subject[k]->role == role)
+			return k;
+	return -1;
+}
+
+static void choose_order(struct timing *t)
+{
+	struct runner *r = t->runner;
+	int base = place_of(t, ROLE_BASE), target = place_of(t, ROLE_TARGET);
+	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDERS);
+
+	t->target_first = turn % 2;
+	t->start = base < 0 || target < 0 ? turn % t->n : order_first(t->n, base, target, turn);
+}
+
 static void time_cell(struct timing *t, const struct verifier *verifier, double warm_s)
 {
 	struct runner *r = t->runner;
@@ -227,7 +247,7 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 	double until_us = r->ops->host_us(r->dev) + warm_s * 1e6;
 	if (solo_calls(t, verifier) != 0)
 		return;
-	t->start = r->run->first < 0 ? (int)runner_random(r, (uint32_t)t->n) : (r->run->first + r->run->index[t->cell]) % t->n;
+	choose_order(t);
 	leftover_enter(r);
 	runner_at(r, t->cell, NULL, "warm");
 	double busy_since_us = r->ops->host_us(r->dev);

@@ -178,7 +178,7 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 		goto out;
 	}
 	struct subject *const sides[2] = { base, target };
-	int first = t->start % 2;
+	int first = t->target_first;
 	int rounds = t->runner->run->burst_rounds;
 	runner_at(t->runner, t->cell, NULL, "time");
 	int redo = 0;

@@ -18,8 +18,9 @@ struct timing {
 	int cell; /* place in run->cell */
 	int n;    /* subjects that are timed, planned and bound */
 	struct subject *subject[PROTOCOL_SUBJECTS_MAX];
-	int start;      /* who begins round 0 */
-	double pair_ms; /* device time of one round: of the solo calls, then of the last warm-up round */
+	int start;         /* who begins round 0 */
+	bool target_first; /* who begins bursts */
+	double pair_ms;    /* device time of one round: of the solo calls, then of the last warm-up round */
 	struct witness *witness;
 	struct subject *culprit; /* whose failure ended a pass; NULL: not known */
 };

@@ -101,7 +101,8 @@ struct bench {
 	bool quick;
 	bool selfcheck;            /* equal modules are timed too */
 	look_set looked_elsewhere; /* classes of cells that have no sentinel here */
-	look_set bursts;           /* whose cells run in bursts, because power draw differs */
+	look_set asked;            /* whose cells run in bursts, whatever pairs say of them */
+	look_set bursts;           /* whose cells do, because power draw differs: those, and what is found */
 	bool set_begun[3];
 	bool lost;   /* the device is broken: nothing runs on it any more */
 	int n_noted; /* notes passed on, each once */
@@ -145,11 +146,8 @@ int bench_fault(struct bench *b, int cell, enum role role, const char *failure, 
 /** As bench_fault without sending: the record came from the runner and was passed on. */
 void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail);
 
-/**
- * The one of `n` subjects that begins the current launch: by chance in the first, and in each further launch the next. A power limit makes the
- * clock swing in step with a launch, so that who begins has the better places in it.
- */
-int bench_first(const struct bench *b, int n);
+/** Whose turn it is to begin the current launch, as a number from 1 on for order_first: any in the first launch, and then the next. */
+int bench_turn(const struct bench *b);
 /** Place of a role among the subjects of a record; -1 none. */
 int bench_role(const struct msg_cell *m, enum role role);
 /** Whether a record is of the series that decides its cell. */

@@ -243,7 +243,7 @@ int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t 
 		.launch = state.launch,
 		.set = o->set,
 		.seed = inputs_mix(b->seed + (uint64_t)state.launch),
-		.first = bench_first(b, b->n_subjects),
+		.turn = bench_turn(b),
 		.n_cells = o->n,
 		.cell = o->cell,
 		.burst = o->burst,

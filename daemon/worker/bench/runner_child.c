@@ -287,7 +287,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	run->set = t->set;
 	run->pass = t->pass;
 	run->seed = t->seed;
-	run->first = t->mode == RUN_LAUNCH ? t->first : -1;
+	run->turn = t->turn;
 	run->rule = b->rule;
 	run->phases = t->phases;
 	run->calls = t->calls;

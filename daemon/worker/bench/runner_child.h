@@ -16,7 +16,7 @@ struct runner_task {
 	int launch, set;
 	int pass; /* guard: times that were void before; clocks: processes before this one */
 	uint64_t seed;
-	int first; /* launch: who begins (bench_first) */
+	int turn; /* launch: of who begins (bench_turn); 0 by chance */
 	int n_subjects;
 	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
 	int n_cells;

@@ -183,7 +183,8 @@ static int wanted_set(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	bool lost_in_pairs = c->judgement.verdict == VERDICT_REGRESSION && !(c->judgement.flags & FLAG_SUSTAINED);
+	bool lost_in_pairs = c->judgement.verdict == VERDICT_REGRESSION && !(c->judgement.flags & FLAG_SUSTAINED) &&
+			     !(b->asked & look_class(&b->cells[cell]));
 
 	bool asked = runs_in_bursts(b, cell) || c->judgement.want_bursts;
 

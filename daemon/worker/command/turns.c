@@ -8,6 +8,7 @@
 
 #include "core/protocol/guard.h"
 #include "core/case/inputs.h"
+#include "core/protocol/order.h"
 #include "worker/bench/canary.h"
 #include "worker/bench/measure.h"
 #include "worker/bench/sustain.h"
@@ -281,7 +282,8 @@ static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err
 			.n_sides = n_sides,
 			.n = n,
 			.seed = l->seed,
-			.first = bench_first(m->bench, n_sides),
+			.target_first = bench_turn(m->bench) % 2,
+			.first = order_first(n_sides, COMMAND_BASE, COMMAND_TARGET, bench_turn(m->bench)),
 			.cell = calloc((size_t)n, sizeof *s->cell) };
 	if (!s || !s->cell) {
 		free(s);

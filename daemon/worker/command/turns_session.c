@@ -288,7 +288,7 @@ static int take_bursts(struct turns_session *s, struct fw_err *err)
 	struct burst_calls burst[BURSTS_MAX];
 	int64_t began_ns = clock_mono_ns();
 
-	at->burst_first = s->first & 1;
+	at->burst_first = s->target_first;
 	for (int i = 0; i < 2 * at->burst_rounds; i++) {
 		int side = burst_side_of(at->burst_first, i);
 		int result = take_burst(s, side, began_ns + (int64_t)((i + 1) * BURST_S * 1e9), &burst[i], err);

@@ -45,8 +45,10 @@ struct turns_session {
 	const struct build_context *build;
 	int n_sides;
 	const struct msg_subject *subject[TURNS_SIDES_MAX];
-	int n, first;  /* cells; the side that begins */
-	uint64_t seed; /* of the launch */
+	int n;
+	int first;         /* the side that begins */
+	bool target_first; /* of bursts, the target does */
+	uint64_t seed;     /* of the launch */
 	struct turns_cell *cell;
 	/* how it went */
 	int trouble_side, trouble_cell; /* who ended it, -1 nobody; with the turn of which cell of the bench, -1 none */

@@ -1,0 +1,23 @@
+/* order.c - see order.h. */
+#include "core/protocol/order.h"
+
+#include <stdbool.h>
+
+static bool base_comes_first(int n, int base, int target, int first)
+{
+	return (base - first + n) % n < (target - first + n) % n;
+}
+
+int order_first(int n, int base, int target, int turn)
+{
+	bool wanted = turn % 2 == 0;
+	int fits = 0;
+
+	for (int i = 0; i < n; i++)
+		fits += base_comes_first(n, base, target, i) == wanted;
+	int place = turn / 2 % fits; /* both orders exist: base and target each can begin */
+	for (int i = 0; i < n; i++)
+		if (base_comes_first(n, base, target, i) == wanted && place-- == 0)
+			return i;
+	return base;
+}

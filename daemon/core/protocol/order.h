@@ -1,0 +1,14 @@
+/**
+ * order.h - who begins a launch of a cell. A power limit makes the clock swing in step with a launch, so that who begins has other places in it
+ * than who follows: base and target begin by turns, whoever else is measured beside them.
+ */
+#ifndef CORE_PROTOCOL_ORDER_H
+#define CORE_PROTOCOL_ORDER_H
+
+/**
+ * The one of `n` subjects that begins turn `turn`: in even ones base comes before target, in odd ones behind it, and where there are more they
+ * change over likewise. Shape: base and target are positions among the n >= 2.
+ */
+int order_first(int n, int base, int target, int turn);
+
+#endif
