@@ -95,8 +95,12 @@ echo "{\"cell\":\"calm\",\"us\":[900,990,1000,1000,1001,1000,999,1000,1001,1000,
 echo "{\"cell\":\"wild\",\"us\":[$((1000 + wild % 300))]}"
 SH
 on_main plain first >"$tmp/verdict"
-echo "# another" >>"$tmp/plain/bench.sh"
-like "a cell that scatters too much is given up" "$(on_main plain another; cells)" 'wild undecided'
+for another in 1 2 3; do # by chance its launches lie far from the threshold for long
+	echo "# $another" >>"$tmp/plain/bench.sh"
+	wild=$(on_main plain "another $another"; cells)
+	! notes | grep -q 'given up after [4-9]' || break
+done
+like "a cell that scatters too much is given up" "$wild" 'wild undecided'
 like "after four launches or a few more, with the way out" "$(notes)" 'given up after [4-9] launches, .* a program that takes turns is paired call by call'
 is "the others are not" "$(cells | grep calm)" "calm unchanged "
 is "and what a process takes to settle is no part of its time" \
