@@ -38,6 +38,8 @@ void look_write(struct jsonw *j, const char *key, look_set s)
 	char name[NAME_SIZE];
 	look_set bit;
 
+	if (!s)
+		return;
 	jsonw_key(j, key);
 	jsonw_array(j);
 	for (int n = 0; (bit = nth(n, name)) != 0; n++)

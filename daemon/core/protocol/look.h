@@ -15,7 +15,7 @@ typedef unsigned look_set;
 look_set look_class(const struct cell *c);
 /** Both classes of a direction. */
 look_set look_direction(enum direction d);
-/** "key":["forward","backward irregular"] */
+/** "key":["forward","backward irregular"]; nothing where there are none. */
 void look_write(struct jsonw *j, const char *key, look_set s);
 /** Absent: none. Err: ERR_PROTOCOL with the key. */
 int look_read(struct fields *f, const char *key, look_set *out);

@@ -5,6 +5,10 @@
 #ifndef CORE_PROTOCOL_ORDER_H
 #define CORE_PROTOCOL_ORDER_H
 
+enum {
+	ORDER_TURNS = 12
+}; /* as many orders, each as often, of two to four subjects: what a turn that is drawn by chance is drawn from */
+
 /**
  * The one of `n` subjects that begins turn `turn`: in even ones base comes before target, in odd ones behind it, and where there are more they
  * change over likewise. Shape: base and target are positions among the n >= 2.

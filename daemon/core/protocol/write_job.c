@@ -192,10 +192,8 @@ void protocol_put_job(struct jsonw *j, const struct msg_job *m)
 	}
 	protocol_put_u64(j, "seed", m->seed);
 	jsonw_kv_bool(j, "quick", m->quick);
-	if (m->looked_elsewhere)
-		look_write(j, "looked_elsewhere", m->looked_elsewhere);
-	if (m->bursts)
-		look_write(j, "bursts", m->bursts);
+	look_write(j, "looked_elsewhere", m->looked_elsewhere);
+	look_write(j, "bursts", m->bursts);
 	jsonw_key(j, "subjects");
 	jsonw_array(j);
 	for (int i = 0; i < m->n_subjects; i++)

@@ -21,7 +21,6 @@
 #define RECHECK_VISITS 1.0
 /* Rounds of the series call and phase, a share of those of the device series, at most this many. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
-enum { ORDERS = 12 }; /* that a turn drawn by chance has, for any number of subjects */
 
 static bool is_essential(const struct subject *u)
 {
@@ -232,7 +231,7 @@ static void choose_order(struct timing *t)
 {
 	struct runner *r = t->runner;
 	int base = place_of(t, ROLE_BASE), target = place_of(t, ROLE_TARGET);
-	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDERS);
+	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_TURNS);
 
 	t->target_first = turn % 2;
 	t->start = base < 0 || target < 0 ? turn % t->n : order_first(t->n, base, target, turn);

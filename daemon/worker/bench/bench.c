@@ -10,10 +10,9 @@
 #include "base/proc.h"
 #include "core/case/inputs.h"
 #include "core/protocol/guard.h"
+#include "core/protocol/order.h"
 #include "core/stats/memory.h"
 #include "worker/build/kernelcode.h"
-
-enum { TURNS = 12 }; /* with up to five subjects as many orders, each as likely in the first launch */
 
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
 {
@@ -197,7 +196,7 @@ int bench_fault(struct bench *b, int cell, enum role role, const char *failure, 
 
 int bench_turn(const struct bench *b)
 {
-	return 1 + (int)(inputs_mix(b->seed) / 64 % TURNS) + b->launches;
+	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_TURNS) + b->launches;
 }
 
 int bench_role(const struct msg_cell *m, enum role role)
