@@ -55,9 +55,15 @@ fails "a number of runs that makes no sense" 1 "$bin/flopwatch" --server "http:/
 is "a calibration is nobody's history" "$(api 'branches?repo=kernels' | jq -r '.items[0].verdict')" unchanged
 
 # ---- the rule learns
+scatter() { # of each cell, in points: what equal builds said
+	api 'calibration?repo=kernels' | jq -r '[.items[] | .tau0_pct * 1e4 | round] | sort | join(" ")'
+}
+learned=$(scatter)
+like "equal builds have said something" "$learned" '^[1-9][0-9]+ [1-9][0-9]+$'
 main_is 1.0001
-is "the next comparison uses the measured scatter, within its bounds" \
-	"$(sql "SELECT min(tau0 BETWEEN 0.0007 AND 0.005) FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'change'")" 1
+is "the next comparison uses the measured scatter" \
+	"$(sql "SELECT group_concat(t, ' ') FROM (SELECT CAST(round(tau0 * 1e6) AS INTEGER) AS t FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'change' ORDER BY t)")" "$learned"
+is "within its bounds" "$(sql "SELECT min(tau0 BETWEEN 0.0005 AND 0.005) FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'change'")" 1
 
 # ---- while nothing waits
 stop_daemon
