@@ -21,9 +21,9 @@ struct share {
 /** Each class to one of at most PLAN_PARTS_MAX shares that have a cell at least half as long as its longest, the one with the fewest. Pure. */
 void looks_deal(const struct plan *whole, struct share *share, int n);
 /**
- * Cells to be measured again together, since what another share saw of their direction asks for bursts, or since it did not come to look
- * at their class. Those that have run in bursts, or failed, are none of them. Shape: share[n], of several with one cell the last counts; again->cell has a place for every
- * cell of the plan.
+ * Cells to be measured again together, since what another share saw of their direction asks for bursts, or since it did not come to look at
+ * their class. Those that have run in bursts, or failed, are none of them. Pure. Shape: share[n], of several with one cell the last counts;
+ * again->cell has a place for every cell of the plan.
  */
 void looks_again(const struct result *whole, const struct share *share, int n, struct share *again);
 
