@@ -5,8 +5,8 @@
 
 #include "flopwatchd/dispatch/crew_inside.h"
 #include "flopwatchd/job/result_join.h"
-#include "flopwatchd/judge/cell.h"
 #include "flopwatchd/judge/groups.h"
+#include "flopwatchd/judge/lost.h"
 
 #define BUDGETS_OF_JOB 0.5 /* of the time that a job may take */
 

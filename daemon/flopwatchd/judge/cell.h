@@ -59,12 +59,6 @@ void judge_target_class(const struct result *r, int i, char class[16]);
 /** Judge cell `i` of a result: fills `c` (but ids) and `t`. */
 void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c);
 
-/** Whether the first set of pairs calls a cell a loss, confirmed or still to be: it needs no bursts to tell. */
-bool judge_lost_in_pairs(const struct result *r, int cell);
-
-/** Whether the first set of bursts does, and has to be confirmed by others. */
-bool judge_lost_in_bursts(const struct result *r, int cell);
-
 /** Middle of a series' values over all launches of one side. `role`: ROLE_BASE or ROLE_TARGET. NAN: none. */
 enum judge_values { JUDGE_MS, JUDGE_MHZ, JUDGE_HOST_US };
 double judge_median(

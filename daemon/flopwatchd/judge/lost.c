@@ -1,0 +1,27 @@
+/* lost.c - a cell judged alone, beside no group and no comparison before. */
+#include "flopwatchd/judge/lost.h"
+
+#include <string.h>
+
+#include "flopwatchd/judge/cell.h"
+
+static void judge_alone(const struct result *r, int cell, struct judge_timed *t)
+{
+	struct store_cell unused;
+	memset(t, 0, sizeof *t);
+	judge_cell(r, cell, t, &unused);
+}
+
+bool judge_lost_in_pairs(const struct result *r, int cell)
+{
+	struct judge_timed t;
+	judge_alone(r, cell, &t);
+	return t.typical.want_set == 2 || (t.typical.verdict == VERDICT_REGRESSION && !(t.typical.flags & FLAG_SUSTAINED));
+}
+
+bool judge_lost_in_bursts(const struct result *r, int cell)
+{
+	struct judge_timed t;
+	judge_alone(r, cell, &t);
+	return t.sustained.want_set == 2;
+}
