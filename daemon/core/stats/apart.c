@@ -5,17 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(double *v, int n)
-{
-	qsort(v, (size_t)n, sizeof *v, by_value);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
+#include "core/stats/median.h"
 
 /* What the class takes for one cell; NAN: fewer than two have timed it. */
 static double class_takes(const double *cell, int n_devices, double *room)
@@ -24,7 +14,7 @@ static double class_takes(const double *cell, int n_devices, double *room)
 	for (int i = 0; i < n_devices; i++)
 		if (isfinite(cell[i]))
 			room[n++] = cell[i];
-	return n < 2 ? NAN : n == 2 ? fmin(room[0], room[1]) : median(room, n);
+	return n < 2 ? NAN : n == 2 ? fmin(room[0], room[1]) : median_of(room, n);
 }
 
 void apart_find(const double *ln_ms, int n_cells, int n_devices, double *off)
@@ -42,7 +32,7 @@ void apart_find(const double *ln_ms, int n_cells, int n_devices, double *off)
 			if (isfinite(d))
 				of_device[n++] = d;
 		}
-		off[i] = n ? median(of_device, n) : NAN;
+		off[i] = n ? median_of(of_device, n) : NAN;
 	}
 	free(room);
 }

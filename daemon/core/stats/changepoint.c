@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/stats/median.h"
+
 enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5 };
 
 #define SCATTER_MIN    0.0005
@@ -17,21 +19,13 @@ enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5 };
 #define CONFIRM_ERRORS 3.0
 #define LEVEL_ERRORS   3.0
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Shape: v[n], 0 < n <= CHANGEPOINT_POINTS_MAX; not changed. */
 static double median(const double *v, int n)
 {
 	double sorted[CHANGEPOINT_POINTS_MAX];
 
 	memcpy(sorted, v, (size_t)n * sizeof *v);
-	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
-	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+	return median_of(sorted, n);
 }
 
 /* Only the newest points count. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/stats/median.h"
+
 enum { CALLS_MIN = 8 };
 
 #define APART     4.0 /* standard errors of a difference of medians */
@@ -12,19 +14,11 @@ enum { CALLS_MIN = 8 };
 #define MEDIAN_SE 1.2533
 #define LEAST     1e-3 /* of the median: what calls differ by is never known better */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Shape: room[n] is overwritten. */
 static double median(const double *v, int n, double *room)
 {
 	memcpy(room, v, (size_t)n * sizeof *v);
-	qsort(room, (size_t)n, sizeof *room, by_value);
-	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
+	return median_of(room, n);
 }
 
 /* Standard error of the median, by what neighbours differ by: a trend is no scatter. */
