@@ -11,6 +11,12 @@ static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 
 enum { COMMITS = 12 };
 
+static void add_point(struct fixture *f, const struct store_epoch *e, unsigned commit, double x)
+{
+	int64_t comparison = fixture_comparison(f, "main", 1, commit, VERDICT_UNCHANGED, 1000 + commit);
+	ok(store_ratio_insert(f->db, &(struct store_ratio){ e->id, comparison, key, fixture_sha(commit), x, 0.0005 }, &err));
+}
+
 /** Main as commits 1 to COMMITS; x[i] is commit i + 1 against the first, NAN where it has no point. */
 static struct store_epoch history(struct fixture *f, const double x[COMMITS])
 {
@@ -26,32 +32,40 @@ static struct store_epoch history(struct fixture *f, const double x[COMMITS])
 	for (unsigned i = 0; i < COMMITS; i++) {
 		if (isnan(x[i]))
 			continue;
-		int64_t comparison = fixture_comparison(f, "main", 1, i + 1, VERDICT_UNCHANGED, 1000 + i);
-		ok(store_ratio_insert(
-			f->db, &(struct store_ratio){ e.id, comparison, key, fixture_sha(i + 1), x[i], 0.0005 }, &err));
+		add_point(f, &e, i + 1, x[i]);
 	}
 	return e;
 }
 
-/** The creep that this history holds: its alert's title, and the culprits as `commits` and `skipped`. */
-static void creep(struct fixture *f, const double x[COMMITS], char title[256], int64_t *commits, int64_t *skipped)
+static void look_for_creep(struct fixture *f, struct store_epoch *e)
 {
-	struct store_epoch e = history(f, x);
 	struct trend t = { .db = f->db, .now_ms = 9000 };
 	struct store_cell cell = { .threshold_pct = 1.5 };
 	snprintf(cell.key, sizeof cell.key, "%s", key);
-	snprintf(e.first_sha, sizeof e.first_sha, "%s", e.anchor_sha);
-	ok(trend_creep(&t, &e, &cell, &err));
+	snprintf(e->first_sha, sizeof e->first_sha, "%s", e->anchor_sha);
+	ok(trend_creep(&t, e, &cell, &err));
+}
+
+/** The alert about it: its title, and the culprits as `commits` and `skipped`. */
+static void read_creep(struct fixture *f, char title[256], int64_t *commits, int64_t *skipped)
+{
 	struct stmt *s = db_stmt(f->db,
 		"SELECT title, culprits ->> '$[0].commits', culprits ->> '$[0].skipped' FROM alert WHERE kind = 'creep' ORDER BY "
-		"id "
-		"DESC LIMIT 1",
+		"id DESC LIMIT 1",
 		&err);
 	assert_int_equal(stmt_step(s, &err), 1);
 	row_copy(s, 0, title, 256);
 	*commits = row_int(s, 1);
 	*skipped = row_int(s, 2);
 	stmt_reset(s);
+}
+
+/** The creep that this history holds. */
+static void creep(struct fixture *f, const double x[COMMITS], char title[256], int64_t *commits, int64_t *skipped)
+{
+	struct store_epoch e = history(f, x);
+	look_for_creep(f, &e);
+	read_creep(f, title, commits, skipped);
 }
 
 static void says(const char *title, const char *wanted)
@@ -69,8 +83,29 @@ static void creep_of_many_commits(void **state)
 	says(title, "% lost since the anchor ");
 	says(title, ", although no commit lost that much");
 	assert_null(strstr(title, "measured"));
-	assert_true(commits > 4);
+	assert_int_equal(commits, 7);
 	assert_int_equal(skipped, 0);
+}
+
+/* The loss is the same, but by what comes next commit 6 has a part of it. Nobody hears of the alert a second time. */
+static void points_that_come_sharpen_the_range(void **state)
+{
+	struct fixture *f = *state;
+	char title[256];
+	int64_t commits, skipped;
+	static const double x[COMMITS] = { 0, 0, 0.0047, 0.0113, 0.018, 0.018, 0.02, 0.018, 0.018, NAN, NAN, NAN };
+	struct store_epoch e = history(f, x);
+	look_for_creep(f, &e);
+	read_creep(f, title, &commits, &skipped);
+	assert_int_equal(commits, 3);
+	for (unsigned commit = 10; commit <= COMMITS; commit++) {
+		add_point(f, &e, commit, 0.02);
+		look_for_creep(f, &e);
+	}
+	read_creep(f, title, &commits, &skipped);
+	assert_int_equal(commits, 4);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event"), 1);
 }
 
 /* Of commits 4 and 5 nobody knows what they lost. */
@@ -143,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(creep_of_many_commits, setup, teardown),
+		cmocka_unit_test_setup_teardown(points_that_come_sharpen_the_range, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_across_what_could_not_be_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_beside_what_could_not_be_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_of_one_commit, setup, teardown),

@@ -5,27 +5,13 @@
 #include <string.h>
 
 #include "flopwatchd/bisect/report.h"
-#include "core/stats/changepoint.h"
+#include "core/stats/rise.h"
 #include "core/stats/stats.h"
 #include "db/store/alert.h"
 #include "db/find/range.h"
 
-/* The share of the loss that a range has to hold. */
-#define RANGE_HOLDS 0.9
-
-/** Newest first in `p`: the pair with the fewest commits between which `loss` came. */
-static bool shortest(const struct find_range_point *p, int n, double loss, int *from, int *to)
-{
-	int64_t best = INT64_MAX;
-	for (int b = 0; b < n; b++)
-		for (int a = b + 1; a < n; a++)
-			if (p[b].x - p[a].x >= loss && p[b].place - p[a].place < best) {
-				best = p[b].place - p[a].place;
-				*from = a;
-				*to = b;
-			}
-	return best < INT64_MAX;
-}
+/* The share of the loss that a range has to hold: what the told steps are taken for is not exact. */
+#define RANGE_HOLDS 0.75
 
 /** Commits after one place up to another, and those among them without a point. */
 static int count_commits(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
@@ -40,13 +26,20 @@ static int count_commits(const struct trend *t, const struct store_change *c, st
 static int range_of_creep(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
 	struct find_range_point p[CHANGEPOINT_POINTS_MAX];
-	int from = 0, to = 0, n = find_range_points(t->db, c, p, CHANGEPOINT_POINTS_MAX, err);
-	if (n < 0 || !shortest(p, n, RANGE_HOLDS * c->step, &from, &to))
+	double x[CHANGEPOINT_POINTS_MAX];
+	int64_t place[CHANGEPOINT_POINTS_MAX];
+	struct rise rise;
+	int n = find_range_points(t->db, c, p, CHANGEPOINT_POINTS_MAX, err);
+	for (int i = 0; i < n; i++) { /* they come newest first */
+		x[n - 1 - i] = p[i].x;
+		place[n - 1 - i] = p[i].place;
+	}
+	if (n < 0 || !rise_find(x, place, n, RANGE_HOLDS * c->step, &rise))
 		return n < 0 ? -1 : 0;
-	snprintf(out->from, sizeof out->from, "%s", p[from].sha);
-	snprintf(out->to, sizeof out->to, "%s", p[to].sha);
-	out->is_whole = from == to + 1;
-	out->change_pct = stats_change_pct(p[to].x - p[from].x);
+	snprintf(out->from, sizeof out->from, "%s", p[n - 1 - rise.from].sha);
+	snprintf(out->to, sizeof out->to, "%s", p[n - 1 - rise.to].sha);
+	out->is_whole = rise.to == rise.from + 1;
+	out->change_pct = stats_change_pct(rise.step);
 	return count_commits(t, c, out, err);
 }
 

@@ -14,7 +14,7 @@ struct trend_range {
 	double change_pct;
 };
 
-/** Of a step the commits from the old level to the new one, of creep the shortest range that holds nearly all of the loss, the steps that were told already taken out. */
+/** Of a step the commits from the old level to the new one, of creep the range over which the level rose, the steps that were told already taken out. */
 int trend_range(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err);
 /** Append an alert's culprits. */
 int trend_name(const struct trend *t, const struct store_change *c, const struct trend_range *range, struct buf *out,

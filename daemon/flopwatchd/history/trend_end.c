@@ -12,11 +12,28 @@
 
 /* ---- creep ----------------------------------------------------------------------------------------------------------- */
 
-static int keep_up(const struct trend *t, struct store_change *c, double step, struct fw_err *err)
+/** The first point after a commit; the number of points where none is. */
+static int first_after(
+	const struct trend *t, const struct store_series *s, const struct store_change *c, int *i, struct fw_err *err)
 {
-	if (step < c->step + GROWN)
+	int64_t place;
+	if (store_line_place(t->db, c->repo, c->commit_sha, &place, err))
+		return -1;
+	for (*i = 0; *i < s->n && s->point[*i].place <= place;)
+		++*i;
+	return 0;
+}
+
+/** Its loss has grown, or the level after it is that of few points: each one more tells better which commits hold the loss. */
+static int keep_up(const struct trend *t, struct store_change *c, const struct store_series *s, double step, struct fw_err *err)
+{
+	int since;
+	if (first_after(t, s, c, &since, err))
+		return -1;
+	if (step >= c->step + GROWN)
+		c->step = step;
+	else if (s->n - since > CHANGEPOINT_LEFT_MIN)
 		return 0;
-	c->step = step;
 	return store_change_update(t->db, c, err) || trend_alert(t, c, err) ? -1 : 0;
 }
 
@@ -50,7 +67,7 @@ int trend_creep(const struct trend *t, const struct store_epoch *e, const struct
 		return -1;
 	if (!changepoint_creep(s.x, s.n, stats_theta(cell->threshold_pct) + expected, &loss))
 		return 0;
-	return is_told ? keep_up(t, &told, loss - expected, err)
+	return is_told ? keep_up(t, &told, &s, loss - expected, err)
 		       : tell_creep(t, e, cell->key, &s, expected, loss - expected, err);
 }
 
@@ -70,18 +87,6 @@ static int level_before(
 	int result = store_chain_get(t->db, &older, e->first_sha, c->key, &x, &se, err);
 	*level -= x;
 	return result;
-}
-
-/** The first point after a commit; the number of points where none is. */
-static int first_after(
-	const struct trend *t, const struct store_series *s, const struct store_change *c, int *i, struct fw_err *err)
-{
-	int64_t place;
-	if (store_line_place(t->db, c->repo, c->commit_sha, &place, err))
-		return -1;
-	for (*i = 0; *i < s->n && s->point[*i].place <= place;)
-		++*i;
-	return 0;
 }
 
 static int end(const struct trend *t, struct store_change *c, int64_t comparison, struct fw_err *err)

@@ -1,0 +1,113 @@
+/* rise.c - see rise.h. */
+#include "core/stats/rise.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/stats/median.h"
+
+#define FREE_COST    3    /* points' worth, of a rise of any shape: a step is not to be followed into its noise */
+#define NARROW_HOLDS 0.85 /* of such a rise: what a told step was mistaken by looks like a pause and a little rise */
+
+/** The points on one side of a range, as one level. */
+struct side {
+	double level, left; /* distance from it, summed up */
+};
+
+static struct side side_of(const double *x, int n)
+{
+	double sorted[CHANGEPOINT_POINTS_MAX];
+	memcpy(sorted, x, (size_t)n * sizeof *x);
+	struct side s = { .level = median_of(sorted, n) };
+	for (int i = 0; i < n; i++)
+		s.left += fabs(x[i] - s.level);
+	return s;
+}
+
+static double left_by_line(const double *x, const int64_t *place, int from, int to, double low, double high)
+{
+	double left = 0, slope = (high - low) / (double)(place[to] - place[from]);
+	for (int i = from + 1; i < to; i++)
+		left += fabs(x[i] - low - slope * (double)(place[i] - place[from]));
+	return left;
+}
+
+/** The nearest values that fall nowhere (neighbours that fall are pooled until none does), within two levels. Shape: x[n], fit[n]. */
+static void any_rise(const double *x, int n, double low, double high, double *fit)
+{
+	double mean[CHANGEPOINT_POINTS_MAX];
+	int size[CHANGEPOINT_POINTS_MAX], blocks = 0;
+	for (int i = 0; i < n; i++) {
+		mean[blocks] = x[i];
+		size[blocks++] = 1;
+		for (; blocks > 1 && mean[blocks - 2] > mean[blocks - 1]; blocks--) {
+			int before = size[blocks - 2], last = size[blocks - 1];
+			mean[blocks - 2] = (mean[blocks - 2] * before + mean[blocks - 1] * last) / (before + last);
+			size[blocks - 2] = before + last;
+		}
+	}
+	for (int b = 0, i = 0; b < blocks; b++)
+		for (int end = i + size[b]; i < end; i++)
+			fit[i] = fmin(high, fmax(low, mean[b]));
+}
+
+static double left_by_any_rise(const double *x, int n, double low, double high)
+{
+	double fit[CHANGEPOINT_POINTS_MAX], left = 0;
+	any_rise(x, n, low, high, fit);
+	for (int i = 0; i < n; i++)
+		left += fabs(x[i] - fit[i]);
+	return left;
+}
+
+/** The fewest commits that hold nearly all of a rise of any shape, of as many those that hold the most, if that spares half of them. */
+static void narrow(const double *x, const int64_t *place, double low, double high, struct rise *r)
+{
+	double fit[CHANGEPOINT_POINTS_MAX];
+	struct rise best = *r;
+	int first = r->from, n = r->to - first + 1;
+	int64_t all = place[r->to] - place[first], fewest = all;
+	fit[0] = low;
+	any_rise(x + first + 1, n - 2, low, high, fit + 1);
+	fit[n - 1] = high;
+	for (int from = 0; from < n; from++)
+		for (int to = from + 1; to < n; to++) {
+			int64_t commits = place[first + to] - place[first + from];
+			double step = fit[to] - fit[from];
+			bool is_better = commits < fewest || (commits == fewest && step > best.step);
+			if (step < NARROW_HOLDS * (high - low) || !is_better)
+				continue;
+			fewest = commits;
+			best = (struct rise){ .from = first + from, .to = first + to, .step = step };
+		}
+	if (2 * fewest <= all)
+		*r = best;
+}
+
+bool rise_find(const double *x, const int64_t *place, int n, double least, struct rise *out)
+{
+	struct side before[CHANGEPOINT_POINTS_MAX], after[CHANGEPOINT_POINTS_MAX];
+	double scatter = changepoint_scatter(x, n), best = INFINITY;
+	bool is_free = false;
+	for (int i = 0; i < n; i++) {
+		before[i] = side_of(x, i + 1);
+		after[i] = side_of(x + i, n - i);
+	}
+	for (int from = n - 2; from >= 0; from--)
+		for (int to = from + 1; to < n; to++) {
+			double low = before[from].level, high = after[to].level;
+			if (high - low < least)
+				continue;
+			double line = left_by_line(x, place, from, to, low, high), price = scatter * (to - from - 1 + FREE_COST);
+			double any = line > price ? price + left_by_any_rise(x + from + 1, to - from - 1, low, high) : INFINITY;
+			double left = before[from].left + after[to].left + fmin(line, any);
+			if (left < best) {
+				best = left;
+				is_free = any < line;
+				*out = (struct rise){ .from = from, .to = to, .step = high - low };
+			}
+		}
+	if (is_free)
+		narrow(x, place, before[out->from].level, after[out->to].level, out);
+	return isfinite(best);
+}

@@ -1,0 +1,28 @@
+/**
+ * rise.h - between which points a series rose from one level to another, at once or bit by bit. Pure.
+ *
+ * A single point scatters by as much as a commit of creep loses, so a range of two points that differ by enough begins and ends where
+ * the noise happens to. This looks at all points: those before the range lie at one level, those after it at another.
+ */
+#ifndef CORE_STATS_RISE_H
+#define CORE_STATS_RISE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/stats/changepoint.h"
+
+struct rise {
+	int from, to; /* the last point of the level before, the first of the level after */
+	double step;  /* the level after less the level before */
+};
+
+/**
+ * The range that leaves the least distance from the median of the points up to `from`, the median of those from `to` on, and between
+ * them from a straight line or, where that is shorter although it costs three scatters and one a point, from what falls nowhere: creep
+ * that paused. Where half of the commits hold 85 % of the latter it is those. Levels lie at least `least` apart. False: there is none.
+ * Shape: x[n], place[n] rising; n <= CHANGEPOINT_POINTS_MAX.
+ */
+bool rise_find(const double *x, const int64_t *place, int n, double least, struct rise *out);
+
+#endif
