@@ -367,6 +367,16 @@ struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *ke
 	return NULL;
 }
 
+bool yaml_has(const struct yaml_node *map, const char *key)
+{
+	if (!yaml_is_map(map))
+		return false;
+	for (const struct yaml_node *n = map->first_child; n; n = n->next)
+		if (strcmp(n->key, key) == 0)
+			return true;
+	return false;
+}
+
 static void complain_unknown(struct yaml *y, const struct yaml_node *map, const struct yaml_node *n)
 {
 	const char *nearest = NULL;

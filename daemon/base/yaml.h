@@ -40,6 +40,8 @@ struct yaml_place yaml_place(const struct yaml_node *n);
 
 /** Child of a mapping, NULL if absent; marks the key as known. A `map` of NULL gives NULL. */
 struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *key);
+/** Whether a mapping has this key, which stays one that nobody asked for: to tell another kind of file by. */
+bool yaml_has(const struct yaml_node *map, const char *key);
 /** After all yaml_get calls on `map`: complain about keys nobody asked for, and duplicates. */
 void yaml_finish(struct yaml *y, struct yaml_node *map);
 bool yaml_is_map(const struct yaml_node *n);

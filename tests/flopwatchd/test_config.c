@@ -291,6 +291,10 @@ static void test_names_lists_and_shapes(void **state)
 	bad("night: 6 h\n", "1:8: night: \"6 h\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"\n");
 	bad("night: \"25:00-06:00\"\n",
 		"1:8: night: \"25:00-06:00\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"\n");
+	bad("# what is measured\nsuite: ffa\nfamily: attention\n",
+		"2:1: is a suite, no configuration; `flopwatch config check` reads those in the configuration's suites_dir, "
+		"`flopwatch try` those of a checkout\n");
+	bad("suites: /a\n", "1:1: suites: unknown key; remove it\n");
 	bad("- a\n", "1:1: is not a mapping; e.g. state_dir: /var/lib/flopwatch\n");
 	bad("repos: [\n", "2:1: did not find expected node content\n");
 }

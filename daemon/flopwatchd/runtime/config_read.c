@@ -444,6 +444,12 @@ static void read_all(struct yaml *y, struct config *c)
 		yaml_mistake(y, root, "is not a mapping; e.g. state_dir: /var/lib/flopwatch");
 		return;
 	}
+	if (yaml_has(root, "suite")) {
+		yaml_mistake(y, root,
+			"is a suite, no configuration; `flopwatch config check` reads those in the configuration's suites_dir, "
+			"`flopwatch try` those of a checkout");
+		return;
+	}
 	config_text_folder(y, root, "state_dir", c->state_dir, sizeof c->state_dir);
 	config_text_folder(y, root, "cache_dir", c->cache_dir, sizeof c->cache_dir);
 	config_text_folder(y, root, "suites_dir", c->suites_dir, sizeof c->suites_dir);
