@@ -1,30 +1,6 @@
 /* range.c - see range.h. */
 #include "db/find/range.h"
 
-int find_range_points(struct db *db, const struct store_change *c, struct find_range_point *points, int max, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db,
-		"SELECT l.sha, l.place, avg(r.x) - coalesce((SELECT sum(p.step) FROM change_point p "
-		"JOIN mainline q ON q.repo = p.repo AND q.sha = p.commit_sha WHERE p.epoch = r.epoch AND p.key = r.key AND "
-		"p.state = 'confirmed' AND p.kind = 'step' AND NOT q.dropped AND q.place <= l.place), 0) "
-		"FROM ratio r JOIN mainline l ON l.repo = :repo AND l.sha = r.target_sha "
-		"WHERE r.epoch = :epoch AND r.key = :key AND NOT l.dropped GROUP BY l.sha ORDER BY l.place DESC LIMIT :limit",
-		err);
-	int n = 0, result;
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", c->repo);
-	stmt_int(s, ":epoch", c->epoch);
-	stmt_text(s, ":key", c->key);
-	stmt_int(s, ":limit", max);
-	while ((result = stmt_step(s, err)) == 1) {
-		row_copy(s, 0, points[n].sha, sizeof points[n].sha);
-		points[n].place = row_int(s, 1);
-		points[n++].x = row_double(s, 2);
-	}
-	return result < 0 ? -1 : n;
-}
-
 int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,
 	int *unmeasured, struct fw_err *err)
 {

@@ -5,13 +5,6 @@
 #include "db/store/change.h"
 #include "db/store/epoch.h"
 
-struct find_range_point {
-	char sha[65];
-	int64_t place;
-	double x; /* log ratio to the anchor, without the steps that were told */
-};
-/** The newest points of the series that `c` is about, newest first. Returns their number, -1. Shape: points[max]. */
-int find_range_points(struct db *db, const struct store_change *c, struct find_range_point *points, int max, struct fw_err *err);
 /** Commits after `from` up to `to`, and those among them without a point. */
 int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,
 	int *unmeasured, struct fw_err *err);

@@ -1,6 +1,7 @@
 /** alert.c - alerts and the steps between their states, each step an event with who, when and why. */
 #include "db/store/alert.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,13 +103,13 @@ static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 	"SELECT json_set(v, '$.cells', (SELECT json_group_array(value) FROM (SELECT c.value FROM had d, json_each(d.rest) c "    \
 	"WHERE d.f = o.f AND d.t = o.t UNION ALL SELECT value FROM json_each(o.v, '$.cells'))), "                                \
 	"'$.change_pct', (SELECT min(x) FROM (SELECT o.v ->> 'change_pct' AS x UNION ALL SELECT d.v ->> 'change_pct' FROM "      \
-	"had d WHERE d.f = o.f AND d.t = o.t))) FROM ours o)"
+	"had d WHERE d.f = o.f AND d.t = o.t AND d.rest <> '[]'))) FROM ours o)"
 
 static int update(struct db *db, const struct store_alert *a, const char *cells, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE alert SET title = :title, cells = :cells, grouped = :groups, worst_pct = :worst, culprits = "
-		"iif(state = 'resolved', :culprits, (" CULPRITS_WITH_OURS ")) WHERE id = :id",
+		"UPDATE alert SET title = coalesce(nullif(:title, ''), title), cells = :cells, grouped = :groups, "
+		"worst_pct = :worst, culprits = iif(state = 'resolved', :culprits, (" CULPRITS_WITH_OURS ")) WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
@@ -261,6 +262,34 @@ int store_alert_describe(
 	stmt_text(s, ":groups", groups_json);
 	stmt_double(s, ":worst", worst_pct);
 	return stmt_run(s, err);
+}
+
+int store_alert_said(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, const char *cell,
+	struct store_alert_said *out, struct fw_err *err)
+{
+	*out = (struct store_alert_said){ .worst_pct = NAN, .change_pct = NAN };
+	struct stmt *s = db_stmt(db,
+		"SELECT a.id, a.worst_pct, (SELECT w.value ->> 'change_pct' FROM json_each(a.cells) w WHERE w.value ->> 'cell' = "
+		":cell), d.value ->> 'from', d.value ->> 'to' FROM alert a LEFT JOIN json_each(a.culprits) d ON EXISTS (SELECT 1 FROM "
+		"json_each(d.value, '$.cells') c WHERE c.value = :cell) WHERE a.repo = :repo AND a.target_sha = :target AND "
+		"a.kind = :kind AND a.state IN ('open', 'acknowledged')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":target", target_sha);
+	stmt_text(s, ":kind", alertkind_name(kind));
+	stmt_text(s, ":cell", cell);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		out->id = row_int(s, 0);
+		out->worst_pct = row_double(s, 1);
+		out->change_pct = row_double(s, 2);
+		row_copy(s, 3, out->from, sizeof out->from);
+		row_copy(s, 4, out->to, sizeof out->to);
+		stmt_reset(s);
+	}
+	return result;
 }
 
 int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, int64_t *id, struct fw_err *err)

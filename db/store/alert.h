@@ -35,7 +35,7 @@ struct store_alert {
  * opened it; it gets the cells of `a` and keeps those that a's comparison did not measure (other suites) or that the history
  * added. A resolved one opens again, with the cells of `a` alone. Cells that a person accepted or called invalid for this commit
  * are left out; where nothing else is left, that alert stands and nothing changes. Of more than STORE_ALERT_CELLS_MAX cells it keeps the
- * first, so that what is told of it stays small; their comparisons have all of them. Sets id, state, n_kept and n_news of `a`, writes an
+ * first, so that what is told of it stays small; their comparisons have all of them. Without a title the one that it has stays. Sets id, state, n_kept and n_news of `a`, writes an
  * alert_event for a change of state and for cells that come to it. `is_new`: it was not open before this call.
  */
 int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);
@@ -45,6 +45,16 @@ int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err 
 /** What people read about an alert whose cells are of several comparisons. */
 int store_alert_describe(
 	struct db *db, int64_t id, const char *title, const char *groups_json, double worst_pct, struct fw_err *err);
+/** What an open or acknowledged alert says: its worst change, and what a cell of it lost between which commits. */
+struct store_alert_said {
+	int64_t id;
+	double worst_pct;
+	double change_pct;     /* NAN: it does not hold the cell */
+	char from[65], to[65]; /* "": not known */
+};
+/** Of the alert of this commit and kind. 1, 0 there is none, -1. */
+int store_alert_said(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, const char *cell,
+	struct store_alert_said *out, struct fw_err *err);
 /** The open or acknowledged alert of this commit and kind; 0: none. */
 int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, int64_t *id, struct fw_err *err);
 

@@ -2,6 +2,7 @@
 #include "db/store/change.h"
 
 #include <math.h>
+#include <string.h>
 
 #define CHANGE_COLUMNS                                                                                                           \
 	"SELECT c.id, c.repo, c.epoch, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, c.step, c.state, "     \
@@ -172,12 +173,23 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 	"JOIN device_class vc ON vc.id = v.class JOIN device_class wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped " \
 	"WHERE e.id = :epoch "
 
-int store_change_explained(struct db *db, const struct store_epoch *e, const char *key, double *x, struct fw_err *err)
+static void explain(struct store_explained *out, int64_t place, double step)
+{
+	double x = fmax(0, (out->n ? out->at[out->n - 1].x : 0) + step);
+	if (out->n == STORE_EXPLAINED_MAX)
+		memmove(out->at, out->at + 1, (size_t)--out->n * sizeof out->at[0]);
+	out->at[out->n].place = place;
+	out->at[out->n++].x = x;
+}
+
+int store_change_explained(
+	struct db *db, const struct store_epoch *e, const char *key, struct store_explained *out, struct fw_err *err)
 {
 	int result;
+	*out = (struct store_explained){ .n = 0 };
 	/* one commit that two epochs tell of counts once, as the newer one has it: max() picks the row that the others come from */
 	struct stmt *s = db_stmt(db,
-		"SELECT c.step, max(c.id) " OF_THIS_MODEL
+		"SELECT c.step, l.place, c.kind = 'creep', max(c.id) " OF_THIS_MODEL
 		"AND l.place > coalesce((SELECT a.place FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT "
 		"a.dropped), 0) AND iif(c.kind = 'step', c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN "
 		"mainline h "
@@ -186,14 +198,24 @@ int store_change_explained(struct db *db, const struct store_epoch *e, const cha
 		"c.ended_at IS NULL AND EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND "
 		"t.state IN ('accepted', 'invalid', 'resolved'))) GROUP BY c.kind, c.commit_sha ORDER BY l.place",
 		err);
-	*x = 0;
 	if (!s)
 		return -1;
 	stmt_int(s, ":epoch", e->id);
 	stmt_text(s, ":key", key);
-	while ((result = stmt_step(s, err)) == 1)
-		*x = fmax(0, *x + row_double(s, 0));
+	while ((result = stmt_step(s, err)) == 1) {
+		explain(out, row_int(s, 1), row_double(s, 0));
+		if (row_int(s, 2))
+			out->answered = row_int(s, 1);
+	}
 	return result;
+}
+
+double store_explained_at(const struct store_explained *x, int64_t place)
+{
+	double at = 0;
+	for (int i = 0; i < x->n && x->at[i].place <= place; i++)
+		at = x->at[i].x;
+	return at;
 }
 
 int store_change_is_barred(struct db *db, int64_t epoch, const char *key, const char *commit_sha, int points, struct fw_err *err)

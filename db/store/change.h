@@ -15,6 +15,18 @@ struct store_change {
 	int64_t found_at, decided_at, ended_at; /* ended: later commits made up for it; 0: not so */
 };
 
+enum { STORE_EXPLAINED_MAX = 64 }; /* further ones are in the sum of those behind them */
+
+/** What is expected of a cell on top of its epoch's first anchor, added up along the line. */
+struct store_explained {
+	int n;
+	struct {
+		int64_t place;
+		double x; /* log ratio, from this place on */
+	} at[STORE_EXPLAINED_MAX];
+	int64_t answered; /* place at which the newest creep in it was told; 0: there is none */
+};
+
 /** Sets c->id. */
 int store_change_insert(struct db *db, struct store_change *c, struct fw_err *err);
 int store_change_get(struct db *db, int64_t id, struct store_change *out, struct fw_err *err);
@@ -30,12 +42,14 @@ int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *pl
 /** Places where the level around a change point begins (0: the line's) and where the next one begins (0: none does), by confirmed steps. */
 int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err);
 /**
- * What is expected of a cell on top of its epoch's first anchor, as a log ratio: the steps that were confirmed after that commit, and the
- * creep that people have answered for (accepted, called invalid, or resolved while it lasted), in the order of commits and never
- * below 0. A loss that ended counts no more, unless it is a step that another one made
- * up for, which counts as well. What an earlier epoch of the same suite and device knows counts here.
+ * The steps that were confirmed after the first anchor's commit, and the creep that people have answered for (accepted, called
+ * invalid, or resolved while it lasted), in the order of commits and never below 0. A loss that ended counts no more, unless it is a
+ * step that another one made up for, which counts as well. What an earlier epoch of the same suite and device knows counts here.
  */
-int store_change_explained(struct db *db, const struct store_epoch *e, const char *key, double *x, struct fw_err *err);
+int store_change_explained(
+	struct db *db, const struct store_epoch *e, const char *key, struct store_explained *out, struct fw_err *err);
+/** What is expected of a commit at this place; INT64_MAX: of the newest. */
+double store_explained_at(const struct store_explained *x, int64_t place);
 /** Whether a step at this commit was dropped when the series had more than `points` points. 1, 0, -1. */
 int store_change_is_barred(struct db *db, int64_t epoch, const char *key, const char *commit_sha, int points, struct fw_err *err);
 /** Creep of this cell that was told, goes on, and that nobody has answered for; on this suite and device. 1, 0, -1. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/stats/median.h"
+
 /* ---- epochs ---------------------------------------------------------------------------------------------------------- */
 
 #define EPOCH_COLUMNS "SELECT id, repo, environment, suite, anchor_sha, held_mhz, started_at, first_sha FROM epoch "
@@ -263,18 +265,6 @@ int store_ratio_of(struct db *db, int64_t epoch, const char *key, int64_t compar
 
 enum { AGAIN_MAX = 16 }; /* measurements of one commit that count */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(double *v, int n)
-{
-	qsort(v, (size_t)n, sizeof *v, by_value);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 static void reverse(struct store_series *s)
 {
 	for (int i = 0, k = s->n - 1; i < k; i++, k--) {
@@ -323,7 +313,7 @@ int store_series(
 		int *measured = &out->measured[out->n - 1];
 		if (*measured < AGAIN_MAX)
 			again[(*measured)++] = row_double(s, 2);
-		out->x[out->n - 1] = median(again, *measured);
+		out->x[out->n - 1] = median_of(again, *measured);
 	}
 	reverse(out);
 	return result;

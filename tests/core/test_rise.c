@@ -121,7 +121,7 @@ static void as_a_device_timed_it(void **state)
 	assert_true(fabs(r.step - 0.0217) < 0.002);
 }
 
-/* Of 200 series with losses in [begin, end) and, where there are any, in [again, again_end), how many have a range that is right by one. */
+/* Of 200 series with losses in [begin, end) and, unless it is 0, in [again, again_end): of how many the range is right by one. */
 static int right_by_one(int n, int begin, int end, int again, int again_end, double each, double scatter)
 {
 	struct noise noise = { .state = 11 };

@@ -1,6 +1,8 @@
 /* Alerts: the steps that are allowed, who took them, and what opens one again. (Recovery is in test_judge.) */
 #include "fixture_transaction.h"
 
+#include <math.h>
+
 #include "db/store/alert.h"
 #include "db/view/live.h"
 
@@ -135,6 +137,33 @@ static void culprits_of_several_searches(void **state)
 				  "FROM alert"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT culprits ->> '$[1].from' = 'b' FROM alert"), 1);
+	/* the same cell in the same range, which is known better now */
+	ok(store_alert_culprits(
+		f->db, id, "[{\"from\":\"b\",\"to\":\"c\",\"change_pct\":-1.5,\"cells\":[\"x\"]}]", "found", 20, &err));
+	assert_int_equal(fixture_number(f, "SELECT culprits ->> '$[1].change_pct' = -1.5 FROM alert"), 1);
+}
+
+static void what_it_says_of_a_cell(void **state)
+{
+	struct fixture *f = *state;
+	bool is_new;
+	struct store_alert_said said;
+	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "x", &said, &err), 0);
+	int64_t id = open_one(f, 2, "[{\"cell\":\"x\",\"change_pct\":-2.5},{\"cell\":\"y\",\"change_pct\":-3}]", &is_new).id;
+	ok(store_alert_culprits(f->db, id,
+		"[{\"from\":\"a\",\"to\":\"c\",\"cells\":[\"z\"]},{\"from\":\"b\",\"to\":\"c\",\"cells\":[\"x\"]}]", "found", 20,
+		&err));
+	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "x", &said, &err), 1);
+	assert_true(said.id == id && said.worst_pct == -3 && said.change_pct == -2.5);
+	assert_string_equal(said.from, "b");
+	assert_string_equal(said.to, "c");
+	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "y", &said, &err), 1);
+	assert_true(said.change_pct == -3);
+	assert_string_equal(said.to, "");
+	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "w", &said, &err), 1);
+	assert_true(isnan(said.change_pct));
+	ok(store_alert_change(f->db, id, ALERTSTATE_RESOLVED, "me", "it is over", 30, &err));
+	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "x", &said, &err), 0);
 }
 
 struct list {
@@ -180,6 +209,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(seen_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_cells_than_a_message_holds, setup, teardown),
 		cmocka_unit_test_setup_teardown(culprits_of_several_searches, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_it_says_of_a_cell, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_by_state, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

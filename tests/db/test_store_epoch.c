@@ -129,7 +129,7 @@ static void change_points(void **state)
 	struct fixture *f = *state;
 	struct store_epoch e = epoch(f);
 	struct store_change c, found;
-	double explained;
+	struct store_explained explained;
 	int64_t from;
 	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
 	assert_int_equal(store_change_is_open(f->db, e.id, key, &err), 0);
@@ -156,7 +156,11 @@ static void change_points(void **state)
 	change(f, &e, "step", "confirmed", 7, 0.004);
 	change(f, &e, "step", "confirmed", 6, -0.05);
 	ok(store_change_explained(f->db, &e, key, &explained, &err));
-	assert_true(explained > 0.0039 && explained < 0.0041);
+	assert_true(fabs(store_explained_at(&explained, INT64_MAX) - 0.004) < 1e-4);
+	assert_true(store_explained_at(&explained, place(f, 2)) == 0);
+	assert_true(fabs(store_explained_at(&explained, place(f, 5)) - 0.02) < 1e-4);
+	assert_true(store_explained_at(&explained, place(f, 6)) == 0);
+	assert_int_equal(explained.answered, 0);
 	ok(store_change_from(f->db, e.id, key, &from, &err));
 	assert_int_equal(from, place(f, 7));
 }
@@ -175,9 +179,9 @@ static int64_t creep_alert(struct fixture *f, unsigned commit, enum alertstate s
 
 static double explained(struct fixture *f, const struct store_epoch *e)
 {
-	double x;
+	struct store_explained x;
 	ok(store_change_explained(f->db, e, key, &x, &err));
-	return x;
+	return store_explained_at(&x, INT64_MAX);
 }
 
 static void accepted_creep_is_expected(void **state)

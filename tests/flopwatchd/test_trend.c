@@ -4,68 +4,91 @@
 #include <math.h>
 
 #include "core/stats/stats.h"
+#include "db/store/alert.h"
 #include "flopwatchd/history/trend_end.h"
 #include "flopwatchd/history/culprit.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 
-enum { COMMITS = 12 };
+enum { COMMITS = 12, COMMITS_MAX = 60 };
 
-static void add_point(struct fixture *f, const struct store_epoch *e, unsigned commit, double x)
+static void add_point(struct fixture *f, const struct store_epoch *e, const char *cell, unsigned commit, double x)
 {
 	int64_t comparison = fixture_comparison(f, "main", 1, commit, VERDICT_UNCHANGED, 1000 + commit);
-	ok(store_ratio_insert(f->db, &(struct store_ratio){ e->id, comparison, key, fixture_sha(commit), x, 0.0005 }, &err));
+	ok(store_ratio_insert(f->db, &(struct store_ratio){ e->id, comparison, cell, fixture_sha(commit), x, 0.0005 }, &err));
+}
+
+static struct store_epoch begin_epoch(struct fixture *f)
+{
+	struct store_epoch e = {
+		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
+	};
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	snprintf(e.first_sha, sizeof e.first_sha, "%s", e.anchor_sha);
+	ok(store_epoch_insert(f->db, &e, &err));
+	return e;
+}
+
+/** Main as commits 1 to n. */
+static void begin_line(struct fixture *f, unsigned n)
+{
+	char sha[COMMITS_MAX][65];
+	for (unsigned i = 0; i < n; i++)
+		snprintf(sha[i], 65, "%s", fixture_sha(n - i));
+	ok(store_line_put(f->db, f->repo, (const char(*)[65])sha, (int)n, false, &err));
 }
 
 /** Main as commits 1 to COMMITS; x[i] is commit i + 1 against the first, NAN where it has no point. */
 static struct store_epoch history(struct fixture *f, const double x[COMMITS])
 {
-	struct store_epoch e = {
-		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
-	};
-	char sha[COMMITS][65];
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
-	ok(store_epoch_insert(f->db, &e, &err));
+	struct store_epoch e = begin_epoch(f);
+	begin_line(f, COMMITS);
 	for (unsigned i = 0; i < COMMITS; i++)
-		snprintf(sha[i], 65, "%s", fixture_sha(COMMITS - i));
-	ok(store_line_put(f->db, f->repo, (const char(*)[65])sha, COMMITS, false, &err));
-	for (unsigned i = 0; i < COMMITS; i++) {
-		if (isnan(x[i]))
-			continue;
-		add_point(f, &e, i + 1, x[i]);
-	}
+		if (!isnan(x[i]))
+			add_point(f, &e, key, i + 1, x[i]);
 	return e;
 }
 
-static void look_for_creep(struct fixture *f, struct store_epoch *e)
+static void look_for_creep(struct fixture *f, const struct store_epoch *e, const char *of)
 {
 	struct trend t = { .db = f->db, .now_ms = 9000 };
 	struct store_cell cell = { .threshold_pct = 1.5 };
-	snprintf(cell.key, sizeof cell.key, "%s", key);
-	snprintf(e->first_sha, sizeof e->first_sha, "%s", e->anchor_sha);
+	snprintf(cell.key, sizeof cell.key, "%s", of);
 	ok(trend_creep(&t, e, &cell, &err));
 }
 
-/** The alert about it: its title, and the culprits as `commits` and `skipped`. */
-static void read_creep(struct fixture *f, char title[256], int64_t *commits, int64_t *skipped)
+/** The newest alert about it. */
+static struct said {
+	int64_t id, commits, skipped;
+	double change_pct;
+	char title[256], from[65];
+} read_creep(struct fixture *f)
 {
+	struct said a;
 	struct stmt *s = db_stmt(f->db,
-		"SELECT title, culprits ->> '$[0].commits', culprits ->> '$[0].skipped' FROM alert WHERE kind = 'creep' ORDER BY "
-		"id DESC LIMIT 1",
+		"SELECT id, title, culprits ->> '$[0].commits', culprits ->> '$[0].skipped', culprits ->> '$[0].change_pct', "
+		"culprits ->> '$[0].from' FROM alert WHERE kind = 'creep' ORDER BY id DESC LIMIT 1",
 		&err);
 	assert_int_equal(stmt_step(s, &err), 1);
-	row_copy(s, 0, title, 256);
-	*commits = row_int(s, 1);
-	*skipped = row_int(s, 2);
+	a.id = row_int(s, 0);
+	row_copy(s, 1, a.title, sizeof a.title);
+	a.commits = row_int(s, 2);
+	a.skipped = row_int(s, 3);
+	a.change_pct = row_double(s, 4);
+	row_copy(s, 5, a.from, sizeof a.from);
 	stmt_reset(s);
+	return a;
 }
 
-/** The creep that this history holds. */
+/** The creep that this history holds: its alert's title, and the culprits as `commits` and `skipped`. */
 static void creep(struct fixture *f, const double x[COMMITS], char title[256], int64_t *commits, int64_t *skipped)
 {
 	struct store_epoch e = history(f, x);
-	look_for_creep(f, &e);
-	read_creep(f, title, commits, skipped);
+	look_for_creep(f, &e, key);
+	struct said a = read_creep(f);
+	snprintf(title, 256, "%s", a.title);
+	*commits = a.commits;
+	*skipped = a.skipped;
 }
 
 static void says(const char *title, const char *wanted)
@@ -91,21 +114,99 @@ static void creep_of_many_commits(void **state)
 static void points_that_come_sharpen_the_range(void **state)
 {
 	struct fixture *f = *state;
-	char title[256];
-	int64_t commits, skipped;
-	static const double x[COMMITS] = { 0, 0, 0.0047, 0.0113, 0.018, 0.018, 0.02, 0.018, 0.018, NAN, NAN, NAN };
-	struct store_epoch e = history(f, x);
-	look_for_creep(f, &e);
-	read_creep(f, title, &commits, &skipped);
-	assert_int_equal(commits, 3);
-	for (unsigned commit = 10; commit <= COMMITS; commit++) {
-		add_point(f, &e, commit, 0.02);
-		look_for_creep(f, &e);
+	static const double x[] = { 0, 0, 0.0047, 0.0113, 0.018, 0.018, 0.02, 0.018, 0.018 };
+	struct store_epoch e = begin_epoch(f);
+	begin_line(f, 20);
+	for (unsigned commit = 1; commit <= 20; commit++) {
+		add_point(f, &e, key, commit, commit <= 9 ? x[commit - 1] : 0.02);
+		if (commit == 17 || commit == 18) /* what comes after the eighth point is not looked at */
+			ok(stmt_run(db_stmt(f->db, "UPDATE alert SET culprits = '[]'", &err), &err));
+		if (commit < 9)
+			continue;
+		look_for_creep(f, &e, key);
+		int64_t commits = read_creep(f).commits;
+		if (commit == 9)
+			assert_int_equal(commits, 3);
+		else if (commit > 11)
+			assert_in_range(commits, commit < 18 ? 4 : 0, commit < 18 ? 5 : 0);
 	}
-	read_creep(f, title, &commits, &skipped);
-	assert_int_equal(commits, 4);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind LIKE 'alert.%'"), 1);
+}
+
+/* One alert for all cells: its title is that of the worst, whichever was looked at last. */
+static void title_of_the_worst_cell(void **state)
+{
+	struct fixture *f = *state;
+	static const char other[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/backward";
+	struct store_epoch e = begin_epoch(f);
+	begin_line(f, 20);
+	for (unsigned commit = 1; commit <= 20; commit++) {
+		double risen = commit < 5 ? 0 : commit < 9 ? (commit - 4) / 4.0 : 1;
+		add_point(f, &e, key, commit, 0.03 * risen);
+		look_for_creep(f, &e, key);
+		add_point(f, &e, other, commit, 0.02 * risen);
+		look_for_creep(f, &e, other);
+	}
+	says(read_creep(f).title, "2.9");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event"), 2); /* opened, and the other cell */
+}
+
+/* What people have answered for, also what came until they did, is no part of what crept in later. */
+static void creep_after_creep_that_was_accepted(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = begin_epoch(f);
+	double x = 0;
+	begin_line(f, 44);
+	for (unsigned commit = 1; commit <= 44; commit++) {
+		x += (commit > 10 && commit <= 17) || (commit > 20 && commit <= 23) || (commit > 30 && commit <= 37) ? 0.003 : 0;
+		add_point(f, &e, key, commit, x);
+		look_for_creep(f, &e, key);
+		if (commit == 30)
+			ok(store_alert_change(f->db, read_creep(f).id, ALERTSTATE_ACCEPTED, "me", "so it is", 9000, &err));
+	}
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 2);
+	struct said a = read_creep(f);
+	assert_string_equal(a.from, fixture_sha(30));
+	assert_int_equal(a.commits, 7);
+	assert_true(fabs(a.change_pct + 2.1) < 0.1);
+}
+
+/* In a new epoch all points lie higher by a step that an earlier one told, but for the anchor's own. */
+static void creep_behind_a_step_of_an_earlier_epoch(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch older = begin_epoch(f), e;
+	struct store_change step = { .repo = f->repo,
+		.epoch = older.id,
+		.kind = "step",
+		.origin = "comparison",
+		.state = "confirmed",
+		.step = 0.03,
+		.found_at = 1,
+		.decided_at = 1 };
+	begin_line(f, 40);
+	snprintf(step.key, sizeof step.key, "%s", key);
+	snprintf(step.before_sha, sizeof step.before_sha, "%s", fixture_sha(5));
+	snprintf(step.commit_sha, sizeof step.commit_sha, "%s", fixture_sha(6));
+	ok(store_change_insert(f->db, &step, &err));
+	struct msg_device d = fixture_device();
+	bool is_new;
+	snprintf(d.driver, sizeof d.driver, "another");
+	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
+	e = begin_epoch(f);
+	add_point(f, &e, key, 1, 0);
+	for (unsigned commit = 12; commit <= 40; commit++) {
+		add_point(f, &e, key, commit, 0.03 + (commit <= 20 ? 0 : commit <= 27 ? 0.003 * (commit - 20) : 0.021));
+		look_for_creep(f, &e, key);
+	}
+	struct said a = read_creep(f);
+	assert_string_equal(a.from, fixture_sha(20));
+	assert_int_equal(a.commits, 7);
+	assert_true(fabs(a.change_pct + 2.1) < 0.1);
 }
 
 /* Of commits 4 and 5 nobody knows what they lost. */
@@ -179,6 +280,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(creep_of_many_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(points_that_come_sharpen_the_range, setup, teardown),
+		cmocka_unit_test_setup_teardown(title_of_the_worst_cell, setup, teardown),
+		cmocka_unit_test_setup_teardown(creep_after_creep_that_was_accepted, setup, teardown),
+		cmocka_unit_test_setup_teardown(creep_behind_a_step_of_an_earlier_epoch, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_across_what_could_not_be_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_beside_what_could_not_be_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_of_one_commit, setup, teardown),

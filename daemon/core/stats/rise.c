@@ -32,7 +32,9 @@ static double left_by_line(const double *x, const int64_t *place, int from, int 
 	return left;
 }
 
-/** The nearest values that fall nowhere (neighbours that fall are pooled until none does), within two levels. Shape: x[n], fit[n]. */
+/**
+ * The nearest values that fall nowhere (neighbours that fall are pooled until none does), within two levels. Shape: x[n], fit[n].
+ */
 static void any_rise(const double *x, int n, double low, double high, double *fit)
 {
 	double mean[CHANGEPOINT_POINTS_MAX];
@@ -60,7 +62,9 @@ static double left_by_any_rise(const double *x, int n, double low, double high)
 	return left;
 }
 
-/** The fewest commits that hold nearly all of a rise of any shape, of as many those that hold the most, if that spares half of them. */
+/**
+ * The fewest commits that hold nearly all of a rise of any shape, of as many those that hold the most, if that spares half of them.
+ */
 static void narrow(const double *x, const int64_t *place, double low, double high, struct rise *r)
 {
 	double fit[CHANGEPOINT_POINTS_MAX];

@@ -13,15 +13,15 @@
 #include "core/stats/changepoint.h"
 
 struct rise {
-	int from, to; /* the last point of the level before, the first of the level after */
-	double step;  /* the level after less the level before */
+	int from, to; /* the last point before it, the first one after it */
+	double step;  /* what it holds: the level after less the level before, or nearly all of that */
 };
 
 /**
  * The range that leaves the least distance from the median of the points up to `from`, the median of those from `to` on, and between
  * them from a straight line or, where that is shorter although it costs three scatters and one a point, from what falls nowhere: creep
- * that paused. Where half of the commits hold 85 % of the latter it is those. Levels lie at least `least` apart. False: there is none.
- * Shape: x[n], place[n] rising; n <= CHANGEPOINT_POINTS_MAX.
+ * that paused. Its levels lie at least `least` apart. Of what falls nowhere it is those commits that hold 85 % of it, where they are
+ * half of them or fewer. False: there is none. Shape: x[n], place[n] rising; n <= CHANGEPOINT_POINTS_MAX.
  */
 bool rise_find(const double *x, const int64_t *place, int n, double least, struct rise *out);
 

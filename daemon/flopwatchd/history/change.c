@@ -17,6 +17,8 @@ enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10, MESSAGE_MAX = 1 << 16 };
 /* A part of the step that two commits may have between them by chance. */
 #define SHARE_NONE 0.35
 
+#define ROUNDING_PCT 0.005 /* figures of an alert are read back from what it says */
+
 /* ---- questions ------------------------------------------------------------------------------------------------------- */
 
 int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct store_job *job, const char *why, struct fw_err *err)
@@ -256,10 +258,20 @@ static int write_cell(const struct trend *t, const struct store_change *c, struc
 	return out->failed ? err_set(err, ERR_FULL, "the alert's cell does not fit") : 0;
 }
 
+/** Whether the alert has this loss and this range already, or was told of the cell and has no room for it. */
+static bool is_said(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
+{
+	if (c->alert != said->id)
+		return false;
+	return isnan(said->change_pct) || (fabs(said->change_pct - stats_change_pct(c->step)) < ROUNDING_PCT &&
+						  strcmp(said->from, range->from) == 0 && strcmp(said->to, range->to) == 0);
+}
+
 int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
 	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
 	struct trend_range range;
+	struct store_alert_said said;
 	enum alertkind kind = is_creep ? ALERTKIND_CREEP : ALERTKIND_REGRESSION;
 	struct store_alert a = { .repo = c->repo, .comparison = c->comparison, .kind = kind };
 	double pct = stats_change_pct(c->step);
@@ -268,8 +280,11 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 	struct buf cells, culprits;
 	if (is_creep && trend_name_open_creep(t, c->repo, told.commit_sha, err) < 0)
 		return -1;
-	if (trend_range(t, c, &range, err))
+	int is_open = store_alert_said(t->db, c->repo, told.commit_sha, kind, c->key, &said, err);
+	if (is_open < 0 || trend_range(t, c, &range, err))
 		return -1;
+	if (is_open && is_said(c, &said, &range))
+		return 0;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);
 	int result = write_cell(t, c, &cells, err) || store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
@@ -277,7 +292,9 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 			     ? -1
 			     : 0;
 	trend_title(c, &range, title, sizeof title);
-	a.title = title;
+	/* the title is the worst cell's; one without a range does not take the place of one that has it */
+	bool has_better = is_open && (said.worst_pct < pct - ROUNDING_PCT || (said.to[0] && !range.to[0]));
+	a.title = has_better ? "" : title;
 	a.cells_json = cells.data;
 	a.culprits_json = culprits.data;
 	a.worst_pct = pct;

@@ -13,6 +13,8 @@
 /* The share of the loss that a range has to hold: what the told steps are taken for is not exact. */
 #define RANGE_HOLDS 0.75
 
+#define ANSWERED_SCATTERS 2.0 /* a point may lie below its level */
+
 /** Commits after one place up to another, and those among them without a point. */
 static int count_commits(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
@@ -25,19 +27,27 @@ static int count_commits(const struct trend *t, const struct store_change *c, st
 
 static int range_of_creep(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
-	struct find_range_point p[CHANGEPOINT_POINTS_MAX];
-	double x[CHANGEPOINT_POINTS_MAX];
-	int64_t place[CHANGEPOINT_POINTS_MAX];
+	struct store_epoch e;
+	struct store_explained told;
+	struct store_series s;
 	struct rise rise;
-	int n = find_range_points(t->db, c, p, CHANGEPOINT_POINTS_MAX, err);
-	for (int i = 0; i < n; i++) { /* they come newest first */
-		x[n - 1 - i] = p[i].x;
-		place[n - 1 - i] = p[i].place;
+	int64_t place[CHANGEPOINT_POINTS_MAX];
+	int first = 0;
+	if (store_epoch_get(t->db, c->epoch, &e, err) || store_change_explained(t->db, &e, c->key, &told, err) ||
+		store_series(t->db, &e, c->key, told.answered, &s, err))
+		return -1;
+	for (int i = 0; i < s.n; i++) {
+		place[i] = s.point[i].place;
+		s.x[i] -= store_explained_at(&told, place[i]);
 	}
-	if (n < 0 || !rise_find(x, place, n, RANGE_HOLDS * c->step, &rise))
-		return n < 0 ? -1 : 0;
-	snprintf(out->from, sizeof out->from, "%s", p[n - 1 - rise.from].sha);
-	snprintf(out->to, sizeof out->to, "%s", p[n - 1 - rise.to].sha);
+	/* creep may have gone on until people answered for it: what is beyond that begins where all of that was there */
+	double all = -ANSWERED_SCATTERS * changepoint_scatter(s.x, s.n);
+	while (told.answered && first < s.n && s.x[first] < all)
+		first++;
+	if (!rise_find(s.x + first, place + first, s.n - first, RANGE_HOLDS * c->step, &rise))
+		return 0;
+	snprintf(out->from, sizeof out->from, "%s", s.point[first + rise.from].sha);
+	snprintf(out->to, sizeof out->to, "%s", s.point[first + rise.to].sha);
 	out->is_whole = rise.to == rise.from + 1;
 	out->change_pct = stats_change_pct(rise.step);
 	return count_commits(t, c, out, err);

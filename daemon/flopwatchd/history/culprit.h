@@ -14,7 +14,10 @@ struct trend_range {
 	double change_pct;
 };
 
-/** Of a step the commits from the old level to the new one, of creep the range over which the level rose, the steps that were told already taken out. */
+/**
+ * Of a step the commits from the old level to the new one, of creep those over which the level rose, what is expected of each commit
+ * taken out.
+ */
 int trend_range(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err);
 /** Append an alert's culprits. */
 int trend_name(const struct trend *t, const struct store_change *c, const struct trend_range *range, struct buf *out,

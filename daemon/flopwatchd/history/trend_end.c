@@ -25,14 +25,15 @@ static int first_after(
 }
 
 /** Its loss has grown, or the level after it is that of few points: each one more tells better which commits hold the loss. */
-static int keep_up(const struct trend *t, struct store_change *c, const struct store_series *s, double step, struct fw_err *err)
+static int keep_up(const struct trend *t, const struct store_epoch *e, struct store_change *c, const struct store_series *s,
+	double step, struct fw_err *err)
 {
 	int since;
 	if (first_after(t, s, c, &since, err))
 		return -1;
 	if (step >= c->step + GROWN)
 		c->step = step;
-	else if (s->n - since > CHANGEPOINT_LEFT_MIN)
+	else if (c->epoch != e->id || s->n - since > CHANGEPOINT_LEFT_MIN)
 		return 0;
 	return store_change_update(t->db, c, err) || trend_alert(t, c, err) ? -1 : 0;
 }
@@ -60,14 +61,16 @@ int trend_creep(const struct trend *t, const struct store_epoch *e, const struct
 {
 	struct store_series s;
 	struct store_change told;
-	double expected, loss;
+	struct store_explained explained;
+	double loss;
 	int is_told = store_change_creep(t->db, e, cell->key, &told, err);
 	if (is_told < 0 || store_series(t->db, e, cell->key, 0, &s, err) ||
-		store_change_explained(t->db, e, cell->key, &expected, err))
+		store_change_explained(t->db, e, cell->key, &explained, err))
 		return -1;
+	double expected = store_explained_at(&explained, INT64_MAX);
 	if (!changepoint_creep(s.x, s.n, stats_theta(cell->threshold_pct) + expected, &loss))
 		return 0;
-	return is_told ? keep_up(t, &told, &s, loss - expected, err)
+	return is_told ? keep_up(t, e, &told, &s, loss - expected, err)
 		       : tell_creep(t, e, cell->key, &s, expected, loss - expected, err);
 }
 

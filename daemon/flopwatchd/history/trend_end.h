@@ -5,9 +5,9 @@
 #include "flopwatchd/history/change.h"
 
 /**
- * Look whether a cell has lost more since its epoch's first anchor than its threshold and what is expected (steps that were told, creep that people
- * have answered for). Creep is told once; while its alert is open the alert keeps up with the loss and with what
- * the points that come next tell of its range.
+ * Look whether a cell has lost more since its epoch's first anchor than its threshold and what is expected (steps that were told, creep
+ * that people have answered for). Creep is told once; while its alert is open the alert keeps up with the loss, and with what the
+ * eight points after the one at which it was told say of its range.
  */
 int trend_creep(const struct trend *t, const struct store_epoch *e, const struct store_cell *cell, struct fw_err *err);
 
