@@ -264,29 +264,39 @@ int store_alert_describe(
 	return stmt_run(s, err);
 }
 
-int store_alert_said(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, const char *cell,
+int store_alert_said(struct db *db, const struct store_alert *a, const char *suite, const char *cell,
 	struct store_alert_said *out, struct fw_err *err)
 {
-	*out = (struct store_alert_said){ .worst_pct = NAN, .change_pct = NAN };
+	*out = (struct store_alert_said){ .change_pct = NAN, .others_pct = NAN, .range_pct = NAN };
 	struct stmt *s = db_stmt(db,
-		"SELECT a.id, a.worst_pct, (SELECT w.value ->> 'change_pct' FROM json_each(a.cells) w WHERE w.value ->> 'cell' = "
-		":cell), d.value ->> 'from', d.value ->> 'to' FROM alert a LEFT JOIN json_each(a.culprits) d ON EXISTS (SELECT 1 FROM "
-		"json_each(d.value, '$.cells') c WHERE c.value = :cell) WHERE a.repo = :repo AND a.target_sha = :target AND "
-		"a.kind = :kind AND a.state IN ('open', 'acknowledged')",
+		"WITH one AS (SELECT * FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
+		"state IN ('open', 'acknowledged')), "
+		"held AS (SELECT w.value ->> 'change_pct' AS pct, w.value ->> 'cell' = :cell AND coalesce(w.value ->> 'suite' = :suite, 1) "
+		"AS ours FROM one, json_each(one.cells) w) "
+		"SELECT one.id, (SELECT pct FROM held WHERE ours), (SELECT min(pct) FROM held WHERE NOT ours), "
+		"json_array_length(one.cells) >= :most, d.value ->> 'from', d.value ->> 'to', d.value ->> 'commits', "
+		"d.value ->> 'skipped', iif(json_array_length(d.value, '$.cells') = 1, d.value ->> 'change_pct', NULL) FROM one "
+		"LEFT JOIN json_each(one.culprits) d ON EXISTS (SELECT 1 FROM json_each(d.value, '$.cells') c WHERE c.value = :cell)",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":target", target_sha);
-	stmt_text(s, ":kind", alertkind_name(kind));
+	stmt_int(s, ":repo", a->repo);
+	stmt_text(s, ":target", a->target_sha);
+	stmt_text(s, ":kind", alertkind_name(a->kind));
+	stmt_text(s, ":suite", suite);
 	stmt_text(s, ":cell", cell);
+	stmt_int(s, ":most", STORE_ALERT_CELLS_MAX);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		out->id = row_int(s, 0);
-		out->worst_pct = row_double(s, 1);
-		out->change_pct = row_double(s, 2);
-		row_copy(s, 3, out->from, sizeof out->from);
-		row_copy(s, 4, out->to, sizeof out->to);
+		out->change_pct = row_double(s, 1);
+		out->others_pct = row_double(s, 2);
+		out->is_full = row_int(s, 3) != 0;
+		row_copy(s, 4, out->from, sizeof out->from);
+		row_copy(s, 5, out->to, sizeof out->to);
+		out->commits = (int)row_int(s, 6);
+		out->skipped = (int)row_int(s, 7);
+		out->range_pct = row_double(s, 8);
 		stmt_reset(s);
 	}
 	return result;
@@ -505,14 +515,16 @@ int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err)
 	return stmt_any(s, err);
 }
 
-int store_alert_open_creep(struct db *db, int64_t repo, char *sha, struct fw_err *err)
+int store_alert_open_creep(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT target_sha FROM alert WHERE repo = :repo AND kind = 'creep' AND state IN ('open', 'acknowledged') "
-		"ORDER BY id DESC LIMIT 1",
+		"SELECT a.target_sha FROM alert a WHERE a.repo = :repo AND a.kind = 'creep' AND a.state IN ('open', 'acknowledged') AND "
+		"NOT EXISTS (SELECT 1 FROM alert b, json_each(b.cells) w WHERE b.repo = a.repo AND b.target_sha = a.target_sha AND "
+		"b.kind = 'creep' AND b.state IN ('accepted', 'invalid') AND w.value ->> 'cell' = :cell) ORDER BY a.id DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;
+	stmt_text(s, ":cell", cell);
 	stmt_int(s, ":repo", repo);
 	return stmt_first_text(s, sha, 65, err);
 }

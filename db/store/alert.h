@@ -45,15 +45,19 @@ int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err 
 /** What people read about an alert whose cells are of several comparisons. */
 int store_alert_describe(
 	struct db *db, int64_t id, const char *title, const char *groups_json, double worst_pct, struct fw_err *err);
-/** What an open or acknowledged alert says: its worst change, and what a cell of it lost between which commits. */
+/** What an open or acknowledged alert says of a cell, and of its other ones. */
 struct store_alert_said {
 	int64_t id;
-	double worst_pct;
-	double change_pct;     /* NAN: it does not hold the cell */
-	char from[65], to[65]; /* "": not known */
+	double change_pct; /* of the cell; NAN: the alert does not hold it */
+	double others_pct; /* the worst of the others; NAN: there are none */
+	bool is_full;      /* it holds no more cells */
+	/* between which commits the cell lost; "": that is not known */
+	char from[65], to[65];
+	int commits, skipped;
+	double range_pct; /* NAN also where other cells lost in the same range: it is the worst of theirs */
 };
 /** Of the alert of this commit and kind. 1, 0 there is none, -1. */
-int store_alert_said(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, const char *cell,
+int store_alert_said(struct db *db, const struct store_alert *a, const char *suite, const char *cell,
 	struct store_alert_said *out, struct fw_err *err);
 /** The open or acknowledged alert of this commit and kind; 0: none. */
 int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, int64_t *id, struct fw_err *err);
@@ -106,7 +110,10 @@ int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum ale
 
 /** Whether a person called it not real. 1, 0 (also where there is none), -1. */
 int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err);
-/** The commit of the newest alert about creep that is open or acknowledged. 1, 0, -1. Shape: sha[65]. */
-int store_alert_open_creep(struct db *db, int64_t repo, char *sha, struct fw_err *err);
+/**
+ * The commit of the newest alert about creep that is open or acknowledged, and for which nobody has answered of this cell: a
+ * loss that came later is not answered with that. 1, 0, -1. Shape: sha[65].
+ */
+int store_alert_open_creep(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err);
 
 #endif

@@ -143,27 +143,62 @@ static void culprits_of_several_searches(void **state)
 	assert_int_equal(fixture_number(f, "SELECT culprits ->> '$[1].change_pct' = -1.5 FROM alert"), 1);
 }
 
+static struct store_alert_said said_of(struct fixture *f, const char *suite, const char *cell, int want)
+{
+	struct store_alert a = { .repo = f->repo, .kind = ALERTKIND_REGRESSION };
+	struct store_alert_said said;
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(2));
+	assert_int_equal(store_alert_said(f->db, &a, suite, cell, &said, &err), want);
+	return said;
+}
+
 static void what_it_says_of_a_cell(void **state)
 {
 	struct fixture *f = *state;
 	bool is_new;
-	struct store_alert_said said;
-	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "x", &said, &err), 0);
-	int64_t id = open_one(f, 2, "[{\"cell\":\"x\",\"change_pct\":-2.5},{\"cell\":\"y\",\"change_pct\":-3}]", &is_new).id;
+	said_of(f, "ffa", "x", 0);
+	int64_t id = open_one(f, 2,
+		"[{\"cell\":\"x\",\"suite\":\"ffa\",\"change_pct\":-2.5},{\"cell\":\"y\",\"change_pct\":-3},"
+		"{\"cell\":\"x\",\"suite\":\"other\",\"change_pct\":-4}]",
+		&is_new)
+			     .id;
 	ok(store_alert_culprits(f->db, id,
-		"[{\"from\":\"a\",\"to\":\"c\",\"cells\":[\"z\"]},{\"from\":\"b\",\"to\":\"c\",\"cells\":[\"x\"]}]", "found", 20,
-		&err));
-	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "x", &said, &err), 1);
-	assert_true(said.id == id && said.worst_pct == -3 && said.change_pct == -2.5);
-	assert_string_equal(said.from, "b");
-	assert_string_equal(said.to, "c");
-	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "y", &said, &err), 1);
-	assert_true(said.change_pct == -3);
-	assert_string_equal(said.to, "");
-	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "w", &said, &err), 1);
-	assert_true(isnan(said.change_pct));
+		"[{\"from\":\"a\",\"to\":\"c\",\"change_pct\":-2,\"cells\":[\"z\",\"y\"]},"
+		"{\"from\":\"b\",\"to\":\"c\",\"commits\":3,\"skipped\":1,\"change_pct\":-2,\"cells\":[\"x\"]}]",
+		"found", 20, &err));
+	struct store_alert_said x = said_of(f, "ffa", "x", 1), y = said_of(f, "ffa", "y", 1), w = said_of(f, "ffa", "w", 1);
+	assert_true(x.id == id && x.change_pct == -2.5 && x.others_pct == -4 && !x.is_full);
+	assert_string_equal(x.from, "b");
+	assert_string_equal(x.to, "c");
+	assert_true(x.commits == 3 && x.skipped == 1 && x.range_pct == -2);
+	assert_true(y.change_pct == -3 && isnan(y.range_pct)); /* z lost in that range as well */
+	assert_string_equal(y.from, "a");
+	assert_true(isnan(w.change_pct));
+	assert_string_equal(w.to, "");
 	ok(store_alert_change(f->db, id, ALERTSTATE_RESOLVED, "me", "it is over", 30, &err));
-	assert_int_equal(store_alert_said(f->db, f->repo, fixture_sha(2), ALERTKIND_REGRESSION, "x", &said, &err), 0);
+	said_of(f, "ffa", "x", 0);
+}
+
+/* Creep of a cell that people have answered for at a commit is not put there again, where it would be answered at once. */
+static void creep_that_comes_again(void **state)
+{
+	struct fixture *f = *state;
+	char sha[65] = "";
+	bool is_new;
+	assert_int_equal(store_alert_open_creep(f->db, f->repo, "x", sha, &err), 0);
+	for (int i = 0; i < 2; i++) {
+		struct store_alert a = { .repo = f->repo,
+			.kind = ALERTKIND_CREEP,
+			.cells_json = i ? "[{\"cell\":\"y\"}]" : "[{\"cell\":\"x\"}]",
+			.worst_pct = -2 };
+		snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(2));
+		ok(store_alert_open(f->db, &a, 1, &is_new, &err));
+		assert_int_equal(store_alert_open_creep(f->db, f->repo, i ? "y" : "x", sha, &err), 1);
+		if (i == 0)
+			ok(store_alert_change(f->db, a.id, ALERTSTATE_ACCEPTED, "me", "so it is", 2, &err));
+	}
+	assert_int_equal(store_alert_open_creep(f->db, f->repo, "z", sha, &err), 1);
+	assert_int_equal(store_alert_open_creep(f->db, f->repo, "x", sha, &err), 0);
 }
 
 struct list {
@@ -210,6 +245,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_more_cells_than_a_message_holds, setup, teardown),
 		cmocka_unit_test_setup_teardown(culprits_of_several_searches, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_it_says_of_a_cell, setup, teardown),
+		cmocka_unit_test_setup_teardown(creep_that_comes_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_by_state, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,7 +141,7 @@ static void title_of_the_worst_cell(void **state)
 	struct fixture *f = *state;
 	static const char other[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/backward";
 	struct store_epoch e = begin_epoch(f);
-	begin_line(f, 20);
+	begin_line(f, 40);
 	for (unsigned commit = 1; commit <= 20; commit++) {
 		double risen = commit < 5 ? 0 : commit < 9 ? (commit - 4) / 4.0 : 1;
 		add_point(f, &e, key, commit, 0.03 * risen);
@@ -150,6 +150,15 @@ static void title_of_the_worst_cell(void **state)
 		look_for_creep(f, &e, other);
 	}
 	says(read_creep(f).title, "2.9");
+	/* it is over, and comes again, less than the other one */
+	ok(stmt_run(db_stmt(f->db, "UPDATE change_point SET ended_at = 9000 WHERE key LIKE '%forward'", &err), &err));
+	for (unsigned commit = 21; commit <= 40; commit++) {
+		add_point(f, &e, key, commit, commit < 30 ? 0 : 0.0175);
+		look_for_creep(f, &e, key);
+		add_point(f, &e, other, commit, 0.02);
+		look_for_creep(f, &e, other);
+	}
+	assert_null(strstr(read_creep(f).title, "2.9"));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event"), 2); /* opened, and the other cell */
 }
@@ -173,6 +182,57 @@ static void creep_after_creep_that_was_accepted(void **state)
 	assert_string_equal(a.from, fixture_sha(30));
 	assert_int_equal(a.commits, 7);
 	assert_true(fabs(a.change_pct + 2.1) < 0.1);
+}
+
+/* A gain too small to be told follows what was accepted: the next loss begins where it began, also where it came at once. */
+static void creep_from_below_what_was_accepted(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = begin_epoch(f);
+	begin_line(f, 44);
+	for (unsigned commit = 1; commit <= 44; commit++) {
+		double x = commit <= 10   ? 0
+			   : commit <= 17 ? 0.003 * (commit - 10)
+			   : commit <= 20 ? 0.021
+			   : commit <= 36 ? 0.017
+					  : 0.04;
+		add_point(f, &e, key, commit, x);
+		look_for_creep(f, &e, key);
+		if (commit == 20)
+			ok(store_alert_change(f->db, read_creep(f).id, ALERTSTATE_ACCEPTED, "me", "so it is", 9000, &err));
+	}
+	struct said a = read_creep(f);
+	assert_string_equal(a.from, fixture_sha(36));
+	assert_int_equal(a.commits, 1);
+}
+
+/* A newer epoch shows that more was lost: the title says how much, the range is that of the epoch that told it. */
+static void creep_that_grows_in_another_epoch(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch older = begin_epoch(f), e;
+	struct msg_device d = fixture_device();
+	bool is_new;
+	begin_line(f, 40);
+	for (unsigned commit = 1; commit <= 20; commit++) {
+		add_point(f, &older, key, commit, commit <= 6 ? 0 : commit <= 13 ? 0.003 * (commit - 6) : 0.021);
+		look_for_creep(f, &older, key);
+	}
+	struct said before = read_creep(f);
+	says(before.title, "1.99 % lost");
+	snprintf(d.driver, sizeof d.driver, "another");
+	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
+	e = begin_epoch(f);
+	add_point(f, &e, key, 1, 0);
+	for (unsigned commit = 21; commit <= 40; commit++) {
+		add_point(f, &e, key, commit, commit <= 24 ? 0.021 : commit <= 31 ? 0.021 + 0.003 * (commit - 24) : 0.042);
+		look_for_creep(f, &e, key);
+	}
+	struct said after = read_creep(f);
+	says(after.title, "4.");
+	assert_int_equal(after.id, before.id);
+	assert_string_equal(after.from, before.from);
+	assert_int_equal(after.commits, before.commits);
 }
 
 /* In a new epoch all points lie higher by a step that an earlier one told, but for the anchor's own. */
@@ -282,6 +342,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(points_that_come_sharpen_the_range, setup, teardown),
 		cmocka_unit_test_setup_teardown(title_of_the_worst_cell, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_after_creep_that_was_accepted, setup, teardown),
+		cmocka_unit_test_setup_teardown(creep_from_below_what_was_accepted, setup, teardown),
+		cmocka_unit_test_setup_teardown(creep_that_grows_in_another_epoch, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_behind_a_step_of_an_earlier_epoch, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_across_what_could_not_be_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(creep_beside_what_could_not_be_measured, setup, teardown),

@@ -9,15 +9,12 @@
 #include "base/jsonw.h"
 #include "core/stats/stats.h"
 #include "db/store/device.h"
-#include "db/store/repo.h"
-#include "flopwatchd/history/culprit.h"
+#include "flopwatchd/history/trend_alert.h"
 
-enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10, MESSAGE_MAX = 1 << 16 };
+enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 
 /* A part of the step that two commits may have between them by chance. */
 #define SHARE_NONE 0.35
-
-#define ROUNDING_PCT 0.005 /* figures of an alert are read back from what it says */
 
 /* ---- questions ------------------------------------------------------------------------------------------------------- */
 
@@ -237,74 +234,6 @@ static int tell_event(const struct trend *t, const struct store_change *c, struc
 	jsonw_kv_string(j, "commit", c->commit_sha);
 	jsonw_kv_figure(j, "change_pct", stats_change_pct(c->step));
 	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
-}
-
-/** The cell as an alert holds it. */
-static int write_cell(const struct trend *t, const struct store_change *c, struct buf *out, struct fw_err *err)
-{
-	struct store_epoch epoch;
-	struct jsonw j;
-	if (store_epoch_get(t->db, c->epoch, &epoch, err))
-		return -1;
-	jsonw_init(&j, out);
-	jsonw_array(&j);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "cell", c->key);
-	jsonw_kv_string(&j, "suite", epoch.suite);
-	jsonw_kv_double(&j, "change_pct", stats_change_pct(c->step));
-	jsonw_kv_bool(&j, "borderline", false);
-	jsonw_object_end(&j);
-	jsonw_array_end(&j);
-	return out->failed ? err_set(err, ERR_FULL, "the alert's cell does not fit") : 0;
-}
-
-/** Whether the alert has this loss and this range already, or was told of the cell and has no room for it. */
-static bool is_said(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
-{
-	if (c->alert != said->id)
-		return false;
-	return isnan(said->change_pct) || (fabs(said->change_pct - stats_change_pct(c->step)) < ROUNDING_PCT &&
-						  strcmp(said->from, range->from) == 0 && strcmp(said->to, range->to) == 0);
-}
-
-int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err)
-{
-	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
-	struct trend_range range;
-	struct store_alert_said said;
-	enum alertkind kind = is_creep ? ALERTKIND_CREEP : ALERTKIND_REGRESSION;
-	struct store_alert a = { .repo = c->repo, .comparison = c->comparison, .kind = kind };
-	double pct = stats_change_pct(c->step);
-	char title[256];
-	struct store_change told = *c; /* creep of several cells is one alert, at the commit where the first was seen */
-	struct buf cells, culprits;
-	if (is_creep && trend_name_open_creep(t, c->repo, told.commit_sha, err) < 0)
-		return -1;
-	int is_open = store_alert_said(t->db, c->repo, told.commit_sha, kind, c->key, &said, err);
-	if (is_open < 0 || trend_range(t, c, &range, err))
-		return -1;
-	if (is_open && is_said(c, &said, &range))
-		return 0;
-	buf_init(&cells, MESSAGE_MAX);
-	buf_init(&culprits, MESSAGE_MAX);
-	int result = write_cell(t, c, &cells, err) || store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
-				     trend_name(t, c, &range, &culprits, err)
-			     ? -1
-			     : 0;
-	trend_title(c, &range, title, sizeof title);
-	/* the title is the worst cell's; one without a range does not take the place of one that has it */
-	bool has_better = is_open && (said.worst_pct < pct - ROUNDING_PCT || (said.to[0] && !range.to[0]));
-	a.title = has_better ? "" : title;
-	a.cells_json = cells.data;
-	a.culprits_json = culprits.data;
-	a.worst_pct = pct;
-	snprintf(a.target_sha, sizeof a.target_sha, "%s", told.commit_sha);
-	if (result == 0)
-		result = alert_open(t->db, t->config, &a, t->now_ms, &is_new, err);
-	buf_fini(&cells);
-	buf_fini(&culprits);
-	c->alert = a.id;
-	return result ? -1 : store_change_update(t->db, c, err);
 }
 
 int trend_tell(const struct trend *t, struct store_change *c, struct fw_err *err)

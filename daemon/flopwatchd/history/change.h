@@ -29,7 +29,4 @@ int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *er
 /** Tell of a confirmed change point: an event, and an alert where it is slower. */
 int trend_tell(const struct trend *t, struct store_change *c, struct fw_err *err);
 
-/** Open the alert of a confirmed loss, or bring it up to date, and note which one it is. */
-int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err);
-
 #endif

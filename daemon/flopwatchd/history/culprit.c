@@ -1,6 +1,7 @@
 /* culprit.c - from a change point to commits, on the line of the upstream branch. */
 #include "flopwatchd/history/culprit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,6 @@ static int range_of_creep(const struct trend *t, const struct store_change *c, s
 	struct store_series s;
 	struct rise rise;
 	int64_t place[CHANGEPOINT_POINTS_MAX];
-	int first = 0;
 	if (store_epoch_get(t->db, c->epoch, &e, err) || store_change_explained(t->db, &e, c->key, &told, err) ||
 		store_series(t->db, &e, c->key, told.answered, &s, err))
 		return -1;
@@ -40,14 +40,14 @@ static int range_of_creep(const struct trend *t, const struct store_change *c, s
 		place[i] = s.point[i].place;
 		s.x[i] -= store_explained_at(&told, place[i]);
 	}
-	/* creep may have gone on until people answered for it: what is beyond that begins where all of that was there */
-	double all = -ANSWERED_SCATTERS * changepoint_scatter(s.x, s.n);
-	while (told.answered && first < s.n && s.x[first] < all)
-		first++;
-	if (!rise_find(s.x + first, place + first, s.n - first, RANGE_HOLDS * c->step, &rise))
+	/* creep may have gone on until people answered for it: what they had not yet to answer for is no loss that came later */
+	double least = -ANSWERED_SCATTERS * changepoint_scatter(s.x, s.n);
+	for (int i = 0; told.answered && i < s.n; i++)
+		s.x[i] = fmax(least, s.x[i]);
+	if (!rise_find(s.x, place, s.n, RANGE_HOLDS * c->step, &rise))
 		return 0;
-	snprintf(out->from, sizeof out->from, "%s", s.point[first + rise.from].sha);
-	snprintf(out->to, sizeof out->to, "%s", s.point[first + rise.to].sha);
+	snprintf(out->from, sizeof out->from, "%s", s.point[rise.from].sha);
+	snprintf(out->to, sizeof out->to, "%s", s.point[rise.to].sha);
 	out->is_whole = rise.to == rise.from + 1;
 	out->change_pct = stats_change_pct(rise.step);
 	return count_commits(t, c, out, err);
@@ -100,7 +100,7 @@ void trend_title(const struct store_change *c, const struct trend_range *range, 
 	}
 }
 
-int trend_name_open_creep(const struct trend *t, int64_t repo, char *sha, struct fw_err *err)
+int trend_name_open_creep(const struct trend *t, const struct store_change *c, char *sha, struct fw_err *err)
 {
-	return store_alert_open_creep(t->db, repo, sha, err);
+	return store_alert_open_creep(t->db, c->repo, c->key, sha, err);
 }

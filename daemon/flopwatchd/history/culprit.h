@@ -26,6 +26,6 @@ int trend_name(const struct trend *t, const struct store_change *c, const struct
 void trend_title(const struct store_change *c, const struct trend_range *range, char *out, size_t size);
 
 /** Creep of another cell that is open already on this repository: its commit, so that one alert holds all. 1, 0, -1. Shape: sha[65]. */
-int trend_name_open_creep(const struct trend *t, int64_t repo, char *sha, struct fw_err *err);
+int trend_name_open_creep(const struct trend *t, const struct store_change *c, char *sha, struct fw_err *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "flopwatchd/alert/alert.h"
 #include "core/stats/stats.h"
+#include "flopwatchd/history/trend_alert.h"
 
 #define GROWN 0.001 /* log ratio; an alert that is open is not written anew for less */
 

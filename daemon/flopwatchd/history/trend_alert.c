@@ -1,0 +1,96 @@
+/* trend_alert.c - what the alert of a loss says of it, and when that is written anew. */
+#include "flopwatchd/history/trend_alert.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flopwatchd/alert/alert.h"
+#include "base/jsonw.h"
+#include "core/stats/stats.h"
+#include "db/store/repo.h"
+#include "flopwatchd/history/culprit.h"
+
+enum { MESSAGE_MAX = 1 << 16 };
+
+#define ROUNDING_PCT 0.005 /* figures of an alert are read back from what it says */
+
+/** The cell as an alert holds it. */
+static int write_cell(const struct store_change *c, const char *suite, struct buf *out, struct fw_err *err)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_array(&j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "cell", c->key);
+	jsonw_kv_string(&j, "suite", suite);
+	jsonw_kv_double(&j, "change_pct", stats_change_pct(c->step));
+	jsonw_kv_bool(&j, "borderline", false);
+	jsonw_object_end(&j);
+	jsonw_array_end(&j);
+	return out->failed ? err_set(err, ERR_FULL, "the alert's cell does not fit") : 0;
+}
+
+static bool is_same_range(const struct store_alert_said *said, const struct trend_range *range)
+{
+	return strcmp(said->from, range->from) == 0 && strcmp(said->to, range->to) == 0 && said->commits == range->commits &&
+	       said->skipped == range->unmeasured &&
+	       !(fabs(said->range_pct - range->change_pct) >= ROUNDING_PCT); /* NAN: others lost in it as well */
+}
+
+/** Whether the alert has this loss and this range already, or was told of the cell and has no room for it. */
+static bool is_said(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
+{
+	if (c->alert != said->id)
+		return false;
+	if (isnan(said->change_pct))
+		return said->is_full;
+	return fabs(said->change_pct - stats_change_pct(c->step)) < ROUNDING_PCT && is_same_range(said, range);
+}
+
+/** The title is the worst cell's; one without a range does not take the place of one that has it, unless more was lost since. */
+static bool keeps_title(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
+{
+	double pct = stats_change_pct(c->step);
+	bool has_grown = pct < said->change_pct - ROUNDING_PCT;
+	return said->others_pct < pct - ROUNDING_PCT || (said->to[0] && !range->to[0] && !has_grown);
+}
+
+int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err)
+{
+	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
+	struct store_alert a = { .repo = c->repo,
+		.comparison = c->comparison,
+		.kind = is_creep ? ALERTKIND_CREEP : ALERTKIND_REGRESSION,
+		.worst_pct = stats_change_pct(c->step) };
+	struct store_epoch epoch;
+	struct trend_range range;
+	struct store_alert_said said;
+	char title[256];
+	struct buf cells, culprits;
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", c->commit_sha);
+	/* creep of several cells is one alert, at the commit where the first was seen */
+	if (is_creep && trend_name_open_creep(t, c, a.target_sha, err) < 0)
+		return -1;
+	if (store_epoch_get(t->db, c->epoch, &epoch, err) || trend_range(t, c, &range, err))
+		return -1;
+	int is_open = store_alert_said(t->db, &a, epoch.suite, c->key, &said, err);
+	if (is_open < 0 || (is_open && is_said(c, &said, &range)))
+		return is_open < 0 ? -1 : 0;
+	buf_init(&cells, MESSAGE_MAX);
+	buf_init(&culprits, MESSAGE_MAX);
+	int result = write_cell(c, epoch.suite, &cells, err) || store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
+				     trend_name(t, c, &range, &culprits, err)
+			     ? -1
+			     : 0;
+	trend_title(c, &range, title, sizeof title);
+	a.title = is_open && keeps_title(c, &said, &range) ? "" : title;
+	a.cells_json = cells.data;
+	a.culprits_json = culprits.data;
+	if (result == 0)
+		result = alert_open(t->db, t->config, &a, t->now_ms, &is_new, err);
+	buf_fini(&cells);
+	buf_fini(&culprits);
+	c->alert = a.id;
+	return result ? -1 : store_change_update(t->db, c, err);
+}
