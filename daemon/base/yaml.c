@@ -352,6 +352,15 @@ static bool want_kind(struct yaml *y, struct yaml_node *n, enum yaml_kind kind, 
 	return false;
 }
 
+static struct yaml_node *find_child(const struct yaml_node *map, const char *key)
+{
+	struct yaml_node *n = map->first_child;
+
+	while (n && strcmp(n->key, key) != 0)
+		n = n->next;
+	return n;
+}
+
 struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *key)
 {
 	struct yaml_node *n;
@@ -359,22 +368,15 @@ struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *ke
 	if (!map || !want_kind(y, map, YAML_MAP, "a mapping (`key: value` lines)"))
 		return NULL;
 	remember_asked(map, key);
-	for (n = map->first_child; n; n = n->next)
-		if (strcmp(n->key, key) == 0) {
-			n->known = true;
-			return n;
-		}
-	return NULL;
+	n = find_child(map, key);
+	if (n)
+		n->known = true;
+	return n;
 }
 
 bool yaml_has(const struct yaml_node *map, const char *key)
 {
-	if (!yaml_is_map(map))
-		return false;
-	for (const struct yaml_node *n = map->first_child; n; n = n->next)
-		if (strcmp(n->key, key) == 0)
-			return true;
-	return false;
+	return yaml_is_map(map) && find_child(map, key);
 }
 
 static void complain_unknown(struct yaml *y, const struct yaml_node *map, const struct yaml_node *n)

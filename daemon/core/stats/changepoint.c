@@ -5,7 +5,6 @@
 #include "core/stats/changepoint.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/stats/median.h"
@@ -67,13 +66,13 @@ static double level(const double *x, int n, double scatter)
 	return sum / n;
 }
 
-/* Sum of distances from the median: what one level leaves unexplained. */
-static double unexplained(const double *x, int n)
+double changepoint_unexplained(const double *x, int n, double *level)
 {
-	double middle = median(x, n), sum = 0;
+	double sum = 0;
 
+	*level = median(x, n);
 	for (int i = 0; i < n; i++)
-		sum += fabs(x[i] - middle);
+		sum += fabs(x[i] - *level);
 	return sum;
 }
 
@@ -84,7 +83,8 @@ static int best_place(const double *x, int n)
 	int place = -1;
 
 	for (int i = CHANGEPOINT_LEFT_MIN; i < n; i++) {
-		double left = unexplained(x, i) + unexplained(x + i, n - i);
+		double before, after;
+		double left = changepoint_unexplained(x, i, &before) + changepoint_unexplained(x + i, n - i, &after);
 
 		if (left < least) {
 			least = left;

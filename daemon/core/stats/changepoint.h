@@ -31,6 +31,9 @@ struct changepoint {
 /** Scatter of single points: 1.4826 median |x[i] - x[i-1]| / sqrt 2, at least 0.05 %. Shape: x[n], in the order of commits. */
 double changepoint_scatter(const double *x, int n);
 
+/** Sum of distances from the median, which `level` gets: what one level leaves unexplained. Shape: x[n], 0 < n <= CHANGEPOINT_POINTS_MAX. */
+double changepoint_unexplained(const double *x, int n, double *level);
+
 /**
  * Whether the newest point lies so far (4 scatters) both from the median of the 20 before it and from its neighbour that it should
  * be measured again: a commit beside it that has the same value has measured it already.

@@ -2,9 +2,6 @@
 #include "core/stats/rise.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "core/stats/median.h"
 
 #define FREE_COST    3    /* points' worth, of a rise of any shape: a step is not to be followed into its noise */
 #define NARROW_HOLDS 0.85 /* of such a rise: what a told step was mistaken by looks like a pause and a little rise */
@@ -13,16 +10,6 @@
 struct side {
 	double level, left; /* distance from it, summed up */
 };
-
-static struct side side_of(const double *x, int n)
-{
-	double sorted[CHANGEPOINT_POINTS_MAX];
-	memcpy(sorted, x, (size_t)n * sizeof *x);
-	struct side s = { .level = median_of(sorted, n) };
-	for (int i = 0; i < n; i++)
-		s.left += fabs(x[i] - s.level);
-	return s;
-}
 
 static double left_by_line(const double *x, const int64_t *place, int from, int to, double low, double high)
 {
@@ -94,8 +81,8 @@ bool rise_find(const double *x, const int64_t *place, int n, double least, struc
 	double scatter = changepoint_scatter(x, n), best = INFINITY;
 	bool is_free = false;
 	for (int i = 0; i < n; i++) {
-		before[i] = side_of(x, i + 1);
-		after[i] = side_of(x + i, n - i);
+		before[i].left = changepoint_unexplained(x, i + 1, &before[i].level);
+		after[i].left = changepoint_unexplained(x + i, n - i, &after[i].level);
 	}
 	for (int from = n - 2; from >= 0; from--)
 		for (int to = from + 1; to < n; to++) {

@@ -25,17 +25,24 @@ static int first_after(
 	return 0;
 }
 
-/** Its loss has grown, or the level after it is that of few points: each one more tells better which commits hold the loss. */
+/** While the level after it is that of few points, each one more tells better which commits hold the loss. */
+static int sharpen(const struct trend *t, const struct store_epoch *e, struct store_change *c, const struct store_series *s,
+	struct fw_err *err)
+{
+	int since;
+	if (c->epoch != e->id)
+		return 0;
+	if (first_after(t, s, c, &since, err))
+		return -1;
+	return s->n - since > CHANGEPOINT_LEFT_MIN ? 0 : trend_alert(t, c, err);
+}
+
 static int keep_up(const struct trend *t, const struct store_epoch *e, struct store_change *c, const struct store_series *s,
 	double step, struct fw_err *err)
 {
-	int since;
-	if (first_after(t, s, c, &since, err))
-		return -1;
-	if (step >= c->step + GROWN)
-		c->step = step;
-	else if (c->epoch != e->id || s->n - since > CHANGEPOINT_LEFT_MIN)
-		return 0;
+	if (step < c->step + GROWN)
+		return sharpen(t, e, c, s, err);
+	c->step = step;
 	return store_change_update(t->db, c, err) || trend_alert(t, c, err) ? -1 : 0;
 }
 
