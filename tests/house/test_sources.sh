@@ -1,5 +1,5 @@
 #!/bin/bash
-# The sources keep their own rules: layers, format, file sizes, calls that are not used here.
+# The sources keep their own rules: layers, format, calls that are not used here.
 cd "$(dirname "$0")/../.." || exit 1
 n=0 bad=0
 check() { # name, command...: passes when the command succeeds and prints nothing
@@ -16,7 +16,6 @@ check() { # name, command...: passes when the command succeeds and prints nothin
 }
 none() { ! grep -nE "$@"; }
 sources() { git ls-files 'daemon/*.[ch]' 'db/*.[ch]' 'web/*.[ch]' 'daemon/*.cu'; }
-long_files() { { sources; git ls-files 'tests/*.[ch]' 'tests/*.cu' 'tests/*.sh' 'tests/*.py'; } | grep -v "^daemon/kit/" | xargs wc -l | awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'; }
 shell_calls() { none '(^|[^a-z_>.])(system|popen|sprintf|vsprintf|strcpy|strcat|gets|mktemp)[[:space:]]*\(' $(sources); }
 unfinished() { none 'TODO|FIXME|XXX' $(sources); }
 built_sql() { none '(printf|puts|append)[^;]*"(SELECT|INSERT|UPDATE|DELETE) ' $(git ls-files 'db/*.c' 'daemon/*.c' 'web/*.c'); }
@@ -41,7 +40,6 @@ else
 	n=$((n + 1))
 	echo "ok $n - clang-format finds nothing to change # SKIP clang-format-14 is not installed"
 fi
-check "no file is longer than 600 lines, but the kit, which is one file for whoever takes it along" long_files
 check "no shell, no unbounded string calls" shell_calls
 check "nothing unfinished" unfinished
 check "SQL is constant text" built_sql
