@@ -36,3 +36,14 @@ int percent_byte(const char *at)
 	int low = high < 0 ? -1 : hex_value(at[2]);
 	return low < 0 ? -1 : high << 4 | low;
 }
+
+void percent_decode(const char *text, char *out)
+{
+	while (*text) {
+		int byte = percent_byte(text);
+
+		*out++ = byte < 0 ? *text : (char)byte;
+		text += byte < 0 ? 1 : 3;
+	}
+	*out = '\0';
+}

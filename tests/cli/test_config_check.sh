@@ -40,6 +40,16 @@ lines "{name: kernels, url: $tmp/kernels.git, upstream: mian}" "$good_worker"
 fails "a branch that is not there" 1 check
 ok "is told with its place" said fail branch 'kernels: .*c.yml:5:[0-9]+: repos\[0\]\.upstream: there is no branch mian to compare others with; push it'
 
+lines "{name: kernels, url: $tmp/kernels.git, branches: ['*', '!wip/*']}" "$good_worker"
+ok "a pattern that matches no branch now is no mistake" check
+ok "but named" said warn branches 'kernels: `!wip/\*` excludes no branch that is there now'
+lines "{name: kernels, url: $tmp/kernels.git, branches: ['*', '^wip/']}" "$good_worker"
+fails "a pattern of another language" 2 check
+like "is refused at its place" "$(cat "$tmp/said")" 'c.yml:[0-9]+:[0-9]+: repos\[0\]\.branches\[1\].*`\^wip/` matches no branch, because git allows no `\^`'
+lines "{name: kernels, url: $tmp/kernels.git, branches: ['!wip/*']}" "$good_worker"
+fails "patterns that only exclude" 2 check
+like "are refused" "$(cat "$tmp/said")" 'only excludes, so that no branch is watched'
+
 git init -q --bare -b main "$tmp/empty.git"
 lines "{name: empty, url: $tmp/empty.git}" "$good_worker"
 ok "a repository without a branch is no mistake" check

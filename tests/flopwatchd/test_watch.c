@@ -13,6 +13,7 @@
 #include "db/sqlite/migrate.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
+#include "flopwatchd/runtime/branch_patterns.h"
 #include "flopwatchd/runtime/loop.h"
 #include "flopwatchd/intake/branch_tips.h"
 #include "flopwatchd/intake/watch.h"
@@ -388,11 +389,47 @@ static void globs(void **state)
 	struct config_repo r = { .n_branches = 2, .branch = { "release-*", "perf/*" } };
 
 	(void)state;
-	assert_true(branch_tips_is_watched(&r, "release-1", "release-1"));
-	assert_true(branch_tips_is_watched(&r, "perf/a/b", "perf/a/b"));
-	assert_true(branch_tips_is_watched(&r, "perf/%FF", "perf/?"));
-	assert_false(branch_tips_is_watched(&r, "main", "main"));
-	assert_false(branch_tips_is_watched(&r, "xrelease-1", "xrelease-1"));
+	assert_true(branch_patterns_watch(&r, "release-1", "release-1"));
+	assert_true(branch_patterns_watch(&r, "perf/a/b", "perf/a/b"));
+	assert_true(branch_patterns_watch(&r, "perf/%FF", "perf/?"));
+	assert_false(branch_patterns_watch(&r, "main", "main"));
+	assert_false(branch_patterns_watch(&r, "xrelease-1", "xrelease-1"));
+}
+
+/* As a workflow of GitHub has them: the last pattern that matches a branch decides. */
+static void globs_that_exclude(void **state)
+{
+	struct config_repo r = { .n_branches = 3, .branch = { "*", "!wip/*", "wip/keep" } };
+
+	(void)state;
+	assert_true(branch_patterns_watch(&r, "feature", "feature"));
+	assert_false(branch_patterns_watch(&r, "wip/x", "wip/x"));
+	assert_false(branch_patterns_watch(&r, "wip/%FF", "wip/?"));
+	assert_true(branch_patterns_watch(&r, "wip/keep", "wip/keep"));
+	assert_true(branch_patterns_watch(&r, "!wip", "!wip"));
+	r = (struct config_repo){ .n_branches = 2, .branch = { "!wip/*", "*" } };
+	assert_true(branch_patterns_watch(&r, "wip/x", "wip/x"));
+	r = (struct config_repo){ .n_branches = 1, .branch = { "\\!wip" } };
+	assert_true(branch_patterns_watch(&r, "%21wip", "!wip"));
+	assert_false(branch_patterns_watch(&r, "wip", "wip"));
+}
+
+/* Of other pattern languages: what git allows in no branch name. */
+static void patterns_that_match_nothing(void **state)
+{
+	static const char *const wrong[] = { "^wip/", "re:wip", "~main", "-wip/*", "/wip.*/", "refs/heads/main", "!refs/heads/main", "",
+		"!", "!!wip", "!^x", "main:dev", "a..b", "two words", "@{u}" };
+	static const char *const right[] = { "*", "!wip/*", "[^w]*", "[!w]*", "feature/{a,b}", "\\!wip", "v1.?", "a-b", "release/**",
+		"caf\xc3\xa9", "(x|y)" };
+	char why[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		assert_true(branch_pattern_is_wrong(wrong[i], why, sizeof why));
+		assert_non_null(strstr(why, "a leading `!` excludes"));
+	}
+	for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
+		assert_false(branch_pattern_is_wrong(right[i], why, sizeof why));
 }
 
 static struct branch_tips_result apply(const char *lines, int queue_max)
@@ -504,7 +541,8 @@ int main(void)
 		TEST(deleted_branch_takes_its_queued_job_along), TEST(checkouts_worktrees_and_packed_refs),
 		TEST(bad_repositories_show_their_error_and_the_others_go_on),
 		TEST(a_repository_that_is_replaced_is_watched_again), TEST(remotes_are_mirrored),
-		TEST(hostile_names_travel_whole), TEST(globs), TEST(nonsense_writes_nothing),
+		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude),
+		TEST(patterns_that_match_nothing), TEST(nonsense_writes_nothing),
 		TEST(a_full_queue_is_told_and_tried_again), TEST(a_missing_upstream_branch_is_told), TEST(jobs_of_persons_stay),
 		TEST(repositories_no_longer_configured_are_gone) };
 

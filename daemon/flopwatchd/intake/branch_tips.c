@@ -1,7 +1,6 @@
 /* branch_tips.c - from branch tips to jobs; see branch_tips.h. */
 #include "flopwatchd/intake/branch_tips.h"
 
-#include <fnmatch.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +11,10 @@
 #include "db/store/repo.h"
 #include "flopwatchd/delivery/commit_status.h"
 #include "base/oid.h"
+#include "base/percent.h"
+#include "flopwatchd/runtime/branch_patterns.h"
 
-enum { NAME_SIZE = 1024 /* as a job's branch */, DISPLAY_SIZE = 2048, SHORT_SHA = 12 };
+enum { NAME_SIZE = BRANCH_NAME_SIZE, DISPLAY_SIZE = 2048, SHORT_SHA = 12 };
 
 struct tip {
 	char *name, *display; /* percent-encoded; readable */
@@ -143,43 +144,13 @@ static int by_rank(const void *a, const void *b)
 
 /* ---- matching ---- */
 
-/* The raw bytes of a percent-encoded name. Shape: raw[strlen(name) + 1]. */
-static void decode(const char *name, char *raw)
-{
-	while (*name) {
-		unsigned value;
-
-		if (name[0] == '%' && name[1] && name[2] && sscanf(name + 1, "%2x", &value) == 1) {
-			*raw++ = (char)value;
-			name += 3;
-		} else {
-			*raw++ = *name++;
-		}
-	}
-	*raw = '\0';
-}
-
-bool branch_tips_is_watched(const struct config_repo *conf, const char *name, const char *display)
-{
-	char raw[NAME_SIZE];
-	int i;
-
-	if (strlen(name) >= sizeof raw)
-		return false;
-	decode(name, raw);
-	for (i = 0; i < conf->n_branches; i++)
-		if (fnmatch(conf->branch[i], raw, 0) == 0 || fnmatch(conf->branch[i], display, 0) == 0)
-			return true;
-	return false;
-}
-
 static bool is_upstream(const struct config_repo *conf, const char *name)
 {
 	char raw[NAME_SIZE];
 
 	if (strlen(name) >= sizeof raw)
 		return false;
-	decode(name, raw);
+	percent_decode(name, raw);
 	return strcmp(raw, conf->upstream) == 0;
 }
 
@@ -311,7 +282,7 @@ static int write_difference(struct apply *a)
 		struct tip *t = &a->now.tip[i];
 		struct tip *old = a->stored.n ? bsearch(t, a->stored.tip, (size_t)a->stored.n, sizeof *t, by_name) : NULL;
 
-		t->watched = branch_tips_is_watched(a->conf, t->name, t->display);
+		t->watched = branch_patterns_watch(a->conf, t->name, t->display);
 		t->is_upstream = is_upstream(a->conf, t->name);
 		if (old) {
 			old->known = true;

@@ -25,7 +25,4 @@ struct branch_tips_result {
 int branch_tips_apply(struct db *db, const struct config_repo *conf, int64_t repo, int queue_max, const struct buf *lines,
 	int64_t now_ms, struct branch_tips_result *result, struct fw_err *err);
 
-/** Whether a branch (percent-encoded) matches one of the repository's globs. `*` also matches a slash. */
-bool branch_tips_is_watched(const struct config_repo *conf, const char *name, const char *display);
-
 #endif

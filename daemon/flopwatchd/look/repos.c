@@ -8,6 +8,7 @@
 #include "base/proc.h"
 #include "flopwatchd/job/gitread.h"
 #include "flopwatchd/look/say.h"
+#include "flopwatchd/runtime/branch_patterns.h"
 
 enum { ASK_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
 
@@ -42,20 +43,41 @@ static int read_branches(const struct config_repo *r, struct buf *out, struct fw
 	return result;
 }
 
-/* How many branches there are, and whether one has this name, encoded. */
-static int count(char *lines, const char *wanted, bool *has_wanted)
+/* What flopwatch-git printed, as a configuration sees it. */
+struct branches {
+	int n;
+	bool has_upstream;
+	bool is_matched[CONFIG_LIST_MAX]; /* by each pattern of `branches` */
+};
+
+static void read_lines(const struct config_repo *r, char *lines, const char *upstream, struct branches *out)
 {
-	int n = 0;
 	char *line;
-	*has_wanted = false;
+
+	*out = (struct branches){ 0 };
 	while ((line = strsep(&lines, "\n"))) {
 		json_t *tip = *line ? json_loads(line, 0, NULL) : NULL;
 		const char *name = json_string_value(json_object_get(tip, "name"));
-		n += name != NULL;
-		*has_wanted = *has_wanted || (name && !strcmp(name, wanted));
+		const char *display = json_string_value(json_object_get(tip, "display"));
+
+		if (name) {
+			out->n++;
+			out->has_upstream = out->has_upstream || !strcmp(name, upstream);
+			for (int i = 0; i < r->n_branches; i++)
+				if (branch_pattern_matches(r->branch[i], name, display ? display : name))
+					out->is_matched[i] = true;
+		}
 		json_decref(tip);
 	}
-	return n;
+}
+
+static void warn_of_idle_patterns(const struct config_repo *r, const struct branches *b)
+{
+	for (int i = 0; i < r->n_branches; i++)
+		if (!b->is_matched[i])
+			look_say(LOOK_WARN, "branches", "fine where such a branch is still to come; else correct the pattern",
+				"%s: `%s` %s no branch that is there now", r->name, r->branch[i],
+				r->branch[i][0] == '!' ? "excludes" : "matches");
 }
 
 static void look_at_repo(const struct config_repo *r)
@@ -63,7 +85,7 @@ static void look_at_repo(const struct config_repo *r)
 	struct fw_err err = { 0 };
 	struct buf out;
 	char upstream[NAME_BYTES], why[NAME_BYTES];
-	bool has_upstream;
+	struct branches branches;
 	buf_init(&out, TIPS_MAX_BYTES);
 	if (read_branches(r, &out, &err) != 0 || gitread_encode(r->upstream, upstream, sizeof upstream, &err) != 0) {
 		look_say(LOOK_FAIL, "repository",
@@ -73,15 +95,18 @@ static void look_at_repo(const struct config_repo *r)
 		buf_fini(&out);
 		return;
 	}
-	int n = count(out.data, upstream, &has_upstream);
+	read_lines(r, out.data, upstream, &branches);
+	int n = branches.n;
 	config_no_upstream(r, why, sizeof why);
 	if (n == 0)
 		look_say(LOOK_WARN, "repository", "push one", "%s can be read, but has no branch yet", r->name);
-	else if (!has_upstream)
+	else if (!branches.has_upstream)
 		look_say(LOOK_FAIL, "branch", "", "%s: %s", r->name, why);
 	else
 		look_say(LOOK_OK, "repository", "", "%s can be read: %d branch%s, %s among them", r->name, n, n == 1 ? "" : "es",
 			r->upstream);
+	if (n > 0)
+		warn_of_idle_patterns(r, &branches);
 	buf_fini(&out);
 }
 

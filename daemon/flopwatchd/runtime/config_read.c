@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/yaml.h"
+#include "flopwatchd/runtime/branch_patterns.h"
 #include "flopwatchd/runtime/config_text.h"
 #include "flopwatchd/runtime/config_url.h"
 #include "flopwatchd/runtime/config_worker.h"
@@ -167,6 +168,24 @@ static void read_status(struct yaml *y, struct yaml_node *map, struct config_sta
 	yaml_finish(y, map);
 }
 
+static void read_branches(struct yaml *y, struct yaml_node *map, struct config_repo *r)
+{
+	struct yaml_node *n = yaml_get(y, map, "branches");
+	char why[256];
+	bool includes = false;
+
+	r->n_branches = config_text_list(y, map, "branches", r->branch[0], sizeof r->branch[0], CONFIG_LIST_MAX);
+	if (!n)
+		snprintf(r->branch[r->n_branches++], sizeof r->branch[0], "*");
+	for (int i = 0; i < r->n_branches; i++) {
+		includes = includes || r->branch[i][0] != '!';
+		if (branch_pattern_is_wrong(r->branch[i], why, sizeof why))
+			yaml_mistake(y, n && yaml_is_list(n) ? yaml_item(y, n, i) : n, "`%s` %s", r->branch[i], why);
+	}
+	if (r->n_branches > 0 && !includes)
+		yaml_mistake(y, n, "only excludes, so that no branch is watched; begin with \"*\"");
+}
+
 /* A list, or one alone. */
 static void place_suites(struct yaml *y, struct yaml_node *n, struct config_repo *r)
 {
@@ -202,9 +221,7 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	const char *branch = config_after_prefix(r->upstream, "refs/heads/");
 	if (branch)
 		yaml_mistake(y, yaml_get(y, map, "upstream"), "is the name of a branch; write %s", branch);
-	r->n_branches = config_text_list(y, map, "branches", r->branch[0], sizeof r->branch[0], CONFIG_LIST_MAX);
-	if (!yaml_get(y, map, "branches"))
-		snprintf(r->branch[r->n_branches++], sizeof r->branch[0], "*");
+	read_branches(y, map, r);
 	r->n_suites =
 		config_text_list(y, map, "suites", r->suite[0], sizeof r->suite[0], (int)(sizeof r->suite / sizeof r->suite[0]));
 	for (int i = 0; i < r->n_suites; i++)
