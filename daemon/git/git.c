@@ -1,12 +1,15 @@
 /* git.c - what is read; see git.h. */
 #include "git/git.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <iconv.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "git/git_lib.h"
@@ -43,15 +46,49 @@ static enum err_code code_of(int rc, const git_error *last)
 	}
 }
 
+/*
+ * Sentences for what libgit2 names only by a word of its own: formats of repositories that it cannot read. NULL: it is none of these.
+ * libgit2 reads no ref line of a server that stores SHA-256 objects, or that lists where its shallow history ends.
+ */
+static const char *explain_format(const char *message)
+{
+	static const struct {
+		const char *word, *sentence;
+	} known[] = {
+		{ "unsupported extension name extensions.objectformat",
+			"it stores SHA-256 objects (extensions.objectFormat), which flopwatch cannot read; watch a repository of SHA-1 "
+			"objects, e.g. one that `git fast-export --all | git fast-import` makes" },
+		{ "object format",
+			"it stores objects of another hash than SHA-1 (extensions.objectFormat), which flopwatch cannot read; watch a "
+			"repository of SHA-1 objects, e.g. one that `git fast-export --all | git fast-import` makes" },
+		{ "unsupported extension name extensions.refstorage",
+			"it stores refs as reftable (extensions.refStorage), which flopwatch cannot read; run `git refs migrate "
+			"--ref-format=files` there, or watch a clone with `--ref-format=files`" },
+		{ "unsupported extension name",
+			"it uses an extension of git's repository format that flopwatch does not know; watch a clone of it" },
+		{ "error parsing REF pkt-line",
+			"it is a shallow clone, or stores SHA-256 objects, which cannot be fetched; complete it with `git fetch "
+			"--unshallow`, or watch a full clone of SHA-1 objects" },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strstr(message, known[i].word))
+			return known[i].sentence;
+	return NULL;
+}
+
 int git_lib_fail(struct fw_err *err, int rc, const char *format, ...)
 {
 	const git_error *last = git_error_last();
+	const char *sentence = explain_format(last && last->message ? last->message : "");
 	char what[600];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(what, sizeof what, format, args);
 	va_end(args);
+	if (sentence)
+		return err_set(err, ERR_UNSUPPORTED, "%s: %s (libgit2: %s)", what, sentence, last->message);
 	return err_set(err, code_of(rc, last), "%s: %s", what, last && last->message ? last->message : "git gives no reason");
 }
 
@@ -59,9 +96,12 @@ int git_repo_library_start(struct fw_err *err)
 {
 	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_XDG,
 		GIT_CONFIG_LEVEL_PROGRAMDATA };
+	/* They concern work trees, or what git may delete, and never how objects and refs are stored. */
+	static const char *extensions[] = { "noop", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees" };
 	size_t i;
 
-	if (git_libgit2_init() < 0)
+	if (git_libgit2_init() < 0 ||
+		git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof extensions[0]) < 0)
 		return git_lib_fail(err, -1, "start libgit2");
 	for (i = 0; i < sizeof levels / sizeof levels[0]; i++)
 		if (git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") < 0)
@@ -382,15 +422,57 @@ void git_commit_info_fini(struct git_commit_info *c)
 	buf_fini(&c->subject);
 }
 
+/*
+ * Append text of a commit as UTF-8. `from` NULL: it is UTF-8 already. A byte that the encoding does not have becomes U+FFFD; a name that
+ * iconv does not know leaves the text as it is, for callers to escape.
+ */
+static void append_utf8(struct buf *out, const char *text, const char *from)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	char *in = (char *)text, chunk[256];
+	size_t left = strlen(text);
+	iconv_t converter = from ? iconv_open("UTF-8", from) : (iconv_t)-1;
+
+	if (converter == (iconv_t)-1) {
+		buf_puts(out, text);
+		return;
+	}
+	while (left > 0 && !out->failed) {
+		char *at = chunk;
+		size_t room = sizeof chunk;
+		size_t rc = iconv(converter, &in, &left, &at, &room);
+
+		buf_append(out, chunk, (size_t)(at - chunk));
+		if (rc == (size_t)-1 && errno != E2BIG && left > 0) {
+			buf_append(out, replacement, sizeof replacement - 1);
+			in++;
+			left--;
+		}
+	}
+	iconv_close(converter);
+}
+
+/* The encoding that a commit names; NULL for UTF-8, and for a text that is no plain name, such as one with options for iconv. */
+static const char *encoding_of(const git_commit *commit)
+{
+	const char *name = git_commit_message_encoding(commit);
+	size_t plain = name ? strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-") : 0;
+
+	if (!name || plain == 0 || name[plain] || plain > 40 || strcasecmp(name, "UTF-8") == 0 || strcasecmp(name, "utf8") == 0)
+		return NULL;
+	return name;
+}
+
 int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info *out, struct fw_err *err)
 {
 	git_commit *commit;
 	const git_signature *who;
-	const char *subject;
+	const char *subject, *encoding;
 	unsigned i;
 
 	if (git_lib_commit(r, sha, &commit, err) != 0)
 		return -1;
+	encoding = encoding_of(commit);
 	memset(out, 0, sizeof *out);
 	git_lib_format_oid(out->sha, git_commit_id(commit));
 	git_lib_format_oid(out->tree, git_commit_tree_id(commit));
@@ -399,11 +481,15 @@ int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info 
 	buf_init(&out->author, 1 << 20);
 	buf_init(&out->subject, 1 << 20);
 	who = git_commit_author(commit);
-	if (who)
-		buf_printf(&out->author, "%s <%s>", who->name ? who->name : "", who->email ? who->email : "");
+	if (who) {
+		append_utf8(&out->author, who->name ? who->name : "", encoding);
+		buf_puts(&out->author, " <");
+		append_utf8(&out->author, who->email ? who->email : "", encoding);
+		buf_putc(&out->author, '>');
+	}
 	subject = git_commit_summary(commit);
 	if (subject)
-		buf_puts(&out->subject, subject);
+		append_utf8(&out->subject, subject, encoding);
 	out->committed_at_ms = (int64_t)git_commit_time(commit);
 	/* Times are free text in git; beyond the year 9999 they are no times. */
 	if (out->committed_at_ms < 0 || out->committed_at_ms > 253402300799)
@@ -524,12 +610,11 @@ int git_repo_find(struct git_repo *r, const char *tree, const char *path, struct
 	return 1;
 }
 
-int git_repo_kind(struct git_repo *r, const char *oid, enum git_kind *out, struct fw_err *err)
+/* Returns 0, GIT_ENOTFOUND, or -1 with the error set. */
+static int read_header(struct git_repo *r, const char *oid, size_t *len, git_object_t *type, struct fw_err *err)
 {
 	git_odb *odb = NULL;
-	git_object_t type;
 	git_oid id;
-	size_t len;
 	int rc;
 
 	if (parse_oid(oid, &id, err) != 0)
@@ -537,12 +622,21 @@ int git_repo_kind(struct git_repo *r, const char *oid, enum git_kind *out, struc
 	limits_object(oid);
 	rc = git_repository_odb(&odb, r->lib);
 	if (rc == 0)
-		rc = git_odb_read_header(&len, &type, odb, &id);
+		rc = git_odb_read_header(len, type, odb, &id);
 	git_odb_free(odb);
+	return rc < 0 && rc != GIT_ENOTFOUND ? git_lib_fail(err, rc, "read object %s", oid) : rc;
+}
+
+int git_repo_kind(struct git_repo *r, const char *oid, enum git_kind *out, struct fw_err *err)
+{
+	git_object_t type;
+	size_t len;
+	int rc = read_header(r, oid, &len, &type, err);
+
 	if (rc == GIT_ENOTFOUND)
 		return err_set(err, ERR_NOT_FOUND, "object %s is not in %s", oid, r->path);
 	if (rc < 0)
-		return git_lib_fail(err, rc, "read object %s", oid);
+		return -1;
 	if (type != GIT_OBJECT_TREE && type != GIT_OBJECT_BLOB)
 		return err_set(err, ERR_INVALID, "object %s is a %s, not a tree or a file", oid, git_object_type2string(type));
 	*out = type == GIT_OBJECT_TREE ? GIT_KIND_TREE : GIT_KIND_BLOB;
@@ -595,4 +689,17 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 		return err_set(err, ERR_UNSUPPORTED, "a file of %llu bytes is larger than the limit of %zu",
 			(unsigned long long)len, max);
 	return out->failed ? err_set(err, ERR_FULL, "out of memory for a file of %llu bytes", (unsigned long long)len) : 0;
+}
+
+int git_repo_small_blob(struct git_repo *r, const char *oid, size_t max, struct buf *out, struct fw_err *err)
+{
+	git_object_t type;
+	size_t len;
+	int rc = read_header(r, oid, &len, &type, err);
+
+	if (rc < 0 && rc != GIT_ENOTFOUND)
+		return -1;
+	if (rc == 0 && len > max)
+		return 0;
+	return git_repo_blob(r, oid, max, out, err) != 0 ? -1 : 1; /* one that is missing is reported there */
 }

@@ -53,7 +53,8 @@ struct git_commit_info {
 	char sha[GIT_HEX], tree[GIT_HEX];
 	int n_parents; /* at most 16 are listed */
 	char parent[16][GIT_HEX];
-	struct buf author, subject; /* raw bytes */
+	struct buf author,
+		subject; /* UTF-8, converted from the encoding that the commit names; raw bytes where it names none or an unknown one */
 	int64_t committed_at_ms;
 };
 void git_commit_info_fini(struct git_commit_info *c);
@@ -80,6 +81,9 @@ int git_repo_tree(struct git_repo *r, const char *tree, int (*each)(void *arg, c
 	void *arg, struct fw_err *err);
 /** Append a blob. Err: ERR_UNSUPPORTED when it is larger than `max` bytes. */
 int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *out, struct fw_err *err);
+
+/** Append a blob of at most `max` bytes; a larger one is not loaded. 1 appended, 0 it is larger, -1. */
+int git_repo_small_blob(struct git_repo *r, const char *oid, size_t max, struct buf *out, struct fw_err *err);
 
 /** Bring refs/notes/flopwatch of `url` here, in place of ours; one that does not have it leaves ours. */
 int git_repo_notes_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "git/git_lib.h"
 #include "git/refwrite.h"
 
@@ -119,6 +120,34 @@ static int tell_heads(git_remote *remote, const char *url, git_branch_fn *each, 
 	return result;
 }
 
+/*
+ * Refuse a shallow clone on this machine: its history cannot be fetched, and libgit2 only says that an object is missing. A server says
+ * so itself when it is connected to.
+ */
+static int refuse_shallow(const char *url, struct fw_err *err)
+{
+	git_repository *repo = NULL;
+	struct buf path;
+	bool is_shallow = false;
+
+	if (strncmp(url, "file://", 7) != 0 && url[0] != '/')
+		return 0;
+	buf_init(&path, 8192);
+	buf_puts(&path, url[0] == '/' ? url : url + 7);
+	if (url[0] != '/' && !path.failed) {
+		percent_decode(path.data, path.data);
+	}
+	if (!path.failed && git_repository_open_ext(&repo, path.data, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) == 0)
+		is_shallow = git_repository_is_shallow(repo) == 1;
+	git_repository_free(repo);
+	buf_fini(&path);
+	return is_shallow
+		       ? err_set(err, ERR_UNSUPPORTED,
+				 "%s is a shallow clone, whose history cannot be fetched; complete it with `git fetch --unshallow`",
+				 url)
+		       : 0;
+}
+
 int git_server_branches(const char *url, const char *ssh_key, git_branch_fn *each, void *arg, struct fw_err *err)
 {
 	git_remote_connect_options connect;
@@ -126,7 +155,7 @@ int git_server_branches(const char *url, const char *ssh_key, git_branch_fn *eac
 	git_remote *remote = NULL;
 	int rc, result = -1;
 
-	if (prepare(&connect, &t, url) != 0)
+	if (refuse_shallow(url, err) != 0 || prepare(&connect, &t, url) != 0)
 		return -1;
 	if ((rc = git_remote_create_detached(&remote, url)) < 0)
 		return git_lib_fail(err, rc, "prepare to connect to %s", url);
@@ -147,7 +176,7 @@ int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, str
 	git_remote *remote = NULL;
 	int rc, result = -1;
 
-	if (prepare(&connect, &t, url) != 0)
+	if (refuse_shallow(url, err) != 0 || prepare(&connect, &t, url) != 0)
 		return -1;
 	if ((rc = git_fetch_options_init(&fetch, GIT_FETCH_OPTIONS_VERSION)) < 0)
 		return git_lib_fail(err, rc, "prepare to fetch from %s", url);

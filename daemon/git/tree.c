@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "git/name.h"
+#include "git/pointer.h"
 #include "git/tar.h"
 
 struct walk {
@@ -50,21 +51,42 @@ static int check_name(struct walk *w, const char *name)
 static int check_link(struct walk *w, const char *oid, struct fw_err *err)
 {
 	struct fw_err why = { 0 };
-	struct buf target;
+	struct buf target, pointer;
 
 	buf_init(&target, 4096);
+	buf_init(&pointer, 1024);
 	if (git_repo_blob(w->repo, oid, 4096, &target, &why) != 0) {
 		buf_fini(&target);
+		buf_fini(&pointer);
 		if (why.code == ERR_UNSUPPORTED)
 			return problem(w, "is a link whose text is too long");
 		return err_set(err, why.code, "%s", why.text);
 	}
 	if (strlen(target.data) != target.len)
 		problem(w, "is a link with a NUL in it");
+	else if (pointer_of_link(target.data, &pointer))
+		problem(w, pointer.data);
 	else if (tar_check_link(w->path.data, target.data, &why) != 0)
 		problem(w, why.text);
 	buf_fini(&target);
+	buf_fini(&pointer);
 	return 0;
+}
+
+/* A file that stands for content elsewhere would be measured as it is: a few lines of text. */
+static int check_file(struct walk *w, const char *oid, struct fw_err *err)
+{
+	struct buf data, pointer;
+	int found;
+
+	buf_init(&data, POINTER_MAX_BYTES);
+	buf_init(&pointer, 1024);
+	found = git_repo_small_blob(w->repo, oid, POINTER_MAX_BYTES, &data, err);
+	if (found == 1 && pointer_of_file(data.data, data.len, &pointer))
+		problem(w, pointer.data);
+	buf_fini(&data);
+	buf_fini(&pointer);
+	return found < 0 ? -1 : 0;
 }
 
 static int check_item(struct walk *w, const struct git_item *item, struct fw_err *err)
@@ -78,7 +100,9 @@ static int check_item(struct walk *w, const struct git_item *item, struct fw_err
 		problem(w, "has a path that is too long to travel");
 	if (item->kind == GIT_KIND_SUBMODULE)
 		problem(w, "is a submodule; commit the files themselves");
-	return item->kind == GIT_KIND_LINK ? check_link(w, item->oid, err) : 0;
+	if (item->kind == GIT_KIND_LINK)
+		return check_link(w, item->oid, err);
+	return item->kind == GIT_KIND_BLOB || item->kind == GIT_KIND_EXECUTABLE ? check_file(w, item->oid, err) : 0;
 }
 
 static int write_file(struct walk *w, const struct git_item *item, struct fw_err *err)
@@ -195,6 +219,17 @@ int tree_check(struct git_repo *r, const char *oid, const char *path, struct buf
 	struct walk w = { .repo = r, .problem = problem_out, .label = path };
 
 	return run(&w, oid, err);
+}
+
+int tree_check_file(struct git_repo *r, const char *oid, const char *path, struct buf *problem_out, struct fw_err *err)
+{
+	struct walk w = { .repo = r, .problem = problem_out, .label = path };
+	int result;
+
+	buf_init(&w.path, 1);
+	result = check_file(&w, oid, err);
+	buf_fini(&w.path);
+	return result;
 }
 
 static int write_tree(struct git_repo *r, const char *oid, struct tar *out, struct fw_err *err)

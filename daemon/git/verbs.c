@@ -340,7 +340,10 @@ static int print_oid(
 	jsonw_kv_string(j, "oid", item.oid);
 	jsonw_kv_string(j, "kind", item.kind == GIT_KIND_TREE ? "tree" : "blob");
 	jsonw_object_end(j);
-	return item.kind == GIT_KIND_TREE && !problem->len ? tree_check(repo, item.oid, path, problem, err) : 0;
+	if (problem->len)
+		return 0;
+	return item.kind == GIT_KIND_TREE ? tree_check(repo, item.oid, path, problem, err)
+					  : tree_check_file(repo, item.oid, path, problem, err);
 }
 
 static int print_asked(struct git_repo *repo, const struct verb_args *a, struct jsonw *j, const char *tree, struct buf *problem,

@@ -34,11 +34,20 @@ lines "{name: gone, url: $tmp/gone}, {name: far, url: 'file://$tmp/gone'}" "$goo
 fails "repositories that are not" 1 check
 ok "one in place" said fail repository "gone: .*$tmp/gone: no git repository there"
 ok "one of a server" said fail repository 'far: .*connect to file:'
-like "with what to do" "$(cat "$tmp/said")" '-> mend its url'
+like "with what to do" "$(cat "$tmp/said")" '-> correct its url'
 
 lines "{name: kernels, url: $tmp/kernels.git, upstream: mian}" "$good_worker"
 fails "a branch that is not there" 1 check
 ok "is told with its place" said fail branch 'kernels: .*c.yml:5:[0-9]+: repos\[0\]\.upstream: there is no branch mian to compare others with; push it'
+
+git clone -q --bare --depth 1 "file://$tmp/kernels.git" "$tmp/shallow.git"
+echo "$(git -C "$tmp/shallow.git" rev-parse HEAD)" >"$tmp/shallow.git/shallow"
+lines "{name: kernels, url: $tmp/shallow.git}" "$good_worker"
+ok "a shallow clone in place can be read" check
+ok "but is named" said warn repository 'kernels: .*/shallow.git is a shallow clone; commits whose merge-base is not in it fail'
+lines "{name: kernels, url: 'file://$tmp/shallow.git'}" "$good_worker"
+fails "by URL it cannot be fetched" 1 check
+ok "which is said, with the way out" said fail repository 'kernels: .*is a shallow clone, whose history cannot be fetched; complete it with .git fetch --unshallow.$'
 
 lines "{name: kernels, url: $tmp/kernels.git, branches: ['*', '!wip/*']}" "$good_worker"
 ok "a pattern that matches no branch now is no mistake" check

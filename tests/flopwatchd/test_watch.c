@@ -417,10 +417,10 @@ static void globs_that_exclude(void **state)
 /* Of other pattern languages: what git allows in no branch name. */
 static void patterns_that_match_nothing(void **state)
 {
-	static const char *const wrong[] = { "^wip/", "re:wip", "~main", "-wip/*", "/wip.*/", "refs/heads/main", "!refs/heads/main", "",
-		"!", "!!wip", "!^x", "main:dev", "a..b", "two words", "@{u}" };
-	static const char *const right[] = { "*", "!wip/*", "[^w]*", "[!w]*", "feature/{a,b}", "\\!wip", "v1.?", "a-b", "release/**",
-		"caf\xc3\xa9", "(x|y)" };
+	static const char *const wrong[] = { "^wip/", "re:wip", "~main", "-wip/*", "/wip.*/", "refs/heads/main",
+		"!refs/heads/main", "", "!", "!!wip", "!^x", "main:dev", "a..b", "two words", "@{u}" };
+	static const char *const right[] = { "*", "!wip/*", "[^w]*", "[!w]*", "feature/{a,b}", "\\!wip", "v1.?", "a-b",
+		"release/**", "caf\xc3\xa9", "(x|y)" };
 	char why[256];
 
 	(void)state;
@@ -541,9 +541,9 @@ int main(void)
 		TEST(deleted_branch_takes_its_queued_job_along), TEST(checkouts_worktrees_and_packed_refs),
 		TEST(bad_repositories_show_their_error_and_the_others_go_on),
 		TEST(a_repository_that_is_replaced_is_watched_again), TEST(remotes_are_mirrored),
-		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude),
-		TEST(patterns_that_match_nothing), TEST(nonsense_writes_nothing),
-		TEST(a_full_queue_is_told_and_tried_again), TEST(a_missing_upstream_branch_is_told), TEST(jobs_of_persons_stay),
+		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),
+		TEST(nonsense_writes_nothing), TEST(a_full_queue_is_told_and_tried_again),
+		TEST(a_missing_upstream_branch_is_told), TEST(jobs_of_persons_stay),
 		TEST(repositories_no_longer_configured_are_gone) };
 
 	gitrepo_use_our_programs();

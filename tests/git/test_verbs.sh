@@ -89,6 +89,10 @@ fails "base of a branch there" 1 "$git_" base --repo shallow.git --target "$thir
 like "says so too" "$out" "shallow.git is a shallow clone, in which ${third:0:12} and ${second:0:12} have no common ancestor; complete"
 ok "a log ends with the clone" "$git_" log --repo shallow.git --from "$third" --first-parent
 is "without an error" "$(j .commit)" "$third"
+for verb in "heads --url file://$tmp/shallow.git" "fetch --url file://$tmp/shallow.git --mirror $tmp/shallow.mirror"; do
+	fails "the same clone by URL, ${verb%% *}" 1 "$git_" $verb
+	like "says what it is, where, and what to do" "$out" "file://$tmp/shallow.git is a shallow clone, whose history cannot be fetched; complete it with .git fetch --unshallow.\$"
+done
 quiet git -C shallow.git fetch -q --depth 2 origin main
 ok "with the parent at hand" "$git_" base --repo shallow.git --target "$second" --first-parents 5
 is "it is the base" "$(j '.first_parents|join(" ")')" "$first"
@@ -164,6 +168,21 @@ evil "a link and a folder of one name" 'two entries' "120000 blob $(link x)\tl\n
 evil "a name too long" 'too long' "100644 blob $blob\t$(printf 'n%.0s' {1..101})\n"
 deep=$sub
 for i in $(seq 70); do deep=$(printf '040000 tree %s\td\n' "$deep" | git -C evil.git mktree); done
+lfs=$(printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 8388608\n' 1 | git -C evil.git hash-object -w --stdin)
+evil "a pointer of git-LFS" '^[^ ]*weights.bin is a git-LFS pointer, and its content .8388608 bytes. is not in the commit; commit the file itself' "100755 blob $lfs\tweights.bin\n"
+hawser=$(printf 'version https://hawser.github.com/spec/v1\noid sha256:%064d\nsize 12\n' 1 | git -C evil.git hash-object -w --stdin)
+evil "an old one, in a folder" 'd/w is a git-LFS pointer, and its content .12 bytes.' "040000 tree $(printf "100644 blob $hawser\tw\n" | git -C evil.git mktree)\td\n"
+annex=$(printf '/annex/objects/SHA256E-s4194304--%064d.bin\n' 1 | git -C evil.git hash-object -w --stdin)
+evil "a pointer of git-annex" 'w is a git-annex pointer, and its content .4194304 bytes.' "100644 blob $annex\tw\n"
+evil "a link of git-annex" 'w is a git-annex link, and its content .77 bytes.' "120000 blob $(link .git/annex/objects/Vf/W3/SHA256E-s77-m1--0f.bin/SHA256E-s77-m1--0f.bin)\tw\n"
+evil "one of a key without a size" 'w is a git-annex link, and its content is not in the commit' "120000 blob $(link .git/annex/objects/Vf/W3/URL--http/URL--http)\tw\n"
+c=$(commit_of "$(printf "100644 blob $lfs\tweights.bin\n" | git -C evil.git mktree)")
+ok "a pointer that is an input by itself" "$git_" tree --repo evil.git --commit "$c" --oid weights.bin
+like "is a problem" "$(j .problem)" '^weights.bin is a git-LFS pointer'
+about=$(printf 'version https://git-lfs.github.com/spec/v1 is what a pointer begins with\n' | git -C evil.git hash-object -w --stdin)
+c=$(commit_of "$(printf "100644 blob $about\tREADME\n" | git -C evil.git mktree)")
+ok "a text about them" "$git_" tree --repo evil.git --commit "$c" --oid ''
+is "is none" "$(j .problem)" ""
 evil "nested too deeply" 'deeply' "040000 tree $deep\td\n"
 bomb=$sub
 for i in $(seq 12); do bomb=$(printf "040000 tree $bomb\t%d\n" 0 1 2 3 4 5 6 7 8 9 | git -C evil.git mktree); done
@@ -184,6 +203,42 @@ big=$(head -c 1200000 /dev/zero | git -C evil.git hash-object -w --stdin)
 c=$(commit_of "$(printf "100644 blob $big\tm.yaml\n" | git -C evil.git mktree)")
 ok "a manifest of 1.2 MB" "$git_" tree --repo evil.git --commit "$c" --blob m.yaml
 like "is not read" "$(j '(.blobs["m.yaml"]|tostring)+" "+.problem')" '^null m.yaml is larger'
+
+# ---- encodings ----
+git init -q --bare enc.git
+empty=$(git -C enc.git mktree </dev/null)
+said_of() { # encoding, author, message: author and subject as the tree verb prints them
+	local c
+	c=$(GIT_AUTHOR_NAME=$2 git -C enc.git -c i18n.commitEncoding="$1" commit-tree -m "$3" "$empty")
+	out=$("$git_" tree --repo enc.git --commit "$c") && j '.author+" "+.subject'
+}
+like "a commit in Latin-1" "$(said_of ISO-8859-1 $'Ren\xe9 M\xfcller' $'sch\xf6ner')" '^René Müller <.*> schöner$'
+like "in the code page of Windows" "$(said_of CP1252 $'Ren\xe9' $'\x93x\x94')" '^René <.*> “x”$'
+like "in Shift-JIS" "$(said_of Shift_JIS x $'\x83\x4a\x81\x5b\x83\x6c\x83\x8b')" 'カーネル$'
+like "a byte that the encoding does not have" "$(said_of EUC-JP x $'a\xff b')" '> a� b$'
+like "an encoding that nobody knows" "$(said_of no-such x $'sch\xf6ner')" '> sch�ner$'
+like "options for iconv are no encoding" "$(said_of 'latin1//TRANSLIT' x $'sch\xf6ner')" '> sch�ner$'
+like "UTF-8, named" "$(said_of utf-8 'René' 'schöner')" '^René <.*> schöner$'
+
+# ---- formats ----
+format_of() { # folder, extension, value
+	git clone -q --bare co "$1" && git -C "$1" config core.repositoryFormatVersion 1 && git -C "$1" config "extensions.$2" "$3"
+}
+for extension in worktreeConfig preciousObjects relativeWorktrees noop; do
+	format_of "ext-$extension.git" "$extension" true
+	ok "extensions.$extension is read" "$git_" tips --repo "ext-$extension.git"
+	ok "and fetched" "$git_" fetch --url "file://$tmp/ext-$extension.git" --mirror "$tmp/ext-$extension.mirror"
+	ok "and its trees travel" sh -c '"$1" tar --repo "$2" --oid "$3" >/dev/null' sh "$git_" "ext-$extension.mirror" "$(git -C co rev-parse "$second:")"
+done
+git init -q --bare --object-format=sha256 sha256.git
+format_of reftable.git refStorage reftable
+format_of unknown.git noSuchThing true
+for pair in 'sha256|it stores SHA-256 objects .extensions.objectFormat.*git fast-export' 'reftable|it stores refs as reftable .extensions.refStorage.*git refs migrate --ref-format=files' 'unknown|it uses an extension of .*extensions.nosuchthing'; do
+	fails "${pair%%|*} in place" 1 "$git_" tips --repo "${pair%%|*}.git"
+	like "is refused with what to do" "$out" "open repository ${pair%%|*}.git: ${pair#*|}"
+	fails "${pair%%|*} by URL" 1 "$git_" heads --url "file://$tmp/${pair%%|*}.git"
+	like "is refused alike" "$out" "${pair%%|*}.git: ${pair#*|}"
+done
 
 # ---- names ----
 git init -q --bare names.git

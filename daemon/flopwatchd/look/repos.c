@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/proc.h"
 #include "flopwatchd/job/gitread.h"
@@ -35,12 +36,27 @@ static int read_branches(const struct config_repo *r, struct buf *out, struct fw
 	if (result == 0 && how.timed_out)
 		result = err_set(err, ERR_TIMEOUT, "it did not answer within %d s", ASK_MS / 1000);
 	else if (result == 0 && how.status != 0)
-		result = err_set(
-			err, ERR_INVALID, "%.*s", (int)strcspn(errors.data, "\n"), errors.len ? errors.data : "it failed");
+		result = err_set(err, how.status == PROC_EXIT_AGAIN ? ERR_IO : ERR_INVALID, "%.*s",
+			(int)strcspn(errors.data, "\n"), errors.len ? errors.data : "it failed");
 	else if (result == 0 && out->failed)
 		result = err_set(err, ERR_FULL, "it has more branches than can be read");
 	buf_fini(&errors);
 	return result;
+}
+
+/* A repository in place, whose history ends early: git writes the file `shallow` where it does. */
+static bool is_shallow(const struct config_repo *r)
+{
+	static const char *const file[] = { "/.git/shallow", "/shallow" };
+	char path[sizeof r->url + 16];
+	struct stat st;
+
+	for (size_t i = 0; r->is_local && i < sizeof file / sizeof file[0]; i++) {
+		snprintf(path, sizeof path, "%s%s", r->url, file[i]);
+		if (stat(path, &st) == 0 && st.st_size > 0)
+			return true;
+	}
+	return false;
 }
 
 /* What flopwatch-git printed, as a configuration sees it. */
@@ -89,8 +105,9 @@ static void look_at_repo(const struct config_repo *r)
 	buf_init(&out, TIPS_MAX_BYTES);
 	if (read_branches(r, &out, &err) != 0 || gitread_encode(r->upstream, upstream, sizeof upstream, &err) != 0) {
 		look_say(LOOK_FAIL, "repository",
-			r->is_local ? "mend its url, or let the daemon's user read it"
-				    : "mend its url, its key, or the way to the server",
+			err.code == ERR_INVALID ? "" /* flopwatch-git's sentence says what to do */
+			: r->is_local           ? "correct its url, or let the daemon's user read it"
+						: "correct its url, its key, or the way to the server",
 			"%s: %s", r->name, err.text);
 		buf_fini(&out);
 		return;
@@ -105,6 +122,9 @@ static void look_at_repo(const struct config_repo *r)
 	else
 		look_say(LOOK_OK, "repository", "", "%s can be read: %d branch%s, %s among them", r->name, n, n == 1 ? "" : "es",
 			r->upstream);
+	if (is_shallow(r))
+		look_say(LOOK_WARN, "repository", "complete it with `git fetch --unshallow`",
+			"%s: %s is a shallow clone; commits whose merge-base is not in it fail", r->name, r->url);
 	if (n > 0)
 		warn_of_idle_patterns(r, &branches);
 	buf_fini(&out);

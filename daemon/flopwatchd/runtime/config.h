@@ -40,7 +40,8 @@ struct config_repo {
 	char upstream[256];                /* "main" */
 	struct yaml_place at, upstream_at; /* of the entry; nowhere where it leaves `upstream` out */
 	int n_branches;
-	char branch[CONFIG_LIST_MAX][256]; /* globs, "!" excludes, the last that matches decides (branch_patterns.h); default "*" */
+	char branch[CONFIG_LIST_MAX]
+		   [256]; /* globs, "!" excludes, the last that matches decides (branch_patterns.h); default "*" */
 	int n_suites;
 	char suite[8][64]; /* "": what the manifest says */
 	struct yaml_place suite_at[8];
