@@ -24,6 +24,7 @@
 #include "flopwatchd/dispatch/queue.h"
 #include "flopwatchd/intake/watch.h"
 #include "core/state/jobstate.h"
+#include "core/text/branch.h"
 #include "base/oid.h"
 
 enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7 };
@@ -51,7 +52,7 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 		return 0;
 	}
 	/* as the API shows it (encoded), or as a person writes it */
-	snprintf(branch, 1024, "%s", text);
+	branch_key(text, branch);
 	for (int i = 0; i < 2; i++) {
 		if (i == 1 && gitread_encode(text, branch, 1024, err) != 0)
 			return -1;
@@ -448,7 +449,7 @@ int control_import(
 	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
 {
 	struct foreign_figures f = *figures;
-	char branch[1024] = "";
+	char branch[BRANCH_KEY_MAX] = "";
 	int64_t repo;
 	if (find_repo(c, f.repo, &repo, err) != 0)
 		return -1;
@@ -456,8 +457,10 @@ int control_import(
 		return err_set(err, ERR_INVALID, "a commit is named in full: 40 hex digits, as git rev-parse prints them");
 	if (!f.name[0] || strspn(f.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != strlen(f.name))
 		return err_set(err, ERR_INVALID, "`%.60s` is no name for figures; use letters, digits, . _ -", f.name);
-	if (f.branch && f.branch[0] && gitread_encode(f.branch, branch, sizeof branch, err) != 0)
-		return -1;
+	if (f.branch && f.branch[0])
+		branch_key(f.branch, branch);
+	if (strcmp(branch, "%") == 0)
+		return err_set(err, ERR_INVALID, "the branch name is longer than %d bytes when encoded", BRANCH_KEY_MAX - 1);
 	f.branch = branch;
 	return import_store(queue_txn(c->queue), repo, &f, comparison, is_new, err);
 }

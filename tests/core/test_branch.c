@@ -53,6 +53,14 @@ static void test_key(void **state)
 	is_key("a+b c", "a%2Bb%20c");
 	is_key("\u00fc\xff", "%C3%BC%FF");
 	is_key("a%2Bb", "a%2Bb"); /* a key already */
+	is_key("100%25", "100%25");
+	is_key("100%", "100%25"); /* a name: no key ends so */
+	is_key("%", "%25");
+	is_key("%zz", "%25zz");
+	is_key("50%41", "50%2541"); /* of 50A the key is 50A */
+	is_key("a%2b", "a%252b");
+	is_key("%E2%80", "%E2%80");
+	is_key("100%+", "100%25%2B");
 	char given[2048], key[BRANCH_KEY_MAX];
 	memset(given, '+', sizeof given);
 	given[341] = '\0';

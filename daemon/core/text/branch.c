@@ -1,6 +1,8 @@
 /* branch.c - git allows any byte in a branch's name, so names are keys to look up and texts to show; see branch.h. */
 #include "core/text/branch.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,11 +22,32 @@ void branch_text(struct buf *out, const char *key)
 	buf_fini(&bytes);
 }
 
+static const char PLAIN[] = "-._~/"; /* beside letters and digits, what a key holds as it is */
+
+/* A key is canonical: encoding what it stands for gives it again. Anything else is a name as people write it. */
+static bool is_key(const char *given)
+{
+	for (const char *c = given; *c;) {
+		int byte = percent_byte(c);
+
+		if (*c == '%' ? byte < 0 : !isalnum((unsigned char)*c) && !strchr(PLAIN, *c))
+			return false;
+		if (*c == '%' && ((byte < 0x80 && isalnum(byte)) || (byte && strchr(PLAIN, byte)) ||
+					 islower((unsigned char)c[1]) || islower((unsigned char)c[2])))
+			return false;
+		c += *c == '%' ? 3 : 1;
+	}
+	return true;
+}
+
 void branch_key(const char *given, char *key)
 {
 	struct buf text;
 	buf_init(&text, BRANCH_KEY_MAX - 1);
-	percent_encode(&text, given, strlen(given), "-._~/%");
+	if (is_key(given))
+		buf_puts(&text, given);
+	else
+		percent_encode(&text, given, strlen(given), PLAIN);
 	snprintf(key, BRANCH_KEY_MAX, "%s", text.failed ? "%" : text.data);
 	buf_fini(&text);
 }

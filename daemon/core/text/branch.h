@@ -15,8 +15,9 @@ enum { BRANCH_KEY_MAX = 1024 };
 void branch_text(struct buf *out, const char *key);
 
 /**
- * The key that somebody means, who may have written the name itself: characters that no key holds are encoded; a percent sign
- * counts as part of a key. Shape: key[BRANCH_KEY_MAX]; a name that does not fit becomes "%", which is nobody's key.
+ * The key of a branch that is named by its key or by the name itself: a text that no key can be (`100%`, `a+b`, `50%41`, of which the key
+ * would be 50A) is a name and is encoded. A branch whose own name reads as a key of another (`100%25`) is found by its key alone.
+ * Shape: key[BRANCH_KEY_MAX]; a name that does not fit becomes "%", which is no branch's key.
  */
 void branch_key(const char *given, char *key);
 
