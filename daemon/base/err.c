@@ -117,6 +117,8 @@ const char *err_name(enum err_code code)
 		return "damaged";
 	case ERR_CANCELLED:
 		return "cancelled";
+	case ERR_CRASHED:
+		return "crashed";
 	}
 	return "unknown";
 }

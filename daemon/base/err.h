@@ -23,7 +23,8 @@ enum err_code {
 	ERR_PROTOCOL, /* a peer broke the protocol */
 	ERR_UNSUPPORTED,
 	ERR_DAMAGED, /* what was stored cannot be read any more */
-	ERR_CANCELLED
+	ERR_CANCELLED,
+	ERR_CRASHED /* a program of ours ended by a fault of its own: SIGSEGV, SIGABRT */
 };
 
 struct fw_err {

@@ -86,8 +86,8 @@ static void test_how_it_ended_has_a_code(void **state)
 		const char *script;
 		enum err_code code;
 	} ends[] = { { "exit 1", ERR_INVALID }, { "exit 2", ERR_INVALID }, { "exit 3", ERR_NOT_FOUND }, { "exit 75", ERR_BUSY },
-		{ "kill -9 $$", ERR_BUSY }, { "kill -TERM $$", ERR_BUSY }, { "ulimit -c 0; kill -SEGV $$", ERR_INTERNAL },
-		{ "ulimit -c 0; kill -ABRT $$", ERR_INTERNAL } };
+		{ "kill -9 $$", ERR_BUSY }, { "kill -TERM $$", ERR_BUSY }, { "ulimit -c 0; kill -SEGV $$", ERR_CRASHED },
+		{ "ulimit -c 0; kill -ABRT $$", ERR_CRASHED } };
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
 		if (run(ends[i].script, NULL, 100, 0, -1).failed.code != ends[i].code)
 			fail_msg("%s", ends[i].script);

@@ -327,6 +327,23 @@ static void a_repository_that_is_replaced_is_watched_again(void **state)
 	assert_string_equal(repo_state("kernels"), "ok");
 }
 
+/* The folder's own name is what counts, not one like it further up. */
+static void heads_made_again_are_watched_below_a_path_like_them(void **state)
+{
+	(void)state;
+	gitrepo_checkout("x/refs/heads/co");
+	add_repo("kernels", "x/refs/heads/co", false, "*");
+	begin();
+	RUN_UNTIL_JOBS(1);
+	GIT("x/refs/heads/co", "pack-refs", "--all");
+	GITREPO_RUN("x/refs/heads/co", "rm", "-rf", ".git/refs/heads");
+	GITREPO_RUN("x/refs/heads/co", "mkdir", ".git/refs/heads");
+	gitrepo_commit("x/refs/heads/co", "in the new folder");
+	RUN_UNTIL_JOBS(2);
+	gitrepo_commit("x/refs/heads/co", "noticed");
+	RUN_UNTIL_JOBS(3);
+}
+
 static void remotes_are_mirrored(void **state)
 {
 	char sha[65];
@@ -540,7 +557,8 @@ int main(void)
 	const struct CMUnitTest tests[] = { TEST(first_sight_queues_upstream_first), TEST(pushes_are_noticed_and_supersede),
 		TEST(deleted_branch_takes_its_queued_job_along), TEST(checkouts_worktrees_and_packed_refs),
 		TEST(bad_repositories_show_their_error_and_the_others_go_on),
-		TEST(a_repository_that_is_replaced_is_watched_again), TEST(remotes_are_mirrored),
+		TEST(a_repository_that_is_replaced_is_watched_again),
+		TEST(heads_made_again_are_watched_below_a_path_like_them), TEST(remotes_are_mirrored),
 		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),
 		TEST(nonsense_writes_nothing), TEST(a_full_queue_is_told_and_tried_again),
 		TEST(a_missing_upstream_branch_is_told), TEST(jobs_of_persons_stay),

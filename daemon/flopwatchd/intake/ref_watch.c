@@ -153,11 +153,11 @@ static void add_folders(struct ref_watch *n, const char *path, int depth)
 	closedir(dir);
 }
 
-static bool ends_with_lock(const char *name)
+static bool ends_with(const char *text, const char *end)
 {
-	size_t len = strlen(name);
+	size_t len = strlen(text), end_len = strlen(end);
 
-	return len > 5 && strcmp(name + len - 5, ".lock") == 0;
+	return len > end_len && strcmp(text + len - end_len, end) == 0;
 }
 
 /* Whether this event may mean that a branch changed; new folders are watched on the way. */
@@ -170,11 +170,11 @@ static bool is_news(struct ref_watch *n, const struct inotify_event *e)
 		return true;
 	if (e->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
 		/* Folders below come and go with their branches; these two do not. */
-		if (folder && (in_git_folder || strstr(folder, "/refs/heads") == folder + strlen(folder) - strlen("/refs/heads")))
+		if (folder && (in_git_folder || ends_with(folder, "/refs/heads")))
 			n->lost = true;
 		return true;
 	}
-	if (!e->len || ends_with_lock(e->name))
+	if (!e->len || ends_with(e->name, ".lock"))
 		return false;
 	if (in_git_folder)
 		return strcmp(e->name, "packed-refs") == 0 || strcmp(e->name, "HEAD") == 0;

@@ -80,7 +80,7 @@ static void give_up(struct resolve *r, enum jobstate state, const char *why)
 /* Nothing that the commit is to blame for: memory, disk, a deadline, a child that was killed. */
 static bool may_pass(const struct fw_err *err)
 {
-	return err->code == ERR_INTERNAL || err->code == ERR_IO || err->code == ERR_FULL || err->code == ERR_BUSY ||
+	return err->code == ERR_INTERNAL || err->code == ERR_CRASHED || err->code == ERR_IO || err->code == ERR_FULL || err->code == ERR_BUSY ||
 	       err->code == ERR_TIMEOUT;
 }
 
@@ -88,7 +88,7 @@ static bool may_pass(const struct fw_err *err)
 static void git_failed(struct resolve *r, const struct fw_err *failed)
 {
 	r->answer.again = may_pass(failed);
-	r->answer.crashed = failed->code == ERR_INTERNAL;
+	r->answer.crashed = failed->code == ERR_CRASHED;
 	give_up(r, failed->code == ERR_NOT_FOUND ? JOBSTATE_GONE : JOBSTATE_FAILED, failed->text);
 }
 

@@ -66,7 +66,7 @@ static enum err_code code_of(const struct proc_exit *how)
 	if (how->timed_out)
 		return ERR_TIMEOUT;
 	if (how->signal)
-		return is_crash(how->signal) ? ERR_INTERNAL : ERR_BUSY;
+		return is_crash(how->signal) ? ERR_CRASHED : ERR_BUSY;
 	return how->status == PROC_EXIT_GONE ? ERR_NOT_FOUND : how->status == PROC_EXIT_AGAIN ? ERR_BUSY : ERR_INVALID;
 }
 

@@ -15,7 +15,7 @@ struct child;
 
 /**
  * `out`: what it printed, empty when it went to a file. `failed`: NULL when it exited 0, else its last line of errors, and by its exit:
- * ERR_NOT_FOUND and ERR_BUSY as PROC_EXIT_GONE and PROC_EXIT_AGAIN say, ERR_BUSY killed from outside, ERR_INTERNAL it crashed, ERR_TIMEOUT,
+ * ERR_NOT_FOUND and ERR_BUSY as PROC_EXIT_GONE and PROC_EXIT_AGAIN say, ERR_BUSY killed from outside, ERR_CRASHED it crashed, ERR_TIMEOUT,
  * ERR_INVALID what will not change by itself.
  */
 typedef void child_fn(void *arg, const struct buf *out, const struct fw_err *failed);
