@@ -1,5 +1,5 @@
 /**
- * branch.h - where branches stand. The rules of store_view.h hold: texts of a row are valid inside the callback only, absent
+ * branch.h - where branches stand. The rules of comparison.h hold: texts of a row are valid inside the callback only, absent
  * numbers are NAN, absent ids and times 0.
  */
 #ifndef DB_VIEW_BRANCH_H

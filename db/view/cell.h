@@ -2,7 +2,7 @@
  * cell.h - the read side that only pages need: what lies around a comparison, a branch's cells side by side over its last
  * comparisons, a cell's launches one by one, how long jobs take, what a device was seen doing.
  *
- * The rules of store_view.h hold: texts of a row are valid inside the callback only, absent numbers are NAN, absent ids 0.
+ * The rules of comparison.h hold: texts of a row are valid inside the callback only, absent numbers are NAN, absent ids 0.
  */
 #ifndef DB_VIEW_CELL_H
 #define DB_VIEW_CELL_H

@@ -1,6 +1,6 @@
 /**
  * comparison.h - the read side for API and pages: rows as structs, handed to a callback one by one. What is stored for good
- * is here; what is still moving (jobs, alerts, devices, events) is in store_live.h.
+ * is here; what is still moving (jobs, alerts, devices, events) is in live.h.
  *
  * Texts in a row are valid inside the callback only. A callback must not start the same view again (other views are fine).
  * Lists come newest first; `before` is the last id the reader has (0: from the newest) and `limit` at most VIEW_ROWS_MAX.

@@ -1,4 +1,4 @@
-/** history.h - one cell over time, for people: its points, epochs, change points and alerts. As store_view.h. */
+/** history.h - one cell over time, for people: its points, epochs, change points and alerts. As comparison.h. */
 #ifndef DB_VIEW_HISTORY_H
 #define DB_VIEW_HISTORY_H
 

@@ -1,7 +1,7 @@
 /**
  * live.h - the read side of what moves: alerts, jobs with their logs, devices, events, counts.
  *
- * The rules of store_view.h hold: texts of a row are valid inside the callback only, a callback must not start the same view
+ * The rules of comparison.h hold: texts of a row are valid inside the callback only, a callback must not start the same view
  * again, lists come newest first from below `before` (0: from the newest), absent numbers are NAN, absent ids and times 0.
  */
 #ifndef DB_VIEW_LIVE_H

@@ -557,10 +557,9 @@ int main(void)
 	const struct CMUnitTest tests[] = { TEST(first_sight_queues_upstream_first), TEST(pushes_are_noticed_and_supersede),
 		TEST(deleted_branch_takes_its_queued_job_along), TEST(checkouts_worktrees_and_packed_refs),
 		TEST(bad_repositories_show_their_error_and_the_others_go_on),
-		TEST(a_repository_that_is_replaced_is_watched_again),
-		TEST(heads_made_again_are_watched_below_a_path_like_them), TEST(remotes_are_mirrored),
-		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),
-		TEST(nonsense_writes_nothing), TEST(a_full_queue_is_told_and_tried_again),
+		TEST(a_repository_that_is_replaced_is_watched_again), TEST(heads_made_again_are_watched_below_a_path_like_them),
+		TEST(remotes_are_mirrored), TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude),
+		TEST(patterns_that_match_nothing), TEST(nonsense_writes_nothing), TEST(a_full_queue_is_told_and_tried_again),
 		TEST(a_missing_upstream_branch_is_told), TEST(jobs_of_persons_stay),
 		TEST(repositories_no_longer_configured_are_gone) };
 

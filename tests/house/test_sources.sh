@@ -48,6 +48,7 @@ check "states, kinds and verdicts are not compared as text" compared_words
 check "every file has a header" pairs
 check "pages that are read are short, and name what is there" tests/house/docs.py
 check "reference and man pages have every key that is read, and no other" tests/house/keys.py
+check "comments name files that are there" tests/house/comments.py
 check "what a family knows stands in its folder" tests/house/families.py
 check "messages of doc/troubleshooting.md are in the sources" tests/house/messages.py
 check "doc/glossary.md has every word that is shown" tests/house/glossary.py

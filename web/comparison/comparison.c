@@ -21,7 +21,7 @@ const char *comparison_text(const json_t *object, const char *key)
 
 /* ---- the body --------------------------------------------------------------------------------------------------------- */
 
-/* Lists are in the order in which body.c writes. */
+/* Lists are in the order in which flopwatchd/judge/comparison_json.c writes. */
 #define CELL(name, as, member)                                                                                                   \
 	{                                                                                                                        \
 		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison_cell, member)                                  \

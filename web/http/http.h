@@ -1,5 +1,5 @@
 /**
- * http.h - HTTP/1.1 on one thread, by libmicrohttpd (http_inside.h).
+ * http.h - HTTP/1.1 on one thread, by libmicrohttpd (inside.h).
  *
  * The daemon's loop watches http_fd and calls http_run; handlers run inside that call and must not block. What this file
  * decides before any handler sees a request: methods, exact Host, framing that leaves no doubt, escapes in the path, size

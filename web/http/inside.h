@@ -1,7 +1,7 @@
 /**
- * inside.h - what the parts of http.h share, and the only header that knows libmicrohttpd. http.c is its life, http_connection.c
- * sockets and their deadlines, http_request.c a request before any handler, http_dispatch.c who answers it, http_send.c the answer,
- * http_stream.c answers without an end.
+ * inside.h - what the parts of http.h share, and the only header that knows libmicrohttpd. http.c is its life, connection.c
+ * sockets and their deadlines, request.c a request before any handler, dispatch.c who answers it, send.c the answer,
+ * stream.c answers without an end.
  */
 #ifndef WEB_HTTP_INSIDE_H
 #define WEB_HTTP_INSIDE_H
@@ -66,7 +66,7 @@ struct http {
 	bool stopping;
 };
 
-/* ---- http_connection.c ---- */
+/* ---- connection.c ---- */
 
 struct connection *connection_of(struct MHD_Connection *c);
 /** What libmicrohttpd calls at the beginning and the end of each; `arg` is the struct http. */
@@ -76,7 +76,7 @@ void connections_sweep(struct http *h, int64_t now_ns);
 /** Answers that rest are asked again. */
 void connections_wake(struct http *h);
 
-/* ---- http_request.c ---- */
+/* ---- request.c ---- */
 
 /** What libmicrohttpd calls at the first line. The connection keeps it, so that it goes where nobody tells of its end. */
 void *request_new(void *arg, const char *uri, struct MHD_Connection *connection);
@@ -86,7 +86,7 @@ int request_judge(struct http_request *r);
 void request_take_body(struct http_request *r, const char *data, size_t size);
 bool request_is_read(const struct http_request *r);
 
-/* ---- http_dispatch.c ---- */
+/* ---- dispatch.c ---- */
 
 /** Let its route answer a request that is whole, or refuse it. */
 enum MHD_Result http_dispatch(struct http_request *r);
@@ -95,14 +95,14 @@ enum MHD_Result http_ask_again(struct http_request *r);
 /** Whoever may not write need not send what: a body is kept in memory until it is whole. False: `refusal` says why. */
 bool http_may_send_body(struct http_request *r, struct http_response *refusal);
 
-/* ---- http_send.c ---- */
+/* ---- send.c ---- */
 
 /** Queue the answer. Own: takes the response's body. */
 enum MHD_Result http_send(struct http_request *r, struct http_response *response);
 /** A refusal in the words of the site in place of whatever `response` held. */
 void http_refuse(struct http_request *r, struct http_response *response, int status);
 
-/* ---- http_stream.c ---- */
+/* ---- stream.c ---- */
 
 /** Whether there is a place for one more reader. */
 bool stream_has_place(struct http *h);

@@ -1,7 +1,7 @@
 /*
  * protocol.c - the table of messages, the entry of the parser, and what a message owns.
  *
- * Reading is spread over protocol_job.c (tasks) and protocol_record.c (reports), writing is protocol_write.c. Everything a
+ * Reading is spread over job.c (tasks) and record.c (reports), writing is write.c. Everything a
  * peer sends passes protocol_parse; tests/core/fuzz_protocol.c drives it.
  */
 #include "core/protocol/protocol.h"

@@ -513,7 +513,7 @@ static int read_body(struct fields *f, struct msg *out)
 	case MSG_PROFILE:
 	case MSG_STALLS:
 		return protocol_profile_read(f, out);
-	case MSG_JOB: /* protocol_job.c reads these */
+	case MSG_JOB: /* job.c reads these */
 	case MSG_RUN:
 	case MSG_PING:
 		break;

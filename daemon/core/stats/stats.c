@@ -3,7 +3,7 @@
  *
  * The procedure: trimmed mean of pair log ratios per launch, the clock of each call as control variate, one moderated variance
  * over launches, and a three-way decision after each launch. Trimming is the only handling of outliers: nothing is ever
- * discarded by hand. Distribution functions are in stats_dist.c.
+ * discarded by hand. Distribution functions are in distribution.c.
  */
 #include "core/stats/stats.h"
 

@@ -196,7 +196,11 @@ static bool write_line(struct session *s, const struct msg *m)
 static void starve(struct session *s, const struct fw_err *why)
 {
 	bool is_final = why->code == ERR_NOT_FOUND || why->code == ERR_INVALID;
-	begin_end(s, is_final ? SESSION_REFUSED : why->code == ERR_INTERNAL || why->code == ERR_CRASHED ? SESSION_LOST : SESSION_STARVED, why->text);
+	begin_end(s,
+		is_final                                                ? SESSION_REFUSED
+		: why->code == ERR_INTERNAL || why->code == ERR_CRASHED ? SESSION_LOST
+									: SESSION_STARVED,
+		why->text);
 }
 
 static void tree_is_packed(void *arg, const struct buf *out, const struct fw_err *failed)

@@ -1,6 +1,6 @@
 /*
  * trend.c - one point more in a series, and what follows from it. The scan is in core, the rows in db, the jobs' answers in
- * trend_place.c, creep and the end of losses in trend_end.c, nearer anchors in reanchor.c.
+ * culprit.c, creep and the end of losses in trend_end.c, nearer anchors in reanchor.c.
  */
 #include "flopwatchd/history/trend.h"
 

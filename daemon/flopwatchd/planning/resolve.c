@@ -80,8 +80,8 @@ static void give_up(struct resolve *r, enum jobstate state, const char *why)
 /* Nothing that the commit is to blame for: memory, disk, a deadline, a child that was killed. */
 static bool may_pass(const struct fw_err *err)
 {
-	return err->code == ERR_INTERNAL || err->code == ERR_CRASHED || err->code == ERR_IO || err->code == ERR_FULL || err->code == ERR_BUSY ||
-	       err->code == ERR_TIMEOUT;
+	return err->code == ERR_INTERNAL || err->code == ERR_CRASHED || err->code == ERR_IO || err->code == ERR_FULL ||
+	       err->code == ERR_BUSY || err->code == ERR_TIMEOUT;
 }
 
 /* git could not answer: the object is gone for good, or something may be better later. */

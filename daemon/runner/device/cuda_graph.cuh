@@ -1,5 +1,5 @@
 /**
- * cuda_graph.cuh - what device_cuda.cu and cuda_graph.cu share: errors of the CUDA runtime, nodes of a captured graph.
+ * cuda_graph.cuh - what cuda.cu and cuda_graph.cu share: errors of the CUDA runtime, nodes of a captured graph.
  */
 #ifndef RUNNER_CUDA_GRAPH_CUH
 #define RUNNER_CUDA_GRAPH_CUH

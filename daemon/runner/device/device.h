@@ -1,5 +1,5 @@
 /**
- * device.h - what the runner needs of a device; device_cpu.c, device_cuda.cu and device_sim.c provide it.
+ * device.h - what the runner needs of a device; cpu.c, cuda.cu and sim.c provide it.
  *
  * A device owns one context and one stream. Times come from it as float32 milliseconds between two marks on its stream.
  * `sim` computes on the CPU but takes its times from the work that a module reports and the noise of a recorded trace; its

@@ -1,5 +1,5 @@
 /**
- * lists_build.cu - phase RANGE_MERGE of all hopper providers: sequence offsets or block bits become tiles and lists.
+ * lists.cu - phase RANGE_MERGE of all hopper providers: sequence offsets or block bits become tiles and lists.
  *
  * Full and causal: every thread makes one tile and finds its rank among all tiles by cost, so that long tiles start first; ties
  * keep their order, so the table is the same on every run. Blocks: one warp walks the bits of one outer block, 32 at a

@@ -343,7 +343,7 @@ static int upload_lists(struct memory *m, const struct reference_io *io, const s
 	return status ? err_set(err, ERR_FULL, "reference: out of memory") : 0;
 }
 
-/* From sums to values, as reference_cpu.c does. */
+/* From sums to values, as cpu.c does. */
 static void finish(struct reference_tensor *t, double scale)
 {
 	for (size_t i = 0; i < (size_t)t->n * (size_t)t->width; i++) {

@@ -1,6 +1,6 @@
 /*
  * Which places of a result are checked, where tensors come from, and the memory for reference values. The sums are made by
- * reference_cpu.c and reference_cuda.cu.
+ * cpu.c and cuda.cu.
  */
 #include "family/attention/reference/reference.h"
 

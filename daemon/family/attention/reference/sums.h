@@ -1,5 +1,5 @@
 /**
- * sums.h - the arithmetic and the reading that reference_rows.c and reference_keys.c share.
+ * sums.h - the arithmetic and the reading that rows.c and keys.c share.
  */
 #ifndef FAMILY_ATTENTION_REFERENCE_SUMS_H
 #define FAMILY_ATTENTION_REFERENCE_SUMS_H
