@@ -65,6 +65,7 @@ PROGRAMS := flopwatchd flopwatch-git flopwatch-worker flopwatch-runner flopwatch
 BIN      := $(addprefix $(O)/bin/,$(PROGRAMS))
 
 # Worker, runner and CLI carry these inside, so that a GPU host needs nothing installed.
+SECCOMP  := $(if $(SANITIZE),-lseccomp,-Wl$(comma)-Bstatic -lseccomp -Wl$(comma)-Bdynamic)
 STATIC   := $(if $(SANITIZE),-lnettle -lyaml -ljansson -llz4,-Wl$(comma)-Bstatic -lnettle -lyaml -ljansson -llz4 -Wl$(comma)-Bdynamic)
 
 .PHONY: all
@@ -96,7 +97,7 @@ $(O)/bin/flopwatch-git: $(call obj,daemon/git/main.c) $(call lib,git) $(call lib
 	$(program) -lgit2 -lnettle -lyaml -lm
 $(O)/bin/flopwatch-worker: $(call obj,daemon/worker/main.c) $(call lib,worker) $(call lib,core) $(call lib,base)
 	@mkdir -p $(@D)
-	$(program) $(STATIC) -lm
+	$(program) $(STATIC) $(SECCOMP) -lm
 $(O)/bin/flopwatch-runner: $(call obj,daemon/runner/main.c) $(call lib,runner) $(call lib,core) $(call lib,base)
 	@mkdir -p $(@D)
 	$(program) $(STATIC) $(CUDA_LIB) $(if $(NVCC),-Wl$(comma)-Bstatic -lstdc++ -Wl$(comma)-Bdynamic) -fopenmp -ldl -lpthread -lm
@@ -141,7 +142,7 @@ TEST_LIB = $(foreach l,git worker runner send cli flopwatchd web db core base,$(
 $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(CUDA_DEF) -Itests/lib -MMD -MP $(LINK) -o $@ $< -Wl,--start-group $(TEST_LIB) -Wl,--end-group \
-	  -lcmocka -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
+	  -lcmocka -lseccomp -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 
 $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
 $(O)/tests/runner/test_problem: LINK += -Wl,--wrap=family_find

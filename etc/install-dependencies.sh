@@ -2,7 +2,7 @@
 # Install what is missing for `make demo` or `make test` on Debian 12 or Ubuntu 24.04. Quiet when nothing is missing.
 set -eu
 
-build="gcc make git ca-certificates libc6-dev libgomp1 libgit2-dev libmicrohttpd-dev libjansson-dev libyaml-dev liblz4-dev libzstd-dev libsqlite3-dev libcurl4-openssl-dev nettle-dev bubblewrap"
+build="gcc make git ca-certificates libc6-dev libgomp1 libgit2-dev libmicrohttpd-dev libjansson-dev libyaml-dev liblz4-dev libzstd-dev libsqlite3-dev libcurl4-openssl-dev nettle-dev libseccomp-dev bubblewrap"
 demo="curl"
 test="libcmocka-dev curl jq sqlite3 clang-format-14 patchelf python3 python3-jsonschema python3-yaml procps binutils elfutils scdoc mandoc tidy openssh-server openssh-client munge slurmctld slurmd slurm-client"
 wish="" # what tests can do without, and then say so

@@ -520,8 +520,8 @@ static int find_out(
 				   : hardware_hello(sandbox, o->sandbox, o->device, o->tools_dir, hello, err);
 	if (result != 0)
 		return -1;
-	if (!sandbox->active)
-		log_warning("sandbox.off", "reason=%s", log_quote(sandbox->why));
+	if (sandbox->why[0])
+		log_warning(sandbox->active ? "sandbox.weak" : "sandbox.off", "reason=%s", log_quote(sandbox->why));
 	return 0;
 }
 

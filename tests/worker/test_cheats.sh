@@ -28,6 +28,15 @@ believed_faster good
 compare good honest_persist >"$tmp/json" 2>"$tmp/err"
 is "backward is not accused either" "$(jq '[.cells[] | select(.class != "")] | length' "$tmp/json")" 0
 
+# ---- what the sandbox must not give ----
+if "$worker" probe --device cpu --sandbox required >/dev/null 2>&1; then
+	forward good prowler --sandbox required
+	not_accused "a module finds no root, no setting to write, no foreign socket, no capability"
+	unlike "and ran to its end" "$(cell .detail)" 'exit 4'
+else
+	skip "a module finds nothing open in the sandbox" "bubblewrap does not work here"
+fi
+
 # ---- from a push to the page ----
 . "$root/tests/lib/daemon.sh"
 new_repo kernels

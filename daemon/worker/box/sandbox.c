@@ -18,6 +18,7 @@
 
 #include "base/proc.h"
 #include "worker/box/procs.h"
+#include "worker/box/sockets.h"
 
 enum { TRY_MS = 10000 };
 
@@ -25,6 +26,8 @@ enum { TRY_MS = 10000 };
 
 /* util-linux, on every Debian and Ubuntu */
 static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/setpriv";
+static const char *const closed_proc[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi",
+	"/proc/scsi" };
 static const char tmp_bytes[] = "4294967296"; /* of /tmp, in memory and only as used */
 
 const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES", "FLOPWATCH_SIM_ENVIRONMENT",
@@ -161,6 +164,10 @@ static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobod
 	system_folder(v, "/etc/alternatives");
 	system_folder(v, "/etc/ld.so.cache");
 	args(v, "--proc", "/proc", NULL);
+	/* their files belong to the machine's root, whom a worker of root is inside, too, where it cannot become another user */
+	for (size_t i = 0; i < sizeof closed_proc / sizeof closed_proc[0]; i++)
+		if (access(closed_proc[i], F_OK) == 0)
+			args(v, "--ro-bind", closed_proc[i], closed_proc[i]);
 	args(v, "--dev", "/dev", NULL);
 	args(v, "--perms", "1777", NULL);
 	args(v, "--size", tmp_bytes, NULL);
@@ -234,6 +241,12 @@ static void gpu_arguments(struct sandbox_argv *v)
 	}
 }
 
+static void become_nobody(struct sandbox_argv *v)
+{
+	args(v, setpriv, "--reuid=65534", "--regid=65534");
+	args(v, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all");
+}
+
 /* Branch code in its work folder. */
 static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu,
 	const struct sandbox_more *more)
@@ -257,10 +270,8 @@ static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *
 		sandbox_arg(v, "--");
 	}
 	process_limit(v);
-	if (s->drops_root) {
-		args(v, setpriv, "--reuid=65534", "--regid=65534");
-		args(v, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all");
-	}
+	if (s->drops_root)
+		become_nobody(v);
 }
 
 void sandbox_build_with(
@@ -330,7 +341,7 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 {
 	bool with_perfmon = counts && s->keeps_counters;
 
-	begin(s, v, with_perfmon);
+	begin(s, v, s->drops_root);
 	if (!s->active)
 		return;
 	if (with_perfmon)
@@ -357,6 +368,8 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 		args(v, setpriv, "--reuid=65534", "--regid=65534");
 		args(v, "--clear-groups", "--inh-caps=-all,+perfmon", "--ambient-caps=-all,+perfmon");
 		args(v, "--bounding-set=-all,+perfmon", NULL, NULL);
+	} else if (s->drops_root) {
+		become_nobody(v);
 	}
 }
 
@@ -478,6 +491,35 @@ static bool counters_are_closed(void)
 	return closed;
 }
 
+/* Root reads everything, nobody only what all may: a runner in a closed folder would fail in every job. */
+static int check_runner(const struct sandbox *s, struct fw_err *err)
+{
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct proc_exit how = { .status = 0 };
+	struct buf said;
+	struct fw_err e = { 0 };
+	char runner[PATH_MAX];
+	int result = 0;
+
+	if (!v)
+		return err_set(err, ERR_FULL, "out of memory");
+	buf_init(&said, 4096);
+	if (proc_sibling("flopwatch-runner", runner, sizeof runner, NULL) == 0) {
+		in_run(s, v, NULL, runner, false, false);
+		args(v, "/usr/bin/test", "-x", runner);
+		if (sandbox_end(v, &e) != 0 ||
+			proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, TRY_MS, &how, &e) != 0 ||
+			how.status != 0)
+			result = err_set(err, ERR_UNSUPPORTED,
+				"%s cannot be run by nobody (uid 65534), as whom a worker of root runs code of branches; install it where "
+				"every user may read it",
+				runner);
+	}
+	buf_fini(&said);
+	free(v);
+	return result;
+}
+
 int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 {
 	struct fw_err e = { 0 };
@@ -504,9 +546,16 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 		s->keeps_counters = s->keeps_counters && works(s, AS_COUNT, &said, &e);
 		buf_fini(&said);
 	}
-	if (!s->active && want == SANDBOX_REQUIRED)
+	if (s->active && geteuid() == 0 && !s->drops_root)
+		snprintf(s->why, sizeof s->why,
+			"the worker is root, and code of branches would be, too, because %s does not work here; run the worker as a user of its own",
+			access(setpriv, X_OK) == 0 ? "giving up root inside bubblewrap"
+						   : "/usr/bin/setpriv (package util-linux)");
+	else if (s->active && sockets_limit(&e) != 0)
+		snprintf(s->why, sizeof s->why, "%.250s", e.text);
+	if (want == SANDBOX_REQUIRED && (!s->active || s->why[0]))
 		return err_set(err, ERR_UNSUPPORTED, "the sandbox is required and not available: %s", s->why);
-	return 0;
+	return s->drops_root ? check_runner(s, err) : 0;
 }
 
 /* Whether what a build is run as can enter and list it there. */

@@ -1,5 +1,6 @@
 /**
- * sandbox.h - where branch code runs: bubblewrap with every namespace of its own, no network, no capabilities, a system that
+ * sandbox.h - where branch code runs: bubblewrap with every namespace of its own, no network, no sockets of other families (sockets.h), no
+ * capabilities, never the machine's root, a system that
  * is read-only, and of our files only those that are named.
  *
  * Two kinds: the build's (the work folder at /job, no GPU, compilers) and the runner's (our programs, the GPU's nodes). A
@@ -23,11 +24,11 @@ enum { SANDBOX_NOBODY = 65534, SANDBOX_SPARE = 200 /* processes beyond those of 
 
 struct sandbox {
 	bool active;
-	bool drops_root; /* builds run as SANDBOX_NOBODY, because we are root; the work folder must be given to it */
+	bool drops_root; /* everything inside runs as SANDBOX_NOBODY, because we are root; the work folder must be given to it */
 	bool keeps_counters; /* the driver shows a GPU's counters to administrators only, and we are root: who counts gets CAP_PERFMON */
 	char bwrap[PATH_MAX];
 	char cuda[PATH_MAX]; /* CUDA toolkit folder with links resolved, when it is outside /usr; "" else */
-	char why[256];       /* not active: what is missing */
+	char why[256];       /* what is missing: it is not active, or is and code inside has the machine's root as its user */
 	char kit[PATH_MAX];  /* folder of the kit that programs may use, readable inside; "" none was found */
 	int n_shown;         /* folders of this machine that everything inside may read */
 	char shown[READONLY_MAX][READONLY_PATH_SIZE];

@@ -1,0 +1,81 @@
+/*
+ * Looks for what a sandbox must not give code of a branch, and ends the process with the number of what it found: 41 the machine's root, 42
+ * settings of the kernel that can be written, 43 a socket that no network namespace holds, 44 io_uring, 45 capabilities.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static void prowl(void);
+#define BEFORE_ENQUEUE(p) prowl()
+#include "good.c"
+
+enum { IO_URING_SETUP = 425 };
+
+/* Which user of the machine uid 0 inside is, or -1: the first line of the map says "inside outside count". */
+static int is_root_outside(void)
+{
+	unsigned long inside, outside, n;
+	FILE *f = fopen("/proc/self/uid_map", "re");
+	int is_root = 0;
+
+	while (f && fscanf(f, "%lu %lu %lu", &inside, &outside, &n) == 3)
+		is_root |= getuid() >= inside && getuid() - inside < n && outside + (getuid() - inside) == 0;
+	if (f)
+		fclose(f);
+	return is_root;
+}
+
+static int has_capabilities(void)
+{
+	char line[256];
+	unsigned long long set = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	while (f && fgets(line, sizeof line, f))
+		if (strncmp(line, "CapEff:", 7) == 0)
+			set = strtoull(line + 7, NULL, 16);
+	if (f)
+		fclose(f);
+	return set != 0;
+}
+
+static int can_write(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int has_socket(int family)
+{
+	int pair[2], fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 || errno != EAFNOSUPPORT)
+		return 1;
+	return socketpair(family, SOCK_STREAM, 0, pair) == 0 || errno != EAFNOSUPPORT;
+}
+
+static void prowl(void)
+{
+	static const char *const settings[] = { "/proc/sys/kernel/core_pattern", "/proc/sys/vm/drop_caches", "/proc/sysrq-trigger",
+		"/sys/kernel/mm/transparent_hugepage/enabled" };
+	static int once;
+
+	if (once++)
+		return;
+	if (is_root_outside())
+		_exit(41);
+	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+		if (can_write(settings[i]))
+			_exit(42);
+	if (has_socket(AF_VSOCK) || has_socket(AF_ALG) || has_socket(AF_PACKET) || socket(AF_INET, SOCK_DGRAM, 0) < 0)
+		_exit(43);
+	if (syscall(IO_URING_SETUP, 1, NULL) != -1 || errno != ENOSYS)
+		_exit(44);
+	if (has_capabilities())
+		_exit(45);
+}
