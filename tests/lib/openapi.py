@@ -9,7 +9,7 @@
 Prints one TAP line a check, without the plan. FACTS is JSON: {"repo","branch","base","target","regression","job","alert","alert2",
 "alert3","bisect","profile","cell","device","secret"}.
 """
-import hashlib, hmac, http.client, json, re, socket, sys, urllib.error, urllib.parse, urllib.request
+import base64, hashlib, hmac, http.client, json, re, socket, sys, time, urllib.error, urllib.parse, urllib.request
 import xml.etree.ElementTree
 
 from jsonschema import Draft202012Validator
@@ -478,7 +478,11 @@ class Replay:
                   "Content-Type": "application/json"}
         self.expect("post", path, status=404, body=body, repo="nobody")
         self.expect("post", path, status=401, body=body, repo=facts["repo"])
-        self.expect("post", path, status=400, body=body, headers={**signed, "X-GitHub-Delivery": "d" * 300}, repo=facts["repo"])
+        at, name = str(int(time.time())), "d" * 300
+        mac = hmac.new(facts["secret"].encode(), f"{name}.{at}.".encode() + body, hashlib.sha256).digest()
+        standard = {"webhook-id": name, "webhook-timestamp": at, "webhook-signature": "v1," + base64.b64encode(mac).decode(),
+                    "Content-Type": "application/json"}
+        self.expect("post", path, status=400, body=body, headers=standard, repo=facts["repo"])
         self.expect("post", path, status=200, body=body, headers={**signed, "X-GitHub-Event": "ping"}, repo=facts["repo"])
         self.expect("post", path, status=202, body=body, headers={**signed, "X-GitHub-Delivery": "1"}, repo=facts["repo"])
 

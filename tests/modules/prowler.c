@@ -61,8 +61,8 @@ static int has_socket(int family)
 
 static void prowl(void)
 {
-	static const char *const settings[] = { "/proc/sys/kernel/core_pattern", "/proc/sys/vm/drop_caches", "/proc/sysrq-trigger",
-		"/sys/kernel/mm/transparent_hugepage/enabled" };
+	static const char *const settings[] = { "/proc/sys/kernel/core_pattern", "/proc/sys/vm/drop_caches",
+		"/proc/sysrq-trigger", "/sys/kernel/mm/transparent_hugepage/enabled" };
 	static int once;
 
 	if (once++)

@@ -185,12 +185,23 @@ static void test_replay(void **state)
 	run->asked.what[0] = '\0';
 	accepted(run, hook(run, late, "late"), "poke kernels\n");
 	accepted(run, hook(run, late, "late"), "");
-	assert_int_equal(fixture_number(run->f, "SELECT count(*) FROM webhook_seen"), 6); /* disguises leave nothing */
-	char headers[512];
-	int n = snprintf(headers, sizeof headers, "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: ");
-	memset(headers + n, 'a', 201);
-	snprintf(headers + n + 201, 3, "\r\n");
+	assert_int_equal(fixture_number(run->f, "SELECT count(*) FROM webhook_seen"), 3); /* disguises leave nothing */
+	char headers[1024], id[202];
+	memset(id, 'a', 201);
+	id[201] = '\0';
+	signed_headers(headers, sizeof headers, SECRET, strlen(SECRET), id, clock_utc_ms() / 1000, "Hello, World!");
 	assert_problem(hook(run, headers, "Hello, World!"), 400, "longer than 200 bytes");
+	/* beside a signed id, one that is not signed changes nothing */
+	signed_headers(headers, sizeof headers, SECRET, strlen(SECRET), "msg_9", clock_utc_ms() / 1000, "{}");
+	run->asked.what[0] = '\0';
+	accepted(run, hook(run, headers, "{}"), "poke kernels\n");
+	static const char *const beside[] = { "X-GitHub-Delivery: another-1\r\n", "X-Gitea-Delivery: another-3\r\n",
+		"X-Forgejo-Delivery: 4\r\n", "X-Gitlab-Event-UUID: 5\r\n" };
+	size_t len = strlen(headers);
+	for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+		snprintf(headers + len, sizeof headers - len, "%s", beside[i]);
+		accepted(run, hook(run, headers, "{}"), "");
+	}
 }
 
 /* Whatever the body says, only the configured repository is looked at: its bytes need not even be JSON. */

@@ -1,8 +1,8 @@
 /*
  * POST /api/v1/hooks/{repo}: a forge says that something was pushed. It is only a hint to look now: nothing of the payload is
  * read, the repository's own address is fetched. Signatures are checked over the raw body, in constant time, before
- * anything else; a delivery that was seen before starts nothing. The ids that forges give their deliveries stand beside what is
- * signed, where whoever captured one can change them, so the body is remembered too.
+ * anything else; a delivery that was seen before starts nothing. A delivery is known again by what its signature covers and nothing
+ * else: the id where it is signed (Standard Webhooks), else the body. Other ids of forges can be changed by a sender who captured one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,22 +75,9 @@ static bool is_signed(struct http_request *r, const char *secret, bool *has_id)
 	return false;
 }
 
-/* The sender's name for this delivery, NULL when it gives none. */
-static const char *delivery_id(struct http_request *r)
-{
-	static const char *const names[] = { "X-Gitea-Delivery", "X-Forgejo-Delivery", "X-GitHub-Delivery", "webhook-id",
-		"X-Gitlab-Event-UUID" };
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		const char *id = http_header(r, names[i]);
-		if (id && *id)
-			return id;
-	}
-	return NULL;
-}
-
-/* What a delivery is known again by. */
+/* What a delivery is known again by: one of both, or neither. */
 struct mark {
-	const char *id;      /* NULL none */
+	const char *id;      /* that is signed; NULL none */
 	char body[HASH_HEX]; /* "": of no use */
 };
 
@@ -99,7 +86,7 @@ static void mark_of(struct http_request *r, bool has_id, struct mark *mark)
 {
 	size_t len;
 	const char *body = http_body(r, &len);
-	*mark = (struct mark){ .id = delivery_id(r) };
+	*mark = (struct mark){ .id = has_id ? http_header(r, "webhook-id") : NULL };
 	if (!has_id && (len || !http_header(r, "X-Gitlab-Token")))
 		hash_hex(body, len, mark->body);
 }
@@ -108,17 +95,10 @@ static void mark_of(struct http_request *r, bool has_id, struct mark *mark)
 static int remember(struct db *db, const char *repo, const struct mark *mark, struct fw_err *err)
 {
 	char key[400];
-	const int64_t now_ms = clock_utc_ms();
-	int is_new = 1;
-	if (mark->body[0]) {
-		snprintf(key, sizeof key, "%s/body/%s", repo, mark->body);
-		is_new = store_delivery(db, key, now_ms, err);
-	}
-	if (mark->id && is_new == 1) {
-		snprintf(key, sizeof key, "%s/%s", repo, mark->id);
-		is_new = store_delivery(db, key, now_ms, err);
-	}
-	return is_new;
+	if (!mark->id && !mark->body[0])
+		return 1;
+	snprintf(key, sizeof key, "%s/%s/%s", repo, mark->id ? "id" : "body", mark->id ? mark->id : mark->body);
+	return store_delivery(db, key, clock_utc_ms(), err);
 }
 
 /*
