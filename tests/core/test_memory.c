@@ -26,17 +26,16 @@ static int launches(int one, int two, double d, double spread, struct launch_est
 /* As worker and daemon do it. */
 static struct judgement judge(const struct launch_estimate *e, int n, double tau0, double nu0, double blind_pct, int launches_max)
 {
-	struct judgement j, none = { .verdict = VERDICT_UNDECIDED };
-	struct rule general, r;
+	struct verdict_terms terms = { .threshold_pct = 1.5, .tau0 = tau0, .nu0 = nu0, .blind_pct = blind_pct };
+	struct judgement j, none;
+	struct rule general;
 
 	rule_default(&general, 20);
 	if (launches_max) {
 		general.launches_max = launches_max;
 		general.confirm = launches_max >= general.launches_regression_min;
 	}
-	r = memory_rule(&general, tau0, nu0, e, n);
-	verdict_judge(&r, 1.5, false, e, n, &j);
-	verdict_blind(&r, memory_fits(tau0, nu0, e, n) ? blind_pct : 0, &none, &j);
+	verdict_of_cell(&general, &terms, e, n, NULL, 0, &j, &none);
 	return j;
 }
 
@@ -97,7 +96,7 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 	(void)state;
 	/* -9.56 %, two sets of four launches; the first calibration was made beside other work */
 	j = judge(e, launches(4, 0, loss, 0.0155, e), 0.26, 10, 27.9, 0);
-	assert_int_equal(j.want_set, 2);
+	assert_int_equal(j.want_set, 2); /* overwhelming beside these launches, not beside those before */
 	j = judge(e, launches(4, 4, loss, 0.0155, e), 0.26, 10, 27.9, 0);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_int_equal(j.flags, 0); /* launches at hand see what they see */
@@ -111,7 +110,7 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 	/* a cell that scatters as it is known to: what is clear beside all of that is called, with the word */
 	j = judge(e, launches(4, 4, stats_theta(30), 0.02, e), 0.02, 10, 4, 0);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
-	assert_int_equal(j.flags, FLAG_BLIND);
+	assert_int_equal(j.flags, FLAG_BLIND | FLAG_OVERWHELMING);
 	j = judge(e, launches(12, 0, stats_theta(3), 0.02, e), 0.02, 10, 4, 0);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.flags, FLAG_BLIND);

@@ -462,9 +462,10 @@ static void rules(void **state)
 	protocol_write_rule(&again, &out);
 	assert_string_equal(text.data, again.data);
 	buf_fini(&again);
-	assert_int_equal(protocol_parse_rule("{\"version\":5}", 13, &out, &err), -1);
-	assert_string_equal(err.text, "rule.version: 5 is outside 1..4");
-	buf_fini(&text);
+	assert_memory_equal(&out.look, &in.look, sizeof out.look);
+	assert_true(out.p_look == 1e-6 && !out.programs);
+	assert_int_equal(protocol_parse_rule("{\"version\":6}", 13, &out, &err), -1);
+	assert_string_equal(err.text, "rule.version: 6 is outside 1..5");
 
 	/* a rule of before says nothing of clocks: its own scatter for every cell, and what is known of branches today */
 	static const char before[] =
@@ -474,6 +475,22 @@ static void rules(void **state)
 	assert_int_equal(protocol_parse_rule(before, sizeof before - 1, &out, &err), 0);
 	assert_true(out.tau0_clocked == out.tau0 && out.nu0 == 6 && out.placement == 0 && out.pairs_short == 0);
 	assert_memory_equal(&out.clock, &in.clock, sizeof out.clock);
+	assert_true(out.p_look == 0 && !out.programs); /* nor of looks */
+	static const char of_programs[] =
+		"{\"version\":4,\"tau0\":0.0025,\"nu0\":3,\"k\":3.5,\"se_max\":0.003,\"launches_ok_min\":2,"
+		"\"launches_regression_min\":4,\"launches_max\":12,\"pairs_min\":2,\"pairs_max\":2,\"pair_budget_s\":0.4,"
+		"\"beta_min\":-1.1,\"half_width_dense_pct\":0.4,\"half_width_sparse_pct\":0.6,\"confirm\":true}";
+	assert_int_equal(protocol_parse_rule(of_programs, sizeof of_programs - 1, &out, &err), 0);
+	assert_true(out.p_look == 0 && out.programs);
+
+	/* one of today without looks is none */
+	char *version = strstr(text.data, "\"look\"");
+	assert_non_null(version);
+	version[1] = 'x';
+	err_clear(&err);
+	assert_int_equal(protocol_parse_rule(text.data, text.len, &out, &err), -1);
+	assert_non_null(strstr(err.text, "look"));
+	buf_fini(&text);
 }
 
 static void a_profile(void **state)

@@ -37,13 +37,33 @@ static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
 	f->failed = f->failed || clock.failed;
 }
 
+/* Rules of before version 5 look at no evidence this way; programs are those that have no calls to pair. */
+static void read_looks(struct fields *f, struct rule *out, struct fw_err *err)
+{
+	static const char *const names[PAIRINGS] = { "modules", "turns", "processes" };
+	struct fields look, one;
+
+	out->programs = out->pairs_max < STATS_CALLS_MIN;
+	if (out->version < 5 && !field_has(f, "look"))
+		return;
+	out->programs = field_bool(f, "programs");
+	field_begin(&look, field_object(f, "look"), err, "%s.look", f->where);
+	out->p_look = field_double(&look, "p", 1e-12, 0.01);
+	for (int i = 0; i < PAIRINGS; i++) {
+		field_begin(&one, field_object(&look, names[i]), err, "%s.%s", look.where, names[i]);
+		out->look[i] = (struct launch_prior){ field_double(&one, "s0", 1e-9, 1), field_double(&one, "nu0", 1e-9, 1e6) };
+		look.failed = look.failed || one.failed;
+	}
+	f->failed = f->failed || look.failed;
+}
+
 int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, struct fw_err *err)
 {
 	struct fields f;
 
 	field_begin(&f, object, err, "%s", where);
 	*out = (struct rule){
-		.version = (int)field_int(&f, "version", 1, 4),
+		.version = (int)field_int(&f, "version", 1, 5),
 		.tau0 = field_double(&f, "tau0", 1e-9, 1),
 		.nu0 = field_double(&f, "nu0", 1e-9, 1e6),
 		.k = field_double(&f, "k", 1e-3, 100),
@@ -62,6 +82,7 @@ int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, 
 		.confirm = field_bool(&f, "confirm"),
 	};
 	read_clock(&f, out, err);
+	read_looks(&f, out, err);
 	if (out->pairs_min > out->pairs_max)
 		field_fail(&f, "pairs_min", "is above pairs_max");
 	return f.failed ? -1 : 0;

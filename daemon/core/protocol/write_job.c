@@ -30,6 +30,27 @@ void protocol_put_texts(struct jsonw *j, const char *key, const char *rows, size
 	jsonw_array_end(j);
 }
 
+/* A rule from before them has none. */
+static void put_looks(struct jsonw *j, const struct rule *r)
+{
+	static const char *const names[PAIRINGS] = { "modules", "turns", "processes" };
+
+	if (!(r->p_look > 0))
+		return;
+	jsonw_kv_bool(j, "programs", r->programs);
+	jsonw_key(j, "look");
+	jsonw_object(j);
+	jsonw_kv_double(j, "p", r->p_look);
+	for (int i = 0; i < PAIRINGS; i++) {
+		jsonw_key(j, names[i]);
+		jsonw_object(j);
+		jsonw_kv_double(j, "s0", r->look[i].s0);
+		jsonw_kv_double(j, "nu0", r->look[i].nu0);
+		jsonw_object_end(j);
+	}
+	jsonw_object_end(j);
+}
+
 void protocol_put_rule(struct jsonw *j, const struct rule *r)
 {
 	jsonw_object(j);
@@ -60,6 +81,7 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_kv_double(j, "half_width_dense_pct", r->half_width_dense_pct);
 	jsonw_kv_double(j, "half_width_sparse_pct", r->half_width_sparse_pct);
 	jsonw_kv_bool(j, "confirm", r->confirm);
+	put_looks(j, r);
 	jsonw_object_end(j);
 }
 

@@ -52,6 +52,33 @@ static double incomplete_beta(double a, double b, double x)
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
+double stats_t_tail(double t, double degrees)
+{
+	double half;
+
+	if (isinf(t))
+		return t > 0 ? 0 : 1;
+	half = incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)) / 2;
+	return t > 0 ? half : 1 - half;
+}
+
+double stats_t_above(double p, double degrees)
+{
+	double low = 0, high = 1;
+
+	while (stats_t_tail(high, degrees) > p && high < 1e12)
+		high *= 2;
+	for (int i = 0; i < 60; i++) {
+		double t = (low + high) / 2;
+
+		if (stats_t_tail(t, degrees) > p)
+			low = t;
+		else
+			high = t;
+	}
+	return (low + high) / 2;
+}
+
 double stats_t95(double degrees)
 {
 	double low = 1.9, high = 13; /* 1.96 for the normal, 12.706 for one degree */

@@ -12,11 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	MEDIAN_MAX = 4096,
-	FITS = 3,
-	CALLS_MIN = 4 /* pairs of a launch that are calls; fewer are whole processes */
-};
+enum { MEDIAN_MAX = 4096, FITS = 3 };
 
 #define REST_SD                                                                                                                  \
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
@@ -33,7 +29,7 @@ double rule_k(int n_cells)
 void rule_default(struct rule *r, int n_cells)
 {
 	*r = (struct rule){
-		.version = 4,
+		.version = 5,
 		.tau0 = 0.0025,
 		.tau0_clocked = 0.0005,
 		.nu0 = 3,
@@ -52,6 +48,10 @@ void rule_default(struct rule *r, int n_cells)
 		.half_width_dense_pct = 0.4,
 		.half_width_sparse_pct = 0.6,
 		.confirm = true,
+		.p_look = 1e-6,
+		.look = { [PAIRING_MODULES] = { 0.0008, 6 },
+			[PAIRING_TURNS] = { 0.004, 2 },
+			[PAIRING_PROCESSES] = { 0.0025, 2 } },
 	};
 	clock_prior_default(&r->clock);
 }
@@ -311,17 +311,45 @@ static struct sums sum_up(const struct launch_estimate *e, int n)
 	return s;
 }
 
+static enum pairing_kind kind_of(const struct rule *r, int pairs)
+{
+	if (!r->programs)
+		return PAIRING_MODULES;
+	return pairs >= STATS_CALLS_MIN ? PAIRING_TURNS : PAIRING_PROCESSES;
+}
+
+enum pairing_kind stats_pairing_kind(const struct rule *r, const struct launch_estimate *e, int n)
+{
+	int pairs = 0;
+
+	for (int i = 0; i < n; i++)
+		pairs = e[i].n > pairs ? e[i].n : pairs;
+	return kind_of(r, pairs);
+}
+
+/*
+ * What is known of a cell's launches before they are seen. Each process runs at a speed of its own, which only more processes average: what
+ * programs' launches scatter by has little to do with what modules' in one process do, whether clocks are known or not.
+ */
+static struct launch_prior prior_of(const struct rule *r, const struct sums *s)
+{
+	enum pairing_kind pairing = kind_of(r, s->pairs);
+
+	if (!r->learned && r->p_look > 0 && pairing != PAIRING_MODULES)
+		return r->look[pairing];
+	/* the clock of a whole process explains only part of what processes differ by: memory, and the order of what they do */
+	return (struct launch_prior){ s->clocked && pairing != PAIRING_PROCESSES ? r->tau0_clocked : r->tau0, r->nu0 };
+}
+
 /*
  * Variance of a launch's estimate before its cell's launches are seen. What was learned is the whole of it, and holds unless the pairs of
  * this very comparison scatter far more: on recorded launches pairs that drift say up to twice the variance that launches then show.
- * The clock of a whole process explains only part of what processes differ by: memory, and the order of what they do.
  */
-static double prior_variance(const struct rule *r, const struct sums *s)
+static double prior_variance(const struct rule *r, const struct launch_prior *prior, const struct sums *s)
 {
-	bool by_calls = r->pairs_max >= CALLS_MIN || s->pairs >= CALLS_MIN;
-	double tau0 = s->clocked && by_calls ? r->tau0_clocked : r->tau0;
+	double square = prior->s0 * prior->s0;
 
-	return r->learned ? fmax(tau0 * tau0, s->q / 2) : tau0 * tau0 + s->q;
+	return r->learned ? fmax(square, s->q / 2) : square + s->q;
 }
 
 /* What the branch does to the clock, as log ratios of clocks; `apart`: standard errors that clocks lie apart by. */
@@ -342,7 +370,8 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 		return;
 	struct sums s = sum_up(e, n);
 	struct clock_part clock = clock_of(r, &s, n, &out->clock_apart);
-	double freedom = r->nu0 + n - 1, squares = r->nu0 * prior_variance(r, &s) + s.scatter;
+	struct launch_prior prior = prior_of(r, &s);
+	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, &s) + s.scatter;
 	double fixed = r->placement * r->placement, left = s.z - clock.induced; /* of the clocks, for beta to explain */
 
 	for (int i = 0; i < n; i++)
@@ -354,6 +383,7 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 	out->se_clock = fabs(s.beta) * sqrt(clock.variance);
 	out->se_code = sqrt(squares / freedom / n + s.z * s.z * s.beta_q + fixed);
 
+	out->se_slope = fabs(left) * sqrt(s.beta_q);
 	double sampled = sqrt(squares / freedom / n + left * left * s.beta_q + fixed);
 	double counted = n > r->launches_ok_min && freedom > 1 ? freedom - 1 : freedom;
 	double wide = sqrt(squares / counted / n + left * left * s.beta_q + fixed);
@@ -372,35 +402,67 @@ static int smaller(int a, int b)
 }
 
 /* All that launches can tell has been told: what is left is the doubt about any branch's clock. */
-static bool only_clock_is_open(const struct rule *r, double theta, const struct estimate *e)
+static bool only_clock_is_open(const struct rule *r, double limit, const struct estimate *e)
 {
-	return e->se_clock > 0 && e->se_clock <= CLOCK_USUAL * r->clock.usual && fabs(e->m - theta) > e->margin_sampled;
+	return e->se_clock > 0 && e->se_clock <= CLOCK_USUAL * r->clock.usual && fabs(e->m - limit) > e->margin_sampled;
+}
+
+bool stats_excludes_loss(const struct rule *r, double theta, const struct estimate *e)
+{
+	return e->launches >= smaller(r->launches_ok_min, r->launches_max) && e->m + e->margin < theta;
+}
+
+/* How many launches show more than half of the threshold, in the direction `sign`: 1 a loss, -1 a gain. */
+static int showing(double theta, const struct launch_estimate *e, int n, const struct estimate *all, int sign)
+{
+	int count = 0;
+
+	for (int i = 0; i < n; i++)
+		count += sign * (e[i].d + (all->m - all->m_code)) > theta / 2;
+	return count;
+}
+
+/* Beyond the threshold by the margin of a decision, and three in four launches say so. */
+static bool is_beyond(
+	const struct rule *r, double theta, const struct launch_estimate *e, int n, const struct estimate *all, int sign)
+{
+	return n >= smaller(r->launches_regression_min, r->launches_max) && sign * all->m - all->margin > theta &&
+	       4 * showing(theta, e, n, all, sign) >= 3 * n;
+}
+
+/* No loss, but what may be a gain: most of one is seen, and the margin reaches beyond its threshold. */
+static bool gain_is_open(const struct rule *r, double theta, const struct estimate *all)
+{
+	return r->p_look > 0 && all->m < -theta / 2 && all->m - all->margin < -theta;
 }
 
 enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline)
 {
 	struct estimate all;
-	int slower = 0;
 
 	*borderline = false;
 	stats_combine(r, e, n, &all);
-	for (int i = 0; i < n; i++)
-		slower += e[i].d + (all.m - all.m_code) > theta / 2;
 	if (n < 1)
 		return DECISION_MORE;
-	if (n >= smaller(r->launches_ok_min, r->launches_max) && all.m + all.margin < theta)
+	bool excluded = stats_excludes_loss(r, theta, &all), gains = gain_is_open(r, theta, &all);
+
+	if (excluded && !gains)
 		return DECISION_OK;
-	if (n >= smaller(r->launches_regression_min, r->launches_max) && all.m - all.margin > theta && 4 * slower >= 3 * n)
+	if (is_beyond(r, theta, e, n, &all, 1))
 		return DECISION_REGRESSION;
+	if (gains && is_beyond(r, theta, e, n, &all, -1))
+		return DECISION_IMPROVEMENT;
 	int least = r->launches_ok_min > r->launches_regression_min ? r->launches_ok_min : r->launches_regression_min;
 
-	if (n < r->launches_max && !(n >= least && only_clock_is_open(r, theta, &all)))
+	if (n < r->launches_max && !(n >= least && only_clock_is_open(r, excluded ? -theta : theta, &all)))
 		return DECISION_MORE;
 	/* A quick look has too few launches to flip a coin on. */
 	if (all.se > r->se_max || r->launches_max < r->launches_regression_min)
-		return DECISION_UNDECIDED;
+		return excluded ? DECISION_OK : DECISION_UNDECIDED;
 	*borderline = true;
-	return all.m > theta ? DECISION_REGRESSION : DECISION_OK;
+	if (all.m > theta)
+		return DECISION_REGRESSION;
+	return gains && all.m < -theta ? DECISION_IMPROVEMENT : DECISION_OK;
 }
 
 bool stats_is_hopeless(const struct rule *r, double theta, const struct launch_estimate *e, int n, double *se)

@@ -16,11 +16,29 @@
 
 #include "core/stats/clock.h"
 
-enum { STATS_PAIRS_MAX = 240, STATS_LAUNCHES_MAX = 32 };
+enum {
+	STATS_PAIRS_MAX = 240,
+	STATS_LAUNCHES_MAX = 64, /* of a cell, both sets */
+	STATS_CALLS_MIN = 4      /* pairs of a launch that are calls; fewer are whole processes */
+};
+
+/** How calls of the two sides are paired: it says what launches of equal builds may differ by. */
+enum pairing_kind {
+	PAIRING_MODULES,   /* two modules in one process, call by call */
+	PAIRING_TURNS,     /* two programs, each in its process, call by call */
+	PAIRING_PROCESSES, /* two programs, one whole process after the other */
+	PAIRINGS
+};
+
+/** Scatter of launches beside what their pairs say (log ratio), before any launch is seen, and the weight of that in launches. */
+struct launch_prior {
+	double s0, nu0;
+};
 
 /** Constants of the procedure; they travel with the job and are stored with the result. */
 struct rule {
-	int version;         /* 4 */
+	int version;         /* 5 */
+	bool programs;       /* the sides are programs of their own; false: modules */
 	double tau0;         /* prior launch scatter beside what pairs say, log ratio; 0.0025 */
 	double tau0_clocked; /* the same where the clock of each call is known; 0.0005 */
 	double nu0;          /* weight of that prior in launches; 3 */
@@ -30,7 +48,7 @@ struct rule {
 	double se_max;       /* above it at the last launch: undecided; 0.0030 */
 	int launches_ok_min; /* 2 */
 	int launches_regression_min; /* 4 */
-	int launches_max;            /* 12, per set */
+	int launches_max;            /* 12, per set; of programs 32 in all */
 	int pairs_min, pairs_max;    /* 4, 32; pairs_min where the clock of each call is known, else twice that */
 	double pair_budget_s;        /* pairs = this / time of a pair, multiple of 4; 0.4 */
 	int pairs_short;             /* of calls of which as many fit into short_budget_s, on a device that queues; 128 */
@@ -38,7 +56,9 @@ struct rule {
 	double beta_min;             /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
 	struct clock_prior clock;    /* what a branch may do to the clock */
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
-	bool confirm;                                       /* a regression needs a second set of launches; true */
+	bool confirm; /* a change that is not overwhelming needs a second set of launches; true */
+	double p_look; /* chance that makes a change overwhelming in one look (interim.h); 1e-6. 0: no looks, as in rules before version 5 */
+	struct launch_prior look[PAIRINGS]; /* 0.0008 6, 0.004 2, 0.0025 2; of programs for their intervals, too */
 };
 
 /** Defaults for a comparison of `n_cells` cells. */
@@ -92,11 +112,15 @@ void stats_trimmed(const double *y, int n, double *d, double *q);
 void stats_launches(
 	const struct rule *r, const struct launch_pairs *launch, int n_launches, struct launch_estimate *out, double *beta);
 
+/** How the calls of these launches are paired. Programs that took turns have more pairs a launch than whole processes. Shape: e[n]. */
+enum pairing_kind stats_pairing_kind(const struct rule *r, const struct launch_estimate *e, int n);
+
 struct estimate {
 	int launches, pairs;
 	double m, se;           /* log ratio of wall time, and its moderated standard error */
 	double m_code, se_code; /* the part at equal clocks */
 	double se_clock;        /* of the other part, m - m_code: what the branch does to the clock */
+	double se_slope;        /* of m: what the slope beta leaves in doubt where clocks lie apart */
 	double m_raw;           /* mean of d_raw */
 	double ci_low,
 		ci_high; /* 95 % interval of m: a t interval of the code's part, joined with that of the clock's; log ratio */
@@ -112,12 +136,13 @@ struct estimate {
  */
 void stats_combine(const struct rule *r, const struct launch_estimate *e, int n, struct estimate *out);
 
-enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECIDED };
+enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECIDED, DECISION_IMPROVEMENT };
 
 /**
- * The sequential rule on the launches of one set. `borderline`: decided by sign, at the last launch, or before where only what branches
- * usually do to the clock is left in doubt, which further launches do not tell. A rule whose launches_max
+ * The sequential rule on the launches of one set of modules. `borderline`: decided by sign, at the last launch, or before where only what
+ * branches usually do to the clock is left in doubt, which further launches do not tell. A rule whose launches_max
  * lies below launches_regression_min is a quick look: at its last launch it says what the interval shows, else undecided.
+ * A rule with looks decides a gain as it decides a loss; before them a gain was a kind of DECISION_OK.
  */
 enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline);
 
@@ -127,11 +152,18 @@ enum decision stats_decide(const struct rule *r, double theta, const struct laun
  */
 bool stats_is_hopeless(const struct rule *r, double theta, const struct launch_estimate *e, int n, double *se);
 
+/** Whether these launches exclude a loss beyond the threshold, by the margin of a decision. */
+bool stats_excludes_loss(const struct rule *r, double theta, const struct estimate *e);
+
 /** Smallest loss in percent that would have been called with these launches: 100 (1 - exp(-(theta + margin))). */
 double stats_mde_pct(double theta, const struct estimate *e);
 
 /** Quantile of the t distribution, two-sided 95 %. Units: degrees of freedom, real, >= 1. */
 double stats_t95(double degrees);
+/** P(T > t) of Student's t, with a small relative error however far out. Units: degrees of freedom, real, > 0. */
+double stats_t_tail(double t, double degrees);
+/** The t that is exceeded with probability `p`. Units: 0 < p <= 0.5; degrees as above. */
+double stats_t_above(double p, double degrees);
 /** Density at x of Student's t around 0. Units: `scale` those of x, > 0; degrees >= 1. */
 double stats_t_density(double x, double scale, double degrees);
 

@@ -97,6 +97,8 @@ void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, st
 void benchmark_rule(const struct benchmark *b, int n_cells, struct rule *out)
 {
 	rule_default(out, n_cells);
+	out->programs = true;
+	out->launches_max = BENCHMARK_LAUNCHES_MAX;
 	out->pairs_min = out->pairs_max = BENCHMARK_PAIRS;
 	out->pairs_short = 0;
 	out->half_width_dense_pct = out->half_width_sparse_pct = b->threshold_pct / 2;

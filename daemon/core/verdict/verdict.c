@@ -8,10 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/stats/interim.h"
+#include "core/stats/memory.h"
+
 #define BURST_SCATTER 0.004 /* between launches of bursts, log ratio: 0.12 to 0.59 % of eight sorts of cells on two H100 */
 #define BURST_SCATTER_BRIEF                                                                                                      \
 	0.014 /* of those of 0.4 s, which rules of before version 4 judged: they saw a piece of the limiter's swing */
 enum { BURST_LAUNCHES_MIN = 2, BURST_LAUNCHES_MAX = 4 };
+enum { WIDTH_LAUNCHES_MAX = 12 }; /* of a set, for a narrower interval alone */
 
 #define CLOCKS_APART 2.5 /* standard errors; in one of forty cells of equal builds, and few of those could be a loss */
 
@@ -133,43 +137,61 @@ static const char *plural(int n)
 	return n == 1 ? "" : "es";
 }
 
-/* The margin of a decision is wider than the 95 % interval that a cell shows, so it is told as what is missing, never as a second interval. */
-static void explain_distance(double theta, const struct estimate *e, struct judgement *out, const char *how_many)
+/* Points of percent that `margin`, a log ratio, is where the change is. */
+static double points(const struct estimate *e, double margin)
 {
-	double margin = e->margin, change = stats_change_pct(e->m), limit = stats_change_pct(theta);
-
-	undecided(out, "%s; %.2f %% lies %.2f points from %.2f %%, and at this scatter a decision takes %.2f", how_many, change,
-		fabs(change - limit), limit, fabs(stats_change_pct(e->m + (e->m > theta ? -margin : margin)) - change));
+	return fabs(stats_change_pct(e->m - margin) - stats_change_pct(e->m));
 }
 
-/* More launches are wanted: of what. */
+/*
+ * What is missing, never as a second interval beside the 95 % one that a cell shows. `limit`: the threshold that is open, theta or -theta; `when`:
+ * after how many launches.
+ */
+static void explain_distance(double limit, const struct estimate *e, double margin, const char *when, struct judgement *out)
+{
+	undecided(out, "too close to call %s: %.2f points from the threshold; %.2f needed at a standard error of %.2f %%", when,
+		fabs(stats_change_pct(e->m) - stats_change_pct(limit)), points(e, margin), 100 * e->se);
+}
+
+static void say_launches(const struct rule *r, const char *which, int n, char *out, size_t size)
+{
+	snprintf(out, size, "after %s%d of at most %d launches", which, n, r->launches_max);
+}
+
+/* More launches of a set of modules are wanted: of what. */
 static void explain_more(const struct rule *r, double theta, const char *which, const struct estimate *e, struct judgement *out)
 {
-	char how_many[64];
+	double limit = stats_excludes_loss(r, theta, e) ? -theta : theta;
+	char when[80];
 
-	snprintf(how_many, sizeof how_many, "%s%d of at most %d launches", which, e->launches, r->launches_max);
-	if (fabs(e->m - theta) <= e->margin)
-		explain_distance(theta, e, out, how_many);
+	say_launches(r, which, e->launches, when, sizeof when);
+	if (fabs(e->m - limit) <= e->margin)
+		explain_distance(limit, e, e->margin, when, out);
 	else if (e->launches < r->launches_regression_min)
-		undecided(out, "%s; a regression takes %d", how_many, r->launches_regression_min);
+		undecided(out,
+			"%.2f %% %s lies beyond the threshold, but is not overwhelming, and else a change takes %d launches",
+			stats_change_pct(e->m), when, r->launches_regression_min);
 	else
-		undecided(out, "%s; fewer than three in four of them show half of the loss", how_many);
+		undecided(out, "%.2f %% %s, of which fewer than three in four show half of the change", stats_change_pct(e->m),
+			when);
 }
 
 /* No decision from the launches of one set: why, and whether more of them would help. */
 static void explain_open(
 	const struct rule *r, double theta, int set, enum decision d, const struct estimate *e, struct judgement *out)
 {
-	const char *which = set == 2 ? "confirming set: " : "";
+	const char *which = set == 2 ? "the confirming set's " : "";
 	char look[64];
 
-	if (e->launches == 0) {
-		undecided(out, "%snot measured yet", which);
+	if (e->launches == 0 && set == 2) {
+		undecided(out, "the confirming set of launches is not measured yet");
+	} else if (e->launches == 0) {
+		undecided(out, "not measured yet");
 	} else if (d == DECISION_MORE) {
 		explain_more(r, theta, which, e, out);
 	} else if (r->launches_max < r->launches_regression_min) {
-		snprintf(look, sizeof look, "a quick look of %d launch%s", e->launches, plural(e->launches));
-		explain_distance(theta, e, out, look);
+		snprintf(look, sizeof look, "in a quick look of %d launch%s", e->launches, plural(e->launches));
+		explain_distance(theta, e, e->margin, look, out);
 	} else {
 		noisy(out, "%slaunches scatter too much: standard error %.2f %% after %d launches, %.2f %% is allowed", which,
 			100 * e->se, e->launches, 100 * r->se_max);
@@ -196,26 +218,167 @@ static bool too_wide(const struct rule *r, bool sparse, const struct estimate *e
 	return half_pct > (sparse ? r->half_width_sparse_pct : r->half_width_dense_pct);
 }
 
-/* Set 1 saw no regression. A second set exists only where an earlier look at set 1 did. */
-static void judge_ok(const struct rule *r, double theta, bool sparse, const struct estimate *one, enum decision second,
-	bool borderline, struct judgement *out)
+/* Whether a cell that did not change is worth a launch for its width. `n`: of set 1 so far. */
+static bool wants_width(const struct rule *r, bool sparse, int n, const struct judgement *j)
 {
-	if (second == DECISION_REGRESSION) {
+	return n < r->launches_max && n < WIDTH_LAUNCHES_MAX && too_wide(r, sparse, &j->all);
+}
+
+/* What the launches of one set say. */
+struct set_says {
+	enum decision decision;
+	bool borderline;
+	struct estimate all;
+};
+
+static void ask_set(const struct rule *r, double theta, const struct launch_estimate *e, int n, int set, struct set_says *out)
+{
+	struct launch_estimate of_set[STATS_LAUNCHES_MAX];
+	int launches = pick(e, n, set, of_set);
+
+	out->decision = stats_decide(r, theta, of_set, launches, &out->borderline);
+	stats_combine(r, of_set, launches, &out->all);
+}
+
+/* Set 1 saw no change. A second set exists only where an earlier look at set 1 did. */
+static void judge_ok(const struct rule *r, double theta, bool sparse, const struct set_says *one, const struct set_says *two,
+	struct judgement *out)
+{
+	bool gains = !(r->p_look > 0) && one->all.m + one->all.margin < -theta; /* a gain by one set, before version 5 */
+
+	if (two->decision == DECISION_REGRESSION) {
 		noisy(out, "the first set of launches shows no regression, the confirming set does");
 		return;
 	}
-	out->verdict = one->m + one->margin < -theta ? VERDICT_IMPROVEMENT : VERDICT_UNCHANGED;
-	out->flags |= borderline ? FLAG_BORDERLINE : 0;
-	out->want_precision = one->launches < r->launches_max && too_wide(r, sparse, &out->all);
+	out->verdict = gains ? VERDICT_IMPROVEMENT : VERDICT_UNCHANGED;
+	out->flags |= one->borderline ? FLAG_BORDERLINE : 0;
+	out->want_precision = wants_width(r, sparse, one->all.launches, out);
 }
 
-void verdict_judge(
-	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out)
+/* Both sets say the same, or the rule asks for one alone. */
+static void call(
+	const struct rule *r, enum verdict v, const struct set_says *one, const struct set_says *two, struct judgement *out)
 {
-	struct launch_estimate set[STATS_LAUNCHES_MAX];
+	out->verdict = v;
+	out->flags |= one->borderline || (r->confirm && two->borderline) ? FLAG_BORDERLINE : 0;
+}
+
+/* Set 1 says regression or improvement, and set 2 does not say the same (yet). */
+static void judge_unconfirmed(
+	const struct rule *r, double theta, const struct set_says *one, const struct set_says *two, struct judgement *out)
+{
+	bool is_open = two->decision == DECISION_MORE || two->decision == DECISION_UNDECIDED;
+
+	if (is_open)
+		explain_open(r, theta, 2, two->decision, &two->all, out);
+	else
+		noisy(out, "the first set of launches shows %.2f %%, the confirming set %.2f %%", stats_change_pct(one->all.m),
+			stats_change_pct(two->all.m));
+}
+
+/* What is open is a gain alone: nobody lost anything, and what launches are wanted for stays as the reason. */
+static void settle_for_unchanged(struct judgement *out)
+{
+	out->verdict = VERDICT_UNCHANGED;
+	out->flags &= ~FLAG_NOISY;
+}
+
+static void judge_modules(
+	const struct rule *r, double theta, bool sparse, const struct launch_estimate *e, int n, struct judgement *out)
+{
+	struct set_says one, two;
+
+	ask_set(r, theta, e, n, 1, &one);
+	ask_set(r, theta, e, n, 2, &two);
+	switch (one.decision) {
+	case DECISION_MORE:
+	case DECISION_UNDECIDED:
+		explain_open(r, theta, 1, one.decision, &one.all, out);
+		if (r->p_look > 0 && stats_excludes_loss(r, theta, &one.all) && two.decision != DECISION_REGRESSION)
+			settle_for_unchanged(out);
+		break;
+	case DECISION_OK:
+		judge_ok(r, theta, sparse, &one, &two, out);
+		break;
+	case DECISION_REGRESSION:
+		if (!r->confirm || two.decision == DECISION_REGRESSION)
+			call(r, VERDICT_REGRESSION, &one, &two, out);
+		else
+			judge_unconfirmed(r, theta, &one, &two, out);
+		break;
+	case DECISION_IMPROVEMENT:
+		if (!r->confirm || two.decision == DECISION_IMPROVEMENT) {
+			call(r, VERDICT_IMPROVEMENT, &one, &two, out);
+			break;
+		}
+		judge_unconfirmed(r, theta, &one, &two, out);
+		if (two.decision != DECISION_REGRESSION)
+			settle_for_unchanged(out);
+		break;
+	}
+}
+
+/* Launches of programs that leave it open: what is missing. */
+static void explain_programs(
+	const struct rule *r, double theta, const struct launch_estimate *e, int n, bool is_over, struct judgement *out)
+{
+	struct interim l;
+	char when[80];
+
+	say_launches(r, "", n, when, sizeof when);
+	interim_look(r, theta, e, n, &l);
+	if (n == 0)
+		undecided(out, "not measured yet");
+	else if (n < INTERIM_PROGRAMS_MIN)
+		undecided(out, "%s: programs run at a speed of their own each time, which takes at least %d to see", when,
+			INTERIM_PROGRAMS_MIN);
+	else if (is_over && out->all.se > r->se_max)
+		undecided(out, "launches scatter too much: standard error %.2f %% after %d launches, %.2f %% is allowed",
+			100 * out->all.se, n, 100 * r->se_max);
+	else
+		explain_distance(out->all.m < 0 ? -theta : theta, &out->all,
+			is_over ? (out->all.ci_high - out->all.ci_low) / 2 : stats_t_above(r->p_look, l.degrees) * l.se, when,
+			out);
+	out->want_set = n < r->launches_max ? 1 : 0;
+	out->flags |= n >= r->launches_max && out->all.se > r->se_max ? FLAG_NOISY : 0;
+}
+
+/* Programs whose looks left them open. */
+static void judge_programs(
+	const struct rule *r, double theta, const struct launch_estimate *e, int n, bool is_over, struct judgement *out)
+{
+	static const enum verdict word[] = { [DECISION_OK] = VERDICT_UNCHANGED,
+		[DECISION_REGRESSION] = VERDICT_REGRESSION,
+		[DECISION_IMPROVEMENT] = VERDICT_IMPROVEMENT };
+	bool is_last = is_over || n >= r->launches_max;
+	enum decision shown = is_last ? interim_last(r, theta, e, n) : DECISION_UNDECIDED;
+
+	if (shown == DECISION_UNDECIDED) {
+		explain_programs(r, theta, e, n, is_last, out);
+		return;
+	}
+	out->verdict = word[shown];
+	out->flags |= FLAG_BORDERLINE;
+}
+
+/*
+ * What decides at once has to be overwhelming beside what is remembered of the cell, too: where launches lie closer together than those before,
+ * that may be chance, which one comparison in a thousand has (memory.h), and is no chance of one in a million.
+ */
+static enum decision decide_at_once(
+	const struct rule *r, const struct rule *remembered, double theta, bool is_over, const struct launch_estimate *e, int n)
+{
+	enum decision at_once = interim_decide(r, theta, e, n, is_over);
+
+	return at_once == interim_decide(remembered, theta, e, n, is_over) ? at_once : DECISION_MORE;
+}
+
+/* `remembered`: the rule of this cell, whatever its launches at hand say to that. */
+static void judge(const struct rule *r, const struct rule *remembered, double threshold_pct, bool sparse, bool is_over,
+	const struct launch_estimate *e, int n, struct judgement *out)
+{
+	bool is_quick = r->launches_max < r->launches_regression_min;
 	double theta = stats_theta(threshold_pct);
-	bool borderline[2] = { false, false };
-	struct estimate one, two;
 
 	*out = (struct judgement){ .verdict = VERDICT_UNDECIDED };
 	stats_combine(r, e, n, &out->all);
@@ -223,27 +386,39 @@ void verdict_judge(
 	out->flags = flag_clock(&out->all);
 	out->want_bursts = n > 0 && out->all.m < theta && out->all.m_apart > theta && out->all.clock_apart > CLOCKS_APART;
 
-	int launches = pick(e, n, 1, set);
-	enum decision first = stats_decide(r, theta, set, launches, &borderline[0]);
+	enum decision at_once = decide_at_once(r, remembered, theta, is_over, e, n);
 
-	stats_combine(r, set, launches, &one);
-	launches = pick(e, n, 2, set);
-	enum decision second = stats_decide(r, theta, set, launches, &borderline[1]);
-
-	stats_combine(r, set, launches, &two);
-	if (first == DECISION_MORE || first == DECISION_UNDECIDED) {
-		explain_open(r, theta, 1, first, &one, out);
-	} else if (first == DECISION_OK) {
-		judge_ok(r, theta, sparse, &one, second, borderline[0], out);
-	} else if (!r->confirm || second == DECISION_REGRESSION) {
-		out->verdict = VERDICT_REGRESSION;
-		out->flags |= borderline[0] || (r->confirm && borderline[1]) ? FLAG_BORDERLINE : 0;
-	} else if (second == DECISION_OK) {
-		noisy(out, "the first set of launches shows %.2f %%, the confirming set %.2f %%", stats_change_pct(one.m),
-			stats_change_pct(two.m));
+	if (at_once == DECISION_REGRESSION || at_once == DECISION_IMPROVEMENT) {
+		out->verdict = at_once == DECISION_REGRESSION ? VERDICT_REGRESSION : VERDICT_IMPROVEMENT;
+		out->flags |= FLAG_OVERWHELMING;
+	} else if (at_once == DECISION_OK) {
+		out->verdict = VERDICT_UNCHANGED;
+		out->want_precision = wants_width(r, sparse, n, out);
+	} else if (r->programs && r->p_look > 0 && !is_quick) {
+		judge_programs(r, theta, e, n, is_over, out);
 	} else {
-		explain_open(r, theta, 2, second, &two, out);
+		judge_modules(r, theta, sparse, e, n, out);
 	}
+}
+
+void verdict_judge(
+	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out)
+{
+	judge(r, r, threshold_pct, sparse, false, e, n, out);
+}
+
+void verdict_of_cell(const struct rule *general, const struct verdict_terms *terms, const struct launch_estimate *pairs, int n,
+	const struct launch_estimate *bursts, int n_bursts, struct judgement *typical, struct judgement *sustained)
+{
+	struct rule of_cell = memory_rule(general, terms->tau0, terms->nu0, pairs, n),
+		    of_bursts = verdict_rule_of_bursts(general);
+	struct rule remembered = stats_rule_of_cell(general, terms->tau0, terms->nu0);
+	bool fits = memory_fits(terms->tau0, terms->nu0, pairs, n);
+
+	judge(&of_cell, &remembered, terms->threshold_pct, terms->sparse, terms->is_over, pairs, n, typical);
+	judge(&of_bursts, &of_bursts, terms->threshold_pct, terms->sparse, terms->is_over, bursts, n_bursts, sustained);
+	verdict_sustained(typical, sustained);
+	verdict_blind(&of_cell, fits ? terms->blind_pct : 0, sustained, typical);
 }
 
 struct rule verdict_rule_of_bursts(const struct rule *general)
@@ -255,6 +430,7 @@ struct rule verdict_rule_of_bursts(const struct rule *general)
 	r.launches_regression_min = BURST_LAUNCHES_MIN;
 	r.launches_max = BURST_LAUNCHES_MAX;
 	r.learned = false;
+	r.programs = false; /* both sides are alive at once, and take turns in one launch, as modules do */
 	return r;
 }
 
@@ -266,7 +442,8 @@ void verdict_sustained(struct judgement *j, const struct judgement *sustained)
 	if (sustained->all.launches == 0 || !(lost || gained))
 		return;
 	j->verdict = sustained->verdict;
-	j->flags = (j->flags & ~(FLAG_BORDERLINE | FLAG_NOISY)) | FLAG_SUSTAINED | (sustained->flags & FLAG_BORDERLINE);
+	j->flags = (j->flags & ~(FLAG_BORDERLINE | FLAG_NOISY | FLAG_OVERWHELMING)) | FLAG_SUSTAINED |
+		   (sustained->flags & (FLAG_BORDERLINE | FLAG_OVERWHELMING));
 	j->reason[0] = '\0';
 }
 

@@ -81,14 +81,38 @@ struct judgement {
 	int want_set;        /* set whose next launch this cell still needs; 0 when decided */
 	bool want_bursts;    /* what clocks did could make a loss of this: only what each side settles at can tell */
 	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a launch of set 1 if budget is left */
-	char reason[160];    /* why undecided, in words; "" else */
+	char reason[160];    /* why undecided, or why a gain that the launches show is not called, in words; "" else */
+};
+
+/** What a cell is judged by beside its launches. */
+struct verdict_terms {
+	double threshold_pct;
+	double tau0, nu0; /* scatter that was learned of its launches; 0: none */
+	double blind_pct; /* as verdict_blind takes it, where the launches do not contradict what was learned */
+	bool sparse;      /* picks the wanted half-width */
+	bool is_over;     /* no further launch will come */
 };
 
 /**
- * Judge a cell from its launches of set 1 and, for a would-be regression, set 2. Improvement: the interval m + k se lies
- * below -theta. Where the rule confirms, a first set that says regression asks for a second, which is decided alone; both
- * agree or it is undecided. While launches are still wanted the verdict is undecided with the reason in words, which is what
- * stays when the budget ends. beta and the other flags are not set here: they need samples.
+ * The verdict of a cell from its launches and its bursts: the one place where worker and daemon put it together. `typical` is what both say,
+ * `sustained` what the bursts say alone. Shape: pairs[n], bursts[n_bursts], both in the order of launches, sets mixed or not.
+ */
+void verdict_of_cell(const struct rule *general, const struct verdict_terms *terms, const struct launch_estimate *pairs, int n,
+	const struct launch_estimate *bursts, int n_bursts, struct judgement *typical, struct judgement *sustained);
+
+/**
+ * Judge a cell from one series of launches, while further ones may come. Overwhelming evidence of all launches together decides at once
+ * (stats/interim.h), a loss and a gain alike.
+ *
+ * Modules, else: where the rule confirms, a first set that says regression or improvement asks for a second, which is decided alone; both
+ * agree, or a loss is undecided and a gain unchanged. While launches are still wanted the verdict is undecided with the reason in words,
+ * which is what stays when the budget ends; where only a gain is open, it is unchanged, with the reason.
+ *
+ * Programs, else: all launches are one set. At the last launch, or when no further one will come, what the 95 % interval shows, flagged
+ * borderline, and undecided where it holds the threshold.
+ *
+ * A rule without looks judges as rules before version 5 did: programs as modules, a gain by one set.
+ * beta and the other flags are not set here: they need samples.
  * Shape: e[n], in the order of launches, sets mixed or not. `sparse` picks the wanted half-width.
  */
 void verdict_judge(

@@ -180,18 +180,16 @@ static bool estimate(
 	return true;
 }
 
-/** What bursts say: the raw ratio, since another clock is what they are run for. */
-static void judge_bursts(const struct rule *rule, double threshold_pct, bool sparse, struct judge_timed *t)
+/* The launches of bursts that count: the raw ratio, since another clock is what they are run for. Returns how many. */
+static int take_bursts(const struct rule *rule, struct judge_timed *t, struct judge_launches *good)
 {
-	struct judge_launches good;
 	struct rule bursts = verdict_rule_of_bursts(rule);
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX];
 	double beta = 0;
-	if (sift(&t->bursts, &good, from, why) == 0)
-		return;
-	estimate(&bursts, &t->bursts, &good, from, &beta);
-	verdict_judge(&bursts, threshold_pct, sparse, good.estimate, good.n, &t->sustained);
+	if (sift(&t->bursts, good, from, why) > 0)
+		estimate(&bursts, &t->bursts, good, from, &beta);
+	return good->n;
 }
 
 static int call_flag(const struct rule *rule, struct judge_timed *t)
@@ -255,7 +253,13 @@ static void explain_budget(const struct result *r, const struct judge_timed *t, 
 
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
 {
-	struct judge_launches good;
+	struct judge_launches good, bursts;
+	struct verdict_terms terms = { .threshold_pct = c->threshold_pct,
+		.tau0 = c->tau0,
+		.nu0 = c->nu0,
+		.blind_pct = c->blind_pct,
+		.sparse = sparse,
+		.is_over = true };
 	struct judgement j;
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX], flags = c->flags;
@@ -277,13 +281,9 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 		target = side_median(&good, true);
 		count_slow(&good, beta, t);
 	}
-	const struct rule rule = memory_rule(general, c->tau0, c->nu0, good.estimate, good.n);
-	bool fits = memory_fits(c->tau0, c->nu0, good.estimate, good.n);
-	verdict_judge(&rule, c->threshold_pct, sparse, good.estimate, good.n, &j);
+	int n_bursts = take_bursts(general, t, &bursts);
+	verdict_of_cell(general, &terms, good.estimate, good.n, bursts.estimate, n_bursts, &j, &t->sustained);
 	j.beta = beta;
-	judge_bursts(general, c->threshold_pct, sparse, t);
-	verdict_sustained(&j, &t->sustained);
-	verdict_blind(&rule, fits ? c->blind_pct : 0, &t->sustained, &j);
 	t->typical = j;
 	j.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
 	show(&j, c);
@@ -314,7 +314,7 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 	if (mean_decides(&j, &t->typical)) {
 		c->verdict = j.verdict;
 		set_flag(c, FLAG_BORDERLINE, j.borderline);
-		c->flags &= ~(FLAG_SUSTAINED | FLAG_NOISY);
+		c->flags &= ~(FLAG_SUSTAINED | FLAG_NOISY | FLAG_OVERWHELMING);
 		c->decider = DECIDER_MEAN;
 		c->decided_m = j.all.m;
 		c->decided_se = j.all.se;

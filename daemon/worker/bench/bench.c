@@ -294,23 +294,32 @@ static void estimate(const struct rule *r, const struct bench_launch *list, int 
 
 void bench_judge(struct bench *b, int cell)
 {
+	const struct cell *of = &b->cells[cell];
 	struct bench_cell *c = &b->cell[cell];
-	bool sparse = case_is_irregular(&b->cells[cell]);
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
-	double tau0 = b->cells[cell].tau0, nu0 = b->cells[cell].nu0, beta = 0, none;
-	struct rule rule, bursts = verdict_rule_of_bursts(&b->rule);
+	struct launch_estimate pairs[STATS_LAUNCHES_MAX], bursts[STATS_LAUNCHES_MAX];
+	struct verdict_terms terms = { .threshold_pct = of->threshold_pct,
+		.tau0 = of->tau0,
+		.nu0 = of->nu0,
+		.blind_pct = of->blind_pct,
+		.sparse = case_is_irregular(of),
+		.is_over = b->over };
+	struct rule rule_of_bursts = verdict_rule_of_bursts(&b->rule);
+	double beta = 0, none;
 
-	estimate(&b->rule, c->launch, c->n_launches, e, &beta);
-	rule = memory_rule(&b->rule, tau0, nu0, e, c->n_launches);
-	bool fits = memory_fits(tau0, nu0, e, c->n_launches);
-	verdict_judge(&rule, b->cells[cell].threshold_pct, sparse, e, c->n_launches, &c->judgement);
+	estimate(&b->rule, c->launch, c->n_launches, pairs, &beta);
+	estimate(&rule_of_bursts, c->burst, c->n_bursts, bursts, &none);
+	verdict_of_cell(&b->rule, &terms, pairs, c->n_launches, bursts, c->n_bursts, &c->judgement, &c->sustained);
 	c->judgement.beta = beta;
 	count_slow(c, beta);
-	estimate(&bursts, c->burst, c->n_bursts, e, &none);
-	verdict_judge(&bursts, b->cells[cell].threshold_pct, sparse, e, c->n_bursts, &c->sustained);
-	verdict_sustained(&c->judgement, &c->sustained);
-	verdict_blind(&rule, fits ? b->cells[cell].blind_pct : 0, &c->sustained, &c->judgement);
 	c->judged = c->judged || c->n_launches > 0;
+}
+
+void bench_end(struct bench *b)
+{
+	b->over = true;
+	for (int i = 0; i < b->n_cells; i++)
+		if (b->cell[i].judged)
+			bench_judge(b, i);
 }
 
 bool bench_is_hopeless(const struct bench *b, int cell, double *se)

@@ -104,6 +104,7 @@ struct bench {
 	look_set asked;            /* whose cells run in bursts, whatever pairs say of them */
 	look_set bursts;           /* whose cells do, because power draw differs: those, and what is found */
 	bool set_begun[3];
+	bool over;   /* no further launch will come */
 	bool lost;   /* the device is broken: nothing runs on it any more */
 	int n_noted; /* notes passed on, each once */
 	char noted[BENCH_NOTES_MAX][64];
@@ -158,6 +159,8 @@ int bench_keep(struct bench_launch *list, int *n, const struct msg_cell *m, stru
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 /** Judge a cell anew from its launches. */
 void bench_judge(struct bench *b, int cell);
+/** No further launch will come: judge every cell by what there is. */
+void bench_end(struct bench *b);
 /** Whether launches of set 1 scatter so much that all that the rule allows would leave the cell undecided. `se`: what its standard error would be. */
 bool bench_is_hopeless(const struct bench *b, int cell, double *se);
 /** What stands in the way of a cell's verdict; NULL nothing. What the target shares with its base is the base's. */

@@ -130,6 +130,7 @@ int measure_run(struct bench *b, struct fw_err *err)
 		if (result == 0 && !b->lost)
 			result = make_sure(b, err);
 	}
+	bench_end(b);
 	free(p.cell);
 	free(p.spare);
 	free(p.burst);

@@ -1,0 +1,45 @@
+/**
+ * interim.h - whether the evidence of all launches together is overwhelming, at a few numbers of launches that are fixed before. Pure.
+ *
+ * A look takes all launches of a cell, of both sets, as one sample. With n launches of mean m, v is the moderated variance of one,
+ *
+ *     v  = max((nu0 (s0^2 + q) + sum (d_i - m)^2) / (nu0 + n - 1), q)
+ *     se = sqrt(v / n + placement^2 + se_slope^2 + se_clock^2)
+ *
+ * and a change is overwhelming where P(t > (m - theta) / se) lies below rule.p_look, with nu0 + n - 1 degrees of freedom. s0 and nu0 are
+ * rule.look of the pairing; of modules without clocks tau0 and nu0; of a cell whose scatter is learned, what was learned. Each look may be wrong in
+ * p_look of equal cells, so that six of them are wrong in 6e-6.
+ */
+#ifndef CORE_STATS_INTERIM_H
+#define CORE_STATS_INTERIM_H
+
+#include "core/stats/stats.h"
+
+/** The evidence of some launches. */
+struct interim {
+	double m, se, degrees;
+	double p_loss; /* that the true change is no loss beyond the threshold, and chance shows this one */
+	double p_gain; /* likewise of a gain */
+};
+
+/** Look at n launches. None: both p are 1. Shape: e[n]. */
+void interim_look(const struct rule *r, double theta, const struct launch_estimate *e, int n, struct interim *out);
+
+/**
+ * Whether the evidence decides at once: after 2, 3, 4, 6, 8, 12, 16, 24 or 32 launches, of programs from the third on, never before
+ * rule.launches_ok_min. Between two of these numbers the launches up to the lower one are looked at; `is_over`: no further launch will
+ * come, and all are looked at. A loss is DECISION_REGRESSION, a gain DECISION_IMPROVEMENT; of programs DECISION_OK where neither a loss nor
+ * a gain beyond the threshold is left, by the same chance; else DECISION_MORE. Modules that did not change are decided by stats_decide.
+ */
+enum decision interim_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool is_over);
+
+/**
+ * What the launches of programs show when no further one will come: DECISION_REGRESSION, DECISION_IMPROVEMENT or DECISION_OK by the 95 %
+ * interval, DECISION_UNDECIDED where that holds the threshold, or where launches_max or launches are fewer than INTERIM_PROGRAMS_MIN. Where the
+ * standard error is above se_max a change has to show in two disjoint halves of the launches, in each by the margin of a decision.
+ */
+enum decision interim_last(const struct rule *r, double theta, const struct launch_estimate *e, int n);
+
+enum { INTERIM_PROGRAMS_MIN = 3 };
+
+#endif
