@@ -184,7 +184,8 @@ CREATE TABLE job (
 	                                 'done','failed','cancelled','superseded','gone')),
 	state_why       TEXT    NOT NULL DEFAULT '',
 	progress        TEXT    NOT NULL DEFAULT '',     -- JSON: launch, cell, step
-	attempt         INTEGER NOT NULL DEFAULT 0,
+	attempt         INTEGER NOT NULL DEFAULT 0,      -- of a worker; one that ended with the daemon does not count
+	daemon_ends     INTEGER NOT NULL DEFAULT 0,      -- times that the daemon was killed, or crashed, while a worker had it
 	nonce           TEXT    NOT NULL DEFAULT '',
 	device          INTEGER REFERENCES device(id),
 	queued_at       INTEGER NOT NULL,

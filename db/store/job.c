@@ -494,17 +494,19 @@ int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = 'failed', state_why = 'interrupted: the worker was lost ' || attempt || ' times', "
-		"progress = '', ended_at = :now WHERE state IN ('sent', 'building', 'checking', 'measuring') AND attempt >= 3 "
-		"RETURNING id",
+		"UPDATE job SET state = 'failed', state_why = 'interrupted: flopwatchd was killed ' || (daemon_ends + 1) || "
+		"' times while the job ran', daemon_ends = daemon_ends + 1, progress = '', ended_at = :now "
+		"WHERE state IN ('sent', 'building', 'checking', 'measuring') AND daemon_ends + 1 >= :max RETURNING id",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":now", now_ms);
+	stmt_int(s, ":max", STORE_JOB_DAEMON_ENDS_MAX);
 	if (move_and_tell(db, s, now_ms, failed, err))
 		return -1;
 	s = db_stmt(db,
-		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '' "
+		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '', "
+		"attempt = max(attempt - 1, 0), daemon_ends = daemon_ends + 1 "
 		"WHERE state IN ('sent', 'building', 'checking', 'measuring') RETURNING id",
 		err);
 	return s ? move_and_tell(db, s, now_ms, requeued, err) : -1;

@@ -125,7 +125,12 @@ int store_job_state(struct db *db, int64_t id, enum jobstate state, const char *
 int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err);
 /** An open job has its result. Err: ERR_CONFLICT it has ended already. */
 int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err);
-/** At start: jobs left in sent..measuring go back to queued; those with attempt >= 3 become failed "interrupted". */
+/** How often the daemon may end without a word while a job runs before that job is suspected to be why. */
+enum { STORE_JOB_DAEMON_ENDS_MAX = 20 };
+/**
+ * At start: jobs left in sent..measuring go back to queued and get their attempt back, since neither worker nor job ended it; the
+ * STORE_JOB_DAEMON_ENDS_MAX-th time they become failed "interrupted".
+ */
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);
 /** Event `kind` with {"job","repo","branch","commit"}, "state" where it is not JOBSTATE_N and "why" where it is not NULL. */

@@ -130,7 +130,8 @@ static void interrupted_job_is_queued_once(void **state)
 	ok(db_commit(f->db, &err));
 	assert_int_equal(requeued, 1);
 	assert_int_equal(failed, 0);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state = 'queued' AND attempt = 1"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM job WHERE state = 'queued' AND attempt = 0 AND daemon_ends = 1"), 1);
 }
 
 int main(void)

@@ -338,24 +338,25 @@ static void ended_jobs_stay_ended(void **state)
 	refused(ERR_INTERNAL, store_job_state(f->db, fixture_job(f, "main", 0, 2, 1), JOBSTATE_N, "", 10, &err));
 }
 
-static void restart_queues_again_and_gives_up_the_third_time(void **state)
+static void restart_queues_again_and_gives_up_at_last(void **state)
 {
 	struct fixture *f = *state;
 	int requeued, failed;
 	int64_t id = fixture_job(f, "main", 0, 1, 1);
 	int64_t waiting = fixture_job(f, "dev", 0, 2, 1);
 	static const enum jobstate lost_in[] = { JOBSTATE_BUILDING, JOBSTATE_MEASURING, JOBSTATE_CHECKING };
-	for (int attempt = 1; attempt <= 3; attempt++) {
-		ok(store_job_send(f->db, id, f->device, "n", attempt * 10, &err));
-		ok(store_job_state(f->db, id, lost_in[attempt - 1], "", attempt * 10 + 1, &err));
-		ok(store_job_recover(f->db, attempt * 10 + 2, &requeued, &failed, &err));
-		assert_int_equal(requeued, attempt < 3);
-		assert_int_equal(failed, attempt == 3);
+	for (int end = 1; end <= STORE_JOB_DAEMON_ENDS_MAX; end++) {
+		ok(store_job_send(f->db, id, f->device, "n", end * 10, &err));
+		assert_int_equal(job_of(f, id).attempt, 1); /* the worker did not fail once */
+		ok(store_job_state(f->db, id, lost_in[end % 3], "", end * 10 + 1, &err));
+		ok(store_job_recover(f->db, end * 10 + 2, &requeued, &failed, &err));
+		assert_int_equal(requeued, end < STORE_JOB_DAEMON_ENDS_MAX);
+		assert_int_equal(failed, end == STORE_JOB_DAEMON_ENDS_MAX);
 	}
 	struct store_job j = job_of(f, id);
 	assert_int_equal(j.state, JOBSTATE_FAILED);
-	assert_memory_equal(j.state_why, "interrupted", 11);
-	assert_int_equal(j.ended_at, 32);
+	assert_string_equal(j.state_why, "interrupted: flopwatchd was killed 20 times while the job ran");
+	assert_int_equal(j.ended_at, 202);
 	assert_int_equal(job_of(f, waiting).state, JOBSTATE_QUEUED);
 	assert_int_equal(job_of(f, waiting).attempt, 0);
 }
@@ -411,7 +412,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(suites_that_are_covered, setup, teardown),
 		cmocka_unit_test_setup_teardown(sending_counts_attempts, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_stay_ended, setup, teardown),
-		cmocka_unit_test_setup_teardown(restart_queues_again_and_gives_up_the_third_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(restart_queues_again_and_gives_up_at_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_event_is_one_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_logs_and_deliveries, setup, teardown),
 	};
