@@ -138,4 +138,18 @@ for question in "status --repo typo" "jobs --repo typo" "alerts --repo typo" "pe
 	"history $cell --repo kernels --device typo" "history typo --repo kernels" "compare main nosuch --repo kernels" "pause typo"; do
 	fails "an empty answer is no answer: $question" 4 fw $question
 done
+
+# ---- a suite of modules, and nothing that builds them ----
+branch kernels unbuilt main
+cat >"$tmp/kernels/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+benchmarks:
+  fixed: {command: [sh, bench.sh], reader: flopwatch, gpu: false}
+suites: [tiny]
+YAML
+commit kernels "a program, and a suite of modules"
+push kernels unbuilt
+refused "a suite of modules without a build" "$(head_of kernels)" \
+	'commit [0-9a-f]{12}: \.flopwatch\.yaml:4:10: suites\[0\]: suite tiny times modules, and \.flopwatch\.yaml of commit [0-9a-f]{12} does not say how they are built; add build: '
+is "at the first attempt, and no worker had it" "$(job_field "$(job_of "$(head_of kernels)")" attempt)" 0
 stop_daemon

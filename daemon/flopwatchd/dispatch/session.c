@@ -192,6 +192,24 @@ static bool write_line(struct session *s, const struct msg *m)
 	return fits;
 }
 
+/* A worker ends at a line that its parser refuses, and takes other jobs along: such a job fails here, before it is sent. */
+static int write_job(struct session *s, struct msg_job *job, struct fw_err *err)
+{
+	struct fw_err why = { 0 };
+	struct msg read = { .t = MSG_JOB };
+	size_t before = s->out.len;
+
+	if (!write_line(s, &(struct msg){ .t = MSG_JOB, .u.job = job }))
+		return err_set(err, ERR_INVALID, "the job does not fit into one message; ask for fewer cells");
+	if (protocol_parse(s->out.data + before, s->out.len - before, &read, &why) == 0) {
+		msg_fini(&read);
+		return 0;
+	}
+	s->out.len = before;
+	s->out.data[before] = '\0';
+	return err_set(err, ERR_INVALID, "no worker could read this job: %s", why.text);
+}
+
 /* What fails between git and the worker is not the worker's fault. */
 static void starve(struct session *s, const struct fw_err *why)
 {
@@ -576,8 +594,8 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 		return err_set(err, ERR_INTERNAL, "worker %s is not ready for a job", s->worker->name);
 	if (strlen(repo_path) >= sizeof s->repo_path)
 		return err_set(err, ERR_FULL, "the path of the repository is too long");
-	if (!write_line(s, &(struct msg){ .t = MSG_JOB, .u.job = &plan->ask }))
-		return err_set(err, ERR_INVALID, "the job does not fit into one message; ask for fewer cells");
+	if (write_job(s, &plan->ask, err) != 0)
+		return -1;
 	s->result = result_new(plan);
 	if (!s->result)
 		return err_set(err, ERR_INTERNAL, "out of memory for a result");

@@ -143,6 +143,21 @@ int refusal_of_suites(const struct config *config, const struct gitread_commit *
 	return result;
 }
 
+int refusal_of_build(
+	const struct config_repo *repo, const struct manifest *m, const char *commit, const char *suite, struct fw_err *err)
+{
+	char place[REFUSAL_SIZE];
+
+	if (m->n_command > 0)
+		return 0;
+	refusal_suite_place(repo, m, commit, suite, place);
+	return err_set(err, ERR_INVALID,
+		"%.300ssuite %s times modules, and " MANIFEST
+		" of commit %.12s does not say how they are built; add build: {command: "
+		"[make], outputs: {FAMILY: FILE}}, or take %s from its suites",
+		place, suite, commit, suite);
+}
+
 /* ---- providers -------------------------------------------------------------------------------------------------------------- */
 
 void refusal_peer_place(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *provider,

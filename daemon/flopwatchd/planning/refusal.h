@@ -27,6 +27,13 @@ void refusal_suite_place(
 int refusal_of_suites(const struct config *config, const struct gitread_commit *c, const struct manifest *own,
 	const struct manifest *base, struct fw_err *err);
 
+/**
+ * Whether a commit's manifest says how the modules are built that `suite`, a suite of modules, times: one with `benchmarks` and no `build` does
+ * not. Err: ERR_INVALID, with the place that names the suite.
+ */
+int refusal_of_build(
+	const struct config_repo *repo, const struct manifest *m, const char *commit, const char *suite, struct fw_err *err);
+
 /** Where a peer is named, in the same way. */
 void refusal_peer_place(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *provider,
 	char place[REFUSAL_SIZE]);

@@ -380,7 +380,9 @@ static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_e
 	if (got == 0)
 		return;
 	if (got < 0 || plan_subject(&a->plan, 2, ROLE_ANCHOR, r->anchor.commit, &r->anchor.manifest, &err) != 0 ||
-		(plan_is_benchmark(&a->plan) && plan_run(&a->plan, 2, &r->anchor.manifest, &err) != 0)) {
+		(plan_is_benchmark(&a->plan) ? plan_run(&a->plan, 2, &r->anchor.manifest, &err)
+					     : refusal_of_build(r->repo, &r->anchor.manifest, r->anchor.commit->commit.sha,
+						       a->suite[0], &err)) != 0) {
 		a->plan.ask.n_subjects = 2;
 		snprintf(a->note, sizeof a->note, "not measured against the anchor: %.400s", err.text);
 	}
@@ -479,6 +481,14 @@ static void complete(struct resolve *r)
 			replace_base(r, &err);
 		else
 			refuse(r, &err);
+		return;
+	}
+	if (!benchmark && refusal_of_build(r->repo, &r->target.manifest, r->target.commit->commit.sha, a->suite[0], &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	if (!benchmark && refusal_of_build(r->repo, &r->base.manifest, r->base.commit->commit.sha, a->suite[0], &err) != 0) {
+		replace_base(r, &err);
 		return;
 	}
 	terms_set(p, &r->job, benchmark != NULL);
