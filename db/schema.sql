@@ -176,7 +176,6 @@ CREATE TABLE job (
 	origin          TEXT    NOT NULL,                -- push api retry bisect epoch environment trend backfill remeasure import idle again alert night
 	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
 	plan            INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
-	change_point    INTEGER,                         -- the one that asked for it
 	again_of        INTEGER REFERENCES job(id),      -- the one that this asks again
 	again_at        INTEGER,                         -- when it is to be asked again; NULL: it is not
 	state           TEXT    NOT NULL DEFAULT 'queued'
@@ -199,7 +198,6 @@ CREATE INDEX job_by_target ON job(repo, target_sha);
 CREATE INDEX job_by_plan ON job(plan) WHERE plan > 0;
 CREATE INDEX job_by_part ON job(repo, suite, part) WHERE part > 0;
 CREATE INDEX job_by_end ON job(ended_at);                  -- what ended in one transaction, such as all that a push has superseded
-CREATE INDEX job_by_change_point ON job(change_point) WHERE change_point IS NOT NULL;
 CREATE INDEX job_served ON job(repo, branch, started_at);  -- who was served longest ago
 CREATE INDEX job_served_repo ON job(repo, started_at);
 CREATE INDEX job_calibrates ON job(repo, device_uuid) WHERE kind = 'calibrate';
@@ -596,6 +594,7 @@ CREATE TABLE change_point (
 	state         TEXT    NOT NULL
 	              CHECK (state IN ('candidate', 'placing', 'confirmed', 'dropped')),
 	tried         INTEGER NOT NULL DEFAULT 0,      -- pairs of commits compared directly so far
+	job           INTEGER REFERENCES job(id),      -- that was last asked for it; one job may compare several cells
 	points        INTEGER NOT NULL DEFAULT 0,      -- of the series when it was found, or dropped
 	comparison    INTEGER REFERENCES comparison(id), -- that saw or confirmed it
 	alert         INTEGER REFERENCES alert(id),    -- that tells of it
@@ -605,6 +604,7 @@ CREATE TABLE change_point (
 ) STRICT;
 CREATE INDEX change_point_by_cell ON change_point(epoch, key);
 CREATE INDEX change_point_by_key ON change_point(key, repo);
+CREATE INDEX change_point_by_job ON change_point(job) WHERE job IS NOT NULL;
 CREATE INDEX change_point_by_alert ON change_point(alert) WHERE alert IS NOT NULL;
 CREATE INDEX change_point_open ON change_point(state) WHERE state IN ('candidate', 'placing');
 

@@ -6,7 +6,7 @@
 
 #define CHANGE_COLUMNS                                                                                                           \
 	"SELECT c.id, c.repo, c.epoch, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, c.step, c.state, "     \
-	"c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at FROM change_point c "
+	"c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at, c.job FROM change_point c "
 
 /** 1 and the row, 0, -1. */
 static int read_change(struct stmt *s, struct store_change *out, struct fw_err *err)
@@ -25,7 +25,8 @@ static int read_change(struct stmt *s, struct store_change *out, struct fw_err *
 		.decided_at = row_int(s, 14),
 		.alert = row_int(s, 15),
 		.level = row_double(s, 16),
-		.ended_at = row_int(s, 17) };
+		.ended_at = row_int(s, 17),
+		.job = row_int(s, 18) };
 	row_copy(s, 4, out->key, sizeof out->key);
 	row_copy(s, 5, out->kind, sizeof out->kind);
 	row_copy(s, 6, out->origin, sizeof out->origin);
@@ -44,6 +45,7 @@ static void bind_changing(struct stmt *s, const struct store_change *c)
 	stmt_text(s, ":state", c->state);
 	stmt_int(s, ":tried", c->tried);
 	stmt_int(s, ":points", c->points);
+	stmt_int_or_null(s, ":job", c->job);
 	stmt_int_or_null(s, ":comparison", c->comparison);
 	stmt_int_or_null(s, ":decided_at", c->decided_at);
 	stmt_int_or_null(s, ":alert", c->alert);
@@ -55,8 +57,8 @@ int store_change_insert(struct db *db, struct store_change *c, struct fw_err *er
 {
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO change_point (repo, epoch, key, kind, origin, before_sha, commit_sha, step, state, tried, points, "
-		"comparison, found_at, decided_at, alert, level, ended_at) VALUES (:repo, :epoch, :key, :kind, :origin, :before, "
-		":commit, :step, :state, :tried, :points, :comparison, :found_at, :decided_at, :alert, :level, :ended_at)",
+		"comparison, found_at, decided_at, alert, level, ended_at, job) VALUES (:repo, :epoch, :key, :kind, :origin, :before, "
+		":commit, :step, :state, :tried, :points, :comparison, :found_at, :decided_at, :alert, :level, :ended_at, :job)",
 		err);
 	if (!s)
 		return -1;
@@ -85,7 +87,7 @@ int store_change_update(struct db *db, const struct store_change *c, struct fw_e
 	struct stmt *s = db_stmt(db,
 		"UPDATE change_point SET before_sha = :before, commit_sha = :commit, step = :step, state = :state, tried = "
 		":tried, points = :points, comparison = :comparison, decided_at = :decided_at, alert = :alert, level = :level, "
-		"ended_at = :ended_at WHERE id = :id",
+		"ended_at = :ended_at, job = :job WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
@@ -118,11 +120,24 @@ int store_change_orphan(struct db *db, int64_t after, struct store_change *out, 
 {
 	struct stmt *s = db_stmt(db,
 		CHANGE_COLUMNS "WHERE c.state IN ('candidate', 'placing') AND c.id > :after AND NOT EXISTS "
-			       "(SELECT 1 FROM job j WHERE j.change_point = c.id AND j.state IN "
+			       "(SELECT 1 FROM job j WHERE j.id = c.job AND j.state IN "
 			       "('queued', 'sent', 'building', 'checking', 'measuring')) ORDER BY c.id LIMIT 1",
 		err);
 	if (!s)
 		return -1;
+	stmt_int(s, ":after", after);
+	return read_change(s, out, err);
+}
+
+int store_change_of_job(struct db *db, int64_t job, int64_t after, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		CHANGE_COLUMNS
+		"WHERE c.job = :job AND c.state IN ('candidate', 'placing') AND c.id > :after ORDER BY c.id LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", job);
 	stmt_int(s, ":after", after);
 	return read_change(s, out, err);
 }
@@ -218,17 +233,23 @@ double store_explained_at(const struct store_explained *x, int64_t place)
 	return at;
 }
 
-int store_change_is_barred(struct db *db, int64_t epoch, const char *key, const char *commit_sha, int points, struct fw_err *err)
+int store_change_past(struct db *db, int64_t epoch, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM change_point WHERE epoch = :epoch AND key = :key AND state = 'dropped' AND commit_sha = :commit "
-		"AND points > :points LIMIT 1",
+		"SELECT count(*), coalesce(max(c.points), 0), coalesce(max(abs(c.step)), 0.0) FROM change_point c JOIN mainline l ON "
+		"l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped AND l.place >= :from "
+		"WHERE c.epoch = :epoch AND c.key = :key AND c.kind = 'step' AND c.state = 'dropped'",
 		err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":commit", commit_sha);
-	stmt_int(s, ":points", points);
-	return any_of_cell(s, epoch, key, err);
+	stmt_int(s, ":epoch", epoch);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":from", from);
+	int result = stmt_step(s, err);
+	if (result == 1)
+		*out = (struct candidate_past){ .n = (int)row_int(s, 0), .points = (int)row_int(s, 1), .step = row_double(s, 2) };
+	stmt_reset(s);
+	return result < 0 ? -1 : 0;
 }
 
 int store_change_creep(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err)

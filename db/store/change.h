@@ -2,10 +2,12 @@
 #ifndef DB_STORE_CHANGE_H
 #define DB_STORE_CHANGE_H
 
+#include "core/stats/candidate.h"
 #include "db/store/epoch.h"
 
 struct store_change {
 	int64_t id, repo, epoch, comparison, alert; /* comparison, alert 0: none yet */
+	int64_t job;                                /* that was last asked for it; 0 none */
 	char key[160], kind[8], origin[12];         /* kind: step creep; origin: comparison series */
 	char before_sha[65], commit_sha[65];        /* last commit of the old level, first of the new one */
 	double step;                                /* log ratio of times, positive = slower */
@@ -37,6 +39,8 @@ int store_change_update(struct db *db, const struct store_change *c, struct fw_e
 int store_change_is_open(struct db *db, int64_t epoch, const char *key, struct fw_err *err);
 /** An open change point for which no job is under way any more, with an id above `after`. 1, 0, -1. */
 int store_change_orphan(struct db *db, int64_t after, struct store_change *out, struct fw_err *err);
+/** An open change point that waits for this job, with an id above `after`. 1, 0, -1. */
+int store_change_of_job(struct db *db, int64_t job, int64_t after, struct store_change *out, struct fw_err *err);
 /** Place on the line where the newest confirmed step of this cell begins; 0 none. */
 int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *place, struct fw_err *err);
 /** Places where the level around a change point begins (0: the line's) and where the next one begins (0: none does), by confirmed steps. */
@@ -50,8 +54,9 @@ int store_change_explained(
 	struct db *db, const struct store_epoch *e, const char *key, struct store_explained *out, struct fw_err *err);
 /** What is expected of a commit at this place; INT64_MAX: of the newest. */
 double store_explained_at(const struct store_explained *x, int64_t place);
-/** Whether a step at this commit was dropped when the series had more than `points` points. 1, 0, -1. */
-int store_change_is_barred(struct db *db, int64_t epoch, const char *key, const char *commit_sha, int points, struct fw_err *err);
+/** The steps of this cell at `from`, a place on the line, or after it that were dropped, because no direct comparison confirmed them. */
+int store_change_past(
+	struct db *db, int64_t epoch, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err);
 /** Creep of this cell that was told, goes on, and that nobody has answered for; on this suite and device. 1, 0, -1. */
 int store_change_creep(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err);
 /**

@@ -21,7 +21,7 @@
 	"j.base_sha, j.base_how, j.kind, j.suite, "                                                                                          \
 	"j.device_kind, " WORDS_TEXT("job_cell", "job",                                                                                      \
 		"j.id") ", j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "                           \
-			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "                        \
+			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.base_provider, "                                        \
 			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                                  \
 				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS \
 					", j.device_class, j.part FROM job j JOIN repo r ON r.id = j.repo "
@@ -65,24 +65,23 @@ static void read_job(struct stmt *s, struct store_job *out)
 	out->ended_at = row_int(s, 22);
 	row_copy(s, 23, out->device_uuid, sizeof out->device_uuid);
 	out->threshold_pct = row_is_null(s, 24) ? 0 : row_double(s, 24);
-	out->change_point = row_int(s, 25);
-	row_copy(s, 26, out->base_provider, sizeof out->base_provider);
-	row_copy(s, 27, out->target_provider, sizeof out->target_provider);
-	row_copy(s, 28, out->peers, sizeof out->peers);
-	row_copy(s, 29, out->base_name, sizeof out->base_name);
-	row_copy(s, 30, out->target_name, sizeof out->target_name);
-	out->plan = row_int(s, 31);
-	row_copy(s, 32, out->base_config, sizeof out->base_config);
-	row_copy(s, 33, out->target_config, sizeof out->target_config);
-	out->every_cell = row_int(s, 34) != 0;
-	row_copy(s, 35, out->base_tools.dir, sizeof out->base_tools.dir);
-	row_copy(s, 36, out->target_tools.dir, sizeof out->target_tools.dir);
-	row_copy(s, 37, out->base_tools.flags, sizeof out->base_tools.flags);
-	row_copy(s, 38, out->target_tools.flags, sizeof out->target_tools.flags);
-	row_copy(s, 39, out->base_tools.module, sizeof out->base_tools.module);
-	row_copy(s, 40, out->base_tools.made_by, sizeof out->base_tools.made_by);
-	out->device_class = row_int(s, 41);
-	out->part = (int)row_int(s, 42);
+	row_copy(s, 25, out->base_provider, sizeof out->base_provider);
+	row_copy(s, 26, out->target_provider, sizeof out->target_provider);
+	row_copy(s, 27, out->peers, sizeof out->peers);
+	row_copy(s, 28, out->base_name, sizeof out->base_name);
+	row_copy(s, 29, out->target_name, sizeof out->target_name);
+	out->plan = row_int(s, 30);
+	row_copy(s, 31, out->base_config, sizeof out->base_config);
+	row_copy(s, 32, out->target_config, sizeof out->target_config);
+	out->every_cell = row_int(s, 33) != 0;
+	row_copy(s, 34, out->base_tools.dir, sizeof out->base_tools.dir);
+	row_copy(s, 35, out->target_tools.dir, sizeof out->target_tools.dir);
+	row_copy(s, 36, out->base_tools.flags, sizeof out->base_tools.flags);
+	row_copy(s, 37, out->target_tools.flags, sizeof out->target_tools.flags);
+	row_copy(s, 38, out->base_tools.module, sizeof out->base_tools.module);
+	row_copy(s, 39, out->base_tools.made_by, sizeof out->base_tools.made_by);
+	out->device_class = row_int(s, 40);
+	out->part = (int)row_int(s, 41);
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -124,12 +123,12 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, some_cells, quick, "
 		"origin, "
-		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
+		"priority, device_uuid, threshold_pct, base_provider, target_provider, base_name, "
 		"target_name, plan, base_config, target_config, every_cell, part, base_toolchain, target_toolchain, base_flags, target_flags, "
 		"base_module, base_made_by, device_class, queued_at) VALUES (:repo, "
 		":branch, :target, :base, "
 		":base_how, :kind, :suite, :device_kind, :some_cells, "
-		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
+		":quick, :origin, :priority, :device_uuid, :threshold, :base_provider, :target_provider, "
 		":base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :part, :base_toolchain, :target_toolchain, "
 		":base_flags, :target_flags, :base_module, :base_made_by, :device_class, :now)",
 		err);
@@ -164,12 +163,53 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_text(s, ":base_made_by", j->base_tools.made_by);
 	stmt_text(s, ":base_name", j->base_name);
 	stmt_text(s, ":target_name", j->target_name);
-	stmt_int_or_null(s, ":change_point", j->change_point);
 	stmt_int(s, ":plan", j->suite[0] ? j->plan : 0);
 	stmt_int(s, ":now", now_ms);
 	if (stmt_insert(s, &j->id, err) || put_cells(db, j, err) || (!j->suite[0] && begin_plan(db, j->id, err)))
 		return -1;
 	return store_job_get(db, j->id, j, err);
+}
+
+int store_job_add_cell(struct db *db, struct store_job *j, const char *key, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT j.id FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.base_sha = :base AND j.kind = :kind AND "
+		"j.suite = :suite AND j.device_class IS :device_class AND j.state = 'queued' AND j.queued_at = :now AND "
+		"(SELECT coalesce(sum(length(word) + 1), 0) FROM job_cell WHERE job = j.id) + length(:key) < :room "
+		"ORDER BY j.id LIMIT 1",
+		err);
+	int64_t id = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", j->repo);
+	stmt_text(s, ":target", j->target_sha);
+	stmt_text(s, ":base", j->base_sha);
+	stmt_text(s, ":kind", jobkind_name(j->kind));
+	stmt_text(s, ":suite", j->suite);
+	stmt_int_or_null(s, ":device_class", j->device_class);
+	stmt_int(s, ":now", j->queued_at);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":room", STORE_JOB_CELLS_SIZE - 1);
+	int found = stmt_first_int(s, &id, err);
+	if (found < 1)
+		return found;
+	s = db_stmt(db,
+		"INSERT INTO job_cell (job, n, word) VALUES (:id, (SELECT max(n) + 1 FROM job_cell WHERE job = :id), :key)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":key", key);
+	if (stmt_run(s, err))
+		return -1;
+	s = db_stmt(db, "UPDATE job SET threshold_pct = min(threshold_pct, :threshold) WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_double(s, ":threshold", j->threshold_pct);
+	if (stmt_run(s, err))
+		return -1;
+	j->id = id;
+	return 1;
 }
 
 int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err)

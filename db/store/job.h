@@ -54,7 +54,6 @@ struct store_job {
 	char device_uuid[64];                        /* wanted device; "" any */
 	int64_t device_class;                        /* wanted class; 0 any */
 	double threshold_pct;                        /* in place of the suite's; not above 0: the suite's */
-	int64_t change_point;                        /* that asked for it; 0 none */
 	int64_t plan; /* first job of those that were asked for together; 0: this suite alone was */
 	enum jobstate state;
 	char state_why[512];
@@ -68,6 +67,11 @@ struct store_job {
 /** Insert a queued job (id, queued_at, state are set by the call). One without a suite begins a plan: its own id is set as `plan`. */
 int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err);
 int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err);
+/**
+ * Have a job measure one more cell: one with the repository, commits, kind, suite and device class of `j`, queued at j->queued_at and
+ * not sent yet, whose list has room for the key. Its threshold becomes that of `j` where it is higher. 1 and j->id, 0 there is none, -1.
+ */
+int store_job_add_cell(struct db *db, struct store_job *j, const char *key, struct fw_err *err);
 /**
  * Queued jobs of the same repo, branch and suite, with another target and older than `newer`, become superseded; a suite not
  * known yet counts as the same. Only jobs that a push asked for (origin push, retry) go. Returns -1 or 0; *n counts them.

@@ -4,15 +4,15 @@
  *
  * A commit is compared with its parent and with the anchor by the sequential rule; what is out of line is measured again, the series is
  * scanned, a candidate's neighbours are compared directly, creep is looked for: core's own code, in the order in which the daemon
- * asks it. A launch is drawn from tests/data/gpu-recorded, as in bench_rule. Usage: bench_trend DIR
- * HISTORIES (of each kind).
+ * asks it. A launch is drawn from tests/data/gpu-recorded, as in bench_rule. Then how many direct comparisons the history asks for
+ * where series creep or wander, by the rule of candidate.h and by the one before it. Usage: bench_trend DIR HISTORIES (of each kind).
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stats/changepoint.h"
+#include "core/stats/candidate.h"
 #include "core/verdict/verdict.h"
 #include "noise.h"
 #include "recorded.h"
@@ -43,8 +43,8 @@ struct history {
 	double level[COMMITS_MAX]; /* the truth: log time against the anchor, which is commit 0 */
 	double x[COMMITS_MAX];     /* measured; the median of `measured` values */
 	int measured[COMMITS_MAX];
-	int dropped_at[COMMITS_MAX]; /* points there were when a step at this commit was not confirmed; 0 never */
-	int from;                    /* the series begins anew there */
+	struct candidate_past past; /* what was not confirmed since `from` */
+	int from;                   /* the series begins anew there */
 	int n_found;
 	struct found found[COMMITS_MAX];
 	int creep;      /* newest commit when creep was told; -1 never */
@@ -116,26 +116,24 @@ static void note(struct history *h, int before, int commit, double step, bool at
 {
 	h->found[h->n_found++] =
 		(struct found){ .before = before, .commit = commit, .seen = h->n - 1, .step = step, .at_once = at_once };
-	if (commit > h->from)
+	if (commit > h->from) {
 		h->from = commit;
+		h->past = (struct candidate_past){ .n = 0 };
+	}
 }
 
 static void look_for_step(struct history *h)
 {
-	bool barred[COMMITS_MAX];
 	struct changepoint found;
-	int n = h->n - h->from;
+	int n = h->n - h->from, first;
 
-	for (int i = 0; i < n; i++)
-		barred[i] = h->dropped_at[h->from + i] > h->n - CHANGEPOINT_PAUSE;
-	if (!changepoint_find(h->x + h->from, n, barred, &found))
+	if (!candidate_find(h->x + h->from, n, h->n, &h->past, &found))
 		return;
-	int at = h->from + found.at;
 	h->candidates++;
 	for (int tried = 0; tried < CHANGEPOINT_PAIRS; tried++) {
-		int first = at + changepoint_pair(tried);
-		if (first < 0 || first + 1 > h->n - CHANGEPOINT_RIGHT_MIN)
+		if (!candidate_pair(h->x + h->from, n, found.at, tried, &first))
 			continue;
+		first += h->from;
 		double step = changepoint_step(h->x + h->from, n, first + 1 - h->from);
 		struct answer a = compare(h->kernel, h->level[first], h->level[first + 1], -stats_change_pct(fabs(step) / 2));
 		h->launches += a.launches;
@@ -144,7 +142,7 @@ static void look_for_step(struct history *h)
 			return;
 		}
 	}
-	h->dropped_at[at] = h->n;
+	h->past = (struct candidate_past){ h->past.n + 1, h->n, fmax(h->past.step, fabs(found.step)) };
 }
 
 static void look_for_creep(struct history *h)
@@ -292,6 +290,170 @@ static void creep(int histories, double before, double pct, int commits, const c
 	figure_of(name, "launches", (double)launches / histories, "count");
 }
 
+/* ---- how many jobs the history asks for ------------------------------------------------------------------------------------ */
+
+/* A suite of 20 cells over 90 commits, the scan asked after each one. Simulated, because what wanders and creeps is not recorded. */
+enum { CELLS = 20, COMMITS = 90, JUMP_AT = 45, JUMP_AGAIN_AT = 60, PERIOD = 12 };
+
+#define SD_OF_A_POINT 0.001
+#define SE_OF_A_PAIR  0.0006
+#define AR            0.9
+#define JUMP          0.01
+
+enum wander { STILL_NOISE, WALK, AUTOREGRESSIVE, SQUARE };
+
+/** What a cell's series does: its true level, and what moves the points although the code is the same. */
+struct course {
+	const char *name;
+	double creep; /* a commit ... */
+	int from, to; /* ... of these; to 0: of all */
+	double jump;  /* at JUMP_AT */
+	double again; /* at JUMP_AGAIN_AT */
+	enum wander wander;
+	double wander_sd; /* of a commit's move (walk), of the noise (autoregressive), height (square) */
+};
+
+static const struct course courses[] = {
+	{ .name = "white_noise" },
+	{ .name = "creep_0_03", .creep = 0.0003 },
+	{ .name = "creep_0_1", .creep = 0.001 },
+	{ .name = "creep_0_2", .creep = 0.002 },
+	{ .name = "slope_then_plateau", .creep = 0.001, .from = 20, .to = 45 },
+	{ .name = "random_walk_0_3", .wander = WALK, .wander_sd = 0.003 },
+	{ .name = "autoregressive_0_3", .wander = AUTOREGRESSIVE, .wander_sd = 0.003 },
+	{ .name = "two_machines_by_turns_0_5", .wander = SQUARE, .wander_sd = 0.005 },
+	{ .name = "step_1_0", .jump = JUMP },
+	{ .name = "two_steps_0_8", .jump = 0.008, .again = 0.008 },
+	{ .name = "step_1_0_on_creep_0_05", .creep = 0.0005, .jump = JUMP },
+	{ .name = "step_1_0_in_random_walk_0_3", .jump = JUMP, .wander = WALK, .wander_sd = 0.003 },
+	{ .name = "step_1_0_in_random_walk_0_1", .jump = JUMP, .wander = WALK, .wander_sd = 0.001 },
+	{ .name = "step_1_0_in_autoregressive_0_3", .jump = JUMP, .wander = AUTOREGRESSIVE, .wander_sd = 0.003 },
+};
+
+struct cell {
+	double level[COMMITS], x[COMMITS];
+	int from, found;            /* steps that are there, and were confirmed */
+	struct candidate_past past; /* the new rule */
+	int dropped_at[COMMITS];    /* the old one: points when a step at this commit was not confirmed */
+};
+
+static void draw_cell(struct cell *c, const struct course *k)
+{
+	double wander = k->wander == AUTOREGRESSIVE ? k->wander_sd * noise_normal(&dice) : 0;
+	int to = k->to ? k->to : COMMITS;
+
+	memset(c, 0, sizeof *c);
+	for (int i = 0; i < COMMITS; i++) {
+		int slope = i < k->from ? 0 : (i < to ? i : to) - k->from;
+		c->level[i] = k->creep * slope + (i >= JUMP_AT ? k->jump : 0) + (i >= JUMP_AGAIN_AT ? k->again : 0);
+		if (k->wander == WALK)
+			wander += k->wander_sd * noise_normal(&dice);
+		else if (k->wander == AUTOREGRESSIVE)
+			wander = AR * wander + k->wander_sd * sqrt(1 - AR * AR) * noise_normal(&dice);
+		else if (k->wander == SQUARE)
+			wander = i / PERIOD % 2 ? k->wander_sd : 0;
+		c->x[i] = c->level[i] + wander + SD_OF_A_POINT * noise_normal(&dice);
+		if (changepoint_is_odd(c->x, i + 1)) {
+			double first = c->level[i] + wander + SD_OF_A_POINT * noise_normal(&dice);
+			double second = c->level[i] + wander + SD_OF_A_POINT * noise_normal(&dice);
+			c->x[i] = median_of_three(c->x[i], first, second);
+		}
+	}
+}
+
+/* The two commits `first` and the next are compared directly. */
+static bool pair_confirms(struct cell *c, int n, int first)
+{
+	double step = changepoint_step(c->x + c->from, n - c->from, first + 1 - c->from);
+	double m = c->level[first + 1] - c->level[first] + SE_OF_A_PAIR * noise_normal(&dice);
+
+	if (!changepoint_confirms(step, m, SE_OF_A_PAIR))
+		return false;
+	c->found += first + 1 == JUMP_AT || first + 1 == JUMP_AGAIN_AT;
+	c->from = first + 1;
+	c->past = (struct candidate_past){ .n = 0 };
+	return true;
+}
+
+/* The rule before candidate.h: each split that passes, three pairs, a job each; a split rests for three points. Returns its jobs. */
+static int old_rule(struct cell *c, int n)
+{
+	struct changepoint found;
+	int jobs = 0;
+
+	if (!changepoint_find(c->x + c->from, n - c->from, &found))
+		return 0;
+	int at = c->from + found.at;
+	if (c->dropped_at[at] > n - 3)
+		return 0;
+	for (int tried = 0; tried < CHANGEPOINT_PAIRS; tried++) {
+		int first = at + changepoint_pair(tried);
+		if (first < c->from || first + 1 > n - CHANGEPOINT_RIGHT_MIN)
+			continue;
+		jobs++;
+		if (pair_confirms(c, n, first))
+			return jobs;
+	}
+	c->dropped_at[at] = n;
+	return jobs;
+}
+
+/* All cells after commit n - 1. Cells that ask for the same pair at the same time share a job. Returns the jobs. */
+static int new_rule(struct cell *cell, int n)
+{
+	bool is_asked[CHANGEPOINT_PAIRS][COMMITS] = { { false } };
+	int jobs = 0;
+
+	for (int k = 0; k < CELLS; k++) {
+		struct cell *c = &cell[k];
+		struct changepoint found;
+		bool is_confirmed = false;
+		int from = c->from, first;
+		if (!candidate_find(c->x + from, n - from, n, &c->past, &found))
+			continue;
+		for (int tried = 0; tried < CHANGEPOINT_PAIRS && !is_confirmed; tried++) {
+			if (!candidate_pair(c->x + from, n - from, found.at, tried, &first))
+				continue;
+			jobs += !is_asked[tried][from + first];
+			is_asked[tried][from + first] = true;
+			is_confirmed = pair_confirms(c, n, from + first);
+		}
+		if (!is_confirmed)
+			c->past = (struct candidate_past){ c->past.n + 1, n, fmax(c->past.step, fabs(found.step)) };
+	}
+	return jobs;
+}
+
+static void jobs_of(const struct course *k, bool is_new)
+{
+	static struct cell cell[CELLS];
+	int jobs = 0, found = 0;
+	char name[64];
+
+	dice.state = 20261127; /* both rules see the same series */
+	for (int i = 0; i < CELLS; i++)
+		draw_cell(&cell[i], k);
+	for (int n = 2; n <= COMMITS; n++) {
+		for (int i = 0; !is_new && i < CELLS; i++)
+			jobs += old_rule(&cell[i], n);
+		jobs += is_new ? new_rule(cell, n) : 0;
+	}
+	for (int i = 0; i < CELLS; i++)
+		found += cell[i].found;
+	snprintf(name, sizeof name, "%s.%s", k->name, is_new ? "new" : "old");
+	figure_of(name, "verify_jobs", jobs, "count");
+	if (k->jump > 0)
+		figure_of(name, k->again > 0 ? "found_of_40" : "found_of_20", found, "count");
+}
+
+static void jobs(void)
+{
+	for (size_t i = 0; i < sizeof courses / sizeof courses[0]; i++) {
+		jobs_of(&courses[i], false);
+		jobs_of(&courses[i], true);
+	}
+}
+
 enum { SCENARIOS = 8 };
 
 int main(int argc, char **argv)
@@ -312,5 +474,6 @@ int main(int argc, char **argv)
 	planted(n, 3.0, "step_3_0");
 	creep(n, 0, 0.25, 8, "creep_8_of_0_25");
 	creep(n, 1.0, 0.25, 8, "creep_8_of_0_25_after_a_step");
+	jobs();
 	return 0;
 }

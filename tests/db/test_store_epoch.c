@@ -137,20 +137,32 @@ static void change_points(void **state)
 	assert_int_equal(store_change_is_open(f->db, e.id, key, &err), 1);
 	/* its job is under way, or not any more */
 	struct store_job job = {
-		.repo = f->repo, .kind = JOBKIND_VERIFY, .origin = "trend", .change_point = c.id, .threshold_pct = 0.5
+		.repo = f->repo, .kind = JOBKIND_VERIFY, .origin = "trend", .suite = "ffa", .threshold_pct = 0.5
 	};
+	snprintf(job.cells_glob, sizeof job.cells_glob, "%s", key);
 	ok(store_job_insert(f->db, &job, 1, &err));
-	assert_true(job.threshold_pct > 0.49 && job.change_point == c.id);
+	assert_true(job.threshold_pct > 0.49);
+	c.job = job.id;
+	ok(store_change_update(f->db, &c, &err));
 	assert_int_equal(store_change_orphan(f->db, 0, &found, &err), 0);
+	assert_int_equal(store_change_of_job(f->db, job.id, 0, &found, &err), 1);
+	assert_int_equal(found.id, c.id);
+	assert_int_equal(store_change_of_job(f->db, job.id, c.id, &found, &err), 0);
 	ok(store_job_state(f->db, job.id, JOBSTATE_FAILED, "no worker", 2, &err));
 	assert_int_equal(store_change_orphan(f->db, 0, &found, &err), 1);
 	assert_int_equal(found.id, c.id);
-	/* dropped: not again before there are more points */
+	/* those that were dropped behind the last confirmed step */
+	struct candidate_past past;
+	ok(store_change_past(f->db, e.id, key, 0, &past, &err));
+	assert_int_equal(past.n, 0);
 	snprintf(c.state, sizeof c.state, "dropped");
 	ok(store_change_update(f->db, &c, &err));
-	assert_int_equal(store_change_is_barred(f->db, e.id, key, fixture_sha(5), 12 - CHANGEPOINT_PAUSE, &err), 1);
-	assert_int_equal(store_change_is_barred(f->db, e.id, key, fixture_sha(5), 15 - CHANGEPOINT_PAUSE, &err), 0);
-	assert_int_equal(store_change_is_barred(f->db, e.id, key, fixture_sha(6), 0, &err), 0);
+	ok(store_change_past(f->db, e.id, key, place(f, 5), &past, &err));
+	assert_int_equal(past.n, 1);
+	assert_int_equal(past.points, 12);
+	assert_true(fabs(past.step - 0.01) < 1e-9);
+	ok(store_change_past(f->db, e.id, key, place(f, 6), &past, &err));
+	assert_int_equal(past.n, 0);
 	/* a loss, a gain larger than it, a loss: only the last is left to explain anything */
 	change(f, &e, "step", "confirmed", 3, 0.02);
 	change(f, &e, "step", "confirmed", 7, 0.004);
@@ -163,6 +175,37 @@ static void change_points(void **state)
 	assert_int_equal(explained.answered, 0);
 	ok(store_change_from(f->db, e.id, key, &from, &err));
 	assert_int_equal(from, place(f, 7));
+}
+
+static void one_job_compares_several_cells(void **state)
+{
+	struct fixture *f = *state;
+	struct store_job job = { .repo = f->repo,
+		.kind = JOBKIND_VERIFY,
+		.origin = "trend",
+		.suite = "ffa",
+		.threshold_pct = 0.5 },
+			 other;
+	snprintf(job.cells_glob, sizeof job.cells_glob, "a/forward");
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", fixture_sha(1));
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", fixture_sha(2));
+	other = job;
+	other.queued_at = 7;
+	other.threshold_pct = 0.4;
+	assert_int_equal(store_job_add_cell(f->db, &other, "a/backward", &err), 0); /* there is no job */
+	ok(store_job_insert(f->db, &job, 7, &err));
+	assert_int_equal(store_job_add_cell(f->db, &other, "a/backward", &err), 1);
+	assert_int_equal(other.id, job.id);
+	other.threshold_pct = 0.6;
+	assert_int_equal(store_job_add_cell(f->db, &other, "b/forward", &err), 1);
+	ok(store_job_get(f->db, job.id, &job, &err));
+	assert_string_equal(job.cells_glob, "a/forward a/backward b/forward");
+	assert_true(fabs(job.threshold_pct - 0.4) < 1e-9); /* the smallest, so that each cell is measured closely enough */
+	snprintf(other.base_sha, sizeof other.base_sha, "%s", fixture_sha(3));
+	assert_int_equal(store_job_add_cell(f->db, &other, "c/forward", &err), 0); /* other commits */
+	other = job;
+	ok(store_job_state(f->db, job.id, JOBSTATE_FAILED, "no worker", 8, &err));
+	assert_int_equal(store_job_add_cell(f->db, &other, "c/forward", &err), 0); /* it has ended */
 }
 
 /** An alert of kind creep in this state. Returns its id. */
@@ -281,6 +324,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(series_in_the_order_of_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(middle_of_the_skipped_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(change_points, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_job_compares_several_cells, setup, teardown),
 		cmocka_unit_test_setup_teardown(accepted_creep_is_expected, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_steps_are_not_expected, setup, teardown),
 		cmocka_unit_test_setup_teardown(losses_last_until_they_end, setup, teardown),

@@ -9,7 +9,7 @@
 
 #include "core/stats/median.h"
 
-enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5 };
+enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5, STEP_POINTS = 12 };
 
 #define SCATTER_MIN    0.0005
 #define MAD_TO_SD      1.4826
@@ -103,11 +103,12 @@ double changepoint_step(const double *x, int n, int at)
 	if (at < 1 || at >= n)
 		return 0;
 	double scatter = changepoint_scatter(x, n);
+	int before = at < STEP_POINTS ? at : STEP_POINTS, after = n - at < STEP_POINTS ? n - at : STEP_POINTS;
 
-	return level(x + at, n - at, scatter) - level(x, at, scatter);
+	return level(x + at, after, scatter) - level(x + at - before, before, scatter);
 }
 
-bool changepoint_find(const double *x, int n, const bool *barred, struct changepoint *out)
+bool changepoint_find(const double *x, int n, struct changepoint *out)
 {
 	const double *first = x;
 
@@ -128,7 +129,7 @@ bool changepoint_find(const double *x, int n, const bool *barred, struct changep
 
 	out->at = place + (int)(x - first);
 	out->step = changepoint_step(x, n, place);
-	return place <= n - CHANGEPOINT_RIGHT_MIN && (!barred || !barred[out->at]);
+	return place <= n - CHANGEPOINT_RIGHT_MIN;
 }
 
 int changepoint_pair(int tried)

@@ -14,7 +14,6 @@ enum {
 	CHANGEPOINT_POINTS_MAX = 60, /* looked at: the last ones since the last accepted change */
 	CHANGEPOINT_LEFT_MIN = 8,    /* points that a level needs before a step ... */
 	CHANGEPOINT_RIGHT_MIN = 3,   /* ... and after it */
-	CHANGEPOINT_PAUSE = 3,       /* points to come before a split that was not confirmed is raised again */
 	CHANGEPOINT_PAIRS = 3        /* neighbours compared directly for a candidate */
 };
 
@@ -43,12 +42,15 @@ bool changepoint_is_odd(const double *x, int n);
 /**
  * Whether there is a step: some split's statistic passes CHANGEPOINT_LIMIT, and its place is the split that leaves the least
  * distance from two medians. Levels are means of values clipped to 1.5 scatters around their segment's median. A place with too
- * few points after it waits for more. Only the last CHANGEPOINT_POINTS_MAX points count. Shape: x[n]; barred[n] (NULL: none) marks
- * points at which no step is to be raised.
+ * few points after it waits for more. Only the last CHANGEPOINT_POINTS_MAX points count. Shape: x[n]. A slope has two levels, too:
+ * candidate.h says which steps are worth a comparison.
  */
-bool changepoint_find(const double *x, int n, const bool *barred, struct changepoint *out);
+bool changepoint_find(const double *x, int n, struct changepoint *out);
 
-/** New level less old one where the series is split at `at`; 0 where a side is empty. Shape: x[n], 0 < at < n. */
+/**
+ * New level less old one where the series is split at `at`, each of the 12 points next to it or as many as there are, so that a slope
+ * further away is no part of it; 0 where a side is empty. Shape: x[n], 0 < at < n.
+ */
 double changepoint_step(const double *x, int n, int at);
 
 /** Which neighbours are compared directly in attempt `tried`: where the first of them stands, counted from the candidate. */

@@ -30,17 +30,27 @@ int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct sto
 }
 
 /** `step`: what is expected between the two. Half of it is the threshold: on one side of it they are equal, on the other they are not. */
-static int ask(const struct trend *t, const struct store_change *c, const struct store_epoch *e, enum jobkind kind, int priority,
+static int ask(const struct trend *t, struct store_change *c, const struct store_epoch *e, enum jobkind kind, int priority,
 	double step, const char *base, const char *target, const char *why, struct fw_err *err)
 {
-	struct store_job job = {
-		.kind = kind, .priority = priority, .change_point = c->id, .threshold_pct = -stats_change_pct(fabs(step) / 2)
-	};
+	struct store_job job = { .repo = e->repo,
+		.kind = kind,
+		.priority = priority,
+		.queued_at = t->now_ms,
+		.threshold_pct = -stats_change_pct(fabs(step) / 2) };
+	snprintf(job.suite, sizeof job.suite, "%s", e->suite);
 	snprintf(job.origin, sizeof job.origin, "%s", kind == JOBKIND_VERIFY ? "trend" : "backfill");
 	snprintf(job.base_sha, sizeof job.base_sha, "%s", base);
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", target);
 	snprintf(job.cells_glob, sizeof job.cells_glob, "%s", c->key);
-	return trend_enqueue(t, e, &job, why, err);
+	if (store_class_of_environment(t->db, e->environment, &job.device_class, err))
+		return -1;
+	int joined = store_job_add_cell(t->db, &job, c->key, err);
+	if (joined < 0 || (joined == 0 && trend_enqueue(t, e, &job, why, err)) ||
+		(joined == 1 && store_job_log(t->db, job.id, t->now_ms, why, err)))
+		return -1;
+	c->job = job.id;
+	return store_change_update(t->db, c, err);
 }
 
 /** The series between the confirmed steps around a change point. */
@@ -64,14 +74,6 @@ static int point_of(const struct store_series *s, const char *sha)
 	return -1;
 }
 
-/** The first of the two points to compare in attempt `tried`. False: the series has none such, or too few after it. */
-static bool choose_pair(const struct store_series *s, const struct store_change *c, int tried, int *first)
-{
-	int at = point_of(s, c->commit_sha);
-	*first = at + changepoint_pair(tried);
-	return at >= 0 && *first >= 0 && *first + 1 <= s->n - CHANGEPOINT_RIGHT_MIN;
-}
-
 static int drop(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
 	snprintf(c->state, sizeof c->state, "dropped");
@@ -82,21 +84,19 @@ static int drop(const struct trend *t, struct store_change *c, struct fw_err *er
 int trend_verify(const struct trend *t, struct store_change *c, const struct store_epoch *e, struct fw_err *err)
 {
 	struct store_series s;
-	char why[160];
+	char why[256];
 	int first = 0;
 	if (read_segment(t, c, e, &s, err))
 		return -1;
-	while (c->tried < CHANGEPOINT_PAIRS && !choose_pair(&s, c, c->tried, &first))
+	int at = point_of(&s, c->commit_sha);
+	while (c->tried < CHANGEPOINT_PAIRS && !candidate_pair(s.x, s.n, at, c->tried, &first))
 		c->tried++;
 	if (c->tried == CHANGEPOINT_PAIRS)
 		return drop(t, c, err);
-	snprintf(why, sizeof why, "queued: the history shows a step of %+.2f %% near %.12s", stats_change_pct(c->step),
-		c->commit_sha);
-	return store_change_update(t->db, c, err) ||
-			       ask(t, c, e, JOBKIND_VERIFY, PRIORITY_VERIFY, changepoint_step(s.x, s.n, first + 1),
-				       s.point[first].sha, s.point[first + 1].sha, why, err)
-		       ? -1
-		       : 0;
+	snprintf(why, sizeof why, "queued: the history of %.120s shows a step of %+.2f %% near %.12s", c->key,
+		stats_change_pct(c->step), c->commit_sha);
+	return ask(t, c, e, JOBKIND_VERIFY, PRIORITY_VERIFY, changepoint_step(s.x, s.n, first + 1), s.point[first].sha,
+		s.point[first + 1].sha, why, err);
 }
 
 /* ---- placing --------------------------------------------------------------------------------------------------------- */
@@ -126,10 +126,7 @@ static int place(const struct trend *t, struct store_change *c, const struct sto
 	snprintf(c->state, sizeof c->state, "placing");
 	snprintf(why, sizeof why, "queued: a step lies between %.12s and %.12s, and this commit was skipped", c->before_sha,
 		c->commit_sha);
-	return store_change_update(t->db, c, err) ||
-			       ask(t, c, e, JOBKIND_BACKFILL, PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err)
-		       ? -1
-		       : 0;
+	return ask(t, c, e, JOBKIND_BACKFILL, PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err);
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------------- */
@@ -193,19 +190,28 @@ static int take_backfill(const struct trend *t, struct store_change *c, const st
 	return place(t, c, e, err);
 }
 
-int trend_answer(const struct trend *t, const struct store_job *job, const struct store_comparison *c, struct fw_err *err)
+static int take_answer(const struct trend *t, struct store_change *change, const struct store_comparison *c, struct fw_err *err)
 {
-	struct store_change change;
 	struct store_epoch epoch;
 	struct store_cell cell;
-	if (store_change_get(t->db, job->change_point, &change, err) || store_epoch_get(t->db, change.epoch, &epoch, err))
+	if (store_epoch_get(t->db, change->epoch, &epoch, err))
 		return -1;
-	int found = find_cell(t->db, c->id, change.key, &cell, err);
+	int found = find_cell(t->db, c->id, change->key, &cell, err);
 	if (found < 1)
-		return found < 0 ? -1 : trend_go_on(t, &change, err);
-	if (strcmp(change.state, "candidate") == 0)
-		return take_verify(t, &change, &epoch, c, &cell, err);
-	return strcmp(change.state, "placing") == 0 ? take_backfill(t, &change, &epoch, c, &cell, err) : 0;
+		return found < 0 ? -1 : trend_go_on(t, change, err);
+	if (strcmp(change->state, "candidate") == 0)
+		return take_verify(t, change, &epoch, c, &cell, err);
+	return take_backfill(t, change, &epoch, c, &cell, err);
+}
+
+int trend_answer(const struct trend *t, const struct store_job *job, const struct store_comparison *c, struct fw_err *err)
+{
+	struct store_change change = { .id = 0 };
+	int result;
+	while ((result = store_change_of_job(t->db, job->id, change.id, &change, err)) == 1)
+		if (take_answer(t, &change, c, err))
+			return -1;
+	return result;
 }
 
 int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *err)

@@ -20,7 +20,7 @@ int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct sto
 /** Have the next pair of commits around a candidate compared directly; when none is left it is dropped. */
 int trend_verify(const struct trend *t, struct store_change *c, const struct store_epoch *e, struct fw_err *err);
 
-/** What the comparison `c` of a job says about the change point that asked for it. */
+/** What the comparison `c` of a job says about the change points that wait for it; nothing where none does. */
 int trend_answer(const struct trend *t, const struct store_job *job, const struct store_comparison *c, struct fw_err *err);
 
 /** An open change point whose job brought nothing goes on without it. */

@@ -104,28 +104,18 @@ static int is_settled(const struct point *p, const struct store_series *s, struc
 
 /* ---- looking back ---------------------------------------------------------------------------------------------------- */
 
-static int bar(const struct point *p, const struct store_series *s, int points, bool *barred, struct fw_err *err)
+/** `s`: the series from place `from` on, where the last confirmed step is. */
+static int look_for_step(const struct point *p, const struct store_series *s, int64_t from, struct fw_err *err)
 {
-	for (int i = 0; i < s->n; i++) {
-		int result = store_change_is_barred(
-			p->t->db, p->epoch->id, p->cell->key, s->point[i].sha, points - CHANGEPOINT_PAUSE, err);
-		if (result < 0)
-			return -1;
-		barred[i] = result == 1;
-	}
-	return 0;
-}
-
-static int look_for_step(const struct point *p, const struct store_series *s, struct fw_err *err)
-{
-	bool barred[CHANGEPOINT_POINTS_MAX];
+	struct candidate_past past;
 	struct changepoint found;
 	int points, open = store_change_is_open(p->t->db, p->epoch->id, p->cell->key, err);
 	if (open)
 		return open < 0 ? -1 : 0;
-	if (store_series_count(p->t->db, p->epoch->id, p->cell->key, &points, err) || bar(p, s, points, barred, err))
+	if (store_series_count(p->t->db, p->epoch->id, p->cell->key, &points, err) ||
+		store_change_past(p->t->db, p->epoch->id, p->cell->key, from, &past, err))
 		return -1;
-	if (!changepoint_find(s->x, s->n, barred, &found))
+	if (!candidate_find(s->x, s->n, points, &past, &found))
 		return 0;
 	struct store_change change = change_of(p, "step", "series", "candidate", found.step);
 	change.points = points;
@@ -147,7 +137,7 @@ static int look(const struct point *p, struct fw_err *err)
 	int settled = is_settled(p, &s, err);
 	if (settled < 1)
 		return settled;
-	return look_for_step(p, &s, err) || trend_creep(p->t, p->epoch, p->cell, err) ||
+	return look_for_step(p, &s, from, err) || trend_creep(p->t, p->epoch, p->cell, err) ||
 			       trend_end(p->t, p->c->id, p->epoch, p->cell, &s, err) ||
 			       reanchor_ask(p->t, p->epoch, p->cell->key, &s, err)
 		       ? -1
@@ -175,7 +165,7 @@ int trend_follow(struct db *db, const struct config *config, const struct store_
 	const struct epoch *e, int64_t now_ms, struct fw_err *err)
 {
 	struct trend t = { .db = db, .config = config, .now_ms = now_ms };
-	if (job->change_point && trend_answer(&t, job, c, err))
+	if (trend_answer(&t, job, c, err))
 		return -1;
 	if (!e->against != ROLE_NONE)
 		return 0;

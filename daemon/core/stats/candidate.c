@@ -1,0 +1,126 @@
+/* candidate.c - what two levels leave unexplained, set against what a line and a straight rise leave. */
+#include "core/stats/candidate.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "core/stats/median.h"
+
+enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* points, of which a line that is none leaves enough */ };
+
+#define SHARE_OF_LINE     0.7
+#define SHARE_OF_LINE_FEW 0.55
+#define SHARE_OF_RISE     0.8
+#define LARGER            1.5
+#define PAIR_SCATTERS     1.0
+#define CLEAR_SCATTERS    5.0
+
+/* ---- what is left ---------------------------------------------------------------------------------------------------- */
+
+static double left_by_levels(const double *x, int n, int at)
+{
+	double before, after;
+	return changepoint_unexplained(x, at, &before) + changepoint_unexplained(x + at, n - at, &after);
+}
+
+/** Theil's line: its slope is the median of the slopes between all pairs of points. Shape: x[n], n <= CHANGEPOINT_POINTS_MAX. */
+static double left_by_line(const double *x, int n)
+{
+	double slope[CHANGEPOINT_POINTS_MAX * (CHANGEPOINT_POINTS_MAX - 1) / 2], rest[CHANGEPOINT_POINTS_MAX], level;
+	int pairs = 0;
+	for (int i = 0; i < n; i++)
+		for (int k = i + 1; k < n; k++)
+			slope[pairs++] = (x[k] - x[i]) / (k - i);
+	double middle = median_of(slope, pairs);
+	for (int i = 0; i < n; i++)
+		rest[i] = x[i] - middle * i;
+	return changepoint_unexplained(rest, n, &level);
+}
+
+/** The least that two levels leave with a straight rise of RISE_MIN commits or more between them, which holds `at`. */
+static double left_by_rise(const double *x, int n, int at)
+{
+	double least = INFINITY;
+	for (int from = at > CANDIDATE_NEAR ? at - CANDIDATE_NEAR : 0; from < at; from++) {
+		double low, before = changepoint_unexplained(x, from + 1, &low);
+		for (int to = from + RISE_MIN > at ? from + RISE_MIN : at; to < n && to < at + CANDIDATE_NEAR; to++) {
+			double high, left = before + changepoint_unexplained(x + to, n - to, &high);
+			for (int i = from + 1; i < to; i++)
+				left += fabs(x[i] - low - (high - low) * (i - from) / (to - from));
+			least = fmin(least, left);
+		}
+	}
+	return least;
+}
+
+/* ---- a step or not --------------------------------------------------------------------------------------------------- */
+
+/** Whether the neighbourhood of `at` shows the step without what lies further away. */
+static bool is_step_nearby(const double *x, int n, int at)
+{
+	int from = at > CANDIDATE_NEAR ? at - CANDIDATE_NEAR : 0, to = at + CANDIDATE_NEAR < n ? at + CANDIDATE_NEAR : n;
+	double t = fabs(changepoint_step(x, n, at)) / (changepoint_scatter(x, n) * sqrt(1.0 / (at - from) + 1.0 / (to - at)));
+	return t > CHANGEPOINT_LIMIT &&
+	       left_by_levels(x + from, to - from, at - from) < SHARE_OF_LINE_FEW * left_by_line(x + from, to - from);
+}
+
+static bool is_step(const double *x, int n, int at)
+{
+	double left = left_by_levels(x, n, at);
+	double share = n < MANY ? SHARE_OF_LINE_FEW : SHARE_OF_LINE;
+	return (left < share * left_by_line(x, n) || is_step_nearby(x, n, at)) && left_by_rise(x, n, at) >= SHARE_OF_RISE * left;
+}
+
+static bool is_paused(const struct candidate_past *past, int points, double step)
+{
+	if (past->n == 0 || fabs(step) > LARGER * past->step)
+		return false;
+	int pause = CANDIDATE_PAUSE;
+	for (int i = 1; i < past->n && pause < CANDIDATE_PAUSE_MAX; i++)
+		pause *= 2;
+	return points - past->points < (pause < CANDIDATE_PAUSE_MAX ? pause : CANDIDATE_PAUSE_MAX);
+}
+
+static bool find_in_all(const double *x, int n, struct changepoint *out)
+{
+	if (!changepoint_find(x, n, out) || !is_step(x, n, out->at))
+		return false;
+	out->step = changepoint_step(x, n, out->at);
+	return true;
+}
+
+/** A step that comes on top of a slope: the levels of the whole series lie further apart because of the slope, and elsewhere. */
+static bool find_in_newest(const double *x, int n, struct changepoint *out)
+{
+	int skipped = n - NEWEST;
+	double least = CLEAR_SCATTERS * changepoint_scatter(x, n);
+	if (skipped < 0 || !changepoint_find(x + skipped, NEWEST, out) || !is_step(x + skipped, NEWEST, out->at))
+		return false;
+	out->step = changepoint_step(x + skipped, NEWEST, out->at);
+	out->at += skipped;
+	return fabs(out->step) > least;
+}
+
+bool candidate_find(const double *x, int n, int points, const struct candidate_past *past, struct changepoint *out)
+{
+	int skipped = n > CHANGEPOINT_POINTS_MAX ? n - CHANGEPOINT_POINTS_MAX : 0;
+	x += skipped;
+	n -= skipped;
+	if (!find_in_all(x, n, out) && !find_in_newest(x, n, out))
+		return false;
+	out->at += skipped;
+	return !is_paused(past, points, out->step);
+}
+
+bool candidate_pair(const double *x, int n, int at, int tried, int *first)
+{
+	int skipped = n > CHANGEPOINT_POINTS_MAX ? n - CHANGEPOINT_POINTS_MAX : 0;
+	*first = at + changepoint_pair(tried);
+	x += skipped;
+	n -= skipped;
+	at -= skipped;
+	int split = *first + 1 - skipped;
+	if (at < 1 || at >= n || split < 1 || split > n - CHANGEPOINT_RIGHT_MIN)
+		return false;
+	return left_by_levels(x, n, split) <= left_by_levels(x, n, at) + PAIR_SCATTERS * changepoint_scatter(x, n);
+}

@@ -1,0 +1,177 @@
+/* Which steps of a series are compared directly: not those of a slope, and seldom those of noise that wanders. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/stats/candidate.h"
+#include "noise.h"
+
+enum { CELLS = 20, POINTS = 90 };
+
+#define SD 0.001
+
+static struct noise dice;
+
+/** Ask after each point, as the daemon does, where no direct comparison confirms anything. Returns how often one was asked for. */
+static int count_unconfirmed(const double *x, int n)
+{
+	struct candidate_past past = { .n = 0 };
+	struct changepoint found;
+	int candidates = 0;
+	for (int i = 1; i <= n; i++)
+		if (candidate_find(x, i, i, &past, &found)) {
+			candidates++;
+			past = (struct candidate_past){ past.n + 1, i, fmax(past.step, fabs(found.step)) };
+		}
+	return candidates;
+}
+
+static void creep_has_no_candidate(void **state)
+{
+	static const double slopes[] = { 0, 0.0003, 0.001, 0.002, -0.001 };
+	(void)state;
+	for (size_t s = 0; s < sizeof slopes / sizeof *slopes; s++) {
+		int levels = 0, candidates = 0;
+		dice.state = 20261127 + s;
+		for (int cell = 0; cell < CELLS; cell++) {
+			double x[POINTS];
+			struct changepoint found;
+			for (int i = 0; i < POINTS; i++)
+				x[i] = slopes[s] * i + SD * noise_normal(&dice);
+			for (int i = 1; i <= POINTS; i++)
+				levels += changepoint_find(x, i, &found);
+			candidates += count_unconfirmed(x, POINTS);
+		}
+		if (slopes[s] != 0)
+			assert_true(levels > 500); /* each of these had two levels */
+		if (candidates)
+			fail_msg("a slope of %g: %d candidates", slopes[s], candidates);
+	}
+}
+
+static void wandering_noise_is_asked_about_seldom(void **state)
+{
+	int of_walk = 0, of_turns = 0;
+	(void)state;
+	dice.state = 3;
+	for (int cell = 0; cell < CELLS; cell++) {
+		double walk[POINTS], turns[POINTS], at = 0;
+		for (int i = 0; i < POINTS; i++) {
+			walk[i] = at += 0.003 * noise_normal(&dice);
+			turns[i] = (i / 12 % 2 ? 0.005 : 0) + SD * noise_normal(&dice); /* two machines, twelve commits each */
+		}
+		of_walk += count_unconfirmed(walk, POINTS);
+		of_turns += count_unconfirmed(turns, POINTS);
+	}
+	if (of_walk > 100 || of_turns > 100)
+		fail_msg("%d candidates of a random walk, %d of two machines by turns", of_walk, of_turns);
+}
+
+/** The number of points at which a step at `at` is a candidate with its right place; 0 never. */
+static int found_at(const double *x, int n, int at, const struct candidate_past *past)
+{
+	struct changepoint found;
+	for (int i = at + 1; i <= n; i++)
+		if (candidate_find(x, i, i, past, &found) && found.at == at)
+			return i;
+	return 0;
+}
+
+static void clean_steps_are_found_at_once(void **state)
+{
+	static const struct candidate_past none;
+	(void)state;
+	dice.state = 5;
+	for (int cell = 0; cell < CELLS; cell++) {
+		double x[POINTS];
+		for (int i = 0; i < POINTS; i++)
+			x[i] = (i >= 45 ? cell % 2 ? 0.01 : -0.01 : 0) + SD * noise_normal(&dice);
+		int at = found_at(x, POINTS, 45, &none);
+		if (at < 48 || at > 50)
+			fail_msg("the step of cell %d was found after %d points", cell, at);
+	}
+}
+
+/* The levels of the whole series lie further apart because of the slope, and elsewhere. */
+static void a_step_on_a_slope_is_found(void **state)
+{
+	static const struct candidate_past none;
+	int found = 0;
+	(void)state;
+	dice.state = 5;
+	for (int cell = 0; cell < CELLS; cell++) {
+		double x[POINTS];
+		for (int i = 0; i < POINTS; i++)
+			x[i] = 0.0005 * i + (i >= 50 ? 0.01 : 0) + SD * noise_normal(&dice);
+		found += found_at(x, POINTS, 50, &none) > 0;
+	}
+	if (found < 15)
+		fail_msg("%d of %d steps on a slope were found", found, CELLS);
+}
+
+static void one_bad_point_is_no_candidate(void **state)
+{
+	double x[POINTS];
+	(void)state;
+	dice.state = 5;
+	for (int i = 0; i < POINTS; i++)
+		x[i] = (i == 45 ? 0.05 : 0) + SD * noise_normal(&dice);
+	assert_int_equal(count_unconfirmed(x, POINTS), 0);
+}
+
+static void a_pause_doubles_and_a_larger_step_ends_it(void **state)
+{
+	double x[40];
+	struct changepoint found;
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		x[i] = (i % 2 ? SD : -SD) + (i >= 30 ? 0.01 : 0);
+	for (int n = 1, pause = 3; n < 9; n++, pause = pause < 60 ? 2 * pause : 60) {
+		struct candidate_past past = { .n = n, .points = 100, .step = 0.01 };
+		if (pause > 60)
+			pause = 60;
+		assert_false(candidate_find(x, 40, 99 + pause, &past, &found));
+		assert_true(candidate_find(x, 40, 100 + pause, &past, &found));
+		assert_int_equal(found.at, 30);
+		past.step = 0.006; /* less than two thirds of this one: it is another */
+		assert_true(candidate_find(x, 40, 101, &past, &found));
+	}
+}
+
+static void pairs_are_those_where_the_step_may_be(void **state)
+{
+	double x[40];
+	int first;
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		x[i] = (i % 2 ? SD : -SD) + (i >= 30 ? 0.01 : 0);
+	assert_true(candidate_pair(x, 40, 30, 0, &first));
+	assert_int_equal(first, 29);
+	assert_false(candidate_pair(x, 40, 30, 1, &first)); /* a split beside it leaves far more */
+	assert_false(candidate_pair(x, 40, 30, 2, &first));
+	x[29] = 0.0052; /* between the levels: it may be the first of the new one */
+	assert_true(candidate_pair(x, 40, 30, 1, &first));
+	assert_int_equal(first, 28);
+	assert_false(candidate_pair(x, 32, 30, 0, &first)); /* two points of a new level are too few */
+	assert_false(candidate_pair(x, 40, -1, 0, &first)); /* a commit that is no point any more */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(creep_has_no_candidate),
+		cmocka_unit_test(wandering_noise_is_asked_about_seldom),
+		cmocka_unit_test(clean_steps_are_found_at_once),
+		cmocka_unit_test(a_step_on_a_slope_is_found),
+		cmocka_unit_test(one_bad_point_is_no_candidate),
+		cmocka_unit_test(a_pause_doubles_and_a_larger_step_ends_it),
+		cmocka_unit_test(pairs_are_those_where_the_step_may_be),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
