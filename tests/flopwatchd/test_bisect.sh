@@ -45,7 +45,7 @@ is "the search is over and belongs to it" "$(api "bisects/$bisect" | jq -r '"\(.
 ok "it took at most five measurements" test "$(api "bisects/$bisect" | jq .jobs)" -le 5
 is "after pushes and before the filling of gaps" "$(sql "SELECT DISTINCT priority FROM job WHERE kind = 'bisect'")" -5
 is "the culprit was measured beside its parent" "$(sql "SELECT verdict FROM comparison WHERE id = $(api "bisects/$bisect" | jq '.culprits[0].comparison')")" regression
-like "the alert's history says so" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .events[].reason")" 'culprit: [0-9a-f]{12} one-6 \(-4\.[0-9] %\)'
+like "the alert's history says so" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .events[].reason")" 'culprit: [0-9a-f]{12} one-6 \(-4\.[0-9] %\), named with probability (above )?0\.999[0-9]$'
 like "its title names what moved" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .title")" 'attention (for|back)ward .*-4\.[0-9] % in 2 cells, and 1 more group'
 is "its cells are grouped by direction" "$(api "alerts?limit=500" | jq -c ".items[] | select(.id == $alert) | [.groups[] | [.direction, .cells]]")" '[["forward",2],["backward",2]]'
 is "webhook receivers would hear of both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
@@ -109,7 +109,7 @@ is "and right again" "$(result_of "$(head_of kernels)")" "done identical"
 last=$(head_of kernels)
 fails "flopwatch bisect" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' --progress
 like "tells how it goes" "$out" 'bisect [0-9]+: 23 commits: job [0-9]+, the [0-9]+\. measurement'
-like "names the first" "$out" '[0-9a-f]{12} +1 +-4\.[0-9] % +1 +[0-9]+ +measured +one-6'
+like "names the first" "$out" '[0-9a-f]{12} +1 +-4\.[0-9] % +1 +[0-9]+ +measured +>?0\.999[0-9] +one-6'
 like "the second" "$out" 'two-2'
 like "and the third, as far as can be" "$out" '[0-9a-f]{12}\.\.[0-9a-f]{12} +3 +-8\.[0-9] % .*two-6 builds again'
 is "only the cell that was asked for" "$(api 'bisects?limit=1' | jq -c '.items[0].cells')" '["attention/dense/causal/s64/hq2/hk1/d64/bf16/forward"]'

@@ -12,6 +12,7 @@
 
 #include "flopwatchd/bisect/search.h"
 #include "core/stats/stats.h"
+#include "noise.h"
 
 enum { N = 16 };
 
@@ -42,7 +43,8 @@ static void make_tracks(struct bisect_search *s, const struct history *h, int n_
 	for (int k = 0; k < n_tracks; k++) {
 		s->track[k].threshold = stats_theta(1.5);
 		s->track[k].point[0].state = BISECT_KNOWN;
-		s->track[k].point[h->n] = (struct bisect_point){ BISECT_KNOWN, h->m[k][h->n] };
+		(void)bisect_timed_point(&s->track[k].point[h->n], VERDICT_REGRESSION, h->m[k][h->n], 0.001);
+		bisect_direct_put(&s->track[k], 0, h->n, VERDICT_REGRESSION, h->m[k][h->n], 0.001, 99);
 	}
 }
 
@@ -53,12 +55,11 @@ static void measure(struct bisect_search *s, const struct history *h, int base, 
 		if (!bisect_wants(t, s->n, base, target))
 			continue;
 		double m = h->m[k][target] - h->m[k][base];
-		struct bisect_direct d = { base, target, m >= t->threshold, stats_change_pct(m), 100 + target };
-		if (isfinite(m))
-			bisect_direct_put(t, &d);
+		enum verdict v = isfinite(m) ? VERDICT_UNDECIDED : VERDICT_FAILED;
+		bisect_direct_put(t, base, target, v, m, 0.001, 100 + target);
 		if (base == 0)
-			t->point[target] =
-				bisect_timed_point(isfinite(m) ? VERDICT_UNDECIDED : VERDICT_FAILED, m, 0.001, t->threshold);
+			(void)bisect_timed_point(&t->point[target], v, m, 0.001);
+		bisect_job_ended(t, base, target);
 	}
 }
 
@@ -162,18 +163,101 @@ static void many_small_steps_are_a_range(void **state)
 	assert_non_null(strstr(found, "?"));
 }
 
-static void wide_intervals_do_not_place_a_commit(void **state)
+/** What a point knows after measurements of that mean and error each. */
+static struct bisect_point point_of(int n, const double m[], const double se[])
+{
+	struct bisect_point p = { BISECT_UNKNOWN };
+	for (int i = 0; i < n; i++)
+		assert_true(bisect_timed_point(&p, VERDICT_UNDECIDED, m[i], se[i]));
+	return p;
+}
+
+static void every_measurement_with_an_error_counts(void **state)
 {
 	(void)state;
-	double threshold = stats_theta(1.5);
-	assert_int_equal(bisect_timed_point(VERDICT_UNDECIDED, 0.015, 0.002, threshold).state, BISECT_KNOWN);
-	assert_int_equal(bisect_timed_point(VERDICT_UNDECIDED, 0.015, 0.004, threshold).state, BISECT_SKIPPED);
-	assert_int_equal(
-		bisect_timed_point(VERDICT_REGRESSION, 0.08, 0.004, threshold).state, BISECT_KNOWN); /* large beside it */
-	assert_int_equal(bisect_timed_point(VERDICT_REGRESSION, 0.08, 0.04, threshold).state, BISECT_SKIPPED);
-	assert_int_equal(bisect_timed_point(VERDICT_REJECTED, 0.015, 0.001, threshold).state, BISECT_SKIPPED);
-	assert_int_equal(bisect_timed_point(VERDICT_NOT_COMPARABLE, NAN, NAN, threshold).state, BISECT_SKIPPED);
-	assert_true(bisect_timed_point(VERDICT_IDENTICAL, NAN, NAN, threshold).m == 0);
+	struct bisect_point p = { BISECT_UNKNOWN };
+	assert_false(bisect_timed_point(&p, VERDICT_REJECTED, 0.015, 0.001)); /* its times are not believed */
+	assert_false(bisect_timed_point(&p, VERDICT_FAILED, 0.015, 0.001));
+	assert_false(bisect_timed_point(&p, VERDICT_NOT_COMPARABLE, NAN, NAN));
+	assert_false(bisect_timed_point(&p, VERDICT_UNDECIDED, 0.01, INFINITY));
+	assert_int_equal(p.state, BISECT_UNKNOWN);
+	assert_true(bisect_timed_point(&p, VERDICT_UNDECIDED, 0.015, 0.02)); /* as wide as it is */
+	assert_int_equal(p.state, BISECT_KNOWN);
+	/* the wider one weighs 1 / 16 */
+	p = point_of(2, (double[]){ 0.010, 0.0117 }, (double[]){ 0.001, 0.004 });
+	assert_true(fabs(p.m - 0.0101) < 1e-9);
+	assert_true(fabs(p.e.se - 0.001 / sqrt(17.0 / 16)) < 1e-9);
+	/* two that contradict each other say less than one */
+	p = point_of(2, (double[]){ 0.010, 0.040 }, (double[]){ 0.001, 0.001 });
+	assert_true(p.e.se > 0.01);
+	p = (struct bisect_point){ BISECT_UNKNOWN };
+	assert_true(bisect_timed_point(&p, VERDICT_IDENTICAL, NAN, NAN));
+	assert_true(p.m == 0);
+}
+
+/** A search with one step of `loss` at `at`; measurements of error `se`, of which a share of `wild` is up to 6 % off. */
+static struct outcome {
+	int jobs, wrong, named;
+	double probability;
+} search(struct noise *dice, int n, int at, double loss, double se, double wild)
+{
+	struct bisect_search *s = calloc(1, sizeof *s);
+	struct bisect_finding out[BISECT_FINDINGS_MAX];
+	struct outcome o = { .jobs = 0 };
+	struct bisect_track *t = s->track;
+	int base, target;
+	assert_non_null(s);
+	s->n = n;
+	s->n_tracks = 1;
+	t->threshold = stats_theta(1.5);
+	t->point[0].state = BISECT_KNOWN;
+	for (base = 0, target = n; o.jobs < 64; o.jobs++) {
+		double own = se * (0.7 + 0.6 * noise_uniform(dice));
+		double m = (base < at && target >= at ? loss : 0) + own * noise_normal(dice);
+		m += noise_uniform(dice) < wild ? 0.12 * (noise_uniform(dice) - 0.5) : 0;
+		bisect_direct_put(t, base, target, VERDICT_UNDECIDED, m, own, 100);
+		if (base == 0)
+			(void)bisect_timed_point(&t->point[target], VERDICT_UNDECIDED, m, own);
+		bisect_job_ended(t, base, target);
+		if (!bisect_next(s, &base, &target))
+			break;
+	}
+	int found = bisect_findings(s, out);
+	for (int i = 0; i < found; i++)
+		if (out[i].to - out[i].from == 1 || out[i].confirmed) {
+			bool right = out[i].from < at && out[i].to >= at;
+			assert_true(!out[i].confirmed || out[i].probability > BISECT_NAMED);
+			o.named += right;
+			o.wrong += !right;
+		}
+	free(s);
+	return o;
+}
+
+static void nobody_is_named_wrongly(void **state)
+{
+	static const struct {
+		double loss, se, wild;
+		int named_of_400, jobs_at_most;
+	} row[] = { { 0.030, 0.001, 0, 400, 6 }, { 0.030, 0.003, 0, 398, 7 }, { 0.020, 0.003, 0, 394, 7 },
+		{ 0.030, 0.006, 0, 385, 14 }, { 0.030, 0.001, 0.05, 350, 7 }, { 0, 0.002, 0.02, 0, 1 } };
+	struct noise dice = { .state = 20261127 };
+	(void)state;
+	for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+		int named = 0, wrong = 0, jobs = 0;
+		for (int i = 0; i < 400; i++) {
+			int n = 2 + (int)(38 * noise_uniform(&dice)), at = 1 + (int)(n * noise_uniform(&dice));
+			struct outcome o = search(&dice, n, at, row[k].loss, row[k].se, row[k].wild);
+			named += o.named > 0;
+			wrong += o.wrong;
+			jobs += o.jobs;
+		}
+		print_message("# a loss of %g, errors of %g, %g of them wild: named %d of 400, wrong %d, %.1f jobs each\n",
+			row[k].loss, row[k].se, row[k].wild, named, wrong, jobs / 400.0);
+		assert_int_equal(wrong, 0);
+		assert_true(named >= row[k].named_of_400);
+		assert_true(jobs <= 400 * row[k].jobs_at_most);
+	}
 }
 
 static void who_broke_it(void **state)
@@ -212,7 +296,8 @@ int main(void)
 		cmocka_unit_test(cells_of_their_own),
 		cmocka_unit_test(what_cannot_be_measured_widens_the_range),
 		cmocka_unit_test(many_small_steps_are_a_range),
-		cmocka_unit_test(wide_intervals_do_not_place_a_commit),
+		cmocka_unit_test(every_measurement_with_an_error_counts),
+		cmocka_unit_test(nobody_is_named_wrongly),
 		cmocka_unit_test(who_broke_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,9 @@ static void alert_culprits(struct buf *out, const struct view_alert *row)
 			emit_raw(out, " ");
 			layout_change(out, number(culprit, "change_pct"));
 		}
+		if (json_is_number(json_object_get(culprit, "probability")))
+			emit_rawf(out, ", named with probability %s%.4f", number(culprit, "probability") > 0.9999 ? "above " : "",
+				number(culprit, "probability") > 0.9999 ? 0.9999 : number(culprit, "probability"));
 		if (comparison)
 			emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)comparison,
 				(long long)comparison);

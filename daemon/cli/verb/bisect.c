@@ -85,17 +85,21 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 	}
 }
 
+#define PROBABILITY_SHOWN 0.9999 /* more digits are none that a few launches can tell */
+
 static void print_culprits(const json_t *culprits)
 {
-	static const char *const titles[] = { "culprit", ">commits", ">change", ">cells", ">comparison", "proof", "subject" };
+	static const char *const titles[] = { "culprit", ">commits", ">change", ">cells", ">comparison", "proof", ">probability",
+		"subject" };
 	struct table t;
 	size_t i;
 	json_t *culprit;
-	table_init(&t, 7, titles);
+	table_init(&t, 8, titles);
 	json_array_foreach(culprits, i, culprit)
 	{
 		long long commits = value_integer(culprit, "commits"), comparison = value_integer(culprit, "comparison");
-		const json_t *change = json_object_get(culprit, "change_pct");
+		const json_t *change = json_object_get(culprit, "change_pct"),
+			     *probability = json_object_get(culprit, "probability");
 		if (commits == 1)
 			table_cell(&t, "%.12s", value_text(culprit, "to"));
 		else
@@ -111,6 +115,12 @@ static void print_culprits(const json_t *culprits)
 		else
 			table_cell(&t, "-");
 		table_cell(&t, "%s", json_is_true(json_object_get(culprit, "confirmed")) ? "measured" : "deduced");
+		if (json_is_number(probability) && json_number_value(probability) > PROBABILITY_SHOWN)
+			table_cell(&t, ">%.4f", PROBABILITY_SHOWN);
+		else if (json_is_number(probability))
+			table_cell(&t, "%.4f", json_number_value(probability));
+		else
+			table_cell(&t, "-");
 		table_cell(&t, "%s", value_text(culprit, "subject"));
 	}
 	table_print(&t, stdout);

@@ -55,33 +55,25 @@ static void take_point(void *arg, const struct store_bisect_point *p)
 		return;
 	if (!s->certain)
 		t->threshold = stats_theta(p->threshold_pct);
-	struct bisect_direct d = { p->base_n, p->target_n, p->verdict == VERDICT_REGRESSION, p->change_pct, p->comparison };
-	bisect_direct_put(t, &d);
-	struct bisect_point point =
-		s->certain ? bisect_failed_point(p->verdict) : bisect_timed_point(p->verdict, p->m, p->se, t->threshold);
+	bisect_direct_put(t, p->base_n, p->target_n, p->verdict, p->m, p->se, p->comparison);
+	if (p->base_n)
+		return;
+	struct bisect_point *point = &t->point[p->target_n];
+	if (s->certain)
+		*point = bisect_failed_point(p->verdict);
 	/* what could not be measured once, under heat for instance, is worth a job of ours; take_ended_job ends it */
-	bool may_pass = point.state == BISECT_SKIPPED && (p->verdict == VERDICT_REJECTED || p->verdict == VERDICT_UNDECIDED);
-	if (p->base_n == 0 && !may_pass)
-		t->point[p->target_n] = point;
+	else if (!bisect_timed_point(point, p->verdict, p->m, p->se) && point->state == BISECT_UNKNOWN &&
+		 p->verdict != VERDICT_REJECTED)
+		point->state = BISECT_SKIPPED;
 }
 
 /** A job of ours that ended has said all that it will say. */
 static void take_ended_job(void *arg, int base_n, int target_n, const char *cells)
 {
 	struct bisect_search *s = arg;
-	for (int k = 0; k < s->n_tracks; k++) {
-		struct bisect_track *t = &s->track[k];
-		struct bisect_direct d = { base_n, target_n, false, NAN, 0 };
-		bool known = false;
-		if (!has_cell(cells, t->key) || target_n > s->n)
-			continue;
-		for (int i = 0; i < t->n_direct; i++)
-			known = known || (t->direct[i].from == base_n && t->direct[i].to == target_n);
-		if (!known)
-			bisect_direct_put(t, &d);
-		if (base_n == 0 && t->point[target_n].state == BISECT_UNKNOWN)
-			t->point[target_n].state = BISECT_SKIPPED;
-	}
+	for (int k = 0; k < s->n_tracks; k++)
+		if (has_cell(cells, s->track[k].key) && target_n <= s->n)
+			bisect_job_ended(&s->track[k], base_n, target_n);
 }
 
 int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_search **out, struct fw_err *err)

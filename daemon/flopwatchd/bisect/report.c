@@ -10,11 +10,14 @@
 #include "base/jsonw.h"
 #include "db/store/repo.h"
 
+/* More digits than these are none that a few launches can tell. */
+#define PROBABILITY_SHOWN 0.9999
+
 struct culprit {
 	char from[65], to[65];
 	int commits, skipped;
 	bool confirmed;
-	double change_pct;
+	double change_pct, probability; /* probability NAN: none is known */
 	int64_t comparison;
 };
 
@@ -33,6 +36,7 @@ static int write_culprit(struct db *db, struct jsonw *j, int64_t repo, const str
 	jsonw_kv_string(j, "author", commit.author);
 	jsonw_kv_bool(j, "confirmed", c->confirmed);
 	jsonw_kv_figure(j, "change_pct", c->change_pct);
+	jsonw_kv_figure(j, "probability", c->probability);
 	if (c->comparison)
 		jsonw_kv_int(j, "comparison", c->comparison);
 	else
@@ -56,6 +60,7 @@ static int look_up(struct db *db, const struct store_bisect *b, const struct bis
 		.skipped = count_skipped(s, f),
 		.confirmed = f->confirmed,
 		.change_pct = s->certain ? NAN : f->change_pct,
+		.probability = f->probability,
 		.comparison = f->comparison };
 	return store_bisect_sha(db, b->id, f->from, out->from, err) || store_bisect_sha(db, b->id, f->to, out->to, err) ? -1 : 0;
 }
@@ -82,6 +87,16 @@ int bisect_report_json(struct db *db, const struct store_bisect *b, const struct
 	return out->failed ? err_set(err, ERR_FULL, "the culprits of bisect %lld do not fit", (long long)b->id) : 0;
 }
 
+/** How sure that is, as a part of the line. Returns what snprintf does. */
+static int write_probability(const struct culprit *c, char *out, size_t size)
+{
+	if (c->probability > PROBABILITY_SHOWN)
+		return snprintf(out, size, ", named with probability above %.4f", PROBABILITY_SHOWN);
+	if (isfinite(c->probability))
+		return snprintf(out, size, ", named with probability %.4f", c->probability);
+	return c->confirmed ? snprintf(out, size, "%s", "") : snprintf(out, size, ", no commit of which the measurements name");
+}
+
 int bisect_report_line(struct db *db, const struct store_bisect *b, const struct bisect_search *s,
 	const struct bisect_finding *findings, int n, char *out, size_t size, struct fw_err *err)
 {
@@ -102,6 +117,8 @@ int bisect_report_line(struct db *db, const struct store_bisect *b, const struct
 			at += (size_t)snprintf(out + at, size - at, "%sone of %d commits after %.12s up to %.12s%s%s",
 				i ? "; " : "", c.commits, c.from, c.to, loss,
 				c.skipped ? ", those between could not be measured" : "");
+		if (at < size)
+			at += (size_t)write_probability(&c, out + at, size - at);
 	}
 	return 0;
 }
@@ -109,7 +126,9 @@ int bisect_report_line(struct db *db, const struct store_bisect *b, const struct
 int bisect_report_only(struct db *db, const struct store_comparison *c, double worst_pct, const char *cells_json, struct buf *out,
 	struct fw_err *err)
 {
-	struct culprit only = { .commits = 1, .confirmed = true, .change_pct = worst_pct, .comparison = c->id };
+	struct culprit only = {
+		.commits = 1, .confirmed = true, .change_pct = worst_pct, .probability = NAN, .comparison = c->id
+	};
 	struct store_commit target;
 	struct fw_err unknown = { 0 };
 	struct jsonw j;
@@ -146,6 +165,7 @@ int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const
 		.skipped = skipped,
 		.confirmed = comparison != 0,
 		.change_pct = change_pct,
+		.probability = NAN,
 		.comparison = comparison };
 	struct jsonw j;
 	snprintf(c.from, sizeof c.from, "%s", from_sha);

@@ -8,14 +8,14 @@
 #include "flopwatchd/bisect/search.h"
 
 /**
- * Append the array of culprits: {"from","to","commits","skipped","subject","author","confirmed","change_pct","comparison",
- * "cells"}. `commits` is 1 where one commit is named, and then it is `to`; `skipped`: of those between, how many could not be
+ * Append the array of culprits: {"from","to","commits","skipped","subject","author","confirmed","change_pct","probability",
+ * "comparison","cells"}. `commits` is 1 where one commit is named, and then it is `to`; `skipped`: of those between, how many could not be
  * measured.
  */
 int bisect_report_json(struct db *db, const struct store_bisect *b, const struct bisect_search *s,
 	const struct bisect_finding *findings, int n, struct buf *out, struct fw_err *err);
 
-/** One line: "89abcdef0123 subject (-3.1 %); between 0123.. and 4567.. (3 commits, 2 of them not measured)". Shape: out[size]. */
+/** One line: "89abcdef0123 subject (-3.1 %), named with probability 0.9995; between 0123.. and 4567.. (3 commits, 2 of them not measured)". Shape: out[size]. */
 int bisect_report_line(struct db *db, const struct store_bisect *b, const struct bisect_search *s,
 	const struct bisect_finding *findings, int n, char *out, size_t size, struct fw_err *err);
 
