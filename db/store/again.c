@@ -24,17 +24,23 @@ int store_again_note(struct db *db, int64_t job, int64_t at, int *n, struct fw_e
 	return stmt_run_count(s, n, err);
 }
 
-int store_again_due(struct db *db, int64_t now_ms, int64_t pause_ms, int64_t *job, struct fw_err *err)
+int store_again_due(struct db *db, int64_t now_ms, int64_t *job, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT id FROM job INDEXED BY job_again WHERE again_at IS NOT NULL AND again_at NOT "
-		"BETWEEN :now + 1 AND :now + :pause ORDER BY again_at, id LIMIT 1",
+		"SELECT id FROM job INDEXED BY job_again WHERE again_at IS NOT NULL AND (again_at <= :now OR ended_at > :now) "
+		"ORDER BY again_at, id LIMIT 1",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":now", now_ms);
-	stmt_int(s, ":pause", pause_ms);
 	return stmt_first_int(s, job, err);
+}
+
+int store_again_any(struct db *db, int64_t *job, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT id FROM job INDEXED BY job_again WHERE again_at IS NOT NULL ORDER BY again_at, id LIMIT 1", err);
+	return s ? stmt_first_int(s, job, err) : -1;
 }
 
 int store_again_wanted(struct db *db, int64_t job, struct fw_err *err)

@@ -85,6 +85,37 @@ static void only_what_scatter_left_open(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
 }
 
+/* `again: 0 s`: what was noted before is not asked, and not either when it is switched on again. */
+static void never_when_it_is_switched_off(void **state)
+{
+	struct fixture *f = *state;
+	compared(f, 2, true, false);
+	config->again_ms = 0;
+	assert_int_equal(asked(f, NOW_MS + 1), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'not asked again: %'"), 1);
+	config->again_ms = LATER_MS;
+	assert_int_equal(asked(f, NOW_MS + LATER_MS), 0);
+}
+
+/* A shorter pause is one of what is noted from then on. */
+static void a_shorter_pause_starts_nothing_early(void **state)
+{
+	struct fixture *f = *state;
+	compared(f, 2, true, false);
+	config->again_ms = 1000;
+	assert_int_equal(asked(f, NOW_MS + 1), 0);
+	assert_int_equal(asked(f, NOW_MS + LATER_MS), 1);
+}
+
+/* The clock was set back by a year: nobody waits for a year. */
+static void a_clock_that_was_set_back_delays_nothing(void **state)
+{
+	struct fixture *f = *state;
+	compared(f, 2, true, false);
+	assert_int_equal(asked(f, NOW_MS - 1), 1);
+}
+
 static void only_while_somebody_wants_to_know(void **state)
 {
 	struct fixture *f = *state;
@@ -121,6 +152,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(once_and_in_another_hour, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(only_what_scatter_left_open, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(never_when_it_is_switched_off, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(a_shorter_pause_starts_nothing_early, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(a_clock_that_was_set_back_delays_nothing, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(only_while_somebody_wants_to_know, setup_again, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,11 +49,25 @@ static int queue(struct db *db, const struct store_job *first, int64_t now_ms, s
 		       : 0;
 }
 
+/** Nothing is asked again: what was noted before the user said so is settled as well. */
+static int drop_all(struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	int64_t id;
+	int result;
+	while ((result = store_again_any(db, &id, err)) == 1)
+		if (store_again_settle(db, id, 0, err) ||
+			store_job_log(db, id, now_ms, "not asked again: the configuration says `again: 0 s`", err))
+			return -1;
+	return result;
+}
+
 int again_ask(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id;
 	int queued = 0, due;
-	while ((due = store_again_due(db, now_ms, config->again_ms, &id, err)) == 1) {
+	if (!config->again_ms)
+		return drop_all(db, now_ms, err);
+	while ((due = store_again_due(db, now_ms, &id, err)) == 1) {
 		struct store_job first;
 		int wanted = store_again_wanted(db, id, err);
 		if (wanted < 0 || store_job_get(db, id, &first, err))

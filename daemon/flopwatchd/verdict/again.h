@@ -13,7 +13,7 @@
 int again_note(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err);
 
-/** Queue what is due and still wanted, after all that waits for a first answer. The count, -1. */
+/** Queue what is due and still wanted, after all that waits for a first answer; where the pause is 0, forget what was noted. The count, -1. */
 int again_ask(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 
 #endif
