@@ -50,6 +50,26 @@ static bool is_formula(const char *text)
 	return odd || (is_sign(at) && !is_number(text));
 }
 
+static void quoted(struct buf *out, const char *before, const char *text)
+{
+	buf_putc(out, '"');
+	buf_puts(out, before);
+	for (const char *s = text; *s; s++) {
+		if (*s == '"')
+			buf_putc(out, '"');
+		buf_putc(out, *s);
+	}
+	buf_putc(out, '"');
+}
+
+void csv_field(struct buf *out, const char *text)
+{
+	if (strpbrk(text, ",\"\r\n"))
+		quoted(out, "", text);
+	else
+		buf_puts(out, text);
+}
+
 void csv_text(struct buf *out, const char *text)
 {
 	struct buf shown;
@@ -57,20 +77,10 @@ void csv_text(struct buf *out, const char *text)
 		return;
 	buf_init(&shown, 16 * strlen(text) + 1);
 	utf8_show(&shown, text, strlen(text), "\r\n\t");
-	bool formula = is_formula(shown.data);
-	if (!formula && !strpbrk(shown.data, ",\"\r\n")) {
-		buf_puts(out, shown.data);
-	} else {
-		buf_putc(out, '"');
-		if (formula)
-			buf_putc(out, '\'');
-		for (const char *s = shown.data; *s; s++) {
-			if (*s == '"')
-				buf_putc(out, '"');
-			buf_putc(out, *s);
-		}
-		buf_putc(out, '"');
-	}
+	if (is_formula(shown.data))
+		quoted(out, "'", shown.data);
+	else
+		csv_field(out, shown.data);
 	buf_fini(&shown);
 }
 

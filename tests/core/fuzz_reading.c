@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct fw_err err = { 0 };
 		struct reading r;
 
-		struct reading_how how = { formats[i], "GB/s", size % 2 ? "cpu" : "real" };
+		struct reading_how how = { .format = formats[i], .unit = "GB/s", .time = size % 2 ? "cpu" : "real" };
 
 		if (reading_parse(&how, (const char *)data, size, "input", &r, &err) == 0) {
 			must(err.code == ERR_NONE, "an accepted file left an error");

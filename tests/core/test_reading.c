@@ -41,7 +41,7 @@ static void load(const char *name, struct buf *text)
 static int parse(const char *format, const char *unit, const char *text, size_t len, const char *file, struct reading *out,
 	struct fw_err *err)
 {
-	return reading_parse(&(struct reading_how){ format, unit, "" }, text, len, file, out, err);
+	return reading_parse(&(struct reading_how){ .format = format, .unit = unit, .time = "" }, text, len, file, out, err);
 }
 
 /* Read a sample by the format that it is taken for. */
@@ -173,7 +173,7 @@ static void google_benchmark_of_2018(void **state)
 
 static void google_benchmark_by_cpu_time(void **state)
 {
-	struct reading_how how = { "google-benchmark", "", "cpu" };
+	struct reading_how how = { .format = "google-benchmark", .unit = "", .time = "cpu" };
 	struct fw_err err = { 0 };
 	struct buf text;
 
@@ -192,10 +192,10 @@ static void one_bad_repetition(void **state)
 {
 	static const char text[] =
 		"{\"benchmarks\":["
-		"{\"name\":\"a\",\"run_type\":\"iteration\",\"real_time\":5},"
-		"{\"name\":\"a\",\"run_type\":\"iteration\",\"error_occurred\":true,\"error_message\":\"lost it\"},"
-		"{\"name\":\"b\",\"run_type\":\"iteration\",\"real_time\":5},"
-		"{\"name\":\"b\",\"run_type\":\"iteration\",\"real_time\":0},"
+		"{\"name\":\"a\",\"repetitions\":2,\"run_type\":\"iteration\",\"real_time\":5},"
+		"{\"name\":\"a\",\"repetitions\":2,\"run_type\":\"iteration\",\"error_occurred\":true,\"error_message\":\"lost it\"},"
+		"{\"name\":\"b\",\"run_type\":\"iteration\",\"repetition_index\":0,\"real_time\":5},"
+		"{\"name\":\"b\",\"run_type\":\"iteration\",\"repetition_index\":1,\"real_time\":0},"
 		"{\"name\":\"c\",\"run_type\":\"iteration\",\"skipped\":true,\"skip_message\":\"no GPU\"}]}";
 	struct fw_err err = { 0 };
 	char told[256];
@@ -333,8 +333,8 @@ static void bare_numbers_that_are_none(void **state)
 		"{\"name\":\"b\",\"run_type\":\"iteration\",\"real_time\":NaN},\n"
 		"{\"name\":\"c\",\"run_type\":\"iteration\",\"real_time\": -Infinity },\n"
 		"{\"name\":\"d\",\"run_type\":\"iteration\",\"real_time\":-nan},\n"
-		"{\"name\":\"e\",\"run_type\":\"iteration\",\"real_time\":6},\n"
-		"{\"name\":\"e\",\"run_type\":\"iteration\",\"real_time\":inf}]}";
+		"{\"name\":\"e\",\"run_type\":\"iteration\",\"repetition_index\":0,\"real_time\":6},\n"
+		"{\"name\":\"e\",\"run_type\":\"iteration\",\"repetition_index\":1,\"real_time\":inf}]}";
 	struct fw_err err = { 0 };
 	char told[400];
 
@@ -350,7 +350,7 @@ static void bare_numbers_that_are_none(void **state)
 	/* what else is wrong keeps its place */
 	refused("google-benchmark",
 		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":\"NaN\"}]}",
-		"out: benchmarks[1].real_time");
+		"2 rows were left out: a (its real_time is NaN or infinite), b (its real_time is no number)");
 	refused("google-benchmark",
 		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":Nan1}]}", "out:3: ");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"a\",\"real_time\":NaN NaN}]}", "near 'NaN'");
@@ -365,35 +365,37 @@ static void mistakes_have_a_place(void **state)
 	refused("fa", "x", "`fa` is no format that is read; use one of flopwatch, ffa");
 	refused("flopwatch", "", "out: holds no measured row");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1}\n{\"cell\":\"a\",\"ms\":", "out:2: is no JSON object");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":0}", "out:1: row.ms: 0 ms is no time");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":\"1\"}", "out:1: row.ms: must be a number");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":[]}", "is an empty list");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"us\":1}", "out:1: row.us: stands beside ms");
-	refused("flopwatch", "{\"cell\":\"a\"}", "out:1: row.ms: is missing");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":0}", "out: holds no measured row; 1 row was left out: a (0 ms is no time)");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":\"1\"}", "a (ms must be a number or a list of numbers)");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":[]}", "a (an empty list; a row needs a time)");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"us\":1}", "a (us stands beside ms; give one of them)");
+	refused("flopwatch", "{\"cell\":\"a\"}", "a (it has none of ms, us, ns and s)");
 	refused("flopwatch", "{\"ms\":1}", "out:1: row.cell: is missing");
 	refused("flopwatch", "[1]", "out:1: row: must be an object");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1e300}", "is no time");
 	refused("ffa", "a,b\n1,2\n", "out:1: has no column seqlen");
 	refused("ffa", "seqlen,direction,latency_ms\n1,fwd,2\n", "out:1: has neither mask_type");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,abc\n",
-		"out:2: column latency_ms: `abc` is no number");
-	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,up,1\n", "`up` is neither fwd nor bwd");
+		"ffa/dense/full/s8192/forward (line 2: `abc` is no number)");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,up,1\n",
+		"ffa/dense/full/s8192/up (line 2: the direction `up` is neither fwd nor bwd)");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fw",
 		"out:2: has 3 cells, the header has 4; is the file cut off?");
-	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,-2\n", "out:2: column latency_ms: -2 ms is no time");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,-2\n",
+		"ffa/dense/full/s8192/forward (line 2: -2 ms is no time)");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,\"full,fwd,1\n", "a quoted cell has no end");
 	refused("nvbench", "{\"benchmarks\":[{\"name\":\"b\",\"states\":[{\"name\":\"s\",\"summaries\":[]}]}]}",
-		"out: benchmarks[0].states[0].summaries: holds no time");
+		"out: none of its states holds a time; run it without --profile");
 	refused("nvbench", "{\"benchmarks\":[{\"name\":\"b\",\"states\":7}]}", "out: benchmarks[0].states: must be an array");
 	refused("nvbench", "{\"benchmarks\":", "is no JSON");
-	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":\"1\"}]}",
-		"out: benchmarks[0].real_time: must be a number");
-	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"time_unit\":\"h\"}]}", "`h` is unknown");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":\"1\"}]}", "b (its real_time is no number)");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"time_unit\":\"h\"}]}",
+		"b (the time_unit `h` is unknown; ns, us, ms and s are read)");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"skipped\":true}]}",
 		"holds no measured row; 1 row was left out: b (skipped)");
 	refused("nvbench", "{\"meta\":{\"version\":{\"json\":{\"major\":2,\"string\":\"2.0.0\"}}},\"benchmarks\":[]}",
 		"out: is of version 2.0.0 of nvbench's JSON; 1 is read");
-	refused("hyperfine", "{\"results\":[{\"command\":\"c\"}]}", "out: results[0].times: is missing");
+	refused("hyperfine", "{\"results\":[{\"command\":\"c\"}]}", "c (it has neither times nor a median or mean)");
 	refused("hyperfine", "{\"results\":[7]}", "out: results[0]: must be an object");
 	refused("triton", "x,Triton\n1,2\n", "does not say what its numbers are; give a unit");
 	refused("triton", "x,Triton (furlongs)\n1,2\n", "the unit `furlongs` is unknown");
@@ -408,8 +410,8 @@ static void mistakes_have_a_place(void **state)
 		"x\n\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"a\",\"b\"\n\"0\",\"1\",\"k\",\"5\",\"6\"\n",
 		"out:3: has 5 cells, the header has 6");
 	refused("torchao", "name,time\na,1\n", "out:1: has no column that ends in inference_time_in_ms, time_sec or time_s");
-	refused("ffa", "seqlen,ffa\n1024,0\n", "out:2: column ffa: 0 TFLOP/s is no speed");
-	refused("ffa", "seqlen,ffa\n1024,x\n", "out:2: column ffa: `x` is no number");
+	refused("ffa", "seqlen,ffa\n1024,0\n", "ffa/seqlen=1024/per-TFLOP (line 2: 0 TFLOP/s is no speed)");
+	refused("ffa", "seqlen,ffa\n1024,x\n", "ffa/seqlen=1024/per-TFLOP (line 2: `x` is no number)");
 	refused("ffa", "seqlen,ffa\n1024,-1\n",
 		"holds no measured row; 1 row was left out: ffa/seqlen=1024/per-TFLOP (-1: out of memory, or not measured)");
 }
@@ -447,7 +449,7 @@ static void hexadecimal_is_no_number(void **state)
 	refused("nvbench",
 		"{\"benchmarks\":[{\"name\":\"b\",\"states\":[{\"name\":\"s\",\"summaries\":[{\"tag\":\"nv/cold/time/gpu/mean\","
 		"\"data\":[{\"name\":\"value\",\"value\":\"0x1p-3\"}]}]}]}]}",
-		"summaries: holds no time");
+		"none of its states holds a time");
 	assert_true(reading_number(" 1.5e-3 ", &v));
 	assert_false(reading_number("1.5e-3x", &v));
 	assert_false(reading_number("", &v));

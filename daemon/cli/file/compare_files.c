@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "base/jsonw.h"
 #include "cli/file/files.h"
 #include "cli/output/table.h"
@@ -72,7 +73,23 @@ static void put_left(struct jsonw *j, const char *side, const struct reading *r)
 	}
 }
 
-static void print_json(const struct reading *base, const struct reading *target)
+/* A sentence a line becomes a list of texts. */
+static void put_warnings(struct jsonw *j, const struct buf *warnings)
+{
+	struct buf one;
+	buf_init(&one, warnings->len + 1);
+	jsonw_key(j, "warnings");
+	jsonw_array(j);
+	for (const char *at = warnings->data; *at; at = strchr(at, '\n') + 1) {
+		buf_clear(&one);
+		buf_append(&one, at, (size_t)(strchr(at, '\n') - at));
+		jsonw_string(j, one.data);
+	}
+	jsonw_array_end(j);
+	buf_fini(&one);
+}
+
+static void print_json(const struct reading *base, const struct reading *target, const struct buf *warnings)
 {
 	struct buf out;
 	struct jsonw j;
@@ -81,6 +98,7 @@ static void print_json(const struct reading *base, const struct reading *target)
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "format", base->format);
 	jsonw_kv_null(&j, "verdict"); /* there is none to be had from two files */
+	put_warnings(&j, warnings);
 	jsonw_key(&j, "cells");
 	jsonw_array(&j);
 	for (int side = 0; side < 2; side++) {
@@ -94,6 +112,7 @@ static void print_json(const struct reading *base, const struct reading *target)
 			jsonw_kv_string(&j, "cell", r->row[i].key);
 			put_side(&j, false, a);
 			put_side(&j, true, b);
+			jsonw_kv_string(&j, "statistic", r->row[i].statistic[0] ? r->row[i].statistic : NULL);
 			jsonw_kv_figure(&j, "change_pct", a && b ? change_pct(a, b) : NAN);
 			jsonw_object_end(&j);
 		}
@@ -154,7 +173,7 @@ static void put_figure(struct buf *out, double v)
 		buf_putc(out, ',');
 }
 
-/* Of formats that have no comparison of their own. Keys hold no quotes. */
+/* Of formats that have no comparison of their own. */
 static void put_table(struct buf *out, const struct reading *base, const struct reading *target)
 {
 	buf_puts(out, "cell,base_ms,target_ms,base_tflops,target_tflops,change_pct\n");
@@ -162,7 +181,7 @@ static void put_table(struct buf *out, const struct reading *base, const struct 
 		const struct reading_row *a = &base->row[i], *b = files_counterpart(base, a, target);
 		if (!b || a->n == 0 || b->n == 0)
 			continue;
-		buf_printf(out, strchr(a->key, ',') ? "\"%s\"" : "%s", a->key);
+		csv_field(out, a->key);
 		put_figure(out, a->median_ms);
 		put_figure(out, b->median_ms);
 		put_figure(out, a->tflops);
@@ -216,27 +235,25 @@ static int write_comparison(const struct options *o, const struct reading *base,
 	return result;
 }
 
-int verb_compare_files(const struct options *o)
+/* The comparison, aloud or as JSON. Returns the exit status. */
+static int show(const struct options *o, const struct reading *base, const struct reading *target, const struct buf *warnings,
+	int unpaired)
 {
-	struct fw_err err = { 0 };
-	struct reading base, target;
 	double threshold_pct = o->threshold_pct > 0 ? o->threshold_pct : FILES_THRESHOLD_PCT;
 	int common = 0, faster = 0;
-	if (files_read(o->arg[0], o->format, o, &base, &err) != 0)
-		return verb_fail_here(&err);
-	if (files_read(o->arg[1], o->format ? o->format : base.format, o, &target, &err) != 0) {
-		reading_fini(&base);
-		return verb_fail_here(&err);
+	if (o->json) {
+		print_json(base, target, warnings);
+	} else {
+		files_print_warnings(warnings, stdout);
+		if (warnings->len > 0)
+			putchar('\n');
+		print_table(base, target);
 	}
-	if (o->json)
-		print_json(&base, &target);
-	else
-		print_table(&base, &target);
-	int slower = name_variations(&base, &target, threshold_pct, &common, &faster, !o->json);
-	int absent = warn_of_absent(&base, &target, o->arg[1], !o->json);
-	warn_of_absent(&target, &base, o->arg[0], !o->json);
-	files_warn_of_timeless(&base, o->arg[0], o->json ? NULL : stdout);
-	int failed = files_warn_of_timeless(&target, o->arg[1], o->json ? NULL : stdout);
+	int slower = name_variations(base, target, threshold_pct, &common, &faster, !o->json);
+	int absent = warn_of_absent(base, target, o->arg[1], !o->json);
+	warn_of_absent(target, base, o->arg[0], !o->json);
+	files_warn_of_timeless(base, o->arg[0], o->json ? NULL : stdout);
+	int failed = files_warn_of_timeless(target, o->arg[1], o->json ? NULL : stdout);
 	if (!o->json)
 		printf("\n%d cells are in both files, %d slower and %d faster by more than %.3g %%. This is no verdict: each "
 		       "file is one "
@@ -245,10 +262,27 @@ int verb_compare_files(const struct options *o)
 		       "flopwatch run both in turns:\n"
 		       "flopwatch compare BASE TARGET\n",
 			common, slower, faster, threshold_pct);
-	int written = o->n_arg == 3 ? write_comparison(o, &base, &target, &err) : 0;
+	return slower || absent || unpaired || failed || !common ? EXIT_UNDECIDED : EXIT_OK;
+}
+
+int verb_compare_files(const struct options *o)
+{
+	const char *const path[2] = { o->arg[0], o->arg[1] };
+	struct fw_err err = { 0 };
+	struct reading reading[2];
+	struct buf warnings;
+	int unpaired;
+	buf_init(&warnings, 16 << 20);
+	if (files_read_pair(path, o, reading, &warnings, &unpaired, &err) != 0) {
+		buf_fini(&warnings);
+		return verb_fail_here(&err);
+	}
+	int status = show(o, &reading[0], &reading[1], &warnings, unpaired);
+	int written = o->n_arg == 3 ? write_comparison(o, &reading[0], &reading[1], &err) : 0;
 	if (written == 0 && o->n_arg == 3 && !o->json)
 		printf("%s\n", o->arg[2]);
-	reading_fini(&base);
-	reading_fini(&target);
-	return written != 0 ? verb_fail_here(&err) : slower || absent || failed || !common ? EXIT_UNDECIDED : EXIT_OK;
+	reading_fini(&reading[0]);
+	reading_fini(&reading[1]);
+	buf_fini(&warnings);
+	return written != 0 ? verb_fail_here(&err) : status;
 }

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/reading/pair.h"
+
 int files_read_text(const char *path, struct buf *text, struct fw_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -17,7 +19,8 @@ int files_read_text(const char *path, struct buf *text, struct fw_err *err)
 	return result;
 }
 
-int files_read(const char *path, const char *format, const struct options *o, struct reading *out, struct fw_err *err)
+static int read_file(
+	const char *path, const char *format, const struct options *o, bool name_device, struct reading *out, struct fw_err *err)
 {
 	struct buf text;
 	buf_init(&text, READING_BYTES_MAX + 1);
@@ -30,11 +33,47 @@ int files_read(const char *path, const char *format, const struct options *o, st
 	if (rc == 0 && o->time && !reading_has_times(format))
 		rc = err_set(
 			err, ERR_INVALID, "%s: --time is for google-benchmark, which writes two; %s has one time", path, format);
-	struct reading_how how = { format, o->unit ? o->unit : "", o->time ? o->time : "" };
+	struct reading_how how = {
+		.format = format, .unit = o->unit ? o->unit : "", .time = o->time ? o->time : "", .name_device = name_device
+	};
 	if (rc == 0)
 		rc = reading_parse(&how, text.data, text.len, path, out, err);
 	buf_fini(&text);
 	return rc;
+}
+
+int files_read(const char *path, const char *format, const struct options *o, struct reading *out, struct fw_err *err)
+{
+	return read_file(path, format, o, false, out, err);
+}
+
+/* A file of one card beside one of several: its names say the card, too, so that they meet those of the same card. */
+static int name_device(const char *path, const struct options *o, struct reading *r, struct fw_err *err)
+{
+	char format[sizeof r->format];
+	memcpy(format, r->format, sizeof format);
+	reading_fini(r);
+	return read_file(path, format, o, true, r, err);
+}
+
+int files_read_pair(const char *const path[2], const struct options *o, struct reading reading[2], struct buf *warnings,
+	int *unpaired, struct fw_err *err)
+{
+	int result = files_read(path[0], o->format, o, &reading[0], err);
+	if (result != 0)
+		return -1;
+	if (files_read(path[1], o->format ? o->format : reading[0].format, o, &reading[1], err) != 0) {
+		reading_fini(&reading[0]);
+		return -1;
+	}
+	for (int i = 0; i < 2 && result == 0; i++)
+		if (reading[i].n_devices == 1 && reading[!i].n_devices > 1)
+			result = name_device(path[i], o, &reading[i], err);
+	if (result == 0)
+		result = reading_pair(&reading[0], path[0], &reading[1], path[1], warnings, unpaired, err);
+	for (int i = 0; i < 2 && result != 0; i++)
+		reading_fini(&reading[i]);
+	return result;
 }
 
 bool files_are(const char *a, const char *b)
@@ -94,6 +133,12 @@ const struct reading_row *files_counterpart(const struct reading *of, const stru
 		return found;
 	without_tile(row->key, bare);
 	return by_case(of, bare, in) == row ? by_case(in, bare, of) : NULL;
+}
+
+void files_print_warnings(const struct buf *warnings, FILE *to)
+{
+	for (const char *at = warnings->data; *at; at = strchr(at, '\n') + 1)
+		fprintf(to, "WARNING %.*s\n", (int)(strchr(at, '\n') - at), at);
 }
 
 int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to)

@@ -17,8 +17,16 @@ bool files_are(const char *a, const char *b);
 int files_read_text(const char *path, struct buf *text, struct fw_err *err);
 /** A benchmark's output. `format` NULL: the one that it looks like. Own: reading_fini. */
 int files_read(const char *path, const char *format, const struct options *o, struct reading *out, struct fw_err *err);
+/**
+ * Two outputs that are to be compared, like for like (reading_pair): `path[0]` is the base. `warnings` gets what keeps them from being so, a sentence
+ * a line; *unpaired how many names both have and neither can be compared by. Err: ERR_INVALID. Own: reading_fini of both, reading[2], after 0.
+ */
+int files_read_pair(const char *const path[2], const struct options *o, struct reading reading[2], struct buf *warnings,
+	int *unpaired, struct fw_err *err);
 /** The row of `in` that is the same case as `row` of `of`; NULL none. */
 const struct reading_row *files_counterpart(const struct reading *of, const struct reading_row *row, const struct reading *in);
+/** Print the sentences of files_read_pair. */
+void files_print_warnings(const struct buf *warnings, FILE *to);
 /** Tell what a file holds and no table shows: rows without a time, and rows that failed. `to` NULL: nowhere. Returns how many failed. */
 int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to);
 /** Write `text` beside `path`, then rename it over what was there. */

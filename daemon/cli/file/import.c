@@ -1,6 +1,7 @@
 /* import.c - what another benchmark wrote becomes a comparison of kind import. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/jsonw.h"
 #include "cli/file/files.h"
@@ -47,40 +48,53 @@ static void import_body(struct buf *out, const struct options *o, const struct r
 	jsonw_object_end(&j);
 }
 
+/* The files: reading[0] is the base, which may be absent. */
+static int read_files(const struct options *o, struct reading reading[2], struct buf *warnings, struct fw_err *err)
+{
+	int unpaired;
+	memset(reading, 0, 2 * sizeof *reading);
+	return o->n_arg == 2
+		       ? files_read_pair((const char *const[]){ o->arg[1], o->arg[0] }, o, reading, warnings, &unpaired, err)
+		       : files_read(o->arg[0], o->format, o, &reading[1], err);
+}
+
 int verb_import(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	struct reading target, base = { 0 };
+	struct reading reading[2], *base = &reading[0], *target = &reading[1];
 	json_t *answer = NULL;
-	struct buf body;
+	struct buf body, warnings;
+	FILE *aloud = o->json ? stderr : stdout; /* not in the way of an answer that a program reads */
 	if (!o->repo || !o->commit) {
 		fputs("flopwatch: say what was measured: --repo NAME --commit SHA\n", stderr);
 		return EXIT_USAGE;
 	}
-	if (files_read(o->arg[0], o->format, o, &target, &err) != 0)
-		return verb_fail_here(&err);
-	if (o->n_arg == 2 && files_read(o->arg[1], o->format ? o->format : target.format, o, &base, &err) != 0) {
-		reading_fini(&target);
+	buf_init(&warnings, 16 << 20);
+	if (read_files(o, reading, &warnings, &err) != 0) {
+		buf_fini(&warnings);
 		return verb_fail_here(&err);
 	}
 	buf_init(&body, 8 << 20);
-	import_body(&body, o, &target, &base);
+	import_body(&body, o, target, base);
 	int result = client_post(c, "/api/v1/imports", body.data, &answer, &err);
 	buf_fini(&body);
-	if (result == 0) /* aloud, and not in the way of an answer that a program reads */
-		files_warn_of_timeless(&target, o->arg[0], o->json ? stderr : stdout);
+	if (result == 0) {
+		files_print_warnings(&warnings, aloud);
+		files_warn_of_timeless(target, o->arg[0], aloud);
+	}
 	if (result == 0 && o->n_arg == 2)
-		files_warn_of_timeless(&base, o->arg[1], o->json ? stderr : stdout);
+		files_warn_of_timeless(base, o->arg[1], aloud);
 	if (result == 0)
-		json_object_set_new(answer, "left_out", json_integer(target.n_left + base.n_left));
+		json_object_set_new(answer, "left_out", json_integer(target->n_left + base->n_left));
 	if (result == 0 && o->json)
 		verb_print_json(answer);
 	else if (result == 0)
-		printf("%d rows %s as comparison %lld\n", target.n_rows,
+		printf("%d rows %s as comparison %lld\n", target->n_rows,
 			json_is_true(json_object_get(answer, "new")) ? "stored" : "were stored before",
 			value_integer(answer, "comparison"));
-	reading_fini(&target);
-	reading_fini(&base);
+	reading_fini(target);
+	reading_fini(base);
+	buf_fini(&warnings);
 	json_decref(answer);
 	return result == 0 ? EXIT_OK : verb_fail(&err);
 }

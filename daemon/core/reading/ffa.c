@@ -79,22 +79,23 @@ static void ffa_key(const struct csv *c, const struct ffa_columns *f, const char
 		is_true(c, f->pack_gqa) ? "/pack_gqa" : "", is_true(c, f->sparse_load) ? "/sparse_load" : "", direction);
 }
 
-static int ffa_row(
-	struct reading *out, const struct csv *c, const struct table_header *h, const struct ffa_columns *f, struct fw_err *err)
+static int ffa_row(struct reading *out, const struct csv *c, const struct ffa_columns *f, struct fw_err *err)
 {
 	const char *word = c->cell[f->direction];
 	bool forward = strcmp(word, "fwd") == 0 || strcmp(word, "forward") == 0;
+	bool known = forward || strcmp(word, "bwd") == 0 || strcmp(word, "backward") == 0;
 	double ms, tflops = NAN;
 	char key[TABLE_KEY_SIZE], where[TABLE_PLACE_SIZE];
 
-	if (!forward && strcmp(word, "bwd") != 0 && strcmp(word, "backward") != 0)
-		return err_set(
-			err, ERR_INVALID, "%s:%d: column direction: `%.20s` is neither fwd nor bwd", c->file, c->line, word);
-	if (table_number(c, h, f->latency, &ms, err))
-		return -1;
-	ffa_key(c, f, forward ? "forward" : "backward", key);
+	ffa_key(c, f, forward ? "forward" : known ? "backward" : word, key);
+	if (!known)
+		return reading_leave(out, key, err, "line %d: the direction `%.20s` is neither fwd nor bwd", c->line, word);
+	if (!reading_number(c->cell[f->latency], &ms))
+		return reading_leave(out, key, err, "line %d: `%.20s` is no number", c->line, c->cell[f->latency]);
 	if (ms == OUT_OF_MEMORY)
 		return leave_absent(out, key, ms, err);
+	if (!reading_is_time(ms))
+		return reading_leave(out, key, err, "line %d: %g ms is no time", c->line, ms);
 	if (f->tflops >= 0 && !reading_number(c->cell[f->tflops], &tflops))
 		tflops = NAN;
 	return reading_add(out, key, ms, tflops, table_place(where, c, "latency_ms"), err);
@@ -106,7 +107,7 @@ static int read_profile(struct reading *out, struct csv *c, const struct table_h
 	int got = 0, result = ffa_find(c, h, &f, err);
 
 	while (result == 0 && (got = table_next(c, h, err)) == 1)
-		result = ffa_row(out, c, h, &f, err);
+		result = table_begin_row(out, c, h, err) || ffa_row(out, c, &f, err) ? -1 : 0;
 	return result || got < 0 ? -1 : 0;
 }
 
@@ -142,13 +143,13 @@ static int flops_cell(
 
 	if (!c->cell[i][0])
 		return reading_leave(out, key, err, "empty");
-	if (table_number(c, h, i, &tflops, err))
-		return -1;
+	if (!reading_number(c->cell[i], &tflops))
+		return reading_leave(out, key, err, "line %d: `%.20s` is no number", c->line, c->cell[i]);
 	if (tflops == OUT_OF_MEMORY || tflops == NOT_SUPPORTED)
 		return leave_absent(out, key, tflops, err);
-	if (!(tflops > 0))
-		return err_set(err, ERR_INVALID, "%s: %g TFLOP/s is no speed", table_place(where, c, h->name[i]), tflops);
 	(void)reading_convert(tflops, "TFLOPS", &ms, &same, &suffix);
+	if (!reading_is_time(ms))
+		return reading_leave(out, key, err, "line %d: %g TFLOP/s is no speed", c->line, tflops);
 	return reading_add(out, key, ms, tflops, table_place(where, c, h->name[i]), err);
 }
 
@@ -174,7 +175,7 @@ static int read_flops(struct reading *out, struct csv *c, const struct table_hea
 	int got = 0, result = check_flops_name(c, err);
 
 	while (result == 0 && (got = table_next(c, h, err)) == 1)
-		result = flops_row(out, c, h, err);
+		result = table_begin_row(out, c, h, err) || flops_row(out, c, h, err) ? -1 : 0;
 	return result || got < 0 ? -1 : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "core/text/csv.h"
 
 static const char *const settings[] = { "swap_ab", "pack_gqa", "sparse_load", "kblockm", "kblockn" };
@@ -135,19 +136,6 @@ static bool is_square(const struct table *t)
 	return true;
 }
 
-/* A cell as a table takes it. */
-static void put_text(struct buf *out, const char *text)
-{
-	if (!strpbrk(text, ",\"\r\n")) {
-		buf_puts(out, text);
-		return;
-	}
-	buf_putc(out, '"');
-	for (const char *p = text; *p; p++)
-		buf_puts(out, *p == '"' ? "\"\"" : (char[]){ *p, 0 });
-	buf_putc(out, '"');
-}
-
 /* Columns that name a row of the comparison, in their order. Shape: key[4 + SETTINGS]; returns how many. */
 static int key_columns(const struct table *t, bool square, bool with_settings, int *key, const char **name)
 {
@@ -181,9 +169,9 @@ static void put_pair(struct buf *out, const char *base, const char *target)
 {
 	double a = number(base), b = number(target);
 	buf_putc(out, ',');
-	put_text(out, base);
+	csv_field(out, base);
 	buf_putc(out, ',');
-	put_text(out, target);
+	csv_field(out, target);
 	buf_putc(out, ',');
 	if (a > 0 && b > 0)
 		buf_printf(out, "%.4f", 100 * (b - a) / a);
@@ -200,7 +188,7 @@ static int compare(const struct table *a, const struct table *b, struct buf *out
 		for (int k = 0; k < 3 && column_of(b, cell(a, -1, i)) >= 0; k++) {
 			static const char *const ends[] = { "_baseline", "_target", "_improvement(%)" };
 			buf_putc(out, ',');
-			put_text(out, cell(a, -1, i));
+			csv_field(out, cell(a, -1, i));
 			buf_puts(out, ends[k]);
 		}
 	buf_putc(out, '\n');
@@ -214,7 +202,7 @@ static int compare(const struct table *a, const struct table *b, struct buf *out
 		for (int i = 0; i < n_keys; i++) {
 			if (i)
 				buf_putc(out, ',');
-			put_text(out, cell(a, row, key[i]));
+			csv_field(out, cell(a, row, key[i]));
 		}
 		for (int i = first; i < a->n_columns; i++) {
 			int counterpart = column_of(b, cell(a, -1, i));

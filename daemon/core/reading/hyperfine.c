@@ -3,34 +3,66 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "core/reading/object.h"
 
-/* The command, and what it was run with: "sort data.txt [threads=4]". */
-static void command_key(struct fields *f, char key[OBJECT_TEXT_SIZE])
+enum { PARAMETERS_MAX = 64, KEY_MAX = 1 << 20 };
+
+static int by_name(const void *a, const void *b)
 {
-	char command[OBJECT_NAME_SIZE];
-	json_t *parameters = json_object_get(f->object, "parameters"), *value;
-	const char *name;
-	int used;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
-	field_text(f, "command", command, sizeof command);
-	used = snprintf(key, OBJECT_TEXT_SIZE, "%s", command);
-	json_object_foreach(parameters, name, value)
-	{
-		const char *text = json_string_value(value);
+/* A value by what it is: 4, "4" and 4.0 are one, true is true. */
+static void put_value(struct buf *key, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	double number = json_number_value(value);
 
-		/* a command line that was templated shows its values already */
-		if (text && used < OBJECT_TEXT_SIZE - 1 && !strstr(command, text))
-			used += snprintf(key + used, (size_t)(OBJECT_TEXT_SIZE - used), " [%.100s=%.100s]", name, text);
+	if (json_is_number(value) || (text && reading_number(text, &number)))
+		buf_printf(key, "%.15g", number);
+	else if (text)
+		buf_puts(key, text);
+	else {
+		char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+
+		buf_puts(key, dump ? dump : "?");
+		free(dump);
 	}
 }
 
-/* Why its times are none, as far as it is seen before they are read; NULL nothing. */
-static const char *unfit(const struct fields *f, const char *times)
+/* The command, and what it was run with: "sort data.txt [threads=4]". The parameters stand in the order of their names. */
+static void put_key(struct buf *key, const json_t *object)
 {
-	json_t *list = json_object_get(f->object, "exit_codes"), *item;
+	const char *command = json_string_value(json_object_get(object, "command")), *name[PARAMETERS_MAX], *each;
+	json_t *parameters = json_object_get(object, "parameters"), *value;
+	size_t n = 0;
+
+	buf_puts(key, command ? command : "");
+	json_object_foreach(parameters, each, value)
+	{
+		if (n < PARAMETERS_MAX)
+			name[n++] = each;
+	}
+	if (n > 1)
+		qsort(name, n, sizeof *name, by_name);
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(key, " [%s=", name[i]);
+		put_value(key, json_object_get(parameters, name[i]));
+		buf_putc(key, ']');
+	}
+	for (size_t i = 0; i < key->len; i++) /* a command over several lines */
+		if ((unsigned char)key->data[i] < ' ')
+			key->data[i] = ' ';
+}
+
+/* Why its times are none, as far as it is seen before they are read; NULL nothing. */
+static const char *unfit(const json_t *object)
+{
+	json_t *list = json_object_get(object, "exit_codes"), *item;
 	size_t i;
 
 	json_array_foreach(list, i, item)
@@ -38,7 +70,7 @@ static const char *unfit(const struct fields *f, const char *times)
 		if (!json_is_integer(item) || json_integer_value(item) != 0)
 			return "it ended with a failure";
 	}
-	list = json_object_get(f->object, times);
+	list = json_object_get(object, "times");
 	json_array_foreach(list, i, item)
 	{
 		if (json_is_number(item) && json_number_value(item) == 0)
@@ -47,22 +79,51 @@ static const char *unfit(const struct fields *f, const char *times)
 	return NULL;
 }
 
+/* The result has no list of times: someone took them out. */
+static int add_statistics(struct reading *out, const struct fields *f, const char *file, const char *key, struct fw_err *err)
+{
+	static const struct {
+		const char *field, *name;
+	} statistics[] = { { "median", READING_MEDIAN }, { "mean", READING_MEAN } };
+	struct reading_time time[2];
+	char where[OBJECT_TEXT_SIZE];
+	int n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		double ms = 1e3 * json_number_value(json_object_get(f->object, statistics[i].field));
+
+		if (reading_is_time(ms))
+			time[n++] = (struct reading_time){ .name = statistics[i].name, .rank = i, .ms = ms };
+	}
+	if (n == 0)
+		return reading_leave(out, key, err, "it has neither times nor a median or mean");
+	return reading_state(out, key, time, n, object_place(where, file, f, "median"), err);
+}
+
 static int read_result(struct reading *out, json_t *object, size_t i, const char *file, struct fw_err *err)
 {
-	char key[OBJECT_TEXT_SIZE];
 	struct fields f;
+	struct buf key;
+	int result;
 
 	field_begin(&f, object, err, "results[%zu]", i);
 	if (f.failed)
 		return -1;
-	const char *times = field_has(&f, "times") ? "times" : field_has(&f, "median") ? "median" : "mean";
-	const char *why = unfit(&f, times);
+	buf_init(&key, KEY_MAX);
+	put_key(&key, object);
+	reading_entry(out, (int)i);
+	const char *why = unfit(object);
 
-	command_key(&f, key);
-	if (why)
-		return reading_leave(out, key, err, "%s", why);
-	return field_has(&f, times) ? object_add_times(out, &f, file, times, key, 1e3, NAN, err)
-				    : field_fail(&f, "times", "is missing");
+	if (key.failed || !json_is_string(json_object_get(object, "command")))
+		result = field_fail(&f, "command", key.failed ? "is too long" : "is missing");
+	else if (why)
+		result = reading_leave(out, key.data, err, "%s", why);
+	else if (json_array_size(json_object_get(object, "times")) > 0)
+		result = object_add_times(out, &f, file, "times", key.data, 1e3, NAN, err);
+	else
+		result = add_statistics(out, &f, file, key.data, err);
+	buf_fini(&key);
+	return result;
 }
 
 int read_hyperfine(
@@ -76,7 +137,7 @@ int read_hyperfine(
 		return -1;
 	field_begin(&f, root, err, "file");
 	json_t *list = field_array(&f, "results", 0, READING_ROWS_MAX);
-	int result = f.failed ? -1 : 0;
+	int result = f.failed ? -1 : object_tell_conditions(out, root, err);
 
 	for (size_t i = 0; result == 0 && i < json_array_size(list); i++)
 		result = read_result(out, json_array_get(list, i), i, file, err);

@@ -7,26 +7,40 @@
 
 #include "core/reading/object.h"
 
-static int cell_line(struct reading *out, struct fields *f, const char *file, struct fw_err *err)
+/* The unit that a row's times are in; NULL: `why` says what is wrong. */
+static const char *unit_of(const struct fields *f, char why[READING_WHY_SIZE])
 {
 	static const char *const units[] = { "ms", "us", "ns", "s" };
-	char key[OBJECT_NAME_SIZE], failure[READING_WHY_SIZE], where[OBJECT_TEXT_SIZE];
 	const char *unit = NULL;
-	double tflops = field_double_or(f, "tflops", 0, 1e9, NAN);
+
+	snprintf(why, READING_WHY_SIZE, "it has none of ms, us, ns and s");
+	for (int i = 0; i < 4; i++) {
+		if (field_has(f, units[i]) && unit) {
+			snprintf(why, READING_WHY_SIZE, "%s stands beside %s; give one of them", units[i], unit);
+			return NULL;
+		}
+		unit = field_has(f, units[i]) ? units[i] : unit;
+	}
+	return unit;
+}
+
+static int cell_line(struct reading *out, struct fields *f, const char *file, struct fw_err *err)
+{
+	char key[OBJECT_NAME_SIZE], failure[READING_WHY_SIZE], where[OBJECT_TEXT_SIZE], why[READING_WHY_SIZE];
+	const json_t *tflops = json_object_get(f->object, "tflops");
 
 	field_text(f, "cell", key, sizeof key);
 	field_text(f, "error", failure, sizeof failure);
+	if (f->failed)
+		return -1;
 	if (failure[0])
 		return reading_fail(out, key, failure, object_place(where, file, f, "error"), err);
-	for (int i = 0; i < 4; i++)
-		if (field_has(f, units[i])) {
-			if (unit)
-				return field_fail(f, units[i], "stands beside %s; give one of them", unit);
-			unit = units[i];
-		}
+	const char *unit = unit_of(f, why);
+
 	if (!unit)
-		return field_fail(f, "ms", "is missing; a row has ms, us, ns or s");
-	return f->failed ? -1 : object_add_times(out, f, file, unit, key, reading_unit_ms(unit), tflops, err);
+		return reading_leave(out, key, err, "%s", why);
+	return object_add_times(
+		out, f, file, unit, key, reading_unit_ms(unit), json_is_number(tflops) ? json_number_value(tflops) : NAN, err);
 }
 
 /* A figure of our own benchmarks: counts, bytes and percentages are no times and are passed over. */
@@ -34,7 +48,8 @@ static int bench_line(struct reading *out, struct fields *f, const char *file, s
 {
 	char name[OBJECT_NAME_SIZE], peer[OBJECT_NAME_SIZE], cell[OBJECT_NAME_SIZE], unit[32];
 	char key[OBJECT_TEXT_SIZE], where[OBJECT_TEXT_SIZE];
-	double ms, tflops, value = field_double(f, "value", -INFINITY, INFINITY);
+	const json_t *value = json_object_get(f->object, "value");
+	double ms, tflops;
 	const char *suffix;
 
 	field_text(f, "bench", name, sizeof name);
@@ -43,10 +58,13 @@ static int bench_line(struct reading *out, struct fields *f, const char *file, s
 	field_text(f, "unit", unit, sizeof unit);
 	if (f->failed)
 		return -1;
-	if (reading_convert(value, unit, &ms, &tflops, &suffix))
+	if (reading_convert(json_number_value(value), unit, &ms, &tflops, &suffix))
 		return 0;
 	snprintf(key, sizeof key, "%s%s%s%s%s%s", name, peer[0] ? "/" : "", peer, cell[0] ? "/" : "", cell, suffix);
-	return reading_add(out, key, ms, tflops, object_place(where, file, f, "value"), err);
+	if (!json_is_number(value))
+		return reading_leave(out, key, err, "its value is no number");
+	return reading_is_time(ms) ? reading_add(out, key, ms, tflops, object_place(where, file, f, "value"), err)
+				   : reading_leave(out, key, err, "%g %s is no measured value", json_number_value(value), unit);
 }
 
 static int read_line(struct reading *out, const char *line, size_t len, int number, const char *file, struct fw_err *err)
@@ -60,8 +78,9 @@ static int read_line(struct reading *out, const char *line, size_t len, int numb
 	if (!object)
 		return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", name, why.text);
 	field_begin(&f, object, err, "row");
-	int result = f.failed                 ? -1
-		     : field_has(&f, "bench") ? bench_line(out, &f, name, err)
+	reading_entry(out, number);
+	int result = f.failed || object_tell_conditions(out, object, err) ? -1
+		     : field_has(&f, "bench")                             ? bench_line(out, &f, name, err)
 		     : !field_has(&f, "cell") ? field_fail(&f, "cell", "is missing; a row is {\"cell\":\"name\",\"ms\":[...]}")
 					      : cell_line(out, &f, name, err);
 

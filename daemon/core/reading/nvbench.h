@@ -5,8 +5,9 @@
 #include "core/reading/row.h"
 
 /**
- * The median (else the mean) of cold GPU times of each state; skipped states are left out. Files of version 1, and the
- * unversioned ones of 2021, whose states and summaries are named otherwise; another version is refused by name.
+ * The median of cold GPU times of each state, else the best statistic that it states; all statistics stay at hand (reading_settle). A card is a part of
+ * names only where the file has several, or `name_device` asks for it; it is told in any case. Skipped states and those without a time are left
+ * out. Files of version 1, and the unversioned ones of 2021, whose states and summaries are named otherwise; another version is refused by name.
  */
 reading_fn read_nvbench;
 

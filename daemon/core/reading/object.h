@@ -15,8 +15,13 @@ json_t *object_load(const char *text, size_t len, const char *file, struct fw_er
 int object_mistake(struct fw_err *err, const char *file);
 /** "file: benchmarks[0].real_time", for messages. Shape: out[OBJECT_TEXT_SIZE]. */
 const char *object_place(char out[OBJECT_TEXT_SIZE], const char *file, const struct fields *f, const char *key);
-/** Add the number, or the numbers of the list, at `name` to the row of `key`. Units: unit_ms is ms of one. Err: no number, or no time. */
+/**
+ * Add the number, or the numbers of the list, at `name` to the row of `key`. Where one of them is no time, the row is left out, which says so.
+ * Units: unit_ms is ms of one. Err: too many values.
+ */
 int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key, double unit_ms,
 	double tflops, struct fw_err *err);
+/** Tell all conditions (reading_tell) among the texts, numbers and booleans of an object. Err: out of memory. */
+int object_tell_conditions(struct reading *out, json_t *object, struct fw_err *err);
 
 #endif

@@ -109,13 +109,21 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A row that is left out may have had other times before. */
+/* A result that is left out may have had other times before. */
+static bool was_left(const struct reading *r, const struct reading_row *row)
+{
+	for (int i = 0; i < r->n_left; i++)
+		if (r->left[i].entry == row->entry && strcmp(r->left[i].name, row->name) == 0)
+			return true;
+	return false;
+}
+
 static void drop_left(struct reading *r)
 {
 	int kept = 0;
 
 	for (int i = 0; i < r->n_rows; i++)
-		if (r->n_left > 0 && reading_find_left(r, r->row[i].key))
+		if (was_left(r, &r->row[i]))
 			free(r->row[i].ms);
 		else
 			r->row[kept++] = r->row[i];
@@ -178,6 +186,8 @@ int reading_parse(
 	if (rc == 0)
 		rc = f->read(out, text, len, file, how, err);
 	drop_left(out);
+	if (rc == 0)
+		rc = reading_number_twins(out, err);
 	if (rc == 0 && out->n_rows == 0) {
 		reading_tell_left(out, left, sizeof left);
 		rc = err_set(err, ERR_INVALID, "%s: holds no measured row%s%s", file, left[0] ? "; " : "", left);
@@ -195,6 +205,7 @@ void reading_fini(struct reading *r)
 		free(r->row[i].ms);
 	free(r->row);
 	free(r->left);
+	free(r->fact);
 	memset(r, 0, sizeof *r);
 }
 

@@ -16,7 +16,11 @@
 #include "core/case/case.h"
 
 enum { READING_BYTES_MAX = 16 << 20, READING_ROWS_MAX = 4096, READING_VALUES_MAX = 1 << 17 };
-enum { READING_WHY_SIZE = 160 };
+enum { READING_WHY_SIZE = 160, READING_TIMES_MAX = 10, READING_FACTS_MAX = 64 };
+
+/** What formats call the statistics of times that are repetitions of each other. */
+#define READING_MEDIAN "median"
+#define READING_MEAN   "mean"
 
 /** All formats, separated by ", ", for messages. */
 #define READING_FORMATS "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu"
@@ -27,31 +31,59 @@ struct reading_how {
 	const char *
 		unit; /* what the numbers of a triton file are where its columns do not say: "ms" "us" "ns" "s" "TFLOPS" "GB/s"; "" not given */
 	const char *time; /* of google-benchmark: "real" or "cpu"; "" real */
+	bool name_device; /* of nvbench: the card is a part of every name, also where the file has one card */
+};
+
+/** One of several statistics that a benchmark states of one result: a median, a mean, the time of another clock. */
+struct reading_time {
+	const char *name; /* for people: "mean of cold GPU times"; static */
+	int rank;         /* 0 the best of its format; a statistic has the same rank in every version of the format */
+	double ms;
 };
 
 struct reading_row {
-	char key[CASE_KEY_SIZE];        /* of the cell; no hidden characters; unique in a reading */
-	int n;                          /* values; 0 only where the benchmark says that it failed */
-	double *ms;                     /* ms[n]; > 0. Of a rate: ms per unit of work, and the key ends in what that is */
-	double median_ms;               /* NAN without values */
-	double tflops;                  /* as the file says, or as its sizes make it; NAN unknown */
+	char key[CASE_KEY_SIZE];  /* of the cell; no hidden characters; unique in a reading */
+	char name[CASE_KEY_SIZE]; /* as the file says; the key is that, and "#2" where the file has several results of the name */
+	int twins;                /* results of that name in the file, also those that are left out */
+	int n;                    /* values; 0 only where the benchmark says that it failed */
+	double *ms;               /* ms[n]; > 0. Of a rate: ms per unit of work, and the key ends in what that is */
+	double median_ms;         /* NAN without values */
+	double tflops;            /* as the file says, or as its sizes make it; NAN unknown */
 	char failure[READING_WHY_SIZE]; /* what the benchmark itself says went wrong; "" nothing */
+	const char *statistic; /* which of several statistics its time is, where it is not the best of the format; "" it is */
+	/* The statistics that the file states; none: it states values, whose median and mean they are. */
+	int n_times;
+	struct reading_time time[READING_TIMES_MAX];
+	/* internal */
+	int entry;
 };
 
 /** A row that is in the file and has no time: skipped, not measured, too short. */
 struct reading_left {
-	char key[CASE_KEY_SIZE];
+	char key[CASE_KEY_SIZE], name[CASE_KEY_SIZE]; /* as in struct reading_row */
+	int twins;
 	char why[READING_WHY_SIZE];
+	/* internal */
+	int entry;
+};
+
+/** What a file says of how it was measured. */
+struct reading_fact {
+	char name[48], value[160]; /* "GPU", "NVIDIA H200"; "library_build_type", "release" */
+	bool doubtful;             /* worth a warning by itself: a debug build */
 };
 
 struct reading {
 	char format[24];
+	int n_devices; /* cards that its rows ran on, where the format tells them apart; 0 else */
+	int n_facts;
+	struct reading_fact *fact; /* fact[n_facts]; names differ */
 	int n_rows;
 	struct reading_row *row; /* in the order of the file */
 	int n_left;
 	struct reading_left *left; /* left[n_left]; none of them is among the rows */
 	/* internal */
-	int n_values, room, left_room;
+	int n_values, room, left_room, entry;
 };
 
 /** Whether `name` is a format. */

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/utf8.h"
 
+#define MS_MIN 1e-9
 #define MS_MAX 1e9
 
 const struct reading_left *reading_find_left(const struct reading *r, const char *key)
@@ -21,8 +23,7 @@ const struct reading_left *reading_find_left(const struct reading *r, const char
 	return NULL;
 }
 
-/* A key that shows all it is: hidden characters escaped, spaces as _, cut to fit with a mark of the whole. */
-static void clean_key(const char *key, char out[CASE_KEY_SIZE])
+void reading_clean_key(const char *key, char out[CASE_KEY_SIZE])
 {
 	enum { MARK = 9 }; /* "~" and eight digits */
 	char hex[HASH_HEX];
@@ -46,8 +47,7 @@ static void clean_key(const char *key, char out[CASE_KEY_SIZE])
 	buf_fini(&shown);
 }
 
-/* A text on one line that shows all it is, cut to fit. */
-static void clean_text(const char *text, char *out, size_t size)
+void reading_show(const char *text, char *out, size_t size)
 {
 	struct buf shown;
 
@@ -62,13 +62,23 @@ static void clean_text(const char *text, char *out, size_t size)
 	buf_fini(&shown);
 }
 
+void reading_entry(struct reading *r, int entry)
+{
+	r->entry = entry;
+}
+
+bool reading_is_time(double ms)
+{
+	return ms >= MS_MIN && ms <= MS_MAX;
+}
+
 static struct reading_row *row_for(struct reading *r, const char *key)
 {
 	char clean[CASE_KEY_SIZE];
 
-	clean_key(key, clean);
-	for (int i = 0; i < r->n_rows; i++)
-		if (strcmp(r->row[i].key, clean) == 0)
+	reading_clean_key(key, clean);
+	for (int i = r->n_rows - 1; i >= 0; i--) /* repetitions follow each other */
+		if (r->row[i].entry == r->entry && strcmp(r->row[i].key, clean) == 0)
 			return &r->row[i];
 	if (r->n_rows == r->room) {
 		int room = r->room ? 2 * r->room : 64;
@@ -81,8 +91,9 @@ static struct reading_row *row_for(struct reading *r, const char *key)
 	}
 	struct reading_row *row = &r->row[r->n_rows++];
 
-	*row = (struct reading_row){ .tflops = NAN };
+	*row = (struct reading_row){ .tflops = NAN, .entry = r->entry, .twins = 1, .statistic = "" };
 	memcpy(row->key, clean, sizeof clean);
+	memcpy(row->name, clean, sizeof clean);
 	return row;
 }
 
@@ -106,7 +117,7 @@ static struct reading_row *new_row_for(struct reading *r, const char *key, const
 
 int reading_add(struct reading *r, const char *key, double ms, double tflops, const char *where, struct fw_err *err)
 {
-	if (key[0] && !(ms >= 1e-9 && ms <= MS_MAX))
+	if (key[0] && !reading_is_time(ms))
 		return err_set(err, ERR_INVALID, "%s: %g ms is no time; a measured time lies between 1e-9 and 1e9 ms", where, ms);
 	struct reading_row *row = new_row_for(r, key, where, err);
 
@@ -130,6 +141,92 @@ int reading_add(struct reading *r, const char *key, double ms, double tflops, co
 	return 0;
 }
 
+int reading_state(
+	struct reading *r, const char *key, const struct reading_time *time, int n, const char *where, struct fw_err *err)
+{
+	struct reading_row *row = new_row_for(r, key, where, err);
+
+	if (!row)
+		return -1;
+	if (row->n > 0 || row->n_times > 0)
+		return err_set(err, ERR_INVALID, "%s: %s has a time already", where, row->key);
+	int best = 0;
+
+	for (int i = 0; i < n && row->n_times < READING_TIMES_MAX; i++) {
+		row->time[row->n_times++] = time[i];
+		best = time[i].rank < time[best].rank ? i : best;
+	}
+	row->statistic = time[best].rank > 0 ? time[best].name : "";
+	return reading_add(r, key, time[best].ms, NAN, where, err);
+}
+
+/* A word of "library_build_type" or "GPU-name". */
+static bool has_word(const char *name, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = name; *at; at++) {
+		bool begins = at == name || strchr("_-. :/", at[-1]);
+
+		if (begins && strncasecmp(at, word, n) == 0 && (!at[n] || strchr("_-. :/", at[n])))
+			return true;
+	}
+	return false;
+}
+
+bool reading_is_condition(const char *name)
+{
+	static const char *const words[] = { "gpu", "gpus", "device", "card", "accelerator", "cpu", "cpus", "host", "hostname",
+		"machine", "arch", "os", "compiler", "cc", "cxx", "nvcc", "flags", "cflags", "cxxflags", "build", "mhz", "clock",
+		"clocks", "driver", "cuda", "rocm", "sm", "library", "aslr", "governor" };
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (has_word(name, words[i]))
+			return true;
+	return false;
+}
+
+/* What makes every time of a file doubtful, as Google Benchmark itself warns of it. */
+static bool is_doubtful(const char *name, const char *value)
+{
+	return (has_word(name, "build") && strcasecmp(value, "debug") == 0) ||
+	       (strcasecmp(name, "cpu_scaling_enabled") == 0 && strcmp(value, "true") == 0);
+}
+
+int reading_tell(struct reading *r, const char *name, const char *value, struct fw_err *err)
+{
+	bool doubtful = is_doubtful(name, value);
+	char clean[sizeof r->fact->value], shown[sizeof r->fact->name];
+	struct reading_fact *fact = NULL;
+
+	reading_show(name, shown, sizeof shown);
+	reading_show(value, clean, sizeof clean);
+	for (int i = 0; i < r->n_facts && !fact; i++)
+		if (strcmp(r->fact[i].name, shown) == 0)
+			fact = &r->fact[i];
+	if (fact) {
+		size_t used = strlen(fact->value), n = strlen(clean);
+
+		if (!strstr(fact->value, clean) && used + n + 3 < sizeof fact->value) {
+			memcpy(fact->value + used, ", ", 2);
+			memcpy(fact->value + used + 2, clean, n + 1);
+		}
+		fact->doubtful = fact->doubtful || doubtful;
+		return 0;
+	}
+	if (r->n_facts == READING_FACTS_MAX)
+		return 0;
+	fact = realloc(r->fact, (size_t)(r->n_facts + 1) * sizeof *fact);
+	if (!fact)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	r->fact = fact;
+	fact = &r->fact[r->n_facts++];
+	*fact = (struct reading_fact){ .doubtful = doubtful };
+	memcpy(fact->name, shown, sizeof shown);
+	memcpy(fact->value, clean, sizeof clean);
+	return 0;
+}
+
 int reading_fail(struct reading *r, const char *key, const char *failure, const char *where, struct fw_err *err)
 {
 	struct reading_row *row = new_row_for(r, key, where, err);
@@ -137,7 +234,7 @@ int reading_fail(struct reading *r, const char *key, const char *failure, const 
 	if (!row)
 		return -1;
 	if (!row->failure[0])
-		clean_text(failure, row->failure, sizeof row->failure);
+		reading_show(failure, row->failure, sizeof row->failure);
 	r->n_values++;
 	return 0;
 }
@@ -147,9 +244,10 @@ int reading_leave(struct reading *r, const char *key, struct fw_err *err, const 
 	char clean[CASE_KEY_SIZE];
 	va_list args;
 
-	clean_key(key, clean);
-	if (reading_find_left(r, clean))
-		return 0;
+	reading_clean_key(key, clean);
+	for (int i = r->n_left - 1; i >= 0; i--)
+		if (r->left[i].entry == r->entry && strcmp(r->left[i].key, clean) == 0)
+			return 0;
 	if (r->n_left >= READING_ROWS_MAX)
 		return err_set(err, ERR_INVALID, "more than %d rows without a time; split the file", READING_ROWS_MAX);
 	if (r->n_left == r->left_room) {
@@ -163,21 +261,112 @@ int reading_leave(struct reading *r, const char *key, struct fw_err *err, const 
 	}
 	struct reading_left *left = &r->left[r->n_left++];
 
+	*left = (struct reading_left){ .entry = r->entry, .twins = 1 };
 	memcpy(left->key, clean, sizeof clean);
+	memcpy(left->name, clean, sizeof clean);
 	va_start(args, why);
 	vsnprintf(left->why, sizeof left->why, why, args);
 	va_end(args);
 	return 0;
 }
 
-bool reading_met(const struct reading *r, int n_rows, const char *key)
+/* ---- results of one name ------------------------------------------------------------------------------------------------- */
+
+/* One result, timed or left out. */
+struct result {
+	const char *name;
+	int entry, *twins;
+	char *key;
+};
+
+static int by_name(const void *a, const void *b)
 {
-	char clean[CASE_KEY_SIZE];
+	const struct result *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
 
-	clean_key(key, clean);
-	const struct reading_row *row = reading_find(r, clean);
+	return order != 0 ? order : (x->entry > y->entry) - (x->entry < y->entry);
+}
 
-	return (row && row - r->row < n_rows) || reading_find_left(r, clean);
+static bool is_taken(const struct result *list, int n, const char *key)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(list[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+/* "a#2"; more marks where the file has a result that is called that. */
+static void number_result(const struct result *list, int n, const struct result *one, int number)
+{
+	char text[2 * CASE_KEY_SIZE], key[CASE_KEY_SIZE];
+	int marks = 0;
+
+	do {
+		marks++;
+		snprintf(text, sizeof text, "%s%.*s%d", one->name, marks, "########", number);
+		reading_clean_key(text, key);
+	} while (is_taken(list, n, key) && marks < 8);
+	memcpy(one->key, key, sizeof key);
+}
+
+int reading_number_twins(struct reading *r, struct fw_err *err)
+{
+	int n = r->n_rows + r->n_left;
+	struct result *list = calloc((size_t)n + 1, sizeof *list);
+
+	if (!list)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	for (int i = 0; i < r->n_rows; i++)
+		list[i] = (struct result){ r->row[i].name, r->row[i].entry, &r->row[i].twins, r->row[i].key };
+	for (int i = 0; i < r->n_left; i++)
+		list[r->n_rows + i] = (struct result){ r->left[i].name, r->left[i].entry, &r->left[i].twins, r->left[i].key };
+	qsort(list, (size_t)n, sizeof *list, by_name);
+	for (int from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && strcmp(list[to].name, list[from].name) == 0; to++)
+			;
+		for (int i = from; i < to && to - from > 1; i++) {
+			*list[i].twins = to - from;
+			number_result(list, n, &list[i], i - from + 1);
+		}
+	}
+	free(list);
+	return 0;
+}
+
+/* ---- several files ------------------------------------------------------------------------------------------------------- */
+
+int reading_join(struct reading *all, struct reading *more, const char *file, struct fw_err *err)
+{
+	int result = 0;
+
+	if (all->n_rows == 0 && all->n_left == 0) {
+		reading_fini(all);
+		*all = *more;
+		memset(more, 0, sizeof *more);
+		return 0;
+	}
+	for (int i = 0; i < more->n_rows && result == 0; i++) {
+		struct reading_row *from = &more->row[i], *to;
+
+		if (reading_find(all, from->key)) {
+			result = err_set(err, ERR_INVALID, "%s: %s was already in another output", file, from->key);
+			break;
+		}
+		all->entry = from->entry;
+		to = new_row_for(all, from->key, file, err);
+		result = to ? 0 : -1;
+		if (to) {
+			all->n_values += from->n;
+			*to = *from;
+			from->ms = NULL;
+		}
+	}
+	for (int i = 0; i < more->n_left && result == 0; i++)
+		result = reading_leave(all, more->left[i].key, err, "%s", more->left[i].why);
+	for (int i = 0; i < more->n_facts && result == 0; i++)
+		result = reading_tell(all, more->fact[i].name, more->fact[i].value, err);
+	reading_fini(more);
+	return result;
 }
 
 bool reading_number(const char *text, double *value)

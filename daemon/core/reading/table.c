@@ -49,6 +49,18 @@ int table_next(struct csv *c, const struct table_header *h, struct fw_err *err)
 	return got;
 }
 
+int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err)
+{
+	double number;
+
+	reading_entry(out, c->line);
+	for (int i = 0; i < h->n; i++)
+		if (c->cell[i][0] && !reading_number(c->cell[i], &number) && reading_is_condition(h->name[i]) &&
+			reading_tell(out, h->name[i], c->cell[i], err))
+			return -1;
+	return 0;
+}
+
 const char *table_place(char out[TABLE_PLACE_SIZE], const struct csv *c, const char *name)
 {
 	snprintf(out, TABLE_PLACE_SIZE, "%.500s:%d: column %s", c->file, c->line, name);

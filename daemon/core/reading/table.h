@@ -23,6 +23,11 @@ int table_need(const struct csv *c, const struct table_header *h, const char *na
  * last number may be cut.
  */
 int table_next(struct csv *c, const struct table_header *h, struct fw_err *err);
+/**
+ * What is added from here on is of the row that table_next gave: two rows of one name stay two (reading_entry). Texts in columns like `gpu` or `host`
+ * are told (reading_tell). Err: out of memory.
+ */
+int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err);
 /** "file:3: column name", for messages. */
 const char *table_place(char out[TABLE_PLACE_SIZE], const struct csv *c, const char *name);
 /** The number in a column. Err: it is none. */

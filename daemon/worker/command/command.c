@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/reading/pair.h"
 #include "worker/bench/canary.h"
 #include "worker/command/launch.h"
 #include "worker/bench/measure.h"
@@ -142,6 +143,23 @@ static int note_left(struct command *m, int side, const struct reading *r, struc
 	return bench_send(m->bench, &message, err);
 }
 
+/* Base and target are made comparable; a note for each thing that keeps them from being so. */
+static int note_unlike(struct command *m, struct reading *base, struct reading *target, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+	struct buf warnings;
+	int unpaired, result;
+
+	buf_init(&warnings, 1 << 20);
+	result = reading_pair(base, "the base's output", target, "the target's output", &warnings, &unpaired, err);
+	for (const char *at = warnings.data; result == 0 && *at; at = strchr(at, '\n') + 1) {
+		snprintf(message.u.note.text, sizeof message.u.note.text, "%.*s", (int)(strchr(at, '\n') - at), at);
+		result = bench_send(m->bench, &message, err);
+	}
+	buf_fini(&warnings);
+	return result < 0 ? -1 : 0;
+}
+
 /* Run every side once. 1 and the cells, 0 too many of them, -1. */
 static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 {
@@ -157,6 +175,8 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 				m->bench, m->build, m->side[side], &m->list[side], NULL, &reading[side], &trouble[side], err);
 		status = ran[side] < 0 ? -1 : status;
 	}
+	if (status == 0 && ran[BASE] && ran[TARGET])
+		status = note_unlike(m, &reading[BASE], &reading[TARGET], err);
 	if (status == 0)
 		status = collect(m, &reading[BASE], &reading[TARGET], message.u.found, err);
 	if (status == 1 && message.u.found->n > 0)

@@ -7,6 +7,7 @@
 
 #include "core/protocol/guard.h"
 #include "core/case/inputs.h"
+#include "core/reading/pair.h"
 #include "core/stats/transient.h"
 #include "worker/bench/canary.h"
 #include "worker/bench/launch.h"
@@ -217,6 +218,23 @@ static float time_of(struct command *m, int cell, const struct reading_row *row)
 	return (float)ms;
 }
 
+/* All processes of the launch are compared by the same figure of a cell, also where one of them states a better one. */
+static bool settle(struct taken *l, const char *key, int n_sides)
+{
+	struct reading_row *row[ROUNDS * COMMAND_SIDES_MAX];
+	int n = 0;
+
+	for (int round = 0; round < ROUNDS; round++)
+		for (int side = 0; side < n_sides; side++) {
+			struct reading *r = &l->reading[round][side];
+
+			for (int i = 0; i < r->n_rows; i++)
+				if (r->row[i].n > 0 && strcmp(r->row[i].key, key) == 0)
+					row[n++] = &r->row[i];
+		}
+	return n == 0 || reading_settle(row, n);
+}
+
 /* The times of one cell. 1, 0 a side did not write its row, -1. */
 static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_err *err)
 {
@@ -241,6 +259,10 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 		if (fill_clocks(l, side, c, err) != 0)
 			return -1;
 	}
+	if (!settle(l, key, n))
+		return bench_fault(b, cell, ROLE_TARGET, "abi", "base and target state no figure of this row in common", err) < 0
+			       ? -1
+			       : 0;
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int k = 0; k < l->n_ran[round]; k++) {
 			int side = l->ran[round][k];

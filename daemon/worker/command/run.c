@@ -183,32 +183,6 @@ static int read_output(
 	return blame(t, r, "abi", line);
 }
 
-/* Rows of several outputs become one reading. */
-static int join(struct reading *all, struct reading *more, const char *file, struct fw_err *err)
-{
-	int result = 0;
-
-	if (all->n_rows == 0) {
-		*all = *more;
-		memset(more, 0, sizeof *more);
-		return 0;
-	}
-	for (int i = 0; i < more->n_rows && result == 0; i++) {
-		const struct reading_row *row = &more->row[i];
-
-		result = reading_find(all, row->key)
-				 ? err_set(err, ERR_INVALID, "%s: %s was already in another output", file, row->key)
-			 : row->failure[0] ? reading_fail(all, row->key, row->failure, file, err)
-					   : reading_add(all, row->key, row->median_ms, row->tflops, file, err);
-		if (result == 0)
-			all->row[all->n_rows - 1].median_ms = row->median_ms;
-	}
-	for (int i = 0; i < more->n_left && result == 0; i++)
-		result = reading_leave(all, more->left[i].key, err, "%s", more->left[i].why);
-	reading_fini(more);
-	return result;
-}
-
 static int read_text(const struct msg_subject *s, const struct buf *text, const char *name, struct running *r,
 	struct reading *out, struct command_trouble *t)
 {
@@ -216,9 +190,9 @@ static int read_text(const struct msg_subject *s, const struct buf *text, const 
 	struct reading one;
 	char line[512];
 
-	if (reading_parse(&(struct reading_how){ s->run.reader, s->run.unit, s->run.time }, text->data, text->len, name, &one,
-		    &e) == 0 &&
-		join(out, &one, name, &e) == 0)
+	struct reading_how how = { .format = s->run.reader, .unit = s->run.unit, .time = s->run.time };
+
+	if (reading_parse(&how, text->data, text->len, name, &one, &e) == 0 && reading_join(out, &one, name, &e) == 0)
 		return 1;
 	snprintf(line, sizeof line,
 		"ended well, but as %s its output is wrong: %.380s (see doc/troubleshooting.md#program-output)", s->run.reader,
