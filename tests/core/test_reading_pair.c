@@ -135,7 +135,7 @@ static void left(const struct reading *r, const char *key, const char *why)
 /* ---- hyperfine ------------------------------------------------------------------------------------------------------------- */
 
 #define COMMAND(name, times, more) "{\"command\":\"" name "\",\"times\":[" times "]" more "}"
-#define RESULTS(list) "{\"results\":[" list "]}"
+#define RESULTS(list)              "{\"results\":[" list "]}"
 
 static void parameters_are_a_part_of_the_name(void **state)
 {
@@ -146,14 +146,13 @@ static void parameters_are_a_part_of_the_name(void **state)
 	both("sum_16M_[threads=16]", 3, 500, 750);
 	says_nothing();
 	/* values that are numbers and booleans, beside each other's substrings */
-	static const char one[] = RESULTS(COMMAND("run", "1", ",\"parameters\":{\"n\":1,\"fast\":true}") ","
-			COMMAND("run", "2", ",\"parameters\":{\"n\":11,\"fast\":true}") ","
-			COMMAND("run", "3", ",\"parameters\":{\"n\":1,\"fast\":false}") ","
-			COMMAND("run", "4", ",\"parameters\":{\"n\":null}"));
+	static const char one[] = RESULTS(COMMAND("run", "1", ",\"parameters\":{\"n\":1,\"fast\":true}") "," COMMAND(
+		"run", "2", ",\"parameters\":{\"n\":11,\"fast\":true}") "," COMMAND("run", "3",
+		",\"parameters\":{\"n\":1,\"fast\":false}") "," COMMAND("run", "4", ",\"parameters\":{\"n\":null}"));
 	/* their order in the file is not a part of it, nor how a number is spelt */
-	static const char two[] = RESULTS(COMMAND("run", "5", ",\"parameters\":{\"fast\":\"true\",\"n\":\"1.0\"}") ","
-			COMMAND("run", "6", ",\"parameters\":{\"fast\":true,\"n\":11}") ","
-			COMMAND("run", "7", ",\"parameters\":{\"fast\":false,\"n\":1e0}"));
+	static const char two[] = RESULTS(COMMAND("run", "5", ",\"parameters\":{\"fast\":\"true\",\"n\":\"1.0\"}") "," COMMAND(
+		"run", "6", ",\"parameters\":{\"fast\":true,\"n\":11}") "," COMMAND("run", "7",
+		",\"parameters\":{\"fast\":false,\"n\":1e0}"));
 	pair("hyperfine", one, two);
 	assert_int_equal(base.n_rows, 4);
 	both("run_[fast=true]_[n=1]", 1, 1000, 5000);
@@ -191,7 +190,8 @@ static void equal_commands_are_two_results(void **state)
 	char name[400], text[2000];
 	memset(name, 'x', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
-	snprintf(text, sizeof text, "{\"results\":[{\"command\":\"%s\",\"times\":[1]},{\"command\":\"%s\",\"times\":[2]}]}", name, name);
+	snprintf(text, sizeof text, "{\"results\":[{\"command\":\"%s\",\"times\":[1]},{\"command\":\"%s\",\"times\":[2]}]}", name,
+		name);
 	pair("hyperfine", text, text);
 	assert_int_equal(base.n_rows, 2);
 	says_nothing();
@@ -213,7 +213,8 @@ static void uneven_numbers_of_one_name_are_not_compared(void **state)
 	says("B has 3");
 	assert_int_equal(base.n_rows + target.n_rows, 0);
 	/* what only one file has is not there, and nothing else is said of it */
-	pair("hyperfine", RESULTS(COMMAND("a", "1", "") "," COMMAND("a", "2", "") "," COMMAND("b", "3", "")), RESULTS(COMMAND("b", "3", "")));
+	pair("hyperfine", RESULTS(COMMAND("a", "1", "") "," COMMAND("a", "2", "") "," COMMAND("b", "3", "")),
+		RESULTS(COMMAND("b", "3", "")));
 	says_nothing();
 	assert_int_equal(base.n_rows, 3);
 }
@@ -221,14 +222,17 @@ static void uneven_numbers_of_one_name_are_not_compared(void **state)
 static void times_that_were_taken_out_leave_a_mean(void **state)
 {
 	(void)state;
-	pair("hyperfine", RESULTS("{\"command\":\"a\",\"mean\":2,\"median\":null}"), RESULTS(COMMAND("a", "1,1,4", ",\"mean\":2,\"median\":1")));
+	pair("hyperfine", RESULTS("{\"command\":\"a\",\"mean\":2,\"median\":null}"),
+		RESULTS(COMMAND("a", "1,1,4", ",\"mean\":2,\"median\":1")));
 	both("a", 1, 2000, 2000);
 	says("compared by the mean, the best statistic that both files state: a\n");
 	pair("hyperfine", RESULTS("{\"command\":\"a\",\"mean\":2,\"median\":1}"), RESULTS(COMMAND("a", "1,1,4", "")));
 	has_in(&base, "a", 1, 1000);
 	has_in(&target, "a", 3, 1000);
 	says_nothing();
-	static const char bad[] = RESULTS("{\"command\":\"a\",\"times\":[]},{\"command\":\"b\",\"times\":[\"x\"]},{\"command\":\"c\"}," COMMAND("d", "1", ""));
+	static const char bad[] =
+		RESULTS("{\"command\":\"a\",\"times\":[]},{\"command\":\"b\",\"times\":[\"x\"]},{\"command\":\"c\"}," COMMAND(
+			"d", "1", ""));
 	pair("hyperfine", bad, bad);
 	both("d", 1, 1000, 1000);
 	left(&base, "a", "it has neither times nor a median or mean");
@@ -238,13 +242,13 @@ static void times_that_were_taken_out_leave_a_mean(void **state)
 
 /* ---- Google Benchmark ---------------------------------------------------------------------------------------------------------- */
 
-#define ITEMS(list) "{\"context\":{},\"benchmarks\":[" list "]}"
+#define ITEMS(list)          "{\"context\":{},\"benchmarks\":[" list "]}"
 #define ITEM(name, ms, more) "{\"name\":\"" name "\",\"run_type\":\"iteration\",\"time_unit\":\"ms\",\"real_time\":" ms more "}"
-#define SUM(name, what, ms, more) \
-	"{\"name\":\"" name "_" what "\",\"run_name\":\"" name "\",\"run_type\":\"aggregate\",\"aggregate_name\":\"" what \
+#define SUM(name, what, ms, more)                                                                                                \
+	"{\"name\":\"" name "_" what "\",\"run_name\":\"" name "\",\"run_type\":\"aggregate\",\"aggregate_name\":\"" what        \
 	"\",\"time_unit\":\"ms\",\"real_time\":" ms more "}"
 #define FAMILY(f, i, r) ",\"family_index\":" f ",\"per_family_instance_index\":" i ",\"repetition_index\":" r
-#define OLD(name, ms) "{\"name\":\"" name "\",\"time_unit\":\"ms\",\"real_time\":" ms "}"
+#define OLD(name, ms)   "{\"name\":\"" name "\",\"time_unit\":\"ms\",\"real_time\":" ms "}"
 
 static void families_are_results(void **state)
 {
@@ -255,9 +259,10 @@ static void families_are_results(void **state)
 	both("BM_Copy/4096#2", 1, 0.1, 0.14);
 	says_nothing();
 	/* repetitions in any order */
-	static const char mixed[] = ITEMS(ITEM("a", "1", FAMILY("0", "0", "0")) "," ITEM("a", "10", FAMILY("1", "0", "0")) ","
-			ITEM("a", "3", FAMILY("0", "0", "1")) "," ITEM("a", "30", FAMILY("1", "0", "1")) "," SUM("a", "mean", "2", FAMILY("0", "0", "0"))
-				"," SUM("a", "mean", "20", FAMILY("1", "0", "0")));
+	static const char mixed[] =
+		ITEMS(ITEM("a", "1", FAMILY("0", "0", "0")) "," ITEM("a", "10", FAMILY("1", "0", "0")) "," ITEM(
+			"a", "3", FAMILY("0", "0", "1")) "," ITEM("a", "30", FAMILY("1", "0", "1")) "," SUM("a", "mean", "2",
+			FAMILY("0", "0", "0")) "," SUM("a", "mean", "20", FAMILY("1", "0", "0")));
 	pair("google-benchmark", mixed, mixed);
 	assert_int_equal(base.n_rows, 2);
 	both("a#1", 2, 2, 2);
@@ -267,9 +272,10 @@ static void families_are_results(void **state)
 	pair("google-benchmark", instances, instances);
 	both("a#2", 1, 5, 5);
 	/* aggregates alone beside repetitions */
-	static const char beside[] = ITEMS(SUM("a", "mean", "7", ",\"family_index\":0,\"per_family_instance_index\":0") ","
-			SUM("a", "median", "6", ",\"family_index\":0,\"per_family_instance_index\":0") "," ITEM("a", "1", FAMILY("1", "0", "0")) ","
-			ITEM("a", "2", FAMILY("1", "0", "1")) "," SUM("a", "median", "1.5", ",\"family_index\":1,\"per_family_instance_index\":0"));
+	static const char beside[] = ITEMS(SUM("a", "mean", "7", ",\"family_index\":0,\"per_family_instance_index\":0") "," SUM(
+		"a", "median", "6", ",\"family_index\":0,\"per_family_instance_index\":0") "," ITEM("a", "1",
+		FAMILY("1", "0", "0")) "," ITEM("a", "2", FAMILY("1", "0", "1")) "," SUM("a", "median", "1.5",
+		",\"family_index\":1,\"per_family_instance_index\":0"));
 	pair("google-benchmark", beside, beside);
 	assert_int_equal(base.n_rows, 2);
 	both("a#1", 1, 6, 6);
@@ -280,8 +286,9 @@ static void families_of_old_versions(void **state)
 {
 	(void)state;
 	/* 2019: which repetition it is begins again */
-	static const char y2019[] = ITEMS(ITEM("a", "1", ",\"repetition_index\":0") "," ITEM("a", "3", ",\"repetition_index\":1") ","
-			ITEM("a", "10", ",\"repetition_index\":0") "," ITEM("a", "30", ",\"repetition_index\":1"));
+	static const char y2019[] =
+		ITEMS(ITEM("a", "1", ",\"repetition_index\":0") "," ITEM("a", "3", ",\"repetition_index\":1") "," ITEM(
+			"a", "10", ",\"repetition_index\":0") "," ITEM("a", "30", ",\"repetition_index\":1"));
 	pair("google-benchmark", y2019, y2019);
 	assert_int_equal(base.n_rows, 2);
 	both("a#1", 2, 2, 2);
@@ -290,8 +297,9 @@ static void families_of_old_versions(void **state)
 	pair("google-benchmark", once, once);
 	both("a#2", 1, 2, 2);
 	/* before: aggregates end the repetitions of a benchmark, and without them nobody says that there are any */
-	static const char y2017[] = ITEMS(OLD("a", "1") "," OLD("a", "3") "," OLD("a_mean", "2") "," OLD("a_stddev", "1") "," OLD("a", "10") ","
-			OLD("a", "30") "," OLD("a_mean", "20") "," OLD("a_stddev", "9") "," OLD("b", "5") "," OLD("b", "6"));
+	static const char y2017[] =
+		ITEMS(OLD("a", "1") "," OLD("a", "3") "," OLD("a_mean", "2") "," OLD("a_stddev", "1") "," OLD("a", "10") "," OLD(
+			"a", "30") "," OLD("a_mean", "20") "," OLD("a_stddev", "9") "," OLD("b", "5") "," OLD("b", "6"));
 	pair("google-benchmark", y2017, y2017);
 	assert_int_equal(base.n_rows, 4);
 	both("a#1", 2, 2, 2);
@@ -299,7 +307,8 @@ static void families_of_old_versions(void **state)
 	both("b#1", 1, 5, 5);
 	both("b#2", 1, 6, 6);
 	/* aggregates alone, twice */
-	static const char twice[] = ITEMS(OLD("a_mean", "2") "," OLD("a_median", "1") "," OLD("a_mean", "20") "," OLD("a_median", "10"));
+	static const char twice[] =
+		ITEMS(OLD("a_mean", "2") "," OLD("a_median", "1") "," OLD("a_mean", "20") "," OLD("a_median", "10"));
 	pair("google-benchmark", twice, twice);
 	both("a#1", 1, 1, 1);
 	both("a#2", 1, 10, 10);
@@ -312,9 +321,9 @@ static void families_of_old_versions(void **state)
 static void names_of_google_benchmark(void **state)
 {
 	(void)state;
-	static const char text[] = ITEMS(ITEM("a/threads:1", "1", ",\"threads\":1,\"hits\":7,\"label\":\"x\"") ","
-			ITEM("a/threads:8", "2", ",\"threads\":8") "," ITEM("a/real_time", "3", "") ","
-			ITEM("a_mean", "4", ",\"run_name\":\"a_mean\""));
+	static const char text[] =
+		ITEMS(ITEM("a/threads:1", "1", ",\"threads\":1,\"hits\":7,\"label\":\"x\"") "," ITEM("a/threads:8", "2",
+			",\"threads\":8") "," ITEM("a/real_time", "3", "") "," ITEM("a_mean", "4", ",\"run_name\":\"a_mean\""));
 	pair("google-benchmark", text, text);
 	assert_int_equal(base.n_rows, 4);
 	both("a/threads:8", 1, 2, 2);
@@ -333,9 +342,9 @@ static void an_item_without_a_time_costs_its_result(void **state)
 	left(&base, "BM_B", "it has no real_time");
 	left(&target, "BM_B", "its real_time is NaN or infinite");
 	left(&target, "BM_D", "a real_time of 0 is no time");
-	static const char text[] = ITEMS(ITEM("a", "1", "") "," ITEM("b", "null", "") "," ITEM("c", "\"fast\"", "") "," ITEM("d", "-1", "") ","
-			ITEM("e", "1e300", "") "," ITEM("f", "1", ",\"error_occurred\":true") "," SUM("g", "stddev", "1", "")
-				",{\"name\":\"h\",\"real_time\":1,\"time_unit\":\"fortnight\"}");
+	static const char text[] = ITEMS(ITEM("a", "1", "") "," ITEM("b", "null", "") "," ITEM("c", "\"fast\"", "") "," ITEM(
+		"d", "-1", "") "," ITEM("e", "1e300", "") "," ITEM("f", "1", ",\"error_occurred\":true") "," SUM("g", "stddev",
+		"1", "") ",{\"name\":\"h\",\"real_time\":1,\"time_unit\":\"fortnight\"}");
 	pair("google-benchmark", text, text);
 	has_in(&base, "a", 1, 1);
 	left(&base, "b", "it has no real_time");
@@ -350,8 +359,8 @@ static void an_item_without_a_time_costs_its_result(void **state)
 static void aggregates_beside_repetitions(void **state)
 {
 	(void)state;
-	static const char repetitions[] = ITEMS(ITEM("a", "1", ",\"repetition_index\":0") "," ITEM("a", "1", ",\"repetition_index\":1") ","
-			ITEM("a", "4", ",\"repetition_index\":2"));
+	static const char repetitions[] = ITEMS(ITEM("a", "1", ",\"repetition_index\":0") "," ITEM(
+		"a", "1", ",\"repetition_index\":1") "," ITEM("a", "4", ",\"repetition_index\":2"));
 	pair("google-benchmark", repetitions, ITEMS(SUM("a", "mean", "2", "") "," SUM("a", "median", "1", "")));
 	has_in(&base, "a", 3, 1);
 	has_in(&target, "a", 1, 1);
@@ -359,7 +368,8 @@ static void aggregates_beside_repetitions(void **state)
 	pair("google-benchmark", repetitions, ITEMS(SUM("a", "mean", "2", "")));
 	both("a", 1, 2, 2);
 	says("compared by the mean, the best statistic that both files state: a\n");
-	pair("google-benchmark", ITEMS(SUM("a", "median", "1", "") "," ITEM("b", "1", "")), ITEMS(SUM("a", "mean", "2", "") "," ITEM("b", "1", "")));
+	pair("google-benchmark", ITEMS(SUM("a", "median", "1", "") "," ITEM("b", "1", "")),
+		ITEMS(SUM("a", "mean", "2", "") "," ITEM("b", "1", "")));
 	says("a is not compared: one file states its median, the other its mean, and they have no statistic in common");
 	assert_int_equal(unpaired, 1);
 	left(&base, "a", "the files state no statistic of it in common");
@@ -370,11 +380,12 @@ static void aggregates_beside_repetitions(void **state)
 /* ---- nvbench ------------------------------------------------------------------------------------------------------------------- */
 
 #define VALUE(tag, s) "{\"tag\":\"nv/" tag "\",\"data\":[{\"name\":\"value\",\"value\":\"" s "\"}]}"
-#define STATE(name, device, summaries) "{\"name\":\"" name "\",\"device\":" device ",\"summaries\":[" summaries "],\"is_skipped\":false}"
-#define BENCH(name, states) "{\"name\":\"" name "\",\"states\":[" states "]}"
-#define DEVICE(id, name) "{\"id\":" id ",\"name\":\"" name "\"}"
+#define STATE(name, device, summaries)                                                                                           \
+	"{\"name\":\"" name "\",\"device\":" device ",\"summaries\":[" summaries "],\"is_skipped\":false}"
+#define BENCH(name, states)       "{\"name\":\"" name "\",\"states\":[" states "]}"
+#define DEVICE(id, name)          "{\"id\":" id ",\"name\":\"" name "\"}"
 #define FILE_OF(devices, benches) "{\"devices\":[" devices "],\"benchmarks\":[" benches "]}"
-#define ONE(device, summaries) FILE_OF("", BENCH("b", STATE("Device=" device " N=1", device, summaries)))
+#define ONE(device, summaries)    FILE_OF("", BENCH("b", STATE("Device=" device " N=1", device, summaries)))
 
 static void both_sides_take_one_statistic(void **state)
 {
@@ -398,10 +409,13 @@ static void both_sides_take_one_statistic(void **state)
 	says("mean of cold CPU times");
 	/* each state by itself */
 	pair("nvbench",
-		FILE_OF("", BENCH("b", STATE("N=1", "0", VALUE("cold/time/gpu/mean", "1e-3") "," VALUE("cold/time/gpu/median", "2e-3")) ","
-					  STATE("N=2", "0", VALUE("cold/time/gpu/mean", "3e-3")))),
-		FILE_OF("", BENCH("b", STATE("N=1", "0", VALUE("cold/time/gpu/mean", "1e-3") "," VALUE("cold/time/gpu/median", "2e-3")) ","
-					  STATE("N=2", "0", VALUE("cold/time/gpu/mean", "3e-3") "," VALUE("cold/time/gpu/median", "4e-3")))));
+		FILE_OF("", BENCH("b", STATE("N=1", "0",
+					       VALUE("cold/time/gpu/mean", "1e-3") "," VALUE("cold/time/gpu/median",
+						       "2e-3")) "," STATE("N=2", "0", VALUE("cold/time/gpu/mean", "3e-3")))),
+		FILE_OF("", BENCH("b", STATE("N=1", "0",
+					       VALUE("cold/time/gpu/mean", "1e-3") "," VALUE(
+						       "cold/time/gpu/median", "2e-3")) "," STATE("N=2", "0",
+					       VALUE("cold/time/gpu/mean", "3e-3") "," VALUE("cold/time/gpu/median", "4e-3")))));
 	both("b/N=1", 1, 2, 2);
 	both("b/N=2", 1, 3, 3);
 	says("compared by the mean of cold GPU times, the best statistic that both files state: b/N=2\n");
@@ -423,10 +437,10 @@ static void cards_meet_by_name_and_order(void **state)
 	pair("nvbench", ONE("0", VALUE("cold/time/gpu/median", "1e-3")), ONE("4", VALUE("cold/time/gpu/median", "2e-3")));
 	both("b/N=1", 1, 1, 2);
 	says_nothing();
-#define TWO(x, xname, xs, y, yname, ys) \
-	FILE_OF(DEVICE(x, xname) "," DEVICE(y, yname), \
-		BENCH("b", STATE("Device=" x " N=1", x, VALUE("cold/time/gpu/median", xs)) "," \
-				   STATE("Device=" y " N=1", y, VALUE("cold/time/gpu/median", ys))))
+#define TWO(x, xname, xs, y, yname, ys)                                                                                          \
+	FILE_OF(DEVICE(x, xname) "," DEVICE(y, yname),                                                                           \
+		BENCH("b", STATE("Device=" x " N=1", x, VALUE("cold/time/gpu/median", xs)) "," STATE(                            \
+				   "Device=" y " N=1", y, VALUE("cold/time/gpu/median", ys))))
 	pair("nvbench", TWO("0", "H100", "1e-3", "1", "H200", "2e-3"), TWO("0", "H200", "3e-3", "1", "H100", "4e-3"));
 	both("b/Device=H100_N=1", 1, 1, 4);
 	both("b/Device=H200_N=1", 1, 2, 3);
@@ -436,15 +450,17 @@ static void cards_meet_by_name_and_order(void **state)
 	says_nothing();
 	/* without names their order says it */
 	pair("nvbench",
-		FILE_OF("", BENCH("b", STATE("Device=2 N=1", "2", VALUE("cold/time/gpu/median", "1e-3")) ","
-					  STATE("Device=5 N=1", "5", VALUE("cold/time/gpu/median", "2e-3")))),
-		FILE_OF("", BENCH("b", STATE("Device=0 N=1", "0", VALUE("cold/time/gpu/median", "3e-3")) ","
-					  STATE("Device=1 N=1", "1", VALUE("cold/time/gpu/median", "4e-3")))));
+		FILE_OF("", BENCH("b", STATE("Device=2 N=1", "2", VALUE("cold/time/gpu/median", "1e-3")) "," STATE(
+					       "Device=5 N=1", "5", VALUE("cold/time/gpu/median", "2e-3")))),
+		FILE_OF("", BENCH("b", STATE("Device=0 N=1", "0", VALUE("cold/time/gpu/median", "3e-3")) "," STATE(
+					       "Device=1 N=1", "1", VALUE("cold/time/gpu/median", "4e-3")))));
 	both("b/Device=0_N=1", 1, 1, 3);
 	both("b/Device=1_N=1", 1, 2, 4);
 	/* one beside several */
 	forget();
-	read_as("nvbench", FILE_OF(DEVICE("3", "H200"), BENCH("b", STATE("Device=3", "3", VALUE("cold/time/gpu/median", "1e-3")))), true, "A", &base);
+	read_as("nvbench",
+		FILE_OF(DEVICE("3", "H200"), BENCH("b", STATE("Device=3", "3", VALUE("cold/time/gpu/median", "1e-3")))), true,
+		"A", &base);
 	read_as("nvbench", TWO("0", "H100", "1e-3", "1", "H200", "2e-3"), false, "B", &target);
 	has_in(&base, "b/Device=H200", 1, 1);
 	assert_int_equal(base.n_devices, 1);
@@ -458,11 +474,13 @@ static void states_without_a_time(void **state)
 	both("copy/Elements=2^20", 1, 0.01, 0.01);
 	both("copy/Elements=2^28", 1, 2.56, 2.56);
 	left(&base, "copy/Elements=2^24", "its summaries hold no time");
-	static const char text[] = FILE_OF("", BENCH("b", STATE("N=1", "0", VALUE("cold/time/gpu/mean", "nan")) ","
-					STATE("N=2", "null", VALUE("cpu_only/time/cpu/mean", "1e-3"))
-						",{\"name\":\"N=3\"},{\"name\":\"N=4\",\"is_skipped\":true,\"skip_reason\":\"too large\"},"
-						STATE("N=5", "0", VALUE("cold/time/gpu/mean", "0")))
-					"," BENCH("b", STATE("N=2", "0", VALUE("cpu_only/time/cpu/mean", "4e-3"))));
+	static const char text[] = FILE_OF("",
+		BENCH("b",
+			STATE("N=1", "0", VALUE("cold/time/gpu/mean", "nan")) "," STATE("N=2", "null",
+				VALUE("cpu_only/time/cpu/mean",
+					"1e-3")) ",{\"name\":\"N=3\"},{\"name\":\"N=4\",\"is_skipped\":true,\"skip_reason\":\"too large\"}," STATE("N=5",
+				"0", VALUE("cold/time/gpu/mean", "0"))) "," BENCH("b",
+			STATE("N=2", "0", VALUE("cpu_only/time/cpu/mean", "4e-3"))));
 	pair("nvbench", text, text);
 	left(&base, "b/N=1", "its time is no time");
 	left(&base, "b/N=3", "its summaries hold no time");
@@ -477,8 +495,9 @@ static void states_without_a_time(void **state)
 static void equal_lines_and_rows_stay_apart(void **state)
 {
 	(void)state;
-	static const char lines[] = "{\"cell\":\"a\",\"ms\":[1,2,3]}\n{\"cell\":\"a\",\"ms\":8}\n{\"cell\":\"b\",\"us\":0}\n{\"cell\":\"c\",\"ms\":1,\"us\":1}\n"
-				    "{\"cell\":\"d\",\"ms\":\"x\"}\n{\"cell\":\"e\"}\n{\"cell\":\"f\",\"s\":1,\"tflops\":\"x\"}\n";
+	static const char lines[] =
+		"{\"cell\":\"a\",\"ms\":[1,2,3]}\n{\"cell\":\"a\",\"ms\":8}\n{\"cell\":\"b\",\"us\":0}\n{\"cell\":\"c\",\"ms\":1,\"us\":1}\n"
+		"{\"cell\":\"d\",\"ms\":\"x\"}\n{\"cell\":\"e\"}\n{\"cell\":\"f\",\"s\":1,\"tflops\":\"x\"}\n";
 	pair("flopwatch", lines, lines);
 	assert_int_equal(base.n_rows, 3);
 	both("a#1", 3, 2, 2);
@@ -488,7 +507,8 @@ static void equal_lines_and_rows_stay_apart(void **state)
 	left(&base, "c", "us stands beside ms; give one of them");
 	left(&base, "d", "ms must be a number or a list of numbers");
 	left(&base, "e", "it has none of ms, us, ns and s");
-	static const char profile[] = "seqlen,mask_type,direction,latency_ms\n8,full,fwd,1\n8,full,fwd,3\n8,full,bwd,x\n8,full,up,1\n16,full,fwd,0\n";
+	static const char profile[] =
+		"seqlen,mask_type,direction,latency_ms\n8,full,fwd,1\n8,full,fwd,3\n8,full,bwd,x\n8,full,up,1\n16,full,fwd,0\n";
 	pair("ffa", profile, profile);
 	assert_int_equal(base.n_rows, 2);
 	both("ffa/dense/full/s8/forward#1", 1, 1, 1);
@@ -508,12 +528,15 @@ static void equal_lines_and_rows_stay_apart(void **state)
 static void conditions_that_differ_are_said(void **state)
 {
 	(void)state;
-	pair("nvbench", FILE_OF(DEVICE("0", "NVIDIA H100"), BENCH("b", STATE("Device=0", "0", VALUE("cold/time/gpu/median", "1e-3")))),
+	pair("nvbench",
+		FILE_OF(DEVICE("0", "NVIDIA H100"), BENCH("b", STATE("Device=0", "0", VALUE("cold/time/gpu/median", "1e-3")))),
 		FILE_OF(DEVICE("0", "NVIDIA H200"), BENCH("b", STATE("Device=0", "0", VALUE("cold/time/gpu/median", "1e-3")))));
 	says("GPU: NVIDIA H100 in A, NVIDIA H200 in B; a difference of times may come from that\n");
 	both("b", 1, 1, 1);
 	/* the card that another state of the file could have run on is none */
-	pair("nvbench", FILE_OF(DEVICE("0", "H100") "," DEVICE("1", "H200"), BENCH("b", STATE("Device=1", "1", VALUE("cold/time/gpu/median", "1e-3")))),
+	pair("nvbench",
+		FILE_OF(DEVICE("0", "H100") "," DEVICE("1", "H200"),
+			BENCH("b", STATE("Device=1", "1", VALUE("cold/time/gpu/median", "1e-3")))),
 		FILE_OF(DEVICE("0", "H200"), BENCH("b", STATE("Device=0", "0", VALUE("cold/time/gpu/median", "1e-3")))));
 	says_nothing();
 	pair("google-benchmark", CONTEXT("\"library_build_type\":\"release\""), CONTEXT("\"library_build_type\":\"debug\""));
@@ -524,7 +547,8 @@ static void conditions_that_differ_are_said(void **state)
 	says("library_build_type: debug in B, and A does not say; ");
 	pair("google-benchmark", CONTEXT("\"cpu_scaling_enabled\":true"), CONTEXT("\"cpu_scaling_enabled\":true"));
 	says("cpu_scaling_enabled: true in both files");
-	pair("google-benchmark", CONTEXT("\"host_name\":\"x\",\"num_cpus\":8,\"mhz_per_cpu\":3000,\"compiler\":\"gcc 13\",\"date\":\"1\""),
+	pair("google-benchmark",
+		CONTEXT("\"host_name\":\"x\",\"num_cpus\":8,\"mhz_per_cpu\":3000,\"compiler\":\"gcc 13\",\"date\":\"1\""),
 		CONTEXT("\"host_name\":\"y\",\"num_cpus\":16,\"mhz_per_cpu\":2000,\"compiler\":\"clang 18\",\"date\":\"2\""));
 	says("host_name: x in A, y in B;");
 	says("num_cpus: 8 in A, 16 in B;");
@@ -535,9 +559,11 @@ static void conditions_that_differ_are_said(void **state)
 	pair("google-benchmark", CONTEXT("\"mhz_per_cpu\":3000,\"executable\":\"./a\",\"load_avg\":[1]"),
 		CONTEXT("\"mhz_per_cpu\":2991,\"executable\":\"./b\",\"load_avg\":[2]"));
 	says_nothing();
-	pair("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"device\":\"NVIDIA H100\"}\n", "{\"cell\":\"a\",\"ms\":1,\"device\":\"NVIDIA H200\"}\n");
+	pair("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"device\":\"NVIDIA H100\"}\n",
+		"{\"cell\":\"a\",\"ms\":1,\"device\":\"NVIDIA H200\"}\n");
 	says("device: NVIDIA H100 in A, NVIDIA H200 in B;");
-	pair("ffa", "seqlen,mask_type,direction,latency_ms,gpu\n8,full,fwd,1,H100\n", "seqlen,mask_type,direction,latency_ms,gpu\n8,full,fwd,1,H200\n");
+	pair("ffa", "seqlen,mask_type,direction,latency_ms,gpu\n8,full,fwd,1,H100\n",
+		"seqlen,mask_type,direction,latency_ms,gpu\n8,full,fwd,1,H200\n");
 	says("gpu: H100 in A, H200 in B;");
 	/* a sentence stays a line, whatever a file says */
 	pair("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"host\":\"x\\ny\"}\n", "{\"cell\":\"a\",\"ms\":1,\"host\":\"z\"}\n");

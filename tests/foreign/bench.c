@@ -51,9 +51,9 @@ int main(int argc, char **argv)
 			double ms = sum_ms(sizes[s], WORK * (1 << 14) / sizes[s]);
 
 			fprintf(out,
-				"%s{\"name\":\"sum/%d\",\"run_type\":\"iteration\",\"real_time\":%.9g,\"cpu_time\":%.9g,"
+				"%s{\"name\":\"sum/%d\",\"run_type\":\"iteration\",\"repetition_index\":%d,\"real_time\":%.9g,\"cpu_time\":%.9g,"
 				"\"time_unit\":\"ms\"}",
-				first ? "" : ",", sizes[s], ms, ms * CPU_SHARE);
+				first ? "" : ",", sizes[s], repetition, ms, ms * CPU_SHARE);
 		}
 	fprintf(out, "]}\n");
 	return fclose(out) != 0;

@@ -74,7 +74,8 @@ static bool is_same_value(const struct reading_fact *a, const struct reading_fac
 
 	if (strcmp(a->value, b->value) == 0)
 		return true;
-	return clock && reading_number(a->value, &x) && reading_number(b->value, &y) && fabs(x - y) <= 0.01 * fmax(fabs(x), fabs(y));
+	return clock && reading_number(a->value, &x) && reading_number(b->value, &y) &&
+	       fabs(x - y) <= 0.01 * fmax(fabs(x), fabs(y));
 }
 
 static void tell_conditions(
@@ -155,8 +156,9 @@ static int leave_uneven(struct reading *in, const char *file, struct reading *ot
 			continue;
 		}
 		memcpy(name, in->row[i].name, sizeof name);
-		buf_printf(warnings, "%s has %d results called %s, %s has %d: which is which is not known, none of them is compared\n",
-			file, n, name, other_file, m);
+		buf_printf(warnings,
+			"%s has %d results called %s, %s has %d: which is which is not known, none of them is compared\n", file,
+			n, name, other_file, m);
 		++*unpaired;
 		if (leave_name(in, name, "the files have different numbers of results of this name", err) ||
 			leave_name(other, name, "the files have different numbers of results of this name", err))
@@ -172,14 +174,16 @@ static const char *name_best(const struct reading_row *row, struct reading_time 
 	return row->statistic[0] ? row->statistic : statistic_of(row, 0, best) ? best->name : READING_MEDIAN;
 }
 
-static int settle_pair(struct reading *base, int i, struct reading *target, int k, struct buf *warnings, int *unpaired, struct fw_err *err)
+static int settle_pair(
+	struct reading *base, int i, struct reading *target, int k, struct buf *warnings, int *unpaired, struct fw_err *err)
 {
 	struct reading_row *pair[2] = { &base->row[i], &target->row[k] };
 	struct reading_time best;
 
 	if (pair[0]->n == 0 || pair[1]->n == 0 || reading_settle(pair, 2))
 		return 1;
-	buf_printf(warnings, "%s is not compared: one file states its %s, the other its %s, and they have no statistic in common\n",
+	buf_printf(warnings,
+		"%s is not compared: one file states its %s, the other its %s, and they have no statistic in common\n",
 		pair[0]->key, name_best(pair[0], &best), name_best(pair[1], &best));
 	++*unpaired;
 	return leave_row(base, i, "the files state no statistic of it in common", err) ||
@@ -204,7 +208,8 @@ static void tell_statistics(const struct reading *base, const struct reading *ta
 			continue;
 		buf_printf(out, "compared by the %s, the best statistic that both files state:", statistic);
 		for (int k = i; k < base->n_rows; k++)
-			if (strcmp(base->row[k].statistic, statistic) == 0 && reading_find(target, base->row[k].key) && n++ < NAMED)
+			if (strcmp(base->row[k].statistic, statistic) == 0 && reading_find(target, base->row[k].key) &&
+				n++ < NAMED)
 				buf_printf(out, "%s %s", n > 1 ? "," : "", base->row[k].key);
 		if (n > NAMED)
 			buf_printf(out, " and %d more", n - NAMED);
@@ -219,8 +224,8 @@ static int find_index(const struct reading *r, const char *key)
 	return row ? (int)(row - r->row) : -1;
 }
 
-int reading_pair(struct reading *base, const char *base_file, struct reading *target, const char *target_file, struct buf *warnings,
-	int *unpaired, struct fw_err *err)
+int reading_pair(struct reading *base, const char *base_file, struct reading *target, const char *target_file,
+	struct buf *warnings, int *unpaired, struct fw_err *err)
 {
 	*unpaired = 0;
 	tell_conditions(base, base_file, target, target_file, warnings);

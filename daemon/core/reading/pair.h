@@ -21,7 +21,7 @@ bool reading_settle(struct reading_row *const *row, int n);
  * no statistic in common, rows of both sides are left out: *unpaired is how many names that were. Own: the readings stay the caller's.
  * Err: out of memory.
  */
-int reading_pair(struct reading *base, const char *base_file, struct reading *target, const char *target_file, struct buf *warnings,
-	int *unpaired, struct fw_err *err);
+int reading_pair(struct reading *base, const char *base_file, struct reading *target, const char *target_file,
+	struct buf *warnings, int *unpaired, struct fw_err *err);
 
 #endif
