@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/csv.h"
+
 enum { FORWARD_PHASES = 6, DIGITS = 7, DECIMALS_MIN = 4, DECIMALS_MAX = 15 };
 
 /* Column, and our name of the phase; forward first. */
@@ -60,8 +62,11 @@ void ffa_csv_put(struct buf *out, bool sparse, const struct ffa_csv_row *row)
 	if (sparse)
 		buf_printf(out, "%d,%g,%d,%d,False,False,False,%d,%d,%s", row->tokens, row->ratio, row->block, row->block,
 			row->tile_q > 0 ? row->tile_q : -1, row->tile_k > 0 ? row->tile_k : -1, direction);
-	else
-		buf_printf(out, "%d,%s,%s", row->tokens, row->mask, direction);
+	else {
+		buf_printf(out, "%d,", row->tokens);
+		csv_field(out, row->mask);
+		buf_printf(out, ",%s", direction);
+	}
 	figure(out, row->latency_ms);
 	figure(out, row->tflops);
 	for (int i = 0; i < FFA_CSV_PHASES; i++)
