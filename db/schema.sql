@@ -264,6 +264,7 @@ CREATE TABLE comparison (
 	environment   INTEGER REFERENCES environment(id), -- NULL: nothing ran
 	device        INTEGER REFERENCES device(id),   -- likewise; of several the first
 	identical_by  TEXT    NOT NULL DEFAULT '',     -- "", tree, module
+	rows_unknown  INTEGER NOT NULL DEFAULT 0,      -- 1: of a program that was not run to its end; its one cell may bear the benchmark's name
 	verdict       TEXT    NOT NULL,
 	n_cells       INTEGER NOT NULL DEFAULT 0,
 	n_regressions INTEGER NOT NULL DEFAULT 0,

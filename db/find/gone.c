@@ -9,25 +9,15 @@ static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_er
 	return result;
 }
 
-int find_gone_removed(struct db *db, int64_t comparison, find_gone_fn *each, void *arg, struct fw_err *err)
-{
-	struct stmt *s =
-		db_stmt(db, "SELECT key, comparison FROM cell WHERE comparison = :id AND verdict = 'removed' ORDER BY n", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
-	return each_cell(s, each, arg, err);
-}
-
-/* The branch's last whole comparison `p` with the suite of `t`. */
+/* The branch's last whole comparison `p` with the suite of `t`, of a program one that saw its rows. */
 #define BEFORE_COMPARISON                                                                                                        \
 	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE "       \
 	"p.repo = :repo AND p.branch = :branch AND p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND "    \
-	"NOT j.quick AND NOT j.some_cells ORDER BY p.id DESC LIMIT 1"
+	"NOT j.quick AND NOT j.some_cells AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
 #define BEFORE_JOB                                                                                                               \
 	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = "       \
 	":branch AND t.name = :suite AND p.kind IN ('change', 'selfcheck') AND NOT j.quick AND NOT j.some_cells AND "            \
-	"p.target_sha <> :target AND p.job <> :job ORDER BY p.id DESC LIMIT 1"
+	"p.target_sha <> :target AND p.job <> :job AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
 
 static void bind_comparison(struct stmt *s, const struct store_comparison *c)
 {
@@ -35,6 +25,19 @@ static void bind_comparison(struct stmt *s, const struct store_comparison *c)
 	stmt_int(s, ":repo", c->repo);
 	stmt_int(s, ":suite", c->suite);
 	stmt_text(s, ":branch", c->branch);
+}
+
+int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = :id AND k.verdict = 'removed' AND NOT EXISTS (SELECT 1 FROM "
+		"cell h WHERE h.comparison = (SELECT p.id " BEFORE_COMPARISON
+		") AND h.key = k.key AND h.verdict = 'removed') ORDER BY k.n",
+		err);
+	if (!s)
+		return -1;
+	bind_comparison(s, c);
+	return each_cell(s, each, arg, err);
 }
 
 int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
@@ -61,8 +64,10 @@ static void bind(struct stmt *s, const struct store_job *job)
 int find_gone_suite(
 	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_JOB ") ORDER BY k.n", err);
+	struct stmt *s = db_stmt(db,
+		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_JOB
+		") AND k.verdict <> 'removed' ORDER BY k.n",
+		err);
 	if (!s)
 		return -1;
 	bind(s, job);

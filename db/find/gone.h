@@ -10,9 +10,15 @@
 
 typedef void find_gone_fn(void *arg, const char *key, int64_t comparison);
 
-/** Rows that the base's program writes and the target's does not, in the order of the comparison. */
-int find_gone_removed(struct db *db, int64_t comparison, find_gone_fn *each, void *arg, struct fw_err *err);
-/** Cells that the branch's comparison before `c` had and `c` lacks; those that it told as removed are known. */
+/**
+ * Rows that the base's program writes and the target's does not, in the order of the comparison, except those that the branch's
+ * comparison before `c` reported already: a base that is not settled stays the base of the next commits.
+ */
+int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err);
+/**
+ * Cells that the branch's last whole comparison before `c` had and `c` lacks; those that it reported as removed are known. A comparison
+ * whose rows are not known (identical, not built, ended early) is skipped, here and below.
+ */
 int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err);
 /** The cells that the branch's last comparison with this suite had, before the commit of `job`. */
 int find_gone_suite(

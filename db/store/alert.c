@@ -401,7 +401,7 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 
 /**
  * The cells `c` of alert `a` (key and suite in `v`) as the branch's latest whole comparison `y` of their suite has them; of a suite in
- * parts, as the latest has that measured them.
+ * parts, as the latest has that measured them. Of a program that is identical one cell stands for all rows.
  */
 #define LATEST_CELLS                                                                                                             \
 	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                               \
@@ -412,7 +412,7 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 	"k.branch = a.branch AND " SPEAKS_OF_BRANCH "AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1), " \
 	"(SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE " SPEAKS_OF_BRANCH       \
 	"AND NOT j.some_cells ORDER BY p.id DESC LIMIT 1)) "                                                                     \
-	"LEFT JOIN cell c ON c.comparison = y.id AND c.key = v.key "
+	"LEFT JOIN cell c ON c.comparison = y.id AND (c.key = v.key OR (y.rows_unknown AND y.identical_by <> '')) "
 
 /**
  * A base that was judged on this branch at or after the alert holds the loss, so there the last word on every commit since
@@ -426,7 +426,7 @@ static const char sql_recovered[] =
 	"SELECT 1 " LATEST_CELLS "WHERE c.id IS NULL OR c.verdict NOT IN ('improvement', 'unchanged', 'identical') OR ("
 	"(y.base_sha = a.target_sha OR EXISTS (SELECT 1 FROM comparison b JOIN suite t ON t.id = b.suite WHERE b.repo = x.repo "
 	"AND b.target_sha = y.base_sha AND b.branch = x.branch AND b.id >= a.comparison AND t.name = v.suite)) AND "
-	"coalesce((SELECT sum(h.decided_m) FROM cell h WHERE h.key = c.key AND h.repo = x.repo AND h.branch = x.branch AND "
+	"coalesce((SELECT sum(h.decided_m) FROM cell h WHERE h.key = v.key AND h.repo = x.repo AND h.branch = x.branch AND "
 	"h.comparison BETWEEN a.comparison AND y.id AND (h.verdict IN ('regression', 'improvement') OR h.decided_by <> '') AND "
 	"h.comparison = (SELECT max(l.id) FROM comparison l JOIN suite t ON t.id = l.suite JOIN cell k ON k.comparison = l.id "
 	"AND k.key = h.key WHERE l.repo = x.repo AND l.target_sha = h.target_sha AND l.branch = x.branch AND "
@@ -436,9 +436,11 @@ static const char sql_recovered[] =
 	"('regression', 'improvement', 'unchanged', 'identical') WHERE q.id = h.comparison)), 0) > -ln(1 - c.threshold_pct / "
 	"100))) "
 	"WHEN 'broken' THEN a.cells <> '[]' AND NOT EXISTS (SELECT 1 " LATEST_CELLS
-	"WHERE c.id IS NULL OR c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided', 'added')) "
+	"WHERE iif(c.id IS NULL, y.id IS NULL OR y.rows_unknown OR NOT (SELECT o.rows_unknown FROM comparison o WHERE o.id = "
+	"coalesce(v.told, a.comparison)), "
+	"c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided', 'added', 'removed'))) "
 	"WHEN 'vanished' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
-	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.id <= coalesce(v.told, a.comparison) OR (v.told AND y.target_sha = "
+	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.rows_unknown OR y.id <= coalesce(v.told, a.comparison) OR (v.told AND y.target_sha = "
 	"a.target_sha)) "
 	"ELSE 0 END ORDER BY a.id LIMIT :limit";
 

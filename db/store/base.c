@@ -71,7 +71,7 @@ int store_base_told(struct db *db, int64_t comparison, const char *key, struct s
 		"p.target_sha <> c.target_sha AND p.kind = 'change' JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = "
 		"c.suite AND "
 		"u.name = t.name JOIN job j ON j.id = p.job AND j.quick = 0 AND NOT j.some_cells "
-		"JOIN cell k ON k.comparison = p.id AND k.key = :key AND k.verdict IN ('regression', 'improvement', 'unchanged', "
+		"JOIN cell k ON k.comparison = p.id AND (k.key = :key OR p.rows_unknown) AND k.verdict IN ('regression', 'improvement', 'unchanged', "
 		"'identical') WHERE c.id = :comparison AND c.branch <> '' ORDER BY p.id DESC LIMIT 1",
 		err);
 	*out = (struct store_base_told){ .m = 0 };

@@ -87,9 +87,9 @@ int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO comparison (job, repo, branch, kind, base_sha, base_how, target_sha, base_build, target_build, "
 		"suite, rule, "
-		"environment, device, identical_by, verdict, gpu_s, wall_s, finished_at) VALUES (:job, :repo, :branch, :kind, :base, "
-		":base_how, :target, :base_build, :target_build, :suite, :rule, :environment, :device, :identical_by, :verdict, :gpu_s, "
-		":wall_s, :finished_at)",
+		"environment, device, identical_by, rows_unknown, verdict, gpu_s, wall_s, finished_at) VALUES (:job, :repo, :branch, "
+		":kind, :base, :base_how, :target, :base_build, :target_build, :suite, :rule, :environment, :device, :identical_by, "
+		":rows_unknown, :verdict, :gpu_s, :wall_s, :finished_at)",
 		err);
 	if (!s)
 		return -1;
@@ -107,6 +107,7 @@ int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw
 	stmt_int_or_null(s, ":environment", c->environment);
 	stmt_int_or_null(s, ":device", c->device);
 	stmt_text(s, ":identical_by", c->identical_by);
+	stmt_int(s, ":rows_unknown", c->rows_unknown);
 	stmt_text(s, ":verdict", verdict_name(c->verdict));
 	stmt_double(s, ":gpu_s", c->gpu_s);
 	stmt_double(s, ":wall_s", c->wall_s);
@@ -153,7 +154,7 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 	struct stmt *s = db_stmt(db,
 		"SELECT id, job, repo, base_build, target_build, suite, environment, branch, kind, base_sha, base_how, "
 		"target_sha, "
-		"identical_by, verdict, gpu_s, wall_s, finished_at, rule, device FROM comparison WHERE id = :id",
+		"identical_by, verdict, gpu_s, wall_s, finished_at, rule, device, rows_unknown FROM comparison WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
@@ -171,6 +172,7 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 		.suite = row_int(s, 5),
 		.environment = row_int(s, 6),
 		.device = row_int(s, 18),
+		.rows_unknown = row_int(s, 19) != 0,
 		.verdict = verdict_from_name(row_text(s, 13)),
 		.gpu_s = row_double(s, 14),
 		.wall_s = row_double(s, 15),

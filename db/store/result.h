@@ -16,6 +16,7 @@ struct store_comparison {
 	int64_t id, job, repo, base_build, target_build, suite, environment, device; /* 0: none; device: the first of several */
 	enum jobkind kind;
 	char branch[1024], base_sha[65], base_how[16], target_sha[65], identical_by[8];
+	bool rows_unknown; /* of a program: no run of the target wrote all of its rows; the one cell may stand for them */
 	const char *rule_json;
 	enum verdict verdict;
 	double gpu_s, wall_s;

@@ -99,7 +99,7 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 		return -1;
 	struct stmt *s = db_stmt(db,
 		"WITH newest(id, subject) AS MATERIALIZED (SELECT w.id, coalesce(m.subject, '') FROM (SELECT id, suite, repo, "
-		"target_sha FROM comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT :window) w JOIN suite "
+		"target_sha FROM comparison WHERE repo = :repo AND branch = :branch AND NOT rows_unknown ORDER BY id DESC LIMIT :window) w JOIN suite "
 		"t ON t.id = w.suite AND t.name = :suite LEFT JOIN git_commit m ON m.repo = w.repo AND m.sha = w.target_sha "
 		"ORDER BY w.id DESC LIMIT :n) "
 		"SELECT x.comparison, x.target_sha, x.key, x.suite_group, x.title, x.direction, x.size, "
@@ -281,7 +281,7 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 		/* of a suite in parts the newest of each, whatever it was cut from: a cell is listed until its part was measured without it */
 #define KEYS(of_branch)                                                                                                                       \
 	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM comparison "              \
-	"c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo " of_branch(                                                        \
+	"c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(                                 \
 		"c") " ORDER BY c.id DESC LIMIT :window) "                                                                                    \
 		     "w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN ('change', 'selfcheck', 'import') GROUP "   \
 		     "BY t.name, j.quick OR j.some_cells), large AS MATERIALIZED (SELECT t.name, t.parts, max(c.id) FROM newest w JOIN "      \

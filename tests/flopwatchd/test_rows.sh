@@ -38,8 +38,15 @@ git init -q --bare -b main "$tmp/lines.git"
 git init -q -b main "$tmp/lines"
 git -C "$tmp/lines" remote add origin "$tmp/lines.git"
 printf 'flopwatch: 1\nbenchmarks: {rows: {command: [sh, bench.sh], reader: flopwatch, budget_s: 30}}\n' >"$tmp/lines/.flopwatch.yaml"
+git init -q --bare -b main "$tmp/made.git"
+git init -q -b main "$tmp/made"
+git -C "$tmp/made" remote add origin "$tmp/made.git"
+# what runs is the source without its comments
+printf 'flopwatch: 1\nbuild: {command: [sh, build.sh]}\nbenchmarks: {made: {artifacts: [bench], command: [sh, bench], reader: flopwatch, budget_s: 30}}\n' \
+	>"$tmp/made/.flopwatch.yaml"
+echo "grep -v '^#' bench.sh >bench" >"$tmp/made/build.sh"
 write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" \
-	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: lines, url: $tmp/lines.git}]"
+	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: lines, url: $tmp/lines.git}, {name: made, url: $tmp/made.git}]"
 start_daemon || exit 1
 
 # ---- kernels: what neither side does ----
@@ -143,4 +150,36 @@ rows "b is back" a b
 push lines main
 is "a row that comes back is added" "$(judged lines)" "done unchanged: added 1, unchanged 1"
 is "and ends it" "$(told)" "vanished resolved 1 cell is gone from benchmark rows"
+
+# ---- a program whose comments change ----
+made() { # subject, lines of the program
+	local subject=$1
+	shift
+	printf '%s\n' "$@" >"$tmp/made/bench.sh"
+	commit made "$subject"
+	push made main
+	judged made
+}
+row_a='echo "{\"cell\":\"a\",\"ms\":[1.0,1.0,1.0]}"'
+row_b='echo "{\"cell\":\"b\",\"ms\":[1.0,1.0,1.0]}"'
+gone_of_made() {
+	sql "SELECT group_concat(state || ' ' || title, '; ') FROM (SELECT * FROM alert WHERE kind = 'vanished' AND repo = (SELECT id FROM repo WHERE name = 'made') ORDER BY id)"
+}
+is "a program is measured" "$(made first "$row_a" "$row_b")" "done unchanged: unchanged 2"
+is "a comment is identical" "$(made comment "# one" "$row_a" "$row_b")" "done identical: identical 1"
+is "another one, too" "$(made comments "# two" "$row_a" "$row_b")" "done identical: identical 1"
+is "no row is gone" "$(gone_of_made)" ""
+page=$(curl -s "http://127.0.0.1:$(port)/")
+like "the overview shows the rows" "$page" 'history\?cell=b&amp;repo=made'
+unlike "and not what stands for them" "$page" 'history\?cell=made&amp;repo=made'
+is "a real change is measured" "$(made real "$row_a" ":" "$row_b")" "done unchanged: unchanged 2"
+is "still no row is gone" "$(gone_of_made)" ""
+is "a run fails" "$(made broken "$row_a" "exit 3")" "done failed: failed 2"
+is "a row is removed" "$(made less "$row_a")" "done unchanged: removed 1, unchanged 1"
+is "and reported once" "$(gone_of_made)" "open 1 cell is gone from benchmark made"
+is "the failure is over" "$(sql "SELECT state FROM alert WHERE kind = 'broken' AND repo = (SELECT id FROM repo WHERE name = 'made')")" resolved
+is "a comment after it" "$(made "comment after" "# three" "$row_a")" "done identical: identical 1"
+is "neither reports it again nor ends it" "$(gone_of_made)" "open 1 cell is gone from benchmark made"
+is "the row comes back" "$(made back "$row_a" "$row_b")" "done unchanged: added 1, unchanged 1"
+is "which ends it" "$(gone_of_made)" "resolved 1 cell is gone from benchmark made"
 stop_daemon

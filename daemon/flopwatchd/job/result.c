@@ -273,7 +273,15 @@ int result_name_cell(struct result *r, struct fw_err *err)
 	if (!plan_is_benchmark(&r->plan) || r->plan.ask.n_cells > 0)
 		return 0;
 	snprintf(one.cell[0].key, sizeof one.cell[0].key, "%s", r->plan.ask.subject[0].run.name);
+	r->is_named = true;
 	return add_found(r, &one, err);
+}
+
+bool result_rows_unknown(const struct result *r)
+{
+	if (!plan_is_benchmark(&r->plan))
+		return false; /* its suite names the cells */
+	return r->is_named || (r->n_launches == 0 && result_fault(r, ROLE_TARGET, -1));
 }
 
 int result_unrun(struct result *r, struct fw_err *err)

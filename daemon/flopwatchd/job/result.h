@@ -29,6 +29,7 @@ struct result {
 	char worker_version[32];
 
 	char identical_by[8]; /* "", "tree" (nothing was built), "module" (built alike; set by result_end) */
+	bool is_named;        /* a program whose rows nobody saw: its one cell bears the name of the benchmark */
 
 	/* last word on each subject's build; build[i].role is ROLE_NONE when it was not heard of */
 	struct msg_build build[PROTOCOL_SUBJECTS_MAX];
@@ -61,6 +62,8 @@ void result_free(struct result *r);
 int result_add(struct result *r, struct msg *m, struct fw_err *err);
 /** Give a program without rows (not built, not run) one cell with its name, so that there is a place to say so. */
 int result_name_cell(struct result *r, struct fw_err *err);
+/** Whether the rows of a program are not known: it was not run, or the target ended early in the run that finds them. */
+bool result_rows_unknown(const struct result *r);
 /** Of a plan that needs no worker: why it does not, and a cell for it. */
 int result_unrun(struct result *r, struct fw_err *err);
 /** After done: name a cell where there is none, and set identical_by when base and target built to the same module. */

@@ -89,6 +89,7 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 	snprintf(c->base_how, sizeof c->base_how, "%s", p->base_how);
 	snprintf(c->target_sha, sizeof c->target_sha, "%s", commit_of(r, ROLE_TARGET));
 	snprintf(c->identical_by, sizeof c->identical_by, "%s", r->identical_by);
+	c->rows_unknown = result_rows_unknown(r);
 	if (store_suite_put(db, p->suite_sha, p->suite_name, p->suite_text.data ? p->suite_text.data : "", p->suite_text.len,
 		    p->suite_origin, &c->suite, err) ||
 		(p->size.parts > 1 && store_suite_size(db, c->suite, &p->size, err)) || put_environment(db, r, now_ms, c, err) ||

@@ -296,7 +296,7 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	char title[240];
 	alert_cells_init(&gone);
 	struct lost lost = { &gone, r->plan.suite_name };
-	int result = g->are_rows ? find_gone_removed(db, c->id, add_lost, &lost, err)
+	int result = g->are_rows ? find_gone_removed(db, c, add_lost, &lost, err)
 				 : gone_cells(db, c, r->plan.suite_name, add_lost, &lost, err);
 	if (result == 0 && gone.n) {
 		snprintf(title, sizeof title, "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
@@ -313,18 +313,22 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	return result;
 }
 
-/** A suite is read from the base, so it is the base that took cells out of it; rows are each side's own. */
+/** A suite is read from the base, so it is the base that took cells out of it; rows are each side's own, and missing where known. */
 static int open_vanished(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
 	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
-	struct gone cells = { .culprit = installed ? c->target_sha : c->base_sha };
+	struct gone cells = { .culprit = installed || plan_is_benchmark(&r->plan) ? c->target_sha : c->base_sha };
 	struct gone rows = { .are_rows = true, .culprit = c->target_sha };
-	int result = r->plan.dropped ? 0 : is_upstream(db, c, err); /* plan_news has told of a suite that is gone */
+	/* plan_news has told of a suite that is gone */
+	int result = r->plan.dropped || c->rows_unknown ? 0 : is_upstream(db, c, err);
 	if (result != 1)
 		return result;
-	snprintf(cells.from, sizeof cells.from, "suite %.64s%s", r->plan.suite_name,
-		installed ? ", whose installed file changed" : "");
+	if (!plan_is_benchmark(&r->plan))
+		snprintf(cells.from, sizeof cells.from, "suite %.64s%s", r->plan.suite_name,
+			installed ? ", whose installed file changed" : "");
+	else
+		snprintf(cells.from, sizeof cells.from, "benchmark %.64s", r->plan.suite_name);
 	snprintf(rows.from, sizeof rows.from, "benchmark %.64s", r->plan.suite_name);
 	return open_gone(db, config, &cells, r, c, now_ms, out, err) || open_gone(db, config, &rows, r, c, now_ms, out, err) ? -1
 															     : 0;

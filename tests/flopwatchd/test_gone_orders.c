@@ -1,0 +1,194 @@
+/*
+ * Rows of a program on main, after pushes in every order: real changes, comments, builds and runs that fail, commits that were never
+ * measured, and rows that are removed and come back. A row is reported as gone once when a measured commit lacks it, and at no other time.
+ */
+#include "judge_run.h"
+
+#include "db/store/alert.h"
+#include "db/store/base.h"
+
+/* What can be pushed, a letter each. */
+static const char pushes[] = {
+	'r', /* a real change */
+	'c', /* a comment: builds and runs as its parent does */
+	'b', /* a change whose build fails */
+	'f', /* a change whose run ends after its first row */
+	't', /* a change that removes row b, or brings it back */
+	's', /* a change that no comparison comes of: superseded, or its suite is not run */
+	'y', /* that, of a change which removes row b or brings it back */
+};
+enum { N_PUSHES = sizeof pushes, LENGTH = 4 };
+
+struct source {
+	unsigned sha, version;
+	bool builds, ends, has_b;
+};
+
+struct branch {
+	struct source commit[LENGTH + 2]; /* [0]: what the first one is compared with */
+	int n;
+	bool fails;     /* the last commit that was measured */
+	bool saw_b;     /* the last commit whose rows were seen had row b */
+	bool b_is_gone; /* reported, and not back */
+	int n_reported;
+	int64_t now_ms;
+};
+
+static unsigned n_shas;
+
+static struct source next(const struct source *parent, char push)
+{
+	struct source s = *parent;
+	s.sha = ++n_shas;
+	if (push == 'c')
+		return s;
+	s.version = s.sha;
+	s.builds = push != 'b';
+	s.ends = push != 'f';
+	s.has_b = (push == 't' || push == 'y') ? !s.has_b : s.has_b;
+	return s;
+}
+
+/* As the daemon chooses it: the newest ancestor that is settled. */
+static const struct source *base_of(struct fixture *f, const struct branch *b)
+{
+	for (int i = b->n - 2; i > 0; i--) {
+		struct store_base base;
+		ok(store_base_get(f->db, f->repo, "main", fixture_sha(b->commit[i].sha), "rows", &base, &err));
+		if (base.word == STORE_BASE_SETTLED)
+			return &b->commit[i];
+	}
+	return &b->commit[0];
+}
+
+static void find_rows(struct result *r, bool has_b)
+{
+	struct msg m = { .t = MSG_FOUND, .u.found = calloc(1, sizeof *m.u.found) };
+	assert_non_null(m.u.found);
+	m.u.found->n = has_b ? 2 : 1;
+	snprintf(m.u.found->cell[0].key, sizeof m.u.found->cell[0].key, "a");
+	snprintf(m.u.found->cell[1].key, sizeof m.u.found->cell[1].key, "b");
+	fixture_add(r, &m);
+}
+
+static void time_rows(struct result *r, const struct source *base, const struct source *target)
+{
+	struct noise noise = { .state = 7, .white = 0.0003, .launch = 0.0001 };
+	bool both_b = base->has_b && target->has_b;
+	if (!both_b && (base->has_b || target->has_b))
+		fixture_fault(r, base->has_b ? ROLE_TARGET : ROLE_BASE, 1, "unsupported");
+	for (int launch = 1; launch <= 4; launch++) {
+		fixture_launch(r, launch, 1);
+		fixture_timing(r, &noise, launch, 1, 0, SERIES_PROCESS, "", 0, 0);
+		if (both_b)
+			fixture_timing(r, &noise, launch, 1, 1, SERIES_PROCESS, "", 0, 0);
+	}
+}
+
+/* What a worker sends of these two commits, and what the daemon makes of it. */
+static void measure(struct fixture *f, const struct source *base, const struct source *target, int64_t now_ms)
+{
+	struct result *r = fixture_result(f, "main", base->sha, target->sha, 0);
+	struct judge_outcome out;
+	for (int s = 0; s < 2; s++)
+		snprintf(r->plan.ask.subject[s].run.name, sizeof r->plan.ask.subject[s].run.name, "rows");
+	snprintf(r->plan.suite_name, sizeof r->plan.suite_name, "rows");
+	snprintf(r->plan.suite_sha, sizeof r->plan.suite_sha, "2085");
+	snprintf(r->plan.suite_origin, sizeof r->plan.suite_origin, "repository");
+	if (base->version == target->version) {
+		ok(result_unrun(r, &err));
+	} else {
+		fixture_build(r, ROLE_BASE, "ok", "");
+		fixture_build(r, ROLE_TARGET, target->builds ? "ok" : "failed", "");
+		if (target->builds && !target->ends) {
+			find_rows(r, false); /* the base's program fails at times, too */
+			fixture_fault(r, ROLE_TARGET, -1, "crash");
+		} else if (target->builds) {
+			find_rows(r, base->has_b || target->has_b);
+			time_rows(r, base, target);
+		}
+	}
+	result_end(r);
+	ok(judge_finish(f->db, config, r, now_ms, &out, &err));
+	result_free(r);
+}
+
+/* "open or not, and how many were ever opened" */
+static void alerts_are(struct fixture *f, const struct branch *b, const char *word, int at)
+{
+	struct stmt *s = db_stmt(f->db,
+		"SELECT count(*), total(state = 'open'), coalesce(group_concat(title, '; '), ''), total(json_array_length(cells) <> 1 OR cells ->> "
+		"'$[0].cell' <> 'b') FROM alert WHERE repo = :repo AND kind = 'vanished'",
+		&err);
+	assert_non_null(s);
+	stmt_int(s, ":repo", f->repo);
+	assert_int_equal(stmt_step(s, &err), 1);
+	if (row_int(s, 0) != b->n_reported || row_int(s, 1) != b->b_is_gone || row_int(s, 3) != 0)
+		fail_msg("pushes %.*s: %lld alerts, %lld open (%s) instead of %d, %d open", at + 1, word, (long long)row_int(s, 0),
+			(long long)row_int(s, 1), row_text(s, 2), b->n_reported, b->b_is_gone);
+	stmt_reset(s);
+}
+
+/* What fails is reported, and over with the next commit that runs. */
+static void failures_are(struct fixture *f, bool open, const char *word, int at)
+{
+	struct stmt *s = db_stmt(
+		f->db, "SELECT coalesce(group_concat(cells), '') FROM alert WHERE repo = :repo AND kind = 'broken' AND state = 'open'", &err);
+	assert_non_null(s);
+	stmt_int(s, ":repo", f->repo);
+	assert_int_equal(stmt_step(s, &err), 1);
+	if ((row_text(s, 0)[0] != 0) != open)
+		fail_msg("pushes %.*s: broken: %s", at + 1, word, row_text(s, 0));
+	stmt_reset(s);
+}
+
+static void push(struct fixture *f, struct branch *b, char what)
+{
+	b->commit[b->n] = next(&b->commit[b->n - 1], what);
+	const struct source *target = &b->commit[b->n++], *base;
+	if (what == 's' || what == 'y')
+		return;
+	base = base_of(f, b);
+	measure(f, base, target, b->now_ms++);
+	b->fails = !target->builds || !target->ends;
+	if (base->version == target->version || !target->builds || !target->ends)
+		return;
+	if (b->saw_b && !target->has_b) {
+		b->b_is_gone = true;
+		b->n_reported++;
+	} else if (target->has_b) {
+		b->b_is_gone = false;
+	}
+	b->saw_b = target->has_b;
+}
+
+static void in_every_order(void **state)
+{
+	struct fixture *f = *state;
+	int n_words = 1;
+	for (int i = 0; i < LENGTH; i++)
+		n_words *= N_PUSHES;
+	for (int n = 0; n < n_words; n++) {
+		char word[LENGTH + 1] = { 0 }, repo[32];
+		for (int i = 0, rest = n; i < LENGTH; i++, rest /= N_PUSHES)
+			word[i] = pushes[rest % N_PUSHES];
+		snprintf(repo, sizeof repo, "r%d", n);
+		ok(store_repo_put(f->db, repo, "/srv/git/r.git", true, "main", &f->repo, &err));
+		struct branch b = { .n = 1, .now_ms = 5000 };
+		b.commit[0] = (struct source){ .sha = ++n_shas, .version = n_shas, .builds = true, .ends = true, .has_b = true };
+		push(f, &b, 'r'); /* whose rows are a and b */
+		for (int i = 0; i < LENGTH; i++) {
+			push(f, &b, word[i]);
+			alerts_are(f, &b, word, i);
+			failures_are(f, b.fails, word, i);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(in_every_order, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
