@@ -5,29 +5,35 @@
 
 #include "db/sqlite/packed.h"
 #include "db/sqlite/words.h"
+#include "db/profile/answer.h"
 #include "db/store/page.h"
 
 enum { HUNKS_MAX = 1 << 20 };
 
 /* ---- what was asked for ------------------------------------------------------------------------------------------------ */
 
-/* Of the cell that lost most the cause that explains most; that nothing does is no sentence. */
+/* Whether it found anything. */
 #define SENTENCE                                                                                                                 \
-	"(SELECT k.sentence FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id AND "               \
-	"k.code <> 'not_explained' ORDER BY coalesce(x.target_ms / x.base_ms, 0) DESC, x.n, k.rank LIMIT 1)"
+	"(SELECT 1 FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id AND "                        \
+	"k.code <> 'not_explained' LIMIT 1)"
 
-#define PROFILE_SELECT                                                                                                                            \
-	"SELECT p.id, p.job, p.comparison, p.alert, j.state, j.state_why, r.name, j.base_sha, j.target_sha, j.base_name, "                        \
-	"j.target_name, j.base_provider, j.target_provider, j.suite, " WORDS_TEXT("job_cell", "job",                                              \
-		"j.id") ", coalesce(d.uuid, j.device_uuid), j.origin, coalesce(" SENTENCE                                                         \
-			", ''), j.queued_at, j.started_at, j.ended_at, j.base_config, j.target_config FROM profile p JOIN job j ON j.id = p.job " \
+#define PROFILE_SELECT                                                                                                                                                                  \
+	"SELECT p.id, p.job, p.comparison, p.alert, j.state, j.state_why, r.name, j.base_sha, j.target_sha, j.base_name, "                                                              \
+	"j.target_name, j.base_provider, j.target_provider, j.suite, " WORDS_TEXT("job_cell", "job",                                                                                    \
+		"j.id") ", coalesce(d.uuid, j.device_uuid), j.origin, j.queued_at, j.started_at, j.ended_at, j.base_config, j.target_config FROM profile p JOIN job j ON j.id = p.job " \
 			"JOIN repo r ON r.id = j.repo LEFT JOIN device d ON d.id = j.device "
 
-static int each_profile(struct stmt *s, view_profile_fn *each, void *arg, struct fw_err *err)
+static int each_profile(struct db *db, struct stmt *s, view_profile_fn *each, void *arg, struct fw_err *err)
 {
+	struct profile_answer answer;
 	int result, n = 0;
 	while ((result = stmt_step(s, err)) == 1) {
 		n++;
+		if (profile_answer(db, row_int(s, 0), jobstate_from_name(row_text(s, 4)), row_text(s, 5), NULL, &answer, err) !=
+			0) {
+			stmt_reset(s);
+			return -1;
+		}
 		each(arg, &(struct view_profile){ .id = row_int(s, 0),
 				  .job = row_int(s, 1),
 				  .comparison = row_int(s, 2),
@@ -45,12 +51,13 @@ static int each_profile(struct stmt *s, view_profile_fn *each, void *arg, struct
 				  .cells_glob = row_text(s, 14),
 				  .device = row_text(s, 15),
 				  .origin = row_text(s, 16),
-				  .sentence = row_text(s, 17),
-				  .queued_at = row_int(s, 18),
-				  .started_at = row_int(s, 19),
-				  .ended_at = row_int(s, 20),
-				  .base_config = row_text(s, 21),
-				  .target_config = row_text(s, 22) });
+				  .answer = answer.text,
+				  .sentence = answer.has_cause ? answer.text : "",
+				  .queued_at = row_int(s, 17),
+				  .started_at = row_int(s, 18),
+				  .ended_at = row_int(s, 19),
+				  .base_config = row_text(s, 20),
+				  .target_config = row_text(s, 21) });
 	}
 	return result < 0 ? -1 : n;
 }
@@ -76,7 +83,7 @@ int view_profiles(struct db *db, const struct view_profile_filter *f, view_profi
 		stmt_int(s, ":of", f->alert ? f->alert : f->comparison);
 	stmt_int(s, ":before", store_page_before(f->before));
 	stmt_int(s, ":limit", store_page_size(f->limit, VIEW_ROWS_MAX));
-	return each_profile(s, each, arg, err) < 0 ? -1 : 0;
+	return each_profile(db, s, each, arg, err) < 0 ? -1 : 0;
 }
 
 int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, struct fw_err *err)
@@ -85,7 +92,7 @@ int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, st
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	return store_page_one(each_profile(s, each, arg, err), "profile", id, err);
+	return store_page_one(each_profile(db, s, each, arg, err), "profile", id, err);
 }
 
 static int is_asked(struct db *db, int64_t alert, int64_t comparison, struct fw_err *err)
@@ -110,7 +117,7 @@ int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profi
 	if (!s)
 		return -1;
 	stmt_int(s, ":of", alert ? alert : comparison);
-	return each_profile(s, each, arg, err);
+	return each_profile(db, s, each, arg, err);
 }
 
 static void write_why(void *arg, const struct view_profile *row)
@@ -122,6 +129,7 @@ static void write_why(void *arg, const struct view_profile *row)
 	jsonw_kv_int(j, "profile", row->id);
 	jsonw_kv_string(j, "state", jobstate_name(row->state));
 	jsonw_kv_string(j, "state_why", *row->state_why ? row->state_why : NULL);
+	jsonw_kv_string(j, "answer", row->answer);
 	jsonw_kv_string(j, "sentence", *row->sentence ? row->sentence : NULL);
 	jsonw_kv_string(j, "href", href);
 	jsonw_object_end(j);
@@ -152,7 +160,8 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id, n, key, state, why, path, tool, base_config, target_config, with_config, passes, base_ms, target_ms, "
-		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried, stalls_why FROM profile_cell WHERE profile = :profile ORDER BY n",
+		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried, stalls_why FROM profile_cell WHERE profile = :profile "
+		"ORDER BY coalesce(target_ms / base_ms, 0) DESC, n",
 		err);
 	int result;
 	if (!s)

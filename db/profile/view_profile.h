@@ -17,7 +17,8 @@ struct view_profile {
 	const char *state_why, *repo, *base, *target, *base_name, *target_name, *base_provider, *target_provider, *suite;
 	const char *base_config, *target_config;  /* that a person wants; "": the provider chooses */
 	const char *cells_glob, *device, *origin; /* device: uuid, once there is one */
-	const char *sentence; /* the first cause of the cell that lost most; "" none is known (yet), or none explains it */
+	const char *answer;   /* why, as far as is known, of the cell that lost most: a sentence in every state (answer.h) */
+	const char *sentence; /* the same where it names something that was found, else "" */
 	int64_t queued_at, started_at, ended_at;
 };
 typedef void view_profile_fn(void *arg, const struct view_profile *row);
@@ -38,7 +39,7 @@ int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, st
 int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profile_fn *each, void *arg, struct fw_err *err);
 
 /**
- * That as one JSON value, as alerts, comparisons and messages carry it: {"profile","state","state_why","sentence","href"}; null: nobody asked.
+ * That as one JSON value, as alerts, comparisons and messages carry it: {"profile","state","state_why","answer","sentence","href"}; null: nobody asked.
  */
 int view_profile_why(struct db *db, int64_t alert, int64_t comparison, struct jsonw *j, struct fw_err *err);
 /** Whether an alert has a sentence. 1, 0, -1. */
@@ -56,7 +57,7 @@ struct view_profile_cell {
 	double with_base_ms, with_target_ms, with_ms;
 };
 typedef void view_profile_cell_fn(void *arg, const struct view_profile_cell *row);
-/** In the order of the job. */
+/** The greatest loss first; cells without times last, in the order of the job. */
 int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *each, void *arg, struct fw_err *err);
 
 struct view_cause {

@@ -158,6 +158,7 @@ static void the_sentence_is_of_the_cell_that_lost_most(void **state)
 	ok(db_begin(f->db, &err));
 	int64_t id = ask(f, 2, 0, "");
 	int64_t little = put_cell(f, id, 0, keys[0], 10, 10.5), much = put_cell(f, id, 1, keys[1], 1, 1.5);
+	ok(db_script(f->db, "UPDATE job SET state = 'done' WHERE kind = 'profile'", &err));
 	put_cause(f, little, 0, "it reads more");
 	put_cause(f, much, 1, "and waits");
 	put_cause(f, much, 0, "it spills");
@@ -171,7 +172,8 @@ static void the_sentence_is_of_the_cell_that_lost_most(void **state)
 	jsonw_init(&j, &out);
 	ok(view_profile_why(f->db, 0, 2, &j, &err));
 	assert_string_equal(out.data,
-		"{\"profile\":1,\"state\":\"queued\",\"state_why\":null,\"sentence\":\"it spills\",\"href\":\"/api/v1/profiles/1\"}");
+		"{\"profile\":1,\"state\":\"done\",\"state_why\":null,\"answer\":\"in attention/dense/causal/s8192/backward: it spills\",\"sentence\":"
+		"\"in attention/dense/causal/s8192/backward: it spills\",\"href\":\"/api/v1/profiles/1\"}");
 	buf_clear(&out);
 	jsonw_init(&j, &out);
 	ok(view_profile_why(f->db, 0, 3, &j, &err));
@@ -179,11 +181,12 @@ static void the_sentence_is_of_the_cell_that_lost_most(void **state)
 	buf_clear(&out);
 	struct view_profile_filter all = { .comparison = 2 };
 	ok(view_profiles(f->db, &all, note_row, &out, &err));
-	assert_string_equal(out.data, "2 queued 0001-0002 ffa[] \"\"; 1 queued 0001-0002 ffa[] \"it spills\"; ");
+	assert_string_equal(out.data,
+		"2 queued 0001-0002 ffa[] \"\"; 1 done 0001-0002 ffa[] \"in attention/dense/causal/s8192/backward: it spills\"; ");
 	buf_clear(&out);
 	all = (struct view_profile_filter){ .before = later };
 	ok(view_profiles(f->db, &all, note_row, &out, &err));
-	assert_string_equal(out.data, "1 queued 0001-0002 ffa[] \"it spills\"; ");
+	assert_string_equal(out.data, "1 done 0001-0002 ffa[] \"in attention/dense/causal/s8192/backward: it spills\"; ");
 	buf_fini(&out);
 }
 

@@ -124,16 +124,17 @@ static void alerts_are(struct fixture *f, const struct branch *b, const char *wo
 	stmt_int(s, ":repo", f->repo);
 	assert_int_equal(stmt_step(s, &err), 1);
 	if (row_int(s, 0) != b->n_reported || row_int(s, 1) != b->b_is_gone || row_int(s, 3) != 0)
-		fail_msg("pushes %.*s: %lld alerts, %lld open (%s) instead of %d, %d open", at + 1, word, (long long)row_int(s, 0),
-			(long long)row_int(s, 1), row_text(s, 2), b->n_reported, b->b_is_gone);
+		fail_msg("pushes %.*s: %lld alerts, %lld open (%s) instead of %d, %d open", at + 1, word,
+			(long long)row_int(s, 0), (long long)row_int(s, 1), row_text(s, 2), b->n_reported, b->b_is_gone);
 	stmt_reset(s);
 }
 
 /* What fails is reported, and over with the next commit that runs. */
 static void failures_are(struct fixture *f, bool open, const char *word, int at)
 {
-	struct stmt *s = db_stmt(
-		f->db, "SELECT coalesce(group_concat(cells), '') FROM alert WHERE repo = :repo AND kind = 'broken' AND state = 'open'", &err);
+	struct stmt *s = db_stmt(f->db,
+		"SELECT coalesce(group_concat(cells), '') FROM alert WHERE repo = :repo AND kind = 'broken' AND state = 'open'",
+		&err);
 	assert_non_null(s);
 	stmt_int(s, ":repo", f->repo);
 	assert_int_equal(stmt_step(s, &err), 1);

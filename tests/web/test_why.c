@@ -277,18 +277,18 @@ static void a_profile_without_a_result_says_how_it_stands(void **state)
 
 	profile_ask(f, id, alert, "measuring", "");
 	a = get(run, "/comparisons/1");
-	shows(a.body, "<b>Why:</b> a profile is under way, <a href=\"/jobs/");
+	shows(a.body, "<b>Why:</b> not known yet: the profile is measuring. <a href=\"/jobs/");
 	answer_free(&a);
 	a = get(run, "/alerts/1");
-	shows(a.body, "a profile is under way");
+	shows(a.body, "not known yet: the profile is measuring.");
 	answer_free(&a);
 	ok(db_script(
 		f->db, "UPDATE job SET state = 'failed', state_why = 'its worker <went> away' WHERE kind = 'profile'", &err));
 	a = get(run, "/comparisons/1");
-	shows(a.body, "ended without one: its worker &lt;went&gt; away.");
+	shows(a.body, "<b>Why:</b> not known: the profile ended without a result: its worker &lt;went&gt; away.");
 	answer_free(&a);
 	a = get(run, "/alerts/1");
-	shows(a.body, "ended without one: its worker &lt;went&gt; away.");
+	shows(a.body, "<b>Why:</b> not known: the profile ended without a result: its worker &lt;went&gt; away.");
 	answer_free(&a);
 }
 

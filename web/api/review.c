@@ -173,14 +173,11 @@ static void heading(void *arg, const struct view_comparison *row)
 	buf_printf(out, ", %d launches, %.0f s of device time\n", row->launches, row->gpu_s);
 }
 
-/* Why, where it is known, or that somebody looks. */
+/* Why, as far as it is known, where a profile was asked for. */
 static void why_line(void *arg, const struct view_profile *row)
 {
 	struct buf *out = arg;
-	if (*row->sentence)
-		buf_puts(out, "\nWhy: "), markdown_text(out, row->sentence), buf_putc(out, '\n');
-	else if (!jobstate_is_final(row->state))
-		buf_puts(out, "\nWhy: being looked into\n");
+	buf_puts(out, "\nWhy: "), markdown_text(out, row->answer), buf_putc(out, '\n');
 }
 
 /* What happened, then what did not, folded. */

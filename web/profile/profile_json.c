@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/profile/answer.h"
 #include "db/profile/complaint.h"
 #include "web/answer/answer.h"
 #include "web/profile/kernels.h"
@@ -17,6 +18,7 @@ void profile_json_row(struct jsonw *j, const struct view_profile *row)
 	answer_id(j, "alert", row->alert);
 	jsonw_kv_string(j, "state", jobstate_name(row->state));
 	answer_text(j, "state_why", row->state_why);
+	jsonw_kv_string(j, "answer", row->answer);
 	answer_text(j, "sentence", row->sentence);
 	jsonw_kv_string(j, "repo", row->repo);
 	answer_text(j, "base", row->base);
@@ -61,6 +63,7 @@ struct cells {
 	struct db *db;
 	struct jsonw *j;
 	struct fw_err *err;
+	int64_t profile;
 	int result;
 };
 
@@ -197,6 +200,15 @@ static void write_with(struct jsonw *j, const struct view_profile_cell *row)
 	jsonw_object_end(j);
 }
 
+/* Cells are there once the job is done. */
+static int write_answer(struct cells *c, const char *key)
+{
+	struct profile_answer answer;
+	int result = profile_answer(c->db, c->profile, JOBSTATE_DONE, "", key, &answer, c->err);
+	jsonw_kv_string(c->j, "answer", answer.text);
+	return result;
+}
+
 static void cell_row(void *arg, const struct view_profile_cell *row)
 {
 	struct cells *c = arg;
@@ -207,6 +219,8 @@ static void cell_row(void *arg, const struct view_profile_cell *row)
 	jsonw_kv_string(j, "cell", row->key);
 	jsonw_kv_string(j, "state", row->state);
 	answer_text(j, "why", row->why);
+	if (write_answer(c, row->key) != 0)
+		c->result = -1;
 	answer_text(j, "path", row->path);
 	answer_text(j, "tool", row->tool);
 	jsonw_kv_int(j, "passes", row->passes);
@@ -240,7 +254,7 @@ static void cell_row(void *arg, const struct view_profile_cell *row)
 
 int profile_json_cells(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
 {
-	struct cells c = { .db = db, .j = j, .err = err };
+	struct cells c = { .db = db, .j = j, .err = err, .profile = profile };
 	jsonw_key(j, "cells");
 	jsonw_array(j);
 	int result = view_profile_cells(db, profile, cell_row, &c, err);

@@ -89,14 +89,11 @@ void api_profile_csv(void *arg, struct http_request *r, struct http_response *re
 static void md_head(void *arg, const struct view_profile *row)
 {
 	struct table *t = arg;
-	buf_printf(t->out, "**flopwatch: why** `%.10s` is not as fast as `%.10s`", row->target, row->base);
+	buf_printf(t->out, "**flopwatch: why** `%.10s` is faster or slower than `%.10s`", row->target, row->base);
 	if (*row->suite)
 		buf_puts(t->out, ", suite "), markdown_text(t->out, row->suite);
 	buf_puts(t->out, "\n\n");
-	if (*row->sentence)
-		markdown_text(t->out, row->sentence), buf_putc(t->out, '\n');
-	else if (row->state != JOBSTATE_DONE)
-		buf_printf(t->out, "Profile %lld is %s.\n", (long long)row->id, jobstate_name(row->state));
+	buf_puts(t->out, "Why: "), markdown_text(t->out, row->answer), buf_putc(t->out, '\n');
 }
 
 static void md_sides(void *arg, const struct view_profile *row)

@@ -61,13 +61,14 @@ void rows_take_head(void *arg, const struct view_profile *row)
 {
 	struct rows *r = arg;
 
+	r->state_why = rows_text(r, row->state_why);
 	r->w->head = (struct why_head){ .profile = row->id,
 		.job = row->job,
 		.comparison = row->comparison,
 		.state = row->state,
-		.state_why = rows_text(r, row->state_why),
 		.base_provider = rows_text(r, row->base_provider),
-		.target_provider = rows_text(r, row->target_provider) };
+		.target_provider = rows_text(r, row->target_provider),
+		.answer = rows_text(r, row->answer) };
 }
 
 void rows_take_cell(void *arg, const struct view_profile_cell *row)
@@ -75,7 +76,8 @@ void rows_take_cell(void *arg, const struct view_profile_cell *row)
 	struct rows *r = arg;
 	struct why *w = r->w;
 
-	if (r->cell || (r->of->key ? strcmp(row->key, r->of->key) != 0 : row->n != r->of->n))
+	int at = r->n_cells++;
+	if (r->cell || (r->of->key ? strcmp(row->key, r->of->key) != 0 : at != r->of->n))
 		return;
 	r->cell = row->id;
 	w->key = rows_text(r, row->key);

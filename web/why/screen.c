@@ -44,45 +44,16 @@ static const char *const labels[CAUSE_KINDS + 1] = {
 	[CAUSE_NOT_EXPLAINED] = "not explained",
 };
 
-static void job_link(struct buf *out, const struct why *w)
-{
-	emit_rawf(out, " <a href=\"/jobs/%lld\">job %lld</a>", (long long)w->head.job, (long long)w->head.job);
-}
-
-/* How a profile stands that has no result for this cell. */
-static void state_line(struct buf *out, const struct why *w)
-{
-	enum jobstate state = w->head.state;
-
-	emit_raw(out, "<p class=why>");
-	if (!jobstate_is_final(state)) {
-		emit_raw(out, "<b>Why:</b> a profile is under way,");
-		job_link(out, w);
-	} else if (state != JOBSTATE_DONE) {
-		emit_raw(out, "<b>Why:</b> there is no profile, its ");
-		job_link(out, w);
-		emit_raw(out, " ended without one: ");
-		emit_text(out, *w->head.state_why ? w->head.state_why : jobstate_name(state));
-	} else if (*w->state && strcmp(w->state, "done") != 0) {
-		emit_raw(out, "<b>Why:</b> this cell could not be profiled: ");
-		emit_text(out, *w->why ? w->why : w->state);
-	} else {
-		emit_raw(out, "<b>Why:</b> the two sides do not differ by more than their noise");
-	}
-	emit_raw(out, ".</p>\n");
-}
-
 void screen_line(struct buf *out, const struct why *w)
 {
 	if (!w->head.profile)
 		return;
-	if (w->n_causes == 0) {
-		state_line(out, w);
-		return;
-	}
 	emit_raw(out, "<p class=why><b>Why:</b> ");
-	emit_text(out, w->cause[0].sentence);
-	emit_raw(out, ".</p>\n");
+	emit_text(out, w->head.answer);
+	emit_raw(out, ".");
+	if (w->head.state != JOBSTATE_DONE)
+		emit_rawf(out, " <a href=\"/jobs/%lld\">Job %lld</a>", (long long)w->head.job, (long long)w->head.job);
+	emit_raw(out, "</p>\n");
 }
 
 /* Why nothing was counted, and what to do about it. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "db/profile/answer.h"
 #include "web/why/rows.h"
 
 static int read_kernels(struct rows *r, struct fw_err *err)
@@ -23,23 +24,10 @@ static int read_kernels(struct rows *r, struct fw_err *err)
 static void begin(struct why *w)
 {
 	memset(w, 0, sizeof *w);
-	w->head.state_why = w->head.base_provider = w->head.target_provider = "";
+	w->head.answer = w->head.base_provider = w->head.target_provider = "";
 	w->key = w->state = w->why = w->path = w->tool = w->with_config = w->stalls_why = "";
 	w->evidence.base_config = w->evidence.target_config = "";
 	w->base_ms = w->target_ms = NAN;
-}
-
-static void take_line(void *arg, const struct view_profile *row)
-{
-	struct rows *r = arg;
-	struct why_cause *first = *row->sentence ? rows_keep(r, sizeof *first) : NULL;
-
-	rows_take_head(r, row);
-	if (!first)
-		return;
-	first->sentence = rows_text(r, row->sentence);
-	r->w->cause = first;
-	r->w->n_causes = 1;
 }
 
 int why_read_line(struct db *db, int64_t alert, struct why *out, struct fw_err *err)
@@ -47,7 +35,22 @@ int why_read_line(struct db *db, int64_t alert, struct why *out, struct fw_err *
 	struct rows r = { .db = db, .w = out };
 
 	begin(out);
-	return view_profile_of(db, alert, 0, take_line, &r, err);
+	return view_profile_of(db, alert, 0, rows_take_head, &r, err);
+}
+
+/* The head has that of all cells. */
+static int read_answer(struct rows *r, struct fw_err *err)
+{
+	const struct why_of *of = r->of;
+	const char *key = of->key ? of->key : r->cell ? r->w->key : NULL;
+	struct profile_answer answer;
+
+	if (!key)
+		return 0;
+	if (profile_answer(r->db, r->w->head.profile, r->w->head.state, r->state_why, key, &answer, err) != 0)
+		return -1;
+	r->w->head.answer = rows_text(r, answer.text);
+	return 0;
 }
 
 int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_err *err)
@@ -60,6 +63,8 @@ int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_
 	if (found <= 0)
 		return found;
 	if (view_profile_cells(db, out->head.profile, rows_take_cell, &r, err) != 0)
+		return -1;
+	if (read_answer(&r, err) != 0)
 		return -1;
 	if (!r.cell)
 		return 0;

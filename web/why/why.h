@@ -44,7 +44,9 @@ struct why_complaint {
 struct why_head {
 	int64_t profile, job, comparison;
 	enum jobstate state;
-	const char *state_why, *base_provider, *target_provider;
+	const char *base_provider, *target_provider;
+	const char *
+		answer; /* why, as far as is known, as one sentence without a full stop: of the cell that was read, else of all */
 };
 
 struct why {
@@ -68,12 +70,12 @@ struct why {
 struct why_of {
 	int64_t alert, comparison;
 	const char *key; /* the cell; NULL: the `n`th of the profile */
-	int n;
+	int n;           /* the greatest loss first */
 };
 
 /** Read one cell. 1; 0 there is no profile, or not of this cell (out->head then says how the profile stands; head.profile 0: none); -1. Own: why_fini, always. */
 int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_err *err);
-/** The first cause of an alert's profile alone, its sentence; and how the profile stands. 1, 0 nobody asked for one, -1. Own: as above. */
+/** How an alert's profile stands, and its answer alone. 1, 0 nobody asked for one, -1. Own: as above. */
 int why_read_line(struct db *db, int64_t alert, struct why *out, struct fw_err *err);
 void why_fini(struct why *w);
 

@@ -164,10 +164,12 @@ static void print_cell(const json_t *cell)
 		printf("  read by %s", path);
 	else
 		printf("  %s", state);
-	if (*why) {
+	if (*why && strcmp(state, "done") == 0) {
 		fputs(": ", stdout);
 		plain_print(stdout, why);
 	}
+	fputs("\nwhy: ", stdout);
+	plain_print(stdout, value_text(cell, "answer"));
 	putchar('\n');
 	print_tried(cell, "base");
 	print_tried(cell, "target");
@@ -199,7 +201,7 @@ static void print_complaints(const json_t *complaints)
 
 int why_print(const struct options *o, const json_t *profile, const char *cell)
 {
-	const char *state = value_text(profile, "state"), *why = value_text(profile, "state_why");
+	const char *state = value_text(profile, "state");
 	bool is_done = strcmp(state, "done") == 0;
 	size_t i;
 	int shown = 0;
@@ -210,11 +212,7 @@ int why_print(const struct options *o, const json_t *profile, const char *cell)
 	}
 	printf("profile %lld  %s  %.12s against %.12s: ", value_integer(profile, "id"), value_text(profile, "repo"),
 		value_text(profile, "target"), value_text(profile, "base"));
-	plain_print(stdout, *value_text(profile, "sentence") ? value_text(profile, "sentence") : state);
-	if (*why) {
-		fputs(", ", stdout);
-		plain_print(stdout, why);
-	}
+	plain_print(stdout, value_text(profile, "answer"));
 	putchar('\n');
 	print_complaints(json_object_get(profile, "complaints"));
 	json_array_foreach(json_object_get(profile, "cells"), i, row) if (!cell || strcmp(cell, value_text(row, "cell")) == 0)

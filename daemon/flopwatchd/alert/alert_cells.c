@@ -10,6 +10,8 @@
 #include "db/store/alert.h"
 #include "flopwatchd/judge/cell.h"
 
+#define EXPLAINS_LEAST 0.5 /* of the lost time: a smaller part is no reason */
+
 enum { CELLS_BYTES_MAX = 1 << 20 };
 
 void alert_cells_init(struct alert_cells *a)
@@ -36,14 +38,20 @@ static bool is_certain(const struct result *r, int i, const char *phase, bool is
 	return is_gain ? c.ci_low_pct > 0 : c.ci_high_pct < 0;
 }
 
+/** What a call takes more of time, or less where the cell gained. Units: ms, at least 0; NAN not known. */
+static double moved_ms(const struct store_cell *c)
+{
+	return fabs(c->base_median_ms * expm1(c->decided_m));
+}
+
 /**
  * The phase that grew most, or shrank most where the cell gained, and before those of which that is in doubt: noise of a long phase is more
- * than all that a short one takes. "" when phases were not timed or none did.
+ * than all that a short one takes. "" when none explains half of what the cell lost. Whether phases were timed at all.
  */
-static void find_phase(const struct result *r, int i, bool is_gain, char phase[16])
+static bool find_phase(const struct result *r, int i, const struct store_cell *c, bool is_gain, char phase[16])
 {
-	double most = 0;
-	bool certain = false;
+	double least = EXPLAINS_LEAST * moved_ms(c), most = 0;
+	bool certain = false, timed = false;
 	phase[0] = 0;
 	for (int k = 0; k < r->n_cells; k++) {
 		const struct msg_cell *m = r->cell[k];
@@ -51,8 +59,11 @@ static void find_phase(const struct result *r, int i, bool is_gain, char phase[1
 			continue;
 		double grown = judge_median(r, i, SERIES_PHASE, m->phase, ROLE_TARGET, JUDGE_MS) -
 			       judge_median(r, i, SERIES_PHASE, m->phase, ROLE_BASE, JUDGE_MS);
+		timed = true;
 		if (is_gain)
 			grown = -grown;
+		if (!(grown >= least))
+			continue;
 		bool sure = grown > 0 && is_certain(r, i, m->phase, is_gain);
 		if (sure > certain || (sure == certain && grown > most)) {
 			most = grown;
@@ -60,6 +71,7 @@ static void find_phase(const struct result *r, int i, bool is_gain, char phase[1
 			snprintf(phase, 16, "%s", m->phase);
 		}
 	}
+	return timed;
 }
 
 static bool is_in(const struct msg_node *n, int i, enum role role, const char *phase)
@@ -78,20 +90,23 @@ static bool base_has(const struct result *r, int i, const struct msg_node *n)
 	return false;
 }
 
-/** The target's kernel of that phase: the first that the base does not have as it is, else the first. */
+/** The target's kernel of that phase: the first that the base does not have as it is, else the only one; "" where several are alike. */
 static void find_kernel(const struct result *r, int i, const char *phase, char kernel[ALERT_KERNEL_SIZE])
 {
+	int n = 0;
 	kernel[0] = 0;
 	for (int k = 0; k < r->n_nodes; k++) {
-		const struct msg_node *n = &r->node[k];
-		if (!is_in(n, i, ROLE_TARGET, phase))
+		const struct msg_node *node = &r->node[k];
+		if (!is_in(node, i, ROLE_TARGET, phase))
 			continue;
-		bool changed = !base_has(r, i, n);
-		if (changed || !kernel[0])
-			snprintf(kernel, ALERT_KERNEL_SIZE, "%.*s", ALERT_KERNEL_SIZE - 1, n->kernel);
+		bool changed = !base_has(r, i, node);
+		snprintf(kernel, ALERT_KERNEL_SIZE, "%.*s", ALERT_KERNEL_SIZE - 1, node->kernel);
 		if (changed)
 			return;
+		n++;
 	}
+	if (n > 1)
+		kernel[0] = 0;
 }
 
 /* ---- gathering ------------------------------------------------------------------------------------------------------- */
@@ -152,9 +167,9 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 		if (!a->detail[0])
 			snprintf(a->detail, sizeof a->detail, "%.190s", c->reason);
 	} else {
-		if (g.decider == DECIDER_PAIRS)
-			find_phase(r, i, g.is_gain, g.phase);
-		find_kernel(r, i, g.phase, g.kernel);
+		bool timed = g.decider == DECIDER_PAIRS && find_phase(r, i, c, g.is_gain, g.phase);
+		if (!timed || g.phase[0]) /* a kernel of a phase that explains nothing does not either */
+			find_kernel(r, i, g.phase, g.kernel);
 	}
 	count_in(a, &g);
 	a->n++;

@@ -1,5 +1,5 @@
 /**
- * alert_cells.h - the cells of an alert while it is put together from a result: each with the phase and the kernel that moved,
+ * alert_cells.h - the cells of an alert while it is put together from a result: each with the phase that explains at least half of its loss and the kernel there,
  * and gathered into groups that most likely have one cause (same family, direction, phase, kernel, class of failure, and decided by the same: pairs, bursts, or slow calls).
  */
 #ifndef FLOPWATCHD_ALERT_ALERT_CELLS_H
@@ -14,8 +14,8 @@ enum { ALERT_GROUPS_MAX = 64, ALERT_KERNEL_SIZE = 128 };
 
 struct alert_group {
 	char family[64], direction[16]; /* of a program of its own its name, and "" */
-	char phase[16];                 /* whose time moved most; "" not known */
-	char kernel[ALERT_KERNEL_SIZE]; /* of that phase, the one that changed if one did; "" not known */
+	char phase[16]; /* that explains at least half of what moved, and moved most; "" none does, or not known */
+	char kernel[ALERT_KERNEL_SIZE]; /* of that phase, the one that changed if one did, else its only one; "" not known */
 	char failure[16];               /* "" its time moved */
 	bool is_gain;
 	enum decider decider;    /* phases say nothing of bursts, nor of slow calls */

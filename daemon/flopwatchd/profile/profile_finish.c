@@ -47,8 +47,7 @@ static enum store_profile_state state_of(const struct result *r, int cell, char 
 	const struct msg_profile *end = profiled_end(&r->profiled, cell);
 	why[0] = 0;
 	if (plan_is_benchmark(&r->plan)) {
-		snprintf(why, WHY_SIZE,
-			"a program of its own shows its times alone; counters and machine code are read of modules");
+		snprintf(why, WHY_SIZE, "A program shows only its times; counters and machine code are read of modules");
 		return STORE_PROFILE_UNSUPPORTED;
 	}
 	if (r->plan.identical || (!end && r->identical_by[0])) {
