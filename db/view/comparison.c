@@ -411,7 +411,7 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 	struct stmt *s = db_stmt(db,
 		"SELECT e.id, e.first_at, e.hash, d.uuid, d.kind, d.name, e.driver, e.toolkit, e.timing, e.isolation, "
 		"e.suite_sha, "
-		"e.power_limit_w, e.cudnn FROM comparison c JOIN environment e ON e.id = c.environment JOIN device d ON d.id = "
+		"e.power_limit_w, e.cudnn, nullif(d.info ->> 'peak_gb_s', 0.0) FROM comparison c JOIN environment e ON e.id = c.environment JOIN device d ON d.id = "
 		"c.device "
 		"WHERE c.id = :comparison",
 		err);
@@ -435,7 +435,8 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 			  .isolation = row_text(s, 9),
 			  .suite_sha = row_text(s, 10),
 			  .power_limit_w = row_double(s, 11),
-			  .cudnn = row_text(s, 12) });
+			  .cudnn = row_text(s, 12),
+			  .peak_gb_s = row_double(s, 13) });
 	stmt_reset(s);
 	return 0;
 }

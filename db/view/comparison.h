@@ -115,7 +115,7 @@ int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct f
 struct view_environment {
 	int64_t id, first_at;
 	const char *hash, *uuid, *kind, *name, *driver, *toolkit, *cudnn, *timing, *isolation, *suite_sha;
-	double power_limit_w;
+	double power_limit_w, peak_gb_s; /* of the device's memory; NAN unknown */
 };
 typedef void view_environment_fn(void *arg, const struct view_environment *row);
 /** Where a comparison was measured. ERR_NOT_FOUND when nothing ran. */

@@ -18,9 +18,13 @@ static void says(const struct cause_known *k, const char *want)
 
 static struct cause_known done(const char *state, const char *why)
 {
-	return (struct cause_known){
-		.is_done = true, .profile_state = "done", .profile_why = "", .state = state, .why = why, .base_ms = 1, .target_ms = 4
-	};
+	return (struct cause_known){ .is_done = true,
+		.profile_state = "done",
+		.profile_why = "",
+		.state = state,
+		.why = why,
+		.base_ms = 1,
+		.target_ms = 4 };
 }
 
 static void a_profile_without_a_result(void **state)
@@ -39,14 +43,16 @@ static void a_profile_without_a_result(void **state)
 static void a_cell_without_a_profile(void **state)
 {
 	(void)state;
-	struct cause_known k = done("unsupported", "A program shows only its times; counters and machine code are read of modules");
+	struct cause_known k =
+		done("unsupported", "A program shows only its times; counters and machine code are read of modules");
 	says(&k, "not known. A program shows only its times; counters and machine code are read of modules");
 	k = done("unsupported", "base does not do it: not this direction");
 	says(&k, "not known: base does not do it: not this direction");
 	k = done("failed", "target: crash: killed by SIGSEGV");
 	says(&k, "not known: profiling this cell failed: target: crash: killed by SIGSEGV");
 	k = done("identical", "both sides are built from the same files, or to the same module");
-	says(&k, "not known: the profile found nothing to compare; both sides are built from the same files, or to the same module");
+	says(&k,
+		"not known: the profile found nothing to compare; both sides are built from the same files, or to the same module");
 }
 
 static void a_profile_without_a_cause(void **state)

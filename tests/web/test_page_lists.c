@@ -203,6 +203,14 @@ static void a_history_holds_several_cells_and_branches(void **state)
 	a = get(run, HISTORY "&branch=main");
 	assert_int_equal(count(a.body, "class=chart-key"), 0); /* one line needs none */
 	assert_int_equal(count(a.body, "class=\"dot d0\""), 5);
+	assert_non_null(strstr(a.body, ": 5 points, no regression; first"));
+	assert_non_null(strstr(a.body, "the axis does not start at 0"));
+	answer_free(&a);
+	a = get(run, HISTORY "&branch=main&metric=change"); /* whose axis holds 0 */
+	assert_null(strstr(a.body, "start at 0"));
+	answer_free(&a);
+	a = get(run, HISTORY "&branch=main&overlay=a&overlay=b&overlay=c&overlay=d&overlay=e&overlay=f&also=g");
+	assert_non_null(strstr(a.body, "A chart shows 6 lines; 2 more were asked for."));
 	answer_free(&a);
 }
 
@@ -231,7 +239,8 @@ static void an_alert_shows_its_cells_with_interval_and_past(void **state)
 	struct answer a = get(run, target);
 	assert_int_equal(a.status, 200);
 	/* the chart is of the worst cell: main, and the branch over it */
-	assert_non_null(strstr(a.body, CELL ": 5 points, 0 of them regressions"));
+	assert_non_null(strstr(a.body, CELL ": main 5 points, no regression; "));
+	assert_non_null(strstr(a.body, " 1 point, 1 regression<")); /* the triangle is drawn, and counted */
 	assert_int_equal(count(a.body, "class=\"dot d0\""), 5);
 	assert_int_equal(count(a.body, "class=\"loss\""), 1);
 	const char *table = strstr(a.body, "<h3>2 cells</h3>");

@@ -32,6 +32,7 @@ struct review {
 	bool folded;  /* these are written, else the others */
 	bool apart;   /* a change reads otherwise than its medians */
 	bool flops;   /* those of a row are known; else it speaks of time */
+	struct unit unit;
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
@@ -46,6 +47,14 @@ static void count_folded(void *arg, const struct view_cell *row)
 	struct review *review = arg;
 	review->n++;
 	review->n_folded += is_folded(review, row);
+}
+
+static void rates(struct buf *out, struct unit unit, double base, double target)
+{
+	char text[2][UNIT_FIGURE_SIZE];
+	unit_rate(unit, base, text[0]);
+	unit_rate(unit, target, text[1]);
+	buf_printf(out, "%s | %s | ", text[0], text[1]);
 }
 
 static void cell_line(void *arg, const struct view_cell *row)
@@ -64,7 +73,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 	markdown_code(out, row->key);
 	buf_puts(out, " | ");
 	if (isfinite(row->base_tflops) && isfinite(row->target_tflops))
-		buf_printf(out, "%.1f | %.1f | ", row->base_tflops, row->target_tflops);
+		rates(out, review->unit, row->base_tflops, row->target_tflops);
 	else if (isfinite(row->base_median_ms) && isfinite(row->target_median_ms))
 		buf_printf(out, review->flops ? "%.4g ms | %.4g ms | " : "%.4g | %.4g | ", row->base_median_ms,
 			row->target_median_ms);
@@ -101,9 +110,12 @@ static void cell_line(void *arg, const struct view_cell *row)
 		buf_puts(out, ": ");
 		markdown_text(out, parts);
 	}
-	if (*row->reason) {
+	char lacks[EXPLAIN_SIZE] = "";
+	if (row->verdict == VERDICT_UNDECIDED && !*row->reason && n < review->c->n_cells)
+		explain_undecided(row->ci_low_pct, row->ci_high_pct, review->c->cell[n].threshold_pct, lacks);
+	if (*row->reason || *lacks) {
 		buf_puts(out, ": ");
-		markdown_text(out, row->reason);
+		markdown_text(out, *row->reason ? row->reason : lacks);
 	}
 	if (n < review->c->n_cells && comparison_is_reconfigured(&review->c->cell[n])) {
 		buf_puts(out, "; configuration: ");
@@ -117,8 +129,8 @@ static void cell_line(void *arg, const struct view_cell *row)
 static void table_head(const struct review *review)
 {
 	struct buf *out = review->out;
-	buf_puts(out, review->flops ? "| cell | base TFLOP/s | target TFLOP/s | change | 95 % interval | "
-				    : "| cell | base ms | target ms | change | 95 % interval | ");
+	const char *unit = review->flops ? review->unit.name : "ms";
+	buf_printf(out, "| cell | base %s | target %s | change | 95 %% interval | ", unit, unit);
 	for (int i = 0; i < review->n_peers; i++)
 		buf_puts(out, "% of "), markdown_text(out, review->peer[i]), buf_puts(out, " | ");
 	buf_puts(out, "verdict |\n|---|--:|--:|--:|--:|");
@@ -217,6 +229,7 @@ void api_comparison_md(void *arg, struct http_request *r, struct http_response *
 	if (result == 0) {
 		review.n_peers = comparison_peers(&c, review.peer);
 		review.flops = comparison_has_flops(&c);
+		review.unit = comparison_unit(&c);
 		result = view_comparison(site->db, id, heading, &review, &err);
 	}
 	if (result == 0 && view_profile_of(site->db, 0, id, why_line, &response->body, &err) < 0)

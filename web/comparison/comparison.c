@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "web/html/emit.h"
+
 enum { BODY_MAX = 8 << 20 };
 
 double comparison_number(const json_t *object, const char *key)
@@ -122,7 +124,8 @@ static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEX
 	HEAD("device", JSONR_TEXT, environment.device), HEAD("kind", JSONR_TEXT, environment.kind),
 	HEAD("name", JSONR_TEXT, environment.name), HEAD("driver", JSONR_TEXT, environment.driver),
 	HEAD("toolkit", JSONR_TEXT, environment.toolkit), HEAD("cudnn", JSONR_TEXT, environment.cudnn),
-	HEAD("timing", JSONR_TEXT, environment.timing), HEAD("power_limit_w", JSONR_NUMBER, environment.power_limit_w), LAST };
+	HEAD("timing", JSONR_TEXT, environment.timing), HEAD("power_limit_w", JSONR_NUMBER, environment.power_limit_w),
+	HEAD("peak_gb_s", JSONR_NUMBER, environment.peak_gb_s), LAST };
 static const struct jsonr_field part_fields[] = { HEAD("number", JSONR_WHOLE, part.number), HEAD("of", JSONR_WHOLE, part.of),
 	HEAD("suite_cells", JSONR_WHOLE, part.suite_cells), HEAD("nights", JSONR_WHOLE, part.nights),
 	HEAD("measured", JSONR_WHOLE, part.measured), LAST };
@@ -186,7 +189,7 @@ static const struct comparison no_comparison = { .repo = "",
 		.pinned = "",
 		.subject = "",
 		.author = "" },
-	.environment = { "", "", "", "", "", "", "", "", NAN },
+	.environment = { "", "", "", "", "", "", "", "", NAN, NAN },
 	.gpu_s = NAN,
 	.wall_s = NAN,
 	.rule_k = NAN,
@@ -393,4 +396,19 @@ const char *comparison_cause(struct comparison_cell *cell)
 		}
 	}
 	return cause;
+}
+
+void comparison_above_peak(struct buf *out, const struct comparison *c, double gb_s)
+{
+	if (gb_s > c->environment.peak_gb_s)
+		emit_rawf(out, "<span class=why title=\"caches serve a part of it\">above the memory\u2019s %.0f</span>",
+			c->environment.peak_gb_s);
+}
+
+struct unit comparison_unit(const struct comparison *c)
+{
+	double most = NAN;
+	for (int i = 0; i < c->n_cells; i++)
+		most = unit_more(most, unit_more(c->cell[i].base_tflops, c->cell[i].target_tflops));
+	return unit_of_rates(most);
 }

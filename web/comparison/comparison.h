@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/text/unit.h"
 #include "base/buf.h"
 #include "base/jsonr.h"
 #include "db/sqlite/db.h"
@@ -65,7 +66,7 @@ struct comparison {
 	struct comparison_side base, target;
 	struct {
 		const char *epoch, *device, *kind, *name, *driver, *toolkit, *cudnn, *timing; /* epoch "": nothing ran */
-		double power_limit_w;
+		double power_limit_w, peak_gb_s;                                              /* of its memory */
 	} environment;
 	double gpu_s, wall_s, rule_k;
 	bool quick;
@@ -104,6 +105,10 @@ bool comparison_is_quiet(enum verdict verdict);
 
 /** Useful TFLOP/s of the target against the peak at the clock it ran at. Units: percent; NAN unknown. */
 double comparison_peak_pct(const struct comparison *c, double tflops, double mhz);
+/** Says so where a rate of bytes is above what the device's memory can do; where that is not known, nothing. */
+void comparison_above_peak(struct buf *out, const struct comparison *c, double gb_s);
+/** The unit of the rates of both sides of all cells. */
+struct unit comparison_unit(const struct comparison *c);
 
 /** Whether a row is of a program of its own, or imported: there is no module that said more of it than its times. */
 bool comparison_is_program(const struct comparison_cell *cell);

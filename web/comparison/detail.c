@@ -59,6 +59,24 @@ static void pair_row(struct buf *out, const char *name, const char *unit, double
 	emit_raw(out, "</td></tr>\n");
 }
 
+/* Rates in a unit of their own. Units: TFLOP/s. */
+static void rate_row(struct buf *out, const char *name, double base, double target, double change_pct, const char *why)
+{
+	struct unit unit = unit_of_rates(unit_more(base, target));
+	pair_row(out, name, unit.name, base * unit.factor, target * unit.factor, change_pct, "%.1f", why);
+}
+
+/* Bytes that a module asks for come from caches, too: a rate above the memory's is no bandwidth. */
+static void claimed_note(struct buf *out, const struct comparison *c, double most_gb_s)
+{
+	if (!(most_gb_s > c->environment.peak_gb_s))
+		return;
+	emit_rawf(out,
+		"<tr><td class=\"dim wrap\" colspan=4>claimed traffic is above the device\u2019s memory bandwidth of %.0f GB/s, so that it "
+		"is not what memory moved: caches serve a part, or the module counts too much</td></tr>\n",
+		c->environment.peak_gb_s);
+}
+
 static double of_side(const struct comparison_cell *cell, const char *object, const char *key)
 {
 	return comparison_number(json_object_get(cell->json, object), key);
@@ -88,10 +106,11 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 	double moved_base = of_side(cell, "moved", "base_bytes"), moved_target = of_side(cell, "moved", "target_bytes");
 	double peak_base = comparison_peak_pct(c, cell->base_tflops, cell->base_mhz);
 	double peak_target = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
-	pair_row(out, "issued", "TFLOP/s", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12),
-		NAN, "%.1f", "the module does not count them");
-	pair_row(out, "memory, as it says", "GB/s", rate(moved_base, cell->base_ms, 1e9),
-		rate(moved_target, cell->target_ms, 1e9), NAN, "%.0f", "the module does not count bytes");
+	rate_row(out, "issued", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12), NAN,
+		"the module does not count them");
+	double claimed_base = rate(moved_base, cell->base_ms, 1e9), claimed_target = rate(moved_target, cell->target_ms, 1e9);
+	pair_row(out, "claimed traffic", "GB/s", claimed_base, claimed_target, NAN, "%.0f", "the module does not count bytes");
+	claimed_note(out, c, unit_more(claimed_base, claimed_target));
 	pair_row(out, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f", "the device shows no clock of a call");
 	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f", "this device\u2019s peak is not known");
 	comparison_peer_rows(out, cell);
@@ -126,7 +145,7 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	layout_table(out, 4, columns);
 	double change = isfinite(cell->change_pct) ? cell->change_pct : derive_change_pct(cell->base_ms, cell->target_ms);
 	pair_row(out, time_of_series(series_of(cell)), "ms", cell->base_ms, cell->target_ms, change, "", "not timed");
-	pair_row(out, "useful", "TFLOP/s", cell->base_tflops, cell->target_tflops, change, "%.1f",
+	rate_row(out, "useful", cell->base_tflops, cell->target_tflops, change,
 		program ? NULL : "its FLOPs or times are not known");
 	if (!program)
 		module_rows(out, c, cell);
@@ -485,7 +504,7 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	if (!isfinite(cell->change_pct))
 		return;
 	emit_raw(out, "<p>");
-	layout_change(out, cell->change_pct);
+	layout_decided(out, cell->change_pct, verdict_is_change(cell->verdict));
 	emit_raw(out, " with a 95 % interval of ");
 	layout_signed(out, cell->ci_low_pct, 2);
 	emit_raw(out, " \u2026 ");

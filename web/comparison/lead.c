@@ -41,7 +41,7 @@ static void name_cell(struct buf *out, const struct comparison_cell *cell)
 static void moved_cell(struct buf *out, struct comparison_cell *cell)
 {
 	struct comparison_judged judged = comparison_judged(cell);
-	layout_change(out, judged.change_pct);
+	layout_decided(out, judged.change_pct, true);
 	if (cell->decided_by == DECIDER_BURSTS)
 		emit_raw(out, " in bursts, once clocks settle under its power draw,");
 	if (cell->decided_by == DECIDER_MEAN) {

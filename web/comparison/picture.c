@@ -26,8 +26,9 @@ struct drawing {
 	struct buf *out;
 	const struct comparison *c;
 	struct axis axis;
-	bool flops; /* figures are TFLOP/s, else ms */
-	int y;      /* of the next row's upper edge */
+	bool flops; /* figures are rates, else ms */
+	struct unit unit;
+	int y; /* of the next row's upper edge */
 };
 
 static bool is_same_group(const struct comparison_cell *a, const struct comparison_cell *b)
@@ -125,7 +126,7 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 	}
 	emit_raw(d->out, "</text>");
 	if (is_first) {
-		const char *unit = d->flops ? "TFLOP/s" : "ms";
+		const char *unit = d->flops ? d->unit.name : "ms";
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">%s:</text>", UNIT_X, y, unit);
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">base</text>", BASE_X, y);
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">target</text>", TARGET_X, y);
@@ -161,7 +162,7 @@ static void figure(const struct drawing *d, int x, double tflops, double ms)
 {
 	begin_text(d, "n", x, d->y + 15);
 	if (d->flops)
-		layout_tflops(d->out, tflops);
+		layout_rate(d->out, d->unit, tflops);
 	else
 		layout_ms(d->out, ms);
 	emit_raw(d->out, "</text>");
@@ -213,7 +214,7 @@ static void row(struct drawing *d, const struct comparison_cell *cell)
 void comparison_picture(struct buf *out, struct comparison *c)
 {
 	double threshold_pct;
-	struct drawing d = { out, c, comparison_axis(c, &threshold_pct), comparison_has_flops(c), TOP - 18 };
+	struct drawing d = { out, c, comparison_axis(c, &threshold_pct), comparison_has_flops(c), comparison_unit(c), TOP - 18 };
 	int height = height_of(c);
 	emit_rawf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/verdict/explain.h"
 #include "web/comparison/peer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -16,6 +17,7 @@ struct row_shape row_shape(const struct comparison *c)
 		s.by_bytes |= !s.has_flops && isfinite(cell->target_gb_s);
 		s.has_since |= isfinite(cell->since_previous_pct);
 	}
+	s.unit = s.by_bytes ? (struct unit){ "GB/s", 1 } : comparison_unit(c);
 	s.has_flops |= s.by_bytes;
 	s.n_peers = comparison_peers(c, s.peer);
 	s.columns += s.has_flops + s.has_peak + s.has_since + s.n_peers;
@@ -60,7 +62,7 @@ void row_head(struct buf *out, const struct row_shape *shape, const char *sort, 
 			(i == PEERS_BEFORE && !shape->has_since))
 			continue;
 		bool bytes = i == FLOPS && shape->by_bytes;
-		const char *by = columns[i].by, *label = bytes ? "GB/s" : columns[i].label,
+		const char *by = columns[i].by, *label = i == FLOPS ? shape->unit.name : columns[i].label,
 			   *note = bytes ? "bytes that the target has to move" : columns[i].note;
 		bool is_sorted = *by && strcmp(by, sort + falling) == 0;
 		emit_raw(out, "<th scope=col");
@@ -131,9 +133,12 @@ static void verdict(struct buf *out, enum jobkind kind, const struct comparison_
 		emit_text(out, cell->target_config);
 		emit_raw(out, "</span>");
 	}
-	if (*cell->reason) {
+	char lacks[EXPLAIN_SIZE] = "";
+	if (cell->verdict == VERDICT_UNDECIDED && !*cell->reason)
+		explain_undecided(cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct, lacks);
+	if (*cell->reason || *lacks) {
 		emit_raw(out, "<span class=why>");
-		emit_text(out, cell->reason);
+		emit_text(out, *cell->reason ? cell->reason : lacks);
 		emit_raw(out, "</span>");
 	}
 	emit_raw(out, "</td>");
@@ -155,7 +160,7 @@ void row_draw(struct buf *out, const struct comparison *c, const struct row_shap
 	emit_raw(out, "</a></th>");
 	verdict(out, c->kind, cell);
 	number(out, cell->change_pct, "n");
-	layout_change(out, cell->change_pct);
+	layout_decided(out, cell->change_pct, verdict_is_change(cell->verdict));
 	emit_raw(out, "</td><td class=\"n ci\">");
 	if (isfinite(cell->ci_low_pct)) {
 		layout_signed(out, cell->ci_low_pct, 2);
@@ -173,7 +178,9 @@ void row_draw(struct buf *out, const struct comparison *c, const struct row_shap
 	emit_raw(out, "</td>");
 	if (shape->has_flops) {
 		emit_raw(out, "<td class=\"n w\">");
-		layout_tflops(out, shape->by_bytes ? cell->target_gb_s : cell->target_tflops);
+		layout_rate(out, shape->unit, shape->by_bytes ? cell->target_gb_s : cell->target_tflops);
+		if (shape->by_bytes)
+			comparison_above_peak(out, c, cell->target_gb_s);
 		emit_raw(out, "</td>");
 	}
 	if (shape->has_peak) {

@@ -7,7 +7,8 @@
 /** Columns that not every comparison has; the same in all tables of a page. */
 struct row_shape {
 	bool has_flops, has_peak, has_since;
-	bool by_bytes; /* the column of FLOPs is one of bytes */
+	bool by_bytes;    /* the column of FLOPs is one of bytes */
+	struct unit unit; /* of it */
 	int n_peers;
 	const char *peer[COMPARISON_PEERS_MAX];
 	int columns;

@@ -61,7 +61,7 @@ static void figures(struct buf *out, const struct comparison_cell *cell, const s
 {
 	emit_raw(out, "<span class=n>");
 	if (isfinite(judged->change_pct))
-		layout_change(out, judged->change_pct);
+		layout_decided(out, judged->change_pct, verdict_is_change(cell->verdict));
 	else
 		emit_text(out, *cell->failure ? cell->failure : "\u2013");
 	if (isfinite(judged->ci_low_pct)) {

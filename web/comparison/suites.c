@@ -80,7 +80,10 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 		emit_raw(out, "</a>");
 	told_why(out, &told, commit_verdict_of(s));
 	emit_raw(out, "</td><td class=n>");
-	told_change(out, &told, !word->id ? NAN : isfinite(word->best_pct) ? word->best_pct : word->worst_pct);
+	told_change(out, &told, commit_verdict_of(s),
+		!word->id                  ? NAN
+		: isfinite(word->best_pct) ? word->best_pct
+					   : word->worst_pct);
 	emit_rawf(out, "</td><td><a href=\"/jobs/%lld\">job %lld</a> ", (long long)s->job.id, (long long)s->job.id);
 	layout_verdict(out, jobstate_name(s->job.state));
 	emit_raw(out, "</td><td class=\"wrap w\">");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/verdict/explain.h"
 #include "db/view/telling.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -53,6 +54,18 @@ static bool is_failure(enum verdict verdict)
 	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED;
 }
 
+/* Why it is not decided, in the words of the judge where there are any. */
+static void undecided(struct buf *out, const struct told *t)
+{
+	char text[EXPLAIN_SIZE];
+	explain_undecided(t->low_pct, t->high_pct, t->threshold_pct, text);
+	const char *why = *t->reason ? t->reason : text;
+	if (*why) {
+		emit_raw(out, ", ");
+		emit_text(out, why);
+	}
+}
+
 void told_why(struct buf *out, const struct told *t, enum verdict verdict)
 {
 	if (!t->comparison || t->alike == 0)
@@ -68,13 +81,18 @@ void told_why(struct buf *out, const struct told *t, enum verdict verdict)
 		emit_text(out, t->failure);
 		emit_raw(out, *t->failure && *t->reason ? ": " : "");
 		emit_text(out, t->reason);
+	} else if (verdict == VERDICT_UNDECIDED) {
+		undecided(out, t);
 	}
 	emit_raw(out, "</span>");
 }
 
-void told_change(struct buf *out, const struct told *t, double pct)
+void told_change(struct buf *out, const struct told *t, enum verdict verdict, double pct)
 {
-	layout_change(out, isfinite(t->change_pct) ? t->change_pct : pct);
+	double change_pct = isfinite(t->change_pct) ? t->change_pct : pct;
+	if (verdict == VERDICT_UNDECIDED && isfinite(change_pct))
+		emit_raw(out, "<span class=dim>not decided:</span> ");
+	layout_decided(out, change_pct, verdict_is_change(verdict));
 	if (!isfinite(t->change_pct) || !isfinite(t->low_pct) || !isfinite(t->high_pct))
 		return;
 	emit_raw(out, "<small class=ends>");

@@ -20,9 +20,9 @@ struct told {
 int told_read(struct db *db, int64_t comparison, struct told *out, struct fw_err *err);
 /** Read what is told of one cell, by its key. */
 int told_of(struct db *db, int64_t comparison, const char *cell, struct told *out, struct fw_err *err);
-/** "6 of 20: keep 0.2, block 64 backward", of a failure what failed and why; a line of its own below the verdict. */
+/** "6 of 20: keep 0.2, block 64 backward", of a failure what failed and why, of an undecided cell why it is not decided; a line of its own below the verdict. */
 void told_why(struct buf *out, const struct told *t, enum verdict verdict);
-/** The change with its interval below; `pct` where the cell has none. */
-void told_change(struct buf *out, const struct told *t, double pct);
+/** The change with its interval below, of an undecided one that it is not decided; `pct` where the cell has none. */
+void told_change(struct buf *out, const struct told *t, enum verdict verdict, double pct);
 
 #endif

@@ -82,8 +82,8 @@ static void axes(struct buf *out, const struct scale *s, const char *unit)
 		LEFT, HEIGHT - BOTTOM + 24, first, WIDTH - RIGHT, HEIGHT - BOTTOM + 24, last, (LEFT + WIDTH - RIGHT) / 2,
 		HEIGHT - 8);
 	emit_text(out, unit);
-	emit_raw(out, s->by_date ? ", by date; the axis does not start at 0</text>"
-				 : ", one step a push; the axis does not start at 0</text>");
+	emit_raw(out, s->by_date ? ", by date" : ", one step a push");
+	emit_raw(out, s->low > 0 || s->high < 0 ? "; the axis does not start at 0</text>" : "</text>");
 }
 
 /* The interval of every point, as a ribbon; where the line has a gap, so has it. */

@@ -45,7 +45,7 @@ struct chart {
 	double scale;
 };
 
-/** Draw. The y axis spans the values, does not start at 0 and says so. */
+/** Draw. The y axis spans the values; where 0 is not on it, it says so. */
 void chart_draw(struct buf *out, const struct chart *chart);
 /** The same as an SVG file with colours of its own, for a README. */
 void chart_image(struct buf *out, const struct chart *chart);

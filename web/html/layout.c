@@ -212,20 +212,23 @@ void layout_duration(struct buf *out, double seconds)
 		emit_rawf(out, "%ld\u00a0h %ld\u00a0min", s / 3600, s / 60 % 60);
 }
 
-void layout_ms(struct buf *out, double ms)
+static void figure(struct buf *out, const char *text)
 {
-	if (!isfinite(ms))
-		emit_raw(out, "\u2013");
-	else
-		emit_rawf(out, "%.*f", ms < 0.1 ? 5 : ms < 10 ? 4 : 2, ms);
+	emit_raw(out, text[0] ? text : "\u2013");
 }
 
-void layout_tflops(struct buf *out, double tflops)
+void layout_ms(struct buf *out, double ms)
 {
-	if (!isfinite(tflops))
-		emit_raw(out, "\u2013");
-	else
-		emit_rawf(out, "%.*f", tflops < 1 ? 4 : 1, tflops);
+	char text[UNIT_FIGURE_SIZE];
+	unit_ms(ms, text);
+	figure(out, text);
+}
+
+void layout_rate(struct buf *out, struct unit unit, double tflops)
+{
+	char text[UNIT_FIGURE_SIZE];
+	unit_rate(unit, tflops, text);
+	figure(out, text);
 }
 
 void layout_change(struct buf *out, double pct)
@@ -234,10 +237,16 @@ void layout_change(struct buf *out, double pct)
 		emit_raw(out, "\u2013");
 		return;
 	}
-	const char *arrow = pct <= -0.5 ? "\u25bc" : pct >= 0.5 ? "\u25b2" : "\u00b7";
-	emit_rawf(out, "<span aria-hidden=true>%s</span>\u00a0", arrow);
 	layout_signed(out, pct, 2);
 	emit_raw(out, "\u00a0%");
+}
+
+void layout_decided(struct buf *out, double pct, bool is_decided)
+{
+	if (is_decided && isfinite(pct))
+		emit_raw(out,
+			pct < 0 ? "<span aria-hidden=true>\u25bc</span>\u00a0" : "<span aria-hidden=true>\u25b2</span>\u00a0");
+	layout_change(out, pct);
 }
 
 void layout_signed(struct buf *out, double v, int digits)

@@ -2,8 +2,10 @@
 #ifndef WEB_HTML_LAYOUT_H
 #define WEB_HTML_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "core/text/unit.h"
 #include "web/http/http.h"
 
 /** Head, navigation and the h1. `here` is the navigation entry to mark ("overview", "jobs", ...). */
@@ -29,12 +31,14 @@ const char *layout_sign(const char *word);
 void layout_time(struct buf *out, int64_t utc_ms);
 /** "45 s", "3 min 20 s", "2 h 5 min". */
 void layout_duration(struct buf *out, double seconds);
-/** "3.18 ms" with digits by size; a dash when not finite. */
+/** "3.180" with digits by size; a dash when not finite. */
 void layout_ms(struct buf *out, double ms);
-/** "691.0"; a dash when not finite. */
-void layout_tflops(struct buf *out, double tflops);
-/** "▼ −2.3 %" with arrow, sign and unit; a dash when not finite. */
+/** "691.0" in a table's unit; a dash when not finite. */
+void layout_rate(struct buf *out, struct unit unit, double tflops);
+/** "−2.3 %" with sign and unit; a dash when not finite. It carries no arrow: a change is no verdict. */
 void layout_change(struct buf *out, double pct);
+/** The same with an arrow where a verdict says that it is one: `is_decided`. */
+void layout_decided(struct buf *out, double pct, bool is_decided);
 /** "−2.3": digits and a true minus sign, `digits` after the point. */
 void layout_signed(struct buf *out, double v, int digits);
 /** First ten digits of a commit in <code>, as a link to its page. */

@@ -14,8 +14,8 @@
 #include "web/html/layout.h"
 
 const struct trend_metric trend_metrics[TREND_METRICS] = {
-	{ "tflops", "Throughput", "TFLOP/s", "tflops" },
-	{ "held", "At the held clock", "TFLOP/s at the clock of its environment", "held_tflops" },
+	{ "tflops", "Throughput", "", "tflops" },
+	{ "held", "At the held clock", " at the clock of its environment", "held_tflops" },
 	{ "anchor", "Against the anchor", "% against the anchor", "anchor_change_pct" },
 	{ "peak", "Share of peak", "% of peak at the held clock", "held_tflops" },
 	{ "change", "Against its base", "% against the base", "change_pct" },
@@ -30,9 +30,15 @@ static bool is_metric(const struct trend_metric *metric, const char *name)
 	return strcmp(metric->name, name) == 0;
 }
 
+/* Which is shown in the unit of the table. */
+static bool is_rate(const struct trend_metric *metric)
+{
+	return is_metric(metric, "tflops") || is_metric(metric, "held");
+}
+
 bool trend_needs_flops(const struct trend_metric *metric)
 {
-	return is_metric(metric, "tflops") || is_metric(metric, "held") || is_metric(metric, "peak");
+	return is_rate(metric) || is_metric(metric, "peak");
 }
 
 const struct trend_metric *trend_metric(const char *name, bool flops)
@@ -49,6 +55,7 @@ const struct trend_metric *trend_metric(const char *name, bool flops)
 
 struct known {
 	bool times, flops;
+	double most_tflops;
 };
 
 static void look(void *arg, const struct view_point *row)
@@ -56,13 +63,15 @@ static void look(void *arg, const struct view_point *row)
 	struct known *known = arg;
 	known->times = known->times || isfinite(row->median_ms);
 	known->flops = known->flops || isfinite(row->tflops);
+	known->most_tflops = unit_more(known->most_tflops, row->tflops);
 }
 
-int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct fw_err *err)
+int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct unit *unit, struct fw_err *err)
 {
-	struct known known = { false, false };
+	struct known known = { .most_tflops = NAN };
 	int result = view_history(db, of, LOOKED_AT, look, &known, err);
 	*flops = known.flops || !known.times;
+	*unit = unit_of_rates(known.most_tflops);
 	return result < 0 ? -1 : 0;
 }
 
@@ -94,7 +103,7 @@ static void set_interval(struct chart_point *p, const struct trend_metric *metri
 	}
 }
 
-static void table_row(struct buf *out, const struct view_point *row, bool flops)
+static void table_row(struct buf *out, const struct view_point *row, bool flops, struct unit unit)
 {
 	emit_raw(out, "<tr><td class=w>");
 	layout_time(out, row->finished_at);
@@ -104,10 +113,10 @@ static void table_row(struct buf *out, const struct view_point *row, bool flops)
 	layout_ms(out, row->median_ms);
 	if (flops) {
 		emit_raw(out, "</td><td class=n>");
-		layout_tflops(out, row->tflops);
+		layout_rate(out, unit, row->tflops);
 	}
 	emit_raw(out, "</td><td class=n>");
-	layout_change(out, row->change_pct);
+	layout_decided(out, row->change_pct, verdict_is_change(row->verdict));
 	emit_rawf(out, "</td><td><a href=\"/comparisons/%lld\">", (long long)row->comparison);
 	layout_verdict(out, verdict_name(row->verdict));
 	emit_raw(out, "</a></td></tr>\n");
@@ -118,8 +127,10 @@ static void take_point(void *arg, const struct view_point *row)
 	struct trend *t = arg;
 	struct chart_line *line = &t->chart.line[t->chart.n_lines - 1];
 	char at[32], change[32] = "no change known";
-	if (line->n == CHART_POINTS_MAX)
+	if (line->n == CHART_POINTS_MAX) {
+		t->is_cut = true;
 		return;
+	}
 	struct chart_point *p = &line->point[line->n++];
 	p->y = t->scale * value_of(t->metric, row);
 	set_interval(p, t->metric, row);
@@ -130,11 +141,10 @@ static void take_point(void *arg, const struct view_point *row)
 	if (isfinite(row->change_pct))
 		snprintf(change, sizeof change, "%+.2f %%", row->change_pct);
 	snprintf(p->label, sizeof p->label, "%.10s: %.4g %s, %s, %.16s, %.16s", row->commit,
-		t->flops ? row->tflops : row->median_ms, t->flops ? "TFLOP/s" : "ms", change, verdict_name(row->verdict), at);
-	if (t->chart.n_lines == 1) {
-		t->losses += p->is_loss;
-		table_row(&t->table, row, t->flops);
-	}
+		t->flops ? row->tflops * t->unit.factor : row->median_ms, t->flops ? t->unit.name : "ms", change,
+		verdict_name(row->verdict), at);
+	if (t->chart.n_lines == 1)
+		table_row(&t->table, row, t->flops, t->unit);
 }
 
 /* Points come newest first; a chart reads the other way. */
@@ -151,8 +161,12 @@ static void reverse(struct chart_line *line)
 
 static struct chart_mark *new_mark(struct trend *t, int64_t at, const char *tone)
 {
-	if (t->chart.n_marks == CHART_MARKS_MAX || at == 0)
+	if (at == 0)
 		return NULL;
+	if (t->chart.n_marks == CHART_MARKS_MAX) {
+		t->marks_left++;
+		return NULL;
+	}
 	struct chart_mark *m = &t->chart.mark[t->chart.n_marks++];
 	*m = (struct chart_mark){ .at = at, .tone = tone };
 	return m;
@@ -247,7 +261,7 @@ static void take_held(void *arg, const struct view_epoch *row)
 
 static int find_scale(struct db *db, struct trend *t, const struct view_scope *of, struct fw_err *err)
 {
-	t->scale = 1;
+	t->scale = is_rate(t->metric) ? t->unit.factor : 1;
 	if (!is_metric(t->metric, "peak"))
 		return 0;
 	t->scale = NAN;
@@ -258,13 +272,14 @@ static int find_scale(struct db *db, struct trend *t, const struct view_scope *o
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------ */
 
-struct trend *trend_new(const struct trend_metric *metric, bool flops)
+struct trend *trend_new(const struct trend_metric *metric, bool flops, struct unit unit)
 {
 	struct trend *t = calloc(1, sizeof *t);
 	if (!t)
 		return NULL;
 	t->metric = metric;
 	t->flops = flops;
+	t->unit = unit;
 	buf_init(&t->table, 1 << 20);
 	return t;
 }
@@ -283,25 +298,60 @@ int trend_over(struct db *db, struct trend *t, const struct view_scope *of, cons
 	struct chart_line *line = &t->chart.line[t->chart.n_lines];
 	line->point = t->point[t->chart.n_lines++];
 	snprintf(line->name, sizeof line->name, "%s", name);
-	int result = view_history(db, of, CHART_POINTS_MAX, take_point, t, err);
+	int result = view_history(db, of, CHART_POINTS_MAX + 1, take_point, t, err);
 	reverse(line);
 	return result;
 }
 
 int trend_first(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err)
 {
+	t->is_one_branch = of->branch && *of->branch;
 	return find_scale(db, t, of, err) || trend_over(db, t, of, name, err) || add_marks(db, t, of, err) ? -1 : 0;
+}
+
+/* What is drawn of a line: a point without this figure is none. */
+static void count_drawn(const struct chart_line *line, int *points, int *losses)
+{
+	*points = *losses = 0;
+	for (int i = 0; i < line->n; i++) {
+		*points += isfinite(line->point[i].y);
+		*losses += isfinite(line->point[i].y) && line->point[i].is_loss;
+	}
+}
+
+static void label_line(struct buf *out, const struct chart_line *line, bool is_named)
+{
+	int points, losses;
+	count_drawn(line, &points, &losses);
+	if (is_named)
+		buf_printf(out, "%.60s ", line->name);
+	buf_printf(out, "%d point%s, ", points, points == 1 ? "" : "s");
+	if (losses)
+		buf_printf(out, "%d regression%s", losses, losses == 1 ? "" : "s");
+	else
+		buf_puts(out, "no regression");
 }
 
 void trend_label(struct trend *t, const char *cell, bool by_date)
 {
 	const struct chart_line *line = &t->chart.line[0];
-	int at = snprintf(t->summary, sizeof t->summary, "%.200s: %d point%s, %d of them regressions", cell, line->n,
-		line->n == 1 ? "" : "s", t->losses);
-	if (line->n > 1 && isfinite(line->point[0].y) && isfinite(line->point[line->n - 1].y))
-		snprintf(t->summary + at, sizeof t->summary - (size_t)at, "; first %.4g, last %.4g %s", line->point[0].y,
-			line->point[line->n - 1].y, t->metric->unit);
-	t->chart.unit = t->metric->unit;
+	struct buf text;
+	buf_init(&text, sizeof t->summary - 1);
+	snprintf(t->unit_text, sizeof t->unit_text, "%s%s", is_rate(t->metric) ? t->unit.name : "", t->metric->unit);
+	buf_printf(&text, "%.200s: ", cell);
+	for (int i = 0; i < t->chart.n_lines; i++) {
+		if (i)
+			buf_puts(&text, "; ");
+		label_line(&text, &t->chart.line[i], t->chart.n_lines > 1);
+	}
+	if (t->is_one_branch && t->chart.n_lines == 1 && line->n > 1 && isfinite(line->point[0].y) &&
+		isfinite(line->point[line->n - 1].y))
+		buf_printf(&text, "; first %.4g, last %.4g %s", line->point[0].y, line->point[line->n - 1].y, t->unit_text);
+	if (t->is_cut)
+		buf_printf(&text, "; of each line the newest %d pushes", CHART_POINTS_MAX);
+	snprintf(t->summary, sizeof t->summary, "%s", text.data ? text.data : "");
+	buf_fini(&text);
+	t->chart.unit = t->unit_text;
 	t->chart.summary = t->summary;
 	t->chart.field = t->metric->field;
 	t->chart.scale = t->scale;

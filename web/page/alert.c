@@ -39,7 +39,7 @@ static const char *text(const json_t *o, const char *key)
 static void cell_item(struct buf *out, const struct view_alert *row, const json_t *cell)
 {
 	emit_raw(out, "<li>");
-	layout_change(out, number(cell, "change_pct"));
+	layout_decided(out, number(cell, "change_pct"), true);
 	emit_raw(out, " ");
 	layout_cell_link(out, row->repo, row->branch, text(cell, "cell"));
 	json_int_t comparison = json_integer_value(json_object_get(cell, "comparison"));
@@ -79,7 +79,7 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 	json_array_foreach(groups, i, group)
 	{
 		emit_raw(out, i == 0 ? "<ul><li>" : "<li>");
-		layout_change(out, number(group, "worst_pct"));
+		layout_decided(out, number(group, "worst_pct"), true);
 		emit_raw(out, " at worst in ");
 		emit_text(out, text(group, "family"));
 		emit_raw(out, " ");
@@ -187,7 +187,7 @@ static void alert_head(struct buf *out, const struct view_alert *row, bool alone
 	emit_text(out, alertkind_name(row->kind));
 	emit_raw(out, "</small> ");
 	if (isfinite(row->worst_pct))
-		layout_change(out, row->worst_pct);
+		layout_decided(out, row->worst_pct, true);
 	emit_raw(out, "</h2>");
 	if (*row->title) {
 		emit_raw(out, "<p class=lead>");

@@ -111,7 +111,7 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 	emit_raw(out, "</td><td class=w>");
 	strip(out, axis, &l->told);
 	emit_raw(out, "</td><td class=n>");
-	told_change(out, &l->told, l->change_pct);
+	told_change(out, &l->told, VERDICT_REGRESSION, l->change_pct);
 	emit_raw(out, "</td></tr>\n");
 	return result;
 }
@@ -168,11 +168,12 @@ static int draw_chart(struct db *db, struct buf *out, const struct view_alert *r
 {
 	struct view_scope own = { .repo = row->repo, .branch = row->branch, .cell = cell }, upstream = own;
 	char name[160];
+	struct unit unit;
 	bool flops, is_upstream = strcmp(row->branch, past->upstream) == 0;
 	upstream.branch = past->upstream;
-	if (trend_flops(db, &own, &flops, err) != 0)
+	if (trend_flops(db, &own, &flops, &unit, err) != 0)
 		return -1;
-	struct trend *t = trend_new(trend_metric(NULL, flops), flops);
+	struct trend *t = trend_new(trend_metric(NULL, flops), flops, unit);
 	struct buf text;
 	if (!t)
 		return err_set(err, ERR_INTERNAL, "out of memory");

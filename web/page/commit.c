@@ -49,7 +49,7 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 		out, "<tr><th scope=row><a href=\"/comparisons/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
 	layout_verdict(out, verdict_word(row->kind, row->verdict));
 	emit_raw(out, "</td><td class=n>");
-	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
+	layout_decided(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct, verdict_is_change(row->verdict));
 	emit_raw(out, "</td><td>");
 	emit_text(out, row->suite);
 	if (row->kind != JOBKIND_CHANGE) {
@@ -94,7 +94,7 @@ static void alert_banner(void *arg, const struct view_alert *row)
 		out, "<p class=\"banner warn\"><a href=\"/alerts/%lld\">Alert %lld</a> ", (long long)row->id, (long long)row->id);
 	layout_verdict(out, alertstate_name(row->state));
 	emit_raw(out, " its worst cell: ");
-	layout_change(out, row->worst_pct);
+	layout_decided(out, row->worst_pct, true);
 	emit_raw(out, "</p>\n");
 }
 

@@ -46,7 +46,7 @@ static void draw_line(struct drawing *d, const struct view_comparison *row, cons
 	emit_raw(out, "</a>");
 	told_why(out, told, row->verdict);
 	emit_raw(out, "</td><td class=n>");
-	told_change(out, told, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
+	told_change(out, told, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=branch>");
 	layout_branch(out, row->branch);
 	if (row->kind != JOBKIND_CHANGE) {

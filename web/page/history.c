@@ -25,6 +25,7 @@ struct asked {
 	const char *cell, *device, *axis, *since, *metric;
 	struct period period;
 	int n_also, n_overlay; /* together at most OVER_MAX */
+	int n_left;            /* lines that were asked for beyond that */
 	const char *also[OVER_MAX];
 	char overlay[OVER_MAX][BRANCH_KEY_MAX];
 };
@@ -274,18 +275,26 @@ static void list_marks(struct buf *out, const struct trend *t)
 		emit_text(out, t->chart.mark[i].label);
 		emit_raw(out, "</li>");
 	}
+	if (t->marks_left)
+		emit_rawf(out, "<li>%d more event%s, not drawn; a shorter time shows them</li>", t->marks_left,
+			t->marks_left == 1 ? "" : "s");
 	emit_raw(out, "</ul>\n");
 }
 
 static void draw(struct buf *out, const struct asked *a, struct trend *t, const char *data)
 {
-	static const char *const rates[] = { "~Finished (UTC)", "Commit", "~>ms", ">TFLOP/s", ">Change", "Verdict" };
+	char title[16];
+	snprintf(title, sizeof title, ">%s", t->unit.name);
+	const char *const rates[] = { "~Finished (UTC)", "Commit", "~>ms", title, ">Change", "Verdict" };
 	static const char *const times[] = { "~Finished (UTC)", "Commit", ">ms", ">Change", "Verdict" };
 	trend_label(t, a->cell, strcmp(a->axis, "date") == 0);
 	t->chart.data = data;
 	t->chart.from = a->period.since;
 	t->chart.to = a->period.until;
 	chart_draw(out, &t->chart);
+	if (a->n_left)
+		emit_rawf(out, "<p class=\"banner warn\">A chart shows %d lines; %d more %s asked for.</p>\n", CHART_LINES_MAX,
+			a->n_left, a->n_left == 1 ? "was" : "were");
 	why_empty(out, t);
 	list_marks(out, t);
 	if (t->chart.line[0].n) {
@@ -325,9 +334,9 @@ static int add(struct site *site, struct trend *t, const struct asked *a, const 
 }
 
 static int show(struct site *site, struct buf *out, const struct asked *a, const struct trend_metric *metric, bool flops,
-	struct fw_err *err)
+	struct unit unit, struct fw_err *err)
 {
-	struct trend *t = trend_new(metric, flops);
+	struct trend *t = trend_new(metric, flops, unit);
 	struct buf data; /* of all lines, with spaces between */
 	if (!t)
 		return err_set(err, ERR_INTERNAL, "out of memory");
@@ -351,6 +360,7 @@ void api_history_svg(void *arg, struct http_request *r, struct http_response *re
 	struct asked a = { .cell = http_query(r, "cell"), .device = http_query(r, "device") };
 	const char *axis, *metric;
 	bool flops;
+	struct unit unit;
 	if (!a.cell || !*a.cell) {
 		answer_problem(r, response, 400, "cell is needed, a key as comparisons show it");
 		return;
@@ -359,8 +369,8 @@ void api_history_svg(void *arg, struct http_request *r, struct http_response *re
 		answer_choice(r, response, "metric", TREND_WORDS, &metric) != 0 || scope_read(site, r, response, &a.scope) != 0)
 		return;
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
-	int looked = trend_flops(site->db, &of, &flops, &err);
-	struct trend *t = looked == 0 ? trend_new(trend_metric(metric, flops), flops) : NULL;
+	int looked = trend_flops(site->db, &of, &flops, &unit, &err);
+	struct trend *t = looked == 0 ? trend_new(trend_metric(metric, flops), flops, unit) : NULL;
 	if (looked == 0 && !t) {
 		answer_problem(r, response, 503, "out of memory");
 	} else if (looked != 0 || trend_first(site->db, t, &of, "", &err) != 0) {
@@ -385,9 +395,13 @@ static int read_asked(struct site *site, struct http_request *r, struct http_res
 	for (int i = 0; (value = http_query_at(r, "overlay", i)); i++)
 		if (*value && a->n_overlay < OVER_MAX)
 			branch_key(value, a->overlay[a->n_overlay++]);
+		else
+			a->n_left += *value != 0;
 	for (int i = 0; (value = http_query_at(r, "also", i)); i++)
 		if (*value && a->n_overlay + a->n_also < OVER_MAX)
 			a->also[a->n_also++] = value;
+		else
+			a->n_left += *value != 0;
 	if (period_read(r, response, &a->period) != 0 || scope_offer(site, r, response, &a->scope) != 0)
 		return -1;
 	if (!scope_branch(r, a->scope.branch)) /* every branch, unless one is asked for */
@@ -402,6 +416,7 @@ void page_history(void *arg, struct http_request *r, struct http_response *respo
 	struct buf *out = &response->body, data;
 	struct asked a = { .n_also = 0 };
 	bool flops = true;
+	struct unit unit = unit_of_rates(NAN);
 	if (read_asked(site, r, response, &a) != 0)
 		return;
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
@@ -411,14 +426,14 @@ void page_history(void *arg, struct http_request *r, struct http_response *respo
 	int result = choose(site, &a, &cells, &err);
 	bool is_chosen = *a.cell && !(cells.is_offered && cells.at < 0);
 	if (result == 0 && is_chosen)
-		result = trend_flops(site->db, &of, &flops, &err);
+		result = trend_flops(site->db, &of, &flops, &unit, &err);
 	const struct trend_metric *metric = trend_metric(a.metric, flops);
 	if (result == 0)
 		result = form(site, out, &a, &cells, metric, flops, &err);
 	if (result == 0 && (cells.is_offered || !*a.cell))
 		offer_cells(out, &cells);
 	if (result == 0 && is_chosen)
-		result = show(site, out, &a, metric, flops, &err);
+		result = show(site, out, &a, metric, flops, unit, &err);
 	choice_fini(&cells);
 	if (result != 0) {
 		answer_error(r, response, &err);

@@ -132,7 +132,7 @@ static void branch_line(void *arg, const struct view_branch *row)
 		emit_raw(out, "</span>");
 	}
 	emit_raw(out, "</td><td class=n>");
-	told_change(out, &told, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
+	told_change(out, &told, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=w><span class=commit>");
 	layout_commit(out, row->commit);
 	emit_raw(out, " ");
@@ -213,8 +213,9 @@ static void take_tile(void *arg, const struct view_grid *row)
 	}
 }
 
-/* `flops`: those of a cell of this table are known, and it has a column for them. */
-static void draw_tile(struct buf *out, const struct tile *t, const char *repo, const char *branch, int columns, bool flops)
+/* `rate`: the unit of its column of rates; NULL: no FLOPs of this table are known. */
+static void draw_tile(
+	struct buf *out, const struct tile *t, const char *repo, const char *branch, int columns, const struct unit *rate)
 {
 	double y[GRID_POINTS];
 	bool loss[GRID_POINTS];
@@ -237,14 +238,14 @@ static void draw_tile(struct buf *out, const struct tile *t, const char *repo, c
 	emit_raw(out, "</span></th><td>");
 	snprintf(label, sizeof label, "%s over the last %d pushes", isfinite(t->tflops) ? "throughput" : "speed", n);
 	mark_spark(out, y, loss, n, label);
-	if (flops) {
+	if (rate) {
 		emit_raw(out, "</td><td class=n>");
-		layout_tflops(out, t->tflops);
+		layout_rate(out, *rate, t->tflops);
 	}
-	emit_raw(out, flops ? "</td><td class=\"n w\">" : "</td><td class=n>");
+	emit_raw(out, rate ? "</td><td class=\"n w\">" : "</td><td class=n>");
 	layout_ms(out, t->ms);
 	emit_raw(out, "</td><td class=\"n w\">");
-	layout_change(out, t->change_pct);
+	layout_decided(out, t->change_pct, verdict_is_change(t->verdict));
 	emit_raw(out, "</td><td class=w>");
 	layout_verdict(out, verdict_name(t->verdict));
 	emit_raw(out, "</td></tr>\n");
@@ -264,7 +265,6 @@ static void remember_suite(void *arg, const char *suite)
 
 static void draw_cells(struct buf *out, const struct grid *g, const char *repo, const char *branch, const char *suite)
 {
-	static const char *const rates[] = { "Cell", "Last pushes", ">TFLOP/s", "~>ms", "~>Against base", "~Verdict" };
 	static const char *const times[] = { "Cell", "Last pushes", ">ms", "~>Against base", "~Verdict" };
 	emit_raw(out, "<h3>Cells of ");
 	layout_branch(out, branch);
@@ -277,12 +277,17 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 	emit_raw(out, "\">as a heat map</a></h3>");
 	for (int begin = 0; begin < g->n;) { /* a table for each group */
 		int end = begin;
-		bool flops = false;
+		double most = NAN;
+		char title[16];
 		for (; end < g->n && strcmp(g->tile[end].group, g->tile[begin].group) == 0; end++)
-			flops = flops || isfinite(g->tile[end].tflops);
+			most = unit_more(most, g->tile[end].tflops);
+		struct unit unit = unit_of_rates(most);
+		snprintf(title, sizeof title, ">%s", unit.name);
+		const char *const rates[] = { "Cell", "Last pushes", title, "~>ms", "~>Against base", "~Verdict" };
+		bool flops = isfinite(most);
 		layout_table(out, flops ? 6 : 5, flops ? rates : times);
 		for (int i = begin; i < end; i++)
-			draw_tile(out, &g->tile[i], repo, branch, g->columns, flops);
+			draw_tile(out, &g->tile[i], repo, branch, g->columns, flops ? &unit : NULL);
 		layout_table_end(out);
 		begin = end;
 	}

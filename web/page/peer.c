@@ -56,11 +56,11 @@ static void take(void *arg, const struct view_peer *row)
 /* ---- one peer ----------------------------------------------------------------------------------------------------------- */
 
 /* Throughput where the FLOPs are known, else the time. */
-static void speed(struct buf *out, double tflops, double ms)
+static void speed(struct buf *out, struct unit unit, double tflops, double ms)
 {
 	emit_raw(out, "<td class=\"n w\">");
 	if (isfinite(tflops)) {
-		layout_tflops(out, tflops);
+		layout_rate(out, unit, tflops);
 	} else if (isfinite(ms)) {
 		layout_ms(out, ms);
 		emit_raw(out, "\u00a0ms");
@@ -73,7 +73,14 @@ static void speed(struct buf *out, double tflops, double ms)
 struct lines {
 	struct buf *out;
 	int64_t comparison;
+	double most_tflops;
 };
+
+static void take_most(void *arg, const struct view_cell *row)
+{
+	struct lines *lines = arg;
+	lines->most_tflops = unit_more(lines->most_tflops, unit_more(row->base_tflops, row->target_tflops));
+}
 
 static void cell_line(void *arg, const struct view_cell *row)
 {
@@ -87,8 +94,9 @@ static void cell_line(void *arg, const struct view_cell *row)
 	emit_raw(out, " ");
 	emit_text(out, row->direction);
 	emit_raw(out, "</a></th>");
-	speed(out, row->target_tflops, row->target_median_ms);
-	speed(out, row->base_tflops, row->base_median_ms);
+	struct unit unit = unit_of_rates(lines->most_tflops);
+	speed(out, unit, row->target_tflops, row->target_median_ms);
+	speed(out, unit, row->base_tflops, row->base_median_ms);
 	if (isfinite(row->change_pct))
 		emit_rawf(out, "<td class=n data-v=\"%.9g\"><b>%.1f\u00a0%%</b></td><td class=\"n w\">%.1f \u2026 %.1f</td><td>",
 			row->change_pct, 100 + row->change_pct, 100 + row->ci_low_pct, 100 + row->ci_high_pct);
@@ -147,10 +155,9 @@ static void before(struct drawing *d, const struct beside *now)
 
 static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *err)
 {
-	static const char *const columns[] = { "Cell", "~>Ours, TFLOP/s", "~>Peer, TFLOP/s", ">Of its speed", "~>95 % interval",
-		"" };
 	struct buf *out = d->out;
-	struct lines lines = { out, b->id };
+	struct lines lines = { out, b->id, NAN };
+	char ours[32], peer[32];
 	emit_raw(out, "<section><h2>");
 	emit_text(out, b->repo);
 	emit_raw(out, " beside ");
@@ -173,8 +180,14 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 	layout_time(out, b->finished_at);
 	emit_raw(out, " UTC</p>");
 	before(d, b);
+	int result = view_cells(d->site->db, b->id, take_most, &lines, err);
+	const char *unit = unit_of_rates(lines.most_tflops).name;
+	snprintf(ours, sizeof ours, "~>Ours, %s", unit);
+	snprintf(peer, sizeof peer, "~>Peer, %s", unit);
+	const char *const columns[] = { "Cell", ours, peer, ">Of its speed", "~>95 % interval", "" };
 	layout_table(out, 6, columns);
-	int result = view_cells(d->site->db, b->id, cell_line, &lines, err);
+	if (result == 0)
+		result = view_cells(d->site->db, b->id, cell_line, &lines, err);
 	layout_table_end(out);
 	emit_raw(out, "</section>\n");
 	return result;

@@ -116,7 +116,7 @@ static void arrow(struct buf *out, const struct scale *s, const struct level *l,
 		emit_rawf(out, "<circle class=target cx=%.1f cy=%.1f r=2.5 />", to_x, to_y);
 	}
 	emit_rawf(out, "<text x=%.1f y=%.1f>%s</text>", x + 9, y - 7, l->name);
-	emit_rawf(out, "<title>%s: base %.1f TFLOP/s at %.1f FLOP a byte, target %.1f at %.1f</title></g>", l->name,
+	emit_rawf(out, "<title>%s: base %.3g TFLOP/s at %.3g FLOP a byte, target %.3g at %.3g</title></g>", l->name,
 		l->base.tflops, l->base.intensity, l->target.tflops, l->target.intensity);
 }
 
@@ -185,7 +185,7 @@ void roofline_draw(struct buf *out, const struct why *w, const struct screen_fac
 	picture(out, whole, n, facts->peak_tflops);
 	emit_raw(out, "<figcaption>From base (ring) to target (arrow). ");
 	for (int i = 0; i < n; i++)
-		emit_rawf(out, "%s: %.1f TFLOP/s at %.*f FLOP a byte, then %.1f at %.*f. ", whole[i].name, whole[i].base.tflops,
+		emit_rawf(out, "%s: %.4g TFLOP/s at %.*f FLOP a byte, then %.4g at %.*f. ", whole[i].name, whole[i].base.tflops,
 			digits(whole[i].base.intensity), whole[i].base.intensity, whole[i].target.tflops,
 			digits(whole[i].target.intensity), whole[i].target.intensity);
 	emit_raw(out,

@@ -8,34 +8,38 @@
 #include "cli/file/files.h"
 #include "cli/output/table.h"
 #include "core/reading/ffa_compare.h"
+#include "core/text/unit.h"
 
 static double change_pct(const struct reading_row *base, const struct reading_row *target)
 {
 	return 100 * (base->median_ms / target->median_ms - 1);
 }
 
-static void tflops_cell(struct table *t, double v)
+static void rate_cell(struct table *t, struct unit unit, double tflops)
 {
-	if (isnan(v))
-		table_cell(t, "-");
-	else
-		table_cell(t, "%.1f", v);
+	char text[UNIT_FIGURE_SIZE];
+	unit_rate(unit, tflops, text);
+	table_cell(t, "%s", *text ? text : "-");
 }
 
-static bool has_flops(const struct reading *r)
+static double most_tflops(const struct reading *r)
 {
+	double most = NAN;
 	for (int i = 0; i < r->n_rows; i++)
-		if (!isnan(r->row[i].tflops))
-			return true;
-	return false;
+		most = unit_more(most, r->row[i].tflops);
+	return most;
 }
 
 static void print_table(const struct reading *base, const struct reading *target)
 {
-	static const char *const rates[] = { "cell", ">base ms", ">TFLOP/s", ">target ms", ">TFLOP/s", ">change", ">values" };
 	static const char *const times[] = { "cell", ">base ms", ">target ms", ">change", ">values" };
 	struct table t;
-	bool flops = has_flops(base) || has_flops(target);
+	double most = unit_more(most_tflops(base), most_tflops(target));
+	struct unit unit = unit_of_rates(most);
+	char title[16];
+	snprintf(title, sizeof title, ">%s", unit.name);
+	const char *const rates[] = { "cell", ">base ms", title, ">target ms", title, ">change", ">values" };
+	bool flops = isfinite(most);
 	table_init(&t, flops ? 7 : 5, flops ? rates : times);
 	for (int i = 0; i < base->n_rows; i++) {
 		const struct reading_row *a = &base->row[i], *b = files_counterpart(base, a, target);
@@ -44,10 +48,10 @@ static void print_table(const struct reading *base, const struct reading *target
 		table_cell(&t, "%s", a->key);
 		table_cell(&t, "%.6g", a->median_ms);
 		if (flops)
-			tflops_cell(&t, a->tflops);
+			rate_cell(&t, unit, a->tflops);
 		table_cell(&t, "%.6g", b->median_ms);
 		if (flops)
-			tflops_cell(&t, b->tflops);
+			rate_cell(&t, unit, b->tflops);
 		table_cell(&t, "%+.2f %%", change_pct(a, b));
 		table_cell(&t, "%d/%d", a->n, b->n);
 	}

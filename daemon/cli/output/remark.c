@@ -6,6 +6,7 @@
 
 #include "cli/output/plain.h"
 #include "cli/output/value.h"
+#include "core/verdict/explain.h"
 #include "core/state/jobkind.h"
 #include "core/verdict/cost.h"
 
@@ -68,7 +69,9 @@ static void warning(const json_t *cell, FILE *out)
 	const char *failure = value_text(cell, "failure");
 	const json_t *bursts = json_object_get(cell, "sustained");
 	const char *parts = value_text(cell, "parts"), *why = value_text(bursts, "why");
-	char phase[128];
+	char phase[128], lacks[EXPLAIN_SIZE];
+	explain_undecided(
+		value_number(cell, "ci_low_pct"), value_number(cell, "ci_high_pct"), value_number(cell, "threshold_pct"), lacks);
 	worst_phase(cell, phase, sizeof phase);
 	const json_t *mean = json_object_get(cell, "mean");
 	bool by_mean = decider_from_name(value_text(cell, "decided_by")) == DECIDER_MEAN;
@@ -99,7 +102,10 @@ static void warning(const json_t *cell, FILE *out)
 		plain_line(out, "WARNING %s %s: %s%s%s", name, verdict_name(verdict), failure, *reason && *failure ? ": " : "",
 			reason);
 	else if (verdict == VERDICT_UNDECIDED)
-		plain_line(out, "WARNING %s undecided: %s", name, *reason ? reason : "the interval did not clear the threshold");
+		plain_line(out, "WARNING %s undecided: %s", name,
+			*reason  ? reason
+			: *lacks ? lacks
+				 : "the interval is not known");
 	if (has_flag(cell, "tail") && !json_is_object(mean)) /* of a comparison before means were judged */
 		plain_line(out, "WARNING %s has more slow calls than its base", name);
 	else if (has_flag(cell, "tail") && !by_mean)

@@ -10,31 +10,33 @@
 #include "cli/output/value.h"
 #include "core/suite/part.h"
 #include "core/suite/peers.h"
+#include "core/text/unit.h"
 #include "family/family.h"
 
-enum { TABLES_MAX = 32 };
+static void text_cell(struct table *t, const char *text)
+{
+	table_cell(t, "%s", *text ? text : "-");
+}
 
 static void ms_cell(struct table *t, double v)
 {
-	if (isnan(v))
-		table_cell(t, "-");
-	else
-		table_cell(t, "%.*f", v < 0.1 ? 5 : v < 10 ? 4 : 2, v);
+	char text[UNIT_FIGURE_SIZE];
+	unit_ms(v, text);
+	text_cell(t, text);
 }
 
-static void rate_cell(struct table *t, double v)
+static void rate_cell(struct table *t, struct unit unit, double v)
 {
-	if (isnan(v))
-		table_cell(t, "-");
-	else
-		table_cell(t, "%.*f", v < 1 ? 4 : 1, v);
+	char text[UNIT_FIGURE_SIZE];
+	unit_rate(unit, v, text);
+	text_cell(t, text);
 }
 
-static void side_cells(struct table *t, const json_t *side, const char *rate)
+static void side_cells(struct table *t, const json_t *side, const char *rate, struct unit unit)
 {
 	ms_cell(t, value_number(side, "median_ms"));
 	if (rate)
-		rate_cell(t, value_number(side, rate));
+		rate_cell(t, unit, value_number(side, rate));
 }
 
 /* The target's speed beside each peer: "97.3 % of cudnn", with a sign where it is not from side by side. */
@@ -78,12 +80,22 @@ static bool has_peers(const json_t *cells)
 	return false;
 }
 
+/* TFLOP/s or a smaller one for a whole table; bytes stay in GB/s. */
+static struct unit unit_of(const json_t *cells, const char *rate, const char *group, const char *direction)
+{
+	double most = NAN;
+	size_t i;
+	json_t *cell;
+	if (rate && strcmp(rate, "gb_s") == 0)
+		return (struct unit){ "GB/s", 1 };
+	json_array_foreach(cells, i, cell) if (is_in(cell, group, direction)) most =
+		unit_more(most, unit_more(value_number(json_object_get(cell, "base"), "tflops"),
+					value_number(json_object_get(cell, "target"), "tflops")));
+	return unit_of_rates(most);
+}
+
 static void group_table(const json_t *cells, enum jobkind kind, const char *group, const char *direction, FILE *out)
 {
-	static const char *const rates[] = { "cell", "~>base ms", "~>TFLOP/s", "~>target ms", ">TFLOP/s", ">change",
-		"~95 % interval", "~>launches", "verdict", "~peer" };
-	static const char *const moved[] = { "cell", "~>base ms", "~>GB/s", "~>target ms", ">GB/s", ">change", "~95 % interval",
-		"~>launches", "verdict", "~peer" };
 	static const char *const times[] = { "cell", "~>base ms", ">target ms", ">change", "~95 % interval", "~>launches",
 		"verdict", "~peer" };
 	struct table t;
@@ -92,15 +104,21 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 	size_t i;
 	json_t *cell;
 	json_array_foreach(cells, i, cell) rate = rate || !is_in(cell, group, direction) ? rate : value_rate(cell);
-	table_init(&t, (rate ? 9 : 7) + peers, !rate ? times : strcmp(rate, "gb_s") == 0 ? moved : rates);
+	struct unit unit = unit_of(cells, rate, group, direction);
+	char base[16], target[16];
+	snprintf(base, sizeof base, "~>%s", unit.name);
+	snprintf(target, sizeof target, ">%s", unit.name);
+	const char *const rates[] = { "cell", "~>base ms", base, "~>target ms", target, ">change", "~95 % interval", "~>launches",
+		"verdict", "~peer" };
+	table_init(&t, (rate ? 9 : 7) + peers, rate ? rates : times);
 	json_array_foreach(cells, i, cell)
 	{
 		double change = value_number(cell, "change_pct"), low = value_number(cell, "ci_low_pct");
 		if (!is_in(cell, group, direction))
 			continue;
 		table_cell(&t, "%s", value_text(cell, "cell"));
-		side_cells(&t, json_object_get(cell, "base"), rate);
-		side_cells(&t, json_object_get(cell, "target"), rate);
+		side_cells(&t, json_object_get(cell, "base"), rate, unit);
+		side_cells(&t, json_object_get(cell, "target"), rate, unit);
 		if (isnan(change))
 			table_cell(&t, "-");
 		else
@@ -184,11 +202,23 @@ static void figure_cell(struct table *t, double v)
 		table_cell(t, "-");
 }
 
-/* Bytes a second are what a module says that its kernels ask for; what is taken beside the buffers is measured. */
-static void memory_table(const json_t *cells, FILE *out)
+/* Claimed traffic is what a module says that its kernels ask for, so that it may be above what memory can do; a mark says that it is. */
+static bool claimed_cell(struct table *t, double gb_s, double peak_gb_s)
 {
-	static const char *const columns[] = { "cell", "~>base GB/s", ">GB/s", "~>base MB", ">MB", "~>base beside", ">beside" };
+	if (!isfinite(gb_s))
+		table_cell(t, "-");
+	else
+		table_cell(t, gb_s > peak_gb_s ? "%.4g (above memory)" : "%.4g", gb_s);
+	return gb_s > peak_gb_s;
+}
+
+/* What is taken beside the buffers is measured. `peak_gb_s`: of the device's memory; NAN unknown. */
+static void memory_table(const json_t *cells, double peak_gb_s, FILE *out)
+{
+	static const char *const columns[] = { "cell", "~>base claimed GB/s", ">claimed GB/s", "~>base MB", ">MB",
+		"~>base beside", ">beside" };
 	struct table t;
+	int above = 0;
 	bool any = false;
 	size_t i;
 	json_t *cell;
@@ -200,17 +230,23 @@ static void memory_table(const json_t *cells, FILE *out)
 	{
 		table_cell(&t, "%s", value_text(cell, "cell"));
 		for (int side = 0; side < 2; side++)
-			figure_cell(&t, of_side(cell, "moved", side ? "target_bytes" : "base_bytes") /
-						of_side(cell, side ? "target" : "base", "median_ms") * 1e-6);
+			above += claimed_cell(&t,
+				of_side(cell, "moved", side ? "target_bytes" : "base_bytes") /
+					of_side(cell, side ? "target" : "base", "median_ms") * 1e-6,
+				peak_gb_s);
 		for (int side = 0; side < 2; side++)
 			figure_cell(&t, of_side(cell, "peak", side ? "target_bytes" : "base_bytes") * 1e-6);
 		for (int side = 0; side < 2; side++)
 			figure_cell(&t, of_side(cell, "taken", side ? "target_bytes" : "base_bytes") * 1e-6);
 	}
 	fputc('\n', out);
-	plain_line(out, "GB/s as claimed, MB, MB taken beside");
+	plain_line(out, "claimed traffic in GB/s, MB, MB taken beside");
 	table_print(&t, out);
 	table_fini(&t);
+	if (above)
+		plain_line(out,
+			"the memory of this device does %.0f GB/s: traffic above that is served by caches, or claimed too high",
+			peak_gb_s);
 }
 
 static void tell_lengths(const json_t *comparison, FILE *out)
@@ -230,23 +266,23 @@ static void tell_lengths(const json_t *comparison, FILE *out)
 	}
 }
 
+/* Whether no earlier cell stands in its table. */
+static bool is_first_in(const json_t *cells, size_t n)
+{
+	const json_t *cell = json_array_get(cells, n);
+	for (size_t i = 0; i < n; i++)
+		if (is_in(json_array_get(cells, i), value_text(cell, "group"), value_text(cell, "direction")))
+			return false;
+	return true;
+}
+
 /* One table for each group and direction that there is, in the order of the suite. */
 static void tables(const json_t *cells, enum jobkind kind, FILE *out)
 {
-	const json_t *first[TABLES_MAX];
-	int n = 0;
 	size_t i;
 	json_t *cell;
-	json_array_foreach(cells, i, cell)
-	{
-		bool is_new = n < TABLES_MAX;
-		for (int k = 0; k < n; k++)
-			is_new = is_new && !is_in(cell, value_text(first[k], "group"), value_text(first[k], "direction"));
-		if (is_new)
-			first[n++] = cell;
-	}
-	for (int k = 0; k < n; k++)
-		group_table(cells, kind, value_text(first[k], "group"), value_text(first[k], "direction"), out);
+	json_array_foreach(cells, i, cell) if (is_first_in(cells, i))
+		group_table(cells, kind, value_text(cell, "group"), value_text(cell, "direction"), out);
 }
 
 /* Why nothing was timed. Cells of modules have masks, programs of their own have files. */
@@ -315,7 +351,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 	if (!*identical) {
 		tables(cells, kind, out);
 		sparse_table(cells, out);
-		memory_table(cells, out);
+		memory_table(cells, value_number(json_object_get(comparison, "environment"), "peak_gb_s"), out);
 		tell_lengths(comparison, out);
 	}
 	fputc('\n', out);

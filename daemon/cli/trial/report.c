@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text/unit.h"
+
 enum { LOG_LINES = 12, KEY_COLUMNS_MAX = 90 };
 
 bool report_cost(const struct report *r, double *least, double *most)
@@ -56,8 +58,24 @@ static void print_build(const struct report *r, FILE *out)
 	}
 }
 
+static double tflops_of(const struct outcome_cell *c)
+{
+	return isfinite(c->flops) && c->flops > 0 ? c->flops / c->ms * 1e-9 : NAN;
+}
+
+/* One for all. */
+static struct unit unit_of(const struct outcome *o)
+{
+	double most = NAN;
+
+	for (int i = 0; i < o->n_cells; i++)
+		most = unit_more(most, tflops_of(&o->cell[i]));
+	return unit_of_rates(most);
+}
+
 static void print_cells(const struct outcome *o, FILE *out)
 {
+	struct unit unit = unit_of(o);
 	int width = 4;
 
 	for (int i = 0; i < o->n_cells; i++)
@@ -75,7 +93,7 @@ static void print_cells(const struct outcome *o, FILE *out)
 		else if (isfinite(c->bytes))
 			fprintf(out, "%10.4f ms  %9.4g GB/s\n", c->ms, c->bytes / c->ms * 1e-6);
 		else if (isfinite(c->flops) && c->flops > 0)
-			fprintf(out, "%10.4f ms  %9.4g TFLOP/s\n", c->ms, c->flops / c->ms * 1e-9);
+			fprintf(out, "%10.4f ms  %9.4g %s\n", c->ms, tflops_of(c) * unit.factor, unit.name);
 		else
 			fprintf(out, "%10.4f ms\n", c->ms);
 	}

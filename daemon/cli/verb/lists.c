@@ -10,6 +10,7 @@
 #include "cli/health/trouble.h"
 #include "cli/verb/checkout.h"
 #include "cli/verbs.h"
+#include "core/text/unit.h"
 
 enum { LOG_MAX = 64 << 20, LOG_JSON_MAX = 6 * LOG_MAX };
 
@@ -149,15 +150,19 @@ static void number_cell(struct table *t, int digits, const char *unit, double v)
 
 static void print_points(const json_t *items)
 {
-	static const char *const rates[] = { "~finished", "commit", "~>ms", ">TFLOP/s", ">change", "~95 % interval", "verdict",
-		"~>comparison" };
 	static const char *const times[] = { "~finished", "commit", ">ms", ">change", "~95 % interval", "verdict",
 		"~>comparison" };
 	struct table t;
 	size_t i;
 	json_t *p;
-	bool flops = false; /* where none are known there is no column of dashes */
-	json_array_foreach(items, i, p) flops = flops || !isnan(value_number(p, "tflops"));
+	double most = NAN;
+	char title[16];
+	json_array_foreach(items, i, p) most = unit_more(most, value_number(p, "tflops"));
+	bool flops = isfinite(most); /* where none are known there is no column of dashes */
+	struct unit unit = unit_of_rates(most);
+	snprintf(title, sizeof title, ">%s", unit.name);
+	const char *const rates[] = { "~finished", "commit", "~>ms", title, ">change", "~95 % interval", "verdict",
+		"~>comparison" };
 	table_init(&t, flops ? 8 : 7, flops ? rates : times);
 	json_array_foreach(items, i, p)
 	{
@@ -165,9 +170,12 @@ static void print_points(const json_t *items)
 		       change = value_number(p, "change_pct");
 		table_cell(&t, "%.19s", value_text(p, "finished_at"));
 		table_cell(&t, "%.10s", value_text(p, "commit"));
-		number_cell(&t, 4, "", ms);
+		char text[UNIT_FIGURE_SIZE];
+		unit_ms(ms, text);
+		table_cell(&t, "%s", *text ? text : "-");
+		unit_rate(unit, tflops, text);
 		if (flops)
-			number_cell(&t, tflops < 1 ? 4 : 1, "", tflops);
+			table_cell(&t, "%s", *text ? text : "-");
 		number_cell(&t, 2, " %", change);
 		if (isnan(value_number(p, "ci_low_pct")))
 			table_cell(&t, "-");

@@ -10,9 +10,9 @@ enum { CAUSE_ANSWER_SIZE = 1024 };
 struct cause_known {
 	bool is_pending, is_done;                /* of the profile; neither: it ended without a result */
 	const char *profile_state, *profile_why; /* its word, and the reason where it ended without one */
-	const char *state, *why;                 /* of the cell: done identical unsupported failed; "": the profile has no such cell */
-	bool is_counted;                         /* counters were read */
-	double base_ms, target_ms;               /* as the comparison timed it; NAN unknown */
+	const char *state, *why;   /* of the cell: done identical unsupported failed; "": the profile has no such cell */
+	bool is_counted;           /* counters were read */
+	double base_ms, target_ms; /* as the comparison timed it; NAN unknown */
 	/* the first cause that is more than "not explained" */
 	const char *sentence, *confidence;
 	bool is_open; /* less than half of the difference is explained */

@@ -79,3 +79,18 @@ void explain_slow_calls(const double share[2], double longer, char out[EXPLAIN_S
 	used += count_words(least, out + used, EXPLAIN_SIZE - used);
 	snprintf(out + used, EXPLAIN_SIZE - used, lost ? " did before" : " does");
 }
+
+void explain_undecided(double low_pct, double high_pct, double threshold_pct, char out[EXPLAIN_SIZE])
+{
+	out[0] = '\0';
+	if (!isfinite(low_pct) || !isfinite(high_pct) || !(threshold_pct > 0))
+		return;
+	snprintf(out, EXPLAIN_SIZE, "%s",
+		high_pct < -threshold_pct
+			? "its interval lies beyond the threshold, but too few launches say so to call it a loss"
+		: low_pct > threshold_pct
+			? "its interval lies beyond the threshold, but too few launches say so to call it a gain"
+		: low_pct > -threshold_pct && high_pct < threshold_pct
+			? "its interval lies inside the threshold, but the standard error is too large to call it unchanged"
+			: "its interval reaches across the threshold");
+}

@@ -12,6 +12,12 @@ enum { EXPLAIN_SIZE = 160 };
  */
 void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE]);
 
+/**
+ * What an undecided change lacks, by where its interval lies: inside the threshold, beyond it or across it. "" where the interval is not
+ * known. Units: percent of throughput; the threshold is a loss, above 0. Shape: out[EXPLAIN_SIZE].
+ */
+void explain_undecided(double low_pct, double high_pct, double threshold_pct, char out[EXPLAIN_SIZE]);
+
 /** One side in bursts. Units: ms a call, MHz, J a call; 0 or NAN: not known. */
 struct burst_side {
 	double ms, mhz, joules;

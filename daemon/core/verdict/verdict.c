@@ -461,3 +461,8 @@ void verdict_blind(const struct rule *r, double blind_pct, const struct judgemen
 	undecided(j, "equal builds scatter so much here that a loss below %.1f %% has to be clear, and %.2f %% is not", blind_pct,
 		change_pct);
 }
+
+bool verdict_is_change(enum verdict v)
+{
+	return v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT;
+}

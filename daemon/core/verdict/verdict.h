@@ -59,6 +59,8 @@ enum verdict verdict_worse(enum verdict a, enum verdict b);
 enum verdict verdict_of_absence(const char *base, const char *target, bool rows);
 /** Removed, added, unsupported: nothing was compared. */
 bool verdict_is_absence(enum verdict v);
+/** Whether it says that the speed changed: regression or improvement. */
+bool verdict_is_change(enum verdict v);
 
 /** The series that a cell's verdict stands for. */
 enum decider {

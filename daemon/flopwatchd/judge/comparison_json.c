@@ -425,6 +425,7 @@ static void take_environment(void *arg, const struct view_environment *e)
 	text_or_null(&j, "cudnn", e->cudnn);
 	jsonw_kv_string(&j, "timing", e->timing);
 	jsonw_kv_figure(&j, "power_limit_w", e->power_limit_w);
+	jsonw_kv_figure(&j, "peak_gb_s", e->peak_gb_s);
 	jsonw_object_end(&j);
 }
 
