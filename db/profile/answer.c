@@ -8,7 +8,7 @@ static void take_cell(struct stmt *s, struct cause_known *known, bool is_named, 
 {
 	const char *path = row_text(s, 3);
 	int used = 0;
-	known->state = row_text(s, 1);
+	known->cell = cause_cell_from_name(row_text(s, 1));
 	known->why = row_text(s, 2);
 	known->is_counted = strcmp(path, "range") == 0 || strcmp(path, "ncu") == 0;
 	known->base_ms = row_double(s, 4);
@@ -30,8 +30,7 @@ int profile_answer(struct db *db, int64_t profile, enum jobstate state, const ch
 	struct cause_known known = { .is_pending = !jobstate_is_final(state),
 		.is_done = state == JOBSTATE_DONE,
 		.profile_state = jobstate_name(state),
-		.profile_why = state_why,
-		.state = "" };
+		.profile_why = state_why };
 	*out = (struct profile_answer){ .has_cause = false };
 	struct stmt *s = db_stmt(db,
 		"SELECT key, state, why, path, base_ms, target_ms, sentence, confidence, is_open, is_worst FROM (SELECT x.key, x.state, x.why, "

@@ -21,7 +21,7 @@ static struct cause_known done(const char *state, const char *why)
 	return (struct cause_known){ .is_done = true,
 		.profile_state = "done",
 		.profile_why = "",
-		.state = state,
+		.cell = *state ? cause_cell_from_name(state) : CAUSE_CELL_NONE,
 		.why = why,
 		.base_ms = 1,
 		.target_ms = 4 };
@@ -30,11 +30,10 @@ static struct cause_known done(const char *state, const char *why)
 static void a_profile_without_a_result(void **state)
 {
 	(void)state;
-	says(&(struct cause_known){ .is_pending = true, .profile_state = "queued", .state = "" },
-		"not known yet: the profile is queued");
-	says(&(struct cause_known){ .profile_state = "failed", .profile_why = "the worker went away", .state = "" },
+	says(&(struct cause_known){ .is_pending = true, .profile_state = "queued" }, "not known yet: the profile is queued");
+	says(&(struct cause_known){ .profile_state = "failed", .profile_why = "the worker went away" },
 		"not known: the profile ended without a result: the worker went away");
-	says(&(struct cause_known){ .profile_state = "cancelled", .profile_why = "", .state = "" },
+	says(&(struct cause_known){ .profile_state = "cancelled", .profile_why = "" },
 		"not known: the profile ended without a result: cancelled");
 	struct cause_known none = done("", "");
 	says(&none, "not known: the profile did not look at this cell");

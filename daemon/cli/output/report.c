@@ -215,8 +215,8 @@ static bool claimed_cell(struct table *t, double gb_s, double peak_gb_s)
 /* What is taken beside the buffers is measured. `peak_gb_s`: of the device's memory; NAN unknown. */
 static void memory_table(const json_t *cells, double peak_gb_s, FILE *out)
 {
-	static const char *const columns[] = { "cell", "~>base claimed GB/s", ">claimed GB/s", "~>base MB", ">MB",
-		"~>base beside", ">beside" };
+	static const char *const columns[] = { "cell", "~>base claimed", ">claimed", "~>base MB", ">MB", "~>base beside",
+		">beside" };
 	struct table t;
 	int above = 0;
 	bool any = false;

@@ -7,6 +7,17 @@
 
 #include "core/cause/sentence.h"
 
+enum cause_cell cause_cell_from_name(const char *word)
+{
+	static const char *const names[] = {
+		[CAUSE_CELL_DONE] = "done", [CAUSE_CELL_IDENTICAL] = "identical", [CAUSE_CELL_UNSUPPORTED] = "unsupported"
+	};
+	for (int i = CAUSE_CELL_DONE; i < CAUSE_CELL_FAILED; i++)
+		if (strcmp(names[i], word) == 0)
+			return (enum cause_cell)i;
+	return CAUSE_CELL_FAILED;
+}
+
 static const char *or_else(const char *text, const char *other)
 {
 	return text && *text ? text : other;
@@ -31,16 +42,17 @@ static void of_cell(const struct cause_known *k, char *out)
 {
 	bool is_seen = strcmp(or_else(k->confidence, ""), "seen") == 0;
 
-	if (strcmp(k->state, "identical") == 0)
+	if (k->cell == CAUSE_CELL_IDENTICAL)
 		snprintf(out, CAUSE_ANSWER_SIZE, "not known: the profile found nothing to compare; %.700s",
 			or_else(k->why, "both sides are built to the same module"));
-	else if (strcmp(k->state, "unsupported") == 0)
+	else if (k->cell == CAUSE_CELL_UNSUPPORTED)
 		/* a sentence of its own begins with a capital */
 		snprintf(out, CAUSE_ANSWER_SIZE, "not known%s %.700s",
 			or_else(k->why, "t")[0] >= 'A' && or_else(k->why, "t")[0] <= 'Z' ? "." : ":",
 			or_else(k->why, "this cell cannot be profiled"));
-	else if (strcmp(k->state, "done") != 0)
-		snprintf(out, CAUSE_ANSWER_SIZE, "not known: profiling this cell failed: %.700s", or_else(k->why, k->state));
+	else if (k->cell != CAUSE_CELL_DONE)
+		snprintf(out, CAUSE_ANSWER_SIZE, "not known: profiling this cell failed: %.700s",
+			or_else(k->why, "no reason was given"));
 	else if (!*or_else(k->sentence, "") && k->is_open)
 		snprintf(out, CAUSE_ANSWER_SIZE, "not known: %s",
 			k->is_counted ? "nothing that was counted or compared explains the difference"
@@ -60,7 +72,7 @@ void cause_answer(const struct cause_known *k, char *out)
 	else if (!k->is_done)
 		snprintf(out, CAUSE_ANSWER_SIZE, "not known: the profile ended without a result: %.700s",
 			or_else(k->profile_why, or_else(k->profile_state, "failed")));
-	else if (!*or_else(k->state, ""))
+	else if (k->cell == CAUSE_CELL_NONE)
 		snprintf(out, CAUSE_ANSWER_SIZE, "not known: the profile did not look at this cell");
 	else
 		of_cell(k, out);

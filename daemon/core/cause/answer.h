@@ -6,13 +6,19 @@
 
 enum { CAUSE_ANSWER_SIZE = 1024 };
 
+/** What became of a cell in a profile. */
+enum cause_cell { CAUSE_CELL_NONE, CAUSE_CELL_DONE, CAUSE_CELL_IDENTICAL, CAUSE_CELL_UNSUPPORTED, CAUSE_CELL_FAILED };
+/** From the word of a stored row: "done" "identical" "unsupported"; another: CAUSE_CELL_FAILED. */
+enum cause_cell cause_cell_from_name(const char *word);
+
 /** How a profile stands and what it found of one cell. Texts are "" where there is none. */
 struct cause_known {
 	bool is_pending, is_done;                /* of the profile; neither: it ended without a result */
 	const char *profile_state, *profile_why; /* its word, and the reason where it ended without one */
-	const char *state, *why;   /* of the cell: done identical unsupported failed; "": the profile has no such cell */
-	bool is_counted;           /* counters were read */
-	double base_ms, target_ms; /* as the comparison timed it; NAN unknown */
+	enum cause_cell cell;                    /* CAUSE_CELL_NONE: the profile has no such cell */
+	const char *why;                         /* of the cell */
+	bool is_counted;                         /* counters were read */
+	double base_ms, target_ms;               /* as the comparison timed it; NAN unknown */
 	/* the first cause that is more than "not explained" */
 	const char *sentence, *confidence;
 	bool is_open; /* less than half of the difference is explained */
