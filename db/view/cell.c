@@ -205,6 +205,16 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 	return result;
 }
 
+int view_confirmed(struct db *db, int64_t cell, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM sample s JOIN launch l ON l.id = s.launch WHERE s.cell = :cell AND l.set_number = 2 LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	return stmt_any(s, err);
+}
+
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,

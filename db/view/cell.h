@@ -54,6 +54,8 @@ struct view_launch {
 typedef void view_launch_fn(void *arg, const struct view_launch *row);
 /** Launches of a cell's deciding series, in the order they ran. */
 int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err);
+/** Whether a second set of fresh launches timed the cell. 1, 0, -1. */
+int view_confirmed(struct db *db, int64_t cell, struct fw_err *err);
 /** Pairs of whole calls that were timed of a cell, all launches together. */
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err);
 

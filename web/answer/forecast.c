@@ -13,6 +13,7 @@ enum { USUAL_MAX = 64 };
 struct place {
 	char uuid[64], kind[8];
 	double free_s; /* from now; NAN nobody knows */
+	bool is_late;  /* since what runs there takes longer than such jobs take */
 };
 
 /* What was asked for once: a queue of a hundred jobs mostly is of one suite. */
@@ -94,23 +95,31 @@ static void take_running(void *arg, const struct view_job *row)
 {
 	struct forecast *f = arg;
 	double usual = forecast_usual_s(f, row), elapsed_s = row->started_at ? (double)(f->now - row->started_at) / 1000 : 0;
-	for (int i = 0; i < f->n; i++)
-		if (strcmp(f->place[i].uuid, row->device) == 0)
-			f->place[i].free_s = usual > 0 ? fmax(0, usual - elapsed_s) : NAN;
+	for (int i = 0; i < f->n; i++) {
+		struct place *p = &f->place[i];
+		if (strcmp(p->uuid, row->device) != 0)
+			continue;
+		p->is_late = usual > 0 && elapsed_s > usual;
+		p->free_s = usual > 0 && !p->is_late ? usual - elapsed_s : NAN;
+	}
 }
 
 static void take_waiting(void *arg, const struct view_job *row)
 {
 	struct forecast *f = arg;
 	struct place *first = NULL;
+	bool is_late = false;
 	if (f->n_starts == FORECAST_WAITING_MAX || *lack_of(f->lack, row->id))
 		return;
 	for (int i = 0; i < f->n; i++) {
 		struct place *p = &f->place[i];
 		bool fits = !*row->device_kind || strcmp(p->kind, row->device_kind) == 0;
+		is_late |= fits && p->is_late;
 		if (fits && !isnan(p->free_s) && (!first || p->free_s < first->free_s))
 			first = p;
 	}
+	if (!first && is_late)
+		f->start[f->n_starts++] = (struct start){ .job = row->id, .in_s = -1 };
 	if (!first)
 		return;
 	double usual = forecast_usual_s(f, row);
@@ -159,9 +168,17 @@ double forecast_start_s(const struct forecast *f, int64_t job, const char **devi
 {
 	*device = NULL;
 	for (int i = 0; i < f->n_starts; i++)
-		if (f->start[i].job == job) {
+		if (f->start[i].job == job && f->start[i].in_s >= 0) {
 			*device = f->place[f->start[i].place].uuid;
 			return f->start[i].in_s;
 		}
 	return -1;
+}
+
+bool forecast_is_late(const struct forecast *f, int64_t job)
+{
+	for (int i = 0; i < f->n_starts; i++)
+		if (f->start[i].job == job)
+			return f->start[i].in_s < 0;
+	return false;
 }

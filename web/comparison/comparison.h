@@ -19,7 +19,7 @@
 
 enum { COMPARISON_CELLS_MAX = 512 };
 
-enum { COMPARISON_PEERS_MAX = 3 }; /* that a page shows */
+enum { COMPARISON_PEERS_MAX = 8 }; /* that a page shows: as many as a manifest names */
 
 /** How fast a cell is beside a peer, and what says so. */
 struct comparison_peer {
@@ -44,7 +44,7 @@ struct comparison_cell {
 	double pieces, threshold_pct, base_ms, target_ms, base_tflops, target_tflops, base_gb_s, target_gb_s;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
 	double base_over_baseline, target_over_baseline, ideal_over_baseline; /* speed beside its baseline; NAN none */
-	bool borderline;
+	bool borderline, confirmed; /* confirmed: a second set of fresh launches timed it */
 	int n_peers;
 	struct comparison_peer peer[COMPARISON_PEERS_MAX];
 	double since_previous_pct; /* change since the push before; NAN where the two have no base in common */

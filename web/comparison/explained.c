@@ -108,8 +108,14 @@ static const struct comparison_cell *cell_of(const struct comparison *c, const c
 	return NULL;
 }
 
-/* The nth cell of an alert's profile. 1; 0 it has no more; -1. */
-static int alert_cell(struct db *db, struct buf *out, int64_t alert, int n, const struct comparison *c, struct fw_err *err)
+struct of_profile {
+	int64_t id;
+	int n_cells;
+};
+
+/* The nth cell of an alert's profile, the greatest loss first. 1; 0 it has no more; -1. */
+static int alert_cell(struct db *db, struct buf *out, int64_t alert, int n, const struct comparison *c, struct of_profile *all,
+	struct fw_err *err)
 {
 	const struct why_of of = { .alert = alert, .n = n };
 	struct explained *x = calloc(1, sizeof *x);
@@ -119,6 +125,7 @@ static int alert_cell(struct db *db, struct buf *out, int64_t alert, int n, cons
 	int found = why_read(db, &of, &x->why, err);
 	const struct comparison_cell *cell = found == 1 && c ? cell_of(c, x->why.key) : NULL;
 
+	*all = (struct of_profile){ x->why.head.profile, x->why.n_cells };
 	if (found == 1 && read_facts(db, c, cell, x, err) != 0)
 		found = -1;
 	if (found == 1) {
@@ -140,12 +147,16 @@ int explained_alert(struct db *db, struct buf *out, int64_t alert, int64_t compa
 	struct view_around around;
 	struct comparison c;
 	struct fw_err missing = { 0 };
+	struct of_profile all = { 0, 0 };
 	int found = 1;
 	bool begun = comparison && view_around(db, comparison, &around, &missing) == 0;
 	bool has = begun && comparison_read(db, comparison, &around, &c, &missing) == 0;
 
 	for (int n = 0; n < PROFILE_CELLS_MAX && found == 1; n++)
-		found = alert_cell(db, out, alert, n, has ? &c : NULL, err);
+		found = alert_cell(db, out, alert, n, has ? &c : NULL, &all, err);
+	if (found == 1 && all.n_cells > PROFILE_CELLS_MAX)
+		emit_rawf(out, "<p>%d more cells are in <a href=\"/api/v1/profiles/%lld.md\">profile %lld</a>.</p>\n",
+			all.n_cells - PROFILE_CELLS_MAX, (long long)all.id, (long long)all.id);
 	if (begun)
 		comparison_free(&c);
 	return found < 0 ? -1 : 0;

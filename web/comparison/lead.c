@@ -63,8 +63,8 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 static void improvement_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *best = first_of(c, VERDICT_IMPROVEMENT);
-	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none lost", count(c, VERDICT_IMPROVEMENT),
-		c->n_cells);
+	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none lost more",
+		count(c, VERDICT_IMPROVEMENT), c->n_cells);
 	if (!best)
 		return;
 	emit_raw(out, "; the best is ");
@@ -133,11 +133,10 @@ static void sentence(struct buf *out, const struct comparison *c)
 	else if (c->verdict == VERDICT_IMPROVEMENT)
 		improvement_sentence(out, c);
 	else if (c->verdict == VERDICT_UNDECIDED)
-		emit_rawf(out, "%d of %d cells could not be decided within the budget; open one to see what would decide it",
+		emit_rawf(out, "%d of %d cells could not be decided; open one to see what would decide it",
 			count(c, VERDICT_UNDECIDED), c->n_cells);
 	else if (c->verdict == VERDICT_FAILED)
-		emit_rawf(
-			out, "%d of %d cells of the target failed, so they were not timed", count(c, VERDICT_FAILED), c->n_cells);
+		emit_rawf(out, "%d of %d cells of the target failed", count(c, VERDICT_FAILED), c->n_cells);
 	else if (c->verdict == VERDICT_REJECTED)
 		emit_rawf(out, "The measurement of %d of %d cells is not believed", count(c, VERDICT_REJECTED), c->n_cells);
 	else if (c->verdict == VERDICT_NOT_COMPARABLE)
@@ -170,18 +169,23 @@ static void clearance(struct buf *out, const struct comparison *c, struct compar
 	else
 		emit_rawf(out, "still reaches into its threshold of %.3g\u00a0%%, by %.2f points", cell->threshold_pct, -beyond);
 	if (sign < 0)
-		emit_raw(out, c->quick ? ", in one set of launches alone" : ", and a second set of fresh launches says the same");
+		emit_raw(
+			out, cell->confirmed ? ", and a second set of fresh launches says the same" : ", in one set of launches");
 	count_launches(out, c);
 }
 
-/* The smallest loss that would have been called in every cell. */
+/* The smallest loss that would have been called in every cell; nothing where it is not known of one. */
 static void sight(struct buf *out, const struct comparison *c)
 {
-	double least_pct = NAN;
-	for (int i = 0; i < c->n_cells; i++)
-		if (c->cell[i].verdict == VERDICT_UNCHANGED)
-			least_pct = fmax(least_pct, c->cell[i].mde_pct);
-	if (!isfinite(least_pct))
+	double least_pct = 0;
+	for (int i = 0; i < c->n_cells; i++) {
+		if (c->cell[i].verdict != VERDICT_UNCHANGED)
+			continue;
+		if (!isfinite(c->cell[i].mde_pct))
+			return;
+		least_pct = fmax(least_pct, c->cell[i].mde_pct);
+	}
+	if (!(least_pct > 0))
 		return;
 	emit_rawf(out, "<p><b>How sure:</b> a loss of %.2f\u00a0%% or more would have been called in any of them", least_pct);
 	count_launches(out, c);

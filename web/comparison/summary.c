@@ -1,5 +1,6 @@
 /* summary.c - what a person works out from the cells by hand otherwise; none of it is judged. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "web/comparison/table.h"
@@ -88,11 +89,15 @@ static void fit_line(struct buf *out, const double *x, const double *ms, int n)
 /* Cells that differ only in how many pieces they have lie on one line: what a call costs at all, and what a piece costs. */
 static void fits(struct buf *out, const struct comparison *c)
 {
-	enum { POINTS = 32 };
+	size_t room = (size_t)c->n_cells + 1;
+	double *x = calloc(3 * room, sizeof *x), *base = x + room, *target = base + room;
 	bool begun = false;
+	if (!x) {
+		emit_raw(out, "<p>The lines of sparse cells could not be worked out: out of memory.</p>");
+		return;
+	}
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *like = &c->cell[i];
-		double x[POINTS], base[POINTS], target[POINTS];
 		int n = 0;
 		bool is_first = *like->line != '\0';
 		for (int k = 0; k < c->n_cells && is_first; k++) {
@@ -101,7 +106,7 @@ static void fits(struct buf *out, const struct comparison *c)
 				strcmp(cell->group, like->group) != 0 || strcmp(cell->direction, like->direction) != 0)
 				continue;
 			is_first = k >= i;
-			if (n < POINTS && isfinite(cell->base_ms + cell->target_ms)) {
+			if (isfinite(cell->base_ms + cell->target_ms)) {
 				x[n] = pieces_of(cell);
 				base[n] = cell->base_ms;
 				target[n++] = cell->target_ms;
@@ -128,6 +133,7 @@ static void fits(struct buf *out, const struct comparison *c)
 		fit_line(out, x, target, n);
 		emit_raw(out, "</tr>\n");
 	}
+	free(x);
 	if (begun)
 		emit_raw(out, "</tbody></table></div></div>\n");
 }

@@ -14,7 +14,16 @@
 #include "web/answer/scope.h"
 #include "web/answer/site.h"
 
-enum { COLUMNS_MAX = 40, CELLS_MAX = 128 };
+enum { COLUMNS_MAX = 40 };
+
+struct heat_cell {
+	char key[256], title[48], direction[16];
+	int64_t size;
+	struct {
+		double change_pct;
+		enum verdict verdict;
+	} at[COLUMNS_MAX];
+};
 
 struct heat {
 	struct {
@@ -22,15 +31,9 @@ struct heat {
 		char target[65], subject[160];
 	} column[COLUMNS_MAX]; /* newest first */
 	int n_columns;
-	struct {
-		char key[256], title[48], direction[16];
-		int64_t size;
-		struct {
-			double change_pct;
-			enum verdict verdict;
-		} at[COLUMNS_MAX];
-	} cell[CELLS_MAX];
-	int n_cells;
+	struct heat_cell *cell; /* cell[n_cells] */
+	int n_cells, room;
+	bool failed; /* no memory */
 };
 
 static int cell_of(struct heat *h, const struct view_grid *row)
@@ -38,9 +41,20 @@ static int cell_of(struct heat *h, const struct view_grid *row)
 	for (int i = 0; i < h->n_cells; i++)
 		if (strcmp(h->cell[i].key, row->key) == 0)
 			return i;
-	if (h->n_cells == CELLS_MAX || h->n_columns > 1)
+	if (h->n_columns > 1) /* the newest comparison says which cells there are */
 		return -1;
+	if (h->n_cells == h->room) {
+		int room = h->room ? 2 * h->room : 64;
+		struct heat_cell *more = realloc(h->cell, (size_t)room * sizeof *more);
+		if (!more) {
+			h->failed = true;
+			return -1;
+		}
+		h->cell = more;
+		h->room = room;
+	}
 	int i = h->n_cells++;
+	h->cell[i] = (struct heat_cell){ .size = 0 };
 	snprintf(h->cell[i].key, sizeof h->cell[0].key, "%s", row->key);
 	snprintf(h->cell[i].title, sizeof h->cell[0].title, "%s", row->title);
 	snprintf(h->cell[i].direction, sizeof h->cell[0].direction, "%s", row->direction);
@@ -149,10 +163,14 @@ static int draw_all(struct site *site, struct buf *out, const struct scope *scop
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	buf_init(&suites, 1 << 12);
 	int result = view_branch_suites(site->db, scope->repo, scope->branch, remember_suite, &suites, err);
+	if (result == 0 && suites.failed)
+		result = err_set(err, ERR_FULL, "the suites of branch %s do not fit on the heat map", scope->branch);
 	for (size_t at = 0; result == 0 && at < suites.len; at += strlen(suites.data + at) + 1) {
 		const char *suite = suites.data + at;
-		memset(h, 0, sizeof *h);
+		h->n_columns = h->n_cells = 0;
 		result = view_grid(site->db, scope->repo, scope->branch, suite, COLUMNS_MAX, take, h, err);
+		if (result == 0 && h->failed)
+			result = err_set(err, ERR_INTERNAL, "out of memory for the cells of suite %s", suite);
 		if (result != 0 || h->n_cells == 0)
 			continue;
 		if (strlen(suite) + 1 < suites.len) {
@@ -164,6 +182,7 @@ static int draw_all(struct site *site, struct buf *out, const struct scope *scop
 		(*drawn)++;
 	}
 	buf_fini(&suites);
+	free(h->cell);
 	free(h);
 	return result;
 }

@@ -44,6 +44,7 @@ struct drawing {
 	struct site *site;
 	struct buf *out;
 	int n;
+	bool more;               /* wait than are shown */
 	bool skip_open;          /* they stand above */
 	struct answer_list list; /* of ended ones */
 	struct lack lack;
@@ -137,6 +138,10 @@ static void waiting_line(void *arg, const struct view_job *row)
 	struct buf *out = d->out;
 	char id[24];
 	const char *lack = lack_of(&d->lack, row->id), *device;
+	if (d->n == FORECAST_WAITING_MAX) {
+		d->more = true;
+		return;
+	}
 	bool is_stuck = *lack;
 	double in_s = forecast_start_s(d->forecast, row->id, &device);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
@@ -148,8 +153,11 @@ static void waiting_line(void *arg, const struct view_job *row)
 	layout_time(out, row->queued_at);
 	emit_raw(out, "</td><td class=n>");
 	if (in_s >= 0) {
-		emit_raw(out, "about ");
-		layout_duration(out, in_s);
+		emit_raw(out, in_s < 1 ? "next" : "about ");
+		if (in_s >= 1)
+			layout_duration(out, in_s);
+	} else if (forecast_is_late(d->forecast, row->id)) {
+		emit_raw(out, "not known: the running job is late");
 	} else {
 		emit_raw(out, "\u2013");
 	}
@@ -219,7 +227,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	buf_init(&rows, 4 << 20);
 	d->n = 0;
 	d->out = &rows;
-	int result = view_waiting(d->site->db, FORECAST_WAITING_MAX, waiting_line, d, err);
+	int result = view_waiting(d->site->db, FORECAST_WAITING_MAX + 1, waiting_line, d, err);
 	d->out = page;
 	if (d->n) {
 		emit_raw(page, "<h2>Waiting</h2>");
@@ -227,6 +235,8 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 		buf_append(page, rows.data, rows.len);
 		layout_table_end(page);
 	}
+	if (d->more)
+		emit_rawf(page, "<p>The first %d; more wait behind them.</p>\n", FORECAST_WAITING_MAX);
 	buf_fini(&rows);
 	return result;
 }

@@ -24,14 +24,18 @@ struct repos {
 		char name[128], upstream[256], state[16], error[512];
 		int alerts;
 	} repo[REPOS_MAX];
-	int n;
+	int n, n_left; /* n_left: for which there was no room */
 };
 
 static void remember_repo(void *arg, const struct view_repo *row)
 {
 	struct repos *all = arg;
-	if (all->n == REPOS_MAX || strcmp(row->state, "gone") == 0)
+	if (strcmp(row->state, "gone") == 0)
 		return;
+	if (all->n == REPOS_MAX) {
+		all->n_left++;
+		return;
+	}
 	all->repo[all->n].id = row->id;
 	snprintf(all->repo[all->n].name, sizeof all->repo[0].name, "%s", row->name);
 	snprintf(all->repo[all->n].upstream, sizeof all->repo[0].upstream, "%s", row->upstream);
@@ -164,7 +168,7 @@ struct tile {
 
 struct grid {
 	struct tile tile[GRID_CELLS];
-	int n, columns;
+	int n, n_left, columns; /* n_left: cells of the newest for which there was no room */
 	int64_t newest, column;
 };
 
@@ -174,8 +178,12 @@ static struct tile *tile_of(struct grid *g, const struct view_grid *row)
 		if (strcmp(g->tile[i].key, row->key) == 0)
 			return &g->tile[i];
 	/* only the newest comparison says which cells there are */
-	if (row->comparison != g->newest || g->n == GRID_CELLS)
+	if (row->comparison != g->newest)
 		return NULL;
+	if (g->n == GRID_CELLS) {
+		g->n_left++;
+		return NULL;
+	}
 	struct tile *t = &g->tile[g->n++];
 	*t = (struct tile){ .size = row->size,
 		.tflops = row->tflops,
@@ -236,7 +244,8 @@ static void draw_tile(
 	emit_raw(out, "</a> <span class=dim>");
 	emit_text(out, t->direction);
 	emit_raw(out, "</span></th><td>");
-	snprintf(label, sizeof label, "%s over the last %d pushes", isfinite(t->tflops) ? "throughput" : "speed", n);
+	snprintf(label, sizeof label, "%s over the last %d push%s", isfinite(t->tflops) ? "throughput" : "speed", n,
+		n == 1 ? "" : "es");
 	mark_spark(out, y, loss, n, label);
 	if (rate) {
 		emit_raw(out, "</td><td class=n>");
@@ -251,16 +260,9 @@ static void draw_tile(
 	emit_raw(out, "</td></tr>\n");
 }
 
-struct suites {
-	char name[8][64];
-	int n;
-};
-
 static void remember_suite(void *arg, const char *suite)
 {
-	struct suites *all = arg;
-	if (all->n < (int)(sizeof all->name / sizeof all->name[0]))
-		snprintf(all->name[all->n++], sizeof all->name[0], "%s", suite);
+	buf_append(arg, suite, strlen(suite) + 1);
 }
 
 static void draw_cells(struct buf *out, const struct grid *g, const char *repo, const char *branch, const char *suite)
@@ -270,7 +272,7 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 	layout_branch(out, branch);
 	emit_raw(out, " in suite ");
 	emit_text(out, suite);
-	emit_rawf(out, ", last %d pushes <a class=aside href=\"/heat?repo=", g->columns);
+	emit_rawf(out, ", last %d push%s <a class=aside href=\"/heat?repo=", g->columns, g->columns == 1 ? "" : "es");
 	emit_argument(out, repo);
 	emit_raw(out, "&amp;branch=");
 	emit_argument(out, branch);
@@ -291,21 +293,28 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 		layout_table_end(out);
 		begin = end;
 	}
+	if (g->n_left)
+		emit_rawf(out, "<p>%d more cell%s in <a href=\"/comparisons/%lld\">comparison %lld</a>.</p>\n", g->n_left,
+			g->n_left == 1 ? "" : "s", (long long)g->newest, (long long)g->newest);
 }
 
 static int draw_grid(struct site *site, struct buf *out, const char *repo, const char *branch, struct fw_err *err)
 {
-	struct suites suites = { .n = 0 };
+	struct buf suites; /* names, each with its NUL */
 	struct grid *g = calloc(1, sizeof *g);
 	if (!g)
 		return err_set(err, ERR_INTERNAL, "out of memory");
+	buf_init(&suites, 1 << 16);
 	int result = view_branch_suites(site->db, repo, branch, remember_suite, &suites, err);
-	for (int i = 0; i < suites.n && result == 0; i++) {
+	if (result == 0 && suites.failed)
+		result = err_set(err, ERR_FULL, "the suites of branch %s do not fit on the overview", branch);
+	for (size_t at = 0; result == 0 && at < suites.len; at += strlen(suites.data + at) + 1) {
 		memset(g, 0, sizeof *g);
-		result = view_grid(site->db, repo, branch, suites.name[i], GRID_POINTS, take_tile, g, err);
+		result = view_grid(site->db, repo, branch, suites.data + at, GRID_POINTS, take_tile, g, err);
 		if (result == 0 && g->n)
-			draw_cells(out, g, repo, branch, suites.name[i]);
+			draw_cells(out, g, repo, branch, suites.data + at);
 	}
+	buf_fini(&suites);
 	free(g);
 	return result;
 }
@@ -399,6 +408,11 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 	for (int i = 0; result == 0 && i < all->n; i++)
 		if (!repo || !*repo || strcmp(repo, all->repo[i].name) == 0)
 			result = draw_repo(site, out, all, i, repo && *repo ? after : 0, &err);
+	if (all->n_left)
+		emit_rawf(out,
+			"<p>%d more repositor%s watched: <code>/?repo=NAME</code> shows one of the first %d, <a "
+			"href=\"/comparisons\">comparisons</a> are of all.</p>\n",
+			all->n_left, all->n_left == 1 ? "y is" : "ies are", REPOS_MAX);
 	emit_raw(out, "</div>");
 	free(all);
 	if (result != 0)

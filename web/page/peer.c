@@ -29,14 +29,17 @@ struct drawing {
 	struct site *site;
 	struct buf *out;
 	int n;
+	bool is_cut;                   /* there are older ones */
 	struct beside all[SERIES_MAX]; /* newest first */
 };
 
 static void take(void *arg, const struct view_peer *row)
 {
 	struct drawing *d = arg;
-	if (d->n == SERIES_MAX)
+	if (d->n == SERIES_MAX) {
+		d->is_cut = true;
 		return;
+	}
 	struct beside *b = &d->all[d->n++];
 	b->id = row->comparison;
 	b->finished_at = row->finished_at;
@@ -197,7 +200,7 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 
 static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 {
-	int shown = 0;
+	int shown = 0, left = 0;
 	emit_raw(d->out,
 		"<p>A peer is a provider of a repository\u2019s own module whose speed is a yardstick, such as NVIDIA\u2019s "
 		"library. The "
@@ -208,15 +211,23 @@ static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 		return -1;
 	emit_raw(d->out, "<button>Show</button></form>\n");
 	layout_live(d->out, "peers", "A comparison with a peer has ended");
-	if (view_peers(d->site->db, repo, NULL, SERIES_MAX, take, d, err) != 0)
+	if (view_peers(d->site->db, repo, NULL, SERIES_MAX + 1, take, d, err) != 0)
 		return -1;
-	for (int i = 0; i < d->n && shown < SHOWN_MAX; i++) {
+	for (int i = 0; i < d->n; i++) {
 		if (!d->all[i].current)
 			continue;
+		if (shown == SHOWN_MAX) {
+			left++;
+			continue;
+		}
 		shown++;
 		if (draw_peer(d, &d->all[i], err) != 0)
 			return -1;
 	}
+	if (left)
+		emit_rawf(d->out, "<p>%d more peer%s; choose a repository to see its own.</p>\n", left, left == 1 ? "" : "s");
+	if (d->is_cut)
+		emit_rawf(d->out, "<p>Of the newest %d comparisons beside peers; older ones are not shown.</p>\n", SERIES_MAX);
 	if (!shown)
 		layout_empty(d->out, "", "Nothing was measured beside a peer yet.",
 			"Name providers as <code>peers: [cudnn]</code> in .flopwatch.yaml or flopwatchd.yml, or ask once: "

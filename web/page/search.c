@@ -24,8 +24,8 @@ struct search {
 		int64_t id;
 		char name[128];
 	} repo[64];
-	int n_repos;
-	const char *in; /* name of the repository that is looked through */
+	int n_repos, n_left; /* n_left: repositories that are not looked through */
+	const char *in;      /* name of the repository that is looked through */
 };
 
 static void take_commit(void *arg, const struct view_commit *row)
@@ -38,8 +38,12 @@ static void take_commit(void *arg, const struct view_commit *row)
 static void take_repo(void *arg, const struct view_repo *row)
 {
 	struct search *s = arg;
-	if (s->n_repos == 64 || strcmp(row->state, "gone") == 0)
+	if (strcmp(row->state, "gone") == 0)
 		return;
+	if (s->n_repos == 64) {
+		s->n_left++;
+		return;
+	}
 	s->repo[s->n_repos].id = row->id;
 	snprintf(s->repo[s->n_repos++].name, sizeof s->repo[0].name, "%s", row->name);
 }
@@ -124,6 +128,8 @@ void page_search(void *arg, struct http_request *r, struct http_response *respon
 	emit_raw(s.out, "</ul>");
 	if (s.found > FOUND_MAX)
 		emit_rawf(s.out, "<p>%d of %d; say more of the name.</p>", FOUND_MAX, s.found);
+	if (s.n_left)
+		emit_rawf(s.out, "<p>%d more repositor%s not searched.</p>", s.n_left, s.n_left == 1 ? "y was" : "ies were");
 	if (s.found == 0)
 		layout_empty(s.out, "", "Nothing goes by that name.",
 			"A commit by four or more of its digits, a comparison by its number, a branch or a cell by a part of its "

@@ -30,6 +30,7 @@ struct timeline {
 	struct bar bar[BARS_MAX];
 	struct lane lane[BARS_MAX]; /* devices that have a bar */
 	int n, n_lanes;
+	bool is_cut; /* there were more jobs than room */
 	struct forecast *forecast;
 };
 
@@ -38,8 +39,10 @@ struct timeline {
 static struct bar *add(struct timeline *t, const struct view_job *row, int64_t from, int64_t to, const char *word)
 {
 	struct buf branch;
-	if (t->n == BARS_MAX)
+	if (t->n == BARS_MAX) {
+		t->is_cut = true;
 		return NULL;
+	}
 	struct bar *b = &t->bar[t->n++];
 	*b = (struct bar){ .job = row->id, .from = from, .to = to };
 	buf_init(&branch, 16 * BRANCH_KEY_MAX);
@@ -171,6 +174,8 @@ static void draw(struct buf *out, const struct timeline *t)
 		draw_lane(out, t, &s, i, t->lane[i].device, t->lane[i].name);
 	axis(out, t, &s, height);
 	emit_raw(out, "</svg></figure>\n");
+	if (t->is_cut)
+		emit_rawf(out, "<p><small>%d jobs are drawn; older ones stand in the list below.</small></p>\n", BARS_MAX);
 }
 
 int timeline_draw(struct db *db, struct forecast *forecast, struct buf *out, int64_t now_ms, struct fw_err *err)

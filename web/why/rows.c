@@ -76,7 +76,7 @@ void rows_take_cell(void *arg, const struct view_profile_cell *row)
 	struct rows *r = arg;
 	struct why *w = r->w;
 
-	int at = r->n_cells++;
+	int at = w->n_cells++;
 	if (r->cell || (r->of->key ? strcmp(row->key, r->of->key) != 0 : at != r->of->n))
 		return;
 	r->cell = row->id;

@@ -12,7 +12,6 @@ struct rows {
 	struct why *w;
 	const struct why_of *of;
 	int64_t cell; /* 0: not found yet */
-	int n_cells;  /* of the profile that were read */
 	size_t room;  /* of the list that is read */
 	int64_t *kernel_id;
 	const char *state_why; /* of the profile's job */

@@ -51,6 +51,7 @@ struct why_head {
 
 struct why {
 	struct why_head head;
+	int n_cells;                                              /* of the whole profile */
 	const char *key, *state, *why, *path, *tool, *stalls_why; /* state: done identical unsupported failed */
 	int passes;
 	double gpu_s, base_ms, target_ms; /* of the comparison; NAN unknown */

@@ -240,7 +240,7 @@ static void memory_table(const json_t *cells, double peak_gb_s, FILE *out)
 			figure_cell(&t, of_side(cell, "taken", side ? "target_bytes" : "base_bytes") * 1e-6);
 	}
 	fputc('\n', out);
-	plain_line(out, "claimed traffic in GB/s, MB, MB taken beside");
+	plain_line(out, "claimed traffic in GB/s, memory in MB");
 	table_print(&t, out);
 	table_fini(&t);
 	if (above)

@@ -104,8 +104,10 @@ static void take_fault(struct outcome *o, const struct msg_fault *f)
 	for (int i = 0; i < o->n_faults; i++)
 		if (strcmp(o->fault[i].detail, f->detail) == 0)
 			return;
-	if (o->n_faults == OUTCOME_FAULTS_MAX)
+	if (o->n_faults == OUTCOME_FAULTS_MAX) {
+		o->n_left++;
 		return;
+	}
 	snprintf(o->fault[o->n_faults].failure, sizeof o->fault[0].failure, "%s", f->failure);
 	snprintf(o->fault[o->n_faults++].detail, sizeof o->fault[0].detail, "%s", f->detail);
 }
@@ -117,6 +119,8 @@ static void take_note(struct outcome *o, const struct msg_note *n)
 			return;
 	if (o->n_notes < OUTCOME_NOTES_MAX)
 		snprintf(o->note[o->n_notes++], sizeof o->note[0], "%s", n->text);
+	else
+		o->n_left++;
 }
 
 static void take_build(struct outcome *o, const struct msg_build *b)

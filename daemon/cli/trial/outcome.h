@@ -24,7 +24,7 @@ struct outcome {
 	struct buf log; /* of the build */
 	int n_cells;
 	struct outcome_cell *cell;
-	int n_notes, n_faults;
+	int n_notes, n_faults, n_left; /* n_left: notes and faults for which there was no room */
 	char note[OUTCOME_NOTES_MAX][OUTCOME_TEXT_SIZE];
 	struct {
 		char failure[16], detail[OUTCOME_TEXT_SIZE];

@@ -116,6 +116,8 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 			fprintf(out, "  %s: %s\n", o->fault[i].failure, o->fault[i].detail);
 	for (int i = 0; i < o->n_notes && !is_quiet; i++)
 		fprintf(out, "  note: %s\n", o->note[i]);
+	if (o->n_left)
+		fprintf(out, "  and %d more faults or notes, which are not shown\n", o->n_left);
 	for (int i = 0; i < r->hints->n; i++)
 		fprintf(out, "  hint: %s\n", r->hints->text[i]);
 	if (report_cost(r, &least, &most))

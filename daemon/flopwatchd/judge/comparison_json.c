@@ -18,6 +18,7 @@
 #include "db/store/peer.h"
 #include "db/store/repo.h"
 #include "db/store/result.h"
+#include "db/view/cell.h"
 #include "db/view/comparison.h"
 #include "core/text/branch.h"
 #include "db/view/part.h"
@@ -316,7 +317,8 @@ static void write_cell(void *arg, const struct view_cell *c)
 	struct jsonw *j = &b->j;
 	struct figures f;
 	struct ran ran;
-	if (b->failed || figures_read(b->db, c->id, &f, b->err) || ran_read(b->db, c->id, &ran, b->err)) {
+	int confirmed = b->failed ? 0 : view_confirmed(b->db, c->id, b->err);
+	if (b->failed || confirmed < 0 || figures_read(b->db, c->id, &f, b->err) || ran_read(b->db, c->id, &ran, b->err)) {
 		b->failed = -1;
 		return;
 	}
@@ -329,6 +331,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_string(j, "decided_by", c->decided_by == DECIDER_PAIRS ? "pairs" : decider_name(c->decided_by));
 	write_device(b, "device", c->device);
 	write_device(b, "confirmed_on", c->confirmed_on);
+	jsonw_kv_bool(j, "confirmed", confirmed > 0);
 	text_or_null(j, "failure", c->failure);
 	text_or_null(j, "reason", c->reason);
 	jsonw_kv_string(j, "group", c->group);
