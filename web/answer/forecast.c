@@ -32,7 +32,7 @@ struct start {
 struct forecast {
 	struct lack *lack;
 	int64_t now;
-	bool is_anybody_missing, has_no_memory;
+	bool is_anybody_missing, has_no_memory, is_waited_for; /* is_waited_for: jobs wait */
 	struct place *place;
 	struct start start[FORECAST_WAITING_MAX];
 	int n, n_starts, n_usual;
@@ -109,6 +109,7 @@ static void take_waiting(void *arg, const struct view_job *row)
 	struct forecast *f = arg;
 	struct place *first = NULL;
 	bool is_late = false;
+	f->is_waited_for = true;
 	if (f->n_starts == FORECAST_WAITING_MAX || *lack_of(f->lack, row->id))
 		return;
 	for (int i = 0; i < f->n; i++) {
@@ -181,4 +182,12 @@ bool forecast_is_late(const struct forecast *f, int64_t job)
 		if (f->start[i].job == job)
 			return f->start[i].in_s < 0;
 	return false;
+}
+
+bool forecast_is_idle(const struct forecast *f)
+{
+	bool has_free = false;
+	for (int i = 0; i < f->n; i++)
+		has_free = has_free || f->place[i].free_s == 0;
+	return has_free && !f->is_waited_for;
 }

@@ -25,6 +25,8 @@ void forecast_free(struct forecast *f);
 double forecast_usual_s(struct forecast *f, const struct view_job *row);
 /** Until a job of the queue begins. Units: s; -1 nobody knows. *device: the uuid of whose turn that is, as long as `f` lives; NULL with -1. */
 double forecast_start_s(const struct forecast *f, int64_t job, const char **device);
+/** Whether a job that comes now would begin at once: a device has nothing to do, and nothing waits for one. */
+bool forecast_is_idle(const struct forecast *f);
 /** Whether that job waits, alone or behind others, for one that runs longer than such jobs take, so that nobody knows when it begins. */
 bool forecast_is_late(const struct forecast *f, int64_t job);
 

@@ -28,7 +28,7 @@ struct review {
 	struct buf *out;
 	const struct comparison *c;
 	int n, n_shown, left_out, n_peers;
-	int n_folded; /* cells to which nothing happened, which stand apart */
+	int n_folded, n_identical; /* cells to which nothing happened, which stand apart; of them */
 	bool folded;  /* these are written, else the others */
 	bool apart;   /* a change reads otherwise than its medians */
 	bool flops;   /* those of a row are known; else it speaks of time */
@@ -47,6 +47,7 @@ static void count_folded(void *arg, const struct view_cell *row)
 	struct review *review = arg;
 	review->n++;
 	review->n_folded += is_folded(review, row);
+	review->n_identical += is_folded(review, row) && row->verdict == VERDICT_IDENTICAL;
 }
 
 static void rates(struct buf *out, struct unit unit, double base, double target)
@@ -177,12 +178,12 @@ static void heading(void *arg, const struct view_comparison *row)
 	else if (isfinite(row->best_pct))
 		buf_printf(out, ", best %+.2f %% of %d cells", row->best_pct, row->cells);
 	else
-		buf_printf(out, ", %d cells", row->cells);
+		buf_printf(out, ", %d cell%s", row->cells, row->cells == 1 ? "" : "s");
 	buf_printf(out, "\n\n`%.10s` against `%.10s` on ", row->target, row->base);
 	markdown_text(out, *row->device ? row->device : "no device");
 	buf_puts(out, ", suite ");
 	markdown_text(out, row->suite);
-	buf_printf(out, ", %d launches, %.0f s of device time\n", row->launches, row->gpu_s);
+	buf_printf(out, ", %d launch%s, %.0f s of device time\n", row->launches, row->launches == 1 ? "" : "es", row->gpu_s);
 }
 
 /* Why, as far as it is known, where a profile was asked for. */
@@ -204,7 +205,10 @@ static int tables(struct db *db, int64_t id, struct review *review, struct fw_er
 		if ((review->folded ? review->n_folded : n_cells - review->n_folded) == 0)
 			continue;
 		if (review->folded)
-			buf_printf(review->out, "\n<details><summary>%d unchanged</summary>\n", review->n_folded);
+			buf_printf(review->out, "\n<details><summary>%d %s</summary>\n", review->n_folded,
+				review->n_identical == 0                  ? "unchanged"
+				: review->n_identical == review->n_folded ? "identical"
+									  : "unchanged or identical");
 		buf_putc(review->out, '\n');
 		table_head(review);
 		result = view_cells(db, id, cell_line, review, err);

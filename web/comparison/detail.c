@@ -112,7 +112,11 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 	pair_row(out, "claimed traffic", "GB/s", claimed_base, claimed_target, NAN, "%.0f", "the module does not count bytes");
 	claimed_note(out, c, unit_more(claimed_base, claimed_target));
 	pair_row(out, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f", "the device shows no clock of a call");
-	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f", "this device\u2019s peak is not known");
+	bool has_clock = isfinite(cell->base_mhz) || isfinite(cell->target_mhz);
+	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f",
+		!c->chip     ? "this device\u2019s peak is not known"
+		: !has_clock ? "the device shows no clock of a call"
+			     : "its FLOPs or times are not known");
 	comparison_peer_rows(out, cell);
 	pair_row(out, "sustained", "ms", of_side(cell, "sustained", "base_ms"), of_side(cell, "sustained", "target_ms"),
 		of_side(cell, "sustained", "change_pct"), "", "not timed in bursts");

@@ -93,8 +93,10 @@ static void alert_banner(void *arg, const struct view_alert *row)
 	emit_rawf(
 		out, "<p class=\"banner warn\"><a href=\"/alerts/%lld\">Alert %lld</a> ", (long long)row->id, (long long)row->id);
 	layout_verdict(out, alertstate_name(row->state));
-	emit_raw(out, " its worst cell: ");
-	layout_decided(out, row->worst_pct, true);
+	if (isfinite(row->worst_pct)) {
+		emit_raw(out, " its worst cell: ");
+		layout_decided(out, row->worst_pct, true);
+	}
 	emit_raw(out, "</p>\n");
 }
 

@@ -124,7 +124,7 @@ static void running_card(void *arg, const struct view_job *row)
 			layout_duration(out, usual - elapsed_s);
 		}
 	} else {
-		emit_raw(out, "; no such job has ended yet, so no estimate");
+		emit_raw(out, "; how long such jobs take is not known");
 	}
 	emit_raw(out, "</small></p>");
 	layout_button(out, "jobs", id, "cancel", "Cancel");
@@ -216,7 +216,8 @@ static int draw_running(struct drawing *d, struct fw_err *err)
 		return -1;
 	emit_raw(d->out, "</div>");
 	if (d->n == 0)
-		layout_empty(d->out, "good", "Nothing runs.", "The next push of a watched branch starts at once.");
+		layout_empty(d->out, "good", "Nothing runs.",
+			forecast_is_idle(d->forecast) ? "The next push of a watched branch starts at once." : NULL);
 	return 0;
 }
 

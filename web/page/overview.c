@@ -48,14 +48,16 @@ static void remember_repo(void *arg, const struct view_repo *row)
 
 struct devices {
 	struct buf *out;
-	int n, well;
+	int n, well, absent;
 };
 
 static void device_banner(void *arg, const struct view_device *row)
 {
 	struct devices *d = arg;
-	if (row->state == DEVICESTATE_ABSENT) /* perhaps taken out for good: what waits for it alone is an alert */
+	if (row->state == DEVICESTATE_ABSENT) { /* perhaps taken out for good: what waits for it alone is an alert */
+		d->absent++;
 		return;
+	}
 	d->n++;
 	if (row->state == DEVICESTATE_OK && !*row->stands_out) {
 		d->well++;
@@ -399,7 +401,10 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 	if (result == 0)
 		result = view_devices(site->db, device_banner, &devices, &err);
 	page_worker_banners(site, out);
-	if (devices.n == 0)
+	if (devices.n == 0 && devices.absent)
+		emit_raw(out, "<p class=\"banner warn\" role=status>No device that was seen before is there now, so nothing can be measured. "
+			      "<a href=/devices>Devices</a></p>");
+	else if (devices.n == 0)
 		emit_raw(out, "<p class=\"banner warn\" role=status>No device has reported yet, so nothing can be measured. "
 			      "Workers stand "
 			      "under <code>workers</code> in flopwatchd.yml.</p>");

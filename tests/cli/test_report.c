@@ -1,0 +1,130 @@
+/* What the command line prints of a comparison, word for word where a word was false: rates that round to 0, claimed traffic, undecided cells. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "cli/output/report.h"
+
+static char *printed;
+
+static const char *report_of(const char *cells, const char *peak)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	json_t *cells_json = json_loads(cells, 0, NULL);
+	assert_non_null(cells_json);
+	json_t *comparison = json_pack("{s:i, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s}, s:i, s:f, s:o}", "id", 1, "repo", "kernels", "suite", "ffa",
+		"verdict", "undecided", "kind", "change", "base", "commit", "aaaa", "target", "commit", "bbbb", "launches", 4, "gpu_s", 1.0,
+		"cells", cells_json);
+	assert_non_null(comparison);
+	if (peak)
+		json_object_set_new(comparison, "environment", json_loads(peak, 0, NULL));
+	report_comparison(comparison, out);
+	fclose(out);
+	json_decref(comparison);
+	free(printed);
+	printed = text;
+	return text;
+}
+
+static void has(const char *text, const char *wanted)
+{
+	if (!strstr(text, wanted))
+		fail_msg("no '%s' in:\n%s", wanted, text);
+}
+
+#define CELL(key, base, target, more)                                                                                            \
+	"{\"cell\":\"" key "\",\"group\":\"dense\",\"direction\":\"forward\",\"threshold_pct\":1.5,\"launches\":4,"                   \
+	"\"base\":{\"median_ms\":1.0,\"tflops\":" base "},\"target\":{\"median_ms\":1.1,\"tflops\":" target "}," more "}"
+
+static void rates_of_a_table_have_one_unit(void **state)
+{
+	(void)state;
+	const char *text = report_of("[" CELL("a", "0.0018", "0.0016", "\"verdict\":\"regression\",\"change_pct\":-9.1") "," CELL(
+					     "b", "0.00002", "0.00002", "\"verdict\":\"unchanged\",\"change_pct\":0.1") "]",
+		NULL);
+	has(text, "base ms  GFLOP/s  target ms  GFLOP/s");
+	has(text, "1.80");
+	has(text, "0.0200");
+	assert_null(strstr(text, " 0.0 "));
+	has(report_of("[" CELL("a", "691.04", "688.0", "\"verdict\":\"unchanged\",\"change_pct\":0.1") "]", NULL), "TFLOP/s");
+	has(printed, "691.0");
+}
+
+static void claimed_traffic_is_no_bandwidth(void **state)
+{
+	(void)state;
+	static const char cell[] =
+		"[" CELL("a", "600", "600", "\"verdict\":\"unchanged\",\"change_pct\":0.1,\"peak\":{\"base_bytes\":1e6,\"target_bytes\":1e6},"
+			 "\"moved\":{\"base_bytes\":3e9,\"target_bytes\":5761800000}") "]";
+	const char *text = report_of(cell, "{\"peak_gb_s\":3350.0}");
+	has(text, "claimed traffic in GB/s, memory in MB");
+	has(text, "5238 (above memory)");
+	has(text, "the memory of this device does 3350 GB/s: traffic above that is served by caches, or claimed too high");
+	has(text, " 3000 ");
+	text = report_of(cell, "{\"peak_gb_s\":null}"); /* where it is not known, nothing is said */
+	has(text, "5238");
+	assert_null(strstr(text, "above"));
+}
+
+static void an_undecided_cell_says_what_it_lacks(void **state)
+{
+	(void)state;
+#define UNDECIDED(low, high, reason)                                                                                             \
+	"[" CELL("a", "600", "600",                                                                                              \
+		"\"verdict\":\"undecided\",\"change_pct\":-39.7,\"ci_low_pct\":" low ",\"ci_high_pct\":" high reason) "]"
+	has(report_of(UNDECIDED("-51", "-25", ""), NULL),
+		"a undecided: its interval lies beyond the threshold, but too few launches say so to call it a loss");
+	has(report_of(UNDECIDED("-1.3", "0.17", ""), NULL),
+		"a undecided: its interval lies inside the threshold, but the standard error is too large to call it unchanged");
+	has(report_of(UNDECIDED("-3", "0.2", ""), NULL), "a undecided: its interval reaches across the threshold");
+	has(report_of(UNDECIDED("-3", "0.2", ",\"reason\":\"4 of 12 launches\""), NULL), "a undecided: 4 of 12 launches");
+}
+
+static void no_table_is_left_out(void **state)
+{
+	enum { TABLES = 40 };
+	(void)state;
+	char *cells = NULL, head[32];
+	size_t len;
+	FILE *out = open_memstream(&cells, &len);
+	for (int i = 0; i < TABLES; i++)
+		fprintf(out,
+			"%s{\"cell\":\"c%d\",\"group\":\"g%d\",\"direction\":\"forward\",\"verdict\":\"unchanged\",\"base\":{\"median_ms\":1.0},"
+			"\"target\":{\"median_ms\":1.0}}",
+			i ? "," : "[", i, i);
+	fputs("]", out);
+	fclose(out);
+	const char *text = report_of(cells, NULL);
+	free(cells);
+	for (int i = 0; i < TABLES; i++) {
+		snprintf(head, sizeof head, "\ng%d forward\n", i);
+		has(text, head);
+	}
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	free(printed);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rates_of_a_table_have_one_unit),
+		cmocka_unit_test(claimed_traffic_is_no_bandwidth),
+		cmocka_unit_test(an_undecided_cell_says_what_it_lacks),
+		cmocka_unit_test(no_table_is_left_out),
+	};
+	return cmocka_run_group_tests_name("reports", tests, NULL, finish);
+}
