@@ -21,9 +21,9 @@ static const char *report_of(const char *cells, const char *peak)
 	FILE *out = open_memstream(&text, &len);
 	json_t *cells_json = json_loads(cells, 0, NULL);
 	assert_non_null(cells_json);
-	json_t *comparison = json_pack("{s:i, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s}, s:i, s:f, s:o}", "id", 1, "repo", "kernels", "suite", "ffa",
-		"verdict", "undecided", "kind", "change", "base", "commit", "aaaa", "target", "commit", "bbbb", "launches", 4, "gpu_s", 1.0,
-		"cells", cells_json);
+	json_t *comparison = json_pack("{s:i, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s}, s:i, s:f, s:o}", "id", 1, "repo", "kernels",
+		"suite", "ffa", "verdict", "undecided", "kind", "change", "base", "commit", "aaaa", "target", "commit", "bbbb",
+		"launches", 4, "gpu_s", 1.0, "cells", cells_json);
 	assert_non_null(comparison);
 	if (peak)
 		json_object_set_new(comparison, "environment", json_loads(peak, 0, NULL));
@@ -42,7 +42,7 @@ static void has(const char *text, const char *wanted)
 }
 
 #define CELL(key, base, target, more)                                                                                            \
-	"{\"cell\":\"" key "\",\"group\":\"dense\",\"direction\":\"forward\",\"threshold_pct\":1.5,\"launches\":4,"                   \
+	"{\"cell\":\"" key "\",\"group\":\"dense\",\"direction\":\"forward\",\"threshold_pct\":1.5,\"launches\":4,"              \
 	"\"base\":{\"median_ms\":1.0,\"tflops\":" base "},\"target\":{\"median_ms\":1.1,\"tflops\":" target "}," more "}"
 
 static void rates_of_a_table_have_one_unit(void **state)
@@ -62,9 +62,9 @@ static void rates_of_a_table_have_one_unit(void **state)
 static void claimed_traffic_is_no_bandwidth(void **state)
 {
 	(void)state;
-	static const char cell[] =
-		"[" CELL("a", "600", "600", "\"verdict\":\"unchanged\",\"change_pct\":0.1,\"peak\":{\"base_bytes\":1e6,\"target_bytes\":1e6},"
-			 "\"moved\":{\"base_bytes\":3e9,\"target_bytes\":5761800000}") "]";
+	static const char cell[] = "[" CELL("a", "600", "600",
+		"\"verdict\":\"unchanged\",\"change_pct\":0.1,\"peak\":{\"base_bytes\":1e6,\"target_bytes\":1e6},"
+		"\"moved\":{\"base_bytes\":3e9,\"target_bytes\":5761800000}") "]";
 	const char *text = report_of(cell, "{\"peak_gb_s\":3350.0}");
 	has(text, "claimed traffic in GB/s, memory in MB");
 	has(text, "5238 (above memory)");

@@ -292,6 +292,57 @@ static void a_profile_without_a_result_says_how_it_stands(void **state)
 	answer_free(&a);
 }
 
+/* Below any loss of a program, on every page and in every form. */
+static void a_program_shows_only_its_times_wherever_one_asks_why(void **state)
+{
+	static const char *const where[] = { "/comparisons/1", "/alerts/1", "/alerts", "/api/v1/comparisons/1.md",
+		"/api/v1/profiles/1", "/api/v1/profiles/1.md", "/api/v1/alerts/1" };
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	int64_t id = comparison(f), profile = profile_ask(f, id, alert_of(f, id), "done", "");
+	struct store_profile_cell cell = { .profile = profile,
+		.key = CELL,
+		.state = STORE_PROFILE_UNSUPPORTED,
+		.why = "A program shows only its times; counters and machine code are read of modules",
+		.base_ms = 1,
+		.target_ms = 4 };
+
+	ok(store_profile_cell_put(f->db, &cell, &err));
+	for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
+		struct answer a = get(run, where[i]);
+
+		assert_int_equal(a.status, 200);
+		shows(a.body, "not known. A program shows only its times; counters and machine code are read of modules");
+		hides(a.body, "do not differ");
+		answer_free(&a);
+	}
+}
+
+/* The suite names the cell first that lost least. */
+static void the_cell_that_lost_most_comes_first(void **state)
+{
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	int64_t id = comparison(f), profile = profile_ask(f, id, alert_of(f, id), "done", "");
+	struct profile_case *little = case_of("06-other-parts"), *much = case_of("02-register-cap");
+
+	profile_cell_put(f, profile, 0, "attention/little", little, 1, 1.02);
+	profile_cell_put(f, profile, 1, CELL, much, 1, 1.5);
+	profile_case_free(little);
+	profile_case_free(much);
+	struct answer a = get(run, "/alerts/1");
+	const char *first = strstr(a.body, " open><summary>Why, in " CELL),
+		   *second = strstr(a.body, "<summary>Why, in attention/little");
+
+	assert_true(first && second && first < second);
+	answer_free(&a);
+	a = get(run, "/api/v1/profiles/1");
+	first = strstr(a.body, "\"cell\":\"" CELL "\",\"state\"");
+	second = strstr(a.body, "\"cell\":\"attention/little\",\"state\":\"done\",\"why\"");
+	assert_true(first && second && first < second);
+	answer_free(&a);
+}
+
 static void what_a_branch_wrote_is_text(void **state)
 {
 	struct run *run = *state;
@@ -328,6 +379,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(peers_stand_below_both_sides, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(an_alert_has_the_sentence_and_the_screen, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_profile_without_a_result_says_how_it_stands, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(a_program_shows_only_its_times_wherever_one_asks_why, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(the_cell_that_lost_most_comes_first, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(where_warps_wait_stands_beside_the_code, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(what_a_branch_wrote_is_text, run_setup, run_teardown),
 	};

@@ -29,9 +29,9 @@ struct review {
 	const struct comparison *c;
 	int n, n_shown, left_out, n_peers;
 	int n_folded, n_identical; /* cells to which nothing happened, which stand apart; of them */
-	bool folded;  /* these are written, else the others */
-	bool apart;   /* a change reads otherwise than its medians */
-	bool flops;   /* those of a row are known; else it speaks of time */
+	bool folded;               /* these are written, else the others */
+	bool apart;                /* a change reads otherwise than its medians */
+	bool flops;                /* those of a row are known; else it speaks of time */
 	struct unit unit;
 	const char *peer[COMPARISON_PEERS_MAX];
 };

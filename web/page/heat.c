@@ -206,7 +206,8 @@ void page_heat(void *arg, struct http_request *r, struct http_response *response
 	if (result == 0 && scope.repo[0])
 		result = draw_all(site, out, &scope, &drawn, &err);
 	if (result == 0 && !drawn)
-		layout_empty(out, "", "No cell of this branch has been measured yet.", "Choose another branch, or push this one.");
+		layout_empty(
+			out, "", "No cell of this branch has been measured yet.", "Choose another branch, or push this one.");
 	emit_raw(out, "</div>");
 	if (result != 0)
 		answer_error(r, response, &err);

@@ -402,8 +402,9 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 		result = view_devices(site->db, device_banner, &devices, &err);
 	page_worker_banners(site, out);
 	if (devices.n == 0 && devices.absent)
-		emit_raw(out, "<p class=\"banner warn\" role=status>No device that was seen before is there now, so nothing can be measured. "
-			      "<a href=/devices>Devices</a></p>");
+		emit_raw(out,
+			"<p class=\"banner warn\" role=status>No device that was seen before is there now, so nothing can be measured. "
+			"<a href=/devices>Devices</a></p>");
 	else if (devices.n == 0)
 		emit_raw(out, "<p class=\"banner warn\" role=status>No device has reported yet, so nothing can be measured. "
 			      "Workers stand "
