@@ -41,7 +41,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/", api_index, HTTP_READ, "" },
 	{ "GET", "/api/v1/openapi.json", api_openapi, HTTP_READ, "" },
 	{ "GET", "/api/v1/repos", api_repos, HTTP_READ, "" },
-	{ "GET", "/api/v1/branches", api_branches, HTTP_READ, "repo branch limit cursor" },
+	{ "GET", "/api/v1/branches", api_branches, HTTP_READ, "repo branch watched limit cursor" },
 	{ "GET", "/api/v1/commits/{sha}", api_commit, HTTP_READ, "" },
 	{ "GET", "/api/v1/commits/{sha}/verdict", api_commit_verdict, HTTP_READ, "repo branch" },
 	{ "GET", "/api/v1/comparisons", api_comparisons, HTTP_READ, "repo branch verdict since until limit cursor" },
@@ -77,6 +77,9 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/peers", api_peers, HTTP_READ, "repo device" },
 	{ "GET", "/api/v1/events", api_events, HTTP_READ, "" },
 
+	{ "GET", "/api/v1/repos/{repo}/looks/{id}", api_look, HTTP_READ, "" },
+	/* whoever may read a verdict may ask whether it is the newest one */
+	{ "POST", "/api/v1/repos/{repo}/looks", api_look_post, HTTP_READ, "" },
 	{ "POST", "/api/v1/jobs", api_job_post, HTTP_TRIGGER, "" },
 	{ "POST", "/api/v1/calibrate", api_calibrate, HTTP_TRIGGER, "" },
 	{ "POST", "/api/v1/calibration/forget", api_calibration_forget, HTTP_ADMIN, "" },

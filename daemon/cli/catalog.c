@@ -44,6 +44,8 @@ const struct catalog_option catalog_options[] = {
 		CATALOG_TEXT, AT(base_flags) },
 	{ "target-flags", "FLAGS", "words that the target's compilers get last", CATALOG_NONE, "", false, CATALOG_TEXT,
 		AT(target_flags) },
+	{ "all", NULL, "of every repository, also branches that are not watched", CATALOG_NONE, "", false, CATALOG_FLAG,
+		AT(all) },
 	{ "again", NULL, "from stored samples", CATALOG_NONE, "", false, CATALOG_FLAG, AT(again) },
 	{ "commit", "SHA", "the commit that was measured, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(commit) },
 	{ "base", "SHA", "the commit it is compared with, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(base) },
@@ -79,8 +81,12 @@ _Static_assert(sizeof catalog_options / sizeof *catalog_options <= CATALOG_OPTIO
 
 const struct catalog_verb catalog_verbs[] = {
 	{ "status", 0, 0, verb_status, "status", "branches, their verdicts and jobs",
-		"A verdict is the worst over all suites and benchmarks of the commit that stands beside it.", "repo",
-		"flopwatch status  # every watched branch with its tip and verdict", CATALOG_NONE, "", NULL },
+		"A verdict is the worst over all suites and benchmarks of the commit that stands beside it. Inside a checkout whose repository the "
+		"daemon does not watch it is status 4, unless --repo or --all is given.",
+		"repo all",
+		"flopwatch status  # every watched branch with its tip and verdict\n"
+		"flopwatch status --all  # also branches that are not watched any more",
+		CATALOG_NONE, "", NULL },
 	{ "compare", 2, 3, verb_compare, "compare BASE TARGET\ncompare FILE FILE [OUT.csv]",
 		"measure TARGET against BASE and print the tables",
 		"BASE and TARGET are branches or commits. A TARGET of \".\" is the uncommitted tree of the checkout around you, "
@@ -108,10 +114,11 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB", "wait for all its suites and print the tables",
 		"For scripts and hooks: the exit status is the verdict, the worst over all suites and benchmarks of the branch's "
 		"tip or "
-		"of the commit, once all have ended; of a job that of what was asked for with it. 3 wherever one lost. A push "
-		"that "
-		"the daemon has not seen yet is waited for, five seconds or as long as --timeout says. A name that is in several "
-		"repositories wants --repo: status 2 says which they are.",
+		"of the commit, once all have ended; of a job that of what was asked for with it. 3 wherever one lost. The "
+		"daemon first reads the repository again, so that a push that ended before is the one that is waited for. What it has not seen yet is "
+		"waited for, five seconds or as long as --timeout says; where it cannot read the repository: status 1. Inside a checkout the "
+		"repository is the one that the checkout is, or has as a remote; where the daemon watches another: status 4. --repo names it "
+		"instead. A name that is in several repositories wants --repo: status 2 says which they are.",
 		"repo timeout progress",
 		"flopwatch wait my-branch  # 0 no regression, 3 regression, 7 undecided\n"
 		"flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900 --quiet  # in a hook",
@@ -187,7 +194,9 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "retry", 1, 1, verb_retry, "retry JOB", "queue the same comparison again", "", "", "flopwatch retry 12", CATALOG_NONE,
 		"", "jobs" },
 	{ "alerts", 0, 2, verb_alerts, "alerts\nalerts acknowledge|accept|resolve|invalidate ID", "losses that wait for a person",
-		"accept and invalidate want a --reason.", "state repo limit reason",
+		"accept and invalidate want a --reason. Inside a checkout whose repository the daemon does not watch the list is status 4, unless "
+		"--repo or --all is given.",
+		"state repo all limit reason",
 		"flopwatch alerts --state open\nflopwatch alerts accept 3 --reason 'wider tiles, worth it'", CATALOG_WORDS,
 		"acknowledge accept resolve invalidate", "- alerts" },
 	{ "deliveries", 0, 0, verb_deliveries, "deliveries", "who was told what, and how each attempt ended", "", "state limit",

@@ -79,8 +79,14 @@ int control_alert(
 int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err);
 /** Judge a comparison again from its stored samples. `changed`: some verdict became another. Err: ERR_NOT_FOUND. */
 int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
-/** Look at a repository now. Err: ERR_NOT_FOUND. */
-int control_poke(struct control *c, const char *repo, struct fw_err *err);
+/** Look at a repository now. *look (may be NULL) is the number of that look, which has not begun yet. Err: ERR_NOT_FOUND, ERR_BUSY. */
+int control_poke(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
+/**
+ * Whether that look, or a later one, has ended, and how the newest did: `error` says why the repository could not be read ("" it was),
+ * *held counts branches whose stored tip is older than git's. Shape: error[1024]. Err: ERR_NOT_FOUND, ERR_BUSY.
+ */
+int control_looked(
+	struct control *c, const char *repo, int64_t look, bool *ended, int *held, char error[1024], struct fw_err *err);
 /** The webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no secret: then there is no webhook. Own: the config's. */
 int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
 /** 0 when the daemon can store results; -1 with the reason (disk full, ...) while it cannot. */

@@ -74,6 +74,7 @@ static const struct site_actions actions = {
 	.retry = control_retry,
 	.pause = control_pause,
 	.poke = control_poke,
+	.looked = control_looked,
 	.secret = control_secret,
 	.health = control_health,
 	.bisect = control_bisect,

@@ -140,6 +140,18 @@ int store_tip_put(struct db *db, int64_t repo, const char *name, const char *dis
 	return stmt_run(s, err);
 }
 
+int store_tip_watch(struct db *db, int64_t repo, const char *name, bool watched, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "UPDATE branch_tip SET watched = :watched WHERE repo = :repo AND name = :name AND watched <> :watched", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":name", name);
+	stmt_int(s, ":watched", watched);
+	return stmt_run(s, err);
+}
+
 int store_tip_gone(struct db *db, int64_t repo, const char *name, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "UPDATE branch_tip SET gone = 1 WHERE repo = :repo AND name = :name", err);

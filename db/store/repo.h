@@ -31,6 +31,8 @@ int store_repo_failed(struct db *db, int64_t repo, struct fw_err *err);
 int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool *gone, struct fw_err *err);
 int store_tip_put(struct db *db, int64_t repo, const char *name, const char *display, const char *sha, bool watched,
 	int64_t now_ms, struct fw_err *err);
+/** Whether the configuration, as it is now, names a stored branch. */
+int store_tip_watch(struct db *db, int64_t repo, const char *name, bool watched, struct fw_err *err);
 int store_tip_gone(struct db *db, int64_t repo, const char *name, struct fw_err *err);
 /** Call `each` with every stored branch that is not gone. */
 int store_tip_each(

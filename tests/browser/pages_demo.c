@@ -483,9 +483,9 @@ static int no_pause(struct control *c, const char *uuid, bool paused, const char
 	(void)c, (void)uuid, (void)paused, (void)who;
 	return refuse_to(e);
 }
-static int no_poke(struct control *c, const char *repo, struct fw_err *e)
+static int no_poke(struct control *c, const char *repo, int64_t *look, struct fw_err *e)
 {
-	(void)c, (void)repo;
+	(void)c, (void)repo, (void)look;
 	return refuse_to(e);
 }
 static int no_secret(struct control *c, const char *repo, const char **secret, struct fw_err *e)

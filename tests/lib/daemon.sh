@@ -88,6 +88,7 @@ start_daemon() {
 	# the log goes through a pipe, so that a limit on the daemon's files does not silence it
 	"$bin/flopwatchd" --config "$tmp/c.yml" > >(cat >>"$tmp/log") 2>&1 </dev/null &
 	daemon_pid=$!
+	cd "$tmp" || return 1 # commands inside this project's checkout would ask for its own repository
 	await daemon_is_up || { tail -n 5 "$tmp/log" | sed 's/^/# the daemon does not start: /'; return 1; }
 }
 stop_daemon() { # its exit status, whatever the signal

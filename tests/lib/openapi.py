@@ -256,7 +256,7 @@ class Replay:
         return ["1"]
 
     def gets(self, facts):
-        ids = {"comparisons": facts["regression"], "jobs": facts["job"], "bisects": facts["bisect"], "alerts": facts["alert"], "profiles": facts["profile"]}
+        ids = {"comparisons": facts["regression"], "jobs": facts["job"], "bisects": facts["bisect"], "alerts": facts["alert"], "profiles": facts["profile"], "repos": 1}
         for method, path, operation in operations(self.document):
             if method != "get":
                 continue
@@ -380,6 +380,7 @@ class Replay:
             if "413" in operation["responses"]:
                 self.expect("post", path, status=413, headers={"Content-Length": str(2 << 20)})
         pause, resume = (f"{v1}devices/{{uuid}}/{verb}" for verb in ("pause", "resume"))
+        self.expect("post", v1 + "repos/{repo}/looks", status=202, body={}, repo=repo)
         self.expect("post", pause, body={}, uuid=facts["device"])  # what is asked for stays as it is
         job = self.once(v1 + "jobs", {"repo": repo, "target": facts["target"], "base": facts["base"], "quick": True}, facts)
         self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=job["id"])

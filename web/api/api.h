@@ -12,7 +12,7 @@
 #define API_DELIVERY_STATES "waiting sent failed superseded"
 
 /* Every handler's `arg` is the struct site. */
-http_handler_fn api_repos, api_branches;
+http_handler_fn api_repos, api_branches, api_look, api_look_post;
 http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_comparison_md, api_comparison_svg;
 http_handler_fn api_badge, api_compare, api_commit;
 http_handler_fn api_commit_verdict, api_job_verdict;

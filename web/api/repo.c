@@ -36,6 +36,53 @@ void api_repos(void *arg, struct http_request *r, struct http_response *response
 		answer_items_end(&j);
 }
 
+void api_look_post(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	const char *repo = http_segment(r, 0);
+	int64_t look = 0;
+	if (site->act->poke(site->control, repo, &look, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	answer_json(response, &j);
+	response->status = 202;
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "repo", repo);
+	jsonw_kv_int(&j, "look", look);
+	jsonw_object_end(&j);
+}
+
+void api_look(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	const char *repo = http_segment(r, 0);
+	int64_t look = answer_number(http_segment(r, 1));
+	char error[1024] = "";
+	bool ended = false;
+	int held = 0;
+	if (look < 0) {
+		answer_problem(r, response, 404, "a look has a number, which POST /api/v1/repos/{repo}/looks gives");
+	} else if (!site->act->looked) {
+		answer_problem(r, response, 404, "nothing is watched here");
+	} else if (site->act->looked(site->control, repo, look, &ended, &held, error, &err) != 0) {
+		answer_error(r, response, &err);
+	} else {
+		answer_json(response, &j);
+		jsonw_object(&j);
+		jsonw_kv_string(&j, "repo", repo);
+		jsonw_kv_int(&j, "look", look);
+		jsonw_kv_bool(&j, "ended", ended);
+		answer_text(&j, "error", error);
+		jsonw_kv_int(&j, "held", held);
+		jsonw_object_end(&j);
+	}
+}
+
 static void branch_row(void *arg, const struct view_branch *row)
 {
 	struct answer_list *list = arg;
@@ -104,7 +151,10 @@ static int write_branches(
 	struct db *db, struct http_request *r, const struct ids *ids, int64_t after, struct answer_list *list, struct fw_err *err)
 {
 	char key[BRANCH_KEY_MAX];
-	struct view_branch_filter filter = { .name = scope_branch(r, key), .display = http_query(r, "branch"), .after = after };
+	struct view_branch_filter filter = { .name = scope_branch(r, key),
+		.display = http_query(r, "branch"),
+		.watched = http_query(r, "watched") != NULL,
+		.after = after };
 	int at = first_of(db, ids, after, err), result = at < 0 ? -1 : 0;
 	for (; result == 0 && at < ids->n && !list->more; at++) {
 		filter.repo = ids->id[at];
@@ -122,7 +172,9 @@ void api_branches(void *arg, struct http_request *r, struct http_response *respo
 	struct answer_list list;
 	struct ids ids = { .n = 0 };
 	int64_t after;
-	if (answer_list_begin(site->db, r, response, &list, &after) != 0)
+	const char *watched;
+	if (answer_choice(r, response, "watched", "yes", &watched) != 0 ||
+		answer_list_begin(site->db, r, response, &list, &after) != 0)
 		return;
 	int result;
 	if (list.repo && *list.repo) {

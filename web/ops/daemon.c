@@ -15,7 +15,8 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 	} links[] = {
 		{ "openapi", "/api/v1/openapi.json" },
 		{ "repos", "/api/v1/repos" },
-		{ "branches", "/api/v1/branches?repo=&branch=" },
+		{ "branches", "/api/v1/branches?repo=&branch=&watched=" },
+		{ "look", "/api/v1/repos/{repo}/looks/{id}" },
 		{ "commit", "/api/v1/commits/{sha}" },
 		{ "commit_verdict", "/api/v1/commits/{sha}/verdict?repo=&branch=" },
 		{ "comparisons", "/api/v1/comparisons?repo=&branch=&verdict=&since=&until=" },

@@ -195,6 +195,9 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	layout_table(out, 3, columns);
 	route(out, "GET", "/api/v1/repos", "what is watched");
 	route(out, "GET", "/api/v1/branches?repo=", "branches with verdict and job");
+	route(out, "POST", "/api/v1/repos/{repo}/looks",
+		"have the daemon read the repository's branches now, and number that look");
+	route(out, "GET", "/api/v1/repos/{repo}/looks/{id}", "whether that look has ended, and how");
 	route(out, "GET", "/api/v1/commits/{sha}", "a commit by four digits or more, its verdict and its comparisons");
 	route(out, "GET", "/api/v1/commits/{sha}/verdict", "what it deserves: the worst over its suites, each of them named");
 	route(out, "GET", "/api/v1/comparisons?repo=&amp;branch=&amp;verdict=", "comparisons, newest first");

@@ -1,6 +1,7 @@
 /* files.c - see files.h. */
 #include "cli/file/files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,30 @@ bool files_are(const char *a, const char *b)
 {
 	struct stat s, t;
 	return stat(a, &s) == 0 && S_ISREG(s.st_mode) && stat(b, &t) == 0 && S_ISREG(t.st_mode);
+}
+
+bool files_looks_like_one(const char *name)
+{
+	static const char *const ends[] = { ".json", ".jsonl", ".csv", ".tsv", ".txt", ".log", ".out", ".xml", ".md",
+		".ncu-rep" };
+	size_t len = strlen(name);
+	if (*name == '/' || strncmp(name, "./", 2) == 0 || strncmp(name, "../", 3) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (len > strlen(ends[i]) && strcmp(name + len - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
+int files_check(const char *path, struct fw_err *err)
+{
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return err_set(err, errno == ENOENT || errno == ENOTDIR ? ERR_NOT_FOUND : ERR_IO, "%s: %s", path,
+			errno == ENOENT || errno == ENOTDIR ? "no such file" : strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return err_set(err, ERR_INVALID, "%s is a folder; name a file in it", path);
+	return S_ISREG(st.st_mode) ? 0 : err_set(err, ERR_INVALID, "%s is no regular file", path);
 }
 
 int files_write(const char *path, const struct buf *text, struct fw_err *err)

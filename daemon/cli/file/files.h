@@ -13,6 +13,13 @@
 
 /** Whether both are files here, so that `compare` means them and no branches. */
 bool files_are(const char *a, const char *b);
+/**
+ * Whether a name that `compare` is given can only mean a file: by how it begins (/, ./, ../), or by the end that outputs of benchmarks have.
+ * A branch may hold a slash.
+ */
+bool files_looks_like_one(const char *name);
+/** Err: ERR_NOT_FOUND there is nothing of that name, ERR_INVALID it is a folder, or no regular file. */
+int files_check(const char *path, struct fw_err *err);
 /** Append all of a file. */
 int files_read_text(const char *path, struct buf *text, struct fw_err *err);
 /** A benchmark's output. `format` NULL: the one that it looks like. Own: reading_fini. */

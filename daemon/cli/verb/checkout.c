@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "base/oid.h"
+#include "base/proc.h"
 #include "cli/output/value.h"
+#include "cli/verb/remote.h"
 
-enum { COMMIT_MIN = 7, NAMES_MAX = 1 << 15, PATH_MAX_BYTES = 1 << 16 };
+enum { COMMIT_MIN = 7, NAMES_MAX = 1 << 15, PATH_MAX_BYTES = 1 << 16, GIT_MS = 20000, GIT_OUTPUT_MAX = 1 << 20 };
 
 /* The checkout around the current directory. */
 int checkout_worktree(char *path, size_t size, struct fw_err *err)
@@ -29,31 +31,155 @@ int checkout_worktree(char *path, size_t size, struct fw_err *err)
 	}
 }
 
-/* Whether the daemon reads `url` from this checkout. */
-static bool is_same_place(const char *url, const char *worktree)
+/* What `git` prints in the checkout, appended to `out`. Its exit status, -1: there is no git, or it did not end. */
+static int run_git(const char *worktree, const char *const *words, struct buf *out)
 {
-	char a[4096], git[4200];
-	char *real = realpath(strncmp(url, "file://", 7) == 0 ? url + 7 : url, NULL);
-	if (!real)
-		return false;
-	snprintf(a, sizeof a, "%s", real);
-	free(real);
-	snprintf(git, sizeof git, "%s/.git", worktree);
-	return strcmp(a, worktree) == 0 || strcmp(a, git) == 0;
+	const char *argv[12] = { "git", "-C", worktree };
+	struct proc_exit how;
+	struct fw_err ignored = { 0 };
+	for (int n = 0; words[n] && n < 8; n++)
+		argv[3 + n] = words[n];
+	if (proc_run(&(struct proc_spec){ .argv = argv }, NULL, out, NULL, GIT_MS, &how, &ignored) != 0 || out->failed)
+		return -1;
+	return how.status;
 }
 
-/* The repository that the daemon reads from this checkout, "" none. Shape: name[size]. */
-int checkout_here(struct client *c, const char *worktree, char *name, size_t size, struct fw_err *err)
+/* The folder whose refs a checkout shows: of a linked worktree that of the checkout it belongs to. */
+static void find_main_checkout(const char *worktree, char *path, size_t size)
 {
-	json_t *repos = NULL, *repo;
-	size_t i;
+	char git[4200], line[4200] = "";
+	snprintf(path, size, "%s", worktree);
+	snprintf(git, sizeof git, "%s/.git", worktree);
+	FILE *f = fopen(git, "re"); /* a folder cannot be read */
+	if (!f)
+		return;
+	if (fgets(line, sizeof line, f) && strncmp(line, "gitdir: ", 8) == 0) {
+		char *end = strstr(line, "/worktrees/");
+		if (end) {
+			*end = '\0';
+			snprintf(path, size, "%s", line + 8);
+		}
+	}
+	fclose(f);
+}
+
+/* The remote of the checkout at that address, "" none. `remotes`: what `git remote -v` prints. Shape: name[size]. */
+static void find_remote(const char *remotes, const char *url, char *name, size_t size)
+{
 	name[0] = '\0';
+	for (const char *line = remotes; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		char remote[256], address[4096];
+		if (sscanf(line, "%255[^\t\n]\t%4095[^\n]", remote, address) != 2)
+			continue;
+		char *end = strrchr(address, ' '); /* " (fetch)" or " (push)" */
+		if (end)
+			*end = '\0';
+		if (remote_is_same(address, url)) {
+			snprintf(name, size, "%s", remote);
+			return;
+		}
+	}
+}
+
+/* "origin git@example.org:team/kernels.git, and 1 more", or that there is none. */
+static void describe_remotes(const char *remotes, char *text, size_t size)
+{
+	char remote[256] = "", address[2048] = "";
+	if (sscanf(remotes, "%255[^\t\n]\t%2047[^ \n]", remote, address) == 2)
+		snprintf(text, size, "remote %s is %s", remote, address);
+	else
+		snprintf(text, size, "it has no remote");
+}
+
+static int no_match(struct client *c, const json_t *repos, const char *worktree, const char *remotes, struct fw_err *err)
+{
+	char ours[2400];
+	struct buf theirs;
+	json_t *repo;
+	size_t i;
+	int n = 0;
+	describe_remotes(remotes, ours, sizeof ours);
+	buf_init(&theirs, NAMES_MAX);
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		if (strcmp(value_text(repo, "state"), "gone") != 0)
+			buf_printf(&theirs, "%s%s (%s)", n++ ? ", " : "", value_text(repo, "name"), value_text(repo, "url"));
+	}
+	err_set(err, ERR_NOT_FOUND,
+		"the daemon at %s does not watch the repository of this checkout, %s (%s); it watches %s; name another daemon with "
+		"--server URL, or one of its repositories with --repo NAME (see doc/troubleshooting.md#other-repository)",
+		client_server(c), worktree, ours, n ? theirs.data : "none");
+	buf_fini(&theirs);
+	return -1;
+}
+
+int checkout_find(struct client *c, struct checkout *out, struct fw_err *err)
+{
+	static const char *const list_remotes[] = { "remote", "-v", NULL };
+	json_t *repos = NULL, *repo;
+	char main_checkout[4200];
+	struct buf remotes;
+	size_t i;
+	*out = (struct checkout){ .worktree = "" };
+	if (checkout_worktree(out->worktree, sizeof out->worktree, NULL) != 0) {
+		out->worktree[0] = '\0';
+		return 0;
+	}
 	if (client_get(c, "/api/v1/repos", &repos, err) != 0)
 		return -1;
-	json_array_foreach(json_object_get(repos, "items"), i, repo) if (is_same_place(value_text(repo, "url"), worktree))
-		snprintf(name, size, "%s", value_text(repo, "name"));
+	find_main_checkout(out->worktree, main_checkout, sizeof main_checkout);
+	buf_init(&remotes, GIT_OUTPUT_MAX);
+	if (run_git(out->worktree, list_remotes, &remotes) != 0)
+		buf_clear(&remotes);
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		const char *url = value_text(repo, "url");
+		char remote[256] = "";
+		bool is_ours = remote_is_same(main_checkout, url); /* before its remotes: it is the nearer one */
+		if (strcmp(value_text(repo, "state"), "gone") == 0)
+			continue;
+		if (!is_ours && !out->repo[0])
+			find_remote(remotes.len ? remotes.data : "", url, remote, sizeof remote);
+		if (is_ours || remote[0]) {
+			snprintf(out->repo, sizeof out->repo, "%s", value_text(repo, "name"));
+			snprintf(out->remote, sizeof out->remote, "%s", remote);
+		}
+		if (is_ours)
+			break;
+	}
+	int result = out->repo[0] ? 0 : no_match(c, repos, out->worktree, remotes.len ? remotes.data : "", err);
+	buf_fini(&remotes);
 	json_decref(repos);
-	return 0;
+	return result;
+}
+
+int checkout_check(struct client *c, const struct options *o, struct fw_err *err)
+{
+	struct checkout here;
+	return o->repo ? 0 : checkout_find(c, &here, err);
+}
+
+bool checkout_has_newer(const struct checkout *here, const char *branch, const char *tip, char newer[65])
+{
+	char ref[1200];
+	struct buf sha;
+	bool is_newer = false;
+	if (!here->worktree[0] || !here->repo[0])
+		return false;
+	snprintf(ref, sizeof ref, here->remote[0] ? "refs/remotes/%s/%s" : "refs/heads/%.0s%s", here->remote, branch);
+	const char *const read[] = { "rev-parse", "--verify", "--quiet", ref, NULL };
+	buf_init(&sha, 4096);
+	if (run_git(here->worktree, read, &sha) == 0 && sha.len >= 40) {
+		sha.data[strcspn(sha.data, "\n")] = '\0';
+		snprintf(newer, 65, "%.64s", sha.data);
+		const char *const compare[] = { "merge-base", "--is-ancestor", tip, newer, NULL };
+		struct buf nothing;
+		buf_init(&nothing, 4096);
+		is_newer = oid_is_whole(newer) && strcmp(newer, tip) != 0 && run_git(here->worktree, compare, &nothing) == 0;
+		buf_fini(&nothing);
+	}
+	buf_fini(&sha);
+	return is_newer;
 }
 
 /* Repositories that may be meant. */
@@ -130,11 +256,11 @@ int checkout_ask_which(const char *what, const char *repos, struct fw_err *err)
 
 static int choose(struct client *c, const char *what, struct candidates *of, struct fw_err *err)
 {
-	char worktree[4096], here[256] = "";
-	if (checkout_worktree(worktree, sizeof worktree, NULL) == 0 && checkout_here(c, worktree, here, sizeof here, err) != 0)
+	struct checkout here;
+	if (checkout_find(c, &here, err) != 0)
 		return -1;
-	if (here[0])
-		add(of, here);
+	if (here.repo[0])
+		add(of, here.repo);
 	else if (add_all(c, of, err) != 0)
 		return -1;
 	if (of->n == 1)

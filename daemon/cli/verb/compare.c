@@ -117,12 +117,16 @@ int verb_compare(struct client *c, const struct options *o)
 {
 	if (files_are(o->arg[0], o->arg[1]))
 		return verb_compare_files(o);
+	struct fw_err err = { 0 };
+	if (files_looks_like_one(o->arg[0]) || files_looks_like_one(o->arg[1]))
+		for (int i = 0; i < 2; i++)
+			if (files_check(o->arg[i], &err) != 0)
+				return verb_fail_here(&err);
 	if (o->n_arg == 3) {
 		fprintf(stderr, "flopwatch: %s is written from two files, but %s and %s are not both files here\n", o->arg[2],
 			o->arg[0], o->arg[1]);
 		return EXIT_USAGE;
 	}
-	struct fw_err err = { 0 };
 	json_t *asked = NULL, *verdict = NULL;
 	char path[64], repo[256];
 	int status = repo_of(c, o, o->arg[1], repo, sizeof repo);

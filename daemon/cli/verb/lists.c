@@ -91,10 +91,15 @@ static int show_branches(struct client *c, const struct options *o, const char *
 
 int verb_status(struct client *c, const struct options *o)
 {
+	struct fw_err err = { 0 };
 	struct buf path;
+	if (!o->all && checkout_check(c, o, &err) != 0)
+		return verb_fail(&err);
 	buf_init(&path, 4096);
 	buf_puts(&path, "/api/v1/branches");
 	client_query(&path, "repo", o->repo);
+	if (!o->all)
+		client_query(&path, "watched", "yes");
 	int status = show_branches(c, o, path.data);
 	buf_fini(&path);
 	if (status == EXIT_OK && !o->json)
@@ -312,7 +317,10 @@ int verb_alerts(struct client *c, const struct options *o)
 {
 	if (o->n_arg > 0)
 		return change_alert(c, o);
+	struct fw_err err = { 0 };
 	struct buf path;
+	if (!o->all && checkout_check(c, o, &err) != 0)
+		return verb_fail(&err);
 	buf_init(&path, 4096);
 	buf_puts(&path, "/api/v1/alerts");
 	client_query(&path, "state", o->state);

@@ -11,13 +11,16 @@
 #include "cli/verbs.h"
 #include "base/oid.h"
 
-enum { COMMIT_MIN = 7, UNSEEN_NS = 1000000000, UNSEEN_S = 5, NAMES_MAX = 1 << 15 };
+enum { COMMIT_MIN = 7, UNSEEN_NS = 1000000000, UNSEEN_S = 5, NAMES_MAX = 1 << 15, LOOKS_MAX = 64, PAUSE_MS = 100 };
 
 /* Where the verdict on `what` is asked for. */
 struct wanted {
 	const char *what, *repo; /* repo NULL: any */
-	char here[256];          /* the repository that is read from the checkout around us; "" none */
+	struct checkout here;    /* the checkout around us */
 	struct buf path;         /* "" not found yet */
+	bool is_branch;
+	char tip[65], of[256]; /* of that branch: its commit and its repository */
+	int64_t end_ns;        /* the user's own patience */
 };
 
 static void set_path(struct wanted *w, const char *sha, const char *branch, const char *repo)
@@ -71,18 +74,18 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 	json_array_foreach(json_object_get(answer, "items"), i, item)
 	{
 		buf_printf(&repos, "%s%s", n ? ", " : "", value_text(item, "repo"));
-		bool here = strcmp(value_text(item, "repo"), w->here) == 0;
-		n = here ? 1 : n + 1;
+		n++;
 		found = item;
-		if (here)
-			break;
 	}
 	int result = 0;
 	if (n > 1)
 		result = checkout_ask_which(w->what, repos.data, err);
 	buf_fini(&repos);
 	if (n == 1) {
-		set_path(w, value_text(found, "commit"), value_text(found, "name"), value_text(found, "repo"));
+		w->is_branch = true;
+		snprintf(w->tip, sizeof w->tip, "%s", value_text(found, "commit"));
+		snprintf(w->of, sizeof w->of, "%s", value_text(found, "repo"));
+		set_path(w, w->tip, value_text(found, "name"), w->of);
 		result = keep_if_asked(c, w, err);
 	}
 	json_decref(answer);
@@ -126,11 +129,7 @@ static int find_commit(struct client *c, struct wanted *w, struct fw_err *err)
 		return 0;
 	set_path(w, w->what, NULL, w->repo);
 	int result = keep_if_asked(c, w, err);
-	if (result != 0 && err->code == ERR_CONFLICT && !w->repo && w->here[0]) {
-		err_clear(err);
-		set_path(w, w->what, NULL, w->here);
-		result = keep_if_asked(c, w, err);
-	} else if (result != 0 && err->code == ERR_CONFLICT && !w->repo) {
+	if (result != 0 && err->code == ERR_CONFLICT && !w->repo) {
 		return ask_which_of(c, w, err);
 	}
 	return result != 0 && err->code == ERR_CONFLICT ? ask_for_digits(w, err) : result;
@@ -149,10 +148,196 @@ static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
 static int find(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	int (*const ways[])(struct client *, struct wanted *, struct fw_err *) = { find_branch, find_commit, find_job };
-	for (size_t i = 0; i < sizeof ways / sizeof ways[0] && !w->path.len; i++)
+	w->is_branch = false;
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0] && !w->path.len && !w->is_branch; i++)
 		if (ways[i](c, w, err) != 0)
 			return -1;
 	return 0;
+}
+
+/* ---- the newest push -------------------------------------------------------------------------------------------------- */
+
+static void pause_a_moment(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000 }, NULL);
+}
+
+/* A look at one repository that was asked for. */
+struct look {
+	char repo[256];
+	long long number;
+};
+
+static int begin_look(struct client *c, struct look *look, struct fw_err *err)
+{
+	struct buf path;
+	json_t *answer = NULL;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/repos/");
+	client_argument(&path, look->repo);
+	buf_puts(&path, "/looks");
+	int result = client_post(c, path.data, "", &answer, err);
+	look->number = value_integer(answer, "look");
+	json_decref(answer);
+	buf_fini(&path);
+	return result;
+}
+
+/* Until the look has ended. Err: ERR_IO and others of the client; ERR_INVALID the repository could not be read. */
+static int end_look(struct client *c, const struct wanted *w, const struct look *look, bool *held, struct fw_err *err)
+{
+	char number[32];
+	struct buf path;
+	int result = 0;
+	bool ended = false;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/repos/");
+	client_argument(&path, look->repo);
+	snprintf(number, sizeof number, "/looks/%lld", look->number);
+	buf_puts(&path, number);
+	*held = false;
+	while (result == 0 && !ended) {
+		json_t *answer = NULL;
+		const char *error = "";
+		result = client_get(c, path.data, &answer, err);
+		ended = json_is_true(json_object_get(answer, "ended"));
+		error = value_text(answer, "error");
+		*held = value_integer(answer, "held") > 0;
+		if (result == 0 && ended && *error)
+			result = err_set(err, ERR_INVALID,
+				"whether %s has a newer push is not known: the daemon cannot read it: %s", look->repo, error);
+		else if (result == 0 && !ended && clock_mono_ns() > w->end_ns)
+			result = err_set(err, ERR_TIMEOUT, "the daemon has not read repository %s in time", look->repo);
+		json_decref(answer);
+		if (result == 0 && !ended)
+			pause_a_moment();
+	}
+	buf_fini(&path);
+	return result;
+}
+
+/* Names of repositories, of rows that hold `key`. Those that are no longer configured are left out. Shape: looks[LOOKS_MAX]. */
+static int add_names(int result, json_t *answer, const char *key, struct look *looks, int *n, struct fw_err *err)
+{
+	json_t *row;
+	size_t i;
+	json_array_foreach(json_object_get(answer, "items"), i, row)
+	{
+		if (*n < LOOKS_MAX && strcmp(value_text(row, "state"), "gone") != 0)
+			snprintf(looks[(*n)++].repo, sizeof looks[0].repo, "%s", value_text(row, key));
+	}
+	json_decref(answer);
+	if (result != 0 && err->code == ERR_NOT_FOUND) {
+		err_clear(err);
+		return 0;
+	}
+	return result;
+}
+
+/* Repositories that a name may be a branch of: the one that is meant, else those that have one of that name, else all. */
+static int list_repos(struct client *c, const struct wanted *w, struct look *looks, int *n, struct fw_err *err)
+{
+	json_t *answer = NULL;
+	struct buf path;
+	*n = 0;
+	if (w->repo) {
+		snprintf(looks[(*n)++].repo, sizeof looks[0].repo, "%.255s", w->repo);
+		return 0;
+	}
+	buf_init(&path, 1 << 16);
+	buf_puts(&path, "/api/v1/branches");
+	client_query(&path, "branch", w->what);
+	int result = client_get_all(c, path.data, &answer, err);
+	buf_fini(&path);
+	result = add_names(result, answer, "repo", looks, n, err);
+	if (result != 0 || *n)
+		return result;
+	answer = NULL;
+	result = client_get(c, "/api/v1/repos", &answer, err);
+	return add_names(result, answer, "name", looks, n, err);
+}
+
+/*
+ * Have the daemon read the repositories, and wait until it has. What it knew before may be older than the push that this command follows.
+ * A repository that cannot be read is an error only where it is the one that is meant. `held`: some branch keeps an older commit.
+ */
+static int look(struct client *c, const struct wanted *w, bool *held, struct fw_err *err)
+{
+	struct look looks[LOOKS_MAX];
+	int n;
+	*held = false;
+	if (list_repos(c, w, looks, &n, err) != 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (begin_look(c, &looks[i], err) != 0)
+			return -1;
+	for (int i = 0; i < n; i++) {
+		bool one_held;
+		if (end_look(c, w, &looks[i], &one_held, err) != 0) {
+			if (n == 1 || err->code != ERR_INVALID)
+				return -1;
+			err_clear(err);
+		}
+		*held = *held || one_held;
+	}
+	return 0;
+}
+
+/* A branch by its tip of now, and what is no branch by what is known, or once it is. */
+static int find_newest(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	bool held = false;
+	char newer[65];
+	if (find(c, w, err) != 0)
+		return -1;
+	if (!w->is_branch && w->path.len)
+		return 0; /* a commit or a job stays what it is */
+	buf_clear(&w->path);
+	if (look(c, w, &held, err) != 0 || find(c, w, err) != 0)
+		return -1;
+	bool is_older = w->is_branch && checkout_has_newer(&w->here, w->what, w->tip, newer);
+	if (w->is_branch && (held || is_older)) {
+		buf_clear(&w->path);
+		if (is_older)
+			return err_set(err, ERR_BUSY,
+				"the daemon reads %s of %s at %.10s, and this checkout knows the newer %.10s", w->what, w->of,
+				w->tip, newer);
+		return err_set(err, ERR_BUSY,
+			"the daemon has not taken every push of repository %s: its queue is full, or git cannot read a branch; see "
+			"flopwatch doctor",
+			w->of);
+	}
+	return 0;
+}
+
+/* Until it is found, as long as a push may take to be noticed. */
+static int find_in_time(struct client *c, struct wanted *w, int64_t unseen_ns, struct fw_err *err)
+{
+	for (;;) {
+		int result = find_newest(c, w, err);
+		bool may_come = result != 0 ? err->code == ERR_BUSY : !w->path.len;
+		if (!may_come || clock_mono_ns() >= unseen_ns)
+			return result;
+		err_clear(err);
+		pause_a_moment();
+	}
+}
+
+static int nothing_found(const struct wanted *w, struct fw_err *err)
+{
+	if (w->is_branch)
+		return err_set(err, ERR_NOT_FOUND,
+			"no job for branch %s of %s at %.10s: it is not watched, or its tip is not to be measured (see "
+			"doc/troubleshooting.md#no-job)",
+			w->what, w->of, w->tip);
+	return err_set(err, ERR_NOT_FOUND,
+		"no job for %s: it is no job number, watched branch or commit (see doc/troubleshooting.md#no-job)", w->what);
+}
+
+/* Whether a name says by itself what is meant, whichever repository it is in: a commit in full. */
+static bool is_meant_by_itself(const char *what)
+{
+	return oid_is_whole(what);
 }
 
 int verb_wait(struct client *c, const struct options *o)
@@ -160,30 +345,25 @@ int verb_wait(struct client *c, const struct options *o)
 	struct fw_err err = { 0 };
 	struct wanted w = { .what = o->arg[0], .repo = o->repo };
 	json_t *verdict = NULL;
-	int status = -1;
-	char worktree[4096];
+	int status = -1, result = 0;
 	/* a push that was just made is noticed in a moment, on a remote repository with its next poll */
-	int64_t end_ns = follow_deadline(o),
-		unseen_ns = o->timeout_s > UNSEEN_S ? end_ns : clock_mono_ns() + UNSEEN_S * (int64_t)UNSEEN_NS;
+	w.end_ns = follow_deadline(o);
+	int64_t unseen_ns = o->timeout_s > UNSEEN_S ? w.end_ns : clock_mono_ns() + UNSEEN_S * (int64_t)UNSEEN_NS;
 	buf_init(&w.path, 1 << 16);
-	if (!o->repo && (checkout_worktree(worktree, sizeof worktree, &err) != 0 ||
-				checkout_here(c, worktree, w.here, sizeof w.here, &err) != 0))
-		err_clear(&err); /* we are elsewhere */
-	int result = find(c, &w, &err);
-	while (result == 0 && !w.path.len && clock_mono_ns() < unseen_ns) {
-		nanosleep(&(struct timespec){ .tv_nsec = 100 * 1000 * 1000 }, NULL);
-		result = find(c, &w, &err);
-	}
+	if (!o->repo && !is_meant_by_itself(w.what))
+		result = checkout_find(c, &w.here, &err);
+	if (w.here.repo[0])
+		w.repo = w.here.repo;
+	if (result == 0)
+		result = find_in_time(c, &w, unseen_ns, &err);
 	if (result != 0 && err.code == ERR_CONFLICT) {
 		buf_fini(&w.path);
 		(void)verb_fail(&err);
 		return EXIT_USAGE; /* it could be answered, were it asked in full */
 	}
 	if (result == 0 && !w.path.len)
-		result = err_set(&err, ERR_NOT_FOUND,
-			"no job for %s: it is no job number, watched branch or commit (see doc/troubleshooting.md#no-job)",
-			w.what);
-	if (result == 0 && follow_verdict(c, o, w.path.data, end_ns, &verdict, &err) == 0)
+		result = nothing_found(&w, &err);
+	if (result == 0 && follow_verdict(c, o, w.path.data, w.end_ns, &verdict, &err) == 0)
 		status = conclude(c, o, verdict, &err);
 	json_decref(verdict);
 	buf_fini(&w.path);

@@ -97,8 +97,10 @@ static int read_line(struct apply *a, const char *line, size_t len)
 	} else if (strlen(name) >= NAME_SIZE) {
 		note_problem(a, display, "its name is too long to be watched");
 	} else {
-		if (!*sha)
+		if (!*sha) {
 			note_problem(a, display, problem);
+			a->result->held++;
+		}
 		if (add_tip(&a->now, name, display, sha) != 0)
 			result = err_set(a->err, ERR_FULL, "out of memory for branches");
 	}
@@ -223,6 +225,7 @@ static int apply_moved(struct apply *a, const struct tip *t)
 		return -1;
 	if (wants && a->waiting >= a->queue_max) {
 		note_problem(a, t->display, "the queue is full; its job comes when others are done");
+		a->result->held++;
 		return 0;
 	}
 	if (store_tip_put(a->db, a->repo, t->name, t->display, t->sha, t->watched, a->now_ms, a->err) < 0)
@@ -298,6 +301,8 @@ static int write_difference(struct apply *a)
 	for (i = 0; i < a->now.n; i++) {
 		const struct tip *t = &a->now.tip[i];
 
+		if (t->known && store_tip_watch(a->db, a->repo, t->name, t->watched, a->err) != 0)
+			return -1;
 		if (*t->sha && strcmp(t->sha, t->before) != 0 && apply_moved(a, t) < 0)
 			return -1;
 	}

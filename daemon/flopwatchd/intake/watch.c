@@ -40,6 +40,9 @@ struct watched {
 	struct child *child;
 	struct ref_watch *refs;
 	bool dirty; /* news while the child runs */
+	/* Looks are numbered from the time of the start on, so that a number given before a restart stays below those after it. */
+	int64_t begun, ended;
+	struct watch_looked last; /* how the last one ended */
 	int failures;
 	char problem[1024];  /* as stored; "" none */
 	char no_notice[256]; /* why there is no inotify, as logged */
@@ -164,12 +167,15 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 
 	r->child = NULL;
 	r->dirty = false;
+	r->ended = r->begun;
 	w->n_children--;
 	if (failed)
 		err = *failed;
 	else
 		branch_tips_apply(w->db, r->conf, r->id, w->conf->queue_max, out, clock_utc_ms(), &result, &err);
 	keep_notice(r);
+	r->last = (struct watch_looked){ .held = result.held };
+	snprintf(r->last.error, sizeof r->last.error, "%s", err.code ? err.text : "");
 	if (err.code) {
 		set_problem(r, err.text);
 		plan_after_failure(r);
@@ -231,7 +237,11 @@ static void look(struct watched *r)
 	}
 	/* Before the look: what changes after the child has read makes news. */
 	keep_notice(r);
+	r->begun++;
 	if (start_child(r, &err) != 0) {
+		r->ended = r->begun;
+		r->last = (struct watch_looked){ .held = 0 };
+		snprintf(r->last.error, sizeof r->last.error, "%s", err.text);
 		set_problem(r, err.text);
 		plan_after_failure(r);
 		return;
@@ -279,6 +289,7 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 	for (i = 0; i < w->n; i++) {
 		w->repo[i].watch = w;
 		w->repo[i].conf = &c->repo[i];
+		w->repo[i].begun = w->repo[i].ended = clock_utc_ms();
 		if (config_repo_path(c, &c->repo[i], w->repo[i].path, sizeof w->repo[i].path, err) != 0)
 			goto failed;
 	}
@@ -299,13 +310,35 @@ failed:
 	return -1;
 }
 
-void watch_poke(struct watch *w, const char *repo_name)
+static struct watched *find(struct watch *w, const char *repo_name)
 {
 	int i;
 
 	for (i = 0; i < w->n; i++)
 		if (strcmp(w->repo[i].conf->name, repo_name) == 0)
-			on_news(&w->repo[i]);
+			return &w->repo[i];
+	return NULL;
+}
+
+int64_t watch_poke(struct watch *w, const char *repo_name)
+{
+	struct watched *r = find(w, repo_name);
+
+	if (!r)
+		return 0;
+	on_news(r);
+	return r->begun + 1;
+}
+
+bool watch_looked(struct watch *w, const char *repo_name, int64_t look, struct watch_looked *out)
+{
+	const struct watched *r = find(w, repo_name);
+
+	*out = (struct watch_looked){ .held = 0 };
+	if (!r || r->ended < look)
+		return false;
+	*out = r->last;
+	return true;
 }
 
 void watch_stop(struct watch *w)

@@ -8,6 +8,9 @@
 #ifndef FLOPWATCHD_INTAKE_WATCH_H
 #define FLOPWATCHD_INTAKE_WATCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/runtime/loop.h"
@@ -22,8 +25,20 @@ struct watch;
  */
 int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on_new_job)(void *arg), void *arg,
 	struct watch **out, struct fw_err *err);
-/** Look at this repository now (a webhook or a person asked); an unknown name does nothing. */
-void watch_poke(struct watch *w, const char *repo_name);
+/**
+ * Look at this repository now (a webhook or a person asked). The number of the first look that begins after this call: a look that runs
+ * already may have read the tips before the push that the caller knows of. 0: the name is unknown, and nothing is done.
+ */
+int64_t watch_poke(struct watch *w, const char *repo_name);
+
+/** How the newest look ended. */
+struct watch_looked {
+	char error[1024]; /* why the repository could not be read; "" it was */
+	int held;         /* branches whose stored tip is older than the one that git has */
+};
+
+/** Whether the look of that number, or a later one, has ended; `out` is how the newest ended. */
+bool watch_looked(struct watch *w, const char *repo_name, int64_t look, struct watch_looked *out);
 /** Forget all timers and kill running children; accepts NULL. */
 void watch_stop(struct watch *w);
 

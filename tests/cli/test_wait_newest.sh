@@ -1,0 +1,107 @@
+#!/bin/bash
+# `wait` answers for the commit and the repository that are asked for: right after a push to a repository that the daemon polls once an
+# hour, and never for a repository that the daemon does not watch.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
+in_checkout() { (cd "$1" && shift && fw "$@"); }
+target_of() { jq -r '.target.commit // .target' <<<"$1" 2>/dev/null; }
+
+git init -q --bare -b main "$tmp/lines.git"
+git init -q -b main "$tmp/lines"
+git -C "$tmp/lines" remote add origin "$tmp/lines.git"
+cat >"$tmp/lines/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+benchmarks:
+  lines: {command: [sh, bench.sh], reader: flopwatch, budget_s: 60, timeout_s: 60}
+YAML
+bench() { printf 'echo "{\\"cell\\":\\"row\\",\\"ms\\":[%s,%s,%s]}" # %s\n' "$1" "$1" "$1" "${2:-}" >"$tmp/lines/bench.sh"; }
+bench 1.00
+commit lines "first"
+push lines main
+write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" \
+	"repos: [{name: lines, url: \"file://$tmp/lines.git\", poll: 1 h}]"
+start_daemon || exit 1
+ok "the first push is measured" fw wait main --timeout 150 --quiet
+
+# ---- the newest push, at once ----
+stale=""
+for n in $(seq 20); do
+	bench 1.00 "$n"
+	commit lines "push $n"
+	push lines main
+	where=$tmp
+	[ $((n % 2)) = 0 ] || where=$tmp/lines # outside of a checkout, and inside
+	answer=$(in_checkout "$where" wait main --timeout 150 --quiet --json 2>"$tmp/errors")
+	[ "$(target_of "$answer")" = "$(head_of lines)" ] || stale="$stale $n:$(target_of "$answer"):$(head -n 1 "$tmp/errors")"
+done
+is "twenty pushes, each waited for at once: never an older commit" "$stale" ""
+
+branch lines slow main
+bench 1.30
+commit lines "loses 30 %"
+push lines slow
+fails "a branch that the daemon has never seen is found at once, and lost" 3 in_checkout "$tmp/lines" wait slow --timeout 150 --quiet
+bench 1.00 again
+commit lines "takes it back"
+push lines slow
+ok "its next push is judged, not the one that lost" in_checkout "$tmp" wait slow --timeout 150 --quiet
+
+# a rewritten branch
+git -C "$tmp/lines" checkout -q -B slow main
+bench 1.40
+commit lines "another history"
+push lines slow
+fails "after a forced push its new tip is judged" 3 in_checkout "$tmp/lines" wait slow --timeout 150 --quiet
+
+# ---- what cannot be known is an error ----
+mv "$tmp/lines.git" "$tmp/away.git"
+fails "a repository that cannot be read has no newest verdict" 1 fw wait main --timeout 150 --quiet
+like "and the reason is given" "$out" 'whether lines has a newer push is not known: the daemon cannot read it: '
+mv "$tmp/away.git" "$tmp/lines.git"
+fails "a branch that is not there" 4 fw wait nowhere --quiet
+
+# ---- another repository ----
+git init -q -b main "$tmp/other"
+git -C "$tmp/other" commit -q --allow-empty -m "other"
+other() { in_checkout "$tmp/other" "$@"; }
+for verb in "wait main" "status" "alerts" "run main" "compare main slow" "history row"; do
+	fails "in a checkout of another repository without remotes: $verb" 4 other $verb
+	like "names the checkout and what is watched: $verb" "$out" "does not watch the repository of this checkout, $tmp/other \(it has no remote\); it watches lines \(file://$tmp/lines\.git\)"
+done
+git -C "$tmp/other" remote add origin git@example.org:team/other.git
+fails "and with a remote" 4 other wait main
+like "which is named" "$out" 'remote origin is git@example.org:team/other.git'
+fails "--repo names the repository" 3 other wait slow --repo lines --quiet
+ok "status --repo answers there, too" other status --repo lines
+ok "and status --all" other status --all
+fails "a commit in full is meant by itself" 3 other wait "$(head_of lines)" --quiet
+git -C "$tmp/other" remote add mine "$tmp/lines"
+ok "a remote of the checkout that is a clone is not the watched repository" bash -c "! ( cd '$tmp/other' && '$bin/flopwatch' --server 'http://127.0.0.1:$(port)' status )"
+ln -s "$tmp/lines.git" "$tmp/link"
+git -C "$tmp/other" remote set-url mine "$tmp/link"
+ok "one that leads to it by a link is" other status
+git -C "$tmp/lines" worktree add -q "$tmp/linked" main
+ok "a linked worktree has the remotes of its checkout" in_checkout "$tmp/linked" wait main --timeout 150 --quiet
+
+# ---- branches that are not watched any more ----
+like "status shows what is watched" "$(fw status)" 'slow'
+stop_daemon
+sed -i 's|poll: 1 h}|poll: 1 h, branches: [main]}|' "$tmp/c.yml"
+start_daemon || exit 1
+ok "the newest push of main, once more" fw wait main --timeout 150 --quiet
+unlike "status leaves out a branch that the configuration names no longer" "$(fw status)" 'slow'
+like "it shows those that it names" "$(fw status)" 'main'
+like "--all shows it" "$(fw status --all)" 'slow'
+is "and in JSON, too" "$(fw status --json | jq -c '[.items[].name]')" '["main"]'
+
+# ---- two files, of which one is missing ----
+echo '{}' >"$tmp/a.json"
+for missing in missing.json sub/missing.csv ./missing /nowhere/missing; do
+	fails "compare with a file that is not there: $missing" 1 in_checkout "$tmp" compare a.json "$missing"
+	like "says so: $missing" "$out" "^flopwatch: $missing: no such file\$"
+	fails "in the other order: $missing" 1 in_checkout "$tmp" compare "$missing" a.json
+	like "says so in the other order: $missing" "$out" "^flopwatch: $missing: no such file\$"
+done
+fails "a folder is none" 1 in_checkout "$tmp" compare a.json ./lines
+like "and is called one" "$out" '^flopwatch: ./lines is a folder; name a file in it$'
