@@ -49,6 +49,7 @@ static void read_looks(struct fields *f, struct rule *out, struct fw_err *err)
 	out->programs = field_bool(f, "programs");
 	field_begin(&look, field_object(f, "look"), err, "%s.look", f->where);
 	out->p_look = field_double(&look, "p", 1e-12, 0.01);
+	out->p_alone = field_double(&look, "p_alone", 1e-12, 1);
 	for (int i = 0; i < PAIRINGS; i++) {
 		field_begin(&one, field_object(&look, names[i]), err, "%s.%s", look.where, names[i]);
 		out->look[i] = (struct launch_prior){ field_double(&one, "s0", 1e-9, 1), field_double(&one, "nu0", 1e-9, 1e6) };

@@ -41,6 +41,7 @@ static void put_looks(struct jsonw *j, const struct rule *r)
 	jsonw_key(j, "look");
 	jsonw_object(j);
 	jsonw_kv_double(j, "p", r->p_look);
+	jsonw_kv_double(j, "p_alone", r->p_alone);
 	for (int i = 0; i < PAIRINGS; i++) {
 		jsonw_key(j, names[i]);
 		jsonw_object(j);

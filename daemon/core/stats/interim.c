@@ -4,52 +4,71 @@
 #include <math.h>
 #include <stddef.h>
 
+#define P_LAST 1e-4 /* of a change that scatters too much, or has too few launches, for its interval to be believed */
+
+enum { INTERVAL_MIN = 6 }; /* launches whose scatter is no accident */
+
 static const int looks[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
-/* What is known before of launches like these; `whole`: of their whole scatter, not beside what pairs say. */
-static struct launch_prior prior_of(const struct rule *r, const struct launch_estimate *e, int n)
+/* Whether launches are known to scatter as the prior says. */
+static bool is_expected(const struct rule *r, const struct launch_estimate *e, int n)
 {
-	enum pairing_kind pairing = stats_pairing_kind(r, e, n);
 	bool is_clocked = true;
 
 	for (int i = 0; i < n; i++)
 		is_clocked = is_clocked && e[i].z_q > 0;
-	if (r->learned || (pairing == PAIRING_MODULES && !is_clocked))
+	return r->learned || (is_clocked && !r->programs);
+}
+
+static struct launch_prior prior_of(const struct rule *r, const struct launch_estimate *e, int n)
+{
+	enum pairing_kind pairing = stats_pairing_kind(r, e, n);
+
+	if (r->learned || (pairing == PAIRING_MODULES && !is_expected(r, e, n)))
 		return (struct launch_prior){ r->tau0, r->nu0 };
 	return r->look[pairing];
 }
 
-/* The moderated variance of one launch. */
-static double variance_of(const struct rule *r, const struct launch_prior *prior, const struct launch_estimate *e, int n)
+/* Mean q of launches, and squared distances from the mean of d. */
+static double squares_of(const struct launch_estimate *e, int n, double *q)
 {
-	double mean = 0, q = 0, squares = 0, before = prior->s0 * prior->s0;
+	double mean = 0, squares = 0;
 
+	*q = 0;
 	for (int i = 0; i < n; i++) {
 		mean += e[i].d / n;
-		q += e[i].q / n;
+		*q += e[i].q / n;
 	}
 	for (int i = 0; i < n; i++)
 		squares += (e[i].d - mean) * (e[i].d - mean);
-	before = r->learned ? fmax(before, q / 2) : before + q;
-	return fmax((prior->nu0 * before + squares) / (prior->nu0 + n - 1), q);
+	return squares;
 }
 
 void interim_look(const struct rule *r, double theta, const struct launch_estimate *e, int n, struct interim *out)
 {
 	struct estimate all;
+	double q;
 
-	*out = (struct interim){ .se = INFINITY, .p_loss = 1, .p_gain = 1 };
+	*out = (struct interim){ .se = INFINITY, .p_loss = 1, .p_gain = 1, .p_loss_alone = 1, .p_gain_alone = 1 };
 	if (n < 1)
 		return;
 	stats_combine(r, e, n, &all);
 	struct launch_prior prior = prior_of(r, e, n);
-	double sampled = variance_of(r, &prior, e, n) / n, slope = all.se_slope, clock = all.se_clock;
+	double squares = squares_of(e, n, &q), s0 = prior.s0 * prior.s0, before = r->learned ? fmax(s0, q / 2) : s0 + q;
+	double variance = fmax((prior.nu0 * before + squares) / (prior.nu0 + n - 1), q);
+	double fixed = r->placement * r->placement + all.se_slope * all.se_slope + all.se_clock * all.se_clock;
 
 	out->m = all.m;
-	out->se = sqrt(sampled + r->placement * r->placement + slope * slope + clock * clock);
+	out->se = sqrt(variance / n + fixed);
 	out->degrees = prior.nu0 + n - 1;
 	out->p_loss = stats_t_tail((out->m - theta) / out->se, out->degrees);
 	out->p_gain = stats_t_tail((-out->m - theta) / out->se, out->degrees);
+	if (n < 2)
+		return;
+	double alone = sqrt(fmax(squares / (n - 1), q) / n + fixed);
+
+	out->p_loss_alone = stats_t_tail((out->m - theta) / alone, n - 1);
+	out->p_gain_alone = stats_t_tail((-out->m - theta) / alone, n - 1);
 }
 
 /* The launches of the last look at or before the n-th; 0 none. */
@@ -72,45 +91,32 @@ enum decision interim_decide(const struct rule *r, double theta, const struct la
 	if (!(r->p_look > 0) || at < least)
 		return DECISION_MORE;
 	interim_look(r, theta, e, at, &l);
-	if (l.p_loss < r->p_look)
+	double p_alone = is_expected(r, e, at) ? 1 : r->p_alone;
+
+	if (l.p_loss < r->p_look && l.p_loss_alone <= p_alone)
 		return DECISION_REGRESSION;
-	if (l.p_gain < r->p_look)
+	if (l.p_gain < r->p_look && l.p_gain_alone <= p_alone)
 		return DECISION_IMPROVEMENT;
-	return r->programs && 1 - l.p_loss < r->p_look && 1 - l.p_gain < r->p_look ? DECISION_OK : DECISION_MORE;
-}
+	bool no_loss = 1 - l.p_loss < r->p_look && 1 - l.p_loss_alone <= p_alone;
+	bool no_gain = 1 - l.p_gain < r->p_look && 1 - l.p_gain_alone <= p_alone;
 
-/* What every second launch shows, from `first` on, by the margin of a decision. */
-static enum decision half_shows(const struct rule *r, double theta, const struct launch_estimate *e, int n, int first)
-{
-	struct launch_estimate half[STATS_LAUNCHES_MAX];
-	struct estimate all;
-	int count = 0;
-
-	for (int i = first; i < n; i += 2)
-		half[count++] = e[i];
-	stats_combine(r, half, count, &all);
-	if (count < r->launches_regression_min)
-		return DECISION_UNDECIDED;
-	if (all.m - all.margin > theta)
-		return DECISION_REGRESSION;
-	return all.m + all.margin < -theta ? DECISION_IMPROVEMENT : DECISION_UNDECIDED;
+	return r->programs && no_loss && no_gain ? DECISION_OK : DECISION_MORE;
 }
 
 enum decision interim_last(const struct rule *r, double theta, const struct launch_estimate *e, int n)
 {
-	enum decision shown = DECISION_UNDECIDED;
 	struct estimate all;
+	struct interim l;
 
 	stats_combine(r, e, n, &all);
+	interim_look(r, theta, e, n, &l);
+	bool is_close = all.se <= r->se_max && n >= INTERVAL_MIN;
+
 	if (n < INTERIM_PROGRAMS_MIN)
 		return DECISION_UNDECIDED;
 	if (all.ci_low > theta)
-		shown = DECISION_REGRESSION;
-	else if (all.ci_high < -theta)
-		shown = DECISION_IMPROVEMENT;
-	else if (all.ci_high < theta)
-		return DECISION_OK;
-	if (all.se > r->se_max && (half_shows(r, theta, e, n, 0) != shown || half_shows(r, theta, e, n, 1) != shown))
-		return DECISION_UNDECIDED;
-	return shown;
+		return is_close || l.p_loss_alone < P_LAST ? DECISION_REGRESSION : DECISION_UNDECIDED;
+	if (all.ci_high < -theta)
+		return is_close || l.p_gain_alone < P_LAST ? DECISION_IMPROVEMENT : DECISION_UNDECIDED;
+	return all.ci_high < theta ? DECISION_OK : DECISION_UNDECIDED;
 }

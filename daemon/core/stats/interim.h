@@ -9,20 +9,24 @@
  * and a change is overwhelming where P(t > (m - theta) / se) lies below rule.p_look, with nu0 + n - 1 degrees of freedom. s0 and nu0 are
  * rule.look of the pairing; of modules without clocks tau0 and nu0; of a cell whose scatter is learned, what was learned. Each look may be wrong in
  * p_look of equal cells, so that six of them are wrong in 6e-6.
+ *
+ * That holds where launches scatter as is expected. Modules whose clocks are known do, and cells whose scatter is learned. Others may scatter by
+ * many times as much on a busy machine, and few launches then agree by chance far more often: of them a plain t test of the launches,
+ * with n - 1 degrees of freedom, has to say the same with p_alone.
  */
 #ifndef CORE_STATS_INTERIM_H
 #define CORE_STATS_INTERIM_H
 
 #include "core/stats/stats.h"
 
-/** The evidence of some launches. */
+/** The evidence of some launches: probabilities that chance shows as much of a change, or more, where it only just reaches the threshold. */
 struct interim {
 	double m, se, degrees;
-	double p_loss; /* that the true change is no loss beyond the threshold, and chance shows this one */
-	double p_gain; /* likewise of a gain */
+	double p_loss, p_gain;
+	double p_loss_alone, p_gain_alone; /* by these launches alone, whatever is expected of their scatter */
 };
 
-/** Look at n launches. None: both p are 1. Shape: e[n]. */
+/** Look at n launches. None: every p is 1; one: those by launches alone. Shape: e[n]. */
 void interim_look(const struct rule *r, double theta, const struct launch_estimate *e, int n, struct interim *out);
 
 /**
@@ -35,8 +39,8 @@ enum decision interim_decide(const struct rule *r, double theta, const struct la
 
 /**
  * What the launches of programs show when no further one will come: DECISION_REGRESSION, DECISION_IMPROVEMENT or DECISION_OK by the 95 %
- * interval, DECISION_UNDECIDED where that holds the threshold, or where launches_max or launches are fewer than INTERIM_PROGRAMS_MIN. Where the
- * standard error is above se_max a change has to show in two disjoint halves of the launches, in each by the margin of a decision.
+ * interval, DECISION_UNDECIDED where that holds the threshold, or where launches are fewer than INTERIM_PROGRAMS_MIN. Where the standard
+ * error is above se_max, or launches are fewer than six, the plain t test has to show a change with a chance of 1e-4.
  */
 enum decision interim_last(const struct rule *r, double theta, const struct launch_estimate *e, int n);
 

@@ -49,6 +49,7 @@ void rule_default(struct rule *r, int n_cells)
 		.half_width_sparse_pct = 0.6,
 		.confirm = true,
 		.p_look = 1e-6,
+		.p_alone = 1e-5,
 		.look = { [PAIRING_MODULES] = { 0.0008, 6 },
 			[PAIRING_TURNS] = { 0.004, 2 },
 			[PAIRING_PROCESSES] = { 0.0025, 2 } },

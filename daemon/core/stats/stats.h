@@ -58,6 +58,7 @@ struct rule {
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
 	bool confirm; /* a change that is not overwhelming needs a second set of launches; true */
 	double p_look; /* chance that makes a change overwhelming in one look (interim.h); 1e-6. 0: no looks, as in rules before version 5 */
+	double p_alone; /* the same by a plain t test, of launches whose scatter is not known before; 1e-5 */
 	struct launch_prior look[PAIRINGS]; /* 0.0008 6, 0.004 2, 0.0025 2; of programs for their intervals, too */
 };
 

@@ -430,6 +430,7 @@ struct rule verdict_rule_of_bursts(const struct rule *general)
 	r.launches_regression_min = BURST_LAUNCHES_MIN;
 	r.launches_max = BURST_LAUNCHES_MAX;
 	r.learned = false;
+	r.p_alone = 1;      /* that scatter was measured */
 	r.programs = false; /* both sides are alive at once, and take turns in one launch, as modules do */
 	return r;
 }

@@ -1,0 +1,261 @@
+/*
+ * What a rule says of cells whose truth is known: today's rule, version 5, beside version 4, on the same draws.
+ *
+ * Modules: launches of equal kernels that an H200 timed on three days with the clock of each call, and of an older harness without it, are
+ * drawn again and again, sides swapped by a coin, and a loss or a gain is multiplied into the target. A comparison takes launches until the rule
+ * has its word. What is drawn from so few launches is resampled: it bounds no tail that the recordings do not have, and the output says so.
+ *
+ * Programs by turns: simulated. Each process keeps one of two speeds for its life, and clocks are told.
+ * Usage: bench_decide GPU_RECORDED_DIR GPU_DIR
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/suite/benchmark.h"
+#include "core/verdict/verdict.h"
+#include "replay.h"
+
+enum { SOURCES = 4, RULES = 2, EQUAL_CELLS = 172000, CHANGED_CELLS = 2000, PROGRAMS = 1500 };
+
+static const double threshold_pct = 1.5;
+static const char *const rule_name[RULES] = { "version_4", "version_5" };
+static struct samples source[SOURCES];
+static const char *const source_name[SOURCES] = { "h200_1", "h200_2", "h200_3", "h200_without_clocks" };
+static const int equal_share[SOURCES] = { 6, 4, 4, 3 }; /* of EQUAL_CELLS */
+
+/* What a rule said of the cells of one kind. */
+struct tally {
+	int cells, regression, improvement, unchanged, flagged, undecided, early;
+	double launches;
+	int covered;
+};
+
+static void take_rule(int which, bool programs, struct rule *out)
+{
+	static const struct benchmark benchmark = { .threshold_pct = 1.5 };
+
+	if (programs)
+		benchmark_rule(&benchmark, 1, out);
+	else
+		rule_default(out, 20);
+	if (which == 1)
+		return;
+	out->version = 4;
+	out->p_look = 0;
+	out->launches_max = 12;
+}
+
+static void count(const struct judgement *j, double truth, struct tally *t)
+{
+	t->cells++;
+	t->regression += j->verdict == VERDICT_REGRESSION;
+	t->improvement += j->verdict == VERDICT_IMPROVEMENT;
+	t->undecided += j->verdict == VERDICT_UNDECIDED;
+	t->unchanged += j->verdict == VERDICT_UNCHANGED && !(j->flags & FLAG_BORDERLINE);
+	t->flagged += j->verdict == VERDICT_UNCHANGED && (j->flags & FLAG_BORDERLINE);
+	t->launches += j->all.launches;
+	t->early += j->all.launches <= 4 && (j->verdict == VERDICT_REGRESSION || j->verdict == VERDICT_IMPROVEMENT);
+	t->covered += j->all.ci_low <= truth && truth <= j->all.ci_high;
+}
+
+/* ---- modules ------------------------------------------------------------------------------------------------------------ */
+
+static bool wants_equal(const char *comparison, const char *cell)
+{
+	(void)cell;
+	return strncmp(comparison, "twin", 4) == 0 || strncmp(comparison, "selfcheck", 9) == 0;
+}
+
+/* The next launch of a cell, drawn with replacement. `shift`: of the target's times, log ratio. */
+static void draw(struct noise *dice, const struct samples_cell *c, bool swapped, bool clocks, double shift, int set,
+	struct samples_launch *room, struct launch_pairs *out)
+{
+	const struct samples_launch *l = &c->launch[(int)(noise_uniform(dice) * c->n_launches)];
+	const float *base = swapped ? l->target_ms : l->base_ms, *target = swapped ? l->base_ms : l->target_ms;
+	float slower = (float)exp(shift);
+
+	room->n = l->n;
+	memcpy(room->base_ms, base, (size_t)l->n * sizeof *base);
+	for (int i = 0; i < l->n; i++)
+		room->target_ms[i] = target[i] * slower;
+	*out = (struct launch_pairs){ .set = set, .n = l->n, .base_ms = room->base_ms, .target_ms = room->target_ms };
+	if (!clocks)
+		return;
+	out->base_mhz = swapped ? l->target_mhz : l->base_mhz;
+	out->target_mhz = swapped ? l->base_mhz : l->target_mhz;
+}
+
+static void judge_cell(
+	const struct rule *r, const struct samples_cell *c, bool clocks, double shift, uint64_t seed, struct tally *t)
+{
+	static struct samples_launch room[STATS_LAUNCHES_MAX];
+	struct launch_pairs pairs[STATS_LAUNCHES_MAX];
+	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct noise dice = { .state = seed };
+	bool swapped = noise_uniform(&dice) < 0.5;
+	struct judgement j = { .want_set = 1 };
+	double beta;
+	int n = 0;
+
+	while (j.want_set != 0 && n < STATS_LAUNCHES_MAX) {
+		draw(&dice, c, swapped, clocks, shift, j.want_set, &room[n], &pairs[n]);
+		n++;
+		stats_launches(r, pairs, n, e, &beta);
+		verdict_judge(r, threshold_pct, c->is_sparse, e, n, &j);
+	}
+	count(&j, shift, t);
+}
+
+static void judge_cells(int which, int from, int cells, double shift, uint64_t seed, struct tally *t)
+{
+	const struct samples *s = &source[from];
+	struct rule r;
+
+	take_rule(which, false, &r);
+	for (int i = 0; i < cells; i++)
+		judge_cell(&r, &s->cell[i % s->n], from != SOURCES - 1, shift, seed + 1000003ull * (uint64_t)i, t);
+}
+
+static void figure(const char *name, const char *rule, double value, const char *unit)
+{
+	printf("bench decide.%s %s %.6g %s\n", name, rule, value, unit);
+}
+
+static void equal_modules(void)
+{
+	int shares = 0;
+
+	for (int s = 0; s < SOURCES; s++)
+		shares += equal_share[s];
+	printf("bench decide.equal.how drawn_again_and_again_from_recorded_launches resampled 1 of_1\n");
+	for (int which = 0; which < RULES; which++) {
+		struct tally all = { 0 };
+
+		for (int s = 0; s < SOURCES; s++) {
+			struct tally t = { 0 };
+			char name[64];
+
+			judge_cells(which, s, EQUAL_CELLS / shares * equal_share[s] + shares, 0, 7 + (uint64_t)s, &t);
+			snprintf(name, sizeof name, "equal.%s.false_words", source_name[s]);
+			figure(name, rule_name[which], t.regression + t.improvement, "count");
+			snprintf(name, sizeof name, "equal.%s.launches", source_name[s]);
+			figure(name, rule_name[which], t.launches / t.cells, "launches");
+			all.cells += t.cells;
+			all.regression += t.regression;
+			all.improvement += t.improvement;
+			all.undecided += t.undecided;
+		}
+		figure("equal.cells_resampled", rule_name[which], all.cells, "count");
+		figure("equal.false_regressions", rule_name[which], all.regression, "count");
+		figure("equal.false_improvements", rule_name[which], all.improvement, "count");
+		figure("equal.undecided", rule_name[which], all.undecided, "count");
+	}
+}
+
+/* Of cells with the clock of each call. `sign`: 1 a loss, -1 a gain. */
+static void changed_modules(double pct, int sign)
+{
+	for (int which = 0; which < RULES; which++) {
+		struct tally t = { 0 };
+		char name[64];
+		double shift = sign > 0 ? stats_theta(pct) : -stats_theta(pct);
+
+		for (int s = 0; s < SOURCES - 1; s++)
+			judge_cells(which, s, CHANGED_CELLS / (SOURCES - 1), shift, 99 + (uint64_t)s, &t);
+		snprintf(name, sizeof name, "%s.%.2f.found", sign > 0 ? "loss" : "gain", pct);
+		figure(name, rule_name[which], (double)(sign > 0 ? t.regression : t.improvement) / t.cells, "of_1");
+		snprintf(name, sizeof name, "%s.%.2f.launches", sign > 0 ? "loss" : "gain", pct);
+		figure(name, rule_name[which], t.launches / t.cells, "launches");
+		snprintf(name, sizeof name, "%s.%.2f.within_4", sign > 0 ? "loss" : "gain", pct);
+		figure(name, rule_name[which], (double)t.early / t.cells, "of_1");
+	}
+}
+
+/* ---- programs ------------------------------------------------------------------------------------------------------------ */
+
+static void judge_program(const struct rule *r, double apart, double truth, int pairs, struct noise *dice, struct tally *t)
+{
+	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct judgement j = { .want_set = 1 };
+	int n = 0;
+
+	while (j.want_set != 0 && n < STATS_LAUNCHES_MAX) {
+		double base = noise_uniform(dice) < 0.5 ? apart : 0, target = noise_uniform(dice) < 0.5 ? apart : 0;
+		double sd = 0.01 / sqrt(pairs), d = truth + target - base + sd * noise_normal(dice);
+
+		e[n++] = (struct launch_estimate){
+			.set = j.want_set, .n = pairs, .d = d, .q = sd * sd, .d_raw = d, .z_q = 1e-8, .beta = -1
+		};
+		verdict_judge(r, threshold_pct, false, e, n, &j);
+	}
+	count(&j, truth, t);
+}
+
+static void programs(double apart_pct, double loss_pct)
+{
+	for (int which = 0; which < RULES; which++) {
+		struct noise dice = { .state = 31 };
+		struct tally t = { 0 };
+		struct rule r;
+		const char *rule = rule_name[which];
+		char head[64], name[96];
+
+		take_rule(which, true, &r);
+		for (int i = 0; i < PROGRAMS; i++)
+			judge_program(&r, apart_pct / 100, stats_theta(loss_pct), which ? 20 : 60, &dice, &t);
+		snprintf(head, sizeof head, "turns.speeds_%.0f_apart.loss_%.0f", apart_pct, loss_pct);
+		snprintf(name, sizeof name, "%s.regression", head);
+		figure(name, rule, (double)t.regression / t.cells, "of_1");
+		snprintf(name, sizeof name, "%s.improvement", head);
+		figure(name, rule, t.improvement, "count");
+		snprintf(name, sizeof name, "%s.unchanged_without_a_flag", head);
+		figure(name, rule, (double)t.unchanged / t.cells, "of_1");
+		snprintf(name, sizeof name, "%s.undecided", head);
+		figure(name, rule, (double)t.undecided / t.cells, "of_1");
+		snprintf(name, sizeof name, "%s.covered", head);
+		figure(name, rule, (double)t.covered / t.cells, "of_1");
+		snprintf(name, sizeof name, "%s.launches", head);
+		figure(name, rule, t.launches / t.cells, "launches");
+	}
+}
+
+static int read_all(const char *recorded, const char *gpu)
+{
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s/h200-2026-11-21-verdicts-samples.jsonl", gpu);
+	if (replay_read_clocked(recorded, path, &source[0]))
+		return -1;
+	snprintf(path, sizeof path, "%s/h200-2026-11-22-verdicts-samples.jsonl", gpu);
+	if (samples_read_json(path, wants_equal, &source[1]))
+		return -1;
+	snprintf(path, sizeof path, "%s/h200-2026-11-22-losses-samples.jsonl", gpu);
+	if (samples_read_json(path, wants_equal, &source[2]))
+		return -1;
+	replay_read_unclocked(recorded, &source[3]);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const double changes_pct[] = { 1.58, 2.02, 3.03, 4.02 };
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: bench_decide GPU_RECORDED_DIR GPU_DIR\n");
+		return 2;
+	}
+	if (read_all(argv[1], argv[2]))
+		return 1;
+	equal_modules();
+	for (size_t i = 0; i < sizeof changes_pct / sizeof *changes_pct; i++) {
+		changed_modules(changes_pct[i], 1);
+		changed_modules(changes_pct[i], -1);
+	}
+	for (int apart = 0; apart <= 2; apart++) {
+		programs(apart, 0);
+		programs(apart, 2);
+	}
+	return 0;
+}
