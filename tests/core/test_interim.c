@@ -293,7 +293,8 @@ static void launches_that_scatter(void **state)
 
 	for (double scatter = 0.01; scatter < 0.5; scatter *= 2)
 		for (int budget = 3; budget <= 12; budget += 3) {
-			t = run_programs(seeded, 0, scatter, 0, budget, 500);
+			t = run_programs((struct noise){ .state = (uint64_t)(1e4 * scatter) + (uint64_t)budget }, 0, scatter, 0,
+				budget, 500);
 			words += t.regression + t.improvement;
 		}
 	assert_true(words <= 2);

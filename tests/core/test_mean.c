@@ -161,6 +161,10 @@ static void fewer_slow_calls_are_a_gain(void **state)
 	char words[EXPLAIN_SIZE];
 	(void)state;
 	struct mean_judgement j = alone(of(8, 32, 26, 0, 0.25), nothing);
+	assert_true(j.verdict == VERDICT_UNCHANGED && j.want_set == 2); /* confirmed as a loss is */
+	j = alone(of(8, 32, 26, 0, 0.25), of(8, 32, 0, 0, 0.25));
+	assert_true(j.verdict == VERDICT_UNCHANGED && j.want_set == 0);
+	j = alone(of(8, 32, 26, 0, 0.25), of(8, 32, 26, 0, 0.25));
 	assert_true(j.verdict == VERDICT_IMPROVEMENT && j.is_known && !j.is_tail && mean_decides(&j, &pairs));
 	assert_true(j.all.m < -0.02);
 	explain_slow_calls(j.all.share, mean_longer(&j.all), words);

@@ -141,7 +141,7 @@ static void test_the_suite_of_the_base_comes_first(void **state)
 	assert_string_equal(p.suite_origin, "repo@" SHA);
 	assert_string_equal(p.suite_text.data, SUITE);
 	assert_true(p.ask.limits.budget_s == 33 && p.ask.limits.build_s == 1 && p.ask.limits.launch_s == 3);
-	assert_int_equal(p.ask.rule.version, 4);
+	assert_int_equal(p.ask.rule.version, 5);
 	memcpy(whole, p.suite_sha, sizeof whole);
 	take_suite(&p, c, "own", "*/causal/*", NULL);
 	assert_int_equal(p.ask.n_cells, 2);

@@ -81,7 +81,7 @@ static void a_slower_target_is_confirmed(void **state)
 	struct scene *s = *state;
 	int sets[3] = { 0 };
 
-	runner(s, "pass", "if [ $i = 1 ]; then timings 1.05; else timings 1.0; fi");
+	runner(s, "pass", "if [ $i = 1 ]; then timings 1.019; else timings 1.0; fi");
 	check_all(s);
 	measure_all(s);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REGRESSION);
@@ -92,7 +92,45 @@ static void a_slower_target_is_confirmed(void **state)
 	assert_int_equal(sets[1], s->bench.rule.launches_regression_min);
 	assert_int_equal(sets[2], s->bench.rule.launches_regression_min);
 	assert_true(s->bench.cell[0].n_launches < sets[1]);
-	assert_true(stats_change_pct(s->bench.cell[1].judgement.all.m) < -4.7);
+	assert_true(stats_change_pct(s->bench.cell[1].judgement.all.m) < -1.8);
+}
+
+/* One cell loses and one gains by far more than launches scatter: neither waits for a second set. */
+static void what_is_overwhelming_is_not_measured_twice(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then timings 1.06; else timings 0.94; fi");
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REGRESSION);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_IMPROVEMENT);
+	for (int cell = 0; cell < 2; cell++) {
+		struct bench_cell *c = &s->bench.cell[cell];
+
+		assert_true(c->n_launches <= 4);
+		assert_true(c->judgement.flags & FLAG_OVERWHELMING);
+		for (int i = 0; i < c->n_launches; i++)
+			assert_int_equal(c->launch[i].set, 1);
+	}
+}
+
+/* The same where the budget ends before four launches: the evidence is what it is. */
+static void the_budget_does_not_hide_what_is_overwhelming(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then timings 1.08; else timings 0.92; fi");
+	check_all(s);
+	measure_all(s);
+	assert_true(s->bench.cell[1].n_launches < 4);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REGRESSION);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_IMPROVEMENT);
+
+	/* without the looks a loss of four launches at most is undecided */
+	s->bench.rule.p_look = 0;
+	bench_judge(&s->bench, 1);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
 }
 
 static void quick_is_one_launch(void **state)
@@ -330,6 +368,8 @@ int main(void)
 		T(who_begins_changes_with_every_launch),
 		T(equal_times_are_unchanged),
 		T(a_slower_target_is_confirmed),
+		T(what_is_overwhelming_is_not_measured_twice),
+		T(the_budget_does_not_hide_what_is_overwhelming),
 		T(quick_is_one_launch),
 		T(the_budget_ends_it),
 		T(wrong_results_are_not_timed),

@@ -62,39 +62,24 @@ double stats_t_tail(double t, double degrees)
 	return t > 0 ? half : 1 - half;
 }
 
+/* Newton's method on ln P over ln t, which is concave: from the first step on it comes down to the root from one side. */
 double stats_t_above(double p, double degrees)
 {
-	double low = 0, high = 1;
+	double t = 1, nu = degrees >= 1 ? degrees : 1;
 
-	while (stats_t_tail(high, degrees) > p && high < 1e12)
-		high *= 2;
-	for (int i = 0; i < 60; i++) {
-		double t = (low + high) / 2;
+	for (int i = 0; i < 100; i++) {
+		double tail = stats_t_tail(t, nu), slope = stats_t_density(t, 1, nu) * t / tail, step = log(tail / p) / slope;
 
-		if (stats_t_tail(t, degrees) > p)
-			low = t;
-		else
-			high = t;
+		t *= exp(step);
+		if (fabs(step) < 1e-14)
+			break;
 	}
-	return (low + high) / 2;
+	return t;
 }
 
 double stats_t95(double degrees)
 {
-	double low = 1.9, high = 13; /* 1.96 for the normal, 12.706 for one degree */
-
-	if (!(degrees >= 1))
-		degrees = 1;
-	for (int i = 0; i < 60; i++) {
-		double t = (low + high) / 2;
-		double outside = incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
-
-		if (outside > 0.05)
-			low = t;
-		else
-			high = t;
-	}
-	return (low + high) / 2;
+	return stats_t_above(0.025, degrees);
 }
 
 static double ln_choose(int n, int k)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #define P_LAST 1e-4 /* of a change that scatters too much, or has too few launches, for its interval to be believed */
+#define P_LEFT 0.01 /* that a loss is left there, likewise */
 
 enum { INTERVAL_MIN = 6 }; /* launches whose scatter is no accident */
 
@@ -118,5 +119,5 @@ enum decision interim_last(const struct rule *r, double theta, const struct laun
 		return is_close || l.p_loss_alone < P_LAST ? DECISION_REGRESSION : DECISION_UNDECIDED;
 	if (all.ci_high < -theta)
 		return is_close || l.p_gain_alone < P_LAST ? DECISION_IMPROVEMENT : DECISION_UNDECIDED;
-	return all.ci_high < theta ? DECISION_OK : DECISION_UNDECIDED;
+	return all.ci_high < theta && (is_close || 1 - l.p_loss_alone < P_LEFT) ? DECISION_OK : DECISION_UNDECIDED;
 }

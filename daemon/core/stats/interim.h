@@ -40,7 +40,7 @@ enum decision interim_decide(const struct rule *r, double theta, const struct la
 /**
  * What the launches of programs show when no further one will come: DECISION_REGRESSION, DECISION_IMPROVEMENT or DECISION_OK by the 95 %
  * interval, DECISION_UNDECIDED where that holds the threshold, or where launches are fewer than INTERIM_PROGRAMS_MIN. Where the standard
- * error is above se_max, or launches are fewer than six, the plain t test has to show a change with a chance of 1e-4.
+ * error is above se_max, or launches are fewer than six, the plain t test has to show a change with a chance of 1e-4, or exclude a loss with one of 0.01.
  */
 enum decision interim_last(const struct rule *r, double theta, const struct launch_estimate *e, int n);
 

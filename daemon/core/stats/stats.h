@@ -58,7 +58,7 @@ struct rule {
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
 	bool confirm; /* a change that is not overwhelming needs a second set of launches; true */
 	double p_look; /* chance that makes a change overwhelming in one look (interim.h); 1e-6. 0: no looks, as in rules before version 5 */
-	double p_alone; /* the same by a plain t test, of launches whose scatter is not known before; 1e-5 */
+	double p_alone;                     /* the same by a plain t test, of launches whose scatter is not known before; 1e-5 */
 	struct launch_prior look[PAIRINGS]; /* 0.0008 6, 0.004 2, 0.0025 2; of programs for their intervals, too */
 };
 
@@ -163,7 +163,7 @@ double stats_mde_pct(double theta, const struct estimate *e);
 double stats_t95(double degrees);
 /** P(T > t) of Student's t, with a small relative error however far out. Units: degrees of freedom, real, > 0. */
 double stats_t_tail(double t, double degrees);
-/** The t that is exceeded with probability `p`. Units: 0 < p <= 0.5; degrees as above. */
+/** The t that is exceeded with probability `p`. Units: 0 < p < 0.5; degrees of freedom, real, >= 1. */
 double stats_t_above(double p, double degrees);
 /** Density at x of Student's t around 0. Units: `scale` those of x, > 0; degrees >= 1. */
 double stats_t_density(double x, double scale, double degrees);

@@ -136,19 +136,19 @@ static enum decision decide(const struct evidence *e, const struct look *l, int 
 	return *borderline ? DECISION_REGRESSION : DECISION_OK;
 }
 
-/* The confirming set shows the loss again by itself, and both together leave no doubt of it. */
-static enum decision confirm(const struct evidence *e, const struct look *l, const struct mean *both, bool *borderline)
+/* The confirming set shows the change again by itself, and both together leave no doubt of it. `sign` as above. */
+static enum decision confirm(const struct evidence *e, const struct look *l, const struct mean *both, int sign, bool *borderline)
 {
-	bool again = l->p < P_AGAIN && is_enough(e->rule, l) && l->mean.m > e->theta;
+	bool again = l->p < P_AGAIN && is_enough(e->rule, l) && sign * l->mean.m > e->theta;
 
 	*borderline = false;
-	if (again && both->m - both->margin > e->theta)
+	if (again && sign * both->m - both->margin > e->theta)
 		return DECISION_REGRESSION;
-	if (is_enough(e->rule, l) && l->mean.m + CALM * l->mean.margin < e->theta)
+	if (is_enough(e->rule, l) && sign * l->mean.m + CALM * l->mean.margin < e->theta)
 		return DECISION_OK;
 	if (!is_last(e->rule, l))
 		return DECISION_MORE;
-	*borderline = again && both->m > e->theta;
+	*borderline = again && sign * both->m > e->theta && sign > 0;
 	return *borderline ? DECISION_REGRESSION : DECISION_OK;
 }
 
@@ -183,7 +183,7 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 
 	take_set(e, own, group, 2);
 	struct look two = look(e, TAIL_TARGET);
-	enum decision second = confirm(e, &two, &out->all, &borderline[1]);
+	enum decision second = confirm(e, &two, &out->all, 1, &borderline[1]);
 
 	if (first == DECISION_REGRESSION && (!e->rule->confirm || second == DECISION_REGRESSION)) {
 		out->is_tail = out->is_known = true;
@@ -208,20 +208,27 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 			stats_change_pct(one.mean.m), stats_change_pct(two.mean.m));
 }
 
-/* A gain needs no confirming set, as with pairs. */
+/* A gain needs a confirming set as a loss does, unless the rule is one from before version 5. */
 static void judge_gain(struct evidence *e, const struct tail *own, const struct tail *group, struct mean_judgement *out)
 {
-	bool none;
+	bool confirms = e->rule->confirm && e->rule->p_look > 0, none;
 
 	take_set(e, own, group, 1);
 	struct look one = look(e, TAIL_BASE);
 	enum decision first = decide(e, &one, -1, &none);
 
-	if (first == DECISION_REGRESSION) {
+	take_set(e, own, group, 2);
+	struct look two = look(e, TAIL_BASE);
+	enum decision second = confirm(e, &two, &out->all, -1, &none);
+
+	if (first == DECISION_REGRESSION && (!confirms || second == DECISION_REGRESSION)) {
 		out->is_known = true;
 		out->verdict = VERDICT_IMPROVEMENT;
 	}
-	out->want_set = first == DECISION_MORE ? 1 : 0;
+	if (first == DECISION_MORE)
+		out->want_set = 1;
+	else if (first == DECISION_REGRESSION && confirms && second == DECISION_MORE)
+		out->want_set = 2;
 }
 
 void mean_judge(const struct rule *r, double threshold_pct, const struct judgement *pairs, const struct tail *own,

@@ -3,8 +3,8 @@
  *
  * How often calls are slow is a property of a kernel, so cells that run the same one share what they counted, unless a cell's own calls
  * contradict it; how much longer its slow calls take is each cell's own. The change of the mean is that of the typical call and what slow
- * calls add: ln(1 + share x longer) of the target less that of the base. Decided as pairs are: a loss beyond the threshold has to show
- * again in a second set of launches.
+ * calls add: ln(1 + share x longer) of the target less that of the base. Decided as marginal pairs are: a change beyond the threshold, a gain as a loss,
+ * has to show again in a second set of launches.
  */
 #ifndef CORE_VERDICT_MEAN_H
 #define CORE_VERDICT_MEAN_H
