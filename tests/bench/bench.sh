@@ -10,7 +10,7 @@ work=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
-make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/bench/bench_page build/tests/modules/good.so build/tests/bench/bench_clock build/tests/bench/bench_flood build/tests/bench/bench_fleet
+make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_decide build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/bench/bench_page build/tests/modules/good.so build/tests/bench/bench_clock build/tests/bench/bench_flood build/tests/bench/bench_fleet
 
 target() { # name, comparison, bound: beside a figure, what it is meant to be
 	echo "bench $1 target $2 $3"
@@ -19,6 +19,15 @@ target() { # name, comparison, bound: beside a figure, what it is meant to be
 # ---- the rule on recorded launches
 samples=tests/data/gpu/h200-2026-11-21-verdicts-samples.jsonl
 build/tests/bench/bench_rule tests/data/gpu-recorded "$samples" 1000
+build/tests/bench/bench_decide tests/data/gpu-recorded tests/data/gpu
+target decide.equal.cells_resampled 165000 count_at_least
+target decide.equal.false_regressions 0 count
+target decide.equal.false_improvements 0 count
+target decide.loss.2.02.found 1 of_1
+target decide.loss.2.02.launches 6.83 launches
+target decide.loss.3.03.launches 4.38 launches
+target decide.loss.4.02.launches 2.52 launches
+target decide.turns.speeds_1_apart.loss_2.unchanged_without_a_flag 0 of_1
 build/tests/bench/bench_cover tests/data/gpu-recorded "$samples" 100
 build/tests/bench/bench_tail tests/data/gpu-recorded "$samples" 600
 target tail.every_10th.dense 95 pct_of_cells

@@ -19,6 +19,8 @@
 
 enum { SOURCES = 4, RULES = 2, EQUAL_CELLS = 172000, CHANGED_CELLS = 2000, PROGRAMS = 1500 };
 
+#define PAIR_SCATTER 0.005 /* of the pairs of a program, log ratio */
+
 static const double threshold_pct = 1.5;
 static const char *const rule_name[RULES] = { "version_4", "version_5" };
 static struct samples source[SOURCES];
@@ -162,8 +164,16 @@ static void changed_modules(double pct, int sign)
 		char name[64];
 		double shift = sign > 0 ? stats_theta(pct) : -stats_theta(pct);
 
-		for (int s = 0; s < SOURCES - 1; s++)
+		for (int s = 0; s < SOURCES - 1; s++) {
+			struct tally one = t;
+
 			judge_cells(which, s, CHANGED_CELLS / (SOURCES - 1), shift, 99 + (uint64_t)s, &t);
+			snprintf(name, sizeof name, "%s.%.2f.%s.found", sign > 0 ? "loss" : "gain", pct, source_name[s]);
+			figure(name, rule_name[which],
+				(double)(sign > 0 ? t.regression - one.regression : t.improvement - one.improvement) /
+					(t.cells - one.cells),
+				"of_1");
+		}
 		snprintf(name, sizeof name, "%s.%.2f.found", sign > 0 ? "loss" : "gain", pct);
 		figure(name, rule_name[which], (double)(sign > 0 ? t.regression : t.improvement) / t.cells, "of_1");
 		snprintf(name, sizeof name, "%s.%.2f.launches", sign > 0 ? "loss" : "gain", pct);
@@ -183,7 +193,7 @@ static void judge_program(const struct rule *r, double apart, double truth, int 
 
 	while (j.want_set != 0 && n < STATS_LAUNCHES_MAX) {
 		double base = noise_uniform(dice) < 0.5 ? apart : 0, target = noise_uniform(dice) < 0.5 ? apart : 0;
-		double sd = 0.01 / sqrt(pairs), d = truth + target - base + sd * noise_normal(dice);
+		double sd = PAIR_SCATTER / sqrt(pairs), d = truth + target - base + sd * noise_normal(dice);
 
 		e[n++] = (struct launch_estimate){
 			.set = j.want_set, .n = pairs, .d = d, .q = sd * sd, .d_raw = d, .z_q = 1e-8, .beta = -1
@@ -205,7 +215,8 @@ static void programs(double apart_pct, double loss_pct)
 		take_rule(which, true, &r);
 		for (int i = 0; i < PROGRAMS; i++)
 			judge_program(&r, apart_pct / 100, stats_theta(loss_pct), which ? 20 : 60, &dice, &t);
-		snprintf(head, sizeof head, "turns.speeds_%.0f_apart.loss_%.0f", apart_pct, loss_pct);
+		snprintf(head, sizeof head, "turns.speeds_%.0f_apart.%s_%.0f", apart_pct, loss_pct < 0 ? "gain" : "loss",
+			fabs(loss_pct));
 		snprintf(name, sizeof name, "%s.regression", head);
 		figure(name, rule, (double)t.regression / t.cells, "of_1");
 		snprintf(name, sizeof name, "%s.improvement", head);
@@ -256,6 +267,7 @@ int main(int argc, char **argv)
 	for (int apart = 0; apart <= 2; apart++) {
 		programs(apart, 0);
 		programs(apart, 2);
+		programs(apart, -2);
 	}
 	return 0;
 }

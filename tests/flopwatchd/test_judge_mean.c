@@ -99,11 +99,11 @@ static void a_lost_mean_ends_by_a_gained_one(void **state)
 	struct fixture *f = *state;
 	/* a branch: its next tip shows none of it */
 	assert_true(compare_tails(f, "topic", 1, 2, 1, 2, 0, 5000).alert_is_new);
-	assert_int_equal(compare_tails(f, "topic", 1, 3, -1, 2, 0, 6000).n_recovered, 1);
+	assert_int_equal(compare_tails(f, "topic", 1, 3, -1, 1, 0, 6000).n_recovered, 1);
 	/* the upstream branch: the next base has it */
 	assert_true(compare_tails(f, "main", 1, 4, 1, 2, 0, 7000).alert_is_new);
-	assert_int_equal(compare_tails(f, "main", 4, 5, -1, 2, 0, 8000).n_recovered, 0);
-	struct judge_outcome out = compare_tails(f, "main", 5, 6, 0, 1, 0, 9000);
+	assert_int_equal(compare_tails(f, "main", 4, 5, -1, 1, 0, 8000).n_recovered, 0);
+	struct judge_outcome out = compare_tails(f, "main", 5, 6, 0, 2, 0, 9000);
 	struct store_cell c = cell_of(f, out.comparison, 0);
 	assert_int_equal(out.n_recovered, 1);
 	assert_true(

@@ -86,7 +86,7 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 		emit_raw(out, "</b> moved");
 	}
 	if (w->borderline)
-		emit_raw(out, " (borderline: decided by its sign at the last launch)");
+		emit_raw(out, " (borderline: decided at the last launch, by its sign or its interval)");
 }
 
 /* Rows of which there was nothing to compare, after what is said of the others. */
@@ -155,6 +155,25 @@ static void count_launches(struct buf *out, const struct comparison *c)
 	emit_rawf(out, " (%d launch%s%s)", c->launches, c->launches == 1 ? "" : "es", c->quick ? ", a quick look" : "");
 }
 
+static bool has_flag(const struct comparison_cell *cell, const char *flag)
+{
+	size_t len = strlen(flag);
+	for (const char *at = strstr(cell->flags, flag); at; at = strstr(at + 1, flag))
+		if ((at == cell->flags || at[-1] == ' ') && (at[len] == '\0' || at[len] == ' '))
+			return true;
+	return false;
+}
+
+/* What stands behind the call, beside its interval. */
+static const char *evidence_of(const struct comparison_cell *cell, double sign)
+{
+	if (has_flag(cell, "overwhelming"))
+		return ", and chance shows as much less than once in a million";
+	if (cell->confirmed)
+		return ", and a second set of fresh launches says the same";
+	return sign < 0 ? ", in one set of launches" : "";
+}
+
 /* How far the interval of what moved lies beyond its threshold; `sign` -1 for a loss. */
 static void clearance(struct buf *out, const struct comparison *c, struct comparison_cell *cell, double sign)
 {
@@ -168,9 +187,7 @@ static void clearance(struct buf *out, const struct comparison *c, struct compar
 		emit_rawf(out, "lies beyond its threshold of %.3g\u00a0%% by %.2f points", cell->threshold_pct, beyond);
 	else
 		emit_rawf(out, "still reaches into its threshold of %.3g\u00a0%%, by %.2f points", cell->threshold_pct, -beyond);
-	if (sign < 0)
-		emit_raw(
-			out, cell->confirmed ? ", and a second set of fresh launches says the same" : ", in one set of launches");
+	emit_raw(out, evidence_of(cell, sign));
 	count_launches(out, c);
 }
 

@@ -99,7 +99,8 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 	static const struct {
 		const char *word, *entry, *says;
 	} known[] = {
-		{ "borderline", "borderline", "decided by its sign at the last launch" },
+		{ "borderline", "borderline", "decided at the last launch, by its sign or its interval" },
+		{ "overwhelming", "overwhelming", "decided at once: chance shows as much less than once in a million" },
 		{ "tail", "tail", "slow calls became more frequent" },
 		{ "sustained", "sustained", "in bursts, at the clock that its power draw allows" },
 		{ "call", "call", "slower from the host" },
