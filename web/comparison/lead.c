@@ -158,9 +158,12 @@ static void count_launches(struct buf *out, const struct comparison *c)
 static bool has_flag(const struct comparison_cell *cell, const char *flag)
 {
 	size_t len = strlen(flag);
-	for (const char *at = strstr(cell->flags, flag); at; at = strstr(at + 1, flag))
-		if ((at == cell->flags || at[-1] == ' ') && (at[len] == '\0' || at[len] == ' '))
+	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
+		size_t n = strcspn(word, " ");
+		if (n == len && memcmp(word, flag, n) == 0)
 			return true;
+		word += n;
+	}
 	return false;
 }
 
@@ -224,18 +227,6 @@ static void first_reason(struct buf *out, const struct comparison *c, enum verdi
 	if (*cell->failure && *cell->reason)
 		emit_raw(out, ": ");
 	emit_text(out, cell->reason);
-}
-
-static bool has_flag(const struct comparison_cell *cell, const char *flag)
-{
-	size_t len = strlen(flag);
-	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
-		size_t n = strcspn(word, " ");
-		if (n == len && memcmp(word, flag, n) == 0)
-			return true;
-		word += n;
-	}
-	return false;
 }
 
 static void how_sure(struct buf *out, const struct comparison *c)
