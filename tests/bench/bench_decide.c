@@ -131,7 +131,7 @@ static void equal_modules(void)
 
 	for (int s = 0; s < SOURCES; s++)
 		shares += equal_share[s];
-	printf("bench decide.equal.how drawn_again_and_again_from_recorded_launches resampled 1 of_1\n");
+	printf("bench decide.equal.resampled launches_drawn_again_and_again_from_recordings 1 of_1\n");
 	for (int which = 0; which < RULES; which++) {
 		struct tally all = { 0 };
 
@@ -205,6 +205,8 @@ static void judge_program(const struct rule *r, double apart, double truth, int 
 
 static void programs(double apart_pct, double loss_pct)
 {
+	double truth = loss_pct < 0 ? -stats_theta(-loss_pct) : stats_theta(loss_pct); /* a gain as far from 0 as a loss */
+
 	for (int which = 0; which < RULES; which++) {
 		struct noise dice = { .state = 31 };
 		struct tally t = { 0 };
@@ -214,7 +216,7 @@ static void programs(double apart_pct, double loss_pct)
 
 		take_rule(which, true, &r);
 		for (int i = 0; i < PROGRAMS; i++)
-			judge_program(&r, apart_pct / 100, stats_theta(loss_pct), which ? 20 : 60, &dice, &t);
+			judge_program(&r, apart_pct / 100, truth, which ? 20 : 60, &dice, &t);
 		snprintf(head, sizeof head, "turns.speeds_%.0f_apart.%s_%.0f", apart_pct, loss_pct < 0 ? "gain" : "loss",
 			fabs(loss_pct));
 		snprintf(name, sizeof name, "%s.regression", head);
