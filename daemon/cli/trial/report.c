@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/stats/interim.h"
 #include "core/text/unit.h"
 
 enum { LOG_LINES = 12, KEY_COLUMNS_MAX = 90 };
@@ -11,11 +12,12 @@ enum { LOG_LINES = 12, KEY_COLUMNS_MAX = 90 };
 bool report_cost(const struct report *r, double *least, double *most)
 {
 	const struct outcome *o = r->outcome;
-	int sets = r->rule->confirm ? 2 : 1;
+	int sets = r->rule->confirm && !r->rule->programs ? 2 : 1; /* all launches of programs are one */
+	int first = r->rule->programs ? INTERIM_PROGRAMS_MIN : r->rule->launches_ok_min;
 
 	if (o->launches == 0)
 		return false;
-	*least = o->check_s + r->rule->launches_ok_min * o->launch_s;
+	*least = o->check_s + first * o->launch_s;
 	*most = o->check_s + sets * r->rule->launches_max * o->launch_s;
 	*most = fmin(*most, fmax(r->budget_s, *least));
 	return true;
