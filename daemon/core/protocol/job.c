@@ -14,16 +14,20 @@
 #define SECONDS_MAX 86400.0
 #define TURN_MAX    (1 << 24)
 
-/* Rules of before version 3 say nothing of clocks: they get what holds today, and keep their own scatter. */
+/* What rules of before version 3, which say nothing of clocks, are judged with, beside their own scatter. */
+static const struct clock_prior clock_of_version_4 = {
+	.usual = 0.0015, .odd = 0.03, .odd_share = 0.01, .nu = 4, .k = 2, .wander_max = 0.02
+};
+
+/* Rules of before version 5 give both priors of the scatter one weight, and clocks more room to wander. */
 static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
 {
 	struct fields clock;
-	struct clock_prior today;
 
-	clock_prior_default(&today);
 	out->tau0_clocked = field_double_or(f, "tau0_clocked", 1e-9, 1, out->tau0);
 	out->placement = field_double_or(f, "placement", 0, 1, 0);
-	out->clock = today;
+	out->nu0_clocked = field_double_or(f, "nu0_clocked", 1e-9, 1e6, out->nu0);
+	out->clock = clock_of_version_4;
 	if (!field_has(f, "clock"))
 		return;
 	field_begin(&clock, field_object(f, "clock"), err, "%s.clock", f->where);
@@ -33,6 +37,7 @@ static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
 		.odd_share = field_double(&clock, "odd_share", 0, 1),
 		.nu = field_double(&clock, "nu", 1e-9, 1e6),
 		.k = field_double(&clock, "k", 1e-3, 100),
+		.wander_max = field_double_or(&clock, "wander_max", 0, 1, clock_of_version_4.wander_max),
 	};
 	f->failed = f->failed || clock.failed;
 }

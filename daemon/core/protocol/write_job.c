@@ -59,6 +59,7 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_kv_double(j, "tau0", r->tau0);
 	jsonw_kv_double(j, "tau0_clocked", r->tau0_clocked);
 	jsonw_kv_double(j, "nu0", r->nu0);
+	jsonw_kv_double(j, "nu0_clocked", r->nu0_clocked);
 	jsonw_kv_double(j, "placement", r->placement);
 	jsonw_kv_double(j, "k", r->k);
 	jsonw_kv_double(j, "se_max", r->se_max);
@@ -78,6 +79,7 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_kv_double(j, "odd_share", r->clock.odd_share);
 	jsonw_kv_double(j, "nu", r->clock.nu);
 	jsonw_kv_double(j, "k", r->clock.k);
+	jsonw_kv_double(j, "wander_max", r->clock.wander_max);
 	jsonw_object_end(j);
 	jsonw_kv_double(j, "half_width_dense_pct", r->half_width_dense_pct);
 	jsonw_kv_double(j, "half_width_sparse_pct", r->half_width_sparse_pct);

@@ -40,8 +40,9 @@ struct rule {
 	int version;         /* 5 */
 	bool programs;       /* the sides are programs of their own; false: modules */
 	double tau0;         /* prior launch scatter beside what pairs say, log ratio; 0.0025 */
-	double tau0_clocked; /* the same where the clock of each call is known; 0.0005 */
-	double nu0;          /* weight of that prior in launches; 3 */
+	double tau0_clocked; /* the same where the clock of each call is known; 0.001 */
+	double nu0;          /* weight of tau0 in launches; 3 */
+	double nu0_clocked;  /* that of tau0_clocked; 2 */
 	bool learned;        /* tau0 is the whole scatter of this cell's launches, seen nu0 times: of one cell, never of a job */
 	double placement;    /* what two copies of one module may differ by however often they are timed; 0.0001 */
 	double k;            /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
@@ -120,11 +121,11 @@ struct estimate {
 	int launches, pairs;
 	double m, se;           /* log ratio of wall time, and its moderated standard error */
 	double m_code, se_code; /* the part at equal clocks */
-	double se_clock;        /* of the other part, m - m_code: what the branch does to the clock */
-	double se_slope;        /* of m: what the slope beta leaves in doubt where clocks lie apart */
-	double m_raw;           /* mean of d_raw */
+	double se_clock; /* of the other part, m - m_code, what the branch does to the clock: half of the middle 95 % of it, over 1.96 */
+	double se_slope; /* of m: what the slope beta leaves in doubt where clocks lie apart */
+	double m_raw;    /* mean of d_raw */
 	double ci_low,
-		ci_high; /* 95 % interval of m: a t interval of the code's part, joined with that of the clock's; log ratio */
+		ci_high; /* 95 % interval of m, as many beyond either end: of Student's t of the code's part plus the clock's (clock.h); log ratio */
 	double margin; /* what has to lie between m and a threshold before it is called: k se_code and clock.k se_clock together */
 	double margin_sampled; /* the part of it that more launches make smaller */
 	double m_apart;        /* m, were all that clocks differed by the branch's doing */
