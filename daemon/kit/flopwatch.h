@@ -89,13 +89,13 @@ struct flopwatch_run {
 	int made, issued, finished, is_over;
 	int64_t start_ns[FLOPWATCH_SLOTS];
 	double host_us[FLOPWATCH_SLOTS], idle_us, first_ms;
-	double told_ms[FLOPWATCH_SLOTS]; /* of a call by another clock; 0: by ours */
+	double told_ms[FLOPWATCH_SLOTS]; /* of a call by another clock; 0: by ours; below 0: that clock has no time of it */
 	long repeats[FLOPWATCH_SLOTS];   /* that this is the mean of, where something else chose how many; 0: one call */
 	long switches;
-	int64_t waited_ns;
-	int is_cut;
+	int64_t opened_ns, waited_ns, cpu_ns; /* before the clock began: when, and what this thread had waited and used by then */
+	int is_cut[FLOPWATCH_SLOTS];          /* something else took the processor during the call */
 	/* alone */
-	int n;
+	int n, n_untimed;
 	double ms[FLOPWATCH_ALONE_MAX], spent_ms;
 };
 
@@ -133,6 +133,31 @@ static inline int64_t flopwatch_waited_ns(void)
 	text[n] = '\0';
 	space = strchr(text, ' ');
 	return space ? (int64_t)strtoll(space + 1, NULL, 10) : 0;
+}
+
+/* Processor time of this thread. Units: ns. */
+static inline int64_t flopwatch_cpu_ns(void)
+{
+	struct timespec t;
+
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec : 0;
+}
+
+/*
+ * The time of a call without what others took of it. The counter of waiting is read outside the clock's two readings, so a wait may lie in the
+ * gaps between counter and clock instead of in the call: no more than the call's time without its processor time is taken off, and a call of
+ * which it stays open whether twice as much has to be taken off has no time. Units: ns, of the call, of this thread's processor time in it, of
+ * its waiting, and of the gaps on both sides; `off` gets what was taken off. Returns 0 where the call has no time.
+ */
+static inline int64_t flopwatch_without_waits(int64_t call, int64_t cpu, int64_t waited, int64_t gaps, int64_t *off)
+{
+	int64_t most = call > cpu ? call - cpu : 0, least = waited > gaps ? waited - gaps : 0;
+
+	most = waited < most ? waited : most;
+	most = most > 0 ? most : 0;
+	least = least < most ? least : most;
+	*off = most;
+	return call - most <= 0 || 2 * (most - least) > call - most ? 0 : call - most;
 }
 
 /* ---- talking ------------------------------------------------------------------------------------------------------------- */
@@ -354,7 +379,8 @@ static inline int flopwatch_by_size(const void *a, const void *b)
 /* Whether one more call is wanted: some to warm up, then half a second of them. */
 static inline int flopwatch_alone(struct flopwatch_run *r)
 {
-	if (r->is_over || (r->n >= FLOPWATCH_ALONE_MIN && r->spent_ms > 500) || r->n == FLOPWATCH_ALONE_MAX)
+	if (r->is_over || (r->n >= FLOPWATCH_ALONE_MIN && r->spent_ms > 500) || r->n == FLOPWATCH_ALONE_MAX ||
+		r->n_untimed == FLOPWATCH_ALONE_MAX)
 		return 0;
 	r->warm = r->made > 0 && r->made < 1000 && r->n == 0 && r->spent_ms < 50;
 	r->calls = 1;
@@ -366,8 +392,11 @@ static inline void flopwatch_print(struct flopwatch_run *r)
 	double ms, low, high;
 	int i;
 
-	if (r->n == 0)
+	if (r->n == 0) {
+		if (r->n_untimed > 0)
+			printf("{\"cell\":\"%s\",\"error\":\"all of its calls were interrupted, so none has a time\"}\n", r->key);
 		return;
+	}
 	printf("{\"cell\":\"%s\",\"ms\":[", r->key);
 	for (i = 0; i < r->n; i++)
 		printf("%s%.9g", i ? "," : "", r->ms[i]);
@@ -449,12 +478,16 @@ static inline int flopwatch_call(struct flopwatch_run *r)
 	if (r->warm == 0) {
 		if (r->ops && !r->is_burst && !r->keeps_cache)
 			r->ops->scrub(r->stream);
-		r->waited_ns = r->ops ? 0 : flopwatch_waited_ns();
 		r->switches = flopwatch_switches(r);
 		if (r->ops && !r->is_burst)
 			r->ops->hold(r->stream);
-		if (r->ops)
+		if (r->ops) {
 			r->ops->start(r->stream, slot);
+		} else {
+			r->opened_ns = flopwatch_ns();
+			r->waited_ns = flopwatch_waited_ns();
+			r->cpu_ns = flopwatch_cpu_ns();
+		}
 	}
 	r->start_ns[slot] = flopwatch_ns();
 	return 1;
@@ -469,22 +502,38 @@ static inline void flopwatch_finish(struct flopwatch_run *r)
 
 	if (r->ops)
 		r->ops->finish(slot, &ms, &mhz);
-	if (r->told_ms[slot] > 0)
+	if (r->told_ms[slot] != 0)
 		ms = r->told_ms[slot];
-	if (ms <= 0)
-		ms = 1e-6; /* below what the clock sees */
+	if (!(ms > 0)) { /* no time: it counts for nothing */
+		ms = 0;
+		r->is_cut[slot] = 1;
+	}
 	if (flopwatch_now.fd < 0) {
-		r->ms[r->n++] = ms;
+		if (ms > 0)
+			r->ms[r->n++] = ms;
+		else
+			r->n_untimed++;
 		r->spent_ms += ms;
 		return;
 	}
 	if (r->repeats[slot] > 0)
 		snprintf(repeats, sizeof(repeats), " repeats=%ld", r->repeats[slot]);
-	snprintf(line, sizeof(line), "done %.9g%s%s\n", ms, repeats, r->is_cut ? " cut=1" : "");
+	snprintf(line, sizeof(line), "done %.9g%s%s\n", ms, repeats, r->is_cut[slot] ? " cut=1" : "");
 	if (r->ops)
 		snprintf(line, sizeof(line), "done %.9g host_us=%.6g mhz=%.7g idle_us=%.6g%s\n", ms, r->host_us[slot], mhz,
-			r->idle_us, r->is_cut ? " cut=1" : "");
+			r->idle_us, r->is_cut[slot] ? " cut=1" : "");
 	flopwatch_say(line);
+}
+
+/* The call in `slot` ended at `end_ns` by the host's clock: what it took, without what others took of it. */
+static inline void flopwatch_close_host(struct flopwatch_run *r, int slot, int64_t end_ns)
+{
+	int64_t cpu_ns = flopwatch_cpu_ns() - r->cpu_ns, waited_ns = flopwatch_waited_ns() - r->waited_ns;
+	int64_t gaps_ns = r->start_ns[slot] - r->opened_ns + flopwatch_ns() - end_ns;
+	int64_t call_ns = end_ns - r->start_ns[slot], off_ns;
+
+	r->host_us[slot] = (double)flopwatch_without_waits(call_ns, cpu_ns, waited_ns, gaps_ns, &off_ns) * 1e-3;
+	r->is_cut[slot] = r->is_cut[slot] || 2 * off_ns > call_ns;
 }
 
 /** The call was made. */
@@ -505,11 +554,12 @@ static inline void flopwatch_done(struct flopwatch_run *r)
 			return;
 		}
 	} else {
+		r->is_cut[slot] = 0;
 		if (r->ops)
 			r->ops->stop(r->stream, slot);
-		r->is_cut = flopwatch_switches(r) != r->switches;
-		if (r->is_cut && !r->ops) /* what others took is no part of the call */
-			r->host_us[slot] -= (double)(flopwatch_waited_ns() - r->waited_ns) * 1e-3;
+		else
+			flopwatch_close_host(r, slot, end_ns);
+		r->is_cut[slot] = r->is_cut[slot] || flopwatch_switches(r) != r->switches;
 		r->issued++;
 		r->calls--;
 		while (r->issued - r->finished > (r->calls > 0 ? FLOPWATCH_AHEAD : 0))
@@ -521,7 +571,7 @@ static inline void flopwatch_done(struct flopwatch_run *r)
 		r->ops->wait(r->stream);
 	r->first_ms = (double)(flopwatch_ns() - r->start_ns[slot]) * 1e-6;
 	if (flopwatch_now.fd < 0) {
-		r->n = 0; /* cold: told by itself */
+		r->n = r->n_untimed = 0; /* cold: told by itself */
 		r->spent_ms = 0;
 	}
 	flopwatch_look(r);

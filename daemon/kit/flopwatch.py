@@ -148,14 +148,27 @@ def _waits():
 _waits.file = None
 
 
+def _without_waits(call, cpu, waited, gaps):
+    """The time of a call without what others took of it, and how much that is; None: it has no time. All in ns.
+
+    The counter of waiting is read outside the clock's two readings, so a wait may lie in the gaps between counter and clock instead of in the
+    call: no more than the call's time without its processor time is taken off, and a call of which it stays open whether twice as much has to be
+    taken off has no time.
+    """
+    most = max(min(waited, call - cpu), 0)
+    least = min(max(waited - gaps, 0), most)
+    took = call - most
+    return (None if took <= 0 or 2 * (most - least) > took else took), most
+
+
 class _Host:
     """Calls by the host's clock."""
 
     who = resource.RUSAGE_SELF
 
     def __init__(self):
-        self.began = [0] * _SLOTS
-        self.ended = [0] * _SLOTS
+        self.took = [None] * _SLOTS  # ns
+        self.was_cut = [False] * _SLOTS
 
     def idle_us(self):
         return 0
@@ -167,17 +180,22 @@ class _Host:
         pass
 
     def start(self, slot):
-        self.began[slot] = time.perf_counter_ns()
+        self.opened = time.perf_counter_ns()
+        self.waited = _waits()
+        self.cpu = time.thread_time_ns()
+        self.began = time.perf_counter_ns()
 
     def stop(self, slot):
-        self.ended[slot] = time.perf_counter_ns()
+        ended = time.perf_counter_ns()
+        cpu = time.thread_time_ns() - self.cpu
+        waited = _waits() - self.waited
+        gaps = self.began - self.opened + time.perf_counter_ns() - ended
+        self.took[slot], off = _without_waits(ended - self.began, cpu, waited, gaps)
+        self.was_cut[slot] = 2 * off > ended - self.began
 
     def finish(self, slot):
-        return max(self.ended[slot] - self.began[slot], 1) * 1e-6, 0, 0
-
-    def cut(self, slot, before):
-        """What others took is no part of the call."""
-        self.ended[slot] -= _waits() - before
+        took = self.took[slot]
+        return (0 if took is None else took * 1e-6), 0, 0
 
     def wait(self):
         pass
@@ -291,6 +309,7 @@ class _Cuda:
         self.idle = self.event(2)
         self.events = [(self.event(0), self.event(0)) for _ in range(_SLOTS)]
         self.host = [0.0] * _SLOTS
+        self.was_cut = [False] * _SLOTS
         self.began = [0] * _SLOTS
         self.table = (ctypes.c_uint64 * (2 * _SMS * 2))()
         self.kernel = None
@@ -364,7 +383,7 @@ class _Cuda:
         ms = ctypes.c_float()
         self.must("cuEventSynchronize", self.events[slot][1])
         self.must("cuEventElapsedTime", ctypes.byref(ms), *self.events[slot])
-        return max(ms.value, 1e-6), self.host[slot], self.mhz(slot)
+        return max(ms.value, 0), self.host[slot], self.mhz(slot)
 
     def mhz(self, slot):
         if not self.kernel:
@@ -505,7 +524,9 @@ class _Cell:
         self.clock = None
         self.warm = self.calls = self.made = self.issued = self.finished = 0
         self.is_burst = self.is_over = False
+        self.is_cut = [False] * _SLOTS  # something else took the processor during the call
         self.times = []
+        self.untimed = 0  # calls that were so interrupted that they have no time
         self.first_ms = self.spent = 0
         self.turns = _open()
 
@@ -528,7 +549,7 @@ class _Cell:
                 self.idle = self.clock.idle_us()
             return True
         done = len(self.times)
-        if done == _ALONE_MAX or (done >= _ALONE_MIN and self.spent > _ALONE_S):
+        if _ALONE_MAX in (done, self.untimed) or (done >= _ALONE_MIN and self.spent > _ALONE_S):
             return False
         self.warm = int(0 < self.made < 1000 and done == 0 and self.spent < _WARM_S)
         self.calls = 1
@@ -548,7 +569,6 @@ class _Cell:
         if self.warm == 0:
             if self.scrub and not self.is_burst:
                 self.clock.scrub()
-            self.waited = _waits() if isinstance(self.clock, _Host) else 0
             self.switches = _switches(self.clock.who)
             self.entered = time.perf_counter_ns()
             if not self.is_burst:
@@ -574,9 +594,7 @@ class _Cell:
                 self.clock.wait()
                 self.spent += (time.perf_counter_ns() - self.entered) * 1e-9
         else:
-            self.is_cut = _switches(self.clock.who) != self.switches
-            if self.is_cut and isinstance(self.clock, _Host):
-                self.clock.cut(self.slot, self.waited)
+            self.is_cut[self.slot] = _switches(self.clock.who) != self.switches or self.clock.was_cut[self.slot]
             self.issued += 1
             self.calls -= 1
             while self.issued - self.finished > (_AHEAD if self.calls > 0 else 0):
@@ -585,7 +603,7 @@ class _Cell:
             self.clock.wait()
             self.first_ms = (time.perf_counter_ns() - self.entered) * 1e-6
             if not self.turns.link:
-                self.times, self.spent = [], 0  # cold: told by itself
+                self.times, self.untimed, self.spent = [], 0, 0  # cold: told by itself
             self.look()
         if self.turns.link and self.warm == 0 and self.calls == 0:
             self.turns.in_turn = False
@@ -595,12 +613,16 @@ class _Cell:
         slot = self.finished % _SLOTS
         self.finished += 1
         ms, host_us, mhz = self.clock.finish(slot)
-        self.times.append(ms)
+        if ms > 0:
+            self.times.append(ms)
+        else:  # it counts for nothing
+            self.untimed += 1
+            self.is_cut[slot] = True
         self.spent += ms * 1e-3
         if not self.turns.link:
             return
         line = "done %.9g" % ms
-        for name, value in (("host_us", host_us), ("mhz", mhz), ("idle_us", self.idle), ("cut", int(self.is_cut))):
+        for name, value in (("host_us", host_us), ("mhz", mhz), ("idle_us", self.idle), ("cut", int(self.is_cut[slot]))):
             if value:
                 line += " %s=%.7g" % (name, value)
         self.turns.say(line)
@@ -634,7 +656,11 @@ class _Cell:
 
     def tell(self):
         """The JSON line, and a row for people."""
-        if self.turns.link or not self.times or self.is_over:
+        if self.turns.link or self.is_over:
+            return
+        if not self.times:
+            if self.untimed:
+                print(json.dumps({"cell": self.key, "error": "all of its calls were interrupted, so none has a time"}), file=_rows, flush=True)
             return
         row = {"cell": self.key, "ms": self.times}
         ordered = sorted(self.times)

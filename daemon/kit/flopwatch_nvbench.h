@@ -71,7 +71,7 @@ class flopwatch_criterion final : public nvbench::stopping_criterion_base
 			return;
 		if (flopwatch_now.is_list && now.run.made == 1)
 			flopwatch_say_fact("bytes", (double)now.state->get_global_memory_rw_bytes());
-		now.run.told_ms[now.run.issued % FLOPWATCH_SLOTS] = seconds * 1e3;
+		now.run.told_ms[now.run.issued % FLOPWATCH_SLOTS] = seconds > 0 ? seconds * 1e3 : -1;
 		flopwatch_done(&now.run);
 		now.in_call = false;
 	}

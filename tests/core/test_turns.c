@@ -46,6 +46,8 @@ static void lines_are_read(void **state)
 	assert_int_equal(l.word, TURNS_DONE);
 	assert_true(l.ms == 1.25 && l.host_us == 12.5 && l.mhz == 1620 && l.idle_us == 30 && l.cut);
 	assert_false(good("done 1 cut=0").cut);
+	l = good("done 0 cut=1"); /* so interrupted that it has no time */
+	assert_true(l.ms == 0 && l.cut);
 	l = good("fact flops 1e12");
 	assert_true(l.fact == TURNS_FLOPS && l.value == 1e12);
 	l = good("fact config BLOCK=64 num_stages=3");
@@ -73,6 +75,7 @@ static void nonsense_is_refused(void **state)
 	bad("turn \xe2\x80\xae", "hidden");
 	bad("done", "a number that cannot be");
 	bad("done 0", "no time");
+	bad("done 0 cut=0", "no time");
 	bad("done -1", "a number that cannot be");
 	bad("done nan", "a number that cannot be");
 	bad("done inf", "a number that cannot be");

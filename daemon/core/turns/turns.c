@@ -86,8 +86,6 @@ static int read_done(char *rest, struct turns_line *out, struct fw_err *err)
 
 	if (read_number(ms, 0, MS_MAX, &out->ms, err) != 0)
 		return -1;
-	if (out->ms <= 0)
-		return refuse(err, "says that a call took no time", ms);
 	while ((item = word(&rest))) {
 		char *equals = strchr(item, '=');
 		double flag = 0;
@@ -107,6 +105,8 @@ static int read_done(char *rest, struct turns_line *out, struct fw_err *err)
 		if (to == &flag)
 			out->cut = flag != 0;
 	}
+	if (out->ms <= 0 && !out->cut)
+		return refuse(err, "says that a call took no time", ms);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 
 #include "core/reading/row.h"
 
-enum { CALLS = 4 }; /* of a cell, the first one cold */
+enum { CALLS = 4 /* of a cell, the first one cold */, UNTIMED_MAX = 60 /* calls without a time, which are made again */ };
 
 #define SPENT_MS_MAX 2000 /* no further call after this; what the first one compiles or tunes says nothing of the others */
 
@@ -66,7 +66,7 @@ static int begin_cell(struct turns_list *l, bool *is_new, struct fw_err *err)
 	}
 	l->cell[l->n] = (struct turns_told){ .ms = 0 };
 	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", l->side.key);
-	l->calls = 0;
+	l->calls = l->untimed = 0;
 	l->spent_ms = 0;
 	l->is_slow_to_begin = false;
 	return 0;
@@ -135,6 +135,15 @@ static int take(struct turns_list *l, const struct turns_line *line, struct fw_e
 	case TURNS_TURN:
 		return answer(l, err);
 	case TURNS_DONE:
+		if (line->ms <= 0) { /* interrupted so that it has no time: it is made again */
+			if (++l->untimed > UNTIMED_MAX && cell->ms <= 0 && !cell->failure[0]) {
+				snprintf(cell->failure, sizeof cell->failure, "reported");
+				snprintf(cell->detail, sizeof cell->detail,
+					"%d calls were interrupted so that none has a time: the machine is too busy", l->untimed);
+			}
+			l->calls += l->untimed > UNTIMED_MAX;
+			return 0;
+		}
 		if (l->calls > 0)
 			l->spent_ms += line->ms;
 		else

@@ -28,7 +28,7 @@ struct turns_list {
 	struct turns_side side;
 	struct lines lines;
 	const int *fd;
-	int calls, room;
+	int calls, untimed, room;
 	double spent_ms;       /* in calls of this cell but the first, */
 	bool is_slow_to_begin; /* which took so long that a call is not made twice to be timed once */
 };
