@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "attention_cell.h"
+#include "core/protocol/order.h"
 #include "runner/timing/timing.h"
 #include "runner_run.h"
 
@@ -16,9 +17,9 @@ static void two_subjects_go_ab_ba_ba_ab(void **state)
 	const char *const want = "ABBABAABABBABAAB";
 	(void)state;
 	for (int call = 0; call < 16; call++)
-		assert_int_equal(timing_turn(2, 0, call / 2, call % 2), want[call] - 'A');
+		assert_int_equal(order_side(2, 0, call / 2, call % 2), want[call] - 'A');
 	for (int call = 0; call < 16; call++) /* the other start is the mirror */
-		assert_int_equal(timing_turn(2, 1, call / 2, call % 2), 'B' - want[call]);
+		assert_int_equal(order_side(2, 1, call / 2, call % 2), 'B' - want[call]);
 }
 
 static void many_subjects_share_all_places(void **state)
@@ -29,7 +30,7 @@ static void many_subjects_share_all_places(void **state)
 		for (int round = 0; round < 2 * n; round++) {
 			int seen = 0;
 			for (int k = 0; k < n; k++) {
-				int who = timing_turn(n, 3 % n, round, k);
+				int who = order_side(n, 3 % n, round, k);
 				assert_in_range(who, 0, n - 1);
 				seen |= 1 << who;
 				at[who][k]++;

@@ -21,3 +21,10 @@ int order_first(int n, int base, int target, int turn)
 			return i;
 	return base;
 }
+
+int order_side(int n, int first, int round, int k)
+{
+	int place = round & 1 ? n - 1 - k : k;
+
+	return (first + (round >> 1) + place) % n;
+}

@@ -14,4 +14,10 @@ enum { ORDER_TURNS = 12 };
  */
 int order_first(int n, int base, int target, int turn);
 
+/**
+ * Who is `k`-th of `n` subjects in round `round` of a launch that `first` begins: A B, B A, B A, A B of two, so that neither a drift nor what comes
+ * back every two or four calls weighs on one of them. Of more, each comes as often in each place.
+ */
+int order_side(int n, int first, int round, int k);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/protocol/order.h"
 #include "runner/call/range.h"
 
 enum { PHASES = 6 };
@@ -18,7 +19,7 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 		runner_guard(t->runner, t->cell, p->redo, &p->guard);
 	for (int round = 0, calls = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
-			int who = timing_turn(t->n, t->start, round, k);
+			int who = order_side(t->n, t->start, round, k);
 			struct subject *u = t->subject[who];
 			struct fw_err err = { 0 };
 			if (watched && witness_before(t->witness, u, f) != 0)
@@ -96,7 +97,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 	if (ops->scrub(dev, &err) != 0 || ops->mark(dev, 0, &err) != 0 || ops->mark(dev, 1, &err) != 0)
 		return failure_device(f, t->problem, &err);
 	for (int k = 0; k < t->n; k++) {
-		int who = timing_turn(t->n, t->start, round, k), mark = 2 + who * (PHASES + 1);
+		int who = order_side(t->n, t->start, round, k), mark = 2 + who * (PHASES + 1);
 		struct subject *u = t->subject[who];
 		timing_say_at(t, u, "phase");
 		timing_range(t, u, round);

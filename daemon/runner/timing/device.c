@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/protocol/order.h"
+
 enum { GUARD_BEHIND = 2 }; /* calls queued, behind which a reading takes place */
 
 #define UNSEEN_MS 20 /* a reading takes some 15 ms, which two calls of this length hide */
@@ -36,7 +38,7 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 	choose_watched(t, p->rounds, p->last, &watched);
 	for (int round = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
-			int who = timing_turn(t->n, t->start, round, k);
+			int who = order_side(t->n, t->start, round, k);
 			bool look = is_watched(t, &watched, who, round);
 			if (calls == guard_at)
 				runner_guard(t->runner, t->cell, p->redo, &p->guard);
@@ -56,7 +58,7 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 	calls = 0;
 	for (int round = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
-			int who = timing_turn(t->n, t->start, round, k);
+			int who = order_side(t->n, t->start, round, k);
 			x->ms[who][round] = timing_at_least(ops->elapsed_ms(dev, 2 * calls, 2 * calls + 1));
 			x->mhz[who][round] = ops->clock_mhz(dev, calls);
 		}

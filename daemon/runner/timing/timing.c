@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/protocol/guard.h"
+#include "core/protocol/order.h"
 #include "runner/call/leftover.h"
 #include "runner/call/range.h"
 
@@ -13,12 +14,6 @@ enum { REDO_MAX = 3 }; /* passes thrown away because the device was disturbed */
 #define LONG_SHARE 0.7   /* of a cell's warm-up: a round that takes as long leaves it warm after the solo calls, */
 #define REST_SHARE 0.25  /* if what is left of the warm-up is less than this of a round */
 #define LEAST_MS   1e-6f /* a time that rounds to nothing is still a time */
-
-int timing_turn(int n, int start, int round, int k)
-{
-	int place = round & 1 ? n - 1 - k : k;
-	return (start + (round >> 1) + place) % n;
-}
 
 int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const struct device_ops *ops)
 {
@@ -108,7 +103,7 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 	for (int round = 0;; round++) {
 		float host_us;
 		for (int k = 0; k < t->n; k++) {
-			struct subject *u = t->subject[timing_turn(t->n, t->start, round, k)];
+			struct subject *u = t->subject[order_side(t->n, t->start, round, k)];
 			timing_say_at(t, u, "warm");
 			if (timing_one(t, u, k, &host_us, f) != 0)
 				return -1;
@@ -143,7 +138,7 @@ void timing_write_order(const struct timing *t, struct msg_cell *m, const int *n
 	size_t at = 0;
 	for (int round = 0; round < rounds; round++) {
 		for (int k = 0; k < t->n; k++) {
-			int who = number[timing_turn(t->n, t->start, round, k)];
+			int who = number[order_side(t->n, t->start, round, k)];
 			if (who >= 0 && at + 1 < sizeof m->order)
 				m->order[at++] = (char)('A' + who);
 		}

@@ -35,8 +35,6 @@ struct samples {
 	float host_us[PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
 };
 
-/** Who is k-th in round j. Returns 0..n-1. */
-int timing_turn(int n, int start, int round, int k);
 /** Rounds that the rule's budget allows for a round of `round_ms`: a multiple of 4 within the rule's limits. */
 int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const struct device_ops *ops);
 
