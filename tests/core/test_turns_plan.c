@@ -63,12 +63,66 @@ static void pairs_fill_a_budget(void **state)
 	assert_int_equal(turns_warm(25), 0);
 }
 
+/* A cell of which launches cost `others_s` beside their pairs of 4 ms, and pairs scatter by 2 % (what their
+ * trimmed mean says). */
+static int wanted(double others_s, double tau, int most)
+{
+	static const float base[8] = { 1, 1, 1, 1, 1, 1, 1, 1 },
+			   target[8] = { 0.99F, 1.01F, 0.99F, 1.01F, 0.99F, 1.01F, 0.99F, 1.01F };
+	struct turns_cost cost = { .launches = 0 };
+
+	if (others_s > 0) {
+		turns_cost_add(&cost, 8, 8 * 0.004, others_s, base, target);
+		turns_cost_add(&cost, 8, 8 * 0.004, others_s, base, target);
+	}
+	return turns_pairs_wanted(&cost, tau, most);
+}
+
+static void launches_of_few_pairs_are_bought(void **state)
+{
+	struct turns_cost untold = { .launches = 0 };
+
+	(void)state;
+	assert_int_equal(wanted(0, 0.004, 60), TURNS_PAIRS_FIRST);
+	assert_int_equal(wanted(0, 0.004, 12), 12);    /* a long call has no more */
+	assert_int_equal(wanted(0.002, 0.004, 60), 8); /* a process that starts at once, */
+	assert_int_equal(wanted(0.2, 0.004, 60), 40);  /* one that takes 50 pairs for it: sqrt(50) * 0.021 / 0.004, */
+	assert_int_equal(wanted(20, 0.004, 60), 60);   /* and one that compiles for long */
+	assert_int_equal(wanted(0.2, 0.02, 60), 8);    /* launches that scatter by percents are worth more than pairs */
+	turns_cost_add(&untold, 3, 1, 1, NULL, NULL);
+	assert_int_equal(untold.launches, 0);
+}
+
+/* ---- made-up sessions ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t wild = 1;
+
+static double uniform(void)
+{
+	wild = wild * 6364136223846793005u + 1442695040888963407u;
+	return (double)(wild >> 11) * 0x1p-53;
+}
+
+static double normal(void)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += uniform();
+	return sum;
+}
+
+static void see(struct turns_seen *s, double ms, double turn_ms, double idle_us)
+{
+	turns_see(s, &(struct turns_one){ .ms = ms, .turn_ms = turn_ms, .idle_us = idle_us });
+}
+
 static struct turns_seen turns(double ms, double turn_ms, double idle_us)
 {
 	struct turns_seen s = { .n = 0 };
 
 	for (int i = 0; i < 60; i++)
-		turns_see(&s, ms, 0, turn_ms * (1 + 0.5 * (i % 3 == 0)) /* now and then the machine is busy */, idle_us);
+		see(&s, ms, turn_ms * (1 + 0.5 * (i % 5 == 0)) /* now and then the machine is busy */, idle_us);
 	return s;
 }
 
@@ -79,26 +133,118 @@ static void a_call_is_no_longer_than_its_turn(void **state)
 
 	(void)state;
 	assert_false(turns_overstates(&honest, why));
-	turns_see(&one, 3, 0, 1.2, 0);
+	see(&one, 3, 1.2, 0);
 	assert_false(turns_overstates(&one, why));
 	assert_true(turns_overstates(&liar, why));
-	assert_non_null(strstr(why, "1 ms in a turn of 0.2 ms"));
+	assert_non_null(strstr(why, "1 ms in a turn of 0.2 ms, and so in"));
+}
+
+static void one_session_accuses_nobody(void **state)
+{
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_evidence liar = { .sessions = 0 }, spins = { .sessions = 0 }, other = { .sessions = 0 };
+	struct turns_seen lie = turns(1, 0.2, 0), fine = turns(1, 1.2, 0), spin = turns(1, 1.2, 0), short_spin = turns(1, 1.2, 0);
+
+	(void)state;
+	turns_rest_note(&spin, &(struct turns_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
+	turns_rest_note(&short_spin, &(struct turns_rest){ .s = 0.006, .cpu_s = 0.002 }, false);
+	turns_evidence_add(&liar, &lie);
+	assert_false(turns_always_overstates(&liar, why));
+	turns_evidence_add(&liar, &lie);
+	assert_true(turns_always_overstates(&liar, why));
+	assert_true(turns_goes_on(&spin, &fine, why));
+	turns_evidence_add(&spins, &spin);
+	turns_evidence_add(&other, &fine);
+	assert_false(turns_always_goes_on(&spins, &other, why));
+	assert_true(turns_may_go_on(&spins)); /* another launch tells */
+	turns_evidence_add(&spins, &spin);
+	turns_evidence_add(&other, &fine);
+	assert_true(turns_always_goes_on(&spins, &other, why));
+	assert_false(turns_always_goes_on(&other, &spins, why));
+	assert_false(turns_may_go_on(&other));
+
+	/* what sessions of few turns show is added up */
+	memset(&spins, 0, sizeof spins);
+	assert_false(turns_goes_on(&short_spin, &fine, why));
+	for (int i = 0; i < 5; i++) {
+		turns_evidence_add(&spins, &short_spin);
+		assert_false(turns_always_goes_on(&spins, &other, why));
+		assert_true(turns_may_go_on(&spins));
+	}
+	turns_evidence_add(&spins, &short_spin);
+	assert_true(turns_always_goes_on(&spins, &other, why));
+}
+
+/* What the worker's clock says of a gain after so many equal launches of so many turns a side. */
+static enum turns_gain after(const struct turns_seen *base, const struct turns_seen *target, int launches, char *why)
+{
+	struct turns_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
+
+	for (int i = 0; i < launches; i++) {
+		turns_evidence_add(&b, base);
+		turns_evidence_add(&t, target);
+	}
+	return turns_gain(&b, &t, 2, why);
 }
 
 static void a_gain_is_heard(void **state)
 {
 	char why[TURNS_WHY_SIZE] = "";
 	struct turns_seen base = turns(1, 2.3, 0), quick = turns(0.5, 1.3, 0), liar = turns(0.5, 2.3, 0),
-			  close = turns(0.9, 2.3, 0);
+			  close = turns(0.85, 2.3, 0);
 
 	(void)state;
-	assert_false(turns_gain_is_missing(&base, &base, 2, why));
-	assert_false(turns_gain_is_missing(&base, &quick, 2, why));
-	assert_false(turns_gain_is_missing(&base, &close, 2, why));
-	assert_true(turns_gain_is_missing(&base, &liar, 2, why));
-	assert_non_null(strstr(why, "1 ms shorter"));
+	assert_int_equal(after(&base, &base, 2, why), TURNS_GAIN_NONE);
+	assert_int_equal(after(&base, &quick, 2, why), TURNS_GAIN_NONE);
+	assert_int_equal(after(&base, &close, 2, why), TURNS_GAIN_NONE);
+	assert_int_equal(after(&base, &liar, 1, why), TURNS_GAIN_UNHEARD); /* one launch accuses nobody */
+	assert_int_equal(after(&base, &liar, 2, why), TURNS_GAIN_MISSING);
+	assert_non_null(strstr(
+		why, "calls of 0.5 instead of 1 ms are said to make a turn 1 ms shorter; by the worker's clock it became 0 ms"));
+
 	struct turns_seen tiny = turns(0.004, 0.1, 0), tinier = turns(0.002, 0.1, 0);
-	assert_false(turns_gain_is_missing(&tiny, &tinier, 2, why));
+
+	assert_int_equal(after(&tiny, &tinier, 2, why), TURNS_GAIN_NONE);
+}
+
+static void turns_that_were_cut_short_accuse_nobody(void **state)
+{
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_seen base = turns(1, 2.3, 0), liar = { .n = 0 }, hidden = { .n = 0 };
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		turns_see(&liar, &(struct turns_one){ .ms = 0.5, .turn_ms = 2.3, .cut = true });
+		turns_see(&hidden, &(struct turns_one){ .ms = 0.5, .turn_ms = 2.3, .cut = i % 2 == 0 });
+	}
+	assert_int_equal(after(&base, &liar, 12, why), TURNS_GAIN_UNHEARD); /* and are no improvement, either */
+	assert_int_equal(after(&base, &hidden, 2, why), TURNS_GAIN_MISSING);
+}
+
+static void twenty_turns_of_a_side_accuse(void **state)
+{
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_seen base = { .n = 0 }, liar = { .n = 0 };
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		see(&base, 1 + 1e-3 * normal(), 2.3 + 1e-2 * normal(), 0);
+		see(&liar, 0.5 + 1e-3 * normal(), 2.3 + 1e-2 * normal(), 0);
+	}
+	assert_int_equal(after(&base, &liar, 2, why), TURNS_GAIN_UNHEARD);
+	assert_int_equal(after(&base, &liar, 3, why), TURNS_GAIN_MISSING);
+}
+
+/* A lie in as many calls as move a verdict, the others honest. */
+static void who_lies_in_some_calls_is_seen(void **state)
+{
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_seen base = turns(1, 2.3, 0), liar = { .n = 0 };
+
+	(void)state;
+	for (int i = 0; i < 60; i++)
+		see(&liar, i % 20 < 9 ? 0.1 : 1, 2.3, 0);
+	assert_int_equal(after(&base, &liar, 2, why), TURNS_GAIN_MISSING);
 }
 
 static struct turns_seen repeated(double ms, double repeats, double turn_ms)
@@ -106,27 +252,25 @@ static struct turns_seen repeated(double ms, double repeats, double turn_ms)
 	struct turns_seen s = { .n = 0 };
 
 	for (int i = 0; i < 60; i++)
-		turns_see(&s, ms, repeats, turn_ms, 0);
+		turns_see(&s, &(struct turns_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms });
 	return s;
 }
 
-/* Whoever runs for at least 2 ms makes a call of 2.5 ms once, and two of 1.5 ms behind one that showed how long they are. */
+/* A framework that repeats short calls makes turns longer as calls become shorter. */
 static void who_chooses_how_often_to_call_has_turns_of_any_length(void **state)
 {
 	char why[TURNS_WHY_SIZE] = "";
 	struct turns_seen base = repeated(2.5, 1, 5), quick = repeated(1.5, 2, 9), untold = turns(2.5, 5, 0),
-			  once = repeated(1.5, 1, 5), liar = repeated(1.5, 4, 5);
+			  once = repeated(1.5, 1, 9), liar = repeated(1.5, 8, 9);
 
 	(void)state;
-	assert_false(turns_gain_is_missing(&base, &quick, 2, why));
-	assert_true(turns_gain_is_missing(&untold, &quick, 2, why)); /* nobody begins to choose */
-	assert_true(turns_gain_is_missing(&base, &once, 2, why));
+	assert_int_equal(after(&base, &quick, 2, why), TURNS_GAIN_NONE);
+	assert_int_equal(after(&untold, &quick, 2, why), TURNS_GAIN_MISSING); /* nobody begins to choose */
+	assert_int_equal(after(&base, &once, 2, why), TURNS_GAIN_MISSING);
 	assert_false(turns_overstates(&quick, why));
 	assert_true(turns_overstates(&liar, why));
-	assert_non_null(strstr(why, "6 ms in a turn of 5 ms"));
 }
 
-/* Turns that are taken again are seen, too: they may be more than are kept. */
 static void who_is_honest_at_first_is_seen_later(void **state)
 {
 	char why[TURNS_WHY_SIZE] = "";
@@ -134,11 +278,56 @@ static void who_is_honest_at_first_is_seen_later(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2 * TURNS_SEEN_MAX; i++) {
-		turns_see(&base, 1, 0, 2.3, 0);
-		turns_see(&liar, i < TURNS_SEEN_MAX ? 1 : 0.5, 0, 2.3, 0);
+		see(&base, 1, 2.3, 0);
+		see(&liar, i < TURNS_SEEN_MAX ? 1 : 0.5, 2.3, 0);
 	}
-	assert_int_equal(liar.n, TURNS_SEEN_MAX);
-	assert_true(turns_gain_is_missing(&base, &liar, 2, why));
+	assert_int_equal(base.n, TURNS_SEEN_MAX);
+	assert_int_equal(after(&base, &liar, 2, why), TURNS_GAIN_MISSING);
+}
+
+/*
+ * Equal programs, of whose calls some have a time of nearly nothing (what a kit did that read the counter of waiting outside the clock), on a machine
+ * that takes the processor from one turn in ten: a comparison of up to 12 launches, looked at after each. Returns how many were accused.
+ */
+static int accused(int comparisons, int turns_of_a_side, double wrong, double speed)
+{
+	int n = 0;
+	char why[TURNS_WHY_SIZE];
+
+	for (int i = 0; i < comparisons; i++) {
+		struct turns_evidence e[2] = { { .sessions = 0 }, { .sessions = 0 } };
+		bool is_accused = false;
+
+		for (int launch = 0; launch < 12 && !is_accused; launch++) {
+			for (int side = 0; side < 2; side++) {
+				struct turns_seen s = { .n = 0 };
+
+				for (int k = 0; k < turns_of_a_side; k++) {
+					double ms = 1.2 * (side ? speed : 1) * (1 + 0.01 * normal());
+					double turn_ms = 2 * ms + 0.1 * (1 + uniform()) + (uniform() < 0.1 ? 6 * uniform() : 0);
+
+					see(&s, uniform() < wrong ? 1e-6 : ms, turn_ms, 0);
+				}
+				turns_evidence_add(&e[side], &s);
+			}
+			is_accused = turns_gain(&e[0], &e[1], 2, why) == TURNS_GAIN_MISSING;
+		}
+		n += is_accused;
+	}
+	return n;
+}
+
+static void equal_programs_are_not_accused(void **state)
+{
+	static const double wrong[] = { 0.003, 0.009, 0.03 };
+	static const int sessions[] = { 8, 12, 60 };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < 3; k++) {
+			assert_int_equal(accused(1000, sessions[k], wrong[i], 1), 0);
+			assert_int_equal(accused(300, sessions[k], wrong[i], 0.7), 0); /* nor is who became faster */
+		}
 }
 
 static void work_that_goes_on_is_seen(void **state)
@@ -191,8 +380,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cells_come_in_any_order),
 		cmocka_unit_test(pairs_fill_a_budget),
+		cmocka_unit_test(launches_of_few_pairs_are_bought),
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
+		cmocka_unit_test(one_session_accuses_nobody),
 		cmocka_unit_test(a_gain_is_heard),
+		cmocka_unit_test(turns_that_were_cut_short_accuse_nobody),
+		cmocka_unit_test(twenty_turns_of_a_side_accuse),
+		cmocka_unit_test(who_lies_in_some_calls_is_seen),
+		cmocka_unit_test(equal_programs_are_not_accused),
 		cmocka_unit_test(who_chooses_how_often_to_call_has_turns_of_any_length),
 		cmocka_unit_test(who_is_honest_at_first_is_seen_later),
 		cmocka_unit_test(work_that_goes_on_is_seen),

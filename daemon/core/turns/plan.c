@@ -1,7 +1,10 @@
 /* plan.c - see plan.h. */
 #include "core/turns/plan.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#include "core/stats/stats.h"
 
 #define WARM_BELOW_MS  20
 #define CELL_BUDGET_MS 500
@@ -89,4 +92,36 @@ int turns_pairs(double pair_ms, int n_cells, int most)
 
 	pairs = pairs < (most > 0 ? most : TURNS_PAIRS) ? pairs : (most > 0 ? most : TURNS_PAIRS);
 	return pairs <= TURNS_PAIRS_MIN ? TURNS_PAIRS_MIN : (int)pairs / 4 * 4;
+}
+
+void turns_cost_add(struct turns_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms)
+{
+	double y[STATS_PAIRS_MAX], d, q;
+
+	if (n < TURNS_PAIRS_MIN / 2 || n > STATS_PAIRS_MAX)
+		return;
+	for (int i = 0; i < n; i++)
+		y[i] = log((double)target_ms[i] / (double)base_ms[i]);
+	stats_trimmed(y, n, &d, &q);
+	c->launches++;
+	c->pairs += n;
+	c->pairs_s += pairs_s;
+	c->others_s += others_s;
+	c->variance += q * n;
+}
+
+/*
+ * A launch of n pairs has the variance tau^2 + sd^2 / n and costs c_launch + n c_pair: the variance that a second buys is least at
+ * n = sqrt(c_launch / c_pair) sd / tau.
+ */
+int turns_pairs_wanted(const struct turns_cost *c, double tau, int most)
+{
+	double pairs = TURNS_PAIRS_FIRST;
+
+	if (c->launches > 0 && c->pairs_s > 0)
+		pairs = sqrt(c->others_s / c->launches / (c->pairs_s / c->pairs)) * sqrt(c->variance / c->launches) / tau;
+	pairs = fmin(TURNS_PAIRS, pairs);
+	int n = pairs <= TURNS_PAIRS_MIN ? TURNS_PAIRS_MIN : ((int)ceil(pairs) + 3) / 4 * 4;
+
+	return n < most ? n : most;
 }

@@ -4,7 +4,12 @@
 
 #include <stdbool.h>
 
-enum { TURNS_SIDES_MAX = 3, TURNS_PAIRS_MIN = 8, TURNS_PAIRS = 60 /* where nobody asks for others */ };
+enum {
+	TURNS_SIDES_MAX = 3,
+	TURNS_PAIRS_MIN = 8,
+	TURNS_PAIRS = 60 /* where nobody asks for others */,
+	TURNS_PAIRS_FIRST = 20 /* before anything is known */
+};
 
 /** The cells of a side in the order in which it comes to them, each once. */
 struct turns_order {
@@ -24,5 +29,19 @@ int turns_warm(double call_ms);
 double turns_budget_ms(int n_cells, int most);
 /** Pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to `most`; 0: TURNS_PAIRS. Units: ms of all turns of a pair. */
 int turns_pairs(double pair_ms, int n_cells, int most);
+
+/** What launches of a cell cost, and how its pairs scatter. Starts zeroed. */
+struct turns_cost {
+	int launches, pairs;
+	double pairs_s, others_s; /* of all launches: their pairs, and all else of a launch that is this cell's part */
+	double variance;          /* sum over launches, of the log ratio of a pair */
+};
+/** Add a launch of `n` pairs. Shape: base_ms[n], target_ms[n], > 0. Fewer than four pairs say nothing. */
+void turns_cost_add(struct turns_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms);
+/**
+ * Pairs of the next launch: sqrt(c_launch / c_pair) sd_pair / tau, a multiple of four from 8 to 60 and at most `most`, so that device time goes into
+ * launches where those scatter by `tau` (log ratio, > 0) and into pairs where these do. TURNS_PAIRS_FIRST before the first launch.
+ */
+int turns_pairs_wanted(const struct turns_cost *c, double tau, int most);
 
 #endif

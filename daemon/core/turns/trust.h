@@ -1,7 +1,8 @@
 /**
  * trust.h - what a program says of its calls, held against what the worker saw of its turns. Pure.
  *
- * A turn is never shorter than what was done in it, however busy the machine: that is what makes these tests fair.
+ * A turn is never shorter than what was done in it, however busy the machine. But one session on a busy machine can look like anything, so
+ * nothing that a single session shows accuses a program for good: an accusation takes two launches that show the same.
  */
 #ifndef CORE_TURNS_TRUST_H
 #define CORE_TURNS_TRUST_H
@@ -17,6 +18,7 @@ struct turns_seen {
 	float ms[TURNS_SEEN_MAX];      /* as it says */
 	float turn_ms[TURNS_SEEN_MAX]; /* from go to done, by the worker's clock */
 	float idle_us[TURNS_SEEN_MAX];
+	bool cut[TURNS_SEEN_MAX]; /* something else took the processor in it */
 	bool chooses, repeats;    /* it tells how often it repeats its calls; it repeated one */
 	int too_long;             /* turns in which calls are said to take longer than the turn, */
 	double said_ms, lived_ms; /* and what they said and were, of the worst of them */
@@ -27,19 +29,53 @@ struct turns_seen {
 	} rest, watched;         /* all of them; those in which the queue was looked at */
 };
 
-/** Note a turn of one timed call, or of so many that the program chose to make, of `ms` in the mean; 0 repeats: it does not choose. */
-void turns_see(struct turns_seen *s, double ms, double repeats, double turn_ms, double idle_us);
+/** One turn of one timed call, or of so many that the program chose to make, of `ms` in the mean. */
+struct turns_one {
+	double ms, turn_ms, idle_us;
+	double repeats; /* 0: the program does not choose */
+	bool cut;       /* something else took the processor in it */
+};
+/** Note such a turn. */
+void turns_see(struct turns_seen *s, const struct turns_one *turn);
 /** Note a turn of another kind, whose calls are said to have taken `ms` together: it shows only what is impossible. */
 void turns_bound(struct turns_seen *s, double ms, double turn_ms);
 
-/** Whether calls are said to have taken longer than they can have. `why` in words. Shape: why[TURNS_WHY_SIZE]. */
+/** Whether calls of a session are said to have taken longer than they can have. `why` in words. Shape: why[TURNS_WHY_SIZE]. */
 bool turns_overstates(const struct turns_seen *s, char *why);
+
+enum { TURNS_HALVES = 2 };
+
+/** One side in one cell over all launches: the sum of every second session, and of the others. Starts zeroed. */
+struct turns_evidence {
+	struct turns_seen half[TURNS_HALVES];
+	int sessions;
+};
+
+/** Add what a session showed. */
+void turns_evidence_add(struct turns_evidence *e, const struct turns_seen *s);
+/** As turns_overstates, in both halves of the launches, each for itself. */
+bool turns_always_overstates(const struct turns_evidence *e, char *why);
+/** As turns_goes_on, in both halves of the launches, each for itself. */
+bool turns_always_goes_on(const struct turns_evidence *side, const struct turns_evidence *other, char *why);
+/** Whether it computes in others' turns so much that it would be accused, had they lasted longer. */
+bool turns_may_go_on(const struct turns_evidence *e);
+
+/** What the worker's clock says of a gain of the target. */
+enum turns_gain {
+	TURNS_GAIN_NONE,    /* it is there, or none that could be heard is claimed */
+	TURNS_GAIN_UNHEARD, /* the clock does not confirm it, which accuses nobody yet */
+	TURNS_GAIN_MISSING  /* it is not there */
+};
 /**
- * Whether a gain of the target, by 20 % or more as both sides tell it, is not there by the worker's clock: turns of `calls` calls each, warm ones
- * included, have to become shorter by half of it. Changes too small to be seen beside a turn's own cost are believed, and those of programs that
+ * Whether a gain of the target, by 20 % or more as both sides tell it, is there by the worker's clock: turns of `calls` calls each, warm ones
+ * included, have to become shorter by half of it, and by two standard errors more. Changes too small to be seen beside a turn's own cost are believed, and those of programs that
  * choose how often they repeat a call: their turns do not become shorter. Where the base does not choose, the target is not believed to.
+ * Both are taken as the mean of the middle half, which is what a verdict is made of, so that a few calls with a wrong time count for nothing. A gain is
+ * missing only where at least 20 turns a side that nothing cut short, and both halves of the launches for themselves, show by three standard errors
+ * that turns have not become shorter by half of it.
+ * `why` in words but for TURNS_GAIN_NONE. Shape: why[TURNS_WHY_SIZE].
  */
-bool turns_gain_is_missing(const struct turns_seen *base, const struct turns_seen *target, int calls, char *why);
+enum turns_gain turns_gain(const struct turns_evidence *base, const struct turns_evidence *target, int calls, char *why);
 /** Note what a side did in a turn of another one. `is_watched`: its queue was looked at. */
 void turns_rest_note(struct turns_seen *s, const struct turns_rest *rest, bool is_watched);
 /** Whether a side uses so much of others' turns that its queue is worth a look: that costs a read for each of its threads. */

@@ -14,9 +14,17 @@
 #include "worker/bench/sustain.h"
 #include "worker/command/turns_record.h"
 
-enum { REDO_MAX = 3, EMPTY_LAUNCHES_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4 };
+enum { REDO_MAX = 3, EMPTY_LAUNCHES_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* launches */ };
 
 #define HALF_WIDTH_PCT 0.3
+#define TAU            0.004 /* by which launches of a cell scatter beside their pairs, where nothing was learned of it; log ratio */
+
+/* What is known of one cell. Shape: by side. */
+struct turns_known {
+	struct turns_evidence evidence[TURNS_SIDES_MAX];
+	struct turns_cost cost;
+	int calls; /* of a turn, warm ones included */
+};
 
 /* What is known beside the bench. */
 struct all_turns {
@@ -25,6 +33,7 @@ struct all_turns {
 	int *place; /* place[side][n_cells]: the cells of each side in its order */
 	int n_place[TURNS_SIDES_MAX];
 	int *missed;                 /* missed[n_cells]: sessions in which a side did not come to it */
+	struct turns_known *known;   /* known[n_cells] */
 	int deaths[TURNS_SIDES_MAX]; /* cells in whose turns it died */
 	int n_without_anchor;        /* cells that the anchor has been left out of, */
 	char without_anchor[500];    /* and of the first one why */
@@ -96,7 +105,8 @@ static int prepare(struct all_turns *a, struct fw_err *err)
 	a->n_cells = b->n_cells;
 	a->place = calloc((size_t)(TURNS_SIDES_MAX * b->n_cells) + 1, sizeof *a->place);
 	a->missed = calloc((size_t)b->n_cells + 1, sizeof *a->missed);
-	if (!a->place || !a->missed)
+	a->known = calloc((size_t)b->n_cells + 1, sizeof *a->known);
+	if (!a->place || !a->missed || !a->known)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	for (int side = 0; side < a->command->n_sides; side++)
 		for (int i = 0; i < a->command->list[side].n; i++) {
@@ -138,6 +148,16 @@ static double alone_ms(const struct command *m, int n_sides, int cell)
 	return longest;
 }
 
+/* Where the manifest asks for pairs it has them; else they are what makes a cell's interval narrow at the least cost. `call_ms`: of all calls of one. */
+static int pairs_of(const struct turns_launch *l, int cell, double call_ms, int most)
+{
+	const struct bench *b = l->all->command->bench;
+	const struct turns_cost *cost = &l->all->known[cell].cost;
+	int n = turns_pairs(call_ms, l->n, most);
+
+	return most > 0 ? n : turns_pairs_wanted(cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : TAU, n);
+}
+
 static void ask(const struct turns_launch *l, struct turns_session *s)
 {
 	struct command *m = l->all->command;
@@ -150,10 +170,21 @@ static void ask(const struct turns_launch *l, struct turns_session *s)
 
 		*c = (struct turns_cell){ .cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1 };
 		c->warm = turns_warm(ms);
-		c->pairs = l->only_bursts ? 0 : turns_pairs(s->n_sides * (1 + c->warm) * ms, l->n, most);
+		l->all->known[cell].calls = 1 + c->warm;
+		c->pairs = l->only_bursts ? 0 : pairs_of(l, cell, s->n_sides * (1 + c->warm) * ms, most);
 		c->budget_ms = turns_budget_ms(l->n, most);
 		c->burst_rounds = l->burst[cell] ? l->burst_rounds : 0;
 	}
+}
+
+/* What a session takes beside pairs and bursts: processes that start, first calls, and what is looked at in the end. */
+static double others_s(const struct turns_session *s)
+{
+	double rest_s = s->all_s;
+
+	for (int i = 0; i < s->n; i++)
+		rest_s -= s->cell[i].pairs_s + s->cell[i].bursts_s;
+	return fmax(0, rest_s);
 }
 
 /* What it brought, cell by cell. */
@@ -167,13 +198,18 @@ static int take_cells(
 	for (int i = 0; i < s->n; i++) {
 		struct turns_cell *c = &s->cell[i];
 		char why[TURNS_TEXT_SIZE];
-		int status = turns_judge(a->command, s, c, why, err);
+		enum turns_belief belief = turns_judge(a->command, s, c, a->known[c->cell].evidence, why, err);
+		int status = belief == TURNS_ERROR ? -1 : 0;
 
-		if (status == 2) {
+		if (belief == TURNS_ANCHOR_FAULTY) {
 			leave_anchor_out(a, c->cell, why);
 			continue;
 		}
-		if (status == 1 && (l->only_bursts ? c->n_burst > 0 : c->n >= PAIRS_MIN)) {
+		l->timed += belief == TURNS_DOUBTED;
+		if (belief == TURNS_BELIEVED)
+			turns_cost_add(&a->known[c->cell].cost, c->n, c->pairs_s, others_s(s) / s->n, c->ms[COMMAND_BASE],
+				c->ms[COMMAND_TARGET]);
+		if (belief == TURNS_BELIEVED && (l->only_bursts ? c->n_burst > 0 : c->n >= PAIRS_MIN)) {
 			l->timed++;
 			status = turns_record(a->command, s, c, l->set, guard, redo, err);
 		}
@@ -351,6 +387,32 @@ static int launch(struct turns_launch *l, struct fw_err *err)
 	return result;
 }
 
+/* More turns tell: whether a gain is there by the worker's clock, or whether a side computes in the turns of the other. */
+static bool wants_turns(const struct bench *b, int cell, const struct turns_known *k)
+{
+	const struct turns_evidence *base = &k->evidence[COMMAND_BASE], *target = &k->evidence[COMMAND_TARGET];
+	char why[TURNS_WHY_SIZE];
+
+	if (!b->cell[cell].open || b->cell[cell].n_launches == 0 || b->cell[cell].n_launches >= DOUBTED_MAX)
+		return false;
+	return turns_may_go_on(base) || turns_may_go_on(target) ||
+	       (bench_verdict(b, cell) == VERDICT_IMPROVEMENT && turns_gain(base, target, k->calls, why) == TURNS_GAIN_UNHEARD);
+}
+
+/* Cells that have their verdict, and are not believed yet. Returns their number. */
+static int next_doubtful(struct turns_launch *l)
+{
+	const struct all_turns *a = l->all;
+	const struct bench *b = a->command->bench;
+
+	l->n = 0;
+	l->set = 1;
+	for (int i = 0; i < b->n_cells && !b->quick; i++)
+		if (wants_turns(b, i, &a->known[i]))
+			l->list[l->n++] = i;
+	return l->n;
+}
+
 /* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */
 static int next(struct turns_launch *l)
 {
@@ -368,7 +430,7 @@ static int next(struct turns_launch *l)
 			l->only_bursts = true;
 		}
 	}
-	return l->n;
+	return l->n > 0 ? l->n : next_doubtful(l);
 }
 
 static int run_all(struct turns_launch *l, struct fw_err *err)
@@ -453,6 +515,8 @@ int turns_measure(struct command *m, struct fw_err *err)
 		status = turns_tell_lists(m, err);
 	if (status == 0)
 		status = run_all(&l, err);
+	for (int i = 0; i < m->bench->n_cells && status == 0 && all.known; i++)
+		status = turns_judge_gain(m, i, all.known[i].evidence, all.known[i].calls, err);
 	if (status == 0)
 		status = note_end(&all, err);
 	free(l.list);
@@ -462,5 +526,6 @@ int turns_measure(struct command *m, struct fw_err *err)
 	free(l.burst);
 	free(all.place);
 	free(all.missed);
+	free(all.known);
 	return status < 0 ? -1 : !all.no_room;
 }

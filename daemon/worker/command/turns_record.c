@@ -12,34 +12,78 @@
 /* ---- what is believed ---------------------------------------------------------------------------------------------------- */
 
 /* An anchor is left out of the cell; one that goes on in the turns of others is left out of all. */
-static int refuse(struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
+static enum turns_belief refuse(struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
 {
 	if (side != COMMAND_ANCHOR)
-		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? -1 : 0;
-	return strcmp(failure, "escaped") == 0 && command_drop_anchor(m, why, err) != 0 ? -1 : 2;
+		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? TURNS_ERROR : TURNS_FAULTY;
+	return strcmp(failure, "escaped") == 0 && command_drop_anchor(m, why, err) != 0 ? TURNS_ERROR : TURNS_ANCHOR_FAULTY;
+}
+
+/* It did in this session what cannot be. One session may be the machine's doing: accused is who does so in both halves of the launches. */
+static enum turns_belief doubt(
+	struct command *m, int side, int cell, const char *failure, const char *why, bool is_sure, struct fw_err *err)
+{
+	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
+
+	if (side == COMMAND_ANCHOR || is_sure)
+		return refuse(m, side, cell, failure, why, err);
+	note.u.note.role = m->side[side]->role;
+	snprintf(note.u.note.text, sizeof note.u.note.text,
+		"launch %d is left out, and another one tells whether it was the machine: %.300s", m->bench->launches, why);
+	return bench_send(m->bench, &note, err) < 0 ? TURNS_ERROR : TURNS_DOUBTED;
+}
+
+/* Whether a side did what cannot be: TURNS_BELIEVED it did not. */
+static enum turns_belief look_at_side(struct command *m, const struct turns_session *s, const struct turns_cell *c, int side,
+	const struct turns_evidence *evidence, char *why, struct fw_err *err)
+{
+	char now[TURNS_WHY_SIZE];
+	bool is_sure = turns_always_overstates(&evidence[side], why);
+
+	if (is_sure || turns_overstates(&c->seen[side], why))
+		return doubt(m, side, c->cell, "clock", why, is_sure, err);
+	for (int other = 0; other < s->n_sides; other++) {
+		is_sure = other != side && turns_always_goes_on(&evidence[side], &evidence[other], why);
+		if (is_sure || (other != side && turns_goes_on(&c->seen[side], &c->seen[other], now)))
+			return doubt(m, side, c->cell, "escaped", is_sure ? why : now, is_sure, err);
+	}
+	return TURNS_BELIEVED;
 }
 
 _Static_assert((int)TURNS_WHY_SIZE <= (int)TURNS_TEXT_SIZE, "a reason of either kind fits");
 
-int turns_judge(struct command *m, const struct turns_session *s, const struct turns_cell *c, char *why, struct fw_err *err)
+enum turns_belief turns_judge(struct command *m, const struct turns_session *s, const struct turns_cell *c,
+	struct turns_evidence *evidence, char *why, struct fw_err *err)
 {
 	why[0] = '\0';
 	if (!m->bench->cell[c->cell].open)
-		return 0;
+		return TURNS_FAULTY;
 	if (c->failed_side >= 0) {
 		memcpy(why, c->detail, sizeof c->detail);
 		return refuse(m, c->failed_side, c->cell, c->failure, why, err);
 	}
+	for (int side = 0; side < s->n_sides; side++)
+		turns_evidence_add(&evidence[side], &c->seen[side]);
 	for (int side = 0; side < s->n_sides; side++) {
-		if (turns_overstates(&c->seen[side], why))
-			return refuse(m, side, c->cell, "clock", why, err);
-		for (int other = 0; other < s->n_sides; other++)
-			if (other != side && turns_goes_on(&c->seen[side], &c->seen[other], why))
-				return refuse(m, side, c->cell, "escaped", why, err);
+		enum turns_belief belief = look_at_side(m, s, c, side, evidence, why, err);
+
+		if (belief != TURNS_BELIEVED)
+			return belief;
 	}
-	if (turns_gain_is_missing(&c->seen[COMMAND_BASE], &c->seen[COMMAND_TARGET], 1 + c->warm, why))
+	if (turns_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], 1 + c->warm, why) == TURNS_GAIN_MISSING)
 		return refuse(m, COMMAND_TARGET, c->cell, "clock", why, err);
-	return 1;
+	return TURNS_BELIEVED;
+}
+
+int turns_judge_gain(struct command *m, int cell, const struct turns_evidence *evidence, int calls, struct fw_err *err)
+{
+	char why[TURNS_WHY_SIZE], text[TURNS_WHY_SIZE + 100];
+
+	if (!m->bench->cell[cell].open || bench_verdict(m->bench, cell) != VERDICT_IMPROVEMENT ||
+		turns_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], calls, why) == TURNS_GAIN_NONE)
+		return 0;
+	snprintf(text, sizeof text, "%s: on this machine, in so few turns, that is neither a gain nor a lie", why);
+	return bench_fault(m->bench, cell, ROLE_DEVICE, "unsure", text, err) < 0 ? -1 : 0;
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------------------- */

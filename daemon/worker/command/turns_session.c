@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/protocol/order.h"
 #include "worker/box/keyring.h"
 #include "worker/box/procs.h"
 
@@ -16,11 +17,13 @@ enum { WAIT_MS = 100, BOUNDS = 3 /* turns without a warm call, which show what c
 #define BURST_TURN_S                                                                                                             \
 	0.1 /* of the turns that it is made of: how long a call takes with all that is around it shows in the first */
 #define BURST_CALLS_MAX 4096
-#define CUT_TIMES       2 /* as many pairs are taken again, at most */
+#define CUT_TIMES       2    /* as many pairs are taken again, at most, */
+#define UNTIMED_TIMES   4    /* and as many that have no time: those never count */
+#define QUEUED_SHARE    0.05 /* of a turn that is said to have been interrupted: for so long its threads wanted a core at least */
 
 int turns_session_side(const struct turns_session *s, int pair, int k)
 {
-	return (s->first + (pair & 1 ? s->n_sides - 1 - k : k)) % s->n_sides;
+	return order_side(s->n_sides, s->first, pair, k);
 }
 
 static int index_of(const struct turns_session *s, const char *key)
@@ -57,7 +60,7 @@ static void keep_call(struct turns_session *s, const struct turns_line *line)
 	s->turn.n++;
 	s->turn.ms = (float)line->ms;
 	s->turn.mhz = (float)line->mhz;
-	if (s->burst)
+	if (s->burst && line->ms > 0)
 		keep_in_burst(s->burst, s->turn.ms, s->turn.mhz);
 	s->turn.host_us = (float)line->host_us;
 	s->turn.sum_ms += line->ms * fmax(1, line->repeats);
@@ -215,31 +218,61 @@ static bool all_here(const struct turns_session *s)
 
 /* ---- one cell ------------------------------------------------------------------------------------------------------------ */
 
-/* One pair (of three, with an anchor) into place `n`. 1 taken, 2 something outside interrupted it, 0 the cell is over, -1. */
-static int take_pair(struct turns_session *s, int pair, struct fw_err *err)
+/* What became of a pair (of three, with an anchor). */
+enum pair {
+	PAIR_BROKEN = -1, /* an error, */
+	PAIR_OVER,        /* or a side that does not go on with this cell */
+	PAIR_TAKEN,
+	PAIR_CUT,    /* something outside interrupted a call */
+	PAIR_UNTIMED /* a call has no time */
+};
+
+/*
+ * Whether something took the processor from this turn's program, by the system's own count of how long its threads wanted one; that a call was
+ * interrupted is otherwise the program's word. Where the system does not count, that word is taken.
+ */
+static bool was_cut(struct turns_session *s, int side, double turn_ms)
+{
+	double before_s = s->queued_s[side];
+
+	if (s->turn.cut == 0)
+		return false;
+	s->queued_s[side] = turns_child_queued_s(&s->child[side]);
+	return s->queued_s[side] <= 0 || (s->queued_s[side] - before_s) * 1e3 > QUEUED_SHARE * turn_ms;
+}
+
+/* The next pair, in place of one that was interrupted the same again, so that each place has the order that its record says. */
+static enum pair take_pair(struct turns_session *s, struct fw_err *err)
 {
 	struct turns_cell *at = s->at;
-	bool cut = false;
+	enum pair pair = PAIR_TAKEN;
 
 	for (int k = 0; k < s->n_sides; k++) {
-		int side = turns_session_side(s, pair, k), result = all_here(s);
+		int side = turns_session_side(s, at->n, k), result = all_here(s);
 		double turn_ms;
 
 		if (result == 1)
 			result = give(s, side, at->warm, 1, &turn_ms, err);
 		if (result != 1)
-			return result;
+			return result < 0 ? PAIR_BROKEN : PAIR_OVER;
 		at->ms[side][at->n] = s->turn.ms;
 		at->mhz[side][at->n] = s->turn.mhz;
 		at->host_us[side][at->n] = s->turn.host_us;
 		at->turns++;
 		at->turns_s += s->turn.all_s;
 		at->calls_s += s->turn.sum_ms * 1e-3 * (1 + at->warm);
-		cut = cut || s->turn.cut;
-		/* interrupted or not, which is the program's word too: a turn is never shorter than what was done in it */
-		turns_see(&at->seen[side], (double)s->turn.ms, s->turn.repeats, turn_ms, s->turn.idle_us);
+		if (s->turn.ms <= 0)
+			pair = PAIR_UNTIMED;
+		else if (pair == PAIR_TAKEN && s->turn.cut > 0)
+			pair = PAIR_CUT;
+		if (s->turn.ms > 0)
+			turns_see(&at->seen[side], &(struct turns_one){ .ms = (double)s->turn.ms,
+							   .turn_ms = turn_ms,
+							   .idle_us = s->turn.idle_us,
+							   .repeats = s->turn.repeats,
+							   .cut = was_cut(s, side, turn_ms) });
 	}
-	return cut ? 2 : 1;
+	return pair;
 }
 
 /* Turns whose times do not count: one of each side to begin with, and without warm calls those that show what cannot be. */
@@ -262,6 +295,7 @@ static int give_aside(struct turns_session *s, int rounds, int warm, struct fw_e
 static int take_burst(struct turns_session *s, int side, int64_t until_ns, struct burst_calls *out, struct fw_err *err)
 {
 	int64_t settled_ns = until_ns - (int64_t)((BURST_S - BURST_SETTLES_S) * 1e9);
+	int64_t last_ns = until_ns + (int64_t)(BURST_S * 1e9); /* without a single time by then there is no burst */
 	int calls = BURST_CALLS_MIN, result;
 
 	struct turns_burst burst = { .stride = 1, .calls = out };
@@ -277,8 +311,8 @@ static int take_burst(struct turns_session *s, int side, int64_t until_ns, struc
 			return result;
 		turns_bound(&s->at->seen[side], s->turn.sum_ms, turn_ms);
 		calls = (int)fmin(BURST_CALLS_MAX, fmax(BURST_CALLS_MIN, calls * BURST_TURN_S / s->turn.all_s));
-	} while (out->kept == 0 || clock_mono_ns() < until_ns);
-	return 1;
+	} while (clock_mono_ns() < until_ns || (out->kept == 0 && clock_mono_ns() < last_ns));
+	return out->kept > 0;
 }
 
 /* Base and target call without a rest: what clocks do then. */
@@ -348,17 +382,26 @@ static int run_cell(struct turns_session *s, struct fw_err *err)
 
 	if (status >= 1) /* by now there are the threads that a first call starts */
 		place(s);
-	for (int pair = 0; status >= 1 && !is_enough(at, began); pair++) {
-		status = take_pair(s, pair, err);
-		if (status == 2 && at->cut < CUT_TIMES * at->pairs)
+	for (int k = 0; k < s->n_sides && status >= 1; k++)
+		s->queued_s[k] = turns_child_queued_s(&s->child[k]);
+	while (status >= 1 && !is_enough(at, began) && at->untimed < UNTIMED_TIMES * at->pairs) {
+		enum pair pair = take_pair(s, err);
+
+		at->untimed += pair == PAIR_UNTIMED;
+		if (pair == PAIR_CUT && at->cut < CUT_TIMES * at->pairs)
 			at->cut++;
-		else if (status >= 1)
+		else if (pair == PAIR_TAKEN || pair == PAIR_CUT)
 			at->n++;
+		status = pair == PAIR_BROKEN ? -1 : pair != PAIR_OVER;
 	}
+	at->pairs_s = (double)(clock_mono_ns() - began) * 1e-9;
 	if (status >= 1 && at->warm > 0)
 		status = give_aside(s, BOUNDS, 0, err);
-	if (status >= 1 && at->burst_rounds > 0)
+	if (status >= 1 && at->burst_rounds > 0) {
+		began = clock_mono_ns();
 		status = take_bursts(s, err);
+		at->bursts_s = (double)(clock_mono_ns() - began) * 1e-9;
+	}
 	return status < 0 ? -1 : 0;
 }
 
@@ -438,6 +481,7 @@ int turns_session_run(struct turns_session *s, struct fw_err *err)
 		turns_child_end(&s->child[k]);
 	(void)procs_end_all();
 	keyring_clear(s->build->sandbox);
-	s->bench->gpu_s += (double)(clock_mono_ns() - began) * 1e-9;
+	s->all_s = (double)(clock_mono_ns() - began) * 1e-9;
+	s->bench->gpu_s += s->all_s;
 	return result;
 }

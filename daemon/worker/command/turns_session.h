@@ -1,7 +1,7 @@
 /**
  * turns_session.h - programs alive at the same time, of which one at a time makes its calls: a session of turns over some cells.
  *
- * Every cell waits until all sides have come to it; then pairs A B B A. A program that dies, does not come back or breaks the
+ * Every cell waits until all sides have come to it; then pairs A B B A B A A B. A program that dies, does not come back or breaks the
  * rules ends the session; what was paired before stands.
  */
 #ifndef WORKER_COMMAND_TURNS_SESSION_H
@@ -28,7 +28,7 @@ struct turns_cell {
 	int burst_rounds; /* 0: no bursts */
 	/* what came */
 	bool reached, missed; /* all came to it; a side did not */
-	int n, cut;           /* pairs; those that were taken again */
+	int n, cut, untimed;  /* pairs; those that were taken again, because a call was interrupted, or has no time */
 	float ms[TURNS_SIDES_MAX][STATS_PAIRS_MAX], mhz[TURNS_SIDES_MAX][STATS_PAIRS_MAX],
 		host_us[TURNS_SIDES_MAX][STATS_PAIRS_MAX];
 	struct turns_seen seen[TURNS_SIDES_MAX];
@@ -36,8 +36,9 @@ struct turns_cell {
 	struct burst_side burst[2];
 	int failed_side; /* -1 none */
 	char failure[16], detail[TURNS_TEXT_SIZE];
-	int turns;               /* of all pairs, those that were taken again too: */
-	double turns_s, calls_s; /* how long, and what their calls are said to have taken */
+	int turns;                /* of all pairs, those that were taken again too: */
+	double turns_s, calls_s;  /* how long, and what their calls are said to have taken */
+	double pairs_s, bursts_s; /* what pairs and bursts took of the session */
 };
 
 struct turns_session {
@@ -54,6 +55,7 @@ struct turns_session {
 	int trouble_side, trouble_cell; /* who ended it, -1 nobody; with the turn of which cell of the bench, -1 none */
 	struct command_trouble trouble;
 	bool no_room; /* together they do not fit on the device */
+	double all_s; /* how long it took */
 	/* internal */
 	struct turns_child child[TURNS_SIDES_MAX];
 	struct {
@@ -65,9 +67,10 @@ struct turns_session {
 	struct turns_burst *burst; /* that calls are kept of; NULL none */
 	struct turns_cell *at;     /* the cell whose turns are given; NULL none */
 	bool is_pinned;
+	double queued_s[TURNS_SIDES_MAX]; /* that the threads of a side had waited for a core when that was last read */
 };
 
-/** The side whose turn is k-th in a pair: every second pair runs backwards. */
+/** The side whose turn is k-th in a pair: as calls of modules go (order.h). */
 int turns_session_side(const struct turns_session *s, int pair, int k);
 /** Run it. Adds its wall time to the bench. Err: cancelled, or a fault of ours or the machine's. */
 int turns_session_run(struct turns_session *s, struct fw_err *err);
