@@ -315,6 +315,8 @@ int command_measure(
 		by_turns = turns_measure(&m, err);
 	if (status == 1 && by_turns == 0)
 		status = measure_processes(&m, err);
+	if (status >= 0 && by_turns >= 0)
+		bench_end(m.bench);
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
 		turns_list_fini(&m.list[side]);
 	return status < 0 || by_turns < 0 ? -1 : 0;

@@ -17,7 +17,6 @@
 enum { REDO_MAX = 3, EMPTY_LAUNCHES_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* launches */ };
 
 #define HALF_WIDTH_PCT 0.3
-#define TAU            0.004 /* by which launches of a cell scatter beside their pairs, where nothing was learned of it; log ratio */
 
 /* What is known of one cell. Shape: by side. */
 struct turns_known {
@@ -155,7 +154,9 @@ static int pairs_of(const struct turns_launch *l, int cell, double call_ms, int 
 	const struct turns_cost *cost = &l->all->known[cell].cost;
 	int n = turns_pairs(call_ms, l->n, most);
 
-	return most > 0 ? n : turns_pairs_wanted(cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : TAU, n);
+	return most > 0 ? n
+			: turns_pairs_wanted(
+				  cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.look[PAIRING_TURNS].s0, n);
 }
 
 static void ask(const struct turns_launch *l, struct turns_session *s)
@@ -515,6 +516,8 @@ int turns_measure(struct command *m, struct fw_err *err)
 		status = turns_tell_lists(m, err);
 	if (status == 0)
 		status = run_all(&l, err);
+	if (status == 0 && !all.no_room)
+		bench_end(m->bench);
 	for (int i = 0; i < m->bench->n_cells && status == 0 && all.known; i++)
 		status = turns_judge_gain(m, i, all.known[i].evidence, all.known[i].calls, err);
 	if (status == 0)
