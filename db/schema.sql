@@ -52,6 +52,16 @@ CREATE TABLE mainline (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mainline_by_place ON mainline(repo, place);
 
+-- Commits of a comparison's target that its base does not hold, also those that a merge brought: an answer about one of them holds there, too.
+CREATE TABLE commit_range (
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	base_sha      TEXT    NOT NULL,
+	target_sha    TEXT    NOT NULL,
+	sha           TEXT    NOT NULL,                -- the newest of them, where they are many
+	PRIMARY KEY (repo, base_sha, target_sha, sha)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX commit_range_holds ON commit_range(repo, sha);
+
 -- ---- what measures --------------------------------------------------------------------------------------------------
 
 -- What devices have to share for figures of one to stand beside those of another. Queue, calibration and history belong to it.

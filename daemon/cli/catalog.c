@@ -46,6 +46,8 @@ const struct catalog_option catalog_options[] = {
 		AT(target_flags) },
 	{ "all", NULL, "of every repository, also branches that are not watched", CATALOG_NONE, "", false, CATALOG_FLAG,
 		AT(all) },
+	{ "strict", NULL, "as if nobody had accepted a loss: it is a regression, and status 3", CATALOG_NONE, "", false,
+		CATALOG_FLAG, AT(strict) },
 	{ "again", NULL, "from stored samples", CATALOG_NONE, "", false, CATALOG_FLAG, AT(again) },
 	{ "commit", "SHA", "the commit that was measured, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(commit) },
 	{ "base", "SHA", "the commit it is compared with, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(base) },
@@ -83,7 +85,7 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "status", 0, 0, verb_status, "status", "branches, their verdicts and jobs",
 		"A verdict is the worst over all suites and benchmarks of the commit that stands beside it. Inside a checkout whose repository the "
 		"daemon does not watch it is status 4, unless --repo or --all is given.",
-		"repo all",
+		"repo all strict",
 		"flopwatch status  # every watched branch with its tip and verdict\n"
 		"flopwatch status --all  # also branches that are not watched any more",
 		CATALOG_NONE, "", NULL },
@@ -114,12 +116,12 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB", "wait for all its suites and print the tables",
 		"For scripts and hooks: the exit status is the verdict, the worst over all suites and benchmarks of the branch's "
 		"tip or "
-		"of the commit, once all have ended; of a job that of what was asked for with it. 3 wherever one lost. The "
+		"of the commit, once all have ended; of a job that of what was asked for with it. 3 wherever one lost, unless a person has accepted that (alerts accept) and --strict is not given. The "
 		"daemon first reads the repository again, so that a push that ended before is the one that is waited for. What it has not seen yet is "
 		"waited for, five seconds or as long as --timeout says; where it cannot read the repository: status 1. Inside a checkout the "
 		"repository is the one that the checkout is, or has as a remote; where the daemon watches another: status 4. --repo names it "
 		"instead. A name that is in several repositories wants --repo: status 2 says which they are.",
-		"repo timeout progress",
+		"repo timeout progress strict",
 		"flopwatch wait my-branch  # 0 no regression, 3 regression, 7 undecided\n"
 		"flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900 --quiet  # in a hook",
 		CATALOG_NONE, "", "branches" },

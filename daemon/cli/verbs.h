@@ -30,7 +30,7 @@ struct options {
 	const char *read_only;                                                     /* NULL: not given */
 	const char *output;                                                        /* NULL: not given */
 	const char *color;
-	bool json, quick, progress, quiet, again, all, browser, help, version;
+	bool json, quick, progress, quiet, again, all, strict, browser, help, version;
 	double threshold_pct; /* 0: not given */
 	int timeout_s;        /* 0: none */
 	int runs;             /* 0: the daemon's */

@@ -10,12 +10,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "flopwatchd/history/calibrate.h"
+#include "db/store/accepted.h"
 #include "db/store/bisect.h"
 #include "db/store/calibration.h"
 #include "db/store/commit.h"
 #include "db/store/outbox.h"
 #include "db/store/peer.h"
 #include "db/store/repo.h"
+#include "flopwatchd/delivery/commit_status.h"
+#include "flopwatchd/delivery/gitnote.h"
 #include "flopwatchd/job/devicestate.h"
 #include "flopwatchd/job/gitread.h"
 #include "flopwatchd/import.h"
@@ -27,7 +30,7 @@
 #include "core/text/branch.h"
 #include "base/oid.h"
 
-enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7 };
+enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7, COVERED_MAX = 64, RULE_MAX = 1 << 16 };
 
 /* ---- looking things up ---------------------------------------------------------------------------------------------------------- */
 
@@ -541,13 +544,52 @@ int control_judge(struct control *c, int64_t comparison, bool *changed, struct f
 	return txn_end(g, judge_again(c->db, comparison, changed, err), err);
 }
 
+/* Other alerts about the same losses are over: the culprit's was answered. */
+static int resolve_covered(struct control *c, int64_t alert, int64_t repo, int64_t now, struct fw_err *err)
+{
+	int64_t ids[COVERED_MAX];
+	char why[64];
+	int n = store_accepted_alerts(c->db, repo, ids, COVERED_MAX, err), result = n < 0 ? -1 : 0;
+	snprintf(why, sizeof why, "accepted in alert %lld", (long long)alert);
+	for (int i = 0; i < n && result == 0; i++)
+		result = alert_resolve(c->db, c->config, ids[i], 0, why, now, err);
+	return result;
+}
+
+/* What was accepted passes from now on, wherever it was said that it does not: forge and notes. */
+static int tell_accepted(struct control *c, int64_t alert, int64_t now, struct fw_err *err)
+{
+	int64_t ids[COVERED_MAX], repo = 0;
+	int n = store_accepted_comparisons(c->db, alert, ids, COVERED_MAX, err), result = n < 0 ? -1 : 0;
+	struct buf rule;
+	buf_init(&rule, RULE_MAX);
+	for (int i = 0; i < n && result == 0; i++) {
+		struct store_comparison comparison;
+		struct store_job job;
+		buf_clear(&rule);
+		result = store_comparison_get(c->db, ids[i], &comparison, &rule, err) != 0 ||
+					 store_job_get(c->db, comparison.job, &job, err) != 0 ||
+					 status_verdict(c->db, c->config, &job, &comparison, now, err) != 0 ||
+					 gitnote_owe(c->db, c->config, &job, &comparison, now, err) != 0
+				 ? -1
+				 : 0;
+		repo = comparison.repo;
+	}
+	buf_fini(&rule);
+	return result == 0 && repo ? resolve_covered(c, alert, repo, now, err) : result;
+}
+
 int control_alert(
 	struct control *c, int64_t alert, enum alertstate state, const char *who, const char *reason, struct fw_err *err)
 {
 	struct txn *g = queue_txn(c->queue);
+	const int64_t now = clock_utc_ms();
 	if (txn_begin(g, err) != 0)
 		return -1;
-	return txn_end(g, alert_change(c->db, c->config, alert, state, who, reason, clock_utc_ms(), err), err);
+	int result = alert_change(c->db, c->config, alert, state, who, reason, now, err);
+	if (result == 0 && state == ALERTSTATE_ACCEPTED)
+		result = tell_accepted(c, alert, now, err);
+	return txn_end(g, result, err);
 }
 
 int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err)

@@ -527,11 +527,11 @@ static int log_first_parents(struct git_repo *r, git_commit *from, int count, gi
 	return status;
 }
 
-int git_repo_log(
-	struct git_repo *r, const char *from, int count, bool first_parent, git_log_fn *each, void *arg, struct fw_err *err)
+int git_repo_log(struct git_repo *r, const char *from, const char *without, int count, bool first_parent, git_log_fn *each,
+	void *arg, struct fw_err *err)
 {
 	git_revwalk *walk = NULL;
-	git_commit *start;
+	git_commit *start, *end = NULL;
 	git_oid oid;
 	char sha[GIT_HEX];
 	int rc, n, status = -1;
@@ -543,7 +543,10 @@ int git_repo_log(
 		git_commit_free(start);
 		return status;
 	}
+	if (without && git_lib_commit(r, without, &end, err) != 0)
+		goto out;
 	if ((rc = git_revwalk_new(&walk, r->lib)) < 0 || (rc = git_revwalk_push(walk, git_commit_id(start))) < 0 ||
+		(end && (rc = git_revwalk_hide(walk, git_commit_id(end))) < 0) ||
 		(rc = git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME)) < 0) {
 		git_lib_fail(err, rc, "walk from %s", from);
 		goto out;
@@ -563,6 +566,7 @@ int git_repo_log(
 	status = 0;
 out:
 	git_revwalk_free(walk);
+	git_commit_free(end);
 	git_commit_free(start);
 	return status;
 }

@@ -62,9 +62,12 @@ void git_commit_info_fini(struct git_commit_info *c);
 int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info *out, struct fw_err *err);
 /** A commit's hash. Nonzero ends the list, as an error. */
 typedef int git_log_fn(void *arg, const char *sha, struct fw_err *err);
-/** Hashes of at most `count` commits from `from` on, newest first. First parents of a shallow repository end where it does. */
-int git_repo_log(
-	struct git_repo *r, const char *from, int count, bool first_parent, git_log_fn *each, void *arg, struct fw_err *err);
+/**
+ * Hashes of at most `count` commits from `from` on, newest first. First parents of a shallow repository end where it does. `without` (NULL:
+ * none; not with first_parent): a commit, which is left out with all that it holds.
+ */
+int git_repo_log(struct git_repo *r, const char *from, const char *without, int count, bool first_parent, git_log_fn *each,
+	void *arg, struct fw_err *err);
 
 enum git_kind { GIT_KIND_TREE, GIT_KIND_BLOB, GIT_KIND_EXECUTABLE, GIT_KIND_LINK, GIT_KIND_SUBMODULE };
 struct git_item {

@@ -19,7 +19,7 @@ static const char USAGE[] =
 	"  base     --repo PATH --target SHA [--upstream NAME | --with SHA] [--first-parents N]\n"
 	"  tree     --repo PATH --commit SHA [--blob FILE]... [--oid FILE]...\n"
 	"  tar      --repo PATH --oid OID                         a tree (or one file) as ustar\n"
-	"  log      --repo PATH --from SHA [--count N] [--first-parent]\n"
+	"  log      --repo PATH --from SHA [--not SHA | --first-parent] [--count N]\n"
 	"  note     --repo PATH --commit SHA --file FILE [--push URL [--ssh-key FILE]]  write refs/notes/flopwatch, and push it\n"
 	"  snapshot --worktree DIR                                store uncommitted files on refs/flopwatch/snapshot\n"
 	"\n"
@@ -43,7 +43,7 @@ static const struct verb verbs[] = {
 	{ "base", verb_base, 20, 2, { "--repo", "--target", "--upstream", "--with", "--first-parents" } },
 	{ "tree", verb_tree, 20, 2, { "--repo", "--commit", "--blob", "--oid" } },
 	{ "tar", verb_tar, 60, 2, { "--repo", "--oid" } },
-	{ "log", verb_log, 20, 2, { "--repo", "--from", "--count", "--first-parent" } },
+	{ "log", verb_log, 20, 2, { "--repo", "--from", "--count", "--first-parent", "--not" } },
 	{ "note", verb_note, 60, 3, { "--repo", "--commit", "--file", "--push", "--ssh-key" } },
 	{ "snapshot", verb_snapshot, 60, 1, { "--worktree" } },
 };
@@ -81,7 +81,8 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 		const char **place;
 	} texts[] = { { "--repo", &a->repo }, { "--url", &a->url }, { "--mirror", &a->mirror }, { "--ssh-key", &a->ssh_key },
 		{ "--target", &a->target }, { "--upstream", &a->upstream }, { "--with", &a->with }, { "--commit", &a->commit },
-		{ "--from", &a->from }, { "--file", &a->file }, { "--worktree", &a->worktree }, { "--push", &a->push } };
+		{ "--from", &a->from }, { "--not", &a->without }, { "--file", &a->file }, { "--worktree", &a->worktree },
+		{ "--push", &a->push } };
 	size_t i;
 
 	for (i = 0; i < sizeof texts / sizeof texts[0]; i++)

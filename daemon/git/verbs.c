@@ -215,7 +215,8 @@ static int base_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	kv_sha(&j, "upstream", upstream);
 	jsonw_key(&j, "first_parents");
 	jsonw_array(&j);
-	if (a->first_parents > 0 && git_repo_log(repo, a->target, a->first_parents + 1, true, add_parent, &parents, err) < 0)
+	if (a->first_parents > 0 &&
+		git_repo_log(repo, a->target, NULL, a->first_parents + 1, true, add_parent, &parents, err) < 0)
 		return -1;
 	if (a->first_parents > 0 && !parents.n && (!*base || strcmp(base, a->target) == 0) &&
 		git_repo_whole(repo, a->target, err) != 0)
@@ -419,7 +420,7 @@ static int log_body(struct git_repo *repo, const struct verb_args *a, struct buf
 {
 	struct log_out l = { .repo = repo, .out = out };
 
-	return git_repo_log(repo, a->from, a->count ? a->count : 100, a->first_parent, log_commit, &l, err);
+	return git_repo_log(repo, a->from, a->without, a->count ? a->count : 100, a->first_parent, log_commit, &l, err);
 }
 
 int verb_log(const struct verb_args *a, struct fw_err *err)

@@ -464,30 +464,6 @@ int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int 
 		comparison, ids, n, err);
 }
 
-int store_alert_accepted(struct db *db, int64_t repo, const char *branch, const char *base_sha, const char *suite,
-	const char *cell, double *m, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db,
-		"SELECT -ln(1 + (w.value ->> 'change_pct') / 100.0) FROM alert a JOIN comparison x ON x.id = a.comparison "
-		"JOIN json_each(a.cells) w WHERE a.repo = :repo AND a.branch = :branch AND a.kind = 'regression' AND "
-		"a.state = 'accepted' AND x.base_sha = :base AND w.value ->> 'cell' = :cell AND " SUITE_OF_CELL
-		"= :suite ORDER BY a.id DESC LIMIT 1",
-		err);
-	*m = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":base", base_sha);
-	stmt_text(s, ":suite", suite);
-	stmt_text(s, ":cell", cell);
-	int result = stmt_step(s, err);
-	if (result == 1 && !row_is_null(s, 0))
-		*m = row_double(s, 0);
-	stmt_reset(s);
-	return result < 0 ? -1 : 0;
-}
-
 int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum alertkind kind, const char *suite, const char *cell,
 	const char *target_sha, struct fw_err *err)
 {

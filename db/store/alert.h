@@ -95,13 +95,6 @@ int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *
 int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err);
 
 /**
- * What a person has accepted of a cell on this branch, in comparisons with this same base: the log time ratio that is now
- * expected, 0 where nothing was accepted. An accepted loss that the base holds already is no part of it.
- */
-int store_alert_accepted(struct db *db, int64_t repo, const char *branch, const char *base_sha, const char *suite,
-	const char *cell, double *m, struct fw_err *err);
-
-/**
  * Whether a cell that fails (or is gone) on this branch is known to: an alert of `kind` holds it that is open, acknowledged or
  * accepted, about another commit than `target_sha`. 1, 0, -1.
  */

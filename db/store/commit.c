@@ -1,8 +1,10 @@
 /** commit.c - each query walks the jobs of one commit, or the last of one branch. */
 #include "db/store/commit.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "db/store/accepted.h"
 #include "db/store/job.h"
 #include "db/store/page.h"
 #include "base/oid.h"
@@ -46,14 +48,31 @@ static void read_job(struct stmt *s, struct commit_job *job)
 	job->end = end_of(job->state, job->comparison != 0);
 }
 
+/* What people have accepted of a loss. */
+static int read_accepted(struct db *db, struct commit_job *job, struct fw_err *err)
+{
+	struct store_accepted a;
+	job->measured = job->verdict;
+	if (job->end != COMMIT_JUDGED || job->verdict != VERDICT_REGRESSION)
+		return 0;
+	if (store_accepted_of(db, job->comparison, &a, err) != 0)
+		return -1;
+	job->verdict = a.verdict;
+	job->accepted = a.covered;
+	job->accepted_alert = a.alert;
+	snprintf(job->accepted_by, sizeof job->accepted_by, "%s", a.who);
+	snprintf(job->accepted_why, sizeof job->accepted_why, "%s", a.why);
+	return 0;
+}
+
 /** Add every row of `s` (NULL: it could not be made) and judge. */
-static int judge(struct stmt *s, struct commit_verdict *out, struct fw_err *err)
+static int judge(struct db *db, struct stmt *s, struct commit_verdict *out, struct fw_err *err)
 {
 	int result = s ? 0 : -1;
 	while (s && (result = stmt_step(s, err)) == 1) {
 		struct commit_job job;
 		read_job(s, &job);
-		if (commit_verdict_add(out, &job, err) != 0) {
+		if (read_accepted(db, &job, err) != 0 || commit_verdict_add(out, &job, err) != 0) {
 			stmt_reset(s);
 			return -1;
 		}
@@ -77,7 +96,7 @@ int store_commit_verdict(
 		stmt_text(s, ":sha", sha);
 		stmt_text(s, ":branch", branch ? branch : "");
 	}
-	return judge(s, out, err);
+	return judge(db, s, out, err);
 }
 
 int store_commit_plan(struct db *db, int64_t job, struct commit_verdict *out, struct fw_err *err)
@@ -87,7 +106,7 @@ int store_commit_plan(struct db *db, int64_t job, struct commit_verdict *out, st
 		db_stmt(db, "SELECT " COLUMNS "FROM job j " JOINS "WHERE j.id = :job OR (j.plan = :job AND j.plan > 0)", err);
 	if (s)
 		stmt_int(s, ":job", job);
-	return judge(s, out, err);
+	return judge(db, s, out, err);
 }
 
 /** Its last pushes, newest first. Returns how many, -1. Shape: sha[PUSHES_MAX][65]. */

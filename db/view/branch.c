@@ -53,16 +53,20 @@ static int read_shown_job(struct db *db, int64_t id, struct shown_job *out, stru
 }
 
 /** Complete `row` by where its branch stands, and hand it on. */
-static int tell_branch(struct db *db, int64_t repo, struct view_branch *row, struct shown_job *job, view_branch_fn *each,
-	void *arg, struct fw_err *err)
+static int tell_branch(struct db *db, const struct view_branch_filter *f, struct view_branch *row, struct shown_job *job,
+	view_branch_fn *each, void *arg, struct fw_err *err)
 {
 	struct commit_verdict tip, before;
 	char sha[65] = "";
 	commit_verdict_init(&before);
-	int result = store_commit_verdict(db, repo, row->commit, row->name, &tip, err);
+	int result = store_commit_verdict(db, f->repo, row->commit, row->name, &tip, err);
+	if (result == 0 && f->strict)
+		commit_verdict_strict(&tip);
 	bool is_known = tip.verdict != VERDICT_NONE;
 	if (result == 0 && !is_known)
-		result = store_commit_before(db, repo, row->name, row->commit, sha, &before, err);
+		result = store_commit_before(db, f->repo, row->name, row->commit, sha, &before, err);
+	if (result == 0 && f->strict)
+		commit_verdict_strict(&before);
 	if (result == 0)
 		result = read_shown_job(db, job_to_show(&tip, row->job), job, err);
 	if (result == 0) {
@@ -124,7 +128,7 @@ static int read_branches(struct db *db, struct stmt *s, const struct view_branch
 			.job = row_int(s, 9),
 			.author = row_text(s, 10) };
 		n++;
-		if (tell_branch(db, f->repo, &row, &job, each, arg, err) != 0) {
+		if (tell_branch(db, f, &row, &job, each, arg, err) != 0) {
 			stmt_reset(s);
 			result = -1;
 			break;

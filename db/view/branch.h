@@ -34,6 +34,7 @@ struct view_branch_filter {
 	const char *name;    /* this one alone, by its key; NULL or "": every one */
 	const char *display; /* where none has that key: those that people read so; NULL or "" no more */
 	bool watched;        /* leave the others out */
+	bool strict;         /* as if nobody had accepted anything */
 	int64_t after;       /* id of the last row that the reader has; 0: from the first */
 	int limit;
 };

@@ -109,7 +109,6 @@ fails "compare . in a checkout that the daemon does not read" 1 sh -c "cd '$tmp/
 like "says what to do" "$out" 'push a branch and name that instead of \..* is gone: commit [0-9a-f]+ is not in '
 fails "compare . outside a checkout" 4 fw compare main .
 like "says what to do" "$out" 'not inside a git checkout'
-cd "$root" || exit 1
 
 # ---- reading ----
 ok "status" fw status

@@ -1,6 +1,7 @@
 /* That no query of the read side, or of the queue, reads a large table whole. */
 #include "fixture_views.h"
 
+#include "db/store/accepted.h"
 #include "db/store/alert.h"
 #include "db/view/branch.h"
 #include "db/view/live.h"
@@ -95,7 +96,7 @@ static void take_all_statements(struct fixture *f)
 	bool is_new;
 	int n, failed;
 	int64_t ids[STORE_ALERT_RECOVER_MAX], id;
-	double accepted;
+	struct store_accepted accepted;
 	struct view_filter filters[] = { { 0 }, { .repo = "kernels" }, { .repo = "kernels", .branch = "main" },
 		{ .verdict = "failed" }, { .repo = "kernels", .verdict = "failed" },
 		{ .repo = "kernels", .branch = "main", .verdict = "failed" }, { .repo = "kernels", .target = fixture_sha(3) },
@@ -121,7 +122,11 @@ static void take_all_statements(struct fixture *f)
 	ok(store_alert_recovered(f->db, 12, ids, &n, &err));
 	ok(store_alert_older_tips(f->db, 12, ids, &n, &err));
 	assert_int_equal(store_alert_covers(f->db, f->repo, "main", ALERTKIND_BROKEN, "tiny", keys[0], "x", &err), 0);
-	ok(store_alert_accepted(f->db, f->repo, "main", fixture_sha(9), "tiny", keys[0], &accepted, &err));
+	assert_int_equal(store_accepted_cell(f->db, 12, keys[0], &err), 0);
+	ok(store_accepted_of(f->db, 12, &accepted, &err));
+	assert_int_equal(store_accepted_comparisons(f->db, alert.id, ids, STORE_ALERT_RECOVER_MAX, &err), 0);
+	assert_int_equal(store_accepted_alerts(f->db, f->repo, ids, STORE_ALERT_RECOVER_MAX, &err), 0);
+	assert_int_equal(store_range_known(f->db, f->repo, fixture_sha(9), fixture_sha(10), &err), 0);
 	id = fixture_job(f, "main", 0, 500, 1);
 	ok(store_job_supersede(f->db, id, 1, &n, &err));
 	assert_int_equal(store_job_planned(f->db, f->repo, fixture_sha(3), &err), 1);

@@ -154,6 +154,7 @@ static int write_branches(
 	struct view_branch_filter filter = { .name = scope_branch(r, key),
 		.display = http_query(r, "branch"),
 		.watched = http_query(r, "watched") != NULL,
+		.strict = http_query(r, "strict") != NULL,
 		.after = after };
 	int at = first_of(db, ids, after, err), result = at < 0 ? -1 : 0;
 	for (; result == 0 && at < ids->n && !list->more; at++) {
@@ -172,8 +173,9 @@ void api_branches(void *arg, struct http_request *r, struct http_response *respo
 	struct answer_list list;
 	struct ids ids = { .n = 0 };
 	int64_t after;
-	const char *watched;
+	const char *watched, *strict;
 	if (answer_choice(r, response, "watched", "yes", &watched) != 0 ||
+		answer_choice(r, response, "strict", "yes", &strict) != 0 ||
 		answer_list_begin(site->db, r, response, &list, &after) != 0)
 		return;
 	int result;

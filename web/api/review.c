@@ -284,6 +284,7 @@ static const struct {
 	[VERDICT_REJECTED] = { "✕", "#b42318" },
 	[VERDICT_UNDECIDED] = { "?", "#8a6100" },
 	[VERDICT_NOT_COMPARABLE] = { "?", "#8a6100" },
+	[VERDICT_ACCEPTED] = { "✓", "#1a7f37" },
 	[VERDICT_IMPROVEMENT] = { "▲", "#1a7f37" },
 	[VERDICT_UNCHANGED] = { "=", "#1a7f37" },
 	[VERDICT_IDENTICAL] = { "=", "#1a7f37" },

@@ -26,6 +26,9 @@ void api_commit_verdict(void *arg, struct http_request *r, struct http_response 
 	char key[BRANCH_KEY_MAX];
 	const char *branch = scope_branch(r, key), *prefix = http_segment(r, 0);
 	commit_verdict_init(&v);
+	const char *strict;
+	if (answer_choice(r, response, "strict", "yes", &strict) != 0)
+		return;
 	int result = store_commit_find(site->db, http_query(r, "repo"), prefix, &found, &err);
 	if (result == 0 && found.n == 0)
 		result = err_set(&err, ERR_NOT_FOUND, "no commit that was asked for begins with %.64s", prefix);
@@ -34,6 +37,8 @@ void api_commit_verdict(void *arg, struct http_request *r, struct http_response 
 			"several commits begin with %.64s; write more digits, or say which repository with repo=NAME", prefix);
 	if (result == 0)
 		result = store_commit_verdict(site->db, found.repo, found.sha, branch, &v, &err);
+	if (result == 0 && strict)
+		commit_verdict_strict(&v);
 	if (result == 0)
 		write(response, found.repo_name, found.sha, branch ? branch : "", &v);
 	else
@@ -59,9 +64,13 @@ void api_job_verdict(void *arg, struct http_request *r, struct http_response *re
 	struct commit_verdict v;
 	struct asked asked = { response, &v };
 	int64_t id = answer_path_id(r, response, "job");
-	if (id < 0)
+	const char *strict;
+	if (id < 0 || answer_choice(r, response, "strict", "yes", &strict) != 0)
 		return;
-	if (store_commit_plan(site->db, id, &v, &err) != 0 || view_job(site->db, id, write_asked, &asked, &err) != 0)
+	int result = store_commit_plan(site->db, id, &v, &err);
+	if (result == 0 && strict)
+		commit_verdict_strict(&v);
+	if (result != 0 || view_job(site->db, id, write_asked, &asked, &err) != 0)
 		answer_error(r, response, &err);
 	commit_verdict_fini(&v);
 }

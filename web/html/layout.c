@@ -137,6 +137,7 @@ static const struct word {
 	{ "not_comparable", "\u2260", "warn" },
 	{ "acknowledged", "\u25d0", "warn" },
 	{ "paused", "\u2016", "warn" },
+	{ "regression (accepted)", "\u2713", "plain" },
 	{ "improvement", "\u25b2", "good" },
 	{ "unchanged", "=", "plain" },
 	{ "identical", "\u2261", "plain" },
@@ -184,7 +185,7 @@ void layout_verdict(struct buf *out, const char *word)
 	const struct word *w = word_of(word);
 	emit_rawf(out, "<span class=\"v %s\"><i aria-hidden=true>%s</i>", w->tone, w->sign);
 	for (const char *s = word; *s; s++)
-		buf_putc(out, *s == '_' ? ' ' : *s >= 'a' && *s <= 'z' ? *s : '?');
+		buf_putc(out, *s == '_' ? ' ' : (*s >= 'a' && *s <= 'z') || strchr(" ()", *s) ? *s : '?');
 	emit_raw(out, "</span>");
 }
 

@@ -33,11 +33,34 @@ static bool has_pair(const json_t *comparison)
 	return false;
 }
 
+/* The body says what was measured; what became of that, and by whom, stands beside it. */
+static void print_accepted_json(const json_t *comparison, const json_t *suite, const json_t *accepted)
+{
+	json_t *all = json_copy((json_t *)comparison);
+	json_object_set(all, "commit_verdict", json_object_get(suite, "verdict"));
+	json_object_set(all, "accepted", (json_t *)accepted);
+	verb_print_json(all);
+	json_decref(all);
+}
+
+/* "commit 0123456789ab  verdict: regression (accepted): alert 3 by ada: wider tiles". */
+static void print_acceptance(const json_t *verdict, const json_t *accepted, bool alone)
+{
+	if (alone)
+		printf("\ncommit %.12s  verdict: %s\n", value_text(verdict, "commit"), value_text(verdict, "verdict"));
+	printf("alert %lld was accepted by ", value_integer(accepted, "alert"));
+	plain_print(stdout, value_text(accepted, "by"));
+	fputs(": ", stdout);
+	plain_print(stdout, value_text(accepted, "reason"));
+	putchar('\n');
+}
+
 /* One comparison: fetched, printed as it comes, and taken into the sum. */
-static int take(struct sum *s, long long comparison, bool alone, struct fw_err *err)
+static int take(struct sum *s, const json_t *suite, const json_t *accepted, bool alone, struct fw_err *err)
 {
 	char path[64];
 	struct buf body;
+	long long comparison = value_integer(suite, "comparison"), n_accepted = value_integer(suite, "accepted");
 	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", comparison);
 	buf_init(&body, 64 << 20);
 	int result = client_get_raw(s->c, path, &body, err);
@@ -50,10 +73,13 @@ static int take(struct sum *s, long long comparison, bool alone, struct fw_err *
 		bool beside_peer = jobkind_is_beside(kind) && kind != JOBKIND_ENVIRONMENT;
 		if (!s->o->json)
 			report_comparison(value, stdout);
+		else if (alone && json_is_object(accepted))
+			print_accepted_json(value, suite, accepted);
 		else if (alone)
 			printf("%s\n", body.data);
 		if (!beside_peer)
-			s->lost = s->lost || value_integer(value, "regressions") > 0 || verdict == VERDICT_REGRESSION;
+			s->lost = s->lost || value_integer(value, "regressions") > n_accepted ||
+				  (verdict == VERDICT_REGRESSION && !n_accepted);
 		else if (verdict == VERDICT_FAILED || !has_pair(value))
 			s->peer_status = verb_status_of_verdict(verdict);
 		s->beside_peers = s->beside_peers && beside_peer;
@@ -100,6 +126,7 @@ static void print_sum(const json_t *verdict)
 int conclude(struct client *c, const struct options *o, const json_t *verdict, struct fw_err *err)
 {
 	const json_t *suites = json_object_get(verdict, "suites");
+	const json_t *accepted = json_object_get(verdict, "accepted");
 	bool alone = json_array_size(suites) == 1;
 	struct sum s = { .c = c, .o = o, .comparisons = json_array(), .beside_peers = true };
 	char why[1024];
@@ -110,7 +137,7 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 	{
 		long long comparison = value_integer(suite, "comparison");
 		if (comparison && result == 0) {
-			result = take(&s, comparison, alone, err);
+			result = take(&s, suite, accepted, alone, err);
 			continue;
 		}
 		explain(suite, alone, why, sizeof why);
@@ -131,6 +158,8 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 	json_decref(s.comparisons);
 	if (result != 0)
 		return -1;
+	if (!o->json && json_is_object(accepted))
+		print_acceptance(verdict, accepted, alone);
 	if (s.beside_peers)
 		return s.peer_status;
 	return s.lost ? EXIT_REGRESSION : verb_status_of_verdict(value_verdict(verdict));

@@ -100,6 +100,7 @@ int verb_status(struct client *c, const struct options *o)
 	client_query(&path, "repo", o->repo);
 	if (!o->all)
 		client_query(&path, "watched", "yes");
+	client_query(&path, "strict", o->strict ? "yes" : NULL);
 	int status = show_branches(c, o, path.data);
 	buf_fini(&path);
 	if (status == EXIT_OK && !o->json)
@@ -289,6 +290,69 @@ static void print_alerts(const json_t *items)
 	table_fini(&t);
 }
 
+/* The word on the alert's commit, as it is now; "" not known. Shape: word[size]. */
+static void find_word(struct client *c, const json_t *alert, char *word, size_t size)
+{
+	struct fw_err ignored = { 0 };
+	json_t *verdict = NULL;
+	struct buf path;
+	word[0] = '\0';
+	buf_init(&path, 1 << 16);
+	buf_puts(&path, "/api/v1/commits/");
+	client_argument(&path, value_text(alert, "target"));
+	buf_puts(&path, "/verdict");
+	client_query(&path, "repo", value_text(alert, "repo"));
+	if (*value_text(alert, "branch"))
+		client_query(&path, "branch", value_text(alert, "branch"));
+	if (*value_text(alert, "target") && client_get(c, path.data, &verdict, &ignored) == 0)
+		snprintf(word, size, "%s", value_text(verdict, "verdict"));
+	json_decref(verdict);
+	buf_fini(&path);
+}
+
+/* What the step changed: "A3 accepted: exact now passes; the next push is held to -75.15 %". */
+static void print_step(struct client *c, const json_t *alert)
+{
+	const char *state = value_text(alert, "state"), *kind = value_text(alert, "kind"), *branch = value_branch(alert);
+	char word[64];
+	double worst = value_number(alert, "worst_pct");
+	find_word(c, alert, word, sizeof word);
+	printf("A%lld %s: ", value_integer(alert, "id"), state);
+	plain_print(stdout, *branch ? branch : value_text(alert, "device"));
+	if (strcmp(state, "accepted") == 0 && verdict_from_name(word) == VERDICT_ACCEPTED)
+		fputs(" now passes", stdout);
+	else if (strcmp(state, "acknowledged") == 0)
+		printf(" stays %s until the alert is answered", *word ? word : "as it is");
+	else if (*word)
+		printf(" is %s", word);
+	else
+		fputs(" has no verdict", stdout);
+	if (strcmp(state, "accepted") == 0 && strcmp(kind, "regression") == 0 && !isnan(worst))
+		printf("; the next push is held to %.4g %%", worst);
+	else if (strcmp(state, "resolved") == 0)
+		fputs("; what is measured again and still lost opens it again", stdout);
+	else if (strcmp(state, "invalid") == 0)
+		fputs("; the measurement stays, and flopwatch retry JOB makes another", stdout);
+	putchar('\n');
+}
+
+static int show_step(struct client *c, const struct options *o, struct fw_err *err)
+{
+	struct buf path;
+	json_t *alert = NULL;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/alerts/");
+	client_argument(&path, o->arg[1]);
+	int result = client_get(c, path.data, &alert, err);
+	buf_fini(&path);
+	if (result == 0 && o->json)
+		verb_print_json(alert);
+	else if (result == 0)
+		print_step(c, alert);
+	json_decref(alert);
+	return result;
+}
+
 static int change_alert(struct client *c, const struct options *o)
 {
 	static const char *const steps[] = { "acknowledge", "accept", "resolve", "invalidate" };
@@ -310,6 +374,8 @@ static int change_alert(struct client *c, const struct options *o)
 	int result = request.failed ? err_set(&err, ERR_INVALID, "the reason is too long")
 				    : client_post_step(c, "alerts", o->arg[1], o->arg[0], request.data, NULL, &err);
 	buf_fini(&request);
+	if (result == 0)
+		result = show_step(c, o, &err);
 	return result == 0 ? EXIT_OK : verb_fail(&err);
 }
 

@@ -18,7 +18,7 @@ struct wanted {
 	const char *what, *repo; /* repo NULL: any */
 	struct checkout here;    /* the checkout around us */
 	struct buf path;         /* "" not found yet */
-	bool is_branch;
+	bool is_branch, is_strict;
 	char tip[65], of[256]; /* of that branch: its commit and its repository */
 	int64_t end_ns;        /* the user's own patience */
 };
@@ -31,6 +31,7 @@ static void set_path(struct wanted *w, const char *sha, const char *branch, cons
 	buf_puts(&w->path, "/verdict");
 	client_query(&w->path, "repo", repo);
 	client_query(&w->path, "branch", branch);
+	client_query(&w->path, "strict", w->is_strict ? "yes" : NULL);
 }
 
 /* Whether anything was asked for at the path that is set; else it is cleared. */
@@ -142,6 +143,7 @@ static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
 		return 0;
 	buf_clear(&w->path);
 	buf_printf(&w->path, "/api/v1/jobs/%lld/verdict", strtoll(w->what, NULL, 10));
+	client_query(&w->path, "strict", w->is_strict ? "yes" : NULL);
 	return len < COMMIT_MIN ? 0 : keep_if_asked(c, w, err); /* else it may be a commit that is not seen yet */
 }
 
@@ -343,7 +345,7 @@ static bool is_meant_by_itself(const char *what)
 int verb_wait(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	struct wanted w = { .what = o->arg[0], .repo = o->repo };
+	struct wanted w = { .what = o->arg[0], .repo = o->repo, .is_strict = o->strict };
 	json_t *verdict = NULL;
 	int status = -1, result = 0;
 	/* a push that was just made is noticed in a moment, on a remote repository with its next poll */

@@ -142,6 +142,8 @@ static int gained_most(const struct commit_verdict *v)
 void commit_verdict_end(struct commit_verdict *v)
 {
 	int n_wordless = 0, unmeasured = -1;
+	v->n_open = v->n_unmeasured = v->regressions = 0;
+	v->decides = v->worst = v->best = -1;
 	leave_out_old_plans(v);
 	if (v->n)
 		qsort(v->suite, (size_t)v->n, sizeof *v->suite, by_plan);
@@ -170,4 +172,24 @@ void commit_verdict_end(struct commit_verdict *v)
 	}
 	v->verdict = word;
 	v->best = word == VERDICT_IMPROVEMENT ? gained_most(v) : -1;
+}
+
+void commit_verdict_strict(struct commit_verdict *v)
+{
+	for (int i = 0; i < v->n; i++)
+		if (v->suite[i].word.id && v->suite[i].word.end == COMMIT_JUDGED)
+			v->suite[i].word.verdict = v->suite[i].word.measured, v->suite[i].word.accepted = 0;
+	commit_verdict_end(v);
+}
+
+const struct commit_job *commit_verdict_acceptance(const struct commit_verdict *v)
+{
+	const struct commit_job *newest = NULL;
+	for (int i = 0; i < v->n; i++) {
+		const struct commit_job *word = &v->suite[i].word;
+		bool is_passed = word->id && word->accepted && word->verdict != word->measured;
+		if (is_passed && (!newest || word->accepted_alert > newest->accepted_alert))
+			newest = word;
+	}
+	return newest;
 }

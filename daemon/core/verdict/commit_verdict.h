@@ -30,8 +30,12 @@ struct commit_job {
 	enum commit_end end;
 	/* its comparison; 0 none */
 	int64_t comparison, finished_at;
-	enum verdict verdict;
+	enum verdict verdict;  /* VERDICT_ACCEPTED where a person has accepted all that was lost */
+	enum verdict measured; /* what was measured, whatever people say of it */
 	int cells, regressions;
+	int accepted;           /* cells of these regressions */
+	int64_t accepted_alert; /* with which; 0 none */
+	char accepted_by[128], accepted_why[256];
 	double worst_pct; /* lowest change of a timed cell; NAN none */
 	char worst_key[256];
 	double best_pct; /* of an improvement the highest change; NAN: it is none */
@@ -69,6 +73,10 @@ int commit_verdict_add(struct commit_verdict *v, const struct commit_job *job, s
  * rejected, regression. A plan that could not be made counts until a later one could.
  */
 void commit_verdict_end(struct commit_verdict *v);
+/** After commit_verdict_end: the same as if nobody had accepted anything. */
+void commit_verdict_strict(struct commit_verdict *v);
+/** The newest acceptance that the verdict rests on; NULL: on none. */
+const struct commit_job *commit_verdict_acceptance(const struct commit_verdict *v);
 /** Verdict of one suite, VERDICT_NONE where it has none. */
 enum verdict commit_verdict_of(const struct commit_suite *s);
 /** It waits or runs and has no word yet, or is measured again. */

@@ -59,6 +59,7 @@ static void write_suite(struct jsonw *j, const struct commit_suite *s)
 	id_or_null(j, "comparison", word->comparison);
 	jsonw_kv_int(j, "cells", word->cells);
 	jsonw_kv_int(j, "regressions", word->regressions);
+	jsonw_kv_int(j, "accepted", word->accepted);
 	jsonw_kv_figure(j, "worst_pct", is_timed ? word->worst_pct : NAN);
 	text_or_null(j, "worst_cell", is_timed ? word->worst_key : "");
 	jsonw_kv_figure(j, "best_pct", word->id ? word->best_pct : NAN);
@@ -86,6 +87,20 @@ void commit_verdict_write_unfinished(struct jsonw *j, const struct commit_verdic
 	jsonw_array_end(j);
 }
 
+static void write_acceptance(struct jsonw *j, const struct commit_job *by)
+{
+	jsonw_key(j, "accepted");
+	if (!by) {
+		jsonw_null(j);
+		return;
+	}
+	jsonw_object(j);
+	jsonw_kv_int(j, "alert", by->accepted_alert);
+	jsonw_kv_string(j, "by", by->accepted_by);
+	jsonw_kv_string(j, "reason", by->accepted_why);
+	jsonw_object_end(j);
+}
+
 void commit_verdict_write(struct jsonw *j, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v)
 {
 	const struct commit_suite *decides = at(v, v->decides), *worst = at(v, v->worst), *best = at(v, v->best);
@@ -98,6 +113,7 @@ void commit_verdict_write(struct jsonw *j, const char *repo, const char *sha, co
 	text_or_null(j, "suite", decides ? decides->job.suite : "");
 	id_or_null(j, "comparison", decides ? decides->word.comparison : 0);
 	jsonw_kv_int(j, "regressions", v->regressions);
+	write_acceptance(j, commit_verdict_acceptance(v));
 	jsonw_kv_figure(j, "worst_pct", worst ? worst->word.worst_pct : NAN);
 	text_or_null(j, "worst_suite", worst ? worst->job.suite : "");
 	text_or_null(j, "worst_cell", worst ? worst->word.worst_key : "");

@@ -25,6 +25,7 @@ static const char *const names[] = {
 	[VERDICT_REGRESSION] = "regression",
 	[VERDICT_UNDECIDED] = "undecided",
 	[VERDICT_NOT_COMPARABLE] = "not_comparable",
+	[VERDICT_ACCEPTED] = "regression (accepted)",
 	[VERDICT_IMPROVEMENT] = "improvement",
 	[VERDICT_UNCHANGED] = "unchanged",
 	[VERDICT_IDENTICAL] = "identical",

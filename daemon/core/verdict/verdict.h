@@ -21,6 +21,7 @@ enum verdict {
 	VERDICT_REGRESSION,
 	VERDICT_UNDECIDED,
 	VERDICT_NOT_COMPARABLE, /* the base is broken, or the inputs differ */
+	VERDICT_ACCEPTED, /* of a commit or one of its suites: all that was lost, a person has accepted; no cell or comparison has it */
 	VERDICT_IMPROVEMENT,
 	VERDICT_UNCHANGED,
 	VERDICT_IDENTICAL,   /* same module */

@@ -8,6 +8,7 @@
 #include "flopwatchd/delivery/status_sum.h"
 #include "flopwatchd/delivery/status_word.h"
 #include "db/find/told.h"
+#include "db/store/accepted.h"
 
 enum { ENDED_MAX = 4096 }; /* as many as may wait, and more */
 
@@ -84,10 +85,17 @@ int status_ended(struct db *db, const struct config *config, const struct config
 /* ---- verdicts -------------------------------------------------------------------------------------------------------- */
 
 /* "regression: 4 of 20 cells, worst -2.26 % in attention/.../forward"; of an improvement the best. */
-static int describe(struct db *db, const struct store_comparison *c, char *text, size_t size, struct fw_err *err)
+static int describe(struct db *db, const struct store_comparison *c, const struct store_accepted *accepted, char *text,
+	size_t size, struct fw_err *err)
 {
-	const char *verdict = verdict_name(c->verdict);
+	char verdict[200];
 	struct find_told_cells cells;
+	if (accepted->covered && !accepted->lost)
+		snprintf(verdict, sizeof verdict, "regression (accepted by %.100s)%s%s", accepted->who,
+			accepted->verdict == VERDICT_ACCEPTED ? "" : ", else ",
+			accepted->verdict == VERDICT_ACCEPTED ? "" : verdict_name(accepted->verdict));
+	else
+		snprintf(verdict, sizeof verdict, "%s", verdict_name(c->verdict));
 	int found = find_told_cells(db, c->id, c->verdict, &cells, err);
 	snprintf(text, size, "%s", verdict);
 	if (found != 1)
@@ -110,9 +118,11 @@ int status_verdict(struct db *db, const struct config *config, const struct stor
 	char text[900] = "", page[40];
 	if (!repo || !status_is_told(job))
 		return 0;
-	if (describe(db, c, text, sizeof text, err))
+	struct store_accepted accepted = { .verdict = c->verdict };
+	if ((c->verdict == VERDICT_REGRESSION && store_accepted_of(db, c->id, &accepted, err)) ||
+		describe(db, c, &accepted, text, sizeof text, err))
 		return -1;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)c->id);
-	struct status_word word = { c->target_sha, job->suite, status_word_of(c->verdict), text, page };
+	struct status_word word = { c->target_sha, job->suite, status_word_of(accepted.verdict), text, page };
 	return owe(db, repo, job->repo, &word, now_ms, err);
 }

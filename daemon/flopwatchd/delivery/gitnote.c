@@ -8,6 +8,7 @@
 #include "base/jsonw.h"
 #include "core/verdict/explain.h"
 #include "core/verdict/verdict.h"
+#include "db/store/accepted.h"
 #include "db/store/commit.h"
 #include "db/store/outbox.h"
 #include "db/find/told.h"
@@ -70,8 +71,14 @@ static int write_text(
 	for (int i = 0; i < n; i++) {
 		const struct find_told_suite *j = &judged[i];
 		bool self = j->kind == JOBKIND_SELFCHECK;
-		buf_printf(text, "%s: %s%s%.12s, comparison %lld\n", j->suite, verdict_name(j->verdict),
+		struct store_accepted accepted = { .verdict = j->verdict };
+		if (j->verdict == VERDICT_REGRESSION && store_accepted_of(db, j->comparison, &accepted, err) != 0)
+			return -1;
+		buf_printf(text, "%s: %s%s%.12s, comparison %lld\n", j->suite, verdict_name(accepted.verdict),
 			self ? ", measured alone " : " against ", self ? "" : j->base_sha, (long long)j->comparison);
+		if (accepted.covered)
+			buf_printf(text, "  %d of %d losses accepted by %s in alert %lld\n", accepted.covered,
+				accepted.covered + accepted.lost, accepted.who, (long long)accepted.alert);
 		if (config->public_url[0])
 			buf_printf(text, "  %s/comparisons/%lld\n", config->public_url, (long long)j->comparison);
 		if (find_told_each(db, j->comparison, CELLS_MAX, write_cell, text, err) != 0)

@@ -24,6 +24,8 @@ static void tell_suite(struct buf *out, const struct commit_suite *s)
 		buf_puts(out, s->job.state == JOBSTATE_QUEUED ? "waits" : "is being measured");
 	} else if (word->id && word->end == COMMIT_JUDGED) {
 		buf_puts(out, verdict_name(commit_verdict_of(s)));
+		if (word->accepted && word->verdict == VERDICT_ACCEPTED)
+			buf_printf(out, " by %s", word->accepted_by);
 		if (is_timed && word->regressions)
 			buf_printf(out, " %+.2f %%", word->worst_pct);
 		else if (isfinite(word->best_pct))

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "db/store/accepted.h"
 #include "db/store/epoch.h"
 #include "db/store/peer.h"
 #include "db/store/repo.h"
@@ -122,6 +123,9 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 		return -1;
 	if (a->n_line && store_line_put(q->txn.db, job->repo, (const char(*)[65])a->line, a->n_line,
 				 a->n_line > GITREAD_PARENTS_MAX, err) != 0)
+		return -1;
+	if (a->n_range && store_range_put(q->txn.db, job->repo, a->plan.ask.subject[0].commit, a->plan.ask.subject[1].commit,
+				  (const char(*)[65])a->range, a->n_range, err) != 0)
 		return -1;
 	return a->base.sha[0] ? store_commit_put(q->txn.db, job->repo, &a->base, err) : 0;
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "flopwatchd/history/calibrate.h"
 #include "flopwatchd/runtime/child.h"
+#include "db/store/accepted.h"
 #include "db/store/base.h"
 #include "db/store/epoch.h"
 #include "flopwatchd/planning/refusal.h"
@@ -361,6 +362,49 @@ static int choose_anchor(struct resolve *r, struct fw_err *err)
 	return store_epoch_anchor(r->db, r->job.repo, p->suite_name, r->job.device, p->anchor, err);
 }
 
+/* ---- what the base does not hold --------------------------------------------------------------------------------------------- */
+
+static int add_to_range(void *arg, const struct store_commit *commit, struct fw_err *err)
+{
+	struct resolve_answer *a = arg;
+	(void)err;
+	if (a->n_range == RESOLVE_RANGE_MAX)
+		return 1;
+	snprintf(a->range[a->n_range++], sizeof a->range[0], "%s", commit->sha);
+	return 0;
+}
+
+static void have_range(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err ignored = { 0 };
+	r->errand = NULL;
+	if (failed || gitread_log(out, add_to_range, &r->answer, &ignored) < 0)
+		r->answer.n_range = 0; /* nothing is followed then: the comparison is as good as before */
+	finish(r);
+}
+
+/* The plan is good. Of a branch's own comparison the range is noted, once, so that what people accept follows the commit. */
+static void finish_plan(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	const struct plan *p = &r->answer.plan;
+	const char *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
+	char count[16];
+	snprintf(count, sizeof count, "%d", RESOLVE_RANGE_MAX);
+	bool is_asked = r->job.branch[0] && p->ask.kind == JOBKIND_CHANGE && strcmp(base, target) != 0;
+	int known = is_asked ? store_range_known(r->db, r->job.repo, base, target, &err) : 1;
+	if (known < 0) {
+		refuse(r, &err);
+	} else if (known) {
+		finish(r);
+	} else {
+		const char *const args[] = { "log", "--repo", r->repo_path, "--from", target, "--not", base, "--count", count,
+			NULL };
+		ask_git(r, args, have_range);
+	}
+}
+
 /* Without its anchor a commit is still compared with its base; only its place in the history stays open. */
 static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_err *failed)
 {
@@ -386,7 +430,7 @@ static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_e
 		a->plan.ask.n_subjects = 2;
 		snprintf(a->note, sizeof a->note, "not measured against the anchor: %.400s", err.text);
 	}
-	finish(r);
+	finish_plan(r);
 }
 
 /* The base cannot be used: one that a person named is an error, any other is replaced by the commit itself. */
@@ -500,7 +544,7 @@ static void complete(struct resolve *r)
 	}
 	const char *anchor = p->anchor, *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
 	if (!plan_needs_worker(p) || !anchor[0] || !strcmp(anchor, base) || !strcmp(anchor, target))
-		finish(r);
+		finish_plan(r);
 	else
 		ask_tree(r, &r->anchor, anchor, have_anchor_tree);
 }

@@ -25,6 +25,8 @@ struct resolve_suites {
 	char name[8][64];
 };
 
+enum { RESOLVE_RANGE_MAX = 256 };
+
 struct resolve_answer {
 	enum jobstate state; /* JOBSTATE_N: the plan is good; else the job's final one: cancelled, failed, gone */
 	bool again;   /* it failed for a reason that may pass (no memory, a deadline, a child that was killed): try later */
@@ -35,6 +37,8 @@ struct resolve_answer {
 	struct store_commit target, base; /* sha "" while not known */
 	int n_line;                       /* of a commit on the upstream branch: it and its first parents, newest first */
 	char line[GITREAD_PARENTS_MAX + 1][65];
+	int n_range; /* commits of the target that the base does not hold, newest first; 0: not asked, or known from before */
+	char range[RESOLVE_RANGE_MAX][65];
 	struct peers peers; /* that the base names */
 	int n_suites;       /* all that the commit is to be measured with; [0] is the plan's */
 	char suite[8][64];

@@ -9,6 +9,7 @@
 #include "flopwatchd/alert/gone_cells.h"
 #include "flopwatchd/bisect/bisect.h"
 #include "flopwatchd/bisect/report.h"
+#include "db/store/accepted.h"
 #include "db/store/base.h"
 #include "db/store/commit.h"
 #include "db/find/gone.h"
@@ -46,21 +47,6 @@ static int is_upstream(struct db *db, const struct store_comparison *c, struct f
 		gitread_encode(upstream, encoded, sizeof encoded, err))
 		return -1;
 	return strcmp(encoded, c->branch) == 0;
-}
-
-/**
- * A loss within the threshold of what a person accepted on this branch, or beyond it by no more than chance: bursts scatter by half a
- * percent, and nobody wants to answer the same loss twice. 1, 0, -1.
- */
-static int is_accepted(
-	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
-{
-	double accepted;
-	if (!c->branch[0])
-		return 0;
-	if (store_alert_accepted(db, c->repo, c->branch, c->base_sha, suite, cell->key, &accepted, err))
-		return -1;
-	return accepted > 0 && cell->decided_m - accepted <= stats_theta(cell->threshold_pct) + 2 * cell->decided_se;
 }
 
 /** A loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */
@@ -132,7 +118,8 @@ int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r,
 	int result = 0;
 	if (cell->verdict == VERDICT_REGRESSION) {
 		n->regressions++;
-		result = is_accepted(db, r->plan.suite_name, c, cell, err);
+		result = c->branch[0] ? store_accepted_cell(db, c->id, cell->key, err)
+				      : 0; /* nobody answers the same loss twice */
 		if (result == 0)
 			result = is_told(db, c, cell, err);
 		if (result == 0)

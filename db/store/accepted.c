@@ -1,0 +1,154 @@
+/* accepted.c - see accepted.h. */
+#include "db/store/accepted.h"
+
+#include <string.h>
+
+/* Suite of cell `w` of alert `a`. Alerts of former versions do not say it and have one suite. */
+#define SUITE_OF_CELL                                                                                                            \
+	"coalesce(w.value ->> 'suite', (SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = a.comparison)) "
+
+/* Commit `sha` is the target of comparison `x`, or is in it and not in its base. */
+#define IS_IN(sha)                                                                                                               \
+	"(" sha " = x.target_sha OR EXISTS (SELECT 1 FROM commit_range g WHERE g.repo = x.repo AND g.base_sha = x.base_sha "     \
+	"AND g.target_sha = x.target_sha AND g.sha = " sha ")) "
+
+/* Accepted alert `a` covers cell `k` (held as `w`) of comparison `x`, whose suite is `u`. */
+#define COVERS                                                                                                                   \
+	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND w.value ->> 'cell' = k.key AND " SUITE_OF_CELL   \
+	"= u.name AND ((a.branch = x.branch AND EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND "               \
+	"o.base_sha = x.base_sha)) OR " IS_IN("a.target_sha") "OR EXISTS (SELECT 1 FROM json_each(a.culprits) d, "              \
+	"json_each(d.value, '$.cells') e WHERE d.value ->> 'commits' = 1 AND e.value = k.key AND " IS_IN("(d.value ->> 'to')")  \
+	")) "
+
+/* The newest acceptance of cell `k`: the log time ratio that is expected now is that of its alert. */
+#define NEWEST "(SELECT a.id FROM alert a, json_each(a.cells) w WHERE " COVERS "ORDER BY a.id DESC LIMIT 1)"
+
+/* Losses of comparison :comparison, with the alert that accepts each; NULL: none does, or more was lost. */
+#define LOSSES                                                                                                                   \
+	"WITH x AS (SELECT id, repo, branch, base_sha, target_sha, suite FROM comparison WHERE id = :comparison), "              \
+	"found AS (SELECT k.key, k.decided_m AS m, k.decided_se AS se, k.threshold_pct AS pct, " NEWEST " AS alert "             \
+	"FROM x JOIN suite u ON u.id = x.suite JOIN cell k ON k.comparison = x.id AND k.verdict = 'regression'), "               \
+	"loss AS (SELECT f.key, iif(f.m + (SELECT ln(1 + (w.value ->> 'change_pct') / 100.0) FROM alert a, json_each(a.cells) "   \
+	"w WHERE a.id = f.alert AND w.value ->> 'cell' = f.key LIMIT 1) <= -ln(1 - f.pct / 100.0) + 2 * coalesce(f.se, 0), "     \
+	"f.alert, NULL) AS alert FROM found f) "
+
+int store_range_put(
+	struct db *db, int64_t repo, const char *base, const char *target, const char (*shas)[65], int n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO commit_range (repo, base_sha, target_sha, sha) VALUES (:repo, :base, :target, :sha) ON CONFLICT DO NOTHING",
+		err);
+	for (int i = 0; i < n; i++) {
+		if (!s)
+			return -1;
+		stmt_int(s, ":repo", repo);
+		stmt_text(s, ":base", base);
+		stmt_text(s, ":target", target);
+		stmt_text(s, ":sha", shas[i]);
+		if (stmt_run(s, err) != 0)
+			return -1;
+	}
+	return s ? 0 : -1;
+}
+
+int store_range_known(struct db *db, int64_t repo, const char *base, const char *target, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT 1 FROM commit_range WHERE repo = :repo AND base_sha = :base AND target_sha = :target LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":base", base);
+	stmt_text(s, ":target", target);
+	return stmt_any(s, err);
+}
+
+int store_accepted_cell(struct db *db, int64_t comparison, const char *key, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, LOSSES "SELECT 1 FROM loss WHERE key = :key AND alert", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_text(s, ":key", key);
+	return stmt_any(s, err);
+}
+
+/* The worst of the cells that did not regress. */
+static int find_rest(struct db *db, int64_t comparison, enum verdict *out, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT DISTINCT verdict FROM cell WHERE comparison = :comparison AND verdict <> 'regression'", err);
+	int result;
+	*out = VERDICT_ACCEPTED;
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	while ((result = stmt_step(s, err)) == 1)
+		*out = verdict_worse(*out, verdict_from_name(row_text(s, 0)));
+	return result;
+}
+
+int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		LOSSES "SELECT count(alert), count(*) - count(alert), max(alert), (SELECT who FROM alert_event e WHERE e.alert = "
+		       "(SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1), (SELECT reason FROM "
+		       "alert_event e WHERE e.alert = (SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1) "
+		       "FROM loss",
+		err);
+	*out = (struct store_accepted){ .verdict = VERDICT_REGRESSION };
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		out->covered = (int)row_int(s, 0);
+		out->lost = (int)row_int(s, 1);
+		out->alert = row_int(s, 2);
+		row_copy(s, 3, out->who, sizeof out->who);
+		row_copy(s, 4, out->why, sizeof out->why);
+		stmt_reset(s);
+	}
+	if (result < 0)
+		return -1;
+	return out->covered && !out->lost ? find_rest(db, comparison, &out->verdict, err) : 0;
+}
+
+int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id FROM (SELECT DISTINCT x.id FROM alert a, json_each(a.cells) w JOIN comparison x ON x.repo = a.repo AND "
+		"x.verdict = 'regression' AND x.kind = 'change' AND x.branch <> '' JOIN suite u ON u.id = x.suite JOIN cell k ON "
+		"k.comparison = x.id AND k.verdict = 'regression' WHERE a.id = :alert AND " COVERS "AND NOT EXISTS (SELECT 1 FROM "
+		"comparison n JOIN suite z ON z.id = n.suite WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND n.kind = 'change' "
+		"AND n.branch <> '' AND z.name = u.name AND n.id > x.id) ORDER BY x.id DESC LIMIT :max) ORDER BY id",
+		err);
+	int result, n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":alert", alert);
+	stmt_int(s, ":max", max);
+	while ((result = stmt_step(s, err)) == 1)
+		ids[n++] = row_int(s, 0);
+	return result < 0 ? -1 : n;
+}
+
+int store_accepted_alerts(struct db *db, int64_t repo, int64_t *ids, int max, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT b.id FROM alert b JOIN comparison x ON x.id = b.comparison WHERE b.repo = :repo AND b.kind = 'regression' AND "
+		"b.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM json_each(b.cells) v WHERE NOT EXISTS "
+		"(SELECT 1 FROM suite u JOIN cell k ON k.comparison = x.id AND k.key = v.value ->> 'cell' AND "
+		"k.verdict = 'regression' JOIN alert a, json_each(a.cells) w WHERE u.id = x.suite AND u.name = coalesce(v.value ->> "
+		"'suite', u.name) AND " COVERS "AND k.decided_m + ln(1 + (w.value ->> 'change_pct') / 100.0) <= "
+		"-ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0))) ORDER BY b.id LIMIT :max",
+		err);
+	int result, n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":max", max);
+	while ((result = stmt_step(s, err)) == 1)
+		ids[n++] = row_int(s, 0);
+	return result < 0 ? -1 : n;
+}
