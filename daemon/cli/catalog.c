@@ -55,6 +55,17 @@ const struct catalog_option catalog_options[] = {
 		"flopwatch ffa nvbench google-benchmark hyperfine triton torchao ncu", false, CATALOG_TEXT, AT(format) },
 	{ "unit", "U", "of a triton file whose columns do not say: ms us ns s TFLOPS GB/s", CATALOG_WORDS,
 		"ms us ns s TFLOPS GB/s", false, CATALOG_TEXT, AT(unit) },
+	{ "results", "COLUMNS", "of a triton file: the columns that are results, by comma; those before them are sizes",
+		CATALOG_NONE, "", false, CATALOG_TEXT, AT(results) },
+	{ "metric", "NAMES", "of ncu files: figures beside the times, by comma, such as 'dram__bytes_read.sum' or 'dram__*'",
+		CATALOG_NONE, "", false, CATALOG_TEXT, AT(metric) },
+	{ "kernel", "GLOB", "of ncu files: only kernels whose name fits: 'copy<*'", CATALOG_NONE, "", false, CATALOG_TEXT,
+		AT(kernel) },
+	{ "ids", "LIST", "of ncu files: only launches of these IDs: 3-5,9", CATALOG_NONE, "", false, CATALOG_TEXT, AT(ids) },
+	{ "launches", "N", "of ncu files: only kernels that were launched N times", CATALOG_NONE, "", false, CATALOG_COUNT,
+		AT(launches) },
+	{ "warmup", "W", "of ncu files: leave the first W launches of each kernel out", CATALOG_NONE, "", false, CATALOG_COUNT,
+		AT(warmup) },
 	{ "threshold", "PCT", "of two files: name rows that differ by more; default 1.5", CATALOG_NONE, "", false,
 		CATALOG_PERCENT, AT(threshold_pct) },
 	{ "time", "WHICH", "of a google-benchmark file: real (default) or cpu", CATALOG_WORDS, "real cpu", false, CATALOG_TEXT,
@@ -101,7 +112,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"providers, or in configurations that you name, are set beside each other: it is no commit's verdict, nobody is called, and being "
 		"slower is status 0. A provider that does not run the configuration that it was handed has failed. Sides built by two toolchains, or with other flags, are no commit's verdict either, but a "
 		"loss is status 3.",
-		"repo suite cells device quick timeout progress format unit time threshold base-provider target-provider base-config target-config "
+		"repo suite cells device quick timeout progress format unit results time metric kernel ids launches warmup threshold base-provider target-provider base-config target-config "
 		"base-toolchain target-toolchain base-flags target-flags",
 		"flopwatch compare main my-branch  # measure a branch against main\n"
 		"flopwatch compare main . --quick  # a first look at the uncommitted tree\n"
@@ -109,7 +120,8 @@ const struct catalog_verb catalog_verbs[] = {
 		"flopwatch compare main main --base-config TILE=3 --target-config TILE=2  # one commit, two configurations\n"
 		"flopwatch compare main main --base-toolchain /usr/local/cuda-12.9  # one commit, built by two toolchains\n"
 		"flopwatch compare main main --base-flags=-O3 --target-flags=-O2  # or with two sets of flags\n"
-		"flopwatch compare before.csv after.csv out.csv  # two files, no daemon",
+		"flopwatch compare before.csv after.csv out.csv  # two files, no daemon\n"
+		"flopwatch compare a.csv b.csv --launches 15 --warmup 5 --metric 'dram__bytes_*'  # two exports of ncu --csv",
 		CATALOG_FILE, "", "branches branches" },
 	{ "run", 1, 1, verb_run, "run TARGET", "queue a branch or commit against its base, and do not wait", "",
 		"repo suite cells device quick", "flopwatch run my-branch  # prints the job", CATALOG_NONE, "", "branches" },
@@ -159,7 +171,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"flopwatch why 3\nflopwatch why comparison 17 --json", CATALOG_WORDS, "alert comparison", "alerts cells" },
 	{ "import", 1, 2, verb_import, "import FILE [BASE_FILE]", "store what another benchmark wrote",
 		"As a comparison of kind import, whose cells are undecided by nature. The same again stores nothing.",
-		"repo commit base branch suite format unit time",
+		"repo commit base branch suite format unit results time kernel ids launches warmup",
 		"flopwatch import after.json before.json --repo kernels --commit \"$(git rev-parse HEAD)\"  # with a base",
 		CATALOG_FILE, "", NULL },
 	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as other benchmarks' CSV files",

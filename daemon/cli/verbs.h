@@ -29,12 +29,14 @@ struct options {
 	const char *base_toolchain, *target_toolchain, *base_flags, *target_flags; /* NULL: not given */
 	const char *read_only;                                                     /* NULL: not given */
 	const char *output;                                                        /* NULL: not given */
+	const char *results, *metric, *kernel, *ids;                               /* of files; NULL: not given */
 	const char *color;
 	bool json, quick, progress, quiet, again, all, strict, browser, help, version;
 	double threshold_pct; /* 0: not given */
 	int timeout_s;        /* 0: none */
 	int runs;             /* 0: the daemon's */
 	int limit;
+	int launches, warmup; /* of ncu files; 0: not given */
 	int n_arg;
 	char **arg; /* arg[n_arg], after the verb */
 };

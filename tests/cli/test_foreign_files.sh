@@ -43,7 +43,7 @@ like "asks for one" "$out" 'does not say what its numbers are; give a unit'
 ok "which can be given" "$bin/flopwatch" compare "$data/triton-old.csv" "$data/triton-old.csv" --unit GB/s
 echo hello >"$tmp/text"
 fails "no format at all" 1 "$bin/flopwatch" compare "$tmp/text" "$tmp/text"
-like "lists those that are read" "$out" 'say which with --format: flopwatch, ffa, nvbench'
+like "lists those that are read" "$out" 'is of no format that is known; say which with --format: flopwatch, ffa, nvbench'
 
 # ---- rows without a time -----------------------------------------------------------------------------------------------------
 fails "a file whose row failed ends with 7" 7 "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json"
@@ -61,10 +61,58 @@ ok "CPU time, where it is asked for" "$bin/flopwatch" compare "$data/google-benc
 fails "of a format that has it" 1 "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --time cpu
 like "else not" "$out" '--time is for google-benchmark, which writes two; hyperfine has one time'
 ok "MagiAttention's rates" "$bin/flopwatch" compare "$data/flops_report.csv" "$data/flops_report.csv"
-like "without what ran out of memory" "$out" '3 rows were left out: sdpa/seqlen=65536/per-TFLOP \(-1: out of memory'
+like "without what ran out of memory" "$out" 'flops_report.csv:[0-9]+: sdpa/seqlen=65536/per-TFLOP was left out: -1: out of memory'
+like "which is counted" "$out" 'flops_report.csv: 3 rows were left out$'
 head -c -1 "$data/flops_report.csv" >"$tmp/flops.csv"
 fails "a file whose last number may be cut" 1 "$bin/flopwatch" compare "$data/flops_report.csv" "$tmp/flops.csv"
 like "is refused" "$out" 'flops.csv:4: has no end of line, so its last cell, `624.0`, may be cut'
+
+# ---- tables of other programs ---------------------------------------------------------------------------------------------------
+fails "launches of two grids stay apart" 7 "$bin/flopwatch" compare "$data/ncu-grids-before.csv" "$data/ncu-grids-after.csv"
+like "and only one of them is slower" "$out" '^  gemm<128,_64>/grid=16 +0\.0101 +0\.0131 +-22\.90 % +2/2$'
+like "the other is not" "$out" '^  gemm<128,_64>/grid=512 +0\.0802 +0\.0802 +\+0\.00 % +3/3$'
+ok "two locales of one report" "$bin/flopwatch" compare "$data/ncu-decimal-point.csv" "$data/ncu-decimal-comma.csv"
+like "are the same time" "$out" '^  reduce +1\.20416 +1\.20416 +\+0\.00 % +1/1$'
+sed '/Memory Throughput/d; /reduce/d; s/12,35/12,345/' "$data/ncu-decimal-comma.csv" >"$tmp/undecided.csv"
+fails "a number that may be two is refused" 1 "$bin/flopwatch" compare "$tmp/undecided.csv" "$tmp/undecided.csv"
+like "with the way out" "$out" 'undecided.csv:4: Duration: `12,345` is two numbers.* let ncu write the file again with LC_NUMERIC=C set$'
+ok "metrics, and the first launch cut" "$bin/flopwatch" compare "$data/ncu-metrics.csv" "$data/ncu-metrics.csv" --warmup 1 --metric 'dram__bytes_*,lts__*'
+like "stand in a table of their own" "$out" '^  copy<1> +lts__t_sector_hit_rate.pct +56 +56 +% +\+0\.00 % +3/3$'
+like "beside the times" "$out" '^  copy<1> +0\.0602 +0\.0602 +\+0\.00 % +3/3$'
+like "what was cut is said" "$out" '^NOTE .*ncu-metrics.csv: the first launch of each row is left out$'
+like "and what is left of nothing" "$out" 'WARNING .*: 1 row was left out: warm<0> \(it has 1 launch, all of them warm-up\)'
+ok "the same as JSON" "$bin/flopwatch" compare "$data/ncu-no-duration.csv" "$data/ncu-no-duration.csv" --metric 'dram__*' --json
+is "has figures and their unit" "$(jq -c '.figures' <<<"$out")" '[{"cell":"copy<1>","metric":"dram__bytes_read.sum","unit":"Mbyte","base":100,"target":100,"change_pct":0}]'
+fails "without that there is no time" 1 "$bin/flopwatch" compare "$data/ncu-no-duration.csv" "$data/ncu-no-duration.csv"
+like "which says how to name a metric" "$out" 'has no times of kernels; .* name what is to be read with --metric'
+fails "what is for one format" 1 "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --warmup 2
+like "is refused for others" "$out" '--warmup is for ncu, which has each launch; this file is read as hyperfine'
+fails "columns of whole numbers" 7 "$bin/flopwatch" compare "$data/triton-whole-before.csv" "$data/triton-whole-after.csv" --unit us
+like "are times" "$out" '^  triton/M=2048/N=2048 +0\.048 +0\.072 +-33\.33 %'
+fails "a unit that contradicts the file" 1 "$bin/flopwatch" compare "$data/triton-unit-no-space.csv" "$data/triton-unit-no-space.csv" --unit ms
+like "is refused" "$out" ':1: column 2, `triton\(us\)`, is in us, and --unit says ms; leave --unit out$'
+ok "a row without a time" "$bin/flopwatch" compare "$data/triton-row-zero.csv" "$data/triton-row-zero.csv"
+like "is named with its line" "$out" '^WARNING .*triton-row-zero.csv:3: triton/N=2048 was left out: 0 is no time and no rate$'
+like "and loses no other" "$out" '^  triton/N=4096 +0\.05 +0\.05 '
+is "on stderr, so that a table stays a table" "$("$bin/flopwatch" compare "$data/triton-row-zero.csv" "$data/triton-row-zero.csv" 2>/dev/null | grep -c WARNING)" 0
+is "JSON has it, too" "$("$bin/flopwatch" compare "$data/triton-row-zero.csv" "$data/triton-row-zero.csv" --json 2>/dev/null | jq -c '.left_out[0] | [.side, .cell, .reason, .line]')" \
+	'["base","triton/N=2048","0 is no time and no rate",3]'
+ok "a column that is no time" "$bin/flopwatch" compare "$data/triton-unit-other-column.csv" "$data/triton-unit-other-column.csv"
+like "is said" "$out" '^NOTE .*: column `speedup \(x\)` is left out: `x` is no unit of time or rate$'
+fails "one number in two spellings" 7 "$bin/flopwatch" compare "$data/keys-short.csv" "$data/keys-long.csv"
+like "is one row" "$out" '^  triton/sparsity=0\.1 +1 +1\.5 +-33\.33 %'
+fails "a table that is not known" 1 "$bin/flopwatch" compare "$data/unknown.csv" "$data/unknown.csv" --unit us
+like "is said to be that" "$out" 'unknown.csv:1: is no table that is known: kernel,grid,avg_us,calls. Formats that are read are flopwatch, ffa'
+ok "as a table of sizes and times" "$bin/flopwatch" compare "$data/unknown.csv" "$data/unknown.csv" --format triton --unit us
+like "it has its times" "$out" '^  avg/kernel=scale/grid=132 +0\.01235 '
+unlike "and no counts" "$out" '^  calls'
+fails "two formats" 1 "$bin/flopwatch" compare "$data/nvbench.json" "$data/hyperfine.json"
+like "are not compared" "$out" 'nvbench.json is of format nvbench and .*hyperfine.json of format hyperfine'
+: >"$tmp/empty"
+fails "an empty file" 1 "$bin/flopwatch" compare "$tmp/empty" "$data/hyperfine.json"
+like "is said to be empty" "$out" 'empty: is empty$'
+ok "a training table of torchao" "$bin/flopwatch" compare "$data/torchao-training-ms.csv" "$data/torchao-training-ms.csv"
+like "has the rate of both passes" "$out" '/total +1\.5 +549\.8 +1\.5 +549\.8 '
 
 # ---- import ------------------------------------------------------------------------------------------------------------------
 new_repo kernels

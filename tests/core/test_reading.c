@@ -409,11 +409,11 @@ static void mistakes_have_a_place(void **state)
 	refused("ncu",
 		"x\n\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"a\",\"b\"\n\"0\",\"1\",\"k\",\"5\",\"6\"\n",
 		"out:3: has 5 cells, the header has 6");
-	refused("torchao", "name,time\na,1\n", "out:1: has no column that ends in inference_time_in_ms, time_sec or time_s");
+	refused("torchao", "name,time\na,1\n", "out:1: has no column of measured times: none ends in inference_time_in_ms");
 	refused("ffa", "seqlen,ffa\n1024,0\n", "ffa/seqlen=1024/per-TFLOP (line 2: 0 TFLOP/s is no speed)");
 	refused("ffa", "seqlen,ffa\n1024,x\n", "ffa/seqlen=1024/per-TFLOP (line 2: `x` is no number)");
 	refused("ffa", "seqlen,ffa\n1024,-1\n",
-		"holds no measured row; 1 row was left out: ffa/seqlen=1024/per-TFLOP (-1: out of memory, or not measured)");
+		"holds no measured row; 1 row was left out: ffa/seqlen=1024/per-TFLOP (line 2: -1: out of memory, or not measured)");
 }
 
 /* A number that is cut is a number, too: 613.2 is then 61. */
@@ -443,7 +443,7 @@ static void hexadecimal_is_no_number(void **state)
 	double v;
 
 	(void)state;
-	refused("triton", "x,Triton (ms)\n1,0x10\n", "out:2: column Triton (ms): `0x10` is no number");
+	refused("triton", "x,Triton (ms)\n1,0x10\n", "1 row was left out: Triton/x=1 (line 2: `0x10` is no number)");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,0x1.8p1\n", "`0x1.8p1` is no number");
 	refused("torchao", "name,model_inference_time_in_ms\na,inf\n", "`inf` is no number");
 	refused("nvbench",
@@ -461,7 +461,7 @@ static void bytes_that_are_no_text(void **state)
 	struct fw_err err = { 0 };
 
 	(void)state;
-	refused("ffa", "seqlen\n\xff\xfe\n", "out:2: is no UTF-8 text");
+	refused("ffa", "seqlen\n\xff\xfe\n", "out:2:1: is no UTF-8 text");
 	assert_int_equal(parse("ffa", "", "a\0b", 3, "out", &reading, &err), -1);
 	assert_non_null(strstr(err.text, "is no UTF-8 text"));
 	assert_null(reading_guess("", 0, "out"));

@@ -8,6 +8,7 @@
 #include "cli/file/files.h"
 #include "cli/output/table.h"
 #include "core/reading/ffa_compare.h"
+#include "core/reading/note.h"
 #include "core/text/unit.h"
 
 static double change_pct(const struct reading_row *base, const struct reading_row *target)
@@ -59,6 +60,109 @@ static void print_table(const struct reading *base, const struct reading *target
 	table_fini(&t);
 }
 
+/* Of a figure of the target in the unit of the base. NAN: it has none. */
+static double figure_beside(const struct reading_figure *base, const struct reading_figure *target)
+{
+	return target ? target->median * reading_unit_factor(target->unit, base->unit) : NAN;
+}
+
+/* What no figure of times is: more of it is not worse by itself, so the change is that of the figure. */
+static double figure_change_pct(const struct reading_figure *base, double target)
+{
+	return 100 * (target / base->median - 1);
+}
+
+static void print_figures(const struct reading *base, const struct reading *target)
+{
+	static const char *const names[] = { "cell", "metric", ">base", ">target", "unit", ">change", ">values" };
+	struct table t;
+	table_init(&t, 7, names);
+	for (int i = 0; i < base->n_figures; i++) {
+		const struct reading_figure *a = &base->figure[i], *b = reading_find_figure(target, a);
+		double value = figure_beside(a, b), change = figure_change_pct(a, value);
+		if (!b)
+			continue;
+		table_cell(&t, "%s", a->key);
+		table_cell(&t, "%s", a->metric);
+		table_cell(&t, "%.6g", a->median);
+		table_cell(&t, "%.6g", value);
+		table_cell(&t, "%s", a->unit);
+		if (isfinite(change))
+			table_cell(&t, "%+.2f %%", change);
+		else
+			table_cell(&t, "-");
+		table_cell(&t, "%d/%d", a->n, b->n);
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+	printf("\nA change of a metric is target / base - 1, and counts as neither slower nor faster.\n");
+}
+
+static int common_figures(const struct reading *base, const struct reading *target)
+{
+	int n = 0;
+	for (int i = 0; i < base->n_figures; i++)
+		n += reading_find_figure(target, &base->figure[i]) != NULL;
+	return n;
+}
+
+/* Returns how many figures only one file has. */
+static int warn_of_figures(const struct reading *in, const struct reading *from, const char *file, bool print)
+{
+	int n = 0;
+	for (int i = 0; i < in->n_figures; i++)
+		if (!reading_find_figure(from, &in->figure[i])) {
+			n++;
+			if (print)
+				printf("WARNING %s of %s in %s is not in %s\n", in->figure[i].metric, in->figure[i].key,
+					in->figure[i].unit[0] ? in->figure[i].unit : "no unit", file);
+		}
+	return n;
+}
+
+static void print_tables(const struct reading *base, const struct reading *target)
+{
+	if (base->n_rows > 0 || target->n_rows > 0)
+		print_table(base, target);
+	if (base->n_figures > 0 && base->n_rows > 0)
+		printf("\n");
+	if (base->n_figures > 0 || target->n_figures > 0)
+		print_figures(base, target);
+}
+
+static void put_figures(struct jsonw *j, const struct reading *base, const struct reading *target)
+{
+	jsonw_key(j, "figures");
+	jsonw_array(j);
+	for (int side = 0; side < 2; side++)
+		for (int i = 0; i < (side ? target : base)->n_figures; i++) {
+			const struct reading_figure *one = side ? &target->figure[i] : &base->figure[i];
+			const struct reading_figure *b = side ? one : reading_find_figure(target, one);
+			if (side && reading_find_figure(base, one))
+				continue;
+			double value = figure_beside(one, b);
+			jsonw_object(j);
+			jsonw_kv_string(j, "cell", one->key);
+			jsonw_kv_string(j, "metric", one->metric);
+			jsonw_kv_string(j, "unit", one->unit);
+			jsonw_kv_figure(j, "base", side ? NAN : one->median);
+			jsonw_kv_figure(j, "target", value);
+			jsonw_kv_figure(j, "change_pct", side ? NAN : figure_change_pct(one, value));
+			jsonw_object_end(j);
+		}
+	jsonw_array_end(j);
+}
+
+static void put_notes(struct jsonw *j, const char *side, const struct reading *r)
+{
+	for (int i = 0; i < r->n_notes; i++) {
+		jsonw_object(j);
+		jsonw_kv_string(j, "side", side);
+		jsonw_kv_string(j, "note", r->note[i]);
+		jsonw_object_end(j);
+	}
+}
+
 static void put_side(struct jsonw *j, bool target, const struct reading_row *row)
 {
 	jsonw_kv_figure(j, target ? "target_ms" : "base_ms", row ? row->median_ms : NAN);
@@ -73,6 +177,8 @@ static void put_left(struct jsonw *j, const char *side, const struct reading *r)
 		jsonw_kv_string(j, "side", side);
 		jsonw_kv_string(j, "cell", r->left[i].key);
 		jsonw_kv_string(j, "reason", r->left[i].why);
+		if (r->left[i].line > 0)
+			jsonw_kv_int(j, "line", r->left[i].line);
 		jsonw_object_end(j);
 	}
 }
@@ -127,6 +233,12 @@ static void print_json(const struct reading *base, const struct reading *target,
 	put_left(&j, "base", base);
 	put_left(&j, "target", target);
 	jsonw_array_end(&j);
+	jsonw_key(&j, "notes");
+	jsonw_array(&j);
+	put_notes(&j, "base", base);
+	put_notes(&j, "target", target);
+	jsonw_array_end(&j);
+	put_figures(&j, base, target);
 	jsonw_object_end(&j);
 	printf("%s\n", out.data);
 	buf_fini(&out);
@@ -198,7 +310,7 @@ static void put_table(struct buf *out, const struct reading *base, const struct 
 /* MagiAttention's other file, flops.csv, is a table like any. */
 static bool is_profile(const struct reading *r)
 {
-	const char *key = r->row[0].key;
+	const char *key = r->n_rows > 0 ? r->row[0].key : "";
 	return strcmp(r->format, "ffa") == 0 &&
 	       (strncmp(key, "ffa/dense/", 10) == 0 || strncmp(key, "ffa/block_sparse/", 17) == 0);
 }
@@ -251,11 +363,14 @@ static int show(const struct options *o, const struct reading *base, const struc
 		files_print_warnings(warnings, stdout);
 		if (warnings->len > 0)
 			putchar('\n');
-		print_table(base, target);
+		print_tables(base, target);
 	}
 	int slower = name_variations(base, target, threshold_pct, &common, &faster, !o->json);
 	int absent = warn_of_absent(base, target, o->arg[1], !o->json);
 	warn_of_absent(target, base, o->arg[0], !o->json);
+	absent += warn_of_figures(base, target, o->arg[1], !o->json);
+	warn_of_figures(target, base, o->arg[0], !o->json);
+	common += common_figures(base, target);
 	files_warn_of_timeless(base, o->arg[0], o->json ? NULL : stdout);
 	int failed = files_warn_of_timeless(target, o->arg[1], o->json ? NULL : stdout);
 	if (!o->json)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/reading/pair.h"
+#include "core/reading/row.h"
 
 int files_read_text(const char *path, struct buf *text, struct fw_err *err)
 {
@@ -20,60 +21,145 @@ int files_read_text(const char *path, struct buf *text, struct fw_err *err)
 	return result;
 }
 
-static int read_file(
-	const char *path, const char *format, const struct options *o, bool name_device, struct reading *out, struct fw_err *err)
+/* What only one format obeys is refused for others, and never passed over. */
+static int check_options(const char *path, const char *format, const struct options *o, struct fw_err *err)
 {
-	struct buf text;
-	buf_init(&text, READING_BYTES_MAX + 1);
-	int rc = files_read_text(path, &text, err);
-	if (rc == 0 && !format)
-		format = reading_guess(text.data, text.len, path);
-	if (rc == 0 && !format)
-		rc = err_set(err, ERR_INVALID, "%s: looks like no format that is read; say which with --format: " READING_FORMATS,
-			path);
-	if (rc == 0 && o->time && !reading_has_times(format))
-		rc = err_set(
-			err, ERR_INVALID, "%s: --time is for google-benchmark, which writes two; %s has one time", path, format);
-	struct reading_how how = {
-		.format = format, .unit = o->unit ? o->unit : "", .time = o->time ? o->time : "", .name_device = name_device
+	const struct {
+		const char *option, *format, *why;
+		bool given;
+	} rules[] = {
+		{ "--unit", "triton", "whose columns may not say it", o->unit != NULL },
+		{ "--results", "triton", "whose columns may not say it", o->results != NULL },
+		{ "--metric", "ncu", "which has more than times", o->metric != NULL },
+		{ "--kernel", "ncu", "which names kernels", o->kernel != NULL },
+		{ "--ids", "ncu", "which numbers launches", o->ids != NULL },
+		{ "--launches", "ncu", "which has each launch", o->launches > 0 },
+		{ "--warmup", "ncu", "which has each launch", o->warmup > 0 },
 	};
-	if (rc == 0)
-		rc = reading_parse(&how, text.data, text.len, path, out, err);
+
+	if (o->time && !reading_has_times(format))
+		return err_set(
+			err, ERR_INVALID, "%s: --time is for google-benchmark, which writes two; %s has one time", path, format);
+	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+		if (rules[i].given && strcmp(format, rules[i].format) != 0)
+			return err_set(err, ERR_INVALID, "%s: %s is for %s, %s; this file is read as %s", path, rules[i].option,
+				rules[i].format, rules[i].why, format);
+	if (o->ids && o->ids[strspn(o->ids, "0123456789,-")])
+		return err_set(err, ERR_INVALID, "--ids %.60s: write numbers and ranges, as in 3-5,9", o->ids);
+	return 0;
+}
+
+/* The names in a table's first line, so that people see what was not recognised. */
+static void first_names(const struct buf *text, char *out, size_t size)
+{
+	size_t n = strcspn(text->data, "\r\n");
+	char line[160];
+
+	snprintf(line, sizeof line, "%.*s", (int)(n < 120 ? n : 120), text->data);
+	reading_show(line, out, size);
+}
+
+/* The format of a text; NULL with `err`: none that is known. */
+static const char *format_of(const struct buf *text, const char *path, const struct options *o, struct fw_err *err)
+{
+	const char *format = o->format ? o->format : reading_guess(text->data, text->len, path);
+	char names[200];
+
+	if (format)
+		return format;
+	if (text->len == 0) {
+		err_set(err, ERR_INVALID, "%s: is empty", path);
+	} else if (memchr(text->data, 0, text->len) || (text->len >= 2 && (unsigned char)text->data[0] >= 0xfe)) {
+		err_set(err, ERR_INVALID, "%s: is no UTF-8 text; UTF-16 becomes it by iconv -f UTF-16 -t UTF-8", path);
+	} else if (memchr(text->data, ',', text->len) && text->data[0] != '{' && text->data[0] != '[') {
+		first_names(text, names, sizeof names);
+		err_set(err, ERR_INVALID,
+			"%s:1: is no table that is known: %s. Formats that are read are " READING_FORMATS
+			"; say which with --format, where it is one of them (--format triton reads any table of sizes and times)",
+			path, names);
+	} else {
+		err_set(err, ERR_INVALID, "%s: is of no format that is known; say which with --format: " READING_FORMATS, path);
+	}
+	return NULL;
+}
+
+/* `other` NULL: it is laid beside none. */
+static int parse(const char *path, const char *format, const struct buf *text, const struct buf *other, bool name_device,
+	const struct options *o, struct reading *out, struct fw_err *err)
+{
+	const struct reading_how how = { .format = format,
+		.unit = o->unit ? o->unit : "",
+		.time = o->time ? o->time : "",
+		.name_device = name_device,
+		.results = o->results,
+		.metrics = o->metric,
+		.kernel = o->kernel,
+		.ids = o->ids,
+		.launches = o->launches,
+		.warmup = o->warmup,
+		.other = other ? other->data : NULL,
+		.other_len = other ? other->len : 0 };
+	return reading_parse(&how, text->data, text->len, path, out, err);
+}
+
+/* A file's text and its format. */
+static int load(const char *path, const struct options *o, struct buf *text, const char **format, struct fw_err *err)
+{
+	buf_init(text, READING_BYTES_MAX + 1);
+	if (files_read_text(path, text, err) != 0)
+		return -1;
+	*format = format_of(text, path, o, err);
+	return *format ? check_options(path, *format, o, err) : -1;
+}
+
+int files_read(const char *path, const struct options *o, struct reading *out, struct fw_err *err)
+{
+	const char *format;
+	struct buf text;
+	int result = load(path, o, &text, &format, err);
+	if (result == 0)
+		result = parse(path, format, &text, NULL, false, o, out, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
-int files_read(const char *path, const char *format, const struct options *o, struct reading *out, struct fw_err *err)
+/* Read both. A file of one card beside one of several says the card in its names, too, so that they meet those of the same card. */
+static int parse_both(const char *const path[2], const char *format, const struct buf text[2], const struct options *o,
+	struct reading reading[2], struct fw_err *err)
 {
-	return read_file(path, format, o, false, out, err);
-}
-
-/* A file of one card beside one of several: its names say the card, too, so that they meet those of the same card. */
-static int name_device(const char *path, const struct options *o, struct reading *r, struct fw_err *err)
-{
-	char format[sizeof r->format];
-	memcpy(format, r->format, sizeof format);
-	reading_fini(r);
-	return read_file(path, format, o, true, r, err);
+	int result = 0;
+	for (int i = 0; i < 2 && result == 0; i++)
+		result = parse(path[i], format, &text[i], &text[!i], false, o, &reading[i], err);
+	for (int i = 0; i < 2 && result == 0; i++)
+		if (reading[i].n_devices == 1 && reading[!i].n_devices > 1) {
+			reading_fini(&reading[i]);
+			result = parse(path[i], format, &text[i], &text[!i], true, o, &reading[i], err);
+		}
+	return result;
 }
 
 int files_read_pair(const char *const path[2], const struct options *o, struct reading reading[2], struct buf *warnings,
 	int *unpaired, struct fw_err *err)
 {
-	int result = files_read(path[0], o->format, o, &reading[0], err);
-	if (result != 0)
-		return -1;
-	if (files_read(path[1], o->format ? o->format : reading[0].format, o, &reading[1], err) != 0) {
-		reading_fini(&reading[0]);
-		return -1;
-	}
-	for (int i = 0; i < 2 && result == 0; i++)
-		if (reading[i].n_devices == 1 && reading[!i].n_devices > 1)
-			result = name_device(path[i], o, &reading[i], err);
+	const char *format[2];
+	struct buf text[2];
+	memset(reading, 0, 2 * sizeof *reading);
+	buf_init(&text[1], 0);
+	int result = load(path[0], o, &text[0], &format[0], err);
+	if (result == 0)
+		result = load(path[1], o, &text[1], &format[1], err);
+	if (result == 0 && strcmp(format[0], format[1]) != 0)
+		result = err_set(err, ERR_INVALID, "%s is of format %s and %s of format %s; two of one format are compared",
+			path[0], format[0], path[1], format[1]);
+	if (result == 0)
+		result = parse_both(path, format[0], text, o, reading, err);
 	if (result == 0)
 		result = reading_pair(&reading[0], path[0], &reading[1], path[1], warnings, unpaired, err);
-	for (int i = 0; i < 2 && result != 0; i++)
-		reading_fini(&reading[i]);
+	for (int i = 0; i < 2; i++) {
+		buf_fini(&text[i]);
+		if (result != 0)
+			reading_fini(&reading[i]);
+	}
 	return result;
 }
 
@@ -166,9 +252,30 @@ void files_print_warnings(const struct buf *warnings, FILE *to)
 		fprintf(to, "WARNING %.*s\n", (int)(strchr(at, '\n') - at), at);
 }
 
+/* Rows by their lines where the format has them, else all in one sentence. */
+static void tell_left(const struct reading *r, const char *file)
+{
+	enum { SAID_MAX = 20 };
+	char told[600];
+	int said = 0;
+
+	for (int i = 0; i < r->n_left && said < SAID_MAX; i++)
+		if (r->left[i].line > 0) {
+			fprintf(stderr, "WARNING %s:%d: %s was left out: %s\n", file, r->left[i].line, r->left[i].key,
+				r->left[i].why);
+			said++;
+		}
+	if (said > 0) {
+		fprintf(stderr, "WARNING %s: %d %s left out\n", file, r->n_left, r->n_left == 1 ? "row was" : "rows were");
+		return;
+	}
+	reading_tell_left(r, told, sizeof told);
+	if (told[0])
+		fprintf(stderr, "WARNING %s: %s\n", file, told);
+}
+
 int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to)
 {
-	char told[600];
 	int n = 0;
 	for (int i = 0; i < r->n_rows; i++)
 		if (r->row[i].failure[0]) {
@@ -176,8 +283,9 @@ int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to)
 			if (to)
 				fprintf(to, "WARNING %s failed in %s: %s\n", r->row[i].key, file, r->row[i].failure);
 		}
-	reading_tell_left(r, told, sizeof told);
-	if (to && told[0])
-		fprintf(to, "WARNING %s: %s\n", file, told);
+	if (to)
+		tell_left(r, file);
+	for (int i = 0; i < r->n_notes && to; i++)
+		fprintf(to, "NOTE %s: %s\n", file, r->note[i]);
 	return n;
 }

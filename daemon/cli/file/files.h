@@ -22,11 +22,12 @@ bool files_looks_like_one(const char *name);
 int files_check(const char *path, struct fw_err *err);
 /** Append all of a file. */
 int files_read_text(const char *path, struct buf *text, struct fw_err *err);
-/** A benchmark's output. `format` NULL: the one that it looks like. Own: reading_fini. */
-int files_read(const char *path, const char *format, const struct options *o, struct reading *out, struct fw_err *err);
+/** A benchmark's output, of the format that the options name, else of the one that it looks like. Own: reading_fini. */
+int files_read(const char *path, const struct options *o, struct reading *out, struct fw_err *err);
 /**
  * Two outputs that are to be compared, like for like (reading_pair): `path[0]` is the base. `warnings` gets what keeps them from being so, a sentence
- * a line; *unpaired how many names both have and neither can be compared by. Err: ERR_INVALID. Own: reading_fini of both, reading[2], after 0.
+ * a line; *unpaired how many names both have and neither can be compared by. Err: ERR_INVALID, also where the two are of different formats. Own:
+ * reading_fini of both, reading[2], after 0.
  */
 int files_read_pair(const char *const path[2], const struct options *o, struct reading reading[2], struct buf *warnings,
 	int *unpaired, struct fw_err *err);
@@ -34,7 +35,7 @@ int files_read_pair(const char *const path[2], const struct options *o, struct r
 const struct reading_row *files_counterpart(const struct reading *of, const struct reading_row *row, const struct reading *in);
 /** Print the sentences of files_read_pair. */
 void files_print_warnings(const struct buf *warnings, FILE *to);
-/** Tell what a file holds and no table shows: rows without a time, and rows that failed. `to` NULL: nowhere. Returns how many failed. */
+/** Say what a file holds and no table shows: rows that failed and notes, to `to`, and rows that were left out, to stderr. `to` NULL: nothing. Returns how many failed. */
 int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to);
 /** Write `text` beside `path`, then rename it over what was there. */
 int files_write(const char *path, const struct buf *text, struct fw_err *err);

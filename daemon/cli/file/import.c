@@ -55,7 +55,7 @@ static int read_files(const struct options *o, struct reading reading[2], struct
 	memset(reading, 0, 2 * sizeof *reading);
 	return o->n_arg == 2
 		       ? files_read_pair((const char *const[]){ o->arg[1], o->arg[0] }, o, reading, warnings, &unpaired, err)
-		       : files_read(o->arg[0], o->format, o, &reading[1], err);
+		       : files_read(o->arg[0], o, &reading[1], err);
 }
 
 int verb_import(struct client *c, const struct options *o)

@@ -89,13 +89,13 @@ static int ffa_row(struct reading *out, const struct csv *c, const struct ffa_co
 
 	ffa_key(c, f, forward ? "forward" : known ? "backward" : word, key);
 	if (!known)
-		return reading_leave(out, key, err, "line %d: the direction `%.20s` is neither fwd nor bwd", c->line, word);
+		return reading_leave(out, key, err, "the direction `%.20s` is neither fwd nor bwd", word);
 	if (!reading_number(c->cell[f->latency], &ms))
-		return reading_leave(out, key, err, "line %d: `%.20s` is no number", c->line, c->cell[f->latency]);
+		return reading_leave(out, key, err, "`%.20s` is no number", c->cell[f->latency]);
 	if (ms == OUT_OF_MEMORY)
 		return leave_absent(out, key, ms, err);
 	if (!reading_is_time(ms))
-		return reading_leave(out, key, err, "line %d: %g ms is no time", c->line, ms);
+		return reading_leave(out, key, err, "%g ms is no time", ms);
 	if (f->tflops >= 0 && !reading_number(c->cell[f->tflops], &tflops))
 		tflops = NAN;
 	return reading_add(out, key, ms, tflops, table_place(where, c, "latency_ms"), err);
@@ -106,7 +106,7 @@ static int read_profile(struct reading *out, struct csv *c, const struct table_h
 	struct ffa_columns f;
 	int got = 0, result = ffa_find(c, h, &f, err);
 
-	while (result == 0 && (got = table_next(c, h, err)) == 1)
+	while (result == 0 && (got = table_next(c, h, out, err)) == 1)
 		result = table_begin_row(out, c, h, err) || ffa_row(out, c, &f, err) ? -1 : 0;
 	return result || got < 0 ? -1 : 0;
 }
@@ -144,12 +144,12 @@ static int flops_cell(
 	if (!c->cell[i][0])
 		return reading_leave(out, key, err, "empty");
 	if (!reading_number(c->cell[i], &tflops))
-		return reading_leave(out, key, err, "line %d: `%.20s` is no number", c->line, c->cell[i]);
+		return reading_leave(out, key, err, "`%.20s` is no number", c->cell[i]);
 	if (tflops == OUT_OF_MEMORY || tflops == NOT_SUPPORTED)
 		return leave_absent(out, key, tflops, err);
 	(void)reading_convert(tflops, "TFLOPS", &ms, &same, &suffix);
 	if (!reading_is_time(ms))
-		return reading_leave(out, key, err, "line %d: %g TFLOP/s is no speed", c->line, tflops);
+		return reading_leave(out, key, err, "%g TFLOP/s is no speed", tflops);
 	return reading_add(out, key, ms, tflops, table_place(where, c, h->name[i]), err);
 }
 
@@ -174,7 +174,7 @@ static int read_flops(struct reading *out, struct csv *c, const struct table_hea
 {
 	int got = 0, result = check_flops_name(c, err);
 
-	while (result == 0 && (got = table_next(c, h, err)) == 1)
+	while (result == 0 && (got = table_next(c, h, out, err)) == 1)
 		result = table_begin_row(out, c, h, err) || flops_row(out, c, h, err) ? -1 : 0;
 	return result || got < 0 ? -1 : 0;
 }

@@ -8,12 +8,14 @@
 #include <strings.h>
 
 #include "base/utf8.h"
+#include "core/reading/column.h"
 #include "core/reading/ffa.h"
 #include "core/reading/google.h"
 #include "core/reading/hyperfine.h"
 #include "core/reading/lines.h"
 #include "core/reading/ncu.h"
 #include "core/reading/nvbench.h"
+#include "core/reading/table.h"
 #include "core/reading/torchao.h"
 #include "core/reading/triton.h"
 
@@ -50,12 +52,10 @@ bool reading_has_times(const char *format)
 	return strcmp(format, "google-benchmark") == 0;
 }
 
-/* Whether `word` stands in the first bytes of a text. */
-static bool begins_with_word(const char *text, size_t len, const char *word)
+/* Whether `word` stands in a text. */
+static bool has(const char *text, size_t len, const char *word)
 {
-	enum { HEAD = 4096 };
-
-	return memmem(text, len < HEAD ? len : HEAD, word, strlen(word)) != NULL;
+	return memmem(text, len, word, strlen(word)) != NULL;
 }
 
 /* "outs/attn-fwd/flops.csv" and "flops_report.csv", as MagiAttention names rates over sizes. */
@@ -66,11 +66,89 @@ static bool is_flops_file(const char *file)
 	return strncmp(slash ? slash + 1 : file, "flops", 5) == 0;
 }
 
+/* A key of JSON, not a word in a text. */
+static bool has_key(const char *text, size_t len, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *at = text, *end = text + len; (at = memmem(at, (size_t)(end - at), key, n)); at += n) {
+		const char *next = at + n;
+
+		while (next < end && strchr(" \t\r\n", *next) && *next)
+			next++;
+		if (next < end && *next == ':')
+			return true;
+	}
+	return false;
+}
+
+/* Each by keys that no other program writes; a file of other keys is of no known format. */
+static const char *guess_object(const char *text, size_t len, size_t head)
+{
+	/* a whole object on the first line, with our keys: JSON lines */
+	if (has_key(text, head, "\"cell\"") || has_key(text, head, "\"bench\""))
+		return "flopwatch";
+	if (has(text, len, "nvbench") || has_key(text, len, "\"sm_version\"") || has_key(text, len, "\"summaries\""))
+		return "nvbench";
+	if (has_key(text, len, "\"results\"") && has_key(text, len, "\"command\""))
+		return "hyperfine";
+	if (has_key(text, len, "\"benchmarks\"") &&
+		(has_key(text, len, "\"real_time\"") || has_key(text, len, "\"cpu_time\"") || has_key(text, len, "\"run_type\"")))
+		return "google-benchmark";
+	return has_key(text, len, "\"context\"") &&
+			       (has_key(text, len, "\"num_cpus\"") || has_key(text, len, "\"library_build_type\""))
+		       ? "google-benchmark"
+		       : NULL;
+}
+
+/*
+ * By what its columns are called. A report of triton begins with a size; then every column has a time or rate in brackets or is known by its name, or one
+ * is called after what is measured. Words of profilers say that it is theirs.
+ */
+static const char *guess_table(const struct table_header *h, const char *file)
+{
+	bool roofline = table_column(h, "fwd_M") >= 0, subject = false, brackets = false,
+	     statistic = column_is_statistic(h->name[0]);
+	int times = 0;
+	char series[TABLE_NAME_SIZE], unit[COLUMN_UNIT_SIZE];
+
+	if (table_column(h, "latency_ms") >= 0 && table_column(h, "direction") >= 0)
+		return "ffa";
+	for (int i = 0; i < h->n; i++) {
+		size_t n = strlen(h->name[i]);
+
+		if (strstr(h->name[i], "inference_time_in_ms") || (roofline && (strncmp(h->name[i], "b_", 2) == 0)))
+			return "torchao";
+		times += strcmp(h->name[i], "total_time_ms") == 0 || strcmp(h->name[i], "forward_time_ms") == 0 ||
+			 strcmp(h->name[i], "ref_time_sec") == 0 || (n >= 6 && strcmp(h->name[i] + n - 6, "time_s") == 0);
+		subject = subject || (i > 0 && column_is_subject(h->name[i]));
+		brackets = brackets || (i > 0 && column_has_brackets(h->name[i]));
+		statistic = statistic || (column_is_statistic(h->name[i]) && !column_is_subject(h->name[i]));
+	}
+	bool sized = false;
+
+	for (int i = 0; i < h->n; i++)
+		sized = sized || strcasecmp(h->name[i], "k") == 0 || strcmp(h->name[i], "shape") == 0;
+	if (times > 0 && sized)
+		return "torchao";
+	if (h->n < 2 || column_split(h->name[0], series, sizeof series, unit) == COLUMN_TIME_OR_RATE ||
+		column_is_subject(h->name[0]))
+		return NULL;
+	if (is_flops_file(file) && !brackets)
+		return "ffa";
+	return subject || (brackets && !statistic) ? "triton" : NULL;
+}
+
 const char *reading_guess(const char *text, size_t len, const char *file)
 {
+	static const char *const ncu[] = { "\"ID\",\"Process ID\"", "==PROF==", "\nID,Process ID," };
 	size_t i = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	const char *found = NULL;
+	struct fw_err ignored = { 0 };
+	struct table_header h;
+	struct csv c;
 
-	while (i < len && strchr(" \t\r\n", text[i]))
+	while (i < len && strchr(" \t\r\n", text[i]) && text[i])
 		i++;
 	text += i;
 	len -= i;
@@ -79,27 +157,18 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 
 	if (len == 0)
 		return NULL;
-	if (text[0] == '{') {
-		/* a whole object on the first line, with our keys: JSON lines */
-		if (memmem(text, head, "\"cell\"", 6) || memmem(text, head, "\"bench\"", 7))
-			return "flopwatch";
-		if (begins_with_word(text, len, "nvbench") || begins_with_word(text, len, "\"sm_version\""))
-			return "nvbench";
-		if (begins_with_word(text, len, "\"results\""))
-			return "hyperfine";
-		return begins_with_word(text, len, "\"context\"") || begins_with_word(text, len, "\"benchmarks\"")
-			       ? "google-benchmark"
-			       : NULL;
-	}
-	if (begins_with_word(text, len, "\"ID\",\"Process ID\"") || begins_with_word(text, len, "==PROF=="))
+	if (text[0] == '{')
+		return guess_object(text, len, head);
+	for (size_t k = 0; k < sizeof ncu / sizeof ncu[0]; k++)
+		if (has(text, len, ncu[k]))
+			return "ncu";
+	if (strncmp(text, "ID,Process ID,", len < 14 ? len : 14) == 0 && len >= 14)
 		return "ncu";
-	if (memmem(text, head, "latency_ms", 10) && memmem(text, head, "direction", 9))
-		return "ffa";
-	if (memmem(text, head, "inference_time_in_ms", 20) || memmem(text, head, ",ref_time_s", 11))
-		return "torchao";
-	if (!memchr(text, ',', head))
-		return NULL;
-	return is_flops_file(file) && !memmem(text, head, " (", 2) ? "ffa" : "triton";
+	csv_init(&c, text, head + (end != NULL), file);
+	if (memchr(text, ',', head) && table_header_read(&c, &h, &ignored) == 0)
+		found = guess_table(&h, file);
+	csv_fini(&c);
+	return found;
 }
 
 static int by_value(const void *a, const void *b)
@@ -130,6 +199,20 @@ static void drop_left(struct reading *r)
 	r->n_rows = kept;
 }
 
+static int median_of(const double *value, int count, double *median, struct fw_err *err)
+{
+	size_t n = (size_t)count;
+	double *sorted = malloc(n * sizeof *sorted);
+
+	if (!sorted)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	memcpy(sorted, value, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, by_value);
+	*median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+	free(sorted);
+	return 0;
+}
+
 /* A row that failed has none, whatever its other repetitions took. */
 static int fill_median(struct reading_row *row, struct fw_err *err)
 {
@@ -140,32 +223,35 @@ static int fill_median(struct reading_row *row, struct fw_err *err)
 		row->median_ms = NAN;
 		return 0;
 	}
-	size_t n = (size_t)row->n;
-	double *sorted = malloc(n * sizeof *sorted);
-
-	if (!sorted)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	memcpy(sorted, row->ms, n * sizeof *sorted);
-	qsort(sorted, n, sizeof *sorted, by_value);
-	row->median_ms = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-	free(sorted);
-	return 0;
+	return median_of(row->ms, row->n, &row->median_ms, err);
 }
 
 static int check_text(const char *text, size_t len, const char *file, struct fw_err *err)
 {
+	size_t begin = 0; /* of the line */
 	int line = 1;
 
 	if (len > READING_BYTES_MAX)
 		return err_set(err, ERR_INVALID, "%s: is larger than %d MiB", file, READING_BYTES_MAX >> 20);
+	if (len >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
+		return err_set(err, ERR_INVALID,
+			"%s:1:1: is no UTF-8 text but UTF-16; write it as UTF-8: iconv -f UTF-16 -t UTF-8", file);
 	for (size_t i = 0; i < len;) {
 		uint32_t code;
 		size_t n = utf8_next(text + i, len - i, &code);
 
-		if (code == UTF8_INVALID || code == 0)
-			return err_set(err, ERR_INVALID, "%s:%d: is no UTF-8 text; is this the benchmark's output?", file, line);
-		line += code == '\n';
+		if (code == 0)
+			return err_set(err, ERR_INVALID,
+				"%s:%d:%zu: is no UTF-8 text: it holds a NUL byte; is it UTF-16, or no text at all?", file, line,
+				i - begin + 1);
+		if (code == UTF8_INVALID)
+			return err_set(err, ERR_INVALID, "%s:%d:%zu: is no UTF-8 text; is this the benchmark's output?", file,
+				line, i - begin + 1);
 		i += n;
+		if (code == '\n') {
+			line++;
+			begin = i;
+		}
 	}
 	return 0;
 }
@@ -188,12 +274,14 @@ int reading_parse(
 	drop_left(out);
 	if (rc == 0)
 		rc = reading_number_twins(out, err);
-	if (rc == 0 && out->n_rows == 0) {
+	if (rc == 0 && out->n_rows == 0 && out->n_figures == 0) {
 		reading_tell_left(out, left, sizeof left);
 		rc = err_set(err, ERR_INVALID, "%s: holds no measured row%s%s", file, left[0] ? "; " : "", left);
 	}
 	for (int i = 0; i < out->n_rows && rc == 0; i++)
 		rc = fill_median(&out->row[i], err);
+	for (int i = 0; i < out->n_figures && rc == 0; i++)
+		rc = median_of(out->figure[i].value, out->figure[i].n, &out->figure[i].median, err);
 	if (rc != 0)
 		reading_fini(out);
 	return rc;
@@ -203,6 +291,10 @@ void reading_fini(struct reading *r)
 {
 	for (int i = 0; i < r->n_rows; i++)
 		free(r->row[i].ms);
+	for (int i = 0; i < r->n_figures; i++)
+		free(r->figure[i].value);
+	free(r->figure);
+	free(r->note);
 	free(r->row);
 	free(r->left);
 	free(r->fact);
@@ -235,8 +327,12 @@ void reading_tell_left(const struct reading *r, char *out, size_t size)
 		return;
 	used += (size_t)snprintf(out, size, "%d %s left out: ", r->n_left, r->n_left == 1 ? "row was" : "rows were");
 	for (int i = 0; i < r->n_left; i++) {
-		char one[CASE_KEY_SIZE + READING_WHY_SIZE + 8];
-		int n = snprintf(one, sizeof one, "%s%s (%s)", i ? ", " : "", r->left[i].key, r->left[i].why);
+		char one[CASE_KEY_SIZE + READING_WHY_SIZE + 32];
+		char line[24] = "";
+
+		if (r->left[i].line > 0)
+			snprintf(line, sizeof line, "line %d: ", r->left[i].line);
+		int n = snprintf(one, sizeof one, "%s%s (%s%s)", i ? ", " : "", r->left[i].key, line, r->left[i].why);
 
 		if (used + (size_t)n + REST >= size) {
 			snprintf(out + used, size - used, "%s%d more", i ? " and " : "", r->n_left - i);
@@ -254,8 +350,11 @@ double reading_unit_ms(const char *unit)
 	static const struct {
 		const char *name;
 		double ms;
-	} units[] = { { "ns", 1e-6 }, { "us", 1e-3 }, { "µs", 1e-3 }, { "ms", 1 }, { "s", 1e3 }, { "sec", 1e3 },
-		{ "seconds", 1e3 }, { "milliseconds", 1 }, { "microseconds", 1e-3 }, { "nanoseconds", 1e-6 } };
+	} units[] = { { "ns", 1e-6 }, { "us", 1e-3 }, { "\u00b5s", 1e-3 }, { "\u03bcs", 1e-3 }, { "ms", 1 }, { "s", 1e3 },
+		{ "nsec", 1e-6 }, { "usec", 1e-3 }, { "msec", 1 }, { "sec", 1e3 }, { "nsecs", 1e-6 }, { "usecs", 1e-3 },
+		{ "msecs", 1 }, { "secs", 1e3 }, { "nsecond", 1e-6 }, { "usecond", 1e-3 }, { "msecond", 1 }, { "second", 1e3 },
+		{ "nanosecond", 1e-6 }, { "microsecond", 1e-3 }, { "millisecond", 1 }, { "nanoseconds", 1e-6 },
+		{ "microseconds", 1e-3 }, { "milliseconds", 1 }, { "seconds", 1e3 } };
 
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (strcasecmp(unit, units[i].name) == 0)

@@ -16,7 +16,7 @@
 #include "core/case/case.h"
 
 enum { READING_BYTES_MAX = 16 << 20, READING_ROWS_MAX = 4096, READING_VALUES_MAX = 1 << 17 };
-enum { READING_WHY_SIZE = 160, READING_TIMES_MAX = 10, READING_FACTS_MAX = 64 };
+enum { READING_WHY_SIZE = 160, READING_TIMES_MAX = 10, READING_FACTS_MAX = 64, READING_NOTE_SIZE = 320, READING_NOTES_MAX = 64 };
 
 /** What formats call the statistics of times that are repetitions of each other. */
 #define READING_MEDIAN "median"
@@ -32,6 +32,15 @@ struct reading_how {
 		unit; /* what the numbers of a triton file are where its columns do not say: "ms" "us" "ns" "s" "TFLOPS" "GB/s"; "" not given */
 	const char *time; /* of google-benchmark: "real" or "cpu"; "" real */
 	bool name_device; /* of nvbench: the card is a part of every name, also where the file has one card */
+	/* The rest may be NULL or 0. */
+	const char *results; /* of triton: the columns that are results, by comma; the columns before them are sizes */
+	const char *metrics; /* of ncu: figures to read beside the times, names or patterns by comma */
+	const char *kernel;  /* of ncu: only kernels whose name fits this pattern */
+	const char *ids;     /* of ncu: only launches of these IDs, "3-5,9" */
+	int launches;        /* of ncu: only rows of exactly so many launches */
+	int warmup;          /* of ncu: so many launches of each row are left out, the first ones */
+	const char *other;   /* text of the file that this one is laid beside: both name a case alike. Shape: other[other_len] */
+	size_t other_len;
 };
 
 /** One of several statistics that a benchmark states of one result: a median, a mean, the time of another clock. */
@@ -63,8 +72,19 @@ struct reading_left {
 	char key[CASE_KEY_SIZE], name[CASE_KEY_SIZE]; /* as in struct reading_row */
 	int twins;
 	char why[READING_WHY_SIZE];
+	int line; /* of the file; 0 not known */
 	/* internal */
 	int entry;
+};
+
+/** A figure of a kernel that is no time: bytes, registers, a rate of hits. */
+struct reading_figure {
+	char key[CASE_KEY_SIZE]; /* of the row that it belongs to */
+	char metric[160];
+	char unit[48]; /* as the file writes it; "" none */
+	int n;
+	double *value; /* value[n], in `unit` */
+	double median;
 };
 
 /** What a file says of how it was measured. */
@@ -82,8 +102,14 @@ struct reading {
 	struct reading_row *row; /* in the order of the file */
 	int n_left;
 	struct reading_left *left; /* left[n_left]; none of them is among the rows */
+	int n_notes;
+	char (*note)
+		[READING_NOTE_SIZE]; /* what else is not in the rows: columns and launches that were left out. Shape: note[n_notes] */
+	int n_figures;
+	struct reading_figure *figure; /* figure[n_figures] */
 	/* internal */
 	int n_values, room, left_room, entry;
+	int line; /* that is being read; 0 not known */
 };
 
 /** Whether `name` is a format. */
@@ -102,7 +128,7 @@ void reading_fini(struct reading *r);
 const struct reading_row *reading_find(const struct reading *r, const char *key);
 /** Why a row has no time, as far as the file says: its failure, or why it was left out. NULL: it has one, or is not there. */
 const char *reading_why(const struct reading *r, const char *key);
-/** Rows left out, in one sentence: "2 rows left out: a (skipped), b (0 s is no time)". Shape: out[size]; "" none. */
+/** Rows left out, in one sentence: "2 rows were left out: a (skipped), b (line 7: 0 is no time)". Shape: out[size]; "" none. */
 void reading_tell_left(const struct reading *r, char *out, size_t size);
 
 /** ms for one `unit` of time, 0 when it is none. "ns" "us" "ms" "s" and their usual spellings. */

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "core/reading/note.h"
 
 #define MS_MIN 1e-9
 #define MS_MAX 1e9
@@ -261,7 +262,7 @@ int reading_leave(struct reading *r, const char *key, struct fw_err *err, const 
 	}
 	struct reading_left *left = &r->left[r->n_left++];
 
-	*left = (struct reading_left){ .entry = r->entry, .twins = 1 };
+	*left = (struct reading_left){ .entry = r->entry, .twins = 1, .line = r->line };
 	memcpy(left->key, clean, sizeof clean);
 	memcpy(left->name, clean, sizeof clean);
 	va_start(args, why);
@@ -361,8 +362,12 @@ int reading_join(struct reading *all, struct reading *more, const char *file, st
 			from->ms = NULL;
 		}
 	}
-	for (int i = 0; i < more->n_left && result == 0; i++)
+	for (int i = 0; i < more->n_left && result == 0; i++) {
+		all->line = more->left[i].line;
 		result = reading_leave(all, more->left[i].key, err, "%s", more->left[i].why);
+	}
+	for (int i = 0; i < more->n_notes && result == 0; i++)
+		result = reading_note(all, err, "%s", more->note[i]);
 	for (int i = 0; i < more->n_facts && result == 0; i++)
 		result = reading_tell(all, more->fact[i].name, more->fact[i].value, err);
 	reading_fini(more);
@@ -381,4 +386,21 @@ bool reading_number(const char *text, double *value)
 	while (*end == ' ')
 		end++;
 	return end != text && !*end && isfinite(*value);
+}
+
+void reading_spell(const char *text, char *out, size_t size)
+{
+	enum { DIGITS = 15 }; /* a double keeps so many */
+	char again[64];
+	double value;
+
+	if (reading_number(text, &value) && strspn(text + strspn(text, " +-0."), "0123456789.") <= DIGITS + 1 &&
+		snprintf(again, sizeof again, "%.*g", DIGITS, value) > 0) {
+		if (value == floor(value) && fabs(value) < 1e15)
+			snprintf(out, size, "%.0f", fabs(value) > 0 ? value : 0); /* 4096.0, 4e3, -0 */
+		else
+			snprintf(out, size, "%s", again);
+	} else {
+		snprintf(out, size, "%s", text);
+	}
 }

@@ -49,6 +49,8 @@ void reading_clean_key(const char *key, char out[CASE_KEY_SIZE]);
 void reading_show(const char *text, char *out, size_t size);
 /** A decimal number and nothing else, but spaces behind it: no hexadecimal, no infinity. */
 bool reading_number(const char *text, double *value);
+/** A text as a part of a key: one number in two spellings (0.1, 0.100000, 1e-1; 4096, 4096.0) is one text. Shape: out[size]. */
+void reading_spell(const char *text, char *out, size_t size);
 /** Give results of one name their numbers, once all rows are there. Err: out of memory. */
 int reading_number_twins(struct reading *r, struct fw_err *err);
 /** A row that was left out, by its key; NULL none. */

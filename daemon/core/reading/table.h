@@ -19,15 +19,17 @@ int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err)
 int table_column(const struct table_header *h, const char *name);
 int table_need(const struct csv *c, const struct table_header *h, const char *name, struct fw_err *err);
 /**
- * The next row. 1, 0, -1: it has more or fewer cells than the header, or it is the last one and has no end of line, so that its
- * last number may be cut.
+ * The next row. One with more or fewer cells than the header is left out, which `out` says; NULL says nothing. 1, 0, -1: it is the last one and has
+ * no end of line, so that its last number may be cut.
  */
-int table_next(struct csv *c, const struct table_header *h, struct fw_err *err);
+int table_next(struct csv *c, const struct table_header *h, struct reading *out, struct fw_err *err);
 /**
  * What is added from here on is of the row that table_next gave: two rows of one name stay two (reading_entry). Texts in columns like `gpu` or `host`
  * are told (reading_tell). Err: out of memory.
  */
 int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err);
+/** Why a cell is no time or rate; NULL: it is one, *value. Shape: why[READING_WHY_SIZE]. */
+const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SIZE]);
 /** "file:3: column name", for messages. */
 const char *table_place(char out[TABLE_PLACE_SIZE], const struct csv *c, const char *name);
 /** The number in a column. Err: it is none. */

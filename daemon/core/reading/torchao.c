@@ -6,66 +6,137 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/reading/column.h"
+#include "core/reading/note.h"
 #include "core/reading/table.h"
 
-enum { SERIES_MAX = 8, SERIES_SIZE = TABLE_NAME_SIZE + 1 };
+enum { SERIES_MAX = 32, SERIES_SIZE = TABLE_NAME_SIZE + 1 };
 
-/* What a file's columns are. Shape: series[n_series] stand at column at[n_series]; names begin with "/", "" is the only one of old files. */
-struct torchao {
-	int m, k, n, model; /* columns, -1 none */
+struct times {
+	int at;                 /* column */
+	char name[SERIES_SIZE]; /* begins with "/"; "" the only one of old files */
 	double unit_ms;
-	double passes; /* multiplications of a call: 3 where it also goes backward */
-	int n_series, at[SERIES_MAX];
-	char series[SERIES_MAX][SERIES_SIZE];
+	double passes; /* multiplications of a call: 3 where it goes forward and backward; NAN not known */
 };
 
-/* "baseline_model_eager_inference_time_in_ms" -> "/baseline_model_eager". */
-static bool series_of(const char *name, const char *end, char out[SERIES_SIZE])
+/* What a file's columns are. */
+struct torchao {
+	int m, k, n, model, failure; /* columns, -1 none */
+	int n_series;
+	struct times series[SERIES_MAX];
+};
+
+static bool begins(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* Of a name that ends in `end`, what stands before; NULL it does not. */
+static const char *before(const char *name, const char *end, char out[SERIES_SIZE])
 {
 	size_t n = strlen(name), m = strlen(end);
 
 	if (n < m || strcmp(name + n - m, end) != 0)
-		return false;
-	size_t keep = n - m;
+		return NULL;
+	snprintf(out, SERIES_SIZE, "%.*s", (int)(n - m), name);
+	return out;
+}
 
-	if (keep > 0 && name[keep - 1] == '_')
-		keep--;
-	snprintf(out, SERIES_SIZE, "%s%.*s", keep ? "/" : "", (int)keep, name);
+/* "baseline_model_eager_inference_time_in_ms" is "/baseline_model_eager". */
+static void name_series(const char *name, char out[SERIES_SIZE])
+{
+	size_t n = strlen(name);
+
+	n -= n > 0 && name[n - 1] == '_';
+	snprintf(out, SERIES_SIZE, "%s%.*s", n > 0 ? "/" : "", (int)n, name);
 	if (strcmp(out, "/model") == 0)
 		out[0] = '\0';
-	return true;
 }
 
-/* Sizes are m in one script and M in another. */
-static int size_column(const struct table_header *h, const char *name)
+/* Passes of a training table's column: forward, backward or both. */
+static double passes_of(const char *name)
 {
-	for (int i = 0; i < h->n; i++)
-		if (strcasecmp(h->name[i], name) == 0)
-			return i;
-	return -1;
+	return strstr(name, "forward") ? 1 : strstr(name, "backward") ? 2 : 3;
 }
 
-static int find_columns(const struct csv *c, const struct table_header *h, struct torchao *t, struct fw_err *err)
+/* Whether a column holds measured times, and which. */
+static bool series_of(const char *name, struct times *out)
 {
 	static const struct {
 		const char *end;
 		double unit_ms, passes;
-	} kinds[] = { { "inference_time_in_ms", 1, 1 }, { "time_sec", 1e3, 3 }, { "time_s", 1e3, 1 } };
+	} kinds[] = { { "inference_time_in_ms", 1, 1 }, { "time_sec", 1e3, 3 }, { "time_s", 1e3, 1 }, { "time_ms", 1, 0 },
+		{ "time_us", 1e-3, 0 } };
+	char rest[SERIES_SIZE];
 
+	if (column_compares(name))
+		return false;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (before(name, kinds[i].end, rest)) {
+			name_series(rest, out->name);
+			out->unit_ms = kinds[i].unit_ms;
+			out->passes = kinds[i].passes > 0 ? kinds[i].passes : passes_of(rest);
+			return true;
+		}
+	out->unit_ms = 1e3;
+	out->passes = NAN; /* several multiplications, and what is around them */
+	if (!begins(name, "b_") || !before(name, "_s", rest))
+		return false;
+	name_series(rest, out->name);
+	return true;
+}
+
+/* Figures of a model of the card, and what would be none in any table. */
+static bool is_model(const char *name)
+{
+	return begins(name, "r_") || begins(name, "rb_");
+}
+
+/* Sizes are m in one script, M in another and fwd_M in a third. */
+static int size_column(const struct table_header *h, const char *name)
+{
+	for (int i = 0; i < h->n; i++)
+		if (strcasecmp(h->name[i], name) == 0 || (begins(h->name[i], "fwd_") && strcasecmp(h->name[i] + 4, name) == 0))
+			return i;
+	return -1;
+}
+
+/* Columns that look like times and are none are said; others (names, rates, memory) are not looked for. */
+static int find_columns(
+	struct reading *out, const struct csv *c, const struct table_header *h, struct torchao *t, struct fw_err *err)
+{
 	*t = (struct torchao){ .m = size_column(h, "m"),
 		.k = size_column(h, "k"),
 		.n = size_column(h, "n"),
-		.model = table_column(h, "model_type") };
-	for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0] && t->n_series == 0; kind++) {
-		t->unit_ms = kinds[kind].unit_ms;
-		t->passes = kinds[kind].passes;
-		for (int i = 0; i < h->n && t->n_series < SERIES_MAX; i++)
-			if (series_of(h->name[i], kinds[kind].end, t->series[t->n_series]))
-				t->at[t->n_series++] = i;
+		.model = table_column(h, "model_type"),
+		.failure = table_column(h, "failure") };
+	for (int i = 0; i < h->n; i++) {
+		struct times *s = &t->series[t->n_series];
+		char series[SERIES_SIZE], unit[COLUMN_UNIT_SIZE];
+		bool is_time = t->n_series < SERIES_MAX && !is_model(h->name[i]) && series_of(h->name[i], s);
+		bool looks = before(h->name[i], "_s", series) ||
+			     column_split(h->name[i], series, sizeof series, unit) == COLUMN_TIME_OR_RATE;
+		const char *word = column_compares(h->name[i]);
+
+		if (is_time)
+			t->series[t->n_series++].at = i;
+		else if (looks && reading_note(out, err, "column `%.80s` is left out: %s%s", h->name[i],
+					  is_model(h->name[i]) ? "it is a model's and not measured"
+					  : word               ? "by its name it is no time: "
+							       : "it is none of the times that torchao measures",
+					  !is_model(h->name[i]) && word ? word : ""))
+			return -1;
+		for (int k = 0; is_time && k + 1 < t->n_series; k++)
+			if (strcmp(t->series[k].name, s->name) == 0)
+				return err_set(err, ERR_INVALID, "%s:1: columns %d and %d are both times of `%.60s`", c->file,
+					t->series[k].at + 1, i + 1, s->name);
 	}
-	return t->n_series ? 0
-			   : err_set(err, ERR_INVALID,
-				     "%s:1: has no column that ends in inference_time_in_ms, time_sec or time_s", c->file);
+	return t->n_series
+		       ? 0
+		       : err_set(err, ERR_INVALID,
+				 "%s:1: has no column of measured times: none ends in inference_time_in_ms, time_sec, time_s or time_ms, or is "
+				 "b_..._s of a roofline",
+				 c->file);
 }
 
 /* A transformer block has these columns too, and they are not all of its work. */
@@ -77,26 +148,30 @@ static double flops_of(const struct csv *c, const struct torchao *t)
 	if (t->m < 0 || t->k < 0 || t->n < 0 || !strstr(model, "linear") || !reading_number(c->cell[t->m], &m) ||
 		!reading_number(c->cell[t->k], &k) || !reading_number(c->cell[t->n], &n))
 		return NAN;
-	return t->passes * 2 * m * k * n;
+	return 2 * m * k * n;
 }
 
 /* Everything that tells rows apart; switches only where they are on. */
 static void name_row(const struct csv *c, const struct table_header *h, char key[TABLE_KEY_SIZE])
 {
 	static const char *const parts[] = { "name", "model_type", "quantization", "sparsity", "m", "k", "n", "shape",
-		"high_precision_dtype", "ref_dtype", "dtype", "scaling_repr", "torch_compile_mode", "device" };
+		"high_precision_dtype", "ref_dtype", "dtype", "recipe", "recipe_name", "float8_recipe_name", "mx_recipe_name",
+		"scaling_granularity", "scaling_repr", "torch_compile_mode", "device" };
 	static const char *const switches[] = { "compiled", "use_fast_accum", "fast_accum" };
 	size_t used = 0;
 	bool sizes = size_column(h, "m") >= 0;
+	char cell[TABLE_NAME_SIZE];
 
 	key[0] = '\0';
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0] && used < TABLE_KEY_SIZE; i++) {
 		bool size = strlen(parts[i]) == 1;
 		int at = size ? size_column(h, parts[i]) : table_column(h, parts[i]);
 
-		if (at >= 0 && c->cell[at][0] && strcmp(c->cell[at], "None") != 0 && !(sizes && strcmp(parts[i], "shape") == 0))
-			used += (size_t)snprintf(
-				key + used, TABLE_KEY_SIZE - used, "%s%s%s", used ? "/" : "", size ? parts[i] : "", c->cell[at]);
+		if (at < 0 || !c->cell[at][0] || strcmp(c->cell[at], "None") == 0 || (sizes && strcmp(parts[i], "shape") == 0))
+			continue;
+		reading_spell(c->cell[at], cell, sizeof cell);
+		used += (size_t)snprintf(
+			key + used, TABLE_KEY_SIZE - used, "%s%s%s", used ? "/" : "", size ? parts[i] : "", cell);
 	}
 	for (size_t i = 0; i < sizeof switches / sizeof switches[0] && used < TABLE_KEY_SIZE; i++) {
 		int at = table_column(h, switches[i]);
@@ -109,18 +184,31 @@ static void name_row(const struct csv *c, const struct table_header *h, char key
 static int read_row(
 	struct reading *out, const struct csv *c, const struct table_header *h, const struct torchao *t, struct fw_err *err)
 {
-	char key[TABLE_KEY_SIZE], full[TABLE_KEY_SIZE + SERIES_SIZE], where[TABLE_PLACE_SIZE];
+	char key[TABLE_KEY_SIZE], full[TABLE_KEY_SIZE + SERIES_SIZE], where[TABLE_PLACE_SIZE], why[READING_WHY_SIZE];
+	const char *failure = t->failure >= 0 ? c->cell[t->failure] : "";
 	double flops = flops_of(c, t), time;
 
 	name_row(c, h, key);
 	for (int i = 0; i < t->n_series; i++) {
-		if (table_number(c, h, t->at[i], &time, err))
-			return -1;
-		snprintf(full, sizeof full, "%s%s", key, t->series[i]);
-		double ms = time * t->unit_ms;
+		const struct times *s = &t->series[i];
+		const char *unfit = table_unfit(c->cell[s->at], &time, why);
+		double ms = unfit ? NAN : time * s->unit_ms;
+		int result;
 
-		if (time == 0 ? reading_leave(out, full, err, "0: not measured")
-			      : reading_add(out, full, ms, flops / ms * 1e-9, table_place(where, c, h->name[t->at[i]]), err))
+		table_place(where, c, h->name[s->at]);
+		snprintf(full, sizeof full, "%s%s", key, key[0] ? s->name : s->name[0] ? s->name + 1 : "row");
+		if (!unfit && !reading_is_time(ms)) {
+			snprintf(why, sizeof why, "%g ms is no time", ms);
+			unfit = why;
+		}
+		if (unfit && failure[0])
+			result = reading_fail(out, full, failure, where, err);
+		else if (unfit)
+			result = reading_leave(out, full, err, "%s",
+				reading_number(c->cell[s->at], &time) && time == 0 ? "0: not measured" : unfit);
+		else
+			result = reading_add(out, full, ms, s->passes * flops / ms * 1e-9, where, err);
+		if (result != 0)
 			return -1;
 	}
 	return 0;
@@ -136,9 +224,9 @@ int read_torchao(
 
 	(void)how;
 	csv_init(&c, text, len, file);
-	result = table_header_read(&c, &h, err) || find_columns(&c, &h, &t, err) ? -1 : 0;
-	while (result == 0 && (got = table_next(&c, &h, err)) == 1)
-		result = read_row(out, &c, &h, &t, err);
+	result = table_header_read(&c, &h, err) || find_columns(out, &c, &h, &t, err) ? -1 : 0;
+	while (result == 0 && (got = table_next(&c, &h, out, err)) == 1)
+		result = table_begin_row(out, &c, &h, err) || read_row(out, &c, &h, &t, err) ? -1 : 0;
 	csv_fini(&c);
 	return result || got < 0 ? -1 : 0;
 }

@@ -5,9 +5,10 @@
 #include "core/reading/row.h"
 
 /**
- * Its microbenchmarks: every column that ends in inference_time_in_ms. Its float8 training (bench_linear_float8: forward and
- * backward of a linear layer) and matmul (bench_matmul): every column that ends in time_sec or time_s. 0 means not measured.
- * FLOPs follow from m, k and n where the model is one linear layer: 2 m k n, three times that with backward.
+ * Every column of a measured time is a series. Microbenchmarks: ..._inference_time_in_ms. float8 training: ref_time_sec and pt_fp8_time_sec, or
+ * {,reference_}{forward,backward,total}_time_ms. Matmul: ref_time_s, fp8_time_s. Roofline: b_..._s; its r_... are a model's and left out, as are ratios,
+ * however their names end. 0, -1, inf, nan and nothing are no time and cost that one time. FLOPs follow from m, k and n where the model is one
+ * linear layer: 2 m k n forward, 4 backward, 6 both.
  */
 reading_fn read_torchao;
 

@@ -5,8 +5,10 @@
 #include "core/reading/row.h"
 
 /**
- * What perf_report writes: columns of x values, then one column a line. The newer "Triton (TFLOPS)" says its unit; in
- * older files `unit` must, and the leading columns of whole numbers (at least the first) are x. Cells without a number are left out.
+ * What perf_report writes: columns of x values, then one column a line. The newer "Triton (TFLOPS)" says its unit, and a `unit` that contradicts it
+ * is refused. In older files `unit` must be given, and the columns of results begin where a name or a fraction says it, or where this file and the
+ * one beside it differ in the same row; a column of whole numbers of which nothing says what it is, is asked for (`results`). Columns that
+ * are neither are left out, and so is a cell without a time; both are said.
  */
 reading_fn read_triton;
 

@@ -45,7 +45,7 @@ static int take_value(void *arg, const struct ncu_value *v, struct fw_err *err)
 		return 0;
 	struct msg_kernel *k = &t->process->kernel[t->node[v->launch]];
 	t->differs = t->differs || memcmp(k->grid, v->grid, sizeof k->grid) != 0;
-	if (!is_ours(v->metric) || k->n_values == METRICS)
+	if (v->kind != MARKS_NUMBER || !is_ours(v->metric) || k->n_values == METRICS)
 		return 0;
 	if (!k->value)
 		k->value = calloc(METRICS, sizeof *k->value);
@@ -94,7 +94,7 @@ bool ncu_take(struct kept_process *p, const char *text, size_t len, char *why, s
 	for (int i = 0; i < p->n; i++)
 		if (p->kernel[i].grid[0] > 0)
 			t.node[t.n_kernels++] = i;
-	bool good = ncu_table_each(text, len, "its output", take_value, &t, &err) == 0;
+	bool good = ncu_table_each(text, len, "its output", '.', NULL, take_value, &t, &err) == 0;
 	if (!good && t.launches == 0)
 		tell_error(text, why, size);
 	else if (!good)
