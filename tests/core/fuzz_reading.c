@@ -15,7 +15,11 @@
 
 static void check(const struct reading *r)
 {
-	must(r->n_rows > 0 && r->n_rows <= READING_ROWS_MAX, "a reading without rows, or with too many");
+	must((r->n_rows > 0 || r->n_figures > 0) && r->n_rows <= READING_ROWS_MAX, "a reading without rows, or with too many");
+	for (int i = 0; i < r->n_figures; i++)
+		must(r->figure[i].n > 0 && isfinite(r->figure[i].median), "a figure without a value");
+	for (int i = 0; i < r->n_notes; i++)
+		must(r->note[i][0] && !strpbrk(r->note[i], "\n\r\033"), "a note is not clean");
 	for (int i = 0; i < r->n_rows; i++) {
 		const struct reading_row *row = &r->row[i];
 
@@ -53,7 +57,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct fw_err err = { 0 };
 		struct reading r;
 
-		struct reading_how how = { .format = formats[i], .unit = "GB/s", .time = size % 2 ? "cpu" : "real" };
+		struct reading_how how = { .format = formats[i],
+			.unit = size % 3 ? "GB/s" : "",
+			.time = size % 2 ? "cpu" : "real",
+			.metrics = size % 5 ? NULL : "*",
+			.warmup = size % 7 == 0,
+			.other = (const char *)data + size / 2, /* a file that is its end */
+			.other_len = size - size / 2 };
 
 		if (reading_parse(&how, (const char *)data, size, "input", &r, &err) == 0) {
 			must(err.code == ERR_NONE, "an accepted file left an error");

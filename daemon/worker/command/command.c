@@ -131,14 +131,19 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 	return 0;
 }
 
-/* Rows without a time on both sides become no cells: nobody would ever hear of them. */
+/* Rows without a time on both sides, columns that are no times: they become no cells, and nobody would ever hear of them. */
 static int note_left(struct command *m, int side, const struct reading *r, struct fw_err *err)
 {
 	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
 
+	message.u.note.role = m->side[side]->role;
+	for (int i = 0; i < r->n_notes; i++) {
+		snprintf(message.u.note.text, sizeof message.u.note.text, "%s", r->note[i]);
+		if (bench_send(m->bench, &message, err) < 0)
+			return -1;
+	}
 	if (r->n_left == 0)
 		return 0;
-	message.u.note.role = m->side[side]->role;
 	reading_tell_left(r, message.u.note.text, sizeof message.u.note.text);
 	return bench_send(m->bench, &message, err);
 }
