@@ -259,6 +259,7 @@ static void tell_left(const struct reading *r, const char *file)
 	char told[600];
 	int said = 0;
 
+	fflush(stdout); /* the table stands before what it lacks */
 	for (int i = 0; i < r->n_left && said < SAID_MAX; i++)
 		if (r->left[i].line > 0) {
 			fprintf(stderr, "WARNING %s:%d: %s was left out: %s\n", file, r->left[i].line, r->left[i].key,
