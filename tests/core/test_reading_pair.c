@@ -565,6 +565,22 @@ static void conditions_that_differ_are_said(void **state)
 	pair("ffa", "seqlen,mask_type,direction,latency_ms,gpu\n8,full,fwd,1,H100\n",
 		"seqlen,mask_type,direction,latency_ms,gpu\n8,full,fwd,1,H200\n");
 	says("gpu: H100 in A, H200 in B;");
+#define LAUNCH(cc, host, gpu)                                                                                                                         \
+	"\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"CC\",\"device__attribute_display_name\",\"gpu__time_duration.sum\"\n" \
+	"\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"us\"\n"                                                                                                 \
+	"\"0\",\"1\",\"app\",\"" host "\",\"k\",\"" cc "\",\"" gpu "\",\"5\"\n"
+	pair("ncu", LAUNCH("9.0", "a", "H100"), LAUNCH("10.0", "b", "B200"));
+	says("GPU: H100 in A, B200 in B;");
+	says("compute capability: 9.0 in A, 10.0 in B;");
+	says("host: a in A, b in B;");
+	both("k", 1, 0.005, 0.005);
+	pair("ncu", LAUNCH("9.0", "a", "H100"), LAUNCH("9.0", "a", "H100"));
+	says_nothing();
+#define DETAIL(gpu)                                                                                                              \
+	"\"ID\",\"Process ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"                               \
+	"\"0\",\"1\",\"k\",\"device__attribute_display_name\",\"\",\"" gpu "\"\n\"0\",\"1\",\"k\",\"Duration\",\"us\",\"5\"\n"
+	pair("ncu", DETAIL("H100"), DETAIL("H200"));
+	says("GPU: H100 in A, H200 in B;");
 	/* a sentence stays a line, whatever a file says */
 	pair("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"host\":\"x\\ny\"}\n", "{\"cell\":\"a\",\"ms\":1,\"host\":\"z\"}\n");
 	says("host: x y in A, z in B; a difference of times may come from that\n");

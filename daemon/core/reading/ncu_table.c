@@ -169,6 +169,25 @@ static const char *text_of(const struct table *t, int at)
 	return at >= 0 && at < t->csv.n ? t->csv.cell[at] : "";
 }
 
+/* The card and the host that a launch ran on, where the file says so. */
+static int tell_conditions(struct table *t, struct fw_err *err)
+{
+	static const struct {
+		const char *column, *name;
+	} said[] = { { "device__attribute_display_name", "GPU" }, { "CC", "compute capability" }, { "Host Name", "host" } };
+
+	for (size_t k = 0; k < sizeof said / sizeof said[0] && t->take && t->out; k++) {
+		const char *value =
+			t->metric >= 0 && strcmp(text_of(t, t->metric), said[k].column) == 0 ? text_of(t, t->value) : "";
+
+		for (int i = 0; i < t->n && !value[0]; i++)
+			value = strcmp(t->name[i], said[k].column) == 0 ? text_of(t, i) : "";
+		if (value[0] && reading_tell(t->out, said[k].name, value, err))
+			return -1;
+	}
+	return 0;
+}
+
 static void triple_of(const char *text, int out[3])
 {
 	memset(out, 0, 3 * sizeof *out);
@@ -277,7 +296,7 @@ static int read_row(struct table *t, struct fw_err *err)
 		return 0;
 	}
 	count_launch(t);
-	return take_row(t, err);
+	return tell_conditions(t, err) || take_row(t, err) ? -1 : 0;
 }
 
 /* A line that is a row as far as its begin says. What csv.c cannot read there (a quote without an end) is a line of the program, or cut. */
