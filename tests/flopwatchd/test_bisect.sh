@@ -47,6 +47,9 @@ is "after pushes and before the filling of gaps" "$(sql "SELECT DISTINCT priorit
 is "the culprit was measured beside its parent" "$(sql "SELECT verdict FROM comparison WHERE id = $(api "bisects/$bisect" | jq '.culprits[0].comparison')")" regression
 like "the alert's history says so" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .events[].reason")" 'culprit: [0-9a-f]{12} one-6 \(-4\.[0-9] %\), named with probability (above )?0\.999[0-9]$'
 like "its title names what moved" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .title")" 'attention (for|back)ward .*-4\.[0-9] % in 2 cells, and 1 more group'
+for page in alerts/$alert bisects/$bisect; do
+	like "/$page names it with its probability" "$(curl -s "$FLOPWATCH_SERVER/$page")" '<b>Culprit:</b> <.*one-6 .*named with probability (above )?0\.999[0-9]'
+done
 is "its cells are grouped by direction" "$(api "alerts?limit=500" | jq -c ".items[] | select(.id == $alert) | [.groups[] | [.direction, .cells]]")" '[["forward",2],["backward",2]]'
 is "webhook receivers would hear of both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
 

@@ -11,6 +11,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/alert_cells.h"
+#include "web/page/culprits.h"
 #include "web/page/page.h"
 #include "web/answer/site.h"
 
@@ -109,39 +110,6 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 	json_decref(groups);
 }
 
-/* Who did it: a commit, or the range that is as narrow as could be measured. */
-static void alert_culprits(struct buf *out, const struct view_alert *row)
-{
-	size_t i;
-	json_t *culprit, *culprits = json_loads(row->culprits_json, 0, NULL);
-	json_array_foreach(culprits, i, culprit)
-	{
-		json_int_t commits = json_integer_value(json_object_get(culprit, "commits"));
-		json_int_t comparison = json_integer_value(json_object_get(culprit, "comparison"));
-		emit_raw(out, "<p><b>Culprit:</b> ");
-		if (commits > 1) {
-			emit_rawf(out, "one of %lld commits after ", (long long)commits);
-			layout_commit(out, text(culprit, "from"));
-			emit_raw(out, " up to ");
-		}
-		layout_commit(out, text(culprit, "to"));
-		emit_raw(out, " ");
-		emit_text(out, text(culprit, "subject"));
-		if (json_is_number(json_object_get(culprit, "change_pct"))) {
-			emit_raw(out, " ");
-			layout_change(out, number(culprit, "change_pct"));
-		}
-		if (json_is_number(json_object_get(culprit, "probability")))
-			emit_rawf(out, ", named with probability %s%.4f", number(culprit, "probability") > 0.9999 ? "above " : "",
-				number(culprit, "probability") > 0.9999 ? 0.9999 : number(culprit, "probability"));
-		if (comparison)
-			emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)comparison,
-				(long long)comparison);
-		emit_raw(out, "</p>");
-	}
-	json_decref(culprits);
-}
-
 static void alert_event_line(void *arg, const struct view_alert_event *row)
 {
 	struct buf *out = arg;
@@ -225,7 +193,7 @@ static void alert_section(void *arg, const struct view_alert *row)
 	page->n++;
 	page->last = row->id;
 	alert_head(out, row, page->alone);
-	alert_culprits(out, row);
+	culprits_show(out, row->culprits_json);
 	if (!page->alone && explained_line(page->site->db, out, row->id, &err) != 0)
 		out->failed = true;
 	alert_groups(out, row);

@@ -1,5 +1,4 @@
 /* Searches for culprits: the list, and one with what it measured and whom it found. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +7,11 @@
 #include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
+#include "web/page/culprits.h"
 #include "web/page/page.h"
 #include "web/answer/site.h"
 
 enum { ROWS = 50 };
-
-static const char *text(const json_t *o, const char *key)
-{
-	const char *t = json_string_value(json_object_get(o, key));
-	return t ? t : "";
-}
 
 /* ---- the list --------------------------------------------------------------------------------------------------------- */
 
@@ -73,33 +67,6 @@ void page_bisects(void *arg, struct http_request *r, struct http_response *respo
 
 /* ---- one search ------------------------------------------------------------------------------------------------------- */
 
-static void culprits(struct buf *out, const char *culprits_json)
-{
-	size_t i, k;
-	json_t *culprit, *commit, *all = json_loads(culprits_json, 0, NULL);
-	json_array_foreach(all, i, culprit)
-	{
-		const json_t *commits = json_object_get(culprit, "commits");
-		emit_raw(out, "<section class=card><h3>Culprit</h3><ul>");
-		if (json_array_size(commits) == 0 && *text(culprit, "to")) {
-			emit_raw(out, "<li>");
-			layout_commit(out, text(culprit, "to"));
-			emit_raw(out, "</li>");
-		}
-		json_array_foreach(commits, k, commit)
-		{
-			emit_raw(out, "<li>");
-			layout_commit(out, json_is_string(commit) ? json_string_value(commit) : text(commit, "commit"));
-			emit_raw(out, " ");
-			emit_text(out, json_is_string(commit) ? "" : text(commit, "subject"));
-			emit_raw(out, "</li>");
-		}
-		emit_rawf(out, "</ul><p><small>%zu cells</small></p></section>",
-			json_array_size(json_object_get(culprit, "cells")));
-	}
-	json_decref(all);
-}
-
 static void facts(void *arg, const struct view_bisect *row)
 {
 	struct buf *out = arg;
@@ -110,7 +77,7 @@ static void facts(void *arg, const struct view_bisect *row)
 	emit_raw(out, " ");
 	emit_text(out, row->state_why);
 	emit_raw(out, "</p>");
-	culprits(out, row->culprits_json);
+	culprits_show(out, row->culprits_json);
 	if (!row->ended_at) {
 		emit_raw(out, "<div class=row>");
 		layout_button(out, "bisects", id, "cancel", "Cancel");

@@ -1,0 +1,61 @@
+/* culprits.c - see culprits.h. */
+#include "web/page/culprits.h"
+
+#include <math.h>
+
+#include <jansson.h>
+
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+/* More digits than these are none that a few launches can tell. */
+#define PROBABILITY_SHOWN 0.9999
+
+static double number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+	const char *t = json_string_value(json_object_get(o, key));
+	return t ? t : "";
+}
+
+static void show_one(struct buf *out, const json_t *culprit)
+{
+	json_int_t commits = json_integer_value(json_object_get(culprit, "commits"));
+	json_int_t comparison = json_integer_value(json_object_get(culprit, "comparison"));
+	double change = number(culprit, "change_pct"), probability = number(culprit, "probability");
+	emit_raw(out, "<p><b>Culprit:</b> ");
+	if (commits > 1) {
+		emit_rawf(out, "one of %lld commits after ", (long long)commits);
+		layout_commit(out, text(culprit, "from"));
+		emit_raw(out, " up to ");
+	}
+	layout_commit(out, text(culprit, "to"));
+	emit_raw(out, " ");
+	emit_text(out, text(culprit, "subject"));
+	if (isfinite(change)) {
+		emit_raw(out, " ");
+		layout_change(out, change);
+	}
+	if (isfinite(probability))
+		emit_rawf(out, ", named with probability %s%.4f", probability > PROBABILITY_SHOWN ? "above " : "",
+			fmin(probability, PROBABILITY_SHOWN));
+	else if (json_is_false(json_object_get(culprit, "confirmed")))
+		emit_raw(out, ", no commit of which the measurements name");
+	if (comparison)
+		emit_rawf(
+			out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)comparison, (long long)comparison);
+	emit_raw(out, "</p>");
+}
+
+void culprits_show(struct buf *out, const char *culprits_json)
+{
+	size_t i;
+	json_t *culprit, *culprits = json_loads(culprits_json, 0, NULL);
+	json_array_foreach(culprits, i, culprit) show_one(out, culprit);
+	json_decref(culprits);
+}
