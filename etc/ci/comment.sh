@@ -73,7 +73,7 @@ say
 
 # ---- and why, once that is known ----
 end=$((SECONDS + ${WHY_S:-300}))
-while grep -q '^Why: being looked into$' "$work/body" && [ "$SECONDS" -lt "$end" ]; do
+while grep -q '^Why: not known yet: ' "$work/body" && [ "$SECONDS" -lt "$end" ]; do
 	sleep 2
 	cp "$work/body" "$work/before"
 	gather

@@ -64,7 +64,7 @@ is "its alert has asked why" "$(api "alerts/$(alert_of slow)" | jq -c '.why | [.
 is "in the transaction that raised it" "$(sql "SELECT count(*) FROM profile p JOIN alert a ON a.id = p.alert JOIN job j ON j.id = p.job WHERE j.queued_at = a.opened_at AND p.comparison = a.comparison")" 1
 is "of its worst cell in each direction" "$(sql "SELECT count(*) FROM job_cell w JOIN job j ON j.id = w.job WHERE j.kind = 'profile'")" 2
 comparison=$(job_field "$(job_of "$slow")" comparison)
-like "the review says that somebody looks" "$(api "comparisons/$comparison.md")" 'Why: being looked into'
+like "the review says that somebody looks" "$(api "comparisons/$comparison.md")" 'Why: not known yet: the profile is'
 verdict=$(api "commits/$slow/verdict?repo=kernels")
 branch kernels other main
 echo "# words" >>"$tmp/kernels/kernels/Makefile"
@@ -131,12 +131,12 @@ FLOPWATCH_SERVER=http://127.0.0.1:$(port) COMMIT=$(head_of kernels) REPOSITORY=k
 	GITHUB_API_URL=http://127.0.0.1:$(cat "$tmp/forge/port") bash "$root/etc/ci/comment.sh" >"$tmp/comment.log" 2>&1 &
 comment=$!
 is_said() { jq -e ".[-1].body $1" "$tmp/forge/comments.json" >"$tmp/said"; }
-await is_said '| contains("Why: being looked into")'
+await is_said '| contains("Why: not known yet: the profile is")'
 rm -f "$tmp/hold"
 wait "$comment"
 is "the comment is written" $? 0
 is "twice, at one place" "$(cut -d' ' -f1 "$tmp/forge/requests" | paste -sd' ')" "POST PATCH"
-ok "and looks no more" is_said '| contains("being looked into") | not'
+ok "and looks no more" is_said '| contains("not known yet") | not'
 
 # ---- a worker that is lost every time ----
 touch "$tmp/die"
