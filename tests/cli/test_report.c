@@ -89,6 +89,19 @@ static void an_undecided_cell_says_what_it_lacks(void **state)
 	has(report_of(UNDECIDED("-3", "0.2", ",\"reason\":\"4 of 12 launches\""), NULL), "a undecided: 4 of 12 launches");
 }
 
+/* A flag after it must not push the word out of a narrow terminal. */
+static void a_verdict_stands_alone_in_its_column(void **state)
+{
+	(void)state;
+	const char *text =
+		report_of("[" CELL("a", "600", "580",
+				  "\"verdict\":\"regression\",\"change_pct\":-3.3,\"flags\":[\"call\",\"overwhelming\"]") "]",
+			NULL);
+	has(text, "regression  call, overwhelming");
+	assert_null(strstr(
+		report_of("[" CELL("a", "600", "600", "\"verdict\":\"unchanged\",\"change_pct\":0.1") "]", NULL), "flags"));
+}
+
 static void no_table_is_left_out(void **state)
 {
 	enum { TABLES = 40 };
@@ -124,6 +137,7 @@ int main(void)
 		cmocka_unit_test(rates_of_a_table_have_one_unit),
 		cmocka_unit_test(claimed_traffic_is_no_bandwidth),
 		cmocka_unit_test(an_undecided_cell_says_what_it_lacks),
+		cmocka_unit_test(a_verdict_stands_alone_in_its_column),
 		cmocka_unit_test(no_table_is_left_out),
 	};
 	return cmocka_run_group_tests_name("reports", tests, NULL, finish);

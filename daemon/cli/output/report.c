@@ -55,16 +55,21 @@ static void peer_cell(struct table *t, const json_t *cell)
 	table_cell(t, "%s", text);
 }
 
+/* Words stay whole where a narrow terminal cuts: flags stand in a column of their own, which gives way first. */
 static void verdict_cell(struct table *t, enum jobkind kind, const json_t *cell)
 {
 	const char *failure = value_text(cell, "failure");
+	table_cell(t, "%s%s%s", verdict_word(kind, value_verdict(cell)), *failure ? ": " : "", failure);
+}
+
+static void flags_cell(struct table *t, const json_t *cell)
+{
 	const json_t *flags = json_object_get(cell, "flags"), *flag;
 	char words[128] = "";
 	size_t i, used = 0;
 	json_array_foreach(flags, i, flag) if (used < sizeof words) used +=
-		(size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : " (", json_string_value(flag));
-	table_cell(
-		t, "%s%s%s%s%s", verdict_word(kind, value_verdict(cell)), *failure ? ": " : "", failure, words, used ? ")" : "");
+		(size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", json_string_value(flag));
+	table_cell(t, "%s", words);
 }
 
 static bool is_in(const json_t *cell, const char *group, const char *direction)
@@ -72,11 +77,12 @@ static bool is_in(const json_t *cell, const char *group, const char *direction)
 	return strcmp(value_text(cell, "group"), group) == 0 && strcmp(value_text(cell, "direction"), direction) == 0;
 }
 
-static bool has_peers(const json_t *cells)
+/* Whether a list of some cell has anything in it. */
+static bool any_has(const json_t *cells, const char *list)
 {
 	size_t i;
 	json_t *cell;
-	json_array_foreach(cells, i, cell) if (json_array_size(json_object_get(cell, "peers"))) return true;
+	json_array_foreach(cells, i, cell) if (json_array_size(json_object_get(cell, list))) return true;
 	return false;
 }
 
@@ -96,10 +102,8 @@ static struct unit unit_of(const json_t *cells, const char *rate, const char *gr
 
 static void group_table(const json_t *cells, enum jobkind kind, const char *group, const char *direction, FILE *out)
 {
-	static const char *const times[] = { "cell", "~>base ms", ">target ms", ">change", "~95 % interval", "~>launches",
-		"verdict", "~peer" };
 	struct table t;
-	bool peers = has_peers(cells);
+	bool peers = any_has(cells, "peers"), flags = any_has(cells, "flags");
 	const char *rate = NULL;
 	size_t i;
 	json_t *cell;
@@ -108,9 +112,22 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 	char base[16], target[16];
 	snprintf(base, sizeof base, "~>%s", unit.name);
 	snprintf(target, sizeof target, ">%s", unit.name);
-	const char *const rates[] = { "cell", "~>base ms", base, "~>target ms", target, ">change", "~95 % interval", "~>launches",
-		"verdict", "~peer" };
-	table_init(&t, (rate ? 9 : 7) + peers, rate ? rates : times);
+	const char *titles[TABLE_COLUMNS_MAX] = { "cell", "~>base ms" };
+	int n = 2;
+	if (rate)
+		titles[n++] = base;
+	titles[n++] = rate ? "~>target ms" : ">target ms";
+	if (rate)
+		titles[n++] = target;
+	titles[n++] = ">change";
+	titles[n++] = "~95 % interval";
+	titles[n++] = "~>launches";
+	titles[n++] = "verdict";
+	if (flags)
+		titles[n++] = "~flags";
+	if (peers)
+		titles[n++] = "~peer";
+	table_init(&t, n, titles);
 	json_array_foreach(cells, i, cell)
 	{
 		double change = value_number(cell, "change_pct"), low = value_number(cell, "ci_low_pct");
@@ -129,6 +146,8 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 			table_cell(&t, "%+.2f .. %+.2f", low, value_number(cell, "ci_high_pct"));
 		table_cell(&t, "%lld", value_integer(cell, "launches"));
 		verdict_cell(&t, kind, cell);
+		if (flags)
+			flags_cell(&t, cell);
 		if (peers)
 			peer_cell(&t, cell);
 	}
