@@ -1,5 +1,6 @@
 #!/bin/bash
 # Pushes of equal programs, in C and in Python, beside processes that want the same cores: none is accused, and none is said to be faster or slower.
+# Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 mkdir -p "$tmp/bundle/share"
 ln -s "$bin" "$tmp/bundle/bin"

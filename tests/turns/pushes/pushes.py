@@ -4,7 +4,8 @@
 usage: pushes.py BUNDLE OUT [--programs c,python] [--equal 60] [--planted 12] [--share 0.02] [--loads 0,4,8,12] [--budget 20] [--limit 0] [--python PATH]
 
 BUNDLE holds bin/, share/kit and share/suites (`make bundle`). Programs: c, python (on the host), cuda, torch (on a GPU). Pushes go through the programs
-and the loads by turns; a load is so many processes that compute all the time. --budget: device seconds of a push; --limit: no push begins after so many
+and the loads by turns (one that is named twice has twice as many); a load is so many processes that compute all the time. --budget: device
+seconds of a push, of all programs or each its own (cuda:14,torch:36); --limit: no push begins after so many
 seconds. OUT gets pushes.jsonl and daemon.log. A line a push, then sums; exit status 1 where an equal program is rejected, a regression or an
 improvement, or a planted loss is an unflagged `unchanged` or an improvement. Python's library is all that it needs, and git, gcc (c) or nvcc (cuda).
 """
@@ -50,6 +51,13 @@ class Bench:
         with open(os.path.join(self.state, name, file), "w") as out:
             out.write(text)
 
+    def budget(self, name):
+        for word in self.options.budget.split(","):
+            program, _, seconds = word.rpartition(":")
+            if program in ("", name):
+                return int(seconds)
+        sys.exit("pushes.py: --budget says nothing of %s" % name)
+
     def repository(self, name):
         """A program that was built already, so that a push measures and does nothing else."""
         place, kit = os.path.join(self.state, name), os.path.join(self.bundle, "share/kit")
@@ -65,7 +73,7 @@ class Bench:
             shutil.copy(os.path.join(HERE, command[1]), place)
         self.write(name, "share", "0\n")
         self.write(name, ".flopwatch.yaml", "flopwatch: 1\nbenchmarks:\n  %s: {command: [%s], reader: flopwatch, timeout_s: 120, budget_s: %d, gpu: %s}\n"
-                   % (name, ", ".join(command), self.options.budget, str(name in ON_GPU).lower()))
+                   % (name, ", ".join(command), self.budget(name), str(name in ON_GPU).lower()))
 
     def start(self, names):
         gpu = any(name in ON_GPU for name in names)
@@ -173,7 +181,7 @@ def main():
     parser.add_argument("--planted", type=int, default=12)
     parser.add_argument("--share", type=float, default=0.02)
     parser.add_argument("--loads", default="0,4,8,12")
-    parser.add_argument("--budget", type=int, default=20)
+    parser.add_argument("--budget", default="20")
     parser.add_argument("--limit", type=float, default=0)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--sandbox", default="none")
@@ -185,10 +193,10 @@ def main():
     with tempfile.TemporaryDirectory() as state:
         bench = Bench(options, state)
         try:
-            for name in names:
+            for name in sorted(set(names)):
                 bench.repository(name)
-            bench.start(names)
-            for name in names:
+            bench.start(sorted(set(names)))
+            for name in sorted(set(names)):
                 bench.push(name, "main", 0, "first")
             # by turns, so that what a limit cuts off is some of both
             kinds = sorted([((i + 0.5) / n, kind) for kind, n in (("equal", options.equal), ("planted", options.planted)) for i in range(n)])
