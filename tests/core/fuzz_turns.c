@@ -15,7 +15,7 @@ static void check_line(const struct turns_line *l)
 {
 	must(isfinite(l->ms) && isfinite(l->host_us) && isfinite(l->mhz) && isfinite(l->idle_us) && isfinite(l->value),
 		"a number is none");
-	must(l->word != TURNS_DONE || l->ms > 0, "a call of no time");
+	must(l->word != TURNS_DONE || l->ms > 0 || (l->ms == 0 && l->cut), "a call of no time that nothing interrupted");
 	must(l->word != TURNS_TURN || (l->key[0] && !strpbrk(l->key, " \n\r\033")), "a key that hides something");
 	must(!strpbrk(l->text, "\n\r\033"), "a text that is no clean line");
 }
