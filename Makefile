@@ -165,7 +165,7 @@ build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard test
 test-programs: $(TESTS) $(FUZZ) $(O)/tests/browser/pages_demo
 modules: $(MODULES)
 
-.PHONY: test check-layers check-format check-words format
+.PHONY: test check-layers check-format format
 test: ## install what is missing, build, run every test; T="history test_stats" those whose names hold one of these
 	@etc/install-dependencies.sh test
 	@etc/install-browser.sh

@@ -12,11 +12,22 @@ state=${DEMO_DIR:-$PWD/build/demo}
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'demo: %s\n' "$*" >&2; tail -n 20 "$state/flopwatchd.log" >&2 || true; exit 1; }
 
-stop_daemon() { # and see it end; 1: there was none
-	kill "$(cat "$state/pid")" 2>/dev/null || return 1
-	for _ in $(seq 100); do kill -0 "$(cat "$state/pid")" 2>/dev/null || break; sleep 0.1; done
+is_ours() { # pid: a flopwatchd on the demo's own configuration; a number in a file may be another process by now
+	local words
+	[[ $1 =~ ^[1-9][0-9]*$ ]] && mapfile -d '' -t words 2>/dev/null <"/proc/$1/cmdline" || return 1
+	[ "${words[0]##*/}" = flopwatchd ] && [ "${words[1]-}" = --config ] && [ "${words[2]-}" = "$state/flopwatchd.yml" ]
 }
-if [ -f "$state/pid" ]; then stop_daemon || :; fi # one that was left running
+stop_daemon() { # and see it end; 1: there was none
+	local pid
+	pid=$(cat "$state/pid" 2>/dev/null) || return 1
+	is_ours "$pid" && kill "$pid" 2>/dev/null || return 1
+	for _ in $(seq 100); do is_ours "$pid" || break; sleep 0.1; done
+}
+stop_daemon || : # one that was left running
+if [ -e "$state" ] && [ ! -e "$state/flopwatchd.yml" ] && [ -n "$(ls -A "$state")" ]; then
+	echo "demo: $state holds files, and no demo of before; move them away, or name another folder by DEMO_DIR" >&2
+	exit 1
+fi
 rm -rf "$state"
 mkdir -p "$state"
 
@@ -56,7 +67,7 @@ address=""
 for _ in $(seq 100); do
 	address=$(sed -n 's/^listening on //p' "$state/flopwatchd.log")
 	[ -z "$address" ] || break
-	kill -0 "$(cat "$state/pid")" 2>/dev/null || die "the daemon did not start"
+	kill -0 "$!" 2>/dev/null || die "the daemon did not start"
 	sleep 0.1
 done
 [ -n "$address" ] || die "the daemon did not say where it listens"
@@ -68,7 +79,7 @@ push() { # branch
 }
 wait_for() { # branch; leaves the exit status in $status
 	status=0
-	"$bin/flopwatch" wait "$1" --progress --timeout 3000 || status=$?
+	"$bin/flopwatch" wait "$1" --repo kernels --progress --timeout 3000 || status=$?
 }
 
 say "first push of main: nothing to compare with, so it is measured against itself"
@@ -91,9 +102,9 @@ wait_for slower
 slower=$status
 
 say "alerts"
-"$bin/flopwatch" alerts --state open
-"$bin/flopwatch" status
-open=$("$bin/flopwatch" alerts --state open | tail -n +2 | wc -l)
+"$bin/flopwatch" alerts --repo kernels --state open
+"$bin/flopwatch" status --repo kernels
+open=$("$bin/flopwatch" alerts --repo kernels --state open | tail -n +2 | wc -l)
 
 if [ -n "${DEMO_EXIT-}" ]; then
 	stop_daemon || :

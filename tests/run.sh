@@ -1,5 +1,6 @@
 #!/bin/bash
-# Build the programs, and what tests them with ASan and UBSan; run every test; end with "N passed, N failed".
+# Build the programs, and what tests them with ASan and UBSan; run every test; end with
+# "N passed, N failed, N skipped": what was skipped is no pass.
 # Arguments: name patterns; only tests whose path holds one of them are run, e.g. `tests/run.sh flopwatchd/ test_stats`.
 #
 # A test is tests/ROOM/test_NAME.c or fuzz_NAME.c (run with the sanitizers) or tests/ROOM/test_NAME.sh. Most of them wait half of
@@ -8,7 +9,8 @@
 #   # Runs beside one other.   what it asserts are verdicts by the clock of this machine
 #   # Runs alone.
 #
-# Those come first and last. A test is told when it has ended.
+# Those come first and last. A test is told when it has ended. Each runs under tests/lib/supervise.py: a process that it leaves behind is a
+# failure of it, and neither a run that is killed (SIGTERM, SIGINT, SIGHUP) nor a test that is leaves one.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C.UTF-8 FW_BIN="$PWD/build/bin"
@@ -20,12 +22,13 @@ rm -f "$logs"/*
 started=$SECONDS
 passed=0
 failed=0
+skips=0
 wrong=()
 
 stop() { # a build that breaks is one failed test, and nothing else can run
 	printf '%s\n' "$1"
 	tail -n 40 "$2"
-	printf '0 passed, 1 failed\n'
+	printf '0 passed, 1 failed, 0 skipped\n'
 	exit 1
 }
 
@@ -42,13 +45,14 @@ tally() { # ROOM/NAME
 	local test=$1 log status seconds ok bad skipped note=""
 	log=$logs/${test//\//-}
 	read -r status seconds <"$log.status" || { status=1 seconds=0; }
-	ok=$(grep -cE '^ok ' "$log.log")
+	ok=$(grep -E '^ok ' "$log.log" | grep -cv '# SKIP')
 	bad=$(grep -E '^not ok ' "$log.log" | grep -cv '# SKIP')
 	skipped=$(grep -cE '^(not )?ok .*# SKIP' "$log.log")
 	if [ "$status" != 0 ] && [ "$bad" = 0 ]; then bad=1 note=" (exit $status)"; fi
 	if [ "$ok" = 0 ] && [ "$bad" = 0 ] && [ "$skipped" = 0 ]; then bad=1 note=" (ran no test)"; fi
 	passed=$((passed + ok))
 	failed=$((failed + bad))
+	skips=$((skips + skipped))
 	if [ "$bad" = 0 ]; then
 		printf 'ok    %-40s %4d %4d s%s\n' "$test" "$ok" "$seconds" "$([ "$skipped" = 0 ] || printf ', %d skipped' "$skipped")"
 		grep -hE '# SKIP' "$log.log" | sed 's/^/      /'
@@ -68,16 +72,39 @@ tally() { # ROOM/NAME
 
 # Its output and how it ended, into logs.
 run_one() { # file
-	local test=$1 log begin=$SECONDS
+	local test=$1 log
 	test=${test#tests/}
 	log=$logs/${test//\//-}
 	log=${log%.*}
 	case $test in
-	*.c) timeout -k 10 300 "build/san/tests/${test%.c}" ;;
-	*) timeout -k 10 1500 bash "$1" ;;
-	esac >"$log.log" 2>&1 </dev/null
-	echo "$? $((SECONDS - begin))" >"$log.status"
+	*.c) set -- --timeout 300 "build/san/tests/${test%.c}" ;;
+	*) set -- --timeout 1500 bash "$1" ;;
+	esac
+	exec tests/lib/supervise.py --log "$log.log" --status "$log.status" "$@"
 }
+
+# A step of the build, whose processes end with this one.
+build() { # log, arguments of make...
+	local log=$1
+	shift
+	tests/lib/supervise.py --log "$logs/$log.log" --status "$logs/$log.status" make --no-print-directory -j2 "$@" &
+	wait $!
+	grep -q '^0 ' "$logs/$log.status"
+}
+
+# A signal ends all that runs, and what has ended by then is counted.
+interrupted() { # name, number
+	local pids
+	trap '' TERM INT HUP
+	mapfile -t pids < <(jobs -p)
+	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null
+	wait
+	printf 'ended by SIG%s\n%d passed, %d failed, %d skipped\n' "$1" "$passed" "$failed" "$skips"
+	exit $((128 + $2))
+}
+trap 'interrupted TERM 15' TERM
+trap 'interrupted INT 2' INT
+trap 'interrupted HUP 1' HUP
 
 # Lanes that a test takes of those that there are.
 lanes_of() { # file
@@ -118,8 +145,8 @@ stray=$(find tests -maxdepth 1 \( -name 'test_*' -o -name 'fuzz_*' -o -name 't[0
 [ -z "$stray" ] || { echo "tests that lie in no room are not run: $stray"; failed=1; }
 
 echo "building"
-make --no-print-directory -j2 all modules build/tests/browser/pages_demo >"$logs/build.log" 2>&1 || stop "the build failed:" "$logs/build.log"
-make --no-print-directory -j2 SANITIZE=1 test-programs >"$logs/build-san.log" 2>&1 || stop "the sanitizer build failed:" "$logs/build-san.log"
+build build all modules build/tests/browser/pages_demo || stop "the build failed:" "$logs/build.log"
+build build-san SANITIZE=1 test-programs || stop "the sanitizer build failed:" "$logs/build-san.log"
 echo "built in $((SECONDS - started)) s"
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 CMOCKA_MESSAGE_OUTPUT=TAP
@@ -127,6 +154,7 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktra
 declare -A takes=()
 clocked=() scripts=() programs=()
 for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
+	[ -e "$file" ] || continue # a pattern that fits no file stays as it is
 	matches "${file#tests/}" || continue
 	takes[$file]=$(lanes_of "$file")
 	case $file:${takes[$file]} in
@@ -138,5 +166,5 @@ done
 run_all ${clocked[@]+"${clocked[@]}"} ${scripts[@]+"${scripts[@]}"} ${programs[@]+"${programs[@]}"}
 
 [ ${#wrong[@]} = 0 ] || printf 'wrong: %s\n' "${wrong[*]}"
-printf 'in %d s\n%d passed, %d failed\n' "$((SECONDS - started))" "$passed" "$failed"
+printf 'in %d s\n%d passed, %d failed, %d skipped\n' "$((SECONDS - started))" "$passed" "$failed" "$skips"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

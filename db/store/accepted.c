@@ -13,12 +13,13 @@
 	"AND g.target_sha = x.target_sha AND g.sha = " sha ")) "
 
 /* Accepted alert `a` covers cell `k` (held as `w`) of comparison `x`, whose suite is `u`. */
-#define COVERS                                                                                                                   \
-	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND w.value ->> 'cell' = k.key AND " SUITE_OF_CELL   \
-	"= u.name AND ((a.branch = x.branch AND EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND "               \
-	"o.base_sha = x.base_sha)) OR " IS_IN("a.target_sha") "OR EXISTS (SELECT 1 FROM json_each(a.culprits) d, "              \
-	"json_each(d.value, '$.cells') e WHERE d.value ->> 'commits' = 1 AND e.value = k.key AND " IS_IN("(d.value ->> 'to')")  \
-	")) "
+#define COVERS                                                                                                                    \
+	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND w.value ->> 'cell' = k.key AND " SUITE_OF_CELL    \
+	"= u.name AND ((a.branch = x.branch AND EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND "                \
+	"o.base_sha = x.base_sha)) OR " IS_IN(                                                                                    \
+		"a.target_sha") "OR EXISTS (SELECT 1 FROM json_each(a.culprits) d, "                                              \
+				"json_each(d.value, '$.cells') e WHERE d.value ->> 'commits' = 1 AND e.value = k.key AND " IS_IN( \
+					"(d.value ->> 'to')") ")) "
 
 /* The newest acceptance of cell `k`: the log time ratio that is expected now is that of its alert. */
 #define NEWEST "(SELECT a.id FROM alert a, json_each(a.cells) w WHERE " COVERS "ORDER BY a.id DESC LIMIT 1)"
@@ -28,7 +29,7 @@
 	"WITH x AS (SELECT id, repo, branch, base_sha, target_sha, suite FROM comparison WHERE id = :comparison), "              \
 	"found AS (SELECT k.key, k.decided_m AS m, k.decided_se AS se, k.threshold_pct AS pct, " NEWEST " AS alert "             \
 	"FROM x JOIN suite u ON u.id = x.suite JOIN cell k ON k.comparison = x.id AND k.verdict = 'regression'), "               \
-	"loss AS (SELECT f.key, iif(f.m + (SELECT ln(1 + (w.value ->> 'change_pct') / 100.0) FROM alert a, json_each(a.cells) "   \
+	"loss AS (SELECT f.key, iif(f.m + (SELECT ln(1 + (w.value ->> 'change_pct') / 100.0) FROM alert a, json_each(a.cells) "  \
 	"w WHERE a.id = f.alert AND w.value ->> 'cell' = f.key LIMIT 1) <= -ln(1 - f.pct / 100.0) + 2 * coalesce(f.se, 0), "     \
 	"f.alert, NULL) AS alert FROM found f) "
 
@@ -91,10 +92,11 @@ static int find_rest(struct db *db, int64_t comparison, enum verdict *out, struc
 int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		LOSSES "SELECT count(alert), count(*) - count(alert), max(alert), (SELECT who FROM alert_event e WHERE e.alert = "
-		       "(SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1), (SELECT reason FROM "
-		       "alert_event e WHERE e.alert = (SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1) "
-		       "FROM loss",
+		LOSSES
+		"SELECT count(alert), count(*) - count(alert), max(alert), (SELECT who FROM alert_event e WHERE e.alert = "
+		"(SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1), (SELECT reason FROM "
+		"alert_event e WHERE e.alert = (SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1) "
+		"FROM loss",
 		err);
 	*out = (struct store_accepted){ .verdict = VERDICT_REGRESSION };
 	if (!s)
@@ -119,7 +121,8 @@ int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int m
 	struct stmt *s = db_stmt(db,
 		"SELECT id FROM (SELECT DISTINCT x.id FROM alert a, json_each(a.cells) w JOIN comparison x ON x.repo = a.repo AND "
 		"x.verdict = 'regression' AND x.kind = 'change' AND x.branch <> '' JOIN suite u ON u.id = x.suite JOIN cell k ON "
-		"k.comparison = x.id AND k.verdict = 'regression' WHERE a.id = :alert AND " COVERS "AND NOT EXISTS (SELECT 1 FROM "
+		"k.comparison = x.id AND k.verdict = 'regression' WHERE a.id = :alert AND " COVERS
+		"AND NOT EXISTS (SELECT 1 FROM "
 		"comparison n JOIN suite z ON z.id = n.suite WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND n.kind = 'change' "
 		"AND n.branch <> '' AND z.name = u.name AND n.id > x.id) ORDER BY x.id DESC LIMIT :max) ORDER BY id",
 		err);

@@ -10,6 +10,8 @@
 #include "cli/health/trouble.h"
 #include "cli/verb/checkout.h"
 #include "cli/verbs.h"
+#include "core/state/alertkind.h"
+#include "core/state/alertstate.h"
 #include "core/text/unit.h"
 
 enum { LOG_MAX = 64 << 20, LOG_JSON_MAX = 6 * LOG_MAX };
@@ -313,25 +315,27 @@ static void find_word(struct client *c, const json_t *alert, char *word, size_t 
 /* What the step changed: "A3 accepted: exact now passes; the next push is held to -75.15 %". */
 static void print_step(struct client *c, const json_t *alert)
 {
-	const char *state = value_text(alert, "state"), *kind = value_text(alert, "kind"), *branch = value_branch(alert);
+	enum alertstate state = alertstate_from_name(value_text(alert, "state"));
+	const char *branch = value_branch(alert);
 	char word[64];
 	double worst = value_number(alert, "worst_pct");
 	find_word(c, alert, word, sizeof word);
-	printf("A%lld %s: ", value_integer(alert, "id"), state);
+	printf("A%lld %s: ", value_integer(alert, "id"), alertstate_name(state));
 	plain_print(stdout, *branch ? branch : value_text(alert, "device"));
-	if (strcmp(state, "accepted") == 0 && verdict_from_name(word) == VERDICT_ACCEPTED)
+	if (state == ALERTSTATE_ACCEPTED && verdict_from_name(word) == VERDICT_ACCEPTED)
 		fputs(" now passes", stdout);
-	else if (strcmp(state, "acknowledged") == 0)
+	else if (state == ALERTSTATE_ACKNOWLEDGED)
 		printf(" stays %s until the alert is answered", *word ? word : "as it is");
 	else if (*word)
 		printf(" is %s", word);
 	else
 		fputs(" has no verdict", stdout);
-	if (strcmp(state, "accepted") == 0 && strcmp(kind, "regression") == 0 && !isnan(worst))
+	if (state == ALERTSTATE_ACCEPTED && alertkind_from_name(value_text(alert, "kind")) == ALERTKIND_REGRESSION &&
+		!isnan(worst))
 		printf("; the next push is held to %.4g %%", worst);
-	else if (strcmp(state, "resolved") == 0)
+	else if (state == ALERTSTATE_RESOLVED)
 		fputs("; what is measured again and still lost opens it again", stdout);
-	else if (strcmp(state, "invalid") == 0)
+	else if (state == ALERTSTATE_INVALID)
 		fputs("; the measurement stays, and flopwatch retry JOB makes another", stdout);
 	putchar('\n');
 }

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Run a command, and leave no process of it behind.
+
+supervise.py --log FILE --status FILE --timeout S COMMAND...
+
+The command runs in a session of its own, its output goes into the log, and its exit status and seconds into the status file. Processes
+that it started stay descendants of this one, also daemons that have left its session (PR_SET_CHILD_SUBREAPER). What still runs when the
+command has ended is given GRACE_S to end; what does not is named in the log as a test that failed, and killed. SIGTERM, SIGINT and SIGHUP,
+and the end of the parent, kill all of them.
+"""
+import argparse
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+GRACE_S, KILL_S, TIMED_OUT = 15, 10, 124
+
+
+def processes():
+    """pid: (parent, state) of every process."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as f:
+                fields = f.read().rpartition(b") ")[2].split()
+        except OSError:
+            continue
+        found[int(name)] = (int(fields[1]), fields[0])
+    return found
+
+
+def descendants():
+    """Pids below this process that have not ended."""
+    found, below = processes(), {os.getpid()}
+    while True:
+        more = {p for p, (parent, _) in found.items() if parent in below} - below
+        if not more:
+            break
+        below |= more
+    return [p for p in below - {os.getpid()} if found[p][1] not in (b"Z", b"X")]
+
+
+def reap():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def command_of(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return f.read().replace(b"\0", b" ").decode(errors="replace").strip()[:200]
+    except OSError:
+        return ""
+
+
+def kill_all():
+    """What is killed may have started another in the meantime, so until there is none."""
+    while left := descendants():
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        reap()
+        time.sleep(0.02)
+    reap()
+
+
+def await_end(child, timeout):
+    """The exit status as a shell has it."""
+    try:
+        status = child.wait(timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGTERM)
+        try:
+            child.wait(KILL_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        return TIMED_OUT
+    return status if status >= 0 else 128 - status
+
+
+def left_behind():
+    end = time.monotonic() + GRACE_S
+    while (left := descendants()) and time.monotonic() < end:
+        reap()
+        time.sleep(0.05)
+    return left
+
+
+def on_signal(number, _):
+    kill_all()
+    os._exit(128 + number)
+
+
+def main():
+    args = argparse.ArgumentParser()
+    args.add_argument("--log", required=True)
+    args.add_argument("--status", required=True)
+    args.add_argument("--timeout", type=float)
+    args.add_argument("command", nargs=argparse.REMAINDER)
+    args = args.parse_args()
+    parent, prctl = os.getppid(), ctypes.CDLL(None, use_errno=True).prctl
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, on_signal)
+    for option, value in ((PR_SET_PDEATHSIG, signal.SIGTERM), (PR_SET_CHILD_SUBREAPER, 1)):
+        if prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
+            sys.exit(f"supervise.py: prctl {option}: {os.strerror(ctypes.get_errno())}")
+    if os.getppid() != parent:
+        sys.exit("supervise.py: the parent has ended")
+    begin = time.monotonic()
+    with open(args.log, "wb") as log:
+        # signals that a background shell ignores are those of a fresh program again
+        child = subprocess.Popen(args.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                                 restore_signals=True)
+        status = await_end(child, args.timeout)
+        for pid in left_behind():
+            log.write(f"not ok - process {pid} was left behind: {command_of(pid)}\n".encode())
+    kill_all()
+    with open(args.status, "w", encoding="ascii") as f:
+        f.write(f"{status} {int(time.monotonic() - begin)}\n")
+
+
+main()
