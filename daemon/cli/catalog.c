@@ -267,7 +267,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"who may ask, where the daemon wants to know", "add wants a --scope; the token is shown this once.", "scope",
 		"flopwatch token add alice --scope trigger", CATALOG_WORDS, "add list revoke", NULL },
 	{ "config", 1, 2, verb_config, "config check [FILE]", "read a configuration, and look whether what it names is there",
-		"Every mistake with its place (status 2). Then, as the user who runs it and without changing anything: folders, suites, "
+		"Every mistake with its place (status 2). Then, as the user who runs it and without changing anything: the port, folders, suites, "
 		"programs, repositories and their upstream branches, workers and their devices; a line each, with what to do. Status 1 when "
 		"something fails.",
 		"", "flopwatch config check  # /etc/flopwatch/flopwatchd.yml", CATALOG_WORDS, "check", NULL },

@@ -26,9 +26,9 @@
 
 /* Losses of comparison :comparison, with the alert that accepts each; NULL: none does, or more was lost. */
 #define LOSSES                                                                                                                   \
-	"WITH x AS (SELECT id, repo, branch, base_sha, target_sha, suite FROM comparison WHERE id = :comparison), "              \
-	"found AS (SELECT k.key, k.decided_m AS m, k.decided_se AS se, k.threshold_pct AS pct, " NEWEST " AS alert "             \
-	"FROM x JOIN suite u ON u.id = x.suite JOIN cell k ON k.comparison = x.id AND k.verdict = 'regression'), "               \
+	"WITH found AS (SELECT k.key, k.decided_m AS m, k.decided_se AS se, k.threshold_pct AS pct, " NEWEST " AS alert "        \
+	"FROM comparison x JOIN suite u ON u.id = x.suite JOIN cell k ON k.comparison = x.id AND k.verdict = 'regression' "      \
+	"WHERE x.id = :comparison), "                                                                                            \
 	"loss AS (SELECT f.key, iif(f.m + (SELECT ln(1 + (w.value ->> 'change_pct') / 100.0) FROM alert a, json_each(a.cells) "  \
 	"w WHERE a.id = f.alert AND w.value ->> 'cell' = f.key LIMIT 1) <= -ln(1 - f.pct / 100.0) + 2 * coalesce(f.se, 0), "     \
 	"f.alert, NULL) AS alert FROM found f) "
@@ -72,6 +72,39 @@ int store_accepted_cell(struct db *db, int64_t comparison, const char *key, stru
 	stmt_int(s, ":comparison", comparison);
 	stmt_text(s, ":key", key);
 	return stmt_any(s, err);
+}
+
+int store_accepted_step(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, const char *key,
+	int64_t *alert, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT max(c.id) FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND c.target_sha = :sha AND "
+		"c.branch = :branch AND c.kind = 'change' AND c.verdict = 'regression' AND t.name = :suite",
+		err);
+	int64_t comparison = 0;
+	*alert = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":sha", sha);
+	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":suite", suite);
+	int result = stmt_step(s, err);
+	if (result == 1)
+		comparison = row_int(s, 0);
+	stmt_reset(s);
+	if (result < 0 || !comparison)
+		return result < 0 ? -1 : 0;
+	s = db_stmt(db, LOSSES "SELECT alert FROM loss WHERE key = :key AND alert", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_text(s, ":key", key);
+	result = stmt_step(s, err);
+	if (result == 1)
+		*alert = row_int(s, 0);
+	stmt_reset(s);
+	return result < 0 ? -1 : 0;
 }
 
 /* The worst of the cells that did not regress. */

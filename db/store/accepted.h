@@ -20,6 +20,10 @@ int store_range_known(struct db *db, int64_t repo, const char *base, const char 
 /** Whether a cell that is stored as a regression of this comparison is covered. 1, 0, -1. */
 int store_accepted_cell(struct db *db, int64_t comparison, const char *key, struct fw_err *err);
 
+/** The accepted alert that covers this cell at this commit of the upstream branch `branch`, by its newest comparison; *alert 0: none does. */
+int store_accepted_step(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, const char *key,
+	int64_t *alert, struct fw_err *err);
+
 struct store_accepted {
 	int covered, lost;    /* cells that are covered; that regressed and are not */
 	enum verdict verdict; /* without what is covered; VERDICT_ACCEPTED where nothing worse is left */

@@ -30,6 +30,28 @@ ok "nothing was made" test ! -e "$tmp/state" -a ! -e "$tmp/cache"
 ok "--json" check --json
 ok "is JSON alone" jq -e '.ok and (.checks | length) >= 8 and all(.checks[]; .health != "fail")' "$tmp/said"
 
+# ---- the port ----
+ok "a port that is free" check
+ok "is tried" said ok port '0 on 127.0.0.1 is free'
+python3 -c 'import socket, sys, time
+s = socket.create_server(("127.0.0.1", 0)); open(sys.argv[1], "w").write(str(s.getsockname()[1])); time.sleep(1000)' "$tmp/taken" &
+taken_by=$!
+on_exit kill $taken_by
+await test -s "$tmp/taken"
+sed -i "s/^listen: .*/listen: 127.0.0.1:$(cat "$tmp/taken")/" "$tmp/c.yml"
+fails "a port that another program has" 1 check
+ok "is named, with the program" said fail port "port $(cat "$tmp/taken") on 127.0.0.1 is in use by python3[.0-9]* \\(process $taken_by\\)"
+fails "and the daemon does not start on it" 1 "$bin/flopwatchd" --config "$tmp/c.yml"
+like "which it says" "$out" "port $(cat "$tmp/taken") on 127.0.0.1 is in use by another program"
+rm -rf "$tmp/state" "$tmp/cache"
+lines "$good_repo" "$good_worker"
+start_daemon || exit 1
+sed -i "s/^listen: .*/listen: 127.0.0.1:$(port)/" "$tmp/c.yml"
+ok "beside the daemon that runs on the same state_dir" check
+ok "the port is its own" said ok port "$(port) on 127.0.0.1 is that of the daemon that runs on this state_dir \\(process $daemon_pid\\)"
+stop_daemon
+rm -rf "$tmp/state" "$tmp/cache"
+
 lines "{name: gone, url: $tmp/gone}, {name: far, url: 'file://$tmp/gone'}" "$good_worker"
 fails "repositories that are not" 1 check
 ok "one in place" said fail repository "gone: .*$tmp/gone: no git repository there"

@@ -8,6 +8,7 @@
 #include "flopwatchd/alert/alert.h"
 #include "base/jsonw.h"
 #include "core/stats/stats.h"
+#include "db/store/accepted.h"
 #include "db/store/repo.h"
 #include "flopwatchd/history/culprit.h"
 
@@ -74,6 +75,16 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 		return -1;
 	if (store_epoch_get(t->db, c->epoch, &epoch, err) || trend_range(t, c, &range, err))
 		return -1;
+	int64_t accepted = 0;
+	char upstream[sizeof a.branch];
+	if (!is_creep &&
+		(store_repo_upstream_branch(t->db, c->repo, upstream, err) ||
+			store_accepted_step(t->db, c->repo, upstream, c->commit_sha, epoch.suite, c->key, &accepted, err)))
+		return -1;
+	if (accepted) { /* a person has answered for this step already, on whichever branch it came from */
+		c->alert = accepted;
+		return store_change_update(t->db, c, err);
+	}
 	int is_open = store_alert_said(t->db, &a, epoch.suite, c->key, &said, err);
 	if (is_open < 0 || (is_open && is_said(c, &said, &range)))
 		return is_open < 0 ? -1 : 0;

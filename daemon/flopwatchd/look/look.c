@@ -12,6 +12,7 @@
 
 #include "base/proc.h"
 #include "core/suite/suite.h"
+#include "flopwatchd/look/port.h"
 #include "flopwatchd/look/say.h"
 
 enum { SUITE_MAX_BYTES = 1 << 20, PATH_BYTES = 1024 };
@@ -140,6 +141,7 @@ void look_at_config(const struct config *c)
 {
 	look_at_folder("state_dir", c->state_dir);
 	look_at_folder("cache_dir", c->cache_dir);
+	look_at_port(c);
 	look_at_suites(c);
 	look_at_programs();
 	look_at_repos(c);
