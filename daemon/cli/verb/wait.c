@@ -317,6 +317,11 @@ static int find_in_time(struct client *c, struct wanted *w, int64_t unseen_ns, s
 {
 	for (;;) {
 		int result = find_newest(c, w, err);
+		if (result != 0 && err->code == ERR_TIMEOUT &&
+			!w->is_branch) { /* nothing of that name is known, however long it looks */
+			err_clear(err);
+			return 0;
+		}
 		bool may_come = result != 0 ? err->code == ERR_BUSY : !w->path.len;
 		if (!may_come || clock_mono_ns() >= unseen_ns)
 			return result;
