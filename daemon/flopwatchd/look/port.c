@@ -112,12 +112,13 @@ void look_at_port(const struct config *c)
 	if (owner)
 		name_process(owner, who, sizeof who);
 	if (daemon && owner == daemon)
-		look_say(LOOK_OK, "port", "", "%d on %s is that of the daemon that runs on this state_dir (process %ld)", c->listen_port,
-			c->listen_host, daemon);
+		look_say(LOOK_OK, "port", "", "%d on %s is that of the daemon that runs on this state_dir (process %ld)",
+			c->listen_port, c->listen_host, daemon);
 	else if (daemon && !owner)
 		look_say(LOOK_WARN, "port", "fine where it is the daemon that runs on this state_dir", "%d on %s is in use by %s",
 			c->listen_port, c->listen_host, who);
 	else
-		look_say(LOOK_FAIL, "port", "set another `listen`, or stop what has the port: flopwatch would ask that instead of this daemon",
+		look_say(LOOK_FAIL, "port",
+			"set another `listen`, or stop what has the port: flopwatch would ask that instead of this daemon",
 			"port %d on %s is in use by %s", c->listen_port, c->listen_host, who);
 }
