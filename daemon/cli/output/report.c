@@ -67,8 +67,12 @@ static void flags_cell(struct table *t, const json_t *cell)
 	const json_t *flags = json_object_get(cell, "flags"), *flag;
 	char words[128] = "";
 	size_t i, used = 0;
-	json_array_foreach(flags, i, flag) if (used < sizeof words) used +=
-		(size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", json_string_value(flag));
+	json_array_foreach(flags, i, flag)
+	{
+		const char *word = json_string_value(flag);
+		if (used < sizeof words && strcmp(word, "overwhelming") != 0) /* how it was decided is no caution to its reader */
+			used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", word);
+	}
 	table_cell(t, "%s", words);
 }
 
