@@ -80,7 +80,7 @@ sets() { sql "SELECT group_concat(DISTINCT set_number) FROM launch WHERE compari
 host_config false other_device
 start_daemon
 await free 2
-new_push elsewhere 1.034 # not overwhelming: such a loss needs no second set
+new_push elsewhere 1.018 # not overwhelming: such a loss needs no second set
 is "a loss that shows on two devices is one" "$(result_of "$sha")" "done regression"
 id=$(comparison_of "$sha")
 like "its second set is another device's" "$(confirmed "$id")" '^(sim-0 then sim-1|sim-1 then sim-0) $'
@@ -99,7 +99,7 @@ stop_daemon
 host_config true other_device
 start_daemon
 await free 2
-new_push both 1.035
+new_push both 1.0181
 is "a comparison that was split" "$(result_of "$sha")" "done regression"
 is "is confirmed crosswise" "$(confirmed "$(comparison_of "$sha")")" "sim-0 then sim-1 sim-1 then sim-0 "
 stop_daemon
@@ -110,13 +110,13 @@ host_config false other_device
 start_daemon
 await free 3
 echo 1,2 >"$tmp/devices"
-new_push gone 1.036
+new_push gone 1.0182
 is "a loss whose device has gone is found on another" "$(result_of "$sha")" "done regression"
 is "and confirmed by a third" "$(confirmed "$(comparison_of "$sha")")" "sim-1 then sim-2 "
 await free 3
 : >"$tmp/begun"
 echo 2 >"$tmp/used_from" # the worker that confirms
-new_push used 1.037
+new_push used 1.0183
 is "what another device has no time to confirm is open" "$(result_of "$sha")" "done undecided"
 id=$(comparison_of "$sha")
 like "with the reason" "$(sql "SELECT group_concat(DISTINCT reason) FROM cell WHERE comparison = $id")" '^the confirming set of launches is not measured yet$'
