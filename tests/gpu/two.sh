@@ -166,8 +166,8 @@ planted() { # BRANCH MODULE
 	tell "what was planted is a loss: $1" "$(verdict_of "$1")" regression
 	lost="$(cells_of "$1") AND x.verdict = 'regression'"
 	say "cells: $(asked "SELECT count(*) $lost") of $n_cells"
-	tell "each of its cells on both devices: timed on one, confirmed by the other" \
-		"$(asked "SELECT count(*) || ' ' || sum(x.confirmed_on <> x.device) $lost" | sed 's/^\([1-9][0-9]*\) \1$/all/')" all
+	tell "each of its cells is overwhelming, or timed on one device and confirmed by the other" \
+		"$(asked "SELECT count(*) || ' ' || sum((x.flags & 256) <> 0 OR coalesce(x.confirmed_on <> x.device, 0)) $lost" | sed 's/^\([1-9][0-9]*\) \1$/all/')" all
 }
 if [ -e "$slower" ]; then
 	planted slower "$slower"
