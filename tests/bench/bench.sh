@@ -28,7 +28,7 @@ target decide.loss.2.02.launches 6.83 launches
 target decide.loss.3.03.launches 4.38 launches
 target decide.loss.4.02.launches 2.52 launches
 target decide.turns.speeds_1_apart.loss_2.unchanged_without_a_flag 0 of_1
-build/tests/bench/bench_cover tests/data/gpu-recorded "$samples" 100
+build/tests/bench/bench_cover tests/data/gpu-recorded tests/data/gpu 20
 build/tests/bench/bench_tail tests/data/gpu-recorded "$samples" 600
 target tail.every_10th.dense 95 pct_of_cells
 target tail.every_10th.sparse 90 pct_of_groups

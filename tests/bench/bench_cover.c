@@ -1,11 +1,12 @@
 /*
- * Whether 95 % means 95 %: how often the interval that a comparison ends with holds the truth, on launches recorded on an H200.
+ * Whether 95 % means 95 %: how often the interval that a comparison ends with holds the truth, on launches recorded on H200s.
  *
- * Two equal kernels were timed, so the truth is what is planted: times of the target multiplied, or times and clocks moved
- * together as a branch that draws another power would. A comparison draws launches of one cell, none twice, sides as recorded, and goes
- * on until the rule has its word and its width; where the recording ends first, that is where it ends. `learned`: the cell's scatter is
- * calibrated on launches that the comparison does not draw. `first`: nothing is known of the cell.
- * Usage: bench_cover GPU_RECORDED_DIR SAMPLES.jsonl TRIALS
+ * Two equal kernels were timed, so the truth is what is planted: times of the target multiplied, its clock moved and its times with it, as
+ * a branch that draws another power would, or both. A comparison draws launches of one cell of one recording, none twice, with the sides
+ * as recorded or all of them swapped, and goes on until the rule has its word and its width; where the recording ends first, that
+ * is where it ends. Beside each figure stands that of the rule before it (version 4) on the same draws.
+ * `first`: nothing is known of the cell. `learned`: its scatter is calibrated on launches that the comparison does not draw.
+ * Usage: bench_cover GPU_RECORDED_DIR GPU_DIR TRIALS
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,14 +18,16 @@
 #include "core/verdict/verdict.h"
 #include "replay.h"
 
-enum { LEARNED_LAUNCHES = 12, KEPT_LAUNCHES = 8, KINDS = 6 };
+enum { LEARNED_LAUNCHES = 12, KEPT_LAUNCHES = 8, SERIES = 4, RULES = 2, RECORDINGS_MAX = 8 };
 
 static const double threshold_pct = 1.5;
-static const char *const kind_name[KINDS] = { "dense_forward", "dense_backward", "varlen_forward", "varlen_backward",
-	"sparse_forward", "sparse_backward" };
+static const char *const series_name[SERIES] = { "dense_forward", "dense_backward", "sparse_forward", "sparse_backward" };
 
 static struct noise dice = { .state = 20261122 };
-static struct samples equal, memset_of_o;
+static struct samples recording[RECORDINGS_MAX], memset_of_o;
+static const char *recording_name[RECORDINGS_MAX];
+static int recordings;
+static struct rule rule_of[RULES]; /* before, and now */
 
 /* ---- sources of launches --------------------------------------------------------------------------------------------- */
 
@@ -33,17 +36,14 @@ static bool wants_memset(const char *comparison, const char *cell)
 	return strcmp(comparison, "fillo") == 0 && strstr(cell, "forward");
 }
 
-static int kind_of(const struct samples_cell *c)
+static int series_of(const struct samples_cell *c)
 {
-	int family = c->is_sparse ? 2 : strstr(c->name, "varlen") ? 1 : 0;
-
-	return 2 * family + c->is_backward;
+	return 2 * c->is_sparse + c->is_backward;
 }
 
 /* ---- one comparison ------------------------------------------------------------------------------------------------- */
 
-static void learn(
-	const struct samples_cell *c, const int *order, int n, bool clocked, const struct rule *rule, double *tau0, double *nu0)
+static void learn(const struct samples_cell *c, const int *order, int n, const struct rule *rule, double *tau0, double *nu0)
 {
 	struct launch_pairs p[LEARNED_LAUNCHES];
 	struct launch_estimate e[LEARNED_LAUNCHES];
@@ -51,154 +51,194 @@ static void learn(
 	double beta;
 
 	for (int i = 0; i < n; i++)
-		p[i] = samples_pairs(&c->launch[order[i]], 1, clocked);
+		p[i] = samples_pairs(&c->launch[order[i]], 1, true);
 	stats_launches(rule, p, n, e, &beta);
 	calibration_add(&known, e, n);
 	if (!calibration_learned(&known, tau0, nu0))
 		*tau0 = *nu0 = 0;
 }
 
+/* What is compared, and how. */
+struct setting {
+	struct replay_plant plant;
+	double beta; /* that the planted clock moves times by */
+	bool learned;
+	int launches; /* 0: as many as the rule wants */
+};
+
 struct outcome {
 	struct judgement j;
 	int launches;
 	bool ran_out;
-	double code_half;
 };
 
+static void swap_sides(struct samples_launch *l)
+{
+	for (int i = 0; i < l->n; i++) {
+		float ms = l->base_ms[i], mhz = l->base_mhz[i];
+
+		l->base_ms[i] = l->target_ms[i], l->base_mhz[i] = l->target_mhz[i];
+		l->target_ms[i] = ms, l->target_mhz[i] = mhz;
+	}
+}
+
+static bool wants_more(const struct setting *set, const struct outcome *out)
+{
+	if (set->launches > 0)
+		return out->launches < set->launches;
+	return (out->j.want_set != 0 || out->j.want_precision) && out->launches < STATS_LAUNCHES_MAX;
+}
+
 static struct outcome compare(
-	const struct samples_cell *c, const struct replay_plant *plant, double beta, bool clocked, bool learned)
+	const struct samples_cell *c, const struct setting *set, const struct rule *general, const int *order, bool swapped)
 {
 	static struct samples_launch drawn[STATS_LAUNCHES_MAX];
 	struct launch_pairs p[STATS_LAUNCHES_MAX];
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
 	struct outcome out = { .j = { .want_set = 1 } };
-	struct rule general, rule = { .nu0 = 1 };
-	int order[SAMPLES_LAUNCHES_MAX], first = 0;
 	double fitted, tau0 = 0, nu0 = 0;
+	int first = 0;
 
-	rule_default(&general, 20);
-	replay_shuffle(&dice, order, c->n_launches);
-	if (learned) {
+	if (set->learned) {
 		first = c->n_launches - KEPT_LAUNCHES < LEARNED_LAUNCHES ? c->n_launches - KEPT_LAUNCHES : LEARNED_LAUNCHES;
-		learn(c, order, first, clocked, &general, &tau0, &nu0);
+		learn(c, order, first, general, &tau0, &nu0);
 	}
-	while ((out.j.want_set != 0 || out.j.want_precision) && out.launches < STATS_LAUNCHES_MAX) {
+	while (wants_more(set, &out)) {
 		int at = first + out.launches;
+		struct samples_launch *l = &drawn[out.launches];
+
 		out.ran_out = at >= c->n_launches;
 		if (out.ran_out)
 			break;
-		replay_plant(&c->launch[order[at]], plant, beta, &drawn[out.launches]);
-		p[out.launches] = samples_pairs(&drawn[out.launches], out.j.want_set == 2 ? 2 : 1, clocked);
+		*l = c->launch[order[at]];
+		if (swapped)
+			swap_sides(l);
+		replay_plant(l, &set->plant, set->beta, l);
+		p[out.launches] = samples_pairs(l, set->launches == 0 && out.j.want_set == 2 ? 2 : 1, true);
 		out.launches++;
-		stats_launches(&general, p, out.launches, e, &fitted);
-		rule = memory_rule(&general, tau0, nu0, e, out.launches);
+		stats_launches(general, p, out.launches, e, &fitted);
+		struct rule rule = memory_rule(general, tau0, nu0, e, out.launches);
 		verdict_judge(&rule, threshold_pct, c->is_sparse, e, out.launches, &out.j);
 	}
-	double freedom = rule.nu0 + out.launches - 1;
-	out.code_half = stats_t95(freedom) * out.j.all.se_code;
 	return out;
 }
 
 /* ---- figures ---------------------------------------------------------------------------------------------------------- */
 
 struct tally {
-	int n, held, code_held, ran_out, regressions, undecided, bursts;
+	int n, held, ran_out, regressions, unchanged;
 	double half, square, launches;
 };
 
-static void count(struct tally *t, const struct outcome *o, double truth, double code_truth)
+static void count(struct tally *t, const struct outcome *o, double truth)
 {
 	const struct estimate *e = &o->j.all;
 
 	t->n++;
 	t->held += e->ci_low <= truth && truth <= e->ci_high;
-	t->code_held += fabs(e->m_code - code_truth) <= o->code_half;
 	t->ran_out += o->ran_out;
 	t->regressions += o->j.verdict == VERDICT_REGRESSION;
-	t->undecided += o->j.verdict == VERDICT_UNDECIDED && !o->ran_out;
-	t->bursts += o->j.want_bursts;
+	t->unchanged += o->j.verdict == VERDICT_UNCHANGED;
 	t->half += (e->ci_high - e->ci_low) / 2;
 	t->square += (e->m - truth) * (e->m - truth);
 	t->launches += o->launches;
 }
 
-static void print(const char *what, const char *kind, const char *who, const struct tally *t, bool code)
+static double share(int part, const struct tally *t)
 {
-	if (t->n == 0)
+	return 100.0 * part / t->n;
+}
+
+static void print(const char *what, const char *series, const char *who, const struct tally t[RULES])
+{
+	const struct tally *old = &t[0], *now = &t[1];
+
+	if (now->n == 0)
 		return;
-	printf("bench cover.%s.%s %s %.1f pct", what, kind, who, 100.0 * t->held / t->n);
-	if (code)
-		printf(", of the code %.1f", 100.0 * t->code_held / t->n);
-	printf(" (half-width %.3f, error %.3f rms, %.1f launches, regression %.1f, bursts asked for %.1f, undecided %.1f, "
-	       "recording ended %.1f)\n",
-		100 * t->half / t->n, 100 * sqrt(t->square / t->n), t->launches / t->n, 100.0 * t->regressions / t->n,
-		100.0 * t->bursts / t->n, 100.0 * t->undecided / t->n, 100.0 * t->ran_out / t->n);
+	printf("bench cover.%s.%s %s %.1f pct, before %.1f (half-width %.3f, before %.3f; error %.3f rms, before %.3f; launches %.2f, "
+	       "before %.2f; regression %.1f, before %.1f; unchanged %.1f, before %.1f; recording ended %.1f)\n",
+		what, series, who, share(now->held, now), share(old->held, old), 100 * now->half / now->n,
+		100 * old->half / old->n, 100 * sqrt(now->square / now->n), 100 * sqrt(old->square / old->n),
+		now->launches / now->n, old->launches / old->n, share(now->regressions, now), share(old->regressions, old),
+		share(now->unchanged, now), share(old->unchanged, old), share(now->ran_out, now));
 }
 
-static double beta_of(const struct samples_cell *c)
+/* Draws `trials` comparisons of each cell, by both rules. Shape: tally[SERIES][RULES]. */
+static void draw(const struct samples *s, int trials, const struct setting *set, struct tally tally[SERIES][RULES])
 {
-	struct launch_pairs p[STATS_LAUNCHES_MAX];
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
-	struct rule rule;
-	int n = c->n_launches < STATS_LAUNCHES_MAX ? c->n_launches : STATS_LAUNCHES_MAX;
-	double beta;
+	double truth = set->plant.time + set->beta * set->plant.clock;
+	int order[SAMPLES_LAUNCHES_MAX];
 
-	rule_default(&rule, 20);
-	for (int i = 0; i < n; i++)
-		p[i] = samples_pairs(&c->launch[i], 1, true);
-	stats_launches(&rule, p, n, e, &beta);
-	return beta;
-}
-
-/* Exact plants: times of the target multiplied. */
-static void exact(const struct samples *s, int trials, bool clocked, bool learned, const char *who)
-{
-	static const double plants_pct[] = { 0, 0.5, 1, 2, 5 };
-
-	for (size_t k = 0; k < sizeof plants_pct / sizeof *plants_pct; k++) {
-		struct tally tally[KINDS] = { { 0 } };
-		struct replay_plant plant = { .time = log1p(plants_pct[k] / 100) };
-		char what[32];
-
-		for (int i = 0; i < s->n; i++)
-			for (int t = 0; t < trials; t++) {
-				struct outcome o = compare(&s->cell[i], &plant, 0, clocked, learned);
-				count(&tally[kind_of(&s->cell[i])], &o, plant.time, plant.time);
-			}
-		snprintf(what, sizeof what, "exact_%g", plants_pct[k]);
-		for (int i = 0; i < KINDS; i++)
-			print(what, kind_name[i], who, &tally[i], clocked);
-	}
-}
-
-/* Plants that move the clock: by as much as branches usually do, and (`all`) a loss that comes with an equally lower clock. */
-static void moved(const struct samples *s, int trials, bool learned, double time_pct, bool all, const char *what, const char *who)
-{
-	struct tally tally[KINDS] = { { 0 } };
-	struct rule rule;
-
-	rule_default(&rule, 20);
 	for (int i = 0; i < s->n; i++) {
-		double beta = beta_of(&s->cell[i]);
+		const struct samples_cell *c = &s->cell[i];
+
+		if (c->n_launches < 2 || (set->launches > c->n_launches) || (set->learned && c->n_launches <= KEPT_LAUNCHES))
+			continue;
 		for (int t = 0; t < trials; t++) {
-			double time = log1p(time_pct / 100);
-			struct replay_plant plant = all ? (struct replay_plant){ 0, -time }
-							: (struct replay_plant){ time, rule.clock.usual * noise_normal(&dice) };
-			struct outcome o = compare(&s->cell[i], &plant, all ? -1 : beta, true, learned);
-			double truth = plant.time + (all ? -1 : beta) * plant.clock;
-			count(&tally[kind_of(&s->cell[i])], &o, truth, truth - beta * plant.clock);
+			replay_shuffle(&dice, order, c->n_launches);
+			bool swapped = noise_uniform(&dice) < 0.5;
+
+			for (int r = 0; r < RULES; r++) {
+				struct outcome o = compare(c, set, &rule_of[r], order, swapped);
+				count(&tally[series_of(c)][r], &o, truth);
+			}
 		}
 	}
-	for (int i = 0; i < KINDS; i++)
-		print(what, kind_name[i], who, &tally[i], true);
+}
+
+/* Of all recordings together. */
+static void pooled(int trials, const struct setting *set, const char *what, const char *who)
+{
+	struct tally tally[SERIES][RULES] = { 0 };
+
+	for (int i = 0; i < recordings; i++)
+		draw(&recording[i], trials, set, tally);
+	for (int i = 0; i < SERIES; i++)
+		print(what, series_name[i], who, tally[i]);
+}
+
+/* A loss in percent of throughput: in time, by a lower clock alone, or half of it each. */
+static void planted(int trials, bool learned, const char *who)
+{
+	static const double losses_pct[] = { 0, 0.5, 1, 1.5, 2, 4 };
+	static const struct {
+		const char *name;
+		double time, clock;
+	} ways[] = { { "time", 1, 0 }, { "clock", 0, 1 }, { "both", 0.5, 0.5 } };
+
+	for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+		for (size_t k = w > 0; k < sizeof losses_pct / sizeof *losses_pct; k++) {
+			double loss = stats_theta(losses_pct[k]);
+			struct setting set = { { ways[w].time * loss, -ways[w].clock * loss }, -1, learned, 0 };
+			char what[32];
+
+			snprintf(what, sizeof what, "%s_%g", ways[w].name, losses_pct[k]);
+			pooled(trials, &set, what, who);
+		}
+}
+
+static void equal(int trials)
+{
+	static const int launches[] = { 2, 3, 4, 8 };
+
+	for (int i = 0; i < recordings; i++) {
+		struct tally tally[SERIES][RULES] = { 0 };
+
+		draw(&recording[i], 4 * trials, &(struct setting){ .beta = -1 }, tally);
+		for (int k = 0; k < SERIES; k++)
+			print("equal", series_name[k], recording_name[i], tally[k]);
+	}
+	for (size_t k = 0; k < sizeof launches / sizeof *launches; k++) {
+		char who[32];
+
+		snprintf(who, sizeof who, "of_%d_launches", launches[k]);
+		pooled(trials, &(struct setting){ .beta = -1, .launches = launches[k] }, "equal", who);
+	}
 }
 
 /* A branch that really moves the clock: a memset of O before the kernel. All launches of a cell together. */
 static void real_memset(void)
 {
-	struct rule rule;
-
-	rule_default(&rule, 20);
 	for (int i = 0; i < memset_of_o.n; i++) {
 		const struct samples_cell *c = &memset_of_o.cell[i];
 		struct launch_pairs p[STATS_LAUNCHES_MAX];
@@ -209,38 +249,50 @@ static void real_memset(void)
 
 		for (int l = 0; l < n; l++)
 			p[l] = samples_pairs(&c->launch[l], 1, true);
-		stats_launches(&rule, p, n, e, &beta);
-		stats_combine(&rule, e, n, &all);
+		stats_launches(&rule_of[1], p, n, e, &beta);
+		stats_combine(&rule_of[1], e, n, &all);
 		printf("bench cover.memset.%s flopwatch %.2f pct (%.2f to %.2f; the code %.2f, pairs as they are %.2f)\n",
 			c->name, stats_change_pct(all.m), stats_change_pct(all.ci_high), stats_change_pct(all.ci_low),
 			stats_change_pct(all.m_code), stats_change_pct(all.m_raw));
 	}
 }
 
+static void read_recording(const char *dir, const char *file, const char *name)
+{
+	char path[4096];
+	struct samples *to = &recording[recordings];
+
+	snprintf(path, sizeof path, "%s/%s", dir, file);
+	if (strstr(file, ".csv") ? samples_read_csv(path, replay_wants_equal, to)
+				 : samples_read_json(path, replay_wants_equal, to))
+		exit(1);
+	recording_name[recordings++] = name;
+}
+
 int main(int argc, char **argv)
 {
-	static struct samples older;
 	char path[4096];
 	int trials = argc == 4 ? atoi(argv[3]) : 0;
 
 	if (trials < 1) {
-		fprintf(stderr, "usage: bench_cover GPU_RECORDED_DIR SAMPLES.jsonl TRIALS\n");
+		fprintf(stderr, "usage: bench_cover GPU_RECORDED_DIR GPU_DIR TRIALS\n");
 		return 2;
 	}
+	read_recording(argv[1], "h200-clock.csv", "h200_clock");
+	read_recording(argv[2], "h200-2026-11-21-verdicts-samples.jsonl", "h200_11_21");
+	read_recording(argv[2], "h200-2026-11-22-verdicts-samples.jsonl", "h200_11_22");
+	read_recording(argv[2], "h200-2026-11-22-losses-samples.jsonl", "h200_11_22_losses");
+	read_recording(argv[2], "h100-2026-11-27-card-1-samples.jsonl", "h100_card_1");
+	read_recording(argv[2], "h100-2026-11-27-card-2-samples.jsonl", "h100_card_2");
 	snprintf(path, sizeof path, "%s/h200-clock.csv", argv[1]);
-	if (replay_read_clocked(argv[1], argv[2], &equal) || samples_read_csv(path, wants_memset, &memset_of_o))
+	if (samples_read_csv(path, wants_memset, &memset_of_o))
 		return 1;
-	replay_read_unclocked(argv[1], &older);
-	exact(&equal, trials, true, true, "clocked_learned");
-	exact(&equal, trials, true, false, "clocked_first");
-	exact(&equal, trials, false, true, "unclocked_learned");
-	exact(&older, trials, false, false, "unclocked_first");
-	moved(&equal, trials, true, 0, false, "moved_0", "clocked_learned");
-	moved(&equal, trials, true, 2, false, "moved_2", "clocked_learned");
-	moved(&equal, trials, true, 5, false, "moved_5", "clocked_learned");
-	moved(&equal, trials, true, 2, true, "by_clock_2", "clocked_learned");
-	moved(&equal, trials, true, 3, true, "by_clock_3", "clocked_learned");
-	moved(&equal, trials, true, 5, true, "by_clock_5", "clocked_learned");
+	rule_default(&rule_of[1], 20);
+	rule_default(&rule_of[0], 20);
+	replay_rule_before(&rule_of[0]);
+	equal(trials);
+	planted(trials, false, "first");
+	planted(trials, true, "learned");
 	real_memset();
 	return 0;
 }

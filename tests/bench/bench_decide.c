@@ -42,11 +42,8 @@ static void take_rule(int which, bool programs, struct rule *out)
 		benchmark_rule(&benchmark, 1, out);
 	else
 		rule_default(out, 20);
-	if (which == 1)
-		return;
-	out->version = 4;
-	out->p_look = 0;
-	out->launches_max = 12;
+	if (which == 0)
+		replay_rule_before(out);
 }
 
 static void count(const struct judgement *j, double truth, struct tally *t)

@@ -183,7 +183,7 @@ static void clock_is_part_of_the_change(void **state)
 		e[i] = with_clock(0.07, 0.009 + (i % 2 ? 0.03 : -0.03), 0.03);
 	stats_combine(&r, e, 4, &all);
 	near(all.m, 0.07, 0.0005);
-	near(all.se_clock, 0.0022, 0.0008); /* what branches usually do stays in doubt, and that this one may be odd */
+	near(all.se_clock, 0.0015, 0.0005); /* what branches usually do stays in doubt */
 	/* a loss that comes with an equally lower clock is a loss */
 	for (int i = 0; i < 4; i++)
 		e[i] = with_clock(0, -0.0202, 0.0004);
@@ -197,7 +197,7 @@ static void clock_is_part_of_the_change(void **state)
 /* Whose doing it is when clocks of long calls lie apart cannot be told early: the interval says so, and launches go on. */
 static void clocks_that_may_be_either(void **state)
 {
-	struct launch_estimate e[2] = { with_clock(0, -0.018, 0.009), with_clock(0, -0.020, 0.009) };
+	struct launch_estimate e[2] = { with_clock(0, -0.022, 0.007), with_clock(0, -0.024, 0.007) };
 	struct estimate all;
 	struct rule r;
 	bool borderline;
@@ -205,11 +205,11 @@ static void clocks_that_may_be_either(void **state)
 	(void)state;
 	rule_default(&r, 20);
 	stats_combine(&r, e, 2, &all);
-	assert_true(all.ci_low < 0.001 && all.ci_high > 0.019);
+	assert_true(all.ci_low < 0.001 && all.ci_high > 0.0202);
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 2, &borderline), DECISION_MORE);
 }
 
-/* Long calls whose clocks tell nothing in two launches: a branch that moves the clock by 0.3 % is inside, and no normal gives the ends. */
+/* Long calls whose clocks tell nothing in two launches: a branch that moves the clock by 0.3 % is inside, whatever decides. */
 static void interval_of_a_clock_that_is_not_seen(void **state)
 {
 	struct launch_estimate e[2] = { with_clock(0, 0.001, 0.015), with_clock(0, -0.001, 0.015) };
@@ -219,11 +219,13 @@ static void interval_of_a_clock_that_is_not_seen(void **state)
 	(void)state;
 	rule_default(&r, 20);
 	stats_combine(&r, e, 2, &now);
-	assert_true(now.ci_low < -0.003 && now.ci_high > 0.003);
-	assert_true(now.ci_high < 0.006); /* the few odd branches, of which 2.5 % lie beyond 5 %, do not make it */
-	r.version = 4;
+	assert_true(now.ci_low < -0.0035 && now.ci_high > 0.0035);
+	assert_true(now.ci_high < 0.006); /* not the few odd branches */
+	r.cover = (struct cover_prior){ .odd = 0 };
 	stats_combine(&r, e, 2, &before);
-	assert_true(before.se_clock > now.se_clock); /* their variance does */
+	assert_true(before.ci_high < 0.0035);
+	near(before.m, now.m, 0);
+	near(before.margin, now.margin, 0);
 }
 
 /* A clock that stands lower in every launch, by some of its errors: the interval has the loss that it may be, and is not symmetric. */
@@ -425,8 +427,8 @@ static void clocks_that_stood_apart(void **state)
 	stats_launches(&r, both, 2, e, &beta);
 	stats_combine(&r, e, 2, &all);
 	near(beta, -1, 0.02);
-	near(all.m, 0, 0.002);
-	assert_true(all.se < 0.01);
+	near(all.m, 0, 0.001);
+	assert_true(all.se < 0.003);
 }
 
 static void missing_clock_in_one_call(void **state)

@@ -13,8 +13,13 @@ static inline bool replay_wants_equal(const char *comparison, const char *cell)
 {
 	bool forward = strstr(cell, "forward") != NULL;
 
-	if (strcmp(comparison, "fillo") == 0 || strncmp(comparison, "slower", 6) == 0)
-		return !forward; /* their forward differs, and nothing of their backward */
+	static const char *const forward_differs[] = { "fillo", "memset", "evict", "tail" }; /* and nothing of their backward */
+
+	for (size_t i = 0; i < sizeof forward_differs / sizeof *forward_differs; i++)
+		if (strcmp(comparison, forward_differs[i]) == 0)
+			return !forward;
+	if (strncmp(comparison, "slower", 6) == 0)
+		return !forward;
 	return strcmp(comparison, "onepart") != 0 || forward;
 }
 
@@ -45,6 +50,15 @@ static inline void replay_read_unclocked(const char *recorded_dir, struct sample
 			memcpy(to->target_ms, k->launch[l].b, sizeof k->launch[l].b);
 		}
 	}
+}
+
+/** Makes a rule of today that of version 4, which figures of today's stand beside. */
+static inline void replay_rule_before(struct rule *r)
+{
+	r->version = 4;
+	r->p_look = 0;
+	r->launches_max = 12;
+	r->cover = (struct cover_prior){ .odd = 0 };
 }
 
 /** The order in which a comparison draws the launches of a cell. Shape: order[n]. */

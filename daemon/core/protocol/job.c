@@ -14,20 +14,16 @@
 #define SECONDS_MAX 86400.0
 #define TURN_MAX    (1 << 24)
 
-/* What rules of before version 3, which say nothing of clocks, are judged with, beside their own scatter. */
-static const struct clock_prior clock_of_version_4 = {
-	.usual = 0.0015, .odd = 0.03, .odd_share = 0.01, .nu = 4, .k = 2, .wander_max = 0.02
-};
-
-/* Rules of before version 5 give both priors of the scatter one weight, and clocks more room to wander. */
+/* Rules of before version 3 say nothing of clocks: they get what holds today, and keep their own scatter. */
 static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
 {
 	struct fields clock;
+	struct clock_prior today;
 
+	clock_prior_default(&today);
 	out->tau0_clocked = field_double_or(f, "tau0_clocked", 1e-9, 1, out->tau0);
 	out->placement = field_double_or(f, "placement", 0, 1, 0);
-	out->nu0_clocked = field_double_or(f, "nu0_clocked", 1e-9, 1e6, out->nu0);
-	out->clock = clock_of_version_4;
+	out->clock = today;
 	if (!field_has(f, "clock"))
 		return;
 	field_begin(&clock, field_object(f, "clock"), err, "%s.clock", f->where);
@@ -37,9 +33,25 @@ static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
 		.odd_share = field_double(&clock, "odd_share", 0, 1),
 		.nu = field_double(&clock, "nu", 1e-9, 1e6),
 		.k = field_double(&clock, "k", 1e-3, 100),
-		.wander_max = field_double_or(&clock, "wander_max", 0, 1, clock_of_version_4.wander_max),
 	};
 	f->failed = f->failed || clock.failed;
+}
+
+/* Rules of before version 5 make their intervals by what decides. */
+static void read_cover(struct fields *f, struct rule *out, struct fw_err *err)
+{
+	struct fields cover;
+
+	if (!field_has(f, "cover"))
+		return;
+	field_begin(&cover, field_object(f, "cover"), err, "%s.cover", f->where);
+	out->cover = (struct cover_prior){
+		.launches = { field_double(&cover, "s0", 1e-9, 1), field_double(&cover, "nu0", 1e-9, 1e6) },
+		.usual = field_double(&cover, "usual", 1e-9, 1),
+		.odd = field_double(&cover, "odd", 1e-9, 1),
+		.odd_share = field_double(&cover, "odd_share", 0, 1),
+	};
+	f->failed = f->failed || cover.failed;
 }
 
 /* Rules of before version 5 look at no evidence this way; programs are those that have no calls to pair. */
@@ -89,6 +101,7 @@ int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, 
 	};
 	read_clock(&f, out, err);
 	read_looks(&f, out, err);
+	read_cover(&f, out, err);
 	if (out->pairs_min > out->pairs_max)
 		field_fail(&f, "pairs_min", "is above pairs_max");
 	return f.failed ? -1 : 0;

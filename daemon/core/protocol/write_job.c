@@ -52,6 +52,20 @@ static void put_looks(struct jsonw *j, const struct rule *r)
 	jsonw_object_end(j);
 }
 
+static void put_cover(struct jsonw *j, const struct rule *r)
+{
+	if (!(r->cover.launches.nu0 > 0))
+		return;
+	jsonw_key(j, "cover");
+	jsonw_object(j);
+	jsonw_kv_double(j, "s0", r->cover.launches.s0);
+	jsonw_kv_double(j, "nu0", r->cover.launches.nu0);
+	jsonw_kv_double(j, "usual", r->cover.usual);
+	jsonw_kv_double(j, "odd", r->cover.odd);
+	jsonw_kv_double(j, "odd_share", r->cover.odd_share);
+	jsonw_object_end(j);
+}
+
 void protocol_put_rule(struct jsonw *j, const struct rule *r)
 {
 	jsonw_object(j);
@@ -59,7 +73,6 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_kv_double(j, "tau0", r->tau0);
 	jsonw_kv_double(j, "tau0_clocked", r->tau0_clocked);
 	jsonw_kv_double(j, "nu0", r->nu0);
-	jsonw_kv_double(j, "nu0_clocked", r->nu0_clocked);
 	jsonw_kv_double(j, "placement", r->placement);
 	jsonw_kv_double(j, "k", r->k);
 	jsonw_kv_double(j, "se_max", r->se_max);
@@ -79,12 +92,12 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_kv_double(j, "odd_share", r->clock.odd_share);
 	jsonw_kv_double(j, "nu", r->clock.nu);
 	jsonw_kv_double(j, "k", r->clock.k);
-	jsonw_kv_double(j, "wander_max", r->clock.wander_max);
 	jsonw_object_end(j);
 	jsonw_kv_double(j, "half_width_dense_pct", r->half_width_dense_pct);
 	jsonw_kv_double(j, "half_width_sparse_pct", r->half_width_sparse_pct);
 	jsonw_kv_bool(j, "confirm", r->confirm);
 	put_looks(j, r);
+	put_cover(j, r);
 	jsonw_object_end(j);
 }
 

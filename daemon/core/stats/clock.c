@@ -6,15 +6,16 @@
 #include "core/stats/stats.h"
 
 #define WANDER_A_MS 0.002
+#define WANDER_MAX  0.02
 
 void clock_prior_default(struct clock_prior *p)
 {
-	*p = (struct clock_prior){ .usual = 0.0018, .odd = 0.03, .odd_share = 0.08, .nu = 4, .k = 2, .wander_max = 0.01 };
+	*p = (struct clock_prior){ .usual = 0.0015, .odd = 0.03, .odd_share = 0.01, .nu = 4, .k = 2 };
 }
 
-double clock_wander(const struct clock_prior *p, double call_ms, int pairs)
+double clock_wander(double call_ms, int pairs)
 {
-	return fmin(p->wander_max, WANDER_A_MS * fmax(0, call_ms) / (pairs > 1 ? pairs : 1));
+	return fmin(WANDER_MAX, WANDER_A_MS * fmax(0, call_ms) / (pairs > 1 ? pairs : 1));
 }
 
 /* Posterior under one normal prior of standard deviation `prior`. */

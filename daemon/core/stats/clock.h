@@ -13,12 +13,11 @@
 
 /** What is known before: nearly every branch moves the clock by little, a few by much. Log ratios. */
 struct clock_prior {
-	double usual;      /* standard deviation of what branches do; 0.0018 */
-	double odd;        /* the same of the few; 0.03 */
-	double odd_share;  /* how many those are; 0.08 */
-	double nu;         /* weight in launches of what pairs say about the scatter of clocks; 4 */
-	double k;          /* standard errors of the clock's part in a decision; 2 */
-	double wander_max; /* most that a launch's clocks are taken to wander by; 0.01 */
+	double usual;     /* standard deviation of what branches do; 0.0015 */
+	double odd;       /* the same of the few; 0.03 */
+	double odd_share; /* how many those are; 0.01 */
+	double nu;        /* weight in launches of what pairs say about the scatter of clocks; 4 */
+	double k;         /* standard errors of the clock's part in a decision; 2 */
 };
 
 void clock_prior_default(struct clock_prior *p);
@@ -40,9 +39,8 @@ struct clock_part clock_induced(const struct clock_prior *p, double seen, double
 /**
  * Scatter that clocks have from launch to launch, whatever the pairs of one show: a clock stands still over a call, so a launch of
  * few long calls sees few of its states. Measured on an H200: 0.2 % for each millisecond of a call, divided by the pairs of a launch, from
- * 0.02 % (4 ms, 32 pairs) to 2.5 % (53 ms, 4 pairs); at most `wander_max`: with 1 % the intervals of clocks of equal builds, calls of 40 to
- * 200 ms, hold 0 in 94, 95 and 96 % of 1, 2 and 4 launches (four recordings of an H200, two H100s). Units: ms; a log ratio.
+ * 0.02 % (4 ms, 32 pairs) to 2.5 % (53 ms, 4 pairs); at most 2 %. Units: ms; a log ratio.
  */
-double clock_wander(const struct clock_prior *p, double call_ms, int pairs);
+double clock_wander(double call_ms, int pairs);
 
 #endif

@@ -12,20 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	MEDIAN_MAX = 4096,
-	FITS = 3,
-	MIXED_VERSION = 5 /* of a rule: from it on the clock's part is a mixture; before it was taken as a normal distribution */
-};
+enum { MEDIAN_MAX = 4096, FITS = 3 };
 
 #define REST_SD                                                                                                                  \
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
-#define REST_PRIOR         2
-#define NORMAL_95          1.96
-#define HOPE               0.67 /* of the scatter that was seen: what is left where the rest of the launches scatter less */
-#define CLOCK_USUAL        1.3  /* times what branches usually do: above it launches may still tell whose doing a clock is */
-#define CLOCK_USUAL_NORMAL 1.1  /* the same where the clock's part is taken as a normal distribution */
-#define FAR                8 /* standard deviations of the pairs of a launch; what a clock that changes within a call does lies nearer */
+#define REST_PRIOR  2
+#define HOPE        0.67 /* of the scatter that was seen: what is left where the rest of the launches scatter less */
+#define CLOCK_USUAL 1.1  /* times what branches usually do: above it launches may still tell whose doing a clock is */
+#define FAR         8 /* standard deviations of the pairs of a launch; what a clock that changes within a call does lies nearer */
 
 double rule_k(int n_cells)
 {
@@ -37,9 +31,8 @@ void rule_default(struct rule *r, int n_cells)
 	*r = (struct rule){
 		.version = 5,
 		.tau0 = 0.0025,
-		.tau0_clocked = 0.001,
+		.tau0_clocked = 0.0005,
 		.nu0 = 3,
-		.nu0_clocked = 2,
 		.placement = 0.0001,
 		.k = rule_k(n_cells),
 		.se_max = 0.0030,
@@ -56,6 +49,7 @@ void rule_default(struct rule *r, int n_cells)
 		.half_width_sparse_pct = 0.6,
 		.confirm = true,
 		.p_look = 1e-6,
+		.cover = { { 0.001, 2 }, 0.0017, 0.03, 0.05 },
 		.p_alone = 1e-5,
 		.look = { [PAIRING_MODULES] = { 0.0008, 6 },
 			[PAIRING_TURNS] = { 0.004, 2 },
@@ -284,7 +278,7 @@ void stats_launches(
 		if (!clocked)
 			continue;
 		stats_trimmed(l.z[i], l.n[i], &e->z, &e->z_q);
-		double wander = clock_wander(&r->clock, stats_median(launch[i].base_ms, l.n[i]), l.n[i]);
+		double wander = clock_wander(stats_median(launch[i].base_ms, l.n[i]), l.n[i]);
 		e->z_q += wander * wander;
 	}
 	*beta = slope.beta;
@@ -346,9 +340,7 @@ static struct launch_prior prior_of(const struct rule *r, const struct sums *s)
 	if (!r->learned && r->p_look > 0 && pairing != PAIRING_MODULES)
 		return r->look[pairing];
 	/* the clock of a whole process explains only part of what processes differ by: memory, and the order of what they do */
-	if (r->learned || !s->clocked || pairing == PAIRING_PROCESSES)
-		return (struct launch_prior){ r->tau0, r->nu0 };
-	return (struct launch_prior){ r->tau0_clocked, r->nu0_clocked };
+	return (struct launch_prior){ s->clocked && pairing != PAIRING_PROCESSES ? r->tau0_clocked : r->tau0, r->nu0 };
 }
 
 /*
@@ -371,37 +363,33 @@ static struct clock_part clock_of(const struct rule *r, const struct sums *s, in
 	return s->clocked ? clock_induced(&r->clock, s->z, se, freedom) : (struct clock_part){ 0 };
 }
 
-/* What is known of m beside m_code: what the branch does to the clock, as what that does to the time. */
-static void of_time(double beta, struct clock_part *clock)
+/*
+ * The interval of a rule with its own priors: quantiles of Student's t of the code's part plus the mixture that the clock's part is. A
+ * normal distribution with the variance of that mixture is too wide where a few odd branches make it, and a usual branch moves
+ * the clock of long calls unseen by more than decisions reckon with. `rest`: variance that no launch takes away.
+ */
+static void cover(const struct rule *r, const struct sums *s, int n, double rest, struct estimate *out)
 {
-	clock->induced *= beta;
+	struct rule wide = *r;
+	struct launch_prior prior = prior_of(r, s);
+	double ignored;
+
+	wide.clock.usual = r->cover.usual;
+	wide.clock.odd = r->cover.odd;
+	wide.clock.odd_share = r->cover.odd_share;
+	if (!r->learned && kind_of(r, s->pairs) == PAIRING_MODULES)
+		prior = r->cover.launches;
+	struct clock_part clock = clock_of(&wide, s, n, &ignored);
+	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, s) + s->scatter;
+	double counted = n > r->launches_ok_min && freedom > 1 ? freedom - 1 : freedom;
+
 	for (int i = 0; i < CLOCK_PARTS; i++) {
-		clock->part[i].mean *= beta;
-		clock->part[i].variance *= beta * beta;
+		clock.part[i].mean *= s->beta;
+		clock.part[i].variance *= s->beta * s->beta;
 	}
-}
-
-/* Standard error of a normal distribution as wide as the middle 95 % of this one: its far ends are few branches, no scatter. */
-static double central_error(const struct clock_part *clock)
-{
-	double low, high;
-
-	interval_95(0, 1, clock->part, CLOCK_PARTS, &low, &high);
-	return (high - low) / 2 / NORMAL_95;
-}
-
-/* The interval of m, `wide` the standard error of m_code. */
-static void set_interval(const struct rule *r, double wide, double degrees, const struct clock_part *clock, struct estimate *out)
-{
-	double half = hypot(stats_t95(degrees) * wide, NORMAL_95 * out->se_clock);
-
-	out->ci_low = out->m - half;
-	out->ci_high = out->m + half;
-	if (r->version < MIXED_VERSION || !(out->se_clock > 0))
-		return;
-	interval_95(wide, degrees, clock->part, CLOCK_PARTS, &out->ci_low, &out->ci_high);
-	out->ci_low += out->m_code;
-	out->ci_high += out->m_code;
+	interval_95(sqrt(squares / counted / n + rest), counted, clock.part, CLOCK_PARTS, &out->ci_low, &out->ci_high);
+	out->ci_low += s->d;
+	out->ci_high += s->d;
 }
 
 void stats_combine(const struct rule *r, const struct launch_estimate *e, int n, struct estimate *out)
@@ -421,20 +409,24 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 		out->pairs += e[i].n;
 	out->m_raw = s.raw;
 	out->m_code = s.d;
+	out->m = s.d + s.beta * clock.induced;
 	out->m_apart = s.d + s.beta * s.z;
-	of_time(s.beta, &clock);
-	out->m = s.d + clock.induced;
-	out->se_clock = r->version < MIXED_VERSION || !s.clocked ? fabs(s.beta) * sqrt(clock.variance) : central_error(&clock);
+	out->se_clock = fabs(s.beta) * sqrt(clock.variance);
 	out->se_code = sqrt(squares / freedom / n + s.z * s.z * s.beta_q + fixed);
 
 	out->se_slope = fabs(left) * sqrt(s.beta_q);
 	double sampled = sqrt(squares / freedom / n + left * left * s.beta_q + fixed);
 	double counted = n > r->launches_ok_min && freedom > 1 ? freedom - 1 : freedom;
+	double wide = sqrt(squares / counted / n + left * left * s.beta_q + fixed);
+	double half = hypot(stats_t95(counted) * wide, 1.96 * out->se_clock);
 
 	out->se = hypot(sampled, out->se_clock);
 	out->margin_sampled = r->k * sampled;
 	out->margin = hypot(out->margin_sampled, r->clock.k * out->se_clock);
-	set_interval(r, sqrt(squares / counted / n + left * left * s.beta_q + fixed), counted, &clock, out);
+	out->ci_low = out->m - half;
+	out->ci_high = out->m + half;
+	if (s.clocked && s.beta < 0 && r->cover.launches.nu0 > 0)
+		cover(r, &s, n, left * left * s.beta_q + fixed, out);
 }
 
 static int smaller(int a, int b)
@@ -445,9 +437,7 @@ static int smaller(int a, int b)
 /* All that launches can tell has been told: what is left is the doubt about any branch's clock. */
 static bool only_clock_is_open(const struct rule *r, double limit, const struct estimate *e)
 {
-	double times = r->version < MIXED_VERSION ? CLOCK_USUAL_NORMAL : CLOCK_USUAL;
-
-	return e->se_clock > 0 && e->se_clock <= times * r->clock.usual && fabs(e->m - limit) > e->margin_sampled;
+	return e->se_clock > 0 && e->se_clock <= CLOCK_USUAL * r->clock.usual && fabs(e->m - limit) > e->margin_sampled;
 }
 
 bool stats_excludes_loss(const struct rule *r, double theta, const struct estimate *e)

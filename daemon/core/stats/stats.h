@@ -35,14 +35,19 @@ struct launch_prior {
 	double s0, nu0;
 };
 
+/** What the 95 % interval takes for granted where clocks are known; decisions have priors of their own, which know less of odd branches. */
+struct cover_prior {
+	struct launch_prior launches; /* of modules whose cell is not known */
+	double usual, odd, odd_share; /* of what branches do to the clock (clock.h) */
+};
+
 /** Constants of the procedure; they travel with the job and are stored with the result. */
 struct rule {
 	int version;         /* 5 */
 	bool programs;       /* the sides are programs of their own; false: modules */
 	double tau0;         /* prior launch scatter beside what pairs say, log ratio; 0.0025 */
-	double tau0_clocked; /* the same where the clock of each call is known; 0.001 */
-	double nu0;          /* weight of tau0 in launches; 3 */
-	double nu0_clocked;  /* that of tau0_clocked; 2 */
+	double tau0_clocked; /* the same where the clock of each call is known; 0.0005 */
+	double nu0;          /* weight of that prior in launches; 3 */
 	bool learned;        /* tau0 is the whole scatter of this cell's launches, seen nu0 times: of one cell, never of a job */
 	double placement;    /* what two copies of one module may differ by however often they are timed; 0.0001 */
 	double k;            /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
@@ -59,7 +64,9 @@ struct rule {
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
 	bool confirm; /* a change that is not overwhelming needs a second set of launches; true */
 	double p_look; /* chance that makes a change overwhelming in one look (interim.h); 1e-6. 0: no looks, as in rules before version 5 */
-	double p_alone;                     /* the same by a plain t test, of launches whose scatter is not known before; 1e-5 */
+	double p_alone; /* the same by a plain t test, of launches whose scatter is not known before; 1e-5 */
+	struct cover_prior
+		cover; /* 0.001 2; 0.0017, 0.03, 0.05. All 0: the interval of rules before version 5, by what decides */
 	struct launch_prior look[PAIRINGS]; /* 0.0008 6, 0.004 2, 0.0025 2; of programs for their intervals, too */
 };
 
@@ -121,11 +128,11 @@ struct estimate {
 	int launches, pairs;
 	double m, se;           /* log ratio of wall time, and its moderated standard error */
 	double m_code, se_code; /* the part at equal clocks */
-	double se_clock; /* of the other part, m - m_code, what the branch does to the clock: half of the middle 95 % of it, over 1.96 */
-	double se_slope; /* of m: what the slope beta leaves in doubt where clocks lie apart */
-	double m_raw;    /* mean of d_raw */
+	double se_clock;        /* of the other part, m - m_code: what the branch does to the clock */
+	double se_slope;        /* of m: what the slope beta leaves in doubt where clocks lie apart */
+	double m_raw;           /* mean of d_raw */
 	double ci_low,
-		ci_high; /* 95 % interval of m, as many beyond either end: of Student's t of the code's part plus the clock's (clock.h); log ratio */
+		ci_high; /* 95 % interval of m: a t interval of the code's part, joined with that of the clock's; log ratio */
 	double margin; /* what has to lie between m and a threshold before it is called: k se_code and clock.k se_clock together */
 	double margin_sampled; /* the part of it that more launches make smaller */
 	double m_apart;        /* m, were all that clocks differed by the branch's doing */
@@ -164,7 +171,7 @@ double stats_mde_pct(double theta, const struct estimate *e);
 double stats_t95(double degrees);
 /** P(T > t) of Student's t, with a small relative error however far out. Units: degrees of freedom, real, > 0. */
 double stats_t_tail(double t, double degrees);
-/** The t that is exceeded with probability `p`. Units: 0 < p < 0.5; degrees of freedom, real, >= 1. */
+/** The t that is exceeded with probability `p`. Units: 0 < p <= 0.5; degrees as above. */
 double stats_t_above(double p, double degrees);
 /** Density at x of Student's t around 0. Units: `scale` those of x, > 0; degrees >= 1. */
 double stats_t_density(double x, double scale, double degrees);
