@@ -78,7 +78,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/events", api_events, HTTP_READ, "" },
 
 	{ "GET", "/api/v1/repos/{repo}/looks/{id}", api_look, HTTP_READ, "" },
-	/* whoever may read a verdict may ask whether it is the newest one */
+	/* a client that may read a verdict may ask whether it is the newest one */
 	{ "POST", "/api/v1/repos/{repo}/looks", api_look_post, HTTP_READ, "" },
 	{ "POST", "/api/v1/jobs", api_job_post, HTTP_TRIGGER, "" },
 	{ "POST", "/api/v1/calibrate", api_calibrate, HTTP_TRIGGER, "" },

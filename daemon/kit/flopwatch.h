@@ -571,7 +571,7 @@ static inline void flopwatch_done(struct flopwatch_run *r)
 		r->ops->wait(r->stream);
 	r->first_ms = (double)(flopwatch_ns() - r->start_ns[slot]) * 1e-6;
 	if (flopwatch_now.fd < 0) {
-		r->n = r->n_untimed = 0; /* cold: told by itself */
+		r->n = r->n_untimed = 0; /* cold: reported by itself */
 		r->spent_ms = 0;
 	}
 	flopwatch_look(r);

@@ -603,7 +603,7 @@ class _Cell:
             self.clock.wait()
             self.first_ms = (time.perf_counter_ns() - self.entered) * 1e-6
             if not self.turns.link:
-                self.times, self.untimed, self.spent = [], 0, 0  # cold: told by itself
+                self.times, self.untimed, self.spent = [], 0, 0  # cold: reported by itself
             self.look()
         if self.turns.link and self.warm == 0 and self.calls == 0:
             self.turns.in_turn = False

@@ -5,7 +5,7 @@
  * drawn again and again, sides swapped by a coin, and a loss or a gain is multiplied into the target. A comparison takes launches until the rule
  * has its word. What is drawn from so few launches is resampled: it bounds no tail that the recordings do not have, and the output says so.
  *
- * Programs by turns: simulated. Each process keeps one of two speeds for its life, and clocks are told.
+ * Programs by turns: simulated. Each process keeps one of two speeds for its life, and clocks are known.
  * Usage: bench_decide GPU_RECORDED_DIR GPU_DIR
  */
 #include <math.h>

@@ -44,7 +44,7 @@ struct history {
 	double x[COMMITS_MAX];     /* measured; the median of `measured` values */
 	int measured[COMMITS_MAX];
 	struct candidate_past past; /* what was not confirmed since `from` */
-	int from;                   /* the series begins anew there */
+	int from;                   /* the series begins again there */
 	int n_found;
 	struct found found[COMMITS_MAX];
 	int creep;      /* newest commit when creep was told; -1 never */

@@ -1,4 +1,4 @@
-/* test_turns_order.c - the order of turns: what comes back every few calls, whoever makes them, is no verdict. Sessions are made up and judged as real ones. */
+/* test_turns_order.c - the order of turns: what comes back every few calls, whichever side makes them, is no verdict. Sessions are made up and judged as real ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -60,7 +60,7 @@ is "REST has the same" "$(verdict_of "$exact")" "regression (accepted)"
 is "and who accepted it" "$(api "commits/$exact/verdict" | jq -c '[.accepted.alert, .accepted.reason, .regressions, .suites[0].accepted]')" '[1,"exact rows are worth it",1,1]'
 is "and strict" "$(api "commits/$exact/verdict?strict=yes" | jq -c '[.verdict, .accepted]')" '["regression",null]'
 is "the badge" "$(api "badge.svg?repo=lines&branch=exact" | grep -c 'accepted')" 1
-ok "the forge is told that it passes" await says flopwatch "$exact" '^success .*regression \(accepted\) by '
+ok "the forge gets a status that passes" await says flopwatch "$exact" '^success .*regression \(accepted\) by '
 ok "of the suite, too" await says flopwatch/lines "$exact" '^success regression \(accepted by .*\): 1 of 2 cells'
 noted() { [[ "$(git -C "$tmp/lines.git" notes --ref flopwatch show "$exact" 2>/dev/null)" == *"lines: regression (accepted)"* ]]; }
 ok "the note as well" await noted

@@ -6,7 +6,7 @@
 
 /**
  * --export-json: all times of a command, where they were taken out its median and mean. The name is the command and all its parameters. Each
- * result is a row, also where two have one name. One that ended with a failure, or whose time was not told from the shell's (0 s), or that has
+ * result is a row, also where two have one name. One that ended with a failure, or whose time was not distinguished from the shell's (0 s), or that has
  * no times, is left out.
  */
 reading_fn read_hyperfine;

@@ -8,7 +8,7 @@
  * One row a line: {"cell":"name","ms":[1.02,1.03]} with `ms`, `us`, `ns` or `s` as number or list, and `tflops` where it is known, or `error`
  * with what went wrong; or the lines of `make gpu-bench`: {"bench","peer","cell","value","unit"}, of which those in a unit of time or a rate are
  * rows. Two lines of one name are two rows; a list holds repetitions. A line without a time is left out. Texts like `device`, `host`, `compiler`
- * and `build` are told (reading_tell).
+ * and `build` are stated (reading_tell).
  */
 reading_fn read_lines;
 

@@ -141,7 +141,7 @@ static int leave_name(struct reading *r, const char *name, const char *why, stru
 }
 
 /*
- * Results of one name are told apart by their order alone. Where one file has more of them than the other, any of them may be the one that
+ * Results of one name differ by their order alone. Where one file has more of them than the other, any of them may be the one that
  * the other has not.
  */
 static int leave_uneven(struct reading *in, const char *file, struct reading *other, const char *other_file, struct buf *warnings,
@@ -199,12 +199,12 @@ static void tell_statistics(const struct reading *base, const struct reading *ta
 
 	for (int i = 0; i < base->n_rows; i++) {
 		const char *statistic = base->row[i].statistic;
-		bool told = !statistic[0];
+		bool is_reported = !statistic[0];
 		int n = 0;
 
-		for (int k = 0; k < i && !told; k++)
-			told = strcmp(base->row[k].statistic, statistic) == 0 && reading_find(target, base->row[k].key);
-		if (told || !reading_find(target, base->row[i].key))
+		for (int k = 0; k < i && !is_reported; k++)
+			is_reported = strcmp(base->row[k].statistic, statistic) == 0 && reading_find(target, base->row[k].key);
+		if (is_reported || !reading_find(target, base->row[i].key))
 			continue;
 		buf_printf(out, "compared by the %s, the best statistic that both files state:", statistic);
 		for (int k = i; k < base->n_rows; k++)

@@ -25,7 +25,7 @@ int table_need(const struct csv *c, const struct table_header *h, const char *na
 int table_next(struct csv *c, const struct table_header *h, struct reading *out, struct fw_err *err);
 /**
  * What is added from here on is of the row that table_next gave: two rows of one name stay two (reading_entry). Texts in columns like `gpu` or `host`
- * are told (reading_tell). Err: out of memory.
+ * are stated (reading_tell). Err: out of memory.
  */
 int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err);
 /** Why a cell is no time or rate; NULL: it is one, *value. Shape: why[READING_WHY_SIZE]. */

@@ -36,7 +36,7 @@ struct turns_line {
 	enum turns_word word;
 	char text[TURNS_TEXT_SIZE]; /* hello: who speaks; fail: why; fact output and config: what */
 	char key[CASE_KEY_SIZE];    /* turn: of the cell */
-	double ms, host_us, mhz;    /* done: of the call; ms 0: it has no time, and is cut; host_us, mhz 0: not told */
+	double ms, host_us, mhz;    /* done: of the call; ms 0: it has no time, and is cut; host_us, mhz 0: not known */
 	double repeats;             /* done: calls that the program chose to make, of which `ms` is the mean; 0: not told, one */
 	double idle_us;             /* done: until the device answered before the call; 0: not told */
 	bool cut;                   /* done: something outside the program interrupted the call */

@@ -228,9 +228,9 @@ static bool next_division(const struct bisect_search *s, double least, int *targ
 		struct stretch part;
 		for (int at = 0; next_stretch(t, s->n, at, &part); at = part.to) {
 			int half = part.p > least && is_suspect(t, s->n, &part) ? middle(t, &part) : -1;
-			double told = part.p * (part.to - part.from);
-			if (half >= 0 && told > most) {
-				most = told;
+			double likely = part.p * (part.to - part.from);
+			if (half >= 0 && likely > most) {
+				most = likely;
 				*target = half;
 			}
 		}

@@ -8,7 +8,7 @@
  * A stretch that cannot be divided is measured directly, its two ends beside each other, again where that leaves it open, and named
  * where these comparisons show a loss above half the threshold with a probability above BISECT_NAMED and the curve agrees. So one
  * measurement alone, however far off, names nobody. What remains of a loss without a culprit (many small steps, or too much noise) is
- * told as the shortest range that holds nearly all of it.
+ * reported as the shortest range that holds nearly all of it.
  */
 #ifndef FLOPWATCHD_BISECT_SEARCH_H
 #define FLOPWATCHD_BISECT_SEARCH_H

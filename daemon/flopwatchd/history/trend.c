@@ -50,7 +50,7 @@ static void between(struct store_change *c, const char *before, const char *comm
 }
 
 /**
- * A significant change against the base is known at once; the series begins anew there. What an older commit showed against
+ * A significant change against the base is known at once; the series begins again there. What an older commit showed against
  * the same base is a step at that one already.
  */
 static int note_seen(const struct point *p, struct fw_err *err)

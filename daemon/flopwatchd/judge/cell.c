@@ -217,7 +217,7 @@ static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int befo
 	host.tau0 = FLAG_HOST_TAU0;
 	host.nu0 = FLAG_HOST_NU0;
 	host.learned = false;
-	host.programs = false; /* its scatter is that of the host's time, whoever spends it */
+	host.programs = false; /* its scatter is that of the host's time, whichever process spends it */
 	host.beta_min = 0;
 	if (sift(&t->host, &good, from, why) == 0 || !estimate(&host, &t->host, &good, from, &beta))
 		return before & FLAG_ENQUEUE;
