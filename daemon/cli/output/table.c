@@ -110,20 +110,24 @@ static void print_cell(FILE *out, const char *text, int columns)
 	fputs(text, out);
 }
 
+/* Blanks are printed before the next text, so that none stand at the end of a line. */
 static void print_row(const struct table *t, const struct layout *l, const char **s, bool is_title, bool colors, FILE *out)
 {
-	int last = t->n_column - 1;
-	while (last > 0 && !l->width[last])
-		last--;
+	int blanks = 0;
 	for (int i = 0; i < t->n_column; i++, *s += strlen(*s) + 1) {
 		const char *text = is_title ? title(*s) : *s;
 		const char *tone = !colors ? "" : is_title ? TERMINAL_BOLD : terminal_tone(text);
 		int w = width(text), pad = l->width[i] - (w < l->width[i] ? w : l->width[i]);
 		if (!l->width[i])
 			continue;
-		fprintf(out, "  %*s%s", l->right[i] ? pad : 0, "", tone);
-		print_cell(out, text, l->width[i]);
-		fprintf(out, "%s%*s", *tone ? TERMINAL_PLAIN : "", l->right[i] || i == last ? 0 : pad, "");
+		blanks += 2 + (l->right[i] ? pad : 0);
+		if (*text) {
+			fprintf(out, "%*s%s", blanks, "", tone);
+			print_cell(out, text, l->width[i]);
+			fputs(*tone ? TERMINAL_PLAIN : "", out);
+			blanks = 0;
+		}
+		blanks += l->right[i] ? 0 : pad;
 	}
 	fputc('\n', out);
 }
