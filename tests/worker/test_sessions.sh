@@ -283,7 +283,7 @@ fails "compare: a slower target" 3 compare --base "$modules/good.so" --target "$
 like "a table of dense cells" "$out" '^dense +base ms +target ms'
 like "a table of sparse cells" "$out" '^block-sparse +base ms'
 like "a row says how much, how sure and after how many launches" "$out" \
-	'attention/dense/causal/s64/hq2/hk1/d64/bf16/forward +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +-4\.[0-9]+ % +-[45]\.[0-9]+ \.\. +-4\.[0-9]+ +8  regression'
+	'attention/dense/causal/s64/hq2/hk1/d64/bf16/forward +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +-4\.[0-9]+ % +-[45]\.[0-9]+ \.\. +-4\.[0-9]+ +2  regression'
 is "a warning for every cell" "$(grep -c '^warning: .*less TFLOP/s' <<<"$out")" 6
 cp "$modules/good.so" "$tmp/other.so" && printf 'trailing bytes' >>"$tmp/other.so"
 ok "compare: the same code in another file" compare --base "$modules/good.so" --target "$tmp/other.so" --json

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "worker/box/sealed.h"
 
 enum { DEADLINE_MS = 20000, NAMES_FD = 10, PRINTED_MAX = 16 << 10, MODULE_FD = 10 };
 
@@ -125,6 +126,19 @@ static void tell_names(const struct crashplace *p, char *printed, bool is_exact,
 	}
 }
 
+/* The module with its symbols; -1: the cache has none. The copy can be opened by any user, as which addr2line runs inside the sandbox. */
+static int open_names(const struct bench *b, const struct bench_subject *s)
+{
+	int cached = b->cache ? cache_open_names(b->cache, s->sha256) : -1, copy = -1;
+	char sha256[HASH_HEX];
+
+	if (cached >= 0) {
+		copy = sealed_copy(cached, "symbols", sha256, NULL);
+		close(cached);
+	}
+	return copy;
+}
+
 void crashplace_tell(const struct bench *b, const int *subject, int n, const struct crashplace *p, char *out)
 {
 	int module = p->n > 0 ? p->frame[0].module : -1;
@@ -134,14 +148,14 @@ void crashplace_tell(const struct bench *b, const int *subject, int n, const str
 	if (module < 0 || module >= n)
 		return;
 	const struct bench_subject *s = &b->subject[subject[module]];
-	int kept = b->cache ? cache_open_names(b->cache, s->sha256) : -1;
+	int names = open_names(b, s);
 	buf_init(&printed, PRINTED_MAX);
 	bool is_exact = access(exact, X_OK) == 0;
-	if (ask(b, is_exact ? exact : fallback, kept >= 0 ? kept : s->fd, p, &printed) == 0 && printed.data)
+	if (ask(b, is_exact ? exact : fallback, names >= 0 ? names : s->fd, p, &printed) == 0 && printed.data)
 		tell_names(p, printed.data, is_exact, out);
 	else
 		snprintf(out, CRASHPLACE_SIZE, "offset 0x%llx of the module", p->frame[0].offset);
 	buf_fini(&printed);
-	if (kept >= 0)
-		close(kept);
+	if (names >= 0)
+		close(names);
 }
