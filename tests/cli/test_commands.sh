@@ -103,8 +103,8 @@ git -C "$tmp/kernels" checkout -q kernels/factor
 run in_tree compare main . --quiet --timeout 100
 is "and 0 when nothing was changed" "$status" 0
 cd "$tmp" || exit 1
-git clone -q "$tmp/kernels.git" "$tmp/elsewhere"
-echo 1.08 >"$tmp/elsewhere/kernels/factor"
+git clone -q "$tmp/kernels" "$tmp/elsewhere"
+echo 1.07 >"$tmp/elsewhere/kernels/factor"
 fails "compare . in a checkout that the daemon does not read" 1 sh -c "cd '$tmp/elsewhere' && '$bin/flopwatch' --server 'http://127.0.0.1:$(port)' compare main . --repo kernels --quiet --timeout 100"
 like "says what to do" "$out" 'push a branch and name that instead of \..* is gone: commit [0-9a-f]+ is not in '
 fails "compare . outside a checkout" 4 fw compare main .
@@ -168,10 +168,17 @@ ok "hold who and why" json '.items[0].events | length == 3 and .[2].who == "loca
 fails "a step that is none" 2 fw alerts forget "$alert"
 fails "an alert that is none" 4 fw alerts resolve 999
 
+# what was accepted is no loss to those who wait, unless they ask for it
+run fw wait slow --quiet --timeout 100
+is "wait for what was accepted" "$status" 0
+like "names the acceptance and its reason" "$out" "^alert $alert was accepted by local: known: \"wider\" tiles"
+run fw wait slow --quiet --timeout 100 --strict
+is "wait --strict for it" "$status" 3
+
 # ---- a daemon that restarts while somebody waits ----
 fw pause sim-0
 waiting=$(fw run slow --json | jq -r .id)
-fw wait "$waiting" --quiet --timeout 100 >"$tmp/waited" 2>&1 &
+fw wait "$waiting" --strict --quiet --timeout 100 >"$tmp/waited" 2>&1 &
 waiter=$!
 sleep 0.5
 stop_daemon KILL
@@ -193,7 +200,7 @@ widest() { sed 's/\x1b\[[0-9;]*[mKJH]//g' <<<"$1" | tr -d '\r' | wc -L; }
 for columns in 120 80 60 40; do
 	for what in jobs alerts status devices "history $cell" "wait slow"; do
 		# shellcheck disable=SC2086 # words on purpose
-		seen=$(TERM=xterm fwt $columns $what --quiet | grep -v -e '^WARNING' -e ' launches, device held' -e '^comparison ')
+		seen=$(TERM=xterm fwt $columns $what --quiet | grep -v -e '^WARNING' -e ' launches, device held' -e '^comparison ' -e '^commit ' -e '^alert ') # sentences, which a terminal breaks
 		ok "$what fits $columns columns" test "$(widest "$seen")" -gt 10 -a "$(widest "$seen")" -le $columns
 	done
 done
@@ -201,7 +208,7 @@ like "a wide terminal shows intervals" "$(fwt 160 wait slow --quiet)" '95 % inte
 unlike "a narrow one leaves them out" "$(fwt 50 wait slow --quiet)" '95 % interval'
 like "but never the verdict" "$(NO_COLOR=1 fwt 50 wait slow --quiet)" '% +regression'
 esc=$(printf '\033')
-like "verdicts are coloured" "$(TERM=xterm fwt 120 status)" "$esc\[31mregression$esc\[0m"
+like "verdicts are coloured" "$(TERM=xterm fwt 120 status)" "$esc\[31mregression \(accepted\)$esc\[0m"
 unlike "not with NO_COLOR" "$(TERM=xterm NO_COLOR=1 fwt 120 status)" "$esc\[3"
 unlike "not on a dumb terminal" "$(TERM=dumb fwt 120 status)" "$esc\[3"
 unlike "not with --color never" "$(TERM=xterm fwt 120 status --color never)" "$esc\[3"
@@ -220,7 +227,7 @@ ok "the job goes on" job_is "$waiting" queued
 watcher=$!
 on_terminal 100 --interrupts 1 "1 open job" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch >"$tmp/watched.terminal" 2>&1
 fw resume sim-0
-fw wait "$waiting" --timeout 60 >"$tmp/waited" 2>"$tmp/steps"
+fw wait "$waiting" --strict --timeout 60 >"$tmp/waited" 2>"$tmp/steps"
 is "wait in a pipe ends with the verdict" $? 3
 seen_done() { grep -q "job.done job $waiting" "$tmp/watched"; }
 ok "watch in a pipe has a line an event" await seen_done
@@ -310,9 +317,14 @@ fails "completion of another shell" 2 fw completion tcsh
 install -m 755 "$root/etc/pre-push" "$tmp/kernels/.git/hooks/pre-push"
 try_push() { FLOPWATCH="$bin/flopwatch" FLOPWATCH_SERVER=$server git -C "$tmp/kernels" push -q "$tmp/kernels.git" "$1"; }
 ok "a push without a loss goes through" try_push main
-fails "one that lost is stopped" 1 try_push slow
+ok "so does one whose loss was accepted" try_push slow
+ok "and it is there" git -C "$tmp/kernels.git" rev-parse --verify -q refs/heads/slow
+branch kernels slower main
+echo 1.09 >"$tmp/kernels/kernels/factor"
+commit kernels "slower still"
+fails "one whose loss was not is stopped" 1 try_push slower
 like "and says how to go on" "$out" 'git push --no-verify'
-ok "and it is not there" test -z "$(git -C "$tmp/kernels.git" branch --list slow)"
+ok "and it is not there" test -z "$(git -C "$tmp/kernels.git" branch --list slower)"
 
 # ---- backup ----
 ok "backup" fw backup "$tmp/copy.db"
