@@ -10,7 +10,7 @@ on_exit kill "$demo_pid"
 listens() { grep -q '^listening' "$tmp/log"; }
 await listens || exit 1
 server=$(sed -n 's/^listening on //p' "$tmp/log")
-fw() { "$bin/flopwatch" --server "$server" "$@"; }
+fw() { (cd "$tmp" && "$bin/flopwatch" --server "$server" "$@"); } # outside this checkout, which the story's daemon does not watch
 refuses() { # name, command...
 	fails "$1" 1 fw "${@:2}"
 	is "$1: it says so" "$out" "flopwatch: this is a demonstration; nothing is measured"
