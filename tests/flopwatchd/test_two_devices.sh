@@ -28,4 +28,4 @@ is "and is told" "$(grep -c '^# [a-z0-9]* is not judged' "$tmp/out/seen.txt") $(
 module slower 1.0 "nothing is planted, "
 fails "what was planted and is not found is noticed" 1 two
 is "in its lines" "$(grep '^not ok' "$tmp/out/seen.txt" | cut -c 1-46)" "not ok 10 - what was planted is a loss: slower
-not ok 11 - each of its cells on both devices:"
+not ok 11 - each of its cells is overwhelming,"
