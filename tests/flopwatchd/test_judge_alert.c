@@ -1,6 +1,8 @@
 /* Who is told of a result, and when it is over: one alert a commit, over all suites, until it is made up for. */
 #include "judge_run.h"
 
+#include "flopwatchd/alert/alert_cells.h"
+
 static void regression_opens_one_alert_and_tells_all(void **state)
 {
 	struct fixture *f = *state;
@@ -281,6 +283,47 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 	}
 }
 
+#define CELL(phase, kernel, pct)                                                                                                 \
+	"{\"family\":\"linear\",\"direction\":\"once\",\"phase\":" phase ",\"kernel\":" kernel ",\"change_pct\":" #pct "}"
+#define QUANTISE "\"quantise_weight\""
+#define PACK     "\"pack_weight\""
+#define SCALE    "\"scale_rows\""
+
+static void cells_that_no_phase_explains_stay_with_those_of_the_only_phase(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *cells, *title, *groups;
+	} cases[] = {
+		{ "[" CELL(QUANTISE, "null", -9.1) "," CELL("null", "null", -9.2) "," CELL(QUANTISE, "null", -9) "]",
+			"linear once -9.2 % in 3 cells",
+			"[{\"family\":\"linear\",\"direction\":\"once\",\"phase\":null,\"kernel\":null,\"cells\":3,\"worst_pct\":-9.2}]" },
+		{ "[" CELL("null", "null", -9.1) "," CELL(QUANTISE, SCALE, -9.2) "]", "linear once -9.2 % in 2 cells",
+			"[{\"family\":\"linear\",\"direction\":\"once\",\"phase\":null,\"kernel\":null,\"cells\":2,\"worst_pct\":-9.2}]" },
+		{ "[" CELL(QUANTISE, SCALE, -9.1) "," CELL(QUANTISE, SCALE, -9.2) "]",
+			"linear once (quantise_weight) -9.2 % in 2 cells", NULL },
+		/* two causes are two groups, and nothing says to which of them the third cell belongs */
+		{ "[" CELL(QUANTISE, "null", -9.1) "," CELL("null", "null", -9) "," CELL(PACK, "null", -9.2) "]",
+			"linear once (pack_weight) -9.2 % in 1 cell, and 2 more groups", NULL },
+		/* a kernel that is known without any phase is another cause */
+		{ "[" CELL(QUANTISE, "null", -9.2) "," CELL("null", SCALE, -9.1) "]",
+			"linear once (quantise_weight) -9.2 % in 1 cell, and 1 more group", NULL },
+	};
+	for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+		struct alert_cells a;
+		const char *cells, *groups;
+		char title[200];
+		alert_cells_init(&a);
+		alert_cells_count(&a, cases[k].cells);
+		alert_cells_title(&a, title, sizeof title);
+		assert_string_equal(title, cases[k].title);
+		ok(alert_cells_end(&a, &cells, &groups, &err));
+		if (cases[k].groups)
+			assert_string_equal(groups, cases[k].groups);
+		alert_cells_fini(&a);
+	}
+}
+
 static void rows_that_vanish_are_told(void **state)
 {
 	struct fixture *f = *state;
@@ -314,6 +357,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_loss_that_nobody_saw_is_not_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_newer_tip_says_it_all_once_every_suite_has, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_phase_is_named_only_where_it_explains_half, setup, teardown),
+		cmocka_unit_test(cells_that_no_phase_explains_stay_with_those_of_the_only_phase),
 		cmocka_unit_test_setup_teardown(rows_that_vanish_are_told, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

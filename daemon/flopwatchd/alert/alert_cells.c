@@ -118,6 +118,54 @@ static bool same_group(const struct alert_group *a, const struct alert_group *b)
 	       a->is_gain == b->is_gain;
 }
 
+/* The loss, or the gain, of more cells: what stands for all of them is that of the cell that moved most. */
+static void add_group(struct alert_group *to, const struct alert_group *g)
+{
+	if (g->is_gain ? g->most_pct > to->most_pct : g->most_pct < to->most_pct)
+		memcpy(to->slow, g->slow, sizeof g->slow);
+	to->most_pct = (g->is_gain ? fmax : fmin)(to->most_pct, g->most_pct);
+	to->cells += g->cells;
+}
+
+static bool is_unexplained(const struct alert_group *g)
+{
+	return !g->phase[0] && !g->kernel[0] && !g->failure[0] && g->decider == DECIDER_PAIRS;
+}
+
+/* Whether both lost, or gained, in the same way, whichever phase explains that of `explained`. */
+static bool may_be_joined(const struct alert_group *explained, const struct alert_group *unexplained)
+{
+	struct alert_group g = *explained;
+	g.phase[0] = g.kernel[0] = 0;
+	return explained->phase[0] && same_group(&g, unexplained);
+}
+
+/**
+ * Join cells that no phase explains with the group that has a phase and is the same otherwise: a little more or a little less than half
+ * of a loss makes no second cause. The joined group names no phase, since none explains all of its cells. Where several such groups have a
+ * phase, nothing says to which of them the cells belong, and they stay apart.
+ */
+static void join_unexplained(struct alert_cells *a)
+{
+	for (int i = 0; i < a->n_groups; i++) {
+		int n = 0, with = 0;
+		if (!is_unexplained(&a->group[i]))
+			continue;
+		for (int k = 0; k < a->n_groups; k++)
+			if (may_be_joined(&a->group[k], &a->group[i])) {
+				n++;
+				with = k;
+			}
+		if (n != 1)
+			continue;
+		add_group(&a->group[i], &a->group[with]);
+		a->n_groups--;
+		memmove(&a->group[with], &a->group[with + 1], (size_t)(a->n_groups - with) * sizeof a->group[0]);
+		if (with < i)
+			i--;
+	}
+}
+
 static void count_in(struct alert_cells *a, const struct alert_group *g)
 {
 	int at = 0;
@@ -125,15 +173,10 @@ static void count_in(struct alert_cells *a, const struct alert_group *g)
 		at++;
 	if (at == ALERT_GROUPS_MAX)
 		at--;
-	if (at == a->n_groups) {
+	if (at == a->n_groups)
 		a->group[a->n_groups++] = *g;
-	} else {
-		a->group[at].cells++;
-		struct alert_group *known = &a->group[at];
-		if (g->is_gain ? g->most_pct > known->most_pct : g->most_pct < known->most_pct)
-			memcpy(known->slow, g->slow, sizeof g->slow);
-		known->most_pct = (g->is_gain ? fmax : fmin)(known->most_pct, g->most_pct);
-	}
+	else
+		add_group(&a->group[at], g);
 	a->worst_pct = fmin(a->worst_pct, g->most_pct); /* fmin passes a NAN over */
 }
 
@@ -264,6 +307,7 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json)
 int alert_cells_end(struct alert_cells *a, const char **cells_json, const char **groups_json, struct fw_err *err)
 {
 	struct jsonw j;
+	join_unexplained(a);
 	jsonw_array_end(&a->j);
 	jsonw_init(&j, &a->groups);
 	jsonw_array(&j);
@@ -282,8 +326,9 @@ int alert_cells_end(struct alert_cells *a, const char **cells_json, const char *
 	return 0;
 }
 
-void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
+void alert_cells_title(struct alert_cells *a, char *out, size_t size)
 {
+	join_unexplained(a);
 	const struct alert_group *worst = &a->group[0];
 	char more[48] = "", phase[32] = "", slow[EXPLAIN_SIZE + 2] = "";
 	for (int i = 1; i < a->n_groups; i++)

@@ -1,6 +1,8 @@
 /**
  * alert_cells.h - the cells of an alert while it is put together from a result: each with the phase that explains at least half of its loss and the kernel there,
  * and gathered into groups that most likely have one cause (same family, direction, phase, kernel, class of failure, and decided by the same: pairs, bursts, or slow calls).
+ * Cells of which no phase explains half join the group that has a phase and is the same otherwise, if there is one alone. The joined group has no
+ * phase and no kernel; each of its cells keeps its own.
  */
 #ifndef FLOPWATCHD_ALERT_ALERT_CELLS_H
 #define FLOPWATCHD_ALERT_ALERT_CELLS_H
@@ -48,7 +50,7 @@ void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *
 void alert_cells_count(struct alert_cells *a, const char *cells_json);
 /** Finish both texts. Err: ERR_FULL they do not fit. Own: valid until alert_cells_fini. */
 int alert_cells_end(struct alert_cells *a, const char **cells_json, const char **groups_json, struct fw_err *err);
-/** One line for people: "attention forward (run) -3.1 % in 4 cells, and 2 more groups". Shape: out[size]. */
-void alert_cells_title(const struct alert_cells *a, char *out, size_t size);
+/** One line for people, once all cells are added: "attention forward (run) -3.1 % in 4 cells, and 2 more groups". Shape: out[size]. */
+void alert_cells_title(struct alert_cells *a, char *out, size_t size);
 
 #endif
