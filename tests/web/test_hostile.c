@@ -5,7 +5,9 @@
 #include "site_run.h"
 
 #include "base/jsonw.h"
+#include "base/percent.h"
 #include "base/utf8.h"
+#include "core/text/branch.h"
 #include "db/profile/store_profile.h"
 
 static const char *const harmless = "text";
@@ -33,13 +35,23 @@ enum { N_PAYLOAD = sizeof payloads / sizeof payloads[0] };
 
 #define CELL "attention/dense/full/s384/hq8/hk2/d64/bf16/forward"
 
-static char *encoded(const char *bytes) /* every byte: the worst key that there can be */
+static char *encoded(const char *bytes) /* every byte, as an address may have it */
 {
 	static char key[1024];
 	size_t len = 0;
 	for (; *bytes; bytes++)
 		len += (size_t)snprintf(key + len, sizeof key - len, "%%%02X", (unsigned char)*bytes);
 	return key;
+}
+
+/* The key that git's side stores: percent-encoded, with letters, digits and a few others as they are. */
+static void branch_key_of(const char *bytes, char key[BRANCH_KEY_MAX])
+{
+	struct buf text;
+	buf_init(&text, BRANCH_KEY_MAX - 1);
+	percent_encode(&text, bytes, strlen(bytes), "-._~/");
+	snprintf(key, BRANCH_KEY_MAX, "%s", text.data);
+	buf_fini(&text);
 }
 
 /* What a profile of the cell tells in words of its own. */
@@ -84,7 +96,8 @@ static void fill_profile(struct fixture *f, int64_t comparison, int64_t alert, c
 static void fill(struct run *run, const char *text)
 {
 	struct fixture *f = run->f;
-	const char *branch = encoded(text);
+	char branch[BRANCH_KEY_MAX];
+	branch_key_of(text, branch);
 	struct store_commit commit = { .committed_at = 5000 };
 	struct msg_build build = { .role = ROLE_TARGET, .state = "failed", .exit = 2, .duration_ms = 1500 };
 	struct msg_device device = fixture_device();

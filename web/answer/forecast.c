@@ -86,7 +86,7 @@ static void take_device(void *arg, const struct view_device *row)
 	}
 	f->place = more;
 	struct place *p = &f->place[f->n++];
-	p->free_s = f->is_anybody_missing ? NAN : 0;
+	*p = (struct place){ .free_s = f->is_anybody_missing ? NAN : 0 };
 	snprintf(p->uuid, sizeof p->uuid, "%s", row->uuid);
 	snprintf(p->kind, sizeof p->kind, "%s", row->kind);
 }
