@@ -33,6 +33,9 @@ fails "a test that leaves a process behind" 1 run leaves
 like "has failed, with the process named" "$out" "not ok - process [0-9]+ was left behind: $mark 1000"
 ok "and the process is gone" none_marked
 
+small orphan '(sleep 0.2 & echo $! >pid)' 'while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.05; done' 'echo "ok 1 - it has ended"'
+ok "a process that a test did not start itself is reaped when it ends" run orphan
+
 for signal in TERM INT HUP KILL; do
 	small waits "setsid bash -c 'exec -a $mark sleep 1000' &" "bash -c 'exec -a $mark sleep 1000' &" "touch $tmp/begun" 'wait'
 	rm -f "$tmp/begun"

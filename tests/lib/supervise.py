@@ -75,22 +75,34 @@ def kill_all():
     reap()
 
 
-def await_end(child, timeout):
-    """The exit status as a shell has it."""
-    try:
-        status = child.wait(timeout)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGTERM)
-        try:
-            child.wait(KILL_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-        return TIMED_OUT
-    return status if status >= 0 else 128 - status
+def wait_for(pid, until):
+    """The exit status of a child as a shell has it; None: it runs beyond `until`. Others that end meanwhile are reaped, as init would do:
+    a test that waits for the end of a process which it did not start itself would wait for ever for a zombie."""
+    while True:
+        ended, status = os.waitpid(-1, os.WNOHANG)
+        if ended == pid:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+        if not ended:
+            if until is not None and time.monotonic() > until:
+                return None
+            time.sleep(0.02)
+
+
+def await_end(pid, timeout):
+    """The exit status of the command, TIMED_OUT where it had to be ended."""
+    status = wait_for(pid, time.monotonic() + timeout if timeout else None)
+    if status is not None:
+        return status
+    os.killpg(pid, signal.SIGTERM)
+    if wait_for(pid, time.monotonic() + KILL_S) is None:
+        os.killpg(pid, signal.SIGKILL)
+        wait_for(pid, None)
+    return TIMED_OUT
 
 
 def left_behind():
+    reap()
     end = time.monotonic() + GRACE_S
     while (left := descendants()) and time.monotonic() < end:
         reap()
@@ -123,7 +135,7 @@ def main():
         # signals that a background shell ignores are those of a fresh program again
         child = subprocess.Popen(args.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                                  restore_signals=True)
-        status = await_end(child, args.timeout)
+        status = await_end(child.pid, args.timeout)
         for pid in left_behind():
             log.write(f"not ok - process {pid} was left behind: {command_of(pid)}\n".encode())
     kill_all()
