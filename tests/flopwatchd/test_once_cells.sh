@@ -50,5 +50,8 @@ like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")"
 like "so does the command line" "$(fw wait "$lost" 2>&1)" 'once'
 like "and the history of one" "$(fw history linear/linear/int8wo/m4/k256/n48/bf16/once 2>&1)" "${lost:0:7}"
 alert=$(api alerts | jq -c '.items[0]')
-like "an alert tells of it, by its name" "$(jq -r .title <<<"$alert")" '^linear once.* -[0-9.]+ % in 4 cells'
+is "phases are those of its time: what is done once is no part of forward, nor a product of it" \
+	"$(api "comparisons/$id" | jq -r '[.cells[] | .direction + " " + .phases[].phase] | unique | join(", ")')" \
+	"forward quantise_activa, forward run, once quantise_weight"
+like "an alert tells of it, by its name" "$(jq -r .title <<<"$alert")" '^linear once \(quantise_weight\) -[0-9.]+ % in 4 cells$'
 is "and of it alone" "$(jq -r '[.cells[].cell | split("/") | last] | unique | join(" ")' <<<"$alert")" once

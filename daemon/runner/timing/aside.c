@@ -87,6 +87,12 @@ struct phase_times {
 	float empty[PROTOCOL_SAMPLES_MAX];
 };
 
+/* Whether phase `b` is part of the call's time: what is done once, ahead of a call, is not, and of a cell of that nothing else is. */
+static bool is_timed(const struct subject *u, int b)
+{
+	return (u->phases & u->timed & (1u << b)) != 0;
+}
+
 /* Marks of a round: two for the empty pair, then PHASES + 1 for each subject. */
 static int phase_round(struct timing *t, int round, struct phase_times *x, struct failure *f)
 {
@@ -106,7 +112,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 		if (ops->mark(dev, mark, &err) != 0)
 			return failure_device(f, t->problem, &err);
 		for (int b = 0; b < PHASES; b++) {
-			if (!(u->phases & (1u << b)))
+			if (!is_timed(u, b))
 				continue;
 			range_phase(problem_phase_name(t->problem, 1u << b));
 			int result = subject_enqueue(u, 1u << b, f);
@@ -126,7 +132,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 	for (int who = 0; who < t->n; who++) {
 		int mark = 2 + who * (PHASES + 1);
 		for (int b = 0; b < PHASES; b++) {
-			if (!(t->subject[who]->phases & (1u << b)))
+			if (!is_timed(t->subject[who], b))
 				continue;
 			x->ms[b][who][round] = ops->elapsed_ms(dev, mark, mark + 1);
 			mark++;
@@ -141,7 +147,7 @@ static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times
 	timing_begin_record(t, m, SERIES_PHASE, problem_phase_name(t->problem, 1u << b), rounds);
 	for (int who = 0; who < t->n; who++) {
 		number[who] = -1;
-		if (!(t->subject[who]->phases & (1u << b)))
+		if (!is_timed(t->subject[who], b))
 			continue;
 		int k = number[who] = m->n_subjects++;
 		m->role[k] = t->subject[who]->role;

@@ -46,7 +46,7 @@ int timing_device(struct timing *t, int rounds, bool last, struct failure *f);
 enum { TIMING_WATCHED = 1, TIMING_GUARDED = 2 };
 /** Series call: stream idle, host clock around bind, enqueue and wait, the SM clock between stamps outside of that. Writes one record. */
 int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f);
-/** Series phase: phases one by one between marks, an empty pair of marks subtracted. Writes one record a phase. */
+/** Series phase: the phases of the call's time one by one between marks, an empty pair of marks subtracted. Writes one record a phase. */
 int timing_phase(struct timing *t, int rounds, struct failure *f);
 
 /* What every pass is made of. */
