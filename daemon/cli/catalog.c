@@ -107,8 +107,8 @@ const struct catalog_verb catalog_verbs[] = {
 		"must be the one the daemon reads. With two files it shows two benchmark outputs side by side, without the "
 		"daemon "
 		"and without a verdict: it names the rows that differ by over 1.5 %, and writes OUT.csv; status 7 when a row is "
-		"slower or "
-		"missing, else 0.\nSides by two "
+		"slower, "
+		"missing or failed in the second alone, or none has a time in both, else 0.\nSides by two "
 		"providers, or in configurations that you name, are set beside each other: it is no commit's verdict, nobody is called, and being "
 		"slower is status 0. A provider that does not run the configuration that it was handed has failed. Sides built by two toolchains, or with other flags, are no commit's verdict either, but a "
 		"loss is status 3.",

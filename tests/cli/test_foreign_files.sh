@@ -46,14 +46,35 @@ fails "no format at all" 1 "$bin/flopwatch" compare "$tmp/text" "$tmp/text"
 like "lists those that are read" "$out" 'is of no format that is known; say which with --format: flopwatch, ffa, nvbench'
 
 # ---- rows without a time -----------------------------------------------------------------------------------------------------
-fails "a file whose row failed ends with 7" 7 "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json"
+ok "a file beside itself has lost nothing, even where a row failed" "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json"
 like "it is named" "$out" "WARNING BM_Launch failed in $data/google-benchmark-2018.json: no kernel image for this device"
 like "and what is left out is counted" "$out" "WARNING $data/google-benchmark-2018.json: 1 row was left out: BM_Empty \(a real_time of 0 is no time\)"
+is "each is said once" "$(grep -cE '^WARNING .*(BM_Launch|BM_Empty)' <<<"$out")" 2
 like "the rest is compared" "$out" '^2 cells are in both files'
-fails "the same as JSON" 7 "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json" --json
+ok "the same as JSON" "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json" --json
 is "has both" "$(jq -c '[(.cells[] | select(.cell == "BM_Launch") | .target_failure), (.left_out[] | select(.side == "base") | .cell, .reason)]' <<<"$out")" \
 	'["no kernel image for this device","BM_Empty","a real_time of 0 is no time"]'
+failed='{"cell": "b", "error": "out of memory"}'
+printf '%s\n' '{"cell": "a", "ms": 1}' '{"cell": "b", "ms": 1}' >"$tmp/both-ran.jsonl"
+printf '%s\n' '{"cell": "a", "ms": 1}' "$failed" >"$tmp/one-failed.jsonl"
+cp "$tmp/one-failed.jsonl" "$tmp/failed-again.jsonl"
+printf '%s\n' '{"cell": "a", "ms": 1}' '{"cell": "b", "error": "wrong result"}' >"$tmp/failed-else.jsonl"
+ok "a row that failed in both files alike is no loss" "$bin/flopwatch" compare "$tmp/one-failed.jsonl" "$tmp/failed-again.jsonl"
+is "and said once, of both" "$(grep '^WARNING' <<<"$out")" "WARNING b failed in $tmp/one-failed.jsonl and $tmp/failed-again.jsonl: out of memory"
+fails "one that fails only in the second ends with 7" 7 "$bin/flopwatch" compare "$tmp/both-ran.jsonl" "$tmp/one-failed.jsonl"
+is "and is said of that" "$(grep '^WARNING' <<<"$out")" "WARNING b failed in $tmp/one-failed.jsonl: out of memory"
+fails "so does one that fails for another reason" 7 "$bin/flopwatch" compare "$tmp/one-failed.jsonl" "$tmp/failed-else.jsonl"
+is "each reason is said" "$(grep -c '^WARNING b failed in ' <<<"$out")" 2
+ok "one that failed only in the first has lost nothing" "$bin/flopwatch" compare "$tmp/one-failed.jsonl" "$tmp/both-ran.jsonl"
+grep -v '"a"' "$tmp/one-failed.jsonl" >"$tmp/all-failed.jsonl"
+fails "where nothing has a time in both, nothing is known" 7 "$bin/flopwatch" compare "$tmp/all-failed.jsonl" "$tmp/all-failed.jsonl"
 sed 's/0\.012,/0.0,/' "$data/hyperfine.json" >"$tmp/zero.json"
+cp "$tmp/zero.json" "$tmp/zero-again.json"
+ok "a row that both leave out alike is no loss" "$bin/flopwatch" compare "$tmp/zero.json" "$tmp/zero-again.json"
+is "and said once, of both" "$(grep -o '^WARNING .*rows were left out: sort_data.txt (a time of 0 s' <<<"$out")" "WARNING $tmp/zero.json and $tmp/zero-again.json: 3 rows were left out: sort_data.txt (a time of 0 s"
+cp "$data/triton-row-zero.csv" "$tmp/row-zero-again.csv"
+ok "nor one with a line" "$bin/flopwatch" compare "$data/triton-row-zero.csv" "$tmp/row-zero-again.csv"
+is "which is named once" "$(grep -c 'N=2048 was left out of both files: 0 is no time and no rate$' <<<"$out")" 1
 fails "one time of 0 refuses a row and not the file" 7 "$bin/flopwatch" compare "$data/hyperfine.json" "$tmp/zero.json"
 like "which is told with its reason" "$out" "WARNING sort_data.txt is left out of $tmp/zero.json: a time of 0 s"
 like "beside the rest" "$out" '^1 cells are in both files'

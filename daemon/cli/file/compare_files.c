@@ -352,9 +352,10 @@ static int write_comparison(const struct options *o, const struct reading *base,
 }
 
 /* The comparison, aloud or as JSON. Returns the exit status. */
-static int show(const struct options *o, const struct reading *base, const struct reading *target, const struct buf *warnings,
-	int unpaired)
+static int show(const struct options *o, const struct reading reading[2], const struct buf *warnings, int unpaired)
 {
+	const struct reading *base = &reading[0], *target = &reading[1];
+	const char *const path[2] = { o->arg[0], o->arg[1] };
 	double threshold_pct = o->threshold_pct > 0 ? o->threshold_pct : FILES_THRESHOLD_PCT;
 	int common = 0, faster = 0;
 	if (o->json) {
@@ -371,8 +372,7 @@ static int show(const struct options *o, const struct reading *base, const struc
 	absent += warn_of_figures(base, target, o->arg[1], !o->json);
 	warn_of_figures(target, base, o->arg[0], !o->json);
 	common += common_figures(base, target);
-	files_warn_of_timeless(base, o->arg[0], o->json ? NULL : stdout);
-	int failed = files_warn_of_timeless(target, o->arg[1], o->json ? NULL : stdout);
+	int failed = files_warn_of_both(reading, path, o->json ? NULL : stdout);
 	if (!o->json)
 		printf("\n%d cells are in both files, %d slower and %d faster by more than %.3g %%. This is no verdict: each "
 		       "file is one "
@@ -396,7 +396,7 @@ int verb_compare_files(const struct options *o)
 		buf_fini(&warnings);
 		return verb_fail_here(&err);
 	}
-	int status = show(o, &reading[0], &reading[1], &warnings, unpaired);
+	int status = show(o, reading, &warnings, unpaired);
 	int written = o->n_arg == 3 ? write_comparison(o, &reading[0], &reading[1], &err) : 0;
 	if (written == 0 && o->n_arg == 3 && !o->json)
 		printf("%s\n", o->arg[2]);

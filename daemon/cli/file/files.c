@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -252,8 +253,10 @@ void files_print_warnings(const struct buf *warnings, FILE *to)
 		fprintf(to, "WARNING %.*s\n", (int)(strchr(at, '\n') - at), at);
 }
 
-/* Rows by their lines where the format has them, else all in one sentence. */
-static void tell_left(const struct reading *r, const char *file)
+/* ---- what no table shows ------------------------------------------------------------------------------------------------ */
+
+/* Rows by their lines where the format has them, else all in one sentence. `names`: all files that leave them out; the lines are those of `file`. */
+static void tell_left(const struct reading *r, const char *file, const char *names)
 {
 	enum { SAID_MAX = 20 };
 	char told[600];
@@ -262,17 +265,17 @@ static void tell_left(const struct reading *r, const char *file)
 	fflush(stdout); /* the table stands before what it lacks */
 	for (int i = 0; i < r->n_left && said < SAID_MAX; i++)
 		if (r->left[i].line > 0) {
-			fprintf(stderr, "WARNING %s:%d: %s was left out: %s\n", file, r->left[i].line, r->left[i].key,
-				r->left[i].why);
+			fprintf(stderr, "WARNING %s:%d: %s was left out%s: %s\n", file, r->left[i].line, r->left[i].key,
+				strcmp(file, names) == 0 ? "" : " of both files", r->left[i].why);
 			said++;
 		}
 	if (said > 0) {
-		fprintf(stderr, "WARNING %s: %d %s left out\n", file, r->n_left, r->n_left == 1 ? "row was" : "rows were");
+		fprintf(stderr, "WARNING %s: %d %s left out\n", names, r->n_left, r->n_left == 1 ? "row was" : "rows were");
 		return;
 	}
 	reading_tell_left(r, told, sizeof told);
 	if (told[0])
-		fprintf(stderr, "WARNING %s: %s\n", file, told);
+		fprintf(stderr, "WARNING %s: %s\n", names, told);
 }
 
 int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to)
@@ -285,8 +288,74 @@ int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to)
 				fprintf(to, "WARNING %s failed in %s: %s\n", r->row[i].key, file, r->row[i].failure);
 		}
 	if (to)
-		tell_left(r, file);
+		tell_left(r, file, file);
 	for (int i = 0; i < r->n_notes && to; i++)
 		fprintf(to, "NOTE %s: %s\n", file, r->note[i]);
+	return n;
+}
+
+static bool fails_alike(const struct reading *of, const struct reading_row *row, const struct reading *in)
+{
+	const struct reading_row *other = files_counterpart(of, row, in);
+	return other && strcmp(row->failure, other->failure) == 0;
+}
+
+static bool is_left_alike(const struct reading_left *left, const struct reading *in)
+{
+	const struct reading_left *other = reading_find_left(in, left->key);
+	return other && strcmp(left->why, other->why) == 0;
+}
+
+static bool has_note(const struct reading *r, const char *note)
+{
+	for (int i = 0; i < r->n_notes; i++)
+		if (strcmp(r->note[i], note) == 0)
+			return true;
+	return false;
+}
+
+/* Rows of `r` that `other` leaves out alike, or those that it does not; all of them where there is no memory to sort them. */
+static void tell_left_part(const struct reading *r, const struct reading *other, bool alike, const char *file, const char *names)
+{
+	struct reading part = { .left = calloc((size_t)r->n_left + 1, sizeof *part.left) };
+	for (int i = 0; i < r->n_left && part.left; i++)
+		if (is_left_alike(&r->left[i], other) == alike)
+			part.left[part.n_left++] = r->left[i];
+	tell_left(part.left ? &part : r, file, names);
+	free(part.left);
+}
+
+int files_warn_of_both(const struct reading reading[2], const char *const path[2], FILE *to)
+{
+	int n = 0;
+	struct buf both;
+	buf_init(&both, 1 << 16);
+	buf_puts(&both, path[0]);
+	if (strcmp(path[0], path[1]) != 0)
+		buf_printf(&both, " and %s", path[1]);
+	for (int side = 0; side < 2; side++) {
+		const struct reading *r = &reading[side], *other = &reading[!side];
+		for (int i = 0; i < r->n_rows; i++) {
+			const struct reading_row *row = &r->row[i];
+			bool alike = row->failure[0] && fails_alike(r, row, other);
+			if (!row->failure[0] || (alike && side == 1))
+				continue;
+			n += side;
+			if (to)
+				fprintf(to, "WARNING %s failed in %s: %s\n", row->key, alike ? both.data : path[side],
+					row->failure);
+		}
+		for (int i = 0; i < r->n_notes && to; i++) {
+			bool alike = has_note(other, r->note[i]);
+			if (!alike || side == 0)
+				fprintf(to, "NOTE %s: %s\n", alike ? both.data : path[side], r->note[i]);
+		}
+	}
+	if (to) {
+		tell_left_part(&reading[0], &reading[1], true, path[0], both.data);
+		for (int side = 0; side < 2; side++)
+			tell_left_part(&reading[side], &reading[!side], false, path[side], path[side]);
+	}
+	buf_fini(&both);
 	return n;
 }

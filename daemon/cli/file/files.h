@@ -37,6 +37,11 @@ const struct reading_row *files_counterpart(const struct reading *of, const stru
 void files_print_warnings(const struct buf *warnings, FILE *to);
 /** Say what a file holds and no table shows: rows that failed and notes, to `to`, and rows that were left out, to stderr. `to` NULL: nothing. Returns how many failed. */
 int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to);
+/**
+ * The same of two files that are compared, base first: what both say alike of a row is printed once. Returns how many rows failed in the second file
+ * and did not fail for the same reason in the first. Shapes: reading[2], path[2].
+ */
+int files_warn_of_both(const struct reading reading[2], const char *const path[2], FILE *to);
 /** Write `text` beside `path`, then rename it over what was there. */
 int files_write(const char *path, const struct buf *text, struct fw_err *err);
 

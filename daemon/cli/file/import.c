@@ -78,12 +78,12 @@ int verb_import(struct client *c, const struct options *o)
 	import_body(&body, o, target, base);
 	int result = client_post(c, "/api/v1/imports", body.data, &answer, &err);
 	buf_fini(&body);
-	if (result == 0) {
+	if (result == 0)
 		files_print_warnings(&warnings, aloud);
-		files_warn_of_timeless(target, o->arg[0], aloud);
-	}
 	if (result == 0 && o->n_arg == 2)
-		files_warn_of_timeless(base, o->arg[1], aloud);
+		files_warn_of_both(reading, (const char *const[]){ o->arg[1], o->arg[0] }, aloud);
+	else if (result == 0)
+		files_warn_of_timeless(target, o->arg[0], aloud);
 	if (result == 0)
 		json_object_set_new(answer, "left_out", json_integer(target->n_left + base->n_left));
 	if (result == 0 && o->json)
