@@ -478,6 +478,20 @@ static void a_row_of_ncu_that_is_cut_is_not_passed_over(void **state)
 	says("line 4 is left out: it has 3 whole cells, the header has 9");
 }
 
+/* Whatever order the columns have, a row is read only where it has each cell that is needed. */
+static void a_short_row_of_ncu_lacks_its_kernel(void **state)
+{
+	static char text[70000];
+	size_t n = (size_t)snprintf(text, sizeof text,
+		"\"ID\",\"Process ID\",\"Metric Value\",\"Metric Unit\",\"Metric Name\",\"Kernel Name\"\n\"0\",\"1\",\"");
+
+	(void)state;
+	memset(text + n, 'x', 60000);
+	snprintf(text + n + 60000, sizeof text - n - 60000, "\"\n\"1\",\"1\",\"5\",\"us\",\"gpu__time_duration.sum\",\"k\"\n");
+	one(ncu, text);
+	has("k", 1, 0.005, 0.005);
+}
+
 /* ---- triton ------------------------------------------------------------------------------------------------------------------------ */
 
 static void columns_of_whole_numbers(void **state)
@@ -829,6 +843,7 @@ int main(void)
 		cmocka_unit_test_teardown(units_may_stand_in_names, tear_down),
 		cmocka_unit_test_teardown(lines_of_the_program_lose_no_table, tear_down),
 		cmocka_unit_test_teardown(a_row_of_ncu_that_is_cut_is_not_passed_over, tear_down),
+		cmocka_unit_test_teardown(a_short_row_of_ncu_lacks_its_kernel, tear_down),
 		cmocka_unit_test_teardown(columns_of_whole_numbers, tear_down),
 		cmocka_unit_test_teardown(whole_columns_of_which_nothing_is_known_are_asked_for, tear_down),
 		cmocka_unit_test_teardown(a_unit_has_many_spellings, tear_down),

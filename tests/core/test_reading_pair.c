@@ -186,6 +186,18 @@ static void equal_commands_are_two_results(void **state)
 	both("a#1", 1, 2000, 2000);
 	both("a##1", 1, 1000, 1000);
 	both("a#2", 1, 3000, 3000);
+	/* every number is taken by another: keys stay unique, so the file is refused */
+	static const char taken[] = RESULTS(COMMAND("a", "1", "") "," COMMAND("a", "3", "") "," COMMAND(
+		"a#1", "2", "") "," COMMAND("a##1", "2", "") "," COMMAND("a###1", "2", "") "," COMMAND("a####1", "2",
+		"") "," COMMAND("a#####1", "2", "") "," COMMAND("a######1", "2", "") "," COMMAND("a#######1", "2",
+		"") "," COMMAND("a########1", "2", ""));
+	struct reading refused = { 0 };
+	struct fw_err err = { 0 };
+	assert_int_equal(reading_parse(&(struct reading_how){ .format = "hyperfine", .unit = "", .time = "" }, taken,
+				 strlen(taken), "A", &refused, &err),
+		-1);
+	assert_non_null(strstr(err.text, "results called a cannot be numbered"));
+	reading_fini(&refused);
 	/* long names that are cut stay apart, too */
 	char name[400], text[2000];
 	memset(name, 'x', sizeof name - 1);
@@ -492,16 +504,15 @@ static void states_without_a_time(void **state)
 
 /* ---- lines, tables --------------------------------------------------------------------------------------------------------------- */
 
-static void equal_lines_and_rows_stay_apart(void **state)
+static void rows_of_lines_and_tables(void **state)
 {
 	(void)state;
 	static const char lines[] =
 		"{\"cell\":\"a\",\"ms\":[1,2,3]}\n{\"cell\":\"a\",\"ms\":8}\n{\"cell\":\"b\",\"us\":0}\n{\"cell\":\"c\",\"ms\":1,\"us\":1}\n"
 		"{\"cell\":\"d\",\"ms\":\"x\"}\n{\"cell\":\"e\"}\n{\"cell\":\"f\",\"s\":1,\"tflops\":\"x\"}\n";
 	pair("flopwatch", lines, lines);
-	assert_int_equal(base.n_rows, 3);
-	both("a#1", 3, 2, 2);
-	both("a#2", 1, 8, 8);
+	assert_int_equal(base.n_rows, 2);
+	both("a", 4, 2.5, 2.5); /* lines of one cell are its repetitions */
 	both("f", 1, 1000, 1000);
 	left(&base, "b", "0 ms is no time");
 	left(&base, "c", "us stands beside ms; give one of them");
@@ -601,7 +612,7 @@ int main(void)
 		cmocka_unit_test(both_sides_take_one_statistic),
 		cmocka_unit_test(cards_meet_by_name_and_order),
 		cmocka_unit_test(states_without_a_time),
-		cmocka_unit_test(equal_lines_and_rows_stay_apart),
+		cmocka_unit_test(rows_of_lines_and_tables),
 		cmocka_unit_test(conditions_that_differ_are_said),
 	};
 

@@ -22,7 +22,7 @@ fails "the same as JSON" 7 compare "$data/hyperfine-same-command-before.json" "$
 is "has the warning and the rows" "$(jq -c '[(.warnings | length), .left_out[].cell]' <<<"$out")" '[1,"./run_kernels.bin#2","./run_kernels.bin#1","./run_kernels.bin"]'
 printf '{"cell":"a","ms":1}\n{"cell":"a","ms":3}\n' >"$tmp/lines.jsonl"
 ok "lines of one name" compare "$tmp/lines.jsonl" "$tmp/lines.jsonl"
-like "are two rows, too" "$out" 'a#2 +3 +3 '
+like "are repetitions of one row" "$out" '^  a +2 +2 +\+0.00 % +2/2$'
 
 # ---- one statistic for both --------------------------------------------------------------------------------------------------
 ok "nvbench: a mean beside a median and a mean" compare "$data"/nvbench-mean-{only,and-median}.json

@@ -78,7 +78,7 @@ static int read_line(struct reading *out, const char *line, size_t len, int numb
 	if (!object)
 		return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", name, why.text);
 	field_begin(&f, object, err, "row");
-	reading_entry(out, number);
+	reading_entry(out, 0); /* lines of one cell are its repetitions */
 	int result = f.failed || object_tell_conditions(out, object, err) ? -1
 		     : field_has(&f, "bench")                             ? bench_line(out, &f, name, err)
 		     : !field_has(&f, "cell") ? field_fail(&f, "cell", "is missing; a row is {\"cell\":\"name\",\"ms\":[...]}")

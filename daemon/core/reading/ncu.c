@@ -319,15 +319,23 @@ struct groups {
 	struct group *list;
 };
 
-static struct group *group_of(struct groups *g, const char *key)
+static struct group *group_of(struct groups *g, const char *key, struct fw_err *err)
 {
 	for (int i = g->n - 1; i >= 0; i--)
 		if (strcmp(g->list[i].key, key) == 0)
 			return &g->list[i];
+	if (g->n == READING_ROWS_MAX) {
+		err_set(err, ERR_INVALID,
+			"more than %d kernels and shapes of launches; split the file, or choose some by --kernel",
+			READING_ROWS_MAX);
+		return NULL;
+	}
 	struct group *more = realloc(g->list, (size_t)(g->n + 1) * sizeof *more);
 
-	if (!more)
+	if (!more) {
+		err_set(err, ERR_FULL, "out of memory");
 		return NULL;
+	}
 	g->list = more;
 	g->list[g->n] = (struct group){ 0 };
 	snprintf(g->list[g->n].key, KEY_SIZE, "%s", key);
@@ -405,18 +413,20 @@ static int fill(struct reading *out, const struct launches *l, struct groups *g,
 			continue;
 		}
 		name_launch(l, &l->list[i], key);
-		of = group_of(g, key);
+		of = group_of(g, key, err);
 		if (!of)
-			return err_set(err, ERR_INTERNAL, "out of memory");
+			return -1;
 		of->launches++;
 	}
 	for (int i = 0; i < l->n && result == 0; i++) {
 		if (!is_chosen(l, &l->list[i]))
 			continue;
 		name_launch(l, &l->list[i], key);
-		struct group *of = group_of(g, key);
+		struct group *of = group_of(g, key, err);
 
-		if (!of || (how->launches > 0 && of->launches != how->launches) || of->seen++ < how->warmup)
+		if (!of)
+			return -1;
+		if ((how->launches > 0 && of->launches != how->launches) || of->seen++ < how->warmup)
 			continue;
 		result = add_launch(out, l, &l->list[i], of, err);
 	}

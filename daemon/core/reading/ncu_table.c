@@ -256,7 +256,10 @@ static int take_row(struct table *t, struct fw_err *err)
 /* Details end early where a version writes no cells of rules behind a metric. */
 static bool is_whole(const struct table *t)
 {
-	return t->metric >= 0 ? t->csv.n > t->value && t->csv.n <= t->n : t->csv.n == t->n;
+	int last = t->kernel > t->metric ? t->kernel : t->metric; /* of the cells that a row of a metric needs */
+
+	last = last > t->value ? last : t->value;
+	return t->metric >= 0 ? t->csv.n > last && t->csv.n <= t->n : t->csv.n == t->n;
 }
 
 /* A row of another length that another row follows is one row lost, which is said. */

@@ -296,18 +296,23 @@ static bool is_taken(const struct result *list, int n, const char *key)
 	return false;
 }
 
-/* "a#2"; more marks where the file has a result that is called that. */
-static void number_result(const struct result *list, int n, const struct result *one, int number)
+/* "a#2"; more marks where the file has a result that is called that. Keys stay unique: a file that takes all of them is refused. */
+static int number_result(const struct result *list, int n, const struct result *one, int number, struct fw_err *err)
 {
+	enum { MARKS_MAX = 8 };
 	char text[2 * CASE_KEY_SIZE], key[CASE_KEY_SIZE];
-	int marks = 0;
 
-	do {
-		marks++;
+	for (int marks = 1; marks <= MARKS_MAX; marks++) {
 		snprintf(text, sizeof text, "%s%.*s%d", one->name, marks, "########", number);
 		reading_clean_key(text, key);
-	} while (is_taken(list, n, key) && marks < 8);
-	memcpy(one->key, key, sizeof key);
+		if (!is_taken(list, n, key)) {
+			memcpy(one->key, key, sizeof key);
+			return 0;
+		}
+	}
+	return err_set(err, ERR_INVALID,
+		"results called %.200s cannot be numbered, because others have the names %.200s#%d and so on", one->name,
+		one->name, number);
 }
 
 int reading_number_twins(struct reading *r, struct fw_err *err)
@@ -322,16 +327,18 @@ int reading_number_twins(struct reading *r, struct fw_err *err)
 	for (int i = 0; i < r->n_left; i++)
 		list[r->n_rows + i] = (struct result){ r->left[i].name, r->left[i].entry, &r->left[i].twins, r->left[i].key };
 	qsort(list, (size_t)n, sizeof *list, by_name);
-	for (int from = 0, to; from < n; from = to) {
+	int result = 0;
+
+	for (int from = 0, to; from < n && result == 0; from = to) {
 		for (to = from + 1; to < n && strcmp(list[to].name, list[from].name) == 0; to++)
 			;
-		for (int i = from; i < to && to - from > 1; i++) {
+		for (int i = from; i < to && to - from > 1 && result == 0; i++) {
 			*list[i].twins = to - from;
-			number_result(list, n, &list[i], i - from + 1);
+			result = number_result(list, n, &list[i], i - from + 1, err);
 		}
 	}
 	free(list);
-	return 0;
+	return result;
 }
 
 /* ---- several files ------------------------------------------------------------------------------------------------------- */

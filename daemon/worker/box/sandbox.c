@@ -520,6 +520,21 @@ static int check_runner(const struct sandbox *s, struct fw_err *err)
 	return result;
 }
 
+/* The filter sets no_new_privs, which takes its privileges from a bubblewrap that is setuid root: whether it still works is tried once more. */
+static void limit_sockets(struct sandbox *s, struct buf *said)
+{
+	struct fw_err e = { 0 };
+
+	if (!s->active)
+		return;
+	if (sockets_limit(&e) != 0) {
+		snprintf(s->why, sizeof s->why, "%.250s", e.text);
+	} else if (!works(s, AS_RUN, said, &e)) {
+		s->active = false;
+		explain(s, e.text[0] ? e.text : said->data);
+	}
+}
+
 int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 {
 	struct fw_err e = { 0 };
@@ -544,6 +559,7 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 		s->drops_root = s->drops_root && works(s, AS_BUILD, &said, &e);
 		s->keeps_counters = s->drops_root && counters_are_closed();
 		s->keeps_counters = s->keeps_counters && works(s, AS_COUNT, &said, &e);
+		limit_sockets(s, &said);
 		buf_fini(&said);
 	}
 	if (s->active && geteuid() == 0 && !s->drops_root)
@@ -551,8 +567,6 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 			"the worker is root, and code of branches would be, too, because %s does not work here; run the worker as a user of its own",
 			access(setpriv, X_OK) == 0 ? "giving up root inside bubblewrap"
 						   : "/usr/bin/setpriv (package util-linux)");
-	else if (s->active && sockets_limit(&e) != 0)
-		snprintf(s->why, sizeof s->why, "%.250s", e.text);
 	if (want == SANDBOX_REQUIRED && (!s->active || s->why[0]))
 		return err_set(err, ERR_UNSUPPORTED, "the sandbox is required and not available: %s", s->why);
 	return s->drops_root ? check_runner(s, err) : 0;

@@ -152,13 +152,21 @@ static int note_left(struct command *m, int side, const struct reading *r, struc
 static int note_unlike(struct command *m, struct reading *base, struct reading *target, struct fw_err *err)
 {
 	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+	/* as many rows as both outputs may have, each with its sentence */
+	enum { WARNINGS_MAX_BYTES = 2 * READING_ROWS_MAX * (3 * CASE_KEY_SIZE + 256), WARNINGS_SENT_MAX = 32 };
 	struct buf warnings;
-	int unpaired, result;
+	int unpaired, result, n = 0;
 
-	buf_init(&warnings, 1 << 20);
+	buf_init(&warnings, WARNINGS_MAX_BYTES);
 	result = reading_pair(base, "the base's output", target, "the target's output", &warnings, &unpaired, err);
-	for (const char *at = warnings.data; result == 0 && *at; at = strchr(at, '\n') + 1) {
+	for (const char *at = warnings.data; result == 0 && *at; at = strchr(at, '\n') + 1, n++) {
 		snprintf(message.u.note.text, sizeof message.u.note.text, "%.*s", (int)(strchr(at, '\n') - at), at);
+		if (n < WARNINGS_SENT_MAX)
+			result = bench_send(m->bench, &message, err);
+	}
+	if (result == 0 && n > WARNINGS_SENT_MAX) {
+		snprintf(message.u.note.text, sizeof message.u.note.text, "%d more rows are not compared for reasons like these",
+			n - WARNINGS_SENT_MAX);
 		result = bench_send(m->bench, &message, err);
 	}
 	buf_fini(&warnings);

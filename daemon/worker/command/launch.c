@@ -229,8 +229,10 @@ static bool settle(struct taken *l, const char *key, int n_sides)
 			struct reading *r = &l->reading[round][side];
 
 			for (int i = 0; i < r->n_rows; i++)
-				if (r->row[i].n > 0 && strcmp(r->row[i].key, key) == 0)
+				if (r->row[i].n > 0 && strcmp(r->row[i].key, key) == 0) {
 					row[n++] = &r->row[i];
+					break;
+				}
 		}
 	return n == 0 || reading_settle(row, n);
 }
@@ -260,7 +262,9 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 			return -1;
 	}
 	if (!settle(l, key, n))
-		return bench_fault(b, cell, ROLE_TARGET, "abi", "base and target state no figure of this row in common", err) < 0
+		return bench_fault(b, cell, ROLE_DEVICE, "unsure",
+			       "the processes of a launch state no figure of this row in common: a mean here, a median there",
+			       err) < 0
 			       ? -1
 			       : 0;
 	for (int round = 0; round < ROUNDS; round++) {
