@@ -91,7 +91,7 @@ void told_change(struct buf *out, const struct told *t, enum verdict verdict, do
 {
 	double change_pct = isfinite(t->change_pct) ? t->change_pct : pct;
 	if (verdict == VERDICT_UNDECIDED && isfinite(change_pct))
-		emit_raw(out, "<span class=dim>not decided:</span> ");
+		emit_raw(out, "<span class=\"dim words\">not decided: </span>");
 	layout_decided(out, change_pct, verdict_is_change(verdict));
 	if (!isfinite(t->change_pct) || !isfinite(t->low_pct) || !isfinite(t->high_pct))
 		return;

@@ -157,7 +157,7 @@ static void waiting_line(void *arg, const struct view_job *row)
 		if (in_s >= 1)
 			layout_duration(out, in_s);
 	} else if (forecast_is_late(d->forecast, row->id)) {
-		emit_raw(out, "not known: the running job is late");
+		emit_raw(out, "<span class=words>not known: the running job is late</span>");
 	} else {
 		emit_raw(out, "\u2013");
 	}
