@@ -647,6 +647,7 @@ CREATE INDEX alert_by_commit ON alert(repo, target_sha, kind);
 CREATE INDEX alert_of_device ON alert(device) WHERE device IS NOT NULL;
 CREATE INDEX alert_by_state ON alert(state);
 CREATE INDEX alert_by_branch ON alert(repo, branch);
+CREATE INDEX alert_accepted ON alert(repo, kind) WHERE state = 'accepted'; -- every regression asks for these
 CREATE INDEX alert_by_comparison ON alert(comparison) WHERE comparison IS NOT NULL;
 
 CREATE TABLE alert_event (

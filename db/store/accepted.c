@@ -7,31 +7,41 @@
 #define SUITE_OF_CELL                                                                                                            \
 	"coalesce(w.value ->> 'suite', (SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = a.comparison)) "
 
-/* Commit `sha` is the target of comparison `x`, or is in it and not in its base. */
+/* Comparison `x` is known to have commit `sha` in its target and not in its base. */
 #define IS_IN(sha)                                                                                                               \
-	"(" sha " = x.target_sha OR EXISTS (SELECT 1 FROM commit_range g WHERE g.repo = x.repo AND g.base_sha = x.base_sha "     \
-	"AND g.target_sha = x.target_sha AND g.sha = " sha ")) "
+	"EXISTS (SELECT 1 FROM commit_range g WHERE g.repo = x.repo AND g.base_sha = x.base_sha AND g.target_sha = "             \
+	"x.target_sha AND g.sha = " sha ") "
+/* One commit is named for cell `w` of alert `a`, and `condition` holds for it. */
+#define CULPRIT(condition)                                                                                                       \
+	"EXISTS (SELECT 1 FROM json_each(a.culprits) d, json_each(d.value, '$.cells') e WHERE d.value ->> 'commits' = 1 AND "    \
+	"e.value = w.value ->> 'cell' AND " condition ") "
 
-/* Accepted alert `a` covers cell `k` (held as `w`) of comparison `x`, whose suite is `u`. */
-#define COVERS                                                                                                                    \
-	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND w.value ->> 'cell' = k.key AND " SUITE_OF_CELL    \
-	"= u.name AND ((a.branch = x.branch AND EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND "                \
-	"o.base_sha = x.base_sha)) OR " IS_IN(                                                                                    \
-		"a.target_sha") "OR EXISTS (SELECT 1 FROM json_each(a.culprits) d, "                                              \
-				"json_each(d.value, '$.cells') e WHERE d.value ->> 'commits' = 1 AND e.value = k.key AND " IS_IN( \
-					"(d.value ->> 'to')") ")) "
+/* Comparison `x` is of what two commits do, and of nothing that a person chose beside them. */
+#define IS_CHANGE "x.kind = 'change' AND (SELECT j.base_provider || j.target_provider FROM job j WHERE j.id = x.job) = '' "
 
-/* The newest acceptance of cell `k`: the log time ratio that is expected now is that of its alert. */
-#define NEWEST "(SELECT a.id FROM alert a, json_each(a.cells) w WHERE " COVERS "ORDER BY a.id DESC LIMIT 1)"
+/* Cell `w` of alert `a` is accepted for comparison `x`, whose suite is `u`: it has the commit, or is of the same two commits. */
+#define APPLIES                                                                                                                  \
+	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND " IS_CHANGE "AND " SUITE_OF_CELL                 \
+	"= u.name AND (EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.base_sha = x.base_sha AND "            \
+	"o.target_sha = x.target_sha) OR " CULPRIT(IS_IN("(d.value ->> 'to')")) "OR (NOT " CULPRIT("1 ") "AND " IS_IN(           \
+		"a.target_sha") ")) "
+/* Accepted alert `a` covers cell `k` of comparison `x`, as cell `w`. */
+#define COVERS APPLIES "AND w.value ->> 'cell' = k.key "
 
-/* Losses of comparison :comparison, with the alert that accepts each; NULL: none does, or more was lost. */
+/* Log time ratio that cell `w` of an alert stands for. */
+#define EXPECTED_M "ln(1 + (w.value ->> 'change_pct') / 100.0) "
+
+/*
+ * Losses of comparison :comparison, with the newest alert that accepts each; NULL: none does, or more was lost. Alerts are read once for
+ * all cells; `max` takes the row of the newest with it.
+ */
 #define LOSSES                                                                                                                   \
-	"WITH found AS (SELECT k.key, k.decided_m AS m, k.decided_se AS se, k.threshold_pct AS pct, " NEWEST " AS alert "        \
-	"FROM comparison x JOIN suite u ON u.id = x.suite JOIN cell k ON k.comparison = x.id AND k.verdict = 'regression' "      \
-	"WHERE x.id = :comparison), "                                                                                            \
-	"loss AS (SELECT f.key, iif(f.m + (SELECT ln(1 + (w.value ->> 'change_pct') / 100.0) FROM alert a, json_each(a.cells) "  \
-	"w WHERE a.id = f.alert AND w.value ->> 'cell' = f.key LIMIT 1) <= -ln(1 - f.pct / 100.0) + 2 * coalesce(f.se, 0), "     \
-	"f.alert, NULL) AS alert FROM found f) "
+	"WITH expected AS MATERIALIZED (SELECT w.value ->> 'cell' AS key, max(a.id) AS alert, " EXPECTED_M                       \
+	"AS m FROM comparison x CROSS JOIN suite u ON u.id = x.suite CROSS JOIN alert a CROSS JOIN json_each(a.cells) w "        \
+	"WHERE x.id = :comparison AND " APPLIES "GROUP BY 1), "                                                                  \
+	"loss AS (SELECT k.key, iif(k.decided_m + f.m <= -ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0), "     \
+	"f.alert, NULL) AS alert FROM cell k LEFT JOIN expected f ON f.key = k.key WHERE k.comparison = :comparison AND "        \
+	"k.verdict = 'regression') "
 
 int store_range_put(
 	struct db *db, int64_t repo, const char *base, const char *target, const char (*shas)[65], int n, struct fw_err *err)
@@ -176,7 +186,7 @@ int store_accepted_alerts(struct db *db, int64_t repo, int64_t *ids, int max, st
 		"b.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM json_each(b.cells) v WHERE NOT EXISTS "
 		"(SELECT 1 FROM suite u JOIN cell k ON k.comparison = x.id AND k.key = v.value ->> 'cell' AND "
 		"k.verdict = 'regression' JOIN alert a, json_each(a.cells) w WHERE u.id = x.suite AND u.name = coalesce(v.value ->> "
-		"'suite', u.name) AND " COVERS "AND k.decided_m + ln(1 + (w.value ->> 'change_pct') / 100.0) <= "
+		"'suite', u.name) AND " COVERS "AND k.decided_m + " EXPECTED_M "<= "
 		"-ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0))) ORDER BY b.id LIMIT :max",
 		err);
 	int result, n = 0;

@@ -1,9 +1,10 @@
 /**
  * accepted.h - losses that a person has accepted, followed to every comparison that holds the commit which lost.
  *
- * An accepted alert covers a cell of a comparison: of its branch against the same base; where the target is the alert's commit, or holds
- * it and the base does not (commit_range: by a merge or a fast-forward, on whichever branch); and likewise the one commit that a search has
- * named for the cell. What is covered is the loss that was accepted, and beyond it the threshold and two standard errors. Loop only.
+ * An accepted alert covers a cell of a change's comparison (not of two toolchains or providers) that is known to hold the commit in its
+ * target and not in its base (commit_range: by a later push, a merge or a fast-forward, on whichever branch), or that has the alert's own
+ * two commits. The commit is the one that a search has named for the cell, else the alert's. What is covered is the loss that was accepted,
+ * and beyond it the threshold and two standard errors. Loop only.
  */
 #ifndef DB_STORE_ACCEPTED_H
 #define DB_STORE_ACCEPTED_H

@@ -83,6 +83,17 @@ commit lines "the accepted row loses more"
 push lines exact
 fails "a larger loss is not covered" 3 answer exact
 
+# ---- by hand ----
+branch lines other main
+bench 1.10 2.00
+commit lines "rows of another branch"
+push lines other
+answer other
+ok "the alert's own two commits pass, too" fw compare "$(git -C "$tmp/lines" rev-parse main)" "$exact" --timeout 150
+like "as accepted" "$out" 'regression \(accepted\)'
+fails "the same commit against another base is another question" 3 fw compare "$(head_of lines)" "$exact" --timeout 150
+unlike "which nobody has accepted" "$out" 'accepted'
+
 # ---- merged ----
 git -C "$tmp/lines" checkout -q -B main "$exact~1"
 git -C "$tmp/lines" commit -q --allow-empty -m "main goes on"

@@ -101,6 +101,8 @@ static void an_accepted_loss_is_the_new_level(void **state)
 	struct fixture *f = *state;
 	struct judge_outcome out = compare(f, "topic", 1, 2, 0.04, 5000);
 	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "numerics need it", 5500, &err));
+	judge_range(f, 1, 3, 2);
+	judge_range(f, 1, 4, 2);
 	assert_int_equal(compare(f, "topic", 1, 3, 0.04, 6000).alert, 0);    /* the same loss, still against the same base */
 	assert_int_equal(compare(f, "topic", 1, 3, 0.05, 6500).alert, 0);    /* within the threshold of it */
 	assert_true(compare(f, "topic", 1, 4, 0.08, 7000).alert_is_new);     /* as much again */

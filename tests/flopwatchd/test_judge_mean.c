@@ -118,6 +118,7 @@ static void an_accepted_tail_is_the_new_level(void **state)
 	struct fixture *f = *state;
 	struct judge_outcome out = compare_tails(f, "topic", 1, 2, 1, 2, 0, 5000);
 	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "a rare repack", 5500, &err));
+	judge_range(f, 1, 3, 2);
 	out = compare_tails(f, "topic", 1, 3, 1, 2, 0, 6000);
 	assert_int_equal(out.verdict, VERDICT_REGRESSION);
 	assert_int_equal(out.alert, 0);

@@ -117,6 +117,8 @@ static void an_accepted_sustained_loss_is_the_new_level(void **state)
 	struct fixture *f = *state;
 	struct judge_outcome out = compare_bursts(f, "topic", 1, 2, 0, 0.08, 5000);
 	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "numerics need it", 5500, &err));
+	judge_range(f, 1, 3, 2);
+	judge_range(f, 1, 4, 2);
 	assert_int_equal(compare_bursts(f, "topic", 1, 3, 0, 0.085, 6000).alert, 0);
 	assert_true(compare_bursts(f, "topic", 1, 4, 0, 0.2, 7000).alert_is_new);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "flopwatchd/runtime/config.h"
+#include "db/store/accepted.h"
 #include "db/store/bisect.h"
 #include "db/view/live.h"
 #include "db/view/comparison.h"
@@ -60,6 +61,14 @@ static inline struct judge_outcome compare(
 	struct result *r = fixture_result(f, branch, base, target, 1);
 	fixture_measured(r, &shift);
 	return judged(f, r, now_ms);
+}
+
+/** Commit `sha` is one of those of target that base does not hold. */
+static inline void judge_range(struct fixture *f, unsigned base, unsigned target, unsigned sha)
+{
+	char shas[1][65];
+	snprintf(shas[0], sizeof shas[0], "%s", fixture_sha(sha));
+	ok(store_range_put(f->db, f->repo, fixture_sha(base), fixture_sha(target), (const char(*)[65])shas, 1, &err));
 }
 
 #endif

@@ -1,0 +1,135 @@
+/* Which losses an accepted alert covers: of which comparisons, suites and amounts. */
+#include "fixture_transaction.h"
+
+#include "db/store/accepted.h"
+#include "db/store/alert.h"
+
+enum { BASE = 0xb0, CULPRIT = 0xb1, TARGET = 0xc0, LATER = 0xc1, ELSEWHERE = 0xd0 };
+
+/** Commits of target that base does not hold; 0 ends them. */
+static void know(struct fixture *f, unsigned base, unsigned target, unsigned a, unsigned b)
+{
+	char shas[2][65];
+	snprintf(shas[0], sizeof shas[0], "%s", fixture_sha(a));
+	snprintf(shas[1], sizeof shas[1], "%s", fixture_sha(b));
+	ok(store_range_put(f->db, f->repo, fixture_sha(base), fixture_sha(target), (const char(*)[65])shas, b ? 2 : 1, &err));
+}
+
+/** A comparison in which x is slower by `m`. */
+static int64_t lose(struct fixture *f, const char *branch, unsigned base, unsigned target, double m)
+{
+	int64_t id = fixture_comparison(f, branch, base, target, VERDICT_REGRESSION, 10);
+	fixture_cell(f, id, 0, "x", m, VERDICT_REGRESSION);
+	return id;
+}
+
+/** Opens an alert of `comparison`, and accepts it. */
+static int64_t accept(struct fixture *f, int64_t comparison, unsigned target, const char *cells, const char *culprits)
+{
+	struct store_alert a = { .repo = f->repo,
+		.kind = ALERTKIND_REGRESSION,
+		.branch = "topic",
+		.comparison = comparison,
+		.cells_json = cells,
+		.culprits_json = culprits,
+		.worst_pct = -4 };
+	bool is_new;
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(target));
+	ok(store_alert_open(f->db, &a, 10, &is_new, &err));
+	assert_true(is_new);
+	ok(store_alert_change(f->db, a.id, ALERTSTATE_ACCEPTED, "anna", "wanted", 20, &err));
+	return a.id;
+}
+
+static const char loss_of_x[] = "[{\"cell\":\"x\",\"suite\":\"ffa\",\"change_pct\":-4}]";
+
+static void check(struct fixture *f, int64_t comparison, bool is_covered)
+{
+	struct store_accepted a;
+	assert_int_equal(store_accepted_cell(f->db, comparison, "x", &err), is_covered);
+	ok(store_accepted_of(f->db, comparison, &a, &err));
+	assert_int_equal(a.covered, is_covered);
+	assert_int_equal(a.verdict, is_covered ? VERDICT_ACCEPTED : VERDICT_REGRESSION);
+}
+
+static void only_what_a_change_lost(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *sql;
+		bool is_covered;
+	} by_hand[] = {
+		{ "UPDATE comparison SET kind = 'environment' WHERE branch = ''", false },
+		{ "UPDATE comparison SET kind = 'peer' WHERE branch = ''", false },
+		{ "UPDATE comparison SET kind = 'pinned' WHERE branch = ''", false },
+		{ "UPDATE comparison SET kind = 'change' WHERE branch = ''", true },
+		{ "UPDATE job SET base_provider = 'cudnn', target_provider = 'cudnn' WHERE branch = ''", false },
+	};
+	know(f, BASE, TARGET, TARGET, 0);
+	int64_t own = lose(f, "topic", BASE, TARGET, 0.04), hand = lose(f, "", BASE, TARGET, 0.04);
+	check(f, own, false);
+	accept(f, own, TARGET, loss_of_x, NULL);
+	check(f, own, true);
+	for (size_t i = 0; i < sizeof by_hand / sizeof by_hand[0]; i++) {
+		struct stmt *s = db_stmt(f->db, by_hand[i].sql, &err);
+		assert_non_null(s);
+		ok(stmt_run(s, &err));
+		check(f, hand, by_hand[i].is_covered);
+	}
+}
+
+static void the_range_holds_the_commit(void **state)
+{
+	struct fixture *f = *state;
+	int64_t own = lose(f, "topic", BASE, TARGET, 0.04);
+	accept(f, own, TARGET, loss_of_x, NULL);
+	check(f, own, true); /* nothing is known of its range */
+	int64_t hand = lose(f, "", ELSEWHERE, TARGET, 0.04), later = lose(f, "topic", BASE, LATER, 0.04);
+	check(f, hand, false);
+	check(f, later, false);
+	know(f, ELSEWHERE, TARGET, TARGET, 0);
+	know(f, BASE, LATER, LATER, TARGET);
+	check(f, hand, true);
+	check(f, later, true);
+	check(f, lose(f, "topic", BASE, LATER, 0.2), false);
+	know(f, BASE, ELSEWHERE, ELSEWHERE, 0); /* forced onto the branch */
+	check(f, lose(f, "topic", BASE, ELSEWHERE, 0.04), false);
+}
+
+static void the_culprit_alone_counts(void **state)
+{
+	struct fixture *f = *state;
+	char culprits[256];
+	snprintf(culprits, sizeof culprits, "[{\"from\":\"%s\",\"to\":\"%s\",\"commits\":1,\"cells\":[\"x\"]}]",
+		fixture_sha(BASE), fixture_sha(CULPRIT));
+	know(f, BASE, TARGET, TARGET, CULPRIT);
+	know(f, CULPRIT, TARGET, TARGET, 0);
+	know(f, ELSEWHERE, LATER, LATER, CULPRIT);
+	int64_t own = lose(f, "topic", BASE, TARGET, 0.04);
+	accept(f, own, TARGET, loss_of_x, culprits);
+	check(f, own, true);
+	check(f, lose(f, "", CULPRIT, TARGET, 0.04), false); /* both sides have it: another loss */
+	check(f, lose(f, "main", ELSEWHERE, LATER, 0.04), true);
+	check(f, lose(f, "", ELSEWHERE, CULPRIT, 0.04), false);
+}
+
+static void the_amount_is_of_the_suite(void **state)
+{
+	struct fixture *f = *state;
+	int64_t own = lose(f, "topic", BASE, TARGET, 0.2);
+	accept(f, own, TARGET,
+		"[{\"cell\":\"x\",\"suite\":\"other\",\"change_pct\":-40},{\"cell\":\"x\",\"suite\":\"ffa\",\"change_pct\":-4}]",
+		NULL);
+	check(f, own, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_what_a_change_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_range_holds_the_commit, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_culprit_alone_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_amount_is_of_the_suite, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
