@@ -545,11 +545,11 @@ int control_judge(struct control *c, int64_t comparison, bool *changed, struct f
 }
 
 /* Other alerts about the same losses are over: the culprit's was answered. */
-static int resolve_covered(struct control *c, int64_t alert, int64_t repo, int64_t now, struct fw_err *err)
+static int resolve_covered(struct control *c, int64_t alert, int64_t now, struct fw_err *err)
 {
 	int64_t ids[COVERED_MAX];
 	char why[64];
-	int n = store_accepted_alerts(c->db, repo, ids, COVERED_MAX, err), result = n < 0 ? -1 : 0;
+	int n = store_accepted_alerts(c->db, alert, ids, COVERED_MAX, err), result = n < 0 ? -1 : 0;
 	snprintf(why, sizeof why, "accepted in alert %lld", (long long)alert);
 	for (int i = 0; i < n && result == 0; i++)
 		result = alert_resolve(c->db, c->config, ids[i], 0, why, now, err);
@@ -559,7 +559,7 @@ static int resolve_covered(struct control *c, int64_t alert, int64_t repo, int64
 /* What was accepted passes from now on, wherever it was said that it does not: forge and notes. */
 static int tell_accepted(struct control *c, int64_t alert, int64_t now, struct fw_err *err)
 {
-	int64_t ids[COVERED_MAX], repo = 0;
+	int64_t ids[COVERED_MAX];
 	int n = store_accepted_comparisons(c->db, alert, ids, COVERED_MAX, err), result = n < 0 ? -1 : 0;
 	struct buf rule;
 	buf_init(&rule, RULE_MAX);
@@ -573,10 +573,9 @@ static int tell_accepted(struct control *c, int64_t alert, int64_t now, struct f
 					 gitnote_owe(c->db, c->config, &job, &comparison, now, err) != 0
 				 ? -1
 				 : 0;
-		repo = comparison.repo;
 	}
 	buf_fini(&rule);
-	return result == 0 && repo ? resolve_covered(c, alert, repo, now, err) : result;
+	return result == 0 ? resolve_covered(c, alert, now, err) : result;
 }
 
 int control_alert(

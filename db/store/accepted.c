@@ -179,20 +179,21 @@ int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int m
 	return result < 0 ? -1 : n;
 }
 
-int store_accepted_alerts(struct db *db, int64_t repo, int64_t *ids, int max, struct fw_err *err)
+int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT b.id FROM alert b JOIN comparison x ON x.id = b.comparison WHERE b.repo = :repo AND b.kind = 'regression' AND "
-		"b.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM json_each(b.cells) v WHERE NOT EXISTS "
+		"SELECT b.id FROM alert b JOIN comparison x ON x.id = b.comparison WHERE b.repo = "
+		"(SELECT repo FROM alert WHERE id = :alert) AND b.kind = 'regression' AND b.state IN ('open', "
+		"'acknowledged') AND NOT EXISTS (SELECT 1 FROM json_each(b.cells) v WHERE NOT EXISTS "
 		"(SELECT 1 FROM suite u JOIN cell k ON k.comparison = x.id AND k.key = v.value ->> 'cell' AND "
 		"k.verdict = 'regression' JOIN alert a, json_each(a.cells) w WHERE u.id = x.suite AND u.name = coalesce(v.value ->> "
-		"'suite', u.name) AND " COVERS "AND k.decided_m + " EXPECTED_M "<= "
+		"'suite', u.name) AND a.id = :alert AND " COVERS "AND k.decided_m + " EXPECTED_M "<= "
 		"-ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0))) ORDER BY b.id LIMIT :max",
 		err);
 	int result, n = 0;
 	if (!s)
 		return -1;
-	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":alert", alert);
 	stmt_int(s, ":max", max);
 	while ((result = stmt_step(s, err)) == 1)
 		ids[n++] = row_int(s, 0);

@@ -39,7 +39,7 @@ int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *
  * word now. Oldest first. Shape: ids[max], the newest where there are more. Returns n, -1.
  */
 int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err);
-/** Open and acknowledged alerts of regressions of which every cell is covered. Shape: ids[max]. Returns n, -1. */
-int store_accepted_alerts(struct db *db, int64_t repo, int64_t *ids, int max, struct fw_err *err);
+/** Open and acknowledged alerts of regressions of which `alert` covers every cell. Shape: ids[max]. Returns n, -1. */
+int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err);
 
 #endif

@@ -123,6 +123,23 @@ static void the_amount_is_of_the_suite(void **state)
 	check(f, own, false);
 }
 
+static void only_its_own_alerts_are_over(void **state)
+{
+	struct fixture *f = *state;
+	int64_t ids[4];
+	struct store_alert open = { .repo = f->repo, .kind = ALERTKIND_REGRESSION, .branch = "main", .cells_json = loss_of_x };
+	bool is_new;
+	know(f, ELSEWHERE, LATER, LATER, TARGET);
+	open.comparison = lose(f, "main", ELSEWHERE, LATER, 0.04);
+	snprintf(open.target_sha, sizeof open.target_sha, "%s", fixture_sha(LATER));
+	ok(store_alert_open(f->db, &open, 10, &is_new, &err));
+	int64_t its = accept(f, lose(f, "topic", BASE, TARGET, 0.04), TARGET, loss_of_x, NULL);
+	int64_t another = accept(f, lose(f, "topic", BASE, CULPRIT, 0.04), CULPRIT, loss_of_x, NULL);
+	assert_int_equal(store_accepted_alerts(f->db, another, ids, 4, &err), 0);
+	assert_int_equal(store_accepted_alerts(f->db, its, ids, 4, &err), 1);
+	assert_int_equal(ids[0], open.id);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +147,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_range_holds_the_commit, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_culprit_alone_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_amount_is_of_the_suite, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_its_own_alerts_are_over, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,7 +125,7 @@ static void take_all_statements(struct fixture *f)
 	assert_int_equal(store_accepted_cell(f->db, 12, keys[0], &err), 0);
 	ok(store_accepted_of(f->db, 12, &accepted, &err));
 	assert_int_equal(store_accepted_comparisons(f->db, alert.id, ids, STORE_ALERT_RECOVER_MAX, &err), 0);
-	assert_int_equal(store_accepted_alerts(f->db, f->repo, ids, STORE_ALERT_RECOVER_MAX, &err), 0);
+	assert_int_equal(store_accepted_alerts(f->db, alert.id, ids, STORE_ALERT_RECOVER_MAX, &err), 0);
 	ok(store_accepted_step(f->db, f->repo, "main", fixture_sha(10), "tiny", keys[0], &id, &err));
 	assert_int_equal(store_range_known(f->db, f->repo, fixture_sha(9), fixture_sha(10), &err), 0);
 	id = fixture_job(f, "main", 0, 500, 1);
