@@ -63,8 +63,11 @@ static void find_main_checkout(const char *worktree, char *path, size_t size)
 	fclose(f);
 }
 
-/* The remote of the checkout at that address, "" none. `remotes`: what `git remote -v` prints. Shape: name[size]. */
-static void find_remote(const char *remotes, const char *url, char *name, size_t size)
+/*
+ * The remote of the checkout at that address, "" none; with `only` no other one than that. `remotes`: what `git remote -v` prints.
+ * Shape: name[size].
+ */
+static void find_remote(const char *remotes, const char *only, const char *url, char *name, size_t size)
 {
 	name[0] = '\0';
 	for (const char *line = remotes; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -74,7 +77,7 @@ static void find_remote(const char *remotes, const char *url, char *name, size_t
 		char *end = strrchr(address, ' '); /* " (fetch)" or " (push)" */
 		if (end)
 			*end = '\0';
-		if (remote_is_same(address, url)) {
+		if ((!only || strcmp(remote, only) == 0) && remote_is_same(address, url)) {
 			snprintf(name, size, "%s", remote);
 			return;
 		}
@@ -113,13 +116,89 @@ static int no_match(struct client *c, const json_t *repos, const char *worktree,
 	return -1;
 }
 
+/* Of the repositories those that a remote (`only` NULL: any) leads to, each with that remote in names; `out` is the last one. Their number. */
+static int find_by_remote(const json_t *repos, const char *remotes, const char *only, struct checkout *out, struct buf *names)
+{
+	json_t *repo;
+	size_t i;
+	int n = 0;
+	buf_clear(names);
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		char remote[256];
+		if (strcmp(value_text(repo, "state"), "gone") == 0)
+			continue;
+		find_remote(remotes, only, value_text(repo, "url"), remote, sizeof remote);
+		if (!remote[0])
+			continue;
+		snprintf(out->repo, sizeof out->repo, "%s", value_text(repo, "name"));
+		snprintf(out->remote, sizeof out->remote, "%s", remote);
+		buf_printf(names, "%s%s (remote %s)", n++ ? ", " : "", out->repo, out->remote);
+	}
+	return n;
+}
+
+/* What `git config` has of a key, "" nothing. Shape: value[size]. */
+static void read_config(const char *worktree, const char *key, char *value, size_t size)
+{
+	const char *const get[] = { "config", "--get", key, NULL };
+	struct buf text;
+	buf_init(&text, 4096);
+	bool has = run_git(worktree, get, &text) == 0;
+	snprintf(value, size, "%.*s", has ? (int)strcspn(text.data, "\n") : 0, has ? text.data : "");
+	buf_fini(&text);
+}
+
+/*
+ * Remotes lead to several watched repositories: take the one that git pushes the current branch to, else the one that it pulls it from, else
+ * that of origin. Err: ERR_CONFLICT with the names of all.
+ */
+static int choose_remote(const json_t *repos, const char *remotes, struct checkout *out, struct buf *names, struct fw_err *err)
+{
+	static const char *const head[] = { "symbolic-ref", "--quiet", "--short", "HEAD", NULL };
+	char push[1200], pull[1200], chosen[4][256] = { "", "", "", "origin" };
+	struct buf branch;
+	buf_init(&branch, 4096);
+	if (run_git(out->worktree, head, &branch) == 0) {
+		int len = (int)strcspn(branch.data, "\n");
+		snprintf(push, sizeof push, "branch.%.*s.pushRemote", len, branch.data);
+		snprintf(pull, sizeof pull, "branch.%.*s.remote", len, branch.data);
+		read_config(out->worktree, push, chosen[0], sizeof chosen[0]);
+		read_config(out->worktree, pull, chosen[2], sizeof chosen[2]);
+	}
+	read_config(out->worktree, "remote.pushDefault", chosen[1], sizeof chosen[1]);
+	buf_fini(&branch);
+	for (size_t i = 0; i < sizeof chosen / sizeof chosen[0]; i++)
+		if (chosen[i][0] && find_by_remote(repos, remotes, chosen[i], out, names) == 1)
+			return 0;
+	(void)find_by_remote(repos, remotes, NULL, out, names);
+	out->repo[0] = out->remote[0] = '\0';
+	return err_set(err, ERR_CONFLICT,
+		"remotes of this checkout are several watched repositories: %s; say which one with --repo NAME", names->data);
+}
+
+/* The repository that the daemon reads from this very checkout. */
+static bool find_itself(const json_t *repos, const char *main_checkout, struct checkout *out)
+{
+	json_t *repo;
+	size_t i;
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		if (strcmp(value_text(repo, "state"), "gone") == 0 || !remote_is_same(main_checkout, value_text(repo, "url")))
+			continue;
+		snprintf(out->repo, sizeof out->repo, "%s", value_text(repo, "name"));
+		return true;
+	}
+	return false;
+}
+
 int checkout_find(struct client *c, struct checkout *out, struct fw_err *err)
 {
 	static const char *const list_remotes[] = { "remote", "-v", NULL };
-	json_t *repos = NULL, *repo;
+	json_t *repos = NULL;
 	char main_checkout[4200];
-	struct buf remotes;
-	size_t i;
+	struct buf remotes, names;
+	int result = 0;
 	*out = (struct checkout){ .worktree = "" };
 	if (checkout_worktree(out->worktree, sizeof out->worktree, NULL) != 0) {
 		out->worktree[0] = '\0';
@@ -129,25 +208,18 @@ int checkout_find(struct client *c, struct checkout *out, struct fw_err *err)
 		return -1;
 	find_main_checkout(out->worktree, main_checkout, sizeof main_checkout);
 	buf_init(&remotes, GIT_OUTPUT_MAX);
+	buf_init(&names, NAMES_MAX);
 	if (run_git(out->worktree, list_remotes, &remotes) != 0)
 		buf_clear(&remotes);
-	json_array_foreach(json_object_get(repos, "items"), i, repo)
-	{
-		const char *url = value_text(repo, "url");
-		char remote[256] = "";
-		bool is_ours = remote_is_same(main_checkout, url); /* before its remotes: it is the nearer one */
-		if (strcmp(value_text(repo, "state"), "gone") == 0)
-			continue;
-		if (!is_ours && !out->repo[0])
-			find_remote(remotes.len ? remotes.data : "", url, remote, sizeof remote);
-		if (is_ours || remote[0]) {
-			snprintf(out->repo, sizeof out->repo, "%s", value_text(repo, "name"));
-			snprintf(out->remote, sizeof out->remote, "%s", remote);
-		}
-		if (is_ours)
-			break;
+	if (!find_itself(repos, main_checkout, out)) {
+		const char *lines = remotes.len ? remotes.data : "";
+		int n = find_by_remote(repos, lines, NULL, out, &names);
+		if (n == 0)
+			result = no_match(c, repos, out->worktree, lines, err);
+		else if (n > 1)
+			result = choose_remote(repos, lines, out, &names, err);
 	}
-	int result = out->repo[0] ? 0 : no_match(c, repos, out->worktree, remotes.len ? remotes.data : "", err);
+	buf_fini(&names);
 	buf_fini(&remotes);
 	json_decref(repos);
 	return result;
@@ -156,7 +228,12 @@ int checkout_find(struct client *c, struct checkout *out, struct fw_err *err)
 int checkout_check(struct client *c, const struct options *o, struct fw_err *err)
 {
 	struct checkout here;
-	return o->repo ? 0 : checkout_find(c, &here, err);
+	if (o->repo || checkout_find(c, &here, err) == 0)
+		return 0;
+	if (err->code != ERR_CONFLICT)
+		return -1;
+	err_clear(err); /* several are of this checkout */
+	return 0;
 }
 
 bool checkout_has_newer(const struct checkout *here, const char *branch, const char *tip, char newer[65])

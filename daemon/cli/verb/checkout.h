@@ -16,10 +16,12 @@ struct checkout {
 
 /**
  * Find the watched repository that the daemon reads from this checkout, or whose address one of its remotes has, however it is written. Outside
- * of a checkout all of `out` is "". Err: ERR_NOT_FOUND the daemon does not watch the repository of this checkout, with the names of both.
+ * of a checkout all of `out` is "". Where remotes lead to several, it is the one that git pushes the current branch to, else the one that it
+ * pulls it from, else that of origin. Err: ERR_NOT_FOUND the daemon does not watch the repository of this checkout, with the names of both;
+ * ERR_CONFLICT none of these rules names one of several.
  */
 int checkout_find(struct client *c, struct checkout *out, struct fw_err *err);
-/** The same as a question alone; with --repo, which names the repository, always 0. */
+/** Whether it watches any, as 0; with --repo, which names the repository, always 0. Err: ERR_NOT_FOUND as above. */
 int checkout_check(struct client *c, const struct options *o, struct fw_err *err);
 /** Whether the checkout knows a commit of that branch of the watched repository that comes after `tip`, as after a push. */
 bool checkout_has_newer(const struct checkout *here, const char *branch, const char *tip, char newer[65]);
