@@ -612,16 +612,21 @@ int control_poke(struct control *c, const char *repo, int64_t *look, struct fw_e
 }
 
 int control_looked(
-	struct control *c, const char *repo, int64_t look, bool *ended, int *held, char error[1024], struct fw_err *err)
+	struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error, struct fw_err *err)
 {
 	struct watch_looked last;
 	if (config_repo_find(c->config, repo) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
 	if (!c->watch)
 		return err_set(err, ERR_BUSY, "no repository is watched at the moment; the log says why");
-	*ended = watch_looked(c->watch, repo, look, &last);
+	enum watch_look state = watch_looked(c->watch, repo, look, &last);
+	if (state == WATCH_LOOK_UNKNOWN)
+		return err_set(err, ERR_NOT_FOUND,
+			"the daemon has not given the number %lld to a look at %.100s since it started; request another look",
+			(long long)look, repo);
+	*ended = state == WATCH_LOOK_ENDED;
 	*held = last.held;
-	snprintf(error, 1024, "%s", last.error);
+	*error = last.error;
 	return 0;
 }
 

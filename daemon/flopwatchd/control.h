@@ -82,11 +82,12 @@ int control_judge(struct control *c, int64_t comparison, bool *changed, struct f
 /** Look at a repository now. *look (may be NULL) is the number of that look, which has not begun yet. Err: ERR_NOT_FOUND, ERR_BUSY. */
 int control_poke(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
 /**
- * Whether that look, or a later one, has ended, and how the newest did: `error` says why the repository could not be read ("" it was),
- * *held counts branches whose stored tip is older than git's. Shape: error[1024]. Err: ERR_NOT_FOUND, ERR_BUSY.
+ * Whether that look, or a later one, has ended, and how the newest did: *error says why the repository could not be read ("" it was),
+ * *held names, one a line, the branches whose stored tip is older than git's. Own: both texts are the daemon's, until its loop goes on.
+ * Err: ERR_NOT_FOUND also for a number that the daemon has not given since it started, ERR_BUSY.
  */
-int control_looked(
-	struct control *c, const char *repo, int64_t look, bool *ended, int *held, char error[1024], struct fw_err *err);
+int control_looked(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
+	struct fw_err *err);
 /** The webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no secret: then there is no webhook. Own: the config's. */
 int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
 /** 0 when the daemon can store results; -1 with the reason (disk full, ...) while it cannot. */

@@ -21,6 +21,8 @@
 /* Ends a test that would hang; no assertion depends on it. */
 enum { GUARD_MS = 180000, TICK_MS = 5 };
 
+#define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" /* a commit that no repository has */
+
 static struct loop *loop;
 static struct db *db;
 static struct watch *watch;
@@ -309,6 +311,58 @@ static void bad_repositories_show_their_error_and_the_others_go_on(void **state)
 	assert_string_equal(repo_state("lost"), "error");
 }
 
+static void look_at(const char *name, int64_t look, struct watch_looked *out)
+{
+	int64_t until_ns = clock_mono_ns() + (int64_t)GUARD_MS * 1000000;
+
+	while (watch_looked(watch, name, look, out) == WATCH_LOOK_OPEN && clock_mono_ns() < until_ns)
+		run_until("SELECT 1", 1);
+	assert_int_equal(watch_looked(watch, name, look, out), WATCH_LOOK_ENDED);
+}
+
+static void a_look_names_the_branches_that_it_holds_back(void **state)
+{
+	struct watch_looked looked;
+
+	(void)state;
+	gitrepo_checkout("co");
+	GIT("co", "branch", "bad");
+	add_repo("kernels", "co", false, "*");
+	begin();
+	look_at("kernels", watch_poke(watch, "kernels"), &looked);
+	assert_string_equal(looked.held, "");
+	gitrepo_write("co/.git/refs/heads/bad", A "\n");
+	look_at("kernels", watch_poke(watch, "kernels"), &looked);
+	assert_string_equal(looked.error, "");
+	assert_string_equal(looked.held, "bad\n");
+	GIT("co", "update-ref", "-d", "refs/heads/bad");
+	look_at("kernels", watch_poke(watch, "kernels"), &looked);
+	assert_string_equal(looked.held, "");
+}
+
+static void a_number_of_another_start_is_unknown(void **state)
+{
+	struct watch_looked looked;
+	int64_t number_before;
+
+	(void)state;
+	gitrepo_checkout("co");
+	add_repo("kernels", "co", false, "*");
+	begin();
+	number_before = watch_poke(watch, "kernels");
+	assert_int_equal(watch_looked(watch, "kernels", number_before, &looked), WATCH_LOOK_OPEN);
+	assert_int_equal(watch_looked(watch, "kernels", number_before + 1, &looked), WATCH_LOOK_UNKNOWN);
+	assert_int_equal(watch_looked(watch, "kernels", number_before - 1, &looked), WATCH_LOOK_UNKNOWN);
+	assert_int_equal(watch_looked(watch, "nobody", number_before, &looked), WATCH_LOOK_UNKNOWN);
+	look_at("kernels", number_before, &looked);
+	watch_stop(watch);
+	begin();
+	assert_int_equal(watch_looked(watch, "kernels", number_before, &looked), WATCH_LOOK_UNKNOWN);
+	look_at("kernels", watch_poke(watch, "kernels"), &looked);
+	assert_int_equal(watch_looked(watch, "kernels", number_before, &looked), WATCH_LOOK_UNKNOWN);
+	assert_string_equal(looked.error, "");
+}
+
 static void a_repository_that_is_replaced_is_watched_again(void **state)
 {
 	(void)state;
@@ -449,6 +503,8 @@ static void patterns_that_match_nothing(void **state)
 		assert_false(branch_pattern_is_wrong(right[i], why, sizeof why));
 }
 
+static char held[4096]; /* branches that the last apply() held back */
+
 static struct branch_tips_result apply(const char *lines, int queue_max)
 {
 	struct fw_err err = { 0 };
@@ -463,11 +519,12 @@ static struct branch_tips_result apply(const char *lines, int queue_max)
 	buf_puts(&b, lines);
 	if (branch_tips_apply(db, &config.repo[0], id, queue_max, &b, 1000, &result, &err) != 0)
 		snprintf(result.problem, sizeof result.problem, "%s: %.400s", err_name(err.code), err.text);
+	snprintf(held, sizeof held, "%s", result.held.data);
+	buf_fini(&result.held);
 	buf_fini(&b);
 	return result;
 }
 
-#define A              "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B              "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define C              "cccccccccccccccccccccccccccccccccccccccc"
 #define TIP(name, sha) "{\"name\":\"" name "\",\"display\":\"" name "\",\"commit\":\"" sha "\"}\n"
@@ -498,6 +555,7 @@ static void a_full_queue_is_told_and_tried_again(void **state)
 	assert_int_equal(r.jobs, 2);
 	assert_int_equal(r.moved, 2);
 	assert_non_null(strstr(r.problem, "branch y: the queue is full"));
+	assert_string_equal(held, "y\n");
 	assert_string_equal(text("SELECT branch FROM job ORDER BY id", NULL), "main");
 	/* the same again: still full, nothing twice */
 	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 2);
@@ -506,6 +564,7 @@ static void a_full_queue_is_told_and_tried_again(void **state)
 	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 3);
 	assert_int_equal(r.jobs, 1);
 	assert_string_equal(r.problem, "");
+	assert_string_equal(held, "");
 	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 3);
 	assert_int_equal(r.jobs + r.moved + r.gone, 0);
 }
@@ -556,10 +615,11 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = { TEST(first_sight_queues_upstream_first), TEST(pushes_are_noticed_and_supersede),
 		TEST(deleted_branch_takes_its_queued_job_along), TEST(checkouts_worktrees_and_packed_refs),
-		TEST(bad_repositories_show_their_error_and_the_others_go_on),
-		TEST(a_repository_that_is_replaced_is_watched_again), TEST(heads_made_again_are_watched_below_a_path_like_them),
-		TEST(remotes_are_mirrored), TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude),
-		TEST(patterns_that_match_nothing), TEST(nonsense_writes_nothing), TEST(a_full_queue_is_told_and_tried_again),
+		TEST(bad_repositories_show_their_error_and_the_others_go_on), TEST(a_look_names_the_branches_that_it_holds_back),
+		TEST(a_number_of_another_start_is_unknown), TEST(a_repository_that_is_replaced_is_watched_again),
+		TEST(heads_made_again_are_watched_below_a_path_like_them), TEST(remotes_are_mirrored),
+		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),
+		TEST(nonsense_writes_nothing), TEST(a_full_queue_is_told_and_tried_again),
 		TEST(a_missing_upstream_branch_is_told), TEST(jobs_of_persons_stay),
 		TEST(repositories_no_longer_configured_are_gone) };
 

@@ -28,9 +28,9 @@ struct site_actions {
 	int (*pause)(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
 	/** Look at a repository now; *look (may be NULL) numbers the look. */
 	int (*poke)(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
-	/** Whether that look has ended, and how the newest did. Shape: error[1024]. */
-	int (*looked)(
-		struct control *c, const char *repo, int64_t look, bool *ended, int *held, char error[1024], struct fw_err *err);
+	/** Whether that look has ended, and how the newest did: `held` names branches, one a line. Own: the texts are the daemon's. */
+	int (*looked)(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
+		struct fw_err *err);
 	int (*secret)(struct control *c, const char *repo, const char **secret, struct fw_err *err);
 	int (*health)(struct control *c, struct fw_err *err);
 	/** Search the commits from request->base (good) to request->target (bad). */

@@ -1,4 +1,5 @@
 /* Repositories and their branches, each with where it stands. */
+#include <stdio.h>
 #include <string.h>
 
 #include "db/view/branch.h"
@@ -55,6 +56,18 @@ void api_look_post(void *arg, struct http_request *r, struct http_response *resp
 	jsonw_object_end(&j);
 }
 
+/* The lines of a text as a list. */
+static void write_lines(struct jsonw *j, const char *text)
+{
+	jsonw_array(j);
+	for (size_t len; (len = strcspn(text, "\n")) > 0; text += len + (text[len] == '\n')) {
+		char line[BRANCH_KEY_MAX];
+		snprintf(line, sizeof line, "%.*s", (int)len, text);
+		jsonw_string(j, line);
+	}
+	jsonw_array_end(j);
+}
+
 void api_look(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
@@ -62,14 +75,13 @@ void api_look(void *arg, struct http_request *r, struct http_response *response)
 	struct jsonw j;
 	const char *repo = http_segment(r, 0);
 	int64_t look = answer_number(http_segment(r, 1));
-	char error[1024] = "";
+	const char *error = "", *held = "";
 	bool ended = false;
-	int held = 0;
 	if (look < 0) {
 		answer_problem(r, response, 404, "a look has a number, which POST /api/v1/repos/{repo}/looks gives");
 	} else if (!site->act->looked) {
 		answer_problem(r, response, 404, "nothing is watched here");
-	} else if (site->act->looked(site->control, repo, look, &ended, &held, error, &err) != 0) {
+	} else if (site->act->looked(site->control, repo, look, &ended, &held, &error, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_json(response, &j);
@@ -78,7 +90,8 @@ void api_look(void *arg, struct http_request *r, struct http_response *response)
 		jsonw_kv_int(&j, "look", look);
 		jsonw_kv_bool(&j, "ended", ended);
 		answer_text(&j, "error", error);
-		jsonw_kv_int(&j, "held", held);
+		jsonw_key(&j, "held");
+		write_lines(&j, held);
 		jsonw_object_end(&j);
 	}
 }

@@ -10,8 +10,26 @@
 #include "cli/output/value.h"
 #include "cli/verbs.h"
 #include "base/oid.h"
+#include "core/text/branch.h"
 
-enum { COMMIT_MIN = 7, UNSEEN_NS = 1000000000, UNSEEN_S = 5, NAMES_MAX = 1 << 15, LOOKS_MAX = 64, PAUSE_MS = 100 };
+enum {
+	COMMIT_MIN = 7,
+	UNSEEN_S = 5,
+	NAMES_MAX = 1 << 15,
+	LOOKS_MAX = 64,
+	PAUSE_MS = 100,
+	LOOK_AGAIN_S = 1,     /* after the first look; doubled at each one ... */
+	LOOK_AGAIN_MAX_S = 30 /* ... up to here */
+};
+
+static const int64_t SECOND_NS = 1000000000;
+
+/* A look at one repository that was asked for. */
+struct look {
+	char repo[256];
+	long long number;
+	bool is_held; /* the daemon keeps an older commit of the branch that is waited for */
+};
 
 /* Where the verdict on `what` is asked for. */
 struct wanted {
@@ -21,6 +39,9 @@ struct wanted {
 	bool is_branch, is_strict;
 	char tip[65], of[256]; /* of that branch: its commit and its repository */
 	int64_t end_ns;        /* the user's own patience */
+	struct look look[LOOKS_MAX];
+	int n_looks;
+	int64_t look_again_ns, again_s; /* when to request other looks, and the pause after those */
 };
 
 static void set_path(struct wanted *w, const char *sha, const char *branch, const char *repo)
@@ -164,12 +185,6 @@ static void pause_a_moment(void)
 	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000 }, NULL);
 }
 
-/* A look at one repository that was asked for. */
-struct look {
-	char repo[256];
-	long long number;
-};
-
 static int begin_look(struct client *c, struct look *look, struct fw_err *err)
 {
 	struct buf path;
@@ -185,26 +200,49 @@ static int begin_look(struct client *c, struct look *look, struct fw_err *err)
 	return result;
 }
 
-/* Until the look has ended. Err: ERR_IO and others of the client; ERR_INVALID the repository could not be read. */
-static int end_look(struct client *c, const struct wanted *w, const struct look *look, bool *held, struct fw_err *err)
+/* The answer about a look. The daemon does not know a number that it gave before it was restarted: then another look begins. */
+static int get_look(struct client *c, struct look *look, json_t **answer, struct fw_err *err)
 {
-	char number[32];
 	struct buf path;
-	int result = 0;
-	bool ended = false;
 	buf_init(&path, 4096);
 	buf_puts(&path, "/api/v1/repos/");
 	client_argument(&path, look->repo);
-	snprintf(number, sizeof number, "/looks/%lld", look->number);
-	buf_puts(&path, number);
-	*held = false;
+	buf_printf(&path, "/looks/%lld", look->number);
+	int result = client_get(c, path.data, answer, err);
+	buf_fini(&path);
+	if (result == 0 || err->code != ERR_NOT_FOUND)
+		return result;
+	err_clear(err);
+	return begin_look(c, look, err); /* fails where the repository is not watched any more */
+}
+
+static bool is_in(const json_t *names, const char *name)
+{
+	json_t *item;
+	size_t i;
+	json_array_foreach(names, i, item)
+	{
+		if (strcmp(json_string_value(item) ? json_string_value(item) : "", name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Until the look has ended. Err: ERR_IO and others of the client; ERR_INVALID the repository could not be read. */
+static int end_look(struct client *c, const struct wanted *w, struct look *look, struct fw_err *err)
+{
+	char key[BRANCH_KEY_MAX];
+	int result = 0;
+	bool ended = false;
+	branch_key(w->what, key);
+	look->is_held = false;
 	while (result == 0 && !ended) {
 		json_t *answer = NULL;
 		const char *error = "";
-		result = client_get(c, path.data, &answer, err);
+		result = get_look(c, look, &answer, err);
 		ended = json_is_true(json_object_get(answer, "ended"));
 		error = value_text(answer, "error");
-		*held = value_integer(answer, "held") > 0;
+		look->is_held = is_in(json_object_get(answer, "held"), key);
 		if (result == 0 && ended && *error)
 			result = err_set(err, ERR_INVALID,
 				"whether %s has a newer push is not known: the daemon cannot read it: %s", look->repo, error);
@@ -214,7 +252,6 @@ static int end_look(struct client *c, const struct wanted *w, const struct look 
 		if (result == 0 && !ended)
 			pause_a_moment();
 	}
-	buf_fini(&path);
 	return result;
 }
 
@@ -259,55 +296,74 @@ static int list_repos(struct client *c, const struct wanted *w, struct look *loo
 	return add_names(result, answer, "name", looks, n, err);
 }
 
-/*
- * Have the daemon read the repositories, and wait until it has. What it knew before may be older than the push that this command follows.
- * A repository that cannot be read is an error only where it is the one that is meant. `held`: some branch keeps an older commit.
- */
-static int look(struct client *c, const struct wanted *w, bool *held, struct fw_err *err)
+/* Have the daemon read the repositories: at once the first time, then with a growing pause, since each look may be a fetch. */
+static int begin_looks(struct client *c, struct wanted *w, struct fw_err *err)
 {
-	struct look looks[LOOKS_MAX];
-	int n;
-	*held = false;
-	if (list_repos(c, w, looks, &n, err) != 0)
+	if (list_repos(c, w, w->look, &w->n_looks, err) != 0)
 		return -1;
-	for (int i = 0; i < n; i++)
-		if (begin_look(c, &looks[i], err) != 0)
+	for (int i = 0; i < w->n_looks; i++)
+		if (begin_look(c, &w->look[i], err) != 0)
 			return -1;
-	for (int i = 0; i < n; i++) {
-		bool one_held;
-		if (end_look(c, w, &looks[i], &one_held, err) != 0) {
-			if (n == 1 || err->code != ERR_INVALID)
+	w->again_s = w->again_s ? 2 * w->again_s : LOOK_AGAIN_S;
+	if (w->again_s > LOOK_AGAIN_MAX_S)
+		w->again_s = LOOK_AGAIN_MAX_S;
+	return 0;
+}
+
+/*
+ * Wait until the daemon has read the repositories. What it knew before may be older than the push that this command follows.
+ * A repository that cannot be read is an error only where it is the one that is meant.
+ */
+static int look(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	bool is_due = clock_mono_ns() >= w->look_again_ns;
+	if (is_due && begin_looks(c, w, err) != 0)
+		return -1;
+	for (int i = 0; i < w->n_looks; i++) {
+		if (end_look(c, w, &w->look[i], err) != 0) {
+			if (w->n_looks == 1 || err->code != ERR_INVALID)
 				return -1;
 			err_clear(err);
 		}
-		*held = *held || one_held;
 	}
+	if (is_due)
+		w->look_again_ns = clock_mono_ns() + w->again_s * SECOND_NS;
 	return 0;
+}
+
+/* The repository in which the branch keeps an older commit: its own one, or any while no branch of that name is known. NULL: none. */
+static const char *held_in(const struct wanted *w)
+{
+	for (int i = 0; i < w->n_looks; i++)
+		if (w->look[i].is_held && (!w->is_branch || strcmp(w->look[i].repo, w->of) == 0))
+			return w->look[i].repo;
+	return NULL;
 }
 
 /* A branch by its tip of now, and what is no branch by what is known, or once it is. */
 static int find_newest(struct client *c, struct wanted *w, struct fw_err *err)
 {
-	bool held = false;
 	char newer[65];
 	if (find(c, w, err) != 0)
 		return -1;
 	if (!w->is_branch && w->path.len)
 		return 0; /* a commit or a job stays what it is */
 	buf_clear(&w->path);
-	if (look(c, w, &held, err) != 0 || find(c, w, err) != 0)
+	if (look(c, w, err) != 0 || find(c, w, err) != 0)
 		return -1;
 	bool is_older = w->is_branch && checkout_has_newer(&w->here, w->what, w->tip, newer);
-	if (w->is_branch && (held || is_older)) {
+	if (is_older) {
 		buf_clear(&w->path);
-		if (is_older)
-			return err_set(err, ERR_BUSY,
-				"the daemon reads %s of %s at %.10s, and this checkout knows the newer %.10s", w->what, w->of,
-				w->tip, newer);
+		return err_set(err, ERR_BUSY, "the daemon reads %s of %s at %.10s, and this checkout knows the newer %.10s",
+			w->what, w->of, w->tip, newer);
+	}
+	const char *held = w->is_branch || !w->path.len ? held_in(w) : NULL;
+	if (held) {
+		buf_clear(&w->path);
 		return err_set(err, ERR_BUSY,
-			"the daemon has not taken every push of repository %s: its queue is full, or git cannot read a branch; see "
-			"flopwatch doctor",
-			w->of);
+			"the daemon has not taken the newest push of %s to repository %s: its queue is full, or git cannot read the "
+			"branch; see flopwatch doctor",
+			w->what, held);
 	}
 	return 0;
 }
@@ -347,6 +403,18 @@ static bool is_meant_by_itself(const char *what)
 	return oid_is_whole(what);
 }
 
+/* Numbers of jobs are those of the daemon, whichever repository each is of: where no repository is meant, digits may be one. */
+static int find_job_anywhere(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	struct fw_err no_job = { 0 };
+	if ((err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) || find_job(c, w, &no_job) != 0 || !w->path.len)
+		return -1;
+	if (keep_if_asked(c, w, &no_job) != 0 || !w->path.len)
+		return -1;
+	err_clear(err);
+	return 0;
+}
+
 int verb_wait(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
@@ -355,13 +423,15 @@ int verb_wait(struct client *c, const struct options *o)
 	int status = -1, result = 0;
 	/* a push that was just made is noticed in a moment, on a remote repository with its next poll */
 	w.end_ns = follow_deadline(o);
-	int64_t unseen_ns = o->timeout_s > UNSEEN_S ? w.end_ns : clock_mono_ns() + UNSEEN_S * (int64_t)UNSEEN_NS;
+	int64_t unseen_ns = o->timeout_s > UNSEEN_S ? w.end_ns : clock_mono_ns() + UNSEEN_S * SECOND_NS;
 	buf_init(&w.path, 1 << 16);
 	if (!o->repo && !is_meant_by_itself(w.what))
 		result = checkout_find(c, &w.here, &err);
 	if (w.here.repo[0])
 		w.repo = w.here.repo;
-	if (result == 0)
+	if (result != 0)
+		result = find_job_anywhere(c, &w, &err);
+	if (result == 0 && !w.path.len)
 		result = find_in_time(c, &w, unseen_ns, &err);
 	if (result != 0 && err.code == ERR_CONFLICT) {
 		buf_fini(&w.path);

@@ -14,7 +14,7 @@
 #include "base/percent.h"
 #include "flopwatchd/runtime/branch_patterns.h"
 
-enum { NAME_SIZE = BRANCH_NAME_SIZE, DISPLAY_SIZE = 2048, SHORT_SHA = 12 };
+enum { NAME_SIZE = BRANCH_NAME_SIZE, DISPLAY_SIZE = 2048, SHORT_SHA = 12, HELD_MAX_BYTES = 64 << 20 };
 
 struct tip {
 	char *name, *display; /* percent-encoded; readable */
@@ -83,6 +83,12 @@ static void note_problem(struct apply *a, const char *branch, const char *what)
 		snprintf(a->result->problem, sizeof a->result->problem, "branch %.200s: %.200s", branch, what);
 }
 
+static void note_held(struct apply *a, const char *name)
+{
+	buf_puts(&a->result->held, name);
+	buf_puts(&a->result->held, "\n");
+}
+
 static int read_line(struct apply *a, const char *line, size_t len)
 {
 	json_t *root = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
@@ -99,7 +105,7 @@ static int read_line(struct apply *a, const char *line, size_t len)
 	} else {
 		if (!*sha) {
 			note_problem(a, display, problem);
-			a->result->held++;
+			note_held(a, name);
 		}
 		if (add_tip(&a->now, name, display, sha) != 0)
 			result = err_set(a->err, ERR_FULL, "out of memory for branches");
@@ -225,7 +231,7 @@ static int apply_moved(struct apply *a, const struct tip *t)
 		return -1;
 	if (wants && a->waiting >= a->queue_max) {
 		note_problem(a, t->display, "the queue is full; its job comes when others are done");
-		a->result->held++;
+		note_held(a, t->name);
 		return 0;
 	}
 	if (store_tip_put(a->db, a->repo, t->name, t->display, t->sha, t->watched, a->now_ms, a->err) < 0)
@@ -310,6 +316,12 @@ static int write_difference(struct apply *a)
 	return 0;
 }
 
+/* A name that is missing would call its branch up to date. */
+static int check_held(struct apply *a)
+{
+	return a->result->held.failed ? err_set(a->err, ERR_FULL, "out of memory for branches") : 0;
+}
+
 static int apply(struct apply *a, const struct buf *lines)
 {
 	if (read_lines(a, lines) != 0 || store_tip_each(a->db, a->repo, add_stored, a, a->err) < 0)
@@ -318,7 +330,7 @@ static int apply(struct apply *a, const struct buf *lines)
 		return err_set(a->err, ERR_FULL, "out of memory for branches");
 	if (db_begin(a->db, a->err) < 0)
 		return -1;
-	if (store_job_waiting(a->db, &a->waiting, a->err) != 0 || write_difference(a) != 0) {
+	if (store_job_waiting(a->db, &a->waiting, a->err) != 0 || write_difference(a) != 0 || check_held(a) != 0) {
 		db_rollback(a->db);
 		return -1;
 	}
@@ -334,6 +346,7 @@ int branch_tips_apply(struct db *db, const struct config_repo *conf, int64_t rep
 	int status;
 
 	memset(result, 0, sizeof *result);
+	buf_init(&result->held, HELD_MAX_BYTES);
 	status = apply(&a, lines);
 	free_tips(&a.now);
 	free_tips(&a.stored);

@@ -12,7 +12,8 @@
 
 struct branch_tips_result {
 	int jobs, superseded, moved, gone;
-	int held; /* branches that keep an older tip: the queue is full, or git cannot read the new one */
+	/* Names, one a line, of branches that keep an older tip: the queue is full, or git cannot read the new one. The caller frees it. */
+	struct buf held;
 	/* What a person should know although the rest went well: a branch that cannot be read, a full queue, no upstream branch; "" nothing. */
 	char problem[1024];
 };

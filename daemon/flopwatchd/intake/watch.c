@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -40,9 +41,10 @@ struct watched {
 	struct child *child;
 	struct ref_watch *refs;
 	bool dirty; /* news while the child runs */
-	/* Looks are numbered from the time of the start on, so that a number given before a restart stays below those after it. */
-	int64_t begun, ended;
-	struct watch_looked last; /* how the last one ended */
+	/* Looks are numbered from a random `first` on, so that a number of another start of the daemon is none of these. */
+	int64_t first, begun, ended;
+	char last_error[1024]; /* how the last one ended; see watch_looked */
+	struct buf last_held;
 	int failures;
 	char problem[1024];  /* as stored; "" none */
 	char no_notice[256]; /* why there is no inotify, as logged */
@@ -157,6 +159,14 @@ static void plan_after_failure(struct watched *r)
 	plan(r, with_jitter(r->watch, delay < BACKOFF_MAX_MS ? delay : BACKOFF_MAX_MS));
 }
 
+/* How the look ended. `held` (NULL none) moves to `r`. */
+static void set_last(struct watched *r, struct buf *held, const char *error)
+{
+	buf_fini(&r->last_held);
+	r->last_held = held ? *held : (struct buf){ .data = NULL };
+	snprintf(r->last_error, sizeof r->last_error, "%s", error);
+}
+
 static void on_tips(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct watched *r = arg;
@@ -174,8 +184,7 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 	else
 		branch_tips_apply(w->db, r->conf, r->id, w->conf->queue_max, out, clock_utc_ms(), &result, &err);
 	keep_notice(r);
-	r->last = (struct watch_looked){ .held = result.held };
-	snprintf(r->last.error, sizeof r->last.error, "%s", err.code ? err.text : "");
+	set_last(r, &result.held, err.code ? err.text : "");
 	if (err.code) {
 		set_problem(r, err.text);
 		plan_after_failure(r);
@@ -240,8 +249,7 @@ static void look(struct watched *r)
 	r->begun++;
 	if (start_child(r, &err) != 0) {
 		r->ended = r->begun;
-		r->last = (struct watch_looked){ .held = 0 };
-		snprintf(r->last.error, sizeof r->last.error, "%s", err.text);
+		set_last(r, NULL, err.text);
 		set_problem(r, err.text);
 		plan_after_failure(r);
 		return;
@@ -276,6 +284,16 @@ static int make_mirrors_folder(const struct config *c, struct fw_err *err)
 	return 0;
 }
 
+/* Below 2^52, which every reader of JSON has room for. */
+static int64_t first_number(void)
+{
+	uint32_t random;
+
+	if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+		random = (uint32_t)clock_mono_ns();
+	return (int64_t)random << 20;
+}
+
 int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on_new_job)(void *arg), void *arg,
 	struct watch **out, struct fw_err *err)
 {
@@ -289,7 +307,7 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 	for (i = 0; i < w->n; i++) {
 		w->repo[i].watch = w;
 		w->repo[i].conf = &c->repo[i];
-		w->repo[i].begun = w->repo[i].ended = clock_utc_ms();
+		w->repo[i].first = w->repo[i].begun = w->repo[i].ended = first_number();
 		if (config_repo_path(c, &c->repo[i], w->repo[i].path, sizeof w->repo[i].path, err) != 0)
 			goto failed;
 	}
@@ -330,15 +348,17 @@ int64_t watch_poke(struct watch *w, const char *repo_name)
 	return r->begun + 1;
 }
 
-bool watch_looked(struct watch *w, const char *repo_name, int64_t look, struct watch_looked *out)
+enum watch_look watch_looked(struct watch *w, const char *repo_name, int64_t look, struct watch_looked *out)
 {
 	const struct watched *r = find(w, repo_name);
 
-	*out = (struct watch_looked){ .held = 0 };
-	if (!r || r->ended < look)
-		return false;
-	*out = r->last;
-	return true;
+	*out = (struct watch_looked){ .error = "", .held = "" };
+	if (!r || look <= r->first || look > r->begun + 1)
+		return WATCH_LOOK_UNKNOWN;
+	if (r->ended < look)
+		return WATCH_LOOK_OPEN;
+	*out = (struct watch_looked){ .error = r->last_error, .held = r->last_held.len ? r->last_held.data : "" };
+	return WATCH_LOOK_ENDED;
 }
 
 void watch_stop(struct watch *w)
@@ -351,6 +371,7 @@ void watch_stop(struct watch *w)
 		loop_remove(w->loop, w->repo[i].timer);
 		child_cancel(w->repo[i].child);
 		ref_watch_stop(w->repo[i].refs);
+		buf_fini(&w->repo[i].last_held);
 	}
 	free(w);
 }

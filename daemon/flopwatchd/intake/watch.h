@@ -31,14 +31,20 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
  */
 int64_t watch_poke(struct watch *w, const char *repo_name);
 
-/** How the newest look ended. */
+/** How the newest look ended. Own: the watch's, until the loop goes on. */
 struct watch_looked {
-	char error[1024]; /* why the repository could not be read; "" it was */
-	int held;         /* branches whose stored tip is older than the one that git has */
+	const char *error; /* why the repository could not be read; "" it was */
+	const char *held;  /* names, one a line, of branches whose stored tip is older than the one that git has */
 };
 
-/** Whether the look of that number, or a later one, has ended; `out` is how the newest ended. */
-bool watch_looked(struct watch *w, const char *repo_name, int64_t look, struct watch_looked *out);
+enum watch_look {
+	WATCH_LOOK_UNKNOWN, /* this watch has given no such number: another one gave it, before a restart */
+	WATCH_LOOK_OPEN,    /* it has not begun, or it runs */
+	WATCH_LOOK_ENDED    /* it or a later one has ended */
+};
+
+/** Where the look of that number stands. `out` is how the newest ended, all "" unless WATCH_LOOK_ENDED. */
+enum watch_look watch_looked(struct watch *w, const char *repo_name, int64_t look, struct watch_looked *out);
 /** Forget all timers and kill running children; accepts NULL. */
 void watch_stop(struct watch *w);
 
