@@ -105,3 +105,109 @@ for missing in missing.json sub/missing.csv ./missing /nowhere/missing; do
 done
 fails "a folder is none" 1 in_checkout "$tmp" compare a.json ./lines
 like "and is called one" "$out" '^flopwatch: ./lines is a folder; name a file in it$'
+
+# ---- what holds back one branch holds back no other one ----
+stop_daemon
+git clone -q --bare "$tmp/lines.git" "$tmp/fork.git"
+write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" \
+	"repos: [{name: lines, url: \"$tmp/lines.git\", poll: 1 h}, {name: fork, url: \"$tmp/fork.git\", poll: 1 h}]"
+start_daemon || exit 1
+for repo in lines fork; do
+	ok "main of $repo" fw wait main --repo "$repo" --timeout 150 --quiet
+done
+: >"$tmp/lines.git/refs/heads/bad"
+ok "a ref that git cannot read holds back no other branch" fw wait main --repo lines --timeout 150 --quiet
+fails "but its own" 1 fw wait bad --repo lines --quiet
+like "which is named" "$out" 'has not taken the newest push of bad to repository lines'
+rm "$tmp/lines.git/refs/heads/bad"
+main=$(git -C "$tmp/fork.git" rev-parse main)
+printf '%040d\n' 1 >"$tmp/fork.git/refs/heads/main"
+ok "nor does a missing commit of the branch of that name in another repository" fw wait main --repo lines --timeout 150 --quiet
+fails "its own repository has no newest verdict" 1 fw wait main --repo fork --quiet
+like "and is named" "$out" 'has not taken the newest push of main to repository fork'
+echo "$main" >"$tmp/fork.git/refs/heads/main"
+ok "once it is repaired, it has one" fw wait main --repo fork --timeout 150 --quiet
+
+# ---- a checkout with remotes of two watched repositories ----
+git clone -q "$tmp/fork.git" "$tmp/two"
+two() { git -C "$tmp/two" "$@"; }
+repo_of() { in_checkout "$tmp/two" wait main --timeout 150 --json 2>&1 | jq -r '.repo'; }
+two remote add upstream "$tmp/lines.git"
+is "the branch is pulled from origin" "$(repo_of)" fork
+two config branch.main.remote upstream
+is "the branch is pulled from upstream" "$(repo_of)" lines
+two config remote.pushDefault origin
+is "branches are pushed to origin" "$(repo_of)" fork
+two config branch.main.pushRemote upstream
+is "this one is pushed to upstream" "$(repo_of)" lines
+two config --remove-section branch.main
+two config --unset remote.pushDefault
+is "nothing is configured: origin" "$(repo_of)" fork
+two remote rename origin mine
+two config --remove-section branch.main 2>/dev/null
+fails "nor is there an origin: the command asks" 2 in_checkout "$tmp/two" wait main --quiet
+like "and names both" "$out" 'several watched repositories: fork \(remote mine\), lines \(remote upstream\); say which one with --repo NAME'
+ok "--repo answers it" in_checkout "$tmp/two" wait main --repo lines --timeout 150 --quiet
+ok "status shows all" in_checkout "$tmp/two" status
+
+# ---- numbers of jobs ----
+git init -q "$tmp/elsewhere"
+job=$(api "jobs?repo=lines&state=done" | jq -r '[.items[] | select(.branch == "main")][0].id')
+ok "the number of a job needs no repository" in_checkout "$tmp/elsewhere" wait "$job" --quiet
+ok "nor an answer which one" in_checkout "$tmp/two" wait "$job" --quiet
+fails "a number that no job has" 4 in_checkout "$tmp/elsewhere" wait 99999 --quiet
+like "is asked of the repository of the checkout" "$out" 'does not watch the repository of this checkout'
+
+# ---- how often the daemon is asked to read a repository ----
+cat >"$tmp/between.py" <<'PY'
+"""Between the command and the daemon: notes each request; the first look is called by a number that another start of the daemon gave."""
+import http.server, os, re, sys, urllib.error, urllib.request
+daemon, notes, where = sys.argv[1:]
+
+class Between(http.server.BaseHTTPRequestHandler):
+    is_restarted = False
+
+    def forward(self):
+        path = self.path
+        with open(notes, "a") as f:
+            f.write(f"{self.command} {path}\n")
+        if self.command == "GET" and "/looks/" in path and not Between.is_restarted:
+            Between.is_restarted = True
+            path = re.sub(r"/looks/\d+", "/looks/1", path)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) if self.command == "POST" else None
+        headers = {k: v for k, v in self.headers.items() if k.lower() not in ("host", "content-length", "connection", "accept-encoding")}
+        try:
+            answer = urllib.request.urlopen(urllib.request.Request(daemon + path, body, headers, method=self.command))
+        except urllib.error.HTTPError as e:
+            answer = e
+        content = answer.read()
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.headers.get("Content-Type", ""))
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_POST = forward
+
+    def log_message(self, *args):
+        pass
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Between)
+with open(where + ".new", "w") as f:
+    f.write(str(server.server_address[1]))
+os.rename(where + ".new", where)
+server.serve_forever()
+PY
+python3 "$tmp/between.py" "http://127.0.0.1:$(port)" "$tmp/notes" "$tmp/between" &
+between_pid=$!
+await test -s "$tmp/between" || exit 1
+through() { "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/between")" "$@"; }
+looks() { grep -c '^POST .*/looks$' "$tmp/notes"; }
+ok "a look that was requested before a restart of the daemon" through wait main --repo lines --timeout 150 --quiet
+is "is requested once more" "$(looks)" 2
+: >"$tmp/notes"
+fails "a branch that is not there, for eight seconds" 4 through wait typo --repo lines --timeout 8 --quiet
+reads=$(grep -c '^GET .*/branches' "$tmp/notes")
+ok "is looked for in git a few times, at growing intervals" test "$(looks)" -le 4
+ok "and more often in what the daemon has" test "$reads" -gt "$(looks)"
+kill "$between_pid"
