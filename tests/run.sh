@@ -9,7 +9,7 @@
 #   # Runs beside one other.   what it asserts are verdicts by the clock of this machine
 #   # Runs alone.
 #
-# Those come first and last. A test is told when it has ended. Each runs under tests/lib/supervise.py: a process that it leaves behind is a
+# Those come first and last. A test is reported when it has ended. Each runs under tests/lib/supervise.py: a process that it leaves behind is a
 # failure of it, and neither a run that is killed (SIGTERM, SIGINT, SIGHUP) nor a test that is leaves one.
 set -u
 cd "$(dirname "$0")/.." || exit 1
