@@ -3,14 +3,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
-git init -q --bare -b main "$tmp/lines.git"
-git init -q -b main "$tmp/lines"
-git -C "$tmp/lines" remote add origin "$tmp/lines.git"
-cat >"$tmp/lines/.flopwatch.yaml" <<'YAML'
-flopwatch: 1
-benchmarks:
-  lines: {command: [sh, bench.sh], reader: flopwatch, budget_s: 60, timeout_s: 60}
-YAML
+new_lines_repo
 row() { printf 'echo "{\\"cell\\":\\"%s\\",\\"ms\\":[%s,%s,%s]}"\n' "$1" "$2" "$2" "$2"; }
 row one 1.00 >"$tmp/lines/bench.sh"
 commit lines "first"

@@ -7,14 +7,7 @@ fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 in_checkout() { (cd "$1" && shift && fw "$@"); }
 target_of() { jq -r '.target.commit // .target' <<<"$1" 2>/dev/null; }
 
-git init -q --bare -b main "$tmp/lines.git"
-git init -q -b main "$tmp/lines"
-git -C "$tmp/lines" remote add origin "$tmp/lines.git"
-cat >"$tmp/lines/.flopwatch.yaml" <<'YAML'
-flopwatch: 1
-benchmarks:
-  lines: {command: [sh, bench.sh], reader: flopwatch, budget_s: 60, timeout_s: 60}
-YAML
+new_lines_repo
 bench() { printf 'echo "{\\"cell\\":\\"row\\",\\"ms\\":[%s,%s,%s]}" # %s\n' "$1" "$1" "$1" "${2:-}" >"$tmp/lines/bench.sh"; }
 bench 1.00
 commit lines "first"

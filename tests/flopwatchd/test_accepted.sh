@@ -14,14 +14,7 @@ said() { # context, commit: the last status, state and description
 		'select(.path == $path) | .body | fromjson | select(.context == $context) | .state + " " + .description' "$tmp/r/got" 2>/dev/null | tail -n 1
 }
 says() { [[ "$(said "$1" "$2")" =~ $3 ]]; }
-git init -q --bare -b main "$tmp/lines.git"
-git init -q -b main "$tmp/lines"
-git -C "$tmp/lines" remote add origin "$tmp/lines.git"
-cat >"$tmp/lines/.flopwatch.yaml" <<'YAML'
-flopwatch: 1
-benchmarks:
-  lines: {command: [sh, bench.sh], reader: flopwatch, budget_s: 60, timeout_s: 60}
-YAML
+new_lines_repo
 bench() { # ms of two rows
 	printf 'echo "{\\"cell\\":\\"one\\",\\"ms\\":[%s,%s,%s]}"\necho "{\\"cell\\":\\"two\\",\\"ms\\":[%s,%s,%s]}"\n' "$1" "$1" "$1" "$2" "$2" "$2" >"$tmp/lines/bench.sh"
 }

@@ -1,6 +1,7 @@
 # daemon.sh - a real flopwatchd on a folder of its own, for shell tests. Source it after tap.sh.
 #
 #   new_repo NAME             bare repository $tmp/NAME.git with a work tree $tmp/NAME and a first commit on main
+#   new_lines_repo            the same as $tmp/lines, with a benchmark `lines` that runs bench.sh, which the test writes; nothing is committed
 #   push NAME BRANCH          push HEAD of the work tree to BRANCH
 #   commit NAME MESSAGE       commit everything
 #   write_config [YAML...]    $tmp/c.yml: state, cache, port 0, one sim worker, no profiles; lines given replace workers and repos
@@ -50,6 +51,16 @@ budget_s: 60
 YAML
 	git -C "$dir" remote add origin "$dir.git"
 	commit "$1" "first"
+}
+new_lines_repo() {
+	git init -q --bare -b main "$tmp/lines.git"
+	git init -q -b main "$tmp/lines"
+	git -C "$tmp/lines" remote add origin "$tmp/lines.git"
+	cat >"$tmp/lines/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+benchmarks:
+  lines: {command: [sh, bench.sh], reader: flopwatch, budget_s: 60, timeout_s: 60}
+YAML
 }
 commit() {
 	git -C "$tmp/$1" add -A
