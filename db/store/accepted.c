@@ -159,6 +159,19 @@ int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *
 	return out->covered && !out->lost ? find_rest(db, comparison, &out->verdict, err) : 0;
 }
 
+/* The ids that a statement with :alert and :max gives. Returns how many, -1. */
+static int read_ids(struct stmt *s, int64_t alert, int64_t *ids, int max, struct fw_err *err)
+{
+	int result, n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":alert", alert);
+	stmt_int(s, ":max", max);
+	while ((result = stmt_step(s, err)) == 1)
+		ids[n++] = row_int(s, 0);
+	return result < 0 ? -1 : n;
+}
+
 int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -169,14 +182,7 @@ int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int m
 		"comparison n JOIN suite z ON z.id = n.suite WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND n.kind = 'change' "
 		"AND n.branch <> '' AND z.name = u.name AND n.id > x.id) ORDER BY x.id DESC LIMIT :max) ORDER BY id",
 		err);
-	int result, n = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":alert", alert);
-	stmt_int(s, ":max", max);
-	while ((result = stmt_step(s, err)) == 1)
-		ids[n++] = row_int(s, 0);
-	return result < 0 ? -1 : n;
+	return read_ids(s, alert, ids, max, err);
 }
 
 int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
@@ -190,12 +196,5 @@ int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, s
 		"'suite', u.name) AND a.id = :alert AND " COVERS "AND k.decided_m + " EXPECTED_M "<= "
 		"-ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0))) ORDER BY b.id LIMIT :max",
 		err);
-	int result, n = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":alert", alert);
-	stmt_int(s, ":max", max);
-	while ((result = stmt_step(s, err)) == 1)
-		ids[n++] = row_int(s, 0);
-	return result < 0 ? -1 : n;
+	return read_ids(s, alert, ids, max, err);
 }
