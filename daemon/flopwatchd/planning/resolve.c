@@ -37,7 +37,7 @@ struct resolve {
 	resolve_fn *fn;
 	void *arg;
 	struct loop_source *start;
-	struct child *errand;
+	struct child *git_task;
 	char repo_path[4096];
 	char base_sha[65], last_judged[65];
 	struct gitread_base *ancestors; /* of a commit on the upstream branch whose base is to be found; own */
@@ -61,7 +61,7 @@ void resolve_cancel(struct resolve *r)
 	if (!r)
 		return;
 	loop_remove(r->loop, r->start);
-	child_cancel(r->errand);
+	child_cancel(r->git_task);
 	resolve_free(r);
 }
 
@@ -109,7 +109,7 @@ static void ask_git(struct resolve *r, const char *const *args, child_fn *fn)
 		.out_max = OUTPUT_MAX,
 		.deadline_ms = GIT_DEADLINE_MS,
 	};
-	if (child_start(r->loop, &spec, fn, r, &r->errand, &err) != 0)
+	if (child_start(r->loop, &spec, fn, r, &r->git_task, &err) != 0)
 		refuse(r, &err);
 }
 
@@ -250,7 +250,7 @@ static struct gitread_base *take_base(struct resolve *r, const struct buf *out, 
 {
 	struct fw_err err = { 0 };
 	struct gitread_base *b = malloc(sizeof *b);
-	r->errand = NULL;
+	r->git_task = NULL;
 	if (failed) {
 		git_failed(r, failed);
 	} else if (!b) {
@@ -378,7 +378,7 @@ static void have_range(void *arg, const struct buf *out, const struct fw_err *fa
 {
 	struct resolve *r = arg;
 	struct fw_err ignored = { 0 };
-	r->errand = NULL;
+	r->git_task = NULL;
 	if (failed || gitread_log(out, add_to_range, &r->answer, &ignored) < 0)
 		r->answer.n_range = 0; /* nothing is followed then: the comparison is as good as before */
 	finish(r);
@@ -411,7 +411,7 @@ static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_e
 	struct resolve *r = arg;
 	struct resolve_answer *a = &r->answer;
 	struct fw_err err = { 0 };
-	r->errand = NULL;
+	r->git_task = NULL;
 	if (failed && may_pass(failed)) {
 		git_failed(r, failed);
 		return;
@@ -553,7 +553,7 @@ static void have_base_tree(void *arg, const struct buf *out, const struct fw_err
 {
 	struct resolve *r = arg;
 	struct fw_err err = { 0 };
-	r->errand = NULL;
+	r->git_task = NULL;
 	if (failed) {
 		git_failed(r, failed);
 		return;
@@ -584,7 +584,7 @@ static void have_target_tree(void *arg, const struct buf *out, const struct fw_e
 {
 	struct resolve *r = arg;
 	struct fw_err err = { 0 };
-	r->errand = NULL;
+	r->git_task = NULL;
 	if (failed) {
 		git_failed(r, failed);
 		return;
