@@ -3,7 +3,7 @@
 
 usage: pushes.py BUNDLE OUT [--programs c,python] [--equal 60] [--planted 12] [--share 0.02] [--loads 0,4,8,12] [--budget 20] [--limit 0] [--python PATH]
 
-BUNDLE holds bin/, share/kit and share/suites (`make bundle`). Programs: c, python (on the host), cuda, torch (on a GPU). Pushes go through the programs
+BUNDLE holds bin/, share/kit and share/suites (`make bundle`). Programs: c, python, digest (on the host), cuda, torch (on a GPU). Pushes go through the programs
 and the loads by turns (one that is named twice has twice as many); a load is so many processes that compute all the time. --budget: device
 seconds of a push, of all programs or each its own (cuda:14,torch:36); --limit: no push begins after so many
 seconds. OUT gets pushes.jsonl and daemon.log. A line a push, then sums; exit status 1 where an equal program is rejected, a regression or an
@@ -64,7 +64,8 @@ class Bench:
         run("git", "init", "-q", "--bare", "-b", "main", place + ".git", env=self.environment)
         run("git", "init", "-q", "-b", "main", place, env=self.environment)
         self.git(name, "remote", "add", "origin", place + ".git")
-        command = {"c": ["./spin"], "cuda": ["./spin"], "python": [self.options.python, "spin.py"], "torch": [self.options.python, "spin_torch.py"]}[name]
+        command = {"c": ["./spin"], "cuda": ["./spin"], "python": [self.options.python, "spin.py"],
+                   "digest": [self.options.python, "digest.py"], "torch": [self.options.python, "spin_torch.py"]}[name]
         if name == "c":
             run("gcc", "-O1", "-I", kit, "-o", place + "/spin", HERE + "/spin.c", "-lm")
         elif name == "cuda":
