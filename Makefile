@@ -1,25 +1,28 @@
 # flopwatch: `make demo` shows it, `make test` proves it, `make help` lists the rest.
 #
 # Every folder of programs becomes one archive; a program is its main.c plus the archives it may use (tests/layers.txt).
-# Variants: SANITIZE=1 builds with ASan and UBSan under build/san, WERROR=0 lets warnings pass.
+# Variants: SANITIZE=1 builds with ASan and UBSan under build/san, UNIT=1 as fast as it compiles and without CUDA under build/unit,
+# WERROR=0 lets warnings pass, CC= is another compiler.
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DEFAULT_GOAL := all
 
 comma    := ,
-O        := $(if $(SANITIZE),build/san,build)
+O        := $(if $(SANITIZE),build/san,$(if $(UNIT),build/unit,build))
+ifeq ($(origin CC),default)
 CC       := gcc
+endif
 WERROR   ?= 1
 PREFIX   ?= /usr
 VERSION  := 0.1.0
 
 # With sanitizers it is compiled fast, and gcc is not asked about sizes, of which it guesses wrong in what they instrument.
-CFLAGS   ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
+CFLAGS   ?= $(if $(SANITIZE),-O1 -g1,$(if $(UNIT),-O0 -g1,-O2 -g))
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith \
-            $(if $(SANITIZE),-Wno-format-truncation -Wno-restrict) \
+            $(if $(SANITIZE)$(UNIT),-Wno-format-truncation -Wno-restrict) \
             $(if $(filter 1,$(WERROR)),-Werror)
-HARDEN   := -fstack-protector-strong -fPIE $(if $(SANITIZE),,-D_FORTIFY_SOURCE=2)
+HARDEN   := -fPIE $(if $(UNIT),,-fstack-protector-strong $(if $(SANITIZE),,-D_FORTIFY_SOURCE=2))
 SAN      := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -DFW_VERSION='"$(VERSION)"' -Idaemon -I. -Ibuild $(CFLAGS) $(WARNINGS) $(HARDEN) $(SAN)
 LINK     := $(SAN) -pie -Wl,-z,relro,-z,now -Wl,--as-needed
@@ -29,8 +32,10 @@ say      = $(if $(V),,@echo "  $(1)  $(patsubst build/%,%,$(2))" && )
 
 # ---- CUDA, where a toolkit works -----------------------------------------------------------------------------------
 # Goals that install packages first, or build nothing, must not look before they run.
-ifneq ($(filter-out help clean format check-% test demo bench dist deb,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean format deps check check-% unit integration test demo bench dist deb,$(or $(MAKECMDGOALS),all)),)
+ifndef UNIT
 include build/cuda.mak
+endif
 endif
 build/cuda.mak: etc/find-cuda.sh
 	@mkdir -p $(@D)
@@ -137,12 +142,26 @@ $(shell mkdir -p build && for f in $(FAMILIES); do echo "FAMILY($$f)"; done | cm
 # ---- tests ---------------------------------------------------------------------------------------------------------
 TESTS    := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/test_*.c)))
 FUZZ     := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/fuzz_*.c)))
-TEST_LIB = $(foreach l,git worker runner send cli flopwatchd web db core base,$(call lib,$(l)))
 
-$(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
-	@mkdir -p $(@D)
-	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(CUDA_DEF) -Itests/lib -MMD -MP $(LINK) -o $@ $< -Wl,--start-group $(TEST_LIB) -Wl,--end-group \
-	  -lcmocka -lseccomp -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
+# A test links its program's archives: an edit in the daemon links no test of the runner again.
+LIBS_base   := base
+LIBS_core   := core base
+LIBS_family := runner core base
+LIBS_git    := git base
+LIBS_send   := send core base
+LIBS_cli    := cli core base
+LIBS_worker := worker core base
+LIBS_runner := runner core base
+LIBS_db     := db core base
+LIBS_web    := flopwatchd web db core base
+LIBS_flopwatchd := flopwatchd worker web db core base
+define test_rule
+$(O)/tests/$(1)/%: tests/$(1)/%.c $(foreach l,$(or $(LIBS_$(1)),$(LIBS)),$(call lib,$(l)))
+	@mkdir -p $$(@D)
+	$$(call say,cc ,$$<)$$(CC) $$(ALL_CFLAGS) $$(CUDA_DEF) -Itests/lib -MMD -MP $$(LINK) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
+	  -lcmocka -lseccomp -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $$(CUDA_LIB) $$(if $$(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
+endef
+$(foreach room,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(room))))
 
 $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
 $(O)/tests/runner/test_problem: LINK += -Wl,--wrap=family_find
@@ -165,11 +184,19 @@ build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard test
 test-programs: $(TESTS) $(FUZZ) $(O)/tests/browser/pages_demo
 modules: $(MODULES)
 
-.PHONY: test check-layers check-format format
+.PHONY: test deps check unit integration check-layers check-format format
 test: ## install what is missing, build, run every test; T="history test_stats" those whose names hold one of these
+	@$(MAKE) --no-print-directory deps
+	@$(MAKE) --no-print-directory check
+deps: ## install what building and testing need: Debian packages, npm packages for the browser tests
 	@etc/install-dependencies.sh test
 	@etc/install-browser.sh
+check: ## build and run every test, those in C with sanitizers; T= as above
 	@tests/run.sh $(T)
+unit: ## build fast and run the tests in C that take less than a second; T=stats all whose names hold it
+	@tests/run.sh unit $(T)
+integration: ## build the programs and run the test scripts; T=push those whose names hold it
+	@tests/run.sh integration $(T)
 check-layers: ## the rooms against tests/layers.txt; tests/house.py --figures prints them
 	@tests/house.py
 check-format: ## clang-format 14

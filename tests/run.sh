@@ -1,10 +1,14 @@
 #!/bin/bash
-# Build the programs, and what tests them with ASan and UBSan; run every test; end with
-# "N passed, N failed, N skipped": what was skipped is no pass.
-# Arguments: name patterns; only tests whose path holds one of them are run, e.g. `tests/run.sh flopwatchd/ test_stats`.
+# Build what the tests need, run them, and end with "N passed, N failed, N skipped": what was skipped is no pass.
 #
-# A test is tests/ROOM/test_NAME.c or fuzz_NAME.c (run with the sanitizers) or tests/ROOM/test_NAME.sh. Most of them wait half of
-# their time, for a daemon or a disk, so two run for each core. A script may ask for less company by a line of its own:
+# run.sh [unit|integration] [PATTERN...]   only tests whose path holds one of the patterns, e.g. `tests/run.sh flopwatchd/ test_stats`
+#
+# A test is tests/FOLDER/test_NAME.c or fuzz_NAME.c, or tests/FOLDER/test_NAME.sh. Without a mode all are run: those in C with ASan and UBSan.
+#   unit         those in C, compiled fast and without sanitizers, under build/unit. Where no pattern is given, those that say so in their
+#                first lines are left out: "Left to `make check`: takes seconds." (or "starts our programs", "loads test modules")
+#   integration  the scripts, which run the programs
+#
+# Most tests wait half of their time, for a daemon or a disk, so two run for each core. A script may ask for less company by a line:
 #
 #   # Runs beside one other.   what it asserts are verdicts by the clock of this machine
 #   # Runs alone.
@@ -15,6 +19,9 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C.UTF-8 FW_BIN="$PWD/build/bin"
 lanes=$((2 * $(nproc)))
+mode=all
+case ${1-} in unit | integration) mode=$1 && shift ;; esac
+[ $mode = unit ] && variant=UNIT=1 binaries=build/unit || variant=SANITIZE=1 binaries=build/san
 logs=build/tests/logs
 mkdir -p "$logs"
 rm -f "$logs"/*
@@ -29,6 +36,11 @@ stop() { # a build that breaks is one failed test, and nothing else can run
 	printf '%s\n' "$1"
 	tail -n 40 "$2"
 	printf '0 passed, 1 failed, 0 skipped\n'
+	exit 1
+}
+
+stop_with() { # reason
+	printf '%s\n0 passed, 1 failed, 0 skipped\n' "$1"
 	exit 1
 }
 
@@ -77,7 +89,7 @@ run_one() { # file
 	log=$logs/${test//\//-}
 	log=${log%.*}
 	case $test in
-	*.c) set -- --timeout 300 "build/san/tests/${test%.c}" ;;
+	*.c) set -- --timeout 300 "$binaries/tests/${test%.c}" ;;
 	*) set -- --timeout 1500 bash "$1" ;;
 	esac
 	exec tests/lib/supervise.py --log "$log.log" --status "$log.status" "$@"
@@ -87,7 +99,7 @@ run_one() { # file
 build() { # log, arguments of make...
 	local log=$1
 	shift
-	tests/lib/supervise.py --log "$logs/$log.log" --status "$logs/$log.status" make --no-print-directory -j2 "$@" &
+	tests/lib/supervise.py --log "$logs/$log.log" --status "$logs/$log.status" make --no-print-directory "-j$(nproc)" "$@" &
 	wait $!
 	grep -q '^0 ' "$logs/$log.status"
 }
@@ -106,6 +118,19 @@ trap 'interrupted TERM 15' TERM
 trap 'interrupted INT 2' INT
 trap 'interrupted HUP 1' HUP
 
+says() { # file, words: whether its first lines hold them
+	head -n 12 "$1" | grep -q "$2"
+}
+
+# The ten tests that took longest, since the run waits for them.
+slowest() {
+	[ ${#takes[@]} -gt 10 ] || return
+	echo "slowest:"
+	(cd "$logs" && for file in *.status; do
+		read -r _ seconds <"$file" && echo "$seconds ${file%.status}"
+	done) | sort -rn | head -n 10 | while read -r seconds name; do printf '  %4d s  %s\n' "$seconds" "$name"; done
+}
+
 # Lanes that a test takes of those that there are.
 lanes_of() { # file
 	case $(grep -m 1 -oE '^# Runs (alone|beside one other)\.$' "$1") in
@@ -115,7 +140,7 @@ lanes_of() { # file
 	esac
 }
 
-# The first that waits and fits into the free lanes is started, until none does; then whoever ends makes room.
+# The first that waits and fits into the free lanes is started, until none does; then one that ends makes room.
 run_all() { # file...
 	local waiting=("$@") free=$lanes n file pid
 	local -A running=()
@@ -144,18 +169,16 @@ run_all() { # file...
 stray=$(find tests -maxdepth 1 \( -name 'test_*' -o -name 'fuzz_*' -o -name 't[0-9]*' \))
 [ -z "$stray" ] || { echo "tests that lie in no room are not run: $stray"; failed=1; }
 
-echo "building"
-build build all modules build/tests/browser/pages_demo || stop "the build failed:" "$logs/build.log"
-build build-san SANITIZE=1 test-programs || stop "the sanitizer build failed:" "$logs/build-san.log"
-echo "built in $((SECONDS - started)) s"
-
-export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 CMOCKA_MESSAGE_OUTPUT=TAP
-
 declare -A takes=()
-clocked=() scripts=() programs=()
+clocked=() scripts=() programs=() left=0
 for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	[ -e "$file" ] || continue # a pattern that fits no file stays as it is
+	case $mode:$file in unit:*.sh | integration:*.c) continue ;; esac
 	matches "${file#tests/}" || continue
+	if [ $mode = unit ] && [ ${#patterns[@]} = 0 ] && says "$file" "Left to"; then
+		left=$((left + 1))
+		continue
+	fi
 	takes[$file]=$(lanes_of "$file")
 	case $file:${takes[$file]} in
 	*.c:*) programs+=("$file") ;;
@@ -163,8 +186,31 @@ for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	*) scripts+=("$file") ;;
 	esac
 done
+
+# Build what these need: the programs for scripts, a binary for each test in C.
+needs() { # words of a "Left to" line
+	[ ${#clocked[@]} = 0 ] && [ ${#scripts[@]} = 0 ] || return 0
+	local file
+	for file in ${programs[@]+"${programs[@]}"}; do says "$file" "Left to .*$1" && return; done
+	return 1
+}
+goals=()
+if needs "starts our programs"; then goals+=(all); fi
+if needs "loads test modules"; then goals+=(modules); fi
+[ ${#clocked[@]} = 0 ] && [ ${#scripts[@]} = 0 ] || goals+=(build/tests/browser/pages_demo)
+tests=()
+for file in ${programs[@]+"${programs[@]}"}; do file=${file%.c} && tests+=("$binaries/$file"); done
+[ ${#tests[@]} != 0 ] || [ ${#clocked[@]} != 0 ] || [ ${#scripts[@]} != 0 ] || stop_with "no test holds ${patterns[*]} in its path"
+echo "building"
+[ ${#goals[@]} = 0 ] || build build "${goals[@]}" || stop "the build failed:" "$logs/build.log"
+[ ${#tests[@]} = 0 ] || build build-tests "$variant" "${tests[@]}" || stop "the build of the tests failed:" "$logs/build-tests.log"
+echo "built in $((SECONDS - started)) s"
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 CMOCKA_MESSAGE_OUTPUT=TAP
+
 run_all ${clocked[@]+"${clocked[@]}"} ${scripts[@]+"${scripts[@]}"} ${programs[@]+"${programs[@]}"}
 
 [ ${#wrong[@]} = 0 ] || printf 'wrong: %s\n' "${wrong[*]}"
+[ "$left" = 0 ] || echo "left to \`make check\`, since they take seconds or need the programs: $left"
+slowest
 printf 'in %d s\n%d passed, %d failed, %d skipped\n' "$((SECONDS - started))" "$passed" "$failed" "$skips"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

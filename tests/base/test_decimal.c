@@ -1,4 +1,5 @@
 /* Decimals: for every number that decimal.c writes, printf writes the same. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Children: what they get (and do not get), how they end, and that nothing of them is left. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

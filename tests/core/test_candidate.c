@@ -1,4 +1,5 @@
 /* Which steps of a series are compared directly: not those of a slope, and seldom those of noise that wanders. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

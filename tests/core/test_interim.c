@@ -1,4 +1,5 @@
 /* Looks at all launches together: tails of t against known values, what is overwhelming, and how often chance is, on seeded noise. */
+/* Left to `make check`: takes seconds. */
 #include "near.h"
 
 #include <stdio.h>

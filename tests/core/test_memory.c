@@ -1,4 +1,5 @@
 /* What is remembered of a cell against the launches at hand: the F test by hand, losses in cells that were once noisy, equal builds that are. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* test_turns_plan.c - which cells a session pairs, and when a program's times are not believed. */
+/* Left to `make check`: takes seconds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

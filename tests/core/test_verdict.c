@@ -1,4 +1,5 @@
 /* Verdicts: the words, two sets that must agree, and whole comparisons replayed on seeded noise. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

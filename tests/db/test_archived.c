@@ -1,4 +1,5 @@
 /* Single times leave the database for the archive: they are on the disk before their rows let go, and come back bit for bit. */
+/* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
 #include <errno.h>

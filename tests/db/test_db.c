@@ -1,4 +1,5 @@
 /* The door to SQLite: safe settings, transactions, statements, errors in words, backup. */
+/* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
 #include <fcntl.h>

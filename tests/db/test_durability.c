@@ -1,4 +1,5 @@
 /* What was acknowledged survives kill -9: none lost, none twice, none half. */
+/* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* Whoever pushes once does not wait for somebody who pushes a thousand branches, and these have their turns, too. */
+/* Left to `make check`: takes seconds. */
 #include "flood.h"
 
 static int setup(void **state)

@@ -1,4 +1,5 @@
 /* What is asked while jobs are planned, judged, searched and shown costs the same however long the history of a repository is. */
+/* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
 #include "db/environment/environment_change.h"

@@ -1,4 +1,5 @@
 /* The queue: what runs next, what is superseded, what a restart does, what an ended job refuses. */
+/* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
 #include "db/store/event.h"

@@ -1,4 +1,5 @@
 /* The read side: one cell over time, and what reading it costs. */
+/* Left to `make check`: takes seconds. */
 #include "fixture_views.h"
 
 #include <math.h>

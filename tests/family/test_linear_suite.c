@@ -110,7 +110,7 @@ static struct fw_linear_shape first(const char *direction, const char *lines, co
 
 static void options_become_operands(void **state)
 {
-	static const char *const key = "linear/linear/float8dq-%s/m16/k64/n32/bf16/%s";
+	static const char key[] = "linear/linear/float8dq-%s/m16/k64/n32/bf16/%s";
 	char wanted[CASE_KEY_SIZE];
 	struct suite s;
 	int flags;

@@ -1,4 +1,5 @@
 /* Products of e4m3 whose sums stay in the tensor core: what Hopper loses on the way is accepted, what loses more, or is something else, is not. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

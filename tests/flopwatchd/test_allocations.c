@@ -1,4 +1,5 @@
 /* What schedulers are asked for: who waits for whom, what is given up for what is more important, and what never waits for the other. */
+/* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_cluster.h"
 
 static char sha[65];

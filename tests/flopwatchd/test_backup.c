@@ -1,4 +1,5 @@
 /* Backups beside the loop: by the real child, of a database that is written meanwhile. */
+/* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_db.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* What the outside may ask: good questions become rows, bad ones an answer in one line. */
+/* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
 #include "flopwatchd/control.h"

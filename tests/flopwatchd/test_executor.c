@@ -1,4 +1,5 @@
 /* The seam, with programs that do what srun, squeue and scancel do: pending without limit, running, gone. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

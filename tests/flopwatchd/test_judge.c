@@ -1,4 +1,5 @@
 /* A finished job becomes rows: verdicts from the samples, blame, alerts and their end, and judging again. */
+/* Left to `make check`: takes seconds. */
 #include "judge_run.h"
 #include "db/store/sample.h"
 

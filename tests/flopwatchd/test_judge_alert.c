@@ -1,4 +1,5 @@
 /* Who is told of a result, and when it is over: one alert a commit, over all suites, until it is made up for. */
+/* Left to `make check`: takes seconds. */
 #include "judge_run.h"
 
 #include "flopwatchd/alert/alert_cells.h"

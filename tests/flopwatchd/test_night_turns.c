@@ -1,4 +1,5 @@
 /* What is asked for at night: every part of every large suite in its turn, each beside what it was measured with before. */
+/* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
 #include "flopwatchd/idle.h"

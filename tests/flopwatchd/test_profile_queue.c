@@ -1,4 +1,5 @@
 /* Profiles in the queue: they come last, give way to a push, never make a comparison, and what a worker says is stored at their end. */
+/* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
 #include "db/store/alert.h"

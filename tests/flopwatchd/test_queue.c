@@ -1,4 +1,5 @@
 /* Queue and slots: real commits, a real database, and shell scripts as workers that do well or badly. */
+/* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* Devices of the queue's workers: one that is tried, one that is another than was thought, and a job that its worker is about to leave. */
+/* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
 #include "flopwatchd/dispatch/queue.h"

@@ -1,4 +1,5 @@
 /* From a job's commit to a plan, with real commits and the real flopwatch-git. */
+/* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
 #include "flopwatchd/planning/resolve.h"

@@ -1,4 +1,5 @@
 /* The outbox: pauses that grow, receivers that are not there, deliveries that arrive. */
+/* Left to `make check`: starts our programs. */
 #include "fixture_daemon.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 /* One worker conversation, with shell scripts as workers: the good one, and each way in which one goes wrong. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Watching: real repositories, real pushes, a real loop and database; what arrives as jobs, tips, events and errors. */
+/* Left to `make check`: starts our programs, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -5,7 +5,15 @@ tree=$tmp/tree
 mkdir -p "$tree/tests/room" "$tree/tests/lib"
 cp "$root/tests/run.sh" "$tree/tests/"
 cp "$root/tests/lib/supervise.py" "$tree/tests/lib/"
-printf '.PHONY: all modules test-programs build/tests/browser/pages_demo\nall modules test-programs build/tests/browser/pages_demo:\n\t@:\n' >"$tree/Makefile"
+# What make would build: a test in C is a script here, its variant says which.
+cat >"$tree/Makefile" <<'MAKE'
+O := $(if $(SANITIZE),build/san,$(if $(UNIT),build/unit,build))
+.PHONY: all modules build/tests/browser/pages_demo
+all modules build/tests/browser/pages_demo:
+	@echo $@ >>built
+$(O)/tests/%: tests/%.c
+	@mkdir -p $(@D) && sed 1,2d $< >$@ && chmod +x $@
+MAKE
 small() { # name, lines
 	printf '%s\n' "${@:2}" >"$tree/tests/room/test_$1.sh"
 }
@@ -26,6 +34,31 @@ is "is counted" "$(tail -n 1 <<<"$out")" "2 passed, 1 failed, 1 skipped"
 rm "$tree/tests/room/test_bad.sh"
 fails "nothing but skips is no pass" 1 run skipped
 is "and counted so" "$(tail -n 1 <<<"$out")" "0 passed, 0 failed, 2 skipped"
+
+# the modes: scripts, or tests in C, of which those that take long run only where they are named
+small script 'echo "ok 1 - a script"'
+program() { # name, second line, lines
+	printf '%s\n' '/* test */' "$2" '#!/bin/sh' "${@:3}" >"$tree/tests/room/test_$1.c"
+}
+program quick '' 'echo "ok 1 - $0"'
+program long '/* Left to `make check`: takes seconds, starts our programs. */' 'echo "ok 1 - $0"'
+rm -f "$tree/built"
+ok "mode unit" run unit
+is "runs one in C" "$(tail -n 1 <<<"$out")" "1 passed, 0 failed, 0 skipped"
+like "says that one is left" "$out" 'left to `make check`, .*: 1'
+ok "builds it without sanitizers" test -e "$tree/build/unit/tests/room/test_quick"
+fails "and builds no program" 1 test -e "$tree/built"
+ok "mode unit with a name" run unit test_long
+is "runs what takes long" "$(tail -n 1 <<<"$out")" "1 passed, 0 failed, 0 skipped"
+is "and builds what that needs" "$(cat "$tree/built")" all
+ok "mode integration" run integration script
+is "runs scripts alone" "$(tail -n 1 <<<"$out")" "1 passed, 0 failed, 0 skipped"
+ok "without a mode" run script quick long
+is "all are run" "$(tail -n 1 <<<"$out")" "3 passed, 0 failed, 0 skipped"
+ok "those in C with sanitizers" test -e "$tree/build/san/tests/room/test_long"
+fails "a name that no test has" 1 run unit nothing-has-this-name
+like "says so" "$out" "no test holds nothing-has-this-name in its path"
+rm "$tree/tests/room/"test_{script.sh,quick.c,long.c}
 
 # a daemon of its own session, which the test forgets
 small leaves 'echo "ok 1 - a"' "setsid bash -c 'exec -a $mark sleep 1000' >/dev/null 2>&1 &" 'exit 0'

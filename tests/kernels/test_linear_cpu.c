@@ -1,4 +1,5 @@
 /* The linear family's CPU kernels, built as a branch's are, against a reference in fp64: every recipe, direction and activation. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

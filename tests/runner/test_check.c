@@ -1,4 +1,5 @@
 /* Mode check: good modules pass with their work told; each way of being wrong has its class and its words. */
+/* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

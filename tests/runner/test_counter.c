@@ -1,4 +1,5 @@
 /* Counters as a library tells them that a test has written: replays, ranges, and what goes wrong at each of its functions. */
+/* Left to `make check`: loads test modules. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Order of calls, their number, and whole launches on the simulated device. */
+/* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* GPUs that are cut into instances: who is listed, described, found and read (tests/modules/fake_nvml.c). */
+/* Left to `make check`: loads test modules. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

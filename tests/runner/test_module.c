@@ -1,4 +1,5 @@
 /* Loading kernel libraries: what is accepted, what is refused and in which words. */
+/* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* What is read from a driver's library, with one that a test fills (tests/modules/fake_nvml.c). */
+/* Left to `make check`: loads test modules. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* Mode profile: kernels of a call with their counters, and every way of not getting them. The GPU is made of the CPU here. */
+/* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

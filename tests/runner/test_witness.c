@@ -1,4 +1,5 @@
 /* What a watched call is accused of, and what not, where the device itself behaves unusually. */
+/* Left to `make check`: loads test modules. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

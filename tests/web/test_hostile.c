@@ -2,6 +2,7 @@
  * Whatever comes from git, from a build or from a worker may be anything: with hostile texts in every field, each page has the
  * same elements and attributes as with harmless ones, JSON stays valid, tables keep their columns, and nothing hides.
  */
+/* Left to `make check`: takes seconds. */
 #include "site_run.h"
 
 #include "base/jsonw.h"

@@ -1,4 +1,5 @@
 /* The HTTP room by real sockets: every request here goes through the kernel's loopback. */
+/* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -5,6 +5,7 @@
  *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
  *     -o build/fuzz_unpack tests/worker/fuzz_unpack.c daemon/worker/{unpack,workdir}.c daemon/base/[a-z]*.c -lyaml -lnettle
  */
+/* Left to `make check`: takes seconds. */
 #include <dirent.h>
 
 #include "core/case/inputs.h"

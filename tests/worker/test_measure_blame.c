@@ -2,6 +2,7 @@
  * measure.c, acceptance.c, runner_child.c with a runner made of shell: who is blamed when a process dies, hangs, talks
  * nonsense, forges, or slows its neighbour.
  */
+/* Left to `make check`: takes seconds. */
 #include "measure_run.h"
 
 static void outcomes_are_kept_and_deaths_are_not(void **state)

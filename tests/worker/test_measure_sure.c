@@ -1,4 +1,5 @@
 /* Results that are doubted: a base that is slower beside its target than alone, a target that is too fast to be true. */
+/* Left to `make check`: takes seconds. */
 #include "measure_run.h"
 
 #include "worker/bench/audit.h"

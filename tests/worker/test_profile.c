@@ -2,6 +2,7 @@
  * A profile from the worker's side: four processes and what is believed of them, machine code always, and the target with its base's
  * configuration. Runner and nvdisasm are scripts.
  */
+/* Left to `make check`: takes seconds. */
 #include <math.h>
 #include <signal.h>
 

@@ -1,4 +1,5 @@
 /* What ncu counts and samples for a profile where the runner cannot: a script that prints what it printed on an H200. */
+/* Left to `make check`: takes seconds. */
 #include <math.h>
 #include <signal.h>
 

@@ -1,4 +1,5 @@
 /* Readings of a device: what voids times, how two are merged, and how a test writes them down. */
+/* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
