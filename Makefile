@@ -203,6 +203,9 @@ check-format: ## clang-format 14
 	@tests/check-format.sh
 format: ## reformat the sources
 	@tests/check-format.sh --fix
+.PHONY: hooks
+hooks: ## install etc/commit-msg, which checks the subjects of commits, as a hook of this clone
+	@install -m 755 etc/commit-msg "$$(git rev-parse --git-path hooks)/commit-msg"
 
 # ---- running it ----------------------------------------------------------------------------------------------------
 .PHONY: npm screenshots picture
