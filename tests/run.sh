@@ -54,9 +54,9 @@ patterns=("$@")
 
 # Reads the TAP in a log; prints one line for the test, and the log itself when something is wrong.
 tally() { # ROOM/NAME
-	local test=$1 log status seconds ok bad skipped note=""
+	local test=$1 log status seconds cpu ok bad skipped note=""
 	log=$logs/${test//\//-}
-	read -r status seconds <"$log.status" || { status=1 seconds=0; }
+	read -r status seconds cpu <"$log.status" || { status=1 seconds=0 cpu=0; }
 	ok=$(grep -E '^ok ' "$log.log" | grep -cv '# SKIP')
 	bad=$(grep -E '^not ok ' "$log.log" | grep -cv '# SKIP')
 	skipped=$(grep -cE '^(not )?ok .*# SKIP' "$log.log")
@@ -66,7 +66,7 @@ tally() { # ROOM/NAME
 	failed=$((failed + bad))
 	skips=$((skips + skipped))
 	if [ "$bad" = 0 ]; then
-		printf 'ok    %-40s %4d %4d s%s\n' "$test" "$ok" "$seconds" "$([ "$skipped" = 0 ] || printf ', %d skipped' "$skipped")"
+		printf 'ok    %-40s %4d %4d s %4d s CPU%s\n' "$test" "$ok" "$seconds" "$cpu" "$([ "$skipped" = 0 ] || printf ', %d skipped' "$skipped")"
 		grep -hE '# SKIP' "$log.log" | sed 's/^/      /'
 	else
 		wrong+=("$test")
@@ -122,13 +122,13 @@ says() { # file, words: whether its first lines hold them
 	head -n 12 "$1" | grep -q "$2"
 }
 
-# The ten tests that took longest, since the run waits for them.
+# The steps that took the most CPU seconds, which are what a loaded machine does not change.
 slowest() {
 	[ ${#takes[@]} -gt 10 ] || return
-	echo "slowest:"
+	echo "most CPU seconds:"
 	(cd "$logs" && for file in *.status; do
-		read -r _ seconds <"$file" && echo "$seconds ${file%.status}"
-	done) | sort -rn | head -n 10 | while read -r seconds name; do printf '  %4d s  %s\n' "$seconds" "$name"; done
+		read -r _ seconds cpu <"$file" && echo "$cpu $seconds ${file%.status}"
+	done) | sort -rn | head -n 10 | while read -r cpu seconds name; do printf '  %4d s CPU in %4d s  %s\n' "$cpu" "$seconds" "$name"; done
 }
 
 # Lanes that a test takes of those that there are.

@@ -3,14 +3,15 @@
 
 supervise.py --log FILE --status FILE --timeout S COMMAND...
 
-The command runs in a session of its own, its output goes into the log, and its exit status and seconds into the status file. Processes
-that it started stay descendants of this one, also daemons that have left its session (PR_SET_CHILD_SUBREAPER). What still runs when the
+The command runs in a session of its own, its output goes into the log, and its exit status, its seconds and the CPU seconds of all its
+processes into the status file. Processes that it started stay descendants of this one, also daemons that have left its session (PR_SET_CHILD_SUBREAPER). What still runs when the
 command has ended is given GRACE_S to end; what does not is named in the log as a test that failed, and killed. SIGTERM, SIGINT and SIGHUP,
 and the end of the parent, kill all of them.
 """
 import argparse
 import ctypes
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -139,8 +140,9 @@ def main():
         for pid in left_behind():
             log.write(f"not ok - process {pid} was left behind: {command_of(pid)}\n".encode())
     kill_all()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     with open(args.status, "w", encoding="ascii") as f:
-        f.write(f"{status} {int(time.monotonic() - begin)}\n")
+        f.write(f"{status} {int(time.monotonic() - begin)} {int(used.ru_utime + used.ru_stime)}\n")
 
 
 main()
