@@ -208,14 +208,15 @@ static void broken_sides_are_blamed_rightly(void **state)
 static void failures_of_a_cell(void **state)
 {
 	struct fixture *f = *state;
-	static const double shift[] = { 0, 0, 0, 0, 0.05, -0.5 };
-	struct result *r = fixture_result(f, "main", 1, 2, 6);
+	static const double shift[] = { 0, 0, 0, 0, 0.05, -0.5, 0 };
+	struct result *r = fixture_result(f, "main", 1, 2, 7);
 	fixture_measured(r, shift);
 	fixture_check(r, ROLE_TARGET, 0, "wrong", "feed");
 	fixture_fault(r, ROLE_TARGET, 1, "crash");
 	fixture_fault(r, ROLE_BASE, 2, "timeout");
 	fixture_fault(r, ROLE_DEVICE, 3, "device");
 	fixture_fault(r, ROLE_DEVICE, 5, "unsure");
+	fixture_fault(r, ROLE_DEVICE, 6, "unpaired");
 	struct judge_outcome out = judged(f, r, 5000);
 	assert_int_equal(out.verdict, VERDICT_FAILED);
 	struct store_cell c = cell_of(f, out.comparison, 0);
@@ -231,6 +232,8 @@ static void failures_of_a_cell(void **state)
 	assert_int_equal(c.verdict, VERDICT_UNDECIDED); /* a gain that is not sure accuses nobody */
 	assert_string_equal(c.failure, "");
 	assert_true(isnan(c.change_pct));
+	assert_int_equal(cell_of(f, out.comparison, 6).verdict, VERDICT_NOT_COMPARABLE);
+	assert_string_equal(cell_of(f, out.comparison, 6).failure, "");
 	assert_int_equal(out.alert_is_new, 1); /* the slow cell is told although another failed */
 }
 

@@ -31,6 +31,41 @@ like "how much is left out is said" "$(notes)" \
 is "about half of them" "$(notes | sed -nE 's/.*most of warms.up, ([0-9]+) of ([0-9]+)$/\1 \2/p' | awk '{ print ($1 * 16 / $2 >= 4 && $1 * 16 / $2 <= 8) }')" 1
 stop_daemon TERM
 
+# ---- several results of one name, and another number of them: the verdict is no word about the other rows alone
+results() { # TIMES of results of one name, beside a row that stays: a benchmark that prints hyperfine's JSON
+	local list='{"command":"steady","times":[0.001,0.001,0.001]}' ms
+	for ms in "$@"; do list+=",{\"command\":\"twin\",\"times\":[0.00$ms,0.00$ms,0.00$ms]}"; done
+	printf "echo '{\"results\":[%s]}'\n" "$list" >"$tmp/twins/bench.sh"
+}
+verdicts() { # of the newest comparison: KEY:VERDICT ...
+	sql "SELECT group_concat(key || ':' || verdict, ' ') FROM (SELECT key, verdict FROM cell WHERE comparison = $newest ORDER BY key)"
+}
+repository twins </dev/null
+sed -i 's/reader: flopwatch/reader: hyperfine/' "$tmp/twins/.flopwatch.yaml"
+results 2 3
+write_config "sandbox: none" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
+	"repos: [{name: twins, url: $tmp/twins.git}]"
+start_daemon
+is "results of one name are told apart by their order" "$(on_main twins first) $(verdicts)" "done unchanged steady:unchanged twin#1:unchanged twin#2:unchanged"
+results 2 3 9
+is "a push with a result more of a name is no word about the other rows alone" "$(on_main twins more)" "done not_comparable"
+is "and its cells, named" "$(verdicts)" "steady:unchanged twin#1:not_comparable twin#2:not_comparable twin#3:not_comparable"
+is "each with the reason" "$(sql "SELECT DISTINCT reason FROM cell WHERE comparison = $newest AND verdict = 'not_comparable'")" \
+	"the files have different numbers of results of this name"
+like "and the numbers are in a note" "$(notes)" "the base's output has 2 results called twin, the target's output has 3: which is which is not known"
+echo "# the same" >>"$tmp/twins/bench.sh"
+is "the next push is compared again" "$(on_main twins same) $(verdicts)" \
+	"done unchanged steady:unchanged twin#1:unchanged twin#2:unchanged twin#3:unchanged"
+is "no result is reported as gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'vanished'")" 0
+results 2 5
+is "nor is one with a result less, and one cell is removed" "$(on_main twins fewer) $(verdicts)" \
+	"done not_comparable steady:unchanged twin#1:not_comparable twin#2:not_comparable twin#3:removed"
+results 2
+is "a single result has the key without a number" "$(on_main twins single) $(verdicts)" \
+	"done not_comparable steady:unchanged twin:not_comparable twin#1:removed twin#2:removed"
+is "the commit that lost results is named" "$(sql "SELECT group_concat(key, ' ') FROM (SELECT w.value ->> 'cell' AS key FROM alert a, json_each(a.cells) w WHERE a.kind = 'vanished' AND a.target_sha = '$(head_of twins)' ORDER BY key)")" "twin#1 twin#2"
+stop_daemon TERM
+
 # ---- processes that the device ran at different clocks: what a process takes follows the clock of its turn, of four in a launch
 repository clocks <<SH
 runs=\$(cat "$tmp/runs" 2>/dev/null || echo 0)

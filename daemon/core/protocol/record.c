@@ -23,7 +23,7 @@
 
 static const char *const failures[] = { "", "build", "abi", "unsupported", "provider", "crash", "wrong", "oob", "timeout",
 	"device", "protocol", "interrupted", "escaped", "clock", "roofline", "forged", "slowed", "lost", "reported", "full",
-	"unsure", NULL };
+	"unsure", "unpaired", NULL };
 
 static const char *const repeats[] = { "", "same", "differs", NULL };
 

@@ -114,6 +114,7 @@ static int leave_row(struct reading *r, int i, const char *why, struct fw_err *e
 		return -1;
 	memcpy(r->left[r->n_left - 1].key, key, sizeof key);
 	r->left[r->n_left - 1].twins = twins;
+	r->left[r->n_left - 1].unpaired = true;
 	free(r->row[i].ms);
 	r->n_rows--;
 	memmove(&r->row[i], &r->row[i + 1], (size_t)(r->n_rows - i) * sizeof *r->row);

@@ -18,7 +18,7 @@ bool reading_settle(struct reading_row *const *row, int n);
 /**
  * Make two readings comparable, and say in `warnings` what keeps them from being so, a sentence a line: conditions that differ (another card, a
  * debug build), statistics that are not the best of the format. Where the files have different numbers of results of one name, or state
- * no statistic in common, rows of both sides are left out: *unpaired is how many names that were. Own: the readings stay the caller's.
+ * no statistic in common, rows of both sides are left out (reading_find_unpaired): *unpaired is how many names that were. Own: the readings stay the caller's.
  * Err: out of memory.
  */
 int reading_pair(struct reading *base, const char *base_file, struct reading *target, const char *target_file,

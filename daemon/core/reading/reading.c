@@ -317,6 +317,13 @@ const char *reading_why(const struct reading *r, const char *key)
 	return left ? left->why : row && row->failure[0] ? row->failure : NULL;
 }
 
+const struct reading_left *reading_find_unpaired(const struct reading *r, const char *key)
+{
+	const struct reading_left *left = reading_find_left(r, key);
+
+	return left && left->unpaired ? left : NULL;
+}
+
 void reading_tell_left(const struct reading *r, char *out, size_t size)
 {
 	enum { REST = 24 }; /* room for "and 1234 more" */

@@ -72,7 +72,8 @@ struct reading_left {
 	char key[CASE_KEY_SIZE], name[CASE_KEY_SIZE]; /* as in struct reading_row */
 	int twins;
 	char why[READING_WHY_SIZE];
-	int line; /* of the file; 0 not known */
+	int line;      /* of the file; 0 not known */
+	bool unpaired; /* it has a time, and reading_pair found no row of the other file to compare it with */
 	/* internal */
 	int entry;
 };
@@ -128,6 +129,8 @@ void reading_fini(struct reading *r);
 const struct reading_row *reading_find(const struct reading *r, const char *key);
 /** Why a row has no time, as far as the file says: its failure, or why it was left out. NULL: it has one, or is not there. */
 const char *reading_why(const struct reading *r, const char *key);
+/** The row of a key that reading_pair left out, NULL none. */
+const struct reading_left *reading_find_unpaired(const struct reading *r, const char *key);
 /** Rows left out, in one sentence: "2 rows were left out: a (skipped), b (line 7: 0 is no time)". Shape: out[size]; "" none. */
 void reading_tell_left(const struct reading *r, char *out, size_t size);
 

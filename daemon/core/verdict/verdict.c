@@ -80,6 +80,8 @@ enum verdict verdict_of_class(const char *failure)
 
 enum verdict verdict_of_outside(const char *failure)
 {
+	if (strcmp(failure, "unpaired") == 0)
+		return VERDICT_NOT_COMPARABLE;
 	return strcmp(failure, "unsure") == 0 ? VERDICT_UNDECIDED : VERDICT_REJECTED;
 }
 

@@ -20,7 +20,7 @@ enum verdict {
 	VERDICT_REJECTED, /* the measurement is not believed; class: escaped clock roofline forged slowed, or a trouble of the device */
 	VERDICT_REGRESSION,
 	VERDICT_UNDECIDED,
-	VERDICT_NOT_COMPARABLE, /* the base is broken, or the inputs differ */
+	VERDICT_NOT_COMPARABLE, /* the base is broken, or the inputs or the results of both sides differ */
 	VERDICT_ACCEPTED, /* of a commit or one of its suites: all that was lost, a person has accepted; no cell or comparison has it */
 	VERDICT_IMPROVEMENT,
 	VERDICT_UNCHANGED,
@@ -47,7 +47,8 @@ enum verdict verdict_from_name(const char *name);
 enum verdict verdict_of_class(const char *failure);
 /**
  * The same of a trouble that is neither side's: "unsure" (what was measured contradicts itself, and so accuses nobody) leaves it
- * undecided, every other rejected.
+ * undecided, "unpaired" (both sides have results of this name, and which belongs to which is not known) makes it not comparable, every
+ * other is rejected.
  */
 enum verdict verdict_of_outside(const char *failure);
 /** First in the order above. */

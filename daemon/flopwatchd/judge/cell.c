@@ -465,8 +465,10 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 	const struct msg_fault *fault = outer_fault(r, i, t->decides.n > 0);
 	if (fault) {
 		enum verdict v = verdict_of_outside(fault->failure);
-		fail_cell(c, v, v == VERDICT_UNDECIDED ? "" : fault->failure);
-		snprintf(c->reason, sizeof c->reason, "%s: %.480s", role_name(fault->role), fault->detail);
+		bool blamed = v == VERDICT_REJECTED;
+		fail_cell(c, v, blamed ? fault->failure : "");
+		snprintf(c->reason, sizeof c->reason, "%s%s%.480s", blamed ? role_name(fault->role) : "", blamed ? ": " : "",
+			fault->detail);
 	}
 	return fault != NULL;
 }

@@ -69,31 +69,43 @@ static double flops_of(const struct reading_row *row)
 	return row && row->n > 0 && isfinite(row->tflops) ? row->tflops * 1e9 * row->median_ms : 0;
 }
 
-/* Base's rows in their order, then those that only the target has. */
+/* 1, or 0 with a fault of the side: there are too many rows. */
+static int add_row(struct command *m, int side, const char *key, double flops, struct msg_found *found, struct fw_err *err)
+{
+	char detail[128];
+
+	if (found->n == JOB_CELLS_MAX) {
+		snprintf(detail, sizeof detail,
+			"the benchmark writes more than %d rows; measure fewer, or name several benchmarks", JOB_CELLS_MAX);
+		return bench_fault(m->bench, -1, m->side[side]->role, "abi", detail, err) < 0 ? -1 : 0;
+	}
+	snprintf(found->cell[found->n].key, sizeof found->cell[0].key, "%s", key);
+	found->cell[found->n++].flops = flops;
+	return 1;
+}
+
+/* Base's rows in their order, then those that only the target has; of each side the rows that were not paired come last. */
 static int collect(
 	struct command *m, const struct reading *base, const struct reading *target, struct msg_found *found, struct fw_err *err)
 {
+	int status = 1;
+
 	for (int side = BASE; side < PAIR; side++) {
 		const struct reading *r = side == BASE ? base : target;
 
-		for (int i = 0; i < r->n_rows; i++) {
-			if (side == TARGET && reading_find(base, r->row[i].key))
-				continue;
-			if (found->n == JOB_CELLS_MAX) {
-				char detail[128];
-
-				snprintf(detail, sizeof detail,
-					"the benchmark writes more than %d rows; measure fewer, or name several benchmarks",
-					JOB_CELLS_MAX);
-				return bench_fault(m->bench, -1, m->side[side]->role, "abi", detail, err) < 0 ? -1 : 0;
-			}
+		for (int i = 0; i < r->n_rows && status == 1; i++) {
+			const char *key = r->row[i].key;
 			double flops = flops_of(&r->row[i]);
 
-			snprintf(found->cell[found->n].key, sizeof found->cell[0].key, "%s", r->row[i].key);
-			found->cell[found->n++].flops = flops > 0 ? flops : flops_of(reading_find(target, r->row[i].key));
+			if (side == BASE || !reading_find(base, key))
+				status = add_row(
+					m, side, key, flops > 0 ? flops : flops_of(reading_find(target, key)), found, err);
 		}
+		for (int i = 0; i < r->n_left && status == 1; i++)
+			if (r->left[i].unpaired && (side == BASE || !reading_find_unpaired(base, r->left[i].key)))
+				status = add_row(m, side, r->left[i].key, 0, found, err);
 	}
-	return 1;
+	return status;
 }
 
 static int make_cells(struct command *m, const struct msg_found *found, struct cell **cells, struct fw_err *err)
@@ -119,15 +131,37 @@ static int make_cells(struct command *m, const struct msg_found *found, struct c
 	return 0;
 }
 
-/* Rows of which one side has no time. */
+/*
+ * A row that both sides may have and no pair was found for is not comparable, so that the job's verdict is no word about the other rows
+ * alone; undecided, it would keep later commits from being compared with this one, which is the only base that they have a pair in. A key
+ * that only the base has is a row less on the target, whichever of them that is.
+ */
+static int note_unpaired(struct command *m, int cell, const struct reading *target, struct fw_err *err)
+{
+	const struct reading_left *left = reading_find_unpaired(target, m->bench->cells[cell].key);
+
+	if (!left)
+		return command_timed(m, TARGET, cell, target, "unsupported", err);
+	return bench_fault(m->bench, cell, ROLE_DEVICE, "unpaired", left->why, err) < 0 ? -1 : 0;
+}
+
+/* Rows of which one side has no time, or which have no pair. */
 static int note_absent(struct command *m, const struct reading *base, const struct reading *target, struct fw_err *err)
 {
-	for (int i = 0; i < m->bench->n_cells; i++)
+	for (int i = 0; i < m->bench->n_cells; i++) {
+		const char *key = m->bench->cells[i].key;
+
+		if (reading_find_unpaired(base, key) || reading_find_unpaired(target, key)) {
+			if (note_unpaired(m, i, target, err) < 0)
+				return -1;
+			continue;
+		}
 		for (int side = BASE; side < PAIR; side++)
 			if ((m->list[side].speaks
 					    ? turns_listed(m, side, i, err)
 					    : command_timed(m, side, i, side == BASE ? base : target, "unsupported", err)) < 0)
 				return -1;
+	}
 	return 0;
 }
 

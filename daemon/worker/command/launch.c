@@ -174,11 +174,12 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 
 /* ---- records ------------------------------------------------------------------------------------------------------------- */
 
-static bool has_time(const struct reading *r, const char *key)
+/* Whether the anchor's row is that of the base: of several results of one name, as many, or which is which is not known. */
+static bool has_time_like(const struct reading *anchor, const struct reading *base, const char *key)
 {
-	const struct reading_row *row = reading_find(r, key);
+	const struct reading_row *row = reading_find(anchor, key), *like = reading_find(base, key);
 
-	return row && row->n > 0;
+	return row && row->n > 0 && (!like || row->twins == like->twins);
 }
 
 /* The anchor's row may be missing, or the anchor have failed on the way: then this cell has base and target alone. */
@@ -187,7 +188,7 @@ static int sides_with(const struct taken *l, const char *key)
 	bool all = l->command->n_sides == COMMAND_SIDES_MAX;
 
 	for (int round = 0; round < ROUNDS && all; round++)
-		all = has_time(&l->reading[round][COMMAND_ANCHOR], key);
+		all = has_time_like(&l->reading[round][COMMAND_ANCHOR], &l->reading[round][COMMAND_BASE], key);
 	return all ? COMMAND_SIDES_MAX : COMMAND_ANCHOR;
 }
 
@@ -218,8 +219,11 @@ static float time_of(struct command *m, int cell, const struct reading_row *row)
 	return (float)ms;
 }
 
-/* All processes of the launch are compared by the same figure of a cell, also where one of them states a better one. */
-static bool settle(struct taken *l, const char *key, int n_sides)
+/*
+ * All processes of the launch are compared by the same figure of a cell, also where one of them states a better one. NULL, or why they
+ * cannot be compared.
+ */
+static const char *settle(struct taken *l, const char *key, int n_sides)
 {
 	struct reading_row *row[ROUNDS * COMMAND_SIDES_MAX];
 	int n = 0;
@@ -234,7 +238,12 @@ static bool settle(struct taken *l, const char *key, int n_sides)
 					break;
 				}
 		}
-	return n == 0 || reading_settle(row, n);
+	for (int i = 1; i < n; i++)
+		if (row[i]->twins != row[0]->twins)
+			return "the processes of a launch wrote different numbers of results of this name";
+	return n == 0 || reading_settle(row, n)
+		       ? NULL
+		       : "the processes of a launch state no figure of this row in common: a mean here, a median there";
 }
 
 /* The times of one cell. 1, 0 a side did not write its row, -1. */
@@ -261,12 +270,10 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 		if (fill_clocks(l, side, c, err) != 0)
 			return -1;
 	}
-	if (!settle(l, key, n))
-		return bench_fault(b, cell, ROLE_DEVICE, "unsure",
-			       "the processes of a launch state no figure of this row in common: a mean here, a median there",
-			       err) < 0
-			       ? -1
-			       : 0;
+	const char *unlike = settle(l, key, n);
+
+	if (unlike)
+		return bench_fault(b, cell, ROLE_DEVICE, "unsure", unlike, err) < 0 ? -1 : 0;
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int k = 0; k < l->n_ran[round]; k++) {
 			int side = l->ran[round][k];
