@@ -46,7 +46,7 @@ static void everything_is_stored(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM launch"), 12);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM launch WHERE seed = -2 AND n = 1 AND set_number = 1"), 1);
 	/* per cell: 12 launches of two sides, call and two phases of two sides */
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample"), 2 * (24 + 6));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample"), 2 * (24 + 10));
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM sample WHERE d IS NOT NULL AND q > 0 AND d_raw IS NOT NULL"), 26);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE d IS NOT "

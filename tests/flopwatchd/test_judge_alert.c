@@ -251,12 +251,14 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 	struct fixture *f = *state;
 	static const struct {
 		double merge; /* what the short phase takes more, as a share of the cell's time */
+		int launches; /* in which phases were timed */
 		const char *title;
 	} cases[] = {
-		{ 0.25 * 0.04, "attention forward -3.9 % in 1 cell" },
-		{ 0.60 * 0.04, "attention forward (range_merge) -3.9 % in 1 cell" },
+		{ 0.25 * 0.04, 2, "attention forward -3.9 % in 1 cell" },
+		{ 0.60 * 0.04, 2, "attention forward (range_merge) -3.9 % in 1 cell" },
+		{ 0.60 * 0.04, 1, "attention forward -3.9 % in 1 cell" }, /* no phase has an interval */
 	};
-	for (unsigned k = 0; k < 2; k++) {
+	for (unsigned k = 0; k < 3; k++) {
 		double shift = 0.04;
 		struct result *r = fixture_result(f, "main", 10 * k + 1, 10 * k + 2, 1);
 		fixture_measured(r, &shift);
@@ -265,6 +267,12 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 			struct msg_cell *m = r->cell[i];
 			if (m->series != SERIES_PHASE)
 				continue;
+			if (m->launch > 1 && cases[k].launches == 1) {
+				snprintf(m->phase, sizeof m->phase, "%s", strcmp(m->phase, "run") == 0 ? "rest" : "other");
+				for (int v = 0; v < m->n; v++)
+					m->ms[1][v] = m->ms[0][v];
+				continue;
+			}
 			bool is_merge = strcmp(m->phase, "prepare") == 0;
 			if (is_merge)
 				snprintf(m->phase, sizeof m->phase, "range_merge");

@@ -164,7 +164,7 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int lau
 	fixture_add(r, &m);
 }
 
-/** What a worker does: 6 launches of set 1 and 6 of set 2 of every cell; cell i is shift[i] slower; calls and phases in the first. */
+/** What a worker does: 6 launches of set 1 and 6 of set 2 of every cell; cell i is shift[i] slower; calls in the first launch, phases in that of each set. */
 static inline void fixture_measured(struct result *r, const double *shift)
 {
 	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
@@ -174,9 +174,10 @@ static inline void fixture_measured(struct result *r, const double *shift)
 		fixture_launch(r, launch, set);
 		for (int i = 0; i < r->plan.ask.n_cells; i++) {
 			fixture_timing(r, &noise, launch, set, i, SERIES_DEVICE, "", shift[i], 0);
-			if (launch > 1)
+			if (launch == 1)
+				fixture_timing(r, &noise, launch, set, i, SERIES_CALL, "", shift[i], 0);
+			if (launch != 1 && launch != 7)
 				continue;
-			fixture_timing(r, &noise, launch, set, i, SERIES_CALL, "", shift[i], 0);
 			fixture_timing(r, &noise, launch, set, i, SERIES_PHASE, "prepare", 0, 0);
 			fixture_timing(r, &noise, launch, set, i, SERIES_PHASE, "run", shift[i], 0);
 		}

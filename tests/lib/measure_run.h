@@ -170,6 +170,7 @@ static inline void runner_audited(
 		"say() { echo \"$number $1\" >&${sealer[1]}; read -r mac <&${sealer[0]}; echo \"$mac $number $1\" >&3; "
 		"number=$((number + 1)); }\n"
 		"echo $mode >>%s/runs\n"
+		"[[ $line =~ '\"phases\":true' ]] && echo phases >>%s/runs\n"
 		"at() { say "
 		"\"{\\\"t\\\":\\\"at\\\",\\\"launch\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"step\\\":\\\"$2\\\"}"
 		"\"; }\n"
@@ -205,7 +206,7 @@ static inline void runner_audited(
 		"if [ $mode = audit ]; then batches; elif [ $mode = check ]; then at $role check\n%s\nelif [ -z \"$both\" ]; then at $role time\n%s\nelse at base "
 		"time; at target time\n%s\nfi\n"
 		"done\n",
-		7, s->folder.path, s->folder.path, s->folder.path, base_s, target_s, check, launch, launch);
+		7, s->folder.path, s->folder.path, s->folder.path, s->folder.path, base_s, target_s, check, launch, launch);
 	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", b.data, 0755), 0);
 	buf_fini(&b);
 }

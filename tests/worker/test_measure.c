@@ -72,6 +72,7 @@ static void equal_times_are_unchanged(void **state)
 	assert_int_equal(report_verdict(&s->bench), VERDICT_UNCHANGED);
 	assert_true(s->launches >= 2);
 	assert_int_equal(s->launches, runs_of(s, "launch"));
+	assert_int_equal(runs_of(s, "phases"), 1);
 	assert_int_equal(s->faults, 0);
 	assert_true(s->bench.gpu_s > 0);
 }
@@ -113,6 +114,7 @@ static void what_is_overwhelming_is_not_measured_twice(void **state)
 		for (int i = 0; i < c->n_launches; i++)
 			assert_int_equal(c->launch[i].set, 1);
 	}
+	assert_int_equal(runs_of(s, "phases"), 2); /* or no phase would have an interval */
 }
 
 /* The same where the budget ends before four launches: the evidence is what it is. */

@@ -45,13 +45,14 @@ static double moved_ms(const struct store_cell *c)
 }
 
 /**
- * The phase that grew most, or shrank most where the cell gained, and before those of which that is in doubt: noise of a long phase is more
- * than all that a short one takes. "" when none explains half of what the cell lost. Whether phases were timed at all.
+ * The phase that grew most, or shrank most where the cell gained, of those whose intervals leave no doubt of that: noise of a long phase is
+ * more than all that a short one takes, and one launch alone gives no interval. "" when none explains half of what the cell lost. Whether
+ * phases were timed at all.
  */
 static bool find_phase(const struct result *r, int i, const struct store_cell *c, bool is_gain, char phase[16])
 {
 	double least = EXPLAINS_LEAST * moved_ms(c), most = 0;
-	bool certain = false, timed = false;
+	bool timed = false;
 	phase[0] = 0;
 	for (int k = 0; k < r->n_cells; k++) {
 		const struct msg_cell *m = r->cell[k];
@@ -62,12 +63,8 @@ static bool find_phase(const struct result *r, int i, const struct store_cell *c
 		timed = true;
 		if (is_gain)
 			grown = -grown;
-		if (!(grown >= least))
-			continue;
-		bool sure = grown > 0 && is_certain(r, i, m->phase, is_gain);
-		if (sure > certain || (sure == certain && grown > most)) {
+		if (grown >= least && grown > most && is_certain(r, i, m->phase, is_gain)) {
 			most = grown;
-			certain = sure;
 			snprintf(phase, 16, "%s", m->phase);
 		}
 	}

@@ -1,12 +1,14 @@
 /* launch.c - what its records say, and who is blamed when it does not come back. */
 #include "worker/bench/launch.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/case/inputs.h"
 #include "core/protocol/guard.h"
+#include "core/stats/stats.h"
 #include "worker/bench/acceptance.h"
 #include "worker/bench/canary.h"
 #include "worker/bench/roofline.h"
@@ -236,6 +238,20 @@ static int run_launch(struct launch_state *state, struct runner_task *task, stru
 	return status;
 }
 
+/*
+ * A phase has an interval from its second launch on, and an alert names none without one. A change that a look finds has no second set:
+ * where the first launch shows one, the second times phases, too.
+ */
+static bool wants_phases(const struct bench *b, const struct launch_order *o)
+{
+	if (b->launches == 1 || (o->set == 2 && !b->set_begun[2]))
+		return true;
+	for (int i = 0; i < o->n && b->launches == 2; i++)
+		if (fabs(b->cell[o->cell[i]].judgement.all.m) > stats_theta(b->cells[o->cell[i]].threshold_pct))
+			return true;
+	return false;
+}
+
 int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t size, struct fw_err *err)
 {
 	struct launch_state state = { .bench = b, .launch = ++b->launches, .set = o->set, .suspect = -1 };
@@ -249,7 +265,7 @@ int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t 
 		.burst = o->burst,
 		.only_bursts = o->only_bursts,
 		.burst_rounds = sustain_rounds(b, o->set),
-		.phases = state.launch == 1 || (o->set == 2 && !b->set_begun[2]), /* once more where a loss is about to be told */
+		.phases = wants_phases(b, o),
 		.calls = state.launch == 1,
 		.deadline_s = b->limits.launch_s + sustain_s(b, o->burst, o->n, o->set),
 		.record = take_record,
