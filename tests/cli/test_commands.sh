@@ -63,7 +63,7 @@ git -C "$tmp/kernels" checkout -q main
 
 run fw wait slow --timeout 100 --quiet
 is "a slower branch ends with 3" "$status" 3
-like "the head line says so" "$out" "^comparison [0-9]+  kernels  tiny  ${main:0:12}\.\.${slow:0:12}  verdict: regression"
+like "the head line says so" "$out" "^comparison [0-9]+  kernels  slow  tiny  ${main:0:12}\.\.${slow:0:12}  verdict: regression"
 is "each cell has its warning" "$(grep -cE '^WARNING attention/.* lost [45]\.[0-9]+ % TFLOP/s \(threshold 1\.50 %\)' <<<"$out")" 4
 is "and progress is not in the output" "$errors" ""
 run fw wait 'team/a+b' --timeout 100 --quiet
@@ -78,7 +78,7 @@ git -C "$tmp/kernels" branch again "$main"
 await branches_are 4
 run fw wait again --timeout 2 --quiet
 is "a new branch at a commit that was measured has its verdict" "$status" 0
-like "which is that of the commit" "$out" "^comparison [0-9]+  kernels  tiny  ${main:0:12}\.\."
+like "which is that of the commit" "$out" "^comparison [0-9]+  kernels  main  tiny  ${main:0:12}\.\."
 git -C "$tmp/kernels" branch -q -D again
 await branches_are 3
 fails "a job that is not there" 4 fw wait 999

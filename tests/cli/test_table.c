@@ -95,7 +95,7 @@ static void report(const char *json)
 }
 
 #define HEAD                                                                                                                     \
-	"{\"id\":17,\"repo\":\"kernels\",\"suite\":\"ffa\",\"base\":{\"commit\":\"0123456789abcdef\"},"                          \
+	"{\"id\":17,\"repo\":\"kernels\",\"branch\":\"ada/wider\",\"suite\":\"ffa\",\"base\":{\"commit\":\"0123456789abcdef\"}," \
 	"\"target\":{\"commit\":\"fedcba9876543210\"},\"launches\":6,\"gpu_s\":58.2,\"isolation\":\"bwrap\","
 #define CELL(group, direction, name, rest)                                                                                       \
 	"{\"cell\":\"" name "/" direction "\",\"group\":\"" group "\",\"direction\":\"" direction "\",\"launches\":4," rest "}"
@@ -118,7 +118,8 @@ static void test_comparison(void **state)
 		"forward", "d/causal", "\"verdict\":\"improvement\"," TIMED) "," CELL("dense", "forward", "d/varlen",
 		"\"verdict\":\"regression\",\"phases\":[{\"phase\":\"list\",\"base_ms\":0.01,\"target_ms\":0.02},"
 		"{\"phase\":\"run\",\"base_ms\":1.61,\"target_ms\":1.61}]," TIMED) "]}");
-	assert_non_null(strstr(text, "comparison 17  kernels  ffa  0123456789ab..fedcba987654  verdict: regression\n"));
+	assert_non_null(
+		strstr(text, "comparison 17  kernels  ada/wider  ffa  0123456789ab..fedcba987654  verdict: regression\n"));
 	/* both dense forward cells stand in one table, tables in the order in which they first come */
 	const char *dense = strstr(text, "\ndense forward\n"), *backward = strstr(text, "\ndense backward\n"),
 		   *sparse = strstr(text, "\nblock-sparse forward\n"), *other = strstr(text, "\nlinear dgrad\n");

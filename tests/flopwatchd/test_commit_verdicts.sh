@@ -51,7 +51,7 @@ run() { # a command's standard output alone
 }
 run fw wait main --timeout 100 --quiet
 is "main is well" "$status" 0
-like "in both" "$out" '^commit [0-9a-f]{12}  2 suites  verdict: unchanged: gemm unchanged, second unchanged$'
+like "in both" "$out" '^commit [0-9a-f]{12}  branch [a-z]+  2 suites  verdict: unchanged: gemm unchanged, second unchanged$'
 main=$(head_of pair)
 
 # ---- the first loses, the second is held back ----
@@ -85,7 +85,7 @@ touch "$tmp/go"
 for n in 1 2 3; do
 	wait "${waiting[n]}"
 	is "wait $n ends with 3" $? 3
-	like "after both" "$(cat "$tmp/out.$n")" "^commit ${lossy:0:12}  2 suites  verdict: regression: gemm regression -8\.[0-9]+ %, second unchanged$"
+	like "after both" "$(cat "$tmp/out.$n")" "^commit ${lossy:0:12}  (branch [a-z]+  )?2 suites  verdict: regression: gemm regression -8\.[0-9]+ %, second unchanged$"
 	is "with both tables" "$(grep -c '^comparison ' "$tmp/out.$n")" 2
 done
 is "the second was the last to end" "$(sql "SELECT j.suite FROM comparison c JOIN job j ON j.id = c.job ORDER BY c.id DESC LIMIT 1")" second
@@ -140,7 +140,7 @@ everywhere later "$later" second gemm '1[23]\.[0-9]+'
 # ---- what a person asks ----
 run fw compare main lossy --timeout 100 --quiet
 is "compare measures both" "$status" 3
-like "and says so" "$out" '^commit [0-9a-f]{12}  2 suites  verdict: regression: gemm regression -8\.[0-9]+ %, second unchanged$'
+like "and says so" "$out" '^commit [0-9a-f]{12}  (branch [a-z]+  )?2 suites  verdict: regression: gemm regression -8\.[0-9]+ %, second unchanged$'
 run fw compare main lossy --timeout 100 --quiet --json
 ok "in JSON with both comparisons" jq -e '.verdict == "regression" and (.comparisons | length) == 2 and all(.comparisons[]; .cells | length == 1)' <<<"$out"
 job=$(fw run lossy --json | jq .id)

@@ -358,8 +358,9 @@ void report_comparison(const json_t *comparison, FILE *out)
 	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
 	bool beside_peer = jobkind_is_beside(kind);
 	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
-	plain_line(out, "comparison %lld  %s  %s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
-		value_text(comparison, "repo"), value_text(comparison, "suite"),
+	const char *branch = value_text(comparison, "branch");
+	plain_line(out, "comparison %lld  %s  %s%s%s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
+		value_text(comparison, "repo"), branch, *branch ? "  " : "", value_text(comparison, "suite"),
 		value_text(json_object_get(comparison, "base"), "commit"),
 		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "beside" : "verdict",
 		!beside_peer                                            ? value_text(comparison, "verdict")

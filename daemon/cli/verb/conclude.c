@@ -43,11 +43,25 @@ static void print_accepted_json(const json_t *comparison, const json_t *suite, c
 	json_decref(all);
 }
 
-/* "commit 0123456789ab  verdict: regression (accepted): alert 3 by ada: wider tiles". */
+/* "commit 0123456789ab  branch topic": the branch where the verdict is on one. */
+static void print_commit(const json_t *verdict)
+{
+	const char *branch = value_text(verdict, "branch");
+	printf("\ncommit %.12s  ", value_text(verdict, "commit"));
+	if (!*branch)
+		return;
+	fputs("branch ", stdout);
+	plain_print(stdout, branch);
+	fputs("  ", stdout);
+}
+
+/* "commit 0123456789ab  branch topic  verdict: regression (accepted)", and by whom. */
 static void print_acceptance(const json_t *verdict, const json_t *accepted, bool alone)
 {
-	if (alone)
-		printf("\ncommit %.12s  verdict: %s\n", value_text(verdict, "commit"), value_text(verdict, "verdict"));
+	if (alone) {
+		print_commit(verdict);
+		printf("verdict: %s\n", value_text(verdict, "verdict"));
+	}
 	printf("alert %lld was accepted by ", value_integer(accepted, "alert"));
 	plain_print(stdout, value_text(accepted, "by"));
 	fputs(": ", stdout);
@@ -117,8 +131,8 @@ static void print_sum(const json_t *verdict)
 	const char *word = value_text(verdict, "verdict");
 	size_t i;
 	json_t *suite;
-	printf("\ncommit %.12s  %zu suites  verdict: %s", value_text(verdict, "commit"), json_array_size(suites),
-		*word ? word : "none");
+	print_commit(verdict);
+	printf("%zu suites  verdict: %s", json_array_size(suites), *word ? word : "none");
 	json_array_foreach(suites, i, suite) print_suite(suite, i == 0);
 	putchar('\n');
 }
