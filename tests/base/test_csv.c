@@ -25,7 +25,15 @@ static void no_cell_is_a_formula(void **state)
 	assert_string_equal(text("a,\"b\""), "\"a,\"\"b\"\"\"");
 	assert_string_equal(text("=1+1"), "\"'=1+1\"");
 	assert_string_equal(text("@x"), "\"'@x\"");
-	assert_string_equal(text("-1.5"), "-1.5");
+	static const char *const numbers[] = { "-1.5", "-3.2", "+3", "-1e-05", "-0", "-.5" };
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		assert_string_equal(text(numbers[i]), numbers[i]);
+	assert_string_equal(text("-"), "\"'-\"");
+	assert_string_equal(text("-3.2 %"), "\"'-3.2 %\"");
+	assert_string_equal(text("-1-1"), "\"'-1-1\"");
+	buf_clear(&out);
+	csv_number(&out, -3.2);
+	assert_string_equal(out.data, ",-3.2");
 	assert_string_equal(text("-x"), "\"'-x\"");
 	static const char *const formulas[] = { " =1+1", "\u00a0=1", "\u3000@x", "\n=1", "\t1", "\r\n x", "\uff1d1+1", "\uff0bx",
 		"\uff0dx", " \uff20x", "\ufe66x", "\u2212x", " -1.5" };
