@@ -32,7 +32,7 @@ say      = $(if $(V),,@echo "  $(1)  $(patsubst build/%,%,$(2))" && )
 
 # ---- CUDA, where a toolkit works -----------------------------------------------------------------------------------
 # Goals that install packages first, or build nothing, must not look before they run.
-ifneq ($(filter-out help clean format deps check check-% unit integration test demo bench dist deb,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean format deps check check-% unit integration test demo bench dist deb uninstall,$(or $(MAKECMDGOALS),all)),)
 ifndef UNIT
 include build/cuda.mak
 endif
@@ -223,7 +223,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 picture: ## doc/comparison.svg, drawn from a recorded comparison
 	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
 	@PICTURE=doc/comparison.svg build/tests/web/test_picture
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-turns bundle install clean help
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-turns bundle install uninstall clean help
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -278,6 +278,8 @@ bundle: all ## build/bundle: programs with their libraries, for another machine
 	@etc/bundle.sh build/bundle
 install: all ## into DESTDIR, FHS places
 	@PREFIX=$(PREFIX) etc/install.sh
+uninstall: ## from DESTDIR, what make install put there; a changed file, the state and the users stay
+	@PREFIX=$(PREFIX) etc/uninstall.sh
 
 # ---- taking it away ------------------------------------------------------------------------------------------------
 .PHONY: dist deb check-deb check-container first-hour

@@ -3,8 +3,8 @@
 set -eu
 
 build="gcc make git ca-certificates libc6-dev libgomp1 libgit2-dev libmicrohttpd-dev libjansson-dev libyaml-dev liblz4-dev libzstd-dev libsqlite3-dev libcurl4-openssl-dev nettle-dev libseccomp-dev bubblewrap"
-demo="curl"
-test="libcmocka-dev curl jq sqlite3 clang-format-14 patchelf python3 python3-jsonschema python3-yaml procps binutils elfutils scdoc mandoc tidy openssh-server openssh-client munge slurmctld slurmd slurm-client"
+demo="curl scdoc" # scdoc: so that `make install` after `make demo` has man pages
+test="libcmocka-dev curl jq sqlite3 clang-format-14 patchelf python3 python3-jsonschema python3-yaml procps binutils elfutils faketime scdoc mandoc tidy openssh-server openssh-client munge slurmctld slurmd slurm-client"
 wish="" # what tests can do without, and then say so
 
 case "${1:-build}" in

@@ -1,19 +1,53 @@
 #!/bin/sh
 # `make install`: programs, units, configuration and suites into DESTDIR, in the places of the file system hierarchy.
+# PREFIX/share/flopwatch/MANIFEST names every file (with its hash) and folder that this script made; etc/uninstall.sh reads it.
 set -eu
 cd "$(dirname "$0")/.."
 root=${DESTDIR-}
 prefix=${PREFIX:-/usr}
+umask 022
+manifest=$prefix/share/flopwatch/MANIFEST
+mkdir -p "${root:-/}"
+made=$(mktemp)
 
+make_folder() { # path below the root
+	[ -d "$root$1" ] && return
+	make_folder "$(dirname "$1")"
+	mkdir "$root$1"
+	echo "folder $1" >>"$made"
+}
+# Runs also where a step fails, so that what was made until then can be uninstalled. Entries of an earlier install stay.
+write_manifest() {
+	make_folder "${manifest%/*}"
+	[ ! -e "$root$manifest" ] || cat "$root$manifest" >>"$made"
+	awk '{ path = $0; sub(/^folder /, "", path); sub(/^file [0-9a-f]+ /, "", path) } !seen[path]++' "$made" | LC_ALL=C sort >"$made.all"
+	install -m 644 "$made.all" "$root$manifest"
+	rm -f "$made" "$made.all"
+}
+trap write_manifest EXIT
+record() { # path below the root of a file that was written
+	sum=$(sha256sum <"$root$1")
+	echo "file ${sum%% *} $1" >>"$made"
+}
 put() { # mode, source, folder
-	mkdir -p "$root$3"
+	make_folder "$3"
 	install -m "$1" "$2" "$root$3/"
+	record "$3/${2##*/}"
+}
+put_output() { # mode, folder, name, command...: what the command prints
+	mode=$1 folder=$2 file=$2/$3
+	shift 3
+	make_folder "$folder"
+	"$@" >"$root$file.new" || { rm -f "$root$file.new"; exit 1; }
+	chmod "$mode" "$root$file.new"
+	mv "$root$file.new" "$root$file"
+	record "$file"
 }
 put_text() { # mode, source, folder, name: a text that names our places below /usr
-	mkdir -p "$root$3"
-	sed -E "s,/usr/(sbin|libexec/flopwatch|share/flopwatch),$prefix/\\1,g" "$2" >"$root$3/$4"
-	chmod "$1" "$root$3/$4"
+	put_output "$1" "$3" "$4" sed -E "s,/usr/(sbin|libexec/flopwatch|share/flopwatch),$prefix/\\1,g" "$2"
 }
+print_page() { scdoc <"$1"; }
+print_verb_page() { build/bin/flopwatch completion "man:$1" | scdoc; }
 put 755 build/bin/flopwatch "$prefix/bin"
 put 755 build/bin/flopwatchd "$prefix/sbin"
 for program in flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send; do
@@ -39,21 +73,18 @@ find doc/examples -type f | while read -r file; do put 644 "$file" "$prefix/shar
 if command -v scdoc >/dev/null; then
 	for page in etc/man/*.scd; do
 		name=$(basename "$page" .scd)
-		section=${name##*.}
-		mkdir -p "$root$prefix/share/man/man$section"
-		scdoc <"$page" >"$root$prefix/share/man/man$section/$name"
+		put_output 644 "$prefix/share/man/man${name##*.}" "$name" print_page "$page"
+	done
+	for verb in $(build/bin/flopwatch completion verbs); do
+		put_output 644 "$prefix/share/man/man1" "flopwatch-$verb.1" print_verb_page "$verb"
 	done
 fi
-for verb in $(build/bin/flopwatch completion verbs); do
-	command -v scdoc >/dev/null || break
-	build/bin/flopwatch completion "man:$verb" | scdoc >"$root$prefix/share/man/man1/flopwatch-$verb.1"
-done
 for shell in bash:bash-completion/completions/flopwatch zsh:zsh/vendor-completions/_flopwatch fish:fish/vendor_completions.d/flopwatch.fish; do
-	file=$root$prefix/share/${shell#*:}
-	mkdir -p "$(dirname "$file")"
-	build/bin/flopwatch completion "${shell%%:*}" >"$file"
-	chmod 644 "$file"
+	place=${shell#*:}
+	put_output 644 "$prefix/share/${place%/*}" "${place##*/}" build/bin/flopwatch completion "${shell%%:*}"
 done
 put 755 etc/pre-push "$prefix/share/doc/flopwatch/examples"
 echo "installed under ${root:-/}"
 [ -n "$root" ] || echo "next, as root: systemd-sysusers && systemd-tmpfiles --create && systemctl daemon-reload && systemctl enable --now flopwatch-worker.socket flopwatchd"
+command -v scdoc >/dev/null ||
+	echo "no man pages were installed, because scdoc is missing; \`apt-get install scdoc\`, then \`make install\` again, adds them" >&2

@@ -2,7 +2,7 @@
 # `make install`: every file in its place, the programs find each other there, systemd takes the units and finds them hardened.
 . "$(dirname "$0")/../lib/tap.sh"
 dest=$tmp/dest
-install_into() { make --no-print-directory -s -C "$root" install DESTDIR="$1"; }
+install_into() { make --no-print-directory -s -C "$root" install DESTDIR="$1" "${@:2}"; }
 ok "make install DESTDIR=" install_into "$dest"
 for file in usr/bin/flopwatch usr/sbin/flopwatchd usr/libexec/flopwatch/flopwatch-git usr/libexec/flopwatch/flopwatch-worker \
 	usr/libexec/flopwatch/flopwatch-runner usr/libexec/flopwatch/flopwatch-send; do
@@ -27,6 +27,57 @@ ok "programs go there" test -x "$tmp/opt/opt/flopwatch/bin/flopwatch"
 is "and the units know it" "$(grep -ho '^ExecStart=[^ ]*' "$tmp/opt"/usr/lib/systemd/system/*.service | sort | paste -sd' ')" \
 	"ExecStart=/opt/flopwatch/libexec/flopwatch/flopwatch-worker ExecStart=/opt/flopwatch/sbin/flopwatchd"
 like "so does the configuration" "$(cat "$tmp/opt/etc/flopwatch/flopwatchd.yml")" '^suites_dir: /opt/flopwatch/share/flopwatch/suites '
+
+# ---- uninstall ----
+uninstall_from() { make --no-print-directory -s -C "$root" uninstall DESTDIR="$1" "${@:2}"; }
+fails "where nothing was installed, make uninstall says so" 2 uninstall_from "$tmp/nothing"
+like "in one sentence" "$out" "there is no $tmp/nothing/usr/share/flopwatch/MANIFEST, so nothing is removed"
+for prefix in /usr /opt/flopwatch; do
+	taken=$tmp/taken$prefix
+	private_install() { (umask 077 && install_into "$taken" PREFIX=$prefix); }
+	ok "make install under $prefix by a root with umask 077" private_install
+	is "opens its folders to everybody" "$(find "$taken" -mindepth 1 -type d ! -perm 755)" ""
+	is "and its files, but the configuration" "$(find "$taken" -type f ! -perm 644 ! -perm 755 -printf '%m %P\n')" "640 etc/flopwatch/flopwatchd.yml"
+	ok "make uninstall" uninstall_from "$taken" PREFIX=$prefix
+	is "leaves nothing of it" "$(find "$taken" -mindepth 1)" ""
+done
+
+others=$tmp/others
+mkdir -p "$others/usr/bin" "$others/usr/share/man/man1" "$others/usr/include/flopwatch" "$others/usr/share/empty"
+echo other >"$others/usr/bin/other"
+find "$others" -mindepth 1 -printf '%y %m %P\n' | sort >"$tmp/others.before"
+install_into "$others" >/dev/null
+echo other >"$others/usr/share/man/man1/other.1"
+mkdir -p "$others/var/lib/flopwatch"
+: >"$others/var/lib/flopwatch/flopwatch.db"
+echo "file 0123 /usr/bin/of-an-older-version" >>"$others/usr/share/flopwatch/MANIFEST"
+printf old >"$others/usr/bin/flopwatch-old"
+echo "file $(printf old | sha256sum | cut -d' ' -f1) /usr/bin/flopwatch-old" >>"$others/usr/share/flopwatch/MANIFEST"
+install_into "$others" >/dev/null
+echo "# another" >>"$others/usr/lib/systemd/system/flopwatchd.service"
+echo '# mine' >>"$others/etc/flopwatch/flopwatchd.yml"
+mkdir -p "$others/etc/systemd/system/multi-user.target.wants"
+ln -s /usr/lib/systemd/system/flopwatchd.service "$others/etc/systemd/system/multi-user.target.wants/"
+fails "while its units are enabled it stays" 2 uninstall_from "$others"
+like "and it says what to do first" "$out" "systemctl disable --now flopwatchd.service flopwatch-worker.socket"
+ok "as it was" test -x "$others/usr/sbin/flopwatchd"
+rm -r "$others/etc/systemd"
+ok "make uninstall beside files of others, after an upgrade" uninstall_from "$others"
+is "names the two files that were changed" "$(grep -c "^left, because it was changed since it was installed: $others/" <<<"$out")" 2
+is "leaves these, the state, and what is not its own" "$(find "$others" -type f -printf '%P\n' | sort | paste -sd' ')" \
+	"etc/flopwatch/flopwatchd.yml usr/bin/other usr/lib/systemd/system/flopwatchd.service usr/share/man/man1/other.1 var/lib/flopwatch/flopwatch.db"
+rm -r "$others/etc" "$others/var" "$others/usr/lib" "$others/usr/share/man/man1/other.1"
+is "and the folders that were there before" "$(find "$others" -mindepth 1 -printf '%y %m %P\n' | sort)" "$(cat "$tmp/others.before")"
+
+# ---- without scdoc ----
+mkdir "$tmp/path"
+for folder in /usr/bin /bin; do
+	for program in "$folder"/*; do [ "${program##*/}" = scdoc ] || ln -sf "$program" "$tmp/path/"; done
+done
+ok "make install where scdoc is missing" env PATH="$tmp/path" PREFIX=/usr DESTDIR="$tmp/pageless" "$root/etc/install.sh"
+is "says in its last line what is missing and what to do" "$(tail -n 1 <<<"$out")" \
+	"no man pages were installed, because scdoc is missing; \`apt-get install scdoc\`, then \`make install\` again, adds them"
+fails "and there are none" 1 test -e "$tmp/pageless/usr/share/man"
 
 # ---- the installed programs ----
 out=$(env PATH=/usr/bin:/bin "$dest/usr/bin/flopwatch" config check "$dest/etc/flopwatch/flopwatchd.yml" 2>&1)
