@@ -274,8 +274,9 @@ build/gpu/modules/%.so: tests/gpu/modules/%.cu $(wildcard tests/gpu/modules/*.cu
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)$(NVCC) -O2 -std=c++17 $(NVCC_ARCH) -I. -Xcompiler -fPIC$(comma)-fvisibility=hidden$(comma)-Wall -shared -o $@ $<
 	@strip -s $@
-bundle: all ## build/bundle: programs with their libraries, for another machine
-	@etc/bundle.sh build/bundle
+bundle: all ## build/bundle and its tarball: programs with their libraries, licences and SBOM, for another machine
+	@VERSION=$(VERSION) STATIC="$(patsubst -l%,%,$(filter -l%,$(STATIC) $(SECCOMP))) $(if $(NVCC),stdc++ cudart_static)" CUDA_LIBRARIES=$(CUDA_LIBRARIES) \
+	  etc/bundle.sh build/bundle
 install: all ## into DESTDIR, FHS places
 	@PREFIX=$(PREFIX) etc/install.sh
 uninstall: ## from DESTDIR, what make install put there; a changed file, the state and the users stay
@@ -285,8 +286,9 @@ uninstall: ## from DESTDIR, what make install put there; a changed file, the sta
 .PHONY: dist deb check-deb check-container first-hour
 dist: ## build/dist/flopwatch-VERSION.tar.gz: the last commit, the same bytes each time
 	@VERSION=$(VERSION) etc/dist.sh
-deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball; it measures on a GPU if it is built where a CUDA toolkit works
+deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball, and its SBOM; it measures on a GPU if it is built where a CUDA toolkit works
 	@VERSION=$(VERSION) etc/deb.sh
+	@VERSION=$(VERSION) SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) etc/sbom.py deb build/deb/flopwatch_$(VERSION)_*.deb
 check-deb: deb ## lintian on the package; in a bare Debian it is installed, starts and is purged. As root, with lintian and mmdebstrap
 	@tests/house/deb_in_bare_root.sh
 first-hour: ## doc/first-hour.md: README typed in that bare Debian, until three repositories have a verdict. As root
