@@ -20,6 +20,7 @@
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/control.h"
 #include "db/sqlite/migrate.h"
+#include "db/store/clock_set.h"
 #include "db/store/job.h"
 #include "flopwatchd/http_frontend.h"
 #include "flopwatchd/idle.h"
@@ -31,6 +32,7 @@
 #include "flopwatchd/alert/device_alert.h"
 #include "flopwatchd/delivery/commit_status.h"
 #include "flopwatchd/intake/watch.h"
+#include "web/answer/access.h"
 
 enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10 };
 
@@ -249,13 +251,41 @@ static int lock_state(struct server *s, struct fw_err *err)
 	return 0;
 }
 
+/* Times of rows follow the clock, so that the queue's order, pauses and sessions stay what they were. */
+static int follow_clock(struct db *db, int64_t by_ms, struct fw_err *err)
+{
+	const int64_t session_ms = (int64_t)ACCESS_SESSION_DAYS * 24 * 3600 * 1000;
+	log_warning("clock.set", "by_s=%lld", (long long)(by_ms / 1000));
+	return store_clock_set(db, by_ms, session_ms, clock_utc_ms(), err);
+}
+
+static int on_clock_set(void *arg, int64_t by_ms)
+{
+	struct server *s = arg;
+	struct txn *g = queue_txn(s->queue);
+	struct fw_err err = { 0 };
+	if (txn_begin(g, &err) == 0 && txn_end(g, follow_clock(s->db, by_ms, &err), &err) == 0)
+		return 0;
+	log_error("clock.follow", "err=%s", log_quote(err.text));
+	return -1;
+}
+
+/* The clock may have been set back while no daemon ran. */
+static int catch_up_with_clock(struct db *db, struct fw_err *err)
+{
+	int64_t ahead_ms;
+	if (store_clock_ahead(db, clock_utc_ms(), &ahead_ms, err) != 0)
+		return -1;
+	return ahead_ms < LOOP_CLOCK_SET_MS ? 0 : follow_clock(db, -ahead_ms, err);
+}
+
 static int recover(struct server *s, struct fw_err *err)
 {
 	int requeued = 0, failed = 0;
 	int64_t now = clock_utc_ms();
 	if (db_begin(s->db, err) != 0)
 		return -1;
-	if (store_job_recover(s->db, now, &requeued, &failed, err) != 0 ||
+	if (catch_up_with_clock(s->db, err) != 0 || store_job_recover(s->db, now, &requeued, &failed, err) != 0 ||
 		(failed && status_ended(s->db, s->config, NULL, now, err) != 0)) {
 		db_rollback(s->db);
 		return -1;
@@ -348,6 +378,7 @@ static int start(struct server *s, struct fw_err *err)
 		return -1;
 	if (sd_notify_watchdog_ms() > 0)
 		pet_watchdog(s);
+	loop_on_clock_set(s->loop, on_clock_set, s);
 	return 0;
 }
 

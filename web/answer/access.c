@@ -14,8 +14,7 @@
 #include "web/http/route.h"
 #include "web/answer/site.h"
 
-enum { SESSION_DAYS = 30 };
-static const int64_t session_ms = (int64_t)SESSION_DAYS * 24 * 3600 * 1000;
+static const int64_t session_ms = (int64_t)ACCESS_SESSION_DAYS * 24 * 3600 * 1000;
 static const char session_cookie[] = "flopwatch_session";
 
 int access_new_token(char token[ACCESS_TOKEN_TEXT], struct fw_err *err)

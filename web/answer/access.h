@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "web/http/http.h"
 
+enum { ACCESS_SESSION_DAYS = 30 };
 enum { ACCESS_TOKEN_BYTES = 32, ACCESS_TOKEN_TEXT = 4 + 2 * ACCESS_TOKEN_BYTES + 1 };
 
 /** The guard of http.h; `arg` is the struct site. A page's reader is sent to /login, a program gets 401 or 403. */

@@ -48,8 +48,9 @@ struct session {
 	bool end_of_input; /* the worker has closed its side */
 	bool is_process;   /* whose end has not been told yet */
 	bool wants_out;
-	bool is_told; /* while clearing: that it is to end its job */
-	int64_t heard_ns;
+	bool is_told;     /* while clearing: that it is to end its job */
+	int64_t heard_ns; /* when its last line came */
+	int64_t job_ns;   /* when it got its job */
 	struct lines in;
 	size_t banner_bytes;
 	char error_line[256]; /* last one it printed beside the protocol */
@@ -419,7 +420,8 @@ static void take_word(struct session *s, struct msg *m)
 		lose(s, "the worker gave up without being asked to");
 	} else if (is_done) {
 		result_end(s->result);
-		s->result->ended_at = clock_utc_ms();
+		s->result->ended_at = clock_utc_ms(); /* which may have been set since: its duration is the monotonic clock's */
+		s->result->started_at = s->result->ended_at - (clock_mono_ns() - s->job_ns) / 1000000;
 		begin_end(s, SESSION_DONE, "");
 	}
 }
@@ -599,7 +601,7 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 	s->result = result_new(plan);
 	if (!s->result)
 		return err_set(err, ERR_INTERNAL, "out of memory for a result");
-	s->result->started_at = clock_utc_ms();
+	s->job_ns = clock_mono_ns();
 	s->result->device = *device;
 	memcpy(s->repo_path, repo_path, strlen(repo_path) + 1);
 	s->phase = PHASE_JOB;

@@ -45,6 +45,9 @@ struct loop {
 	int64_t armed_ns; /* what timer_fd is set to; 0: not set */
 	sigset_t signals;
 	struct hook on_signal[SIGNALS_MAX];
+	loop_clock_fn *on_clock_set;
+	void *clock_arg;
+	int64_t clock_ahead_ms; /* of the wall clock over the time since the machine started */
 	bool stopped;
 };
 
@@ -380,6 +383,30 @@ static void run_child(struct loop *l, struct loop_source *s)
 	source_retire(l, s);
 }
 
+static int64_t clock_ahead_ms(void)
+{
+	return clock_utc_ms() - clock_boot_ms();
+}
+
+void loop_on_clock_set(struct loop *l, loop_clock_fn *fn, void *arg)
+{
+	l->on_clock_set = fn;
+	l->clock_arg = arg;
+	l->clock_ahead_ms = clock_ahead_ms();
+}
+
+/* What a service corrects in small steps is followed; a step that would show in pauses is reported. */
+static void look_at_clock(struct loop *l)
+{
+	int64_t ahead_ms, by_ms;
+	if (!l->on_clock_set)
+		return;
+	ahead_ms = clock_ahead_ms();
+	by_ms = ahead_ms - l->clock_ahead_ms;
+	if ((by_ms < LOOP_CLOCK_SET_MS && by_ms > -LOOP_CLOCK_SET_MS) || l->on_clock_set(l->clock_arg, by_ms) == 0)
+		l->clock_ahead_ms = ahead_ms;
+}
+
 int loop_run(struct loop *l, struct fw_err *err)
 {
 	struct epoll_event batch[BATCH];
@@ -392,6 +419,7 @@ int loop_run(struct loop *l, struct fw_err *err)
 			continue;
 		if (n < 0)
 			return err_sys(err, "cannot wait for events");
+		look_at_clock(l);
 		bool timers = false, signals = false;
 		for (int i = 0; i < n && !l->stopped; i++) {
 			struct loop_source *s = batch[i].data.ptr;

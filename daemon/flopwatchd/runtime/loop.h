@@ -13,11 +13,14 @@
 #include "base/err.h"
 #include "base/proc.h"
 
+enum { LOOP_CLOCK_SET_MS = 5000 }; /* a smaller step of the wall clock is a correction and nothing that was set */
+
 struct loop;
 struct loop_source;
 
 typedef void loop_fn(void *arg, uint32_t events); /* EPOLLIN ... */
 typedef void loop_timer_fn(void *arg);
+typedef int loop_clock_fn(void *arg, int64_t by_ms);
 typedef void loop_child_fn(void *arg, const struct proc_exit *how);
 
 int loop_new(struct loop **out, struct fw_err *err);
@@ -41,6 +44,11 @@ int loop_child(struct loop *l, struct proc p, int64_t deadline_ms, loop_child_fn
 	struct fw_err *err);
 /** Deliver a signal as a callback (signalfd); one callback a signal. Blocks it for the process. */
 int loop_signal(struct loop *l, int signal, loop_timer_fn *fn, void *arg, struct fw_err *err);
+/**
+ * Call `fn` when the wall clock was set by LOOP_CLOCK_SET_MS or more, before any callback that comes after it. `by_ms` is what it gained, negative
+ * when it was set back. Where `fn` returns -1 it is called again at the next turn, with all that the clock gained since.
+ */
+void loop_on_clock_set(struct loop *l, loop_clock_fn *fn, void *arg);
 /** Forget a source; accepts NULL. A child gets proc_stop first; it is waited for without blocking, and without its callback. */
 void loop_remove(struct loop *l, struct loop_source *s);
 
