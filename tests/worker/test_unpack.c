@@ -6,6 +6,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "tar_write.h"
 #include "tmp_folder.h"
@@ -131,6 +136,45 @@ static void refuse_entry(struct scene *s, const char *name, char type, const cha
 	assert_int_equal(unpack(s, "in"), -1);
 	if (!strstr(s->err.text, words))
 		fail_msg("\"%s\" does not say \"%s\"", s->err.text, words);
+}
+
+/* What systemd's RestrictSUIDSGID does to a worker: openat2 is answered as if the kernel had none. */
+static int forbid_openat2(void)
+{
+	struct sock_filter lines[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { .len = sizeof lines / sizeof lines[0], .filter = lines };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+		return -1;
+	return syscall(SYS_openat2, AT_FDCWD, ".", NULL, 0) < 0 && errno == ENOSYS ? 0 : -1;
+}
+
+static void files_come_out_where_openat2_is_forbidden(void **state)
+{
+	struct scene *s = *state;
+	char text[64];
+	int status;
+
+	tar_entry(&s->tar, "src/", '5', 0755, NULL, NULL);
+	tar_file(&s->tar, "src/deep/a.c", "one");
+	tar_end(&s->tar);
+	pid_t child = fork();
+
+	if (child == 0) {
+		int result = forbid_openat2() != 0 ? 2 : unpack(s, "in") != 0;
+
+		if (result == 1)
+			fprintf(stderr, "# %s\n", s->err.text);
+		_exit(result);
+	}
+	assert_true(child > 0 && waitpid(child, &status, 0) == child);
+	assert_int_equal(status, 0);
+	assert_string_equal(tmp_folder_read(&s->out, "root/in/src/deep/a.c", text, sizeof text), "one");
 }
 
 static void hostile_entries_are_refused(void **state)
@@ -264,6 +308,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(files_folders_and_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_names_use_the_prefix, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_blob_is_one_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_come_out_where_openat2_is_forbidden, setup, teardown),
 		cmocka_unit_test_setup_teardown(hostile_entries_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_written_through_a_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(limits_end_it, setup, teardown),

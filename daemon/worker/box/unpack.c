@@ -6,14 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "worker/box/beneath.h"
 
 enum { BLOCK = 512, CHUNK = 64 << 10, PATH_SIZE = 1024, DEPTH_MAX = 64 };
 
@@ -182,14 +182,6 @@ static int read_header(struct reader *r, const unsigned char *h, struct entry *e
 	return err_context(err, "archive entry \"%.200s\"", name);
 }
 
-static int open_beneath(int root_fd, const char *path, int flags)
-{
-	struct open_how how = { .flags = (uint64_t)flags | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-
-	return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how);
-}
-
 /* Make all folders of `path` (which is changed and restored); returns a descriptor of the last one. */
 static int make_folders(int root_fd, char *path, struct fw_err *err)
 {
@@ -202,9 +194,11 @@ static int make_folders(int root_fd, char *path, struct fw_err *err)
 			*slash = '\0';
 		if (*path && mkdirat(root_fd, path, 0755) < 0 && errno != EEXIST)
 			return err_sys(err, "make folder");
-		fd = open_beneath(root_fd, *path ? path : ".", O_PATH | O_DIRECTORY);
+		fd = beneath_open(root_fd, path, O_PATH | O_DIRECTORY);
 		if (fd < 0)
-			return err_set(err, ERR_INVALID, "its folder \"%.200s\" is not a folder", path);
+			return errno == ELOOP || errno == ENOTDIR
+				       ? err_set(err, ERR_INVALID, "its folder \"%.200s\" is not a folder", path)
+				       : err_sys(err, "open its folder \"%.200s\"", path);
 		if (!slash)
 			return fd;
 		*slash++ = '/';

@@ -2,9 +2,8 @@
  * unpack.h - reads a ustar stream that somebody else wrote into a directory of ours.
  *
  * Only regular files, directories and symbolic links that stay inside are made; anything else is refused, never skipped, so
- * that a build sees all of its inputs or none. Every step below the root goes through openat2 with RESOLVE_BENEATH and
- * RESOLVE_NO_SYMLINKS: no entry can be written through a link that an earlier entry made. Files get one fixed time stamp,
- * mode 0644 or 0755.
+ * that a build sees all of its inputs or none. Every step below the root follows no link (beneath.h): no entry can be
+ * written through a link that an earlier entry made. Files get one fixed time stamp, mode 0644 or 0755.
  */
 #ifndef WORKER_BOX_UNPACK_H
 #define WORKER_BOX_UNPACK_H

@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "worker/box/beneath.h"
 #include "worker/box/workdir.h"
 
 enum { PATH_SIZE = 3 * BENCHMARK_TEXT_SIZE };
@@ -26,14 +25,12 @@ static void path_of(const struct build_context *c, const struct msg_subject *s, 
 /* The folder of `path` as a descriptor, and its last part. Links lead nowhere. */
 static int open_parent(int root, const char *path, const char **last)
 {
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	char parent[PATH_SIZE];
 	const char *slash = strrchr(path, '/');
 
 	snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
 	*last = slash + 1;
-	return (int)syscall(SYS_openat2, root, parent, &how, sizeof how);
+	return beneath_open(root, parent, O_PATH | O_DIRECTORY);
 }
 
 /* A folder that the program may write to, which may be somebody else. */
@@ -79,12 +76,18 @@ static int move_one(const struct build_context *c, int from, int to, const char 
 	struct stat st;
 
 	if (source < 0 || fstatat(source, last, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		what = errno == ELOOP || errno == EXDEV ? "lies behind a symbolic link" : "is missing";
+		what = errno == ELOOP || errno == EXDEV       ? "lies behind a symbolic link"
+		       : errno == ENOENT || errno == ENOTDIR ? "is missing"
+							     : strerror(errno);
 	else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		what = S_ISLNK(st.st_mode) ? "is a symbolic link" : "is neither a file nor a folder";
-	if (!what && make_parents(c, to, path, err) == 0 && (target = open_parent(to, path, &last)) >= 0 &&
-		renameat(source, last, target, last) < 0)
-		what = strerror(errno);
+	if (!what && make_parents(c, to, path, err) == 0) {
+		target = open_parent(to, path, &last);
+		if (target < 0)
+			err_sys(err, "open the folder of artifact %.160s", shown);
+		else if (renameat(source, last, target, last) < 0)
+			what = strerror(errno);
+	}
 	if (source >= 0)
 		close(source);
 	if (what)

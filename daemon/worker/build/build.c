@@ -6,18 +6,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "worker/build/artifacts.h"
 #include "worker/build/buildlog.h"
 #include "worker/build/compilers.h"
+#include "worker/box/beneath.h"
 #include "worker/box/keyring.h"
 #include "worker/box/procs.h"
 #include "worker/box/pump.h"
@@ -297,9 +296,7 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 /* A regular file inside the work folder, reached through no link at all. */
 static int open_output(int job_fd, const char *path, struct msg_build *out, const char *shown)
 {
-	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-	int fd = (int)syscall(SYS_openat2, job_fd, path, &how, sizeof how);
+	int fd = beneath_open(job_fd, path, O_RDONLY | O_NONBLOCK);
 	const char *what = NULL;
 	struct stat st;
 

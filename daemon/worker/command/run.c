@@ -3,17 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "core/reading/row.h"
 #include "worker/bench/clocks.h"
+#include "worker/box/beneath.h"
 #include "worker/box/keyring.h"
 #include "worker/box/lastwords.h"
 #include "worker/command/program.h"
@@ -27,14 +26,6 @@ struct running {
 	struct lastwords words;
 	bool reads_stdout, too_much;
 };
-
-static int open_beneath(int root, const char *path, int flags)
-{
-	struct open_how how = { .flags = (unsigned)flags | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-
-	return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-}
 
 /* Path of an output from the side's folder. */
 static void output_path(const struct build_context *c, const struct msg_subject *s, int i, char out[3 * BENCHMARK_TEXT_SIZE])
@@ -51,7 +42,7 @@ static void forget_output(int folder, const char *path)
 	const char *name = strrchr(path, '/');
 
 	snprintf(parent, sizeof parent, "%.*s", (int)(name - path), path);
-	int fd = open_beneath(folder, parent, O_PATH | O_DIRECTORY);
+	int fd = beneath_open(folder, parent, O_PATH | O_DIRECTORY);
 
 	if (fd < 0)
 		return;
@@ -160,7 +151,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 static int read_output(
 	int folder, const char *path, const char *shown, struct buf *text, struct running *r, struct command_trouble *t)
 {
-	int fd = open_beneath(folder, path, O_RDONLY | O_NONBLOCK);
+	int fd = beneath_open(folder, path, O_RDONLY | O_NONBLOCK);
 	const char *what = NULL;
 	char line[512];
 	struct stat st;
