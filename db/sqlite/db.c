@@ -205,6 +205,25 @@ int db_open(const char *path, bool read_only, struct db **out, struct fw_err *er
 	return -1;
 }
 
+int db_open_scratch(struct db **out, struct fw_err *err)
+{
+	struct db *db = calloc(1, sizeof *db);
+
+	*out = db;
+	if (!db)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	int rc = sqlite3_open_v2(":memory:", &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (rc == SQLITE_OK)
+		return 0;
+	if (db->handle)
+		db_fail(db, rc, __FILE__, __LINE__, err);
+	else
+		err_set(err, ERR_INTERNAL, "out of memory");
+	db_close(db);
+	*out = NULL;
+	return -1;
+}
+
 void db_close(struct db *db)
 {
 	if (!db)

@@ -22,6 +22,8 @@ struct stmt;
 
 /** Open or create. `read_only` opens query_only. Err: ERR_BUSY another daemon has it, ERR_IO, ERR_FULL, ERR_INVALID not our file. */
 int db_open(const char *path, bool read_only, struct db **out, struct fw_err *err);
+/** An empty database in memory, of no file, to try scripts on. */
+int db_open_scratch(struct db **out, struct fw_err *err);
 /**
  * From now on a write does not wait long for another process that holds the lock, and those after it not at all until it is free: whoever
  * serves others has no time for it. Err of such a write: ERR_BUSY.

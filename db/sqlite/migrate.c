@@ -53,9 +53,48 @@ int migrate_list(struct db *db, const struct migration *list, int n, struct fw_e
 	return 0;
 }
 
+/* Every column of `wanted` is in `db`. */
+static int compare_columns(struct db *db, struct db *wanted, struct fw_err *err)
+{
+	struct stmt *want = db_stmt(wanted,
+		"SELECT t.name, c.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c "
+		"WHERE t.schema = 'main' AND t.type = 'table' ORDER BY 1, 2",
+		err);
+	struct stmt *have = db_stmt(db, "SELECT count(*) FROM pragma_table_info(:table) WHERE name = :column", err);
+	int more = want && have ? 1 : -1;
+
+	while (more == 1 && (more = stmt_step(want, err)) == 1) {
+		stmt_text(have, ":table", row_text(want, 0));
+		stmt_text(have, ":column", row_text(want, 1));
+		if (stmt_step(have, err) != 1)
+			return -1;
+		if (row_int(have, 0) == 0)
+			return err_set(err, ERR_UNSUPPORTED,
+				"its tables are not those of version %d, as it was written between releases (no such column: %s.%s); move it "
+				"away or restore a backup (see doc/troubleshooting.md#database-between)",
+				migrate_latest(), row_text(want, 0), row_text(want, 1));
+		if (stmt_step(have, err) != 0)
+			return -1;
+	}
+	return more;
+}
+
+/* The number alone does not tell: before a release its script changes, and the number does not. */
+static int check_tables(struct db *db, struct fw_err *err)
+{
+	struct db *wanted;
+
+	if (db_open_scratch(&wanted, err) != 0)
+		return -1;
+	int result = migrate_list(wanted, embedded, migrate_latest(), err) == 0 ? compare_columns(db, wanted, err) : -1;
+
+	db_close(wanted);
+	return result;
+}
+
 int migrate(struct db *db, struct fw_err *err)
 {
-	return migrate_list(db, embedded, migrate_latest(), err);
+	return migrate_list(db, embedded, migrate_latest(), err) == 0 ? check_tables(db, err) : -1;
 }
 
 int migrate_latest(void)

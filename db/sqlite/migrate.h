@@ -15,7 +15,10 @@ struct migration {
 	const char *start, *end; /* the script's bytes; no NUL at the end */
 };
 
-/** Err: ERR_UNSUPPORTED the database is newer than this program (nothing is touched), else what a script met. */
+/**
+ * Err: ERR_UNSUPPORTED the database is newer than this program (nothing is touched), or lacks a column that its version has, as one does that was
+ * written between releases; else what a script met.
+ */
 int migrate(struct db *db, struct fw_err *err);
 
 /** The same with a list of one's own, ascending from 1 without gaps. */

@@ -72,6 +72,16 @@ static void newer_database_is_refused(void **state)
 	assert_int_equal(version_of(f->db), newer);
 }
 
+static void tables_of_between_releases_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	ok(migrate(f->db, &err));
+	ok(db_script(f->db, "ALTER TABLE job DROP COLUMN daemon_ends;", &err));
+	refused(ERR_UNSUPPORTED, migrate(f->db, &err));
+	assert_non_null(strstr(err.text, "its tables are not those of version 1"));
+	assert_non_null(strstr(err.text, "(no such column: job.daemon_ends)"));
+}
+
 static void a_version_below_zero_is_damage(void **state)
 {
 	struct fixture *f = *state;
@@ -152,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(new_file_gets_everything, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(newer_database_is_refused, bare_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(tables_of_between_releases_are_refused, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_version_below_zero_is_damage, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(failing_script_leaves_nothing, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(steps_and_one_go_end_alike, bare_setup, fixture_teardown),
