@@ -93,6 +93,24 @@ void hash_hmac(const void *key, size_t key_len, const void *data, size_t len, un
 	hmac_sha256_digest(&ctx, SHA256_DIGEST_SIZE, mac);
 }
 
+void hash_hmac_sha1(const void *key, size_t key_len, const void *data, size_t len, unsigned char mac[20])
+{
+	struct hmac_sha1_ctx context;
+
+	hmac_sha1_set_key(&context, key_len, key);
+	hmac_sha1_update(&context, len, data);
+	hmac_sha1_digest(&context, SHA1_DIGEST_SIZE, mac);
+}
+
+void hash_bytes(const void *data, size_t len, unsigned char digest[32])
+{
+	struct sha256_ctx context;
+
+	sha256_init(&context);
+	sha256_update(&context, len, data);
+	sha256_digest(&context, SHA256_DIGEST_SIZE, digest);
+}
+
 bool hash_equal(const void *a, const void *b, size_t len)
 {
 	return memeql_sec(a, b, len);

@@ -17,6 +17,10 @@ int hash_fd(int fd, char hex[HASH_HEX], struct fw_err *err);
 int hash_file(const char *path, char hex[HASH_HEX], struct fw_err *err);
 /** HMAC-SHA-256 of `data` under `key`. */
 void hash_hmac(const void *key, size_t key_len, const void *data, size_t len, unsigned char mac[32]);
+/** HMAC-SHA-1, as OpenSSH hashes the names in known_hosts. */
+void hash_hmac_sha1(const void *key, size_t key_len, const void *data, size_t len, unsigned char mac[20]);
+/** SHA-256 as its bytes. */
+void hash_bytes(const void *data, size_t len, unsigned char digest[32]);
 /** Equal, in a time that does not depend on where they differ. */
 bool hash_equal(const void *a, const void *b, size_t len);
 /** Lower-case hex of `len` bytes. Shape: hex[2 * len + 1]. */

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "git/access.h"
 
 #define GIT_HEX 65
 
@@ -36,10 +37,10 @@ int git_repo_create(const char *path, struct git_repo **out, struct fw_err *err)
 typedef int git_branch_fn(void *arg, const char *name, const char *commit, const char *problem, struct fw_err *err);
 /** Call `each` for every branch; names come without refs/heads/. */
 int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct fw_err *err);
-/** Bring refs/heads/ of `url` into refs/heads/, dropping what is gone there, and point HEAD at its default branch. */
-int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err);
+/** Bring refs/heads/ of `url` into refs/heads/, dropping what is gone there, and point HEAD at its default branch. `access` may be NULL, here and below. */
+int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err);
 /** As git_repo_branches, of a server and without fetching anything. */
-int git_server_branches(const char *url, const char *ssh_key, git_branch_fn *each, void *arg, struct fw_err *err);
+int git_server_branches(const char *url, const struct git_access *access, git_branch_fn *each, void *arg, struct fw_err *err);
 
 /** Commit of refs/heads/`branch`. Shape: sha[GIT_HEX]. Err: ERR_NOT_FOUND. */
 int git_repo_branch(struct git_repo *r, const char *branch, char *sha, struct fw_err *err);
@@ -89,9 +90,9 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 int git_repo_small_blob(struct git_repo *r, const char *oid, size_t max, struct buf *out, struct fw_err *err);
 
 /** Bring refs/notes/flopwatch of `url` here, in place of ours; one that does not have it leaves ours. */
-int git_repo_notes_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err);
+int git_repo_notes_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err);
 /** Push it there. Err: ERR_BUSY somebody else's came first: fetch, write and push again. */
-int git_repo_notes_push(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err);
+int git_repo_notes_push(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err);
 /** Write `text` as the note of a commit on refs/notes/flopwatch, replacing an older one. */
 int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct fw_err *err);
 /**

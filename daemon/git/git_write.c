@@ -1,15 +1,26 @@
 /* git_write.c - what is fetched, pushed and written; see git.h. */
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/percent.h"
+#include "base/regular.h"
+#include "base/secret.h"
 #include "git/git_lib.h"
+#include "git/hostkey.h"
 #include "git/refwrite.h"
+#include "git/url.h"
 
 static const char SNAPSHOT_REF[] = "refs/flopwatch/snapshot";
 #define NOTES_REF "refs/notes/flopwatch"
 static const char FETCH_SPEC[] = "+refs/heads/*:refs/heads/*";
+
+enum { TOKEN_SIZE = 1024, HOST_BYTES = 300, DESCRIPTORS = 1024 /* that are looked at */ };
+static const struct git_access no_access;
 
 /* What a hostile or broken server may send us before we hang up. */
 static const size_t RECEIVED_MAX_BYTES = (size_t)2 << 30;
@@ -18,8 +29,9 @@ static const unsigned OBJECTS_MAX = 20000000;
 /* ---- fetching ---- */
 
 struct transfer {
-	const char *ssh_key; /* "" none */
-	int asked;           /* times the server wanted credentials */
+	const struct git_access *access;
+	const char *url;
+	int asked; /* times the server wanted credentials */
 	struct fw_err *err;
 };
 
@@ -34,28 +46,152 @@ static int on_progress(const git_indexer_progress *p, void *payload)
 	return GIT_EUSER;
 }
 
+/* A file of ours that is not there is no commit or branch that is not: it may come back. */
+static int lacks_file(struct fw_err *err)
+{
+	if (err->code == ERR_NOT_FOUND)
+		err->code = ERR_IO;
+	return GIT_EUSER;
+}
+
+static int give_key(git_credential **out, const char *user, const struct transfer *t)
+{
+	int fd = secret_open(t->access->ssh_key, t->err);
+
+	if (fd < 0)
+		return lacks_file(t->err);
+	close(fd); /* libssh2 opens it by its path */
+	return git_credential_ssh_key_new(out, user, NULL, t->access->ssh_key, "");
+}
+
+static int give_token(git_credential **out, const struct transfer *t)
+{
+	char token[TOKEN_SIZE];
+	int rc = secret_read(t->access->token_file, token, sizeof token, t->err);
+
+	if (rc == 0)
+		rc = git_credential_userpass_plaintext_new(out, t->access->token_user ? t->access->token_user : "git", token);
+	else
+		rc = lacks_file(t->err);
+	explicit_bzero(token, sizeof token);
+	return rc;
+}
+
 static int on_credential(git_credential **out, const char *url, const char *user, unsigned allowed, void *payload)
 {
 	struct transfer *t = payload;
+	const struct git_access *a = t->access;
 
-	(void)url;
+	(void)url; /* that of the repository: redirects are not followed */
 	if (!user)
 		user = "git";
 	/* libgit2 asks again after each refusal, for ever: once for the name, once for the key. */
-	if (++t->asked > 2)
-		return err_set(t->err, ERR_INVALID, "the server refused the key %s (see doc/troubleshooting.md#ssh-key)",
-			       t->ssh_key),
-		       GIT_EUSER;
+	if (++t->asked > (allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT && a->token_file ? 1 : 2)) {
+		if (a->token_file)
+			err_set(t->err, ERR_INVALID, "the server refused the token of %s (see doc/troubleshooting.md#token)",
+				a->token_file);
+		else
+			err_set(t->err, ERR_INVALID, "the server refused the key %s (see doc/troubleshooting.md#ssh-key)",
+				a->ssh_key ? a->ssh_key : "");
+		return GIT_EUSER;
+	}
 	if (allowed & GIT_CREDENTIAL_USERNAME)
 		return git_credential_username_new(out, user);
-	if ((allowed & GIT_CREDENTIAL_SSH_KEY) && *t->ssh_key)
-		return git_credential_ssh_key_new(out, user, NULL, t->ssh_key, "");
+	if ((allowed & GIT_CREDENTIAL_SSH_KEY) && a->ssh_key)
+		return give_key(out, user, t);
+	if ((allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT) && a->token_file && strncmp(t->url, "https://", 8) == 0)
+		return give_token(out, t);
 	if (allowed & GIT_CREDENTIAL_SSH_KEY)
 		err_set(t->err, ERR_INVALID,
 			"the server wants a key; set ssh_key of this repository to an ed25519 deploy key (see doc/troubleshooting.md#ssh-key)");
+	else if (strncmp(t->url, "https://", 8) == 0)
+		err_set(t->err, ERR_INVALID,
+			"the server wants a token; set token_file of this repository (see doc/troubleshooting.md#token)");
 	else
-		err_set(t->err, ERR_INVALID, "the server wants a password, which is not supported; use ssh:// with a deploy key");
+		err_set(t->err, ERR_INVALID, "the server wants a password, which is not supported; use a deploy key");
 	return GIT_EUSER;
+}
+
+/* The port that an address has; 0 it is none of TCP. */
+static int port_of(const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET)
+		return ntohs(((const struct sockaddr_in *)address)->sin_port);
+	return address->ss_family == AF_INET6 ? ntohs(((const struct sockaddr_in6 *)address)->sin6_port) : 0;
+}
+
+/*
+ * Whether this connection leads to the server of the url. libgit2 follows redirects within one host even where it is to follow none, with
+ * the token, and to other ports as well, where another server is. It says to callbacks which host that is, but not which port: this process
+ * has no other connections, so that every one must lead to that port.
+ */
+static int check_server(struct transfer *t, const char *host)
+{
+	char name[HOST_BYTES];
+	struct sockaddr_storage address;
+	int port;
+
+	if (url_server(t->url, name, sizeof name, &port, t->err) != 0)
+		return GIT_ECERTIFICATE;
+	for (int fd = 3; fd < DESCRIPTORS; fd++) {
+		socklen_t len = sizeof address;
+		int is = getpeername(fd, (struct sockaddr *)&address, &len) == 0 ? port_of(&address) : 0;
+
+		if ((is && is != port) || strcasecmp(host, name) != 0)
+			return err_set(t->err, ERR_INVALID,
+				       "%s port %d sends on to %s port %d, and redirects to another server are not followed; write the "
+				       "address that it names as url",
+				       name, port, host, is ? is : port),
+			       GIT_ECERTIFICATE;
+	}
+	return 0;
+}
+
+/* A certificate of https:// is judged by libgit2, the key of an ssh server by us: libgit2 says of an unknown one only that it is. */
+static int on_certificate(git_cert *cert, int valid, const char *host, void *payload)
+{
+	struct transfer *t = payload;
+	const git_cert_hostkey *key = (const git_cert_hostkey *)cert;
+
+	if (cert->cert_type != GIT_CERT_HOSTKEY_LIBSSH2) {
+		if (valid)
+			return check_server(t, host);
+		err_set(t->err, ERR_INVALID,
+			"the certificate of %s is not to be trusted: it is signed by none that this machine trusts, is for "
+			"another name, or is out of date; name its authority by ca_file of this repository",
+			host);
+		return GIT_ECERTIFICATE;
+	}
+	if (!(key->type & GIT_CERT_SSH_RAW))
+		return err_set(t->err, ERR_UNSUPPORTED, "libgit2 does not pass on the host key of %s", host), GIT_ECERTIFICATE;
+	if (hostkey_check(t->access, t->url, (const unsigned char *)key->hostkey, key->hostkey_len, t->err) == 0)
+		return 0;
+	lacks_file(t->err);
+	return GIT_ECERTIFICATE;
+}
+
+/* For this process: it connects to one server. */
+static int trust_authority(const struct git_access *a, struct fw_err *err)
+{
+	int fd = a->ca_file ? regular_open("", a->ca_file, err) : -1;
+
+	if (!a->ca_file)
+		return 0;
+	if (fd < 0) {
+		lacks_file(err);
+		return -1;
+	}
+	close(fd);
+	int rc = git_libgit2_opts(GIT_OPT_SET_SSL_CERT_LOCATIONS, a->ca_file, NULL);
+	return rc < 0 ? git_lib_fail(err, rc, "read the certificates in %s", a->ca_file) : 0;
+}
+
+static void set_callbacks(git_remote_callbacks *calls, struct transfer *t)
+{
+	calls->credentials = on_credential;
+	calls->certificate_check = on_certificate;
+	calls->transfer_progress = on_progress;
+	calls->payload = t;
 }
 
 static int open_remote(struct git_repo *r, const char *url, git_remote **out, struct fw_err *err)
@@ -86,16 +222,16 @@ static int follow_default_branch(struct git_repo *r, git_remote *remote, struct 
 	return rc < 0 && rc != GIT_ENOTFOUND ? git_lib_fail(err, rc, "set HEAD of %s", r->path) : 0;
 }
 
-/* As every connection of ours: with this key or none, by no proxy, and to nowhere else than was asked. */
+/* As every connection of ours: with these credentials or none, by no proxy, and to nowhere else than was asked. */
 static int prepare(git_remote_connect_options *connect, struct transfer *t, const char *url)
 {
 	int rc = git_remote_connect_options_init(connect, GIT_REMOTE_CONNECT_OPTIONS_VERSION);
 
 	if (rc < 0)
 		return git_lib_fail(t->err, rc, "prepare to connect to %s", url);
-	connect->callbacks.credentials = on_credential;
-	connect->callbacks.transfer_progress = on_progress;
-	connect->callbacks.payload = t;
+	if (trust_authority(t->access, t->err) != 0)
+		return -1;
+	set_callbacks(&connect->callbacks, t);
 	connect->proxy_opts.type = GIT_PROXY_NONE;
 	connect->follow_redirects = GIT_REMOTE_REDIRECT_NONE;
 	return 0;
@@ -148,10 +284,10 @@ static int refuse_shallow(const char *url, struct fw_err *err)
 		       : 0;
 }
 
-int git_server_branches(const char *url, const char *ssh_key, git_branch_fn *each, void *arg, struct fw_err *err)
+int git_server_branches(const char *url, const struct git_access *access, git_branch_fn *each, void *arg, struct fw_err *err)
 {
 	git_remote_connect_options connect;
-	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	struct transfer t = { .access = access ? access : &no_access, .url = url, .err = err };
 	git_remote *remote = NULL;
 	int rc, result = -1;
 
@@ -168,11 +304,11 @@ int git_server_branches(const char *url, const char *ssh_key, git_branch_fn *eac
 	return result;
 }
 
-int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
+int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err)
 {
 	git_remote_connect_options connect;
 	git_fetch_options fetch;
-	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	struct transfer t = { .access = access ? access : &no_access, .url = url, .err = err };
 	git_remote *remote = NULL;
 	int rc, result = -1;
 
@@ -282,11 +418,11 @@ static int notes_remote(struct git_repo *r, const char *url, struct transfer *t,
 {
 	int rc = git_remote_init_callbacks(calls, GIT_REMOTE_CALLBACKS_VERSION);
 
+	if (trust_authority(t->access, err) != 0)
+		return -1;
 	if (rc == 0)
 		rc = git_remote_create_anonymous(remote, r->lib, url);
-	calls->credentials = on_credential;
-	calls->transfer_progress = on_progress;
-	calls->payload = t;
+	set_callbacks(calls, t);
 	return rc < 0 ? git_lib_fail(err, rc, "prepare the notes of %s", url) : 0;
 }
 
@@ -306,11 +442,11 @@ static int take_notes(struct git_repo *r, git_remote *remote, const char *url, s
 }
 
 /* In two steps: libgit2 would lock the ref itself, and leave the lock when it is killed. */
-int git_repo_notes_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
+int git_repo_notes_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err)
 {
 	char spec[] = NOTES_REF, *specs[] = { spec };
 	const git_strarray refs = { specs, 1 };
-	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	struct transfer t = { .access = access ? access : &no_access, .url = url, .err = err };
 	git_remote *remote = NULL;
 	git_fetch_options options;
 	int rc = git_fetch_options_init(&options, GIT_FETCH_OPTIONS_VERSION);
@@ -343,11 +479,11 @@ static int on_pushed(const char *ref, const char *refusal, void *payload)
 	return GIT_EUSER;
 }
 
-int git_repo_notes_push(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
+int git_repo_notes_push(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err)
 {
 	char spec[] = NOTES_REF ":" NOTES_REF, *specs[] = { spec };
 	const git_strarray refs = { specs, 1 };
-	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	struct transfer t = { .access = access ? access : &no_access, .url = url, .err = err };
 	git_remote *remote = NULL;
 	git_push_options options;
 	bool is_here = *url == '/' || strncmp(url, "file://", 7) == 0; /* no server writes then: we do, with locks of libgit2 */

@@ -14,19 +14,21 @@ static const char USAGE[] =
 	"flopwatch-git - every git operation of flopwatch, one a run; prints JSON lines\n"
 	"\n"
 	"  tips     --repo PATH                                   branches and their commits\n"
-	"  heads    --url URL [--ssh-key FILE]                    the same of a server, without fetching\n"
-	"  fetch    --url URL --mirror DIR [--ssh-key FILE]       make or update a bare mirror, then as tips\n"
+	"  heads    --url URL [ACCESS]                            the same of a server, without fetching\n"
+	"  fetch    --url URL --mirror DIR [ACCESS]               make or update a bare mirror, then as tips\n"
 	"  base     --repo PATH --target SHA [--upstream NAME | --with SHA] [--first-parents N]\n"
 	"  tree     --repo PATH --commit SHA [--blob FILE]... [--oid FILE]...\n"
 	"  tar      --repo PATH --oid OID                         a tree (or one file) as ustar\n"
 	"  log      --repo PATH --from SHA [--not SHA | --first-parent] [--count N]\n"
-	"  note     --repo PATH --commit SHA --file FILE [--push URL [--ssh-key FILE]]  write refs/notes/flopwatch, and push it\n"
+	"  note     --repo PATH --commit SHA --file FILE [--push URL [ACCESS]]  write refs/notes/flopwatch, and push it\n"
 	"  snapshot --worktree DIR                                store uncommitted files on refs/flopwatch/snapshot\n"
 	"\n"
+	"ACCESS: [--ssh-key FILE] [--known-hosts FILE] [--host-keys SHA256:...,SHA256:...] for ssh://,\n"
+	"[--token-file FILE] [--token-user NAME] [--ca-file FILE] for https://. Keys and tokens are read from files of mode 600.\n"
 	"Branch names are percent-encoded, hashes are full. Exit: 0 done, 1 error, 2 usage,\n"
 	"3 what was asked for is not there, 75 the system or the other side said no, and may say yes later.\n";
 
-enum { OPTIONS_MAX = 6 };
+enum { OPTIONS_MAX = 10 };
 
 struct verb {
 	const char *name;
@@ -36,15 +38,18 @@ struct verb {
 	const char *option[OPTIONS_MAX]; /* the first n_needed must be given, the rest may be */
 };
 
+/* As struct git_access. */
+#define ACCESS "--ssh-key", "--known-hosts", "--host-keys", "--token-file", "--token-user", "--ca-file"
+
 static const struct verb verbs[] = {
 	{ "tips", verb_tips, 20, 1, { "--repo" } },
-	{ "heads", verb_heads, 20, 1, { "--url", "--ssh-key" } },
-	{ "fetch", verb_fetch, 300, 2, { "--url", "--mirror", "--ssh-key" } },
+	{ "heads", verb_heads, 20, 1, { "--url", ACCESS } },
+	{ "fetch", verb_fetch, 300, 2, { "--url", "--mirror", ACCESS } },
 	{ "base", verb_base, 20, 2, { "--repo", "--target", "--upstream", "--with", "--first-parents" } },
 	{ "tree", verb_tree, 20, 2, { "--repo", "--commit", "--blob", "--oid" } },
 	{ "tar", verb_tar, 60, 2, { "--repo", "--oid" } },
 	{ "log", verb_log, 20, 2, { "--repo", "--from", "--count", "--first-parent", "--not" } },
-	{ "note", verb_note, 60, 3, { "--repo", "--commit", "--file", "--push", "--ssh-key" } },
+	{ "note", verb_note, 60, 3, { "--repo", "--commit", "--file", "--push", ACCESS } },
 	{ "snapshot", verb_snapshot, 60, 1, { "--worktree" } },
 };
 
@@ -79,10 +84,12 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 	struct {
 		const char *name;
 		const char **place;
-	} texts[] = { { "--repo", &a->repo }, { "--url", &a->url }, { "--mirror", &a->mirror }, { "--ssh-key", &a->ssh_key },
-		{ "--target", &a->target }, { "--upstream", &a->upstream }, { "--with", &a->with }, { "--commit", &a->commit },
-		{ "--from", &a->from }, { "--not", &a->without }, { "--file", &a->file }, { "--worktree", &a->worktree },
-		{ "--push", &a->push } };
+	} texts[] = { { "--repo", &a->repo }, { "--url", &a->url }, { "--mirror", &a->mirror },
+		{ "--ssh-key", &a->access.ssh_key }, { "--known-hosts", &a->access.known_hosts },
+		{ "--host-keys", &a->access.host_keys }, { "--token-file", &a->access.token_file },
+		{ "--token-user", &a->access.token_user }, { "--ca-file", &a->access.ca_file }, { "--target", &a->target },
+		{ "--upstream", &a->upstream }, { "--with", &a->with }, { "--commit", &a->commit }, { "--from", &a->from },
+		{ "--not", &a->without }, { "--file", &a->file }, { "--worktree", &a->worktree }, { "--push", &a->push } };
 	size_t i;
 
 	for (i = 0; i < sizeof texts / sizeof texts[0]; i++)

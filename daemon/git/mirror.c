@@ -20,7 +20,8 @@
 #define NOTES_LOCK "/" NOTES_REF ".lock"
 
 struct mirror {
-	const char *url, *dir, *ssh_key;
+	const char *url, *dir;
+	const struct git_access *access;
 	char fresh[PATH_MAX]; /* where a new one grows */
 	int lock_fd;
 };
@@ -185,7 +186,7 @@ static int grow_new(struct mirror *m, const char *broken, struct fw_err *err)
 	if (result == 0)
 		result = git_repo_create(m->fresh, &repo, err);
 	if (result == 0)
-		result = git_repo_fetch(repo, m->url, m->ssh_key, err);
+		result = git_repo_fetch(repo, m->url, m->access, err);
 	git_repo_close(repo);
 	if (result == 0 && broken)
 		result = remake_note(m->dir, m->fresh, broken, err);
@@ -216,7 +217,7 @@ static int update(struct mirror *m, struct fw_err *err)
 		return grow_new(m, broken.text, err);
 	nftw(m->dir, delete_leftover, 32, FTW_PHYS | FTW_MOUNT);
 	if (git_repo_open(m->dir, false, &repo, &broken) != 0 || git_repo_branches(repo, note_broken, repo, &broken) < 0 ||
-		git_repo_fetch(repo, m->url, m->ssh_key, &broken) != 0)
+		git_repo_fetch(repo, m->url, m->access, &broken) != 0)
 		result = -1;
 	git_repo_close(repo);
 	if (result == 0)
@@ -227,9 +228,9 @@ static int update(struct mirror *m, struct fw_err *err)
 	return err_set(err, broken.code, "%s", broken.text);
 }
 
-int mirror_update(const char *url, const char *dir, const char *ssh_key, struct fw_err *err)
+int mirror_update(const char *url, const char *dir, const struct git_access *access, struct fw_err *err)
 {
-	struct mirror m = { .url = url, .dir = dir, .ssh_key = ssh_key, .lock_fd = -1 };
+	struct mirror m = { .url = url, .dir = dir, .access = access, .lock_fd = -1 };
 	int result;
 
 	if (url_check(url, err) != 0)

@@ -3,14 +3,15 @@
 #define GIT_MIRROR_H
 
 #include "base/err.h"
+#include "git/access.h"
 
 #define MIRROR_MARKER "flopwatch-mirror" /* a file; its presence says that the folder is ours to delete */
 
 /**
  * Make or update the mirror in folder `dir`. A new one grows beside it and takes its place by a rename; what an interrupted run
- * left behind is cleared away, and a mirror that cannot be read any more is made anew. `ssh_key` may be NULL.
+ * left behind is cleared away, and a mirror that cannot be read any more is made anew.
  * Err: ERR_INVALID for a url or a folder that is not ours, ERR_BUSY while another run is at it.
  */
-int mirror_update(const char *url, const char *dir, const char *ssh_key, struct fw_err *err);
+int mirror_update(const char *url, const char *dir, const struct git_access *access, struct fw_err *err);
 
 #endif

@@ -1,6 +1,9 @@
 /* url.c - an allow-list, because a URL decides what this process connects to and reads. */
 #include "git/url.h"
 
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int check_bytes(const char *url, struct fw_err *err)
@@ -25,9 +28,11 @@ static int check_authority(const char *url, const char *authority, size_t len, i
 	size_t user_len = at ? (size_t)(at - authority) : 0;
 
 	if (at && memchr(authority, ':', user_len))
-		return err_set(err, ERR_INVALID, "url: a password does not belong in it; use a deploy key (ssh://) instead");
-	if (at && (!user_allowed || !user_len))
-		return err_set(err, ERR_INVALID, "url %s: a user name is only possible with ssh://", url);
+		return err_set(err, ERR_INVALID,
+			"url: a password does not belong in it; use a deploy key (ssh://) or token_file (https://) instead");
+	if (at && (!user_allowed || !user_len)) /* which may be a token, so that the url is not shown */
+		return err_set(err, ERR_INVALID,
+			"url: a user name or token does not belong in it; use token_file and token_user instead");
 	if (host == authority + len || *host == ':' || *host == '-' || *authority == '-')
 		return err_set(err, ERR_INVALID, "url %s: has no host name", url);
 	if (memchr(host, '@', (size_t)(authority + len - host)))
@@ -74,4 +79,23 @@ int url_check(const char *url, struct fw_err *err)
 	if (is_short_ssh(url))
 		return 0;
 	return err_set(err, ERR_INVALID, "url %s: must be https://, ssh://, user@host:path, file:/// or an absolute path", url);
+}
+
+int url_server(const char *url, char *host, size_t size, int *port, struct fw_err *err)
+{
+	const char *scheme = strstr(url, "://"), *authority = scheme ? scheme + 3 : url;
+	size_t len = strcspn(authority, scheme ? "/" : ":"); /* user@host:path has no port */
+	const char *end = authority + len, *at = memchr(authority, '@', len), *begin = at ? at + 1 : authority;
+	const char *bracket = *begin == '[' ? memchr(begin, ']', (size_t)(end - begin)) : NULL;
+	const char *rest = bracket ? bracket + 1 : begin;
+	const char *colon = memchr(rest, ':', (size_t)(end - rest));
+	const char *name_end = bracket ? bracket : colon ? colon : end;
+
+	*port = strncmp(url, "https://", 8) == 0 ? 443 : 22;
+	if (colon && isdigit((unsigned char)colon[1]))
+		*port = atoi(colon + 1);
+	begin += bracket != NULL;
+	if (name_end <= begin || (size_t)snprintf(host, size, "%.*s", (int)(name_end - begin), begin) >= size)
+		return err_set(err, ERR_INVALID, "url %s: has no host name", url);
+	return 0;
 }

@@ -127,7 +127,7 @@ int verb_heads(const struct verb_args *a, struct fw_err *err)
 	if (url_check(a->url, err) != 0)
 		return -1;
 	buf_init(&out, OUTPUT_MAX);
-	result = git_server_branches(a->url, a->ssh_key, print_tip, &out, err);
+	result = git_server_branches(a->url, &a->access, print_tip, &out, err);
 	if (result == 0)
 		result = print(&out, err);
 	buf_fini(&out);
@@ -136,7 +136,7 @@ int verb_heads(const struct verb_args *a, struct fw_err *err)
 
 int verb_fetch(const struct verb_args *a, struct fw_err *err)
 {
-	if (mirror_update(a->url, a->mirror, a->ssh_key, err) != 0)
+	if (mirror_update(a->url, a->mirror, &a->access, err) != 0)
 		return -1;
 	return answer(a->mirror, false, tips_body, a, err);
 }
@@ -449,10 +449,10 @@ static int write_note(struct git_repo *repo, const struct verb_args *a, const ch
 {
 	if (!a->push)
 		return git_repo_note(repo, a->commit, text, err);
-	if (url_check(a->push, err) != 0 || git_repo_notes_fetch(repo, a->push, a->ssh_key, err) != 0 ||
+	if (url_check(a->push, err) != 0 || git_repo_notes_fetch(repo, a->push, &a->access, err) != 0 ||
 		git_repo_note(repo, a->commit, text, err) != 0)
 		return -1;
-	return git_repo_notes_push(repo, a->push, a->ssh_key, err);
+	return git_repo_notes_push(repo, a->push, &a->access, err);
 }
 
 static int note_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)

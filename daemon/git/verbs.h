@@ -5,13 +5,14 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "git/access.h"
 
 enum { VERBS_PATHS_MAX = 64 };
 
 /** Options of all verbs; those not given are NULL or 0. */
 struct verb_args {
-	const char *repo, *url, *mirror, *ssh_key, *target, *upstream, *with, *commit, *oid, *from, *without, *file, *worktree,
-		*push;
+	const char *repo, *url, *mirror, *target, *upstream, *with, *commit, *oid, *from, *without, *file, *worktree, *push;
+	struct git_access access;
 	int first_parents, count;
 	bool first_parent;
 	int n_blobs, n_oids;

@@ -1,6 +1,9 @@
 /* flopwatchd.yml: what a person may write, and the exact line for each mistake. */
 #include "config_file.h"
 
+#include <sys/xattr.h>
+
+#include "base/secret.h"
 #include "flopwatchd/runtime/config_worker.h"
 
 static void test_an_empty_file_is_the_installed_default(void **state)
@@ -36,7 +39,7 @@ static void test_everything_set(void **state)
 	char text[4096], secret[160];
 	snprintf(secret, sizeof secret, "%s/secret", folder);
 	write_file(secret, "It's a Secret to Everybody\n");
-	assert_int_equal(chmod(secret, 0640), 0);
+	assert_int_equal(chmod(secret, 0600), 0);
 	snprintf(text, sizeof text,
 		"state_dir: /srv/fw\n"
 		"cache_dir: /srv/cache\n"
@@ -343,13 +346,169 @@ static void test_secrets(void **state)
 	snprintf(line, sizeof line, "1:41: repos[0].secret_file: cannot read %s: No such file or directory\n", secret);
 	bad(text, line);
 	write_file(secret, "correct horse\n");
-	assert_int_equal(chmod(secret, 0644), 0);
-	snprintf(line, sizeof line, "1:41: repos[0].secret_file: everybody may read or write %s; chmod 640 it\n", secret);
-	bad(text, line);
+	static const int open_modes[] = { 0644, 0640, 0660, 0602 };
+	for (size_t i = 0; i < sizeof open_modes / sizeof open_modes[0]; i++) {
+		assert_int_equal(chmod(secret, (mode_t)open_modes[i]), 0);
+		snprintf(line, sizeof line,
+			"1:41: repos[0].secret_file: %s may be read or written by others than its owner (mode %04o); chown it to the "
+			"daemon's user and chmod 600 it\n",
+			secret, (unsigned)open_modes[i]);
+		bad(text, line);
+	}
 	assert_int_equal(chmod(secret, 0600), 0);
 	write_file(secret, "short\n");
 	snprintf(line, sizeof line, "1:41: repos[0].secret_file: the secret in %s has 5 bytes; 8 to 255 are fine\n", secret);
 	bad(text, line);
+}
+
+/* A file of the folder, which remove_folder does not know: the test removes it. */
+static const char *make_file(const char *name, const char *text, int mode)
+{
+	static char file[4][160];
+	static int turn;
+	char *f = file[turn++ % 4];
+	snprintf(f, sizeof file[0], "%s/%s", folder, name);
+	write_file(f, text);
+	assert_int_equal(chmod(f, (mode_t)mode), 0);
+	return f;
+}
+
+#define OPENSSH_KEY "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA"
+#define PRINT       "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+static void test_access_to_servers(void **state)
+{
+	(void)state;
+	char text[2048];
+	const char *args[CONFIG_ACCESS_ARGS];
+	const char *key = make_file("key", OPENSSH_KEY "BG5vbmUAAAAEbm9uZQ\n", 0600);
+	const char *token = make_file("token", "ghp_0123456789\n", 0600), *hosts = make_file("hosts", "# none\n", 0644);
+	snprintf(text, sizeof text,
+		"repos:\n"
+		"- {name: a, url: \"ssh://git@example.org/a.git\", ssh_key: %s, known_hosts: %s, host_keys: [\"" PRINT
+		"\", \"" PRINT "\"]}\n"
+		"- {name: b, url: \"https://example.org/b.git\", token_file: %s, token_user: deploy, ca_file: %s}\n"
+		"- {name: c, url: \"https://example.org/c.git\"}\n",
+		key, hosts, token, hosts);
+	struct config *c = good(text);
+	assert_int_equal(config_repo_access(&c->repo[0], args), 6);
+	assert_string_equal(args[0], "--ssh-key");
+	assert_string_equal(args[1], key);
+	assert_string_equal(args[4], "--host-keys");
+	assert_string_equal(args[5], PRINT "," PRINT);
+	assert_int_equal(config_repo_access(&c->repo[1], args), 6);
+	assert_string_equal(args[0], "--token-file");
+	assert_string_equal(args[1], token);
+	assert_string_equal(args[3], "deploy");
+	assert_string_equal(args[5], hosts);
+	assert_int_equal(config_repo_access(&c->repo[2], args), 0);
+	config_free(c);
+	unlink(key);
+	unlink(token);
+	unlink(hosts);
+}
+
+/* `why` follows the value where it begins with a blank. */
+static void bad_setting(const char *url, const char *setting, const char *why, const char *value)
+{
+	char text[1024], line[1024];
+	snprintf(text, sizeof text, "repos:\n- name: a\n  url: %s\n  %s: %s\n", url, setting, value);
+	snprintf(line, sizeof line, "4:%zu: repos[0].%s: %s%s\n", strlen(setting) + 5, setting, *why == ' ' ? value : "", why);
+	bad(text, line);
+}
+
+static void test_access_that_cannot_work(void **state)
+{
+	(void)state;
+	static const char ssh[] = "git@example.org:a.git", https[] = "https://example.org/a.git";
+	static const char open_key[] =
+		" may be read or written by others than its owner (mode 0640); chown it to the daemon's user and chmod 600 it";
+	char want[300];
+	const char *key = make_file("key", OPENSSH_KEY "BG5vbmUAAAAEbm9uZQ\n", 0640);
+	bad_setting(ssh, "ssh_key", open_key, key);
+	bad_setting(https, "token_file", open_key, key);
+	chmod(key, 0600);
+	bad_setting(https, "ssh_key", "is for ssh:// and user@host:path alone, which `url` is not", key);
+	bad_setting(ssh, "token_file", "is for https:// alone, which `url` is not", key);
+	bad_setting("/srv/a.git", "known_hosts", "is for ssh:// and user@host:path alone, which `url` is not", key);
+	make_file("key", OPENSSH_KEY "CmFlczI1Ni1jdHIAAAAGYmNyeXB0\n", 0600);
+	bad_setting(ssh, "ssh_key",
+		" has a passphrase, which nobody is there to type; make a key without one: ssh-keygen -t ed25519 -N \"\"", key);
+	make_file("key", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me\n", 0600);
+	bad_setting(ssh, "ssh_key", " is no private key of ssh; name the file without .pub", key);
+	unlink(key);
+	snprintf(want, sizeof want, "cannot read %s: No such file or directory", key);
+	bad_setting(ssh, "ssh_key", want, key);
+	assert_int_equal(mkfifo(key, 0600), 0);
+	bad_setting(ssh, "ssh_key", " is a FIFO, not a file", key);
+	bad_setting(ssh, "known_hosts", " is a FIFO, not a file", key);
+	bad_setting(https, "token_file", " is a FIFO, not a file", key);
+	bad_setting(https, "ca_file", " is a FIFO, not a file", key);
+	bad_setting("/srv/a.git", "secret_file", " is a FIFO, not a file", key);
+	unlink(key);
+	bad_setting(ssh, "host_keys", " is not a fingerprint as `ssh-keygen -lf` prints it: SHA256:...", "SHA256:AAAA");
+	bad_setting(ssh, "host_keys", " is not a fingerprint as `ssh-keygen -lf` prints it: SHA256:...", "16:27:ac:a5");
+	bad_setting(https, "token_user", "needs `token_file`, a file with the token on its first line", "deploy");
+	bad_setting(ssh, "ssh_key", "is neither an absolute path nor credential:NAME", "keys/id");
+	unsetenv("CREDENTIALS_DIRECTORY");
+}
+
+static void test_credentials_of_systemd(void **state)
+{
+	(void)state;
+	char place[300], want[600];
+	const char *token = make_file("token", "ghp_0123456789\n", 0400);
+	static const char https[] = "https://example.org/a.git";
+	setenv("CREDENTIALS_DIRECTORY", folder, 1);
+	struct config *c = good(
+		"repos: [{name: a, url: \"https://example.org/a.git\", token_file: \"credential:token\", secret_file: \"credential:token\"}]\n");
+	snprintf(place, sizeof place, "%s/token", folder);
+	assert_string_equal(c->repo[0].token_file, place);
+	assert_string_equal(c->repo[0].secret, "ghp_0123456789");
+	config_free(c);
+	bad_setting(https, "token_file", "is not credential:NAME, with letters, digits and . _ - in NAME", "credential:../token");
+	snprintf(want, sizeof want,
+		"there is no credential other in %s: add LoadCredential=other:FILE to flopwatchd.service by `systemctl edit "
+		"flopwatchd` and restart it",
+		folder);
+	bad_setting(https, "token_file", want, "credential:other");
+	unsetenv("CREDENTIALS_DIRECTORY");
+	bad_setting(https, "token_file",
+		"needs a credential of systemd, and there are none: add LoadCredential=token:FILE to flopwatchd.service by "
+		"`systemctl edit flopwatchd` and restart it",
+		"credential:token");
+	unlink(token);
+}
+
+/* systemd grants its user by an access control list, whose mask shows as the group's permission. */
+static void test_access_control_lists(void **state)
+{
+	(void)state;
+	unsigned char list[] = { 2, 0, 0, 0,     /* version */
+		1, 0, 4, 0, 255, 255, 255, 255,  /* owner: r */
+		2, 0, 4, 0, 0, 0, 0, 0,          /* one user: r */
+		4, 0, 0, 0, 255, 255, 255, 255,  /* group: - */
+		16, 0, 4, 0, 255, 255, 255, 255, /* mask: r */
+		32, 0, 0, 0, 255, 255, 255, 255 };
+	const uid_t me = geteuid();
+	const char *token = make_file("token", "ghp_0123456789\n", 0400);
+	struct stat st;
+	char text[64];
+	struct fw_err err = { 0 };
+	memcpy(list + 16, &me, 4); /* little-endian, as these machines are */
+	if (setxattr(token, "system.posix_acl_access", list, sizeof list, 0) != 0) {
+		unlink(token);
+		skip();
+	}
+	assert_int_equal(stat(token, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0440);
+	assert_int_equal(secret_read(token, text, sizeof text, &err), 0);
+	assert_string_equal(text, "ghp_0123456789");
+	list[22] = 4; /* the group as well */
+	assert_int_equal(setxattr(token, "system.posix_acl_access", list, sizeof list, 0), 0);
+	assert_int_equal(secret_read(token, text, sizeof text, &err), -1);
+	assert_string_equal(text, "");
+	unlink(token);
 }
 
 static void test_what_may_change_at_run_time(void **state)
@@ -493,6 +652,10 @@ int main(void)
 		CASE(test_names_lists_and_shapes),
 		CASE(test_where_settings_stand),
 		CASE(test_secrets),
+		CASE(test_access_to_servers),
+		CASE(test_access_that_cannot_work),
+		CASE(test_credentials_of_systemd),
+		CASE(test_access_control_lists),
 		CASE(test_what_may_change_at_run_time),
 		CASE(test_a_missing_file_is_named),
 		CASE(test_the_installed_example_is_right),

@@ -61,10 +61,10 @@ for folder in sorted((ROOT / "daemon/family").iterdir()):
     wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/family/{folder.name} reads" for key in sorted(read - told)]
     wrong += [f"{page.relative_to(ROOT)}: {key} is read by nobody in daemon/family/{folder.name}" for key in sorted(told - read)]
 man = (ROOT / "etc/man/flopwatchd.yml.5.scd").read_text()
-reader = (ROOT / "daemon/flopwatchd/runtime/config_read.c").read_text()
+reader = "".join((ROOT / "daemon/flopwatchd/runtime" / name).read_text() for name in ("config_read.c", "config_secret.c"))
 for key in sorted(set(re.findall(r'\(y, \w+, "(\w+)"|^\t\t\{ "(\w+)", \d', reader, re.M)), key="".join):
     key = "".join(key)
     if not re.search(rf"\b{key}\b", man):
-        wrong.append(f"etc/man/flopwatchd.yml.5.scd: lacks {key}, which daemon/flopwatchd/runtime/config_read.c reads")
+        wrong.append(f"etc/man/flopwatchd.yml.5.scd: lacks {key}, which daemon/flopwatchd/runtime reads")
 print("\n".join(wrong), end="\n" if wrong else "")
 sys.exit(bool(wrong))

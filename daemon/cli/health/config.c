@@ -1,5 +1,6 @@
 /* config check: the daemon's own reader of configurations says every mistake; then the daemon looks whether what is named is there. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/proc.h"
@@ -9,6 +10,25 @@
 
 enum { READ_MS = 10000, LOOK_MS = 30 * 60 * 1000, OUTPUT_MAX_BYTES = 16 << 20 };
 
+struct environment {
+	char text[4][4096];
+	const char *list[6];
+};
+
+/* As every child of ours gets, and where systemd has put the credentials that a configuration may name. */
+static void fill_environment(struct environment *env)
+{
+	static const char *const names[] = { "PATH", "HOME", "TZ", "CREDENTIALS_DIRECTORY" };
+	int n = 0;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *value = getenv(names[i]);
+		if (value && (size_t)snprintf(env->text[i], sizeof env->text[i], "%s=%s", names[i], value) < sizeof env->text[i])
+			env->list[n++] = env->text[i];
+	}
+	env->list[n++] = "LANG=C.UTF-8";
+	env->list[n] = NULL;
+}
+
 /* flopwatchd --config FILE and this option, to its end. Own: out and errors, which may be the same, are the caller's. */
 static int run(const struct options *o, const char *option, int deadline_ms, struct buf *out, struct buf *errors,
 	struct proc_exit *how, struct fw_err *err)
@@ -17,7 +37,9 @@ static int run(const struct options *o, const char *option, int deadline_ms, str
 	if (proc_sibling("flopwatchd", program, sizeof program, err) != 0)
 		return -1;
 	const char *argv[] = { program, "--config", o->n_arg == 2 ? o->arg[1] : "/etc/flopwatch/flopwatchd.yml", option, NULL };
-	struct proc_spec spec = { .argv = argv };
+	struct environment env;
+	fill_environment(&env);
+	struct proc_spec spec = { .argv = argv, .env = env.list };
 	if (proc_run(&spec, NULL, out, errors, deadline_ms, how, err) != 0)
 		return -1;
 	if (how->status >= 0)

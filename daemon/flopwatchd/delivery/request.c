@@ -232,10 +232,8 @@ static int prepare_note(
 		out->args[n++] = "--push";
 		out->args[n++] = repo->url;
 	}
-	if (strcmp(repo->notes, "push") == 0 && repo->ssh_key[0]) {
-		out->args[n++] = "--ssh-key";
-		out->args[n++] = repo->ssh_key;
-	}
+	if (strcmp(repo->notes, "push") == 0)
+		n += config_repo_access(repo, out->args + n);
 	out->args[n] = NULL;
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "flopwatchd/runtime/config.h"
 #include "db/store/outbox.h"
 
-enum { DELIVER_ARGS_MAX = 12 };
+enum { DELIVER_ARGS_MAX = 10 + CONFIG_ACCESS_ARGS };
 
 struct deliver {
 	const char *program;

@@ -24,7 +24,7 @@ enum {
 	CROWDED_MS = 100,        /* another try while that many run */
 	BACKOFF_FIRST_MS = 2000, /* doubled at each failure ... */
 	BACKOFF_MAX_MS = 300000, /* ... up to here */
-	ARGS_MAX = 12
+	ARGS_MAX = 6 + CONFIG_ACCESS_ARGS
 };
 
 /* What a child may print, and the largest pack it may write. */
@@ -223,10 +223,7 @@ static int start_child(struct watched *r, struct fw_err *err)
 		args[n++] = r->conf->url;
 		args[n++] = "--mirror";
 		args[n++] = r->path;
-		if (r->conf->ssh_key[0]) {
-			args[n++] = "--ssh-key";
-			args[n++] = r->conf->ssh_key;
-		}
+		n += config_repo_access(r->conf, args + n);
 		spec.out_max = FETCH_MAX_BYTES;
 	}
 	return child_start(r->watch->loop, &spec, on_tips, r, &r->child, err);

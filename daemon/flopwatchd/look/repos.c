@@ -13,6 +13,16 @@
 
 enum { ASK_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
 
+/* The first line of its errors, without its own name. */
+static int fail_as_it_says(const struct buf *errors, enum err_code code, struct fw_err *err)
+{
+	static const char own_name[] = "flopwatch-git: ";
+	const char *line = errors->len ? errors->data : "it failed";
+	if (strncmp(line, own_name, sizeof own_name - 1) == 0)
+		line += sizeof own_name - 1;
+	return err_set(err, code, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
 /* What flopwatch-git prints of the branches. */
 static int read_branches(const struct config_repo *r, struct buf *out, struct fw_err *err)
 {
@@ -22,22 +32,19 @@ static int read_branches(const struct config_repo *r, struct buf *out, struct fw
 	int n = 1;
 	if (proc_sibling("flopwatch-git", program, sizeof program, err) != 0)
 		return -1;
-	const char *argv[8] = { program };
+	const char *argv[5 + CONFIG_ACCESS_ARGS] = { program };
 	argv[n++] = r->is_local ? "tips" : "heads";
 	argv[n++] = r->is_local ? "--repo" : "--url";
 	argv[n++] = r->url;
-	if (!r->is_local && r->ssh_key[0]) {
-		argv[n++] = "--ssh-key";
-		argv[n++] = r->ssh_key;
-	}
+	if (!r->is_local)
+		n += config_repo_access(r, argv + n);
 	struct proc_spec spec = { .argv = argv };
 	buf_init(&errors, ERRORS_MAX_BYTES);
 	int result = proc_run(&spec, NULL, out, &errors, ASK_MS, &how, err);
 	if (result == 0 && how.timed_out)
 		result = err_set(err, ERR_TIMEOUT, "it did not answer within %d s", ASK_MS / 1000);
 	else if (result == 0 && how.status != 0)
-		result = err_set(err, how.status == PROC_EXIT_AGAIN ? ERR_IO : ERR_INVALID, "%.*s",
-			(int)strcspn(errors.data, "\n"), errors.len ? errors.data : "it failed");
+		result = fail_as_it_says(&errors, how.status == PROC_EXIT_AGAIN ? ERR_IO : ERR_INVALID, err);
 	else if (result == 0 && out->failed)
 		result = err_set(err, ERR_FULL, "it has more branches than can be read");
 	buf_fini(&errors);

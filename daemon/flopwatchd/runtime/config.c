@@ -109,6 +109,19 @@ int config_webhook_find(const struct config *c, const char *name)
 	return -1;
 }
 
+int config_repo_access(const struct config_repo *r, const char **args)
+{
+	const char *const option[CONFIG_ACCESS_ARGS] = { "--ssh-key", r->ssh_key, "--known-hosts", r->known_hosts, "--host-keys",
+		r->host_keys, "--token-file", r->token_file, "--token-user", r->token_user, "--ca-file", r->ca_file };
+	int n = 0;
+	for (int i = 0; i < CONFIG_ACCESS_ARGS; i += 2)
+		if (option[i + 1][0]) {
+			args[n++] = option[i];
+			args[n++] = option[i + 1];
+		}
+	return n;
+}
+
 int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err)
 {
 	int len = r->is_local ? snprintf(path, size, "%s", r->url)

@@ -50,7 +50,9 @@ struct config_repo {
 	int64_t poll_ms; /* remotes 60 s, local 30 s behind inotify */
 	int64_t fetch_timeout_ms;
 	char secret[CONFIG_SECRET_SIZE]; /* of its webhook, from secret_file; "" no webhook */
-	char ssh_key[512];               /* private key file; "" none */
+	/* How its server is reached and recognised; "" none. Files are read by flopwatch-git at each use. */
+	char ssh_key[512], known_hosts[512], host_keys[512]; /* the last: fingerprints, joined by commas */
+	char token_file[512], token_user[128], ca_file[512];
 	struct config_status status;
 	char notes[8]; /* git notes on judged commits: "none", "write" (in place or in the mirror), "push" */
 };
@@ -163,6 +165,13 @@ void config_no_upstream(const struct config_repo *r, char *text, size_t size);
 /** Position of a repository or webhook by name, -1 if there is none. */
 int config_repo_find(const struct config *c, const char *name);
 int config_webhook_find(const struct config *c, const char *name);
+
+enum { CONFIG_ACCESS_ARGS = 12 };
+/**
+ * Append the options by which flopwatch-git reaches the server of a repository. Shape: args[CONFIG_ACCESS_ARGS], not ended by NULL.
+ * Own: the texts are the configuration's. Returns how many there are.
+ */
+int config_repo_access(const struct config_repo *r, const char **args);
 
 /** Where flopwatch-git finds a repository: its own path when local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
 int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);

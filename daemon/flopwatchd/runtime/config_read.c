@@ -11,8 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "base/yaml.h"
 #include "flopwatchd/runtime/branch_patterns.h"
+#include "flopwatchd/runtime/config_secret.h"
 #include "flopwatchd/runtime/config_text.h"
 #include "flopwatchd/runtime/config_url.h"
 #include "flopwatchd/runtime/config_worker.h"
@@ -87,36 +89,6 @@ static void read_access(struct yaml *y, struct yaml_node *root, struct config *c
 
 /* ---- sections ---------------------------------------------------------------------------------------------------------- */
 
-/* A secret stands in a file of its own, so that the configuration can be shown to people. */
-static void read_secret(struct yaml *y, struct yaml_node *map, const char *key, char *secret, size_t size)
-{
-	char path[512] = "", text[512];
-	config_text_folder(y, map, key, path, sizeof path);
-	struct yaml_node *n = yaml_get(y, map, key);
-	if (path[0] != '/')
-		return;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		yaml_mistake(y, n, "cannot read %s: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	ssize_t len = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[len > 0 ? len : 0] = 0;
-	text[strcspn(text, "\r\n")] = 0;
-	if (!S_ISREG(st.st_mode) || len < 0)
-		yaml_mistake(y, n, "%s is not a file", path);
-	else if (st.st_mode & 0007)
-		yaml_mistake(y, n, "everybody may read or write %s; chmod 640 it", path);
-	else if (strlen(text) < 8 || strlen(text) >= size)
-		yaml_mistake(y, n, "the secret in %s has %zu bytes; 8 to %zu are fine", path, strlen(text), size - 1);
-	else
-		memcpy(secret, text, strlen(text) + 1);
-}
-
 /* An address for HTTP, whose slashes at the end go. */
 static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, const char *instead, char *out, size_t size)
 {
@@ -163,7 +135,7 @@ static void read_status(struct yaml *y, struct yaml_node *map, struct config_sta
 		yaml_mistake(y, yaml_get(y, map, "project"), "is not OWNER/NAME");
 	if (!yaml_get(y, map, "token_file"))
 		yaml_mistake(y, map, "needs `token_file`, a file with the forge's access token on its first line");
-	read_secret(y, map, "token_file", s->token, sizeof s->token);
+	config_secret(y, map, "token_file", s->token, sizeof s->token);
 	yaml_bool(y, yaml_get(y, map, "allow_internal"), &s->allow_internal);
 	yaml_finish(y, map);
 }
@@ -234,10 +206,8 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	yaml_duration_ms(y, yaml_get(y, map, "poll"), 1000, 24 * HOUR_MS, &r->poll_ms);
 	r->fetch_timeout_ms = 2 * MINUTE_MS;
 	yaml_duration_ms(y, yaml_get(y, map, "fetch_timeout"), 1000, HOUR_MS, &r->fetch_timeout_ms);
-	read_secret(y, map, "secret_file", r->secret, sizeof r->secret);
-	config_text_folder(y, map, "ssh_key", r->ssh_key, sizeof r->ssh_key);
-	if (r->ssh_key[0] == '/' && access(r->ssh_key, R_OK) != 0)
-		yaml_mistake(y, yaml_get(y, map, "ssh_key"), "cannot read %s: %s", r->ssh_key, strerror(errno));
+	config_secret(y, map, "secret_file", r->secret, sizeof r->secret);
+	config_access(y, map, r);
 	read_status(y, yaml_get(y, map, "status"), &r->status);
 	snprintf(r->notes, sizeof r->notes, "none");
 	config_text_choice(y, map, "notes", notes, "none, write, push", r->notes, sizeof r->notes);
@@ -260,7 +230,7 @@ static void read_webhook(struct yaml *y, struct yaml_node *map, struct config *c
 		check_web_url(y, yaml_get(y, map, "url"), w->url, "sign deliveries with secret_file instead");
 	snprintf(w->kind, sizeof w->kind, "webhook");
 	config_text_choice(y, map, "kind", kinds, "webhook, slack", w->kind, sizeof w->kind);
-	read_secret(y, map, "secret_file", w->secret, sizeof w->secret);
+	config_secret(y, map, "secret_file", w->secret, sizeof w->secret);
 	yaml_bool(y, yaml_get(y, map, "comparisons"), &w->comparisons);
 	yaml_bool(y, yaml_get(y, map, "allow_internal"), &w->allow_internal);
 	c->n_webhooks++;
@@ -505,9 +475,9 @@ static void read_all(struct yaml *y, struct config *c)
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err)
 {
 	*out = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = regular_open("the configuration ", path, err);
 	if (fd < 0)
-		return err_sys(err, "cannot read the configuration %s", path);
+		return -1;
 	struct buf text;
 	buf_init(&text, FILE_BYTES_MAX);
 	int got = buf_read_fd(&text, fd);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "flopwatchd/runtime/config_secret.h"
 #include "flopwatchd/runtime/config_text.h"
 
 enum { MINUTE_MS = 60000, PORT_MAX = 65535, CPUS_MAX = 4096, BUILDS_MAX = 64 };
@@ -19,13 +20,6 @@ static bool is_made_of(const char *text, const char *more)
 		if (!isalnum((unsigned char)*c) && !strchr(more, *c))
 			return false;
 	return text[0] != '-';
-}
-
-static void read_key_file(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)
-{
-	config_text_folder(y, map, key, out, size);
-	if (out[0] == '/' && access(out, R_OK) != 0)
-		yaml_mistake(y, yaml_get(y, map, key), "cannot be read by this user: %s", out);
 }
 
 static void read_ssh(struct yaml *y, struct yaml_node *map, struct config_worker *w)
@@ -45,8 +39,8 @@ static void read_ssh(struct yaml *y, struct yaml_node *map, struct config_worker
 		yaml_mistake(y, yaml_get(y, map, "user"), "is not the name of a user");
 	yaml_int(y, yaml_get(y, map, "port"), 1, PORT_MAX, &port);
 	s->port = (int)port;
-	read_key_file(y, map, "key", s->key, sizeof s->key);
-	read_key_file(y, map, "known_hosts", s->known_hosts, sizeof s->known_hosts);
+	config_key_file(y, map, "key", s->key, sizeof s->key);
+	config_file(y, map, "known_hosts", s->known_hosts, sizeof s->known_hosts);
 	yaml_finish(y, map);
 }
 
