@@ -25,7 +25,9 @@ const char *regular_wrong(const struct stat *st)
 
 static int refuse(const char *what, const char *path, const struct stat *st, struct fw_err *err)
 {
-	return err_set(err, ERR_INVALID, "%s%s is %s, not a file", what, path, regular_wrong(st));
+	const char *wrong = regular_wrong(st);
+
+	return err_set(err, ERR_INVALID, "%s%s is %s, not a file", what, path, wrong ? wrong : "gone");
 }
 
 int regular_open(const char *what, const char *path, struct fw_err *err)

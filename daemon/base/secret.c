@@ -33,7 +33,8 @@ static bool list_is_private(const unsigned char *list, ssize_t len)
 		unsigned tag = little_endian(list + at, 2), may = little_endian(list + at + 2, 2);
 		unsigned id = little_endian(list + at + 4, 4);
 
-		if (may && (tag == ACL_GROUP_OBJ_TAG || tag == ACL_GROUP_TAG || (tag == ACL_USER_TAG && geteuid() != 0 && id != geteuid())))
+		if (may && (tag == ACL_GROUP_OBJ_TAG || tag == ACL_GROUP_TAG ||
+				   (tag == ACL_USER_TAG && geteuid() != 0 && id != geteuid())))
 			return false;
 	}
 	return true;
@@ -64,7 +65,8 @@ int secret_open(const char *path, struct fw_err *err)
 	if (fstat(fd, &st) == 0 && is_private(fd, &st))
 		return fd;
 	close(fd);
-	return err_set(err, ERR_INVALID, "%s may be read or written by others than its owner (mode %04o); chown it to the daemon's user and chmod 600 it",
+	return err_set(err, ERR_INVALID,
+		"%s may be read or written by others than its owner (mode %04o); chown it to the daemon's user and chmod 600 it",
 		path, st.st_mode & 07777);
 }
 

@@ -1,16 +1,19 @@
 /* flopwatch: the command line. One parser of options for all verbs of the catalog. */
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/catalog.h"
 #include "cli/help.h"
 #include "cli/output/terminal.h"
 
-enum { FIRST_OPTION = 256 }; /* of getopt: beyond every letter */
+enum { FIRST_OPTION = 256 /* of getopt: beyond every letter */, TOKEN_MS = 20000 };
 
 /* A whole positive number, or -1. */
 static int number(const char *text)
@@ -103,19 +106,41 @@ static bool takes_all(const struct catalog_verb *verb, const bool *given)
 	return true;
 }
 
+/* What comes within the time, which from a pipe may be later: a FIFO that nobody writes to ends there as well. Shape: text[size]. */
+static int read_briefly(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	ssize_t n = fd < 0 ? -1 : 0;
+	size_t len = 0;
+	while (fd >= 0 && len < size - 1 && !memchr(text, '\n', len)) {
+		if (poll(&ready, 1, TOKEN_MS) == 0) {
+			errno = ETIMEDOUT;
+			n = -1;
+			break;
+		}
+		n = read(fd, text + len, size - 1 - len);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	text[len] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? -1 : 0;
+}
+
 /* The token on the first line of a file. 0, -1 and the line is printed. */
 static int read_token(const char *path, char *token, size_t size)
 {
-	FILE *f = fopen(path, "re");
-	if (!f) {
+	if (read_briefly(path, token, size) != 0) {
 		fprintf(stderr, "flopwatch: cannot read the token in %s: %s\n", path, strerror(errno));
 		return -1;
 	}
-	char *line = fgets(token, (int)size, f);
-	fclose(f);
-	if (line)
-		token[strcspn(token, "\r\n")] = '\0';
-	if (line && token[0])
+	token[strcspn(token, "\r\n")] = '\0';
+	if (token[0])
 		return 0;
 	fprintf(stderr, "flopwatch: there is no token on the first line of %s\n", path);
 	return -1;

@@ -1,18 +1,22 @@
 /* git.c - what is read; see git.h. */
 #include "git/git.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <iconv.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "git/git_lib.h"
+#include "git/layout.h"
 #include "git/limits.h"
 
 enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* of "refs/heads/" */ };
@@ -145,8 +149,11 @@ static int wrap(git_repository *lib, const char *path, struct git_repo **out, st
 int git_repo_open(const char *path, bool search, struct git_repo **out, struct fw_err *err)
 {
 	git_repository *lib = NULL;
-	int rc = git_repository_open_ext(&lib, path, search ? 0 : GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
+	int rc;
 
+	if (layout_check(path, search, false, err) != 0)
+		return -1;
+	rc = git_repository_open_ext(&lib, path, search ? 0 : GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
 	if (rc == GIT_ENOTFOUND) /* a folder that is being moved, or a disk that is not mounted yet, may come back */
 		return err_set(err, ERR_BUSY,
 			"%s: no git repository there; check the path (see doc/troubleshooting.md#no-repository)", path);
@@ -231,115 +238,206 @@ static int look_up_tree(struct git_repo *r, const char *sha, git_tree **out, str
 
 /* ---- branches ---- */
 
-static void read_branch(struct git_repo *r, git_odb *odb, const char *ref, char *sha, char *problem, size_t size)
+enum {
+	NAMES_MAX_BYTES = 64 << 20,
+	PACKED_MAX_BYTES = 256 << 20,
+	SYMBOLIC_MAX = 5 /* refs that name a ref, as git */,
+	DEPTH_MAX = 64,
+	LINKS_MAX = 5
+};
+
+/* Whether the file of a ref is something else than a file, which must not be opened; libgit2's last error then says what. */
+static bool is_no_file(struct git_repo *r, const char *name)
+{
+	struct buf path, text;
+	struct stat st;
+	bool is_own = strncmp(name, "refs/", 5) != 0; /* HEAD and its like belong to one worktree */
+	bool wrong;
+
+	buf_init(&path, 8192);
+	buf_printf(&path, "%s%s", is_own ? git_repository_path(r->lib) : git_repository_commondir(r->lib), name);
+	wrong = !path.failed && stat(path.data, &st) == 0 && !S_ISDIR(st.st_mode) && regular_wrong(&st);
+	if (wrong) {
+		buf_init(&text, 16384);
+		buf_printf(&text, "%s is %s, not a file", name, regular_wrong(&st));
+		git_error_set_str(GIT_ERROR_REFERENCE, text.data);
+		buf_fini(&text);
+	}
+	buf_fini(&path);
+	return wrong;
+}
+
+int git_lib_ref(struct git_repo *r, const char *name, git_oid *out)
+{
+	git_reference *ref = NULL, *next;
+	int rc, depth = 0;
+
+	if (is_no_file(r, name))
+		return GIT_ERROR;
+	rc = git_reference_lookup(&ref, r->lib, name);
+	while (rc == 0 && git_reference_type(ref) == GIT_REFERENCE_SYMBOLIC) {
+		const char *target = git_reference_symbolic_target(ref);
+
+		if (++depth > SYMBOLIC_MAX) {
+			git_error_set_str(GIT_ERROR_REFERENCE, "it names another ref, which names another, without an end");
+			rc = GIT_ERROR;
+		} else if (is_no_file(r, target)) {
+			rc = GIT_ERROR;
+		} else {
+			next = NULL;
+			rc = git_reference_lookup(&next, r->lib, target);
+			git_reference_free(ref);
+			ref = next;
+		}
+	}
+	if (rc == 0)
+		git_oid_cpy(out, git_reference_target(ref));
+	git_reference_free(ref);
+	return rc;
+}
+
+/* Whether it is a branch at all: a file that went away meanwhile, or whose name git does not allow, is none. */
+static bool read_branch(struct git_repo *r, git_odb *odb, const char *ref, char *sha, char *problem, size_t size)
 {
 	git_oid oid;
+	int rc = git_lib_ref(r, ref, &oid);
 
 	sha[0] = problem[0] = '\0';
-	if (git_reference_name_to_id(&oid, r->lib, ref) < 0)
+	if (rc == GIT_EINVALIDSPEC)
+		return false;
+	if (rc < 0)
 		snprintf(problem, size, "%s", git_error_last() ? git_error_last()->message : "cannot be read");
 	else if (!git_odb_exists(odb, &oid))
 		snprintf(problem, size, "its commit is missing");
 	else
 		git_lib_format_oid(sha, &oid);
+	return true;
 }
 
-/* Names of refs whose files cannot be read. libgit2 passes them over in silence, as if their branches were deleted. */
-struct unreadable {
-	git_repository *lib;
-	struct buf names; /* each with its 0 */
-	size_t dir_len;
+/*
+ * Names of branches. libgit2's iterator passes over files that it cannot read, as if their branches were deleted, and opens what a link leads
+ * to, which may be a FIFO: names are listed here, and each is looked up once it is known to be a file.
+ */
+struct ref_names {
+	struct buf text; /* each with its 0 */
+	char **name;     /* sorted, each once */
+	size_t n;
 };
 
-static _Thread_local struct unreadable *walked; /* nftw has no place for it */
-
-static int note_unreadable(const char *path, const struct stat *st, int flag, struct FTW *where)
+/* Add what lies in the folder `name` below `common`; links to folders are followed, a few behind each other, as libgit2 does. */
+static void add_loose(struct ref_names *names, const char *common, const char *name, int depth, int links)
 {
-	git_reference *ref = NULL;
-	const char *name = path + walked->dir_len;
-	size_t len = strlen(name);
+	struct buf path;
+	struct dirent *e;
+	DIR *dir;
 
-	(void)st;
-	(void)where;
-	if (flag != FTW_F || (len > 5 && strcmp(name + len - 5, ".lock") == 0))
-		return 0;
-	int rc = git_reference_lookup(&ref, walked->lib, name);
-	git_reference_free(ref);
-	if (rc < 0 && rc != GIT_ENOTFOUND && rc != GIT_EINVALIDSPEC)
-		buf_append(&walked->names, name, len + 1);
+	buf_init(&path, PATH_MAX);
+	buf_printf(&path, "%s%s", common, name);
+	dir = depth < DEPTH_MAX && links < LINKS_MAX && !path.failed ? opendir(path.data) : NULL;
+	while (dir && (e = readdir(dir))) {
+		size_t len = strlen(e->d_name);
+		struct stat st, link;
+
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+			(len > 5 && strcmp(e->d_name + len - 5, ".lock") == 0) || fstatat(dirfd(dir), e->d_name, &st, 0) != 0)
+			continue;
+		buf_clear(&path);
+		buf_printf(&path, "%s/%s", name, e->d_name);
+		if (path.failed)
+			continue;
+		if (!S_ISDIR(st.st_mode))
+			buf_append(&names->text, path.data, path.len + 1);
+		else if (fstatat(dirfd(dir), e->d_name, &link, AT_SYMLINK_NOFOLLOW) == 0)
+			add_loose(names, common, path.data, depth + 1, links + S_ISLNK(link.st_mode));
+	}
+	if (dir)
+		closedir(dir);
+	buf_fini(&path);
+}
+
+/* Lines "HASH NAME". What else is there is libgit2's to refuse: it reads the same file for the first ref that is looked up. */
+static int add_packed(struct git_repo *r, struct ref_names *names, struct fw_err *err)
+{
+	struct buf path, text;
+	char *rest, *line;
+	int fd = -1, result = 0;
+
+	buf_init(&path, 8192);
+	buf_init(&text, PACKED_MAX_BYTES);
+	buf_printf(&path, "%spacked-refs", git_repository_commondir(r->lib));
+	if (path.failed || access(path.data, F_OK) != 0)
+		goto out;
+	fd = regular_open("", path.data, err);
+	if (fd < 0 || buf_read_fd(&text, fd) != 0)
+		result = fd < 0 ? -1 : err_sys(err, "read %s", path.data);
+	else if (text.failed)
+		result = err_set(err, ERR_UNSUPPORTED, "%s is larger than %d MiB", path.data, PACKED_MAX_BYTES >> 20);
+	for (rest = text.data; result == 0 && (line = strsep(&rest, "\n"));) {
+		size_t hash = strspn(line, "0123456789abcdef");
+
+		line[strcspn(line, "\r")] = '\0';
+		if (hash == HEX_DIGITS && strncmp(line + hash, " refs/heads/", HEADS_LEN + 1) == 0)
+			buf_append(&names->text, line + hash + 1, strlen(line + hash + 1) + 1);
+	}
+out:
+	if (fd >= 0)
+		close(fd);
+	buf_fini(&path);
+	buf_fini(&text);
+	return result;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Own: names_fini, also after an error. */
+static int list_names(struct git_repo *r, struct ref_names *names, struct fw_err *err)
+{
+	size_t n = 0;
+
+	buf_init(&names->text, NAMES_MAX_BYTES);
+	add_loose(names, git_repository_commondir(r->lib), "refs/heads", 0, 0);
+	if (add_packed(r, names, err) != 0)
+		return -1;
+	if (names->text.failed)
+		return err_set(err, ERR_UNSUPPORTED, "%s has more branches than can be read", r->path);
+	for (size_t at = 0; at < names->text.len; at += strlen(names->text.data + at) + 1)
+		n++;
+	names->name = malloc((n + 1) * sizeof *names->name);
+	if (!names->name)
+		return err_set(err, ERR_FULL, "out of memory for the branches of %s", r->path);
+	n = 0;
+	for (size_t at = 0; at < names->text.len; at += strlen(names->text.data + at) + 1)
+		names->name[n++] = names->text.data + at;
+	qsort(names->name, n, sizeof *names->name, compare_names);
+	for (size_t i = 0; i < n; i++)
+		if (!names->n || strcmp(names->name[names->n - 1], names->name[i]) != 0)
+			names->name[names->n++] = names->name[i];
 	return 0;
 }
 
-static int find_unreadable(struct git_repo *r, struct unreadable *u, struct fw_err *err)
+static void names_fini(struct ref_names *names)
 {
-	struct buf path;
-	const char *common = git_repository_commondir(r->lib);
-
-	buf_init(&path, 8192);
-	buf_printf(&path, "%srefs/heads", common);
-	u->lib = r->lib;
-	u->dir_len = strlen(common);
-	walked = u;
-	if (!path.failed)
-		nftw(path.data, note_unreadable, 32, FTW_PHYS);
-	buf_fini(&path);
-	return u->names.failed ? err_set(err, ERR_UNSUPPORTED, "too many refs of %s cannot be read", r->path) : 0;
-}
-
-static bool is_unreadable(const struct unreadable *u, const char *ref)
-{
-	for (size_t at = 0; at < u->names.len; at += strlen(u->names.data + at) + 1)
-		if (strcmp(u->names.data + at, ref) == 0)
-			return true;
-	return false;
-}
-
-static int tell_unreadable(struct git_repo *r, const struct unreadable *u, git_branch_fn *each, void *arg, struct fw_err *err)
-{
-	char sha[GIT_HEX], problem[256];
-	git_odb *odb = NULL;
-	int status = 0, rc = git_repository_odb(&odb, r->lib);
-
-	if (rc < 0)
-		return git_lib_fail(err, rc, "read the objects of %s", r->path);
-	for (size_t at = 0; status == 0 && at < u->names.len; at += strlen(u->names.data + at) + 1) {
-		const char *ref = u->names.data + at;
-		read_branch(r, odb, ref, sha, problem, sizeof problem);
-		status = each(arg, ref + HEADS_LEN, sha, problem, err);
-	}
-	git_odb_free(odb);
-	return status;
+	buf_fini(&names->text);
+	free(names->name);
 }
 
 int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct fw_err *err)
 {
-	struct unreadable u = { 0 };
-	git_reference_iterator *it = NULL;
+	struct ref_names names = { 0 };
 	git_odb *odb = NULL;
-	const char *ref;
 	char sha[GIT_HEX], problem[256];
-	int rc, status = -1;
+	int rc, status = list_names(r, &names, err);
 
-	buf_init(&u.names, 1 << 20);
-	if (find_unreadable(r, &u, err) != 0)
-		goto out;
-	if ((rc = git_repository_odb(&odb, r->lib)) < 0 || (rc = git_reference_iterator_new(&it, r->lib)) < 0) {
-		git_lib_fail(err, rc, "read the refs of %s", r->path);
-		goto out;
-	}
-	while ((rc = git_reference_next_name(&ref, it)) == 0) {
-		if (strncmp(ref, "refs/heads/", HEADS_LEN) != 0 || is_unreadable(&u, ref))
-			continue;
-		read_branch(r, odb, ref, sha, problem, sizeof problem);
-		if (each(arg, ref + HEADS_LEN, sha, problem, err) < 0)
-			goto out;
-	}
-	status = rc == GIT_ITEROVER ? tell_unreadable(r, &u, each, arg, err)
-				    : git_lib_fail(err, rc, "read the refs of %s", r->path);
-out:
-	buf_fini(&u.names);
-	git_reference_iterator_free(it);
+	if (status == 0 && (rc = git_repository_odb(&odb, r->lib)) < 0)
+		status = git_lib_fail(err, rc, "read the objects of %s", r->path);
+	for (size_t i = 0; status == 0 && i < names.n; i++)
+		if (read_branch(r, odb, names.name[i], sha, problem, sizeof problem))
+			status = each(arg, names.name[i] + HEADS_LEN, sha, problem, err) < 0 ? -1 : 0;
 	git_odb_free(odb);
+	names_fini(&names);
 	return status;
 }
 
@@ -351,7 +449,7 @@ int git_repo_branch(struct git_repo *r, const char *branch, char *sha, struct fw
 
 	buf_init(&ref, 8192);
 	buf_printf(&ref, "refs/heads/%s", branch);
-	rc = ref.failed ? GIT_EINVALIDSPEC : git_reference_name_to_id(&oid, r->lib, ref.data);
+	rc = ref.failed ? GIT_EINVALIDSPEC : git_lib_ref(r, ref.data, &oid);
 	buf_fini(&ref);
 	if (rc == GIT_ENOTFOUND || rc == GIT_EINVALIDSPEC)
 		return err_set(err, ERR_NOT_FOUND, "there is no branch %.200s", branch);
@@ -375,9 +473,9 @@ int git_repo_whole(struct git_repo *r, const char *sha, struct fw_err *err)
 	buf_init(&path, 8192);
 	buf_init(&ends, 64 << 20);
 	buf_printf(&path, "%s/shallow", git_repository_commondir(r->lib));
-	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = regular_open("", path.data, err);
 	if (fd < 0 || buf_read_fd(&ends, fd) != 0)
-		result = err_sys(err, "read %s", path.data);
+		result = fd < 0 ? -1 : err_sys(err, "read %s", path.data);
 	else if (strstr(ends.data, sha))
 		result = err_set(
 			err, ERR_UNSUPPORTED, "%s is a shallow clone, which ends at commit %.12s; " COMPLETE, r->path, sha);

@@ -12,6 +12,7 @@
 #include "base/secret.h"
 #include "git/git_lib.h"
 #include "git/hostkey.h"
+#include "git/layout.h"
 #include "git/refwrite.h"
 #include "git/url.h"
 
@@ -257,14 +258,15 @@ static int tell_heads(git_remote *remote, const char *url, git_branch_fn *each, 
 }
 
 /*
- * Refuse a shallow clone on this machine: its history cannot be fetched, and libgit2 only says that an object is missing. A server says
+ * Refuse a repository on this machine in which something is no file, and a shallow clone: its history cannot be fetched, and libgit2 only says that an object is missing. A server says
  * so itself when it is connected to.
  */
-static int refuse_shallow(const char *url, struct fw_err *err)
+static int refuse_unreadable(const char *url, struct fw_err *err)
 {
 	git_repository *repo = NULL;
 	struct buf path;
 	bool is_shallow = false;
+	int result = 0;
 
 	if (strncmp(url, "file://", 7) != 0 && url[0] != '/')
 		return 0;
@@ -273,15 +275,16 @@ static int refuse_shallow(const char *url, struct fw_err *err)
 	if (url[0] != '/' && !path.failed) {
 		percent_decode(path.data, path.data);
 	}
-	if (!path.failed && git_repository_open_ext(&repo, path.data, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) == 0)
+	if (!path.failed)
+		result = layout_check(path.data, false, true, err);
+	if (!path.failed && result == 0 && git_repository_open_ext(&repo, path.data, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) == 0)
 		is_shallow = git_repository_is_shallow(repo) == 1;
 	git_repository_free(repo);
 	buf_fini(&path);
-	return is_shallow
-		       ? err_set(err, ERR_UNSUPPORTED,
-				 "%s is a shallow clone, whose history cannot be fetched; complete it with `git fetch --unshallow`",
-				 url)
-		       : 0;
+	if (is_shallow)
+		result = err_set(err, ERR_UNSUPPORTED,
+			"%s is a shallow clone, whose history cannot be fetched; complete it with `git fetch --unshallow`", url);
+	return result;
 }
 
 int git_server_branches(const char *url, const struct git_access *access, git_branch_fn *each, void *arg, struct fw_err *err)
@@ -291,7 +294,7 @@ int git_server_branches(const char *url, const struct git_access *access, git_br
 	git_remote *remote = NULL;
 	int rc, result = -1;
 
-	if (refuse_shallow(url, err) != 0 || prepare(&connect, &t, url) != 0)
+	if (refuse_unreadable(url, err) != 0 || prepare(&connect, &t, url) != 0)
 		return -1;
 	if ((rc = git_remote_create_detached(&remote, url)) < 0)
 		return git_lib_fail(err, rc, "prepare to connect to %s", url);
@@ -312,7 +315,7 @@ int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access 
 	git_remote *remote = NULL;
 	int rc, result = -1;
 
-	if (refuse_shallow(url, err) != 0 || prepare(&connect, &t, url) != 0)
+	if (refuse_unreadable(url, err) != 0 || prepare(&connect, &t, url) != 0)
 		return -1;
 	if ((rc = git_fetch_options_init(&fetch, GIT_FETCH_OPTIONS_VERSION)) < 0)
 		return git_lib_fail(err, rc, "prepare to fetch from %s", url);
@@ -373,7 +376,7 @@ static int add_note(struct git_repo *r, const git_commit *about, const git_signa
 {
 	git_commit *before = NULL;
 	git_oid oid;
-	int rc = git_reference_name_to_id(&oid, r->lib, NOTES_REF);
+	int rc = git_lib_ref(r, NOTES_REF, &oid);
 
 	if (rc == 0)
 		rc = git_commit_lookup(&before, r->lib, &oid);
@@ -512,7 +515,7 @@ int git_repo_notes_push(struct git_repo *r, const char *url, const struct git_ac
 static int head_commit(struct git_repo *r, git_commit **out, struct fw_err *err)
 {
 	git_oid oid;
-	int rc = git_reference_name_to_id(&oid, r->lib, "HEAD");
+	int rc = git_lib_ref(r, "HEAD", &oid);
 
 	*out = NULL;
 	if (rc == 0)
@@ -547,7 +550,8 @@ int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_er
 
 	if (git_repository_is_bare(r->lib))
 		return err_set(err, ERR_INVALID, "%s is a bare repository: there are no uncommitted files in it", r->path);
-	if (head_commit(r, &parent, err) != 0 || worktree_tree(r, &tree, err) != 0)
+	if (layout_check_tree(git_repository_workdir(r->lib), err) != 0 || head_commit(r, &parent, err) != 0 ||
+		worktree_tree(r, &tree, err) != 0)
 		goto out;
 	head[0] = '\0';
 	if (parent)

@@ -23,8 +23,8 @@ struct shown {
 	const char *name; /* as name_server */
 	const unsigned char *key;
 	size_t len;
-	char type[TYPE_BYTES];   /* "ssh-ed25519" */
-	char fingerprint[64];    /* "SHA256:..." */
+	char type[TYPE_BYTES]; /* "ssh-ed25519" */
+	char fingerprint[64];  /* "SHA256:..." */
 	bool is_known, is_revoked;
 	char other[PLACE_BYTES]; /* FILE:LINE with another key of this type and server; "" none */
 	char kin[PLACE_BYTES];   /* with one of another type */
@@ -234,7 +234,8 @@ int hostkey_check(const struct git_access *a, const char *url, const unsigned ch
 	if (read_files(a, &s, err) != 0)
 		return -1;
 	if (s.is_revoked)
-		return err_set(err, ERR_INVALID, "%s shows the host key %s (%s), which known_hosts revokes", name, s.fingerprint, s.type);
+		return err_set(err, ERR_INVALID, "%s shows the host key %s (%s), which known_hosts revokes", name, s.fingerprint,
+			s.type);
 	if (s.is_known || is_listed(a->host_keys, s.fingerprint))
 		return 0;
 	return err_set(err, ERR_INVALID,

@@ -101,7 +101,7 @@ static int write_marker(const char *dir, struct fw_err *err)
 
 	if (join(path, dir, "/" MIRROR_MARKER, err) != 0)
 		return -1;
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
 	if (fd < 0)
 		return err_sys(err, "create %s", path);
 	close(fd);
@@ -143,7 +143,7 @@ static int flush_one(const char *path, const struct stat *st, int flag, struct F
 	(void)where;
 	if (flag != FTW_F && flag != FTW_DP)
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return -1;
 	status = fsync(fd);

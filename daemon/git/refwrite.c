@@ -57,7 +57,7 @@ static int busy(const struct refwrite *w, struct fw_err *err)
 /* What a run that was killed left: its file, perhaps as the lock too, perhaps as the ref already. */
 static int clear_own(struct refwrite *w, struct fw_err *err)
 {
-	int fd = open(w->own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), result = 0;
+	int fd = open(w->own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), result = 0;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : err_sys(err, "open %s", w->own);
@@ -172,7 +172,7 @@ bool refwrite_is_busy(const char *common_dir, const char *ref)
 
 	if (name_files(common_dir, ref, &w, NULL) != 0)
 		return false;
-	fd = open(w.own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(w.own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	held = fd >= 0 && filelock_is_at(fd, w.lock) && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	if (fd >= 0)
 		close(fd);

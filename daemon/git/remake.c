@@ -20,7 +20,7 @@ static void read_text(const char *dir, const char *name, char *text, size_t size
 	ssize_t n = -1;
 
 	snprintf(path, sizeof path, "%s/%s", dir, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0) {
 		n = read(fd, text, size - 1);
 		close(fd);
@@ -35,7 +35,7 @@ static int write_text(const char *dir, const char *name, const char *text, struc
 
 	if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
 		return err_set(err, ERR_INVALID, "%.200s: path too long", dir);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
 	if (fd < 0)
 		return err_sys(err, "create %s", path);
 	int result = write(fd, text, len) == (ssize_t)len ? 0 : err_sys(err, "write %s", path);

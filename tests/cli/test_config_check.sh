@@ -100,10 +100,12 @@ ok "is told by the kind" said fail device 'other answers, but has no device of k
 mkdir "$tmp/suites"
 cp "$root/etc/suites/demo.yaml" "$tmp/suites/good.yaml"
 echo 'suite: [' >"$tmp/suites/bad.yaml"
+mkfifo "$tmp/suites/fifo.yaml"
 lines "{name: kernels, url: $tmp/kernels.git, suites: [other]}" "$good_worker"
 sed -i "s,^suites_dir:.*,suites_dir: $tmp/suites," "$tmp/c.yml"
 fails "a suite that cannot be read" 1 check
 ok "is named" said fail suite "$tmp/suites/bad.yaml:"
+ok "so is one that is a FIFO" said fail suite "$tmp/suites/fifo.yaml is a FIFO, not a file"
 ok "the others are counted" said ok suites "1 in $tmp/suites can be read"
 ok "one that is the repository's own is asked about" said warn suite "kernels: suite other is not in $tmp/suites"
 
@@ -113,3 +115,10 @@ sed -i "s,^state_dir:.*,state_dir: $tmp/file/state," "$tmp/c.yml"
 fails "a folder that cannot be" 1 check
 ok "is told with what is in its place" said fail folder "state_dir: $tmp/file.* is no folder"
 fails "a mistake in the file comes first" 2 "$bin/flopwatch" config check "$tmp/none.yml"
+mkfifo "$tmp/fifo.yml"
+fails "a configuration that is a FIFO" 2 timeout "$patience" "$bin/flopwatch" config check "$tmp/fifo.yml"
+like "is named" "$out" "the configuration $tmp/fifo.yml is a FIFO, not a file"
+fails "a token in a FIFO that nobody writes to" 1 timeout "$patience" "$bin/flopwatch" --token-file "$tmp/fifo.yml" status
+like "is not waited for" "$out" "cannot read the token in $tmp/fifo.yml"
+fails "one that comes from a program" 5 "$bin/flopwatch" --server http://127.0.0.1:9 --token-file <(sleep 0.2; echo a-token-of-a-program) status
+like "is read, and the daemon asked" "$out" '127.0.0.1:9'

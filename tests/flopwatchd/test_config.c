@@ -549,6 +549,25 @@ static void test_a_missing_file_is_named(void **state)
 	buf_fini(&mistakes);
 }
 
+static void test_a_fifo_is_not_waited_for(void **state)
+{
+	(void)state;
+	struct config *c = NULL;
+	struct fw_err err = { 0 };
+	struct buf mistakes;
+	char want[300];
+	buf_init(&mistakes, 1024);
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(60); /* instead of a test that never ends */
+	assert_int_equal(config_read(path, &c, &mistakes, &err), -1);
+	alarm(0);
+	snprintf(want, sizeof want, "the configuration %s is a FIFO, not a file", path);
+	assert_string_equal(err.text, want);
+	buf_fini(&mistakes);
+	unlink(path);
+}
+
 static void test_folders_that_are_shown(void **state)
 {
 	(void)state;
@@ -658,6 +677,7 @@ int main(void)
 		CASE(test_access_control_lists),
 		CASE(test_what_may_change_at_run_time),
 		CASE(test_a_missing_file_is_named),
+		CASE(test_a_fifo_is_not_waited_for),
 		CASE(test_the_installed_example_is_right),
 	};
 	return cmocka_run_group_tests_name("config", tests, make_folder, remove_folder);

@@ -14,6 +14,7 @@
 
 #include "base/oid.h"
 #include "base/proc.h"
+#include "base/regular.h"
 #include "cli/output/value.h"
 
 enum { ANSWER_MAX = 32 << 20, GIT_MS = 120000, ARGS_MAX = 2 * MANIFEST_LIST_MAX + 16, SUITE_MAX = 1 << 20, DEPTH_MAX = 8 };
@@ -184,10 +185,10 @@ static int open_installed(const char *name, char *path, size_t size)
 		*slash = '\0';
 	for (size_t i = 0; i < sizeof places / sizeof places[0] && fd < 0; i++) {
 		if ((size_t)snprintf(path, size, "%s/%s/%s.yaml", self, places[i], name) < size)
-			fd = open(path, O_RDONLY | O_CLOEXEC);
+			fd = regular_open("", path, NULL);
 	}
 	if (fd < 0 && (size_t)snprintf(path, size, "/usr/share/flopwatch/suites/%s.yaml", name) < size)
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = regular_open("", path, NULL);
 	return fd;
 }
 

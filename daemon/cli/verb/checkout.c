@@ -8,6 +8,7 @@
 
 #include "base/oid.h"
 #include "base/proc.h"
+#include "base/regular.h"
 #include "cli/output/value.h"
 #include "cli/verb/remote.h"
 
@@ -50,9 +51,13 @@ static void find_main_checkout(const char *worktree, char *path, size_t size)
 	char git[4200], line[4200] = "";
 	snprintf(path, size, "%s", worktree);
 	snprintf(git, sizeof git, "%s/.git", worktree);
-	FILE *f = fopen(git, "re"); /* a folder cannot be read */
-	if (!f)
+	int fd = regular_open("", git, NULL); /* a folder is none */
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
 		return;
+	}
 	if (fgets(line, sizeof line, f) && strncmp(line, "gitdir: ", 8) == 0) {
 		char *end = strstr(line, "/worktrees/");
 		if (end) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "base/regular.h"
 #include "core/suite/suite.h"
 #include "flopwatchd/look/port.h"
 #include "flopwatchd/look/say.h"
@@ -67,9 +68,14 @@ static int read_suite(const char *path, struct fw_err *err)
 	struct suite suite;
 	struct buf text;
 	char part[8192];
-	FILE *file = fopen(path, "re");
+	int fd = regular_open("", path, err);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (fd >= 0 && !file) {
+		err_sys(err, "cannot read %s", path);
+		close(fd);
+	}
 	if (!file)
-		return err_sys(err, "cannot read %s", path);
+		return -1;
 	buf_init(&text, SUITE_MAX_BYTES);
 	for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;)
 		buf_append(&text, part, n);

@@ -131,7 +131,8 @@ void config_secret(struct yaml *y, struct yaml_node *map, const char *key, char 
 static bool is_fingerprint(const char *text)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	return strlen(text) == FINGERPRINT_LEN && strncmp(text, "SHA256:", 7) == 0 && strspn(text + 7, digits) == FINGERPRINT_LEN - 7;
+	return strlen(text) == FINGERPRINT_LEN && strncmp(text, "SHA256:", 7) == 0 &&
+	       strspn(text + 7, digits) == FINGERPRINT_LEN - 7;
 }
 
 static void read_host_keys(struct yaml *y, struct yaml_node *map, struct config_repo *r)
@@ -140,8 +141,8 @@ static void read_host_keys(struct yaml *y, struct yaml_node *map, struct config_
 	int n = config_text_list(y, map, "host_keys", list[0], sizeof list[0], HOST_KEYS_MAX);
 	for (int i = 0; i < n; i++)
 		if (!is_fingerprint(list[i]))
-			yaml_mistake(y, yaml_get(y, map, "host_keys"), "%s is not a fingerprint as `ssh-keygen -lf` prints it: SHA256:...",
-				list[i]);
+			yaml_mistake(y, yaml_get(y, map, "host_keys"),
+				"%s is not a fingerprint as `ssh-keygen -lf` prints it: SHA256:...", list[i]);
 		else
 			snprintf(r->host_keys + strlen(r->host_keys), sizeof r->host_keys - strlen(r->host_keys), "%s%s",
 				r->host_keys[0] ? "," : "", list[i]);
