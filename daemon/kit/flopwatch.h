@@ -86,6 +86,7 @@ struct flopwatch_run {
 	size_t output_bytes;
 	int keeps_cache;
 	int warm, calls, is_burst; /* of this turn, still to be made */
+	int is_single; /* in this turn each call is made once, also by what otherwise chooses how often to repeat it */
 	int made, issued, finished, is_over;
 	int64_t start_ns[FLOPWATCH_SLOTS];
 	double host_us[FLOPWATCH_SLOTS], idle_us, first_ms;
@@ -267,6 +268,7 @@ static inline int flopwatch_ask(struct flopwatch_run *r)
 		return 0;
 	flopwatch_now.in_turn = 1;
 	r->is_burst = r->calls > 1;
+	r->is_single = strstr(line, " repeats=1") != NULL;
 	r->idle_us = r->ops ? r->ops->idle_us(r->stream) : 0;
 	return 1;
 }

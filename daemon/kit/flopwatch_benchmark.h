@@ -61,11 +61,14 @@ static inline void flopwatch_google_set(const char *option)
 	benchmark::Initialize(&n, words);
 }
 
+#define FLOPWATCH_GOOGLE_TIME "--benchmark_min_time=0.002"
+
 /* One benchmark as a cell: every call is one short run of it. */
 static inline void flopwatch_google_cell(const std::string &name)
 {
 	struct flopwatch_run r = flopwatch_begin(name.c_str(), 0, 0);
 	std::string pattern = "^";
+	int is_single = 0;
 
 	for (char c : name)
 		pattern += strchr(".^$*+?()[]{}|\\", c) ? std::string("\\") + c : std::string(1, c);
@@ -73,6 +76,9 @@ static inline void flopwatch_google_cell(const std::string &name)
 	while (flopwatch_call(&r)) {
 		flopwatch_reporter reporter;
 
+		if (r.is_single != is_single) /* any time is enough, so that the first iteration is the last one */
+			flopwatch_google_set(r.is_single ? "--benchmark_min_time=0.000000001" : FLOPWATCH_GOOGLE_TIME);
+		is_single = r.is_single;
 		benchmark::RunSpecifiedBenchmarks(&reporter, pattern);
 		r.told_ms[r.issued % FLOPWATCH_SLOTS] = reporter.ms;
 		r.repeats[r.issued % FLOPWATCH_SLOTS] = reporter.iterations;
@@ -87,6 +93,8 @@ static inline void flopwatch_google_cell(const std::string &name)
 		flopwatch_say((line + "\n").c_str());
 		r.warm = r.calls = 0;
 	}
+	if (is_single)
+		flopwatch_google_set(FLOPWATCH_GOOGLE_TIME);
 }
 
 /* By turns each run is short; otherwise everything is as it was. */
@@ -108,7 +116,7 @@ static inline int flopwatch_google(int argc, char **argv)
 	flopwatch_google_set("--benchmark_list_tests=true");
 	benchmark::RunSpecifiedBenchmarks(&lister);
 	flopwatch_google_set("--benchmark_list_tests=false");
-	flopwatch_google_set("--benchmark_min_time=0.002");
+	flopwatch_google_set(FLOPWATCH_GOOGLE_TIME);
 	for (std::istringstream lines(names.str()); std::getline(lines, name);)
 		flopwatch_google_cell(name);
 	return 0;

@@ -177,9 +177,10 @@ static void answers_are_lines(void **state)
 	buf_init(&out, 1000);
 	turns_write_welcome(&out, true);
 	turns_write_welcome(&out, false);
-	turns_write_go(&out, 1, 16);
+	turns_write_go(&out, 1, 16, false);
+	turns_write_go(&out, 0, 1, true);
 	turns_write_next(&out);
-	assert_string_equal(out.data, "welcome 1 list\nwelcome 1 pairs\ngo 1 16\nnext\n");
+	assert_string_equal(out.data, "welcome 1 list\nwelcome 1 pairs\ngo 1 16\ngo 0 1 repeats=1\nnext\n");
 	buf_fini(&out);
 }
 

@@ -150,18 +150,18 @@ static void one_session_accuses_nobody(void **state)
 	turns_rest_note(&spin, &(struct turns_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
 	turns_rest_note(&short_spin, &(struct turns_rest){ .s = 0.006, .cpu_s = 0.002 }, false);
 	turns_evidence_add(&liar, &lie);
-	assert_false(turns_always_overstates(&liar, why));
+	assert_null(turns_is_caught(&liar, &other, why));
 	turns_evidence_add(&liar, &lie);
-	assert_true(turns_always_overstates(&liar, why));
+	assert_string_equal(turns_is_caught(&liar, &other, why), "clock");
 	assert_true(turns_goes_on(&spin, &fine, why));
 	turns_evidence_add(&spins, &spin);
 	turns_evidence_add(&other, &fine);
-	assert_false(turns_always_goes_on(&spins, &other, why));
+	assert_null(turns_is_caught(&spins, &other, why));
 	assert_true(turns_may_go_on(&spins)); /* another launch tells */
 	turns_evidence_add(&spins, &spin);
 	turns_evidence_add(&other, &fine);
-	assert_true(turns_always_goes_on(&spins, &other, why));
-	assert_false(turns_always_goes_on(&other, &spins, why));
+	assert_string_equal(turns_is_caught(&spins, &other, why), "escaped");
+	assert_null(turns_is_caught(&other, &spins, why));
 	assert_false(turns_may_go_on(&other));
 
 	/* what sessions of few turns show is added up */
@@ -169,11 +169,49 @@ static void one_session_accuses_nobody(void **state)
 	assert_false(turns_goes_on(&short_spin, &fine, why));
 	for (int i = 0; i < 5; i++) {
 		turns_evidence_add(&spins, &short_spin);
-		assert_false(turns_always_goes_on(&spins, &other, why));
+		assert_null(turns_is_caught(&spins, &other, why));
 		assert_true(turns_may_go_on(&spins));
 	}
 	turns_evidence_add(&spins, &short_spin);
-	assert_true(turns_always_goes_on(&spins, &other, why));
+	assert_string_equal(turns_is_caught(&spins, &other, why), "escaped");
+}
+
+/* A program that overstates its calls in one half of the sessions and computes on in the other half. */
+static void who_lies_and_escapes_by_turns_is_caught(void **state)
+{
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_evidence liar = { .sessions = 0 }, other = { .sessions = 0 };
+	struct turns_seen lie = turns(1, 0.2, 0), fine = turns(1, 1.2, 0), spin = turns(1, 1.2, 0);
+
+	(void)state;
+	turns_rest_note(&spin, &(struct turns_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
+	turns_evidence_add(&liar, &lie);
+	turns_evidence_add(&other, &fine);
+	assert_null(turns_is_caught(&liar, &other, why));
+	turns_evidence_add(&liar, &spin);
+	turns_evidence_add(&other, &fine);
+	assert_string_equal(turns_is_caught(&liar, &other, why), "escaped");
+	assert_non_null(strstr(why, "computes while the other side has the turn"));
+	assert_null(turns_is_caught(&other, &liar, why));
+}
+
+/* Sessions that are left out do not thin a false gain of the others. */
+static void sessions_that_do_not_count_hide_no_gain(void **state)
+{
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
+	struct turns_seen base = turns(1, 2.3, 0), liar = turns(0.7, 2.3, 0), honest = turns(1, 2.3, 0);
+
+	(void)state;
+	for (int i = 0; i < 4; i++) { /* every second session shows something else, and its times are left out */
+		turns_evidence_add(&b, &base);
+		turns_evidence_add(&t, i % 2 ? &honest : &liar);
+		if (i % 2)
+			continue;
+		turns_evidence_add_times(&b, &base);
+		turns_evidence_add_times(&t, &liar);
+	}
+	assert_int_equal(turns_gain(&b, &t, 2, why), TURNS_GAIN_MISSING);
 }
 
 /* What the worker's clock says of a gain after so many equal launches of so many turns a side. */
@@ -182,8 +220,8 @@ static enum turns_gain after(const struct turns_seen *base, const struct turns_s
 	struct turns_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
 
 	for (int i = 0; i < launches; i++) {
-		turns_evidence_add(&b, base);
-		turns_evidence_add(&t, target);
+		turns_evidence_add_times(&b, base);
+		turns_evidence_add_times(&t, target);
 	}
 	return turns_gain(&b, &t, 2, why);
 }
@@ -257,19 +295,76 @@ static struct turns_seen repeated(double ms, double repeats, double turn_ms)
 	return s;
 }
 
-/* A framework that repeats short calls makes turns longer as calls become shorter. */
-static void who_chooses_how_often_to_call_has_turns_of_any_length(void **state)
+/* ... and `n` turns of single calls, each repeated `repeats` times all the same. */
+static struct turns_seen with_singles(struct turns_seen s, int n, double ms, double repeats, double turn_ms)
+{
+	for (int i = 0; i < n; i++)
+		turns_see_single(
+			&s, &(struct turns_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms * (1 + 0.5 * (i % 5 == 0)) });
+	return s;
+}
+
+/* A framework that repeats short calls makes turns longer as calls become shorter: turns of single calls tell. */
+static void who_chooses_how_often_to_call_is_heard_in_single_calls(void **state)
 {
 	char why[TURNS_WHY_SIZE] = "";
 	struct turns_seen base = repeated(2.5, 1, 5), quick = repeated(1.5, 2, 9), untold = turns(2.5, 5, 0),
 			  once = repeated(1.5, 1, 9), liar = repeated(1.5, 8, 9);
+	struct turns_seen base_once = with_singles(base, 16, 2.5, 1, 5), quick_once = with_singles(quick, 16, 1.5, 1, 3);
 
 	(void)state;
-	assert_int_equal(after(&base, &quick, 2, why), TURNS_GAIN_NONE);
+	assert_int_equal(after(&base_once, &quick_once, 2, why), TURNS_GAIN_NONE);
 	assert_int_equal(after(&untold, &quick, 2, why), TURNS_GAIN_MISSING); /* nobody begins to choose */
 	assert_int_equal(after(&base, &once, 2, why), TURNS_GAIN_MISSING);
 	assert_false(turns_overstates(&quick, why));
 	assert_true(turns_overstates(&liar, why));
+
+	/* what cannot be checked is no gain: there are no such turns, or the sides repeat differently in them */
+	assert_int_equal(after(&base, &quick, 8, why), TURNS_GAIN_UNHEARD);
+	assert_non_null(strstr(why, "cannot be held against the worker's clock"));
+	struct turns_seen stubborn = with_singles(quick, 16, 1.5, 2, 5);
+
+	assert_int_equal(after(&base_once, &stubborn, 8, why), TURNS_GAIN_UNHEARD);
+	/* a fixed number on both sides can be checked */
+	struct turns_seen four = with_singles(repeated(2.5, 4, 20), 16, 2.5, 4, 20),
+			  four_quick = with_singles(repeated(1.5, 4, 12), 16, 1.5, 4, 12),
+			  four_false = with_singles(repeated(1.5, 4, 20), 16, 1.5, 4, 20);
+
+	assert_int_equal(after(&four, &four_quick, 2, why), TURNS_GAIN_NONE);
+	assert_int_equal(after(&four, &four_false, 2, why), TURNS_GAIN_MISSING);
+}
+
+/* Both sides take 1 ms; the target says a quarter of that and repeats as fit. */
+static void repeats_hide_no_gain(void **state)
+{
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_seen base = with_singles(repeated(1, 1, 2.1), 16, 1, 1, 2.1);
+
+	(void)state;
+	for (int repeats = 2; repeats <= 4; repeats++) {
+		struct turns_seen liar = repeated(0.25, repeats, 2.1), lies_again = with_singles(liar, 16, 0.25, 1, 2.1);
+
+		assert_int_equal(after(&base, &liar, 8, why), TURNS_GAIN_UNHEARD);
+		assert_int_equal(after(&base, &lies_again, 2, why), TURNS_GAIN_MISSING);
+		assert_false(turns_overstates(&lies_again, why));
+	}
+}
+
+/* A wait before the turn, in the turn of the other side or while the program checked a result, does not confirm that a call was interrupted. */
+static void only_waits_in_the_turn_confirm_that_a_call_was_cut(void **state)
+{
+	struct turns_wait w = { .is_counted = false };
+
+	(void)state;
+	turns_wait_begin(&w, 0);
+	assert_false(turns_wait_end(&w, 5, 2)); /* the first time nobody knows how much of it was before */
+	assert_true(w.is_counted);
+	turns_wait_begin(&w, 9); /* 4 s since then */
+	assert_false(turns_wait_end(&w, 9.00001, 2));
+	turns_wait_begin(&w, 9.1);
+	assert_true(turns_wait_end(&w, 9.102, 2));
+	turns_wait_begin(&w, 0);
+	assert_true(turns_wait_end(&w, 0, 2)); /* a system that does not count */
 }
 
 static void who_is_honest_at_first_is_seen_later(void **state)
@@ -309,7 +404,7 @@ static int accused(int comparisons, int turns_of_a_side, double wrong, double sp
 
 					see(&s, uniform() < wrong ? 1e-6 : ms, turn_ms, 0);
 				}
-				turns_evidence_add(&e[side], &s);
+				turns_evidence_add_times(&e[side], &s);
 			}
 			is_accused = turns_gain(&e[0], &e[1], 2, why) == TURNS_GAIN_MISSING;
 		}
@@ -389,7 +484,11 @@ int main(void)
 		cmocka_unit_test(twenty_turns_of_a_side_accuse),
 		cmocka_unit_test(who_lies_in_some_calls_is_seen),
 		cmocka_unit_test(equal_programs_are_not_accused),
-		cmocka_unit_test(who_chooses_how_often_to_call_has_turns_of_any_length),
+		cmocka_unit_test(who_chooses_how_often_to_call_is_heard_in_single_calls),
+		cmocka_unit_test(repeats_hide_no_gain),
+		cmocka_unit_test(only_waits_in_the_turn_confirm_that_a_call_was_cut),
+		cmocka_unit_test(who_lies_and_escapes_by_turns_is_caught),
+		cmocka_unit_test(sessions_that_do_not_count_hide_no_gain),
 		cmocka_unit_test(who_is_honest_at_first_is_seen_later),
 		cmocka_unit_test(work_that_goes_on_is_seen),
 		cmocka_unit_test(work_that_waits_for_a_core_is_seen),

@@ -8,9 +8,8 @@ notes() {
 	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]?.text'
 }
 turns_repo one
-turns_repo google
 write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
-	"repos: [{name: one, url: $tmp/one.git}, {name: plain, url: $tmp/plain.git}, {name: google, url: $tmp/google.git}]"
+	"repos: [{name: one, url: $tmp/one.git}, {name: plain, url: $tmp/plain.git}]"
 git init -q --bare -b main "$tmp/plain.git"
 start_daemon
 five='FLOPWATCH("a", 1e6, 0) take(A); FLOPWATCH("b", 1e6, 0) take(1000); FLOPWATCH("c", 1e6, 0) take(1000); FLOPWATCH("d", 1e6, 0) take(1000); FLOPWATCH("e", 1e6, 0) take(1000);'
@@ -112,29 +111,6 @@ like "after four launches or a few more, with the way out" "$(notes)" 'given up 
 is "the others are not" "$(cells | grep calm)" "calm unchanged "
 is "and what a process takes to settle is no part of its time" \
 	"$(sql "SELECT base_median_ms BETWEEN 0.9999 AND 1.0001 FROM cell WHERE comparison = $newest AND key = 'calm'")" 1
-
-# ---- Google Benchmark, which chooses how often it calls: 2.5 ms once, 1.5 ms twice behind one that shows how long they are
-if echo '#include <benchmark/benchmark.h>' | g++ -E -x c++ - >/dev/null 2>&1; then
-	sed -i 's/gcc -O1\(.*\)prog.c/g++ -O1\1prog.cc -lbenchmark/' "$tmp/google/.flopwatch.yaml"
-	program google ""
-	sed -i 's/flopwatch.h/flopwatch_benchmark.h/; $d' "$tmp/google/prog.c"
-	cat >>"$tmp/google/prog.c" <<'C'
-static void spins(benchmark::State &state)
-{
-	for (auto _ : state)
-		state.SetIterationTime(spend(MS) * 1e-3);
-}
-BENCHMARK(spins)->UseManualTime();
-FLOPWATCH_MAIN()
-C
-	{ echo '#define MS 2.5' && cat "$tmp/google/prog.c"; } >"$tmp/google/prog.cc"
-	rm "$tmp/google/prog.c"
-	on_main google first >"$tmp/verdict"
-	sed -i 's/MS 2.5/MS 1.5/' "$tmp/google/prog.cc"
-	is "a gain of Google Benchmark's, whose turns become longer" "$(on_main google another) $(cells)" "done improvement spins/manual_time improvement "
-else
-	skip "Google Benchmark" "it is not installed"
-fi
 
 # ---- many cells
 program one 'int main(void) { char key[32]; for (int i = 0; i < 200; i++) { snprintf(key, sizeof(key), "cell/%d", i); FLOPWATCH(key, 1e6, 0) take(i == 77 && SLOW ? 330 : 300); } return 0; }'

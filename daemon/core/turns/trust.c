@@ -26,6 +26,7 @@ enum {
 #define WANTED_SHARE   0.8  /* of one that wanted a core nearly all the time */
 #define IDLE_TIMES     4.0
 #define IDLE_APART_US  500.0
+#define QUEUED_SHARE   0.05 /* of a turn that is said to have been interrupted: for so long its threads wanted a core at least */
 
 void turns_bound(struct turns_seen *s, double ms, double turn_ms)
 {
@@ -53,6 +54,23 @@ void turns_see(struct turns_seen *s, const struct turns_one *turn)
 	s->chooses = s->chooses || turn->repeats > 0;
 	s->repeats = s->repeats || turn->repeats > 1;
 	note(s, (float)turn->ms, (float)turn->turn_ms, (float)turn->idle_us, turn->cut);
+}
+
+static void note_single(struct turns_single *s, float turn_ms, bool cut, double repeats)
+{
+	s->repeats = s->repeats == 0 || s->repeats == repeats ? repeats : -1;
+	s->turn_ms[s->next] = turn_ms;
+	s->cut[s->next] = cut;
+	s->next = (s->next + 1) % TURNS_SINGLE_MAX;
+	s->n += s->n < TURNS_SINGLE_MAX;
+}
+
+void turns_see_single(struct turns_seen *s, const struct turns_one *turn)
+{
+	double repeats = turn->repeats > 1 ? turn->repeats : 1;
+
+	turns_bound(s, turn->ms * repeats, turn->turn_ms);
+	note_single(&s->single, (float)turn->turn_ms, turn->cut, repeats);
 }
 
 bool turns_overstates(const struct turns_seen *s, char *why)
@@ -83,17 +101,21 @@ static bool never_rests(const struct turns_rest *r)
 
 /* ---- over launches ------------------------------------------------------------------------------------------------------- */
 
+/* The turns of a session, the oldest first. */
+static void add_turns(struct turns_seen *sum, const struct turns_seen *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		int at = (s->next + TURNS_SEEN_MAX - s->n + i) % TURNS_SEEN_MAX;
+
+		note(sum, s->ms[at], s->turn_ms[at], s->idle_us[at], s->cut[at]);
+	}
+}
+
 void turns_evidence_add(struct turns_evidence *e, const struct turns_seen *s)
 {
 	struct turns_seen *half = &e->half[e->sessions++ % TURNS_HALVES];
 
-	for (int i = 0; i < s->n; i++) {
-		int at = (s->next + TURNS_SEEN_MAX - s->n + i) % TURNS_SEEN_MAX; /* the oldest first */
-
-		note(half, s->ms[at], s->turn_ms[at], s->idle_us[at], s->cut[at]);
-	}
-	half->chooses = half->chooses || s->chooses;
-	half->repeats = half->repeats || s->repeats;
+	add_turns(half, s);
 	if (s->too_long > 0 && (half->too_long == 0 || s->said_ms / s->lived_ms > half->said_ms / half->lived_ms)) {
 		half->said_ms = s->said_ms;
 		half->lived_ms = s->lived_ms;
@@ -103,14 +125,31 @@ void turns_evidence_add(struct turns_evidence *e, const struct turns_seen *s)
 	add(&half->watched, &s->watched);
 }
 
-bool turns_always_overstates(const struct turns_evidence *e, char *why)
+void turns_evidence_add_times(struct turns_evidence *e, const struct turns_seen *s)
 {
-	return turns_overstates(&e->half[0], why) && turns_overstates(&e->half[1], why);
+	struct turns_seen *half = &e->timed[e->timed_sessions++ % TURNS_HALVES];
+
+	add_turns(half, s);
+	half->chooses = half->chooses || s->chooses;
+	half->repeats = half->repeats || s->repeats;
+	for (int i = 0; i < s->single.n; i++) {
+		int at = (s->single.next + TURNS_SINGLE_MAX - s->single.n + i) % TURNS_SINGLE_MAX;
+
+		note_single(&half->single, s->single.turn_ms[at], s->single.cut[at], s->single.repeats);
+	}
 }
 
-bool turns_always_goes_on(const struct turns_evidence *side, const struct turns_evidence *other, char *why)
+/* What one half shows; NULL nothing. */
+static const char *half_shows(const struct turns_seen *side, const struct turns_seen *other, char *why)
 {
-	return turns_goes_on(&side->half[0], &other->half[0], why) && turns_goes_on(&side->half[1], &other->half[1], why);
+	if (turns_overstates(side, why))
+		return "clock";
+	return turns_goes_on(side, other, why) ? "escaped" : NULL;
+}
+
+const char *turns_is_caught(const struct turns_evidence *side, const struct turns_evidence *other, char *why)
+{
+	return half_shows(&side->half[0], &other->half[0], why) ? half_shows(&side->half[1], &other->half[1], why) : NULL;
 }
 
 bool turns_may_go_on(const struct turns_evidence *e)
@@ -124,119 +163,154 @@ bool turns_may_go_on(const struct turns_evidence *e)
 
 /* ---- a gain, by the worker's clock -------------------------------------------------------------------------------------- */
 
-/* The mean of the middle half of some turns of a side, and its variance. */
+/* How the times of calls are held against turns. */
+struct hearing {
+	bool single;  /* against turns of single calls, */
+	bool matches; /* which both sides repeated equally often */
+	double calls; /* of a turn, warm ones and repeats included */
+};
+
+/* The mean of the middle half of some calls and turns of a side, and its variance. */
 struct middle {
-	int n;
+	int n, turns;
 	double ms, ms_q, turn_ms, turn_q;
 };
 
-static struct middle middle_of(const struct turns_seen *s, bool with_cut)
+static struct middle middle_of(const struct turns_seen *s, const struct hearing *how, bool with_cut)
 {
 	double ms[TURNS_SEEN_MAX], turn_ms[TURNS_SEEN_MAX];
 	struct middle m = { .n = 0 };
 
 	for (int i = 0; i < s->n; i++)
 		if (with_cut || !s->cut[i]) {
-			ms[m.n] = (double)s->ms[i];
-			turn_ms[m.n++] = (double)s->turn_ms[i];
+			ms[m.n++] = (double)s->ms[i];
+			if (!how->single)
+				turn_ms[m.turns++] = (double)s->turn_ms[i];
 		}
-	if (m.n > 0) {
+	for (int i = 0; i < s->single.n && how->single && how->matches; i++)
+		if (with_cut || !s->single.cut[i])
+			turn_ms[m.turns++] = (double)s->single.turn_ms[i];
+	if (m.n > 0)
 		stats_trimmed(ms, m.n, &m.ms, &m.ms_q);
-		stats_trimmed(turn_ms, m.n, &m.turn_ms, &m.turn_q);
-	}
+	if (m.turns > 0)
+		stats_trimmed(turn_ms, m.turns, &m.turn_ms, &m.turn_q);
 	return m;
 }
 
 /* Of both halves together. */
-static struct middle both(const struct turns_evidence *e, bool with_cut)
+static struct middle both(const struct turns_evidence *e, const struct hearing *how, bool with_cut)
 {
-	struct middle a = middle_of(&e->half[0], with_cut), b = middle_of(&e->half[1], with_cut);
-	int n = a.n + b.n;
+	struct middle a = middle_of(&e->timed[0], how, with_cut), b = middle_of(&e->timed[1], how, with_cut);
+	int n = a.n + b.n, turns = a.turns + b.turns;
 	double share = n > 0 ? (double)a.n / n : 0, rest = 1 - share;
+	double turn_share = turns > 0 ? (double)a.turns / turns : 0, turn_rest = 1 - turn_share;
 
 	return (struct middle){ .n = n,
+		.turns = turns,
 		.ms = share * a.ms + rest * b.ms,
 		.ms_q = share * share * a.ms_q + rest * rest * b.ms_q,
-		.turn_ms = share * a.turn_ms + rest * b.turn_ms,
-		.turn_q = share * share * a.turn_q + rest * rest * b.turn_q };
+		.turn_ms = turn_share * a.turn_ms + turn_rest * b.turn_ms,
+		.turn_q = turn_share * turn_share * a.turn_q + turn_rest * turn_rest * b.turn_q };
 }
 
-static double claimed_ms(const struct middle *base, const struct middle *target, int calls)
+static double claimed_ms(const struct middle *base, const struct middle *target, const struct hearing *how)
 {
-	return (base->ms - target->ms) * calls;
+	return (base->ms - target->ms) * how->calls;
 }
 
-static bool is_claimed(const struct middle *base, const struct middle *target, int calls)
+static bool is_claimed(const struct middle *base, const struct middle *target, const struct hearing *how)
 {
-	return base->n >= FEW && target->n >= FEW && target->ms <= GAIN * base->ms &&
-	       claimed_ms(base, target, calls) >= AUDIBLE_MS;
+	return base->n >= FEW && target->n >= FEW && target->ms <= GAIN * base->ms && claimed_ms(base, target, how) >= AUDIBLE_MS;
 }
 
 /* By how much more the turns would have to become shorter to confirm the gain; above 0: it is not heard. `error` of that. */
-static double missing_ms(const struct middle *base, const struct middle *target, int calls, double *error)
+static double missing_ms(const struct middle *base, const struct middle *target, const struct hearing *how, double *error)
 {
-	double part = HEARD * calls;
+	double part = HEARD * how->calls;
 
 	*error = sqrt(base->turn_q + target->turn_q + part * part * (base->ms_q + target->ms_q));
-	return HEARD * claimed_ms(base, target, calls) - (base->turn_ms - target->turn_ms);
+	return HEARD * claimed_ms(base, target, how) - (base->turn_ms - target->turn_ms);
 }
 
-static bool is_unheard(const struct middle *base, const struct middle *target, int calls)
+static bool is_unheard(const struct middle *base, const struct middle *target, const struct hearing *how)
 {
-	double error, missing = missing_ms(base, target, calls, &error);
+	double error, missing = missing_ms(base, target, how, &error);
 
-	return missing > -CONFIRMED * error;
+	return base->turns < FEW || target->turns < FEW || missing > -CONFIRMED * error;
 }
 
 /* Both halves for themselves, from turns that nothing cut short. */
-static bool is_missing(const struct turns_evidence *base, const struct turns_evidence *target, int calls)
+static bool is_missing(const struct turns_evidence *base, const struct turns_evidence *target, const struct hearing *how)
 {
 	int n_base = 0, n_target = 0;
 
 	for (int i = 0; i < TURNS_HALVES; i++) {
-		struct middle b = middle_of(&base->half[i], false), t = middle_of(&target->half[i], false);
-		double error, missing = missing_ms(&b, &t, calls, &error);
+		struct middle b = middle_of(&base->timed[i], how, false), t = middle_of(&target->timed[i], how, false);
+		double error, missing = missing_ms(&b, &t, how, &error);
 
-		if (!is_claimed(&b, &t, calls) || missing <= SURE * error)
+		if (!is_claimed(&b, &t, how) || b.turns < FEW || t.turns < FEW || missing <= SURE * error)
 			return false;
-		n_base += b.n;
-		n_target += t.n;
+		n_base += b.turns;
+		n_target += t.turns;
 	}
 	return n_base >= ENOUGH && n_target >= ENOUGH;
 }
 
 static bool is_any(const struct turns_evidence *e, bool chooses)
 {
-	return chooses ? e->half[0].chooses || e->half[1].chooses : e->half[0].repeats || e->half[1].repeats;
+	return chooses ? e->timed[0].chooses || e->timed[1].chooses : e->timed[0].repeats || e->timed[1].repeats;
+}
+
+/* How often calls were repeated in turns of single calls; 0: there is none, or not always as often. */
+static double single_repeats(const struct turns_evidence *e)
+{
+	double a = e->timed[0].single.repeats, b = e->timed[1].single.repeats;
+
+	return a < 0 || b < 0 || (a > 0 && b > 0 && a != b) ? 0 : fmax(a, b);
+}
+
+/* What the sides say: `why` of a gain that the turns do not show. */
+static void explain(const struct middle *b, const struct middle *t, const struct hearing *how, char *why)
+{
+	if (b->turns < FEW || t->turns < FEW)
+		snprintf(why, TURNS_WHY_SIZE,
+			"calls of %.4g instead of %.4g ms cannot be held against the worker's clock: the programs repeat calls as often as "
+			"they choose, also where the worker asks for single ones (repeats=1, see doc/turns.md)",
+			t->ms, b->ms);
+	else
+		snprintf(why, TURNS_WHY_SIZE,
+			"calls of %.4g instead of %.4g ms are said to make a turn %.4g ms shorter; by the worker's clock it became %.4g ms "
+			"%s (%.4g and %.4g ms)",
+			t->ms, b->ms, claimed_ms(b, t, how), fabs(b->turn_ms - t->turn_ms),
+			b->turn_ms > t->turn_ms ? "shorter" : "longer", b->turn_ms, t->turn_ms);
 }
 
 enum turns_gain turns_gain(const struct turns_evidence *base, const struct turns_evidence *target, int calls, char *why)
 {
+	bool single = is_any(base, true) && (is_any(base, false) || is_any(target, false));
+	double repeats = single ? single_repeats(base) : 1;
 	bool claimed = false, heard = false, with_cut = false;
+	struct hearing how = { .single = single, .calls = calls };
 	struct middle b, t;
 
-	if (is_any(base, true) && (is_any(base, false) || is_any(target, false)))
-		return TURNS_GAIN_NONE;
+	how.matches = single && repeats > 0 && repeats == single_repeats(target);
+	how.calls *= how.matches ? repeats : 1;
 	for (int i = 0; i < 2;
 		i++) { /* without turns that were cut short, which is less noise, and with them, where there are hardly others */
-		b = both(base, i > 0);
-		t = both(target, i > 0);
-		if (!is_claimed(&b, &t, calls))
+		b = both(base, &how, i > 0);
+		t = both(target, &how, i > 0);
+		if (!is_claimed(&b, &t, &how))
 			continue;
 		claimed = true;
 		with_cut = i > 0;
-		heard = heard || !is_unheard(&b, &t, calls);
+		heard = heard || !is_unheard(&b, &t, &how);
 	}
 	if (!claimed || heard)
 		return TURNS_GAIN_NONE;
-	b = both(base, with_cut);
-	t = both(target, with_cut);
-	snprintf(why, TURNS_WHY_SIZE,
-		"calls of %.4g instead of %.4g ms are said to make a turn %.4g ms shorter; by the worker's clock it became %.4g ms %s (%.4g and "
-		"%.4g ms)",
-		t.ms, b.ms, claimed_ms(&b, &t, calls), fabs(b.turn_ms - t.turn_ms), b.turn_ms > t.turn_ms ? "shorter" : "longer",
-		b.turn_ms, t.turn_ms);
-	return is_missing(base, target, calls) ? TURNS_GAIN_MISSING : TURNS_GAIN_UNHEARD;
+	b = both(base, &how, with_cut);
+	t = both(target, &how, with_cut);
+	explain(&b, &t, &how, why);
+	return is_missing(base, target, &how) ? TURNS_GAIN_MISSING : TURNS_GAIN_UNHEARD;
 }
 
 /* ---- work in the turns of others ----------------------------------------------------------------------------------------- */
@@ -287,4 +361,22 @@ bool turns_goes_on(const struct turns_seen *side, const struct turns_seen *other
 		"%.4g us",
 		late_us, own_us);
 	return true;
+}
+
+/* ---- waiting for a core -------------------------------------------------------------------------------------------------- */
+
+void turns_wait_begin(struct turns_wait *w, double queued_s)
+{
+	w->before_s = w->is_counted ? queued_s : -1;
+}
+
+bool turns_wait_end(struct turns_wait *w, double queued_s, double turn_ms)
+{
+	double before_s = w->before_s;
+
+	w->is_counted = true;
+	w->before_s = -1;
+	if (queued_s <= 0)
+		return true;
+	return before_s >= 0 && (queued_s - before_s) * 1e3 > QUEUED_SHARE * turn_ms;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TURNS_SEEN_MAX = 160, TURNS_WHY_SIZE = 300 };
+enum { TURNS_SEEN_MAX = 160, TURNS_SINGLE_MAX = 64, TURNS_WHY_SIZE = 300 };
 
 /** The last turns of one side in one cell of a session: nobody is seen in the first ones alone. Shape: rings; idle_us 0: not told. */
 struct turns_seen {
@@ -20,6 +20,12 @@ struct turns_seen {
 	float idle_us[TURNS_SEEN_MAX];
 	bool cut[TURNS_SEEN_MAX]; /* something else took the processor in it */
 	bool chooses, repeats;    /* it tells how often it repeats its calls; it repeated one */
+	struct turns_single {     /* the last turns in which the worker asked for single calls */
+		int n, next;
+		double repeats; /* how often each call was repeated all the same; 0: no turn yet, below 0: not always as often */
+		float turn_ms[TURNS_SINGLE_MAX];
+		bool cut[TURNS_SINGLE_MAX];
+	} single;
 	int too_long;             /* turns in which calls are said to take longer than the turn, */
 	double said_ms, lived_ms; /* and what they said and were, of the worst of them */
 	struct turns_rest {
@@ -37,6 +43,8 @@ struct turns_one {
 };
 /** Note such a turn. */
 void turns_see(struct turns_seen *s, const struct turns_one *turn);
+/** Note a turn in which the worker asked for single calls: its length tells how long a call of a program is that otherwise repeats its calls. */
+void turns_see_single(struct turns_seen *s, const struct turns_one *turn);
 /** Note a turn of another kind, whose calls are said to have taken `ms` together: it shows only what is impossible. */
 void turns_bound(struct turns_seen *s, double ms, double turn_ms);
 
@@ -47,16 +55,21 @@ enum { TURNS_HALVES = 2 };
 
 /** One side in one cell over all launches: the sum of every second session, and of the others. Starts zeroed. */
 struct turns_evidence {
-	struct turns_seen half[TURNS_HALVES];
+	struct turns_seen half[TURNS_HALVES]; /* of all sessions */
 	int sessions;
+	struct turns_seen timed[TURNS_HALVES]; /* of those whose times make the verdict */
+	int timed_sessions;
 };
 
-/** Add what a session showed. */
+/** Add a session. */
 void turns_evidence_add(struct turns_evidence *e, const struct turns_seen *s);
-/** As turns_overstates, in both halves of the launches, each for itself. */
-bool turns_always_overstates(const struct turns_evidence *e, char *why);
-/** As turns_goes_on, in both halves of the launches, each for itself. */
-bool turns_always_goes_on(const struct turns_evidence *side, const struct turns_evidence *other, char *why);
+/** Add a session whose times make the verdict, for turns_gain: times that do not count say nothing about a gain. */
+void turns_evidence_add_times(struct turns_evidence *e, const struct turns_seen *s);
+/**
+ * Whether each half of the launches for itself shows turns_overstates or turns_goes_on; both halves need not show the same. Returns the class
+ * of the failure, "clock" or "escaped"; NULL: they do not.
+ */
+const char *turns_is_caught(const struct turns_evidence *side, const struct turns_evidence *other, char *why);
 /** Whether it computes in others' turns so much that it would be accused, had they lasted longer. */
 bool turns_may_go_on(const struct turns_evidence *e);
 
@@ -68,11 +81,12 @@ enum turns_gain {
 };
 /**
  * Whether a gain of the target, by 20 % or more as both sides tell it, is there by the worker's clock: turns of `calls` calls each, warm ones
- * included, have to become shorter by half of it, and by two standard errors more. Changes too small to be seen beside a turn's own cost are believed, and those of programs that
- * choose how often they repeat a call: their turns do not become shorter. Where the base does not choose, the target is not believed to.
- * Both are taken as the mean of the middle half, which is what a verdict is made of, so that a few calls with a wrong time count for nothing. A gain is
- * missing only where at least 20 turns a side that nothing cut short, and both halves of the launches for themselves, show by three standard errors
- * that turns have not become shorter by half of it.
+ * included, have to become shorter by half of it, and by two standard errors more. Changes too small to be seen beside a turn's own cost are
+ * believed. Where the base chooses how often it repeats a call, and a side does repeat, turns of single calls have to become shorter instead;
+ * without such turns, or where the sides repeat differently in them, no gain is heard. Where the base does not choose, the target may not.
+ * Both are taken as the mean of the middle half, which is what a verdict is made of, so that a few calls with a wrong time count for nothing. A
+ * gain is missing only where at least 20 turns a side that nothing cut short, and both halves of the launches for themselves, show by three
+ * standard errors that turns have not become shorter by half of it.
  * `why` in words but for TURNS_GAIN_NONE. Shape: why[TURNS_WHY_SIZE].
  */
 enum turns_gain turns_gain(const struct turns_evidence *base, const struct turns_evidence *target, int calls, char *why);
@@ -85,5 +99,22 @@ bool turns_is_restless(const struct turns_seen *s);
  * thread that never rests gets little of a core and waits for one all the rest of the time; both together give it away.
  */
 bool turns_goes_on(const struct turns_seen *side, const struct turns_seen *other, char *why);
+
+/**
+ * How long the threads of a side wait for a core, as far as the system counts it: a program may say that a call was interrupted, and the
+ * counter confirms that or not. The counter is only read for a side that has said so before. Starts zeroed.
+ */
+struct turns_wait {
+	bool is_counted; /* the side has said once that a call was interrupted */
+	double before_s; /* the counter at the beginning of the turn; below 0: not read */
+};
+/** At the beginning of a turn. `queued_s`: the counter; not used unless is_counted. */
+void turns_wait_begin(struct turns_wait *w, double queued_s);
+/**
+ * At the end of a turn of which the program says that something interrupted it: whether the threads waited that long within this turn. A turn
+ * at whose beginning the counter was not read does not count as interrupted; where the system does not count (`queued_s` 0), the program is
+ * believed. Units: `turn_ms` of the turn.
+ */
+bool turns_wait_end(struct turns_wait *w, double queued_s, double turn_ms);
 
 #endif

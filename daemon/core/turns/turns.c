@@ -209,9 +209,9 @@ void turns_write_welcome(struct buf *out, bool is_list)
 	buf_printf(out, "welcome %d %s\n", TURNS_VERSION, is_list ? "list" : "pairs");
 }
 
-void turns_write_go(struct buf *out, int warm, int calls)
+void turns_write_go(struct buf *out, int warm, int calls, bool is_single)
 {
-	buf_printf(out, "go %d %d\n", warm, calls);
+	buf_printf(out, "go %d %d%s\n", warm, calls, is_single ? " repeats=1" : "");
 }
 
 void turns_write_next(struct buf *out)

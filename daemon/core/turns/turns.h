@@ -53,8 +53,11 @@ int turns_parse(const char *line, size_t len, struct turns_line *out, struct fw_
 
 /** What the worker says. `is_list`: calls for knowing the cells, nothing is compared. */
 void turns_write_welcome(struct buf *out, bool is_list);
-/** One turn: `warm` calls that are not timed, then `calls` that are, one directly after the other where they are several. */
-void turns_write_go(struct buf *out, int warm, int calls);
+/**
+ * One turn: `warm` calls that are not timed, then `calls` that are, one directly after the other where they are several. `is_single`: a program
+ * that repeats its calls is asked to make each one once.
+ */
+void turns_write_go(struct buf *out, int warm, int calls, bool is_single);
 /** No further turn for this cell. */
 void turns_write_next(struct buf *out);
 

@@ -207,12 +207,12 @@ int turns_child_attend(struct turns_child *c, const struct pollfd *fd, const str
 
 /* ---- answering ----------------------------------------------------------------------------------------------------------- */
 
-void turns_child_go(struct turns_child *c, int warm, int calls)
+void turns_child_go(struct turns_child *c, int warm, int calls, bool is_single)
 {
 	struct buf text;
 
 	buf_init(&text, 64);
-	turns_write_go(&text, warm, calls);
+	turns_write_go(&text, warm, calls, is_single);
 	turns_granted(&c->side, calls);
 	answer(c, &text);
 }

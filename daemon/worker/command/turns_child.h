@@ -46,8 +46,8 @@ void turns_child_poll(const struct turns_child *c, struct pollfd *fd);
 /** After that poll: hear what was said, notice its end. Err: it was ended from outside, or the machine is out of room: nobody's fault here. */
 int turns_child_attend(struct turns_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build,
 	struct fw_err *err);
-/** Answer: a turn, or no further one of its cell. */
-void turns_child_go(struct turns_child *c, int warm, int calls);
+/** Answer: a turn (turns_write_go), or no further one of its cell. */
+void turns_child_go(struct turns_child *c, int warm, int calls, bool is_single);
 void turns_child_next(struct turns_child *c);
 /** It is in trouble: it did not do `what` within `limit_s`. */
 void turns_child_late(struct turns_child *c, const char *what, double limit_s);

@@ -82,7 +82,7 @@ static int answer(struct turns_list *l, struct fw_err *err)
 	buf_init(&text, 256);
 	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0]) {
 		turns_granted(&l->side, 1);
-		turns_write_go(&text, l->calls > 0 && !l->is_slow_to_begin, 1);
+		turns_write_go(&text, l->calls > 0 && !l->is_slow_to_begin, 1, false);
 	} else {
 		turns_sent_on(&l->side);
 		turns_write_next(&text);

@@ -38,15 +38,19 @@ static enum turns_belief look_at_side(struct command *m, const struct turns_sess
 	const struct turns_evidence *evidence, char *why, struct fw_err *err)
 {
 	char now[TURNS_WHY_SIZE];
-	bool is_sure = turns_always_overstates(&evidence[side], why);
+	bool overstates = turns_overstates(&c->seen[side], now);
 
-	if (is_sure || turns_overstates(&c->seen[side], why))
-		return doubt(m, side, c->cell, "clock", why, is_sure, err);
 	for (int other = 0; other < s->n_sides; other++) {
-		is_sure = other != side && turns_always_goes_on(&evidence[side], &evidence[other], why);
-		if (is_sure || (other != side && turns_goes_on(&c->seen[side], &c->seen[other], now)))
-			return doubt(m, side, c->cell, "escaped", is_sure ? why : now, is_sure, err);
+		const char *caught = other != side ? turns_is_caught(&evidence[side], &evidence[other], why) : NULL;
+
+		if (caught)
+			return doubt(m, side, c->cell, caught, why, true, err);
 	}
+	if (overstates)
+		return doubt(m, side, c->cell, "clock", now, false, err);
+	for (int other = 0; other < s->n_sides; other++)
+		if (other != side && turns_goes_on(&c->seen[side], &c->seen[other], now))
+			return doubt(m, side, c->cell, "escaped", now, false, err);
 	return TURNS_BELIEVED;
 }
 
@@ -70,6 +74,8 @@ enum turns_belief turns_judge(struct command *m, const struct turns_session *s, 
 		if (belief != TURNS_BELIEVED)
 			return belief;
 	}
+	for (int side = 0; side < s->n_sides; side++)
+		turns_evidence_add_times(&evidence[side], &c->seen[side]);
 	if (turns_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], 1 + c->warm, why) == TURNS_GAIN_MISSING)
 		return refuse(m, COMMAND_TARGET, c->cell, "clock", why, err);
 	return TURNS_BELIEVED;

@@ -10,16 +10,20 @@
 #include "worker/box/keyring.h"
 #include "worker/box/procs.h"
 
-enum { WAIT_MS = 100, BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */, BURST_CALLS_MIN = 2 };
+enum {
+	WAIT_MS = 100,
+	BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */,
+	SINGLES = 8 /* turns of single calls, where programs choose how often they repeat a call */,
+	BURST_CALLS_MIN = 2
+};
 
 #define CALL_LIMIT_S     30.0
 #define CALL_LIMIT_TIMES 100
 #define BURST_TURN_S                                                                                                             \
 	0.1 /* of the turns that it is made of: how long a call takes with all that is around it shows in the first */
 #define BURST_CALLS_MAX 4096
-#define CUT_TIMES       2    /* as many pairs are taken again, at most, */
-#define UNTIMED_TIMES   4    /* and as many that have no time: those never count */
-#define QUEUED_SHARE    0.05 /* of a turn that is said to have been interrupted: for so long its threads wanted a core at least */
+#define CUT_TIMES       2 /* as many pairs are taken again, at most, */
+#define UNTIMED_TIMES   4 /* and as many that have no time: those never count */
 
 int turns_session_side(const struct turns_session *s, int pair, int k)
 {
@@ -182,17 +186,24 @@ static void note_rest(struct turns_session *s, int side, const struct resting *r
 		}
 }
 
+/* How a turn is given. */
+struct order_of_turn {
+	int warm, calls;
+	bool is_single; /* a program that repeats calls is asked not to */
+};
+
 /* Give a turn and wait until it is over. 1 it has the times, *turn_ms until its last call was done; 0 it has none; -1. */
-static int give(struct turns_session *s, int side, int warm, int calls, double *turn_ms, struct fw_err *err)
+static int give(struct turns_session *s, int side, const struct order_of_turn *o, double *turn_ms, struct fw_err *err)
 {
 	struct turns_child *c = &s->child[side];
 	struct resting resting = { 0 };
 	int result = 1;
 
 	look_at_rest(s, side, &resting);
+	turns_wait_begin(&s->wait[side], s->wait[side].is_counted ? turns_child_queued_s(c) : 0);
 	memset(&s->turn, 0, sizeof s->turn);
 	s->turn.side = side;
-	turns_child_go(c, warm, calls);
+	turns_child_go(c, o->warm, o->calls, o->is_single);
 	int64_t began = c->since_ns;
 
 	while (result == 1 && c->side.state == TURNS_HOLDING)
@@ -200,7 +211,7 @@ static int give(struct turns_session *s, int side, int warm, int calls, double *
 	note_rest(s, side, &resting, (double)(clock_mono_ns() - began) * 1e-9);
 	while (result == 1 && turns_holds(&c->side))
 		result = attend(s, err);
-	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != calls)
+	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != o->calls)
 		return result < 0 ? -1 : 0;
 	*turn_ms = (double)(s->turn.done_ns - began) * 1e-6;
 	s->turn.all_s = (double)(clock_mono_ns() - began) * 1e-9;
@@ -228,17 +239,22 @@ enum pair {
 };
 
 /*
- * Whether something took the processor from this turn's program, by the system's own count of how long its threads wanted one; that a call was
- * interrupted is otherwise the program's word. Where the system does not count, that word is taken.
+ * Whether something took the processor from this turn's program, by the system's own count of how long its threads wanted one in this turn; that a
+ * call was interrupted is otherwise the program's word.
  */
 static bool was_cut(struct turns_session *s, int side, double turn_ms)
 {
-	double before_s = s->queued_s[side];
+	return s->turn.cut > 0 && turns_wait_end(&s->wait[side], turns_child_queued_s(&s->child[side]), turn_ms);
+}
 
-	if (s->turn.cut == 0)
-		return false;
-	s->queued_s[side] = turns_child_queued_s(&s->child[side]);
-	return s->queued_s[side] <= 0 || (s->queued_s[side] - before_s) * 1e3 > QUEUED_SHARE * turn_ms;
+/* The turn that was given, as it is held against its time. */
+static struct turns_one turn_of(struct turns_session *s, int side, double turn_ms)
+{
+	return (struct turns_one){ .ms = (double)s->turn.ms,
+		.turn_ms = turn_ms,
+		.idle_us = s->turn.idle_us,
+		.repeats = s->turn.repeats,
+		.cut = was_cut(s, side, turn_ms) };
 }
 
 /* The next pair, in place of one that was interrupted the same again, so that each place has the order that its record says. */
@@ -252,7 +268,7 @@ static enum pair take_pair(struct turns_session *s, struct fw_err *err)
 		double turn_ms;
 
 		if (result == 1)
-			result = give(s, side, at->warm, 1, &turn_ms, err);
+			result = give(s, side, &(struct order_of_turn){ .warm = at->warm, .calls = 1 }, &turn_ms, err);
 		if (result != 1)
 			return result < 0 ? PAIR_BROKEN : PAIR_OVER;
 		at->ms[side][at->n] = s->turn.ms;
@@ -265,12 +281,11 @@ static enum pair take_pair(struct turns_session *s, struct fw_err *err)
 			pair = PAIR_UNTIMED;
 		else if (pair == PAIR_TAKEN && s->turn.cut > 0)
 			pair = PAIR_CUT;
-		if (s->turn.ms > 0)
-			turns_see(&at->seen[side], &(struct turns_one){ .ms = (double)s->turn.ms,
-							   .turn_ms = turn_ms,
-							   .idle_us = s->turn.idle_us,
-							   .repeats = s->turn.repeats,
-							   .cut = was_cut(s, side, turn_ms) });
+		if (s->turn.ms > 0) {
+			struct turns_one turn = turn_of(s, side, turn_ms);
+
+			turns_see(&at->seen[side], &turn);
+		}
 	}
 	return pair;
 }
@@ -284,9 +299,40 @@ static int give_aside(struct turns_session *s, int rounds, int warm, struct fw_e
 		for (int k = 0; k < s->n_sides && result == 1; k++) {
 			double turn_ms;
 
-			result = all_here(s) ? give(s, turns_session_side(s, i, k), warm, 1, &turn_ms, err) : 0;
+			result = all_here(s) ? give(s, turns_session_side(s, i, k),
+						       &(struct order_of_turn){ .warm = warm, .calls = 1 }, &turn_ms, err)
+					     : 0;
 			if (result == 1)
 				turns_bound(&s->at->seen[s->turn.side], s->turn.sum_ms, turn_ms);
+		}
+	return result;
+}
+
+/* A side chooses how often it repeats a call, so that its turns do not tell how long one is. */
+static bool hides_calls(const struct turns_cell *at)
+{
+	const struct turns_seen *base = &at->seen[COMMAND_BASE], *target = &at->seen[COMMAND_TARGET];
+
+	return base->chooses && (base->repeats || target->repeats);
+}
+
+/* Turns of single calls. 1, 0, -1 as give. */
+static int give_singles(struct turns_session *s, struct fw_err *err)
+{
+	const struct order_of_turn single = { .warm = s->at->warm, .calls = 1, .is_single = true };
+	int result = 1;
+
+	for (int i = 0; i < SINGLES; i++)
+		for (int k = 0; k < s->n_sides && result == 1; k++) {
+			int side = turns_session_side(s, i, k);
+			double turn_ms;
+
+			result = all_here(s) ? give(s, side, &single, &turn_ms, err) : 0;
+			if (result == 1 && s->turn.ms > 0) {
+				struct turns_one turn = turn_of(s, side, turn_ms);
+
+				turns_see_single(&s->at->seen[side], &turn);
+			}
 		}
 	return result;
 }
@@ -305,7 +351,7 @@ static int take_burst(struct turns_session *s, int side, int64_t until_ns, struc
 		double turn_ms;
 
 		s->burst = clock_mono_ns() >= settled_ns ? &burst : NULL;
-		result = all_here(s) ? give(s, side, 0, calls, &turn_ms, err) : 0;
+		result = all_here(s) ? give(s, side, &(struct order_of_turn){ .calls = calls }, &turn_ms, err) : 0;
 		s->burst = NULL;
 		if (result != 1)
 			return result;
@@ -382,8 +428,6 @@ static int run_cell(struct turns_session *s, struct fw_err *err)
 
 	if (status >= 1) /* by now there are the threads that a first call starts */
 		place(s);
-	for (int k = 0; k < s->n_sides && status >= 1; k++)
-		s->queued_s[k] = turns_child_queued_s(&s->child[k]);
 	while (status >= 1 && !is_enough(at, began) && at->untimed < UNTIMED_TIMES * at->pairs) {
 		enum pair pair = take_pair(s, err);
 
@@ -394,6 +438,8 @@ static int run_cell(struct turns_session *s, struct fw_err *err)
 			at->n++;
 		status = pair == PAIR_BROKEN ? -1 : pair != PAIR_OVER;
 	}
+	if (status >= 1 && hides_calls(at))
+		status = give_singles(s, err);
 	at->pairs_s = (double)(clock_mono_ns() - began) * 1e-9;
 	if (status >= 1 && at->warm > 0)
 		status = give_aside(s, BOUNDS, 0, err);

@@ -10,6 +10,7 @@
 #include "core/protocol/burst.h"
 #include "core/turns/plan.h"
 #include "core/turns/trust.h"
+#include "worker/command/launch.h"
 #include "worker/command/turns_child.h"
 
 /** One burst as it comes: every `stride`-th of its `n` calls is kept. */
@@ -67,7 +68,7 @@ struct turns_session {
 	struct turns_burst *burst; /* that calls are kept of; NULL none */
 	struct turns_cell *at;     /* the cell whose turns are given; NULL none */
 	bool is_pinned;
-	double queued_s[TURNS_SIDES_MAX]; /* that the threads of a side had waited for a core when that was last read */
+	struct turns_wait wait[TURNS_SIDES_MAX]; /* of the turn of a side */
 };
 
 /** The side whose turn is k-th in a pair: as calls of modules go (order.h). */
