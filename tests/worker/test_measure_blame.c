@@ -91,7 +91,138 @@ static void a_runner_that_is_killed(void **state)
 		bench_fini(&s->bench);
 		assert_int_equal(start_bench(s), 0);
 	}
-	runner(s, "pass", "if [ $i = 1 ]; then kill -KILL $$; else timings 1.0; fi");
+}
+
+/* Launches in which cell 1 does `end` first: $module is what stands beside the base, $n the lines that `end` has written to "ended". */
+static void measure_ending(struct scene *s, const char *end)
+{
+	char script[1000];
+
+	bench_fini(&s->bench);
+	s->faults = 0;
+	assert_int_equal(start_bench(s), 0);
+	(void)tmp_folder_write(&s->folder, "ended", "", 0644);
+	snprintf(script, sizeof script,
+		"module=$(cat /proc/self/fd/11); n=$(wc -l <%s/ended); if [ $i = 1 ]; then %s; fi; timings 1.0", s->folder.path,
+		end);
+	runner(s, "pass", script);
+	check_all(s);
+	measure_all(s);
+}
+
+/* Each launch beside the target ends in the base's call; beside a copy of itself the base is timed. */
+static void a_target_that_ends_the_process_in_the_bases_call_is_rejected(void **state)
+{
+	static const char *const ends[] = { "kill -SEGV $$", "kill -TERM $$", "kill -KILL $$", "exit 0", "exit 7",
+		"echo nonsense >&3; sleep 100", "say '{\"t\":\"ping\"}'; sleep 100" };
+	struct scene *s = *state;
+	char end[200];
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		snprintf(end, sizeof end, "[ $module = t ] && { at base time; %s; }", ends[i]);
+		measure_ending(s, end);
+		if (bench_verdict(&s->bench, 1) != VERDICT_REJECTED)
+			fail_msg(
+				"%s: %s", ends[i], bench_trouble(&s->bench, 1) ? bench_trouble(&s->bench, 1)->detail : "nothing");
+		assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_DEVICE);
+		assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "the base beside a copy of itself is timed"));
+		assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+		assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+	}
+}
+
+/* Whatever the runner says of the base in a launch, a check has passed. */
+static void any_fault_of_the_base_beside_the_target_is_the_targets(void **state)
+{
+	static const char *const classes[] = { "crash", "abi", "unsupported", "device", "timeout" };
+	struct scene *s = *state;
+	char end[200];
+
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+		snprintf(end, sizeof end, "fault base %s; continue", classes[i]);
+		measure_ending(s, end);
+		assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	}
+}
+
+static void a_base_that_ends_the_process_beside_itself_is_not_comparable(void **state)
+{
+	struct scene *s = *state;
+
+	measure_ending(s, "at base time; kill -SEGV $$");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_NOT_COMPARABLE);
+	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_BASE);
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGSEGV"));
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+}
+
+/* One death of the base beside the target is no proof: it may crash now and then. */
+static void a_base_that_crashes_once_accuses_nobody(void **state)
+{
+	static const char *const ends[] = { "kill -SEGV $$", "kill -KILL $$", "kill -TERM $$", "exit 0" };
+	struct scene *s = *state;
+	char end[300];
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		snprintf(end, sizeof end, "[ $n = 0 ] && { echo once >>%s/ended; at base time; %s; }", s->folder.path, ends[i]);
+		measure_ending(s, end);
+		assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNCHANGED);
+		assert_int_equal(s->faults, 0);
+		snprintf(end, sizeof end, "[ $n = 0 ] && { echo once >>%s/ended; %s; }", s->folder.path,
+			i == 0 || i == 3 ? "kill -KILL $$" : ends[i]); /* in the target's call */
+		measure_ending(s, end);
+		assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNCHANGED);
+	}
+}
+
+static void a_target_that_is_killed_in_its_own_calls_has_failed(void **state)
+{
+	struct scene *s = *state;
+
+	measure_ending(s, "[ $module = t ] && kill -TERM $$");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_FAILED);
+	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_TARGET);
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGTERM"));
+}
+
+static long oom_kills;
+
+static void more_each_time(struct oomkills *out)
+{
+	*out = (struct oomkills){ .machine = oom_kills++, .group = -1 };
+}
+
+static void none_shown(struct oomkills *out)
+{
+	*out = (struct oomkills){ .machine = -1, .group = -1 };
+}
+
+/* The out-of-memory killer is the machine's, and so is a kill where the system does not count its own. */
+static void want_of_memory_is_the_machines(void **state)
+{
+	static void (*const counters[])(struct oomkills *) = { more_each_time, none_shown };
+	struct scene *s = *state;
+
+	for (int i = 0; i < 2; i++) {
+		bench_fini(&s->bench);
+		assert_int_equal(start_bench(s), 0);
+		runner(s, "pass", "if [ $i = 1 ]; then at base time; kill -KILL $$; else timings 1.0; fi");
+		check_all(s);
+		s->bench.oom_kills = counters[i];
+		assert_int_equal(measure_run(&s->bench, &s->err), -1);
+		assert_int_equal(s->err.code, ERR_BUSY);
+		assert_non_null(strstr(s->err.text, "for want of memory, or by somebody on this machine"));
+		assert_int_equal(s->faults, 0);
+		err_clear(&s->err);
+	}
+}
+
+/* A copy that is killed as well: something on this machine ends runners. */
+static void a_base_that_is_killed_beside_itself_is_the_machines(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then at base time; kill -KILL $$; else timings 1.0; fi");
 	check_all(s);
 	assert_int_equal(measure_run(&s->bench, &s->err), -1);
 	assert_int_equal(s->err.code, ERR_BUSY);
@@ -253,6 +384,13 @@ int main(void)
 		T(a_process_that_just_ends),
 		T(a_runner_that_does_nothing),
 		T(a_runner_that_is_killed),
+		T(a_target_that_ends_the_process_in_the_bases_call_is_rejected),
+		T(any_fault_of_the_base_beside_the_target_is_the_targets),
+		T(a_base_that_ends_the_process_beside_itself_is_not_comparable),
+		T(a_base_that_crashes_once_accuses_nobody),
+		T(a_target_that_is_killed_in_its_own_calls_has_failed),
+		T(want_of_memory_is_the_machines),
+		T(a_base_that_is_killed_beside_itself_is_the_machines),
 		T(nonsense_is_the_subjects),
 		T(lines_without_the_seal_are_not_the_runners),
 		T(a_seal_is_good_for_one_line),

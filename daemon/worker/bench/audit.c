@@ -70,6 +70,7 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 		.n_cells = n,
 		.cell = list,
 		.deadline_s = b->limits.launch_s,
+		.takes_kills = true,
 		.record = take_record,
 		.arg = x };
 	int ends[2], result, i;

@@ -12,6 +12,7 @@
 #include "core/verdict/mean.h"
 #include "core/protocol/protocol.h"
 #include "worker/build/cache.h"
+#include "worker/box/oomkills.h"
 #include "worker/box/peer.h"
 #include "worker/box/sandbox.h"
 
@@ -76,12 +77,15 @@ struct bench_cell {
 	struct judgement sustained;                    /* what bursts say alone */
 	struct tail tail[MEAN_SETS];                   /* slow calls, by set */
 	int discarded;                                 /* launches whose times the device's readings void */
+	int ends;  /* of the process, in launches that end well where the base is beside a copy of itself */
+	int kills; /* of the process in the target's calls, by a signal of somebody else */
 };
 
 struct bench {
 	struct peer *peer;
 	const struct sandbox *sandbox;
-	const struct cache *cache; /* NULL: acceptance is not cached */
+	const struct cache *cache;               /* NULL: acceptance is not cached */
+	void (*oom_kills)(struct oomkills *out); /* NULL: oomkills_read */
 	bench_emit_fn *emit;
 	void *emit_arg;
 	char runner[PATH_MAX];

@@ -11,9 +11,13 @@
 #include "core/stats/stats.h"
 #include "worker/bench/acceptance.h"
 #include "worker/bench/canary.h"
+#include "worker/bench/control.h"
 #include "worker/bench/roofline.h"
 #include "worker/bench/runner_child.h"
 #include "worker/bench/sustain.h"
+
+/* Launches that a process has to end early in, beside a target, before that is the target's doing. */
+enum { ENDS_THAT_ACCUSE = 2 };
 
 struct launch_state {
 	struct bench *bench;
@@ -89,10 +93,7 @@ static bool is_news(struct bench *b, const struct msg_note *note)
  */
 static bool is_suspicion(const struct msg_fault *f)
 {
-	if (f->role == ROLE_DEVICE)
-		return strcmp(f->failure, "device") != 0;
-	return f->role == ROLE_BASE && (strcmp(f->failure, "wrong") == 0 || strcmp(f->failure, "oob") == 0 ||
-					       verdict_of_class(f->failure) == VERDICT_REJECTED);
+	return f->role == ROLE_BASE || (f->role == ROLE_DEVICE && strcmp(f->failure, "device") != 0);
 }
 
 /* A side whose typical call is faster than the device can be. 1 after a fault, else 0. */
@@ -146,10 +147,10 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	return bench_send(b, m, err);
 }
 
-/* Something failed while both sides ran: one check of each alone tells whose fault it was. */
-static int blame(struct bench *b, int cell, enum role role, const char *what, const char *how, bool was_lost, struct fw_err *err)
+/* One check of each side alone. 1 one of them failed, which is said; 0 both pass; -1. */
+static int check_alone(struct bench *b, int cell, struct fw_err *err)
 {
-	char failure[16], detail[512], text[512];
+	char failure[16], detail[512];
 	int side[2] = { b->base, b->target }, i, status;
 
 	for (i = 0; i < 2; i++) {
@@ -157,12 +158,48 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 		if (status < 0)
 			return -1;
 		if (status == 1)
-			return bench_fault(b, cell, b->subject[side[i]].role, failure, detail, err);
+			return bench_fault(b, cell, b->subject[side[i]].role, failure, detail, err) < 0 ? -1 : 1;
 	}
+	return 0;
+}
+
+/* Something failed while both sides ran: one check of each alone tells whose fault it was. */
+static int blame(struct bench *b, int cell, enum role role, const char *what, const char *how, bool was_lost, struct fw_err *err)
+{
+	char text[512];
+	int status = check_alone(b, cell, err);
+
+	if (status != 0)
+		return status < 0 ? -1 : 0;
 	if (was_lost && ++b->cell[cell].discarded < GUARD_DISCARDED_MAX)
 		return 0; /* the device was lost to neither of them, and works again: the next launch shows */
 	snprintf(text, sizeof text, "%.400s; alone both sides pass their check", how);
 	return bench_fault(b, cell, role, what, text, err);
+}
+
+/*
+ * The process ended in the base's call, or at a signal from outside: the target may have raised that, who shares the process. The base beside a copy
+ * of itself tells; so that a base which crashes now and then accuses nobody, and no process on the machine does that once ended a runner, it
+ * takes two such launches.
+ */
+static int blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
+{
+	char failure[16], detail[512], text[512];
+	int status = check_alone(b, cell, err);
+
+	if (status != 0)
+		return status < 0 ? -1 : 0;
+	status = control_run(b, cell, failure, detail, err);
+	if (status < 0)
+		return -1;
+	if (status == 0)
+		return bench_fault(b, cell, ROLE_BASE, failure, detail, err);
+	if (++b->cell[cell].ends < ENDS_THAT_ACCUSE)
+		return 0; /* the next launch shows */
+	snprintf(text, sizeof text,
+		"%s%.300s, in %d launches; alone both sides pass their check, and the base beside a copy of itself is timed",
+		end->role == ROLE_BASE ? "base: " : "", end->detail, ENDS_THAT_ACCUSE);
+	return bench_fault(b, cell, ROLE_DEVICE, end->failure, text, err);
 }
 
 /* After a launch that did not end well, or left cells out. */
@@ -188,9 +225,13 @@ static int settle(struct launch_state *l, struct runner_end *end, const int *lis
 		snprintf(end->failure, sizeof end->failure, "crash");
 		snprintf(end->detail, sizeof end->detail, "ended the process (exit 0) before its timings");
 	}
-	if (end->role == ROLE_WORKER)
+	if (end->role == ROLE_WORKER && !end->killed)
 		return 0; /* nobody was named: counted as an empty launch */
 	if (end->cell >= 0 && end->cell != missing)
+		return 0;
+	if (end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET))
+		return blame_end(b, missing, end, err);
+	if (end->killed && ++b->cell[missing].kills < ENDS_THAT_ACCUSE)
 		return 0;
 	return blame(b, missing, end->role, end->failure, end->detail, false, err);
 }
@@ -268,6 +309,7 @@ int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t 
 		.phases = wants_phases(b, o),
 		.calls = state.launch == 1,
 		.deadline_s = b->limits.launch_s + sustain_s(b, o->burst, o->n, o->set),
+		.takes_kills = true,
 		.record = take_record,
 		.arg = &state };
 	struct runner_end end;

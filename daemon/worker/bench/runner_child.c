@@ -36,6 +36,7 @@ struct child {
 	bool forged; /* ... by a line that the runner did not write */
 	char seal[SEAL_KEY + 1];
 	unsigned long long n_lines;
+	struct oomkills oom_before;
 };
 
 static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *err)
@@ -57,12 +58,23 @@ static bool in_task(const struct runner_task *t, int cell)
 	return false;
 }
 
+/* Of a subject by its place in the task. */
+static enum role role_of(const struct bench *b, const struct runner_task *t, int place)
+{
+	return t->copy_fd > 0 && place == 1 ? ROLE_TARGET : b->subject[t->subject[place]].role;
+}
+
+static int module_of(const struct bench *b, const struct runner_task *t, int place)
+{
+	return t->copy_fd > 0 && place == 1 ? t->copy_fd : b->subject[t->subject[place]].fd;
+}
+
 static bool role_in_task(const struct child *c, enum role role)
 {
 	int i;
 
 	for (i = 0; i < c->task->n_subjects; i++)
-		if (c->bench->subject[c->task->subject[i]].role == role)
+		if (role_of(c->bench, c->task, i) == role)
 			return true;
 	return false;
 }
@@ -216,14 +228,35 @@ static void blame(struct child *c, const char *failure, const char *what)
 		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
 }
 
-/* Ended by what neither the module nor the device did: nothing is known by it, and the same run may go well later. */
-static bool was_interrupted(const struct child *c, const struct proc_exit *given, struct fw_err *err)
+static void read_oom_kills(const struct bench *b, struct oomkills *out)
+{
+	(b->oom_kills ? b->oom_kills : oomkills_read)(out);
+}
+
+/* Whether the system's counters say that the out-of-memory killer ended nothing since the process began. False: it did, or nobody counts. */
+static bool had_memory(const struct child *c)
+{
+	const struct oomkills *before = &c->oom_before;
+	struct oomkills now;
+
+	read_oom_kills(c->bench, &now);
+	return (before->machine >= 0 || before->group >= 0) && now.machine == before->machine && now.group == before->group;
+}
+
+/*
+ * Ended by what neither the module nor the device did: nothing is known by it, and the same run may go well later. A signal's sender cannot be
+ * known, so a task that takes kills decides by what happens when it runs again.
+ */
+static bool was_interrupted(struct child *c, const struct proc_exit *given, struct fw_err *err)
 {
 	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
 	bool began = c->last.role != ROLE_NONE || c->task->n_subjects == 0;
 	char ended[64], said[200];
 
 	if (!proc_is_outside(&how) && (began || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
+		return false;
+	c->end->killed = c->task->takes_kills && began && proc_is_outside(&how) && had_memory(c);
+	if (c->end->killed)
 		return false;
 	proc_describe(&how, ended);
 	lastwords_tell(&c->words, said, sizeof said);
@@ -304,20 +337,17 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	for (i = 0; i < t->n_subjects; i++) {
 		const struct bench_subject *s = &b->subject[t->subject[i]];
 
-		run->subject[i].role = s->role;
+		run->subject[i].role = role_of(b, t, i);
 		snprintf(run->subject[i].provider, sizeof run->subject[i].provider, "%s", s->provider);
 		snprintf(run->subject[i].module, sizeof run->subject[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
 	}
-	for (i = 0; i < b->n_pins; i++) {
-		int place = 0;
-
-		while (place < t->n_subjects && t->subject[place] != b->pin[i].subject)
-			place++;
-		if (place == t->n_subjects || !in_task(t, b->pin[i].cell))
-			continue;
-		run->pin[run->n_pins] = (struct msg_pin){ .cell = b->pin[i].cell, .subject = place };
-		memcpy(run->pin[run->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
-	}
+	for (i = 0; i < b->n_pins; i++)
+		for (int place = 0; place < t->n_subjects && in_task(t, b->pin[i].cell); place++) {
+			if (t->subject[place] != b->pin[i].subject)
+				continue;
+			run->pin[run->n_pins] = (struct msg_pin){ .cell = b->pin[i].cell, .subject = place };
+			memcpy(run->pin[run->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
+		}
 	run->n_cells = t->n_cells;
 	for (i = 0; i < t->n_cells; i++) {
 		run->cell[i] = b->cells[t->cell[i]];
@@ -350,7 +380,7 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 		m.u.run->cell = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
 		m.u.run->index = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->index);
 		m.u.run->burst = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->burst);
-		m.u.run->pin = calloc((size_t)b->n_pins + 1, sizeof *m.u.run->pin);
+		m.u.run->pin = calloc((size_t)b->n_pins * (size_t)(t->copy_fd > 0 ? 2 : 1) + 1, sizeof *m.u.run->pin);
 	}
 	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->burst || !m.u.run->pin) {
 		err_set(err, ERR_INTERNAL, "out of memory");
@@ -415,7 +445,7 @@ static int run_with(
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	fill_environment(&env);
 	for (i = 0; i < t->n_subjects; i++)
-		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
+		spec.fd[spec.n_fd++] = (struct proc_fd){ module_of(b, t, i), FIRST_MODULE_FD + i };
 	if (t->mode == RUN_AUDIT)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
 	(t->counters || t->samples ? sandbox_count : sandbox_run)(
@@ -443,6 +473,7 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	if (task_fd < 0)
 		return -1;
 	lines_init(&c.lines, PROTOCOL_LINE_MAX + SEAL_ROOM);
+	read_oom_kills(b, &c.oom_before);
 	result = run_with(b, t, &c, task_fd, &how, &e);
 	close(task_fd);
 	lines_fini(&c.lines);

@@ -29,6 +29,8 @@ struct runner_task {
 	bool counters; /* profile: read counters */
 	bool samples;  /* profile: only sample where warps wait, which takes the same rights */
 	int go_fd;     /* audit: where the runner reads its goes */
+	int copy_fd; /* launch: a copy of the base's module, which the second subject is and has the role of the target; 0 none */
+	bool takes_kills; /* a process that a signal of somebody else ended is an end like others (`killed`), and no error */
 	runner_record_fn *record;
 	void *arg;
 };
@@ -42,9 +44,13 @@ struct runner_end {
 	double wall_s;
 	int records; /* taken */
 	bool lost;   /* the device's context was */
+	bool killed; /* by a signal that no fault raises (SIGKILL, SIGTERM), and not for want of memory: by a process inside or outside the sandbox */
 };
 
-/** Run one process. Adds its wall time to the bench. Err: -1 when cancelled, when it cannot be started, or the caller refused a record. */
+/**
+ * Run one process. Adds its wall time to the bench. Err: -1 when cancelled, when it cannot be started, when the machine ended it (want of memory,
+ * a kill unless the task takes kills), or the caller refused a record.
+ */
 int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err);
 
 /**

@@ -1,0 +1,27 @@
+#!/bin/bash
+# A target that ends the process in its base's call is rejected, by whatever it does that; a base that crashes by itself, and a runner that somebody
+# on this machine kills, accuse nobody.
+# Runs beside one other.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$root/tests/lib/integrity.sh"
+
+for how in segv term kill exit lost thread; do
+	caught "cheat_end_$how" good 'rejected crash' '^base: .*alone both sides pass their check' device
+done
+forward crash_run good
+is "a base that crashes alone is no yardstick" "$(cell '.role, .verdict, .class')" "base not_comparable crash"
+
+# ---- killed once, by this script
+runner_below() { # pid of a process: that of the runner that it has now
+	local more=$1
+	while more=$(pgrep -d, -P "$more"); [ -n "$more" ]; do
+		pgrep -n -x flopwatch-runne -P "$more" && return
+	done
+	return 1
+}
+forward good honest_online &
+compares=$!
+runner=$(await runner_below $compares)
+like "a runner is there" "$runner" '^[1-9][0-9]*$' && kill -KILL "$runner"
+wait $compares
+unlike "a runner that somebody kills accuses nobody" "$(cat "$tmp/json" "$tmp/err")" 'rejected'
