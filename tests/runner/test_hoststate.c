@@ -11,12 +11,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runner/call/hoststate.h"
+#include "tests/modules/filters.h"
 
 static char told[1024];
 
@@ -229,11 +231,118 @@ static void a_signal_of_another_thread_is_dropped_too(void **state)
 	assert_int_equal(as_a_runner(outlives_what_another_thread_takes), 0);
 }
 
+static void *pause_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static bool has_become(pid_t pid, char wanted)
+{
+	char path[32], text[512], state = 0;
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	const char *behind = strrchr(text, ')');
+	return behind && sscanf(behind + 1, " %c", &state) == 1 && state == wanted;
+}
+
+static int finds_threads_without_their_first(void)
+{
+	siginfo_t about;
+	pthread_t thread;
+	pid_t child = fork();
+	if (child == 0) {
+		if (pthread_create(&thread, NULL, pause_for_ever, NULL) != 0)
+			_exit(1);
+		syscall(SYS_exit, 0); /* of the first thread alone */
+	}
+	for (int i = 0; i < 500 && !has_become(child, 'Z'); i++)
+		usleep(10000);
+	if (hoststate_end_children() != child)
+		return 1;
+	return waitid(P_PID, (id_t)child, &about, WEXITED) == 0 && hoststate_end_children() == 0 ? 0 : 2;
+}
+
+/* ... in a process that has no alarm, which would be found, too. */
+static void take_quietly(struct hoststate *s)
+{
+	alarm(0);
+	hoststate_take(s);
+}
+
+static int tells_of_filters(void)
+{
+	struct hoststate s;
+	take_quietly(&s);
+	if (strcmp(find(&s), "") != 0)
+		return 1;
+	if (filters_refuse(SYS_waitid, ECHILD) != 0)
+		return 77; /* may not be made here */
+	if (!strstr(find(&s), "which system calls it may make (seccomp) (stays)"))
+		return 2;
+	hoststate_take(&s);
+	if (strcmp(find(&s), "") != 0) /* what was there before stays */
+		return 3;
+	if (filters_refuse(SYS_waitid, ECHILD) != 0)
+		return 77;
+	return strcmp(find(&s), "which system calls it may make (seccomp) (stays)") == 0 ? 0 : 4;
+}
+
+/* The one that counts filters is refused its file. */
+static int tells_of_what_hides_itself(void)
+{
+	struct hoststate s;
+	take_quietly(&s);
+	if (filters_refuse(SYS_openat, ENOENT) != 0)
+		return 77;
+	return strstr(find(&s), "which system calls it may make (seccomp) (stays)") ? 0 : 1;
+}
+
+static int tells_of_privileges(void)
+{
+	struct hoststate s;
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0)
+		return 77;
+	take_quietly(&s);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return 1;
+	return strcmp(find(&s), "whether it may gain privileges (no_new_privs) (stays)") == 0 ? 0 : 2;
+}
+
+static int takes_orphans_in_again(void)
+{
+	struct hoststate s;
+	take_quietly(&s);
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+	if (strcmp(find(&s), "who takes in orphaned processes") != 0)
+		return 1;
+	return strcmp(find(&s), "") == 0 ? 0 : 2;
+}
+
+static void filters_are_told(void **state)
+{
+	int (*const test[])(void) = { tells_of_filters, tells_of_what_hides_itself, tells_of_privileges };
+	(void)state;
+	for (size_t i = 0; i < sizeof test / sizeof *test; i++) {
+		int result = as_a_runner(test[i]);
+		if (result == 77)
+			skip();
+		assert_int_equal(result, 0);
+	}
+}
+
 static void children_are_found(void **state)
 {
 	(void)state;
 	assert_int_equal(as_a_runner(ends_what_is_left), 0);
 	assert_int_equal(as_a_runner(spares_what_has_ended), 0);
+	assert_int_equal(as_a_runner(finds_threads_without_their_first), 0);
+	assert_int_equal(as_a_runner(takes_orphans_in_again), 0);
 }
 
 int main(void)
@@ -246,6 +355,7 @@ int main(void)
 		cmocka_unit_test(the_thread_keeps_its_cores),
 		cmocka_unit_test(what_cannot_be_set_back_is_told),
 		cmocka_unit_test(children_are_found),
+		cmocka_unit_test(filters_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,36 @@ static void a_target_that_is_killed_in_its_own_calls_has_failed(void **state)
 	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGTERM"));
 }
 
+/* The runner asks the worker to look before there is a module, and when a call is done. */
+#define LOOK(role)                                                                                                               \
+	"say \"{\\\"t\\\":\\\"at\\\",\\\"launch\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":" role                                  \
+	",\\\"step\\\":\\\"look\\\"}\"; read -r -n1 -u3 -t 60"
+#define BEFORE LOOK("\\\"\\\"")
+#define AFTER  LOOK("\\\"target\\\"")
+
+static void processes_that_the_runner_does_not_find_are_found(void **state)
+{
+	struct scene *s = *state;
+
+	measure_ending(s, "[ $module = t ] && { " BEFORE "; at target time; sleep 100 & " AFTER "; }");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "escaped");
+	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_TARGET);
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "a process runs beside the runner when a call is done"));
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+	assert_int_equal(procs_count(), 0);
+}
+
+static void processes_from_before_and_those_that_ended_accuse_nobody(void **state)
+{
+	struct scene *s = *state;
+
+	measure_ending(s, "sleep 100 & " BEFORE "; at target time; sleep 0; " AFTER);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNCHANGED);
+	assert_int_equal(s->faults, 0);
+	assert_int_equal(procs_count(), 0);
+}
+
 static long oom_kills;
 
 static void more_each_time(struct oomkills *out)
@@ -391,6 +421,8 @@ int main(void)
 		T(a_target_that_is_killed_in_its_own_calls_has_failed),
 		T(want_of_memory_is_the_machines),
 		T(a_base_that_is_killed_beside_itself_is_the_machines),
+		T(processes_that_the_runner_does_not_find_are_found),
+		T(processes_from_before_and_those_that_ended_accuse_nobody),
 		T(nonsense_is_the_subjects),
 		T(lines_without_the_seal_are_not_the_runners),
 		T(a_seal_is_good_for_one_line),

@@ -206,7 +206,8 @@ struct msg_launch {
 struct msg_at {
 	int launch, cell; /* cell -1: none in particular */
 	enum role role;
-	char step[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" "sample" */
+	char step
+		[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" "sample"; "look": the runner waits until the worker has looked at its processes */
 };
 
 struct msg_guard {

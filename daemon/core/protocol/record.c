@@ -218,7 +218,7 @@ static int read_launch(struct fields *f, struct msg_launch *m)
 
 static int read_at(struct fields *f, struct msg_at *m)
 {
-	static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", "count", "sample", NULL };
+	static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", "count", "sample", "look", NULL };
 
 	m->launch = (int)field_int(f, "launch", 0, INT_MAX);
 	m->cell = read_cell_or_none(f);

@@ -35,6 +35,28 @@ static int list_timers(int timer[HOSTSTATE_TIMERS_MAX])
 	return n;
 }
 
+/* Filters stay for good, and may answer in the kernel's place: one that keeps this file from being read is seen by that. */
+static int count_filters(void)
+{
+	static const char name[] = "\nSeccomp_filters:";
+	char text[4096];
+	int fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	const char *at = strstr(text, name);
+	return at ? atoi(at + sizeof name - 1)
+		  : -1 - prctl(PR_GET_SECCOMP, 0, 0, 0, 0); /* Linux before 5.9 shows the mode alone */
+}
+
+static int read_adopts(void)
+{
+	int adopts = -1;
+	return prctl(PR_GET_CHILD_SUBREAPER, &adopts, 0, 0, 0) == 0 ? adopts : -1;
+}
+
 static int read_nice(void)
 {
 	errno = 0;
@@ -57,6 +79,9 @@ void hoststate_take(struct hoststate *s)
 	s->nice = read_nice();
 	s->huge_pages = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
 	s->store_bypass = prctl(PR_GET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, 0, 0, 0);
+	s->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
+	s->adopts = read_adopts();
+	s->filters = count_filters();
 }
 
 /* First the timers: a signal without its handler would end the process. */
@@ -126,11 +151,22 @@ static void restore_thread(const struct hoststate *s, hoststate_changed_fn *chan
 			prctl(PR_SET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, PR_SPEC_ENABLE, 0, 0) == 0);
 }
 
+static void restore_process(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+{
+	if (read_adopts() != s->adopts)
+		changed(arg, "who takes in orphaned processes", prctl(PR_SET_CHILD_SUBREAPER, s->adopts, 0, 0, 0) == 0);
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != s->no_new_privs)
+		changed(arg, "whether it may gain privileges (no_new_privs)", false);
+	if (count_filters() != s->filters)
+		changed(arg, "which system calls it may make (seccomp)", false);
+}
+
 void hoststate_set_back(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	stop_timers(s, changed, arg);
 	restore_signals(s, changed, arg);
 	restore_thread(s, changed, arg);
+	restore_process(s, changed, arg);
 }
 
 void hoststate_adopt(void)
@@ -138,8 +174,8 @@ void hoststate_adopt(void)
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-/* State and parent of a process. False: it is gone. */
-static bool look_at(const char *pid, char *state, pid_t *parent)
+/* Whether a process lives, and its parent. False: it is gone. */
+static bool look_at(const char *pid, bool *lives, pid_t *parent)
 {
 	char path[32], text[512];
 	snprintf(path, sizeof path, "/proc/%.12s/stat", pid);
@@ -149,19 +185,25 @@ static bool look_at(const char *pid, char *state, pid_t *parent)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	const char *behind = strrchr(text, ')'); /* the name may hold anything */
-	return behind && sscanf(behind + 1, " %c %d", state, parent) == 2;
+	char state;
+	long threads;
+	if (!behind || sscanf(behind + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
+			       parent, &threads) != 3)
+		return false;
+	*lives = (state != 'Z' && state != 'X') || threads > 1; /* a first thread that has ended leaves the others running */
+	return true;
 }
 
 /* A child that has not ended; 0 none. */
 static pid_t find_child(void)
 {
 	pid_t found = 0, parent;
-	char state;
+	bool lives;
 	DIR *all = opendir("/proc");
 
 	for (struct dirent *e; all && !found && (e = readdir(all));)
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && look_at(e->d_name, &state, &parent) && parent == getpid() &&
-			state != 'Z' && state != 'X')
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && look_at(e->d_name, &lives, &parent) && parent == getpid() &&
+			lives)
 			found = (pid_t)atoi(e->d_name);
 	if (all)
 		closedir(all);

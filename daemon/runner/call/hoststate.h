@@ -1,6 +1,6 @@
 /**
  * hoststate.h - what any module can change in the process that it shares, beside its device: signal handlers, blocked signals,
- * timers, the measuring thread's cores and priority, children.
+ * timers, the measuring thread's cores and priority, filters of system calls, children.
  *
  * A snapshot is what ought to be; hoststate_set_back brings that about and says what it found. Without a change it costs some
  * ten microseconds, so that it can be asked after every timed call.
@@ -24,6 +24,8 @@ struct hoststate {
 	cpu_set_t cores;
 	int policy, priority, nice;
 	int huge_pages, store_bypass; /* prctl: transparent huge pages are off; how stores are speculated past */
+	int no_new_privs, adopts;     /* likewise: it can gain no privileges; orphans become its children */
+	int filters; /* of system calls (seccomp), of the calling thread; below 0: the system does not show how many */
 };
 
 /** Of the calling thread and its process. */

@@ -87,7 +87,10 @@ static int look(struct look *l, bool quick, bool end)
 int leftover_leave(struct runner *r, int i, const struct subject *subject, bool end, struct failure *f)
 {
 	struct look l = { .runner = r, .cell = i, .subject = subject, .failure = f };
-	return look(&l, false, end);
+	int result = look(&l, false, end);
+	if (!r->ops->work && (end || i < 0))
+		record_look(r->records, i < 0 ? -1 : r->run->index[i], subject->role);
+	return result;
 }
 
 int leftover_between(struct runner *r, int i, const struct subject *subject, struct failure *f)

@@ -13,7 +13,7 @@
 void leftover_enter(struct runner *r);
 /**
  * After code of one module ran alone: name what it changed. Memory is only counted, since a plan rightly holds some, until `end`
- * says that nothing of the subject should be left. `i` is a place in run->cell, -1 none. Err: it is the subject's.
+ * says that nothing of the subject should be left; then, and after it was loaded, the worker looks, too. `i` is a place in run->cell, -1 none. Err: it is the subject's.
  */
 int leftover_leave(struct runner *r, int i, const struct subject *subject, bool end, struct failure *f);
 /** After a timed call, which is done or queued: the same in less time, without memory. Said once of a subject. */

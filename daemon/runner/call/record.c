@@ -3,14 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum { LOOK_MS = 20000 };
 
 int records_init(struct records *r, int fd, int launch, struct fw_err *err)
 {
+	struct stat st;
+
 	memset(r, 0, sizeof *r);
 	r->fd = fd;
+	r->waits = fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
 	r->launch = launch;
 	buf_init(&r->line, PROTOCOL_LINE_MAX + SEAL_ROOM);
 	if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
@@ -70,6 +77,22 @@ void record_at(struct records *r, int cell, enum role role, const char *step)
 	m.u.at.role = role;
 	snprintf(m.u.at.step, sizeof m.u.at.step, "%s", step);
 	put(r, &m);
+}
+
+void record_look(struct records *r, int cell, enum role role)
+{
+	struct pollfd answer = { .fd = r->fd, .events = POLLIN };
+	char byte;
+	int ready;
+
+	if (!r->waits || r->failed)
+		return;
+	record_at(r, cell, role, "look");
+	do
+		ready = poll(&answer, 1, LOOK_MS);
+	while (ready < 0 && errno == EINTR);
+	/* a worker that answers late, or whose answer something else has read, has looked all the same */
+	r->waits = ready == 1 && read(r->fd, &byte, 1) == 1;
 }
 
 void record_fault(struct records *r, int cell, enum role role, const char *failure, const char *detail)

@@ -19,6 +19,7 @@ struct records {
 	unsigned long long n;
 	struct buf line;
 	bool failed; /* nobody reads any more */
+	bool waits;  /* a socket, on which the worker answers record_look */
 };
 
 /** Use descriptor `fd`, which is then closed on exec. Err: ERR_IO it is not open. Own: records_fini; the descriptor stays open. */
@@ -29,6 +30,11 @@ void records_fini(struct records *r);
 
 /** Where this process is: written before every step that branch code could die in. `role` ROLE_NONE when no one subject is meant. */
 void record_at(struct records *r, int cell, enum role role, const char *step);
+/**
+ * Ask the worker to look at this process and its children from outside, and wait until it has. For the code of `role`, which is done; ROLE_NONE
+ * before any module is loaded: what is there then may be there later. Only where records go to a socket, as from a worker.
+ */
+void record_look(struct records *r, int cell, enum role role);
 /** Something failed. `cell` -1: no one cell. `detail` is cut to fit. */
 void record_fault(struct records *r, int cell, enum role role, const char *failure, const char *detail);
 void record_check(struct records *r, const struct msg_check *check);

@@ -96,6 +96,7 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	r->random = inputs_mix(runner_secret(r));
 	crash_watch();
 	hoststate_take(&r->host);
+	record_look(records, -1, ROLE_NONE);
 	runner_shuffle(r, order, run->n_subjects);
 	for (int k = 0; k < run->n_subjects; k++) {
 		struct failure f = { 0 };

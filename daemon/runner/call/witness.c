@@ -293,6 +293,7 @@ int witness_after(struct witness *w, struct subject *u, const char *when, struct
 	if (!w->active)
 		return 0;
 	w->watching = false;
+	record_look(w->runner->records, w->runner->at_cell, u->role);
 	if (nothing_escaped(w, u, f) != 0 || left_alone(w, f) != 0)
 		return -1;
 	if (verifier_result(&w->verifier, when, &result, f) != 0)

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "worker/bench/crashplace.h"
+#include "worker/bench/outside.h"
 #include "worker/box/lastwords.h"
 #include "worker/box/pump.h"
 #include "worker/box/sealed.h"
@@ -37,6 +38,9 @@ struct child {
 	char seal[SEAL_KEY + 1];
 	unsigned long long n_lines;
 	struct oomkills oom_before;
+	struct pump *pump;      /* while it runs */
+	struct outside outside; /* its processes, as they were before a module was loaded */
+	const char *caught;     /* class of what the worker saw from outside; NULL nothing */
 };
 
 static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *err)
@@ -164,6 +168,26 @@ static void name_modules(const struct child *c, char *detail, size_t size)
 	free(rest);
 }
 
+/* The runner waits: look at its processes, and let it go on. */
+static int look(struct child *c, const struct msg_at *at, struct fw_err *err)
+{
+	pid_t below = c->bench->sandbox->active ? c->pump->pid : getpid(); /* without a pid namespace a child may become ours */
+	char why[OUTSIDE_WHY_SIZE];
+
+	if (at->role == ROLE_NONE)
+		outside_begin(&c->outside, below);
+	else
+		c->caught = outside_compare(&c->outside, below, why);
+	if (c->caught) {
+		c->last = *at;
+		c->broken = true;
+		return err_set(err, ERR_PROTOCOL, "%s", why);
+	}
+	/* a process that does not take the answer is not the worse for it: it has been looked at */
+	(void)!send(c->pump->stream[1].fd, "l", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return 0;
+}
+
 static int take(struct child *c, struct msg *m, struct fw_err *err)
 {
 	const char *wrong = unfit(c, m);
@@ -175,6 +199,8 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 		c->broken = true;
 		return err_set(err, ERR_PROTOCOL, "the runner sent %s", wrong);
 	}
+	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0)
+		return look(c, &m->u.at, err);
 	if (m->t == MSG_AT)
 		c->last = m->u.at;
 	else if (m->t == MSG_FAULT)
@@ -275,7 +301,7 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	c->end->cell = c->last.cell;
 	if (status < 0) { /* the runner broke the protocol */
 		snprintf(text, sizeof text, "%.150s", e->text);
-		blame(c, c->forged ? "forged" : "protocol", text);
+		blame(c, c->caught ? c->caught : c->forged ? "forged" : "protocol", text);
 		return;
 	}
 	if (how.timed_out) {
@@ -452,8 +478,10 @@ static int run_with(
 		t->n_subjects > 0 ? b->sandbox : &open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
 	spec.argv = v->arg;
 	result = sandbox_end(v, err);
+	c->pump = &pump;
 	if (result == 0)
 		result = pump_run(&pump, &spec, how, err);
+	c->pump = NULL;
 	free(v);
 	return result;
 }
@@ -477,6 +505,7 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	result = run_with(b, t, &c, task_fd, &how, &e);
 	close(task_fd);
 	lines_fini(&c.lines);
+	outside_end(&c.outside);
 	end->wall_s = (double)(clock_mono_ns() - started) * 1e-9;
 	b->gpu_s += end->wall_s;
 	if (result != 0 && !c.broken)

@@ -23,7 +23,7 @@ enum { LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_M
 
 struct process {
 	pid_t pid, parent;
-	bool ours, ended; /* a leader that has ended may have threads that live on, and children */
+	bool ours, ended; /* all of its threads have; it may have children */
 };
 
 struct table {
@@ -40,6 +40,7 @@ void procs_adopt(void)
 static bool read_stat(int proc_fd, const char *pid, struct process *out)
 {
 	char path[300], text[512], state;
+	long threads;
 	const char *p;
 	ssize_t n;
 	int fd;
@@ -56,9 +57,10 @@ static bool read_stat(int proc_fd, const char *pid, struct process *out)
 	p = strrchr(text, ')');
 	out->pid = (pid_t)strtol(pid, NULL, 10);
 	out->ours = false;
-	if (!p || sscanf(p + 1, " %c %d", &state, &out->parent) != 2)
+	if (!p || sscanf(p + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state, &out->parent,
+			  &threads) != 3)
 		return false;
-	out->ended = state == 'Z' || state == 'X';
+	out->ended = (state == 'Z' || state == 'X') && threads <= 1;
 	return true;
 }
 

@@ -74,6 +74,8 @@ static int start(struct pump *p, const struct proc_spec *given, struct proc *chi
 	}
 	if (result == 0)
 		result = proc_spawn(&spec, child, err);
+	if (result == 0)
+		p->pid = child->pid;
 	/* Best effort: a build that eats every core must not keep us from watching it. */
 	if (result == 0 && p->nice)
 		setpriority(PRIO_PROCESS, (id_t)child->pid, p->nice);

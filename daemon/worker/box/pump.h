@@ -31,6 +31,7 @@ struct pump {
 	int (*tick)(void *arg, struct fw_err *err); /* every tick_ms; -1 ends the child */
 	int tick_ms;                                /* 0: 100 */
 	void *tick_arg;
+	pid_t pid; /* of the child; filled by pump_run */
 };
 
 /**

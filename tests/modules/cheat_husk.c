@@ -1,0 +1,24 @@
+/* Leaves a process behind whose first thread has ended, while another one goes on. */
+#include <pthread.h>
+#include <stdint.h>
+struct fw_plan;
+static void leave_one(int calls);
+#define AFTER_ENQUEUE(p) leave_one((p)->calls)
+#include "good.c"
+
+static void *go_on(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void leave_one(int calls)
+{
+	pthread_t thread;
+	if (calls != 6 || fork() != 0)
+		return;
+	if (pthread_create(&thread, NULL, go_on, NULL) != 0)
+		_exit(1);
+	pthread_exit(NULL);
+}

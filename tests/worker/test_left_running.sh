@@ -1,0 +1,18 @@
+#!/bin/bash
+# Processes that a module leaves behind are found, whatever it does to its own process so that nobody finds them.
+# Runs beside one other.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$root/tests/lib/integrity.sh"
+
+caught cheat_husk good 'rejected escaped' '^left process [0-9]+ running when its call was done'
+caught cheat_blind good 'rejected (escaped|slowed)' 'which nobody can set back|a process runs beside the runner' '(target|device)'
+caught cheat_kin good 'rejected escaped' '^(base: )?a process runs beside the runner when a call is done' '(target|device)'
+caught cheat_orphan good 'rejected escaped' '^(base: )?a process runs beside the runner when a call is done' '(target|device)'
+# a parent that is the worker itself
+if [ "$("$worker" probe --device cpu --sandbox none >/dev/null 2>&1; echo $?)" = 0 ]; then
+	forward good cheat_kin --sandbox none
+	like "cheat_kin is caught without a sandbox" "$(cell '.verdict, .class')" '^rejected escaped$'
+fi
+for module in child pool threads openmp; do
+	believed good "honest_$module"
+done
