@@ -9,7 +9,7 @@ static void sabotage(int calls);
 #define AFTER_ENQUEUE(p) sabotage((p)->calls)
 #include "good.c"
 
-#include "saboteur.h"
+#include "imports.h"
 
 static float last_exp(float x)
 {
@@ -20,5 +20,5 @@ static float last_exp(float x)
 static void sabotage(int calls)
 {
 	if (calls == 6)
-		saboteur_replace("expf", (void *)(uintptr_t)last_exp);
+		imports_replace_in_others("expf", (void *)(uintptr_t)last_exp);
 }

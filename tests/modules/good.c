@@ -45,7 +45,10 @@
 #ifndef ON_PLAN /* at the start of plan */
 #define ON_PLAN() ((void)0)
 #endif
-#ifndef BEFORE_ENQUEUE /* p is the plan */
+#ifndef ON_BIND /* at the end of bind; p is the plan */
+#define ON_BIND(p) ((void)0)
+#endif
+#ifndef BEFORE_ENQUEUE
 #define BEFORE_ENQUEUE(p) ((void)0)
 #endif
 #ifndef AFTER_ENQUEUE
@@ -311,6 +314,7 @@ static int module_bind(struct fw_plan *p, const struct fw_io *io)
 	p->spare = io->workspace;
 	p->persist = io->persist;
 	p->delta = (float *)((unsigned char *)io->workspace + SPARE_BYTES);
+	ON_BIND(p);
 	return FW_OK;
 }
 

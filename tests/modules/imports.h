@@ -5,8 +5,12 @@
 #ifndef TESTS_IMPORTS_H
 #define TESTS_IMPORTS_H
 
+#ifndef _GNU_SOURCE
+#error dl_iterate_phdr needs _GNU_SOURCE before the first header
+#endif
 #include <elf.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,6 +60,53 @@ static inline void imports_replace(const struct dl_phdr_info *object, const char
 	}
 	imports_patch(&in, plt, plt_bytes);
 	imports_patch(&in, all, all_bytes);
+}
+
+struct imports_others {
+	const char *name;
+	void *instead;
+	int n;
+};
+
+static inline int imports_visit(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	struct imports_others *others = arg;
+	bool is_module = strncmp(object->dlpi_name, "/proc/self/fd/", 14) == 0, is_own = false;
+	(void)size;
+	for (int i = 0; is_module && i < object->dlpi_phnum; i++) {
+		uintptr_t begin = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr, here = (uintptr_t)imports_visit;
+		is_own = is_own || (here >= begin && here < begin + object->dlpi_phdr[i].p_memsz);
+	}
+	if (!is_module || is_own)
+		return 0;
+	others->n++;
+	if (others->instead)
+		imports_replace(object, others->name, others->instead);
+	return 0;
+}
+
+/* In every other module that the runner has loaded. Returns how many there are. `instead` NULL: only count them. */
+static inline int imports_replace_in_others(const char *name, void *instead)
+{
+	struct imports_others others = { .name = name, .instead = instead };
+	dl_iterate_phdr(imports_visit, &others);
+	return others.n;
+}
+
+static inline int imports_visit_runner(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	struct imports_others *runner = arg;
+	(void)size;
+	if (!object->dlpi_name[0])
+		imports_replace(object, runner->name, runner->instead);
+	return 0;
+}
+
+/* In the runner itself. */
+static inline void imports_replace_in_runner(const char *name, void *instead)
+{
+	struct imports_others runner = { .name = name, .instead = instead };
+	dl_iterate_phdr(imports_visit_runner, &runner);
 }
 
 #endif

@@ -1,7 +1,10 @@
 /*
  * keeps.h - attention that packs K and V into memory of its own, and a backward that holds its whole softmax there: fine when
- * that is done in every call (KEEP 0), stale when only the first call on a plan does it (KEEP 1).
+ * that is done in every call (KEEP 0), stale when only the first call on a plan does it (KEEP 1; of a forward KEEP_FORWARD).
  */
+#ifndef KEEP_FORWARD
+#define KEEP_FORWARD KEEP
+#endif
 #include <stdint.h>
 struct fw_plan;
 static void from_own_memory(struct fw_plan *p, uint32_t phases);
@@ -23,18 +26,18 @@ static void *grown(void *memory, size_t bytes)
 }
 
 /* Nothing here is of this plan yet, or it has to be made anew anyway. */
-static bool is_due(const struct fw_plan *p)
+static bool is_due(const struct fw_plan *p, bool keep)
 {
 	bool first = own.of != p || p->calls == 0;
 	own.of = p;
-	return first || !KEEP;
+	return first || !keep;
 }
 
 static void forward_packed(struct fw_plan *p, uint32_t phases)
 {
 	size_t bytes = sizeof(uint16_t) * (size_t)p->a.total_k * (size_t)p->slot[FW_K].stride[0];
 	void *k = p->slot[FW_K].data, *v = p->slot[FW_V].data;
-	if (is_due(p)) {
+	if (is_due(p, KEEP_FORWARD)) {
 		own.k = grown(own.k, bytes);
 		own.v = grown(own.v, bytes);
 		memcpy(own.k, k, bytes);
@@ -96,7 +99,7 @@ static void backward_from_weights(struct fw_plan *p, uint32_t phases)
 	run(p, phases & ~(uint32_t)FW_RUN);
 	if (!(phases & FW_RUN))
 		return;
-	if (is_due(p))
+	if (is_due(p, KEEP))
 		make_weights(p);
 	for (int kv_head = 0; kv_head < a->nhk; kv_head++) {
 		float *dk = calloc((size_t)a->total_k * (size_t)d, sizeof(float)),

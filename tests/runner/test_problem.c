@@ -8,6 +8,7 @@
 #include "attention_cell.h"
 #include "core/case/inputs.h"
 #include "kernels/fw_layernorm.h"
+#include "runner/call/forward.h"
 #include "runner/call/problem.h"
 #include "runner_run.h"
 
@@ -91,7 +92,8 @@ static void a_write_into_an_input_is_named_and_undone(void **state)
 	make(&p, FW_FULL, DIRECTION_BACKWARD, 2, length);
 	memset(p.slot[FW_O].data, 0x11, p.slot[FW_O].bytes);
 	memset(p.slot[FW_LSE].data, 0x22, p.slot[FW_LSE].bytes);
-	assert_int_equal(problem_take_forward(&p, false, &err), 0);
+	assert_int_equal(problem_copy_forward(&p, false, &err), 0);
+	assert_int_equal(problem_sum_forward(&p, false, &err), 0);
 	assert_int_equal(problem_modified(&p, &name, &err), 0);
 	assert_null(name);
 
@@ -121,7 +123,7 @@ static int make_forward(struct problem *p, int o, int lse, bool second)
 	struct fw_err err = { 0 };
 	memset(p->slot[FW_O].data, o, p->slot[FW_O].bytes);
 	memset(p->slot[FW_LSE].data, lse, p->slot[FW_LSE].bytes);
-	return problem_take_forward(p, second, &err);
+	return problem_copy_forward(p, second, &err) == 0 ? problem_sum_forward(p, second, &err) : -1;
 }
 
 /* Row i is row (i + by) of what the tensor was filled with. */
@@ -167,6 +169,44 @@ static void inputs_are_arranged_and_watched(void **state)
 	assert_int_equal(*(unsigned char *)p.slot[FW_O].data, 0x11);
 	assert_int_equal(problem_modified(&p, &name, &err), 0);
 	assert_null(name);
+	problem_close(&p);
+}
+
+/* Every copy that inputs are restored from, of either forward, and nothing else. */
+static void a_changed_copy_is_found(void **state)
+{
+	const int32_t length[] = { 10, 6 };
+	static const int slots[] = { FW_Q, FW_K, FW_V, FW_O, FW_LSE, FW_DO, FW_CU_Q, FW_CU_K };
+	struct arrangement rolled = { .roll = { [FW_K] = 3, [FW_V] = 15 } };
+	struct problem p;
+	struct fw_err err = { 0 };
+	struct failure f = { 0 };
+	int slot;
+	(void)state;
+	make(&p, FW_CAUSAL, DIRECTION_BACKWARD, 2, length);
+	assert_int_equal(arrange_vary(&p, &rolled, &err), 0);
+	assert_int_equal(make_forward(&p, 0x11, 0x22, false), 0);
+	assert_int_equal(make_forward(&p, 0x33, 0x44, true), 0);
+	assert_int_equal(problem_poison(&p, 0x55, &err), 0);
+	*(unsigned char *)p.slot[FW_Q].data ^= 1;
+	assert_int_equal(forward_hold_inputs(&p, &f), 0);
+	for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++) {
+		for (int second = 0; second < 2; second++) {
+			unsigned char *copy = second ? p.slot[slots[i]].second : p.slot[slots[i]].master;
+			if (!copy)
+				continue;
+			copy[p.slot[slots[i]].bytes - 1] ^= 1;
+			assert_int_equal(problem_damaged(&p, &slot, &err), 0);
+			assert_int_equal(slot, slots[i]);
+			assert_int_equal(forward_hold_inputs(&p, &f), -1);
+			assert_string_equal(f.name, "oob");
+			copy[p.slot[slots[i]].bytes - 1] ^= 1;
+			f = (struct failure){ 0 };
+		}
+	}
+	assert_non_null(p.slot[FW_LSE].second);
+	assert_int_equal(problem_damaged(&p, &slot, &err), 0);
+	assert_int_equal(slot, -1);
 	problem_close(&p);
 }
 
@@ -274,6 +314,7 @@ int main(void)
 		cmocka_unit_test(forward_has_its_slots),
 		cmocka_unit_test(a_write_into_an_input_is_named_and_undone),
 		cmocka_unit_test(inputs_are_arranged_and_watched),
+		cmocka_unit_test(a_changed_copy_is_found),
 		cmocka_unit_test(second_masks_have_equal_sizes),
 		cmocka_unit_test(the_name_of_the_inputs_follows_them),
 		cmocka_unit_test(a_family_without_strides_is_told_so),

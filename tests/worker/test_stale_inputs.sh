@@ -6,8 +6,11 @@
 
 caught cheat_keeps good 'failed wrong' '^with other K and V on the same plan: O'
 backward good cheat_keeps
-is "cheat_keeps: its kept softmax is caught too" "$(cell '.role, .verdict, .class')" "target failed wrong"
-like "cheat_keeps: and the reason is named" "$(cell .detail)" '^with other K and V on the same plan: d[QKV]'
+is "cheat_keeps: its backward starts from a forward that keeps them" "$(cell '.role, .verdict, .class')" "target failed wrong"
+like "cheat_keeps: and the reason is named" "$(cell .detail)" '^its forward: with other inputs: O'
+backward good cheat_keeps_softmax
+is "cheat_keeps_softmax: a kept softmax is caught too" "$(cell '.role, .verdict, .class')" "target failed wrong"
+like "cheat_keeps_softmax: and the reason is named" "$(cell .detail)" '^with other K and V on the same plan: d[QKV]'
 caught cheat_keeps_late good 'failed wrong' '^(between|after) the timed calls: '
 
 # On the simulated device nothing computes while it is timed, but checks do.

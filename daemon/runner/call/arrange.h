@@ -40,7 +40,7 @@ int arrange_slot(struct problem *p, int slot, const struct arrangement *a, struc
 int arrange_sum(struct problem *p, struct arrangement *a, struct fw_err *err);
 
 /**
- * From now on subject_forward runs twice on a problem that needs one, the second time with inputs rolled as in `rolled`.
+ * From now on forward_run runs twice on a problem that needs one, the second time with inputs rolled as in `rolled`.
  * Err: no memory; then there is no second forward.
  */
 int arrange_vary(struct problem *p, const struct arrangement *rolled, struct fw_err *err);

@@ -198,18 +198,51 @@ int problem_poison(struct problem *p, int value, struct fw_err *err)
 	return 0;
 }
 
-int problem_take_forward(struct problem *p, bool second, struct fw_err *err)
+int problem_copy_forward(struct problem *p, bool second, struct fw_err *err)
+{
+	for (int i = 0; i < p->family->n_slots; i++) {
+		struct problem_slot *s = &p->slot[i];
+		if (s->use == SLOT_FORWARD && p->ops->copy(p->dev, second ? s->second : s->master, s->data, s->bytes, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int problem_sum_forward(struct problem *p, bool second, struct fw_err *err)
 {
 	struct arrangement *of = second ? &p->second : &p->named;
 	for (int i = 0; i < p->family->n_slots; i++) {
-		struct problem_slot *s = &p->slot[i];
-		void *to = second ? s->second : s->master;
+		const struct problem_slot *s = &p->slot[i];
 		if (s->use != SLOT_FORWARD)
 			continue;
-		if (p->ops->copy(p->dev, to, s->data, s->bytes, err) != 0 ||
-			p->ops->checksum(p->dev, to, s->bytes, &of->sum[i], err) != 0)
+		if (p->ops->checksum(p->dev, s->data, s->bytes, &of->sum[i], err) != 0)
 			return -1;
 		p->now.sum[i] = of->sum[i];
+	}
+	return 0;
+}
+
+/* Whether `from`, if there is such a copy, has another sum. */
+static int differs(const struct problem *p, const void *from, size_t bytes, uint64_t want, bool *out, struct fw_err *err)
+{
+	uint64_t sum = want;
+	if (from && p->ops->checksum(p->dev, from, bytes, &sum, err) != 0)
+		return -1;
+	*out = sum != want;
+	return 0;
+}
+
+int problem_damaged(const struct problem *p, int *slot, struct fw_err *err)
+{
+	*slot = -1;
+	for (int i = 0; i < p->family->n_slots && *slot < 0; i++) {
+		const struct problem_slot *s = &p->slot[i];
+		bool named, second;
+		if (differs(p, s->master, s->bytes, p->named.sum[i], &named, err) != 0 ||
+			differs(p, s->second, s->bytes, p->second.sum[i], &second, err) != 0)
+			return -1;
+		if (named || second)
+			*slot = i;
 	}
 	return 0;
 }

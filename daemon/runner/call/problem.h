@@ -50,7 +50,7 @@ struct problem {
 };
 
 /**
- * Allocate and fill. Inputs that are the forward's results the caller fills by running one and calling problem_take_forward.
+ * Allocate and fill. Inputs that are the forward's results the caller fills by running one and calling problem_copy_forward.
  * Err: no memory. Own: problem_close, also after an error.
  */
 int problem_open(
@@ -71,8 +71,12 @@ int64_t problem_tensor_bytes(const struct problem *p);
 int problem_restore(struct problem *p, struct fw_err *err);
 /** Asynchronous: every byte of every output. 0xff makes NaN of bf16 and fp32. */
 int problem_poison(struct problem *p, int value, struct fw_err *err);
-/** What a forward left becomes input: that of p->second, or of the named inputs. */
-int problem_take_forward(struct problem *p, bool second, struct fw_err *err);
+/** Asynchronous: what a forward left becomes what its slots are restored from: that of p->second, or of the named inputs. */
+int problem_copy_forward(struct problem *p, bool second, struct fw_err *err);
+/** Wait, and note the sums of what a forward left, once it is accepted. */
+int problem_sum_forward(struct problem *p, bool second, struct fw_err *err);
+/** Wait; the first slot of which a copy that inputs are restored from is not what was filled in or accepted, -1 none. */
+int problem_damaged(const struct problem *p, int *slot, struct fw_err *err);
 /** Wait; NULL when all inputs are as they were arranged (restored, or by arrange_sum), else the name of the first that was written. */
 int problem_modified(struct problem *p, const char **name, struct fw_err *err);
 /** Wait; one sum over the bytes of all outputs. */

@@ -380,33 +380,3 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 		return -1;
 	return subject_stayed_inside(s, f);
 }
-
-/* Planned and bound. The inputs besides those that it shares are settled. */
-static int forward_on(struct subject *s, const struct arrangement *a, struct failure *f)
-{
-	struct problem *p = s->problem;
-	struct fw_err err = { 0 };
-	for (int i = 0; i < p->family->n_slots; i++) {
-		bool shared = arrange_change(p, i) == SLOT_ROLLS_FORWARD;
-		if ((shared && arrange_slot(p, i, a, &err) != 0) ||
-			(p->slot[i].use == SLOT_FORWARD &&
-				p->ops->fill_bytes(p->dev, p->slot[i].data, 0xff, p->slot[i].bytes, &err) != 0))
-			return failure_device(f, p, &err);
-	}
-	if (subject_enqueue(s, FW_ALL, f) != 0 || subject_wait(s, f) != 0 || subject_stayed_inside(s, f) != 0)
-		return -1;
-	return problem_take_forward(p, a->second, &err) == 0 ? 0 : failure_device(f, p, &err);
-}
-
-int subject_forward(struct subject *s, struct problem *p, struct failure *f)
-{
-	struct fw_err err = { 0 };
-	int result = -1;
-	/* The named one first, so that what a module keeps of its first call is seen, and named, where inputs change; and last: what it wrote
-	 * and nobody keeps is looked at beside the inputs as they are restored. */
-	if (subject_plan(s, p, DIRECTION_FORWARD, f) == 0 && subject_bind(s, f) == 0 && forward_on(s, &p->named, f) == 0 &&
-		(!p->varied || (forward_on(s, &p->second, f) == 0 && forward_on(s, &p->named, f) == 0)))
-		result = problem_restore(p, &err) == 0 ? 0 : failure_device(f, p, &err);
-	subject_unplan(s);
-	return result;
-}

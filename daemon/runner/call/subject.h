@@ -95,7 +95,5 @@ struct subject_way {
  * not have written. Marks 0 and 1 are around its work.
  */
 int subject_call(struct subject *s, const struct subject_way *way, struct failure *f);
-/** Plan, bind, run and unplan the forward that a problem needs, then take its results as inputs; twice where the problem is varied. */
-int subject_forward(struct subject *s, struct problem *p, struct failure *f);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runner/call/forward.h"
+
 /* What may still be going on beside the stream after a call: bookkeeping of a runtime library, no kernel's work. */
 #define LATE_US 500.0
 
@@ -101,6 +103,8 @@ int witness_open(
 	w->problem = p;
 	w->active = !r->ops->work;
 	w->change = change;
+	if (forward_hold_inputs(p, f) != 0) /* or what is known would be computed from what somebody made of them */
+		return -1;
 	if (!w->active)
 		return 0;
 	make_copies(w);
@@ -161,6 +165,10 @@ int witness_before(struct witness *w, const struct subject *u, struct failure *f
 		w->anyones = which != NULL;
 		return which ? failure_set(f, "oob", "somebody wrote outside a buffer during the timed calls")
 			     : failure_device(f, w->problem, &err);
+	}
+	if (forward_hold_inputs(w->problem, f) != 0) {
+		w->unnamed = true;
+		return -1;
 	}
 	for (int k = 0; k < r->n_subjects; k++) {
 		const struct subject *other = &r->subject[k];

@@ -33,6 +33,7 @@ struct witness {
 	bool active;
 	bool watching; /* from witness_before to witness_after */
 	bool anyones;  /* what witness_before found may be of any subject that ran since the last look */
+	bool unnamed;  /* likewise, and no further call tells whose it is */
 	enum witness_change change;
 	struct arrangement known; /* what `verifier` was made with */
 	struct verifier verifier;
@@ -53,8 +54,8 @@ void witness_names(const struct problem *p, enum witness_change change, char *ou
 /** Before the forward that a problem needs: let there be a second one, on other inputs, if there is room. */
 void witness_vary(struct runner *r, struct problem *p);
 /**
- * Choose the inputs of watched calls and compute their reference. `visits` as in struct family_check. Own: witness_close, also
- * after an error.
+ * Choose the inputs of watched calls and compute their reference, if what they are restored from is as it was accepted. `visits` as in struct
+ * family_check. Own: witness_close, also after an error. Err: "oob" when it is not, by whom is unknown.
  */
 int witness_open(
 	struct witness *w, struct runner *r, struct problem *p, enum witness_change change, double visits, struct failure *f);
@@ -62,7 +63,7 @@ void witness_close(struct witness *w);
 
 /**
  * The next call, of `u`, is watched: waits for the device, and notes how everything is that `u` must leave alone. Err: "oob"
- * when a guard zone was damaged before, by whom is unknown; it is whole again.
+ * when a guard zone, which is whole again, or what inputs are restored from was damaged before, by whom is unknown.
  */
 int witness_before(struct witness *w, const struct subject *u, struct failure *f);
 /** Asynchronous: arrange the inputs of the next call, the known ones when it is watched, else random ones. Of WITNESS_FIRST those inputs only. */

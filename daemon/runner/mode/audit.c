@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runner/call/forward.h"
 #include "runner/call/leftover.h"
 #include "runner/call/witness.h"
 
@@ -116,14 +117,17 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 	leftover_enter(r);
 	*who = base_of(r);
 	if (p->needs_forward)
-		result = subject_forward(*who, p, f);
-	*who = NULL;
+		result = forward_run(*who, p, &(struct forward_check){ .seed = runner_secret(r), .visits = AUDIT_VISITS }, f);
+	if (result == 0)
+		*who = NULL;
 	if (result == 0)
 		result = witness_open(&w, r, p, WITNESS_FIRST, AUDIT_VISITS, f); /* copies are on the clock here */
 	for (int k = 0; result == 0 && k < r->n_subjects; k++) {
 		a[k] = (struct audited){ .subject = *who = &r->subject[k] };
 		result = prepare(r, i, &w, &a[k], f);
 	}
+	if (w.unnamed)
+		*who = NULL;
 	for (int pair = 0; result == 0 && pair < MODE_AUDIT_PAIRS; pair++) {
 		for (int half = 0; half < 2; half++) {
 			for (int k = 0; result == 0 && k < r->n_subjects; k++) {

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "core/suite/suite.h"
 #include "runner/mode/profiled.h"
+#include "runner/call/forward.h"
 #include "runner/call/range.h"
 #include "runner/call/runner.h"
 
@@ -115,7 +116,7 @@ static int capture_cell(struct runner *r, const struct cell *cell, const struct 
 	if (result != 0)
 		failure_set(f, "device", "%.500s", err.text);
 	if (result == 0 && p.needs_forward)
-		result = subject_forward(u, &p, f);
+		result = forward_run(u, &p, NULL, f);
 	u->pin = o->config[0] ? o->config : NULL;
 	if (result == 0)
 		result = subject_plan(u, &p, cell->direction, f);

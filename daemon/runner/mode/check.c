@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "runner/call/forward.h"
 #include "runner/call/verifier.h"
 #include "runner/call/witness.h"
 
@@ -193,7 +194,7 @@ static int change_problem(struct checker *c, struct problem *p, struct failure *
 	struct subject forward = { .module = u->module };
 	forward.role = u->role;
 	memcpy(forward.provider_name, u->provider_name, sizeof forward.provider_name);
-	return subject_forward(&forward, p, f);
+	return forward_run(&forward, p, &(struct forward_check){ .seed = runner_secret(c->runner), .visits = WATCHED_VISITS }, f);
 }
 
 /* One call on these inputs, by itself. `inputs` NULL: as they are named. */
@@ -203,6 +204,8 @@ static int call_on(struct checker *c, struct problem *p, struct arrangement *inp
 	const struct subject_way way = { .inputs = inputs, .poison = POISON_NAN, .workspace_fill = WORKSPACE_THIRD };
 	struct verifier v;
 	struct fw_err err = { 0 };
+	if (inputs && forward_hold_inputs(p, f) != 0)
+		return -1;
 	if (inputs && arrange_sum(p, inputs, &err) != 0)
 		return failure_device(f, p, &err);
 	if (subject_call(c->subject, &way, f) != 0)
@@ -361,20 +364,9 @@ static int prepare_forward(struct checker *c, int i, struct problem *p, struct f
 			direction_name(p->cell.direction));
 	runner_at(r, i, c->subject, "plan");
 	witness_vary(r, p);
-	struct failure inner = { 0 };
-	if (subject_forward(c->subject, p, &inner) != 0) {
-		f->lost = inner.lost;
-		return failure_set(f, inner.name, "its forward: %.480s", inner.detail);
-	}
-	if (forward)
-		return 0;
-	struct accept_result result;
-	struct verifier v;
-	int rc = verifier_open(&v, p, DIRECTION_FORWARD, runner_secret(r), 0, f);
-	if (rc == 0)
-		rc = verifier_result(&v, "its forward: ", &result, f);
-	verifier_close(&v);
-	return rc;
+	/* what was accepted of the forward itself need not be what it leaves for another direction */
+	const struct forward_check check = { .seed = runner_secret(r), .visits = forward ? WATCHED_VISITS : 0 };
+	return forward_run(c->subject, p, &check, f);
 }
 
 static void check_cell(struct checker *c, int i)

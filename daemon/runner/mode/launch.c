@@ -12,9 +12,10 @@
 
 #include "core/protocol/order.h"
 #include "core/verdict/flag.h"
-#include "runner/timing/burst.h"
+#include "runner/call/forward.h"
 #include "runner/call/leftover.h"
 #include "runner/call/verifier.h"
+#include "runner/timing/burst.h"
 #include "runner/timing/timing.h"
 
 /* The least that reference_plan_make does: results were accepted before, this finds those that change later. */
@@ -68,12 +69,13 @@ static int plan_all(struct timing *t)
 {
 	struct subject *order[PROTOCOL_SUBJECTS_MAX];
 	if (t->problem->needs_forward) {
+		const struct forward_check check = { .seed = runner_secret(t->runner), .visits = RECHECK_VISITS };
 		struct failure f = { 0 };
 		struct subject *base = base_of(t);
 		runner_at(t->runner, t->cell, base, "plan");
 		if (!t->runner->ops->work)
 			witness_vary(t->runner, t->problem);
-		if (subject_forward(base, t->problem, &f) != 0) {
+		if (forward_run(base, t->problem, &check, &f) != 0) {
 			runner_fault(t->runner, t->cell, base, &f);
 			return -1;
 		}
@@ -146,7 +148,7 @@ static void look_back(struct timing *t)
 		if (t->witness->anyones)
 			who_wrote(t, &f);
 		else
-			runner_fault(r, t->cell, order[k], &f);
+			runner_fault(r, t->cell, t->witness->unnamed && t->n > 1 ? NULL : order[k], &f);
 		return;
 	}
 }
@@ -160,7 +162,7 @@ static void fault_of_pass(struct timing *t, struct failure *f)
 		who_wrote(t, f);
 		return;
 	}
-	for (int k = 0; !who && k < t->n; k++)
+	for (int k = 0; !who && !t->witness->unnamed && k < t->n; k++)
 		if (t->n == 1 || (!r->ops->queues && r->at_role == t->subject[k]->role))
 			who = t->subject[k];
 	runner_fault(t->runner, t->cell, who, f);
@@ -256,13 +258,25 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 		look_back(t);
 }
 
+/* What results are held against, computed from inputs that are as they were accepted, whatever plan and bind did. */
+static int open_looks(struct timing *t, struct verifier *verifier, struct failure *f)
+{
+	struct problem *p = t->problem;
+	struct fw_err err = { 0 };
+	if (witness_open(t->witness, t->runner, p, WITNESS_ANY, RECHECK_VISITS, f) != 0)
+		return -1;
+	if (problem_restore(p, &err) != 0)
+		return failure_device(f, p, &err);
+	return verifier_open(verifier, p, p->cell.direction, runner_secret(t->runner), RECHECK_VISITS, f);
+}
+
 static void launch_cell(struct runner *r, int i, double warm_s)
 {
 	struct problem problem;
 	struct fw_err err = { 0 };
 	struct witness witness = { 0 };
 	struct timing t = { .runner = r, .problem = &problem, .cell = i, .witness = &witness };
-	struct verifier verifier;
+	struct verifier verifier = { 0 };
 
 	runner_at(r, i, NULL, "plan");
 	for (int k = 0; k < r->n_subjects; k++)
@@ -271,8 +285,7 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 		runner_error(r, i, &err);
 	} else if (plan_all(&t) == 0) {
 		struct failure f = { 0 };
-		if (verifier_open(&verifier, &problem, problem.cell.direction, runner_secret(r), RECHECK_VISITS, &f) != 0 ||
-			witness_open(&witness, r, &problem, WITNESS_ANY, RECHECK_VISITS, &f) != 0)
+		if (open_looks(&t, &verifier, &f) != 0)
 			runner_fault(r, i, NULL, &f);
 		else
 			time_cell(&t, &verifier, warm_s);

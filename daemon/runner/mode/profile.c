@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/machine/metric.h"
+#include "runner/call/forward.h"
 #include "runner/counter/counter.h"
 #include "runner/mode/kerneltimes.h"
 #include "runner/mode/launched.h"
@@ -244,7 +245,7 @@ static int profile_cell(struct profiled *p, struct failure *f)
 	double from_us = r->ops->host_us(r->dev);
 	runner_at(r, p->i, u, "plan");
 	u->pin = NULL;
-	if (p->problem->needs_forward && subject_forward(u, p->problem, f) != 0)
+	if (p->problem->needs_forward && forward_run(u, p->problem, NULL, f) != 0)
 		return -1;
 	u->pin = runner_pin(r, p->i, u);
 	if (subject_plan(u, p->problem, p->problem->cell.direction, f) != 0 || subject_bind(u, f) != 0)

@@ -18,8 +18,10 @@ struct auditor {
 	struct bench *bench;
 	struct audit *audit; /* of this process. Shape: audit[n_cells of the bench], as the next */
 	struct audit_pool *pool;
-	int go;          /* where goes are written */
-	int64_t went_ns; /* of the batch that runs; 0: none does */
+	struct msg_fault
+		*suspicion; /* that wait for an answer to who is behind them. Shape: suspicion[n_cells]; failure "" none */
+	int go;             /* where goes are written */
+	int64_t went_ns;    /* of the batch that runs; 0: none does */
 };
 
 static int say_go(struct auditor *x, struct fw_err *err)
@@ -51,6 +53,10 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 
 	if (m->t == MSG_AUDIT)
 		return take_batch(x, &m->u.audit, err);
+	if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && launch_suspects(&m->u.fault)) {
+		x->suspicion[m->u.fault.cell] = m->u.fault; /* held back until it is known whose it was */
+		return 0;
+	}
 	if (m->t == MSG_FAULT)
 		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
 	if (m->t == MSG_NOTE)
@@ -75,8 +81,10 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 		.arg = x };
 	int ends[2], result, i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		x->audit[list[i]] = (struct audit){ 0 };
+		x->suspicion[list[i]] = (struct msg_fault){ 0 };
+	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) /* nobody can open it by its name and say go, too */
 		return err_sys(err, "socketpair");
 	task.go_fd = ends[0];
@@ -86,6 +94,18 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 	close(ends[0]);
 	close(ends[1]);
 	return result;
+}
+
+/* Who is behind what failed in the process that just ended. 0, -1 error. */
+static int settle_suspicions(struct auditor *x, const int *list, int n, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		const struct msg_fault *f = &x->suspicion[list[i]];
+
+		if (f->failure[0] && !x->bench->lost && launch_blame(x->bench, f, false, err) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static bool too_good(const struct bench *b, int cell)
@@ -182,7 +202,7 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 			return -1;
 		if (x->bench->lost)
 			break;
-		if (try_cells(x, list, n, attempt, &how, err) != 0)
+		if (try_cells(x, list, n, attempt, &how, err) != 0 || settle_suspicions(x, list, n, err) != 0)
 			return -1;
 		n = doubtful(x, list, n, why);
 	}
@@ -202,7 +222,8 @@ int audit_run(struct bench *b, struct fw_err *err)
 
 	x.audit = calloc((size_t)b->n_cells + 1, sizeof *x.audit);
 	x.pool = calloc((size_t)b->n_cells + 1, sizeof *x.pool);
-	if (!list || !why || !x.audit || !x.pool) {
+	x.suspicion = calloc((size_t)b->n_cells + 1, sizeof *x.suspicion);
+	if (!list || !why || !x.audit || !x.pool || !x.suspicion) {
 		result = err_set(err, ERR_INTERNAL, "out of memory");
 	} else if (b->device.kind != DEVICE_SIM) {
 		for (i = 0; i < b->n_cells; i++)
@@ -212,6 +233,7 @@ int audit_run(struct bench *b, struct fw_err *err)
 	}
 	free(x.audit);
 	free(x.pool);
+	free(x.suspicion);
 	free(why);
 	free(list);
 	return result;

@@ -202,18 +202,27 @@ static int blame_end(struct bench *b, int cell, const struct runner_end *end, st
 	return bench_fault(b, cell, ROLE_DEVICE, end->failure, text, err);
 }
 
+bool launch_suspects(const struct msg_fault *f)
+{
+	return is_suspicion(f);
+}
+
+int launch_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err)
+{
+	char how[512];
+
+	snprintf(how, sizeof how, "%s%.500s", f->role == ROLE_BASE ? "base: " : "", f->detail);
+	return blame(b, f->cell, ROLE_DEVICE, f->failure, how, was_lost, err);
+}
+
 /* After a launch that did not end well, or left cells out. */
 static int settle(struct launch_state *l, struct runner_end *end, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = l->bench;
 	int missing = -1, i;
 
-	if (l->suspect >= 0) {
-		char how[512];
-
-		snprintf(how, sizeof how, "%s%.500s", l->suspicion.role == ROLE_BASE ? "base: " : "", l->suspicion.detail);
-		return blame(b, l->suspect, ROLE_DEVICE, l->suspicion.failure, how, end->lost, err);
-	}
+	if (l->suspect >= 0)
+		return launch_blame(b, &l->suspicion, end->lost, err);
 	for (i = 0; i < n; i++)
 		if (!l->seen[list[i]] && b->cell[list[i]].open && (missing < 0 || list[i] == end->cell))
 			missing = list[i];

@@ -20,6 +20,14 @@ struct launch_order {
 int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t size, struct fw_err *err);
 
 /**
+ * Whether a failure of a cell, which the runner reports from a process of both sides, may be that of another side than it names: it names
+ * none, or the base, which passed its check.
+ */
+bool launch_suspects(const struct msg_fault *f);
+/** Such a failure of cell f->cell: one check of each side alone shows whose it is. Sends the fault. 0, -1 error. */
+int launch_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err);
+
+/**
  * A launch of this cell was void, for `reason`. After the third the cell is given up: what it has is all it gets, and one that has
  * nothing is unmeasured.
  */

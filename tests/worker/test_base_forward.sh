@@ -1,0 +1,26 @@
+#!/bin/bash
+# O and LSE that a backward is timed on are right in the very process that times it, and stay as they were accepted.
+# Runs beside one other.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$root/tests/lib/integrity.sh"
+
+# A forward of the base that is wrong beside its target alone: gradients of an infinite LSE are zeros, which are soon written. An audit
+# takes a gain that a busy machine may hide: then once more.
+is_caught() { # module, base, class
+	backward "$2" "$1"
+	[ "$(cell '.role, .verdict, .class')" = "device rejected $3" ]
+}
+spoiled() { # module, base, class, reason
+	ok "$1 is caught" await is_caught "$1" "$2" "$3"
+	like "$1: the reason is named" "$(cell .detail)" "$4; alone both sides pass their check\$"
+}
+spoiled cheat_degenerate good wrong '^base: its forward: LSE\[query 0, head 0\] is inf, should be .*'
+spoiled cheat_degenerate_second good wrong '^base: its forward: with other inputs: LSE\[query 0, head 0\] is inf, should be .*'
+spoiled cheat_degenerate_audit plodding wrong '^base: its forward: LSE\[query 0, head 0\] is inf, should be .*'
+spoiled cheat_degenerate_late good oob '^somebody changed what LSE is restored from'
+
+# ---- honest ones, whose forwards and backwards have memory, threads and plans of their own ----
+for module in packs recomputes persist workspace openmp memory; do
+	backward good "honest_$module"
+	not_accused "honest_$module: its backward is not accused"
+done
