@@ -37,6 +37,8 @@ threshold_pct: 1.5
 budget_s: 60
 YAML
 
+sed 's/^seed:/decide: call\nseed:/' "$work/suite.yaml" >"$work/calls.yaml"
+
 say() { echo "$*" | tee -a "$out/summary.txt"; }
 : >"$out/summary.txt"
 told() { # 0 or 1, text
@@ -44,8 +46,10 @@ told() { # 0 or 1, text
 	[ "$1" = 0 ] || failed=$((failed + 1))
 	say "$([ "$1" = 0 ] || echo 'not ')ok $n - $2"
 }
+decides=suite # or calls
+looks=--quick # or none, so that the longest cell of a kind runs in bursts
 compare() { # MODULE CELLS
-	"$bundle/bin/flopwatch-worker" compare --suite "$work/suite.yaml" --device cuda:0 --quick --json --cells "$2" \
+	"$bundle/bin/flopwatch-worker" compare --suite "$work/$decides.yaml" --device cuda:0 $looks --json --cells "$2" \
 		--base "$modules/good.so" --target "$modules/$1.so" >"$out/$1.json" 2>"$out/$1.err"
 }
 # Without jq, which a GPU host need not have: of every cell "role verdict class detail".
@@ -83,6 +87,14 @@ caught cheat_fork '*/forward' '^target rejected escaped left process'
 caught cheat_middle '*/forward' "^(target rejected forged|device rejected device)"
 noted cheat_limits 'changed persisting L2 bytes from 0 to [0-9]+, which was set back'
 noted cheat_alarm 'changed an interval timer, which was set back'
+for module in honest_packs honest_stream honest_thread; do believed "$module"; done
+
+# ---- calls are watched in whichever pass may decide, as its other calls are made ----
+looks=
+caught cheat_sustained '*/full/*/forward' '^target failed wrong between the timed calls'
+for module in honest_packs honest_stream; do believed "$module"; done
+decides=calls looks=--quick
+caught cheat_bound '*/forward' '^target failed wrong between the timed calls'
 for module in honest_packs honest_stream honest_thread; do believed "$module"; done
 
 # ---- what it costs: the same module on both sides, one byte longer on one; checks of both and a launch ----

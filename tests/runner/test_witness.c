@@ -63,7 +63,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	assert_int_equal(witness_open(&w, &runner, &p, WITNESS_ANY, 1, f), 0);
 	*copies = 0;
 	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
-		*copies += w.copy[i] != NULL;
+		*copies += w.copy.data[i] != NULL;
 	int result = witness_call(&w, u, 3, false, "watched: ", f);
 	witness_close(&w);
 	subject_unplan(u);

@@ -75,23 +75,80 @@ void witness_vary(struct runner *r, struct problem *p)
 			"no memory for a second forward: whether the inputs that it shares are read in every call is not looked at");
 }
 
-/* A problem that leaves no room for them is timed all the same: only results that change after a call go unseen then. */
-static void make_copies(struct witness *w)
+static void free_copy(const struct witness *w, struct witness_copy *c)
 {
-	const struct device_ops *ops = w->runner->ops;
-	struct device *dev = w->runner->dev;
+	for (int i = 0; i < FAMILY_SLOTS_MAX; i++)
+		w->runner->ops->release(w->runner->dev, c->data[i]);
+	memset(c, 0, sizeof *c);
+}
+
+static bool make_copy(const struct witness *w, struct witness_copy *c)
+{
+	const struct problem *p = w->problem;
 	struct fw_err err = { 0 };
-	bool room = true;
-	for (int i = 0; room && i < FAMILY_SLOTS_MAX; i++)
-		room = w->problem->slot[i].use != SLOT_OUTPUT ||
-		       ops->alloc(dev, w->problem->slot[i].bytes, &w->copy[i], &err) == 0;
-	for (int i = 0; !room && i < FAMILY_SLOTS_MAX; i++) {
-		ops->release(dev, w->copy[i]);
-		w->copy[i] = NULL;
+	for (int i = 0; i < p->family->n_slots; i++) {
+		if (p->slot[i].use != SLOT_OUTPUT || p->ops->alloc(p->dev, p->slot[i].bytes, &c->data[i], &err) == 0)
+			continue;
+		free_copy(w, c);
+		return false;
 	}
-	if (!room)
+	return true;
+}
+
+void witness_make_later(struct witness *w, int n)
+{
+	bool room = w->active;
+	for (int k = 0; k < n; k++)
+		for (int i = 0; i < w->runner->n_subjects; i++)
+			room = w->later[i][k].has_room = room && make_copy(w, &w->later[i][k].copy);
+	if (w->active && !room)
 		record_note(w->runner->records, -1, ROLE_DEVICE,
-			"no memory for copies of the results: whether they change after a call is not looked at");
+			"no memory for copies of the results: fewer calls are looked at when all are over");
+}
+
+bool witness_later_before(struct witness *w, const struct subject *u, int k)
+{
+	size_t i = (size_t)(u - w->runner->subject);
+	w->watching = w->later[i][k].has_room && !w->later[i][k].is_taken;
+	return w->watching;
+}
+
+int witness_later_after(struct witness *w, const struct subject *u, int k, struct failure *f)
+{
+	size_t at = (size_t)(u - w->runner->subject);
+	const struct witness_copy *c = &w->later[at][k].copy;
+	const struct problem *p = w->problem;
+	struct fw_err err = { 0 };
+	w->watching = false;
+	w->later[at][k].is_taken = true;
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (c->data[i] && p->ops->copy(p->dev, c->data[i], p->slot[i].data, p->slot[i].bytes, &err) != 0)
+			return failure_device(f, p, &err);
+	return 0;
+}
+
+static int look_at_copy(const struct witness *w, const struct witness_copy *c, const char *when, struct failure *f)
+{
+	const struct problem *p = w->problem;
+	struct accept_result result;
+	struct fw_err err = { 0 };
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (c->data[i] && p->ops->copy(p->dev, p->slot[i].data, c->data[i], p->slot[i].bytes, &err) != 0)
+			return failure_device(f, p, &err);
+	return verifier_result(&w->verifier, when, &result, f);
+}
+
+int witness_later_look(struct witness *w, const struct subject *u, const char *when, struct failure *f)
+{
+	size_t i = (size_t)(u - w->runner->subject);
+	for (int k = 0; k < WITNESS_LATER_MAX; k++) {
+		if (!w->later[i][k].is_taken)
+			continue;
+		w->later[i][k].is_taken = false;
+		if (look_at_copy(w, &w->later[i][k].copy, when, f) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 int witness_open(
@@ -107,7 +164,9 @@ int witness_open(
 		return -1;
 	if (!w->active)
 		return 0;
-	make_copies(w);
+	if (!make_copy(w, &w->copy)) /* it is timed all the same: only results that change after a call go unseen */
+		record_note(r->records, -1, ROLE_DEVICE,
+			"no memory for copies of the results: whether they change after a call is not looked at");
 	witness_draw(r, p, change, &w->known);
 	if (arrange_sum(p, &w->known, &err) != 0)
 		return failure_device(f, p, &err);
@@ -116,8 +175,11 @@ int witness_open(
 
 void witness_close(struct witness *w)
 {
-	for (int i = 0; w->runner && i < FAMILY_SLOTS_MAX; i++)
-		w->runner->ops->release(w->runner->dev, w->copy[i]);
+	if (w->runner)
+		free_copy(w, &w->copy);
+	for (int i = 0; i < PROTOCOL_SUBJECTS_MAX * WITNESS_LATER_MAX; i++)
+		if (w->later[i / WITNESS_LATER_MAX][i % WITNESS_LATER_MAX].has_room)
+			free_copy(w, &w->later[i / WITNESS_LATER_MAX][i % WITNESS_LATER_MAX].copy);
 	if (w->active)
 		verifier_close(&w->verifier);
 	memset(w, 0, sizeof *w);
@@ -190,9 +252,9 @@ static int find_changed(struct witness *w, int *slot, struct failure *f)
 	for (int i = 0; i < FAMILY_SLOTS_MAX && *slot < 0; i++) {
 		struct fw_err err = { 0 };
 		uint64_t then, now;
-		if (!w->copy[i])
+		if (!w->copy.data[i])
 			continue;
-		if (r->ops->checksum(r->dev, w->copy[i], p->slot[i].bytes, &then, &err) != 0 ||
+		if (r->ops->checksum(r->dev, w->copy.data[i], p->slot[i].bytes, &then, &err) != 0 ||
 			r->ops->checksum(r->dev, p->slot[i].data, p->slot[i].bytes, &now, &err) != 0)
 			return failure_device(f, p, &err);
 		if (then != now)
@@ -225,7 +287,7 @@ static int look_for_late_work(struct witness *w, double *late_us, struct failure
 	struct fw_err err = { 0 };
 	int slot;
 	for (int i = 0; i < FAMILY_SLOTS_MAX; i++)
-		if (w->copy[i] && r->ops->copy(r->dev, w->copy[i], p->slot[i].data, p->slot[i].bytes, &err) != 0)
+		if (w->copy.data[i] && r->ops->copy(r->dev, w->copy.data[i], p->slot[i].data, p->slot[i].bytes, &err) != 0)
 			return failure_device(f, p, &err);
 	if (settle(w, late_us, f) != 0 || find_changed(w, &slot, f) != 0)
 		return -1;
@@ -243,6 +305,8 @@ static int call_again(struct witness *w, struct subject *u, struct failure *f)
 		return -1;
 	if (!ready || problem_poison(w->problem, POISON_AGAIN, &err) != 0)
 		return failure_device(f, w->problem, &err);
+	if (w->binds && (subject_wait(u, f) != 0 || subject_bind(u, f) != 0))
+		return -1;
 	return subject_timed(u, f) == 0 ? subject_behind(u, f) : -1;
 }
 

@@ -9,6 +9,9 @@
  *   their results must be right ("wrong": skipped, cached, computed in part, computed only when somebody seems to look);
  *   guard zones, inputs, and the workspaces of the other subjects must be as they were ("oob").
  *
+ * All this takes a moment before and after the call, by which a module may know it. So there are calls, too, that are known by nothing but
+ * their inputs: outputs are copied on the stream, and compared when nothing is timed any more.
+ *
  * On a device that invents its times no call computes, and nothing here does anything.
  */
 #ifndef RUNNER_CALL_WITNESS_H
@@ -17,7 +20,7 @@
 #include "runner/call/runner.h"
 #include "runner/call/verifier.h"
 
-enum { WITNESS_BELONGINGS_MAX = 2 * PROTOCOL_SUBJECTS_MAX };
+enum { WITNESS_BELONGINGS_MAX = 2 * PROTOCOL_SUBJECTS_MAX, WITNESS_LATER_MAX = 4 };
 
 /** What of the inputs changes from call to call. */
 enum witness_change {
@@ -27,18 +30,28 @@ enum witness_change {
 	WITNESS_FIRST   /* the family's first inputs alone */
 };
 
+/** Outputs of a call as it left them. NULLs: none. */
+struct witness_copy {
+	void *data[FAMILY_SLOTS_MAX];
+};
+
 struct witness {
 	struct runner *runner;
 	struct problem *problem;
 	bool active;
 	bool watching; /* from witness_before to witness_after */
+	bool binds;    /* calls are made from an idle stream, bind right before them, as those of series call */
 	bool anyones;  /* what witness_before found may be of any subject that ran since the last look */
 	bool unnamed;  /* likewise, and no further call tells whose it is */
 	enum witness_change change;
 	struct arrangement known; /* what `verifier` was made with */
 	struct verifier verifier;
-	void *copy[FAMILY_SLOTS_MAX];
-	int n_belongings; /* workspaces of the subjects that do not run */
+	struct witness_copy copy;
+	struct {
+		bool has_room, is_taken;
+		struct witness_copy copy;
+	} later[PROTOCOL_SUBJECTS_MAX][WITNESS_LATER_MAX]; /* by place in runner->subject */
+	int n_belongings;                                  /* workspaces of the subjects that do not run */
 	struct {
 		const struct subject *owner;
 		const void *data;
@@ -70,6 +83,18 @@ int witness_before(struct witness *w, const struct subject *u, struct failure *f
 int witness_arrange(struct witness *w, struct fw_err *err);
 /** After the watched call, before anything else is asked of the device. `when` begins what is said of a wrong result. Err: it is `u`'s. */
 int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f);
+/**
+ * Room for `n` calls of each subject, WITNESS_LATER_MAX at most, whose results are copied at once and looked at later: nothing waits for them,
+ * so they are made as all others. Where there is less memory there is room for fewer, which is noted. Own: witness_close.
+ */
+void witness_make_later(struct witness *w, int n);
+/** Let the next call, of `u`, have the known inputs. False: there is no room `k`, or it holds a call that was not looked at yet. */
+bool witness_later_before(struct witness *w, const struct subject *u, int k);
+/** Asynchronous, right behind that call. */
+int witness_later_after(struct witness *w, const struct subject *u, int k, struct failure *f);
+/** Look at all calls of `u` that were copied, in whose stead there is room again. `when` begins what is said of a wrong result. */
+int witness_later_look(struct witness *w, const struct subject *u, const char *when, struct failure *f);
+
 /** One whole watched call between marks 0 and 1 and in stamp 0, which nobody looks at in a launch. `cold`: the cache is displaced. */
 int witness_call(struct witness *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f);
 

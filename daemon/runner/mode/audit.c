@@ -1,8 +1,8 @@
 /*
  * audit.c - calls for the supervisor's clock: how long they take by a clock that branch code cannot reach.
  *
- * The difference between a long batch and a short one is calls and nothing else: pipes, wake-ups and waits are in both. Sizes
- * vary at random, so that no call knows whether it is the last of its batch, whose result is looked at.
+ * Calls are made as in the series that decides. The difference between a long batch and a short one is calls and nothing else: pipes,
+ * wake-ups and waits are in both. Sizes vary at random, so that no call knows whether it is the last of its batch, whose result is looked at.
  */
 #include "runner/mode/audit.h"
 
@@ -35,6 +35,17 @@ static int wait_for_go(struct failure *f)
 	return n == 1 ? 0 : failure_set(f, "device", "the supervisor of the audit is gone");
 }
 
+/* What a call is timed by, in the series that decides. */
+static int timed_part(struct runner *r, int i, struct subject *u, struct failure *f)
+{
+	bool whole = r->run->cell[i].decide == SERIES_CALL;
+	if (whole && (subject_wait(u, f) != 0 || subject_bind(u, f) != 0))
+		return -1;
+	if (subject_timed(u, f) != 0)
+		return -1;
+	return whole ? subject_wait(u, f) : 0;
+}
+
 static int batch(struct runner *r, int i, struct witness *w, struct audited *a, int calls, struct failure *f)
 {
 	struct msg_audit m = { .cell = r->run->index[i], .calls = calls };
@@ -54,7 +65,7 @@ static int batch(struct runner *r, int i, struct witness *w, struct audited *a, 
 		w->watching = c + 1 == calls;
 		if (witness_arrange(w, &err) != 0)
 			return failure_device(f, w->problem, &err);
-		if (subject_ahead(a->subject, POISON_ANY(r), f) != 0 || subject_timed(a->subject, f) != 0 ||
+		if (subject_ahead(a->subject, POISON_ANY(r), f) != 0 || timed_part(r, i, a->subject, f) != 0 ||
 			subject_behind(a->subject, f) != 0)
 			return -1;
 	}
@@ -89,7 +100,7 @@ static int prepare(struct runner *r, int i, struct witness *w, struct audited *a
 		return -1;
 	if (r->ops->mark(r->dev, 0, &err) != 0)
 		return failure_device(f, p, &err);
-	if (subject_timed(a->subject, f) != 0)
+	if (timed_part(r, i, a->subject, f) != 0)
 		return -1;
 	if (r->ops->mark(r->dev, 1, &err) != 0)
 		return failure_device(f, p, &err);

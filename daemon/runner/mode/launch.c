@@ -20,6 +20,8 @@
 
 /* The least that reference_plan_make does: results were accepted before, this finds those that change later. */
 #define RECHECK_VISITS 1.0
+/* Calls of each subject in a pass whose results are looked at later. */
+enum { LATER = 2, LATER_IN_BURSTS = WITNESS_LATER_MAX };
 /* Rounds of the series call and phase, a share of those of the device series, at most this many. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
 
@@ -141,7 +143,7 @@ static void look_back(struct timing *t)
 	for (int k = 0; k < n && t->witness->active; k++) {
 		struct failure f = { 0 };
 		runner_at(r, t->cell, order[k], "check");
-		if (witness_call(t->witness, order[k], 1 + (int)runner_random(r, 126), false, "after the timed calls: ", &f) ==
+		if (witness_call(t->witness, order[k], 1 + (int)runner_random(r, 126), true, "after the timed calls: ", &f) ==
 				0 &&
 			timing_leave(t, order[k], &f) == 0)
 			continue;
@@ -192,17 +194,20 @@ static void plan_aside(const struct timing *t, int rounds, struct aside *a)
 	a->long_call = t->runner->ops->clocks && side_rounds(rounds) < FLAG_CALL_PAIRS_MIN;
 }
 
-/* The series beside the device's. Too few rounds for a warning are as good as one, and then that is the last look at each subject, too. */
+/*
+ * The series beside the device's: the one that decides comes last, and with it the last look at each subject. Too few rounds for a warning
+ * are as good as one, and then that is the last look, too.
+ */
 static int time_aside(struct timing *t, const struct aside *a, int rounds, bool *looked, struct failure *f)
 {
 	int few = a->long_call ? 1 : side_rounds(rounds);
-	if (a->decides && timing_call(t, rounds, TIMING_GUARDED, f) != 0)
-		return -1;
 	if (a->calls && !a->long_call && timing_call(t, few, 0, f) != 0)
 		return -1;
 	if (a->phases && timing_phase(t, few, f) != 0)
 		return -1;
-	*looked = *looked || (a->calls && a->long_call);
+	*looked = *looked || a->decides || (a->calls && a->long_call);
+	if (a->decides)
+		return timing_call(t, rounds, TIMING_DECIDES, f);
 	return a->calls && a->long_call ? timing_call(t, few, TIMING_WATCHED, f) : 0;
 }
 
@@ -213,7 +218,7 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	struct aside a;
 	plan_aside(t, rounds, &a);
 	*looked = !r->run->only_bursts && !a.decides && !a.calls && !a.phases && !a.burst;
-	if (!r->run->only_bursts && timing_device(t, rounds, *looked, f) != 0)
+	if (!r->run->only_bursts && timing_device(t, rounds, f) != 0)
 		return -1;
 	if (a.burst &&
 		burst_run(t, busy_since_us, f) != 0) /* while the device is warm: the series aside leave it idle between calls */
@@ -265,6 +270,7 @@ static int open_looks(struct timing *t, struct verifier *verifier, struct failur
 	struct fw_err err = { 0 };
 	if (witness_open(t->witness, t->runner, p, WITNESS_ANY, RECHECK_VISITS, f) != 0)
 		return -1;
+	witness_make_later(t->witness, t->runner->run->burst && t->runner->run->burst[t->cell] ? LATER_IN_BURSTS : LATER);
 	if (problem_restore(p, &err) != 0)
 		return failure_device(f, p, &err);
 	return verifier_open(verifier, p, p->cell.direction, runner_secret(t->runner), RECHECK_VISITS, f);

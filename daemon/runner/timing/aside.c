@@ -9,21 +9,28 @@
 
 enum { PHASES = 6 };
 
+#define BETWEEN "between the timed calls: "
+#define AFTER   "after the timed calls: "
+
 static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
-	bool watched = p->how & TIMING_WATCHED;
+	bool decides = p->how & TIMING_DECIDES;
+	struct timing_watch watch;
 
-	if (p->how & TIMING_GUARDED)
+	timing_choose_watched(t, p->rounds, &watch);
+	if (decides)
 		runner_guard(t->runner, t->cell, p->redo, &p->guard);
 	for (int round = 0, calls = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = order_side(t->n, t->start, round, k);
 			struct subject *u = t->subject[who];
 			struct fw_err err = { 0 };
+			bool watched = decides ? timing_is_watched(t, &watch, who, round) : p->how & TIMING_WATCHED;
 			if (watched && witness_before(t->witness, u, f) != 0)
 				return -1;
+			int later = decides && !watched ? timing_later_before(t, &watch, who, round) : -1;
 			if (timing_cold(t, u, f) != 0)
 				return -1;
 			if (ops->stamp(dev, calls, 0, &err) != 0 || ops->wait(dev, &err) != 0)
@@ -41,10 +48,12 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			if (result == 0 && (ops->stamp(dev, calls, 1, &err) != 0 || ops->wait(dev, &err) != 0))
 				return failure_device(f, t->problem, &err);
 			x->mhz[who][round] = result == 0 ? ops->clock_mhz(dev, calls) : 0;
-			if (result == 0 && watched)
+			if (result == 0 && (watched || later >= 0))
 				result = subject_behind(u, f);
-			if (result == 0)
-				result = watched ? timing_look(t, u, "after the timed calls: ", f) : timing_leave(t, u, f);
+			if (result == 0 && later >= 0)
+				result = timing_later_after(t, u, later, f);
+			else if (result == 0)
+				result = watched ? timing_look(t, u, decides ? BETWEEN : AFTER, f) : timing_leave(t, u, f);
 			if (result != 0)
 				return -1;
 		}
@@ -65,7 +74,8 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 	}
 	runner_at(t->runner, t->cell, NULL, "time");
 	timing_begin_record(t, m, SERIES_CALL, "", rounds);
-	if (how & TIMING_GUARDED) {
+	t->witness->binds = true;
+	if (how & TIMING_DECIDES) {
 		if (timing_guarded(t, call_pass, &pass, x, f) != 0)
 			goto out;
 		m->redo = pass.redo;
@@ -76,6 +86,7 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 	timing_write_series(t, m, x, t->runner->ops->clocks, false);
 	result = 0;
 out:
+	t->witness->binds = false;
 	free(m);
 	free(x);
 	return result;

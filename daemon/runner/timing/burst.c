@@ -24,12 +24,23 @@ enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of calls that are not ke
 #define POLL_NS       500000
 #define QUEUE_US      2e4 /* of calls ahead, which the burst outlasts its end by */
 
+/* A call whose result is looked at when all bursts are over, so that nothing waits for it. */
+struct look {
+	int stretch; /* of its side's calls: burst by burst those that settle, then those that count */
+	double at;   /* of that stretch; 1: its last call */
+};
+/* Of a side: two calls that count, at random; one that settles, since energy is of all of them; and the last of all. */
+enum { LOOKS = WITNESS_LATER_MAX };
+#define UNIT 1000000
+
 /* Calls that follow each other. Every `stride`-th has a slot of marks and stamps that no other takes; 0: none has. */
 struct run {
-	struct meter *meter; /* NULL: nobody asks for energy */
-	int stride, kept;    /* found: kept */
-	int calls;           /* found */
-	int slot[FLIGHT];    /* of the last calls */
+	struct meter *meter;     /* NULL: nobody asks for energy */
+	int stride, kept;        /* found: kept */
+	int calls;               /* found */
+	int slot[FLIGHT];        /* of the last calls */
+	const struct look *look; /* [LOOKS] of this side; NULL: none is watched */
+	int stretch;
 };
 
 /* Calls in flight: two hide the host, and six of a quarter of a second each would make the burst four times as long. */
@@ -62,19 +73,53 @@ static int wait_for_call(struct timing *t, const struct run *x, int call, struct
 	return 0;
 }
 
+static double random_share(struct timing *t)
+{
+	return (double)runner_random(t->runner, UNIT) / UNIT;
+}
+
+/* Other calls in every pass. Shape: look[2][LOOKS]. */
+static void choose_looks(struct timing *t, int rounds, struct look look[2][LOOKS])
+{
+	int last = 2 * rounds - 1;
+	for (int side = 0; t->witness->active && side < 2; side++) {
+		double first_part = rounds > 1 ? 1 : 0.5;
+		const struct look chosen[LOOKS] = { { .stretch = 1, .at = first_part * random_share(t) },
+			{ .stretch = last, .at = 1 - first_part * (1 - random_share(t)) },
+			{ .stretch = 2 * (int)runner_random(t->runner, (uint32_t)rounds), .at = random_share(t) },
+			{ .stretch = last, .at = 1 } };
+		memcpy(look[side], chosen, sizeof chosen);
+	}
+}
+
+/* Which look the coming call gets: then it has the known inputs. `share` of the stretch is over when it is done; `last`: none of it follows. */
+static int look_at_call(struct timing *t, const struct subject *u, const struct run *x, double share, bool last)
+{
+	for (int k = 0; x->look && k < LOOKS; k++)
+		if (x->look[k].stretch == x->stretch && (last || share > x->look[k].at) && witness_later_before(t->witness, u, k))
+			return k;
+	return -1;
+}
+
 /* Calls of one side, two or more in flight, that end nearest to `until_us`; at least one. -1 with `f`. */
 static int calls_until(struct timing *t, struct subject *u, double until_us, struct run *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
-	double call_us = t->pair_ms * 1e3 / t->n;
+	double call_us = t->pair_ms * 1e3 / t->n, from_us = ops->host_us(dev);
 	int done = 0, ahead = calls_ahead(call_us), *n = &x->calls;
-	for (*n = 0; *n < 1 || ops->host_us(dev) + (*n - done + 0.5) * call_us < until_us; ++*n) {
+	*n = 0;
+	for (bool last = false; !last; ++*n) {
 		float host_us;
 		if (*n - done >= ahead && wait_for_call(t, x, done++, f) != 0)
 			return -1;
+		double ends_us = ops->host_us(dev) + (*n + 1 - done) * call_us; /* of this call */
+		last = ends_us + call_us / 2 >= until_us;
+		int look = look_at_call(t, u, x, (ends_us - from_us) / (until_us - from_us), last);
 		if (timing_one(t, u, slot_of(x, *n), &host_us, f) != 0)
+			return -1;
+		if (look >= 0 && timing_later_after(t, u, look, f) != 0)
 			return -1;
 		if (x->meter)
 			meter_read(x->meter, ops, dev);
@@ -85,14 +130,24 @@ static int calls_until(struct timing *t, struct subject *u, double until_us, str
 	return ops->wait(dev, &err) != 0 ? failure_device(f, t->problem, &err) : 0;
 }
 
-/* The burst that begins now and ends at `until_us`, and the energy of a call, settling included; 0 unknown. */
-static int run_burst(
-	struct timing *t, struct subject *u, double until_us, struct burst_calls *b, double *energy_j, struct failure *f)
+/* A burst of one side. */
+struct burst {
+	struct subject *subject;
+	int nth; /* of this side */
+	double until_us;
+	const struct look *look; /* [LOOKS] of this side */
+};
+
+/* One that begins now, and the energy of a call, settling included; 0 unknown. */
+static int run_burst(struct timing *t, const struct burst *which, struct burst_calls *b, double *energy_j, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct meter meter = METER_NEW;
-	struct run settling = { .meter = &meter }, timed = { .meter = &meter };
+	struct run settling = { .meter = &meter, .look = which->look, .stretch = 2 * which->nth };
+	struct run timed = { .meter = &meter, .look = which->look, .stretch = 2 * which->nth + 1 };
+	struct subject *u = which->subject;
+	double until_us = which->until_us;
 	double began_us = ops->host_us(dev);
 
 	if (calls_until(t, u, until_us - BURST_US + SETTLE_US, &settling, f) != 0)
@@ -170,6 +225,7 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 	struct msg_cell *m = calloc(1, sizeof *m);
 	struct burst_calls *b = calloc(BURSTS_MAX, sizeof *b);
 	struct burst_side *side = calloc(2, sizeof *side);
+	struct look look[2][LOOKS] = { 0 };
 	double energy_j[BURSTS_MAX], of_side_j[2];
 	int result = -1;
 
@@ -189,13 +245,18 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 		if (take_turns(t, sides, busy_since_us + TURNS_US, f) != 0)
 			goto out;
 		double began_us = t->runner->ops->host_us(t->runner->dev);
-		for (int i = 0; i < 2 * rounds; i++)
-			if (run_burst(t, sides[burst_side_of(first, i)], began_us + (i + 1) * BURST_US, &b[i], &energy_j[i], f) !=
-				0)
+		choose_looks(t, rounds, look);
+		for (int i = 0; i < 2 * rounds; i++) {
+			int s = burst_side_of(first, i);
+			const struct burst which = {
+				.subject = sides[s], .nth = i / 2, .until_us = began_us + (i + 1) * BURST_US, .look = look[s]
+			};
+			if (run_burst(t, &which, &b[i], &energy_j[i], f) != 0)
 				goto out;
+		}
 		runner_guard(t->runner, t->cell, redo, &after);
 		guard_merge(&guard, &after);
-		if (timing_lost(t, f) != 0)
+		if (timing_lost(t, f) != 0 || timing_later_look(t, f) != 0)
 			goto out;
 		again = guard_discards(&guard, why) && redo < REDO_MAX;
 		busy_since_us = t->runner->ops->host_us(t->runner->dev);

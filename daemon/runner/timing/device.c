@@ -9,37 +9,19 @@ enum { GUARD_BEHIND = 2 }; /* calls queued, behind which a reading takes place *
 
 #define UNSEEN_MS 20 /* a reading takes some 15 ms, which two calls of this length hide */
 
-/* The rounds in which a subject's call is watched: one in each half of the pass, perhaps the last one, too. */
-struct watched {
-	int round[PROTOCOL_SUBJECTS_MAX][2], last;
-};
-
-static void choose_watched(struct timing *t, int rounds, bool last, struct watched *w)
-{
-	for (int k = 0; t->witness->active && k < t->n; k++)
-		for (int half = 0; half < 2; half++)
-			w->round[k][half] = half * (rounds / 2) + (int)runner_random(t->runner, (uint32_t)(rounds - rounds / 2));
-	w->last = last ? rounds - 1 : -1;
-}
-
-static bool is_watched(const struct timing *t, const struct watched *w, int who, int round)
-{
-	return t->witness->active && (round == w->round[who][0] || round == w->round[who][1] || round == w->last);
-}
-
 static int device_pass(struct timing *t, struct timing_pass *p, struct samples *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
-	struct watched watched;
+	struct timing_watch watch;
 	int calls = 0, guard_at = t->pair_ms > UNSEEN_MS * t->n ? GUARD_BEHIND : 0;
 
-	choose_watched(t, p->rounds, p->last, &watched);
+	timing_choose_watched(t, p->rounds, &watch);
 	for (int round = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = order_side(t->n, t->start, round, k);
-			bool look = is_watched(t, &watched, who, round);
+			bool look = timing_is_watched(t, &watch, who, round);
 			if (calls == guard_at)
 				runner_guard(t->runner, t->cell, p->redo, &p->guard);
 			if (calls >= TIMING_AHEAD && ops->wait_mark(dev, 2 * (calls - TIMING_AHEAD) + 1, &err) != 0)
@@ -47,7 +29,10 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 			timing_say_at(t, t->subject[who], "time");
 			if (look && witness_before(t->witness, t->subject[who], f) != 0)
 				return -1;
+			int later = look ? -1 : timing_later_before(t, &watch, who, round);
 			if (timing_one(t, t->subject[who], calls, &x->host_us[who][round], f) != 0)
+				return -1;
+			if (later >= 0 && timing_later_after(t, t->subject[who], later, f) != 0)
 				return -1;
 			if (look && timing_look(t, t->subject[who], "between the timed calls: ", f) != 0)
 				return -1;
@@ -66,10 +51,10 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 	return 0;
 }
 
-int timing_device(struct timing *t, int rounds, bool last, struct failure *f)
+int timing_device(struct timing *t, int rounds, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
-	struct timing_pass pass = { .rounds = rounds, .last = last };
+	struct timing_pass pass = { .rounds = rounds };
 	struct msg_cell *m = calloc(1, sizeof *m);
 	struct samples *x = calloc(1, sizeof *x);
 	int result = -1;

@@ -9,7 +9,10 @@
 #include "runner/call/leftover.h"
 #include "runner/call/range.h"
 
-enum { REDO_MAX = 3 }; /* passes thrown away because the device was disturbed */
+enum {
+	REDO_MAX = 3, /* passes thrown away because the device was disturbed */
+	DRAWS = 8     /* for a round in which nothing is watched yet */
+};
 
 #define LONG_SHARE 0.7   /* of a cell's warm-up: a round that takes as long leaves it warm after the solo calls, */
 #define REST_SHARE 0.25  /* if what is left of the warm-up is less than this of a round */
@@ -163,7 +166,7 @@ int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p,
 			return -1;
 		runner_guard(t->runner, t->cell, p->redo, &after);
 		guard_merge(&p->guard, &after);
-		if (timing_lost(t, f) != 0)
+		if (timing_lost(t, f) != 0 || timing_later_look(t, f) != 0)
 			return -1;
 		if (!guard_discards(&p->guard, why) || p->redo >= REDO_MAX)
 			return 0;
@@ -183,6 +186,58 @@ void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x
 	}
 	timing_write_order(t, m, number, m->n);
 	record_cell(t->runner->records, m);
+}
+
+/* Of `n` from `first` on, one in which nothing is watched yet; -1 where chance finds none. */
+static int other_round(struct timing *t, const struct timing_watch *w, int who, int first, int n)
+{
+	for (int i = 0; i < DRAWS; i++) {
+		int round = first + (int)runner_random(t->runner, (uint32_t)n);
+		if (!timing_is_watched(t, w, who, round))
+			return round;
+	}
+	return -1;
+}
+
+void timing_choose_watched(struct timing *t, int rounds, struct timing_watch *out)
+{
+	for (int k = 0; t->witness->active && k < t->n; k++)
+		for (int half = 0; half < 2; half++)
+			out->round[k][half] =
+				half * (rounds / 2) + (int)runner_random(t->runner, (uint32_t)(rounds - rounds / 2));
+	out->last = rounds - 1;
+	for (int k = 0; t->witness->active && k < t->n; k++)
+		for (int half = 0; half < 2; half++)
+			out->later[k][half] = other_round(t, out, k, half * (rounds / 2), rounds - rounds / 2);
+}
+
+int timing_later_before(struct timing *t, const struct timing_watch *w, int who, int round)
+{
+	for (int k = 0; t->witness->active && k < 2; k++)
+		if (round == w->later[who][k] && witness_later_before(t->witness, t->subject[who], k))
+			return k;
+	return -1;
+}
+
+int timing_later_after(struct timing *t, struct subject *u, int k, struct failure *f)
+{
+	return witness_later_after(t->witness, u, k, f) == 0 ? timing_leave(t, u, f) : -1;
+}
+
+int timing_later_look(struct timing *t, struct failure *f)
+{
+	for (int k = 0; k < t->n; k++) {
+		if (witness_later_look(t->witness, t->subject[k], "between the timed calls: ", f) == 0)
+			continue;
+		t->culprit = t->subject[k];
+		return -1;
+	}
+	return 0;
+}
+
+bool timing_is_watched(const struct timing *t, const struct timing_watch *w, int who, int round)
+{
+	return t->witness->active && (round == w->round[who][0] || round == w->round[who][1] || round == w->last);
 }
 
 int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f)

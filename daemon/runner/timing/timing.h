@@ -4,7 +4,8 @@
  * Round j lets every subject call once. Order: rounds go AB, BA, BA, AB, AB, BA, ... who begins turns from launch to launch; with
  * more subjects the list turns by one every second round and every other round runs it backwards, so that each drift that is linear over
  * two rounds cancels. Every call is cold: inputs of its own, outputs filled with a random byte, cache written
- * over. Of each subject two calls of a device pass, at random, are watched (witness.h), and the last one where nothing comes after it.
+ * over. Of each subject two calls of a pass whose times may decide, at random, are watched (witness.h), and the last one; of two more only
+ * the results are looked at, later. They are made as all others of the pass are.
  */
 #ifndef RUNNER_TIMING_TIMING_H
 #define RUNNER_TIMING_TIMING_H
@@ -40,10 +41,10 @@ int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const s
 
 /** Rounds that are not recorded, at the cell's own duty cycle, until `until_us` of the device's host clock. At least one unless the cell is long. */
 int timing_warm(struct timing *t, double until_us, struct failure *f);
-/** Series device: `rounds` rounds with at least two calls queued ahead, guarded. Writes one record. `last`: nothing follows. */
-int timing_device(struct timing *t, int rounds, bool last, struct failure *f);
-/** How whole calls are timed: every one of them watched; between readings of the device, as times are that decide. */
-enum { TIMING_WATCHED = 1, TIMING_GUARDED = 2 };
+/** Series device: `rounds` rounds with at least two calls queued ahead, guarded. Writes one record. */
+int timing_device(struct timing *t, int rounds, struct failure *f);
+/** How whole calls are timed: every one of them watched; or some, and between readings of the device, as times are that decide. */
+enum { TIMING_WATCHED = 1, TIMING_DECIDES = 2 };
 /** Series call: stream idle, host clock around bind, enqueue and wait, the SM clock between stamps outside of that. Writes one record. */
 int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f);
 /** Series phase: the phases of the call's time one by one between marks, an empty pair of marks subtracted. Writes one record a phase. */
@@ -59,6 +60,21 @@ void timing_range(const struct timing *t, const struct subject *u, int call);
 void timing_say_at(struct timing *t, const struct subject *u, const char *step);
 /** After a call and its marks: the process is as it was before. -1 with `f`, and t->culprit. */
 int timing_leave(struct timing *t, struct subject *u, struct failure *f);
+/**
+ * The rounds in which a subject's call is watched: one in each half of a pass, and the last; and further ones in each half, whose results
+ * are looked at when the pass is over.
+ */
+struct timing_watch {
+	int round[PROTOCOL_SUBJECTS_MAX][2], last, later[PROTOCOL_SUBJECTS_MAX][2];
+};
+void timing_choose_watched(struct timing *t, int rounds, struct timing_watch *out);
+bool timing_is_watched(const struct timing *t, const struct timing_watch *w, int who, int round);
+/** Which of the two that are looked at later, if it is one: then the call has the known inputs. -1 none. */
+int timing_later_before(struct timing *t, const struct timing_watch *w, int who, int round);
+/** After that call and its marks. -1 with `f`, and t->culprit. */
+int timing_later_after(struct timing *t, struct subject *u, int k, struct failure *f);
+/** Look at all of them. -1 with `f`, and t->culprit. */
+int timing_later_look(struct timing *t, struct failure *f);
 /** The end of a watched call. -1 with `f`, and t->culprit. `when` goes in front of what is wrong. */
 int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f);
 /** One cold call, between marks 2c and 2c + 1 and in stamp c; `host_us` gets the host's time of enqueue. */
@@ -66,7 +82,6 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 /** One pass over all rounds, and the readings of the device around it. */
 struct timing_pass {
 	int rounds, redo; /* passes before this one that readings made void */
-	bool last;        /* of series device: nothing follows */
 	unsigned how;     /* of series call */
 	struct msg_guard guard;
 };

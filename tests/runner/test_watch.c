@@ -1,0 +1,134 @@
+/* Which calls of a pass are looked at: also some that nothing but their inputs tells from all others. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attention_cell.h"
+#include "runner/timing/timing.h"
+#include "runner_run.h"
+
+enum { ROUNDS = 8 };
+
+static struct witness witness;
+static bool is_paused;
+
+/* Device cpu, which says of a call whether all buffers were looked at right before it. */
+static int odd_guards(struct device *d, void **which, struct fw_err *err)
+{
+	is_paused = witness.watching; /* it is not any more when they are looked at after the call */
+	return device_cpu.guards(d, which, err);
+}
+
+static int odd_stamp(struct device *d, int slot, int end, struct fw_err *err)
+{
+	if (is_paused)
+		unsetenv("CHEAT_UNPAUSED");
+	else
+		setenv("CHEAT_UNPAUSED", "1", 1);
+	is_paused = is_paused && end == 0;
+	return device_cpu.stamp(d, slot, end, err);
+}
+
+typedef int pass_fn(struct timing *t, struct failure *f);
+
+static int pass_device(struct timing *t, struct failure *f)
+{
+	return timing_device(t, ROUNDS, f);
+}
+
+static int pass_call(struct timing *t, struct failure *f)
+{
+	return timing_call(t, ROUNDS, TIMING_DECIDES, f);
+}
+
+/* good.c and `target` in one pass. Returns its result, with who is to blame. */
+static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struct failure *f)
+{
+	const char *const modules[] = { "good", target };
+	const int32_t one[] = { 32 };
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
+	int index[1];
+	struct msg_run run = small_run(RUN_LAUNCH, "cpu", modules, 2, cell, index, 1);
+	struct device_ops ops = device_cpu;
+	struct records records;
+	static struct runner runner;
+	static struct problem p;
+	struct timing t = { .runner = &runner, .problem = &p, .n = 2, .witness = &witness };
+	struct fw_err err = { 0 };
+
+	unsetenv("CHEAT_UNPAUSED");
+	assert_int_equal(records_init(&records, -1, 1, &err), 0);
+	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
+	ops.guards = odd_guards;
+	ops.stamp = odd_stamp;
+	runner.ops = &ops;
+	assert_int_equal(problem_open(&p, &ops, runner.dev, cell, &err), 0);
+	for (int k = 0; k < 2; k++) {
+		t.subject[k] = &runner.subject[k];
+		assert_int_equal(subject_plan(t.subject[k], &p, DIRECTION_FORWARD, f), 0);
+		assert_int_equal(subject_bind(t.subject[k], f), 0);
+	}
+	assert_int_equal(witness_open(&witness, &runner, &p, WITNESS_ANY, 1, f), 0);
+	witness_make_later(&witness, 2);
+	int result = pass(&t, f);
+	*culprit = t.culprit ? t.culprit->role : ROLE_NONE;
+	witness_close(&witness);
+	for (int k = 0; k < 2; k++)
+		subject_unplan(t.subject[k]);
+	problem_close(&p);
+	runner.ops = &device_cpu;
+	runner_close(&runner);
+	records_fini(&records);
+	return result;
+}
+
+static void a_pause_before_a_call_does_not_tell_it_from_others(void **state)
+{
+	pass_fn *const passes[] = { pass_device, pass_call };
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		for (int again = 0; again < 5; again++) {
+			struct failure f = { 0 };
+			enum role culprit;
+			assert_int_equal(run_pass("good", passes[i], &culprit, &f), 0);
+			assert_int_equal(run_pass("cheat_paused", passes[i], &culprit, &f), -1);
+			assert_string_equal(f.name, "wrong");
+			assert_int_equal(culprit, ROLE_TARGET);
+		}
+	}
+}
+
+static void other_calls_are_looked_at_later(void **state)
+{
+	static struct runner runner = { .random = 7 };
+	struct witness w = { .runner = &runner, .active = true };
+	struct timing t = { .runner = &runner, .n = 2, .witness = &w };
+	struct timing_watch watch;
+	(void)state;
+	for (int rounds = 1; rounds <= 32; rounds++) {
+		timing_choose_watched(&t, rounds, &watch);
+		assert_int_equal(watch.last, rounds - 1);
+		for (int who = 0; who < 2; who++) {
+			int paused = 0;
+			for (int round = 0; round < rounds; round++)
+				paused += timing_is_watched(&t, &watch, who, round);
+			assert_in_range(paused, 1, 3);
+			for (int half = 0; half < 2; half++) {
+				int later = watch.later[who][half];
+				assert_true(later < rounds && (later < 0 || !timing_is_watched(&t, &watch, who, later)));
+				assert_true(rounds < 12 || later >= half * (rounds / 2));
+			}
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pause_before_a_call_does_not_tell_it_from_others),
+		cmocka_unit_test(other_calls_are_looked_at_later),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,16 @@
+#!/bin/bash
+# Where whole calls decide, bind included, calls that are watched and those of the supervisor's clock are made like all others.
+# Runs beside one other.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$root/tests/lib/integrity.sh"
+sed -i 's/^seed:/decide: call\nseed:/' "$tmp/suite.yaml"
+
+caught cheat_bound good 'failed wrong' '^between the timed calls: '
+
+# A gain of bind alone is one, and the audit has it, too.
+forward slow_bind good
+is "a target that binds sooner is far faster, and believed" "$(cell '.class, .change_pct > 100')" " true"
+
+for module in plans persist threads constructor openmp; do
+	believed good "honest_$module"
+done
