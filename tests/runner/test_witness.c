@@ -32,6 +32,8 @@ static int odd_alloc(struct device *d, size_t bytes, void **out, struct fw_err *
 	return device_cpu.alloc(d, bytes, out, err);
 }
 
+enum { SPOILED = -1 }; /* for `late`: what V is restored from is another one by then */
+
 /* One forward of module good.c, watched, with records in `text`. Returns witness_call's. */
 static int watch(int late, int room, struct failure *f, int *copies, char *text, size_t size)
 {
@@ -61,10 +63,13 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	odd.late = late;
 	odd.room = room;
 	assert_int_equal(witness_open(&w, &runner, &p, WITNESS_ANY, 1, f), 0);
+	if (late == SPOILED)
+		*(unsigned char *)p.slot[FW_V].master ^= 1;
 	*copies = 0;
 	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
 		*copies += w.copy.data[i] != NULL;
 	int result = witness_call(&w, u, 3, false, "watched: ", f);
+	assert_int_equal(w.unnamed, late == SPOILED);
 	witness_close(&w);
 	subject_unplan(u);
 	problem_close(&p);
@@ -101,6 +106,17 @@ static void work_after_every_call_escapes(void **state)
 	assert_int_equal(watch(1000, -1, &f, &copies, text, sizeof text), -1);
 	assert_string_equal(f.name, "escaped");
 	assert_non_null(strstr(f.detail, "12 ms"));
+}
+
+static void a_changed_copy_of_an_input_is_nobodys_in_particular(void **state)
+{
+	struct failure f = { 0 };
+	char text[4096];
+	int copies;
+	(void)state;
+	assert_int_equal(watch(SPOILED, -1, &f, &copies, text, sizeof text), -1);
+	assert_string_equal(f.name, "oob");
+	assert_string_equal(f.detail, "somebody changed what V is restored from");
 }
 
 static void a_full_device_is_timed_without_copies(void **state)
@@ -252,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_interruption_is_nobodys_fault),
 		cmocka_unit_test(work_after_every_call_escapes),
+		cmocka_unit_test(a_changed_copy_of_an_input_is_nobodys_in_particular),
 		cmocka_unit_test(a_full_device_is_timed_without_copies),
 		cmocka_unit_test(every_call_has_inputs_of_its_own),
 		cmocka_unit_test(few_rows_are_rolled_within),
