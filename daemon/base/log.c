@@ -16,7 +16,8 @@ enum { LINE_MAX_BYTES = 4096, QUOTE_MAX = 255, QUOTE_SLOTS = 8 };
 
 static const char *program_name = "flopwatch";
 static enum log_level least_level = LOG_INFO;
-static unsigned long long n_lost; /* lines that nobody read */
+static unsigned long long n_lost; /* lines that were not written */
+static bool is_torn;              /* the last line was written in part */
 
 void log_open(const char *program, enum log_level least)
 {
@@ -32,17 +33,22 @@ static bool is_read(void)
 	return poll(&out, 1, 0) != 0;
 }
 
-static void write_line(const char *line, size_t len)
+/* False: stderr failed, such as a file on a full disk. What is written later says how much is missing. */
+static bool write_line(const char *line, size_t len)
 {
-	while (len) {
-		ssize_t done = write(STDERR_FILENO, line, len);
+	if (is_torn && write(STDERR_FILENO, "\n", 1) != 1)
+		return false;
+	is_torn = false;
+	for (size_t at = 0; at < len;) {
+		ssize_t done = write(STDERR_FILENO, line + at, len - at);
 
-		/* There is nobody left to tell when stderr itself fails. */
-		if (done <= 0)
-			return;
-		line += done;
-		len -= (size_t)done;
+		if (done <= 0) {
+			is_torn = at > 0;
+			return false;
+		}
+		at += (size_t)done;
 	}
+	return true;
 }
 
 void log_event(enum log_level level, const char *event, const char *format, ...)
@@ -63,7 +69,11 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
 		unsigned long long lost = n_lost;
 
 		n_lost = 0;
-		log_event(LOG_WARNING, "log.lost", "lines=%llu err=\"stderr was not read\"", lost);
+		log_event(LOG_WARNING, "log.lost", "lines=%llu err=\"stderr was not read, or its disk was full\"", lost);
+		if (n_lost) {
+			n_lost += lost;
+			return;
+		}
 	}
 	clock_format(clock_utc_ms(), at);
 	if (isatty(STDERR_FILENO))
@@ -88,7 +98,8 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
 	if (len == sizeof line)
 		len--;
 	line[len++] = '\n';
-	write_line(line, len);
+	if (!write_line(line, len))
+		n_lost++;
 }
 
 static bool is_plain(uint32_t code)

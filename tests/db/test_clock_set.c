@@ -106,7 +106,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_hour_back_moves_what_waits_and_what_is_ahead, ground, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_hour_forward_keeps_ages, ground, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_jump_of_years_leaves_nothing_ahead_and_no_session_longer, ground, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_jump_of_years_leaves_nothing_ahead_and_no_session_longer, ground, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

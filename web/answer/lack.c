@@ -38,6 +38,15 @@ const char *lack_of(struct lack *l, int64_t job)
 	return why ? why : "";
 }
 
+const char *lack_hold(struct lack *l)
+{
+	struct fw_err err = { 0 };
+	if (!l->has_hold && l->site->act->health && l->site->act->health(l->site->control, &err) != 0)
+		snprintf(l->hold, sizeof l->hold, "no job begins: %.480s", err.text);
+	l->has_hold = true;
+	return l->hold;
+}
+
 void lack_fini(struct lack *l)
 {
 	json_decref(l->why);

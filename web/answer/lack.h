@@ -1,4 +1,4 @@
-/** lack.h - why a queued job waits that no worker has a device for, wherever jobs are shown; asked once an answer. */
+/** lack.h - why queued jobs wait, wherever they are shown: no worker has a device, or the daemon begins no job. Asked once an answer. */
 #ifndef WEB_ANSWER_LACK_H
 #define WEB_ANSWER_LACK_H
 
@@ -11,6 +11,8 @@ struct lack {
 	const struct site *site;
 	int64_t job; /* the only one that is asked about; 0 all */
 	json_t *why; /* a line by the job's number; NULL: not asked yet */
+	bool has_hold;
+	char hold[512]; /* with has_hold: why the daemon begins no job */
 };
 
 /**
@@ -18,6 +20,8 @@ struct lack {
  * first call asks. Own: the line lives until lack_fini.
  */
 const char *lack_of(struct lack *l, int64_t job);
+/** Say why the daemon begins no job, such as a full disk; "" it does. Such a reason cannot be stored with the job. Own: as lack_of. */
+const char *lack_hold(struct lack *l);
 /** Forget what was asked. */
 void lack_fini(struct lack *l);
 /** Count the queued jobs that wait so, 0 where nobody knows. Err: the database. */

@@ -46,7 +46,7 @@ static void write_job(struct jsonw *j, struct lack *lack, const struct view_job 
 	answer_text(j, "device_kind", row->device_kind);
 	jsonw_kv_string(j, "origin", row->origin);
 	jsonw_kv_string(j, "state", jobstate_name(row->state));
-	answer_text(j, "state_why", row->state_why);
+	answer_text(j, "state_why", *row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : lack_hold(lack));
 	write_progress(j, row->progress);
 	jsonw_kv_int(j, "attempt", row->attempt);
 	answer_text(j, "device", row->device);

@@ -148,7 +148,8 @@ static void waiting_line(void *arg, const struct view_job *row)
 	emit_rawf(out, "<tr><td class=\"n w\">%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
 	job_name(out, row);
 	emit_raw(out, "</td><td class=\"w wrap\">");
-	emit_text(out, is_stuck ? lack : *row->state_why ? row->state_why : "waits for a device");
+	const char *why = *row->state_why ? row->state_why : lack_hold(&d->lack);
+	emit_text(out, is_stuck ? lack : *why ? why : "waits for a device");
 	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->queued_at);
 	emit_raw(out, "</td><td class=n>");
@@ -357,7 +358,7 @@ static void job_facts(void *arg, const struct view_job *row)
 	emit_raw(out, "<p class=lead>");
 	layout_verdict(out, jobstate_name(row->state));
 	emit_raw(out, " ");
-	emit_text(out, row->state_why);
+	emit_text(out, *row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : lack_hold(&page->lack));
 	if (*lack) {
 		emit_raw(out, " <b class=warn>");
 		emit_text(out, lack);

@@ -13,7 +13,7 @@ struct site;
 #define WORK_UPKEEP "upkeep"
 #define WORK_ALL    "all"
 #define WORK_WORDS  WORK_ASKED " " WORK_UPKEEP " " WORK_ALL
-/** A banner for each worker that is down, with the reason. */
+/** A banner where the daemon begins no job, and one for each worker that is down, with the reasons. */
 void page_worker_banners(struct site *site, struct buf *out);
 /* Atom. */
 http_handler_fn feed_alerts, feed_comparisons;

@@ -33,10 +33,21 @@ static json_t *get(struct client *c, const char *path)
 	return client_get(c, path, &answer, &ignored) == 0 ? answer : NULL;
 }
 
+static void tell_health(struct client *c)
+{
+	struct fw_err err = { 0 };
+	struct buf text;
+	buf_init(&text, 1 << 16);
+	if (client_get_raw(c, "/healthz", &text, &err) != 0)
+		warn("no job begins: %s", err.text);
+	buf_fini(&text);
+}
+
 void trouble_broken(struct client *c, const char *repo)
 {
 	json_t *repos = get(c, "/api/v1/repos"), *workers = get(c, "/api/v1/workers"), *item;
 	size_t i;
+	tell_health(c);
 	json_array_foreach(json_object_get(repos, "items"), i, item)
 	{
 		const char *name = value_text(item, "name");
@@ -57,16 +68,6 @@ void trouble_broken(struct client *c, const char *repo)
 }
 
 /* ---- what waits ---------------------------------------------------------------------------------------------------------- */
-
-static void tell_health(struct client *c)
-{
-	struct fw_err err = { 0 };
-	struct buf text;
-	buf_init(&text, 1 << 16);
-	if (client_get_raw(c, "/healthz", &text, &err) != 0)
-		warn("no job begins: %s", err.text);
-	buf_fini(&text);
-}
 
 /* What a scheduler is asked for, and what that waits for. */
 static void tell_pending(const json_t *worker)
@@ -173,7 +174,6 @@ void trouble_waiting(struct client *c, const json_t *open)
 	}
 	json_t *devices = waits ? get(c, "/api/v1/devices") : NULL, *workers = waits ? get(c, "/api/v1/workers") : NULL;
 	if (waits) {
-		tell_health(c);
 		tell_workers(workers);
 		tell_devices(devices);
 		tell_lacking(open);

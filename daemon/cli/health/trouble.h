@@ -5,11 +5,11 @@
 #include "cli/output/client.h"
 
 /**
- * Print a line on standard output for each repository that cannot be read and each worker that is down; nothing where all is well, and
- * of what the daemon does not answer. `repo` NULL: all repositories.
+ * Print a line on standard output where the daemon begins no job, and for each repository that cannot be read and each worker that is
+ * down; nothing where all is well, and of what the daemon does not answer. `repo` NULL: all repositories.
  */
 void trouble_broken(struct client *c, const char *repo);
-/** Print why the jobs of `open`, a list of the API, do not move: the daemon, workers and devices as they are, what a job waits for. */
+/** Print why the jobs of `open`, a list of the API, do not move: workers and devices as they are, what a job waits for. */
 void trouble_waiting(struct client *c, const json_t *open);
 
 #endif

@@ -99,9 +99,10 @@ static void end_now(struct session *s)
 		size_t n = strlen(s->why);
 		snprintf(s->why + n, sizeof s->why - n, "%s", s->exited);
 	}
-	if (s->how == SESSION_LOST && s->error_line[0] && !strstr(s->why, s->error_line)) {
+	const char *said = strncmp(s->error_line, "flopwatch-worker: ", 18) == 0 ? s->error_line + 18 : s->error_line;
+	if (s->how == SESSION_LOST && *said && !strstr(s->why, said)) {
 		size_t n = strlen(s->why);
-		snprintf(s->why + n, sizeof s->why - n, "; it said: %s", s->error_line);
+		snprintf(s->why + n, sizeof s->why - n, "; it said: %s", said);
 	}
 	s->hooks->end(s->arg, s->how, result, s->why);
 	session_close(s);
