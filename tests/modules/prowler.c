@@ -1,10 +1,13 @@
 /*
  * Looks for what a sandbox must not give code of a branch, and ends the process with the number of what it found: 41 the machine's root, 42
- * settings of the kernel that can be written, 43 a socket that no network namespace holds, 44 io_uring, 45 capabilities.
+ * settings of the kernel that can be written, 43 a socket that no network namespace holds, 44 io_uring, 45 capabilities,
+ * 46 a network other than its own loopback.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 static void prowl(void);
@@ -13,18 +16,22 @@ static void prowl(void);
 
 enum { IO_URING_SETUP = 425 };
 
-/* Which user of the machine uid 0 inside is, or -1: the first line of the map says "inside outside count". */
+/*
+ * Whether we are uid 0 one namespace further out, and own what the machine's root owns: bubblewrap of another user has two namespaces, and
+ * is uid 0 in the first of them. The map's lines say "inside outside count".
+ */
 static int is_root_outside(void)
 {
 	unsigned long inside, outside, n;
 	FILE *f = fopen("/proc/self/uid_map", "re");
 	int is_root = 0;
+	struct stat usr;
 
 	while (f && fscanf(f, "%lu %lu %lu", &inside, &outside, &n) == 3)
 		is_root |= getuid() >= inside && getuid() - inside < n && outside + (getuid() - inside) == 0;
 	if (f)
 		fclose(f);
-	return is_root;
+	return is_root && stat("/usr", &usr) == 0 && usr.st_uid == getuid();
 }
 
 static int has_capabilities(void)
@@ -59,6 +66,18 @@ static int has_socket(int family)
 	return socketpair(family, SOCK_STREAM, 0, pair) == 0 || errno != EAFNOSUPPORT;
 }
 
+static int has_network(void)
+{
+	struct if_nameindex *all = if_nameindex();
+	int n = 0;
+
+	for (struct if_nameindex *one = all; one && one->if_index; one++)
+		n += strcmp(one->if_name, "lo") != 0;
+	if (all)
+		if_freenameindex(all);
+	return n > 0;
+}
+
 static void prowl(void)
 {
 	static const char *const settings[] = { "/proc/sys/kernel/core_pattern", "/proc/sys/vm/drop_caches",
@@ -78,4 +97,6 @@ static void prowl(void)
 		_exit(44);
 	if (has_capabilities())
 		_exit(45);
+	if (has_network())
+		_exit(46);
 }
