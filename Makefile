@@ -223,7 +223,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 picture: ## doc/comparison.svg, drawn from a recorded comparison
 	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
 	@PICTURE=doc/comparison.svg build/tests/web/test_picture
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-turns bundle install uninstall clean help
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-turns gpu-package bundle install uninstall clean help
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -244,6 +244,8 @@ gpu-turns: bundle ## programs that take turns on this GPU, beside the pairs of o
 	@for file in turns.jsonl turns.txt; do cp build/gpu-turns/$$file tests/data/gpu/$$(date +%F)-$$file; done
 gpu-demo: bundle ## the daemon builds and judges real pushes on this GPU
 	@tests/gpu/daemon.sh build/bundle build/gpu-demo
+gpu-package: bundle ## daemon and worker as two users, by the ExecStart of their units, judge a push on this GPU. As root; within 120 s
+	@tests/gpu/package.sh build/bundle build/gpu-package
 gpu-check: build/gpu/attention_check build/gpu/linear_check build/gpu/layernorm_check ## every CUDA provider against the fp64 reference, on this GPU
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda
 	@build/gpu/attention_check kernels/build/cuda/libattention.so
