@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "core/reading/marks.h"
 #include "core/reading/note.h"
+#include "reading_file.h"
 
 /* The first lines of ncu's pages. */
 #define RAW                                                                                                                      \
@@ -33,19 +34,6 @@ static int tear_down(void **state)
 	reading_fini(&base);
 	reading_fini(&target);
 	return 0;
-}
-
-static void load(const char *name, struct buf *text)
-{
-	char path[256];
-
-	snprintf(path, sizeof path, "tests/data/readers/%s", name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	buf_init(text, 1 << 20);
-	assert_int_equal(buf_read_fd(text, fd), 0);
-	close(fd);
 }
 
 /* Two texts beside each other, as compare reads them. 0, or -1 with `err` of the first that is refused. */
@@ -93,8 +81,8 @@ static void files(const char *format, struct reading_how how, const char *a, con
 {
 	struct buf text[2];
 
-	load(a, &text[0]);
-	load(b, &text[1]);
+	reading_file_load(a, &text[0]);
+	reading_file_load(b, &text[1]);
 	assert_string_equal(reading_guess(text[0].data, text[0].len, a), format);
 	assert_string_equal(reading_guess(text[1].data, text[1].len, b), format);
 	how.format = format;
@@ -103,34 +91,16 @@ static void files(const char *format, struct reading_how how, const char *a, con
 	buf_fini(&text[1]);
 }
 
-static void has_row(const struct reading *r, const char *key, int n, double ms)
-{
-	const struct reading_row *row = reading_find(r, key);
-
-	if (!row) {
-		for (int i = 0; i < r->n_rows; i++)
-			print_message("%s\n", r->row[i].key);
-		fail_msg("there is no row %s", key);
-		return;
-	}
-	assert_int_equal(row->n, n);
-	assert_float_equal(row->median_ms, ms, 1e-12 + 1e-5 * ms);
-}
-
 /* A row of both, by its key. */
 static void has(const char *key, int n, double base_ms, double target_ms)
 {
-	has_row(&base, key, n, base_ms);
-	has_row(&target, key, n, target_ms);
+	reading_has_row(&base, key, n, base_ms, 1e-5);
+	reading_has_row(&target, key, n, target_ms, 1e-5);
 }
 
 static void lacks(const char *key, const char *why, int line)
 {
-	const char *said = reading_why(&base, key);
-
-	if (!said)
-		fail_msg("nothing is said of %s", key);
-	assert_string_equal(said, why);
+	reading_lacks(&base, key, why);
 	for (int i = 0; i < base.n_left; i++)
 		if (strcmp(base.left[i].key, key) == 0)
 			assert_int_equal(base.left[i].line, line);
@@ -253,7 +223,7 @@ static void an_undecided_time_is_refused_with_the_way_out(void **state)
 		",\"sm__a.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"us\",\"inst\"\n" ONE("0", "k") "\"12\",\"12,345\"\n");
 	has("k", 1, 0.012, 0.012);
 	one(ncu, NS ONE("0", "k") "\"12.345\"\n" ONE("1", "k") "\"1.204.160\"\n");
-	has_row(&base, "k", 2, (0.012345 + 1.20416) / 2);
+	reading_has_row(&base, "k", 2, (0.012345 + 1.20416) / 2, 1e-5);
 }
 
 static void a_time_that_is_no_number_is_said(void **state)
@@ -298,8 +268,8 @@ static void both_files_name_a_launch_alike(void **state)
 	(void)state;
 	both(ncu, US ROW("0", "k", "1", "128", "8", "0") "\"1.5\"\n" ROW("1", "k", "1", "128", "16", "0") "\"2.5\"\n",
 		US ROW("0", "k", "1", "128", "8", "0") "\"1.6\"\n");
-	has_row(&base, "k/grid=8", 1, 0.0015);
-	has_row(&target, "k/grid=8", 1, 0.0016);
+	reading_has_row(&base, "k/grid=8", 1, 0.0015, 1e-5);
+	reading_has_row(&target, "k/grid=8", 1, 0.0016, 1e-5);
 	/* one shape each: the same kernel, launched in another way, which is said */
 	both(ncu, US ROW("0", "k", "1", "128", "8", "0") "\"1.5\"\n", US ROW("0", "k", "1", "256", "8", "0") "\"1.6\"\n");
 	has("k", 1, 0.0015, 0.0016);
@@ -510,12 +480,12 @@ static void columns_of_whole_numbers(void **state)
 	has("yours/M=1024/E=8", 1, 0.02, 0.02);
 	/* in another order, and with a row that one file alone has */
 	both(us, "M,mine\n1024,12\n2048,48\n", "M,mine\n4096,99\n2048,72\n1024,12\n");
-	has_row(&base, "mine/M=2048", 1, 0.048);
-	has_row(&target, "mine/M=2048", 1, 0.072);
+	reading_has_row(&base, "mine/M=2048", 1, 0.048, 1e-5);
+	reading_has_row(&target, "mine/M=2048", 1, 0.072, 1e-5);
 	/* a file that has more sizes says nothing of a column */
 	both(us, "M,N,mine\n1024,512,1.5\n", "M,N,mine\n1024,512,2.5\n1024,1024,3.5\n");
-	has_row(&base, "mine/M=1024/N=512", 1, 0.0015);
-	has_row(&target, "mine/M=1024/N=1024", 1, 0.0035);
+	reading_has_row(&base, "mine/M=1024/N=512", 1, 0.0015, 1e-5);
+	reading_has_row(&target, "mine/M=1024/N=1024", 1, 0.0035, 1e-5);
 }
 
 static void whole_columns_of_which_nothing_is_known_are_asked_for(void **state)
@@ -724,7 +694,7 @@ static void a_count_is_no_time_because_a_unit_is_given(void **state)
 	struct buf text;
 
 	(void)state;
-	load("unknown.csv", &text);
+	reading_file_load("unknown.csv", &text);
 	assert_null(reading_guess(text.data, text.len, "unknown.csv"));
 	one(us, text.data);
 	rows(2);

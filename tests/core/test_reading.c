@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "core/text/csv.h"
 #include "core/reading/row.h"
+#include "reading_file.h"
 
 static struct reading reading;
 
@@ -23,19 +24,6 @@ static int tear_down(void **state)
 	(void)state;
 	reading_fini(&reading);
 	return 0;
-}
-
-static void load(const char *name, struct buf *text)
-{
-	char path[256];
-
-	snprintf(path, sizeof path, "tests/data/readers/%s", name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	buf_init(text, 1 << 20);
-	assert_int_equal(buf_read_fd(text, fd), 0);
-	close(fd);
 }
 
 static int parse(const char *format, const char *unit, const char *text, size_t len, const char *file, struct reading *out,
@@ -50,7 +38,7 @@ static void sample(const char *name, const char *format, const char *unit)
 	struct fw_err err = { 0 };
 	struct buf text;
 
-	load(name, &text);
+	reading_file_load(name, &text);
 	assert_string_equal(reading_guess(text.data, text.len, name), format);
 	if (parse(format, unit, text.data, text.len, name, &reading, &err))
 		fail_msg("%s", err.text);
@@ -60,30 +48,17 @@ static void sample(const char *name, const char *format, const char *unit)
 
 static void has(const char *key, int n, double median_ms, double tflops)
 {
-	const struct reading_row *row = reading_find(&reading, key);
+	const struct reading_row *row = reading_has_row(&reading, key, n, median_ms, 1e-9);
 
-	if (!row) {
-		for (int i = 0; i < reading.n_rows; i++)
-			print_message("%s\n", reading.row[i].key);
-		fail_msg("there is no row %s", key);
-		return;
-	}
-	assert_int_equal(row->n, n);
-	assert_float_equal(row->median_ms, median_ms, 1e-12 + 1e-9 * median_ms);
 	if (isnan(tflops))
 		assert_true(isnan(row->tflops));
 	else
 		assert_float_equal(row->tflops, tflops, 1e-6);
 }
 
-/* A row without a time, and why. */
 static void lacks(const char *key, const char *why)
 {
-	const char *said = reading_why(&reading, key);
-
-	if (!said)
-		fail_msg("nothing is said of %s", key);
-	assert_string_equal(said, why);
+	reading_lacks(&reading, key, why);
 }
 
 static void own_lines(void **state)
@@ -178,7 +153,7 @@ static void google_benchmark_by_cpu_time(void **state)
 	struct buf text;
 
 	(void)state;
-	load("google-benchmark-2018.json", &text);
+	reading_file_load("google-benchmark-2018.json", &text);
 	assert_int_equal(reading_parse(&how, text.data, text.len, "out", &reading, &err), 0);
 	has("BM_Sum/1024", 2, 401e-6, NAN);
 	has("BM_Copy", 1, 3e-3, NAN);

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "core/reading/pair.h"
+#include "reading_file.h"
 
 static struct reading base, target;
 static struct buf said;
@@ -65,49 +66,22 @@ static void pair(const char *format, const char *a, const char *b)
 	settle();
 }
 
-static void load(const char *name, struct buf *text)
-{
-	char path[256];
-
-	snprintf(path, sizeof path, "tests/data/readers/%s", name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	buf_init(text, 1 << 20);
-	assert_int_equal(buf_read_fd(text, fd), 0);
-	close(fd);
-}
-
 static void pair_samples(const char *a, const char *b)
 {
 	struct buf text[2];
 
-	load(a, &text[0]);
-	load(b, &text[1]);
+	reading_file_load(a, &text[0]);
+	reading_file_load(b, &text[1]);
 	pair(reading_guess(text[0].data, text[0].len, a), text[0].data, text[1].data);
 	buf_fini(&text[0]);
 	buf_fini(&text[1]);
 }
 
-static void has_in(const struct reading *r, const char *key, int n, double ms)
-{
-	const struct reading_row *row = reading_find(r, key);
-
-	if (!row) {
-		for (int i = 0; i < r->n_rows; i++)
-			print_message("%s\n", r->row[i].key);
-		fail_msg("there is no row %s", key);
-		return;
-	}
-	assert_int_equal(row->n, n);
-	assert_float_equal(row->median_ms, ms, 1e-12 + 1e-9 * ms);
-}
-
 /* The row that both have, of `n` values each. */
 static void both(const char *key, int n, double base_ms, double target_ms)
 {
-	has_in(&base, key, n, base_ms);
-	has_in(&target, key, n, target_ms);
+	reading_has_row(&base, key, n, base_ms, 1e-9);
+	reading_has_row(&target, key, n, target_ms, 1e-9);
 }
 
 static void says(const char *text)
@@ -124,11 +98,7 @@ static void says_nothing(void)
 
 static void left(const struct reading *r, const char *key, const char *why)
 {
-	const char *reason = reading_why(r, key);
-
-	if (!reason)
-		fail_msg("nothing is said of %s", key);
-	assert_string_equal(reason, why);
+	reading_lacks(r, key, why);
 	assert_null(reading_find(r, key));
 }
 
@@ -158,7 +128,7 @@ static void parameters_are_a_part_of_the_name(void **state)
 	both("run_[fast=true]_[n=1]", 1, 1000, 5000);
 	both("run_[fast=true]_[n=11]", 1, 2000, 6000);
 	both("run_[fast=false]_[n=1]", 1, 3000, 7000);
-	has_in(&base, "run_[n=null]", 1, 4000);
+	reading_has_row(&base, "run_[n=null]", 1, 4000, 1e-9);
 	/* a command line that shows its values */
 	pair("hyperfine", RESULTS(COMMAND("sleep 4", "1", ",\"parameters\":{\"s\":\"4\"}")),
 		RESULTS(COMMAND("sleep 4", "1", ",\"parameters\":{\"s\":\"4\"}")));
@@ -239,8 +209,8 @@ static void times_that_were_taken_out_leave_a_mean(void **state)
 	both("a", 1, 2000, 2000);
 	says("compared by the mean, the best statistic that both files state: a\n");
 	pair("hyperfine", RESULTS("{\"command\":\"a\",\"mean\":2,\"median\":1}"), RESULTS(COMMAND("a", "1,1,4", "")));
-	has_in(&base, "a", 1, 1000);
-	has_in(&target, "a", 3, 1000);
+	reading_has_row(&base, "a", 1, 1000, 1e-9);
+	reading_has_row(&target, "a", 3, 1000, 1e-9);
 	says_nothing();
 	static const char bad[] =
 		RESULTS("{\"command\":\"a\",\"times\":[]},{\"command\":\"b\",\"times\":[\"x\"]},{\"command\":\"c\"}," COMMAND(
@@ -358,7 +328,7 @@ static void an_item_without_a_time_costs_its_result(void **state)
 		"d", "-1", "") "," ITEM("e", "1e300", "") "," ITEM("f", "1", ",\"error_occurred\":true") "," SUM("g", "stddev",
 		"1", "") ",{\"name\":\"h\",\"real_time\":1,\"time_unit\":\"fortnight\"}");
 	pair("google-benchmark", text, text);
-	has_in(&base, "a", 1, 1);
+	reading_has_row(&base, "a", 1, 1, 1e-9);
 	left(&base, "b", "it has no real_time");
 	left(&base, "c", "its real_time is no number");
 	left(&base, "d", "a real_time of -1 is no time");
@@ -374,8 +344,8 @@ static void aggregates_beside_repetitions(void **state)
 	static const char repetitions[] = ITEMS(ITEM("a", "1", ",\"repetition_index\":0") "," ITEM(
 		"a", "1", ",\"repetition_index\":1") "," ITEM("a", "4", ",\"repetition_index\":2"));
 	pair("google-benchmark", repetitions, ITEMS(SUM("a", "mean", "2", "") "," SUM("a", "median", "1", "")));
-	has_in(&base, "a", 3, 1);
-	has_in(&target, "a", 1, 1);
+	reading_has_row(&base, "a", 3, 1, 1e-9);
+	reading_has_row(&target, "a", 1, 1, 1e-9);
 	says_nothing();
 	pair("google-benchmark", repetitions, ITEMS(SUM("a", "mean", "2", "")));
 	both("a", 1, 2, 2);
@@ -474,7 +444,7 @@ static void cards_meet_by_name_and_order(void **state)
 		FILE_OF(DEVICE("3", "H200"), BENCH("b", STATE("Device=3", "3", VALUE("cold/time/gpu/median", "1e-3")))), true,
 		"A", &base);
 	read_as("nvbench", TWO("0", "H100", "1e-3", "1", "H200", "2e-3"), false, "B", &target);
-	has_in(&base, "b/Device=H200", 1, 1);
+	reading_has_row(&base, "b/Device=H200", 1, 1, 1e-9);
 	assert_int_equal(base.n_devices, 1);
 	assert_int_equal(target.n_devices, 2);
 }

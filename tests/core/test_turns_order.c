@@ -10,27 +10,13 @@
 
 #include "core/protocol/order.h"
 #include "core/verdict/verdict.h"
+#include "noise.h"
 
 enum { PAIRS = 20, SIDES = 2 };
 
 #define SLOW 1.49 /* times as long a call takes that is disturbed */
 
-static uint64_t wild = 1;
-
-static double uniform(void)
-{
-	wild = wild * 6364136223846793005u + 1442695040888963407u;
-	return (double)(wild >> 11) * 0x1p-53;
-}
-
-static double normal(void)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++)
-		sum += uniform();
-	return sum;
-}
+static struct noise dice = { .state = 1 };
 
 typedef int order_fn(int n, int first, int round, int k);
 
@@ -43,13 +29,13 @@ static int abba(int n, int first, int round, int k)
 /* A launch of equal programs, of whose calls every `period`-th takes longer. `warm`: calls before each one that is timed. */
 static void take(order_fn *order, int first, int period, int warm, float ms[SIDES][PAIRS])
 {
-	int call = (int)(uniform() * period);
+	int call = (int)(noise_uniform(&dice) * period);
 
 	for (int pair = 0; pair < PAIRS; pair++)
 		for (int k = 0; k < SIDES; k++) {
 			call += 1 + warm;
 			ms[order(SIDES, first, pair, k)][pair] =
-				(float)((1 + 0.003 * normal()) * (call % period == 0 ? SLOW : 1));
+				(float)((1 + 0.003 * noise_normal(&dice)) * (call % period == 0 ? SLOW : 1));
 		}
 }
 
@@ -61,7 +47,7 @@ static enum verdict judge(order_fn *order, int period, int warm)
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
 	struct judgement j = { .want_set = 1 };
 	struct rule rule;
-	int turn = (int)(uniform() * 12);
+	int turn = (int)(noise_uniform(&dice) * 12);
 
 	rule_default(&rule, 1);
 	for (int n = 0; n < STATS_LAUNCHES_MAX && j.want_set != 0; n++) {

@@ -11,6 +11,7 @@
 
 #include "core/turns/plan.h"
 #include "core/turns/trust.h"
+#include "noise.h"
 
 static void chain_is(const char *a, const char *b, const char *c, const char *wanted, const char *expected)
 {
@@ -96,22 +97,7 @@ static void launches_of_few_pairs_are_bought(void **state)
 
 /* ---- made-up sessions ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t wild = 1;
-
-static double uniform(void)
-{
-	wild = wild * 6364136223846793005u + 1442695040888963407u;
-	return (double)(wild >> 11) * 0x1p-53;
-}
-
-static double normal(void)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++)
-		sum += uniform();
-	return sum;
-}
+static struct noise dice = { .state = 1 };
 
 static void see(struct turns_seen *s, double ms, double turn_ms, double idle_us)
 {
@@ -267,8 +253,8 @@ static void twenty_turns_of_a_side_accuse(void **state)
 
 	(void)state;
 	for (int i = 0; i < 8; i++) {
-		see(&base, 1 + 1e-3 * normal(), 2.3 + 1e-2 * normal(), 0);
-		see(&liar, 0.5 + 1e-3 * normal(), 2.3 + 1e-2 * normal(), 0);
+		see(&base, 1 + 1e-3 * noise_normal(&dice), 2.3 + 1e-2 * noise_normal(&dice), 0);
+		see(&liar, 0.5 + 1e-3 * noise_normal(&dice), 2.3 + 1e-2 * noise_normal(&dice), 0);
 	}
 	assert_int_equal(after(&base, &liar, 2, why), TURNS_GAIN_UNHEARD);
 	assert_int_equal(after(&base, &liar, 3, why), TURNS_GAIN_MISSING);
@@ -399,10 +385,11 @@ static int accused(int comparisons, int turns_of_a_side, double wrong, double sp
 				struct turns_seen s = { .n = 0 };
 
 				for (int k = 0; k < turns_of_a_side; k++) {
-					double ms = 1.2 * (side ? speed : 1) * (1 + 0.01 * normal());
-					double turn_ms = 2 * ms + 0.1 * (1 + uniform()) + (uniform() < 0.1 ? 6 * uniform() : 0);
+					double ms = 1.2 * (side ? speed : 1) * (1 + 0.01 * noise_normal(&dice));
+					double turn_ms = 2 * ms + 0.1 * (1 + noise_uniform(&dice)) +
+							 (noise_uniform(&dice) < 0.1 ? 6 * noise_uniform(&dice) : 0);
 
-					see(&s, uniform() < wrong ? 1e-6 : ms, turn_ms, 0);
+					see(&s, noise_uniform(&dice) < wrong ? 1e-6 : ms, turn_ms, 0);
 				}
 				turns_evidence_add_times(&e[side], &s);
 			}
