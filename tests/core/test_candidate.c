@@ -13,7 +13,7 @@
 #include "core/stats/candidate.h"
 #include "noise.h"
 
-enum { CELLS = 20, POINTS = 90 };
+enum { CELLS = 20, POINTS = 90, SMALL_FOUND_MIN = 30, WALK_MAX = 24 };
 
 #define SD 0.001
 
@@ -70,7 +70,7 @@ static void wandering_noise_is_asked_about_seldom(void **state)
 		of_walk += count_unconfirmed(walk, POINTS);
 		of_turns += count_unconfirmed(turns, POINTS);
 	}
-	if (of_walk > 100 || of_turns > 100)
+	if (of_walk > WALK_MAX || of_turns > 100)
 		fail_msg("%d candidates of a random walk, %d of two machines by turns", of_walk, of_turns);
 }
 
@@ -97,6 +97,23 @@ static void clean_steps_are_found_at_once(void **state)
 		if (at < 48 || at > 50)
 			fail_msg("the step of cell %d was found after %d points", cell, at);
 	}
+}
+
+/* A line leaves little more than two levels do where the step is not much more than the noise of single points. */
+static void small_steps_in_even_noise_are_found(void **state)
+{
+	static const struct candidate_past none;
+	int found = 0;
+	(void)state;
+	dice.state = 7;
+	for (int cell = 0; cell < 5 * CELLS; cell++) {
+		double x[POINTS];
+		for (int i = 0; i < POINTS; i++)
+			x[i] = (i >= 45 ? 0.005 : 0) + 0.0023 * noise_normal(&dice);
+		found += found_at(x, POINTS, 45, &none) > 0;
+	}
+	if (found < SMALL_FOUND_MIN)
+		fail_msg("%d of %d small steps were found", found, 5 * CELLS);
 }
 
 /* The levels of the whole series lie further apart because of the slope, and elsewhere. */
@@ -169,6 +186,7 @@ int main(void)
 		cmocka_unit_test(creep_has_no_candidate),
 		cmocka_unit_test(wandering_noise_is_asked_about_seldom),
 		cmocka_unit_test(clean_steps_are_found_at_once),
+		cmocka_unit_test(small_steps_in_even_noise_are_found),
 		cmocka_unit_test(a_step_on_a_slope_is_found),
 		cmocka_unit_test(one_bad_point_is_no_candidate),
 		cmocka_unit_test(a_pause_doubles_and_a_larger_step_ends_it),

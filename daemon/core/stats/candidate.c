@@ -8,12 +8,17 @@
 
 enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* points, of which a line that is none leaves enough */ };
 
-#define SHARE_OF_LINE     0.7
-#define SHARE_OF_LINE_FEW 0.55
-#define SHARE_OF_RISE     0.8
-#define LARGER            1.5
-#define PAIR_SCATTERS     1.0
-#define CLEAR_SCATTERS    5.0
+#define SHARE_OF_LINE       0.7
+#define SHARE_OF_LINE_FEW   0.55
+#define SHARE_OF_RISE       0.8
+#define SHARE_OF_LINE_SMALL 0.8 /* of a small step whose levels are even */
+#define SMALL_SCATTERS      3.5
+#define EVEN                1.1
+#define NORMAL_DISTANCE     0.798 /* mean distance of a normal value from its middle, in standard deviations */
+#define JUMP_SCATTERS       5.0   /* 3.5 standard deviations of a move from point to point */
+#define LARGER              1.5
+#define PAIR_SCATTERS       1.0
+#define CLEAR_SCATTERS      5.0
 
 /* ---- what is left ---------------------------------------------------------------------------------------------------- */
 
@@ -64,11 +69,32 @@ static bool is_step_nearby(const double *x, int n, int at)
 	       left_by_levels(x + from, to - from, at - from) < SHARE_OF_LINE_FEW * left_by_line(x + from, to - from);
 }
 
+/** Whether two neighbours at `at` lie about as far apart as the levels do: levels that wandered apart have no such pair. */
+static bool has_jump(const double *x, int n, int at)
+{
+	double step = changepoint_step(x, n, at), most = -INFINITY;
+	for (int i = at > 1 ? at - 1 : 1; i <= at + 1 && i < n; i++)
+		most = fmax(most, step > 0 ? x[i] - x[i - 1] : x[i - 1] - x[i]);
+	return most > fabs(step) - JUMP_SCATTERS * changepoint_scatter(x, n);
+}
+
+/**
+ * Whether the step is of the size of single points' noise, and its levels leave no more than that noise does. A line leaves little more than
+ * they, so that its share says nothing of such a step; noise that wanders leaves more.
+ */
+static bool is_small_and_even(const double *x, int n, int at, double left, double line)
+{
+	double scatter = changepoint_scatter(x, n);
+	return n >= MANY && fabs(changepoint_step(x, n, at)) < SMALL_SCATTERS * scatter &&
+	       left < EVEN * NORMAL_DISTANCE * n * scatter && left < SHARE_OF_LINE_SMALL * line;
+}
+
 static bool is_step(const double *x, int n, int at)
 {
-	double left = left_by_levels(x, n, at);
+	double left = left_by_levels(x, n, at), line = left_by_line(x, n);
 	double share = n < MANY ? SHARE_OF_LINE_FEW : SHARE_OF_LINE;
-	return (left < share * left_by_line(x, n) || is_step_nearby(x, n, at)) && left_by_rise(x, n, at) >= SHARE_OF_RISE * left;
+	bool is_better = left < share * line || is_small_and_even(x, n, at, left, line) || is_step_nearby(x, n, at);
+	return is_better && has_jump(x, n, at) && left_by_rise(x, n, at) >= SHARE_OF_RISE * left;
 }
 
 static bool is_paused(const struct candidate_past *past, int points, double step)
