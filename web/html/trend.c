@@ -174,7 +174,9 @@ static struct chart_mark *new_mark(struct trend *t, int64_t at, const char *tone
 
 static void take_epoch(void *arg, const struct view_epoch *row)
 {
-	struct chart_mark *m = new_mark(arg, row->started_at, "");
+	struct trend *t = arg;
+	struct chart_mark *m = new_mark(t, row->started_at, "");
+	t->n_epochs++;
 	if (m)
 		snprintf(m->label, sizeof m->label, "environment: driver %.32s, %.32s, anchor %.10s", row->driver, row->toolkit,
 			row->anchor);
