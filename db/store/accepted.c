@@ -19,12 +19,21 @@
 /* Comparison `x` is of what two commits do, and of nothing that a person chose beside them. */
 #define IS_CHANGE "x.kind = 'change' AND (SELECT j.base_provider || j.target_provider FROM job j WHERE j.id = x.job) = '' "
 
-/* Cell `w` of alert `a` is accepted for comparison `x`, whose suite is `u`: it has the commit, or is of the same two commits. */
+/* Builds `p` and `q` were made by one toolchain of the same sources with the same commands; not where one is not known. */
+#define IS_SAME_BUILD(p, q)                                                                                                      \
+	"(SELECT b.inputs_hash || ' ' || b.toolchain FROM build b WHERE b.id = " p ") = (SELECT b.inputs_hash || ' ' || "        \
+	"b.toolchain FROM build b WHERE b.id = " q ") "
+
+/* Comparison `o` is of the same two commits as `x`, or of the same two builds: a squash or a rebase that changes nothing that is built. */
+#define IS_SAME_QUESTION                                                                                                         \
+	"((o.base_sha = x.base_sha AND o.target_sha = x.target_sha) OR (o.kind = 'change' AND " IS_SAME_BUILD(                   \
+		"o.base_build", "x.base_build") "AND " IS_SAME_BUILD("o.target_build", "x.target_build") "))"
+
+/* Cell `w` of alert `a` is accepted for comparison `x`, whose suite is `u`: it has the commit, or asks what the alert's comparison asked. */
 #define APPLIES                                                                                                                  \
 	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND " IS_CHANGE "AND " SUITE_OF_CELL                 \
-	"= u.name AND (EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.base_sha = x.base_sha AND "            \
-	"o.target_sha = x.target_sha) OR " CULPRIT(IS_IN("(d.value ->> 'to')")) "OR (NOT " CULPRIT("1 ") "AND " IS_IN(           \
-		"a.target_sha") ")) "
+	"= u.name AND (EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND " IS_SAME_QUESTION                       \
+	") OR " CULPRIT(IS_IN("(d.value ->> 'to')")) "OR (NOT " CULPRIT("1 ") "AND " IS_IN("a.target_sha") ")) "
 /* Accepted alert `a` covers cell `k` of comparison `x`, as cell `w`. */
 #define COVERS APPLIES "AND w.value ->> 'cell' = k.key "
 

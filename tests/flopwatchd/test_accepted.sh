@@ -87,6 +87,25 @@ like "as accepted" "$out" 'regression \(accepted\)'
 fails "the same commit against another base is another question" 3 fw compare "$(head_of lines)" "$exact" --timeout 150
 unlike "which nobody has accepted" "$out" 'accepted'
 
+# ---- made again by a squash ----
+git -C "$tmp/lines" checkout -q -b squashed "$exact~1"
+git -C "$tmp/lines" commit -q --allow-empty -m "main goes on, and nothing that is built changes"
+git -C "$tmp/lines" merge -q --squash "$exact"
+git -C "$tmp/lines" commit -q -m "exact, squashed"
+push lines squashed
+ok "a squash passes, whose two builds are those of the alert" answer squashed
+is "as accepted" "$(verdict_of "$(head_of lines)")" "regression (accepted)"
+is "and opens no alert" "$(alerts_of squashed)" '[]'
+git -C "$tmp/lines" checkout -q -b rebased "$exact~1"
+echo "# main has changed" >>"$tmp/lines/bench.sh"
+commit lines "main goes on"
+bench 1.30 2.00
+echo "# main has changed" >>"$tmp/lines/bench.sh"
+commit lines "exact, rebased"
+push lines rebased
+fails "a rebase onto other sources is a new question" 3 answer rebased
+is "and has an alert of its own" "$(alerts_of rebased)" '["open"]'
+
 # ---- merged ----
 git -C "$tmp/lines" checkout -q -B main "$exact~1"
 git -C "$tmp/lines" commit -q --allow-empty -m "main goes on"
