@@ -1,0 +1,33 @@
+/* odd.h - what these programs share: work of some length, which is all that a call is compared by. */
+#ifndef TESTS_ODD_H
+#define TESTS_ODD_H
+
+#include "flopwatch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile double odd_sink;
+
+static inline void odd_work(int units)
+{
+	double x = 1;
+
+	for (long i = 0; i < units * 100L; i++)
+		x = x * 1.0000001 + 1e-9;
+	odd_sink = x;
+}
+
+#endif

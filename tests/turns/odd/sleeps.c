@@ -1,0 +1,20 @@
+/* Sleeps in its calls, and in its turns when a call is over, where it checks the result. */
+#include "odd.h"
+
+static const char *rest(void *argument)
+{
+	(void)argument;
+	usleep(3000);
+	return NULL;
+}
+
+int main(void)
+{
+	flopwatch_check(rest, NULL);
+	FLOPWATCH("sleeps", 1e6, 0)
+	{
+		odd_work(3000);
+		usleep(500);
+	}
+	return 0;
+}

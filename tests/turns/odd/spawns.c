@@ -1,0 +1,19 @@
+/* Runs another program in each call by vfork and exec, as one does that compiles. */
+#include "odd.h"
+
+#include <spawn.h>
+
+int main(void)
+{
+	char *const argv[] = { (char *)(uintptr_t) "true", NULL }, *const none[] = { NULL };
+
+	FLOPWATCH("spawns", 1e6, 0)
+	{
+		pid_t child;
+
+		if (posix_spawn(&child, "/usr/bin/true", NULL, NULL, argv, none) == 0)
+			waitpid(child, NULL, 0);
+		odd_work(2000);
+	}
+	return 0;
+}
