@@ -34,6 +34,30 @@ static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state
 	assert_int_equal(s->bench.cell[1].n_launches, s->launches); /* nobody hears of the others */
 }
 
+/* Where the target is asked once more beside the base, it lets the base fail, or end the process. */
+static void a_base_that_fails_when_it_is_asked_again_is_no_yardstick(void **state)
+{
+	static const char *const ends[] = { "fault base wrong", "fault base crash", "at base time; kill -SEGV $$",
+		"at base time; exit 0" };
+	struct scene *s = *state;
+	char launch[400];
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		bench_fini(&s->bench);
+		assert_int_equal(start_bench(s), 0);
+		snprintf(launch, sizeof launch,
+			"if [ \"$both\" ] && [ $launch = 0 ] && [ \"$(cat /proc/self/fd/11)\" = t ]; then %s; elif [ \"$both\" ]; then timings 0.5; "
+			"elif [ $role = base ]; then single 1; else single 0.9; fi",
+			ends[i]);
+		runner(s, "if [ $role = base ]; then alone=1; else alone=0.9; fi; pass", launch);
+		check_all(s);
+		s->bench.cell[0].open = s->bench.cell[2].open = false;
+		measure_all(s);
+		assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+		assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_DEVICE);
+	}
+}
+
 static void a_target_that_is_as_fast_alone_is_believed(void **state)
 {
 	struct scene *s = *state;
@@ -146,6 +170,7 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_base_that_is_slower_beside_the_target_is_no_yardstick),
+		T(a_base_that_fails_when_it_is_asked_again_is_no_yardstick),
 		T(a_target_that_is_as_fast_alone_is_believed),
 		T(a_check_that_errs_costs_two_launches),
 		T(a_machine_that_became_busy_accuses_nobody),

@@ -8,7 +8,7 @@
 
 #include "core/protocol/guard.h"
 #include "core/case/inputs.h"
-#include "worker/bench/runner_child.h"
+#include "worker/bench/launch.h"
 
 /* Checks are few calls, perhaps of another day; a busy machine halves the speed of any, and then no clock tells. */
 #define SUSPECT          1.12
@@ -32,8 +32,10 @@ struct turns {
 	struct cell_turns {
 		int n[WHO_N];
 		struct alone_turn turn[ALONE_TURNS];
-		int asked; /* launches that should have brought a time */
-	} * of;            /* of[n_cells of the bench] */
+		int asked;          /* launches that should have brought a time */
+		int heard;          /* the last of them that did, whether it counts or not */
+	} * of;                     /* of[n_cells of the bench] */
+	struct msg_fault suspicion; /* of the launch at hand, which may be another side's; failure "" none */
 };
 
 double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs)
@@ -129,14 +131,33 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
 		struct cell_turns *t = &x->of[m->u.cell->cell];
 
+		t->heard = x->launches;
 		if (t->n[x->who] < ALONE_TURNS && !guard_discards(&m->u.cell->guard, why) &&
 			take_times(&t->turn[t->n[x->who]], x->who, m->u.cell))
 			t->n[x->who]++;
 		return 0;
 	}
+	if (m->t == MSG_FAULT && x->who == WHO_BOTH && m->u.fault.cell >= 0 && launch_suspects(&m->u.fault)) {
+		x->suspicion = m->u.fault; /* held back until it is known whose it was */
+		return 0;
+	}
 	if (m->t == MSG_FAULT)
 		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
 	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err) : 0; /* launches have said the rest */
+}
+
+/* A process of both sides that came to its end in the base's call, by an exit as well. 0, -1 error. */
+static int settle(struct turns *x, struct runner_end *end, struct fw_err *err)
+{
+	struct bench *b = x->bench;
+
+	if (x->suspicion.failure[0] && !b->lost)
+		return launch_blame(b, &x->suspicion, end->lost, err);
+	if (x->who != WHO_BOTH || end->role != ROLE_BASE || end->cell < 0 || !b->cell[end->cell].open ||
+		(!end->failure[0] && x->of[end->cell].heard == x->launches))
+		return 0;
+	runner_end_early(end);
+	return launch_blame_end(b, end->cell, end, err);
 }
 
 static int launch(struct turns *x, const int *list, int n, struct fw_err *err)
@@ -156,9 +177,10 @@ static int launch(struct turns *x, const int *list, int n, struct fw_err *err)
 	int i;
 
 	x->launches++;
+	x->suspicion = (struct msg_fault){ .cell = -1 };
 	for (i = 0; i < n; i++)
 		x->of[list[i]].asked++;
-	return runner_child_run(b, &task, &end, err);
+	return runner_child_run(b, &task, &end, err) != 0 ? -1 : settle(x, &end, err);
 }
 
 /* Excess of the complete turns of a cell. Shape: turn[ALONE_TURNS]. */

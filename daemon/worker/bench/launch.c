@@ -177,12 +177,7 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 	return bench_fault(b, cell, role, what, text, err);
 }
 
-/*
- * The process ended in the base's call, or at a signal from outside: the target may have raised that, who shares the process. The base beside a copy
- * of itself tells; so that a base which crashes now and then accuses nobody, and no process on the machine does that once ended a runner, it
- * takes two such launches.
- */
-static int blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
+int launch_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
 {
 	char failure[16], detail[512], text[512];
 	int status = check_alone(b, cell, err);
@@ -228,18 +223,15 @@ static int settle(struct launch_state *l, struct runner_end *end, const int *lis
 			missing = list[i];
 	if (missing < 0)
 		return 0;
-	if (!end->failure[0]) {
-		if (l->faults > 0)
-			return 0; /* the device was lost on the way; the other cells go into the next launch */
-		snprintf(end->failure, sizeof end->failure, "crash");
-		snprintf(end->detail, sizeof end->detail, "ended the process (exit 0) before its timings");
-	}
+	if (!end->failure[0] && l->faults > 0)
+		return 0; /* the device was lost on the way; the other cells go into the next launch */
+	runner_end_early(end);
 	if (end->role == ROLE_WORKER && !end->killed)
 		return 0; /* nobody was named: counted as an empty launch */
 	if (end->cell >= 0 && end->cell != missing)
 		return 0;
 	if (end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET))
-		return blame_end(b, missing, end, err);
+		return launch_blame_end(b, missing, end, err);
 	if (end->killed && ++b->cell[missing].kills < ENDS_THAT_ACCUSE)
 		return 0;
 	return blame(b, missing, end->role, end->failure, end->detail, false, err);

@@ -6,7 +6,7 @@
 #ifndef WORKER_BENCH_LAUNCH_H
 #define WORKER_BENCH_LAUNCH_H
 
-#include "worker/bench/bench.h"
+#include "worker/bench/runner_child.h"
 
 /** Which cells, and how. Shape: cell[n], burst[n]. */
 struct launch_order {
@@ -26,6 +26,12 @@ int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t 
 bool launch_suspects(const struct msg_fault *f);
 /** Such a failure of cell f->cell: one check of each side alone shows whose it is. Sends the fault. 0, -1 error. */
 int launch_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err);
+/**
+ * A process of both sides ended in the base's call of a cell, or at a signal from outside: the target may have raised that, who shares the process. The
+ * base beside a copy of itself tells (control.h); so that a base which crashes now and then accuses nobody, and neither does a process on the
+ * machine that ended a runner once, two such ends make a fault. 0, -1 error.
+ */
+int launch_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err);
 
 /**
  * A launch of this cell was void, for `reason`. After the third the cell is given up: what it has is all it gets, and one that has

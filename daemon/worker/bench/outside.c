@@ -30,9 +30,9 @@ static void read_process(pid_t pid, struct outside_process *out)
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	*out = (struct outside_process){ .pid = pid,
-		.filters = number_of(text, "\nSeccomp_filters:"),
-		.no_new_privs = number_of(text, "\nNoNewPrivs:") };
+	*out = (struct outside_process){
+		.pid = pid, .filters = number_of(text, "\nSeccomp_filters:"), .no_new_privs = number_of(text, "\nNoNewPrivs:")
+	};
 }
 
 void outside_begin(struct outside *o, pid_t root)

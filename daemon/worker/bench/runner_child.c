@@ -516,6 +516,14 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	return 0;
 }
 
+void runner_end_early(struct runner_end *end)
+{
+	if (end->failure[0])
+		return;
+	snprintf(end->failure, sizeof end->failure, "crash");
+	snprintf(end->detail, sizeof end->detail, "ended the process (exit 0) before its timings");
+}
+
 /* What it prints may be large; the end of it is what counts for nothing. */
 static int on_output(void *arg, const char *data, size_t len, struct fw_err *err)
 {

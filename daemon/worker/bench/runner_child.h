@@ -53,6 +53,9 @@ struct runner_end {
  */
 int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err);
 
+/** It ended although more was due: that is a crash, too, where nothing else was seen. */
+void runner_end_early(struct runner_end *end);
+
 /**
  * Run another program of this machine around the runner: `argv` is what it is called with, up to the runner, and what the runner is called with
  * behind it, both NULL-ended. Module k of the task is /proc/self/fd/(10 + k) there. `out` gets what they print, errors too; `how` how it ended.
