@@ -243,6 +243,99 @@ static void test_host(void **state)
 	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\nConnection: close\r\n\r\n")), 400);
 }
 
+/* A request of bytes, sent in pieces; ~ stands for a zero byte, `$` as in ask(). */
+static int status_of_bytes(const char *request, size_t piece)
+{
+	static char raw[65536], text[65536];
+	const char *dollar = strchr(request, '$');
+	size_t len = (size_t)snprintf(
+		raw, sizeof raw, "%.*s127.0.0.1:%d%s", (int)(dollar - request), request, http_port(http), dollar + 1);
+	assert_true(len < sizeof raw);
+	for (size_t i = 0; i < len; i++)
+		if (raw[i] == '~')
+			raw[i] = '\0';
+	int fd = dial();
+	for (size_t at = 0; at < len; at += piece) {
+		size_t n = len - at < piece ? len - at : piece;
+		if (send(fd, raw + at, n, MSG_NOSIGNAL) < 0)
+			break; /* it hung up, which `text` says */
+		http_run(http);
+	}
+	shutdown(fd, SHUT_WR);
+	serve(fd, NULL, text, sizeof text);
+	close(fd);
+	return text[0] ? status_of(text) : 400; /* hung up, as libmicrohttpd does where a line is none at all */
+}
+
+static void test_zero_bytes_in_headers(void **state)
+{
+	(void)state;
+	static const char *const hidden[] = {
+		"Host: $~.evil.example\r\n\r\n",
+		"Host: $~.evil.example\r\nConnection: close\r\n\r\n",
+		"Connection: close\r\nHost: $~.evil.example\r\n\r\n",
+		"Host: $~\r\nConnection: close\r\n\r\n",
+		"Host: $~~~~\r\n\r\n",
+		"Host: $~x\n\n",
+		"Host: $~x\nConnection: close\n\n",
+		"Host: $\r\nX-One: a~b\r\n\r\n",
+		"Host: $\r\nX-One: a~b\r\nX-Two: c\r\n\r\n",
+		"Host: $\r\nX-One: ~b\r\nX-Two: c\r\n\r\n",
+		"Host: $\r\nX-One:  ~ b\r\n\r\n",
+		"Host: $\r\nX~-One: b\r\n\r\n",
+		"Host: $\r\n~X-One: b\r\n\r\n",
+		"Host: $\r\nCookie: a~b\r\n\r\n",
+		"Host: $\r\nAuthorization: Bearer a~b\r\n\r\n",
+	};
+	static const char *const plain[] = {
+		"Host: $\r\n\r\n",
+		"Host: $\n\n",
+		"Host:$\r\nX-Empty:\r\nX-Blank: \t \r\nX-End: a \r\n\r\n",
+		"X-One: a\nHost: \t $\nX-Two: b\n\r\n",
+	};
+	char request[512];
+	for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+		for (size_t piece = 1; piece < 1000; piece *= 7) {
+			snprintf(request, sizeof request, "GET /hello HTTP/1.1\r\nConnection: close\r\n%s", hidden[i]);
+			assert_int_equal(status_of_bytes(request, piece), 400);
+		}
+	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+		for (size_t piece = 1; piece < 1000; piece *= 7) {
+			snprintf(request, sizeof request, "GET /hello HTTP/1.1\r\nConnection: close\r\n%s", plain[i]);
+			assert_int_equal(status_of_bytes(request, piece), 200);
+		}
+}
+
+/* Headers for which the buffer has to grow, and several requests of one connection. */
+static void test_long_headers_hide_nothing(void **state)
+{
+	(void)state;
+	static char request[40000], filler[12001];
+	memset(filler, 'x', sizeof filler - 1);
+	for (size_t piece = 100; piece < 40000; piece *= 3) {
+		snprintf(request, sizeof request,
+			"GET /hello HTTP/1.1\r\nX-One: %s\r\nHost: $\r\nX-Two: %s\r\nConnection: close\r\n\r\n", filler, filler);
+		assert_int_equal(status_of_bytes(request, piece), 200);
+		snprintf(request, sizeof request,
+			"GET /hello HTTP/1.1\r\nX-One: %s\r\nHost: $\r\nX-Two: %s~\r\nConnection: close\r\n\r\n", filler, filler);
+		assert_int_equal(status_of_bytes(request, piece), 400);
+	}
+	char raw[1024], text[65536];
+	int n = snprintf(raw, sizeof raw, "GET /hello HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", http_port(http));
+	n += snprintf(raw + n, sizeof raw - (size_t)n, "GET /hello HTTP/1.1\r\nX-One: a\r\nHost: 127.0.0.1:%d\r\n\r\n",
+		http_port(http));
+	n += snprintf(raw + n, sizeof raw - (size_t)n, "GET /hello HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n",
+		http_port(http));
+	int fd = dial(), answers = 0;
+	assert_int_equal(send(fd, raw, (size_t)n, MSG_NOSIGNAL), n);
+	shutdown(fd, SHUT_WR);
+	serve(fd, NULL, text, sizeof text);
+	close(fd);
+	for (const char *at = text; (at = strstr(at, "HTTP/1.1 200")); at++)
+		answers++;
+	assert_int_equal(answers, 3);
+}
+
 static void test_framing(void **state)
 {
 	(void)state;
@@ -556,6 +649,8 @@ int main(void)
 		cmocka_unit_test(test_no_route),
 		cmocka_unit_test(test_head_and_not_modified),
 		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_zero_bytes_in_headers),
+		cmocka_unit_test(test_long_headers_hide_nothing),
 		cmocka_unit_test(test_framing),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_cross_origin),

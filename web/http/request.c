@@ -1,4 +1,5 @@
 /* request.c - a request until a handler sees it: headers, body; and what the handler may ask of it. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,48 @@ static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const ch
 	return MHD_YES;
 }
 
+/*
+ * libmicrohttpd before 1.0 ends a name or value at its first zero byte and passes no sizes, so that what stands behind is not judged (from 1.0 on it
+ * refuses such a request itself). It leaves each line where it was received, with zeros for CR and LF: whatever else stands between the end of
+ * a value and the next line was behind a zero byte. A line that is continued is copied elsewhere and refused as well, as RFC 9112 has it.
+ */
+struct lines_seen {
+	const char *end; /* of the last value */
+	bool is_broken;
+};
+
+/* Whether between two places of the request there are `least` to `most` bytes, all of which are zero. */
+static bool is_line_end(const char *from, const char *to, size_t least, size_t most)
+{
+	size_t len = (size_t)((uintptr_t)to - (uintptr_t)from); /* huge where `to` comes first */
+	if (len < least || len > most)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (from[i])
+			return false;
+	return true;
+}
+
+static enum MHD_Result see_line(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	(void)kind;
+	struct lines_seen *seen = arg;
+	if (!name || !value || (seen->end && !is_line_end(seen->end, name, 1, 2)))
+		seen->is_broken = true;
+	seen->end = value ? value + strlen(value) : seen->end;
+	return MHD_YES;
+}
+
+static bool hides_bytes(const struct http_request *r)
+{
+	struct lines_seen seen = { 0 };
+	const union MHD_ConnectionInfo *head = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+	if (MHD_get_version()[0] != '0')
+		return false;
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, see_line, &seen);
+	return seen.is_broken || !head || !seen.end || !is_line_end(seen.end, r->method + head->header_size, 2, 4);
+}
+
 /* A page of another site that makes the browser send us a write says so in these headers. */
 static bool is_cross_origin(struct http_request *r)
 {
@@ -90,7 +133,7 @@ int request_judge(struct http_request *r)
 {
 	struct header_count count = { 0 };
 	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, &count);
-	if (count.host != 1 || count.length > 1 || count.encoding > 1 || (count.length && count.encoding))
+	if (hides_bytes(r) || count.host != 1 || count.length > 1 || count.encoding > 1 || (count.length && count.encoding))
 		return 400;
 	const char *host = http_header(r, "Host");
 	bool known = false;
