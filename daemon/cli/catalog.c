@@ -255,8 +255,10 @@ const struct catalog_verb catalog_verbs[] = {
 		"suite cells device read-only",
 		"flopwatch try  # what would happen to this checkout\nflopwatch try --suite ffa-smoke --device cpu", CATALOG_FILE,
 		"", NULL },
-	{ "doctor", 0, 0, verb_doctor, "doctor", "is everything there that measuring needs, and what to do if not",
-		"Looks at this machine and at the daemon: GPU and driver, nvcc, performance counters, sandbox, disk, clock, the "
+	{ "doctor", 0, 1, verb_doctor, "doctor [FILE]", "is everything there that measuring needs, and what to do if not",
+		"Tries this machine and the daemon: units and users of an installed service, what FILE (/etc/flopwatch/flopwatchd.yml) "
+		"names as `flopwatch config check` does, repositories with their credentials among it; a module that is built and run in the "
+		"sandbox; GPU and driver, nvcc, performance counters, disk, clock, the "
 		"daemon, its repositories, why all of a repository's newest jobs failed, and its workers. Status 1 when something fails, "
 		"else 0.",
 		"", "flopwatch doctor  # a line a question: ok, warn or fail", CATALOG_NONE, "", NULL },

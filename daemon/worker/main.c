@@ -15,6 +15,7 @@
 #include "worker/profile_alone.h"
 #include "worker/machine/sassdiff_print.h"
 #include "worker/serve.h"
+#include "worker/trial_build.h"
 
 enum {
 	EXIT_ERROR = 1,
@@ -31,7 +32,7 @@ static const char usage[] =
 	"                             [--build-jobs N] [--build-only] [--toolchain DIR]\n"
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
 	"       flopwatch-worker profile --suite FILE --base A.so --target B.so [--cells GLOB] [--path range|ncu|code] [--json]\n"
-	"       flopwatch-worker probe [--sandbox ...] [--device ...] [--counters]\n"
+	"       flopwatch-worker probe [--sandbox ...] [--device ...] [--counters | --build]\n"
 	"       flopwatch-worker kernels MODULE.so [--json]\n"
 	"       flopwatch-worker sassdiff A.so B.so [--json]\n"
 	"\n"
@@ -58,6 +59,7 @@ static const char usage[] =
 	"  --cells GLOB       only cells whose key matches\n"
 	"  --budget-s N       device seconds it may take (default: the suite's)\n"
 	"  --path PATH        of profile: begin with this way of counting (default: range)\n"
+	"  --build            of probe: build a module of a few lines in the sandbox and run it there\n"
 	"  --counters         of probe: whether counters can be read inside the sandbox, and what to change\n"
 	"  --quick            one launch a cell: a look, not a verdict\n"
 	"  --json             the result as JSON\n"
@@ -88,6 +90,7 @@ enum option_name {
 	OPT_QUICK,
 	OPT_PATH,
 	OPT_COUNTERS,
+	OPT_BUILD,
 	OPT_JSON,
 	OPT_HELP,
 	OPT_VERSION
@@ -113,6 +116,7 @@ static const struct option options[] = {
 	{ "budget-s", required_argument, NULL, OPT_BUDGET },
 	{ "quick", no_argument, NULL, OPT_QUICK },
 	{ "counters", no_argument, NULL, OPT_COUNTERS },
+	{ "build", no_argument, NULL, OPT_BUILD },
 	{ "path", required_argument, NULL, OPT_PATH },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -128,7 +132,7 @@ static int wrong(const char *what, const char *about)
 
 struct arguments {
 	enum evidence_path path;
-	bool want_counters;
+	bool want_counters, want_build;
 	struct serve_options serve;
 	struct two_modules_options compare;
 };
@@ -235,6 +239,9 @@ static int take_compare(int c, struct arguments *a)
 	case OPT_COUNTERS:
 		a->want_counters = true;
 		return NEXT;
+	case OPT_BUILD:
+		a->want_build = true;
+		return NEXT;
 	case OPT_JSON:
 		a->compare.json = true;
 		return NEXT;
@@ -317,7 +324,9 @@ int main(int argc, char **argv)
 	if (strcmp(verb, "serve") == 0) {
 		status = serve_run(&a.serve, STDIN_FILENO, STDOUT_FILENO, &err);
 	} else if (strcmp(verb, "probe") == 0) {
-		status = a.want_counters ? profile_alone_probe(&a.compare, &err) : serve_probe(&a.serve, STDOUT_FILENO, &err);
+		status = a.want_build      ? trial_build(a.serve.sandbox, &err)
+			 : a.want_counters ? profile_alone_probe(&a.compare, &err)
+					   : serve_probe(&a.serve, STDOUT_FILENO, &err);
 	} else if (strcmp(verb, "profile") == 0) {
 		if (!a.compare.suite || !a.compare.base || !a.compare.target)
 			return wrong("profile needs --suite, --base and --target", "");

@@ -545,7 +545,10 @@ static void test_a_missing_file_is_named(void **state)
 	buf_init(&mistakes, 1024);
 	assert_int_equal(config_read("/nowhere/f.yml", &c, &mistakes, &err), -1);
 	assert_int_equal(err.code, ERR_NOT_FOUND);
-	assert_string_equal(err.text, "cannot read the configuration /nowhere/f.yml: No such file or directory");
+	assert_string_equal(err.text,
+		"cannot read the configuration /nowhere/f.yml: No such file or directory; copy the commented "
+		"etc/flopwatchd.yml of the sources there (an installation has it as /etc/flopwatch/flopwatchd.yml), name a repository "
+		"in it, then try it: flopwatch config check FILE");
 	buf_fini(&mistakes);
 }
 

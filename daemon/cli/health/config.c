@@ -5,10 +5,16 @@
 
 #include "base/proc.h"
 #include "cli/health/answers.h"
+#include "cli/health/config.h"
 #include "cli/output/value.h"
 #include "cli/verbs.h"
 
 enum { READ_MS = 10000, LOOK_MS = 30 * 60 * 1000, OUTPUT_MAX_BYTES = 16 << 20 };
+
+static const char *file_of(const struct options *o)
+{
+	return o->n_arg == 2 ? o->arg[1] : CONFIG_USUAL;
+}
 
 struct environment {
 	char text[4][4096];
@@ -30,13 +36,13 @@ static void fill_environment(struct environment *env)
 }
 
 /* flopwatchd --config FILE and this option, to its end. Own: out and errors, which may be the same, are the caller's. */
-static int run(const struct options *o, const char *option, int deadline_ms, struct buf *out, struct buf *errors,
-	struct proc_exit *how, struct fw_err *err)
+static int run(const char *file, const char *option, int deadline_ms, struct buf *out, struct buf *errors, struct proc_exit *how,
+	struct fw_err *err)
 {
 	char program[4096], text[64];
 	if (proc_sibling("flopwatchd", program, sizeof program, err) != 0)
 		return -1;
-	const char *argv[] = { program, "--config", o->n_arg == 2 ? o->arg[1] : "/etc/flopwatch/flopwatchd.yml", option, NULL };
+	const char *argv[] = { program, "--config", file, option, NULL };
 	struct environment env;
 	fill_environment(&env);
 	struct proc_spec spec = { .argv = argv, .env = env.list };
@@ -55,7 +61,7 @@ static int read_it(const struct options *o)
 	struct buf out;
 	struct proc_exit how = { 0 };
 	buf_init(&out, OUTPUT_MAX_BYTES);
-	int result = run(o, "--check-config", READ_MS, &out, &out, &how, &err);
+	int result = run(file_of(o), "--check-config", READ_MS, &out, &out, &how, &err);
 	bool good = result == 0 && how.status == 0;
 	if (!good || !o->json)
 		fwrite(out.data, 1, out.len, good ? stdout : stderr);
@@ -78,22 +84,28 @@ static void take_lines(char *lines, struct answers *out)
 	}
 }
 
-static int look_around(const struct options *o)
+int config_look(const char *file, struct answers *answers, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
-	struct answers answers = { 0 };
 	struct buf out, errors;
 	struct proc_exit how = { 0 };
 	buf_init(&out, OUTPUT_MAX_BYTES);
 	buf_init(&errors, OUTPUT_MAX_BYTES);
-	int result = run(o, "--look", LOOK_MS, &out, &errors, &how, &err);
+	int result = run(file, "--look", LOOK_MS, &out, &errors, &how, err);
 	if (result == 0 && how.status != 0)
-		result = err_set(&err, ERR_INTERNAL, "%.*s", (int)strcspn(errors.data, "\n"), errors.data);
-	take_lines(out.data, &answers);
-	bool good = answers_print(&answers, o->json);
-	answers_fini(&answers);
+		result = err_set(err, ERR_INVALID, "%.*s", (int)strcspn(errors.data, "\n"), errors.data);
+	take_lines(out.data, answers);
 	buf_fini(&out);
 	buf_fini(&errors);
+	return result;
+}
+
+static int look_around(const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct answers answers = { 0 };
+	int result = config_look(file_of(o), &answers, &err);
+	bool good = answers_print(&answers, o->json);
+	answers_fini(&answers);
 	return result != 0 ? verb_fail_here(&err) : good ? EXIT_OK : EXIT_ERROR;
 }
 

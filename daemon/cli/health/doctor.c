@@ -7,12 +7,14 @@
 
 #include "base/proc.h"
 #include "cli/health/answers.h"
+#include "cli/health/config.h"
 #include "cli/health/failures.h"
+#include "cli/health/service.h"
 #include "cli/output/value.h"
 #include "core/state/devicestate.h"
 #include "cli/verbs.h"
 
-enum { ASK_MS = 20000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128 };
+enum { ASK_MS = 20000, BUILD_MS = 200000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128 };
 
 struct doctor {
 	struct client *c;
@@ -69,6 +71,33 @@ static void look_at_devices(struct doctor *d)
 			  : "bubblewrap is not there or may not make namespaces: results say isolation none");
 	json_decref(hello);
 	buf_fini(&out);
+}
+
+/* A module of a few lines is built and run as those of a push are. */
+static void look_at_build(struct doctor *d)
+{
+	char program[4096];
+	struct fw_err err = { 0 };
+	struct proc_exit how = { 0 };
+	struct buf out, errors;
+	buf_init(&out, 1 << 16);
+	buf_init(&errors, 1 << 16);
+	const char *argv[] = { program, "probe", "--build", "--sandbox", "required", NULL };
+	struct proc_spec spec = { .argv = argv };
+	int result = proc_sibling("flopwatch-worker", program, sizeof program, &err);
+	if (result == 0)
+		result = proc_run(&spec, NULL, &out, &errors, BUILD_MS, &how, &err);
+	if (result == 0 && how.status != 0)
+		result = err_set(
+			&err, ERR_IO, "%.*s", (int)strcspn(errors.data, "\n"), how.timed_out ? "it did not end" : errors.data);
+	if (result == 0)
+		answers_add(&d->answers, OK, "build", "", "a module was built in the sandbox, and run there");
+	else
+		answers_add(&d->answers, WARN, "build",
+			"where this machine measures: install a C compiler (package gcc) and bubblewrap, and do what the message says",
+			"%s", strncmp(err.text, "flopwatch-worker: ", 18) == 0 ? err.text + 18 : err.text);
+	buf_fini(&out);
+	buf_fini(&errors);
 }
 
 static void look_at_nvcc(struct doctor *d)
@@ -302,10 +331,34 @@ static void look_at_daemon(struct doctor *d)
 
 /* ---- all of it --------------------------------------------------------------------------------------------------------- */
 
+/* What the daemon's own look at its configuration finds: it tries folders, repositories with their credentials, and workers. */
+static void look_at_config(struct doctor *d, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	const char *file = o->n_arg ? o->arg[0] : CONFIG_USUAL;
+	if (!o->n_arg && access(file, F_OK) != 0) {
+		answers_add(&d->answers, WARN, "config",
+			"fine where another machine has the daemon; else copy the commented etc/flopwatchd.yml of the sources there, name a repository in it, then flopwatch config check",
+			"there is no %s", file);
+		return;
+	}
+	if (!o->n_arg && access(file, R_OK) != 0) {
+		answers_add(&d->answers, WARN, "config", "sudo flopwatch doctor",
+			"this user may not read %s, so nothing in it is tried", file);
+		return;
+	}
+	if (config_look(file, &d->answers, &err) != 0)
+		answers_add(
+			&d->answers, FAIL, "config", "flopwatch config check FILE names every mistake", "%s: %s", file, err.text);
+}
+
 int verb_doctor(struct client *c, const struct options *o)
 {
 	struct doctor d = { .c = c };
+	service_look(&d.answers, "");
+	look_at_config(&d, o);
 	look_at_devices(&d);
+	look_at_build(&d);
 	look_at_nvcc(&d);
 	look_at_counters(&d);
 	look_at_disk(&d);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +37,27 @@ static void find_nearest(const char *path, char *out)
 	}
 }
 
+/* A file without a name is written and flushed, as the database is: nothing is left. A file system without such files is not tried. */
+static int try_to_write(const char *folder, struct fw_err *err)
+{
+	char page[4096] = "";
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno == EOPNOTSUPP || errno == EISDIR ? 0 : err_sys(err, "cannot create a file in %s", folder);
+	int result = 0;
+	if (write(fd, page, sizeof page) != (ssize_t)sizeof page)
+		result = err_sys(err, "cannot write in %s", folder);
+	else if (fsync(fd) != 0)
+		result = err_sys(err, "cannot flush a file in %s", folder);
+	close(fd);
+	return result;
+}
+
 static void look_at_folder(const char *what, const char *path)
 {
 	char nearest[PATH_BYTES];
 	struct stat st;
+	struct fw_err err = { 0 };
 	const struct passwd *me = getpwuid(geteuid());
 	const char *who = me ? me->pw_name : "this user";
 	find_nearest(path, nearest);
@@ -51,6 +69,8 @@ static void look_at_folder(const char *what, const char *path)
 		look_say(LOOK_FAIL, "folder",
 			"chown it to the daemon's user; or look as that user: sudo -u flopwatch flopwatch config check",
 			"%s: %s may not write %s%s", what, who, nearest, is_there ? "" : ", to make it there");
+	else if (try_to_write(nearest, &err) != 0)
+		look_say(LOOK_FAIL, "folder", "make room, or see the disk that it is on", "%s: %s", what, err.text);
 	else
 		look_say(LOOK_OK, "folder", "", "%s: %s %s", what, path, is_there ? "is writable" : "will be made");
 }

@@ -475,6 +475,11 @@ static void read_all(struct yaml *y, struct config *c)
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err)
 {
 	*out = NULL;
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		return err_set(err, ERR_NOT_FOUND,
+			"cannot read the configuration %s: No such file or directory; copy the commented etc/flopwatchd.yml of the sources there (an installation has it as "
+			"/etc/flopwatch/flopwatchd.yml), name a repository in it, then try it: flopwatch config check FILE",
+			path);
 	int fd = regular_open("the configuration ", path, err);
 	if (fd < 0)
 		return -1;
