@@ -31,7 +31,8 @@ static int write_source(const char *folder, struct fw_err *err)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return err_sys(err, "cannot create %s", path);
-	int result = write(fd, source, sizeof source - 1) == (ssize_t)sizeof source - 1 ? 0 : err_sys(err, "cannot write %s", path);
+	int result =
+		write(fd, source, sizeof source - 1) == (ssize_t)sizeof source - 1 ? 0 : err_sys(err, "cannot write %s", path);
 	close(fd);
 	return result;
 }
@@ -53,11 +54,12 @@ static int run(const struct sandbox *s, const char *folder, const char *step, co
 	sandbox_environment(s, NULL, &env);
 	int result = sandbox_end(v, err);
 	if (result == 0)
-		result = proc_run(&(struct proc_spec){ .argv = v->arg, .cwd = s->active ? NULL : folder, .env = env.list }, NULL, &said, &said,
-			STEP_MS, &how, err);
+		result = proc_run(&(struct proc_spec){ .argv = v->arg, .cwd = s->active ? NULL : folder, .env = env.list }, NULL,
+			&said, &said, STEP_MS, &how, err);
 	if (result == 0 && how.status != 0) {
 		proc_describe(&how, ended);
-		result = err_set(err, ERR_IO, "%s: %s%s%.*s", step, ended, said.len ? ": " : "", (int)strcspn(said.data, "\n"), said.data);
+		result = err_set(
+			err, ERR_IO, "%s: %s%s%.*s", step, ended, said.len ? ": " : "", (int)strcspn(said.data, "\n"), said.data);
 	}
 	buf_fini(&said);
 	free(v);

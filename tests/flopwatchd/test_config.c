@@ -474,7 +474,7 @@ static void test_credentials_of_systemd(void **state)
 	bad_setting(https, "token_file", want, "credential:other");
 	unsetenv("CREDENTIALS_DIRECTORY");
 	bad_setting(https, "token_file",
-		"needs a credential of systemd, and there are none: add LoadCredential=token:FILE to flopwatchd.service by "
+		"names a credential of systemd, and there is no folder of them: add LoadCredential=token:FILE to flopwatchd.service by "
 		"`systemctl edit flopwatchd` and restart it",
 		"credential:token");
 	unlink(token);

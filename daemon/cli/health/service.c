@@ -50,12 +50,13 @@ static void look_at_accounts(struct answers *a, const char *root)
 	static const char *const groups[] = { "video", "render" };
 	for (size_t i = 0; i < 2; i++)
 		if (!is_listed(root, "passwd", users[i]))
-			answers_add(a, FAIL, "user", "systemd-sysusers makes it from flopwatch.sysusers", "there is no user %s, as whom %s runs",
-				users[i], i ? "the worker" : "the daemon");
+			answers_add(a, FAIL, "user", "systemd-sysusers makes it from flopwatch.sysusers",
+				"there is no user %s, as whom %s runs", users[i], i ? "the worker" : "the daemon");
 	for (size_t i = 0; i < 2; i++)
 		if (!is_listed(root, "group", groups[i]))
 			answers_add(a, FAIL, "group", "groupadd --system NAME; it may stay empty",
-				"there is no group %s, which flopwatch-worker@.service names, so that no worker starts", groups[i]);
+				"there is no group %s, which flopwatch-worker@.service names, so that no worker starts",
+				groups[i]);
 }
 
 /* Ubuntu's setting, under which bubblewrap works only with a profile of its own. */

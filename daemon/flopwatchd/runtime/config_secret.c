@@ -37,7 +37,7 @@ static bool find_credential(struct yaml *y, struct yaml_node *n, char *path, siz
 		yaml_mistake(y, n, "is not credential:NAME, with letters, digits and . _ - in NAME");
 	else if (!dir)
 		yaml_mistake(y, n,
-			"needs a credential of systemd, and there are none: add LoadCredential=%s:FILE to flopwatchd.service by "
+			"names a credential of systemd, and there is no folder of them: add LoadCredential=%s:FILE to flopwatchd.service by "
 			"`systemctl edit flopwatchd` and restart it",
 			name);
 	else if ((size_t)snprintf(full, sizeof full, "%s/%s", dir, name) >= size)
