@@ -412,11 +412,18 @@ static void explain(struct sandbox *s, const char *said)
 		close(fd);
 	}
 	snprintf(text, sizeof text, "%.*s", (int)strcspn(said, "\n"), said);
-	if (strstr(said, "No permissions to create") || strstr(said, "user namespace") || strstr(said, "uid map"))
+	/* INVOCATION_ID: systemd started us, as a service */
+	if (getenv("INVOCATION_ID") && (strstr(said, "mount proc") || strstr(said, "/proc/sys/kernel/overflow")))
 		snprintf(s->why, sizeof s->why,
-			"bubblewrap may not make namespaces (%.60s): allow user namespaces (kernel.unprivileged_userns_clone=1, "
-			"user.max_user_namespaces > 0; see doc/troubleshooting.md#namespaces)",
+			"bubblewrap needs a whole /proc (%.60s): take ProtectKernelTunables=, ProtectKernelLogs= and ProcSubset= "
+			"from the worker's unit (see doc/troubleshooting.md#unit)",
 			text);
+	else if (strstr(said, "No permissions to create") || strstr(said, "new namespace") || strstr(said, "user namespace") ||
+		 strstr(said, "uid map"))
+		snprintf(s->why, sizeof s->why,
+			"bubblewrap may not make namespaces (%.30s): allow user namespaces (kernel.unprivileged_userns_clone=1, "
+			"user.max_user_namespaces > 0%s; see doc/troubleshooting.md#namespaces)",
+			text, getenv("INVOCATION_ID") ? ", no RestrictNamespaces= in the worker's unit" : "");
 	else
 		snprintf(
 			s->why, sizeof s->why, "bubblewrap does not work here: %.150s", *text ? text : "it ended without a word");
