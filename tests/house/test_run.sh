@@ -69,6 +69,16 @@ ok "and the process is gone" none_marked
 small orphan '(sleep 0.2 & echo $! >pid)' 'while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.05; done' 'echo "ok 1 - it has ended"'
 ok "a process that a test did not start itself is reaped when it ends" run orphan
 
+# what outlives every process, such as a cgroup, a test has to remove itself
+small waits "setsid bash -c 'exec -a $mark sleep 1000' &" "trap 'touch $tmp/undone; exit 1' TERM" "touch $tmp/begun" 'sleep 1000 & wait'
+"$tree/tests/run.sh" waits >"$tmp/out" 2>&1 </dev/null &
+pid=$!
+await test -e "$tmp/begun"
+kill $pid
+wait $pid 2>/dev/null
+ok "a run that is ended gives its tests time to undo what they did" test -e "$tmp/undone"
+ok "and no process is left" await none_marked
+
 for signal in TERM INT HUP KILL; do
 	small waits "setsid bash -c 'exec -a $mark sleep 1000' &" "bash -c 'exec -a $mark sleep 1000' &" "touch $tmp/begun" 'wait'
 	rm -f "$tmp/begun"

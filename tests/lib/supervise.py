@@ -6,7 +6,7 @@ supervise.py --log FILE --status FILE --timeout S COMMAND...
 The command runs in a session of its own, its output goes into the log, and its exit status, its seconds and the CPU seconds of all its
 processes into the status file. Processes that it started stay descendants of this one, also daemons that have left its session (PR_SET_CHILD_SUBREAPER). What still runs when the
 command has ended is given GRACE_S to end; what does not is named in the log as a test that failed, and killed. SIGTERM, SIGINT and SIGHUP,
-and the end of the parent, kill all of them.
+and the end of the parent, end the command by SIGTERM, with KILL_S to undo what outlives processes, such as cgroups, and kill all of them then.
 """
 import argparse
 import ctypes
@@ -19,6 +19,7 @@ import time
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 GRACE_S, KILL_S, TIMED_OUT = 15, 10, 124
+ENDING = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
 
 
 def processes():
@@ -111,9 +112,21 @@ def left_behind():
     return left
 
 
-def on_signal(number, _):
-    kill_all()
-    os._exit(128 + number)
+def end_on_signals(command):
+    """`command`: its process once it has begun, in a list."""
+    def on_signal(number, _):
+        for other in ENDING:
+            signal.signal(other, signal.SIG_IGN)
+        if command and command[0].returncode is None:
+            try:
+                os.killpg(command[0].pid, signal.SIGTERM)
+                wait_for(command[0].pid, time.monotonic() + KILL_S)
+            except (ProcessLookupError, ChildProcessError):  # it has ended
+                pass
+        kill_all()
+        os._exit(128 + number)
+    for number in ENDING:
+        signal.signal(number, on_signal)
 
 
 def main():
@@ -124,8 +137,8 @@ def main():
     args.add_argument("command", nargs=argparse.REMAINDER)
     args = args.parse_args()
     parent, prctl = os.getppid(), ctypes.CDLL(None, use_errno=True).prctl
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, on_signal)
+    command = []
+    end_on_signals(command)
     for option, value in ((PR_SET_PDEATHSIG, signal.SIGTERM), (PR_SET_CHILD_SUBREAPER, 1)):
         if prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
             sys.exit(f"supervise.py: prctl {option}: {os.strerror(ctypes.get_errno())}")
@@ -136,6 +149,7 @@ def main():
         # signals that a background shell ignores are those of a fresh program again
         child = subprocess.Popen(args.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                                  restore_signals=True)
+        command.append(child)
         status = await_end(child.pid, args.timeout)
         for pid in left_behind():
             log.write(f"not ok - process {pid} was left behind: {command_of(pid)}\n".encode())
