@@ -1,5 +1,9 @@
 #!/bin/bash
-# boot.sh ROOT PIDFILE - boot the Debian tree ROOT with its own systemd, in namespaces and a cgroup of its own, until this script is ended.
+# boot.sh [--over FOLDER] ROOT PIDFILE - boot the Debian tree ROOT with its own systemd, in namespaces and a cgroup of its own, until this script
+# is ended.
+#
+# --over: the tree is this machine's, with the files of FOLDER laid over it, without the units that its administrator enabled and what a flopwatch
+# of it measured; ROOT is an empty folder to make it in. What changes there is in memory and gone at the end.
 #
 # Needs root and cgroup v2. The first process of the tree, as this machine counts, is written into PIDFILE; `nsenter -a -t PID` goes in. The
 # tree has no network but a loopback. Mounts live in namespaces that end with the last process; the cgroup is removed at the end, or, where
@@ -39,6 +43,15 @@ fi
 
 if [ -z "${BOOT_MOUNTS-}" ]; then
 	BOOT_MOUNTS=1 exec unshare --mount --propagation private bash "$0" "$@"
+fi
+if [ "$1" = --over ]; then
+	over=$2 place=$3
+	mount -t tmpfs -o mode=755 tmpfs "$place"
+	mkdir "$place/upper" "$place/work" "$place/tree"
+	cp -a "$over/." "$place/upper"
+	mount -t overlay -o "lowerdir=/,upperdir=$place/upper,workdir=$place/work" overlay "$place/tree"
+	rm -rf "$place"/tree/etc/systemd/system/* "$place"/tree/var/{lib,cache}/flopwatch*
+	set -- "$place/tree" "$4"
 fi
 remove_group() { find "$1" -depth -type d -exec rmdir {} + 2>/dev/null || :; }
 groups=$1/mnt

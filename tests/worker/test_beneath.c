@@ -16,9 +16,9 @@ static int setup(void **state)
 	struct tmp_folder *t = calloc(1, sizeof *t);
 
 	*state = t;
-	if (!t || tmp_folder_open(t) != 0 || tmp_folder_write(t, "secret", "secret", 0600) != 0 || mkdirat(t->fd, "root", 0700) < 0 ||
-		mkdirat(t->fd, "root/sub", 0700) < 0 || mkdirat(t->fd, "root/sub/deep", 0700) < 0 ||
-		tmp_folder_write(t, "root/sub/deep/file", "text", 0600) != 0)
+	if (!t || tmp_folder_open(t) != 0 || tmp_folder_write(t, "secret", "secret", 0600) != 0 ||
+		mkdirat(t->fd, "root", 0700) < 0 || mkdirat(t->fd, "root/sub", 0700) < 0 ||
+		mkdirat(t->fd, "root/sub/deep", 0700) < 0 || tmp_folder_write(t, "root/sub/deep/file", "text", 0600) != 0)
 		return -1;
 	return symlinkat("deep", t->fd, "root/sub/again") < 0 || symlinkat("file", t->fd, "root/sub/deep/link") < 0 ||
 			       symlinkat("/", t->fd, "root/all") < 0 || symlinkat("nothing", t->fd, "root/lost") < 0 ||
@@ -70,8 +70,8 @@ static void what_lies_below_is_opened(void **state)
 
 static void no_link_is_followed(void **state)
 {
-	static const char *const behind[] = { "sub/again/file", "sub/deep/link", "all/etc/passwd", "all", "lost", "up/secret", "up",
-		"sub/again", "sub/again/" };
+	static const char *const behind[] = { "sub/again/file", "sub/deep/link", "all/etc/passwd", "all", "lost", "up/secret",
+		"up", "sub/again", "sub/again/" };
 	struct tmp_folder *t = *state;
 
 	for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++) {

@@ -76,7 +76,7 @@ static int move_one(const struct build_context *c, int from, int to, const char 
 	struct stat st;
 
 	if (source < 0 || fstatat(source, last, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		what = errno == ELOOP || errno == EXDEV       ? "lies behind a symbolic link"
+		what = errno == ELOOP || errno == EXDEV      ? "lies behind a symbolic link"
 		       : errno == ENOENT || errno == ENOTDIR ? "is missing"
 							     : strerror(errno);
 	else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
