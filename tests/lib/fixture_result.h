@@ -22,6 +22,12 @@ static inline struct result *fixture_result_of(struct fixture *f, int64_t job, u
 	ask->subject[1].role = ROLE_TARGET;
 	snprintf(ask->subject[0].commit, 65, "%s", fixture_sha(base));
 	snprintf(ask->subject[1].commit, 65, "%s", fixture_sha(target));
+	for (int i = 0; i < ask->n_subjects; i++) { /* every commit has sources of its own */
+		struct msg_subject *m = &ask->subject[i];
+		m->n_inputs = 1;
+		snprintf(m->input[0].path, sizeof m->input[0].path, "attention.c");
+		snprintf(m->input[0].oid, sizeof m->input[0].oid, "%s", m->commit);
+	}
 	ask->n_cells = n_cells;
 	ask->cell = calloc((size_t)n_cells, sizeof *ask->cell);
 	assert_non_null(ask->cell);
@@ -168,6 +174,9 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int lau
 static inline void fixture_measured(struct result *r, const double *shift)
 {
 	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct noise second =
+		noise; /* whatever has phases a second time, all other draws are the same: recorded histories depend on them */
+	second.state = 8;
 	fixture_accepted(r);
 	for (int launch = 1; launch <= 12; launch++) {
 		int set = launch <= 6 ? 1 : 2;
@@ -178,8 +187,9 @@ static inline void fixture_measured(struct result *r, const double *shift)
 				fixture_timing(r, &noise, launch, set, i, SERIES_CALL, "", shift[i], 0);
 			if (launch != 1 && launch != 7)
 				continue;
-			fixture_timing(r, &noise, launch, set, i, SERIES_PHASE, "prepare", 0, 0);
-			fixture_timing(r, &noise, launch, set, i, SERIES_PHASE, "run", shift[i], 0);
+			struct noise *of = launch == 1 ? &noise : &second;
+			fixture_timing(r, of, launch, set, i, SERIES_PHASE, "prepare", 0, 0);
+			fixture_timing(r, of, launch, set, i, SERIES_PHASE, "run", shift[i], 0);
 		}
 	}
 }
