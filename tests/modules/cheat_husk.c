@@ -1,6 +1,7 @@
 /* Leaves a process behind whose first thread has ended, while another one goes on. */
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 struct fw_plan;
 static void leave_one(int calls);
 #define AFTER_ENQUEUE(p) leave_one((p)->calls)
@@ -20,5 +21,5 @@ static void leave_one(int calls)
 		return;
 	if (pthread_create(&thread, NULL, go_on, NULL) != 0)
 		_exit(1);
-	pthread_exit(NULL);
+	syscall(SYS_exit, 0); /* of this thread alone */
 }

@@ -13,6 +13,6 @@ if [ "$("$worker" probe --device cpu --sandbox none >/dev/null 2>&1; echo $?)" =
 	forward good cheat_kin --sandbox none
 	like "cheat_kin is caught without a sandbox" "$(cell '.verdict, .class')" '^rejected escaped$'
 fi
-for module in child pool threads openmp; do
+for module in child exits pool threads openmp; do
 	believed good "honest_$module"
 done

@@ -25,10 +25,11 @@ enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
 
 /* Branch code may call exit(). The process must not look finished then, and the one who called is named. */
 static struct runner *unfinished;
+static pid_t own_pid; /* a child that a module forks may call exit as it likes */
 
 static void end_unfinished(const char *detail)
 {
-	if (!unfinished)
+	if (!unfinished || getpid() != own_pid)
 		return;
 	enum role role = unfinished->at_role != ROLE_NONE ? unfinished->at_role : ROLE_DEVICE;
 	record_fault(unfinished->records, unfinished->at_cell, role, "crash", detail);
@@ -107,6 +108,7 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 		return mode_canary_run(run, records);
 	if (run->mode == RUN_CLOCKS)
 		return mode_clocks_run(run, records);
+	own_pid = getpid();
 	unfinished = &runner;
 	pthread_cleanup_push(at_thread_exit, NULL);
 	if (runner_open(&runner, run, records, err) == 0) {
