@@ -10,7 +10,7 @@ wish="" # what tests can do without, and then say so
 case "${1:-build}" in
 build) want="$build" ;;
 demo) want="$build $demo" ;;
-test) want="$build $demo $test" wish="zsh fish hyperfine" ;;
+test) want="$build $demo $test" wish="zsh fish hyperfine systemd" ;;
 *) echo "usage: install-dependencies.sh build|demo|test" >&2; exit 2 ;;
 esac
 
