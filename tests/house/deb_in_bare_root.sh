@@ -114,7 +114,7 @@ commit kernels "a fifth slower"
 while sleep 0.05; do worker_processes; done >"$tmp/seen" &
 seeing=$!
 push_there slower
-is "main is judged" "$(verdict_of main)" 0
+is "main is judged" "$(verdict_of main)" 0 || exit 1
 is "a push that changes nothing is" "$(verdict_of equal)" 0
 is "and the loss of another is found" "$(verdict_of slower)" 3
 printf '# from the installation to the second verdict: %d:%02d minutes\n' $(((SECONDS - began) / 60)) $(((SECONDS - began) % 60))

@@ -24,7 +24,7 @@ is "and run" "$(inside systemctl is-active flopwatchd.service flopwatch-worker.s
 
 # ---- two pushes, measured ----
 push_there main
-is "main is judged" "$(verdict_of main)" 0
+is "main is judged" "$(verdict_of main)" 0 || exit 1
 while sleep 0.05; do worker_processes; done >"$tmp/seen" &
 seeing=$!
 branch kernels equal main

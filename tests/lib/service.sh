@@ -58,7 +58,7 @@ push_there() {
 }
 verdict_of() {
 	local said status
-	said=$(inside timeout 600 flopwatch wait "$1" --repo kernels --quiet 2>&1)
+	said=$(inside timeout 300 flopwatch wait "$1" --repo kernels --quiet 2>&1)
 	status=$?
 	case $status in 0 | 3 | 7) echo "$status" ;; *) printf '%s: %s\n' "$status" "$said" ;; esac
 }
