@@ -1,7 +1,7 @@
 /**
  * regular.h - opens files whose path a person or a repository chose: what is no regular file is refused, never waited for.
  *
- * A FIFO without a writer holds whoever opens it for reading, and a device may do anything.
+ * A FIFO without a writer blocks a process that opens it for reading, and a device may do anything.
  */
 #ifndef BASE_REGULAR_H
 #define BASE_REGULAR_H

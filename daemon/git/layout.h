@@ -1,7 +1,7 @@
 /**
  * layout.h - whether what git keeps in files are files: libgit2 opens a FIFO as readily and then waits for a writer that never comes.
  *
- * A push cannot make one, whoever may write to the repository's folder can. What is put there after the check ends at the deadline.
+ * A push cannot make one; a user who may write to the folder of the repository can. What is put there after the check ends at the deadline.
  */
 #ifndef GIT_LAYOUT_H
 #define GIT_LAYOUT_H

@@ -78,7 +78,7 @@ int trial_build(enum sandbox_want want, struct fw_err *err)
 		return -1;
 	if (!mkdtemp(folder))
 		return err_sys(err, "cannot create a folder in /tmp");
-	/* To whoever runs inside: the folder is new, and goes in a moment. */
+	/* Writable for all, since the sandbox builds as another user; the folder is removed below. */
 	int result = sandbox.drops_root && chmod(folder, 0777) < 0 ? err_sys(err, "cannot open %s to the sandbox", folder) : 0;
 	if (result == 0)
 		result = write_source(folder, err);

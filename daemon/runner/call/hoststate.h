@@ -24,7 +24,7 @@ struct hoststate {
 	cpu_set_t cores;
 	int policy, priority, nice;
 	int huge_pages, store_bypass; /* prctl: transparent huge pages are off; how stores are speculated past */
-	int no_new_privs, adopts;     /* likewise: it can gain no privileges; orphans become its children */
+	int no_new_privs, adopts;     /* prctl: it can gain no privileges; orphans become its children */
 	int filters; /* of system calls (seccomp), of the calling thread; below 0: the system does not show how many */
 };
 

@@ -42,7 +42,7 @@ struct witness {
 	bool watching; /* from witness_before to witness_after */
 	bool binds;    /* calls are made from an idle stream, bind right before them, as those of series call */
 	bool anyones;  /* what witness_before found may be of any subject that ran since the last look */
-	bool unnamed;  /* likewise, and no further call tells whose it is */
+	bool unnamed;  /* it may be of any of them, and no further call can tell of which */
 	enum witness_change change;
 	struct arrangement known; /* what `verifier` was made with */
 	struct verifier verifier;
