@@ -2,6 +2,7 @@
 # `make bundle`: licences of everything that it carries, a bill of materials that is true of its files, and the same bytes wherever it is made.
 # FULL=1 builds all of it in two folders, which takes minutes; without it one program is built so.
 . "$(dirname "$0")/../lib/tap.sh"
+export CCACHE_DISABLE=1 # which may hand the object of one directory to the build of another
 cd "$root" || exit 1
 for program in patchelf python3 dpkg-query; do
 	command -v "$program" >/dev/null || { skip "the bundle" "$program is not installed"; exit 0; }

@@ -177,6 +177,15 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 	return bench_fault(b, cell, role, what, text, err);
 }
 
+/* One such end accuses nobody; the job's log shows it. */
+static int note_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
+
+	snprintf(m.u.note.text, sizeof m.u.note.text, "a launch ended early and is repeated: %.300s", end->detail);
+	return bench_send(b, &m, err);
+}
+
 int launch_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
 {
 	char failure[16], detail[512], text[512];
@@ -190,7 +199,7 @@ int launch_blame_end(struct bench *b, int cell, const struct runner_end *end, st
 	if (status == 0)
 		return bench_fault(b, cell, ROLE_BASE, failure, detail, err);
 	if (++b->cell[cell].ends < ENDS_THAT_ACCUSE)
-		return 0; /* the next launch shows */
+		return note_end(b, cell, end, err);
 	snprintf(text, sizeof text,
 		"%s%.300s, in %d launches; alone both sides pass their check, and the base beside a copy of itself is timed",
 		end->role == ROLE_BASE ? "base: " : "", end->detail, ENDS_THAT_ACCUSE);
@@ -233,7 +242,7 @@ static int settle(struct launch_state *l, struct runner_end *end, const int *lis
 	if (end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET))
 		return launch_blame_end(b, missing, end, err);
 	if (end->killed && ++b->cell[missing].kills < ENDS_THAT_ACCUSE)
-		return 0;
+		return note_end(b, missing, end, err);
 	return blame(b, missing, end->role, end->failure, end->detail, false, err);
 }
 
