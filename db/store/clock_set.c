@@ -5,36 +5,19 @@
 
 #define OPEN "state IN ('queued', 'sent', 'building', 'checking', 'measuring')"
 
-static int move(struct db *db, const char *sql, int64_t by_ms, int64_t now_ms, struct fw_err *err)
+/* :now is the latest time that may come of it. */
+static int move(struct db *db, const char *sql, int64_t by_ms, int64_t latest, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, sql, err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":by", by_ms);
-	stmt_int(s, ":now", now_ms);
+	stmt_int(s, ":now", latest);
 	return stmt_run(s, err);
 }
 
-static int move_sessions(struct db *db, int64_t by_ms, int64_t latest, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db, "UPDATE session SET expires_at = min(expires_at + :by, :latest)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":by", by_ms);
-	stmt_int(s, ":latest", latest);
-	return stmt_run(s, err);
-}
-
-static int move_pauses(struct db *db, int64_t by_ms, int64_t now_ms, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(
-		db, "UPDATE outbox SET next_at = min(next_at + :by, :latest) WHERE state = 'waiting' AND attempts > 0", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":by", by_ms);
-	stmt_int(s, ":latest", now_ms + STORE_OUTBOX_PAUSE_MAX_MS);
-	return stmt_run(s, err);
-}
+#define SESSIONS "UPDATE session SET expires_at = min(expires_at + :by, :now)"
+#define PAUSES   "UPDATE outbox SET next_at = min(next_at + :by, :now) WHERE state = 'waiting' AND attempts > 0"
 
 int store_clock_set(struct db *db, int64_t by_ms, int64_t session_ms, int64_t now_ms, struct fw_err *err)
 {
@@ -54,7 +37,10 @@ int store_clock_set(struct db *db, int64_t by_ms, int64_t session_ms, int64_t no
 	for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++)
 		if (move(db, moves[i], by_ms, now_ms, err) != 0)
 			return -1;
-	return move_pauses(db, by_ms, now_ms, err) || move_sessions(db, by_ms, now_ms + session_ms, err) ? -1 : 0;
+	return move(db, PAUSES, by_ms, now_ms + STORE_OUTBOX_PAUSE_MAX_MS, err) ||
+			       move(db, SESSIONS, by_ms, now_ms + session_ms, err)
+		       ? -1
+		       : 0;
 }
 
 int store_clock_ahead(struct db *db, int64_t now_ms, int64_t *ahead_ms, struct fw_err *err)

@@ -31,11 +31,11 @@ ok "a token that the server takes" check
 ok "reads its branches" said ok repository 'far can be read: 1 branch, main among them'
 write_config "$worker" "repos: [{$far, token_file: $tmp/keys/wrong}]"
 fails "one that it refuses" 1 check
-ok "is told by its file" said fail repository "far: the server refused the token of $tmp/keys/wrong"
+ok "the error names its file" said fail repository "far: the server refused the token of $tmp/keys/wrong"
 unlike "and not by itself" "$(cat "$tmp/said")" "$token"
 write_config "$worker" "repos: [{$far}]"
 fails "none" 1 check
-ok "is told with what to set" said fail repository 'far: the server wants a token; set token_file of this repository'
+ok "the error says what to set" said fail repository 'far: the server wants a token; set token_file of this repository'
 write_config "$worker" "repos: [{$far, token_file: \"credential:none\"}]"
 fails "a credential that systemd does not pass" 2 check
 like "is a mistake, with what to write" "$(cat "$tmp/said")" 'c.yml:6:[0-9]+: repos\[0\].token_file: there is no credential none in .*: add LoadCredential=none:FILE to flopwatchd.service'
@@ -45,7 +45,7 @@ if can_start_sshd; then
 	near="name: near, url: \"ssh://$(id -un)@127.0.0.1:$ssh_port$tmp/kernels.git\", poll: 1 s"
 	write_config "$worker" "repos: [{$near, ssh_key: $tmp/ssh/mine}]"
 	fails "an ssh server that is not known" 1 check
-	ok "is told with its fingerprint and what to write" said fail repository "near: .*shows the host key ${print//+/\\+} .*then write host_keys: \\[\"${print//+/\\+}\"\\]"
+	ok "the error has its fingerprint and what to write" said fail repository "near: .*shows the host key ${print//+/\\+} .*then write host_keys: \\[\"${print//+/\\+}\"\\]"
 	write_config "$worker" "repos: [{$near, ssh_key: $tmp/ssh/mine, host_keys: [\"$print\"]}]"
 	ok "with what it says" check
 	ok "reads its branches" said ok repository 'near can be read: 1 branch, main among them'

@@ -46,7 +46,7 @@ results 2 3
 write_config "sandbox: none" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
 	"repos: [{name: twins, url: $tmp/twins.git}]"
 start_daemon
-is "results of one name are told apart by their order" "$(on_main twins first) $(verdicts)" "done unchanged steady:unchanged twin#1:unchanged twin#2:unchanged"
+is "results of one name are distinguished by their order" "$(on_main twins first) $(verdicts)" "done unchanged steady:unchanged twin#1:unchanged twin#2:unchanged"
 results 2 3 9
 is "a push with a result more of a name is no word about the other rows alone" "$(on_main twins more)" "done not_comparable"
 is "and its cells, named" "$(verdicts)" "steady:unchanged twin#1:not_comparable twin#2:not_comparable twin#3:not_comparable"

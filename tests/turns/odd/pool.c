@@ -1,4 +1,4 @@
-/* Keeps a thread that does a part of each call, and one that looks at a clock ten times a second, whoever has the turn. */
+/* Keeps a thread that does a part of each call, and one that looks at a clock ten times a second, in the turns of the other side, too. */
 #include "odd.h"
 
 #include <pthread.h>

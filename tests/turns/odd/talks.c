@@ -6,7 +6,7 @@ int main(void)
 	FLOPWATCH("talks", 1e6, 0)
 	{
 		for (int i = 0; i < 200; i++)
-			fprintf(stderr, "warning: row %d is as it was, which is as it should be, and is told all the same\n", i);
+			fprintf(stderr, "warning: row %d is as it was, which is as it should be, but printed\n", i);
 		odd_work(3000);
 	}
 	for (int i = 0; i < 2000; i++)
