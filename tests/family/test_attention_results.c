@@ -1,6 +1,7 @@
 /*
  * What attention's results have to be, as it was before families were: the reference's values at every place that it looks at, and what
- * the acceptance says of right and wrong results, by their hashes. They were taken at f4fe411.
+ * the acceptance says of right and wrong results, by their hashes. They were taken at f4fe411; those of two backwards when the noise
+ * of delta came into the ratios.
  */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
@@ -141,13 +142,13 @@ static void results(void **state)
 			"2556437667ebf1994af4c6ae51378d5730f930843b14bc17f6f5bf60034a9dae" },
 		{ FW_BLOCKS, 256, 0, 4, 2, 64, 32, 0.4, PATTERN_UNIFORM,
 			"ddf87b8fff7cf6a192860843f2cc719420408d695756e5a5ded657b95ccef0c1",
-			"03af524c07673694888955f8c5842e23382e088f78b5f19ee0ff008423bcbf0b" },
+			"cf4234ed0fe8e46a079a7f17be3125b2d05c7a8f2b0cde8bae9a8422b033e9d7" },
 		{ FW_BLOCKS, 256, 0, 2, 1, 64, 32, 0.5, PATTERN_BANDED,
 			"ed4bfa5d25096123d9a4629ff4bc4de913532156a178ac3eb8f94a0788e2474a",
 			"20288aecd91b2f6a26276e7d8e4e8d5fa4e82aa5f3cd1f0924cde50e89c6ccc4" },
 		{ FW_BLOCKS, 256, 0, 2, 1, 64, 32, 0.5, PATTERN_BIGBIRD,
 			"6e7a27da14905a5f4e3397a07ef9dbca4415b4d87c52c94bfa6d6e931559411c",
-			"794b708807476327d5363408de56ad9e3b5a6395801b6c37ffd7e771723d032c" },
+			"9be74313c50d7628d4a5beb366a509746aaddff00086e22187e88786fd3cc05a" },
 	};
 
 	(void)state;

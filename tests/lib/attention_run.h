@@ -43,6 +43,15 @@ static inline void run_pattern(struct attention_run *r, enum pattern pattern)
 	attention_block_bits(a, r->cell.seed, r->bits);
 }
 
+/* Other inputs. */
+static inline void run_seed(struct attention_run *r, uint64_t seed)
+{
+	static const int input[] = { FW_Q, FW_K, FW_V, FW_DO };
+	r->cell.seed = seed;
+	for (int i = 0; i < 4; i++)
+		inputs_fill(seed, (uint32_t)input[i], 0, run_bytes(r, input[i]) / sizeof(uint16_t), r->buffer[input[i]]);
+}
+
 /* `length` NULL: one sequence of `seqlen`; else `n_seqs` lengths that add up to it. `block` 0 unless FW_BLOCKS. */
 static inline void run_init(struct attention_run *r, int mask, int seqlen, const int *length, int n_seqs, int nhq, int nhk,
 	int headdim, int block, double ratio)
@@ -59,7 +68,6 @@ static inline void run_init(struct attention_run *r, int mask, int seqlen, const
 		.block = block,
 		.sparsity_ratio = ratio };
 	snprintf(r->cell.family, sizeof r->cell.family, "attention");
-	r->cell.seed = 42;
 	for (int i = 0; i < a->n_seqs; i++) {
 		a->length[i] = length ? length[i] : seqlen;
 		r->cu[i + 1] = r->cu[i] + a->length[i];
@@ -71,9 +79,8 @@ static inline void run_init(struct attention_run *r, int mask, int seqlen, const
 		r->buffer[slot] = malloc(bytes + GUARD_BYTES);
 		memset(r->buffer[slot], 0xff, bytes); /* NaN in bf16 and float */
 		memset((char *)r->buffer[slot] + bytes, 0xab, GUARD_BYTES);
-		if (slot == FW_Q || slot == FW_K || slot == FW_V || slot == FW_DO)
-			inputs_fill(r->cell.seed, (uint32_t)slot, 0, bytes / sizeof(uint16_t), r->buffer[slot]);
 	}
+	run_seed(r, 42);
 	if (mask == FW_BLOCKS)
 		run_pattern(r, PATTERN_UNIFORM);
 }

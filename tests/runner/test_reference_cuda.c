@@ -84,6 +84,9 @@ static void compare_references(struct attention_run *r, double visits)
 			continue;
 		assert_true(difference_f(a->noise, b->noise, n) < 1e-3);
 		assert_true(difference_f(a->naive, b->naive, n) < 5e-3);
+		assert_int_equal(!a->shift, !b->shift);
+		if (a->shift)
+			assert_true(difference_f(a->shift, b->shift, n) < 1e-3);
 	}
 	assert_int_equal(accept_check(&device, &reference_cuda, &io, &result, &err), 0);
 	if (!result.ok)

@@ -2,7 +2,8 @@
  * Compares a kernel's outputs with the reference, tensor by tensor, and remembers the worst place.
  *
  * A norm over a whole tensor hides a lost block in rows whose values are small (late rows of a causal mask), so each place is
- * also held against its own noise: what naive bf16 code, one rounding of P or dS, and rounding the result do to it.
+ * also held against its own noise: what naive bf16 code, one rounding of P or dS, and rounding the result do to it. Beside that it
+ * may be off by as much as a softmax and a delta of the kernel's own shift it.
  */
 #include "family/attention/reference/accept.h"
 
@@ -155,7 +156,7 @@ static void compare_mismatches(const struct compared *c, const struct mismatches
 
 /* Sums of squares over one place or a whole tensor. */
 struct norms {
-	double error, naive, noise, rounding;
+	double error, naive, noise, rounding, shift;
 };
 
 static void compare_tensor(const struct compared *c, struct accept_result *r)
@@ -190,8 +191,9 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 			one.naive += naive * naive;
 			one.noise += noise * noise;
 			one.rounding += rounding * rounding;
+			one.shift += t->shift ? (double)t->shift[e] * (double)t->shift[e] : 0;
 		}
-		double allowed = place_factor * sqrt(one.naive + one.noise + one.rounding);
+		double allowed = place_factor * sqrt(one.naive + one.noise + one.rounding) + sqrt(one.shift);
 		note(r, c, ratio_of(sqrt(one.error), allowed), i, place_column, allowed / sqrt(t->width));
 		if (place_error > max_error) {
 			max_error = place_error;

@@ -7,7 +7,8 @@
  *   ||X - R|| <= 1.1 ||N - R||, with room for the scatter of a norm over few rows;
  *   no more than twice as many elements off by rtol |R| + 1e-8 (rtol 0.05 for O and dV, 0.15 dK, 0.3 dQ) as N has or its noise
  *   makes one expect, with room for scatter, and never three quarters of them;
- *   each place's own ||X - R|| against its own noise, so that a dropped block shows in rows of small values too;
+ *   each place's own ||X - R|| against its own noise, so that a dropped block shows in rows of small values too; a row of dQ may
+ *   beside that be off by as much as the kernel's own softmax and delta shift it;
  *   LSE within 1e-3 relative (of 1 + |LSE|); places that see nothing exactly 0, their LSE -inf.
  */
 #ifndef FAMILY_ATTENTION_REFERENCE_ACCEPT_H

@@ -58,6 +58,19 @@ static __device__ double warp_dot(const uint16_t *x, const uint16_t *y, int n)
 	return sum;
 }
 
+/* What delta_noise() of sums.h is, of one warp. */
+static __device__ double warp_delta_noise(const uint16_t *dout, const uint16_t *o, int n)
+{
+	double sum = 0;
+	for (int i = threadIdx.x % 32; i < n; i += 32) {
+		double product = (double)reference_from_bf16(dout[i]) * (double)reference_from_bf16(o[i]);
+		sum += product * product;
+	}
+	for (int lane = 16; lane > 0; lane /= 2)
+		sum += __shfl_xor_sync(0xffffffffu, sum, lane);
+	return REFERENCE_DELTA_NOISE * sqrt(sum);
+}
+
 /* Each warp brings one value, equal in all its lanes; every thread gets the sum, or the maximum. */
 static __device__ double block_reduce(double value, bool maximum)
 {
@@ -177,31 +190,47 @@ static __device__ void store_factors(struct factors *f, int i, double exact, flo
 	f->noise[i] = (float)noise;
 }
 
-static __global__ void backward_rows(struct problem p, struct lists l, struct totals dq)
+/* `p_k` gets each row's sums of p * K, exact only, and `row` what else reference_own_shift asks of it. */
+static __global__ void backward_rows(
+	struct problem p, struct lists l, struct totals dq, struct totals p_k, struct reference_row *row)
 {
-	__shared__ struct factors f;
+	__shared__ struct factors f, weight;
 	reference_place at = l.at[blockIdx.x];
 	const int32_t *token = l.token + l.first[blockIdx.x];
 	int n = (int)(l.first[blockIdx.x + 1] - l.first[blockIdx.x]), kv_head = at.head / (p.nhq / p.nhk), d = p.headdim;
 	const uint16_t *q = vector_of(p.q, p.nhq, d, at.row, at.head), *dout = vector_of(p.dout, p.nhq, d, at.row, at.head);
 	double delta = warp_dot(dout, vector_of(p.o, p.nhq, d, at.row, at.head), d);
 	double lse = (double)p.lse[(int64_t)at.head * p.seqlen + at.row];
+	double sum_p = 0, sum_p_dp = 0;
 
-	struct column c = { 0, 0, 0 };
+	struct column c = { 0, 0, 0 }, cw = { 0, 0, 0 };
 	for (int base = 0; base < n; base += THREADS) {
 		int tile = n - base < THREADS ? n - base : THREADS;
 		__syncthreads();
 		for (int i = threadIdx.x / 32; i < tile; i += WARPS) {
 			double score = warp_dot(q, vector_of(p.k, p.nhk, d, token[base + i], kv_head), d);
 			double dp = warp_dot(dout, vector_of(p.v, p.nhk, d, token[base + i], kv_head), d);
-			struct reference_pair pair = reference_backward_pair(score, dp, p.scale, lse, delta);
-			if (threadIdx.x % 32 == 0)
+			struct reference_pair pair = reference_backward_pair(score, dp, p.scale, lse, delta, 0);
+			sum_p += pair.p;
+			sum_p_dp += pair.p * dp;
+			if (threadIdx.x % 32 == 0) {
 				store_factors(&f, i, pair.ds, pair.naive_ds, pair.noise_ds);
+				store_factors(&weight, i, pair.p, 0, 0);
+			}
 		}
 		__syncthreads();
 		add_tile(&c, &f, p.k, p.nhk, kv_head, d, token + base, tile);
+		add_tile(&cw, &weight, p.k, p.nhk, kv_head, d, token + base, tile);
 	}
 	store_row(c, dq, blockIdx.x, d);
+	store_row(cw, p_k, blockIdx.x, d);
+	sum_p = block_reduce(sum_p, false);
+	sum_p_dp = block_reduce(sum_p_dp, false);
+	if (threadIdx.x == 0) {
+		row[blockIdx.x].p = sum_p;
+		row[blockIdx.x].p_dp = sum_p_dp;
+		row[blockIdx.x].delta = delta;
+	}
 }
 
 /* Block x: planned key; block y: query head within its group. Partial sums at [x * group + y]. */
@@ -222,9 +251,10 @@ static __global__ void backward_keys(struct problem p, struct lists l, struct to
 			int64_t row = token[base + i];
 			const uint16_t *dout = vector_of(p.dout, p.nhq, d, row, head);
 			double score = warp_dot(vector_of(p.q, p.nhq, d, row, head), k, d);
-			double dp = warp_dot(dout, v, d), delta = warp_dot(dout, vector_of(p.o, p.nhq, d, row, head), d);
-			struct reference_pair pair =
-				reference_backward_pair(score, dp, p.scale, (double)p.lse[(int64_t)head * p.seqlen + row], delta);
+			const uint16_t *o = vector_of(p.o, p.nhq, d, row, head);
+			double dp = warp_dot(dout, v, d), delta = warp_dot(dout, o, d), noise = warp_delta_noise(dout, o, d);
+			struct reference_pair pair = reference_backward_pair(
+				score, dp, p.scale, (double)p.lse[(int64_t)head * p.seqlen + row], delta, noise);
 			if (threadIdx.x % 32 == 0) {
 				store_factors(&to_k, i, pair.ds, pair.naive_ds, pair.noise_ds);
 				store_factors(&to_v, i, pair.p, pair.naive_p, pair.noise_p);
@@ -361,6 +391,25 @@ static void download_rows(struct memory *m, struct totals from, struct reference
 	download(m, to->noise, from.noise, n * sizeof(float));
 }
 
+/* Before `finish`, from the sums of ds * K that `to` has by then. Err: -1 out of host memory. */
+static int download_shift(struct memory *m, struct totals p_k, const struct reference_row *rows, double scale,
+	struct reference_tensor *to, struct fw_err *err)
+{
+	size_t width = (size_t)to->width, n = (size_t)to->n;
+	double *sums = (double *)calloc(n * width + 1, sizeof(double));
+	struct reference_row *row = (struct reference_row *)calloc(n + 1, sizeof(struct reference_row));
+	int status = sums && row ? 0 : -1;
+	if (status == 0) {
+		download(m, sums, p_k.exact, n * width * sizeof(double));
+		download(m, row, rows, n * sizeof *row);
+		for (size_t i = 0; i < n * width; i++)
+			to->shift[i] = (float)(reference_own_shift(to->exact[i], sums[i], row[i / width]) * scale);
+	}
+	free(sums);
+	free(row);
+	return status ? err_set(err, ERR_FULL, "reference: out of memory") : 0;
+}
+
 /* Adds the partial sums of each key's query heads. Err: -1 out of host memory. */
 static int download_keys(struct memory *m, struct totals from, int group, struct reference_tensor *to, struct fw_err *err)
 {
@@ -392,23 +441,29 @@ static int compute_rows(struct memory *m, const struct problem *p, const struct 
 {
 	struct lists l;
 	size_t n = (size_t)plan->n_rows;
+	bool forward = io->cell->direction == DIRECTION_FORWARD;
 	if (n == 0)
 		return 0;
 	if (upload_lists(m, io, plan->row, plan->n_rows, false, &l, err))
 		return -1;
-	struct totals sums = reserve_totals(m, n * (size_t)p->headdim);
-	double *lse = (double *)reserve(m, n * sizeof(double));
+	struct totals sums = reserve_totals(m, n * (size_t)p->headdim), p_k = { NULL, NULL, NULL };
+	double *lse = forward ? (double *)reserve(m, n * sizeof(double)) : NULL;
+	struct reference_row *row = forward ? NULL : (struct reference_row *)reserve(m, n * sizeof(struct reference_row));
+	if (!forward)
+		p_k = reserve_totals(m, n * (size_t)p->headdim);
 	if (m->status != cudaSuccess)
 		return 0;
-	if (io->cell->direction == DIRECTION_FORWARD)
+	if (forward)
 		forward_rows<<<(unsigned)n, THREADS>>>(*p, l, sums, lse);
 	else
-		backward_rows<<<(unsigned)n, THREADS>>>(*p, l, sums);
+		backward_rows<<<(unsigned)n, THREADS>>>(*p, l, sums, p_k, row);
 	m->status = cudaGetLastError();
 	download_rows(m, sums, &out->tensor[0]);
-	if (io->cell->direction == DIRECTION_FORWARD)
+	if (forward)
 		download(m, out->tensor[1].exact, lse, n * sizeof(double));
-	finish(&out->tensor[0], io->cell->direction == DIRECTION_FORWARD ? 1 : p->scale);
+	else if (download_shift(m, p_k, row, p->scale, &out->tensor[0], err))
+		return -1;
+	finish(&out->tensor[0], forward ? 1 : p->scale);
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct key_work {
 	int n_tasks;
 	struct head_task *task;
 	float *lse, *k, *v;             /* [n_tasks][seqlen]; [n_keys][d] */
-	double *delta;                  /* [n_tasks][seqlen] */
+	double *delta, *delta_noise;    /* [n_tasks][seqlen] */
 	struct reference_range *range;  /* [n_keys][room] */
 	int *ranges;                    /* [n_keys] */
 	struct reference_tensor dk, dv; /* partial sums, one place for each key of each task */
@@ -34,6 +34,7 @@ static void key_work_fini(struct key_work *w)
 	free(w->k);
 	free(w->v);
 	free(w->delta);
+	free(w->delta_noise);
 	free(w->range);
 	free(w->ranges);
 	free(w->dk.exact);
@@ -77,7 +78,8 @@ static int key_work_init(const struct reference_plan *plan, const struct referen
 	w->ranges = array(n, sizeof *w->ranges);
 	w->lse = array((size_t)w->n_tasks * s, sizeof *w->lse);
 	w->delta = array((size_t)w->n_tasks * s, sizeof *w->delta);
-	if (!w->k || !w->v || !w->range || !w->ranges || !w->lse || !w->delta ||
+	w->delta_noise = array((size_t)w->n_tasks * s, sizeof *w->delta_noise);
+	if (!w->k || !w->v || !w->range || !w->ranges || !w->lse || !w->delta || !w->delta_noise ||
 		!partial_sums(&w->dk, (size_t)places, a->headdim) || !partial_sums(&w->dv, (size_t)places, a->headdim))
 		return err_set(err, ERR_FULL, "reference: out of memory");
 	for (size_t i = 0; i < n; i++) {
@@ -115,6 +117,7 @@ static int read_statistics(const struct reference_io *io, struct key_work *w, st
 				for (int j = 0; j < d; j++)
 					row[j] = reference_from_bf16(o[(size_t)i * token + (size_t)(at.head * d + j)]);
 				w->delta[(int64_t)t * a->seqlen + first + i] = dot(dout, row, d);
+				w->delta_noise[(int64_t)t * a->seqlen + first + i] = delta_noise(dout, row, d);
 			}
 	}
 	free(o);
@@ -128,7 +131,7 @@ static void add_pair(
 	int d = attention_in(io->cell)->headdim;
 	int64_t at = w->task[t].at + key - w->task[t].first, s = (int64_t)t * attention_in(io->cell)->seqlen + row;
 	struct reference_pair pair = reference_backward_pair(dot(q, w->k + (int64_t)key * d, d),
-		dot(dout, w->v + (int64_t)key * d, d), 1 / sqrt(d), (double)w->lse[s], w->delta[s]);
+		dot(dout, w->v + (int64_t)key * d, d), 1 / sqrt(d), (double)w->lse[s], w->delta[s], w->delta_noise[s]);
 	add(sums_of(&w->dk, at), q, d, pair.ds, pair.naive_ds, pair.noise_ds);
 	add(sums_of(&w->dv, at), dout, d, pair.p, pair.naive_p, pair.noise_p);
 }

@@ -234,7 +234,9 @@ static int add_tensor(struct reference *r, int slot, int width, int n, const str
 		t->naive = calloc(count + 1, sizeof *t->naive);
 		t->noise = calloc(count + 1, sizeof *t->noise);
 	}
-	if (!t->exact || (slot != FW_LSE && (!t->naive || !t->noise)))
+	if (slot == FW_DQ)
+		t->shift = calloc(count + 1, sizeof *t->shift);
+	if (!t->exact || (slot != FW_LSE && (!t->naive || !t->noise)) || (slot == FW_DQ && !t->shift))
 		return err_set(err, ERR_FULL, "reference: out of memory");
 	return 0;
 }
@@ -269,6 +271,7 @@ void reference_fini(struct reference *r)
 		free(r->tensor[i].exact);
 		free(r->tensor[i].naive);
 		free(r->tensor[i].noise);
+		free(r->tensor[i].shift);
 	}
 	memset(r, 0, sizeof *r);
 }

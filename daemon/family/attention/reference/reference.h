@@ -5,7 +5,8 @@
  * and last rows. For each place three values are computed: the exact result, what a naive bf16 implementation gives (S, P, dP
  * and dS rounded to bf16, sums in fp32), and the expected size of one bf16 rounding of P or dS. accept.h compares.
  *
- * Backward takes O and LSE as given: P = exp(scale * s - LSE), delta = rowsum(dO * O).
+ * Backward takes O and LSE as given: P = exp(scale * s - LSE), delta = rowsum(dO * O). A kernel may compute both itself, from
+ * Q, K, V and dO, which no rounding of O shifts: what that changes is known for each dQ, and part of the noise of dK.
  *
  * Use: reference_plan_make, reference_compute with the ops of the device (reference_cpu always works), accept_check on as many
  * results as wanted, reference_fini, reference_plan_fini.
@@ -61,7 +62,7 @@ struct reference_plan {
 int reference_plan_make(const struct cell *cell, uint64_t seed, double visits, struct reference_plan *out, struct fw_err *err);
 void reference_plan_fini(struct reference_plan *p);
 
-/** Values of one tensor at its places. Shape: exact, naive, noise [n][width]; LSE has width 1 and exact only. */
+/** Values of one tensor at its places. Shape: exact, naive, noise, shift [n][width]; LSE has width 1 and exact only. */
 struct reference_tensor {
 	int slot; /* enum fw_attention_slot */
 	int n, width;
@@ -69,6 +70,7 @@ struct reference_tensor {
 	double *exact;
 	float *naive; /* already rounded to bf16 */
 	float *noise; /* standard deviation of what rounding each P (each dS) to bf16 does to this element */
+	float *shift; /* of DQ: what a softmax and a delta of the kernel's own add to exact; NULL of others */
 };
 
 enum { REFERENCE_TENSORS_MAX = 3 };

@@ -81,6 +81,30 @@ static void forward_row(struct sums o, double *lse, int d, double scale, double 
 	*lse = n > 0 ? top + log(sum) : -INFINITY;
 }
 
+/* One row of dQ from the scores of the keys it sees, and how far a softmax and a delta of the kernel's own would shift it. */
+static void backward_row(struct sums dq, float *shift, const struct row_inputs *in, int i, int d, double scale,
+	const double *score, const struct reference_range *range, int ranges, const float *k, const float *v)
+{
+	double p_k[HEADDIM_MAX] = { 0 };
+	struct reference_row row = { .delta = in->delta[i] };
+
+	for (int r = 0, j = 0; r < ranges; r++)
+		for (int key = range[r].begin; key < range[r].end; key++, j++) {
+			const float *x = k + (int64_t)key * d;
+			double dp = dot(in->dout + (int64_t)i * d, v + (int64_t)key * d, d);
+			struct reference_pair pair = reference_backward_pair(score[j], dp, scale, in->lse[i], row.delta, 0);
+			add(dq, x, d, pair.ds, pair.naive_ds, pair.noise_ds);
+			row.p += pair.p;
+			row.p_dp += pair.p * dp;
+#pragma omp simd
+			for (int c = 0; c < d; c++)
+				p_k[c] += pair.p * (double)x[c];
+		}
+	for (int c = 0; c < d; c++)
+		shift[c] = (float)(reference_own_shift(dq.exact[c], p_k[c], row) * scale);
+	finish(dq, d, scale);
+}
+
 static int compute_head_rows(const struct reference_plan *plan, const struct reference_io *io, const struct row_inputs *in,
 	int first, int end, const float *k, const float *v, struct reference *out)
 {
@@ -105,18 +129,11 @@ static int compute_head_rows(const struct reference_plan *plan, const struct ref
 			for (int r = 0; r < ranges; r++)
 				for (int key = range[r].begin; key < range[r].end; key++, n++)
 					score[n] = dot(q, k + (int64_t)key * d, d);
-			if (!backward) {
+			if (backward)
+				backward_row(
+					s, out->tensor[0].shift + (int64_t)i * d, in, i, d, scale, score, range, ranges, k, v);
+			else
 				forward_row(s, &out->tensor[1].exact[i], d, scale, score, n, range, ranges, v);
-				continue;
-			}
-			for (int r = 0, j = 0; r < ranges; r++)
-				for (int key = range[r].begin; key < range[r].end; key++, j++) {
-					double dp = dot(in->dout + (int64_t)i * d, v + (int64_t)key * d, d);
-					struct reference_pair pair =
-						reference_backward_pair(score[j], dp, scale, in->lse[i], in->delta[i]);
-					add(s, k + (int64_t)key * d, d, pair.ds, pair.naive_ds, pair.noise_ds);
-				}
-			finish(s, d, scale);
 		}
 		free(range);
 		free(score);

@@ -51,6 +51,16 @@ static inline void finish(struct sums s, int n, double scale)
 	}
 }
 
+/* Standard deviation of delta = rowsum(dO * O), each element of O rounded to bf16. */
+static inline double delta_noise(const float *dout, const float *o, int n)
+{
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (int i = 0; i < n; i++)
+		sum += (double)dout[i] * (double)dout[i] * (double)o[i] * (double)o[i];
+	return REFERENCE_DELTA_NOISE * sqrt(sum);
+}
+
 static inline struct sums sums_of(const struct reference_tensor *t, int64_t i)
 {
 	size_t at = (size_t)i * (size_t)t->width;
