@@ -58,7 +58,7 @@ like "and judged" "$(result_of "$one"), $(result_of "$two")" '^done [a-z]+, done
 is "on two devices" "$(devices_of "'$one', '$two'")" "sim-0 sim-1"
 
 # ---- one goes away -----------------------------------------------------------------------------------------------------------
-echo 1 >"$tmp/devices"
+put "$tmp/devices" 1
 branch kernels three main
 echo 1.1 >"$tmp/kernels/kernels/factor"
 commit kernels three

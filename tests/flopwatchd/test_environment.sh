@@ -146,7 +146,7 @@ is "what runs where nothing has changed is not taken for what has" "$(sql "SELEC
 is "and the history does not tell it" "$(api "history?repo=kernels&cell=$cell" | jq -c '[.environments[].changed[].what]')" '["gcc","gcc"]'
 
 # ---- what no build can show ----
-echo "driver=560.2 power_w=700 slower=1.07" >"$tmp/around"
+put "$tmp/around" "driver=560.2 power_w=700 slower=1.07"
 judged 1.002 "another driver" >"$tmp/said"
 is "its own verdict is a pair's" "$(cat "$tmp/said")" "done unchanged"
 await measured 3
@@ -155,12 +155,12 @@ is "the anchor is measured anew, and held against the epoch before" "$(api "hist
 	'[[{"what":"driver","from":"550.1","to":"560.2"}],null,true]'
 like "beyond 3 % it is an alert that says it is not paired" "$(api "alerts?state=open" | jq -r '.items[0].title')" '^driver 550\.1 to 560\.2: the anchor [0-9a-f]{12} is slower in 1 cell, by [5-8]\.[0-9] % at most; not paired$'
 is "each cell of it too" "$(api "alerts?state=open" | jq -c '[.items[0].cells[] | .unpaired]')" '[true]'
-echo "driver=560.2 power_w=650 vbios=96.1 slower=1.08" >"$tmp/around"
+put "$tmp/around" "driver=560.2 power_w=650 vbios=96.1 slower=1.08"
 judged 1.001 "another power limit, and VBIOS" >"$tmp/said"
 await measured 4
 is "less than that is written down" "$(api "history?repo=kernels&cell=$cell" | jq -c '.environments[-1] | [[.changed[].what], .unpaired.change_pct < 0 and .unpaired.change_pct > -3, .alert]')" '[["VBIOS","power limit"],true,null]'
 is "and nobody is called" "$(api "alerts?state=open" | jq '.items | length')" 1
-echo 7 >"$tmp/devices"
+put "$tmp/devices" 7
 judged 1.002 "another device" >"$tmp/said"
 await measured 5
 is "another device takes the place of the one before" "$(newest changed)" '[{"what":"device","from":"sim-0","to":"sim-7"}]'

@@ -7,6 +7,8 @@
 real=$bin
 mkdir "$tmp/bin"
 gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/lib/at_call.c" -ldl
+{ AT_CALL=@$tmp/early LD_PRELOAD=$tmp/at_call.so bash -c ': >"$0/early"; : >"$0/first"; echo "open 1 KILL $0/second" >>"$0/early"; : >"$0/second"' "$tmp"; } 2>/dev/null # bash tells of one that was killed
+is "a plan is read when it is whole, not when its file is made" "$? $(ls "$tmp" | grep -cxE 'first|second')" "137 1"
 ln -s "$real"/flopwatch* "$tmp/bin"
 rm "$tmp/bin/flopwatchd"
 cp "$real/flopwatchd" "$tmp/bin/flopwatchd.real"
@@ -47,7 +49,7 @@ while read -r path made body; do
 		n=$((n + 1))
 		mark=$path-$n
 		wanted=${body//MARK/$mark}
-		echo "any $n KILL flopwatch.db" >"$tmp/plan"
+		put "$tmp/plan" "any $n KILL flopwatch.db"
 		status=$(ask "$path" "$mark" "$wanted")
 		rm "$tmp/plan"
 		if [ "$status" = 000 ]; then
@@ -75,7 +77,7 @@ is "the database is sound" "$(sql 'PRAGMA integrity_check')" ok
 like "the same key for something else is refused" "$(ask jobs jobs-1 '{"repo":"kernels","target":"main"}')" 422
 
 # ---- a disk that is full when the answer is to be kept ----
-echo "write 1 ENOSPC flopwatch.db" >"$tmp/plan"
+put "$tmp/plan" "write 1 ENOSPC flopwatch.db"
 is "a POST that cannot be stored is told so" "$(ask jobs full '{"repo":"kernels","target":"'"$main"'","base":"'"$second"'","cells":"full"}')" 503
 rm "$tmp/plan"
 is "and has not happened" "$(n_of jobs full)" 0

@@ -109,21 +109,21 @@ echo 0,1,2 >"$tmp/devices"
 host_config false other_device
 start_daemon
 await free 3
-echo 1,2 >"$tmp/devices"
+put "$tmp/devices" 1,2
 new_push gone 1.0182
 is "a loss whose device has gone is found on another" "$(result_of "$sha")" "done regression"
 is "and confirmed by a third" "$(confirmed "$(comparison_of "$sha")")" "sim-1 then sim-2 "
 await free 3
 : >"$tmp/begun"
-echo 2 >"$tmp/used_from" # the worker that confirms
+put "$tmp/used_from" 2 # the worker that confirms
 new_push used 1.0183
 is "what another device has no time to confirm is open" "$(result_of "$sha")" "done undecided"
 id=$(comparison_of "$sha")
 like "with the reason" "$(sql "SELECT group_concat(DISTINCT reason) FROM cell WHERE comparison = $id")" '^the confirming set of launches is not measured yet$'
 is "and was on no other device" "$(confirmed "$id")" "sim-1 then - "
+stop_daemon
 echo 1000000 >"$tmp/used_from"
 echo 0,1 >"$tmp/devices"
-stop_daemon
 
 # ---- a device that changes ------------------------------------------------------------------------------------------------------
 for n in 0 1; do

@@ -5,7 +5,7 @@
  * write and fsync), counting only calls that name PATH, or a descriptor of a file so named, where it is given (a part is enough):
  *   KILL   SIGKILL before it        AFTER  SIGKILL after it
  *   STOP   SIGSTOP after it         ENOSPC, EIO, EDQUOT  it and all later ones fail so
- * AT_CALL=@FILE: as FILE says from the moment when it is there.
+ * AT_CALL=@FILE: as FILE says from the moment when a whole line of it is there; the first such line is the plan until the program ends.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,23 +13,32 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct {
+struct plan {
 	char name[16], what[16], path[256];
-	int n, seen;
-} plan;
+	int n;
+	atomic_int seen;
+};
 
-static const char *later; /* file that will hold the plan */
+static _Atomic(struct plan *) plan; /* NULL until there is one; any thread may bring it, the first one's holds */
+static const char *later;           /* file that will hold the plan */
 
 static void take_plan(const char *text)
 {
-	if (sscanf(text, "%15s %d %15s %255s", plan.name, &plan.n, plan.what, plan.path) < 3)
-		plan.name[0] = '\0';
+	struct plan *p = calloc(1, sizeof *p), *none = NULL;
+
+	if (!p || sscanf(text, "%15s %d %15s %255s", p->name, &p->n, p->what, p->path) < 3) {
+		fprintf(stderr, "at_call: no plan: %s\n", text);
+		abort();
+	}
+	if (!atomic_compare_exchange_strong(&plan, &none, p))
+		free(p);
 }
 
 __attribute__((constructor)) static void read_plan(void)
@@ -42,6 +51,7 @@ __attribute__((constructor)) static void read_plan(void)
 		take_plan(text);
 }
 
+/* Who writes the file has made it before its text is in it. */
 static void look_for_plan(void)
 {
 	char text[512] = "";
@@ -49,26 +59,25 @@ static void look_for_plan(void)
 
 	if (!f)
 		return;
-	later = NULL;
-	if (fread(text, 1, sizeof text - 1, f) > 0)
+	if (fread(text, 1, sizeof text - 1, f) > 0 && strchr(text, '\n'))
 		take_plan(text);
 	fclose(f);
 }
 
-static int is_meant(const char *name, const char *path, int fd)
+static int is_meant(const struct plan *p, const char *name, const char *path, int fd)
 {
 	char link[64], target[4096] = "";
 
-	if (!plan.name[0] || (strcmp(plan.name, name) != 0 && strcmp(plan.name, "any") != 0))
+	if (!p || (strcmp(p->name, name) != 0 && strcmp(p->name, "any") != 0))
 		return 0;
-	if (!plan.path[0])
+	if (!p->path[0])
 		return 1;
 	if (!path) {
 		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 		if (readlink(link, target, sizeof target - 1) < 0)
 			return 0;
 	}
-	return strstr(path ? path : target, plan.path) != NULL;
+	return strstr(path ? path : target, p->path) != NULL;
 }
 
 /* Before a call. The errno it shall fail with, 0 none; `*after` is set when there is something to do afterwards. */
@@ -80,16 +89,18 @@ static int before(const char *name, const char *path, int fd, int *after)
 	} errors[] = { { "ENOSPC", ENOSPC }, { "EIO", EIO }, { "EDQUOT", EDQUOT } };
 
 	*after = 0;
-	if (later)
+	if (later && !plan)
 		look_for_plan();
-	if (!is_meant(name, path, fd) || ++plan.seen < plan.n)
+	struct plan *p = plan;
+	int seen = is_meant(p, name, path, fd) ? ++p->seen : 0;
+	if (!p || seen < p->n)
 		return 0;
 	for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-		if (strcmp(plan.what, errors[i].name) == 0)
+		if (strcmp(p->what, errors[i].name) == 0)
 			return errors[i].number;
-	if (plan.seen > plan.n)
+	if (seen > p->n)
 		return 0;
-	if (strcmp(plan.what, "KILL") == 0)
+	if (strcmp(p->what, "KILL") == 0)
 		raise(SIGKILL);
 	*after = 1;
 	return 0;
@@ -100,7 +111,7 @@ static void behind(int after)
 	int saved = errno;
 
 	if (after)
-		raise(strcmp(plan.what, "STOP") == 0 ? SIGSTOP : SIGKILL);
+		raise(strcmp(((struct plan *)plan)->what, "STOP") == 0 ? SIGSTOP : SIGKILL);
 	errno = saved;
 }
 

@@ -7,6 +7,7 @@
 #   like  NAME TEXT REGEX        extended regular expression, anywhere
 #   unlike NAME TEXT REGEX
 #   skip  NAME WHY
+#   put   FILE TEXT              whole: a program that reads FILE meanwhile sees what was in it before, or TEXT
 #   await COMMAND...             until it succeeds, however busy the machine is: $patience seconds end what will never come
 #
 # $bin holds the programs (FW_BIN, default build/bin), $tmp a folder that is removed at the end, $out what ok and fails saw last.
@@ -39,6 +40,9 @@ await() { # what comes soon is seen soon, and what takes long is not asked for a
 		n=$((n + 1))
 		[ $n -lt 20 ] || pause=0.3
 	done
+}
+put() { # file, text
+	printf '%s\n' "$2" >"$1.new" && mv "$1.new" "$1"
 }
 ok() {
 	local name=$1 status

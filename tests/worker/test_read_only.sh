@@ -80,7 +80,7 @@ start_daemon
 await worker_is down
 fails "doctor fails where a worker does not show it" 1 fw doctor
 like "and says what to do" "$out" "fail +worker +own is down: it does not show $tmp/toolchain, which sandbox.read_only demands: start it with --read-only $tmp/toolchain"
-echo "--read-only $tmp/toolchain" >"$tmp/options"
+put "$tmp/options" "--read-only $tmp/toolchain"
 await worker_is free
 ok "then it works" fw doctor
 stop_daemon
