@@ -1,9 +1,12 @@
-/* ends_base.h - a module that ends the process, by END, in a call of the base: an import that it replaced there does it. */
+/* ends_base.h - a module that ends the process, by END, in a call of the base where IS_DUE() says so: an import that it replaced there does it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #endif
 #include <signal.h>
 #include <unistd.h>
+#ifndef IS_DUE
+#define IS_DUE() 1
+#endif
 struct fw_plan;
 static void sabotage(int calls);
 #define AFTER_ENQUEUE(p) sabotage((p)->calls)
@@ -19,6 +22,6 @@ static float last_exp(float x)
 
 static void sabotage(int calls)
 {
-	if (calls == 6)
+	if (calls == 6 && IS_DUE())
 		imports_replace_in_others("expf", (void *)(uintptr_t)last_exp);
 }

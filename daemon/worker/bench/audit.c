@@ -108,6 +108,20 @@ static int settle_suspicions(struct auditor *x, const int *list, int n, struct f
 	return 0;
 }
 
+/* The process came to its end in the base's call, by an exit as well, or was killed in nobody's. 0, -1 error. */
+static int settle_end(struct auditor *x, struct runner_end *end, struct fw_err *err)
+{
+	struct bench *b = x->bench;
+	bool accuses = end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET);
+
+	if (!accuses || end->cell < 0 || !b->cell[end->cell].open || b->lost || x->suspicion[end->cell].failure[0])
+		return 0;
+	if (!end->failure[0] && x->audit[end->cell].n[0] + x->audit[end->cell].n[1] == 4 * AUDIT_PAIRS)
+		return 0;
+	runner_end_early(end);
+	return launch_blame_end(b, end->cell, end, err);
+}
+
 static bool too_good(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -202,7 +216,8 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 			return -1;
 		if (x->bench->lost)
 			break;
-		if (try_cells(x, list, n, attempt, &how, err) != 0 || settle_suspicions(x, list, n, err) != 0)
+		if (try_cells(x, list, n, attempt, &how, err) != 0 || settle_suspicions(x, list, n, err) != 0 ||
+			settle_end(x, &how, err) != 0)
 			return -1;
 		n = doubtful(x, list, n, why);
 	}

@@ -182,7 +182,8 @@ static int note_end(struct bench *b, int cell, const struct runner_end *end, str
 {
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
 
-	snprintf(m.u.note.text, sizeof m.u.note.text, "a launch ended early and is repeated: %.300s", end->detail);
+	snprintf(m.u.note.text, sizeof m.u.note.text, "%s ended early and is repeated: %.300s",
+		end->mode == RUN_AUDIT ? "an audit" : "a launch", end->detail);
 	return bench_send(b, &m, err);
 }
 
@@ -201,7 +202,7 @@ int launch_blame_end(struct bench *b, int cell, const struct runner_end *end, st
 	if (++b->cell[cell].ends < ENDS_THAT_ACCUSE)
 		return note_end(b, cell, end, err);
 	snprintf(text, sizeof text,
-		"%s%.300s, in %d launches; alone both sides pass their check, and the base beside a copy of itself is timed",
+		"%s%.300s, in %d processes; alone both sides pass their check, and the base beside a copy of itself is timed",
 		end->role == ROLE_BASE ? "base: " : "", end->detail, ENDS_THAT_ACCUSE);
 	return bench_fault(b, cell, ROLE_DEVICE, end->failure, text, err);
 }

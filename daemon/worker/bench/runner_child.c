@@ -494,7 +494,7 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	struct proc_exit how;
 	int task_fd, result;
 
-	*end = (struct runner_end){ .cell = -1 };
+	*end = (struct runner_end){ .mode = t->mode, .cell = -1 };
 	if (make_seal(c.seal, err) != 0)
 		return -1;
 	task_fd = task_file(b, t, c.seal, err);

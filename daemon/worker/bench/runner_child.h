@@ -37,9 +37,10 @@ struct runner_task {
 
 /** How it went. `failure` "" when the process ended by itself with 0 (it may have sent faults, or less than was due). */
 struct runner_end {
-	char failure[16]; /* "crash" "timeout" "protocol" "device" */
-	enum role role;   /* named by the last `at`; ROLE_WORKER when none was */
-	int cell;         /* likewise; -1 none */
+	enum run_mode mode; /* of the task */
+	char failure[16];   /* "crash" "timeout" "protocol" "device" */
+	enum role role;     /* named by the last `at`; ROLE_WORKER when none was */
+	int cell;           /* likewise; -1 none */
 	char detail[512];
 	double wall_s;
 	int records; /* taken */
