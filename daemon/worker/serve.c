@@ -528,8 +528,9 @@ static int find_out(
 /* Instead of a hello: why there is none. Jobs stay where they are. */
 static int refuse(struct peer *peer, const struct fw_err *err)
 {
-	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = -1, .role = ROLE_WORKER, .failure = "full" } };
+	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = -1, .role = ROLE_WORKER } };
 
+	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", err->code == ERR_FULL ? "full" : "interrupted");
 	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%.*s", (int)sizeof m.u.fault.detail - 1, err->text);
 	(void)peer_send(peer, &m, NULL);
 	return -1;
@@ -543,15 +544,14 @@ int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err
 	struct peer peer;
 	int result;
 
-	if (cache_open(&cache, o->cache, err) != 0)
-		return -1;
-	if (find_out(o, cache.dir, &sandbox, &hello, err) != 0) {
-		cache_close(&cache);
-		return -1;
-	}
-	hardware_place(cache.dir, &hello.place);
+	result = cache_open(&cache, o->cache, err);
+	if (result == 0)
+		result = find_out(o, cache.dir, &sandbox, &hello, err);
 	peer_init(&peer, in, out);
-	result = room_for_build(cache.fd, cache.dir, err);
+	if (result == 0) {
+		hardware_place(cache.dir, &hello.place);
+		result = room_for_build(cache.fd, cache.dir, err);
+	}
 	result = result == 0 ? session(o, &peer, &cache, &sandbox, &hello, err) : refuse(&peer, err);
 	peer_fini(&peer);
 	cache_close(&cache);

@@ -6,7 +6,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tmp_folder.h"
 #include "worker/build/buildlog.h"
@@ -211,6 +216,70 @@ static void logs_keep_both_ends(void **state)
 	buf_fini(&b);
 }
 
+enum { STRANGER = 31337 };
+
+/* What cache_open says to a user; "" when it opens. Shape: said[1024]. */
+static void ask_as(uid_t uid, const char *dir, char *said)
+{
+	int ends[2], status;
+	ssize_t n;
+
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		struct cache c;
+		struct fw_err err = { 0 };
+
+		if (uid && (setgid(uid) != 0 || setuid(uid) != 0))
+			_exit(1);
+		(void)cache_open(&c, dir, &err);
+		_exit(write(ends[1], err.text, strlen(err.text)) < 0);
+	}
+	close(ends[1]);
+	n = read(ends[0], said, 1023);
+	said[n > 0 ? n : 0] = '\0';
+	close(ends[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* Root leaves nothing in a cache of the service's user by itself, and that user reads what it cannot use and whose it is. */
+static void each_user_has_a_cache(void **state)
+{
+	struct scene *s = *state;
+	char said[1024], wanted[1024], folder[200];
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(setenv("CACHE_DIRECTORY", s->cache.dir, 1), 0);
+	assert_int_equal(chmod(s->folder.path, 0755), 0);
+	ask_as(STRANGER, s->cache.dir, said);
+	snprintf(wanted, sizeof wanted, "cache %s belongs to root, and the worker runs as user %d: chown it, or remove it",
+		s->cache.dir, STRANGER);
+	assert_string_equal(said, wanted);
+	assert_int_equal(chown(s->cache.dir, STRANGER, STRANGER), 0);
+	ask_as(STRANGER, s->cache.dir, said);
+	snprintf(wanted, sizeof wanted, "cache %s/builds belongs to root, and the worker runs as user %d: chown it, or remove it",
+		s->cache.dir, STRANGER);
+	assert_string_equal(said, wanted);
+	ask_as(0, NULL, said);
+	snprintf(wanted, sizeof wanted,
+		"cache %s belongs to user %d, who could not use what root leaves in it: run the worker as user %d, or give --cache DIR",
+		s->cache.dir, STRANGER, STRANGER);
+	assert_string_equal(said, wanted);
+	ask_as(0, s->cache.dir, said);
+	assert_string_equal(said, "");
+	for (int i = 0; i < 4; i++) {
+		static const char *const names[] = { "builds", "modules", "names", "checks" };
+
+		snprintf(folder, sizeof folder, "%s/%s", s->cache.dir, names[i]);
+		assert_int_equal(chown(folder, STRANGER, STRANGER), 0);
+	}
+	ask_as(STRANGER, NULL, said);
+	assert_string_equal(said, "");
+	assert_int_equal(unsetenv("CACHE_DIRECTORY"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +289,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(locks_exclude_each_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(trim_keeps_the_newest, setup, teardown),
 		cmocka_unit_test_setup_teardown(unusable_places_are_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_user_has_a_cache, setup, teardown),
 		cmocka_unit_test_setup_teardown(deep_and_locked_folders_go, setup, teardown),
 		cmocka_unit_test(logs_keep_both_ends),
 	};

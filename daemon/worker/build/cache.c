@@ -4,12 +4,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/log.h"
 
 static int default_dir(char *dir, size_t size, struct fw_err *err)
 {
@@ -46,14 +49,62 @@ static int make_parents(char *path)
 	return mkdir(path, 0700) < 0 && errno != EEXIST ? -1 : 0;
 }
 
+/* "flopwatch-run", or a number that no user has. Shape: out[64]. */
+static const char *user_name(uid_t uid, char *out)
+{
+	const struct passwd *p = getpwuid(uid);
+
+	if (p)
+		snprintf(out, 64, "%s", p->pw_name);
+	else
+		snprintf(out, 64, "user %lu", (unsigned long)uid);
+	return out;
+}
+
+/* What the system said of the cache, or of a folder of it, and whose that is where that is why. -1. */
+static int no_use(const struct cache *c, const char *name, struct fw_err *err)
+{
+	char path[sizeof c->dir + 16], owner[64], own[64];
+	struct stat st;
+	int why = errno;
+
+	snprintf(path, sizeof path, "%s%s%s", c->dir, *name ? "/" : "", name);
+	if (why == EACCES && lstat(path, &st) == 0 && st.st_uid != geteuid())
+		return err_set(err, ERR_INVALID, "cache %s belongs to %s, and the worker runs as %s: chown it, or remove it",
+			path, user_name(st.st_uid, owner), user_name(geteuid(), own));
+	errno = why;
+	return err_sys(err, "cache %s", path);
+}
+
 static int open_folder(const struct cache *c, const char *name, struct fw_err *err)
 {
 	int fd;
 
 	if (mkdirat(c->fd, name, 0700) < 0 && errno != EEXIST)
-		return err_sys(err, "cache %s/%s", c->dir, name);
+		return no_use(c, "", err);
 	fd = openat(c->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? err_sys(err, "cache %s/%s", c->dir, name) : fd;
+	return fd < 0 ? no_use(c, name, err) : fd;
+}
+
+/* What root leaves in a folder of another user, that user cannot read, and its service does not start again. */
+static int check_owner(const struct cache *c, bool is_named, struct fw_err *err)
+{
+	char owner[64];
+	struct stat st;
+
+	if (geteuid() != 0)
+		return 0;
+	if (fstat(c->fd, &st) != 0)
+		return err_sys(err, "cache %s", c->dir);
+	if (st.st_uid == 0)
+		return 0;
+	user_name(st.st_uid, owner);
+	if (!is_named)
+		return err_set(err, ERR_INVALID,
+			"cache %s belongs to %s, who could not use what root leaves in it: run the worker as %s, or give --cache DIR",
+			c->dir, owner, owner);
+	log_warning("cache.owner", "dir=%s owner=%s", log_quote(c->dir), log_quote(owner));
+	return 0;
 }
 
 int cache_open(struct cache *c, const char *dir, struct fw_err *err)
@@ -70,8 +121,10 @@ int cache_open(struct cache *c, const char *dir, struct fw_err *err)
 	if (!realpath(text, c->dir)) /* the sandbox needs it absolute */
 		return err_sys(err, "cache %s", text);
 	c->fd = open(c->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (c->fd < 0) {
-		err_sys(err, "cache %s", c->dir);
+	if (c->fd < 0)
+		return no_use(c, "", err);
+	if (check_owner(c, dir != NULL, err) != 0) {
+		cache_close(c);
 		return -1;
 	}
 	c->builds_fd = open_folder(c, "builds", err);

@@ -25,7 +25,8 @@ struct cache {
 
 /**
  * Open (and make) the cache. `dir` NULL: $CACHE_DIRECTORY, $XDG_CACHE_HOME/flopwatch, /var/cache/flopwatch-worker for root,
- * ~/.cache/flopwatch. Err: says which folder cannot be used. Own: cache_close.
+ * ~/.cache/flopwatch. Root takes none of another user's unless `dir` names it. Err: says which folder cannot be used, and whose it is.
+ * Own: cache_close.
  */
 int cache_open(struct cache *c, const char *dir, struct fw_err *err);
 void cache_close(struct cache *c);
