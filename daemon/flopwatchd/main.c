@@ -20,7 +20,8 @@ static const char usage[] =
 	"  --backup        copy DATABASE, in use or not, to FILE and exit; the daemon does it so for `flopwatch backup`\n"
 	"  --check         look for damage in DATABASE, in use or not, for ten seconds at most; the daemon does it so at its start\n"
 	"  --help, --version\n"
-	"Signals: HUP reads FILE again, TERM ends in order. Exit 0 done, 1 error, 2 usage or configuration.\n";
+	"Signals: HUP reads FILE again, TERM ends in order. Exit 0 done, 1 error, 2 usage or configuration,\n"
+	"3 a database that is damaged or of another version.\n";
 
 enum { OPT_CHECK = 256, OPT_LOOK, OPT_BACKUP, OPT_CHECK_DATABASE, OPT_VERSION };
 

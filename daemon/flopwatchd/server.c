@@ -34,7 +34,7 @@
 #include "flopwatchd/intake/watch.h"
 #include "web/answer/access.h"
 
-enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10 };
+enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, EXIT_CONFIGURATION = 2, EXIT_DATABASE = 3 };
 
 struct server {
 	const char *config_path;
@@ -295,6 +295,14 @@ static int recover(struct server *s, struct fw_err *err)
 	return db_commit(s->db, err);
 }
 
+/* What a person has to change before a start can go better; a disk that is full or read-only may be another one later. */
+static int check_rights(const char *path, struct fw_err *err)
+{
+	if (access(path, R_OK | W_OK) == 0 || errno != EACCES)
+		return 0;
+	return err_set(err, ERR_INVALID, "%s must belong to the user of flopwatchd, who has no right to read and write it", path);
+}
+
 static int open_state(struct server *s, struct fw_err *err)
 {
 	char path[600];
@@ -303,9 +311,12 @@ static int open_state(struct server *s, struct fw_err *err)
 		return err_context(err, "state_dir");
 	if (make_folder(s->config->cache_dir, err) != 0)
 		return err_context(err, "cache_dir");
+	snprintf(path, sizeof path, "%s/flopwatch.db", s->config->state_dir);
+	if (check_rights(s->config->state_dir, err) != 0 || check_rights(s->config->cache_dir, err) != 0 ||
+		check_rights(path, err) != 0)
+		return -1;
 	if (lock_state(s, err) != 0)
 		return -1;
-	snprintf(path, sizeof path, "%s/flopwatch.db", s->config->state_dir);
 	if (db_open(path, false, &s->db, err) != 0)
 		return -1;
 	/* what is damaged would be answered from and written to as if it were not */
@@ -414,13 +425,21 @@ static int read_config(struct server *s, struct fw_err *err)
 	return result;
 }
 
+/* After 2 and 3 systemd/flopwatchd.service does not start the daemon again: a person has to change something first. */
+static int exit_status(const struct fw_err *err)
+{
+	if (err->code == ERR_INVALID)
+		return EXIT_CONFIGURATION;
+	return err->code == ERR_DAMAGED || err->code == ERR_UNSUPPORTED ? EXIT_DATABASE : 1;
+}
+
 int server_run(const char *config_path)
 {
 	struct server s = { .config_path = config_path, .lock_fd = -1 };
 	struct fw_err err = { 0 };
 	if (read_config(&s, &err) != 0) {
 		fprintf(stderr, "flopwatchd: %s\n", err.text);
-		return 2;
+		return EXIT_CONFIGURATION;
 	}
 	int result = start(&s, &err);
 	if (result == 0) {
@@ -435,5 +454,5 @@ int server_run(const char *config_path)
 	if (result != 0)
 		fprintf(stderr, "flopwatchd: %s\n", err.text);
 	stop(&s);
-	return result == 0 ? 0 : 1;
+	return result == 0 ? 0 : exit_status(&err);
 }

@@ -126,14 +126,14 @@ daemon_pid=$!
 has_ended() { ! kill -0 $daemon_pid 2>/dev/null; }
 ok "the daemon ends when the child finds damage" await has_ended
 wait $daemon_pid
-is "with a status of its own" $? 1
+is "with the status of a database" $? 3
 daemon_pid=""
 like "and says why" "$(tail -n 1 "$tmp/said")" 'flopwatchd: .*flopwatch.db: .*damage.*restore a backup'
 rm -f "$tmp/state"/flopwatch.db*
 cp "$tmp/good.db" "$tmp/state/flopwatch.db"
 rm -f "$tmp/state"/flopwatch.db-*
 sqlite3 "$tmp/state/flopwatch.db" 'PRAGMA user_version = -3'
-fails "a version below zero" 1 timeout 60 "$bin/flopwatchd" --config "$tmp/c.yml"
+fails "a version below zero" 3 timeout 60 "$bin/flopwatchd" --config "$tmp/c.yml"
 like "is called by its name" "$out" 'flopwatch.db: database says it is version -3, which no flopwatchd ever wrote'
 cp "$tmp/good.db" "$tmp/state/flopwatch.db"
 rm -f "$tmp/state"/flopwatch.db-*

@@ -17,6 +17,8 @@ like "every mistake with its place: the address" "$out" 'bad.yml:1:9: listen: is
 like "the key" "$out" 'bad.yml:2:1: repo: unknown key; did you mean .repos.'
 like "the unit" "$out" 'bad.yml:3:17: limits.build: .3. is not a duration'
 fails "starting with it starts nothing" 2 "$bin/flopwatchd" --config "$tmp/bad.yml"
+is "the unit does not start it again after that, nor after a database that is of no use" \
+	"$(grep '^RestartPreventExitStatus=' "$root/systemd/flopwatchd.service")" "RestartPreventExitStatus=2 3"
 new_repo kernels
 write_config
 ok "--check-config of a good file" "$bin/flopwatchd" --check-config --config "$tmp/c.yml"
@@ -274,8 +276,8 @@ like "which is free then" "$(api workers | jq -c '[.items[] | [.name, .state, .w
 
 # ---- workers that are elsewhere ----
 stop_daemon
-# what systemd does for Accept=yes: one worker process a connection
-python3 -c '
+behind_socket() { # path, options: what systemd does for Accept=yes, one worker process a connection
+	python3 -c '
 import os, socket, sys
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])
@@ -287,9 +289,11 @@ while True:
         os.dup2(line.fileno(), 1)
         os.execv(sys.argv[2], sys.argv[2:])
     line.close()
-' "$tmp/worker.sock" "$bin/flopwatch-worker" serve --device sim --cache "$tmp/cache" 2>"$tmp/socket.log" &
-on_exit kill $!
-await test -S "$tmp/worker.sock"
+' "$1" "$bin/flopwatch-worker" serve --device sim "${@:2}" 2>"$tmp/socket.log" &
+	on_exit kill $!
+	await test -S "$1"
+}
+behind_socket "$tmp/worker.sock" --cache "$tmp/cache"
 write_config "workers: [{name: near, socket: $tmp/worker.sock}]" "repos: [{name: kernels, url: $tmp/kernels.git}]"
 start_daemon
 branch kernels socket main
@@ -297,6 +301,14 @@ echo 1.02 >"$tmp/kernels/kernels/factor"
 commit kernels "through a socket"
 push kernels socket
 is "a worker behind a unix socket measures" "$(result_of "$(head_of kernels)")" "done improvement"
+stop_daemon
+behind_socket "$tmp/refuses.sock" --cache /proc/none
+write_config "workers: [{name: near, socket: $tmp/refuses.sock}]" "repos: [{name: kernels, url: $tmp/kernels.git}]"
+start_daemon
+is_down() { [ "$(api workers | jq -r '.items[0].state')" = down ]; }
+await is_down
+is "one that cannot begin says why, where nobody reads its stderr" "$(api workers | jq -r '.items[0].why')" \
+	"cache /proc/none cannot be made; give --cache DIR: No such file or directory"
 stop_daemon
 printf '#!/bin/sh\necho "Welcome to the GPU host"; echo "{}"\nexec "%s" "$@"\n' "$bin/flopwatch-worker" >"$tmp/ssh"
 chmod +x "$tmp/ssh"
@@ -316,9 +328,24 @@ stop_daemon
 cp -r "$tmp/state" "$tmp/newer"
 sqlite3 "$tmp/newer/flopwatch.db" 'PRAGMA user_version = 999'
 sed "s#/state#/newer#" "$tmp/c.yml" >"$tmp/newer.yml"
-fails "a database of a newer version" 1 "$bin/flopwatchd" --config "$tmp/newer.yml"
+fails "a database of a newer version" 3 "$bin/flopwatchd" --config "$tmp/newer.yml"
 like "is left alone and named" "$out" '^flopwatchd: .*newer'
 is "one line" "$(wc -l <<<"$out")" 1
+chmod 755 "$tmp"
+cp "$bin/flopwatchd" "$tmp/readable"
+for folder in state cache; do
+	if [ "$(id -u)" != 0 ]; then
+		skip "a $folder folder of another user" "not root"
+		continue
+	fi
+	mkdir -m 755 "$tmp/foreign-$folder" && mkdir -m 700 "$tmp/foreign-$folder/state" "$tmp/foreign-$folder/cache"
+	chown 31337:31337 "$tmp/foreign-$folder/state" "$tmp/foreign-$folder/cache"
+	chown 0:0 "$tmp/foreign-$folder/$folder"
+	sed "s#$tmp/state#$tmp/foreign-$folder/state#; s#$tmp/cache#$tmp/foreign-$folder/cache#" "$tmp/c.yml" >"$tmp/foreign.yml"
+	chmod 644 "$tmp/foreign.yml"
+	fails "a $folder folder of another user" 2 setpriv --reuid=31337 --regid=31337 --clear-groups "$tmp/readable" --config "$tmp/foreign.yml"
+	is "it is named" "$out" "flopwatchd: $tmp/foreign-$folder/$folder must belong to the user of flopwatchd, who has no right to read and write it"
+done
 fails "no room at all" 1 prlimit --fsize=1:unlimited "$bin/flopwatchd" --config "$tmp/c.yml"
 like "is one line too" "$out" "^flopwatchd: cannot write $tmp/state/lock: "
 

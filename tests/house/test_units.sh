@@ -57,6 +57,13 @@ fails "a reload of a wrong one" 1 inside systemctl reload flopwatchd.service
 like "says what is wrong" "$(inside journalctl -u flopwatchd --no-pager)" 'moons'
 is "and the daemon goes on" "$(healthz | head -n 1)" 200
 inside sed -i 's/15 moons/15 min/' /etc/flopwatch/flopwatchd.yml
+inside sed -i 's/^limits: {build: 15 min/limits: {build: 15 moons/' /etc/flopwatch/flopwatchd.yml
+inside systemctl restart flopwatchd.service >/dev/null 2>&1
+failed() { inside systemctl is-failed --quiet flopwatchd.service; }
+ok "a start with it fails" await failed
+is "and no other one is due" "$(inside systemctl show -P SubState flopwatchd.service)" failed
+inside sed -i 's/15 moons/15 min/' /etc/flopwatch/flopwatchd.yml
+ok "until somebody starts it" inside systemctl start flopwatchd.service
 
 # ---- units that an administrator closed too far ----
 drop_in() { # setting
