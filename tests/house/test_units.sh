@@ -72,11 +72,16 @@ drop_in() { # setting
 }
 journal_says() { inside journalctl -u 'flopwatch*' --no-pager | grep -q "$1"; }
 drop_in RestrictNamespaces=yes
+doctor_says() { inside flopwatch doctor 2>&1 | grep -q "is down: .*$1"; }
 ok "RestrictNamespaces is named where it forbids the sandbox" await journal_says 'no RestrictNamespaces= in the worker'
+ok "by doctor, too" await doctor_says 'no RestrictNamespaces= in the worker'
 drop_in ProcSubset=pid
 ok "so is ProcSubset" await journal_says 'bubblewrap needs a whole /proc .* ProcSubset= from the worker'
 inside sh -c 'rm -r /etc/systemd/system/flopwatch-worker@.service.d && systemctl daemon-reload && systemctl restart flopwatchd.service'
 worker_is_up() { inside flopwatch devices | grep -q ' ok '; }
 ok "without them workers work again" await worker_is_up
+inside sh -c 'rm -r /var/cache/flopwatch-worker/builds && mkdir -m 700 /var/cache/flopwatch-worker/builds && systemctl restart flopwatchd.service'
+ok "a folder of root in the cache is named" await doctor_says '/var/cache/flopwatch-worker/builds belongs to root, and the worker runs as flopwatch-run: chown it'
+inside chown flopwatch-run: /var/cache/flopwatch-worker/builds
 is "no unit failed" "$(inside systemctl list-units --failed --no-legend --plain | grep flopwatch)" ""
 power_off
