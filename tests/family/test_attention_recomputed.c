@@ -71,7 +71,7 @@ static void accepts_inputs(int mask, int seqlen, int headdim, float times, int s
 	run_fini(&r);
 }
 
-static void accepts_a_delta_of_its_own(void **state)
+static void accepts_a_recomputed_delta(void **state)
 {
 	(void)state;
 	accepts_inputs(FW_CAUSAL, 64, 32, 1, 30);
@@ -175,7 +175,7 @@ static void a_row_with_one_key_is_not_shifted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accepts_a_delta_of_its_own),
+		cmocka_unit_test(accepts_a_recomputed_delta),
 		cmocka_unit_test(a_greater_difference_shows),
 		cmocka_unit_test(a_row_with_one_key_is_not_shifted),
 	};

@@ -40,7 +40,7 @@ struct runner_end {
 	enum run_mode mode; /* of the task */
 	char failure[16];   /* "crash" "timeout" "protocol" "device" */
 	enum role role;     /* named by the last `at`; ROLE_WORKER when none was */
-	int cell;           /* likewise; -1 none */
+	int cell;           /* named by it, too; -1 none */
 	char detail[512];
 	double wall_s;
 	int records; /* taken */
