@@ -8,17 +8,18 @@
 #                first lines are left out: "Left to `make check`: takes seconds." (or "starts our programs", "loads test modules")
 #   integration  the scripts, which run the programs
 #
-# Most tests wait half of their time, for a daemon or a disk, so two run for each core. A script may ask for less company by a line:
+# Most tests wait half of their time or more, for a daemon or a disk, so three run for each core. A script may ask for less company by a line:
 #
 #   # Runs beside one other.   what it asserts are verdicts by the clock of this machine
 #   # Runs alone.
+#   # Starts early.            it computes for a minute or more: it is that other one, and no run waits for it at its end
 #
-# Those come first and last. A test is reported when it has ended. Each runs under tests/lib/supervise.py: a process that it leaves behind is a
-# failure of it, and neither a run that is killed (SIGTERM, SIGINT, SIGHUP) nor a test that is leaves one.
+# The first kind comes first, the second last. A test is reported when it has ended. Each runs under tests/lib/supervise.py: a process that it
+# leaves behind is a failure of it, and neither a run that is killed (SIGTERM, SIGINT, SIGHUP) nor a test that is leaves one.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C.UTF-8 FW_BIN="$PWD/build/bin"
-lanes=$((2 * $(nproc)))
+lanes=$((3 * $(nproc)))
 mode=all
 case ${1-} in unit | integration) mode=$1 && shift ;; esac
 [ $mode = unit ] && variant=UNIT=1 binaries=build/unit || variant=SANITIZE=1 binaries=build/san
@@ -170,7 +171,7 @@ stray=$(find tests -maxdepth 1 \( -name 'test_*' -o -name 'fuzz_*' -o -name 't[0
 [ -z "$stray" ] || { echo "tests that lie in no room are not run: $stray"; failed=1; }
 
 declare -A takes=()
-clocked=() scripts=() programs=() left=0
+clocked=() early=() scripts=() programs=() left=0
 for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	[ -e "$file" ] || continue # a pattern that fits no file stays as it is
 	case $mode:$file in unit:*.sh | integration:*.c) continue ;; esac
@@ -183,13 +184,15 @@ for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	case $file:${takes[$file]} in
 	*.c:*) programs+=("$file") ;;
 	*:$((lanes - 1))) clocked+=("$file") ;;
-	*) scripts+=("$file") ;;
+	*) if says "$file" '^# Starts early\.'; then early+=("$file"); else scripts+=("$file"); fi ;;
 	esac
 done
 
+scripts=(${clocked[@]+"${clocked[@]}"} ${early[@]+"${early[@]}"} ${scripts[@]+"${scripts[@]}"})
+
 # Build what these need: the programs for scripts, a binary for each test in C.
 needs() { # words of a "Left to" line
-	[ ${#clocked[@]} = 0 ] && [ ${#scripts[@]} = 0 ] || return 0
+	[ ${#scripts[@]} = 0 ] || return 0
 	local file
 	for file in ${programs[@]+"${programs[@]}"}; do says "$file" "Left to .*$1" && return; done
 	return 1
@@ -197,17 +200,17 @@ needs() { # words of a "Left to" line
 goals=()
 if needs "starts our programs"; then goals+=(all); fi
 if needs "loads test modules"; then goals+=(modules); fi
-[ ${#clocked[@]} = 0 ] && [ ${#scripts[@]} = 0 ] || goals+=(build/tests/browser/pages_demo)
+[ ${#scripts[@]} = 0 ] || goals+=(build/tests/browser/pages_demo)
 tests=()
 for file in ${programs[@]+"${programs[@]}"}; do file=${file%.c} && tests+=("$binaries/$file"); done
-[ ${#tests[@]} != 0 ] || [ ${#clocked[@]} != 0 ] || [ ${#scripts[@]} != 0 ] || stop_with "no test holds ${patterns[*]} in its path"
+[ ${#tests[@]} != 0 ] || [ ${#scripts[@]} != 0 ] || stop_with "no test holds ${patterns[*]} in its path"
 echo "building"
 [ ${#goals[@]} = 0 ] || build build "${goals[@]}" || stop "the build failed:" "$logs/build.log"
 [ ${#tests[@]} = 0 ] || build build-tests "$variant" "${tests[@]}" || stop "the build of the tests failed:" "$logs/build-tests.log"
 echo "built in $((SECONDS - started)) s"
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 CMOCKA_MESSAGE_OUTPUT=TAP
 
-run_all ${clocked[@]+"${clocked[@]}"} ${scripts[@]+"${scripts[@]}"} ${programs[@]+"${programs[@]}"}
+run_all ${scripts[@]+"${scripts[@]}"} ${programs[@]+"${programs[@]}"}
 
 [ ${#wrong[@]} = 0 ] || printf 'wrong: %s\n' "${wrong[*]}"
 [ "$left" = 0 ] || echo "left to \`make check\`, since they take seconds or need the programs: $left"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Linear layers from end to end on the CPU: every recipe in every direction that it has is accepted, equal modules are unchanged, a wrong
 # scale of one group is found by its element, and what a recipe cannot take is unsupported. Times are those of device sim.
+# Starts early.
 . "$(dirname "$0")/../lib/tap.sh"
 worker=$bin/flopwatch-worker
 cp -r "$root/kernels" "$tmp/kernels"

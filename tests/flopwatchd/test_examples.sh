@@ -1,5 +1,6 @@
 #!/bin/bash
 # Each of doc/examples, and the kit's programs, as somebody's first repository: init writes its manifest, try runs it, a daemon measures its push.
+# Starts early.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 export XDG_CACHE_HOME=$tmp/try-cache

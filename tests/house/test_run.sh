@@ -60,6 +60,12 @@ fails "a name that no test has" 1 run unit nothing-has-this-name
 like "says so" "$out" "no test holds nothing-has-this-name in its path"
 rm "$tree/tests/room/"test_{script.sh,quick.c,long.c}
 
+small clocked '# Runs beside one other.' 'for _ in {1..200}; do [ -e early ] && break; sleep 0.05; done' '[ -e early ] && [ ! -e any ] && echo "ok 1 - first"' 'touch ended'
+small early '# Starts early.' 'touch early' 'for _ in {1..200}; do [ -e ended ] && break; sleep 0.05; done' 'echo "ok 1 - beside it"'
+small any 'touch any' 'echo "ok 1 - then"'
+ok "what asks for less company runs beside what starts early" run clocked early any
+is "and others later" "$(tail -n 1 <<<"$out")" "3 passed, 0 failed, 0 skipped"
+
 # a daemon of its own session, which the test forgets
 small leaves 'echo "ok 1 - a"' "setsid bash -c 'exec -a $mark sleep 1000' >/dev/null 2>&1 &" 'exit 0'
 fails "a test that leaves a process behind" 1 run leaves

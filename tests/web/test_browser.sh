@@ -1,5 +1,6 @@
 #!/bin/bash
 # The pages of the real daemon in a real browser: a push followed live to its alert, every page with scripts on and off, axe-core.
+# Starts early.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 

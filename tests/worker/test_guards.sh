@@ -1,6 +1,7 @@
 #!/bin/bash
 # What the device itself says, read from a script on device sim: times thrown away and taken again, given up, waited for, a device
 # that is quarantined and comes back through its canary. Then what stands beside a verdict: bursts, slow calls, host time.
+# Starts early.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 worker=$bin/flopwatch-worker

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Programs that take turns: paired call by call, whatever the order of their cells; and programs that die, hang, lie, talk or say nothing.
+# Starts early.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/turns.sh"
