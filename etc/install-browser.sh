@@ -7,20 +7,20 @@ cd "$(dirname "$0")/.." || exit 0
 
 say() { echo "flopwatch: $1; browser tests are skipped, charts stay as the server draws them"; exit 0; }
 
-missing=""
-for program in chromium node npm; do
-	command -v "$program" >/dev/null || missing="$missing $program"
+sudo=""
+[ "$(id -u)" = 0 ] || sudo="sudo -n"
+has() { command -v "$1" >/dev/null; }
+install() { # packages...
+	has apt-get || return 1
+	echo "installing: $*"
+	timeout 300 $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >/dev/null 2>&1
+}
+
+# Without a window of its own Chromium needs a third of the CPU time for the same pages; not every distribution packs it so.
+has chromium-headless-shell || install chromium-headless-shell || has chromium || install chromium || say "could not install chromium"
+for program in node npm; do
+	has $program || install nodejs npm || say "could not install nodejs and npm"
 done
-if [ -n "$missing" ]; then
-	packages=$(echo "$missing" | sed 's/node/nodejs/')
-	sudo=""
-	[ "$(id -u)" = 0 ] || sudo="sudo -n"
-	command -v apt-get >/dev/null || say "no apt-get to install$packages"
-	echo "installing:$packages"
-	# shellcheck disable=SC2086
-	timeout 300 $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages >/dev/null 2>&1 ||
-		say "could not install$packages"
-fi
 for folder in web tests/browser tests/client; do
 	[ "$folder/node_modules/.package-lock.json" -nt "$folder/package.json" ] && continue
 	log=$(timeout 120 npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --loglevel=error 2>&1) ||

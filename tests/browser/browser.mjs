@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 
-const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const places = [process.env.CHROMIUM, "/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 export function openBrowser() {
 	const executablePath = places.find((place) => place && existsSync(place));

@@ -4,9 +4,8 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
-for program in node chromium; do
-	command -v "$program" >/dev/null || { skip "the pages in a browser" "there is no $program here"; exit 0; }
-done
+command -v node >/dev/null || { skip "the pages in a browser" "there is no node here"; exit 0; }
+command -v chromium-headless-shell chromium >/dev/null || { skip "the pages in a browser" "there is no chromium here"; exit 0; }
 for module in playwright-core axe-core; do
 	[ -d "$root/tests/browser/node_modules/$module" ] || { skip "the pages in a browser" "npm has not installed $module"; exit 0; }
 done
