@@ -6,7 +6,7 @@ ln -s "$bin" "$tmp/bundle/bin"
 ln -s "$root/etc/suites" "$tmp/bundle/share/suites"
 module() { # name, factor, text
 	sed "s/\.build = \"/&$3/" "$root/tests/modules/good.c" >"$tmp/$1.c"
-	gcc -std=gnu17 -O1 -s -fPIC -shared -fvisibility=hidden "-DWORK_FACTOR=$2" -I"$root" -o "$tmp/modules/$1.so" "$tmp/$1.c" -lm
+	gcc -std=gnu17 -O2 -s -fPIC -shared -fvisibility=hidden "-DWORK_FACTOR=$2" -I"$root" -o "$tmp/modules/$1.so" "$tmp/$1.c" -lm
 }
 # The machine that it is for has no sqlite3.
 mkdir "$tmp/without"
