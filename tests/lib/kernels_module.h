@@ -11,7 +11,7 @@
 
 #ifdef __SANITIZE_ADDRESS__
 #define KERNELS_VARIANT "san"
-#define KERNELS_EXTRA   "EXTRA=-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+#define KERNELS_EXTRA   "EXTRA=-O2 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 #else
 #define KERNELS_VARIANT "plain"
 #define KERNELS_EXTRA   "EXTRA="
