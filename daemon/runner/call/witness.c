@@ -8,9 +8,10 @@
 
 /* What may still be going on beside the stream after a call: bookkeeping of a runtime library, no kernel's work. */
 #define LATE_US 500.0
+/* How long a thread that is still to write may wait for a core of a busy machine. Only a wrong result waits for it. */
+#define WRITER_WAIT_US 1e6
 
 enum {
-	LATE_LOOKS = 50,
 	LATE_AGAIN = 2,   /* a host that was interrupted sees lateness too, but not in one call after the other */
 	POISON_AGAIN = 63 /* of the calls that this takes */
 };
@@ -330,10 +331,11 @@ static int nothing_escaped(struct witness *w, struct subject *u, struct failure 
 /* A wrong result may be one that a thread, which a busy machine has not let run yet, is still to write. */
 static int is_wrong_or_late(struct witness *w, struct failure *f)
 {
+	const struct runner *r = w->runner;
 	struct failure other = { 0 };
-	double late_us;
+	double late_us, end_us = r->ops->host_us(r->dev) + WRITER_WAIT_US;
 	int slot = -1;
-	for (int i = 0; i < LATE_LOOKS && slot < 0; i++)
+	while (slot < 0 && r->ops->host_us(r->dev) < end_us)
 		if (settle(w, &late_us, &other) != 0 || find_changed(w, &slot, &other) != 0)
 			return -1;
 	if (slot >= 0) {
