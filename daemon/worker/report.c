@@ -43,14 +43,14 @@ static void figures_of(const struct bench *b, int cell, struct figures *f)
 	if (!f->measured)
 		return;
 	bench_mean(b, cell, &f->mean);
-	f->by_mean = f->mean.verdict == f->verdict && mean_decides(&f->mean, &c->judgement);
+	f->by_mean = f->mean.verdict == f->verdict && mean_decides(&f->mean, &c->found.typical);
 	f->base_ms = bench_median_ms(b, cell, false);
 	f->target_ms = bench_median_ms(b, cell, true);
 	f->base_rate = work / (f->base_ms * 1e9);
 	f->target_rate = work / (f->target_ms * 1e9);
-	f->change_pct = stats_change_pct(c->judgement.all.m);
-	f->low_pct = stats_change_pct(c->judgement.all.ci_high);
-	f->high_pct = stats_change_pct(c->judgement.all.ci_low);
+	f->change_pct = stats_change_pct(c->found.typical.all.m);
+	f->low_pct = stats_change_pct(c->found.typical.all.ci_high);
+	f->high_pct = stats_change_pct(c->found.typical.all.ci_low);
 }
 
 enum verdict report_verdict(const struct bench *b)
@@ -65,7 +65,7 @@ enum verdict report_verdict(const struct bench *b)
 
 static int flags_of(const struct bench *b, int cell, const struct figures *f)
 {
-	int flags = b->cell[cell].judged ? b->cell[cell].judgement.flags : 0;
+	int flags = b->cell[cell].judged ? b->cell[cell].found.typical.flags : 0;
 
 	if (f->by_mean)
 		flags = (flags & ~(FLAG_BORDERLINE | FLAG_SUSTAINED)) | (f->mean.borderline ? FLAG_BORDERLINE : 0);
@@ -176,13 +176,13 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	case VERDICT_REGRESSION:
 		if (f.by_mean)
 			break;
-		if (c->judgement.flags & FLAG_SUSTAINED) {
+		if (c->found.typical.flags & FLAG_SUSTAINED) {
 			buf_printf(out,
 				"warning: %s: %.2f %% less %s than the base once clocks settle (95 %% interval %+.2f .. "
 				"%+.2f %%); at "
 				"equal clocks %+.2f %%\n",
-				key, -stats_change_pct(c->sustained.all.m), rate_name(b, cell),
-				stats_change_pct(c->sustained.all.ci_high), stats_change_pct(c->sustained.all.ci_low),
+				key, -stats_change_pct(c->found.sustained.all.m), rate_name(b, cell),
+				stats_change_pct(c->found.sustained.all.ci_high), stats_change_pct(c->found.sustained.all.ci_low),
 				f.change_pct);
 			break;
 		}
@@ -195,15 +195,15 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	case VERDICT_IMPROVEMENT:
 		if (f.by_mean)
 			say_gain(b, cell, &f, out);
-		else if (c->judgement.flags & FLAG_SUSTAINED)
+		else if (c->found.typical.flags & FLAG_SUSTAINED)
 			buf_printf(out, "%s: %.2f %% more %s than the base once clocks settle; in pairs %+.2f %%\n", key,
-				stats_change_pct(c->sustained.all.m), rate_name(b, cell), f.change_pct);
+				stats_change_pct(c->found.sustained.all.m), rate_name(b, cell), f.change_pct);
 		break;
 	case VERDICT_UNDECIDED:
 		buf_printf(out, "warning: %s: undecided: %s\n", key,
-			t                        ? t->detail
-			: c->judgement.reason[0] ? c->judgement.reason
-						 : "not measured within the budget");
+			t                            ? t->detail
+			: c->found.typical.reason[0] ? c->found.typical.reason
+						     : "not measured within the budget");
 		break;
 	case VERDICT_FAILED:
 	case VERDICT_NOT_COMPARABLE:
@@ -308,20 +308,20 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	number(j, "change_pct", f.measured, f.change_pct);
 	number(j, "ci_low_pct", f.measured, f.low_pct);
 	number(j, "ci_high_pct", f.measured, f.high_pct);
-	number(j, "code_pct", f.measured, stats_change_pct(c->judgement.all.m_code));
-	number(j, "change_raw_pct", f.measured, stats_change_pct(c->judgement.all.m_raw));
-	number(j, "sustained_pct", c->n_bursts > 0, stats_change_pct(c->sustained.all.m));
+	number(j, "code_pct", f.measured, stats_change_pct(c->found.typical.all.m_code));
+	number(j, "change_raw_pct", f.measured, stats_change_pct(c->found.typical.all.m_raw));
+	number(j, "sustained_pct", c->n_bursts > 0, stats_change_pct(c->found.sustained.all.m));
 	number(j, "mean_pct", f.mean.is_known, stats_change_pct(f.mean.all.m));
 	number(j, "slow_base_pct", f.mean.is_known, 100 * f.mean.all.share[TAIL_BASE]);
 	number(j, "slow_target_pct", f.mean.is_known, 100 * f.mean.all.share[TAIL_TARGET]);
 	number(j, "slow_longer_pct", f.mean.is_known, 100 * mean_longer(&f.mean.all));
-	number(j, "mde_pct", f.measured, c->judgement.mde_pct);
+	number(j, "mde_pct", f.measured, c->found.typical.mde_pct);
 	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
 	jsonw_kv_int(j, "launches", c->n_launches);
-	jsonw_kv_int(j, "samples", c->judgement.all.pairs);
+	jsonw_kv_int(j, "samples", c->found.typical.all.pairs);
 	jsonw_kv_string(j, "class", blamed ? t->failure : "");
 	jsonw_kv_string(j, "role", blamed ? role_name(t->role) : "");
-	jsonw_kv_string(j, "detail", t ? t->detail : c->judgement.reason[0] ? c->judgement.reason : f.mean.reason);
+	jsonw_kv_string(j, "detail", t ? t->detail : c->found.typical.reason[0] ? c->found.typical.reason : f.mean.reason);
 	report_work_json(b, cell, j);
 	jsonw_object_end(j);
 }

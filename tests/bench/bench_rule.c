@@ -86,7 +86,7 @@ struct drawn {
 static bool open_verdict(const struct bench *b)
 {
 	for (int i = 0; i < b->n_cells; i++)
-		if (b->cell[i].open && b->cell[i].judgement.want_set != 0)
+		if (b->cell[i].open && b->cell[i].found.typical.want_set != 0)
 			return true;
 	return false;
 }
@@ -164,12 +164,12 @@ static struct outcome compare(const struct samples *s, int slowed, double slower
 		cells[i].threshold_pct = threshold_pct;
 		attention_of(&cells[i])->mask = s->cell[i].is_sparse ? FW_BLOCKS : FW_FULL;
 		state[i].open = true;
-		state[i].judgement.want_set = 1;
+		state[i].found.typical.want_set = 1;
 	}
 	while ((n = measure_next(&b, list, &set)) > 0 && b.gpu_s < b.limits.budget_s)
 		launch(&b, s, drawn, list, n, set, slowed, slower, &out);
 	for (int i = 0; i < s->n; i++) {
-		enum verdict v = state[i].judgement.verdict;
+		enum verdict v = state[i].found.typical.verdict;
 		out.alarm = out.alarm || v == VERDICT_REGRESSION;
 		out.undecided = out.undecided || (v == VERDICT_UNDECIDED && state[i].open);
 		out.found = out.found || (i == slowed && v == VERDICT_REGRESSION);

@@ -69,7 +69,7 @@ static void begin(struct scene *s)
 			.direction = c->is_backward ? DIRECTION_BACKWARD : DIRECTION_FORWARD };
 		snprintf(s->cell[i].group, sizeof s->cell[i].group, is_sparse(c) ? "block_sparse" : "dense");
 		s->state[i].open = true;
-		s->state[i].judgement.want_set = 1;
+		s->state[i].found.typical.want_set = 1;
 		replay_shuffle(&dice, s->deck[i].order, c->n_launches);
 		s->deck[i].next = 0;
 	}
@@ -155,12 +155,12 @@ static void count_cell(struct tally *t, const struct scene *s, int i, double tru
 	struct mean_judgement mean;
 
 	bench_mean(&s->bench, i, &mean);
-	bool is_called = mean_decides(&mean, &c->judgement) && mean.verdict == VERDICT_REGRESSION;
+	bool is_called = mean_decides(&mean, &c->found.typical) && mean.verdict == VERDICT_REGRESSION;
 	t->cells++;
 	t->called += is_called;
 	t->flagged += mean.is_tail;
 	t->borderline += is_called && mean.borderline;
-	t->ended += !c->open && (c->judgement.want_set || mean.want_set);
+	t->ended += !c->open && (c->found.typical.want_set || mean.want_set);
 	t->launches += c->n_launches;
 	if (mean.is_known) {
 		t->seen++;

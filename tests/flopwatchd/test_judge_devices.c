@@ -62,8 +62,8 @@ static void every_device_has_groups_of_its_own(void **state)
 	struct judge_groups groups = { .n = 0 };
 	struct judge_timed t;
 	judge_timed_init(&t);
-	t.tail[0].launches = 1;
-	t.tail[0].calls = 16;
+	t.found.tail[0].launches = 1;
+	t.found.tail[0].calls = 16;
 	for (int i = 0; i < 2 * GROUPS; i++) {
 		struct store_cell c = { .device = 1 + i / 4 % PLAN_PARTS_MAX };
 		snprintf(c.group, sizeof c.group, i & 1 ? "dense" : "block_sparse");

@@ -10,9 +10,9 @@ static void next_takes_sets_in_order(void **state)
 
 	assert_int_equal(measure_next(b, list, &set), CELLS);
 	assert_int_equal(set, 1);
-	b->cell[0].judgement.want_set = 2;
-	b->cell[1].judgement.want_set = 0;
-	b->cell[1].judgement.want_precision = true;
+	b->cell[0].found.typical.want_set = 2;
+	b->cell[1].found.typical.want_set = 0;
+	b->cell[1].found.typical.want_precision = true;
 	assert_int_equal(measure_next(b, list, &set), 1);
 	assert_int_equal(list[0], 2);
 	assert_int_equal(set, 1);
@@ -20,7 +20,7 @@ static void next_takes_sets_in_order(void **state)
 	assert_int_equal(measure_next(b, list, &set), 1);
 	assert_int_equal(list[0], 0);
 	assert_int_equal(set, 2);
-	b->cell[0].judgement.want_set = 0;
+	b->cell[0].found.typical.want_set = 0;
 	assert_int_equal(measure_next(b, list, &set), 1);
 	assert_int_equal(list[0], 1);
 	assert_int_equal(set, 1);
@@ -93,7 +93,7 @@ static void a_slower_target_is_confirmed(void **state)
 	assert_int_equal(sets[1], s->bench.rule.launches_regression_min);
 	assert_int_equal(sets[2], s->bench.rule.launches_regression_min);
 	assert_true(s->bench.cell[0].n_launches < sets[1]);
-	assert_true(stats_change_pct(s->bench.cell[1].judgement.all.m) < -1.8);
+	assert_true(stats_change_pct(s->bench.cell[1].found.typical.all.m) < -1.8);
 }
 
 /* One cell loses and one gains by far more than launches scatter: neither waits for a second set. */
@@ -110,7 +110,7 @@ static void what_is_overwhelming_is_not_measured_twice(void **state)
 		struct bench_cell *c = &s->bench.cell[cell];
 
 		assert_true(c->n_launches <= 4);
-		assert_true(c->judgement.flags & FLAG_OVERWHELMING);
+		assert_true(c->found.typical.flags & FLAG_OVERWHELMING);
 		for (int i = 0; i < c->n_launches; i++)
 			assert_int_equal(c->launch[i].set, 1);
 	}
@@ -243,9 +243,9 @@ static void memory_yields_to_clear_launches(void **state)
 		}
 	}
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_REGRESSION);
-	assert_int_equal(s->bench.cell[0].judgement.flags, 0);
+	assert_int_equal(s->bench.cell[0].found.typical.flags, 0);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
-	assert_int_equal(s->bench.cell[1].judgement.flags, FLAG_BLIND);
+	assert_int_equal(s->bench.cell[1].found.typical.flags, FLAG_BLIND);
 }
 
 /* A module with the kernel "forward", for sm_90. */

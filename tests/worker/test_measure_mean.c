@@ -39,7 +39,7 @@ static void begin(void)
 		s.cell[i].threshold_pct = 1.5;
 		snprintf(s.cell[i].group, sizeof s.cell[i].group, "dense");
 		s.state[i].open = true;
-		s.state[i].judgement.want_set = 1;
+		s.state[i].found.typical.want_set = 1;
 	}
 	s.bench.n_cells = CELLS;
 	s.bench.cells = s.cell;

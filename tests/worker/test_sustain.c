@@ -99,7 +99,7 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 	m.energy_j[0] = base_j;
 	m.energy_j[1] = target_j;
 	assert_int_equal(sustain_add(&s.bench, &m, &err), 1);
-	s.state[cell].judgement.want_set = 0; /* as if its pairs were settled */
+	s.state[cell].found.typical.want_set = 0; /* as if its pairs were settled */
 }
 
 /* The sentinels' first look, A B: a call of each side. */
@@ -119,7 +119,7 @@ static void add_brief(int cell, float base_mhz, float target_mhz)
 	}
 	add_pairs(cell);
 	assert_int_equal(sustain_add(&s.bench, &m, &err), 1);
-	s.state[cell].judgement.want_set = 0;
+	s.state[cell].found.typical.want_set = 0;
 }
 
 /* Times as the clocks make them, which is how they are where nothing but the clock moves. */

@@ -227,9 +227,9 @@ static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int befo
 
 static void count_slow(const struct judge_launches *good, double beta, struct judge_timed *t)
 {
-	memset(t->tail, 0, sizeof t->tail);
+	memset(t->found.tail, 0, sizeof t->found.tail);
 	for (int i = 0; i < good->n; i++)
-		tail_count(&t->tail[good->pairs[i].set == 2], &good->pairs[i], beta);
+		tail_count(&t->found.tail[good->pairs[i].set == 2], &good->pairs[i], beta);
 }
 
 /* What kept an undecided cell from more launches that count. */
@@ -245,9 +245,9 @@ static void explain_void(const struct judge_timed *t, const struct judge_launche
 static void explain_budget(const struct result *r, const struct judge_timed *t, struct store_cell *c)
 {
 	double budget_s = r->cell_device ? 0 : r->plan.ask.limits.budget_s;
-	bool given_up = t->decides.n - t->typical.all.launches >= GUARD_DISCARDED_MAX;
+	bool given_up = t->decides.n - t->found.typical.all.launches >= GUARD_DISCARDED_MAX;
 	size_t at = strlen(c->reason);
-	if (c->verdict == VERDICT_UNDECIDED && t->typical.want_set && !given_up && !r->done.cancelled && budget_s > 0 &&
+	if (c->verdict == VERDICT_UNDECIDED && t->found.typical.want_set && !given_up && !r->done.cancelled && budget_s > 0 &&
 		r->done.gpu_s >= budget_s)
 		snprintf(c->reason + at, sizeof c->reason - at, "; the budget of %.0f s ended first", budget_s);
 }
@@ -283,12 +283,12 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 		count_slow(&good, beta, t);
 	}
 	int n_bursts = take_bursts(general, t, &bursts);
-	verdict_of_cell(general, &terms, good.estimate, good.n, bursts.estimate, n_bursts, &j, &t->sustained);
+	verdict_of_cell(general, &terms, good.estimate, good.n, bursts.estimate, n_bursts, &j, &t->found.sustained);
 	j.beta = beta;
-	t->typical = j;
+	t->found.typical = j;
 	j.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
 	show(&j, c);
-	decide(&j, &t->sustained, c);
+	decide(&j, &t->found.sustained, c);
 	explain_void(t, &good, why, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
@@ -303,16 +303,16 @@ static void set_flag(struct store_cell *c, int flag, bool is_set)
 void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c)
 {
 	struct mean_judgement j;
-	if (t->tail[0].calls + t->tail[1].calls == 0)
+	if (t->found.tail[0].calls + t->found.tail[1].calls == 0)
 		return;
-	mean_judge(rule, c->threshold_pct, &t->typical, t->tail, group, &j);
+	mean_judge(rule, c->threshold_pct, &t->found.typical, t->found.tail, group, &j);
 	set_flag(c, FLAG_TAIL, j.is_tail);
 	if (j.is_known)
 		c->mean = (struct store_mean){ .m = j.all.m,
 			.se = j.all.se,
 			.share = { j.all.share[TAIL_BASE], j.all.share[TAIL_TARGET] },
 			.longer = mean_longer(&j.all) };
-	if (mean_decides(&j, &t->typical)) {
+	if (mean_decides(&j, &t->found.typical)) {
 		c->verdict = j.verdict;
 		set_flag(c, FLAG_BORDERLINE, j.borderline);
 		c->flags &= ~(FLAG_SUSTAINED | FLAG_NOISY | FLAG_OVERWHELMING);

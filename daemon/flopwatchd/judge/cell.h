@@ -7,7 +7,7 @@
 #define FLOPWATCHD_JUDGE_CELL_H
 
 #include "core/stats/stats.h"
-#include "core/verdict/mean.h"
+#include "core/verdict/cell_verdict.h"
 #include "db/store/result.h"
 #include "flopwatchd/job/result.h"
 
@@ -27,10 +27,7 @@ struct judge_timed {
 	struct judge_launches call;    /* series call, where it does not decide */
 	struct judge_launches host;    /* the host's time of enqueue, us in place of ms, where the device decides */
 
-	struct judgement sustained; /* found: what the bursts say; all.launches 0: nothing */
-	struct judgement typical;   /* found: what pairs and bursts say together */
-	struct tail tail
-		[MEAN_SETS]; /* found: slow calls of the series that decides; where samples are gone, as they were counted before */
+	struct cell_finding found; /* where samples are gone its slow calls are those that were counted before */
 };
 
 /** Begin with nothing: no launches, no host times. */

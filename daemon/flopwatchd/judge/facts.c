@@ -100,18 +100,18 @@ static void put_bursts(struct sink *s, const struct result *r, int i)
 int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, struct fw_err *err)
 {
 	struct sink s = { .db = db, .cell = cell, .err = err };
-	const struct judgement *j = &t->sustained;
+	const struct judgement *j = &t->found.sustained;
 	if (j->all.launches > 0) {
 		put(&s, "sustained", "change_pct", "pct", stats_change_pct(j->all.m));
 		put(&s, "sustained", "ci_low_pct", "pct", stats_change_pct(j->all.ci_high));
 		put(&s, "sustained", "ci_high_pct", "pct", stats_change_pct(j->all.ci_low));
 		put(&s, "sustained", "launches", "count", j->all.launches);
 	}
-	struct tail both = t->tail[0];
-	tail_pool(&both, &t->tail[1]);
+	struct tail both = t->found.tail[0];
+	tail_pool(&both, &t->found.tail[1]);
 	put(&s, "slow_calls", "base_pct", "pct", both.calls ? 100 * tail_share(&both, TAIL_BASE) : NAN);
 	put(&s, "slow_calls", "target_pct", "pct", both.calls ? 100 * tail_share(&both, TAIL_TARGET) : NAN);
-	return s.failed ? s.failed : store_slow_calls_put(db, cell, t->tail, err);
+	return s.failed ? s.failed : store_slow_calls_put(db, cell, t->found.tail, err);
 }
 
 /* ---- checks and work ------------------------------------------------------------------------------------------------- */

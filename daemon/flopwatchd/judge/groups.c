@@ -24,7 +24,7 @@ void judge_groups_add(struct judge_groups *g, const struct store_cell *c, const 
 		memset(g->of[i].tail, 0, sizeof g->of[i].tail);
 	}
 	for (int set = 0; i >= 0 && set < MEAN_SETS; set++)
-		tail_pool(&g->of[i].tail[set], &t->tail[set]);
+		tail_pool(&g->of[i].tail[set], &t->found.tail[set]);
 }
 
 void judge_groups_of_result(const struct result *r, struct judge_groups *g)
@@ -41,7 +41,7 @@ void judge_groups_of_result(const struct result *r, struct judge_groups *g)
 void judge_groups_mean(const struct judge_groups *g, const struct rule *rule, const struct judge_timed *t, struct store_cell *c)
 {
 	int i = find(g, c);
-	judge_mean(rule, t, i >= 0 ? g->of[i].tail : t->tail, c);
+	judge_mean(rule, t, i >= 0 ? g->of[i].tail : t->found.tail, c);
 }
 
 int judge_groups_unconfirmed(const struct result *r, int *cell)
@@ -58,9 +58,9 @@ int judge_groups_unconfirmed(const struct result *r, int *cell)
 		if (c.launches == 0)
 			continue;
 		int group = find(&groups, &c);
-		mean_judge(&r->plan.ask.rule, c.threshold_pct, &t.typical, t.tail, group >= 0 ? groups.of[group].tail : t.tail,
-			&mean);
-		if (t.typical.want_set == 2 || t.sustained.want_set == 2 || mean.want_set == 2)
+		mean_judge(&r->plan.ask.rule, c.threshold_pct, &t.found.typical, t.found.tail,
+			group >= 0 ? groups.of[group].tail : t.found.tail, &mean);
+		if (t.found.typical.want_set == 2 || t.found.sustained.want_set == 2 || mean.want_set == 2)
 			cell[n++] = i;
 	}
 	return n;

@@ -16,12 +16,13 @@ bool judge_lost_in_pairs(const struct result *r, int cell)
 {
 	struct judge_timed t;
 	judge_alone(r, cell, &t);
-	return t.typical.want_set == 2 || (t.typical.verdict == VERDICT_REGRESSION && !(t.typical.flags & FLAG_SUSTAINED));
+	return t.found.typical.want_set == 2 ||
+	       (t.found.typical.verdict == VERDICT_REGRESSION && !(t.found.typical.flags & FLAG_SUSTAINED));
 }
 
 bool judge_lost_in_bursts(const struct result *r, int cell)
 {
 	struct judge_timed t;
 	judge_alone(r, cell, &t);
-	return t.sustained.want_set == 2;
+	return t.found.sustained.want_set == 2;
 }

@@ -348,7 +348,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 	}
 	if (t->decides.n == 0)
 		return 0;
-	if (store_slow_calls_get(db, c->id, t->tail, err))
+	if (store_slow_calls_get(db, c->id, t->found.tail, err))
 		return -1;
 	if (!by_call) {
 		t->host.n = a->stored[0].n;

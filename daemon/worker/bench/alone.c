@@ -96,7 +96,7 @@ static bool is_suspect(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && c->judged && alone_suspects(&c->alone[BENCH_BASE], &c->alone[BENCH_TARGET], &c->judgement.all);
+	return c->open && c->judged && alone_suspects(&c->alone[BENCH_BASE], &c->alone[BENCH_TARGET], &c->found.typical.all);
 }
 
 static struct bench_alone typical(const struct msg_cell *m, int side)
@@ -199,7 +199,7 @@ static int say_slowed(struct turns *x, int cell, const double *turn, int n, stru
 {
 	char text[256];
 
-	double beside = -x->bench->cell[cell].judgement.all.m;
+	double beside = -x->bench->cell[cell].found.typical.all.m;
 
 	snprintf(text, sizeof text, "%.3g times the base's speed beside it, %.3g times when each is alone: the base is slowed",
 		exp(beside), exp(beside - mean_of(turn, n)));
@@ -214,7 +214,7 @@ static int still_open(struct turns *x, int *list, int n, struct fw_err *err)
 
 	for (i = 0; i < n; i++) {
 		const struct cell_turns *t = &x->of[list[i]];
-		const struct estimate *all = &b->cell[list[i]].judgement.all;
+		const struct estimate *all = &b->cell[list[i]].found.typical.all;
 		double turn[ALONE_TURNS];
 		int done = turns_of(t, all, turn);
 		enum alone_word word = alone_judge(turn, done, all->se);

@@ -126,14 +126,14 @@ static bool too_good(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && c->judged && c->judgement.verdict == VERDICT_IMPROVEMENT &&
-	       stats_change_pct(c->judgement.all.m) >= AUDIT_CHANGE_PCT;
+	return c->open && c->judged && c->found.typical.verdict == VERDICT_IMPROVEMENT &&
+	       stats_change_pct(c->found.typical.all.m) >= AUDIT_CHANGE_PCT;
 }
 
 /* What the pairs have. */
 static struct audit_claim claim(const struct bench *b, int cell)
 {
-	return (struct audit_claim){ .gain = -b->cell[cell].judgement.all.m, .base_ms = bench_median_ms(b, cell, false) };
+	return (struct audit_claim){ .gain = -b->cell[cell].found.typical.all.m, .base_ms = bench_median_ms(b, cell, false) };
 }
 
 /* Of the listed cells keep those that are still in doubt; `why` [n] says why. */

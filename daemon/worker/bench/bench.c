@@ -94,7 +94,7 @@ int bench_ready(struct bench *b, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "a comparison needs a subject \"base\" and a subject \"target\"");
 	for (i = 0; i < b->n_cells; i++) {
 		b->cell[i].open = true;
-		b->cell[i].judgement.want_set = 1;
+		b->cell[i].found.typical.want_set = 1;
 	}
 	return 0;
 }
@@ -273,11 +273,11 @@ static void count_slow(struct bench_cell *c, double beta)
 {
 	int i;
 
-	memset(c->tail, 0, sizeof c->tail);
+	memset(c->found.tail, 0, sizeof c->found.tail);
 	for (i = 0; i < c->n_launches; i++) {
 		struct launch_pairs pairs = pairs_of(&c->launch[i]);
 
-		tail_count(&c->tail[pairs.set == 2], &pairs, beta);
+		tail_count(&c->found.tail[pairs.set == 2], &pairs, beta);
 	}
 }
 
@@ -308,8 +308,8 @@ void bench_judge(struct bench *b, int cell)
 
 	estimate(&b->rule, c->launch, c->n_launches, pairs, &beta);
 	estimate(&rule_of_bursts, c->burst, c->n_bursts, bursts, &none);
-	verdict_of_cell(&b->rule, &terms, pairs, c->n_launches, bursts, c->n_bursts, &c->judgement, &c->sustained);
-	c->judgement.beta = beta;
+	verdict_of_cell(&b->rule, &terms, pairs, c->n_launches, bursts, c->n_bursts, &c->found.typical, &c->found.sustained);
+	c->found.typical.beta = beta;
 	count_slow(c, beta);
 	c->judged = c->judged || c->n_launches > 0;
 }
@@ -329,7 +329,7 @@ bool bench_is_hopeless(const struct bench *b, int cell, double *se)
 	double beta;
 
 	*se = 0;
-	if (!c->open || c->judgement.want_set != 1)
+	if (!c->open || c->found.typical.want_set != 1)
 		return false;
 	estimate(&b->rule, c->launch, c->n_launches, e, &beta);
 
@@ -380,7 +380,7 @@ enum verdict bench_verdict(const struct bench *b, int cell)
 	if (!c->judged)
 		return VERDICT_UNDECIDED;
 	bench_mean(b, cell, &mean);
-	return mean_decides(&mean, &c->judgement) ? mean.verdict : c->judgement.verdict;
+	return mean_decides(&mean, &c->found.typical) ? mean.verdict : c->found.typical.verdict;
 }
 
 static bool same_kernel(const struct cell *a, const struct cell *b)
@@ -396,8 +396,8 @@ void bench_mean(const struct bench *b, int cell, struct mean_judgement *out)
 
 	for (i = 0; i < b->n_cells; i++)
 		for (k = 0; k < MEAN_SETS && same_kernel(&b->cells[i], &b->cells[cell]); k++)
-			tail_pool(&group[k], &b->cell[i].tail[k]);
-	mean_judge(&b->rule, b->cells[cell].threshold_pct, &c->judgement, c->tail, group, out);
+			tail_pool(&group[k], &b->cell[i].found.tail[k]);
+	mean_judge(&b->rule, b->cells[cell].threshold_pct, &c->found.typical, c->found.tail, group, out);
 }
 
 double bench_median_ms(const struct bench *b, int cell, bool target)

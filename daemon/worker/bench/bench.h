@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-#include "core/verdict/mean.h"
+#include "core/verdict/cell_verdict.h"
 #include "core/protocol/protocol.h"
 #include "worker/build/cache.h"
 #include "worker/box/oomkills.h"
@@ -73,12 +73,10 @@ struct bench_cell {
 	struct bench_launch burst[STATS_LAUNCHES_MAX]; /* series sustained */
 	int n_void_bursts;                             /* that the device's readings void */
 	int leans;                                     /* bursts in which target drew more power, less those in which base did */
-	struct judgement judgement;                    /* what pairs and bursts say together */
-	struct judgement sustained;                    /* what bursts say alone */
-	struct tail tail[MEAN_SETS];                   /* slow calls, by set */
-	int discarded;                                 /* launches whose times the device's readings void */
-	int ends;  /* of the process, in launches that end well where the base is beside a copy of itself */
-	int kills; /* of the process in the target's calls, by a signal of somebody else */
+	struct cell_finding found;
+	int discarded; /* launches whose times the device's readings void */
+	int ends;      /* of the process, in launches that end well where the base is beside a copy of itself */
+	int kills;     /* of the process in the target's calls, by a signal of somebody else */
 };
 
 struct bench {

@@ -299,7 +299,7 @@ static bool wants_phases(const struct bench *b, const struct launch_order *o)
 	if (b->launches == 1 || (o->set == 2 && !b->set_begun[2]))
 		return true;
 	for (int i = 0; i < o->n && b->launches == 2; i++)
-		if (fabs(b->cell[o->cell[i]].judgement.all.m) > stats_theta(b->cells[o->cell[i]].threshold_pct))
+		if (fabs(b->cell[o->cell[i]].found.typical.all.m) > stats_theta(b->cells[o->cell[i]].threshold_pct))
 			return true;
 	return false;
 }

@@ -19,9 +19,9 @@ static int wanted_beside(const struct bench *b, int cell)
 	const struct bench_cell *c = &b->cell[cell];
 	struct mean_judgement mean;
 
-	if (!c->open || c->judgement.want_set != 0 || b->quick)
+	if (!c->open || c->found.typical.want_set != 0 || b->quick)
 		return 0;
-	if (c->judgement.want_precision)
+	if (c->found.typical.want_precision)
 		return 1;
 	bench_mean(b, cell, &mean);
 	return mean.want_set;
@@ -36,7 +36,7 @@ int measure_next(const struct bench *b, int *list, int *set)
 		for (n = 0, i = 0; i < b->n_cells; i++) {
 			const struct bench_cell *c = &b->cell[i];
 
-			if (c->open && c->judgement.want_set == want && !(b->quick && c->n_launches > 0))
+			if (c->open && c->found.typical.want_set == want && !(b->quick && c->n_launches > 0))
 				list[n++] = i;
 		}
 		*set = want;
@@ -71,7 +71,7 @@ static int next(const struct bench *b, struct plan *p)
 
 	o->only_bursts = false;
 	o->n = measure_next(b, p->cell, &o->set);
-	if (o->n == 0 || b->cell[p->cell[0]].judgement.want_set == 0) {
+	if (o->n == 0 || b->cell[p->cell[0]].found.typical.want_set == 0) {
 		int set, n = sustain_next(b, p->spare, &set);
 
 		if (n > 0) {

@@ -128,7 +128,7 @@ static int draws_more(const struct msg_cell *m, int base, int target)
  */
 static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m, int base, int target)
 {
-	const struct estimate *pairs = &b->cell[m->cell].judgement.all;
+	const struct estimate *pairs = &b->cell[m->cell].found.typical.all;
 
 	if (pairs->launches == 0 || !is_enough(m))
 		return 0;
@@ -183,15 +183,15 @@ static int wanted_set(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	bool lost_in_pairs = c->judgement.verdict == VERDICT_REGRESSION && !(c->judgement.flags & FLAG_SUSTAINED) &&
+	bool lost_in_pairs = c->found.typical.verdict == VERDICT_REGRESSION && !(c->found.typical.flags & FLAG_SUSTAINED) &&
 			     !(b->asked & look_class(&b->cells[cell]));
 
-	bool asked = runs_in_bursts(b, cell) || c->judgement.want_bursts;
+	bool asked = runs_in_bursts(b, cell) || c->found.typical.want_bursts;
 
 	/* once the pairs have settled; what they call a regression needs no second opinion */
-	if (!c->open || !asked || c->judgement.want_set != 0 || lost_in_pairs)
+	if (!c->open || !asked || c->found.typical.want_set != 0 || lost_in_pairs)
 		return 0;
-	return c->n_bursts == 0 ? 1 : c->n_bursts < STATS_LAUNCHES_MAX ? c->sustained.want_set : 0;
+	return c->n_bursts == 0 ? 1 : c->n_bursts < STATS_LAUNCHES_MAX ? c->found.sustained.want_set : 0;
 }
 
 bool sustain_wants(const struct bench *b, int cell, int set)
@@ -208,7 +208,7 @@ int sustain_next(const struct bench *b, int *list, int *set)
 
 	for (want = 1; want <= 2 && n == 0 && is_possible(b); want++)
 		for (i = 0, *set = want; i < b->n_cells; i++)
-			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].judgement.want_set == 0 &&
+			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].found.typical.want_set == 0 &&
 								(wants_second(b, i) || wants_first_again(b, i))))
 				list[n++] = i;
 	return n;

@@ -121,7 +121,7 @@ static int make_cells(struct command *m, const struct msg_found *found, struct c
 	for (int i = 0; i < found->n; i++) {
 		benchmark_cell(&m->side[BASE]->run, found->cell[i].key, found->cell[i].flops, &(*cells)[i]);
 		state[i].open = true;
-		state[i].judgement.want_set = 1;
+		state[i].found.typical.want_set = 1;
 	}
 	free(b->cell);
 	b->cell = state;

@@ -421,7 +421,7 @@ static int next(struct turns_launch *l)
 
 	l->only_bursts = false;
 	l->n = measure_next(b, l->list, &l->set);
-	if (l->n == 0 || b->cell[l->list[0]].judgement.want_set == 0) {
+	if (l->n == 0 || b->cell[l->list[0]].found.typical.want_set == 0) {
 		int set, n = sustain_next(b, l->spare, &set);
 
 		if (n > 0) {
