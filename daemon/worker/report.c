@@ -18,8 +18,8 @@ struct figures {
 	bool measured;
 	double base_ms, target_ms, base_rate, target_rate; /* TFLOP/s, or GB/s */
 	double change_pct, low_pct, high_pct;
-	struct mean_judgement mean;
-	bool by_mean; /* it decides */
+	struct cell_verdict said; /* by its launches */
+	bool by_mean;             /* the mean decides */
 };
 
 static bool is_by_bytes(const struct bench *b, int cell)
@@ -42,8 +42,8 @@ static void figures_of(const struct bench *b, int cell, struct figures *f)
 	f->measured = c->judged && c->n_launches > 0;
 	if (!f->measured)
 		return;
-	bench_mean(b, cell, &f->mean);
-	f->by_mean = f->mean.verdict == f->verdict && mean_decides(&f->mean, &c->found.typical);
+	bench_decide(b, cell, &f->said);
+	f->by_mean = f->said.verdict == f->verdict && f->said.decider == DECIDER_MEAN;
 	f->base_ms = bench_median_ms(b, cell, false);
 	f->target_ms = bench_median_ms(b, cell, true);
 	f->base_rate = work / (f->base_ms * 1e9);
@@ -63,26 +63,34 @@ enum verdict report_verdict(const struct bench *b)
 	return v;
 }
 
-static int flags_of(const struct bench *b, int cell, const struct figures *f)
+/* Why a cell without a trouble has no verdict of its launches; "" where it has one. */
+static const char *reason_of(const struct figures *f)
 {
-	int flags = b->cell[cell].judged ? b->cell[cell].found.typical.flags : 0;
-
-	if (f->by_mean)
-		flags = (flags & ~(FLAG_BORDERLINE | FLAG_SUSTAINED)) | (f->mean.borderline ? FLAG_BORDERLINE : 0);
-	return flags | (f->mean.is_tail ? FLAG_TAIL : 0);
+	if (f->said.reason[0])
+		return f->said.reason;
+	switch (f->verdict) {
+	case VERDICT_UNDECIDED:
+		return "not measured within the budget";
+	case VERDICT_NOT_COMPARABLE:
+		return "base and target were given different inputs";
+	case VERDICT_REJECTED:
+		return "not measured: the device's readings void every launch";
+	default:
+		return "";
+	}
 }
 
-static const char *border(const struct bench *b, int cell, const struct figures *f)
+static const char *border(const struct figures *f)
 {
-	return flags_of(b, cell, f) & FLAG_BORDERLINE ? " (borderline)" : "";
+	return f->said.flags & FLAG_BORDERLINE ? " (borderline)" : "";
 }
 
 /* Every flag in brackets behind the verdict. */
-static void put_flags(const struct bench *b, int cell, const struct figures *f, struct buf *out)
+static void put_flags(const struct figures *f, struct buf *out)
 {
 	char words[FLAG_WORDS_SIZE];
 
-	flag_words(flags_of(b, cell, f), words);
+	flag_words(f->said.flags, words);
 	if (words[0])
 		buf_printf(out, " (%s)", words);
 }
@@ -99,7 +107,7 @@ static void row(const struct bench *b, int cell, int width, struct buf *out)
 	else
 		buf_printf(out, " %10s %10s %10s %10s %10s %18s", "-", "-", "-", "-", "-", "-");
 	buf_printf(out, " %8d  %s", b->cell[cell].n_launches, verdict_name(f.verdict));
-	put_flags(b, cell, &f, out);
+	put_flags(&f, out);
 	buf_putc(out, '\n');
 }
 
@@ -134,7 +142,7 @@ static void table(const struct bench *b, const char *group, int width, struct bu
 /* Slow calls: that they cost too much, or what is known of them. */
 static void warn_of_tail(const struct bench *b, int cell, const struct figures *f, struct buf *out)
 {
-	const struct mean *mean = &f->mean.all;
+	const struct mean *mean = &f->said.mean.all;
 	char words[EXPLAIN_SIZE];
 
 	explain_slow_calls(mean->share, mean_longer(mean), words);
@@ -145,9 +153,9 @@ static void warn_of_tail(const struct bench *b, int cell, const struct figures *
 			"%.4g %%)%s; the typical call %+.2f %%\n",
 			b->cells[cell].key, words, -stats_change_pct(mean->m), rate_name(b, cell),
 			stats_change_pct(mean->m + MEAN_CI * mean->se), stats_change_pct(mean->m - MEAN_CI * mean->se),
-			b->cells[cell].threshold_pct, border(b, cell, f), f->change_pct);
-	else if (f->mean.reason[0])
-		buf_printf(out, "warning: %s: %s\n", b->cells[cell].key, f->mean.reason);
+			b->cells[cell].threshold_pct, border(f), f->change_pct);
+	else if (f->said.mean.reason[0])
+		buf_printf(out, "warning: %s: %s\n", b->cells[cell].key, f->said.mean.reason);
 	else
 		buf_printf(out, "warning: %s: %s: on average %+.2f %%, the typical call %+.2f %%\n", b->cells[cell].key, words,
 			stats_change_pct(mean->m), f->change_pct);
@@ -157,9 +165,9 @@ static void say_gain(const struct bench *b, int cell, const struct figures *f, s
 {
 	char words[EXPLAIN_SIZE];
 
-	explain_slow_calls(f->mean.all.share, mean_longer(&f->mean.all), words);
+	explain_slow_calls(f->said.mean.all.share, mean_longer(&f->said.mean.all), words);
 	buf_printf(out, "%s: %s: on average %.2f %% more %s than the base; the typical call %+.2f %%\n", b->cells[cell].key,
-		words, stats_change_pct(f->mean.all.m), rate_name(b, cell), f->change_pct);
+		words, stats_change_pct(f->said.mean.all.m), rate_name(b, cell), f->change_pct);
 }
 
 static void warning(const struct bench *b, int cell, struct buf *out)
@@ -170,7 +178,7 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	struct figures f;
 
 	figures_of(b, cell, &f);
-	if (f.mean.is_tail)
+	if (f.said.mean.is_tail)
 		warn_of_tail(b, cell, &f, out);
 	switch (f.verdict) {
 	case VERDICT_REGRESSION:
@@ -189,8 +197,7 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 		buf_printf(out,
 			"warning: %s: %.2f %% less %s than the base (95 %% interval %+.2f .. %+.2f %%, threshold %.4g "
 			"%%)%s\n",
-			key, -f.change_pct, rate_name(b, cell), f.low_pct, f.high_pct, b->cells[cell].threshold_pct,
-			border(b, cell, &f));
+			key, -f.change_pct, rate_name(b, cell), f.low_pct, f.high_pct, b->cells[cell].threshold_pct, border(&f));
 		break;
 	case VERDICT_IMPROVEMENT:
 		if (f.by_mean)
@@ -200,14 +207,15 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 				stats_change_pct(c->found.sustained.all.m), rate_name(b, cell), f.change_pct);
 		break;
 	case VERDICT_UNDECIDED:
-		buf_printf(out, "warning: %s: undecided: %s\n", key,
-			t                            ? t->detail
-			: c->found.typical.reason[0] ? c->found.typical.reason
-						     : "not measured within the budget");
+		buf_printf(out, "warning: %s: undecided: %s\n", key, t ? t->detail : reason_of(&f));
 		break;
 	case VERDICT_FAILED:
 	case VERDICT_NOT_COMPARABLE:
 	case VERDICT_REJECTED:
+		if (!t) {
+			buf_printf(out, "warning: %s: %s: %s\n", key, verdict_name(f.verdict), reason_of(&f));
+			break;
+		}
 		buf_printf(out, "warning: %s: %s: %s %s: %s\n", key, verdict_name(f.verdict), role_name(t->role), t->failure,
 			t->detail);
 		break;
@@ -300,8 +308,8 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	jsonw_object(j);
 	jsonw_kv_string(j, "cell", b->cells[cell].key);
 	jsonw_kv_string(j, "verdict", verdict_name(f.verdict));
-	jsonw_kv_bool(j, "borderline", *border(b, cell, &f) != '\0');
-	flag_words(flags_of(b, cell, &f), words);
+	jsonw_kv_bool(j, "borderline", *border(&f) != '\0');
+	flag_words(f.said.flags, words);
 	jsonw_kv_string(j, "flags", words);
 	times(j, "base", f.measured, f.base_ms, is_by_bytes(b, cell), f.base_rate);
 	times(j, "target", f.measured, f.target_ms, is_by_bytes(b, cell), f.target_rate);
@@ -311,17 +319,17 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	number(j, "code_pct", f.measured, stats_change_pct(c->found.typical.all.m_code));
 	number(j, "change_raw_pct", f.measured, stats_change_pct(c->found.typical.all.m_raw));
 	number(j, "sustained_pct", c->n_bursts > 0, stats_change_pct(c->found.sustained.all.m));
-	number(j, "mean_pct", f.mean.is_known, stats_change_pct(f.mean.all.m));
-	number(j, "slow_base_pct", f.mean.is_known, 100 * f.mean.all.share[TAIL_BASE]);
-	number(j, "slow_target_pct", f.mean.is_known, 100 * f.mean.all.share[TAIL_TARGET]);
-	number(j, "slow_longer_pct", f.mean.is_known, 100 * mean_longer(&f.mean.all));
+	number(j, "mean_pct", f.said.mean.is_known, stats_change_pct(f.said.mean.all.m));
+	number(j, "slow_base_pct", f.said.mean.is_known, 100 * f.said.mean.all.share[TAIL_BASE]);
+	number(j, "slow_target_pct", f.said.mean.is_known, 100 * f.said.mean.all.share[TAIL_TARGET]);
+	number(j, "slow_longer_pct", f.said.mean.is_known, 100 * mean_longer(&f.said.mean.all));
 	number(j, "mde_pct", f.measured, c->found.typical.mde_pct);
 	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
 	jsonw_kv_int(j, "launches", c->n_launches);
 	jsonw_kv_int(j, "samples", c->found.typical.all.pairs);
 	jsonw_kv_string(j, "class", blamed ? t->failure : "");
 	jsonw_kv_string(j, "role", blamed ? role_name(t->role) : "");
-	jsonw_kv_string(j, "detail", t ? t->detail : c->found.typical.reason[0] ? c->found.typical.reason : f.mean.reason);
+	jsonw_kv_string(j, "detail", t ? t->detail : reason_of(&f));
 	report_work_json(b, cell, j);
 	jsonw_object_end(j);
 }

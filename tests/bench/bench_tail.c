@@ -152,10 +152,11 @@ struct tally {
 static void count_cell(struct tally *t, const struct scene *s, int i, double truth, int *in_group, int *called)
 {
 	const struct bench_cell *c = &s->state[i];
-	struct mean_judgement mean;
+	struct cell_verdict v;
 
-	bench_mean(&s->bench, i, &mean);
-	bool is_called = mean_decides(&mean, &c->found.typical) && mean.verdict == VERDICT_REGRESSION;
+	bench_decide(&s->bench, i, &v);
+	const struct mean_judgement mean = v.mean;
+	bool is_called = v.decider == DECIDER_MEAN && v.verdict == VERDICT_REGRESSION;
 	t->cells++;
 	t->called += is_called;
 	t->flagged += mean.is_tail;

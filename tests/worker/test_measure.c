@@ -185,6 +185,51 @@ static void what_both_sides_share_is_the_bases(void **state)
 	assert_int_equal(s->launches, 0);
 }
 
+static void what_one_commit_fails_at_twice_is_its_own(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "wrong", "timings 1.0");
+	s->bench.selfcheck = true;
+	check_all(s);
+	assert_int_equal(report_verdict(&s->bench), VERDICT_FAILED);
+	assert_int_equal(bench_trouble(&s->bench, 0)->role, ROLE_TARGET);
+}
+
+static void a_launch_that_is_void_is_not_believed(void **state)
+{
+	struct scene *s = *state;
+	char text[16384];
+	FILE *f = tmpfile();
+
+	runner(s, "pass", "timings 1.0 64");
+	s->bench.limits.budget_s = 1e-9;
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(s->launches, 1);
+	assert_null(bench_trouble(&s->bench, 0));
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_REJECTED);
+	assert_non_null(f);
+	assert_int_equal(report_text(&s->bench, "tiny", f), 0);
+	rewind(f);
+	text[fread(text, 1, sizeof text - 1, f)] = '\0';
+	fclose(f);
+	assert_non_null(strstr(text, ": rejected: not measured: the device's readings void every launch\n"));
+}
+
+static void different_inputs_are_not_comparable(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "timings 1.0");
+	check_all(s);
+	assert_int_equal(strlen(s->bench.cell[0].check_inputs[BENCH_TARGET]), 64);
+	s->bench.cell[0].check_inputs[BENCH_TARGET][0] ^= 1;
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_NOT_COMPARABLE);
+	assert_null(bench_trouble(&s->bench, 0));
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
+}
+
 static void what_a_side_does_not_do_is_passed_over(void **state)
 {
 	struct scene *s = *state;
@@ -376,6 +421,9 @@ int main(void)
 		T(the_budget_ends_it),
 		T(wrong_results_are_not_timed),
 		T(what_both_sides_share_is_the_bases),
+		T(what_one_commit_fails_at_twice_is_its_own),
+		T(different_inputs_are_not_comparable),
+		T(a_launch_that_is_void_is_not_believed),
 		T(what_a_side_does_not_do_is_passed_over),
 		T(a_cell_that_the_anchor_does_not_do_costs_it_no_other),
 		T(memory_yields_to_clear_launches),

@@ -117,12 +117,12 @@ static void none_asks_for_none(void **state)
 /* Where the budget ends before a second set, or nobody asked for one, it is said and not called. */
 static void what_is_not_confirmed_is_not_called(void **state)
 {
-	struct mean_judgement mean;
+	struct cell_verdict v;
 	(void)state;
 	begin();
 	sets(3, 3, 4);
-	bench_mean(&s.bench, FORWARD, &mean);
-	assert_true(mean.is_tail && mean.want_set == 2 && mean.reason[0]);
+	bench_decide(&s.bench, FORWARD, &v);
+	assert_true(v.mean.is_tail && v.mean.want_set == 2 && v.mean.reason[0]);
 	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_UNCHANGED);
 	s.state[FORWARD].open = s.state[OTHER_FORWARD].open = false;
 	assert_string_equal(sets(3, 3, 30), "");

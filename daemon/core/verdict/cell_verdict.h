@@ -1,10 +1,47 @@
 /**
  * cell_verdict.h - from what was measured of a cell, and what failed, to its verdict: the steps that worker and daemon share. Pure.
+ *
+ * The order of steps: what keeps a cell from being judged (cell_obstacle), whether it was measured (cell_unmeasured), what its launches
+ * say (cell_judge), and what decides then: its typical call, its bursts, or the mean of its group's calls (cell_decide).
  */
 #ifndef CORE_VERDICT_CELL_VERDICT_H
 #define CORE_VERDICT_CELL_VERDICT_H
 
 #include "core/verdict/mean.h"
+
+/* ---- what failed ----------------------------------------------------------------------------------------------------- */
+
+/** What is known beside timings. Classes of failures are "" where nothing failed. */
+struct cell_trouble {
+	const char *base, *target;
+	const char *outside; /* of the worker or the device */
+	bool is_itself;      /* both sides are one commit: what both fail at is the target's as well */
+	bool may_lack;       /* one side may do more than the other: rows of programs, or two providers */
+	bool target_does;    /* the target is known to do the cell: its check passed, or its program has the row */
+	bool other_inputs;   /* the sides computed from different inputs */
+};
+
+/** Whose trouble gives the verdict; CELL_ABSENT: a side does not do the cell, which is nobody's. */
+enum cell_cause { CELL_CLEAR, CELL_ABSENT, CELL_TARGET, CELL_BASE, CELL_INPUTS, CELL_OUTSIDE };
+
+/** The verdict of a cell that timings cannot judge; VERDICT_NONE, and CELL_CLEAR, of every other. What both sides share is the base's. */
+enum verdict cell_obstacle(const struct cell_trouble *t, enum cell_cause *cause);
+
+/** The verdict of a cell of which no launch counts: rejected where the device's readings voided some, else undecided. */
+enum verdict cell_unmeasured(int voided);
+
+/* ---- what was measured ------------------------------------------------------------------------------------------------ */
+
+/** Launches of one series that count, in their order. */
+struct cell_launches {
+	int n;
+	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* base_ms or target_ms NULL where only the estimate is left */
+	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
+	double beta; /* as it was estimated with them */
+};
+
+/** Estimate all launches from their samples. False, and nothing changes: samples of one are gone. */
+bool cell_estimate(const struct rule *rule, struct cell_launches *l);
 
 /** What a cell's launches say. */
 struct cell_finding {
@@ -12,5 +49,27 @@ struct cell_finding {
 	struct judgement sustained;  /* bursts alone; all.launches 0: nothing */
 	struct tail tail[MEAN_SETS]; /* slow calls of the series that decides, by set */
 };
+
+/**
+ * Judge the launches of the series that decides, and the bursts beside them. Returns whether the former have their samples; where not,
+ * estimates, beta and `out->tail` are used as they stand.
+ */
+bool cell_judge(const struct rule *general, const struct verdict_terms *terms, struct cell_launches *pairs,
+	struct cell_launches *bursts, struct cell_finding *out);
+
+/* ---- what decides ------------------------------------------------------------------------------------------------------ */
+
+struct cell_verdict {
+	enum verdict verdict;
+	enum decider decider;
+	int flags;
+	double m, se;               /* the change that the verdict stands for, log ratio */
+	struct mean_judgement mean; /* zero without a group */
+	char reason[160];           /* why undecided, or why something that shows is not called, in words; "" else */
+};
+
+/** `group`: slow calls of all cells that run the same kernel, this one among them; NULL: the mean is not judged. Shape: group[MEAN_SETS]. */
+void cell_decide(const struct rule *rule, double threshold_pct, const struct cell_finding *f, const struct tail *group,
+	struct cell_verdict *out);
 
 #endif

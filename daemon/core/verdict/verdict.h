@@ -98,7 +98,7 @@ struct verdict_terms {
 };
 
 /**
- * The verdict of a cell from its launches and its bursts: the one place where worker and daemon put it together. `typical` is what both say,
+ * The verdict of a cell from the estimates of its launches and its bursts (cell_verdict.h: from their samples). `typical` is what both say,
  * `sustained` what the bursts say alone. Shape: pairs[n], bursts[n_bursts], both in the order of launches, sets mixed or not.
  */
 void verdict_of_cell(const struct rule *general, const struct verdict_terms *terms, const struct launch_estimate *pairs, int n,

@@ -70,19 +70,14 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 		collect(r, cell, SERIES_DEVICE, ROLE_BASE, true, &out->host);
 }
 
-static bool timed(const struct launch_pairs *p)
-{
-	return p->base_ms && p->target_ms;
-}
-
 /** Median over one side of all launches; NAN when some are gone. */
-static double side_median(const struct judge_launches *l, bool target)
+static double side_median(const struct cell_launches *l, bool target)
 {
 	float all[VALUES_MAX];
 	int n = 0;
 	for (int i = 0; i < l->n; i++) {
 		const float *v = target ? l->pairs[i].target_ms : l->pairs[i].base_ms;
-		if (!timed(&l->pairs[i]))
+		if (!l->pairs[i].base_ms || !l->pairs[i].target_ms)
 			return NAN;
 		for (int k = 0; k < l->pairs[i].n && n < VALUES_MAX; k++)
 			all[n++] = v[k];
@@ -103,9 +98,9 @@ static void show_nothing(struct store_cell *c)
 	c->failure[0] = c->reason[0] = 0;
 }
 
+/* The change that the launches show, whatever decides. */
 static void show(const struct judgement *j, struct store_cell *c)
 {
-	c->verdict = j->verdict;
 	c->m = j->all.m;
 	c->m_raw = j->all.m_raw;
 	c->se = j->all.se;
@@ -118,25 +113,30 @@ static void show(const struct judgement *j, struct store_cell *c)
 	c->mde_pct = j->mde_pct;
 	c->launches = j->all.launches;
 	c->samples = j->all.pairs;
-	c->flags = j->flags & ~FLAG_TAIL;
 	snprintf(c->reason, sizeof c->reason, "%s", j->reason);
 }
 
-/** What the verdict stands for from here on: the change of the bursts where only they show one, else that of the pairs. */
-static void decide(const struct judgement *pairs, const struct judgement *bursts, struct store_cell *c)
+static void decide(const struct cell_verdict *v, struct store_cell *c)
 {
-	c->decider = c->flags & FLAG_SUSTAINED ? DECIDER_BURSTS : DECIDER_PAIRS;
-	const struct estimate *e = c->decider == DECIDER_BURSTS ? &bursts->all : &pairs->all;
-	c->decided_m = e->m;
-	c->decided_se = e->se;
-	c->decided_pct = stats_change_pct(e->m);
+	c->verdict = v->verdict;
+	c->decider = v->decider;
+	c->flags = v->flags;
+	c->decided_m = v->m;
+	c->decided_se = v->se;
+	c->decided_pct = stats_change_pct(v->m);
 }
 
-/** Only the launches that count, their places in `from`; why the last of the others does not, in words. */
-static int sift(
-	const struct judge_launches *l, struct judge_launches *good, int from[STATS_LAUNCHES_MAX], char why[GUARD_WHY_SIZE])
+/** Launches that count. `from`: their places in the list. */
+struct counted {
+	struct cell_launches good;
+	int from[STATS_LAUNCHES_MAX];
+};
+
+/** Only the launches that count, and why the last of the others does not, in words. Returns how many do. */
+static int sift(const struct judge_launches *l, struct counted *out, char why[GUARD_WHY_SIZE])
 {
-	memset(good, 0, sizeof *good);
+	struct cell_launches *good = &out->good;
+	memset(out, 0, sizeof *out);
 	for (int i = 0; i < l->n; i++) {
 		char reason[GUARD_WHY_SIZE];
 		if (guard_discards(&l->guard[i], reason)) {
@@ -145,97 +145,68 @@ static int sift(
 		}
 		good->pairs[good->n] = l->pairs[i];
 		good->estimate[good->n] = l->estimate[i];
-		from[good->n++] = i;
+		out->from[good->n++] = i;
 	}
 	return good->n;
 }
 
+/** Estimates go back to the launches that they are of. */
+static void put_back(const struct counted *counted, struct judge_launches *l)
+{
+	for (int i = 0; i < counted->good.n; i++)
+		l->estimate[counted->from[i]] = counted->good.estimate[i];
+}
+
 bool judge_estimate(const struct result *r, int cell, enum role role, struct estimate *out)
 {
-	struct judge_launches all = { .n = 0 }, good;
+	struct judge_launches all = { .n = 0 };
+	struct counted counted;
 	char why[GUARD_WHY_SIZE];
-	int from[STATS_LAUNCHES_MAX];
-	double beta;
 	const struct cell *c = &r->plan.ask.cell[cell];
-	struct rule rule;
 	collect(r, cell, judge_series(r, cell), role, false, &all);
-	if (sift(&all, &good, from, why) == 0)
+	if (sift(&all, &counted, why) == 0 || !cell_estimate(&r->plan.ask.rule, &counted.good))
 		return false;
-	stats_launches(&r->plan.ask.rule, good.pairs, good.n, good.estimate, &beta);
-	rule = memory_rule(&r->plan.ask.rule, c->tau0, c->nu0, good.estimate, good.n);
-	stats_combine(&rule, good.estimate, good.n, out);
+	struct cell_launches *good = &counted.good;
+	struct rule rule = memory_rule(&r->plan.ask.rule, c->tau0, c->nu0, good->estimate, good->n);
+	stats_combine(&rule, good->estimate, good->n, out);
 	return isfinite(out->m) && isfinite(out->se);
-}
-
-/** Estimate anew where every launch still has its samples. Returns whether they have. */
-static bool estimate(
-	const struct rule *rule, struct judge_launches *l, struct judge_launches *good, const int *from, double *beta)
-{
-	for (int i = 0; i < good->n; i++)
-		if (!timed(&good->pairs[i]))
-			return false;
-	stats_launches(rule, good->pairs, good->n, good->estimate, beta);
-	for (int i = 0; i < good->n; i++)
-		l->estimate[from[i]] = good->estimate[i];
-	return true;
-}
-
-/* The launches of bursts that count: the raw ratio, since another clock is what they are run for. Returns how many. */
-static int take_bursts(const struct rule *rule, struct judge_timed *t, struct judge_launches *good)
-{
-	struct rule bursts = verdict_rule_of_bursts(rule);
-	char why[GUARD_WHY_SIZE];
-	int from[STATS_LAUNCHES_MAX];
-	double beta = 0;
-	if (sift(&t->bursts, good, from, why) > 0)
-		estimate(&bursts, &t->bursts, good, from, &beta);
-	return good->n;
 }
 
 static int call_flag(const struct rule *rule, struct judge_timed *t)
 {
-	struct judge_launches good;
+	struct counted counted;
 	struct estimate e;
 	char why[GUARD_WHY_SIZE];
-	int from[STATS_LAUNCHES_MAX];
-	double beta = 0;
-	sift(&t->call, &good, from, why);
-	estimate(rule, &t->call, &good, from, &beta);
-	stats_combine(rule, good.estimate, good.n, &e);
+	sift(&t->call, &counted, why);
+	(void)cell_estimate(rule, &counted.good); /* else it has the estimates that were stored */
+	put_back(&counted, &t->call);
+	stats_combine(rule, counted.good.estimate, counted.good.n, &e);
 	return flag_call(&e);
 }
 
 /** `before`: what it was, kept where samples are gone. */
-static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int before)
+static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, int before)
 {
-	struct judge_launches good;
+	struct counted counted;
 	struct rule host = *rule;
 	struct estimate e;
 	char why[GUARD_WHY_SIZE];
-	int from[STATS_LAUNCHES_MAX];
-	double beta = 0;
 	host.tau0 = FLAG_HOST_TAU0;
 	host.nu0 = FLAG_HOST_NU0;
 	host.learned = false;
 	host.programs = false; /* its scatter is that of the host's time, whichever process spends it */
 	host.beta_min = 0;
-	if (sift(&t->host, &good, from, why) == 0 || !estimate(&host, &t->host, &good, from, &beta))
+	if (sift(&t->host, &counted, why) == 0 || !cell_estimate(&host, &counted.good))
 		return before & FLAG_ENQUEUE;
-	stats_combine(&host, good.estimate, good.n, &e);
-	return flag_enqueue(side_median(&good, false), side_median(&good, true), e.m - host.k * e.se);
-}
-
-static void count_slow(const struct judge_launches *good, double beta, struct judge_timed *t)
-{
-	memset(t->found.tail, 0, sizeof t->found.tail);
-	for (int i = 0; i < good->n; i++)
-		tail_count(&t->found.tail[good->pairs[i].set == 2], &good->pairs[i], beta);
+	const struct cell_launches *good = &counted.good;
+	stats_combine(&host, good->estimate, good->n, &e);
+	return flag_enqueue(side_median(good, false), side_median(good, true), e.m - host.k * e.se);
 }
 
 /* What kept an undecided cell from more launches that count. */
-static void explain_void(const struct judge_timed *t, const struct judge_launches *good, const char *why, struct store_cell *c)
+static void explain_void(const struct judge_timed *t, int counted, const char *why, struct store_cell *c)
 {
-	int lost = t->decides.n - good->n;
+	int lost = t->decides.n - counted;
 	size_t at = strlen(c->reason);
 	if (c->verdict == VERDICT_UNDECIDED && lost > 0)
 		snprintf(c->reason + at, sizeof c->reason - at, "; %d more did not count: %s", lost, why);
@@ -254,76 +225,65 @@ static void explain_budget(const struct result *r, const struct judge_timed *t, 
 
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
 {
-	struct judge_launches good, bursts;
+	struct counted pairs, bursts;
+	struct cell_verdict v;
 	struct verdict_terms terms = { .threshold_pct = c->threshold_pct,
 		.tau0 = c->tau0,
 		.nu0 = c->nu0,
 		.blind_pct = c->blind_pct,
 		.sparse = sparse,
 		.is_over = true };
-	struct judgement j;
-	char why[GUARD_WHY_SIZE];
-	int from[STATS_LAUNCHES_MAX], flags = c->flags;
+	char why[GUARD_WHY_SIZE], why_burst[GUARD_WHY_SIZE];
+	int flags = c->flags;
 	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
 	show_nothing(c);
 	if (t->decides.n == 0) {
-		c->verdict = VERDICT_UNDECIDED;
+		c->verdict = cell_unmeasured(0);
 		snprintf(c->reason, sizeof c->reason, "not measured");
 		return;
 	}
-	if (sift(&t->decides, &good, from, why) == 0) {
-		c->verdict = VERDICT_REJECTED;
+	if (sift(&t->decides, &pairs, why) == 0) {
+		c->verdict = cell_unmeasured(t->decides.n);
 		c->launches = t->decides.n;
 		snprintf(c->reason, sizeof c->reason, "not measured: in all %d launches %s", t->decides.n, why);
 		return;
 	}
-	if (estimate(general, &t->decides, &good, from, &beta)) {
-		base = side_median(&good, false);
-		target = side_median(&good, true);
-		count_slow(&good, beta, t);
+	sift(&t->bursts, &bursts, why_burst);
+	pairs.good.beta = beta;
+	if (cell_judge(general, &terms, &pairs.good, &bursts.good, &t->found)) {
+		base = side_median(&pairs.good, false);
+		target = side_median(&pairs.good, true);
 	}
-	int n_bursts = take_bursts(general, t, &bursts);
-	verdict_of_cell(general, &terms, good.estimate, good.n, bursts.estimate, n_bursts, &j, &t->found.sustained);
-	j.beta = beta;
-	t->found.typical = j;
-	j.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
-	show(&j, c);
-	decide(&j, &t->found.sustained, c);
-	explain_void(t, &good, why, c);
+	put_back(&pairs, &t->decides);
+	put_back(&bursts, &t->bursts);
+	t->found.typical.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
+	cell_decide(general, c->threshold_pct, &t->found, NULL, &v);
+	show(&t->found.typical, c);
+	decide(&v, c);
+	explain_void(t, pairs.good.n, why, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
 	c->flags |= flags & FLAG_TAIL;
 }
 
-static void set_flag(struct store_cell *c, int flag, bool is_set)
-{
-	c->flags = is_set ? c->flags | flag : c->flags & ~flag;
-}
-
 void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c)
 {
-	struct mean_judgement j;
+	const struct mean *mean;
+	struct cell_verdict v;
 	if (t->found.tail[0].calls + t->found.tail[1].calls == 0)
 		return;
-	mean_judge(rule, c->threshold_pct, &t->found.typical, t->found.tail, group, &j);
-	set_flag(c, FLAG_TAIL, j.is_tail);
-	if (j.is_known)
-		c->mean = (struct store_mean){ .m = j.all.m,
-			.se = j.all.se,
-			.share = { j.all.share[TAIL_BASE], j.all.share[TAIL_TARGET] },
-			.longer = mean_longer(&j.all) };
-	if (mean_decides(&j, &t->found.typical)) {
-		c->verdict = j.verdict;
-		set_flag(c, FLAG_BORDERLINE, j.borderline);
-		c->flags &= ~(FLAG_SUSTAINED | FLAG_NOISY | FLAG_OVERWHELMING);
-		c->decider = DECIDER_MEAN;
-		c->decided_m = j.all.m;
-		c->decided_se = j.all.se;
-		c->decided_pct = stats_change_pct(j.all.m);
+	cell_decide(rule, c->threshold_pct, &t->found, group, &v);
+	decide(&v, c);
+	mean = &v.mean.all;
+	if (v.mean.is_known)
+		c->mean = (struct store_mean){ .m = mean->m,
+			.se = mean->se,
+			.share = { mean->share[TAIL_BASE], mean->share[TAIL_TARGET] },
+			.longer = mean_longer(mean) };
+	if (v.decider == DECIDER_MEAN)
 		c->reason[0] = 0;
-	} else if (!c->reason[0]) {
-		snprintf(c->reason, sizeof c->reason, "%s", j.reason);
-	}
+	else if (!c->reason[0])
+		snprintf(c->reason, sizeof c->reason, "%s", v.reason);
 }
 
 /* ---- what went wrong ------------------------------------------------------------------------------------------------- */
@@ -417,60 +377,66 @@ static const char *name_of(const struct result *r, enum role role)
 }
 
 /** A cell that a side does not do, which is no trouble of anybody's. */
-static bool judge_absence(
-	const struct result *r, int i, const struct trouble *base, const struct trouble *target, struct store_cell *c)
+static void explain_absence(
+	const struct result *r, const struct trouble *base, const struct trouble *target, struct store_cell *c)
 {
-	bool rows = plan_is_benchmark(&r->plan) || is_beside(r); /* of two providers, too, one may do more than the other */
-	const struct msg_check *done = result_check(r, ROLE_TARGET, i);
-	enum verdict v = verdict_of_absence(base->class, target->class, rows);
-	if (v == VERDICT_NONE || (v == VERDICT_ADDED && !plan_is_benchmark(&r->plan) && !(done && done->ok)))
-		return false;
-	fail_cell(c, v, "");
 	snprintf(c->reason, sizeof c->reason, "%s: %.400s",
-		v == VERDICT_UNSUPPORTED ? "neither side does it"
-		: v == VERDICT_ADDED     ? name_of(r, ROLE_BASE)
-					 : name_of(r, ROLE_TARGET),
-		v == VERDICT_ADDED ? base->detail : target->detail);
-	return true;
+		c->verdict == VERDICT_UNSUPPORTED ? "neither side does it"
+		: c->verdict == VERDICT_ADDED     ? name_of(r, ROLE_BASE)
+						  : name_of(r, ROLE_TARGET),
+		c->verdict == VERDICT_ADDED ? base->detail : target->detail);
 }
 
 /** A cell that cannot be judged by its timings. */
 static bool judge_trouble(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
 {
+	const struct msg_fault *outside = outer_fault(r, i, t->decides.n > 0);
+	const struct msg_check *check = result_check(r, ROLE_TARGET, i);
+	bool rows = plan_is_benchmark(&r->plan), inherited;
 	struct trouble base, target;
+	enum cell_cause cause;
+	enum verdict v;
+	char inputs[sizeof c->input_sha];
 	find_trouble(r, ROLE_BASE, i, &base);
 	find_trouble(r, ROLE_TARGET, i, &target);
-	/* A trouble of the base is never the target's fault, unless they are one commit. */
-	bool itself = jobkind_is_itself(r->plan.ask.kind);
-	bool inherited = !itself && base.class[0] && strcmp(base.class, target.class) == 0;
-	if (judge_absence(r, i, &base, &target, c))
-		return true;
-	if (target.class[0] && !inherited) {
-		fail_cell(c, verdict_of_class(target.class), target.class);
+	v = cell_obstacle(&(struct cell_trouble){ .base = base.class,
+				  .target = target.class,
+				  .outside = outside ? outside->failure : "",
+				  .is_itself = jobkind_is_itself(r->plan.ask.kind),
+				  .may_lack = rows || is_beside(r),
+				  .target_does = rows || (check && check->ok),
+				  .other_inputs = !same_inputs(r, i, inputs) },
+		&cause);
+	inherited = strcmp(base.class, target.class) == 0;
+	if (cause == CELL_CLEAR || cause == CELL_OUTSIDE)
+		memcpy(c->input_sha, inputs, sizeof inputs);
+	switch (cause) {
+	case CELL_CLEAR:
+		return false;
+	case CELL_ABSENT:
+		fail_cell(c, v, "");
+		explain_absence(r, &base, &target, c);
+		break;
+	case CELL_TARGET:
+		fail_cell(c, v, target.class);
 		snprintf(c->reason, sizeof c->reason, "%s", target.detail);
-		return true;
-	}
-	if (base.class[0]) {
-		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
+		break;
+	case CELL_BASE:
+		fail_cell(c, v, "");
 		snprintf(c->reason, sizeof c->reason, "%s %s%s: %.400s", name_of(r, ROLE_BASE), base.class,
 			inherited ? " (the target too)" : "", base.detail);
-		return true;
-	}
-	if (!same_inputs(r, i, c->input_sha)) {
-		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
-		c->input_sha[0] = 0;
+		break;
+	case CELL_INPUTS:
+		fail_cell(c, v, "");
 		snprintf(c->reason, sizeof c->reason, "base and target were given different inputs");
-		return true;
+		break;
+	case CELL_OUTSIDE:
+		fail_cell(c, v, v == VERDICT_REJECTED ? outside->failure : "");
+		snprintf(c->reason, sizeof c->reason, "%s%s%.480s", v == VERDICT_REJECTED ? role_name(outside->role) : "",
+			v == VERDICT_REJECTED ? ": " : "", outside->detail);
+		break;
 	}
-	const struct msg_fault *fault = outer_fault(r, i, t->decides.n > 0);
-	if (fault) {
-		enum verdict v = verdict_of_outside(fault->failure);
-		bool blamed = v == VERDICT_REJECTED;
-		fail_cell(c, v, blamed ? fault->failure : "");
-		snprintf(c->reason, sizeof c->reason, "%s%s%.480s", blamed ? role_name(fault->role) : "", blamed ? ": " : "",
-			fault->detail);
-	}
-	return fault != NULL;
+	return true;
 }
 
 static void take_shape(const struct cell *cell, struct store_cell *c)

@@ -52,15 +52,14 @@ int judge_groups_unconfirmed(const struct result *r, int *cell)
 	for (int i = 0; i < r->plan.ask.n_cells; i++) {
 		struct judge_timed t;
 		struct store_cell c;
-		struct mean_judgement mean;
+		struct cell_verdict v;
 		memset(&t, 0, sizeof t);
 		judge_cell(r, i, &t, &c);
 		if (c.launches == 0)
 			continue;
 		int group = find(&groups, &c);
-		mean_judge(&r->plan.ask.rule, c.threshold_pct, &t.found.typical, t.found.tail,
-			group >= 0 ? groups.of[group].tail : t.found.tail, &mean);
-		if (t.found.typical.want_set == 2 || t.found.sustained.want_set == 2 || mean.want_set == 2)
+		cell_decide(&r->plan.ask.rule, c.threshold_pct, &t.found, group >= 0 ? groups.of[group].tail : t.found.tail, &v);
+		if (t.found.typical.want_set == 2 || t.found.sustained.want_set == 2 || v.mean.want_set == 2)
 			cell[n++] = i;
 	}
 	return n;

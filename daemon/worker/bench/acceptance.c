@@ -76,12 +76,13 @@ static void keep_facts(const struct examination *x, const struct msg_check *chec
 	const struct bench *b = x->bench;
 	struct bench_cell *c = &b->cell[check->cell];
 	bool base = x->subject == &b->subject[b->base];
+	enum bench_side side = base ? BENCH_BASE : BENCH_TARGET;
 
-	if (base)
-		memcpy(c->input_sha256, check->input_sha256, sizeof c->input_sha256);
-	if (base || x->subject == &b->subject[b->target])
-		c->alone[base ? BENCH_BASE : BENCH_TARGET] =
-			(struct bench_alone){ .ms = check->alone_ms, .mhz = check->alone_mhz };
+	if (!base && x->subject != &b->subject[b->target])
+		return;
+	c->target_passed = c->target_passed || !base;
+	memcpy(c->check_inputs[side], check->input_sha256, sizeof c->check_inputs[side]);
+	c->alone[side] = (struct bench_alone){ .ms = check->alone_ms, .mhz = check->alone_mhz };
 }
 
 /* For whoever reports here. */

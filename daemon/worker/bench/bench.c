@@ -252,6 +252,7 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
 	if (guard_discards(&m->guard, why)) {
 		c->discarded++;
+		c->voided++;
 		return 0;
 	}
 	return bench_keep(c->launch, &c->n_launches, m, err) != 0 ? -1 : 1;
@@ -269,48 +270,29 @@ static struct launch_pairs pairs_of(const struct bench_launch *l)
 		.target_mhz = l->clocks ? v + 3 * l->n : NULL };
 }
 
-static void count_slow(struct bench_cell *c, double beta)
+static void take_launches(const struct bench_launch *list, int n, struct cell_launches *out)
 {
-	int i;
-
-	memset(c->found.tail, 0, sizeof c->found.tail);
-	for (i = 0; i < c->n_launches; i++) {
-		struct launch_pairs pairs = pairs_of(&c->launch[i]);
-
-		tail_count(&c->found.tail[pairs.set == 2], &pairs, beta);
-	}
-}
-
-/* Estimates of a list of launches. Shape: e[n]. */
-static void estimate(const struct rule *r, const struct bench_launch *list, int n, struct launch_estimate *e, double *beta)
-{
-	struct launch_pairs pairs[STATS_LAUNCHES_MAX];
-	int i;
-
-	for (i = 0; i < n; i++)
-		pairs[i] = pairs_of(&list[i]);
-	stats_launches(r, pairs, n, e, beta);
+	out->n = n;
+	out->beta = 0;
+	for (int i = 0; i < n; i++)
+		out->pairs[i] = pairs_of(&list[i]);
 }
 
 void bench_judge(struct bench *b, int cell)
 {
 	const struct cell *of = &b->cells[cell];
 	struct bench_cell *c = &b->cell[cell];
-	struct launch_estimate pairs[STATS_LAUNCHES_MAX], bursts[STATS_LAUNCHES_MAX];
+	struct cell_launches pairs, bursts;
 	struct verdict_terms terms = { .threshold_pct = of->threshold_pct,
 		.tau0 = of->tau0,
 		.nu0 = of->nu0,
 		.blind_pct = of->blind_pct,
 		.sparse = case_is_irregular(of),
 		.is_over = b->over };
-	struct rule rule_of_bursts = verdict_rule_of_bursts(&b->rule);
-	double beta = 0, none;
 
-	estimate(&b->rule, c->launch, c->n_launches, pairs, &beta);
-	estimate(&rule_of_bursts, c->burst, c->n_bursts, bursts, &none);
-	verdict_of_cell(&b->rule, &terms, pairs, c->n_launches, bursts, c->n_bursts, &c->found.typical, &c->found.sustained);
-	c->found.typical.beta = beta;
-	count_slow(c, beta);
+	take_launches(c->launch, c->n_launches, &pairs);
+	take_launches(c->burst, c->n_bursts, &bursts);
+	(void)cell_judge(&b->rule, &terms, &pairs, &bursts, &c->found); /* all samples are here */
 	c->judged = c->judged || c->n_launches > 0;
 }
 
@@ -325,29 +307,17 @@ void bench_end(struct bench *b)
 bool bench_is_hopeless(const struct bench *b, int cell, double *se)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
-	double beta;
+	struct cell_launches l;
 
 	*se = 0;
 	if (!c->open || c->found.typical.want_set != 1)
 		return false;
-	estimate(&b->rule, c->launch, c->n_launches, e, &beta);
+	take_launches(c->launch, c->n_launches, &l);
+	(void)cell_estimate(&b->rule, &l);
 
-	struct rule rule = memory_rule(&b->rule, b->cells[cell].tau0, b->cells[cell].nu0, e, c->n_launches);
+	struct rule rule = memory_rule(&b->rule, b->cells[cell].tau0, b->cells[cell].nu0, l.estimate, l.n);
 
-	return stats_is_hopeless(&rule, stats_theta(b->cells[cell].threshold_pct), e, c->n_launches, se);
-}
-
-const struct bench_trouble *bench_trouble(const struct bench *b, int cell)
-{
-	const struct bench_trouble *base = &b->cell[cell].trouble[BENCH_BASE], *target = &b->cell[cell].trouble[BENCH_TARGET],
-				   *outside = &b->cell[cell].trouble[BENCH_OUTSIDE];
-
-	if (target->failure[0] && strcmp(base->failure, target->failure) != 0)
-		return target;
-	if (base->failure[0])
-		return base;
-	return outside->failure[0] ? outside : NULL;
+	return stats_is_hopeless(&rule, stats_theta(b->cells[cell].threshold_pct), l.estimate, l.n, se);
 }
 
 /* A row of a program of its own, or a cell of two providers: one side may do more than the other. */
@@ -357,30 +327,50 @@ static bool may_differ(const struct bench *b, int cell)
 	       strcmp(b->subject[b->base].provider, b->subject[b->target].provider) != 0;
 }
 
-enum verdict bench_verdict(const struct bench *b, int cell)
+static enum verdict obstacle(const struct bench *b, int cell, enum cell_cause *cause)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	const struct bench_trouble *t = bench_trouble(b, cell);
-	enum verdict absence = VERDICT_NONE;
-	struct mean_judgement mean;
+	const char *base = c->check_inputs[BENCH_BASE], *target = c->check_inputs[BENCH_TARGET];
+	struct cell_trouble t = { .base = c->trouble[BENCH_BASE].failure,
+		.target = c->trouble[BENCH_TARGET].failure,
+		.outside = c->trouble[BENCH_OUTSIDE].failure,
+		.is_itself = b->selfcheck,
+		.may_lack = may_differ(b, cell),
+		.target_does = c->target_passed || b->cells[cell].decide == SERIES_PROCESS,
+		.other_inputs = base[0] && target[0] && strcmp(base, target) != 0 };
+
+	return cell_obstacle(&t, cause);
+}
+
+const struct bench_trouble *bench_trouble(const struct bench *b, int cell)
+{
+	const struct bench_trouble *trouble = b->cell[cell].trouble;
+	enum cell_cause cause;
+
+	(void)obstacle(b, cell, &cause);
+	if (cause == CELL_ABSENT)
+		return &trouble[trouble[BENCH_BASE].failure[0] ? BENCH_BASE : BENCH_TARGET];
+	if (cause == CELL_TARGET)
+		return &trouble[BENCH_TARGET];
+	if (cause == CELL_BASE)
+		return &trouble[BENCH_BASE];
+	return cause == CELL_OUTSIDE ? &trouble[BENCH_OUTSIDE] : NULL;
+}
+
+enum verdict bench_verdict(const struct bench *b, int cell)
+{
+	enum cell_cause cause;
+	enum verdict v = obstacle(b, cell, &cause);
+	struct cell_verdict said;
 
 	if (bench_identical(b))
 		return VERDICT_IDENTICAL;
-	if (t != &c->trouble[BENCH_OUTSIDE])
-		absence =
-			verdict_of_absence(c->trouble[BENCH_BASE].failure, c->trouble[BENCH_TARGET].failure, may_differ(b, cell));
-	if (absence != VERDICT_NONE)
-		return absence;
-	if (t == &c->trouble[BENCH_TARGET])
-		return verdict_of_class(t->failure);
-	if (t == &c->trouble[BENCH_BASE])
-		return VERDICT_NOT_COMPARABLE;
-	if (t)
-		return verdict_of_outside(t->failure);
-	if (!c->judged)
-		return VERDICT_UNDECIDED;
-	bench_mean(b, cell, &mean);
-	return mean_decides(&mean, &c->found.typical) ? mean.verdict : c->found.typical.verdict;
+	if (cause != CELL_CLEAR)
+		return v;
+	if (!b->cell[cell].judged)
+		return cell_unmeasured(b->cell[cell].voided);
+	bench_decide(b, cell, &said);
+	return said.verdict;
 }
 
 static bool same_kernel(const struct cell *a, const struct cell *b)
@@ -388,7 +378,7 @@ static bool same_kernel(const struct cell *a, const struct cell *b)
 	return a->direction == b->direction && strcmp(a->group, b->group) == 0;
 }
 
-void bench_mean(const struct bench *b, int cell, struct mean_judgement *out)
+void bench_decide(const struct bench *b, int cell, struct cell_verdict *out)
 {
 	const struct bench_cell *c = &b->cell[cell];
 	struct tail group[MEAN_SETS] = { { .calls = 0 }, { .calls = 0 } };
@@ -397,7 +387,7 @@ void bench_mean(const struct bench *b, int cell, struct mean_judgement *out)
 	for (i = 0; i < b->n_cells; i++)
 		for (k = 0; k < MEAN_SETS && same_kernel(&b->cells[i], &b->cells[cell]); k++)
 			tail_pool(&group[k], &b->cell[i].found.tail[k]);
-	mean_judge(&b->rule, b->cells[cell].threshold_pct, &c->found.typical, c->found.tail, group, out);
+	cell_decide(&b->rule, b->cells[cell].threshold_pct, &c->found, group, out);
 }
 
 double bench_median_ms(const struct bench *b, int cell, bool target)

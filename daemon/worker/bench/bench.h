@@ -64,7 +64,9 @@ struct bench_cell {
 	bool open; /* accepted on both sides and not failed since: may be timed */
 	bool judged;
 	struct bench_trouble trouble[BENCH_SIDES];
-	char input_sha256[HASH_HEX];             /* of the base's check: launches have to name the same; "" unknown */
+	bool target_passed; /* its check */
+	char check_inputs[BENCH_OUTSIDE]
+			 [HASH_HEX];             /* of the sides' checks: launches have to name those of the base; "" unknown */
 	struct bench_alone alone[BENCH_OUTSIDE]; /* of base and target: as their checks have it */
 	struct msg_work work[BENCH_OUTSIDE]; /* likewise what they said of it, without what they tried; provider "": nothing */
 	int n_launches;
@@ -74,7 +76,8 @@ struct bench_cell {
 	int n_void_bursts;                             /* that the device's readings void */
 	int leans;                                     /* bursts in which target drew more power, less those in which base did */
 	struct cell_finding found;
-	int discarded; /* launches whose times the device's readings void */
+	int discarded; /* launches whose times the device's readings void, or that were lost to neither side */
+	int voided;    /* the former alone */
 	int ends;      /* of the process, in launches that end well where the base is beside a copy of itself */
 	int kills;     /* of the process in the target's calls, by a signal of somebody else */
 };
@@ -169,8 +172,8 @@ bool bench_is_hopeless(const struct bench *b, int cell, double *se);
 const struct bench_trouble *bench_trouble(const struct bench *b, int cell);
 /** The word for a cell: what failed before what was measured. */
 enum verdict bench_verdict(const struct bench *b, int cell);
-/** What slow calls say of the mean: those of the cell, and of all cells that run the same kernel. */
-void bench_mean(const struct bench *b, int cell, struct mean_judgement *out);
+/** What a cell's launches say, beside the slow calls of all cells that run the same kernel. */
+void bench_decide(const struct bench *b, int cell, struct cell_verdict *out);
 /** Median ms of one side over all launches; 0 without any. */
 double bench_median_ms(const struct bench *b, int cell, bool target);
 

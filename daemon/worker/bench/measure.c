@@ -17,14 +17,14 @@ enum { EMPTY_LAUNCHES_MAX = 3, ROUNDS_MAX = 3 };
 static int wanted_beside(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	struct mean_judgement mean;
+	struct cell_verdict v;
 
 	if (!c->open || c->found.typical.want_set != 0 || b->quick)
 		return 0;
 	if (c->found.typical.want_precision)
 		return 1;
-	bench_mean(b, cell, &mean);
-	return mean.want_set;
+	bench_decide(b, cell, &v);
+	return v.mean.want_set;
 }
 
 int measure_next(const struct bench *b, int *list, int *set)

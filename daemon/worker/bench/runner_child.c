@@ -144,7 +144,7 @@ static bool of_other_inputs(const struct child *c, const struct msg *m)
 
 	if (m->t != MSG_CELL)
 		return false;
-	known = c->bench->cell[m->u.cell->cell].input_sha256;
+	known = c->bench->cell[m->u.cell->cell].check_inputs[BENCH_BASE];
 	return *known && strcmp(known, m->u.cell->input_sha256) != 0;
 }
 
