@@ -14,13 +14,14 @@ is "a job that cannot be" "$(post jobs '{"repo":"kernels","target":"nobody"}' | 
 
 # ---- metrics ----
 metrics() { curl -s "http://127.0.0.1:$(port)/metrics" | python3 "$root/tests/lib/metrics.py"; }
+api jobs >/dev/null
 ok "metrics are in the format, word for word" metrics
 figures=$out
 value() { grep -F -- "$1 " <<<"$figures" | sed 's/.* //'; }
 is "one job was done" "$(value 'flopwatch_jobs_total{result="done"}')" 1
 is "its duration is in the histogram" "$(value 'flopwatch_job_duration_seconds_bucket{le="+Inf"}')" 1
 is "requests are counted by route and code" "$(value 'flopwatch_http_requests_total{method="POST",route="/api/v1/jobs",code="404"}')" 1
-like "and the daemon's own polls of jobs" "$figures" 'http_requests_total\{method="GET",route="/api/v1/jobs",code="200"\} [1-9]'
+like "and of lists" "$figures" 'http_requests_total\{method="GET",route="/api/v1/jobs",code="200"\} [1-9]'
 is "no alert is open" "$(value 'flopwatch_alerts{state="open"}')" 0
 ok "a repository that is not there failed" test "$(value 'flopwatch_fetch_failures_total{repo="gone"}')" -ge 1
 is "the other did not" "$(value 'flopwatch_fetch_failures_total{repo="kernels"}')" 0
