@@ -8,6 +8,7 @@ ORIGINS has a line for each component: `shared FILE ORIGINAL` (FILE below FOLDER
 has objects of ARCHIVE inside), `embedded FILE NAME VERSION LICENCE TEXT` (FILE has NAME inside; TEXT is a file). Columns end with tabs.
 VERSION and SOURCE_DATE_EPOCH come from the environment. The same input gives the same bytes.
 """
+import glob
 import hashlib
 import json
 import os
@@ -264,7 +265,7 @@ def write_bundle(folder, origins):
         if package:
             found = packages.add_debian(package)
         else:  # the runtime library of a CUDA toolkit that did not come as a package
-            text = next((f"{at}/EULA.txt" for at in parents(rest[0]) if os.path.exists(f"{at}/EULA.txt")), None)
+            text = toolkit_licence(rest[0])
             if not text:
                 print(f"sbom.py: the licence of {rest[0]} was not found beside it, so it is not in the bundle", file=sys.stderr)
             found = packages.add_other(os.path.basename(rest[0]), "NOASSERTION", None, text)
@@ -280,6 +281,16 @@ def write_bundle(folder, origins):
             if "./lib/" + library in document.ids:
                 document.relate(document.ids[path], "DYNAMIC_LINK", document.ids["./lib/" + library])
     document.write(os.path.join(folder, "flopwatch.spdx.json"), packages, foreign)
+
+
+def toolkit_licence(path):
+    """NVIDIA's installer puts EULA.txt at the toolkit's root; its Python packages put it among the facts of nvidia-cuda-runtime."""
+    for at in parents(path):
+        for pattern in ("EULA.txt", "nvidia_cuda_runtime-*.dist-info/licenses/*.txt", "dist-info/nvidia_cuda_runtime-*.dist-info/licenses/*.txt"):
+            found = sorted(glob.glob(os.path.join(glob.escape(at), pattern)))
+            if found:
+                return found[0]
+    return None
 
 
 def parents(path):
