@@ -284,7 +284,7 @@ def write_bundle(folder, origins):
 
 
 def toolkit_licence(path):
-    """NVIDIA's installer puts EULA.txt at the toolkit's root; its Python packages put it among the facts of nvidia-cuda-runtime."""
+    """NVIDIA's installer puts EULA.txt at the toolkit's root; its Python packages put it in the metadata of nvidia-cuda-runtime."""
     for at in parents(path):
         for pattern in ("EULA.txt", "nvidia_cuda_runtime-*.dist-info/licenses/*.txt", "dist-info/nvidia_cuda_runtime-*.dist-info/licenses/*.txt"):
             found = sorted(glob.glob(os.path.join(glob.escape(at), pattern)))

@@ -18,8 +18,8 @@ struct figures {
 	bool measured;
 	double base_ms, target_ms, base_rate, target_rate; /* TFLOP/s, or GB/s */
 	double change_pct, low_pct, high_pct;
-	struct cell_verdict said; /* by its launches */
-	bool by_mean;             /* the mean decides */
+	struct cell_verdict decision; /* by its launches */
+	bool by_mean;                 /* the mean decides */
 };
 
 static bool is_by_bytes(const struct bench *b, int cell)
@@ -42,8 +42,8 @@ static void figures_of(const struct bench *b, int cell, struct figures *f)
 	f->measured = c->judged && c->n_launches > 0;
 	if (!f->measured)
 		return;
-	bench_decide(b, cell, &f->said);
-	f->by_mean = f->said.verdict == f->verdict && f->said.decider == DECIDER_MEAN;
+	bench_decide(b, cell, &f->decision);
+	f->by_mean = f->decision.verdict == f->verdict && f->decision.decider == DECIDER_MEAN;
 	f->base_ms = bench_median_ms(b, cell, false);
 	f->target_ms = bench_median_ms(b, cell, true);
 	f->base_rate = work / (f->base_ms * 1e9);
@@ -66,8 +66,8 @@ enum verdict report_verdict(const struct bench *b)
 /* Why a cell without a trouble has no verdict of its launches; "" where it has one. */
 static const char *reason_of(const struct figures *f)
 {
-	if (f->said.reason[0])
-		return f->said.reason;
+	if (f->decision.reason[0])
+		return f->decision.reason;
 	switch (f->verdict) {
 	case VERDICT_UNDECIDED:
 		return "not measured within the budget";
@@ -82,7 +82,7 @@ static const char *reason_of(const struct figures *f)
 
 static const char *border(const struct figures *f)
 {
-	return f->said.flags & FLAG_BORDERLINE ? " (borderline)" : "";
+	return f->decision.flags & FLAG_BORDERLINE ? " (borderline)" : "";
 }
 
 /* Every flag in brackets behind the verdict. */
@@ -90,7 +90,7 @@ static void put_flags(const struct figures *f, struct buf *out)
 {
 	char words[FLAG_WORDS_SIZE];
 
-	flag_words(f->said.flags, words);
+	flag_words(f->decision.flags, words);
 	if (words[0])
 		buf_printf(out, " (%s)", words);
 }
@@ -142,7 +142,7 @@ static void table(const struct bench *b, const char *group, int width, struct bu
 /* Slow calls: that they cost too much, or what is known of them. */
 static void warn_of_tail(const struct bench *b, int cell, const struct figures *f, struct buf *out)
 {
-	const struct mean *mean = &f->said.mean.all;
+	const struct mean *mean = &f->decision.mean.all;
 	char words[EXPLAIN_SIZE];
 
 	explain_slow_calls(mean->share, mean_longer(mean), words);
@@ -154,8 +154,8 @@ static void warn_of_tail(const struct bench *b, int cell, const struct figures *
 			b->cells[cell].key, words, -stats_change_pct(mean->m), rate_name(b, cell),
 			stats_change_pct(mean->m + MEAN_CI * mean->se), stats_change_pct(mean->m - MEAN_CI * mean->se),
 			b->cells[cell].threshold_pct, border(f), f->change_pct);
-	else if (f->said.mean.reason[0])
-		buf_printf(out, "warning: %s: %s\n", b->cells[cell].key, f->said.mean.reason);
+	else if (f->decision.mean.reason[0])
+		buf_printf(out, "warning: %s: %s\n", b->cells[cell].key, f->decision.mean.reason);
 	else
 		buf_printf(out, "warning: %s: %s: on average %+.2f %%, the typical call %+.2f %%\n", b->cells[cell].key, words,
 			stats_change_pct(mean->m), f->change_pct);
@@ -165,9 +165,9 @@ static void say_gain(const struct bench *b, int cell, const struct figures *f, s
 {
 	char words[EXPLAIN_SIZE];
 
-	explain_slow_calls(f->said.mean.all.share, mean_longer(&f->said.mean.all), words);
+	explain_slow_calls(f->decision.mean.all.share, mean_longer(&f->decision.mean.all), words);
 	buf_printf(out, "%s: %s: on average %.2f %% more %s than the base; the typical call %+.2f %%\n", b->cells[cell].key,
-		words, stats_change_pct(f->said.mean.all.m), rate_name(b, cell), f->change_pct);
+		words, stats_change_pct(f->decision.mean.all.m), rate_name(b, cell), f->change_pct);
 }
 
 static void warning(const struct bench *b, int cell, struct buf *out)
@@ -178,7 +178,7 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	struct figures f;
 
 	figures_of(b, cell, &f);
-	if (f.said.mean.is_tail)
+	if (f.decision.mean.is_tail)
 		warn_of_tail(b, cell, &f, out);
 	switch (f.verdict) {
 	case VERDICT_REGRESSION:
@@ -309,7 +309,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	jsonw_kv_string(j, "cell", b->cells[cell].key);
 	jsonw_kv_string(j, "verdict", verdict_name(f.verdict));
 	jsonw_kv_bool(j, "borderline", *border(&f) != '\0');
-	flag_words(f.said.flags, words);
+	flag_words(f.decision.flags, words);
 	jsonw_kv_string(j, "flags", words);
 	times(j, "base", f.measured, f.base_ms, is_by_bytes(b, cell), f.base_rate);
 	times(j, "target", f.measured, f.target_ms, is_by_bytes(b, cell), f.target_rate);
@@ -319,10 +319,10 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	number(j, "code_pct", f.measured, stats_change_pct(c->found.typical.all.m_code));
 	number(j, "change_raw_pct", f.measured, stats_change_pct(c->found.typical.all.m_raw));
 	number(j, "sustained_pct", c->n_bursts > 0, stats_change_pct(c->found.sustained.all.m));
-	number(j, "mean_pct", f.said.mean.is_known, stats_change_pct(f.said.mean.all.m));
-	number(j, "slow_base_pct", f.said.mean.is_known, 100 * f.said.mean.all.share[TAIL_BASE]);
-	number(j, "slow_target_pct", f.said.mean.is_known, 100 * f.said.mean.all.share[TAIL_TARGET]);
-	number(j, "slow_longer_pct", f.said.mean.is_known, 100 * mean_longer(&f.said.mean.all));
+	number(j, "mean_pct", f.decision.mean.is_known, stats_change_pct(f.decision.mean.all.m));
+	number(j, "slow_base_pct", f.decision.mean.is_known, 100 * f.decision.mean.all.share[TAIL_BASE]);
+	number(j, "slow_target_pct", f.decision.mean.is_known, 100 * f.decision.mean.all.share[TAIL_TARGET]);
+	number(j, "slow_longer_pct", f.decision.mean.is_known, 100 * mean_longer(&f.decision.mean.all));
 	number(j, "mde_pct", f.measured, c->found.typical.mde_pct);
 	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
 	jsonw_kv_int(j, "launches", c->n_launches);

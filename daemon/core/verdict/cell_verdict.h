@@ -21,7 +21,7 @@ struct cell_trouble {
 	bool other_inputs;   /* the sides computed from different inputs */
 };
 
-/** Whose trouble gives the verdict; CELL_ABSENT: a side does not do the cell, which is nobody's. */
+/** The failure that gives the verdict; CELL_ABSENT: a side does not do the cell, which counts against neither side. */
 enum cell_cause { CELL_CLEAR, CELL_ABSENT, CELL_TARGET, CELL_BASE, CELL_INPUTS, CELL_OUTSIDE };
 
 /** The verdict of a cell that timings cannot judge; VERDICT_NONE, and CELL_CLEAR, of every other. What both sides share is the base's. */
@@ -43,7 +43,7 @@ struct cell_launches {
 /** Estimate all launches from their samples. False, and nothing changes: samples of one are gone. */
 bool cell_estimate(const struct rule *rule, struct cell_launches *l);
 
-/** What a cell's launches say. */
+/** Findings from a cell's launches. */
 struct cell_finding {
 	struct judgement typical;    /* pairs and bursts together */
 	struct judgement sustained;  /* bursts alone; all.launches 0: nothing */

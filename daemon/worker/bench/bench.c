@@ -361,7 +361,7 @@ enum verdict bench_verdict(const struct bench *b, int cell)
 {
 	enum cell_cause cause;
 	enum verdict v = obstacle(b, cell, &cause);
-	struct cell_verdict said;
+	struct cell_verdict decision;
 
 	if (bench_identical(b))
 		return VERDICT_IDENTICAL;
@@ -369,8 +369,8 @@ enum verdict bench_verdict(const struct bench *b, int cell)
 		return v;
 	if (!b->cell[cell].judged)
 		return cell_unmeasured(b->cell[cell].voided);
-	bench_decide(b, cell, &said);
-	return said.verdict;
+	bench_decide(b, cell, &decision);
+	return decision.verdict;
 }
 
 static bool same_kernel(const struct cell *a, const struct cell *b)

@@ -61,8 +61,8 @@ static const char *user_name(uid_t uid, char *out)
 	return out;
 }
 
-/* What the system said of the cache, or of a folder of it, and whose that is where that is why. -1. */
-static int no_use(const struct cache *c, const char *name, struct fw_err *err)
+/* Set the error of a cache folder that cannot be used, from errno; name its owner where another user owns it. Returns -1. */
+static int set_cache_error(const struct cache *c, const char *name, struct fw_err *err)
 {
 	char path[sizeof c->dir + 16], owner[64], own[64];
 	struct stat st;
@@ -81,12 +81,12 @@ static int open_folder(const struct cache *c, const char *name, struct fw_err *e
 	int fd;
 
 	if (mkdirat(c->fd, name, 0700) < 0 && errno != EEXIST)
-		return no_use(c, "", err);
+		return set_cache_error(c, "", err);
 	fd = openat(c->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? no_use(c, name, err) : fd;
+	return fd < 0 ? set_cache_error(c, name, err) : fd;
 }
 
-/* What root leaves in a folder of another user, that user cannot read, and its service does not start again. */
+/* Files that root writes into another user's cache are unreadable to that user, and its service would not start again. */
 static int check_owner(const struct cache *c, bool is_named, struct fw_err *err)
 {
 	char owner[64];
@@ -122,7 +122,7 @@ int cache_open(struct cache *c, const char *dir, struct fw_err *err)
 		return err_sys(err, "cache %s", text);
 	c->fd = open(c->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->fd < 0)
-		return no_use(c, "", err);
+		return set_cache_error(c, "", err);
 	if (check_owner(c, dir != NULL, err) != 0) {
 		cache_close(c);
 		return -1;
