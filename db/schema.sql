@@ -189,8 +189,8 @@ CREATE TABLE job (
 	again_of        INTEGER REFERENCES job(id),      -- the one that this asks again
 	again_at        INTEGER,                         -- when it is to be asked again; NULL: it is not
 	state           TEXT    NOT NULL DEFAULT 'queued'
-	                CHECK (state IN ('queued','sent','building','checking','measuring',
-	                                 'done','failed','cancelled','superseded','gone')),
+	                CHECK (state IN ('queued','assigned','building','checking','measuring',
+	                                 'done','failed','cancelled','superseded', 'target_missing')),
 	state_why       TEXT    NOT NULL DEFAULT '',
 	progress        TEXT    NOT NULL DEFAULT '',     -- JSON: launch, cell, step
 	attempt         INTEGER NOT NULL DEFAULT 0,      -- of a worker; one that ended with the daemon does not count
@@ -236,7 +236,7 @@ CREATE TABLE job_source (
 	source        TEXT    NOT NULL,                -- SHA-256 over inputs, command and compilers wished for; "" always
 	PRIMARY KEY (job, source)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER job_source_end AFTER UPDATE OF state ON job WHEN NEW.state IN ('done', 'failed', 'cancelled', 'superseded', 'gone') BEGIN
+CREATE TRIGGER job_source_end AFTER UPDATE OF state ON job WHEN NEW.state IN ('done', 'failed', 'cancelled', 'superseded', 'target_missing') BEGIN
 	DELETE FROM job_source WHERE job = NEW.id;
 END;
 

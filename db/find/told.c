@@ -10,7 +10,7 @@ int find_told_ended(
 	struct stmt *s = db_stmt(db,
 		"SELECT o.id, o.repo, r.name, o.target_sha, o.suite, o.state, o.state_why FROM job o JOIN repo r ON r.id = "
 		"o.repo "
-		"WHERE o.ended_at = :now AND +o.state IN ('superseded', 'failed', 'gone') AND :repo IN ('', r.name) AND o.branch "
+		"WHERE o.ended_at = :now AND +o.state IN ('superseded', 'failed', 'target_missing') AND :repo IN ('', r.name) AND o.branch "
 		"<> '' AND o.id IN (SELECT id FROM job WHERE ended_at = :now AND " STORE_JOB_COUNTS
 		") ORDER BY o.id DESC LIMIT :max",
 		err);

@@ -99,7 +99,7 @@ int store_kept_all(struct db *db, const char *worker, int64_t job, struct fw_err
 int store_kept_send(struct db *db, int64_t job, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = 'sent', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = NULL, "
+		"UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = NULL, "
 		"started_at = :now WHERE id = :id AND state = 'queued'",
 		err);
 	if (!s)

@@ -7,7 +7,7 @@
 #include "db/sqlite/words.h"
 
 #define OPEN_STATES "('listing', 'measuring')"
-#define ENDED_JOB   "('done', 'failed', 'cancelled', 'superseded', 'gone')"
+#define ENDED_JOB   "('done', 'failed', 'cancelled', 'superseded', 'target_missing')"
 
 /* ---- the row --------------------------------------------------------------------------------------------------------- */
 

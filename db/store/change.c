@@ -121,7 +121,7 @@ int store_change_orphan(struct db *db, int64_t after, struct store_change *out, 
 	struct stmt *s = db_stmt(db,
 		CHANGE_COLUMNS "WHERE c.state IN ('candidate', 'placing') AND c.id > :after AND NOT EXISTS "
 			       "(SELECT 1 FROM job j WHERE j.id = c.job AND j.state IN "
-			       "('queued', 'sent', 'building', 'checking', 'measuring')) ORDER BY c.id LIMIT 1",
+			       "('queued', 'assigned', 'building', 'checking', 'measuring')) ORDER BY c.id LIMIT 1",
 		err);
 	if (!s)
 		return -1;

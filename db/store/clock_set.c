@@ -3,7 +3,7 @@
 
 #include "db/store/outbox.h"
 
-#define OPEN "state IN ('queued', 'sent', 'building', 'checking', 'measuring')"
+#define OPEN "state IN ('queued', 'assigned', 'building', 'checking', 'measuring')"
 
 /* :now is the latest time that may come of it. */
 static int move(struct db *db, const char *sql, int64_t by_ms, int64_t latest, struct fw_err *err)

@@ -325,7 +325,7 @@ int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struc
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch <> '' AND plan > 0 "
-		"AND " STORE_JOB_COUNTS "AND state IN ('queued', 'sent', 'building', 'checking', 'measuring', 'done') LIMIT 1",
+		"AND " STORE_JOB_COUNTS "AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring', 'done') LIMIT 1",
 		err);
 	if (!s)
 		return -1;
@@ -339,7 +339,7 @@ int store_job_covers(struct db *db, const struct store_job *like, const char *su
 	struct stmt *s = db_stmt(db,
 		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND +branch = :branch AND device_kind = :device "
 		"AND "
-		"suite IN (:suite, '') AND " STORE_JOB_COUNTS "AND (state IN ('queued', 'sent', 'building', 'checking', "
+		"suite IN (:suite, '') AND " STORE_JOB_COUNTS "AND (state IN ('queued', 'assigned', 'building', 'checking', "
 		"'measuring') OR (state = 'done' AND :origin = 'push')) AND id <> :id LIMIT 1",
 		err);
 	if (!s)
@@ -368,7 +368,7 @@ int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM job j JOIN device d ON d.uuid = :device WHERE (j.state IN ('sent', 'building', 'checking', "
+		"SELECT 1 FROM job j JOIN device d ON d.uuid = :device WHERE (j.state IN ('assigned', 'building', 'checking', "
 		"'measuring') AND j.device = d.id) OR (j.state = 'queued' AND j.device_uuid IN ('', d.uuid) AND "
 		"j.device_kind IN ('', d.kind) AND " STORE_CLASS_FITS("d.class") ") LIMIT 1",
 		err);
@@ -385,7 +385,7 @@ int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *er
 		"device_class WHERE id = :class)) AND (j.device_uuid = '' OR j.device_uuid IN (SELECT uuid FROM device WHERE class = "
 		":class)) AND " STORE_CLASS_FITS(
 			":class") ") OR NOT EXISTS (SELECT 1 FROM device d WHERE d.class = :class AND d.state "
-				  "= 'ok' AND NOT EXISTS (SELECT 1 FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND "
+				  "= 'ok' AND NOT EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND "
 				  "j.device = d.id))",
 		err);
 	if (!s)
@@ -469,7 +469,7 @@ static int count_turn(struct db *db, int64_t job, struct fw_err *err)
 int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = 'sent', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = "
+		"UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = "
 		":device, "
 		"started_at = :now WHERE id = :id AND state = 'queued'",
 		err);
@@ -484,7 +484,7 @@ int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce,
 
 int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE job SET device = :device WHERE id = :id AND state = 'sent'", err);
+	struct stmt *s = db_stmt(db, "UPDATE job SET device = :device WHERE id = :id AND state = 'assigned'", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
@@ -496,8 +496,8 @@ int store_job_state(struct db *db, int64_t id, enum jobstate state, const char *
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET state = :state, state_why = :why, "
-		"ended_at = CASE WHEN :state IN ('queued', 'sent', 'building', 'checking', 'measuring') THEN NULL ELSE :now END "
-		"WHERE id = :id AND state IN ('queued', 'sent', 'building', 'checking', 'measuring')",
+		"ended_at = CASE WHEN :state IN ('queued', 'assigned', 'building', 'checking', 'measuring') THEN NULL ELSE :now END "
+		"WHERE id = :id AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring')",
 		err);
 	if (!s)
 		return -1;
@@ -522,7 +522,7 @@ int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET state = 'done', state_why = '', ended_at = :now "
-		"WHERE id = :id AND state IN ('queued', 'sent', 'building', 'checking', 'measuring')",
+		"WHERE id = :id AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring')",
 		err);
 	if (!s)
 		return -1;
@@ -536,7 +536,7 @@ int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed,
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET state = 'failed', state_why = 'interrupted: flopwatchd was killed ' || (daemon_ends + 1) || "
 		"' times while the job ran', daemon_ends = daemon_ends + 1, progress = '', ended_at = :now "
-		"WHERE state IN ('sent', 'building', 'checking', 'measuring') AND daemon_ends + 1 >= :max RETURNING id",
+		"WHERE state IN ('assigned', 'building', 'checking', 'measuring') AND daemon_ends + 1 >= :max RETURNING id",
 		err);
 	if (!s)
 		return -1;
@@ -547,7 +547,7 @@ int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed,
 	s = db_stmt(db,
 		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '', "
 		"attempt = max(attempt - 1, 0), daemon_ends = daemon_ends + 1 "
-		"WHERE state IN ('sent', 'building', 'checking', 'measuring') RETURNING id",
+		"WHERE state IN ('assigned', 'building', 'checking', 'measuring') RETURNING id",
 		err);
 	return s ? move_and_tell(db, s, now_ms, requeued, err) : -1;
 }
@@ -593,7 +593,7 @@ int store_job_release(struct db *db, int64_t id, const char *why, struct fw_err 
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET state = 'queued', state_why = :why, progress = '', attempt = max(attempt - 1, 0), started_at = "
 		"NULL "
-		"WHERE id = :id AND state IN ('sent', 'building', 'checking', 'measuring')",
+		"WHERE id = :id AND state IN ('assigned', 'building', 'checking', 'measuring')",
 		err);
 	if (!s)
 		return -1;

@@ -157,7 +157,7 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 	struct stmt *s;
 	if (open)
 		s = db_stmt(db,
-			JOB_SELECT "WHERE j.state IN ('queued', 'sent', 'building', 'checking', 'measuring') AND j.id < :before "
+			JOB_SELECT "WHERE j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring') AND j.id < :before "
 				   "ORDER BY j.id DESC LIMIT :limit",
 			err);
 	else if (store_page_given(state))
@@ -176,7 +176,7 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 int view_running(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		JOB_SELECT "WHERE j.state IN ('sent', 'building', 'checking', 'measuring') ORDER BY j.id DESC LIMIT :limit", err);
+		JOB_SELECT "WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') ORDER BY j.id DESC LIMIT :limit", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
@@ -254,7 +254,7 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT d.id, d.seen_at, d.uuid, d.kind, d.name, d.state, d.state_why, d.driver, d.toolkit, d.info, d.cudnn, "
-		"(SELECT j.id FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND j.device = d.id "
+		"(SELECT j.id FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device = d.id "
 		"LIMIT 1), d.class, c.model, d.stands_out "
 		"FROM device d JOIN device_class c ON c.id = d.class ORDER BY d.kind, d.name, d.uuid",
 		err);
@@ -325,8 +325,8 @@ int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *er
 {
 	if (count_rows(db_stmt(db,
 			       COUNTED("jobs",
-				       "('queued'), ('sent'), ('building'), ('checking'), ('measuring'), ('done'), ('failed'), "
-				       "('cancelled'), ('superseded'), ('gone')"),
+				       "('queued'), ('assigned'), ('building'), ('checking'), ('measuring'), ('done'), ('failed'), "
+				       "('cancelled'), ('superseded'), ('target_missing')"),
 			       err),
 		    "jobs", each, arg, err) ||
 		count_rows(db_stmt(db,

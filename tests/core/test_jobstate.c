@@ -17,9 +17,9 @@ static enum jobstate after(enum jobstate from, const enum jobstate_event *on, in
 static void test_a_job_goes_its_way(void **state)
 {
 	(void)state;
-	const enum jobstate_event on[] = { JOBSTATE_ON_SEND, JOBSTATE_ON_BUILD, JOBSTATE_ON_BUILD, JOBSTATE_ON_CHECK,
+	const enum jobstate_event on[] = { JOBSTATE_ON_ASSIGN, JOBSTATE_ON_BUILD, JOBSTATE_ON_BUILD, JOBSTATE_ON_CHECK,
 		JOBSTATE_ON_LAUNCH, JOBSTATE_ON_CHECK, JOBSTATE_ON_DONE };
-	const enum jobstate want[] = { JOBSTATE_SENT, JOBSTATE_BUILDING, JOBSTATE_BUILDING, JOBSTATE_CHECKING, JOBSTATE_MEASURING,
+	const enum jobstate want[] = { JOBSTATE_ASSIGNED, JOBSTATE_BUILDING, JOBSTATE_BUILDING, JOBSTATE_CHECKING, JOBSTATE_MEASURING,
 		JOBSTATE_MEASURING, JOBSTATE_DONE };
 	for (int i = 1; i <= 7; i++)
 		assert_int_equal(after(JOBSTATE_QUEUED, on, i), want[i - 1]);
@@ -37,18 +37,18 @@ static void test_every_open_state_can_be_left(void **state)
 	for (int s = JOBSTATE_QUEUED; s <= JOBSTATE_MEASURING; s++) {
 		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_CANCEL), JOBSTATE_CANCELLED);
 		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_FAIL), JOBSTATE_FAILED);
-		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_GONE), JOBSTATE_GONE);
-		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_LOST), JOBSTATE_QUEUED);
+		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_TARGET_MISSING), JOBSTATE_TARGET_MISSING);
+		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_WORKER_LOST), JOBSTATE_QUEUED);
 	}
 }
 
 static void test_only_what_waits_is_superseded_or_sent(void **state)
 {
 	(void)state;
-	assert_int_equal(jobstate_next(JOBSTATE_QUEUED, JOBSTATE_ON_NEWER), JOBSTATE_SUPERSEDED);
-	for (int s = JOBSTATE_SENT; s <= JOBSTATE_MEASURING; s++) {
-		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_NEWER), s);
-		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_SEND), s);
+	assert_int_equal(jobstate_next(JOBSTATE_QUEUED, JOBSTATE_ON_SUPERSEDE), JOBSTATE_SUPERSEDED);
+	for (int s = JOBSTATE_ASSIGNED; s <= JOBSTATE_MEASURING; s++) {
+		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_SUPERSEDE), s);
+		assert_int_equal(jobstate_next((enum jobstate)s, JOBSTATE_ON_ASSIGN), s);
 	}
 }
 

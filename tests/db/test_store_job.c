@@ -206,7 +206,7 @@ static void newer_tip_supersedes_queued_ones(void **state)
 	int64_t newest = fixture_job(f, "main", 0, 9, 7);
 	ok(store_job_supersede(f->db, newest, 8, &n, &err));
 	assert_int_equal(n, 1);
-	assert_int_equal(job_of(f, running).state, JOBSTATE_SENT);
+	assert_int_equal(job_of(f, running).state, JOBSTATE_ASSIGNED);
 	assert_int_equal(job_of(f, old).state, JOBSTATE_SUPERSEDED);
 	assert_int_equal(job_of(f, old).ended_at, 8);
 	assert_int_equal(job_of(f, elsewhere).state, JOBSTATE_QUEUED);
@@ -238,9 +238,9 @@ static void gone_branches_drop_their_queue(void **state)
 	ok(store_job_insert(f->db, &asked, 5, &err));
 	ok(store_job_waiting(f->db, &waiting, &err));
 	assert_int_equal(waiting, 3);
-	ok(store_job_drop(f->db, f->repo, "topic", JOBSTATE_GONE, "the branch was deleted", 6, &n, &err));
+	ok(store_job_drop(f->db, f->repo, "topic", JOBSTATE_TARGET_MISSING, "the branch was deleted", 6, &n, &err));
 	assert_int_equal(n, 1);
-	assert_int_equal(job_of(f, queued).state, JOBSTATE_GONE);
+	assert_int_equal(job_of(f, queued).state, JOBSTATE_TARGET_MISSING);
 	assert_string_equal(job_of(f, queued).state_why, "the branch was deleted");
 	assert_int_equal(job_of(f, queued).ended_at, 6);
 	char told[512];
@@ -250,7 +250,7 @@ static void gone_branches_drop_their_queue(void **state)
 		"WHERE job = %d AND line = 'gone: the branch was deleted')",
 		(int)queued, fixture_sha(2), (int)queued);
 	assert_int_equal(fixture_number(f, told), 1);
-	assert_int_equal(job_of(f, running).state, JOBSTATE_SENT);
+	assert_int_equal(job_of(f, running).state, JOBSTATE_ASSIGNED);
 	assert_int_equal(job_of(f, other).state, JOBSTATE_QUEUED);
 	assert_int_equal(job_of(f, asked.id).state, JOBSTATE_QUEUED);
 	ok(store_job_waiting(f->db, &waiting, &err));
@@ -318,7 +318,7 @@ static void sending_counts_attempts(void **state)
 	assert_int_equal(j.started_at, 50);
 	assert_int_equal(j.device, f->device);
 	assert_string_equal(j.nonce, "abc");
-	assert_int_equal(j.state, JOBSTATE_SENT);
+	assert_int_equal(j.state, JOBSTATE_ASSIGNED);
 	refused(ERR_CONFLICT, store_job_send(f->db, id, f->device, "abc", 51, &err));
 	ok(store_job_progress(f->db, id, "{\"launch\":2}", &err));
 	assert_int_equal(fixture_number(f, "SELECT progress ->> 'launch' FROM job WHERE id = 1"), 2);

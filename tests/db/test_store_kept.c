@@ -157,7 +157,7 @@ static void a_build_takes_nobody_s_turn(void **state)
 	struct store_job j;
 	ok(store_kept_send(f->db, id, "nonce", 5, &err));
 	ok(store_job_get(f->db, id, &j, &err));
-	assert_int_equal(j.state, JOBSTATE_SENT);
+	assert_int_equal(j.state, JOBSTATE_ASSIGNED);
 	assert_int_equal(j.device, 0);
 	assert_int_equal(j.attempt, 1);
 	assert_int_equal(stmt_first_int(db_stmt(f->db, "SELECT sum(turns) FROM repo", &err), &turns, &err), 1);

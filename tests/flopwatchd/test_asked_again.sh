@@ -7,7 +7,7 @@ asked() { # times that the tip was asked for
 	sql "SELECT count(*) FROM job WHERE target_sha = '$(head_of kernels)'"
 }
 twice() { [ "$(asked)" = 2 ]; }
-is_idle() { [ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued', 'sent', 'building', 'checking', 'measuring')")" = 0 ]; }
+is_idle() { [ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued', 'assigned', 'building', 'checking', 'measuring')")" = 0 ]; }
 
 new_repo kernels
 sed -i 's/masks: \[full, causal\]/masks: [full]/; s/directions: .*/directions: [forward]/' "$tmp/kernels/etc/suites/tiny.yaml"

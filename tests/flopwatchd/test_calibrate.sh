@@ -10,7 +10,7 @@ calibrated() { # runs
 	fw calibrate --runs "$1" >"$tmp/queued" && await no_job_is_open
 }
 no_job_is_open() {
-	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
 main_is() { # work factor
 	echo "$1" >"$tmp/kernels/kernels/factor"

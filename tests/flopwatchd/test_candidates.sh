@@ -14,7 +14,7 @@ factor() { # work factor: a commit on main, pushed and judged, whatever the hist
 	await nothing_is_open
 }
 nothing_is_open() {
-	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
 verify_jobs() {
 	sql "SELECT count(*) FROM job WHERE kind = 'verify'"

@@ -20,7 +20,7 @@ around() { # work factor, commits: so many, each a hundredth of a percent or two
 	await nothing_is_open
 }
 nothing_is_open() {
-	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
 until_sql() { # rounds, work factor, query: commits go on until it says 1
 	local i

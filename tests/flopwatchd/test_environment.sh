@@ -18,7 +18,7 @@ SCRIPT
 	mv "$tmp/tools/bin/gcc.new" "$tmp/tools/bin/gcc"
 }
 all_ended() {
-	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
 measured() { # how many changes were, by pairs and not
 	all_ended && [ "$(sql "SELECT count(*) FROM environment_change WHERE unpaired IS NOT NULL")" = "$1" ]

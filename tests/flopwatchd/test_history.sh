@@ -14,7 +14,7 @@ judged() { # the commit's own comparison has ended
 	await job_ended "$1"
 }
 nothing_is_open() {
-	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
 
 new_repo kernels

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/daemon.sh"
 
 nothing_is_open() {
-	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
 host_us() { # the host's part of a call, about a hundredth of it each quarter: a commit on main, pushed and judged
 	echo "'-DCONFIG=\"SIM_HOST_US=$1\"'" >"$tmp/kernels/kernels/flags"

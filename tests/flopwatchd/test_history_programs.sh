@@ -13,7 +13,7 @@ takes() { # ms, subject: a commit on main, pushed and judged
 	result_of "$(head_of lines)"
 }
 nothing_is_open() {
-	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
 
 git init -q --bare -b main "$tmp/lines.git"

@@ -109,7 +109,7 @@ static void test_a_failed_step_leaves_nothing(void **state)
 	err_set(&err, ERR_PROTOCOL, "something else");
 	assert_int_equal(txn_end(&g, -1, &err), -1);
 	assert_string_equal(err.text, "something else");
-	assert_string_equal(fixture_text("SELECT state FROM job"), "sent");
+	assert_string_equal(fixture_text("SELECT state FROM job"), "assigned");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event"), 0);
 	assert_int_equal(events, 0);
 }
@@ -127,7 +127,7 @@ static void test_an_outage_is_remembered_until_it_ends(void **state)
 	assert_true(txn_is_outage(&err));
 	assert_true(g.is_broken);
 	assert_string_equal(g.why.text, err.text);
-	assert_string_equal(fixture_text("SELECT state FROM job"), "sent");
+	assert_string_equal(fixture_text("SELECT state FROM job"), "assigned");
 	err_clear(&err);
 	ok(job_move_now(&g, &j, JOBSTATE_BUILDING, "", &err));
 	assert_false(g.is_broken);

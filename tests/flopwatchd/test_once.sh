@@ -120,4 +120,4 @@ await waits
 git -C "$tmp/kernels" push -q origin :deleted
 await job_is "$(job_of "$deleted")" gone
 like "a job that goes with its branch is told, too" "$(sql "SELECT payload FROM outbox WHERE kind = 'status' AND subject LIKE '$deleted%' ORDER BY id DESC LIMIT 1")" '"state":"cancelled".*the branch was deleted'
-is "with its event" "$(sql "SELECT count(*) FROM event WHERE kind = 'job.state' AND payload ->> 'job' = $(job_of "$deleted") AND payload ->> 'state' = 'gone'")" 1
+is "with its event" "$(sql "SELECT count(*) FROM event WHERE kind = 'job.state' AND payload ->> 'job' = $(job_of "$deleted") AND payload ->> 'state' = 'target_missing'")" 1

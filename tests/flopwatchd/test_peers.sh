@@ -8,7 +8,7 @@ fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"
 }
 no_job_is_open() {
-	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
 peers_done() { # how many comparisons against peers there are
 	[ "$(sql "SELECT count(*) FROM comparison WHERE kind = 'peer'")" = "$1" ] && no_job_is_open

@@ -286,7 +286,7 @@ static void test_another_free_device_takes_the_push(void **state)
 	add_worker(script);
 	ask("tiny");
 	begin();
-	fixture_until(STATE_IS("sent"));
+	fixture_until(STATE_IS("assigned"));
 	queue_stop(queue);
 	fixture_until("SELECT 1");
 	ok(db_begin(db, &err));
@@ -302,7 +302,7 @@ static void test_another_free_device_takes_the_push(void **state)
 	add_worker(other);
 	begin();
 	fixture_until("SELECT count(*) = 2 FROM device");
-	fixture_until(STATE_IS("sent"));
+	fixture_until(STATE_IS("assigned"));
 	fixture_push("topic", two);
 	queue_wake(queue);
 	fixture_until(STATE_IS("done"));

@@ -18,7 +18,7 @@ slow_branch() { # name, factor: a slower branch, pushed
 alert_of() { sql "SELECT id FROM alert WHERE branch = '$1'"; }
 profile_job() { sql "SELECT p.job FROM profile p WHERE p.alert = '$(alert_of "$1")'"; }
 profile_is() { [ "$(job_field "$(profile_job "$1")" state)" = "$2" ]; }
-is_idle() { [ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued', 'sent', 'building', 'checking', 'measuring')")" = 0 ]; }
+is_idle() { [ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued', 'assigned', 'building', 'checking', 'measuring')")" = 0 ]; }
 
 # A worker that stops before a profile while $tmp/hold is there, and dies in it while $tmp/die is.
 cat >"$tmp/worker.py" <<'PY'

@@ -376,7 +376,7 @@ is "of four cells" "$(sql "SELECT DISTINCT (SELECT count(*) FROM cell WHERE comp
 is "with its body" "$(sql "SELECT count(*) FROM comparison WHERE length(body) = 0 OR etag = ''")" 0
 is "the database is sound" "$(sql 'PRAGMA integrity_check')" ok
 is "nothing in it hangs loose" "$(sql 'PRAGMA foreign_key_check')" ""
-is "no job is left open" "$(sql "SELECT count(*) FROM job WHERE state NOT IN ('done','failed','cancelled','superseded','gone')")" 0
+is "no job is left open" "$(sql "SELECT count(*) FROM job WHERE state NOT IN ('done','failed','cancelled','superseded', 'target_missing')")" 0
 
 # ---- at rest ----
 no_children() { [ "$(pgrep -c -P "$daemon_pid" flopwatch)" = 0 ]; }

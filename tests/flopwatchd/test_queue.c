@@ -378,7 +378,7 @@ static void test_a_repository_that_is_not_configured(void **state)
 	fixture_push("topic", topic());
 	config->n_repos = 0;
 	begin();
-	fixture_until(STATE_IS("gone"));
+	fixture_until(STATE_IS("target_missing"));
 	assert_string_equal(fixture_text("SELECT state_why FROM job"), "repository kernels is not configured any more");
 }
 

@@ -316,7 +316,7 @@ static void test_jobs_that_end_here(void **state)
 	assert_int_equal(resolve(&j)->state, JOBSTATE_N);
 	j = job_for("main", "0123456789012345678901234567890123456789");
 	a = resolve(&j);
-	assert_int_equal(a->state, JOBSTATE_GONE);
+	assert_int_equal(a->state, JOBSTATE_TARGET_MISSING);
 	assert_false(a->again);
 	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 2\n");
 	fixture_commit("2", "mistaken", one);

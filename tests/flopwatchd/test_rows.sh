@@ -15,7 +15,7 @@ judged() { # repo, branch: verdict and words of what was pushed
 	echo "$(result_of "$(head_of "$1")"): $(words "$(head_of "$1")")"
 }
 nothing_is_open() {
-	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
 points() { # of the history, by direction
 	sql "SELECT group_concat(d || ' ' || n, ', ') FROM (SELECT iif(key LIKE '%forward', 'forward', 'backward') AS d, count(*) AS n FROM ratio WHERE target_sha = '$1' GROUP BY 1 ORDER BY 1 DESC)"

@@ -21,7 +21,7 @@ pushed() { # and judged
 	await job_ended "$(head_of kernels)"
 }
 nothing_is_open() {
-	[ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing','measuring'))")" = 0 ]
+	[ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing','measuring'))")" = 0 ]
 }
 
 new_repo kernels

@@ -11,7 +11,7 @@ factor() {
 	commit kernels "$1"
 }
 is_idle() { # number of comparisons of the tip
-	[ "$(sql "SELECT (SELECT count(*) FROM job WHERE state NOT IN ('done', 'failed', 'cancelled', 'superseded', 'gone')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ] &&
+	[ "$(sql "SELECT (SELECT count(*) FROM job WHERE state NOT IN ('done', 'failed', 'cancelled', 'superseded', 'target_missing')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ] &&
 		[ "$(sql "SELECT count(*) FROM comparison WHERE kind = 'change' AND target_sha = '$(head_of kernels)'")" = "$1" ]
 }
 pushed() {

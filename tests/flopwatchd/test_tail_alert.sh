@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
-is_idle() { [ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued', 'sent', 'building', 'checking', 'measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ]; }
+is_idle() { [ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued', 'assigned', 'building', 'checking', 'measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ]; }
 comparison_of_tip() { job_field "$(job_of "$(head_of kernels)")" comparison; }
 flow() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 words='1 call in (8|9|1[0-2]) takes 2[0-9] % longer' # of ten calls one, and the noise of the device

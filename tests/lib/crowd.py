@@ -32,7 +32,7 @@ def job_ended(server, job):
     until = time.monotonic() + WAIT_S
     while time.monotonic() < until:
         row = ask(server, f"/api/v1/jobs/{job}")
-        if row["state"] in ("done", "failed", "cancelled", "superseded", "gone"):
+        if row["state"] in ("done", "failed", "cancelled", "superseded", "target_missing"):
             return row
         time.sleep(0.2)
     raise SystemExit(f"crowd.py: job {job} does not end")

@@ -64,11 +64,11 @@ static void counts_follow_the_rows(void **state)
 	for (unsigned i = 0; i < 12; i++)
 		self_check(f, 20 + i, i % 5 == 0);
 	int64_t taken_back = self_check(f, 50, true);
-	run_sql(f, "UPDATE job SET state = 'sent', started_at = 1000 WHERE state = 'queued' AND id % 3 > 0");
-	run_sql(f, "UPDATE job SET state = 'measuring' WHERE state = 'sent' AND id % 2");
+	run_sql(f, "UPDATE job SET state = 'assigned', started_at = 1000 WHERE state = 'queued' AND id % 3 > 0");
+	run_sql(f, "UPDATE job SET state = 'measuring' WHERE state = 'assigned' AND id % 2");
 	run_sql(f, "UPDATE job SET state = 'done', ended_at = 1000 + 700 * id WHERE state = 'measuring'");
-	run_sql(f, "UPDATE job SET state = 'failed', ended_at = 9000000 WHERE state = 'sent' AND id % 4 = 0");
-	run_sql(f, "UPDATE job SET state = 'queued', started_at = NULL WHERE state = 'sent'");
+	run_sql(f, "UPDATE job SET state = 'failed', ended_at = 9000000 WHERE state = 'assigned' AND id % 4 = 0");
+	run_sql(f, "UPDATE job SET state = 'queued', started_at = NULL WHERE state = 'assigned'");
 	run_sql(f, "UPDATE alert SET state = 'acknowledged'");
 	run_sql(f, "UPDATE alert SET state = 'open'");
 	run_sql(f, "INSERT INTO outbox (message_id, kind, target, payload, next_at, created_at) VALUES ('a', 'webhook', 'a', "

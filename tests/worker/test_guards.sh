@@ -174,7 +174,7 @@ is "a hungrier branch" "$(job_field "$hungry" verdict)" regression
 is "in both directions, by its bursts" "$(api "comparisons/$(job_field "$hungry" comparison)" | jq -c '[.cells[] | select(.flags | index("sustained")) | .sustained.change_pct < -7 and .change_pct > -1.5]')" "[true,true]"
 
 # ---- verdicts again ----
-is_idle() { [ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued', 'sent', 'building', 'checking', 'measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ]; }
+is_idle() { [ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued', 'assigned', 'building', 'checking', 'measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ]; }
 await is_idle
 FLOPWATCH_SERVER="http://127.0.0.1:$(port)"
 export FLOPWATCH_SERVER

@@ -154,7 +154,7 @@ static const struct word {
 	{ "accepted", "\u2713", "plain" },
 	{ "invalid", "\u2205", "plain" },
 	{ "queued", "\u2026", "plain" },
-	{ "sent", "\u25b8", "good" },
+	{ "assigned", "\u25b8", "good" },
 	{ "building", "\u25b8", "good" },
 	{ "checking", "\u25b8", "good" },
 	{ "measuring", "\u25b8", "good" },

@@ -75,7 +75,7 @@ static void count_row(void *arg, const char *what, const char *label, int64_t n)
 /* The ends of jobs once more, as a counter: one that ended stays so. */
 static void result_row(void *arg, const char *what, const char *label, int64_t n)
 {
-	static const char *const ends[] = { "done", "failed", "cancelled", "superseded", "gone" };
+	static const char *const ends[] = { "done", "failed", "cancelled", "superseded", "target_missing" };
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
 		if (strcmp(what, "jobs") == 0 && strcmp(label, ends[i]) == 0)
 			sample(arg, "jobs_total", "result", label, (double)n);

@@ -138,7 +138,7 @@ int verb_compare(struct client *c, const struct options *o)
 		if (follow_verdict(c, o, path, follow_deadline(o), &verdict, &err) == 0)
 			status = conclude(c, o, verdict, &err);
 	}
-	if (status < 0 && is_uncommitted(o->arg[1]) && has_ended_as(verdict, JOBSTATE_GONE))
+	if (status < 0 && is_uncommitted(o->arg[1]) && has_ended_as(verdict, JOBSTATE_TARGET_MISSING))
 		err_context(&err, "this checkout is not the one that the daemon reads; push a branch and name that instead of .");
 	json_decref(asked);
 	json_decref(verdict);

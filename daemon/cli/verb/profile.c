@@ -143,7 +143,7 @@ static int ask(struct client *c, const struct options *o, const char *repo, cons
 
 static bool has_ended(const json_t *profile)
 {
-	static const char *const open[] = { "queued", "sent", "building", "checking", "measuring" };
+	static const char *const open[] = { "queued", "assigned", "building", "checking", "measuring" };
 	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
 		if (strcmp(value_text(profile, "state"), open[i]) == 0)
 			return false;

@@ -5,7 +5,7 @@
 
 static const char *const names[JOBSTATE_N] = {
 	"queued",
-	"sent",
+	"assigned",
 	"building",
 	"checking",
 	"measuring",
@@ -13,18 +13,18 @@ static const char *const names[JOBSTATE_N] = {
 	"failed",
 	"cancelled",
 	"superseded",
-	"gone",
+	"target_missing",
 };
 
 /* One row a state, one column an event; 0 is queued, which only a lost worker leads to, so "o" stands for "stays". */
-enum { o = -1, Q = JOBSTATE_QUEUED, S = JOBSTATE_SENT, B = JOBSTATE_BUILDING, C = JOBSTATE_CHECKING, M = JOBSTATE_MEASURING };
-enum { D = JOBSTATE_DONE, F = JOBSTATE_FAILED, X = JOBSTATE_CANCELLED, U = JOBSTATE_SUPERSEDED, G = JOBSTATE_GONE };
+enum { o = -1, Q = JOBSTATE_QUEUED, S = JOBSTATE_ASSIGNED, B = JOBSTATE_BUILDING, C = JOBSTATE_CHECKING, M = JOBSTATE_MEASURING };
+enum { D = JOBSTATE_DONE, F = JOBSTATE_FAILED, X = JOBSTATE_CANCELLED, U = JOBSTATE_SUPERSEDED, G = JOBSTATE_TARGET_MISSING };
 
 /* clang-format off */
 static const signed char next[JOBSTATE_N][JOBSTATE_EVENTS] = {
 	/*                         send build check launch done fail cancel lost newer gone */
 	[JOBSTATE_QUEUED]     = {  S,   o,    o,    o,     D,   F,   X,     o,   U,    G },
-	[JOBSTATE_SENT]       = {  o,   B,    C,    M,     D,   F,   X,     Q,   o,    G },
+	[JOBSTATE_ASSIGNED]       = {  o,   B,    C,    M,     D,   F,   X,     Q,   o,    G },
 	[JOBSTATE_BUILDING]   = {  o,   o,    C,    M,     D,   F,   X,     Q,   o,    G },
 	[JOBSTATE_CHECKING]   = {  o,   o,    o,    M,     D,   F,   X,     Q,   o,    G },
 	[JOBSTATE_MEASURING]  = {  o,   o,    o,    o,     D,   F,   X,     Q,   o,    G },
@@ -32,7 +32,7 @@ static const signed char next[JOBSTATE_N][JOBSTATE_EVENTS] = {
 	[JOBSTATE_FAILED]     = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
 	[JOBSTATE_CANCELLED]  = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
 	[JOBSTATE_SUPERSEDED] = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
-	[JOBSTATE_GONE]       = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_TARGET_MISSING]       = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
 };
 /* clang-format on */
 

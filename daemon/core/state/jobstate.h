@@ -11,7 +11,7 @@
 
 enum jobstate {
 	JOBSTATE_QUEUED,
-	JOBSTATE_SENT,
+	JOBSTATE_ASSIGNED,
 	JOBSTATE_BUILDING,
 	JOBSTATE_CHECKING,
 	JOBSTATE_MEASURING,
@@ -19,21 +19,21 @@ enum jobstate {
 	JOBSTATE_FAILED,
 	JOBSTATE_CANCELLED,
 	JOBSTATE_SUPERSEDED,
-	JOBSTATE_GONE,
+	JOBSTATE_TARGET_MISSING,
 	JOBSTATE_N
 };
 
 enum jobstate_event {
-	JOBSTATE_ON_SEND,
+	JOBSTATE_ON_ASSIGN,
 	JOBSTATE_ON_BUILD,
 	JOBSTATE_ON_CHECK,
 	JOBSTATE_ON_LAUNCH,
 	JOBSTATE_ON_DONE,
 	JOBSTATE_ON_FAIL,
 	JOBSTATE_ON_CANCEL,
-	JOBSTATE_ON_LOST,  /* the worker, with attempts left */
-	JOBSTATE_ON_NEWER, /* a newer tip of the branch */
-	JOBSTATE_ON_GONE,  /* its commit is not there any more */
+	JOBSTATE_ON_WORKER_LOST,  /* the worker, with attempts left */
+	JOBSTATE_ON_SUPERSEDE, /* a newer tip of the branch */
+	JOBSTATE_ON_TARGET_MISSING,  /* its commit is not there any more */
 	JOBSTATE_EVENTS
 };
 

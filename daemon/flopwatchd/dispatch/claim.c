@@ -120,7 +120,7 @@ static int tell_sent(struct db *db, struct store_job *job, const char *line, int
 {
 	int result = store_job_log(db, job->id, now_ms, line, err);
 	if (result == 0)
-		result = store_job_tell(db, job, "job.state", JOBSTATE_SENT, NULL, now_ms, err);
+		result = store_job_tell(db, job, "job.state", JOBSTATE_ASSIGNED, NULL, now_ms, err);
 	return result == 0 ? store_job_get(db, job->id, job, err) : result;
 }
 

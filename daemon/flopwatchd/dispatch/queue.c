@@ -252,7 +252,7 @@ static void begin_errand(struct queue *q, struct errand *e)
 	unresolved_pass(&q->unresolved, e->job.id);
 	if (err.code != ERR_NOT_FOUND)
 		complain(q, "job.resolve", &err);
-	else if (job_move_now(&q->txn, &e->job, JOBSTATE_GONE, err.text, &failed) != 0)
+	else if (job_move_now(&q->txn, &e->job, JOBSTATE_TARGET_MISSING, err.text, &failed) != 0)
 		complain(q, "job.resolve", &failed);
 	e->job.id = 0;
 }

@@ -165,7 +165,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	const struct msg_device *d = &s->device;
 	if (bind_device(s, hello, &err) != 0 || crew_fits(s, &err) != 0) {
 		s->is_suspect = true;
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
 	ask_for->job = s->job.id;
@@ -181,7 +181,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	slot_note_sources(s);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
 		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
-		slot_finish_job(s, is_wrong ? DEBT_MOVE : DEBT_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_LOST, err.text);
+		slot_finish_job(s, is_wrong ? DEBT_MOVE : DEBT_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
 	s->phase = PHASE_RUNNING;
@@ -206,7 +206,7 @@ static void give_back(struct slot *s, const struct msg_fault *why)
 	log_warning("worker.full", "worker=%s job=%lld err=%s", s->worker->name, (long long)s->job.id, log_quote(why->detail));
 	s->is_suspect = true;
 	s->n_full++;
-	slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why->detail);
+	slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why->detail);
 }
 
 static void take_allocation(struct slot *s);
@@ -316,12 +316,12 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		slot_go_free(s);
 	} else if (phase == PHASE_PLANNING) { /* the allocation was taken away */
 		s->is_suspect = true;
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	} else if (phase == PHASE_CANARY) {
 		slot_end_canary(s, how, why);
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
 		s->is_suspect = true;
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->worker->builds) {
 		slot_take_builds(s, result);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && refusal_of_result(result, &s->job, refusal)) {
@@ -344,7 +344,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		slot_settle(s);
 	} else if (phase == PHASE_RUNNING && how == SESSION_STARVED) {
 		s->host->hold(s->host->arg, s->job.repo);
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	} else if (phase == PHASE_RUNNING && how == SESSION_REFUSED) {
 		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
 	} else if (phase == PHASE_RUNNING) {
@@ -386,11 +386,11 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		if (a->crashed)
 			slot_count_attempt(s, a->why);
 		else
-			slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, a->why);
+			slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, a->why);
 		return;
 	}
 	if (a->state != JOBSTATE_N) {
-		enum jobstate_event on = a->state == JOBSTATE_GONE        ? JOBSTATE_ON_GONE
+		enum jobstate_event on = a->state == JOBSTATE_TARGET_MISSING        ? JOBSTATE_ON_TARGET_MISSING
 					 : a->state == JOBSTATE_CANCELLED ? JOBSTATE_ON_CANCEL
 									  : JOBSTATE_ON_FAIL;
 		slot_finish_job(s, DEBT_MOVE, on, a->why);
@@ -415,7 +415,7 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	if (s->worker->builds && slot_has_nothing_to_build(s))
 		return;
 	if (crew_gather(s, &err) != 0) {
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
 	s->phase = PHASE_OPENING;
@@ -423,7 +423,7 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		send_job(s, &s->hello);
 	} else if (slot_open_session(s, "", &err) != 0) {
 		s->is_suspect = true;
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 	}
 }
 
@@ -431,7 +431,7 @@ static void on_plan(void *arg, struct resolve_answer *a)
 static void begin_plan(struct slot *s)
 {
 	struct fw_err why = { 0 };
-	s->state = jobstate_next(JOBSTATE_QUEUED, JOBSTATE_ON_SEND);
+	s->state = jobstate_next(JOBSTATE_QUEUED, JOBSTATE_ON_ASSIGN);
 	s->phase = PHASE_PLANNING;
 	s->measures = false;
 	progress_for(&s->progress, &s->job);
@@ -439,7 +439,7 @@ static void begin_plan(struct slot *s)
 	if (resolve_start(s->host->loop, s->host->txn->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
 		config_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
 		slot_finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? DEBT_RELEASE : DEBT_MOVE,
-			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_GONE : JOBSTATE_ON_FAIL, why.text);
+			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_TARGET_MISSING : JOBSTATE_ON_FAIL, why.text);
 }
 
 /* A device to try, or a job for one of the devices that the worker said it has; before both a job for the device that was `freed` for one, "" none was.

@@ -53,7 +53,7 @@ bool slot_has_nothing_to_build(struct slot *s)
 		return false;
 	if (kept < 0)
 		complain(s, &err);
-	slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, kept == 1 ? "nothing of it is to be built" : err.text);
+	slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, kept == 1 ? "nothing of it is to be built" : err.text);
 	return true;
 }
 

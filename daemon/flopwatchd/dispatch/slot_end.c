@@ -118,7 +118,7 @@ void slot_count_attempt(struct slot *s, const char *why)
 		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, text);
 	} else {
 		snprintf(text, sizeof text, "%.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
-		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_LOST, text);
+		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_WORKER_LOST, text);
 	}
 }
 
@@ -146,7 +146,7 @@ void slot_limit_job(struct slot *s, int64_t limit_ms)
 	loop_remove(s->host->loop, s->job_timer);
 	s->job_timer = NULL;
 	if (loop_after(s->host->loop, limit_ms, job_is_overdue, s, &s->job_timer, &err) != 0)
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 }
 
 /* ---- from outside -------------------------------------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 void slot_release(struct slot *s, const char *why)
 {
 	if (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING || s->phase == PHASE_JOINING)
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	else if (s->session)
 		session_cancel(s->session);
 }
@@ -185,7 +185,7 @@ static void hand_on(struct slot *s, const char *why)
 		slot_release(s, why);
 		return;
 	}
-	slot_owe(s, DEBT_RELEASE, jobstate_next(s->state, JOBSTATE_ON_LOST), why);
+	slot_owe(s, DEBT_RELEASE, jobstate_next(s->state, JOBSTATE_ON_WORKER_LOST), why);
 	slot_settle(s);
 }
 
@@ -220,5 +220,5 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 void slot_release_plan(struct slot *s, const char *why)
 {
 	if (s->phase == PHASE_PLANNING)
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 }

@@ -40,7 +40,7 @@ void slot_take_part(struct slot *s, struct result *part)
 	if (result != 0) {
 		slot_finish_job(leader, DEBT_MOVE, JOBSTATE_ON_FAIL, err.text);
 	} else if (crew_go_on(leader, &whole, &err) != 0) {
-		slot_finish_job(leader, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+		slot_finish_job(leader, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 	} else if (whole) {
 		crew_dismiss(leader);
 		leader->result = whole;

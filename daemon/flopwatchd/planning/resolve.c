@@ -90,7 +90,7 @@ static void git_failed(struct resolve *r, const struct fw_err *failed)
 {
 	r->answer.again = may_pass(failed);
 	r->answer.crashed = failed->code == ERR_CRASHED;
-	give_up(r, failed->code == ERR_NOT_FOUND ? JOBSTATE_GONE : JOBSTATE_FAILED, failed->text);
+	give_up(r, failed->code == ERR_NOT_FOUND ? JOBSTATE_TARGET_MISSING : JOBSTATE_FAILED, failed->text);
 }
 
 static void refuse(struct resolve *r, const struct fw_err *err)
