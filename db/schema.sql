@@ -173,7 +173,7 @@ CREATE TABLE job (
 	target_flags    TEXT    NOT NULL DEFAULT '',
 	base_module     TEXT    NOT NULL DEFAULT '',     -- that was built before and is taken as it was kept; "": it is built
 	base_made_by    TEXT    NOT NULL DEFAULT '',     -- toolchain that built it
-	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer pinned environment import profile
+	kind            TEXT    NOT NULL DEFAULT 'compare', -- compare selfcheck reference verify backfill calibrate bisect peer config environment import profile
 	suite           TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
 	device_kind     TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
 	device_uuid     TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
@@ -912,14 +912,14 @@ CREATE TRIGGER counted_job_gone AFTER DELETE ON job BEGIN
 END;
 
 -- A loss against a peer, or of a configuration that somebody wanted to see, is nobody's.
-CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned', 'environment') BEGIN
+CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind NOT IN ('peer', 'config', 'environment') BEGIN
 	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
-CREATE TRIGGER counted_comparison_verdict AFTER UPDATE OF verdict ON comparison WHEN NEW.kind NOT IN ('peer', 'pinned', 'environment') AND NEW.verdict <> OLD.verdict BEGIN
+CREATE TRIGGER counted_comparison_verdict AFTER UPDATE OF verdict ON comparison WHEN NEW.kind NOT IN ('peer', 'config', 'environment') AND NEW.verdict <> OLD.verdict BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
 	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
-CREATE TRIGGER counted_comparison_gone AFTER DELETE ON comparison WHEN OLD.kind NOT IN ('peer', 'pinned', 'environment') BEGIN
+CREATE TRIGGER counted_comparison_gone AFTER DELETE ON comparison WHEN OLD.kind NOT IN ('peer', 'config', 'environment') BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
 END;
 

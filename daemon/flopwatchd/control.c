@@ -130,7 +130,7 @@ static int read_configs(const struct job_request *r, struct store_job *job, stru
 		return err_set(err, ERR_INVALID,
 			"a commit is not compared with itself in one configuration; give a base, or two configurations");
 	add_base(job);
-	job->kind = JOBKIND_PINNED;
+	job->kind = JOBKIND_CONFIG;
 	return 0;
 }
 
@@ -179,11 +179,11 @@ static int read_tools(const struct job_request *r, struct store_job *job, struct
 		return 0;
 	add_base(job);
 	bool is_same = toolwish_is_same(&job->base_tools, &job->target_tools) && !strcmp(job->base_sha, job->target_sha) &&
-		       job->kind == JOBKIND_CHANGE;
+		       job->kind == JOBKIND_COMPARE;
 	if (is_same)
 		return err_set(
 			err, ERR_INVALID, "a commit is not compared with itself built in one way; give two toolchains, or flags");
-	if (job->kind == JOBKIND_CHANGE)
+	if (job->kind == JOBKIND_COMPARE)
 		job->kind = JOBKIND_ENVIRONMENT;
 	return 0;
 }
@@ -259,7 +259,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 
 int control_enqueue(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err)
 {
-	struct store_job job = { .kind = JOBKIND_CHANGE, .origin = "api", .priority = PRIORITY_ASKED };
+	struct store_job job = { .kind = JOBKIND_COMPARE, .origin = "api", .priority = PRIORITY_ASKED };
 	if (control_read_request(c, request, &job, err) != 0 || insert_job(c, &job, err) != 0)
 		return -1;
 	*id = job.id;

@@ -43,7 +43,7 @@ static int is_due(const struct config *c, struct db *db, int64_t repo, const cha
 static int ask_anchor(struct db *db, int64_t repo, const struct store_epoch_device *d, int64_t now_ms, struct fw_err *err)
 {
 	struct store_epoch e;
-	struct store_job job = { .repo = repo, .kind = JOBKIND_ANCHOR, .origin = "idle", .priority = PRIORITY_IDLE };
+	struct store_job job = { .repo = repo, .kind = JOBKIND_REFERENCE, .origin = "idle", .priority = PRIORITY_IDLE };
 	int found = store_epoch_of_class(db, repo, d->class, &e, err);
 	if (found < 1)
 		return found;

@@ -368,7 +368,7 @@ int store_environment_judged(struct db *db, int64_t repo, int64_t environment, s
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT c.target_sha, b.module_sha, b.toolchain FROM mainline l INDEXED BY mainline_by_place CROSS JOIN comparison c ON "
-		"c.repo = l.repo AND c.target_sha = l.sha AND c.environment = :environment AND c.kind NOT IN ('peer', 'pinned', "
+		"c.repo = l.repo AND c.target_sha = l.sha AND c.environment = :environment AND c.kind NOT IN ('peer', 'config', "
 		"'environment', 'import') CROSS JOIN build b ON b.id = c.target_build AND b.module_sha <> '' WHERE l.repo = :repo AND NOT "
 		"l.dropped ORDER BY l.place DESC LIMIT 1",
 		err);

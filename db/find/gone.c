@@ -12,11 +12,11 @@ static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_er
 /* The branch's last whole comparison `p` with the suite of `t`, of a program one that saw its rows. */
 #define BEFORE_COMPARISON                                                                                                        \
 	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE "       \
-	"p.repo = :repo AND p.branch = :branch AND p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND "    \
+	"p.repo = :repo AND p.branch = :branch AND p.id < :id AND p.kind IN ('compare', 'selfcheck') AND t.name = u.name AND "    \
 	"NOT j.quick AND NOT j.some_cells AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
 #define BEFORE_JOB                                                                                                               \
 	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = "       \
-	":branch AND t.name = :suite AND p.kind IN ('change', 'selfcheck') AND NOT j.quick AND NOT j.some_cells AND "            \
+	":branch AND t.name = :suite AND p.kind IN ('compare', 'selfcheck') AND NOT j.quick AND NOT j.some_cells AND "            \
 	"p.target_sha <> :target AND p.job <> :job AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
 
 static void bind_comparison(struct stmt *s, const struct store_comparison *c)
@@ -131,7 +131,7 @@ int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *
 	struct stmt *s = db_stmt(db,
 		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN comparison p "
 		"ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = :key AND k.repo = :repo "
-		"AND k.branch = :branch AND k.comparison < :before AND k.verdict <> 'not_comparable' AND p.kind IN ('change', "
+		"AND k.branch = :branch AND k.comparison < :before AND k.verdict <> 'not_comparable' AND p.kind IN ('compare', "
 		"'selfcheck') AND t.name = :suite AND NOT j.quick AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1",
 		err);
 	*out = (struct find_gone_word){ .comparison = 0 };

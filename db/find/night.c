@@ -9,7 +9,7 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 		"SELECT id, name, target_sha, class, cells, parts, nights FROM (SELECT t.id, t.name, c.target_sha, e.class, t.cells, "
 		"t.parts, t.nights, row_number() OVER (PARTITION BY t.name, e.class ORDER BY c.id DESC) AS age FROM (SELECT p.id FROM "
 		"comparison p JOIN job j ON j.id = p.job AND NOT j.quick AND NOT j.some_cells WHERE p.repo = :repo AND p.branch = "
-		":branch AND p.kind IN ('change', 'selfcheck') ORDER BY p.id DESC LIMIT :newest) n JOIN comparison c ON c.id = n.id "
+		":branch AND p.kind IN ('compare', 'selfcheck') ORDER BY p.id DESC LIMIT :newest) n JOIN comparison c ON c.id = n.id "
 		"JOIN suite t ON t.id = c.suite JOIN environment e ON e.id = c.environment) s WHERE age = 1 AND parts > 1 AND EXISTS "
 		"(SELECT 1 FROM device d WHERE d.class = s.class AND d.state = 'ok') ORDER BY name, class",
 		err);
@@ -31,7 +31,7 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 /* What was measured before the branch's suite was another one does not count: the commits of then have that other one in their trees. */
 #define SINCE_IT_IS_THIS_ONE                                                                                                     \
 	"coalesce((SELECT z.id FROM comparison z JOIN job y ON y.id = z.job WHERE z.repo = :repo AND z.branch = :branch AND "    \
-	"z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('change', 'selfcheck') AND NOT "   \
+	"z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('compare', 'selfcheck') AND NOT "   \
 	"y.quick AND NOT y.some_cells ORDER BY z.id DESC LIMIT 1), 0)"
 
 int find_night_parts(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,

@@ -30,7 +30,7 @@ int find_range_commits(struct db *db, const struct store_change *c, const char *
 int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char *key, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.kind = 'anchor' AND "
+		"SELECT 1 FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.kind = 'reference' AND "
 		"j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring') AND "
 		"EXISTS (SELECT 1 FROM job_cell w WHERE w.job = j.id AND w.word = :key) LIMIT 1",
 		err);

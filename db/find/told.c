@@ -60,7 +60,7 @@ int find_told_suites(
 	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT max(c.id), t.name, c.verdict, c.base_sha, c.kind FROM comparison c JOIN suite t ON t.id = c.suite "
-		"JOIN job j ON j.id = c.job WHERE c.repo = :repo AND c.target_sha = :sha AND c.kind IN ('change', 'selfcheck') "
+		"JOIN job j ON j.id = c.job WHERE c.repo = :repo AND c.target_sha = :sha AND c.kind IN ('compare', 'selfcheck') "
 		"AND NOT j.quick AND NOT j.some_cells GROUP BY t.name ORDER BY t.name LIMIT :max",
 		err);
 	*n = 0;

@@ -17,7 +17,7 @@
 	"e.value = w.value ->> 'cell' AND " condition ") "
 
 /* Comparison `x` is of what two commits do, and of nothing that a person chose beside them. */
-#define IS_CHANGE "x.kind = 'change' AND (SELECT j.base_provider || j.target_provider FROM job j WHERE j.id = x.job) = '' "
+#define IS_CHANGE "x.kind = 'compare' AND (SELECT j.base_provider || j.target_provider FROM job j WHERE j.id = x.job) = '' "
 
 /* Builds `p` and `q` were made by one toolchain of the same sources with the same commands; not where one is not known. */
 #define IS_SAME_BUILD(p, q)                                                                                                      \
@@ -26,7 +26,7 @@
 
 /* Comparison `o` is of the same two commits as `x`, or of the same two builds: a squash or a rebase that changes nothing that is built. */
 #define IS_SAME_QUESTION                                                                                                         \
-	"((o.base_sha = x.base_sha AND o.target_sha = x.target_sha) OR (o.kind = 'change' AND " IS_SAME_BUILD(                   \
+	"((o.base_sha = x.base_sha AND o.target_sha = x.target_sha) OR (o.kind = 'compare' AND " IS_SAME_BUILD(                   \
 		"o.base_build", "x.base_build") "AND " IS_SAME_BUILD("o.target_build", "x.target_build") "))"
 
 /* Cell `w` of alert `a` is accepted for comparison `x`, whose suite is `u`: it has the commit, or asks what the alert's comparison asked. */
@@ -98,7 +98,7 @@ int store_accepted_step(struct db *db, int64_t repo, const char *branch, const c
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT max(c.id) FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND c.target_sha = :sha AND "
-		"c.branch = :branch AND c.kind = 'change' AND c.verdict = 'regression' AND t.name = :suite",
+		"c.branch = :branch AND c.kind = 'compare' AND c.verdict = 'regression' AND t.name = :suite",
 		err);
 	int64_t comparison = 0;
 	*alert = 0;
@@ -185,10 +185,10 @@ int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int m
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id FROM (SELECT DISTINCT x.id FROM alert a, json_each(a.cells) w JOIN comparison x ON x.repo = a.repo AND "
-		"x.verdict = 'regression' AND x.kind = 'change' AND x.branch <> '' JOIN suite u ON u.id = x.suite JOIN cell k ON "
+		"x.verdict = 'regression' AND x.kind = 'compare' AND x.branch <> '' JOIN suite u ON u.id = x.suite JOIN cell k ON "
 		"k.comparison = x.id AND k.verdict = 'regression' WHERE a.id = :alert AND " COVERS
 		"AND NOT EXISTS (SELECT 1 FROM "
-		"comparison n JOIN suite z ON z.id = n.suite WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND n.kind = 'change' "
+		"comparison n JOIN suite z ON z.id = n.suite WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND n.kind = 'compare' "
 		"AND n.branch <> '' AND z.name = u.name AND n.id > x.id) ORDER BY x.id DESC LIMIT :max) ORDER BY id",
 		err);
 	return read_ids(s, alert, ids, max, err);

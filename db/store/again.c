@@ -50,7 +50,7 @@ int store_again_wanted(struct db *db, int64_t job, struct fw_err *err)
 		"b.repo = j.repo AND b.name = j.branch AND b.commit_sha = j.target_sha AND b.watched AND NOT b.gone WHERE j.id = "
 		":id "
 		"AND NOT EXISTS (SELECT 1 FROM job n WHERE n.repo = j.repo AND n.target_sha = j.target_sha AND n.id > j.id AND "
-		"n.branch = j.branch AND n.suite = j.suite AND n.kind = 'change' AND NOT n.quick AND NOT n.some_cells AND "
+		"n.branch = j.branch AND n.suite = j.suite AND n.kind = 'compare' AND NOT n.quick AND NOT n.some_cells AND "
 		"n.state "
 		"NOT IN ('failed', 'cancelled', 'superseded', 'target_missing'))",
 		err);

@@ -397,7 +397,7 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 
 /* Comparison `p` of job `j` says something about a branch: every cell of its suite, or of its part. */
 #define SPEAKS_OF_BRANCH                                                                                                         \
-	"p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'change' AND t.name = v.suite AND j.quick = 0 "
+	"p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'compare' AND t.name = v.suite AND j.quick = 0 "
 
 /**
  * The cells `c` of alert `a` (key and suite in `v`) as the branch's latest whole comparison `y` of their suite has them; of a suite in
@@ -420,7 +420,7 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
  */
 static const char sql_recovered[] =
 	"SELECT a.id " OPEN_ALERTS_OF_BRANCH "AND CASE a.kind "
-	"WHEN 'regression' THEN EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.kind = 'change' AND "
+	"WHEN 'regression' THEN EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.kind = 'compare' AND "
 	"o.target_sha = a.target_sha AND o.n_regressions > 0) AND NOT EXISTS ("
 	"SELECT 1 FROM change_point p WHERE p.alert = a.id AND p.ended_at IS NULL) AND NOT EXISTS ("
 	"SELECT 1 " LATEST_CELLS "WHERE c.id IS NULL OR c.verdict NOT IN ('improvement', 'unchanged', 'identical') OR ("
@@ -431,7 +431,7 @@ static const char sql_recovered[] =
 	"h.comparison = (SELECT max(l.id) FROM comparison l JOIN suite t ON t.id = l.suite JOIN cell k ON k.comparison = l.id "
 	"AND k.key = h.key WHERE l.repo = x.repo AND l.target_sha = h.target_sha AND l.branch = x.branch AND "
 	"t.name = v.suite) AND NOT EXISTS (SELECT 1 FROM comparison q JOIN comparison n ON n.repo = q.repo AND n.branch = "
-	"q.branch AND n.base_sha = q.base_sha AND n.kind = 'change' AND n.id > q.id AND n.id <= y.id JOIN suite z ON "
+	"q.branch AND n.base_sha = q.base_sha AND n.kind = 'compare' AND n.id > q.id AND n.id <= y.id JOIN suite z ON "
 	"z.id = n.suite AND z.name = v.suite JOIN cell d ON d.comparison = n.id AND d.key = h.key AND d.verdict IN "
 	"('regression', 'improvement', 'unchanged', 'identical') WHERE q.id = h.comparison)), 0) > -ln(1 - c.threshold_pct / "
 	"100))) "
@@ -458,7 +458,7 @@ int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int 
 			"WHERE o.id = a.comparison AND o.base_sha = x.base_sha AND o.id < x.id) AND NOT EXISTS (SELECT 1 FROM "
 			"json_each(a.cells) w "
 			"WHERE NOT EXISTS (SELECT 1 FROM comparison n WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND "
-			"n.branch = x.branch AND n.kind = 'change' AND " SUITE_OF("n.id") "= " SUITE_OF_CELL
+			"n.branch = x.branch AND n.kind = 'compare' AND " SUITE_OF("n.id") "= " SUITE_OF_CELL
 											  ")) ORDER BY a.id LIMIT :limit",
 			err),
 		comparison, ids, n, err);

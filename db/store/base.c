@@ -23,7 +23,7 @@ static const char sql_word[] =
 	"AND NOT (" GIVEN_UP ") AND NOT (k.verdict = 'undecided' AND k.target_median_ms IS NOT NULL AND " HOPELESS
 	")) AS settled "
 	"FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
-	"c.target_sha = :sha AND c.branch = :branch AND c.kind IN ('change', 'selfcheck') AND c.base_how <> 'given' AND "
+	"c.target_sha = :sha AND c.branch = :branch AND c.kind IN ('compare', 'selfcheck') AND c.base_how <> 'given' AND "
 	"j.quick = 0 AND NOT j.some_cells AND (:suite = '' OR t.name = :suite) ORDER BY settled DESC, c.id DESC LIMIT 1";
 
 int store_base_get(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, struct store_base *out,
@@ -68,7 +68,7 @@ int store_base_told(struct db *db, int64_t comparison, const char *key, struct s
 		"SELECT iif(k.verdict IN ('regression', 'improvement') AND k.decided_by = '', k.m, 0.0), "
 		"iif(k.verdict IN ('regression', 'improvement'), k.decided_m, 0.0), p.target_sha FROM comparison c "
 		"JOIN comparison p ON p.repo = c.repo AND p.branch = c.branch AND p.base_sha = c.base_sha AND p.id < c.id AND "
-		"p.target_sha <> c.target_sha AND p.kind = 'change' JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = "
+		"p.target_sha <> c.target_sha AND p.kind = 'compare' JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = "
 		"c.suite AND "
 		"u.name = t.name JOIN job j ON j.id = p.job AND j.quick = 0 AND NOT j.some_cells "
 		"JOIN cell k ON k.comparison = p.id AND (k.key = :key OR p.rows_unknown) AND k.verdict IN ('regression', 'improvement', 'unchanged', "

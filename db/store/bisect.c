@@ -242,7 +242,7 @@ int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisec
 		"JOIN bisect_commit o ON o.bisect = k.bisect AND o.sha = x.base_sha "
 		"JOIN suite u ON u.id = x.suite JOIN job j ON j.id = x.job LEFT JOIN device d ON d.id = x.device "
 		"JOIN cell c ON c.comparison = x.id "
-		"WHERE k.bisect = :id AND o.n < k.n AND u.name = :suite AND j.quick = 0 AND j.kind IN ('change', 'selfcheck', "
+		"WHERE k.bisect = :id AND o.n < k.n AND u.name = :suite AND j.quick = 0 AND j.kind IN ('compare', 'selfcheck', "
 		"'bisect') AND "
 		"(d.kind IS NULL OR :kind = '' OR d.kind = :kind) ORDER BY x.id",
 		err);

@@ -286,7 +286,7 @@ int store_change_alert_over(struct db *db, int64_t alert, struct fw_err *err)
 	struct stmt *s = db_stmt(db,
 		"SELECT 1 FROM alert a WHERE a.id = :alert AND a.state IN ('open', 'acknowledged') AND NOT EXISTS "
 		"(SELECT 1 FROM change_point c WHERE c.alert = a.id AND c.ended_at IS NULL) AND NOT EXISTS "
-		"(SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.kind = 'change' AND o.n_regressions > 0)",
+		"(SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.kind = 'compare' AND o.n_regressions > 0)",
 		err);
 	if (!s)
 		return -1;

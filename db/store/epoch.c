@@ -215,7 +215,7 @@ int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t be
 	struct stmt *s = db_stmt(db,
 		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY place) AS i FROM mainline l "
 		"WHERE repo = :repo AND place > :after AND place < :before AND NOT dropped AND NOT EXISTS "
-		"(SELECT 1 FROM comparison c WHERE c.repo = l.repo AND c.target_sha = l.sha AND c.kind NOT IN ('peer', 'pinned', 'environment')) ORDER BY abs(2 "
+		"(SELECT 1 FROM comparison c WHERE c.repo = l.repo AND c.target_sha = l.sha AND c.kind NOT IN ('peer', 'config', 'environment')) ORDER BY abs(2 "
 		"* i - n - 1) LIMIT 1",
 		err);
 	if (!s)

@@ -11,7 +11,7 @@
 enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 
 /** SQL that says whether a job counts for its commit's verdict: a whole comparison against the base that the rules give. */
-#define STORE_JOB_COUNTS "kind IN ('change', 'selfcheck') AND base_how <> 'given' AND quick = 0 AND NOT some_cells "
+#define STORE_JOB_COUNTS "kind IN ('compare', 'selfcheck') AND base_how <> 'given' AND quick = 0 AND NOT some_cells "
 
 /* ---- SQL that statements about the queue share, for `job AS j`: whose turn it is, what can be run at all ---- */
 

@@ -26,7 +26,7 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 				"row_number() OVER (PARTITION BY j.suite, e.class ORDER BY c.id DESC) AS age FROM "
 				"(SELECT id FROM comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT "
 				":newest) n "
-				"JOIN comparison c ON c.id = n.id AND c.kind IN ('change', 'selfcheck') JOIN job j ON j.id = "
+				"JOIN comparison c ON c.id = n.id AND c.kind IN ('compare', 'selfcheck') JOIN job j ON j.id = "
 				"c.job AND " IS_WHOLE
 				"JOIN environment e ON e.id = c.environment JOIN device_class k ON k.id = e.class "
 				"LEFT JOIN build b ON b.id = c.target_build) t WHERE age = 1 AND EXISTS (SELECT 1 FROM device d WHERE "
@@ -119,7 +119,7 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 		"FROM comparison c JOIN comparison p ON p.kind = 'peer' AND p.repo = c.repo AND p.environment = c.environment "
 		"JOIN job j ON j.id = p.job AND " IS_YARDSTICK "JOIN build m ON m.id = p.target_build "
 		"LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
-		"WHERE c.id = :id AND m.module_sha <> '' AND (c.kind NOT IN ('peer', 'pinned', 'environment') OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
+		"WHERE c.id = :id AND m.module_sha <> '' AND (c.kind NOT IN ('peer', 'config', 'environment') OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
 		err);
 	int result, n = 0;
 	if (!s)
@@ -185,7 +185,7 @@ int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err 
 		"JOIN build m ON m.id = p.target_build JOIN (SELECT id FROM comparison WHERE repo = (SELECT repo FROM comparison "
 		"WHERE "
 		"id = :id) ORDER BY id DESC LIMIT 200) n JOIN comparison c ON c.id = n.id AND c.environment = p.environment AND "
-		"c.kind NOT IN ('peer', 'pinned', 'environment') LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
+		"c.kind NOT IN ('peer', 'config', 'environment') LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
 		"WHERE p.id = :id AND p.kind = 'peer' AND m.module_sha <> '' AND m.module_sha IN (t.module_sha, b.module_sha) "
 		"ORDER BY c.id DESC LIMIT :limit",
 		err);

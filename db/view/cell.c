@@ -25,7 +25,7 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		"LEFT JOIN environment e ON e.id = p.environment "
 		"LEFT JOIN alert a ON a.id = (SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = "
 		"c.target_sha AND iif(y.kind = 'environment', EXISTS (SELECT 1 FROM json_each(y.cells) w WHERE w.value ->> 'comparison' = c.id), "
-		"c.kind NOT IN ('peer', 'pinned', 'environment'))) "
+		"c.kind NOT IN ('peer', 'config', 'environment'))) "
 		"WHERE c.id = :id",
 		err);
 	if (!s)
@@ -293,7 +293,7 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM comparison "              \
 	"c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(                                 \
 		"c") " ORDER BY c.id DESC LIMIT :window) "                                                                                    \
-		     "w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN ('change', 'selfcheck', 'import') GROUP "   \
+		     "w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN ('compare', 'selfcheck', 'import') GROUP "   \
 		     "BY t.name, j.quick OR j.some_cells), large AS MATERIALIZED (SELECT t.name, t.parts, max(c.id) FROM newest w JOIN "      \
 		     "comparison c ON c.id = w.id JOIN suite t ON t.id = c.suite GROUP BY t.name), part(suite, n, parts) AS (SELECT name, "   \
 		     "1, parts FROM large WHERE parts > 1 UNION ALL SELECT suite, n + 1, parts FROM part WHERE n + 1 < parts), shown(id) AS " \

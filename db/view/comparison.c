@@ -243,7 +243,7 @@ int view_compare(
 	struct stmt *s = db_stmt(db,
 		"SELECT max(c.id), c.verdict FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 		"c.target_sha = "
-		":target AND c.base_sha = :base AND c.kind NOT IN ('peer', 'pinned', 'environment') AND :suite IN ('', t.name) GROUP BY t.name ORDER BY 1",
+		":target AND c.base_sha = :base AND c.kind NOT IN ('peer', 'config', 'environment') AND :suite IN ('', t.name) GROUP BY t.name ORDER BY 1",
 		err);
 	if (!s)
 		return -1;

@@ -108,14 +108,14 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 	sha_of(n - 1, commit.first_parent);
 	snprintf(commit.tree, sizeof commit.tree, "%s", commit.sha);
 	snprintf(commit.subject, sizeof commit.subject, "commit number %lld", (long long)n);
-	struct store_job job = { .repo = w->repo, .branch = "main", .kind = JOBKIND_CHANGE, .suite = "ffa", .origin = "push" };
+	struct store_job job = { .repo = w->repo, .branch = "main", .kind = JOBKIND_COMPARE, .suite = "ffa", .origin = "push" };
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", commit.sha);
 	struct store_comparison c = { .repo = w->repo,
 		.suite = w->suite_id,
 		.environment = w->environment,
 		.device = w->device,
 		.branch = "main",
-		.kind = JOBKIND_CHANGE,
+		.kind = JOBKIND_COMPARE,
 		.base_how = "last-judged",
 		.rule_json = "{\"k\":3.5,\"launches_min\":2,\"launches_max\":12}",
 		.verdict = verdict,

@@ -52,7 +52,7 @@ static void add_commit(unsigned n, unsigned parent, const char *author, const ch
 
 static int64_t add_job(const char *branch, unsigned base, unsigned target, const char *how)
 {
-	struct store_job j = { .repo = story.f.repo, .kind = JOBKIND_CHANGE, .suite = "ffa", .origin = "push" };
+	struct store_job j = { .repo = story.f.repo, .kind = JOBKIND_COMPARE, .suite = "ffa", .origin = "push" };
 	snprintf(j.base_how, sizeof j.base_how, "%s", how);
 	snprintf(j.branch, sizeof j.branch, "%s", branch);
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", sha_of(base));
@@ -67,7 +67,7 @@ static struct result *begin(const char *branch, unsigned base, unsigned target, 
 	plan_init(&plan);
 	struct msg_job *ask = &plan.ask;
 	ask->job = add_job(branch, base, target, how);
-	ask->kind = JOBKIND_CHANGE;
+	ask->kind = JOBKIND_COMPARE;
 	ask->n_subjects = 2;
 	ask->subject[0].role = ROLE_BASE;
 	ask->subject[1].role = ROLE_TARGET;

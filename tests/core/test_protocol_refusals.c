@@ -127,7 +127,7 @@ static void wrong_jobs(void **state)
 	} cases[] = {
 		{ "\"job\":12", "\"job\":-12", "job.job" },
 		{ "\"nonce\":\"5f2c\"", "\"nonce\":\"\"", "job.nonce" },
-		{ "\"kind\":\"change\"", "\"kind\":\"party\"", "job.kind" },
+		{ "\"kind\":\"compare\"", "\"kind\":\"party\"", "job.kind" },
 		{ "\"role\":\"target\"", "\"role\":\"base\"", "job.subjects: role base appears twice" },
 		{ "\"path\":\"kernels\"", "\"path\":\"/etc\"", "job.subjects[0].inputs[0].path" },
 		{ "\"path\":\"kernels\"", "\"path\":\"a/../../b\"", "job.subjects[0].inputs[0].path" },

@@ -113,7 +113,7 @@ static void interrupted_job_is_queued_once(void **state)
 			.suite = f->suite,
 			.environment = f->environment,
 			.device = f->device,
-			.kind = JOBKIND_CHANGE,
+			.kind = JOBKIND_COMPARE,
 			.rule_json = "{}",
 			.verdict = VERDICT_UNCHANGED };
 		if (db_open(f->path, false, &db, &why) || db_begin(db, &why) ||

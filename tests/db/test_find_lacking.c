@@ -9,7 +9,7 @@
 static int64_t job(struct fixture *f, enum device_kind kind, const char *uuid, int64_t class)
 {
 	struct store_job j = { .repo = f->repo,
-		.kind = JOBKIND_CHANGE,
+		.kind = JOBKIND_COMPARE,
 		.origin = "api",
 		.device_kind = kind,
 		.device_class = class };

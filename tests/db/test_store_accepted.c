@@ -61,8 +61,8 @@ static void only_what_a_change_lost(void **state)
 	} by_hand[] = {
 		{ "UPDATE comparison SET kind = 'environment' WHERE branch = ''", false },
 		{ "UPDATE comparison SET kind = 'peer' WHERE branch = ''", false },
-		{ "UPDATE comparison SET kind = 'pinned' WHERE branch = ''", false },
-		{ "UPDATE comparison SET kind = 'change' WHERE branch = ''", true },
+		{ "UPDATE comparison SET kind = 'config' WHERE branch = ''", false },
+		{ "UPDATE comparison SET kind = 'compare' WHERE branch = ''", true },
 		{ "UPDATE job SET base_provider = 'cudnn', target_provider = 'cudnn' WHERE branch = ''", false },
 	};
 	know(f, BASE, TARGET, TARGET, 0);

@@ -84,8 +84,8 @@ static const char *of_commit(struct fixture *f, const char *branch)
 
 static void other_kinds_do_not_count(void **state)
 {
-	static const enum jobkind kinds[] = { JOBKIND_PEER, JOBKIND_CALIBRATE, JOBKIND_ANCHOR, JOBKIND_VERIFY, JOBKIND_BACKFILL,
-		JOBKIND_IMPORT, JOBKIND_BISECT, JOBKIND_PINNED };
+	static const enum jobkind kinds[] = { JOBKIND_PEER, JOBKIND_CALIBRATE, JOBKIND_REFERENCE, JOBKIND_VERIFY, JOBKIND_BACKFILL,
+		JOBKIND_IMPORT, JOBKIND_BISECT, JOBKIND_CONFIG };
 	struct fixture *f = *state;
 	assert_string_equal(of_commit(f, NULL), "none:");
 	int64_t plan = put(f, (struct ask){ .branch = "topic", .suite = "gemm", .verdict = VERDICT_UNCHANGED });
@@ -118,7 +118,7 @@ static void a_plan_is_its_jobs(void **state)
 	struct fixture *f = *state;
 	struct commit_verdict v;
 	int64_t first = put(f, (struct ask){ .branch = "", .suite = "", .base_how = "given", .verdict = VERDICT_NONE });
-	ok(store_job_resolve(f->db, first, fixture_sha(0xb0), "given", JOBKIND_CHANGE, "gemm", &err));
+	ok(store_job_resolve(f->db, first, fixture_sha(0xb0), "given", JOBKIND_COMPARE, "gemm", &err));
 	int64_t second = put(
 		f, (struct ask){ first, .branch = "", .suite = "second", .base_how = "given", .verdict = VERDICT_REGRESSION });
 	put(f, (struct ask){ .branch = "", .suite = "third", .base_how = "given", .verdict = VERDICT_FAILED });

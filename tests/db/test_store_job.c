@@ -94,11 +94,11 @@ static void unresolved_jobs_do_not_run(void **state)
 	assert_int_equal(found.id, j.id);
 	snprintf(besides, sizeof besides, "[%lld]", (long long)j.id);
 	assert_int_equal(store_job_next_unresolved(f->db, &turn, besides, &found, &err), 0);
-	ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", JOBKIND_CHANGE, "ffa", &err));
+	ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", JOBKIND_COMPARE, "ffa", &err));
 	assert_int_equal(next(f), j.id);
 	assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &found, &err), 0);
 	ok(store_job_send(f->db, j.id, f->device, "n", 2, &err));
-	refused(ERR_CONFLICT, store_job_resolve(f->db, j.id, fixture_sha(0), "given", JOBKIND_CHANGE, "ffa", &err));
+	refused(ERR_CONFLICT, store_job_resolve(f->db, j.id, fixture_sha(0), "given", JOBKIND_COMPARE, "ffa", &err));
 }
 
 /* Whose turn it is to be resolved, of two repositories: a1 a2 a3 came before b1 b2, and one that a person asked for came last. */
@@ -118,13 +118,13 @@ static void resolving_takes_turns(void **state)
 	struct store_job first;
 	assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &first, &err), 1);
 	assert_string_equal(first.branch, "c1");
-	ok(store_job_resolve(f->db, first.id, fixture_sha(0), "merge-base", JOBKIND_CHANGE, "ffa", &err));
+	ok(store_job_resolve(f->db, first.id, fixture_sha(0), "merge-base", JOBKIND_COMPARE, "ffa", &err));
 	turn = (struct store_job_turn){ 0 };
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
 		struct store_job j;
 		assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &j, &err), 1);
 		assert_string_equal(j.branch, wanted[i]);
-		ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", JOBKIND_CHANGE, "ffa", &err));
+		ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", JOBKIND_COMPARE, "ffa", &err));
 	}
 }
 

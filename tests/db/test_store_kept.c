@@ -10,7 +10,7 @@ static const char two[2][STORE_SOURCE_SIZE] = { "base", "target" };
 static int64_t job(struct fixture *f, const char *branch)
 {
 	struct store_job j = {
-		.repo = f->repo, .kind = JOBKIND_CHANGE, .suite = "ffa", .origin = "push", .base_how = "merge-base"
+		.repo = f->repo, .kind = JOBKIND_COMPARE, .suite = "ffa", .origin = "push", .base_how = "merge-base"
 	};
 	snprintf(j.branch, sizeof j.branch, "%s", branch);
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(0xb0));

@@ -58,7 +58,7 @@ static void see_place(void *arg, const struct view_job *row)
 static int64_t waits(struct fixture *f, int64_t repo, const char *branch, int priority, int64_t now_ms)
 {
 	struct store_job j = { .repo = repo,
-		.kind = JOBKIND_CHANGE,
+		.kind = JOBKIND_COMPARE,
 		.base_how = "merge-base",
 		.suite = "ffa",
 		.origin = "push",

@@ -57,7 +57,7 @@ static void once_and_in_another_hour(void **state)
 	ok(store_job_get(f->db, again, &job, &err));
 	assert_true(again != first && job.priority < 0);
 	assert_string_equal(job.origin, "retry");
-	assert_int_equal(job.kind, JOBKIND_CHANGE);
+	assert_int_equal(job.kind, JOBKIND_COMPARE);
 	assert_string_equal(job.branch, "topic");
 	assert_string_equal(job.target_sha, fixture_sha(2));
 	snprintf(sql, sizeof sql, "SELECT again_of = %lld AND again_at IS NULL FROM job ORDER BY id DESC LIMIT 1",

@@ -62,8 +62,8 @@ learned=$(scatter)
 like "equal builds have said something" "$learned" '^[1-9][0-9]+ [1-9][0-9]+$'
 main_is 1.0001
 is "the next comparison uses the measured scatter" \
-	"$(sql "SELECT group_concat(t, ' ') FROM (SELECT CAST(round(tau0 * 1e6) AS INTEGER) AS t FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'change' ORDER BY t)")" "$learned"
-is "within its bounds" "$(sql "SELECT min(tau0 BETWEEN 0.0005 AND 0.005) FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'change'")" 1
+	"$(sql "SELECT group_concat(t, ' ') FROM (SELECT CAST(round(tau0 * 1e6) AS INTEGER) AS t FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'compare' ORDER BY t)")" "$learned"
+is "within its bounds" "$(sql "SELECT min(tau0 BETWEEN 0.0005 AND 0.005) FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'compare'")" 1
 
 # ---- while nothing waits
 stop_daemon

@@ -77,7 +77,7 @@ static void every_promised_key_is_there(void **state)
 	assert_int_equal(number(j, "id"), 1);
 	assert_string_equal(text(j, "repo"), "kernels");
 	assert_string_equal(text(j, "branch"), "feature/x");
-	assert_string_equal(text(j, "kind"), "change");
+	assert_string_equal(text(j, "kind"), "compare");
 	assert_string_equal(text(j, "suite"), "ffa");
 	assert_string_equal(text(j, "verdict"), "regression");
 	assert_string_equal(text(j, "isolation"), "none");

@@ -158,7 +158,7 @@ static void another_device_takes_the_jobs(void **state)
 static void jobs_of_another_kind_do_not_wait_for_it(void **state)
 {
 	struct fixture *f = *state;
-	struct store_job j = { .repo = f->repo, .kind = JOBKIND_CHANGE, .suite = "ffa", .base_how = "given", .origin = "api" };
+	struct store_job j = { .repo = f->repo, .kind = JOBKIND_COMPARE, .suite = "ffa", .base_how = "given", .origin = "api" };
 	j.device_kind = DEVICE_CUDA;
 	hello(f, 1000);
 	ok(store_job_insert(f->db, &j, 1000, &err));

@@ -87,7 +87,7 @@ factor 1.08
 alerts=$(sql "SELECT count(*) FROM alert")
 ok "8 % from its anchor main gets a nearer one" until_sql 10 1.08 "SELECT count(*) FROM event WHERE kind = 'epoch.reanchored'"
 nearer=$(sql "SELECT anchor_sha FROM epoch")
-is "a commit of the new level" "$(sql "SELECT j.target_sha = '$nearer' AND j.base_sha = '$anchor' AND j.kind = 'anchor' FROM job j WHERE j.origin = 'reanchor'")" 1
+is "a commit of the new level" "$(sql "SELECT j.target_sha = '$nearer' AND j.base_sha = '$anchor' AND j.kind = 'reference' FROM job j WHERE j.origin = 'reanchor'")" 1
 is "by twelve launches" "$(sql "SELECT min(l.launches) FROM cell l JOIN comparison c ON c.id = l.comparison JOIN job j ON j.id = c.job WHERE j.origin = 'reanchor'")" 12
 is "it stands where it was measured" "$(sql "SELECT abs(x - ln(1.08)) < 5 * se AND se > 0.0002 FROM anchor_link WHERE anchor_sha = '$nearer'")" 1
 around 1.08 3

@@ -62,7 +62,7 @@ await changes_are 1
 stop_daemon KILL
 start_daemon || exit 1
 ok "a changed compiler is measured without a push" await measured 1
-is "once, though the daemon was killed in the middle" "$(sql "SELECT count(*), sum(kind = 'environment'), sum(kind = 'anchor') FROM job WHERE origin = 'environment'")" "2|1|1"
+is "once, though the daemon was killed in the middle" "$(sql "SELECT count(*), sum(kind = 'environment'), sum(kind = 'reference') FROM job WHERE origin = 'environment'")" "2|1|1"
 paired=$(newest paired)
 is "the newest judged commit beside itself" "$(api "comparisons/$paired" | jq -r '[.kind, .base.commit, .target.commit] | join(" ")')" "environment $main $main"
 is "its module of before was not built again" "$(api "comparisons/$paired" | jq -r '[.base.module_sha256, .base.toolchain] | join(" ")')" "$module gcc 12.2.0 in $tmp/tools"

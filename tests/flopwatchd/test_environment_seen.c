@@ -152,7 +152,7 @@ static void what_is_asked_for_names_the_sides(void **state)
 		wanted);
 	snprintf(wanted, sizeof wanted, "%s %s sim-0", fixture_sha(1), fixture_sha(1));
 	assert_string_equal(
-		text(f, "SELECT base_sha || ' ' || target_sha || ' ' || device_uuid FROM job WHERE kind = 'anchor'"), wanted);
+		text(f, "SELECT base_sha || ' ' || target_sha || ' ' || device_uuid FROM job WHERE kind = 'reference'"), wanted);
 }
 
 static void without_a_module_of_before_the_anchor_is_all(void **state)
@@ -196,7 +196,7 @@ static void what_failed_is_asked_again_a_few_times(void **state)
 	struct msg_device d = was;
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	assert_int_equal(asked(f, &d, false), 2);
-	run_sql(f, "UPDATE job SET state = 'failed' WHERE kind = 'anchor'");
+	run_sql(f, "UPDATE job SET state = 'failed' WHERE kind = 'reference'");
 	assert_int_equal(asked(f, &d, false), 1); /* the other still waits */
 	assert_int_equal(asked(f, &d, false), 0);
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
@@ -226,7 +226,7 @@ static void what_a_person_cancelled_stays_so(void **state)
 	snprintf(d.driver, sizeof d.driver, "2");
 	snprintf(other.driver, sizeof other.driver, "2");
 	assert_int_equal(asked(f, &d, false), 1);
-	run_sql(f, "UPDATE job SET state = 'cancelled' WHERE kind = 'anchor'");
+	run_sql(f, "UPDATE job SET state = 'cancelled' WHERE kind = 'reference'");
 	assert_int_equal(asked(f, &d, false), 0);
 	assert_int_equal(asked(f, &other, false), 0);
 }
@@ -261,7 +261,7 @@ static void what_a_device_that_is_gone_would_measure_is_asked_when_it_is_back(vo
 	snprintf(d.driver, sizeof d.driver, "2");
 	assert_int_equal(asked(f, &d, false), 1);
 	ok(environment_leave(f->db, d.uuid, "gone", 3000, &err));
-	assert_string_equal(text(f, "SELECT group_concat(state) FROM job WHERE kind = 'anchor'"), "cancelled");
+	assert_string_equal(text(f, "SELECT group_concat(state) FROM job WHERE kind = 'reference'"), "cancelled");
 	assert_int_equal(asked(f, &d, false), 1);
 }
 
@@ -280,7 +280,7 @@ static void pairs_that_failed_are_asked_again_although_the_anchor_is_there(void 
 	ok(store_epoch_insert(f->db, &e, &err));
 	ok(store_standing_put(f->db, d.uuid, f->repo, "ffa", e.id, &err));
 	run_sql(f, "UPDATE environment_change SET unpaired = (SELECT max(id) FROM comparison)");
-	run_sql(f, "UPDATE job SET state = 'done' WHERE kind = 'anchor'");
+	run_sql(f, "UPDATE job SET state = 'done' WHERE kind = 'reference'");
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE kind = 'environment'");
 	assert_int_equal(asked(f, &d, false), 1);
 	assert_string_equal(text(f, "SELECT kind FROM job WHERE state = 'queued'"), "environment");
@@ -338,7 +338,7 @@ static void what_is_taken_back_before_the_anchor_was_timed_is_over(void **state)
 	run_sql(f, "UPDATE job SET state = 'done' WHERE kind = 'environment'");
 	assert_int_equal(asked(f, &was, false), 0);
 	assert_string_equal(text(f, ALERTS), "resolved");
-	assert_string_equal(text(f, "SELECT state || ': ' || state_why FROM job WHERE kind = 'anchor'"),
+	assert_string_equal(text(f, "SELECT state || ': ' || state_why FROM job WHERE kind = 'reference'"),
 		"cancelled: the environment is as it was before");
 	assert_int_equal(asked(f, &was, false), 0);
 	assert_int_equal(asked(f, &d, false), 2); /* it is there again */
@@ -386,7 +386,7 @@ static void every_suite_that_a_device_measures_is_asked_for(void **state)
 		"t.repo, 'suite' || i, t.epoch FROM n, standing t");
 	snprintf(d.driver, sizeof d.driver, "2");
 	assert_int_equal(asked(f, &d, false), 201);
-	assert_string_equal(text(f, "SELECT count(DISTINCT suite) FROM job WHERE kind = 'anchor'"), "201");
+	assert_string_equal(text(f, "SELECT count(DISTINCT suite) FROM job WHERE kind = 'reference'"), "201");
 	assert_int_equal(asked(f, &d, false), 0);
 }
 

@@ -157,7 +157,7 @@ static void who_stands_out_is_looked_at_although_nobody_asked(void **state)
 	ok(db_script(f->db, "UPDATE device SET stands_out = 'slow' WHERE uuid = 'sim-1'", &err));
 	assert_int_equal(look(1000), 2);
 	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE kind = 'anchor' AND device_uuid = 'sim-1'"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE kind = 'reference' AND device_uuid = 'sim-1'"), 1);
 }
 
 /** A comparison of main on sim-0, whose base names peers. */

@@ -255,7 +255,7 @@ static void what_a_side_does_not_do_is_no_trouble(void **state)
 	assert_string_equal(cell_of(f, out.comparison, 2).failure, "unsupported"); /* its base did it */
 	for (int k = 0; k < 2; k++) {                                              /* of a commit beside itself, too */
 		r = fixture_result(f, "main", 2, 3 + (unsigned)k, 2);
-		r->plan.ask.kind = k ? JOBKIND_SELFCHECK : JOBKIND_CHANGE;
+		r->plan.ask.kind = k ? JOBKIND_SELFCHECK : JOBKIND_COMPARE;
 		fixture_measured(r, shift);
 		fixture_check(r, ROLE_BASE, 1, "unsupported", "");
 		fixture_check(r, ROLE_TARGET, 1, "unsupported", "");

@@ -60,7 +60,7 @@ static void measure(struct fixture *f, const struct store_job *job, int64_t now_
 		.suite = f->suite,
 		.environment = f->environment,
 		.device = f->device,
-		.kind = JOBKIND_CHANGE,
+		.kind = JOBKIND_COMPARE,
 		.base_how = "last-night",
 		.rule_json = "{}",
 		.verdict = VERDICT_UNCHANGED,

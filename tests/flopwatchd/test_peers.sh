@@ -14,7 +14,7 @@ peers_done() { # how many comparisons against peers there are
 	[ "$(sql "SELECT count(*) FROM comparison WHERE kind = 'peer'")" = "$1" ] && no_job_is_open
 }
 comparison_of() { # newest of a commit that is not against a peer
-	sql "SELECT max(id) FROM comparison WHERE target_sha = '$1' AND kind IN ('change', 'selfcheck')"
+	sql "SELECT max(id) FROM comparison WHERE target_sha = '$1' AND kind IN ('compare', 'selfcheck')"
 }
 standing() { # comparison, cell glob: basis, and speed beside the yardstick in whole percent
 	api "comparisons/$1" | jq -r --arg c "$2" '.cells[] | select(.cell | test($c)) | .peers[0] | [.provider, .basis, (.target_pct | round)] | join(" ")'
@@ -166,7 +166,7 @@ known() {
 	[ "$(sql "SELECT count(*) FROM comparison WHERE kind = 'peer' AND target_sha = '$another'")" = 1 ]
 }
 ok "another module is" await known
-is "and stands beside it" "$(standing "$(sql "SELECT max(id) FROM comparison WHERE target_sha = '$another' AND kind = 'change'")" full/.*/forward)" "yardstick paired 82"
+is "and stands beside it" "$(standing "$(sql "SELECT max(id) FROM comparison WHERE target_sha = '$another' AND kind = 'compare'")" full/.*/forward)" "yardstick paired 82"
 stop_daemon
 
 # ---- configuration

@@ -176,7 +176,7 @@ static void test_equal_inputs_are_identical(void **state)
 	plan_init(&p);
 	manifest_default(&m);
 	struct gitread_commit *c = commit_with("", NULL, OID);
-	p.ask.kind = JOBKIND_CHANGE;
+	p.ask.kind = JOBKIND_COMPARE;
 	assert_int_equal(plan_subject(&p, 0, ROLE_BASE, c, &m, &err), 0);
 	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), 0);
 	plan_compare(&p);
@@ -184,7 +184,7 @@ static void test_equal_inputs_are_identical(void **state)
 	p.ask.kind = JOBKIND_SELFCHECK;
 	plan_compare(&p);
 	assert_false(p.identical);
-	p.ask.kind = JOBKIND_CHANGE;
+	p.ask.kind = JOBKIND_COMPARE;
 	snprintf(p.ask.subject[1].build.command[0], sizeof p.ask.subject[1].build.command[0], "ninja");
 	plan_compare(&p);
 	assert_false(p.identical);

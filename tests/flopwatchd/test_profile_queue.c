@@ -179,7 +179,7 @@ static void test_a_push_goes_first(void **state)
 	begin();
 	fixture_until(STATE_IS("done"));
 	assert_int_equal(fixture_number("SELECT (SELECT started_at FROM job WHERE kind = 'profile') >= (SELECT ended_at FROM job "
-					"WHERE kind = 'change')"),
+					"WHERE kind = 'compare')"),
 		1);
 }
 
@@ -219,7 +219,7 @@ static void test_a_profile_that_is_over_does_not_make_way(void **state)
 	fixture_until("SELECT count(*) FROM job_log WHERE line LIKE 'measured%'");
 	fixture_push("topic", two);
 	queue_wake(queue);
-	fixture_until("SELECT count(*) FROM job WHERE kind = 'change' AND base_how <> ''");
+	fixture_until("SELECT count(*) FROM job WHERE kind = 'compare' AND base_how <> ''");
 	gitrepo_write("go", "");
 	fixture_until("SELECT count(*) = 2 FROM job WHERE state = 'done'");
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
@@ -241,7 +241,7 @@ static void test_on_a_paused_device_nothing_makes_way(void **state)
 	ok(db_script(db, "UPDATE device SET state = 'paused'", &err));
 	fixture_push("topic", two);
 	queue_wake(queue);
-	fixture_until("SELECT count(*) FROM job WHERE kind = 'change' AND base_how <> ''");
+	fixture_until("SELECT count(*) FROM job WHERE kind = 'compare' AND base_how <> ''");
 	gitrepo_write("go", "");
 	fixture_until(STATE_IS("done"));
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);

@@ -134,7 +134,7 @@ static void a_job_for_a_class_is_not_bound_to_another(void **state)
 	fixture_commit("2", "topic", two);
 	begin();
 	fixture_until("SELECT count(*) FROM device");
-	struct store_job j = { .repo = repo_id, .kind = JOBKIND_CHANGE, .origin = "api", .device_class = 1 };
+	struct store_job j = { .repo = repo_id, .kind = JOBKIND_COMPARE, .origin = "api", .device_class = 1 };
 	snprintf(j.branch, sizeof j.branch, "topic");
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", two);
 	ok(db_begin(db, &err));

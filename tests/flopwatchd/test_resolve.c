@@ -28,7 +28,7 @@ static struct resolve_answer *resolve(const struct store_job *job)
 
 static struct store_job job_for(const char *branch, const char *sha)
 {
-	struct store_job j = { .id = 1, .repo = repo_id, .repo_name = "kernels", .kind = JOBKIND_CHANGE, .origin = "push" };
+	struct store_job j = { .id = 1, .repo = repo_id, .repo_name = "kernels", .kind = JOBKIND_COMPARE, .origin = "push" };
 	snprintf(j.branch, sizeof j.branch, "%s", branch);
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", sha);
 	return j;
@@ -122,7 +122,7 @@ static void test_a_branch_takes_its_merge_base(void **state)
 	GIT("w", "checkout", "-q", "main");
 	fixture_commit("4", "main went on", two);
 	struct store_job j = job_for("topic", three);
-	expect_base(&j, one, "merge-base", "change");
+	expect_base(&j, one, "merge-base", "compare");
 	assert_string_equal(last.target.first_parent[0] ? "parent" : "", "parent");
 	assert_false(last.plan.identical);
 }
@@ -136,7 +136,7 @@ static void test_equal_inputs_are_seen(void **state)
 	gitrepo_write("w/README", "words\n");
 	fixture_commit("1", "words", two);
 	struct store_job j = job_for("words", two);
-	expect_base(&j, one, "merge-base", "change");
+	expect_base(&j, one, "merge-base", "compare");
 	assert_true(last.plan.identical);
 }
 
@@ -148,16 +148,16 @@ static void test_the_upstream_branch_looks_back(void **state)
 	fixture_commit("2", "second", two);
 	fixture_commit("3", "third", three);
 	struct store_job j = job_for("main", three);
-	expect_base(&j, two, "first-parent", "change"); /* nothing was judged yet */
+	expect_base(&j, two, "first-parent", "compare"); /* nothing was judged yet */
 	judged("main", one, "unchanged");
-	expect_base(&j, one, "first-parent", "change");
+	expect_base(&j, one, "first-parent", "compare");
 	judged("main", two, "failed"); /* of no use as a base */
-	expect_base(&j, one, "first-parent", "change");
+	expect_base(&j, one, "first-parent", "compare");
 	judged("main", three, "regression");
 	GIT("w", "reset", "-q", "--hard", two);
 	fixture_commit("4", "rewritten", four);
 	j = job_for("main", four);
-	expect_base(&j, two, "last-judged", "change");
+	expect_base(&j, two, "last-judged", "compare");
 }
 
 /* What nobody could measure is no base: its loss would never be compared with anything. */
@@ -172,24 +172,24 @@ static void test_an_open_commit_is_passed_over(void **state)
 	struct store_job j = job_for("main", four);
 	judged_by("tiny", "main", one, two, "rejected");
 	cell("rejected", 0);
-	expect_base(&j, one, "first-parent", "change"); /* none in sight is settled: the one that it was held against */
+	expect_base(&j, one, "first-parent", "compare"); /* none in sight is settled: the one that it was held against */
 	judged("main", one, "unchanged");
-	expect_base(&j, one, "first-parent", "change");
+	expect_base(&j, one, "first-parent", "compare");
 	judged_by("tiny", "main", one, three, "regression"); /* one cell has its word, another none */
 	cell("undecided", 0);
-	expect_base(&j, one, "first-parent", "change");
+	expect_base(&j, one, "first-parent", "compare");
 	judged_by("tiny", "main", one, two, "unchanged"); /* the second look */
 	cell("unchanged", 1);
-	expect_base(&j, two, "first-parent", "change");
+	expect_base(&j, two, "first-parent", "compare");
 	judged_by("other", "main", one, three, "unchanged"); /* another suite says nothing of this one */
 	cell("unchanged", 1);
-	expect_base(&j, two, "first-parent", "change");
+	expect_base(&j, two, "first-parent", "compare");
 	judged_by("tiny", "topic", one, three, "unchanged"); /* nor do those who are told of a branch */
 	cell("unchanged", 1);
-	expect_base(&j, two, "first-parent", "change");
+	expect_base(&j, two, "first-parent", "compare");
 	judged_by("tiny", "main", two, three, "not_comparable"); /* the first that works again */
 	cell("not_comparable", 0);
-	expect_base(&j, three, "first-parent", "change");
+	expect_base(&j, three, "first-parent", "compare");
 }
 
 /* Honest times that decide nothing hold the base back, but not for good. */
@@ -205,7 +205,7 @@ static void test_a_hopeless_cell_is_let_go(void **state)
 	for (int i = 1; i <= 6; i++) {
 		judged_by("tiny", "main", one, two, "undecided");
 		cell("undecided", 1);
-		expect_base(&j, i < 6 ? one : two, "first-parent", "change");
+		expect_base(&j, i < 6 ? one : two, "first-parent", "compare");
 	}
 }
 
@@ -225,7 +225,7 @@ static void test_a_rewritten_tip_that_was_not_measured(void **state)
 	GIT("w", "reset", "-q", "--hard", two);
 	fixture_commit("4", "rewritten", four);
 	struct store_job j = job_for("main", four);
-	expect_base(&j, one, "last-judged", "change");
+	expect_base(&j, one, "last-judged", "compare");
 }
 
 static void test_a_last_judged_commit_that_is_gone(void **state)
@@ -236,7 +236,7 @@ static void test_a_last_judged_commit_that_is_gone(void **state)
 	fixture_commit("2", "second", two);
 	judged("main", "0123456789012345678901234567890123456789", "unchanged");
 	struct store_job j = job_for("main", two);
-	expect_base(&j, one, "first-parent", "change");
+	expect_base(&j, one, "first-parent", "compare");
 }
 
 static void test_a_given_base_is_kept(void **state)
@@ -248,11 +248,11 @@ static void test_a_given_base_is_kept(void **state)
 	fixture_commit("3", "third", three);
 	struct store_job j = job_for("", three);
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", one);
-	expect_base(&j, one, "given", "change");
+	expect_base(&j, one, "given", "compare");
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", three);
 	expect_base(&j, three, "given", "selfcheck");
 	j.base_sha[0] = 0; /* a commit of the upstream branch, by its hash */
-	expect_base(&j, two, "first-parent", "change");
+	expect_base(&j, two, "first-parent", "compare");
 }
 
 static void test_a_base_without_inputs_is_replaced(void **state)
@@ -387,7 +387,7 @@ static void test_upstreams_that_are_no_base(void **state)
 	j = job_for("", other);
 	expect_end(&j, "failed", "flopwatch compare COMMIT ");
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", one); /* a base that a person names needs no history */
-	expect_base(&j, one, "given", "change");
+	expect_base(&j, one, "given", "compare");
 }
 
 /* A branch is judged by its base's suites, and would pass by them whatever it names itself. */
@@ -404,7 +404,7 @@ static void test_suites_that_a_branch_misnames(void **state)
 		": .flopwatch.yaml:2:16: suites[1]: there is no suite tinny: the commit has neither etc/suites/tinny.yaml");
 	assert_non_null(strstr(last.why, "did you mean `tiny`?"));
 	snprintf(j.suite, sizeof j.suite, "tiny"); /* who names one asks for no other */
-	expect_base(&j, one, "merge-base", "change");
+	expect_base(&j, one, "merge-base", "compare");
 	j = job_for("topic", two);
 	j.kind = JOBKIND_BISECT; /* nor does a search among commits that are there already */
 	expect_base(&j, one, "merge-base", "bisect");
@@ -415,7 +415,7 @@ static void test_suites_that_a_branch_misnames(void **state)
 	gitrepo_write("w/etc/suites/tinny.yaml", FIXTURE_SUITE);
 	fixture_commit("4", "a suite of the branch's own", two);
 	j = job_for("topic", two);
-	expect_base(&j, one, "merge-base", "change");
+	expect_base(&j, one, "merge-base", "compare");
 	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 1\nsuites: [../tiny]\n");
 	fixture_commit("5", "no name", two);
 	j = job_for("topic", two);

@@ -16,7 +16,7 @@ static struct result *asked(void)
 	struct plan p;
 	plan_init(&p);
 	p.ask.n_subjects = 2;
-	p.ask.kind = JOBKIND_CHANGE;
+	p.ask.kind = JOBKIND_COMPARE;
 	p.ask.subject[0].role = ROLE_BASE;
 	p.ask.subject[1].role = ROLE_TARGET;
 	p.ask.n_cells = 3;

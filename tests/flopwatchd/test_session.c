@@ -38,7 +38,7 @@ static void make_plan(struct plan *p)
 	p->ask.job = 12;
 	p->ask.attempt = 1;
 	snprintf(p->ask.nonce, sizeof p->ask.nonce, "%032d", 7);
-	p->ask.kind = JOBKIND_CHANGE;
+	p->ask.kind = JOBKIND_COMPARE;
 	snprintf(p->ask.device, sizeof p->ask.device, "sim-1");
 	p->ask.n_subjects = 2;
 	for (int i = 0; i < 2; i++) {

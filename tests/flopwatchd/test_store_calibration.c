@@ -141,7 +141,7 @@ static void figures_agree(void **state)
 	assert_true(s.row[1].comparisons == 1 && s.row[1].launches == 6 && s.row[1].blind && !s.row[0].blind);
 
 	plan_init(&plan);
-	plan.ask.kind = JOBKIND_CHANGE;
+	plan.ask.kind = JOBKIND_COMPARE;
 	plan.ask.n_cells = 2;
 	plan.ask.cell = calloc(2, sizeof *plan.ask.cell);
 	assert_non_null(plan.ask.cell);

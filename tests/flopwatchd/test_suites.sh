@@ -12,7 +12,7 @@ factor() {
 }
 is_idle() { # number of comparisons of the tip
 	[ "$(sql "SELECT (SELECT count(*) FROM job WHERE state NOT IN ('done', 'failed', 'cancelled', 'superseded', 'target_missing')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ] &&
-		[ "$(sql "SELECT count(*) FROM comparison WHERE kind = 'change' AND target_sha = '$(head_of kernels)'")" = "$1" ]
+		[ "$(sql "SELECT count(*) FROM comparison WHERE kind = 'compare' AND target_sha = '$(head_of kernels)'")" = "$1" ]
 }
 pushed() {
 	push kernels main
@@ -93,7 +93,7 @@ is "a commit that mends it is measured beside the last that could be" \
 is "and everything is over" "$(news)" "broken resolved, vanished resolved"
 factor "1.08"
 pushed
-is "the commit after it is compared with it" "$(sql "SELECT count(*) FROM comparison WHERE target_sha = '$(head_of kernels)' AND kind = 'change' AND verdict = 'regression'")" 2
+is "the commit after it is compared with it" "$(sql "SELECT count(*) FROM comparison WHERE target_sha = '$(head_of kernels)' AND kind = 'compare' AND verdict = 'regression'")" 2
 is "and has the only alert that is open" "$(api 'alerts?state=open' | jq '.items | length')" 1
 
 stop_daemon

@@ -585,7 +585,7 @@ static void a_missing_upstream_branch_is_told(void **state)
 
 static void jobs_of_persons_stay(void **state)
 {
-	struct store_job j = { .branch = "x", .target_sha = A, .kind = JOBKIND_CHANGE, .origin = "api" };
+	struct store_job j = { .branch = "x", .target_sha = A, .kind = JOBKIND_COMPARE, .origin = "api" };
 	struct fw_err err = { 0 };
 
 	(void)state;

@@ -90,7 +90,7 @@ judge() { # BRANCH
 	local left=$((${LIMIT_S:-86400} - SECONDS))
 	if [ $left -lt 1 ] || ! daemon_judge "$1" "$out" "$left"; then say "$1 is not judged after $SECONDS s"; fi
 }
-of_branch() { echo "comparison c JOIN job j ON j.id = c.job WHERE j.branch = '$1' AND j.kind = 'change'"; }
+of_branch() { echo "comparison c JOIN job j ON j.id = c.job WHERE j.branch = '$1' AND j.kind = 'compare'"; }
 verdict_of() { asked "SELECT c.verdict FROM $(of_branch "$1") ORDER BY c.id DESC LIMIT 1"; }
 cells_of() { echo "FROM cell x WHERE x.comparison = (SELECT max(c.id) FROM $(of_branch "$1"))"; }
 furthest() { asked "SELECT round(max(abs(change_pct)), 3) || ' %' $(cells_of "$1")"; }

@@ -121,7 +121,7 @@ static inline int64_t cluster_device(const char *worker, const char *node, const
 /** Queue a job for one device alone, or ("") for any. */
 static inline int64_t cluster_job(const char *branch, const char *sha, const char *uuid, int priority)
 {
-	struct store_job j = { .repo = repo_id, .kind = JOBKIND_CHANGE, .origin = "api", .priority = priority };
+	struct store_job j = { .repo = repo_id, .kind = JOBKIND_COMPARE, .origin = "api", .priority = priority };
 	snprintf(j.branch, sizeof j.branch, "%s", branch);
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", sha);
 	snprintf(j.device_uuid, sizeof j.device_uuid, "%s", uuid);

@@ -105,7 +105,7 @@ static inline void fixture_commit(const char *code, const char *subject, char sh
 /** Queue a job as a push does. */
 static inline struct store_job fixture_push(const char *branch, const char *sha)
 {
-	struct store_job j = { .repo = repo_id, .kind = JOBKIND_CHANGE, .origin = "push" };
+	struct store_job j = { .repo = repo_id, .kind = JOBKIND_COMPARE, .origin = "push" };
 	snprintf(j.branch, sizeof j.branch, "%s", branch);
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", sha);
 	ok(db_begin(db, &err));

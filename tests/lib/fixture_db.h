@@ -158,7 +158,7 @@ static inline const char *fixture_sha(unsigned n)
 /** Queue a resolved job. Inside a transaction. */
 static inline int64_t fixture_job(struct fixture *f, const char *branch, unsigned base, unsigned target, int64_t now_ms)
 {
-	struct store_job j = { .repo = f->repo, .kind = JOBKIND_CHANGE, .base_how = "merge-base", .origin = "push" };
+	struct store_job j = { .repo = f->repo, .kind = JOBKIND_COMPARE, .base_how = "merge-base", .origin = "push" };
 	snprintf(j.branch, sizeof j.branch, "%s", branch);
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", fixture_sha(base));
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(target));
@@ -176,7 +176,7 @@ static inline int64_t fixture_comparison(
 		.suite = f->suite,
 		.environment = f->environment,
 		.device = f->device,
-		.kind = JOBKIND_CHANGE,
+		.kind = JOBKIND_COMPARE,
 		.base_how = "merge-base",
 		.rule_json = "{}",
 		.verdict = verdict,

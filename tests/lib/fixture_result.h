@@ -16,7 +16,7 @@ static inline struct result *fixture_result_of(struct fixture *f, int64_t job, u
 	plan_init(&plan);
 	struct msg_job *ask = &plan.ask;
 	ask->job = job;
-	ask->kind = JOBKIND_CHANGE;
+	ask->kind = JOBKIND_COMPARE;
 	ask->n_subjects = 2;
 	ask->subject[0].role = ROLE_BASE;
 	ask->subject[1].role = ROLE_TARGET;

@@ -25,7 +25,7 @@ static inline int flood_by_size(const void *a, const void *b)
 /* It is resolved later. Returns its id. */
 static inline int64_t flood_push(struct fixture *f, const char *kind, int n, int64_t now_ms)
 {
-	struct store_job j = { .repo = f->repo, .kind = JOBKIND_CHANGE, .origin = "push" };
+	struct store_job j = { .repo = f->repo, .kind = JOBKIND_COMPARE, .origin = "push" };
 	snprintf(j.branch, sizeof j.branch, "%s-%d", kind, n);
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha((unsigned)(now_ms / 1000 + n)));
 	ok(store_job_insert(f->db, &j, now_ms, &err));

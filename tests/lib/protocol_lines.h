@@ -70,7 +70,7 @@ static inline void fill_job(struct msg_job *job, struct cell *cells)
 	job->job = 12;
 	job->attempt = 2;
 	COPY(job->nonce, "5f2c");
-	job->kind = JOBKIND_CHANGE;
+	job->kind = JOBKIND_COMPARE;
 	COPY(job->device, "cpu-ab12");
 	job->seed = UINT64_C(18446744073709551557);
 	job->n_subjects = 2;

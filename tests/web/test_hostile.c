@@ -117,7 +117,7 @@ static void fill(struct run *run, const char *text)
 		.suite = f->suite,
 		.environment = f->environment,
 		.device = f->device,
-		.kind = JOBKIND_CHANGE,
+		.kind = JOBKIND_COMPARE,
 		.base_how = "merge-base",
 		.rule_json = "{}",
 		.verdict = VERDICT_FAILED,

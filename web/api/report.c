@@ -139,7 +139,7 @@ static void cell_row(void *arg, const struct view_cell *row)
 /* What a person asked for or pushed; the rest is the daemon's own measuring. */
 static bool is_of_a_commit(enum jobkind kind)
 {
-	return kind == JOBKIND_CHANGE || kind == JOBKIND_IMPORT;
+	return kind == JOBKIND_COMPARE || kind == JOBKIND_IMPORT;
 }
 
 static void comparison_row(void *arg, const struct view_comparison *row)

@@ -171,7 +171,7 @@ static void heading(void *arg, const struct view_comparison *row)
 		buf_puts(out, " beside "), markdown_text(out, peer);
 	else if (row->kind == JOBKIND_ENVIRONMENT)
 		toolchain_words(out, review->c);
-	else if (row->kind == JOBKIND_PINNED)
+	else if (row->kind == JOBKIND_CONFIG)
 		pinned_words(out, review->c);
 	else if (row->regressions)
 		buf_printf(out, " in %d of %d cells, worst ", row->regressions, row->cells), markdown_change(out, row->worst_pct);

@@ -46,7 +46,7 @@ int comparison_peers(const struct comparison *c, const char **out)
 /* Beside a peer it is the provider that counts, else the side and what it was pinned to. */
 static void name_side(struct buf *out, const struct comparison *c, const struct comparison_side *side)
 {
-	bool is_pinned = c->kind == JOBKIND_PINNED;
+	bool is_pinned = c->kind == JOBKIND_CONFIG;
 	if (c->kind == JOBKIND_ENVIRONMENT) {
 		emit_raw(out, side == &c->target ? "the build by " : "that by ");
 		emit_text(out, *side->toolchain ? side->toolchain : "another toolchain");
@@ -103,7 +103,7 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 		return;
 	}
 	emit_raw(out, known ? "; nobody is called for it" : "; there is nothing to set beside it");
-	if (c->kind == JOBKIND_PINNED)
+	if (c->kind == JOBKIND_CONFIG)
 		emit_raw(out, ". A configuration by hand is no commit\u2019s own, and this is no commit\u2019s verdict");
 }
 

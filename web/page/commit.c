@@ -52,7 +52,7 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	layout_decided(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct, verdict_is_change(row->verdict));
 	emit_raw(out, "</td><td>");
 	emit_text(out, row->suite);
-	if (row->kind != JOBKIND_CHANGE) {
+	if (row->kind != JOBKIND_COMPARE) {
 		emit_raw(out, " <small>");
 		emit_text(out, jobkind_name(row->kind));
 		emit_raw(out, "</small>");

@@ -154,7 +154,7 @@ static void crumbs(struct buf *out, const struct comparison *c)
 		layout_branch(out, c->branch);
 		emit_raw(out, "</a>");
 	}
-	if (c->kind != JOBKIND_CHANGE) {
+	if (c->kind != JOBKIND_COMPARE) {
 		emit_raw(out, ", a ");
 		emit_text(out, jobkind_name(c->kind));
 	}

@@ -49,7 +49,7 @@ static void draw_line(struct drawing *d, const struct view_comparison *row, cons
 	told_change(out, told, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=branch>");
 	layout_branch(out, row->branch);
-	if (row->kind != JOBKIND_CHANGE) {
+	if (row->kind != JOBKIND_COMPARE) {
 		emit_raw(out, " <small>");
 		emit_text(out, jobkind_name(row->kind));
 		emit_raw(out, "</small>");

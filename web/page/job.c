@@ -55,7 +55,7 @@ struct drawing {
 static void job_name(struct buf *out, const struct view_job *row)
 {
 	emit_text(out, row->repo);
-	if (row->kind != JOBKIND_CHANGE) {
+	if (row->kind != JOBKIND_COMPARE) {
 		emit_raw(out, " <span class=\"v plain\">");
 		emit_text(out, jobkind_name(row->kind));
 		emit_raw(out, "</span>");

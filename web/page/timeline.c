@@ -50,7 +50,7 @@ static struct bar *add(struct timeline *t, const struct view_job *row, int64_t f
 	snprintf(b->device, sizeof b->device, "%s", row->device);
 	snprintf(b->word, sizeof b->word, "%s", word);
 	snprintf(b->about, sizeof b->about, "job %lld, %s %.60s %.8s", (long long)row->id,
-		row->kind == JOBKIND_CHANGE ? "" : jobkind_name(row->kind), branch.len ? branch.data : "", row->target);
+		row->kind == JOBKIND_COMPARE ? "" : jobkind_name(row->kind), branch.len ? branch.data : "", row->target);
 	buf_fini(&branch);
 	return b;
 }

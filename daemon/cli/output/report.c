@@ -365,7 +365,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "beside" : "verdict",
 		!beside_peer                                            ? value_text(comparison, "verdict")
 		: *peer                                                 ? peer
-		: kind == JOBKIND_PINNED || kind == JOBKIND_ENVIRONMENT ? "the base"
+		: kind == JOBKIND_CONFIG || kind == JOBKIND_ENVIRONMENT ? "the base"
 									: "the default provider",
 		*identical ? ", " : "", identity(identical, cells));
 	pins(comparison, out);

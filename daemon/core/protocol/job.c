@@ -357,7 +357,7 @@ static int read_beside(struct fields *f, struct msg_job *job)
 
 static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 {
-	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "pinned",
+	static const char *const kinds[] = { "compare", "selfcheck", "calibrate", "reference", "verify", "backfill", "peer", "config",
 		"environment", "bisect", "profile", NULL };
 	struct fields f, l;
 	char kind[16];

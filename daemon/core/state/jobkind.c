@@ -4,16 +4,16 @@
 #include "core/state/word.h"
 
 static const char *const names[JOBKIND_N] = {
-	[JOBKIND_CHANGE] = "change",
+	[JOBKIND_COMPARE] = "compare",
 	[JOBKIND_SELFCHECK] = "selfcheck",
-	[JOBKIND_ANCHOR] = "anchor",
+	[JOBKIND_REFERENCE] = "reference",
 	[JOBKIND_VERIFY] = "verify",
 	[JOBKIND_BACKFILL] = "backfill",
 	[JOBKIND_CALIBRATE] = "calibrate",
 	[JOBKIND_BISECT] = "bisect",
 	[JOBKIND_PEER] = "peer",
 	[JOBKIND_IMPORT] = "import",
-	[JOBKIND_PINNED] = "pinned",
+	[JOBKIND_CONFIG] = "config",
 	[JOBKIND_ENVIRONMENT] = "environment",
 	[JOBKIND_PROFILE] = "profile",
 };
@@ -35,11 +35,11 @@ bool jobkind_is_itself(enum jobkind kind)
 
 bool jobkind_is_beside(enum jobkind kind)
 {
-	return kind == JOBKIND_PEER || kind == JOBKIND_PINNED || kind == JOBKIND_ENVIRONMENT;
+	return kind == JOBKIND_PEER || kind == JOBKIND_CONFIG || kind == JOBKIND_ENVIRONMENT;
 }
 
 bool jobkind_is_upkeep(enum jobkind kind)
 {
-	return kind == JOBKIND_ANCHOR || kind == JOBKIND_VERIFY || kind == JOBKIND_BACKFILL || kind == JOBKIND_CALIBRATE ||
+	return kind == JOBKIND_REFERENCE || kind == JOBKIND_VERIFY || kind == JOBKIND_BACKFILL || kind == JOBKIND_CALIBRATE ||
 	       kind == JOBKIND_BISECT || kind == JOBKIND_PEER || kind == JOBKIND_PROFILE;
 }

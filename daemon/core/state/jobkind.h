@@ -5,16 +5,16 @@
 #include <stdbool.h>
 
 enum jobkind {
-	JOBKIND_CHANGE,      /* what a commit changes */
+	JOBKIND_COMPARE,      /* what a commit changes */
 	JOBKIND_SELFCHECK,   /* one commit against itself */
-	JOBKIND_ANCHOR,      /* a history's anchor, timed beside the one before it */
+	JOBKIND_REFERENCE,      /* a history's anchor, timed beside the one before it */
 	JOBKIND_VERIFY,      /* whether a change that the history suspects is one */
 	JOBKIND_BACKFILL,    /* a commit that a history has no point of */
 	JOBKIND_CALIBRATE,   /* how much equal builds scatter */
 	JOBKIND_BISECT,      /* a step of a search */
 	JOBKIND_PEER,        /* a commit beside a provider that is a yardstick */
 	JOBKIND_IMPORT,      /* figures that somebody else measured */
-	JOBKIND_PINNED,      /* a provider in a configuration that a person wants, beside another side */
+	JOBKIND_CONFIG,      /* a provider in a configuration that a person wants, beside another side */
 	JOBKIND_ENVIRONMENT, /* a commit built by one toolchain beside itself built by another */
 	JOBKIND_PROFILE,     /* why a cell lost: counters and machine code of both sides; it is no comparison */
 	JOBKIND_N

@@ -14,7 +14,7 @@ enum { ENDED_MAX = 4096 }; /* as many as may wait, and more */
 
 bool status_is_told(const struct store_job *job)
 {
-	return (job->kind == JOBKIND_CHANGE || job->kind == JOBKIND_SELFCHECK) && !job->quick && !job->cells_glob[0] &&
+	return (job->kind == JOBKIND_COMPARE || job->kind == JOBKIND_SELFCHECK) && !job->quick && !job->cells_glob[0] &&
 	       !job->part && job->branch[0];
 }
 

@@ -59,7 +59,7 @@ static void crew_free(struct crew *c)
 static bool may_spread(const struct slot *s)
 {
 	enum jobkind kind = s->job.kind;
-	return (kind == JOBKIND_CHANGE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] && !plan_is_benchmark(&s->plan) &&
+	return (kind == JOBKIND_COMPARE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] && !plan_is_benchmark(&s->plan) &&
 	       !config_worker_is_slurm(s->worker);
 }
 

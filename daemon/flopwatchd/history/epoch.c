@@ -77,7 +77,7 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 /** Have the anchor measured in an epoch that began without it. */
 static int measure_anchor(struct db *db, const struct store_job *job, const struct store_epoch *e, struct fw_err *err)
 {
-	struct store_job ask = { .repo = job->repo, .kind = JOBKIND_ANCHOR, .origin = "epoch", .priority = PRIORITY_ANCHOR };
+	struct store_job ask = { .repo = job->repo, .kind = JOBKIND_REFERENCE, .origin = "epoch", .priority = PRIORITY_ANCHOR };
 	snprintf(ask.target_sha, sizeof ask.target_sha, "%s", e->anchor_sha);
 	snprintf(ask.base_sha, sizeof ask.base_sha, "%s", e->anchor_sha);
 	snprintf(ask.base_how, sizeof ask.base_how, "given");

@@ -75,7 +75,7 @@ static int enqueue(struct db *db, int64_t repo_id, const char *branch, const str
 {
 	char line[160];
 	struct store_job job = { .repo = repo_id,
-		.kind = JOBKIND_CHANGE,
+		.kind = JOBKIND_COMPARE,
 		.origin = "night",
 		.priority = PRIORITY_NIGHT,
 		.device_class = d->device_class,

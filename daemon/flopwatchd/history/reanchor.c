@@ -14,7 +14,7 @@ int reanchor_ask(
 	const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s, struct fw_err *err)
 {
 	const struct store_series_point *newest = &s->point[s->n - 1];
-	struct store_job job = { .kind = JOBKIND_ANCHOR, .origin = REANCHOR_ORIGIN, .priority = PRIORITY_REANCHOR };
+	struct store_job job = { .kind = JOBKIND_REFERENCE, .origin = REANCHOR_ORIGIN, .priority = PRIORITY_REANCHOR };
 	double anchor, se;
 	int64_t asked;
 	char why[200];

@@ -78,7 +78,7 @@ static int measure_again(const struct point *p, const char *sha, struct fw_err *
 {
 	for (int i = 0; i < REMEASURES; i++) {
 		struct store_job job = { .priority = PRIORITY_REMEASURE, .repo = p->epoch->repo };
-		job.kind = JOBKIND_ANCHOR;
+		job.kind = JOBKIND_REFERENCE;
 		snprintf(job.origin, sizeof job.origin, "remeasure");
 		snprintf(job.target_sha, sizeof job.target_sha, "%s", sha);
 		snprintf(job.base_sha, sizeof job.base_sha, "%s", p->epoch->anchor_sha);
@@ -147,7 +147,7 @@ static int look(const struct point *p, struct fw_err *err)
 static int follow_cells(const struct trend *t, const struct store_comparison *c, const struct epoch *e, struct fw_err *err)
 {
 	struct store_cell cell = { .n = -1 };
-	bool is_change = c->kind == JOBKIND_CHANGE;
+	bool is_change = c->kind == JOBKIND_COMPARE;
 	int result;
 	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
 		struct point p = { .t = t, .c = c, .epoch = &e->row, .cell = &cell };

@@ -181,7 +181,7 @@ static int write_event(struct apply *a, const char *kind, const struct tip *t, i
 
 static int write_job(struct apply *a, const struct tip *t)
 {
-	struct store_job job = { .repo = a->repo, .kind = JOBKIND_CHANGE, .origin = "push" };
+	struct store_job job = { .repo = a->repo, .kind = JOBKIND_COMPARE, .origin = "push" };
 	char line[512];
 	int superseded = 0;
 

@@ -193,7 +193,7 @@ static int look(struct db *db, const struct config *config, const struct store_s
 	int64_t now_ms, int *n, struct fw_err *err)
 {
 	struct store_environment_change last, change = { .repo = t->repo, .epoch = t->epoch, .seen_at = now_ms };
-	struct store_job anchor = { .kind = JOBKIND_ANCHOR };
+	struct store_job anchor = { .kind = JOBKIND_REFERENCE };
 	bool is_built;
 	store_around(&t->was, change.was);
 	store_around(d, change.is);

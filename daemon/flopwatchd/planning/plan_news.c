@@ -15,7 +15,7 @@ static int is_news(const struct config *config, const struct store_job *job, str
 {
 	char upstream[1024];
 	int at = config_repo_find(config, job->repo_name);
-	bool is_change = job->kind == JOBKIND_CHANGE || job->kind == JOBKIND_SELFCHECK;
+	bool is_change = job->kind == JOBKIND_COMPARE || job->kind == JOBKIND_SELFCHECK;
 	if (at < 0 || !job->branch[0] || !is_change || job->quick || job->cells_glob[0] || job->part)
 		return 0;
 	if (gitread_encode(config->repo[at].upstream, upstream, sizeof upstream, err) != 0)

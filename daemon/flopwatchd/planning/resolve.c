@@ -341,7 +341,7 @@ static void ask_base(struct resolve *r)
 static int look_at_line(struct resolve *r, struct fw_err *err)
 {
 	struct plan *p = &r->answer.plan;
-	bool fills = r->job.kind == JOBKIND_BACKFILL || r->job.kind == JOBKIND_ANCHOR;
+	bool fills = r->job.kind == JOBKIND_BACKFILL || r->job.kind == JOBKIND_REFERENCE;
 	char upstream[sizeof p->line_branch];
 	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
 		return -1;
@@ -392,7 +392,7 @@ static void finish_plan(struct resolve *r)
 	const char *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
 	char count[16];
 	snprintf(count, sizeof count, "%d", RESOLVE_RANGE_MAX);
-	bool is_asked = r->job.branch[0] && p->ask.kind == JOBKIND_CHANGE && strcmp(base, target) != 0;
+	bool is_asked = r->job.branch[0] && p->ask.kind == JOBKIND_COMPARE && strcmp(base, target) != 0;
 	int known = is_asked ? store_range_known(r->db, r->job.repo, base, target, &err) : 1;
 	if (known < 0) {
 		refuse(r, &err);
@@ -512,7 +512,7 @@ static void complete(struct resolve *r)
 		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a program of its own writes them all");
 	if (benchmark)
 		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
-	if (p->dropped && p->ask.kind != JOBKIND_CHANGE) { /* whoever searches a change learns nothing from it */
+	if (p->dropped && p->ask.kind != JOBKIND_COMPARE) { /* whoever searches a change learns nothing from it */
 		plan_run(p, 1, &r->target.manifest, &err);
 		refuse(r, &err);
 		return;

@@ -11,7 +11,7 @@ static int copy_suites(const char (*names)[64], int n, char out[SUITES_ASKED_MAX
 
 bool suites_of_target(const struct store_job *job, const struct config_repo *repo)
 {
-	return !job->suite[0] && !repo->n_suites && job->kind == JOBKIND_CHANGE;
+	return !job->suite[0] && !repo->n_suites && job->kind == JOBKIND_COMPARE;
 }
 
 int suites_asked(const struct store_job *job, const struct config_repo *repo, enum suites_side side, const struct manifest *m,

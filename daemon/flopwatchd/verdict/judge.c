@@ -245,7 +245,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	out->verdict = c.verdict;
 	int64_t environment_alert;
 	/* Half a comparison neither accuses a commit nor clears one. */
-	bool whole = c.kind == JOBKIND_CHANGE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
+	bool whole = c.kind == JOBKIND_COMPARE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
 		environment_follow(db, config, r, &c, &news->lost, now_ms, &environment_alert, err) ||
 		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
