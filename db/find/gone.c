@@ -153,7 +153,7 @@ int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *
 int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM alert WHERE repo = :repo AND branch = :branch AND target_sha <> :target AND kind = 'broken' AND "
+		"SELECT 1 FROM alert WHERE repo = :repo AND branch = :branch AND target_sha <> :target AND kind = 'failing' AND "
 		"comparison IS NULL AND state IN ('open', 'acknowledged', 'accepted') AND :job > 0 LIMIT 1",
 		err);
 	if (!s)
@@ -179,7 +179,7 @@ static int read_ids(struct stmt *s, int64_t *ids, int *n, struct fw_err *err)
 int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'broken' AND a.comparison IS NULL AND a.cells = '[]'",
+		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'failing' AND a.comparison IS NULL AND a.cells = '[]'",
 		err);
 	if (!s)
 		return -1;
@@ -191,7 +191,7 @@ int find_gone_named(struct db *db, const struct store_job *job, const char *suit
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE
-		"AND a.kind = 'vanished' AND a.cells <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(a.cells) w WHERE "
+		"AND a.kind = 'missing' AND a.cells <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(a.cells) w WHERE "
 		"w.value ->> 'comparison' IS NULL OR w.value ->> 'suite' NOT IN (SELECT value FROM json_each(:suites)))",
 		err);
 	if (!s)

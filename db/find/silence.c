@@ -39,7 +39,7 @@ int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, 
 		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, iif(d.state = 'ok', (SELECT count(*) FROM job j WHERE " FITS
 		"AND j.queued_at < :since), (SELECT count(*) FROM job j WHERE " NEEDS "AND j.queued_at < :since)) AS waiting "
 		"FROM device d WHERE d.state IN ('ok', 'absent') AND d.on_call = 0 AND d.seen_at < :since AND NOT " HAS_JOB
-		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'silent' AND "
+		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'device_offline' AND "
 		"a.state IN ('open', 'acknowledged', 'accepted'))) WHERE waiting > 0 LIMIT :limit",
 		err);
 	if (!s)
@@ -81,7 +81,7 @@ static int each_over(struct stmt *s, struct find_silence_over *out, int *n, stru
 int find_silence_heard(struct db *db, struct find_silence_over *out, int max, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'silent' AND a.state IN "
+		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'device_offline' AND a.state IN "
 		"('open', "
 		"'acknowledged') AND (d.seen_at > a.opened_at OR d.state NOT IN ('ok', 'absent') OR " HAS_JOB
 		"OR (d.state = 'absent' AND NOT EXISTS (SELECT 1 FROM job j WHERE " NEEDS "))) ORDER BY a.id LIMIT :limit",

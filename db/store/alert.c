@@ -435,11 +435,11 @@ static const char sql_recovered[] =
 	"z.id = n.suite AND z.name = v.suite JOIN cell d ON d.comparison = n.id AND d.key = h.key AND d.verdict IN "
 	"('regression', 'improvement', 'unchanged', 'identical') WHERE q.id = h.comparison)), 0) > -ln(1 - c.threshold_pct / "
 	"100))) "
-	"WHEN 'broken' THEN a.cells <> '[]' AND NOT EXISTS (SELECT 1 " LATEST_CELLS
+	"WHEN 'failing' THEN a.cells <> '[]' AND NOT EXISTS (SELECT 1 " LATEST_CELLS
 	"WHERE iif(c.id IS NULL, y.id IS NULL OR y.rows_unknown OR NOT (SELECT o.rows_unknown FROM comparison o WHERE o.id = "
 	"coalesce(v.told, a.comparison)), "
 	"c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided', 'added', 'removed'))) "
-	"WHEN 'vanished' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
+	"WHEN 'missing' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
 	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.rows_unknown OR y.id <= coalesce(v.told, a.comparison) OR (v.told AND y.target_sha = "
 	"a.target_sha)) "
 	"ELSE 0 END ORDER BY a.id LIMIT :limit";
@@ -496,9 +496,9 @@ int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err)
 int store_alert_open_creep(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT a.target_sha FROM alert a WHERE a.repo = :repo AND a.kind = 'creep' AND a.state IN ('open', 'acknowledged') AND "
+		"SELECT a.target_sha FROM alert a WHERE a.repo = :repo AND a.kind = 'drift' AND a.state IN ('open', 'acknowledged') AND "
 		"NOT EXISTS (SELECT 1 FROM alert b, json_each(b.cells) w WHERE b.repo = a.repo AND b.target_sha = a.target_sha AND "
-		"b.kind = 'creep' AND b.state IN ('accepted', 'invalid') AND w.value ->> 'cell' = :cell) ORDER BY a.id DESC LIMIT 1",
+		"b.kind = 'drift' AND b.state IN ('accepted', 'invalid') AND w.value ->> 'cell' = :cell) ORDER BY a.id DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;

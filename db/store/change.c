@@ -204,7 +204,7 @@ int store_change_explained(
 	*out = (struct store_explained){ .n = 0 };
 	/* one commit that two epochs tell of counts once, as the newer one has it: max() picks the row that the others come from */
 	struct stmt *s = db_stmt(db,
-		"SELECT c.step, l.place, c.kind = 'creep', max(c.id) " OF_THIS_MODEL
+		"SELECT c.step, l.place, c.kind = 'drift', max(c.id) " OF_THIS_MODEL
 		"AND l.place > coalesce((SELECT a.place FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT "
 		"a.dropped), 0) AND iif(c.kind = 'step', c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN "
 		"mainline h "
@@ -256,7 +256,7 @@ int store_change_creep(struct db *db, const struct store_epoch *e, const char *k
 {
 	struct stmt *s = db_stmt(db,
 		CHANGE_COLUMNS "WHERE c.id = (SELECT max(c.id) " OF_THIS_MODEL
-			       "AND c.kind = 'creep' AND c.ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM alert t WHERE t.id = "
+			       "AND c.kind = 'drift' AND c.ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM alert t WHERE t.id = "
 			       "c.alert AND t.state IN ('accepted', 'invalid', 'resolved')))",
 		err);
 	if (!s)

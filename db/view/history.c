@@ -109,7 +109,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				 ? db_stmt(db, POINTS SOME "AND branch = :branch " UP_TO NEWEST, err)
 				 : db_stmt(db,
 					   POINTS SOME UP_TO "AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN "
-							     "('peer', 'pinned', 'environment') AND repo = :repo) " NEWEST,
+							     "('peer', 'config', 'environment') AND repo = :repo) " NEWEST,
 					   err);
 	if (!s)
 		return -1;

@@ -83,7 +83,7 @@ static void kinds_and_states_of_alerts(void **state)
 		assert_int_equal(alertstate_from_name(alertstate_name((enum alertstate)i)), i);
 		assert_int_equal(alertstate_is_live((enum alertstate)i), i == ALERTSTATE_OPEN || i == ALERTSTATE_ACKNOWLEDGED);
 	}
-	assert_int_equal(alertkind_from_name("creep"), ALERTKIND_CREEP);
+	assert_int_equal(alertkind_from_name("drift"), ALERTKIND_DRIFT);
 	assert_int_equal(alertstate_from_name("invalid"), ALERTSTATE_INVALID);
 	assert_string_equal(alertkind_name(ALERTKIND_N), "");
 	assert_string_equal(alertstate_name(ALERTSTATE_N), "");

@@ -26,7 +26,7 @@ static void put(struct fixture *f)
 		"INSERT INTO session (hash, token, expires_at) VALUES ('s', 1, 530000000)",
 		"INSERT INTO webhook_seen (id, at) VALUES ('seen', 359000000)",
 		"UPDATE device SET seen_at = 359500000, state_at = 359400000",
-		"INSERT INTO alert (kind, device, opened_at, changed_at, cells) VALUES ('silent', 1, 359600000, 359700000, '[]')",
+		"INSERT INTO alert (kind, device, opened_at, changed_at, cells) VALUES ('device_offline', 1, 359600000, 359700000, '[]')",
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct stmt *s = db_stmt(f->db, rows[i], &err);

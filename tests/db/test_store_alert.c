@@ -188,7 +188,7 @@ static void creep_that_comes_again(void **state)
 	assert_int_equal(store_alert_open_creep(f->db, f->repo, "x", sha, &err), 0);
 	for (int i = 0; i < 2; i++) {
 		struct store_alert a = { .repo = f->repo,
-			.kind = ALERTKIND_CREEP,
+			.kind = ALERTKIND_DRIFT,
 			.cells_json = i ? "[{\"cell\":\"y\"}]" : "[{\"cell\":\"x\"}]",
 			.worst_pct = -2 };
 		snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(2));

@@ -211,7 +211,7 @@ static void one_job_compares_several_cells(void **state)
 /** An alert of kind creep in this state. Returns its id. */
 static int64_t creep_alert(struct fixture *f, unsigned commit, enum alertstate state)
 {
-	struct store_alert a = { .repo = f->repo, .kind = ALERTKIND_CREEP, .title = "lost", .cells_json = "[]", .worst_pct = -2 };
+	struct store_alert a = { .repo = f->repo, .kind = ALERTKIND_DRIFT, .title = "lost", .cells_json = "[]", .worst_pct = -2 };
 	bool is_new;
 	snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(commit));
 	ok(store_alert_open(f->db, &a, 1, &is_new, &err));

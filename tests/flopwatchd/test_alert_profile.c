@@ -130,9 +130,9 @@ static void what_lost_no_time_is_not_asked(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = compare(f);
-	raise_it(f, id, ALERTKIND_BROKEN, ALL);
-	raise_it(f, id, ALERTKIND_VANISHED, ALL);
-	raise_it(f, 0, ALERTKIND_CREEP, ALL);
+	raise_it(f, id, ALERTKIND_FAILING, ALL);
+	raise_it(f, id, ALERTKIND_MISSING, ALL);
+	raise_it(f, 0, ALERTKIND_DRIFT, ALL);
 	assert_string_equal(text(f, "SELECT count(*) FROM profile"), "0");
 	raise_it(f, id, ALERTKIND_REGRESSION, "[{\"cell\":\"none of these\"}]");
 	assert_string_equal(text(f, "SELECT count(*) FROM profile"), "0");

@@ -88,12 +88,12 @@ is "is an alert that names who broke it" "$(named "$tip" broken)" "broken-2 brea
 factor 1.20 "broken-4"
 push kernels main
 is "which stays broken" "$(result_of "$(head_of kernels)")" "done failed"
-is "and accuses nobody else" "$(sql "SELECT count(*) FROM alert WHERE kind = 'broken'")" 1
+is "and accuses nobody else" "$(sql "SELECT count(*) FROM alert WHERE kind = 'failing'")" 1
 sed -i 's/ -include broken.h//' "$tmp/kernels/kernels/Makefile"
 factor 1.20 "mended"
 push kernels main
 is "until it is mended" "$(result_of "$(head_of kernels)")" "done identical"
-is "which resolves the alert" "$(sql "SELECT state FROM alert WHERE kind = 'broken'")" resolved
+is "which resolves the alert" "$(sql "SELECT state FROM alert WHERE kind = 'failing'")" resolved
 sed -i 's/libattention.so good.c/libattention.so wrong_result.c/' "$tmp/kernels/kernels/Makefile"
 cp "$root/tests/modules/wrong_result.c" "$tmp/kernels/kernels/wrong_result.c"
 factor 1.20 "wrong-1"
@@ -188,12 +188,12 @@ start
 branch kernels quiet "$last"
 factor 1.21 "nobody measures it"
 push kernels quiet
-silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'silent'")" = "$1" ]; }
+silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'device_offline'")" = "$1" ]; }
 await silent_is open
-like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "silent") | .title')" 'device sim-0 has said nothing for [0-9]+ s, and 1 jobs wait'
-is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "silent") | "\(.device) \(.repo)"')" "sim-0 null"
+like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 has said nothing for [0-9]+ s, and 1 jobs wait'
+is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | "\(.device) \(.repo)"')" "sim-0 null"
 like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 has said nothing'
-like "and the command line" "$("$bin/flopwatch" alerts --state open)" 'silent +open +sim-0'
+like "and the command line" "$("$bin/flopwatch" alerts --state open)" 'device_offline +open +sim-0'
 stop_daemon
 write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {silence: 1 s}"
 start

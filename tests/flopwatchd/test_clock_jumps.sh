@@ -109,7 +109,7 @@ ok "the clock is set forward" jump 3600
 : >"$tmp/go2"
 ok "the job at work ends" await is_at "$later" done
 is "the session is one" "$(page /jobs)" 200
-is "no device is said to be silent" "$(sql "SELECT count(*) FROM alert WHERE kind = 'silent'")" 0
+is "no device is said to be silent" "$(sql "SELECT count(*) FROM alert WHERE kind = 'device_offline'")" 0
 takes one now-served "$tmp/open"
 ok "a job is served an hour ahead" await is_at "$(head_of one)" done
 

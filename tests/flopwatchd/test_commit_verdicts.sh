@@ -228,10 +228,10 @@ for name in gemm second; do # the first of the plan, and the other
 	is "a commit without $name is judged by what it has" "$status" 0
 	like "and says so" "$out" "2 suites  verdict: (identical|unchanged): .*$name removed"
 done
-is "nobody is called for a branch" "$(api alerts | jq '[.items[] | select(.kind == "vanished")] | length')" 0
+is "nobody is called for a branch" "$(api alerts | jq '[.items[] | select(.kind == "missing")] | length')" 0
 push pair main
 run fw wait "$(head_of pair)" --timeout 100 --quiet
-dropped() { [ "$(api alerts | jq -c '[.items[] | select(.kind == "vanished" or .kind == "broken") | [.kind, .target, [.cells[].cell]]]')" = "[[\"vanished\",\"$(head_of pair)\",[\"second/row\"]]]" ]; }
+dropped() { [ "$(api alerts | jq -c '[.items[] | select(.kind == "missing" or .kind == "failing") | [.kind, .target, [.cells[].cell]]]')" = "[[\"vanished\",\"$(head_of pair)\",[\"second/row\"]]]" ]; }
 ok "main's is told, once" await dropped
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -64,7 +64,7 @@ static void told_once_until_it_is_heard(void **state)
 	assert_int_equal(look(f, 4 * LIMIT_MS), 1);
 	assert_int_equal(look(f, 5 * LIMIT_MS), 0);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'silent' AND state = 'open' AND repo IS NULL AND "
+		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'device_offline' AND state = 'open' AND repo IS NULL AND "
 				  "title = 'device sim-0 has said nothing for 239 s, and 1 jobs wait'"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'device' = 'sim-0'"), 1);

@@ -222,7 +222,7 @@ static void who_waits_for_it_alone_is_told(void **state)
 	ok(store_job_state(f->db, job, JOBSTATE_CANCELLED, "by anna", 915000, &err));
 	ok(device_alert_look(f->db, config, 920000, &changed, &err));
 	assert_int_equal(changed, 1);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'silent' AND state = 'resolved'"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'device_offline' AND state = 'resolved'"), 1);
 	ok(db_commit(f->db, &err));
 }
 

@@ -64,22 +64,22 @@ is "nobody else is accused" "$(sql "SELECT count(*) FROM alert")" 1
 
 # ---- creep that is accepted, and more of it ----
 for i in 1 2 3 4 5 6 7; do factor "$(awk -v i="$i" 'BEGIN { printf "%.4f", 1 + i * 0.003 }')"; done
-ok "creep of 2.1 % is told" until_sql 14 1.021 "SELECT count(*) FROM alert WHERE kind = 'creep'"
+ok "creep of 2.1 % is told" until_sql 14 1.021 "SELECT count(*) FROM alert WHERE kind = 'drift'"
 is "and no single commit is accused of it" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
 creep=$(alert_of creep)
 around 1.021 2
-is "it is told once, while it is open" "$(sql "SELECT count(*) FROM alert WHERE kind = 'creep'")" 1
+is "it is told once, while it is open" "$(sql "SELECT count(*) FROM alert WHERE kind = 'drift'")" 1
 post "alerts/$creep/accept" '{"reason": "the price of a feature"}' >/dev/null
 around 1.022 6
-is "accepted, it is the new level" "$(sql "SELECT count(*) || ' ' || max(state) FROM alert WHERE kind = 'creep'")" "1 accepted"
+is "accepted, it is the new level" "$(sql "SELECT count(*) || ' ' || max(state) FROM alert WHERE kind = 'drift'")" "1 accepted"
 for i in 1 2 3 4 5 6 7; do factor "$(awk -v i="$i" 'BEGIN { printf "%.4f", 1.021 + i * 0.003 }')"; done
-ok "as much again goes beyond it" until_sql 14 1.042 "SELECT count(*) = 2 FROM alert WHERE kind = 'creep'"
+ok "as much again goes beyond it" until_sql 14 1.042 "SELECT count(*) = 2 FROM alert WHERE kind = 'drift'"
 more=$(alert_of creep)
 is "what is told is what came on top" "$(sql "SELECT worst_pct BETWEEN -2.9 AND -1.5 FROM alert WHERE id = $more")" 1
 is "no single commit is accused of that either" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
 ok "it ends when main is back" until_sql 10 1.0 "SELECT state = 'resolved' FROM alert WHERE id = $more"
 is "what was accepted stays so" "$(state_of "$creep")" accepted
-is "and is expected no longer" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'creep' AND ended_at IS NULL")" 0
+is "and is expected no longer" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'drift' AND ended_at IS NULL")" 0
 
 # ---- far from the anchor ----
 is "so far one anchor did" "$(sql "SELECT count(*) FROM job WHERE origin = 'reanchor'")" 0

@@ -119,7 +119,7 @@ static void alerts_are(struct fixture *f, const struct branch *b, const char *wo
 {
 	struct stmt *s = db_stmt(f->db,
 		"SELECT count(*), total(state = 'open'), coalesce(group_concat(title, '; '), ''), total(json_array_length(cells) <> 1 OR cells ->> "
-		"'$[0].cell' <> 'b') FROM alert WHERE repo = :repo AND kind = 'vanished'",
+		"'$[0].cell' <> 'b') FROM alert WHERE repo = :repo AND kind = 'missing'",
 		&err);
 	assert_non_null(s);
 	stmt_int(s, ":repo", f->repo);
@@ -134,7 +134,7 @@ static void alerts_are(struct fixture *f, const struct branch *b, const char *wo
 static void failures_are(struct fixture *f, bool open, const char *word, int at)
 {
 	struct stmt *s = db_stmt(f->db,
-		"SELECT coalesce(group_concat(cells), '') FROM alert WHERE repo = :repo AND kind = 'broken' AND state = 'open'",
+		"SELECT coalesce(group_concat(cells), '') FROM alert WHERE repo = :repo AND kind = 'failing' AND state = 'open'",
 		&err);
 	assert_non_null(s);
 	stmt_int(s, ":repo", f->repo);

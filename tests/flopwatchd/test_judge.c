@@ -194,7 +194,7 @@ static void broken_sides_are_blamed_rightly(void **state)
 	fixture_build(r, ROLE_TARGET, "failed", "");
 	assert_int_equal(judged(f, r, 7000).verdict, VERDICT_NOT_COMPARABLE);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken'"), 1); /* of the first, whose fault it is */
+		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing'"), 1); /* of the first, whose fault it is */
 
 	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has nobody to inherit from */
 	r->plan.ask.kind = JOBKIND_SELFCHECK;

@@ -69,12 +69,12 @@ static void main_is_broken_once_until_it_is_mended(void **state)
 	assert_int_equal(compare_broken(f, "topic", 1, 9, 4000).alert, 0); /* its author's affair */
 	struct judge_outcome out = compare_broken(f, "main", 1, 2, 5000);
 	assert_true(out.alert_is_new);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken' AND state = 'open' AND "
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing' AND state = 'open' AND "
 					   "grouped ->> '$[0].failure' = 'build'"),
 		1);
 	assert_int_equal(compare_broken(f, "main", 1, 3, 6000).alert, 0);      /* still broken accuses nobody else */
 	assert_int_equal(compare(f, "main", 1, 4, 0.04, 7000).n_recovered, 1); /* slower, but it builds */
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken' AND state = 'resolved'"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing' AND state = 'resolved'"), 1);
 	assert_true(compare_broken(f, "main", 4, 5, 8000).alert_is_new);
 }
 
@@ -90,7 +90,7 @@ static void main_that_is_not_believed_is_told(void **state)
 	}
 	assert_int_equal(
 		fixture_number(f,
-			"SELECT kind = 'broken' AND title LIKE 'forged: attention forward, 1 cell: %killed by SIGSEGV' AND "
+			"SELECT kind = 'failing' AND title LIKE 'forged: attention forward, 1 cell: %killed by SIGSEGV' AND "
 			"cells ->> '$[0].verdict' = 'rejected' FROM alert"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM bisect"), 0);
@@ -197,7 +197,7 @@ static void a_loss_in_all_parts_ends_when_every_part_has_it_back(void **state)
 	assert_int_equal(compare_part(f, 2, 2, 3, -0.06, 6001).n_recovered, 0);
 	assert_int_equal(compare_part(f, 0, 3, 4, 0, 7000).n_recovered, 0);
 	assert_int_equal(compare_part(f, 1, 2, 4, -0.06, 7001).n_recovered, 1);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'vanished'"), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'missing'"), 0);
 }
 
 static void what_breaks_in_two_suites_is_mended_in_both(void **state)
@@ -210,7 +210,7 @@ static void what_breaks_in_two_suites_is_mended_in_both(void **state)
 		fixture_build(r, ROLE_TARGET, "failed", "");
 		assert_int_equal(judged(f, r, 5000).alert_is_new, i == 0);
 	}
-	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert WHERE kind = 'broken'"), 2);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert WHERE kind = 'failing'"), 2);
 	assert_int_equal(compare_suite(f, "ffa", "main", 1, 3, 0, 6000).n_recovered, 0);
 	assert_int_equal(compare_suite(f, "other", "main", 1, 3, 0, 6000).n_recovered, 1);
 }
@@ -345,7 +345,7 @@ static void rows_that_vanish_are_told(void **state)
 	struct judge_outcome out = compare(f, "main", 2, 3, 0, 6000);
 	assert_true(out.alert_is_new);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'vanished' AND json_array_length(cells) = 1"), 1);
+		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'missing' AND json_array_length(cells) = 1"), 1);
 	assert_int_equal(compare(f, "main", 3, 4, 0, 7000).alert, 0);
 	r = fixture_result(f, "main", 4, 5, 2);
 	fixture_measured(r, shift);

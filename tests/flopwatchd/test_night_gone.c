@@ -68,7 +68,7 @@ static const char *vanished(struct fixture *f)
 	static char keys[CELLS_OF_ALERT];
 	struct stmt *s = db_stmt(f->db,
 		"SELECT coalesce(group_concat(w.value ->> 'cell', ' '), '') FROM alert a JOIN json_each(a.cells) w WHERE a.kind = "
-		"'vanished' AND a.state = 'open'",
+		"'missing' AND a.state = 'open'",
 		&err);
 	assert_true(stmt_first_text(s, keys, sizeof keys, &err) >= 0);
 	return keys;
@@ -169,7 +169,7 @@ static void of_thousands_of_cells_an_alert_keeps_some_and_tells_how_many(void **
 	alert_cells_init(&gone);
 	for (int i = 0; i < SUITE_CELLS_MAX; i++) {
 		snprintf(key, sizeof key, "attention/dense/bf16/q4k1d128/causal/s%d/forward", i);
-		alert_cells_add_key(&gone, "ffa", key, "vanished");
+		alert_cells_add_key(&gone, "ffa", key, "missing");
 	}
 	assert_int_equal(gone.n, SUITE_CELLS_MAX);
 	ok(alert_cells_end(&gone, &cells, &groups, &err));
@@ -205,7 +205,7 @@ static void what_was_lost_before_the_parts_were_cut_anew_is_told(void **state)
 		measured(f, lengths_less, 2, 0, n + 2, n + 3, now + 1000);
 		struct judge_outcome out = measured_without(f, lengths_less, 1, n + 2, n + 3, "/s448/", failures[i], now + 1001);
 		assert_true(out.alert_is_new);
-		assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken' AND state = 'open' AND "
+		assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing' AND state = 'open' AND "
 						   "json_array_length(cells) = 1 AND cells ->> '$[0].cell' LIKE '%/s448/%'"),
 			1);
 		struct stmt *s = db_stmt(
@@ -229,7 +229,7 @@ static void what_the_branch_never_did_is_no_loss(void **state)
 	measured(f, lengths_all, 2, 0, 1, 2, 5000);
 	assert_int_equal(measured_without(f, lengths_all, 1, 1, 2, "/s448/", "unsupported", 5001).alert, 0);
 	assert_int_equal(measured_without(f, lengths_less, 1, 2, 3, "/s448/", "unsupported", 6000).alert, 0);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken'"), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing'"), 0);
 }
 
 int main(void)

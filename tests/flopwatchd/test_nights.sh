@@ -104,7 +104,7 @@ is "which measures against the commit of the night before" \
 	"$(sql "SELECT DISTINCT base_sha || ' ' || base_how FROM comparison c WHERE id IN ($(of_part 1 "$slow"), $(of_part 2 "$slow"))")" "$first last-night"
 is "and loses every cell" "$(sql "SELECT DISTINCT verdict FROM cell WHERE comparison IN ($(of_part 1 "$slow"), $(of_part 2 "$slow"))")" regression
 is "of which an alert tells" "$(sql "SELECT count(DISTINCT w.value ->> 'cell') FROM alert a JOIN json_each(a.cells) w WHERE a.branch = 'main' AND a.kind = 'regression'")" 48
-is "nothing is gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'vanished'")" 0
+is "nothing is gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'missing'")" 0
 is "each part was asked for once a commit" "$(sql "SELECT count(*) FROM job WHERE part > 0")" 4
 
 # ---- and the one that makes up for it ----
@@ -160,10 +160,10 @@ echo "'-DCANNOT=(fw_attention_of(problem)->total_q==96)'" >"$tmp/kernels/kernels
 without=$(next 1.0002 "nothing of 96 any more")
 is "the push after it measures nothing of that, either" "$(pushed "$without")" unchanged
 is "but tells what is gone" "$(gone vanished)" "open $less$(cells_of 104)"
-like "on its page" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(sql "SELECT id FROM alert WHERE kind = 'vanished'")")" '4 cells are gone from suite tiny'
+like "on its page" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(sql "SELECT id FROM alert WHERE kind = 'missing'")")" '4 cells are gone from suite tiny'
 ok "then the night finds what the kernel does no more" await has_gone broken
 is "and tells it as a push does" "$(gone broken)" "open $without$(cells_of 96)"
-is "with its class" "$(sql "SELECT DISTINCT w.value ->> 'failure' FROM alert a JOIN json_each(a.cells) w WHERE a.kind = 'broken'")" unsupported
+is "with its class" "$(sql "SELECT DISTINCT w.value ->> 'failure' FROM alert a JOIN json_each(a.cells) w WHERE a.kind = 'failing'")" unsupported
 : >"$tmp/kernels/kernels/flags"
 sed -i 's/, 96\]/, 96, 104]/' "$tmp/kernels/etc/suites/tiny.yaml"
 with=$(next 1.0003 "both are back")
@@ -172,4 +172,4 @@ like "while the suite is still the shorter one" "$(gone vanished)" '^open '
 last=$(next 1.0004 "after it")
 like "and no push ends what it does not measure" "$(pushed "$last") $(gone vanished)" '^unchanged open '
 ok "but the night, which measures it again" await has_ended vanished
-is "each was told once" "$(sql "SELECT kind || ' ' || count(*) FROM event WHERE kind IN ('alert.opened', 'alert.extended', 'alert.resolved') AND payload ->> 'alert' IN (SELECT id FROM alert WHERE kind IN ('broken', 'vanished')) GROUP BY kind")" $'alert.opened 2\nalert.resolved 2'
+is "each was told once" "$(sql "SELECT kind || ' ' || count(*) FROM event WHERE kind IN ('alert.opened', 'alert.extended', 'alert.resolved') AND payload ->> 'alert' IN (SELECT id FROM alert WHERE kind IN ('failing', 'missing')) GROUP BY kind")" $'alert.opened 2\nalert.resolved 2'

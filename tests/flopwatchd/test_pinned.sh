@@ -46,9 +46,9 @@ like "it says what was pinned" "$(cat "$tmp/said")" "pinned: the base runs TILE=
 like "on both sides" "$(cat "$tmp/said")" 'pinned: the target runs TILE=4'
 like "beside, not as a verdict" "$(cat "$tmp/said")" ' beside: the base$'
 id=$(pinned)
-is "the comparison says so" "$(api "comparisons/$id" | jq -c '[.kind, .base.pinned, .target.pinned, ([.cells[].target.configuration] | unique)]')" '["pinned","TILE=0","TILE=4",["TILE=4"]]'
+is "the comparison says so" "$(api "comparisons/$id" | jq -c '[.kind, .base.pinned, .target.pinned, ([.cells[].target.configuration] | unique)]')" '["config","TILE=0","TILE=4",["TILE=4"]]'
 is "each cell is slower by what the tile costs" "$(api "comparisons/$id" | jq -c '[.cells[] | .change_pct < -6 and .change_pct > -9] | unique')" '[true]'
-is "the job as well" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $id")" | jq -c '[.kind, .base_config, .target_config]')" '["pinned","TILE=0","TILE=4"]'
+is "the job as well" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $id")" | jq -c '[.kind, .base_config, .target_config]')" '["config","TILE=0","TILE=4"]'
 is "nothing was searched for" "$(api "comparisons/$id" | jq -c '[.cells[].tried] | unique')" '[null]'
 like "the page says so" "$(page "comparisons/$id")" 'Beside <b>the base in <code>TILE=0</code></b>, of 2 cells the target in <code>TILE=4</code> has 2 slower'
 like "and what differs" "$(page "comparisons/$id")" '<dt>Differs</dt><dd>the configuration alone'

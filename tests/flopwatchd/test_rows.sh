@@ -140,16 +140,16 @@ rows "b goes" a
 push lines main
 is "main loses a row" "$(judged lines)" "done unchanged: removed 1, unchanged 1"
 is "which is told with the commit" "$(told) $(sql "SELECT target_sha FROM alert ORDER BY id DESC LIMIT 1")" \
-	"vanished open 1 cell is gone from benchmark rows $(head_of lines)"
+	"missing open 1 cell is gone from benchmark rows $(head_of lines)"
 echo '# the same rows' >>"$tmp/lines/bench.sh"
 commit lines "as before"
 push lines main
 is "the next commit has what is left" "$(judged lines)" "done unchanged: unchanged 1"
-is "it neither tells it again nor ends it" "$(told)" "vanished open 1 cell is gone from benchmark rows"
+is "it neither tells it again nor ends it" "$(told)" "missing open 1 cell is gone from benchmark rows"
 rows "b is back" a b
 push lines main
 is "a row that comes back is added" "$(judged lines)" "done unchanged: added 1, unchanged 1"
-is "and ends it" "$(told)" "vanished resolved 1 cell is gone from benchmark rows"
+is "and ends it" "$(told)" "missing resolved 1 cell is gone from benchmark rows"
 
 # ---- a program whose comments change ----
 made() { # subject, lines of the program
@@ -163,7 +163,7 @@ made() { # subject, lines of the program
 row_a='echo "{\"cell\":\"a\",\"ms\":[1.0,1.0,1.0]}"'
 row_b='echo "{\"cell\":\"b\",\"ms\":[1.0,1.0,1.0]}"'
 gone_of_made() {
-	sql "SELECT group_concat(state || ' ' || title, '; ') FROM (SELECT * FROM alert WHERE kind = 'vanished' AND repo = (SELECT id FROM repo WHERE name = 'made') ORDER BY id)"
+	sql "SELECT group_concat(state || ' ' || title, '; ') FROM (SELECT * FROM alert WHERE kind = 'missing' AND repo = (SELECT id FROM repo WHERE name = 'made') ORDER BY id)"
 }
 is "a program is measured" "$(made first "$row_a" "$row_b")" "done unchanged: unchanged 2"
 is "a comment is identical" "$(made comment "# one" "$row_a" "$row_b")" "done identical: identical 1"
@@ -177,7 +177,7 @@ is "still no row is gone" "$(gone_of_made)" ""
 is "a run fails" "$(made broken "$row_a" "exit 3")" "done failed: failed 2"
 is "a row is removed" "$(made less "$row_a")" "done unchanged: removed 1, unchanged 1"
 is "and reported once" "$(gone_of_made)" "open 1 cell is gone from benchmark made"
-is "the failure is over" "$(sql "SELECT state FROM alert WHERE kind = 'broken' AND repo = (SELECT id FROM repo WHERE name = 'made')")" resolved
+is "the failure is over" "$(sql "SELECT state FROM alert WHERE kind = 'failing' AND repo = (SELECT id FROM repo WHERE name = 'made')")" resolved
 is "a comment after it" "$(made "comment after" "# three" "$row_a")" "done identical: identical 1"
 is "neither reports it again nor ends it" "$(gone_of_made)" "open 1 cell is gone from benchmark made"
 is "the row comes back" "$(made back "$row_a" "$row_b")" "done unchanged: added 1, unchanged 1"

@@ -53,12 +53,12 @@ culprits() { # of the alerts of a kind: what each says, in order of commits
 }
 is "the three that regress are named" "$(culprits regression)" "9: slower A, 25: slower B, 38: slower C"
 is "and so are those that break the build and get it wrong" "$(culprits broken)" "16: breaks the build, 31: wrong"
-echo "# creep: $(api 'alerts?limit=500' | jq -c '[.items[] | select(.kind == "creep") | .culprits[] | [.subject, .commits]]')"
+echo "# creep: $(api 'alerts?limit=500' | jq -c '[.items[] | select(.kind == "drift") | .culprits[] | [.subject, .commits]]')"
 is "what creeps is named as a range of those that do" \
-	"$(api 'alerts?limit=500' | jq '[.items[] | select(.kind == "creep") | .culprits[] | (.subject | test("^5[1-3]: ")) and .commits >= 6 and .commits <= 10] | all and length > 0')" true
+	"$(api 'alerts?limit=500' | jq '[.items[] | select(.kind == "drift") | .culprits[] | (.subject | test("^5[1-3]: ")) and .commits >= 6 and .commits <= 10] | all and length > 0')" true
 is "with one alert each, and no other commit is accused" "$(sql "SELECT group_concat(kind || ' ' || n, ', ') FROM (SELECT kind, count(*) AS n FROM alert GROUP BY kind ORDER BY kind)")" "broken 2, creep 1, regression 3"
-is "the broken ones are over" "$(sql "SELECT DISTINCT state FROM alert WHERE kind = 'broken'")" resolved
-is "the others are not" "$(sql "SELECT DISTINCT state FROM alert WHERE kind <> 'broken'")" open
+is "the broken ones are over" "$(sql "SELECT DISTINCT state FROM alert WHERE kind = 'failing'")" resolved
+is "the others are not" "$(sql "SELECT DISTINCT state FROM alert WHERE kind <> 'failing'")" open
 echo "# jobs: $(sql "SELECT group_concat(kind || ' ' || n, ', ') FROM (SELECT kind, count(*) AS n FROM job GROUP BY kind)")"
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -55,34 +55,34 @@ is "all of it is" "$(alerts)" "regression: resolved: other 2, tiny 4"
 # ---- a manifest that names less, then nothing that there is, then everything again ----
 suites() { sed -i "s/suites: .*/suites: [$1]/" "$tmp/kernels/.flopwatch.yaml"; }
 news() { # of this part
-	api alerts | jq -rc '[.items[] | select(.kind == "vanished" or .kind == "broken") | "\(.kind) \(.state)"] | join(", ")'
+	api alerts | jq -rc '[.items[] | select(.kind == "missing" or .kind == "failing") | "\(.kind) \(.state)"] | join(", ")'
 }
 title_of() { api alerts | jq -r --arg kind "$1" '[.items[] | select(.kind == $kind)][0].title'; }
 has_failed() { [ "$(sql "SELECT count(*) FROM job WHERE target_sha = '$(head_of kernels)' AND state = 'failed'")" = 1 ]; }
 suites tiny
 factor "1.0003"
 pushed # by the suites of its base, which has both
-is "a suite that main drops is told" "$(news)" "vanished open"
-is "with the cells that are not measured any more" "$(api alerts | jq -c '.items[] | select(.kind == "vanished") | [.title, .target == "'"$(head_of kernels)"'", (.cells | length)]')" '["suite other is gone: .flopwatch.yaml does not name it any more, so 2 cells are not measured",true,2]'
+is "a suite that main drops is told" "$(news)" "missing open"
+is "with the cells that are not measured any more" "$(api alerts | jq -c '.items[] | select(.kind == "missing") | [.title, .target == "'"$(head_of kernels)"'", (.cells | length)]')" '["suite other is gone: .flopwatch.yaml does not name it any more, so 2 cells are not measured",true,2]'
 factor "1.0004"
 pushed 1
-is "the next commit neither tells it again nor ends it" "$(news)" "vanished open"
+is "the next commit neither tells it again nor ends it" "$(news)" "missing open"
 suites "tiny, other"
 factor "1.0005"
 pushed 1
-is "it ends when a commit names the suite again" "$(news)" "vanished resolved"
+is "it ends when a commit names the suite again" "$(news)" "missing resolved"
 
 suites nosuch
 factor "1.0006"
 push kernels main
 await has_failed
-is "a commit of which no plan can be made is told" "$(news)" "broken open, vanished resolved"
+is "a commit of which no plan can be made is told" "$(news)" "broken open, missing resolved"
 like "with the reason" "$(title_of broken)" '^cannot be measured: commit [0-9a-f]{12}: .flopwatch.yaml:4:10: suites\[0\]: there is no suite nosuch: '
 echo 'speed: high' >>"$tmp/kernels/.flopwatch.yaml"
 factor "1.0008"
 push kernels main
 await has_failed
-is "the next one that is wrong accuses nobody else" "$(news)" "broken open, vanished resolved"
+is "the next one that is wrong accuses nobody else" "$(news)" "broken open, missing resolved"
 sed -i '/^speed/d' "$tmp/kernels/.flopwatch.yaml"
 suites "tiny, other"
 factor "1.0009"
@@ -90,7 +90,7 @@ pushed
 is "a commit that mends it is measured beside the last that could be" \
 	"$(sql "SELECT t.name || ' ' || c.kind || ' ' || c.verdict || ' ' || m.subject FROM comparison c JOIN suite t ON t.id = c.suite JOIN git_commit m ON m.sha = c.base_sha WHERE c.target_sha = '$(head_of kernels)' ORDER BY 1" | paste -sd,)" \
 	"other change unchanged 1.0003,tiny change unchanged 1.0005"
-is "and everything is over" "$(news)" "broken resolved, vanished resolved"
+is "and everything is over" "$(news)" "broken resolved, missing resolved"
 factor "1.08"
 pushed
 is "the commit after it is compared with it" "$(sql "SELECT count(*) FROM comparison WHERE target_sha = '$(head_of kernels)' AND kind = 'compare' AND verdict = 'regression'")" 2

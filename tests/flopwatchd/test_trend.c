@@ -67,7 +67,7 @@ static struct said {
 	struct said a;
 	struct stmt *s = db_stmt(f->db,
 		"SELECT id, title, culprits ->> '$[0].commits', culprits ->> '$[0].skipped', culprits ->> '$[0].change_pct', "
-		"culprits ->> '$[0].from' FROM alert WHERE kind = 'creep' ORDER BY id DESC LIMIT 1",
+		"culprits ->> '$[0].from' FROM alert WHERE kind = 'drift' ORDER BY id DESC LIMIT 1",
 		&err);
 	assert_int_equal(stmt_step(s, &err), 1);
 	a.id = row_int(s, 0);

@@ -56,14 +56,14 @@ like "and the numbers are in a note" "$(notes)" "the base's output has 2 results
 echo "# the same" >>"$tmp/twins/bench.sh"
 is "the next push is compared again" "$(on_main twins same) $(verdicts)" \
 	"done unchanged steady:unchanged twin#1:unchanged twin#2:unchanged twin#3:unchanged"
-is "no result is reported as gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'vanished'")" 0
+is "no result is reported as gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'missing'")" 0
 results 2 5
 is "nor is one with a result less, and one cell is removed" "$(on_main twins fewer) $(verdicts)" \
 	"done not_comparable steady:unchanged twin#1:not_comparable twin#2:not_comparable twin#3:removed"
 results 2
 is "a single result has the key without a number" "$(on_main twins single) $(verdicts)" \
 	"done not_comparable steady:unchanged twin:not_comparable twin#1:removed twin#2:removed"
-is "the commit that lost results is named" "$(sql "SELECT group_concat(key, ' ') FROM (SELECT w.value ->> 'cell' AS key FROM alert a, json_each(a.cells) w WHERE a.kind = 'vanished' AND a.target_sha = '$(head_of twins)' ORDER BY key)")" "twin#1 twin#2"
+is "the commit that lost results is named" "$(sql "SELECT group_concat(key, ' ') FROM (SELECT w.value ->> 'cell' AS key FROM alert a, json_each(a.cells) w WHERE a.kind = 'missing' AND a.target_sha = '$(head_of twins)' ORDER BY key)")" "twin#1 twin#2"
 stop_daemon TERM
 
 # ---- processes that the device ran at different clocks: what a process takes follows the clock of its turn, of four in a launch

@@ -5,10 +5,10 @@
 
 static const char *const names[ALERTKIND_N] = {
 	[ALERTKIND_REGRESSION] = "regression",
-	[ALERTKIND_CREEP] = "creep",
-	[ALERTKIND_BROKEN] = "broken",
-	[ALERTKIND_VANISHED] = "vanished",
-	[ALERTKIND_SILENT] = "silent",
+	[ALERTKIND_DRIFT] = "drift",
+	[ALERTKIND_FAILING] = "failing",
+	[ALERTKIND_MISSING] = "missing",
+	[ALERTKIND_DEVICE_OFFLINE] = "device_offline",
 	[ALERTKIND_QUARANTINED] = "quarantined",
 	[ALERTKIND_ENVIRONMENT] = "environment",
 };

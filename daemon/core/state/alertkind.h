@@ -4,10 +4,10 @@
 
 enum alertkind {
 	ALERTKIND_REGRESSION,  /* cells became slower */
-	ALERTKIND_CREEP,       /* so did the history, a little at a time */
-	ALERTKIND_BROKEN,      /* cells fail, or nothing can be measured */
-	ALERTKIND_VANISHED,    /* cells are gone */
-	ALERTKIND_SILENT,      /* a device does not answer */
+	ALERTKIND_DRIFT,       /* so did the history, a little at a time */
+	ALERTKIND_FAILING,      /* cells fail, or nothing can be measured */
+	ALERTKIND_MISSING,    /* cells are gone */
+	ALERTKIND_DEVICE_OFFLINE,      /* a device does not answer */
 	ALERTKIND_QUARANTINED, /* a device is not trusted */
 	ALERTKIND_ENVIRONMENT, /* cells became slower by another compiler, library, driver or setting */
 	ALERTKIND_N

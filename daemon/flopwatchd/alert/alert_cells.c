@@ -263,7 +263,7 @@ void alert_cells_add_unpaired(struct alert_cells *a, const char *suite, const ch
 
 void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *key, int64_t comparison)
 {
-	add_key(a, suite, key, "vanished", comparison);
+	add_key(a, suite, key, "missing", comparison);
 }
 
 static const char *text_of(const json_t *cell, const char *key)

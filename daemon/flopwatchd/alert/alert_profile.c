@@ -47,7 +47,7 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 	struct fw_err why = { 0 };
 	char line[96];
 	int asked;
-	bool is_loss = a->kind == ALERTKIND_REGRESSION || a->kind == ALERTKIND_CREEP || a->kind == ALERTKIND_ENVIRONMENT;
+	bool is_loss = a->kind == ALERTKIND_REGRESSION || a->kind == ALERTKIND_DRIFT || a->kind == ALERTKIND_ENVIRONMENT;
 	if (!config || !config->profile || !is_loss || !a->comparison)
 		return 0;
 	if (store_profile_asked(db, a->id, &asked, err) != 0)

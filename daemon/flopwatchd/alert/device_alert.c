@@ -126,7 +126,7 @@ int device_alert_look(struct db *db, const struct config *config, int64_t now_ms
 	if (find_heard(db, found, &heard, err) != 0 || end_all(db, config, found, heard, now_ms, err) != 0 ||
 		find_back(db, found, &back, err) != 0 || end_all(db, config, found, back, now_ms, err) != 0 ||
 		find_silent(db, since, now_ms, found, &silent, err) != 0 ||
-		open_all(db, config, ALERTKIND_SILENT, found, silent, now_ms, err) != 0 ||
+		open_all(db, config, ALERTKIND_DEVICE_OFFLINE, found, silent, now_ms, err) != 0 ||
 		find_quarantined(db, since, found, &quarantined, err) != 0 ||
 		open_all(db, config, ALERTKIND_QUARANTINED, found, quarantined, now_ms, err) != 0)
 		return -1;

@@ -339,7 +339,7 @@ int bisect_begin(struct db *db, const struct store_alert *a, const struct store_
 	snprintf(b.suite, sizeof b.suite, "%s", r->plan.suite_name);
 	b.device_kind = r->device.kind;
 	snprintf(b.verdict, sizeof b.verdict, "%s",
-		verdict_name(a->kind == ALERTKIND_BROKEN ? VERDICT_FAILED : VERDICT_REGRESSION));
+		verdict_name(a->kind == ALERTKIND_FAILING ? VERDICT_FAILED : VERDICT_REGRESSION));
 	json_array_foreach(cells, i, cell)
 	{
 		const char *key = json_string_value(json_object_get(cell, "cell"));

@@ -62,7 +62,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
 	struct store_alert a = { .repo = c->repo,
 		.comparison = c->comparison,
-		.kind = is_creep ? ALERTKIND_CREEP : ALERTKIND_REGRESSION,
+		.kind = is_creep ? ALERTKIND_DRIFT : ALERTKIND_REGRESSION,
 		.worst_pct = stats_change_pct(c->step) };
 	struct store_epoch epoch;
 	struct trend_range range;

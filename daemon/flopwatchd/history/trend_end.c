@@ -51,7 +51,7 @@ static int tell_creep(const struct trend *t, const struct store_epoch *e, const 
 {
 	struct store_change c = { .repo = e->repo,
 		.epoch = e->id,
-		.kind = "creep",
+		.kind = "drift",
 		.origin = "series",
 		.state = "confirmed",
 		.step = step,

@@ -51,7 +51,7 @@ static int tell_no_plan(struct db *db, const struct config *config, const struct
 	if (told)
 		return told < 0 ? -1 : 0;
 	snprintf(title, sizeof title, "cannot be measured: %s", why);
-	struct store_alert a = alert_of(job, ALERTKIND_BROKEN, title);
+	struct store_alert a = alert_of(job, ALERTKIND_FAILING, title);
 	return alert_open(db, config, &a, now_ms, &is_new, err);
 }
 
@@ -90,7 +90,7 @@ static void add_unknown(void *arg, const char *key, int64_t comparison)
 	const struct store_job *job = g->job;
 	int known = g->rc ? 1
 			  : store_alert_covers(
-				    g->db, job->repo, job->branch, ALERTKIND_VANISHED, g->suite, key, job->target_sha, g->err);
+				    g->db, job->repo, job->branch, ALERTKIND_MISSING, g->suite, key, job->target_sha, g->err);
 	if (known < 0)
 		g->rc = -1;
 	else if (!known)
@@ -116,7 +116,7 @@ static int tell_lost(struct db *db, const struct config *config, const struct st
 		snprintf(title, sizeof title,
 			"suite %.64s is gone: .flopwatch.yaml does not name it any more, so %d cell%s measured", suite, gone.n,
 			gone.n == 1 ? " is not" : "s are not");
-		struct store_alert a = alert_of(job, ALERTKIND_VANISHED, title);
+		struct store_alert a = alert_of(job, ALERTKIND_MISSING, title);
 		result = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err) ||
 					 alert_open(db, config, &a, now_ms, &is_new, err)
 				 ? -1

@@ -68,7 +68,7 @@ static int is_newly_broken(
 	int upstream = is_upstream(db, c, err);
 	if (upstream != 1)
 		return upstream;
-	int known = store_alert_covers(db, c->repo, c->branch, ALERTKIND_BROKEN, suite, cell->key, c->target_sha, err);
+	int known = store_alert_covers(db, c->repo, c->branch, ALERTKIND_FAILING, suite, cell->key, c->target_sha, err);
 	return known < 0 ? -1 : !known;
 }
 
@@ -266,7 +266,7 @@ static void add_lost(void *arg, const char *key, int64_t comparison)
 {
 	const struct lost *to = arg;
 	(void)comparison;
-	alert_cells_add_key(to->cells, to->suite, key, "vanished");
+	alert_cells_add_key(to->cells, to->suite, key, "missing");
 }
 
 /** Cells that are gone: whose doing it is, and from what. */
@@ -288,7 +288,7 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	if (result == 0 && gone.n) {
 		snprintf(title, sizeof title, "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
 		struct store_alert a = {
-			.repo = c->repo, .comparison = c->id, .kind = ALERTKIND_VANISHED, .title = title, .worst_pct = NAN
+			.repo = c->repo, .comparison = c->id, .kind = ALERTKIND_MISSING, .title = title, .worst_pct = NAN
 		};
 		snprintf(a.branch, sizeof a.branch, "%s", c->branch);
 		snprintf(a.target_sha, sizeof a.target_sha, "%s", g->culprit);
@@ -343,7 +343,7 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 	if (!whole)
 		return 0;
 	if ((!job->part && open_vanished(db, config, r, c, now_ms, out, err)) ||
-		(n->broken.n && open_cells(db, config, ALERTKIND_BROKEN, &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
+		(n->broken.n && open_cells(db, config, ALERTKIND_FAILING, &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
 		(n->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &n->lost, r, c, true, now_ms, out, err)) ||
 		(!job->part && retire_older(db, config, c, now_ms, err)) || judge_costs(db, r, job, c->id, now_ms, err) ||
 		tell_better(db, n, job, c, now_ms, err))
