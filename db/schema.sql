@@ -596,12 +596,12 @@ CREATE TABLE change_point (
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	epoch         INTEGER NOT NULL REFERENCES epoch(id),
 	key           TEXT    NOT NULL,
-	kind          TEXT    NOT NULL,                -- step creep
+	kind          TEXT    NOT NULL,                -- step drift
 	origin        TEXT    NOT NULL,                -- comparison (seen at once), series (found by looking back)
-	before_sha    TEXT    NOT NULL,                -- last commit of the old level (creep: the anchor)
+	before_sha    TEXT    NOT NULL,                -- last commit of the old level (drift: the anchor)
 	commit_sha    TEXT    NOT NULL,                -- first of the new one
 	step          REAL    NOT NULL,                -- log ratio, positive = slower
-	level         REAL,                            -- of the series before it; creep: what was expected
+	level         REAL,                            -- of the series before it; drift: what was expected
 	state         TEXT    NOT NULL
 	              CHECK (state IN ('candidate', 'placing', 'confirmed', 'dropped')),
 	tried         INTEGER NOT NULL DEFAULT 0,      -- pairs of commits compared directly so far
@@ -623,7 +623,7 @@ CREATE INDEX change_point_open ON change_point(state) WHERE state IN ('candidate
 
 CREATE TABLE alert (
 	id            INTEGER PRIMARY KEY,
-	kind          TEXT    NOT NULL DEFAULT 'regression', -- regression creep broken vanished silent quarantined environment
+	kind          TEXT    NOT NULL DEFAULT 'regression', -- regression drift broken vanished silent quarantined environment
 	repo          INTEGER REFERENCES repo(id),     -- NULL: about a device
 	device        INTEGER REFERENCES device(id),   -- NULL: about a commit
 	branch        TEXT    NOT NULL DEFAULT '',

@@ -493,7 +493,7 @@ int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err)
 	return stmt_any(s, err);
 }
 
-int store_alert_open_creep(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err)
+int store_alert_open_drift(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT a.target_sha FROM alert a WHERE a.repo = :repo AND a.kind = 'drift' AND a.state IN ('open', 'acknowledged') AND "

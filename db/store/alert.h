@@ -104,9 +104,9 @@ int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum ale
 /** Whether a person called it not real. 1, 0 (also where there is none), -1. */
 int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err);
 /**
- * The commit of the newest alert about creep that is open or acknowledged, and for which nobody has answered of this cell: a
+ * The commit of the newest alert about drift that is open or acknowledged, and for which nobody has answered of this cell: a
  * loss that came later is not answered with that. 1, 0, -1. Shape: sha[65].
  */
-int store_alert_open_creep(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err);
+int store_alert_open_drift(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err);
 
 #endif

@@ -252,7 +252,7 @@ int store_change_past(struct db *db, int64_t epoch, const char *key, int64_t fro
 	return result < 0 ? -1 : 0;
 }
 
-int store_change_creep(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err)
+int store_change_drift(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		CHANGE_COLUMNS "WHERE c.id = (SELECT max(c.id) " OF_THIS_MODEL

@@ -8,10 +8,10 @@
 struct store_change {
 	int64_t id, repo, epoch, comparison, alert; /* comparison, alert 0: none yet */
 	int64_t job;                                /* that was last asked for it; 0 none */
-	char key[160], kind[8], origin[12];         /* kind: step creep; origin: comparison series */
+	char key[160], kind[8], origin[12];         /* kind: step drift; origin: comparison series */
 	char before_sha[65], commit_sha[65];        /* last commit of the old level, first of the new one */
 	double step;                                /* log ratio of times, positive = slower */
-	double level;                               /* of the series before it, creep: what was expected; NAN: not known */
+	double level;                               /* of the series before it, drift: what was expected; NAN: not known */
 	char state[12];                             /* candidate placing confirmed dropped */
 	int tried, points;
 	int64_t found_at, decided_at, ended_at; /* ended: later commits made up for it; 0: not so */
@@ -26,7 +26,7 @@ struct store_explained {
 		int64_t place;
 		double x; /* log ratio, from this place on */
 	} at[STORE_EXPLAINED_MAX];
-	int64_t answered; /* place at which the newest creep in it was told; 0: there is none */
+	int64_t answered; /* place at which the newest drift in it was told; 0: there is none */
 };
 
 /** Sets c->id. */
@@ -46,7 +46,7 @@ int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *pl
 /** Places where the level around a change point begins (0: the line's) and where the next one begins (0: none does), by confirmed steps. */
 int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err);
 /**
- * The steps that were confirmed after the first anchor's commit, and the creep that people have answered for (accepted, called
+ * The steps that were confirmed after the first anchor's commit, and the drift that people have answered for (accepted, called
  * invalid, or resolved while it lasted), in the order of commits and never below 0. A loss that ended counts no more, unless it is a
  * step that another one made up for, which counts as well. What an earlier epoch of the same suite and device knows counts here.
  */
@@ -57,8 +57,8 @@ double store_explained_at(const struct store_explained *x, int64_t place);
 /** The steps of this cell at `from`, a place on the line, or after it that were dropped, because no direct comparison confirmed them. */
 int store_change_past(
 	struct db *db, int64_t epoch, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err);
-/** Creep of this cell that was told, goes on, and that nobody has answered for; on this suite and device. 1, 0, -1. */
-int store_change_creep(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err);
+/** Drift of this cell that was told, goes on, and that nobody has answered for; on this suite and device. 1, 0, -1. */
+int store_change_drift(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err);
 /**
  * A confirmed loss of this cell that has not ended, with an id above `after`; on this suite and device. 1, 0, -1.
  */

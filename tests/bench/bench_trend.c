@@ -1,11 +1,11 @@
 /*
  * Operating characteristics of the history's method: simulated histories of main whose noise is that of recorded launches. How
- * often a step is confirmed that is none, how many planted steps are found, how late and where, and what becomes of creep.
+ * often a step is confirmed that is none, how many planted steps are found, how late and where, and what becomes of drift.
  *
  * A commit is compared with its parent and with the anchor by the sequential rule; what is out of line is measured again, the series is
- * scanned, a candidate's neighbours are compared directly, creep is looked for: core's own code, in the order in which the daemon
+ * scanned, a candidate's neighbours are compared directly, drift is looked for: core's own code, in the order in which the daemon
  * asks it. A launch is drawn from tests/data/gpu-recorded, as in bench_rule. Then how many direct comparisons the history asks for
- * where series creep or wander, by the rule of candidate.h and by the one before it. Usage: bench_trend DIR HISTORIES (of each kind).
+ * where series drift or wander, by the rule of candidate.h and by the one before it. Usage: bench_trend DIR HISTORIES (of each kind).
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "noise.h"
 #include "recorded.h"
 
-enum { COMMITS_MAX = 64, STEP_AT = 20, STEP_COMMITS = 32, CREEP_FROM = 12, STILL = 12 };
+enum { COMMITS_MAX = 64, STEP_AT = 20, STEP_COMMITS = 32, DRIFT_FROM = 12, STILL = 12 };
 
 static const double threshold_pct = 1.5;
 
@@ -47,7 +47,7 @@ struct history {
 	int from;                   /* the series begins again there */
 	int n_found;
 	struct found found[COMMITS_MAX];
-	int creep;      /* newest commit when creep was told; -1 never */
+	int drift;      /* newest commit when drift was told; -1 never */
 	int candidates; /* steps that were looked into */
 	int launches;   /* of all that the history asked for by itself */
 };
@@ -145,15 +145,15 @@ static void look_for_step(struct history *h)
 	h->past = (struct candidate_past){ h->past.n + 1, h->n, fmax(h->past.step, fabs(found.step)) };
 }
 
-static void look_for_creep(struct history *h)
+static void look_for_drift(struct history *h)
 {
 	double explained = 0, loss;
 	int first = h->n > CHANGEPOINT_POINTS_MAX ? h->n - CHANGEPOINT_POINTS_MAX : 0;
 
 	for (int i = 0; i < h->n_found; i++)
 		explained = fmax(0, explained + h->found[i].step);
-	if (changepoint_creep(h->x + first, h->n - first, stats_theta(threshold_pct) + explained, &loss))
-		h->creep = h->n - 1;
+	if (changepoint_drift(h->x + first, h->n - first, stats_theta(threshold_pct) + explained, &loss))
+		h->drift = h->n - 1;
 }
 
 /* One commit more. */
@@ -170,13 +170,13 @@ static void grow(struct history *h)
 	if (i > 0 && changepoint_is_odd(h->x + h->from, h->n - h->from))
 		measure_again(h, i);
 	look_for_step(h);
-	if (h->creep < 0)
-		look_for_creep(h);
+	if (h->drift < 0)
+		look_for_drift(h);
 }
 
 static void begin(struct history *h, int which)
 {
-	*h = (struct history){ .kernel = recorded_named(&recording, kernels[which % KERNELS]), .creep = -1 };
+	*h = (struct history){ .kernel = recorded_named(&recording, kernels[which % KERNELS]), .drift = -1 };
 	if (!h->kernel)
 		recorded_stop("is not in the recording", kernels[which % KERNELS]);
 }
@@ -197,7 +197,7 @@ static void figure_of(const char *group, const char *name, double value, const c
 
 static void no_change(int histories)
 {
-	int commits = 0, steps = 0, at_once = 0, candidates = 0, creeps = 0, launches = 0;
+	int commits = 0, steps = 0, at_once = 0, candidates = 0, drifts = 0, launches = 0;
 	struct history h;
 
 	for (int k = 0; k < histories; k++) {
@@ -206,7 +206,7 @@ static void no_change(int histories)
 			grow(&h);
 		commits += h.n;
 		candidates += h.candidates;
-		creeps += h.creep >= 0;
+		drifts += h.drift >= 0;
 		launches += h.launches;
 		for (int i = 0; i < h.n_found; i++) {
 			at_once += h.found[i].at_once;
@@ -216,7 +216,7 @@ static void no_change(int histories)
 	figure("no_change.commits", commits, "count");
 	figure("no_change.false_steps_per_1000", 1000.0 * steps / commits, "count");
 	figure("no_change.false_regressions_per_1000", 1000.0 * at_once / commits, "count");
-	figure("no_change.false_creep_per_1000", 1000.0 * creeps / commits, "count");
+	figure("no_change.false_drift_per_1000", 1000.0 * drifts / commits, "count");
 	figure("no_change.candidates_per_1000", 1000.0 * candidates / commits, "count");
 	figure("no_change.launches_per_1000", 1000.0 * launches / commits, "count");
 }
@@ -257,7 +257,7 @@ static void planted(int histories, double pct, const char *name)
 }
 
 /* `commits` lose `pct` each; `before`: a step that comes, and is told, before them. */
-static void creep(int histories, double before, double pct, int commits, const char *name)
+static void drift(int histories, double before, double pct, int commits, const char *name)
 {
 	int told = 0, late = 0, accused = 0, launches = 0, of_kernel[KERNELS] = { 0 }, tried[KERNELS] = { 0 };
 	double worst = 100;
@@ -265,20 +265,20 @@ static void creep(int histories, double before, double pct, int commits, const c
 
 	for (int k = 0; k < histories; k++) {
 		begin(&h, k);
-		int from = before > 0 ? STEP_AT + CREEP_FROM : CREEP_FROM;
+		int from = before > 0 ? STEP_AT + DRIFT_FROM : DRIFT_FROM;
 		for (int i = 1; i < COMMITS_MAX; i++)
 			h.level[i] = h.level[i - 1] + (i >= from && i < from + commits ? stats_theta(pct) : 0) +
 				     (i == STEP_AT ? stats_theta(before) : 0);
 		while (h.n < from + commits + STILL)
 			grow(&h);
-		told += h.creep >= 0;
-		late += h.creep >= 0 ? h.creep - (from + commits - 1) : 0;
+		told += h.drift >= 0;
+		late += h.drift >= 0 ? h.drift - (from + commits - 1) : 0;
 		for (int i = 0, any = 0; i < h.n_found; i++) {
 			accused += !any && h.found[i].commit >= from;
 			any = any || h.found[i].commit >= from;
 		}
 		launches += h.launches;
-		of_kernel[k % KERNELS] += h.creep >= 0;
+		of_kernel[k % KERNELS] += h.drift >= 0;
 		tried[k % KERNELS]++;
 	}
 	for (int k = 0; k < KERNELS; k++)
@@ -292,7 +292,7 @@ static void creep(int histories, double before, double pct, int commits, const c
 
 /* ---- how many jobs the history asks for ------------------------------------------------------------------------------------ */
 
-/* A suite of 20 cells over 90 commits, the scan asked after each one. Simulated, because what wanders and creeps is not recorded. */
+/* A suite of 20 cells over 90 commits, the scan asked after each one. Simulated, because what wanders and drifts is not recorded. */
 enum { CELLS = 20, COMMITS = 90, JUMP_AT = 45, JUMP_AGAIN_AT = 60, PERIOD = 12 };
 
 #define SD_OF_A_POINT 0.001
@@ -305,7 +305,7 @@ enum wander { STILL_NOISE, WALK, AUTOREGRESSIVE, SQUARE };
 /** What a cell's series does: its true level, and what moves the points although the code is the same. */
 struct course {
 	const char *name;
-	double creep; /* a commit ... */
+	double drift; /* a commit ... */
 	int from, to; /* ... of these; to 0: of all */
 	double jump;  /* at JUMP_AT */
 	double again; /* at JUMP_AGAIN_AT */
@@ -315,16 +315,16 @@ struct course {
 
 static const struct course courses[] = {
 	{ .name = "white_noise" },
-	{ .name = "creep_0_03", .creep = 0.0003 },
-	{ .name = "creep_0_1", .creep = 0.001 },
-	{ .name = "creep_0_2", .creep = 0.002 },
-	{ .name = "slope_then_plateau", .creep = 0.001, .from = 20, .to = 45 },
+	{ .name = "drift_0_03", .drift = 0.0003 },
+	{ .name = "drift_0_1", .drift = 0.001 },
+	{ .name = "drift_0_2", .drift = 0.002 },
+	{ .name = "slope_then_plateau", .drift = 0.001, .from = 20, .to = 45 },
 	{ .name = "random_walk_0_3", .wander = WALK, .wander_sd = 0.003 },
 	{ .name = "autoregressive_0_3", .wander = AUTOREGRESSIVE, .wander_sd = 0.003 },
 	{ .name = "two_machines_by_turns_0_5", .wander = SQUARE, .wander_sd = 0.005 },
 	{ .name = "step_1_0", .jump = JUMP },
 	{ .name = "two_steps_0_8", .jump = 0.008, .again = 0.008 },
-	{ .name = "step_1_0_on_creep_0_05", .creep = 0.0005, .jump = JUMP },
+	{ .name = "step_1_0_on_drift_0_05", .drift = 0.0005, .jump = JUMP },
 	{ .name = "step_1_0_in_random_walk_0_3", .jump = JUMP, .wander = WALK, .wander_sd = 0.003 },
 	{ .name = "step_1_0_in_random_walk_0_1", .jump = JUMP, .wander = WALK, .wander_sd = 0.001 },
 	{ .name = "step_1_0_in_autoregressive_0_3", .jump = JUMP, .wander = AUTOREGRESSIVE, .wander_sd = 0.003 },
@@ -345,7 +345,7 @@ static void draw_cell(struct cell *c, const struct course *k)
 	memset(c, 0, sizeof *c);
 	for (int i = 0; i < COMMITS; i++) {
 		int slope = i < k->from ? 0 : (i < to ? i : to) - k->from;
-		c->level[i] = k->creep * slope + (i >= JUMP_AT ? k->jump : 0) + (i >= JUMP_AGAIN_AT ? k->again : 0);
+		c->level[i] = k->drift * slope + (i >= JUMP_AT ? k->jump : 0) + (i >= JUMP_AGAIN_AT ? k->again : 0);
 		if (k->wander == WALK)
 			wander += k->wander_sd * noise_normal(&dice);
 		else if (k->wander == AUTOREGRESSIVE)
@@ -472,8 +472,8 @@ int main(int argc, char **argv)
 	planted(n, 1.5, "step_1_5");
 	planted(n, 2.0, "step_2_0");
 	planted(n, 3.0, "step_3_0");
-	creep(n, 0, 0.25, 8, "creep_8_of_0_25");
-	creep(n, 1.0, 0.25, 8, "creep_8_of_0_25_after_a_step");
+	drift(n, 0, 0.25, 8, "drift_8_of_0_25");
+	drift(n, 1.0, 0.25, 8, "drift_8_of_0_25_after_a_step");
 	jobs();
 	return 0;
 }

@@ -33,7 +33,7 @@ static int count_unconfirmed(const double *x, int n)
 	return candidates;
 }
 
-static void creep_has_no_candidate(void **state)
+static void drift_has_no_candidate(void **state)
 {
 	static const double slopes[] = { 0, 0.0003, 0.001, 0.002, -0.001 };
 	(void)state;
@@ -183,7 +183,7 @@ static void pairs_are_those_where_the_step_may_be(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(creep_has_no_candidate),
+		cmocka_unit_test(drift_has_no_candidate),
 		cmocka_unit_test(wandering_noise_is_asked_about_seldom),
 		cmocka_unit_test(clean_steps_are_found_at_once),
 		cmocka_unit_test(small_steps_in_even_noise_are_found),

@@ -1,4 +1,4 @@
-/* Steps and creep in series of ratios: worked out by hand, and on seeded noise with outliers. */
+/* Steps and drift in series of ratios: worked out by hand, and on seeded noise with outliers. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,18 +111,18 @@ static void odd_points_are_named(void **state)
 	assert_false(changepoint_is_odd(x + 29, 11)); /* too few to know */
 }
 
-static void creep_by_hand(void **state)
+static void drift_by_hand(void **state)
 {
 	double x[20], loss;
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
 		x[i] = 0.001 * i; /* 0 .. 1.9 %: scatter 0.105 %, so 0.141 % are taken off the last five */
-	assert_true(changepoint_creep(x, 20, 0.0155, &loss));
+	assert_true(changepoint_drift(x, 20, 0.0155, &loss));
 	near(loss, 0.017, 1e-12);
-	assert_false(changepoint_creep(x, 20, 0.0156, &loss));
-	assert_false(changepoint_creep(x, 18, 0.015, &loss));
-	assert_false(changepoint_creep(x, 4, 0.0001, &loss));
+	assert_false(changepoint_drift(x, 20, 0.0156, &loss));
+	assert_false(changepoint_drift(x, 18, 0.015, &loss));
+	assert_false(changepoint_drift(x, 4, 0.0001, &loss));
 }
 
 /* What five noisy points cannot say, twenty can. */
@@ -133,11 +133,11 @@ static void more_points_say_more(void **state)
 	(void)state;
 	for (int i = 0; i < 20; i++)
 		x[i] = 0.018 + (i % 2 ? 0.0015 : -0.0015); /* scatter 0.315 % */
-	assert_false(changepoint_creep(x, 8, 0.015, &loss));
-	assert_true(changepoint_creep(x, 20, 0.015, &loss));
+	assert_false(changepoint_drift(x, 8, 0.015, &loss));
+	assert_true(changepoint_drift(x, 20, 0.015, &loss));
 	near(loss, 0.018, 1e-12);
 	x[19] = 0.001; /* whatever the level of those before: the newest commit has mended it */
-	assert_false(changepoint_creep(x, 20, 0.015, &loss));
+	assert_false(changepoint_drift(x, 20, 0.015, &loss));
 }
 
 static void neighbours_confirm_a_step(void **state)
@@ -259,7 +259,7 @@ int main(void)
 		cmocka_unit_test(ends_need_points),
 		cmocka_unit_test(small_steps_are_left),
 		cmocka_unit_test(odd_points_are_named),
-		cmocka_unit_test(creep_by_hand),
+		cmocka_unit_test(drift_by_hand),
 		cmocka_unit_test(more_points_say_more),
 		cmocka_unit_test(neighbours_confirm_a_step),
 		cmocka_unit_test(a_slope_is_no_step),

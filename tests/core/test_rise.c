@@ -48,7 +48,7 @@ static void by_hand(void **state)
 	range_is(x, 2, 0, 0, 1, 0);
 }
 
-static void creep_that_pauses(void **state)
+static void drift_that_pauses(void **state)
 {
 	double x[40] = { 0 };
 	(void)state;
@@ -157,7 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_hand),
-		cmocka_unit_test(creep_that_pauses),
+		cmocka_unit_test(drift_that_pauses),
 		cmocka_unit_test(told_step_taken_out_badly),
 		cmocka_unit_test(what_is_not_there),
 		cmocka_unit_test(unmeasured_commits),

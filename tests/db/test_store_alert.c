@@ -179,13 +179,13 @@ static void what_it_says_of_a_cell(void **state)
 	said_of(f, "ffa", "x", 0);
 }
 
-/* Creep of a cell that people have answered for at a commit is not put there again, where it would be answered at once. */
-static void creep_that_comes_again(void **state)
+/* Drift of a cell that people have answered for at a commit is not put there again, where it would be answered at once. */
+static void drift_that_comes_again(void **state)
 {
 	struct fixture *f = *state;
 	char sha[65] = "";
 	bool is_new;
-	assert_int_equal(store_alert_open_creep(f->db, f->repo, "x", sha, &err), 0);
+	assert_int_equal(store_alert_open_drift(f->db, f->repo, "x", sha, &err), 0);
 	for (int i = 0; i < 2; i++) {
 		struct store_alert a = { .repo = f->repo,
 			.kind = ALERTKIND_DRIFT,
@@ -193,12 +193,12 @@ static void creep_that_comes_again(void **state)
 			.worst_pct = -2 };
 		snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(2));
 		ok(store_alert_open(f->db, &a, 1, &is_new, &err));
-		assert_int_equal(store_alert_open_creep(f->db, f->repo, i ? "y" : "x", sha, &err), 1);
+		assert_int_equal(store_alert_open_drift(f->db, f->repo, i ? "y" : "x", sha, &err), 1);
 		if (i == 0)
 			ok(store_alert_change(f->db, a.id, ALERTSTATE_ACCEPTED, "me", "so it is", 2, &err));
 	}
-	assert_int_equal(store_alert_open_creep(f->db, f->repo, "z", sha, &err), 1);
-	assert_int_equal(store_alert_open_creep(f->db, f->repo, "x", sha, &err), 0);
+	assert_int_equal(store_alert_open_drift(f->db, f->repo, "z", sha, &err), 1);
+	assert_int_equal(store_alert_open_drift(f->db, f->repo, "x", sha, &err), 0);
 }
 
 struct list {
@@ -245,7 +245,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_more_cells_than_a_message_holds, setup, teardown),
 		cmocka_unit_test_setup_teardown(culprits_of_several_searches, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_it_says_of_a_cell, setup, teardown),
-		cmocka_unit_test_setup_teardown(creep_that_comes_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_that_comes_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_by_state, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,8 +208,8 @@ static void one_job_compares_several_cells(void **state)
 	assert_int_equal(store_job_add_cell(f->db, &other, "c/forward", &err), 0); /* it has ended */
 }
 
-/** An alert of kind creep in this state. Returns its id. */
-static int64_t creep_alert(struct fixture *f, unsigned commit, enum alertstate state)
+/** An alert of kind drift in this state. Returns its id. */
+static int64_t drift_alert(struct fixture *f, unsigned commit, enum alertstate state)
 {
 	struct store_alert a = { .repo = f->repo, .kind = ALERTKIND_DRIFT, .title = "lost", .cells_json = "[]", .worst_pct = -2 };
 	bool is_new;
@@ -227,23 +227,23 @@ static double explained(struct fixture *f, const struct store_epoch *e)
 	return store_explained_at(&x, INT64_MAX);
 }
 
-static void accepted_creep_is_expected(void **state)
+static void accepted_drift_is_expected(void **state)
 {
 	struct fixture *f = *state;
 	struct store_epoch e = epoch(f);
 	struct store_change c, found;
 	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
-	assert_int_equal(store_change_creep(f->db, &e, key, &found, &err), 0);
+	assert_int_equal(store_change_drift(f->db, &e, key, &found, &err), 0);
 	change(f, &e, "step", "confirmed", 3, 0.01);
-	c = change(f, &e, "creep", "confirmed", 5, 0.02);
-	c.alert = creep_alert(f, 5, ALERTSTATE_OPEN);
+	c = change(f, &e, "drift", "confirmed", 5, 0.02);
+	c.alert = drift_alert(f, 5, ALERTSTATE_OPEN);
 	ok(store_change_update(f->db, &c, &err));
 	/* told, and nobody has answered */
-	assert_int_equal(store_change_creep(f->db, &e, key, &found, &err), 1);
+	assert_int_equal(store_change_drift(f->db, &e, key, &found, &err), 1);
 	assert_int_equal(found.id, c.id);
 	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
 	ok(store_alert_change(f->db, c.alert, ALERTSTATE_ACCEPTED, "me", "worth it", 3, &err));
-	assert_int_equal(store_change_creep(f->db, &e, key, &found, &err), 0);
+	assert_int_equal(store_change_drift(f->db, &e, key, &found, &err), 0);
 	assert_true(fabs(explained(f, &e) - 0.03) < 1e-9);
 	/* gone again: nothing of it is expected any more */
 	c.ended_at = 4;
@@ -275,8 +275,8 @@ static void losses_last_until_they_end(void **state)
 	struct store_epoch e = epoch(f);
 	struct store_change c, found;
 	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
-	c = change(f, &e, "creep", "confirmed", 5, 0.02);
-	c.alert = creep_alert(f, 5, ALERTSTATE_OPEN);
+	c = change(f, &e, "drift", "confirmed", 5, 0.02);
+	c.alert = drift_alert(f, 5, ALERTSTATE_OPEN);
 	c.level = 0.001;
 	ok(store_change_update(f->db, &c, &err));
 	change(f, &e, "step", "dropped", 6, 0.02);
@@ -325,7 +325,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(middle_of_the_skipped_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(change_points, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_job_compares_several_cells, setup, teardown),
-		cmocka_unit_test_setup_teardown(accepted_creep_is_expected, setup, teardown),
+		cmocka_unit_test_setup_teardown(accepted_drift_is_expected, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_steps_are_not_expected, setup, teardown),
 		cmocka_unit_test_setup_teardown(losses_last_until_they_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(anchors_are_chained, setup, teardown),

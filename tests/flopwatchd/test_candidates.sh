@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the history of main asks for by itself, with real pushes on device sim: one direct comparison for all cells that took a step, and
-# none while they creep.
+# none while they drift.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
@@ -47,7 +47,7 @@ is "they are one alert" "$(sql "SELECT group_concat(kind || ' ' || target_sha) F
 
 before=$(verify_jobs)
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do factor "$(awk -v i="$i" 'BEGIN { printf "%.4f", 1.012 + i * 0.001 }')"; done
-is "creep of 0.1 % a commit asks for nothing" "$(verify_jobs)" "$before"
+is "drift of 0.1 % a commit asks for nothing" "$(verify_jobs)" "$before"
 is "and no other commit is accused" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What becomes of losses that the history of main finds, with real pushes on device sim: accepted creep is the new level, a step and creep
+# What becomes of losses that the history of main finds, with real pushes on device sim: accepted drift is the new level, a step and drift
 # that are made up for end by themselves, and an anchor that main has left far behind gives way to a nearer one.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
@@ -62,11 +62,11 @@ is "its message went out once" "$(sql "SELECT count(*) FROM event WHERE kind = '
 is "the history says when" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq --argjson alert "$history" '[.change_points[] | select(.alert == $alert) | .ended_at != null]' | tr -d ' \n')" "[true]"
 is "nobody else is accused" "$(sql "SELECT count(*) FROM alert")" 1
 
-# ---- creep that is accepted, and more of it ----
+# ---- drift that is accepted, and more of it ----
 for i in 1 2 3 4 5 6 7; do factor "$(awk -v i="$i" 'BEGIN { printf "%.4f", 1 + i * 0.003 }')"; done
-ok "creep of 2.1 % is told" until_sql 14 1.021 "SELECT count(*) FROM alert WHERE kind = 'drift'"
+ok "drift of 2.1 % is told" until_sql 14 1.021 "SELECT count(*) FROM alert WHERE kind = 'drift'"
 is "and no single commit is accused of it" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
-creep=$(alert_of creep)
+drift=$(alert_of drift)
 around 1.021 2
 is "it is told once, while it is open" "$(sql "SELECT count(*) FROM alert WHERE kind = 'drift'")" 1
 post "alerts/$creep/accept" '{"reason": "the price of a feature"}' >/dev/null
@@ -74,7 +74,7 @@ around 1.022 6
 is "accepted, it is the new level" "$(sql "SELECT count(*) || ' ' || max(state) FROM alert WHERE kind = 'drift'")" "1 accepted"
 for i in 1 2 3 4 5 6 7; do factor "$(awk -v i="$i" 'BEGIN { printf "%.4f", 1.021 + i * 0.003 }')"; done
 ok "as much again goes beyond it" until_sql 14 1.042 "SELECT count(*) = 2 FROM alert WHERE kind = 'drift'"
-more=$(alert_of creep)
+more=$(alert_of drift)
 is "what is told is what came on top" "$(sql "SELECT worst_pct BETWEEN -2.9 AND -1.5 FROM alert WHERE id = $more")" 1
 is "no single commit is accused of that either" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
 ok "it ends when main is back" until_sql 10 1.0 "SELECT state = 'resolved' FROM alert WHERE id = $more"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The history of main with real pushes on device sim: the anchor as a third subject, steps too small for one comparison, skipped
-# commits filled in, creep, and what a restart and a new environment leave of it.
+# commits filled in, drift, and what a restart and a new environment leave of it.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
@@ -84,9 +84,9 @@ is "the API tells it with the points" \
 is "the skipped commit is a point among them" \
 	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq --arg sha "$step" '[.items[] | select(.commit == $sha)] | length')" 1
 
-# ---- creep: eight commits, none of them much ----
+# ---- drift: eight commits, none of them much ----
 for i in 1 2 3 4 5 6 7 8; do
-	judged "$(factor "1.0$((130 + 25 * i))" "creep $i")"
+	judged "$(factor "1.0$((130 + 25 * i))" "drift $i")"
 done
 for i in 1 2 3 4; do
 	judged "$(factor "1.0$((330 + i))" "then still $i")"

@@ -42,7 +42,7 @@ harmless 3 && source=wrong_result.c && next 0 "wrong" && harmless 2 && pushed
 source=good.c && next 0 "right again" && pushed
 harmless 3 && next 2.5 "slower C" && harmless 6 && pushed
 # each loses three times what its point scatters, so that the range may be off by a commit
-for i in 1 2 3 4 5 6 7 8; do next 0.4 "creeps" && pushed; done
+for i in 1 2 3 4 5 6 7 8; do next 0.4 "drifts" && pushed; done
 for i in 1 2 3 4 5 6 7 8; do harmless 1 && pushed; done
 is "sixty commits" "$(git -C "$tmp/kernels" rev-list --count main)" 60
 await nothing_is_open
@@ -53,10 +53,10 @@ culprits() { # of the alerts of a kind: what each says, in order of commits
 }
 is "the three that regress are named" "$(culprits regression)" "9: slower A, 25: slower B, 38: slower C"
 is "and so are those that break the build and get it wrong" "$(culprits broken)" "16: breaks the build, 31: wrong"
-echo "# creep: $(api 'alerts?limit=500' | jq -c '[.items[] | select(.kind == "drift") | .culprits[] | [.subject, .commits]]')"
-is "what creeps is named as a range of those that do" \
+echo "# drift: $(api 'alerts?limit=500' | jq -c '[.items[] | select(.kind == "drift") | .culprits[] | [.subject, .commits]]')"
+is "what drifts is named as a range of those that do" \
 	"$(api 'alerts?limit=500' | jq '[.items[] | select(.kind == "drift") | .culprits[] | (.subject | test("^5[1-3]: ")) and .commits >= 6 and .commits <= 10] | all and length > 0')" true
-is "with one alert each, and no other commit is accused" "$(sql "SELECT group_concat(kind || ' ' || n, ', ') FROM (SELECT kind, count(*) AS n FROM alert GROUP BY kind ORDER BY kind)")" "broken 2, creep 1, regression 3"
+is "with one alert each, and no other commit is accused" "$(sql "SELECT group_concat(kind || ' ' || n, ', ') FROM (SELECT kind, count(*) AS n FROM alert GROUP BY kind ORDER BY kind)")" "broken 2, drift 1, regression 3"
 is "the broken ones are over" "$(sql "SELECT DISTINCT state FROM alert WHERE kind = 'failing'")" resolved
 is "the others are not" "$(sql "SELECT DISTINCT state FROM alert WHERE kind <> 'failing'")" open
 echo "# jobs: $(sql "SELECT group_concat(kind || ' ' || n, ', ') FROM (SELECT kind, count(*) AS n FROM job GROUP BY kind)")"

@@ -49,12 +49,12 @@ static struct store_epoch history(struct fixture *f, const double x[COMMITS])
 	return e;
 }
 
-static void look_for_creep(struct fixture *f, const struct store_epoch *e, const char *of)
+static void look_for_drift(struct fixture *f, const struct store_epoch *e, const char *of)
 {
 	struct trend t = { .db = f->db, .now_ms = 9000 };
 	struct store_cell cell = { .threshold_pct = 1.5 };
 	snprintf(cell.key, sizeof cell.key, "%s", of);
-	ok(trend_creep(&t, e, &cell, &err));
+	ok(trend_drift(&t, e, &cell, &err));
 }
 
 /** The newest alert about it. */
@@ -62,7 +62,7 @@ static struct said {
 	int64_t id, commits, skipped;
 	double change_pct;
 	char title[256], from[65];
-} read_creep(struct fixture *f)
+} read_drift(struct fixture *f)
 {
 	struct said a;
 	struct stmt *s = db_stmt(f->db,
@@ -80,12 +80,12 @@ static struct said {
 	return a;
 }
 
-/** The creep that this history holds: its alert's title, and the culprits as `commits` and `skipped`. */
-static void creep(struct fixture *f, const double x[COMMITS], char title[256], int64_t *commits, int64_t *skipped)
+/** The drift that this history holds: its alert's title, and the culprits as `commits` and `skipped`. */
+static void drift(struct fixture *f, const double x[COMMITS], char title[256], int64_t *commits, int64_t *skipped)
 {
 	struct store_epoch e = history(f, x);
-	look_for_creep(f, &e, key);
-	struct said a = read_creep(f);
+	look_for_drift(f, &e, key);
+	struct said a = read_drift(f);
 	snprintf(title, 256, "%s", a.title);
 	*commits = a.commits;
 	*skipped = a.skipped;
@@ -97,12 +97,12 @@ static void says(const char *title, const char *wanted)
 		fail_msg("\"%s\" does not say \"%s\"", title, wanted);
 }
 
-static void creep_of_many_commits(void **state)
+static void drift_of_many_commits(void **state)
 {
 	char title[256];
 	int64_t commits, skipped;
 	static const double x[COMMITS] = { 0, 0.003, 0.006, 0.009, 0.012, 0.015, 0.018, 0.021, 0.021, 0.021, 0.021, 0.021 };
-	creep(*state, x, title, &commits, &skipped);
+	drift(*state, x, title, &commits, &skipped);
 	says(title, "% lost since the anchor ");
 	says(title, ", although no commit lost that much");
 	assert_null(strstr(title, "measured"));
@@ -123,8 +123,8 @@ static void points_that_come_sharpen_the_range(void **state)
 			ok(stmt_run(db_stmt(f->db, "UPDATE alert SET culprits = '[]'", &err), &err));
 		if (commit < 9)
 			continue;
-		look_for_creep(f, &e, key);
-		int64_t commits = read_creep(f).commits;
+		look_for_drift(f, &e, key);
+		int64_t commits = read_drift(f).commits;
 		if (commit == 9)
 			assert_int_equal(commits, 3);
 		else if (commit > 11)
@@ -145,26 +145,26 @@ static void title_of_the_worst_cell(void **state)
 	for (unsigned commit = 1; commit <= 20; commit++) {
 		double risen = commit < 5 ? 0 : commit < 9 ? (commit - 4) / 4.0 : 1;
 		add_point(f, &e, key, commit, 0.03 * risen);
-		look_for_creep(f, &e, key);
+		look_for_drift(f, &e, key);
 		add_point(f, &e, other, commit, 0.02 * risen);
-		look_for_creep(f, &e, other);
+		look_for_drift(f, &e, other);
 	}
-	says(read_creep(f).title, "2.9");
+	says(read_drift(f).title, "2.9");
 	/* it is over, and comes again, less than the other one */
 	ok(stmt_run(db_stmt(f->db, "UPDATE change_point SET ended_at = 9000 WHERE key LIKE '%forward'", &err), &err));
 	for (unsigned commit = 21; commit <= 40; commit++) {
 		add_point(f, &e, key, commit, commit < 30 ? 0 : 0.0175);
-		look_for_creep(f, &e, key);
+		look_for_drift(f, &e, key);
 		add_point(f, &e, other, commit, 0.02);
-		look_for_creep(f, &e, other);
+		look_for_drift(f, &e, other);
 	}
-	assert_null(strstr(read_creep(f).title, "2.9"));
+	assert_null(strstr(read_drift(f).title, "2.9"));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event"), 2); /* opened, and the other cell */
 }
 
 /* What people have answered for, also what came until they did, is no part of what crept in later. */
-static void creep_after_creep_that_was_accepted(void **state)
+static void drift_after_drift_that_was_accepted(void **state)
 {
 	struct fixture *f = *state;
 	struct store_epoch e = begin_epoch(f);
@@ -173,19 +173,19 @@ static void creep_after_creep_that_was_accepted(void **state)
 	for (unsigned commit = 1; commit <= 44; commit++) {
 		x += (commit > 10 && commit <= 17) || (commit > 20 && commit <= 23) || (commit > 30 && commit <= 37) ? 0.003 : 0;
 		add_point(f, &e, key, commit, x);
-		look_for_creep(f, &e, key);
+		look_for_drift(f, &e, key);
 		if (commit == 30)
-			ok(store_alert_change(f->db, read_creep(f).id, ALERTSTATE_ACCEPTED, "me", "so it is", 9000, &err));
+			ok(store_alert_change(f->db, read_drift(f).id, ALERTSTATE_ACCEPTED, "me", "so it is", 9000, &err));
 	}
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 2);
-	struct said a = read_creep(f);
+	struct said a = read_drift(f);
 	assert_string_equal(a.from, fixture_sha(30));
 	assert_int_equal(a.commits, 7);
 	assert_true(fabs(a.change_pct + 2.1) < 0.1);
 }
 
 /* A gain too small to be told follows what was accepted: the next loss begins where it began, also where it came at once. */
-static void creep_from_below_what_was_accepted(void **state)
+static void drift_from_below_what_was_accepted(void **state)
 {
 	struct fixture *f = *state;
 	struct store_epoch e = begin_epoch(f);
@@ -197,17 +197,17 @@ static void creep_from_below_what_was_accepted(void **state)
 			   : commit <= 36 ? 0.017
 					  : 0.04;
 		add_point(f, &e, key, commit, x);
-		look_for_creep(f, &e, key);
+		look_for_drift(f, &e, key);
 		if (commit == 20)
-			ok(store_alert_change(f->db, read_creep(f).id, ALERTSTATE_ACCEPTED, "me", "so it is", 9000, &err));
+			ok(store_alert_change(f->db, read_drift(f).id, ALERTSTATE_ACCEPTED, "me", "so it is", 9000, &err));
 	}
-	struct said a = read_creep(f);
+	struct said a = read_drift(f);
 	assert_string_equal(a.from, fixture_sha(36));
 	assert_int_equal(a.commits, 1);
 }
 
 /* A newer epoch shows that more was lost: the title says how much, the range is that of the epoch that told it. */
-static void creep_that_grows_in_another_epoch(void **state)
+static void drift_that_grows_in_another_epoch(void **state)
 {
 	struct fixture *f = *state;
 	struct store_epoch older = begin_epoch(f), e;
@@ -216,9 +216,9 @@ static void creep_that_grows_in_another_epoch(void **state)
 	begin_line(f, 40);
 	for (unsigned commit = 1; commit <= 20; commit++) {
 		add_point(f, &older, key, commit, commit <= 6 ? 0 : commit <= 13 ? 0.003 * (commit - 6) : 0.021);
-		look_for_creep(f, &older, key);
+		look_for_drift(f, &older, key);
 	}
-	struct said before = read_creep(f);
+	struct said before = read_drift(f);
 	says(before.title, "1.99 % lost");
 	snprintf(d.driver, sizeof d.driver, "another");
 	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
@@ -226,9 +226,9 @@ static void creep_that_grows_in_another_epoch(void **state)
 	add_point(f, &e, key, 1, 0);
 	for (unsigned commit = 21; commit <= 40; commit++) {
 		add_point(f, &e, key, commit, commit <= 24 ? 0.021 : commit <= 31 ? 0.021 + 0.003 * (commit - 24) : 0.042);
-		look_for_creep(f, &e, key);
+		look_for_drift(f, &e, key);
 	}
-	struct said after = read_creep(f);
+	struct said after = read_drift(f);
 	says(after.title, "4.");
 	assert_int_equal(after.id, before.id);
 	assert_string_equal(after.from, before.from);
@@ -236,7 +236,7 @@ static void creep_that_grows_in_another_epoch(void **state)
 }
 
 /* In a new epoch all points lie higher by a step that an earlier one told, but for the anchor's own. */
-static void creep_behind_a_step_of_an_earlier_epoch(void **state)
+static void drift_behind_a_step_of_an_earlier_epoch(void **state)
 {
 	struct fixture *f = *state;
 	struct store_epoch older = begin_epoch(f), e;
@@ -261,21 +261,21 @@ static void creep_behind_a_step_of_an_earlier_epoch(void **state)
 	add_point(f, &e, key, 1, 0);
 	for (unsigned commit = 12; commit <= 40; commit++) {
 		add_point(f, &e, key, commit, 0.03 + (commit <= 20 ? 0 : commit <= 27 ? 0.003 * (commit - 20) : 0.021));
-		look_for_creep(f, &e, key);
+		look_for_drift(f, &e, key);
 	}
-	struct said a = read_creep(f);
+	struct said a = read_drift(f);
 	assert_string_equal(a.from, fixture_sha(20));
 	assert_int_equal(a.commits, 7);
 	assert_true(fabs(a.change_pct + 2.1) < 0.1);
 }
 
 /* Of commits 4 and 5 nobody knows what they lost. */
-static void creep_across_what_could_not_be_measured(void **state)
+static void drift_across_what_could_not_be_measured(void **state)
 {
 	char title[256], wanted[128];
 	int64_t commits, skipped;
 	static const double x[COMMITS] = { 0, 0.0002, 0, NAN, NAN, 0.021, 0.0212, 0.021, 0.021, 0.021, 0.021, 0.021 };
-	creep(*state, x, title, &commits, &skipped);
+	drift(*state, x, title, &commits, &skipped);
 	snprintf(wanted, sizeof wanted, ", between %.12s and", fixture_sha(3));
 	says(title, wanted);
 	snprintf(wanted, sizeof wanted, "and %.12s, where 2 commits were not measured", fixture_sha(6));
@@ -286,23 +286,23 @@ static void creep_across_what_could_not_be_measured(void **state)
 }
 
 /* One that is not known among several that lost a part each. */
-static void creep_beside_what_could_not_be_measured(void **state)
+static void drift_beside_what_could_not_be_measured(void **state)
 {
 	char title[256];
 	int64_t commits, skipped;
 	static const double x[COMMITS] = { 0, 0.003, 0.006, NAN, 0.012, 0.015, 0.018, 0.021, 0.021, 0.021, 0.021, 0.021 };
-	creep(*state, x, title, &commits, &skipped);
+	drift(*state, x, title, &commits, &skipped);
 	says(title, ", although no commit that was measured lost that much");
 	assert_int_equal(skipped, 1);
 }
 
 /* Its own comparison was left open, and the series shows it. */
-static void creep_of_one_commit(void **state)
+static void drift_of_one_commit(void **state)
 {
 	char title[256], wanted[128];
 	int64_t commits, skipped;
 	static const double x[COMMITS] = { 0, 0.0002, 0, 0.0001, 0, 0.021, 0.0212, 0.021, 0.021, 0.021, 0.021, 0.021 };
-	creep(*state, x, title, &commits, &skipped);
+	drift(*state, x, title, &commits, &skipped);
 	snprintf(wanted, sizeof wanted, ", at %.12s, whose own comparison did not tell it", fixture_sha(6));
 	says(title, wanted);
 	assert_int_equal(commits, 1);
@@ -338,16 +338,16 @@ static void steps_name_their_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(creep_of_many_commits, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_of_many_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(points_that_come_sharpen_the_range, setup, teardown),
 		cmocka_unit_test_setup_teardown(title_of_the_worst_cell, setup, teardown),
-		cmocka_unit_test_setup_teardown(creep_after_creep_that_was_accepted, setup, teardown),
-		cmocka_unit_test_setup_teardown(creep_from_below_what_was_accepted, setup, teardown),
-		cmocka_unit_test_setup_teardown(creep_that_grows_in_another_epoch, setup, teardown),
-		cmocka_unit_test_setup_teardown(creep_behind_a_step_of_an_earlier_epoch, setup, teardown),
-		cmocka_unit_test_setup_teardown(creep_across_what_could_not_be_measured, setup, teardown),
-		cmocka_unit_test_setup_teardown(creep_beside_what_could_not_be_measured, setup, teardown),
-		cmocka_unit_test_setup_teardown(creep_of_one_commit, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_after_drift_that_was_accepted, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_from_below_what_was_accepted, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_that_grows_in_another_epoch, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_behind_a_step_of_an_earlier_epoch, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_across_what_could_not_be_measured, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_beside_what_could_not_be_measured, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_of_one_commit, setup, teardown),
 		cmocka_unit_test_setup_teardown(steps_name_their_range, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

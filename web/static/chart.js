@@ -50,7 +50,7 @@ async function historyOf(address) {
 	return history;
 }
 
-// Where something happened besides the points: another environment, a step or a creep that was found.
+// Where something happened besides the points: another environment, a step or a drift that was found.
 function marksOf({ items, epochs = [], change_points = [] }, place) {
 	const marks = [];
 	const at = (find) => { const i = items.findIndex(find); return i < 0 ? undefined : place(items[i]); };

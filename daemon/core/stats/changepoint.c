@@ -152,7 +152,7 @@ static double newest_level(const double *x, int n, int w, double scatter)
 	return level(x + n - w, w, scatter);
 }
 
-bool changepoint_creep(const double *x, int n, double theta, double *loss)
+bool changepoint_drift(const double *x, int n, double theta, double *loss)
 {
 	static const int windows[] = { 5, 8, 12, 20 };
 	double scatter = changepoint_scatter(x, n);

@@ -1,5 +1,5 @@
 /**
- * changepoint.h - steps and creep in a series of log time ratios against one anchor build. Pure: no I/O, no clock, no state.
+ * changepoint.h - steps and drift in a series of log time ratios against one anchor build. Pure: no I/O, no clock, no state.
  *
  * A point is the log ratio of one commit's time to the anchor's: 0.01 is 1 % slower. Ratios taken side by side carry no day and no
  * temperature, so a robust scan over all splits finds a step of one percent within two points and stays silent for tens of
@@ -66,7 +66,7 @@ bool changepoint_confirms(double step, double m, double se);
  * Whether the newest points show a loss above `theta` (log ratio) since the anchor: the level of the last 5, 8, 12 or 20, three
  * standard errors taken off, where the very last point is not well below it. `loss` gets that level.
  */
-bool changepoint_creep(const double *x, int n, double theta, double *loss);
+bool changepoint_drift(const double *x, int n, double theta, double *loss);
 
 /** Whether the points from `since` on lie below `limit`: the level of the last 3, 5 or 8 of them, three standard errors added. */
 bool changepoint_is_below(const double *x, int n, int since, double limit);

@@ -26,7 +26,7 @@ static int count_commits(const struct trend *t, const struct store_change *c, st
 	return 0;
 }
 
-static int range_of_creep(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
+static int range_of_drift(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
 	struct store_epoch e;
 	struct store_explained told;
@@ -40,7 +40,7 @@ static int range_of_creep(const struct trend *t, const struct store_change *c, s
 		place[i] = s.point[i].place;
 		s.x[i] -= store_explained_at(&told, place[i]);
 	}
-	/* creep may have gone on until people answered for it: what they had not yet to answer for is no loss that came later */
+	/* drift may have gone on until people answered for it: what they had not yet to answer for is no loss that came later */
 	double least = -ANSWERED_SCATTERS * changepoint_scatter(s.x, s.n);
 	for (int i = 0; told.answered && i < s.n; i++)
 		s.x[i] = fmax(least, s.x[i]);
@@ -56,8 +56,8 @@ static int range_of_creep(const struct trend *t, const struct store_change *c, s
 int trend_range(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
 	*out = (struct trend_range){ .is_whole = true, .change_pct = stats_change_pct(c->step) };
-	if (strcmp(c->kind, "creep") == 0)
-		return range_of_creep(t, c, out, err);
+	if (strcmp(c->kind, "drift") == 0)
+		return range_of_drift(t, c, out, err);
 	snprintf(out->from, sizeof out->from, "%s", c->before_sha);
 	snprintf(out->to, sizeof out->to, "%s", c->commit_sha);
 	return count_commits(t, c, out, err);
@@ -74,8 +74,8 @@ int trend_name(
 		c->comparison, c->key, out, err);
 }
 
-/* Where creep came from: what nobody measured may have lost all of it at once. */
-static void place_of_creep(const struct trend_range *range, char *out, size_t size)
+/* Where drift came from: what nobody measured may have lost all of it at once. */
+static void place_of_drift(const struct trend_range *range, char *out, size_t size)
 {
 	if (range->to[0] && range->is_whole && range->commits > 1)
 		snprintf(out, size, "between %.12s and %.12s, where %d commit%s not measured", range->from, range->to,
@@ -90,8 +90,8 @@ void trend_title(const struct store_change *c, const struct trend_range *range, 
 {
 	double pct = -stats_change_pct(c->step);
 	char where[160];
-	if (strcmp(c->kind, "creep") == 0) {
-		place_of_creep(range, where, sizeof where);
+	if (strcmp(c->kind, "drift") == 0) {
+		place_of_drift(range, where, sizeof where);
 		snprintf(out, size, "%.2f %% lost since the anchor %.12s, %s", pct, c->before_sha, where);
 	} else if (range->commits > 1) {
 		snprintf(out, size, "%.2f %% lost between %.12s and %.12s, seen in the history", pct, range->from, range->to);
@@ -100,7 +100,7 @@ void trend_title(const struct store_change *c, const struct trend_range *range, 
 	}
 }
 
-int trend_name_open_creep(const struct trend *t, const struct store_change *c, char *sha, struct fw_err *err)
+int trend_name_open_drift(const struct trend *t, const struct store_change *c, char *sha, struct fw_err *err)
 {
-	return store_alert_open_creep(t->db, c->repo, c->key, sha, err);
+	return store_alert_open_drift(t->db, c->repo, c->key, sha, err);
 }

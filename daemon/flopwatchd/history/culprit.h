@@ -15,7 +15,7 @@ struct trend_range {
 };
 
 /**
- * Of a step the commits from the old level to the new one, of creep those over which the level rose, what is expected of each commit
+ * Of a step the commits from the old level to the new one, of drift those over which the level rose, what is expected of each commit
  * taken out.
  */
 int trend_range(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err);
@@ -25,7 +25,7 @@ int trend_name(const struct trend *t, const struct store_change *c, const struct
 /** One line for people. Shape: out[size]. */
 void trend_title(const struct store_change *c, const struct trend_range *range, char *out, size_t size);
 
-/** Creep of another cell that is open already on this repository: its commit, so that one alert holds all. 1, 0, -1. Shape: sha[65]. */
-int trend_name_open_creep(const struct trend *t, const struct store_change *c, char *sha, struct fw_err *err);
+/** Drift of another cell that is open already on this repository: its commit, so that one alert holds all. 1, 0, -1. Shape: sha[65]. */
+int trend_name_open_drift(const struct trend *t, const struct store_change *c, char *sha, struct fw_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * trend.c - one point more in a series, and what follows from it. The scan is in core, the rows in db, the jobs' answers in
- * culprit.c, creep and the end of losses in trend_end.c, nearer anchors in reanchor.c.
+ * culprit.c, drift and the end of losses in trend_end.c, nearer anchors in reanchor.c.
  */
 #include "flopwatchd/history/trend.h"
 
@@ -137,7 +137,7 @@ static int look(const struct point *p, struct fw_err *err)
 	int settled = is_settled(p, &s, err);
 	if (settled < 1)
 		return settled;
-	return look_for_step(p, &s, from, err) || trend_creep(p->t, p->epoch, p->cell, err) ||
+	return look_for_step(p, &s, from, err) || trend_drift(p->t, p->epoch, p->cell, err) ||
 			       trend_end(p->t, p->c->id, p->epoch, p->cell, &s, err) ||
 			       reanchor_ask(p->t, p->epoch, p->cell->key, &s, err)
 		       ? -1

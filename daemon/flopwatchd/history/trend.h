@@ -1,5 +1,5 @@
 /**
- * trend.h - what main's history shows although no single comparison did: steps below the threshold, and creep.
+ * trend.h - what main's history shows although no single comparison did: steps below the threshold, and drift.
  *
  * After each new point of a series the scan of core/stats/changepoint.h looks back. A step that it finds is a candidate: the two commits
  * around it are compared directly (jobs of kind verify), then their neighbours; a confirmed one is placed among commits that

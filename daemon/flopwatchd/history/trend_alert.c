@@ -59,10 +59,10 @@ static bool keeps_title(const struct store_change *c, const struct store_alert_s
 
 int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
-	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
+	bool is_drift = strcmp(c->kind, "drift") == 0, is_new;
 	struct store_alert a = { .repo = c->repo,
 		.comparison = c->comparison,
-		.kind = is_creep ? ALERTKIND_DRIFT : ALERTKIND_REGRESSION,
+		.kind = is_drift ? ALERTKIND_DRIFT : ALERTKIND_REGRESSION,
 		.worst_pct = stats_change_pct(c->step) };
 	struct store_epoch epoch;
 	struct trend_range range;
@@ -70,14 +70,14 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 	char title[256];
 	struct buf cells, culprits;
 	snprintf(a.target_sha, sizeof a.target_sha, "%s", c->commit_sha);
-	/* creep of several cells is one alert, at the commit where the first was seen */
-	if (is_creep && trend_name_open_creep(t, c, a.target_sha, err) < 0)
+	/* drift of several cells is one alert, at the commit where the first was seen */
+	if (is_drift && trend_name_open_drift(t, c, a.target_sha, err) < 0)
 		return -1;
 	if (store_epoch_get(t->db, c->epoch, &epoch, err) || trend_range(t, c, &range, err))
 		return -1;
 	int64_t accepted = 0;
 	char upstream[sizeof a.branch];
-	if (!is_creep &&
+	if (!is_drift &&
 		(store_repo_upstream_branch(t->db, c->repo, upstream, err) ||
 			store_accepted_step(t->db, c->repo, upstream, c->commit_sha, epoch.suite, c->key, &accepted, err)))
 		return -1;

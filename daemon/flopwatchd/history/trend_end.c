@@ -11,7 +11,7 @@
 
 #define GROWN 0.001 /* log ratio; an alert that is open is not written anew for less */
 
-/* ---- creep ----------------------------------------------------------------------------------------------------------- */
+/* ---- drift ----------------------------------------------------------------------------------------------------------- */
 
 /** The first point after a commit; the number of points where none is. */
 static int first_after(
@@ -46,7 +46,7 @@ static int keep_up(const struct trend *t, const struct store_epoch *e, struct st
 	return store_change_update(t->db, c, err) || trend_alert(t, c, err) ? -1 : 0;
 }
 
-static int tell_creep(const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s,
+static int tell_drift(const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s,
 	double expected, double step, struct fw_err *err)
 {
 	struct store_change c = { .repo = e->repo,
@@ -65,21 +65,21 @@ static int tell_creep(const struct trend *t, const struct store_epoch *e, const 
 	return store_change_insert(t->db, &c, err) || trend_tell(t, &c, err) ? -1 : 0;
 }
 
-int trend_creep(const struct trend *t, const struct store_epoch *e, const struct store_cell *cell, struct fw_err *err)
+int trend_drift(const struct trend *t, const struct store_epoch *e, const struct store_cell *cell, struct fw_err *err)
 {
 	struct store_series s;
 	struct store_change told;
 	struct store_explained explained;
 	double loss;
-	int is_told = store_change_creep(t->db, e, cell->key, &told, err);
+	int is_told = store_change_drift(t->db, e, cell->key, &told, err);
 	if (is_told < 0 || store_series(t->db, e, cell->key, 0, &s, err) ||
 		store_change_explained(t->db, e, cell->key, &explained, err))
 		return -1;
 	double expected = store_explained_at(&explained, INT64_MAX);
-	if (!changepoint_creep(s.x, s.n, stats_theta(cell->threshold_pct) + expected, &loss))
+	if (!changepoint_drift(s.x, s.n, stats_theta(cell->threshold_pct) + expected, &loss))
 		return 0;
 	return is_told ? keep_up(t, e, &told, &s, loss - expected, err)
-		       : tell_creep(t, e, cell->key, &s, expected, loss - expected, err);
+		       : tell_drift(t, e, cell->key, &s, expected, loss - expected, err);
 }
 
 /* ---- the end --------------------------------------------------------------------------------------------------------- */
@@ -121,7 +121,7 @@ int trend_end(const struct trend *t, int64_t comparison, const struct store_epoc
 		int since, known = level_before(t, e, &c, &level, err);
 		if (known < 0 || first_after(t, s, &c, &since, err))
 			return -1;
-		double left = strcmp(c.kind, "creep") == 0 ? stats_theta(cell->threshold_pct) : c.step / 2;
+		double left = strcmp(c.kind, "drift") == 0 ? stats_theta(cell->threshold_pct) : c.step / 2;
 		if (known && changepoint_is_below(s->x, s->n, since, level + left) && end(t, &c, comparison, err))
 			return -1;
 	}
