@@ -352,7 +352,7 @@ CREATE TABLE cell (
 	mde_pct       REAL,
 	tau0          REAL,                            -- calibrated; NULL: the rule's
 	nu0           REAL,                            -- in how many launches tau0 was seen; NULL: it comes beside what pairs say
-	blind_pct     REAL NOT NULL DEFAULT 0,         -- cannot see its threshold, only losses above this; 0: sees
+	underpowered_pct     REAL NOT NULL DEFAULT 0,         -- cannot see its threshold, only losses above this; 0: sees
 	-- the change of the mean call, where slow calls became more or less frequent; NULL: they are as before
 	mean_m        REAL,                            -- log ratio of the mean call's times
 	mean_se       REAL,

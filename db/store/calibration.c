@@ -219,7 +219,7 @@ static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 				  : err_set(err, ERR_INTERNAL, "comparison %lld has no cell %s", (long long)g->newest, g->cell);
 	g->row.launches = known.launches;
 	g->row.tau0_pct = calibration_learned(&known, &tau0, &nu0) ? 100 * tau0 : NAN;
-	g->row.blind = !calibration_sees(&known, &rule, stats_theta(threshold_pct), &g->row.mde_pct);
+	g->row.underpowered = !calibration_sees(&known, &rule, stats_theta(threshold_pct), &g->row.mde_pct);
 	return 0;
 }
 
@@ -298,7 +298,7 @@ static void count_cell(void *arg, const struct view_calibration *row)
 {
 	struct view_calibrated *to = arg;
 	to->cells++;
-	to->blind += row->blind;
+	to->underpowered += row->underpowered;
 }
 
 int view_calibrated(struct db *db, const char *device, int64_t now_ms, struct view_calibrated *out, struct fw_err *err)

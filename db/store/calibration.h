@@ -46,8 +46,8 @@ struct view_calibration {
 	int64_t class;                     /* of devices, which is of that model */
 	int comparisons, alarms, launches; /* of a module with itself; that called the cell a regression; in all */
 	double tau0_pct;                   /* scatter of launches that its rule takes; NAN: too little is known */
-	double mde_pct; /* smallest loss that a full set of launches calls; where blind: below it a loss has to be clear */
-	bool blind;
+	double mde_pct; /* smallest loss that a full set of launches calls; where underpowered: below it a loss has to be clear */
+	bool underpowered;
 	int64_t updated_at; /* newest comparison */
 };
 typedef void view_calibration_fn(void *arg, const struct view_calibration *row);
@@ -55,9 +55,9 @@ typedef void view_calibration_fn(void *arg, const struct view_calibration *row);
 int view_calibrations(struct db *db, const char *repo, const char *device, int64_t now_ms, view_calibration_fn *each, void *arg,
 	struct fw_err *err);
 
-/** How many cells of the class of a device (uuid) are calibrated, and how many of them are blind. */
+/** How many cells of the class of a device (uuid) are calibrated, and how many of them are underpowered. */
 struct view_calibrated {
-	int cells, blind;
+	int cells, underpowered;
 };
 int view_calibrated(struct db *db, const char *device, int64_t now_ms, struct view_calibrated *out, struct fw_err *err);
 

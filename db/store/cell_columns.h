@@ -17,7 +17,7 @@
 /** What it is: from the plan and the suite. */
 #define CELL_GIVEN(X)                                                                                                            \
 	X(n) X(key) X(suite_group) X(title) X(size) X(direction) X(series) X(input_sha) X(flops) X(bytes)                          \
-	X(threshold_pct) X(tau0) X(nu0) X(blind_pct)
+	X(threshold_pct) X(tau0) X(nu0) X(underpowered_pct)
 /** What its case is: a row that all comparisons of it share. */
 #define CELL_FORM(X) X(shape) X(line) X(pieces) X(baseline)
 /** Its place in the history. */

@@ -278,7 +278,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_double(s, ":threshold_pct", c->threshold_pct);
 	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
 	stmt_double(s, ":nu0", c->nu0 > 0 ? c->nu0 : NAN);
-	stmt_double(s, ":blind_pct", c->blind_pct);
+	stmt_double(s, ":underpowered_pct", c->underpowered_pct);
 	stmt_int_or_null(s, ":epoch", c->epoch);
 	stmt_double(s, ":held_ms", c->epoch ? c->held_ms : NAN);
 	bind_verdict(s, c);
@@ -382,7 +382,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.verdict = verdict_from_name(row_text(s, CELL_verdict)),
 		.tau0 = row_double(s, CELL_tau0),
 		.nu0 = row_double(s, CELL_nu0),
-		.blind_pct = row_double(s, CELL_blind_pct),
+		.underpowered_pct = row_double(s, CELL_underpowered_pct),
 		.flags = (int)row_int(s, CELL_flags),
 		.series = series_from_name(row_text(s, CELL_series)) };
 	row_copy(s, CELL_key, out->key, sizeof out->key);

@@ -58,7 +58,7 @@ struct store_cell {
 	double held_ms;            /* target's median at the epoch's clock; NAN: no clock is known */
 	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's; NAN: none */
 	double tau0, nu0;                                                /* learned, as in struct cell; NAN: the rule's */
-	double blind_pct;   /* cannot see its threshold, only losses above this; 0: sees */
+	double underpowered_pct;   /* cannot see its threshold, only losses above this; 0: sees */
 	int flags;          /* bits of core/verdict/flag.h */
 	enum series series; /* that decides */
 };

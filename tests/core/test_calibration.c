@@ -112,7 +112,7 @@ static void what_is_learned(void **state)
 	near(tau0, 0.0001, 0);
 }
 
-static void blind_cells(void **state)
+static void underpowered_cells(void **state)
 {
 	struct calibration c = { 0 };
 	struct rule r;
@@ -132,7 +132,7 @@ static void blind_cells(void **state)
 	assert_false(calibration_sees(&c, &r, stats_theta(1.5), &mde));
 	assert_true(mde > 3);
 	assert_true(calibration_sees(&c, &r, stats_theta(30), &mde) == (0.02 / sqrt(12) < r.se_max));
-	/* two launches are no ground to call a cell blind */
+	/* two launches are no ground to call a cell underpowered */
 	c = (struct calibration){ 0 };
 	add(&c, 2, 0, 0.02, 0);
 	assert_true(calibration_sees(&c, &r, stats_theta(1.5), &mde));
@@ -144,7 +144,7 @@ int main(void)
 		cmocka_unit_test(pooled_by_hand),
 		cmocka_unit_test(the_newest_comparisons_count),
 		cmocka_unit_test(what_is_learned),
-		cmocka_unit_test(blind_cells),
+		cmocka_unit_test(underpowered_cells),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

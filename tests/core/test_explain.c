@@ -27,7 +27,7 @@ static void parts_of_a_change(void **state)
 static void what_bursts_settle_at(void **state)
 {
 	const struct burst_side base = { 3.4, 1620, 2.346 }, hungry = { 3.9, 1420, 2.695 }, lazy = { 3.4, 1740, 1.7 },
-				same = { 3.4, 1622, 2.346 }, blind = { 3.4, NAN, 0 }, unmetered = { 3.9, 1420, NAN };
+				same = { 3.4, 1622, 2.346 }, underpowered = { 3.4, NAN, 0 }, unmetered = { 3.9, 1420, NAN };
 	char text[EXPLAIN_SIZE];
 
 	(void)state;
@@ -39,19 +39,19 @@ static void what_bursts_settle_at(void **state)
 	assert_string_equal(text, "the clock settles at 1420 MHz instead of 1620");
 	explain_bursts(&base, &same, text);
 	assert_string_equal(text, "");
-	explain_bursts(&base, &blind, text);
+	explain_bursts(&base, &underpowered, text);
 	assert_string_equal(text, "");
 }
 
-static void what_blind_cells_remember(void **state)
+static void what_underpowered_cells_remember(void **state)
 {
 	char text[EXPLAIN_SIZE];
 
 	(void)state;
-	explain_blind(6.2, 20, 9.31, text);
+	explain_underpowered(6.2, 20, 9.31, text);
 	assert_string_equal(text,
 		"launches of equal builds scatter by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be clear");
-	explain_blind(NAN, NAN, 27.9, text);
+	explain_underpowered(NAN, NAN, 27.9, text);
 	assert_string_equal(text, "launches of equal builds scatter so much here that a loss below 27.9 % has to be clear");
 }
 
@@ -60,7 +60,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_a_change),
 		cmocka_unit_test(what_bursts_settle_at),
-		cmocka_unit_test(what_blind_cells_remember),
+		cmocka_unit_test(what_underpowered_cells_remember),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

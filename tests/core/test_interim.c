@@ -189,12 +189,12 @@ static void no_path_leaves_it_undecided(void **state)
 	verdict_of_cell(&r, &terms, e, of_modules(e, 3, 0.04, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	r.confirm = true;
-	/* a cell that is blind to small losses */
-	terms.blind_pct = 3;
+	/* a cell that is underpowered to small losses */
+	terms.underpowered_pct = 3;
 	verdict_of_cell(&r, &terms, e, of_modules(e, 3, 0.028, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
-	assert_int_equal(j.flags, FLAG_OVERWHELMING | FLAG_BLIND);
-	terms.blind_pct = 0;
+	assert_int_equal(j.flags, FLAG_OVERWHELMING | FLAG_UNDERPOWERED);
+	terms.underpowered_pct = 0;
 	/* marginal evidence still waits for its confirmation */
 	verdict_of_cell(&r, &terms, e, of_modules(e, 4, 0.0166, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);

@@ -25,9 +25,9 @@ static int launches(int one, int two, double d, double spread, struct launch_est
 }
 
 /* As worker and daemon do it. */
-static struct judgement judge(const struct launch_estimate *e, int n, double tau0, double nu0, double blind_pct, int launches_max)
+static struct judgement judge(const struct launch_estimate *e, int n, double tau0, double nu0, double underpowered_pct, int launches_max)
 {
-	struct verdict_terms terms = { .threshold_pct = 1.5, .tau0 = tau0, .nu0 = nu0, .blind_pct = blind_pct };
+	struct verdict_terms terms = { .threshold_pct = 1.5, .tau0 = tau0, .nu0 = nu0, .underpowered_pct = underpowered_pct };
 	struct judgement j, none;
 	struct rule general;
 
@@ -111,13 +111,13 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 	/* a cell that scatters as it is known to: what is clear beside all of that is called, with the word */
 	j = judge(e, launches(4, 4, stats_theta(30), 0.02, e), 0.02, 10, 4, 0);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
-	assert_int_equal(j.flags, FLAG_BLIND | FLAG_OVERWHELMING);
+	assert_int_equal(j.flags, FLAG_UNDERPOWERED | FLAG_OVERWHELMING);
 	j = judge(e, launches(12, 0, stats_theta(3), 0.02, e), 0.02, 10, 4, 0);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
-	assert_int_equal(j.flags, FLAG_BLIND);
+	assert_int_equal(j.flags, FLAG_UNDERPOWERED);
 }
 
-static void a_sign_is_no_evidence_where_cells_are_blind(void **state)
+static void a_sign_is_no_evidence_where_cells_are_underpowered(void **state)
 {
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
 	struct judgement j;
@@ -128,14 +128,14 @@ static void a_sign_is_no_evidence_where_cells_are_blind(void **state)
 	assert_int_equal(j.flags, FLAG_BORDERLINE);
 	j = judge(e, launches(12, 12, stats_theta(1.52), 0.002, e), 0.002, 10, 3, 0);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
-	assert_int_equal(j.flags, FLAG_BLIND);
+	assert_int_equal(j.flags, FLAG_UNDERPOWERED);
 	assert_int_equal(j.want_set, 0);
 	assert_string_equal(
 		j.reason, "equal builds scatter so much here that a loss below 3.0 % has to be clear, and -1.52 % is not");
 	/* nor is a single launch */
 	j = judge(e, launches(1, 0, stats_theta(9), 0, e), 0.01, 10, 10, 1);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
-	assert_int_equal(j.flags, FLAG_BLIND);
+	assert_int_equal(j.flags, FLAG_UNDERPOWERED);
 	j = judge(e, launches(1, 0, stats_theta(11), 0, e), 0.01, 10, 10, 1);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 }
@@ -173,7 +173,7 @@ int main(void)
 		cmocka_unit_test(variances_are_told_apart),
 		cmocka_unit_test(the_rule_is_that_of_what_is_believed),
 		cmocka_unit_test(what_is_clear_outweighs_what_is_remembered),
-		cmocka_unit_test(a_sign_is_no_evidence_where_cells_are_blind),
+		cmocka_unit_test(a_sign_is_no_evidence_where_cells_are_underpowered),
 		cmocka_unit_test(scatter_that_is_known_raises_no_alarm),
 	};
 

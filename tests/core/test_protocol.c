@@ -101,15 +101,15 @@ static void job(void **state)
 	attention_of(&cells[0])->length[0] = 1000;
 	attention_of(&cells[0])->length[1] = 24;
 	cells[1].tau0 = 0.004;
-	cells[1].blind_pct = 27.9;
+	cells[1].underpowered_pct = 27.9;
 	case_name(&cells[0]);
 	body.looked_elsewhere = look_class(&cells[1]);
 	body.bursts = look_direction(DIRECTION_BACKWARD) | look_direction(DIRECTION_ONCE);
 	round_trip(&in, &out);
 	assert_int_equal(out.u.job->looked_elsewhere, look_class(&cells[1]));
 	assert_int_equal(out.u.job->bursts, body.bursts);
-	assert_true(out.u.job->cell[0].tau0 == 0 && out.u.job->cell[0].blind_pct == 0);
-	assert_true(out.u.job->cell[1].tau0 == 0.004 && out.u.job->cell[1].blind_pct == 27.9);
+	assert_true(out.u.job->cell[0].tau0 == 0 && out.u.job->cell[0].underpowered_pct == 0);
+	assert_true(out.u.job->cell[1].tau0 == 0.004 && out.u.job->cell[1].underpowered_pct == 27.9);
 	assert_true(out.u.job->seed == body.seed);
 	assert_int_equal(out.u.job->subject[1].role, ROLE_TARGET);
 	assert_string_equal(out.u.job->subject[1].provider, "hopper.v1");

@@ -204,10 +204,10 @@ static void noise_has_a_word(void **state)
 	assert_true(j.flags & FLAG_NOISY);
 	judge(&r, 2, 0, 0, 0, &j);
 	assert_false(j.flags & FLAG_NOISY);
-	/* a blind cell is always so; and bursts may know */
+	/* an underpowered cell is always so; and bursts may know */
 	judge(&r, 4, 0.04, 4, 0, &j);
-	verdict_blind(&r, 5, &none, &j);
-	assert_int_equal(j.flags & (FLAG_NOISY | FLAG_BLIND), FLAG_BLIND);
+	verdict_underpowered(&r, 5, &none, &j);
+	assert_int_equal(j.flags & (FLAG_NOISY | FLAG_UNDERPOWERED), FLAG_UNDERPOWERED);
 	judge(&r, 4, 0.04, 4, 0.04, &lost);
 	judge(&r, 4, 0.04, 4, 0, &j);
 	verdict_sustained(&j, &lost);
@@ -352,14 +352,14 @@ static void small_changes_stay_silent(void **state)
 /* The clock as control variate pays in launches. */
 static void clocks_save_launches(void **state)
 {
-	struct noise blind = clocked;
+	struct noise underpowered = clocked;
 	struct tally with, without;
 
 	(void)state;
-	blind.white = sqrt(clocked.white * clocked.white + clocked.clock * clocked.clock);
-	blind.clock = 0;
+	underpowered.white = sqrt(clocked.white * clocked.white + clocked.clock * clocked.clock);
+	underpowered.clock = 0;
 	with = run_cells(clocked, stats_theta(2.0), 200, 4);
-	without = run_cells(blind, stats_theta(2.0), 200, 4);
+	without = run_cells(underpowered, stats_theta(2.0), 200, 4);
 	assert_true(with.launches < without.launches * 0.8);
 }
 

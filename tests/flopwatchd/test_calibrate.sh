@@ -37,9 +37,9 @@ await no_job_is_open
 is "they are timed although both modules are equal" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'calibrate' AND identical_by = '' AND verdict = 'unchanged'")" 2
 is "in at least six launches a cell" "$(sql "SELECT min(launches) >= 6 FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'calibrate'")" 1
 is "the API tells each cell's scatter and what it can see" \
-	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .launches >= 12, .tau0_pct > 0 and .tau0_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .blind]')" \
+	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .launches >= 12, .tau0_pct > 0 and .tau0_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .underpowered]')" \
 	"[3,0,true,true,true,false]"
-is "and the device's false alarms" "$(api devices | jq -c '.items[0].aa | [.comparisons, .alarms, .alarm_rate_pct, .cells, .blind, .alarm_rate_upper_pct > 60]')" "[3,0,0,2,0,true]"
+is "and the device's false alarms" "$(api devices | jq -c '.items[0].aa | [.comparisons, .alarms, .alarm_rate_pct, .cells, .underpowered, .alarm_rate_upper_pct > 60]')" "[3,0,0,2,0,true]"
 curl -s "http://127.0.0.1:$(port)/metrics" >"$tmp/metrics"
 like "they stand in /metrics" "$(cat "$tmp/metrics")" 'flopwatch_aa_comparisons_total\{device="[^"]+"\} 3'
 like "with the alarms" "$(cat "$tmp/metrics")" 'flopwatch_aa_alarms_total\{device="[^"]+"\} 0'
@@ -83,19 +83,19 @@ await no_job_is_open
 place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target lie beside each other, and are to differ none the less
 main_is "'(1.0+0.001*$place)'"
 calibrated 3
-is "it is called blind" "$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.blind, .mde_pct > 2]')" "[true,true]"
-is "which the device tells" "$(api devices | jq '.items[0].aa.blind')" 2
+is "it is called underpowered" "$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.underpowered, .mde_pct > 2]')" "[true,true]"
+is "which the device tells" "$(api devices | jq '.items[0].aa.underpowered')" 2
 alerts=$(sql "SELECT count(*) FROM alert")
 main_is "'(3.0+0.003*$place)'"
 is "it still calls what no scatter explains" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "regression $((alerts + 1))"
-blind=$(sql 'SELECT max(id) FROM comparison')
-is "also in the comparison" "$(api "comparisons/$blind" | jq -c '[.cells[].flags | index("blind") != null] | unique')" "[true]"
-is "with what is remembered" "$(api "comparisons/$blind" | jq -c '[.cells[].blind | .scatter_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
+underpowered=$(sql 'SELECT max(id) FROM comparison')
+is "also in the comparison" "$(api "comparisons/$blind" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
+is "with what is remembered" "$(api "comparisons/$blind" | jq -c '[.cells[].underpowered | .scatter_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
 curl -s "http://127.0.0.1:$(port)/comparisons/$blind" >"$tmp/page"
 like "the page tells the scatter, and where it was measured" "$(cat "$tmp/page")" 'cannot be seen here:</b> launches of equal builds scatter by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
-fw wait "$(sql "SELECT job FROM comparison WHERE id = $blind")" >"$tmp/said" 2>&1
-like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are blind on .*: launches of equal builds scatter by [0-9.]+ % here'
+fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" >"$tmp/said" 2>&1
+like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: launches of equal builds scatter by [0-9.]+ % here'
 is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the scatter again; flopwatch calibrate forget --repo kernels begins anew$" "$tmp/said")" 1
 
 # ---- a quiet build after it: what is remembered does not outweigh what its own launches show
@@ -107,20 +107,20 @@ push kernels planted
 planted=$(head_of kernels)
 await job_ended "$planted"
 planted=$(sql "SELECT id FROM comparison WHERE target_sha = '$planted'")
-is "the cell is still remembered as blind below more than was lost" "$(sql "SELECT min(blind_pct) > 3.1 FROM cell WHERE comparison = $planted")" 1
+is "the cell is still remembered as underpowered below more than was lost" "$(sql "SELECT min(underpowered_pct) > 3.1 FROM cell WHERE comparison = $planted")" 1
 is "a planted loss is called, since both sets of launches are clear of the threshold" \
 	"$(sql "SELECT group_concat(DISTINCT verdict) || ' ' || (max(ci_high_pct) < -2) || ' ' || max(launches) FROM cell WHERE comparison = $planted")" "regression 1 8"
 like "and its alert is open" "$(sql "SELECT title || ' ' || state FROM alert ORDER BY id DESC LIMIT 1")" '^attention .* -[23]\.[0-9] % in .* open$'
 
 # ---- the same samples, had the scatter been still larger
-sqlite3 "$tmp/state/flopwatch.db" "UPDATE cell SET blind_pct = 99 WHERE comparison = $planted"
+sqlite3 "$tmp/state/flopwatch.db" "UPDATE cell SET underpowered_pct = 99 WHERE comparison = $planted"
 ok "judging again" fw judge --again "$planted"
-is "says the same" "$(api "comparisons/$planted" | jq -c '[.verdict, ([.cells[].flags | index("blind") != null] | unique)]')" '["regression",[false]]'
+is "says the same" "$(api "comparisons/$planted" | jq -c '[.verdict, ([.cells[].flags | index("underpowered") != null] | unique)]')" '["regression",[false]]'
 
 # ---- what is remembered ages, and can be forgotten
-is "it is remembered" "$(api 'calibration?repo=kernels' | jq -c '[.items[].blind] | unique')" "[true]"
+is "it is remembered" "$(api 'calibration?repo=kernels' | jq -c '[.items[].underpowered] | unique')" "[true]"
 calibrated 2
-is "two quiet comparisons later it is no more what rules" "$(api 'calibration?repo=kernels' | jq -c '[.items[] | [.blind, .tau0_pct < 1]] | unique')" "[[false,true]]"
+is "two quiet comparisons later it is no more what rules" "$(api 'calibration?repo=kernels' | jq -c '[.items[] | [.underpowered, .tau0_pct < 1]] | unique')" "[[false,true]]"
 fails "a device that is none" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate forget --device cuda
 is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "forgot how launches of 1 cell scattered"
 is "the other is not" "$(api 'calibration?repo=kernels' | jq -r '.items[].cell')" "${cell%forward}backward"
@@ -131,6 +131,6 @@ echo 1.2 >"$tmp/kernels/kernels/factor"
 commit kernels "another loss"
 push kernels planted
 await job_ended "$(head_of kernels)"
-is "the next comparison takes the rule's own prior" "$(sql "SELECT group_concat(DISTINCT coalesce(nullif(tau0, 0), '-') || ' ' || blind_pct) FROM cell WHERE comparison = (SELECT max(id) FROM comparison)")" "- 0.0"
+is "the next comparison takes the rule's own prior" "$(sql "SELECT group_concat(DISTINCT coalesce(nullif(tau0, 0), '-') || ' ' || underpowered_pct) FROM cell WHERE comparison = (SELECT max(id) FROM comparison)")" "- 0.0"
 stop_daemon
 is "the daemon ends in order" $? 0

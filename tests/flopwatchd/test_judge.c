@@ -379,7 +379,7 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + k), 1);
 		r->plan.ask.cell[0].tau0 = k ? 0.08 : 0.26;
 		r->plan.ask.cell[0].nu0 = 10;
-		r->plan.ask.cell[0].blind_pct = k ? 9.3 : 27.9;
+		r->plan.ask.cell[0].underpowered_pct = k ? 9.3 : 27.9;
 		fixture_accepted(r);
 		for (int launch = 1; launch <= 8; launch++) {
 			fixture_launch(r, launch, launch > 4 ? 2 : 1);
@@ -389,7 +389,7 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 		struct store_cell c = cell_of(f, out.comparison, 0);
 		assert_int_equal(c.launches, 8);
 		assert_int_equal(c.verdict, k ? VERDICT_UNDECIDED : VERDICT_REGRESSION);
-		assert_true(!(c.flags & FLAG_BLIND) == (k == 0));
+		assert_true(!(c.flags & FLAG_UNDERPOWERED) == (k == 0));
 		assert_true(!out.alert_is_new == (k == 1));
 		if (k == 0)
 			assert_true(c.ci_low_pct > -12 && c.ci_high_pct < -7);

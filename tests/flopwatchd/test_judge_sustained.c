@@ -1,14 +1,14 @@
 /* What only bursts show: losses and gains of a kernel that is kept busy, what they are told by, and how they end. */
 #include "judge_run.h"
 
-/* A loss of the bursts is one, whichever way the pairs lean; that of a blind cell is called where it is clear. */
+/* A loss of the bursts is one, whichever way the pairs lean; that of an underpowered cell is called where it is clear. */
 static void sustained_losses_are_called(void **state)
 {
 	struct fixture *f = *state;
-	for (int blind = 0; blind < 2; blind++) {
+	for (int underpowered = 0; underpowered < 2; underpowered++) {
 		struct noise noise = { .state = 13, .white = 0.001 };
-		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + blind), 1);
-		r->plan.ask.cell[0].blind_pct = blind ? 6 : 0;
+		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + underpowered), 1);
+		r->plan.ask.cell[0].underpowered_pct = underpowered ? 6 : 0;
 		fixture_accepted(r);
 		for (int launch = 1; launch <= 12; launch++) {
 			int set = launch > 6 ? 2 : 1;
@@ -19,7 +19,7 @@ static void sustained_losses_are_called(void **state)
 		struct store_cell c = cell_of(f, judged(f, r, 5000).comparison, 0);
 		assert_int_equal(c.verdict, VERDICT_REGRESSION);
 		assert_true(c.flags & FLAG_SUSTAINED);
-		assert_true(!(c.flags & FLAG_BLIND) == (blind == 0));
+		assert_true(!(c.flags & FLAG_UNDERPOWERED) == (underpowered == 0));
 	}
 }
 

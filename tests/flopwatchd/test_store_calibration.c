@@ -110,7 +110,7 @@ static void memory_can_be_forgotten(void **state)
 }
 
 struct seen {
-	int n, blind;
+	int n, underpowered;
 	struct view_calibration row[4];
 	char cell[4][64];
 };
@@ -119,7 +119,7 @@ static void see(void *arg, const struct view_calibration *row)
 {
 	struct seen *s = arg;
 	assert_true(s->n < 4);
-	s->blind += row->blind;
+	s->underpowered += row->underpowered;
 	s->row[s->n] = *row;
 	snprintf(s->cell[s->n++], 64, "%s %s", row->repo, row->cell);
 }
@@ -138,7 +138,7 @@ static void figures_agree(void **state)
 	assert_int_equal(s.n, 2);
 	assert_string_equal(s.cell[0], "kernels attention/dense/causal/s8192/backward");
 	assert_true(s.row[0].comparisons == 2 && s.row[0].launches == 12 && s.row[0].updated_at == NOW + DAY_MS);
-	assert_true(s.row[1].comparisons == 1 && s.row[1].launches == 6 && s.row[1].blind && !s.row[0].blind);
+	assert_true(s.row[1].comparisons == 1 && s.row[1].launches == 6 && s.row[1].underpowered && !s.row[0].underpowered);
 
 	plan_init(&plan);
 	plan.ask.kind = JOBKIND_COMPARE;
@@ -157,19 +157,19 @@ static void figures_agree(void **state)
 	for (int i = 0; i < 2; i++) {
 		const struct cell *c = &plan.ask.cell[i];
 		assert_true(fabs(100 * c->tau0 - s.row[i].tau0_pct) < 1e-9 && c->nu0 > 0);
-		assert_true(fabs(c->blind_pct - (s.row[i].blind ? s.row[i].mde_pct : 0)) < 1e-9);
+		assert_true(fabs(c->underpowered_pct - (s.row[i].underpowered ? s.row[i].mde_pct : 0)) < 1e-9);
 		/* a full set of launches with that scatter: threshold and k standard errors */
 		double full = stats_theta(1.5) + plan.ask.rule.k * c->tau0 / sqrt(plan.ask.rule.launches_max);
 		assert_true(fabs(s.row[i].mde_pct + stats_change_pct(full)) < 1e-9);
 	}
 	/* of another repository nothing is remembered */
 	ok(calibrate_plan(f->db, &plan, f->repo + 1, f->device, NOW + DAY_MS, &err));
-	assert_true(plan.ask.cell[0].tau0 == 0 && plan.ask.cell[1].blind_pct == 0);
+	assert_true(plan.ask.cell[0].tau0 == 0 && plan.ask.cell[1].underpowered_pct == 0);
 	plan_fini(&plan);
 
 	struct view_calibrated counted;
 	ok(view_calibrated(f->db, NULL, NOW + DAY_MS, &counted, &err));
-	assert_true(counted.cells == 2 && counted.blind == 1);
+	assert_true(counted.cells == 2 && counted.underpowered == 1);
 	s = (struct seen){ 0 };
 	ok(view_calibrations(f->db, "nobody", NULL, NOW, see, &s, &err));
 	assert_int_equal(s.n, 0);

@@ -274,7 +274,7 @@ static void memory_yields_to_clear_launches(void **state)
 		m.cell = cell;
 		s->cell[cell].tau0 = cell ? 0.06 : 0.26;
 		s->cell[cell].nu0 = 10;
-		s->cell[cell].blind_pct = cell ? 12 : 27.9;
+		s->cell[cell].underpowered_pct = cell ? 12 : 27.9;
 		for (m.launch = 1; m.launch <= 8; m.launch++) {
 			double off = (cell ? 0.06 : 0.01) * (m.launch % 2 ? 1 : -1);
 
@@ -290,7 +290,7 @@ static void memory_yields_to_clear_launches(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_REGRESSION);
 	assert_int_equal(s->bench.cell[0].found.typical.flags, 0);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
-	assert_int_equal(s->bench.cell[1].found.typical.flags, FLAG_BLIND);
+	assert_int_equal(s->bench.cell[1].found.typical.flags, FLAG_UNDERPOWERED);
 }
 
 /* A module with the kernel "forward", for sm_90. */

@@ -22,7 +22,7 @@ static void cell_row(void *arg, const struct view_calibration *row)
 	jsonw_kv_int(j, "launches", row->launches);
 	jsonw_kv_figure(j, "tau0_pct", row->tau0_pct);
 	jsonw_kv_figure(j, "mde_pct", row->mde_pct);
-	jsonw_kv_bool(j, "blind", row->blind);
+	jsonw_kv_bool(j, "underpowered", row->underpowered);
 	answer_time(j, "updated_at", row->updated_at);
 	jsonw_object_end(j);
 }

@@ -28,7 +28,7 @@ static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *
 	jsonw_kv_figure(j, "alarm_rate_pct", f->comparisons ? 100.0 * f->alarms / f->comparisons : NAN);
 	jsonw_kv_figure(j, "alarm_rate_upper_pct", f->upper_pct);
 	jsonw_kv_int(j, "cells", known->cells);
-	jsonw_kv_int(j, "blind", known->blind);
+	jsonw_kv_int(j, "underpowered", known->underpowered);
 	answer_time(j, "last_at", f->last_at);
 	jsonw_object_end(j);
 }

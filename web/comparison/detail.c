@@ -476,7 +476,7 @@ static void in_words(struct buf *out, const char *before, const char *text)
 /* Never a dead end: what was remembered, where, and how to go on. */
 static void blindness(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
-	const char *why = comparison_text(json_object_get(cell->json, "blind"), "why");
+	const char *why = comparison_text(json_object_get(cell->json, "underpowered"), "why");
 	struct buf line;
 	if (!*why)
 		return;

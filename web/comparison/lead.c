@@ -232,7 +232,7 @@ static void first_reason(struct buf *out, const struct comparison *c, enum verdi
 static void how_sure(struct buf *out, const struct comparison *c)
 {
 	size_t begin = out->len;
-	int n_blind = 0;
+	int n_underpowered = 0;
 	if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT) {
 		struct comparison_cell *most = first_of(c, c->verdict);
 		if (most)
@@ -245,10 +245,10 @@ static void how_sure(struct buf *out, const struct comparison *c)
 	if (out->len == begin)
 		return;
 	for (int i = 0; i < c->n_cells; i++)
-		n_blind += has_flag(&c->cell[i], "blind");
-	if (n_blind)
+		n_underpowered += has_flag(&c->cell[i], "underpowered");
+	if (n_underpowered)
 		emit_rawf(out, ". In %d cell%s launches of equal builds scatter too much to show a loss of the threshold",
-			n_blind, n_blind == 1 ? "" : "s");
+			n_underpowered, n_underpowered == 1 ? "" : "s");
 	emit_raw(out, ".</p>\n");
 }
 

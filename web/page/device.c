@@ -113,7 +113,7 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 	if (known.cells)
 		emit_rawf(d->out,
 			"<dt>Calibrated</dt><dd>%d cells; in %d of them launches of equal builds scatter too much to show a loss of the threshold</dd>",
-			known.cells, known.blind);
+			known.cells, known.underpowered);
 }
 
 static void device_card(void *arg, const struct view_device *row)
@@ -200,7 +200,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	emit_raw(out, "</td><td class=n>");
 	percent(out, row->mde_pct);
 	emit_raw(out, "</td><td>");
-	if (row->blind)
+	if (row->underpowered)
 		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>scatters too much</span>");
 	else
 		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>shows a loss</span>");

@@ -143,16 +143,16 @@ static void tell_blindness(const json_t *comparison, FILE *out)
 	int n = 0;
 	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
 	{
-		const json_t *blind = json_object_get(cell, "blind");
-		if (!json_is_object(blind))
+		const json_t *underpowered = json_object_get(cell, "underpowered");
+		if (!json_is_object(underpowered))
 			continue;
 		n++;
-		if (!most || value_number(blind, "below_pct") > value_number(most, "below_pct"))
-			most = blind;
+		if (!most || value_number(underpowered, "below_pct") > value_number(most, "below_pct"))
+			most = underpowered;
 	}
 	if (!most)
 		return;
-	plain_line(out, "WARNING %d cell%s blind on %s: %s", n, n == 1 ? " is" : "s are", value_text(environment, "name"),
+	plain_line(out, "WARNING %d cell%s underpowered on %s: %s", n, n == 1 ? " is" : "s are", value_text(environment, "name"),
 		value_text(most, "why"));
 	plain_line(out,
 		"flopwatch calibrate --repo %s --device %s measures the scatter again; flopwatch calibrate forget --repo %s "

@@ -34,7 +34,7 @@ static void print_cells(const json_t *items)
 		table_cell(&t, "%lld", value_integer(c, "launches"));
 		figure(&t, c, "tau0_pct");
 		figure(&t, c, "mde_pct");
-		table_cell(&t, "%s", json_is_true(json_object_get(c, "blind")) ? "blind" : "");
+		table_cell(&t, "%s", json_is_true(json_object_get(c, "underpowered")) ? "underpowered" : "");
 		table_cell(&t, "%.16s", value_text(c, "updated_at"));
 	}
 	table_print(&t, stdout);

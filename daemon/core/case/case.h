@@ -41,7 +41,7 @@ struct cell {
 	enum series decide;   /* the series that decides: of calls where host time is part of the promise */
 	double tau0;          /* scatter of launches that was learned, log ratio; 0: the rule's */
 	double nu0;           /* in how many launches it was seen; 0: tau0 comes beside what pairs say */
-	double blind_pct;     /* equal builds scatter so much that a smaller loss has to be clear; 0: it sees its threshold */
+	double underpowered_pct;     /* equal builds scatter so much that a smaller loss has to be clear; 0: it sees its threshold */
 	uint64_t seed;        /* of the inputs */
 	union shape shape;
 };

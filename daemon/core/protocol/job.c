@@ -122,7 +122,7 @@ static int read_cell(json_t *object, const char *where, struct cell *c, int *ind
 	c->threshold_pct = field_double(&f, "threshold_pct", 0, 100);
 	c->tau0 = field_double_or(&f, "tau0", 0, 1, 0);
 	c->nu0 = field_double_or(&f, "nu0", 0, 1e6, 0);
-	c->blind_pct = field_double_or(&f, "blind_pct", 0, 100, 0);
+	c->underpowered_pct = field_double_or(&f, "underpowered_pct", 0, 100, 0);
 	c->seed = field_u64(&f, "seed");
 	if (field_has(&f, "decide"))
 		c->decide = field_word(&f, "decide", decides, NULL, 0) == SERIES_CALL ? SERIES_CALL : SERIES_DEVICE;

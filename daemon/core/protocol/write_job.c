@@ -117,8 +117,8 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 		jsonw_kv_double(j, "tau0", c->tau0);
 	if (c->nu0 > 0)
 		jsonw_kv_double(j, "nu0", c->nu0);
-	if (c->blind_pct > 0)
-		jsonw_kv_double(j, "blind_pct", c->blind_pct);
+	if (c->underpowered_pct > 0)
+		jsonw_kv_double(j, "underpowered_pct", c->underpowered_pct);
 	jsonw_key(j, "shape");
 	jsonw_object(j);
 	case_family(c)->write(c->shape.bytes, j);

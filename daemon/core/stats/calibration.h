@@ -43,9 +43,9 @@ double calibration_scatter(const struct calibration *c);
 bool calibration_learned(const struct calibration *c, double *tau0, double *nu0);
 
 /**
- * Smallest loss in percent that a full set of launches would call, `theta` being the threshold. False: the cell is blind, as
+ * Smallest loss in percent that a full set of launches would call, `theta` being the threshold. False: the cell is underpowered, as
  * its launches scatter so much that this is more than twice the threshold, or that the rule ends undecided. A cell that has
- * not been calibrated (5 degrees of freedom) is not called blind.
+ * not been calibrated (5 degrees of freedom) is not called underpowered.
  */
 bool calibration_sees(const struct calibration *c, const struct rule *r, double theta, double *mde_pct);
 

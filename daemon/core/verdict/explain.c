@@ -41,7 +41,7 @@ void explain_bursts(const struct burst_side *base, const struct burst_side *targ
 		snprintf(out + used, EXPLAIN_SIZE - (size_t)used, ", at %.0f W instead of %.0f", target_w, base_w);
 }
 
-void explain_blind(double scatter_pct, double seen, double below_pct, char out[EXPLAIN_SIZE])
+void explain_underpowered(double scatter_pct, double seen, double below_pct, char out[EXPLAIN_SIZE])
 {
 	char scatter[40] = "so much", showed[40] = "";
 

@@ -11,7 +11,7 @@
 #define CLOCK_PART_PCT  0.1
 #define CLOCK_PART_SE   3
 
-static const char *const words_of[] = { "borderline", "tail", "sustained", "call", "enqueue", "clock", "blind", "noisy",
+static const char *const words_of[] = { "borderline", "tail", "sustained", "call", "enqueue", "clock", "underpowered", "noisy",
 	"overwhelming" };
 
 enum { WORDS = sizeof words_of / sizeof words_of[0] };

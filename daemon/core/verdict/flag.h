@@ -15,7 +15,7 @@ enum {
 	FLAG_CALL = 8,           /* a call from an idle stream, host time included, became slower */
 	FLAG_ENQUEUE = 16,       /* enqueue costs the host more */
 	FLAG_CLOCK = 32,         /* a part of the change is what the branch does to the clock */
-	FLAG_BLIND = 64,         /* equal builds scatter too much to see the threshold: a loss has to be clear */
+	FLAG_UNDERPOWERED = 64,         /* equal builds scatter too much to see the threshold: a loss has to be clear */
 	FLAG_NOISY = 128,        /* undecided by nothing but the scatter of its launches: another hour may decide it */
 	FLAG_OVERWHELMING = 256, /* decided at once: chance explains it less than once in a million (stats/interim.h) */
 	FLAG_END = 512

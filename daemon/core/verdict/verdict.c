@@ -421,7 +421,7 @@ void verdict_of_cell(const struct rule *general, const struct verdict_terms *ter
 	judge(&of_cell, &remembered, terms->threshold_pct, terms->sparse, terms->is_over, pairs, n, typical);
 	judge(&of_bursts, &of_bursts, terms->threshold_pct, terms->sparse, terms->is_over, bursts, n_bursts, sustained);
 	verdict_sustained(typical, sustained);
-	verdict_blind(&of_cell, fits ? terms->blind_pct : 0, sustained, typical);
+	verdict_underpowered(&of_cell, fits ? terms->underpowered_pct : 0, sustained, typical);
 }
 
 struct rule verdict_rule_of_bursts(const struct rule *general)
@@ -451,18 +451,18 @@ void verdict_sustained(struct judgement *j, const struct judgement *sustained)
 	j->reason[0] = '\0';
 }
 
-void verdict_blind(const struct rule *r, double blind_pct, const struct judgement *sustained, struct judgement *j)
+void verdict_underpowered(const struct rule *r, double underpowered_pct, const struct judgement *sustained, struct judgement *j)
 {
 	double change_pct = stats_change_pct(j->flags & FLAG_SUSTAINED ? sustained->all.m : j->all.m);
 	bool is_clear = !(j->flags & FLAG_BORDERLINE) && r->launches_max >= r->launches_regression_min;
 
-	if (!(blind_pct > 0))
+	if (!(underpowered_pct > 0))
 		return;
-	j->flags = (j->flags & ~FLAG_NOISY) | FLAG_BLIND; /* another hour will not show more */
-	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= blind_pct)
+	j->flags = (j->flags & ~FLAG_NOISY) | FLAG_UNDERPOWERED; /* another hour will not show more */
+	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= underpowered_pct)
 		return;
 	j->flags &= ~FLAG_BORDERLINE;
-	undecided(j, "equal builds scatter so much here that a loss below %.1f %% has to be clear, and %.2f %% is not", blind_pct,
+	undecided(j, "equal builds scatter so much here that a loss below %.1f %% has to be clear, and %.2f %% is not", underpowered_pct,
 		change_pct);
 }
 

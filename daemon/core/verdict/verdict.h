@@ -92,7 +92,7 @@ struct judgement {
 struct verdict_terms {
 	double threshold_pct;
 	double tau0, nu0; /* scatter that was learned of its launches; 0: none */
-	double blind_pct; /* as verdict_blind takes it, where the launches do not contradict what was learned */
+	double underpowered_pct; /* as verdict_underpowered takes it, where the launches do not contradict what was learned */
 	bool sparse;      /* picks the wanted half-width */
 	bool is_over;     /* no further launch will come */
 };
@@ -137,9 +137,9 @@ struct rule verdict_rule_of_bursts(const struct rule *general);
 void verdict_sustained(struct judgement *j, const struct judgement *sustained);
 
 /**
- * Of a cell whose equal builds scattered so much that only losses above `blind_pct` would show (0: it sees) and whose launches do not contradict
+ * Of a cell whose equal builds scattered so much that only losses above `underpowered_pct` would show (0: it sees) and whose launches do not contradict
  * that: it is flagged, and a smaller loss by sign alone, or by a quick look, is undecided. Comes after verdict_sustained.
  */
-void verdict_blind(const struct rule *r, double blind_pct, const struct judgement *sustained, struct judgement *j);
+void verdict_underpowered(const struct rule *r, double underpowered_pct, const struct judgement *sustained, struct judgement *j);
 
 #endif

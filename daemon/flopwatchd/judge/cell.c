@@ -230,7 +230,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	struct verdict_terms terms = { .threshold_pct = c->threshold_pct,
 		.tau0 = c->tau0,
 		.nu0 = c->nu0,
-		.blind_pct = c->blind_pct,
+		.underpowered_pct = c->underpowered_pct,
 		.sparse = sparse,
 		.is_over = true };
 	char why[GUARD_WHY_SIZE], why_burst[GUARD_WHY_SIZE];
@@ -464,7 +464,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 		.bytes = case_metric(cell) == METRIC_GBPS ? case_bytes(cell) : NAN,
 		.tau0 = cell->tau0,
 		.nu0 = cell->nu0,
-		.blind_pct = cell->blind_pct,
+		.underpowered_pct = cell->underpowered_pct,
 		.threshold_pct = cell->threshold_pct };
 	snprintf(c->key, sizeof c->key, "%s", cell->key);
 	snprintf(c->group, sizeof c->group, "%s", cell->group);

@@ -182,18 +182,18 @@ static void write_parts(struct jsonw *j, const struct view_cell *c)
 	}
 }
 
-/** What was remembered of a cell that is blind, null of one that sees. */
-static void write_blind(struct jsonw *j, const struct view_cell *c)
+/** What was remembered of a cell that is underpowered, null of one that sees. */
+static void write_underpowered(struct jsonw *j, const struct view_cell *c)
 {
 	char text[EXPLAIN_SIZE];
-	if (!(c->flags & FLAG_BLIND)) {
-		jsonw_kv_null(j, "blind");
+	if (!(c->flags & FLAG_UNDERPOWERED)) {
+		jsonw_kv_null(j, "underpowered");
 		return;
 	}
-	explain_blind(100 * c->tau0, c->nu0, c->blind_pct, text);
-	jsonw_key(j, "blind");
+	explain_underpowered(100 * c->tau0, c->nu0, c->underpowered_pct, text);
+	jsonw_key(j, "underpowered");
 	jsonw_object(j);
-	jsonw_kv_figure(j, "below_pct", c->blind_pct);
+	jsonw_kv_figure(j, "below_pct", c->underpowered_pct);
 	jsonw_kv_figure(j, "scatter_pct", 100 * c->tau0);
 	jsonw_kv_figure(j, "seen", c->nu0);
 	jsonw_kv_string(j, "why", text);
@@ -355,7 +355,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_figure(j, "ci_low_pct", c->ci_low_pct);
 	jsonw_kv_figure(j, "ci_high_pct", c->ci_high_pct);
 	jsonw_kv_figure(j, "mde_pct", c->mde_pct);
-	write_blind(j, c);
+	write_underpowered(j, c);
 	write_parts(j, c);
 	jsonw_kv_figure(j, "change_raw_pct", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN);
 	jsonw_kv_figure(j, "beta", c->beta);

@@ -286,7 +286,7 @@ void bench_judge(struct bench *b, int cell)
 	struct verdict_terms terms = { .threshold_pct = of->threshold_pct,
 		.tau0 = of->tau0,
 		.nu0 = of->nu0,
-		.blind_pct = of->blind_pct,
+		.underpowered_pct = of->underpowered_pct,
 		.sparse = case_is_irregular(of),
 		.is_over = b->over };
 
