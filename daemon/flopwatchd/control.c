@@ -523,13 +523,13 @@ int control_pause(struct control *c, const char *uuid, bool paused, const char *
 	int64_t id;
 	if (store_device_get(c->db, uuid, &id, &before, err) != 0)
 		return -1;
-	bool broken = before == DEVICESTATE_QUARANTINED || before == DEVICESTATE_CANARY;
+	bool broken = before == DEVICESTATE_QUARANTINED || before == DEVICESTATE_HEALTH_CHECK;
 	if (broken && paused)
 		return err_set(err, ERR_CONFLICT, "device %.64s is %s and gets no jobs", uuid, devicestate_name(before));
 	if (before == DEVICESTATE_ABSENT && !paused)
 		return err_set(err, ERR_CONFLICT, "device %.64s is absent: it gets jobs when a worker has it again", uuid);
-	snprintf(why, sizeof why, "%s by %.200s", broken ? "a canary was asked for" : paused ? "paused" : "resumed", who);
-	enum devicestate to = broken ? DEVICESTATE_CANARY : paused ? DEVICESTATE_PAUSED : DEVICESTATE_OK;
+	snprintf(why, sizeof why, "%s by %.200s", broken ? "a health check was asked for" : paused ? "paused" : "resumed", who);
+	enum devicestate to = broken ? DEVICESTATE_HEALTH_CHECK : paused ? DEVICESTATE_PAUSED : DEVICESTATE_OK;
 	if (devicestate_set(g, uuid, to, why, who, err) != 0)
 		return -1;
 	queue_wake(c->queue);

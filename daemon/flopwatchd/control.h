@@ -68,7 +68,7 @@ int control_cancel(struct control *c, int64_t job, const char *who, struct fw_er
 /** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */
 int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
 /**
- * Stop giving jobs to a device, or start again. One that is quarantined has to pass a canary first, which this asks for.
+ * Stop giving jobs to a device, or start again. One that is quarantined has to pass a health check first, which this asks for.
  * Err: ERR_NOT_FOUND, ERR_CONFLICT it is quarantined already.
  */
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);

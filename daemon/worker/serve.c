@@ -13,7 +13,7 @@
 #include "worker/bench/acceptance.h"
 #include "worker/build/build.h"
 #include "worker/build/compilers.h"
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/command/command.h"
 #include "worker/bench/hardware.h"
 #include "worker/bench/measure.h"
@@ -440,7 +440,7 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 }
 
 /* Instead of a job: is the device fit for one? The answer is one `state`. */
-static int run_canary(struct peer *peer, struct sandbox *sandbox, const struct msg_hello *hello, const struct msg_canary *ask,
+static int run_health_check(struct peer *peer, struct sandbox *sandbox, const struct msg_hello *hello, const struct msg_health_check *ask,
 	struct fw_err *err)
 {
 	const struct msg_device *device = hardware_find(hello, ask->device, err);
@@ -454,7 +454,7 @@ static int run_canary(struct peer *peer, struct sandbox *sandbox, const struct m
 	b.sandbox = sandbox;
 	b.device = *device;
 	rule_default(&b.rule, 1);
-	result = canary_run(&b, &m.u.state, err);
+	result = health_check_run(&b, &m.u.state, err);
 	bench_fini(&b);
 	return result < 0 ? -1 : peer_send(peer, &m, err);
 }
@@ -472,8 +472,8 @@ static int serve_one(const struct serve_options *o, struct peer *peer, struct ca
 	if (peer_receive(peer, JOB_WAIT_MS, &m, &e) != 0)
 		/* a daemon that only wanted to know what is here */
 		return peer->cancelled && peer->why.code == ERR_CANCELLED ? 0 : err_set(err, e.code, "%s", e.text);
-	if (m.t == MSG_CANARY)
-		result = run_canary(peer, sandbox, hello, &m.u.canary, err);
+	if (m.t == MSG_HEALTH_CHECK)
+		result = run_health_check(peer, sandbox, hello, &m.u.health_check, err);
 	else if (m.t == MSG_JOB)
 		result = run_job(o, peer, cache, sandbox, hello, m.u.job, err);
 	else

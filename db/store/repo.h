@@ -52,7 +52,7 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 /** By which worker, and in which machine, it was last seen; `on_call`: the worker has it only while a scheduler gives it. */
 int store_device_through(struct db *db, int64_t device, const char *worker, const char *host, bool on_call, struct fw_err *err);
 /** The machine of a device of this worker that is to be tried. 1, 0 there is none, -1. Shape: host[64]. */
-int store_device_canary_host(struct db *db, const char *worker, char host[64], struct fw_err *err);
+int store_device_health_check_host(struct db *db, const char *worker, char host[64], struct fw_err *err);
 /** Keep where its worker has what it built. */
 int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err);
 int store_device_state(

@@ -104,13 +104,13 @@ static void quarantined_while_jobs_wait(void **state)
 {
 	struct fixture *f = *state;
 	hello(f, 1000);
-	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its canary", 1500, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its health check", 1500, &err));
 	assert_int_equal(look(f, 2000), 0); /* nothing waits for it */
 	int64_t job = fixture_job(f, "main", 1, 2, 2000);
 	assert_int_equal(look(f, 2100), 1); /* at once: no other can take it */
 	assert_int_equal(look(f, 2200), 0);
 	assert_int_equal(
-		fixture_number(f, "SELECT title = 'device sim-0 is quarantined: fails its canary; 1 job waits' FROM alert"), 1);
+		fixture_number(f, "SELECT title = 'device sim-0 is quarantined: fails its health check; 1 job waits' FROM alert"), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.opened'"), 1);
 	ok(store_job_state(f->db, job, JOBSTATE_CANCELLED, "by anna", 2300, &err));
 	assert_int_equal(look(f, 2400), 1);
@@ -130,7 +130,7 @@ static void an_answered_quarantine_is_told_again_when_it_is_new(void **state)
 	struct fixture *f = *state;
 	hello(f, 1000);
 	fixture_job(f, "main", 1, 2, 1000);
-	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its canary", 1500, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its health check", 1500, &err));
 	assert_int_equal(look(f, 2000), 1);
 	ok(store_alert_change(f->db, fixture_number(f, "SELECT max(id) FROM alert"), ALERTSTATE_RESOLVED, "anna",
 		"ordered another", 2100, &err));
@@ -147,7 +147,7 @@ static void another_device_takes_the_jobs(void **state)
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	hello(f, 1000);
 	ok(store_device_put(f->db, &other, 1000, &id, &err));
-	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its canary", 1500, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its health check", 1500, &err));
 	fixture_job(f, "main", 1, 2, 2000);
 	assert_int_equal(look(f, 2100), 0);
 	ok(store_device_put(f->db, &other, 2 * LIMIT_MS, &id, &err));
@@ -174,7 +174,7 @@ static void jobs_of_another_class_do_not_wait_for_it(void **state)
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	snprintf(other.name, sizeof other.name, "another model");
 	ok(store_device_put(f->db, &other, 5 * LIMIT_MS, &id, &err));
-	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its canary", 1500, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its health check", 1500, &err));
 	fixture_job(f, "main", 1, 2, 2000);
 	run_sql(f, "UPDATE job SET device_class = (SELECT class FROM device WHERE uuid = 'sim-1')");
 	assert_int_equal(look(f, 5 * LIMIT_MS), 0);

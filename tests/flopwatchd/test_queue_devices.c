@@ -46,7 +46,7 @@ static void begin(void)
 
 static void try_device(void)
 {
-	ok(devicestate_set(queue_txn(queue), "sim-1", DEVICESTATE_CANARY, "a canary was asked for", "me", &err));
+	ok(devicestate_set(queue_txn(queue), "sim-1", DEVICESTATE_HEALTH_CHECK, "a health check was asked for", "me", &err));
 	queue_wake(queue);
 }
 
@@ -71,7 +71,7 @@ static void look(void *arg)
 		ok(loop_after(loop, FIXTURE_TICK_MS, look, arg, NULL, &err));
 }
 
-static void a_daemon_that_stops_has_not_seen_the_canary_fail(void **state)
+static void a_daemon_that_stops_has_not_seen_the_health_check_fail(void **state)
 {
 	(void)state;
 	char script[2048];
@@ -84,18 +84,18 @@ static void a_daemon_that_stops_has_not_seen_the_canary_fail(void **state)
 	ok(loop_run(loop, &err));
 	queue_drain(queue, on_drained, NULL);
 	ok(loop_run(loop, &err));
-	assert_string_equal(fixture_text("SELECT state || ': ' || state_why FROM device"), "canary: a canary was asked for");
+	assert_string_equal(fixture_text("SELECT state || ': ' || state_why FROM device"), "health check: a health check was asked for");
 }
 
 /* A line that is cut, or a worker that does not start: it is tried again. */
-static void a_canary_without_an_answer_is_tried_again(void **state)
+static void a_health_check_without_an_answer_is_tried_again(void **state)
 {
 	(void)state;
 	char script[2048];
 	snprintf(script, sizeof script,
 		"[ -e %.100s/cut ] && ! [ -e %.100s/down ] && { touch %.100s/down; exit 255; }; " HELLO
 		"[ -e %.100s/cut ] || { touch %.100s/cut; exit 255; }; "
-		"echo '{\"t\":\"state\",\"what\":\"canary\",\"ok\":true,\"detail\":\"\"}'",
+		"echo '{\"t\":\"state\",\"what\":\"health_check\",\"ok\":true,\"detail\":\"\"}'",
 		gitrepo_root, gitrepo_root, gitrepo_root, gitrepo_root, gitrepo_root);
 	add_worker(script);
 	begin();
@@ -107,7 +107,7 @@ static void a_canary_without_an_answer_is_tried_again(void **state)
 }
 
 /* But not for ever. */
-static void a_device_that_never_lets_its_canary_answer_is_not_fit(void **state)
+static void a_device_that_never_lets_its_health_check_answer_is_not_fit(void **state)
 {
 	(void)state;
 	add_worker(HELLO "exit 1");
@@ -116,7 +116,7 @@ static void a_device_that_never_lets_its_canary_answer_is_not_fit(void **state)
 	try_device();
 	fixture_until("SELECT state = 'quarantined' FROM device");
 	assert_string_equal(fixture_text("SELECT state_why FROM device"),
-		"its canary failed: 3 times without an answer, last: the worker ended before the canary's answer (exit 1)");
+		"its health check failed: 3 times without an answer, last: the worker ended before the health check's answer (exit 1)");
 }
 
 /* The device is gone when the worker is reached, and what it has instead is of another class. */
@@ -170,9 +170,9 @@ int main(void)
 {
 	gitrepo_use_our_programs();
 	const struct CMUnitTest tests[] = {
-		CASE(a_daemon_that_stops_has_not_seen_the_canary_fail),
-		CASE(a_canary_without_an_answer_is_tried_again),
-		CASE(a_device_that_never_lets_its_canary_answer_is_not_fit),
+		CASE(a_daemon_that_stops_has_not_seen_the_health_check_fail),
+		CASE(a_health_check_without_an_answer_is_tried_again),
+		CASE(a_device_that_never_lets_its_health_check_answer_is_not_fit),
 		CASE(a_job_for_a_class_is_not_bound_to_another),
 		CASE(a_job_that_was_given_back_can_be_cancelled_at_once),
 	};

@@ -23,7 +23,7 @@ sql_elsewhere() { none -w db_stmt $(git ls-files 'daemon/*.[ch]' 'web/*.[ch]'); 
 # From the edge on these are enums (core/state, core/verdict). Other words of those lists, such as "failed", name several things.
 compared_words() {
 	local words='regression|improvement|undecided|not_comparable|unchanged|identical|rejected'
-	words+='|selfcheck|calibrate|backfill|queued|checking|superseded|acknowledged|resolved|quarantined|paused|canary'
+	words+='|selfcheck|calibrate|backfill|queued|checking|superseded|acknowledged|resolved|quarantined|paused|health check'
 	none "strcmp\\([^;]*\"($words)\"" $(git ls-files 'daemon/*.c' 'db/*.c' 'web/*.c')
 }
 pairs() { # every .c but main.c has its header

@@ -87,7 +87,7 @@ static const char runner_head[] =
 	"    text = '%d %s' % (number, json.dumps({'t': t, **more}))\n"
 	"    number += 1\n"
 	"    out.write(hmac.new(run['seal'].encode(), text.encode(), 'sha256').hexdigest()[:32] + ' ' + text + '\\n')\n"
-	"if run['mode'] in ('idle', 'canary', 'guard'):\n"
+	"if run['mode'] in ('idle', 'health check', 'guard'):\n"
 	"    say('state', what=run['mode'], ok=True, detail=''); sys.exit(0)\n"
 	"if run['mode'] == 'launch':\n"
 	"    log('launch ' + ' '.join(s['role'] for s in run['subjects']) + ' ' + ' '.join(p['config'] for p in run['pins']))\n"

@@ -84,7 +84,7 @@ static void the_worst_of_two_readings(void **state)
 static void scripts_say_when(void **state)
 {
 	const char *script =
-		"launch=2 cell=1 pass=0-1 reasons=0x20 temp_c=93.5\nat=idle launch=1-3 foreign=2\nat=canary lost=1\n";
+		"launch=2 cell=1 pass=0-1 reasons=0x20 temp_c=93.5\nat=idle launch=1-3 foreign=2\nat=health check lost=1\n";
 	struct msg_guard g;
 	(void)state;
 	guard_unknown(&g);
@@ -99,7 +99,7 @@ static void scripts_say_when(void **state)
 	assert_int_equal(g.foreign, -1);
 	guard_script_apply(script, &(struct guard_moment){ GUARD_AT_IDLE, 3, 0, 0 }, &g);
 	assert_int_equal(g.foreign, 2);
-	assert_true(guard_script_apply(script, &(struct guard_moment){ GUARD_AT_CANARY, 1, 0, 0 }, &g));
+	assert_true(guard_script_apply(script, &(struct guard_moment){ GUARD_AT_HEALTH_CHECK, 1, 0, 0 }, &g));
 	assert_false(guard_script_apply("=\n\n x =1 launch\n", &(struct guard_moment){ GUARD_AT_TIME, 1, 0, 0 }, &g));
 }
 
@@ -168,13 +168,13 @@ static void questions_about_the_device(void **state)
 		const char *device, *script;
 		bool ok;
 	} row[] = {
-		{ RUN_CANARY, "sim", "", true },
-		{ RUN_CANARY, "cpu", "", true },
-		{ RUN_CANARY, "sim", "at=canary lost=1", false },
-		{ RUN_CANARY, "sim", "at=canary pass=1 xid=79", false },
-		{ RUN_CANARY, "sim", "at=canary foreign=2", true }, /* who shares a device does not make it unfit */
-		{ RUN_CANARY, "sim", "at=canary foreign=2 reasons=0x40", false },
-		{ RUN_CANARY, "cuda:99", "", false },
+		{ RUN_HEALTH_CHECK, "sim", "", true },
+		{ RUN_HEALTH_CHECK, "cpu", "", true },
+		{ RUN_HEALTH_CHECK, "sim", "at=health check lost=1", false },
+		{ RUN_HEALTH_CHECK, "sim", "at=health check pass=1 xid=79", false },
+		{ RUN_HEALTH_CHECK, "sim", "at=health check foreign=2", true }, /* who shares a device does not make it unfit */
+		{ RUN_HEALTH_CHECK, "sim", "at=health check foreign=2 reasons=0x40", false },
+		{ RUN_HEALTH_CHECK, "cuda:99", "", false },
 		{ RUN_IDLE, "sim", "", true },
 		{ RUN_IDLE, "cpu", "at=idle launch=1 foreign=3", false },
 	};

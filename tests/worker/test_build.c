@@ -523,7 +523,7 @@ static void the_sandbox_holds(void **state)
 
 	if (!s->sandbox.active)
 		skip();
-	assert_int_equal(tmp_folder_write(&s->folder, "secret", "canary", 0644), 0);
+	assert_int_equal(tmp_folder_write(&s->folder, "secret", "health_check", 0644), 0);
 	snprintf(makefile, sizeof makefile,
 		"all:\n"
 		"\t@test ! -e %s/secret || echo sees-files\n"

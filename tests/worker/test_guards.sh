@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the device itself says, read from a script on device sim: times thrown away and taken again, given up, waited for, a device
-# that is quarantined and comes back through its canary. Then what stands beside a verdict: bursts, slow calls, host time.
+# that is quarantined and comes back through its health check. Then what stands beside a verdict: bursts, slow calls, host time.
 # Starts early.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
@@ -63,9 +63,9 @@ like "ends all work on it, visibly" "$out" '^note: device: the driver reported X
 fails "one that shows while whole calls decide" 1 calls_compare 'xid=79'
 like "ends all work on it as well" "$out" 'device lost: the driver reported XID 79'
 ok "a context that is lost once" compare 'launch=1 lost=1' ../same --cells "$cell"
-like "the canary passes, and the next launches measure" "$out" '^unchanged: simulated device'
-fails "one that stays lost" 1 compare $'launch=1 lost=1\nat=canary lost=1' ../same --cells "$cell"
-like "fails its canary" "$out" 'device lost: after .*fails its canary: its context is lost'
+like "the health check passes, and the next launches measure" "$out" '^unchanged: simulated device'
+fails "one that stays lost" 1 compare $'launch=1 lost=1\nat=health check lost=1' ../same --cells "$cell"
+like "fails its health check" "$out" 'device lost: after .*fails its health check: its context is lost'
 
 # ---- what modules leave behind ----
 ok "a module that leaves things behind" compare '' leftover --cells "$cell"
@@ -216,7 +216,7 @@ is "what uses no GPU is not asked about one" "$(lines 'reasons=0x8' cpu)" "done 
 # ---- quarantine ----
 device_state() { api devices | jq -r '.items[] | select(.kind == "sim") | .state'; }
 device_is() { [ "$(device_state)" = "$1" ]; }
-printf 'launch=1 lost=1\nat=canary lost=1\n' >"$guards"
+printf 'launch=1 lost=1\nat=health check lost=1\n' >"$guards"
 branch kernels lost main
 echo 1.01 >"$tmp/kernels/kernels/factor"
 commit kernels "meets a broken device"
@@ -224,16 +224,16 @@ push kernels lost
 lost=$(head_of kernels)
 await device_is quarantined
 is "a device that does not recover is quarantined" "$(device_state)" quarantined
-like "with the reason" "$(api devices | jq -r '.items[] | select(.kind == "sim") | .state_why')" 'fails its canary: its context is lost'
+like "with the reason" "$(api devices | jq -r '.items[] | select(.kind == "sim") | .state_why')" 'fails its health check: its context is lost'
 is "as an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'quarantined'")" 1
 await job_is "$(job_of "$lost")" queued
 is "its job waits" "$(job_field "$(job_of "$lost")" state)" queued
 quarantine_alerts() { api alerts | jq -r '[.items[] | select(.kind == "quarantined") | "\(.state) \(.title)"] | join("; ")'; }
 is_told() { quarantine_alerts | grep -q "$1"; }
 await is_told '^open'
-like "an alert tells why, and that a job waits" "$(quarantine_alerts)" '^open device sim-0 is quarantined: .*fails its canary: its context is lost; 1 job waits$'
-ok "resume asks for a canary" "$bin/flopwatch" resume sim-0
-like "and says so" "$out" 'a canary tries it now'
+like "an alert tells why, and that a job waits" "$(quarantine_alerts)" '^open device sim-0 is quarantined: .*fails its health check: its context is lost; 1 job waits$'
+ok "resume asks for a health check" "$bin/flopwatch" resume sim-0
+like "and says so" "$out" 'a health check tries it now'
 failed_again() { [ "$(sql "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'quarantined'")" = 2 ]; }
 await failed_again
 is "which fails while the fault lasts" "$(device_state)" quarantined
@@ -241,7 +241,7 @@ fails "it cannot be paused meanwhile" 1 "$bin/flopwatch" pause sim-0
 : >"$guards"
 ok "resume when the fault is gone" "$bin/flopwatch" resume sim-0
 await device_is ok
-is "the canary passes and it is back" "$(device_state)" ok
+is "the health check passes and it is back" "$(device_state)" ok
 is "and the job is measured" "$(result_of "$lost")" "done unchanged"
 await is_told '^resolved'
 like "the alert is over" "$(quarantine_alerts)" '^resolved device sim-0 '

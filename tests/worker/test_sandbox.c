@@ -216,7 +216,7 @@ static void a_program_runs_inside(void **state)
 		skip();
 	}
 	buf_init(&out, 1000);
-	setenv("FW_SECRET", "canary", 1);
+	setenv("FW_SECRET", "health_check", 1);
 	sandbox_run(s, v, "/bin/sh", false);
 	sandbox_arg(v, "-c");
 	sandbox_arg(v, "echo ${FW_SECRET:-clean} `id -u` `ls / | tr '\\n' ' '`; kill -SEGV $$");

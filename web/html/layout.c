@@ -131,7 +131,7 @@ static const struct word {
 	{ "open", "\u25cf", "bad" },
 	{ "error", "\u2715", "bad" },
 	{ "quarantined", "\u2715", "bad" },
-	{ "canary", "\u25d0", "warn" },
+	{ "health_check", "\u25d0", "warn" },
 	{ "absent", "\u25cb", "warn" },
 	{ "undecided", "?", "warn" },
 	{ "not_comparable", "\u2260", "warn" },

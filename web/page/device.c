@@ -165,7 +165,7 @@ static void device_card(void *arg, const struct view_device *row)
 	last_seen_doing(d, row->id);
 	emit_raw(out, "</dl><div class=row>");
 	if (row->state == DEVICESTATE_QUARANTINED)
-		layout_button(out, "devices", row->uuid, "resume", "Try with a canary");
+		layout_button(out, "devices", row->uuid, "resume", "Try with a health check");
 	else if (row->state == DEVICESTATE_PAUSED)
 		layout_button(out, "devices", row->uuid, "resume", "Resume");
 	else if (row->state == DEVICESTATE_OK)

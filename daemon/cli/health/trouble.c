@@ -110,7 +110,7 @@ static void tell_devices(const json_t *devices)
 			warn("device %s is quarantined (%s): flopwatch resume %s tries it (see doc/troubleshooting.md#quarantined)",
 				uuid, why, uuid);
 			break;
-		case DEVICESTATE_CANARY:
+		case DEVICESTATE_HEALTH_CHECK:
 			warn("device %s is being tried before it gets jobs again", uuid);
 			break;
 		case DEVICESTATE_ABSENT: /* perhaps taken out for good; a job that waits for it says so */

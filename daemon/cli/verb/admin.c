@@ -39,8 +39,8 @@ int verb_resume(struct client *c, const struct options *o)
 	json_t *answer = NULL;
 	if (client_post_step(c, "devices", o->arg[0], "resume", "", &answer, &err) != 0)
 		return verb_fail(&err);
-	if (devicestate_from_name(value_text(answer, "state")) == DEVICESTATE_CANARY)
-		printf("it was quarantined: a canary tries it now; flopwatch devices shows the outcome\n");
+	if (devicestate_from_name(value_text(answer, "state")) == DEVICESTATE_HEALTH_CHECK)
+		printf("it was quarantined: a health check tries it now; flopwatch devices shows the outcome\n");
 	json_decref(answer);
 	return EXIT_OK;
 }

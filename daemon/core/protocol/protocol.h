@@ -59,7 +59,7 @@ enum msg_type {
 	MSG_RUN,
 	MSG_NOTE,
 	MSG_STATE,
-	MSG_CANARY,
+	MSG_HEALTH_CHECK,
 	MSG_AUDIT,
 	MSG_KERNEL,
 	MSG_CODE,
@@ -300,7 +300,7 @@ struct msg_state {
 };
 
 /** Daemon to worker instead of a job: try the device with something small and known. The answer is a state. */
-struct msg_canary {
+struct msg_health_check {
 	char device[64]; /* uuid */
 };
 
@@ -373,7 +373,7 @@ struct msg {
 		struct msg_run *run; /* owned */
 		struct msg_note note;
 		struct msg_state state;
-		struct msg_canary canary;
+		struct msg_health_check health_check;
 		struct msg_audit audit;
 		struct msg_kernel kernel;
 		struct msg_code *code; /* owned */

@@ -504,8 +504,8 @@ static int read_body(struct fields *f, struct msg *out)
 		return read_note(f, &out->u.note);
 	case MSG_STATE:
 		return read_state(f, &out->u.state);
-	case MSG_CANARY:
-		field_token(f, "device", FIELD_WORD, 1, out->u.canary.device, sizeof out->u.canary.device);
+	case MSG_HEALTH_CHECK:
+		field_token(f, "device", FIELD_WORD, 1, out->u.health_check.device, sizeof out->u.health_check.device);
 		return 0;
 	case MSG_KERNEL:
 	case MSG_CODE:

@@ -379,8 +379,8 @@ static void put_body(struct jsonw *j, const struct msg *m)
 	case MSG_STATE:
 		put_state(j, &m->u.state);
 		break;
-	case MSG_CANARY:
-		jsonw_kv_string(j, "device", m->u.canary.device);
+	case MSG_HEALTH_CHECK:
+		jsonw_kv_string(j, "device", m->u.health_check.device);
 		break;
 	case MSG_AUDIT:
 		put_audit(j, &m->u.audit);

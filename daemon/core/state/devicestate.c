@@ -7,7 +7,7 @@ static const char *const names[DEVICESTATE_N] = {
 	[DEVICESTATE_OK] = "ok",
 	[DEVICESTATE_PAUSED] = "paused",
 	[DEVICESTATE_QUARANTINED] = "quarantined",
-	[DEVICESTATE_CANARY] = "canary",
+	[DEVICESTATE_HEALTH_CHECK] = "health_check",
 	[DEVICESTATE_ABSENT] = "absent",
 };
 

@@ -6,7 +6,7 @@ enum devicestate {
 	DEVICESTATE_OK,
 	DEVICESTATE_PAUSED,      /* by a person */
 	DEVICESTATE_QUARANTINED, /* it failed in a way that is no fault of what it ran */
-	DEVICESTATE_CANARY,      /* a person asked for its return, and it is tried first */
+	DEVICESTATE_HEALTH_CHECK,      /* a person asked for its return, and it is tried first */
 	DEVICESTATE_ABSENT,
 	DEVICESTATE_N
 };

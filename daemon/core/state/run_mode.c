@@ -9,7 +9,7 @@ const char *const run_mode_names[RUN_MODES + 1] = {
 	[RUN_AUDIT] = "audit",
 	[RUN_IDLE] = "idle",
 	[RUN_GUARD] = "guard",
-	[RUN_CANARY] = "canary",
+	[RUN_HEALTH_CHECK] = "health_check",
 	[RUN_CLOCKS] = "clocks",
 };
 

@@ -37,10 +37,10 @@ static int is_in(const struct claim *c, const struct msg_device *d, enum device_
 	return state == wanted;
 }
 
-int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err)
+int claim_health_check(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err)
 {
 	for (int i = 0; i < c->hello->n_devices; i++) {
-		int fits = is_in(c, &c->hello->device[i], DEVICE_ANY, DEVICESTATE_CANARY, id, err);
+		int fits = is_in(c, &c->hello->device[i], DEVICE_ANY, DEVICESTATE_HEALTH_CHECK, id, err);
 		if (fits == 1)
 			*out = c->hello->device[i];
 		if (fits != 0)

@@ -28,8 +28,8 @@ bool claim_wants(const struct config_worker *w, const struct msg_device *d);
 /** Whose cache the modules of its jobs have to lie in before it may measure: its own, where builds have allocations of their own; "" no matter. */
 const char *claim_cache(const struct config_worker *w);
 
-/** A free device of any kind whose canary was asked for. 1, 0 none, -1. */
-int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
+/** A free device of any kind whose health check was asked for. 1, 0 none, -1. */
+int claim_health_check(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
 /**
  * The first device of the wanted kind (`uuid`: this one alone; "": any) that is in order, free and has a job waiting, and that job. 1, 0
  * none, -1.

@@ -33,7 +33,7 @@ enum {
 	TREE_BYTES_MAX = 1 << 30,
 };
 
-enum phase { PHASE_BANNER, PHASE_READY, PHASE_CANARY, PHASE_JOB, PHASE_CLEARING, PHASE_ENDING };
+enum phase { PHASE_BANNER, PHASE_READY, PHASE_HEALTH_CHECK, PHASE_JOB, PHASE_CLEARING, PHASE_ENDING };
 
 struct session {
 	struct loop *loop;
@@ -287,7 +287,7 @@ static int refill(struct session *s)
 
 static void pump(struct session *s)
 {
-	while (s->phase == PHASE_JOB || s->phase == PHASE_CANARY || s->phase == PHASE_CLEARING) {
+	while (s->phase == PHASE_JOB || s->phase == PHASE_HEALTH_CHECK || s->phase == PHASE_CLEARING) {
 		if (s->out.len) {
 			ssize_t n = send(s->fd, s->out.data, s->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 			if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -397,12 +397,12 @@ static void take_word(struct session *s, struct msg *m)
 			take_hello(s, &m->u.hello);
 		return;
 	}
-	if (s->phase == PHASE_CANARY && m->t == MSG_STATE) {
+	if (s->phase == PHASE_HEALTH_CHECK && m->t == MSG_STATE) {
 		s->hooks->word(s->arg, m);
 		begin_end(s, SESSION_CANCELLED, "");
 		return;
 	}
-	if (s->phase != PHASE_JOB || m->t == MSG_CANARY || m->t == MSG_HELLO || m->t == MSG_JOB || m->t == MSG_TREE ||
+	if (s->phase != PHASE_JOB || m->t == MSG_HEALTH_CHECK || m->t == MSG_HELLO || m->t == MSG_JOB || m->t == MSG_TREE ||
 		m->t == MSG_CANCEL || m->t == MSG_RUN) {
 		lose(s, "the worker sent a message out of place");
 		return;
@@ -481,7 +481,7 @@ static void input_ended(struct session *s)
 	s->io = NULL;
 	s->end_of_input = true;
 	lose(s, s->phase == PHASE_BANNER   ? "the worker ended before its hello"
-		: s->phase == PHASE_CANARY ? "the worker ended before the canary's answer"
+		: s->phase == PHASE_HEALTH_CHECK ? "the worker ended before the health check's answer"
 					   : "the worker ended in the middle of the job");
 	end_if_gone(s);
 }
@@ -611,14 +611,14 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 	return 0;
 }
 
-int session_canary(struct session *s, const char *uuid, struct fw_err *err)
+int session_health_check(struct session *s, const char *uuid, struct fw_err *err)
 {
-	struct msg m = { .t = MSG_CANARY };
+	struct msg m = { .t = MSG_HEALTH_CHECK };
 	if (s->phase != PHASE_READY)
-		return err_set(err, ERR_INTERNAL, "worker %s is not ready for a canary", s->worker->name);
-	snprintf(m.u.canary.device, sizeof m.u.canary.device, "%s", uuid);
+		return err_set(err, ERR_INTERNAL, "worker %s is not ready for a health check", s->worker->name);
+	snprintf(m.u.health_check.device, sizeof m.u.health_check.device, "%s", uuid);
 	write_line(s, &m);
-	s->phase = PHASE_CANARY;
+	s->phase = PHASE_HEALTH_CHECK;
 	s->heard_ns = clock_mono_ns();
 	pump(s);
 	return 0;

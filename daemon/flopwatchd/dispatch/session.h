@@ -45,7 +45,7 @@ int session_open(struct executors *x, struct loop *l, const struct config *c, co
 int session_send(
 	struct session *s, struct plan *plan, const char *repo_path, const struct msg_device *device, struct fw_err *err);
 /** After hello, instead of a job: have it try a device. Its answer is one word, MSG_STATE, after which it leaves. Err: not ready. */
-int session_canary(struct session *s, const char *uuid, struct fw_err *err);
+int session_health_check(struct session *s, const char *uuid, struct fw_err *err);
 /**
  * Tell the worker to end its job and to be ready for another; then there is a hello again, or, where it does not know how or takes too long,
  * the end. False: it has no job, or is leaving.

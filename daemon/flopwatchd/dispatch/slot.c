@@ -251,8 +251,8 @@ static void on_hello(void *arg, const struct msg_hello *hello)
 	}
 	if (s->phase == PHASE_OPENING)
 		send_job(s, hello);
-	else if (s->phase == PHASE_CANARY)
-		slot_send_canary(s, hello);
+	else if (s->phase == PHASE_HEALTH_CHECK)
+		slot_send_health_check(s, hello);
 	else
 		session_cancel(s->session);
 }
@@ -261,8 +261,8 @@ static void on_word(void *arg, const struct msg *m)
 {
 	struct slot *s = arg;
 	enum jobstate_event on = JOBSTATE_EVENTS;
-	if (s->phase == PHASE_CANARY && m->t == MSG_STATE)
-		slot_hear_canary(s, &m->u.state);
+	if (s->phase == PHASE_HEALTH_CHECK && m->t == MSG_STATE)
+		slot_hear_health_check(s, &m->u.state);
 	if (s->phase != PHASE_RUNNING)
 		return;
 	if (m->t == MSG_FAULT && m->u.fault.role == ROLE_DEVICE && strcmp(m->u.fault.failure, "lost") == 0) {
@@ -317,8 +317,8 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	} else if (phase == PHASE_PLANNING) { /* the allocation was taken away */
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
-	} else if (phase == PHASE_CANARY) {
-		slot_end_canary(s, how, why);
+	} else if (phase == PHASE_HEALTH_CHECK) {
+		slot_end_health_check(s, how, why);
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
@@ -458,9 +458,9 @@ static int take_work(struct slot *s, const char *freed, struct fw_err *err)
 	}
 	got = *freed ? claim_job_on(&claim, freed, &s->device, &s->device_id, &s->job, err) : 0;
 	if (got == 0) {
-		got = claim_canary(&claim, &s->device, &s->device_id, err);
+		got = claim_health_check(&claim, &s->device, &s->device_id, err);
 		if (got == 1)
-			slot_begin_canary(s);
+			slot_begin_health_check(s);
 		if (got != 0)
 			return got;
 		got = claim_job_on(&claim, "", &s->device, &s->device_id, &s->job, err);

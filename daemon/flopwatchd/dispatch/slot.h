@@ -55,7 +55,7 @@ struct slot *slot_new_beside(const struct slot *first, int index);
 int slot_devices(const struct slot *s);
 const struct config_worker *slot_worker(const struct slot *s);
 
-enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_CANARY, SLOT_HAS_SPARE };
+enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_HEALTH_CHECK, SLOT_HAS_SPARE };
 /** Whether it waits for an allocation, and what for; NOT: it could; SPARE: it has one that fits nothing that waits. */
 enum slot_wait slot_waits(const struct slot *s);
 /** What an allocation is asked for as. What it gets is decided when it is there. */

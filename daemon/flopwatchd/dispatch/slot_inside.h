@@ -1,6 +1,6 @@
 /**
  * slot_inside.h - what the files of a slot share. slot.c leads a worker from its first word to a job at work, slot_end.c ends the job and
- * writes what came of it, slot_part.c shares a job with other slots, slot_canary.c tries a device, slot_build.c builds alone, slot_spare.c has
+ * writes what came of it, slot_part.c shares a job with other slots, slot_health_check.c tries a device, slot_build.c builds alone, slot_spare.c has
  * a device that nothing wants.
  */
 #ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
@@ -22,7 +22,7 @@ enum phase {
 	PHASE_PLANNING, /* has a job, asks git for its inputs; where there is an allocation, beside its session */
 	PHASE_OPENING,  /* has a plan, waits for the worker's hello */
 	PHASE_RUNNING,  /* the worker has the job */
-	PHASE_CANARY,   /* no job: a device that was quarantined is tried */
+	PHASE_HEALTH_CHECK,   /* no job: a device that was quarantined is tried */
 	PHASE_JOINING,  /* its part of a job is done, those of others are not */
 	PHASE_LEAVING,  /* the job is over for us, the worker not yet */
 	PHASE_STORING   /* owes the database something that it did not take */
@@ -54,10 +54,10 @@ struct slot {
 	bool measures; /* the job's time limit counts from then on */
 	struct msg_device device;
 	int64_t device_id;
-	enum { CANARY_NOT_SENT, CANARY_SENT, CANARY_SAID } canary;
-	bool canary_ok;
-	int n_silent; /* canaries in a row that were sent and had no answer */
-	char canary_why[400];
+	enum { HEALTH_CHECK_NOT_SENT, HEALTH_CHECK_SENT, HEALTH_CHECK_SAID } health_check;
+	bool health_check_ok;
+	int n_silent; /* health checks in a row that were sent and had no answer */
+	char health_check_why[400];
 	struct plan plan;
 	char repo_path[4096];
 	struct progress progress;
@@ -106,15 +106,15 @@ void slot_let_go(struct slot *s);
 /** Its part of the crew's job has been measured; with the last one the job is stored. Own: takes `part`. */
 void slot_take_part(struct slot *s, struct result *part);
 
-/* slot_canary.c */
+/* slot_health_check.c */
 
 /** Try s->device, with the session that there is or with a new one. */
-void slot_begin_canary(struct slot *s);
+void slot_begin_health_check(struct slot *s);
 /** The worker is ready for it. */
-void slot_send_canary(struct slot *s, const struct msg_hello *hello);
-void slot_hear_canary(struct slot *s, const struct msg_state *state);
+void slot_send_health_check(struct slot *s, const struct msg_hello *hello);
+void slot_hear_health_check(struct slot *s, const struct msg_state *state);
 /** Its answer is the device's new state; without one the device is tried again. */
-void slot_end_canary(struct slot *s, enum session_end how, const char *why);
+void slot_end_health_check(struct slot *s, enum session_end how, const char *why);
 
 /* slot_spare.c */
 

@@ -30,7 +30,7 @@ enum slot_wait slot_waits(const struct slot *s)
 	       : s->phase == PHASE_SPARE   ? SLOT_HAS_SPARE
 	       : s->phase != PHASE_WAITING ? SLOT_WAITS_NEVER
 	       : s->wish.job               ? SLOT_WAITS_JOB
-					   : SLOT_WAITS_CANARY;
+					   : SLOT_WAITS_HEALTH_CHECK;
 }
 
 bool slot_is_stuck(const struct slot *s)
@@ -57,7 +57,7 @@ const char *slot_device(const struct slot *s)
 {
 	if (s->worker->builds)
 		return "";
-	return s->job.id || s->phase == PHASE_CANARY ? s->device.uuid : "";
+	return s->job.id || s->phase == PHASE_HEALTH_CHECK ? s->device.uuid : "";
 }
 
 void slot_tell(const struct slot *s, struct worker_status *out)

@@ -66,7 +66,7 @@ static void wish_for(const struct run *r, const struct store_job_place *job, str
  * rest of a long queue stays here, where it has its order. An allocation is for any job that asks for the same node. */
 static int match(const struct run *r, const struct store_kept_wish *wish, int room, struct match *m, struct fw_err *err)
 {
-	int n_asking = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_NOT) + count(r, SLOT_WAITS_CANARY);
+	int n_asking = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_NOT) + count(r, SLOT_WAITS_HEALTH_CHECK);
 	int most = n_asking ? n_asking : 1; /* whether there is any is to be known */
 	memset(m, 0, sizeof *m);
 	if (store_job_places(r->host->txn->db, wish, room < most ? room : most, m->job, &m->n, err) != 0)
@@ -91,7 +91,7 @@ static int worth_of(const struct run *r, struct slot *s, int *worth, struct fw_e
 	*worth = slot_wish(s)->priority;
 	if (slot_waits(s) == SLOT_WAITS_JOB && store_job_get(r->host->txn->db, slot_wish(s)->job, &job, err) != 0)
 		return -1;
-	if (slot_waits(s) == SLOT_WAITS_CANARY || job.state != JOBSTATE_QUEUED)
+	if (slot_waits(s) == SLOT_WAITS_HEALTH_CHECK || job.state != JOBSTATE_QUEUED)
 		*worth = INT_MIN;
 	return 0;
 }
@@ -106,7 +106,7 @@ static int make_room(const struct run *r, const struct match *m, const struct st
 		struct slot *s = at(r, i);
 		enum slot_wait waits = slot_waits(s);
 		int worth;
-		if ((waits != SLOT_WAITS_JOB && waits != SLOT_WAITS_CANARY) || m->slot_is_met[i - r->first])
+		if ((waits != SLOT_WAITS_JOB && waits != SLOT_WAITS_HEALTH_CHECK) || m->slot_is_met[i - r->first])
 			continue;
 		if (worth_of(r, s, &worth, err) != 0)
 			return -1;
@@ -145,11 +145,11 @@ static int submit_jobs(const struct run *r, const struct store_kept_wish *wish, 
 /* ---- all ------------------------------------------------------------------------------------------------------------------------- */
 
 /* One for a device that is to be tried, as long as there is such a device, and no job needs the slot. */
-static int submit_canary(const struct run *r, bool *is_wanted, struct fw_err *err)
+static int submit_health_check(const struct run *r, bool *is_wanted, struct fw_err *err)
 {
 	struct slot_wish wish = { 0 };
-	struct slot *waits = one_that(r, SLOT_WAITS_CANARY), *s = one_that(r, SLOT_WAITS_NOT);
-	int to_try = r->worker->builds ? 0 : store_device_canary_host(r->host->txn->db, r->worker->name, wish.node, err);
+	struct slot *waits = one_that(r, SLOT_WAITS_HEALTH_CHECK), *s = one_that(r, SLOT_WAITS_NOT);
+	int to_try = r->worker->builds ? 0 : store_device_health_check_host(r->host->txn->db, r->worker->name, wish.node, err);
 	*is_wanted = *is_wanted || to_try == 1;
 	if (to_try == 0 && waits)
 		slot_give_up(waits);
@@ -161,7 +161,7 @@ static int submit_canary(const struct run *r, bool *is_wanted, struct fw_err *er
 static int settle_spare(const struct run *r, bool is_wanted, struct fw_err *err)
 {
 	struct vain *vain = &r->host->vain[r->worker - r->host->config->worker];
-	int n_waiting = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_CANARY);
+	int n_waiting = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_HEALTH_CHECK);
 	bool is_old = false;
 	for (int i = r->first; i < r->last; i++)
 		is_old = is_old || slot_spare_is_old(at(r, i));
@@ -216,7 +216,7 @@ static int submit_run(const struct run *r, struct fw_err *err)
 		rests ? vain->newest : 0 };
 	if (result == 0)
 		result = submit_jobs(r, &wish, room, &is_wanted, err) != 0 ||
-					 (!rests && submit_canary(r, &is_wanted, err) != 0) ||
+					 (!rests && submit_health_check(r, &is_wanted, err) != 0) ||
 					 settle_spare(r, is_wanted, err) != 0
 				 ? -1
 				 : 0;

@@ -1,5 +1,5 @@
 /**
- * devicestate.h - a device's state as people see it: ok, paused, quarantined, canary (a person asked for its return and it is
+ * devicestate.h - a device's state as people see it: ok, paused, quarantined, health check (a person asked for its return and it is
  * tried first), absent. Every change is one transaction with its event. Nothing here resets a device.
  */
 #ifndef FLOPWATCHD_JOB_DEVICESTATE_H

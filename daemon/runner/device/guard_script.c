@@ -40,7 +40,7 @@ static bool in_range(const struct word *w, int n)
 static bool holds(const char *line, const struct guard_moment *when)
 {
 	static const char *const moments[] = {
-		[GUARD_AT_TIME] = "time", [GUARD_AT_IDLE] = "idle", [GUARD_AT_CANARY] = "canary", [GUARD_AT_CLOCKS] = "clocks"
+		[GUARD_AT_TIME] = "time", [GUARD_AT_IDLE] = "idle", [GUARD_AT_HEALTH_CHECK] = "health_check", [GUARD_AT_CLOCKS] = "clocks"
 	};
 	const char *now = moments[when->at];
 	struct word w;

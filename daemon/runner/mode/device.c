@@ -1,5 +1,5 @@
 /*
- * device.c - the canary fills a buffer with known numbers, sums it up, copies it and sums up the copy; the sum was taken
+ * device.c - the health check fills a buffer with known numbers, sums it up, copies it and sums up the copy; the sum was taken
  * once on a CPU. Then two equal series of such fills alternate: identical work whose times differ means a device that is
  * not fit to compare anything.
  */
@@ -25,13 +25,13 @@ enum {
 	CLOCKS_APART_MS = 20
 };
 
-#define CANARY_SEED UINT64_C(20240229)
-#define CANARY_SUM                                                                                                               \
+#define HEALTH_CHECK_SEED UINT64_C(20240229)
+#define HEALTH_CHECK_SUM                                                                                                               \
 	UINT64_C(0x38d646dab8dab0e8) /* of ELEMENTS bf16 of that seed and tensor, as device_ops.checksum sums them up */
-#define CANARY_WORK  1e8             /* FLOPs that a fill stands for on device sim */
-#define CANARY_APART 0.02            /* median log ratio of equal work */
+#define HEALTH_CHECK_WORK  1e8             /* FLOPs that a fill stands for on device sim */
+#define HEALTH_CHECK_APART 0.02            /* median log ratio of equal work */
 
-struct canary {
+struct health_check {
 	const struct msg_run *run;
 	const struct device_ops *ops;
 	struct device *dev;
@@ -39,40 +39,40 @@ struct canary {
 	bool lost;
 };
 
-static void read_guard(struct canary *c, int pass, struct msg_guard *g)
+static void read_guard(struct health_check *c, int pass, struct msg_guard *g)
 {
 	guard_unknown(g);
 	c->ops->guard(c->dev, g);
 	if (c->ops->kind != DEVICE_CUDA)
 		c->lost |= guard_script_apply(c->run->guards,
-			&(struct guard_moment){ .at = GUARD_AT_CANARY, .launch = c->run->launch, .pass = pass }, g);
+			&(struct guard_moment){ .at = GUARD_AT_HEALTH_CHECK, .launch = c->run->launch, .pass = pass }, g);
 }
 
-static int check_sums(struct canary *c, struct fw_err *err)
+static int check_sums(struct health_check *c, struct fw_err *err)
 {
 	uint64_t sum = 0, copied = 0;
 	size_t bytes = ELEMENTS * sizeof(uint16_t);
 	if (c->ops->alloc(c->dev, bytes, &c->a, err) != 0 || c->ops->alloc(c->dev, bytes, &c->b, err) != 0 ||
-		c->ops->fill_inputs(c->dev, c->a, CANARY_SEED, TENSOR, ELEMENTS, err) != 0 ||
+		c->ops->fill_inputs(c->dev, c->a, HEALTH_CHECK_SEED, TENSOR, ELEMENTS, err) != 0 ||
 		c->ops->copy(c->dev, c->b, c->a, bytes, err) != 0 || c->ops->checksum(c->dev, c->a, bytes, &sum, err) != 0 ||
 		c->ops->checksum(c->dev, c->b, bytes, &copied, err) != 0)
 		return -1;
-	if (sum != CANARY_SUM || copied != CANARY_SUM)
+	if (sum != HEALTH_CHECK_SUM || copied != HEALTH_CHECK_SUM)
 		return err_set(err, ERR_INVALID, "it computed the sums %016llx and %016llx where %016llx is right",
-			(unsigned long long)sum, (unsigned long long)copied, (unsigned long long)CANARY_SUM);
+			(unsigned long long)sum, (unsigned long long)copied, (unsigned long long)HEALTH_CHECK_SUM);
 	return 0;
 }
 
 /* One timed bout of the known work. */
-static int bout(struct canary *c, float *ms, struct fw_err *err)
+static int bout(struct health_check *c, float *ms, struct fw_err *err)
 {
 	if (c->ops->scrub(c->dev, err) != 0 || c->ops->mark(c->dev, 0, err) != 0)
 		return -1;
 	for (int i = 0; i < (c->ops->queues ? FILLS_QUEUED : FILLS); i++) {
-		if (c->ops->fill_inputs(c->dev, c->a, CANARY_SEED, TENSOR, ELEMENTS, err) != 0)
+		if (c->ops->fill_inputs(c->dev, c->a, HEALTH_CHECK_SEED, TENSOR, ELEMENTS, err) != 0)
 			return -1;
 		if (c->ops->work)
-			c->ops->work(c->dev, &(struct device_work){ .flops = CANARY_WORK });
+			c->ops->work(c->dev, &(struct device_work){ .flops = HEALTH_CHECK_WORK });
 	}
 	if (c->ops->mark(c->dev, 1, err) != 0 || c->ops->wait(c->dev, err) != 0)
 		return -1;
@@ -81,7 +81,7 @@ static int bout(struct canary *c, float *ms, struct fw_err *err)
 }
 
 /* A against A, in the order of a comparison. `apart`: the median log ratio. */
-static int take_times(struct canary *c, double *apart, struct fw_err *err)
+static int take_times(struct health_check *c, double *apart, struct fw_err *err)
 {
 	float ratio[PAIRS], ms[2];
 	for (int i = 0; i < TAIL_PAIRS; i++)
@@ -97,7 +97,7 @@ static int take_times(struct canary *c, double *apart, struct fw_err *err)
 	return 0;
 }
 
-static int try_device(struct canary *c, struct msg_guard *guard, struct fw_err *err)
+static int try_device(struct health_check *c, struct msg_guard *guard, struct fw_err *err)
 {
 	struct msg_guard after;
 	char why[GUARD_WHY_SIZE];
@@ -115,15 +115,15 @@ static int try_device(struct canary *c, struct msg_guard *guard, struct fw_err *
 	after.foreign = 0;
 	if (guard_discards(&after, why))
 		return err_set(err, ERR_INVALID, "%s", why);
-	if (fabs(apart) > CANARY_APART && !shared)
+	if (fabs(apart) > HEALTH_CHECK_APART && !shared)
 		return err_set(err, ERR_INVALID, "equal work took times that lie %.2f %% apart", 100 * fabs(expm1(apart)));
 	return 0;
 }
 
-int mode_canary_run(const struct msg_run *run, struct records *records)
+int mode_health_check_run(const struct msg_run *run, struct records *records)
 {
-	struct canary c = { .run = run };
-	struct msg_state state = { .what = RUN_CANARY };
+	struct health_check c = { .run = run };
+	struct msg_state state = { .what = RUN_HEALTH_CHECK };
 	struct fw_err err = { 0 };
 	int index;
 	guard_unknown(&state.guard);

@@ -104,8 +104,8 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may be made of setjmp */
 	if (run->mode == RUN_IDLE || run->mode == RUN_GUARD)
 		return mode_look_run(run, records);
-	if (run->mode == RUN_CANARY)
-		return mode_canary_run(run, records);
+	if (run->mode == RUN_HEALTH_CHECK)
+		return mode_health_check_run(run, records);
 	if (run->mode == RUN_CLOCKS)
 		return mode_clocks_run(run, records);
 	own_pid = getpid();
@@ -141,7 +141,7 @@ int task_run(int in_fd, int records_fd)
 		goto out;
 	if (m.t != MSG_RUN || m.u.run->mode == RUN_CAPTURE) {
 		err_set(&err, ERR_PROTOCOL,
-			"expected a run line with mode check, launch, audit, profile, idle, guard, canary or clocks");
+			"expected a run line with mode check, launch, audit, profile, idle, guard, health check or clocks");
 		msg_fini(&m);
 		goto out;
 	}

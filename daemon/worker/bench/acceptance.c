@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/bench/runner_child.h"
 
 enum { ENTRY_MAX = 256 << 10 };
@@ -293,7 +293,7 @@ static int examine(struct examination *x, int subject, struct fw_err *err)
 		status = runner_child_run(b, &task, &end, err);
 		left_s -= end.wall_s;
 		if (status == 0)
-			status = canary_after(b, &end, err);
+			status = health_check_after(b, &end, err);
 		if (status == 0 && b->lost)
 			break;
 		if (status == 0)

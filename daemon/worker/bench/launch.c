@@ -10,7 +10,7 @@
 #include "core/protocol/guard.h"
 #include "core/stats/stats.h"
 #include "worker/bench/acceptance.h"
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/bench/control.h"
 #include "worker/bench/roofline.h"
 #include "worker/bench/runner_child.h"
@@ -270,9 +270,9 @@ static int look_after(struct launch_state *l, const struct runner_end *end, stru
 {
 	struct bench *b = l->bench;
 
-	if (canary_xid(b, l->xid, err) < 0 || canary_after(b, end, err) < 0)
+	if (health_check_xid(b, l->xid, err) < 0 || health_check_after(b, end, err) < 0)
 		return -1;
-	return l->foreign && canary_wait_idle(b, err) < 0 ? -1 : 0;
+	return l->foreign && health_check_wait_idle(b, err) < 0 ? -1 : 0;
 }
 
 static int run_launch(struct launch_state *state, struct runner_task *task, struct runner_end *end, struct fw_err *err)

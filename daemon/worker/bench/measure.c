@@ -7,7 +7,7 @@
 
 #include "worker/bench/alone.h"
 #include "worker/bench/audit.h"
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/bench/launch.h"
 #include "worker/bench/sustain.h"
 
@@ -89,7 +89,7 @@ static int next(const struct bench *b, struct plan *p)
 static int launch_all(struct bench *b, struct plan *p, struct fw_err *err)
 {
 	const struct launch_order *o = &p->order;
-	int empty = 0, status = canary_wait_idle(b, err), i;
+	int empty = 0, status = health_check_wait_idle(b, err), i;
 	char why[512] = "";
 
 	while (status >= 0 && !b->lost && empty < EMPTY_LAUNCHES_MAX && next(b, p) > 0) {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/reading/pair.h"
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/command/launch.h"
 #include "worker/bench/measure.h"
 #include "worker/command/turns.h"
@@ -355,7 +355,7 @@ int command_measure(
 	if (note_sources_alone(&m, err) < 0)
 		return -1;
 	if (m.side[BASE]->run.gpu)
-		status = canary_wait_idle(b, err);
+		status = health_check_wait_idle(b, err);
 	if (status == 1)
 		status = discover(&m, cells, err);
 	if (status == 1 && turns_taken(&m))

@@ -9,7 +9,7 @@
 #include "core/case/inputs.h"
 #include "core/reading/pair.h"
 #include "core/stats/transient.h"
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/bench/launch.h"
 
 enum { ROUNDS = BENCHMARK_PAIRS, REDO_MAX = 3 };
@@ -155,10 +155,10 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 	for (int pass = 0;; pass++) {
 		guard_unknown(&guard);
 		guard_unknown(&after);
-		if (gpu && canary_guard(b, pass, &guard, err) != 0)
+		if (gpu && health_check_guard(b, pass, &guard, err) != 0)
 			return -1;
 		ran = run_sides(l, round, err);
-		if (ran == 1 && gpu && canary_guard(b, pass, &after, err) != 0)
+		if (ran == 1 && gpu && health_check_guard(b, pass, &after, err) != 0)
 			return -1;
 		guard_merge(&guard, &after);
 		guard.energy_j = -1; /* of whole processes, not of what they time */
@@ -318,9 +318,9 @@ static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
 	for (int i = 0; i < n; i++)
 		if (add_cell(l, list[i], err) != 0)
 			return -1;
-	if (canary_xid(b, l->guard.xid, err) < 0)
+	if (health_check_xid(b, l->guard.xid, err) < 0)
 		return -1;
-	return l->guard.foreign > 0 && !b->lost && canary_wait_idle(b, err) < 0 ? -1 : 0;
+	return l->guard.foreign > 0 && !b->lost && health_check_wait_idle(b, err) < 0 ? -1 : 0;
 }
 
 int command_launch(struct command *m, const int *list, int n, int set, struct fw_err *err)

@@ -9,7 +9,7 @@
 #include "core/protocol/guard.h"
 #include "core/case/inputs.h"
 #include "core/protocol/order.h"
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/bench/measure.h"
 #include "worker/bench/sustain.h"
 #include "worker/command/turns_record.h"
@@ -291,10 +291,10 @@ static int run_guarded(struct turns_launch *l, struct turns_session *s, struct m
 
 		guard_unknown(guard);
 		guard_unknown(&after);
-		if (gpu && canary_guard(b, pass, guard, err) != 0)
+		if (gpu && health_check_guard(b, pass, guard, err) != 0)
 			return -1;
 		ask(l, s);
-		if (turns_session_run(s, err) != 0 || (gpu && canary_guard(b, pass, &after, err) != 0))
+		if (turns_session_run(s, err) != 0 || (gpu && health_check_guard(b, pass, &after, err) != 0))
 			return -1;
 		guard_merge(guard, &after);
 		guard->energy_j = -1; /* of whole processes, not of what they time */
@@ -331,9 +331,9 @@ static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err
 	if (run_guarded(l, s, &guard, &redo, err) == 0 && take_cells(l, s, &guard, redo, err) == 0)
 		result = take_trouble(l, s, err);
 	forget_closed(l);
-	if (result >= 0 && canary_xid(m->bench, guard.xid, err) < 0)
+	if (result >= 0 && health_check_xid(m->bench, guard.xid, err) < 0)
 		result = -1;
-	if (result >= 0 && guard.foreign > 0 && !m->bench->lost && canary_wait_idle(m->bench, err) < 0)
+	if (result >= 0 && guard.foreign > 0 && !m->bench->lost && health_check_wait_idle(m->bench, err) < 0)
 		result = -1;
 	free(s->cell);
 	free(s);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/bench/runner_child.h"
 
 #define DEADLINE_S 30.0
@@ -129,7 +129,7 @@ static int run_turn(struct turn *t, const bool *want, struct fw_err *err)
 			.record = take_record,
 			.arg = t };
 		struct runner_end end;
-		if (runner_child_run(k->bench, &task, &end, err) != 0 || canary_after(k->bench, &end, err) != 0)
+		if (runner_child_run(k->bench, &task, &end, err) != 0 || health_check_after(k->bench, &end, err) != 0)
 			return -1;
 		if (end.failure[0] || t->n_done == before) {
 			bool any_left = false;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/profile/collect.h"
 #include "worker/profile/difference.h"
 #include "worker/profile/ncu.h"
@@ -84,7 +84,7 @@ int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best
 	struct difference d = { 0 };
 	struct kept k;
 	kept_init(&k, b, cell, n);
-	int idle = canary_wait_idle(b, err);
+	int idle = health_check_wait_idle(b, err);
 	int result = idle < 0 ? -1 : collect(&k, idle ? best : EVIDENCE_CODE, err);
 	if (result == 0)
 		result = sample_stalls(&k, err);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/bench/runner_child.h"
 #include "worker/profile/collect.h"
 
@@ -98,7 +98,7 @@ static int run_turn(struct turn *t, struct fw_err *err)
 			.record = take_record,
 			.arg = t };
 		struct runner_end end;
-		if (runner_child_run(b, &task, &end, err) != 0 || canary_after(b, &end, err) != 0)
+		if (runner_child_run(b, &task, &end, err) != 0 || health_check_after(b, &end, err) != 0)
 			return -1;
 		struct kept_cell *c = to_blame(t, &end, list, n);
 		if (c && (end.failure[0] || t->n_done == before))

@@ -7,7 +7,7 @@
 
 #include "core/protocol/guard.h"
 #include "core/stats/stats.h"
-#include "worker/bench/canary.h"
+#include "worker/bench/health_check.h"
 #include "worker/bench/runner_child.h"
 
 #define DEADLINE_S 60.0
@@ -126,7 +126,7 @@ int swap_run(struct kept *k, struct fw_err *err)
 		.record = take_record,
 		.arg = &s };
 	struct runner_end end;
-	if (runner_child_run(b, &task, &end, err) != 0 || canary_after(b, &end, err) != 0)
+	if (runner_child_run(b, &task, &end, err) != 0 || health_check_after(b, &end, err) != 0)
 		return -1;
 	return end.failure[0] ? note(b, -1, "with the base's configuration it was not timed", end.detail, err) : 0;
 }

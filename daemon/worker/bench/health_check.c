@@ -1,5 +1,5 @@
-/* canary.c - small runner processes without branch code, and what their answers mean. */
-#include "worker/bench/canary.h"
+/* health_check.c - small runner processes without branch code, and what their answers mean. */
+#include "worker/bench/health_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,28 +52,28 @@ static int pause_ms(const struct bench *b, int ms)
 	return b->device.kind == DEVICE_SIM ? PAUSE_SIM_MS : ms;
 }
 
-int canary_run(struct bench *b, struct msg_state *state, struct fw_err *err)
+int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *err)
 {
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			ask(b, RUN_CANARY, i + 1, 0, state, err) != 0)
+			ask(b, RUN_HEALTH_CHECK, i + 1, 0, state, err) != 0)
 			return -1;
-		log_info("canary", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
+		log_info("health_check", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
 		if (state->ok)
 			return 1;
 	}
 	return 0;
 }
 
-int canary_lost(struct bench *b, const char *why, struct fw_err *err)
+int health_check_lost(struct bench *b, const char *why, struct fw_err *err)
 {
 	b->lost = true;
 	return bench_fault(b, -1, ROLE_DEVICE, "lost", why, err);
 }
 
-int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *err)
+int health_check_after(struct bench *b, const struct runner_end *end, struct fw_err *err)
 {
 	bool gpu = b->device.kind == DEVICE_CUDA;
 	bool abnormal = strcmp(end->failure, "crash") == 0 || strcmp(end->failure, "timeout") == 0;
@@ -83,27 +83,27 @@ int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *e
 
 	if (b->lost || !(end->lost || (gpu && abnormal)))
 		return 0;
-	passed = canary_run(b, &state, err);
+	passed = health_check_run(b, &state, err);
 	if (passed != 0)
 		return passed < 0 ? -1 : 0;
-	snprintf(why, sizeof why, "after %.200s the device fails its canary: %.200s",
+	snprintf(why, sizeof why, "after %.200s the device fails its health check: %.200s",
 		end->failure[0] ? end->detail : "its context was lost", state.detail);
-	return canary_lost(b, why, err);
+	return health_check_lost(b, why, err);
 }
 
 /* Only a GPU has a driver to ask; tests say what others would read. */
-bool canary_can_tell(const struct bench *b)
+bool health_check_can_tell(const struct bench *b)
 {
 	return b->device.kind == DEVICE_CUDA || getenv("FLOPWATCH_SIM_GUARD");
 }
 
-int canary_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err *err)
+int health_check_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err *err)
 {
 	struct msg_state state;
 	int i, errors;
 
 	guard_unknown(out);
-	if (!canary_can_tell(b))
+	if (!health_check_can_tell(b))
 		return 0;
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
@@ -122,14 +122,14 @@ int canary_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err
 	return 0;
 }
 
-int canary_xid(struct bench *b, int xid, struct fw_err *err)
+int health_check_xid(struct bench *b, int xid, struct fw_err *err)
 {
 	char why[80];
 
 	if (b->lost || !guard_xid_breaks(xid))
 		return 0;
 	snprintf(why, sizeof why, "the driver reported XID %d", xid);
-	return canary_lost(b, why, err);
+	return health_check_lost(b, why, err);
 }
 
 static int say_waiting(struct bench *b, const struct msg_state *state, double waited_s, struct fw_err *err)
@@ -143,13 +143,13 @@ static int say_waiting(struct bench *b, const struct msg_state *state, double wa
 	return bench_send(b, &m, err);
 }
 
-int canary_wait_idle(struct bench *b, struct fw_err *err)
+int health_check_wait_idle(struct bench *b, struct fw_err *err)
 {
 	double began_s = (double)clock_mono_ns() * 1e-9, said_s = -SAY_S, waited_s = 0;
 	struct msg_state state;
 	char why[200];
 
-	if (!canary_can_tell(b))
+	if (!health_check_can_tell(b))
 		return 1;
 	for (;;) {
 		if (ask(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) != 0)
