@@ -371,7 +371,7 @@ CREATE TABLE cell (
 	-- its place in the history
 	epoch         INTEGER REFERENCES epoch(id),
 	held_ms       REAL,                            -- target's median at the epoch's clock
-	point         BLOB,                            -- what its history shows (db/store/cell_columns.h), throughput against the anchor's there alone
+	point         BLOB,                            -- what its history shows (db/store/cell_columns.h), throughput against the reference commit's there alone
 	UNIQUE (comparison, key)
 ) STRICT;
 -- Holds all that a history shows: ten thousand points without one look into the table.
@@ -391,7 +391,7 @@ CREATE TABLE sample_kind (
 	id            INTEGER PRIMARY KEY,
 	series        TEXT    NOT NULL,                -- device call phase sustained process
 	phase         TEXT    NOT NULL,                -- of series phase; "" of the others
-	subject       TEXT    NOT NULL,                -- role: base target anchor
+	subject       TEXT    NOT NULL,                -- role: base target reference commit
 	UNIQUE (series, phase, subject)
 ) STRICT;
 
@@ -505,46 +505,46 @@ CREATE TABLE epoch (
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	environment   INTEGER NOT NULL REFERENCES environment(id),
 	suite         TEXT    NOT NULL,                -- name
-	first_sha     TEXT    NOT NULL DEFAULT '',     -- the anchor that it began with, which its ratios are stated against
-	anchor_sha    TEXT    NOT NULL,                -- that commits are measured against now
+	first_sha     TEXT    NOT NULL DEFAULT '',     -- the reference commit that it began with, which its ratios are stated against
+	reference_sha    TEXT    NOT NULL,                -- that commits are measured against now
 	held_mhz      REAL,                            -- clock that held figures are stated at; NULL: none known
 	started_at    INTEGER NOT NULL,
 	UNIQUE (repo, environment)
 ) STRICT;
 CREATE INDEX epoch_by_suite ON epoch(repo, suite);
 
--- One measurement of a commit against its epoch's anchor. A commit's value is the median of its measurements.
+-- One measurement of a commit against its epoch's reference commit. A commit's value is the median of its measurements.
 CREATE TABLE ratio (
 	epoch         INTEGER NOT NULL REFERENCES epoch(id),
 	key           TEXT    NOT NULL,                -- of the cell
 	target_sha    TEXT    NOT NULL,
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
-	x             REAL    NOT NULL,                -- ln (time / time of the anchor)
+	x             REAL    NOT NULL,                -- ln (time / time of the reference commit)
 	se            REAL    NOT NULL,
 	PRIMARY KEY (epoch, key, target_sha, comparison)
 ) STRICT, WITHOUT ROWID;
 
--- A later anchor against the first one of its epoch: ratios measured against it are moved by x, and carry its error.
-CREATE TABLE anchor_link (
+-- A later reference commit against the first one of its epoch: ratios measured against it are moved by x, and carry its error.
+CREATE TABLE reference_link (
 	epoch         INTEGER NOT NULL REFERENCES epoch(id),
-	anchor_sha    TEXT    NOT NULL,
+	reference_sha    TEXT    NOT NULL,
 	key           TEXT    NOT NULL,                -- of the cell
-	x             REAL    NOT NULL,                -- ln (time / time of the first anchor)
+	x             REAL    NOT NULL,                -- ln (time / time of the first reference commit)
 	se            REAL    NOT NULL,
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
-	PRIMARY KEY (epoch, anchor_sha, key)
+	PRIMARY KEY (epoch, reference_sha, key)
 ) STRICT, WITHOUT ROWID;
 
--- What the anchor of an epoch last took on one device, at the epoch's clock: by it a device is held against its class.
-CREATE TABLE anchor_time (
+-- What the reference commit of an epoch last took on one device, at the epoch's clock: by it a device is held against its class.
+CREATE TABLE reference_time (
 	device        INTEGER NOT NULL REFERENCES device(id),
 	epoch         INTEGER NOT NULL REFERENCES epoch(id),
 	key           TEXT    NOT NULL,                -- of the cell
-	ln_ms         REAL    NOT NULL,                -- of the first anchor
+	ln_ms         REAL    NOT NULL,                -- of the first reference commit
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
 	PRIMARY KEY (epoch, key, device)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX anchor_time_of_device ON anchor_time(device, epoch);
+CREATE INDEX reference_time_of_device ON reference_time(device, epoch);
 
 -- In which epoch a device measured last.
 CREATE TABLE standing (
@@ -555,7 +555,7 @@ CREATE TABLE standing (
 	PRIMARY KEY (device, repo, suite)
 ) STRICT, WITHOUT ROWID;
 
--- What is around a device is not what it was when it measured last. A commit is built anew beside the module that it had, and the anchor is
+-- What is around a device is not what it was when it measured last. A commit is built anew beside the module that it had, and the reference commit is
 -- timed again.
 CREATE TABLE environment_change (
 	id            INTEGER PRIMARY KEY,
@@ -598,7 +598,7 @@ CREATE TABLE change_point (
 	key           TEXT    NOT NULL,
 	kind          TEXT    NOT NULL,                -- step drift
 	origin        TEXT    NOT NULL,                -- comparison (seen at once), series (found by looking back)
-	before_sha    TEXT    NOT NULL,                -- last commit of the old level (drift: the anchor)
+	before_sha    TEXT    NOT NULL,                -- last commit of the old level (drift: the reference commit)
 	commit_sha    TEXT    NOT NULL,                -- first of the new one
 	step          REAL    NOT NULL,                -- log ratio, positive = slower
 	level         REAL,                            -- of the series before it; drift: what was expected

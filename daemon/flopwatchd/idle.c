@@ -39,26 +39,26 @@ static int is_due(const struct config *c, struct db *db, int64_t repo, const cha
 	return !asked || now_ms - asked >= c->calibrate_every_ms;
 }
 
-/** Have a device time the anchor of its class, so that it is known whether it keeps its pace. The count, -1. */
-static int ask_anchor(struct db *db, int64_t repo, const struct store_epoch_device *d, int64_t now_ms, struct fw_err *err)
+/** Have a device time the reference commit of its class, so that it is known whether it keeps its pace. The count, -1. */
+static int ask_reference(struct db *db, int64_t repo, const struct store_epoch_device *d, int64_t now_ms, struct fw_err *err)
 {
 	struct store_epoch e;
 	struct store_job job = { .repo = repo, .kind = JOBKIND_REFERENCE, .origin = "idle", .priority = PRIORITY_IDLE };
 	int found = store_epoch_of_class(db, repo, d->class, &e, err);
 	if (found < 1)
 		return found;
-	snprintf(job.target_sha, sizeof job.target_sha, "%s", e.anchor_sha);
-	snprintf(job.base_sha, sizeof job.base_sha, "%s", e.anchor_sha);
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", e.reference_sha);
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", e.reference_sha);
 	snprintf(job.base_how, sizeof job.base_how, "given");
 	snprintf(job.suite, sizeof job.suite, "%s", e.suite);
 	snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);
 	return store_job_insert(db, &job, now_ms, err) ||
-			       store_job_log(db, job.id, now_ms, "queued: the anchor, to hold this device against its class", err)
+			       store_job_log(db, job.id, now_ms, "queued: the reference commit, to hold this device against its class", err)
 		       ? -1
 		       : 1;
 }
 
-/** Queue the calibration of one device, and its anchor, where they are due. The count, -1. */
+/** Queue the calibration of one device, and its reference commit, where they are due. The count, -1. */
 static int calibrate_device(const struct config *c, const struct config_repo *repo, int64_t id,
 	const struct store_epoch_device *d, struct db *db, int64_t now_ms, struct fw_err *err)
 {
@@ -68,8 +68,8 @@ static int calibrate_device(const struct config *c, const struct config_repo *re
 	int due = is_due(c, db, id, d->uuid, now_ms, err);
 	if (due != 1)
 		return due;
-	bool has_kept_pace = d->is_alone || (d->last_anchor_at && now_ms - d->last_anchor_at < c->calibrate_every_ms);
-	int queued = has_kept_pace ? 0 : ask_anchor(db, id, d, now_ms, err);
+	bool has_kept_pace = d->is_alone || (d->last_reference_at && now_ms - d->last_reference_at < c->calibrate_every_ms);
+	int queued = has_kept_pace ? 0 : ask_reference(db, id, d, now_ms, err);
 	if (queued < 0)
 		return -1;
 	snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "db/store/epoch.h"
 
-enum { ANCHOR_TIMES = 9, AROUND_MAX = 4096 };
+enum { REFERENCE_TIMES = 9, AROUND_MAX = 4096 };
 
 /* ---- where devices stand --------------------------------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ int store_standings(
 	struct db *db, const char *uuid, const struct store_standing *after, struct store_standing *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT t.repo, t.device, t.epoch, e.environment, t.suite, e.anchor_sha, d.uuid, v.driver, v.toolkit, v.cudnn, v.cublas, "
+		"SELECT t.repo, t.device, t.epoch, e.environment, t.suite, e.reference_sha, d.uuid, v.driver, v.toolkit, v.cudnn, v.cublas, "
 		"v.image, v.vbios, v.power_limit_w FROM device d JOIN standing t ON t.device = d.id JOIN epoch e ON e.id = t.epoch "
 		"JOIN environment v ON v.id = e.environment WHERE d.uuid = :uuid AND (t.repo, t.suite) > (:repo, :suite) "
 		"ORDER BY t.repo, t.suite LIMIT :limit",
@@ -50,7 +50,7 @@ int store_standings(
 			.repo = row_int(s, 0), .device = row_int(s, 1), .epoch = row_int(s, 2), .environment = row_int(s, 3)
 		};
 		row_copy(s, 4, t->suite, sizeof t->suite);
-		row_copy(s, 5, t->anchor_sha, sizeof t->anchor_sha);
+		row_copy(s, 5, t->reference_sha, sizeof t->reference_sha);
 		row_copy(s, 6, t->was.uuid, sizeof t->was.uuid);
 		row_copy(s, 7, t->was.driver, sizeof t->was.driver);
 		row_copy(s, 8, t->was.toolkit, sizeof t->was.toolkit);
@@ -164,7 +164,7 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 	return read_change(s, out, err);
 }
 
-/* Change `c` is the same as e on another device `d`, whose anchor is timed by job `j`. */
+/* Change `c` is the same as e on another device `d`, whose reference commit is timed by job `j`. */
 #define ELSEWHERE                                                                                                                  \
 	"FROM environment_change c JOIN device d ON d.id = c.device JOIN job j ON j.id = c.unpaired_job WHERE c.repo = :repo AND " \
 	"c.suite = :suite AND c.epoch = :epoch AND c.changed = :changed AND c.is_hash <> '' AND d.uuid <> :uuid AND "
@@ -392,15 +392,15 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int store_anchor_ms(struct db *db, int64_t epoch, const char *anchor_sha, const char *key, double *ms, struct fw_err *err)
+int store_reference_ms(struct db *db, int64_t epoch, const char *reference_sha, const char *key, double *ms, struct fw_err *err)
 {
 	struct store_epoch e;
-	double x, se, found[ANCHOR_TIMES];
+	double x, se, found[REFERENCE_TIMES];
 	int n = 0, result;
 	*ms = NAN;
 	if (store_epoch_get(db, epoch, &e, err))
 		return -1;
-	int known = store_chain_get(db, &e, anchor_sha, key, &x, &se, err);
+	int known = store_chain_get(db, &e, reference_sha, key, &x, &se, err);
 	if (known < 1)
 		return known;
 	struct stmt *s = db_stmt(db,
@@ -411,7 +411,7 @@ int store_anchor_ms(struct db *db, int64_t epoch, const char *anchor_sha, const 
 		return -1;
 	stmt_int(s, ":epoch", epoch);
 	stmt_text(s, ":key", key);
-	stmt_int(s, ":limit", ANCHOR_TIMES);
+	stmt_int(s, ":limit", REFERENCE_TIMES);
 	while ((result = stmt_step(s, err)) == 1)
 		found[n++] = row_double(s, 0) * exp(x - row_double(s, 1));
 	qsort(found, (size_t)n, sizeof *found, by_value);

@@ -14,7 +14,7 @@ enum { STORE_STANDINGS_MAX = 64 /* at once */, STORE_CHANGED_SIZE = 2048 };
 /** Where the figures of one repository and suite stand that a device measured last. */
 struct store_standing {
 	int64_t repo, device, epoch, environment;
-	char suite[64], anchor_sha[65];
+	char suite[64], reference_sha[65];
 	struct msg_device
 		was; /* what its environment says: uuid, driver, toolkit, cudnn, cublas, image, vbios, power limit; else zeros */
 };
@@ -59,7 +59,7 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err);
 /** Likewise a device that is not in order, so that what it was asked for waits or has failed. 1, 0, -1. Shape: uuid[64]. */
 int store_environment_change_stuck(struct db *db, const struct store_environment_change *e, char *uuid, struct fw_err *err);
-/** The first change of a device for which a job still waits, or whose anchor was not measured but has failed. 1, 0, -1. */
+/** The first change of a device for which a job still waits, or whose reference commit was not measured but has failed. 1, 0, -1. */
 int store_environment_change_undone(struct db *db, const char *uuid, struct store_environment_change *out, struct fw_err *err);
 /** How many jobs like this one have failed since any device of the class saw the change. */
 int store_environment_change_tries(
@@ -92,7 +92,7 @@ struct store_environment_effect {
 int store_environment_effect_put(struct db *db, const struct store_environment_effect *e, struct fw_err *err);
 
 typedef void store_environment_lost_fn(void *arg, const char *key, double change_pct);
-/** Cells whose anchor, unpaired, lost more than this by a change, in the order of their keys. Units: percent, above 0. */
+/** Cells whose reference commit, unpaired, lost more than this by a change, in the order of their keys. Units: percent, above 0. */
 int store_environment_lost(
 	struct db *db, int64_t change, double beyond_pct, store_environment_lost_fn *each, void *arg, struct fw_err *err);
 /** Whether pairs have shown what a change did to any cell. 1, 0, -1. */
@@ -104,7 +104,7 @@ struct store_judged {
 };
 int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err);
 
-/** A cell's time of the anchor in an epoch, at its held clock where that is known: the middle of the latest. NAN: none. Units: ms. */
-int store_anchor_ms(struct db *db, int64_t epoch, const char *anchor_sha, const char *key, double *ms, struct fw_err *err);
+/** A cell's time of the reference commit in an epoch, at its held clock where that is known: the middle of the latest. NAN: none. Units: ms. */
+int store_reference_ms(struct db *db, int64_t epoch, const char *reference_sha, const char *key, double *ms, struct fw_err *err);
 
 #endif

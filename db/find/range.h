@@ -9,7 +9,7 @@
 int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,
 	int *unmeasured, struct fw_err *err);
 
-/** Whether an open job measures this commit's cell against the anchor. 1, 0, -1. */
+/** Whether an open job measures this commit's cell against the reference commit. 1, 0, -1. */
 int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char *key, struct fw_err *err);
 /** Place of the newest commit behind `after` that jobs of this origin asked about, for the epoch's suite and device; 0 none. */
 int find_range_asked(

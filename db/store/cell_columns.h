@@ -30,7 +30,7 @@
 
 /** Figures of `point`, what its history shows of it in one column, eight bytes each: reading that costs what reading one would. */
 #define CELL_POINT(X)                                                                                                            \
-	X(flops) X(held_ms) X(anchor_change_pct) X(anchor_ci_low_pct) X(anchor_ci_high_pct) X(base_median_ms) X(change_pct)      \
+	X(flops) X(held_ms) X(reference_change_pct) X(reference_ci_low_pct) X(reference_ci_high_pct) X(base_median_ms) X(change_pct)      \
 	X(ci_low_pct) X(ci_high_pct)
 
 #define CELL_OWN(X)     CELL_GIVEN(X) CELL_PLACED(X) X(verdict) CELL_FOUND(X)

@@ -19,7 +19,7 @@ struct store_change {
 
 enum { STORE_EXPLAINED_MAX = 64 }; /* further ones are in the sum of those behind them */
 
-/** What is expected of a cell on top of its epoch's first anchor, added up along the line. */
+/** What is expected of a cell on top of its epoch's first reference commit, added up along the line. */
 struct store_explained {
 	int n;
 	struct {
@@ -46,7 +46,7 @@ int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *pl
 /** Places where the level around a change point begins (0: the line's) and where the next one begins (0: none does), by confirmed steps. */
 int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err);
 /**
- * The steps that were confirmed after the first anchor's commit, and the drift that people have answered for (accepted, called
+ * The steps that were confirmed after the first reference commit's commit, and the drift that people have answered for (accepted, called
  * invalid, or resolved while it lasted), in the order of commits and never below 0. A loss that ended counts no more, unless it is a
  * step that another one made up for, which counts as well. What an earlier epoch of the same suite and device knows counts here.
  */

@@ -2,7 +2,7 @@
  * commit.h - what a commit deserves: the jobs that count for it, handed to core/verdict/commit_verdict.h. Every place that tells where a
  * commit or a branch stands asks here.
  *
- * Jobs of peers, anchors, calibrations, searches and imports do not count, nor do quick ones, ones of some cells, and ones whose base a
+ * Jobs of peers, reference commits, calibrations, searches and imports do not count, nor do quick ones, ones of some cells, and ones whose base a
  * person gave. Own: each `out` is the caller's, also after an error: commit_verdict_fini. Loop only.
  */
 #ifndef DB_STORE_COMMIT_H

@@ -97,10 +97,10 @@ int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err
 
 /* ---- who is in it ---------------------------------------------------------------------------------------------------------- */
 
-int store_anchor_time_put(struct db *db, const struct store_anchor_time *t, struct fw_err *err)
+int store_reference_time_put(struct db *db, const struct store_reference_time *t, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT OR REPLACE INTO anchor_time (device, epoch, key, ln_ms, comparison) VALUES (:device, :epoch, :key, :ln_ms, "
+		"INSERT OR REPLACE INTO reference_time (device, epoch, key, ln_ms, comparison) VALUES (:device, :epoch, :key, :ln_ms, "
 		":comparison)",
 		err);
 	if (!s)
@@ -113,11 +113,11 @@ int store_anchor_time_put(struct db *db, const struct store_anchor_time *t, stru
 	return stmt_run(s, err);
 }
 
-int store_anchor_times(struct db *db, int64_t class, store_anchor_time_fn *each, void *arg, struct fw_err *err)
+int store_reference_times(struct db *db, int64_t class, store_reference_time_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT a.device, a.epoch, a.comparison, a.key, a.ln_ms FROM environment v JOIN epoch e ON e.environment = v.id JOIN "
-		"anchor_time a ON a.epoch = e.id JOIN device d ON d.id = a.device AND d.class = v.class WHERE v.class = :class ORDER "
+		"reference_time a ON a.epoch = e.id JOIN device d ON d.id = a.device AND d.class = v.class WHERE v.class = :class ORDER "
 		"BY a.epoch, a.key",
 		err);
 	int result;
@@ -125,7 +125,7 @@ int store_anchor_times(struct db *db, int64_t class, store_anchor_time_fn *each,
 		return -1;
 	stmt_int(s, ":class", class);
 	while ((result = stmt_step(s, err)) == 1) {
-		const struct store_anchor_time t = { .device = row_int(s, 0),
+		const struct store_reference_time t = { .device = row_int(s, 0),
 			.epoch = row_int(s, 1),
 			.comparison = row_int(s, 2),
 			.key = row_text(s, 3),

@@ -22,17 +22,17 @@ int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err
 /** Its model, "" there is no such class. Shape: model[STORE_MODEL_SIZE]. */
 int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err);
 
-/** What the anchor of an epoch took on a device in one cell. */
-struct store_anchor_time {
+/** What the reference commit of an epoch took on a device in one cell. */
+struct store_reference_time {
 	int64_t device, epoch, comparison;
 	const char *key;
-	double ln_ms; /* of the epoch's first anchor, at the epoch's clock */
+	double ln_ms; /* of the epoch's first reference commit, at the epoch's clock */
 };
 /** In place of what it took there before. */
-int store_anchor_time_put(struct db *db, const struct store_anchor_time *t, struct fw_err *err);
-typedef int store_anchor_time_fn(void *arg, const struct store_anchor_time *t);
+int store_reference_time_put(struct db *db, const struct store_reference_time *t, struct fw_err *err);
+typedef int store_reference_time_fn(void *arg, const struct store_reference_time *t);
 /** All of the devices of a class that are in it now, cell by cell. A callback that says other than 0 ends it. */
-int store_anchor_times(struct db *db, int64_t class, store_anchor_time_fn *each, void *arg, struct fw_err *err);
+int store_reference_times(struct db *db, int64_t class, store_reference_time_fn *each, void *arg, struct fw_err *err);
 
 struct store_class_device {
 	int64_t id;

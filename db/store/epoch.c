@@ -1,4 +1,4 @@
-/** epoch.c - what stands beside what: environments with an anchor, and the order of main's commits. */
+/** epoch.c - what stands beside what: environments with a reference commit, and the order of main's commits. */
 #include "db/store/epoch.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 /* ---- epochs ---------------------------------------------------------------------------------------------------------- */
 
-#define EPOCH_COLUMNS "SELECT id, repo, environment, suite, anchor_sha, held_mhz, started_at, first_sha FROM epoch "
+#define EPOCH_COLUMNS "SELECT id, repo, environment, suite, reference_sha, held_mhz, started_at, first_sha FROM epoch "
 
 /** 1 and the row, 0, -1. */
 static int read_epoch(struct stmt *s, struct store_epoch *out, struct fw_err *err)
@@ -23,7 +23,7 @@ static int read_epoch(struct stmt *s, struct store_epoch *out, struct fw_err *er
 		.held_mhz = row_double(s, 5),
 		.started_at = row_int(s, 6) };
 	row_copy(s, 3, out->suite, sizeof out->suite);
-	row_copy(s, 4, out->anchor_sha, sizeof out->anchor_sha);
+	row_copy(s, 4, out->reference_sha, sizeof out->reference_sha);
 	row_copy(s, 7, out->first_sha, sizeof out->first_sha);
 	stmt_reset(s);
 	return 1;
@@ -49,10 +49,10 @@ int store_epoch_get(struct db *db, int64_t id, struct store_epoch *out, struct f
 	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no epoch %lld", (long long)id) : result < 0 ? -1 : 0;
 }
 
-int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)
+int store_epoch_reference(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT e.anchor_sha FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model JOIN "
+		"SELECT e.reference_sha FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model JOIN "
 		"environment v ON v.class = k.id JOIN epoch e ON e.environment = v.id "
 		"WHERE d.id = :device AND e.repo = :repo AND e.suite = :suite ORDER BY k.id = c.id DESC, e.id DESC LIMIT 1",
 		err);
@@ -68,20 +68,20 @@ int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t d
 int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO epoch (repo, environment, suite, anchor_sha, first_sha, held_mhz, started_at) "
-		"VALUES (:repo, :environment, :suite, :anchor, :anchor, :held, :started_at)",
+		"INSERT INTO epoch (repo, environment, suite, reference_sha, first_sha, held_mhz, started_at) "
+		"VALUES (:repo, :environment, :suite, :reference, :reference, :held, :started_at)",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", e->repo);
 	stmt_int(s, ":environment", e->environment);
 	stmt_text(s, ":suite", e->suite);
-	stmt_text(s, ":anchor", e->anchor_sha);
+	stmt_text(s, ":reference", e->reference_sha);
 	stmt_double(s, ":held", e->held_mhz);
 	stmt_int(s, ":started_at", e->started_at);
 	if (stmt_insert(s, &e->id, err))
 		return -1;
-	memcpy(e->first_sha, e->anchor_sha, sizeof e->first_sha);
+	memcpy(e->first_sha, e->reference_sha, sizeof e->first_sha);
 	return 0;
 }
 
@@ -95,12 +95,12 @@ int store_epoch_clock(struct db *db, int64_t id, double held_mhz, struct fw_err 
 	return stmt_run(s, err);
 }
 
-int store_epoch_reanchor(struct db *db, int64_t id, const char *anchor_sha, struct fw_err *err)
+int store_epoch_rereference(struct db *db, int64_t id, const char *reference_sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE epoch SET anchor_sha = :anchor WHERE id = :id", err);
+	struct stmt *s = db_stmt(db, "UPDATE epoch SET reference_sha = :reference WHERE id = :id", err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":anchor", anchor_sha);
+	stmt_text(s, ":reference", reference_sha);
 	stmt_int(s, ":id", id);
 	return stmt_run(s, err);
 }
@@ -108,7 +108,7 @@ int store_epoch_reanchor(struct db *db, int64_t id, const char *anchor_sha, stru
 int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT OR REPLACE INTO anchor_link (epoch, anchor_sha, key, x, se, comparison) VALUES (:epoch, :anchor, :key, "
+		"INSERT OR REPLACE INTO reference_link (epoch, reference_sha, key, x, se, comparison) VALUES (:epoch, :reference, :key, "
 		":x, "
 		":se, "
 		":comparison)",
@@ -116,7 +116,7 @@ int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err
 	if (!s)
 		return -1;
 	stmt_int(s, ":epoch", c->epoch);
-	stmt_text(s, ":anchor", c->anchor_sha);
+	stmt_text(s, ":reference", c->reference_sha);
 	stmt_text(s, ":key", c->key);
 	stmt_double(s, ":x", c->x);
 	stmt_double(s, ":se", c->se);
@@ -124,18 +124,18 @@ int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err
 	return stmt_run(s, err);
 }
 
-int store_chain_get(struct db *db, const struct store_epoch *e, const char *anchor_sha, const char *key, double *x, double *se,
+int store_chain_get(struct db *db, const struct store_epoch *e, const char *reference_sha, const char *key, double *x, double *se,
 	struct fw_err *err)
 {
 	*x = *se = 0;
-	if (strcmp(anchor_sha, e->first_sha) == 0)
+	if (strcmp(reference_sha, e->first_sha) == 0)
 		return 1;
 	struct stmt *s =
-		db_stmt(db, "SELECT x, se FROM anchor_link WHERE epoch = :epoch AND anchor_sha = :anchor AND key = :key", err);
+		db_stmt(db, "SELECT x, se FROM reference_link WHERE epoch = :epoch AND reference_sha = :reference AND key = :key", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":epoch", e->id);
-	stmt_text(s, ":anchor", anchor_sha);
+	stmt_text(s, ":reference", reference_sha);
 	stmt_text(s, ":key", key);
 	int result = stmt_step(s, err);
 	if (result == 1) {
@@ -150,11 +150,11 @@ int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha,
 {
 	if (strcmp(sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s = db_stmt(db, "SELECT 1 FROM anchor_link WHERE epoch = :epoch AND anchor_sha = :anchor LIMIT 1", err);
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM reference_link WHERE epoch = :epoch AND reference_sha = :reference LIMIT 1", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":epoch", e->id);
-	stmt_text(s, ":anchor", sha);
+	stmt_text(s, ":reference", sha);
 	return stmt_any(s, err);
 }
 
@@ -338,7 +338,7 @@ int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *
 	*out = NULL;
 	struct stmt *s = db_stmt(db,
 		"SELECT d.uuid, d.class, d.stands_out <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id <> d.id AND o.state <> 'absent'), "
-		"coalesce((SELECT max(c.finished_at) FROM anchor_time a JOIN epoch e ON e.id = a.epoch JOIN comparison c ON c.id = "
+		"coalesce((SELECT max(c.finished_at) FROM reference_time a JOIN epoch e ON e.id = a.epoch JOIN comparison c ON c.id = "
 		"a.comparison WHERE a.device = d.id AND e.repo = :repo), 0) FROM device d WHERE d.state = 'ok' AND EXISTS (SELECT 1 "
 		"FROM environment v JOIN epoch e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id",
 		err);
@@ -360,7 +360,7 @@ int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *
 		*d = (struct store_epoch_device){ .class = row_int(s, 1),
 			.stands_out = row_int(s, 2) != 0,
 			.is_alone = row_int(s, 3) != 0,
-			.last_anchor_at = row_int(s, 4) };
+			.last_reference_at = row_int(s, 4) };
 		row_copy(s, 0, d->uuid, sizeof d->uuid);
 	}
 	if (result < 0) {

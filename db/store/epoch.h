@@ -1,5 +1,5 @@
 /**
- * epoch.h - epochs, the upstream branch as a line of commits, and their ratios to the anchor. Loop only; writes inside the
+ * epoch.h - epochs, the upstream branch as a line of commits, and their ratios to the reference commit. Loop only; writes inside the
  * caller's transaction.
  */
 #ifndef DB_STORE_EPOCH_H
@@ -12,8 +12,8 @@ enum { STORE_LINE_LOOK = 2000 };
 
 struct store_epoch {
 	int64_t id, repo, environment;
-	char suite[64], anchor_sha[65];
-	char first_sha[65]; /* the anchor that it began with: what its ratios are stated against */
+	char suite[64], reference_sha[65];
+	char first_sha[65]; /* the reference commit that it began with: what its ratios are stated against */
 	double held_mhz;    /* NAN: no clock is known */
 	int64_t started_at;
 };
@@ -21,27 +21,27 @@ struct store_epoch {
 /** The epoch of a repository in an environment. 1, 0, -1. */
 int store_epoch_find(struct db *db, int64_t repo, int64_t environment, struct store_epoch *out, struct fw_err *err);
 int store_epoch_get(struct db *db, int64_t id, struct store_epoch *out, struct fw_err *err);
-/** Anchor of the newest epoch of a suite for a device: of its class, else of another of the same model; "" where there was none. Shape: sha[65]. */
-int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err);
-/** Sets e->id; its first anchor is the one that it has. */
+/** Reference commit of the newest epoch of a suite for a device: of its class, else of another of the same model; "" where there was none. Shape: sha[65]. */
+int store_epoch_reference(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err);
+/** Sets e->id; its first reference commit is the one that it has. */
 int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err);
 /** State the clock that held figures are given at. */
 int store_epoch_clock(struct db *db, int64_t id, double held_mhz, struct fw_err *err);
 
 /** Measure against another commit from now on. */
-int store_epoch_reanchor(struct db *db, int64_t id, const char *anchor_sha, struct fw_err *err);
+int store_epoch_rereference(struct db *db, int64_t id, const char *reference_sha, struct fw_err *err);
 
-/** An anchor of an epoch against the epoch's first one, in one cell. */
+/** A reference commit of an epoch against the epoch's first one, in one cell. */
 struct store_chain {
 	int64_t epoch, comparison;
-	const char *anchor_sha, *key;
+	const char *reference_sha, *key;
 	double x, se; /* log ratio of times, and its standard error */
 };
 int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err);
-/** Where `anchor_sha` lies in this cell: 0 without error for the first one. 1; 0 it never was an anchor here, -1. */
-int store_chain_get(struct db *db, const struct store_epoch *e, const char *anchor_sha, const char *key, double *x, double *se,
+/** Where `reference_sha` lies in this cell: 0 without error for the first one. 1; 0 it never was a reference commit here, -1. */
+int store_chain_get(struct db *db, const struct store_epoch *e, const char *reference_sha, const char *key, double *x, double *se,
 	struct fw_err *err);
-/** Whether a commit is, or once was, the anchor of an epoch. 1, 0, -1. */
+/** Whether a commit is, or once was, the reference commit of an epoch. 1, 0, -1. */
 int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha, struct fw_err *err);
 
 /**
@@ -61,7 +61,7 @@ int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t be
 struct store_ratio {
 	int64_t epoch, comparison;
 	const char *key, *target_sha;
-	double x, se; /* log ratio of times, target over anchor, and its standard error */
+	double x, se; /* log ratio of times, target over reference commit, and its standard error */
 };
 int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err *err);
 /** What one comparison measured of a cell. 1, 0, -1. */
@@ -84,7 +84,7 @@ int store_series(
 int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, struct fw_err *err);
 
 struct store_epoch_device {
-	int64_t class, last_anchor_at; /* when a repository's anchor was last timed on it, 0 never */
+	int64_t class, last_reference_at; /* when a repository's reference commit was last timed on it, 0 never */
 	char uuid[64];
 	bool stands_out, is_alone; /* of its class; in it */
 };

@@ -286,9 +286,9 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	point_put(point, POINT_flops, c->flops);
 	point_put_whole(point, POINT_EPOCH_AT, 4, (uint64_t)c->epoch);
 	point_put(point, POINT_held_ms, c->epoch ? c->held_ms : NAN);
-	point_put(point, POINT_anchor_change_pct, c->epoch ? c->anchor_change_pct : NAN);
-	point_put(point, POINT_anchor_ci_low_pct, c->epoch ? c->anchor_ci_low_pct : NAN);
-	point_put(point, POINT_anchor_ci_high_pct, c->epoch ? c->anchor_ci_high_pct : NAN);
+	point_put(point, POINT_reference_change_pct, c->epoch ? c->reference_change_pct : NAN);
+	point_put(point, POINT_reference_ci_low_pct, c->epoch ? c->reference_ci_low_pct : NAN);
+	point_put(point, POINT_reference_ci_high_pct, c->epoch ? c->reference_ci_high_pct : NAN);
 	point_verdict(point, c);
 	stmt_blob(s, ":point", point, sizeof point);
 	if (stmt_insert(s, &c->id, err))

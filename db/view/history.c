@@ -156,9 +156,9 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				  .borderline = (point_get_whole(point, POINT_FLAGS_AT, 2) & FLAG_BORDERLINE) != 0,
 				  .epoch = (int64_t)point_get_whole(point, POINT_EPOCH_AT, 4),
 				  .held_tflops = tflops(flops, point_get(point, POINT_held_ms)),
-				  .anchor_change_pct = point_get(point, POINT_anchor_change_pct),
-				  .anchor_ci_low_pct = point_get(point, POINT_anchor_ci_low_pct),
-				  .anchor_ci_high_pct = point_get(point, POINT_anchor_ci_high_pct) });
+				  .reference_change_pct = point_get(point, POINT_reference_change_pct),
+				  .reference_ci_low_pct = point_get(point, POINT_reference_ci_low_pct),
+				  .reference_ci_high_pct = point_get(point, POINT_reference_ci_high_pct) });
 	}
 	return result;
 }
@@ -192,7 +192,7 @@ static int bind_scope(struct db *db, struct stmt *s, const struct view_scope *of
 int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT e.id, e.started_at, e.suite, e.anchor_sha, c.model, v.driver, v.toolkit, v.isolation, e.held_mhz, "
+		"SELECT e.id, e.started_at, e.suite, e.reference_sha, c.model, v.driver, v.toolkit, v.isolation, e.held_mhz, "
 		"v.power_limit_w, e.first_sha, v.cudnn, v.class FROM epoch e JOIN environment v ON v.id = e.environment JOIN device_class c ON "
 		"c.id = v.class "
 		"WHERE e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND "
@@ -203,14 +203,14 @@ int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each,
 		each(arg, &(struct view_epoch){ .id = row_int(s, 0),
 				  .started_at = row_int(s, 1),
 				  .suite = row_text(s, 2),
-				  .anchor = row_text(s, 3),
+				  .reference = row_text(s, 3),
 				  .model = row_text(s, 4),
 				  .driver = row_text(s, 5),
 				  .toolkit = row_text(s, 6),
 				  .isolation = row_text(s, 7),
 				  .held_mhz = row_double(s, 8),
 				  .power_limit_w = row_double(s, 9),
-				  .first_anchor = row_text(s, 10),
+				  .first_reference = row_text(s, 10),
 				  .cudnn = row_text(s, 11),
 				  .class = row_int(s, 12) });
 	return result;

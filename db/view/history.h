@@ -19,7 +19,7 @@ struct view_point {
 	const char *commit, *device;            /* device: its uuid */
 	double base_median_ms, median_ms, tflops, change_pct, ci_low_pct, ci_high_pct;
 	double held_tflops;                                              /* at the epoch's clock */
-	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's */
+	double reference_change_pct, reference_ci_low_pct, reference_ci_high_pct; /* throughput against the reference commit's */
 	enum verdict verdict;
 	bool borderline;
 };
@@ -31,13 +31,13 @@ int view_history_last(struct db *db, int64_t at, int64_t *last, struct fw_err *e
 
 struct view_epoch {
 	int64_t id, started_at;
-	const char *suite, *anchor, *model, *driver, *toolkit, *cudnn, *isolation;
-	const char *first_anchor; /* that ratios are stated against; `anchor` is the one that commits are timed beside */
+	const char *suite, *reference, *model, *driver, *toolkit, *cudnn, *isolation;
+	const char *first_reference; /* that ratios are stated against; `reference commit` is the one that commits are timed beside */
 	int64_t class;            /* of devices, which is of that model */
 	double held_mhz, power_limit_w;
 };
 typedef void view_epoch_fn(void *arg, const struct view_epoch *row);
-/** Epochs in which this cell was measured against an anchor, oldest first. */
+/** Epochs in which this cell was measured against a reference commit, oldest first. */
 int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each, void *arg, struct fw_err *err);
 
 struct view_change {

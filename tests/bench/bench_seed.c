@@ -153,9 +153,9 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 			.verdict = is_loss ? VERDICT_REGRESSION : VERDICT_UNCHANGED,
 			.epoch = w->epoch,
 			.held_ms = 3.18 / (1 + change / 120),
-			.anchor_change_pct = change,
-			.anchor_ci_low_pct = change - 0.3,
-			.anchor_ci_high_pct = change + 0.3,
+			.reference_change_pct = change,
+			.reference_ci_low_pct = change - 0.3,
+			.reference_ci_high_pct = change + 0.3,
 			.size = cell->size,
 			.pieces = cell->pieces };
 		snprintf(row.key, sizeof row.key, "%s", cell->key);
@@ -217,7 +217,7 @@ static void read_suite(struct world *w, const char *path)
 	must(store_device_put(w->db, &device, clock_utc_ms(), &w->device, &err));
 	must(store_environment_put(w->db, &device, sha, "bench", "none", clock_utc_ms(), &w->environment, &is_new, &err));
 	struct store_epoch epoch = { .repo = w->repo, .environment = w->environment, .suite = "ffa", .held_mhz = 1650 };
-	sha_of(1, epoch.anchor_sha);
+	sha_of(1, epoch.reference_sha);
 	must(store_epoch_insert(w->db, &epoch, &err));
 	w->epoch = epoch.id;
 	buf_fini(&text);

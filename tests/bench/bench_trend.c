@@ -2,7 +2,7 @@
  * Operating characteristics of the history's method: simulated histories of main whose noise is that of recorded launches. How
  * often a step is confirmed that is none, how many planted steps are found, how late and where, and what becomes of drift.
  *
- * A commit is compared with its parent and with the anchor by the sequential rule; what is out of line is measured again, the series is
+ * A commit is compared with its parent and with the reference commit by the sequential rule; what is out of line is measured again, the series is
  * scanned, a candidate's neighbours are compared directly, drift is looked for: core's own code, in the order in which the daemon
  * asks it. A launch is drawn from tests/data/gpu-recorded, as in bench_rule. Then how many direct comparisons the history asks for
  * where series drift or wander, by the rule of candidate.h and by the one before it. Usage: bench_trend DIR HISTORIES (of each kind).
@@ -40,7 +40,7 @@ struct found {
 struct history {
 	const struct recorded *kernel;
 	int n;                     /* commits so far */
-	double level[COMMITS_MAX]; /* the truth: log time against the anchor, which is commit 0 */
+	double level[COMMITS_MAX]; /* the truth: log time against the reference commit, which is commit 0 */
 	double x[COMMITS_MAX];     /* measured; the median of `measured` values */
 	int measured[COMMITS_MAX];
 	struct candidate_past past; /* what was not confirmed since `from` */
@@ -56,7 +56,7 @@ struct history {
 
 struct answer {
 	struct judgement judgement;
-	struct estimate anchor; /* the third subject's, where one ran */
+	struct estimate reference; /* the third subject's, where one ran */
 	int launches;
 };
 
@@ -72,10 +72,10 @@ static struct launch_estimate launch(const struct recorded *k, const struct rule
 	return e;
 }
 
-/* One comparison by the sequential rule, the anchor timed in the same launches. */
+/* One comparison by the sequential rule, the reference commit timed in the same launches. */
 static struct answer compare(const struct recorded *k, double base, double target, double pct)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX], anchor[STATS_LAUNCHES_MAX];
+	struct launch_estimate e[STATS_LAUNCHES_MAX], reference[STATS_LAUNCHES_MAX];
 	struct answer a = { .judgement = { .want_set = 1 } };
 	bool sparse = strncmp(k->name, "sparse", 6) == 0;
 	struct rule r;
@@ -84,11 +84,11 @@ static struct answer compare(const struct recorded *k, double base, double targe
 	while ((a.judgement.want_set || a.judgement.want_precision) && a.launches < STATS_LAUNCHES_MAX) {
 		int set = a.judgement.want_set ? a.judgement.want_set : 1;
 		e[a.launches] = launch(k, &r, target - base, set);
-		anchor[a.launches] = launch(k, &r, target, set);
+		reference[a.launches] = launch(k, &r, target, set);
 		a.launches++;
 		verdict_judge(&r, pct, sparse, e, a.launches, &a.judgement);
 	}
-	stats_combine(&r, anchor, a.launches, &a.anchor);
+	stats_combine(&r, reference, a.launches, &a.reference);
 	return a;
 }
 
@@ -163,7 +163,7 @@ static void grow(struct history *h)
 	struct answer a = compare(h->kernel, i ? h->level[i - 1] : 0, h->level[i], threshold_pct);
 	bool moved = a.judgement.verdict == VERDICT_REGRESSION || a.judgement.verdict == VERDICT_IMPROVEMENT;
 
-	h->x[i] = a.anchor.m;
+	h->x[i] = a.reference.m;
 	h->measured[i] = 1;
 	if (moved)
 		note(h, i - 1, i, a.judgement.all.m, true);

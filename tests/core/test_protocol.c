@@ -236,7 +236,7 @@ static void run(void **state)
 	(void)state;
 	body.mode = RUN_LAUNCH;
 	COPY(body.device, "cuda:0");
-	body.subject[0].role = ROLE_ANCHOR;
+	body.subject[0].role = ROLE_REFERENCE;
 	COPY(body.subject[0].module, "/proc/self/fd/10");
 	rule_default(&body.rule, 1);
 	body.warm_s = 1.5;
@@ -248,7 +248,7 @@ static void run(void **state)
 	assert_true(out.u.run->phases);
 	assert_false(out.u.run->calls);
 	assert_string_equal(out.u.run->subject[0].module, "/proc/self/fd/10");
-	assert_int_equal(out.u.run->subject[0].role, ROLE_ANCHOR);
+	assert_int_equal(out.u.run->subject[0].role, ROLE_REFERENCE);
 	assert_true(out.u.run->warm_s == 1.5);
 	assert_int_equal(out.u.run->n_pins, 1);
 	assert_int_equal(out.u.run->pin[0].cell, 17);

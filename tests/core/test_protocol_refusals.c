@@ -55,7 +55,7 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"build\",\"role\":\"base\",\"state\":\"failed\",\"log_b64\":\"%%%\"}", "build.log_b64");
 	refuse("{\"t\":\"build\",\"role\":\"base one\",\"state\":\"start\"}", "build.role");
 	refuse("{\"t\":\"build\",\"role\":\"x\",\"state\":\"start\"}",
-		"build.role: must be one of \"base\" \"target\" \"anchor\" \"device\" \"worker\"");
+		"build.role: must be one of \"base\" \"target\" \"reference\" \"device\" \"worker\"");
 	refuse("{\"t\":\"fault\",\"cell\":0,\"role\":\"peer:x\",\"class\":\"crash\"}", "fault.role: must be one of");
 	refuse("{\"t\":\"fault\",\"cell\":0,\"role\":\"\",\"class\":\"crash\"}", "fault.role: must be one of");
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":400,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" SHA256 "\"}",
@@ -286,7 +286,7 @@ static void wrong_profiles(void **state)
 	refuse(KERNEL "\"values\":{\"a.sum\":\"1\"}}", "kernel.values.a.sum: must be a number");
 	refuse(KERNEL "\"values\":{\"a.sum\":1e31}}", "kernel.values.a.sum: 1e+31 is outside");
 	refuse(KERNEL "\"ctas_per_sm\":-1,\"values\":{}}", "kernel.ctas_per_sm");
-	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"anchor\"}", "kernel.role: must be one of \"base\" \"target\"");
+	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"reference\"}", "kernel.role: must be one of \"base\" \"target\"");
 	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":2}", "kernel.repeat: 2 is outside");
 	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":0,\"n\":256}", "kernel.n: 256 is outside");
 	refuse(CODE "\"opcodes\":[[\"MOV\",1]]}", "code.opcodes: item 0 is no list");

@@ -1,4 +1,4 @@
-/* Rows of what changed around devices: where they stand, which change is the newest, what it did, and what the anchor took before. */
+/* Rows of what changed around devices: where they stand, which change is the newest, what it did, and what the reference commit took before. */
 #include "fixture_transaction.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static struct store_epoch epoch(struct fixture *f)
 	struct store_epoch e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
 	};
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	return e;
 }
@@ -41,7 +41,7 @@ static void a_device_stands_where_it_measured_last(void **state)
 	ok(store_standing_put(f->db, uuid, f->repo, "ffa", e.id, &err));
 	assert_int_equal(store_standings(f->db, uuid, NULL, t, &err), 1);
 	assert_int_equal(t[0].epoch, e.id);
-	assert_string_equal(t[0].anchor_sha, fixture_sha(1));
+	assert_string_equal(t[0].reference_sha, fixture_sha(1));
 	assert_string_equal(t[0].was.uuid, uuid);
 	ok(store_device_before(f->db, "", DEVICE_SIM, INT64_MAX, before, &err));
 	assert_true(before[0] == 0 || strcmp(before, uuid) == 0);
@@ -82,19 +82,19 @@ static void the_newest_change_is_found_and_measured(void **state)
 	assert_true(found.unpaired == comparison && !found.paired);
 }
 
-static void the_anchors_time_is_read_out_of_every_ratio(void **state)
+static void the_references_time_is_read_out_of_every_ratio(void **state)
 {
 	struct fixture *f = *state;
 	struct store_epoch e = epoch(f);
 	double ms;
-	ok(store_anchor_ms(f->db, e.id, fixture_sha(1), key, &ms, &err));
+	ok(store_reference_ms(f->db, e.id, fixture_sha(1), key, &ms, &err));
 	assert_true(isnan(ms));
 	for (unsigned i = 2; i < 5; i++) {
 		int64_t comparison = fixture_comparison(f, "main", 1, i, VERDICT_UNCHANGED, 1000 + i);
 		fixture_cell(f, comparison, 0, key, 0, VERDICT_UNCHANGED);
 		ok(store_ratio_insert(
 			f->db, &(struct store_ratio){ e.id, comparison, key, fixture_sha(i), log(2), 0.001 }, &err));
-		ok(store_anchor_ms(f->db, e.id, fixture_sha(1), key, &ms, &err));
+		ok(store_reference_ms(f->db, e.id, fixture_sha(1), key, &ms, &err));
 		assert_true(fabs(ms - 1.71 / 2) < 1e-9);
 	}
 }
@@ -136,6 +136,6 @@ int main(void)
 						    a_device_stands_where_it_measured_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_newest_change_is_found_and_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(its_alert_stands_beside_what_measured_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_anchors_time_is_read_out_of_every_ratio, setup, teardown) };
+		cmocka_unit_test_setup_teardown(the_references_time_is_read_out_of_every_ratio, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_change", tests, NULL, NULL);
 }

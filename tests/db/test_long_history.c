@@ -170,15 +170,15 @@ static void whether_another_job_measures_the_same_commit(void **state)
 	costs_the_same(*state, ask_cover);
 }
 
-static void ask_anchor(struct fixture *f, unsigned n)
+static void ask_reference(struct fixture *f, unsigned n)
 {
 	const struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa" };
 	int64_t place;
-	ok(find_range_asked(f->db, &e, "reanchor", (int64_t)n - 5, &place, &err));
+	ok(find_range_asked(f->db, &e, "rereference", (int64_t)n - 5, &place, &err));
 	assert_int_equal(place, n - 2);
 }
 
-static void ask_for_an_anchor(struct fixture *f, unsigned n)
+static void ask_for_an_reference(struct fixture *f, unsigned n)
 {
 	struct stmt *s = db_stmt(f->db,
 		"UPDATE job SET origin = 'reanchor', device_class = (SELECT class FROM device) WHERE branch = 'main' AND "
@@ -189,13 +189,13 @@ static void ask_for_an_anchor(struct fixture *f, unsigned n)
 	ok(stmt_run(s, &err));
 }
 
-static void whether_another_anchor_was_asked_for(void **state)
+static void whether_another_reference_was_asked_for(void **state)
 {
 	struct fixture *f = *state;
-	ask_for_an_anchor(f, SOME);
-	int64_t few = steps_beside(f, SOME, ask_anchor);
-	ask_for_an_anchor(f, MANY);
-	assert_int_equal(steps_beside(f, MANY, ask_anchor), few);
+	ask_for_an_reference(f, SOME);
+	int64_t few = steps_beside(f, SOME, ask_reference);
+	ask_for_an_reference(f, MANY);
+	assert_int_equal(steps_beside(f, MANY, ask_reference), few);
 }
 
 static void see_comparison(void *arg, const struct view_comparison *row)
@@ -236,7 +236,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_a_night_is_to_measure, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_search_knows_already, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_another_job_measures_the_same_commit, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(whether_another_anchor_was_asked_for, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(whether_another_reference_was_asked_for, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(which_comparisons_lost_something, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_figures_were_imported_before, setup, fixture_teardown),
 	};

@@ -32,7 +32,7 @@ static struct store_epoch epoch(struct fixture *f)
 	struct store_epoch e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
 	};
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	return e;
 }
@@ -249,8 +249,8 @@ static void accepted_drift_is_expected(void **state)
 	c.ended_at = 4;
 	ok(store_change_update(f->db, &c, &err));
 	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
-	/* a nearer anchor is chained to the first one, which stays what losses are counted from */
-	ok(store_epoch_reanchor(f->db, e.id, fixture_sha(4), &err));
+	/* a nearer reference commit is chained to the first one, which stays what losses are counted from */
+	ok(store_epoch_rereference(f->db, e.id, fixture_sha(4), &err));
 	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
 }
 
@@ -294,7 +294,7 @@ static void losses_last_until_they_end(void **state)
 	assert_int_equal(store_change_alert_over(f->db, c.alert, &err), 0);
 }
 
-static void anchors_are_chained(void **state)
+static void references_are_chained(void **state)
 {
 	struct fixture *f = *state;
 	struct store_epoch e = epoch(f);
@@ -306,9 +306,9 @@ static void anchors_are_chained(void **state)
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), key, &x, &se, &err), 0);
 	assert_int_equal(store_epoch_had(f->db, &e, fixture_sha(5), &err), 0);
 	ok(store_chain_insert(f->db, &(struct store_chain){ e.id, comparison, fixture_sha(5), key, 0.06, 0.0005 }, &err));
-	ok(store_epoch_reanchor(f->db, e.id, fixture_sha(5), &err));
+	ok(store_epoch_rereference(f->db, e.id, fixture_sha(5), &err));
 	ok(store_epoch_get(f->db, e.id, &e, &err));
-	assert_string_equal(e.anchor_sha, fixture_sha(5));
+	assert_string_equal(e.reference_sha, fixture_sha(5));
 	assert_string_equal(e.first_sha, fixture_sha(1));
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), key, &x, &se, &err), 1);
 	assert_true(fabs(x - 0.06) < 1e-12 && fabs(se - 0.0005) < 1e-12);
@@ -328,7 +328,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(accepted_drift_is_expected, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_steps_are_not_expected, setup, teardown),
 		cmocka_unit_test_setup_teardown(losses_last_until_they_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(anchors_are_chained, setup, teardown),
+		cmocka_unit_test_setup_teardown(references_are_chained, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static int setup(void **state)
 	struct store_epoch e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 1
 	};
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	all.epoch = e.id;
 	all.comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 900);
@@ -60,18 +60,18 @@ static int setup(void **state)
 	return 0;
 }
 
-/** Every cell of the anchor took `ln` longer on this device than it takes. */
-static void anchor_took(int device, double ln)
+/** Every cell of the reference commit took `ln` longer on this device than it takes. */
+static void reference_took(int device, double ln)
 {
 	for (int i = 0; i < CELLS; i++) {
 		char key[32];
 		snprintf(key, sizeof key, "cell %d", i);
-		const struct store_anchor_time t = { .device = all.device[device],
+		const struct store_reference_time t = { .device = all.device[device],
 			.epoch = all.epoch,
 			.comparison = all.comparison,
 			.key = key,
 			.ln_ms = i + ln };
-		ok(store_anchor_time_put(all.f->db, &t, &err));
+		ok(store_reference_time_put(all.f->db, &t, &err));
 	}
 }
 
@@ -117,17 +117,17 @@ static void one_that_does_not_keep_the_pace_stands_out_until_it_does(void **stat
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err));
-	anchor_took(0, 0);
-	anchor_took(1, 0.002);
-	anchor_took(2, 0.06);
+	reference_took(0, 0);
+	reference_took(1, 0.002);
+	reference_took(2, 0.06);
 	look();
 	assert_string_equal(stands_out(0), "");
 	assert_string_equal(stands_out(1), "");
-	assert_string_equal(stands_out(2), "at held clock its anchor takes 6.0 % longer than on the other devices of its class");
+	assert_string_equal(stands_out(2), "at held clock its reference commit takes 6.0 % longer than on the other devices of its class");
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
 	look(); /* said once */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
-	anchor_took(2, 0.004);
+	reference_took(2, 0.004);
 	look();
 	assert_string_equal(stands_out(2), "");
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 2);
@@ -176,9 +176,9 @@ static void who_stands_out_gets_only_what_asks_for_it(void **state)
 	struct store_job job;
 	ok(db_begin(f->db, &err));
 	int64_t any = fixture_job(f, "feature", 3, 4, 500);
-	anchor_took(0, 0);
-	anchor_took(1, 0);
-	anchor_took(2, 0.06);
+	reference_took(0, 0);
+	reference_took(1, 0);
+	reference_took(2, 0.06);
 	look();
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-2", "[]", &job, &err), 0);
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-1", "[]", &job, &err), 1);

@@ -84,7 +84,7 @@ static void put_point(void *arg, const struct view_point *p)
 {
 	struct buf *out = arg;
 	const double figures[] = { p->base_median_ms, p->median_ms, p->tflops, p->change_pct, p->ci_low_pct, p->ci_high_pct,
-		p->held_tflops, p->anchor_change_pct, p->anchor_ci_low_pct, p->anchor_ci_high_pct };
+		p->held_tflops, p->reference_change_pct, p->reference_ci_low_pct, p->reference_ci_high_pct };
 	buf_printf(out, "  %lld %.7s %s %s", (long long)p->comparison, p->commit + 33, p->device, verdict_name(p->verdict));
 	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
 		number(out, figures[i]);

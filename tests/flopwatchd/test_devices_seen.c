@@ -22,7 +22,7 @@ static int setup(void **state)
 	fixture_ground(*state);
 	struct fixture *f = *state;
 	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa", .started_at = 1 };
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(db_begin(f->db, &err));
 	ok(store_epoch_insert(f->db, &e, &err));
 	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(7), true, 1000, &err));
@@ -170,7 +170,7 @@ static void calibrations_for_it_end_and_come_no_more(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1", 1000);
-	assert_int_equal(idle_step(config, &txn, 2000, &err), 4); /* each the anchor and itself */
+	assert_int_equal(idle_step(config, &txn, 2000, &err), 4); /* each the reference commit and itself */
 	ok(db_begin(f->db, &err));
 	pinned(f, "sim-1", "api");
 	ok(db_commit(f->db, &err));

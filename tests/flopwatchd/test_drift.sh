@@ -1,6 +1,6 @@
 #!/bin/bash
 # What becomes of losses that the history of main finds, with real pushes on device sim: accepted drift is the new level, a step and drift
-# that are made up for end by themselves, and an anchor that main has left far behind gives way to a nearer one.
+# that are made up for end by themselves, and a reference commit that main has left far behind gives way to a nearer one.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
@@ -45,7 +45,7 @@ write_config
 start_daemon
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 push kernels main
-anchor=$(head_of kernels)
+reference commit=$(head_of kernels)
 await job_ended "$anchor"
 
 # ---- a step that is taken back ----
@@ -81,21 +81,21 @@ ok "it ends when main is back" until_sql 10 1.0 "SELECT state = 'resolved' FROM 
 is "what was accepted stays so" "$(state_of "$creep")" accepted
 is "and is expected no longer" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'drift' AND ended_at IS NULL")" 0
 
-# ---- far from the anchor ----
-is "so far one anchor did" "$(sql "SELECT count(*) FROM job WHERE origin = 'reanchor'")" 0
+# ---- far from the reference commit ----
+is "so far one reference did" "$(sql "SELECT count(*) FROM job WHERE origin = 'rereference'")" 0
 factor 1.08
 alerts=$(sql "SELECT count(*) FROM alert")
-ok "8 % from its anchor main gets a nearer one" until_sql 10 1.08 "SELECT count(*) FROM event WHERE kind = 'epoch.reanchored'"
-nearer=$(sql "SELECT anchor_sha FROM epoch")
-is "a commit of the new level" "$(sql "SELECT j.target_sha = '$nearer' AND j.base_sha = '$anchor' AND j.kind = 'reference' FROM job j WHERE j.origin = 'reanchor'")" 1
-is "by twelve launches" "$(sql "SELECT min(l.launches) FROM cell l JOIN comparison c ON c.id = l.comparison JOIN job j ON j.id = c.job WHERE j.origin = 'reanchor'")" 12
-is "it stands where it was measured" "$(sql "SELECT abs(x - ln(1.08)) < 5 * se AND se > 0.0002 FROM anchor_link WHERE anchor_sha = '$nearer'")" 1
+ok "8 % from its reference main gets a nearer one" until_sql 10 1.08 "SELECT count(*) FROM event WHERE kind = 'epoch.reanchored'"
+nearer=$(sql "SELECT reference_sha FROM epoch")
+is "a commit of the new level" "$(sql "SELECT j.target_sha = '$nearer' AND j.base_sha = '$reference' AND j.kind = 'reference' FROM job j WHERE j.origin = 'rereference'")" 1
+is "by twelve launches" "$(sql "SELECT min(l.launches) FROM cell l JOIN comparison c ON c.id = l.comparison JOIN job j ON j.id = c.job WHERE j.origin = 'rereference'")" 12
+is "it stands where it was measured" "$(sql "SELECT abs(x - ln(1.08)) < 5 * se AND se > 0.0002 FROM reference_link WHERE reference_sha = '$nearer'")" 1
 around 1.08 3
 last=$(head_of kernels)
-is "later commits are timed beside it" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$last' AND k.subject = 'anchor'")" anchor
+is "later commits are timed beside it" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$last' AND k.subject = 'reference'")" reference
 is "and go on in the same series, with the error of both" \
-	"$(sql "SELECT abs(r.x - ln(1.08)) < 5 * r.se AND r.se > h.se FROM ratio r JOIN anchor_link h ON h.epoch = r.epoch AND h.key = r.key WHERE r.target_sha = '$last'")" 1
-is "the API says against what" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '.epochs[0] | .anchor + " " + .first_anchor')" "$nearer $anchor"
+	"$(sql "SELECT abs(r.x - ln(1.08)) < 5 * r.se AND r.se > h.se FROM ratio r JOIN reference_link h ON h.epoch = r.epoch AND h.key = r.key WHERE r.target_sha = '$last'")" 1
+is "the API says against what" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '.epochs[0] | .reference + " " + .first_reference')" "$nearer $anchor"
 is "one epoch, and no alert for it" "$(sql "SELECT (SELECT count(*) FROM epoch) || ' ' || (SELECT count(*) FROM alert)")" "1 $alerts"
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -8,7 +8,7 @@
 #define DRIVER "[{\"what\":\"driver\",\"from\":\"1\",\"to\":\"2\"}]"
 #define LATER  "[{\"what\":\"driver\",\"from\":\"2\",\"to\":\"3\"}]"
 
-enum { ANCHOR = 1, NEWEST = 2 };
+enum { REFERENCE = 1, NEWEST = 2 };
 
 static void run_sql(struct fixture *f, const char *sql)
 {
@@ -24,7 +24,7 @@ static struct result *asked(struct fixture *f, enum jobkind kind, unsigned commi
 	return r;
 }
 
-/* A change of its own epoch, in which the anchor took a thousand seconds, or nearly nothing. */
+/* A change of its own epoch, in which the reference commit took a thousand seconds, or nearly nothing. */
 static struct store_environment_change seen(struct fixture *f, const char *changed, bool was_fast)
 {
 	static int64_t turn;
@@ -34,10 +34,10 @@ static struct store_environment_change seen(struct fixture *f, const char *chang
 	struct store_epoch e = { .repo = f->repo, .suite = "ffa", .held_mhz = 1500, .started_at = 1 };
 	snprintf(d.vbios, sizeof d.vbios, "%lld", (long long)++turn);
 	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &e.environment, &is_new, &err));
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(ANCHOR));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(REFERENCE));
 	ok(store_epoch_insert(f->db, &e, &err));
-	struct result *r = fixture_result(f, "main", ANCHOR, NEWEST, 1);
-	int64_t comparison = fixture_comparison(f, "main", ANCHOR, NEWEST, VERDICT_UNCHANGED, 900);
+	struct result *r = fixture_result(f, "main", REFERENCE, NEWEST, 1);
+	int64_t comparison = fixture_comparison(f, "main", REFERENCE, NEWEST, VERDICT_UNCHANGED, 900);
 	fixture_cell(f, comparison, 0, r->plan.ask.cell[0].key, 0, VERDICT_UNCHANGED);
 	run_sql(f, was_fast ? "UPDATE cell SET held_ms = 1e-6 WHERE id = (SELECT max(id) FROM cell)"
 			    : "UPDATE cell SET held_ms = 1e6 WHERE id = (SELECT max(id) FROM cell)");
@@ -53,10 +53,10 @@ static struct store_environment_change seen(struct fixture *f, const char *chang
 	return c;
 }
 
-/* The anchor as it is now. */
+/* The reference commit as it is now. */
 static struct judge_outcome unpaired(struct fixture *f, struct store_environment_change *c)
 {
-	struct result *r = asked(f, JOBKIND_SELFCHECK, ANCHOR);
+	struct result *r = asked(f, JOBKIND_SELFCHECK, REFERENCE);
 	c->unpaired_job = r->plan.ask.job;
 	if (c->id)
 		ok(store_environment_change_ask(f->db, c, &err));
@@ -137,14 +137,14 @@ static void a_module_that_is_gone_is_nobodys_loss(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 0);
 }
 
-static void where_pairs_show_nothing_the_anchor_calls(void **state)
+static void where_pairs_show_nothing_the_reference_calls(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change c = seen(f, GCC, true), other = seen(f, GCC, true);
 	assert_int_equal(paired(f, &c, "failed", "ok").alert, 0);
 	assert_true(unpaired(f, &c).alert > 0);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM alert WHERE title LIKE 'gcc 12.2.0 to 12.3.0: the anchor %; not paired'"),
+		fixture_number(f, "SELECT count(*) FROM alert WHERE title LIKE 'gcc 12.2.0 to 12.3.0: the reference commit %; not paired'"),
 		1);
 	/* in the other order, of another repository's change for all that matters */
 	run_sql(f, "DELETE FROM alert_event");
@@ -158,7 +158,7 @@ static void where_pairs_show_nothing_the_anchor_calls(void **state)
 		1);
 }
 
-static void what_pairs_can_show_the_anchor_does_not_call(void **state)
+static void what_pairs_can_show_the_reference_does_not_call(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change c = seen(f, GCC, true);
@@ -209,8 +209,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_people_accepted_of_one_change_is_not_the_next, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_commit_that_does_not_build_any_more_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_module_that_is_gone_is_nobodys_loss, setup, teardown),
-		cmocka_unit_test_setup_teardown(where_pairs_show_nothing_the_anchor_calls, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_pairs_can_show_the_anchor_does_not_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(where_pairs_show_nothing_the_reference_calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_pairs_can_show_the_reference_does_not_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_built_apart_measures_the_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_ran_elsewhere_measures_no_change, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_alerts", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What differs around a device is named, each part of it, and asks for what can show it: a build beside the module of before, or the anchor. */
+/* What differs around a device is named, each part of it, and asks for what can show it: a build beside the module of before, or the reference commit. */
 #include "fixture_db.h"
 
 #include "db/environment/environment_change.h"
@@ -26,7 +26,7 @@ static const char *text(struct fixture *f, const char *sql)
 	return found;
 }
 
-/* Commit 2 of main was judged under `was`, with a module that is known; commit 1 is the anchor. */
+/* Commit 2 of main was judged under `was`, with a module that is known; commit 1 is the reference commit. */
 static int setup(void **state)
 {
 	bool is_new;
@@ -49,7 +49,7 @@ static int setup(void **state)
 	struct store_epoch e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 1
 	};
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	ok(store_standing_put(f->db, was.uuid, f->repo, "ffa", e.id, &err));
 	fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 900);
@@ -155,7 +155,7 @@ static void what_is_asked_for_names_the_sides(void **state)
 		text(f, "SELECT base_sha || ' ' || target_sha || ' ' || device_uuid FROM job WHERE kind = 'reference'"), wanted);
 }
 
-static void without_a_module_of_before_the_anchor_is_all(void **state)
+static void without_a_module_of_before_the_reference_is_all(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -202,7 +202,7 @@ static void what_failed_is_asked_again_a_few_times(void **state)
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
 	assert_int_equal(asked(f, &d, false), 2);
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
-	assert_int_equal(asked(f, &d, false), 1); /* the anchor has had its three */
+	assert_int_equal(asked(f, &d, false), 1); /* the reference commit has had its three */
 	assert_string_equal(
 		text(f, "SELECT group_concat(kind || ' ' || base_made_by || ' ' || device_uuid || ' ' || priority) FROM job "
 			"WHERE state = 'queued'"),
@@ -265,7 +265,7 @@ static void what_a_device_that_is_gone_would_measure_is_asked_when_it_is_back(vo
 	assert_int_equal(asked(f, &d, false), 1);
 }
 
-static void pairs_that_failed_are_asked_again_although_the_anchor_is_there(void **state)
+static void pairs_that_failed_are_asked_again_although_the_reference_is_there(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -276,7 +276,7 @@ static void pairs_that_failed_are_asked_again_although_the_anchor_is_there(void 
 	struct store_epoch e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2
 	};
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	ok(store_standing_put(f->db, d.uuid, f->repo, "ffa", e.id, &err));
 	run_sql(f, "UPDATE environment_change SET unpaired = (SELECT max(id) FROM comparison)");
@@ -293,7 +293,7 @@ static void stands(struct fixture *f, const struct msg_device *d)
 	int64_t environment;
 	ok(store_environment_put(f->db, d, "5a17e", "pairs", "none", 1000, &environment, &is_new, &err));
 	struct store_epoch e = { .repo = f->repo, .environment = environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2 };
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	ok(store_standing_put(f->db, d->uuid, f->repo, "ffa", e.id, &err));
 }
@@ -313,7 +313,7 @@ static void is_a_loss(struct fixture *f, bool is_paired, unsigned n)
 
 #define ALERTS "SELECT group_concat(state, ' ') FROM (SELECT state FROM alert ORDER BY id)"
 
-static void pairs_and_anchor_are_taken_back_both(void **state)
+static void pairs_and_reference_are_taken_back_both(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -328,7 +328,7 @@ static void pairs_and_anchor_are_taken_back_both(void **state)
 	assert_string_equal(text(f, ALERTS), "resolved resolved");
 }
 
-static void what_is_taken_back_before_the_anchor_was_timed_is_over(void **state)
+static void what_is_taken_back_before_the_reference_was_timed_is_over(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -407,7 +407,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(libraries_are_linked_in_or_found_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_build_shows_a_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_asked_for_names_the_sides, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_module_of_before_the_anchor_is_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_module_of_before_the_reference_is_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_asked_where_nothing_differs, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_of_a_class_ask_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_failed_is_asked_again_a_few_times, setup, teardown),
@@ -415,9 +415,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_device_measures_what_one_in_quarantine_cannot, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_a_device_that_is_gone_would_measure_is_asked_when_it_is_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(pairs_that_failed_are_asked_again_although_the_anchor_is_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(pairs_and_anchor_are_taken_back_both, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_taken_back_before_the_anchor_was_timed_is_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(pairs_that_failed_are_asked_again_although_the_reference_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(pairs_and_reference_are_taken_back_both, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_taken_back_before_the_reference_was_timed_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_taken_back_over_another_change_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_came_before_a_change_that_is_taken_back_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_suite_that_a_device_measures_is_asked_for, setup, teardown),

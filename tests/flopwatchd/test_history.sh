@@ -1,5 +1,5 @@
 #!/bin/bash
-# The history of main with real pushes on device sim: the anchor as a third subject, steps too small for one comparison, skipped
+# The history of main with real pushes on device sim: the reference commit as a third subject, steps too small for one comparison, skipped
 # commits filled in, drift, and what a restart and a new environment leave of it.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
@@ -25,26 +25,26 @@ write_config
 start_daemon
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 
-# ---- the anchor ----
+# ---- the reference commit ----
 push kernels main
-anchor=$(head_of kernels)
+reference commit=$(head_of kernels)
 judged "$anchor"
-is "the first commit of main is pinned" "$(sql "SELECT anchor_sha FROM epoch")" "$anchor"
+is "the first commit of main is pinned" "$(sql "SELECT reference_sha FROM epoch")" "$reference"
 is "an event says so" "$(sql "SELECT count(*) FROM event WHERE kind = 'epoch.anchored'")" 1
 second=$(factor 1.001 "0.1 % slower")
 judged "$second"
 is "its child is compared with it alone" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind")" "base,target"
 third=$(factor 1.002 "0.2 % slower")
 judged "$third"
-is "later commits are timed beside base and anchor" \
+is "later commits are timed beside base and reference commit" \
 	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$third' ORDER BY 1)")" \
-	"anchor,base,target"
+	"reference commit,base,target"
 is "each is a point of the series" "$(sql "SELECT count(*) FROM ratio")" 3
 # the interval is what is promised of one measurement, so it may miss; five standard errors may not
-is "the third commit's loss against the anchor is stored with the error that it has" \
+is "the third commit's loss against the reference commit is stored with the error that it has" \
 	"$(sql "SELECT abs(x - 0.002) < 5 * se AND se BETWEEN 0.0002 AND 0.003 FROM ratio WHERE target_sha = '$third'")" 1
 is "and the API gives it with its interval" \
-	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq '.items[0] | .anchor_ci_low_pct < .anchor_change_pct and .anchor_ci_high_pct > .anchor_change_pct and .anchor_ci_high_pct - .anchor_ci_low_pct < 1.5')" true
+	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq '.items[0] | .reference_ci_low_pct < .reference_change_pct and .reference_ci_high_pct > .reference_change_pct and .reference_ci_high_pct - .reference_ci_low_pct < 1.5')" true
 
 
 # ---- a step that no comparison calls, in a commit that was skipped ----
@@ -94,7 +94,7 @@ done
 await nothing_is_open
 is "what was lost bit by bit is told once" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'drift'")" 1
 is "as an alert of its own kind" "$(sql "SELECT count(*) FROM alert WHERE kind = 'drift' AND state = 'open'")" 1
-like "that names the anchor" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the anchor ${anchor:0:12}, although no commit lost that much"
+like "that names the reference" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the reference ${reference:0:12}, although no commit lost that much"
 is "no single commit is accused of it" "$(sql "SELECT count(*) FROM alert WHERE kind <> 'drift'")" 1
 
 # ---- another environment ----
@@ -104,7 +104,7 @@ alerts=$(sql "SELECT count(*) FROM alert")
 last=$(factor 1.0341 "and used")
 judged "$last"
 await nothing_is_open
-is "a new epoch keeps the anchor" "$(sql "SELECT count(*) || ' ' || count(DISTINCT anchor_sha) FROM epoch")" "2 1"
+is "a new epoch keeps the reference" "$(sql "SELECT count(*) || ' ' || count(DISTINCT reference_sha) FROM epoch")" "2 1"
 is "which is measured in it" "$(sql "SELECT count(*) > 0 FROM ratio r JOIN epoch e ON e.id = r.epoch WHERE e.id = 2 AND r.target_sha = '$last'")" 1
 is "it is an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'epoch.anchored'")" 2
 is "and no alert" "$(sql "SELECT count(*) FROM alert")" "$alerts"

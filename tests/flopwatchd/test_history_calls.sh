@@ -22,7 +22,7 @@ write_config
 start_daemon
 push kernels main
 is "the first measurement" "$(result_of "$(head_of kernels)")" "done unchanged"
-anchor=$(head_of kernels)
+reference commit=$(head_of kernels)
 
 for us in 1.25 1.50 1.75 2.00 2.25 2.50 2.75; do
 	host_us $us
@@ -31,11 +31,11 @@ await nothing_is_open
 is "no commit lost much" "$(sort -u "$tmp/verdicts")" "done unchanged"
 is "every one is a point of the history" "$(sql "SELECT count(*) >= 7 FROM ratio")" 1
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
-is "whose ratio to the anchor is that of the calls" \
-	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq '.items[0].anchor_change_pct | . < -5 and . > -11')" true
+is "whose ratio to the reference commit is that of the calls" \
+	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq '.items[0].reference_change_pct | . < -5 and . > -11')" true
 is "and its times at the held clock, too" \
 	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq '.items[-1].held_tflops / .items[0].held_tflops | . > 1.05 and . < 1.11')" true
-like "what they lost together is told" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the anchor ${anchor:0:12}"
+like "what they lost together is told" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the reference ${reference:0:12}"
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$(job_of "$(head_of kernels)")" comparison)?open=0")
 like "the page lists the launches of the series that decides" "$page" '<li>launch 1: [-+][0-9.]+ % \([-+][0-9.]+ … [-+][0-9.]+\), 32 pairs'
 like "and calls its time what it is" "$page" '<th scope=row>whole call <span class=dim>ms'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The history of programs of their own: main's commits run beside base and anchor in turns, and a step too small for one comparison is
-# found among them. An anchor that does not run any more stands in nobody's way.
+# The history of programs of their own: main's commits run beside base and reference commit in turns, and a step too small for one comparison is
+# found among them. A reference commit that does not run any more stands in nobody's way.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
@@ -24,15 +24,15 @@ write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, 
 	"repos: [{name: lines, url: $tmp/lines.git}]"
 start_daemon
 is "the first commit is measured" "$(takes 1.000 first)" "done unchanged"
-anchor=$(head_of lines)
-is "and pinned" "$(sql "SELECT anchor_sha FROM epoch")" "$anchor"
+reference commit=$(head_of lines)
+is "and pinned" "$(sql "SELECT reference_sha FROM epoch")" "$reference"
 for i in 1 2 3 4 5 6 7 8; do
 	takes 1.00$((i % 2)) "level $i"
 done >"$tmp/verdicts"
 before=$(head_of lines)
 is "the others run beside it and their base" \
 	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$before' ORDER BY 1)")" \
-	"anchor,base,target"
+	"reference commit,base,target"
 is "in one order and its reverse" \
 	"$(sql "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$before' AND k.subject = 'target' AND s.call_order NOT IN ('ABCCBA', 'BCAACB', 'CABBAC')")" 0
 takes 1.013 "1.2 % slower" >>"$tmp/verdicts"
@@ -43,9 +43,9 @@ done >>"$tmp/verdicts"
 await nothing_is_open
 is "no commit lost its threshold" "$(sort -u "$tmp/verdicts")" "done unchanged"
 is "each is a point of the history" \
-	"$(api "history?repo=lines&branch=main&cell=sum" | jq '[.items[] | select(.anchor_change_pct != null)] | length')" 15
-is "by its ratio to the anchor" \
-	"$(api "history?repo=lines&branch=main&cell=sum" | jq '.items[0].anchor_change_pct | . < -1.0 and . > -1.4')" true
+	"$(api "history?repo=lines&branch=main&cell=sum" | jq '[.items[] | select(.reference_change_pct != null)] | length')" 15
+is "by its ratio to the reference commit" \
+	"$(api "history?repo=lines&branch=main&cell=sum" | jq '.items[0].reference_change_pct | . < -1.0 and . > -1.4')" true
 is "the step among them is found and confirmed" \
 	"$(sql "SELECT before_sha || ' ' || commit_sha || ' ' || state FROM change_point WHERE kind = 'step'")" "$before $step confirmed"
 is "by two commits compared directly, with half of it as threshold" \
@@ -53,7 +53,7 @@ is "by two commits compared directly, with half of it as threshold" \
 like "and told" "$(sql "SELECT title FROM alert")" "^[01]\.[0-9]+ % lost at ${step:0:12}, seen in the history$"
 
 touch "$tmp/broken"
-is "an anchor that does not run any more costs no verdict" "$(takes 1.013 "the anchor fails now")" "done unchanged"
+is "a reference commit that does not run any more costs no verdict" "$(takes 1.013 "the reference commit fails now")" "done unchanged"
 is "only the place in the history" "$(sql "SELECT count(*) FROM ratio WHERE target_sha = '$(head_of lines)'")" 0
 rm "$tmp/broken"
 like "a loss is told by the benchmark's name" "$(takes 1.2 "much slower" && sql "SELECT title FROM alert ORDER BY id DESC LIMIT 1")" \

@@ -28,7 +28,7 @@ static int setup(void **state)
 	fixture_ground(*state);
 	struct fixture *f = *state;
 	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa", .started_at = 1 };
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(db_begin(f->db, &err));
 	ok(store_epoch_insert(f->db, &e, &err));
 	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(7), true, 1000, &err));
@@ -85,7 +85,7 @@ static void finish(struct fixture *f, const char *uuid)
 static void every_device_in_its_time(void **state)
 {
 	struct fixture *f = *state;
-	assert_int_equal(look(1000), 4); /* each the anchor, to be held against its class, and itself */
+	assert_int_equal(look(1000), 4); /* each the reference commit, to be held against its class, and itself */
 	assert_int_equal(look(2000), 0); /* they wait */
 	finish(f, "sim-0");
 	finish(f, "sim-1");

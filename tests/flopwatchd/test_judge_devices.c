@@ -46,10 +46,10 @@ static void what_two_devices_timed_is_no_pace_of_one(void **state)
 {
 	struct fixture *f = *state;
 	confirm_elsewhere(f);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM anchor_time"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM reference_time"), 1);
 	assert_int_equal(
 		fixture_number(f,
-			"SELECT count(*) FROM anchor_time a JOIN cell c ON c.comparison = a.comparison AND c.key = a.key "
+			"SELECT count(*) FROM reference_time a JOIN cell c ON c.comparison = a.comparison AND c.key = a.key "
 			"WHERE c.confirmed_on IS NULL"),
 		1);
 }

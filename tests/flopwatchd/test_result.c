@@ -155,18 +155,18 @@ static void test_what_the_job_does_not_have_is_refused(void **state)
 	struct result *r = asked();
 	add(r, "{\"t\":\"check\",\"role\":\"base\",\"cell\":3,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS "\"}",
 		"check names cell 3 of 3");
-	add(r, "{\"t\":\"check\",\"role\":\"anchor\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS "\"}",
-		"check names the role `anchor`, which the job does not have");
-	add(r, "{\"t\":\"build\",\"role\":\"anchor\",\"state\":\"start\"}",
-		"build names the role `anchor`, which the job does not have");
+	add(r, "{\"t\":\"check\",\"role\":\"reference\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS "\"}",
+		"check names the role `reference`, which the job does not have");
+	add(r, "{\"t\":\"build\",\"role\":\"reference\",\"state\":\"start\"}",
+		"build names the role `reference`, which the job does not have");
 	add(r, CELL("1", "0", "3,4", "0"), "cell names launch 1, which has not begun");
 	add(r, LAUNCH, NULL);
 	add(r, LAUNCH, "launch 1 is there twice");
 	add(r, CELL("1", "0", "3,4", "0"), NULL);
 	add(r, CELL("1", "0", "3,4", "0"), "cell 0 of launch 1 is there twice");
 	add(r, CELL("1", "7", "3,4", "0"), "cell names cell 7 of 3");
-	add(r, "{\"t\":\"fault\",\"cell\":0,\"role\":\"anchor\",\"class\":\"crash\",\"detail\":\"\"}",
-		"fault names the role `anchor`, which the job does not have");
+	add(r, "{\"t\":\"fault\",\"cell\":0,\"role\":\"reference\",\"class\":\"crash\",\"detail\":\"\"}",
+		"fault names the role `reference`, which the job does not have");
 	result_free(r);
 }
 

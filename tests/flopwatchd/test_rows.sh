@@ -59,7 +59,7 @@ factor 1.0002 "the same"
 is "and against another commit" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 is "which was its base" "$(job_field "$(job_of "$(head_of kernels)")" base)" "$(git -C "$tmp/kernels" rev-parse HEAD^)"
 factor 1.0001 "again"
-is "a third one runs beside the anchor" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
+is "a third one runs beside the reference commit" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 is "and has its place in the history" "$(points "$(head_of kernels)")" "forward 2"
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")
 like "the page counts what was compared" "$page" 'None of 2 cells lost more than its threshold; not compared: 2 done by neither side\.'
@@ -86,7 +86,7 @@ factor 1.0002 "a backward for main"
 is "also on main" "$(pushed main)" "done unchanged: added 2, unchanged 2"
 factor 1.0004 "after it"
 is "the next one is compared in full" "$(pushed main)" "done unchanged: unchanged 4"
-is "the forward stays beside its anchor, which has no backward" "$(points "$(head_of kernels)")" "forward 2"
+is "the forward stays beside its reference commit, which has no backward" "$(points "$(head_of kernels)")" "forward 2"
 await nothing_is_open
 is "until here nobody was called on main" "$(sql "SELECT count(*) FROM alert WHERE branch = 'main'")" 0
 branch kernels lost full

@@ -23,8 +23,8 @@ static struct store_epoch begin_epoch(struct fixture *f)
 	struct store_epoch e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
 	};
-	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
-	snprintf(e.first_sha, sizeof e.first_sha, "%s", e.anchor_sha);
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
+	snprintf(e.first_sha, sizeof e.first_sha, "%s", e.reference_sha);
 	ok(store_epoch_insert(f->db, &e, &err));
 	return e;
 }
@@ -103,7 +103,7 @@ static void drift_of_many_commits(void **state)
 	int64_t commits, skipped;
 	static const double x[COMMITS] = { 0, 0.003, 0.006, 0.009, 0.012, 0.015, 0.018, 0.021, 0.021, 0.021, 0.021, 0.021 };
 	drift(*state, x, title, &commits, &skipped);
-	says(title, "% lost since the anchor ");
+	says(title, "% lost since the reference commit ");
 	says(title, ", although no commit lost that much");
 	assert_null(strstr(title, "measured"));
 	assert_int_equal(commits, 7);
@@ -235,7 +235,7 @@ static void drift_that_grows_in_another_epoch(void **state)
 	assert_int_equal(after.commits, before.commits);
 }
 
-/* In a new epoch all points lie higher by a step that an earlier one told, but for the anchor's own. */
+/* In a new epoch all points lie higher by a step that an earlier one told, but for the reference commit's own. */
 static void drift_behind_a_step_of_an_earlier_epoch(void **state)
 {
 	struct fixture *f = *state;

@@ -93,7 +93,7 @@ static const char runner_head[] =
 	"    log('launch ' + ' '.join(s['role'] for s in run['subjects']) + ' ' + ' '.join(p['config'] for p in run['pins']))\n"
 	"    for c in run['cells']:\n"
 	"        say('cell', launch=run['launch'], set=run['set'], cell=c['i'], series='device', phase='', input_sha256='0' * 64, n=4, order='',\n"
-	"            ms={'base': [1, 1, 1, 1], 'target': [1.5, 1.5, 1.5, 9], 'anchor': [1.25] * 4}, redo=0)\n"
+	"            ms={'base': [1, 1, 1, 1], 'target': [1.5, 1.5, 1.5, 9], 'reference': [1.25] * 4}, redo=0)\n"
 	"    sys.exit(0)\n"
 	"role, repeat, counters = run['subjects'][0]['role'], run['repeat'], run['counters']\n"
 	"cells = [c['i'] for c in run['cells']]\n"

@@ -47,11 +47,11 @@ static inline struct cell small_cell(int32_t mask, enum direction direction, int
 	return c;
 }
 
-/* A run of `n_modules` modules (base, target, anchor) over cells; the caller may change it before run_task. */
+/* A run of `n_modules` modules (base, target, reference commit) over cells; the caller may change it before run_task. */
 static inline struct msg_run small_run(enum run_mode mode, const char *device, const char *const *module, int n_modules,
 	struct cell *cell, int *index, int n_cells)
 {
-	static const enum role role[] = { ROLE_BASE, ROLE_TARGET, ROLE_ANCHOR };
+	static const enum role role[] = { ROLE_BASE, ROLE_TARGET, ROLE_REFERENCE };
 	struct msg_run run = { .launch = 1, .set = 1, .seed = 7, .n_subjects = n_modules, .n_cells = n_cells, .cell = cell };
 	run.mode = mode;
 	snprintf(run.device, sizeof run.device, "%s", device);

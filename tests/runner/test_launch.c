@@ -184,7 +184,7 @@ static void a_wrong_side_is_named_and_not_timed(void **state)
 	}
 }
 
-static void an_anchor_that_fails_is_left_out(void **state)
+static void an_reference_that_fails_is_left_out(void **state)
 {
 	static struct run_result r;
 	const char *const modules[] = { "good", "good", "nan_result" };
@@ -227,7 +227,7 @@ int main(void)
 		cmocka_unit_test(the_seed_decides_everything),
 		cmocka_unit_test(the_cpu_is_timed_for_real),
 		cmocka_unit_test(a_wrong_side_is_named_and_not_timed),
-		cmocka_unit_test(an_anchor_that_fails_is_left_out),
+		cmocka_unit_test(an_reference_that_fails_is_left_out),
 		cmocka_unit_test(no_such_device),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ task() {
 			dtype: "bf16", lengths: $lengths, block: 0, sparsity_ratio: 0}, seed: "42", i: $i };
 		{ t: "run", mode: $mode, device: $device, launch: 2, set: 1, seed: "99",
 		  subjects: [$ARGS.positional | to_entries[] |
-			{ role: ["base", "target", "anchor"][.key], module: "\($dir)/\(.value).so", provider: "" }],
+			{ role: ["base", "target", "reference"][.key], module: "\($dir)/\(.value).so", provider: "" }],
 		  cells: [cell("full"; "forward"; []; 3), cell("varlen_causal"; "backward"; [50, 40, 6]; 4)],
 		  rule: { version: 1, tau0: 0.0025, nu0: 6, k: 3.5, se_max: 0.003, launches_ok_min: 2, launches_regression_min: 4,
 			launches_max: 12, pairs_min: 4, pairs_max: 32, pair_budget_s: 0.02, beta_min: -1.1,

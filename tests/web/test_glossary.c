@@ -17,12 +17,12 @@ static void every_entry_is_served(void **state)
 	FILE *file = fopen("doc/glossary.md", "re");
 	assert_non_null(file);
 	while (fgets(line, sizeof line, file)) {
-		char anchor[64];
-		if (sscanf(line, "- <a id=\"%63[^\"]\"", anchor) != 1)
+		char reference[64];
+		if (sscanf(line, "- <a id=\"%63[^\"]\"", reference) != 1)
 			continue;
-		snprintf(wanted, sizeof wanted, "<dt id=\"%s\">", anchor);
+		snprintf(wanted, sizeof wanted, "<dt id=\"%s\">", reference);
 		if (!strstr(a.body, wanted))
-			fail_msg("there is no entry %s", anchor);
+			fail_msg("there is no entry %s", reference);
 		n++;
 	}
 	fclose(file);

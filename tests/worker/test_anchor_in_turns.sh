@@ -1,5 +1,5 @@
 #!/bin/bash
-# The anchor of a history takes turns beside base and target; where it cannot, these go on without it, and a note says why.
+# The reference commit of a history takes turns beside base and target; where it cannot, these go on without it, and a note says why.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/turns.sh"
@@ -26,11 +26,11 @@ int main(void) {
 	return 0; }'
 later='int main(void) { FLOPWATCH("a", 1e6, 0) take(1000); FLOPWATCH("b", 1e6, 0) take(1000); FLOPWATCH("c", 1e6, 0) take(1000); return 0; }'
 n=0
-beside() { # WORD: the anchor does this, while another commit of main is measured beside it
+beside() { # WORD: the reference commit does this, while another commit of main is measured beside it
 	n=$((n + 1))
 	echo "// $n" >>"$tmp/one/prog.c"
 	printf '%s' "$1" >"$tmp/does"
-	on_main one "beside an anchor that is $1"
+	on_main one "beside a reference commit that is $1"
 }
 
 : >"$tmp/does"
@@ -39,30 +39,30 @@ write_config "sandbox: none" "workers: [{name: cpu, command: [flopwatch-worker, 
 start_daemon
 program one "$first"
 is "the first commit is measured" "$(on_main one first)" "done unchanged"
-is "and pinned" "$(sql "SELECT anchor_sha FROM epoch")" "$(head_of one)"
+is "and pinned" "$(sql "SELECT reference_sha FROM epoch")" "$(head_of one)"
 program one "$later"
 on_main one "the base of what follows" >"$tmp/verdict"
-is "beside its anchor a commit is measured" "$(beside fine)" "done unchanged"
-all="a anchor,base,target;b anchor,base,target;c anchor,base,target" none="a base,target;b base,target;c base,target"
+is "beside its reference commit a commit is measured" "$(beside fine)" "done unchanged"
+all="a reference commit,base,target;b reference commit,base,target;c reference commit,base,target" none="a base,target;b base,target;c base,target"
 is "with three sides in turns" "$(sides)" "$all"
 is "as any three sides are" "$(sql "SELECT min(length(call_order)) >= 24 FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest AND call_order != ''")" 1
 unlike "nothing is to be said" "$(notes)" 'takes no part'
 is "the place in the history has its ratios" "$(sql "SELECT count(*) FROM ratio WHERE target_sha = '$(head_of one)'")" 3
 
-is "an anchor that dies in one cell" "$(beside dies)" "done unchanged"
-is "is left out of that cell" "$(sides)" "a anchor,base,target;b base,target;c anchor,base,target"
-like "which a note says, with its last words" "$(notes)" 'the anchor of the history takes no part in 1 of 3 cells: b: .*killed by SIGABRT; last words: "row 7 is odd"'
+is "a reference commit that dies in one cell" "$(beside dies)" "done unchanged"
+is "is left out of that cell" "$(sides)" "a reference commit,base,target;b base,target;c reference commit,base,target"
+like "which a note says, with its last words" "$(notes)" 'the reference commit of the history takes no part in 1 of 3 cells: b: .*killed by SIGABRT; last words: "row 7 is odd"'
 is "one that ends between cells" "$(beside leaves)" "done unchanged"
-is "is left out of those that it did not come to" "$(sides)" "a anchor,base,target;b anchor,base,target;c base,target"
-like "and a note says why" "$(notes)" '^anchor: the anchor [0-9a-f]{12} of the history takes no part, .*ended with exit 4; last words: "enough"'
+is "is left out of those that it did not come to" "$(sides)" "a reference commit,base,target;b reference commit,base,target;c base,target"
+like "and a note says why" "$(notes)" '^reference commit: the reference commit [0-9a-f]{12} of the history takes no part, .*ended with exit 4; last words: "enough"'
 is "one for which the device has no room" "$(beside large)" "done unchanged"
 is "leaves base and target" "$(sides)" "$none"
-like "which says so" "$(notes)" '^anchor: .*takes no part, .*out of memory'
+like "which says so" "$(notes)" '^reference commit: .*takes no part, .*out of memory'
 like "and they take turns" "$(notes)" 'programs took turns'
 is "one that takes no turns" "$(beside mute)" "done unchanged"
 is "is no side" "$(sides)" "$none"
-like "it is said" "$(notes)" '^anchor: .*takes no part, .*it does not take turns, as base and target do'
+like "it is said" "$(notes)" '^reference commit: .*takes no part, .*it does not take turns, as base and target do'
 is "one that does not run any more" "$(beside broken)" "done unchanged"
 is "is none either" "$(sides)" "$none"
-like "for what it said" "$(notes)" '^anchor: .*takes no part, .*ended with exit 3; last words: "no such library"'
+like "for what it said" "$(notes)" '^reference commit: .*takes no part, .*ended with exit 3; last words: "no such library"'
 is "the next commit has its place again" "$(beside fine) $(sides)" "done unchanged $all"

@@ -247,16 +247,16 @@ static void what_a_side_does_not_do_is_passed_over(void **state)
 	assert_int_equal(report_verdict(&s->bench), VERDICT_REMOVED);
 }
 
-static void a_cell_that_the_anchor_does_not_do_costs_it_no_other(void **state)
+static void a_cell_that_the_reference_does_not_do_costs_it_no_other(void **state)
 {
 	struct scene *s = *state;
 	struct bench *b = &s->bench;
 
-	assert_int_equal(add_subject(s, ROLE_ANCHOR, "another"), 0);
-	bench_note(b, 1, ROLE_ANCHOR, "unsupported", "not this one");
+	assert_int_equal(add_subject(s, ROLE_REFERENCE, "another"), 0);
+	bench_note(b, 1, ROLE_REFERENCE, "unsupported", "not this one");
 	assert_false(b->subject[b->n_subjects - 1].dropped);
 	assert_true(b->cell[1].open);
-	bench_note(b, 2, ROLE_ANCHOR, "wrong", "O[1]");
+	bench_note(b, 2, ROLE_REFERENCE, "wrong", "O[1]");
 	assert_true(b->subject[b->n_subjects - 1].dropped);
 }
 
@@ -425,7 +425,7 @@ int main(void)
 		T(different_inputs_are_not_comparable),
 		T(a_launch_that_is_void_is_not_believed),
 		T(what_a_side_does_not_do_is_passed_over),
-		T(a_cell_that_the_anchor_does_not_do_costs_it_no_other),
+		T(a_cell_that_the_reference_does_not_do_costs_it_no_other),
 		T(memory_yields_to_clear_launches),
 		T(the_code_of_kernels_is_read_from_the_module),
 		T(nothing_is_faster_than_the_device),

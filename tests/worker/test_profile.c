@@ -15,7 +15,7 @@ static void each_side_is_counted_twice(void **state)
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
 	assert_string_equal(runs(),
 		"base 0 counters [0, 1]\ntarget 0 counters [0, 1]\ntarget 1 counters [0, 1]\nbase 1 counters [0, 1]\n"
-		"launch base target anchor TILE=3 PARTS=2 TILE=3 PARTS=2\n");
+		"launch base target reference commit TILE=3 PARTS=2 TILE=3 PARTS=2\n");
 	HAS("\"t\":\"kernel\"", "\"cell\":1", "\"role\":\"target\"", "\"repeat\":1", "\"n\":2",
 		"\"values\":{\"dram__bytes_read.sum\":101}");
 	assert_null(find(14, "\"t\":\"kernel\"", "\"cell\":0", NULL)); /* 3 of base and 4 of target, twice */
@@ -151,9 +151,9 @@ static void a_configuration_that_is_refused_costs_only_its_run(void **state)
 	struct buf text;
 	buf_init(&text, 1 << 16);
 	buf_puts(&text, runner_head);
-	char *third = strstr(text.data, ", 'anchor': [1.25] * 4");
+	char *third = strstr(text.data, ", 'reference': [1.25] * 4");
 	assert_non_null(third);
-	memset(third, ' ', strlen(", 'anchor': [1.25] * 4"));
+	memset(third, ' ', strlen(", 'reference': [1.25] * 4"));
 	buf_puts(&text, "for c in cells: kernels(c, counted); end(c, 'range')\n");
 	assert_int_equal(tmp_folder_write(&scene.folder, "flopwatch-runner", text.data, 0755), 0);
 	buf_fini(&text);

@@ -92,7 +92,7 @@ like "whatever else cannot be read" "$("$root/tests/gpu/turns/figures.py" --sum 
 like "which is said" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" '^not ok - clocks: what single launches say is not known: .*none.db: unable to open'
 is "and taken out of it" "$(sql "SELECT abs(change_pct) < 0.1 AND ci_high_pct - ci_low_pct < 1.5 FROM cell WHERE comparison = $newest")" 1
 echo 103000 >"$tmp/clocks/work"
-on_side() { # branches have no anchor, which would run between base and target
+on_side() { # branches have no reference commit, which would run between base and target
 	branch clocks "$1" main
 	echo "$2" >"$tmp/clocks/work"
 	commit clocks "$1"

@@ -33,9 +33,9 @@ static void point_row(void *arg, const struct view_point *row)
 	FIGURE(j, row, ci_low_pct);
 	FIGURE(j, row, ci_high_pct);
 	answer_id(j, "epoch", row->epoch);
-	FIGURE(j, row, anchor_change_pct);
-	FIGURE(j, row, anchor_ci_low_pct);
-	FIGURE(j, row, anchor_ci_high_pct);
+	FIGURE(j, row, reference_change_pct);
+	FIGURE(j, row, reference_ci_low_pct);
+	FIGURE(j, row, reference_ci_high_pct);
 	jsonw_literal_plain(j, "verdict", verdict_name(row->verdict));
 	jsonw_literal(j, "borderline");
 	jsonw_bool(j, row->borderline);
@@ -49,8 +49,8 @@ static void epoch_row(void *arg, const struct view_epoch *row)
 	jsonw_kv_int(j, "id", row->id);
 	answer_time(j, "started_at", row->started_at);
 	jsonw_kv_string(j, "suite", row->suite);
-	jsonw_kv_string(j, "anchor", row->anchor);
-	jsonw_kv_string(j, "first_anchor", row->first_anchor);
+	jsonw_kv_string(j, "reference", row->reference);
+	jsonw_kv_string(j, "first_reference", row->first_reference);
 	jsonw_kv_int(j, "class", row->class);
 	jsonw_kv_string(j, "model", row->model);
 	answer_text(j, "driver", row->driver);

@@ -12,11 +12,11 @@
 
 extern const char _binary_doc_glossary_md_start[], _binary_doc_glossary_md_end[];
 
-enum { ENTRIES_MAX = 320, WORDS_MAX = 480, SLOTS = 2048, WORD_BYTES = 40, ANCHOR_BYTES = 64, TERM_BYTES = 96 };
+enum { ENTRIES_MAX = 320, WORDS_MAX = 480, SLOTS = 2048, WORD_BYTES = 40, REFERENCE_BYTES = 64, TERM_BYTES = 96 };
 #define BEGIN_ENTRY "- <a id=\""
 
 struct entry {
-	char anchor[ANCHOR_BYTES], term[TERM_BYTES];
+	char reference[REFERENCE_BYTES], term[TERM_BYTES];
 	const char *text, *end; /* in the file */
 };
 
@@ -95,7 +95,7 @@ static const struct glossary *known(void)
 	while (at && g->n < ENTRIES_MAX) {
 		const char *next = memmem(at + 1, (size_t)(end - at - 1), "\n" BEGIN_ENTRY, strlen("\n" BEGIN_ENTRY));
 		struct entry *e = &g->entry[g->n];
-		const char *text = prose_take(at, end, BEGIN_ENTRY, "\"", e->anchor, sizeof e->anchor);
+		const char *text = prose_take(at, end, BEGIN_ENTRY, "\"", e->reference, sizeof e->reference);
 		text = text ? prose_take(text, end, "**", "**: ", e->term, sizeof e->term) : NULL;
 		if (text) {
 			e->text = text;
@@ -114,7 +114,7 @@ void glossary_draw(struct buf *out)
 	const struct glossary *g = known();
 	emit_raw(out, "<dl class=\"facts card words\">\n");
 	for (int i = 0; i < g->n; i++) {
-		emit_rawf(out, "<dt id=\"%s\">", g->entry[i].anchor);
+		emit_rawf(out, "<dt id=\"%s\">", g->entry[i].reference);
 		emit_text(out, g->entry[i].term);
 		emit_raw(out, "</dt><dd>");
 		prose_draw(out, g->entry[i].text, g->entry[i].end, false);
@@ -234,7 +234,7 @@ void glossary_foot(struct buf *out, size_t begin)
 			continue;
 		if (n++ == 0)
 			emit_raw(out, "<details class=words id=words><summary>Words on this page</summary><p>");
-		emit_rawf(out, "<a href=\"/glossary#%s\">", g->entry[i].anchor);
+		emit_rawf(out, "<a href=\"/glossary#%s\">", g->entry[i].reference);
 		emit_text(out, g->entry[i].term);
 		emit_raw(out, "</a> ");
 	}

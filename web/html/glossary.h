@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-/** Every entry, as a list that its anchors lead to. */
+/** Every entry, as a list that its reference commits lead to. */
 void glossary_draw(struct buf *out);
 
 /** Links to the entries of the words that stand in what `out` holds from `begin` on; nothing where there are none. What is code is not read. */

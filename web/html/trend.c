@@ -16,7 +16,7 @@
 const struct trend_metric trend_metrics[TREND_METRICS] = {
 	{ "tflops", "Throughput", "", "tflops" },
 	{ "held", "At the held clock", " at the clock of its environment", "held_tflops" },
-	{ "anchor", "Against the anchor", "% against the anchor", "anchor_change_pct" },
+	{ "reference", "Against the reference commit", "% against the reference commit", "reference_change_pct" },
 	{ "peak", "Share of peak", "% of peak at the held clock", "held_tflops" },
 	{ "change", "Against its base", "% against the base", "change_pct" },
 	{ "ms", "Time", "ms", "median_ms" },
@@ -79,21 +79,21 @@ static double value_of(const struct trend_metric *metric, const struct view_poin
 {
 	return is_metric(metric, "ms")       ? row->median_ms
 	       : is_metric(metric, "change") ? row->change_pct
-	       : is_metric(metric, "anchor") ? row->anchor_change_pct
+	       : is_metric(metric, "reference") ? row->reference_change_pct
 	       : is_metric(metric, "tflops") ? row->tflops
 					     : row->held_tflops;
 }
 
-/* Except against the anchor, the interval is one of the change, so that of a throughput or a time follows it. */
+/* Except against the reference commit, the interval is one of the change, so that of a throughput or a time follows it. */
 static void set_interval(struct chart_point *p, const struct trend_metric *metric, const struct view_point *row)
 {
 	double low = 1 + row->ci_low_pct / 100, high = 1 + row->ci_high_pct / 100, change = 1 + row->change_pct / 100;
 	if (is_metric(metric, "change")) {
 		p->low = row->ci_low_pct;
 		p->high = row->ci_high_pct;
-	} else if (is_metric(metric, "anchor")) {
-		p->low = row->anchor_ci_low_pct;
-		p->high = row->anchor_ci_high_pct;
+	} else if (is_metric(metric, "reference")) {
+		p->low = row->reference_ci_low_pct;
+		p->high = row->reference_ci_high_pct;
 	} else if (is_metric(metric, "ms")) {
 		p->low = p->y * change / high;
 		p->high = p->y * change / low;
@@ -178,8 +178,8 @@ static void take_epoch(void *arg, const struct view_epoch *row)
 	struct chart_mark *m = new_mark(t, row->started_at, "");
 	t->n_epochs++;
 	if (m)
-		snprintf(m->label, sizeof m->label, "environment: driver %.32s, %.32s, anchor %.10s", row->driver, row->toolkit,
-			row->anchor);
+		snprintf(m->label, sizeof m->label, "environment: driver %.32s, %.32s, reference commit %.10s", row->driver, row->toolkit,
+			row->reference);
 }
 
 /* By how much, as far as it is known. */

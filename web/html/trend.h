@@ -16,7 +16,7 @@ struct trend_metric {
 enum { TREND_METRICS = 6 };
 extern const struct trend_metric trend_metrics[TREND_METRICS];
 /** Words for ?metric=. */
-#define TREND_WORDS "tflops held anchor peak change ms"
+#define TREND_WORDS "tflops held reference commit peak change ms"
 
 bool trend_needs_flops(const struct trend_metric *metric);
 /** That of a name, the first for an unknown one; where FLOPs are not known and it needs them the time instead. */

@@ -68,13 +68,13 @@ void trouble_draw(struct buf *out)
 
 /* ---- the foot --------------------------------------------------------------------------------------------------------- */
 
-/* The headline of a place, behind its anchor; NULL there is no such place. */
+/* The headline of a place, behind its reference commit; NULL there is no such place. */
 static const char *headline_of(const char *place)
 {
-	char anchor[PLACE_BYTES + 16];
+	char reference[PLACE_BYTES + 16];
 	const char *begin = _binary_doc_troubleshooting_md_start, *end = _binary_doc_troubleshooting_md_end;
-	int len = snprintf(anchor, sizeof anchor, BEGIN_PLACE "%s\"></a>", place);
-	const char *found = memmem(begin, (size_t)(end - begin), anchor, (size_t)len);
+	int len = snprintf(reference, sizeof reference, BEGIN_PLACE "%s\"></a>", place);
+	const char *found = memmem(begin, (size_t)(end - begin), reference, (size_t)len);
 	return found ? found + len : NULL;
 }
 

@@ -255,8 +255,8 @@ static void why_empty(struct buf *out, const struct trend *t)
 			return;
 	if (line->n == 0)
 		return;
-	if (strcmp(name, "anchor") == 0)
-		emit_raw(out, "<p>No push of this cell was measured against an anchor yet.</p>");
+	if (strcmp(name, "reference") == 0)
+		emit_raw(out, "<p>No push of this cell was measured against a reference commit yet.</p>");
 	else if (strcmp(name, "peak") == 0)
 		emit_raw(out, "<p>The peak of this device is not known, or no clock was held yet.</p>");
 	else if (strcmp(name, "held") == 0)

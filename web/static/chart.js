@@ -78,7 +78,7 @@ function ends(p, field, scale) {
 	if (!p || p[field] == null || p.ci_low_pct == null || p.change_pct == null) return [null, null];
 	const low = 1 + p.ci_low_pct / 100, high = 1 + p.ci_high_pct / 100, change = 1 + p.change_pct / 100;
 	if (field === "change_pct") return [p.ci_low_pct, p.ci_high_pct];
-	if (field === "anchor_change_pct") return [p.anchor_ci_low_pct, p.anchor_ci_high_pct];
+	if (field === "reference_change_pct") return [p.reference_ci_low_pct, p.reference_ci_high_pct];
 	if (field === "median_ms") return [p[field] * change / high, p[field] * change / low];
 	return [scale * p[field] * low / change, scale * p[field] * high / change];
 }

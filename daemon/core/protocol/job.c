@@ -315,7 +315,7 @@ static int read_tools(struct fields *f, struct toolwish *w)
 /* The role of somebody whose code is built or run. */
 static enum role read_side(struct fields *f)
 {
-	static const char *const sides[] = { "base", "target", "anchor", NULL };
+	static const char *const sides[] = { "base", "target", "reference", NULL };
 	int side = field_word(f, "role", sides, NULL, 0);
 
 	return side < 0 ? ROLE_NONE : (enum role)(ROLE_BASE + side);

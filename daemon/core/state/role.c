@@ -7,7 +7,7 @@ const char *const role_names[ROLES + 1] = {
 	[ROLE_NONE] = "",
 	[ROLE_BASE] = "base",
 	[ROLE_TARGET] = "target",
-	[ROLE_ANCHOR] = "anchor",
+	[ROLE_REFERENCE] = "reference",
 	[ROLE_DEVICE] = "device",
 	[ROLE_WORKER] = "worker",
 };

@@ -6,13 +6,13 @@ enum role {
 	ROLE_NONE, /* nobody's in particular */
 	ROLE_BASE,
 	ROLE_TARGET,
-	ROLE_ANCHOR, /* a history's fixed build, timed beside both */
+	ROLE_REFERENCE, /* a history's fixed build, timed beside both */
 	ROLE_DEVICE,
 	ROLE_WORKER,
 	ROLES
 };
 
-/** As in lines, rows and text: "" "base" "target" "anchor" "device" "worker". Shape: ends with NULL. */
+/** As in lines, rows and text: "" "base" "target" "reference commit" "device" "worker". Shape: ends with NULL. */
 extern const char *const role_names[ROLES + 1];
 
 const char *role_name(enum role role);

@@ -186,10 +186,10 @@ double changepoint_level(const double *x, int n)
 	return n < 1 ? NAN : newest_level(x, n, w, changepoint_scatter(x, n));
 }
 
-bool changepoint_is_far(const double *x, int n, double anchor)
+bool changepoint_is_far(const double *x, int n, double reference)
 {
 	for (int i = n - FAR_POINTS; i < n; i++)
-		if (i < 0 || fabs(x[i] - anchor) <= CHANGEPOINT_FAR)
+		if (i < 0 || fabs(x[i] - reference) <= CHANGEPOINT_FAR)
 			return false;
 	return true;
 }

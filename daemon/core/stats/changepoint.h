@@ -1,7 +1,7 @@
 /**
- * changepoint.h - steps and drift in a series of log time ratios against one anchor build. Pure: no I/O, no clock, no state.
+ * changepoint.h - steps and drift in a series of log time ratios against one reference commit build. Pure: no I/O, no clock, no state.
  *
- * A point is the log ratio of one commit's time to the anchor's: 0.01 is 1 % slower. Ratios taken side by side carry no day and no
+ * A point is the log ratio of one commit's time to the reference commit's: 0.01 is 1 % slower. Ratios taken side by side carry no day and no
  * temperature, so a robust scan over all splits finds a step of one percent within two points and stays silent for tens of
  * thousands. What it finds is a candidate: the caller has the two commits compared directly before he believes it.
  */
@@ -19,7 +19,7 @@ enum {
 
 #define CHANGEPOINT_STEP_MIN 0.003 /* steps below are not worth a verification */
 #define CHANGEPOINT_LIMIT    6.0   /* of the statistic */
-#define CHANGEPOINT_FAR      0.05  /* from its anchor a series needs a nearer one */
+#define CHANGEPOINT_FAR      0.05  /* from its reference commit a series needs a nearer one */
 
 struct changepoint {
 	int at;      /* index of the first point of the new level */
@@ -63,7 +63,7 @@ int changepoint_pair(int tried);
 bool changepoint_confirms(double step, double m, double se);
 
 /**
- * Whether the newest points show a loss above `theta` (log ratio) since the anchor: the level of the last 5, 8, 12 or 20, three
+ * Whether the newest points show a loss above `theta` (log ratio) since the reference commit: the level of the last 5, 8, 12 or 20, three
  * standard errors taken off, where the very last point is not well below it. `loss` gets that level.
  */
 bool changepoint_drift(const double *x, int n, double theta, double *loss);
@@ -74,7 +74,7 @@ bool changepoint_is_below(const double *x, int n, int since, double limit);
 /** Mean of the newest points (8, or as many as there are), clipped as levels are; NAN without any. */
 double changepoint_level(const double *x, int n);
 
-/** Whether the last five points all lie further than CHANGEPOINT_FAR from `anchor`, where the anchor lies in this series. */
-bool changepoint_is_far(const double *x, int n, double anchor);
+/** Whether the last five points all lie further than CHANGEPOINT_FAR from `reference commit`, where the reference commit lies in this series. */
+bool changepoint_is_far(const double *x, int n, double reference);
 
 #endif

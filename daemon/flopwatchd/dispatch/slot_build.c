@@ -92,7 +92,7 @@ int slot_write_kept(struct slot *s, int64_t now_ms, struct fw_err *err)
 	int n = 0, result = 0;
 	sources_made_by(&s->hello, &s->hello.device[0], made_by);
 	for (int i = 0; i < p->ask.n_subjects && result == 0; i++) {
-		/* a peer or an anchor that does not build is no reason to build the job again and again */
+		/* a peer or a reference commit that does not build is no reason to build the job again and again */
 		if (!s->result->build[i].module_sha256[0] || !sources_name(p, i, source[n]))
 			continue;
 		result = store_kept_put(db, s->worker->name, source[n++], made_by, now_ms, err);

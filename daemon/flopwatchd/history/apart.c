@@ -51,7 +51,7 @@ static bool add_row(struct table *t)
 	return true;
 }
 
-static int take_time(void *arg, const struct store_anchor_time *a)
+static int take_time(void *arg, const struct store_reference_time *a)
 {
 	struct table *t = arg;
 	int column = column_of(t, a->device);
@@ -77,7 +77,7 @@ static void judge_device(const struct store_class_device *d, double off, char *w
 	if (d->alarms > ALARMS_MOST)
 		snprintf(why, size, "%d of its last %d comparisons of equal builds called a loss", d->alarms, d->of_itself);
 	else if (isfinite(pct) && fabs(pct) > APART_PCT)
-		snprintf(why, size, "at held clock its anchor takes %.1f %% %s than on the other devices of its class", fabs(pct),
+		snprintf(why, size, "at held clock its reference commit takes %.1f %% %s than on the other devices of its class", fabs(pct),
 			pct > 0 ? "longer" : "less");
 }
 
@@ -104,7 +104,7 @@ static int look(struct db *db, int64_t class, struct table *t, int64_t now_ms, s
 {
 	char why[sizeof t->device->stands_out];
 	double off[STORE_CLASS_DEVICES_MAX];
-	if (store_anchor_times(db, class, take_time, t, err) != 0)
+	if (store_reference_times(db, class, take_time, t, err) != 0)
 		return -1;
 	if (t->failed)
 		return err_set(err, ERR_INTERNAL, "out of memory for the times of a class");

@@ -1,5 +1,5 @@
 /**
- * apart.h - which devices stand out of their class: whose anchor runs at another pace at held clock than on the others, or whose
+ * apart.h - which devices stand out of their class: whose reference commit runs at another pace at held clock than on the others, or whose
  * comparisons of equal builds call losses. Such a device gets only what asks for it by name until it fits again, as long as another of
  * its class can do the work. One device alone has nothing to stand out of.
  */

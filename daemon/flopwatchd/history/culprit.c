@@ -92,7 +92,7 @@ void trend_title(const struct store_change *c, const struct trend_range *range, 
 	char where[160];
 	if (strcmp(c->kind, "drift") == 0) {
 		place_of_drift(range, where, sizeof where);
-		snprintf(out, size, "%.2f %% lost since the anchor %.12s, %s", pct, c->before_sha, where);
+		snprintf(out, size, "%.2f %% lost since the reference commit %.12s, %s", pct, c->before_sha, where);
 	} else if (range->commits > 1) {
 		snprintf(out, size, "%.2f %% lost between %.12s and %.12s, seen in the history", pct, range->from, range->to);
 	} else {

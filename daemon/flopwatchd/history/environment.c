@@ -51,7 +51,7 @@ static int tell(const struct follow *f, const struct measured *by, struct alert_
 	return 0;
 }
 
-/* ---- the anchor, then and now ---------------------------------------------------------------------------------------- */
+/* ---- the reference commit, then and now ---------------------------------------------------------------------------------------- */
 
 /* The time of a cell now, at the clock of the epoch before; where no clock was ever seen, as it is. NAN: a clock is missing. */
 static double time_now(const struct follow *f, int i, const struct store_cell *cell, double held_mhz)
@@ -73,7 +73,7 @@ static int keep_unpaired(const struct follow *f, struct fw_err *err)
 		struct store_environment_effect e = {
 			.change = f->change->id, .key = cell.key, .ci_low_pct = NAN, .ci_high_pct = NAN
 		};
-		if (store_anchor_ms(f->db, before.id, f->c->target_sha, cell.key, &e.before_ms, err))
+		if (store_reference_ms(f->db, before.id, f->c->target_sha, cell.key, &e.before_ms, err))
 			return -1;
 		e.after_ms = time_now(f, cell.n, &cell, before.held_mhz);
 		e.change_pct = (e.before_ms / e.after_ms - 1) * 100;
@@ -108,7 +108,7 @@ static int call_unpaired(const struct follow *f, const struct measured *by, int6
 	alert_cells_init(&l.cells);
 	int result = store_environment_lost(f->db, f->change->id, ENVIRONMENT_UNPAIRED_PCT, add_losing, &l, err);
 	if (result == 0 && l.cells.n) {
-		snprintf(what, sizeof what, "the anchor %.12s is slower in %d cell%s, by %.1f %% at most; not paired", by->commit,
+		snprintf(what, sizeof what, "the reference commit %.12s is slower in %d cell%s, by %.1f %% at most; not paired", by->commit,
 			l.cells.n, l.cells.n == 1 ? "" : "s", -l.cells.worst_pct);
 		result = tell(f, by, &l.cells, what, alert, err);
 	}
@@ -153,17 +153,17 @@ static int keep_paired(const struct follow *f, int *n, struct fw_err *err)
 	return result;
 }
 
-/* The anchor was timed before it was known that pairs show nothing. */
+/* The reference commit was timed before it was known that pairs show nothing. */
 static int call_late(const struct follow *f, int64_t *alert, struct fw_err *err)
 {
-	struct store_comparison anchor;
+	struct store_comparison reference;
 	struct buf rule;
 	if (!f->change->unpaired || f->change->is_outside)
 		return 0;
 	buf_init(&rule, 1 << 16);
-	int result = store_comparison_get(f->db, f->change->unpaired, &anchor, &rule, err);
+	int result = store_comparison_get(f->db, f->change->unpaired, &reference, &rule, err);
 	buf_fini(&rule);
-	return result ? -1 : call_unpaired(f, &(struct measured){ f->change->unpaired, anchor.target_sha }, alert, err);
+	return result ? -1 : call_unpaired(f, &(struct measured){ f->change->unpaired, reference.target_sha }, alert, err);
 }
 
 static int follow_paired(const struct follow *f, struct alert_cells *lost, int64_t *alert, struct fw_err *err)

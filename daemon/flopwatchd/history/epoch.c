@@ -1,4 +1,4 @@
-/* epoch.c - pins anchors, and turns the third subject of a launch into a place in the history. */
+/* epoch.c - pins reference commits, and turns the third subject of a launch into a place in the history. */
 #include "flopwatchd/history/epoch.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/judge/cell.h"
 
-enum { PRIORITY_ANCHOR = -1 };
+enum { PRIORITY_REFERENCE = -1 };
 
 static const char *commit_of(const struct result *r, enum role role)
 {
@@ -30,13 +30,13 @@ static bool was_timed(const struct result *r, enum role role)
 }
 
 static const enum role roles[] = { ROLE_BASE,
-	ROLE_ANCHOR }; /* that may run an anchor's build: of a commit measured against itself it is the base */
+	ROLE_REFERENCE }; /* that may run a reference commit's build: of a commit measured against itself it is the base */
 
-/** The role that ran the anchor's build. */
-static enum role role_of(const struct result *r, const char *anchor)
+/** The role that ran the reference commit's build. */
+static enum role role_of(const struct result *r, const char *reference)
 {
 	for (int i = 0; i < 2; i++)
-		if (strcmp(commit_of(r, roles[i]), anchor) == 0 && was_timed(r, roles[i]))
+		if (strcmp(commit_of(r, roles[i]), reference) == 0 && was_timed(r, roles[i]))
 			return roles[i];
 	return ROLE_NONE;
 }
@@ -69,22 +69,22 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 	jsonw_kv_string(j, "toolkit", r->device.toolkit);
 	if (r->device.cudnn[0])
 		jsonw_kv_string(j, "cudnn", r->device.cudnn);
-	jsonw_kv_string(j, "anchor", e->anchor_sha);
+	jsonw_kv_string(j, "reference", e->reference_sha);
 	jsonw_kv_bool(j, "carried", carried);
 	return alert_deliver(db, NULL, &event, e->started_at, err);
 }
 
-/** Have the anchor measured in an epoch that began without it. */
-static int measure_anchor(struct db *db, const struct store_job *job, const struct store_epoch *e, struct fw_err *err)
+/** Have the reference commit measured in an epoch that began without it. */
+static int measure_reference(struct db *db, const struct store_job *job, const struct store_epoch *e, struct fw_err *err)
 {
-	struct store_job ask = { .repo = job->repo, .kind = JOBKIND_REFERENCE, .origin = "epoch", .priority = PRIORITY_ANCHOR };
-	snprintf(ask.target_sha, sizeof ask.target_sha, "%s", e->anchor_sha);
-	snprintf(ask.base_sha, sizeof ask.base_sha, "%s", e->anchor_sha);
+	struct store_job ask = { .repo = job->repo, .kind = JOBKIND_REFERENCE, .origin = "epoch", .priority = PRIORITY_REFERENCE };
+	snprintf(ask.target_sha, sizeof ask.target_sha, "%s", e->reference_sha);
+	snprintf(ask.base_sha, sizeof ask.base_sha, "%s", e->reference_sha);
 	snprintf(ask.base_how, sizeof ask.base_how, "given");
 	snprintf(ask.suite, sizeof ask.suite, "%s", e->suite);
 	return store_class_of_environment(db, e->environment, &ask.device_class, err) ||
 			       store_job_insert(db, &ask, e->started_at, err) ||
-			       store_job_log(db, ask.id, e->started_at, "queued: the anchor is measured in its new epoch", err)
+			       store_job_log(db, ask.id, e->started_at, "queued: the reference commit is measured in its new epoch", err)
 		       ? -1
 		       : 0;
 }
@@ -93,23 +93,23 @@ static int begin(struct db *db, const struct result *r, const struct store_job *
 {
 	struct store_epoch *e = &out->row;
 	char carried[65];
-	if (store_epoch_anchor(db, e->repo, e->suite, r->device_id, carried, err))
+	if (store_epoch_reference(db, e->repo, e->suite, r->device_id, carried, err))
 		return -1;
 	bool keeps = carried[0] &&
-		     !(r->plan.anchor[0] && role_of(r, carried) == ROLE_NONE); /* one that does not run any more is left behind */
+		     !(r->plan.reference[0] && role_of(r, carried) == ROLE_NONE); /* one that does not run any more is left behind */
 	const char *pinned = keeps ? carried : r->plan.on_line && was_timed(r, ROLE_BASE) ? commit_of(r, ROLE_BASE) : "";
 	if (!pinned[0])
 		return 0;
-	snprintf(e->anchor_sha, sizeof e->anchor_sha, "%s", pinned);
+	snprintf(e->reference_sha, sizeof e->reference_sha, "%s", pinned);
 	if (store_epoch_insert(db, e, err) || tell(db, r, job, e, keeps, err))
 		return -1;
-	return role_of(r, pinned) != ROLE_NONE ? 0 : measure_anchor(db, job, e, err);
+	return role_of(r, pinned) != ROLE_NONE ? 0 : measure_reference(db, job, e, err);
 }
 
-/** The role that stands for the anchor: the one of today, or for a job that began before it an earlier one. */
+/** The role that stands for the reference commit: the one of today, or for a job that began before it an earlier one. */
 static int choose_against(struct db *db, const struct result *r, struct epoch *e, struct fw_err *err)
 {
-	e->against = role_of(r, e->row.anchor_sha);
+	e->against = role_of(r, e->row.reference_sha);
 	for (int i = 0; i < 2 && e->against == ROLE_NONE; i++) {
 		const char *sha = commit_of(r, roles[i]);
 		int had = sha[0] && was_timed(r, roles[i]) ? store_epoch_had(db, &e->row, sha, err) : 0;
@@ -153,10 +153,10 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 	double *se, struct fw_err *err)
 {
 	struct estimate estimate;
-	double anchor_x, anchor_se;
+	double reference_x, reference_se;
 	*x = *se = NAN;
 	snprintf(c->history_branch, sizeof c->history_branch, "%s", r->plan.line_branch);
-	c->held_ms = c->anchor_change_pct = c->anchor_ci_low_pct = c->anchor_ci_high_pct = NAN;
+	c->held_ms = c->reference_change_pct = c->reference_ci_low_pct = c->reference_ci_high_pct = NAN;
 	c->epoch = isfinite(c->target_median_ms) ? e->row.id : 0;
 	if (!c->epoch)
 		return 0;
@@ -164,32 +164,32 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 		judge_median(r, cell, judge_series(r, cell), "", ROLE_TARGET, JUDGE_MHZ), e->row.held_mhz);
 	if (e->against == ROLE_NONE || !judge_estimate(r, cell, e->against, &estimate))
 		return 0;
-	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &anchor_x, &anchor_se, err);
+	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &reference_x, &reference_se, err);
 	if (known < 1)
 		return known;
-	*x = estimate.m + anchor_x;
-	*se = hypot(estimate.se, anchor_se);
+	*x = estimate.m + reference_x;
+	*se = hypot(estimate.se, reference_se);
 	double half = (estimate.ci_high - estimate.m) * (estimate.se > 0 ? *se / estimate.se : 1);
-	c->anchor_change_pct = stats_change_pct(*x);
-	c->anchor_ci_low_pct = stats_change_pct(*x + half);
-	c->anchor_ci_high_pct = stats_change_pct(*x - half);
+	c->reference_change_pct = stats_change_pct(*x);
+	c->reference_ci_low_pct = stats_change_pct(*x + half);
+	c->reference_ci_high_pct = stats_change_pct(*x - half);
 	return 0;
 }
 
-int epoch_anchor_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c,
+int epoch_reference_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c,
 	int64_t device, struct fw_err *err)
 {
-	double anchor_x, anchor_se;
+	double reference_x, reference_se;
 	double held_ms = peer_ratio_at_clock(judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MS),
 		isfinite(c->beta) ? c->beta : 0, judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MHZ),
 		e->row.held_mhz);
 	if (!device || c->confirmed_on || !(held_ms > 0)) /* times of two devices are neither's */
 		return 0;
-	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &anchor_x, &anchor_se, err);
+	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &reference_x, &reference_se, err);
 	if (known < 1)
 		return known;
-	const struct store_anchor_time t = {
-		.device = device, .epoch = e->row.id, .comparison = c->comparison, .key = c->key, .ln_ms = log(held_ms) - anchor_x
+	const struct store_reference_time t = {
+		.device = device, .epoch = e->row.id, .comparison = c->comparison, .key = c->key, .ln_ms = log(held_ms) - reference_x
 	};
-	return store_anchor_time_put(db, &t, err);
+	return store_reference_time_put(db, &t, err);
 }

@@ -1,9 +1,9 @@
 /**
- * epoch.h - where a result stands in the history of its repository: its epoch, and its ratio to the epoch's anchor.
+ * epoch.h - where a result stands in the history of its repository: its epoch, and its ratio to the epoch's reference commit.
  *
  * Absolute times change with driver, compiler, suite and power limit, and a little with the day; the ratio to a pinned commit
- * that is timed in the same launches does not. So main's commits are measured against an anchor, and a new environment is a new
- * epoch of the same anchor: an event, never an alert. Inside the judge's transaction; loop only.
+ * that is timed in the same launches does not. So main's commits are measured against a reference commit, and a new environment is a new
+ * epoch of the same reference commit: an event, never an alert. Inside the judge's transaction; loop only.
  */
 #ifndef FLOPWATCHD_HISTORY_EPOCH_H
 #define FLOPWATCHD_HISTORY_EPOCH_H
@@ -15,29 +15,29 @@
 
 struct epoch {
 	struct store_epoch row; /* row.id 0: none, nothing of this result belongs to a history */
-	enum role against;      /* that stands for the anchor in this result */
+	enum role against;      /* that stands for the reference commit in this result */
 	double clock_mhz;       /* typical clock of this result; NAN unknown */
 };
 
 /**
  * The epoch of a result that was measured in `environment`. The first result of the upstream branch pins its base as the
- * anchor; a new environment takes the anchor over and has it measured there, unless this result did that.
+ * reference commit; a new environment takes the reference commit over and has it measured there, unless this result did that.
  */
 int epoch_enter(struct db *db, const struct result *r, const struct store_job *job, int64_t environment, int64_t now_ms,
 	struct epoch *out, struct fw_err *err);
 
 /**
- * Fill a judged cell's history: epoch, time at the held clock, and change against the epoch's first anchor, to which later ones are
+ * Fill a judged cell's history: epoch, time at the held clock, and change against the epoch's first reference commit, to which later ones are
  * chained with their error. `x` and `se`: NAN without a ratio.
  */
 int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int cell, struct store_cell *c, double *x,
 	double *se, struct fw_err *err);
 
 /**
- * Of a cell with a ratio that is judged, its comparison and device known: note what its anchor took there, where it was seen at a clock and
+ * Of a cell with a ratio that is judged, its comparison and device known: note what its reference commit took there, where it was seen at a clock and
  * no other device confirmed it.
  */
-int epoch_anchor_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c,
+int epoch_reference_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c,
 	int64_t device, struct fw_err *err);
 
 #endif

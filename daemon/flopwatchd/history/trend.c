@@ -1,6 +1,6 @@
 /*
  * trend.c - one point more in a series, and what follows from it. The scan is in core, the rows in db, the jobs' answers in
- * culprit.c, drift and the end of losses in trend_end.c, nearer anchors in reanchor.c.
+ * culprit.c, drift and the end of losses in trend_end.c, nearer reference commits in rereference.c.
  */
 #include "flopwatchd/history/trend.h"
 
@@ -12,7 +12,7 @@
 #include "db/store/base.h"
 #include "db/store/change.h"
 #include "db/find/range.h"
-#include "flopwatchd/history/reanchor.h"
+#include "flopwatchd/history/rereference.h"
 #include "flopwatchd/history/trend_end.h"
 #include "flopwatchd/history/change.h"
 
@@ -81,10 +81,10 @@ static int measure_again(const struct point *p, const char *sha, struct fw_err *
 		job.kind = JOBKIND_REFERENCE;
 		snprintf(job.origin, sizeof job.origin, "remeasure");
 		snprintf(job.target_sha, sizeof job.target_sha, "%s", sha);
-		snprintf(job.base_sha, sizeof job.base_sha, "%s", p->epoch->anchor_sha);
+		snprintf(job.base_sha, sizeof job.base_sha, "%s", p->epoch->reference_sha);
 		snprintf(job.cells_glob, sizeof job.cells_glob, "%.255s", p->cell->key);
 		if (trend_enqueue(
-			    p->t, p->epoch, &job, "queued: its ratio to the anchor is out of line, so it is measured again", err))
+			    p->t, p->epoch, &job, "queued: its ratio to the reference commit is out of line, so it is measured again", err))
 			return -1;
 	}
 	return 0;
@@ -97,7 +97,7 @@ static int is_settled(const struct point *p, const struct store_series *s, struc
 	int waiting = find_range_awaited(p->t->db, p->epoch->repo, newest, p->cell->key, err);
 	if (waiting)
 		return waiting < 0 ? -1 : 0;
-	if (s->measured[s->n - 1] > 1 || strcmp(newest, p->epoch->anchor_sha) == 0 || !changepoint_is_odd(s->x, s->n))
+	if (s->measured[s->n - 1] > 1 || strcmp(newest, p->epoch->reference_sha) == 0 || !changepoint_is_odd(s->x, s->n))
 		return 1;
 	return measure_again(p, newest, err);
 }
@@ -139,7 +139,7 @@ static int look(const struct point *p, struct fw_err *err)
 		return settled;
 	return look_for_step(p, &s, from, err) || trend_drift(p->t, p->epoch, p->cell, err) ||
 			       trend_end(p->t, p->c->id, p->epoch, p->cell, &s, err) ||
-			       reanchor_ask(p->t, p->epoch, p->cell->key, &s, err)
+			       rereference_ask(p->t, p->epoch, p->cell->key, &s, err)
 		       ? -1
 		       : 0;
 }
@@ -171,8 +171,8 @@ int trend_follow(struct db *db, const struct config *config, const struct store_
 		return 0;
 	if (follow_cells(&t, c, e, err))
 		return -1;
-	/* last: all before it looked from the anchor that was */
-	return strcmp(job->origin, REANCHOR_ORIGIN) == 0 ? reanchor_take(&t, job, c, &e->row, err) : 0;
+	/* last: all before it looked from the reference commit that was */
+	return strcmp(job->origin, REREFERENCE_ORIGIN) == 0 ? rereference_take(&t, job, c, &e->row, err) : 0;
 }
 
 int trend_resume(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)

@@ -84,7 +84,7 @@ int trend_drift(const struct trend *t, const struct store_epoch *e, const struct
 
 /* ---- the end --------------------------------------------------------------------------------------------------------- */
 
-/** The level before a change point, on the series of epoch `e`, which may begin at another anchor. 1, 0 not known, -1. */
+/** The level before a change point, on the series of epoch `e`, which may begin at another reference commit. 1, 0 not known, -1. */
 static int level_before(
 	const struct trend *t, const struct store_epoch *e, const struct store_change *c, double *level, struct fw_err *err)
 {

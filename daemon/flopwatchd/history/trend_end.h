@@ -5,7 +5,7 @@
 #include "flopwatchd/history/change.h"
 
 /**
- * Look whether a cell has lost more since its epoch's first anchor than its threshold and what is expected (steps that were told, drift
+ * Look whether a cell has lost more since its epoch's first reference commit than its threshold and what is expected (steps that were told, drift
  * that people have answered for). Drift is told once; while its alert is open the alert keeps up with the loss, and with what the
  * eight points after the one at which it was told say of its range.
  */

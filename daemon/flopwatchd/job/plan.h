@@ -15,7 +15,7 @@
 #include "core/suite/part.h"
 #include "flopwatchd/job/gitread.h"
 
-/** What a job asks for. `ask.subject[0]` is the base, `[1]` the target, `[2]`, where it is neither of them, the anchor. */
+/** What a job asks for. `ask.subject[0]` is the base, `[1]` the target, `[2]`, where it is neither of them, the reference commit. */
 struct plan {
 	struct msg_job ask;     /* as sent, but for job, attempt, nonce, seed and device; ask.cell is owned by the plan */
 	char base_how[16];      /* merge-base first-parent last-judged last-night given self */
@@ -29,7 +29,7 @@ struct plan {
 	struct buf suite_text;  /* the file as it was read */
 	bool on_line;           /* the target is a commit of the upstream branch, measured for its history */
 	char line_branch[1024]; /* that branch, percent-encoded; "" unless on_line */
-	char anchor[65];        /* commit that it is measured against for that; "" none yet */
+	char reference[65];        /* commit that it is measured against for that; "" none yet */
 	bool identical;         /* same input oids and build on both sides, no provider by name, and no selfcheck */
 	bool dropped;           /* the target names the base's benchmark no more: its row is removed */
 };

@@ -142,7 +142,7 @@ static int ask_paired(
 
 static const char as_before[] = "the environment is as it was before";
 
-/* What was said of changes that are taken back is over, also of those between, and of one whose anchor nobody has timed yet. */
+/* What was said of changes that are taken back is over, also of those between, and of one whose reference commit nobody has timed yet. */
 static int take_back(struct db *db, const struct config *config, const struct store_environment_change *change, int64_t now_ms,
 	struct fw_err *err)
 {
@@ -193,7 +193,7 @@ static int look(struct db *db, const struct config *config, const struct store_s
 	int64_t now_ms, int *n, struct fw_err *err)
 {
 	struct store_environment_change last, change = { .repo = t->repo, .epoch = t->epoch, .seen_at = now_ms };
-	struct store_job anchor = { .kind = JOBKIND_REFERENCE };
+	struct store_job reference = { .kind = JOBKIND_REFERENCE };
 	bool is_built;
 	store_around(&t->was, change.was);
 	store_around(d, change.is);
@@ -218,10 +218,10 @@ static int look(struct db *db, const struct config *config, const struct store_s
 	if (take_over(db, &change, now_ms, err))
 		return -1;
 	if ((is_built && ask_paired(db, t, d->uuid, now_ms, &change.paired_job, err)) ||
-		ask(db, &anchor, t, d->uuid, t->anchor_sha, "queued: its environment has changed, so the anchor is measured anew",
+		ask(db, &reference, t, d->uuid, t->reference_sha, "queued: its environment has changed, so the reference commit is measured anew",
 			now_ms, err))
 		return -1;
-	change.unpaired_job = anchor.id;
+	change.unpaired_job = reference.id;
 	*n += change.paired_job ? 2 : 1;
 	log_info("environment.changed", "device=%s suite=%s changed=%s", log_quote(d->uuid), log_quote(t->suite),
 		log_quote(change.changed));

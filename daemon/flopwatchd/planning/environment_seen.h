@@ -2,7 +2,7 @@
  * environment_seen.h - a worker says what is around its devices: another compiler, library, driver, VBIOS, power limit or device is noticed
  * here, and measured before anybody's commit is blamed for it.
  *
- * A commit of the upstream branch is built anew beside the module that it had before, which the worker still keeps; and the anchor is timed
+ * A commit of the upstream branch is built anew beside the module that it had before, which the worker still keeps; and the reference commit is timed
  * again, to begin the new epoch and to be held against the old one. Loop only; inside the caller's transaction.
  */
 #ifndef FLOPWATCHD_PLANNING_ENVIRONMENT_SEEN_H

@@ -177,7 +177,7 @@ void refusal_peer_place(const struct config_repo *repo, const struct manifest *m
 static const struct msg_check *find_unknown_provider(const struct result *r)
 {
 	for (int i = 0; i < r->n_checks; i++)
-		if (!r->check[i].ok && strcmp(r->check[i].failure, "provider") == 0 && r->check[i].role != ROLE_ANCHOR)
+		if (!r->check[i].ok && strcmp(r->check[i].failure, "provider") == 0 && r->check[i].role != ROLE_REFERENCE)
 			return &r->check[i];
 	return NULL;
 }

@@ -42,7 +42,7 @@ struct resolve {
 	char base_sha[65], last_judged[65];
 	struct gitread_base *ancestors; /* of a commit on the upstream branch whose base is to be found; own */
 	bool is_chosen_again;
-	struct side target, base, anchor;
+	struct side target, base, reference;
 	struct resolve_answer answer;
 };
 
@@ -50,7 +50,7 @@ static void resolve_free(struct resolve *r)
 {
 	gitread_commit_free(r->target.commit);
 	gitread_commit_free(r->base.commit);
-	gitread_commit_free(r->anchor.commit);
+	gitread_commit_free(r->reference.commit);
 	plan_fini(&r->answer.plan);
 	free(r->ancestors);
 	free(r);
@@ -117,7 +117,7 @@ static void ask_git(struct resolve *r, const char *const *args, child_fn *fn)
 
 static int suites_of(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_ASKED_MAX][64])
 {
-	enum suites_side side = s == &r->target ? SUITES_OF_TARGET : s == &r->base ? SUITES_OF_BASE : SUITES_OF_ANCHOR;
+	enum suites_side side = s == &r->target ? SUITES_OF_TARGET : s == &r->base ? SUITES_OF_BASE : SUITES_OF_REFERENCE;
 	return suites_asked(&r->job, r->repo, side, m, out);
 }
 
@@ -350,16 +350,16 @@ static int look_at_line(struct resolve *r, struct fw_err *err)
 	return 0;
 }
 
-/* Only a job that has its device can know the anchor: another device is another epoch. */
-static int choose_anchor(struct resolve *r, struct fw_err *err)
+/* Only a job that has its device can know the reference commit: another device is another epoch. */
+static int choose_reference(struct resolve *r, struct fw_err *err)
 {
 	struct plan *p = &r->answer.plan;
-	p->anchor[0] = 0;
+	p->reference[0] = 0;
 	if (look_at_line(r, err) != 0)
 		return -1;
 	if (!p->on_line || !r->job.device)
 		return 0;
-	return store_epoch_anchor(r->db, r->job.repo, p->suite_name, r->job.device, p->anchor, err);
+	return store_epoch_reference(r->db, r->job.repo, p->suite_name, r->job.device, p->reference, err);
 }
 
 /* ---- what the base does not hold --------------------------------------------------------------------------------------------- */
@@ -405,8 +405,8 @@ static void finish_plan(struct resolve *r)
 	}
 }
 
-/* Without its anchor a commit is still compared with its base; only its place in the history stays open. */
-static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+/* Without its reference commit a commit is still compared with its base; only its place in the history stays open. */
+static void have_reference_tree(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
 	struct resolve_answer *a = &r->answer;
@@ -420,15 +420,15 @@ static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_e
 	if (failed)
 		err = *failed;
 	else
-		got = take_tree(r, &r->anchor, out, have_anchor_tree, &err);
+		got = take_tree(r, &r->reference, out, have_reference_tree, &err);
 	if (got == 0)
 		return;
-	if (got < 0 || plan_subject(&a->plan, 2, ROLE_ANCHOR, r->anchor.commit, &r->anchor.manifest, &err) != 0 ||
-		(plan_is_benchmark(&a->plan) ? plan_run(&a->plan, 2, &r->anchor.manifest, &err)
-					     : refusal_of_build(r->repo, &r->anchor.manifest, r->anchor.commit->commit.sha,
+	if (got < 0 || plan_subject(&a->plan, 2, ROLE_REFERENCE, r->reference.commit, &r->reference.manifest, &err) != 0 ||
+		(plan_is_benchmark(&a->plan) ? plan_run(&a->plan, 2, &r->reference.manifest, &err)
+					     : refusal_of_build(r->repo, &r->reference.manifest, r->reference.commit->commit.sha,
 						       a->suite[0], &err)) != 0) {
 		a->plan.ask.n_subjects = 2;
-		snprintf(a->note, sizeof a->note, "not measured against the anchor: %.400s", err.text);
+		snprintf(a->note, sizeof a->note, "not measured against the reference commit: %.400s", err.text);
 	}
 	finish_plan(r);
 }
@@ -538,15 +538,15 @@ static void complete(struct resolve *r)
 	terms_set(p, &r->job, benchmark != NULL);
 	plan_compare(p);
 	p->identical = p->identical && !r->job.every_cell; /* a report of one commit is one, too */
-	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_anchor(r, &err) != 0) {
+	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_reference(r, &err) != 0) {
 		refuse(r, &err);
 		return;
 	}
-	const char *anchor = p->anchor, *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
-	if (!plan_needs_worker(p) || !anchor[0] || !strcmp(anchor, base) || !strcmp(anchor, target))
+	const char *reference = p->reference, *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
+	if (!plan_needs_worker(p) || !reference[0] || !strcmp(reference, base) || !strcmp(reference, target))
 		finish_plan(r);
 	else
-		ask_tree(r, &r->anchor, anchor, have_anchor_tree);
+		ask_tree(r, &r->reference, reference, have_reference_tree);
 }
 
 static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed)

@@ -17,7 +17,7 @@ bool suites_of_target(const struct store_job *job, const struct config_repo *rep
 int suites_asked(const struct store_job *job, const struct config_repo *repo, enum suites_side side, const struct manifest *m,
 	char out[SUITES_ASKED_MAX][64])
 {
-	if (side == SUITES_OF_ANCHOR || (side == SUITES_OF_TARGET && !suites_of_target(job, repo)))
+	if (side == SUITES_OF_REFERENCE || (side == SUITES_OF_TARGET && !suites_of_target(job, repo)))
 		return 0;
 	if (side == SUITES_OF_BASE && job->suite[0])
 		return copy_suites(&job->suite, 1, out);

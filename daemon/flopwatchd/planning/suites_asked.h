@@ -9,7 +9,7 @@
 #include "flopwatchd/runtime/config.h"
 
 enum { SUITES_ASKED_MAX = 8 };
-enum suites_side { SUITES_OF_TARGET, SUITES_OF_BASE, SUITES_OF_ANCHOR };
+enum suites_side { SUITES_OF_TARGET, SUITES_OF_BASE, SUITES_OF_REFERENCE };
 
 /** Whether a branch's own suites count: it is judged by those of its base; those that it names itself have to be there, too, before they are. */
 bool suites_of_target(const struct store_job *job, const struct config_repo *repo);

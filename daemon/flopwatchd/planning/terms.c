@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "flopwatchd/history/reanchor.h"
+#include "flopwatchd/history/rereference.h"
 #include "flopwatchd/job/profile_cells.h"
 
-enum { REANCHOR_LAUNCHES = 12 };
+enum { REREFERENCE_LAUNCHES = 12 };
 
 /** A profile of more cells than it may have looks at the largest of each group and direction; of every cell, at the first of a suite. */
 static void keep_some(struct plan *p, const struct store_job *job)
@@ -36,9 +36,9 @@ void terms_set(struct plan *p, const struct store_job *job, bool is_benchmark)
 		p->ask.rule.launches_max = 1;
 		p->ask.rule.confirm = false;
 	}
-	if (!strcmp(job->origin, REANCHOR_ORIGIN)) { /* a measurement that many others will stand on */
+	if (!strcmp(job->origin, REREFERENCE_ORIGIN)) { /* a measurement that many others will stand on */
 		p->ask.rule.launches_ok_min = p->ask.rule.launches_regression_min =
-			p->ask.rule.launches_max < REANCHOR_LAUNCHES ? p->ask.rule.launches_max : REANCHOR_LAUNCHES;
+			p->ask.rule.launches_max < REREFERENCE_LAUNCHES ? p->ask.rule.launches_max : REREFERENCE_LAUNCHES;
 		p->ask.rule.confirm = false;
 	}
 	if (p->ask.kind == JOBKIND_PROFILE)

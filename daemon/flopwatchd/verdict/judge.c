@@ -176,7 +176,7 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
 			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
 			judge_facts_timed(db, cell.id, &t, err) ||
-			(isfinite(x) && epoch_anchor_time(db, e, r, i, &cell, cell.device ? cell.device : c->device, err)) ||
+			(isfinite(x) && epoch_reference_time(db, e, r, i, &cell, cell.device ? cell.device : c->device, err)) ||
 			judge_news_cell(news, db, r, i, c, &cell, err))
 			return -1;
 		*verdict = verdict_worse(*verdict, cell.verdict);

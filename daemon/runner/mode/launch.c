@@ -33,7 +33,7 @@ static bool is_essential(const struct subject *u)
 /* Drop a subject that failed. Returns -1 when the cell has to end. */
 static int drop(struct timing *t, struct subject *u, const struct failure *f)
 {
-	if (is_essential(u) || strcmp(f->name, "unsupported") != 0) /* what an anchor does not do its check has said */
+	if (is_essential(u) || strcmp(f->name, "unsupported") != 0) /* what a reference commit does not do its check has said */
 		runner_fault(t->runner, t->cell, u, f);
 	if (t->runner->lost || is_essential(u))
 		return -1;

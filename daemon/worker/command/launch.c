@@ -26,7 +26,7 @@ struct taken {
 
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err)
 {
-	static const enum role roles[COMMAND_SIDES_MAX] = { ROLE_BASE, ROLE_TARGET, ROLE_ANCHOR };
+	static const enum role roles[COMMAND_SIDES_MAX] = { ROLE_BASE, ROLE_TARGET, ROLE_REFERENCE };
 
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
 		for (int i = 0; i < ask->n_subjects; i++)
@@ -35,7 +35,7 @@ int command_open(struct command *m, const struct msg_job *ask, struct fw_err *er
 					m->side[side] = &ask->subject[i];
 	if (!m->side[COMMAND_BASE] || !m->side[COMMAND_TARGET])
 		return err_set(err, ERR_PROTOCOL, "a comparison needs a base and a target");
-	m->n_sides = m->side[COMMAND_ANCHOR] ? COMMAND_SIDES_MAX : COMMAND_ANCHOR;
+	m->n_sides = m->side[COMMAND_REFERENCE] ? COMMAND_SIDES_MAX : COMMAND_REFERENCE;
 	return 0;
 }
 
@@ -48,23 +48,23 @@ int command_tell(struct command *m, int side, const char *step, struct fw_err *e
 	return bench_send(m->bench, &at, err);
 }
 
-int command_drop_anchor(struct command *m, const char *why, struct fw_err *err)
+int command_drop_reference(struct command *m, const char *why, struct fw_err *err)
 {
 	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
 
-	if (m->n_sides <= COMMAND_ANCHOR)
+	if (m->n_sides <= COMMAND_REFERENCE)
 		return 0;
-	m->n_sides = COMMAND_ANCHOR;
-	message.u.note.role = m->side[COMMAND_ANCHOR]->role;
+	m->n_sides = COMMAND_REFERENCE;
+	message.u.note.role = m->side[COMMAND_REFERENCE]->role;
 	snprintf(message.u.note.text, sizeof message.u.note.text,
-		"the anchor %.12s of the history takes no part, and without it this commit has no place there: %.280s",
-		m->side[COMMAND_ANCHOR]->commit, why);
+		"the reference commit %.12s of the history takes no part, and without it this commit has no place there: %.280s",
+		m->side[COMMAND_REFERENCE]->commit, why);
 	return bench_send(m->bench, &message, err);
 }
 
 int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err)
 {
-	if (side == COMMAND_ANCHOR && command_drop_anchor(m, trouble->detail, err) != 0)
+	if (side == COMMAND_REFERENCE && command_drop_reference(m, trouble->detail, err) != 0)
 		return -1;
 	return bench_fault(m->bench, -1, m->side[side]->role, trouble->failure, trouble->detail, err);
 }
@@ -136,7 +136,7 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 		l->mhz[round][side] = clock.mhz;
 		if (ran < 0 || (ran == 0 && command_failed(m, side, &trouble, err) < 0))
 			return -1;
-		if (ran == 0 && side != COMMAND_ANCHOR)
+		if (ran == 0 && side != COMMAND_REFERENCE)
 			return 0;
 		l->ran[round][l->n_ran[round]++] = side;
 	}
@@ -174,22 +174,22 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 
 /* ---- records ------------------------------------------------------------------------------------------------------------- */
 
-/* Whether the anchor's row is that of the base: of several results of one name, as many, or which is which is not known. */
-static bool has_time_like(const struct reading *anchor, const struct reading *base, const char *key)
+/* Whether the reference commit's row is that of the base: of several results of one name, as many, or which is which is not known. */
+static bool has_time_like(const struct reading *reference, const struct reading *base, const char *key)
 {
-	const struct reading_row *row = reading_find(anchor, key), *like = reading_find(base, key);
+	const struct reading_row *row = reading_find(reference, key), *like = reading_find(base, key);
 
 	return row && row->n > 0 && (!like || row->twins == like->twins);
 }
 
-/* The anchor's row may be missing, or the anchor have failed on the way: then this cell has base and target alone. */
+/* The reference commit's row may be missing, or the reference commit have failed on the way: then this cell has base and target alone. */
 static int sides_with(const struct taken *l, const char *key)
 {
 	bool all = l->command->n_sides == COMMAND_SIDES_MAX;
 
 	for (int round = 0; round < ROUNDS && all; round++)
-		all = has_time_like(&l->reading[round][COMMAND_ANCHOR], &l->reading[round][COMMAND_BASE], key);
-	return all ? COMMAND_SIDES_MAX : COMMAND_ANCHOR;
+		all = has_time_like(&l->reading[round][COMMAND_REFERENCE], &l->reading[round][COMMAND_BASE], key);
+	return all ? COMMAND_SIDES_MAX : COMMAND_REFERENCE;
 }
 
 /* The clocks of a side's processes, where all of them are known. */

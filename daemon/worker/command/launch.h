@@ -9,7 +9,7 @@
 #include "worker/build/build.h"
 #include "worker/command/run.h"
 
-enum { COMMAND_BASE, COMMAND_TARGET, COMMAND_ANCHOR, COMMAND_SIDES_MAX };
+enum { COMMAND_BASE, COMMAND_TARGET, COMMAND_REFERENCE, COMMAND_SIDES_MAX };
 
 /** Calls of a cell in whole processes, and how many of them were left out because their process had not settled yet. */
 struct command_settled {
@@ -20,21 +20,21 @@ struct command_settled {
 struct command {
 	struct bench *bench;
 	const struct build_context *build;
-	int n_sides; /* 3 with an anchor that runs */
+	int n_sides; /* 3 with a reference commit that runs */
 	const struct msg_subject *side[COMMAND_SIDES_MAX];
 	struct turns_list list[COMMAND_SIDES_MAX]; /* what each told when it first ran, where it takes turns */
 	struct command_settled *settled;           /* settled[n_cells] while whole processes are measured, else NULL */
 };
 
-/** Find the sides of a job; an anchor only where it was built. Own: the job's. Err: base or target is missing. */
+/** Find the sides of a job; a reference commit only where it was built. Own: the job's. Err: base or target is missing. */
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err);
 /** Tell the daemon which side runs now. */
 int command_tell(struct command *m, int side, const char *step, struct fw_err *err);
 /** Tell the daemon of a launch over the `n` listed cells. */
 int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
-/** Go on without the anchor, and note why. Nothing where it takes no part any more. */
-int command_drop_anchor(struct command *m, const char *why, struct fw_err *err);
-/** A side's process gave no times: its fault. An anchor that has one takes no further part. */
+/** Go on without the reference commit, and note why. Nothing where it takes no part any more. */
+int command_drop_reference(struct command *m, const char *why, struct fw_err *err);
+/** A side's process gave no times: its fault. A reference commit that has one takes no further part. */
 int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err);
 /**
  * Whether a side's reading has a time for a cell. 1; 0: no, and its fault is told: what the benchmark itself says of the row, else

@@ -34,8 +34,8 @@ struct all_turns {
 	int *missed;                 /* missed[n_cells]: sessions in which a side did not come to it */
 	struct turns_known *known;   /* known[n_cells] */
 	int deaths[TURNS_SIDES_MAX]; /* cells in whose turns it died */
-	int n_without_anchor;        /* cells that the anchor has been left out of, */
-	char without_anchor[500];    /* and of the first one why */
+	int n_without_reference;        /* cells that the reference commit has been left out of, */
+	char without_reference[500];    /* and of the first one why */
 	bool no_room;
 	char no_room_why[512];
 	double turns_s, calls_s; /* over all pairs */
@@ -85,16 +85,16 @@ static int cell_of(const struct bench *b, const char *key)
 }
 
 /* From now on base and target are alone in this cell. */
-static void leave_anchor_out(struct all_turns *a, int cell, const char *why)
+static void leave_reference_out(struct all_turns *a, int cell, const char *why)
 {
-	int *place = a->place + COMMAND_ANCHOR * a->n_cells, kept = 0;
+	int *place = a->place + COMMAND_REFERENCE * a->n_cells, kept = 0;
 
-	for (int i = 0; i < a->n_place[COMMAND_ANCHOR]; i++)
+	for (int i = 0; i < a->n_place[COMMAND_REFERENCE]; i++)
 		if (place[i] != cell)
 			place[kept++] = place[i];
-	a->n_place[COMMAND_ANCHOR] = kept;
-	if (a->n_without_anchor++ == 0)
-		snprintf(a->without_anchor, sizeof a->without_anchor, "%s: %.300s", a->command->bench->cells[cell].key, why);
+	a->n_place[COMMAND_REFERENCE] = kept;
+	if (a->n_without_reference++ == 0)
+		snprintf(a->without_reference, sizeof a->without_reference, "%s: %.300s", a->command->bench->cells[cell].key, why);
 }
 
 static int prepare(struct all_turns *a, struct fw_err *err)
@@ -112,8 +112,8 @@ static int prepare(struct all_turns *a, struct fw_err *err)
 			const struct turns_told *told = &a->command->list[side].cell[i];
 			int cell = cell_of(b, told->key);
 
-			if (cell >= 0 && side == COMMAND_ANCHOR && told->failure[0])
-				leave_anchor_out(a, cell, told->detail);
+			if (cell >= 0 && side == COMMAND_REFERENCE && told->failure[0])
+				leave_reference_out(a, cell, told->detail);
 			else if (cell >= 0)
 				a->place[side * a->n_cells + a->n_place[side]++] = cell;
 		}
@@ -202,8 +202,8 @@ static int take_cells(
 		enum turns_belief belief = turns_judge(a->command, s, c, a->known[c->cell].evidence, why, err);
 		int status = belief == TURNS_ERROR ? -1 : 0;
 
-		if (belief == TURNS_ANCHOR_FAULTY) {
-			leave_anchor_out(a, c->cell, why);
+		if (belief == TURNS_REFERENCE_FAULTY) {
+			leave_reference_out(a, c->cell, why);
 			continue;
 		}
 		l->timed += belief == TURNS_DOUBTED;
@@ -229,8 +229,8 @@ static int take_cells(
 	return 0;
 }
 
-/* It ended for want of the anchor, or for want of room beside it: what it did not come to comes without the anchor. */
-static int take_trouble_of_anchor(struct turns_launch *l, const struct turns_session *s, struct fw_err *err)
+/* It ended for want of the reference commit, or for want of room beside it: what it did not come to comes without the reference commit. */
+static int take_trouble_of_reference(struct turns_launch *l, const struct turns_session *s, struct fw_err *err)
 {
 	struct all_turns *a = l->all;
 	bool is_breach = strcmp(s->trouble.failure, "protocol") == 0;
@@ -238,9 +238,9 @@ static int take_trouble_of_anchor(struct turns_launch *l, const struct turns_ses
 	for (int i = 0; i < s->n; i++)
 		if (s->cell[i].cell == s->trouble_cell)
 			l->todo[s->trouble_cell] = s->cell[i].n < PAIRS_MIN;
-	if (s->no_room || s->trouble_cell < 0 || is_breach || a->deaths[COMMAND_ANCHOR]++ == DEATHS_MAX)
-		return command_drop_anchor(a->command, s->trouble.detail, err) != 0 ? -1 : 1;
-	leave_anchor_out(a, s->trouble_cell, s->trouble.detail);
+	if (s->no_room || s->trouble_cell < 0 || is_breach || a->deaths[COMMAND_REFERENCE]++ == DEATHS_MAX)
+		return command_drop_reference(a->command, s->trouble.detail, err) != 0 ? -1 : 1;
+	leave_reference_out(a, s->trouble_cell, s->trouble.detail);
 	return 1;
 }
 
@@ -253,8 +253,8 @@ static int take_trouble(struct turns_launch *l, struct turns_session *s, struct 
 
 	if (side < 0)
 		return 1;
-	if (side == COMMAND_ANCHOR || (s->no_room && s->n_sides > COMMAND_ANCHOR))
-		return take_trouble_of_anchor(l, s, err);
+	if (side == COMMAND_REFERENCE || (s->no_room && s->n_sides > COMMAND_REFERENCE))
+		return take_trouble_of_reference(l, s, err);
 	if (s->no_room) {
 		a->no_room = true;
 		snprintf(a->no_room_why, sizeof a->no_room_why, "%.200s: %.300s", role_name(m->side[side]->role),
@@ -342,14 +342,14 @@ static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err
 
 /* ---- one launch ---------------------------------------------------------------------------------------------------------- */
 
-/* All cells of the launch, in as many sessions as the sides' orders need; first those that the anchor has, too. */
+/* All cells of the launch, in as many sessions as the sides' orders need; first those that the reference commit has, too. */
 static int run_sessions(struct turns_launch *l, struct fw_err *err)
 {
 	struct command *m = l->all->command;
 	struct bench *b = m->bench;
 	int result = 1, passes = 0;
 
-	for (int n_sides = m->n_sides; n_sides >= COMMAND_ANCHOR && result == 1;) {
+	for (int n_sides = m->n_sides; n_sides >= COMMAND_REFERENCE && result == 1;) {
 		int n = next_chain(l, n_sides, err);
 
 		if (n < 0)
@@ -485,10 +485,10 @@ static int note_end(struct all_turns *a, struct fw_err *err)
 			(a->turns_s - a->calls_s) * 1e3 / a->n_turns);
 	if (text[0] && note(a->command->bench, text, err) != 0)
 		return -1;
-	if (a->n_without_anchor == 0)
+	if (a->n_without_reference == 0)
 		return 0;
-	snprintf(text, sizeof text, "the anchor of the history takes no part in %d of %d cells: %s", a->n_without_anchor,
-		a->n_cells, a->without_anchor);
+	snprintf(text, sizeof text, "the reference commit of the history takes no part in %d of %d cells: %s", a->n_without_reference,
+		a->n_cells, a->without_reference);
 	return note(a->command->bench, text, err);
 }
 
@@ -506,8 +506,8 @@ int turns_measure(struct command *m, struct fw_err *err)
 
 	/* pairs of calls settle far closer than whole processes, and a launch of them costs little */
 	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
-	if (!m->list[COMMAND_ANCHOR].speaks)
-		status = command_drop_anchor(m, "it does not take turns, as base and target do", err);
+	if (!m->list[COMMAND_REFERENCE].speaks)
+		status = command_drop_reference(m, "it does not take turns, as base and target do", err);
 	if (status == 0 && (!l.list || !l.spare || !l.chain || !l.todo || !l.burst))
 		status = err_set(err, ERR_INTERNAL, "out of memory");
 	if (status == 0)

@@ -11,12 +11,12 @@
 
 /* ---- what is believed ---------------------------------------------------------------------------------------------------- */
 
-/* An anchor is left out of the cell; one that goes on in the turns of others is left out of all. */
+/* A reference commit is left out of the cell; one that goes on in the turns of others is left out of all. */
 static enum turns_belief refuse(struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
 {
-	if (side != COMMAND_ANCHOR)
+	if (side != COMMAND_REFERENCE)
 		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? TURNS_ERROR : TURNS_FAULTY;
-	return strcmp(failure, "escaped") == 0 && command_drop_anchor(m, why, err) != 0 ? TURNS_ERROR : TURNS_ANCHOR_FAULTY;
+	return strcmp(failure, "escaped") == 0 && command_drop_reference(m, why, err) != 0 ? TURNS_ERROR : TURNS_REFERENCE_FAULTY;
 }
 
 /* It did in this session what cannot be. One session may be the machine's doing: accused is who does so in both halves of the launches. */
@@ -25,7 +25,7 @@ static enum turns_belief doubt(
 {
 	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
 
-	if (side == COMMAND_ANCHOR || is_sure)
+	if (side == COMMAND_REFERENCE || is_sure)
 		return refuse(m, side, cell, failure, why, err);
 	note.u.note.role = m->side[side]->role;
 	snprintf(note.u.note.text, sizeof note.u.note.text,
@@ -188,11 +188,11 @@ static int record_pairs(struct command *m, const struct turns_session *s, const 
 static int record_bursts(
 	struct command *m, const struct turns_cell *c, int set, const struct msg_guard *guard, struct fw_err *err)
 {
-	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_ANCHOR, set, c->n_burst, err);
+	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_burst, err);
 	bool clocks = all_told(c->burst[0].mhz, c->n_burst) && all_told(c->burst[1].mhz, c->n_burst);
 	int status = message ? 0 : -1;
 
-	for (int side = 0; side < COMMAND_ANCHOR && status == 0; side++)
+	for (int side = 0; side < COMMAND_REFERENCE && status == 0; side++)
 		status = fill(message->u.cell, side, c->burst[side].ms, c->burst[side].mhz, clocks, NULL, false, err);
 	if (status == 0) {
 		message->u.cell->guard = *guard;
@@ -262,7 +262,7 @@ int turns_tell_lists(struct command *m, struct fw_err *err)
 
 		for (int side = 0; side < m->n_sides; side++) {
 			told[side] = turns_list_find(&m->list[side], b->cells[cell].key);
-			if (side < COMMAND_ANCHOR && told[side] && told[side]->ms > 0 &&
+			if (side < COMMAND_REFERENCE && told[side] && told[side]->ms > 0 &&
 				tell_work(m, side, cell, told[side], err) < 0)
 				return -1;
 		}

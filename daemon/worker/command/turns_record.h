@@ -9,7 +9,7 @@ enum turns_belief {
 	TURNS_ERROR = -1,
 	TURNS_FAULTY,        /* the cell has its fault, which was sent */
 	TURNS_BELIEVED,      /* its times are to be recorded */
-	TURNS_ANCHOR_FAULTY, /* the pairs beside the anchor are no good: base and target have to be paired without it */
+	TURNS_REFERENCE_FAULTY, /* the pairs beside the reference commit are no good: base and target have to be paired without it */
 	TURNS_DOUBTED /* a side did what cannot be, for the first time: its times count for nothing, and another session tells */
 };
 /**

@@ -229,7 +229,7 @@ static bool all_here(const struct turns_session *s)
 
 /* ---- one cell ------------------------------------------------------------------------------------------------------------ */
 
-/* What became of a pair (of three, with an anchor). */
+/* What became of a pair (of three, with a reference commit). */
 enum pair {
 	PAIR_BROKEN = -1, /* an error, */
 	PAIR_OVER,        /* or a side that does not go on with this cell */

@@ -1,4 +1,4 @@
-/* swap.c - a launch like any other, in which the target stands twice: the second one, as "anchor", is handed the base's configuration. */
+/* swap.c - a launch like any other, in which the target stands twice: the second one, as "reference commit", is handed the base's configuration. */
 #include "worker/profile/swap.h"
 
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static int tell(struct swapping *s, int cell, const char *what, const char *why,
 static int take_times(struct swapping *s, const struct msg_cell *m, struct fw_err *err)
 {
 	struct kept_cell *c = kept_find(s->kept, m->cell);
-	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET), with = bench_role(m, ROLE_ANCHOR);
+	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET), with = bench_role(m, ROLE_REFERENCE);
 	char why[GUARD_WHY_SIZE];
 	if (!c || m->series != SERIES_DEVICE)
 		return 0;
@@ -90,7 +90,7 @@ static int add_again(struct bench *b, struct fw_err *err)
 	int fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return err_sys(err, "the target's module");
-	return bench_subject(b, ROLE_ANCHOR, target->provider, target->file, fd, target->sha256, err) != 0 ? -1
+	return bench_subject(b, ROLE_REFERENCE, target->provider, target->file, fd, target->sha256, err) != 0 ? -1
 													   : b->n_subjects - 1;
 }
 
@@ -104,7 +104,7 @@ int swap_run(struct kept *k, struct fw_err *err)
 	if (n == 0 || b->lost || !is_same_provider(b))
 		return 0;
 	for (int i = 0; i < b->n_subjects; i++)
-		if (b->subject[i].role == ROLE_ANCHOR)
+		if (b->subject[i].role == ROLE_REFERENCE)
 			again = i;
 	if (again < 0)
 		again = add_again(b, err);

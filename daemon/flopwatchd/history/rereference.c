@@ -1,5 +1,5 @@
-/* reanchor.c - from "too far" to another anchor, and the event that says so. */
-#include "flopwatchd/history/reanchor.h"
+/* rereference.c - from "too far" to another reference commit, and the event that says so. */
+#include "flopwatchd/history/rereference.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,45 +8,45 @@
 #include "db/find/range.h"
 #include "flopwatchd/alert/alert.h"
 
-enum { PRIORITY_REANCHOR = -3, PAUSE_COMMITS = 5 };
+enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };
 
-int reanchor_ask(
+int rereference_ask(
 	const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s, struct fw_err *err)
 {
 	const struct store_series_point *newest = &s->point[s->n - 1];
-	struct store_job job = { .kind = JOBKIND_REFERENCE, .origin = REANCHOR_ORIGIN, .priority = PRIORITY_REANCHOR };
-	double anchor, se;
+	struct store_job job = { .kind = JOBKIND_REFERENCE, .origin = REREFERENCE_ORIGIN, .priority = PRIORITY_REREFERENCE };
+	double reference, se;
 	int64_t asked;
 	char why[200];
-	int known = store_chain_get(t->db, e, e->anchor_sha, key, &anchor, &se, err);
-	if (known < 1 || !changepoint_is_far(s->x, s->n, anchor))
+	int known = store_chain_get(t->db, e, e->reference_sha, key, &reference, &se, err);
+	if (known < 1 || !changepoint_is_far(s->x, s->n, reference))
 		return known < 0 ? -1 : 0;
-	if (find_range_asked(t->db, e, REANCHOR_ORIGIN, newest->place - PAUSE_COMMITS, &asked, err))
+	if (find_range_asked(t->db, e, REREFERENCE_ORIGIN, newest->place - PAUSE_COMMITS, &asked, err))
 		return -1;
 	if (asked)
 		return 0;
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", newest->sha);
-	snprintf(job.base_sha, sizeof job.base_sha, "%s", e->anchor_sha);
-	snprintf(why, sizeof why, "queued: main is %+.1f %% from its anchor %.12s, so this commit becomes the anchor",
-		stats_change_pct(s->x[s->n - 1] - anchor), e->anchor_sha);
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", e->reference_sha);
+	snprintf(why, sizeof why, "queued: main is %+.1f %% from its reference commit %.12s, so this commit becomes the reference commit",
+		stats_change_pct(s->x[s->n - 1] - reference), e->reference_sha);
 	return trend_enqueue(t, e, &job, why, err);
 }
 
 /* ---- the answer ------------------------------------------------------------------------------------------------------ */
 
-static int tell(const struct trend *t, const struct store_epoch *e, const char *anchor, int64_t comparison, struct fw_err *err)
+static int tell(const struct trend *t, const struct store_epoch *e, const char *reference, int64_t comparison, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "epoch.reanchored");
 	jsonw_kv_int(j, "epoch", e->id);
 	jsonw_kv_string(j, "suite", e->suite);
-	jsonw_kv_string(j, "from", e->anchor_sha);
-	jsonw_kv_string(j, "anchor", anchor);
+	jsonw_kv_string(j, "from", e->reference_sha);
+	jsonw_kv_string(j, "reference", reference);
 	jsonw_kv_int(j, "comparison", comparison);
 	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
 }
 
-/** The comparison's ratios stand against the epoch's first anchor already, errors added up: they are what the new one begins with. */
+/** The comparison's ratios stand against the epoch's first reference commit already, errors added up: they are what the new one begins with. */
 static int put_chain(
 	const struct trend *t, const struct store_comparison *c, const struct store_epoch *e, bool *is_whole, struct fw_err *err)
 {
@@ -54,7 +54,7 @@ static int put_chain(
 	int result;
 	*is_whole = true;
 	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
-		struct store_chain chain = { .epoch = e->id, .comparison = c->id, .anchor_sha = c->target_sha, .key = cell.key };
+		struct store_chain chain = { .epoch = e->id, .comparison = c->id, .reference_sha = c->target_sha, .key = cell.key };
 		int found = store_ratio_of(t->db, e->id, cell.key, c->id, &chain.x, &chain.se, err);
 		if (found == 0)
 			*is_whole = false;
@@ -64,17 +64,17 @@ static int put_chain(
 	return result;
 }
 
-int reanchor_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
+int rereference_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
 	const struct store_epoch *e, struct fw_err *err)
 {
 	int64_t place;
 	bool is_whole = false;
-	if (strcmp(job->base_sha, e->anchor_sha) != 0)
+	if (strcmp(job->base_sha, e->reference_sha) != 0)
 		return 0; /* another one was quicker */
 	if (store_line_place(t->db, e->repo, c->target_sha, &place, err) || (place && put_chain(t, c, e, &is_whole, err)))
 		return -1;
 	if (!is_whole)
 		return store_job_log(
-			t->db, job->id, t->now_ms, "the anchor stays: a cell has no ratio, or main has left the commit", err);
-	return store_epoch_reanchor(t->db, e->id, c->target_sha, err) || tell(t, e, c->target_sha, c->id, err) ? -1 : 0;
+			t->db, job->id, t->now_ms, "the reference commit stays: a cell has no ratio, or main has left the commit", err);
+	return store_epoch_rereference(t->db, e->id, c->target_sha, err) || tell(t, e, c->target_sha, c->id, err) ? -1 : 0;
 }
