@@ -183,7 +183,7 @@ CREATE TABLE job (
 	some_cells      INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
 	every_cell      INTEGER NOT NULL DEFAULT 0,      -- of a profile: all of these, instead of the three largest
 	part            INTEGER NOT NULL DEFAULT 0,      -- of its suite: 0 what a push measures, all of most suites
-	origin          TEXT    NOT NULL,                -- push api retry bisect epoch environment trend backfill remeasure import idle again alert night
+	origin          TEXT    NOT NULL,                -- push api retry bisect baseline period environment trend backfill remeasure import idle again alert night
 	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
 	plan            INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
 	again_of        INTEGER REFERENCES job(id),      -- the one that this asks again
@@ -369,8 +369,8 @@ CREATE TABLE cell (
 	decided_se    REAL,
 	decided_pct   REAL,
 	-- its place in the history
-	epoch         INTEGER REFERENCES epoch(id),
-	held_ms       REAL,                            -- target's median at the epoch's clock
+	baseline_period         INTEGER REFERENCES baseline_period(id),
+	held_ms       REAL,                            -- target's median at the baseline period's clock
 	point         BLOB,                            -- what its history shows (db/store/cell_columns.h), throughput against the reference commit's there alone
 	UNIQUE (comparison, key)
 ) STRICT;
@@ -500,7 +500,7 @@ CREATE INDEX scatter_of_repo ON scatter(repo, key);
 
 -- A stretch of time in which the figures of a repository stand beside each other: one environment, and one commit of the
 -- upstream branch that everything in it is measured against.
-CREATE TABLE epoch (
+CREATE TABLE baseline_period (
 	id            INTEGER PRIMARY KEY,
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	environment   INTEGER NOT NULL REFERENCES environment(id),
@@ -511,47 +511,47 @@ CREATE TABLE epoch (
 	started_at    INTEGER NOT NULL,
 	UNIQUE (repo, environment)
 ) STRICT;
-CREATE INDEX epoch_by_suite ON epoch(repo, suite);
+CREATE INDEX baseline_period_by_suite ON baseline_period(repo, suite);
 
--- One measurement of a commit against its epoch's reference commit. A commit's value is the median of its measurements.
+-- One measurement of a commit against its baseline period's reference commit. A commit's value is the median of its measurements.
 CREATE TABLE ratio (
-	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
 	key           TEXT    NOT NULL,                -- of the cell
 	target_sha    TEXT    NOT NULL,
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
 	x             REAL    NOT NULL,                -- ln (time / time of the reference commit)
 	se            REAL    NOT NULL,
-	PRIMARY KEY (epoch, key, target_sha, comparison)
+	PRIMARY KEY (baseline_period, key, target_sha, comparison)
 ) STRICT, WITHOUT ROWID;
 
--- A later reference commit against the first one of its epoch: ratios measured against it are moved by x, and carry its error.
+-- A later reference commit against the first one of its baseline period: ratios measured against it are moved by x, and carry its error.
 CREATE TABLE reference_link (
-	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
 	reference_sha    TEXT    NOT NULL,
 	key           TEXT    NOT NULL,                -- of the cell
 	x             REAL    NOT NULL,                -- ln (time / time of the first reference commit)
 	se            REAL    NOT NULL,
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
-	PRIMARY KEY (epoch, reference_sha, key)
+	PRIMARY KEY (baseline_period, reference_sha, key)
 ) STRICT, WITHOUT ROWID;
 
--- What the reference commit of an epoch last took on one device, at the epoch's clock: by it a device is held against its class.
+-- What the reference commit of a baseline period last took on one device, at the baseline period's clock: by it a device is held against its class.
 CREATE TABLE reference_time (
 	device        INTEGER NOT NULL REFERENCES device(id),
-	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
 	key           TEXT    NOT NULL,                -- of the cell
 	ln_ms         REAL    NOT NULL,                -- of the first reference commit
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
-	PRIMARY KEY (epoch, key, device)
+	PRIMARY KEY (baseline_period, key, device)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX reference_time_of_device ON reference_time(device, epoch);
+CREATE INDEX reference_time_of_device ON reference_time(device, baseline_period);
 
--- In which epoch a device measured last.
+-- In which baseline period a device measured last.
 CREATE TABLE standing (
 	device        INTEGER NOT NULL REFERENCES device(id),
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	suite         TEXT    NOT NULL,                -- name
-	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
 	PRIMARY KEY (device, repo, suite)
 ) STRICT, WITHOUT ROWID;
 
@@ -562,7 +562,7 @@ CREATE TABLE environment_change (
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	suite         TEXT    NOT NULL,                -- name
 	device        INTEGER NOT NULL REFERENCES device(id),
-	epoch         INTEGER NOT NULL REFERENCES epoch(id), -- that it ended
+	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id), -- that it ended
 	was_hash      TEXT    NOT NULL,                -- of what was around the device
 	is_hash       TEXT    NOT NULL,                -- and is; '': it was over before it was measured, or another device measures it
 	changed       TEXT    NOT NULL,                -- JSON: [{what, from, to}]
@@ -594,7 +594,7 @@ CREATE TABLE environment_effect (
 CREATE TABLE change_point (
 	id            INTEGER PRIMARY KEY,
 	repo          INTEGER NOT NULL REFERENCES repo(id),
-	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
 	key           TEXT    NOT NULL,
 	kind          TEXT    NOT NULL,                -- step drift
 	origin        TEXT    NOT NULL,                -- comparison (seen at once), series (found by looking back)
@@ -613,7 +613,7 @@ CREATE TABLE change_point (
 	decided_at    INTEGER,
 	ended_at      INTEGER                          -- later commits made up for it
 ) STRICT;
-CREATE INDEX change_point_by_cell ON change_point(epoch, key);
+CREATE INDEX change_point_by_cell ON change_point(baseline_period, key);
 CREATE INDEX change_point_by_key ON change_point(key, repo);
 CREATE INDEX change_point_by_job ON change_point(job) WHERE job IS NOT NULL;
 CREATE INDEX change_point_by_alert ON change_point(alert) WHERE alert IS NOT NULL;
@@ -845,7 +845,7 @@ CREATE TABLE outbox_attempt (
 ) STRICT;
 CREATE INDEX outbox_attempt_of ON outbox_attempt(outbox);
 
--- What changed, for /events and for people: job.*, alert.*, device.*, epoch.*
+-- What changed, for /events and for people: job.*, alert.*, device.*, baseline period.*
 CREATE TABLE event (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
 	at            INTEGER NOT NULL,

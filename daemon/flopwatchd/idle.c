@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "flopwatchd/history/calibrate.h"
 #include "db/store/calibration.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "db/store/repo.h"
 #include "flopwatchd/history/nights.h"
 #include "flopwatchd/history/peers.h"
@@ -40,11 +40,11 @@ static int is_due(const struct config *c, struct db *db, int64_t repo, const cha
 }
 
 /** Have a device time the reference commit of its class, so that it is known whether it keeps its pace. The count, -1. */
-static int ask_reference(struct db *db, int64_t repo, const struct store_epoch_device *d, int64_t now_ms, struct fw_err *err)
+static int ask_reference(struct db *db, int64_t repo, const struct store_baseline_period_device *d, int64_t now_ms, struct fw_err *err)
 {
-	struct store_epoch e;
+	struct store_baseline_period e;
 	struct store_job job = { .repo = repo, .kind = JOBKIND_REFERENCE, .origin = "idle", .priority = PRIORITY_IDLE };
-	int found = store_epoch_of_class(db, repo, d->class, &e, err);
+	int found = store_baseline_period_of_class(db, repo, d->class, &e, err);
 	if (found < 1)
 		return found;
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", e.reference_sha);
@@ -60,7 +60,7 @@ static int ask_reference(struct db *db, int64_t repo, const struct store_epoch_d
 
 /** Queue the calibration of one device, and its reference commit, where they are due. The count, -1. */
 static int calibrate_device(const struct config *c, const struct config_repo *repo, int64_t id,
-	const struct store_epoch_device *d, struct db *db, int64_t now_ms, struct fw_err *err)
+	const struct store_baseline_period_device *d, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	struct store_job job = { .repo = id, .origin = "idle", .priority = PRIORITY_IDLE };
 	if (!c->calibrate_idle && !d->stands_out)
@@ -85,8 +85,8 @@ static int calibrate_device(const struct config *c, const struct config_repo *re
 static int calibrate_repo(
 	const struct config *c, const struct config_repo *repo, int64_t id, struct db *db, int64_t now_ms, struct fw_err *err)
 {
-	struct store_epoch_device *device;
-	int queued = 0, devices = store_epoch_devices(db, id, &device, err);
+	struct store_baseline_period_device *device;
+	int queued = 0, devices = store_baseline_period_devices(db, id, &device, err);
 	for (int i = 0; i < devices && queued >= 0; i++) {
 		int n = calibrate_device(c, repo, id, &device[i], db, now_ms, err);
 		queued = n < 0 ? -1 : queued + n;

@@ -7,24 +7,24 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 
 enum { REFERENCE_TIMES = 9, AROUND_MAX = 4096 };
 
 /* ---- where devices stand --------------------------------------------------------------------------------------------- */
 
-int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t epoch, struct fw_err *err)
+int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO standing (device, repo, suite, epoch) SELECT id, :repo, :suite, :epoch FROM device WHERE uuid = :uuid "
-		"ON CONFLICT (device, repo, suite) DO UPDATE SET epoch = excluded.epoch WHERE epoch <> excluded.epoch",
+		"INSERT INTO standing (device, repo, suite, baseline_period) SELECT id, :repo, :suite, :baseline_period FROM device WHERE uuid = :uuid "
+		"ON CONFLICT (device, repo, suite) DO UPDATE SET baseline_period = excluded.baseline_period WHERE baseline_period <> excluded.baseline_period",
 		err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":uuid", uuid);
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":suite", suite);
-	stmt_int(s, ":epoch", epoch);
+	stmt_int(s, ":baseline_period", baseline_period);
 	return stmt_run(s, err);
 }
 
@@ -32,8 +32,8 @@ int store_standings(
 	struct db *db, const char *uuid, const struct store_standing *after, struct store_standing *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT t.repo, t.device, t.epoch, e.environment, t.suite, e.reference_sha, d.uuid, v.driver, v.toolkit, v.cudnn, v.cublas, "
-		"v.image, v.vbios, v.power_limit_w FROM device d JOIN standing t ON t.device = d.id JOIN epoch e ON e.id = t.epoch "
+		"SELECT t.repo, t.device, t.baseline_period, e.environment, t.suite, e.reference_sha, d.uuid, v.driver, v.toolkit, v.cudnn, v.cublas, "
+		"v.image, v.vbios, v.power_limit_w FROM device d JOIN standing t ON t.device = d.id JOIN baseline_period e ON e.id = t.baseline_period "
 		"JOIN environment v ON v.id = e.environment WHERE d.uuid = :uuid AND (t.repo, t.suite) > (:repo, :suite) "
 		"ORDER BY t.repo, t.suite LIMIT :limit",
 		err);
@@ -47,7 +47,7 @@ int store_standings(
 	while ((result = stmt_step(s, err)) == 1) {
 		struct store_standing *t = &out[n++];
 		*t = (struct store_standing){
-			.repo = row_int(s, 0), .device = row_int(s, 1), .epoch = row_int(s, 2), .environment = row_int(s, 3)
+			.repo = row_int(s, 0), .device = row_int(s, 1), .baseline_period = row_int(s, 2), .environment = row_int(s, 3)
 		};
 		row_copy(s, 4, t->suite, sizeof t->suite);
 		row_copy(s, 5, t->reference_sha, sizeof t->reference_sha);
@@ -100,7 +100,7 @@ void store_around(const struct msg_device *d, char hex[65])
 }
 
 #define CHANGE_COLUMNS                                                                                                             \
-	"SELECT c.id, c.repo, c.epoch, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.was_hash, " \
+	"SELECT c.id, c.repo, c.baseline_period, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.was_hash, " \
 	"c.is_hash, c.changed, c.is_outside, c.seen_at FROM environment_change c JOIN device d ON d.id = c.device "
 
 /* 1 and the row, 0, -1. */
@@ -111,7 +111,7 @@ static int read_change(struct stmt *s, struct store_environment_change *out, str
 		return result;
 	*out = (struct store_environment_change){ .id = row_int(s, 0),
 		.repo = row_int(s, 1),
-		.epoch = row_int(s, 2),
+		.baseline_period = row_int(s, 2),
 		.paired_job = row_int(s, 3),
 		.unpaired_job = row_int(s, 4),
 		.paired = row_int(s, 5),
@@ -131,8 +131,8 @@ static int read_change(struct stmt *s, struct store_environment_change *out, str
 int store_environment_change_insert(struct db *db, struct store_environment_change *e, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO environment_change (repo, suite, device, epoch, was_hash, is_hash, changed, is_outside, paired_job, "
-		"unpaired_job, seen_at) VALUES (:repo, :suite, (SELECT id FROM device WHERE uuid = :uuid), :epoch, :was, :is, :changed, "
+		"INSERT INTO environment_change (repo, suite, device, baseline_period, was_hash, is_hash, changed, is_outside, paired_job, "
+		"unpaired_job, seen_at) VALUES (:repo, :suite, (SELECT id FROM device WHERE uuid = :uuid), :baseline_period, :was, :is, :changed, "
 		":outside, :paired_job, :unpaired_job, :seen)",
 		err);
 	if (!s)
@@ -140,7 +140,7 @@ int store_environment_change_insert(struct db *db, struct store_environment_chan
 	stmt_int(s, ":repo", e->repo);
 	stmt_text(s, ":suite", e->suite);
 	stmt_text(s, ":uuid", e->uuid);
-	stmt_int(s, ":epoch", e->epoch);
+	stmt_int(s, ":baseline_period", e->baseline_period);
 	stmt_text(s, ":was", e->was);
 	stmt_text(s, ":is", e->is);
 	stmt_text(s, ":changed", e->changed);
@@ -167,7 +167,7 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 /* Change `c` is the same as e on another device `d`, whose reference commit is timed by job `j`. */
 #define ELSEWHERE                                                                                                                  \
 	"FROM environment_change c JOIN device d ON d.id = c.device JOIN job j ON j.id = c.unpaired_job WHERE c.repo = :repo AND " \
-	"c.suite = :suite AND c.epoch = :epoch AND c.changed = :changed AND c.is_hash <> '' AND d.uuid <> :uuid AND "
+	"c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.is_hash <> '' AND d.uuid <> :uuid AND "
 
 /* It can still be measured there, has been, or is not to be. */
 #define CARED_FOR "(c.unpaired IS NOT NULL OR d.state = 'ok' OR j.state NOT IN ('queued', 'failed')) "
@@ -176,7 +176,7 @@ static void bind_change(struct stmt *s, const struct store_environment_change *e
 {
 	stmt_int(s, ":repo", e->repo);
 	stmt_text(s, ":suite", e->suite);
-	stmt_int(s, ":epoch", e->epoch);
+	stmt_int(s, ":baseline_period", e->baseline_period);
 	stmt_text(s, ":changed", e->changed);
 }
 
@@ -221,7 +221,7 @@ int store_environment_change_tries(
 	struct stmt *s = db_stmt(db,
 		"SELECT count(*) FROM job INDEXED BY job_by_target WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
 		"origin = :origin AND suite = :suite AND state = 'failed' AND queued_at >= (SELECT min(seen_at) FROM environment_change "
-		"WHERE repo = :repo AND suite = :suite AND epoch = :epoch AND changed = :changed)",
+		"WHERE repo = :repo AND suite = :suite AND baseline_period = :baseline_period AND changed = :changed)",
 		err);
 	if (!s)
 		return -1;
@@ -392,24 +392,24 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int store_reference_ms(struct db *db, int64_t epoch, const char *reference_sha, const char *key, double *ms, struct fw_err *err)
+int store_reference_ms(struct db *db, int64_t baseline_period, const char *reference_sha, const char *key, double *ms, struct fw_err *err)
 {
-	struct store_epoch e;
+	struct store_baseline_period e;
 	double x, se, found[REFERENCE_TIMES];
 	int n = 0, result;
 	*ms = NAN;
-	if (store_epoch_get(db, epoch, &e, err))
+	if (store_baseline_period_get(db, baseline_period, &e, err))
 		return -1;
 	int known = store_chain_get(db, &e, reference_sha, key, &x, &se, err);
 	if (known < 1)
 		return known;
 	struct stmt *s = db_stmt(db,
 		"SELECT coalesce(c.held_ms, c.target_median_ms), r.x FROM ratio r JOIN cell c ON c.comparison = r.comparison AND c.key = "
-		"r.key WHERE r.epoch = :epoch AND r.key = :key AND c.target_median_ms IS NOT NULL ORDER BY r.comparison DESC LIMIT :limit",
+		"r.key WHERE r.baseline_period = :baseline_period AND r.key = :key AND c.target_median_ms IS NOT NULL ORDER BY r.comparison DESC LIMIT :limit",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", epoch);
+	stmt_int(s, ":baseline_period", baseline_period);
 	stmt_text(s, ":key", key);
 	stmt_int(s, ":limit", REFERENCE_TIMES);
 	while ((result = stmt_step(s, err)) == 1)

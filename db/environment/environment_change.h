@@ -13,14 +13,14 @@ enum { STORE_STANDINGS_MAX = 64 /* at once */, STORE_CHANGED_SIZE = 2048 };
 
 /** Where the figures of one repository and suite stand that a device measured last. */
 struct store_standing {
-	int64_t repo, device, epoch, environment;
+	int64_t repo, device, baseline_period, environment;
 	char suite[64], reference_sha[65];
 	struct msg_device
 		was; /* what its environment says: uuid, driver, toolkit, cudnn, cublas, image, vbios, power limit; else zeros */
 };
 
-/** Note that a device measured last in this epoch. `uuid` is the device's. */
-int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t epoch, struct fw_err *err);
+/** Note that a device measured last in this baseline period. `uuid` is the device's. */
+int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err);
 /**
  * Where a device stands, by repository and suite, behind `after` (NULL: from the first). Shape: out[STORE_STANDINGS_MAX]. The count, -1: fewer
  * than fit are the last.
@@ -36,7 +36,7 @@ int store_device_before(struct db *db, const char *worker, enum device_kind kind
 void store_around(const struct msg_device *d, char hex[65]);
 
 struct store_environment_change {
-	int64_t id, repo, epoch;          /* epoch: that it ended */
+	int64_t id, repo, baseline_period;          /* baseline period: that it ended */
 	int64_t paired_job, unpaired_job; /* 0: none */
 	int64_t paired, unpaired, alert;  /* comparisons that measured it; 0: not yet */
 	char suite[64], uuid[64];
@@ -53,7 +53,7 @@ int store_environment_change_insert(struct db *db, struct store_environment_chan
 int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
 	struct store_environment_change *out, struct fw_err *err);
 /**
- * Whether another device of the class has seen just this change, which ended the epoch for all of them, and has measured it, may still
+ * Whether another device of the class has seen just this change, which ended the baseline period for all of them, and has measured it, may still
  * do so, or is not to: a person has cancelled that. 1, 0, -1.
  */
 int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err);
@@ -104,7 +104,7 @@ struct store_judged {
 };
 int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err);
 
-/** A cell's time of the reference commit in an epoch, at its held clock where that is known: the middle of the latest. NAN: none. Units: ms. */
-int store_reference_ms(struct db *db, int64_t epoch, const char *reference_sha, const char *key, double *ms, struct fw_err *err);
+/** A cell's time of the reference commit in a baseline period, at its held clock where that is known: the middle of the latest. NAN: none. Units: ms. */
+int store_reference_ms(struct db *db, int64_t baseline_period, const char *reference_sha, const char *key, double *ms, struct fw_err *err);
 
 #endif

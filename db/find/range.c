@@ -5,7 +5,7 @@ int find_range_commits(struct db *db, const struct store_change *c, const char *
 	int *unmeasured, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT count(*), total(NOT EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = :epoch AND r.key = :key AND "
+		"SELECT count(*), total(NOT EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = :baseline_period AND r.key = :key AND "
 		"r.target_sha = l.sha)) FROM mainline l WHERE l.repo = :repo AND NOT l.dropped AND "
 		"l.place > (SELECT place FROM mainline WHERE repo = :repo AND sha = :from) AND "
 		"l.place <= (SELECT place FROM mainline WHERE repo = :repo AND sha = :to)",
@@ -13,7 +13,7 @@ int find_range_commits(struct db *db, const struct store_change *c, const char *
 	*commits = *unmeasured = 0;
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", c->epoch);
+	stmt_int(s, ":baseline_period", c->baseline_period);
 	stmt_text(s, ":key", c->key);
 	stmt_int(s, ":repo", c->repo);
 	stmt_text(s, ":from", from);
@@ -43,7 +43,7 @@ int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char 
 }
 
 int find_range_asked(
-	struct db *db, const struct store_epoch *e, const char *origin, int64_t after, int64_t *place, struct fw_err *err)
+	struct db *db, const struct store_baseline_period *e, const char *origin, int64_t after, int64_t *place, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT coalesce(max(l.place), 0) FROM mainline l INDEXED BY mainline_by_place CROSS JOIN job j ON j.repo = l.repo "

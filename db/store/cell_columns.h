@@ -21,7 +21,7 @@
 /** What its case is: a row that all comparisons of it share. */
 #define CELL_FORM(X) X(shape) X(line) X(pieces) X(baseline)
 /** Its place in the history. */
-#define CELL_PLACED(X) X(epoch) X(held_ms)
+#define CELL_PLACED(X) X(baseline_period) X(held_ms)
 /** What judging finds, beside the verdict. */
 #define CELL_FOUND(X)                                                                                                            \
 	X(m) X(m_raw) X(m_code) X(se) X(se_clock) X(beta) X(launches) X(samples) X(base_median_ms) X(target_median_ms)           \
@@ -60,8 +60,8 @@
 enum { CELL_id, CELL_comparison, CELL_COLUMNS(CELL_NUMBER) CELL_device, CELL_confirmed_on };
 enum {
 	CELL_POINT(POINT_NUMBER) POINT_FIGURES,
-	POINT_EPOCH_AT = 8 * POINT_FIGURES, /* four bytes, 0: none; then two of flags */
-	POINT_FLAGS_AT = POINT_EPOCH_AT + 4,
+	POINT_BASELINE_PERIOD_AT = 8 * POINT_FIGURES, /* four bytes, 0: none; then two of flags */
+	POINT_FLAGS_AT = POINT_BASELINE_PERIOD_AT + 4,
 	POINT_BYTES = POINT_FLAGS_AT + 2
 };
 

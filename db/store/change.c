@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define CHANGE_COLUMNS                                                                                                           \
-	"SELECT c.id, c.repo, c.epoch, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, c.step, c.state, "     \
+	"SELECT c.id, c.repo, c.baseline_period, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, c.step, c.state, "     \
 	"c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at, c.job FROM change_point c "
 
 /** 1 and the row, 0, -1. */
@@ -16,7 +16,7 @@ static int read_change(struct stmt *s, struct store_change *out, struct fw_err *
 		return result;
 	*out = (struct store_change){ .id = row_int(s, 0),
 		.repo = row_int(s, 1),
-		.epoch = row_int(s, 2),
+		.baseline_period = row_int(s, 2),
 		.comparison = row_int(s, 3),
 		.step = row_double(s, 9),
 		.tried = (int)row_int(s, 11),
@@ -56,14 +56,14 @@ static void bind_changing(struct stmt *s, const struct store_change *c)
 int store_change_insert(struct db *db, struct store_change *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO change_point (repo, epoch, key, kind, origin, before_sha, commit_sha, step, state, tried, points, "
-		"comparison, found_at, decided_at, alert, level, ended_at, job) VALUES (:repo, :epoch, :key, :kind, :origin, :before, "
+		"INSERT INTO change_point (repo, baseline_period, key, kind, origin, before_sha, commit_sha, step, state, tried, points, "
+		"comparison, found_at, decided_at, alert, level, ended_at, job) VALUES (:repo, :baseline_period, :key, :kind, :origin, :before, "
 		":commit, :step, :state, :tried, :points, :comparison, :found_at, :decided_at, :alert, :level, :ended_at, :job)",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", c->repo);
-	stmt_int(s, ":epoch", c->epoch);
+	stmt_int(s, ":baseline_period", c->baseline_period);
 	stmt_text(s, ":key", c->key);
 	stmt_text(s, ":kind", c->kind);
 	stmt_text(s, ":origin", c->origin);
@@ -96,24 +96,24 @@ int store_change_update(struct db *db, const struct store_change *c, struct fw_e
 	return stmt_run(s, err);
 }
 
-/** Bind a cell of an epoch and look for a first row. 1, 0, -1. */
-static int any_of_cell(struct stmt *s, int64_t epoch, const char *key, struct fw_err *err)
+/** Bind a cell of a baseline period and look for a first row. 1, 0, -1. */
+static int any_of_cell(struct stmt *s, int64_t baseline_period, const char *key, struct fw_err *err)
 {
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", epoch);
+	stmt_int(s, ":baseline_period", baseline_period);
 	stmt_text(s, ":key", key);
 	return stmt_any(s, err);
 }
 
-int store_change_is_open(struct db *db, int64_t epoch, const char *key, struct fw_err *err)
+int store_change_is_open(struct db *db, int64_t baseline_period, const char *key, struct fw_err *err)
 {
 	return any_of_cell(
 		db_stmt(db,
-			"SELECT 1 FROM change_point WHERE epoch = :epoch AND key = :key AND state IN ('candidate', 'placing') "
+			"SELECT 1 FROM change_point WHERE baseline_period = :baseline_period AND key = :key AND state IN ('candidate', 'placing') "
 			"LIMIT 1",
 			err),
-		epoch, key, err);
+		baseline_period, key, err);
 }
 
 int store_change_orphan(struct db *db, int64_t after, struct store_change *out, struct fw_err *err)
@@ -142,16 +142,16 @@ int store_change_of_job(struct db *db, int64_t job, int64_t after, struct store_
 	return read_change(s, out, err);
 }
 
-int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *place, struct fw_err *err)
+int store_change_from(struct db *db, int64_t baseline_period, const char *key, int64_t *place, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT coalesce(max(l.place), 0) FROM change_point c JOIN mainline l ON l.repo = c.repo AND l.sha = "
 		"c.commit_sha "
-		"WHERE c.epoch = :epoch AND c.key = :key AND c.state = 'confirmed' AND c.kind = 'step' AND NOT l.dropped",
+		"WHERE c.baseline_period = :baseline_period AND c.key = :key AND c.state = 'confirmed' AND c.kind = 'step' AND NOT l.dropped",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", epoch);
+	stmt_int(s, ":baseline_period", baseline_period);
 	stmt_text(s, ":key", key);
 	*place = 0;
 	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
@@ -161,14 +161,14 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT max(iif(l.place < here.place, l.place, 0)), min(iif(l.place > here.place, l.place, NULL)) "
-		"FROM mainline here LEFT JOIN change_point c ON c.epoch = :epoch AND c.key = :key AND c.state = 'confirmed' AND "
+		"FROM mainline here LEFT JOIN change_point c ON c.baseline_period = :baseline_period AND c.key = :key AND c.state = 'confirmed' AND "
 		"c.kind = 'step' LEFT JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "
 		"WHERE here.repo = :repo AND here.sha = :commit",
 		err);
 	*from = *to = 0;
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", change->epoch);
+	stmt_int(s, ":baseline_period", change->baseline_period);
 	stmt_text(s, ":key", change->key);
 	stmt_int(s, ":repo", change->repo);
 	stmt_text(s, ":commit", change->commit_sha);
@@ -181,12 +181,12 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 	return result < 0 ? -1 : 0;
 }
 
-/* Change points of one cell in all epochs of the same repository, suite and model of device as :epoch, on the line, as c, o, l. */
+/* Change points of one cell in all baseline periods of the same repository, suite and model of device as :epoch, on the line, as c, o, l. */
 #define OF_THIS_MODEL                                                                                                                                                                            \
-	"FROM epoch e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "                                                                   \
-	"c.state = 'confirmed' JOIN epoch o ON o.id = c.epoch AND o.suite = e.suite JOIN environment w ON w.id = o.environment "                                                                 \
+	"FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "                                                                   \
+	"c.state = 'confirmed' JOIN baseline_period o ON o.id = c.baseline_period AND o.suite = e.suite JOIN environment w ON w.id = o.environment "                                                                 \
 	"JOIN device_class vc ON vc.id = v.class JOIN device_class wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped " \
-	"WHERE e.id = :epoch "
+	"WHERE e.id = :baseline_period "
 
 static void explain(struct store_explained *out, int64_t place, double step)
 {
@@ -198,24 +198,24 @@ static void explain(struct store_explained *out, int64_t place, double step)
 }
 
 int store_change_explained(
-	struct db *db, const struct store_epoch *e, const char *key, struct store_explained *out, struct fw_err *err)
+	struct db *db, const struct store_baseline_period *e, const char *key, struct store_explained *out, struct fw_err *err)
 {
 	int result;
 	*out = (struct store_explained){ .n = 0 };
-	/* one commit that two epochs tell of counts once, as the newer one has it: max() picks the row that the others come from */
+	/* one commit that two baseline periods tell of counts once, as the newer one has it: max() picks the row that the others come from */
 	struct stmt *s = db_stmt(db,
 		"SELECT c.step, l.place, c.kind = 'drift', max(c.id) " OF_THIS_MODEL
 		"AND l.place > coalesce((SELECT a.place FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT "
 		"a.dropped), 0) AND iif(c.kind = 'step', c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN "
 		"mainline h "
-		"ON h.repo = g.repo AND h.sha = g.commit_sha AND NOT h.dropped WHERE g.epoch = c.epoch AND g.key = c.key AND "
+		"ON h.repo = g.repo AND h.sha = g.commit_sha AND NOT h.dropped WHERE g.baseline_period = c.baseline_period AND g.key = c.key AND "
 		"g.kind = 'step' AND g.state = 'confirmed' AND g.step <= -c.step / 2 AND h.place > l.place), "
 		"c.ended_at IS NULL AND EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND "
 		"t.state IN ('accepted', 'invalid', 'resolved'))) GROUP BY c.kind, c.commit_sha ORDER BY l.place",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", e->id);
+	stmt_int(s, ":baseline_period", e->id);
 	stmt_text(s, ":key", key);
 	while ((result = stmt_step(s, err)) == 1) {
 		explain(out, row_int(s, 1), row_double(s, 0));
@@ -233,16 +233,16 @@ double store_explained_at(const struct store_explained *x, int64_t place)
 	return at;
 }
 
-int store_change_past(struct db *db, int64_t epoch, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err)
+int store_change_past(struct db *db, int64_t baseline_period, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT count(*), coalesce(max(c.points), 0), coalesce(max(abs(c.step)), 0.0) FROM change_point c JOIN mainline l ON "
 		"l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped AND l.place >= :from "
-		"WHERE c.epoch = :epoch AND c.key = :key AND c.kind = 'step' AND c.state = 'dropped'",
+		"WHERE c.baseline_period = :baseline_period AND c.key = :key AND c.kind = 'step' AND c.state = 'dropped'",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", epoch);
+	stmt_int(s, ":baseline_period", baseline_period);
 	stmt_text(s, ":key", key);
 	stmt_int(s, ":from", from);
 	int result = stmt_step(s, err);
@@ -252,7 +252,7 @@ int store_change_past(struct db *db, int64_t epoch, const char *key, int64_t fro
 	return result < 0 ? -1 : 0;
 }
 
-int store_change_drift(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err)
+int store_change_drift(struct db *db, const struct store_baseline_period *e, const char *key, struct store_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		CHANGE_COLUMNS "WHERE c.id = (SELECT max(c.id) " OF_THIS_MODEL
@@ -261,13 +261,13 @@ int store_change_drift(struct db *db, const struct store_epoch *e, const char *k
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", e->id);
+	stmt_int(s, ":baseline_period", e->id);
 	stmt_text(s, ":key", key);
 	return read_change(s, out, err);
 }
 
 int store_change_lasting(
-	struct db *db, const struct store_epoch *e, const char *key, int64_t after, struct store_change *out, struct fw_err *err)
+	struct db *db, const struct store_baseline_period *e, const char *key, int64_t after, struct store_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		CHANGE_COLUMNS "WHERE c.id = (SELECT min(c.id) " OF_THIS_MODEL
@@ -275,7 +275,7 @@ int store_change_lasting(
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", e->id);
+	stmt_int(s, ":baseline_period", e->id);
 	stmt_text(s, ":key", key);
 	stmt_int(s, ":after", after);
 	return read_change(s, out, err);

@@ -100,13 +100,13 @@ int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err
 int store_reference_time_put(struct db *db, const struct store_reference_time *t, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT OR REPLACE INTO reference_time (device, epoch, key, ln_ms, comparison) VALUES (:device, :epoch, :key, :ln_ms, "
+		"INSERT OR REPLACE INTO reference_time (device, baseline_period, key, ln_ms, comparison) VALUES (:device, :baseline_period, :key, :ln_ms, "
 		":comparison)",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":device", t->device);
-	stmt_int(s, ":epoch", t->epoch);
+	stmt_int(s, ":baseline_period", t->baseline_period);
 	stmt_text(s, ":key", t->key);
 	stmt_double(s, ":ln_ms", t->ln_ms);
 	stmt_int(s, ":comparison", t->comparison);
@@ -116,9 +116,9 @@ int store_reference_time_put(struct db *db, const struct store_reference_time *t
 int store_reference_times(struct db *db, int64_t class, store_reference_time_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT a.device, a.epoch, a.comparison, a.key, a.ln_ms FROM environment v JOIN epoch e ON e.environment = v.id JOIN "
-		"reference_time a ON a.epoch = e.id JOIN device d ON d.id = a.device AND d.class = v.class WHERE v.class = :class ORDER "
-		"BY a.epoch, a.key",
+		"SELECT a.device, a.baseline_period, a.comparison, a.key, a.ln_ms FROM environment v JOIN baseline_period e ON e.environment = v.id JOIN "
+		"reference_time a ON a.baseline_period = e.id JOIN device d ON d.id = a.device AND d.class = v.class WHERE v.class = :class ORDER "
+		"BY a.baseline_period, a.key",
 		err);
 	int result;
 	if (!s)
@@ -126,7 +126,7 @@ int store_reference_times(struct db *db, int64_t class, store_reference_time_fn 
 	stmt_int(s, ":class", class);
 	while ((result = stmt_step(s, err)) == 1) {
 		const struct store_reference_time t = { .device = row_int(s, 0),
-			.epoch = row_int(s, 1),
+			.baseline_period = row_int(s, 1),
 			.comparison = row_int(s, 2),
 			.key = row_text(s, 3),
 			.ln_ms = row_double(s, 4) };

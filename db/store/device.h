@@ -22,11 +22,11 @@ int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err
 /** Its model, "" there is no such class. Shape: model[STORE_MODEL_SIZE]. */
 int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err);
 
-/** What the reference commit of an epoch took on a device in one cell. */
+/** What the reference commit of a baseline period took on a device in one cell. */
 struct store_reference_time {
-	int64_t device, epoch, comparison;
+	int64_t device, baseline_period, comparison;
 	const char *key;
-	double ln_ms; /* of the epoch's first reference commit, at the epoch's clock */
+	double ln_ms; /* of the baseline period's first reference commit, at the baseline period's clock */
 };
 /** In place of what it took there before. */
 int store_reference_time_put(struct db *db, const struct store_reference_time *t, struct fw_err *err);

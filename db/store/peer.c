@@ -145,7 +145,7 @@ int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct s
 		"(SELECT f.value FROM metric_name m JOIN metric f ON f.cell = x.id AND f.name = m.id WHERE m.name = "
 		"'clock.base_mhz'), e.held_mhz "
 		"FROM cell x JOIN comparison c ON c.id = x.comparison "
-		"LEFT JOIN epoch e ON e.repo = c.repo AND e.environment = c.environment "
+		"LEFT JOIN baseline_period e ON e.repo = c.repo AND e.environment = c.environment "
 		"WHERE x.comparison = :id AND x.key = :key AND x.m IS NOT NULL AND x.base_median_ms > 0",
 		err);
 	if (!s)

@@ -54,12 +54,12 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 
 struct store_peer_cell {
 	double m, ci_low_pct, ci_high_pct; /* of the default provider against the peer */
-	double base_ms, held_base_ms;      /* the peer's time, and that at the clock of the epoch, where one is known */
+	double base_ms, held_base_ms;      /* the peer's time, and that at the clock of the baseline period, where one is known */
 };
 /** One cell of a comparison against a peer. 1, 0 it has no times there, -1. */
 int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct store_peer_cell *out, struct fw_err *err);
 
-/** Target's time at the clock of its epoch. Units: ms; NAN where none is known. */
+/** Target's time at the clock of its baseline period. Units: ms; NAN where none is known. */
 int store_peer_held_ms(struct db *db, int64_t cell, double *ms, struct fw_err *err);
 
 enum { STORE_PEER_READERS_MAX = 32 };

@@ -279,16 +279,16 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
 	stmt_double(s, ":nu0", c->nu0 > 0 ? c->nu0 : NAN);
 	stmt_double(s, ":underpowered_pct", c->underpowered_pct);
-	stmt_int_or_null(s, ":epoch", c->epoch);
-	stmt_double(s, ":held_ms", c->epoch ? c->held_ms : NAN);
+	stmt_int_or_null(s, ":baseline_period", c->baseline_period);
+	stmt_double(s, ":held_ms", c->baseline_period ? c->held_ms : NAN);
 	bind_verdict(s, c);
 	unsigned char point[POINT_BYTES];
 	point_put(point, POINT_flops, c->flops);
-	point_put_whole(point, POINT_EPOCH_AT, 4, (uint64_t)c->epoch);
-	point_put(point, POINT_held_ms, c->epoch ? c->held_ms : NAN);
-	point_put(point, POINT_reference_change_pct, c->epoch ? c->reference_change_pct : NAN);
-	point_put(point, POINT_reference_ci_low_pct, c->epoch ? c->reference_ci_low_pct : NAN);
-	point_put(point, POINT_reference_ci_high_pct, c->epoch ? c->reference_ci_high_pct : NAN);
+	point_put_whole(point, POINT_BASELINE_PERIOD_AT, 4, (uint64_t)c->baseline_period);
+	point_put(point, POINT_held_ms, c->baseline_period ? c->held_ms : NAN);
+	point_put(point, POINT_reference_change_pct, c->baseline_period ? c->reference_change_pct : NAN);
+	point_put(point, POINT_reference_ci_low_pct, c->baseline_period ? c->reference_ci_low_pct : NAN);
+	point_put(point, POINT_reference_ci_high_pct, c->baseline_period ? c->reference_ci_high_pct : NAN);
 	point_verdict(point, c);
 	stmt_blob(s, ":point", point, sizeof point);
 	if (stmt_insert(s, &c->id, err))

@@ -54,8 +54,8 @@ struct store_cell {
 	char failure[16];
 	char reason[512];
 	char history_branch[1024]; /* branch whose history it belongs to; "": the comparison's */
-	int64_t epoch;             /* 0: none */
-	double held_ms;            /* target's median at the epoch's clock; NAN: no clock is known */
+	int64_t baseline_period;             /* 0: none */
+	double held_ms;            /* target's median at the baseline period's clock; NAN: no clock is known */
 	double reference_change_pct, reference_ci_low_pct, reference_ci_high_pct; /* throughput against the reference commit's; NAN: none */
 	double tau0, nu0;                                                /* learned, as in struct cell; NAN: the rule's */
 	double underpowered_pct;   /* cannot see its threshold, only losses above this; 0: sees */

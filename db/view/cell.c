@@ -39,7 +39,7 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		row_copy(s, 3, out->previous_base, sizeof out->previous_base);
 		row_copy(s, 4, out->previous_target, sizeof out->previous_target);
 		out->previous_verdict = verdict_from_name(row_text(s, 5));
-		row_copy(s, 6, out->previous_epoch, sizeof out->previous_epoch);
+		row_copy(s, 6, out->previous_baseline_period, sizeof out->previous_baseline_period);
 		row_copy(s, 7, out->previous_etag, sizeof out->previous_etag);
 		out->alert = row_int(s, 8);
 		out->alert_state = alertstate_from_name(row_text(s, 9));

@@ -14,7 +14,7 @@ struct view_around {
 	char etag[65];
 	enum verdict verdict, previous_verdict; /* the latter of `previous` */
 	int64_t previous, next; /* neighbours among those of its branch and suite; `previous` is what the push before it gave */
-	char previous_base[65], previous_target[65], previous_epoch[65], previous_etag[65];
+	char previous_base[65], previous_target[65], previous_baseline_period[65], previous_etag[65];
 	int64_t alert;               /* the newest of its target; 0 also for a comparison against a peer, which calls nobody */
 	enum alertstate alert_state; /* of `alert` */
 };

@@ -154,7 +154,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				  .ci_high_pct = point_get(point, POINT_ci_high_pct),
 				  .verdict = verdict,
 				  .borderline = (point_get_whole(point, POINT_FLAGS_AT, 2) & FLAG_BORDERLINE) != 0,
-				  .epoch = (int64_t)point_get_whole(point, POINT_EPOCH_AT, 4),
+				  .baseline_period = (int64_t)point_get_whole(point, POINT_BASELINE_PERIOD_AT, 4),
 				  .held_tflops = tflops(flops, point_get(point, POINT_held_ms)),
 				  .reference_change_pct = point_get(point, POINT_reference_change_pct),
 				  .reference_ci_low_pct = point_get(point, POINT_reference_ci_low_pct),
@@ -176,7 +176,7 @@ int view_history_last(struct db *db, int64_t at, int64_t *last, struct fw_err *e
 
 /* ---- what explains them ---------------------------------------------------------------------------------------------- */
 
-/** Bind a scope to a query over epochs. */
+/** Bind a scope to a query over baseline periods. */
 static int bind_scope(struct db *db, struct stmt *s, const struct view_scope *of, struct fw_err *err)
 {
 	int64_t repo, device;
@@ -189,18 +189,18 @@ static int bind_scope(struct db *db, struct stmt *s, const struct view_scope *of
 	return 1;
 }
 
-int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each, void *arg, struct fw_err *err)
+int view_baseline_periods(struct db *db, const struct view_scope *of, view_baseline_period_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT e.id, e.started_at, e.suite, e.reference_sha, c.model, v.driver, v.toolkit, v.isolation, e.held_mhz, "
-		"v.power_limit_w, e.first_sha, v.cudnn, v.class FROM epoch e JOIN environment v ON v.id = e.environment JOIN device_class c ON "
+		"v.power_limit_w, e.first_sha, v.cudnn, v.class FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN device_class c ON "
 		"c.id = v.class "
 		"WHERE e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND "
-		"EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = e.id AND r.key = :key) ORDER BY e.id",
+		"EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = e.id AND r.key = :key) ORDER BY e.id",
 		err);
 	int result = bind_scope(db, s, of, err);
 	while (result == 1 && (result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_epoch){ .id = row_int(s, 0),
+		each(arg, &(struct view_baseline_period){ .id = row_int(s, 0),
 				  .started_at = row_int(s, 1),
 				  .suite = row_text(s, 2),
 				  .reference = row_text(s, 3),
@@ -219,15 +219,15 @@ int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each,
 int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT c.id, c.epoch, c.comparison, c.found_at, c.decided_at, c.kind, c.origin, c.state, c.before_sha, "
-		"c.commit_sha, c.step, c.ended_at, c.alert FROM epoch e JOIN environment v ON v.id = e.environment "
-		"JOIN change_point c ON c.epoch = e.id AND c.key = :key "
+		"SELECT c.id, c.baseline_period, c.comparison, c.found_at, c.decided_at, c.kind, c.origin, c.state, c.before_sha, "
+		"c.commit_sha, c.step, c.ended_at, c.alert FROM baseline_period e JOIN environment v ON v.id = e.environment "
+		"JOIN change_point c ON c.baseline_period = e.id AND c.key = :key "
 		"WHERE e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND c.state <> 'dropped' ORDER BY c.id",
 		err);
 	int result = bind_scope(db, s, of, err);
 	while (result == 1 && (result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_change){ .id = row_int(s, 0),
-				  .epoch = row_int(s, 1),
+				  .baseline_period = row_int(s, 1),
 				  .comparison = row_int(s, 2),
 				  .found_at = row_int(s, 3),
 				  .decided_at = row_int(s, 4),
@@ -248,12 +248,12 @@ int view_environment_changes(
 	struct stmt *s = db_stmt(db,
 		"SELECT c.id, c.seen_at, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.changed, "
 		"p.change_pct, p.ci_low_pct, p.ci_high_pct, u.change_pct FROM environment_change c JOIN device d ON d.id = c.device "
-		"JOIN epoch e ON e.id = c.epoch JOIN environment v ON v.id = e.environment "
+		"JOIN baseline_period e ON e.id = c.baseline_period JOIN environment v ON v.id = e.environment "
 		"LEFT JOIN environment_effect p ON p.key = :key AND p.change = c.id AND p.is_paired = 1 "
 		"LEFT JOIN environment_effect u ON u.key = :key AND u.change = c.id AND u.is_paired = 0 "
 		"WHERE c.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE
 		") AND (c.is_hash <> '' OR coalesce(c.paired, c.unpaired) IS NOT "
-		"NULL) AND EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = c.epoch AND r.key = :key) ORDER BY c.id",
+		"NULL) AND EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = c.baseline_period AND r.key = :key) ORDER BY c.id",
 		err);
 	int result = bind_scope(db, s, of, err);
 	while (result == 1 && (result = stmt_step(s, err)) == 1)

@@ -14,7 +14,7 @@
 #include "core/case/inputs.h"
 #include "core/suite/suite.h"
 #include "db/sqlite/migrate.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
 #include "db/store/result.h"
@@ -42,7 +42,7 @@ static double noise(uint64_t a, uint64_t b)
 
 struct world {
 	struct db *db;
-	int64_t repo, suite_id, environment, device, epoch;
+	int64_t repo, suite_id, environment, device, baseline_period;
 	struct suite suite;
 };
 
@@ -151,7 +151,7 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 			.ci_high_pct = change + 0.3,
 			.mde_pct = 0.8,
 			.verdict = is_loss ? VERDICT_REGRESSION : VERDICT_UNCHANGED,
-			.epoch = w->epoch,
+			.baseline_period = w->baseline_period,
 			.held_ms = 3.18 / (1 + change / 120),
 			.reference_change_pct = change,
 			.reference_ci_low_pct = change - 0.3,
@@ -174,7 +174,7 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 		if (is_loss)
 			add_kernels(w, row.id);
 		must(store_ratio_insert(
-			w->db, &(struct store_ratio){ w->epoch, c.id, row.key, c.target_sha, row.m, row.se }, &err));
+			w->db, &(struct store_ratio){ w->baseline_period, c.id, row.key, c.target_sha, row.m, row.se }, &err));
 		for (int l = 0; l < LAUNCHES; l++) {
 			float base[PAIRS], target[PAIRS];
 			for (int p = 0; p < PAIRS; p++) {
@@ -216,10 +216,10 @@ static void read_suite(struct world *w, const char *path)
 	bool is_new;
 	must(store_device_put(w->db, &device, clock_utc_ms(), &w->device, &err));
 	must(store_environment_put(w->db, &device, sha, "bench", "none", clock_utc_ms(), &w->environment, &is_new, &err));
-	struct store_epoch epoch = { .repo = w->repo, .environment = w->environment, .suite = "ffa", .held_mhz = 1650 };
-	sha_of(1, epoch.reference_sha);
-	must(store_epoch_insert(w->db, &epoch, &err));
-	w->epoch = epoch.id;
+	struct store_baseline_period baseline_period = { .repo = w->repo, .environment = w->environment, .suite = "ffa", .held_mhz = 1650 };
+	sha_of(1, baseline_period.reference_sha);
+	must(store_baseline_period_insert(w->db, &baseline_period, &err));
+	w->baseline_period = baseline_period.id;
 	buf_fini(&text);
 }
 

@@ -5,20 +5,20 @@
 
 #include "db/environment/environment_change.h"
 #include "db/store/alert.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "db/store/repo.h"
 #include "db/view/cell.h"
 #include "db/view/history.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 
-static struct store_epoch epoch(struct fixture *f)
+static struct store_baseline_period baseline_period(struct fixture *f)
 {
-	struct store_epoch e = {
+	struct store_baseline_period e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
 	};
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
-	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_baseline_period_insert(f->db, &e, &err));
 	return e;
 }
 
@@ -34,13 +34,13 @@ static void a_device_stands_where_it_measured_last(void **state)
 	struct fixture *f = *state;
 	struct store_standing t[STORE_STANDINGS_MAX];
 	char uuid[64], before[64];
-	struct store_epoch e = epoch(f);
+	struct store_baseline_period e = baseline_period(f);
 	uuid_of(f, uuid);
 	assert_int_equal(store_standings(f->db, uuid, NULL, t, &err), 0);
 	ok(store_standing_put(f->db, uuid, f->repo, "ffa", e.id, &err));
 	ok(store_standing_put(f->db, uuid, f->repo, "ffa", e.id, &err));
 	assert_int_equal(store_standings(f->db, uuid, NULL, t, &err), 1);
-	assert_int_equal(t[0].epoch, e.id);
+	assert_int_equal(t[0].baseline_period, e.id);
 	assert_string_equal(t[0].reference_sha, fixture_sha(1));
 	assert_string_equal(t[0].was.uuid, uuid);
 	ok(store_device_before(f->db, "", DEVICE_SIM, INT64_MAX, before, &err));
@@ -53,7 +53,7 @@ static void the_newest_change_is_found_and_measured(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change found, e = { .repo = f->repo, .is_outside = true, .seen_at = 7 };
-	e.epoch = epoch(f).id;
+	e.baseline_period = baseline_period(f).id;
 	uuid_of(f, e.uuid);
 	int64_t comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 1000);
 	e.unpaired_job = fixture_number(f, "SELECT max(id) FROM job");
@@ -85,7 +85,7 @@ static void the_newest_change_is_found_and_measured(void **state)
 static void the_references_time_is_read_out_of_every_ratio(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = epoch(f);
+	struct store_baseline_period e = baseline_period(f);
 	double ms;
 	ok(store_reference_ms(f->db, e.id, fixture_sha(1), key, &ms, &err));
 	assert_true(isnan(ms));

@@ -172,7 +172,7 @@ static void whether_another_job_measures_the_same_commit(void **state)
 
 static void ask_reference(struct fixture *f, unsigned n)
 {
-	const struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa" };
+	const struct store_baseline_period e = { .repo = f->repo, .environment = f->environment, .suite = "ffa" };
 	int64_t place;
 	ok(find_range_asked(f->db, &e, "rereference", (int64_t)n - 5, &place, &err));
 	assert_int_equal(place, n - 2);

@@ -5,7 +5,7 @@
 
 #include "db/store/alert.h"
 #include "db/store/change.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 
@@ -27,17 +27,17 @@ static int64_t place(struct fixture *f, unsigned commit)
 	return p;
 }
 
-static struct store_epoch epoch(struct fixture *f)
+static struct store_baseline_period baseline_period(struct fixture *f)
 {
-	struct store_epoch e = {
+	struct store_baseline_period e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
 	};
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
-	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_baseline_period_insert(f->db, &e, &err));
 	return e;
 }
 
-static void measured(struct fixture *f, const struct store_epoch *e, unsigned commit, double x)
+static void measured(struct fixture *f, const struct store_baseline_period *e, unsigned commit, double x)
 {
 	int64_t comparison = fixture_comparison(f, "main", 1, commit, VERDICT_UNCHANGED, 1000 + commit);
 	ok(store_ratio_insert(f->db, &(struct store_ratio){ e->id, comparison, key, fixture_sha(commit), x, 0.001 }, &err));
@@ -69,7 +69,7 @@ static void line_follows_pushes_and_force_pushes(void **state)
 static void series_in_the_order_of_commits(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = epoch(f);
+	struct store_baseline_period e = baseline_period(f);
 	struct store_series s;
 	int n;
 	LINE(f, 5, 4, 3, 2, 1);
@@ -96,7 +96,7 @@ static void series_in_the_order_of_commits(void **state)
 static void middle_of_the_skipped_commits(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = epoch(f);
+	struct store_baseline_period e = baseline_period(f);
 	char sha[65];
 	LINE(f, 7, 6, 5, 4, 3, 2, 1);
 	measured(f, &e, 1, 0);
@@ -111,9 +111,9 @@ static void middle_of_the_skipped_commits(void **state)
 }
 
 static struct store_change change(
-	struct fixture *f, const struct store_epoch *e, const char *kind, const char *state, unsigned commit, double step)
+	struct fixture *f, const struct store_baseline_period *e, const char *kind, const char *state, unsigned commit, double step)
 {
-	struct store_change c = { .repo = f->repo, .epoch = e->id, .step = step, .points = 12, .found_at = 1 };
+	struct store_change c = { .repo = f->repo, .baseline_period = e->id, .step = step, .points = 12, .found_at = 1 };
 	snprintf(c.key, sizeof c.key, "%s", key);
 	snprintf(c.kind, sizeof c.kind, "%s", kind);
 	snprintf(c.origin, sizeof c.origin, "series");
@@ -127,7 +127,7 @@ static struct store_change change(
 static void change_points(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = epoch(f);
+	struct store_baseline_period e = baseline_period(f);
 	struct store_change c, found;
 	struct store_explained explained;
 	int64_t from;
@@ -220,7 +220,7 @@ static int64_t drift_alert(struct fixture *f, unsigned commit, enum alertstate s
 	return a.id;
 }
 
-static double explained(struct fixture *f, const struct store_epoch *e)
+static double explained(struct fixture *f, const struct store_baseline_period *e)
 {
 	struct store_explained x;
 	ok(store_change_explained(f->db, e, key, &x, &err));
@@ -230,7 +230,7 @@ static double explained(struct fixture *f, const struct store_epoch *e)
 static void accepted_drift_is_expected(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = epoch(f);
+	struct store_baseline_period e = baseline_period(f);
 	struct store_change c, found;
 	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
 	assert_int_equal(store_change_drift(f->db, &e, key, &found, &err), 0);
@@ -250,7 +250,7 @@ static void accepted_drift_is_expected(void **state)
 	ok(store_change_update(f->db, &c, &err));
 	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
 	/* a nearer reference commit is chained to the first one, which stays what losses are counted from */
-	ok(store_epoch_rereference(f->db, e.id, fixture_sha(4), &err));
+	ok(store_baseline_period_rereference(f->db, e.id, fixture_sha(4), &err));
 	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
 }
 
@@ -258,7 +258,7 @@ static void accepted_drift_is_expected(void **state)
 static void ended_steps_are_not_expected(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = epoch(f);
+	struct store_baseline_period e = baseline_period(f);
 	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
 	change(f, &e, "step", "confirmed", 3, 0.02);
 	struct store_change c = change(f, &e, "step", "confirmed", 5, 0.01);
@@ -272,7 +272,7 @@ static void ended_steps_are_not_expected(void **state)
 static void losses_last_until_they_end(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = epoch(f);
+	struct store_baseline_period e = baseline_period(f);
 	struct store_change c, found;
 	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
 	c = change(f, &e, "drift", "confirmed", 5, 0.02);
@@ -297,24 +297,24 @@ static void losses_last_until_they_end(void **state)
 static void references_are_chained(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = epoch(f);
+	struct store_baseline_period e = baseline_period(f);
 	double x, se;
 	int64_t comparison = fixture_comparison(f, "main", 1, 5, VERDICT_REGRESSION, 1);
 	assert_string_equal(e.first_sha, fixture_sha(1));
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(1), key, &x, &se, &err), 1);
 	assert_true(fabs(x) < 1e-12 && fabs(se) < 1e-12);
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), key, &x, &se, &err), 0);
-	assert_int_equal(store_epoch_had(f->db, &e, fixture_sha(5), &err), 0);
+	assert_int_equal(store_baseline_period_had(f->db, &e, fixture_sha(5), &err), 0);
 	ok(store_chain_insert(f->db, &(struct store_chain){ e.id, comparison, fixture_sha(5), key, 0.06, 0.0005 }, &err));
-	ok(store_epoch_rereference(f->db, e.id, fixture_sha(5), &err));
-	ok(store_epoch_get(f->db, e.id, &e, &err));
+	ok(store_baseline_period_rereference(f->db, e.id, fixture_sha(5), &err));
+	ok(store_baseline_period_get(f->db, e.id, &e, &err));
 	assert_string_equal(e.reference_sha, fixture_sha(5));
 	assert_string_equal(e.first_sha, fixture_sha(1));
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), key, &x, &se, &err), 1);
 	assert_true(fabs(x - 0.06) < 1e-12 && fabs(se - 0.0005) < 1e-12);
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), "another", &x, &se, &err), 0);
-	assert_int_equal(store_epoch_had(f->db, &e, fixture_sha(5), &err), 1);
-	assert_int_equal(store_epoch_had(f->db, &e, fixture_sha(1), &err), 1);
+	assert_int_equal(store_baseline_period_had(f->db, &e, fixture_sha(5), &err), 1);
+	assert_int_equal(store_baseline_period_had(f->db, &e, fixture_sha(1), &err), 1);
 }
 
 int main(void)

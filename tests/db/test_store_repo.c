@@ -116,34 +116,34 @@ static void devices_keep_their_pause(void **state)
 	refused(ERR_NOT_FOUND, store_device_get(f->db, "GPU-none", &id, &word, &err));
 }
 
-static int64_t epoch(struct fixture *f, const struct msg_device *d, const char *suite, const char *isolation, bool *is_new)
+static int64_t baseline_period(struct fixture *f, const struct msg_device *d, const char *suite, const char *isolation, bool *is_new)
 {
 	int64_t id;
 	ok(store_environment_put(f->db, d, suite, "pairs", isolation, 1, &id, is_new, &err));
 	return id;
 }
 
-static void anything_that_matters_is_a_new_epoch(void **state)
+static void anything_that_matters_is_a_new_baseline_period(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = fixture_device();
 	bool is_new;
-	assert_int_equal(epoch(f, &d, "5a17e", "none", &is_new), f->environment);
+	assert_int_equal(baseline_period(f, &d, "5a17e", "none", &is_new), f->environment);
 	assert_false(is_new);
-	epoch(f, &d, "other", "none", &is_new);
+	baseline_period(f, &d, "other", "none", &is_new);
 	assert_true(is_new);
-	epoch(f, &d, "5a17e", "bwrap", &is_new);
+	baseline_period(f, &d, "5a17e", "bwrap", &is_new);
 	assert_true(is_new);
 	d.power_limit_w = 500;
-	epoch(f, &d, "5a17e", "none", &is_new);
+	baseline_period(f, &d, "5a17e", "none", &is_new);
 	assert_true(is_new);
 	snprintf(d.toolkit, sizeof d.toolkit, "gcc 13");
-	int64_t last = epoch(f, &d, "5a17e", "none", &is_new);
+	int64_t last = baseline_period(f, &d, "5a17e", "none", &is_new);
 	assert_true(is_new);
-	assert_int_equal(epoch(f, &d, "5a17e", "none", &is_new), last);
+	assert_int_equal(baseline_period(f, &d, "5a17e", "none", &is_new), last);
 	assert_false(is_new);
 	snprintf(d.cudnn, sizeof d.cudnn, "9.13.2");
-	assert_true(epoch(f, &d, "5a17e", "none", &is_new) != last);
+	assert_true(baseline_period(f, &d, "5a17e", "none", &is_new) != last);
 	assert_true(is_new);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment WHERE cudnn = '9.13.2'"), 1);
 }
@@ -156,7 +156,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(commits_are_facts, setup, teardown),
 		cmocka_unit_test_setup_teardown(suites_are_kept_by_their_cells, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_keep_their_pause, setup, teardown),
-		cmocka_unit_test_setup_teardown(anything_that_matters_is_a_new_epoch, setup, teardown),
+		cmocka_unit_test_setup_teardown(anything_that_matters_is_a_new_baseline_period, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,14 @@
 #include <math.h>
 
 #include "db/store/device.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "flopwatchd/history/apart.h"
 
 enum { DEVICES = 3, CELLS = 3 };
 
 struct class_fixture {
 	struct fixture *f;
-	int64_t device[DEVICES], class, epoch, comparison;
+	int64_t device[DEVICES], class, baseline_period, comparison;
 };
 static struct class_fixture all;
 
@@ -49,12 +49,12 @@ static int setup(void **state)
 		all.device[i] = say_hello(f, uuid, "1", 0);
 	}
 	all.class = class_of(f, all.device[0]);
-	struct store_epoch e = {
+	struct store_baseline_period e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 1
 	};
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
-	ok(store_epoch_insert(f->db, &e, &err));
-	all.epoch = e.id;
+	ok(store_baseline_period_insert(f->db, &e, &err));
+	all.baseline_period = e.id;
 	all.comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 900);
 	ok(db_commit(f->db, &err));
 	return 0;
@@ -67,7 +67,7 @@ static void reference_took(int device, double ln)
 		char key[32];
 		snprintf(key, sizeof key, "cell %d", i);
 		const struct store_reference_time t = { .device = all.device[device],
-			.epoch = all.epoch,
+			.baseline_period = all.baseline_period,
 			.comparison = all.comparison,
 			.key = key,
 			.ln_ms = i + ln };

@@ -85,8 +85,8 @@ is "and is expected no longer" "$(sql "SELECT count(*) FROM change_point WHERE k
 is "so far one reference did" "$(sql "SELECT count(*) FROM job WHERE origin = 'rereference'")" 0
 factor 1.08
 alerts=$(sql "SELECT count(*) FROM alert")
-ok "8 % from its reference main gets a nearer one" until_sql 10 1.08 "SELECT count(*) FROM event WHERE kind = 'epoch.reanchored'"
-nearer=$(sql "SELECT reference_sha FROM epoch")
+ok "8 % from its reference main gets a nearer one" until_sql 10 1.08 "SELECT count(*) FROM event WHERE kind = 'baseline_period.reanchored'"
+nearer=$(sql "SELECT reference_sha FROM baseline_period")
 is "a commit of the new level" "$(sql "SELECT j.target_sha = '$nearer' AND j.base_sha = '$reference' AND j.kind = 'reference' FROM job j WHERE j.origin = 'rereference'")" 1
 is "by twelve launches" "$(sql "SELECT min(l.launches) FROM cell l JOIN comparison c ON c.id = l.comparison JOIN job j ON j.id = c.job WHERE j.origin = 'rereference'")" 12
 is "it stands where it was measured" "$(sql "SELECT abs(x - ln(1.08)) < 5 * se AND se > 0.0002 FROM reference_link WHERE reference_sha = '$nearer'")" 1
@@ -94,8 +94,8 @@ around 1.08 3
 last=$(head_of kernels)
 is "later commits are timed beside it" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$last' AND k.subject = 'reference'")" reference
 is "and go on in the same series, with the error of both" \
-	"$(sql "SELECT abs(r.x - ln(1.08)) < 5 * r.se AND r.se > h.se FROM ratio r JOIN reference_link h ON h.epoch = r.epoch AND h.key = r.key WHERE r.target_sha = '$last'")" 1
-is "the API says against what" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '.epochs[0] | .reference + " " + .first_reference')" "$nearer $anchor"
-is "one epoch, and no alert for it" "$(sql "SELECT (SELECT count(*) FROM epoch) || ' ' || (SELECT count(*) FROM alert)")" "1 $alerts"
+	"$(sql "SELECT abs(r.x - ln(1.08)) < 5 * r.se AND r.se > h.se FROM ratio r JOIN reference_link h ON h.baseline_period = r.baseline_period AND h.key = r.key WHERE r.target_sha = '$last'")" 1
+is "the API says against what" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '.baseline_periods[0] | .reference + " " + .first_reference')" "$nearer $anchor"
+is "one baseline_period, and no alert for it" "$(sql "SELECT (SELECT count(*) FROM baseline_period) || ' ' || (SELECT count(*) FROM alert)")" "1 $alerts"
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -151,7 +151,7 @@ judged 1.002 "another driver" >"$tmp/said"
 is "its own verdict is a pair's" "$(cat "$tmp/said")" "done unchanged"
 await measured 3
 is "no build would show a driver" "$(newest paired_job)" ""
-is "the reference commit is measured anew, and held against the epoch before" "$(api "history?repo=kernels&cell=$cell" | jq -c '.environments[-1] | [.changed, .paired.job, .unpaired.change_pct < -5 and .unpaired.change_pct > -8]')" \
+is "the reference commit is measured anew, and held against the baseline period before" "$(api "history?repo=kernels&cell=$cell" | jq -c '.environments[-1] | [.changed, .paired.job, .unpaired.change_pct < -5 and .unpaired.change_pct > -8]')" \
 	'[[{"what":"driver","from":"550.1","to":"560.2"}],null,true]'
 like "beyond 3 % it is an alert that says it is not paired" "$(api "alerts?state=open" | jq -r '.items[0].title')" '^driver 550\.1 to 560\.2: the reference commit [0-9a-f]{12} is slower in 1 cell, by [5-8]\.[0-9] % at most; not paired$'
 is "each cell of it too" "$(api "alerts?state=open" | jq -c '[.items[0].cells[] | .unpaired]')" '[true]'

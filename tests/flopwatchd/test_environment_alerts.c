@@ -2,7 +2,7 @@
 #include "judge_run.h"
 
 #include "db/environment/environment_change.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 
 #define GCC    "[{\"what\":\"gcc\",\"from\":\"12.2.0\",\"to\":\"12.3.0\"}]"
 #define DRIVER "[{\"what\":\"driver\",\"from\":\"1\",\"to\":\"2\"}]"
@@ -24,18 +24,18 @@ static struct result *asked(struct fixture *f, enum jobkind kind, unsigned commi
 	return r;
 }
 
-/* A change of its own epoch, in which the reference commit took a thousand seconds, or nearly nothing. */
+/* A change of its own baseline period, in which the reference commit took a thousand seconds, or nearly nothing. */
 static struct store_environment_change seen(struct fixture *f, const char *changed, bool was_fast)
 {
 	static int64_t turn;
 	bool is_new;
 	struct msg_device d = fixture_device();
 	struct store_environment_change c = { .repo = f->repo, .is_outside = strcmp(changed, GCC) != 0, .seen_at = 1000 };
-	struct store_epoch e = { .repo = f->repo, .suite = "ffa", .held_mhz = 1500, .started_at = 1 };
+	struct store_baseline_period e = { .repo = f->repo, .suite = "ffa", .held_mhz = 1500, .started_at = 1 };
 	snprintf(d.vbios, sizeof d.vbios, "%lld", (long long)++turn);
 	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &e.environment, &is_new, &err));
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(REFERENCE));
-	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_baseline_period_insert(f->db, &e, &err));
 	struct result *r = fixture_result(f, "main", REFERENCE, NEWEST, 1);
 	int64_t comparison = fixture_comparison(f, "main", REFERENCE, NEWEST, VERDICT_UNCHANGED, 900);
 	fixture_cell(f, comparison, 0, r->plan.ask.cell[0].key, 0, VERDICT_UNCHANGED);
@@ -45,7 +45,7 @@ static struct store_environment_change seen(struct fixture *f, const char *chang
 		f->db, &(struct store_ratio){ e.id, comparison, r->plan.ask.cell[0].key, fixture_sha(NEWEST), 0, 0.001 }, &err));
 	result_free(r);
 	d = fixture_device();
-	c.epoch = e.id;
+	c.baseline_period = e.id;
 	snprintf(c.suite, sizeof c.suite, "ffa");
 	snprintf(c.uuid, sizeof c.uuid, "%s", d.uuid);
 	snprintf(c.changed, sizeof c.changed, "%s", changed);

@@ -2,7 +2,7 @@
 #include "fixture_db.h"
 
 #include "db/environment/environment_change.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "flopwatchd/planning/environment_again.h"
 #include "flopwatchd/planning/environment_seen.h"
 
@@ -46,11 +46,11 @@ static int setup(void **state)
 	ok(store_device_put(f->db, &was, 1000, &device, &err));
 	ok(store_device_through(f->db, device, "gpu", "", false, &err));
 	ok(store_environment_put(f->db, &was, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
-	struct store_epoch e = {
+	struct store_baseline_period e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 1
 	};
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
-	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_baseline_period_insert(f->db, &e, &err));
 	ok(store_standing_put(f->db, was.uuid, f->repo, "ffa", e.id, &err));
 	fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 900);
 	run_sql(f,
@@ -181,7 +181,7 @@ static void devices_of_a_class_ask_once(void **state)
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	assert_int_equal(asked(f, &other, false), 0);
 	run_sql(f,
-		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.epoch FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.baseline_period FROM standing t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(one.driver, sizeof one.driver, "2");
 	snprintf(other.driver, sizeof other.driver, "2");
 	assert_int_equal(asked(f, &one, false), 1);
@@ -222,7 +222,7 @@ static void what_a_person_cancelled_stays_so(void **state)
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	assert_int_equal(asked(f, &other, false), 0);
 	run_sql(f,
-		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.epoch FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.baseline_period FROM standing t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(d.driver, sizeof d.driver, "2");
 	snprintf(other.driver, sizeof other.driver, "2");
 	assert_int_equal(asked(f, &d, false), 1);
@@ -238,7 +238,7 @@ static void another_device_measures_what_one_in_quarantine_cannot(void **state)
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	assert_int_equal(asked(f, &other, false), 0);
 	run_sql(f,
-		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.epoch FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.baseline_period FROM standing t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	snprintf(other.toolkit, sizeof other.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	assert_int_equal(asked(f, &d, false), 2);
@@ -273,11 +273,11 @@ static void pairs_that_failed_are_asked_again_although_the_reference_is_there(vo
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	assert_int_equal(asked(f, &d, false), 2);
 	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
-	struct store_epoch e = {
+	struct store_baseline_period e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2
 	};
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
-	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_baseline_period_insert(f->db, &e, &err));
 	ok(store_standing_put(f->db, d.uuid, f->repo, "ffa", e.id, &err));
 	run_sql(f, "UPDATE environment_change SET unpaired = (SELECT max(id) FROM comparison)");
 	run_sql(f, "UPDATE job SET state = 'done' WHERE kind = 'reference'");
@@ -292,9 +292,9 @@ static void stands(struct fixture *f, const struct msg_device *d)
 	bool is_new;
 	int64_t environment;
 	ok(store_environment_put(f->db, d, "5a17e", "pairs", "none", 1000, &environment, &is_new, &err));
-	struct store_epoch e = { .repo = f->repo, .environment = environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2 };
+	struct store_baseline_period e = { .repo = f->repo, .environment = environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2 };
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
-	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_baseline_period_insert(f->db, &e, &err));
 	ok(store_standing_put(f->db, d->uuid, f->repo, "ffa", e.id, &err));
 }
 
@@ -383,7 +383,7 @@ static void every_suite_that_a_device_measures_is_asked_for(void **state)
 	struct msg_device d = was;
 	run_sql(f,
 		"WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO standing SELECT t.device, "
-		"t.repo, 'suite' || i, t.epoch FROM n, standing t");
+		"t.repo, 'suite' || i, t.baseline_period FROM n, standing t");
 	snprintf(d.driver, sizeof d.driver, "2");
 	assert_int_equal(asked(f, &d, false), 201);
 	assert_string_equal(text(f, "SELECT count(DISTINCT suite) FROM job WHERE kind = 'reference'"), "201");

@@ -29,8 +29,8 @@ cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 push kernels main
 reference commit=$(head_of kernels)
 judged "$anchor"
-is "the first commit of main is pinned" "$(sql "SELECT reference_sha FROM epoch")" "$reference"
-is "an event says so" "$(sql "SELECT count(*) FROM event WHERE kind = 'epoch.anchored'")" 1
+is "the first commit of main is pinned" "$(sql "SELECT reference_sha FROM baseline_period")" "$reference"
+is "an event says so" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.anchored'")" 1
 second=$(factor 1.001 "0.1 % slower")
 judged "$second"
 is "its child is compared with it alone" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind")" "base,target"
@@ -79,7 +79,7 @@ is "the skipped commit was measured, after everything else" \
 is "it is accused" "$(sql "SELECT group_concat(kind || ' ' || target_sha) FROM alert")" "regression $step"
 like "in words" "$(sql "SELECT title FROM alert")" "^[01]\.[0-9]+ % lost at ${step:0:12}, seen in the history$"
 is "the API tells it with the points" \
-	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '(.change_points[0] | .commit + " " + .state), .alerts[0].commit, (.epochs | length | tostring)' | xargs)" \
+	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '(.change_points[0] | .commit + " " + .state), .alerts[0].commit, (.baseline_periods | length | tostring)' | xargs)" \
 	"$step confirmed $step 1"
 is "the skipped commit is a point among them" \
 	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq --arg sha "$step" '[.items[] | select(.commit == $sha)] | length')" 1
@@ -104,9 +104,9 @@ alerts=$(sql "SELECT count(*) FROM alert")
 last=$(factor 1.0341 "and used")
 judged "$last"
 await nothing_is_open
-is "a new epoch keeps the reference" "$(sql "SELECT count(*) || ' ' || count(DISTINCT reference_sha) FROM epoch")" "2 1"
-is "which is measured in it" "$(sql "SELECT count(*) > 0 FROM ratio r JOIN epoch e ON e.id = r.epoch WHERE e.id = 2 AND r.target_sha = '$last'")" 1
-is "it is an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'epoch.anchored'")" 2
+is "a new baseline_period keeps the reference" "$(sql "SELECT count(*) || ' ' || count(DISTINCT reference_sha) FROM baseline_period")" "2 1"
+is "which is measured in it" "$(sql "SELECT count(*) > 0 FROM ratio r JOIN baseline_period e ON e.id = r.baseline_period WHERE e.id = 2 AND r.target_sha = '$last'")" 1
+is "it is an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.anchored'")" 2
 is "and no alert" "$(sql "SELECT count(*) FROM alert")" "$alerts"
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -3,7 +3,7 @@
 
 #include "flopwatchd/idle.h"
 
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "db/store/peer.h"
 
 enum { EVERY_MS = 60000 };
@@ -27,10 +27,10 @@ static int setup(void **state)
 		return -1;
 	fixture_ground(*state);
 	struct fixture *f = *state;
-	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa", .started_at = 1 };
+	struct store_baseline_period e = { .repo = f->repo, .environment = f->environment, .suite = "ffa", .started_at = 1 };
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(db_begin(f->db, &err));
-	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_baseline_period_insert(f->db, &e, &err));
 	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(7), true, 1000, &err));
 	other_device(f);
 	ok(db_commit(f->db, &err));

@@ -61,7 +61,7 @@ is "and the job" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $peer
 
 # ---- nobody is called
 is "there is no alert" "$(sql "SELECT count(*) FROM alert")" 0
-is "no place in the history" "$(sql "SELECT (SELECT count(*) FROM ratio WHERE comparison = $peer) + (SELECT count(*) FROM cell WHERE comparison = $peer AND epoch IS NOT NULL)")" 0
+is "no place in the history" "$(sql "SELECT (SELECT count(*) FROM ratio WHERE comparison = $peer) + (SELECT count(*) FROM cell WHERE comparison = $peer AND baseline_period IS NOT NULL)")" 0
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 is "also not in that of all branches" "$(api "history?repo=kernels&cell=$cell&branch=" | jq -c --argjson p "$peer" '[.points[]?, .items[]? | select(.comparison == $p)] | length')" 0
 is "no commit status and no note" "$(sql "SELECT count(*) FROM outbox")" 0

@@ -60,7 +60,7 @@ is "what was accepted in one configuration is not taken for another" "$(jq -c '[
 # ---- nobody's verdict ----
 is "the commit's verdict stays" "$(api "commits/$main/verdict?repo=kernels")" "$verdict"
 is "there is no alert" "$(sql "SELECT count(*) FROM alert")" 0
-is "no place in the history" "$(sql "SELECT (SELECT count(*) FROM ratio r JOIN comparison c ON c.id = r.comparison WHERE c.kind = 'config') + (SELECT count(*) FROM cell k JOIN comparison c ON c.id = k.comparison WHERE c.kind = 'config' AND k.epoch IS NOT NULL)")" 0
+is "no place in the history" "$(sql "SELECT (SELECT count(*) FROM ratio r JOIN comparison c ON c.id = r.comparison WHERE c.kind = 'config') + (SELECT count(*) FROM cell k JOIN comparison c ON c.id = k.comparison WHERE c.kind = 'config' AND k.baseline_period IS NOT NULL)")" 0
 is "also not in that of all branches" "$(api "history?repo=kernels&cell=$cell&branch=" | jq -c --argjson p "$id" '[.points[]?, .items[]? | select(.comparison == $p)] | length')" 0
 is "nobody is told" "$(sql "SELECT count(*) FROM outbox")" 0
 like "no regression in the metrics" "$(page metrics)" 'flopwatch_comparisons\{verdict="regression"\} 0'

@@ -1,7 +1,7 @@
 /* Results as rows: builds found again, samples bit for bit, launches for judging again, thinning. */
 #include "fixture_result.h"
 #include "fixture_transaction.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "db/store/sample.h"
 #include "db/view/history.h"
 
@@ -104,10 +104,10 @@ static struct view_point newest_point(struct fixture *f)
 static void a_history_shows_what_judging_again_found_in_its_old_place(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .started_at = 1, .held_mhz = 1500 };
+	struct store_baseline_period e = { .repo = f->repo, .environment = f->environment, .started_at = 1, .held_mhz = 1500 };
 	snprintf(e.suite, sizeof e.suite, "ffa");
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
-	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_baseline_period_insert(f->db, &e, &err));
 	int64_t id = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 77);
 	struct store_cell c = { .comparison = id,
 		.key = "a/forward",
@@ -119,14 +119,14 @@ static void a_history_shows_what_judging_again_found_in_its_old_place(void **sta
 		.ci_low_pct = NAN,
 		.ci_high_pct = INFINITY,
 		.verdict = VERDICT_UNCHANGED,
-		.epoch = e.id,
+		.baseline_period = e.id,
 		.held_ms = 2,
 		.reference_change_pct = -7.25,
 		.reference_ci_low_pct = -8,
 		.reference_ci_high_pct = -6.5 };
 	ok(store_cell_insert(f->db, &c, &err));
 	struct view_point seen = newest_point(f);
-	assert_true(seen.comparison == id && seen.finished_at == 77 && seen.epoch == e.id && !seen.borderline);
+	assert_true(seen.comparison == id && seen.finished_at == 77 && seen.baseline_period == e.id && !seen.borderline);
 	assert_true(seen.base_median_ms == 1.25 && seen.median_ms == 1.5 && seen.change_pct == -0.5);
 	assert_true(seen.tflops == 3e9 / 1.5 * 1e-9 && seen.held_tflops == 3e9 / 2 * 1e-9);
 	assert_true(isnan(seen.ci_low_pct) && !isfinite(seen.ci_high_pct));
@@ -144,7 +144,7 @@ static void a_history_shows_what_judging_again_found_in_its_old_place(void **sta
 	seen = newest_point(f);
 	assert_true(seen.verdict == VERDICT_REGRESSION && seen.borderline && seen.base_median_ms == 1.375);
 	assert_true(seen.change_pct == -9 && seen.ci_low_pct == -10 && seen.ci_high_pct == -8.5);
-	assert_true(seen.epoch == e.id && seen.held_tflops == 3e9 / 2 * 1e-9 && seen.reference_change_pct == -7.25);
+	assert_true(seen.baseline_period == e.id && seen.held_tflops == 3e9 / 2 * 1e-9 && seen.reference_change_pct == -7.25);
 }
 
 /** Three launches of one cell, the third without clocks when `clocks` is false. */

@@ -12,20 +12,20 @@ static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 
 enum { COMMITS = 12, COMMITS_MAX = 60 };
 
-static void add_point(struct fixture *f, const struct store_epoch *e, const char *cell, unsigned commit, double x)
+static void add_point(struct fixture *f, const struct store_baseline_period *e, const char *cell, unsigned commit, double x)
 {
 	int64_t comparison = fixture_comparison(f, "main", 1, commit, VERDICT_UNCHANGED, 1000 + commit);
 	ok(store_ratio_insert(f->db, &(struct store_ratio){ e->id, comparison, cell, fixture_sha(commit), x, 0.0005 }, &err));
 }
 
-static struct store_epoch begin_epoch(struct fixture *f)
+static struct store_baseline_period begin_baseline_period(struct fixture *f)
 {
-	struct store_epoch e = {
+	struct store_baseline_period e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
 	};
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	snprintf(e.first_sha, sizeof e.first_sha, "%s", e.reference_sha);
-	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_baseline_period_insert(f->db, &e, &err));
 	return e;
 }
 
@@ -39,9 +39,9 @@ static void begin_line(struct fixture *f, unsigned n)
 }
 
 /** Main as commits 1 to COMMITS; x[i] is commit i + 1 against the first, NAN where it has no point. */
-static struct store_epoch history(struct fixture *f, const double x[COMMITS])
+static struct store_baseline_period history(struct fixture *f, const double x[COMMITS])
 {
-	struct store_epoch e = begin_epoch(f);
+	struct store_baseline_period e = begin_baseline_period(f);
 	begin_line(f, COMMITS);
 	for (unsigned i = 0; i < COMMITS; i++)
 		if (!isnan(x[i]))
@@ -49,7 +49,7 @@ static struct store_epoch history(struct fixture *f, const double x[COMMITS])
 	return e;
 }
 
-static void look_for_drift(struct fixture *f, const struct store_epoch *e, const char *of)
+static void look_for_drift(struct fixture *f, const struct store_baseline_period *e, const char *of)
 {
 	struct trend t = { .db = f->db, .now_ms = 9000 };
 	struct store_cell cell = { .threshold_pct = 1.5 };
@@ -83,7 +83,7 @@ static struct said {
 /** The drift that this history holds: its alert's title, and the culprits as `commits` and `skipped`. */
 static void drift(struct fixture *f, const double x[COMMITS], char title[256], int64_t *commits, int64_t *skipped)
 {
-	struct store_epoch e = history(f, x);
+	struct store_baseline_period e = history(f, x);
 	look_for_drift(f, &e, key);
 	struct said a = read_drift(f);
 	snprintf(title, 256, "%s", a.title);
@@ -115,7 +115,7 @@ static void points_that_come_sharpen_the_range(void **state)
 {
 	struct fixture *f = *state;
 	static const double x[] = { 0, 0, 0.0047, 0.0113, 0.018, 0.018, 0.02, 0.018, 0.018 };
-	struct store_epoch e = begin_epoch(f);
+	struct store_baseline_period e = begin_baseline_period(f);
 	begin_line(f, 20);
 	for (unsigned commit = 1; commit <= 20; commit++) {
 		add_point(f, &e, key, commit, commit <= 9 ? x[commit - 1] : 0.02);
@@ -140,7 +140,7 @@ static void title_of_the_worst_cell(void **state)
 {
 	struct fixture *f = *state;
 	static const char other[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/backward";
-	struct store_epoch e = begin_epoch(f);
+	struct store_baseline_period e = begin_baseline_period(f);
 	begin_line(f, 40);
 	for (unsigned commit = 1; commit <= 20; commit++) {
 		double risen = commit < 5 ? 0 : commit < 9 ? (commit - 4) / 4.0 : 1;
@@ -167,7 +167,7 @@ static void title_of_the_worst_cell(void **state)
 static void drift_after_drift_that_was_accepted(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = begin_epoch(f);
+	struct store_baseline_period e = begin_baseline_period(f);
 	double x = 0;
 	begin_line(f, 44);
 	for (unsigned commit = 1; commit <= 44; commit++) {
@@ -188,7 +188,7 @@ static void drift_after_drift_that_was_accepted(void **state)
 static void drift_from_below_what_was_accepted(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch e = begin_epoch(f);
+	struct store_baseline_period e = begin_baseline_period(f);
 	begin_line(f, 44);
 	for (unsigned commit = 1; commit <= 44; commit++) {
 		double x = commit <= 10   ? 0
@@ -206,11 +206,11 @@ static void drift_from_below_what_was_accepted(void **state)
 	assert_int_equal(a.commits, 1);
 }
 
-/* A newer epoch shows that more was lost: the title says how much, the range is that of the epoch that told it. */
-static void drift_that_grows_in_another_epoch(void **state)
+/* A newer baseline period shows that more was lost: the title says how much, the range is that of the baseline period that told it. */
+static void drift_that_grows_in_another_baseline_period(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch older = begin_epoch(f), e;
+	struct store_baseline_period older = begin_baseline_period(f), e;
 	struct msg_device d = fixture_device();
 	bool is_new;
 	begin_line(f, 40);
@@ -222,7 +222,7 @@ static void drift_that_grows_in_another_epoch(void **state)
 	says(before.title, "1.99 % lost");
 	snprintf(d.driver, sizeof d.driver, "another");
 	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
-	e = begin_epoch(f);
+	e = begin_baseline_period(f);
 	add_point(f, &e, key, 1, 0);
 	for (unsigned commit = 21; commit <= 40; commit++) {
 		add_point(f, &e, key, commit, commit <= 24 ? 0.021 : commit <= 31 ? 0.021 + 0.003 * (commit - 24) : 0.042);
@@ -235,13 +235,13 @@ static void drift_that_grows_in_another_epoch(void **state)
 	assert_int_equal(after.commits, before.commits);
 }
 
-/* In a new epoch all points lie higher by a step that an earlier one told, but for the reference commit's own. */
-static void drift_behind_a_step_of_an_earlier_epoch(void **state)
+/* In a new baseline period all points lie higher by a step that an earlier one told, but for the reference commit's own. */
+static void drift_behind_a_step_of_an_earlier_baseline_period(void **state)
 {
 	struct fixture *f = *state;
-	struct store_epoch older = begin_epoch(f), e;
+	struct store_baseline_period older = begin_baseline_period(f), e;
 	struct store_change step = { .repo = f->repo,
-		.epoch = older.id,
+		.baseline_period = older.id,
 		.kind = "step",
 		.origin = "comparison",
 		.state = "confirmed",
@@ -257,7 +257,7 @@ static void drift_behind_a_step_of_an_earlier_epoch(void **state)
 	bool is_new;
 	snprintf(d.driver, sizeof d.driver, "another");
 	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
-	e = begin_epoch(f);
+	e = begin_baseline_period(f);
 	add_point(f, &e, key, 1, 0);
 	for (unsigned commit = 12; commit <= 40; commit++) {
 		add_point(f, &e, key, commit, 0.03 + (commit <= 20 ? 0 : commit <= 27 ? 0.003 * (commit - 20) : 0.021));
@@ -314,9 +314,9 @@ static void steps_name_their_range(void **state)
 {
 	struct fixture *f = *state;
 	static const double x[COMMITS] = { 0, 0, 0, NAN, 0.021, 0.021, 0.021, 0.021, 0.021, 0.021, 0.021, 0.021 };
-	struct store_epoch e = history(f, x);
+	struct store_baseline_period e = history(f, x);
 	struct trend t = { .db = f->db, .now_ms = 9000 };
-	struct store_change c = { .repo = f->repo, .epoch = e.id, .kind = "step", .step = 0.021 };
+	struct store_change c = { .repo = f->repo, .baseline_period = e.id, .kind = "step", .step = 0.021 };
 	struct trend_range range;
 	char title[256], wanted[128];
 	snprintf(c.key, sizeof c.key, "%s", key);
@@ -343,8 +343,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(title_of_the_worst_cell, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_after_drift_that_was_accepted, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_from_below_what_was_accepted, setup, teardown),
-		cmocka_unit_test_setup_teardown(drift_that_grows_in_another_epoch, setup, teardown),
-		cmocka_unit_test_setup_teardown(drift_behind_a_step_of_an_earlier_epoch, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_that_grows_in_another_baseline_period, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_behind_a_step_of_an_earlier_baseline_period, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_across_what_could_not_be_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_beside_what_could_not_be_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_of_one_commit, setup, teardown),

@@ -39,7 +39,7 @@ write_config "sandbox: none" "workers: [{name: cpu, command: [flopwatch-worker, 
 start_daemon
 program one "$first"
 is "the first commit is measured" "$(on_main one first)" "done unchanged"
-is "and pinned" "$(sql "SELECT reference_sha FROM epoch")" "$(head_of one)"
+is "and pinned" "$(sql "SELECT reference_sha FROM baseline_period")" "$(head_of one)"
 program one "$later"
 on_main one "the base of what follows" >"$tmp/verdict"
 is "beside its reference commit a commit is measured" "$(beside fine)" "done unchanged"

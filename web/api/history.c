@@ -32,7 +32,7 @@ static void point_row(void *arg, const struct view_point *row)
 	FIGURE(j, row, change_pct);
 	FIGURE(j, row, ci_low_pct);
 	FIGURE(j, row, ci_high_pct);
-	answer_id(j, "epoch", row->epoch);
+	answer_id(j, "baseline_period", row->baseline_period);
 	FIGURE(j, row, reference_change_pct);
 	FIGURE(j, row, reference_ci_low_pct);
 	FIGURE(j, row, reference_ci_high_pct);
@@ -42,7 +42,7 @@ static void point_row(void *arg, const struct view_point *row)
 	jsonw_object_end(j);
 }
 
-static void epoch_row(void *arg, const struct view_epoch *row)
+static void baseline_period_row(void *arg, const struct view_baseline_period *row)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
@@ -101,7 +101,7 @@ static void change_row(void *arg, const struct view_change *row)
 	jsonw_kv_string(j, "kind", row->kind);
 	jsonw_kv_string(j, "origin", row->origin);
 	jsonw_kv_string(j, "state", row->state);
-	jsonw_kv_int(j, "epoch", row->epoch);
+	jsonw_kv_int(j, "baseline_period", row->baseline_period);
 	jsonw_kv_string(j, "before", row->before);
 	jsonw_kv_string(j, "commit", row->commit);
 	jsonw_kv_figure(j, "change_pct", row->change_pct);
@@ -133,8 +133,8 @@ static void begin_list(struct jsonw *j, const char *key)
 /* The lists of the answer one after the other; the points last, because they are many. */
 static int write_lists(struct site *site, struct jsonw *j, const struct view_scope *of, int limit, struct fw_err *err)
 {
-	begin_list(j, "epochs");
-	if (view_epochs(site->db, of, epoch_row, j, err) != 0)
+	begin_list(j, "baseline_periods");
+	if (view_baseline_periods(site->db, of, baseline_period_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
 	begin_list(j, "environments");

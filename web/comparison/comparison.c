@@ -120,7 +120,7 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 			HEAD("subject", JSONR_TEXT, side.subject), HEAD("author", JSONR_TEXT, side.author), LAST                 \
 	}
 static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
-static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEXT, environment.epoch),
+static const struct jsonr_field environment_fields[] = { HEAD("baseline_period", JSONR_TEXT, environment.baseline_period),
 	HEAD("device", JSONR_TEXT, environment.device), HEAD("kind", JSONR_TEXT, environment.kind),
 	HEAD("name", JSONR_TEXT, environment.name), HEAD("driver", JSONR_TEXT, environment.driver),
 	HEAD("toolkit", JSONR_TEXT, environment.toolkit), HEAD("cudnn", JSONR_TEXT, environment.cudnn),
@@ -309,7 +309,7 @@ int comparison_read(struct db *db, int64_t id, const struct view_around *around,
 	buf_init(&out->body, BODY_MAX);
 	if (view_body(db, id, &out->body, etag, err) || read_body(out, err) || read_since_previous(db, out, err))
 		return -1;
-	out->chip = *out->environment.epoch ? derive_chip(out->environment.name) : NULL;
+	out->chip = *out->environment.baseline_period ? derive_chip(out->environment.name) : NULL;
 	return out->chip ? view_device_info(db, out->environment.device, take_cores, out, err) : 0;
 }
 

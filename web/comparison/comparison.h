@@ -65,7 +65,7 @@ struct comparison {
 	const char *repo, *branch, *suite, *identical_by, *base_how, *isolation, *finished_at;
 	struct comparison_side base, target;
 	struct {
-		const char *epoch, *device, *kind, *name, *driver, *toolkit, *cudnn, *timing; /* epoch "": nothing ran */
+		const char *baseline_period, *device, *kind, *name, *driver, *toolkit, *cudnn, *timing; /* baseline period "": nothing ran */
 		double power_limit_w, peak_gb_s;                                              /* of its memory */
 	} environment;
 	double gpu_s, wall_s, rule_k;

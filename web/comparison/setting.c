@@ -75,7 +75,7 @@ static void environment(struct buf *out, const struct comparison *c)
 	fact(out, "Timing", c->environment.timing);
 	fact(out, "Isolation", c->isolation);
 	fact(out, "Suite", c->suite);
-	if (!*c->environment.epoch)
+	if (!*c->environment.baseline_period)
 		emit_raw(out, "<dt>Device</dt><dd>\u2013 nothing ran</dd>");
 	emit_raw(out, "<dt>Differs</dt><dd>");
 	if (*c->identical_by)
@@ -150,13 +150,13 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	if (around->previous) {
 		bool comparable = strcmp(around->previous_base, c->base.commit) == 0 ||
 				  strcmp(around->previous_target, c->base.commit) == 0;
-		const char *epoch = c->environment.epoch;
+		const char *baseline_period = c->environment.baseline_period;
 		emit_rawf(out, "<a href=\"/comparisons/%lld\">%lld</a> ", (long long)c->around->previous,
 			(long long)c->around->previous);
 		layout_verdict(out, verdict_name(around->previous_verdict));
 		if (!comparable)
 			emit_raw(out, "<br>had another base, so the two are not set against each other");
-		if (*epoch && *around->previous_epoch && strcmp(epoch, around->previous_epoch) != 0)
+		if (*baseline_period && *around->previous_baseline_period && strcmp(baseline_period, around->previous_baseline_period) != 0)
 			emit_raw(out, "<br><span class=warn>! measured in another environment</span>");
 	} else {
 		emit_raw(out, "\u2013 the first of this branch and suite");

@@ -172,11 +172,11 @@ static struct chart_mark *new_mark(struct trend *t, int64_t at, const char *tone
 	return m;
 }
 
-static void take_epoch(void *arg, const struct view_epoch *row)
+static void take_baseline_period(void *arg, const struct view_baseline_period *row)
 {
 	struct trend *t = arg;
 	struct chart_mark *m = new_mark(t, row->started_at, "");
-	t->n_epochs++;
+	t->n_baseline_periods++;
 	if (m)
 		snprintf(m->label, sizeof m->label, "environment: driver %.32s, %.32s, reference commit %.10s", row->driver, row->toolkit,
 			row->reference);
@@ -235,7 +235,7 @@ static void take_alert(void *arg, int64_t id, enum alertkind kind, enum alertsta
 
 static int add_marks(struct db *db, struct trend *t, const struct view_scope *of, struct fw_err *err)
 {
-	return view_epochs(db, of, take_epoch, t, err) || view_environment_changes(db, of, take_environment, t, err) ||
+	return view_baseline_periods(db, of, take_baseline_period, t, err) || view_environment_changes(db, of, take_environment, t, err) ||
 			       view_changes(db, of, take_change, t, err) || view_cell_alerts(db, of, take_alert, t, err)
 		       ? -1
 		       : 0;
@@ -254,7 +254,7 @@ static void take_device(void *arg, const struct view_device *row)
 	json_decref(info);
 }
 
-static void take_held(void *arg, const struct view_epoch *row)
+static void take_held(void *arg, const struct view_baseline_period *row)
 {
 	struct trend *t = arg;
 	t->held_mhz = row->held_mhz;
@@ -267,7 +267,7 @@ static int find_scale(struct db *db, struct trend *t, const struct view_scope *o
 	if (!is_metric(t->metric, "peak"))
 		return 0;
 	t->scale = NAN;
-	if (view_epochs(db, of, take_held, t, err) != 0)
+	if (view_baseline_periods(db, of, take_held, t, err) != 0)
 		return -1;
 	return t->class ? view_devices(db, take_device, t, err) : 0;
 }

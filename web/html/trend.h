@@ -33,7 +33,7 @@ struct trend {
 	bool is_one_branch; /* the first line is of */
 	bool is_cut;        /* a line has more points than a chart shows */
 	int marks_left;     /* events for which there was no room */
-	int n_epochs;       /* environments that have a series of this cell */
+	int n_baseline_periods;       /* environments that have a series of this cell */
 	struct unit unit;   /* of rates */
 	char unit_text[64];
 	char summary[1200];

@@ -280,7 +280,7 @@ static void list_marks(struct buf *out, const struct trend *t)
 			t->marks_left == 1 ? "" : "s");
 	emit_raw(out, "</ul>\n");
 	/* a step needs points before it, and the series of an environment has none before its first commit */
-	if (t->n_epochs > 1)
+	if (t->n_baseline_periods > 1)
 		emit_raw(out,
 			"<p>Each environment begins a series of its own, and small steps are looked for inside a series alone. "
 			"What the first commit of an environment lost is judged by its own comparison, whose two sides ran in "

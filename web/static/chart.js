@@ -51,10 +51,10 @@ async function historyOf(address) {
 }
 
 // Where something happened besides the points: another environment, a step or a drift that was found.
-function marksOf({ items, epochs = [], change_points = [] }, place) {
+function marksOf({ items, baseline_periods = [], change_points = [] }, place) {
 	const marks = [];
 	const at = (find) => { const i = items.findIndex(find); return i < 0 ? undefined : place(items[i]); };
-	for (const e of epochs) marks.push({ x: at((p) => p.epoch === e.id), tone: "--warn", text: "another environment" });
+	for (const e of baseline_periods) marks.push({ x: at((p) => p.baseline_period === e.id), tone: "--warn", text: "another environment" });
 	for (const c of change_points) marks.push({ x: at((p) => p.commit === c.commit), tone: c.change_pct < 0 ? "--bad" : "--good", text: c.kind });
 	return marks.filter((m) => m.x !== undefined);
 }

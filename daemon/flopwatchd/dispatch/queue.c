@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "db/store/accepted.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "db/store/peer.h"
 #include "db/store/repo.h"
 #include "flopwatchd/verdict/judge.h"

@@ -22,7 +22,7 @@ struct table {
 	int n_devices, n_cells, room;
 	const struct store_class_device *device;
 	double *ln_ms;
-	int64_t epoch; /* of the last row */
+	int64_t baseline_period; /* of the last row */
 	char key[CASE_KEY_SIZE];
 	bool failed;
 };
@@ -57,12 +57,12 @@ static int take_time(void *arg, const struct store_reference_time *a)
 	int column = column_of(t, a->device);
 	if (column < 0)
 		return 0;
-	if (t->n_cells == 0 || t->epoch != a->epoch || strcmp(t->key, a->key) != 0) {
+	if (t->n_cells == 0 || t->baseline_period != a->baseline_period || strcmp(t->key, a->key) != 0) {
 		if (!add_row(t)) {
 			t->failed = true;
 			return -1;
 		}
-		t->epoch = a->epoch;
+		t->baseline_period = a->baseline_period;
 		snprintf(t->key, sizeof t->key, "%s", a->key);
 	}
 	t->ln_ms[(size_t)(t->n_cells - 1) * (size_t)t->n_devices + (size_t)column] = a->ln_ms;

@@ -18,7 +18,7 @@ enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 
 /* ---- questions ------------------------------------------------------------------------------------------------------- */
 
-int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct store_job *job, const char *why, struct fw_err *err)
+int trend_enqueue(const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err)
 {
 	job->repo = e->repo;
 	snprintf(job->suite, sizeof job->suite, "%s", e->suite);
@@ -30,7 +30,7 @@ int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct sto
 }
 
 /** `step`: what is expected between the two. Half of it is the threshold: on one side of it they are equal, on the other they are not. */
-static int ask(const struct trend *t, struct store_change *c, const struct store_epoch *e, enum jobkind kind, int priority,
+static int ask(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, enum jobkind kind, int priority,
 	double step, const char *base, const char *target, const char *why, struct fw_err *err)
 {
 	struct store_job job = { .repo = e->repo,
@@ -54,7 +54,7 @@ static int ask(const struct trend *t, struct store_change *c, const struct store
 }
 
 /** The series between the confirmed steps around a change point. */
-static int read_segment(const struct trend *t, const struct store_change *c, const struct store_epoch *e, struct store_series *s,
+static int read_segment(const struct trend *t, const struct store_change *c, const struct store_baseline_period *e, struct store_series *s,
 	struct fw_err *err)
 {
 	int64_t from, to;
@@ -78,10 +78,10 @@ static int drop(const struct trend *t, struct store_change *c, struct fw_err *er
 {
 	snprintf(c->state, sizeof c->state, "dropped");
 	c->decided_at = t->now_ms;
-	return store_series_count(t->db, c->epoch, c->key, &c->points, err) || store_change_update(t->db, c, err) ? -1 : 0;
+	return store_series_count(t->db, c->baseline_period, c->key, &c->points, err) || store_change_update(t->db, c, err) ? -1 : 0;
 }
 
-int trend_verify(const struct trend *t, struct store_change *c, const struct store_epoch *e, struct fw_err *err)
+int trend_verify(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err)
 {
 	struct store_series s;
 	char why[256];
@@ -101,7 +101,7 @@ int trend_verify(const struct trend *t, struct store_change *c, const struct sto
 
 /* ---- placing --------------------------------------------------------------------------------------------------------- */
 
-static int confirm(const struct trend *t, struct store_change *c, const struct store_epoch *e, struct fw_err *err)
+static int confirm(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err)
 {
 	struct store_series s;
 	if (read_segment(t, c, e, &s, err))
@@ -113,7 +113,7 @@ static int confirm(const struct trend *t, struct store_change *c, const struct s
 }
 
 /** Commits between the two levels that were never measured: the middle one next; none left: this is the place. */
-static int place(const struct trend *t, struct store_change *c, const struct store_epoch *e, struct fw_err *err)
+static int place(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err)
 {
 	int64_t before, commit;
 	char middle[65], why[160];
@@ -155,7 +155,7 @@ static bool confirms(const struct store_series *s, const struct store_comparison
 	return at > 0 && is_timed(cell) && changepoint_confirms(changepoint_step(s->x, s->n, at), cell->m, cell->se);
 }
 
-static int take_verify(const struct trend *t, struct store_change *c, const struct store_epoch *e,
+static int take_verify(const struct trend *t, struct store_change *c, const struct store_baseline_period *e,
 	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
 {
 	struct store_series s;
@@ -173,7 +173,7 @@ static int take_verify(const struct trend *t, struct store_change *c, const stru
 }
 
 /** The commit in the middle has nearly all of the step, or nearly none of it; else several commits have a part, and nobody is singled out. */
-static int take_backfill(const struct trend *t, struct store_change *c, const struct store_epoch *e,
+static int take_backfill(const struct trend *t, struct store_change *c, const struct store_baseline_period *e,
 	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
 {
 	double share = is_timed(cell) ? cell->m / c->step : cell->verdict == VERDICT_IDENTICAL ? 0 : NAN;
@@ -192,16 +192,16 @@ static int take_backfill(const struct trend *t, struct store_change *c, const st
 
 static int take_answer(const struct trend *t, struct store_change *change, const struct store_comparison *c, struct fw_err *err)
 {
-	struct store_epoch epoch;
+	struct store_baseline_period baseline_period;
 	struct store_cell cell;
-	if (store_epoch_get(t->db, change->epoch, &epoch, err))
+	if (store_baseline_period_get(t->db, change->baseline_period, &baseline_period, err))
 		return -1;
 	int found = find_cell(t->db, c->id, change->key, &cell, err);
 	if (found < 1)
 		return found < 0 ? -1 : trend_go_on(t, change, err);
 	if (strcmp(change->state, "candidate") == 0)
-		return take_verify(t, change, &epoch, c, &cell, err);
-	return take_backfill(t, change, &epoch, c, &cell, err);
+		return take_verify(t, change, &baseline_period, c, &cell, err);
+	return take_backfill(t, change, &baseline_period, c, &cell, err);
 }
 
 int trend_answer(const struct trend *t, const struct store_job *job, const struct store_comparison *c, struct fw_err *err)
@@ -216,15 +216,15 @@ int trend_answer(const struct trend *t, const struct store_job *job, const struc
 
 int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
-	struct store_epoch epoch;
-	if (store_epoch_get(t->db, c->epoch, &epoch, err))
+	struct store_baseline_period baseline_period;
+	if (store_baseline_period_get(t->db, c->baseline_period, &baseline_period, err))
 		return -1;
 	if (strcmp(c->state, "candidate") == 0) {
 		c->tried++;
-		return trend_verify(t, c, &epoch, err);
+		return trend_verify(t, c, &baseline_period, err);
 	}
 	/* the commit in the middle cannot be measured, so the range stays as it is */
-	return strcmp(c->state, "placing") == 0 ? confirm(t, c, &epoch, err) : 0;
+	return strcmp(c->state, "placing") == 0 ? confirm(t, c, &baseline_period, err) : 0;
 }
 
 /* ---- telling --------------------------------------------------------------------------------------------------------- */

@@ -28,12 +28,12 @@ static int count_commits(const struct trend *t, const struct store_change *c, st
 
 static int range_of_drift(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
-	struct store_epoch e;
+	struct store_baseline_period e;
 	struct store_explained told;
 	struct store_series s;
 	struct rise rise;
 	int64_t place[CHANGEPOINT_POINTS_MAX];
-	if (store_epoch_get(t->db, c->epoch, &e, err) || store_change_explained(t->db, &e, c->key, &told, err) ||
+	if (store_baseline_period_get(t->db, c->baseline_period, &e, err) || store_change_explained(t->db, &e, c->key, &told, err) ||
 		store_series(t->db, &e, c->key, told.answered, &s, err))
 		return -1;
 	for (int i = 0; i < s.n; i++) {

@@ -8,7 +8,7 @@
 #include "core/text/changed.h"
 #include "core/verdict/peer_ratio.h"
 #include "db/environment/environment_change.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "db/store/repo.h"
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/judge/cell.h"
@@ -53,7 +53,7 @@ static int tell(const struct follow *f, const struct measured *by, struct alert_
 
 /* ---- the reference commit, then and now ---------------------------------------------------------------------------------------- */
 
-/* The time of a cell now, at the clock of the epoch before; where no clock was ever seen, as it is. NAN: a clock is missing. */
+/* The time of a cell now, at the clock of the baseline period before; where no clock was ever seen, as it is. NAN: a clock is missing. */
 static double time_now(const struct follow *f, int i, const struct store_cell *cell, double held_mhz)
 {
 	if (!isfinite(held_mhz))
@@ -64,10 +64,10 @@ static double time_now(const struct follow *f, int i, const struct store_cell *c
 
 static int keep_unpaired(const struct follow *f, struct fw_err *err)
 {
-	struct store_epoch before;
+	struct store_baseline_period before;
 	struct store_cell cell = { .n = -1 };
 	int result;
-	if (store_epoch_get(f->db, f->change->epoch, &before, err))
+	if (store_baseline_period_get(f->db, f->change->baseline_period, &before, err))
 		return -1;
 	while ((result = store_cell_next(f->db, f->c->id, cell.n, &cell, err)) == 1) {
 		struct store_environment_effect e = {
@@ -99,9 +99,9 @@ static void add_losing(void *arg, const char *key, double change_pct)
 static int call_unpaired(const struct follow *f, const struct measured *by, int64_t *alert, struct fw_err *err)
 {
 	struct losing l = { f, by->comparison, { 0 } };
-	struct store_epoch before;
+	struct store_baseline_period before;
 	char what[160];
-	if (store_epoch_get(f->db, f->change->epoch, &before, err))
+	if (store_baseline_period_get(f->db, f->change->baseline_period, &before, err))
 		return -1;
 	if (!isfinite(before.held_mhz))
 		return 0;

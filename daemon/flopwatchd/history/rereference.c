@@ -11,7 +11,7 @@
 enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };
 
 int rereference_ask(
-	const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s, struct fw_err *err)
+	const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s, struct fw_err *err)
 {
 	const struct store_series_point *newest = &s->point[s->n - 1];
 	struct store_job job = { .kind = JOBKIND_REFERENCE, .origin = REREFERENCE_ORIGIN, .priority = PRIORITY_REREFERENCE };
@@ -34,11 +34,11 @@ int rereference_ask(
 
 /* ---- the answer ------------------------------------------------------------------------------------------------------ */
 
-static int tell(const struct trend *t, const struct store_epoch *e, const char *reference, int64_t comparison, struct fw_err *err)
+static int tell(const struct trend *t, const struct store_baseline_period *e, const char *reference, int64_t comparison, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "epoch.reanchored");
-	jsonw_kv_int(j, "epoch", e->id);
+	jsonw_kv_int(j, "baseline_period", e->id);
 	jsonw_kv_string(j, "suite", e->suite);
 	jsonw_kv_string(j, "from", e->reference_sha);
 	jsonw_kv_string(j, "reference", reference);
@@ -46,15 +46,15 @@ static int tell(const struct trend *t, const struct store_epoch *e, const char *
 	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
 }
 
-/** The comparison's ratios stand against the epoch's first reference commit already, errors added up: they are what the new one begins with. */
+/** The comparison's ratios stand against the baseline period's first reference commit already, errors added up: they are what the new one begins with. */
 static int put_chain(
-	const struct trend *t, const struct store_comparison *c, const struct store_epoch *e, bool *is_whole, struct fw_err *err)
+	const struct trend *t, const struct store_comparison *c, const struct store_baseline_period *e, bool *is_whole, struct fw_err *err)
 {
 	struct store_cell cell = { .n = -1 };
 	int result;
 	*is_whole = true;
 	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
-		struct store_chain chain = { .epoch = e->id, .comparison = c->id, .reference_sha = c->target_sha, .key = cell.key };
+		struct store_chain chain = { .baseline_period = e->id, .comparison = c->id, .reference_sha = c->target_sha, .key = cell.key };
 		int found = store_ratio_of(t->db, e->id, cell.key, c->id, &chain.x, &chain.se, err);
 		if (found == 0)
 			*is_whole = false;
@@ -65,7 +65,7 @@ static int put_chain(
 }
 
 int rereference_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
-	const struct store_epoch *e, struct fw_err *err)
+	const struct store_baseline_period *e, struct fw_err *err)
 {
 	int64_t place;
 	bool is_whole = false;
@@ -76,5 +76,5 @@ int rereference_take(const struct trend *t, const struct store_job *job, const s
 	if (!is_whole)
 		return store_job_log(
 			t->db, job->id, t->now_ms, "the reference commit stays: a cell has no ratio, or main has left the commit", err);
-	return store_epoch_rereference(t->db, e->id, c->target_sha, err) || tell(t, e, c->target_sha, c->id, err) ? -1 : 0;
+	return store_baseline_period_rereference(t->db, e->id, c->target_sha, err) || tell(t, e, c->target_sha, c->id, err) ? -1 : 0;
 }

@@ -12,10 +12,10 @@
 
 /** Ask for it where the newest points of a cell are all far from the reference commit, and nobody did lately. */
 int rereference_ask(
-	const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s, struct fw_err *err);
+	const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s, struct fw_err *err);
 
 /** Take what such a job has measured. Its ratios are stored; a cell without one leaves the reference commit as it is, with a line in the job's log. */
 int rereference_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
-	const struct store_epoch *e, struct fw_err *err);
+	const struct store_baseline_period *e, struct fw_err *err);
 
 #endif

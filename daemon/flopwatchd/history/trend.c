@@ -22,7 +22,7 @@ enum { PRIORITY_REMEASURE = -1, REMEASURES = 2 };
 struct point {
 	const struct trend *t;
 	const struct store_comparison *c;
-	const struct store_epoch *epoch;
+	const struct store_baseline_period *baseline_period;
 	const struct store_cell *cell;
 };
 
@@ -30,7 +30,7 @@ struct point {
 static struct store_change change_of(const struct point *p, const char *kind, const char *origin, const char *state, double step)
 {
 	struct store_change c = {
-		.repo = p->epoch->repo, .epoch = p->epoch->id, .step = step, .level = NAN, .found_at = p->t->now_ms
+		.repo = p->baseline_period->repo, .baseline_period = p->baseline_period->id, .step = step, .level = NAN, .found_at = p->t->now_ms
 	};
 	if (strcmp(state, "confirmed") == 0) {
 		c.comparison = p->c->id;
@@ -63,8 +63,8 @@ static int note_seen(const struct point *p, struct fw_err *err)
 	if (told.m != 0 && fabs(p->cell->m - told.m) <= stats_theta(p->cell->threshold_pct))
 		return 0;
 	struct store_change change = change_of(p, "step", "comparison", "confirmed", p->cell->m - told.m);
-	if (store_change_from(p->t->db, p->epoch->id, p->cell->key, &from, err) ||
-		store_series(p->t->db, p->epoch, p->cell->key, from, &s, err))
+	if (store_change_from(p->t->db, p->baseline_period->id, p->cell->key, &from, err) ||
+		store_series(p->t->db, p->baseline_period, p->cell->key, from, &s, err))
 		return -1;
 	bool is_in = s.n && strcmp(s.point[s.n - 1].sha, p->c->target_sha) == 0;
 	change.level = changepoint_level(s.x, is_in ? s.n - 1 : s.n);
@@ -77,14 +77,14 @@ static int note_seen(const struct point *p, struct fw_err *err)
 static int measure_again(const struct point *p, const char *sha, struct fw_err *err)
 {
 	for (int i = 0; i < REMEASURES; i++) {
-		struct store_job job = { .priority = PRIORITY_REMEASURE, .repo = p->epoch->repo };
+		struct store_job job = { .priority = PRIORITY_REMEASURE, .repo = p->baseline_period->repo };
 		job.kind = JOBKIND_REFERENCE;
 		snprintf(job.origin, sizeof job.origin, "remeasure");
 		snprintf(job.target_sha, sizeof job.target_sha, "%s", sha);
-		snprintf(job.base_sha, sizeof job.base_sha, "%s", p->epoch->reference_sha);
+		snprintf(job.base_sha, sizeof job.base_sha, "%s", p->baseline_period->reference_sha);
 		snprintf(job.cells_glob, sizeof job.cells_glob, "%.255s", p->cell->key);
 		if (trend_enqueue(
-			    p->t, p->epoch, &job, "queued: its ratio to the reference commit is out of line, so it is measured again", err))
+			    p->t, p->baseline_period, &job, "queued: its ratio to the reference commit is out of line, so it is measured again", err))
 			return -1;
 	}
 	return 0;
@@ -94,10 +94,10 @@ static int measure_again(const struct point *p, const char *sha, struct fw_err *
 static int is_settled(const struct point *p, const struct store_series *s, struct fw_err *err)
 {
 	const char *newest = s->point[s->n - 1].sha;
-	int waiting = find_range_awaited(p->t->db, p->epoch->repo, newest, p->cell->key, err);
+	int waiting = find_range_awaited(p->t->db, p->baseline_period->repo, newest, p->cell->key, err);
 	if (waiting)
 		return waiting < 0 ? -1 : 0;
-	if (s->measured[s->n - 1] > 1 || strcmp(newest, p->epoch->reference_sha) == 0 || !changepoint_is_odd(s->x, s->n))
+	if (s->measured[s->n - 1] > 1 || strcmp(newest, p->baseline_period->reference_sha) == 0 || !changepoint_is_odd(s->x, s->n))
 		return 1;
 	return measure_again(p, newest, err);
 }
@@ -109,11 +109,11 @@ static int look_for_step(const struct point *p, const struct store_series *s, in
 {
 	struct candidate_past past;
 	struct changepoint found;
-	int points, open = store_change_is_open(p->t->db, p->epoch->id, p->cell->key, err);
+	int points, open = store_change_is_open(p->t->db, p->baseline_period->id, p->cell->key, err);
 	if (open)
 		return open < 0 ? -1 : 0;
-	if (store_series_count(p->t->db, p->epoch->id, p->cell->key, &points, err) ||
-		store_change_past(p->t->db, p->epoch->id, p->cell->key, from, &past, err))
+	if (store_series_count(p->t->db, p->baseline_period->id, p->cell->key, &points, err) ||
+		store_change_past(p->t->db, p->baseline_period->id, p->cell->key, from, &past, err))
 		return -1;
 	if (!candidate_find(s->x, s->n, points, &past, &found))
 		return 0;
@@ -122,35 +122,35 @@ static int look_for_step(const struct point *p, const struct store_series *s, in
 	between(&change, s->point[found.at - 1].sha, s->point[found.at].sha);
 	if (store_change_insert(p->t->db, &change, err))
 		return -1;
-	return trend_verify(p->t, &change, p->epoch, err);
+	return trend_verify(p->t, &change, p->baseline_period, err);
 }
 
 static int look(const struct point *p, struct fw_err *err)
 {
 	struct store_series s;
 	int64_t from;
-	if (store_change_from(p->t->db, p->epoch->id, p->cell->key, &from, err) ||
-		store_series(p->t->db, p->epoch, p->cell->key, from, &s, err))
+	if (store_change_from(p->t->db, p->baseline_period->id, p->cell->key, &from, err) ||
+		store_series(p->t->db, p->baseline_period, p->cell->key, from, &s, err))
 		return -1;
 	if (s.n == 0)
 		return 0;
 	int settled = is_settled(p, &s, err);
 	if (settled < 1)
 		return settled;
-	return look_for_step(p, &s, from, err) || trend_drift(p->t, p->epoch, p->cell, err) ||
-			       trend_end(p->t, p->c->id, p->epoch, p->cell, &s, err) ||
-			       rereference_ask(p->t, p->epoch, p->cell->key, &s, err)
+	return look_for_step(p, &s, from, err) || trend_drift(p->t, p->baseline_period, p->cell, err) ||
+			       trend_end(p->t, p->c->id, p->baseline_period, p->cell, &s, err) ||
+			       rereference_ask(p->t, p->baseline_period, p->cell->key, &s, err)
 		       ? -1
 		       : 0;
 }
 
-static int follow_cells(const struct trend *t, const struct store_comparison *c, const struct epoch *e, struct fw_err *err)
+static int follow_cells(const struct trend *t, const struct store_comparison *c, const struct baseline_period *e, struct fw_err *err)
 {
 	struct store_cell cell = { .n = -1 };
 	bool is_change = c->kind == JOBKIND_COMPARE;
 	int result;
 	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
-		struct point p = { .t = t, .c = c, .epoch = &e->row, .cell = &cell };
+		struct point p = { .t = t, .c = c, .baseline_period = &e->row, .cell = &cell };
 		bool moved = cell.verdict == VERDICT_REGRESSION || cell.verdict == VERDICT_IMPROVEMENT;
 		/* what bursts or slow calls decided is none of this series, which is one of pairs */
 		if (isfinite(cell.m) && is_change && moved && cell.decider == DECIDER_PAIRS && note_seen(&p, err))
@@ -162,7 +162,7 @@ static int follow_cells(const struct trend *t, const struct store_comparison *c,
 }
 
 int trend_follow(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
-	const struct epoch *e, int64_t now_ms, struct fw_err *err)
+	const struct baseline_period *e, int64_t now_ms, struct fw_err *err)
 {
 	struct trend t = { .db = db, .config = config, .now_ms = now_ms };
 	if (trend_answer(&t, job, c, err))

@@ -10,11 +10,11 @@
 #define FLOPWATCHD_HISTORY_TREND_H
 
 #include "flopwatchd/runtime/config.h"
-#include "flopwatchd/history/epoch.h"
+#include "flopwatchd/history/baseline_period.h"
 
 /** Follow what a stored result adds to the history, and what it answers. Its job is done, its cells and ratios are stored. */
 int trend_follow(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
-	const struct epoch *e, int64_t now_ms, struct fw_err *err);
+	const struct baseline_period *e, int64_t now_ms, struct fw_err *err);
 
 /** Take up change points whose jobs have ended without a result. */
 int trend_resume(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);

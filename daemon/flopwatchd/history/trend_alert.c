@@ -64,7 +64,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 		.comparison = c->comparison,
 		.kind = is_drift ? ALERTKIND_DRIFT : ALERTKIND_REGRESSION,
 		.worst_pct = stats_change_pct(c->step) };
-	struct store_epoch epoch;
+	struct store_baseline_period baseline_period;
 	struct trend_range range;
 	struct store_alert_said said;
 	char title[256];
@@ -73,24 +73,24 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 	/* drift of several cells is one alert, at the commit where the first was seen */
 	if (is_drift && trend_name_open_drift(t, c, a.target_sha, err) < 0)
 		return -1;
-	if (store_epoch_get(t->db, c->epoch, &epoch, err) || trend_range(t, c, &range, err))
+	if (store_baseline_period_get(t->db, c->baseline_period, &baseline_period, err) || trend_range(t, c, &range, err))
 		return -1;
 	int64_t accepted = 0;
 	char upstream[sizeof a.branch];
 	if (!is_drift &&
 		(store_repo_upstream_branch(t->db, c->repo, upstream, err) ||
-			store_accepted_step(t->db, c->repo, upstream, c->commit_sha, epoch.suite, c->key, &accepted, err)))
+			store_accepted_step(t->db, c->repo, upstream, c->commit_sha, baseline_period.suite, c->key, &accepted, err)))
 		return -1;
 	if (accepted) { /* a person has answered for this step already, on whichever branch it came from */
 		c->alert = accepted;
 		return store_change_update(t->db, c, err);
 	}
-	int is_open = store_alert_said(t->db, &a, epoch.suite, c->key, &said, err);
+	int is_open = store_alert_said(t->db, &a, baseline_period.suite, c->key, &said, err);
 	if (is_open < 0 || (is_open && is_said(c, &said, &range)))
 		return is_open < 0 ? -1 : 0;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);
-	int result = write_cell(c, epoch.suite, &cells, err) || store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
+	int result = write_cell(c, baseline_period.suite, &cells, err) || store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
 				     trend_name(t, c, &range, &culprits, err)
 			     ? -1
 			     : 0;

@@ -26,18 +26,18 @@ static int first_after(
 }
 
 /** While the level after it is that of few points, each one more tells better which commits hold the loss. */
-static int sharpen(const struct trend *t, const struct store_epoch *e, struct store_change *c, const struct store_series *s,
+static int sharpen(const struct trend *t, const struct store_baseline_period *e, struct store_change *c, const struct store_series *s,
 	struct fw_err *err)
 {
 	int since;
-	if (c->epoch != e->id)
+	if (c->baseline_period != e->id)
 		return 0;
 	if (first_after(t, s, c, &since, err))
 		return -1;
 	return s->n - since > CHANGEPOINT_LEFT_MIN ? 0 : trend_alert(t, c, err);
 }
 
-static int keep_up(const struct trend *t, const struct store_epoch *e, struct store_change *c, const struct store_series *s,
+static int keep_up(const struct trend *t, const struct store_baseline_period *e, struct store_change *c, const struct store_series *s,
 	double step, struct fw_err *err)
 {
 	if (step < c->step + GROWN)
@@ -46,11 +46,11 @@ static int keep_up(const struct trend *t, const struct store_epoch *e, struct st
 	return store_change_update(t->db, c, err) || trend_alert(t, c, err) ? -1 : 0;
 }
 
-static int tell_drift(const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s,
+static int tell_drift(const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s,
 	double expected, double step, struct fw_err *err)
 {
 	struct store_change c = { .repo = e->repo,
-		.epoch = e->id,
+		.baseline_period = e->id,
 		.kind = "drift",
 		.origin = "series",
 		.state = "confirmed",
@@ -65,7 +65,7 @@ static int tell_drift(const struct trend *t, const struct store_epoch *e, const 
 	return store_change_insert(t->db, &c, err) || trend_tell(t, &c, err) ? -1 : 0;
 }
 
-int trend_drift(const struct trend *t, const struct store_epoch *e, const struct store_cell *cell, struct fw_err *err)
+int trend_drift(const struct trend *t, const struct store_baseline_period *e, const struct store_cell *cell, struct fw_err *err)
 {
 	struct store_series s;
 	struct store_change told;
@@ -84,16 +84,16 @@ int trend_drift(const struct trend *t, const struct store_epoch *e, const struct
 
 /* ---- the end --------------------------------------------------------------------------------------------------------- */
 
-/** The level before a change point, on the series of epoch `e`, which may begin at another reference commit. 1, 0 not known, -1. */
+/** The level before a change point, on the series of baseline period `e`, which may begin at another reference commit. 1, 0 not known, -1. */
 static int level_before(
-	const struct trend *t, const struct store_epoch *e, const struct store_change *c, double *level, struct fw_err *err)
+	const struct trend *t, const struct store_baseline_period *e, const struct store_change *c, double *level, struct fw_err *err)
 {
-	struct store_epoch older;
+	struct store_baseline_period older;
 	double x, se;
 	*level = c->level;
-	if (c->epoch == e->id || !isfinite(c->level))
+	if (c->baseline_period == e->id || !isfinite(c->level))
 		return isfinite(c->level);
-	if (store_epoch_get(t->db, c->epoch, &older, err))
+	if (store_baseline_period_get(t->db, c->baseline_period, &older, err))
 		return -1;
 	int result = store_chain_get(t->db, &older, e->first_sha, c->key, &x, &se, err);
 	*level -= x;
@@ -111,7 +111,7 @@ static int end(const struct trend *t, struct store_change *c, int64_t comparison
 	return over < 1 ? over : alert_resolve(t->db, t->config, c->alert, comparison, why, t->now_ms, err);
 }
 
-int trend_end(const struct trend *t, int64_t comparison, const struct store_epoch *e, const struct store_cell *cell,
+int trend_end(const struct trend *t, int64_t comparison, const struct store_baseline_period *e, const struct store_cell *cell,
 	const struct store_series *s, struct fw_err *err)
 {
 	struct store_change c = { .id = 0 };

@@ -419,7 +419,7 @@ static void take_environment(void *arg, const struct view_environment *e)
 	snprintf(b->isolation, sizeof b->isolation, "%s", e->isolation);
 	jsonw_init(&j, &b->environment);
 	jsonw_object(&j);
-	jsonw_kv_string(&j, "epoch", e->hash);
+	jsonw_kv_string(&j, "baseline_period", e->hash);
 	jsonw_kv_string(&j, "device", e->uuid);
 	jsonw_kv_string(&j, "kind", e->kind);
 	jsonw_kv_string(&j, "name", e->name);

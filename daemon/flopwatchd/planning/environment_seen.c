@@ -192,7 +192,7 @@ static bool is_unfinished(const struct store_environment_change *c)
 static int look(struct db *db, const struct config *config, const struct store_standing *t, const struct msg_device *d,
 	int64_t now_ms, int *n, struct fw_err *err)
 {
-	struct store_environment_change last, change = { .repo = t->repo, .epoch = t->epoch, .seen_at = now_ms };
+	struct store_environment_change last, change = { .repo = t->repo, .baseline_period = t->baseline_period, .seen_at = now_ms };
 	struct store_job reference = { .kind = JOBKIND_REFERENCE };
 	bool is_built;
 	store_around(&t->was, change.was);

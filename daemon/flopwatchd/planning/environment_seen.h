@@ -3,7 +3,7 @@
  * here, and measured before anybody's commit is blamed for it.
  *
  * A commit of the upstream branch is built anew beside the module that it had before, which the worker still keeps; and the reference commit is timed
- * again, to begin the new epoch and to be held against the old one. Loop only; inside the caller's transaction.
+ * again, to begin the new baseline period and to be held against the old one. Loop only; inside the caller's transaction.
  */
 #ifndef FLOPWATCHD_PLANNING_ENVIRONMENT_SEEN_H
 #define FLOPWATCHD_PLANNING_ENVIRONMENT_SEEN_H

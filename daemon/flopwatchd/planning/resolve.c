@@ -11,7 +11,7 @@
 #include "flopwatchd/runtime/child.h"
 #include "db/store/accepted.h"
 #include "db/store/base.h"
-#include "db/store/epoch.h"
+#include "db/store/baseline_period.h"
 #include "flopwatchd/planning/refusal.h"
 #include "flopwatchd/planning/suites_asked.h"
 #include "flopwatchd/planning/terms.h"
@@ -350,7 +350,7 @@ static int look_at_line(struct resolve *r, struct fw_err *err)
 	return 0;
 }
 
-/* Only a job that has its device can know the reference commit: another device is another epoch. */
+/* Only a job that has its device can know the reference commit: another device is another baseline period. */
 static int choose_reference(struct resolve *r, struct fw_err *err)
 {
 	struct plan *p = &r->answer.plan;
@@ -359,7 +359,7 @@ static int choose_reference(struct resolve *r, struct fw_err *err)
 		return -1;
 	if (!p->on_line || !r->job.device)
 		return 0;
-	return store_epoch_reference(r->db, r->job.repo, p->suite_name, r->job.device, p->reference, err);
+	return store_baseline_period_reference(r->db, r->job.repo, p->suite_name, r->job.device, p->reference, err);
 }
 
 /* ---- what the base does not hold --------------------------------------------------------------------------------------------- */

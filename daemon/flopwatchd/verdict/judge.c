@@ -16,7 +16,7 @@
 #include "db/store/repo.h"
 #include "db/store/result.h"
 #include "db/store/sample.h"
-#include "flopwatchd/history/epoch.h"
+#include "flopwatchd/history/baseline_period.h"
 #include "flopwatchd/delivery/gitnote.h"
 #include "flopwatchd/judge/groups.h"
 #include "flopwatchd/judge/facts.h"
@@ -27,7 +27,7 @@
 #include "flopwatchd/history/trend.h"
 #include "flopwatchd/judge/comparison_json.h"
 
-/* Part of every epoch: how times are taken. Another way of timing is another epoch. */
+/* Part of every baseline period: how times are taken. Another way of timing is another baseline period. */
 #define TIMING_CONTRACT  "1: interleaved pairs, cold cache, device marks"
 #define PROCESS_CONTRACT "1: processes A B B A, medians as the program tells them"
 
@@ -48,7 +48,7 @@ static int put_environment(struct db *db, const struct result *r, int64_t now_ms
 		    plan_is_benchmark(&r->plan) ? PROCESS_CONTRACT : TIMING_CONTRACT, r->isolation, now_ms, &c->environment,
 		    &is_new, err))
 		return -1;
-	return is_new ? judge_news_epoch(db, r, c->environment, now_ms, err) : 0;
+	return is_new ? judge_news_baseline_period(db, r, c->environment, now_ms, err) : 0;
 }
 
 /** Row of one side's build; 0 where nothing was built. */
@@ -149,17 +149,17 @@ static int put_samples(struct db *db, const struct result *r, int cell, int64_t 
 }
 
 /** Its place in the history: what the cell shows of it, and a point of the series. */
-static int put_ratio(struct db *db, const struct store_comparison *c, const struct epoch *e, const struct store_cell *cell,
+static int put_ratio(struct db *db, const struct store_comparison *c, const struct baseline_period *e, const struct store_cell *cell,
 	double x, double se, struct fw_err *err)
 {
 	struct store_ratio ratio = {
-		.epoch = e->row.id, .comparison = c->id, .key = cell->key, .target_sha = c->target_sha, .x = x, .se = se
+		.baseline_period = e->row.id, .comparison = c->id, .key = cell->key, .target_sha = c->target_sha, .x = x, .se = se
 	};
 	return isfinite(x) ? store_ratio_insert(db, &ratio, err) : 0;
 }
 
 static int put_cells(struct db *db, const struct result *r, const struct store_comparison *c, const int64_t *launches,
-	const struct epoch *e, struct judge_news *news, enum verdict *verdict, struct fw_err *err)
+	const struct baseline_period *e, struct judge_news *news, enum verdict *verdict, struct fw_err *err)
 {
 	struct judge_groups groups;
 	judge_groups_of_result(r, &groups);
@@ -171,12 +171,12 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		judge_cell(r, i, &t, &cell);
 		judge_groups_mean(&groups, &r->plan.ask.rule, &t, &cell);
 		cell.comparison = c->id;
-		if (epoch_cell(db, e, r, i, &cell, &x, &se, err) || calibrate_learn(db, r, c, &t.decides, &cell, err))
+		if (baseline_period_cell(db, e, r, i, &cell, &x, &se, err) || calibrate_learn(db, r, c, &t.decides, &cell, err))
 			return -1;
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
 			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
 			judge_facts_timed(db, cell.id, &t, err) ||
-			(isfinite(x) && epoch_reference_time(db, e, r, i, &cell, cell.device ? cell.device : c->device, err)) ||
+			(isfinite(x) && baseline_period_reference_time(db, e, r, i, &cell, cell.device ? cell.device : c->device, err)) ||
 			judge_news_cell(news, db, r, i, c, &cell, err))
 			return -1;
 		*verdict = verdict_worse(*verdict, cell.verdict);
@@ -224,15 +224,15 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	struct judge_news *news, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	struct store_comparison c;
-	struct epoch epoch;
+	struct baseline_period baseline_period;
 	int64_t *launches = calloc((size_t)r->n_launches + 1, sizeof *launches);
 	if (!launches)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	int result = put_comparison(db, r, job, now_ms, &c, err);
 	if (result == 0)
-		result = epoch_enter(db, r, job, c.environment, now_ms, &epoch, err) ||
+		result = baseline_period_enter(db, r, job, c.environment, now_ms, &baseline_period, err) ||
 					 put_launches(db, r, c.id, launches, err) ||
-					 put_cells(db, r, &c, launches, &epoch, news, &c.verdict, err) ||
+					 put_cells(db, r, &c, launches, &baseline_period, news, &c.verdict, err) ||
 					 judge_throttle(db, r, c.device, err)
 				 ? -1
 				 : 0;
@@ -249,7 +249,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
 		environment_follow(db, config, r, &c, &news->lost, now_ms, &environment_alert, err) ||
 		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
-		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
+		trend_follow(db, config, job, &c, &baseline_period, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
 		gitnote_owe(db, config, job, &c, now_ms, err))
 		return -1;
 	if (environment_alert)

@@ -351,7 +351,7 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 	return end_alerts(db, config, c, now_ms, out, err);
 }
 
-int judge_news_epoch(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err)
+int judge_news_baseline_period(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "epoch.started");

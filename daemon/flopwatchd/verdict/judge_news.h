@@ -29,6 +29,6 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 	struct fw_err *err);
 
 /** A device was seen in an environment that no comparison had yet: an event, never an alert. */
-int judge_news_epoch(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err);
+int judge_news_baseline_period(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* epoch.c - pins reference commits, and turns the third subject of a launch into a place in the history. */
-#include "flopwatchd/history/epoch.h"
+/* baseline_period.c - pins reference commits, and turns the third subject of a launch into a place in the history. */
+#include "flopwatchd/history/baseline_period.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,14 +53,14 @@ static double clock_of(const struct result *r)
 	return n ? stats_median(clock, n) : NAN;
 }
 
-/* ---- new epochs ------------------------------------------------------------------------------------------------------ */
+/* ---- new baseline periods ------------------------------------------------------------------------------------------------------ */
 
-static int tell(struct db *db, const struct result *r, const struct store_job *job, const struct store_epoch *e, bool carried,
+static int tell(struct db *db, const struct result *r, const struct store_job *job, const struct store_baseline_period *e, bool carried,
 	struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "epoch.anchored");
-	jsonw_kv_int(j, "epoch", e->id);
+	jsonw_kv_int(j, "baseline_period", e->id);
 	jsonw_kv_int(j, "environment", e->environment);
 	jsonw_kv_string(j, "repo", job->repo_name);
 	jsonw_kv_string(j, "suite", e->suite);
@@ -74,26 +74,26 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 	return alert_deliver(db, NULL, &event, e->started_at, err);
 }
 
-/** Have the reference commit measured in an epoch that began without it. */
-static int measure_reference(struct db *db, const struct store_job *job, const struct store_epoch *e, struct fw_err *err)
+/** Have the reference commit measured in a baseline period that began without it. */
+static int measure_reference(struct db *db, const struct store_job *job, const struct store_baseline_period *e, struct fw_err *err)
 {
-	struct store_job ask = { .repo = job->repo, .kind = JOBKIND_REFERENCE, .origin = "epoch", .priority = PRIORITY_REFERENCE };
+	struct store_job ask = { .repo = job->repo, .kind = JOBKIND_REFERENCE, .origin = "baseline_period", .priority = PRIORITY_REFERENCE };
 	snprintf(ask.target_sha, sizeof ask.target_sha, "%s", e->reference_sha);
 	snprintf(ask.base_sha, sizeof ask.base_sha, "%s", e->reference_sha);
 	snprintf(ask.base_how, sizeof ask.base_how, "given");
 	snprintf(ask.suite, sizeof ask.suite, "%s", e->suite);
 	return store_class_of_environment(db, e->environment, &ask.device_class, err) ||
 			       store_job_insert(db, &ask, e->started_at, err) ||
-			       store_job_log(db, ask.id, e->started_at, "queued: the reference commit is measured in its new epoch", err)
+			       store_job_log(db, ask.id, e->started_at, "queued: the reference commit is measured in its new baseline period", err)
 		       ? -1
 		       : 0;
 }
 
-static int begin(struct db *db, const struct result *r, const struct store_job *job, struct epoch *out, struct fw_err *err)
+static int begin(struct db *db, const struct result *r, const struct store_job *job, struct baseline_period *out, struct fw_err *err)
 {
-	struct store_epoch *e = &out->row;
+	struct store_baseline_period *e = &out->row;
 	char carried[65];
-	if (store_epoch_reference(db, e->repo, e->suite, r->device_id, carried, err))
+	if (store_baseline_period_reference(db, e->repo, e->suite, r->device_id, carried, err))
 		return -1;
 	bool keeps = carried[0] &&
 		     !(r->plan.reference[0] && role_of(r, carried) == ROLE_NONE); /* one that does not run any more is left behind */
@@ -101,18 +101,18 @@ static int begin(struct db *db, const struct result *r, const struct store_job *
 	if (!pinned[0])
 		return 0;
 	snprintf(e->reference_sha, sizeof e->reference_sha, "%s", pinned);
-	if (store_epoch_insert(db, e, err) || tell(db, r, job, e, keeps, err))
+	if (store_baseline_period_insert(db, e, err) || tell(db, r, job, e, keeps, err))
 		return -1;
 	return role_of(r, pinned) != ROLE_NONE ? 0 : measure_reference(db, job, e, err);
 }
 
 /** The role that stands for the reference commit: the one of today, or for a job that began before it an earlier one. */
-static int choose_against(struct db *db, const struct result *r, struct epoch *e, struct fw_err *err)
+static int choose_against(struct db *db, const struct result *r, struct baseline_period *e, struct fw_err *err)
 {
 	e->against = role_of(r, e->row.reference_sha);
 	for (int i = 0; i < 2 && e->against == ROLE_NONE; i++) {
 		const char *sha = commit_of(r, roles[i]);
-		int had = sha[0] && was_timed(r, roles[i]) ? store_epoch_had(db, &e->row, sha, err) : 0;
+		int had = sha[0] && was_timed(r, roles[i]) ? store_baseline_period_had(db, &e->row, sha, err) : 0;
 		if (had < 0)
 			return -1;
 		e->against = had ? roles[i] : ROLE_NONE;
@@ -120,18 +120,18 @@ static int choose_against(struct db *db, const struct result *r, struct epoch *e
 	return 0;
 }
 
-int epoch_enter(struct db *db, const struct result *r, const struct store_job *job, int64_t environment, int64_t now_ms,
-	struct epoch *out, struct fw_err *err)
+int baseline_period_enter(struct db *db, const struct result *r, const struct store_job *job, int64_t environment, int64_t now_ms,
+	struct baseline_period *out, struct fw_err *err)
 {
-	*out = (struct epoch){ .against = ROLE_NONE, .clock_mhz = clock_of(r) };
+	*out = (struct baseline_period){ .against = ROLE_NONE, .clock_mhz = clock_of(r) };
 	/* beside a peer, base and target are one commit by two providers, and a configuration by hand is what nobody runs: no place in the history */
 	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_beside(r->plan.ask.kind))
 		return 0;
-	int found = store_epoch_find(db, job->repo, environment, &out->row, err);
+	int found = store_baseline_period_find(db, job->repo, environment, &out->row, err);
 	if (found < 0)
 		return -1;
 	if (!found) {
-		out->row = (struct store_epoch){
+		out->row = (struct store_baseline_period){
 			.repo = job->repo, .environment = environment, .held_mhz = out->clock_mhz, .started_at = now_ms
 		};
 		snprintf(out->row.suite, sizeof out->row.suite, "%s", r->plan.suite_name);
@@ -139,7 +139,7 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 			return -1;
 	} else if (!isfinite(out->row.held_mhz) && isfinite(out->clock_mhz)) {
 		out->row.held_mhz = out->clock_mhz;
-		if (store_epoch_clock(db, out->row.id, out->row.held_mhz, err))
+		if (store_baseline_period_clock(db, out->row.id, out->row.held_mhz, err))
 			return -1;
 	}
 	if (out->row.id && store_standing_put(db, r->device.uuid, job->repo, out->row.suite, out->row.id, err))
@@ -149,7 +149,7 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
 
-int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int cell, struct store_cell *c, double *x,
+int baseline_period_cell(struct db *db, const struct baseline_period *e, const struct result *r, int cell, struct store_cell *c, double *x,
 	double *se, struct fw_err *err)
 {
 	struct estimate estimate;
@@ -157,8 +157,8 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 	*x = *se = NAN;
 	snprintf(c->history_branch, sizeof c->history_branch, "%s", r->plan.line_branch);
 	c->held_ms = c->reference_change_pct = c->reference_ci_low_pct = c->reference_ci_high_pct = NAN;
-	c->epoch = isfinite(c->target_median_ms) ? e->row.id : 0;
-	if (!c->epoch)
+	c->baseline_period = isfinite(c->target_median_ms) ? e->row.id : 0;
+	if (!c->baseline_period)
 		return 0;
 	c->held_ms = peer_ratio_at_clock(c->target_median_ms, isfinite(c->beta) ? c->beta : 0,
 		judge_median(r, cell, judge_series(r, cell), "", ROLE_TARGET, JUDGE_MHZ), e->row.held_mhz);
@@ -176,7 +176,7 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 	return 0;
 }
 
-int epoch_reference_time(struct db *db, const struct epoch *e, const struct result *r, int cell, const struct store_cell *c,
+int baseline_period_reference_time(struct db *db, const struct baseline_period *e, const struct result *r, int cell, const struct store_cell *c,
 	int64_t device, struct fw_err *err)
 {
 	double reference_x, reference_se;
@@ -189,7 +189,7 @@ int epoch_reference_time(struct db *db, const struct epoch *e, const struct resu
 	if (known < 1)
 		return known;
 	const struct store_reference_time t = {
-		.device = device, .epoch = e->row.id, .comparison = c->comparison, .key = c->key, .ln_ms = log(held_ms) - reference_x
+		.device = device, .baseline_period = e->row.id, .comparison = c->comparison, .key = c->key, .ln_ms = log(held_ms) - reference_x
 	};
 	return store_reference_time_put(db, &t, err);
 }

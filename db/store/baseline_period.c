@@ -1,5 +1,5 @@
-/** epoch.c - what stands beside what: environments with a reference commit, and the order of main's commits. */
-#include "db/store/epoch.h"
+/** baseline_period.c - what stands beside what: environments with a reference commit, and the order of main's commits. */
+#include "db/store/baseline_period.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,17 +7,17 @@
 
 #include "core/stats/median.h"
 
-/* ---- epochs ---------------------------------------------------------------------------------------------------------- */
+/* ---- baseline periods ---------------------------------------------------------------------------------------------------------- */
 
-#define EPOCH_COLUMNS "SELECT id, repo, environment, suite, reference_sha, held_mhz, started_at, first_sha FROM epoch "
+#define BASELINE_PERIOD_COLUMNS "SELECT id, repo, environment, suite, reference_sha, held_mhz, started_at, first_sha FROM baseline_period "
 
 /** 1 and the row, 0, -1. */
-static int read_epoch(struct stmt *s, struct store_epoch *out, struct fw_err *err)
+static int read_baseline_period(struct stmt *s, struct store_baseline_period *out, struct fw_err *err)
 {
 	int result = stmt_step(s, err);
 	if (result != 1)
 		return result;
-	*out = (struct store_epoch){ .id = row_int(s, 0),
+	*out = (struct store_baseline_period){ .id = row_int(s, 0),
 		.repo = row_int(s, 1),
 		.environment = row_int(s, 2),
 		.held_mhz = row_double(s, 5),
@@ -29,31 +29,31 @@ static int read_epoch(struct stmt *s, struct store_epoch *out, struct fw_err *er
 	return 1;
 }
 
-int store_epoch_find(struct db *db, int64_t repo, int64_t environment, struct store_epoch *out, struct fw_err *err)
+int store_baseline_period_find(struct db *db, int64_t repo, int64_t environment, struct store_baseline_period *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, EPOCH_COLUMNS "WHERE repo = :repo AND environment = :environment", err);
+	struct stmt *s = db_stmt(db, BASELINE_PERIOD_COLUMNS "WHERE repo = :repo AND environment = :environment", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_int(s, ":environment", environment);
-	return read_epoch(s, out, err);
+	return read_baseline_period(s, out, err);
 }
 
-int store_epoch_get(struct db *db, int64_t id, struct store_epoch *out, struct fw_err *err)
+int store_baseline_period_get(struct db *db, int64_t id, struct store_baseline_period *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, EPOCH_COLUMNS "WHERE id = :id", err);
+	struct stmt *s = db_stmt(db, BASELINE_PERIOD_COLUMNS "WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int result = read_epoch(s, out, err);
-	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no epoch %lld", (long long)id) : result < 0 ? -1 : 0;
+	int result = read_baseline_period(s, out, err);
+	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no baseline period %lld", (long long)id) : result < 0 ? -1 : 0;
 }
 
-int store_epoch_reference(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)
+int store_baseline_period_reference(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT e.reference_sha FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model JOIN "
-		"environment v ON v.class = k.id JOIN epoch e ON e.environment = v.id "
+		"environment v ON v.class = k.id JOIN baseline_period e ON e.environment = v.id "
 		"WHERE d.id = :device AND e.repo = :repo AND e.suite = :suite ORDER BY k.id = c.id DESC, e.id DESC LIMIT 1",
 		err);
 	if (!s)
@@ -65,10 +65,10 @@ int store_epoch_reference(struct db *db, int64_t repo, const char *suite, int64_
 	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
 }
 
-int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
+int store_baseline_period_insert(struct db *db, struct store_baseline_period *e, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO epoch (repo, environment, suite, reference_sha, first_sha, held_mhz, started_at) "
+		"INSERT INTO baseline_period (repo, environment, suite, reference_sha, first_sha, held_mhz, started_at) "
 		"VALUES (:repo, :environment, :suite, :reference, :reference, :held, :started_at)",
 		err);
 	if (!s)
@@ -85,9 +85,9 @@ int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
 	return 0;
 }
 
-int store_epoch_clock(struct db *db, int64_t id, double held_mhz, struct fw_err *err)
+int store_baseline_period_clock(struct db *db, int64_t id, double held_mhz, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE epoch SET held_mhz = :held WHERE id = :id", err);
+	struct stmt *s = db_stmt(db, "UPDATE baseline_period SET held_mhz = :held WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
@@ -95,9 +95,9 @@ int store_epoch_clock(struct db *db, int64_t id, double held_mhz, struct fw_err 
 	return stmt_run(s, err);
 }
 
-int store_epoch_rereference(struct db *db, int64_t id, const char *reference_sha, struct fw_err *err)
+int store_baseline_period_rereference(struct db *db, int64_t id, const char *reference_sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE epoch SET reference_sha = :reference WHERE id = :id", err);
+	struct stmt *s = db_stmt(db, "UPDATE baseline_period SET reference_sha = :reference WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":reference", reference_sha);
@@ -108,14 +108,14 @@ int store_epoch_rereference(struct db *db, int64_t id, const char *reference_sha
 int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT OR REPLACE INTO reference_link (epoch, reference_sha, key, x, se, comparison) VALUES (:epoch, :reference, :key, "
+		"INSERT OR REPLACE INTO reference_link (baseline_period, reference_sha, key, x, se, comparison) VALUES (:baseline_period, :reference, :key, "
 		":x, "
 		":se, "
 		":comparison)",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", c->epoch);
+	stmt_int(s, ":baseline_period", c->baseline_period);
 	stmt_text(s, ":reference", c->reference_sha);
 	stmt_text(s, ":key", c->key);
 	stmt_double(s, ":x", c->x);
@@ -124,17 +124,17 @@ int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err
 	return stmt_run(s, err);
 }
 
-int store_chain_get(struct db *db, const struct store_epoch *e, const char *reference_sha, const char *key, double *x, double *se,
+int store_chain_get(struct db *db, const struct store_baseline_period *e, const char *reference_sha, const char *key, double *x, double *se,
 	struct fw_err *err)
 {
 	*x = *se = 0;
 	if (strcmp(reference_sha, e->first_sha) == 0)
 		return 1;
 	struct stmt *s =
-		db_stmt(db, "SELECT x, se FROM reference_link WHERE epoch = :epoch AND reference_sha = :reference AND key = :key", err);
+		db_stmt(db, "SELECT x, se FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference AND key = :key", err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", e->id);
+	stmt_int(s, ":baseline_period", e->id);
 	stmt_text(s, ":reference", reference_sha);
 	stmt_text(s, ":key", key);
 	int result = stmt_step(s, err);
@@ -146,14 +146,14 @@ int store_chain_get(struct db *db, const struct store_epoch *e, const char *refe
 	return result;
 }
 
-int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha, struct fw_err *err)
+int store_baseline_period_had(struct db *db, const struct store_baseline_period *e, const char *sha, struct fw_err *err)
 {
 	if (strcmp(sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s = db_stmt(db, "SELECT 1 FROM reference_link WHERE epoch = :epoch AND reference_sha = :reference LIMIT 1", err);
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference LIMIT 1", err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", e->id);
+	stmt_int(s, ":baseline_period", e->id);
 	stmt_text(s, ":reference", sha);
 	return stmt_any(s, err);
 }
@@ -231,12 +231,12 @@ int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t be
 int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO ratio (epoch, key, target_sha, x, se, comparison) VALUES (:epoch, :key, :target, :x, :se, "
+		"INSERT INTO ratio (baseline_period, key, target_sha, x, se, comparison) VALUES (:baseline_period, :key, :target, :x, :se, "
 		":comparison)",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", r->epoch);
+	stmt_int(s, ":baseline_period", r->baseline_period);
 	stmt_text(s, ":key", r->key);
 	stmt_text(s, ":target", r->target_sha);
 	stmt_double(s, ":x", r->x);
@@ -245,13 +245,13 @@ int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err
 	return stmt_run(s, err);
 }
 
-int store_ratio_of(struct db *db, int64_t epoch, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err)
+int store_ratio_of(struct db *db, int64_t baseline_period, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(
-		db, "SELECT x, se FROM ratio WHERE epoch = :epoch AND key = :key AND comparison = :comparison LIMIT 1", err);
+		db, "SELECT x, se FROM ratio WHERE baseline_period = :baseline_period AND key = :key AND comparison = :comparison LIMIT 1", err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", epoch);
+	stmt_int(s, ":baseline_period", baseline_period);
 	stmt_text(s, ":key", key);
 	stmt_int(s, ":comparison", comparison);
 	int result = stmt_step(s, err);
@@ -281,20 +281,20 @@ static void reverse(struct store_series *s)
 }
 
 int store_series(
-	struct db *db, const struct store_epoch *e, const char *key, int64_t from, struct store_series *out, struct fw_err *err)
+	struct db *db, const struct store_baseline_period *e, const char *key, int64_t from, struct store_series *out, struct fw_err *err)
 {
 	double again[AGAIN_MAX];
 	int result;
 	memset(out, 0, sizeof *out);
 	struct stmt *s = db_stmt(db,
 		"SELECT l.sha, l.place, r.x FROM mainline l INDEXED BY mainline_by_place CROSS JOIN ratio r "
-		"ON r.epoch = :epoch AND r.key = :key AND r.target_sha = l.sha "
+		"ON r.baseline_period = :baseline_period AND r.key = :key AND r.target_sha = l.sha "
 		"WHERE l.repo = :repo AND l.place >= max(:from, (SELECT max(place) FROM mainline WHERE repo = :repo) - :look) "
 		"AND NOT l.dropped ORDER BY l.place DESC",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", e->id);
+	stmt_int(s, ":baseline_period", e->id);
 	stmt_text(s, ":key", key);
 	stmt_int(s, ":repo", e->repo);
 	stmt_int(s, ":from", from);
@@ -319,12 +319,12 @@ int store_series(
 	return result;
 }
 
-int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, struct fw_err *err)
+int store_series_count(struct db *db, int64_t baseline_period, const char *key, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT count(DISTINCT target_sha) FROM ratio WHERE epoch = :epoch AND key = :key", err);
+	struct stmt *s = db_stmt(db, "SELECT count(DISTINCT target_sha) FROM ratio WHERE baseline_period = :baseline_period AND key = :key", err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", epoch);
+	stmt_int(s, ":baseline_period", baseline_period);
 	stmt_text(s, ":key", key);
 	int64_t count = 0;
 	int result = stmt_first_int(s, &count, err);
@@ -332,15 +332,15 @@ int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, st
 	return result < 0 ? -1 : 0;
 }
 
-int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device **out, struct fw_err *err)
+int store_baseline_period_devices(struct db *db, int64_t repo, struct store_baseline_period_device **out, struct fw_err *err)
 {
 	int result, n = 0, room = 0;
 	*out = NULL;
 	struct stmt *s = db_stmt(db,
 		"SELECT d.uuid, d.class, d.stands_out <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id <> d.id AND o.state <> 'absent'), "
-		"coalesce((SELECT max(c.finished_at) FROM reference_time a JOIN epoch e ON e.id = a.epoch JOIN comparison c ON c.id = "
+		"coalesce((SELECT max(c.finished_at) FROM reference_time a JOIN baseline_period e ON e.id = a.baseline_period JOIN comparison c ON c.id = "
 		"a.comparison WHERE a.device = d.id AND e.repo = :repo), 0) FROM device d WHERE d.state = 'ok' AND EXISTS (SELECT 1 "
-		"FROM environment v JOIN epoch e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id",
+		"FROM environment v JOIN baseline_period e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id",
 		err);
 	if (!s)
 		return -1;
@@ -348,7 +348,7 @@ int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *
 	while ((result = stmt_step(s, err)) == 1) {
 		if (n == room) {
 			room = room ? 2 * room : 16;
-			struct store_epoch_device *more = realloc(*out, (size_t)room * sizeof *more);
+			struct store_baseline_period_device *more = realloc(*out, (size_t)room * sizeof *more);
 			if (!more) {
 				stmt_reset(s);
 				result = err_set(err, ERR_INTERNAL, "out of memory for %d devices", room);
@@ -356,8 +356,8 @@ int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *
 			}
 			*out = more;
 		}
-		struct store_epoch_device *d = &(*out)[n++];
-		*d = (struct store_epoch_device){ .class = row_int(s, 1),
+		struct store_baseline_period_device *d = &(*out)[n++];
+		*d = (struct store_baseline_period_device){ .class = row_int(s, 1),
 			.stands_out = row_int(s, 2) != 0,
 			.is_alone = row_int(s, 3) != 0,
 			.last_reference_at = row_int(s, 4) };
@@ -370,10 +370,10 @@ int store_epoch_devices(struct db *db, int64_t repo, struct store_epoch_device *
 	return result < 0 ? -1 : n;
 }
 
-int store_epoch_of_class(struct db *db, int64_t repo, int64_t class, struct store_epoch *out, struct fw_err *err)
+int store_baseline_period_of_class(struct db *db, int64_t repo, int64_t class, struct store_baseline_period *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		EPOCH_COLUMNS
+		BASELINE_PERIOD_COLUMNS
 		"WHERE repo = :repo AND environment IN (SELECT id FROM environment WHERE class = :class) ORDER BY id DESC "
 		"LIMIT 1",
 		err);
@@ -381,5 +381,5 @@ int store_epoch_of_class(struct db *db, int64_t repo, int64_t class, struct stor
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_int(s, ":class", class);
-	return read_epoch(s, out, err);
+	return read_baseline_period(s, out, err);
 }
