@@ -477,9 +477,9 @@ CREATE TABLE artifact (
 	UNIQUE (owner_kind, owner, kind)
 ) STRICT;
 
--- What a comparison says of how a cell's launches scatter where nothing changed. Pooled when it is asked for, so that it ages and can be
+-- What a comparison says of how a cell's launches noise where nothing changed. Pooled when it is asked for, so that it ages and can be
 -- forgotten.
-CREATE TABLE scatter (
+CREATE TABLE noise (
 	id            INTEGER PRIMARY KEY,
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
 	repo          INTEGER NOT NULL REFERENCES repo(id),
@@ -493,8 +493,8 @@ CREATE TABLE scatter (
 	squares       REAL    NOT NULL,                -- of launch estimates around their mean
 	variance      REAL    NOT NULL                 -- sum of the variances inside launches
 ) STRICT;
-CREATE INDEX scatter_of_cell ON scatter(environment, key, repo);
-CREATE INDEX scatter_of_repo ON scatter(repo, key);
+CREATE INDEX noise_of_cell ON noise(environment, key, repo);
+CREATE INDEX noise_of_repo ON noise(repo, key);
 
 -- ---- history --------------------------------------------------------------------------------------------------------
 

@@ -225,7 +225,7 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "judge", 0, 1, verb_judge, "judge --again [COMPARISON]", "compute verdicts anew from stored samples",
 		"Of one comparison or of all history.", "again", "flopwatch judge --again 17", CATALOG_NONE, "", "comparisons" },
 	{ "calibrate", 0, 1, verb_calibrate, "calibrate\ncalibrate show\ncalibrate forget",
-		"compare main with itself, to learn how much each cell scatters",
+		"compare main with itself, to learn how much each cell varies",
 		"show: what the last 30 days have shown of each cell, and the smallest loss that is called with it. forget: "
 		"begin anew, "
 		"where a machine was busy.",

@@ -36,7 +36,7 @@ enum family_metric { METRIC_TFLOPS, METRIC_GBPS, METRIC_US };
 /** A table of a comparison. */
 struct family_group {
 	const char *name, *title; /* "block_sparse", "block-sparse" */
-	bool is_irregular;        /* launches scatter more: wider intervals are still an answer */
+	bool is_irregular;        /* launches noise more: wider intervals are still an answer */
 };
 
 /** How a case is called. */
@@ -147,7 +147,7 @@ const struct family *family_at(int i);
 const struct family *family_default(void);
 /** The table of that name of any family; NULL: none. */
 const struct family_group *family_group(const char *name);
-/** Whether cells of that table scatter more than others. */
+/** Whether cells of that table noise more than others. */
 bool family_group_is_irregular(const char *name);
 /** "dQ" of a slot, "run" of a bit of the phases. */
 const char *family_slot_name(const struct family *f, int slot);

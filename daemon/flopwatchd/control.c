@@ -327,7 +327,7 @@ int control_forget(struct control *c, const struct job_request *request, const c
 		return err_set(
 			err, ERR_INVALID, "device %s is a kind; name one device by its uuid", device_kind_name(wish.device_kind));
 	if (txn_begin(g, err) != 0 ||
-		txn_end(g, store_scatter_forget(c->db, wish.repo, wish.device_uuid, wish.cells_glob, n, err), err) != 0)
+		txn_end(g, store_noise_forget(c->db, wish.repo, wish.device_uuid, wish.cells_glob, n, err), err) != 0)
 		return -1;
 	log_info("calibration.forgotten", "repo=%s cells=%s device=%s n=%d by=%s", log_quote(name), log_quote(wish.cells_glob),
 		log_quote(wish.device_uuid), *n, log_quote(who));

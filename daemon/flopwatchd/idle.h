@@ -1,6 +1,6 @@
 /**
  * idle.h - what the daemon does by itself while nothing waits: the upstream branch beside its peers, at night what no push measures, calibrations, change points
- * whose jobs brought nothing; and, at its time, what scatter left undecided once more.
+ * whose jobs brought nothing; and, at its time, what noise left undecided once more.
  */
 #ifndef FLOPWATCHD_IDLE_H
 #define FLOPWATCHD_IDLE_H

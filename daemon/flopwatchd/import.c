@@ -97,7 +97,7 @@ static int put_cell(struct db *db, const struct foreign_row *row, int64_t compar
 	}
 	snprintf(c.reason, sizeof c.reason, "%s",
 		row->failure          ? row->failure
-		: both                ? "imported: two figures without their scatter cannot show a change of 1.5 %"
+		: both                ? "imported: two figures without their noise cannot show a change of 1.5 %"
 		: row->target_ms == 0 ? "imported: the target has no such row"
 				      : "imported: a figure without anything to compare it with");
 	return store_cell_insert(db, &c, err);

@@ -1,7 +1,7 @@
 /**
  * import.h - figures that were measured elsewhere become a comparison of kind "import".
  *
- * It holds medians and nothing about how they scatter, so each cell is `undecided` and says why; it opens no alert, is no base and
+ * It holds medians and nothing about how they noise, so each cell is `undecided` and says why; it opens no alert, is no base and
  * enters no anchored history. Ctx: loop only.
  */
 #ifndef FLOPWATCHD_IMPORT_H

@@ -4,7 +4,7 @@
 
 #include "db/sqlite/db.h"
 
-/** Cells of a comparison that nothing but scatter left undecided. */
+/** Cells of a comparison that nothing but noise left undecided. */
 int store_again_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err);
 /** Have a job asked again at `at`, unless it asks another one again itself. *n: 1, or 0 it was once already. */
 int store_again_note(struct db *db, int64_t job, int64_t at, int *n, struct fw_err *err);

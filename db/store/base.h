@@ -22,7 +22,7 @@ struct store_base {
  * Settled is a commit of which one whole comparison on this branch left no cell open. A cell is open where it failed, where
  * its times are not believed, where it was not measured, and also where honest times could not decide: they may hide a loss
  * of about the threshold, which would be in the base for good and never be compared with anything. Measured times alone
- * that stay undecided STORE_BASE_TRIES comparisons in a row end it: such a cell scatters too much here, or lies on the threshold,
+ * that stay undecided STORE_BASE_TRIES comparisons in a row end it: such a cell varies too much here, or lies on the threshold,
  * and may not keep all others from a newer base; the history goes on watching it against the reference commit. What was not measured
  * never ends it, but one that the module does no more does once a person has accepted that (alert broken). A cell whose base is broken is no open one: this commit is the first that can be compared with. Of a commit measured
  * against itself only a fault of its own counts, since it has lost nothing.

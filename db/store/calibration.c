@@ -17,10 +17,10 @@ static int64_t oldest_at(int64_t now_ms)
 	return now_ms - CALIBRATION_DAYS_MAX * DAY_MS;
 }
 
-int store_scatter_add(struct db *db, const struct store_scatter *c, struct fw_err *err)
+int store_noise_add(struct db *db, const struct store_noise *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO scatter (comparison, repo, environment, key, at, itself, alarm, launches, freedom, squares, "
+		"INSERT INTO noise (comparison, repo, environment, key, at, itself, alarm, launches, freedom, squares, "
 		"variance) "
 		"VALUES (:comparison, :repo, :environment, :key, :at, :itself, :alarm, :launches, :freedom, :squares, :variance)",
 		err);
@@ -40,8 +40,8 @@ int store_scatter_add(struct db *db, const struct store_scatter *c, struct fw_er
 	if (stmt_run(s, err))
 		return -1;
 	s = db_stmt(db,
-		"DELETE FROM scatter WHERE environment = :environment AND repo = :repo AND key = :key AND id <= (SELECT id FROM "
-		"scatter WHERE environment = :environment AND repo = :repo AND key = :key ORDER BY id DESC LIMIT 1 OFFSET :kept)",
+		"DELETE FROM noise WHERE environment = :environment AND repo = :repo AND key = :key AND id <= (SELECT id FROM "
+		"noise WHERE environment = :environment AND repo = :repo AND key = :key ORDER BY id DESC LIMIT 1 OFFSET :kept)",
 		err);
 	if (!s)
 		return -1;
@@ -52,13 +52,13 @@ int store_scatter_add(struct db *db, const struct store_scatter *c, struct fw_er
 	return stmt_run(s, err);
 }
 
-int store_scatter_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,
+int store_noise_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,
 	struct fw_err *err)
 {
 	struct calibration part[CALIBRATION_PARTS_MAX];
 	int n = 0, result;
 	struct stmt *s = db_stmt(db,
-		"SELECT launches, freedom, squares, variance FROM scatter WHERE environment = :environment AND repo = :repo AND "
+		"SELECT launches, freedom, squares, variance FROM noise WHERE environment = :environment AND repo = :repo AND "
 		"key = :key AND at > :oldest ORDER BY id DESC LIMIT :limit",
 		err);
 	*out = (struct calibration){ 0 };
@@ -79,13 +79,13 @@ int store_scatter_get(struct db *db, int64_t repo, int64_t environment, const ch
 	return result;
 }
 
-int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, const char *globs, int *n, struct fw_err *err)
+int store_noise_forget(struct db *db, int64_t repo, const char *device_uuid, const char *globs, int *n, struct fw_err *err)
 {
 	char key[CASE_KEY_SIZE] = "";
 	int result;
 	*n = 0;
 	for (;;) { /* cell by cell: no statement is read while its rows go */
-		struct stmt *s = db_stmt(db, "SELECT min(key) FROM scatter WHERE repo = :repo AND key > :key", err);
+		struct stmt *s = db_stmt(db, "SELECT min(key) FROM noise WHERE repo = :repo AND key > :key", err);
 		if (!s)
 			return -1;
 		stmt_int(s, ":repo", repo);
@@ -100,7 +100,7 @@ int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, c
 		if (*globs && !suite_matches(key, globs))
 			continue;
 		s = db_stmt(db,
-			"DELETE FROM scatter WHERE repo = :repo AND key = :key AND (:device = '' OR environment IN (SELECT e.id "
+			"DELETE FROM noise WHERE repo = :repo AND key = :key AND (:device = '' OR environment IN (SELECT e.id "
 			"FROM "
 			"environment e JOIN device d ON d.class = e.class WHERE d.uuid = :device))",
 			err);
@@ -266,7 +266,7 @@ int view_calibrations(struct db *db, const char *repo, const char *device, int64
 	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT r.name, c.model, c.id, k.key, k.comparison, k.at, k.itself, k.alarm, k.launches, k.freedom, k.squares, "
-		"k.variance, k.environment, t.name FROM environment e JOIN device_class c ON c.id = e.class JOIN scatter k ON k.environment = e.id AND k.at > :oldest JOIN repo r ON r.id = k.repo "
+		"k.variance, k.environment, t.name FROM environment e JOIN device_class c ON c.id = e.class JOIN noise k ON k.environment = e.id AND k.at > :oldest JOIN repo r ON r.id = k.repo "
 		"JOIN "
 		"suite t ON t.sha = e.suite_sha WHERE "
 		"EXISTS (SELECT 1 FROM device d WHERE d.class = c.id AND d.cudnn = e.cudnn AND (:device = '' OR d.uuid = :device)) AND (:repo = '' OR r.name = :repo) AND NOT EXISTS (SELECT 1 FROM environment "

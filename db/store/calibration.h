@@ -9,7 +9,7 @@
 #include "db/sqlite/db.h"
 
 /** What one comparison of equal builds showed of a cell. */
-struct store_scatter {
+struct store_noise {
 	int64_t comparison, repo, environment;
 	const char *key; /* of the cell */
 	struct calibration shown;
@@ -17,12 +17,12 @@ struct store_scatter {
 	int64_t at;
 };
 /** Note it; of the cell's rows the newest CALIBRATION_PARTS_MAX stay. */
-int store_scatter_add(struct db *db, const struct store_scatter *s, struct fw_err *err);
+int store_noise_add(struct db *db, const struct store_noise *s, struct fw_err *err);
 /** What is remembered of a cell at `now_ms`; zeros: nothing. */
-int store_scatter_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,
+int store_noise_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,
 	struct fw_err *err);
 /** Forget cells of a repository that match `globs` (suite.h; "": all), of the class of one device (uuid; "": all). *n counts the cells. */
-int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, const char *globs, int *n, struct fw_err *err);
+int store_noise_forget(struct db *db, int64_t repo, const char *device_uuid, const char *globs, int *n, struct fw_err *err);
 
 /** The newest environment of a device as it is now (driver, toolkit) for a suite; 0 none. */
 int store_calibration_environment(struct db *db, int64_t device, const char *suite_sha, int64_t *environment, struct fw_err *err);
@@ -45,7 +45,7 @@ struct view_calibration {
 	const char *repo, *suite, *model, *cell;
 	int64_t class;                     /* of devices, which is of that model */
 	int comparisons, alarms, launches; /* of a module with itself; that called the cell a regression; in all */
-	double tau0_pct;                   /* scatter of launches that its rule takes; NAN: too little is known */
+	double tau0_pct;                   /* noise of launches that its rule takes; NAN: too little is known */
 	double mde_pct; /* smallest loss that a full set of launches calls; where underpowered: below it a loss has to be clear */
 	bool underpowered;
 	int64_t updated_at; /* newest comparison */

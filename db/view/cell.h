@@ -47,7 +47,7 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 struct view_launch {
 	int launch, set, pairs;
 	double change_pct, change_raw_pct; /* of throughput, with and without the clocks taken out */
-	double low_pct, high_pct;          /* 95 % interval of change_pct, from how its own pairs scatter; NAN unknown */
+	double low_pct, high_pct;          /* 95 % interval of change_pct, from how its own pairs noise; NAN unknown */
 	double base_mhz, target_mhz;       /* means over the launch's calls; NAN unknown */
 	const char *order;                 /* of the calls, "ABBA..." */
 };

@@ -1,5 +1,5 @@
 /*
- * What the clock of each call is worth as a control variate: scatter of pairs and of launches with and without it, and the device time
+ * What the clock of each call is worth as a control variate: noise of pairs and of launches with and without it, and the device time
  * that a 95 % interval of the wanted half-width takes, on recorded A/A comparisons of our own kernels.
  *
  * Input are the samples that tests/gpu/daemon.sh stores. A trial draws launches of a cell again and again until the interval is narrow.

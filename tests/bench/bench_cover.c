@@ -5,7 +5,7 @@
  * a branch that draws another power would, or both. A comparison draws launches of one cell of one recording, none twice, with the sides
  * as recorded or all of them swapped, and goes on until the rule has its word and its width; where the recording ends first, that
  * is where it ends. Beside each figure stands that of the rule before it (version 4) on the same draws.
- * `first`: nothing is known of the cell. `learned`: its scatter is calibrated on launches that the comparison does not draw.
+ * `first`: nothing is known of the cell. `learned`: its noise is calibrated on launches that the comparison does not draw.
  * Usage: bench_cover GPU_RECORDED_DIR GPU_DIR TRIALS
  */
 #include <math.h>

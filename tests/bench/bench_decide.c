@@ -19,7 +19,7 @@
 
 enum { SOURCES = 4, RULES = 2, EQUAL_CELLS = 172000, CHANGED_CELLS = 2000, PROGRAMS = 1500 };
 
-#define PAIR_SCATTER 0.005 /* of the pairs of a program, log ratio */
+#define PAIR_NOISE 0.005 /* of the pairs of a program, log ratio */
 
 static const double threshold_pct = 1.5;
 static const char *const rule_name[RULES] = { "version_4", "version_5" };
@@ -87,7 +87,7 @@ static void draw(struct noise *dice, const struct samples_cell *c, bool swapped,
 	out->target_mhz = swapped ? l->base_mhz : l->target_mhz;
 }
 
-/* Whether a coin swaps the sides of a whole comparison, which then has what lies between them, or those of each launch, which scatters it. */
+/* Whether a coin swaps the sides of a whole comparison, which then has what lies between them, or those of each launch, which varies it. */
 enum swap { SWAP_COMPARISON, SWAP_LAUNCH };
 
 static void judge_cell(const struct rule *r, const struct samples_cell *c, bool clocks, enum swap swap, double shift,
@@ -197,7 +197,7 @@ static void judge_program(const struct rule *r, double apart, double truth, int 
 
 	while (j.want_set != 0 && n < STATS_LAUNCHES_MAX) {
 		double base = noise_uniform(dice) < 0.5 ? apart : 0, target = noise_uniform(dice) < 0.5 ? apart : 0;
-		double sd = PAIR_SCATTER / sqrt(pairs), d = truth + target - base + sd * noise_normal(dice);
+		double sd = PAIR_NOISE / sqrt(pairs), d = truth + target - base + sd * noise_normal(dice);
 
 		e[n++] = (struct launch_estimate){
 			.set = j.want_set, .n = pairs, .d = d, .q = sd * sd, .d_raw = d, .z_q = 1e-8, .beta = -1

@@ -1,4 +1,4 @@
-/* Pooled scatter worked out by hand, what of it is learned, and cells that cannot see their threshold. */
+/* Pooled noise worked out by hand, what of it is learned, and cells that cannot see their threshold. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -32,15 +32,15 @@ static void pooled_by_hand(void **state)
 	(void)state;
 	add(&c, 1, 0, 0.1, 0);
 	assert_int_equal(c.launches, 0);
-	add(&c, 6, 0.01, 0.003, 1e-6); /* levels differ between comparisons: only the scatter around them counts */
+	add(&c, 6, 0.01, 0.003, 1e-6); /* levels differ between comparisons: only the noise around them counts */
 	add(&c, 6, -0.01, 0.003, 3e-6);
 	assert_int_equal(c.launches, 12);
 	assert_int_equal(c.freedom, 10);
 	near(c.squares, 12 * 9e-6, 1e-12);
-	near(calibration_scatter(&c), sqrt(12 * 9e-6 / 10), 1e-9);
+	near(calibration_noise(&c), sqrt(12 * 9e-6 / 10), 1e-9);
 }
 
-/* Comparisons of six launches each, newest first: their scatter as given. Shape: spread[n]. */
+/* Comparisons of six launches each, newest first: their noise as given. Shape: spread[n]. */
 static struct calibration remembered(const double *spread, int n)
 {
 	struct calibration part[32] = { 0 };
@@ -63,29 +63,29 @@ static void the_newest_comparisons_count(void **state)
 	c = remembered(spread, 32);
 	assert_int_equal(c.freedom, 40); /* eight of them: what is older is left out */
 	assert_int_equal(c.launches, 48);
-	near(calibration_scatter(&c), one * quiet, 1e-9);
+	near(calibration_noise(&c), one * quiet, 1e-9);
 	/* a first calibration beside other work, and quiet ones after it: the second of them ends it */
 	spread[0] = noisy;
 	c = remembered(spread, 1);
-	near(calibration_scatter(&c), one * noisy, 1e-9);
+	near(calibration_noise(&c), one * noisy, 1e-9);
 	spread[0] = quiet;
 	spread[1] = noisy;
 	c = remembered(spread, 2);
-	assert_true(calibration_scatter(&c) > 0.1);
+	assert_true(calibration_noise(&c) > 0.1);
 	spread[1] = quiet;
 	spread[2] = noisy;
 	c = remembered(spread, 3);
-	near(calibration_scatter(&c), one * quiet, 1e-9);
+	near(calibration_noise(&c), one * quiet, 1e-9);
 	assert_int_equal(c.freedom, 10);
 	/* what is twice as noisy is no other hour */
 	spread[2] = 2 * quiet;
 	c = remembered(spread, 3);
-	near(calibration_scatter(&c), one * quiet * sqrt((1 + 1 + 4) / 3.0), 1e-9);
+	near(calibration_noise(&c), one * quiet * sqrt((1 + 1 + 4) / 3.0), 1e-9);
 	/* a machine that became noisy is believed at once */
 	spread[0] = spread[1] = noisy;
 	spread[2] = quiet;
 	c = remembered(spread, 3);
-	near(calibration_scatter(&c), one * noisy * sqrt(2 / 3.0), 1e-5);
+	near(calibration_noise(&c), one * noisy * sqrt(2 / 3.0), 1e-5);
 }
 
 static void what_is_learned(void **state)

@@ -27,17 +27,17 @@ static void zigzag(double *x, int n, int at, double step)
 		x[i] = (i % 2 ? 0.001 : -0.001) + (i >= at ? step : 0);
 }
 
-static void scatter_by_hand(void **state)
+static void noise_by_hand(void **state)
 {
 	double x[60] = { 0 };
 
 	(void)state;
-	near(changepoint_scatter(x, 60), 0.0005, 1e-12); /* rounding is no scatter */
-	near(changepoint_scatter(x, 1), 0.0005, 1e-12);
+	near(changepoint_noise(x, 60), 0.0005, 1e-12); /* rounding is no noise */
+	near(changepoint_noise(x, 1), 0.0005, 1e-12);
 	zigzag(x, 60, 60, 0);
-	near(changepoint_scatter(x, 60), 1.4826 * 0.002 / sqrt(2), 1e-9);
+	near(changepoint_noise(x, 60), 1.4826 * 0.002 / sqrt(2), 1e-9);
 	x[30] = 0.5; /* one outlier moves two differences of 59 */
-	near(changepoint_scatter(x, 60), 1.4826 * 0.002 / sqrt(2), 1e-9);
+	near(changepoint_noise(x, 60), 1.4826 * 0.002 / sqrt(2), 1e-9);
 }
 
 static void step_is_found_where_it_is(void **state)
@@ -117,7 +117,7 @@ static void drift_by_hand(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
-		x[i] = 0.001 * i; /* 0 .. 1.9 %: scatter 0.105 %, so 0.141 % are taken off the last five */
+		x[i] = 0.001 * i; /* 0 .. 1.9 %: noise 0.105 %, so 0.141 % are taken off the last five */
 	assert_true(changepoint_drift(x, 20, 0.0155, &loss));
 	near(loss, 0.017, 1e-12);
 	assert_false(changepoint_drift(x, 20, 0.0156, &loss));
@@ -132,7 +132,7 @@ static void more_points_say_more(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
-		x[i] = 0.018 + (i % 2 ? 0.0015 : -0.0015); /* scatter 0.315 % */
+		x[i] = 0.018 + (i % 2 ? 0.0015 : -0.0015); /* noise 0.315 % */
 	assert_false(changepoint_drift(x, 8, 0.015, &loss));
 	assert_true(changepoint_drift(x, 20, 0.015, &loss));
 	near(loss, 0.018, 1e-12);
@@ -254,7 +254,7 @@ static void finds_steps_soon(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scatter_by_hand),
+		cmocka_unit_test(noise_by_hand),
 		cmocka_unit_test(step_is_found_where_it_is),
 		cmocka_unit_test(ends_need_points),
 		cmocka_unit_test(small_steps_are_left),

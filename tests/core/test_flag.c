@@ -110,7 +110,7 @@ static void bursts_make_a_regression_of_what_pairs_do_not_see(void **state)
 	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
 }
 
-/* Bursts of 0.4 s, which an older flopwatch stored, scatter more than those of a second. */
+/* Bursts of 0.4 s, which an older flopwatch stored, noise more than those of a second. */
 static void older_bursts_are_judged_as_they_were(void **state)
 {
 	struct rule rule;

@@ -66,12 +66,12 @@ static void evidence_by_hand(void **state)
 	assert_true(l.p_gain > 0.999999);
 	interim_look(&r, theta, e, 0, &l);
 	assert_true(l.p_loss == 1 && l.p_gain == 1 && isinf(l.se));
-	/* pairs that scatter more than their launches: never below what they say of a launch */
+	/* pairs that noise more than their launches: never below what they say of a launch */
 	for (int i = 0; i < 2; i++)
 		e[i].q = 1e-4;
 	interim_look(&r, theta, e, 2, &l);
 	assert_true(l.se >= sqrt(1e-4 / 2));
-	/* what was learned is the whole scatter of its cell */
+	/* what was learned is the whole noise of its cell */
 	struct rule learned = stats_rule_of_cell(&r, 0.003, 20);
 	interim_look(&learned, theta, e, of_modules(e, 4, 0.03, 0), &l);
 	stats_combine(&learned, e, 4, &all);
@@ -199,7 +199,7 @@ static void no_path_leaves_it_undecided(void **state)
 	verdict_of_cell(&r, &terms, e, of_modules(e, 4, 0.0166, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 2);
-	/* and of bursts, where they lose by far more than bursts scatter */
+	/* and of bursts, where they lose by far more than bursts noise */
 	verdict_of_cell(&r, &terms, e, of_modules(e, 2, 0, 0.0003), none, 0, &j, &sustained);
 	struct launch_estimate bursts[2] = { { .set = 1, .n = 8, .d = 0.5 }, { .set = 1, .n = 8, .d = 0.501 } };
 	verdict_of_cell(&r, &terms, e, 2, bursts, 2, &j, &sustained);
@@ -221,10 +221,10 @@ static void add(struct tally *t, const struct judgement *j)
 }
 
 /*
- * Programs of which each process keeps one of two speeds, `apart` from each other, and launches scatter by `scatter` beside that; `budget`: launches
+ * Programs of which each process keeps one of two speeds, `apart` from each other, and launches noise by `noise` beside that; `budget`: launches
  * after which it ends.
  */
-static struct tally run_programs(struct noise dice, double apart, double scatter, double truth, int budget, int cells)
+static struct tally run_programs(struct noise dice, double apart, double spread, double truth, int budget, int cells)
 {
 	static const struct benchmark benchmark = { .threshold_pct = 1.5 };
 	struct tally t = { 0 };
@@ -239,7 +239,7 @@ static struct tally run_programs(struct noise dice, double apart, double scatter
 
 		while (j.want_set && n < STATS_LAUNCHES_MAX && n < budget) {
 			double speeds = (noise_uniform(&dice) < 0.5 ? apart : 0) - (noise_uniform(&dice) < 0.5 ? apart : 0);
-			double d = truth + speeds + scatter * noise_normal(&dice);
+			double d = truth + speeds + spread * noise_normal(&dice);
 
 			assert_int_equal(j.want_set, 1); /* all launches are one set */
 			e[n++] = (struct launch_estimate){ .set = 1, .n = 20, .d = d, .q = 4e-6, .d_raw = d };
@@ -278,7 +278,7 @@ static void programs_of_two_speeds(void **state)
 }
 
 /* -39.7 % [-51, -25] was undecided, whatever the launches said. */
-static void launches_that_scatter(void **state)
+static void launches_that_noise(void **state)
 {
 	struct tally t;
 
@@ -292,9 +292,9 @@ static void launches_that_scatter(void **state)
 	assert_true(t.regression >= 276);
 	int words = 0; /* the plain t test at the last launch is wrong in 1e-4, at most, in each direction */
 
-	for (double scatter = 0.01; scatter < 0.5; scatter *= 2)
+	for (double spread = 0.01; spread < 0.5; spread *= 2)
 		for (int budget = 3; budget <= 12; budget += 3) {
-			t = run_programs((struct noise){ .state = (uint64_t)(1e4 * scatter) + (uint64_t)budget }, 0, scatter, 0,
+			t = run_programs((struct noise){ .state = (uint64_t)(1e4 * spread) + (uint64_t)budget }, 0, spread, 0,
 				budget, 500);
 			words += t.regression + t.improvement;
 		}
@@ -335,7 +335,7 @@ int main(void)
 		cmocka_unit_test(a_clock_in_doubt_is_not_overwhelming),
 		cmocka_unit_test(no_path_leaves_it_undecided),
 		cmocka_unit_test(programs_of_two_speeds),
-		cmocka_unit_test(launches_that_scatter),
+		cmocka_unit_test(launches_that_noise),
 		cmocka_unit_test(no_change_of_a_program_is_called_by_chance),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

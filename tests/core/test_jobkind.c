@@ -19,7 +19,7 @@ static void test_names_read_back(void **state)
 	assert_int_equal(jobkind_from_name(""), JOBKIND_N);
 }
 
-static void test_a_module_is_timed_beside_itself_to_see_what_scatters(void **state)
+static void test_a_module_is_timed_beside_itself_to_see_what_noises(void **state)
 {
 	(void)state;
 	for (int k = 0; k < JOBKIND_N; k++)
@@ -39,7 +39,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_read_back),
 		cmocka_unit_test(test_peers_pins_and_environments_stand_beside_a_side),
-		cmocka_unit_test(test_a_module_is_timed_beside_itself_to_see_what_scatters),
+		cmocka_unit_test(test_a_module_is_timed_beside_itself_to_see_what_noises),
 	};
 	return cmocka_run_group_tests_name("jobkind", tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static void variances_are_told_apart(void **state)
 	assert_false(memory_fits(sd / sqrt(0.0534), 10, e, n));
 	assert_true(memory_fits(sd / sqrt(9.8), 10, e, n));
 	assert_false(memory_fits(sd / sqrt(10.1), 10, e, n));
-	/* sets that differ say nothing of scatter */
+	/* sets that differ say nothing of noise */
 	n = launches(3, 3, 0, 0.01, e);
 	for (int i = 3; i < 6; i++)
 		e[i].d += 1;
@@ -108,7 +108,7 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 	j = judge(e, launches(4, 0, 0, 0.002, e), 0.26, 10, 27.9, 0);
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
 	assert_int_equal(j.flags, 0);
-	/* a cell that scatters as it is known to: what is clear beside all of that is called, with the word */
+	/* a cell that varies as it is known to: what is clear beside all of that is called, with the word */
 	j = judge(e, launches(4, 4, stats_theta(30), 0.02, e), 0.02, 10, 4, 0);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_int_equal(j.flags, FLAG_UNDERPOWERED | FLAG_OVERWHELMING);
@@ -131,7 +131,7 @@ static void a_sign_is_no_evidence_where_cells_are_underpowered(void **state)
 	assert_int_equal(j.flags, FLAG_UNDERPOWERED);
 	assert_int_equal(j.want_set, 0);
 	assert_string_equal(
-		j.reason, "equal builds scatter so much here that a loss below 3.0 % has to be clear, and -1.52 % is not");
+		j.reason, "equal builds noise so much here that a loss below 3.0 % has to be clear, and -1.52 % is not");
 	/* nor is a single launch */
 	j = judge(e, launches(1, 0, stats_theta(9), 0, e), 0.01, 10, 10, 1);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
@@ -140,8 +140,8 @@ static void a_sign_is_no_evidence_where_cells_are_underpowered(void **state)
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 }
 
-/* Equal builds whose launches scatter by several per cent, as is known: of launches that lie close together by chance none is called. */
-static void scatter_that_is_known_raises_no_alarm(void **state)
+/* Equal builds whose launches noise by several per cent, as is known: of launches that lie close together by chance none is called. */
+static void noise_that_is_known_raises_no_alarm(void **state)
 {
 	struct noise noise = { .state = 3 };
 
@@ -174,7 +174,7 @@ int main(void)
 		cmocka_unit_test(the_rule_is_that_of_what_is_believed),
 		cmocka_unit_test(what_is_clear_outweighs_what_is_remembered),
 		cmocka_unit_test(a_sign_is_no_evidence_where_cells_are_underpowered),
-		cmocka_unit_test(scatter_that_is_known_raises_no_alarm),
+		cmocka_unit_test(noise_that_is_known_raises_no_alarm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -469,7 +469,7 @@ static void rules(void **state)
 	assert_int_equal(protocol_parse_rule("{\"version\":6}", 13, &out, &err), -1);
 	assert_string_equal(err.text, "rule.version: 6 is outside 1..5");
 
-	/* a rule of before says nothing of clocks: its own scatter for every cell, and what is known of branches today */
+	/* a rule of before says nothing of clocks: its own noise for every cell, and what is known of branches today */
 	static const char before[] =
 		"{\"version\":2,\"tau0\":0.0025,\"nu0\":6,\"k\":3.5,\"se_max\":0.003,\"launches_ok_min\":2,"
 		"\"launches_regression_min\":4,\"launches_max\":12,\"pairs_min\":4,\"pairs_max\":32,\"pair_budget_s\":0.4,"

@@ -122,7 +122,7 @@ static void as_a_device_timed_it(void **state)
 }
 
 /* Of 200 series with losses in [begin, end) and, unless it is 0, in [again, again_end): of how many the range is right by one. */
-static int right_by_one(int n, int begin, int end, int again, int again_end, double each, double scatter)
+static int right_by_one(int n, int begin, int end, int again, int again_end, double each, double spread)
 {
 	struct noise noise = { .state = 11 };
 	int right = 0;
@@ -132,7 +132,7 @@ static int right_by_one(int n, int begin, int end, int again, int again_end, dou
 		int last = again ? again_end : end;
 		struct rise r;
 		for (int i = 0; i < n; i++)
-			x[i] = scatter * noise_normal(&noise);
+			x[i] = spread * noise_normal(&noise);
 		add_loss(x, n, begin, end, each);
 		if (again)
 			add_loss(x, n, again, again_end, each);

@@ -132,8 +132,8 @@ static void stopping_by_width_is_paid_for(void **state)
 	near(all.ci_high - all.m, 2.776445105 * sqrt(squares / 4 / 3), 1e-10);
 }
 
-/* What is learned of a cell is the whole of its scatter, unless its pairs say far more this time. */
-static void learned_scatter(void **state)
+/* What is learned of a cell is the whole of its noise, unless its pairs say far more this time. */
+static void learned_noise(void **state)
 {
 	struct launch_estimate e[] = { { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 }, { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 } };
 	struct estimate all;
@@ -178,7 +178,7 @@ static void clock_is_part_of_the_change(void **state)
 	near(all.m_code, 0.07, 1e-12);
 	near(all.m, 0.0609, 0.0002);
 	assert_true(all.se_clock < 0.0004);
-	/* the same clocks by chance: launches that scatter by 3 % say nothing */
+	/* the same clocks by chance: launches that noise by 3 % say nothing */
 	for (int i = 0; i < 4; i++)
 		e[i] = with_clock(0.07, 0.009 + (i % 2 ? 0.03 : -0.03), 0.03);
 	stats_combine(&r, e, 4, &all);
@@ -505,7 +505,7 @@ int main(void)
 		cmocka_unit_test(trimmed_by_hand),
 		cmocka_unit_test(combined_by_hand),
 		cmocka_unit_test(stopping_by_width_is_paid_for),
-		cmocka_unit_test(learned_scatter),
+		cmocka_unit_test(learned_noise),
 		cmocka_unit_test(clock_is_part_of_the_change),
 		cmocka_unit_test(clocks_that_may_be_either),
 		cmocka_unit_test(interval_of_a_clock_that_is_not_seen),

@@ -65,7 +65,7 @@ static void pairs_fill_a_budget(void **state)
 	assert_int_equal(turns_warm(25), 0);
 }
 
-/* A cell of which launches cost `others_s` beside their pairs of 4 ms, and pairs scatter by 2 % (what their
+/* A cell of which launches cost `others_s` beside their pairs of 4 ms, and pairs noise by 2 % (what their
  * trimmed mean says). */
 static int wanted(double others_s, double tau, int most)
 {
@@ -90,7 +90,7 @@ static void launches_of_few_pairs_are_bought(void **state)
 	assert_int_equal(wanted(0.002, 0.004, 60), 8); /* a process that starts at once, */
 	assert_int_equal(wanted(0.2, 0.004, 60), 40);  /* one that takes 50 pairs for it: sqrt(50) * 0.021 / 0.004, */
 	assert_int_equal(wanted(20, 0.004, 60), 60);   /* and one that compiles for long */
-	assert_int_equal(wanted(0.2, 0.02, 60), 8);    /* launches that scatter by percents are worth more than pairs */
+	assert_int_equal(wanted(0.2, 0.02, 60), 8);    /* launches that noise by percents are worth more than pairs */
 	turns_cost_add(&untold, 3, 1, 1, NULL, NULL);
 	assert_int_equal(untold.launches, 0);
 }

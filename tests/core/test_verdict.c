@@ -220,7 +220,7 @@ static void noise_has_a_word(void **state)
 	assert_false(j.flags & FLAG_NOISY);
 }
 
-static void scatter_is_no_verdict(void **state)
+static void noise_is_no_verdict(void **state)
 {
 	struct launch_estimate e[12];
 	struct judgement j;
@@ -233,7 +233,7 @@ static void scatter_is_no_verdict(void **state)
 	verdict_judge(&r, 1.5, false, e, 12, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 0);
-	assert_non_null(strstr(j.reason, "launches scatter too much: standard error 0.54 %"));
+	assert_non_null(strstr(j.reason, "launches noise too much: standard error 0.54 %"));
 }
 
 static void precision_while_budget_lasts(void **state)
@@ -300,7 +300,7 @@ static struct tally run_cells(struct noise n, double shift, int cells, int pairs
 	return t;
 }
 
-/* Scatter as it was measured: calls 0.8 %, launches 0.25 %, one outlier in 200 calls. */
+/* Noise as it was measured: calls 0.8 %, launches 0.25 %, one outlier in 200 calls. */
 static const struct noise typical = { .state = 11, .white = 0.008, .launch = 0.0025, .outlier = 0.005 };
 /* A power-limited device: the clock moves the times, a thousandth is left without it. */
 static const struct noise clocked = { .state = 12, .white = 0.001, .launch = 0.001, .clock = 0.006, .outlier = 0.005 };
@@ -385,7 +385,7 @@ int main(void)
 		cmocka_unit_test(quick_is_a_look),
 		cmocka_unit_test(reasons_have_no_interval),
 		cmocka_unit_test(noise_has_a_word),
-		cmocka_unit_test(scatter_is_no_verdict),
+		cmocka_unit_test(noise_is_no_verdict),
 		cmocka_unit_test(precision_while_budget_lasts),
 		cmocka_unit_test(identical_builds_raise_no_alarm),
 		cmocka_unit_test(slower_builds_are_found),

@@ -1,4 +1,4 @@
-/* What scatter left undecided is asked again: when, by which job, once, and only while somebody wants to know. */
+/* What noise left undecided is asked again: when, by which job, once, and only while somebody wants to know. */
 #include "judge_run.h"
 
 #include "flopwatchd/verdict/again.h"
@@ -75,7 +75,7 @@ static void once_and_in_another_hour(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE '%again: it stays undecided'"), 1);
 }
 
-static void only_what_scatter_left_open(void **state)
+static void only_what_noise_left_open(void **state)
 {
 	struct fixture *f = *state;
 	compared(f, 2, false, false);
@@ -151,7 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(once_and_in_another_hour, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(only_what_scatter_left_open, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(only_what_noise_left_open, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(never_when_it_is_switched_off, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(a_shorter_pause_starts_nothing_early, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(a_clock_that_was_set_back_delays_nothing, setup_again, teardown),

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What only the scatter of launches left undecided is asked again once, by itself. That launches scatter cannot be arranged: it is written.
+# What only the noise of launches left undecided is asked again once, by itself. That launches noise cannot be arranged: it is written.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
@@ -27,7 +27,7 @@ stop_daemon
 
 sqlite3 "$tmp/state/flopwatch.db" "UPDATE comparison SET verdict = 'undecided' WHERE job = $first; UPDATE job SET again_at = 1000 * (unixepoch() + 3600) WHERE id = $first"
 start_daemon
-like "one that scatter left undecided says when it will be" "$(curl -s "http://127.0.0.1:$(port)/jobs/$first")" 'Asked again</dt>'
+like "one that noise left undecided says when it will be" "$(curl -s "http://127.0.0.1:$(port)/jobs/$first")" 'Asked again</dt>'
 stop_daemon
 sqlite3 "$tmp/state/flopwatch.db" "UPDATE job SET again_at = 1000 WHERE id = $first"
 start_daemon

@@ -36,7 +36,7 @@ is "of main with itself" "$(sql "SELECT DISTINCT kind || ' ' || (base_sha = targ
 await no_job_is_open
 is "they are timed although both modules are equal" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'calibrate' AND identical_by = '' AND verdict = 'unchanged'")" 2
 is "in at least six launches a cell" "$(sql "SELECT min(launches) >= 6 FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'calibrate'")" 1
-is "the API tells each cell's scatter and what it can see" \
+is "the API tells each cell's noise and what it can see" \
 	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .launches >= 12, .tau0_pct > 0 and .tau0_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .underpowered]')" \
 	"[3,0,true,true,true,false]"
 is "and the device's false alarms" "$(api devices | jq -c '.items[0].aa | [.comparisons, .alarms, .alarm_rate_pct, .cells, .underpowered, .alarm_rate_upper_pct > 60]')" "[3,0,0,2,0,true]"
@@ -48,20 +48,20 @@ like "and on the page of devices" "$(cat "$tmp/page")" '0 of 3'
 like "the command line shows the cells" "$(fw calibrate show)" "$cell +kernels +3 +0 +1[0-9]"
 is "of one repository, too" "$(fw calibrate show --repo kernels)" "$(fw calibrate show)"
 fails "of one that is not there" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate show --repo nobody
-is "the smallest loss that is called is that of a full set of launches with that scatter" \
+is "the smallest loss that is called is that of a full set of launches with that noise" \
 	"$(api 'calibration?repo=kernels' | jq '[.items[] | (-100 * ((-(0.0151136378 + 3.5 * .tau0_pct / 100 / (12 | sqrt)) | exp) - 1) - .mde_pct | fabs) < 1e-6] | all')" true
 fails "a device that was never seen" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --device GPU-none
 fails "a number of runs that makes no sense" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --runs 1000
 is "a calibration is nobody's history" "$(api 'branches?repo=kernels' | jq -r '.items[0].verdict')" unchanged
 
 # ---- the rule learns
-scatter() { # of each cell, in points: what equal builds said
+noise() { # of each cell, in points: what equal builds said
 	api 'calibration?repo=kernels' | jq -r '[.items[] | .tau0_pct * 1e4 | round] | sort | join(" ")'
 }
-learned=$(scatter)
+learned=$(noise)
 like "equal builds have said something" "$learned" '^[1-9][0-9]+ [1-9][0-9]+$'
 main_is 1.0001
-is "the next comparison uses the measured scatter" \
+is "the next comparison uses the measured noise" \
 	"$(sql "SELECT group_concat(t, ' ') FROM (SELECT CAST(round(tau0 * 1e6) AS INTEGER) AS t FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'compare' ORDER BY t)")" "$learned"
 is "within its bounds" "$(sql "SELECT min(tau0 BETWEEN 0.0005 AND 0.005) FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'compare'")" 1
 
@@ -79,7 +79,7 @@ sed -i '/^calibrate/d' "$tmp/c.yml"
 start_daemon
 await no_job_is_open
 
-# ---- a cell whose launches scatter by several per cent, because its speed depends on where it was loaded
+# ---- a cell whose launches noise by several per cent, because its speed depends on where it was loaded
 place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target lie beside each other, and are to differ none the less
 main_is "'(1.0+0.001*$place)'"
 calibrated 3
@@ -87,16 +87,16 @@ is "it is called underpowered" "$(api calibration | jq -c --arg c "$cell" '.item
 is "which the device tells" "$(api devices | jq '.items[0].aa.underpowered')" 2
 alerts=$(sql "SELECT count(*) FROM alert")
 main_is "'(3.0+0.003*$place)'"
-is "it still calls what no scatter explains" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "regression $((alerts + 1))"
+is "it still calls what no noise explains" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "regression $((alerts + 1))"
 underpowered=$(sql 'SELECT max(id) FROM comparison')
 is "also in the comparison" "$(api "comparisons/$blind" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
-is "with what is remembered" "$(api "comparisons/$blind" | jq -c '[.cells[].underpowered | .scatter_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
+is "with what is remembered" "$(api "comparisons/$blind" | jq -c '[.cells[].underpowered | .noise_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
 curl -s "http://127.0.0.1:$(port)/comparisons/$blind" >"$tmp/page"
-like "the page tells the scatter, and where it was measured" "$(cat "$tmp/page")" 'cannot be seen here:</b> launches of equal builds scatter by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
+like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be seen here:</b> launches of equal builds noise by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
 fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" >"$tmp/said" 2>&1
-like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: launches of equal builds scatter by [0-9.]+ % here'
-is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the scatter again; flopwatch calibrate forget --repo kernels begins anew$" "$tmp/said")" 1
+like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: launches of equal builds noise by [0-9.]+ % here'
+is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the noise again; flopwatch calibrate forget --repo kernels begins anew$" "$tmp/said")" 1
 
 # ---- a quiet build after it: what is remembered does not outweigh what its own launches show
 main_is 1
@@ -112,7 +112,7 @@ is "a planted loss is called, since both sets of launches are clear of the thres
 	"$(sql "SELECT group_concat(DISTINCT verdict) || ' ' || (max(ci_high_pct) < -2) || ' ' || max(launches) FROM cell WHERE comparison = $planted")" "regression 1 8"
 like "and its alert is open" "$(sql "SELECT title || ' ' || state FROM alert ORDER BY id DESC LIMIT 1")" '^attention .* -[23]\.[0-9] % in .* open$'
 
-# ---- the same samples, had the scatter been still larger
+# ---- the same samples, had the noise been still larger
 sqlite3 "$tmp/state/flopwatch.db" "UPDATE cell SET underpowered_pct = 99 WHERE comparison = $planted"
 ok "judging again" fw judge --again "$planted"
 is "says the same" "$(api "comparisons/$planted" | jq -c '[.verdict, ([.cells[].flags | index("underpowered") != null] | unique)]')" '["regression",[false]]'

@@ -277,7 +277,7 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 			if (is_merge)
 				snprintf(m->phase, sizeof m->phase, "range_merge");
 			for (int v = 0; v < m->n;
-				v++) { /* the rest of the time stands in "run", which scatters and says nothing */
+				v++) { /* the rest of the time stands in "run", which varies and says nothing */
 				float cell_ms = m->ms[0][v],
 				      own = cell_ms * (float)(cases[k].merge * (1 + noise_normal(&noise) * 1e-3));
 				m->ms[1][v] = is_merge ? 2 * own : cell_ms * (v & 1 ? 1.02f : 0.98f);

@@ -41,7 +41,7 @@ harmless 5 && next 3 "slower B" && harmless 2 && pushed
 harmless 3 && source=wrong_result.c && next 0 "wrong" && harmless 2 && pushed
 source=good.c && next 0 "right again" && pushed
 harmless 3 && next 2.5 "slower C" && harmless 6 && pushed
-# each loses three times what its point scatters, so that the range may be off by a commit
+# each loses three times what its point varies, so that the range may be off by a commit
 for i in 1 2 3 4 5 6 7 8; do next 0.4 "drifts" && pushed; done
 for i in 1 2 3 4 5 6 7 8; do harmless 1 && pushed; done
 is "sixty commits" "$(git -C "$tmp/kernels" rev-list --count main)" 60

@@ -34,20 +34,20 @@ static int64_t compared(struct fixture *f, int64_t at)
 /** Six launches of `key` that lie `spread` above and below their mean. */
 static void shown(struct fixture *f, int64_t comparison, const char *key, double spread, int64_t at)
 {
-	struct store_scatter s = { .comparison = comparison,
+	struct store_noise s = { .comparison = comparison,
 		.repo = f->repo,
 		.environment = f->environment,
 		.key = key,
 		.shown = { .launches = 6, .freedom = 5, .squares = 6 * spread * spread, .variance = 6e-9 },
 		.is_itself = true,
 		.at = at };
-	ok(store_scatter_add(f->db, &s, &err));
+	ok(store_noise_add(f->db, &s, &err));
 }
 
 static struct calibration known(struct fixture *f, const char *key, int64_t now_ms)
 {
 	struct calibration c;
-	ok(store_scatter_get(f->db, f->repo, f->environment, key, now_ms, &c, &err));
+	ok(store_noise_get(f->db, f->repo, f->environment, key, now_ms, &c, &err));
 	return c;
 }
 
@@ -66,19 +66,19 @@ static void memory_ages(void **state)
 	shown(f, id, keys[0], 0.002, NOW + 2 * DAY_MS);
 	struct calibration c = known(f, keys[0], NOW + 2 * DAY_MS);
 	assert_int_equal(c.launches, 12);
-	assert_true(calibration_scatter(&c) < 0.003);
+	assert_true(calibration_noise(&c) < 0.003);
 	/* and what can no longer count is not kept */
 	for (int i = 0; i < 2 * CALIBRATION_PARTS_MAX; i++)
 		shown(f, id, keys[0], 0.002, NOW + 3 * DAY_MS);
 	shown(f, id, keys[1], 0.002, NOW + 3 * DAY_MS);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM scatter WHERE key LIKE '%forward'"), CALIBRATION_PARTS_MAX);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM scatter"), CALIBRATION_PARTS_MAX + 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM noise WHERE key LIKE '%forward'"), CALIBRATION_PARTS_MAX);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM noise"), CALIBRATION_PARTS_MAX + 1);
 }
 
 static int forgotten(struct fixture *f, int64_t repo, const char *device, const char *globs)
 {
 	int n = -1;
-	ok(store_scatter_forget(f->db, repo, device, globs, &n, &err));
+	ok(store_noise_forget(f->db, repo, device, globs, &n, &err));
 	return n;
 }
 
@@ -105,7 +105,7 @@ static void memory_can_be_forgotten(void **state)
 	assert_int_equal(known(f, keys[0], NOW).launches, 0);
 	assert_int_equal(known(&other, keys[1], NOW).launches, 6); /* another repository's */
 	assert_int_equal(forgotten(f, other.repo, "", ""), 2);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM scatter"), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM noise"), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison"), 1);
 }
 
@@ -158,7 +158,7 @@ static void figures_agree(void **state)
 		const struct cell *c = &plan.ask.cell[i];
 		assert_true(fabs(100 * c->tau0 - s.row[i].tau0_pct) < 1e-9 && c->nu0 > 0);
 		assert_true(fabs(c->underpowered_pct - (s.row[i].underpowered ? s.row[i].mde_pct : 0)) < 1e-9);
-		/* a full set of launches with that scatter: threshold and k standard errors */
+		/* a full set of launches with that noise: threshold and k standard errors */
 		double full = stats_theta(1.5) + plan.ask.rule.k * c->tau0 / sqrt(plan.ask.rule.launches_max);
 		assert_true(fabs(s.row[i].mde_pct + stats_change_pct(full)) < 1e-9);
 	}

@@ -3,8 +3,8 @@
  *
  * X is what a kernel wrote, R the exact result, N a plain bf16 attention on the same inputs. Accepted is:
  *   max |X - R| <= 2 max |N - R| + 2 max |(R + 0.3) - 0.3 - R|, the last sum in bf16: a rounding that anybody may have;
- *   |X - R| <= 1.1 |N - R| in the 2-norm, plus the scatter of the final rounding;
- *   at most twice N's elements beyond a relative 5 % (O, dV), 15 % (dK), 30 % (dQ), plus the scatter of such counts, never above 75 %;
+ *   |X - R| <= 1.1 |N - R| in the 2-norm, plus the noise of the final rounding;
+ *   at most twice N's elements beyond a relative 5 % (O, dV), 15 % (dK), 30 % (dQ), plus the noise of such counts, never above 75 %;
  *   LSE to 1e-4; rows without keys exactly O 0, LSE -inf, gradients 0; no NaN or Inf anywhere.
  */
 #ifndef GPU_ATTENTION_COMPARE_CUH
@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-static const double max_factor = 2.0, norm_factor = 1.1, scatter_factor = 4.0, mismatch_factor = 2.0, mismatch_most = 0.75,
+static const double max_factor = 2.0, norm_factor = 1.1, noise_factor = 4.0, mismatch_factor = 2.0, mismatch_most = 0.75,
 		    lse_tolerance = 1e-4;
 
 static void exceed(struct outcome *o, double error, double allowed)
@@ -58,7 +58,7 @@ static void compare(struct outcome *o, const char *name, const std::vector<uint1
 		fail(o, "%s[%zu] is %g, not %g: error %.3g, allowed %.3g", name, where, bf16_value(got[where]), exact[where],
 			worst, allowed);
 	const double rows = std::max(1.0, (double)got.size() / width);
-	const double norm_allowed = norm_factor * sqrt(plain_norm) + scatter_factor * sqrt(rounding_norm / rows);
+	const double norm_allowed = norm_factor * sqrt(plain_norm) + noise_factor * sqrt(rounding_norm / rows);
 	exceed(o, sqrt(norm), norm_allowed);
 	if (!(sqrt(norm) <= norm_allowed))
 		fail(o, "%s is off by %.3g in the 2-norm, plain bf16 by %.3g, allowed %.3g", name, sqrt(norm), sqrt(plain_norm),
@@ -66,7 +66,7 @@ static void compare(struct outcome *o, const char *name, const std::vector<uint1
 	if (plain_norm >= 0.25 * exact_norm) /* the result is rounding noise, which has no relative error to speak of */
 		return;
 	const double expected = (double)plain_misses;
-	double misses_allowed = mismatch_factor * expected + scatter_factor * sqrt(2 * expected) + width / 8.0;
+	double misses_allowed = mismatch_factor * expected + noise_factor * sqrt(2 * expected) + width / 8.0;
 	misses_allowed = std::min(misses_allowed, mismatch_most * (double)got.size());
 	if ((double)misses > misses_allowed)
 		fail(o, "%s: %zu of %zu elements are off by more than %g %%, plain bf16 has %zu, allowed %.0f", name, misses,

@@ -54,7 +54,7 @@ class Case:
             n = self.tokens // self.block
             scores = torch.rand((self.nhk, n, n), device=device, generator=torch.Generator(device).manual_seed(42 + self.block))
             self.kept = torch.zeros((self.nhk, n, n), dtype=torch.bool, device=device)
-            self.kept.scatter_(2, scores.topk(self.kept_a_row(), dim=2).indices, True)
+            self.kept.noise_(2, scores.topk(self.kept_a_row(), dim=2).indices, True)
 
     def offsets(self):
         if self._offsets is None:

@@ -48,13 +48,13 @@ static void one_turn_that_agrees_ends_it(void **state)
 	assert_int_equal(alone_judge(turn, ALONE_TURNS, 0.001), ALONE_SAME);
 }
 
-/* Turns that scatter by `noise` around a base slowed by `factor`. */
+/* Turns that noise by `noise` around a base slowed by `factor`. */
 static enum alone_word slowed(double factor, double noise, double se)
 {
-	static const double scatter[ALONE_TURNS] = { 0.5, -1, 1.5, 0, -1.2, 0.2 };
+	static const double spread[ALONE_TURNS] = { 0.5, -1, 1.5, 0, -1.2, 0.2 };
 	double turn[ALONE_TURNS];
 	for (int i = 0; i < ALONE_TURNS; i++)
-		turn[i] = log(factor) + noise * scatter[i];
+		turn[i] = log(factor) + noise * spread[i];
 	return alone_judge(turn, ALONE_TURNS, se);
 }
 
@@ -95,7 +95,7 @@ static double draw(uint64_t *state)
 	return sum - 6;
 }
 
-/* One comparison of equal sides: pairs that scatter by `pair` within each of a few launches, launches of one side by `alone`. */
+/* One comparison of equal sides: pairs that noise by `pair` within each of a few launches, launches of one side by `alone`. */
 static bool accuses(uint64_t *state, double alone, double pair)
 {
 	struct launch_pairs launch[3];
@@ -128,7 +128,7 @@ static void nobody_is_accused_on_a_busy_machine(void **state)
 	(void)state;
 	for (int i = 0; i < 20000; i++)
 		accused += accuses(&seed, 0.02 * (i % 40), 0.02 * (i / 40 % 40));
-	assert_in_range(accused, 0, 10); /* of scatters that are mostly far beyond what a busy machine has */
+	assert_in_range(accused, 0, 10); /* of varies that are mostly far beyond what a busy machine has */
 }
 
 int main(void)

@@ -96,7 +96,7 @@ static void a_slower_target_is_confirmed(void **state)
 	assert_true(stats_change_pct(s->bench.cell[1].found.typical.all.m) < -1.8);
 }
 
-/* One cell loses and one gains by far more than launches scatter: neither waits for a second set. */
+/* One cell loses and one gains by far more than launches noise: neither waits for a second set. */
 static void what_is_overwhelming_is_not_measured_twice(void **state)
 {
 	struct scene *s = *state;
@@ -260,7 +260,7 @@ static void a_cell_that_the_reference_does_not_do_costs_it_no_other(void **state
 	assert_true(b->subject[b->n_subjects - 1].dropped);
 }
 
-/* The worker judges a cell of which scatter is remembered as the daemon will. */
+/* The worker judges a cell of which noise is remembered as the daemon will. */
 static void memory_yields_to_clear_launches(void **state)
 {
 	struct scene *s = *state;

@@ -107,7 +107,7 @@ for another in 1 2 3; do # by chance its launches lie far from the threshold for
 	wild=$(on_main plain "another $another"; cells)
 	! notes | grep -q 'given up after [4-9]' || break
 done
-like "a cell that scatters too much is given up" "$wild" 'wild undecided'
+like "a cell that varies too much is given up" "$wild" 'wild undecided'
 like "after four launches or a few more, with the way out" "$(notes)" 'given up after [4-9] launches, .* a program that takes turns is paired call by call'
 is "the others are not" "$(cells | grep calm)" "calm unchanged "
 is "and what a process takes to settle is no part of its time" \

@@ -54,7 +54,7 @@ C
 	on_main google first >"$tmp/verdict"
 	sed -i 's/MS 2.5/MS 1.5/' "$tmp/google/prog.cc"
 	on_main google another >"$tmp/verdict"
-	# 0.2 ms are less than a busy machine's turns scatter by, which accuses nobody
+	# 0.2 ms are less than a busy machine's turns noise by, which accuses nobody
 	like "a gain of Google Benchmark's, whose turns become longer" "$(cells | tr '\n' ';')" \
 		'^spins/manual_time improvement ;short_spins/manual_time (improvement|undecided) ;$' || why short_spins/manual_time
 else

@@ -21,7 +21,7 @@ struct site;
 int closer_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell, char where[CLOSER_WHERE_SIZE],
 	closer_line_fn *each, void *arg, struct fw_err *err);
 
-/** Append the line that measures how launches of the comparison's device scatter, or, for `cell`, that forgets it. */
+/** Append the line that measures how launches of the comparison's device noise, or, for `cell`, that forgets it. */
 void closer_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line);
 
 /** The cell that a person looks at first: the worst regression, else the first with another verdict than unchanged, else the first. NULL: none. */

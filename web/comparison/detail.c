@@ -421,7 +421,7 @@ static void what_decides(struct buf *out, const struct comparison *c, const stru
 			"is.",
 			needed, needed - cell->launches, (needed - cell->launches) * held_s / total);
 	else if (isfinite(half))
-		emit_raw(out, "more launches alone will hardly do; the estimate sits on the threshold, or the launches scatter "
+		emit_raw(out, "more launches alone will hardly do; the estimate sits on the threshold, or the launches noise "
 			      "too much.");
 	else
 		emit_raw(out, "it was not measured; measure it again with a larger budget.");
@@ -484,7 +484,7 @@ static void blindness(struct buf *out, const struct comparison *c, const struct 
 	emit_text(out, why);
 	emit_raw(out, "; measured on ");
 	emit_text(out, c->environment.name);
-	emit_raw(out, ". Measure the scatter again while nothing else runs there, or begin anew without what is remembered:</p>");
+	emit_raw(out, ". Measure the noise again while nothing else runs there, or begin anew without what is remembered:</p>");
 	buf_init(&line, 4096);
 	closer_calibrate(c, NULL, &line);
 	layout_command(out, line.data);

@@ -105,7 +105,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		{ "sustained", "sustained", "in bursts, at the clock that its power draw allows" },
 		{ "call", "call", "slower from the host" },
 		{ "enqueue", "enqueue", "the host works longer to start it" },
-		{ "underpowered", "underpowered", "launches of equal builds scatter too much here to show a loss of the threshold" },
+		{ "underpowered", "underpowered", "launches of equal builds noise too much here to show a loss of the threshold" },
 		{ "noisy", "noisy", "its launches scattered too much this time" },
 		{ "clock", "clock-part", "a part of the change is what it does to the clock" },
 	};

@@ -105,7 +105,7 @@ static void work_options(struct buf *out, const char *work)
 {
 	emit_raw(out, "<label>Measured for <select name=work data-go>");
 	layout_option(out, WORK_ASKED, "pushes and people", work);
-	layout_option(out, WORK_UPKEEP, "peers, scatter, histories", work);
+	layout_option(out, WORK_UPKEEP, "peers, noise, histories", work);
 	layout_option(out, WORK_ALL, "anything", work);
 	emit_raw(out, "</select></label>");
 }

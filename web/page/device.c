@@ -112,7 +112,7 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 	emit_raw(d->out, "</dd>");
 	if (known.cells)
 		emit_rawf(d->out,
-			"<dt>Calibrated</dt><dd>%d cells; in %d of them launches of equal builds scatter too much to show a loss of the threshold</dd>",
+			"<dt>Calibrated</dt><dd>%d cells; in %d of them launches of equal builds noise too much to show a loss of the threshold</dd>",
 			known.cells, known.underpowered);
 }
 
@@ -173,7 +173,7 @@ static void device_card(void *arg, const struct view_device *row)
 	emit_raw(out, "</div></section>\n");
 }
 
-/* A share of the scatter, or that it is not known yet. */
+/* A share of the noise, or that it is not known yet. */
 static void percent(struct buf *out, double pct)
 {
 	if (isfinite(pct))
@@ -201,7 +201,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	percent(out, row->mde_pct);
 	emit_raw(out, "</td><td>");
 	if (row->underpowered)
-		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>scatters too much</span>");
+		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>varies too much</span>");
 	else
 		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>shows a loss</span>");
 	emit_raw(out, "</td><td class=w>");
@@ -212,7 +212,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 static int draw_calibration(struct drawing *d, struct fw_err *err)
 {
 	static const char *const columns[] = { "Cell", "^Repository", "^Device", "^>Comparisons", "^>False alarms", "~>Launches",
-		">Scatter", ">Loss it calls", "", "~Newest (UTC)" };
+		">Noise", ">Loss it calls", "", "~Newest (UTC)" };
 	struct buf *page = d->out, rows;
 	buf_init(&rows, 4 << 20);
 	d->out = &rows;
@@ -222,9 +222,9 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	if (d->n) {
 		emit_rawf(page,
 			"<h2>Calibration</h2><p>Equal builds were timed beside each other, in the last %d days. The launches of "
-			"some cells scatter so much that a full set of them would miss a loss of its threshold; where those of a "
+			"some cells noise so much that a full set of them would miss a loss of its threshold; where those of a "
 			"comparison "
-			"lie closer together, they are believed. <code>flopwatch calibrate</code> measures the scatter again, "
+			"lie closer together, they are believed. <code>flopwatch calibrate</code> measures the noise again, "
 			"<code>flopwatch calibrate forget</code> begins anew.</p>",
 			CALIBRATION_DAYS_MAX);
 		layout_table(page, 10, columns);

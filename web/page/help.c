@@ -48,7 +48,7 @@ static void worked_example(struct buf *out)
 	emit_rawf(out,
 		"<ol><li>Their mean as a log ratio is m = %.4f: the target takes e<sup>m</sup> = %.4f times as long.<li>Its "
 		"standard "
-		"error, from how the launches scatter, is %.5f.<li>The threshold as a log ratio is %.4f. The distance between "
+		"error, from how the launches noise, is %.5f.<li>The threshold as a log ratio is %.4f. The distance between "
 		"the two is "
 		"%.1f standard errors; %.1f are needed.<li>The first four launches said so, four fresh ones had to say it again, "
 		"and "

@@ -276,7 +276,7 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 /* What ended for people and what flopwatch asked of itself stand apart: the latter is most of a quiet night. */
 static void work_tabs(struct buf *out, const char *work, const char *state)
 {
-	static const char *const tabs[][2] = { { WORK_ASKED, "pushes and people" }, { WORK_UPKEEP, "peers, scatter, histories" },
+	static const char *const tabs[][2] = { { WORK_ASKED, "pushes and people" }, { WORK_UPKEEP, "peers, noise, histories" },
 		{ WORK_ALL, "anything" } };
 	emit_raw(out, "<nav class=tabs aria-label=\"Jobs by whom they are for\">");
 	for (size_t i = 0; i < sizeof tabs / sizeof tabs[0]; i++)

@@ -135,7 +135,7 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 	}
 }
 
-/* Cells whose equal builds scatter: the largest scatter, where it was measured, and how to go on. */
+/* Cells whose equal builds noise: the largest noise, where it was measured, and how to go on. */
 static void tell_blindness(const json_t *comparison, FILE *out)
 {
 	const json_t *environment = json_object_get(comparison, "environment"), *most = NULL, *cell;
@@ -155,7 +155,7 @@ static void tell_blindness(const json_t *comparison, FILE *out)
 	plain_line(out, "WARNING %d cell%s underpowered on %s: %s", n, n == 1 ? " is" : "s are", value_text(environment, "name"),
 		value_text(most, "why"));
 	plain_line(out,
-		"flopwatch calibrate --repo %s --device %s measures the scatter again; flopwatch calibrate forget --repo %s "
+		"flopwatch calibrate --repo %s --device %s measures the noise again; flopwatch calibrate forget --repo %s "
 		"begins anew",
 		value_text(comparison, "repo"), value_text(environment, "device"), value_text(comparison, "repo"));
 }

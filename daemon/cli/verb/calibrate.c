@@ -19,7 +19,7 @@ static void figure(struct table *t, const json_t *cell, const char *key)
 
 static void print_cells(const json_t *items)
 {
-	static const char *const titles[] = { "cell", "~repo", ">A/A", ">alarms", ">launches", ">scatter", ">smallest loss", "",
+	static const char *const titles[] = { "cell", "~repo", ">A/A", ">alarms", ">launches", ">noise", ">smallest loss", "",
 		"~newest" };
 	struct table t;
 	size_t i;

@@ -14,7 +14,7 @@
 #define SECONDS_MAX 86400.0
 #define TURN_MAX    (1 << 24)
 
-/* Rules of before version 3 say nothing of clocks: they get what holds today, and keep their own scatter. */
+/* Rules of before version 3 say nothing of clocks: they get what holds today, and keep their own noise. */
 static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
 {
 	struct fields clock;

@@ -10,7 +10,7 @@ enum jobkind {
 	JOBKIND_REFERENCE,      /* a history's reference commit, timed beside the one before it */
 	JOBKIND_VERIFY,      /* whether a change that the history suspects is one */
 	JOBKIND_BACKFILL,    /* a commit that a history has no point of */
-	JOBKIND_CALIBRATE,   /* how much equal builds scatter */
+	JOBKIND_CALIBRATE,   /* how much equal builds noise */
 	JOBKIND_BISECT,      /* a step of a search */
 	JOBKIND_PEER,        /* a commit beside a provider that is a yardstick */
 	JOBKIND_IMPORT,      /* figures that somebody else measured */

@@ -5,7 +5,7 @@
 
 enum { FREEDOM_SOME = 5, FREEDOM_ENOUGH = 20, FREEDOM_NEWEST = 10, FREEDOM_KEPT = 40 };
 
-#define SCATTER_FLOOR 0.0001
+#define NOISE_FLOOR 0.0001
 #define NOISIER       3
 
 void calibration_add(struct calibration *c, const struct launch_estimate *e, int n)
@@ -43,15 +43,15 @@ struct calibration calibration_pool(const struct calibration *part, int n)
 
 	for (int i = 0; i < n && newest.freedom < FREEDOM_NEWEST; i++)
 		add_part(&newest, &part[i]);
-	double most = NOISIER * fmax(SCATTER_FLOOR, calibration_scatter(&newest));
+	double most = NOISIER * fmax(NOISE_FLOOR, calibration_noise(&newest));
 
 	for (int i = 0; i < n && all.freedom < FREEDOM_KEPT; i++)
-		if (all.freedom < FREEDOM_NEWEST || calibration_scatter(&part[i]) <= most)
+		if (all.freedom < FREEDOM_NEWEST || calibration_noise(&part[i]) <= most)
 			add_part(&all, &part[i]);
 	return all;
 }
 
-double calibration_scatter(const struct calibration *c)
+double calibration_noise(const struct calibration *c)
 {
 	return c->freedom > 0 ? sqrt(c->squares / c->freedom) : 0;
 }
@@ -60,7 +60,7 @@ bool calibration_learned(const struct calibration *c, double *tau0, double *nu0)
 {
 	if (c->freedom < FREEDOM_SOME)
 		return false;
-	*tau0 = fmax(SCATTER_FLOOR, calibration_scatter(c));
+	*tau0 = fmax(NOISE_FLOOR, calibration_noise(c));
 	*nu0 = c->freedom < FREEDOM_ENOUGH ? c->freedom : FREEDOM_ENOUGH;
 	return true;
 }

@@ -1,5 +1,5 @@
 /**
- * calibration.h - what comparisons of equal builds say about a cell on a device: how far launches scatter although nothing
+ * calibration.h - what comparisons of equal builds say about a cell on a device: how far launches noise although nothing
  * changed, and which losses it can therefore see. Pure: no I/O, no clock, no state.
  */
 #ifndef CORE_STATS_CALIBRATION_H
@@ -33,18 +33,18 @@ void calibration_add(struct calibration *c, const struct launch_estimate *e, int
  */
 struct calibration calibration_pool(const struct calibration *part, int n);
 
-/** The whole scatter of launches, as their estimates show it: log ratio; 0: none is known. */
-double calibration_scatter(const struct calibration *c);
+/** The whole noise of launches, as their estimates show it: log ratio; 0: none is known. */
+double calibration_noise(const struct calibration *c);
 
 /**
- * What the rule of this cell is told once 5 degrees of freedom are known: the scatter of its launches (at least 0.01 %), and how often
+ * What the rule of this cell is told once 5 degrees of freedom are known: the noise of its launches (at least 0.01 %), and how often
  * it was seen (20 at most, since a device changes). False: too little is known, and the rule's own prior holds.
  */
 bool calibration_learned(const struct calibration *c, double *tau0, double *nu0);
 
 /**
  * Smallest loss in percent that a full set of launches would call, `theta` being the threshold. False: the cell is underpowered, as
- * its launches scatter so much that this is more than twice the threshold, or that the rule ends undecided. A cell that has
+ * its launches noise so much that this is more than twice the threshold, or that the rule ends undecided. A cell that has
  * not been calibrated (5 degrees of freedom) is not called underpowered.
  */
 bool calibration_sees(const struct calibration *c, const struct rule *r, double theta, double *mde_pct);

@@ -12,13 +12,13 @@ enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* points, of which a line that is n
 #define SHARE_OF_LINE_FEW   0.55
 #define SHARE_OF_RISE       0.8
 #define SHARE_OF_LINE_SMALL 0.8 /* of a small step whose levels are even */
-#define SMALL_SCATTERS      3.5
+#define SMALL_NOISES      3.5
 #define EVEN                1.1
 #define NORMAL_DISTANCE     0.798 /* mean distance of a normal value from its middle, in standard deviations */
-#define JUMP_SCATTERS       5.0   /* 3.5 standard deviations of a move from point to point */
+#define JUMP_NOISES       5.0   /* 3.5 standard deviations of a move from point to point */
 #define LARGER              1.5
-#define PAIR_SCATTERS       1.0
-#define CLEAR_SCATTERS      5.0
+#define PAIR_NOISES       1.0
+#define CLEAR_NOISES      5.0
 
 /* ---- what is left ---------------------------------------------------------------------------------------------------- */
 
@@ -64,7 +64,7 @@ static double left_by_rise(const double *x, int n, int at)
 static bool is_step_nearby(const double *x, int n, int at)
 {
 	int from = at > CANDIDATE_NEAR ? at - CANDIDATE_NEAR : 0, to = at + CANDIDATE_NEAR < n ? at + CANDIDATE_NEAR : n;
-	double t = fabs(changepoint_step(x, n, at)) / (changepoint_scatter(x, n) * sqrt(1.0 / (at - from) + 1.0 / (to - at)));
+	double t = fabs(changepoint_step(x, n, at)) / (changepoint_noise(x, n) * sqrt(1.0 / (at - from) + 1.0 / (to - at)));
 	return t > CHANGEPOINT_LIMIT &&
 	       left_by_levels(x + from, to - from, at - from) < SHARE_OF_LINE_FEW * left_by_line(x + from, to - from);
 }
@@ -75,7 +75,7 @@ static bool has_jump(const double *x, int n, int at)
 	double step = changepoint_step(x, n, at), most = -INFINITY;
 	for (int i = at > 1 ? at - 1 : 1; i <= at + 1 && i < n; i++)
 		most = fmax(most, step > 0 ? x[i] - x[i - 1] : x[i - 1] - x[i]);
-	return most > fabs(step) - JUMP_SCATTERS * changepoint_scatter(x, n);
+	return most > fabs(step) - JUMP_NOISES * changepoint_noise(x, n);
 }
 
 /**
@@ -84,9 +84,9 @@ static bool has_jump(const double *x, int n, int at)
  */
 static bool is_small_and_even(const double *x, int n, int at, double left, double line)
 {
-	double scatter = changepoint_scatter(x, n);
-	return n >= MANY && fabs(changepoint_step(x, n, at)) < SMALL_SCATTERS * scatter &&
-	       left < EVEN * NORMAL_DISTANCE * n * scatter && left < SHARE_OF_LINE_SMALL * line;
+	double noise = changepoint_noise(x, n);
+	return n >= MANY && fabs(changepoint_step(x, n, at)) < SMALL_NOISES * noise &&
+	       left < EVEN * NORMAL_DISTANCE * n * noise && left < SHARE_OF_LINE_SMALL * line;
 }
 
 static bool is_step(const double *x, int n, int at)
@@ -119,7 +119,7 @@ static bool find_in_all(const double *x, int n, struct changepoint *out)
 static bool find_in_newest(const double *x, int n, struct changepoint *out)
 {
 	int skipped = n - NEWEST;
-	double least = CLEAR_SCATTERS * changepoint_scatter(x, n);
+	double least = CLEAR_NOISES * changepoint_noise(x, n);
 	if (skipped < 0 || !changepoint_find(x + skipped, NEWEST, out) || !is_step(x + skipped, NEWEST, out->at))
 		return false;
 	out->step = changepoint_step(x + skipped, NEWEST, out->at);
@@ -148,5 +148,5 @@ bool candidate_pair(const double *x, int n, int at, int tried, int *first)
 	int split = *first + 1 - skipped;
 	if (at < 1 || at >= n || split < 1 || split > n - CHANGEPOINT_RIGHT_MIN)
 		return false;
-	return left_by_levels(x, n, split) <= left_by_levels(x, n, at) + PAIR_SCATTERS * changepoint_scatter(x, n);
+	return left_by_levels(x, n, split) <= left_by_levels(x, n, at) + PAIR_NOISES * changepoint_noise(x, n);
 }

@@ -27,9 +27,9 @@ struct candidate_past {
 
 /**
  * Find a step that should be compared directly: changepoint_find has it in the whole series or in the newest 16 points, its two levels
- * leave less than 0.7 of what a line leaves (all points; 0.8 where the step is below 3.5 scatters and its levels leave no more than the
- * scatter of single points does), or less than 0.55 (its neighbourhood, which has to show the step by itself), two neighbours there lie
- * apart by the step but for 5 scatters, and no straight rise over four commits or more leaves less than 0.8 of what they leave. During a pause only a step 1.5 times as
+ * leave less than 0.7 of what a line leaves (all points; 0.8 where the step is below 3.5 varies and its levels leave no more than the
+ * noise of single points does), or less than 0.55 (its neighbourhood, which has to show the step by itself), two neighbours there lie
+ * apart by the step but for 5 varies, and no straight rise over four commits or more leaves less than 0.8 of what they leave. During a pause only a step 1.5 times as
  * large as any that was not confirmed counts. Shape: x[n], the series since the last confirmed step; `points`: of the cell's whole
  * series. out->step is that of the neighbourhood.
  */
@@ -37,7 +37,7 @@ bool candidate_find(const double *x, int n, int points, const struct candidate_p
 
 /**
  * The neighbours to compare directly in attempt `tried` (0 to CHANGEPOINT_PAIRS - 1) for a step at `at`: `first` gets the index of the
- * first of the two. False: there are no such points, there are too few after them, or a step there leaves more than one scatter more
+ * first of the two. False: there are no such points, there are too few after them, or a step there leaves more than one noise more
  * than a step at `at`, so that it is not there.
  */
 bool candidate_pair(const double *x, int n, int at, int tried, int *first);

@@ -1,5 +1,5 @@
 /*
- * changepoint.c - a scan over all splits with robust levels. One outlier moves neither the scatter (a median of differences) nor
+ * changepoint.c - a scan over all splits with robust levels. One outlier moves neither the noise (a median of differences) nor
  * a level (clipped around a median), so isolated bad points raise nothing.
  */
 #include "core/stats/changepoint.h"
@@ -11,10 +11,10 @@
 
 enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5, STEP_POINTS = 12 };
 
-#define SCATTER_MIN    0.0005
+#define NOISE_MIN    0.0005
 #define MAD_TO_SD      1.4826
-#define ODD_SCATTERS   4.0
-#define CLIP_SCATTERS  1.5
+#define ODD_NOISES   4.0
+#define CLIP_NOISES  1.5
 #define CONFIRM_ERRORS 3.0
 #define LEVEL_ERRORS   3.0
 
@@ -36,14 +36,14 @@ static const double *newest(const double *x, int *n)
 	return x + skipped;
 }
 
-double changepoint_scatter(const double *x, int n)
+double changepoint_noise(const double *x, int n)
 {
 	double moves[CHANGEPOINT_POINTS_MAX];
 
 	x = newest(x, &n);
 	for (int i = 1; i < n; i++)
 		moves[i - 1] = fabs(x[i] - x[i - 1]);
-	return n < 2 ? SCATTER_MIN : fmax(SCATTER_MIN, MAD_TO_SD * median(moves, n - 1) / sqrt(2));
+	return n < 2 ? NOISE_MIN : fmax(NOISE_MIN, MAD_TO_SD * median(moves, n - 1) / sqrt(2));
 }
 
 bool changepoint_is_odd(const double *x, int n)
@@ -52,17 +52,17 @@ bool changepoint_is_odd(const double *x, int n)
 	if (n < ODD_MIN)
 		return false;
 	int before = n - 1 < ODD_BEFORE ? n - 1 : ODD_BEFORE;
-	double limit = ODD_SCATTERS * changepoint_scatter(x, n);
+	double limit = ODD_NOISES * changepoint_noise(x, n);
 
 	return fabs(x[n - 1] - median(x + n - 1 - before, before)) > limit && fabs(x[n - 1] - x[n - 2]) > limit;
 }
 
-static double level(const double *x, int n, double scatter)
+static double level(const double *x, int n, double noise)
 {
 	double middle = median(x, n), sum = 0;
 
 	for (int i = 0; i < n; i++)
-		sum += fmin(middle + CLIP_SCATTERS * scatter, fmax(middle - CLIP_SCATTERS * scatter, x[i]));
+		sum += fmin(middle + CLIP_NOISES * noise, fmax(middle - CLIP_NOISES * noise, x[i]));
 	return sum / n;
 }
 
@@ -102,10 +102,10 @@ double changepoint_step(const double *x, int n, int at)
 	at -= given - n;
 	if (at < 1 || at >= n)
 		return 0;
-	double scatter = changepoint_scatter(x, n);
+	double noise = changepoint_noise(x, n);
 	int before = at < STEP_POINTS ? at : STEP_POINTS, after = n - at < STEP_POINTS ? n - at : STEP_POINTS;
 
-	return level(x + at, after, scatter) - level(x + at - before, before, scatter);
+	return level(x + at, after, noise) - level(x + at - before, before, noise);
 }
 
 bool changepoint_find(const double *x, int n, struct changepoint *out)
@@ -113,12 +113,12 @@ bool changepoint_find(const double *x, int n, struct changepoint *out)
 	const double *first = x;
 
 	x = newest(x, &n);
-	double scatter = changepoint_scatter(x, n);
+	double noise = changepoint_noise(x, n);
 
 	*out = (struct changepoint){ .at = -1 };
 	for (int i = CHANGEPOINT_LEFT_MIN; i <= n - CHANGEPOINT_RIGHT_MIN; i++) {
-		double step = level(x + i, n - i, scatter) - level(x, i, scatter);
-		double t = fabs(step) / (scatter * sqrt(1.0 / i + 1.0 / (n - i)));
+		double step = level(x + i, n - i, noise) - level(x, i, noise);
+		double t = fabs(step) / (noise * sqrt(1.0 / i + 1.0 / (n - i)));
 
 		if (fabs(step) >= CHANGEPOINT_STEP_MIN)
 			out->t = fmax(out->t, t);
@@ -146,23 +146,23 @@ bool changepoint_confirms(double step, double m, double se)
 	return seen >= CHANGEPOINT_STEP_MIN && seen - CONFIRM_ERRORS * se > fabs(step) / 2;
 }
 
-/* Level of the newest `w` points; its standard error is scatter / sqrt(w). */
-static double newest_level(const double *x, int n, int w, double scatter)
+/* Level of the newest `w` points; its standard error is noise / sqrt(w). */
+static double newest_level(const double *x, int n, int w, double noise)
 {
-	return level(x + n - w, w, scatter);
+	return level(x + n - w, w, noise);
 }
 
 bool changepoint_drift(const double *x, int n, double theta, double *loss)
 {
 	static const int windows[] = { 5, 8, 12, 20 };
-	double scatter = changepoint_scatter(x, n);
+	double noise = changepoint_noise(x, n);
 
 	*loss = 0;
-	if (n < 1 || x[n - 1] <= theta - LEVEL_ERRORS * scatter) /* the level is that of commits before one that mended them */
+	if (n < 1 || x[n - 1] <= theta - LEVEL_ERRORS * noise) /* the level is that of commits before one that mended them */
 		return false;
 	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n; i++) {
-		*loss = newest_level(x, n, windows[i], scatter);
-		if (*loss - LEVEL_ERRORS * scatter / sqrt(windows[i]) > theta)
+		*loss = newest_level(x, n, windows[i], noise);
+		if (*loss - LEVEL_ERRORS * noise / sqrt(windows[i]) > theta)
 			return true;
 	}
 	return false;
@@ -171,10 +171,10 @@ bool changepoint_drift(const double *x, int n, double theta, double *loss)
 bool changepoint_is_below(const double *x, int n, int since, double limit)
 {
 	static const int windows[] = { 3, 5, 8 };
-	double scatter = changepoint_scatter(x, n);
+	double noise = changepoint_noise(x, n);
 
 	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n - since; i++)
-		if (newest_level(x, n, windows[i], scatter) + LEVEL_ERRORS * scatter / sqrt(windows[i]) < limit)
+		if (newest_level(x, n, windows[i], noise) + LEVEL_ERRORS * noise / sqrt(windows[i]) < limit)
 			return true;
 	return false;
 }
@@ -183,7 +183,7 @@ double changepoint_level(const double *x, int n)
 {
 	int w = n < CHANGEPOINT_LEFT_MIN ? n : CHANGEPOINT_LEFT_MIN;
 
-	return n < 1 ? NAN : newest_level(x, n, w, changepoint_scatter(x, n));
+	return n < 1 ? NAN : newest_level(x, n, w, changepoint_noise(x, n));
 }
 
 bool changepoint_is_far(const double *x, int n, double reference)

@@ -27,21 +27,21 @@ struct changepoint {
 	double t;    /* the statistic: the largest step of any split in units of its standard error */
 };
 
-/** Scatter of single points: 1.4826 median |x[i] - x[i-1]| / sqrt 2, at least 0.05 %. Shape: x[n], in the order of commits. */
-double changepoint_scatter(const double *x, int n);
+/** Noise of single points: 1.4826 median |x[i] - x[i-1]| / sqrt 2, at least 0.05 %. Shape: x[n], in the order of commits. */
+double changepoint_noise(const double *x, int n);
 
 /** Sum of distances from the median, which `level` gets: what one level leaves unexplained. Shape: x[n], 0 < n <= CHANGEPOINT_POINTS_MAX. */
 double changepoint_unexplained(const double *x, int n, double *level);
 
 /**
- * Whether the newest point lies so far (4 scatters) both from the median of the 20 before it and from its neighbour that it should
+ * Whether the newest point lies so far (4 varies) both from the median of the 20 before it and from its neighbour that it should
  * be measured again: a commit beside it that has the same value has measured it already.
  */
 bool changepoint_is_odd(const double *x, int n);
 
 /**
  * Whether there is a step: some split's statistic passes CHANGEPOINT_LIMIT, and its place is the split that leaves the least
- * distance from two medians. Levels are means of values clipped to 1.5 scatters around their segment's median. A place with too
+ * distance from two medians. Levels are means of values clipped to 1.5 varies around their segment's median. A place with too
  * few points after it waits for more. Only the last CHANGEPOINT_POINTS_MAX points count. Shape: x[n]. A slope has two levels, too:
  * candidate.h says which steps are worth a comparison.
  */

@@ -16,7 +16,7 @@ struct clock_prior {
 	double usual;     /* standard deviation of what branches do; 0.0015 */
 	double odd;       /* the same of the few; 0.03 */
 	double odd_share; /* how many those are; 0.01 */
-	double nu;        /* weight in launches of what pairs say about the scatter of clocks; 4 */
+	double nu;        /* weight in launches of what pairs say about the noise of clocks; 4 */
 	double k;         /* standard errors of the clock's part in a decision; 2 */
 };
 
@@ -37,7 +37,7 @@ struct clock_part {
 struct clock_part clock_induced(const struct clock_prior *p, double seen, double se, double degrees);
 
 /**
- * Scatter that clocks have from launch to launch, whatever the pairs of one show: a clock stands still over a call, so a launch of
+ * Noise that clocks have from launch to launch, whatever the pairs of one show: a clock stands still over a call, so a launch of
  * few long calls sees few of its states. Measured on an H200: 0.2 % for each millisecond of a call, divided by the pairs of a launch, from
  * 0.02 % (4 ms, 32 pairs) to 2.5 % (53 ms, 4 pairs); at most 2 %. Units: ms; a log ratio.
  */

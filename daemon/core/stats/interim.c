@@ -4,14 +4,14 @@
 #include <math.h>
 #include <stddef.h>
 
-#define P_LAST 1e-4 /* of a change that scatters too much, or has too few launches, for its interval to be believed */
+#define P_LAST 1e-4 /* of a change that varies too much, or has too few launches, for its interval to be believed */
 #define P_LEFT 0.01 /* that a loss is left there, likewise */
 
-enum { INTERVAL_MIN = 6 }; /* launches whose scatter is no accident */
+enum { INTERVAL_MIN = 6 }; /* launches whose noise is no accident */
 
 static const int looks[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
-/* Whether launches are known to scatter as the prior says. */
+/* Whether launches are known to noise as the prior says. */
 static bool is_expected(const struct rule *r, const struct launch_estimate *e, int n)
 {
 	bool is_clocked = true;

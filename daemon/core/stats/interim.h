@@ -7,10 +7,10 @@
  *     se = sqrt(v / n + placement^2 + se_slope^2 + se_clock^2)
  *
  * and a change is overwhelming where P(t > (m - theta) / se) lies below rule.p_look, with nu0 + n - 1 degrees of freedom. s0 and nu0 are
- * rule.look of the pairing; of modules without clocks tau0 and nu0; of a cell whose scatter is learned, what was learned. Each look may be wrong in
+ * rule.look of the pairing; of modules without clocks tau0 and nu0; of a cell whose noise is learned, what was learned. Each look may be wrong in
  * p_look of equal cells, so that six of them are wrong in 6e-6.
  *
- * That holds where launches scatter as is expected. Modules whose clocks are known do, and cells whose scatter is learned. Others may scatter by
+ * That holds where launches noise as is expected. Modules whose clocks are known do, and cells whose noise is learned. Others may noise by
  * many times as much on a busy machine, and few launches then agree by chance far more often: of them a plain t test of the launches,
  * with n - 1 degrees of freedom, has to say the same with p_alone.
  */
@@ -23,7 +23,7 @@
 struct interim {
 	double m, se, degrees;
 	double p_loss, p_gain;
-	double p_loss_alone, p_gain_alone; /* by these launches alone, whatever is expected of their scatter */
+	double p_loss_alone, p_gain_alone; /* by these launches alone, whatever is expected of their noise */
 };
 
 /** Look at n launches. None: every p is 1; one: those by launches alone. Shape: e[n]. */

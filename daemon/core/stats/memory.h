@@ -8,7 +8,7 @@
 #include "core/stats/stats.h"
 
 /**
- * Whether launches scatter as a cell is remembered to: `tau0` (log ratio) seen in `nu0` degrees of freedom. False where chance explains the
+ * Whether launches noise as a cell is remembered to: `tau0` (log ratio) seen in `nu0` degrees of freedom. False where chance explains the
  * difference of the two variances less than once in a thousand (F test inside sets, two-sided), whichever is the larger. Too few launches, or
  * nothing remembered, contradict nothing. Shape: e[n].
  */

@@ -78,7 +78,7 @@ static void narrow(const double *x, const int64_t *place, double low, double hig
 bool rise_find(const double *x, const int64_t *place, int n, double least, struct rise *out)
 {
 	struct side before[CHANGEPOINT_POINTS_MAX], after[CHANGEPOINT_POINTS_MAX];
-	double scatter = changepoint_scatter(x, n), best = INFINITY;
+	double noise = changepoint_noise(x, n), best = INFINITY;
 	bool is_free = false;
 	for (int i = 0; i < n; i++) {
 		before[i].left = changepoint_unexplained(x, i + 1, &before[i].level);
@@ -89,7 +89,7 @@ bool rise_find(const double *x, const int64_t *place, int n, double least, struc
 			double low = before[from].level, high = after[to].level;
 			if (high - low < least)
 				continue;
-			double line = left_by_line(x, place, from, to, low, high), price = scatter * (to - from - 1 + FREE_COST);
+			double line = left_by_line(x, place, from, to, low, high), price = noise * (to - from - 1 + FREE_COST);
 			double any = line > price ? price + left_by_any_rise(x + from + 1, to - from - 1, low, high) : INFINITY;
 			double left = before[from].left + after[to].left + fmin(line, any);
 			if (left < best) {

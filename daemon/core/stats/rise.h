@@ -1,7 +1,7 @@
 /**
  * rise.h - between which points a series rose from one level to another, at once or bit by bit. Pure.
  *
- * A single point scatters by as much as a commit of drift loses, so a range of two points that differ by enough begins and ends where
+ * A single point varies by as much as a commit of drift loses, so a range of two points that differ by enough begins and ends where
  * the noise happens to. This looks at all points: those before the range lie at one level, those after it at another.
  */
 #ifndef CORE_STATS_RISE_H
@@ -19,7 +19,7 @@ struct rise {
 
 /**
  * The range that leaves the least distance from the median of the points up to `from`, the median of those from `to` on, and between
- * them from a straight line or, where that is shorter although it costs three scatters and one a point, from what falls nowhere: drift
+ * them from a straight line or, where that is shorter although it costs three varies and one a point, from what falls nowhere: drift
  * that paused. Its levels lie at least `least` apart. Of what falls nowhere it is those commits that hold 85 % of it, where they are
  * half of them or fewer. False: there is none. Shape: x[n], place[n] rising; n <= CHANGEPOINT_POINTS_MAX.
  */

@@ -17,7 +17,7 @@ enum { MEDIAN_MAX = 4096, FITS = 3 };
 #define REST_SD                                                                                                                  \
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
 #define REST_PRIOR  2
-#define HOPE        0.67 /* of the scatter that was seen: what is left where the rest of the launches scatter less */
+#define HOPE        0.67 /* of the noise that was seen: what is left where the rest of the launches noise less */
 #define CLOCK_USUAL 1.1  /* times what branches usually do: above it launches may still tell whose doing a clock is */
 #define FAR         8 /* standard deviations of the pairs of a launch; what a clock that changes within a call does lies nearer */
 
@@ -91,7 +91,7 @@ static int pairs_within(double budget_s, double pair_s, int most)
 }
 
 /*
- * Of calls of 10 to 90 us pairs scatter by 3 to 6 %, and what 4, 8, 16 or 32 of them say scatters by the root of that less, in 279 launches
+ * Of calls of 10 to 90 us pairs noise by 3 to 6 %, and what 4, 8, 16 or 32 of them say varies by the root of that less, in 279 launches
  * on an H200 (tests/data/gpu/h200-2026-11-24-short-calls.jsonl): it is noise of calls, which more of them take away, not of the launch.
  */
 int stats_pairs(const struct rule *r, double pair_s, bool clocked, bool queued)
@@ -287,7 +287,7 @@ void stats_launches(
 /* Launches of a cell, summed up. */
 struct sums {
 	double d, q, raw, z, z_q;  /* means */
-	double scatter, z_scatter; /* squared distances from d and z */
+	double spread, z_noise; /* squared distances from d and z */
 	double beta, beta_q;
 	int pairs; /* of the longest launch */
 	bool clocked;
@@ -307,8 +307,8 @@ static struct sums sum_up(const struct launch_estimate *e, int n)
 		s.pairs = e[i].n > s.pairs ? e[i].n : s.pairs;
 	}
 	for (int i = 0; i < n; i++) {
-		s.scatter += (e[i].d - s.d) * (e[i].d - s.d);
-		s.z_scatter += (e[i].z - s.z) * (e[i].z - s.z);
+		s.spread += (e[i].d - s.d) * (e[i].d - s.d);
+		s.z_noise += (e[i].z - s.z) * (e[i].z - s.z);
 	}
 	return s;
 }
@@ -331,7 +331,7 @@ enum pairing_kind stats_pairing_kind(const struct rule *r, const struct launch_e
 
 /*
  * What is known of a cell's launches before they are seen. Each process runs at a speed of its own, which only more processes average: what
- * programs' launches scatter by has little to do with what modules' in one process do, whether clocks are known or not.
+ * programs' launches noise by has little to do with what modules' in one process do, whether clocks are known or not.
  */
 static struct launch_prior prior_of(const struct rule *r, const struct sums *s)
 {
@@ -345,7 +345,7 @@ static struct launch_prior prior_of(const struct rule *r, const struct sums *s)
 
 /*
  * Variance of a launch's estimate before its cell's launches are seen. What was learned is the whole of it, and holds unless the pairs of
- * this very comparison scatter far more: on recorded launches pairs that drift say up to twice the variance that launches then show.
+ * this very comparison noise far more: on recorded launches pairs that drift say up to twice the variance that launches then show.
  */
 static double prior_variance(const struct rule *r, const struct launch_prior *prior, const struct sums *s)
 {
@@ -357,7 +357,7 @@ static double prior_variance(const struct rule *r, const struct launch_prior *pr
 /* What the branch does to the clock, as log ratios of clocks; `apart`: standard errors that clocks lie apart by. */
 static struct clock_part clock_of(const struct rule *r, const struct sums *s, int n, double *apart)
 {
-	double freedom = r->clock.nu + n - 1, se = sqrt((r->clock.nu * s->z_q + s->z_scatter) / freedom / n);
+	double freedom = r->clock.nu + n - 1, se = sqrt((r->clock.nu * s->z_q + s->z_noise) / freedom / n);
 
 	*apart = s->clocked ? fabs(s->z) / se : 0;
 	return s->clocked ? clock_induced(&r->clock, s->z, se, freedom) : (struct clock_part){ 0 };
@@ -380,7 +380,7 @@ static void cover(const struct rule *r, const struct sums *s, int n, double rest
 	if (!r->learned && kind_of(r, s->pairs) == PAIRING_MODULES)
 		prior = r->cover.launches;
 	struct clock_part clock = clock_of(&wide, s, n, &ignored);
-	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, s) + s->scatter;
+	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, s) + s->spread;
 	double counted = n > r->launches_ok_min && freedom > 1 ? freedom - 1 : freedom;
 
 	for (int i = 0; i < CLOCK_PARTS; i++) {
@@ -402,7 +402,7 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 	struct sums s = sum_up(e, n);
 	struct clock_part clock = clock_of(r, &s, n, &out->clock_apart);
 	struct launch_prior prior = prior_of(r, &s);
-	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, &s) + s.scatter;
+	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, &s) + s.spread;
 	double fixed = r->placement * r->placement, left = s.z - clock.induced; /* of the clocks, for beta to explain */
 
 	for (int i = 0; i < n; i++)

@@ -3,7 +3,7 @@
  *
  * A pair is one base call beside one target call: y = ln(t_target / t_base), and z = ln(f_target / f_base), the clocks that
  * the two calls ran at. A launch (one fresh process) gives a 25 % trimmed mean d of y - beta z with the Winsorised variance q
- * of that mean. Launches are combined with a moderated variance, because the scatter between processes, not within them, is
+ * of that mean. Launches are combined with a moderated variance, because the noise between processes, not within them, is
  * what fools a benchmark. Positive = target slower.
  *
  * The change of a cell is the one that a clock on the wall sees: the change at equal clocks, and what the branch itself does to the
@@ -30,7 +30,7 @@ enum pairing_kind {
 	PAIRINGS
 };
 
-/** Scatter of launches beside what their pairs say (log ratio), before any launch is seen, and the weight of that in launches. */
+/** Noise of launches beside what their pairs say (log ratio), before any launch is seen, and the weight of that in launches. */
 struct launch_prior {
 	double s0, nu0;
 };
@@ -45,10 +45,10 @@ struct cover_prior {
 struct rule {
 	int version;         /* 5 */
 	bool programs;       /* the sides are programs of their own; false: modules */
-	double tau0;         /* prior launch scatter beside what pairs say, log ratio; 0.0025 */
+	double tau0;         /* prior launch noise beside what pairs say, log ratio; 0.0025 */
 	double tau0_clocked; /* the same where the clock of each call is known; 0.0005 */
 	double nu0;          /* weight of that prior in launches; 3 */
-	bool learned;        /* tau0 is the whole scatter of this cell's launches, seen nu0 times: of one cell, never of a job */
+	bool learned;        /* tau0 is the whole noise of this cell's launches, seen nu0 times: of one cell, never of a job */
 	double placement;    /* what two copies of one module may differ by however often they are timed; 0.0001 */
 	double k;            /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
 	double se_max;       /* above it at the last launch: undecided; 0.0030 */
@@ -64,7 +64,7 @@ struct rule {
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
 	bool confirm; /* a change that is not overwhelming needs a second set of launches; true */
 	double p_look; /* chance that makes a change overwhelming in one look (interim.h); 1e-6. 0: no looks, as in rules before version 5 */
-	double p_alone; /* the same by a plain t test, of launches whose scatter is not known before; 1e-5 */
+	double p_alone; /* the same by a plain t test, of launches whose noise is not known before; 1e-5 */
 	struct cover_prior
 		cover; /* 0.001 2; 0.0017, 0.03, 0.05. All 0: the interval of rules before version 5, by what decides */
 	struct launch_prior look[PAIRINGS]; /* 0.0008 6, 0.004 2, 0.0025 2; of programs for their intervals, too */
@@ -156,7 +156,7 @@ enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECI
 enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline);
 
 /**
- * Whether launches scatter so much that even the last one that the rule allows would leave the cell undecided, by a margin: the same scatter, and
+ * Whether launches noise so much that even the last one that the rule allows would leave the cell undecided, by a margin: the same noise, and
  * a third less of it, leave a standard error above se_max and the threshold within the margin of a decision. `se` what it would be.
  */
 bool stats_is_hopeless(const struct rule *r, double theta, const struct launch_estimate *e, int n, double *se);

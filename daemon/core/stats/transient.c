@@ -21,7 +21,7 @@ static double median(const double *v, int n, double *room)
 	return median_of(room, n);
 }
 
-/* Standard error of the median, by what neighbours differ by: a trend is no scatter. */
+/* Standard error of the median, by what neighbours differ by: a trend is no noise. */
 static double error_of(const double *v, int n, double middle, double *room)
 {
 	double *apart = room + n;

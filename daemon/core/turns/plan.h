@@ -30,7 +30,7 @@ double turns_budget_ms(int n_cells, int most);
 /** Pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to `most`; 0: TURNS_PAIRS. Units: ms of all turns of a pair. */
 int turns_pairs(double pair_ms, int n_cells, int most);
 
-/** What launches of a cell cost, and how its pairs scatter. Starts zeroed. */
+/** What launches of a cell cost, and how its pairs noise. Starts zeroed. */
 struct turns_cost {
 	int launches, pairs;
 	double pairs_s, others_s; /* of all launches: their pairs, and all else of a launch that is this cell's part */
@@ -40,7 +40,7 @@ struct turns_cost {
 void turns_cost_add(struct turns_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms);
 /**
  * Pairs of the next launch: sqrt(c_launch / c_pair) sd_pair / tau, a multiple of four from 8 to 60 and at most `most`, so that device time goes into
- * launches where those scatter by `tau` (log ratio, > 0) and into pairs where these do. TURNS_PAIRS_FIRST before the first launch.
+ * launches where those noise by `tau` (log ratio, > 0) and into pairs where these do. TURNS_PAIRS_FIRST before the first launch.
  */
 int turns_pairs_wanted(const struct turns_cost *c, double tau, int most);
 

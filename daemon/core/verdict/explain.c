@@ -41,16 +41,16 @@ void explain_bursts(const struct burst_side *base, const struct burst_side *targ
 		snprintf(out + used, EXPLAIN_SIZE - (size_t)used, ", at %.0f W instead of %.0f", target_w, base_w);
 }
 
-void explain_underpowered(double scatter_pct, double seen, double below_pct, char out[EXPLAIN_SIZE])
+void explain_underpowered(double noise_pct, double seen, double below_pct, char out[EXPLAIN_SIZE])
 {
-	char scatter[40] = "so much", showed[40] = "";
+	char noise[40] = "so much", showed[40] = "";
 
-	if (scatter_pct > 0)
-		snprintf(scatter, sizeof scatter, "by %.2f %%", scatter_pct);
+	if (noise_pct > 0)
+		snprintf(noise, sizeof noise, "by %.2f %%", noise_pct);
 	if (seen > 0)
 		snprintf(showed, sizeof showed, ", as %.0f of them showed,", seen);
-	snprintf(out, EXPLAIN_SIZE, "launches of equal builds scatter %s here%s %s a loss below %.1f %% has to be clear", scatter,
-		showed, scatter_pct > 0 ? "so" : "that", below_pct);
+	snprintf(out, EXPLAIN_SIZE, "launches of equal builds noise %s here%s %s a loss below %.1f %% has to be clear", noise,
+		showed, noise_pct > 0 ? "so" : "that", below_pct);
 }
 
 /* "1 call in 10" or, where that says too little, "4 calls in 10". */

@@ -30,10 +30,10 @@ struct burst_side {
 void explain_bursts(const struct burst_side *base, const struct burst_side *target, char out[EXPLAIN_SIZE]);
 
 /**
- * What is remembered of an underpowered cell: "launches of equal builds scatter by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be
- * clear". Units: percent; `seen` degrees of freedom, 0 or NAN unknown, as is a scatter of NAN.
+ * What is remembered of an underpowered cell: "launches of equal builds noise by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be
+ * clear". Units: percent; `seen` degrees of freedom, 0 or NAN unknown, as is a noise of NAN.
  */
-void explain_underpowered(double scatter_pct, double seen, double below_pct, char out[EXPLAIN_SIZE]);
+void explain_underpowered(double noise_pct, double seen, double below_pct, char out[EXPLAIN_SIZE]);
 
 /**
  * How many calls are slow, and by how much: "1 call in 10 takes 25 % longer", with what the other side did where that is not far less; of a

@@ -15,8 +15,8 @@ enum {
 	FLAG_CALL = 8,           /* a call from an idle stream, host time included, became slower */
 	FLAG_ENQUEUE = 16,       /* enqueue costs the host more */
 	FLAG_CLOCK = 32,         /* a part of the change is what the branch does to the clock */
-	FLAG_UNDERPOWERED = 64,         /* equal builds scatter too much to see the threshold: a loss has to be clear */
-	FLAG_NOISY = 128,        /* undecided by nothing but the scatter of its launches: another hour may decide it */
+	FLAG_UNDERPOWERED = 64,         /* equal builds noise too much to see the threshold: a loss has to be clear */
+	FLAG_NOISY = 128,        /* undecided by nothing but the noise of its launches: another hour may decide it */
 	FLAG_OVERWHELMING = 256, /* decided at once: chance explains it less than once in a million (stats/interim.h) */
 	FLAG_END = 512
 };
@@ -32,7 +32,7 @@ int flag_parse(const char *words);
 enum { FLAG_CALL_PAIRS_MIN = 4 };
 /** FLAG_CALL where host time included lost more than 1.5 %, the interval excludes no loss, and there are pairs enough. */
 int flag_call(const struct estimate *call);
-/** Scatter of the host's time between launches of the same code, as a log ratio: caches and placement differ from process to process. */
+/** Noise of the host's time between launches of the same code, as a log ratio: caches and placement differ from process to process. */
 #define FLAG_HOST_TAU0 0.05
 #define FLAG_HOST_NU0  6 /* and the weight of that, in launches */
 /**

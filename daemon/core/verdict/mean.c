@@ -15,7 +15,7 @@
 #define CALM      1.5 /* margins by which a confirming set has to stay below the threshold before it is believed over the first */
 #define MEAN_K    2   /* standard errors of what slow calls add, in a decision */
 
-enum { SPREAD_MIN = 3 }; /* slow calls whose lengths show how far lengths scatter */
+enum { SPREAD_MIN = 3 }; /* slow calls whose lengths show how far lengths noise */
 
 /* What one set of launches, or both, say of slow calls that became more frequent on side `more`. */
 struct look {

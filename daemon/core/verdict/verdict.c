@@ -11,8 +11,8 @@
 #include "core/stats/interim.h"
 #include "core/stats/memory.h"
 
-#define BURST_SCATTER 0.004 /* between launches of bursts, log ratio: 0.12 to 0.59 % of eight sorts of cells on two H100 */
-#define BURST_SCATTER_BRIEF                                                                                                      \
+#define BURST_NOISE 0.004 /* between launches of bursts, log ratio: 0.12 to 0.59 % of eight sorts of cells on two H100 */
+#define BURST_NOISE_BRIEF                                                                                                      \
 	0.014 /* of those of 0.4 s, which rules of before version 4 judged: they saw a piece of the limiter's swing */
 enum { BURST_LAUNCHES_MIN = 2, BURST_LAUNCHES_MAX = 4 };
 enum { WIDTH_LAUNCHES_MAX = 12 }; /* of a set, for a narrower interval alone */
@@ -196,7 +196,7 @@ static void explain_open(
 		snprintf(look, sizeof look, "in a quick look of %d launch%s", e->launches, plural(e->launches));
 		explain_distance(theta, e, e->margin, look, out);
 	} else {
-		noisy(out, "%slaunches scatter too much: standard error %.2f %% after %d launches, %.2f %% is allowed", which,
+		noisy(out, "%slaunches noise too much: standard error %.2f %% after %d launches, %.2f %% is allowed", which,
 			100 * e->se, e->launches, 100 * r->se_max);
 	}
 	if (d == DECISION_MORE)
@@ -336,7 +336,7 @@ static void explain_programs(
 		undecided(out, "%s: programs run at a speed of their own each time, which takes at least %d to see", when,
 			INTERIM_PROGRAMS_MIN);
 	else if (is_over && out->all.se > r->se_max)
-		undecided(out, "launches scatter too much: standard error %.2f %% after %d launches, %.2f %% is allowed",
+		undecided(out, "launches noise too much: standard error %.2f %% after %d launches, %.2f %% is allowed",
 			100 * out->all.se, n, 100 * r->se_max);
 	else
 		explain_distance(out->all.m < 0 ? -theta : theta, &out->all,
@@ -429,11 +429,11 @@ struct rule verdict_rule_of_bursts(const struct rule *general)
 	struct rule r = *general;
 
 	r.beta_min = 0;
-	r.tau0 = general->version < 4 ? BURST_SCATTER_BRIEF : BURST_SCATTER;
+	r.tau0 = general->version < 4 ? BURST_NOISE_BRIEF : BURST_NOISE;
 	r.launches_regression_min = BURST_LAUNCHES_MIN;
 	r.launches_max = BURST_LAUNCHES_MAX;
 	r.learned = false;
-	r.p_alone = 1;      /* that scatter was measured */
+	r.p_alone = 1;      /* that noise was measured */
 	r.programs = false; /* both sides are alive at once, and take turns in one launch, as modules do */
 	return r;
 }
@@ -462,7 +462,7 @@ void verdict_underpowered(const struct rule *r, double underpowered_pct, const s
 	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= underpowered_pct)
 		return;
 	j->flags &= ~FLAG_BORDERLINE;
-	undecided(j, "equal builds scatter so much here that a loss below %.1f %% has to be clear, and %.2f %% is not", underpowered_pct,
+	undecided(j, "equal builds noise so much here that a loss below %.1f %% has to be clear, and %.2f %% is not", underpowered_pct,
 		change_pct);
 }
 

@@ -91,7 +91,7 @@ struct judgement {
 /** What a cell is judged by beside its launches. */
 struct verdict_terms {
 	double threshold_pct;
-	double tau0, nu0; /* scatter that was learned of its launches; 0: none */
+	double tau0, nu0; /* noise that was learned of its launches; 0: none */
 	double underpowered_pct; /* as verdict_underpowered takes it, where the launches do not contradict what was learned */
 	bool sparse;      /* picks the wanted half-width */
 	bool is_over;     /* no further launch will come */
@@ -124,7 +124,7 @@ void verdict_judge(
 
 /**
  * The rule by which bursts are judged: the ratio as the wall clock has it, since another clock is what they are run for. Launches of
- * them scatter by a percent and more, so they call losses that are large: two a set are enough where those agree, and after four what
+ * them noise by a percent and more, so they call losses that are large: two a set are enough where those agree, and after four what
  * is not clear is left to the pairs.
  */
 struct rule verdict_rule_of_bursts(const struct rule *general);

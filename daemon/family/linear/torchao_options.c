@@ -182,7 +182,7 @@ static void read_scaling(struct import *p, struct yaml_node *root)
 		import_note(p, by, "scaling_granularity has no meaning here: in inference a recipe says it");
 	read_flag(p, fast, &is_fast);
 	p->is_exact = !is_fast;
-	import_note_key(p, root, "repeat_n", "how often a cell is timed follows from how much it scatters");
+	import_note_key(p, root, "repeat_n", "how often a cell is timed follows from how much it varies");
 }
 
 /* What belongs to products of fp8 where there are none. */

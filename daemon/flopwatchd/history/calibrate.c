@@ -31,7 +31,7 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 		struct cell *c = &plan->ask.cell[i];
 		struct calibration known;
 		double mde_pct;
-		if (store_scatter_get(db, repo, environment, c->key, now_ms, &known, err))
+		if (store_noise_get(db, repo, environment, c->key, now_ms, &known, err))
 			return -1;
 		if (!calibration_learned(&known, &c->tau0, &c->nu0))
 			c->tau0 = c->nu0 = 0;
@@ -57,7 +57,7 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
 	bool itself = jobkind_is_itself(r->plan.ask.kind);
 	bool equal = r->plan.ask.kind == JOBKIND_COMPARE && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
-	struct store_scatter shown = { .comparison = c->id,
+	struct store_noise shown = { .comparison = c->id,
 		.repo = c->repo,
 		.environment = c->environment,
 		.key = cell->key,
@@ -67,7 +67,7 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
 	int n = estimates_of(l, e);
 	calibration_add(&shown.shown, e, n);
 	bool teaches = itself ? n > 0 : equal && n > 1;
-	return c->environment && teaches && isfinite(cell->m) ? store_scatter_add(db, &shown, err) : 0;
+	return c->environment && teaches && isfinite(cell->m) ? store_noise_add(db, &shown, err) : 0;
 }
 
 int calibrate_enqueue(struct db *db, const char *upstream, struct store_job *like, int64_t now_ms, struct fw_err *err)

@@ -1,5 +1,5 @@
 /**
- * calibrate.h - what is known of each cell's scatter on a device goes into its rule, and what equal builds show goes into what is
+ * calibrate.h - what is known of each cell's noise on a device goes into its rule, and what equal builds show goes into what is
  * known. Inside the caller's transaction; loop only.
  */
 #ifndef FLOPWATCHD_HISTORY_CALIBRATE_H

@@ -14,7 +14,7 @@
 /* The share of the loss that a range has to hold: what the told steps are taken for is not exact. */
 #define RANGE_HOLDS 0.75
 
-#define ANSWERED_SCATTERS 2.0 /* a point may lie below its level */
+#define ANSWERED_NOISES 2.0 /* a point may lie below its level */
 
 /** Commits after one place up to another, and those among them without a point. */
 static int count_commits(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
@@ -41,7 +41,7 @@ static int range_of_drift(const struct trend *t, const struct store_change *c, s
 		s.x[i] -= store_explained_at(&told, place[i]);
 	}
 	/* drift may have gone on until people answered for it: what they had not yet to answer for is no loss that came later */
-	double least = -ANSWERED_SCATTERS * changepoint_scatter(s.x, s.n);
+	double least = -ANSWERED_NOISES * changepoint_noise(s.x, s.n);
 	for (int i = 0; told.answered && i < s.n; i++)
 		s.x[i] = fmax(least, s.x[i]);
 	if (!rise_find(s.x, place, s.n, RANGE_HOLDS * c->step, &rise))

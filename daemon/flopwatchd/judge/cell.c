@@ -194,7 +194,7 @@ static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, in
 	host.tau0 = FLAG_HOST_TAU0;
 	host.nu0 = FLAG_HOST_NU0;
 	host.learned = false;
-	host.programs = false; /* its scatter is that of the host's time, whichever process spends it */
+	host.programs = false; /* its noise is that of the host's time, whichever process spends it */
 	host.beta_min = 0;
 	if (sift(&t->host, &counted, why) == 0 || !cell_estimate(&host, &counted.good))
 		return before & FLAG_ENQUEUE;

@@ -194,7 +194,7 @@ static void write_underpowered(struct jsonw *j, const struct view_cell *c)
 	jsonw_key(j, "underpowered");
 	jsonw_object(j);
 	jsonw_kv_figure(j, "below_pct", c->underpowered_pct);
-	jsonw_kv_figure(j, "scatter_pct", 100 * c->tau0);
+	jsonw_kv_figure(j, "noise_pct", 100 * c->tau0);
 	jsonw_kv_figure(j, "seen", c->nu0);
 	jsonw_kv_string(j, "why", text);
 	jsonw_object_end(j);

@@ -166,7 +166,7 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 void bench_judge(struct bench *b, int cell);
 /** No further launch will come: judge every cell by what there is. */
 void bench_end(struct bench *b);
-/** Whether launches of set 1 scatter so much that all that the rule allows would leave the cell undecided. `se`: what its standard error would be. */
+/** Whether launches of set 1 noise so much that all that the rule allows would leave the cell undecided. `se`: what its standard error would be. */
 bool bench_is_hopeless(const struct bench *b, int cell, double *se);
 /** What stands in the way of a cell's verdict; NULL nothing. What the target shares with its base is the base's. */
 const struct bench_trouble *bench_trouble(const struct bench *b, int cell);

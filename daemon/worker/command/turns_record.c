@@ -239,7 +239,7 @@ static int tell_outputs(
 	return bench_send(m->bench, &note, err);
 }
 
-/* What compiles or tunes late does so in the first call of all, which no pair holds. It scatters: a change is told from half or twice on. */
+/* What compiles or tunes late does so in the first call of all, which no pair holds. It varies: a change is told from half or twice on. */
 static int tell_first_calls(
 	struct command *m, int cell, const struct turns_told *base, const struct turns_told *target, struct fw_err *err)
 {

@@ -123,7 +123,7 @@ class Bench:
             print("# %s %s: flopwatch wait ended with %d: %s" % (name, branch, done.returncode, done.stderr.strip()[:300]))
             return None
 
-    def scatter(self, comparison):
+    def noise(self, comparison):
         """By how much the launches of each cell differ, in percent: the standard deviation of what they say."""
         found = {}
         db = sqlite3.connect("file:%s/state/flopwatch.db?mode=ro" % self.state, uri=True)
@@ -140,22 +140,22 @@ class Bench:
             self.daemon.wait()
 
 
-def report(kind, name, load, body, scatter):
+def report(kind, name, load, body, noise):
     row = {"kind": kind, "program": name, "load": load, "load_average": os.getloadavg()[0], "verdict": body["verdict"] if body else "none", "cells": []}
     for c in body["cells"] if body else []:
         failure = c["failure"] if not isinstance(c["failure"], dict) else c["failure"].get("class")
         row["cells"].append({"cell": c["cell"], "verdict": c["verdict"], "class": failure, "change_pct": c["change_pct"], "low": c["ci_low_pct"],
                              "high": c["ci_high_pct"], "launches": c["launches"], "samples": c["samples"], "flags": c.get("flags"), "reason": c["reason"],
-                             "base_ms": c["base"]["median_ms"], "scatter_pct": scatter.get(c["cell"])})
-    words = "; ".join("%s %s%s %s [%s, %s] %s launches scatter %s %%" % (
+                             "base_ms": c["base"]["median_ms"], "noise_pct": noise.get(c["cell"])})
+    words = "; ".join("%s %s%s %s [%s, %s] %s launches noise %s %%" % (
         c["cell"], c["verdict"], " " + c["class"] if c["class"] else "", *("%.2f" % v if v is not None else "-" for v in (c["change_pct"], c["low"], c["high"])),
-        c["launches"], "%.2f" % c["scatter_pct"] if c["scatter_pct"] is not None else "-") for c in row["cells"])
+        c["launches"], "%.2f" % c["noise_pct"] if c["noise_pct"] is not None else "-") for c in row["cells"])
     print("%-7s %-6s load %2d (%.1f): %s: %s" % (kind, name, load, row["load_average"], row["verdict"], words), flush=True)
     return row
 
 
 def is_calm(row):
-    return all(c["scatter_pct"] is not None and c["scatter_pct"] <= 1 for c in row["cells"])
+    return all(c["noise_pct"] is not None and c["noise_pct"] <= 1 for c in row["cells"])
 
 
 def total(rows):
@@ -210,7 +210,7 @@ def main():
                     name, load = names[n % len(names)], loads[n // len(names) % len(loads)]
                     bench.load(load)
                     body = bench.push(name, "%s-%d" % (kind, n), options.share if kind == "planted" else 0, "comment %d" % i)
-                    rows.append(report(kind, name, load, body, bench.scatter(body["id"]) if body else {}))
+                    rows.append(report(kind, name, load, body, bench.noise(body["id"]) if body else {}))
                     out.write(json.dumps(rows[-1]) + "\n")
         finally:
             bench.end()

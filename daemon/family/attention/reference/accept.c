@@ -15,7 +15,7 @@
 #include "family/attention/reference/math.h"
 
 /* The criteria's factors. */
-static const double max_factor = 2.0, floor_offset = 0.3, norm_factor = 1.1, scatter_factor = 4.0, place_factor = 4.0,
+static const double max_factor = 2.0, floor_offset = 0.3, norm_factor = 1.1, noise_factor = 4.0, place_factor = 4.0,
 		    lse_tolerance = 1e-3, hopeless = 1e9;
 
 /* Of the mismatch fraction; relative tolerances are in relative_tolerance(). */
@@ -145,8 +145,8 @@ static void count_mismatch(struct mismatches *m, const struct reference_tensor *
 static void compare_mismatches(const struct compared *c, const struct mismatches *m, struct accept_result *r)
 {
 	double elements = (double)c->t->n * c->t->width, expected = fmax(m->naive, m->expected);
-	double scatter = scatter_factor * sqrt(2 * expected) + c->t->width / 8.0; /* elements of a place miss together */
-	double allowed = mismatch_factor * expected + scatter;
+	double spread = noise_factor * sqrt(2 * expected) + c->t->width / 8.0; /* elements of a place miss together */
+	double allowed = mismatch_factor * expected + spread;
 	allowed = fmin(allowed, mismatch_most * elements);
 	if (m->kernel > allowed)
 		note(r, c, m->kernel / fmax(allowed, 1), m->worst, m->worst_column,
@@ -209,7 +209,7 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 		return;
 	double allowed = max_factor * (max_naive + max_floor);
 	note(r, c, ratio_of(max_error, allowed), worst, worst_column, allowed);
-	allowed = norm_factor * sqrt(all.naive) + scatter_factor * sqrt((all.noise + all.rounding) / t->n);
+	allowed = norm_factor * sqrt(all.naive) + noise_factor * sqrt((all.noise + all.rounding) / t->n);
 	note(r, c, ratio_of(sqrt(all.error), allowed), worst, worst_column, allowed / sqrt((double)t->n * t->width));
 	compare_mismatches(c, &mismatches, r);
 }

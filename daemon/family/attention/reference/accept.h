@@ -4,9 +4,9 @@
  * Every tensor must pass, with R the exact value, N the naive bf16 one and X the kernel's:
  *   every element finite (the caller poisons outputs with NaN before the call), in the whole tensor;
  *   |X - R| <= 2 max|N - R| + 2 max|bf16(bf16(R + 0.3) - 0.3) - R|, maxima over the planned places;
- *   ||X - R|| <= 1.1 ||N - R||, with room for the scatter of a norm over few rows;
+ *   ||X - R|| <= 1.1 ||N - R||, with room for the noise of a norm over few rows;
  *   no more than twice as many elements off by rtol |R| + 1e-8 (rtol 0.05 for O and dV, 0.15 dK, 0.3 dQ) as N has or its noise
- *   makes one expect, with room for scatter, and never three quarters of them;
+ *   makes one expect, with room for noise, and never three quarters of them;
  *   each place's own ||X - R|| against its own noise, so that a dropped block shows in rows of small values too; a row of dQ may
  *   beside that be off by as much as the kernel's own softmax and delta shift it;
  *   LSE within 1e-3 relative (of 1 + |LSE|); places that see nothing exactly 0, their LSE -inf.
