@@ -145,7 +145,7 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 		return 0;
 	}
 	const struct claim claim = claim_of(s);
-	int got = crew_may_rebind(s) ? claim_other_device(&claim, s->job.id, &other, &id, err) : 0;
+	int got = split_group_may_rebind(s) ? claim_other_device(&claim, s->job.id, &other, &id, err) : 0;
 	if (got != 1)
 		return got < 0 ? -1
 			       : err_set(err, ERR_NOT_FOUND, "worker %s does not have device %s any more", s->worker->name,
@@ -154,7 +154,7 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 		return -1;
 	s->device = other;
 	s->device_id = id;
-	crew_rebind(s);
+	split_group_rebind(s);
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	struct fw_err err = { 0 };
 	struct msg_job *ask_for = &s->plan.ask;
 	const struct msg_device *d = &s->device;
-	if (bind_device(s, hello, &err) != 0 || crew_fits(s, &err) != 0) {
+	if (bind_device(s, hello, &err) != 0 || split_group_fits(s, &err) != 0) {
 		s->is_suspect = true;
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
@@ -176,7 +176,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	ask_for->seed = seed_of(d, s->job.id);
 	/* a worker that never begins to measure has as long as its builds may take, and no more */
 	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * ask_for->n_subjects;
-	if (!crew_is_helper(s))
+	if (!split_group_is_helper(s))
 		progress_begin(&s->progress, ask_for);
 	slot_note_sources(s);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
@@ -291,7 +291,7 @@ static void on_word(void *arg, const struct msg *m)
 	if (to != s->state) {
 		struct fw_err err = { 0 };
 		s->state = to;
-		if (!crew_is_helper(s) && job_move_now(s->host->txn, &s->job, to, "", &err) != 0)
+		if (!split_group_is_helper(s) && job_move_now(s->host->txn, &s->job, to, "", &err) != 0)
 			log_debug("job.move", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 	}
 	if (!s->worker->builds || m->t != MSG_DONE) /* nothing was measured that it could tell of */
@@ -325,14 +325,14 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->worker->builds) {
 		slot_take_builds(s, result);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && refusal_of_result(result, &s->job, refusal)) {
-		struct slot *leader = crew_leader(s);
+		struct slot *leader = split_group_leader(s);
 		result_free(result);
-		crew_dismiss(leader);
+		split_group_dismiss(leader);
 		slot_owe(leader, DEBT_MOVE, JOBSTATE_FAILED, refusal);
 		if (leader->session)
 			session_cancel(leader->session);
 		slot_settle(leader);
-	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->crew) {
+	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->split_group) {
 		slot_take_part(s, result);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE) {
 		s->n_full = 0;
@@ -414,7 +414,7 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	}
 	if (s->worker->builds && slot_has_nothing_to_build(s))
 		return;
-	if (crew_gather(s, &err) != 0) {
+	if (split_group_gather(s, &err) != 0) {
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
@@ -574,7 +574,7 @@ void slot_free(struct slot *s)
 {
 	if (!s)
 		return;
-	crew_forget(s);
+	split_group_forget(s);
 	resolve_cancel(s->resolve);
 	session_close(s->session);
 	loop_remove(s->host->loop, s->timer);

@@ -96,11 +96,11 @@ void slot_settle(struct slot *s)
 
 void slot_finish_job(struct slot *s, enum debt debt, enum jobstate_event on, const char *why)
 {
-	if (crew_is_helper(s)) {
-		slot_finish_job(crew_leader(s), debt, on, why);
+	if (split_group_is_helper(s)) {
+		slot_finish_job(split_group_leader(s), debt, on, why);
 		return;
 	}
-	crew_dismiss(s);
+	split_group_dismiss(s);
 	slot_owe(s, debt, jobstate_next(s->state, on), why);
 	resolve_cancel(s->resolve);
 	s->resolve = NULL;
@@ -153,7 +153,7 @@ void slot_limit_job(struct slot *s, int64_t limit_ms)
 
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 {
-	s = crew_leader(s);
+	s = split_group_leader(s);
 	if (s->phase == PHASE_LEAVING || s->phase == PHASE_STORING)
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)s->job.id);
 	/* written first: what a person was told must be so even if the power fails now */
@@ -176,7 +176,7 @@ void slot_release(struct slot *s, const char *why)
 static bool is_worth_keeping(const struct slot *s)
 {
 	int64_t had_ms = (clock_mono_ns() - s->allocated_ns) / 1000000;
-	return s->phase == PHASE_RUNNING && !s->crew && (!s->worker->slurm.time_ms || had_ms <= s->worker->slurm.time_ms / 2);
+	return s->phase == PHASE_RUNNING && !s->split_group && (!s->worker->slurm.time_ms || had_ms <= s->worker->slurm.time_ms / 2);
 }
 
 static void hand_on(struct slot *s, const char *why)

@@ -6,7 +6,7 @@
 #ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
 #define FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
 
-#include "flopwatchd/dispatch/crew.h"
+#include "flopwatchd/dispatch/split_group.h"
 #include "flopwatchd/dispatch/progress.h"
 #include "flopwatchd/dispatch/session.h"
 #include "flopwatchd/dispatch/slot.h"
@@ -66,7 +66,7 @@ struct slot {
 		enum role role;
 		char name[STORE_SOURCE_SIZE];
 	} source[PROTOCOL_SUBJECTS_MAX];
-	struct crew *crew; /* that it leads, or helps; NULL none */
+	struct split_group *split_group; /* that it leads, or helps; NULL none */
 
 	enum debt debt;
 	enum jobstate debt_state;
@@ -99,11 +99,11 @@ const struct msg_device *slot_find_device(const struct msg_hello *hello, const c
 
 /* slot_part.c */
 
-/** Begin with its part of a crew's job: job, plan and device are set. Err: its worker cannot be started. */
+/** Begin with its part of a split group's job: job, plan and device are set. Err: its worker cannot be started. */
 int slot_open_helper(struct slot *s, struct fw_err *err);
 /** Its part of another slot's job is not wanted any more. */
 void slot_let_go(struct slot *s);
-/** Its part of the crew's job has been measured; with the last one the job is stored. Own: takes `part`. */
+/** Its part of the split group's job has been measured; with the last one the job is stored. Own: takes `part`. */
 void slot_take_part(struct slot *s, struct result *part);
 
 /* slot_health_check.c */

@@ -1,4 +1,4 @@
-/* slot_part.c - a slot at work on its part of a job that a crew has, its own or another's. */
+/* slot_part.c - a slot at work on its part of a job that a split group has, its own or another's. */
 #include "base/log.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 
@@ -27,9 +27,9 @@ void slot_let_go(struct slot *s)
 void slot_take_part(struct slot *s, struct result *part)
 {
 	struct fw_err err = { 0 };
-	struct slot *leader = crew_leader(s);
+	struct slot *leader = split_group_leader(s);
 	struct result *whole = NULL;
-	int result = crew_take(s, part, &err);
+	int result = split_group_take(s, part, &err);
 	loop_remove(s->host->loop, s->job_timer);
 	s->job_timer = NULL;
 	s->n_full = 0;
@@ -39,10 +39,10 @@ void slot_take_part(struct slot *s, struct result *part)
 		slot_go_free(s);
 	if (result != 0) {
 		slot_finish_job(leader, DEBT_MOVE, JOBSTATE_ON_FAIL, err.text);
-	} else if (crew_go_on(leader, &whole, &err) != 0) {
+	} else if (split_group_go_on(leader, &whole, &err) != 0) {
 		slot_finish_job(leader, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 	} else if (whole) {
-		crew_dismiss(leader);
+		split_group_dismiss(leader);
 		leader->result = whole;
 		slot_owe(leader, DEBT_RESULT, JOBSTATE_DONE, "");
 		slot_settle(leader);

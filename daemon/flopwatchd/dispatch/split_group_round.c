@@ -1,9 +1,9 @@
-/* crew_round.c - what a crew does when its first set is over: measure again, and confirm elsewhere. */
+/* split_group_round.c - what a split group does when its first set is over: measure again, and confirm elsewhere. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flopwatchd/dispatch/crew_inside.h"
+#include "flopwatchd/dispatch/split_group_inside.h"
 #include "flopwatchd/job/result_join.h"
 #include "flopwatchd/judge/groups.h"
 #include "flopwatchd/judge/lost.h"
@@ -13,19 +13,19 @@
 /* ---- confirming elsewhere ------------------------------------------------------------------------------------------------------- */
 
 /* The part that confirms a cell which was measured on `device`: the one with least to do that has another device; NULL none. */
-static struct crew_part *elsewhere(struct crew *c, int64_t device)
+static struct split_group_part *elsewhere(struct split_group *c, int64_t device)
 {
-	struct crew_part *best = NULL;
+	struct split_group_part *best = NULL;
 	for (int p = c->n_first; p < c->n_parts; p++)
 		if (c->part[p].device_id != device && (!best || c->part[p].share.n < best->share.n))
 			best = &c->part[p];
 	return best;
 }
 
-static struct crew_part *add_part(struct crew *c, struct slot *s, struct fw_err *err)
+static struct split_group_part *add_part(struct split_group *c, struct slot *s, struct fw_err *err)
 {
-	struct crew_part *part = &c->part[c->n_parts];
-	*part = (struct crew_part){ .slot = s, .device_id = s->device_id };
+	struct split_group_part *part = &c->part[c->n_parts];
+	*part = (struct split_group_part){ .slot = s, .device_id = s->device_id };
 	part->share.cell = calloc((size_t)c->whole->plan.ask.n_cells, sizeof *part->share.cell);
 	if (!part->share.cell) {
 		err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
@@ -36,7 +36,7 @@ static struct crew_part *add_part(struct crew *c, struct slot *s, struct fw_err 
 }
 
 /* One more slot with another device than this one; the leader's own where no other is free. NULL with err. */
-static struct crew_part *find_elsewhere(struct crew *c, struct slot *leader, int64_t device, struct fw_err *err)
+static struct split_group_part *find_elsewhere(struct split_group *c, struct slot *leader, int64_t device, struct fw_err *err)
 {
 	bool has_room = c->n_parts < c->n_first + PLAN_PARTS_MAX;
 	bool leads = false;
@@ -48,13 +48,13 @@ static struct crew_part *find_elsewhere(struct crew *c, struct slot *leader, int
 		struct msg_device other;
 		int64_t id;
 		struct slot *s = leader->host->nth_slot(leader->host->arg, i);
-		int helps = s ? crew_could_help(s, leader, &other, &id, err) : 0;
+		int helps = s ? split_group_could_help(s, leader, &other, &id, err) : 0;
 		if (helps < 0)
 			return NULL;
 		if (!s)
 			break;
 		if (helps == 1 && id != device) {
-			crew_recruit(s, leader, c, &other, id);
+			split_group_recruit(s, leader, c, &other, id);
 			return add_part(c, s, err);
 		}
 	}
@@ -65,11 +65,11 @@ static struct crew_part *find_elsewhere(struct crew *c, struct slot *leader, int
 }
 
 /* `budgets`: how many parts' time it has. */
-static int begin_part(const struct crew *c, struct crew_part *part, int budgets, struct fw_err *err)
+static int begin_part(const struct split_group *c, struct split_group_part *part, int budgets, struct fw_err *err)
 {
 	struct slot *s = part->slot;
 	plan_fini(&s->plan);
-	if (crew_plan(c, &c->whole->plan, &part->share, &s->plan, err) != 0) {
+	if (split_group_plan(c, &c->whole->plan, &part->share, &s->plan, err) != 0) {
 		plan_init(&s->plan);
 		return -1;
 	}
@@ -87,7 +87,7 @@ static void ask_for_bursts(const struct result *whole, struct share *s)
 	s->elsewhere = s->asked;
 }
 
-int crew_confirm(struct crew *c, struct slot *leader, struct fw_err *err)
+int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
 	int *cell = calloc((size_t)c->whole->plan.ask.n_cells + 1, sizeof *cell), result = 0;
 	if (!cell)
@@ -96,7 +96,7 @@ int crew_confirm(struct crew *c, struct slot *leader, struct fw_err *err)
 	c->n_first = c->n_parts;
 	for (int i = 0; i < n && result == 0; i++) {
 		int64_t device = c->whole->cell_device[cell[i]];
-		struct crew_part *part = elsewhere(c, device);
+		struct split_group_part *part = elsewhere(c, device);
 		if (!part)
 			part = find_elsewhere(c, leader, device, err);
 		if (part)
@@ -108,7 +108,7 @@ int crew_confirm(struct crew *c, struct slot *leader, struct fw_err *err)
 	for (int p = c->n_first; p < c->n_parts; p++)
 		ask_for_bursts(c->whole, &c->part[p].share);
 	if (result == 0 && n > 0)
-		result = crew_log_parts(c, leader, "confirming", c->n_first, err);
+		result = split_group_log_parts(c, leader, "confirming", c->n_first, err);
 	for (int p = c->n_first; p < c->n_parts && result == 0; p++)
 		result = begin_part(c, &c->part[p], 1, err);
 	return result;
@@ -126,13 +126,13 @@ static void leave_out_losses(const struct result *whole, struct share *again)
 	again->n = kept;
 }
 
-int crew_look_again(struct crew *c, struct slot *leader, struct fw_err *err)
+int split_group_look_again(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
 	struct share share[PLAN_PARTS_MAX + AGAIN_MAX];
 	int n = c->n_parts;
 	for (int p = 0; p < n; p++)
 		share[p] = c->part[p].share;
-	struct crew_part *part = add_part(c, leader, err);
+	struct split_group_part *part = add_part(c, leader, err);
 	if (!part)
 		return -1;
 	looks_again(c->whole, share, n, &part->share);
@@ -145,5 +145,5 @@ int crew_look_again(struct crew *c, struct slot *leader, struct fw_err *err)
 	c->n_again++;
 	result_forget(c->whole, part->share.cell, part->share.n);
 	const char *why = part->share.asked ? "again, since power draw differs" : "again, since power draw was not looked at";
-	return crew_log_parts(c, leader, why, n, err) != 0 || begin_part(c, part, n, err) != 0 ? -1 : 0;
+	return split_group_log_parts(c, leader, why, n, err) != 0 || begin_part(c, part, n, err) != 0 ? -1 : 0;
 }

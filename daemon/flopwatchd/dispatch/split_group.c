@@ -1,5 +1,5 @@
-/* crew.c - see crew.h. */
-#include "flopwatchd/dispatch/crew_inside.h"
+/* split_group.c - see split_group.h. */
+#include "flopwatchd/dispatch/split_group_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,30 +12,30 @@
 #include "flopwatchd/job/result_join.h"
 #include "flopwatchd/runtime/config_worker.h"
 
-bool crew_is_helper(const struct slot *s)
+bool split_group_is_helper(const struct slot *s)
 {
-	return s->crew && s->crew->part[0].slot != s;
+	return s->split_group && s->split_group->part[0].slot != s;
 }
 
-struct slot *crew_leader(struct slot *s)
+struct slot *split_group_leader(struct slot *s)
 {
-	return s->crew ? s->crew->part[0].slot : s;
+	return s->split_group ? s->split_group->part[0].slot : s;
 }
 
-bool crew_may_rebind(const struct slot *s)
+bool split_group_may_rebind(const struct slot *s)
 {
-	return !s->crew || s->crew->n_parts == 1;
+	return !s->split_group || s->split_group->n_parts == 1;
 }
 
-void crew_rebind(struct slot *s)
+void split_group_rebind(struct slot *s)
 {
-	if (s->crew)
-		s->crew->part[0].device_id = s->device_id;
+	if (s->split_group)
+		s->split_group->part[0].device_id = s->device_id;
 }
 
-int crew_fits(const struct slot *s, struct fw_err *err)
+int split_group_fits(const struct slot *s, struct fw_err *err)
 {
-	const struct crew *c = s->crew;
+	const struct split_group *c = s->split_group;
 	for (int p = 1; c && p < c->n_parts; p++) {
 		int64_t first = c->part[0].device_id, device = c->part[p].device_id;
 		int fits = device == first ? 1 : store_class_same(s->host->txn->db, first, device, err);
@@ -45,7 +45,7 @@ int crew_fits(const struct slot *s, struct fw_err *err)
 	return 0;
 }
 
-static void crew_free(struct crew *c)
+static void split_group_free(struct split_group *c)
 {
 	for (int i = 0; i < c->n_parts; i++)
 		free(c->part[i].share.cell);
@@ -63,7 +63,7 @@ static bool may_spread(const struct slot *s)
 	       !config_worker_is_slurm(s->worker);
 }
 
-int crew_could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err)
+int split_group_could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err)
 {
 	struct store_job job;
 	if (s == leader || s->phase != PHASE_FREE || !s->has_hello || config_worker_is_slurm(s->worker) ||
@@ -85,7 +85,7 @@ int crew_could_help(struct slot *s, const struct slot *leader, struct msg_device
 	return 0;
 }
 
-int crew_log_parts(const struct crew *c, const struct slot *leader, const char *what, int first, struct fw_err *err)
+int split_group_log_parts(const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err)
 {
 	struct buf line;
 	buf_init(&line, 4096);
@@ -100,7 +100,7 @@ int crew_log_parts(const struct crew *c, const struct slot *leader, const char *
 	return result;
 }
 
-int crew_plan(const struct crew *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err)
+int split_group_plan(const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err)
 {
 	if (plan_part(whole, s->cell, s->n, out, err) != 0)
 		return -1;
@@ -118,7 +118,7 @@ static bool has_looks(const struct slot *leader)
 }
 
 /* Each slot its own part of the plan. */
-static int deal(struct crew *c, struct slot *leader, struct fw_err *err)
+static int deal(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
 	int n = leader->plan.ask.n_cells, *part_of = calloc((size_t)n, sizeof *part_of);
 	struct share share[PLAN_PARTS_MAX] = { { .n = 0 } };
@@ -138,17 +138,17 @@ static int deal(struct crew *c, struct slot *leader, struct fw_err *err)
 	for (int p = 0; p < c->n_parts && result == 0; p++) {
 		c->part[p].share = share[p];
 		if (p > 0)
-			result = crew_plan(c, &leader->plan, &share[p], &c->part[p].slot->plan, err);
+			result = split_group_plan(c, &leader->plan, &share[p], &c->part[p].slot->plan, err);
 	}
 	free(part_of);
 	return result;
 }
 
 /* The leader's plan becomes its part, and the whole plan the result's. */
-static int take_lead(struct crew *c, struct slot *leader, struct fw_err *err)
+static int take_lead(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
 	struct plan mine;
-	if (crew_plan(c, &leader->plan, &c->part[0].share, &mine, err) != 0)
+	if (split_group_plan(c, &leader->plan, &c->part[0].share, &mine, err) != 0)
 		return -1;
 	c->whole = result_new(&leader->plan);
 	if (!c->whole) {
@@ -161,9 +161,9 @@ static int take_lead(struct crew *c, struct slot *leader, struct fw_err *err)
 	return c->whole->cell_device && c->whole->confirmed_on ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a result");
 }
 
-void crew_recruit(struct slot *s, const struct slot *leader, struct crew *c, const struct msg_device *device, int64_t device_id)
+void split_group_recruit(struct slot *s, const struct slot *leader, struct split_group *c, const struct msg_device *device, int64_t device_id)
 {
-	s->crew = c;
+	s->split_group = c;
 	s->device = *device;
 	s->device_id = device_id;
 	s->job = leader->job;
@@ -172,8 +172,8 @@ void crew_recruit(struct slot *s, const struct slot *leader, struct crew *c, con
 	memcpy(s->repo_path, leader->repo_path, sizeof s->repo_path);
 }
 
-/* Nobody else has heard of the crew yet. */
-static void disband(struct crew *c)
+/* Nobody else has heard of the split group yet. */
+static void disband(struct split_group *c)
 {
 	for (int p = 1; p < c->n_parts; p++) {
 		struct slot *s = c->part[p].slot;
@@ -181,20 +181,20 @@ static void disband(struct crew *c)
 		plan_init(&s->plan);
 		s->job.id = 0;
 		s->device.uuid[0] = 0;
-		s->crew = NULL;
+		s->split_group = NULL;
 	}
-	c->part[0].slot->crew = NULL;
-	crew_free(c);
+	c->part[0].slot->split_group = NULL;
+	split_group_free(c);
 }
 
-int crew_gather(struct slot *leader, struct fw_err *err)
+int split_group_gather(struct slot *leader, struct fw_err *err)
 {
 	const struct config *config = leader->host->config;
-	struct crew *c = may_spread(leader) && (config->split || config->confirm_elsewhere) ? calloc(1, sizeof *c) : NULL;
+	struct split_group *c = may_spread(leader) && (config->split || config->confirm_elsewhere) ? calloc(1, sizeof *c) : NULL;
 	int most = leader->plan.ask.n_cells < PLAN_PARTS_MAX ? leader->plan.ask.n_cells : PLAN_PARTS_MAX, result = 0;
 	if (!c)
 		return 0;
-	c->part[c->n_parts++] = (struct crew_part){ .slot = leader, .device_id = leader->device_id };
+	c->part[c->n_parts++] = (struct split_group_part){ .slot = leader, .device_id = leader->device_id };
 	int others = config->confirm_elsewhere && !leader->job.quick
 			     ? store_class_has_other(leader->host->txn->db, leader->device_id, err)
 			     : 0;
@@ -204,22 +204,22 @@ int crew_gather(struct slot *leader, struct fw_err *err)
 		struct msg_device device;
 		int64_t id;
 		struct slot *s = leader->host->nth_slot(leader->host->arg, i);
-		int helps = s ? crew_could_help(s, leader, &device, &id, err) : 0;
+		int helps = s ? split_group_could_help(s, leader, &device, &id, err) : 0;
 		if (!s)
 			break;
 		if (helps < 0)
 			result = -1;
 		if (helps != 1)
 			continue;
-		crew_recruit(s, leader, c, &device, id); /* its device is taken from here on */
-		c->part[c->n_parts++] = (struct crew_part){ .slot = s, .device_id = id };
+		split_group_recruit(s, leader, c, &device, id); /* its device is taken from here on */
+		c->part[c->n_parts++] = (struct split_group_part){ .slot = s, .device_id = id };
 	}
-	leader->crew = c;
+	leader->split_group = c;
 	bool is_needed = c->n_parts > 1 || c->confirms;
 	if (result == 0 && is_needed)
 		result = deal(c, leader, err);
 	if (result == 0 && c->n_parts > 1)
-		result = crew_log_parts(c, leader, "split", 0, err);
+		result = split_group_log_parts(c, leader, "split", 0, err);
 	if (result != 0 || !is_needed || take_lead(c, leader, err) != 0) {
 		bool is_alone = result == 0 && !is_needed;
 		if (c->whole) { /* the plan went there */
@@ -232,13 +232,13 @@ int crew_gather(struct slot *leader, struct fw_err *err)
 	}
 	for (int p = 1; p < c->n_parts; p++)
 		if (slot_open_helper(c->part[p].slot, err) != 0)
-			return -1; /* the leader ends its job, and with it the crew */
+			return -1; /* the leader ends its job, and with it the split group */
 	return 0;
 }
 
 /* ---- what comes of it ----------------------------------------------------------------------------------------------------------- */
 
-static struct crew_part *part_of(struct crew *c, const struct slot *s)
+static struct split_group_part *part_of(struct split_group *c, const struct slot *s)
 {
 	for (int p = 0; p < c->n_parts; p++)
 		if (c->part[p].slot == s && !c->part[p].is_done)
@@ -247,7 +247,7 @@ static struct crew_part *part_of(struct crew *c, const struct slot *s)
 }
 
 /* Who measured it is the leader's worker; which device had which cell stands beside it. */
-static void take_names(struct crew *c, const struct slot *leader, const struct result *part)
+static void take_names(struct split_group *c, const struct slot *leader, const struct result *part)
 {
 	c->whole->device = part->device;
 	c->whole->device_id = leader->device_id;
@@ -263,11 +263,11 @@ static bool has_times(const struct result *part, int cell)
 	return false;
 }
 
-int crew_take(struct slot *s, struct result *part, struct fw_err *err)
+int split_group_take(struct slot *s, struct result *part, struct fw_err *err)
 {
-	struct crew *c = s->crew;
-	struct slot *leader = crew_leader(s);
-	struct crew_part *p = part_of(c, s);
+	struct split_group *c = s->split_group;
+	struct slot *leader = split_group_leader(s);
+	struct split_group_part *p = part_of(c, s);
 	bool is_second = c->n_first > 0;
 	const struct share *share = &p->share;
 	for (int i = 0; i < share->n; i++)
@@ -284,18 +284,18 @@ int crew_take(struct slot *s, struct result *part, struct fw_err *err)
 	c->n_done++;
 	if (s != leader) {
 		p->slot = NULL;
-		s->crew = NULL;
+		s->split_group = NULL;
 	}
 	return result;
 }
 
-int crew_go_on(struct slot *leader, struct result **whole, struct fw_err *err)
+int split_group_go_on(struct slot *leader, struct result **whole, struct fw_err *err)
 {
-	struct crew *c = leader->crew;
+	struct split_group *c = leader->split_group;
 	*whole = NULL;
-	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX && crew_look_again(c, leader, err) != 0)
+	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX && split_group_look_again(c, leader, err) != 0)
 		return -1;
-	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && crew_confirm(c, leader, err) != 0)
+	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && split_group_confirm(c, leader, err) != 0)
 		return -1;
 	if (c->n_done < c->n_parts)
 		return 0;
@@ -305,32 +305,32 @@ int crew_go_on(struct slot *leader, struct result **whole, struct fw_err *err)
 	return 0;
 }
 
-void crew_dismiss(struct slot *leader)
+void split_group_dismiss(struct slot *leader)
 {
-	struct crew *c = leader->crew;
+	struct split_group *c = leader->split_group;
 	if (!c || c->part[0].slot != leader)
 		return;
-	leader->crew = NULL;
+	leader->split_group = NULL;
 	for (int p = 1; p < c->n_parts; p++)
 		if (c->part[p].slot && c->part[p].slot != leader) {
-			c->part[p].slot->crew = NULL;
+			c->part[p].slot->split_group = NULL;
 			slot_let_go(c->part[p].slot);
 		}
-	crew_free(c);
+	split_group_free(c);
 }
 
-void crew_forget(struct slot *s)
+void split_group_forget(struct slot *s)
 {
-	struct crew *c = s->crew;
+	struct split_group *c = s->split_group;
 	if (!c)
 		return;
-	s->crew = NULL;
+	s->split_group = NULL;
 	if (c->part[0].slot != s) {
 		part_of(c, s)->slot = NULL;
 		return;
 	}
 	for (int p = 1; p < c->n_parts; p++)
 		if (c->part[p].slot)
-			c->part[p].slot->crew = NULL;
-	crew_free(c);
+			c->part[p].slot->split_group = NULL;
+	split_group_free(c);
 }
