@@ -11,13 +11,13 @@
 
 enum { ROUNDS = 8 };
 
-static struct witness witness;
+static struct spot_check spot_check;
 static bool is_paused;
 
 /* Device cpu, which says of a call whether all buffers were looked at right before it. */
 static int odd_guards(struct device *d, void **which, struct fw_err *err)
 {
-	is_paused = witness.watching; /* it is not any more when they are looked at after the call */
+	is_paused = spot_check.watching; /* it is not any more when they are looked at after the call */
 	return device_cpu.guards(d, which, err);
 }
 
@@ -55,7 +55,7 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 	struct records records;
 	static struct runner runner;
 	static struct problem p;
-	struct timing t = { .runner = &runner, .problem = &p, .n = 2, .witness = &witness };
+	struct timing t = { .runner = &runner, .problem = &p, .n = 2, .spot_check = &spot_check };
 	struct fw_err err = { 0 };
 
 	unsetenv("CHEAT_UNPAUSED");
@@ -70,11 +70,11 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 		assert_int_equal(subject_plan(t.subject[k], &p, DIRECTION_FORWARD, f), 0);
 		assert_int_equal(subject_bind(t.subject[k], f), 0);
 	}
-	assert_int_equal(witness_open(&witness, &runner, &p, WITNESS_ANY, 1, f), 0);
-	witness_make_later(&witness, 2);
+	assert_int_equal(spot_check_open(&spot_check, &runner, &p, SPOT_CHECK_ANY, 1, f), 0);
+	spot_check_make_later(&spot_check, 2);
 	int result = pass(&t, f);
 	*culprit = t.culprit ? t.culprit->role : ROLE_NONE;
-	witness_close(&witness);
+	spot_check_close(&spot_check);
 	for (int k = 0; k < 2; k++)
 		subject_unplan(t.subject[k]);
 	problem_close(&p);
@@ -103,8 +103,8 @@ static void a_pause_before_a_call_does_not_tell_it_from_others(void **state)
 static void other_calls_are_looked_at_later(void **state)
 {
 	static struct runner runner = { .random = 7 };
-	struct witness w = { .runner = &runner, .active = true };
-	struct timing t = { .runner = &runner, .n = 2, .witness = &w };
+	struct spot_check w = { .runner = &runner, .active = true };
+	struct timing t = { .runner = &runner, .n = 2, .spot_check = &w };
 	struct timing_watch watch;
 	(void)state;
 	for (int rounds = 1; rounds <= 32; rounds++) {

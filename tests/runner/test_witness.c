@@ -9,7 +9,7 @@
 #include "attention_cell.h"
 #include "family/linear/linear.h"
 #include "kernels/fw_layernorm.h"
-#include "runner/call/witness.h"
+#include "runner/call/spot_check.h"
 #include "runner_run.h"
 
 /* Device cpu, but for what a test wants of it. */
@@ -34,7 +34,7 @@ static int odd_alloc(struct device *d, size_t bytes, void **out, struct fw_err *
 
 enum { SPOILED = -1 }; /* for `late`: what V is restored from is another one by then */
 
-/* One forward of module good.c, watched, with records in `text`. Returns witness_call's. */
+/* One forward of module good.c, watched, with records in `text`. Returns spot_check_call's. */
 static int watch(int late, int room, struct failure *f, int *copies, char *text, size_t size)
 {
 	const int32_t one[] = { 32 };
@@ -46,7 +46,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	struct records records;
 	static struct runner runner;
 	static struct problem p;
-	static struct witness w;
+	static struct spot_check w;
 	struct fw_err err = { 0 };
 	struct subject *u = &runner.subject[0];
 
@@ -62,15 +62,15 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	assert_int_equal(subject_bind(u, f), 0);
 	odd.late = late;
 	odd.room = room;
-	assert_int_equal(witness_open(&w, &runner, &p, WITNESS_ANY, 1, f), 0);
+	assert_int_equal(spot_check_open(&w, &runner, &p, SPOT_CHECK_ANY, 1, f), 0);
 	if (late == SPOILED)
 		*(unsigned char *)p.slot[FW_V].master ^= 1;
 	*copies = 0;
 	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
 		*copies += w.copy.data[i] != NULL;
-	int result = witness_call(&w, u, 3, false, "watched: ", f);
+	int result = spot_check_call(&w, u, 3, false, "watched: ", f);
 	assert_int_equal(w.unnamed, late == SPOILED);
-	witness_close(&w);
+	spot_check_close(&w);
 	subject_unplan(u);
 	problem_close(&p);
 	runner.ops = &device_cpu;
@@ -148,12 +148,12 @@ static void draw_many(enum direction direction, int32_t tokens)
 	assert_int_equal(records_init(&records, -1, 1, &err), 0);
 	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
 	assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
-	witness_vary(&runner, &p);
+	spot_check_vary(&runner, &p);
 	assert_int_equal(p.varied, direction == DIRECTION_BACKWARD);
 	for (int i = 0; i < 100; i++) {
 		struct arrangement a;
 		int first = direction == DIRECTION_BACKWARD ? FW_DO : FW_Q;
-		witness_draw(&runner, &p, WITNESS_ANY, &a);
+		spot_check_draw(&runner, &p, SPOT_CHECK_ANY, &a);
 		for (int slot = 0; slot < FW_ATTENTION_SLOTS; slot++)
 			assert_in_range(a.roll[slot], 0, tokens - 1);
 		assert_true(tokens < 2 || a.roll[first] > 0);
@@ -165,9 +165,9 @@ static void draw_many(enum direction direction, int32_t tokens)
 		}
 		if (tokens > 1 && (a.second || direction == DIRECTION_FORWARD))
 			assert_true(a.roll[FW_K] > 0 && a.roll[FW_K] != a.roll[FW_V]);
-		witness_draw(&runner, &p, WITNESS_FIRST, &a);
+		spot_check_draw(&runner, &p, SPOT_CHECK_FIRST, &a);
 		assert_true(!a.second && a.roll[FW_K] == 0 && a.roll[FW_V] == 0);
-		witness_draw(&runner, &p, WITNESS_OTHER, &a);
+		spot_check_draw(&runner, &p, SPOT_CHECK_OTHER, &a);
 		assert_int_equal(a.second, direction == DIRECTION_BACKWARD);
 	}
 	if (direction == DIRECTION_BACKWARD)
@@ -211,7 +211,7 @@ static void few_rows_are_rolled_within(void **state)
 		assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
 		assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
 		for (int again = 0; again < 20; again++) {
-			witness_draw(&runner, &p, WITNESS_OTHER, &a);
+			spot_check_draw(&runner, &p, SPOT_CHECK_OTHER, &a);
 			assert_int_equal(arrange_sum(&p, &a, &err), 0);
 			assert_true(
 				a.sum[FW_LINEAR_X] != p.named.sum[FW_LINEAR_X] && a.sum[FW_LINEAR_W] != p.named.sum[FW_LINEAR_W]);
@@ -249,14 +249,14 @@ static void what_the_forward_alone_reads_is_rolled_for_the_second(void **state)
 	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
 	assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
 	assert_int_equal(beta->use, SLOT_UNUSED);
-	witness_vary(&runner, &p);
+	spot_check_vary(&runner, &p);
 	assert_true(p.second.roll[FW_LAYERNORM_BETA] > 0);
 	size_t ahead = (size_t)p.second.roll[FW_LAYERNORM_BETA] * arrange_step(&p, FW_LAYERNORM_BETA);
 	assert_int_equal(arrange_slot(&p, FW_LAYERNORM_BETA, &p.second, &err), 0);
 	assert_memory_equal(beta->data, (char *)beta->master + ahead, beta->bytes - ahead);
 	assert_int_equal(arrange_slot(&p, FW_LAYERNORM_BETA, &p.named, &err), 0);
 	assert_memory_equal(beta->data, beta->master, beta->bytes);
-	witness_names(&p, WITNESS_OTHERS, names, sizeof names);
+	spot_check_names(&p, SPOT_CHECK_OTHERS, names, sizeof names);
 	assert_string_equal(names, "X and gamma"); /* as backward is told of */
 	problem_close(&p);
 	runner_close(&runner);

@@ -172,7 +172,7 @@ static bool is_contradicted(const struct bisect_track *t, int n, const double *c
 }
 
 /**
- * Direct comparisons that name a commit. The curve and one of them are two witnesses; from commit 0 they are the same one, and a rise
+ * Direct comparisons that name a commit. The curve and one of them are two spot checks; from commit 0 they are the same one, and a rise
  * that other points contradict, or of another size, may be one point that is far off.
  */
 static int proofs_needed(const struct bisect_track *t, int n, const struct stretch *s)

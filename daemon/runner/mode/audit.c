@@ -12,7 +12,7 @@
 
 #include "runner/call/forward.h"
 #include "runner/call/leftover.h"
-#include "runner/call/witness.h"
+#include "runner/call/spot_check.h"
 
 enum { CALLS_MAX = 256, LONG = 3 };
 
@@ -46,7 +46,7 @@ static int timed_part(struct runner *r, int i, struct subject *u, struct failure
 	return whole ? subject_wait(u, f) : 0;
 }
 
-static int batch(struct runner *r, int i, struct witness *w, struct audited *a, int calls, struct failure *f)
+static int batch(struct runner *r, int i, struct spot_check *w, struct audited *a, int calls, struct failure *f)
 {
 	struct msg_audit m = { .cell = r->run->index[i], .calls = calls };
 	struct accept_result result;
@@ -63,7 +63,7 @@ static int batch(struct runner *r, int i, struct witness *w, struct audited *a, 
 		return failure_device(f, w->problem, &err);
 	for (int c = 0; c < calls; c++) {
 		w->watching = c + 1 == calls;
-		if (witness_arrange(w, &err) != 0)
+		if (spot_check_arrange(w, &err) != 0)
 			return failure_device(f, w->problem, &err);
 		if (subject_ahead(a->subject, POISON_ANY(r), f) != 0 || timed_part(r, i, a->subject, f) != 0 ||
 			subject_behind(a->subject, f) != 0)
@@ -83,7 +83,7 @@ static int batch(struct runner *r, int i, struct witness *w, struct audited *a, 
 }
 
 /* Plan, one watched call, and how many calls make a batch long enough. */
-static int prepare(struct runner *r, int i, struct witness *w, struct audited *a, struct failure *f)
+static int prepare(struct runner *r, int i, struct spot_check *w, struct audited *a, struct failure *f)
 {
 	struct problem *p = w->problem;
 	struct fw_err err = { 0 };
@@ -92,7 +92,7 @@ static int prepare(struct runner *r, int i, struct witness *w, struct audited *a
 	if (subject_plan(a->subject, p, p->cell.direction, f) != 0 || subject_bind(a->subject, f) != 0)
 		return -1;
 	runner_at(r, i, a->subject, "warm");
-	if (witness_call(w, a->subject, POISON_ANY(r), false, "in the audit: ", f) != 0)
+	if (spot_check_call(w, a->subject, POISON_ANY(r), false, "in the audit: ", f) != 0)
 		return -1;
 	if (problem_restore(p, &err) != 0)
 		return failure_device(f, p, &err);
@@ -123,7 +123,7 @@ static struct subject *base_of(struct runner *r)
 static int measure(struct runner *r, int i, struct problem *p, struct subject **who, struct failure *f)
 {
 	struct audited a[PROTOCOL_SUBJECTS_MAX];
-	struct witness w = { 0 };
+	struct spot_check w = { 0 };
 	int result = 0;
 	leftover_enter(r);
 	*who = base_of(r);
@@ -132,7 +132,7 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 	if (result == 0)
 		*who = NULL;
 	if (result == 0)
-		result = witness_open(&w, r, p, WITNESS_FIRST, AUDIT_VISITS, f); /* copies are on the clock here */
+		result = spot_check_open(&w, r, p, SPOT_CHECK_FIRST, AUDIT_VISITS, f); /* copies are on the clock here */
 	for (int k = 0; result == 0 && k < r->n_subjects; k++) {
 		a[k] = (struct audited){ .subject = *who = &r->subject[k] };
 		result = prepare(r, i, &w, &a[k], f);
@@ -149,7 +149,7 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 			}
 		}
 	}
-	witness_close(&w);
+	spot_check_close(&w);
 	return result;
 }
 

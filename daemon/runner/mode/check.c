@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "runner/call/forward.h"
 #include "runner/call/verifier.h"
-#include "runner/call/witness.h"
+#include "runner/call/spot_check.h"
 
 enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
 
@@ -171,14 +171,14 @@ static int note_more_times(struct checker *c, const struct subject_way *way, str
 /* As timed calls are: other inputs than those of the call before, and the outputs are looked at the moment it is done. */
 static int watched_call(struct checker *c, struct problem *p, double visits, struct failure *f)
 {
-	struct witness w;
-	int result = witness_open(&w, c->runner, p, WITNESS_OTHER, visits, f);
+	struct spot_check w;
+	int result = spot_check_open(&w, c->runner, p, SPOT_CHECK_OTHER, visits, f);
 	if (result == 0)
-		result = witness_call(
+		result = spot_check_call(
 			&w, c->subject, POISON_PLAIN, c->runner->ops->clocks, "with other inputs on the same plan: ", f);
 	if (result == 0)
 		note_time(c);
-	witness_close(&w);
+	spot_check_close(&w);
 	return result;
 }
 
@@ -221,7 +221,7 @@ static int call_on(struct checker *c, struct problem *p, struct arrangement *inp
 static int call_on_any(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
 {
 	struct arrangement any;
-	witness_draw(c->runner, p, WITNESS_OTHER, &any);
+	spot_check_draw(c->runner, p, SPOT_CHECK_OTHER, &any);
 	return call_on(c, p, &any, visits, "with other inputs on the same plan: ", result, f);
 }
 
@@ -230,8 +230,8 @@ static int call_on_others(struct checker *c, struct problem *p, double visits, s
 {
 	struct arrangement others;
 	char names[60], with[120];
-	witness_draw(c->runner, p, WITNESS_OTHERS, &others);
-	witness_names(p, WITNESS_OTHERS, names, sizeof names);
+	spot_check_draw(c->runner, p, SPOT_CHECK_OTHERS, &others);
+	spot_check_names(p, SPOT_CHECK_OTHERS, names, sizeof names);
 	snprintf(with, sizeof with, "with other %s on the same plan: ", names[0] ? names : "inputs");
 	return call_on(c, p, &others, visits, with, result, f);
 }
@@ -243,10 +243,10 @@ static int name_the_change(
 	struct arrangement first;
 	struct failure one = { 0 };
 	char names[60], with[120];
-	witness_draw(c->runner, p, WITNESS_FIRST, &first);
+	spot_check_draw(c->runner, p, SPOT_CHECK_FIRST, &first);
 	snprintf(with, sizeof with, "with %s on the same plan: ", second ? p->family->second_words : "");
 	if (!second || call_on(c, p, NULL, visits, with, result, &one) == 0) {
-		witness_names(p, WITNESS_FIRST, names, sizeof names);
+		spot_check_names(p, SPOT_CHECK_FIRST, names, sizeof names);
 		snprintf(with, sizeof with, "with another %s on the same plan: ", names);
 		call_on(c, p, &first, visits, with, result, &one);
 	}
@@ -363,7 +363,7 @@ static int prepare_forward(struct checker *c, int i, struct problem *p, struct f
 		return failure_set(f, forward->failure, "%s starts from the forward's result, which was not accepted",
 			direction_name(p->cell.direction));
 	runner_at(r, i, c->subject, "plan");
-	witness_vary(r, p);
+	spot_check_vary(r, p);
 	/* what was accepted of the forward itself need not be what it leaves for another direction */
 	const struct forward_check check = { .seed = runner_secret(r), .visits = forward ? WATCHED_VISITS : 0 };
 	return forward_run(c->subject, p, &check, f);

@@ -21,7 +21,7 @@
 /* The least that reference_plan_make does: results were accepted before, this finds those that change later. */
 #define RECHECK_VISITS 1.0
 /* Calls of each subject in a pass whose results are looked at later. */
-enum { LATER = 2, LATER_IN_BURSTS = WITNESS_LATER_MAX };
+enum { LATER = 2, LATER_IN_BURSTS = SPOT_CHECK_LATER_MAX };
 /* Rounds of the series call and phase, a share of those of the device series, at most this many. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
 
@@ -76,7 +76,7 @@ static int plan_all(struct timing *t)
 		struct subject *base = base_of(t);
 		runner_at(t->runner, t->cell, base, "plan");
 		if (!t->runner->ops->work)
-			witness_vary(t->runner, t->problem);
+			spot_check_vary(t->runner, t->problem);
 		if (forward_run(base, t->problem, &check, &f) != 0) {
 			runner_fault(t->runner, t->cell, base, &f);
 			return -1;
@@ -140,17 +140,17 @@ static void look_back(struct timing *t)
 	struct runner *r = t->runner;
 	struct subject *order[PROTOCOL_SUBJECTS_MAX];
 	int n = shuffled(t, order);
-	for (int k = 0; k < n && t->witness->active; k++) {
+	for (int k = 0; k < n && t->spot_check->active; k++) {
 		struct failure f = { 0 };
 		runner_at(r, t->cell, order[k], "check");
-		if (witness_call(t->witness, order[k], 1 + (int)runner_random(r, 126), true, "after the timed calls: ", &f) ==
+		if (spot_check_call(t->spot_check, order[k], 1 + (int)runner_random(r, 126), true, "after the timed calls: ", &f) ==
 				0 &&
 			timing_leave(t, order[k], &f) == 0)
 			continue;
-		if (t->witness->anyones)
+		if (t->spot_check->anyones)
 			who_wrote(t, &f);
 		else
-			runner_fault(r, t->cell, t->witness->unnamed && t->n > 1 ? NULL : order[k], &f);
+			runner_fault(r, t->cell, t->spot_check->unnamed && t->n > 1 ? NULL : order[k], &f);
 		return;
 	}
 }
@@ -160,11 +160,11 @@ static void fault_of_pass(struct timing *t, struct failure *f)
 {
 	const struct runner *r = t->runner;
 	const struct subject *who = t->culprit;
-	if (t->witness->anyones) {
+	if (t->spot_check->anyones) {
 		who_wrote(t, f);
 		return;
 	}
-	for (int k = 0; !who && !t->witness->unnamed && k < t->n; k++)
+	for (int k = 0; !who && !t->spot_check->unnamed && k < t->n; k++)
 		if (t->n == 1 || (!r->ops->queues && r->at_role == t->subject[k]->role))
 			who = t->subject[k];
 	runner_fault(t->runner, t->cell, who, f);
@@ -268,9 +268,9 @@ static int open_looks(struct timing *t, struct verifier *verifier, struct failur
 {
 	struct problem *p = t->problem;
 	struct fw_err err = { 0 };
-	if (witness_open(t->witness, t->runner, p, WITNESS_ANY, RECHECK_VISITS, f) != 0)
+	if (spot_check_open(t->spot_check, t->runner, p, SPOT_CHECK_ANY, RECHECK_VISITS, f) != 0)
 		return -1;
-	witness_make_later(t->witness, t->runner->run->burst && t->runner->run->burst[t->cell] ? LATER_IN_BURSTS : LATER);
+	spot_check_make_later(t->spot_check, t->runner->run->burst && t->runner->run->burst[t->cell] ? LATER_IN_BURSTS : LATER);
 	if (problem_restore(p, &err) != 0)
 		return failure_device(f, p, &err);
 	return verifier_open(verifier, p, p->cell.direction, runner_secret(t->runner), RECHECK_VISITS, f);
@@ -280,8 +280,8 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 {
 	struct problem problem;
 	struct fw_err err = { 0 };
-	struct witness witness = { 0 };
-	struct timing t = { .runner = r, .problem = &problem, .cell = i, .witness = &witness };
+	struct spot_check spot_check = { 0 };
+	struct timing t = { .runner = r, .problem = &problem, .cell = i, .spot_check = &spot_check };
 	struct verifier verifier = { 0 };
 
 	runner_at(r, i, NULL, "plan");
@@ -303,7 +303,7 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 		r->lost = true;
 		return;
 	}
-	witness_close(&witness);
+	spot_check_close(&spot_check);
 	for (int k = 0; k < r->n_subjects; k++) {
 		struct failure f = { 0 };
 		leftover_enter(r);

@@ -28,7 +28,7 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			struct subject *u = t->subject[who];
 			struct fw_err err = { 0 };
 			bool watched = decides ? timing_is_watched(t, &watch, who, round) : p->how & TIMING_WATCHED;
-			if (watched && witness_before(t->witness, u, f) != 0)
+			if (watched && spot_check_before(t->spot_check, u, f) != 0)
 				return -1;
 			int later = decides && !watched ? timing_later_before(t, &watch, who, round) : -1;
 			if (timing_cold(t, u, f) != 0)
@@ -74,7 +74,7 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 	}
 	runner_at(t->runner, t->cell, NULL, "time");
 	timing_begin_record(t, m, SERIES_CALL, "", rounds);
-	t->witness->binds = true;
+	t->spot_check->binds = true;
 	if (how & TIMING_DECIDES) {
 		if (timing_guarded(t, call_pass, &pass, x, f) != 0)
 			goto out;
@@ -86,7 +86,7 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 	timing_write_series(t, m, x, t->runner->ops->clocks, false);
 	result = 0;
 out:
-	t->witness->binds = false;
+	t->spot_check->binds = false;
 	free(m);
 	free(x);
 	return result;

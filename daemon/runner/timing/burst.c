@@ -30,7 +30,7 @@ struct look {
 	double at;   /* of that stretch; 1: its last call */
 };
 /* Of a side: two calls that count, at random; one that settles, since energy is of all of them; and the last of all. */
-enum { LOOKS = WITNESS_LATER_MAX };
+enum { LOOKS = SPOT_CHECK_LATER_MAX };
 #define UNIT 1000000
 
 /* Calls that follow each other. Every `stride`-th has a slot of marks and stamps that no other takes; 0: none has. */
@@ -82,7 +82,7 @@ static double random_share(struct timing *t)
 static void choose_looks(struct timing *t, int rounds, struct look look[2][LOOKS])
 {
 	int last = 2 * rounds - 1;
-	for (int side = 0; t->witness->active && side < 2; side++) {
+	for (int side = 0; t->spot_check->active && side < 2; side++) {
 		double first_part = rounds > 1 ? 1 : 0.5;
 		const struct look chosen[LOOKS] = { { .stretch = 1, .at = first_part * random_share(t) },
 			{ .stretch = last, .at = 1 - first_part * (1 - random_share(t)) },
@@ -96,7 +96,7 @@ static void choose_looks(struct timing *t, int rounds, struct look look[2][LOOKS
 static int look_at_call(struct timing *t, const struct subject *u, const struct run *x, double share, bool last)
 {
 	for (int k = 0; x->look && k < LOOKS; k++)
-		if (x->look[k].stretch == x->stretch && (last || share > x->look[k].at) && witness_later_before(t->witness, u, k))
+		if (x->look[k].stretch == x->stretch && (last || share > x->look[k].at) && spot_check_later_before(t->spot_check, u, k))
 			return k;
 	return -1;
 }

@@ -27,7 +27,7 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 			if (calls >= TIMING_AHEAD && ops->wait_mark(dev, 2 * (calls - TIMING_AHEAD) + 1, &err) != 0)
 				return failure_device(f, t->problem, &err);
 			timing_say_at(t, t->subject[who], "time");
-			if (look && witness_before(t->witness, t->subject[who], f) != 0)
+			if (look && spot_check_before(t->spot_check, t->subject[who], f) != 0)
 				return -1;
 			int later = look ? -1 : timing_later_before(t, &watch, who, round);
 			if (timing_one(t, t->subject[who], calls, &x->host_us[who][round], f) != 0)

@@ -34,7 +34,7 @@ int timing_cold(struct timing *t, struct subject *u, struct failure *f)
 {
 	struct runner *r = t->runner;
 	struct fw_err err = { 0 };
-	if (!u->pass_time && witness_arrange(t->witness, &err) != 0)
+	if (!u->pass_time && spot_check_arrange(t->spot_check, &err) != 0)
 		return failure_device(f, t->problem, &err);
 	if (u->ahead && subject_ahead(u, random_byte(r), f) != 0)
 		return -1;
@@ -79,7 +79,7 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 		return -1;
 	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
 		return failure_device(f, t->problem, &err);
-	return t->witness->watching ? subject_behind(u, f)
+	return t->spot_check->watching ? subject_behind(u, f)
 				    : timing_leave(t, u, f); /* outputs of a watched call are looked at first */
 }
 
@@ -201,33 +201,33 @@ static int other_round(struct timing *t, const struct timing_watch *w, int who, 
 
 void timing_choose_watched(struct timing *t, int rounds, struct timing_watch *out)
 {
-	for (int k = 0; t->witness->active && k < t->n; k++)
+	for (int k = 0; t->spot_check->active && k < t->n; k++)
 		for (int half = 0; half < 2; half++)
 			out->round[k][half] =
 				half * (rounds / 2) + (int)runner_random(t->runner, (uint32_t)(rounds - rounds / 2));
 	out->last = rounds - 1;
-	for (int k = 0; t->witness->active && k < t->n; k++)
+	for (int k = 0; t->spot_check->active && k < t->n; k++)
 		for (int half = 0; half < 2; half++)
 			out->later[k][half] = other_round(t, out, k, half * (rounds / 2), rounds - rounds / 2);
 }
 
 int timing_later_before(struct timing *t, const struct timing_watch *w, int who, int round)
 {
-	for (int k = 0; t->witness->active && k < 2; k++)
-		if (round == w->later[who][k] && witness_later_before(t->witness, t->subject[who], k))
+	for (int k = 0; t->spot_check->active && k < 2; k++)
+		if (round == w->later[who][k] && spot_check_later_before(t->spot_check, t->subject[who], k))
 			return k;
 	return -1;
 }
 
 int timing_later_after(struct timing *t, struct subject *u, int k, struct failure *f)
 {
-	return witness_later_after(t->witness, u, k, f) == 0 ? timing_leave(t, u, f) : -1;
+	return spot_check_later_after(t->spot_check, u, k, f) == 0 ? timing_leave(t, u, f) : -1;
 }
 
 int timing_later_look(struct timing *t, struct failure *f)
 {
 	for (int k = 0; k < t->n; k++) {
-		if (witness_later_look(t->witness, t->subject[k], "between the timed calls: ", f) == 0)
+		if (spot_check_later_look(t->spot_check, t->subject[k], "between the timed calls: ", f) == 0)
 			continue;
 		t->culprit = t->subject[k];
 		return -1;
@@ -237,12 +237,12 @@ int timing_later_look(struct timing *t, struct failure *f)
 
 bool timing_is_watched(const struct timing *t, const struct timing_watch *w, int who, int round)
 {
-	return t->witness->active && (round == w->round[who][0] || round == w->round[who][1] || round == w->last);
+	return t->spot_check->active && (round == w->round[who][0] || round == w->round[who][1] || round == w->last);
 }
 
 int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f)
 {
-	if (witness_after(t->witness, u, when, f) == 0)
+	if (spot_check_after(t->spot_check, u, when, f) == 0)
 		return timing_leave(t, u, f);
 	t->culprit = u;
 	return -1;

@@ -4,14 +4,14 @@
  * Round j lets every subject call once. Order: rounds go AB, BA, BA, AB, AB, BA, ... who begins turns from launch to launch; with
  * more subjects the list turns by one every second round and every other round runs it backwards, so that each drift that is linear over
  * two rounds cancels. Every call is cold: inputs of its own, outputs filled with a random byte, cache written
- * over. Of each subject two calls of a pass whose times may decide, at random, are watched (witness.h), and the last one; of two more only
+ * over. Of each subject two calls of a pass whose times may decide, at random, are watched (spot_check.h), and the last one; of two more only
  * the results are looked at, later. They are made as all others of the pass are.
  */
 #ifndef RUNNER_TIMING_TIMING_H
 #define RUNNER_TIMING_TIMING_H
 
 #include "runner/call/runner.h"
-#include "runner/call/witness.h"
+#include "runner/call/spot_check.h"
 
 struct timing {
 	struct runner *runner;
@@ -22,7 +22,7 @@ struct timing {
 	int start;         /* who begins round 0 */
 	bool target_first; /* who begins bursts */
 	double pair_ms;    /* device time of one round: of the solo calls, then of the last warm-up round */
-	struct witness *witness;
+	struct spot_check *spot_check;
 	struct subject *culprit; /* whose failure ended a pass; NULL: not known */
 };
 

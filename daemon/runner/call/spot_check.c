@@ -1,5 +1,5 @@
-/* witness.c - inputs, copies and sums around a watched call. */
-#include "runner/call/witness.h"
+/* spot_check.c - inputs, copies and sums around a watched call. */
+#include "runner/call/spot_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,34 +37,34 @@ static void roll_forward(struct runner *r, const struct problem *p, struct arran
 			other = out->roll[i] = draw_roll(r, p, i, other);
 }
 
-void witness_draw(struct runner *r, const struct problem *p, enum witness_change change, struct arrangement *out)
+void spot_check_draw(struct runner *r, const struct problem *p, enum spot_check_change change, struct arrangement *out)
 {
-	bool other = change == WITNESS_OTHER || change == WITNESS_OTHERS;
+	bool other = change == SPOT_CHECK_OTHER || change == SPOT_CHECK_OTHERS;
 	*out = p->named;
-	if (p->varied && (other || (change == WITNESS_ANY && runner_random(r, 2))))
+	if (p->varied && (other || (change == SPOT_CHECK_ANY && runner_random(r, 2))))
 		*out = p->second;
 	for (int i = 0; i < p->family->n_slots; i++) {
 		enum slot_change how = arrange_change(p, i);
-		if ((how == SLOT_ROLLS_FIRST && change != WITNESS_OTHERS) || (how == SLOT_ROLLS && change != WITNESS_FIRST))
+		if ((how == SLOT_ROLLS_FIRST && change != SPOT_CHECK_OTHERS) || (how == SLOT_ROLLS && change != SPOT_CHECK_FIRST))
 			out->roll[i] = draw_roll(r, p, i, 0);
 	}
-	if (!p->needs_forward && change != WITNESS_FIRST)
+	if (!p->needs_forward && change != SPOT_CHECK_FIRST)
 		roll_forward(r, p, out);
 }
 
-void witness_names(const struct problem *p, enum witness_change change, char *out, size_t size)
+void spot_check_names(const struct problem *p, enum spot_check_change change, char *out, size_t size)
 {
 	size_t used = 0;
 	out[0] = '\0';
 	for (int i = 0; i < p->family->n_slots && used < size; i++) {
 		enum slot_change how = arrange_change(p, i);
-		if (how != SLOT_STAYS && !p->slot[i].is_forwards && (how == SLOT_ROLLS_FIRST) == (change == WITNESS_FIRST))
+		if (how != SLOT_STAYS && !p->slot[i].is_forwards && (how == SLOT_ROLLS_FIRST) == (change == SPOT_CHECK_FIRST))
 			used += (size_t)snprintf(
 				out + used, size - used, "%s%s", used ? " and " : "", family_slot_name(p->family, i));
 	}
 }
 
-void witness_vary(struct runner *r, struct problem *p)
+void spot_check_vary(struct runner *r, struct problem *p)
 {
 	struct fw_err err = { 0 };
 	struct arrangement rolled = { 0 };
@@ -76,14 +76,14 @@ void witness_vary(struct runner *r, struct problem *p)
 			"no memory for a second forward: whether the inputs that it shares are read in every call is not looked at");
 }
 
-static void free_copy(const struct witness *w, struct witness_copy *c)
+static void free_copy(const struct spot_check *w, struct spot_check_copy *c)
 {
 	for (int i = 0; i < FAMILY_SLOTS_MAX; i++)
 		w->runner->ops->release(w->runner->dev, c->data[i]);
 	memset(c, 0, sizeof *c);
 }
 
-static bool make_copy(const struct witness *w, struct witness_copy *c)
+static bool make_copy(const struct spot_check *w, struct spot_check_copy *c)
 {
 	const struct problem *p = w->problem;
 	struct fw_err err = { 0 };
@@ -96,7 +96,7 @@ static bool make_copy(const struct witness *w, struct witness_copy *c)
 	return true;
 }
 
-void witness_make_later(struct witness *w, int n)
+void spot_check_make_later(struct spot_check *w, int n)
 {
 	bool room = w->active;
 	for (int k = 0; k < n; k++)
@@ -107,17 +107,17 @@ void witness_make_later(struct witness *w, int n)
 			"no memory for copies of the results: fewer calls are looked at when all are over");
 }
 
-bool witness_later_before(struct witness *w, const struct subject *u, int k)
+bool spot_check_later_before(struct spot_check *w, const struct subject *u, int k)
 {
 	size_t i = (size_t)(u - w->runner->subject);
 	w->watching = w->later[i][k].has_room && !w->later[i][k].is_taken;
 	return w->watching;
 }
 
-int witness_later_after(struct witness *w, const struct subject *u, int k, struct failure *f)
+int spot_check_later_after(struct spot_check *w, const struct subject *u, int k, struct failure *f)
 {
 	size_t at = (size_t)(u - w->runner->subject);
-	const struct witness_copy *c = &w->later[at][k].copy;
+	const struct spot_check_copy *c = &w->later[at][k].copy;
 	const struct problem *p = w->problem;
 	struct fw_err err = { 0 };
 	w->watching = false;
@@ -128,7 +128,7 @@ int witness_later_after(struct witness *w, const struct subject *u, int k, struc
 	return 0;
 }
 
-static int look_at_copy(const struct witness *w, const struct witness_copy *c, const char *when, struct failure *f)
+static int look_at_copy(const struct spot_check *w, const struct spot_check_copy *c, const char *when, struct failure *f)
 {
 	const struct problem *p = w->problem;
 	struct accept_result result;
@@ -139,10 +139,10 @@ static int look_at_copy(const struct witness *w, const struct witness_copy *c, c
 	return verifier_result(&w->verifier, when, &result, f);
 }
 
-int witness_later_look(struct witness *w, const struct subject *u, const char *when, struct failure *f)
+int spot_check_later_look(struct spot_check *w, const struct subject *u, const char *when, struct failure *f)
 {
 	size_t i = (size_t)(u - w->runner->subject);
-	for (int k = 0; k < WITNESS_LATER_MAX; k++) {
+	for (int k = 0; k < SPOT_CHECK_LATER_MAX; k++) {
 		if (!w->later[i][k].is_taken)
 			continue;
 		w->later[i][k].is_taken = false;
@@ -152,8 +152,8 @@ int witness_later_look(struct witness *w, const struct subject *u, const char *w
 	return 0;
 }
 
-int witness_open(
-	struct witness *w, struct runner *r, struct problem *p, enum witness_change change, double visits, struct failure *f)
+int spot_check_open(
+	struct spot_check *w, struct runner *r, struct problem *p, enum spot_check_change change, double visits, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	memset(w, 0, sizeof *w);
@@ -168,34 +168,34 @@ int witness_open(
 	if (!make_copy(w, &w->copy)) /* it is timed all the same: only results that change after a call go unseen */
 		record_note(r->records, -1, ROLE_DEVICE,
 			"no memory for copies of the results: whether they change after a call is not looked at");
-	witness_draw(r, p, change, &w->known);
+	spot_check_draw(r, p, change, &w->known);
 	if (arrange_sum(p, &w->known, &err) != 0)
 		return failure_device(f, p, &err);
 	return verifier_open(&w->verifier, p, p->cell.direction, runner_secret(r), visits, f);
 }
 
-void witness_close(struct witness *w)
+void spot_check_close(struct spot_check *w)
 {
 	if (w->runner)
 		free_copy(w, &w->copy);
-	for (int i = 0; i < PROTOCOL_SUBJECTS_MAX * WITNESS_LATER_MAX; i++)
-		if (w->later[i / WITNESS_LATER_MAX][i % WITNESS_LATER_MAX].has_room)
-			free_copy(w, &w->later[i / WITNESS_LATER_MAX][i % WITNESS_LATER_MAX].copy);
+	for (int i = 0; i < PROTOCOL_SUBJECTS_MAX * SPOT_CHECK_LATER_MAX; i++)
+		if (w->later[i / SPOT_CHECK_LATER_MAX][i % SPOT_CHECK_LATER_MAX].has_room)
+			free_copy(w, &w->later[i / SPOT_CHECK_LATER_MAX][i % SPOT_CHECK_LATER_MAX].copy);
 	if (w->active)
 		verifier_close(&w->verifier);
 	memset(w, 0, sizeof *w);
 }
 
-int witness_arrange(struct witness *w, struct fw_err *err)
+int spot_check_arrange(struct spot_check *w, struct fw_err *err)
 {
 	struct problem *p = w->problem;
 	struct arrangement any;
 	if (!w->active)
 		return problem_restore(p, err);
 	if (!w->watching)
-		witness_draw(w->runner, p, w->change, &any);
+		spot_check_draw(w->runner, p, w->change, &any);
 	const struct arrangement *a = w->watching ? &w->known : &any;
-	if (w->change != WITNESS_FIRST)
+	if (w->change != SPOT_CHECK_FIRST)
 		return arrange_inputs(p, a, err);
 	p->now = *a;
 	for (int i = 0; i < p->family->n_slots; i++)
@@ -204,10 +204,10 @@ int witness_arrange(struct witness *w, struct fw_err *err)
 	return 0;
 }
 
-static int add_belonging(struct witness *w, const struct subject *owner, const void *data, size_t bytes, struct fw_err *err)
+static int add_belonging(struct spot_check *w, const struct subject *owner, const void *data, size_t bytes, struct fw_err *err)
 {
 	bytes &= ~(size_t)1;
-	if (!data || bytes == 0 || w->n_belongings == WITNESS_BELONGINGS_MAX)
+	if (!data || bytes == 0 || w->n_belongings == SPOT_CHECK_BELONGINGS_MAX)
 		return 0;
 	w->belonging[w->n_belongings].owner = owner;
 	w->belonging[w->n_belongings].data = data;
@@ -215,7 +215,7 @@ static int add_belonging(struct witness *w, const struct subject *owner, const v
 	return w->runner->ops->checksum(w->runner->dev, data, bytes, &w->belonging[w->n_belongings++].sum, err);
 }
 
-int witness_before(struct witness *w, const struct subject *u, struct failure *f)
+int spot_check_before(struct spot_check *w, const struct subject *u, struct failure *f)
 {
 	struct runner *r = w->runner;
 	struct fw_err err = { 0 };
@@ -245,7 +245,7 @@ int witness_before(struct witness *w, const struct subject *u, struct failure *f
 }
 
 /* Which output is not as it was when the call was done; -1 none. */
-static int find_changed(struct witness *w, int *slot, struct failure *f)
+static int find_changed(struct spot_check *w, int *slot, struct failure *f)
 {
 	struct runner *r = w->runner;
 	struct problem *p = w->problem;
@@ -265,7 +265,7 @@ static int find_changed(struct witness *w, int *slot, struct failure *f)
 }
 
 /* Let everything end that runs beside the stream. */
-static int settle(struct witness *w, double *late_us, struct failure *f)
+static int settle(struct spot_check *w, double *late_us, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	if (w->runner->ops->settle(w->runner->dev, late_us, &err) == 0)
@@ -274,14 +274,14 @@ static int settle(struct witness *w, double *late_us, struct failure *f)
 	return failure_set(f, "crash", "%.500s", err.text);
 }
 
-static int say_changed(const struct witness *w, struct failure *f, int slot)
+static int say_changed(const struct spot_check *w, struct failure *f, int slot)
 {
 	return failure_set(f, "escaped", "%s was still being written after the call was done: part of the work is not timed",
 		family_slot_name(w->problem->family, slot));
 }
 
 /* Copies as the call left its outputs, then as much time as whatever else goes on takes: do they stay like that? */
-static int look_for_late_work(struct witness *w, double *late_us, struct failure *f)
+static int look_for_late_work(struct spot_check *w, double *late_us, struct failure *f)
 {
 	struct runner *r = w->runner;
 	struct problem *p = w->problem;
@@ -296,11 +296,11 @@ static int look_for_late_work(struct witness *w, double *late_us, struct failure
 }
 
 /* The call that was watched, once more. */
-static int call_again(struct witness *w, struct subject *u, struct failure *f)
+static int call_again(struct spot_check *w, struct subject *u, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	w->watching = true;
-	bool ready = witness_arrange(w, &err) == 0;
+	bool ready = spot_check_arrange(w, &err) == 0;
 	w->watching = false;
 	if (ready && subject_ahead(u, POISON_AGAIN, f) != 0)
 		return -1;
@@ -312,7 +312,7 @@ static int call_again(struct witness *w, struct subject *u, struct failure *f)
 }
 
 /* The outputs are complete when the call is done, and nothing goes on beside it. */
-static int nothing_escaped(struct witness *w, struct subject *u, struct failure *f)
+static int nothing_escaped(struct spot_check *w, struct subject *u, struct failure *f)
 {
 	double late_us = 0;
 	for (int again = 0; again <= LATE_AGAIN; again++) {
@@ -329,7 +329,7 @@ static int nothing_escaped(struct witness *w, struct subject *u, struct failure 
 }
 
 /* A wrong result may be one that a thread, which a busy machine has not let run yet, is still to write. */
-static int is_wrong_or_late(struct witness *w, struct failure *f)
+static int is_wrong_or_late(struct spot_check *w, struct failure *f)
 {
 	const struct runner *r = w->runner;
 	struct failure other = { 0 };
@@ -346,7 +346,7 @@ static int is_wrong_or_late(struct witness *w, struct failure *f)
 }
 
 /* Workspaces of the others, which only their owners may touch while they are timed together. */
-static int left_alone(struct witness *w, struct failure *f)
+static int left_alone(struct spot_check *w, struct failure *f)
 {
 	for (int i = 0; i < w->n_belongings; i++) {
 		struct fw_err err = { 0 };
@@ -361,7 +361,7 @@ static int left_alone(struct witness *w, struct failure *f)
 	return 0;
 }
 
-int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f)
+int spot_check_after(struct spot_check *w, struct subject *u, const char *when, struct failure *f)
 {
 	struct accept_result result;
 	if (!w->active)
@@ -375,16 +375,16 @@ int witness_after(struct witness *w, struct subject *u, const char *when, struct
 	return subject_stayed_inside(u, f);
 }
 
-int witness_call(struct witness *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f)
+int spot_check_call(struct spot_check *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f)
 {
 	const struct device_ops *ops = w->runner->ops;
 	struct device *dev = w->runner->dev;
 	struct fw_err err = { 0 };
 	if (!w->active)
 		return 0;
-	if (witness_before(w, u, f) != 0)
+	if (spot_check_before(w, u, f) != 0)
 		return -1;
-	if (witness_arrange(w, &err) != 0)
+	if (spot_check_arrange(w, &err) != 0)
 		return failure_device(f, w->problem, &err);
 	if (subject_ahead(u, poison, f) != 0)
 		return -1;
@@ -398,5 +398,5 @@ int witness_call(struct witness *w, struct subject *u, int poison, bool cold, co
 		return failure_device(f, w->problem, &err);
 	if (subject_behind(u, f) != 0)
 		return -1;
-	return witness_after(w, u, when, f);
+	return spot_check_after(w, u, when, f);
 }

@@ -1,5 +1,5 @@
 /**
- * witness.h - looks at calls that the module cannot predict, while it is timed.
+ * spot_check.h - looks at calls that the module cannot predict, while it is timed.
  *
  * Every timed call works on inputs of its own (arrange.h), which costs nothing and makes everything wrong that was remembered.
  * A few calls of a pass are watched. They are timed like all others, on inputs whose results are known, and then:
@@ -14,88 +14,88 @@
  *
  * On a device that invents its times no call computes, and nothing here does anything.
  */
-#ifndef RUNNER_CALL_WITNESS_H
-#define RUNNER_CALL_WITNESS_H
+#ifndef RUNNER_CALL_SPOT_CHECK_H
+#define RUNNER_CALL_SPOT_CHECK_H
 
 #include "runner/call/runner.h"
 #include "runner/call/verifier.h"
 
-enum { WITNESS_BELONGINGS_MAX = 2 * PROTOCOL_SUBJECTS_MAX, WITNESS_LATER_MAX = 4 };
+enum { SPOT_CHECK_BELONGINGS_MAX = 2 * PROTOCOL_SUBJECTS_MAX, SPOT_CHECK_LATER_MAX = 4 };
 
 /** What of the inputs changes from call to call. */
-enum witness_change {
-	WITNESS_ANY,    /* all that can; what belongs to a forward is that of either */
-	WITNESS_OTHER,  /* all that can, and what is known is that of the second forward */
-	WITNESS_OTHERS, /* all that can but the first inputs, and what is known is that of the second forward */
-	WITNESS_FIRST   /* the family's first inputs alone */
+enum spot_check_change {
+	SPOT_CHECK_ANY,    /* all that can; what belongs to a forward is that of either */
+	SPOT_CHECK_OTHER,  /* all that can, and what is known is that of the second forward */
+	SPOT_CHECK_OTHERS, /* all that can but the first inputs, and what is known is that of the second forward */
+	SPOT_CHECK_FIRST   /* the family's first inputs alone */
 };
 
 /** Outputs of a call as it left them. NULLs: none. */
-struct witness_copy {
+struct spot_check_copy {
 	void *data[FAMILY_SLOTS_MAX];
 };
 
-struct witness {
+struct spot_check {
 	struct runner *runner;
 	struct problem *problem;
 	bool active;
-	bool watching; /* from witness_before to witness_after */
+	bool watching; /* from spot_check_before to spot_check_after */
 	bool binds;    /* calls are made from an idle stream, bind right before them, as those of series call */
-	bool anyones;  /* what witness_before found may be of any subject that ran since the last look */
+	bool anyones;  /* what spot_check_before found may be of any subject that ran since the last look */
 	bool unnamed;  /* it may be of any of them, and no further call can tell of which */
-	enum witness_change change;
+	enum spot_check_change change;
 	struct arrangement known; /* what `verifier` was made with */
 	struct verifier verifier;
-	struct witness_copy copy;
+	struct spot_check_copy copy;
 	struct {
 		bool has_room, is_taken;
-		struct witness_copy copy;
-	} later[PROTOCOL_SUBJECTS_MAX][WITNESS_LATER_MAX]; /* by place in runner->subject */
+		struct spot_check_copy copy;
+	} later[PROTOCOL_SUBJECTS_MAX][SPOT_CHECK_LATER_MAX]; /* by place in runner->subject */
 	int n_belongings;                                  /* workspaces of the subjects that do not run */
 	struct {
 		const struct subject *owner;
 		const void *data;
 		size_t bytes;
 		uint64_t sum;
-	} belonging[WITNESS_BELONGINGS_MAX];
+	} belonging[SPOT_CHECK_BELONGINGS_MAX];
 };
 
 /** Inputs for a call, at random. */
-void witness_draw(struct runner *r, const struct problem *p, enum witness_change change, struct arrangement *out);
+void spot_check_draw(struct runner *r, const struct problem *p, enum spot_check_change change, struct arrangement *out);
 /** "Q", "K and V": the tensors that change so. Shape: out[size]. */
-void witness_names(const struct problem *p, enum witness_change change, char *out, size_t size);
+void spot_check_names(const struct problem *p, enum spot_check_change change, char *out, size_t size);
 /** Before the forward that a problem needs: let there be a second one, on other inputs, if there is room. */
-void witness_vary(struct runner *r, struct problem *p);
+void spot_check_vary(struct runner *r, struct problem *p);
 /**
  * Choose the inputs of watched calls and compute their reference, if what they are restored from is as it was accepted. `visits` as in struct
- * family_check. Own: witness_close, also after an error. Err: "oob" when it is not, by whom is unknown.
+ * family_check. Own: spot_check_close, also after an error. Err: "oob" when it is not, by whom is unknown.
  */
-int witness_open(
-	struct witness *w, struct runner *r, struct problem *p, enum witness_change change, double visits, struct failure *f);
-void witness_close(struct witness *w);
+int spot_check_open(
+	struct spot_check *w, struct runner *r, struct problem *p, enum spot_check_change change, double visits, struct failure *f);
+void spot_check_close(struct spot_check *w);
 
 /**
  * The next call, of `u`, is watched: waits for the device, and notes how everything is that `u` must leave alone. Err: "oob"
  * when a guard zone, which is whole again, or what inputs are restored from was damaged before, by whom is unknown.
  */
-int witness_before(struct witness *w, const struct subject *u, struct failure *f);
-/** Asynchronous: arrange the inputs of the next call, the known ones when it is watched, else random ones. Of WITNESS_FIRST those inputs only. */
-int witness_arrange(struct witness *w, struct fw_err *err);
+int spot_check_before(struct spot_check *w, const struct subject *u, struct failure *f);
+/** Asynchronous: arrange the inputs of the next call, the known ones when it is watched, else random ones. Of SPOT_CHECK_FIRST those inputs only. */
+int spot_check_arrange(struct spot_check *w, struct fw_err *err);
 /** After the watched call, before anything else is asked of the device. `when` begins what is said of a wrong result. Err: it is `u`'s. */
-int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f);
+int spot_check_after(struct spot_check *w, struct subject *u, const char *when, struct failure *f);
 /**
- * Room for `n` calls of each subject, WITNESS_LATER_MAX at most, whose results are copied at once and looked at later: nothing waits for them,
- * so they are made as all others. Where there is less memory there is room for fewer, which is noted. Own: witness_close.
+ * Room for `n` calls of each subject, SPOT_CHECK_LATER_MAX at most, whose results are copied at once and looked at later: nothing waits for them,
+ * so they are made as all others. Where there is less memory there is room for fewer, which is noted. Own: spot_check_close.
  */
-void witness_make_later(struct witness *w, int n);
+void spot_check_make_later(struct spot_check *w, int n);
 /** Let the next call, of `u`, have the known inputs. False: there is no room `k`, or it holds a call that was not looked at yet. */
-bool witness_later_before(struct witness *w, const struct subject *u, int k);
+bool spot_check_later_before(struct spot_check *w, const struct subject *u, int k);
 /** Asynchronous, right behind that call. */
-int witness_later_after(struct witness *w, const struct subject *u, int k, struct failure *f);
+int spot_check_later_after(struct spot_check *w, const struct subject *u, int k, struct failure *f);
 /** Look at all calls of `u` that were copied, in whose stead there is room again. `when` begins what is said of a wrong result. */
-int witness_later_look(struct witness *w, const struct subject *u, const char *when, struct failure *f);
+int spot_check_later_look(struct spot_check *w, const struct subject *u, const char *when, struct failure *f);
 
 /** One whole watched call between marks 0 and 1 and in stamp 0, which nobody looks at in a launch. `cold`: the cache is displaced. */
-int witness_call(struct witness *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f);
+int spot_check_call(struct spot_check *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f);
 
 #endif
