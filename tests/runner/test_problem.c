@@ -143,14 +143,14 @@ static void inputs_are_arranged_and_watched(void **state)
 	const char *name;
 	(void)state;
 	make(&p, FW_CAUSAL, DIRECTION_BACKWARD, 2, length);
-	struct arrangement rolled = { .roll = { [FW_K] = 3, [FW_V] = 15 } };
-	assert_int_equal(arrange_vary(&p, &rolled, &err), 0);
+	struct input_variant rolled = { .roll = { [FW_K] = 3, [FW_V] = 15 } };
+	assert_int_equal(variant_add_second(&p, &rolled, &err), 0);
 	assert_int_equal(make_forward(&p, 0x11, 0x22, false), 0);
 	assert_int_equal(make_forward(&p, 0x33, 0x44, true), 0);
 
-	struct arrangement a = p.second;
+	struct input_variant a = p.second;
 	a.roll[FW_DO] = 7;
-	assert_int_equal(arrange_sum(&p, &a, &err), 0);
+	assert_int_equal(variant_sum(&p, &a, &err), 0);
 	assert_rolled(&p, FW_Q, 0);
 	assert_rolled(&p, FW_K, 3);
 	assert_rolled(&p, FW_V, 15);
@@ -177,14 +177,14 @@ static void a_changed_copy_is_found(void **state)
 {
 	const int32_t length[] = { 10, 6 };
 	static const int slots[] = { FW_Q, FW_K, FW_V, FW_O, FW_LSE, FW_DO, FW_CU_Q, FW_CU_K };
-	struct arrangement rolled = { .roll = { [FW_K] = 3, [FW_V] = 15 } };
+	struct input_variant rolled = { .roll = { [FW_K] = 3, [FW_V] = 15 } };
 	struct problem p;
 	struct fw_err err = { 0 };
 	struct failure f = { 0 };
 	int slot;
 	(void)state;
 	make(&p, FW_CAUSAL, DIRECTION_BACKWARD, 2, length);
-	assert_int_equal(arrange_vary(&p, &rolled, &err), 0);
+	assert_int_equal(variant_add_second(&p, &rolled, &err), 0);
 	assert_int_equal(make_forward(&p, 0x11, 0x22, false), 0);
 	assert_int_equal(make_forward(&p, 0x33, 0x44, true), 0);
 	assert_int_equal(problem_poison(&p, 0x55, &err), 0);

@@ -151,7 +151,7 @@ static void draw_many(enum direction direction, int32_t tokens)
 	spot_check_vary(&runner, &p);
 	assert_int_equal(p.varied, direction == DIRECTION_BACKWARD);
 	for (int i = 0; i < 100; i++) {
-		struct arrangement a;
+		struct input_variant a;
 		int first = direction == DIRECTION_BACKWARD ? FW_DO : FW_Q;
 		spot_check_draw(&runner, &p, SPOT_CHECK_ANY, &a);
 		for (int slot = 0; slot < FW_ATTENTION_SLOTS; slot++)
@@ -199,7 +199,7 @@ static void few_rows_are_rolled_within(void **state)
 		int index[1];
 		struct fw_err err = { 0 };
 		struct records records;
-		struct arrangement a, b;
+		struct input_variant a, b;
 		static struct runner runner;
 		static struct problem p;
 		bool differs[2] = { false, false };
@@ -212,7 +212,7 @@ static void few_rows_are_rolled_within(void **state)
 		assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
 		for (int again = 0; again < 20; again++) {
 			spot_check_draw(&runner, &p, SPOT_CHECK_OTHER, &a);
-			assert_int_equal(arrange_sum(&p, &a, &err), 0);
+			assert_int_equal(variant_sum(&p, &a, &err), 0);
 			assert_true(
 				a.sum[FW_LINEAR_X] != p.named.sum[FW_LINEAR_X] && a.sum[FW_LINEAR_W] != p.named.sum[FW_LINEAR_W]);
 			for (int slot = FW_LINEAR_X; again > 0 && slot <= FW_LINEAR_W; slot++)
@@ -220,7 +220,7 @@ static void few_rows_are_rolled_within(void **state)
 			b = a;
 		}
 		assert_true(differs[FW_LINEAR_X] && differs[FW_LINEAR_W]);
-		assert_int_equal(arrange_step(&p, FW_LINEAR_X), step_bytes[i]);
+		assert_int_equal(variant_step(&p, FW_LINEAR_X), step_bytes[i]);
 		problem_close(&p);
 		runner_close(&runner);
 		records_fini(&records);
@@ -251,10 +251,10 @@ static void what_the_forward_alone_reads_is_rolled_for_the_second(void **state)
 	assert_int_equal(beta->use, SLOT_UNUSED);
 	spot_check_vary(&runner, &p);
 	assert_true(p.second.roll[FW_LAYERNORM_BETA] > 0);
-	size_t ahead = (size_t)p.second.roll[FW_LAYERNORM_BETA] * arrange_step(&p, FW_LAYERNORM_BETA);
-	assert_int_equal(arrange_slot(&p, FW_LAYERNORM_BETA, &p.second, &err), 0);
+	size_t ahead = (size_t)p.second.roll[FW_LAYERNORM_BETA] * variant_step(&p, FW_LAYERNORM_BETA);
+	assert_int_equal(variant_slot(&p, FW_LAYERNORM_BETA, &p.second, &err), 0);
 	assert_memory_equal(beta->data, (char *)beta->master + ahead, beta->bytes - ahead);
-	assert_int_equal(arrange_slot(&p, FW_LAYERNORM_BETA, &p.named, &err), 0);
+	assert_int_equal(variant_slot(&p, FW_LAYERNORM_BETA, &p.named, &err), 0);
 	assert_memory_equal(beta->data, beta->master, beta->bytes);
 	spot_check_names(&p, SPOT_CHECK_OTHERS, names, sizeof names);
 	assert_string_equal(names, "X and gamma"); /* as backward is told of */

@@ -7,13 +7,13 @@
 #define VISITS_AGAIN 1.0
 
 /* Planned and bound. The inputs besides those that it shares are settled. */
-static int run_on(struct subject *s, const struct arrangement *a, struct failure *f)
+static int run_on(struct subject *s, const struct input_variant *a, struct failure *f)
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
 	for (int i = 0; i < p->family->n_slots; i++) {
-		bool shared = arrange_change(p, i) == SLOT_ROLLS_FORWARD;
-		if ((shared && arrange_slot(p, i, a, &err) != 0) ||
+		bool shared = variant_change(p, i) == SLOT_ROLLS_FORWARD;
+		if ((shared && variant_slot(p, i, a, &err) != 0) ||
 			(p->slot[i].use == SLOT_FORWARD &&
 				p->ops->fill_bytes(p->dev, p->slot[i].data, 0xff, p->slot[i].bytes, &err) != 0))
 			return failure_device(f, p, &err);
@@ -36,7 +36,7 @@ static int verify(const struct problem *p, bool second, const struct forward_che
 }
 
 /* What is summed up is what was looked at, not the copy that was made before: forward_hold_inputs compares the two. `check` may be NULL. */
-static int take(struct subject *s, const struct arrangement *a, const struct forward_check *check, struct failure *f)
+static int take(struct subject *s, const struct input_variant *a, const struct forward_check *check, struct failure *f)
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };

@@ -152,7 +152,7 @@ bool problem_has_second(const struct problem *p)
 
 int problem_second(struct problem *p, struct fw_err *err)
 {
-	const struct arrangement first = p->named;
+	const struct input_variant first = p->named;
 
 	for (int i = 0; i < SECOND_TRIES && memcmp(first.sum, p->named.sum, sizeof first.sum) == 0; i++) {
 		p->family->second(p->cell.shape.bytes, i);
@@ -185,7 +185,7 @@ int64_t problem_tensor_bytes(const struct problem *p)
 
 int problem_restore(struct problem *p, struct fw_err *err)
 {
-	return arrange_inputs(p, &p->named, err);
+	return variant_inputs(p, &p->named, err);
 }
 
 int problem_poison(struct problem *p, int value, struct fw_err *err)
@@ -210,7 +210,7 @@ int problem_copy_forward(struct problem *p, bool second, struct fw_err *err)
 
 int problem_sum_forward(struct problem *p, bool second, struct fw_err *err)
 {
-	struct arrangement *of = second ? &p->second : &p->named;
+	struct input_variant *of = second ? &p->second : &p->named;
 	for (int i = 0; i < p->family->n_slots; i++) {
 		const struct problem_slot *s = &p->slot[i];
 		if (s->use != SLOT_FORWARD)

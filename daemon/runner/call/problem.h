@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 #include "core/case/case.h"
-#include "runner/call/arrange.h"
+#include "runner/call/input_variant.h"
 #include "runner/device/device.h"
 #include "runner/reference/family_check.h"
 
@@ -41,9 +41,9 @@ struct problem {
 	struct problem_slot slot[FAMILY_SLOTS_MAX];
 	struct fw_tensor tensor[FAMILY_SLOTS_MAX];      /* what bind gets */
 	struct fw_tensor host_tensor[FAMILY_SLOTS_MAX]; /* what count gets */
-	struct arrangement named;                       /* inputs as the cell names them, with the sums of the masters */
-	struct arrangement second; /* where a forward is needed: inputs of the second one, and what it left */
-	struct arrangement now;    /* what the inputs should be since they were arranged */
+	struct input_variant named;                       /* inputs as the cell names them, with the sums of the masters */
+	struct input_variant second; /* where a forward is needed: inputs of the second one, and what it left */
+	struct input_variant now;    /* what the inputs should be since they were arranged */
 	bool needs_forward;        /* some inputs are what the forward has left */
 	bool varied;               /* there is a second forward */
 	char input_sha256[HASH_HEX];
@@ -77,7 +77,7 @@ int problem_copy_forward(struct problem *p, bool second, struct fw_err *err);
 int problem_sum_forward(struct problem *p, bool second, struct fw_err *err);
 /** Wait; the first slot of which a copy that inputs are restored from is not what was filled in or accepted, -1 none. */
 int problem_damaged(const struct problem *p, int *slot, struct fw_err *err);
-/** Wait; NULL when all inputs are as they were arranged (restored, or by arrange_sum), else the name of the first that was written. */
+/** Wait; NULL when all inputs are as they were arranged (restored, or by variant_sum), else the name of the first that was written. */
 int problem_modified(struct problem *p, const char **name, struct fw_err *err);
 /** Wait; one sum over the bytes of all outputs. */
 int problem_outputs_sum(struct problem *p, uint64_t *sum, struct fw_err *err);

@@ -19,7 +19,7 @@ enum {
 /* Any number of steps but none, and not that of `other`, as far as there are as many. */
 static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, int32_t other)
 {
-	int32_t n = (int32_t)(p->slot[slot].bytes / arrange_step(p, slot)), roll;
+	int32_t n = (int32_t)(p->slot[slot].bytes / variant_step(p, slot)), roll;
 	if (n < 2 || (n == 2 && other))
 		return 0;
 	do
@@ -29,22 +29,22 @@ static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, in
 }
 
 /* What belongs to a forward rolls differently, each of it, or the pairs that they make would stay what they were. */
-static void roll_forward(struct runner *r, const struct problem *p, struct arrangement *out)
+static void roll_forward(struct runner *r, const struct problem *p, struct input_variant *out)
 {
 	int32_t other = 0;
 	for (int i = 0; i < p->family->n_slots; i++)
-		if (arrange_change(p, i) == SLOT_ROLLS_FORWARD)
+		if (variant_change(p, i) == SLOT_ROLLS_FORWARD)
 			other = out->roll[i] = draw_roll(r, p, i, other);
 }
 
-void spot_check_draw(struct runner *r, const struct problem *p, enum spot_check_change change, struct arrangement *out)
+void spot_check_draw(struct runner *r, const struct problem *p, enum spot_check_change change, struct input_variant *out)
 {
 	bool other = change == SPOT_CHECK_OTHER || change == SPOT_CHECK_OTHERS;
 	*out = p->named;
 	if (p->varied && (other || (change == SPOT_CHECK_ANY && runner_random(r, 2))))
 		*out = p->second;
 	for (int i = 0; i < p->family->n_slots; i++) {
-		enum slot_change how = arrange_change(p, i);
+		enum slot_change how = variant_change(p, i);
 		if ((how == SLOT_ROLLS_FIRST && change != SPOT_CHECK_OTHERS) || (how == SLOT_ROLLS && change != SPOT_CHECK_FIRST))
 			out->roll[i] = draw_roll(r, p, i, 0);
 	}
@@ -57,7 +57,7 @@ void spot_check_names(const struct problem *p, enum spot_check_change change, ch
 	size_t used = 0;
 	out[0] = '\0';
 	for (int i = 0; i < p->family->n_slots && used < size; i++) {
-		enum slot_change how = arrange_change(p, i);
+		enum slot_change how = variant_change(p, i);
 		if (how != SLOT_STAYS && !p->slot[i].is_forwards && (how == SLOT_ROLLS_FIRST) == (change == SPOT_CHECK_FIRST))
 			used += (size_t)snprintf(
 				out + used, size - used, "%s%s", used ? " and " : "", family_slot_name(p->family, i));
@@ -67,11 +67,11 @@ void spot_check_names(const struct problem *p, enum spot_check_change change, ch
 void spot_check_vary(struct runner *r, struct problem *p)
 {
 	struct fw_err err = { 0 };
-	struct arrangement rolled = { 0 };
+	struct input_variant rolled = { 0 };
 	if (!p->needs_forward)
 		return;
 	roll_forward(r, p, &rolled);
-	if (arrange_vary(p, &rolled, &err) != 0)
+	if (variant_add_second(p, &rolled, &err) != 0)
 		record_note(r->records, -1, ROLE_DEVICE,
 			"no memory for a second forward: whether the inputs that it shares are read in every call is not looked at");
 }
@@ -169,7 +169,7 @@ int spot_check_open(
 		record_note(r->records, -1, ROLE_DEVICE,
 			"no memory for copies of the results: whether they change after a call is not looked at");
 	spot_check_draw(r, p, change, &w->known);
-	if (arrange_sum(p, &w->known, &err) != 0)
+	if (variant_sum(p, &w->known, &err) != 0)
 		return failure_device(f, p, &err);
 	return verifier_open(&w->verifier, p, p->cell.direction, runner_secret(r), visits, f);
 }
@@ -186,20 +186,20 @@ void spot_check_close(struct spot_check *w)
 	memset(w, 0, sizeof *w);
 }
 
-int spot_check_arrange(struct spot_check *w, struct fw_err *err)
+int spot_check_set_inputs(struct spot_check *w, struct fw_err *err)
 {
 	struct problem *p = w->problem;
-	struct arrangement any;
+	struct input_variant any;
 	if (!w->active)
 		return problem_restore(p, err);
 	if (!w->watching)
 		spot_check_draw(w->runner, p, w->change, &any);
-	const struct arrangement *a = w->watching ? &w->known : &any;
+	const struct input_variant *a = w->watching ? &w->known : &any;
 	if (w->change != SPOT_CHECK_FIRST)
-		return arrange_inputs(p, a, err);
+		return variant_inputs(p, a, err);
 	p->now = *a;
 	for (int i = 0; i < p->family->n_slots; i++)
-		if (arrange_change(p, i) == SLOT_ROLLS_FIRST && arrange_slot(p, i, a, err) != 0)
+		if (variant_change(p, i) == SLOT_ROLLS_FIRST && variant_slot(p, i, a, err) != 0)
 			return -1;
 	return 0;
 }
@@ -300,7 +300,7 @@ static int call_again(struct spot_check *w, struct subject *u, struct failure *f
 {
 	struct fw_err err = { 0 };
 	w->watching = true;
-	bool ready = spot_check_arrange(w, &err) == 0;
+	bool ready = spot_check_set_inputs(w, &err) == 0;
 	w->watching = false;
 	if (ready && subject_ahead(u, POISON_AGAIN, f) != 0)
 		return -1;
@@ -384,7 +384,7 @@ int spot_check_call(struct spot_check *w, struct subject *u, int poison, bool co
 		return 0;
 	if (spot_check_before(w, u, f) != 0)
 		return -1;
-	if (spot_check_arrange(w, &err) != 0)
+	if (spot_check_set_inputs(w, &err) != 0)
 		return failure_device(f, w->problem, &err);
 	if (subject_ahead(u, poison, f) != 0)
 		return -1;

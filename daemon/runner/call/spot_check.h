@@ -1,7 +1,7 @@
 /**
  * spot_check.h - looks at calls that the module cannot predict, while it is timed.
  *
- * Every timed call works on inputs of its own (arrange.h), which costs nothing and makes everything wrong that was remembered.
+ * Every timed call works on inputs of its own (input_variant.h), which costs nothing and makes everything wrong that was remembered.
  * A few calls of a pass are watched. They are timed like all others, on inputs whose results are known, and then:
  *   their outputs are copied at the moment when the device says that they are done, and must stay like that once everything
  *   that the module may have started on the side has ended ("escaped"); work that goes on beside it counts when it does so in
@@ -44,7 +44,7 @@ struct spot_check {
 	bool anyones;  /* what spot_check_before found may be of any subject that ran since the last look */
 	bool unnamed;  /* it may be of any of them, and no further call can tell of which */
 	enum spot_check_change change;
-	struct arrangement known; /* what `verifier` was made with */
+	struct input_variant known; /* what `verifier` was made with */
 	struct verifier verifier;
 	struct spot_check_copy copy;
 	struct {
@@ -61,7 +61,7 @@ struct spot_check {
 };
 
 /** Inputs for a call, at random. */
-void spot_check_draw(struct runner *r, const struct problem *p, enum spot_check_change change, struct arrangement *out);
+void spot_check_draw(struct runner *r, const struct problem *p, enum spot_check_change change, struct input_variant *out);
 /** "Q", "K and V": the tensors that change so. Shape: out[size]. */
 void spot_check_names(const struct problem *p, enum spot_check_change change, char *out, size_t size);
 /** Before the forward that a problem needs: let there be a second one, on other inputs, if there is room. */
@@ -80,7 +80,7 @@ void spot_check_close(struct spot_check *w);
  */
 int spot_check_before(struct spot_check *w, const struct subject *u, struct failure *f);
 /** Asynchronous: arrange the inputs of the next call, the known ones when it is watched, else random ones. Of SPOT_CHECK_FIRST those inputs only. */
-int spot_check_arrange(struct spot_check *w, struct fw_err *err);
+int spot_check_set_inputs(struct spot_check *w, struct fw_err *err);
 /** After the watched call, before anything else is asked of the device. `when` begins what is said of a wrong result. Err: it is `u`'s. */
 int spot_check_after(struct spot_check *w, struct subject *u, const char *when, struct failure *f);
 /**

@@ -303,7 +303,7 @@ int subject_ahead(struct subject *s, int filler, struct failure *f)
 	if (subject_enqueue(s, s->ahead, f) != 0)
 		return -1;
 	for (int i = 0; i < p->family->n_slots; i++)
-		if (is_unseen(p, i) && arrange_slot(p, i, &p->now, &err) != 0)
+		if (is_unseen(p, i) && variant_slot(p, i, &p->now, &err) != 0)
 			return failure_device(f, p, &err);
 	return 0;
 }
@@ -357,7 +357,7 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
-	if (arrange_inputs(p, way->inputs ? way->inputs : &p->named, &err) != 0)
+	if (variant_inputs(p, way->inputs ? way->inputs : &p->named, &err) != 0)
 		return failure_device(f, p, &err);
 	if (subject_ahead(s, way->poison, f) != 0)
 		return -1;

@@ -63,7 +63,7 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 		return failure_device(f, w->problem, &err);
 	for (int c = 0; c < calls; c++) {
 		w->watching = c + 1 == calls;
-		if (spot_check_arrange(w, &err) != 0)
+		if (spot_check_set_inputs(w, &err) != 0)
 			return failure_device(f, w->problem, &err);
 		if (subject_ahead(a->subject, POISON_ANY(r), f) != 0 || timed_part(r, i, a->subject, f) != 0 ||
 			subject_behind(a->subject, f) != 0)

@@ -198,7 +198,7 @@ static int change_problem(struct checker *c, struct problem *p, struct failure *
 }
 
 /* One call on these inputs, by itself. `inputs` NULL: as they are named. */
-static int call_on(struct checker *c, struct problem *p, struct arrangement *inputs, double visits, const char *with,
+static int call_on(struct checker *c, struct problem *p, struct input_variant *inputs, double visits, const char *with,
 	struct accept_result *result, struct failure *f)
 {
 	const struct subject_way way = { .inputs = inputs, .poison = POISON_NAN, .workspace_fill = WORKSPACE_THIRD };
@@ -206,7 +206,7 @@ static int call_on(struct checker *c, struct problem *p, struct arrangement *inp
 	struct fw_err err = { 0 };
 	if (inputs && forward_hold_inputs(p, f) != 0)
 		return -1;
-	if (inputs && arrange_sum(p, inputs, &err) != 0)
+	if (inputs && variant_sum(p, inputs, &err) != 0)
 		return failure_device(f, p, &err);
 	if (subject_call(c->subject, &way, f) != 0)
 		return -1;
@@ -220,7 +220,7 @@ static int call_on(struct checker *c, struct problem *p, struct arrangement *inp
 /* All inputs are others, what belongs to them included. */
 static int call_on_any(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
 {
-	struct arrangement any;
+	struct input_variant any;
 	spot_check_draw(c->runner, p, SPOT_CHECK_OTHER, &any);
 	return call_on(c, p, &any, visits, "with other inputs on the same plan: ", result, f);
 }
@@ -228,7 +228,7 @@ static int call_on_any(struct checker *c, struct problem *p, double visits, stru
 /* What comes first among the inputs is as it was, and all others are not, what belongs to them included. */
 static int call_on_others(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
 {
-	struct arrangement others;
+	struct input_variant others;
 	char names[60], with[120];
 	spot_check_draw(c->runner, p, SPOT_CHECK_OTHERS, &others);
 	spot_check_names(p, SPOT_CHECK_OTHERS, names, sizeof names);
@@ -240,7 +240,7 @@ static int call_on_others(struct checker *c, struct problem *p, double visits, s
 static int name_the_change(
 	struct checker *c, struct problem *p, bool second, double visits, struct accept_result *result, struct failure *f)
 {
-	struct arrangement first;
+	struct input_variant first;
 	struct failure one = { 0 };
 	char names[60], with[120];
 	spot_check_draw(c->runner, p, SPOT_CHECK_FIRST, &first);

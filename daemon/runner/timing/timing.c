@@ -34,7 +34,7 @@ int timing_cold(struct timing *t, struct subject *u, struct failure *f)
 {
 	struct runner *r = t->runner;
 	struct fw_err err = { 0 };
-	if (!u->pass_time && spot_check_arrange(t->spot_check, &err) != 0)
+	if (!u->pass_time && spot_check_set_inputs(t->spot_check, &err) != 0)
 		return failure_device(f, t->problem, &err);
 	if (u->ahead && subject_ahead(u, random_byte(r), f) != 0)
 		return -1;

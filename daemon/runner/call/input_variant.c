@@ -1,5 +1,5 @@
-/* arrange.c - two copies for each rolled tensor, one for the others. */
-#include "runner/call/arrange.h"
+/* input_variant.c - two copies for each rolled tensor, one for the others. */
+#include "runner/call/input_variant.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool is_input(const struct problem *p, int slot)
 	return p->slot[slot].use == SLOT_INPUT || p->slot[slot].use == SLOT_FORWARD;
 }
 
-enum slot_change arrange_change(const struct problem *p, int slot)
+enum slot_change variant_change(const struct problem *p, int slot)
 {
 	const void *shape = p->cell.shape.bytes;
 
@@ -24,7 +24,7 @@ enum slot_change arrange_change(const struct problem *p, int slot)
 	return p->family->change(shape, DIRECTION_FORWARD, slot) == SLOT_STAYS ? SLOT_STAYS : SLOT_ROLLS_FORWARD;
 }
 
-size_t arrange_step(const struct problem *p, int slot)
+size_t variant_step(const struct problem *p, int slot)
 {
 	size_t element = family_element_bytes(p->tensor[slot].dtype), row = (size_t)p->tensor[slot].stride[0] * element;
 	size_t bytes = p->slot[slot].bytes, wide = STEP_ELEMENTS * element;
@@ -34,29 +34,29 @@ size_t arrange_step(const struct problem *p, int slot)
 	return bytes % wide == 0 && bytes / wide >= STEPS_FEW ? wide : element;
 }
 
-int arrange_slot(struct problem *p, int slot, const struct arrangement *a, struct fw_err *err)
+int variant_slot(struct problem *p, int slot, const struct input_variant *a, struct fw_err *err)
 {
 	const struct problem_slot *s = &p->slot[slot];
 	const char *from = a->second && s->second ? s->second : s->master;
-	size_t ahead = a->roll[slot] ? (size_t)a->roll[slot] * arrange_step(p, slot) : 0;
+	size_t ahead = a->roll[slot] ? (size_t)a->roll[slot] * variant_step(p, slot) : 0;
 
 	if (p->ops->copy(p->dev, s->data, from + ahead, s->bytes - ahead, err) != 0)
 		return -1;
 	return ahead ? p->ops->copy(p->dev, (char *)s->data + s->bytes - ahead, from, ahead, err) : 0;
 }
 
-int arrange_inputs(struct problem *p, const struct arrangement *a, struct fw_err *err)
+int variant_inputs(struct problem *p, const struct input_variant *a, struct fw_err *err)
 {
 	for (int i = 0; i < p->family->n_slots; i++)
-		if (is_input(p, i) && arrange_slot(p, i, a, err) != 0)
+		if (is_input(p, i) && variant_slot(p, i, a, err) != 0)
 			return -1;
 	p->now = *a;
 	return 0;
 }
 
-int arrange_sum(struct problem *p, struct arrangement *a, struct fw_err *err)
+int variant_sum(struct problem *p, struct input_variant *a, struct fw_err *err)
 {
-	if (arrange_inputs(p, a, err) != 0)
+	if (variant_inputs(p, a, err) != 0)
 		return -1;
 	for (int i = 0; i < p->family->n_slots; i++)
 		if (is_input(p, i) && p->ops->checksum(p->dev, p->slot[i].data, p->slot[i].bytes, &a->sum[i], err) != 0)
@@ -65,7 +65,7 @@ int arrange_sum(struct problem *p, struct arrangement *a, struct fw_err *err)
 	return 0;
 }
 
-int arrange_vary(struct problem *p, const struct arrangement *rolled, struct fw_err *err)
+int variant_add_second(struct problem *p, const struct input_variant *rolled, struct fw_err *err)
 {
 	bool room = true;
 
@@ -77,7 +77,7 @@ int arrange_vary(struct problem *p, const struct arrangement *rolled, struct fw_
 	}
 	if (!room)
 		return -1;
-	p->second = (struct arrangement){ .second = true };
+	p->second = (struct input_variant){ .second = true };
 	memcpy(p->second.roll, rolled->roll, sizeof rolled->roll);
 	p->varied = true;
 	return 0;
