@@ -68,7 +68,7 @@ static bool is_note_at_work(const char *path)
 }
 
 /* A killed run leaves lock files, which would refuse every later run, and half of a pack. We hold the lock of the mirror: they are dead. */
-static int delete_leftover(const char *path, const struct stat *st, int flag, struct FTW *where)
+static int delete_leaked_state(const char *path, const struct stat *st, int flag, struct FTW *where)
 {
 	(void)st;
 	(void)where;
@@ -215,7 +215,7 @@ static int update(struct mirror *m, struct fw_err *err)
 		return grow_new(m, NULL, err);
 	if (remake_is_asked(m->dir, &broken))
 		return grow_new(m, broken.text, err);
-	nftw(m->dir, delete_leftover, 32, FTW_PHYS | FTW_MOUNT);
+	nftw(m->dir, delete_leaked_state, 32, FTW_PHYS | FTW_MOUNT);
 	if (git_repo_open(m->dir, false, &repo, &broken) != 0 || git_repo_branches(repo, note_broken, repo, &broken) < 0 ||
 		git_repo_fetch(repo, m->url, m->access, &broken) != 0)
 		result = -1;

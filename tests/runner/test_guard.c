@@ -196,7 +196,7 @@ static void questions_about_the_device(void **state)
 static void leftovers_are_named(void **state)
 {
 	static struct run_result r;
-	const char *const modules[] = { "good", "leftover" };
+	const char *const modules[] = { "good", "leaked_state" };
 	const int32_t one[] = { 32 };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1], rounding = 0;

@@ -9,7 +9,7 @@
 #include "core/case/inputs.h"
 #include "runner/device/guard_script.h"
 #include "runner/call/crash.h"
-#include "runner/call/leftover.h"
+#include "runner/call/leaked_state.h"
 
 uint32_t runner_random(struct runner *r, uint32_t n)
 {
@@ -103,10 +103,10 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 		struct subject *u = &r->subject[order[k]];
 		u->role = run->subject[order[k]].role;
 		runner_at(r, -1, u, "load");
-		leftover_enter(r);
+		leaked_state_enter(r);
 		(void)subject_load(
 			u, run->subject[order[k]].role, run->subject[order[k]].module, run->subject[order[k]].provider, &f);
-		if (leftover_leave(r, -1, u, false, &f) != 0 || !u->loaded) {
+		if (leaked_state_leave(r, -1, u, false, &f) != 0 || !u->loaded) {
 			runner_fault(r, -1, u, &f);
 			u->loaded = false;
 		}

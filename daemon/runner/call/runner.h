@@ -23,7 +23,7 @@ struct runner {
 	int n_subjects;
 	struct subject subject[PROTOCOL_SUBJECTS_MAX];      /* in the run'r order; `loaded` false after a fault */
 	uint64_t random;                                    /* state of runner_random */
-	struct device_setting setting[DEVICE_SETTINGS_MAX]; /* before the code of one module runs alone (leftover.h) */
+	struct device_setting setting[DEVICE_SETTINGS_MAX]; /* before the code of one module runs alone (leaked_state.h) */
 	int n_settings;
 	struct hoststate host;               /* before any module was loaded */
 	bool told[PROTOCOL_SUBJECTS_MAX];    /* what a subject changes in timed calls was noted */

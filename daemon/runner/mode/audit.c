@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runner/call/forward.h"
-#include "runner/call/leftover.h"
+#include "runner/call/leaked_state.h"
 #include "runner/call/spot_check.h"
 
 enum { CALLS_MAX = 256, LONG = 3 };
@@ -77,7 +77,7 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 	m.done = true;
 	m.ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
 	record_audit(r->records, &m);
-	if (leftover_between(r, i, a->subject, f) != 0)
+	if (leaked_state_between(r, i, a->subject, f) != 0)
 		return -1;
 	return verifier_result(&w->verifier, "in the audit: ", &result, f);
 }
@@ -125,7 +125,7 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 	struct audited a[PROTOCOL_SUBJECTS_MAX];
 	struct spot_check w = { 0 };
 	int result = 0;
-	leftover_enter(r);
+	leaked_state_enter(r);
 	*who = base_of(r);
 	if (p->needs_forward)
 		result = forward_run(*who, p, &(struct forward_check){ .seed = runner_secret(r), .visits = AUDIT_VISITS }, f);

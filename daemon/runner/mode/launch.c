@@ -13,7 +13,7 @@
 #include "core/protocol/order.h"
 #include "core/verdict/flag.h"
 #include "runner/call/forward.h"
-#include "runner/call/leftover.h"
+#include "runner/call/leaked_state.h"
 #include "runner/call/verifier.h"
 #include "runner/timing/burst.h"
 #include "runner/timing/timing.h"
@@ -87,11 +87,11 @@ static int plan_all(struct timing *t)
 		struct failure f = { 0 };
 		runner_at(t->runner, t->cell, order[k], "plan");
 		t->runner->held[order[k] - t->runner->subject] = 0;
-		leftover_enter(t->runner);
+		leaked_state_enter(t->runner);
 		order[k]->pin = runner_pin(t->runner, t->cell, order[k]);
 		bool planned = subject_plan(order[k], t->problem, t->problem->cell.direction, &f) == 0 &&
 			       subject_bind(order[k], &f) == 0;
-		planned = leftover_leave(t->runner, t->cell, order[k], false, &f) == 0 && planned;
+		planned = leaked_state_leave(t->runner, t->cell, order[k], false, &f) == 0 && planned;
 		if (!planned && drop(t, order[k], &f) != 0)
 			return -1;
 	}
@@ -109,9 +109,9 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 		struct accept_result result;
 		int poison = 1 + (int)runner_random(r, 126), fill = 1 + (int)runner_random(r, 126);
 		runner_at(r, t->cell, order[k], "warm");
-		leftover_enter(r);
+		leaked_state_enter(r);
 		bool called = subject_call(order[k], &(struct subject_way){ .poison = poison, .workspace_fill = fill }, &f) == 0;
-		called = leftover_leave(r, t->cell, order[k], false, &f) == 0 && called;
+		called = leaked_state_leave(r, t->cell, order[k], false, &f) == 0 && called;
 		if ((!called || verifier_result(verifier, "", &result, &f) != 0) && drop(t, order[k], &f) != 0)
 			return -1;
 		order[k]->pass_time = r->ops->work != NULL;
@@ -254,7 +254,7 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 	if (solo_calls(t, verifier) != 0)
 		return;
 	choose_order(t);
-	leftover_enter(r);
+	leaked_state_enter(r);
 	runner_at(r, t->cell, NULL, "warm");
 	double busy_since_us = r->ops->host_us(r->dev);
 	if (timing_warm(t, until_us, &f) != 0 || time_passes(t, busy_since_us, &looked, &f) != 0)
@@ -306,9 +306,9 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 	spot_check_close(&spot_check);
 	for (int k = 0; k < r->n_subjects; k++) {
 		struct failure f = { 0 };
-		leftover_enter(r);
+		leaked_state_enter(r);
 		subject_unplan(&r->subject[k]);
-		if (leftover_leave(r, i, &r->subject[k], true, &f) != 0)
+		if (leaked_state_leave(r, i, &r->subject[k], true, &f) != 0)
 			runner_fault(r, i, &r->subject[k], &f);
 	}
 	problem_close(&problem);

@@ -6,7 +6,7 @@
 
 #include "core/protocol/guard.h"
 #include "core/protocol/order.h"
-#include "runner/call/leftover.h"
+#include "runner/call/leaked_state.h"
 #include "runner/call/range.h"
 
 enum {
@@ -85,7 +85,7 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 
 int timing_leave(struct timing *t, struct subject *u, struct failure *f)
 {
-	if (u->pass_time || leftover_between(t->runner, t->cell, u, f) == 0)
+	if (u->pass_time || leaked_state_between(t->runner, t->cell, u, f) == 0)
 		return 0;
 	t->culprit = u;
 	return -1;

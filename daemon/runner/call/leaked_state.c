@@ -1,5 +1,5 @@
-/* leftover.c - two snapshots of the device's settings and of the process, and an account of memory for each subject. */
-#include "runner/call/leftover.h"
+/* leaked_state.c - two snapshots of the device's settings and of the process, and an account of memory for each subject. */
+#include "runner/call/leaked_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct look {
 	struct failure *failure;
 };
 
-void leftover_enter(struct runner *r)
+void leaked_state_enter(struct runner *r)
 {
 	r->n_settings = r->ops->settings ? r->ops->settings(r->dev, false, r->setting) : 0;
 }
@@ -84,7 +84,7 @@ static int look(struct look *l, bool quick, bool end)
 	return l->failure->name[0] ? -1 : 0;
 }
 
-int leftover_leave(struct runner *r, int i, const struct subject *subject, bool end, struct failure *f)
+int leaked_state_leave(struct runner *r, int i, const struct subject *subject, bool end, struct failure *f)
 {
 	struct look l = { .runner = r, .cell = i, .subject = subject, .failure = f };
 	int result = look(&l, false, end);
@@ -93,7 +93,7 @@ int leftover_leave(struct runner *r, int i, const struct subject *subject, bool 
 	return result;
 }
 
-int leftover_between(struct runner *r, int i, const struct subject *subject, struct failure *f)
+int leaked_state_between(struct runner *r, int i, const struct subject *subject, struct failure *f)
 {
 	bool *told = &r->told[subject - r->subject];
 	struct look l = { .runner = r, .cell = i, .subject = subject, .silent = *told, .failure = f };
