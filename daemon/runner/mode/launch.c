@@ -177,13 +177,13 @@ static int side_rounds(int rounds)
 }
 
 /* What a launch does with a cell beside the pass that counts. */
-struct aside {
+struct extra_series {
 	bool decides; /* the series call does, in full */
 	bool burst, calls, phases;
 	bool long_call;
 };
 
-static void plan_aside(const struct timing *t, int rounds, struct aside *a)
+static void plan_extra_series(const struct timing *t, int rounds, struct extra_series *a)
 {
 	const struct msg_run *run = t->runner->run;
 	bool pass = !run->only_bursts;
@@ -198,7 +198,7 @@ static void plan_aside(const struct timing *t, int rounds, struct aside *a)
  * The series beside the device's: the one that decides comes last, and with it the last look at each subject. Too few rounds for a warning
  * are as good as one, and then that is the last look, too.
  */
-static int time_aside(struct timing *t, const struct aside *a, int rounds, bool *looked, struct failure *f)
+static int time_extra_series(struct timing *t, const struct extra_series *a, int rounds, bool *looked, struct failure *f)
 {
 	int few = a->long_call ? 1 : side_rounds(rounds);
 	if (a->calls && !a->long_call && timing_call(t, few, 0, f) != 0)
@@ -215,15 +215,15 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 {
 	const struct runner *r = t->runner;
 	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops);
-	struct aside a;
-	plan_aside(t, rounds, &a);
+	struct extra_series a;
+	plan_extra_series(t, rounds, &a);
 	*looked = !r->run->only_bursts && !a.decides && !a.calls && !a.phases && !a.burst;
 	if (!r->run->only_bursts && timing_device(t, rounds, f) != 0)
 		return -1;
 	if (a.burst &&
 		burst_run(t, busy_since_us, f) != 0) /* while the device is warm: the series aside leave it idle between calls */
 		return -1;
-	return time_aside(t, &a, rounds, looked, f);
+	return time_extra_series(t, &a, rounds, looked, f);
 }
 
 static int place_of(const struct timing *t, enum role role)

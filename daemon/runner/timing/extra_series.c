@@ -1,4 +1,4 @@
-/* aside.c - passes from an idle stream: whole calls, which decide where the suite says so, and phase by phase. */
+/* extra_series.c - passes from an idle stream: whole calls, which decide where the suite says so, and phase by phase. */
 #include "runner/timing/timing.h"
 
 #include <stdlib.h>
