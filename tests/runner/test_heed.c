@@ -1,5 +1,5 @@
 /* Whether a plan runs what it was handed: every word of it, in whatever order. */
-#include "runner/call/heed.h"
+#include "runner/call/config_contains.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,14 +11,14 @@
 static void all_words_that_were_asked_for_have_to_be_there(void **state)
 {
 	(void)state;
-	assert_true(heed_all("TILE=3", "TILE=3"));
-	assert_true(heed_all("TILE=3 PARTS=2", "PARTS=2 STAGES=4,TILE=3"));
-	assert_true(heed_all("", "TILE=3"));
-	assert_true(heed_all("  ", ""));
-	assert_false(heed_all("TILE=3", ""));
-	assert_false(heed_all("TILE=3", "TILE=32"));
-	assert_false(heed_all("TILE=32", "TILE=3"));
-	assert_false(heed_all("TILE=3 PARTS=2", "TILE=3 PARTS=1"));
+	assert_true(config_contains_all("TILE=3", "TILE=3"));
+	assert_true(config_contains_all("TILE=3 PARTS=2", "PARTS=2 STAGES=4,TILE=3"));
+	assert_true(config_contains_all("", "TILE=3"));
+	assert_true(config_contains_all("  ", ""));
+	assert_false(config_contains_all("TILE=3", ""));
+	assert_false(config_contains_all("TILE=3", "TILE=32"));
+	assert_false(config_contains_all("TILE=32", "TILE=3"));
+	assert_false(config_contains_all("TILE=3 PARTS=2", "TILE=3 PARTS=1"));
 }
 
 int main(void)

@@ -78,7 +78,7 @@ static int find_recipe(const struct import *p, const char *text)
 }
 
 /* In training rows have their scales where the configuration says so, whatever a recipe is called. */
-static int heed_granularity(struct import *p, const struct yaml_node *n, int which)
+static int config_has_granularity(struct import *p, const struct yaml_node *n, int which)
 {
 	if (p->by_row && which == LINEAR_FLOAT8DQ_TENSOR) {
 		import_note(p, n, "float8dq-tensor is float8dq-row here: scaling_granularity is %s", p->granularity);
@@ -95,7 +95,7 @@ static void read_recipe(struct import *p, struct yaml_node *n)
 
 	if (yaml_string(p->y, n, &text) || !text)
 		return;
-	int which = heed_granularity(p, n, find_recipe(p, text));
+	int which = config_has_granularity(p, n, find_recipe(p, text));
 	bool trains = which == LINEAR_BASELINE || which == LINEAR_FLOAT8DQ_TENSOR || which == LINEAR_FLOAT8DQ_ROW;
 
 	if (which < 0)

@@ -1,5 +1,5 @@
-/* heed.c - see heed.h. */
-#include "runner/call/heed.h"
+/* heed.c - see config_contains.h. */
+#include "runner/call/config_contains.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static bool holds(const char *text, const char *word, size_t len)
 	return false;
 }
 
-bool heed_all(const char *asked, const char *chosen)
+bool config_contains_all(const char *asked, const char *chosen)
 {
 	for (asked += strspn(asked, separators); *asked; asked += strspn(asked, separators)) {
 		size_t n = strcspn(asked, separators);

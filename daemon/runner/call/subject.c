@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/call/heed.h"
+#include "runner/call/config_contains.h"
 #include "runner/device/sim_traits.h"
 
 /* Configurations that are looked at; who tries more tells the first of them. */
@@ -182,7 +182,7 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	snprintf(s->config, sizeof s->config, "%s", info.config ? info.config : "");
 	if (direction == p->cell.direction && take_tried(s, &info, f) != 0)
 		return -1;
-	if (pin && !heed_all(pin, s->config))
+	if (pin && !config_contains_all(pin, s->config))
 		return failure_set(f, "abi",
 			"%.40s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
 			s->provider->name, pin, s->config);
