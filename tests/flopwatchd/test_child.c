@@ -1,4 +1,4 @@
-/* Errands: what comes back from a child, how failures read, limits and deadlines. */
+/* Git tasks: what comes back from a child, how failures read, limits and deadlines. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include "flopwatchd/runtime/child.h"
 
-struct errand {
+struct git_task {
 	struct loop *loop;
 	int calls;
 	char out[256];
@@ -20,7 +20,7 @@ struct errand {
 
 static void done(void *arg, const struct buf *out, const struct fw_err *failed)
 {
-	struct errand *e = arg;
+	struct git_task *e = arg;
 	e->calls++;
 	assert_true(out->len < sizeof e->out);
 	memcpy(e->out, out->data, out->len + 1);
@@ -29,9 +29,9 @@ static void done(void *arg, const struct buf *out, const struct fw_err *failed)
 	loop_stop(e->loop);
 }
 
-static struct errand run(const char *script, const struct buf *in, size_t out_max, int64_t deadline_ms, int out_fd)
+static struct git_task run(const char *script, const struct buf *in, size_t out_max, int64_t deadline_ms, int out_fd)
 {
-	struct errand e = { 0 };
+	struct git_task e = { 0 };
 	struct fw_err err = { 0 };
 	const char *args[] = { "-c", script, NULL };
 	struct child_spec spec = {
@@ -49,7 +49,7 @@ static struct errand run(const char *script, const struct buf *in, size_t out_ma
 static void test_output_comes_back(void **state)
 {
 	(void)state;
-	struct errand e = run("echo one; echo two; echo aside >&2", NULL, 100, 0, -1);
+	struct git_task e = run("echo one; echo two; echo aside >&2", NULL, 100, 0, -1);
 	assert_string_equal(e.out, "one\ntwo\n");
 	assert_int_equal(e.failed.code, ERR_NONE);
 }
@@ -60,7 +60,7 @@ static void test_input_arrives(void **state)
 	struct buf in;
 	buf_init(&in, 100);
 	buf_puts(&in, "said\n");
-	struct errand e = run("cat; cat", &in, 100, 0, -1);
+	struct git_task e = run("cat; cat", &in, 100, 0, -1);
 	assert_string_equal(e.out, "said\n");
 	buf_fini(&in);
 	e = run("cat; echo end", NULL, 100, 0, -1);
@@ -70,7 +70,7 @@ static void test_input_arrives(void **state)
 static void test_the_last_line_of_errors_is_the_reason(void **state)
 {
 	(void)state;
-	struct errand e = run("echo first >&2; echo 'prog: it is broken' >&2; echo >&2; exit 1", NULL, 100, 0, -1);
+	struct git_task e = run("echo first >&2; echo 'prog: it is broken' >&2; echo >&2; exit 1", NULL, 100, 0, -1);
 	assert_string_equal(e.failed.text, "prog: it is broken");
 	e = run("exit 4", NULL, 100, 0, -1);
 	assert_string_equal(e.failed.text, "sh: exit 4");
@@ -96,14 +96,14 @@ static void test_how_it_ended_has_a_code(void **state)
 static void test_a_deadline(void **state)
 {
 	(void)state;
-	struct errand e = run("sleep 1000", NULL, 100, 20, -1);
+	struct git_task e = run("sleep 1000", NULL, 100, 20, -1);
 	assert_int_equal(e.failed.code, ERR_TIMEOUT);
 }
 
 static void test_too_much_output(void **state)
 {
 	(void)state;
-	struct errand e = run("echo 0123456789", NULL, 5, 0, -1);
+	struct git_task e = run("echo 0123456789", NULL, 5, 0, -1);
 	assert_int_equal(e.failed.code, ERR_INVALID);
 	assert_string_equal(e.failed.text, "sh printed more than 5 bytes");
 	e = run("exec yes", NULL, 50, 0, -1); /* ends by its file size limit */
@@ -116,7 +116,7 @@ static void test_output_into_a_file(void **state)
 	char path[] = "/tmp/fw-capture-XXXXXX", text[8] = "";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
-	struct errand e = run("echo kept", NULL, 100, 0, fd);
+	struct git_task e = run("echo kept", NULL, 100, 0, fd);
 	assert_string_equal(e.out, "");
 	assert_int_equal(pread(fd, text, 7, 0), 5);
 	assert_string_equal(text, "kept\n");
@@ -124,10 +124,10 @@ static void test_output_into_a_file(void **state)
 	unlink(path);
 }
 
-static void test_a_cancelled_errand_is_silent(void **state)
+static void test_a_cancelled_git_task_is_silent(void **state)
 {
 	(void)state;
-	struct errand e = { 0 };
+	struct git_task e = { 0 };
 	struct fw_err err = { 0 };
 	struct child *c = NULL;
 	const char *args[] = { "1000", NULL }, *no_args[] = { NULL };
@@ -153,7 +153,7 @@ int main(void)
 		cmocka_unit_test(test_a_deadline),
 		cmocka_unit_test(test_too_much_output),
 		cmocka_unit_test(test_output_into_a_file),
-		cmocka_unit_test(test_a_cancelled_errand_is_silent),
+		cmocka_unit_test(test_a_cancelled_git_task_is_silent),
 	};
 	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
 }

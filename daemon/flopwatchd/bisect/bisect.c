@@ -28,7 +28,7 @@ struct bisects {
 	void (*on_job)(void *arg);
 	void *arg;
 	struct loop_source *turn, *again;
-	struct child *errand;     /* lists the commits of */
+	struct child *git_task;     /* lists the commits of */
 	struct store_bisect list; /* this one */
 };
 
@@ -219,7 +219,7 @@ static void on_log(void *arg, const struct buf *out, const struct fw_err *failed
 	struct bisects *b = arg;
 	struct fw_err err = { 0 };
 	struct listing l = { .b = b, .commit = calloc(BISECT_COMMITS_MAX, sizeof *l.commit) };
-	b->errand = NULL;
+	b->git_task = NULL;
 	bool wait = failed && failed->code != ERR_NOT_FOUND && failed->code != ERR_INVALID; /* the commits are not to blame */
 	int read = !l.commit ? err_set(&err, ERR_INTERNAL, "out of memory for commits")
 		   : wait    ? err_set(&err, failed->code, "%s", failed->text)
@@ -252,7 +252,7 @@ static void list(struct bisects *b, const struct store_bisect *row)
 		return;
 	}
 	if (config_repo_path(b->config, &b->config->repo[at], path, sizeof path, &err) != 0 ||
-		child_start(b->loop, &spec, on_log, b, &b->errand, &err) != 0) {
+		child_start(b->loop, &spec, on_log, b, &b->git_task, &err) != 0) {
 		log_warning("bisect.list", "bisect=%lld err=%s", (long long)row->id, log_quote(err.text));
 		arrange_again(b);
 	}
@@ -280,7 +280,7 @@ static void turn(void *arg)
 		if (got != 1)
 			break;
 		if (strcmp(row->state, "listing") == 0) {
-			if (!b->errand)
+			if (!b->git_task)
 				list(b, row);
 		} else if (!is_waiting(b, row)) {
 			if (txn_begin(b->txn, &err) != 0)
@@ -319,7 +319,7 @@ void bisects_stop(struct bisects *b)
 {
 	if (!b)
 		return;
-	child_cancel(b->errand);
+	child_cancel(b->git_task);
 	loop_remove(b->loop, b->turn);
 	loop_remove(b->loop, b->again);
 	free(b);

@@ -17,7 +17,7 @@ enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30
 enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = STORE_OUTBOX_PAUSE_MAX_MS / 1000 };
 
 /* A row that is under way. */
-struct errand {
+struct git_task {
 	struct sender *sender;
 	struct child *sending; /* NULL: free */
 	struct store_outbox row;
@@ -29,7 +29,7 @@ struct sender {
 	const struct config *config;
 	struct txn *txn;
 	struct loop_source *timer;
-	struct errand errand[AT_ONCE];
+	struct git_task git_task[AT_ONCE];
 };
 
 static void look(void *arg);
@@ -100,7 +100,7 @@ static void read_answer(const struct buf *out, struct store_attempt *attempt, in
 
 static void is_sent(void *arg, const struct buf *out, const struct fw_err *failed)
 {
-	struct errand *e = arg;
+	struct git_task *e = arg;
 	struct store_outbox row = e->row;
 	struct store_attempt attempt = { .at = e->began_at, .error = failed ? failed->text : NULL };
 	int retry_after_s = 0;
@@ -113,7 +113,7 @@ static void is_sent(void *arg, const struct buf *out, const struct fw_err *faile
 
 /* ---- sending ----------------------------------------------------------------------------------------------------------- */
 
-static void send_row(struct errand *e, const struct buf *payload)
+static void send_row(struct git_task *e, const struct buf *payload)
 {
 	struct sender *n = e->sender;
 	struct fw_err err = { 0 };
@@ -143,12 +143,12 @@ static void send_row(struct errand *e, const struct buf *payload)
 	deliver_fini(&what);
 }
 
-static struct errand *free_errand(struct sender *n, char (*busy)[160], int *n_busy)
+static struct git_task *free_git_task(struct sender *n, char (*busy)[160], int *n_busy)
 {
-	struct errand *found = NULL;
+	struct git_task *found = NULL;
 	*n_busy = 0;
 	for (int i = 0; i < AT_ONCE; i++) {
-		struct errand *e = &n->errand[i];
+		struct git_task *e = &n->git_task[i];
 		if (e->sending)
 			snprintf(busy[(*n_busy)++], 160, "%s %s", e->row.kind, e->row.target);
 		else
@@ -163,13 +163,13 @@ static void look(void *arg)
 	struct sender *n = arg;
 	struct fw_err err = { 0 };
 	struct buf payload;
-	struct errand *e;
+	struct git_task *e;
 	char busy[AT_ONCE][160];
 	int n_busy, got = 1;
 	int64_t now = clock_utc_ms(), next_at = 0;
 	n->timer = NULL;
 	buf_init(&payload, PAYLOAD_MAX);
-	while (got == 1 && !n->timer && (e = free_errand(n, busy, &n_busy))) {
+	while (got == 1 && !n->timer && (e = free_git_task(n, busy, &n_busy))) {
 		buf_clear(&payload);
 		got = store_outbox_due(n->txn->db, now, (const char(*)[160])busy, n_busy, &e->row, &payload, &err);
 		if (got == 1)
@@ -189,7 +189,7 @@ int sender_start(struct loop *l, const struct config *c, struct txn *g, struct s
 		return err_set(err, ERR_INTERNAL, "out of memory for deliveries");
 	*n = (struct sender){ .loop = l, .config = c, .txn = g };
 	for (int i = 0; i < AT_ONCE; i++)
-		n->errand[i].sender = n;
+		n->git_task[i].sender = n;
 	look_in(n, 0);
 	*out = n;
 	return 0;
@@ -201,6 +201,6 @@ void sender_stop(struct sender *n)
 		return;
 	loop_remove(n->loop, n->timer);
 	for (int i = 0; i < AT_ONCE; i++)
-		child_cancel(n->errand[i].sending);
+		child_cancel(n->git_task[i].sending);
 	free(n);
 }

@@ -40,7 +40,7 @@ static const unsigned long long disk_free_min_bytes = 64ull << 20, disk_free_min
 struct queue;
 
 /* A job whose base and suite are being found. */
-struct errand {
+struct git_task {
 	struct queue *queue;
 	struct resolve *resolve;
 	struct store_job job; /* id 0: free */
@@ -54,7 +54,7 @@ struct queue {
 	struct executors *executors;
 	int n_slots, n_slots_room;
 	struct slot **slot; /* those of a worker beside each other */
-	struct errand errand[RESOLVES_MAX];
+	struct git_task git_task[RESOLVES_MAX];
 	struct foresee foresee;
 	struct unresolved unresolved;
 	struct loop_source *again, *turn;
@@ -216,7 +216,7 @@ static int write_answer(
 
 static void on_answer(void *arg, struct resolve_answer *a)
 {
-	struct errand *e = arg;
+	struct git_task *e = arg;
 	struct queue *q = e->queue;
 	struct store_job job = e->job;
 	struct judge_outcome outcome;
@@ -243,7 +243,7 @@ static void on_answer(void *arg, struct resolve_answer *a)
 	queue_wake(q);
 }
 
-static void begin_errand(struct queue *q, struct errand *e)
+static void begin_git_task(struct queue *q, struct git_task *e)
 {
 	struct fw_err err = { 0 }, failed = { 0 };
 	e->queue = q;
@@ -261,19 +261,19 @@ static void resolve_more(struct queue *q)
 {
 	struct fw_err err = { 0 };
 	for (int i = 0; i < RESOLVES_MAX; i++) {
-		struct errand *e = &q->errand[i];
+		struct git_task *e = &q->git_task[i];
 		while (!e->job.id) {
 			int64_t busy[RESOLVES_MAX];
 			struct store_job job;
 			for (int k = 0; k < RESOLVES_MAX; k++)
-				busy[k] = q->errand[k].job.id;
+				busy[k] = q->git_task[k].job.id;
 			int got = unresolved_next(&q->unresolved, q->txn.db, busy, RESOLVES_MAX, &job, &err);
 			if (got < 0)
 				complain(q, "queue.read", &err);
 			if (got != 1)
 				return;
 			e->job = job;
-			begin_errand(q, e);
+			begin_git_task(q, e);
 		}
 	}
 }
@@ -472,9 +472,9 @@ int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *e
 void queue_forget_plans(struct queue *q)
 {
 	for (int i = 0; i < RESOLVES_MAX; i++) {
-		resolve_cancel(q->errand[i].resolve);
-		q->errand[i].resolve = NULL;
-		q->errand[i].job.id = 0;
+		resolve_cancel(q->git_task[i].resolve);
+		q->git_task[i].resolve = NULL;
+		q->git_task[i].job.id = 0;
 	}
 	foresee_stop(&q->foresee);
 	for (int i = 0; i < q->n_slots; i++)
@@ -488,9 +488,9 @@ void queue_drain(struct queue *q, void (*done)(void *arg), void *arg)
 	q->drained = done;
 	q->drained_arg = arg;
 	for (int i = 0; i < RESOLVES_MAX; i++) {
-		resolve_cancel(q->errand[i].resolve);
-		q->errand[i].resolve = NULL;
-		q->errand[i].job.id = 0;
+		resolve_cancel(q->git_task[i].resolve);
+		q->git_task[i].resolve = NULL;
+		q->git_task[i].job.id = 0;
 	}
 	foresee_stop(&q->foresee);
 	for (int i = 0; i < q->n_slots; i++)
@@ -503,7 +503,7 @@ void queue_stop(struct queue *q)
 	if (!q)
 		return;
 	for (int i = 0; i < RESOLVES_MAX; i++)
-		resolve_cancel(q->errand[i].resolve);
+		resolve_cancel(q->git_task[i].resolve);
 	foresee_stop(&q->foresee);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_free(q->slot[i]);
