@@ -7,7 +7,7 @@
 #include "base/proc.h"
 #include "git/git.h"
 #include "git/limits.h"
-#include "git/remake.h"
+#include "git/mirror_rebuild.h"
 #include "git/verbs.h"
 
 static const char USAGE[] =
@@ -193,7 +193,7 @@ int main(int argc, char **argv)
 		git_repo_library_stop();
 	}
 	if (status < 0 && err.code == ERR_DAMAGED && args.repo)
-		remake_ask(args.repo, &err);
+		mirror_rebuild_request(args.repo, &err);
 	if (status < 0)
 		fprintf(stderr, "flopwatch-git: %s\n", err.text);
 	return status < 0 ? exit_of(err.code) : 0;

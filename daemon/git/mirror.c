@@ -13,7 +13,7 @@
 
 #include "git/git.h"
 #include "git/refwrite.h"
-#include "git/remake.h"
+#include "git/mirror_rebuild.h"
 #include "git/url.h"
 
 #define NOTES_REF  "refs/notes/flopwatch"
@@ -189,7 +189,7 @@ static int grow_new(struct mirror *m, const char *broken, struct fw_err *err)
 		result = git_repo_fetch(repo, m->url, m->access, err);
 	git_repo_close(repo);
 	if (result == 0 && broken)
-		result = remake_note(m->dir, m->fresh, broken, err);
+		result = mirror_rebuild_note(m->dir, m->fresh, broken, err);
 	if (result == 0)
 		result = flush_tree(m->fresh, err);
 	if (result == 0 && broken)
@@ -213,7 +213,7 @@ static int update(struct mirror *m, struct fw_err *err)
 		return -1;
 	if (!ours)
 		return grow_new(m, NULL, err);
-	if (remake_is_asked(m->dir, &broken))
+	if (mirror_rebuild_is_requested(m->dir, &broken))
 		return grow_new(m, broken.text, err);
 	nftw(m->dir, delete_leaked_state, 32, FTW_PHYS | FTW_MOUNT);
 	if (git_repo_open(m->dir, false, &repo, &broken) != 0 || git_repo_branches(repo, note_broken, repo, &broken) < 0 ||

@@ -1,5 +1,5 @@
-/* remake.c - two files in a mirror: the damage that was met, and all that it was made anew for, a line each. */
-#include "git/remake.h"
+/* mirror_rebuild.c - two files in a mirror: the damage that was met, and all that it was made anew for, a line each. */
+#include "git/mirror_rebuild.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -43,7 +43,7 @@ static int write_text(const char *dir, const char *name, const char *text, struc
 	return result;
 }
 
-void remake_ask(const char *dir, struct fw_err *err)
+void mirror_rebuild_request(const char *dir, struct fw_err *err)
 {
 	char path[PATH_MAX], before[LIST_SIZE];
 	struct fw_err met = *err;
@@ -57,7 +57,7 @@ void remake_ask(const char *dir, struct fw_err *err)
 	err_set(err, ERR_BUSY, "%s; the mirror is made anew at its next fetch", met.text);
 }
 
-bool remake_is_asked(const char *dir, struct fw_err *why)
+bool mirror_rebuild_is_requested(const char *dir, struct fw_err *why)
 {
 	char text[WORD_SIZE];
 
@@ -67,7 +67,7 @@ bool remake_is_asked(const char *dir, struct fw_err *why)
 	return text[0] != '\0';
 }
 
-int remake_note(const char *dir, const char *fresh, const char *why, struct fw_err *err)
+int mirror_rebuild_note(const char *dir, const char *fresh, const char *why, struct fw_err *err)
 {
 	char before[LIST_SIZE - WORD_SIZE - 2], text[LIST_SIZE];
 
