@@ -17,7 +17,7 @@
 #include "flopwatchd/planning/plan_news.h"
 #include "flopwatchd/planning/resolve.h"
 #include "flopwatchd/planning/unresolved.h"
-#include "flopwatchd/planning/foresee.h"
+#include "flopwatchd/planning/prefetch.h"
 #include "flopwatchd/dispatch/lack.h"
 #include "flopwatchd/dispatch/slot.h"
 #include "flopwatchd/planning/sources.h"
@@ -55,7 +55,7 @@ struct queue {
 	int n_slots, n_slots_room;
 	struct slot **slot; /* those of a worker beside each other */
 	struct git_task git_task[RESOLVES_MAX];
-	struct foresee foresee;
+	struct prefetch prefetch;
 	struct unresolved unresolved;
 	struct loop_source *again, *turn;
 	int64_t pause_ms; /* before the next look at what failed; 0: nothing has lately */
@@ -381,7 +381,7 @@ static void turn(void *arg)
 		return;
 	}
 	resolve_more(q);
-	if (foresee_more(&q->foresee, &err) != 0)
+	if (prefetch_more(&q->prefetch, &err) != 0)
 		complain(q, "queue.read", &err);
 	grow(q);
 	claim_all(q);
@@ -436,7 +436,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 	}
 	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold, held,
 		has_room, q->vain };
-	q->foresee = (struct foresee){ .loop = l, .txn = &q->txn, .config = c, .found = slot_changed, .arg = q };
+	q->prefetch = (struct prefetch){ .loop = l, .txn = &q->txn, .config = c, .found = slot_changed, .arg = q };
 	for (int i = 0; i < c->n_workers; i++) {
 		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1; /* others say what they have */
 		for (int k = 0; k < n; k++)
@@ -476,7 +476,7 @@ void queue_forget_plans(struct queue *q)
 		q->git_task[i].resolve = NULL;
 		q->git_task[i].job.id = 0;
 	}
-	foresee_stop(&q->foresee);
+	prefetch_stop(&q->prefetch);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_release_plan(q->slot[i], "the configuration was read again");
 	unresolved_again(&q->unresolved);
@@ -492,7 +492,7 @@ void queue_drain(struct queue *q, void (*done)(void *arg), void *arg)
 		q->git_task[i].resolve = NULL;
 		q->git_task[i].job.id = 0;
 	}
-	foresee_stop(&q->foresee);
+	prefetch_stop(&q->prefetch);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_release(q->slot[i], "the daemon was stopped");
 	queue_wake(q);
@@ -504,7 +504,7 @@ void queue_stop(struct queue *q)
 		return;
 	for (int i = 0; i < RESOLVES_MAX; i++)
 		resolve_cancel(q->git_task[i].resolve);
-	foresee_stop(&q->foresee);
+	prefetch_stop(&q->prefetch);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_free(q->slot[i]);
 	executors_free(q->executors);

@@ -1,14 +1,14 @@
 /**
- * foresee.h - what jobs are built from that came with base and suite, as those that are asked again: looked up one after the other, so that
+ * prefetch.h - what jobs are built from that came with base and suite, as those that are asked again: looked up one after the other, so that
  * one whose modules are there asks for no build. Where no worker has its builds apart nobody looks.
  */
-#ifndef FLOPWATCHD_PLANNING_FORESEE_H
-#define FLOPWATCHD_PLANNING_FORESEE_H
+#ifndef FLOPWATCHD_PLANNING_PREFETCH_H
+#define FLOPWATCHD_PLANNING_PREFETCH_H
 
 #include "flopwatchd/planning/resolve.h"
 #include "flopwatchd/runtime/txn.h"
 
-struct foresee {
+struct prefetch {
 	struct loop *loop;
 	struct txn *txn;
 	const struct config *config;
@@ -19,8 +19,8 @@ struct foresee {
 };
 
 /** Look at the next one, where none is looked at. Err: the database. */
-int foresee_more(struct foresee *f, struct fw_err *err);
+int prefetch_more(struct prefetch *f, struct fw_err *err);
 /** Leave what is looked at. */
-void foresee_stop(struct foresee *f);
+void prefetch_stop(struct prefetch *f);
 
 #endif

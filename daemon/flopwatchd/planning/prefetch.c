@@ -1,12 +1,12 @@
-/* foresee.c - see foresee.h. */
-#include "flopwatchd/planning/foresee.h"
+/* prefetch.c - see prefetch.h. */
+#include "flopwatchd/planning/prefetch.h"
 
 #include "base/log.h"
 #include "db/kept/kept.h"
 #include "flopwatchd/planning/sources.h"
 
 /* What cannot be found out now is for whoever builds it: there it is planned again, and what is wrong is told. */
-static void write(struct foresee *f, const struct plan *p)
+static void write(struct prefetch *f, const struct plan *p)
 {
 	struct fw_err err = { 0 };
 	if (txn_begin(f->txn, &err) == 0) {
@@ -22,12 +22,12 @@ static void write(struct foresee *f, const struct plan *p)
 
 static void on_plan(void *arg, struct resolve_answer *a)
 {
-	struct foresee *f = arg;
+	struct prefetch *f = arg;
 	f->resolve = NULL;
 	write(f, a->state == JOBSTATE_N && !a->again ? &a->plan : NULL);
 }
 
-int foresee_more(struct foresee *f, struct fw_err *err)
+int prefetch_more(struct prefetch *f, struct fw_err *err)
 {
 	struct store_job job;
 	struct fw_err unread = { 0 };
@@ -43,7 +43,7 @@ int foresee_more(struct foresee *f, struct fw_err *err)
 	return 0;
 }
 
-void foresee_stop(struct foresee *f)
+void prefetch_stop(struct prefetch *f)
 {
 	resolve_cancel(f->resolve);
 	f->resolve = NULL;
