@@ -10,7 +10,7 @@
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/planning/sources.h"
-#include "flopwatchd/dispatch/spoken.h"
+#include "flopwatchd/dispatch/build_claims.h"
 
 static void complain(const struct slot *s, const struct fw_err *err)
 {
@@ -20,15 +20,15 @@ static void complain(const struct slot *s, const struct fw_err *err)
 
 int slot_claim_build(struct slot *s, struct fw_err *err)
 {
-	struct buf spoken;
-	spoken_begin(&spoken);
-	int got = spoken_for(s->host, s->worker, &spoken, err);
-	spoken_end(&spoken);
-	const struct store_kept_wish wish = { s->worker->device, s->worker->name, s->host->held(s->host->arg), spoken.data,
+	struct buf build_claims;
+	build_claims_begin(&build_claims);
+	int got = build_claims_for(s->host, s->worker, &build_claims, err);
+	build_claims_end(&build_claims);
+	const struct store_kept_wish wish = { s->worker->device, s->worker->name, s->host->held(s->host->arg), build_claims.data,
 		STORE_KEPT_MISSING, 0 };
 	if (got == 0)
 		got = claim_build(s->host->txn, &wish, &s->job, err);
-	buf_fini(&spoken);
+	buf_fini(&build_claims);
 	return got;
 }
 

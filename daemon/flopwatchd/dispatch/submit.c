@@ -9,7 +9,7 @@
 #include "db/kept/kept.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
-#include "flopwatchd/dispatch/spoken.h"
+#include "flopwatchd/dispatch/build_claims.h"
 #include "flopwatchd/runtime/config_worker.h"
 
 /* Slots of one worker, which stand beside each other. */
@@ -194,7 +194,7 @@ static void besides_others(const struct run *r, struct buf *ids)
 	for (int i = 0; (s = at(r, i)); i++)
 		if (slot_worker(s) != r->worker && slot_worker(s)->builds == r->worker->builds &&
 			slot_waits(s) == SLOT_WAITS_JOB && !slot_is_stuck(s) && !waits_for(r, slot_wish(s)->job))
-			spoken_add(ids, slot_wish(s)->job);
+			build_claims_add(ids, slot_wish(s)->job);
 }
 
 static int submit_run(const struct run *r, struct fw_err *err)
@@ -204,11 +204,11 @@ static int submit_run(const struct run *r, struct fw_err *err)
 	const struct vain *vain = &r->host->vain[w - r->host->config->worker];
 	int room = INT_MAX, result = 0;
 	bool rests = clock_mono_ns() < vain->until_ns, is_wanted = false;
-	spoken_begin(&besides);
+	build_claims_begin(&besides);
 	besides_others(r, &besides);
 	if (w->builds)
-		result = spoken_for(r->host, w, &besides, err) != 0 || spoken_room(r->host, w, &room, err) != 0 ? -1 : 0;
-	spoken_end(&besides);
+		result = build_claims_for(r->host, w, &besides, err) != 0 || build_claims_room(r->host, w, &room, err) != 0 ? -1 : 0;
+	build_claims_end(&besides);
 	const struct store_kept_wish wish = { w->device, w->name, r->host->held(r->host->arg), besides.data,
 		w->builds         ? STORE_KEPT_MISSING
 		: w->builds_apart ? STORE_KEPT_THERE

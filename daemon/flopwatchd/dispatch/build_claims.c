@@ -1,5 +1,5 @@
-/* spoken.c - see spoken.h. */
-#include "flopwatchd/dispatch/spoken.h"
+/* build_claims.c - see build_claims.h. */
+#include "flopwatchd/dispatch/build_claims.h"
 
 #include <limits.h>
 #include <string.h>
@@ -10,18 +10,18 @@
 enum { BYTES_MAX = 1 << 20 };
 
 /* 0 is nobody's id, and whatever follows has its comma. */
-void spoken_begin(struct buf *ids)
+void build_claims_begin(struct buf *ids)
 {
 	buf_init(ids, BYTES_MAX);
 	buf_puts(ids, "[0");
 }
 
-void spoken_add(struct buf *ids, int64_t id)
+void build_claims_add(struct buf *ids, int64_t id)
 {
 	buf_printf(ids, ",%lld", (long long)id);
 }
 
-void spoken_end(struct buf *ids)
+void build_claims_end(struct buf *ids)
 {
 	buf_putc(ids, ']');
 }
@@ -41,7 +41,7 @@ static int first_built(const struct slot_host *host, const struct config_worker 
 	return store_job_places(host->txn->db, &wish, most, out, n, err);
 }
 
-int spoken_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err)
+int build_claims_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err)
 {
 	struct store_job_place job[CONFIG_JOBS_MAX];
 	const struct slot *s;
@@ -54,12 +54,12 @@ int spoken_for(const struct slot_host *host, const struct config_worker *w, stru
 		if (n_slots)
 			result = first_built(host, of, n_slots, job, &n, err);
 		for (int k = 0; k < n; k++)
-			spoken_add(ids, job[k].id);
+			build_claims_add(ids, job[k].id);
 	}
 	return result;
 }
 
-int spoken_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err)
+int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err)
 {
 	struct store_job_place job[CONFIG_JOBS_MAX];
 	const struct slot *s;
