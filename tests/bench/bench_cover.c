@@ -125,12 +125,12 @@ static struct outcome compare(
 
 /* ---- figures ---------------------------------------------------------------------------------------------------------- */
 
-struct tally {
+struct request_counter {
 	int n, held, ran_out, regressions, unchanged;
 	double half, square, launches;
 };
 
-static void count(struct tally *t, const struct outcome *o, double truth)
+static void count(struct request_counter *t, const struct outcome *o, double truth)
 {
 	const struct estimate *e = &o->j.all;
 
@@ -144,14 +144,14 @@ static void count(struct tally *t, const struct outcome *o, double truth)
 	t->launches += o->launches;
 }
 
-static double share(int part, const struct tally *t)
+static double share(int part, const struct request_counter *t)
 {
 	return 100.0 * part / t->n;
 }
 
-static void print(const char *what, const char *series, const char *who, const struct tally t[RULES])
+static void print(const char *what, const char *series, const char *who, const struct request_counter t[RULES])
 {
-	const struct tally *old = &t[0], *now = &t[1];
+	const struct request_counter *old = &t[0], *now = &t[1];
 
 	if (now->n == 0)
 		return;
@@ -164,7 +164,7 @@ static void print(const char *what, const char *series, const char *who, const s
 }
 
 /* Draws `trials` comparisons of each cell, by both rules. Shape: tally[SERIES][RULES]. */
-static void draw(const struct samples *s, int trials, const struct setting *set, struct tally tally[SERIES][RULES])
+static void draw(const struct samples *s, int trials, const struct setting *set, struct request_counter request_counter[SERIES][RULES])
 {
 	double truth = set->plant.time + set->beta * set->plant.clock;
 	int order[SAMPLES_LAUNCHES_MAX];
@@ -180,7 +180,7 @@ static void draw(const struct samples *s, int trials, const struct setting *set,
 
 			for (int r = 0; r < RULES; r++) {
 				struct outcome o = compare(c, set, &rule_of[r], order, swapped);
-				count(&tally[series_of(c)][r], &o, truth);
+				count(&request_counter[series_of(c)][r], &o, truth);
 			}
 		}
 	}
@@ -189,12 +189,12 @@ static void draw(const struct samples *s, int trials, const struct setting *set,
 /* Of all recordings together. */
 static void pooled(int trials, const struct setting *set, const char *what, const char *who)
 {
-	struct tally tally[SERIES][RULES] = { 0 };
+	struct request_counter request_counter[SERIES][RULES] = { 0 };
 
 	for (int i = 0; i < recordings; i++)
-		draw(&recording[i], trials, set, tally);
+		draw(&recording[i], trials, set, request_counter);
 	for (int i = 0; i < SERIES; i++)
-		print(what, series_name[i], who, tally[i]);
+		print(what, series_name[i], who, request_counter[i]);
 }
 
 /* A loss in percent of throughput: in time, by a lower clock alone, or half of it each. */
@@ -222,11 +222,11 @@ static void equal(int trials)
 	static const int launches[] = { 2, 3, 4, 8 };
 
 	for (int i = 0; i < recordings; i++) {
-		struct tally tally[SERIES][RULES] = { 0 };
+		struct request_counter request_counter[SERIES][RULES] = { 0 };
 
-		draw(&recording[i], 4 * trials, &(struct setting){ .beta = -1 }, tally);
+		draw(&recording[i], 4 * trials, &(struct setting){ .beta = -1 }, request_counter);
 		for (int k = 0; k < SERIES; k++)
-			print("equal", series_name[k], recording_name[i], tally[k]);
+			print("equal", series_name[k], recording_name[i], request_counter[k]);
 	}
 	for (size_t k = 0; k < sizeof launches / sizeof *launches; k++) {
 		char who[32];

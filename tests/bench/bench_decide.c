@@ -29,7 +29,7 @@ static const char *const source_name[SOURCES] = { "h200_1", "h200_2", "h200_3", 
 static const int equal_share[SOURCES] = { 6, 4, 4, 3 }; /* of EQUAL_CELLS */
 
 /* What a rule said of the cells of one kind. */
-struct tally {
+struct request_counter {
 	int cells, regression, improvement, unchanged, flagged, undecided, early;
 	double launches;
 	int covered;
@@ -47,7 +47,7 @@ static void take_rule(int which, bool programs, struct rule *out)
 		replay_rule_before(out);
 }
 
-static void count(const struct judgement *j, double truth, struct tally *t)
+static void count(const struct judgement *j, double truth, struct request_counter *t)
 {
 	t->cells++;
 	t->regression += j->verdict == VERDICT_REGRESSION;
@@ -91,7 +91,7 @@ static void draw(struct noise *dice, const struct samples_cell *c, bool swapped,
 enum swap { SWAP_COMPARISON, SWAP_LAUNCH };
 
 static void judge_cell(const struct rule *r, const struct samples_cell *c, bool clocks, enum swap swap, double shift,
-	uint64_t seed, struct tally *t)
+	uint64_t seed, struct request_counter *t)
 {
 	static struct samples_launch room[STATS_LAUNCHES_MAX];
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX];
@@ -113,7 +113,7 @@ static void judge_cell(const struct rule *r, const struct samples_cell *c, bool 
 	count(&j, shift, t);
 }
 
-static void judge_cells(int which, int from, int cells, double shift, uint64_t seed, struct tally *t)
+static void judge_cells(int which, int from, int cells, double shift, uint64_t seed, struct request_counter *t)
 {
 	const struct samples *s = &source[from];
 	struct rule r;
@@ -137,10 +137,10 @@ static void equal_modules(void)
 		shares += equal_share[s];
 	printf("bench decide.equal.resampled launches_drawn_again_and_again_from_recordings 1 of_1\n");
 	for (int which = 0; which < RULES; which++) {
-		struct tally all = { 0 };
+		struct request_counter all = { 0 };
 
 		for (int s = 0; s < SOURCES; s++) {
-			struct tally t = { 0 };
+			struct request_counter t = { 0 };
 			char name[64];
 
 			judge_cells(which, s, EQUAL_CELLS / shares * equal_share[s] + shares, 0, 7 + (uint64_t)s, &t);
@@ -164,12 +164,12 @@ static void equal_modules(void)
 static void changed_modules(double pct, int sign)
 {
 	for (int which = 0; which < RULES; which++) {
-		struct tally t = { 0 };
+		struct request_counter t = { 0 };
 		char name[64];
 		double shift = sign > 0 ? stats_theta(pct) : -stats_theta(pct);
 
 		for (int s = 0; s < SOURCES - 1; s++) {
-			struct tally one = t;
+			struct request_counter one = t;
 
 			judge_cells(which, s, CHANGED_CELLS / (SOURCES - 1), shift, 99 + (uint64_t)s, &t);
 			snprintf(name, sizeof name, "%s.%.2f.%s.found", sign > 0 ? "loss" : "gain", pct, source_name[s]);
@@ -189,7 +189,7 @@ static void changed_modules(double pct, int sign)
 
 /* ---- programs ------------------------------------------------------------------------------------------------------------ */
 
-static void judge_program(const struct rule *r, double apart, double truth, int pairs, struct noise *dice, struct tally *t)
+static void judge_program(const struct rule *r, double apart, double truth, int pairs, struct noise *dice, struct request_counter *t)
 {
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
 	struct judgement j = { .want_set = 1 };
@@ -213,7 +213,7 @@ static void programs(double apart_pct, double loss_pct)
 
 	for (int which = 0; which < RULES; which++) {
 		struct noise dice = { .state = 31 };
-		struct tally t = { 0 };
+		struct request_counter t = { 0 };
 		struct rule r;
 		const char *rule = rule_name[which];
 		char head[64], name[96];
@@ -248,7 +248,7 @@ static void losses_of_the_first_recording(double pct)
 
 	for (int k = 0; k < 2 * RULES; k++) {
 		int which = k / 2;
-		struct tally t = { 0 };
+		struct request_counter t = { 0 };
 		struct rule r;
 		char head[64], name[96];
 

@@ -142,14 +142,14 @@ static void compare(struct scene *s)
 
 /* ---- figures ----------------------------------------------------------------------------------------------------------- */
 
-struct tally {
+struct request_counter {
 	int cells, called, flagged, borderline, ended;
 	int groups, groups_any, groups_most; /* groups with a called cell, and with more than half of their cells called */
 	double square, wide, launches;
 	int seen; /* cells whose mean is known */
 };
 
-static void count_cell(struct tally *t, const struct scene *s, int i, double truth, int *in_group, int *called)
+static void count_cell(struct request_counter *t, const struct scene *s, int i, double truth, int *in_group, int *called)
 {
 	const struct bench_cell *c = &s->state[i];
 	struct cell_verdict v;
@@ -172,24 +172,24 @@ static void count_cell(struct tally *t, const struct scene *s, int i, double tru
 	*called += is_called;
 }
 
-static void count(struct tally tally[KINDS], const struct scene *s, bool planted)
+static void count(struct request_counter request_counter[KINDS], const struct scene *s, bool planted)
 {
 	for (int k = 0; k < KINDS; k++) {
 		int in_group = 0, called = 0;
 
 		for (int i = 0; i < s->n_cells; i++)
 			if (kind_of(&s->from->cell[i]) == k && is_planted(s, i) == planted)
-				count_cell(&tally[k], s, i, planted ? log1p((LONGER - 1) / 10) : 0, &in_group, &called);
-		tally[k].groups += in_group > 0;
-		tally[k].groups_any += called > 0;
-		tally[k].groups_most += in_group > 0 && 2 * called > in_group;
+				count_cell(&request_counter[k], s, i, planted ? log1p((LONGER - 1) / 10) : 0, &in_group, &called);
+		request_counter[k].groups += in_group > 0;
+		request_counter[k].groups_any += called > 0;
+		request_counter[k].groups_most += in_group > 0 && 2 * called > in_group;
 	}
 }
 
 static void found(const struct samples *from, int comparisons, enum plant plant, bool clocked, const char *what, const char *who)
 {
 	static struct scene s;
-	struct tally tally[KINDS] = { { 0 } };
+	struct request_counter request_counter[KINDS] = { { 0 } };
 	double gpu_s = 0;
 
 	for (int i = 0; i < comparisons; i++) {
@@ -198,12 +198,12 @@ static void found(const struct samples *from, int comparisons, enum plant plant,
 		s.plant = plant;
 		s.backward = i % 2;
 		compare(&s);
-		count(tally, &s, true);
+		count(request_counter, &s, true);
 		gpu_s += s.bench.gpu_s / comparisons;
 		end(&s);
 	}
 	for (int k = 0; k < KINDS; k++) {
-		const struct tally *t = &tally[k];
+		const struct request_counter *t = &request_counter[k];
 		if (t->cells == 0)
 			continue;
 		printf("bench tail.%s.%s %s %.1f pct of cells, some in %.1f of groups (most in %.1f; flagged %.1f, by sign %.1f, "
@@ -220,7 +220,7 @@ static void found(const struct samples *from, int comparisons, enum plant plant,
 static void equal_kernels(const struct samples *from, int comparisons, enum plant plant, bool clocked, const char *who)
 {
 	static struct scene s;
-	struct tally tally[KINDS] = { { 0 } };
+	struct request_counter request_counter[KINDS] = { { 0 } };
 	int cells = 0, called = 0, flagged = 0, alarms = 0;
 	double gpu_s = 0;
 
@@ -231,18 +231,18 @@ static void equal_kernels(const struct samples *from, int comparisons, enum plan
 		s.plant = plant;
 		compare(&s);
 		for (int k = 0; k < KINDS; k++)
-			before += tally[k].called;
-		count(tally, &s, false);
+			before += request_counter[k].called;
+		count(request_counter, &s, false);
 		for (int k = 0; k < KINDS; k++)
-			after += tally[k].called;
+			after += request_counter[k].called;
 		alarms += after > before;
 		gpu_s += s.bench.gpu_s / comparisons;
 		end(&s);
 	}
 	for (int k = 0; k < KINDS; k++) {
-		cells += tally[k].cells;
-		called += tally[k].called;
-		flagged += tally[k].flagged;
+		cells += request_counter[k].cells;
+		called += request_counter[k].called;
+		flagged += request_counter[k].flagged;
 	}
 	printf("bench tail.false %s %d of %d cells (flagged %d; %d of %d comparisons; %.1f s a comparison)\n", who, called, cells,
 		flagged, alarms, comparisons, gpu_s);

@@ -207,11 +207,11 @@ static void no_path_leaves_it_undecided(void **state)
 	assert_true((j.flags & FLAG_SUSTAINED) && !(j.flags & FLAG_BORDERLINE));
 }
 
-struct tally {
+struct request_counter {
 	int regression, improvement, unchanged, flagged, undecided;
 };
 
-static void add(struct tally *t, const struct judgement *j)
+static void add(struct request_counter *t, const struct judgement *j)
 {
 	t->regression += j->verdict == VERDICT_REGRESSION;
 	t->improvement += j->verdict == VERDICT_IMPROVEMENT;
@@ -224,10 +224,10 @@ static void add(struct tally *t, const struct judgement *j)
  * Programs of which each process keeps one of two speeds, `apart` from each other, and launches noise by `noise` beside that; `budget`: launches
  * after which it ends.
  */
-static struct tally run_programs(struct noise dice, double apart, double spread, double truth, int budget, int cells)
+static struct request_counter run_programs(struct noise dice, double apart, double spread, double truth, int budget, int cells)
 {
 	static const struct benchmark benchmark = { .threshold_pct = 1.5 };
-	struct tally t = { 0 };
+	struct request_counter t = { 0 };
 	struct rule r;
 
 	benchmark_rule(&benchmark, 1, &r);
@@ -255,7 +255,7 @@ static const struct noise seeded = { .state = 77 };
 
 static void programs_of_two_speeds(void **state)
 {
-	struct tally t;
+	struct request_counter t;
 
 	(void)state;
 	t = run_programs(seeded, 0.01, 0.002, 0, 32, 300);
@@ -280,7 +280,7 @@ static void programs_of_two_speeds(void **state)
 /* -39.7 % [-51, -25] was undecided, whatever the launches said. */
 static void launches_that_noise(void **state)
 {
-	struct tally t;
+	struct request_counter t;
 
 	(void)state;
 	t = run_programs(seeded, 0, 0.1, stats_theta(40), 6, 300);

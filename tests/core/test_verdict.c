@@ -276,13 +276,13 @@ static void run_cell(struct noise *n, const struct rule *r, double shift, int pa
 	assert_int_equal(out->all.launches, launches);
 }
 
-struct tally {
+struct request_counter {
 	int regression, borderline, undecided, unchanged, improvement, launches;
 };
 
-static struct tally run_cells(struct noise n, double shift, int cells, int pairs)
+static struct request_counter run_cells(struct noise n, double shift, int cells, int pairs)
 {
-	struct tally t = { 0 };
+	struct request_counter t = { 0 };
 	struct rule r;
 
 	rule_default(&r, 20);
@@ -307,7 +307,7 @@ static const struct noise clocked = { .state = 12, .white = 0.001, .launch = 0.0
 
 static void identical_builds_raise_no_alarm(void **state)
 {
-	struct tally t;
+	struct request_counter t;
 
 	(void)state;
 	t = run_cells(typical, 0, 2000, 16);
@@ -323,7 +323,7 @@ static void identical_builds_raise_no_alarm(void **state)
 
 static void slower_builds_are_found(void **state)
 {
-	struct tally t;
+	struct request_counter t;
 
 	(void)state;
 	t = run_cells(typical, stats_theta(2), 300, 16);
@@ -340,7 +340,7 @@ static void slower_builds_are_found(void **state)
 
 static void small_changes_stay_silent(void **state)
 {
-	struct tally t;
+	struct request_counter t;
 
 	(void)state;
 	t = run_cells(typical, stats_theta(1.0), 500, 16);
@@ -353,7 +353,7 @@ static void small_changes_stay_silent(void **state)
 static void clocks_save_launches(void **state)
 {
 	struct noise underpowered = clocked;
-	struct tally with, without;
+	struct request_counter with, without;
 
 	(void)state;
 	underpowered.white = sqrt(clocked.white * clocked.white + clocked.clock * clocked.clock);

@@ -92,7 +92,7 @@ static void http_free(struct http *h)
 		MHD_stop_daemon(h->daemon);
 	if (h->fd >= 0)
 		close(h->fd);
-	tally_free(h->tally);
+	request_counter_free(h->request_counter);
 	free(h->route);
 	free(h);
 }
@@ -106,8 +106,8 @@ int http_start(const struct http_config *config, struct http **out, struct fw_er
 	h->config = *config;
 	h->names = config->names;
 	h->route = malloc((size_t)config->n_route * sizeof *h->route + 1);
-	h->tally = tally_new(config->n_route);
-	int listener = h->route && h->tally ? http_listen(config->host, config->port, &h->port, err)
+	h->request_counter = request_counter_new(config->n_route);
+	int listener = h->route && h->request_counter ? http_listen(config->host, config->port, &h->port, err)
 					    : err_set(err, ERR_INTERNAL, "out of memory");
 	if (listener < 0) {
 		http_free(h);
@@ -199,5 +199,5 @@ static void count_row(void *arg, int route, int status, uint64_t n)
 void http_each_count(const struct http_request *r, http_count_fn *each, void *arg)
 {
 	struct counting c = { r->http, each, arg };
-	tally_each(r->http->tally, count_row, &c);
+	request_counter_each(r->http->request_counter, count_row, &c);
 }

@@ -11,7 +11,7 @@
 #include "web/http/http.h"
 #include "web/http/pairs.h"
 #include "web/http/route.h"
-#include "web/http/tally.h"
+#include "web/http/request_counter.h"
 
 enum { HTTP_CONNECTIONS_MAX = 1024, HTTP_RESPONSE_MAX = 64 << 20 };
 #define HTTP_SECOND_NS INT64_C(1000000000)
@@ -51,7 +51,7 @@ struct http_request {
 struct http {
 	struct http_config config;
 	struct http_route *route;
-	struct tally *tally; /* of answers */
+	struct request_counter *request_counter; /* of answers */
 	struct MHD_Daemon *daemon;
 	int port, fd; /* fd: an epoll of libmicrohttpd's own and of the readers of streams */
 	char hosts[4][80];

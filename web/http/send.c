@@ -146,7 +146,7 @@ enum MHD_Result http_send(struct http_request *r, struct http_response *response
 	if (!m)
 		return MHD_NO;
 	int status = is_not_modified(r, response) ? 304 : response->status;
-	tally_add(r->http->tally, r->route, status);
+	request_counter_add(r->http->request_counter, r->route, status);
 	add_headers(r, response, status, m);
 	enum MHD_Result result = MHD_queue_response(r->connection, (unsigned)status, m);
 	MHD_destroy_response(m);

@@ -94,7 +94,7 @@ static int count(const struct comparison *c, enum verdict verdict)
 	return n;
 }
 
-static void tally(struct buf *out, const struct comparison *c, const struct comparison_view *view)
+static void request_counter(struct buf *out, const struct comparison *c, const struct comparison_view *view)
 {
 	emit_rawf(out, "<nav class=tabs aria-label=\"Cells by verdict\"><a href=\"/comparisons/%lld\"%s>all %d</a>",
 		(long long)c->id, *view->show ? "" : " aria-current=true", c->n_cells);
@@ -117,7 +117,7 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 	char id[24];
 	snprintf(id, sizeof id, "%lld", (long long)c->job);
 	emit_raw(out, "<div class=tools>");
-	tally(out, c, view);
+	request_counter(out, c, view);
 	emit_rawf(out,
 		"<form class=filter action=\"/comparisons/%lld\"><input type=search name=q data-filter placeholder=\"filter cells\" "
 		"aria-label=\"Filter cells\" value=\"",

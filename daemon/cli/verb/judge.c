@@ -7,12 +7,12 @@
 
 enum { PAGE = 200 };
 
-struct tally {
+struct request_counter {
 	long long judged, changed, failed;
 	json_t *changes; /* numbers of comparisons; NULL: each is told as it comes */
 };
 
-static int judge_one(struct client *c, long long id, struct tally *t, struct fw_err *err)
+static int judge_one(struct client *c, long long id, struct request_counter *t, struct fw_err *err)
 {
 	char path[80];
 	json_t *answer = NULL;
@@ -31,7 +31,7 @@ static int judge_one(struct client *c, long long id, struct tally *t, struct fw_
 }
 
 /* One whose single times cannot be read does not stop the others. */
-static int judge_or_name(struct client *c, long long id, struct tally *t, struct fw_err *err)
+static int judge_or_name(struct client *c, long long id, struct request_counter *t, struct fw_err *err)
 {
 	struct fw_err why = { 0 };
 	if (judge_one(c, id, t, &why) == 0)
@@ -45,7 +45,7 @@ static int judge_or_name(struct client *c, long long id, struct tally *t, struct
 }
 
 /* Newest first, page by page. */
-static int judge_all(struct client *c, struct tally *t, struct fw_err *err)
+static int judge_all(struct client *c, struct request_counter *t, struct fw_err *err)
 {
 	long long before = 0;
 	for (;;) {
@@ -72,7 +72,7 @@ static int judge_all(struct client *c, struct tally *t, struct fw_err *err)
 	}
 }
 
-static void print(const struct tally *t)
+static void print(const struct request_counter *t)
 {
 	if (t->changes) {
 		json_t *answer = json_pack(
@@ -90,7 +90,7 @@ static void print(const struct tally *t)
 int verb_judge(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	struct tally t = { 0 };
+	struct request_counter t = { 0 };
 	char *end = NULL;
 	long long id = o->n_arg ? strtoll(o->arg[0], &end, 10) : 0;
 	if (!o->again || (o->n_arg && (*end || id < 1))) {
