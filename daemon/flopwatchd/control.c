@@ -599,13 +599,13 @@ int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err)
 	return txn_end(g, store_outbox_again(c->db, delivery, clock_utc_ms(), err), err);
 }
 
-int control_poke(struct control *c, const char *repo, int64_t *look, struct fw_err *err)
+int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err)
 {
 	if (config_repo_find(c->config, repo) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
 	if (!c->watch) /* it could not be started, and is tried again by itself */
 		return err_set(err, ERR_BUSY, "no repository is watched at the moment; the log says why");
-	int64_t number = watch_poke(c->watch, repo);
+	int64_t number = watch_trigger(c->watch, repo);
 	if (look)
 		*look = number;
 	return 0;

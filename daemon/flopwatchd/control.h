@@ -80,7 +80,7 @@ int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err);
 /** Judge a comparison again from its stored samples. `changed`: some verdict became another. Err: ERR_NOT_FOUND. */
 int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
 /** Look at a repository now. *look (may be NULL) is the number of that look, which has not begun yet. Err: ERR_NOT_FOUND, ERR_BUSY. */
-int control_poke(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
+int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
 /**
  * Whether that look, or a later one, has ended, and how the newest did: *error says why the repository could not be read ("" it was),
  * *held names, one a line, the branches whose stored tip is older than git's. Own: both texts are the daemon's, until its loop goes on.

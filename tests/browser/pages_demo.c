@@ -483,7 +483,7 @@ static int no_pause(struct control *c, const char *uuid, bool paused, const char
 	(void)c, (void)uuid, (void)paused, (void)who;
 	return refuse_to(e);
 }
-static int no_poke(struct control *c, const char *repo, int64_t *look, struct fw_err *e)
+static int no_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *e)
 {
 	(void)c, (void)repo, (void)look;
 	return refuse_to(e);
@@ -550,7 +550,7 @@ static const struct site_actions actions = {
 	.cancel = no_end,
 	.retry = no_retry,
 	.pause = no_pause,
-	.poke = no_poke,
+	.trigger = no_trigger,
 	.secret = no_secret,
 	.health = healthy,
 	.bisect = no_job,

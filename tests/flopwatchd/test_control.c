@@ -174,7 +174,7 @@ static void test_secrets_and_health(void **state)
 	assert_string_equal(secret, "long enough");
 	assert_int_equal(control_secret(&control, "other", &secret, &err), -1);
 	err_clear(&err);
-	assert_int_equal(control_poke(&control, "other", NULL, &err), -1);
+	assert_int_equal(control_trigger(&control, "other", NULL, &err), -1);
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 	err_clear(&err);
 	ok(control_health(&control, &err));

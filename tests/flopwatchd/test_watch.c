@@ -303,9 +303,9 @@ static void bad_repositories_show_their_error_and_the_others_go_on(void **state)
 	gitrepo_checkout("nowhere");
 	gitrepo_write("corrupt/.git/config", "[core]\n\tbare = false\n");
 	GIT("good", "push", "-q", "../empty.git", "main");
-	watch_poke(watch, "missing");
-	watch_poke(watch, "corrupt");
-	watch_poke(watch, "nobody");
+	watch_trigger(watch, "missing");
+	watch_trigger(watch, "corrupt");
+	watch_trigger(watch, "nobody");
 	RUN_UNTIL_JOBS(4);
 	assert_string_equal(repo_state("empty"), "ok");
 	assert_string_equal(repo_state("missing"), "ok");
@@ -330,14 +330,14 @@ static void a_look_names_the_branches_that_it_holds_back(void **state)
 	GIT("co", "branch", "bad");
 	add_repo("kernels", "co", false, "*");
 	begin();
-	look_at("kernels", watch_poke(watch, "kernels"), &looked);
+	look_at("kernels", watch_trigger(watch, "kernels"), &looked);
 	assert_string_equal(looked.held, "");
 	gitrepo_write("co/.git/refs/heads/bad", A "\n");
-	look_at("kernels", watch_poke(watch, "kernels"), &looked);
+	look_at("kernels", watch_trigger(watch, "kernels"), &looked);
 	assert_string_equal(looked.error, "");
 	assert_string_equal(looked.held, "bad\n");
 	GIT("co", "update-ref", "-d", "refs/heads/bad");
-	look_at("kernels", watch_poke(watch, "kernels"), &looked);
+	look_at("kernels", watch_trigger(watch, "kernels"), &looked);
 	assert_string_equal(looked.held, "");
 }
 
@@ -350,7 +350,7 @@ static void a_number_of_another_start_is_unknown(void **state)
 	gitrepo_checkout("co");
 	add_repo("kernels", "co", false, "*");
 	begin();
-	number_before = watch_poke(watch, "kernels");
+	number_before = watch_trigger(watch, "kernels");
 	assert_int_equal(watch_looked(watch, "kernels", number_before, &looked), WATCH_LOOK_OPEN);
 	assert_int_equal(watch_looked(watch, "kernels", number_before + 1, &looked), WATCH_LOOK_UNKNOWN);
 	assert_int_equal(watch_looked(watch, "kernels", number_before - 1, &looked), WATCH_LOOK_UNKNOWN);
@@ -359,7 +359,7 @@ static void a_number_of_another_start_is_unknown(void **state)
 	watch_stop(watch);
 	begin();
 	assert_int_equal(watch_looked(watch, "kernels", number_before, &looked), WATCH_LOOK_UNKNOWN);
-	look_at("kernels", watch_poke(watch, "kernels"), &looked);
+	look_at("kernels", watch_trigger(watch, "kernels"), &looked);
 	assert_int_equal(watch_looked(watch, "kernels", number_before, &looked), WATCH_LOOK_UNKNOWN);
 	assert_string_equal(looked.error, "");
 }
@@ -375,7 +375,7 @@ static void a_repository_that_is_replaced_is_watched_again(void **state)
 	run_until("SELECT count(*) FROM repo WHERE state = 'error'", 1);
 	gitrepo_checkout("co");
 	gitrepo_commit("co", "new history");
-	watch_poke(watch, "kernels");
+	watch_trigger(watch, "kernels");
 	RUN_UNTIL_JOBS(2);
 	gitrepo_commit("co", "noticed again");
 	RUN_UNTIL_JOBS(3);
@@ -413,12 +413,12 @@ static void remotes_are_mirrored(void **state)
 	GIT("co", "checkout", "-qb", "topic");
 	snprintf(sha, sizeof sha, "%s", gitrepo_commit("co", "two"));
 	GIT("co", "push", "-q", "../bare.git", "topic");
-	watch_poke(watch, "remote");
+	watch_trigger(watch, "remote");
 	RUN_UNTIL_JOBS(2);
 	assert_string_equal(text("SELECT target_sha FROM job ORDER BY id DESC", NULL), sha);
 	GIT("co", "commit", "-q", "--amend", "-m", "rewritten");
 	GIT("co", "push", "-qf", "../bare.git", "topic");
-	watch_poke(watch, "remote");
+	watch_trigger(watch, "remote");
 	RUN_UNTIL_JOBS(3);
 	assert_string_equal(text("SELECT state FROM job WHERE target_sha = :v", sha), "superseded");
 	/* the commit that was pushed away can still be read */

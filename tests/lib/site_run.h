@@ -67,7 +67,7 @@ static inline int act_pause(struct control *a, const char *uuid, bool paused, co
 {
 	return note(a, e, "%s %s %s\n", paused ? "pause" : "resume", uuid, who);
 }
-static inline int act_poke(struct control *a, const char *repo, int64_t *look, struct fw_err *e)
+static inline int act_trigger(struct control *a, const char *repo, int64_t *look, struct fw_err *e)
 {
 	if (look)
 		*look = 7;
@@ -144,7 +144,7 @@ static const struct site_actions actions = {
 	.cancel = act_cancel,
 	.retry = act_retry,
 	.pause = act_pause,
-	.poke = act_poke,
+	.trigger = act_trigger,
 	.secret = act_secret,
 	.health = act_health,
 	.bisect = act_bisect,

@@ -27,7 +27,7 @@ struct site_actions {
 	int (*retry)(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
 	int (*pause)(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
 	/** Look at a repository now; *look (may be NULL) numbers the look. */
-	int (*poke)(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
+	int (*trigger)(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
 	/** Whether that look has ended, and how the newest did: `held` names branches, one a line. Own: the texts are the daemon's. */
 	int (*looked)(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
 		struct fw_err *err);

@@ -44,7 +44,7 @@ void api_look_post(void *arg, struct http_request *r, struct http_response *resp
 	struct jsonw j;
 	const char *repo = http_segment(r, 0);
 	int64_t look = 0;
-	if (site->act->poke(site->control, repo, &look, &err) != 0) {
+	if (site->act->trigger(site->control, repo, &look, &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	}

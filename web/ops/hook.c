@@ -110,7 +110,7 @@ static int look_once(struct site *site, const char *repo, const struct mark *mar
 	if (db_begin(site->db, err) != 0)
 		return -1;
 	int is_new = remember(site->db, repo, mark, err);
-	if (is_new == 1 && site->act->poke(site->control, repo, NULL, err) == 0 && db_commit(site->db, err) == 0)
+	if (is_new == 1 && site->act->trigger(site->control, repo, NULL, err) == 0 && db_commit(site->db, err) == 0)
 		return 1;
 	db_rollback(site->db);
 	return is_new == 0 ? 0 : -1;

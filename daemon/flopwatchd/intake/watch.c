@@ -335,7 +335,7 @@ static struct watched *find(struct watch *w, const char *repo_name)
 	return NULL;
 }
 
-int64_t watch_poke(struct watch *w, const char *repo_name)
+int64_t watch_trigger(struct watch *w, const char *repo_name)
 {
 	struct watched *r = find(w, repo_name);
 

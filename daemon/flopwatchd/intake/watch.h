@@ -29,7 +29,7 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
  * Look at this repository now (a webhook or a person asked). The number of the first look that begins after this call: a look that runs
  * already may have read the tips before the push that the caller knows of. 0: the name is unknown, and nothing is done.
  */
-int64_t watch_poke(struct watch *w, const char *repo_name);
+int64_t watch_trigger(struct watch *w, const char *repo_name);
 
 /** How the newest look ended. Own: the watch's, until the loop goes on. */
 struct watch_looked {
