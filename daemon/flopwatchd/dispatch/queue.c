@@ -59,7 +59,7 @@ struct queue {
 	struct unresolved unresolved;
 	struct loop_source *again, *turn;
 	int64_t pause_ms; /* before the next look at what failed; 0: nothing has lately */
-	struct vain vain[CONFIG_WAYS_MAX];
+	struct backoff backoff[CONFIG_WAYS_MAX];
 	char held[512]; /* repositories that cannot be read now, as a JSON array */
 	bool is_draining, is_full;
 	void (*drained)(void *arg);
@@ -435,7 +435,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 		return -1;
 	}
 	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold, held,
-		has_room, q->vain };
+		has_room, q->backoff };
 	q->prefetch = (struct prefetch){ .loop = l, .txn = &q->txn, .config = c, .found = slot_changed, .arg = q };
 	for (int i = 0; i < c->n_workers; i++) {
 		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1; /* others say what they have */

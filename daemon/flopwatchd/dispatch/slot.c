@@ -38,7 +38,7 @@ static void ask_again(void *arg)
 {
 	struct slot *s = arg;
 	s->timer = NULL;
-	s->n_vain = 0;
+	s->n_backoff = 0;
 	if (!config_worker_is_slurm(s->worker)) {
 		ask(s);
 		return;
@@ -72,8 +72,8 @@ void slot_go_free(struct slot *s)
 {
 	int64_t pause_ms = LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8);
 	forget_job(s);
-	if (s->n_vain) {
-		pause_ms = slot_vain_ms(s->n_vain);
+	if (s->n_backoff) {
+		pause_ms = slot_backoff_ms(s->n_backoff);
 		s->is_suspect = true;
 	}
 	if (s->is_suspect) {
@@ -485,7 +485,7 @@ int slot_claim(struct slot *s, struct fw_err *err)
 		slot_stop_spare(s);
 	int got = take_work(s, "", err);
 	if (is_spare && got == 1)
-		*slot_vain(s) = (struct vain){ 0 };
+		*slot_backoff(s) = (struct backoff){ 0 };
 	else if (is_spare)
 		slot_go_on_spare(s);
 	return got < 0 ? -1 : 0;
@@ -506,11 +506,11 @@ static void take_allocation(struct slot *s)
 	if (got < 0)
 		log_error("job.claim", "err=%s", log_quote(err.text));
 	if (got == 1) {
-		*slot_vain(s) = (struct vain){ 0 };
+		*slot_backoff(s) = (struct backoff){ 0 };
 	} else if (got == 0 && has_room && !s->worker->builds) {
 		slot_keep_spare(s);
 	} else {
-		s->n_vain = 1;
+		s->n_backoff = 1;
 		s->phase = PHASE_LEAVING;
 		session_cancel(s->session);
 	}

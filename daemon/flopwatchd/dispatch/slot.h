@@ -19,7 +19,7 @@
 struct slot;
 
 /** Of one worker: how often in a row its allocations had devices that fit no job that waits, and what follows from that. */
-struct vain {
+struct backoff {
 	int n;
 	int64_t until_ns; /* until then nothing is asked for that waited when they were given back; 0 no such pause */
 	int64_t newest;   /* the newest job then */
@@ -44,7 +44,7 @@ struct slot_host {
 	const char *(*held)(void *arg);
 	/** Whether there is room for what a job leaves behind. */
 	bool (*has_room)(void *arg);
-	struct vain *vain; /* of each worker, by its place in the configuration */
+	struct backoff *backoff; /* of each worker, by its place in the configuration */
 };
 
 /** Begin by asking the worker for its devices; `index` among its slots. Own: borrows host and w; NULL without memory. */
@@ -74,10 +74,10 @@ bool slot_is_stuck(const struct slot *s);
 void slot_give_up(struct slot *s);
 /** Whether a spare allocation was kept for as long as one may be. */
 bool slot_spare_is_old(const struct slot *s);
-/** Give a spare allocation back; `in_vain`: and rest for a while, longer each time (struct vain). */
-void slot_give_back(struct slot *s, bool in_vain);
+/** Give a spare allocation back; `in_backoff`: and rest for a while, longer each time (struct vain). */
+void slot_give_back(struct slot *s, bool in_backoff);
 /** How long to rest after the `n`th time (from 1). Units: ms. */
-int64_t slot_vain_ms(int n);
+int64_t slot_backoff_ms(int n);
 /** Kills what runs; rows stay as they are. Accepts NULL. */
 void slot_free(struct slot *s);
 

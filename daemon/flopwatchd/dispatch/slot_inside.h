@@ -42,7 +42,7 @@ struct slot {
 	int n_full;                      /* jobs in a row for which its disk had no room */
 	char why[400];                   /* the last one */
 	bool is_suspect;                 /* ask it again before it gets another job */
-	int n_vain;                      /* its last allocation fitted no job: how many in a row did not; 0 it did */
+	int n_backoff;                      /* its last allocation fitted no job: how many in a row did not; 0 it did */
 	int64_t spare_ns;                /* since when it has the spare one */
 	int64_t allocated_ns;            /* since when it has its allocation */
 	struct slot_wish wish;           /* what the allocation is asked for as */
@@ -125,7 +125,7 @@ void slot_stop_spare(struct slot *s);
 /** It still fits nothing. */
 void slot_go_on_spare(struct slot *s);
 /** How many allocations of its worker in a row fitted nothing. */
-struct vain *slot_vain(const struct slot *s);
+struct backoff *slot_backoff(const struct slot *s);
 
 /* slot_build.c */
 

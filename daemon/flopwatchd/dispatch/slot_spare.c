@@ -11,16 +11,16 @@
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 
-enum { SPARE_MS = 30000, LOOK_AGAIN_MS = 1000, VAIN_FIRST_MS = 5000, VAIN_DOUBLED_MAX = 7 };
+enum { SPARE_MS = 30000, LOOK_AGAIN_MS = 1000, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLED_MAX = 7 };
 
-struct vain *slot_vain(const struct slot *s)
+struct backoff *slot_backoff(const struct slot *s)
 {
-	return &s->host->vain[s->worker - s->host->config->worker];
+	return &s->host->backoff[s->worker - s->host->config->worker];
 }
 
-int64_t slot_vain_ms(int n)
+int64_t slot_backoff_ms(int n)
 {
-	return (int64_t)VAIN_FIRST_MS << (n <= VAIN_DOUBLED_MAX ? n - 1 : VAIN_DOUBLED_MAX);
+	return (int64_t)BACKOFF_FIRST_MS << (n <= BACKOFF_DOUBLED_MAX ? n - 1 : BACKOFF_DOUBLED_MAX);
 }
 
 /* Its devices, with what keeps each from work. */
@@ -86,12 +86,12 @@ void slot_stop_spare(struct slot *s)
 	s->timer = NULL;
 }
 
-void slot_give_back(struct slot *s, bool in_vain)
+void slot_give_back(struct slot *s, bool in_backoff)
 {
 	slot_stop_spare(s);
-	s->n_vain = in_vain ? slot_vain(s)->n : 0;
+	s->n_backoff = in_backoff ? slot_backoff(s)->n : 0;
 	s->wait_why[0] = 0;
-	if (in_vain)
+	if (in_backoff)
 		tell(s, "the last one had ", "another is asked for in a while");
 	s->phase = PHASE_LEAVING;
 	session_cancel(s->session);

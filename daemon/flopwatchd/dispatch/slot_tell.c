@@ -63,7 +63,7 @@ const char *slot_device(const struct slot *s)
 void slot_tell(const struct slot *s, struct worker_status *out)
 {
 	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = slot_is_down(s);
-	bool on_call = config_worker_is_slurm(s->worker), rests = on_call && s->n_vain && s->wait_why[0];
+	bool on_call = config_worker_is_slurm(s->worker), rests = on_call && s->n_backoff && s->wait_why[0];
 	bool pending = s->phase == PHASE_WAITING || s->phase == PHASE_SPARE || rests;
 	*out = (struct worker_status){
 		.name = s->worker->name,

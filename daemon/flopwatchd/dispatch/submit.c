@@ -160,19 +160,19 @@ static int submit_health_check(const struct run *r, bool *is_wanted, struct fw_e
  * too long in coming, or nothing is left to ask with, all go back; what is asked for then is what has come since, for a while. */
 static int settle_spare(const struct run *r, bool is_wanted, struct fw_err *err)
 {
-	struct vain *vain = &r->host->vain[r->worker - r->host->config->worker];
+	struct backoff *backoff = &r->host->backoff[r->worker - r->host->config->worker];
 	int n_waiting = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_HEALTH_CHECK);
 	bool is_old = false;
 	for (int i = r->first; i < r->last; i++)
 		is_old = is_old || slot_spare_is_old(at(r, i));
 	if (!one_that(r, SLOT_HAS_SPARE) || (is_wanted && n_waiting && !is_old))
 		return 0;
-	if (is_wanted && store_job_newest(r->host->txn->db, &vain->newest, err) != 0)
+	if (is_wanted && store_job_newest(r->host->txn->db, &backoff->newest, err) != 0)
 		return -1;
 	if (is_wanted)
-		vain->n++;
+		backoff->n++;
 	if (is_wanted && !n_waiting)
-		vain->until_ns = clock_mono_ns() + slot_vain_ms(vain->n) * 1000000;
+		backoff->until_ns = clock_mono_ns() + slot_backoff_ms(backoff->n) * 1000000;
 	for (struct slot *s; (s = one_that(r, SLOT_HAS_SPARE));)
 		slot_give_back(s, is_wanted);
 	return 0;
@@ -201,9 +201,9 @@ static int submit_run(const struct run *r, struct fw_err *err)
 {
 	const struct config_worker *w = r->worker;
 	struct buf besides;
-	const struct vain *vain = &r->host->vain[w - r->host->config->worker];
+	const struct backoff *backoff = &r->host->backoff[w - r->host->config->worker];
 	int room = INT_MAX, result = 0;
-	bool rests = clock_mono_ns() < vain->until_ns, is_wanted = false;
+	bool rests = clock_mono_ns() < backoff->until_ns, is_wanted = false;
 	build_claims_begin(&besides);
 	besides_others(r, &besides);
 	if (w->builds)
@@ -213,7 +213,7 @@ static int submit_run(const struct run *r, struct fw_err *err)
 		w->builds         ? STORE_KEPT_MISSING
 		: w->builds_apart ? STORE_KEPT_THERE
 				  : STORE_KEPT_ANY,
-		rests ? vain->newest : 0 };
+		rests ? backoff->newest : 0 };
 	if (result == 0)
 		result = submit_jobs(r, &wish, room, &is_wanted, err) != 0 ||
 					 (!rests && submit_health_check(r, &is_wanted, err) != 0) ||
