@@ -165,7 +165,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	const struct msg_device *d = &s->device;
 	if (bind_device(s, hello, &err) != 0 || split_group_fits(s, &err) != 0) {
 		s->is_suspect = true;
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
 	ask_for->job = s->job.id;
@@ -181,7 +181,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	slot_note_sources(s);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
 		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
-		slot_finish_job(s, is_wrong ? DEBT_MOVE : DEBT_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_WORKER_LOST, err.text);
+		slot_finish_job(s, is_wrong ? PENDING_WRITE_MOVE : PENDING_WRITE_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
 	s->phase = PHASE_RUNNING;
@@ -206,7 +206,7 @@ static void give_back(struct slot *s, const struct msg_fault *why)
 	log_warning("worker.full", "worker=%s job=%lld err=%s", s->worker->name, (long long)s->job.id, log_quote(why->detail));
 	s->is_suspect = true;
 	s->n_full++;
-	slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why->detail);
+	slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why->detail);
 }
 
 static void take_allocation(struct slot *s);
@@ -316,19 +316,19 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		slot_go_free(s);
 	} else if (phase == PHASE_PLANNING) { /* the allocation was taken away */
 		s->is_suspect = true;
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	} else if (phase == PHASE_HEALTH_CHECK) {
 		slot_end_health_check(s, how, why);
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
 		s->is_suspect = true;
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->worker->builds) {
 		slot_take_builds(s, result);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && refusal_of_result(result, &s->job, refusal)) {
 		struct slot *leader = split_group_leader(s);
 		result_free(result);
 		split_group_dismiss(leader);
-		slot_owe(leader, DEBT_MOVE, JOBSTATE_FAILED, refusal);
+		slot_set_pending(leader, PENDING_WRITE_MOVE, JOBSTATE_FAILED, refusal);
 		if (leader->session)
 			session_cancel(leader->session);
 		slot_settle(leader);
@@ -340,13 +340,13 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		snprintf(result->isolation, sizeof result->isolation, "%s", s->hello.isolation);
 		snprintf(result->worker_version, sizeof result->worker_version, "%s", s->hello.version);
 		result->device_id = s->device_id;
-		slot_owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
+		slot_set_pending(s, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
 		slot_settle(s);
 	} else if (phase == PHASE_RUNNING && how == SESSION_STARVED) {
 		s->host->hold(s->host->arg, s->job.repo);
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	} else if (phase == PHASE_RUNNING && how == SESSION_REFUSED) {
-		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
+		slot_finish_job(s, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, why);
 	} else if (phase == PHASE_RUNNING) {
 		slot_lose_worker(s, why);
 	} else if (phase == PHASE_LEAVING) {
@@ -386,14 +386,14 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		if (a->crashed)
 			slot_count_attempt(s, a->why);
 		else
-			slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, a->why);
+			slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, a->why);
 		return;
 	}
 	if (a->state != JOBSTATE_N) {
 		enum jobstate_event on = a->state == JOBSTATE_TARGET_MISSING        ? JOBSTATE_ON_TARGET_MISSING
 					 : a->state == JOBSTATE_CANCELLED ? JOBSTATE_ON_CANCEL
 									  : JOBSTATE_ON_FAIL;
-		slot_finish_job(s, DEBT_MOVE, on, a->why);
+		slot_finish_job(s, PENDING_WRITE_MOVE, on, a->why);
 		return;
 	}
 	s->plan = a->plan;
@@ -403,9 +403,9 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		s->result = result_new(&s->plan);
 		if (s->result && result_unrun(s->result, &err) == 0) {
 			s->result->started_at = s->result->ended_at = clock_utc_ms();
-			slot_owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
+			slot_set_pending(s, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
 		} else {
-			slot_owe(s, DEBT_RELEASE, JOBSTATE_QUEUED, "out of memory");
+			slot_set_pending(s, PENDING_WRITE_RELEASE, JOBSTATE_QUEUED, "out of memory");
 		}
 		if (s->session)
 			session_cancel(s->session);
@@ -415,7 +415,7 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	if (s->worker->builds && slot_has_nothing_to_build(s))
 		return;
 	if (split_group_gather(s, &err) != 0) {
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
 	s->phase = PHASE_OPENING;
@@ -423,7 +423,7 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		send_job(s, &s->hello);
 	} else if (slot_open_session(s, "", &err) != 0) {
 		s->is_suspect = true;
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 	}
 }
 
@@ -438,7 +438,7 @@ static void begin_plan(struct slot *s)
 	int repo = config_repo_find(s->host->config, s->job.repo_name);
 	if (resolve_start(s->host->loop, s->host->txn->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
 		config_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
-		slot_finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? DEBT_RELEASE : DEBT_MOVE,
+		slot_finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? PENDING_WRITE_RELEASE : PENDING_WRITE_MOVE,
 			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_TARGET_MISSING : JOBSTATE_ON_FAIL, why.text);
 }
 

@@ -53,7 +53,7 @@ bool slot_has_nothing_to_build(struct slot *s)
 		return false;
 	if (kept < 0)
 		complain(s, &err);
-	slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, kept == 1 ? "nothing of it is to be built" : err.text);
+	slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, kept == 1 ? "nothing of it is to be built" : err.text);
 	return true;
 }
 
@@ -78,9 +78,9 @@ void slot_take_builds(struct slot *s, struct result *result)
 	result->device.uuid[0] = 0; /* nothing ran */
 	result->device_id = 0;
 	if (has_failed(result) || is_equal)
-		slot_owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
+		slot_set_pending(s, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
 	else
-		slot_owe(s, DEBT_RELEASE, JOBSTATE_QUEUED, "it is built and waits for a device");
+		slot_set_pending(s, PENDING_WRITE_RELEASE, JOBSTATE_QUEUED, "it is built and waits for a device");
 	slot_settle(s);
 }
 

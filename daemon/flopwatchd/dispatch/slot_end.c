@@ -14,20 +14,20 @@
 
 enum { STORE_AGAIN_MS = 5000 };
 
-void slot_owe(struct slot *s, enum debt debt, enum jobstate state, const char *why)
+void slot_set_pending(struct slot *s, enum pending_write pending_write, enum jobstate state, const char *why)
 {
-	s->debt = debt;
-	s->debt_state = state;
-	snprintf(s->debt_why, sizeof s->debt_why, "%s", why);
+	s->pending_write = pending_write;
+	s->pending_write_state = state;
+	snprintf(s->pending_write_why, sizeof s->pending_write_why, "%s", why);
 }
 
-static int write_debt(struct slot *s, struct fw_err *err)
+static int write_pending(struct slot *s, struct fw_err *err)
 {
 	struct txn *g = s->host->txn;
 	struct judge_outcome outcome;
 	int64_t profile = 0, now = clock_utc_ms();
 	int result = 0;
-	if (s->debt == DEBT_NONE)
+	if (s->pending_write == PENDING_WRITE_NONE)
 		return 0;
 	if (txn_begin(g, err) != 0)
 		return -1;
@@ -36,20 +36,20 @@ static int write_debt(struct slot *s, struct fw_err *err)
 		result = slot_write_kept(s, now, err);
 	if (result != 0)
 		log_debug("build.kept", "job=%lld err=%s", (long long)s->job.id, log_quote(err->text));
-	else if (s->debt == DEBT_RESULT && is_profile)
+	else if (s->pending_write == PENDING_WRITE_RESULT && is_profile)
 		result = profile_finish(g->db, s->host->config, s->result, now, &profile, err);
-	else if (s->debt == DEBT_RESULT)
+	else if (s->pending_write == PENDING_WRITE_RESULT)
 		result = judge_finish(g->db, s->host->config, s->result, now, &outcome, err);
-	else if (s->debt == DEBT_RELEASE)
-		result = job_release(g, &s->job, s->debt_why, now, err);
+	else if (s->pending_write == PENDING_WRITE_RELEASE)
+		result = job_release(g, &s->job, s->pending_write_why, now, err);
 	else
-		result = job_move(g, &s->job, s->debt_state, s->debt_why, now, err);
+		result = job_move(g, &s->job, s->pending_write_state, s->pending_write_why, now, err);
 	if (txn_end(g, result, err) != 0)
 		return -1;
-	if (s->debt == DEBT_RESULT && is_profile)
+	if (s->pending_write == PENDING_WRITE_RESULT && is_profile)
 		log_info("profile.done", "job=%lld repo=%s profile=%lld", (long long)s->job.id, log_quote(s->job.repo_name),
 			(long long)profile);
-	else if (s->debt == DEBT_RESULT)
+	else if (s->pending_write == PENDING_WRITE_RESULT)
 		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)s->job.id,
 			log_quote(s->job.repo_name), log_quote(s->job.branch), (long long)outcome.comparison,
 			verdict_name(outcome.verdict));
@@ -69,23 +69,23 @@ void slot_settle(struct slot *s)
 	loop_remove(s->host->loop, s->job_timer); /* what waits to be stored must not run into the job's time limit */
 	s->job_timer = NULL;
 	progress_flush(&s->progress);
-	if (write_debt(s, &err) != 0 && txn_is_outage(&err)) {
+	if (write_pending(s, &err) != 0 && txn_is_outage(&err)) {
 		s->phase = PHASE_STORING;
 		slot_set_timer(s, STORE_AGAIN_MS, settle_again);
 		return;
 	}
-	if (err.code != ERR_NONE && s->debt == DEBT_RESULT) {
+	if (err.code != ERR_NONE && s->pending_write == PENDING_WRITE_RESULT) {
 		/* not the disk's fault: the same result would fail again and again */
 		log_error("job.judge", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 		result_free(s->result);
 		s->result = NULL;
-		slot_owe(s, DEBT_MOVE, JOBSTATE_FAILED, err.text);
+		slot_set_pending(s, PENDING_WRITE_MOVE, JOBSTATE_FAILED, err.text);
 		slot_settle(s);
 		return;
 	}
 	if (err.code != ERR_NONE) /* it has ended meanwhile, e.g. by a person's cancel */
 		log_info("job.dropped", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
-	s->debt = DEBT_NONE;
+	s->pending_write = PENDING_WRITE_NONE;
 	result_free(s->result);
 	s->result = NULL;
 	if (s->session)
@@ -94,14 +94,14 @@ void slot_settle(struct slot *s)
 		slot_go_free(s);
 }
 
-void slot_finish_job(struct slot *s, enum debt debt, enum jobstate_event on, const char *why)
+void slot_finish_job(struct slot *s, enum pending_write pending_write, enum jobstate_event on, const char *why)
 {
 	if (split_group_is_helper(s)) {
-		slot_finish_job(split_group_leader(s), debt, on, why);
+		slot_finish_job(split_group_leader(s), pending_write, on, why);
 		return;
 	}
 	split_group_dismiss(s);
-	slot_owe(s, debt, jobstate_next(s->state, on), why);
+	slot_set_pending(s, pending_write, jobstate_next(s->state, on), why);
 	resolve_cancel(s->resolve);
 	s->resolve = NULL;
 	if (s->session)
@@ -111,14 +111,14 @@ void slot_finish_job(struct slot *s, enum debt debt, enum jobstate_event on, con
 
 void slot_count_attempt(struct slot *s, const char *why)
 {
-	char text[sizeof s->debt_why];
+	char text[sizeof s->pending_write_why];
 	if (s->job.attempt >= JOBSTATE_ATTEMPTS_MAX) {
 		snprintf(text, sizeof text, "interrupted: %.900s (attempt %d of %d; see doc/troubleshooting.md#interrupted)", why,
 			s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
-		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, text);
+		slot_finish_job(s, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, text);
 	} else {
 		snprintf(text, sizeof text, "%.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
-		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_WORKER_LOST, text);
+		slot_finish_job(s, PENDING_WRITE_MOVE, JOBSTATE_ON_WORKER_LOST, text);
 	}
 }
 
@@ -137,7 +137,7 @@ static void job_is_overdue(void *arg)
 	s->job_timer = NULL;
 	snprintf(why, sizeof why, "timeout: the job ran past its limit of %lld s (see doc/troubleshooting.md#job-timeout)",
 		(long long)(s->host->config->job_timeout_ms / 1000));
-	slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
+	slot_finish_job(s, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, why);
 }
 
 void slot_limit_job(struct slot *s, int64_t limit_ms)
@@ -146,7 +146,7 @@ void slot_limit_job(struct slot *s, int64_t limit_ms)
 	loop_remove(s->host->loop, s->job_timer);
 	s->job_timer = NULL;
 	if (loop_after(s->host->loop, limit_ms, job_is_overdue, s, &s->job_timer, &err) != 0)
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 }
 
 /* ---- from outside -------------------------------------------------------------------------------------------------------------- */
@@ -159,14 +159,14 @@ int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 	/* written first: what a person was told must be so even if the power fails now */
 	if (job_move_now(s->host->txn, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
 		return -1;
-	slot_finish_job(s, DEBT_NONE, JOBSTATE_ON_CANCEL, why);
+	slot_finish_job(s, PENDING_WRITE_NONE, JOBSTATE_ON_CANCEL, why);
 	return 0;
 }
 
 void slot_release(struct slot *s, const char *why)
 {
 	if (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING || s->phase == PHASE_JOINING)
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	else if (s->session)
 		session_cancel(s->session);
 }
@@ -185,7 +185,7 @@ static void hand_on(struct slot *s, const char *why)
 		slot_release(s, why);
 		return;
 	}
-	slot_owe(s, DEBT_RELEASE, jobstate_next(s->state, JOBSTATE_ON_WORKER_LOST), why);
+	slot_set_pending(s, PENDING_WRITE_RELEASE, jobstate_next(s->state, JOBSTATE_ON_WORKER_LOST), why);
 	slot_settle(s);
 }
 
@@ -220,5 +220,5 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 void slot_release_plan(struct slot *s, const char *why)
 {
 	if (s->phase == PHASE_PLANNING)
-		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 }

@@ -29,7 +29,7 @@ enum phase {
 };
 
 /* What is still to be written about the job when PHASE_STORING. */
-enum debt { DEBT_NONE, DEBT_RESULT, DEBT_MOVE, DEBT_RELEASE };
+enum pending_write { PENDING_WRITE_NONE, PENDING_WRITE_RESULT, PENDING_WRITE_MOVE, PENDING_WRITE_RELEASE };
 
 struct slot {
 	const struct slot_host *host;
@@ -68,9 +68,9 @@ struct slot {
 	} source[PROTOCOL_SUBJECTS_MAX];
 	struct split_group *split_group; /* that it leads, or helps; NULL none */
 
-	enum debt debt;
-	enum jobstate debt_state;
-	char debt_why[1024];
+	enum pending_write pending_write;
+	enum jobstate pending_write_state;
+	char pending_write_why[1024];
 	struct result *result;
 
 	struct resolve *resolve;
@@ -147,11 +147,11 @@ void slot_hear_build(struct slot *s, const struct msg_build *b);
 /* slot_end.c */
 
 /** What slot_settle has to write. */
-void slot_owe(struct slot *s, enum debt debt, enum jobstate state, const char *why);
+void slot_set_pending(struct slot *s, enum pending_write pending_write, enum jobstate state, const char *why);
 /** Write what is owed; the slot is free afterwards, or tries again in a while. */
 void slot_settle(struct slot *s);
 /** The job is over without a result. */
-void slot_finish_job(struct slot *s, enum debt debt, enum jobstate_event on, const char *why);
+void slot_finish_job(struct slot *s, enum pending_write pending_write, enum jobstate_event on, const char *why);
 /** Back to the queue, but for the last time some time: the job may be what breaks us. */
 void slot_count_attempt(struct slot *s, const char *why);
 /** The same, of a worker that is asked again before it gets another job. */

@@ -38,13 +38,13 @@ void slot_take_part(struct slot *s, struct result *part)
 	else
 		slot_go_free(s);
 	if (result != 0) {
-		slot_finish_job(leader, DEBT_MOVE, JOBSTATE_ON_FAIL, err.text);
+		slot_finish_job(leader, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, err.text);
 	} else if (split_group_go_on(leader, &whole, &err) != 0) {
-		slot_finish_job(leader, DEBT_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+		slot_finish_job(leader, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 	} else if (whole) {
 		split_group_dismiss(leader);
 		leader->result = whole;
-		slot_owe(leader, DEBT_RESULT, JOBSTATE_DONE, "");
+		slot_set_pending(leader, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
 		slot_settle(leader);
 	}
 }

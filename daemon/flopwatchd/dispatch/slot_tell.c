@@ -97,7 +97,7 @@ bool slot_measures(const struct slot *s, enum device_kind kind)
 
 bool slot_is_busy(const struct slot *s)
 {
-	return s->session || s->resolve || s->debt != DEBT_NONE;
+	return s->session || s->resolve || s->pending_write != PENDING_WRITE_NONE;
 }
 
 bool slot_is_leaving(const struct slot *s)
