@@ -570,7 +570,7 @@ static int tell_accepted(struct control *c, int64_t alert, int64_t now, struct f
 		result = store_comparison_get(c->db, ids[i], &comparison, &rule, err) != 0 ||
 					 store_job_get(c->db, comparison.job, &job, err) != 0 ||
 					 status_verdict(c->db, c->config, &job, &comparison, now, err) != 0 ||
-					 gitnote_owe(c->db, c->config, &job, &comparison, now, err) != 0
+					 gitnote_enqueue(c->db, c->config, &job, &comparison, now, err) != 0
 				 ? -1
 				 : 0;
 	}

@@ -36,7 +36,7 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-static void owe(const char *target)
+static void enqueue(const char *target)
 {
 	ok(db_begin(db, &err));
 	ok(store_outbox_insert(db, "webhook", target, "{\"alert\":1}", clock_utc_ms(), &err));
@@ -93,7 +93,7 @@ static void test_a_delivery_arrives(void **state)
 	assert_int_equal(listen(listen_anywhere(), 4), 0);
 	ok(loop_watch(loop, listener, EPOLLIN, accept_one, NULL, NULL, &err));
 	ok(sender_start(loop, config, &txn, &notify, &err));
-	owe("chat");
+	enqueue("chat");
 	sender_wake(notify);
 	fixture_until("SELECT count(*) FROM outbox WHERE state = 'sent'");
 	assert_memory_equal(received, "POST /hook HTTP/1.1\r\n", 21);
@@ -106,8 +106,8 @@ static void test_a_receiver_that_is_not_there_is_tried_later(void **state)
 {
 	(void)state;
 	listen_anywhere(); /* bound, but it does not listen */
-	owe("chat");
-	owe("chat");
+	enqueue("chat");
+	enqueue("chat");
 	ok(sender_start(loop, config, &txn, &notify, &err)); /* what is due at start goes out by itself */
 	fixture_until("SELECT count(*) = 2 FROM outbox WHERE attempts = 1");
 	assert_int_equal(fixture_number("SELECT count(*) FROM outbox WHERE state = 'waiting' AND last_error <> ''"), 2);
@@ -118,7 +118,7 @@ static void test_a_receiver_that_is_not_there_is_tried_later(void **state)
 static void test_a_receiver_that_was_removed(void **state)
 {
 	(void)state;
-	owe("other");
+	enqueue("other");
 	ok(sender_start(loop, config, &txn, &notify, &err));
 	fixture_until("SELECT count(*) FROM outbox WHERE state = 'failed'");
 	assert_string_equal(fixture_text("SELECT last_error FROM outbox"), "webhook other is not configured any more");

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flopwatchd/delivery/status_sum.h"
-#include "flopwatchd/delivery/status_word.h"
+#include "flopwatchd/delivery/status_summary.h"
+#include "flopwatchd/delivery/status_update.h"
 #include "db/find/told.h"
 #include "db/store/accepted.h"
 
@@ -25,12 +25,12 @@ static const struct config_repo *repo_of(const struct config *config, const char
 }
 
 /* The word on one suite, where it has a name by now, and what all of them say together. */
-static int owe(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_word *word, int64_t now_ms,
+static int enqueue(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_update *word, int64_t now_ms,
 	struct fw_err *err)
 {
-	if (word->suite[0] && status_word_owe(db, repo->name, word, now_ms, err) != 0)
+	if (word->suite[0] && status_update_enqueue(db, repo->name, word, now_ms, err) != 0)
 		return -1;
-	return status_sum_owe(db, repo_id, repo->name, word->sha, now_ms, err);
+	return status_summary_enqueue(db, repo_id, repo->name, word->sha, now_ms, err);
 }
 
 int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, enum jobstate state,
@@ -56,8 +56,8 @@ int status_job(struct db *db, const struct config *config, const struct store_jo
 	bool says_why = why[0] && (state == JOBSTATE_QUEUED || jobstate_is_final(state));
 	snprintf(text, sizeof text, "%s%s%s", words[state].text, says_why ? ": " : "", says_why ? why : "");
 	snprintf(page, sizeof page, "/jobs/%lld", (long long)job->id);
-	struct status_word word = { job->target_sha, suite, words[state].state, text, page };
-	return owe(db, repo, job->repo, &word, now_ms, err);
+	struct status_update word = { job->target_sha, suite, words[state].state, text, page };
+	return enqueue(db, repo, job->repo, &word, now_ms, err);
 }
 
 int status_ended(struct db *db, const struct config *config, const struct config_repo *only, int64_t now_ms, struct fw_err *err)
@@ -73,10 +73,10 @@ int status_ended(struct db *db, const struct config *config, const struct config
 		bool newer = strncmp(ended[i].why, "superseded by job ", 18) == 0;
 		snprintf(page, sizeof page, "/jobs/%lld", (long long)ended[i].id);
 		snprintf(text, sizeof text, "not measured: %s", newer ? "a newer push took its place" : ended[i].why);
-		struct status_word word = { ended[i].sha, ended[i].suite,
+		struct status_update word = { ended[i].sha, ended[i].suite,
 			ended[i].state == JOBSTATE_FAILED ? "error" : "cancelled", text, page };
 		if (repo)
-			result = owe(db, repo, ended[i].repo, &word, now_ms, err);
+			result = enqueue(db, repo, ended[i].repo, &word, now_ms, err);
 	}
 	free(ended);
 	return result;
@@ -123,6 +123,6 @@ int status_verdict(struct db *db, const struct config *config, const struct stor
 		describe(db, c, &accepted, text, sizeof text, err))
 		return -1;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)c->id);
-	struct status_word word = { c->target_sha, job->suite, status_word_of(accepted.verdict), text, page };
-	return owe(db, repo, job->repo, &word, now_ms, err);
+	struct status_update word = { c->target_sha, job->suite, status_update_of(accepted.verdict), text, page };
+	return enqueue(db, repo, job->repo, &word, now_ms, err);
 }

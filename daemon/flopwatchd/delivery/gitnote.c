@@ -89,7 +89,7 @@ static int write_text(
 	return 0;
 }
 
-int gitnote_owe(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
+int gitnote_enqueue(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err)
 {
 	int at = config ? config_repo_find(config, job->repo_name) : -1;

@@ -10,7 +10,7 @@
 #include "db/store/result.h"
 
 /** Owe the note of the comparison's target: the newest comparison of each suite, with the cells that are not unchanged. */
-int gitnote_owe(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
+int gitnote_enqueue(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err);
 
 #endif

@@ -250,7 +250,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 		environment_follow(db, config, r, &c, &news->lost, now_ms, &environment_alert, err) ||
 		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
 		trend_follow(db, config, job, &c, &baseline_period, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
-		gitnote_owe(db, config, job, &c, now_ms, err))
+		gitnote_enqueue(db, config, job, &c, now_ms, err))
 		return -1;
 	if (environment_alert)
 		out->alert = environment_alert;

@@ -1,5 +1,5 @@
-/* status_word.c - see status_word.h. */
-#include "flopwatchd/delivery/status_word.h"
+/* status_update.c - see status_update.h. */
+#include "flopwatchd/delivery/status_update.h"
 
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 
 enum { PAYLOAD_MAX = 64 << 10 };
 
-int status_word_owe(struct db *db, const char *repo, const struct status_word *word, int64_t now_ms, struct fw_err *err)
+int status_update_enqueue(struct db *db, const char *repo, const struct status_update *word, int64_t now_ms, struct fw_err *err)
 {
 	char context[80], subject[160];
 	struct buf text;
@@ -30,7 +30,7 @@ int status_word_owe(struct db *db, const char *repo, const struct status_word *w
 	return result;
 }
 
-const char *status_word_of(enum verdict v)
+const char *status_update_of(enum verdict v)
 {
 	switch (v) {
 	case VERDICT_REGRESSION:

@@ -1,5 +1,5 @@
-/* status_sum.c - see status_sum.h. */
-#include "flopwatchd/delivery/status_sum.h"
+/* status_summary.c - see status_summary.h. */
+#include "flopwatchd/delivery/status_summary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "db/store/commit.h"
-#include "flopwatchd/delivery/status_word.h"
+#include "flopwatchd/delivery/status_update.h"
 
 enum { DESCRIPTION_MAX = 4096 };
 
@@ -72,7 +72,7 @@ static const char *state_of(const struct commit_verdict *v)
 		return "cancelled";
 	if (decides && decides->word.id && decides->word.end == COMMIT_FAILED)
 		return "error"; /* not the commit's measurement, but ours, or its plan */
-	return status_word_of(v->verdict);
+	return status_update_of(v->verdict);
 }
 
 /* Its only comparison or job, or the page that holds all of them. */
@@ -94,7 +94,7 @@ static bool is_planned(const struct commit_verdict *v)
 	return false;
 }
 
-int status_sum_owe(struct db *db, int64_t repo, const char *repo_name, const char *sha, int64_t now_ms, struct fw_err *err)
+int status_summary_enqueue(struct db *db, int64_t repo, const char *repo_name, const char *sha, int64_t now_ms, struct fw_err *err)
 {
 	struct commit_verdict v;
 	struct buf text;
@@ -104,9 +104,9 @@ int status_sum_owe(struct db *db, int64_t repo, const char *repo_name, const cha
 	if (result == 0 && is_planned(&v)) {
 		result = describe(&v, &text, err);
 		find_page(&v, sha, page, sizeof page);
-		struct status_word word = { sha, "", state_of(&v), text.data, page };
+		struct status_update word = { sha, "", state_of(&v), text.data, page };
 		if (result == 0)
-			result = status_word_owe(db, repo_name, &word, now_ms, err);
+			result = status_update_enqueue(db, repo_name, &word, now_ms, err);
 	}
 	commit_verdict_fini(&v);
 	buf_fini(&text);

@@ -1,24 +1,24 @@
 /**
- * status_word.h - one word about a commit that its forge is owed: an outbox row. A newer word with the same commit and context takes the
+ * status_update.h - one word about a commit that its forge is owed: an outbox row. A newer word with the same commit and context takes the
  * place of one that was not sent yet; the same word again writes nothing.
  */
-#ifndef FLOPWATCHD_DELIVERY_STATUS_WORD_H
-#define FLOPWATCHD_DELIVERY_STATUS_WORD_H
+#ifndef FLOPWATCHD_DELIVERY_STATUS_UPDATE_H
+#define FLOPWATCHD_DELIVERY_STATUS_UPDATE_H
 
 #include <stdint.h>
 
 #include "core/verdict/verdict.h"
 #include "db/sqlite/db.h"
 
-struct status_word {
+struct status_update {
 	const char *sha, *suite;         /* suite "": of all together */
 	const char *state, *description; /* state as forge.h names it */
 	const char *page;                /* where people read on: "/jobs/7" */
 };
 
 /** Owe it to the forge of `repo`, inside the transaction of what it tells. */
-int status_word_owe(struct db *db, const char *repo, const struct status_word *word, int64_t now_ms, struct fw_err *err);
+int status_update_enqueue(struct db *db, const char *repo, const struct status_update *word, int64_t now_ms, struct fw_err *err);
 /** The state that a verdict is. */
-const char *status_word_of(enum verdict v);
+const char *status_update_of(enum verdict v);
 
 #endif
