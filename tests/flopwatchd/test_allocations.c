@@ -104,7 +104,7 @@ static void another_partition_is_asked_when_the_first_lets_wait(void **state)
 	assert_string_equal(cluster_said("had"), "gpus/second/b/sim-b");
 }
 
-static bool one_is_spare(void)
+static bool one_is_idle_allocation(void)
 {
 	return strstr(cluster_workers(),
 		       "one has sim-0 (paused), which no job that waits may have: it is kept while another is asked for") &&
@@ -153,7 +153,7 @@ static void a_job_gets_the_device_that_it_asks_for(void **state)
 }
 
 /* It is told why, kept no longer than the job waits, and takes a job that it fits. */
-static void a_spare_allocation_says_why(void **state)
+static void a_idle_allocation_allocation_says_why(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-0");
@@ -164,12 +164,12 @@ static void a_spare_allocation_says_why(void **state)
 	cluster_device("on-gpu", "a", "sim-0");
 	cluster_state("sim-0", DEVICESTATE_PAUSED);
 	int64_t job = cluster_job("push", sha, "", 0);
-	CLUSTER_UNTIL(one_is_spare);
+	CLUSTER_UNTIL(one_is_idle_allocation);
 	ok(queue_cancel(queue, job, "not needed", &err));
 	queue_wake(queue);
 	CLUSTER_UNTIL(nothing_is_asked);
 	cluster_job("next", sha, "", 0);
-	CLUSTER_UNTIL(one_is_spare);
+	CLUSTER_UNTIL(one_is_idle_allocation);
 	cluster_state("sim-0", DEVICESTATE_OK);
 	queue_wake(queue);
 	fixture_until(DONE("next"));
@@ -192,7 +192,7 @@ static void without_another_to_ask_for_it_rests(void **state)
 }
 
 /* Nor is it kept for ever while the other does not come. */
-static void a_spare_allocation_is_given_back(void **state)
+static void a_idle_allocation_allocation_is_given_back(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-0");
@@ -203,7 +203,7 @@ static void a_spare_allocation_is_given_back(void **state)
 	cluster_device("on-gpu", "a", "sim-0");
 	cluster_state("sim-0", DEVICESTATE_PAUSED);
 	cluster_job("push", sha, "", 0);
-	CLUSTER_UNTIL(one_is_spare);
+	CLUSTER_UNTIL(one_is_idle_allocation);
 	CLUSTER_UNTIL(one_rests);
 	cluster_take("gpu/a/sim-1", false);
 	fixture_until(DONE("push"));
@@ -247,9 +247,9 @@ int main(void)
 		CASE(another_partition_is_asked_when_the_first_lets_wait),
 		CASE(a_device_that_is_out_of_order_is_not_handed_out_again),
 		CASE(a_job_gets_the_device_that_it_asks_for),
-		CASE(a_spare_allocation_says_why),
+		CASE(a_idle_allocation_allocation_says_why),
 		CASE(without_another_to_ask_for_it_rests),
-		CASE(a_spare_allocation_is_given_back),
+		CASE(a_idle_allocation_allocation_is_given_back),
 		CASE(without_space_nothing_is_asked_for),
 	};
 	return cmocka_run_group_tests_name("allocations", tests, NULL, NULL);

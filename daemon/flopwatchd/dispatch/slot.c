@@ -310,8 +310,8 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		slot_go_free(s);
 	} else if (phase == PHASE_ASKING || phase == PHASE_WAITING) {
 		go_down(s, why);
-	} else if (phase == PHASE_SPARE) { /* so was this one */
-		slot_stop_spare(s);
+	} else if (phase == PHASE_IDLE_ALLOCATION) { /* so was this one */
+		slot_stop_idle_allocation(s);
 		s->is_suspect = true;
 		slot_go_free(s);
 	} else if (phase == PHASE_PLANNING) { /* the allocation was taken away */
@@ -478,16 +478,16 @@ static int take_work(struct slot *s, const char *freed, struct fw_err *err)
 
 int slot_claim(struct slot *s, struct fw_err *err)
 {
-	if (s->phase != PHASE_SPARE && (s->phase != PHASE_FREE || config_worker_is_slurm(s->worker)))
+	if (s->phase != PHASE_IDLE_ALLOCATION && (s->phase != PHASE_FREE || config_worker_is_slurm(s->worker)))
 		return 0;
-	bool is_spare = s->phase == PHASE_SPARE;
-	if (is_spare)
-		slot_stop_spare(s);
+	bool is_idle_allocation = s->phase == PHASE_IDLE_ALLOCATION;
+	if (is_idle_allocation)
+		slot_stop_idle_allocation(s);
 	int got = take_work(s, "", err);
-	if (is_spare && got == 1)
+	if (is_idle_allocation && got == 1)
 		*slot_backoff(s) = (struct backoff){ 0 };
-	else if (is_spare)
-		slot_go_on_spare(s);
+	else if (is_idle_allocation)
+		slot_go_on_idle_allocation(s);
 	return got < 0 ? -1 : 0;
 }
 
@@ -508,7 +508,7 @@ static void take_allocation(struct slot *s)
 	if (got == 1) {
 		*slot_backoff(s) = (struct backoff){ 0 };
 	} else if (got == 0 && has_room && !s->worker->builds) {
-		slot_keep_spare(s);
+		slot_keep_idle_allocation(s);
 	} else {
 		s->n_backoff = 1;
 		s->phase = PHASE_LEAVING;

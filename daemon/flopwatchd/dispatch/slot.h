@@ -55,7 +55,7 @@ struct slot *slot_new_beside(const struct slot *first, int index);
 int slot_devices(const struct slot *s);
 const struct config_worker *slot_worker(const struct slot *s);
 
-enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_HEALTH_CHECK, SLOT_HAS_SPARE };
+enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_HEALTH_CHECK, SLOT_HAS_IDLE_ALLOCATION };
 /** Whether it waits for an allocation, and what for; NOT: it could; SPARE: it has one that fits nothing that waits. */
 enum slot_wait slot_waits(const struct slot *s);
 /** What an allocation is asked for as. What it gets is decided when it is there. */
@@ -73,7 +73,7 @@ bool slot_is_stuck(const struct slot *s);
 /** It need not wait any more. */
 void slot_give_up(struct slot *s);
 /** Whether a spare allocation was kept for as long as one may be. */
-bool slot_spare_is_old(const struct slot *s);
+bool slot_idle_allocation_is_old(const struct slot *s);
 /** Give a spare allocation back; `in_backoff`: and rest for a while, longer each time (struct vain). */
 void slot_give_back(struct slot *s, bool in_backoff);
 /** How long to rest after the `n`th time (from 1). Units: ms. */

@@ -1,6 +1,6 @@
 /**
  * slot_inside.h - what the files of a slot share. slot.c leads a worker from its first word to a job at work, slot_end.c ends the job and
- * writes what came of it, slot_part.c shares a job with other slots, slot_health_check.c tries a device, slot_build.c builds alone, slot_spare.c has
+ * writes what came of it, slot_part.c shares a job with other slots, slot_health_check.c tries a device, slot_build.c builds alone, slot_idle_allocation.c has
  * a device that nothing wants.
  */
 #ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
@@ -18,7 +18,7 @@ enum phase {
 	PHASE_ASKING,  /* a session that only says hello */
 	PHASE_FREE,    /* knows its devices, or that a scheduler has them; has no job */
 	PHASE_WAITING, /* a session that waits for its allocation; a job is chosen when that is there */
-	PHASE_SPARE, /* an allocation that fits no job, kept while another is asked for: else the same device would come again */
+	PHASE_IDLE_ALLOCATION, /* an allocation that fits no job, kept while another is asked for: else the same device would come again */
 	PHASE_PLANNING, /* has a job, asks git for its inputs; where there is an allocation, beside its session */
 	PHASE_OPENING,  /* has a plan, waits for the worker's hello */
 	PHASE_RUNNING,  /* the worker has the job */
@@ -43,7 +43,7 @@ struct slot {
 	char why[400];                   /* the last one */
 	bool is_suspect;                 /* ask it again before it gets another job */
 	int n_backoff;                      /* its last allocation fitted no job: how many in a row did not; 0 it did */
-	int64_t spare_ns;                /* since when it has the spare one */
+	int64_t idle_allocation_ns;                /* since when it has the spare one */
 	int64_t allocated_ns;            /* since when it has its allocation */
 	struct slot_wish wish;           /* what the allocation is asked for as */
 	char wait_id[32], wait_why[300]; /* what the allocation waits for */
@@ -116,14 +116,14 @@ void slot_hear_health_check(struct slot *s, const struct msg_state *state);
 /** Its answer is the device's new state; without one the device is tried again. */
 void slot_end_health_check(struct slot *s, enum session_end how, const char *why);
 
-/* slot_spare.c */
+/* slot_idle_allocation.c */
 
 /** Keep the allocation, which fits nothing that waits. */
-void slot_keep_spare(struct slot *s);
-/** It is looked whether it fits something now, or it has gone: until slot_go_on_spare nothing counts how long it is kept. */
-void slot_stop_spare(struct slot *s);
+void slot_keep_idle_allocation(struct slot *s);
+/** It is looked whether it fits something now, or it has gone: until slot_go_on_idle_allocation nothing counts how long it is kept. */
+void slot_stop_idle_allocation(struct slot *s);
 /** It still fits nothing. */
-void slot_go_on_spare(struct slot *s);
+void slot_go_on_idle_allocation(struct slot *s);
 /** How many allocations of its worker in a row fitted nothing. */
 struct backoff *slot_backoff(const struct slot *s);
 

@@ -27,7 +27,7 @@ enum slot_wait slot_waits(const struct slot *s)
 	if (!config_worker_is_slurm(s->worker))
 		return SLOT_WAITS_NEVER;
 	return s->phase == PHASE_FREE      ? SLOT_WAITS_NOT
-	       : s->phase == PHASE_SPARE   ? SLOT_HAS_SPARE
+	       : s->phase == PHASE_IDLE_ALLOCATION   ? SLOT_HAS_IDLE_ALLOCATION
 	       : s->phase != PHASE_WAITING ? SLOT_WAITS_NEVER
 	       : s->wish.job               ? SLOT_WAITS_JOB
 					   : SLOT_WAITS_HEALTH_CHECK;
@@ -64,7 +64,7 @@ void slot_tell(const struct slot *s, struct worker_status *out)
 {
 	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = slot_is_down(s);
 	bool on_call = config_worker_is_slurm(s->worker), rests = on_call && s->n_backoff && s->wait_why[0];
-	bool pending = s->phase == PHASE_WAITING || s->phase == PHASE_SPARE || rests;
+	bool pending = s->phase == PHASE_WAITING || s->phase == PHASE_IDLE_ALLOCATION || rests;
 	*out = (struct worker_status){
 		.name = s->worker->name,
 		.slot = s->index,

@@ -158,14 +158,14 @@ static int submit_health_check(const struct run *r, bool *is_wanted, struct fw_e
 
 /* Allocations that fit nothing are kept while another is asked for, so that the scheduler has to hand out another device. Where that is
  * too long in coming, or nothing is left to ask with, all go back; what is asked for then is what has come since, for a while. */
-static int settle_spare(const struct run *r, bool is_wanted, struct fw_err *err)
+static int settle_idle_allocation(const struct run *r, bool is_wanted, struct fw_err *err)
 {
 	struct backoff *backoff = &r->host->backoff[r->worker - r->host->config->worker];
 	int n_waiting = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_HEALTH_CHECK);
 	bool is_old = false;
 	for (int i = r->first; i < r->last; i++)
-		is_old = is_old || slot_spare_is_old(at(r, i));
-	if (!one_that(r, SLOT_HAS_SPARE) || (is_wanted && n_waiting && !is_old))
+		is_old = is_old || slot_idle_allocation_is_old(at(r, i));
+	if (!one_that(r, SLOT_HAS_IDLE_ALLOCATION) || (is_wanted && n_waiting && !is_old))
 		return 0;
 	if (is_wanted && store_job_newest(r->host->txn->db, &backoff->newest, err) != 0)
 		return -1;
@@ -173,7 +173,7 @@ static int settle_spare(const struct run *r, bool is_wanted, struct fw_err *err)
 		backoff->n++;
 	if (is_wanted && !n_waiting)
 		backoff->until_ns = clock_mono_ns() + slot_backoff_ms(backoff->n) * 1000000;
-	for (struct slot *s; (s = one_that(r, SLOT_HAS_SPARE));)
+	for (struct slot *s; (s = one_that(r, SLOT_HAS_IDLE_ALLOCATION));)
 		slot_give_back(s, is_wanted);
 	return 0;
 }
@@ -217,7 +217,7 @@ static int submit_run(const struct run *r, struct fw_err *err)
 	if (result == 0)
 		result = submit_jobs(r, &wish, room, &is_wanted, err) != 0 ||
 					 (!rests && submit_health_check(r, &is_wanted, err) != 0) ||
-					 settle_spare(r, is_wanted, err) != 0
+					 settle_idle_allocation(r, is_wanted, err) != 0
 				 ? -1
 				 : 0;
 	buf_fini(&besides);
@@ -243,7 +243,7 @@ void submit_none(const struct slot_host *host)
 	struct slot *s;
 	for (int i = 0; (s = host->nth_slot(host->arg, i)); i++) {
 		slot_give_up(s);
-		if (slot_waits(s) == SLOT_HAS_SPARE)
+		if (slot_waits(s) == SLOT_HAS_IDLE_ALLOCATION)
 			slot_give_back(s, false);
 	}
 }

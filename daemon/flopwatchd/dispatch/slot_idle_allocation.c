@@ -1,5 +1,5 @@
 /*
- * slot_spare.c - an allocation whose devices no job that waits may have. To its scheduler they are as good as any, and the first idle ones
+ * slot_idle_allocation.c - an allocation whose devices no job that waits may have. To its scheduler they are as good as any, and the first idle ones
  * are what it hands out again: so they are kept while another allocation is asked for, and given back when that has come, or does not.
  */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 
-enum { SPARE_MS = 30000, LOOK_AGAIN_MS = 1000, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLED_MAX = 7 };
+enum { IDLE_ALLOCATION_MS = 30000, LOOK_AGAIN_MS = 1000, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLED_MAX = 7 };
 
 struct backoff *slot_backoff(const struct slot *s)
 {
@@ -60,27 +60,27 @@ static void wake(void *arg)
 	s->host->changed(s->host->arg);
 }
 
-void slot_keep_spare(struct slot *s)
+void slot_keep_idle_allocation(struct slot *s)
 {
-	s->phase = PHASE_SPARE;
-	s->spare_ns = clock_mono_ns();
+	s->phase = PHASE_IDLE_ALLOCATION;
+	s->idle_allocation_ns = clock_mono_ns();
 	tell(s, "one has ", "it is kept while another is asked for");
-	slot_go_on_spare(s);
+	slot_go_on_idle_allocation(s);
 	s->host->changed(s->host->arg);
 }
 
-void slot_go_on_spare(struct slot *s)
+void slot_go_on_idle_allocation(struct slot *s)
 {
-	int64_t left_ms = SPARE_MS - (clock_mono_ns() - s->spare_ns) / 1000000;
+	int64_t left_ms = IDLE_ALLOCATION_MS - (clock_mono_ns() - s->idle_allocation_ns) / 1000000;
 	slot_set_timer(s, left_ms > LOOK_AGAIN_MS ? left_ms : LOOK_AGAIN_MS, wake);
 }
 
-bool slot_spare_is_old(const struct slot *s)
+bool slot_idle_allocation_is_old(const struct slot *s)
 {
-	return s->phase == PHASE_SPARE && clock_mono_ns() - s->spare_ns >= SPARE_MS * INT64_C(1000000);
+	return s->phase == PHASE_IDLE_ALLOCATION && clock_mono_ns() - s->idle_allocation_ns >= IDLE_ALLOCATION_MS * INT64_C(1000000);
 }
 
-void slot_stop_spare(struct slot *s)
+void slot_stop_idle_allocation(struct slot *s)
 {
 	loop_remove(s->host->loop, s->timer);
 	s->timer = NULL;
@@ -88,7 +88,7 @@ void slot_stop_spare(struct slot *s)
 
 void slot_give_back(struct slot *s, bool in_backoff)
 {
-	slot_stop_spare(s);
+	slot_stop_idle_allocation(s);
 	s->n_backoff = in_backoff ? slot_backoff(s)->n : 0;
 	s->wait_why[0] = 0;
 	if (in_backoff)
