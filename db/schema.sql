@@ -547,7 +547,7 @@ CREATE TABLE reference_time (
 CREATE INDEX reference_time_of_device ON reference_time(device, baseline_period);
 
 -- In which baseline period a device measured last.
-CREATE TABLE standing (
+CREATE TABLE current_baseline (
 	device        INTEGER NOT NULL REFERENCES device(id),
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	suite         TEXT    NOT NULL,                -- name

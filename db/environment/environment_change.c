@@ -13,10 +13,10 @@ enum { REFERENCE_TIMES = 9, AROUND_MAX = 4096 };
 
 /* ---- where devices stand --------------------------------------------------------------------------------------------- */
 
-int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err)
+int store_current_baseline_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO standing (device, repo, suite, baseline_period) SELECT id, :repo, :suite, :baseline_period FROM device WHERE uuid = :uuid "
+		"INSERT INTO current_baseline (device, repo, suite, baseline_period) SELECT id, :repo, :suite, :baseline_period FROM device WHERE uuid = :uuid "
 		"ON CONFLICT (device, repo, suite) DO UPDATE SET baseline_period = excluded.baseline_period WHERE baseline_period <> excluded.baseline_period",
 		err);
 	if (!s)
@@ -29,11 +29,11 @@ int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char
 }
 
 int store_standings(
-	struct db *db, const char *uuid, const struct store_standing *after, struct store_standing *out, struct fw_err *err)
+	struct db *db, const char *uuid, const struct store_current_baseline *after, struct store_current_baseline *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT t.repo, t.device, t.baseline_period, e.environment, t.suite, e.reference_sha, d.uuid, v.driver, v.toolkit, v.cudnn, v.cublas, "
-		"v.image, v.vbios, v.power_limit_w FROM device d JOIN standing t ON t.device = d.id JOIN baseline_period e ON e.id = t.baseline_period "
+		"v.image, v.vbios, v.power_limit_w FROM device d JOIN current_baseline t ON t.device = d.id JOIN baseline_period e ON e.id = t.baseline_period "
 		"JOIN environment v ON v.id = e.environment WHERE d.uuid = :uuid AND (t.repo, t.suite) > (:repo, :suite) "
 		"ORDER BY t.repo, t.suite LIMIT :limit",
 		err);
@@ -45,8 +45,8 @@ int store_standings(
 	stmt_text(s, ":suite", after ? after->suite : "");
 	stmt_int(s, ":limit", STORE_STANDINGS_MAX);
 	while ((result = stmt_step(s, err)) == 1) {
-		struct store_standing *t = &out[n++];
-		*t = (struct store_standing){
+		struct store_current_baseline *t = &out[n++];
+		*t = (struct store_current_baseline){
 			.repo = row_int(s, 0), .device = row_int(s, 1), .baseline_period = row_int(s, 2), .environment = row_int(s, 3)
 		};
 		row_copy(s, 4, t->suite, sizeof t->suite);
@@ -65,7 +65,7 @@ int store_standings(
 
 int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM standing WHERE device = (SELECT id FROM device WHERE uuid = :uuid)", err);
+	struct stmt *s = db_stmt(db, "DELETE FROM current_baseline WHERE device = (SELECT id FROM device WHERE uuid = :uuid)", err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":uuid", uuid);
@@ -76,7 +76,7 @@ int store_device_before(struct db *db, const char *worker, enum device_kind kind
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT d.uuid FROM device d WHERE d.worker = :worker AND d.kind = :kind AND d.seen_at < :now AND EXISTS (SELECT 1 FROM "
-		"standing t WHERE t.device = d.id) ORDER BY d.seen_at DESC LIMIT 1",
+		"current_baseline t WHERE t.device = d.id) ORDER BY d.seen_at DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;

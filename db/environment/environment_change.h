@@ -12,7 +12,7 @@
 enum { STORE_STANDINGS_MAX = 64 /* at once */, STORE_CHANGED_SIZE = 2048 };
 
 /** Where the figures of one repository and suite stand that a device measured last. */
-struct store_standing {
+struct store_current_baseline {
 	int64_t repo, device, baseline_period, environment;
 	char suite[64], reference_sha[65];
 	struct msg_device
@@ -20,13 +20,13 @@ struct store_standing {
 };
 
 /** Note that a device measured last in this baseline period. `uuid` is the device's. */
-int store_standing_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err);
+int store_current_baseline_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err);
 /**
  * Where a device stands, by repository and suite, behind `after` (NULL: from the first). Shape: out[STORE_STANDINGS_MAX]. The count, -1: fewer
  * than fit are the last.
  */
 int store_standings(
-	struct db *db, const char *uuid, const struct store_standing *after, struct store_standing *out, struct fw_err *err);
+	struct db *db, const char *uuid, const struct store_current_baseline *after, struct store_current_baseline *out, struct fw_err *err);
 /** Forget where a device stood whose place another one took. */
 int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err);
 /** A device of this worker and kind that stands somewhere and was not seen at `now_ms`, the newest; "" none. Shape: uuid[64]. */

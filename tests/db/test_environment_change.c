@@ -32,13 +32,13 @@ static void uuid_of(struct fixture *f, char uuid[64])
 static void a_device_stands_where_it_measured_last(void **state)
 {
 	struct fixture *f = *state;
-	struct store_standing t[STORE_STANDINGS_MAX];
+	struct store_current_baseline t[STORE_STANDINGS_MAX];
 	char uuid[64], before[64];
 	struct store_baseline_period e = baseline_period(f);
 	uuid_of(f, uuid);
 	assert_int_equal(store_standings(f->db, uuid, NULL, t, &err), 0);
-	ok(store_standing_put(f->db, uuid, f->repo, "ffa", e.id, &err));
-	ok(store_standing_put(f->db, uuid, f->repo, "ffa", e.id, &err));
+	ok(store_current_baseline_put(f->db, uuid, f->repo, "ffa", e.id, &err));
+	ok(store_current_baseline_put(f->db, uuid, f->repo, "ffa", e.id, &err));
 	assert_int_equal(store_standings(f->db, uuid, NULL, t, &err), 1);
 	assert_int_equal(t[0].baseline_period, e.id);
 	assert_string_equal(t[0].reference_sha, fixture_sha(1));

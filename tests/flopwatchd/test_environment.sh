@@ -172,7 +172,7 @@ stop_daemon
 echo 7,8 >"$tmp/devices"
 start_daemon || exit 1
 stands() { # until devices 7 and 8 have both measured
-	[ "$(sql "SELECT count(*) FROM standing t JOIN device d ON d.id = t.device WHERE d.uuid IN ('sim-7', 'sim-8')")" = 2 ]
+	[ "$(sql "SELECT count(*) FROM current_baseline t JOIN device d ON d.id = t.device WHERE d.uuid IN ('sim-7', 'sim-8')")" = 2 ]
 }
 post devices/sim-7/pause >/dev/null
 judged 1.001 "on the one beside it" >"$tmp/said"

@@ -51,7 +51,7 @@ static int setup(void **state)
 	};
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_baseline_period_insert(f->db, &e, &err));
-	ok(store_standing_put(f->db, was.uuid, f->repo, "ffa", e.id, &err));
+	ok(store_current_baseline_put(f->db, was.uuid, f->repo, "ffa", e.id, &err));
 	fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 900);
 	run_sql(f,
 		"INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, built_at) VALUES ('i', 'nvcc 13.0.48', 'sim', "
@@ -181,7 +181,7 @@ static void devices_of_a_class_ask_once(void **state)
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	assert_int_equal(asked(f, &other, false), 0);
 	run_sql(f,
-		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.baseline_period FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+		"INSERT INTO current_baseline SELECT d.id, t.repo, t.suite, t.baseline_period FROM current_baseline t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(one.driver, sizeof one.driver, "2");
 	snprintf(other.driver, sizeof other.driver, "2");
 	assert_int_equal(asked(f, &one, false), 1);
@@ -222,7 +222,7 @@ static void what_a_person_cancelled_stays_so(void **state)
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	assert_int_equal(asked(f, &other, false), 0);
 	run_sql(f,
-		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.baseline_period FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+		"INSERT INTO current_baseline SELECT d.id, t.repo, t.suite, t.baseline_period FROM current_baseline t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(d.driver, sizeof d.driver, "2");
 	snprintf(other.driver, sizeof other.driver, "2");
 	assert_int_equal(asked(f, &d, false), 1);
@@ -238,7 +238,7 @@ static void another_device_measures_what_one_in_quarantine_cannot(void **state)
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	assert_int_equal(asked(f, &other, false), 0);
 	run_sql(f,
-		"INSERT INTO standing SELECT d.id, t.repo, t.suite, t.baseline_period FROM standing t JOIN device d ON d.uuid = 'sim-1'");
+		"INSERT INTO current_baseline SELECT d.id, t.repo, t.suite, t.baseline_period FROM current_baseline t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	snprintf(other.toolkit, sizeof other.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	assert_int_equal(asked(f, &d, false), 2);
@@ -278,7 +278,7 @@ static void pairs_that_failed_are_asked_again_although_the_reference_is_there(vo
 	};
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_baseline_period_insert(f->db, &e, &err));
-	ok(store_standing_put(f->db, d.uuid, f->repo, "ffa", e.id, &err));
+	ok(store_current_baseline_put(f->db, d.uuid, f->repo, "ffa", e.id, &err));
 	run_sql(f, "UPDATE environment_change SET unpaired = (SELECT max(id) FROM comparison)");
 	run_sql(f, "UPDATE job SET state = 'done' WHERE kind = 'reference'");
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE kind = 'environment'");
@@ -295,7 +295,7 @@ static void stands(struct fixture *f, const struct msg_device *d)
 	struct store_baseline_period e = { .repo = f->repo, .environment = environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2 };
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_baseline_period_insert(f->db, &e, &err));
-	ok(store_standing_put(f->db, d->uuid, f->repo, "ffa", e.id, &err));
+	ok(store_current_baseline_put(f->db, d->uuid, f->repo, "ffa", e.id, &err));
 }
 
 /* The newest change was measured so, by commit `n`, and what it lost is told. */
@@ -382,8 +382,8 @@ static void every_suite_that_a_device_measures_is_asked_for(void **state)
 	struct fixture *f = *state;
 	struct msg_device d = was;
 	run_sql(f,
-		"WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO standing SELECT t.device, "
-		"t.repo, 'suite' || i, t.baseline_period FROM n, standing t");
+		"WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO current_baseline SELECT t.device, "
+		"t.repo, 'suite' || i, t.baseline_period FROM n, current_baseline t");
 	snprintf(d.driver, sizeof d.driver, "2");
 	assert_int_equal(asked(f, &d, false), 201);
 	assert_string_equal(text(f, "SELECT count(DISTINCT suite) FROM job WHERE kind = 'reference'"), "201");

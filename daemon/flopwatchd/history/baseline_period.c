@@ -142,7 +142,7 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 		if (store_baseline_period_clock(db, out->row.id, out->row.held_mhz, err))
 			return -1;
 	}
-	if (out->row.id && store_standing_put(db, r->device.uuid, job->repo, out->row.suite, out->row.id, err))
+	if (out->row.id && store_current_baseline_put(db, r->device.uuid, job->repo, out->row.suite, out->row.id, err))
 		return -1;
 	return out->row.id && r->plan.on_line ? choose_against(db, r, out, err) : 0;
 }

@@ -103,7 +103,7 @@ static void compare(struct difference *d, const struct msg_device *was, const st
 
 /* ---- what is measured ------------------------------------------------------------------------------------------------ */
 
-static int ask(struct db *db, struct store_job *job, const struct store_standing *t, const char *uuid, const char *sha,
+static int ask(struct db *db, struct store_job *job, const struct store_current_baseline *t, const char *uuid, const char *sha,
 	const char *why, int64_t now_ms, struct fw_err *err)
 {
 	job->repo = t->repo;
@@ -122,7 +122,7 @@ static int ask(struct db *db, struct store_job *job, const struct store_standing
 
 /* The newest judged commit beside the module that it had. Nothing where no module of it is known: a program of its own keeps none. */
 static int ask_paired(
-	struct db *db, const struct store_standing *t, const char *uuid, int64_t now_ms, int64_t *id, struct fw_err *err)
+	struct db *db, const struct store_current_baseline *t, const char *uuid, int64_t now_ms, int64_t *id, struct fw_err *err)
 {
 	struct store_job job = { .kind = JOBKIND_ENVIRONMENT };
 	struct store_judged judged;
@@ -156,7 +156,7 @@ static int take_back(struct db *db, const struct config *config, const struct st
 
 /* Words of what differs between where a device stands and how it is; false: nothing that has a name. */
 static bool describe(
-	const struct store_standing *t, const struct msg_device *d, struct store_environment_change *change, bool *is_built)
+	const struct store_current_baseline *t, const struct msg_device *d, struct store_environment_change *change, bool *is_built)
 {
 	struct difference difference = { .is_built = false };
 	buf_init(&difference.text, sizeof change->changed - 1);
@@ -189,7 +189,7 @@ static bool is_unfinished(const struct store_environment_change *c)
 	return c->is[0] && (!c->unpaired || (c->paired_job && !c->paired));
 }
 
-static int look(struct db *db, const struct config *config, const struct store_standing *t, const struct msg_device *d,
+static int look(struct db *db, const struct config *config, const struct store_current_baseline *t, const struct msg_device *d,
 	int64_t now_ms, int *n, struct fw_err *err)
 {
 	struct store_environment_change last, change = { .repo = t->repo, .baseline_period = t->baseline_period, .seen_at = now_ms };
@@ -234,7 +234,7 @@ int environment_seen(struct db *db, const struct config *config, const char *wor
 	char before[64] = "";
 	if (is_new && store_device_before(db, worker, d->kind, now_ms, before, err) != 0)
 		return -1;
-	struct store_standing *t = calloc(STORE_STANDINGS_MAX, sizeof *t), last;
+	struct store_current_baseline *t = calloc(STORE_STANDINGS_MAX, sizeof *t), last;
 	if (!t)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	int known, result = 0;
