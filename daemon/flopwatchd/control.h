@@ -95,7 +95,7 @@ int control_health(struct control *c, struct fw_err *err);
 /** Each worker of the configuration, in its order. */
 void control_workers(const struct control *c, worker_status_fn *each, void *to);
 /** Each queued job (`job` 0: of all) that no worker has a device for, with what it waits for and what to do. */
-int control_lacking(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *err);
+int control_unschedulable(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err);
 /** Begin to copy the database beside everything else. Err: as backup_begin. */
 int control_backup(struct control *c, struct fw_err *err);
 /** 1 it is being made, 0 it is whole and lies at `path`, -1 it failed. Err: as backup_take. */

@@ -13,7 +13,7 @@ void control_workers(const struct control *c, worker_status_fn *each, void *to)
 	queue_workers(c->queue, each, to);
 }
 
-int control_lacking(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *err)
+int control_unschedulable(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err)
 {
-	return queue_lacking(c->queue, job, each, to, err);
+	return queue_unschedulable(c->queue, job, each, to, err);
 }

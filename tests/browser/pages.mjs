@@ -51,7 +51,7 @@ const entries = await words.locator("dt[id]").evaluateAll((all) => all.map((dt) 
 result(entries.length > 50, "the glossary is served", `${entries.length} entries`);
 for (const [name, path] of Object.entries(pages).filter(([n]) => n !== "glossary")) {
 	await words.goto(server + path);
-	const lacking = await words.evaluate((all) => {
+	const unschedulable = await words.evaluate((all) => {
 		const main = document.querySelector("main").cloneNode(true);
 		for (const unread of main.querySelectorAll("code, pre, svg, select, textarea, script")) unread.remove();
 		main.querySelectorAll("*").forEach((e) => e.append(" "));
@@ -59,7 +59,7 @@ for (const [name, path] of Object.entries(pages).filter(([n]) => n !== "glossary
 		const stands = (term) => new RegExp(`(^|[^a-z0-9/-])${term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(e?s)?($|[^a-z0-9/-])`).test(text);
 		return all.filter(({ id, terms }) => terms.some((t) => stands(t.toLowerCase())) && !document.querySelector(`a[href="/glossary#${id}"]`)).map(({ id }) => id);
 	}, entries);
-	result(lacking.length === 0, `${name}: each of its words that is in the glossary leads there`, lacking.join(" "));
+	result(unschedulable.length === 0, `${name}: each of its words that is in the glossary leads there`, unschedulable.join(" "));
 }
 await words.close();
 

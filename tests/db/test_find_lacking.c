@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "db/find/lacking.h"
+#include "db/find/unschedulable.h"
 #include "db/store/device.h"
 
 static int64_t job(struct fixture *f, enum device_kind kind, const char *uuid, int64_t class)
@@ -20,22 +20,22 @@ static int64_t job(struct fixture *f, enum device_kind kind, const char *uuid, i
 }
 
 /* Ids and workers that are down, "3 5:far ". */
-static void write_row(void *arg, const struct find_lacking *row)
+static void write_row(void *arg, const struct find_unschedulable *row)
 {
 	char *text = arg;
 	size_t n = strlen(text);
 	snprintf(text + n, 200 - n, "%lld%s%s ", (long long)row->job, *row->down ? ":" : "", row->down);
 }
 
-#define LACKING(f, devices, workers, wanted)                                                                                     \
+#define UNSCHEDULABLE(f, devices, workers, wanted)                                                                                     \
 	do {                                                                                                                     \
 		char text[200] = "";                                                                                             \
-		ok(find_lacking((f)->db, devices, workers, 0, write_row, text, &err));                                           \
+		ok(find_unschedulable((f)->db, devices, workers, 0, write_row, text, &err));                                           \
 		assert_string_equal(text, wanted);                                                                               \
 	} while (0)
 #define WORKER(name, kind, how) "{\"name\":\"" name "\",\"kind\":\"" kind "\",\"how\":\"" how "\"}"
 
-static void what_no_worker_has_is_lacking(void **state)
+static void what_no_worker_has_is_unschedulable(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = fixture_device();
@@ -46,18 +46,18 @@ static void what_no_worker_has_is_lacking(void **state)
 	assert_int_equal(job(f, DEVICE_CUDA, "", 0), 3);
 	assert_int_equal(job(f, DEVICE_ANY, d.uuid, 0), 4);
 	assert_int_equal(job(f, DEVICE_ANY, "never-seen", 0), 5);
-	LACKING(f, here, "[]", "3 5 ");
-	LACKING(f, "[\"another\"]", "[]", "1 2 3 4 5 ");
+	UNSCHEDULABLE(f, here, "[]", "3 5 ");
+	UNSCHEDULABLE(f, "[\"another\"]", "[]", "1 2 3 4 5 ");
 
-	LACKING(f, "[]", "[" WORKER("far", "", "starting") "]", ""); /* it may have anything */
-	LACKING(f, "[]", "[" WORKER("far", "cuda", "starting") "]", "2 4 ");
-	LACKING(f, "[]", "[" WORKER("far", "cuda", "down") "]", "1:far 2 3:far 4 5:far ");
-	LACKING(f, here, "[" WORKER("far", "cuda", "down") "]", "3:far 5:far ");
+	UNSCHEDULABLE(f, "[]", "[" WORKER("far", "", "starting") "]", ""); /* it may have anything */
+	UNSCHEDULABLE(f, "[]", "[" WORKER("far", "cuda", "starting") "]", "2 4 ");
+	UNSCHEDULABLE(f, "[]", "[" WORKER("far", "cuda", "down") "]", "1:far 2 3:far 4 5:far ");
+	UNSCHEDULABLE(f, here, "[" WORKER("far", "cuda", "down") "]", "3:far 5:far ");
 
 	ok(store_job_state(f->db, 3, JOBSTATE_CANCELLED, "", 2, &err));
-	LACKING(f, here, "[]", "5 ");
+	UNSCHEDULABLE(f, here, "[]", "5 ");
 	char text[200] = "";
-	ok(find_lacking(f->db, "[]", "[]", 4, write_row, text, &err)); /* one of them */
+	ok(find_unschedulable(f->db, "[]", "[]", 4, write_row, text, &err)); /* one of them */
 	assert_string_equal(text, "4 ");
 }
 
@@ -68,13 +68,13 @@ static void a_scheduler_has_what_it_gave_once(void **state)
 	assert_int_equal(job(f, DEVICE_ANY, "", 0), 1);
 	assert_int_equal(job(f, DEVICE_CUDA, "", 0), 2);
 	assert_int_equal(job(f, DEVICE_ANY, d.uuid, 0), 3);
-	LACKING(f, "[]", "[" WORKER("cluster", "sim", "on call") "]", "2 3 ");
+	UNSCHEDULABLE(f, "[]", "[" WORKER("cluster", "sim", "on call") "]", "2 3 ");
 	ok(store_device_through(f->db, f->device, "cluster", "node1", true, &err));
-	LACKING(f, "[]", "[" WORKER("cluster", "sim", "on call") "]", "2 ");
-	LACKING(f, "[]", "[" WORKER("other", "sim", "on call") "]", "2 3 ");
+	UNSCHEDULABLE(f, "[]", "[" WORKER("cluster", "sim", "on call") "]", "2 ");
+	UNSCHEDULABLE(f, "[]", "[" WORKER("other", "sim", "on call") "]", "2 3 ");
 }
 
-static void a_class_is_lacking_when_nothing_fits_it(void **state)
+static void a_class_is_unschedulable_when_nothing_fits_it(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = fixture_device(), later = d, else_where = d;
@@ -83,20 +83,20 @@ static void a_class_is_lacking_when_nothing_fits_it(void **state)
 	snprintf(here, sizeof here, "[\"%s\"]", d.uuid);
 	ok(store_class_put(f->db, &d, &class, &err));
 	assert_int_equal(job(f, DEVICE_ANY, "", class), 1);
-	LACKING(f, here, "[]", "");
-	LACKING(f, "[]", "[]", "1 ");
+	UNSCHEDULABLE(f, here, "[]", "");
+	UNSCHEDULABLE(f, "[]", "[]", "1 ");
 
 	snprintf(else_where.uuid, sizeof else_where.uuid, "else");
 	snprintf(else_where.name, sizeof else_where.name, "another model");
 	ok(store_device_put(f->db, &else_where, 2000, &id, &err));
-	LACKING(f, "[\"else\"]", "[]", "1 ");
+	UNSCHEDULABLE(f, "[\"else\"]", "[]", "1 ");
 
 	snprintf(later.driver, sizeof later.driver, "999.1"); /* the same card, and none is as it was */
 	ok(store_device_put(f->db, &later, 2000, &id, &err));
-	LACKING(f, here, "[]", "");
+	UNSCHEDULABLE(f, here, "[]", "");
 }
 
-static void count_row(void *arg, const struct find_lacking *row)
+static void count_row(void *arg, const struct find_unschedulable *row)
 {
 	(void)row;
 	++*(int *)arg;
@@ -112,7 +112,7 @@ static int64_t cost_of(struct fixture *f, int n_devices, int n_jobs)
 		buf_printf(&devices, "%s\"dev-%d\"", i ? "," : "[", i);
 	buf_putc(&devices, ']');
 	int64_t before = db_steps(f->db);
-	ok(find_lacking(f->db, devices.data, "[]", 0, count_row, &n, &err));
+	ok(find_unschedulable(f->db, devices.data, "[]", 0, count_row, &n, &err));
 	assert_int_equal(n, n_jobs);
 	buf_fini(&devices);
 	return db_steps(f->db) - before;
@@ -151,9 +151,9 @@ static void devices_are_looked_up_once_for_jobs_that_want_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_no_worker_has_is_lacking, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_no_worker_has_is_unschedulable, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scheduler_has_what_it_gave_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_class_is_lacking_when_nothing_fits_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_class_is_unschedulable_when_nothing_fits_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_are_looked_up_once_for_jobs_that_want_the_same, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -368,12 +368,12 @@ static void workers_down(const struct control *c, worker_status_fn *each, void *
 				 .device = "" });
 }
 
-static int64_t lacking;
-static int one_lacks(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *e)
+static int64_t unschedulable;
+static int one_lacks(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *e)
 {
 	(void)c, (void)e;
-	if (lacking && (!job || job == lacking))
-		each(to, lacking, "waits for a card that nobody has");
+	if (unschedulable && (!job || job == unschedulable))
+		each(to, unschedulable, "waits for a card that nobody has");
 	return 0;
 }
 
@@ -430,7 +430,7 @@ static void what_waits_takes_the_device_that_is_free_first(void **state)
 		(long long)now - 20000, (long long)job[0]);
 	ok(db_script(run->f->db, text, &err));
 	with_workers.workers = workers_down;
-	with_workers.lacking = one_lacks;
+	with_workers.unschedulable = one_lacks;
 	run->site.act = &with_workers;
 	n_down = 0;
 	struct answer a = get(run, "/jobs");
@@ -442,14 +442,14 @@ static void what_waits_takes_the_device_that_is_free_first(void **state)
 	assert_int_equal(count(a.body, "<path class=grid"), 2); /* each on the lane of its device */
 	answer_free(&a);
 	/* what nobody can run takes no device, neither in the table nor in the picture */
-	lacking = job[1];
+	unschedulable = job[1];
 	a = get(run, "/jobs");
 	expect_start(a.body, job[1], "\u2013");
 	assert_int_equal(count(a.body, "<td class=n>about "), 2);
 	assert_int_equal(count(a.body, "<td class=n>next"), 1);
 	assert_int_equal(count(a.body, "<rect class=next"), 3);
 	answer_free(&a);
-	lacking = 0;
+	unschedulable = 0;
 	/* who would give the idle one a job is not there: only the busy one is counted on */
 	n_down = 1;
 	a = get(run, "/jobs");
@@ -523,7 +523,7 @@ static void a_queue_without_devices_is_no_picture(void **state)
 static int asked;
 
 /* Every other job of 60 waits for nobody. */
-static int half_lack(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *e)
+static int half_unschedulable(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *e)
 {
 	(void)c, (void)e;
 	asked++;
@@ -536,7 +536,7 @@ static int half_lack(const struct control *c, int64_t job, worker_lack_fn *each,
 	return 0;
 }
 
-static int nobody_knows(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *e)
+static int nobody_knows(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *e)
 {
 	(void)c, (void)job, (void)each, (void)to;
 	asked++;
@@ -557,7 +557,7 @@ static void what_a_list_lacks_is_asked_once(void **state)
 	struct run *run = *state;
 	struct site_actions act = actions;
 	run->site.act = &act;
-	act.lacking = half_lack;
+	act.unschedulable = half_unschedulable;
 	ok(db_begin(run->f->db, &err));
 	for (unsigned i = 0; i < 60; i++)
 		fixture_job(run->f, "main", 1, 1000 + i, 1000);
@@ -580,7 +580,7 @@ static void what_a_list_lacks_is_asked_once(void **state)
 	}
 	assert_int_equal(i, 60);
 	json_decref(list);
-	act.lacking = nobody_knows; /* the list is shown all the same */
+	act.unschedulable = nobody_knows; /* the list is shown all the same */
 	expect_lacks(run, "/api/v1/jobs?limit=60", 1, 0);
 	expect_lacks(run, "/jobs", 1, 0);
 	run->site.act = &actions;

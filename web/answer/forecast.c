@@ -30,7 +30,7 @@ struct start {
 };
 
 struct forecast {
-	struct lack *lack;
+	struct unschedulable *unschedulable;
 	int64_t now;
 	bool is_anybody_missing, has_no_memory, is_waited_for; /* is_waited_for: jobs wait */
 	struct place *place;
@@ -43,7 +43,7 @@ static double ask(struct forecast *f, const struct view_job *row)
 {
 	struct fw_err err = { 0 };
 	double s = 0;
-	if (view_usual_s(f->lack->site->db, row->suite, row->kind, row->device_kind, &s, &err) == 0)
+	if (view_usual_s(f->unschedulable->site->db, row->suite, row->kind, row->device_kind, &s, &err) == 0)
 		return s;
 	log_warning("forecast.usual", "suite=%s err=%s", log_quote(row->suite), log_quote(err.text));
 	return 0;
@@ -110,7 +110,7 @@ static void take_waiting(void *arg, const struct view_job *row)
 	struct place *first = NULL;
 	bool is_late = false;
 	f->is_waited_for = true;
-	if (f->n_starts == FORECAST_WAITING_MAX || *lack_of(f->lack, row->id))
+	if (f->n_starts == FORECAST_WAITING_MAX || *unschedulable_of(f->unschedulable, row->id))
 		return;
 	for (int i = 0; i < f->n; i++) {
 		struct place *p = &f->place[i];
@@ -130,7 +130,7 @@ static void take_waiting(void *arg, const struct view_job *row)
 
 static int look(struct forecast *f, struct fw_err *err)
 {
-	const struct site *site = f->lack->site;
+	const struct site *site = f->unschedulable->site;
 	if (site->act->workers)
 		site->act->workers(site->control, take_worker, f);
 	if (view_devices(site->db, take_device, f, err) != 0)
@@ -142,14 +142,14 @@ static int look(struct forecast *f, struct fw_err *err)
 	return view_waiting(site->db, FORECAST_WAITING_MAX, take_waiting, f, err);
 }
 
-struct forecast *forecast_new(struct lack *lack, int64_t now_ms, struct fw_err *err)
+struct forecast *forecast_new(struct unschedulable *unschedulable, int64_t now_ms, struct fw_err *err)
 {
 	struct forecast *f = calloc(1, sizeof *f);
 	if (!f) {
 		err_set(err, ERR_INTERNAL, "out of memory");
 		return NULL;
 	}
-	f->lack = lack;
+	f->unschedulable = unschedulable;
 	f->now = now_ms;
 	if (look(f, err) == 0)
 		return f;

@@ -6,7 +6,7 @@
 #define WEB_ANSWER_FORECAST_H
 
 #include "db/view/live.h"
-#include "web/answer/lack.h"
+#include "web/answer/unschedulable.h"
 
 enum { FORECAST_WAITING_MAX = 100 /* jobs of the queue that are looked at */ };
 
@@ -17,7 +17,7 @@ struct forecast;
  * idle one while a worker is down or waits for an allocation; what lacks a device takes none. Own: forecast_free. NULL: the database, or no
  * memory.
  */
-struct forecast *forecast_new(struct lack *lack, int64_t now_ms, struct fw_err *err);
+struct forecast *forecast_new(struct unschedulable *unschedulable, int64_t now_ms, struct fw_err *err);
 /** Accepts NULL. */
 void forecast_free(struct forecast *f);
 

@@ -49,7 +49,7 @@ struct site_actions {
 	/** Each worker of the configuration, in its order. */
 	void (*workers)(const struct control *c, worker_status_fn *each, void *to);
 	/** Each queued job (`job` 0: of all) that no worker has a device for. NULL: nobody knows. */
-	int (*lacking)(const struct control *c, int64_t job, worker_lack_fn *each, void *to, struct fw_err *err);
+	int (*unschedulable)(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err);
 	/**
 	 * The target, missing: the upstream branch, beside base_provider, missing: each of the repository's peers; device_kind as above.
 	 * Shape: jobs[SITE_PEERS_MAX], *n of them.

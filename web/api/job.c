@@ -6,7 +6,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"
-#include "web/answer/lack.h"
+#include "web/answer/unschedulable.h"
 #include "web/answer/site.h"
 #include "web/answer/write.h"
 
@@ -21,7 +21,7 @@ static void write_progress(struct jsonw *j, const char *progress)
 		jsonw_null(j);
 }
 
-static void write_job(struct jsonw *j, struct lack *lack, const struct view_job *row)
+static void write_job(struct jsonw *j, struct unschedulable *unschedulable, const struct view_job *row)
 {
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
@@ -46,7 +46,7 @@ static void write_job(struct jsonw *j, struct lack *lack, const struct view_job 
 	answer_text(j, "device_kind", row->device_kind);
 	jsonw_kv_string(j, "origin", row->origin);
 	jsonw_kv_string(j, "state", jobstate_name(row->state));
-	answer_text(j, "state_why", *row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : lack_hold(lack));
+	answer_text(j, "state_why", *row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(unschedulable));
 	write_progress(j, row->progress);
 	jsonw_kv_int(j, "attempt", row->attempt);
 	answer_text(j, "device", row->device);
@@ -57,27 +57,27 @@ static void write_job(struct jsonw *j, struct lack *lack, const struct view_job 
 	answer_time(j, "ended_at", row->ended_at);
 	answer_time(j, "again_at", row->again_at);
 	answer_id(j, "again_of", row->again_of);
-	answer_text(j, "no_device", row->state == JOBSTATE_QUEUED ? lack_of(lack, row->id) : "");
+	answer_text(j, "no_device", row->state == JOBSTATE_QUEUED ? unschedulable_of(unschedulable, row->id) : "");
 	jsonw_object_end(j);
 }
 
 struct job_list {
 	struct answer_list list;
-	struct lack lack;
+	struct unschedulable unschedulable;
 };
 
 static void list_row(void *arg, const struct view_job *row)
 {
 	struct job_list *jobs = arg;
 	if (answer_list_take(&jobs->list, row->id, row->queued_at, row->repo))
-		write_job(&jobs->list.j, &jobs->lack, row);
+		write_job(&jobs->list.j, &jobs->unschedulable, row);
 }
 
 void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_list jobs = { .lack = { .site = site } };
+	struct job_list jobs = { .unschedulable = { .site = site } };
 	struct answer_list *list = &jobs.list;
 	const char *state;
 	int64_t before;
@@ -89,19 +89,19 @@ void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 	do
 		result = view_jobs(site->db, state, before, list->rows, list_row, &jobs, &err);
 	while (result == 0 && answer_list_more(list, &before));
-	lack_fini(&jobs.lack);
+	unschedulable_fini(&jobs.unschedulable);
 	answer_list_end(r, response, list, result, &err);
 }
 
 struct one_job {
 	struct jsonw j;
-	struct lack lack;
+	struct unschedulable unschedulable;
 };
 
 static void only_row(void *arg, const struct view_job *row)
 {
 	struct one_job *one = arg;
-	write_job(&one->j, &one->lack, row);
+	write_job(&one->j, &one->unschedulable, row);
 }
 
 void api_job(void *arg, struct http_request *r, struct http_response *response)
@@ -109,13 +109,13 @@ void api_job(void *arg, struct http_request *r, struct http_response *response)
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	int64_t id = answer_path_id(r, response, "job");
-	struct one_job one = { .lack = { .site = site, .job = id } };
+	struct one_job one = { .unschedulable = { .site = site, .job = id } };
 	if (id < 0)
 		return;
 	answer_json(response, &one.j);
 	if (view_job(site->db, id, only_row, &one, &err) != 0)
 		answer_error(r, response, &err);
-	lack_fini(&one.lack);
+	unschedulable_fini(&one.unschedulable);
 }
 
 /* ---- its log ---------------------------------------------------------------------------------------------------------- */

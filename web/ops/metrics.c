@@ -16,7 +16,7 @@
 #include "db/view/cell.h"
 #include "db/store/device.h"
 #include "web/answer/answer.h"
-#include "web/answer/lack.h"
+#include "web/answer/unschedulable.h"
 #include "web/api/api.h"
 #include "web/answer/site.h"
 
@@ -333,7 +333,7 @@ static void write_process(struct buf *out)
 static int write_all(struct metrics *m, const struct site *site, const struct http_request *r)
 {
 	int64_t bytes;
-	int n_lacking;
+	int n_unschedulable;
 	family(m, "build_info", "gauge", "The running version.");
 	sample(m, "build_info", "version", FW_VERSION, 1);
 	if (view_counts(m->db, count_row, m, m->err) != 0)
@@ -345,10 +345,10 @@ static int write_all(struct metrics *m, const struct site *site, const struct ht
 	family(m, "db_size_bytes", "gauge", "The database without its log.");
 	sample(m, "db_size_bytes", NULL, NULL, (double)bytes);
 	write_workers(m, site);
-	if (lack_count(site, &n_lacking, m->err) != 0)
+	if (unschedulable_count(site, &n_unschedulable, m->err) != 0)
 		return -1;
 	family(m, "jobs_without_device", "gauge", "Queued jobs that no worker has a device for.");
-	sample(m, "jobs_without_device", NULL, NULL, n_lacking);
+	sample(m, "jobs_without_device", NULL, NULL, n_unschedulable);
 	family(m, "http_requests_total", "counter", "Requests answered since the daemon started.");
 	http_each_count(r, request_row, m);
 	write_process(m->out);

@@ -9,7 +9,7 @@
 #include "db/store/calibration.h"
 #include "db/view/cell.h"
 #include "web/answer/answer.h"
-#include "web/answer/lack.h"
+#include "web/answer/unschedulable.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
@@ -280,14 +280,14 @@ static void worker_banner(void *to, const struct worker_status *w)
 void page_worker_banners(struct site *site, struct buf *out)
 {
 	struct banners b = { .out = out };
-	struct lack lack = { .site = site };
-	const char *hold = lack_hold(&lack);
+	struct unschedulable unschedulable = { .site = site };
+	const char *hold = unschedulable_hold(&unschedulable);
 	if (*hold) {
 		emit_raw(out, "<p class=\"banner warn\" role=status>The daemon waits: ");
 		emit_text(out, hold);
 		emit_raw(out, ".</p>");
 	}
-	lack_fini(&lack);
+	unschedulable_fini(&unschedulable);
 	if (site->act->workers)
 		site->act->workers(site->control, worker_banner, &b);
 }

@@ -8,7 +8,7 @@
 #include "db/view/cell.h"
 #include "web/answer/answer.h"
 #include "web/answer/forecast.h"
-#include "web/answer/lack.h"
+#include "web/answer/unschedulable.h"
 #include "web/api/api.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -47,7 +47,7 @@ struct drawing {
 	bool more;               /* wait than are shown */
 	bool skip_open;          /* they stand above */
 	struct answer_list list; /* of ended ones */
-	struct lack lack;
+	struct unschedulable unschedulable;
 	const char *work;
 	struct forecast *forecast;
 };
@@ -137,19 +137,19 @@ static void waiting_line(void *arg, const struct view_job *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	char id[24];
-	const char *lack = lack_of(&d->lack, row->id), *device;
+	const char *unschedulable = unschedulable_of(&d->unschedulable, row->id), *device;
 	if (d->n == FORECAST_WAITING_MAX) {
 		d->more = true;
 		return;
 	}
-	bool is_stuck = *lack;
+	bool is_stuck = *unschedulable;
 	double in_s = forecast_start_s(d->forecast, row->id, &device);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_rawf(out, "<tr><td class=\"n w\">%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
 	job_name(out, row);
 	emit_raw(out, "</td><td class=\"w wrap\">");
-	const char *why = *row->state_why ? row->state_why : lack_hold(&d->lack);
-	emit_text(out, is_stuck ? lack : *why ? why : "waits for a device");
+	const char *why = *row->state_why ? row->state_why : unschedulable_hold(&d->unschedulable);
+	emit_text(out, is_stuck ? unschedulable : *why ? why : "waits for a device");
 	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->queued_at);
 	emit_raw(out, "</td><td class=n>");
@@ -249,7 +249,7 @@ static int draw_queue(struct drawing *d, struct fw_err *err)
 	int64_t now = clock_utc_ms();
 	int result = -1;
 	page_worker_banners(d->site, d->out);
-	d->forecast = forecast_new(&d->lack, now, err);
+	d->forecast = forecast_new(&d->unschedulable, now, err);
 	if (d->forecast && timeline_draw(d->site->db, d->forecast, d->out, now, err) == 0 && draw_running(d, err) == 0)
 		result = draw_waiting(d, err);
 	forecast_free(d->forecast);
@@ -289,7 +289,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct drawing d = { .site = site, .out = &response->body, .lack = { .site = site } };
+	struct drawing d = { .site = site, .out = &response->body, .unschedulable = { .site = site } };
 	const char *state, *work;
 	int64_t before;
 	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
@@ -313,7 +313,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 		result = draw_ended(&d, r, state, before, &err);
 	}
 	emit_raw(d.out, "</div>");
-	lack_fini(&d.lack);
+	unschedulable_fini(&d.unschedulable);
 	if (result != 0)
 		answer_error(r, response, &err);
 	else
@@ -325,7 +325,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 enum { LOG_LINES = 2000, BUILD_LOG_BYTES = 32768 }; /* shown here; all of it is behind the link */
 
 struct job_page {
-	struct lack lack;
+	struct unschedulable unschedulable;
 	struct buf *out;
 	int64_t comparison;
 	const char *side;
@@ -350,7 +350,7 @@ static void job_facts(void *arg, const struct view_job *row)
 	struct job_page *page = arg;
 	struct buf *out = page->out;
 	char id[24];
-	const char *lack = row->state == JOBSTATE_QUEUED ? lack_of(&page->lack, row->id) : "";
+	const char *unschedulable = row->state == JOBSTATE_QUEUED ? unschedulable_of(&page->unschedulable, row->id) : "";
 	bool is_open = !jobstate_is_final(row->state);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	page->comparison = row->comparison;
@@ -358,10 +358,10 @@ static void job_facts(void *arg, const struct view_job *row)
 	emit_raw(out, "<p class=lead>");
 	layout_verdict(out, jobstate_name(row->state));
 	emit_raw(out, " ");
-	emit_text(out, *row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : lack_hold(&page->lack));
-	if (*lack) {
+	emit_text(out, *row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable));
+	if (*unschedulable) {
 		emit_raw(out, " <b class=warn>");
-		emit_text(out, lack);
+		emit_text(out, unschedulable);
 		emit_raw(out, "</b>");
 	}
 	if (row->comparison) {
@@ -465,7 +465,7 @@ void page_job(void *arg, struct http_request *r, struct http_response *response)
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	int64_t id = answer_path_id(r, response, "job");
-	struct job_page page = { .lack = { .site = site, .job = id }, .out = &response->body };
+	struct job_page page = { .unschedulable = { .site = site, .job = id }, .out = &response->body };
 	char title[64], data[64];
 	if (id < 0)
 		return;
@@ -474,7 +474,7 @@ void page_job(void *arg, struct http_request *r, struct http_response *response)
 	layout_begin(response, title, "jobs");
 	layout_follow(page.out, "job.");
 	int result = view_job(site->db, id, job_facts, &page, &err);
-	lack_fini(&page.lack);
+	unschedulable_fini(&page.unschedulable);
 	if (result == 0) {
 		layout_live(page.out, "log", NULL);
 		emit_raw(page.out, "<h2>Log</h2><pre class=log tabindex=0>");

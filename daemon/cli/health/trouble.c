@@ -135,7 +135,7 @@ static void tell_jobs(const json_t *open)
 }
 
 /* Each thing that no worker has once, however many jobs wait for it. */
-static void tell_lacking(const json_t *open)
+static void tell_unschedulable(const json_t *open)
 {
 	size_t i;
 	json_t *job, *told = json_object();
@@ -176,7 +176,7 @@ void trouble_waiting(struct client *c, const json_t *open)
 	if (waits) {
 		tell_workers(workers);
 		tell_devices(devices);
-		tell_lacking(open);
+		tell_unschedulable(open);
 	}
 	tell_jobs(open);
 	json_decref(devices);

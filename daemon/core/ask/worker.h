@@ -24,6 +24,6 @@ struct worker_status {
 typedef void worker_status_fn(void *to, const struct worker_status *worker);
 
 /** A queued job for which there is no device as things stand: what it waits for and what to do, in a line. */
-typedef void worker_lack_fn(void *to, int64_t job, const char *why);
+typedef void worker_unschedulable_fn(void *to, int64_t job, const char *why);
 
 #endif

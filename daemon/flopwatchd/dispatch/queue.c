@@ -18,7 +18,7 @@
 #include "flopwatchd/planning/resolve.h"
 #include "flopwatchd/planning/unresolved.h"
 #include "flopwatchd/planning/prefetch.h"
-#include "flopwatchd/dispatch/lack.h"
+#include "flopwatchd/dispatch/unschedulable.h"
 #include "flopwatchd/dispatch/slot.h"
 #include "flopwatchd/planning/sources.h"
 #include "flopwatchd/dispatch/submit.h"
@@ -535,9 +535,9 @@ void queue_workers(const struct queue *q, worker_status_fn *each, void *to)
 	}
 }
 
-int queue_lacking(const struct queue *q, int64_t job, worker_lack_fn *each, void *to, struct fw_err *err)
+int queue_unschedulable(const struct queue *q, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err)
 {
-	return lack_each(&q->host, job, each, to, err);
+	return unschedulable_each(&q->host, job, each, to, err);
 }
 
 bool queue_measures(const struct queue *q, enum device_kind kind)

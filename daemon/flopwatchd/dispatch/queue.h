@@ -33,8 +33,8 @@ int queue_health(struct queue *q, struct fw_err *err);
 struct worker_status;
 /** Each worker as it stands. */
 void queue_workers(const struct queue *q, void (*each)(void *to, const struct worker_status *worker), void *to);
-/** Each queued job (`job` 0: of all) that no worker has a device for, with a line about it: see lack.h. */
-int queue_lacking(
+/** Each queued job (`job` 0: of all) that no worker has a device for, with a line about it: see unschedulable.h. */
+int queue_unschedulable(
 	const struct queue *q, int64_t job, void (*each)(void *to, int64_t job, const char *why), void *to, struct fw_err *err);
 /** Whether any worker measures on this kind of device, or may for all that is known yet: a job for another would wait for ever. */
 bool queue_measures(const struct queue *q, enum device_kind kind);

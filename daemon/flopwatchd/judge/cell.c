@@ -403,7 +403,7 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 				  .target = target.class,
 				  .outside = outside ? outside->failure : "",
 				  .is_itself = jobkind_is_itself(r->plan.ask.kind),
-				  .may_lack = rows || is_beside(r),
+				  .may_unschedulable = rows || is_beside(r),
 				  .target_does = rows || (check && check->ok),
 				  .other_inputs = !same_inputs(r, i, inputs) },
 		&cause);

@@ -1,10 +1,10 @@
-/* lack.c - see lack.h. What a worker has is what it said last; of one that said nothing yet everything is possible. */
-#include "flopwatchd/dispatch/lack.h"
+/* unschedulable.c - see unschedulable.h. What a worker has is what it said last; of one that said nothing yet everything is possible. */
+#include "flopwatchd/dispatch/unschedulable.h"
 
 #include <stdio.h>
 
 #include "base/jsonw.h"
-#include "db/find/lacking.h"
+#include "db/find/unschedulable.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/runtime/config_worker.h"
@@ -12,7 +12,7 @@
 enum { TEXT_BYTES = 1 << 20, WANT_SIZE = 512 };
 
 struct telling {
-	worker_lack_fn *each;
+	worker_unschedulable_fn *each;
 	void *to;
 };
 
@@ -43,7 +43,7 @@ static void write_worker(struct jsonw *j, const struct slot *s)
 	jsonw_object_end(j);
 }
 
-static void write_want(char want[WANT_SIZE], const struct find_lacking *row)
+static void write_want(char want[WANT_SIZE], const struct find_unschedulable *row)
 {
 	if (*row->uuid)
 		snprintf(want, WANT_SIZE, "device %s", row->uuid);
@@ -56,7 +56,7 @@ static void write_want(char want[WANT_SIZE], const struct find_lacking *row)
 		snprintf(want, WANT_SIZE, "a device");
 }
 
-static void tell(void *arg, const struct find_lacking *row)
+static void tell(void *arg, const struct find_unschedulable *row)
 {
 	struct telling *t = arg;
 	char want[WANT_SIZE], why[2 * WANT_SIZE];
@@ -74,7 +74,7 @@ static void tell(void *arg, const struct find_lacking *row)
 	t->each(t->to, row->job, why);
 }
 
-int lack_each(const struct slot_host *host, int64_t job, worker_lack_fn *each, void *to, struct fw_err *err)
+int unschedulable_each(const struct slot_host *host, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err)
 {
 	struct telling t = { each, to };
 	struct buf devices, workers;
@@ -96,7 +96,7 @@ int lack_each(const struct slot_host *host, int64_t job, worker_lack_fn *each, v
 	}
 	jsonw_array_end(&d);
 	jsonw_array_end(&w);
-	int result = find_lacking(host->txn->db, devices.data, workers.data, job, tell, &t, err);
+	int result = find_unschedulable(host->txn->db, devices.data, workers.data, job, tell, &t, err);
 	buf_fini(&devices);
 	buf_fini(&workers);
 	return result;

@@ -1,5 +1,5 @@
-/* lack.c - see lack.h. */
-#include "web/answer/lack.h"
+/* unschedulable.c - see unschedulable.h. */
+#include "web/answer/unschedulable.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,15 +21,15 @@ static void take(void *to, int64_t job, const char *why)
 	json_object_set_new(to, key_of(job, key), json_stringn_nocheck(why, strlen(why)));
 }
 
-static void ask(struct lack *l)
+static void ask(struct unschedulable *l)
 {
 	struct fw_err err = { 0 };
 	l->why = json_object();
-	if (l->site->act->lacking && l->site->act->lacking(l->site->control, l->job, take, l->why, &err) != 0)
+	if (l->site->act->unschedulable && l->site->act->unschedulable(l->site->control, l->job, take, l->why, &err) != 0)
 		log_error("job.lacking", "err=%s", log_quote(err.text));
 }
 
-const char *lack_of(struct lack *l, int64_t job)
+const char *unschedulable_of(struct unschedulable *l, int64_t job)
 {
 	char key[KEY_SIZE];
 	if (!l->why)
@@ -38,7 +38,7 @@ const char *lack_of(struct lack *l, int64_t job)
 	return why ? why : "";
 }
 
-const char *lack_hold(struct lack *l)
+const char *unschedulable_hold(struct unschedulable *l)
 {
 	struct fw_err err = { 0 };
 	if (!l->has_hold && l->site->act->health && l->site->act->health(l->site->control, &err) != 0)
@@ -47,7 +47,7 @@ const char *lack_hold(struct lack *l)
 	return l->hold;
 }
 
-void lack_fini(struct lack *l)
+void unschedulable_fini(struct unschedulable *l)
 {
 	json_decref(l->why);
 	l->why = NULL;
@@ -59,8 +59,8 @@ static void count(void *to, int64_t job, const char *why)
 	++*(int *)to;
 }
 
-int lack_count(const struct site *site, int *n, struct fw_err *err)
+int unschedulable_count(const struct site *site, int *n, struct fw_err *err)
 {
 	*n = 0;
-	return site->act->lacking ? site->act->lacking(site->control, 0, count, n, err) : 0;
+	return site->act->unschedulable ? site->act->unschedulable(site->control, 0, count, n, err) : 0;
 }

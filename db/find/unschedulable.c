@@ -1,5 +1,5 @@
-/* lacking.c - see lacking.h. */
-#include "db/find/lacking.h"
+/* unschedulable.c - see unschedulable.h. */
+#include "db/find/unschedulable.h"
 
 #include "db/store/device.h"
 
@@ -14,7 +14,7 @@
 /* Device `d` is what job `j` wants. */
 #define FITS "j.device_kind IN ('', d.kind) AND j.device_uuid IN ('', d.uuid) AND " STORE_CLASS_FITS("d.class")
 
-int find_lacking(struct db *db, const char *devices, const char *workers, int64_t job, find_lacking_fn *each, void *arg,
+int find_unschedulable(struct db *db, const char *devices, const char *workers, int64_t job, find_unschedulable_fn *each, void *arg,
 	struct fw_err *err)
 {
 	/* a queue is full of jobs that want the same: devices and workers are gone through once for all of these */
@@ -41,7 +41,7 @@ int find_lacking(struct db *db, const char *devices, const char *workers, int64_
 	stmt_int(s, ":last", job ? job : INT64_MAX);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct find_lacking){ .job = row_int(s, 0),
+		each(arg, &(struct find_unschedulable){ .job = row_int(s, 0),
 				  .kind = row_text(s, 1),
 				  .uuid = row_text(s, 2),
 				  .model = row_text(s, 3),
