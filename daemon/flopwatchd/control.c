@@ -156,12 +156,12 @@ static int read_providers(const struct job_request *r, struct store_job *job, st
 	return 0;
 }
 
-static int read_wish(const char *side, const char *dir, const char *flags, struct toolwish *out, struct fw_err *err)
+static int read_wish(const char *side, const char *dir, const char *flags, struct toolchain_override *out, struct fw_err *err)
 {
-	const char *wrong = toolwish_wrong_dir(dir ? dir : "");
+	const char *wrong = toolchain_override_wrong_dir(dir ? dir : "");
 	if (wrong)
 		return err_set(err, ERR_INVALID, "%s_toolchain %.200s %s", side, dir, wrong);
-	wrong = toolwish_wrong_flags(flags ? flags : "");
+	wrong = toolchain_override_wrong_flags(flags ? flags : "");
 	if (wrong)
 		return err_set(err, ERR_INVALID, "%s_flags %s", side, wrong);
 	snprintf(out->dir, sizeof out->dir, "%s", dir ? dir : "");
@@ -175,10 +175,10 @@ static int read_tools(const struct job_request *r, struct store_job *job, struct
 	if (read_wish("base", r->base_toolchain, r->base_flags, &job->base_tools, err) != 0 ||
 		read_wish("target", r->target_toolchain, r->target_flags, &job->target_tools, err) != 0)
 		return -1;
-	if (toolwish_is_none(&job->base_tools) && toolwish_is_none(&job->target_tools))
+	if (toolchain_override_is_none(&job->base_tools) && toolchain_override_is_none(&job->target_tools))
 		return 0;
 	add_base(job);
-	bool is_same = toolwish_is_same(&job->base_tools, &job->target_tools) && !strcmp(job->base_sha, job->target_sha) &&
+	bool is_same = toolchain_override_is_same(&job->base_tools, &job->target_tools) && !strcmp(job->base_sha, job->target_sha) &&
 		       job->kind == JOBKIND_COMPARE;
 	if (is_same)
 		return err_set(

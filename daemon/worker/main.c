@@ -170,7 +170,7 @@ static int take_serve(int c, struct arguments *a)
 		a->serve.shown[a->serve.n_shown++] = optarg;
 		return NEXT;
 	case OPT_TOOLCHAIN:
-		if (toolwish_wrong_dir(optarg))
+		if (toolchain_override_wrong_dir(optarg))
 			return wrong("--toolchain takes the absolute path of a folder, not ", optarg);
 		a->serve.tools_dir = optarg;
 		return NEXT;

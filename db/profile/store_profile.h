@@ -25,7 +25,7 @@ struct store_profile_of {
 	char repo_name[128];
 	char base_sha[65], target_sha[65], suite[64], base_provider[48], target_provider[48], device_uuid[64];
 	char base_config[160], target_config[160];
-	struct toolwish base_tools, target_tools;
+	struct toolchain_override base_tools, target_tools;
 };
 /**
  * The newest comparison of two commits by the same providers in the same configurations that timed both, not against a peer unless providers

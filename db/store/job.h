@@ -5,7 +5,7 @@
 #include "core/state/device_kind.h"
 #include "core/state/jobkind.h"
 #include "core/state/jobstate.h"
-#include "core/suite/toolwish.h"
+#include "core/suite/toolchain_override.h"
 #include "db/sqlite/db.h"
 
 enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
@@ -48,7 +48,7 @@ struct store_job {
 	enum device_kind device_kind;                /* that was asked for */
 	char base_provider[48], target_provider[48]; /* asked for by name; "": the module's default */
 	char base_config[160], target_config[160];   /* that a person wants; "": the provider chooses */
-	struct toolwish base_tools, target_tools;    /* that build them; none: the worker's own */
+	struct toolchain_override base_tools, target_tools;    /* that build them; none: the worker's own */
 	char peers[512];                             /* that the base's manifest names, as core/suite/peers.h writes them */
 	char cells_glob[STORE_JOB_CELLS_SIZE];       /* globs separated by spaces; "" all cells */
 	char device_uuid[64];                        /* wanted device; "" any */

@@ -132,7 +132,7 @@ static void tools(void **state)
 	struct cell cells[] = { a_cell(false), a_cell(true) };
 	struct msg_job body = { 0 };
 	struct msg in = { .t = MSG_JOB, .u.job = &body }, out;
-	struct toolwish *base = &body.subject[0].tools, *target = &body.subject[1].tools;
+	struct toolchain_override *base = &body.subject[0].tools, *target = &body.subject[1].tools;
 	struct fw_err err = { 0 };
 	struct buf line;
 

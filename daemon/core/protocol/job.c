@@ -289,7 +289,7 @@ static int read_build(struct fields *f, struct manifest *m)
 }
 
 /* What builds it, where that is not the worker's own. */
-static int read_tools(struct fields *f, struct toolwish *w)
+static int read_tools(struct fields *f, struct toolchain_override *w)
 {
 	struct fields t;
 	const char *wrong;
@@ -305,9 +305,9 @@ static int read_tools(struct fields *f, struct toolwish *w)
 		field_digest(&t, "module", false, false, w->module);
 		field_text(&t, "made_by", w->made_by, sizeof w->made_by);
 	}
-	if (!t.failed && (wrong = toolwish_wrong_dir(w->dir)))
+	if (!t.failed && (wrong = toolchain_override_wrong_dir(w->dir)))
 		field_fail(&t, "dir", "%s", wrong);
-	if (!t.failed && (wrong = toolwish_wrong_flags(w->flags)))
+	if (!t.failed && (wrong = toolchain_override_wrong_flags(w->flags)))
 		field_fail(&t, "flags", "%s", wrong);
 	return t.failed ? -1 : 0;
 }

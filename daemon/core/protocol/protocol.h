@@ -21,7 +21,7 @@
 #include "core/state/jobkind.h"
 #include "core/suite/manifest.h"
 #include "core/suite/readonly.h"
-#include "core/suite/toolwish.h"
+#include "core/suite/toolchain_override.h"
 #include "core/state/role.h"
 #include "core/state/run_mode.h"
 #include "core/protocol/evidence.h"
@@ -118,7 +118,7 @@ struct msg_subject {
 	struct manifest build; /* only dir, command, outputs, timeout_s are used */
 	char provider[48];     /* "": the module's default */
 	char config[160];      /* handed to the provider's plan of every cell; "": it chooses */
-	struct toolwish tools; /* that build it, where not the worker's own */
+	struct toolchain_override tools; /* that build it, where not the worker's own */
 	struct benchmark run;  /* a program of its own that is measured instead of a module; run.name "": none */
 };
 

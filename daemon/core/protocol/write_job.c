@@ -164,7 +164,7 @@ static void put_benchmark(struct jsonw *j, const struct benchmark *b)
 	jsonw_object_end(j);
 }
 
-static void put_tools(struct jsonw *j, const struct toolwish *w)
+static void put_tools(struct jsonw *j, const struct toolchain_override *w)
 {
 	jsonw_key(j, "tools");
 	jsonw_object(j);
@@ -207,7 +207,7 @@ static void put_subject(struct jsonw *j, const struct msg_subject *s)
 	jsonw_kv_string(j, "provider", s->provider);
 	if (s->config[0])
 		jsonw_kv_string(j, "config", s->config);
-	if (!toolwish_is_none(&s->tools))
+	if (!toolchain_override_is_none(&s->tools))
 		put_tools(j, &s->tools);
 	if (s->run.name[0])
 		put_benchmark(j, &s->run);

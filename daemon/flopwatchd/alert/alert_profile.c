@@ -56,7 +56,7 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 		return 0;
 	if (store_profile_read_comparison(db, a->comparison, &of, &why) != 0)
 		return why.code == ERR_INVALID ? 0 : err_set(err, why.code, "%s", why.text);
-	bool is_one_module = toolwish_is_none(&of.base_tools) && toolwish_is_none(&of.target_tools);
+	bool is_one_module = toolchain_override_is_none(&of.base_tools) && toolchain_override_is_none(&of.target_tools);
 	if (a->kind == ALERTKIND_ENVIRONMENT && is_one_module) /* nothing of it is in the code */
 		return 0;
 	if (alert_profile_choose(db, a->comparison, a->cells_json, EVIDENCE_CELLS_MAX - asked, &cells, err) != 0)

@@ -53,13 +53,13 @@ static void add_text(struct hash_state *h, const char *text)
 void build_tools(struct build_context *c, const struct msg_job *job, const char *usual)
 {
 	for (int i = 0; i < job->n_subjects; i++) {
-		const struct toolwish *w = &job->subject[i].tools;
+		const struct toolchain_override *w = &job->subject[i].tools;
 		char *text = c->toolchain[job->subject[i].role];
 
 		if (w->module[0]) {
 			snprintf(c->kept, sizeof c->kept, "%.64s", w->module);
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", w->made_by);
-		} else if (toolwish_is_none(w))
+		} else if (toolchain_override_is_none(w))
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", usual);
 		else
 			toolchain_describe(c->device, w->dir[0] ? w->dir : c->tools_dir, w->flags, text, TOOLCHAIN_TEXT_SIZE);

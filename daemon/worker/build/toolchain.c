@@ -15,7 +15,7 @@ static const char system_nvcc[] = "/usr/local/cuda/bin/nvcc";
 void toolchain_path(const char *dir, char *path)
 {
 	if (dir[0])
-		snprintf(path, TOOLCHAIN_PATH_SIZE, "%.*s/bin:%.*s:%s", TOOLWISH_DIR_SIZE, dir, TOOLWISH_DIR_SIZE, dir,
+		snprintf(path, TOOLCHAIN_PATH_SIZE, "%.*s/bin:%.*s:%s", TOOLCHAIN_OVERRIDE_DIR_SIZE, dir, TOOLCHAIN_OVERRIDE_DIR_SIZE, dir,
 			sandbox_build_path);
 	else
 		snprintf(path, TOOLCHAIN_PATH_SIZE, "%s", sandbox_build_path);

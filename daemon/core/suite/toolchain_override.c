@@ -1,15 +1,15 @@
-/* toolwish.c - see toolwish.h. */
-#include "core/suite/toolwish.h"
+/* toolchain_override.c - see toolchain_override.h. */
+#include "core/suite/toolchain_override.h"
 
 #include <ctype.h>
 #include <string.h>
 
-bool toolwish_is_none(const struct toolwish *w)
+bool toolchain_override_is_none(const struct toolchain_override *w)
 {
 	return !w->dir[0] && !w->flags[0] && !w->module[0];
 }
 
-bool toolwish_is_same(const struct toolwish *a, const struct toolwish *b)
+bool toolchain_override_is_same(const struct toolchain_override *a, const struct toolchain_override *b)
 {
 	return strcmp(a->dir, b->dir) == 0 && strcmp(a->flags, b->flags) == 0 && strcmp(a->module, b->module) == 0;
 }
@@ -22,11 +22,11 @@ static bool is_made_of(const char *text, const char *more)
 	return true;
 }
 
-const char *toolwish_wrong_dir(const char *dir)
+const char *toolchain_override_wrong_dir(const char *dir)
 {
 	if (!dir[0])
 		return NULL;
-	if (strlen(dir) >= TOOLWISH_DIR_SIZE)
+	if (strlen(dir) >= TOOLCHAIN_OVERRIDE_DIR_SIZE)
 		return "is too long";
 	if (dir[0] != '/' || strstr(dir, "/../") || strstr(dir, "//") ||
 		(strlen(dir) >= 3 && !strcmp(dir + strlen(dir) - 3, "/..")))
@@ -36,11 +36,11 @@ const char *toolwish_wrong_dir(const char *dir)
 	return dir[1] ? NULL : "is the whole machine; name the folder of the toolchain in it";
 }
 
-const char *toolwish_wrong_flags(const char *flags)
+const char *toolchain_override_wrong_flags(const char *flags)
 {
 	if (!flags[0])
 		return NULL;
-	if (strlen(flags) >= TOOLWISH_FLAGS_SIZE)
+	if (strlen(flags) >= TOOLCHAIN_OVERRIDE_FLAGS_SIZE)
 		return "are too long";
 	if (flags[0] != '-')
 		return "do not begin with -; e.g. -O2";
