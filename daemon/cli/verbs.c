@@ -79,13 +79,13 @@ void verb_new_job(const json_t *job, const struct options *o)
 		print_queued(value_integer(job, "id"));
 }
 
-int verb_ask_jobs(struct client *c, const struct options *o, const char *path, const struct buf *wish)
+int verb_ask_jobs(struct client *c, const struct options *o, const char *path, const struct buf *request)
 {
 	struct fw_err err = { 0 };
 	json_t *answer = NULL, *id;
 	size_t i;
 	int result =
-		wish->failed ? err_set(&err, ERR_INVALID, "a name is too long") : client_post(c, path, wish->data, &answer, &err);
+		request->failed ? err_set(&err, ERR_INVALID, "a name is too long") : client_post(c, path, request->data, &answer, &err);
 	if (result != 0)
 		return verb_fail(&err);
 	if (o->json)

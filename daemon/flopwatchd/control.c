@@ -156,7 +156,7 @@ static int read_providers(const struct job_request *r, struct store_job *job, st
 	return 0;
 }
 
-static int read_wish(const char *side, const char *dir, const char *flags, struct toolchain_override *out, struct fw_err *err)
+static int read_request(const char *side, const char *dir, const char *flags, struct toolchain_override *out, struct fw_err *err)
 {
 	const char *wrong = toolchain_override_wrong_dir(dir ? dir : "");
 	if (wrong)
@@ -172,8 +172,8 @@ static int read_wish(const char *side, const char *dir, const char *flags, struc
 /* What a toolchain does to a commit is nothing that the commit did. */
 static int read_tools(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
-	if (read_wish("base", r->base_toolchain, r->base_flags, &job->base_tools, err) != 0 ||
-		read_wish("target", r->target_toolchain, r->target_flags, &job->target_tools, err) != 0)
+	if (read_request("base", r->base_toolchain, r->base_flags, &job->base_tools, err) != 0 ||
+		read_request("target", r->target_toolchain, r->target_flags, &job->target_tools, err) != 0)
 		return -1;
 	if (toolchain_override_is_none(&job->base_tools) && toolchain_override_is_none(&job->target_tools))
 		return 0;
@@ -284,14 +284,14 @@ int control_read_device(struct control *c, const char *text, struct store_job *j
 
 int control_calibrate(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err)
 {
-	struct store_job wish = { .origin = "api", .priority = PRIORITY_ASKED };
+	struct store_job parameters = { .origin = "api", .priority = PRIORITY_ASKED };
 	bool named = request->repo && request->repo[0];
 	if (!named && c->config->n_repos != 1)
 		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
 	const char *name = named ? request->repo : c->config->repo[0].name;
-	if (find_repo(c, name, &wish.repo, err) != 0 ||
-		copy_word("suite", request->suite, wish.suite, sizeof wish.suite, err) != 0 ||
-		control_read_device(c, request->device_kind, &wish, err) != 0)
+	if (find_repo(c, name, &parameters.repo, err) != 0 ||
+		copy_word("suite", request->suite, parameters.suite, sizeof parameters.suite, err) != 0 ||
+		control_read_device(c, request->device_kind, &parameters, err) != 0)
 		return -1;
 	struct txn *g = queue_txn(c->queue);
 	const char *upstream = c->config->repo[config_repo_find(c->config, name)].upstream;
@@ -299,7 +299,7 @@ int control_calibrate(struct control *c, const struct job_request *request, int 
 		return -1;
 	int result = control_find_room(c, runs, err);
 	for (int i = 0; i < runs && result == 0; i++) {
-		struct store_job job = wish;
+		struct store_job job = parameters;
 		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
 		if (result == 0)
 			result = store_job_tell(g->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, clock_utc_ms(), err);
@@ -313,24 +313,24 @@ int control_calibrate(struct control *c, const struct job_request *request, int 
 
 int control_forget(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err)
 {
-	struct store_job wish = { .origin = "api" };
+	struct store_job parameters = { .origin = "api" };
 	struct txn *g = queue_txn(c->queue);
 	bool named = request->repo && request->repo[0];
 	if (!named && c->config->n_repos != 1)
 		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
 	const char *name = named ? request->repo : c->config->repo[0].name;
-	if (find_repo(c, name, &wish.repo, err) != 0 ||
-		copy_word("cells", request->cells_glob, wish.cells_glob, sizeof wish.cells_glob, err) != 0 ||
-		control_read_device(c, request->device_kind, &wish, err) != 0)
+	if (find_repo(c, name, &parameters.repo, err) != 0 ||
+		copy_word("cells", request->cells_glob, parameters.cells_glob, sizeof parameters.cells_glob, err) != 0 ||
+		control_read_device(c, request->device_kind, &parameters, err) != 0)
 		return -1;
-	if (wish.device_kind != DEVICE_ANY)
+	if (parameters.device_kind != DEVICE_ANY)
 		return err_set(
-			err, ERR_INVALID, "device %s is a kind; name one device by its uuid", device_kind_name(wish.device_kind));
+			err, ERR_INVALID, "device %s is a kind; name one device by its uuid", device_kind_name(parameters.device_kind));
 	if (txn_begin(g, err) != 0 ||
-		txn_end(g, store_noise_forget(c->db, wish.repo, wish.device_uuid, wish.cells_glob, n, err), err) != 0)
+		txn_end(g, store_noise_forget(c->db, parameters.repo, parameters.device_uuid, parameters.cells_glob, n, err), err) != 0)
 		return -1;
-	log_info("calibration.forgotten", "repo=%s cells=%s device=%s n=%d by=%s", log_quote(name), log_quote(wish.cells_glob),
-		log_quote(wish.device_uuid), *n, log_quote(who));
+	log_info("calibration.forgotten", "repo=%s cells=%s device=%s n=%d by=%s", log_quote(name), log_quote(parameters.cells_glob),
+		log_quote(parameters.device_uuid), *n, log_quote(who));
 	return 0;
 }
 
@@ -379,28 +379,28 @@ static int choose_peers(struct control *c, const struct config_repo *repo, const
 int control_peer(struct control *c, const struct job_request *request, int64_t *jobs, int *n, struct fw_err *err)
 {
 	struct job_request r = *request;
-	struct store_job wish = { .kind = JOBKIND_PEER, .origin = "api", .priority = PRIORITY_ASKED };
+	struct store_job parameters = { .kind = JOBKIND_PEER, .origin = "api", .priority = PRIORITY_ASKED };
 	struct txn *g = queue_txn(c->queue);
 	struct peers peers;
 	if ((!r.repo || !r.repo[0]) && c->config->n_repos == 1)
 		r.repo = c->config->repo[0].name;
-	if (r.repo && r.repo[0] && find_repo(c, r.repo, &wish.repo, err) != 0)
+	if (r.repo && r.repo[0] && find_repo(c, r.repo, &parameters.repo, err) != 0)
 		return -1;
 	int at = r.repo ? config_repo_find(c->config, r.repo) : -1;
 	if (at >= 0 && (!r.target || !r.target[0]))
 		r.target = c->config->repo[at].upstream;
 	r.base = NULL;
 	r.device_kind = NULL; /* may name one device, which read_request does not know */
-	if (control_read_request(c, &r, &wish, err) != 0 || control_read_device(c, request->device_kind, &wish, err) != 0 ||
-		choose_peers(c, &c->config->repo[at], &r, &wish, &peers, err) != 0)
+	if (control_read_request(c, &r, &parameters, err) != 0 || control_read_device(c, request->device_kind, &parameters, err) != 0 ||
+		choose_peers(c, &c->config->repo[at], &r, &parameters, &peers, err) != 0)
 		return -1;
-	wish.branch[0] = 0;
+	parameters.branch[0] = 0;
 	if (txn_begin(g, err) != 0)
 		return -1;
 	int64_t now = clock_utc_ms();
 	int result = control_find_room(c, peers.n, err);
 	if (result == 0)
-		result = peerjobs_ask(c->db, &wish, &peers, now, jobs, err);
+		result = peerjobs_ask(c->db, &parameters, &peers, now, jobs, err);
 	for (int i = 0; i < peers.n && result == 0; i++) {
 		struct store_job job;
 		result = store_job_get(c->db, jobs[i], &job, err);

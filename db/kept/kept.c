@@ -7,7 +7,7 @@
 enum { KEEP = 150 }; /* fewer than any cache keeps, so that what is believed to be there is */
 
 int store_job_places(
-	struct db *db, const struct store_kept_wish *wish, int most, struct store_job_place *out, int *n, struct fw_err *err)
+	struct db *db, const struct store_kept_request *request, int most, struct store_job_place *out, int *n, struct fw_err *err)
 {
 	int result = 1;
 	struct stmt *s = db_stmt(db,
@@ -23,13 +23,13 @@ int store_job_places(
 	*n = 0;
 	if (!s)
 		return -1;
-	stmt_text(s, ":device_kind", device_kind_name(wish->kind));
-	stmt_text(s, ":worker", wish->worker);
-	stmt_text(s, ":cache", wish->worker);
-	stmt_int(s, ":which", wish->which);
-	stmt_text(s, ":held", wish->held);
-	stmt_text(s, ":besides", wish->besides);
-	stmt_int(s, ":after", wish->after);
+	stmt_text(s, ":device_kind", device_kind_name(request->kind));
+	stmt_text(s, ":worker", request->worker);
+	stmt_text(s, ":cache", request->worker);
+	stmt_int(s, ":which", request->which);
+	stmt_text(s, ":held", request->held);
+	stmt_text(s, ":besides", request->besides);
+	stmt_int(s, ":after", request->after);
 	stmt_int(s, ":most", most);
 	while (*n < most && (result = stmt_step(s, err)) == 1) {
 		out[*n].id = row_int(s, 0);

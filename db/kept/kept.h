@@ -17,7 +17,7 @@ enum store_kept_which {
 };
 
 /** Whose jobs are looked for. */
-struct store_kept_wish {
+struct store_kept_request {
 	enum device_kind kind;
 	const char *worker;
 	const char *held;    /* repositories whose jobs are passed over, a JSON array of ids */
@@ -37,7 +37,7 @@ struct store_job_place {
  * device that it does not know are passed over. Shape: out[most]; *n counts them.
  */
 int store_job_places(
-	struct db *db, const struct store_kept_wish *wish, int most, struct store_job_place *out, int *n, struct fw_err *err);
+	struct db *db, const struct store_kept_request *request, int most, struct store_job_place *out, int *n, struct fw_err *err);
 
 /** The newest job that there is; 0 none. */
 int store_job_newest(struct db *db, int64_t *id, struct fw_err *err);

@@ -20,12 +20,12 @@ int main(void)
 	printf("bench queue.flood_1000.single_most %.3g job_lengths\n", out.most);
 	for (int i = 0; i < WAITING; i++)
 		fixture_job(f, "more", 0, (unsigned)i, 1000 + i);
-	const struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY, 0 };
+	const struct store_kept_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY, 0 };
 	struct store_job_place place[ALLOCATIONS];
 	int n = 0;
 	int64_t begun_ns = clock_mono_ns();
 	for (int i = 0; i < TURNS; i++)
-		ok(store_job_places(f->db, &wish, ALLOCATIONS, place, &n, &err));
+		ok(store_job_places(f->db, &request, ALLOCATIONS, place, &n, &err));
 	assert_int_equal(n, ALLOCATIONS);
 	printf("bench queue.flood_10000.allocations_64 %.3g ms_per_turn\n", (double)(clock_mono_ns() - begun_ns) / 1e6 / TURNS);
 	db_rollback(f->db);

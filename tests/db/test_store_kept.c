@@ -24,8 +24,8 @@ static int64_t first(struct fixture *f, const char *worker, enum store_kept_whic
 {
 	struct store_job_place place;
 	int n;
-	const struct store_kept_wish wish = { DEVICE_CPU, worker, "[]", "[]", which, 0 };
-	ok(store_job_places(f->db, &wish, 1, &place, &n, &err));
+	const struct store_kept_request request = { DEVICE_CPU, worker, "[]", "[]", which, 0 };
+	ok(store_job_places(f->db, &request, 1, &place, &n, &err));
 	return n ? place.id : 0;
 }
 
@@ -87,16 +87,16 @@ static void what_others_have_is_passed_over(void **state)
 	int n;
 	ok(store_kept_plan(f->db, first_id, two, 2, &err));
 	ok(store_kept_plan(f->db, second, two, 2, &err));
-	struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_MISSING, 0 };
-	ok(store_job_places(f->db, &wish, 3, place, &n, &err));
+	struct store_kept_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_MISSING, 0 };
+	ok(store_job_places(f->db, &request, 3, place, &n, &err));
 	assert_int_equal(n, 2);
 	int64_t last = place[1].id, head = last == second ? first_id : second;
 	assert_int_equal(place[0].id, head);
-	ok(store_job_places(f->db, &wish, 1, place, &n, &err));
+	ok(store_job_places(f->db, &request, 1, place, &n, &err));
 	assert_int_equal(n, 1);
 	snprintf(besides, sizeof besides, "[0,%lld]", (long long)head);
-	wish.besides = besides;
-	ok(store_job_places(f->db, &wish, 3, place, &n, &err));
+	request.besides = besides;
+	ok(store_job_places(f->db, &request, 3, place, &n, &err));
 	assert_int_equal(n, 1);
 	assert_int_equal(place[0].id, last);
 }
@@ -112,8 +112,8 @@ static void a_job_says_where_it_has_to_run(void **state)
 	ok(stmt_run(
 		db_stmt(f->db, "UPDATE job SET device_uuid = (SELECT uuid FROM device), priority = 3 WHERE branch = 'a'", &err),
 		&err));
-	const struct store_kept_wish wish = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY, 0 };
-	ok(store_job_places(f->db, &wish, 2, place, &n, &err));
+	const struct store_kept_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY, 0 };
+	ok(store_job_places(f->db, &request, 2, place, &n, &err));
 	assert_int_equal(n, 2);
 	assert_int_equal(place[0].id, pinned);
 	assert_int_equal(place[0].priority, 3);

@@ -40,8 +40,8 @@ def job_ended(server, job):
 
 def measure(server, device):
     """One comparison of main with itself."""
-    wish = {"repo": "kernels", "runs": 1, **({"device": device} if device else {})}
-    row = job_ended(server, ask(server, "/api/v1/calibrate", wish)["jobs"][0])
+    request = {"repo": "kernels", "runs": 1, **({"device": device} if device else {})}
+    row = job_ended(server, ask(server, "/api/v1/calibrate", request)["jobs"][0])
     if row["state"] != "done":
         raise SystemExit(f"crowd.py: {row['state']}: {row.get('state_why')}")
     return ask(server, f"/api/v1/comparisons/{row['comparison']}")

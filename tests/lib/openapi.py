@@ -464,8 +464,8 @@ class Replay:
             self.expect("post", path, status=400, body=b"repo=a&repo=b", headers=form, **segments)
             self.expect("post", path, status=400, body=b"repo=%zz", headers=form, **segments)
         v1, send = "/api/v1/", lambda fields: urllib.parse.urlencode(fields).encode()
-        wish = {"repo": facts["repo"], "target": facts["target"], "base": facts["base"], "quick": "true", "suite": ""}
-        job = self.expect("post", v1 + "jobs", status=201, body=send(wish), headers=form)
+        request = {"repo": facts["repo"], "target": facts["target"], "base": facts["base"], "quick": "true", "suite": ""}
+        job = self.expect("post", v1 + "jobs", status=201, body=send(request), headers=form)
         if job:
             row = self.expect("get", v1 + "jobs/{id}", id=job["id"])
             check(row["quick"] and row["base"] == facts["base"], "a form's job is the one that was asked for", row)
@@ -473,7 +473,7 @@ class Replay:
         jobs = self.expect("post", v1 + "calibrate", status=201, body=send({"repo": facts["repo"], "runs": "2"}), headers=form)
         check(jobs is not None and len(jobs["jobs"]) == 2, "a form's numbers are numbers", jobs)
         self.expect("post", v1 + "calibrate", status=400, body=send({"repo": facts["repo"], "runs": "two"}), headers=form)
-        self.expect("post", v1 + "jobs", status=400, body=send({**wish, "quick": "maybe"}), headers=form)
+        self.expect("post", v1 + "jobs", status=400, body=send({**request, "quick": "maybe"}), headers=form)
         self.expect("post", v1 + "imports", status=415, body=send({"repo": facts["repo"]}), headers=form)
 
     def hooks(self, facts):

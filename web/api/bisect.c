@@ -95,17 +95,17 @@ static void bisect_post(void *arg, struct http_request *r, struct http_response 
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_request wish = { 0 };
-	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "good", .text = &wish.base },
-		{ "bad", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
-		{ "cells", .text = &wish.cells_glob }, { 0 } };
+	struct job_request request = { 0 };
+	const struct write_key known[] = { { "repo", .text = &request.repo }, { "good", .text = &request.base },
+		{ "bad", .text = &request.target }, { "suite", .text = &request.suite }, { "device", .text = &request.device_kind },
+		{ "cells", .text = &request.cells_glob }, { 0 } };
 	int64_t id;
 	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
-	if (!wish.repo || !wish.base || !wish.target) {
+	if (!request.repo || !request.base || !request.target) {
 		answer_problem(r, response, 400, "repo, good and bad are needed");
-	} else if (site->act->bisect(site->control, &wish, &id, &err) != 0) {
+	} else if (site->act->bisect(site->control, &request, &id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_new(response, "bisects", id, "listing");

@@ -51,16 +51,16 @@ static void calibrate(void *arg, struct http_request *r, struct http_response *r
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_request wish = { 0 };
+	struct job_request request = { 0 };
 	int runs = SITE_CALIBRATIONS;
-	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "suite", .text = &wish.suite },
-		{ "device", .text = &wish.device_kind }, { "runs", .number = &runs, .number_max = SITE_CALIBRATIONS_MAX },
+	const struct write_key known[] = { { "repo", .text = &request.repo }, { "suite", .text = &request.suite },
+		{ "device", .text = &request.device_kind }, { "runs", .number = &runs, .number_max = SITE_CALIBRATIONS_MAX },
 		{ 0 } };
 	int64_t jobs[SITE_CALIBRATIONS_MAX];
 	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
-	if (site->act->calibrate(site->control, &wish, runs, jobs, &err) != 0) {
+	if (site->act->calibrate(site->control, &request, runs, jobs, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_new_jobs(response, jobs, runs);
@@ -77,15 +77,15 @@ void api_calibration_forget(void *arg, struct http_request *r, struct http_respo
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_request wish = { 0 };
+	struct job_request request = { 0 };
 	struct jsonw j;
 	int forgotten;
-	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "cells", .text = &wish.cells_glob },
-		{ "device", .text = &wish.device_kind }, { 0 } };
+	const struct write_key known[] = { { "repo", .text = &request.repo }, { "cells", .text = &request.cells_glob },
+		{ "device", .text = &request.device_kind }, { 0 } };
 	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
-	if (site->act->forget(site->control, &wish, http_who(r), &forgotten, &err) != 0) {
+	if (site->act->forget(site->control, &request, http_who(r), &forgotten, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_json(response, &j);

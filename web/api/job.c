@@ -182,21 +182,21 @@ static void job_post(void *arg, struct http_request *r, struct http_response *re
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_request wish = { 0 };
-	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "base", .text = &wish.base },
-		{ "target", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
-		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
-		{ "target_provider", .text = &wish.target_provider }, { "base_config", .text = &wish.base_config },
-		{ "target_config", .text = &wish.target_config }, { "base_toolchain", .text = &wish.base_toolchain },
-		{ "target_toolchain", .text = &wish.target_toolchain }, { "base_flags", .text = &wish.base_flags },
-		{ "target_flags", .text = &wish.target_flags }, { "quick", .flag = &wish.quick }, { 0 } };
+	struct job_request request = { 0 };
+	const struct write_key known[] = { { "repo", .text = &request.repo }, { "base", .text = &request.base },
+		{ "target", .text = &request.target }, { "suite", .text = &request.suite }, { "device", .text = &request.device_kind },
+		{ "cells", .text = &request.cells_glob }, { "base_provider", .text = &request.base_provider },
+		{ "target_provider", .text = &request.target_provider }, { "base_config", .text = &request.base_config },
+		{ "target_config", .text = &request.target_config }, { "base_toolchain", .text = &request.base_toolchain },
+		{ "target_toolchain", .text = &request.target_toolchain }, { "base_flags", .text = &request.base_flags },
+		{ "target_flags", .text = &request.target_flags }, { "quick", .flag = &request.quick }, { 0 } };
 	int64_t id;
 	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
-	if (!wish.repo || !wish.target) {
+	if (!request.repo || !request.target) {
 		answer_problem(r, response, 400, "repo and target are needed");
-	} else if (site->act->enqueue(site->control, &wish, &id, &err) != 0) {
+	} else if (site->act->enqueue(site->control, &request, &id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		char page[48];

@@ -46,16 +46,16 @@ static void peer_post(void *arg, struct http_request *r, struct http_response *r
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_request wish = { 0 };
-	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "target", .text = &wish.target },
-		{ "provider", .text = &wish.base_provider }, { "suite", .text = &wish.suite },
-		{ "device", .text = &wish.device_kind }, { "cells", .text = &wish.cells_glob }, { 0 } };
+	struct job_request request = { 0 };
+	const struct write_key known[] = { { "repo", .text = &request.repo }, { "target", .text = &request.target },
+		{ "provider", .text = &request.base_provider }, { "suite", .text = &request.suite },
+		{ "device", .text = &request.device_kind }, { "cells", .text = &request.cells_glob }, { 0 } };
 	int64_t jobs[SITE_PEERS_MAX];
 	int n = 0;
 	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
-	if (site->act->peer(site->control, &wish, jobs, &n, &err) != 0) {
+	if (site->act->peer(site->control, &request, jobs, &n, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_new_jobs(response, jobs, n);

@@ -100,24 +100,24 @@ static void profile_post(void *arg, struct http_request *r, struct http_response
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct job_request wish = { 0 };
+	struct job_request request = { 0 };
 	int64_t id;
-	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "base", .text = &wish.base },
-		{ "target", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
-		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
-		{ "target_provider", .text = &wish.target_provider }, { "base_config", .text = &wish.base_config },
-		{ "target_config", .text = &wish.target_config }, { "base_toolchain", .text = &wish.base_toolchain },
-		{ "target_toolchain", .text = &wish.target_toolchain }, { "base_flags", .text = &wish.base_flags },
-		{ "target_flags", .text = &wish.target_flags }, { "every_cell", .flag = &wish.every_cell },
-		{ "alert", .number = &wish.alert, .number_max = INT32_MAX },
-		{ "comparison", .number = &wish.comparison, .number_max = INT32_MAX }, { 0 } };
+	const struct write_key known[] = { { "repo", .text = &request.repo }, { "base", .text = &request.base },
+		{ "target", .text = &request.target }, { "suite", .text = &request.suite }, { "device", .text = &request.device_kind },
+		{ "cells", .text = &request.cells_glob }, { "base_provider", .text = &request.base_provider },
+		{ "target_provider", .text = &request.target_provider }, { "base_config", .text = &request.base_config },
+		{ "target_config", .text = &request.target_config }, { "base_toolchain", .text = &request.base_toolchain },
+		{ "target_toolchain", .text = &request.target_toolchain }, { "base_flags", .text = &request.base_flags },
+		{ "target_flags", .text = &request.target_flags }, { "every_cell", .flag = &request.every_cell },
+		{ "alert", .number = &request.alert, .number_max = INT32_MAX },
+		{ "comparison", .number = &request.comparison, .number_max = INT32_MAX }, { 0 } };
 	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
-	bool is_of = wish.alert || wish.comparison, has_sides = wish.repo && wish.base && wish.target;
-	if ((wish.alert && wish.comparison) || (is_of && (wish.repo || wish.base || wish.target)) || (!is_of && !has_sides))
+	bool is_of = request.alert || request.comparison, has_sides = request.repo && request.base && request.target;
+	if ((request.alert && request.comparison) || (is_of && (request.repo || request.base || request.target)) || (!is_of && !has_sides))
 		answer_problem(r, response, 400, "an alert, or a comparison, or repo, base and target are needed");
-	else if (site->act->profile(site->control, &wish, &id, &err) != 0)
+	else if (site->act->profile(site->control, &request, &id, &err) != 0)
 		answer_error(r, response, &err);
 	else if (!write_back_to(r, response, "/jobs"))
 		answer_new(response, "profiles", id, jobstate_name(JOBSTATE_QUEUED));

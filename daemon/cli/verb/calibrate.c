@@ -62,19 +62,19 @@ static void kv_given(struct jsonw *j, const char *key, const char *value)
 static int forget(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	struct buf wish;
+	struct buf request;
 	struct jsonw j;
 	json_t *answer = NULL;
-	buf_init(&wish, 4096);
-	jsonw_init(&j, &wish);
+	buf_init(&request, 4096);
+	jsonw_init(&j, &request);
 	jsonw_object(&j);
 	kv_given(&j, "repo", o->repo);
 	kv_given(&j, "cells", o->cells);
 	kv_given(&j, "device", o->device);
 	jsonw_object_end(&j);
-	int result = wish.failed ? err_set(&err, ERR_INVALID, "the request is too long")
-				 : client_post(c, "/api/v1/calibration/forget", wish.data, &answer, &err);
-	buf_fini(&wish);
+	int result = request.failed ? err_set(&err, ERR_INVALID, "the request is too long")
+				 : client_post(c, "/api/v1/calibration/forget", request.data, &answer, &err);
+	buf_fini(&request);
 	if (result != 0)
 		return verb_fail(&err);
 	long long n = value_integer(answer, "forgotten");
@@ -86,7 +86,7 @@ static int forget(struct client *c, const struct options *o)
 	return EXIT_OK;
 }
 
-static void write_wish(struct buf *out, const struct options *o)
+static void write_request(struct buf *out, const struct options *o)
 {
 	struct jsonw j;
 	jsonw_init(&j, out);
@@ -101,7 +101,7 @@ static void write_wish(struct buf *out, const struct options *o)
 
 int verb_calibrate(struct client *c, const struct options *o)
 {
-	struct buf wish;
+	struct buf request;
 	if (o->n_arg == 1 && strcmp(o->arg[0], "show") == 0)
 		return show(c, o);
 	if (o->n_arg == 1 && strcmp(o->arg[0], "forget") == 0)
@@ -112,9 +112,9 @@ int verb_calibrate(struct client *c, const struct options *o)
 			stderr);
 		return EXIT_USAGE;
 	}
-	buf_init(&wish, 4096);
-	write_wish(&wish, o);
-	int status = verb_ask_jobs(c, o, "/api/v1/calibrate", &wish);
-	buf_fini(&wish);
+	buf_init(&request, 4096);
+	write_request(&request, o);
+	int status = verb_ask_jobs(c, o, "/api/v1/calibrate", &request);
+	buf_fini(&request);
 	return status;
 }

@@ -51,7 +51,7 @@ static int show(struct client *c, const struct options *o)
 	return status;
 }
 
-static void write_wish(struct buf *out, const struct options *o, const char *repo)
+static void write_request(struct buf *out, const struct options *o, const char *repo)
 {
 	struct jsonw j;
 	jsonw_init(&j, out);
@@ -72,16 +72,16 @@ static void write_wish(struct buf *out, const struct options *o, const char *rep
 
 int verb_peer(struct client *c, const struct options *o)
 {
-	struct buf wish;
+	struct buf request;
 	char repo[256];
 	if (o->n_arg == 1 && strcmp(o->arg[0], "show") == 0)
 		return show(c, o);
 	int status = checkout_repo(c, o, o->n_arg ? o->arg[0] : NULL, repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;
-	buf_init(&wish, 65536);
-	write_wish(&wish, o, repo);
-	status = verb_ask_jobs(c, o, "/api/v1/peers", &wish);
-	buf_fini(&wish);
+	buf_init(&request, 65536);
+	write_request(&request, o, repo);
+	status = verb_ask_jobs(c, o, "/api/v1/peers", &request);
+	buf_fini(&request);
 	return status;
 }

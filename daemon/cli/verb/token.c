@@ -8,12 +8,12 @@
 static int add(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	json_t *answer = NULL, *wish = json_pack("{s:s, s:s}", "name", o->arg[1], "scope", o->scope ? o->scope : "read");
-	char *body = wish ? json_dumps(wish, JSON_COMPACT) : NULL;
+	json_t *answer = NULL, *request = json_pack("{s:s, s:s}", "name", o->arg[1], "scope", o->scope ? o->scope : "read");
+	char *body = request ? json_dumps(request, JSON_COMPACT) : NULL;
 	int result = body ? client_post(c, "/api/v1/tokens", body, &answer, &err)
 			  : err_set(&err, ERR_INVALID, "the name is not UTF-8");
 	free(body);
-	json_decref(wish);
+	json_decref(request);
 	if (result != 0)
 		return verb_fail(&err);
 	const char *token = json_string_value(json_object_get(answer, "token"));

@@ -37,8 +37,8 @@ static bool measures(const struct slot *s, const struct config_worker *w, bool i
 static int first_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_place *out, int *n,
 	struct fw_err *err)
 {
-	const struct store_kept_wish wish = { w->device, w->name, host->held(host->arg), "[]", STORE_KEPT_THERE, 0 };
-	return store_job_places(host->txn->db, &wish, most, out, n, err);
+	const struct store_kept_request request = { w->device, w->name, host->held(host->arg), "[]", STORE_KEPT_THERE, 0 };
+	return store_job_places(host->txn->db, &request, most, out, n, err);
 }
 
 int build_claims_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err)

@@ -124,20 +124,20 @@ static int tell_sent(struct db *db, struct store_job *job, const char *line, int
 	return result == 0 ? store_job_get(db, job->id, job, err) : result;
 }
 
-int claim_build(struct txn *g, const struct store_kept_wish *wish, struct store_job *job, struct fw_err *err)
+int claim_build(struct txn *g, const struct store_kept_request *request, struct store_job *job, struct fw_err *err)
 {
 	char nonce[33], line[256];
 	int64_t now = clock_utc_ms();
 	struct store_job_place first;
 	int n;
-	if (store_job_places(g->db, wish, 1, &first, &n, err) != 0)
+	if (store_job_places(g->db, request, 1, &first, &n, err) != 0)
 		return -1;
 	if (n == 0)
 		return 0;
 	if (store_job_get(g->db, first.id, job, err) != 0 || txn_begin(g, err) != 0)
 		return -1;
 	draw_nonce(nonce);
-	snprintf(line, sizeof line, "sent to worker %s, to be built", wish->worker);
+	snprintf(line, sizeof line, "sent to worker %s, to be built", request->worker);
 	int result = store_kept_send(g->db, job->id, nonce, now, err);
 	if (result == 0)
 		result = tell_sent(g->db, job, line, now, err);

@@ -516,13 +516,13 @@ static void take_allocation(struct slot *s)
 	}
 }
 
-int slot_submit(struct slot *s, const struct slot_wish *wish, struct fw_err *err)
+int slot_submit(struct slot *s, const struct slot_request *request, struct fw_err *err)
 {
 	s->phase = PHASE_WAITING;
-	s->wish = *wish;
+	s->request = *request;
 	s->wait_id[0] = s->wait_why[0] = 0;
 	s->wait_place = 0;
-	if (slot_open_session(s, s->wish.node, err) == 0)
+	if (slot_open_session(s, s->request.node, err) == 0)
 		return 0;
 	go_down(s, err->text);
 	return -1;
@@ -557,9 +557,9 @@ struct slot *slot_new_beside(const struct slot *first, int index)
 	return s;
 }
 
-struct slot_wish *slot_wish(struct slot *s)
+struct slot_request *slot_request(struct slot *s)
 {
-	return &s->wish;
+	return &s->request;
 }
 
 void slot_give_up(struct slot *s)

@@ -59,15 +59,15 @@ enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_HE
 /** Whether it waits for an allocation, and what for; NOT: it could; SPARE: it has one that fits nothing that waits. */
 enum slot_wait slot_waits(const struct slot *s);
 /** What an allocation is asked for as. What it gets is decided when it is there. */
-struct slot_wish {
+struct slot_request {
 	int64_t job; /* 0: a device that is to be tried */
 	int priority;
 	char node[64]; /* on which it has to be; "" any */
 };
 /** Ask for an allocation. Err: the worker cannot be started; it is down for a while. */
-int slot_submit(struct slot *s, const struct slot_wish *wish, struct fw_err *err);
+int slot_submit(struct slot *s, const struct slot_request *request, struct fw_err *err);
 /** What a slot that waits was asked for as; may be exchanged for another of the same node. Own: the slot's. */
-struct slot_wish *slot_wish(struct slot *s);
+struct slot_request *slot_request(struct slot *s);
 /** Whether its scheduler has looked at it and lets it wait. */
 bool slot_is_stuck(const struct slot *s);
 /** It need not wait any more. */

@@ -45,7 +45,7 @@ struct slot {
 	int n_backoff;                      /* its last allocation fitted no job: how many in a row did not; 0 it did */
 	int64_t idle_allocation_ns;                /* since when it has the spare one */
 	int64_t allocated_ns;            /* since when it has its allocation */
-	struct slot_wish wish;           /* what the allocation is asked for as */
+	struct slot_request request;           /* what the allocation is asked for as */
 	char wait_id[32], wait_why[300]; /* what the allocation waits for */
 	int wait_place;
 

@@ -29,7 +29,7 @@ enum slot_wait slot_waits(const struct slot *s)
 	return s->phase == PHASE_FREE      ? SLOT_WAITS_NOT
 	       : s->phase == PHASE_IDLE_ALLOCATION   ? SLOT_HAS_IDLE_ALLOCATION
 	       : s->phase != PHASE_WAITING ? SLOT_WAITS_NEVER
-	       : s->wish.job               ? SLOT_WAITS_JOB
+	       : s->request.job               ? SLOT_WAITS_JOB
 					   : SLOT_WAITS_HEALTH_CHECK;
 }
 

@@ -54,9 +54,9 @@ static const char *node_of(const struct run *r, const struct store_job_place *jo
 	return r->worker->builds ? "" : job->host;
 }
 
-static void wish_for(const struct run *r, const struct store_job_place *job, struct slot_wish *out)
+static void request_for(const struct run *r, const struct store_job_place *job, struct slot_request *out)
 {
-	*out = (struct slot_wish){ .job = job->id, .priority = job->priority };
+	*out = (struct slot_request){ .job = job->id, .priority = job->priority };
 	snprintf(out->node, sizeof out->node, "%s", node_of(r, job));
 }
 
@@ -64,21 +64,21 @@ static void wish_for(const struct run *r, const struct store_job_place *job, str
 
 /* One allocation for each job that waits and that its worker could run, but no more than it may ask for, nor than there is room for: the
  * rest of a long queue stays here, where it has its order. An allocation is for any job that asks for the same node. */
-static int match(const struct run *r, const struct store_kept_wish *wish, int room, struct match *m, struct fw_err *err)
+static int match(const struct run *r, const struct store_kept_request *request, int room, struct match *m, struct fw_err *err)
 {
 	int n_asking = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_NOT) + count(r, SLOT_WAITS_HEALTH_CHECK);
 	int most = n_asking ? n_asking : 1; /* whether there is any is to be known */
 	memset(m, 0, sizeof *m);
-	if (store_job_places(r->host->txn->db, wish, room < most ? room : most, m->job, &m->n, err) != 0)
+	if (store_job_places(r->host->txn->db, request, room < most ? room : most, m->job, &m->n, err) != 0)
 		return -1;
 	m->is_all = m->n < n_asking;
 	for (int k = 0; k < m->n; k++)
 		for (int i = r->first; i < r->last && !m->job_is_met[k]; i++) {
 			struct slot *s = at(r, i);
 			if (slot_waits(s) != SLOT_WAITS_JOB || m->slot_is_met[i - r->first] ||
-				strcmp(slot_wish(s)->node, node_of(r, &m->job[k])) != 0)
+				strcmp(slot_request(s)->node, node_of(r, &m->job[k])) != 0)
 				continue;
-			wish_for(r, &m->job[k], slot_wish(s));
+			request_for(r, &m->job[k], slot_request(s));
 			m->job_is_met[k] = m->slot_is_met[i - r->first] = true;
 		}
 	return 0;
@@ -88,8 +88,8 @@ static int match(const struct run *r, const struct store_kept_wish *wish, int ro
 static int worth_of(const struct run *r, struct slot *s, int *worth, struct fw_err *err)
 {
 	struct store_job job;
-	*worth = slot_wish(s)->priority;
-	if (slot_waits(s) == SLOT_WAITS_JOB && store_job_get(r->host->txn->db, slot_wish(s)->job, &job, err) != 0)
+	*worth = slot_request(s)->priority;
+	if (slot_waits(s) == SLOT_WAITS_JOB && store_job_get(r->host->txn->db, slot_request(s)->job, &job, err) != 0)
 		return -1;
 	if (slot_waits(s) == SLOT_WAITS_HEALTH_CHECK || job.state != JOBSTATE_QUEUED)
 		*worth = INT_MIN;
@@ -121,10 +121,10 @@ static int make_room(const struct run *r, const struct match *m, const struct st
 }
 
 /* *is_wanted: there is a job to ask for. */
-static int submit_jobs(const struct run *r, const struct store_kept_wish *wish, int room, bool *is_wanted, struct fw_err *err)
+static int submit_jobs(const struct run *r, const struct store_kept_request *request, int room, bool *is_wanted, struct fw_err *err)
 {
 	struct match m;
-	if (match(r, wish, room, &m, err) != 0)
+	if (match(r, request, room, &m, err) != 0)
 		return -1;
 	*is_wanted = m.n > 0;
 	for (int i = r->first; i < r->last && m.is_all; i++)
@@ -132,10 +132,10 @@ static int submit_jobs(const struct run *r, const struct store_kept_wish *wish, 
 			slot_give_up(at(r, i));
 	for (int k = 0; k < m.n; k++) {
 		struct slot *s = one_that(r, SLOT_WAITS_NOT);
-		struct slot_wish of_slot;
+		struct slot_request of_slot;
 		if (m.job_is_met[k])
 			continue;
-		wish_for(r, &m.job[k], &of_slot);
+		request_for(r, &m.job[k], &of_slot);
 		if (s ? slot_submit(s, &of_slot, err) != 0 : make_room(r, &m, &m.job[k], err) != 0)
 			return -1;
 	}
@@ -147,13 +147,13 @@ static int submit_jobs(const struct run *r, const struct store_kept_wish *wish, 
 /* One for a device that is to be tried, as long as there is such a device, and no job needs the slot. */
 static int submit_health_check(const struct run *r, bool *is_wanted, struct fw_err *err)
 {
-	struct slot_wish wish = { 0 };
+	struct slot_request request = { 0 };
 	struct slot *waits = one_that(r, SLOT_WAITS_HEALTH_CHECK), *s = one_that(r, SLOT_WAITS_NOT);
-	int to_try = r->worker->builds ? 0 : store_device_health_check_host(r->host->txn->db, r->worker->name, wish.node, err);
+	int to_try = r->worker->builds ? 0 : store_device_health_check_host(r->host->txn->db, r->worker->name, request.node, err);
 	*is_wanted = *is_wanted || to_try == 1;
 	if (to_try == 0 && waits)
 		slot_give_up(waits);
-	return to_try < 0 || (to_try == 1 && !waits && s && slot_submit(s, &wish, err) != 0) ? -1 : 0;
+	return to_try < 0 || (to_try == 1 && !waits && s && slot_submit(s, &request, err) != 0) ? -1 : 0;
 }
 
 /* Allocations that fit nothing are kept while another is asked for, so that the scheduler has to hand out another device. Where that is
@@ -182,7 +182,7 @@ static bool waits_for(const struct run *r, int64_t job)
 {
 	bool waits = false;
 	for (int i = r->first; i < r->last && !waits; i++)
-		waits = slot_waits(at(r, i)) == SLOT_WAITS_JOB && slot_wish(at(r, i))->job == job;
+		waits = slot_waits(at(r, i)) == SLOT_WAITS_JOB && slot_request(at(r, i))->job == job;
 	return waits;
 }
 
@@ -193,8 +193,8 @@ static void besides_others(const struct run *r, struct buf *ids)
 	struct slot *s;
 	for (int i = 0; (s = at(r, i)); i++)
 		if (slot_worker(s) != r->worker && slot_worker(s)->builds == r->worker->builds &&
-			slot_waits(s) == SLOT_WAITS_JOB && !slot_is_stuck(s) && !waits_for(r, slot_wish(s)->job))
-			build_claims_add(ids, slot_wish(s)->job);
+			slot_waits(s) == SLOT_WAITS_JOB && !slot_is_stuck(s) && !waits_for(r, slot_request(s)->job))
+			build_claims_add(ids, slot_request(s)->job);
 }
 
 static int submit_run(const struct run *r, struct fw_err *err)
@@ -209,13 +209,13 @@ static int submit_run(const struct run *r, struct fw_err *err)
 	if (w->builds)
 		result = build_claims_for(r->host, w, &besides, err) != 0 || build_claims_room(r->host, w, &room, err) != 0 ? -1 : 0;
 	build_claims_end(&besides);
-	const struct store_kept_wish wish = { w->device, w->name, r->host->held(r->host->arg), besides.data,
+	const struct store_kept_request request = { w->device, w->name, r->host->held(r->host->arg), besides.data,
 		w->builds         ? STORE_KEPT_MISSING
 		: w->builds_apart ? STORE_KEPT_THERE
 				  : STORE_KEPT_ANY,
 		rests ? backoff->newest : 0 };
 	if (result == 0)
-		result = submit_jobs(r, &wish, room, &is_wanted, err) != 0 ||
+		result = submit_jobs(r, &request, room, &is_wanted, err) != 0 ||
 					 (!rests && submit_health_check(r, &is_wanted, err) != 0) ||
 					 settle_idle_allocation(r, is_wanted, err) != 0
 				 ? -1

@@ -14,7 +14,7 @@
 
 struct fw_plan {
 	struct cublaslt_product of;
-	struct cublaslt_wish wish;
+	struct cublaslt_request request;
 	int processors;
 	bool bound;
 	const void *a_data, *b_data;
@@ -60,7 +60,7 @@ static int ask(struct fw_plan *p, int index, int wanted)
 		e = cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, index);
 	if (e != cudaSuccess)
 		return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "device %d: %s", index, cudaGetErrorString(e));
-	const int status = cublaslt_product_make(&p->of, cublaslt_api(NULL, 0), &p->wish, wanted);
+	const int status = cublaslt_product_make(&p->of, cublaslt_api(NULL, 0), &p->request, wanted);
 	contract_say(status, p->error, sizeof p->error, "%s", p->of.error);
 	cudaSetDevice(previous);
 	(void)cudaGetLastError();
@@ -76,9 +76,9 @@ static void destroy(struct fw_plan *p)
 
 static void lay_out(struct fw_plan *p)
 {
-	const struct fw_linear_shape *s = &p->wish.shape;
+	const struct fw_linear_shape *s = &p->request.shape;
 	int64_t at = 0;
-	if (p->wish.is_fp8) {
+	if (p->request.is_fp8) {
 		p->x.rows = s->m;
 		p->w.rows = s->n;
 		p->x.columns = p->w.columns = s->k;
@@ -113,10 +113,10 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
 		return contract_say(FW_FAILED, why, size, "out of memory");
-	p->wish.shape = contract_linear(problem);
-	p->wish.direction = problem->direction;
-	p->wish.is_fp8 = p->wish.shape.x.dtype == FW_E4M3;
-	p->wish.is_fast = problem->flags & FW_FAST_ACCUM;
+	p->request.shape = contract_linear(problem);
+	p->request.direction = problem->direction;
+	p->request.is_fp8 = p->request.shape.x.dtype == FW_E4M3;
+	p->request.is_fast = problem->flags & FW_FAST_ACCUM;
 	status = ask(p, index, wanted);
 	if (status != FW_OK) {
 		contract_say(status, why, size, "%s", p->error);
@@ -130,7 +130,7 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 		.workspace_bytes = (uint64_t)p->workspace_bytes,
 		.persist_bytes = (uint64_t)p->persist_bytes,
 		.config = p->config };
-	if (p->wish.is_fp8) {
+	if (p->request.is_fp8) {
 		answer.phases |= FW_LINEAR_QUANTISE_WEIGHT | FW_LINEAR_QUANTISE_ACTIVATION;
 		answer.once = FW_LINEAR_QUANTISE_WEIGHT;
 	}
@@ -158,10 +158,10 @@ static int point(struct fw_plan *p, const void *x, const void *w, const void *bi
 {
 	const struct cublaslt_api *api = p->of.api;
 	int status = 0;
-	if (p->wish.is_fp8) {
+	if (p->request.is_fp8) {
 		p->x.data = x;
 		p->w.data = w;
-		p->x.stride = p->w.stride = p->wish.shape.k;
+		p->x.stride = p->w.stride = p->request.shape.k;
 		p->a_data = p->w_q;
 		p->b_data = p->x_q;
 		status = api->product_set(p->of.product, CUBLASLT_SCALE_A, &p->w_scale, sizeof p->w_scale);
@@ -183,9 +183,9 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
 	if ((p->workspace_bytes && !io->workspace) || (p->persist_bytes && !io->persist))
 		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "workspace or persist is missing");
-	const bool forward = p->wish.direction == FW_FORWARD, dgrad = p->wish.direction == FW_DGRAD,
-		   wgrad = p->wish.direction == FW_WGRAD;
-	const int64_t n = p->wish.shape.n, k = p->wish.shape.k;
+	const bool forward = p->request.direction == FW_FORWARD, dgrad = p->request.direction == FW_DGRAD,
+		   wgrad = p->request.direction == FW_WGRAD;
+	const int64_t n = p->request.shape.n, k = p->request.shape.k;
 	void *x = NULL, *w = NULL, *dy = NULL, *bias = NULL;
 	int status = FW_OK;
 	if (!dgrad)
@@ -194,7 +194,7 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 		status = take(p, io, FW_LINEAR_W, "W", k, &w);
 	if (status == FW_OK && !forward)
 		status = take(p, io, FW_LINEAR_DY, "DY", n, &dy);
-	if (status == FW_OK && p->wish.shape.bias)
+	if (status == FW_OK && p->request.shape.bias)
 		status = take(p, io, FW_LINEAR_BIAS, "BIAS", n, &bias);
 	if (status == FW_OK && forward)
 		status = take(p, io, FW_LINEAR_Y, "Y", n, &p->d_data);
@@ -220,7 +220,7 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 
 static int quantise(struct fw_plan *p, const struct quantise_source *source, void *values, float *scales, void *stream)
 {
-	const int e = p->wish.shape.x.scaling == FW_LINEAR_BY_ROW
+	const int e = p->request.shape.x.scaling == FW_LINEAR_BY_ROW
 			      ? quantise_rows(source, QUANTISE_E4M3, values, scales, stream)
 			      : quantise_tensor(source, QUANTISE_E4M3, values, scales, p->partial, stream);
 	if (e == cudaSuccess)
@@ -237,9 +237,9 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	if (!p->bound)
 		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
 	p->error[0] = '\0';
-	if (p->wish.is_fp8 && phases & FW_LINEAR_QUANTISE_WEIGHT)
+	if (p->request.is_fp8 && phases & FW_LINEAR_QUANTISE_WEIGHT)
 		status = quantise(p, &p->w, p->w_q, p->w_scale, stream);
-	if (status == FW_OK && p->wish.is_fp8 && phases & FW_LINEAR_QUANTISE_ACTIVATION)
+	if (status == FW_OK && p->request.is_fp8 && phases & FW_LINEAR_QUANTISE_ACTIVATION)
 		status = quantise(p, &p->x, p->x_q, p->x_scale, stream);
 	if (status != FW_OK || !(phases & FW_LINEAR_RUN))
 		return status;

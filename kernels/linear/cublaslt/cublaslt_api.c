@@ -16,8 +16,8 @@ static void look(void)
 		{ "cublasLtCreate", &api.create }, { "cublasLtDestroy", &api.destroy },
 		{ "cublasLtMatmulDescCreate", &api.product_make }, { "cublasLtMatmulDescDestroy", &api.product_drop },
 		{ "cublasLtMatmulDescSetAttribute", &api.product_set }, { "cublasLtMatrixLayoutCreate", &api.layout_make },
-		{ "cublasLtMatrixLayoutDestroy", &api.layout_drop }, { "cublasLtMatmulPreferenceCreate", &api.wish_make },
-		{ "cublasLtMatmulPreferenceDestroy", &api.wish_drop }, { "cublasLtMatmulPreferenceSetAttribute", &api.wish_set },
+		{ "cublasLtMatrixLayoutDestroy", &api.layout_drop }, { "cublasLtMatmulPreferenceCreate", &api.request_make },
+		{ "cublasLtMatmulPreferenceDestroy", &api.request_drop }, { "cublasLtMatmulPreferenceSetAttribute", &api.request_set },
 		{ "cublasLtMatmulAlgoGetHeuristic", &api.choose }, { "cublasLtMatmul", &api.multiply }, { NULL, NULL } };
 	library_open(&library, "libcublasLt.so.13 or .12", places, functions);
 }

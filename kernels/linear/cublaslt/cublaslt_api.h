@@ -52,10 +52,10 @@ struct cublaslt_api {
 	int (*product_set)(void *product, int attribute, const void *value, size_t size);
 	int (*layout_make)(void **layout, int type, uint64_t rows, uint64_t columns, int64_t stride);
 	int (*layout_drop)(void *layout);
-	int (*wish_make)(void **wish);
-	int (*wish_drop)(void *wish);
-	int (*wish_set)(void *wish, int attribute, const void *value, size_t size);
-	int (*choose)(void *handle, void *product, void *a, void *b, void *c, void *d, void *wish, int wanted,
+	int (*request_make)(void **request);
+	int (*request_drop)(void *request);
+	int (*request_set)(void *request, int attribute, const void *value, size_t size);
+	int (*choose)(void *handle, void *product, void *a, void *b, void *c, void *d, void *request, int wanted,
 		struct cublaslt_choice *, int *found);
 	int (*multiply)(void *handle, void *product, const void *alpha, const void *a, void *a_layout, const void *b,
 		void *b_layout, const void *beta, const void *c, void *c_layout, void *d, void *d_layout,

@@ -6,7 +6,7 @@
 enum { CHOICES = 8, SCRATCH_BYTES = 64 << 20 };
 
 /* A, B, D as the library sees them; see the top of the file. */
-static int describe(struct cublaslt_product *p, const struct cublaslt_wish *w)
+static int describe(struct cublaslt_product *p, const struct cublaslt_request *w)
 {
 	const struct cublaslt_api *api = p->api;
 	const bool forward = w->direction == FW_FORWARD, wgrad = w->direction == FW_WGRAD;
@@ -56,15 +56,15 @@ static int choose(struct cublaslt_product *p, int wanted)
 	struct cublaslt_choice list[CHOICES];
 	const struct cublaslt_api *api = p->api;
 	const size_t scratch = SCRATCH_BYTES;
-	void *wish = NULL;
+	void *request = NULL;
 	int found = 0;
-	int status = api->wish_make(&wish);
+	int status = api->request_make(&request);
 	if (status == 0)
-		status = api->wish_set(wish, CUBLASLT_PREFER_WORKSPACE, &scratch, sizeof scratch);
+		status = api->request_set(request, CUBLASLT_PREFER_WORKSPACE, &scratch, sizeof scratch);
 	if (status == 0)
-		status = api->choose(p->handle, p->product, p->a, p->b, p->d, p->d, wish, CHOICES, list, &found);
-	if (wish)
-		api->wish_drop(wish);
+		status = api->choose(p->handle, p->product, p->a, p->b, p->d, p->d, request, CHOICES, list, &found);
+	if (request)
+		api->request_drop(request);
 	if (status != 0)
 		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt knows no kernel: status %d", status);
 	p->index = wanted < 0 ? 0 : wanted;
@@ -76,13 +76,13 @@ static int choose(struct cublaslt_product *p, int wanted)
 }
 
 int cublaslt_product_make(
-	struct cublaslt_product *p, const struct cublaslt_api *api, const struct cublaslt_wish *wish, int wanted)
+	struct cublaslt_product *p, const struct cublaslt_api *api, const struct cublaslt_request *request, int wanted)
 {
 	memset(p, 0, sizeof *p);
 	p->api = api;
 	int status = api->create(&p->handle);
 	if (status == 0)
-		status = describe(p, wish);
+		status = describe(p, request);
 	return status == 0 ? choose(p, wanted)
 			   : contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt: status %d", status);
 }

@@ -17,7 +17,7 @@ struct cublaslt_product {
 	char error[CONTRACT_TEXT_BYTES];
 };
 
-struct cublaslt_wish {
+struct cublaslt_request {
 	struct fw_linear_shape shape;
 	int direction;
 	bool is_fp8, is_fast;
@@ -27,7 +27,7 @@ struct cublaslt_wish {
  * Describe the product and ask for kernel number `wanted` of the heuristic's list, below 0 for the first, on the current device.
  * Own: cublaslt_product_free, also after a failure. Err: FW_UNSUPPORTED, FW_FAILED; error says why.
  */
-int cublaslt_product_make(struct cublaslt_product *, const struct cublaslt_api *, const struct cublaslt_wish *, int wanted);
+int cublaslt_product_make(struct cublaslt_product *, const struct cublaslt_api *, const struct cublaslt_request *, int wanted);
 
 /** Accepts zeros. */
 void cublaslt_product_free(struct cublaslt_product *);
