@@ -241,7 +241,7 @@ CREATE TRIGGER job_source_end AFTER UPDATE OF state ON job WHEN NEW.state IN ('d
 END;
 
 -- Sources whose module lies in the cache that a worker's allocations share. It may be gone: then it is built where it is measured.
-CREATE TABLE kept_build (
+CREATE TABLE cached_build (
 	worker        TEXT    NOT NULL,
 	source        TEXT    NOT NULL,                -- as in job_source
 	made_by       TEXT    NOT NULL,                -- compilers, system and isolation of the machine that built it

@@ -397,10 +397,10 @@ int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *er
 int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
 	struct fw_err *err)
 {
-	return store_job_next_kept(db, kind, device_uuid, held, "", out, err);
+	return store_job_next_cached(db, kind, device_uuid, held, "", out, err);
 }
 
-int store_job_next_kept(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
+int store_job_next_cached(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
 	struct store_job *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,

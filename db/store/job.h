@@ -35,7 +35,7 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 /* All that it is built from lies in the cache of worker :cache, as far as is known. */
 #define STORE_JOB_KEPT                                                                                                           \
 	"(" STORE_JOB_KNOWN "AND NOT EXISTS (SELECT 1 FROM job_source s WHERE s.job = j.id AND s.source <> '' AND NOT EXISTS "   \
-	"(SELECT 1 FROM kept_build k WHERE k.worker = :cache AND k.source = s.source))) "
+	"(SELECT 1 FROM cached_build k WHERE k.worker = :cache AND k.source = s.source))) "
 
 struct store_job {
 	int64_t id, repo, device, comparison; /* 0: none */
@@ -98,8 +98,8 @@ int store_job_covers(struct db *db, const struct store_job *like, const char *su
  */
 int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
 	struct fw_err *err);
-/** The same of those whose modules lie in the cache of worker `cache` (db/kept/kept.h); "": of all. */
-int store_job_next_kept(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
+/** The same of those whose modules lie in the cache of worker `cache` (db/cached_build/cached_build.h); "": of all. */
+int store_job_next_cached(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
 	struct store_job *out, struct fw_err *err);
 /** Whether a job may have this device, in whatever state it is: its kind, its class, and that it does not stand out. 1, 0, -1. */
 int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char *device_uuid, struct fw_err *err);

@@ -2,7 +2,7 @@
 #include "flood.h"
 
 #include "base/clock.h"
-#include "db/kept/kept.h"
+#include "db/cached_build/cached_build.h"
 
 enum { WAITING = 10000, ALLOCATIONS = 64, TURNS = 20 };
 
@@ -20,7 +20,7 @@ int main(void)
 	printf("bench queue.flood_1000.single_most %.3g job_lengths\n", out.most);
 	for (int i = 0; i < WAITING; i++)
 		fixture_job(f, "more", 0, (unsigned)i, 1000 + i);
-	const struct store_kept_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY, 0 };
+	const struct store_cached_build_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_CACHED_BUILD_ANY, 0 };
 	struct store_job_place place[ALLOCATIONS];
 	int n = 0;
 	int64_t begun_ns = clock_mono_ns();

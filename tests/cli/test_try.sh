@@ -45,13 +45,13 @@ sed -i 's/inputs: \[.\]/inputs: [sums.c]/; s/-I\. /-Iinclude /' .flopwatch.yaml
 attempt --device cpu
 is "a header outside the inputs" "$status $(hints)" \
 	'1 include/three.h did not travel: it lies outside `inputs`; name its folder, or the file, there'
-cp sums.c kept.c
+cp sums.c cached_build.c
 sed -i '1i #include "../four.h"' sums.c
 echo 'int four(void);' >../four.h
 attempt --device cpu
 is "one outside the repository" "$status $(hints)" \
 	'1 ../four.h did not travel: it lies outside the repository; take it in, and name it in `inputs`'
-mv kept.c sums.c
+mv cached_build.c sums.c
 sed -i 's/inputs: .*/inputs: [.]/' .flopwatch.yaml
 echo '*.h' >.gitignore
 attempt --device cpu

@@ -2,7 +2,7 @@
 #include "fixture_transaction.h"
 
 #include "db/store/event.h"
-#include "db/kept/kept.h"
+#include "db/cached_build/cached_build.h"
 
 static const char one[1][STORE_SOURCE_SIZE] = { "base" };
 static const char two[2][STORE_SOURCE_SIZE] = { "base", "target" };
@@ -20,11 +20,11 @@ static int64_t job(struct fixture *f, const char *branch)
 }
 
 /** The first job of these; 0 there is none. */
-static int64_t first(struct fixture *f, const char *worker, enum store_kept_which which)
+static int64_t first(struct fixture *f, const char *worker, enum store_cached_build_which which)
 {
 	struct store_job_place place;
 	int n;
-	const struct store_kept_request request = { DEVICE_CPU, worker, "[]", "[]", which, 0 };
+	const struct store_cached_build_request request = { DEVICE_CPU, worker, "[]", "[]", which, 0 };
 	ok(store_job_places(f->db, &request, 1, &place, &n, &err));
 	return n ? place.id : 0;
 }
@@ -32,7 +32,7 @@ static int64_t first(struct fixture *f, const char *worker, enum store_kept_whic
 static int64_t to_measure(struct fixture *f, const char *worker)
 {
 	struct store_job j;
-	int got = store_job_next_kept(f->db, DEVICE_CPU, "", "[]", worker, &j, &err);
+	int got = store_job_next_cached(f->db, DEVICE_CPU, "", "[]", worker, &j, &err);
 	assert_true(got >= 0);
 	return got ? j.id : 0;
 }
@@ -41,26 +41,26 @@ static void a_job_waits_for_its_builds_and_then_for_a_device(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = job(f, "a"), unknown;
-	assert_int_equal(first(f, "w", STORE_KEPT_ANY), id);
-	assert_int_equal(first(f, "w", STORE_KEPT_MISSING), 0); /* nobody has looked */
-	assert_int_equal(first(f, "w", STORE_KEPT_THERE), 0);
-	assert_int_equal(store_kept_next_unknown(f->db, 0, &unknown, &err), 1);
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_ANY), id);
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_MISSING), 0); /* nobody has looked */
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_THERE), 0);
+	assert_int_equal(store_cached_build_next_unknown(f->db, 0, &unknown, &err), 1);
 	assert_int_equal(unknown, id);
-	ok(store_kept_plan(f->db, id, two, 2, &err));
-	assert_int_equal(store_kept_next_unknown(f->db, 0, &unknown, &err), 0);
-	assert_int_equal(first(f, "w", STORE_KEPT_MISSING), id);
+	ok(store_cached_build_plan(f->db, id, two, 2, &err));
+	assert_int_equal(store_cached_build_next_unknown(f->db, 0, &unknown, &err), 0);
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_MISSING), id);
 	assert_int_equal(to_measure(f, "w"), 0);
 	assert_int_equal(to_measure(f, ""), id); /* of a worker that builds where it measures */
 
-	ok(store_kept_put(f->db, "w", "base", "gcc 12", 1, &err));
-	assert_int_equal(first(f, "w", STORE_KEPT_MISSING), id);
-	ok(store_kept_put(f->db, "w", "target", "gcc 12", 2, &err));
-	assert_int_equal(first(f, "w", STORE_KEPT_MISSING), 0);
-	assert_int_equal(first(f, "w", STORE_KEPT_THERE), id);
+	ok(store_cached_build_put(f->db, "w", "base", "gcc 12", 1, &err));
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_MISSING), id);
+	ok(store_cached_build_put(f->db, "w", "target", "gcc 12", 2, &err));
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_MISSING), 0);
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_THERE), id);
 	assert_int_equal(to_measure(f, "w"), id);
-	assert_int_equal(first(f, "other", STORE_KEPT_MISSING), id); /* another cache */
-	assert_int_equal(store_kept_all(f->db, "w", id, &err), 1);
-	assert_int_equal(store_kept_all(f->db, "other", id, &err), 0);
+	assert_int_equal(first(f, "other", STORE_CACHED_BUILD_MISSING), id); /* another cache */
+	assert_int_equal(store_cached_build_all(f->db, "w", id, &err), 1);
+	assert_int_equal(store_cached_build_all(f->db, "other", id, &err), 0);
 
 	ok(store_job_state(f->db, id, JOBSTATE_CANCELLED, "", 3, &err));
 	int64_t rows = -1;
@@ -72,10 +72,10 @@ static void what_needs_no_build_waits_for_none(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = job(f, "a");
-	ok(store_kept_plan(f->db, id, NULL, 0, &err)); /* programs of their own */
-	assert_int_equal(first(f, "w", STORE_KEPT_THERE), id);
-	ok(store_kept_unknown(f->db, id, &err)); /* whoever builds it says what is wrong with it */
-	assert_int_equal(first(f, "w", STORE_KEPT_MISSING), id);
+	ok(store_cached_build_plan(f->db, id, NULL, 0, &err)); /* programs of their own */
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_THERE), id);
+	ok(store_cached_build_unknown(f->db, id, &err)); /* whoever builds it says what is wrong with it */
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_MISSING), id);
 }
 
 static void what_others_have_is_passed_over(void **state)
@@ -85,9 +85,9 @@ static void what_others_have_is_passed_over(void **state)
 	struct store_job_place place[3];
 	char besides[40];
 	int n;
-	ok(store_kept_plan(f->db, first_id, two, 2, &err));
-	ok(store_kept_plan(f->db, second, two, 2, &err));
-	struct store_kept_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_MISSING, 0 };
+	ok(store_cached_build_plan(f->db, first_id, two, 2, &err));
+	ok(store_cached_build_plan(f->db, second, two, 2, &err));
+	struct store_cached_build_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_CACHED_BUILD_MISSING, 0 };
 	ok(store_job_places(f->db, &request, 3, place, &n, &err));
 	assert_int_equal(n, 2);
 	int64_t last = place[1].id, head = last == second ? first_id : second;
@@ -112,7 +112,7 @@ static void a_job_says_where_it_has_to_run(void **state)
 	ok(stmt_run(
 		db_stmt(f->db, "UPDATE job SET device_uuid = (SELECT uuid FROM device), priority = 3 WHERE branch = 'a'", &err),
 		&err));
-	const struct store_kept_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_KEPT_ANY, 0 };
+	const struct store_cached_build_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_CACHED_BUILD_ANY, 0 };
 	ok(store_job_places(f->db, &request, 2, place, &n, &err));
 	assert_int_equal(n, 2);
 	assert_int_equal(place[0].id, pinned);
@@ -127,27 +127,27 @@ static void a_build_is_forgotten(void **state)
 	struct fixture *f = *state;
 	char made_by[STORE_MADE_BY_SIZE];
 	int64_t id = job(f, "a");
-	ok(store_kept_plan(f->db, id, one, 1, &err));
-	ok(store_kept_put(f->db, "w", "base", "gcc 12", 1, &err));
-	ok(store_kept_put(f->db, "w", "else", "gcc 13", 1, &err));
-	assert_int_equal(store_kept_get(f->db, "w", "base", made_by, &err), 1);
+	ok(store_cached_build_plan(f->db, id, one, 1, &err));
+	ok(store_cached_build_put(f->db, "w", "base", "gcc 12", 1, &err));
+	ok(store_cached_build_put(f->db, "w", "else", "gcc 13", 1, &err));
+	assert_int_equal(store_cached_build_get(f->db, "w", "base", made_by, &err), 1);
 	assert_string_equal(made_by, "gcc 12");
-	ok(store_kept_only(f->db, "w", "gcc 13", &err));
-	assert_int_equal(store_kept_get(f->db, "w", "base", made_by, &err), 0);
-	assert_int_equal(first(f, "w", STORE_KEPT_MISSING), id);
-	ok(store_kept_put(f->db, "w", "base", "gcc 13", 1, &err));
-	ok(store_kept_forget(f->db, "w", "base", &err));
-	assert_int_equal(store_kept_get(f->db, "w", "base", made_by, &err), 0);
-	assert_int_equal(store_kept_get(f->db, "w", "else", made_by, &err), 1);
-	ok(store_kept_forget(f->db, "w", "", &err));
-	assert_int_equal(store_kept_get(f->db, "w", "else", made_by, &err), 0);
+	ok(store_cached_build_only(f->db, "w", "gcc 13", &err));
+	assert_int_equal(store_cached_build_get(f->db, "w", "base", made_by, &err), 0);
+	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_MISSING), id);
+	ok(store_cached_build_put(f->db, "w", "base", "gcc 13", 1, &err));
+	ok(store_cached_build_forget(f->db, "w", "base", &err));
+	assert_int_equal(store_cached_build_get(f->db, "w", "base", made_by, &err), 0);
+	assert_int_equal(store_cached_build_get(f->db, "w", "else", made_by, &err), 1);
+	ok(store_cached_build_forget(f->db, "w", "", &err));
+	assert_int_equal(store_cached_build_get(f->db, "w", "else", made_by, &err), 0);
 	for (int i = 0; i < 200; i++) { /* a cache does not keep more either */
 		char source[STORE_SOURCE_SIZE];
 		snprintf(source, sizeof source, "s%d", i);
-		ok(store_kept_put(f->db, "w", source, "gcc 13", i, &err));
+		ok(store_cached_build_put(f->db, "w", source, "gcc 13", i, &err));
 	}
-	assert_int_equal(store_kept_get(f->db, "w", "s49", made_by, &err), 0);
-	assert_int_equal(store_kept_get(f->db, "w", "s50", made_by, &err), 1);
+	assert_int_equal(store_cached_build_get(f->db, "w", "s49", made_by, &err), 0);
+	assert_int_equal(store_cached_build_get(f->db, "w", "s50", made_by, &err), 1);
 }
 
 static void a_build_takes_nobody_s_turn(void **state)
@@ -155,14 +155,14 @@ static void a_build_takes_nobody_s_turn(void **state)
 	struct fixture *f = *state;
 	int64_t id = job(f, "a"), turns = -1;
 	struct store_job j;
-	ok(store_kept_send(f->db, id, "nonce", 5, &err));
+	ok(store_cached_build_send(f->db, id, "nonce", 5, &err));
 	ok(store_job_get(f->db, id, &j, &err));
 	assert_int_equal(j.state, JOBSTATE_ASSIGNED);
 	assert_int_equal(j.device, 0);
 	assert_int_equal(j.attempt, 1);
 	assert_int_equal(stmt_first_int(db_stmt(f->db, "SELECT sum(turns) FROM repo", &err), &turns, &err), 1);
 	assert_int_equal(turns, 0);
-	assert_int_equal(store_kept_send(f->db, id, "nonce", 6, &err), -1);
+	assert_int_equal(store_cached_build_send(f->db, id, "nonce", 6, &err), -1);
 	assert_int_equal(err.code, ERR_CONFLICT);
 	err_clear(&err);
 	ok(store_job_release(f->db, id, "built", &err));

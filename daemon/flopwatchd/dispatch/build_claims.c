@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "db/kept/kept.h"
+#include "db/cached_build/cached_build.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 
 enum { BYTES_MAX = 1 << 20 };
@@ -37,7 +37,7 @@ static bool measures(const struct slot *s, const struct config_worker *w, bool i
 static int first_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_place *out, int *n,
 	struct fw_err *err)
 {
-	const struct store_kept_request request = { w->device, w->name, host->held(host->arg), "[]", STORE_KEPT_THERE, 0 };
+	const struct store_cached_build_request request = { w->device, w->name, host->held(host->arg), "[]", STORE_CACHED_BUILD_THERE, 0 };
 	return store_job_places(host->txn->db, &request, most, out, n, err);
 }
 

@@ -57,7 +57,7 @@ int claim_job_on(
 		const struct msg_device *d = &c->hello->device[i];
 		int fits = *uuid && strcmp(d->uuid, uuid) != 0 ? 0 : is_in(c, d, kind, DEVICESTATE_OK, id, err);
 		if (fits == 1)
-			fits = store_job_next_kept(c->db, d->kind, d->uuid, c->held, claim_cache(c->worker), job, err);
+			fits = store_job_next_cached(c->db, d->kind, d->uuid, c->held, claim_cache(c->worker), job, err);
 		if (fits == 1)
 			*out = *d;
 		if (fits != 0)
@@ -124,7 +124,7 @@ static int tell_sent(struct db *db, struct store_job *job, const char *line, int
 	return result == 0 ? store_job_get(db, job->id, job, err) : result;
 }
 
-int claim_build(struct txn *g, const struct store_kept_request *request, struct store_job *job, struct fw_err *err)
+int claim_build(struct txn *g, const struct store_cached_build_request *request, struct store_job *job, struct fw_err *err)
 {
 	char nonce[33], line[256];
 	int64_t now = clock_utc_ms();
@@ -138,7 +138,7 @@ int claim_build(struct txn *g, const struct store_kept_request *request, struct 
 		return -1;
 	draw_nonce(nonce);
 	snprintf(line, sizeof line, "sent to worker %s, to be built", request->worker);
-	int result = store_kept_send(g->db, job->id, nonce, now, err);
+	int result = store_cached_build_send(g->db, job->id, nonce, now, err);
 	if (result == 0)
 		result = tell_sent(g->db, job, line, now, err);
 	return txn_end(g, result, err) == 0 ? 1 : -1;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "core/protocol/protocol.h"
-#include "db/kept/kept.h"
+#include "db/cached_build/cached_build.h"
 #include "db/store/job.h"
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/runtime/txn.h"
@@ -37,7 +37,7 @@ int claim_health_check(const struct claim *c, struct msg_device *out, int64_t *i
 int claim_job_on(
 	const struct claim *c, const char *uuid, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err);
 /** The next job that is wished for, to be built, marked as sent there. 1, 0 none, -1: the database; the job stays queued. */
-int claim_build(struct txn *g, const struct store_kept_request *request, struct store_job *job, struct fw_err *err);
+int claim_build(struct txn *g, const struct store_cached_build_request *request, struct store_job *job, struct fw_err *err);
 /** The first free device in order from place `from` of the hello on: its place and one, 0 there is none, -1. */
 int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_err *err);
 /** A free device in order that this job may have as well. 1, 0 none, -1. */

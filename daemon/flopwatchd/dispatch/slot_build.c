@@ -24,8 +24,8 @@ int slot_claim_build(struct slot *s, struct fw_err *err)
 	build_claims_begin(&build_claims);
 	int got = build_claims_for(s->host, s->worker, &build_claims, err);
 	build_claims_end(&build_claims);
-	const struct store_kept_request request = { s->worker->device, s->worker->name, s->host->held(s->host->arg), build_claims.data,
-		STORE_KEPT_MISSING, 0 };
+	const struct store_cached_build_request request = { s->worker->device, s->worker->name, s->host->held(s->host->arg), build_claims.data,
+		STORE_CACHED_BUILD_MISSING, 0 };
 	if (got == 0)
 		got = claim_build(s->host->txn, &request, &s->job, err);
 	buf_fini(&build_claims);
@@ -38,7 +38,7 @@ void slot_meet_builder(struct slot *s)
 	char made_by[STORE_MADE_BY_SIZE];
 	sources_made_by(&s->hello, &s->hello.device[0], made_by);
 	if (txn_begin(s->host->txn, &err) != 0 ||
-		txn_end(s->host->txn, store_kept_only(s->host->txn->db, s->worker->name, made_by, &err), &err) != 0)
+		txn_end(s->host->txn, store_cached_build_only(s->host->txn->db, s->worker->name, made_by, &err), &err) != 0)
 		complain(s, &err);
 }
 
@@ -48,7 +48,7 @@ bool slot_has_nothing_to_build(struct slot *s)
 	struct db *db = s->host->txn->db;
 	int kept = -1;
 	if (txn_begin(s->host->txn, &err) == 0 && txn_end(s->host->txn, sources_put(db, s->job.id, &s->plan, &err), &err) == 0)
-		kept = store_kept_all(db, s->worker->name, s->job.id, &err);
+		kept = store_cached_build_all(db, s->worker->name, s->job.id, &err);
 	if (kept == 0)
 		return false;
 	if (kept < 0)
@@ -84,7 +84,7 @@ void slot_take_builds(struct slot *s, struct result *result)
 	slot_settle(s);
 }
 
-int slot_write_kept(struct slot *s, int64_t now_ms, struct fw_err *err)
+int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err)
 {
 	struct db *db = s->host->txn->db;
 	const struct plan *p = &s->result->plan;
@@ -95,9 +95,9 @@ int slot_write_kept(struct slot *s, int64_t now_ms, struct fw_err *err)
 		/* a peer or a reference commit that does not build is no reason to build the job again and again */
 		if (!s->result->build[i].module_sha256[0] || !sources_name(p, i, source[n]))
 			continue;
-		result = store_kept_put(db, s->worker->name, source[n++], made_by, now_ms, err);
+		result = store_cached_build_put(db, s->worker->name, source[n++], made_by, now_ms, err);
 	}
-	return result == 0 ? store_kept_plan(db, s->job.id, (const char(*)[STORE_SOURCE_SIZE])source, n, err) : -1;
+	return result == 0 ? store_cached_build_plan(db, s->job.id, (const char(*)[STORE_SOURCE_SIZE])source, n, err) : -1;
 }
 
 /* Compilers of another version, or a cache that is another one or was cleared: the job goes on, its device waits for a compiler. */
@@ -120,7 +120,7 @@ static int write_missing(struct slot *s, enum role side, const char *source, con
 			role);
 	log_warning("build.missing", "worker=%s job=%lld err=%s", s->worker->name, (long long)s->job.id, log_quote(line));
 	/* one that was cleared lacks the modules of other jobs, too */
-	return store_kept_forget(db, s->worker->name, is_other ? source : "", err) ||
+	return store_cached_build_forget(db, s->worker->name, is_other ? source : "", err) ||
 			       store_job_log(db, s->job.id, clock_utc_ms(), line, err)
 		       ? -1
 		       : 0;
@@ -146,7 +146,7 @@ void slot_hear_build(struct slot *s, const struct msg_build *b)
 			source = s->source[i].name;
 	if (!source || strcmp(b->state, "start") != 0)
 		return;
-	int kept = store_kept_get(s->host->txn->db, s->worker->name, source, made_by, &err);
+	int kept = store_cached_build_get(s->host->txn->db, s->worker->name, source, made_by, &err);
 	if (kept == 1 && txn_begin(s->host->txn, &err) == 0)
 		kept = txn_end(s->host->txn, write_missing(s, b->role, source, made_by, &err), &err);
 	if (kept < 0)

@@ -33,7 +33,7 @@ static int write_pending(struct slot *s, struct fw_err *err)
 		return -1;
 	bool is_profile = s->job.kind == JOBKIND_PROFILE;
 	if (s->worker->builds && s->result)
-		result = slot_write_kept(s, now, err);
+		result = slot_write_cached(s, now, err);
 	if (result != 0)
 		log_debug("build.kept", "job=%lld err=%s", (long long)s->job.id, log_quote(err->text));
 	else if (s->pending_write == PENDING_WRITE_RESULT && is_profile)
@@ -205,7 +205,7 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 		return -1;
 	if (state != DEVICESTATE_OK) /* nothing else may have it */
 		return 0;
-	int got = store_job_next_kept(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg),
+	int got = store_job_next_cached(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg),
 		claim_cache(s->worker), &next, err);
 	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS || next.priority <= s->job.priority)
 		return got < 0 ? -1 : 0;

@@ -11,7 +11,7 @@
 #include "flopwatchd/dispatch/session.h"
 #include "flopwatchd/dispatch/slot.h"
 #include "core/state/jobstate.h"
-#include "db/kept/kept.h"
+#include "db/cached_build/cached_build.h"
 
 enum phase {
 	PHASE_DOWN,    /* waits for its timer, then asks again */
@@ -138,7 +138,7 @@ bool slot_has_nothing_to_build(struct slot *s);
 /** Its builds are done: the job is given back for a device, or, where one failed or both are equal, is over. Own: takes `result`. */
 void slot_take_builds(struct slot *s, struct result *result);
 /** With the job: what was built is kept. Err: the database. */
-int slot_write_kept(struct slot *s, int64_t now_ms, struct fw_err *err);
+int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err);
 /** Before the plan is sent to a worker that measures: what its cache is believed to hold. */
 void slot_note_sources(struct slot *s);
 /** Such a worker told of a build: say so where it is one that should have been there. */

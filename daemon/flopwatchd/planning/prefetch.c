@@ -2,7 +2,7 @@
 #include "flopwatchd/planning/prefetch.h"
 
 #include "base/log.h"
-#include "db/kept/kept.h"
+#include "db/cached_build/cached_build.h"
 #include "flopwatchd/planning/sources.h"
 
 /* What cannot be found out now is for whoever builds it: there it is planned again, and what is wrong is told. */
@@ -10,7 +10,7 @@ static void write(struct prefetch *f, const struct plan *p)
 {
 	struct fw_err err = { 0 };
 	if (txn_begin(f->txn, &err) == 0) {
-		int result = p ? sources_put(f->txn->db, f->job, p, &err) : store_kept_unknown(f->txn->db, f->job, &err);
+		int result = p ? sources_put(f->txn->db, f->job, p, &err) : store_cached_build_unknown(f->txn->db, f->job, &err);
 		(void)txn_end(f->txn, result, &err);
 	}
 	if (err.code != ERR_NONE && !f->txn->is_broken)
@@ -33,7 +33,7 @@ int prefetch_more(struct prefetch *f, struct fw_err *err)
 	struct fw_err unread = { 0 };
 	if (f->job || !sources_matter(f->config))
 		return 0;
-	int got = store_kept_next_unknown(f->txn->db, 0, &f->job, err);
+	int got = store_cached_build_next_unknown(f->txn->db, 0, &f->job, err);
 	if (got != 1 || store_job_get(f->txn->db, f->job, &job, err) != 0) {
 		f->job = 0;
 		return got == 0 ? 0 : -1;

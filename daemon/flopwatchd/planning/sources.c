@@ -37,7 +37,7 @@ int sources_put(struct db *db, int64_t job, const struct plan *p, struct fw_err 
 	int n = 0;
 	for (int i = 0; i < p->ask.n_subjects; i++)
 		n += sources_name(p, i, source[n]);
-	return store_kept_plan(db, job, (const char(*)[STORE_SOURCE_SIZE])source, n, err);
+	return store_cached_build_plan(db, job, (const char(*)[STORE_SOURCE_SIZE])source, n, err);
 }
 
 void sources_made_by(const struct msg_hello *hello, const struct msg_device *d, char *out)

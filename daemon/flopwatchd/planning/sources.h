@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "db/kept/kept.h"
+#include "db/cached_build/cached_build.h"
 #include "flopwatchd/job/plan.h"
 #include "flopwatchd/runtime/config.h"
 

@@ -1,4 +1,4 @@
-/* kept.c - see kept.h. */
+/* cached_build.c - see cached_build.h. */
 #include "worker/profile/kept.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/** kept.h - what the processes of a profile told, kept until all of it is known: which path was taken decides what is passed on. */
+/** cached_build.h - what the processes of a profile told, kept until all of it is known: which path was taken decides what is passed on. */
 #ifndef WORKER_PROFILE_KEPT_H
 #define WORKER_PROFILE_KEPT_H
 

@@ -1,5 +1,5 @@
-/* kept.c - see kept.h. */
-#include "db/kept/kept.h"
+/* cached_build.c - see cached_build.h. */
+#include "db/cached_build/cached_build.h"
 
 #include "db/store/device.h"
 #include "db/store/job.h"
@@ -7,7 +7,7 @@
 enum { KEEP = 150 }; /* fewer than any cache keeps, so that what is believed to be there is */
 
 int store_job_places(
-	struct db *db, const struct store_kept_request *request, int most, struct store_job_place *out, int *n, struct fw_err *err)
+	struct db *db, const struct store_cached_build_request *request, int most, struct store_job_place *out, int *n, struct fw_err *err)
 {
 	int result = 1;
 	struct stmt *s = db_stmt(db,
@@ -50,7 +50,7 @@ int store_job_newest(struct db *db, int64_t *id, struct fw_err *err)
 	return stmt_first_int(s, id, err) < 0 ? -1 : 0;
 }
 
-int store_kept_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err)
+int store_cached_build_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "DELETE FROM job_source WHERE job = :job", err);
 	if (!s)
@@ -68,13 +68,13 @@ int store_kept_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURC
 	return result;
 }
 
-int store_kept_unknown(struct db *db, int64_t job, struct fw_err *err)
+int store_cached_build_unknown(struct db *db, int64_t job, struct fw_err *err)
 {
 	static const char none_such[1][STORE_SOURCE_SIZE] = { "unknown" };
-	return store_kept_plan(db, job, none_such, 1, err);
+	return store_cached_build_plan(db, job, none_such, 1, err);
 }
 
-int store_kept_next_unknown(struct db *db, int64_t after, int64_t *job, struct fw_err *err)
+int store_cached_build_next_unknown(struct db *db, int64_t after, int64_t *job, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT j.id FROM job j WHERE j.state = 'queued' AND j.id > :after AND " STORE_JOB_RESOLVED
@@ -86,7 +86,7 @@ int store_kept_next_unknown(struct db *db, int64_t after, int64_t *job, struct f
 	return stmt_first_int(s, job, err);
 }
 
-int store_kept_all(struct db *db, const char *worker, int64_t job, struct fw_err *err)
+int store_cached_build_all(struct db *db, const char *worker, int64_t job, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT 1 FROM job j WHERE j.id = :job AND " STORE_JOB_KEPT, err);
 	if (!s)
@@ -96,7 +96,7 @@ int store_kept_all(struct db *db, const char *worker, int64_t job, struct fw_err
 	return stmt_any(s, err);
 }
 
-int store_kept_send(struct db *db, int64_t job, const char *nonce, int64_t now_ms, struct fw_err *err)
+int store_cached_build_send(struct db *db, int64_t job, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = NULL, "
@@ -112,10 +112,10 @@ int store_kept_send(struct db *db, int64_t job, const char *nonce, int64_t now_m
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld is not queued any more", (long long)job);
 }
 
-int store_kept_put(struct db *db, const char *worker, const char *source, const char *made_by, int64_t now_ms, struct fw_err *err)
+int store_cached_build_put(struct db *db, const char *worker, const char *source, const char *made_by, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO kept_build (worker, source, made_by, used_at) VALUES (:worker, :source, :made_by, :now) "
+		"INSERT INTO cached_build (worker, source, made_by, used_at) VALUES (:worker, :source, :made_by, :now) "
 		"ON CONFLICT (worker, source) DO UPDATE SET made_by = excluded.made_by, used_at = excluded.used_at",
 		err);
 	if (!s)
@@ -127,7 +127,7 @@ int store_kept_put(struct db *db, const char *worker, const char *source, const 
 	if (stmt_run(s, err) != 0)
 		return -1;
 	s = db_stmt(db,
-		"DELETE FROM kept_build WHERE worker = :worker AND source IN (SELECT source FROM kept_build WHERE worker = :worker "
+		"DELETE FROM cached_build WHERE worker = :worker AND source IN (SELECT source FROM cached_build WHERE worker = :worker "
 		"ORDER BY used_at DESC, source LIMIT -1 OFFSET :keep)",
 		err);
 	if (!s)
@@ -137,9 +137,9 @@ int store_kept_put(struct db *db, const char *worker, const char *source, const 
 	return stmt_run(s, err);
 }
 
-int store_kept_get(struct db *db, const char *worker, const char *source, char *made_by, struct fw_err *err)
+int store_cached_build_get(struct db *db, const char *worker, const char *source, char *made_by, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT made_by FROM kept_build WHERE worker = :worker AND source = :source", err);
+	struct stmt *s = db_stmt(db, "SELECT made_by FROM cached_build WHERE worker = :worker AND source = :source", err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":worker", worker);
@@ -147,9 +147,9 @@ int store_kept_get(struct db *db, const char *worker, const char *source, char *
 	return stmt_first_text(s, made_by, STORE_MADE_BY_SIZE, err);
 }
 
-int store_kept_forget(struct db *db, const char *worker, const char *source, struct fw_err *err)
+int store_cached_build_forget(struct db *db, const char *worker, const char *source, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM kept_build WHERE worker = :worker AND :source IN (source, '')", err);
+	struct stmt *s = db_stmt(db, "DELETE FROM cached_build WHERE worker = :worker AND :source IN (source, '')", err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":worker", worker);
@@ -157,9 +157,9 @@ int store_kept_forget(struct db *db, const char *worker, const char *source, str
 	return stmt_run(s, err);
 }
 
-int store_kept_only(struct db *db, const char *worker, const char *made_by, struct fw_err *err)
+int store_cached_build_only(struct db *db, const char *worker, const char *made_by, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM kept_build WHERE worker = :worker AND made_by <> :made_by", err);
+	struct stmt *s = db_stmt(db, "DELETE FROM cached_build WHERE worker = :worker AND made_by <> :made_by", err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":worker", worker);
