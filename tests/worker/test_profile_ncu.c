@@ -110,8 +110,8 @@ static void a_table_of_instructions_is_read(void **state)
 	FILE *file = fopen("tests/data/readers/ncu-source.csv", "re");
 	struct msg_kernel kernel[] = { { .grid = { 0 } }, { .grid = { 8, 1, 1 }, .symbol_sha256 = "lists" },
 		{ .grid = { 132, 1, 1 }, .symbol_sha256 = "forward" } };
-	const struct kept_process p = { .n = 3, .kernel = kernel };
-	struct kept_stalls s = { 0 };
+	const struct buffered_process p = { .n = 3, .kernel = kernel };
+	struct buffered_stalls s = { 0 };
 	char why[200] = "";
 	(void)state;
 	assert_non_null(file);
@@ -134,7 +134,7 @@ static void a_table_of_instructions_is_read(void **state)
 	assert_string_equal(l[2].reason, "short_scoreboard");
 	assert_string_equal(l[3].reason, "long_scoreboard");
 	assert_int_equal(s.kernel[0].samples, l[-1].samples + l[0].samples + l[1].samples + l[2].samples + l[3].samples);
-	kept_clear_stalls(&s);
+	buffered_clear_stalls(&s);
 }
 
 static void ncu_that_fails_says_why(void **state)

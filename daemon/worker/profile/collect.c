@@ -10,7 +10,7 @@
 #define DEADLINE_S 30.0
 
 struct turn {
-	struct kept *kept;
+	struct buffered *buffered;
 	int side, repeat;
 	bool counters;
 	bool is_done[EVIDENCE_CELLS_MAX];
@@ -27,10 +27,10 @@ static int subject_of(const struct bench *b, int side)
 	return side ? b->target : b->base;
 }
 
-static int take_end(struct turn *t, struct kept_cell *c, struct msg_profile *m, struct fw_err *err)
+static int take_end(struct turn *t, struct buffered_cell *c, struct msg_profile *m, struct fw_err *err)
 {
-	struct bench *b = t->kept->bench;
-	struct kept_process *p = &c->process[t->side][t->repeat];
+	struct bench *b = t->buffered->bench;
+	struct buffered_process *p = &c->process[t->side][t->repeat];
 	snprintf(p->config, sizeof p->config, "%s", t->side ? m->target_config : m->base_config);
 	snprintf(p->tool, sizeof p->tool, "%s", m->tool);
 	struct tried *tried = t->side ? &m->target_tried : &m->base_tried;
@@ -45,8 +45,8 @@ static int take_end(struct turn *t, struct kept_cell *c, struct msg_profile *m, 
 	p->passes = m->passes;
 	c->gpu_s += m->gpu_s;
 	if (t->counters && !p->is_counted)
-		kept_why(c, "%s", m->why);
-	t->is_done[c - t->kept->cell] = true;
+		buffered_why(c, "%s", m->why);
+	t->is_done[c - t->buffered->cell] = true;
 	t->n_done++;
 	/* the next process is to run what this one found */
 	return m->tunes && p->config[0] ? bench_pin(b, subject_of(b, t->side), c->cell, p->config, err) : 0;
@@ -55,26 +55,26 @@ static int take_end(struct turn *t, struct kept_cell *c, struct msg_profile *m, 
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
 	struct turn *t = arg;
-	struct bench *b = t->kept->bench;
-	struct kept_cell *c;
+	struct bench *b = t->buffered->bench;
+	struct buffered_cell *c;
 	switch (m->t) {
 	case MSG_KERNEL:
-		c = kept_find(t->kept, m->u.kernel.cell);
+		c = buffered_find(t->buffered, m->u.kernel.cell);
 		if (!c || m->u.kernel.repeat != t->repeat)
 			return err_set(err, ERR_PROTOCOL, "the runner sent a kernel of another process");
 		bench_code(
 			&b->subject[subject_of(b, t->side)], m->u.kernel.symbol_sha256, m->u.kernel.sm, m->u.kernel.code_sha256);
-		return kept_kernel(&c->process[t->side][t->repeat], &m->u.kernel, err);
+		return buffered_kernel(&c->process[t->side][t->repeat], &m->u.kernel, err);
 	case MSG_PROFILE:
-		c = kept_find(t->kept, m->u.profile.cell);
+		c = buffered_find(t->buffered, m->u.profile.cell);
 		return c ? take_end(t, c, &m->u.profile, err)
 			 : err_set(err, ERR_PROTOCOL, "the runner sent a profile of another cell");
 	case MSG_FAULT:
-		for (int i = 0; i < t->kept->n; i++) {
-			c = &t->kept->cell[i];
+		for (int i = 0; i < t->buffered->n; i++) {
+			c = &t->buffered->cell[i];
 			if (m->u.fault.cell >= 0 && m->u.fault.cell != c->cell)
 				continue;
-			kept_why(c, "%s: %s: %s", role_name(m->u.fault.role), m->u.fault.failure, m->u.fault.detail);
+			buffered_why(c, "%s: %s: %s", role_name(m->u.fault.role), m->u.fault.failure, m->u.fault.detail);
 			t->n_done += !t->is_done[i];
 			t->is_done[i] = true;
 		}
@@ -90,18 +90,18 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 /* It ended before it told of a cell: the one that it was at, else the first that is left. */
 static void blame(struct turn *t, const struct runner_end *end, const int *list, int n)
 {
-	struct kept *k = t->kept;
-	struct kept_cell *c = kept_find(k, list[0]);
+	struct buffered *k = t->buffered;
+	struct buffered_cell *c = buffered_find(k, list[0]);
 	for (int i = 0; i < n; i++)
 		if (list[i] == end->cell)
-			c = kept_find(k, list[i]);
+			c = buffered_find(k, list[i]);
 	bool hung = strcmp(end->failure, "timeout") == 0;
-	kept_why(c, "%s: %s%s%s", role_name(end->role), end->failure[0] ? end->failure : "crash", end->failure[0] ? ": " : "",
+	buffered_why(c, "%s: %s%s%s", role_name(end->role), end->failure[0] ? end->failure : "crash", end->failure[0] ? ": " : "",
 		end->failure[0] ? end->detail : " without a word");
 	c->is_hung = c->is_hung || (hung && t->counters);
 	if (hung && t->counters)
-		kept_why(c, "kernels that wait for each other cannot be counted, which runs them one by one");
-	kept_clear(&c->process[t->side][t->repeat]);
+		buffered_why(c, "kernels that wait for each other cannot be counted, which runs them one by one");
+	buffered_clear(&c->process[t->side][t->repeat]);
 	t->is_done[c - k->cell] = true;
 	t->n_done++;
 }
@@ -109,7 +109,7 @@ static void blame(struct turn *t, const struct runner_end *end, const int *list,
 /* Until each wanted cell has its answer. Shape: want[kept->n]. */
 static int run_turn(struct turn *t, const bool *want, struct fw_err *err)
 {
-	struct kept *k = t->kept;
+	struct buffered *k = t->buffered;
 	for (;;) {
 		int list[EVIDENCE_CELLS_MAX], n = 0, before = t->n_done;
 		for (int i = 0; i < k->n; i++)
@@ -134,14 +134,14 @@ static int run_turn(struct turn *t, const bool *want, struct fw_err *err)
 		if (end.failure[0] || t->n_done == before) {
 			bool any_left = false;
 			for (int i = 0; i < n; i++)
-				any_left = any_left || !t->is_done[kept_find(k, list[i]) - k->cell];
+				any_left = any_left || !t->is_done[buffered_find(k, list[i]) - k->cell];
 			if (any_left)
 				blame(t, &end, list, n);
 		}
 	}
 }
 
-int collect_counters(struct kept *k, struct fw_err *err)
+int collect_counters(struct buffered *k, struct fw_err *err)
 {
 	static const struct {
 		int side, repeat;
@@ -150,7 +150,7 @@ int collect_counters(struct kept *k, struct fw_err *err)
 	for (int i = 0; i < k->n; i++)
 		want[i] = true;
 	for (size_t o = 0; o < sizeof order / sizeof order[0]; o++) {
-		struct turn t = { .kept = k, .side = order[o].side, .repeat = order[o].repeat, .counters = true };
+		struct turn t = { .buffered = k, .side = order[o].side, .repeat = order[o].repeat, .counters = true };
 		if (run_turn(&t, want, err) != 0)
 			return -1;
 		for (int i = 0; i < k->n; i++)
@@ -159,17 +159,17 @@ int collect_counters(struct kept *k, struct fw_err *err)
 	return 0;
 }
 
-int collect_kernels(struct kept *k, int repeat, struct fw_err *err)
+int collect_kernels(struct buffered *k, int repeat, struct fw_err *err)
 {
-	for (int side = 0; side < KEPT_SIDES; side++) {
-		struct turn t = { .kept = k, .side = repeat ? !side : side, .repeat = repeat };
+	for (int side = 0; side < BUFFERED_SIDES; side++) {
+		struct turn t = { .buffered = k, .side = repeat ? !side : side, .repeat = repeat };
 		bool want[EVIDENCE_CELLS_MAX];
 		for (int i = 0; i < k->n; i++) {
-			struct kept_cell *c = &k->cell[i];
-			struct kept_process *p = &c->process[t.side][repeat];
-			want[i] = !kept_is_counted(c) && (!p->is_there || p->is_counted);
+			struct buffered_cell *c = &k->cell[i];
+			struct buffered_process *p = &c->process[t.side][repeat];
+			want[i] = !buffered_is_counted(c) && (!p->is_there || p->is_counted);
 			if (want[i])
-				kept_clear(p); /* counted, where another process was not: that is no comparison */
+				buffered_clear(p); /* counted, where another process was not: that is no comparison */
 		}
 		if (run_turn(&t, want, err) != 0)
 			return -1;

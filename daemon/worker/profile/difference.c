@@ -69,9 +69,9 @@ struct launched {
 	bool is_told;
 };
 
-static int list_launched(const struct difference *d, const struct kept_cell *c, int side, struct launched *out)
+static int list_launched(const struct difference *d, const struct buffered_cell *c, int side, struct launched *out)
 {
-	const struct kept_process *p = &c->process[side][0];
+	const struct buffered_process *p = &c->process[side][0];
 	const struct modulecode *m = side ? d->diff.target : d->diff.base;
 	int n = 0;
 	for (int i = 0; i < p->n; i++) {
@@ -121,10 +121,10 @@ static void put_hunks(const struct sassdiff_pair *p, struct hot_sides *notes, ch
 }
 
 /* Where the warps of one side's kernel wait most. Of kernels that are seen seldom the words are not worth a disassembler. */
-static const struct msg_stalls *put_hot(struct difference *d, const struct kept_cell *c, const struct sassdiff_pair *p,
+static const struct msg_stalls *put_hot(struct difference *d, const struct buffered_cell *c, const struct sassdiff_pair *p,
 	const struct launched *l, int side, struct evidence_hot *out)
 {
-	const struct kept_stalls *all = &c->stalls[side];
+	const struct buffered_stalls *all = &c->stalls[side];
 	const struct msg_stalls *s = l ? hot_find(all, l->kernel->symbol_sha256) : NULL;
 	const struct sass *sass = p ? p->sass[side] : NULL;
 	const struct sass_function *code = p ? p->code[side] : NULL;
@@ -139,7 +139,7 @@ static const struct msg_stalls *put_hot(struct difference *d, const struct kept_
 	return s;
 }
 
-static int send_pair(struct difference *d, struct bench *b, const struct kept_cell *c, const struct sassdiff_pair *p,
+static int send_pair(struct difference *d, struct bench *b, const struct buffered_cell *c, const struct sassdiff_pair *p,
 	const struct launched *base, const struct launched *target, enum evidence_code what, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_CODE };
@@ -179,7 +179,7 @@ static struct launched *launched_as(struct launched *list, int n, const struct m
 }
 
 /* Kernels of the same symbol on both sides. */
-static int send_same_names(struct difference *d, struct bench *b, const struct kept_cell *c, struct launched *base, int n_base,
+static int send_same_names(struct difference *d, struct bench *b, const struct buffered_cell *c, struct launched *base, int n_base,
 	struct launched *target, int n_target, struct fw_err *err)
 {
 	for (size_t i = 0; i < d->diff.n; i++) {
@@ -218,7 +218,7 @@ static void compare_instructions(struct difference *d, struct sassdiff_pair *p)
 	p->verdict = verdicts[p->delta.kind];
 }
 
-static int send_other_names(struct difference *d, struct bench *b, const struct kept_cell *c, struct launched *base, int n_base,
+static int send_other_names(struct difference *d, struct bench *b, const struct buffered_cell *c, struct launched *base, int n_base,
 	struct launched *target, int n_target, struct fw_err *err)
 {
 	for (int i = 0; i < n_base; i++) {
@@ -242,7 +242,7 @@ static int send_other_names(struct difference *d, struct bench *b, const struct 
 	return 0;
 }
 
-int difference_send(struct difference *d, struct bench *b, const struct kept_cell *c, struct fw_err *err)
+int difference_send(struct difference *d, struct bench *b, const struct buffered_cell *c, struct fw_err *err)
 {
 	struct launched *base = calloc(EVIDENCE_KERNELS_MAX, sizeof *base),
 			*target = calloc(EVIDENCE_KERNELS_MAX, sizeof *target);

@@ -8,7 +8,7 @@
 #define NOTED_SHARE 0.002
 #define TRIFLE      0.02
 
-const struct msg_stalls *hot_find(const struct kept_stalls *s, const char *symbol_sha256)
+const struct msg_stalls *hot_find(const struct buffered_stalls *s, const char *symbol_sha256)
 {
 	for (int i = 0; i < s->n && symbol_sha256[0]; i++)
 		if (strcmp(s->kernel[i].symbol_sha256, symbol_sha256) == 0 && s->kernel[i].samples > 0)
@@ -16,7 +16,7 @@ const struct msg_stalls *hot_find(const struct kept_stalls *s, const char *symbo
 	return NULL;
 }
 
-bool hot_matters(const struct kept_stalls *s, const struct msg_stalls *kernel)
+bool hot_matters(const struct buffered_stalls *s, const struct msg_stalls *kernel)
 {
 	double sum = 0;
 	for (int i = 0; i < s->n; i++)

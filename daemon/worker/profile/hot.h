@@ -3,12 +3,12 @@
 #define WORKER_PROFILE_HOT_H
 
 #include "worker/machine/sassdiff_print.h"
-#include "worker/profile/kept.h"
+#include "worker/profile/buffered.h"
 
 /** What the warps of one kernel were seen at; NULL: it was not sampled. Own: borrowed from `s`. */
-const struct msg_stalls *hot_find(const struct kept_stalls *s, const char *symbol_sha256);
+const struct msg_stalls *hot_find(const struct buffered_stalls *s, const char *symbol_sha256);
 /** Whether its samples are more than a trifle of those of all kernels. */
-bool hot_matters(const struct kept_stalls *s, const struct msg_stalls *kernel);
+bool hot_matters(const struct buffered_stalls *s, const struct msg_stalls *kernel);
 
 /** A sassdiff_note_fn: "12.3 % gmma", of instructions that two of a thousand samples fell on. `arg`: struct hot_sides. */
 struct hot_sides {

@@ -22,7 +22,7 @@ struct tool {
 /* ---- what it printed --------------------------------------------------------------------------------------------------- */
 
 struct table {
-	struct kept_process *process;
+	struct buffered_process *process;
 	int n_kernels;
 	int node[EVIDENCE_KERNELS_MAX]; /* of kernel i; what only copies or fills is no launch of ncu's */
 	int launches;
@@ -61,7 +61,7 @@ static int take_value(void *arg, const struct ncu_value *v, struct fw_err *err)
 	return 0;
 }
 
-static void forget_values(struct kept_process *p)
+static void forget_values(struct buffered_process *p)
 {
 	for (int i = 0; i < p->n; i++) {
 		free(p->kernel[i].value);
@@ -87,7 +87,7 @@ static void tell_error(const char *text, char *why, size_t size)
 		line ? line + strspn(line, " ") : "it printed no table");
 }
 
-bool ncu_take(struct kept_process *p, const char *text, size_t len, char *why, size_t size)
+bool ncu_take(struct buffered_process *p, const char *text, size_t len, char *why, size_t size)
 {
 	struct table t = { .process = p };
 	struct fw_err err = { 0 };
@@ -130,7 +130,7 @@ static bool find_tool(struct tool *t)
 	return true;
 }
 
-int ncu_run(struct kept *k, struct kept_cell *c, int side, const char *const *options, struct buf *said, char *why, size_t size,
+int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why, size_t size,
 	struct fw_err *err)
 {
 	struct bench *b = k->bench;
@@ -166,7 +166,7 @@ int ncu_run(struct kept *k, struct kept_cell *c, int side, const char *const *op
 }
 
 /* 1 counted, 0 not, with `why`; -1 error. */
-static int count(struct kept *k, struct kept_cell *c, const struct tool *tool, int side, struct kept_process *p, char *why,
+static int count(struct buffered *k, struct buffered_cell *c, const struct tool *tool, int side, struct buffered_process *p, char *why,
 	size_t size, struct fw_err *err)
 {
 	const char *const options[] = { "--page", "raw", "--metrics", tool->metrics, NULL };
@@ -179,42 +179,42 @@ static int count(struct kept *k, struct kept_cell *c, const struct tool *tool, i
 }
 
 /* All four, or nothing of it is taken. */
-static int count_cell(struct kept *k, struct kept_cell *c, const struct tool *tool, struct fw_err *err)
+static int count_cell(struct buffered *k, struct buffered_cell *c, const struct tool *tool, struct fw_err *err)
 {
 	static const struct {
 		int side, repeat;
 	} order[] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } };
-	struct kept_process got[KEPT_SIDES][EVIDENCE_REPEATS] = { 0 };
-	char why[KEPT_WHY_SIZE] = "";
+	struct buffered_process got[BUFFERED_SIDES][EVIDENCE_REPEATS] = { 0 };
+	char why[BUFFERED_WHY_SIZE] = "";
 	int result = 1;
 	for (size_t o = 0; o < sizeof order / sizeof order[0] && result == 1; o++) {
 		int side = order[o].side, repeat = order[o].repeat;
-		struct kept_process *p = &got[side][repeat];
-		result = kept_copy(p, &c->process[side][0], repeat, err);
+		struct buffered_process *p = &got[side][repeat];
+		result = buffered_copy(p, &c->process[side][0], repeat, err);
 		if (result == 0)
 			result = count(k, c, tool, side, p, why, sizeof why, err);
 		p->is_counted = result == 1;
 		snprintf(p->tool, sizeof p->tool, "%s", tool->name);
 	}
 	if (result == 0)
-		kept_why(c, "ncu: %s", why);
-	for (int side = 0; side < KEPT_SIDES; side++)
+		buffered_why(c, "ncu: %s", why);
+	for (int side = 0; side < BUFFERED_SIDES; side++)
 		for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++) {
-			struct kept_process *old = result == 1 ? &c->process[side][repeat] : &got[side][repeat];
-			kept_clear(old);
+			struct buffered_process *old = result == 1 ? &c->process[side][repeat] : &got[side][repeat];
+			buffered_clear(old);
 			if (result == 1)
 				*old = got[side][repeat];
 		}
 	return result < 0 ? -1 : 0;
 }
 
-int ncu_counters(struct kept *k, struct fw_err *err)
+int ncu_counters(struct buffered *k, struct fw_err *err)
 {
 	struct tool *tool = NULL;
 	int result = 0;
 	for (int i = 0; i < k->n && result == 0; i++) {
-		struct kept_cell *c = &k->cell[i];
-		if (kept_is_counted(c))
+		struct buffered_cell *c = &k->cell[i];
+		if (buffered_is_counted(c))
 			continue;
 		if (k->bench->device.kind != DEVICE_CUDA || c->is_hung || k->bench->lost || c->process[0][0].n == 0 ||
 			c->process[1][0].n == 0)

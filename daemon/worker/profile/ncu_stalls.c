@@ -9,8 +9,8 @@
 #include "worker/profile/ncu.h"
 
 struct table {
-	const struct kept_process *process;
-	struct kept_stalls *out;
+	const struct buffered_process *process;
+	struct buffered_stalls *out;
 	int n_kernels, node[EVIDENCE_KERNELS_MAX]; /* of launch i; what only copies or fills is no launch of ncu's */
 	int launch;                                /* that is being read; -1 none */
 	bool is_taken;
@@ -24,7 +24,7 @@ static int finish(struct table *t, struct fw_err *err)
 	for (int i = 0; i < t->out->n; i++)
 		t->is_taken = t->is_taken || strcmp(t->out->kernel[i].symbol_sha256, t->one.symbol_sha256) == 0;
 	if (t->one.n > 0 && !t->is_taken)
-		result = kept_add_stalls(t->out, &t->one, err);
+		result = buffered_add_stalls(t->out, &t->one, err);
 	free(t->one.line);
 	t->one = (struct msg_stalls){ 0 };
 	t->is_taken = false;
@@ -55,7 +55,7 @@ static int take(void *arg, const struct ncu_stall *s, struct fw_err *err)
 	return 0;
 }
 
-bool ncu_stalls_take(const struct kept_process *p, const char *text, size_t len, struct kept_stalls *out, char *why, size_t size)
+bool ncu_stalls_take(const struct buffered_process *p, const char *text, size_t len, struct buffered_stalls *out, char *why, size_t size)
 {
 	struct table t = { .process = p, .out = out, .launch = -1 };
 	struct fw_err err = { 0 };
@@ -71,15 +71,15 @@ bool ncu_stalls_take(const struct kept_process *p, const char *text, size_t len,
 		snprintf(why, size, "it sampled %d launches where the call has %d", launches, t.n_kernels);
 	good = good && launches == t.n_kernels;
 	if (!good)
-		kept_clear_stalls(out);
+		buffered_clear_stalls(out);
 	return good;
 }
 
 /* 1 sampled, 0 not, with a reason; -1 error. */
-static int sample(struct kept *k, struct kept_cell *c, int side, struct fw_err *err)
+static int sample(struct buffered *k, struct buffered_cell *c, int side, struct fw_err *err)
 {
 	static const char *const options[] = { "--page", "source", "--section", "SourceCounters", NULL };
-	char why[KEPT_WHY_SIZE - 20] = "";
+	char why[BUFFERED_WHY_SIZE - 20] = "";
 	struct buf said;
 	int result = ncu_run(k, c, side, options, &said, why, sizeof why, err);
 	if (result == 1)
@@ -90,19 +90,19 @@ static int sample(struct kept *k, struct kept_cell *c, int side, struct fw_err *
 	return result;
 }
 
-int ncu_stalls(struct kept *k, struct fw_err *err)
+int ncu_stalls(struct buffered *k, struct fw_err *err)
 {
 	for (int i = 0; i < k->n; i++) {
-		struct kept_cell *c = &k->cell[i];
+		struct buffered_cell *c = &k->cell[i];
 		int result = 1;
-		if (!kept_is_counted(c) || strncmp(c->process[0][0].tool, "ncu", 3) != 0 || k->bench->lost)
+		if (!buffered_is_counted(c) || strncmp(c->process[0][0].tool, "ncu", 3) != 0 || k->bench->lost)
 			continue;
-		for (int side = 0; side < KEPT_SIDES && result == 1; side++)
+		for (int side = 0; side < BUFFERED_SIDES && result == 1; side++)
 			result = sample(k, c, side, err);
 		if (result < 0)
 			return -1;
-		for (int side = 0; side < KEPT_SIDES && result == 0; side++)
-			kept_clear_stalls(&c->stalls[side]); /* half of a comparison is none */
+		for (int side = 0; side < BUFFERED_SIDES && result == 0; side++)
+			buffered_clear_stalls(&c->stalls[side]); /* half of a comparison is none */
 	}
 	return 0;
 }

@@ -12,13 +12,13 @@
 #include "worker/profile/sample.h"
 #include "worker/profile/swap.h"
 
-static int send_kernels(struct bench *b, struct kept_cell *c, struct fw_err *err)
+static int send_kernels(struct bench *b, struct buffered_cell *c, struct fw_err *err)
 {
-	bool is_counted = kept_is_counted(c), is_timed = is_counted || kept_is_timed(c);
+	bool is_counted = buffered_is_counted(c), is_timed = is_counted || buffered_is_timed(c);
 
 	for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
-		for (int side = 0; side < KEPT_SIDES; side++) {
-			struct kept_process *p = &c->process[side][repeat];
+		for (int side = 0; side < BUFFERED_SIDES; side++) {
+			struct buffered_process *p = &c->process[side][repeat];
 			for (int i = 0; i < p->n; i++) {
 				struct msg m = { .t = MSG_KERNEL, .u.kernel = p->kernel[i] }; /* borrows its values */
 				m.u.kernel.symbol_sha256[0] = '\0';
@@ -33,15 +33,15 @@ static int send_kernels(struct bench *b, struct kept_cell *c, struct fw_err *err
 	return 0;
 }
 
-static int send_end(struct bench *b, const struct kept_cell *c, const char *code_note, struct fw_err *err)
+static int send_end(struct bench *b, const struct buffered_cell *c, const char *code_note, struct fw_err *err)
 {
-	const struct kept_process *base = &c->process[0][0], *target = &c->process[1][0];
-	bool is_counted = kept_is_counted(c);
+	const struct buffered_process *base = &c->process[0][0], *target = &c->process[1][0];
+	bool is_counted = buffered_is_counted(c);
 	struct msg m = { .t = MSG_PROFILE,
 		.u.profile = { .cell = c->cell, .gpu_s = c->gpu_s, .base_tried = c->tried[0], .target_tried = c->tried[1] } };
 	struct msg_profile *p = &m.u.profile;
 	bool by_ncu = is_counted && strncmp(base->tool, "ncu", 3) == 0;
-	p->path = by_ncu ? EVIDENCE_NCU : is_counted ? EVIDENCE_RANGE : kept_is_timed(c) ? EVIDENCE_ACTIVITY : EVIDENCE_CODE;
+	p->path = by_ncu ? EVIDENCE_NCU : is_counted ? EVIDENCE_RANGE : buffered_is_timed(c) ? EVIDENCE_ACTIVITY : EVIDENCE_CODE;
 	p->passes = is_counted ? base->passes : 0;
 	if (is_counted)
 		snprintf(p->tool, sizeof p->tool, "%s", base->tool);
@@ -57,7 +57,7 @@ static int send_end(struct bench *b, const struct kept_cell *c, const char *code
 	return bench_send(b, &m, err);
 }
 
-static int send_cell(struct bench *b, struct kept_cell *c, struct difference *d, struct fw_err *err)
+static int send_cell(struct bench *b, struct buffered_cell *c, struct difference *d, struct fw_err *err)
 {
 	struct msg swap = { .t = MSG_COUNTERFACTUAL, .u.counterfactual = c->swap };
 	if (send_kernels(b, c, err) != 0 || difference_send(d, b, c, err) != 0)
@@ -67,10 +67,10 @@ static int send_cell(struct bench *b, struct kept_cell *c, struct difference *d,
 	return send_end(b, c, d->note, err);
 }
 
-static int collect(struct kept *k, enum evidence_path best, struct fw_err *err)
+static int collect(struct buffered *k, enum evidence_path best, struct fw_err *err)
 {
 	for (int i = 0; i < k->n && best != EVIDENCE_RANGE; i++)
-		kept_why(&k->cell[i], "counters were %s", best == EVIDENCE_NCU ? "asked for by ncu" : "not asked for");
+		buffered_why(&k->cell[i], "counters were %s", best == EVIDENCE_NCU ? "asked for by ncu" : "not asked for");
 	if (best == EVIDENCE_RANGE && collect_counters(k, err) != 0)
 		return -1;
 	if (collect_kernels(k, 0, err) != 0 || (best <= EVIDENCE_NCU && ncu_counters(k, err) != 0))
@@ -82,8 +82,8 @@ static int collect(struct kept *k, enum evidence_path best, struct fw_err *err)
 int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best, struct fw_err *err)
 {
 	struct difference d = { 0 };
-	struct kept k;
-	kept_init(&k, b, cell, n);
+	struct buffered k;
+	buffered_init(&k, b, cell, n);
 	int idle = health_check_wait_idle(b, err);
 	int result = idle < 0 ? -1 : collect(&k, idle ? best : EVIDENCE_CODE, err);
 	if (result == 0)
@@ -97,6 +97,6 @@ int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best
 	for (int i = 0; i < k.n && result == 0; i++)
 		result = send_cell(b, &k.cell[i], &d, err);
 	difference_close(&d);
-	kept_free(&k);
+	buffered_free(&k);
 	return result;
 }

@@ -12,64 +12,64 @@
 #include "worker/profile/collect.h"
 
 struct turn {
-	struct kept *kept;
+	struct buffered *buffered;
 	int side;
 	bool is_done[EVIDENCE_CELLS_MAX];
 	int n_done;
 };
 
-static void refuse(struct turn *t, struct kept_cell *c, const char *what, const char *why)
+static void refuse(struct turn *t, struct buffered_cell *c, const char *what, const char *why)
 {
 	snprintf(
 		c->stalls_why, sizeof c->stalls_why, "%s: %s%s%.300s", t->side ? "target" : "base", what, *what ? ": " : "", why);
-	t->n_done += !t->is_done[c - t->kept->cell];
-	t->is_done[c - t->kept->cell] = true;
+	t->n_done += !t->is_done[c - t->buffered->cell];
+	t->is_done[c - t->buffered->cell] = true;
 }
 
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
 	struct turn *t = arg;
-	struct kept_cell *c;
+	struct buffered_cell *c;
 	switch (m->t) {
 	case MSG_STALLS:
-		c = kept_find(t->kept, m->u.stalls.cell);
-		return c ? kept_add_stalls(&c->stalls[t->side], &m->u.stalls, err)
+		c = buffered_find(t->buffered, m->u.stalls.cell);
+		return c ? buffered_add_stalls(&c->stalls[t->side], &m->u.stalls, err)
 			 : err_set(err, ERR_PROTOCOL, "the runner sent samples of another cell");
 	case MSG_PROFILE:
-		c = kept_find(t->kept, m->u.profile.cell);
+		c = buffered_find(t->buffered, m->u.profile.cell);
 		if (!c)
 			return err_set(err, ERR_PROTOCOL, "the runner sent a profile of another cell");
 		c->gpu_s += m->u.profile.gpu_s;
 		if (m->u.profile.why[0])
 			refuse(t, c, "", m->u.profile.why);
-		t->n_done += !t->is_done[c - t->kept->cell];
-		t->is_done[c - t->kept->cell] = true;
+		t->n_done += !t->is_done[c - t->buffered->cell];
+		t->is_done[c - t->buffered->cell] = true;
 		return 0;
 	case MSG_FAULT:
-		for (int i = 0; i < t->kept->n; i++)
-			if (m->u.fault.cell < 0 || m->u.fault.cell == t->kept->cell[i].cell)
-				refuse(t, &t->kept->cell[i], m->u.fault.failure, m->u.fault.detail);
+		for (int i = 0; i < t->buffered->n; i++)
+			if (m->u.fault.cell < 0 || m->u.fault.cell == t->buffered->cell[i].cell)
+				refuse(t, &t->buffered->cell[i], m->u.fault.failure, m->u.fault.detail);
 		return 0;
 	case MSG_AT:
 	case MSG_NOTE:
-		return bench_send(t->kept->bench, m, err);
+		return bench_send(t->buffered->bench, m, err);
 	default:
 		return err_set(err, ERR_PROTOCOL, "the runner sent something else than samples");
 	}
 }
 
-static bool is_wanted(const struct kept_cell *c)
+static bool is_wanted(const struct buffered_cell *c)
 {
-	return kept_is_counted(c) && c->process[0][0].passes > 0 && !c->is_hung && !c->stalls_why[0];
+	return buffered_is_counted(c) && c->process[0][0].passes > 0 && !c->is_hung && !c->stalls_why[0];
 }
 
 /* Of the cells that have no answer the one that the process was at, else the first; NULL: all have one. */
-static struct kept_cell *to_blame(const struct turn *t, const struct runner_end *end, const int *list, int n)
+static struct buffered_cell *to_blame(const struct turn *t, const struct runner_end *end, const int *list, int n)
 {
-	struct kept_cell *found = NULL;
+	struct buffered_cell *found = NULL;
 	for (int i = 0; i < n; i++) {
-		struct kept_cell *c = kept_find(t->kept, list[i]);
-		if (!t->is_done[c - t->kept->cell] && (!found || c->cell == end->cell))
+		struct buffered_cell *c = buffered_find(t->buffered, list[i]);
+		if (!t->is_done[c - t->buffered->cell] && (!found || c->cell == end->cell))
 			found = c;
 	}
 	return found;
@@ -78,7 +78,7 @@ static struct kept_cell *to_blame(const struct turn *t, const struct runner_end 
 /* Until each wanted cell has its answer: whoever dies costs the cell that it was at. */
 static int run_turn(struct turn *t, struct fw_err *err)
 {
-	struct kept *k = t->kept;
+	struct buffered *k = t->buffered;
 	struct bench *b = k->bench;
 	for (;;) {
 		int list[EVIDENCE_CELLS_MAX], n = 0, before = t->n_done;
@@ -100,23 +100,23 @@ static int run_turn(struct turn *t, struct fw_err *err)
 		struct runner_end end;
 		if (runner_child_run(b, &task, &end, err) != 0 || health_check_after(b, &end, err) != 0)
 			return -1;
-		struct kept_cell *c = to_blame(t, &end, list, n);
+		struct buffered_cell *c = to_blame(t, &end, list, n);
 		if (c && (end.failure[0] || t->n_done == before))
 			refuse(t, c, end.failure[0] ? end.failure : "crash",
 				end.failure[0] ? end.detail : "it ended without a word");
 	}
 }
 
-int sample_stalls(struct kept *k, struct fw_err *err)
+int sample_stalls(struct buffered *k, struct fw_err *err)
 {
-	for (int side = 0; side < KEPT_SIDES; side++) {
-		struct turn t = { .kept = k, .side = side };
+	for (int side = 0; side < BUFFERED_SIDES; side++) {
+		struct turn t = { .buffered = k, .side = side };
 		if (run_turn(&t, err) != 0)
 			return -1;
 	}
 	/* half of a comparison is none */
 	for (int i = 0; i < k->n; i++)
-		for (int side = 0; side < KEPT_SIDES && k->cell[i].stalls_why[0]; side++)
-			kept_clear_stalls(&k->cell[i].stalls[side]);
+		for (int side = 0; side < BUFFERED_SIDES && k->cell[i].stalls_why[0]; side++)
+			buffered_clear_stalls(&k->cell[i].stalls[side]);
 	return 0;
 }

@@ -2,11 +2,11 @@
 #ifndef WORKER_PROFILE_SAMPLE_H
 #define WORKER_PROFILE_SAMPLE_H
 
-#include "worker/profile/kept.h"
+#include "worker/profile/buffered.h"
 
 /**
  * Of the cells that the runner counted, on both sides; where it cannot be had, the cell says why and keeps none. Err: cancelled, no runner.
  */
-int sample_stalls(struct kept *k, struct fw_err *err);
+int sample_stalls(struct buffered *k, struct fw_err *err);
 
 #endif

@@ -13,11 +13,11 @@
 #define DEADLINE_S 60.0
 
 struct swapping {
-	struct kept *kept;
+	struct buffered *buffered;
 	bool is_told[EVIDENCE_CELLS_MAX]; /* of kept->cell[i]: why it has none */
 };
 
-static const char *config_of(const struct kept_cell *c, int side)
+static const char *config_of(const struct buffered_cell *c, int side)
 {
 	return c->process[side][0].config;
 }
@@ -28,7 +28,7 @@ static bool is_same_provider(const struct bench *b)
 	return strcmp(b->subject[b->base].provider, b->subject[b->target].provider) == 0;
 }
 
-static bool differs(const struct kept_cell *c)
+static bool differs(const struct buffered_cell *c)
 {
 	return config_of(c, 0)[0] && config_of(c, 1)[0] && strcmp(config_of(c, 0), config_of(c, 1)) != 0;
 }
@@ -43,17 +43,17 @@ static int note(struct bench *b, int cell, const char *what, const char *why, st
 /* Why a cell has none, once; `cell` -1: all of them. */
 static int tell(struct swapping *s, int cell, const char *what, const char *why, struct fw_err *err)
 {
-	struct kept_cell *c = kept_find(s->kept, cell);
-	if (c && s->is_told[c - s->kept->cell])
+	struct buffered_cell *c = buffered_find(s->buffered, cell);
+	if (c && s->is_told[c - s->buffered->cell])
 		return 0;
 	if (c)
-		s->is_told[c - s->kept->cell] = true;
-	return note(s->kept->bench, cell, what, why, err);
+		s->is_told[c - s->buffered->cell] = true;
+	return note(s->buffered->bench, cell, what, why, err);
 }
 
 static int take_times(struct swapping *s, const struct msg_cell *m, struct fw_err *err)
 {
-	struct kept_cell *c = kept_find(s->kept, m->cell);
+	struct buffered_cell *c = buffered_find(s->buffered, m->cell);
 	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET), with = bench_role(m, ROLE_REFERENCE);
 	char why[GUARD_WHY_SIZE];
 	if (!c || m->series != SERIES_DEVICE)
@@ -80,7 +80,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		return take_times(s, m->u.cell, err);
 	if (m->t == MSG_FAULT)
 		return tell(s, m->u.fault.cell, "with the base's configuration it cannot be timed", m->u.fault.detail, err);
-	return m->t == MSG_AT ? bench_send(s->kept->bench, m, err) : 0;
+	return m->t == MSG_AT ? bench_send(s->buffered->bench, m, err) : 0;
 }
 
 /* The target once more. Returns its place among the subjects, -1. */
@@ -94,7 +94,7 @@ static int add_again(struct bench *b, struct fw_err *err)
 													   : b->n_subjects - 1;
 }
 
-int swap_run(struct kept *k, struct fw_err *err)
+int swap_run(struct buffered *k, struct fw_err *err)
 {
 	struct bench *b = k->bench;
 	int list[EVIDENCE_CELLS_MAX], n = 0, again = -1;
@@ -111,9 +111,9 @@ int swap_run(struct kept *k, struct fw_err *err)
 	if (again < 0)
 		return -1;
 	for (int i = 0; i < n; i++)
-		if (bench_pin(b, again, list[i], config_of(kept_find(k, list[i]), 0), err) != 0)
+		if (bench_pin(b, again, list[i], config_of(buffered_find(k, list[i]), 0), err) != 0)
 			return -1;
-	struct swapping s = { .kept = k };
+	struct swapping s = { .buffered = k };
 	struct runner_task task = { .mode = RUN_LAUNCH,
 		.launch = 1,
 		.set = 1,

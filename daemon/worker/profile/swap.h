@@ -2,12 +2,12 @@
 #ifndef WORKER_PROFILE_SWAP_H
 #define WORKER_PROFILE_SWAP_H
 
-#include "worker/profile/kept.h"
+#include "worker/profile/buffered.h"
 
 /**
  * For cells whose sides chose other configurations: time base, target, and the target with the base's configuration, interleaved, in one
  * process without any tool. A target that refuses it or runs another, or a device that was disturbed, leaves the cell without; a note says why. Err: cancelled, no runner.
  */
-int swap_run(struct kept *k, struct fw_err *err);
+int swap_run(struct buffered *k, struct fw_err *err);
 
 #endif

@@ -1,47 +1,47 @@
 /* cached_build.c - see cached_build.h. */
-#include "worker/profile/kept.h"
+#include "worker/profile/buffered.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void kept_init(struct kept *k, struct bench *b, const int *cell, int n)
+void buffered_init(struct buffered *k, struct bench *b, const int *cell, int n)
 {
-	*k = (struct kept){ .bench = b, .n = n < EVIDENCE_CELLS_MAX ? n : EVIDENCE_CELLS_MAX };
+	*k = (struct buffered){ .bench = b, .n = n < EVIDENCE_CELLS_MAX ? n : EVIDENCE_CELLS_MAX };
 	for (int i = 0; i < k->n; i++)
 		k->cell[i].cell = cell[i];
 }
 
-void kept_clear(struct kept_process *p)
+void buffered_clear(struct buffered_process *p)
 {
 	for (int i = 0; i < p->n; i++)
 		free(p->kernel[i].value);
 	free(p->kernel);
-	*p = (struct kept_process){ 0 };
+	*p = (struct buffered_process){ 0 };
 }
 
-void kept_clear_stalls(struct kept_stalls *s)
+void buffered_clear_stalls(struct buffered_stalls *s)
 {
 	for (int i = 0; i < s->n; i++)
 		free(s->kernel[i].line);
 	free(s->kernel);
-	*s = (struct kept_stalls){ 0 };
+	*s = (struct buffered_stalls){ 0 };
 }
 
-void kept_free(struct kept *k)
+void buffered_free(struct buffered *k)
 {
 	for (int i = 0; i < k->n; i++)
-		for (int side = 0; side < KEPT_SIDES; side++) {
-			kept_clear_stalls(&k->cell[i].stalls[side]);
+		for (int side = 0; side < BUFFERED_SIDES; side++) {
+			buffered_clear_stalls(&k->cell[i].stalls[side]);
 			for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
-				kept_clear(&k->cell[i].process[side][repeat]);
+				buffered_clear(&k->cell[i].process[side][repeat]);
 			tried_fini(&k->cell[i].tried[side]);
 		}
-	*k = (struct kept){ 0 };
+	*k = (struct buffered){ 0 };
 }
 
-struct kept_cell *kept_find(struct kept *k, int cell)
+struct buffered_cell *buffered_find(struct buffered *k, int cell)
 {
 	for (int i = 0; i < k->n; i++)
 		if (k->cell[i].cell == cell)
@@ -49,7 +49,7 @@ struct kept_cell *kept_find(struct kept *k, int cell)
 	return NULL;
 }
 
-static struct msg_kernel *add(struct kept_process *p, struct fw_err *err)
+static struct msg_kernel *add(struct buffered_process *p, struct fw_err *err)
 {
 	if (p->n == EVIDENCE_KERNELS_MAX) {
 		err_set(err, ERR_PROTOCOL, "the runner sent more than %d kernels of a call", EVIDENCE_KERNELS_MAX);
@@ -64,7 +64,7 @@ static struct msg_kernel *add(struct kept_process *p, struct fw_err *err)
 	return &p->kernel[p->n++];
 }
 
-int kept_kernel(struct kept_process *p, struct msg_kernel *kernel, struct fw_err *err)
+int buffered_kernel(struct buffered_process *p, struct msg_kernel *kernel, struct fw_err *err)
 {
 	struct msg_kernel *mine = add(p, err);
 	if (!mine)
@@ -75,9 +75,9 @@ int kept_kernel(struct kept_process *p, struct msg_kernel *kernel, struct fw_err
 	return 0;
 }
 
-int kept_copy(struct kept_process *to, const struct kept_process *from, int repeat, struct fw_err *err)
+int buffered_copy(struct buffered_process *to, const struct buffered_process *from, int repeat, struct fw_err *err)
 {
-	kept_clear(to);
+	buffered_clear(to);
 	for (int i = 0; i < from->n; i++) {
 		struct msg_kernel *mine = add(to, err);
 		if (!mine)
@@ -93,7 +93,7 @@ int kept_copy(struct kept_process *to, const struct kept_process *from, int repe
 	return 0;
 }
 
-int kept_add_stalls(struct kept_stalls *s, struct msg_stalls *stalls, struct fw_err *err)
+int buffered_add_stalls(struct buffered_stalls *s, struct msg_stalls *stalls, struct fw_err *err)
 {
 	struct msg_stalls *more = s->n < EVIDENCE_KERNELS_MAX ? reallocarray(s->kernel, (size_t)s->n + 1, sizeof *more) : NULL;
 	if (!more)
@@ -106,9 +106,9 @@ int kept_add_stalls(struct kept_stalls *s, struct msg_stalls *stalls, struct fw_
 	return 0;
 }
 
-void kept_why(struct kept_cell *c, const char *format, ...)
+void buffered_why(struct buffered_cell *c, const char *format, ...)
 {
-	char text[KEPT_WHY_SIZE];
+	char text[BUFFERED_WHY_SIZE];
 	size_t used = strlen(c->why);
 	va_list args;
 	va_start(args, format);
@@ -118,18 +118,18 @@ void kept_why(struct kept_cell *c, const char *format, ...)
 		snprintf(c->why + used, sizeof c->why - used, "%s%s", used ? "; " : "", text);
 }
 
-bool kept_is_counted(const struct kept_cell *c)
+bool buffered_is_counted(const struct buffered_cell *c)
 {
-	for (int side = 0; side < KEPT_SIDES; side++)
+	for (int side = 0; side < BUFFERED_SIDES; side++)
 		for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
 			if (!c->process[side][repeat].is_counted)
 				return false;
 	return true;
 }
 
-bool kept_is_timed(const struct kept_cell *c)
+bool buffered_is_timed(const struct buffered_cell *c)
 {
-	for (int side = 0; side < KEPT_SIDES; side++)
+	for (int side = 0; side < BUFFERED_SIDES; side++)
 		for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
 			if (!c->process[side][repeat].is_timed)
 				return false;
