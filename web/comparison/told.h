@@ -1,4 +1,4 @@
-/** told.h - a comparison in one line of a list: the cell that its verdict is about, how many are like it, and what failed. */
+/** notification.h - a comparison in one line of a list: the cell that its verdict is about, how many are like it, and what failed. */
 #ifndef WEB_COMPARISON_TOLD_H
 #define WEB_COMPARISON_TOLD_H
 

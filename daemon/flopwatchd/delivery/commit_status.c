@@ -7,7 +7,7 @@
 
 #include "flopwatchd/delivery/status_summary.h"
 #include "flopwatchd/delivery/status_update.h"
-#include "db/find/told.h"
+#include "db/find/notification.h"
 #include "db/store/accepted.h"
 
 enum { ENDED_MAX = 4096 }; /* as many as may wait, and more */
@@ -64,8 +64,8 @@ int status_ended(struct db *db, const struct config *config, const struct config
 {
 	if (only && !only->status.kind[0])
 		return 0;
-	struct find_told_job *ended = calloc(ENDED_MAX, sizeof *ended);
-	int n = 0, result = ended ? find_told_ended(db, now_ms, only ? only->name : "", ended, ENDED_MAX, &n, err)
+	struct find_notification_job *ended = calloc(ENDED_MAX, sizeof *ended);
+	int n = 0, result = ended ? find_notification_ended(db, now_ms, only ? only->name : "", ended, ENDED_MAX, &n, err)
 				  : err_set(err, ERR_FULL, "out of memory for statuses");
 	for (int i = 0; i < n && result == 0; i++) {
 		const struct config_repo *repo = only ? only : repo_of(config, ended[i].repo_name);
@@ -89,14 +89,14 @@ static int describe(struct db *db, const struct store_comparison *c, const struc
 	size_t size, struct fw_err *err)
 {
 	char verdict[200];
-	struct find_told_cells cells;
+	struct find_notification_cells cells;
 	if (accepted->covered && !accepted->lost)
 		snprintf(verdict, sizeof verdict, "regression (accepted by %.100s)%s%s", accepted->who,
 			accepted->verdict == VERDICT_ACCEPTED ? "" : ", else ",
 			accepted->verdict == VERDICT_ACCEPTED ? "" : verdict_name(accepted->verdict));
 	else
 		snprintf(verdict, sizeof verdict, "%s", verdict_name(c->verdict));
-	int found = find_told_cells(db, c->id, c->verdict, &cells, err);
+	int found = find_notification_cells(db, c->id, c->verdict, &cells, err);
 	snprintf(text, size, "%s", verdict);
 	if (found != 1)
 		return found;

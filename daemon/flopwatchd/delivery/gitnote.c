@@ -11,12 +11,12 @@
 #include "db/store/accepted.h"
 #include "db/store/commit.h"
 #include "db/store/outbox.h"
-#include "db/find/told.h"
+#include "db/find/notification.h"
 #include "flopwatchd/delivery/commit_status.h"
 
 enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, SUITES_MAX = 16, CELLS_MAX = 200 };
 
-static void write_cell(void *arg, const struct find_told_cell *c)
+static void write_cell(void *arg, const struct find_notification_cell *c)
 {
 	struct buf *text = arg;
 	char words[EXPLAIN_SIZE];
@@ -62,14 +62,14 @@ static int write_sum(struct db *db, const struct store_comparison *c, struct buf
 static int write_text(
 	struct db *db, const struct config *config, const struct store_comparison *c, struct buf *text, struct fw_err *err)
 {
-	struct find_told_suite judged[SUITES_MAX];
+	struct find_notification_suite judged[SUITES_MAX];
 	int n;
 	if (write_sum(db, c, text, err) != 0)
 		return -1;
-	if (find_told_suites(db, c->repo, c->target_sha, judged, SUITES_MAX, &n, err) != 0)
+	if (find_notification_suites(db, c->repo, c->target_sha, judged, SUITES_MAX, &n, err) != 0)
 		return -1;
 	for (int i = 0; i < n; i++) {
-		const struct find_told_suite *j = &judged[i];
+		const struct find_notification_suite *j = &judged[i];
 		bool self = j->kind == JOBKIND_SELFCHECK;
 		struct store_accepted accepted = { .verdict = j->verdict };
 		if (j->verdict == VERDICT_REGRESSION && store_accepted_of(db, j->comparison, &accepted, err) != 0)
@@ -81,7 +81,7 @@ static int write_text(
 				accepted.covered + accepted.lost, accepted.who, (long long)accepted.alert);
 		if (config->public_url[0])
 			buf_printf(text, "  %s/comparisons/%lld\n", config->public_url, (long long)j->comparison);
-		if (find_told_each(db, j->comparison, CELLS_MAX, write_cell, text, err) != 0)
+		if (find_notification_each(db, j->comparison, CELLS_MAX, write_cell, text, err) != 0)
 			return -1;
 	}
 	if (text->failed) /* thousands of cells: the verdicts alone */

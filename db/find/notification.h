@@ -1,6 +1,6 @@
-/** told.h - what statuses and notes tell: jobs that ended beside another, a comparison in one line, the newest of each suite. Loop only. */
-#ifndef DB_FIND_TOLD_H
-#define DB_FIND_TOLD_H
+/** notification.h - what statuses and notes tell: jobs that ended beside another, a comparison in one line, the newest of each suite. Loop only. */
+#ifndef DB_FIND_NOTIFICATION_H
+#define DB_FIND_NOTIFICATION_H
 
 #include "core/state/jobkind.h"
 #include "core/state/jobstate.h"
@@ -8,43 +8,43 @@
 #include "db/sqlite/db.h"
 
 /** A job that ended beside the one that a transaction is about. */
-struct find_told_job {
+struct find_notification_job {
 	int64_t id, repo;
 	char repo_name[128], sha[65], suite[64], why[512];
 	enum jobstate state;
 };
 /** Those that count, of a branch, that ended at `ended_at` without a verdict, newest first. `repo_name` "": of any. Shape: out[max]. */
-int find_told_ended(
-	struct db *db, int64_t ended_at, const char *repo_name, struct find_told_job *out, int max, int *n, struct fw_err *err);
+int find_notification_ended(
+	struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max, int *n, struct fw_err *err);
 
 /** The cells with one verdict: how many of all, and the first of them: the worst, of improvements the best. */
-struct find_told_cells {
+struct find_notification_cells {
 	int64_t all, n;
 	double decided_pct;
 	char key[160], reason[512];
 };
 /** 1, 0 no cell has this verdict, -1. */
-int find_told_cells(struct db *db, int64_t comparison, enum verdict verdict, struct find_told_cells *out, struct fw_err *err);
+int find_notification_cells(struct db *db, int64_t comparison, enum verdict verdict, struct find_notification_cells *out, struct fw_err *err);
 
-struct find_told_suite {
+struct find_notification_suite {
 	int64_t comparison;
 	char suite[64], base_sha[65];
 	enum verdict verdict;
 	enum jobkind kind;
 };
 /** The newest whole comparison of a commit with each suite, by name. Shape: out[max]. */
-int find_told_suites(
-	struct db *db, int64_t repo, const char *sha, struct find_told_suite *out, int max, int *n, struct fw_err *err);
+int find_notification_suites(
+	struct db *db, int64_t repo, const char *sha, struct find_notification_suite *out, int max, int *n, struct fw_err *err);
 
-struct find_told_cell {
+struct find_notification_cell {
 	const char *key, *failure;
 	enum verdict verdict;
 	enum decider decided_by;
 	double change_pct, ci_low_pct, ci_high_pct, decided_pct;
 	double slow_share[2], slow_longer; /* as in struct view_cell */
 };
-typedef void find_told_cell_fn(void *arg, const struct find_told_cell *cell);
+typedef void find_notification_cell_fn(void *arg, const struct find_notification_cell *cell);
 /** The first `max` cells of a comparison of which there is something to tell, in its order. */
-int find_told_each(struct db *db, int64_t comparison, int max, find_told_cell_fn *each, void *arg, struct fw_err *err);
+int find_notification_each(struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err);
 
 #endif

@@ -1,10 +1,10 @@
-/* told.c - see told.h. */
-#include "db/find/told.h"
+/* notification.c - see notification.h. */
+#include "db/find/notification.h"
 
 #include "db/store/job.h"
 
-int find_told_ended(
-	struct db *db, int64_t ended_at, const char *repo_name, struct find_told_job *out, int max, int *n, struct fw_err *err)
+int find_notification_ended(
+	struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max, int *n, struct fw_err *err)
 {
 	int result;
 	struct stmt *s = db_stmt(db,
@@ -21,7 +21,7 @@ int find_told_ended(
 	stmt_text(s, ":repo", repo_name);
 	stmt_int(s, ":max", max);
 	while ((result = stmt_step(s, err)) == 1) {
-		struct find_told_job *job = &out[(*n)++];
+		struct find_notification_job *job = &out[(*n)++];
 		job->id = row_int(s, 0);
 		job->repo = row_int(s, 1);
 		row_copy(s, 2, job->repo_name, sizeof job->repo_name);
@@ -33,7 +33,7 @@ int find_told_ended(
 	return result;
 }
 
-int find_told_cells(struct db *db, int64_t comparison, enum verdict verdict, struct find_told_cells *out, struct fw_err *err)
+int find_notification_cells(struct db *db, int64_t comparison, enum verdict verdict, struct find_notification_cells *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT (SELECT count(*) FROM cell WHERE comparison = :id), count(*) OVER (), decided_pct, key, reason FROM cell "
@@ -47,15 +47,15 @@ int find_told_cells(struct db *db, int64_t comparison, enum verdict verdict, str
 	int result = stmt_step(s, err);
 	if (result != 1)
 		return result;
-	*out = (struct find_told_cells){ .all = row_int(s, 0), .n = row_int(s, 1), .decided_pct = row_double(s, 2) };
+	*out = (struct find_notification_cells){ .all = row_int(s, 0), .n = row_int(s, 1), .decided_pct = row_double(s, 2) };
 	row_copy(s, 3, out->key, sizeof out->key);
 	row_copy(s, 4, out->reason, sizeof out->reason);
 	stmt_reset(s);
 	return 1;
 }
 
-int find_told_suites(
-	struct db *db, int64_t repo, const char *sha, struct find_told_suite *out, int max, int *n, struct fw_err *err)
+int find_notification_suites(
+	struct db *db, int64_t repo, const char *sha, struct find_notification_suite *out, int max, int *n, struct fw_err *err)
 {
 	int result;
 	struct stmt *s = db_stmt(db,
@@ -70,7 +70,7 @@ int find_told_suites(
 	stmt_text(s, ":sha", sha);
 	stmt_int(s, ":max", max);
 	while ((result = stmt_step(s, err)) == 1) {
-		struct find_told_suite *suite = &out[(*n)++];
+		struct find_notification_suite *suite = &out[(*n)++];
 		suite->comparison = row_int(s, 0);
 		row_copy(s, 1, suite->suite, sizeof suite->suite);
 		suite->verdict = verdict_from_name(row_text(s, 2));
@@ -80,7 +80,7 @@ int find_told_suites(
 	return result;
 }
 
-int find_told_each(struct db *db, int64_t comparison, int max, find_told_cell_fn *each, void *arg, struct fw_err *err)
+int find_notification_each(struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err)
 {
 	int result;
 	struct stmt *s = db_stmt(db,
@@ -94,7 +94,7 @@ int find_told_each(struct db *db, int64_t comparison, int max, find_told_cell_fn
 	stmt_int(s, ":id", comparison);
 	stmt_int(s, ":max", max);
 	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct find_told_cell){ .key = row_text(s, 0),
+		each(arg, &(struct find_notification_cell){ .key = row_text(s, 0),
 				  .verdict = verdict_from_name(row_text(s, 1)),
 				  .failure = row_text(s, 2),
 				  .decided_by = decider_from_name(row_text(s, 3)),
