@@ -9,7 +9,7 @@
 #include "db/store/outbox.h"
 #include "db/view/history.h"
 #include "db/view/seek.h"
-#include "db/view/telling.h"
+#include "db/view/headline.h"
 #include "db/view/cell.h"
 #include "db/store/sample.h"
 
@@ -29,7 +29,7 @@ static void see_nothing_commit(void *arg, const struct view_commit *row)
 {
 	(void)arg, (void)row;
 }
-static void see_nothing_telling(void *arg, const struct view_telling *row)
+static void see_nothing_headline(void *arg, const struct view_headline *row)
 {
 	(void)arg, (void)row;
 }
@@ -108,7 +108,7 @@ static void take_all_statements(struct fixture *f)
 	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_nothing_branch, NULL, &err));
 	ok(view_commits(f->db, "00000", 10, see_nothing_commit, NULL, &err));
 	ok(view_comparison(f->db, 3, see_nothing_comparison, NULL, &err));
-	ok(view_telling(f->db, 3, see_nothing_telling, NULL, &err));
+	ok(view_headline(f->db, 3, see_nothing_headline, NULL, &err));
 	ok(view_grid(f->db, "kernels", "main", "ffa", 10, see_nothing_grid, NULL, &err));
 	ok(view_compare(f->db, "kernels", fixture_sha(2), fixture_sha(3), NULL, &id, &err));
 	ok(view_history(f->db, &(struct view_scope){ .repo = "kernels", .branch = "main", .cell = keys[0], .device = "sim-0" },

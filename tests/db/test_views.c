@@ -5,7 +5,7 @@
 
 #include "db/view/branch.h"
 #include "core/verdict/mean.h"
-#include "db/view/telling.h"
+#include "db/view/headline.h"
 
 struct seen {
 	int n;
@@ -86,7 +86,7 @@ struct told {
 	int alike, cells;
 };
 
-static void see_told(void *arg, const struct view_telling *row)
+static void see_told(void *arg, const struct view_headline *row)
 {
 	struct told *t = arg;
 	snprintf(t->key, sizeof t->key, "%s", row->key);
@@ -107,7 +107,7 @@ static void a_verdict_is_told_by_the_cell_that_it_is_about(void **state)
 	int64_t cell = fixture_cell(f, id, 1, "slow", 0.04, VERDICT_REGRESSION);
 	fixture_cell(f, id, 2, "same", 0.001, VERDICT_UNCHANGED);
 	ok(store_comparison_verdict(f->db, id, VERDICT_REGRESSION, &err));
-	ok(view_telling(f->db, id, see_told, &t, &err));
+	ok(view_headline(f->db, id, see_told, &t, &err));
 	assert_string_equal(t.key, "slow");
 	assert_int_equal(t.alike, 2);
 	assert_int_equal(t.cells, 3);
@@ -115,13 +115,13 @@ static void a_verdict_is_told_by_the_cell_that_it_is_about(void **state)
 	ok(store_metric(f->db, cell, "sustained.ci_low_pct", "pct", -7, &err));
 	ok(store_metric(f->db, cell, "sustained.ci_high_pct", "pct", -6, &err));
 	ok(db_script(f->db, "UPDATE cell SET decided_by = 'sustained' WHERE key = 'slow'", &err));
-	ok(view_telling(f->db, id, see_told, &t, &err));
+	ok(view_headline(f->db, id, see_told, &t, &err));
 	assert_true(fabs(t.low_pct + 7) < 1e-9 && fabs(t.high_pct + 6) < 1e-9);
 	ok(db_script(f->db, "UPDATE cell SET decided_by = 'mean', mean_m = 0.05, mean_se = 0.01 WHERE key = 'slow'", &err));
-	ok(view_telling(f->db, id, see_told, &t, &err));
+	ok(view_headline(f->db, id, see_told, &t, &err));
 	assert_true(fabs(t.low_pct - stats_change_pct(0.05 + MEAN_CI * 0.01)) < 1e-9);
 	t.alike = -1;
-	ok(view_telling(f->db, id + 1, see_told, &t, &err)); /* there is none */
+	ok(view_headline(f->db, id + 1, see_told, &t, &err)); /* there is none */
 	assert_int_equal(t.alike, -1);
 }
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "web/comparison/told.h"
+#include "web/comparison/headline.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
@@ -64,8 +64,8 @@ void suites_unfinished(struct buf *out, const struct commit_verdict *v)
 static int suite_row(struct db *db, struct buf *out, const struct commit_suite *s, struct fw_err *err)
 {
 	const struct commit_job *word = &s->word;
-	struct told told;
-	if (told_read(db, word->comparison, &told, err) != 0)
+	struct headline headline;
+	if (told_read(db, word->comparison, &headline, err) != 0)
 		return -1;
 	emit_raw(out, "<tr><th scope=row>");
 	name(out, s);
@@ -78,9 +78,9 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 		emit_raw(out, "\u2013");
 	if (word->comparison)
 		emit_raw(out, "</a>");
-	told_why(out, &told, commit_verdict_of(s));
+	told_why(out, &headline, commit_verdict_of(s));
 	emit_raw(out, "</td><td class=n>");
-	told_change(out, &told, commit_verdict_of(s),
+	headline_change(out, &headline, commit_verdict_of(s),
 		!word->id                  ? NAN
 		: isfinite(word->best_pct) ? word->best_pct
 					   : word->worst_pct);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "db/view/history.h"
-#include "web/comparison/told.h"
+#include "web/comparison/headline.h"
 #include "web/html/axis.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -21,7 +21,7 @@ enum {
 
 struct line {
 	const json_t *cell;
-	struct told told;
+	struct headline headline;
 	int64_t comparison;
 	double change_pct;
 };
@@ -68,7 +68,7 @@ static double x_of(const struct axis *axis, double pct)
 	return 100 * axis_at(axis, pct);
 }
 
-static void strip(struct buf *out, const struct axis *axis, const struct told *t)
+static void strip(struct buf *out, const struct axis *axis, const struct headline *t)
 {
 	emit_raw(out, "<svg class=\"strip scaled\" aria-hidden=true>");
 	if (isfinite(t->threshold_pct))
@@ -109,9 +109,9 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 	if (past)
 		result = past_draw(out, db, past, text(l->cell, "cell"), err);
 	emit_raw(out, "</td><td class=w>");
-	strip(out, axis, &l->told);
+	strip(out, axis, &l->headline);
 	emit_raw(out, "</td><td class=n>");
-	told_change(out, &l->told, VERDICT_REGRESSION, l->change_pct);
+	headline_change(out, &l->headline, VERDICT_REGRESSION, l->change_pct);
 	emit_raw(out, "</td></tr>\n");
 	return result;
 }
@@ -127,11 +127,11 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 		line[i].comparison = json_integer_value(json_object_get(line[i].cell, "comparison"));
 		line[i].change_pct = number(line[i].cell, "change_pct");
 		result = told_of(db, line[i].comparison ? line[i].comparison : row->comparison, text(line[i].cell, "cell"),
-			&line[i].told, err);
-		axis_cover(&axis, line[i].told.low_pct);
-		axis_cover(&axis, line[i].told.high_pct);
-		axis_cover(&axis, line[i].told.change_pct);
-		threshold_pct = fmax(threshold_pct, line[i].told.threshold_pct);
+			&line[i].headline, err);
+		axis_cover(&axis, line[i].headline.low_pct);
+		axis_cover(&axis, line[i].headline.high_pct);
+		axis_cover(&axis, line[i].headline.change_pct);
+		threshold_pct = fmax(threshold_pct, line[i].headline.threshold_pct);
 	}
 	axis_settle(&axis, threshold_pct);
 	qsort(line, (size_t)n, sizeof *line, by_change);

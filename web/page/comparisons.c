@@ -13,7 +13,7 @@
 #include "web/html/picker.h"
 #include "web/answer/scope.h"
 #include "web/answer/site.h"
-#include "web/comparison/told.h"
+#include "web/comparison/headline.h"
 
 enum { ROWS = 100 };
 
@@ -37,16 +37,16 @@ static bool is_wanted(const struct drawing *d, const struct view_comparison *row
 
 /* ---- a line ----------------------------------------------------------------------------------------------------------- */
 
-static void draw_line(struct drawing *d, const struct view_comparison *row, const struct told *told)
+static void draw_line(struct drawing *d, const struct view_comparison *row, const struct headline *headline)
 {
 	struct buf *out = d->out;
 	emit_rawf(out, "<tr><th scope=row class=n><a href=\"/comparisons/%lld\">%lld</a></th><td><a href=\"/comparisons/%lld\">",
 		(long long)row->id, (long long)row->id, (long long)row->id);
 	layout_verdict(out, verdict_word(row->kind, row->verdict));
 	emit_raw(out, "</a>");
-	told_why(out, told, row->verdict);
+	told_why(out, headline, row->verdict);
 	emit_raw(out, "</td><td class=n>");
-	told_change(out, told, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
+	headline_change(out, headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=branch>");
 	layout_branch(out, row->branch);
 	if (row->kind != JOBKIND_COMPARE) {
@@ -74,13 +74,13 @@ static void draw_line(struct drawing *d, const struct view_comparison *row, cons
 static void comparison_line(void *arg, const struct view_comparison *row)
 {
 	struct drawing *d = arg;
-	struct told told;
+	struct headline headline;
 	if (!is_wanted(d, row))
 		answer_list_pass(&d->list, row->id);
 	else if (answer_list_take(&d->list, row->id, row->finished_at, NULL) && d->result == 0) {
-		d->result = told_read(d->site->db, row->id, &told, &d->err);
+		d->result = told_read(d->site->db, row->id, &headline, &d->err);
 		if (d->result == 0)
-			draw_line(d, row, &told);
+			draw_line(d, row, &headline);
 	}
 }
 

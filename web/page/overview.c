@@ -14,7 +14,7 @@
 #include "web/page/page.h"
 #include "web/answer/site.h"
 #include "web/comparison/suites.h"
-#include "web/comparison/told.h"
+#include "web/comparison/headline.h"
 
 enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30, BRANCHES_MAX = 100 };
 
@@ -111,11 +111,11 @@ static void branch_line(void *arg, const struct view_branch *row)
 		b->more = true;
 		return;
 	}
-	struct told told;
+	struct headline headline;
 	const struct commit_verdict *v = row->stands;
 	b->n++;
 	b->last = row->id;
-	if (b->result != 0 || told_read(b->site->db, row->comparison, &told, b->err) != 0) {
+	if (b->result != 0 || told_read(b->site->db, row->comparison, &headline, b->err) != 0) {
 		b->result = -1;
 		return;
 	}
@@ -131,14 +131,14 @@ static void branch_line(void *arg, const struct view_branch *row)
 		emit_raw(out, " <small>of an earlier push</small>");
 	suites_which(out, row->stands, row->compared);
 	suites_unfinished(out, row->tip);
-	told_why(out, &told, row->verdict);
-	if (!told.comparison && row->verdict == VERDICT_FAILED && v->decides >= 0) {
+	told_why(out, &headline, row->verdict);
+	if (!headline.comparison && row->verdict == VERDICT_FAILED && v->decides >= 0) {
 		emit_raw(out, "<span class=why>");
 		emit_text(out, v->suite[v->decides].word.why);
 		emit_raw(out, "</span>");
 	}
 	emit_raw(out, "</td><td class=n>");
-	told_change(out, &told, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
+	headline_change(out, &headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=w><span class=commit>");
 	layout_commit(out, row->commit);
 	emit_raw(out, " ");

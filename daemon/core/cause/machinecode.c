@@ -14,7 +14,7 @@
 static const struct {
 	const char *opcode[8];
 	enum cause_kind kind;
-	double telling;
+	double headline;
 	const char *noun;
 } groups[] = {
 	{ { "LDL", "STL" }, CAUSE_SPILLS, 1, "loads and stores of spilled registers" },
@@ -79,7 +79,7 @@ static void find_opcodes(const struct look *l, bool is_serial, struct findings *
 		amount_more((double)base[g], (double)target[g], groups[g].noun, more);
 		snprintf(what, sizeof what, "has %s in its machine code", more);
 		finding_seen(
-			f, groups[g].kind, l->pair, groups[g].telling * stands_out((double)base[g], (double)target[g]), what);
+			f, groups[g].kind, l->pair, groups[g].headline * stands_out((double)base[g], (double)target[g]), what);
 		found = true;
 	}
 	if (found || strcmp(l->code->what, "same") == 0 || strcmp(l->code->what, "renamed") == 0)

@@ -11,7 +11,7 @@
 
 enum { TEXT_BYTES = 1 << 20, WANT_SIZE = 512 };
 
-struct telling {
+struct headline {
 	worker_unschedulable_fn *each;
 	void *to;
 };
@@ -58,7 +58,7 @@ static void write_want(char want[WANT_SIZE], const struct find_unschedulable *ro
 
 static void tell(void *arg, const struct find_unschedulable *row)
 {
-	struct telling *t = arg;
+	struct headline *t = arg;
 	char want[WANT_SIZE], why[2 * WANT_SIZE];
 	write_want(want, row);
 	if (*row->down)
@@ -76,7 +76,7 @@ static void tell(void *arg, const struct find_unschedulable *row)
 
 int unschedulable_each(const struct slot_host *host, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err)
 {
-	struct telling t = { each, to };
+	struct headline t = { each, to };
 	struct buf devices, workers;
 	struct jsonw d, w;
 	const struct slot *s;

@@ -1,4 +1,4 @@
-#include "db/view/telling.h"
+#include "db/view/headline.h"
 
 #include <math.h>
 
@@ -10,9 +10,9 @@
 	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name WHERE "       \
 	"t.cell = k.id AND w.name = 'sustained." which "') ELSE k." which " END"
 
-static void hand_on(struct stmt *s, view_telling_fn *each, void *arg)
+static void hand_on(struct stmt *s, view_headline_fn *each, void *arg)
 {
-	struct view_telling row = { .key = row_text(s, 0),
+	struct view_headline row = { .key = row_text(s, 0),
 		.title = row_text(s, 1),
 		.direction = row_text(s, 2),
 		.size = row_int(s, 3),
@@ -40,7 +40,7 @@ static void hand_on(struct stmt *s, view_telling_fn *each, void *arg)
 			       "ELSE (SELECT count(*) FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict) END, c.n_cells, "      \
 			       "k.decided_by, k.mean_m, k.mean_se, k.threshold_pct FROM comparison c JOIN cell k ON k."
 
-static int tell(struct stmt *s, int64_t comparison, view_telling_fn *each, void *arg, struct fw_err *err)
+static int tell(struct stmt *s, int64_t comparison, view_headline_fn *each, void *arg, struct fw_err *err)
 {
 	stmt_int(s, ":comparison", comparison);
 	int result = stmt_step(s, err);
@@ -51,7 +51,7 @@ static int tell(struct stmt *s, int64_t comparison, view_telling_fn *each, void 
 	return result < 0 ? -1 : 0;
 }
 
-int view_telling(struct db *db, int64_t comparison, view_telling_fn *each, void *arg, struct fw_err *err)
+int view_headline(struct db *db, int64_t comparison, view_headline_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		TOLD
@@ -66,7 +66,7 @@ int view_telling(struct db *db, int64_t comparison, view_telling_fn *each, void 
 	return s ? tell(s, comparison, each, arg, err) : -1;
 }
 
-int view_told(struct db *db, int64_t comparison, const char *key, view_telling_fn *each, void *arg, struct fw_err *err)
+int view_told(struct db *db, int64_t comparison, const char *key, view_headline_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, TOLD "comparison = c.id AND k.key = :key WHERE c.id = :comparison", err);
 	if (!s)

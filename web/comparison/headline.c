@@ -1,16 +1,16 @@
-#include "web/comparison/told.h"
+#include "web/comparison/headline.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "core/verdict/explain.h"
-#include "db/view/telling.h"
+#include "db/view/headline.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
-static void take(void *arg, const struct view_telling *row)
+static void take(void *arg, const struct view_headline *row)
 {
-	struct told *t = arg;
+	struct headline *t = arg;
 	snprintf(t->key, sizeof t->key, "%s", row->key);
 	snprintf(t->title, sizeof t->title, "%s", row->title);
 	snprintf(t->direction, sizeof t->direction, "%s", row->direction);
@@ -26,12 +26,12 @@ static void take(void *arg, const struct view_telling *row)
 	t->high_pct = row->high_pct;
 }
 
-static struct told nothing(void)
+static struct headline nothing(void)
 {
-	return (struct told){ .threshold_pct = NAN, .change_pct = NAN, .low_pct = NAN, .high_pct = NAN };
+	return (struct headline){ .threshold_pct = NAN, .change_pct = NAN, .low_pct = NAN, .high_pct = NAN };
 }
 
-int told_of(struct db *db, int64_t comparison, const char *cell, struct told *out, struct fw_err *err)
+int told_of(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err)
 {
 	*out = nothing();
 	if (comparison && view_told(db, comparison, cell, take, out, err) != 0)
@@ -40,10 +40,10 @@ int told_of(struct db *db, int64_t comparison, const char *cell, struct told *ou
 	return 0;
 }
 
-int told_read(struct db *db, int64_t comparison, struct told *out, struct fw_err *err)
+int told_read(struct db *db, int64_t comparison, struct headline *out, struct fw_err *err)
 {
 	*out = nothing();
-	if (comparison && view_telling(db, comparison, take, out, err) != 0)
+	if (comparison && view_headline(db, comparison, take, out, err) != 0)
 		return -1;
 	out->comparison = *out->key ? comparison : 0;
 	return 0;
@@ -55,7 +55,7 @@ static bool is_failure(enum verdict verdict)
 }
 
 /* Why it is not decided, in the words of the judge where there are any. */
-static void undecided(struct buf *out, const struct told *t)
+static void undecided(struct buf *out, const struct headline *t)
 {
 	char text[EXPLAIN_SIZE];
 	explain_undecided(t->low_pct, t->high_pct, t->threshold_pct, text);
@@ -66,7 +66,7 @@ static void undecided(struct buf *out, const struct told *t)
 	}
 }
 
-void told_why(struct buf *out, const struct told *t, enum verdict verdict)
+void told_why(struct buf *out, const struct headline *t, enum verdict verdict)
 {
 	if (!t->comparison || t->alike == 0)
 		return;
@@ -87,7 +87,7 @@ void told_why(struct buf *out, const struct told *t, enum verdict verdict)
 	emit_raw(out, "</span>");
 }
 
-void told_change(struct buf *out, const struct told *t, enum verdict verdict, double pct)
+void headline_change(struct buf *out, const struct headline *t, enum verdict verdict, double pct)
 {
 	double change_pct = isfinite(t->change_pct) ? t->change_pct : pct;
 	if (verdict == VERDICT_UNDECIDED && isfinite(change_pct))
