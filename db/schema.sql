@@ -14,7 +14,7 @@ CREATE TABLE repo (
 	error          TEXT    NOT NULL DEFAULT '',
 	fetch_failures INTEGER NOT NULL DEFAULT 0,      -- how often it could not be read
 	fetched_at     INTEGER,
-	turns          INTEGER NOT NULL DEFAULT 0,      -- jobs of it that were begun: every other one goes to who came last
+	interleave          INTEGER NOT NULL DEFAULT 0,      -- jobs of it that were begun: every other one goes to who came last
 	created_at     INTEGER NOT NULL
 ) STRICT;
 

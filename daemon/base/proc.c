@@ -440,10 +440,10 @@ static void take_output(int *fd, struct buf *b)
 {
 	char chunk[16384];
 	ssize_t got = 0;
-	int turns;
+	int interleave;
 
 	/* A bounded number of turns: an endless writer must not keep us from the deadline. */
-	for (turns = 0; turns < 32 && (got = read(*fd, chunk, sizeof chunk)) > 0; turns++) {
+	for (interleave = 0; interleave < 32 && (got = read(*fd, chunk, sizeof chunk)) > 0; interleave++) {
 		size_t room = b->max - b->len;
 
 		if ((size_t)got > room) {

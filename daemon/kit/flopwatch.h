@@ -8,7 +8,7 @@
  *
  * The braces are one call of the cell "sum/4096": so many FLOPs, so many bytes (0 where they are not known). They run as often as it takes.
  * By itself the program prints a JSON line a cell on standard output and a table on standard error. Under flopwatch it calls by turns
- * with another version of itself, and prints nothing (doc/turns.md). On a GPU, where <cuda_runtime_api.h> is found,
+ * with another version of itself, and prints nothing (doc/interleave.md). On a GPU, where <cuda_runtime_api.h> is found,
  *
  *     FLOPWATCH_CUDA("gemm/4096", flops, bytes, stream) { gemm<<<grid, block, 0, stream>>>(a, b, c); }
  *
@@ -236,7 +236,7 @@ static inline void flopwatch_close(void)
 /* Whether anybody gives turns. */
 static inline void flopwatch_open(void)
 {
-	const char *descriptor = getenv("FLOPWATCH_TURNS");
+	const char *descriptor = getenv("FLOPWATCH_INTERLEAVE");
 	char line[64];
 
 	if (flopwatch_now.is_open)
@@ -247,7 +247,7 @@ static inline void flopwatch_open(void)
 		return;
 	/* nobody whom this program starts may speak in its place */
 	flopwatch_now.pid = getpid();
-	unsetenv("FLOPWATCH_TURNS");
+	unsetenv("FLOPWATCH_INTERLEAVE");
 	fcntl(flopwatch_now.fd, F_SETFD, FD_CLOEXEC);
 	flopwatch_say("flopwatch 1 " FLOPWATCH_KIT "\n");
 	flopwatch_hear(line, sizeof(line));

@@ -8,7 +8,7 @@ SPDX-License-Identifier: MIT-0  (take it into any project, changed or not, witho
 
 The body of `with` is one call of the cell "softmax/4096". It runs as often as it takes. By itself the program prints a JSON line a cell on
 standard output and a table on standard error. Under flopwatch it calls by turns with another version of itself, and prints nothing
-(doc/turns.md). Where the thread has a CUDA context (PyTorch, CuPy, Triton), calls are timed on the device, with the clock that each ran at.
+(doc/interleave.md). Where the thread has a CUDA context (PyTorch, CuPy, Triton), calls are timed on the device, with the clock that each ran at.
 
 A cell takes, beside flops and bytes of a call (None: not known):
   check     called after the first call; what it returns, or an AssertionError, is what is wrong with the result: see compare
@@ -52,7 +52,7 @@ class _Turns:
     """The socket of whoever gives turns; None of it where nobody does."""
 
     def __init__(self):
-        number = os.environ.pop("FLOPWATCH_TURNS", "")  # nobody whom this program starts may speak in its place
+        number = os.environ.pop("FLOPWATCH_INTERLEAVE", "")  # nobody whom this program starts may speak in its place
         self.link = None
         self.in_turn = False
         self.pid = os.getpid()
@@ -110,18 +110,18 @@ def _line(text):
     return " ".join(str(text).split())[:380]
 
 
-_turns = None
+_interleave = None
 _rows = None  # where the JSON lines go, where that is not sys.stdout
 
 
 def _open():
-    global _turns
-    if _turns is None:
-        _turns = _Turns()
-    return _turns
+    global _interleave
+    if _interleave is None:
+        _interleave = _Turns()
+    return _interleave
 
 
-if os.environ.get("FLOPWATCH_TURNS"):
+if os.environ.get("FLOPWATCH_INTERLEAVE"):
     # what a compiler or a search found is found again by the next process of this version
     for _name, _folder in (("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor")):
         os.environ.setdefault(_name, os.path.join(os.getcwd(), ".flopwatch", _folder))
@@ -528,7 +528,7 @@ class _Cell:
         self.times = []
         self.untimed = 0  # calls that were so interrupted that they have no time
         self.first_ms = self.spent = 0
-        self.turns = _open()
+        self.interleave = _open()
 
     # -- how many calls
 
@@ -539,9 +539,9 @@ class _Cell:
             gc.collect()
         if self.is_over:
             return False
-        if self.turns.link:
+        if self.interleave.link:
             if self.warm == 0 and self.calls == 0:
-                asked = self.turns.ask(self.key)
+                asked = self.interleave.ask(self.key)
                 if asked is None:
                     return False
                 self.warm, self.calls = asked
@@ -584,13 +584,13 @@ class _Cell:
         if self.collects:
             gc.enable()
         if kind is not None:
-            if self.turns.link and self.turns.in_turn and issubclass(kind, Exception):
-                self.turns.leave("%s: %s" % (kind.__name__, problem))
+            if self.interleave.link and self.interleave.in_turn and issubclass(kind, Exception):
+                self.interleave.leave("%s: %s" % (kind.__name__, problem))
             return False
         self.made += 1
         if self.warm > 0:
             self.warm -= 1
-            if not self.turns.link:
+            if not self.interleave.link:
                 self.clock.wait()
                 self.spent += (time.perf_counter_ns() - self.entered) * 1e-9
         else:
@@ -602,11 +602,11 @@ class _Cell:
         if self.made == 1:
             self.clock.wait()
             self.first_ms = (time.perf_counter_ns() - self.entered) * 1e-6
-            if not self.turns.link:
+            if not self.interleave.link:
                 self.times, self.untimed, self.spent = [], 0, 0  # cold: reported by itself
             self.look()
-        if self.turns.link and self.warm == 0 and self.calls == 0:
-            self.turns.in_turn = False
+        if self.interleave.link and self.warm == 0 and self.calls == 0:
+            self.interleave.in_turn = False
         return False
 
     def finish(self):
@@ -619,13 +619,13 @@ class _Cell:
             self.untimed += 1
             self.is_cut[slot] = True
         self.spent += ms * 1e-3
-        if not self.turns.link:
+        if not self.interleave.link:
             return
         line = "done %.9g" % ms
         for name, value in (("host_us", host_us), ("mhz", mhz), ("idle_us", self.idle), ("cut", int(self.is_cut[slot]))):
             if value:
                 line += " %s=%.7g" % (name, value)
-        self.turns.say(line)
+        self.interleave.say(line)
 
     def look(self):
         """After the first call: is the result right, and what is there to tell of the cell?"""
@@ -637,26 +637,26 @@ class _Cell:
                 wrong = str(problem) or "an assertion of its check failed"
         torch = _torch()
         memory = torch.cuda.max_memory_allocated() if torch else 0
-        if not self.turns.link:
+        if not self.interleave.link:
             self.memory = memory
             if wrong:
                 print(json.dumps({"cell": self.key, "error": _line(wrong)}), file=_rows, flush=True)
                 self.is_over = True
             return
-        if self.turns.is_list:
+        if self.interleave.is_list:
             facts = (("flops", self.flops), ("bytes", self.bytes), ("first_ms", self.first_ms), ("memory_bytes", memory))
-            self.turns.say(*("fact %s %.9g" % fact for fact in facts if fact[1]))
+            self.interleave.say(*("fact %s %.9g" % fact for fact in facts if fact[1]))
             if self.output and not wrong:
-                self.turns.say("fact output " + _hash(self.output()))
+                self.interleave.say("fact output " + _hash(self.output()))
         if wrong:
-            self.turns.leave(wrong, "wrong")
+            self.interleave.leave(wrong, "wrong")
             self.warm = self.calls = 0
 
     # -- by itself
 
     def tell(self):
         """The JSON line, and a row for people."""
-        if self.turns.link or self.is_over:
+        if self.interleave.link or self.is_over:
             return
         if not self.times:
             if self.untimed:

@@ -459,7 +459,7 @@ int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const cha
 
 static int count_turn(struct db *db, int64_t job, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE repo SET turns = turns + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)", err);
+	struct stmt *s = db_stmt(db, "UPDATE repo SET interleave = interleave + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":job", job);

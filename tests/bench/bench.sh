@@ -27,7 +27,7 @@ target decide.loss.2.02.found 1 of_1
 target decide.loss.2.02.launches 6.83 launches
 target decide.loss.3.03.launches 4.38 launches
 target decide.loss.4.02.launches 2.52 launches
-target decide.turns.speeds_1_apart.loss_2.unchanged_without_a_flag 0 of_1
+target decide.interleave.speeds_1_apart.loss_2.unchanged_without_a_flag 0 of_1
 build/tests/bench/bench_cover tests/data/gpu-recorded tests/data/gpu 20
 build/tests/bench/bench_tail tests/data/gpu-recorded "$samples" 600
 target tail.every_10th.dense 95 pct_of_cells
@@ -43,7 +43,7 @@ target queue.flood_1000.single_p95 3 job_lengths
 build/tests/bench/bench_fleet tests/data/gpu/h200-2026-11-22-losses.jsonl "${BENCH_FLEET:-10000}"
 
 # ---- programs by turns, and one after the other, on a busy machine
-tests/bench/bench_turns.sh
+tests/bench/bench_interleave.sh
 target turns.more.called 1 of_1
 target turns.same.called 0 of_1
 

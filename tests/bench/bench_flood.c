@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "db/cached_build/cached_build.h"
 
-enum { WAITING = 10000, ALLOCATIONS = 64, TURNS = 20 };
+enum { WAITING = 10000, ALLOCATIONS = 64, INTERLEAVE = 20 };
 
 int main(void)
 {
@@ -24,10 +24,10 @@ int main(void)
 	struct store_job_place place[ALLOCATIONS];
 	int n = 0;
 	int64_t begun_ns = clock_mono_ns();
-	for (int i = 0; i < TURNS; i++)
+	for (int i = 0; i < INTERLEAVE; i++)
 		ok(store_job_places(f->db, &request, ALLOCATIONS, place, &n, &err));
 	assert_int_equal(n, ALLOCATIONS);
-	printf("bench queue.flood_10000.allocations_64 %.3g ms_per_turn\n", (double)(clock_mono_ns() - begun_ns) / 1e6 / TURNS);
+	printf("bench queue.flood_10000.allocations_64 %.3g ms_per_turn\n", (double)(clock_mono_ns() - begun_ns) / 1e6 / INTERLEAVE);
 	db_rollback(f->db);
 	return fixture_teardown(&state);
 }

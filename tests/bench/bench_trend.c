@@ -321,7 +321,7 @@ static const struct course courses[] = {
 	{ .name = "slope_then_plateau", .drift = 0.001, .from = 20, .to = 45 },
 	{ .name = "random_walk_0_3", .wander = WALK, .wander_sd = 0.003 },
 	{ .name = "autoregressive_0_3", .wander = AUTOREGRESSIVE, .wander_sd = 0.003 },
-	{ .name = "two_machines_by_turns_0_5", .wander = SQUARE, .wander_sd = 0.005 },
+	{ .name = "two_machines_by_interleave_0_5", .wander = SQUARE, .wander_sd = 0.005 },
 	{ .name = "step_1_0", .jump = JUMP },
 	{ .name = "two_steps_0_8", .jump = 0.008, .again = 0.008 },
 	{ .name = "step_1_0_on_drift_0_05", .drift = 0.0005, .jump = JUMP },

@@ -12,9 +12,9 @@ for ((i = 0; i < ${BENCH_LOAD:-8}; i++)); do
 done
 # shellcheck disable=SC2154
 trap 'kill "${hogs[@]}" 2>/dev/null; stop_daemon KILL; wait 2>/dev/null; rm -rf "$tmp"' EXIT
-turns_repo one
+interleave_repo one
 sed -i 's/  one: /  turns: /' "$tmp/one/.flopwatch.yaml"
-sed -n 's/  turns: {command: \[/  processes: {command: [env, -u, FLOPWATCH_TURNS, /p' "$tmp/one/.flopwatch.yaml" >>"$tmp/one/.flopwatch.yaml"
+sed -n 's/  turns: {command: \[/  processes: {command: [env, -u, FLOPWATCH_INTERLEAVE, /p' "$tmp/one/.flopwatch.yaml" >>"$tmp/one/.flopwatch.yaml"
 sed -i 's/timeout_s: 5/timeout_s: 60/' "$tmp/one/.flopwatch.yaml"
 write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
 	"repos: [{name: one, url: $tmp/one.git}]"

@@ -98,7 +98,7 @@ printf 'import triton\nfrom pack import x\ntriton.testing.do_bench(None)\n' >ben
 printf 'import flopwatch\n' >turns.py
 printf 'import json\nprint(json.dumps({"cell": "a", "ms": [1]}))\n' >lines.py
 printf '#!/bin/bash\nhyperfine --warmup 3 --export-json out/h.json "sleep 0"\n' >whole.sh
-printf 'import flopwatch\n' >test_turns.py
+printf 'import flopwatch\n' >test_interleave.py
 init
 is "all four, and no test" "$(sed -n 's/^  \([a-z_]*\):$/\1/p' .flopwatch.yaml | sort | paste -sd' ')" "lines soft turns whole"
 is "Triton's timers become cells, with its package" "$(value soft command)" \

@@ -58,20 +58,20 @@ static void drift_has_no_candidate(void **state)
 
 static void wandering_noise_is_asked_about_seldom(void **state)
 {
-	int of_walk = 0, of_turns = 0;
+	int of_walk = 0, of_interleave = 0;
 	(void)state;
 	dice.state = 3;
 	for (int cell = 0; cell < CELLS; cell++) {
-		double walk[POINTS], turns[POINTS], at = 0;
+		double walk[POINTS], interleave[POINTS], at = 0;
 		for (int i = 0; i < POINTS; i++) {
 			walk[i] = at += 0.003 * noise_normal(&dice);
-			turns[i] = (i / 12 % 2 ? 0.005 : 0) + SD * noise_normal(&dice); /* two machines, twelve commits each */
+			interleave[i] = (i / 12 % 2 ? 0.005 : 0) + SD * noise_normal(&dice); /* two machines, twelve commits each */
 		}
 		of_walk += count_unconfirmed(walk, POINTS);
-		of_turns += count_unconfirmed(turns, POINTS);
+		of_interleave += count_unconfirmed(interleave, POINTS);
 	}
-	if (of_walk > WALK_MAX || of_turns > 100)
-		fail_msg("%d candidates of a random walk, %d of two machines by turns", of_walk, of_turns);
+	if (of_walk > WALK_MAX || of_interleave > 100)
+		fail_msg("%d candidates of a random walk, %d of two machines by turns", of_walk, of_interleave);
 }
 
 /** The number of points at which a step at `at` is a candidate with its right place; 0 never. */

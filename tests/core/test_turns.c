@@ -1,4 +1,4 @@
-/* test_turns.c - the lines of programs that take turns: what is read, what is refused, and what may be said when. */
+/* test_interleave.c - the lines of programs that take turns: what is read, what is refused, and what may be said when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/turns/turns.h"
+#include "core/interleave/interleave.h"
 
-static struct turns_line good(const char *text)
+static struct interleave_line good(const char *text)
 {
 	struct fw_err err = { 0 };
-	struct turns_line line;
+	struct interleave_line line;
 
-	if (turns_parse(text, strlen(text), &line, &err) != 0)
+	if (interleave_parse(text, strlen(text), &line, &err) != 0)
 		fail_msg("%s: %s", text, err.text);
 	return line;
 }
@@ -23,9 +23,9 @@ static struct turns_line good(const char *text)
 static void bad(const char *text, const char *why)
 {
 	struct fw_err err = { 0 };
-	struct turns_line line;
+	struct interleave_line line;
 
-	assert_int_equal(turns_parse(text, strlen(text), &line, &err), -1);
+	assert_int_equal(interleave_parse(text, strlen(text), &line, &err), -1);
 	assert_int_equal(err.code, ERR_PROTOCOL);
 	if (!strstr(err.text, why))
 		fail_msg("%s: %s lacks %s", text, err.text, why);
@@ -34,29 +34,29 @@ static void bad(const char *text, const char *why)
 static void lines_are_read(void **state)
 {
 	(void)state;
-	struct turns_line l = good("flopwatch 1 flopwatch.py 0.1.0");
+	struct interleave_line l = good("flopwatch 1 flopwatch.py 0.1.0");
 
-	assert_int_equal(l.word, TURNS_HELLO);
+	assert_int_equal(l.word, INTERLEAVE_HELLO);
 	assert_string_equal(l.text, "flopwatch.py 0.1.0");
 	l = good("turn gemm/4096/\xc2\xb5");
-	assert_int_equal(l.word, TURNS_TURN);
+	assert_int_equal(l.word, INTERLEAVE_TURN);
 	assert_string_equal(l.key, "gemm/4096/\xc2\xb5");
 	assert_true(good("done 1.25 repeats=8 cut=1").repeats == 8);
 	l = good("done 1.25 host_us=12.5 mhz=1620 idle_us=30 cut=1 later=7");
-	assert_int_equal(l.word, TURNS_DONE);
+	assert_int_equal(l.word, INTERLEAVE_DONE);
 	assert_true(l.ms == 1.25 && l.host_us == 12.5 && l.mhz == 1620 && l.idle_us == 30 && l.cut);
 	assert_false(good("done 1 cut=0").cut);
 	l = good("done 0 cut=1"); /* so interrupted that it has no time */
 	assert_true(l.ms == 0 && l.cut);
 	l = good("fact flops 1e12");
-	assert_true(l.fact == TURNS_FLOPS && l.value == 1e12);
+	assert_true(l.fact == INTERLEAVE_FLOPS && l.value == 1e12);
 	l = good("fact config BLOCK=64 num_stages=3");
-	assert_true(l.fact == TURNS_CONFIG);
+	assert_true(l.fact == INTERLEAVE_CONFIG);
 	assert_string_equal(l.text, "BLOCK=64 num_stages=3");
 	l = good("fail wrong O[3] is \x1b[31m1\x1b[0m instead of 2");
 	assert_string_equal(l.failure, "wrong");
 	assert_null(strchr(l.text, '\033'));
-	assert_int_equal(good("bye").word, TURNS_BYE);
+	assert_int_equal(good("bye").word, INTERLEAVE_BYE);
 }
 
 static void nonsense_is_refused(void **state)
@@ -88,70 +88,70 @@ static void nonsense_is_refused(void **state)
 	bad("bye bye", "more than `bye`");
 	memset(key, 'k', sizeof key);
 	snprintf(line, sizeof line, "turn %.159s", key);
-	assert_int_equal(good(line).word, TURNS_TURN);
+	assert_int_equal(good(line).word, INTERLEAVE_TURN);
 	snprintf(line, sizeof line, "turn %.160s", key);
 	bad(line, "1 to 159");
 	struct fw_err err = { 0 };
-	struct turns_line l;
-	assert_int_equal(turns_parse("bye\0", 4, &l, &err), -1);
+	struct interleave_line l;
+	assert_int_equal(interleave_parse("bye\0", 4, &l, &err), -1);
 	assert_non_null(strstr(err.text, "zero byte"));
 }
 
-static void hear(struct turns_side *s, const char *text)
+static void hear(struct interleave_side *s, const char *text)
 {
-	struct turns_line line = good(text);
+	struct interleave_line line = good(text);
 	struct fw_err err = { 0 };
 
-	if (turns_hear(s, &line, &err) != 0)
+	if (interleave_hear(s, &line, &err) != 0)
 		fail_msg("%s: %s", text, err.text);
 }
 
-static void not_now(struct turns_side s, const char *text, const char *why)
+static void not_now(struct interleave_side s, const char *text, const char *why)
 {
-	struct turns_line line = good(text);
+	struct interleave_line line = good(text);
 	struct fw_err err = { 0 };
 
-	assert_int_equal(turns_hear(&s, &line, &err), -1);
+	assert_int_equal(interleave_hear(&s, &line, &err), -1);
 	assert_int_equal(err.code, ERR_PROTOCOL);
 	if (!strstr(err.text, why))
 		fail_msg("%s: %s lacks %s", text, err.text, why);
 }
 
-static void turns_have_an_order(void **state)
+static void interleave_have_an_order(void **state)
 {
-	struct turns_side s = { .state = TURNS_STARTING };
+	struct interleave_side s = { .state = INTERLEAVE_STARTING };
 
 	(void)state;
 	not_now(s, "turn a", "before its hello");
 	not_now(s, "bye", "before its hello");
 	hear(&s, "flopwatch 1 x");
-	assert_int_equal(s.state, TURNS_BUSY);
+	assert_int_equal(s.state, INTERLEAVE_BUSY);
 	not_now(s, "flopwatch 1 x", "twice");
 	not_now(s, "done 1", "without a turn");
 	not_now(s, "fact flops 1", "without having its turn");
 	hear(&s, "turn a");
-	assert_int_equal(s.state, TURNS_RESTING);
+	assert_int_equal(s.state, INTERLEAVE_RESTING);
 	assert_string_equal(s.key, "a");
 	not_now(s, "done 1", "without a turn");
 	not_now(s, "turn a", "while it waits");
 	not_now(s, "bye", "middle of a turn");
-	turns_granted(&s, 2);
-	assert_true(turns_holds(&s));
+	interleave_granted(&s, 2);
+	assert_true(interleave_holds(&s));
 	not_now(s, "turn a", "before the calls");
 	not_now(s, "bye", "middle of a turn");
 	hear(&s, "fact flops 1");
 	hear(&s, "done 1");
-	assert_int_equal(s.state, TURNS_HOLDING);
+	assert_int_equal(s.state, INTERLEAVE_HOLDING);
 	hear(&s, "done 1");
-	assert_int_equal(s.state, TURNS_AFTER);
-	assert_true(turns_holds(&s));
+	assert_int_equal(s.state, INTERLEAVE_AFTER);
+	assert_true(interleave_holds(&s));
 	not_now(s, "done 1", "without a turn");
 	hear(&s, "turn b");
-	turns_sent_on(&s);
-	assert_int_equal(s.state, TURNS_BUSY);
-	assert_false(turns_holds(&s));
+	interleave_sent_on(&s);
+	assert_int_equal(s.state, INTERLEAVE_BUSY);
+	assert_false(interleave_holds(&s));
 	hear(&s, "turn c");
-	turns_granted(&s, 1);
+	interleave_granted(&s, 1);
 	hear(&s, "fail wrong x");
 	not_now(s, "done 1", "without a turn");
 	hear(&s, "bye");
@@ -160,11 +160,11 @@ static void turns_have_an_order(void **state)
 
 static void a_talkative_program_is_refused(void **state)
 {
-	struct turns_side s = { .state = TURNS_RESTING };
+	struct interleave_side s = { .state = INTERLEAVE_RESTING };
 
 	(void)state;
-	turns_granted(&s, 1);
-	for (int i = 0; i < TURNS_FACTS_MAX; i++)
+	interleave_granted(&s, 1);
+	for (int i = 0; i < INTERLEAVE_FACTS_MAX; i++)
 		hear(&s, "fact flops 1");
 	not_now(s, "fact flops 1", "too much");
 }
@@ -175,11 +175,11 @@ static void answers_are_lines(void **state)
 
 	(void)state;
 	buf_init(&out, 1000);
-	turns_write_welcome(&out, true);
-	turns_write_welcome(&out, false);
-	turns_write_go(&out, 1, 16, false);
-	turns_write_go(&out, 0, 1, true);
-	turns_write_next(&out);
+	interleave_write_welcome(&out, true);
+	interleave_write_welcome(&out, false);
+	interleave_write_go(&out, 1, 16, false);
+	interleave_write_go(&out, 0, 1, true);
+	interleave_write_next(&out);
 	assert_string_equal(out.data, "welcome 1 list\nwelcome 1 pairs\ngo 1 16\ngo 0 1 repeats=1\nnext\n");
 	buf_fini(&out);
 }
@@ -189,7 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_read),
 		cmocka_unit_test(nonsense_is_refused),
-		cmocka_unit_test(turns_have_an_order),
+		cmocka_unit_test(interleave_have_an_order),
 		cmocka_unit_test(a_talkative_program_is_refused),
 		cmocka_unit_test(answers_are_lines),
 	};

@@ -1,4 +1,4 @@
-/* test_turns_order.c - the order of turns: what comes back every few calls, whichever side makes them, is no verdict. Sessions are made up and judged as real ones. */
+/* test_interleave_order.c - the order of turns: what comes back every few calls, whichever side makes them, is no verdict. Sessions are made up and judged as real ones. */
 /* Left to `make check`: takes seconds. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_turns_plan.c - which cells a session pairs, and when a program's times are not believed. */
+/* test_interleave_plan.c - which cells a session pairs, and when a program's times are not believed. */
 /* Left to `make check`: takes seconds. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,26 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/turns/plan.h"
-#include "core/turns/trust.h"
+#include "core/interleave/plan.h"
+#include "core/interleave/trust.h"
 #include "noise.h"
 
 static void chain_is(const char *a, const char *b, const char *c, const char *wanted, const char *expected)
 {
-	const char *text[TURNS_SIDES_MAX] = { a, b, c };
-	struct turns_order side[TURNS_SIDES_MAX];
-	int cell[TURNS_SIDES_MAX][32], out[26];
+	const char *text[INTERLEAVE_SIDES_MAX] = { a, b, c };
+	struct interleave_order side[INTERLEAVE_SIDES_MAX];
+	int cell[INTERLEAVE_SIDES_MAX][32], out[26];
 	bool want[26] = { false };
 	char got[27] = "";
 
 	for (int s = 0; s < (c ? 3 : 2); s++) {
-		side[s] = (struct turns_order){ .n = (int)strlen(text[s]), .cell = cell[s] };
+		side[s] = (struct interleave_order){ .n = (int)strlen(text[s]), .cell = cell[s] };
 		for (int i = 0; i < side[s].n; i++)
 			cell[s][i] = text[s][i] - 'a';
 	}
 	for (; *wanted; wanted++)
 		want[*wanted - 'a'] = true;
-	int n = turns_chain(side, c ? 3 : 2, want, 26, out);
+	int n = interleave_chain(side, c ? 3 : 2, want, 26, out);
 
 	for (int i = 0; i < n; i++)
 		got[i] = (char)('a' + out[i]);
@@ -52,17 +52,17 @@ static void cells_come_in_any_order(void **state)
 static void pairs_fill_a_budget(void **state)
 {
 	(void)state;
-	assert_int_equal(turns_pairs(7, 8, 0), 60);
-	assert_int_equal(turns_pairs(20, 8, 0), 24);
-	assert_int_equal(turns_pairs(1000, 8, 0), 8);
-	assert_int_equal(turns_pairs(0.1, 1, 0), 60);
-	assert_int_equal(turns_pairs(5, 200, 0), 12);
-	assert_int_equal(turns_pairs(7, 8, 240), 240);
-	assert_int_equal(turns_pairs(11.6, 8, 240), 172);
-	assert_int_equal(turns_pairs(0.1, 1, 8), 8);
-	assert_int_equal(turns_pairs(100, 8, 240), 20);
-	assert_int_equal(turns_warm(1.5), 1);
-	assert_int_equal(turns_warm(25), 0);
+	assert_int_equal(interleave_pairs(7, 8, 0), 60);
+	assert_int_equal(interleave_pairs(20, 8, 0), 24);
+	assert_int_equal(interleave_pairs(1000, 8, 0), 8);
+	assert_int_equal(interleave_pairs(0.1, 1, 0), 60);
+	assert_int_equal(interleave_pairs(5, 200, 0), 12);
+	assert_int_equal(interleave_pairs(7, 8, 240), 240);
+	assert_int_equal(interleave_pairs(11.6, 8, 240), 172);
+	assert_int_equal(interleave_pairs(0.1, 1, 8), 8);
+	assert_int_equal(interleave_pairs(100, 8, 240), 20);
+	assert_int_equal(interleave_warm(1.5), 1);
+	assert_int_equal(interleave_warm(25), 0);
 }
 
 /* A cell of which launches cost `others_s` beside their pairs of 4 ms, and pairs noise by 2 % (what their
@@ -71,27 +71,27 @@ static int wanted(double others_s, double tau, int most)
 {
 	static const float base[8] = { 1, 1, 1, 1, 1, 1, 1, 1 },
 			   target[8] = { 0.99F, 1.01F, 0.99F, 1.01F, 0.99F, 1.01F, 0.99F, 1.01F };
-	struct turns_cost cost = { .launches = 0 };
+	struct interleave_cost cost = { .launches = 0 };
 
 	if (others_s > 0) {
-		turns_cost_add(&cost, 8, 8 * 0.004, others_s, base, target);
-		turns_cost_add(&cost, 8, 8 * 0.004, others_s, base, target);
+		interleave_cost_add(&cost, 8, 8 * 0.004, others_s, base, target);
+		interleave_cost_add(&cost, 8, 8 * 0.004, others_s, base, target);
 	}
-	return turns_pairs_wanted(&cost, tau, most);
+	return interleave_pairs_wanted(&cost, tau, most);
 }
 
 static void launches_of_few_pairs_are_bought(void **state)
 {
-	struct turns_cost untold = { .launches = 0 };
+	struct interleave_cost untold = { .launches = 0 };
 
 	(void)state;
-	assert_int_equal(wanted(0, 0.004, 60), TURNS_PAIRS_FIRST);
+	assert_int_equal(wanted(0, 0.004, 60), INTERLEAVE_PAIRS_FIRST);
 	assert_int_equal(wanted(0, 0.004, 12), 12);    /* a long call has no more */
 	assert_int_equal(wanted(0.002, 0.004, 60), 8); /* a process that starts at once, */
 	assert_int_equal(wanted(0.2, 0.004, 60), 40);  /* one that takes 50 pairs for it: sqrt(50) * 0.021 / 0.004, */
 	assert_int_equal(wanted(20, 0.004, 60), 60);   /* and one that compiles for long */
 	assert_int_equal(wanted(0.2, 0.02, 60), 8);    /* launches that noise by percents are worth more than pairs */
-	turns_cost_add(&untold, 3, 1, 1, NULL, NULL);
+	interleave_cost_add(&untold, 3, 1, 1, NULL, NULL);
 	assert_int_equal(untold.launches, 0);
 }
 
@@ -99,14 +99,14 @@ static void launches_of_few_pairs_are_bought(void **state)
 
 static struct noise dice = { .state = 1 };
 
-static void see(struct turns_seen *s, double ms, double turn_ms, double idle_us)
+static void see(struct interleave_seen *s, double ms, double turn_ms, double idle_us)
 {
-	turns_see(s, &(struct turns_one){ .ms = ms, .turn_ms = turn_ms, .idle_us = idle_us });
+	interleave_see(s, &(struct interleave_one){ .ms = ms, .turn_ms = turn_ms, .idle_us = idle_us });
 }
 
-static struct turns_seen turns(double ms, double turn_ms, double idle_us)
+static struct interleave_seen interleave(double ms, double turn_ms, double idle_us)
 {
-	struct turns_seen s = { .n = 0 };
+	struct interleave_seen s = { .n = 0 };
 
 	for (int i = 0; i < 60; i++)
 		see(&s, ms, turn_ms * (1 + 0.5 * (i % 5 == 0)) /* now and then the machine is busy */, idle_us);
@@ -115,285 +115,285 @@ static struct turns_seen turns(double ms, double turn_ms, double idle_us)
 
 static void a_call_is_no_longer_than_its_turn(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen honest = turns(1, 1.2, 0), liar = turns(1, 0.2, 0), one = turns(1, 1.2, 0);
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen honest = interleave(1, 1.2, 0), liar = interleave(1, 0.2, 0), one = interleave(1, 1.2, 0);
 
 	(void)state;
-	assert_false(turns_overstates(&honest, why));
+	assert_false(interleave_overstates(&honest, why));
 	see(&one, 3, 1.2, 0);
-	assert_false(turns_overstates(&one, why));
-	assert_true(turns_overstates(&liar, why));
+	assert_false(interleave_overstates(&one, why));
+	assert_true(interleave_overstates(&liar, why));
 	assert_non_null(strstr(why, "1 ms in a turn of 0.2 ms, and so in"));
 }
 
 static void one_session_accuses_nobody(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_evidence liar = { .sessions = 0 }, spins = { .sessions = 0 }, other = { .sessions = 0 };
-	struct turns_seen lie = turns(1, 0.2, 0), fine = turns(1, 1.2, 0), spin = turns(1, 1.2, 0), short_spin = turns(1, 1.2, 0);
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_evidence liar = { .sessions = 0 }, spins = { .sessions = 0 }, other = { .sessions = 0 };
+	struct interleave_seen lie = interleave(1, 0.2, 0), fine = interleave(1, 1.2, 0), spin = interleave(1, 1.2, 0), short_spin = interleave(1, 1.2, 0);
 
 	(void)state;
-	turns_rest_note(&spin, &(struct turns_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
-	turns_rest_note(&short_spin, &(struct turns_rest){ .s = 0.006, .cpu_s = 0.002 }, false);
-	turns_evidence_add(&liar, &lie);
-	assert_null(turns_is_caught(&liar, &other, why));
-	turns_evidence_add(&liar, &lie);
-	assert_string_equal(turns_is_caught(&liar, &other, why), "clock");
-	assert_true(turns_goes_on(&spin, &fine, why));
-	turns_evidence_add(&spins, &spin);
-	turns_evidence_add(&other, &fine);
-	assert_null(turns_is_caught(&spins, &other, why));
-	assert_true(turns_may_go_on(&spins)); /* another launch tells */
-	turns_evidence_add(&spins, &spin);
-	turns_evidence_add(&other, &fine);
-	assert_string_equal(turns_is_caught(&spins, &other, why), "escaped");
-	assert_null(turns_is_caught(&other, &spins, why));
-	assert_false(turns_may_go_on(&other));
+	interleave_rest_note(&spin, &(struct interleave_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
+	interleave_rest_note(&short_spin, &(struct interleave_rest){ .s = 0.006, .cpu_s = 0.002 }, false);
+	interleave_evidence_add(&liar, &lie);
+	assert_null(interleave_is_caught(&liar, &other, why));
+	interleave_evidence_add(&liar, &lie);
+	assert_string_equal(interleave_is_caught(&liar, &other, why), "clock");
+	assert_true(interleave_goes_on(&spin, &fine, why));
+	interleave_evidence_add(&spins, &spin);
+	interleave_evidence_add(&other, &fine);
+	assert_null(interleave_is_caught(&spins, &other, why));
+	assert_true(interleave_may_go_on(&spins)); /* another launch tells */
+	interleave_evidence_add(&spins, &spin);
+	interleave_evidence_add(&other, &fine);
+	assert_string_equal(interleave_is_caught(&spins, &other, why), "escaped");
+	assert_null(interleave_is_caught(&other, &spins, why));
+	assert_false(interleave_may_go_on(&other));
 
 	/* what sessions of few turns show is added up */
 	memset(&spins, 0, sizeof spins);
-	assert_false(turns_goes_on(&short_spin, &fine, why));
+	assert_false(interleave_goes_on(&short_spin, &fine, why));
 	for (int i = 0; i < 5; i++) {
-		turns_evidence_add(&spins, &short_spin);
-		assert_null(turns_is_caught(&spins, &other, why));
-		assert_true(turns_may_go_on(&spins));
+		interleave_evidence_add(&spins, &short_spin);
+		assert_null(interleave_is_caught(&spins, &other, why));
+		assert_true(interleave_may_go_on(&spins));
 	}
-	turns_evidence_add(&spins, &short_spin);
-	assert_string_equal(turns_is_caught(&spins, &other, why), "escaped");
+	interleave_evidence_add(&spins, &short_spin);
+	assert_string_equal(interleave_is_caught(&spins, &other, why), "escaped");
 }
 
 /* A program that overstates its calls in one half of the sessions and computes on in the other half. */
-static void who_lies_and_escapes_by_turns_is_caught(void **state)
+static void who_lies_and_escapes_by_interleave_is_caught(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_evidence liar = { .sessions = 0 }, other = { .sessions = 0 };
-	struct turns_seen lie = turns(1, 0.2, 0), fine = turns(1, 1.2, 0), spin = turns(1, 1.2, 0);
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_evidence liar = { .sessions = 0 }, other = { .sessions = 0 };
+	struct interleave_seen lie = interleave(1, 0.2, 0), fine = interleave(1, 1.2, 0), spin = interleave(1, 1.2, 0);
 
 	(void)state;
-	turns_rest_note(&spin, &(struct turns_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
-	turns_evidence_add(&liar, &lie);
-	turns_evidence_add(&other, &fine);
-	assert_null(turns_is_caught(&liar, &other, why));
-	turns_evidence_add(&liar, &spin);
-	turns_evidence_add(&other, &fine);
-	assert_string_equal(turns_is_caught(&liar, &other, why), "escaped");
+	interleave_rest_note(&spin, &(struct interleave_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
+	interleave_evidence_add(&liar, &lie);
+	interleave_evidence_add(&other, &fine);
+	assert_null(interleave_is_caught(&liar, &other, why));
+	interleave_evidence_add(&liar, &spin);
+	interleave_evidence_add(&other, &fine);
+	assert_string_equal(interleave_is_caught(&liar, &other, why), "escaped");
 	assert_non_null(strstr(why, "computes while the other side has the turn"));
-	assert_null(turns_is_caught(&other, &liar, why));
+	assert_null(interleave_is_caught(&other, &liar, why));
 }
 
 /* Sessions that are left out do not thin a false gain of the others. */
 static void sessions_that_do_not_count_hide_no_gain(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
-	struct turns_seen base = turns(1, 2.3, 0), liar = turns(0.7, 2.3, 0), honest = turns(1, 2.3, 0);
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
+	struct interleave_seen base = interleave(1, 2.3, 0), liar = interleave(0.7, 2.3, 0), honest = interleave(1, 2.3, 0);
 
 	(void)state;
 	for (int i = 0; i < 4; i++) { /* every second session shows something else, and its times are left out */
-		turns_evidence_add(&b, &base);
-		turns_evidence_add(&t, i % 2 ? &honest : &liar);
+		interleave_evidence_add(&b, &base);
+		interleave_evidence_add(&t, i % 2 ? &honest : &liar);
 		if (i % 2)
 			continue;
-		turns_evidence_add_times(&b, &base);
-		turns_evidence_add_times(&t, &liar);
+		interleave_evidence_add_times(&b, &base);
+		interleave_evidence_add_times(&t, &liar);
 	}
-	assert_int_equal(turns_gain(&b, &t, 2, why), TURNS_GAIN_MISSING);
+	assert_int_equal(interleave_gain(&b, &t, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
 /* What the worker's clock says of a gain after so many equal launches of so many turns a side. */
-static enum turns_gain after(const struct turns_seen *base, const struct turns_seen *target, int launches, char *why)
+static enum interleave_gain after(const struct interleave_seen *base, const struct interleave_seen *target, int launches, char *why)
 {
-	struct turns_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
+	struct interleave_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
 
 	for (int i = 0; i < launches; i++) {
-		turns_evidence_add_times(&b, base);
-		turns_evidence_add_times(&t, target);
+		interleave_evidence_add_times(&b, base);
+		interleave_evidence_add_times(&t, target);
 	}
-	return turns_gain(&b, &t, 2, why);
+	return interleave_gain(&b, &t, 2, why);
 }
 
 static void a_gain_is_heard(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen base = turns(1, 2.3, 0), quick = turns(0.5, 1.3, 0), liar = turns(0.5, 2.3, 0),
-			  close = turns(0.85, 2.3, 0);
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen base = interleave(1, 2.3, 0), quick = interleave(0.5, 1.3, 0), liar = interleave(0.5, 2.3, 0),
+			  close = interleave(0.85, 2.3, 0);
 
 	(void)state;
-	assert_int_equal(after(&base, &base, 2, why), TURNS_GAIN_NONE);
-	assert_int_equal(after(&base, &quick, 2, why), TURNS_GAIN_NONE);
-	assert_int_equal(after(&base, &close, 2, why), TURNS_GAIN_NONE);
-	assert_int_equal(after(&base, &liar, 1, why), TURNS_GAIN_UNHEARD); /* one launch accuses nobody */
-	assert_int_equal(after(&base, &liar, 2, why), TURNS_GAIN_MISSING);
+	assert_int_equal(after(&base, &base, 2, why), INTERLEAVE_GAIN_NONE);
+	assert_int_equal(after(&base, &quick, 2, why), INTERLEAVE_GAIN_NONE);
+	assert_int_equal(after(&base, &close, 2, why), INTERLEAVE_GAIN_NONE);
+	assert_int_equal(after(&base, &liar, 1, why), INTERLEAVE_GAIN_UNHEARD); /* one launch accuses nobody */
+	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_MISSING);
 	assert_non_null(strstr(
 		why, "calls of 0.5 instead of 1 ms are said to make a turn 1 ms shorter; by the worker's clock it became 0 ms"));
 
-	struct turns_seen tiny = turns(0.004, 0.1, 0), tinier = turns(0.002, 0.1, 0);
+	struct interleave_seen tiny = interleave(0.004, 0.1, 0), tinier = interleave(0.002, 0.1, 0);
 
-	assert_int_equal(after(&tiny, &tinier, 2, why), TURNS_GAIN_NONE);
+	assert_int_equal(after(&tiny, &tinier, 2, why), INTERLEAVE_GAIN_NONE);
 }
 
-static void turns_that_were_cut_short_accuse_nobody(void **state)
+static void interleave_that_were_cut_short_accuse_nobody(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen base = turns(1, 2.3, 0), liar = { .n = 0 }, hidden = { .n = 0 };
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen base = interleave(1, 2.3, 0), liar = { .n = 0 }, hidden = { .n = 0 };
 
 	(void)state;
 	for (int i = 0; i < 60; i++) {
-		turns_see(&liar, &(struct turns_one){ .ms = 0.5, .turn_ms = 2.3, .cut = true });
-		turns_see(&hidden, &(struct turns_one){ .ms = 0.5, .turn_ms = 2.3, .cut = i % 2 == 0 });
+		interleave_see(&liar, &(struct interleave_one){ .ms = 0.5, .turn_ms = 2.3, .cut = true });
+		interleave_see(&hidden, &(struct interleave_one){ .ms = 0.5, .turn_ms = 2.3, .cut = i % 2 == 0 });
 	}
-	assert_int_equal(after(&base, &liar, 12, why), TURNS_GAIN_UNHEARD); /* and are no improvement, either */
-	assert_int_equal(after(&base, &hidden, 2, why), TURNS_GAIN_MISSING);
+	assert_int_equal(after(&base, &liar, 12, why), INTERLEAVE_GAIN_UNHEARD); /* and are no improvement, either */
+	assert_int_equal(after(&base, &hidden, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
-static void twenty_turns_of_a_side_accuse(void **state)
+static void twenty_interleave_of_a_side_accuse(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen base = { .n = 0 }, liar = { .n = 0 };
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen base = { .n = 0 }, liar = { .n = 0 };
 
 	(void)state;
 	for (int i = 0; i < 8; i++) {
 		see(&base, 1 + 1e-3 * noise_normal(&dice), 2.3 + 1e-2 * noise_normal(&dice), 0);
 		see(&liar, 0.5 + 1e-3 * noise_normal(&dice), 2.3 + 1e-2 * noise_normal(&dice), 0);
 	}
-	assert_int_equal(after(&base, &liar, 2, why), TURNS_GAIN_UNHEARD);
-	assert_int_equal(after(&base, &liar, 3, why), TURNS_GAIN_MISSING);
+	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_UNHEARD);
+	assert_int_equal(after(&base, &liar, 3, why), INTERLEAVE_GAIN_MISSING);
 }
 
 /* A lie in as many calls as move a verdict, the others honest. */
 static void who_lies_in_some_calls_is_seen(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen base = turns(1, 2.3, 0), liar = { .n = 0 };
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen base = interleave(1, 2.3, 0), liar = { .n = 0 };
 
 	(void)state;
 	for (int i = 0; i < 60; i++)
 		see(&liar, i % 20 < 9 ? 0.1 : 1, 2.3, 0);
-	assert_int_equal(after(&base, &liar, 2, why), TURNS_GAIN_MISSING);
+	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
-static struct turns_seen repeated(double ms, double repeats, double turn_ms)
+static struct interleave_seen repeated(double ms, double repeats, double turn_ms)
 {
-	struct turns_seen s = { .n = 0 };
+	struct interleave_seen s = { .n = 0 };
 
 	for (int i = 0; i < 60; i++)
-		turns_see(&s, &(struct turns_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms });
+		interleave_see(&s, &(struct interleave_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms });
 	return s;
 }
 
 /* ... and `n` turns of single calls, each repeated `repeats` times all the same. */
-static struct turns_seen with_singles(struct turns_seen s, int n, double ms, double repeats, double turn_ms)
+static struct interleave_seen with_singles(struct interleave_seen s, int n, double ms, double repeats, double turn_ms)
 {
 	for (int i = 0; i < n; i++)
-		turns_see_single(
-			&s, &(struct turns_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms * (1 + 0.5 * (i % 5 == 0)) });
+		interleave_see_single(
+			&s, &(struct interleave_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms * (1 + 0.5 * (i % 5 == 0)) });
 	return s;
 }
 
 /* A framework that repeats short calls makes turns longer as calls become shorter: turns of single calls tell. */
 static void who_chooses_how_often_to_call_is_heard_in_single_calls(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen base = repeated(2.5, 1, 5), quick = repeated(1.5, 2, 9), untold = turns(2.5, 5, 0),
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen base = repeated(2.5, 1, 5), quick = repeated(1.5, 2, 9), untold = interleave(2.5, 5, 0),
 			  once = repeated(1.5, 1, 9), liar = repeated(1.5, 8, 9);
-	struct turns_seen base_once = with_singles(base, 16, 2.5, 1, 5), quick_once = with_singles(quick, 16, 1.5, 1, 3);
+	struct interleave_seen base_once = with_singles(base, 16, 2.5, 1, 5), quick_once = with_singles(quick, 16, 1.5, 1, 3);
 
 	(void)state;
-	assert_int_equal(after(&base_once, &quick_once, 2, why), TURNS_GAIN_NONE);
-	assert_int_equal(after(&untold, &quick, 2, why), TURNS_GAIN_MISSING); /* nobody begins to choose */
-	assert_int_equal(after(&base, &once, 2, why), TURNS_GAIN_MISSING);
-	assert_false(turns_overstates(&quick, why));
-	assert_true(turns_overstates(&liar, why));
+	assert_int_equal(after(&base_once, &quick_once, 2, why), INTERLEAVE_GAIN_NONE);
+	assert_int_equal(after(&untold, &quick, 2, why), INTERLEAVE_GAIN_MISSING); /* nobody begins to choose */
+	assert_int_equal(after(&base, &once, 2, why), INTERLEAVE_GAIN_MISSING);
+	assert_false(interleave_overstates(&quick, why));
+	assert_true(interleave_overstates(&liar, why));
 
 	/* what cannot be checked is no gain: there are no such turns, or the sides repeat differently in them */
-	assert_int_equal(after(&base, &quick, 8, why), TURNS_GAIN_UNHEARD);
+	assert_int_equal(after(&base, &quick, 8, why), INTERLEAVE_GAIN_UNHEARD);
 	assert_non_null(strstr(why, "cannot be held against the worker's clock"));
-	struct turns_seen stubborn = with_singles(quick, 16, 1.5, 2, 5);
+	struct interleave_seen stubborn = with_singles(quick, 16, 1.5, 2, 5);
 
-	assert_int_equal(after(&base_once, &stubborn, 8, why), TURNS_GAIN_UNHEARD);
+	assert_int_equal(after(&base_once, &stubborn, 8, why), INTERLEAVE_GAIN_UNHEARD);
 	/* a fixed number on both sides can be checked */
-	struct turns_seen four = with_singles(repeated(2.5, 4, 20), 16, 2.5, 4, 20),
+	struct interleave_seen four = with_singles(repeated(2.5, 4, 20), 16, 2.5, 4, 20),
 			  four_quick = with_singles(repeated(1.5, 4, 12), 16, 1.5, 4, 12),
 			  four_false = with_singles(repeated(1.5, 4, 20), 16, 1.5, 4, 20);
 
-	assert_int_equal(after(&four, &four_quick, 2, why), TURNS_GAIN_NONE);
-	assert_int_equal(after(&four, &four_false, 2, why), TURNS_GAIN_MISSING);
+	assert_int_equal(after(&four, &four_quick, 2, why), INTERLEAVE_GAIN_NONE);
+	assert_int_equal(after(&four, &four_false, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
 /* Both sides take 1 ms; the target says a quarter of that and repeats as fit. */
 static void repeats_hide_no_gain(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen base = with_singles(repeated(1, 1, 2.1), 16, 1, 1, 2.1);
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen base = with_singles(repeated(1, 1, 2.1), 16, 1, 1, 2.1);
 
 	(void)state;
 	for (int repeats = 2; repeats <= 4; repeats++) {
-		struct turns_seen liar = repeated(0.25, repeats, 2.1), lies_again = with_singles(liar, 16, 0.25, 1, 2.1);
+		struct interleave_seen liar = repeated(0.25, repeats, 2.1), lies_again = with_singles(liar, 16, 0.25, 1, 2.1);
 
-		assert_int_equal(after(&base, &liar, 8, why), TURNS_GAIN_UNHEARD);
-		assert_int_equal(after(&base, &lies_again, 2, why), TURNS_GAIN_MISSING);
-		assert_false(turns_overstates(&lies_again, why));
+		assert_int_equal(after(&base, &liar, 8, why), INTERLEAVE_GAIN_UNHEARD);
+		assert_int_equal(after(&base, &lies_again, 2, why), INTERLEAVE_GAIN_MISSING);
+		assert_false(interleave_overstates(&lies_again, why));
 	}
 }
 
 /* A wait before the turn, in the turn of the other side or while the program checked a result, does not confirm that a call was interrupted. */
 static void only_waits_in_the_turn_confirm_that_a_call_was_cut(void **state)
 {
-	struct turns_wait w = { .is_counted = false };
+	struct interleave_wait w = { .is_counted = false };
 
 	(void)state;
-	turns_wait_begin(&w, 0);
-	assert_false(turns_wait_end(&w, 5, 2)); /* the first time nobody knows how much of it was before */
+	interleave_wait_begin(&w, 0);
+	assert_false(interleave_wait_end(&w, 5, 2)); /* the first time nobody knows how much of it was before */
 	assert_true(w.is_counted);
-	turns_wait_begin(&w, 9); /* 4 s since then */
-	assert_false(turns_wait_end(&w, 9.00001, 2));
-	turns_wait_begin(&w, 9.1);
-	assert_true(turns_wait_end(&w, 9.102, 2));
-	turns_wait_begin(&w, 0);
-	assert_true(turns_wait_end(&w, 0, 2)); /* a system that does not count */
+	interleave_wait_begin(&w, 9); /* 4 s since then */
+	assert_false(interleave_wait_end(&w, 9.00001, 2));
+	interleave_wait_begin(&w, 9.1);
+	assert_true(interleave_wait_end(&w, 9.102, 2));
+	interleave_wait_begin(&w, 0);
+	assert_true(interleave_wait_end(&w, 0, 2)); /* a system that does not count */
 }
 
 static void who_is_honest_at_first_is_seen_later(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen base = { .n = 0 }, liar = { .n = 0 };
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen base = { .n = 0 }, liar = { .n = 0 };
 
 	(void)state;
-	for (int i = 0; i < 2 * TURNS_SEEN_MAX; i++) {
+	for (int i = 0; i < 2 * INTERLEAVE_SEEN_MAX; i++) {
 		see(&base, 1, 2.3, 0);
-		see(&liar, i < TURNS_SEEN_MAX ? 1 : 0.5, 2.3, 0);
+		see(&liar, i < INTERLEAVE_SEEN_MAX ? 1 : 0.5, 2.3, 0);
 	}
-	assert_int_equal(base.n, TURNS_SEEN_MAX);
-	assert_int_equal(after(&base, &liar, 2, why), TURNS_GAIN_MISSING);
+	assert_int_equal(base.n, INTERLEAVE_SEEN_MAX);
+	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
 /*
  * Equal programs, of whose calls some have a time of nearly nothing (what a kit did that read the counter of waiting outside the clock), on a machine
  * that takes the processor from one turn in ten: a comparison of up to 12 launches, looked at after each. Returns how many were accused.
  */
-static int accused(int comparisons, int turns_of_a_side, double wrong, double speed)
+static int accused(int comparisons, int interleave_of_a_side, double wrong, double speed)
 {
 	int n = 0;
-	char why[TURNS_WHY_SIZE];
+	char why[INTERLEAVE_WHY_SIZE];
 
 	for (int i = 0; i < comparisons; i++) {
-		struct turns_evidence e[2] = { { .sessions = 0 }, { .sessions = 0 } };
+		struct interleave_evidence e[2] = { { .sessions = 0 }, { .sessions = 0 } };
 		bool is_accused = false;
 
 		for (int launch = 0; launch < 12 && !is_accused; launch++) {
 			for (int side = 0; side < 2; side++) {
-				struct turns_seen s = { .n = 0 };
+				struct interleave_seen s = { .n = 0 };
 
-				for (int k = 0; k < turns_of_a_side; k++) {
+				for (int k = 0; k < interleave_of_a_side; k++) {
 					double ms = 1.2 * (side ? speed : 1) * (1 + 0.01 * noise_normal(&dice));
 					double turn_ms = 2 * ms + 0.1 * (1 + noise_uniform(&dice)) +
 							 (noise_uniform(&dice) < 0.1 ? 6 * noise_uniform(&dice) : 0);
 
 					see(&s, noise_uniform(&dice) < wrong ? 1e-6 : ms, turn_ms, 0);
 				}
-				turns_evidence_add_times(&e[side], &s);
+				interleave_evidence_add_times(&e[side], &s);
 			}
-			is_accused = turns_gain(&e[0], &e[1], 2, why) == TURNS_GAIN_MISSING;
+			is_accused = interleave_gain(&e[0], &e[1], 2, why) == INTERLEAVE_GAIN_MISSING;
 		}
 		n += is_accused;
 	}
@@ -415,47 +415,47 @@ static void equal_programs_are_not_accused(void **state)
 
 static void work_that_goes_on_is_seen(void **state)
 {
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen a = turns(1, 2, 30), b = turns(1, 2, 30);
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen a = interleave(1, 2, 30), b = interleave(1, 2, 30);
 
 	(void)state;
 	a.rest.s = b.rest.s = 0.12;
 	a.rest.cpu_s = 0.001;
-	assert_false(turns_goes_on(&a, &b, why));
+	assert_false(interleave_goes_on(&a, &b, why));
 	a.rest.cpu_s = 0.1;
-	assert_true(turns_goes_on(&a, &b, why));
-	assert_false(turns_goes_on(&b, &a, why));
+	assert_true(interleave_goes_on(&a, &b, why));
+	assert_false(interleave_goes_on(&b, &a, why));
 	assert_non_null(strstr(why, "processor time"));
-	struct turns_seen late = turns(1, 2, 1500);
-	assert_true(turns_goes_on(&b, &late, why));
+	struct interleave_seen late = interleave(1, 2, 1500);
+	assert_true(interleave_goes_on(&b, &late, why));
 	assert_non_null(strstr(why, "on the device"));
-	assert_false(turns_goes_on(&late, &b, why));
-	struct turns_seen untold = turns(1, 2, 0);
-	assert_false(turns_goes_on(&untold, &late, why));
+	assert_false(interleave_goes_on(&late, &b, why));
+	struct interleave_seen untold = interleave(1, 2, 0);
+	assert_false(interleave_goes_on(&untold, &late, why));
 }
 
 /* Twelve runnable threads on two cores: one of them that never rests gets a sixth of a core. */
 static void work_that_waits_for_a_core_is_seen(void **state)
 {
-	const struct turns_rest spinning = { 0.01, 0.0012, 0.0085 }, ticking = { 0.01, 0.0003, 0.0085 },
+	const struct interleave_rest spinning = { 0.01, 0.0012, 0.0085 }, ticking = { 0.01, 0.0003, 0.0085 },
 				half = { 0.01, 0.0012, 0.004 };
-	char why[TURNS_WHY_SIZE] = "";
-	struct turns_seen spins = turns(1, 2, 0), ticks = turns(1, 2, 0), now_and_then = turns(1, 2, 0),
-			  unwatched = turns(1, 2, 0);
-	struct turns_seen other = turns(1, 2, 0);
+	char why[INTERLEAVE_WHY_SIZE] = "";
+	struct interleave_seen spins = interleave(1, 2, 0), ticks = interleave(1, 2, 0), now_and_then = interleave(1, 2, 0),
+			  unwatched = interleave(1, 2, 0);
+	struct interleave_seen other = interleave(1, 2, 0);
 
 	(void)state;
 	for (int i = 0; i < 40; i++) {
-		turns_rest_note(&spins, &spinning, turns_is_restless(&spins));
-		turns_rest_note(&ticks, &ticking, true);
-		turns_rest_note(&now_and_then, &half, true);
-		turns_rest_note(&unwatched, &spinning, false);
+		interleave_rest_note(&spins, &spinning, interleave_is_restless(&spins));
+		interleave_rest_note(&ticks, &ticking, true);
+		interleave_rest_note(&now_and_then, &half, true);
+		interleave_rest_note(&unwatched, &spinning, false);
 	}
-	assert_true(turns_goes_on(&spins, &other, why));
+	assert_true(interleave_goes_on(&spins, &other, why));
 	assert_non_null(strstr(why, "of waiting for it"));
-	assert_false(turns_goes_on(&ticks, &other, why));
-	assert_false(turns_goes_on(&now_and_then, &other, why));
-	assert_false(turns_goes_on(&unwatched, &other, why));
+	assert_false(interleave_goes_on(&ticks, &other, why));
+	assert_false(interleave_goes_on(&now_and_then, &other, why));
+	assert_false(interleave_goes_on(&unwatched, &other, why));
 }
 
 int main(void)
@@ -467,14 +467,14 @@ int main(void)
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
 		cmocka_unit_test(one_session_accuses_nobody),
 		cmocka_unit_test(a_gain_is_heard),
-		cmocka_unit_test(turns_that_were_cut_short_accuse_nobody),
-		cmocka_unit_test(twenty_turns_of_a_side_accuse),
+		cmocka_unit_test(interleave_that_were_cut_short_accuse_nobody),
+		cmocka_unit_test(twenty_interleave_of_a_side_accuse),
 		cmocka_unit_test(who_lies_in_some_calls_is_seen),
 		cmocka_unit_test(equal_programs_are_not_accused),
 		cmocka_unit_test(who_chooses_how_often_to_call_is_heard_in_single_calls),
 		cmocka_unit_test(repeats_hide_no_gain),
 		cmocka_unit_test(only_waits_in_the_turn_confirm_that_a_call_was_cut),
-		cmocka_unit_test(who_lies_and_escapes_by_turns_is_caught),
+		cmocka_unit_test(who_lies_and_escapes_by_interleave_is_caught),
 		cmocka_unit_test(sessions_that_do_not_count_hide_no_gain),
 		cmocka_unit_test(who_is_honest_at_first_is_seen_later),
 		cmocka_unit_test(work_that_goes_on_is_seen),

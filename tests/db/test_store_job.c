@@ -102,7 +102,7 @@ static void unresolved_jobs_do_not_run(void **state)
 }
 
 /* Whose turn it is to be resolved, of two repositories: a1 a2 a3 came before b1 b2, and one that a person asked for came last. */
-static void resolving_takes_turns(void **state)
+static void resolving_takes_interleave(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const wanted[] = { "a1", "b1", "a3", "b2", "a2" };
@@ -402,7 +402,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(insert_and_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(unresolved_jobs_do_not_run, setup, teardown),
-		cmocka_unit_test_setup_teardown(resolving_takes_turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(resolving_takes_interleave, setup, teardown),
 		cmocka_unit_test_setup_teardown(order_is_priority_then_longest_unserved, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_branch_cannot_starve_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(kind_of_device_is_respected, setup, teardown),

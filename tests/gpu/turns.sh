@@ -14,7 +14,7 @@ out=$(cd "$2" && pwd)
 shift 2
 parts=${*:-gemm triton torch}
 python=${PYTHON:-$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null || echo python3)}
-turns=$root/tests/gpu/turns limit=${LIMIT:-500}
+interleave=$root/tests/gpu/interleave limit=${LIMIT:-500}
 : >"$out/turns.txt"
 : >"$out/turns.jsonl"
 say() { echo "$*" | tee -a "$out/turns.txt"; }

@@ -1,13 +1,13 @@
 # turns.sh - programs that take turns, for shell tests. Source it after tap.sh and daemon.sh.
 #
-#   turns_repo NAME [YAML]      a repository whose benchmark `one` is prog.c, built with the kit; YAML is added to the benchmark
+#   interleave_repo NAME [YAML]      a repository whose benchmark `one` is prog.c, built with the kit; YAML is added to the benchmark
 #   program NAME TEXT           prog.c becomes TEXT, which follows the kit, a function `work(units)`, and a call `take(units)` that lasts at least
 #                               0.2 us a unit and is told as that: what it is compared by is no affair of who else wants this machine
 #   on_main NAME                commit, push to main: state and verdict
 #   on_branch NAME TEXT         the same for a program on a branch of its own, which begins at main
 #   cells                       of the newest comparison: key, verdict and class, one a line
 #   why KEY                     what stands in the way of that cell of it
-turns_repo() {
+interleave_repo() {
 	local dir=$tmp/$1
 	git init -q --bare -b main "$dir.git"
 	git init -q -b main "$dir"

@@ -1,21 +1,21 @@
-"""Gives a program turns as a worker does that lists its cells, and prints what it says. usage: turns_alone.py PROGRAM..."""
+"""Gives a program turns as a worker does that lists its cells, and prints what it says. usage: interleave_alone.py PROGRAM..."""
 import os
 import socket
 import subprocess
 import sys
 
 ours, theirs = socket.socketpair()
-env = dict(os.environ, FLOPWATCH_TURNS=str(theirs.fileno()))
+env = dict(os.environ, FLOPWATCH_INTERLEAVE=str(theirs.fileno()))
 child = subprocess.Popen(sys.argv[1:], env=env, pass_fds=[theirs.fileno()], stdout=sys.stderr)
 theirs.close()
 link = ours.makefile("rw", newline="\n")
-turns = {}
+interleave = {}
 for line in link:
     print(line, end="")
     if line.startswith("flopwatch "):
         link.write("welcome 1 list\n")
     elif line.startswith("turn "):
-        turns[line] = turns.get(line, 0) + 1
-        link.write({1: "go 0 1\n", 2: "go 1 1\n", 3: "go 0 8\n"}.get(turns[line], "next\n"))
+        interleave[line] = interleave.get(line, 0) + 1
+        link.write({1: "go 0 1\n", 2: "go 1 1\n", 3: "go 0 8\n"}.get(interleave[line], "next\n"))
     link.flush()
 print("exit", child.wait())

@@ -34,7 +34,7 @@ beside() { # WORD: the reference commit does this, while another commit of main 
 }
 
 : >"$tmp/does"
-turns_repo one
+interleave_repo one
 write_config "sandbox: none" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" "repos: [{name: one, url: $tmp/one.git}]"
 start_daemon
 program one "$first"

@@ -8,7 +8,7 @@
 notes() {
 	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]?.text'
 }
-turns_repo one
+interleave_repo one
 write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
 	"repos: [{name: one, url: $tmp/one.git}, {name: plain, url: $tmp/plain.git}]"
 git init -q --bare -b main "$tmp/plain.git"
@@ -88,7 +88,7 @@ the benchmark did not end within 5 s"
 is "chatter fails nobody" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); for (int i = 0; i < 2000; i++) puts("nothing that anybody wants to know"); } return 0; }' >/dev/null; cells | tail -n +2 | head -n 1)" \
 	"b unchanged "
 is "the device may be too small for two" "$(on_branch one 'int main(void) {
-	if (getenv("FLOPWATCH_TURNS")) { flopwatch_open(); if (!flopwatch_now.is_list) { fprintf(stderr, "CUDA error: out of memory\n"); return 1; } }
+	if (getenv("FLOPWATCH_INTERLEAVE")) { flopwatch_open(); if (!flopwatch_now.is_list) { fprintf(stderr, "CUDA error: out of memory\n"); return 1; } }
 	FLOPWATCH("b", 1e6, 0) take(2000); return 0; }')" "done regression"
 like "then one is timed after the other" "$(notes)" 'cannot take turns on this device, .*: target: .*out of memory'
 

@@ -8,7 +8,7 @@ main_of() { # UNITS: of a call in a burst; 1,000 otherwise
 	echo 'int main(void) { FLOPWATCH("sum", 1e6, 0) take(flopwatch_cell.is_burst ? '"$1"' : 1000); return 0; }'
 }
 
-turns_repo busy
+interleave_repo busy
 program busy "$(main_of 1000)"
 write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "repos: [{name: busy, url: $tmp/busy.git}]"
 start_daemon

@@ -5,8 +5,8 @@
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/turns.sh"
 
-turns_repo one
-turns_repo google
+interleave_repo one
+interleave_repo google
 write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
 	"repos: [{name: one, url: $tmp/one.git}, {name: google, url: $tmp/google.git}]"
 start_daemon || exit 1

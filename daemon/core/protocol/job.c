@@ -57,7 +57,7 @@ static void read_cover(struct fields *f, struct rule *out, struct fw_err *err)
 /* Rules of before version 5 look at no evidence this way; programs are those that have no calls to pair. */
 static void read_looks(struct fields *f, struct rule *out, struct fw_err *err)
 {
-	static const char *const names[PAIRINGS] = { "modules", "turns", "processes" };
+	static const char *const names[PAIRINGS] = { "modules", "interleave", "processes" };
 	struct fields look, one;
 
 	out->programs = out->pairs_max < STATS_CALLS_MIN;
@@ -261,7 +261,7 @@ static int read_benchmark(struct fields *f, struct benchmark *b)
 	b->timeout_s = field_double(&r, "timeout_s", 0.001, SECONDS_MAX);
 	b->budget_s = field_double(&r, "budget_s", 0.001, SECONDS_MAX);
 	if (field_has(&r, "pairs"))
-		b->pairs = (int)field_int(&r, "pairs", BENCHMARK_TURNS_MIN, BENCHMARK_TURNS_MAX);
+		b->pairs = (int)field_int(&r, "pairs", BENCHMARK_INTERLEAVE_MIN, BENCHMARK_INTERLEAVE_MAX);
 	b->gpu = field_bool(&r, "gpu");
 	for (int i = 0; i < b->n_outputs && !r.failed; i++)
 		if (!field_is(FIELD_PATH, b->output[i]) || !manifest_path_ok(b->output[i]))

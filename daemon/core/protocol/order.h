@@ -6,7 +6,7 @@
 #define CORE_PROTOCOL_ORDER_H
 
 /** What a turn that is drawn by chance is drawn from: of two to four subjects every order comes as often in as many turns. */
-enum { ORDER_TURNS = 12 };
+enum { ORDER_INTERLEAVE = 12 };
 
 /**
  * The one of `n` subjects that begins turn `turn`: in even ones base comes before target, in odd ones behind it, and where there are more they

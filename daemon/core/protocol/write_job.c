@@ -33,7 +33,7 @@ void protocol_put_texts(struct jsonw *j, const char *key, const char *rows, size
 /* A rule from before them has none. */
 static void put_looks(struct jsonw *j, const struct rule *r)
 {
-	static const char *const names[PAIRINGS] = { "modules", "turns", "processes" };
+	static const char *const names[PAIRINGS] = { "modules", "interleave", "processes" };
 
 	if (!(r->p_look > 0))
 		return;

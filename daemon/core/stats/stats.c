@@ -52,7 +52,7 @@ void rule_default(struct rule *r, int n_cells)
 		.cover = { { 0.001, 2 }, 0.0017, 0.03, 0.05 },
 		.p_alone = 1e-5,
 		.look = { [PAIRING_MODULES] = { 0.0008, 6 },
-			[PAIRING_TURNS] = { 0.004, 2 },
+			[PAIRING_INTERLEAVE] = { 0.004, 2 },
 			[PAIRING_PROCESSES] = { 0.0025, 2 } },
 	};
 	clock_prior_default(&r->clock);
@@ -317,7 +317,7 @@ static enum pairing_kind kind_of(const struct rule *r, int pairs)
 {
 	if (!r->programs)
 		return PAIRING_MODULES;
-	return pairs >= STATS_CALLS_MIN ? PAIRING_TURNS : PAIRING_PROCESSES;
+	return pairs >= STATS_CALLS_MIN ? PAIRING_INTERLEAVE : PAIRING_PROCESSES;
 }
 
 enum pairing_kind stats_pairing_kind(const struct rule *r, const struct launch_estimate *e, int n)

@@ -25,7 +25,7 @@ enum {
 /** How calls of the two sides are paired: it says what launches of equal builds may differ by. */
 enum pairing_kind {
 	PAIRING_MODULES,   /* two modules in one process, call by call */
-	PAIRING_TURNS,     /* two programs, each in its process, call by call */
+	PAIRING_INTERLEAVE,     /* two programs, each in its process, call by call */
 	PAIRING_PROCESSES, /* two programs, one whole process after the other */
 	PAIRINGS
 };

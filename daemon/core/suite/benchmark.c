@@ -88,7 +88,7 @@ void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, st
 	yaml_double(y, yaml_get(y, node, "threshold_pct"), 0.1, 99, &out->threshold_pct);
 	yaml_seconds(y, yaml_get(y, node, "timeout_s"), 1, 86400, &out->timeout_s);
 	yaml_seconds(y, yaml_get(y, node, "budget_s"), 1, 86400, &out->budget_s);
-	yaml_int(y, yaml_get(y, node, "pairs"), BENCHMARK_TURNS_MIN, BENCHMARK_TURNS_MAX, &pairs);
+	yaml_int(y, yaml_get(y, node, "pairs"), BENCHMARK_INTERLEAVE_MIN, BENCHMARK_INTERLEAVE_MAX, &pairs);
 	out->pairs = (int)pairs;
 	yaml_bool(y, yaml_get(y, node, "gpu"), &out->gpu);
 	yaml_finish(y, node);

@@ -21,8 +21,8 @@ enum {
 	BENCHMARK_TEXT_SIZE = 256,
 	BENCHMARK_PAIRS = 2,
 	BENCHMARK_LAUNCHES_MAX = 32, /* of a cell: each process has a speed of its own, which only more of them average */
-	BENCHMARK_TURNS_MIN = 8,     /* that a manifest may ask for: pairs in a session of turns */
-	BENCHMARK_TURNS_MAX = STATS_PAIRS_MAX
+	BENCHMARK_INTERLEAVE_MIN = 8,     /* that a manifest may ask for: pairs in a session of turns */
+	BENCHMARK_INTERLEAVE_MAX = STATS_PAIRS_MAX
 };
 
 /** Family of the cells of such a benchmark. */

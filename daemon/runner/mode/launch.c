@@ -238,7 +238,7 @@ static void choose_order(struct timing *t)
 {
 	struct runner *r = t->runner;
 	int base = place_of(t, ROLE_BASE), target = place_of(t, ROLE_TARGET);
-	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_TURNS);
+	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_INTERLEAVE);
 
 	t->target_first = turn % 2;
 	t->start = base < 0 || target < 0 ? turn % t->n : order_first(t->n, base, target, turn);

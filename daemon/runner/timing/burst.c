@@ -17,7 +17,7 @@ enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of calls that are not ke
 
 #define BURST_US  (BURST_S * 1e6)
 #define SETTLE_US (BURST_SETTLES_S * 1e6)
-#define TURNS_US                                                                                                                 \
+#define INTERLEAVE_US                                                                                                                 \
 	0.6e6 /* of both sides in turns before the first burst: a GPU that comes from rest runs above its power limit's clock for about so long */
 #define PACE_ROOM     1.1 /* times as many calls as the settling ones foretell: a clock that rises must not leave the end unseen */
 #define ENERGY_AGREES 0.015
@@ -199,12 +199,12 @@ static void write_record(
 }
 
 /* Both sides in turns, untimed, until `until_us`, when the clock has come down to what the power limit allows. */
-static int take_turns(struct timing *t, struct subject *const side[2], double until_us, struct failure *f)
+static int take_interleave(struct timing *t, struct subject *const side[2], double until_us, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	for (int i = 0; ops->host_us(t->runner->dev) < until_us; i ^= 1) {
 		struct run untimed = { 0 };
-		if (calls_until(t, side[i], fmin(until_us, ops->host_us(t->runner->dev) + TURNS_US / 6), &untimed, f) != 0)
+		if (calls_until(t, side[i], fmin(until_us, ops->host_us(t->runner->dev) + INTERLEAVE_US / 6), &untimed, f) != 0)
 			return -1;
 	}
 	return 0;
@@ -242,7 +242,7 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 		struct msg_guard after;
 		char why[GUARD_WHY_SIZE];
 		runner_guard(t->runner, t->cell, redo, &guard);
-		if (take_turns(t, sides, busy_since_us + TURNS_US, f) != 0)
+		if (take_interleave(t, sides, busy_since_us + INTERLEAVE_US, f) != 0)
 			goto out;
 		double began_us = t->runner->ops->host_us(t->runner->dev);
 		choose_looks(t, rounds, look);

@@ -25,13 +25,13 @@ enum { FRUITLESS_MAX = 3 };
 enum who { WHO_BASE = BENCH_BASE, WHO_TARGET = BENCH_TARGET, WHO_BOTH, WHO_N };
 
 /* Launches in turns of some cells. */
-struct turns {
+struct interleave {
 	struct bench *bench;
 	enum who who;
 	int launches; /* so far, of all */
-	struct cell_turns {
+	struct cell_interleave {
 		int n[WHO_N];
-		struct alone_turn turn[ALONE_TURNS];
+		struct alone_turn turn[ALONE_INTERLEAVE];
 		int asked;          /* launches that should have brought a time */
 		int heard;          /* the last of them that did, whether it counts or not */
 	} * of;                     /* of[n_cells of the bench] */
@@ -85,7 +85,7 @@ enum alone_word alone_judge(const double *turn, int n, double se)
 	for (i = 0; i < n; i++)
 		if (turn[i] <= log(APART))
 			return ALONE_SAME;
-	if (n < ALONE_TURNS)
+	if (n < ALONE_INTERLEAVE)
 		return ALONE_MORE;
 	for (i = 0; i < n; i++)
 		squares += (turn[i] - mean) * (turn[i] - mean);
@@ -125,14 +125,14 @@ static bool take_times(struct alone_turn *turn, enum who who, const struct msg_c
 
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
-	struct turns *x = arg;
+	struct interleave *x = arg;
 	char why[GUARD_WHY_SIZE];
 
 	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
-		struct cell_turns *t = &x->of[m->u.cell->cell];
+		struct cell_interleave *t = &x->of[m->u.cell->cell];
 
 		t->heard = x->launches;
-		if (t->n[x->who] < ALONE_TURNS && !guard_discards(&m->u.cell->guard, why) &&
+		if (t->n[x->who] < ALONE_INTERLEAVE && !guard_discards(&m->u.cell->guard, why) &&
 			take_times(&t->turn[t->n[x->who]], x->who, m->u.cell))
 			t->n[x->who]++;
 		return 0;
@@ -147,7 +147,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 }
 
 /* A process of both sides that came to its end in the base's call, by an exit as well. 0, -1 error. */
-static int settle(struct turns *x, struct runner_end *end, struct fw_err *err)
+static int settle(struct interleave *x, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 
@@ -160,7 +160,7 @@ static int settle(struct turns *x, struct runner_end *end, struct fw_err *err)
 	return launch_blame_end(b, end->cell, end, err);
 }
 
-static int launch(struct turns *x, const int *list, int n, struct fw_err *err)
+static int launch(struct interleave *x, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 	struct runner_task task = { .mode = RUN_LAUNCH,
@@ -183,10 +183,10 @@ static int launch(struct turns *x, const int *list, int n, struct fw_err *err)
 	return runner_child_run(b, &task, &end, err) != 0 ? -1 : settle(x, &end, err);
 }
 
-/* Excess of the complete turns of a cell. Shape: turn[ALONE_TURNS]. */
-static int turns_of(const struct cell_turns *t, const struct estimate *pairs, double *turn)
+/* Excess of the complete turns of a cell. Shape: turn[ALONE_INTERLEAVE]. */
+static int interleave_of(const struct cell_interleave *t, const struct estimate *pairs, double *turn)
 {
-	int n = ALONE_TURNS, who, i;
+	int n = ALONE_INTERLEAVE, who, i;
 
 	for (who = 0; who < WHO_N; who++)
 		n = t->n[who] < n ? t->n[who] : n;
@@ -195,7 +195,7 @@ static int turns_of(const struct cell_turns *t, const struct estimate *pairs, do
 	return n;
 }
 
-static int say_slowed(struct turns *x, int cell, const double *turn, int n, struct fw_err *err)
+static int say_slowed(struct interleave *x, int cell, const double *turn, int n, struct fw_err *err)
 {
 	char text[256];
 
@@ -207,16 +207,16 @@ static int say_slowed(struct turns *x, int cell, const double *turn, int n, stru
 }
 
 /* Of the listed cells keep those that are not clear yet. Returns their number, -1 error. */
-static int still_open(struct turns *x, int *list, int n, struct fw_err *err)
+static int still_open(struct interleave *x, int *list, int n, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 	int left = 0, i;
 
 	for (i = 0; i < n; i++) {
-		const struct cell_turns *t = &x->of[list[i]];
+		const struct cell_interleave *t = &x->of[list[i]];
 		const struct estimate *all = &b->cell[list[i]].found.typical.all;
-		double turn[ALONE_TURNS];
-		int done = turns_of(t, all, turn);
+		double turn[ALONE_INTERLEAVE];
+		int done = interleave_of(t, all, turn);
 		enum alone_word word = alone_judge(turn, done, all->se);
 
 		if (word == ALONE_SLOWED && say_slowed(x, list[i], turn, done, err) < 0)
@@ -229,7 +229,7 @@ static int still_open(struct turns *x, int *list, int n, struct fw_err *err)
 	return left;
 }
 
-static int take_turns(struct turns *x, int *list, int n, struct fw_err *err)
+static int take_interleave(struct interleave *x, int *list, int n, struct fw_err *err)
 {
 	static const enum who ORDER[] = { WHO_BASE, WHO_BOTH, WHO_TARGET, WHO_TARGET, WHO_BOTH, WHO_BASE };
 
@@ -244,7 +244,7 @@ static int take_turns(struct turns *x, int *list, int n, struct fw_err *err)
 
 int alone_run(struct bench *b, struct fw_err *err)
 {
-	struct turns x = { .bench = b, .of = calloc((size_t)b->n_cells + 1, sizeof *x.of) };
+	struct interleave x = { .bench = b, .of = calloc((size_t)b->n_cells + 1, sizeof *x.of) };
 	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
 
 	if (!x.of || !list) {
@@ -253,7 +253,7 @@ int alone_run(struct bench *b, struct fw_err *err)
 		for (i = 0; i < b->n_cells; i++)
 			if (is_suspect(b, i))
 				list[n++] = i;
-		result = take_turns(&x, list, n, err);
+		result = take_interleave(&x, list, n, err);
 	}
 	free(x.of);
 	free(list);

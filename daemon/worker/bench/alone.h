@@ -13,7 +13,7 @@
 #include "worker/bench/bench.h"
 
 enum alone_word { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
-enum { ALONE_TURNS = 6 };
+enum { ALONE_INTERLEAVE = 6 };
 
 /** Launches of now: a side by itself, and both as they are paired. Shape: by enum bench_side. */
 struct alone_turn {

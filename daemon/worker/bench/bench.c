@@ -196,7 +196,7 @@ int bench_fault(struct bench *b, int cell, enum role role, const char *failure, 
 
 int bench_turn(const struct bench *b)
 {
-	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_TURNS) + b->launches;
+	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_INTERLEAVE) + b->launches;
 }
 
 int bench_role(const struct msg_cell *m, enum role role)

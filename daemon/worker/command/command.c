@@ -15,7 +15,7 @@
 #include "worker/bench/health_check.h"
 #include "worker/command/launch.h"
 #include "worker/bench/measure.h"
-#include "worker/command/turns.h"
+#include "worker/command/interleave.h"
 #include "worker/box/workdir.h"
 
 enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
@@ -158,7 +158,7 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 		}
 		for (int side = BASE; side < PAIR; side++)
 			if ((m->list[side].speaks
-					    ? turns_listed(m, side, i, err)
+					    ? interleave_listed(m, side, i, err)
 					    : command_timed(m, side, i, side == BASE ? base : target, "unsupported", err)) < 0)
 				return -1;
 	}
@@ -292,7 +292,7 @@ static int give_up(struct bench *b, const int *list, int n, struct fw_err *err)
 		snprintf(message.u.note.text, sizeof message.u.note.text,
 			"given up after %d launches, whose processes noise so much that %d would leave a standard error of "
 			"%.2f %% "
-			"(%.2f %% is allowed): a program that takes turns is paired call by call instead (doc/turns.md)",
+			"(%.2f %% is allowed): a program that takes turns is paired call by call instead (doc/interleave.md)",
 			launches, b->rule.launches_max, 100 * se, 100 * b->rule.se_max);
 		if (bench_send(b, &message, err) < 0)
 			return -1;
@@ -347,7 +347,7 @@ int command_measure(
 	struct bench *b, const struct build_context *c, const struct msg_job *ask, struct cell **cells, struct fw_err *err)
 {
 	struct command m = { .bench = b, .build = c };
-	int status = 1, by_turns = 0;
+	int status = 1, by_interleave = 0;
 
 	*cells = NULL;
 	if (command_open(&m, ask, err) != 0)
@@ -358,13 +358,13 @@ int command_measure(
 		status = health_check_wait_idle(b, err);
 	if (status == 1)
 		status = discover(&m, cells, err);
-	if (status == 1 && turns_taken(&m))
-		by_turns = turns_measure(&m, err);
-	if (status == 1 && by_turns == 0)
+	if (status == 1 && interleave_taken(&m))
+		by_interleave = interleave_measure(&m, err);
+	if (status == 1 && by_interleave == 0)
 		status = measure_processes(&m, err);
-	if (status >= 0 && by_turns >= 0)
+	if (status >= 0 && by_interleave >= 0)
 		bench_end(m.bench);
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
-		turns_list_fini(&m.list[side]);
-	return status < 0 || by_turns < 0 ? -1 : 0;
+		interleave_list_fini(&m.list[side]);
+	return status < 0 || by_interleave < 0 ? -1 : 0;
 }

@@ -22,7 +22,7 @@ struct command {
 	const struct build_context *build;
 	int n_sides; /* 3 with a reference commit that runs */
 	const struct msg_subject *side[COMMAND_SIDES_MAX];
-	struct turns_list list[COMMAND_SIDES_MAX]; /* what each told when it first ran, where it takes turns */
+	struct interleave_list list[COMMAND_SIDES_MAX]; /* what each told when it first ran, where it takes turns */
 	struct command_settled *settled;           /* settled[n_cells] while whole processes are measured, else NULL */
 };
 

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/turns/turns.h"
+#include "core/interleave/interleave.h"
 
 static const int64_t file_max_bytes = 2ll << 30;
 
 /* Threads that only wait must not look like work that goes on in the other side's turn. */
-static const char *const turns_env[] = { TURNS_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };
-_Static_assert(PROGRAM_TURNS_FD == 3, "turns_env names it");
+static const char *const interleave_env[] = { INTERLEAVE_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };
+_Static_assert(PROGRAM_INTERLEAVE_FD == 3, "interleave_env names it");
 
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
-	bool turns, struct fw_err *err)
+	bool interleave, struct fw_err *err)
 {
 	bool gpu = s->run.gpu && b->device.kind == DEVICE_CUDA;
 	char side[128], word[BENCHMARK_TEXT_SIZE + 16];
@@ -38,8 +38,8 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 		snprintf(p->device, sizeof p->device, "CUDA_VISIBLE_DEVICES=%s", b->device.uuid);
 		more[n++] = p->device;
 	}
-	for (int i = 0; turns && turns_env[i]; i++)
-		more[n++] = turns_env[i];
+	for (int i = 0; interleave && interleave_env[i]; i++)
+		more[n++] = interleave_env[i];
 	more[n] = NULL;
 	sandbox_benchmark(c->sandbox, &p->words, p->job, s->build.dir, gpu, more);
 	for (int i = 0; i < s->run.n_command; i++) {

@@ -6,7 +6,7 @@
 #include "worker/bench/bench.h"
 #include "worker/build/build.h"
 
-enum { PROGRAM_TURNS_FD = 3 /* where a program finds the socket of its turns */ };
+enum { PROGRAM_INTERLEAVE_FD = 3 /* where a program finds the socket of its turns */ };
 
 /** What proc_spawn wants. `spec` borrows from the rest: not to be moved. */
 struct program {
@@ -17,8 +17,8 @@ struct program {
 	char device[96], libraries[4096];
 };
 
-/** Prepare subject `s` for a start. `turns`: it is told of its socket, which the caller puts on descriptor PROGRAM_TURNS_FD. Err: too many words. */
+/** Prepare subject `s` for a start. `turns`: it is told of its socket, which the caller puts on descriptor PROGRAM_INTERLEAVE_FD. Err: too many words. */
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
-	bool turns, struct fw_err *err);
+	bool interleave, struct fw_err *err);
 
 #endif

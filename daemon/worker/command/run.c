@@ -87,7 +87,7 @@ static int blame(struct command_trouble *t, const struct running *r, const char 
 
 /* 1 ended well, 0 not, -1 not its fault. */
 static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, const char *side,
-	struct running *r, struct turns_list *list, struct command_clock *clock, struct command_trouble *trouble,
+	struct running *r, struct interleave_list *list, struct command_clock *clock, struct command_trouble *trouble,
 	struct fw_err *err)
 {
 	struct pump pump = { .peer = c->peer,
@@ -104,9 +104,9 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	if (!program)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	if (list) {
-		turns_list_begin(list, &pump.stream[2].fd);
+		interleave_list_begin(list, &pump.stream[2].fd);
 		pump.stream[2] = (struct pump_stream){
-			.read = turns_list_read, .arg = list, .child_fd = PROGRAM_TURNS_FD, .socket = true
+			.read = interleave_list_read, .arg = list, .child_fd = PROGRAM_INTERLEAVE_FD, .socket = true
 		};
 		pump.n_streams = 3;
 	}
@@ -212,7 +212,7 @@ static int read_all(const struct build_context *c, const struct msg_subject *s, 
 	return status;
 }
 
-int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct turns_list *list,
+int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct interleave_list *list,
 	struct command_clock *clock, struct reading *out, struct command_trouble *trouble, struct fw_err *err)
 {
 	char side[128], path[3 * BENCHMARK_TEXT_SIZE];
@@ -239,7 +239,7 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 	result = run_process(b, c, s, side, r, list, clock, trouble, err);
 	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
 	if (result == 1 && list && list->speaks)
-		result = turns_list_reading(list, out, err) != 0 ? -1 : 1;
+		result = interleave_list_reading(list, out, err) != 0 ? -1 : 1;
 	else if (result == 1)
 		result = read_all(c, s, folder, r, out, trouble);
 	if (result != 1)

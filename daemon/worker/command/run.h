@@ -9,7 +9,7 @@
 #include "core/reading/reading.h"
 #include "worker/bench/bench.h"
 #include "worker/build/build.h"
-#include "worker/command/turns_list.h"
+#include "worker/command/interleave_list.h"
 
 /** Why a process gave no times. */
 struct command_trouble {
@@ -28,7 +28,7 @@ struct command_clock {
  * fault of ours. Adds its wall time to the bench. With a `list` (else NULL) it is offered turns: where it takes them, `out` is what it told there.
  * `clock` (else NULL) gets the clock that it ran at.
  */
-int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct turns_list *list,
+int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct interleave_list *list,
 	struct command_clock *clock, struct reading *out, struct command_trouble *trouble, struct fw_err *err);
 
 #endif

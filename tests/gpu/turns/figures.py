@@ -44,7 +44,7 @@ def figures(path, database, label):
         cells.append(cell)
     print(json.dumps({"what": label, "verdict": body["verdict"], "gpu_s": body["gpu_s"], "wall_s": body["wall_s"], "launches": body["launches"],
                       "device": body["environment"]["name"], "driver": body["environment"]["driver"], "isolation": body["isolation"],
-                      "turn_cost_ms": float(turn[4]) if turn else None, "turns": int(turn[1]) if turn else 0, "notes": notes, "problem": problem, "cells": cells}))
+                      "turn_cost_ms": float(turn[4]) if turn else None, "interleave": int(turn[1]) if turn else 0, "notes": notes, "problem": problem, "cells": cells}))
 
 
 def read(path):

@@ -1,5 +1,5 @@
-/* turns_child.c - see turns_child.h. */
-#include "worker/command/turns_child.h"
+/* interleave_child.c - see interleave_child.h. */
+#include "worker/command/interleave_child.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -25,7 +25,7 @@ static void close_fd(int *fd)
 }
 
 /* The first trouble is the one that counts. */
-static void blame(struct turns_child *c, const char *failure, const char *what)
+static void blame(struct interleave_child *c, const char *failure, const char *what)
 {
 	char said[200];
 
@@ -37,16 +37,16 @@ static void blame(struct turns_child *c, const char *failure, const char *what)
 		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
 }
 
-int turns_child_start(struct turns_child *c, const struct bench *b, const struct build_context *build,
+int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
 	const struct msg_subject *s, struct fw_err *err)
 {
 	struct program *program = malloc(sizeof *program);
 	int talk[2] = { -1, -1 }, words[2] = { -1, -1 }, result = -1;
 	struct fw_err e = { 0 };
 
-	*c = (struct turns_child){ .subject = s, .lines_fd = -1, .words_fd = -1, .on_line = c->on_line, .arg = c->arg };
+	*c = (struct interleave_child){ .subject = s, .lines_fd = -1, .words_fd = -1, .on_line = c->on_line, .arg = c->arg };
 	c->proc.pidfd = -1;
-	lines_init(&c->lines, TURNS_LINE_MAX);
+	lines_init(&c->lines, INTERLEAVE_LINE_MAX);
 	if (!program)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk) < 0 || pipe2(words, O_CLOEXEC) < 0) {
@@ -54,7 +54,7 @@ int turns_child_start(struct turns_child *c, const struct bench *b, const struct
 	} else if (program_prepare(program, b, build, s, true, err) == 0) {
 		program->spec.fd[0] = (struct proc_fd){ words[1], 1 };
 		program->spec.fd[1] = (struct proc_fd){ words[1], 2 };
-		program->spec.fd[2] = (struct proc_fd){ talk[1], PROGRAM_TURNS_FD };
+		program->spec.fd[2] = (struct proc_fd){ talk[1], PROGRAM_INTERLEAVE_FD };
 		program->spec.n_fd = 3;
 		result = proc_spawn(&program->spec, &c->proc, &e);
 		if (result != 0)
@@ -66,7 +66,7 @@ int turns_child_start(struct turns_child *c, const struct bench *b, const struct
 	c->lines_fd = talk[0];
 	c->words_fd = words[0];
 	if (result != 0) {
-		turns_child_end(c);
+		interleave_child_end(c);
 		return -1;
 	}
 	fcntl(c->lines_fd, F_SETFL, O_NONBLOCK);
@@ -76,7 +76,7 @@ int turns_child_start(struct turns_child *c, const struct bench *b, const struct
 	return 0;
 }
 
-void turns_child_end(struct turns_child *c)
+void interleave_child_end(struct interleave_child *c)
 {
 	if (c->runs)
 		proc_end(&c->proc);
@@ -86,14 +86,14 @@ void turns_child_end(struct turns_child *c)
 	lines_fini(&c->lines);
 }
 
-void turns_child_poll(const struct turns_child *c, struct pollfd *fd)
+void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd)
 {
 	fd[0] = (struct pollfd){ .fd = c->runs ? c->lines_fd : -1, .events = POLLIN };
 	fd[1] = (struct pollfd){ .fd = c->runs ? c->words_fd : -1, .events = POLLIN };
 	fd[2] = (struct pollfd){ .fd = c->runs ? c->proc.pidfd : -1, .events = POLLIN };
 }
 
-static void answer(struct turns_child *c, struct buf *text)
+static void answer(struct interleave_child *c, struct buf *text)
 {
 	c->since_ns = clock_mono_ns();
 	/* it waits, so there is room; where it is gone its end is about to be seen */
@@ -102,18 +102,18 @@ static void answer(struct turns_child *c, struct buf *text)
 	buf_fini(text);
 }
 
-static void hello(struct turns_child *c)
+static void hello(struct interleave_child *c)
 {
 	struct buf text;
 
 	buf_init(&text, 64);
-	turns_write_welcome(&text, false);
+	interleave_write_welcome(&text, false);
 	answer(c, &text);
 }
 
 /* ---- hearing ------------------------------------------------------------------------------------------------------------- */
 
-static void take_words(struct turns_child *c)
+static void take_words(struct interleave_child *c)
 {
 	char chunk[16384];
 	ssize_t n = read(c->words_fd, chunk, sizeof chunk);
@@ -124,10 +124,10 @@ static void take_words(struct turns_child *c)
 		close_fd(&c->words_fd);
 }
 
-static void take_lines(struct turns_child *c)
+static void take_lines(struct interleave_child *c)
 {
 	struct fw_err err = { 0 };
-	struct turns_line line;
+	struct interleave_line line;
 	char chunk[16384], *text;
 	ssize_t n = read(c->lines_fd, chunk, sizeof chunk);
 	size_t len;
@@ -140,8 +140,8 @@ static void take_lines(struct turns_child *c)
 	}
 	status = lines_feed(&c->lines, chunk, (size_t)n, &err);
 	while (status == 0 && lines_next(&c->lines, &text, &len)) {
-		status = turns_parse(text, len, &line, &err) != 0 || turns_hear(&c->side, &line, &err) != 0 ? -1 : 0;
-		if (status == 0 && line.word == TURNS_HELLO)
+		status = interleave_parse(text, len, &line, &err) != 0 || interleave_hear(&c->side, &line, &err) != 0 ? -1 : 0;
+		if (status == 0 && line.word == INTERLEAVE_HELLO)
 			hello(c);
 		else if (status == 0)
 			status = c->on_line(c->arg, c, &line, &err);
@@ -151,7 +151,7 @@ static void take_lines(struct turns_child *c)
 }
 
 /* What is still in its pipes, and no more. */
-static void drain(struct turns_child *c)
+static void drain(struct interleave_child *c)
 {
 	for (int i = 0; i < 64 && c->words_fd >= 0; i++)
 		take_words(c);
@@ -159,7 +159,7 @@ static void drain(struct turns_child *c)
 		take_lines(c);
 }
 
-static int note_end(struct turns_child *c, const struct proc_exit *given, const struct build_context *build, struct fw_err *err)
+static int note_end(struct interleave_child *c, const struct proc_exit *given, const struct build_context *build, struct fw_err *err)
 {
 	struct proc_exit how = sandbox_exit(build->sandbox, given);
 	char side[128], ended[64], what[256];
@@ -169,7 +169,7 @@ static int note_end(struct turns_child *c, const struct proc_exit *given, const 
 	drain(c);
 	proc_describe(&how, ended);
 	if (how.status == 0) {
-		if (c->side.state != TURNS_GONE)
+		if (c->side.state != INTERLEAVE_GONE)
 			blame(c, "crash", "ended without a `bye`");
 		return 0;
 	}
@@ -188,7 +188,7 @@ static int note_end(struct turns_child *c, const struct proc_exit *given, const 
 	return 0;
 }
 
-int turns_child_attend(struct turns_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build,
+int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build,
 	struct fw_err *err)
 {
 	struct proc_exit how;
@@ -207,27 +207,27 @@ int turns_child_attend(struct turns_child *c, const struct pollfd *fd, const str
 
 /* ---- answering ----------------------------------------------------------------------------------------------------------- */
 
-void turns_child_go(struct turns_child *c, int warm, int calls, bool is_single)
+void interleave_child_go(struct interleave_child *c, int warm, int calls, bool is_single)
 {
 	struct buf text;
 
 	buf_init(&text, 64);
-	turns_write_go(&text, warm, calls, is_single);
-	turns_granted(&c->side, calls);
+	interleave_write_go(&text, warm, calls, is_single);
+	interleave_granted(&c->side, calls);
 	answer(c, &text);
 }
 
-void turns_child_next(struct turns_child *c)
+void interleave_child_next(struct interleave_child *c)
 {
 	struct buf text;
 
 	buf_init(&text, 64);
-	turns_write_next(&text);
-	turns_sent_on(&c->side);
+	interleave_write_next(&text);
+	interleave_sent_on(&c->side);
 	answer(c, &text);
 }
 
-void turns_child_late(struct turns_child *c, const char *what, double limit_s)
+void interleave_child_late(struct interleave_child *c, const char *what, double limit_s)
 {
 	char text[200];
 
@@ -238,9 +238,9 @@ void turns_child_late(struct turns_child *c, const char *what, double limit_s)
 
 /* ---- what it uses -------------------------------------------------------------------------------------------------------- */
 
-void turns_child_count(struct turns_child *c)
+void interleave_child_count(struct interleave_child *c)
 {
-	c->n_pids = c->runs ? procs_below(c->proc.pid, c->pid, TURNS_CHILD_PIDS) : 0;
+	c->n_pids = c->runs ? procs_below(c->proc.pid, c->pid, INTERLEAVE_CHILD_PIDS) : 0;
 }
 
 /* The threads of a process. Returns their number; `each` is called for every one where it is given. */
@@ -264,7 +264,7 @@ static int threads_of(pid_t pid, void (*each)(pid_t thread, void *arg), void *ar
 	return n;
 }
 
-bool turns_child_is_single(const struct turns_child *c)
+bool interleave_child_is_single(const struct interleave_child *c)
 {
 	for (int i = 0; i < c->n_pids; i++)
 		if (threads_of(c->pid[i], NULL, NULL) > 1)
@@ -277,7 +277,7 @@ static void pin(pid_t thread, void *cores)
 	(void)sched_setaffinity(thread, sizeof(cpu_set_t), (const cpu_set_t *)cores);
 }
 
-void turns_child_pin(const struct turns_child *c, const cpu_set_t *cores)
+void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cores)
 {
 	cpu_set_t set = *cores;
 
@@ -285,7 +285,7 @@ void turns_child_pin(const struct turns_child *c, const cpu_set_t *cores)
 		(void)threads_of(c->pid[i], pin, &set);
 }
 
-double turns_child_cpu_s(const struct turns_child *c)
+double interleave_child_cpu_s(const struct interleave_child *c)
 {
 	double s = 0;
 
@@ -314,7 +314,7 @@ static void add_queued(pid_t thread, void *sum_s)
 	fclose(f);
 }
 
-double turns_child_queued_s(const struct turns_child *c)
+double interleave_child_queued_s(const struct interleave_child *c)
 {
 	double s = 0;
 

@@ -1,5 +1,5 @@
-/* turns_session.c - see turns_session.h. */
-#include "worker/command/turns_session.h"
+/* interleave_session.c - see interleave_session.h. */
+#include "worker/command/interleave_session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,12 +25,12 @@ enum {
 #define CUT_TIMES       2 /* as many pairs are taken again, at most, */
 #define UNTIMED_TIMES   4 /* and as many that have no time: those never count */
 
-int turns_session_side(const struct turns_session *s, int pair, int k)
+int interleave_session_side(const struct interleave_session *s, int pair, int k)
 {
 	return order_side(s->n_sides, s->first, pair, k);
 }
 
-static int index_of(const struct turns_session *s, const char *key)
+static int index_of(const struct interleave_session *s, const char *key)
 {
 	for (int i = 0; i < s->n; i++)
 		if (strcmp(s->cell[i].key, key) == 0)
@@ -41,7 +41,7 @@ static int index_of(const struct turns_session *s, const char *key)
 /* ---- waiting ------------------------------------------------------------------------------------------------------------- */
 
 /* Where there is no room for one more, every second one goes. */
-static void keep_in_burst(struct turns_burst *b, float ms, float mhz)
+static void keep_in_burst(struct interleave_burst *b, float ms, float mhz)
 {
 	struct burst_calls *c = b->calls;
 
@@ -59,7 +59,7 @@ static void keep_in_burst(struct turns_burst *b, float ms, float mhz)
 	c->mhz[c->kept++] = mhz;
 }
 
-static void keep_call(struct turns_session *s, const struct turns_line *line)
+static void keep_call(struct interleave_session *s, const struct interleave_line *line)
 {
 	s->turn.n++;
 	s->turn.ms = (float)line->ms;
@@ -74,17 +74,17 @@ static void keep_call(struct turns_session *s, const struct turns_line *line)
 	s->turn.done_ns = clock_mono_ns();
 }
 
-static int on_line(void *arg, struct turns_child *c, const struct turns_line *line, struct fw_err *err)
+static int on_line(void *arg, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err)
 {
-	struct turns_session *s = arg;
+	struct interleave_session *s = arg;
 	int side = (int)(c - s->child);
 
 	(void)err;
 	if (side != s->turn.side || !s->at)
 		return 0;
-	if (line->word == TURNS_DONE) {
+	if (line->word == INTERLEAVE_DONE) {
 		keep_call(s, line);
-	} else if (line->word == TURNS_FAIL && s->at->failed_side < 0) {
+	} else if (line->word == INTERLEAVE_FAIL && s->at->failed_side < 0) {
 		s->at->failed_side = side;
 		snprintf(s->at->failure, sizeof s->at->failure, "%s", line->failure);
 		snprintf(s->at->detail, sizeof s->at->detail, "%s", line->text);
@@ -93,50 +93,50 @@ static int on_line(void *arg, struct turns_child *c, const struct turns_line *li
 }
 
 /* How long it may take for what it does, and what that is. */
-static double limit_of(const struct turns_session *s, const struct turns_child *c, const char **what)
+static double limit_of(const struct interleave_session *s, const struct interleave_child *c, const char **what)
 {
 	double limit_s = c->subject->run.timeout_s;
 
-	*what = c->side.state == TURNS_HOLDING ? "come back from a call" : "ask for its next turn";
-	if (c->side.state != TURNS_HOLDING || !s->at)
+	*what = c->side.state == INTERLEAVE_HOLDING ? "come back from a call" : "ask for its next turn";
+	if (c->side.state != INTERLEAVE_HOLDING || !s->at)
 		return limit_s;
 	return fmin(limit_s, CALL_LIMIT_S + CALL_LIMIT_TIMES * s->at->alone_ms * 1e-3);
 }
 
-static void watch_clocks(struct turns_session *s)
+static void watch_clocks(struct interleave_session *s)
 {
 	int64_t now = clock_mono_ns();
 	const char *what;
 
 	for (int k = 0; k < s->n_sides; k++) {
-		struct turns_child *c = &s->child[k];
+		struct interleave_child *c = &s->child[k];
 		double limit_s = limit_of(s, c, &what);
 
-		if (c->runs && c->side.state != TURNS_RESTING && (double)(now - c->since_ns) * 1e-9 > limit_s)
-			turns_child_late(c, what, limit_s);
+		if (c->runs && c->side.state != INTERLEAVE_RESTING && (double)(now - c->since_ns) * 1e-9 > limit_s)
+			interleave_child_late(c, what, limit_s);
 	}
 }
 
 /* The first trouble ends the session; whose turn it was it happened in that cell. */
-static bool in_trouble(struct turns_session *s)
+static bool in_trouble(struct interleave_session *s)
 {
 	for (int k = 0; k < s->n_sides && s->trouble_side < 0; k++) {
-		struct turns_child *c = &s->child[k];
+		struct interleave_child *c = &s->child[k];
 
 		if (!c->trouble.failure[0])
 			continue;
 		s->trouble_side = k;
 		s->trouble = c->trouble;
-		s->trouble_cell = s->at && turns_holds(&c->side) ? s->at->cell : -1;
+		s->trouble_cell = s->at && interleave_holds(&c->side) ? s->at->cell : -1;
 		s->no_room = lastwords_of_no_room(&c->words);
 	}
 	return s->trouble_side >= 0;
 }
 
 /* Wait for whatever happens next. 1; 0 the session is over; -1. */
-static int attend(struct turns_session *s, struct fw_err *err)
+static int attend(struct interleave_session *s, struct fw_err *err)
 {
-	struct pollfd fd[1 + TURNS_SIDES_MAX * TURNS_CHILD_FDS];
+	struct pollfd fd[1 + INTERLEAVE_SIDES_MAX * INTERLEAVE_CHILD_FDS];
 	struct peer *peer = s->build->peer;
 	int wait_ms = WAIT_MS;
 
@@ -144,13 +144,13 @@ static int attend(struct turns_session *s, struct fw_err *err)
 		return 0;
 	peer_poll(peer, &fd[0], &wait_ms);
 	for (int k = 0; k < s->n_sides; k++)
-		turns_child_poll(&s->child[k], &fd[1 + k * TURNS_CHILD_FDS]);
-	if (poll(fd, (nfds_t)(1 + s->n_sides * TURNS_CHILD_FDS), wait_ms) < 0)
+		interleave_child_poll(&s->child[k], &fd[1 + k * INTERLEAVE_CHILD_FDS]);
+	if (poll(fd, (nfds_t)(1 + s->n_sides * INTERLEAVE_CHILD_FDS), wait_ms) < 0)
 		memset(fd, 0, sizeof fd);
 	if (peer_attend(peer, &fd[0], err) != 0)
 		return -1;
 	for (int k = 0; k < s->n_sides; k++)
-		if (turns_child_attend(&s->child[k], &fd[1 + k * TURNS_CHILD_FDS], s->bench, s->build, err) != 0)
+		if (interleave_child_attend(&s->child[k], &fd[1 + k * INTERLEAVE_CHILD_FDS], s->bench, s->build, err) != 0)
 			return -1;
 	watch_clocks(s);
 	return !in_trouble(s);
@@ -160,29 +160,29 @@ static int attend(struct turns_session *s, struct fw_err *err)
 
 /* What the sides have used so far, of those that rest while `side` has its turn. */
 struct resting {
-	double cpu_s[TURNS_SIDES_MAX], queued_s[TURNS_SIDES_MAX];
-	bool is_watched[TURNS_SIDES_MAX];
+	double cpu_s[INTERLEAVE_SIDES_MAX], queued_s[INTERLEAVE_SIDES_MAX];
+	bool is_watched[INTERLEAVE_SIDES_MAX];
 };
 
-static void look_at_rest(const struct turns_session *s, int side, struct resting *r)
+static void look_at_rest(const struct interleave_session *s, int side, struct resting *r)
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (k != side) {
-			r->is_watched[k] = turns_is_restless(&s->at->seen[k]);
-			r->cpu_s[k] = turns_child_cpu_s(&s->child[k]);
-			r->queued_s[k] = r->is_watched[k] ? turns_child_queued_s(&s->child[k]) : 0;
+			r->is_watched[k] = interleave_is_restless(&s->at->seen[k]);
+			r->cpu_s[k] = interleave_child_cpu_s(&s->child[k]);
+			r->queued_s[k] = r->is_watched[k] ? interleave_child_queued_s(&s->child[k]) : 0;
 		}
 }
 
-static void note_rest(struct turns_session *s, int side, const struct resting *r, double turn_s)
+static void note_rest(struct interleave_session *s, int side, const struct resting *r, double turn_s)
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (k != side) {
-			struct turns_rest rest = { .s = turn_s, .cpu_s = turns_child_cpu_s(&s->child[k]) - r->cpu_s[k] };
+			struct interleave_rest rest = { .s = turn_s, .cpu_s = interleave_child_cpu_s(&s->child[k]) - r->cpu_s[k] };
 
 			if (r->is_watched[k])
-				rest.queued_s = turns_child_queued_s(&s->child[k]) - r->queued_s[k];
-			turns_rest_note(&s->at->seen[k], &rest, r->is_watched[k]);
+				rest.queued_s = interleave_child_queued_s(&s->child[k]) - r->queued_s[k];
+			interleave_rest_note(&s->at->seen[k], &rest, r->is_watched[k]);
 		}
 }
 
@@ -193,23 +193,23 @@ struct order_of_turn {
 };
 
 /* Give a turn and wait until it is over. 1 it has the times, *turn_ms until its last call was done; 0 it has none; -1. */
-static int give(struct turns_session *s, int side, const struct order_of_turn *o, double *turn_ms, struct fw_err *err)
+static int give(struct interleave_session *s, int side, const struct order_of_turn *o, double *turn_ms, struct fw_err *err)
 {
-	struct turns_child *c = &s->child[side];
+	struct interleave_child *c = &s->child[side];
 	struct resting resting = { 0 };
 	int result = 1;
 
 	look_at_rest(s, side, &resting);
-	turns_wait_begin(&s->wait[side], s->wait[side].is_counted ? turns_child_queued_s(c) : 0);
+	interleave_wait_begin(&s->wait[side], s->wait[side].is_counted ? interleave_child_queued_s(c) : 0);
 	memset(&s->turn, 0, sizeof s->turn);
 	s->turn.side = side;
-	turns_child_go(c, o->warm, o->calls, o->is_single);
+	interleave_child_go(c, o->warm, o->calls, o->is_single);
 	int64_t began = c->since_ns;
 
-	while (result == 1 && c->side.state == TURNS_HOLDING)
+	while (result == 1 && c->side.state == INTERLEAVE_HOLDING)
 		result = attend(s, err);
 	note_rest(s, side, &resting, (double)(clock_mono_ns() - began) * 1e-9);
-	while (result == 1 && turns_holds(&c->side))
+	while (result == 1 && interleave_holds(&c->side))
 		result = attend(s, err);
 	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != o->calls)
 		return result < 0 ? -1 : 0;
@@ -219,10 +219,10 @@ static int give(struct turns_session *s, int side, const struct order_of_turn *o
 }
 
 /* Whether all are still at this cell: a program may leave it early. */
-static bool all_here(const struct turns_session *s)
+static bool all_here(const struct interleave_session *s)
 {
 	for (int k = 0; k < s->n_sides; k++)
-		if (s->child[k].side.state != TURNS_RESTING || strcmp(s->child[k].side.key, s->at->key) != 0)
+		if (s->child[k].side.state != INTERLEAVE_RESTING || strcmp(s->child[k].side.key, s->at->key) != 0)
 			return false;
 	return true;
 }
@@ -242,15 +242,15 @@ enum pair {
  * Whether something took the processor from this turn's program, by the system's own count of how long its threads wanted one in this turn; that a
  * call was interrupted is otherwise the program's word.
  */
-static bool was_cut(struct turns_session *s, int side, double turn_ms)
+static bool was_cut(struct interleave_session *s, int side, double turn_ms)
 {
-	return s->turn.cut > 0 && turns_wait_end(&s->wait[side], turns_child_queued_s(&s->child[side]), turn_ms);
+	return s->turn.cut > 0 && interleave_wait_end(&s->wait[side], interleave_child_queued_s(&s->child[side]), turn_ms);
 }
 
 /* The turn that was given, as it is held against its time. */
-static struct turns_one turn_of(struct turns_session *s, int side, double turn_ms)
+static struct interleave_one turn_of(struct interleave_session *s, int side, double turn_ms)
 {
-	return (struct turns_one){ .ms = (double)s->turn.ms,
+	return (struct interleave_one){ .ms = (double)s->turn.ms,
 		.turn_ms = turn_ms,
 		.idle_us = s->turn.idle_us,
 		.repeats = s->turn.repeats,
@@ -258,13 +258,13 @@ static struct turns_one turn_of(struct turns_session *s, int side, double turn_m
 }
 
 /* The next pair, in place of one that was interrupted the same again, so that each place has the order that its record says. */
-static enum pair take_pair(struct turns_session *s, struct fw_err *err)
+static enum pair take_pair(struct interleave_session *s, struct fw_err *err)
 {
-	struct turns_cell *at = s->at;
+	struct interleave_cell *at = s->at;
 	enum pair pair = PAIR_TAKEN;
 
 	for (int k = 0; k < s->n_sides; k++) {
-		int side = turns_session_side(s, at->n, k), result = all_here(s);
+		int side = interleave_session_side(s, at->n, k), result = all_here(s);
 		double turn_ms;
 
 		if (result == 1)
@@ -274,24 +274,24 @@ static enum pair take_pair(struct turns_session *s, struct fw_err *err)
 		at->ms[side][at->n] = s->turn.ms;
 		at->mhz[side][at->n] = s->turn.mhz;
 		at->host_us[side][at->n] = s->turn.host_us;
-		at->turns++;
-		at->turns_s += s->turn.all_s;
+		at->interleave++;
+		at->interleave_s += s->turn.all_s;
 		at->calls_s += s->turn.sum_ms * 1e-3 * (1 + at->warm);
 		if (s->turn.ms <= 0)
 			pair = PAIR_UNTIMED;
 		else if (pair == PAIR_TAKEN && s->turn.cut > 0)
 			pair = PAIR_CUT;
 		if (s->turn.ms > 0) {
-			struct turns_one turn = turn_of(s, side, turn_ms);
+			struct interleave_one turn = turn_of(s, side, turn_ms);
 
-			turns_see(&at->seen[side], &turn);
+			interleave_see(&at->seen[side], &turn);
 		}
 	}
 	return pair;
 }
 
 /* Turns whose times do not count: one of each side to begin with, and without warm calls those that show what cannot be. */
-static int give_aside(struct turns_session *s, int rounds, int warm, struct fw_err *err)
+static int give_aside(struct interleave_session *s, int rounds, int warm, struct fw_err *err)
 {
 	int result = 1;
 
@@ -299,52 +299,52 @@ static int give_aside(struct turns_session *s, int rounds, int warm, struct fw_e
 		for (int k = 0; k < s->n_sides && result == 1; k++) {
 			double turn_ms;
 
-			result = all_here(s) ? give(s, turns_session_side(s, i, k),
+			result = all_here(s) ? give(s, interleave_session_side(s, i, k),
 						       &(struct order_of_turn){ .warm = warm, .calls = 1 }, &turn_ms, err)
 					     : 0;
 			if (result == 1)
-				turns_bound(&s->at->seen[s->turn.side], s->turn.sum_ms, turn_ms);
+				interleave_bound(&s->at->seen[s->turn.side], s->turn.sum_ms, turn_ms);
 		}
 	return result;
 }
 
 /* A side chooses how often it repeats a call, so that its turns do not tell how long one is. */
-static bool hides_calls(const struct turns_cell *at)
+static bool hides_calls(const struct interleave_cell *at)
 {
-	const struct turns_seen *base = &at->seen[COMMAND_BASE], *target = &at->seen[COMMAND_TARGET];
+	const struct interleave_seen *base = &at->seen[COMMAND_BASE], *target = &at->seen[COMMAND_TARGET];
 
 	return base->chooses && (base->repeats || target->repeats);
 }
 
 /* Turns of single calls. 1, 0, -1 as give. */
-static int give_singles(struct turns_session *s, struct fw_err *err)
+static int give_singles(struct interleave_session *s, struct fw_err *err)
 {
 	const struct order_of_turn single = { .warm = s->at->warm, .calls = 1, .is_single = true };
 	int result = 1;
 
 	for (int i = 0; i < SINGLES; i++)
 		for (int k = 0; k < s->n_sides && result == 1; k++) {
-			int side = turns_session_side(s, i, k);
+			int side = interleave_session_side(s, i, k);
 			double turn_ms;
 
 			result = all_here(s) ? give(s, side, &single, &turn_ms, err) : 0;
 			if (result == 1 && s->turn.ms > 0) {
-				struct turns_one turn = turn_of(s, side, turn_ms);
+				struct interleave_one turn = turn_of(s, side, turn_ms);
 
-				turns_see_single(&s->at->seen[side], &turn);
+				interleave_see_single(&s->at->seen[side], &turn);
 			}
 		}
 	return result;
 }
 
 /* One burst, in turns of some calls each, until `until_ns`. 1, 0, -1 as give. */
-static int take_burst(struct turns_session *s, int side, int64_t until_ns, struct burst_calls *out, struct fw_err *err)
+static int take_burst(struct interleave_session *s, int side, int64_t until_ns, struct burst_calls *out, struct fw_err *err)
 {
 	int64_t settled_ns = until_ns - (int64_t)((BURST_S - BURST_SETTLES_S) * 1e9);
 	int64_t last_ns = until_ns + (int64_t)(BURST_S * 1e9); /* without a single time by then there is no burst */
 	int calls = BURST_CALLS_MIN, result;
 
-	struct turns_burst burst = { .stride = 1, .calls = out };
+	struct interleave_burst burst = { .stride = 1, .calls = out };
 
 	out->kept = 0;
 	do {
@@ -355,16 +355,16 @@ static int take_burst(struct turns_session *s, int side, int64_t until_ns, struc
 		s->burst = NULL;
 		if (result != 1)
 			return result;
-		turns_bound(&s->at->seen[side], s->turn.sum_ms, turn_ms);
+		interleave_bound(&s->at->seen[side], s->turn.sum_ms, turn_ms);
 		calls = (int)fmin(BURST_CALLS_MAX, fmax(BURST_CALLS_MIN, calls * BURST_TURN_S / s->turn.all_s));
 	} while (clock_mono_ns() < until_ns || (out->kept == 0 && clock_mono_ns() < last_ns));
 	return out->kept > 0;
 }
 
 /* Base and target call without a rest: what clocks do then. */
-static int take_bursts(struct turns_session *s, struct fw_err *err)
+static int take_bursts(struct interleave_session *s, struct fw_err *err)
 {
-	struct turns_cell *at = s->at;
+	struct interleave_cell *at = s->at;
 	struct burst_calls burst[BURSTS_MAX];
 	int64_t began_ns = clock_mono_ns();
 
@@ -397,14 +397,14 @@ static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
  * Programs of one thread share one core, another one in each launch: where each keeps to its own, whatever else runs on one of them weighs on
  * one side alone. Those of several threads have all cores.
  */
-static void place(struct turns_session *s)
+static void place(struct interleave_session *s)
 {
 	cpu_set_t ours, one;
 	bool single = true;
 
 	for (int k = 0; k < s->n_sides; k++) {
-		turns_child_count(&s->child[k]);
-		single = single && turns_child_is_single(&s->child[k]);
+		interleave_child_count(&s->child[k]);
+		single = single && interleave_child_is_single(&s->child[k]);
 	}
 	if (single == s->is_pinned || sched_getaffinity(0, sizeof ours, &ours) < 0)
 		return;
@@ -412,17 +412,17 @@ static void place(struct turns_session *s)
 	if (single)
 		choose_core(s->seed, &ours, &one);
 	for (int k = 0; k < s->n_sides; k++)
-		turns_child_pin(&s->child[k], single ? &one : &ours);
+		interleave_child_pin(&s->child[k], single ? &one : &ours);
 }
 
-static bool is_enough(const struct turns_cell *c, int64_t began)
+static bool is_enough(const struct interleave_cell *c, int64_t began)
 {
-	return c->n >= c->pairs || (c->n >= TURNS_PAIRS_MIN && (double)(clock_mono_ns() - began) * 1e-6 > 2 * c->budget_ms);
+	return c->n >= c->pairs || (c->n >= INTERLEAVE_PAIRS_MIN && (double)(clock_mono_ns() - began) * 1e-6 > 2 * c->budget_ms);
 }
 
-static int run_cell(struct turns_session *s, struct fw_err *err)
+static int run_cell(struct interleave_session *s, struct fw_err *err)
 {
-	struct turns_cell *at = s->at;
+	struct interleave_cell *at = s->at;
 	int status = give_aside(s, 1, at->warm, err);
 	int64_t began = clock_mono_ns(); /* what a first call compiles or tunes does not make the pairs fewer */
 
@@ -454,7 +454,7 @@ static int run_cell(struct turns_session *s, struct fw_err *err)
 /* ---- the session --------------------------------------------------------------------------------------------------------- */
 
 /* Send everybody to the `i`-th cell. 1 all are there, 0 the session is over, -1; 2 somebody passed it by. */
-static int gather(struct turns_session *s, int i, struct fw_err *err)
+static int gather(struct interleave_session *s, int i, struct fw_err *err)
 {
 	int result = 1;
 
@@ -462,15 +462,15 @@ static int gather(struct turns_session *s, int i, struct fw_err *err)
 		int here = 0;
 
 		for (int k = 0; k < s->n_sides; k++) {
-			struct turns_child *c = &s->child[k];
-			int at = c->side.state == TURNS_RESTING ? index_of(s, c->side.key) : -1;
+			struct interleave_child *c = &s->child[k];
+			int at = c->side.state == INTERLEAVE_RESTING ? index_of(s, c->side.key) : -1;
 
 			/* how it ends tells whether it came to its end */
-			if ((c->side.state == TURNS_GONE && !c->runs) || at > i)
+			if ((c->side.state == INTERLEAVE_GONE && !c->runs) || at > i)
 				return 2;
 			here += at == i;
-			if (c->side.state == TURNS_RESTING && at < i)
-				turns_child_next(c);
+			if (c->side.state == INTERLEAVE_RESTING && at < i)
+				interleave_child_next(c);
 		}
 		if (here == s->n_sides)
 			return 1;
@@ -479,14 +479,14 @@ static int gather(struct turns_session *s, int i, struct fw_err *err)
 	return result;
 }
 
-static int tell(struct turns_session *s, int cell, struct fw_err *err)
+static int tell(struct interleave_session *s, int cell, struct fw_err *err)
 {
 	struct msg at = { .t = MSG_AT, .u.at = { .launch = s->bench->launches, .cell = cell, .step = "time" } };
 
 	return bench_send(s->bench, &at, err);
 }
 
-static int run_cells(struct turns_session *s, struct fw_err *err)
+static int run_cells(struct interleave_session *s, struct fw_err *err)
 {
 	int status = 1;
 
@@ -505,7 +505,7 @@ static int run_cells(struct turns_session *s, struct fw_err *err)
 	return status < 0 ? -1 : 0;
 }
 
-int turns_session_run(struct turns_session *s, struct fw_err *err)
+int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 {
 	int64_t began = clock_mono_ns();
 	int result = 0;
@@ -516,15 +516,15 @@ int turns_session_run(struct turns_session *s, struct fw_err *err)
 	for (int i = 0; i < s->n; i++)
 		s->cell[i].failed_side = -1;
 	for (int k = 0; k < s->n_sides; k++) {
-		s->child[k] = (struct turns_child){ .on_line = on_line, .arg = s, .lines_fd = -1, .words_fd = -1 };
+		s->child[k] = (struct interleave_child){ .on_line = on_line, .arg = s, .lines_fd = -1, .words_fd = -1 };
 		s->child[k].proc.pidfd = -1;
 	}
 	for (int k = 0; k < s->n_sides && result == 0; k++)
-		result = turns_child_start(&s->child[k], s->bench, s->build, s->subject[k], err);
+		result = interleave_child_start(&s->child[k], s->bench, s->build, s->subject[k], err);
 	if (result == 0)
 		result = run_cells(s, err);
 	for (int k = 0; k < s->n_sides; k++)
-		turns_child_end(&s->child[k]);
+		interleave_child_end(&s->child[k]);
 	(void)procs_end_all();
 	keyring_clear(s->build->sandbox);
 	s->all_s = (double)(clock_mono_ns() - began) * 1e-9;

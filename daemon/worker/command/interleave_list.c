@@ -1,5 +1,5 @@
-/* turns_list.c - see turns_list.h. */
-#include "worker/command/turns_list.h"
+/* interleave_list.c - see interleave_list.h. */
+#include "worker/command/interleave_list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,20 +13,20 @@ enum { CALLS = 4 /* of a cell, the first one cold */, UNTIMED_MAX = 60 /* calls 
 
 #define SPENT_MS_MAX 2000 /* no further call after this; what the first one compiles or tunes says nothing of the others */
 
-void turns_list_begin(struct turns_list *l, const int *fd)
+void interleave_list_begin(struct interleave_list *l, const int *fd)
 {
-	*l = (struct turns_list){ .fd = fd };
-	lines_init(&l->lines, TURNS_LINE_MAX);
+	*l = (struct interleave_list){ .fd = fd };
+	lines_init(&l->lines, INTERLEAVE_LINE_MAX);
 }
 
-void turns_list_fini(struct turns_list *l)
+void interleave_list_fini(struct interleave_list *l)
 {
 	lines_fini(&l->lines);
 	free(l->cell);
-	*l = (struct turns_list){ .n = 0 };
+	*l = (struct interleave_list){ .n = 0 };
 }
 
-const struct turns_told *turns_list_find(const struct turns_list *l, const char *key)
+const struct interleave_told *interleave_list_find(const struct interleave_list *l, const char *key)
 {
 	for (int i = 0; i < l->n; i++)
 		if (strcmp(l->cell[i].key, key) == 0)
@@ -34,7 +34,7 @@ const struct turns_told *turns_list_find(const struct turns_list *l, const char 
 	return NULL;
 }
 
-static int send(struct turns_list *l, struct buf *text, struct fw_err *err)
+static int send(struct interleave_list *l, struct buf *text, struct fw_err *err)
 {
 	ssize_t n = write(*l->fd, text->data, text->len);
 
@@ -45,26 +45,26 @@ static int send(struct turns_list *l, struct buf *text, struct fw_err *err)
 }
 
 /* A cell that it came to before has been listed. */
-static int begin_cell(struct turns_list *l, bool *is_new, struct fw_err *err)
+static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *err)
 {
 	*is_new = l->n == 0 || strcmp(l->cell[l->n - 1].key, l->side.key) != 0;
 	if (!*is_new)
 		return 0;
-	if (turns_list_find(l, l->side.key)) {
+	if (interleave_list_find(l, l->side.key)) {
 		*is_new = false;
 		l->calls = CALLS;
 		return 0;
 	}
 	if (l->n == l->room) {
 		int room = l->room ? 2 * l->room : 64;
-		struct turns_told *more = l->n < READING_ROWS_MAX ? realloc(l->cell, (size_t)room * sizeof *more) : NULL;
+		struct interleave_told *more = l->n < READING_ROWS_MAX ? realloc(l->cell, (size_t)room * sizeof *more) : NULL;
 
 		if (!more)
 			return err_set(err, ERR_PROTOCOL, "has more than %d cells", READING_ROWS_MAX);
 		l->cell = more;
 		l->room = room;
 	}
-	l->cell[l->n] = (struct turns_told){ .ms = 0 };
+	l->cell[l->n] = (struct interleave_told){ .ms = 0 };
 	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", l->side.key);
 	l->calls = l->untimed = 0;
 	l->spent_ms = 0;
@@ -72,7 +72,7 @@ static int begin_cell(struct turns_list *l, bool *is_new, struct fw_err *err)
 	return 0;
 }
 
-static int answer(struct turns_list *l, struct fw_err *err)
+static int answer(struct interleave_list *l, struct fw_err *err)
 {
 	bool is_new;
 	struct buf text;
@@ -81,11 +81,11 @@ static int answer(struct turns_list *l, struct fw_err *err)
 		return -1;
 	buf_init(&text, 256);
 	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0]) {
-		turns_granted(&l->side, 1);
-		turns_write_go(&text, l->calls > 0 && !l->is_slow_to_begin, 1, false);
+		interleave_granted(&l->side, 1);
+		interleave_write_go(&text, l->calls > 0 && !l->is_slow_to_begin, 1, false);
 	} else {
-		turns_sent_on(&l->side);
-		turns_write_next(&text);
+		interleave_sent_on(&l->side);
+		interleave_write_next(&text);
 	}
 	int result = send(l, &text, err);
 
@@ -93,48 +93,48 @@ static int answer(struct turns_list *l, struct fw_err *err)
 	return result;
 }
 
-static void take_fact(struct turns_told *cell, const struct turns_line *line)
+static void take_fact(struct interleave_told *cell, const struct interleave_line *line)
 {
 	switch (line->fact) {
-	case TURNS_FLOPS:
+	case INTERLEAVE_FLOPS:
 		cell->flops = line->value;
 		break;
-	case TURNS_BYTES:
+	case INTERLEAVE_BYTES:
 		cell->bytes = line->value;
 		break;
-	case TURNS_FIRST_MS:
+	case INTERLEAVE_FIRST_MS:
 		cell->first_ms = line->value;
 		break;
-	case TURNS_MEMORY_BYTES:
+	case INTERLEAVE_MEMORY_BYTES:
 		cell->memory_bytes = line->value;
 		break;
-	case TURNS_OUTPUT:
+	case INTERLEAVE_OUTPUT:
 		snprintf(cell->output, sizeof cell->output, "%.95s", line->text);
 		break;
-	case TURNS_CONFIG:
+	case INTERLEAVE_CONFIG:
 		snprintf(cell->config, sizeof cell->config, "%.159s", line->text);
 		break;
 	}
 }
 
-static int take(struct turns_list *l, const struct turns_line *line, struct fw_err *err)
+static int take(struct interleave_list *l, const struct interleave_line *line, struct fw_err *err)
 {
-	struct turns_told *cell = l->n ? &l->cell[l->n - 1] : NULL;
+	struct interleave_told *cell = l->n ? &l->cell[l->n - 1] : NULL;
 
 	switch (line->word) {
-	case TURNS_HELLO: {
+	case INTERLEAVE_HELLO: {
 		struct buf text;
 
 		l->speaks = true;
 		buf_init(&text, 256);
-		turns_write_welcome(&text, true);
+		interleave_write_welcome(&text, true);
 		int result = send(l, &text, err);
 		buf_fini(&text);
 		return result;
 	}
-	case TURNS_TURN:
+	case INTERLEAVE_TURN:
 		return answer(l, err);
-	case TURNS_DONE:
+	case INTERLEAVE_DONE:
 		if (line->ms <= 0) { /* interrupted so that it has no time: it is made again */
 			if (++l->untimed > UNTIMED_MAX && cell->ms <= 0 && !cell->failure[0]) {
 				snprintf(cell->failure, sizeof cell->failure, "reported");
@@ -153,10 +153,10 @@ static int take(struct turns_list *l, const struct turns_line *line, struct fw_e
 		if (l->calls <= 2 || line->ms < cell->ms)
 			cell->ms = line->ms;
 		return 0;
-	case TURNS_FACT:
+	case INTERLEAVE_FACT:
 		take_fact(cell, line);
 		return 0;
-	case TURNS_FAIL:
+	case INTERLEAVE_FAIL:
 		snprintf(cell->failure, sizeof cell->failure, "%s", line->failure);
 		snprintf(cell->detail, sizeof cell->detail, "%s", line->text);
 		return 0;
@@ -165,16 +165,16 @@ static int take(struct turns_list *l, const struct turns_line *line, struct fw_e
 	}
 }
 
-int turns_list_read(void *arg, const char *data, size_t len, struct fw_err *err)
+int interleave_list_read(void *arg, const char *data, size_t len, struct fw_err *err)
 {
-	struct turns_list *l = arg;
-	struct turns_line line;
+	struct interleave_list *l = arg;
+	struct interleave_line line;
 	char *text;
 	size_t n;
 	int result = lines_feed(&l->lines, data, len, err);
 
 	while (result == 0 && lines_next(&l->lines, &text, &n)) {
-		result = turns_parse(text, n, &line, err) != 0 || turns_hear(&l->side, &line, err) != 0 ? -1 : 0;
+		result = interleave_parse(text, n, &line, err) != 0 || interleave_hear(&l->side, &line, err) != 0 ? -1 : 0;
 		if (result == 0)
 			result = take(l, &line, err);
 	}
@@ -182,17 +182,17 @@ int turns_list_read(void *arg, const char *data, size_t len, struct fw_err *err)
 	return result;
 }
 
-int turns_list_reading(const struct turns_list *l, struct reading *out, struct fw_err *err)
+int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof *out);
-	snprintf(out->format, sizeof out->format, "turns");
+	snprintf(out->format, sizeof out->format, "interleave");
 	for (int i = 0; i < l->n; i++) {
-		const struct turns_told *cell = &l->cell[i];
+		const struct interleave_told *cell = &l->cell[i];
 		const char *key = cell->key;
 		double tflops = cell->flops > 0 && cell->ms > 0 ? cell->flops / (cell->ms * 1e9) : NAN;
 		int result = cell->failure[0] || cell->ms <= 0
-				     ? reading_fail(out, key, cell->failure[0] ? cell->detail : "no call was made", "turns", err)
-				     : reading_add(out, key, cell->ms, tflops, "turns", err);
+				     ? reading_fail(out, key, cell->failure[0] ? cell->detail : "no call was made", "interleave", err)
+				     : reading_add(out, key, cell->ms, tflops, "interleave", err);
 
 		if (result != 0) {
 			reading_fini(out);

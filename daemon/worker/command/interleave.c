@@ -1,5 +1,5 @@
-/* turns.c - which cells a launch takes in which sessions, what becomes of what they bring, and who is to blame when one ends early. */
-#include "worker/command/turns.h"
+/* interleave.c - which cells a launch takes in which sessions, what becomes of what they bring, and who is to blame when one ends early. */
+#include "worker/command/interleave.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,39 +12,39 @@
 #include "worker/bench/health_check.h"
 #include "worker/bench/measure.h"
 #include "worker/bench/sustain.h"
-#include "worker/command/turns_record.h"
+#include "worker/command/interleave_record.h"
 
 enum { REDO_MAX = 3, EMPTY_LAUNCHES_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* launches */ };
 
 #define HALF_WIDTH_PCT 0.3
 
 /* What is known of one cell. Shape: by side. */
-struct turns_known {
-	struct turns_evidence evidence[TURNS_SIDES_MAX];
-	struct turns_cost cost;
+struct interleave_known {
+	struct interleave_evidence evidence[INTERLEAVE_SIDES_MAX];
+	struct interleave_cost cost;
 	int calls; /* of a turn, warm ones included */
 };
 
 /* What is known beside the bench. */
-struct all_turns {
+struct all_interleave {
 	struct command *command;
 	int n_cells;
 	int *place; /* place[side][n_cells]: the cells of each side in its order */
-	int n_place[TURNS_SIDES_MAX];
+	int n_place[INTERLEAVE_SIDES_MAX];
 	int *missed;                 /* missed[n_cells]: sessions in which a side did not come to it */
-	struct turns_known *known;   /* known[n_cells] */
-	int deaths[TURNS_SIDES_MAX]; /* cells in whose turns it died */
+	struct interleave_known *known;   /* known[n_cells] */
+	int deaths[INTERLEAVE_SIDES_MAX]; /* cells in whose turns it died */
 	int n_without_reference;        /* cells that the reference commit has been left out of, */
 	char without_reference[500];    /* and of the first one why */
 	bool no_room;
 	char no_room_why[512];
-	double turns_s, calls_s; /* over all pairs */
-	int n_turns;
+	double interleave_s, calls_s; /* over all pairs */
+	int n_interleave;
 };
 
 /* One launch. Shape: all arrays have a place for every cell. */
-struct turns_launch {
-	struct all_turns *all;
+struct interleave_launch {
+	struct all_interleave *all;
 	uint64_t seed;
 	int set, n, timed;
 	int *list, *spare, *chain;
@@ -53,14 +53,14 @@ struct turns_launch {
 	int burst_rounds;
 };
 
-bool turns_taken(const struct command *m)
+bool interleave_taken(const struct command *m)
 {
 	return m->list[COMMAND_BASE].speaks && m->list[COMMAND_TARGET].speaks;
 }
 
-int turns_listed(struct command *m, int side, int cell, struct fw_err *err)
+int interleave_listed(struct command *m, int side, int cell, struct fw_err *err)
 {
-	const struct turns_told *told = turns_list_find(&m->list[side], m->bench->cells[cell].key);
+	const struct interleave_told *told = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
 	enum role role = m->side[side]->role;
 
 	if (told && !told->failure[0] && told->ms > 0)
@@ -85,7 +85,7 @@ static int cell_of(const struct bench *b, const char *key)
 }
 
 /* From now on base and target are alone in this cell. */
-static void leave_reference_out(struct all_turns *a, int cell, const char *why)
+static void leave_reference_out(struct all_interleave *a, int cell, const char *why)
 {
 	int *place = a->place + COMMAND_REFERENCE * a->n_cells, kept = 0;
 
@@ -97,19 +97,19 @@ static void leave_reference_out(struct all_turns *a, int cell, const char *why)
 		snprintf(a->without_reference, sizeof a->without_reference, "%s: %.300s", a->command->bench->cells[cell].key, why);
 }
 
-static int prepare(struct all_turns *a, struct fw_err *err)
+static int prepare(struct all_interleave *a, struct fw_err *err)
 {
 	struct bench *b = a->command->bench;
 
 	a->n_cells = b->n_cells;
-	a->place = calloc((size_t)(TURNS_SIDES_MAX * b->n_cells) + 1, sizeof *a->place);
+	a->place = calloc((size_t)(INTERLEAVE_SIDES_MAX * b->n_cells) + 1, sizeof *a->place);
 	a->missed = calloc((size_t)b->n_cells + 1, sizeof *a->missed);
 	a->known = calloc((size_t)b->n_cells + 1, sizeof *a->known);
 	if (!a->place || !a->missed || !a->known)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	for (int side = 0; side < a->command->n_sides; side++)
 		for (int i = 0; i < a->command->list[side].n; i++) {
-			const struct turns_told *told = &a->command->list[side].cell[i];
+			const struct interleave_told *told = &a->command->list[side].cell[i];
 			int cell = cell_of(b, told->key);
 
 			if (cell >= 0 && side == COMMAND_REFERENCE && told->failure[0])
@@ -121,14 +121,14 @@ static int prepare(struct all_turns *a, struct fw_err *err)
 }
 
 /* The cells of the next session, which `n_sides` sides have. Returns how many; -1. */
-static int next_chain(const struct turns_launch *l, int n_sides, struct fw_err *err)
+static int next_chain(const struct interleave_launch *l, int n_sides, struct fw_err *err)
 {
-	const struct all_turns *a = l->all;
-	struct turns_order order[TURNS_SIDES_MAX];
+	const struct all_interleave *a = l->all;
+	struct interleave_order order[INTERLEAVE_SIDES_MAX];
 
 	for (int side = 0; side < n_sides; side++)
-		order[side] = (struct turns_order){ .n = a->n_place[side], .cell = a->place + side * a->n_cells };
-	int n = turns_chain(order, n_sides, l->todo, a->n_cells, l->chain);
+		order[side] = (struct interleave_order){ .n = a->n_place[side], .cell = a->place + side * a->n_cells };
+	int n = interleave_chain(order, n_sides, l->todo, a->n_cells, l->chain);
 
 	return n < 0 ? err_set(err, ERR_INTERNAL, "out of memory") : n;
 }
@@ -140,7 +140,7 @@ static double alone_ms(const struct command *m, int n_sides, int cell)
 	double longest = 0;
 
 	for (int side = 0; side < n_sides; side++) {
-		const struct turns_told *told = turns_list_find(&m->list[side], m->bench->cells[cell].key);
+		const struct interleave_told *told = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
 
 		longest = told ? fmax(longest, told->ms) : longest;
 	}
@@ -148,38 +148,38 @@ static double alone_ms(const struct command *m, int n_sides, int cell)
 }
 
 /* Where the manifest asks for pairs it has them; else they are what makes a cell's interval narrow at the least cost. `call_ms`: of all calls of one. */
-static int pairs_of(const struct turns_launch *l, int cell, double call_ms, int most)
+static int pairs_of(const struct interleave_launch *l, int cell, double call_ms, int most)
 {
 	const struct bench *b = l->all->command->bench;
-	const struct turns_cost *cost = &l->all->known[cell].cost;
-	int n = turns_pairs(call_ms, l->n, most);
+	const struct interleave_cost *cost = &l->all->known[cell].cost;
+	int n = interleave_pairs(call_ms, l->n, most);
 
 	return most > 0 ? n
-			: turns_pairs_wanted(
-				  cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.look[PAIRING_TURNS].s0, n);
+			: interleave_pairs_wanted(
+				  cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.look[PAIRING_INTERLEAVE].s0, n);
 }
 
-static void ask(const struct turns_launch *l, struct turns_session *s)
+static void ask(const struct interleave_launch *l, struct interleave_session *s)
 {
 	struct command *m = l->all->command;
 	int most = s->subject[COMMAND_BASE]->run.pairs;
 
 	for (int i = 0; i < s->n; i++) {
-		struct turns_cell *c = &s->cell[i];
+		struct interleave_cell *c = &s->cell[i];
 		int cell = l->chain[i];
 		double ms = alone_ms(m, s->n_sides, cell);
 
-		*c = (struct turns_cell){ .cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1 };
-		c->warm = turns_warm(ms);
+		*c = (struct interleave_cell){ .cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1 };
+		c->warm = interleave_warm(ms);
 		l->all->known[cell].calls = 1 + c->warm;
 		c->pairs = l->only_bursts ? 0 : pairs_of(l, cell, s->n_sides * (1 + c->warm) * ms, most);
-		c->budget_ms = turns_budget_ms(l->n, most);
+		c->budget_ms = interleave_budget_ms(l->n, most);
 		c->burst_rounds = l->burst[cell] ? l->burst_rounds : 0;
 	}
 }
 
 /* What a session takes beside pairs and bursts: processes that start, first calls, and what is looked at in the end. */
-static double others_s(const struct turns_session *s)
+static double others_s(const struct interleave_session *s)
 {
 	double rest_s = s->all_s;
 
@@ -190,35 +190,35 @@ static double others_s(const struct turns_session *s)
 
 /* What it brought, cell by cell. */
 static int take_cells(
-	struct turns_launch *l, struct turns_session *s, const struct msg_guard *guard, int redo, struct fw_err *err)
+	struct interleave_launch *l, struct interleave_session *s, const struct msg_guard *guard, int redo, struct fw_err *err)
 {
-	struct all_turns *a = l->all;
+	struct all_interleave *a = l->all;
 	struct bench *b = a->command->bench;
 	bool is_over = s->trouble_side < 0;
 
 	for (int i = 0; i < s->n; i++) {
-		struct turns_cell *c = &s->cell[i];
-		char why[TURNS_TEXT_SIZE];
-		enum turns_belief belief = turns_judge(a->command, s, c, a->known[c->cell].evidence, why, err);
-		int status = belief == TURNS_ERROR ? -1 : 0;
+		struct interleave_cell *c = &s->cell[i];
+		char why[INTERLEAVE_TEXT_SIZE];
+		enum interleave_belief belief = interleave_judge(a->command, s, c, a->known[c->cell].evidence, why, err);
+		int status = belief == INTERLEAVE_ERROR ? -1 : 0;
 
-		if (belief == TURNS_REFERENCE_FAULTY) {
+		if (belief == INTERLEAVE_REFERENCE_FAULTY) {
 			leave_reference_out(a, c->cell, why);
 			continue;
 		}
-		l->timed += belief == TURNS_DOUBTED;
-		if (belief == TURNS_BELIEVED)
-			turns_cost_add(&a->known[c->cell].cost, c->n, c->pairs_s, others_s(s) / s->n, c->ms[COMMAND_BASE],
+		l->timed += belief == INTERLEAVE_DOUBTED;
+		if (belief == INTERLEAVE_BELIEVED)
+			interleave_cost_add(&a->known[c->cell].cost, c->n, c->pairs_s, others_s(s) / s->n, c->ms[COMMAND_BASE],
 				c->ms[COMMAND_TARGET]);
-		if (belief == TURNS_BELIEVED && (l->only_bursts ? c->n_burst > 0 : c->n >= PAIRS_MIN)) {
+		if (belief == INTERLEAVE_BELIEVED && (l->only_bursts ? c->n_burst > 0 : c->n >= PAIRS_MIN)) {
 			l->timed++;
-			status = turns_record(a->command, s, c, l->set, guard, redo, err);
+			status = interleave_record(a->command, s, c, l->set, guard, redo, err);
 		}
 		if (status < 0)
 			return -1;
-		a->turns_s += c->turns_s;
+		a->interleave_s += c->interleave_s;
 		a->calls_s += c->calls_s;
-		a->n_turns += c->turns;
+		a->n_interleave += c->interleave;
 		/* what a death left out comes in another session, without the cell that it died of */
 		if (is_over || c->reached || c->missed)
 			l->todo[c->cell] = false;
@@ -230,9 +230,9 @@ static int take_cells(
 }
 
 /* It ended for want of the reference commit, or for want of room beside it: what it did not come to comes without the reference commit. */
-static int take_trouble_of_reference(struct turns_launch *l, const struct turns_session *s, struct fw_err *err)
+static int take_trouble_of_reference(struct interleave_launch *l, const struct interleave_session *s, struct fw_err *err)
 {
-	struct all_turns *a = l->all;
+	struct all_interleave *a = l->all;
 	bool is_breach = strcmp(s->trouble.failure, "protocol") == 0;
 
 	for (int i = 0; i < s->n; i++)
@@ -245,9 +245,9 @@ static int take_trouble_of_reference(struct turns_launch *l, const struct turns_
 }
 
 /* Somebody ended it. 1 the others go on, 0 nothing goes on by turns, -1. */
-static int take_trouble(struct turns_launch *l, struct turns_session *s, struct fw_err *err)
+static int take_trouble(struct interleave_launch *l, struct interleave_session *s, struct fw_err *err)
 {
-	struct all_turns *a = l->all;
+	struct all_interleave *a = l->all;
 	struct command *m = a->command;
 	int side = s->trouble_side;
 
@@ -271,7 +271,7 @@ static int take_trouble(struct turns_launch *l, struct turns_session *s, struct 
 }
 
 /* What is closed by now needs no session. */
-static void forget_closed(struct turns_launch *l)
+static void forget_closed(struct interleave_launch *l)
 {
 	const struct bench *b = l->all->command->bench;
 
@@ -280,7 +280,7 @@ static void forget_closed(struct turns_launch *l)
 }
 
 /* A session between two readings of the device, again while they make it void. */
-static int run_guarded(struct turns_launch *l, struct turns_session *s, struct msg_guard *guard, int *redo, struct fw_err *err)
+static int run_guarded(struct interleave_launch *l, struct interleave_session *s, struct msg_guard *guard, int *redo, struct fw_err *err)
 {
 	struct bench *b = s->bench;
 	bool gpu = s->subject[COMMAND_BASE]->run.gpu;
@@ -294,7 +294,7 @@ static int run_guarded(struct turns_launch *l, struct turns_session *s, struct m
 		if (gpu && health_check_guard(b, pass, guard, err) != 0)
 			return -1;
 		ask(l, s);
-		if (turns_session_run(s, err) != 0 || (gpu && health_check_guard(b, pass, &after, err) != 0))
+		if (interleave_session_run(s, err) != 0 || (gpu && health_check_guard(b, pass, &after, err) != 0))
 			return -1;
 		guard_merge(guard, &after);
 		guard->energy_j = -1; /* of whole processes, not of what they time */
@@ -306,15 +306,15 @@ static int run_guarded(struct turns_launch *l, struct turns_session *s, struct m
 }
 
 /* One session over `n` cells of the chain. 1 go on, 0 the launch is over, -1. */
-static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err *err)
+static int run_session(struct interleave_launch *l, int n, int n_sides, struct fw_err *err)
 {
 	struct command *m = l->all->command;
-	struct turns_session *s = calloc(1, sizeof *s);
+	struct interleave_session *s = calloc(1, sizeof *s);
 	struct msg_guard guard;
 	int redo = 0, result = -1;
 
 	if (s)
-		*s = (struct turns_session){ .bench = m->bench,
+		*s = (struct interleave_session){ .bench = m->bench,
 			.build = m->build,
 			.n_sides = n_sides,
 			.n = n,
@@ -343,7 +343,7 @@ static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err
 /* ---- one launch ---------------------------------------------------------------------------------------------------------- */
 
 /* All cells of the launch, in as many sessions as the sides' orders need; first those that the reference commit has, too. */
-static int run_sessions(struct turns_launch *l, struct fw_err *err)
+static int run_sessions(struct interleave_launch *l, struct fw_err *err)
 {
 	struct command *m = l->all->command;
 	struct bench *b = m->bench;
@@ -366,7 +366,7 @@ static int run_sessions(struct turns_launch *l, struct fw_err *err)
 	return result < 0 ? -1 : 0;
 }
 
-static int launch(struct turns_launch *l, struct fw_err *err)
+static int launch(struct interleave_launch *l, struct fw_err *err)
 {
 	struct bench *b = l->all->command->bench;
 	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->launches);
@@ -389,33 +389,33 @@ static int launch(struct turns_launch *l, struct fw_err *err)
 }
 
 /* More turns tell: whether a gain is there by the worker's clock, or whether a side computes in the turns of the other. */
-static bool wants_turns(const struct bench *b, int cell, const struct turns_known *k)
+static bool wants_interleave(const struct bench *b, int cell, const struct interleave_known *k)
 {
-	const struct turns_evidence *base = &k->evidence[COMMAND_BASE], *target = &k->evidence[COMMAND_TARGET];
-	char why[TURNS_WHY_SIZE];
+	const struct interleave_evidence *base = &k->evidence[COMMAND_BASE], *target = &k->evidence[COMMAND_TARGET];
+	char why[INTERLEAVE_WHY_SIZE];
 
 	if (!b->cell[cell].open || b->cell[cell].n_launches == 0 || b->cell[cell].n_launches >= DOUBTED_MAX)
 		return false;
-	return turns_may_go_on(base) || turns_may_go_on(target) ||
-	       (bench_verdict(b, cell) == VERDICT_IMPROVEMENT && turns_gain(base, target, k->calls, why) == TURNS_GAIN_UNHEARD);
+	return interleave_may_go_on(base) || interleave_may_go_on(target) ||
+	       (bench_verdict(b, cell) == VERDICT_IMPROVEMENT && interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNHEARD);
 }
 
 /* Cells that have their verdict, and are not believed yet. Returns their number. */
-static int next_doubtful(struct turns_launch *l)
+static int next_doubtful(struct interleave_launch *l)
 {
-	const struct all_turns *a = l->all;
+	const struct all_interleave *a = l->all;
 	const struct bench *b = a->command->bench;
 
 	l->n = 0;
 	l->set = 1;
 	for (int i = 0; i < b->n_cells && !b->quick; i++)
-		if (wants_turns(b, i, &a->known[i]))
+		if (wants_interleave(b, i, &a->known[i]))
 			l->list[l->n++] = i;
 	return l->n;
 }
 
 /* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */
-static int next(struct turns_launch *l)
+static int next(struct interleave_launch *l)
 {
 	const struct bench *b = l->all->command->bench;
 
@@ -434,9 +434,9 @@ static int next(struct turns_launch *l)
 	return l->n > 0 ? l->n : next_doubtful(l);
 }
 
-static int run_all(struct turns_launch *l, struct fw_err *err)
+static int run_all(struct interleave_launch *l, struct fw_err *err)
 {
-	struct all_turns *a = l->all;
+	struct all_interleave *a = l->all;
 	struct bench *b = a->command->bench;
 	int empty = 0, status = 0;
 
@@ -469,7 +469,7 @@ static int note(struct bench *b, const char *text, struct fw_err *err)
 	return bench_send(b, &m, err);
 }
 
-static int note_end(struct all_turns *a, struct fw_err *err)
+static int note_end(struct all_interleave *a, struct fw_err *err)
 {
 	char text[700] = "";
 
@@ -477,12 +477,12 @@ static int note_end(struct all_turns *a, struct fw_err *err)
 		snprintf(text, sizeof text,
 			"base and target cannot take turns on this device, and are timed one after the other: %.500s",
 			a->no_room_why);
-	else if (a->n_turns > 0)
+	else if (a->n_interleave > 0)
 		snprintf(text, sizeof text,
 			"programs took turns: %d of them, each %.3g ms for calls of %.3g ms, warm ones included: a turn cost "
 			"%.3g ms",
-			a->n_turns, a->turns_s * 1e3 / a->n_turns, a->calls_s * 1e3 / a->n_turns,
-			(a->turns_s - a->calls_s) * 1e3 / a->n_turns);
+			a->n_interleave, a->interleave_s * 1e3 / a->n_interleave, a->calls_s * 1e3 / a->n_interleave,
+			(a->interleave_s - a->calls_s) * 1e3 / a->n_interleave);
 	if (text[0] && note(a->command->bench, text, err) != 0)
 		return -1;
 	if (a->n_without_reference == 0)
@@ -492,11 +492,11 @@ static int note_end(struct all_turns *a, struct fw_err *err)
 	return note(a->command->bench, text, err);
 }
 
-int turns_measure(struct command *m, struct fw_err *err)
+int interleave_measure(struct command *m, struct fw_err *err)
 {
-	struct all_turns all = { .command = m };
+	struct all_interleave all = { .command = m };
 	size_t room = (size_t)m->bench->n_cells + 1;
-	struct turns_launch l = { .all = &all,
+	struct interleave_launch l = { .all = &all,
 		.list = calloc(room, sizeof *l.list),
 		.spare = calloc(room, sizeof *l.spare),
 		.chain = calloc(room, sizeof *l.chain),
@@ -513,13 +513,13 @@ int turns_measure(struct command *m, struct fw_err *err)
 	if (status == 0)
 		status = prepare(&all, err);
 	if (status == 0)
-		status = turns_tell_lists(m, err);
+		status = interleave_tell_lists(m, err);
 	if (status == 0)
 		status = run_all(&l, err);
 	if (status == 0 && !all.no_room)
 		bench_end(m->bench);
 	for (int i = 0; i < m->bench->n_cells && status == 0 && all.known; i++)
-		status = turns_judge_gain(m, i, all.known[i].evidence, all.known[i].calls, err);
+		status = interleave_judge_gain(m, i, all.known[i].evidence, all.known[i].calls, err);
 	if (status == 0)
 		status = note_end(&all, err);
 	free(l.list);

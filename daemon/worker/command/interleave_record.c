@@ -1,5 +1,5 @@
-/* turns_record.c - see turns_record.h. */
-#include "worker/command/turns_record.h"
+/* interleave_record.c - see interleave_record.h. */
+#include "worker/command/interleave_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 /* ---- what is believed ---------------------------------------------------------------------------------------------------- */
 
 /* A reference commit is left out of the cell; one that goes on in the turns of others is left out of all. */
-static enum turns_belief refuse(struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
+static enum interleave_belief refuse(struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
 {
 	if (side != COMMAND_REFERENCE)
-		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? TURNS_ERROR : TURNS_FAULTY;
-	return strcmp(failure, "escaped") == 0 && command_drop_reference(m, why, err) != 0 ? TURNS_ERROR : TURNS_REFERENCE_FAULTY;
+		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? INTERLEAVE_ERROR : INTERLEAVE_FAULTY;
+	return strcmp(failure, "escaped") == 0 && command_drop_reference(m, why, err) != 0 ? INTERLEAVE_ERROR : INTERLEAVE_REFERENCE_FAULTY;
 }
 
 /* It did in this session what cannot be. One session may be the machine's doing: accused is who does so in both halves of the launches. */
-static enum turns_belief doubt(
+static enum interleave_belief doubt(
 	struct command *m, int side, int cell, const char *failure, const char *why, bool is_sure, struct fw_err *err)
 {
 	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
@@ -30,18 +30,18 @@ static enum turns_belief doubt(
 	note.u.note.role = m->side[side]->role;
 	snprintf(note.u.note.text, sizeof note.u.note.text,
 		"launch %d is left out, and another one tells whether it was the machine: %.300s", m->bench->launches, why);
-	return bench_send(m->bench, &note, err) < 0 ? TURNS_ERROR : TURNS_DOUBTED;
+	return bench_send(m->bench, &note, err) < 0 ? INTERLEAVE_ERROR : INTERLEAVE_DOUBTED;
 }
 
-/* Whether a side did what cannot be: TURNS_BELIEVED it did not. */
-static enum turns_belief look_at_side(struct command *m, const struct turns_session *s, const struct turns_cell *c, int side,
-	const struct turns_evidence *evidence, char *why, struct fw_err *err)
+/* Whether a side did what cannot be: INTERLEAVE_BELIEVED it did not. */
+static enum interleave_belief look_at_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int side,
+	const struct interleave_evidence *evidence, char *why, struct fw_err *err)
 {
-	char now[TURNS_WHY_SIZE];
-	bool overstates = turns_overstates(&c->seen[side], now);
+	char now[INTERLEAVE_WHY_SIZE];
+	bool overstates = interleave_overstates(&c->seen[side], now);
 
 	for (int other = 0; other < s->n_sides; other++) {
-		const char *caught = other != side ? turns_is_caught(&evidence[side], &evidence[other], why) : NULL;
+		const char *caught = other != side ? interleave_is_caught(&evidence[side], &evidence[other], why) : NULL;
 
 		if (caught)
 			return doubt(m, side, c->cell, caught, why, true, err);
@@ -49,44 +49,44 @@ static enum turns_belief look_at_side(struct command *m, const struct turns_sess
 	if (overstates)
 		return doubt(m, side, c->cell, "clock", now, false, err);
 	for (int other = 0; other < s->n_sides; other++)
-		if (other != side && turns_goes_on(&c->seen[side], &c->seen[other], now))
+		if (other != side && interleave_goes_on(&c->seen[side], &c->seen[other], now))
 			return doubt(m, side, c->cell, "escaped", now, false, err);
-	return TURNS_BELIEVED;
+	return INTERLEAVE_BELIEVED;
 }
 
-_Static_assert((int)TURNS_WHY_SIZE <= (int)TURNS_TEXT_SIZE, "a reason of either kind fits");
+_Static_assert((int)INTERLEAVE_WHY_SIZE <= (int)INTERLEAVE_TEXT_SIZE, "a reason of either kind fits");
 
-enum turns_belief turns_judge(struct command *m, const struct turns_session *s, const struct turns_cell *c,
-	struct turns_evidence *evidence, char *why, struct fw_err *err)
+enum interleave_belief interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
+	struct interleave_evidence *evidence, char *why, struct fw_err *err)
 {
 	why[0] = '\0';
 	if (!m->bench->cell[c->cell].open)
-		return TURNS_FAULTY;
+		return INTERLEAVE_FAULTY;
 	if (c->failed_side >= 0) {
 		memcpy(why, c->detail, sizeof c->detail);
 		return refuse(m, c->failed_side, c->cell, c->failure, why, err);
 	}
 	for (int side = 0; side < s->n_sides; side++)
-		turns_evidence_add(&evidence[side], &c->seen[side]);
+		interleave_evidence_add(&evidence[side], &c->seen[side]);
 	for (int side = 0; side < s->n_sides; side++) {
-		enum turns_belief belief = look_at_side(m, s, c, side, evidence, why, err);
+		enum interleave_belief belief = look_at_side(m, s, c, side, evidence, why, err);
 
-		if (belief != TURNS_BELIEVED)
+		if (belief != INTERLEAVE_BELIEVED)
 			return belief;
 	}
 	for (int side = 0; side < s->n_sides; side++)
-		turns_evidence_add_times(&evidence[side], &c->seen[side]);
-	if (turns_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], 1 + c->warm, why) == TURNS_GAIN_MISSING)
+		interleave_evidence_add_times(&evidence[side], &c->seen[side]);
+	if (interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], 1 + c->warm, why) == INTERLEAVE_GAIN_MISSING)
 		return refuse(m, COMMAND_TARGET, c->cell, "clock", why, err);
-	return TURNS_BELIEVED;
+	return INTERLEAVE_BELIEVED;
 }
 
-int turns_judge_gain(struct command *m, int cell, const struct turns_evidence *evidence, int calls, struct fw_err *err)
+int interleave_judge_gain(struct command *m, int cell, const struct interleave_evidence *evidence, int calls, struct fw_err *err)
 {
-	char why[TURNS_WHY_SIZE], text[TURNS_WHY_SIZE + 100];
+	char why[INTERLEAVE_WHY_SIZE], text[INTERLEAVE_WHY_SIZE + 100];
 
 	if (!m->bench->cell[cell].open || bench_verdict(m->bench, cell) != VERDICT_IMPROVEMENT ||
-		turns_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], calls, why) == TURNS_GAIN_NONE)
+		interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], calls, why) == INTERLEAVE_GAIN_NONE)
 		return 0;
 	snprintf(text, sizeof text, "%s: on this machine, in so few turns, that is neither a gain nor a lie", why);
 	return bench_fault(m->bench, cell, ROLE_DEVICE, "unsure", text, err) < 0 ? -1 : 0;
@@ -112,7 +112,7 @@ static float *copy(const float *v, int n)
 }
 
 static struct msg *new_record(
-	const struct command *m, const struct turns_cell *c, enum series series, int n_sides, int set, int n, struct fw_err *err)
+	const struct command *m, const struct interleave_cell *c, enum series series, int n_sides, int set, int n, struct fw_err *err)
 {
 	struct msg *message = calloc(1, sizeof *message);
 
@@ -152,7 +152,7 @@ static int fill(struct msg_cell *r, int side, const float *ms, const float *mhz,
 	return 0;
 }
 
-static int record_pairs(struct command *m, const struct turns_session *s, const struct turns_cell *c, int set,
+static int record_pairs(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
 	const struct msg_guard *guard, int redo, struct fw_err *err)
 {
 	struct msg *message = new_record(m, c, SERIES_PROCESS, s->n_sides, set, c->n, err);
@@ -172,7 +172,7 @@ static int record_pairs(struct command *m, const struct turns_session *s, const 
 		message->u.cell->redo = redo + c->cut;
 		for (int pair = 0; pair < c->n; pair++)
 			for (int k = 0; k < s->n_sides; k++)
-				message->u.cell->order[at++] = (char)('A' + turns_session_side(s, pair, k));
+				message->u.cell->order[at++] = (char)('A' + interleave_session_side(s, pair, k));
 		int kept = bench_add(b, message->u.cell, err);
 
 		if (kept == 1)
@@ -186,7 +186,7 @@ static int record_pairs(struct command *m, const struct turns_session *s, const 
 }
 
 static int record_bursts(
-	struct command *m, const struct turns_cell *c, int set, const struct msg_guard *guard, struct fw_err *err)
+	struct command *m, const struct interleave_cell *c, int set, const struct msg_guard *guard, struct fw_err *err)
 {
 	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_burst, err);
 	bool clocks = all_told(c->burst[0].mhz, c->n_burst) && all_told(c->burst[1].mhz, c->n_burst);
@@ -203,7 +203,7 @@ static int record_bursts(
 	return status;
 }
 
-int turns_record(struct command *m, const struct turns_session *s, const struct turns_cell *c, int set,
+int interleave_record(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
 	const struct msg_guard *guard, int redo, struct fw_err *err)
 {
 	if (c->n > 0 && record_pairs(m, s, c, set, guard, redo, err) < 0)
@@ -213,7 +213,7 @@ int turns_record(struct command *m, const struct turns_session *s, const struct 
 
 /* ---- what they said ------------------------------------------------------------------------------------------------------ */
 
-static int tell_work(struct command *m, int side, int cell, const struct turns_told *told, struct fw_err *err)
+static int tell_work(struct command *m, int side, int cell, const struct interleave_told *told, struct fw_err *err)
 {
 	struct msg work = { .t = MSG_WORK,
 		.u.work = { .cell = cell,
@@ -228,7 +228,7 @@ static int tell_work(struct command *m, int side, int cell, const struct turns_t
 }
 
 static int tell_outputs(
-	struct command *m, int cell, const struct turns_told *base, const struct turns_told *target, struct fw_err *err)
+	struct command *m, int cell, const struct interleave_told *base, const struct interleave_told *target, struct fw_err *err)
 {
 	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
 
@@ -241,7 +241,7 @@ static int tell_outputs(
 
 /* What compiles or tunes late does so in the first call of all, which no pair holds. It varies: a change is told from half or twice on. */
 static int tell_first_calls(
-	struct command *m, int cell, const struct turns_told *base, const struct turns_told *target, struct fw_err *err)
+	struct command *m, int cell, const struct interleave_told *base, const struct interleave_told *target, struct fw_err *err)
 {
 	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
 
@@ -253,15 +253,15 @@ static int tell_first_calls(
 	return bench_send(m->bench, &note, err);
 }
 
-int turns_tell_lists(struct command *m, struct fw_err *err)
+int interleave_tell_lists(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;
 
 	for (int cell = 0; cell < b->n_cells; cell++) {
-		const struct turns_told *told[COMMAND_SIDES_MAX] = { NULL };
+		const struct interleave_told *told[COMMAND_SIDES_MAX] = { NULL };
 
 		for (int side = 0; side < m->n_sides; side++) {
-			told[side] = turns_list_find(&m->list[side], b->cells[cell].key);
+			told[side] = interleave_list_find(&m->list[side], b->cells[cell].key);
 			if (side < COMMAND_REFERENCE && told[side] && told[side]->ms > 0 &&
 				tell_work(m, side, cell, told[side], err) < 0)
 				return -1;

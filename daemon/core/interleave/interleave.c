@@ -1,5 +1,5 @@
-/* turns.c - see turns.h. */
-#include "core/turns/turns.h"
+/* interleave.c - see interleave.h. */
+#include "core/interleave/interleave.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,12 +14,12 @@
 static const struct {
 	const char *name;
 	bool is_text;
-} facts[] = { [TURNS_FLOPS] = { "flops", false },
-	[TURNS_BYTES] = { "bytes", false },
-	[TURNS_FIRST_MS] = { "first_ms", false },
-	[TURNS_MEMORY_BYTES] = { "memory_bytes", false },
-	[TURNS_OUTPUT] = { "output", true },
-	[TURNS_CONFIG] = { "config", true } };
+} facts[] = { [INTERLEAVE_FLOPS] = { "flops", false },
+	[INTERLEAVE_BYTES] = { "bytes", false },
+	[INTERLEAVE_FIRST_MS] = { "first_ms", false },
+	[INTERLEAVE_MEMORY_BYTES] = { "memory_bytes", false },
+	[INTERLEAVE_OUTPUT] = { "output", true },
+	[INTERLEAVE_CONFIG] = { "config", true } };
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
@@ -42,7 +42,7 @@ static void clean(const char *text, char *out, size_t size)
 {
 	struct buf shown;
 
-	buf_init(&shown, 8 * TURNS_LINE_MAX);
+	buf_init(&shown, 8 * INTERLEAVE_LINE_MAX);
 	utf8_show(&shown, text ? text : "", text ? strlen(text) : 0, "");
 	snprintf(out, size, "%s", shown.data);
 	buf_fini(&shown);
@@ -80,7 +80,7 @@ static int read_key(const char *text, char key[CASE_KEY_SIZE], struct fw_err *er
 	return 0;
 }
 
-static int read_done(char *rest, struct turns_line *out, struct fw_err *err)
+static int read_done(char *rest, struct interleave_line *out, struct fw_err *err)
 {
 	char *ms = word(&rest), *item;
 
@@ -110,14 +110,14 @@ static int read_done(char *rest, struct turns_line *out, struct fw_err *err)
 	return 0;
 }
 
-static int read_fact(char *rest, struct turns_line *out, struct fw_err *err)
+static int read_fact(char *rest, struct interleave_line *out, struct fw_err *err)
 {
 	const char *name = word(&rest);
 
 	for (size_t i = 0; name && i < sizeof facts / sizeof facts[0]; i++) {
 		if (strcmp(name, facts[i].name) != 0)
 			continue;
-		out->fact = (enum turns_fact)i;
+		out->fact = (enum interleave_fact)i;
 		if (!facts[i].is_text)
 			return read_number(rest, 0, 1e30, &out->value, err);
 		clean(rest, out->text, sizeof out->text);
@@ -126,7 +126,7 @@ static int read_fact(char *rest, struct turns_line *out, struct fw_err *err)
 	return refuse(err, "tells what is no fact of a cell", name);
 }
 
-static int read_fail(char *rest, struct turns_line *out, struct fw_err *err)
+static int read_fail(char *rest, struct interleave_line *out, struct fw_err *err)
 {
 	const char *failure = word(&rest);
 
@@ -138,27 +138,27 @@ static int read_fail(char *rest, struct turns_line *out, struct fw_err *err)
 	return 0;
 }
 
-static int read_hello(char *rest, struct turns_line *out, struct fw_err *err)
+static int read_hello(char *rest, struct interleave_line *out, struct fw_err *err)
 {
 	const char *version = word(&rest);
 	double number;
 
 	if (read_number(version, 0, 1e6, &number, err) != 0)
 		return -1;
-	if (number != TURNS_VERSION)
+	if (number != INTERLEAVE_VERSION)
 		return err_set(
-			err, ERR_PROTOCOL, "speaks version %.6g of turns, this flopwatch speaks %d", number, TURNS_VERSION);
+			err, ERR_PROTOCOL, "speaks version %.6g of turns, this flopwatch speaks %d", number, INTERLEAVE_VERSION);
 	clean(rest, out->text, sizeof out->text);
 	return 0;
 }
 
-static int parse(char *line, struct turns_line *out, struct fw_err *err)
+static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 {
 	static const struct {
 		const char *name;
-		enum turns_word word;
-	} words[] = { { "flopwatch", TURNS_HELLO }, { "turn", TURNS_TURN }, { "done", TURNS_DONE }, { "fact", TURNS_FACT },
-		{ "fail", TURNS_FAIL }, { "bye", TURNS_BYE } };
+		enum interleave_word word;
+	} words[] = { { "flopwatch", INTERLEAVE_HELLO }, { "turn", INTERLEAVE_TURN }, { "done", INTERLEAVE_DONE }, { "fact", INTERLEAVE_FACT },
+		{ "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE } };
 	char *rest = line;
 	const char *first = word(&rest);
 	size_t i = 0, n = sizeof words / sizeof words[0];
@@ -169,29 +169,29 @@ static int parse(char *line, struct turns_line *out, struct fw_err *err)
 		return refuse(err, "says what is no line of turns", first);
 	out->word = words[i].word;
 	switch (out->word) {
-	case TURNS_HELLO:
+	case INTERLEAVE_HELLO:
 		return read_hello(rest, out, err);
-	case TURNS_TURN:
+	case INTERLEAVE_TURN:
 		return read_key(rest, out->key, err);
-	case TURNS_DONE:
+	case INTERLEAVE_DONE:
 		return read_done(rest, out, err);
-	case TURNS_FACT:
+	case INTERLEAVE_FACT:
 		return read_fact(rest, out, err);
-	case TURNS_FAIL:
+	case INTERLEAVE_FAIL:
 		return read_fail(rest, out, err);
 	default:
 		return rest ? refuse(err, "says more than `bye`", rest) : 0;
 	}
 }
 
-int turns_parse(const char *line, size_t len, struct turns_line *out, struct fw_err *err)
+int interleave_parse(const char *line, size_t len, struct interleave_line *out, struct fw_err *err)
 {
 	char *copy;
 	int result;
 
 	memset(out, 0, sizeof *out);
-	if (len > TURNS_LINE_MAX)
-		return err_set(err, ERR_PROTOCOL, "says a line of more than %d bytes", TURNS_LINE_MAX);
+	if (len > INTERLEAVE_LINE_MAX)
+		return err_set(err, ERR_PROTOCOL, "says a line of more than %d bytes", INTERLEAVE_LINE_MAX);
 	if (memchr(line, '\0', len))
 		return err_set(err, ERR_PROTOCOL, "says a line with a zero byte");
 	copy = strndup(line, len);
@@ -204,38 +204,38 @@ int turns_parse(const char *line, size_t len, struct turns_line *out, struct fw_
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------- */
 
-void turns_write_welcome(struct buf *out, bool is_list)
+void interleave_write_welcome(struct buf *out, bool is_list)
 {
-	buf_printf(out, "welcome %d %s\n", TURNS_VERSION, is_list ? "list" : "pairs");
+	buf_printf(out, "welcome %d %s\n", INTERLEAVE_VERSION, is_list ? "list" : "pairs");
 }
 
-void turns_write_go(struct buf *out, int warm, int calls, bool is_single)
+void interleave_write_go(struct buf *out, int warm, int calls, bool is_single)
 {
 	buf_printf(out, "go %d %d%s\n", warm, calls, is_single ? " repeats=1" : "");
 }
 
-void turns_write_next(struct buf *out)
+void interleave_write_next(struct buf *out)
 {
 	buf_puts(out, "next\n");
 }
 
 /* ---- who may say what ---------------------------------------------------------------------------------------------------- */
 
-bool turns_holds(const struct turns_side *s)
+bool interleave_holds(const struct interleave_side *s)
 {
-	return s->state == TURNS_HOLDING || s->state == TURNS_AFTER;
+	return s->state == INTERLEAVE_HOLDING || s->state == INTERLEAVE_AFTER;
 }
 
-void turns_granted(struct turns_side *s, int calls)
+void interleave_granted(struct interleave_side *s, int calls)
 {
-	s->state = TURNS_HOLDING;
+	s->state = INTERLEAVE_HOLDING;
 	s->calls_left = calls;
 	s->facts = 0;
 }
 
-void turns_sent_on(struct turns_side *s)
+void interleave_sent_on(struct interleave_side *s)
 {
-	s->state = TURNS_BUSY;
+	s->state = INTERLEAVE_BUSY;
 }
 
 static int breach(struct fw_err *err, const char *what)
@@ -243,42 +243,42 @@ static int breach(struct fw_err *err, const char *what)
 	return err_set(err, ERR_PROTOCOL, "%s", what);
 }
 
-int turns_hear(struct turns_side *s, const struct turns_line *line, struct fw_err *err)
+int interleave_hear(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err)
 {
-	if (s->state == TURNS_GONE)
+	if (s->state == INTERLEAVE_GONE)
 		return breach(err, "speaks after its `bye`");
-	if ((s->state == TURNS_STARTING) != (line->word == TURNS_HELLO))
-		return breach(err, s->state == TURNS_STARTING ? "says something before its hello" : "says hello twice");
+	if ((s->state == INTERLEAVE_STARTING) != (line->word == INTERLEAVE_HELLO))
+		return breach(err, s->state == INTERLEAVE_STARTING ? "says something before its hello" : "says hello twice");
 	switch (line->word) {
-	case TURNS_HELLO:
-		s->state = TURNS_BUSY;
+	case INTERLEAVE_HELLO:
+		s->state = INTERLEAVE_BUSY;
 		return 0;
-	case TURNS_TURN:
-		if (s->state == TURNS_RESTING)
+	case INTERLEAVE_TURN:
+		if (s->state == INTERLEAVE_RESTING)
 			return breach(err, "asks for a turn while it waits for one");
-		if (s->state == TURNS_HOLDING)
+		if (s->state == INTERLEAVE_HOLDING)
 			return breach(err, "asks for another turn before the calls of this one are done");
-		s->state = TURNS_RESTING;
+		s->state = INTERLEAVE_RESTING;
 		memcpy(s->key, line->key, sizeof s->key);
 		return 0;
-	case TURNS_DONE:
-		if (s->state != TURNS_HOLDING)
+	case INTERLEAVE_DONE:
+		if (s->state != INTERLEAVE_HOLDING)
 			return breach(err, "made a call without a turn");
-		s->state = --s->calls_left > 0 ? TURNS_HOLDING : TURNS_AFTER;
+		s->state = --s->calls_left > 0 ? INTERLEAVE_HOLDING : INTERLEAVE_AFTER;
 		return 0;
-	case TURNS_FACT:
-	case TURNS_FAIL:
-		if (!turns_holds(s))
+	case INTERLEAVE_FACT:
+	case INTERLEAVE_FAIL:
+		if (!interleave_holds(s))
 			return breach(err, "tells of a cell without having its turn");
-		if (++s->facts > TURNS_FACTS_MAX)
+		if (++s->facts > INTERLEAVE_FACTS_MAX)
 			return breach(err, "tells too much in one turn");
-		if (line->word == TURNS_FAIL)
-			s->state = TURNS_AFTER;
+		if (line->word == INTERLEAVE_FAIL)
+			s->state = INTERLEAVE_AFTER;
 		return 0;
 	default:
-		if (s->state == TURNS_RESTING || s->state == TURNS_HOLDING)
+		if (s->state == INTERLEAVE_RESTING || s->state == INTERLEAVE_HOLDING)
 			return breach(err, "says bye in the middle of a turn");
-		s->state = TURNS_GONE;
+		s->state = INTERLEAVE_GONE;
 		return 0;
 	}
 }

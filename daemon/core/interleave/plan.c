@@ -1,5 +1,5 @@
 /* plan.c - see plan.h. */
-#include "core/turns/plan.h"
+#include "core/interleave/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define ALL_BUDGET_MS  12000
 
 /* place[side][cell]: where a side comes to it, -1 nowhere. */
-static void find_places(const struct turns_order *side, int n_sides, int n_cells, int *place)
+static void find_places(const struct interleave_order *side, int n_sides, int n_cells, int *place)
 {
 	for (int i = 0; i < n_sides * n_cells; i++)
 		place[i] = -1;
@@ -36,7 +36,7 @@ static bool comes_before(const int *place, int n_sides, int n_cells, int a, int 
 	return true;
 }
 
-int turns_chain(const struct turns_order *side, int n_sides, const bool *wanted, int n_cells, int *out)
+int interleave_chain(const struct interleave_order *side, int n_sides, const bool *wanted, int n_cells, int *out)
 {
 	size_t room = (size_t)n_cells + 1;
 	int *place = malloc((size_t)n_sides * room * sizeof *place), *common = malloc(3 * room * sizeof *common);
@@ -73,32 +73,32 @@ int turns_chain(const struct turns_order *side, int n_sides, const bool *wanted,
 	return n;
 }
 
-int turns_warm(double call_ms)
+int interleave_warm(double call_ms)
 {
 	return call_ms < WARM_BELOW_MS;
 }
 
 /* Who wants more pairs gives them the time. */
-double turns_budget_ms(int n_cells, int most)
+double interleave_budget_ms(int n_cells, int most)
 {
 	double share_ms = (double)ALL_BUDGET_MS / (n_cells > 0 ? n_cells : 1);
 
-	return (share_ms < CELL_BUDGET_MS ? share_ms : CELL_BUDGET_MS) * (most > 0 ? most : TURNS_PAIRS) / TURNS_PAIRS;
+	return (share_ms < CELL_BUDGET_MS ? share_ms : CELL_BUDGET_MS) * (most > 0 ? most : INTERLEAVE_PAIRS) / INTERLEAVE_PAIRS;
 }
 
-int turns_pairs(double pair_ms, int n_cells, int most)
+int interleave_pairs(double pair_ms, int n_cells, int most)
 {
-	double pairs = turns_budget_ms(n_cells, most) / (pair_ms > 1e-3 ? pair_ms : 1e-3);
+	double pairs = interleave_budget_ms(n_cells, most) / (pair_ms > 1e-3 ? pair_ms : 1e-3);
 
-	pairs = pairs < (most > 0 ? most : TURNS_PAIRS) ? pairs : (most > 0 ? most : TURNS_PAIRS);
-	return pairs <= TURNS_PAIRS_MIN ? TURNS_PAIRS_MIN : (int)pairs / 4 * 4;
+	pairs = pairs < (most > 0 ? most : INTERLEAVE_PAIRS) ? pairs : (most > 0 ? most : INTERLEAVE_PAIRS);
+	return pairs <= INTERLEAVE_PAIRS_MIN ? INTERLEAVE_PAIRS_MIN : (int)pairs / 4 * 4;
 }
 
-void turns_cost_add(struct turns_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms)
+void interleave_cost_add(struct interleave_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms)
 {
 	double y[STATS_PAIRS_MAX], d, q;
 
-	if (n < TURNS_PAIRS_MIN / 2 || n > STATS_PAIRS_MAX)
+	if (n < INTERLEAVE_PAIRS_MIN / 2 || n > STATS_PAIRS_MAX)
 		return;
 	for (int i = 0; i < n; i++)
 		y[i] = log((double)target_ms[i] / (double)base_ms[i]);
@@ -114,14 +114,14 @@ void turns_cost_add(struct turns_cost *c, int n, double pairs_s, double others_s
  * A launch of n pairs has the variance tau^2 + sd^2 / n and costs c_launch + n c_pair: the variance that a second buys is least at
  * n = sqrt(c_launch / c_pair) sd / tau.
  */
-int turns_pairs_wanted(const struct turns_cost *c, double tau, int most)
+int interleave_pairs_wanted(const struct interleave_cost *c, double tau, int most)
 {
-	double pairs = TURNS_PAIRS_FIRST;
+	double pairs = INTERLEAVE_PAIRS_FIRST;
 
 	if (c->launches > 0 && c->pairs_s > 0)
 		pairs = sqrt(c->others_s / c->launches / (c->pairs_s / c->pairs)) * sqrt(c->variance / c->launches) / tau;
-	pairs = fmin(TURNS_PAIRS, pairs);
-	int n = pairs <= TURNS_PAIRS_MIN ? TURNS_PAIRS_MIN : ((int)ceil(pairs) + 3) / 4 * 4;
+	pairs = fmin(INTERLEAVE_PAIRS, pairs);
+	int n = pairs <= INTERLEAVE_PAIRS_MIN ? INTERLEAVE_PAIRS_MIN : ((int)ceil(pairs) + 3) / 4 * 4;
 
 	return n < most ? n : most;
 }

@@ -1,5 +1,5 @@
 /* trust.c - see trust.h. */
-#include "core/turns/trust.h"
+#include "core/interleave/trust.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ enum {
 #define IDLE_APART_US  500.0
 #define QUEUED_SHARE   0.05 /* of a turn that is said to have been interrupted: for so long its threads wanted a core at least */
 
-void turns_bound(struct turns_seen *s, double ms, double turn_ms)
+void interleave_bound(struct interleave_seen *s, double ms, double turn_ms)
 {
 	if (ms <= turn_ms * SLACK + SLACK_MS)
 		return;
@@ -38,63 +38,63 @@ void turns_bound(struct turns_seen *s, double ms, double turn_ms)
 	}
 }
 
-static void note(struct turns_seen *s, float ms, float turn_ms, float idle_us, bool cut)
+static void note(struct interleave_seen *s, float ms, float turn_ms, float idle_us, bool cut)
 {
 	s->ms[s->next] = ms;
 	s->turn_ms[s->next] = turn_ms;
 	s->idle_us[s->next] = idle_us;
 	s->cut[s->next] = cut;
-	s->next = (s->next + 1) % TURNS_SEEN_MAX;
-	s->n += s->n < TURNS_SEEN_MAX;
+	s->next = (s->next + 1) % INTERLEAVE_SEEN_MAX;
+	s->n += s->n < INTERLEAVE_SEEN_MAX;
 }
 
-void turns_see(struct turns_seen *s, const struct turns_one *turn)
+void interleave_see(struct interleave_seen *s, const struct interleave_one *turn)
 {
-	turns_bound(s, turn->ms * (turn->repeats > 1 ? turn->repeats : 1), turn->turn_ms);
+	interleave_bound(s, turn->ms * (turn->repeats > 1 ? turn->repeats : 1), turn->turn_ms);
 	s->chooses = s->chooses || turn->repeats > 0;
 	s->repeats = s->repeats || turn->repeats > 1;
 	note(s, (float)turn->ms, (float)turn->turn_ms, (float)turn->idle_us, turn->cut);
 }
 
-static void note_single(struct turns_single *s, float turn_ms, bool cut, double repeats)
+static void note_single(struct interleave_single *s, float turn_ms, bool cut, double repeats)
 {
 	s->repeats = s->repeats == 0 || s->repeats == repeats ? repeats : -1;
 	s->turn_ms[s->next] = turn_ms;
 	s->cut[s->next] = cut;
-	s->next = (s->next + 1) % TURNS_SINGLE_MAX;
-	s->n += s->n < TURNS_SINGLE_MAX;
+	s->next = (s->next + 1) % INTERLEAVE_SINGLE_MAX;
+	s->n += s->n < INTERLEAVE_SINGLE_MAX;
 }
 
-void turns_see_single(struct turns_seen *s, const struct turns_one *turn)
+void interleave_see_single(struct interleave_seen *s, const struct interleave_one *turn)
 {
 	double repeats = turn->repeats > 1 ? turn->repeats : 1;
 
-	turns_bound(s, turn->ms * repeats, turn->turn_ms);
+	interleave_bound(s, turn->ms * repeats, turn->turn_ms);
 	note_single(&s->single, (float)turn->turn_ms, turn->cut, repeats);
 }
 
-bool turns_overstates(const struct turns_seen *s, char *why)
+bool interleave_overstates(const struct interleave_seen *s, char *why)
 {
 	if (s->too_long < PROOFS)
 		return false;
-	snprintf(why, TURNS_WHY_SIZE, "a call is said to have taken %.4g ms in a turn of %.4g ms, and so in %d turns", s->said_ms,
+	snprintf(why, INTERLEAVE_WHY_SIZE, "a call is said to have taken %.4g ms in a turn of %.4g ms, and so in %d turns", s->said_ms,
 		s->lived_ms, s->too_long);
 	return true;
 }
 
-static void add(struct turns_rest *sum, const struct turns_rest *rest)
+static void add(struct interleave_rest *sum, const struct interleave_rest *rest)
 {
 	sum->s += rest->s;
 	sum->cpu_s += rest->cpu_s;
 	sum->queued_s += rest->queued_s;
 }
 
-static bool computes(const struct turns_rest *r)
+static bool computes(const struct interleave_rest *r)
 {
 	return r->cpu_s > REST_SHARE * r->s;
 }
 
-static bool never_rests(const struct turns_rest *r)
+static bool never_rests(const struct interleave_rest *r)
 {
 	return r->cpu_s > CROWDED_SHARE * r->s && r->cpu_s + r->queued_s > WANTED_SHARE * r->s;
 }
@@ -102,20 +102,20 @@ static bool never_rests(const struct turns_rest *r)
 /* ---- over launches ------------------------------------------------------------------------------------------------------- */
 
 /* The turns of a session, the oldest first. */
-static void add_turns(struct turns_seen *sum, const struct turns_seen *s)
+static void add_interleave(struct interleave_seen *sum, const struct interleave_seen *s)
 {
 	for (int i = 0; i < s->n; i++) {
-		int at = (s->next + TURNS_SEEN_MAX - s->n + i) % TURNS_SEEN_MAX;
+		int at = (s->next + INTERLEAVE_SEEN_MAX - s->n + i) % INTERLEAVE_SEEN_MAX;
 
 		note(sum, s->ms[at], s->turn_ms[at], s->idle_us[at], s->cut[at]);
 	}
 }
 
-void turns_evidence_add(struct turns_evidence *e, const struct turns_seen *s)
+void interleave_evidence_add(struct interleave_evidence *e, const struct interleave_seen *s)
 {
-	struct turns_seen *half = &e->half[e->sessions++ % TURNS_HALVES];
+	struct interleave_seen *half = &e->half[e->sessions++ % INTERLEAVE_HALVES];
 
-	add_turns(half, s);
+	add_interleave(half, s);
 	if (s->too_long > 0 && (half->too_long == 0 || s->said_ms / s->lived_ms > half->said_ms / half->lived_ms)) {
 		half->said_ms = s->said_ms;
 		half->lived_ms = s->lived_ms;
@@ -125,36 +125,36 @@ void turns_evidence_add(struct turns_evidence *e, const struct turns_seen *s)
 	add(&half->watched, &s->watched);
 }
 
-void turns_evidence_add_times(struct turns_evidence *e, const struct turns_seen *s)
+void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_seen *s)
 {
-	struct turns_seen *half = &e->timed[e->timed_sessions++ % TURNS_HALVES];
+	struct interleave_seen *half = &e->timed[e->timed_sessions++ % INTERLEAVE_HALVES];
 
-	add_turns(half, s);
+	add_interleave(half, s);
 	half->chooses = half->chooses || s->chooses;
 	half->repeats = half->repeats || s->repeats;
 	for (int i = 0; i < s->single.n; i++) {
-		int at = (s->single.next + TURNS_SINGLE_MAX - s->single.n + i) % TURNS_SINGLE_MAX;
+		int at = (s->single.next + INTERLEAVE_SINGLE_MAX - s->single.n + i) % INTERLEAVE_SINGLE_MAX;
 
 		note_single(&half->single, s->single.turn_ms[at], s->single.cut[at], s->single.repeats);
 	}
 }
 
 /* What one half shows; NULL nothing. */
-static const char *half_shows(const struct turns_seen *side, const struct turns_seen *other, char *why)
+static const char *half_shows(const struct interleave_seen *side, const struct interleave_seen *other, char *why)
 {
-	if (turns_overstates(side, why))
+	if (interleave_overstates(side, why))
 		return "clock";
-	return turns_goes_on(side, other, why) ? "escaped" : NULL;
+	return interleave_goes_on(side, other, why) ? "escaped" : NULL;
 }
 
-const char *turns_is_caught(const struct turns_evidence *side, const struct turns_evidence *other, char *why)
+const char *interleave_is_caught(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why)
 {
 	return half_shows(&side->half[0], &other->half[0], why) ? half_shows(&side->half[1], &other->half[1], why) : NULL;
 }
 
-bool turns_may_go_on(const struct turns_evidence *e)
+bool interleave_may_go_on(const struct interleave_evidence *e)
 {
-	struct turns_rest all = e->half[0].rest, watched = e->half[0].watched;
+	struct interleave_rest all = e->half[0].rest, watched = e->half[0].watched;
 
 	add(&all, &e->half[1].rest);
 	add(&watched, &e->half[1].watched);
@@ -172,41 +172,41 @@ struct hearing {
 
 /* The mean of the middle half of some calls and turns of a side, and its variance. */
 struct middle {
-	int n, turns;
+	int n, interleave;
 	double ms, ms_q, turn_ms, turn_q;
 };
 
-static struct middle middle_of(const struct turns_seen *s, const struct hearing *how, bool with_cut)
+static struct middle middle_of(const struct interleave_seen *s, const struct hearing *how, bool with_cut)
 {
-	double ms[TURNS_SEEN_MAX], turn_ms[TURNS_SEEN_MAX];
+	double ms[INTERLEAVE_SEEN_MAX], turn_ms[INTERLEAVE_SEEN_MAX];
 	struct middle m = { .n = 0 };
 
 	for (int i = 0; i < s->n; i++)
 		if (with_cut || !s->cut[i]) {
 			ms[m.n++] = (double)s->ms[i];
 			if (!how->single)
-				turn_ms[m.turns++] = (double)s->turn_ms[i];
+				turn_ms[m.interleave++] = (double)s->turn_ms[i];
 		}
 	for (int i = 0; i < s->single.n && how->single && how->matches; i++)
 		if (with_cut || !s->single.cut[i])
-			turn_ms[m.turns++] = (double)s->single.turn_ms[i];
+			turn_ms[m.interleave++] = (double)s->single.turn_ms[i];
 	if (m.n > 0)
 		stats_trimmed(ms, m.n, &m.ms, &m.ms_q);
-	if (m.turns > 0)
-		stats_trimmed(turn_ms, m.turns, &m.turn_ms, &m.turn_q);
+	if (m.interleave > 0)
+		stats_trimmed(turn_ms, m.interleave, &m.turn_ms, &m.turn_q);
 	return m;
 }
 
 /* Of both halves together. */
-static struct middle both(const struct turns_evidence *e, const struct hearing *how, bool with_cut)
+static struct middle both(const struct interleave_evidence *e, const struct hearing *how, bool with_cut)
 {
 	struct middle a = middle_of(&e->timed[0], how, with_cut), b = middle_of(&e->timed[1], how, with_cut);
-	int n = a.n + b.n, turns = a.turns + b.turns;
+	int n = a.n + b.n, interleave = a.interleave + b.interleave;
 	double share = n > 0 ? (double)a.n / n : 0, rest = 1 - share;
-	double turn_share = turns > 0 ? (double)a.turns / turns : 0, turn_rest = 1 - turn_share;
+	double turn_share = interleave > 0 ? (double)a.interleave / interleave : 0, turn_rest = 1 - turn_share;
 
 	return (struct middle){ .n = n,
-		.turns = turns,
+		.interleave = interleave,
 		.ms = share * a.ms + rest * b.ms,
 		.ms_q = share * share * a.ms_q + rest * rest * b.ms_q,
 		.turn_ms = turn_share * a.turn_ms + turn_rest * b.turn_ms,
@@ -236,33 +236,33 @@ static bool is_unheard(const struct middle *base, const struct middle *target, c
 {
 	double error, missing = missing_ms(base, target, how, &error);
 
-	return base->turns < FEW || target->turns < FEW || missing > -CONFIRMED * error;
+	return base->interleave < FEW || target->interleave < FEW || missing > -CONFIRMED * error;
 }
 
 /* Both halves for themselves, from turns that nothing cut short. */
-static bool is_missing(const struct turns_evidence *base, const struct turns_evidence *target, const struct hearing *how)
+static bool is_missing(const struct interleave_evidence *base, const struct interleave_evidence *target, const struct hearing *how)
 {
 	int n_base = 0, n_target = 0;
 
-	for (int i = 0; i < TURNS_HALVES; i++) {
+	for (int i = 0; i < INTERLEAVE_HALVES; i++) {
 		struct middle b = middle_of(&base->timed[i], how, false), t = middle_of(&target->timed[i], how, false);
 		double error, missing = missing_ms(&b, &t, how, &error);
 
-		if (!is_claimed(&b, &t, how) || b.turns < FEW || t.turns < FEW || missing <= SURE * error)
+		if (!is_claimed(&b, &t, how) || b.interleave < FEW || t.interleave < FEW || missing <= SURE * error)
 			return false;
-		n_base += b.turns;
-		n_target += t.turns;
+		n_base += b.interleave;
+		n_target += t.interleave;
 	}
 	return n_base >= ENOUGH && n_target >= ENOUGH;
 }
 
-static bool is_any(const struct turns_evidence *e, bool chooses)
+static bool is_any(const struct interleave_evidence *e, bool chooses)
 {
 	return chooses ? e->timed[0].chooses || e->timed[1].chooses : e->timed[0].repeats || e->timed[1].repeats;
 }
 
 /* How often calls were repeated in turns of single calls; 0: there is none, or not always as often. */
-static double single_repeats(const struct turns_evidence *e)
+static double single_repeats(const struct interleave_evidence *e)
 {
 	double a = e->timed[0].single.repeats, b = e->timed[1].single.repeats;
 
@@ -272,20 +272,20 @@ static double single_repeats(const struct turns_evidence *e)
 /* What the sides say: `why` of a gain that the turns do not show. */
 static void explain(const struct middle *b, const struct middle *t, const struct hearing *how, char *why)
 {
-	if (b->turns < FEW || t->turns < FEW)
-		snprintf(why, TURNS_WHY_SIZE,
+	if (b->interleave < FEW || t->interleave < FEW)
+		snprintf(why, INTERLEAVE_WHY_SIZE,
 			"calls of %.4g instead of %.4g ms cannot be held against the worker's clock: the programs repeat calls as often as "
-			"they choose, also where the worker asks for single ones (repeats=1, see doc/turns.md)",
+			"they choose, also where the worker asks for single ones (repeats=1, see doc/interleave.md)",
 			t->ms, b->ms);
 	else
-		snprintf(why, TURNS_WHY_SIZE,
+		snprintf(why, INTERLEAVE_WHY_SIZE,
 			"calls of %.4g instead of %.4g ms are said to make a turn %.4g ms shorter; by the worker's clock it became %.4g ms "
 			"%s (%.4g and %.4g ms)",
 			t->ms, b->ms, claimed_ms(b, t, how), fabs(b->turn_ms - t->turn_ms),
 			b->turn_ms > t->turn_ms ? "shorter" : "longer", b->turn_ms, t->turn_ms);
 }
 
-enum turns_gain turns_gain(const struct turns_evidence *base, const struct turns_evidence *target, int calls, char *why)
+enum interleave_gain interleave_gain(const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why)
 {
 	bool single = is_any(base, true) && (is_any(base, false) || is_any(target, false));
 	double repeats = single ? single_repeats(base) : 1;
@@ -306,31 +306,31 @@ enum turns_gain turns_gain(const struct turns_evidence *base, const struct turns
 		heard = heard || !is_unheard(&b, &t, &how);
 	}
 	if (!claimed || heard)
-		return TURNS_GAIN_NONE;
+		return INTERLEAVE_GAIN_NONE;
 	b = both(base, &how, with_cut);
 	t = both(target, &how, with_cut);
 	explain(&b, &t, &how, why);
-	return is_missing(base, target, &how) ? TURNS_GAIN_MISSING : TURNS_GAIN_UNHEARD;
+	return is_missing(base, target, &how) ? INTERLEAVE_GAIN_MISSING : INTERLEAVE_GAIN_UNHEARD;
 }
 
 /* ---- work in the turns of others ----------------------------------------------------------------------------------------- */
 
-void turns_rest_note(struct turns_seen *s, const struct turns_rest *rest, bool is_watched)
+void interleave_rest_note(struct interleave_seen *s, const struct interleave_rest *rest, bool is_watched)
 {
 	add(&s->rest, rest);
 	if (is_watched)
 		add(&s->watched, rest);
 }
 
-bool turns_is_restless(const struct turns_seen *s)
+bool interleave_is_restless(const struct interleave_seen *s)
 {
 	return s->rest.s > 0 && s->rest.cpu_s > RESTLESS_SHARE * s->rest.s;
 }
 
 /* How long the device takes to answer, in turns that nothing cut short; 0 from too few of them. */
-static double idle_us(const struct turns_seen *s)
+static double idle_us(const struct interleave_seen *s)
 {
-	float us[TURNS_SEEN_MAX];
+	float us[INTERLEAVE_SEEN_MAX];
 	int n = 0;
 
 	for (int i = 0; i < s->n; i++)
@@ -339,15 +339,15 @@ static double idle_us(const struct turns_seen *s)
 	return n < FEW ? 0 : stats_median(us, n);
 }
 
-bool turns_goes_on(const struct turns_seen *side, const struct turns_seen *other, char *why)
+bool interleave_goes_on(const struct interleave_seen *side, const struct interleave_seen *other, char *why)
 {
 	if (side->rest.cpu_s > REST_CPU_S && computes(&side->rest)) {
-		snprintf(why, TURNS_WHY_SIZE, "computes while the other side has the turn: %.3g s of processor time in %.3g s",
+		snprintf(why, INTERLEAVE_WHY_SIZE, "computes while the other side has the turn: %.3g s of processor time in %.3g s",
 			side->rest.cpu_s, side->rest.s);
 		return true;
 	}
 	if (side->watched.cpu_s > REST_CPU_S && never_rests(&side->watched)) {
-		snprintf(why, TURNS_WHY_SIZE,
+		snprintf(why, INTERLEAVE_WHY_SIZE,
 			"computes while the other side has the turn: %.3g s of processor time in %.3g s, and %.3g s of waiting for it",
 			side->watched.cpu_s, side->watched.s, side->watched.queued_s);
 		return true;
@@ -356,7 +356,7 @@ bool turns_goes_on(const struct turns_seen *side, const struct turns_seen *other
 
 	if (own_us <= 0 || late_us < IDLE_TIMES * own_us || late_us < own_us + IDLE_APART_US)
 		return false;
-	snprintf(why, TURNS_WHY_SIZE,
+	snprintf(why, INTERLEAVE_WHY_SIZE,
 		"leaves work on the device: after its turns the device answers the other side after %.4g us, otherwise after "
 		"%.4g us",
 		late_us, own_us);
@@ -365,12 +365,12 @@ bool turns_goes_on(const struct turns_seen *side, const struct turns_seen *other
 
 /* ---- waiting for a core -------------------------------------------------------------------------------------------------- */
 
-void turns_wait_begin(struct turns_wait *w, double queued_s)
+void interleave_wait_begin(struct interleave_wait *w, double queued_s)
 {
 	w->before_s = w->is_counted ? queued_s : -1;
 }
 
-bool turns_wait_end(struct turns_wait *w, double queued_s, double turn_ms)
+bool interleave_wait_end(struct interleave_wait *w, double queued_s, double turn_ms)
 {
 	double before_s = w->before_s;
 
