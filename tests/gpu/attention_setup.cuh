@@ -27,7 +27,7 @@
 		}                                                                                                                \
 	} while (0)
 
-enum { GUARD_BYTES = 4096, GUARD_VALUE = 0xa5, ALL_ONES = 0xff };
+enum { REDZONE_BYTES = 4096, GUARD_VALUE = 0xa5, ALL_ONES = 0xff };
 
 /* A device buffer with a guard behind it. */
 struct buffer {
@@ -38,8 +38,8 @@ struct buffer {
 static struct buffer make_buffer(size_t bytes)
 {
 	struct buffer b = { NULL, bytes };
-	CUDA(cudaMalloc(&b.data, bytes + GUARD_BYTES));
-	CUDA(cudaMemset(b.data + bytes, GUARD_VALUE, GUARD_BYTES));
+	CUDA(cudaMalloc(&b.data, bytes + REDZONE_BYTES));
+	CUDA(cudaMemset(b.data + bytes, GUARD_VALUE, REDZONE_BYTES));
 	return b;
 }
 
@@ -51,9 +51,9 @@ static void fill(const struct buffer &b, int value)
 
 static bool guard_intact(const struct buffer &b)
 {
-	unsigned char guard[GUARD_BYTES];
-	CUDA(cudaMemcpy(guard, b.data + b.bytes, GUARD_BYTES, cudaMemcpyDeviceToHost));
-	for (int i = 0; i < GUARD_BYTES; i++)
+	unsigned char guard[REDZONE_BYTES];
+	CUDA(cudaMemcpy(guard, b.data + b.bytes, REDZONE_BYTES, cudaMemcpyDeviceToHost));
+	for (int i = 0; i < REDZONE_BYTES; i++)
 		if (guard[i] != GUARD_VALUE)
 			return false;
 	return true;

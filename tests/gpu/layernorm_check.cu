@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-enum { GUARD_BYTES = 256, POISON = 0xff, ELEMENTS_MAX = 5 << 20 }; /* of 0xff both bf16 and fp32 are NaN */
+enum { REDZONE_BYTES = 256, POISON = 0xff, ELEMENTS_MAX = 5 << 20 }; /* of 0xff both bf16 and fp32 are NaN */
 enum { PLAIN, NO_DY, ZEROS, OFFSET, ONE_FAR_OUT, TINY, ROW_KINDS };
 enum { X = FW_LAYERNORM_X, GAMMA, BETA, Y, MEAN, RSTD, DY, DX, DGAMMA, DBETA, WORKSPACE, PERSIST, BUFFERS };
 enum { UNUSED, IN, OUT, SCRATCH, KEPT };
@@ -168,10 +168,10 @@ static void fill(const struct trial *t, const struct fw_info *info, struct buffe
 		const size_t bytes = slot == WORKSPACE ? info->workspace_bytes
 				     : slot == PERSIST ? info->persist_bytes
 						       : n * width;
-		b->host.assign(bytes + 2 * GUARD_BYTES, POISON);
+		b->host.assign(bytes + 2 * REDZONE_BYTES, POISON);
 		for (size_t i = 0; b->role == IN && i < n; i++) {
 			const float v = (float)b->value[i]; /* a bf16 is its last two bytes */
-			memcpy(&b->host[GUARD_BYTES + i * width], (const char *)&v + sizeof v - width, width);
+			memcpy(&b->host[REDZONE_BYTES + i * width], (const char *)&v + sizeof v - width, width);
 		}
 		CUDA(cudaMalloc(&b->device, b->host.size()));
 		CUDA(cudaMemcpy(b->device, b->host.data(), b->host.size(), cudaMemcpyHostToDevice));
@@ -185,7 +185,7 @@ static bool judge(const struct trial *t, const struct buffer *of, int slot)
 	for (size_t i = 0; i < of[slot].value.size(); i++) {
 		double low = of[slot].value[i] - of[slot].slack[i], high = of[slot].value[i] + of[slot].slack[i];
 		float got = 0;
-		memcpy((char *)&got + sizeof got - width, &of[slot].result[GUARD_BYTES + i * width], width);
+		memcpy((char *)&got + sizeof got - width, &of[slot].result[REDZONE_BYTES + i * width], width);
 		low = width == 4 ? low : linear_to_bf16(low);
 		high = width == 4 ? high : linear_to_bf16(high);
 		if (!((double)got >= low && (double)got <= high)) {
@@ -215,9 +215,9 @@ static bool call(const struct fw_provider *p, struct fw_plan *plan, bool want_ph
 			continue;
 		b->result.resize(b->host.size());
 		CUDA(cudaMemcpy(b->result.data(), b->device, b->result.size(), cudaMemcpyDeviceToHost));
-		const size_t end = b->host.size() - GUARD_BYTES;
-		if (memcmp(b->result.data(), b->host.data(), b->role == IN ? end : (size_t)GUARD_BYTES) ||
-			memcmp(&b->result[end], &b->host[end], GUARD_BYTES)) {
+		const size_t end = b->host.size() - REDZONE_BYTES;
+		if (memcmp(b->result.data(), b->host.data(), b->role == IN ? end : (size_t)REDZONE_BYTES) ||
+			memcmp(&b->result[end], &b->host[end], REDZONE_BYTES)) {
 			printf("%s: something was written %s\n", about[slot].name,
 				b->role == IN ? "to an input" : "beyond its ends");
 			return false;
@@ -231,7 +231,7 @@ static bool is_right(const struct trial *t, const struct fw_provider *p, struct 
 	static const int contents[] = { POISON, 0, 0x47, POISON }; /* NaN, zeros, large numbers; the last is phase by phase */
 	std::vector<unsigned char> first[BUFFERS];
 	for (int i = 0; i < 4; i++) {
-		std::fill(of[WORKSPACE].host.begin() + GUARD_BYTES, of[WORKSPACE].host.end() - GUARD_BYTES, contents[i]);
+		std::fill(of[WORKSPACE].host.begin() + REDZONE_BYTES, of[WORKSPACE].host.end() - REDZONE_BYTES, contents[i]);
 		if (!call(p, plan, i == 3, of))
 			return false;
 		for (int slot = 0; slot < BUFFERS; slot++) {
@@ -272,15 +272,15 @@ static int check(struct trial *t, const struct fw_provider *p, const char *confi
 		fill(t, &info, of);
 		memset(slot, 0, sizeof slot);
 		for (int i = 0; i < FW_LAYERNORM_SLOTS; i++) {
-			slot[i].data = of[i].device ? of[i].device + GUARD_BYTES : NULL;
+			slot[i].data = of[i].device ? of[i].device + REDZONE_BYTES : NULL;
 			slot[i].dtype = about[i].width == 4 ? FW_F32 : FW_BF16;
 			if (t->seed % 2 == 0)
 				continue; /* zeros say that it is row-major; else it is said as the runner does */
 			slot[i].stride[0] = about[i].is_matrix ? t->shape.columns : 1;
 			slot[i].stride[1] = about[i].is_matrix;
 		}
-		const struct fw_io io = { sizeof io, FW_LAYERNORM_SLOTS, slot, of[WORKSPACE].device + GUARD_BYTES,
-			of[PERSIST].device + GUARD_BYTES };
+		const struct fw_io io = { sizeof io, FW_LAYERNORM_SLOTS, slot, of[WORKSPACE].device + REDZONE_BYTES,
+			of[PERSIST].device + REDZONE_BYTES };
 		status = p->bind(plan, &io);
 		if (status == FW_OK)
 			ok = is_right(t, p, plan, of);

@@ -15,11 +15,11 @@
 #include "kernels/fw_attention.h"
 #include "family/attention/reference/reference.h"
 
-enum { GUARD_BYTES = 256 };
+enum { REDZONE_BYTES = 256 };
 
 struct attention_run {
 	struct cell cell;
-	void *buffer[FW_ATTENTION_SLOTS]; /* each followed by GUARD_BYTES of 0xab */
+	void *buffer[FW_ATTENTION_SLOTS]; /* each followed by REDZONE_BYTES of 0xab */
 	int32_t cu[ATTENTION_SEQS_MAX + 1];
 	uint32_t *bits;
 	size_t bits_bytes;
@@ -76,9 +76,9 @@ static inline void run_init(struct attention_run *r, int mask, int seqlen, const
 	case_name(&r->cell);
 	for (int slot = FW_Q; slot <= FW_DV; slot++) {
 		size_t bytes = run_bytes(r, slot);
-		r->buffer[slot] = malloc(bytes + GUARD_BYTES);
+		r->buffer[slot] = malloc(bytes + REDZONE_BYTES);
 		memset(r->buffer[slot], 0xff, bytes); /* NaN in bf16 and float */
-		memset((char *)r->buffer[slot] + bytes, 0xab, GUARD_BYTES);
+		memset((char *)r->buffer[slot] + bytes, 0xab, REDZONE_BYTES);
 	}
 	run_seed(r, 42);
 	if (mask == FW_BLOCKS)
@@ -105,7 +105,7 @@ static inline void run_poison_outputs(struct attention_run *r)
 static inline bool run_guards_intact(const struct attention_run *r)
 {
 	for (int slot = FW_Q; slot <= FW_DV; slot++)
-		for (size_t i = 0; i < GUARD_BYTES; i++)
+		for (size_t i = 0; i < REDZONE_BYTES; i++)
 			if (((const unsigned char *)r->buffer[slot])[run_bytes(r, slot) + i] != 0xab)
 				return false;
 	return true;

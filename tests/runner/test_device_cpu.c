@@ -1,4 +1,4 @@
-/* The host as a device: guard zones, inputs, checksums, marks, names. */
+/* The host as a device: redzones, inputs, checksums, marks, names. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -64,7 +64,7 @@ static void guard_zones_begin_at_the_first_foreign_byte(void **state)
 	assert_ptr_equal(which, a);
 	err_clear(&err);
 
-	past[100 + DEVICE_GUARD_BYTES - 1] ^= 1;
+	past[100 + DEVICE_REDZONE_BYTES - 1] ^= 1;
 	assert_int_equal(ops->guards(d, &which, &err), -1);
 	assert_ptr_equal(which, a);
 	ops->release(d, a);

@@ -7,7 +7,7 @@
  *   that the module may have started on the side has ended ("escaped"); work that goes on beside it counts when it does so in
  *   one call after the other;
  *   their results must be right ("wrong": skipped, cached, computed in part, computed only when somebody seems to look);
- *   guard zones, inputs, and the workspaces of the other subjects must be as they were ("oob").
+ *   redzones, inputs, and the workspaces of the other subjects must be as they were ("oob").
  *
  * All this takes a moment before and after the call, by which a module may know it. So there are calls, too, that are known by nothing but
  * their inputs: outputs are copied on the stream, and compared when nothing is timed any more.
@@ -76,7 +76,7 @@ void spot_check_close(struct spot_check *w);
 
 /**
  * The next call, of `u`, is watched: waits for the device, and notes how everything is that `u` must leave alone. Err: "oob"
- * when a guard zone, which is whole again, or what inputs are restored from was damaged before, by whom is unknown.
+ * when a redzone, which is whole again, or what inputs are restored from was damaged before, by whom is unknown.
  */
 int spot_check_before(struct spot_check *w, const struct subject *u, struct failure *f);
 /** Asynchronous: arrange the inputs of the next call, the known ones when it is watched, else random ones. Of SPOT_CHECK_FIRST those inputs only. */

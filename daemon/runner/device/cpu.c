@@ -30,7 +30,7 @@ enum {
 #define CORE_GB_S 400.0
 
 struct cpu_buffer {
-	unsigned char *block; /* guard zone, data, guard zone */
+	unsigned char *block; /* redzone, data, redzone */
 	size_t bytes;         /* of data */
 };
 
@@ -172,14 +172,14 @@ static int cpu_plan_index(const struct device *d)
 
 static void lay_zone(unsigned char *zone)
 {
-	for (size_t i = 0; i < DEVICE_GUARD_BYTES; i++)
-		zone[i] = device_guard_byte(i);
+	for (size_t i = 0; i < DEVICE_REDZONE_BYTES; i++)
+		zone[i] = device_redzone_byte(i);
 }
 
 static bool zone_intact(const unsigned char *zone)
 {
-	for (size_t i = 0; i < DEVICE_GUARD_BYTES; i++)
-		if (zone[i] != device_guard_byte(i))
+	for (size_t i = 0; i < DEVICE_REDZONE_BYTES; i++)
+		if (zone[i] != device_redzone_byte(i))
 			return false;
 	return true;
 }
@@ -191,13 +191,13 @@ static int cpu_alloc(struct device *d, size_t bytes, void **out, struct fw_err *
 		if (b->block)
 			continue;
 		void *block;
-		if (posix_memalign(&block, ALIGN, bytes + 2 * DEVICE_GUARD_BYTES) != 0)
+		if (posix_memalign(&block, ALIGN, bytes + 2 * DEVICE_REDZONE_BYTES) != 0)
 			return err_set(err, ERR_FULL, "no memory for a buffer of %zu bytes", bytes);
 		b->block = block;
 		b->bytes = bytes;
 		lay_zone(b->block);
-		lay_zone(b->block + DEVICE_GUARD_BYTES + bytes);
-		*out = b->block + DEVICE_GUARD_BYTES;
+		lay_zone(b->block + DEVICE_REDZONE_BYTES + bytes);
+		*out = b->block + DEVICE_REDZONE_BYTES;
 		return 0;
 	}
 	return err_set(err, ERR_FULL, "more than %d buffers", CPU_BUFFERS_MAX);
@@ -206,7 +206,7 @@ static int cpu_alloc(struct device *d, size_t bytes, void **out, struct fw_err *
 static void cpu_release(struct device *d, void *data)
 {
 	for (int i = 0; data && i < CPU_BUFFERS_MAX; i++) {
-		if (d->buffer[i].block && d->buffer[i].block + DEVICE_GUARD_BYTES == data) {
+		if (d->buffer[i].block && d->buffer[i].block + DEVICE_REDZONE_BYTES == data) {
 			free(d->buffer[i].block);
 			d->buffer[i] = (struct cpu_buffer){ 0 };
 			return;
@@ -221,11 +221,11 @@ static int cpu_guards(struct device *d, void **which, struct fw_err *err)
 		struct cpu_buffer *b = &d->buffer[i];
 		if (!b->block)
 			continue;
-		unsigned char *behind = b->block + DEVICE_GUARD_BYTES + b->bytes;
+		unsigned char *behind = b->block + DEVICE_REDZONE_BYTES + b->bytes;
 		if (zone_intact(b->block) && zone_intact(behind))
 			continue;
 		if (!damaged)
-			damaged = b->block + DEVICE_GUARD_BYTES;
+			damaged = b->block + DEVICE_REDZONE_BYTES;
 		lay_zone(b->block);
 		lay_zone(behind);
 	}
@@ -414,7 +414,7 @@ static int cpu_settings(struct device *d, bool quick, struct device_setting *out
 	struct mallinfo2 heap = mallinfo2();
 	for (int i = 0; i < CPU_BUFFERS_MAX; i++)
 		if (d->buffer[i].block)
-			ours += (int64_t)d->buffer[i].bytes + 2 * DEVICE_GUARD_BYTES;
+			ours += (int64_t)d->buffer[i].bytes + 2 * DEVICE_REDZONE_BYTES;
 	out[SETTING_HEAP] =
 		(struct device_setting){ "heap bytes", (int64_t)(heap.uordblks + heap.hblkhd) - ours, HEAP_SLACK, false };
 	return SETTINGS;
@@ -449,7 +449,7 @@ static int64_t cpu_taken_bytes(struct device *d)
 		return -1;
 	resident *= sysconf(_SC_PAGESIZE);
 	for (int i = 0; i < CPU_BUFFERS_MAX; i++)
-		resident -= d->buffer[i].block ? (long long)(d->buffer[i].bytes + 2 * DEVICE_GUARD_BYTES) : 0;
+		resident -= d->buffer[i].block ? (long long)(d->buffer[i].bytes + 2 * DEVICE_REDZONE_BYTES) : 0;
 	return resident;
 }
 

@@ -141,8 +141,8 @@ static int make_resources(struct device *d, size_t l2_bytes, struct fw_err *err)
 	TRY(cudaMalloc((void **)&d->scrub, d->scrub_bytes), "no memory to displace the cache");
 	TRY(cudaMalloc((void **)&d->stamps, sizeof(ulonglong2) * DEVICE_STAMPS_MAX * 2 * STAMP_WIDTH),
 		"no memory for clock stamps");
-	TRY(cudaMalloc((void **)&d->zones, sizeof(*d->zones) * 2 * CUDA_BLOCKS_MAX), "no memory for guard zones");
-	TRY(cudaMalloc((void **)&d->damaged, sizeof(*d->damaged) * 2 * CUDA_BLOCKS_MAX), "no memory for guard zones");
+	TRY(cudaMalloc((void **)&d->zones, sizeof(*d->zones) * 2 * CUDA_BLOCKS_MAX), "no memory for redzones");
+	TRY(cudaMalloc((void **)&d->damaged, sizeof(*d->damaged) * 2 * CUDA_BLOCKS_MAX), "no memory for redzones");
 	TRY(cudaMalloc((void **)&d->total, sizeof(*d->total)), "no memory for a checksum");
 	return 0;
 }

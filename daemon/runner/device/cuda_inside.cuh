@@ -9,7 +9,7 @@
 enum { CUDA_BLOCKS_MAX = 128, STAMP_WIDTH = 512 };
 
 struct block {
-	unsigned char *base; /* guard zone, data, guard zone; NULL: unused entry */
+	unsigned char *base; /* redzone, data, redzone; NULL: unused entry */
 	size_t capacity;     /* bytes of the whole allocation */
 	size_t bytes;        /* of data */
 	bool live;

@@ -1,5 +1,5 @@
 /*
- * cuda_memory.cu - buffers on an NVIDIA GPU: guard zones around them, and what is done to their bytes.
+ * cuda_memory.cu - buffers on an NVIDIA GPU: redzones around them, and what is done to their bytes.
  *
  * Memory that is released stays here for the next cell, because a launch of twenty cells would else spend more time in
  * cudaMalloc than in kernels.
@@ -24,7 +24,7 @@ enum { THREADS = 256, GRID_MAX = 4096 };
 
 static const size_t granularity = (size_t)2 << 20;   /* of cudaMalloc */
 static const size_t cached_max = (size_t)24 << 30;   /* released memory that is kept */
-static const size_t zone_bytes = DEVICE_GUARD_BYTES; /* of one guard zone */
+static const size_t zone_bytes = DEVICE_REDZONE_BYTES; /* of one redzone */
 
 static __global__ void fill_inputs_kernel(uint16_t *to, uint64_t stream, size_t n)
 {
@@ -51,7 +51,7 @@ static __global__ void checksum_kernel(const uint64_t *data, size_t bytes, unsig
 		atomicAdd(total, sum);
 }
 
-static __device__ unsigned char guard_byte(size_t i)
+static __device__ unsigned char redzone_byte(size_t i)
 {
 	return (unsigned char)(0xc3u ^ (unsigned)(i * 29u));
 }
@@ -59,8 +59,8 @@ static __device__ unsigned char guard_byte(size_t i)
 static __global__ void lay_zones_kernel(unsigned char *front, unsigned char *behind)
 {
 	unsigned char *zone = blockIdx.x == 0 ? front : behind;
-	for (size_t i = threadIdx.x; i < DEVICE_GUARD_BYTES; i += blockDim.x)
-		zone[i] = guard_byte(i);
+	for (size_t i = threadIdx.x; i < DEVICE_REDZONE_BYTES; i += blockDim.x)
+		zone[i] = redzone_byte(i);
 }
 
 /* One block a zone; a damaged one is repaired. */
@@ -68,10 +68,10 @@ static __global__ void look_at_zones_kernel(unsigned char *const *zones, unsigne
 {
 	unsigned char *zone = zones[blockIdx.x];
 	unsigned bad = 0;
-	for (size_t i = threadIdx.x; i < DEVICE_GUARD_BYTES; i += blockDim.x) {
-		if (zone[i] != guard_byte(i)) {
+	for (size_t i = threadIdx.x; i < DEVICE_REDZONE_BYTES; i += blockDim.x) {
+		if (zone[i] != redzone_byte(i)) {
 			bad = 1;
-			zone[i] = guard_byte(i);
+			zone[i] = redzone_byte(i);
 		}
 	}
 	int any = __syncthreads_or((int)bad);
@@ -157,7 +157,7 @@ int cuda_alloc(struct device *d, size_t bytes, void **out, struct fw_err *err)
 	b->bytes = bytes;
 	b->live = true;
 	lay_zones_kernel<<<2, THREADS, 0, d->stream>>>(b->base, b->base + zone_bytes + bytes);
-	TRY(cudaGetLastError(), "cannot lay guard zones");
+	TRY(cudaGetLastError(), "cannot lay redzones");
 	*out = b->base + zone_bytes;
 	return 0;
 }
@@ -210,7 +210,7 @@ int cuda_guards(struct device *d, void **which, struct fw_err *err)
 	if (cuda_upload(d, d->zones, zone, n * sizeof(zone[0]), err) != 0)
 		return -1;
 	look_at_zones_kernel<<<n, THREADS, 0, d->stream>>>(d->zones, d->damaged);
-	TRY(cudaGetLastError(), "cannot look at guard zones");
+	TRY(cudaGetLastError(), "cannot look at redzones");
 	if (cuda_download(d, damaged, d->damaged, n * sizeof(damaged[0]), err) != 0)
 		return -1;
 	for (unsigned i = 0; i < n; i++) {

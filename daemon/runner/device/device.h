@@ -51,11 +51,11 @@ struct device_node {
 };
 typedef void device_node_fn(void *arg, const struct device_node *node);
 
-/** Slots of marks and of stamps, and the bytes of a guard zone. */
-enum { DEVICE_MARKS_MAX = 1024, DEVICE_STAMPS_MAX = DEVICE_MARKS_MAX / 2, DEVICE_GUARD_BYTES = 4096 };
+/** Slots of marks and of stamps, and the bytes of a redzone. */
+enum { DEVICE_MARKS_MAX = 1024, DEVICE_STAMPS_MAX = DEVICE_MARKS_MAX / 2, DEVICE_REDZONE_BYTES = 4096 };
 
-/** The byte at offset `i` of every guard zone. */
-static inline unsigned char device_guard_byte(size_t i)
+/** The byte at offset `i` of every redzone. */
+static inline unsigned char device_redzone_byte(size_t i)
 {
 	return (unsigned char)(0xc3u ^ (unsigned)(i * 29u));
 }
@@ -75,11 +75,11 @@ struct device_ops {
 	/** What plan gets as `index`: CUDA ordinal, or number of CPU threads. */
 	int (*plan_index)(const struct device *);
 
-	/** A buffer between two guard zones; 4 KiB aligned; the zone behind it begins at its last byte + 1. Own: release. */
+	/** A buffer between two redzones; 4 KiB aligned; the zone behind it begins at its last byte + 1. Own: release. */
 	int (*alloc)(struct device *, size_t bytes, void **out, struct fw_err *err);
 	/** The memory may be kept for a later alloc. Accepts NULL. */
 	void (*release)(struct device *, void *);
-	/** Wait, then look at both guard zones of every live buffer. Err: ERR_INVALID, the first damaged buffer in `*which`; zones are repaired. */
+	/** Wait, then look at both redzones of every live buffer. Err: ERR_INVALID, the first damaged buffer in `*which`; zones are repaired. */
 	int (*guards)(struct device *, void **which, struct fw_err *err);
 
 	/** Copies that wait for the stream first, and end before they return. */
