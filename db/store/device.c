@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 
 /* Memory in whole GiB: what a driver keeps of it differs by some pages between two of a kind. */
 static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])
@@ -209,8 +209,8 @@ static int each_of(struct db *db, const char *reason, store_throttle_fn *each, v
 
 int store_throttle_each(struct db *db, store_throttle_fn *each, void *arg, struct fw_err *err)
 {
-	for (int i = 0; i < GUARD_REASONS; i++)
-		if (guard_reason[i].limits && each_of(db, guard_reason[i].name, each, arg, err) != 0)
+	for (int i = 0; i < DEVICE_CHECK_REASONS; i++)
+		if (device_check_reason[i].limits && each_of(db, device_check_reason[i].name, each, arg, err) != 0)
 			return -1;
 	return 0;
 }

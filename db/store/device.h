@@ -62,7 +62,7 @@ int store_class_stands_out(struct db *db, int64_t device, const char *why, struc
 int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err);
 
 typedef void store_throttle_fn(void *arg, const char *device_uuid, const char *reason, double seconds);
-/** Every GPU (real or simulated) with every reason that limits (core/protocol/guard.h), also those that never did. */
+/** Every GPU (real or simulated) with every reason that limits (core/protocol/device_check.h), also those that never did. */
 int store_throttle_each(struct db *db, store_throttle_fn *each, void *arg, struct fw_err *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "db/archive/archived.h"
 
 int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
@@ -31,7 +31,7 @@ static void bind_estimate(struct stmt *s, const struct launch_estimate *e)
 	stmt_double(s, ":beta_q", e->beta_q);
 }
 
-static void bind_guard(struct stmt *s, const struct msg_guard *g)
+static void bind_device_check(struct stmt *s, const struct msg_device_check *g)
 {
 	stmt_double(s, ":power", g->power_w);
 	stmt_double(s, ":temp", g->temp_c);
@@ -83,7 +83,7 @@ static int put_sample(struct db *db, int64_t launch, int64_t cell, const struct 
 	stmt_blob(s, ":host_us", m->host_us[i], bytes);
 	stmt_text(s, ":order", target ? m->order : ""); /* the same for every subject: once is enough */
 	if (target)
-		bind_guard(s, &m->guard);
+		bind_device_check(s, &m->device_check);
 	if (target && e)
 		bind_estimate(s, e);
 	return stmt_run_count(s, n, err);
@@ -187,13 +187,13 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 		out->launch[n] = row_int(s, 11);
 		kind[0] = row_int(s, 22);
 		kind[1] = row_int(s, 23);
-		guard_unknown(&out->guard[n]);
-		out->guard[n].reasons = (uint64_t)row_int(s, 12);
-		out->guard[n].foreign = row_is_null(s, 13) ? -1 : (int)row_int(s, 13);
-		out->guard[n].xid = (int)row_int(s, 14);
-		out->guard[n].ecc = (int)row_int(s, 15);
-		out->guard[n].power_w = row_double(s, 20);
-		out->guard[n].temp_c = row_double(s, 21);
+		device_check_unknown(&out->device_check[n]);
+		out->device_check[n].reasons = (uint64_t)row_int(s, 12);
+		out->device_check[n].foreign = row_is_null(s, 13) ? -1 : (int)row_int(s, 13);
+		out->device_check[n].xid = (int)row_int(s, 14);
+		out->device_check[n].ecc = (int)row_int(s, 15);
+		out->device_check[n].power_w = row_double(s, 20);
+		out->device_check[n].temp_c = row_double(s, 21);
 		n++;
 	}
 	bool is_short = false;

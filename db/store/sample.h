@@ -18,7 +18,7 @@ struct store_launches {
 	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* point into `values` */
 	int64_t launch[STATS_LAUNCHES_MAX];            /* rows, for store_sample_estimate */
-	struct msg_guard guard
+	struct msg_device_check device_check
 		[STATS_LAUNCHES_MAX]; /* what decides whether a launch is believed, power and temperature; the rest is unknown */
 	struct launch_pairs host[STATS_LAUNCHES_MAX]; /* the host's time of enqueue in us in place of ms; NULL where unknown */
 	struct buf values;

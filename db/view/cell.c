@@ -253,7 +253,7 @@ int view_usual_s(
 	return result;
 }
 
-int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err)
+int view_last_device_check(struct db *db, int64_t device, struct buf *device_check_json, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime "
@@ -267,7 +267,7 @@ int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struc
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		struct jsonw j;
-		struct msg_guard g = { .power_w = row_double(s, 0),
+		struct msg_device_check g = { .power_w = row_double(s, 0),
 			.temp_c = row_double(s, 1),
 			.sm_mhz = row_double(s, 2),
 			.reasons = (uint64_t)row_int(s, 3),
@@ -276,8 +276,8 @@ int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struc
 			.ecc = (int)row_int(s, 6),
 			.energy_j = row_double(s, 7) };
 		row_copy(s, 8, g.regime, sizeof g.regime);
-		jsonw_init(&j, guard_json);
-		protocol_put_guard(&j, &g);
+		jsonw_init(&j, device_check_json);
+		protocol_put_device_check(&j, &g);
 		stmt_reset(s);
 	}
 	return result < 0 ? -1 : 0;

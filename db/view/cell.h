@@ -67,7 +67,7 @@ int view_usual_s(
 	struct db *db, const char *suite, enum jobkind kind, const char *device_kind, double *usual_s, struct fw_err *err);
 
 /** The newest record of what a device was seen doing while it measured. Appends the guard's JSON; nothing when there is none. */
-int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err);
+int view_last_device_check(struct db *db, int64_t device, struct buf *device_check_json, struct fw_err *err);
 
 typedef void view_word_fn(void *arg, const char *word);
 /** Keys of the cells of a branch's newest comparison with each suite, of one in parts with each part; branch NULL or "": of the repository's. */

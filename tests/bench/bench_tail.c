@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "replay.h"
 #include "worker/bench/measure.h"
 
@@ -110,7 +110,7 @@ static double play(struct scene *s, int cell, int launch, int set)
 		slow_down(s->plant, l.target_ms, l.n);
 	if (s->plant == PLANT_BOTH_SIDES)
 		slow_down(s->plant, l.base_ms, l.n);
-	guard_unknown(&m.guard);
+	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
 	m.role[1] = ROLE_TARGET;
 	m.ms[0] = l.base_ms;

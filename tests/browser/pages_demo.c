@@ -134,7 +134,7 @@ static void add_timing(
 	}
 	for (int k = 0; k < 2 * PAIRS; k++)
 		c->order[k] = "ABBA"[k % 4];
-	c->guard = (struct msg_guard){
+	c->device_check = (struct msg_device_check){
 		.power_w = 684, .temp_c = 61, .sm_mhz = 1712, .reasons = 0x4, .foreign = 0, .regime = "power_limited"
 	};
 	fixture_add(r, &m);

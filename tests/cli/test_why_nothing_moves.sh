@@ -8,7 +8,7 @@ says() { fw jobs "${@:2}" >"$tmp/said" && grep -qE -- "$1" "$tmp/said"; }
 # a benchmark that is a program of its own, on a device that others use as long as a file says so
 guards=$tmp/guards
 : >"$guards"
-printf '#!/bin/sh\nexport FLOPWATCH_SIM_GUARD=%s\nexec "%s" "$@"\n' "$guards" "$bin/flopwatch-worker" >"$tmp/worker"
+printf '#!/bin/sh\nexport FLOPWATCH_SIM_DEVICE_CHECK=%s\nexec "%s" "$@"\n' "$guards" "$bin/flopwatch-worker" >"$tmp/worker"
 chmod +x "$tmp/worker"
 git init -q --bare -b main "$tmp/lines.git"
 git init -q -b main "$tmp/lines"

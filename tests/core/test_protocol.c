@@ -412,7 +412,7 @@ static void samples(void **state)
 	body.ms[0] = base;
 	body.ms[1] = target;
 	body.mhz[1] = clock;
-	body.guard = (struct msg_guard){
+	body.device_check = (struct msg_device_check){
 		.power_w = 690.5, .temp_c = -1, .sm_mhz = 1650, .reasons = 4, .foreign = 0, .regime = "power_limited"
 	};
 	round_trip(&in, &out);
@@ -423,8 +423,8 @@ static void samples(void **state)
 	assert_null(out.u.cell->host_us[0]);
 	assert_string_equal(out.u.cell->order, "ABBAAB");
 	assert_int_equal(out.u.cell->role[1], ROLE_TARGET);
-	assert_int_equal(out.u.cell->guard.reasons, 4);
-	assert_true(out.u.cell->guard.power_w == 690.5);
+	assert_int_equal(out.u.cell->device_check.reasons, 4);
+	assert_true(out.u.cell->device_check.power_w == 690.5);
 	msg_fini(&out);
 }
 

@@ -23,7 +23,7 @@
 	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \
 	"\"uuid\":\"sim-1\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"\"}]}'\n"
 
-enum { GUARD_MS = 180000, TICK_MS = 5 };
+enum { DEVICE_CHECK_MS = 180000, TICK_MS = 5 };
 
 static struct tmp_folder tmp;
 static const char *folder;
@@ -174,7 +174,7 @@ static void look(void *arg)
 #define UNTIL(state)                                                                                                             \
 	do {                                                                                                                     \
 		goal = state;                                                                                                    \
-		until_ns = clock_mono_ns() + GUARD_MS * INT64_C(1000000);                                                        \
+		until_ns = clock_mono_ns() + DEVICE_CHECK_MS * INT64_C(1000000);                                                        \
 		assert_int_equal(loop_after(loop, 0, look, NULL, NULL, &err), 0);                                                \
 		assert_int_equal(loop_run(loop, &err), 0);                                                                       \
 		if (!goal())                                                                                                     \

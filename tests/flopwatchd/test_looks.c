@@ -128,7 +128,7 @@ static void a_look_that_did_not_happen_is_made_up_for(void **state)
 	struct result *r = begin();
 	for (int i = 0; i < r->n_cells; i++)
 		if (r->cell[i]->cell == FORWARD_LONG && r->cell[i]->series == SERIES_SUSTAINED)
-			r->cell[i]->guard.foreign = 1; /* it does not count */
+			r->cell[i]->device_check.foreign = 1; /* it does not count */
 	again(r, "1");
 	fixture_fault(r, ROLE_TARGET, FORWARD_HALF, "crash");
 	again(r, "");

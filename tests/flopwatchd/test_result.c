@@ -49,7 +49,7 @@ static int add(struct result *r, const char *line, const char *complaint)
 #define CELL(launch, cell, ms, redo)                                                                                             \
 	"{\"t\":\"cell\",\"launch\":" launch ",\"set\":1,\"cell\":" cell ",\"series\":\"device\",\"phase\":\"\","                \
 	"\"input_sha256\":\"" INPUTS "\",\"order\":\"ABBA\",\"n\":2,\"ms\":{\"base\":[1,2],\"target\":[" ms                      \
-	"]},\"guard\":{},\"redo\":" redo "}"
+	"]},\"device_check\":{},\"redo\":" redo "}"
 
 static void test_rows_of_a_program_become_cells(void **state)
 {

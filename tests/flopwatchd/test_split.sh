@@ -13,7 +13,7 @@ printf 'at=idle foreign=1\n' >"$tmp/used"
 cat >"$tmp/worker" <<EOF
 #!/bin/sh
 echo begun >>"$tmp/begun"
-[ "\$(wc -l <"$tmp/begun")" -lt "\$(cat "$tmp/used_from")" ] || export FLOPWATCH_SIM_GUARD="$tmp/used"
+[ "\$(wc -l <"$tmp/begun")" -lt "\$(cat "$tmp/used_from")" ] || export FLOPWATCH_SIM_DEVICE_CHECK="$tmp/used"
 FLOPWATCH_SIM_DEVICES=\$(cat "$tmp/devices") exec "$bin/flopwatch-worker" "\$@"
 EOF
 chmod +x "$tmp/worker"

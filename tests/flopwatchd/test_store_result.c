@@ -184,7 +184,7 @@ static void samples_come_back_bit_for_bit(void **state)
 			else
 				assert_null(l.pairs[i].base_mhz);
 			assert_true(l.estimate[i].d == 0.01 * (i + 1) && l.estimate[i].d_raw == 0.02 * (i + 1));
-			assert_int_equal((int)l.guard[i].reasons, i == 1 ? 0x44 : 0);
+			assert_int_equal((int)l.device_check[i].reasons, i == 1 ? 0x44 : 0);
 		}
 		buf_fini(&l.values);
 		result_free(r);

@@ -20,7 +20,7 @@
 #include "flopwatchd/intake/watch.h"
 
 /* Ends a test that would hang; no assertion depends on it. */
-enum { GUARD_MS = 180000, TICK_MS = 5 };
+enum { DEVICE_CHECK_MS = 180000, TICK_MS = 5 };
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" /* a commit that no repository has */
 
@@ -160,7 +160,7 @@ static void run_until(const char *sql, int64_t wanted)
 
 	goal.sql = sql;
 	goal.wanted = wanted;
-	goal.until_ns = clock_mono_ns() + (int64_t)GUARD_MS * 1000000;
+	goal.until_ns = clock_mono_ns() + (int64_t)DEVICE_CHECK_MS * 1000000;
 	assert_int_equal(loop_after(loop, 0, check_goal, NULL, NULL, NULL), 0);
 	assert_int_equal(loop_run(loop, &err), 0);
 	if (goal.late)
@@ -314,7 +314,7 @@ static void bad_repositories_show_their_error_and_the_others_go_on(void **state)
 
 static void look_at(const char *name, int64_t look, struct watch_looked *out)
 {
-	int64_t until_ns = clock_mono_ns() + (int64_t)GUARD_MS * 1000000;
+	int64_t until_ns = clock_mono_ns() + (int64_t)DEVICE_CHECK_MS * 1000000;
 
 	while (watch_looked(watch, name, look, out) == WATCH_LOOK_OPEN && clock_mono_ns() < until_ns)
 		run_until("SELECT 1", 1);

@@ -40,11 +40,11 @@ def write_samples(db, path):
              "'foreign', s.foreign_processes, 'xid', s.xid, 'ecc', s.ecc, 'energy_j', s.energy_j, 'regime', s.regime) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN launch l ON l.id = s.launch JOIN cell e ON e.id = s.cell "
              "JOIN comparison c ON c.id = l.comparison WHERE k.series = 'device' ORDER BY c.id, l.n, e.n, k.subject")
     with open(path, "w") as f:
-        for name, launch, set_, cell, subject, order, ms, mhz, guard in db.execute(query):
+        for name, launch, set_, cell, subject, order, ms, mhz, device_check in db.execute(query):
             row = {"comparison": name, "launch": launch, "set": set_, "cell": cell, "subject": subject, "order": order or None,
                    "ms": floats(ms), "mhz": floats(mhz)}
             if subject == "target":
-                row["guard"] = json.loads(guard)
+                row["device_check"] = json.loads(device_check)
             f.write(json.dumps(row, separators=(",", ":")) + "\n")
 
 

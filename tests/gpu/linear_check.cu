@@ -15,7 +15,7 @@
 
 #include <vector>
 
-enum { GUARD = 256 };
+enum { DEVICE_CHECK = 256 };
 static const uint16_t poison = 0x7fc1; /* a NaN */
 
 #define CUDA(call)                                                                                                               \
@@ -62,7 +62,7 @@ static std::vector<struct recipe> all_recipes(void)
 /* Numbers of the size that activations and weights have, rows of different size, a few far out, and a row of zeros. */
 static std::vector<uint16_t> numbers(int64_t rows, int64_t columns, uint32_t seed)
 {
-	std::vector<uint16_t> all((size_t)(rows * columns + GUARD), poison);
+	std::vector<uint16_t> all((size_t)(rows * columns + DEVICE_CHECK), poison);
 	uint32_t state = seed * 2654435761u + 1;
 	for (int64_t i = 0; i < rows * columns; i++) {
 		double sum = 0;
@@ -121,7 +121,7 @@ static bool call(const struct bench *b, const struct fw_provider *p, struct fw_p
 	}
 	CUDA(cudaDeviceSynchronize());
 	CUDA(cudaMemcpy(result->data(), b->device[out], result->size() * 2, cudaMemcpyDeviceToHost));
-	for (size_t i = result->size() - GUARD; i < result->size(); i++)
+	for (size_t i = result->size() - DEVICE_CHECK; i < result->size(); i++)
 		if ((*result)[i] != poison) {
 			printf("something was written behind the result\n");
 			return false;

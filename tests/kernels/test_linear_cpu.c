@@ -23,8 +23,8 @@ static int load(void **state)
 
 /* ---- one problem in host memory ---- */
 
-enum { GUARD = 64 };                  /* elements behind every tensor, and what they hold */
-static const uint16_t guard = 0x7fc1; /* a NaN, so that what is read there is seen */
+enum { DEVICE_CHECK = 64 };                  /* elements behind every tensor, and what they hold */
+static const uint16_t device_check = 0x7fc1; /* a NaN, so that what is read there is seen */
 
 struct run {
 	struct fw_linear_shape shape;
@@ -81,10 +81,10 @@ static void start(struct run *r, struct fw_linear_shape s, int direction)
 	const int64_t rows[] = { s.m, s.n, 1, s.m, s.m, s.m, s.n }, columns[] = { s.k, s.k, s.n, s.n, s.n, s.k, s.k };
 	for (int slot = 0; slot < FW_LINEAR_N_SLOTS; slot++) {
 		r->elements[slot] = rows[slot] * columns[slot];
-		r->tensor[slot] = malloc((size_t)(r->elements[slot] + GUARD) * sizeof(uint16_t));
+		r->tensor[slot] = malloc((size_t)(r->elements[slot] + DEVICE_CHECK) * sizeof(uint16_t));
 		fill(r->tensor[slot], rows[slot], columns[slot], (uint32_t)slot + 1);
-		for (int i = 0; i < GUARD; i++)
-			r->tensor[slot][r->elements[slot] + i] = guard;
+		for (int i = 0; i < DEVICE_CHECK; i++)
+			r->tensor[slot][r->elements[slot] + i] = device_check;
 	}
 }
 
@@ -101,8 +101,8 @@ static void finish(struct run *r)
 {
 	release(r);
 	for (int slot = 0; slot < FW_LINEAR_N_SLOTS; slot++) {
-		for (int i = 0; i < GUARD; i++)
-			assert_int_equal(r->tensor[slot][r->elements[slot] + i], guard);
+		for (int i = 0; i < DEVICE_CHECK; i++)
+			assert_int_equal(r->tensor[slot][r->elements[slot] + i], device_check);
 		free(r->tensor[slot]);
 	}
 }
@@ -115,7 +115,7 @@ static int out_slot(const struct run *r)
 static void poison(struct run *r)
 {
 	for (int64_t i = 0; i < r->elements[out_slot(r)]; i++)
-		r->tensor[out_slot(r)][i] = guard;
+		r->tensor[out_slot(r)][i] = device_check;
 }
 
 /* Plan and bind. */

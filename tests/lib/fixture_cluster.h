@@ -177,7 +177,7 @@ static inline void cluster_look(void *arg)
 static inline void cluster_until(bool (*is_so)(void), const char *what)
 {
 	cluster_goal.is_so = is_so;
-	cluster_goal.until_ns = clock_mono_ns() + FIXTURE_GUARD_NS;
+	cluster_goal.until_ns = clock_mono_ns() + FIXTURE_DEVICE_CHECK_NS;
 	ok(loop_after(loop, 0, cluster_look, NULL, NULL, &err));
 	ok(loop_run(loop, &err));
 	if (!is_so())

@@ -26,7 +26,7 @@
 	"dense: {seqlens: [64], masks: [full]}\ndirections: [forward]\nseed: 1\n"
 
 /* Ends a test that would hang; nothing else depends on it. */
-enum { FIXTURE_GUARD_NS = 180 * 1000000000ll, FIXTURE_TICK_MS = 2 };
+enum { FIXTURE_DEVICE_CHECK_NS = 180 * 1000000000ll, FIXTURE_TICK_MS = 2 };
 
 static struct loop *loop;
 static struct db *db;
@@ -156,7 +156,7 @@ static inline void fixture_look(void *arg)
 static inline void fixture_until(const char *sql)
 {
 	fixture_goal.sql = sql;
-	fixture_goal.until_ns = clock_mono_ns() + FIXTURE_GUARD_NS;
+	fixture_goal.until_ns = clock_mono_ns() + FIXTURE_DEVICE_CHECK_NS;
 	ok(loop_after(loop, 0, fixture_look, NULL, NULL, &err));
 	ok(loop_run(loop, &err));
 	if (fixture_number(sql) == 0)

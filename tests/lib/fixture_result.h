@@ -166,7 +166,7 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int lau
 		c->mhz[0] = fixture_copy(l.base_mhz, PAIRS);
 		c->mhz[1] = fixture_copy(l.target_mhz, PAIRS);
 	}
-	c->guard = (struct msg_guard){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .reasons = reasons, .foreign = -1 };
+	c->device_check = (struct msg_device_check){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .reasons = reasons, .foreign = -1 };
 	fixture_add(r, &m);
 }
 

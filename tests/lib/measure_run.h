@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "attention_cell.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "cubin_write.h"
 #include "tmp_folder.h"
 #include "worker/bench/acceptance.h"
@@ -188,7 +188,7 @@ static inline void runner_audited(
 		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"$inputs\\\",\\\"order\\\":\\\"ABBAABBA\\\",\\\"n\\\":4,"
 		"\\\"ms\\\":{"
 		"\\\"base\\\":[$b,$b,$b,$b],"
-		"\\\"target\\\":[$t,$t,$t,$t]},\\\"guard\\\":{\\\"power_w\\\":-1,\\\"temp_c\\\":-1,\\\"sm_mhz\\\":-1,"
+		"\\\"target\\\":[$t,$t,$t,$t]},\\\"device_check\\\":{\\\"power_w\\\":-1,\\\"temp_c\\\":-1,\\\"sm_mhz\\\":-1,"
 		"\\\"reasons\\\":${2:-0},"
 		"\\\"foreign\\\":-1,\\\"regime\\\":\\\"\\\"},\\\"redo\\\":0}\"; }\n"
 		"single() { say "

@@ -38,7 +38,7 @@ static void *buffer(struct device *d, size_t bytes)
 	return p;
 }
 
-static void guard_zones_begin_at_the_first_foreign_byte(void **state)
+static void device_check_zones_begin_at_the_first_foreign_byte(void **state)
 {
 	struct device *d = *state;
 	struct fw_err err = { 0 };
@@ -182,7 +182,7 @@ static void cpu_threads_can_be_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(guard_zones_begin_at_the_first_foreign_byte, setup, teardown),
+		cmocka_unit_test_setup_teardown(device_check_zones_begin_at_the_first_foreign_byte, setup, teardown),
 		cmocka_unit_test_setup_teardown(inputs_are_those_of_core, setup, teardown),
 		cmocka_unit_test_setup_teardown(checksum_sees_values_and_places, setup, teardown),
 		cmocka_unit_test_setup_teardown(marks_count_time_forward, setup, teardown),

@@ -13,57 +13,57 @@
 #endif
 
 #include "attention_cell.h"
-#include "core/protocol/guard.h"
-#include "runner/device/guard_script.h"
+#include "core/protocol/device_check.h"
+#include "runner/device/device_check_script.h"
 #include "runner_run.h"
 
 static void reasons_that_void_times(void **state)
 {
-	char why[GUARD_WHY_SIZE];
-	struct msg_guard g;
+	char why[DEVICE_CHECK_WHY_SIZE];
+	struct msg_device_check g;
 	(void)state;
-	guard_unknown(&g);
-	assert_false(guard_discards(&g, why));
+	device_check_unknown(&g);
+	assert_false(device_check_discards(&g, why));
 	assert_string_equal(why, "");
-	g.reasons = GUARD_POWER_CAP | 0x1; /* idle and power cap are everyday */
+	g.reasons = DEVICE_CHECK_POWER_CAP | 0x1; /* idle and power cap are everyday */
 	g.temp_c = 95;
 	g.foreign = 0;
-	assert_false(guard_discards(&g, why));
+	assert_false(device_check_discards(&g, why));
 	for (unsigned bit = 1; bit <= 0x200; bit <<= 1) {
-		bool bad = bit == GUARD_HW_SLOWDOWN || bit == GUARD_SW_THERMAL || bit == GUARD_HW_THERMAL ||
-			   bit == GUARD_POWER_BRAKE;
+		bool bad = bit == DEVICE_CHECK_HW_SLOWDOWN || bit == DEVICE_CHECK_SW_THERMAL || bit == DEVICE_CHECK_HW_THERMAL ||
+			   bit == DEVICE_CHECK_POWER_BRAKE;
 		g.reasons = bit;
-		assert_int_equal(guard_discards(&g, why), bad);
+		assert_int_equal(device_check_discards(&g, why), bad);
 	}
 	g.reasons = 0;
 	g.foreign = 1;
-	assert_true(guard_discards(&g, why));
+	assert_true(device_check_discards(&g, why));
 	assert_string_equal(why, "1 other process used the device");
 	g.foreign = -1;
 	g.ecc = 2;
-	assert_true(guard_discards(&g, why));
+	assert_true(device_check_discards(&g, why));
 	g.xid = 43;
-	assert_true(guard_discards(&g, why));
+	assert_true(device_check_discards(&g, why));
 	assert_string_equal(why, "the driver reported XID 43");
 }
 
 static void xids_of_branches_and_of_devices(void **state)
 {
 	(void)state;
-	assert_false(guard_xid_breaks(0));
-	assert_false(guard_xid_breaks(13)); /* a kernel's illegal address */
-	assert_false(guard_xid_breaks(31));
-	assert_false(guard_xid_breaks(43));
-	assert_true(guard_xid_breaks(79)); /* fallen off the bus */
-	assert_true(guard_xid_breaks(119));
+	assert_false(device_check_xid_breaks(0));
+	assert_false(device_check_xid_breaks(13)); /* a kernel's illegal address */
+	assert_false(device_check_xid_breaks(31));
+	assert_false(device_check_xid_breaks(43));
+	assert_true(device_check_xid_breaks(79)); /* fallen off the bus */
+	assert_true(device_check_xid_breaks(119));
 }
 
 static void the_worst_of_two_readings(void **state)
 {
-	struct msg_guard a, b;
+	struct msg_device_check a, b;
 	(void)state;
-	guard_unknown(&a);
-	guard_unknown(&b);
+	device_check_unknown(&a);
+	device_check_unknown(&b);
 	a.power_w = 690;
 	b.power_w = 500;
 	b.temp_c = 71;
@@ -73,7 +73,7 @@ static void the_worst_of_two_readings(void **state)
 	b.xid = 31;
 	b.ecc = 1;
 	b.foreign = 2;
-	guard_merge(&a, &b);
+	device_check_merge(&a, &b);
 	assert_true(a.power_w > 689 && a.temp_c > 70 && a.energy_j > 29 && a.energy_j < 31);
 	assert_int_equal(a.reasons, 4);
 	assert_int_equal(a.foreign, 2);
@@ -85,22 +85,22 @@ static void scripts_say_when(void **state)
 {
 	const char *script =
 		"launch=2 cell=1 pass=0-1 reasons=0x20 temp_c=93.5\nat=idle launch=1-3 foreign=2\nat=health check lost=1\n";
-	struct msg_guard g;
+	struct msg_device_check g;
 	(void)state;
-	guard_unknown(&g);
-	assert_false(guard_script_apply(script, &(struct guard_moment){ GUARD_AT_TIME, 1, 1, 0 }, &g));
+	device_check_unknown(&g);
+	assert_false(device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_TIME, 1, 1, 0 }, &g));
 	assert_int_equal(g.reasons, 0);
-	guard_script_apply(script, &(struct guard_moment){ GUARD_AT_TIME, 2, 1, 2 }, &g);
+	device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_TIME, 2, 1, 2 }, &g);
 	assert_int_equal(g.reasons, 0);
-	guard_script_apply(script, &(struct guard_moment){ GUARD_AT_TIME, 2, 1, 1 }, &g);
+	device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_TIME, 2, 1, 1 }, &g);
 	assert_int_equal(g.reasons, 0x20);
 	assert_true(g.temp_c > 93);
-	guard_script_apply(script, &(struct guard_moment){ GUARD_AT_IDLE, 4, 0, 0 }, &g);
+	device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_IDLE, 4, 0, 0 }, &g);
 	assert_int_equal(g.foreign, -1);
-	guard_script_apply(script, &(struct guard_moment){ GUARD_AT_IDLE, 3, 0, 0 }, &g);
+	device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_IDLE, 3, 0, 0 }, &g);
 	assert_int_equal(g.foreign, 2);
-	assert_true(guard_script_apply(script, &(struct guard_moment){ GUARD_AT_HEALTH_CHECK, 1, 0, 0 }, &g));
-	assert_false(guard_script_apply("=\n\n x =1 launch\n", &(struct guard_moment){ GUARD_AT_TIME, 1, 0, 0 }, &g));
+	assert_true(device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_HEALTH_CHECK, 1, 0, 0 }, &g));
+	assert_false(device_check_script_apply("=\n\n x =1 launch\n", &(struct device_check_moment){ DEVICE_CHECK_AT_TIME, 1, 0, 0 }, &g));
 }
 
 /* One launch of one cell on device sim under a script. */
@@ -120,18 +120,18 @@ static void launch(const char *script, struct run_result *r)
 static void a_bad_pass_is_taken_again(void **state)
 {
 	static struct run_result r;
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 	(void)state;
 	launch("pass=0-1 reasons=0x40", &r);
 	const struct msg_cell *m = find_series(&r, 10, SERIES_DEVICE, "");
 	assert_non_null(m);
 	assert_int_equal(m->redo, 2);
-	assert_false(guard_discards(&m->guard, why));
+	assert_false(device_check_discards(&m->device_check, why));
 	run_result_fini(&r);
 	launch("reasons=0x40", &r); /* three times, then told as it is */
 	m = find_series(&r, 10, SERIES_DEVICE, "");
 	assert_int_equal(m->redo, 3);
-	assert_true(guard_discards(&m->guard, why));
+	assert_true(device_check_discards(&m->device_check, why));
 	run_result_fini(&r);
 }
 

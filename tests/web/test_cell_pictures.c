@@ -36,8 +36,8 @@ static struct timed *timed(double loss_pct)
 			.target_ms = t->target_ms[i],
 			.base_mhz = t->mhz[i],
 			.target_mhz = t->mhz[i] };
-		t->l.guard[i].power_w = 500 + 50 * i;
-		t->l.guard[i].temp_c = 60;
+		t->l.device_check[i].power_w = 500 + 50 * i;
+		t->l.device_check[i].temp_c = 60;
 	}
 	return t;
 }
@@ -135,7 +135,7 @@ static void clock_and_power_rise_over_the_launches(void **state)
 	out.len = 0;
 	for (int i = 0; i < LAUNCHES; i++) {
 		t->l.pairs[i].base_mhz = t->l.pairs[i].target_mhz = NULL;
-		t->l.guard[i].power_w = -1;
+		t->l.device_check[i].power_w = -1;
 	}
 	course_draw(&out, &t->l); /* a device that shows neither */
 	assert_int_equal(out.len, 0);

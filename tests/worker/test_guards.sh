@@ -20,13 +20,13 @@ YAML
 guards=$tmp/guards
 compare() { # script of readings, target, more options
 	printf '%s\n' "$1" >"$guards"
-	FLOPWATCH_SIM_GUARD=$guards "$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$modules/good.so" \
+	FLOPWATCH_SIM_DEVICE_CHECK=$guards "$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$modules/good.so" \
 		--target "$modules/$2.so" "${@:3}"
 }
 sed 's/^directions/decide: call\n&/' "$tmp/tiny.yaml" >"$tmp/calls.yaml"
 calls_compare() { # script of readings, more options: equal modules, whole calls decide
 	printf '%s\n' "$1" >"$guards"
-	FLOPWATCH_SIM_GUARD=$guards "$worker" compare --suite "$tmp/calls.yaml" --device sim --base "$modules/good.so" \
+	FLOPWATCH_SIM_DEVICE_CHECK=$guards "$worker" compare --suite "$tmp/calls.yaml" --device sim --base "$modules/good.so" \
 		--target "$modules/../same.so" --cells "$cell" "${@:2}"
 }
 cp "$modules/good.so" "$modules/../same.so" 2>/dev/null && printf x >>"$modules/../same.so"
@@ -96,7 +96,7 @@ is "have no flags" "$(jq -r '[.cells[].flags] | unique | join(",")' <<<"$out")" 
 
 # ---- through the daemon ----
 new_repo kernels
-printf '#!/bin/sh\nexport FLOPWATCH_SIM_GUARD=%s\nexec "%s" "$@"\n' "$guards" "$worker" >"$tmp/worker"
+printf '#!/bin/sh\nexport FLOPWATCH_SIM_DEVICE_CHECK=%s\nexec "%s" "$@"\n' "$guards" "$worker" >"$tmp/worker"
 chmod +x "$tmp/worker"
 : >"$guards"
 new_lines() { # a benchmark that is a program of its own

@@ -269,7 +269,7 @@ static void memory_yields_to_clear_launches(void **state)
 
 	m.role[0] = ROLE_BASE;
 	m.role[1] = ROLE_TARGET;
-	guard_unknown(&m.guard);
+	device_check_unknown(&m.device_check);
 	for (int cell = 0; cell < 2; cell++) {
 		m.cell = cell;
 		s->cell[cell].tau0 = cell ? 0.06 : 0.26;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "worker/bench/measure.h"
 
 enum { FORWARD, OTHER_FORWARD, BACKWARD, CELLS, PAIRS = 32 };
@@ -58,7 +58,7 @@ static void play(const int *list, int n, int set, int slow)
 			.launch = s.launch, .set = set, .cell = list[i], .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS
 		};
 		struct fw_err err = { 0 };
-		guard_unknown(&m.guard);
+		device_check_unknown(&m.device_check);
 		m.role[0] = ROLE_BASE;
 		m.role[1] = ROLE_TARGET;
 		for (int k = 0; k < PAIRS; k++) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "worker/bench/sustain.h"
 
 enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, PER_BURST = 2, PAIRS = 16 };
@@ -63,7 +63,7 @@ static void add_pairs(int cell)
 	float ms[PAIRS];
 	struct msg_cell m = { .launch = 1, .set = 1, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS };
 	struct fw_err err = { 0 };
-	guard_unknown(&m.guard);
+	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
 	m.role[1] = ROLE_TARGET;
 	for (int k = 0; k < PAIRS; k++)
@@ -83,7 +83,7 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 		.n_subjects = 2,
 		.n = 2 * PER_BURST };
 	struct fw_err err = { 0 };
-	guard_unknown(&m.guard);
+	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
 	m.role[1] = ROLE_TARGET;
 	if (s.state[cell].n_launches == 0)
@@ -110,7 +110,7 @@ static void add_brief(int cell, float base_mhz, float target_mhz)
 		.launch = 1, .set = 1, .cell = cell, .series = SERIES_SUSTAINED, .n_subjects = 2, .n = 1, .order = "BA"
 	};
 	struct fw_err err = { 0 };
-	guard_unknown(&m.guard);
+	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
 	m.role[1] = ROLE_TARGET;
 	for (int i = 0; i < 2; i++) {
@@ -213,8 +213,8 @@ static void a_first_look_that_was_spoiled_is_repeated(void **state)
 	(void)state;
 	begin();
 	s.bench.set_begun[1] = true;
-	guard_unknown(&m.guard);
-	m.guard.foreign = 1;
+	device_check_unknown(&m.device_check);
+	m.device_check.foreign = 1;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(sustain_wants(&s.bench, FORWARD_DENSE, 1), i > 0);
 		assert_int_equal(sustain_next(&s.bench, list, &set), i > 0);

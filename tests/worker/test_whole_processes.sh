@@ -75,7 +75,7 @@ work=\$(cat work)
 echo "{\"cell\":\"bound\",\"us\":[\$((1500 * work / mhz))]}"
 SH
 echo 100000 >"$tmp/clocks/work"
-printf '#!/bin/sh\nexport FLOPWATCH_SIM_GUARD=%s\nexec "%s" "$@"\n' "$tmp/guard" "$bin/flopwatch-worker" >"$tmp/worker"
+printf '#!/bin/sh\nexport FLOPWATCH_SIM_DEVICE_CHECK=%s\nexec "%s" "$@"\n' "$tmp/guard" "$bin/flopwatch-worker" >"$tmp/worker"
 chmod +x "$tmp/worker"
 write_config "sandbox: none" "workers: [{name: cpu, command: [\"$tmp/worker\", serve], device: cpu}]" \
 	"repos: [{name: clocks, url: $tmp/clocks.git}]"

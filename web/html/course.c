@@ -74,8 +74,8 @@ static struct band power_band(const struct store_launches *l)
 {
 	struct band b = band_of(TOP + BAND + GAP, "W");
 	for (int i = 0; i < l->n; i++)
-		if (l->guard[i].power_w >= 0)
-			cover(&b, l->guard[i].power_w);
+		if (l->device_check[i].power_w >= 0)
+			cover(&b, l->device_check[i].power_w);
 	return b;
 }
 
@@ -105,7 +105,7 @@ static void clocks(struct buf *out, const struct store_launches *l, const struct
 static void powers(struct buf *out, const struct store_launches *l, const struct band *b)
 {
 	for (int i = 0; i < l->n; i++) {
-		const struct msg_guard *g = &l->guard[i];
+		const struct msg_device_check *g = &l->device_check[i];
 		if (g->power_w < 0)
 			continue;
 		emit_rawf(out, "<path class=power d=\"M%.0f %.1fH%.0f\"><title>launch %d: %.0f W", x_of(l, i, 0.06),

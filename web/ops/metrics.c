@@ -137,13 +137,13 @@ static void gauge_row(void *arg, const struct view_device *row)
 	struct metrics *m = arg;
 	struct buf text;
 	buf_init(&text, 1 << 16);
-	if (view_last_guard(m->db, row->id, &text, m->err) != 0)
+	if (view_last_device_check(m->db, row->id, &text, m->err) != 0)
 		m->failed = -1;
-	json_t *guard = text.len ? json_loadb(text.data, text.len, 0, NULL) : NULL;
-	const json_t *value = json_object_get(guard, m->gauge->key);
+	json_t *device_check = text.len ? json_loadb(text.data, text.len, 0, NULL) : NULL;
+	const json_t *value = json_object_get(device_check, m->gauge->key);
 	if (json_is_number(value) && json_number_value(value) >= 0)
 		sample(m, m->gauge->name, "gpu", row->uuid, json_number_value(value) * m->gauge->scale);
-	json_decref(guard);
+	json_decref(device_check);
 	buf_fini(&text);
 }
 

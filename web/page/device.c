@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "db/store/calibration.h"
 #include "db/view/cell.h"
 #include "web/answer/answer.h"
@@ -39,15 +39,15 @@ static void figure(struct buf *out, const char *name, double v, const char *unit
 }
 
 /* The bits that say nothing bad come last. */
-static void reasons(struct buf *out, const json_t *guard)
+static void reasons(struct buf *out, const json_t *device_check)
 {
-	uint64_t bits = (uint64_t)json_integer_value(json_object_get(guard, "reasons"));
+	uint64_t bits = (uint64_t)json_integer_value(json_object_get(device_check, "reasons"));
 	bool any = false;
 	emit_raw(out, "<dt>Limited by</dt><dd>");
-	for (int i = 0; i < GUARD_REASONS; i++) {
-		if (!(bits & guard_reason[i].bit))
+	for (int i = 0; i < DEVICE_CHECK_REASONS; i++) {
+		if (!(bits & device_check_reason[i].bit))
 			continue;
-		emit_rawf(out, "%s%s", any ? ", " : "", guard_reason[i].words);
+		emit_rawf(out, "%s%s", any ? ", " : "", device_check_reason[i].words);
 		any = true;
 	}
 	emit_raw(out, any ? "</dd>" : "nothing</dd>");
@@ -58,26 +58,26 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 	struct buf text;
 	struct fw_err err = { 0 };
 	buf_init(&text, 1 << 16);
-	if (view_last_guard(d->site->db, device, &text, &err) != 0)
+	if (view_last_device_check(d->site->db, device, &text, &err) != 0)
 		d->out->failed = true;
-	json_t *guard = text.len ? json_loads(text.data, 0, NULL) : NULL;
-	if (guard) {
-		const char *regime = json_string_value(json_object_get(guard, "regime"));
-		figure(d->out, "SM clock at its last launch", number(guard, "sm_mhz"), "MHz", 1);
-		figure(d->out, "Power then", number(guard, "power_w"), "W", 0);
-		figure(d->out, "Temperature then", number(guard, "temp_c"), "\u00b0C", 0);
-		reasons(d->out, guard);
+	json_t *device_check = text.len ? json_loads(text.data, 0, NULL) : NULL;
+	if (device_check) {
+		const char *regime = json_string_value(json_object_get(device_check, "regime"));
+		figure(d->out, "SM clock at its last launch", number(device_check, "sm_mhz"), "MHz", 1);
+		figure(d->out, "Power then", number(device_check, "power_w"), "W", 0);
+		figure(d->out, "Temperature then", number(device_check, "temp_c"), "\u00b0C", 0);
+		reasons(d->out, device_check);
 		if (regime && *regime) {
 			emit_raw(d->out, "<dt>Regime</dt><dd>");
 			for (const char *s = regime; *s; s++)
 				buf_putc(d->out, *s == '_' ? ' ' : *s >= 'a' && *s <= 'z' ? *s : '?');
 			emit_raw(d->out, "</dd>");
 		}
-		figure(d->out, "Other processes then", number(guard, "foreign"), "", 0);
+		figure(d->out, "Other processes then", number(device_check, "foreign"), "", 0);
 	} else {
 		emit_raw(d->out, "<dt>Last launch</dt><dd class=dim>\u2013 none yet</dd>");
 	}
-	json_decref(guard);
+	json_decref(device_check);
 	buf_fini(&text);
 }
 

@@ -210,7 +210,7 @@ struct msg_at {
 		[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" "sample"; "look": the runner waits until the worker has looked at its processes */
 };
 
-struct msg_guard {
+struct msg_device_check {
 	double power_w, temp_c, sm_mhz; /* -1: unknown */
 	uint64_t reasons;               /* clock event reasons of NVML */
 	int foreign;                    /* other processes on the device; -1: unknown */
@@ -233,7 +233,7 @@ struct msg_cell {
 	double energy_j[PROTOCOL_SUBJECTS_MAX]; /* of a call, series sustained; 0: unknown */
 	char order[PROTOCOL_SUBJECTS_MAX * PROTOCOL_SAMPLES_MAX +
 		   1]; /* subject of each call in time, "ABBAABBA.."; A is role[0]; "" unknown */
-	struct msg_guard guard;
+	struct msg_device_check device_check;
 };
 
 /** What a module says it does for a cell, and what the runner saw of it. */
@@ -295,7 +295,7 @@ struct msg_note {
 struct msg_state {
 	enum run_mode what; /* from RUN_IDLE on */
 	bool ok;
-	struct msg_guard guard;
+	struct msg_device_check device_check;
 	char detail[400]; /* what is wrong with it; "" when ok */
 };
 
@@ -349,7 +349,7 @@ struct msg_run {
 	bool counters;              /* mode profile: read counters; else only name the kernels */
 	bool samples;               /* mode profile: only sample where warps wait */
 	bool *burst;                /* burst[n_cells]: also series sustained; owned by the message */
-	char guards[2048];          /* devices sim and cpu: readings that a test wants to see (runner/device/guard_script.h) */
+	char guards[2048];          /* devices sim and cpu: readings that a test wants to see (runner/device/device_check_script.h) */
 };
 
 struct msg {
@@ -408,7 +408,7 @@ int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct f
 void protocol_put_place(struct jsonw *j, const struct msg_place *p);
 
 /** A reading as one JSON object, as it stands in a record and beside a stored sample. */
-void protocol_put_guard(struct jsonw *j, const struct msg_guard *g);
+void protocol_put_device_check(struct jsonw *j, const struct msg_device_check *g);
 
 /** A rule as one JSON object without LF, for storing beside a result, and back. Err: ERR_PROTOCOL. */
 void protocol_write_rule(struct buf *out, const struct rule *r);

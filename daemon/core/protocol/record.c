@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/text/field.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/protocol/profile.h"
 
 #define BYTES_MAX   (INT64_C(1) << 50)
@@ -317,14 +317,14 @@ static int read_found(struct fields *f, struct msg_found *m)
 	return 0;
 }
 
-static int read_guard(struct fields *f, struct msg_guard *g)
+static int read_device_check(struct fields *f, struct msg_device_check *g)
 {
 	struct fields in;
 
-	guard_unknown(g);
-	if (!field_has(f, "guard"))
+	device_check_unknown(g);
+	if (!field_has(f, "device_check"))
 		return 0;
-	field_begin(&in, json_object_get(f->object, "guard"), f->err, "cell.guard");
+	field_begin(&in, json_object_get(f->object, "device_check"), f->err, "cell.guard");
 	g->power_w = field_double_or(&in, "power_w", -1, 1e5, -1);
 	g->temp_c = field_double_or(&in, "temp_c", -1, 1e4, -1);
 	g->sm_mhz = field_double_or(&in, "sm_mhz", -1, MHZ_MAX, -1);
@@ -373,7 +373,7 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 		return -1;
 	if (read_order(f, m) || read_energy(f, m))
 		return -1;
-	return read_guard(f, &m->guard);
+	return read_device_check(f, &m->device_check);
 }
 
 static int read_work(struct fields *f, struct msg_work *m)
@@ -438,7 +438,7 @@ static int read_state(struct fields *f, struct msg_state *m)
 	m->what = (enum run_mode)(RUN_IDLE + field_word(f, "what", run_mode_names + RUN_IDLE, NULL, 0));
 	m->ok = field_bool(f, "ok");
 	field_text(f, "detail", m->detail, sizeof m->detail);
-	return read_guard(f, &m->guard);
+	return read_device_check(f, &m->device_check);
 }
 
 static int read_audit(struct fields *f, struct msg_audit *m)

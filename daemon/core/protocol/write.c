@@ -169,7 +169,7 @@ static void put_column(struct jsonw *j, const char *key, const struct msg_cell *
 	jsonw_object_end(j);
 }
 
-void protocol_put_guard(struct jsonw *j, const struct msg_guard *g)
+void protocol_put_device_check(struct jsonw *j, const struct msg_device_check *g)
 {
 	jsonw_object(j);
 	jsonw_kv_double(j, "power_w", g->power_w);
@@ -216,8 +216,8 @@ static void put_samples(struct jsonw *j, const struct msg_cell *m)
 	put_column(j, "mhz", m, m->mhz);
 	put_column(j, "host_us", m, m->host_us);
 	put_energy(j, m);
-	jsonw_key(j, "guard");
-	protocol_put_guard(j, &m->guard);
+	jsonw_key(j, "device_check");
+	protocol_put_device_check(j, &m->device_check);
 	jsonw_kv_int(j, "redo", m->redo);
 }
 
@@ -311,8 +311,8 @@ static void put_state(struct jsonw *j, const struct msg_state *m)
 {
 	jsonw_kv_string(j, "what", run_mode_name(m->what));
 	jsonw_kv_bool(j, "ok", m->ok);
-	jsonw_key(j, "guard");
-	protocol_put_guard(j, &m->guard);
+	jsonw_key(j, "device_check");
+	protocol_put_device_check(j, &m->device_check);
 	jsonw_kv_string(j, "detail", m->detail);
 }
 

@@ -8,7 +8,7 @@ const char *const run_mode_names[RUN_MODES + 1] = {
 	[RUN_PROFILE] = "profile",
 	[RUN_AUDIT] = "audit",
 	[RUN_IDLE] = "idle",
-	[RUN_GUARD] = "guard",
+	[RUN_DEVICE_CHECK] = "device_check",
 	[RUN_HEALTH_CHECK] = "health_check",
 	[RUN_CLOCKS] = "clocks",
 };

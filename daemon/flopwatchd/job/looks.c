@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/case/case.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
 
@@ -78,10 +78,10 @@ static bool is_timed(const struct result *r, int cell)
 
 static bool has_bursts(const struct result *r, int cell)
 {
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 	for (int i = 0; i < r->n_cells; i++)
 		if (r->cell[i]->cell == cell && r->cell[i]->series == SERIES_SUSTAINED &&
-			!guard_discards(&r->cell[i]->guard, why))
+			!device_check_discards(&r->cell[i]->device_check, why))
 			return true;
 	return false;
 }

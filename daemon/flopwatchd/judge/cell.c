@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/stats/memory.h"
 
 enum { VALUES_MAX = 4096 }; /* as many as a median takes */
@@ -41,7 +41,7 @@ static void collect(
 			.target_ms = host ? m->host_us[target] : m->ms[target],
 			.base_mhz = clocks ? m->mhz[base] : NULL,
 			.target_mhz = clocks ? m->mhz[target] : NULL };
-		out->guard[out->n] = m->guard;
+		out->device_check[out->n] = m->device_check;
 		out->message[out->n++] = m;
 	}
 }
@@ -133,13 +133,13 @@ struct counted {
 };
 
 /** Only the launches that count, and why the last of the others does not, in words. Returns how many do. */
-static int sift(const struct judge_launches *l, struct counted *out, char why[GUARD_WHY_SIZE])
+static int sift(const struct judge_launches *l, struct counted *out, char why[DEVICE_CHECK_WHY_SIZE])
 {
 	struct cell_launches *good = &out->good;
 	memset(out, 0, sizeof *out);
 	for (int i = 0; i < l->n; i++) {
-		char reason[GUARD_WHY_SIZE];
-		if (guard_discards(&l->guard[i], reason)) {
+		char reason[DEVICE_CHECK_WHY_SIZE];
+		if (device_check_discards(&l->device_check[i], reason)) {
 			memcpy(why, reason, sizeof reason);
 			continue;
 		}
@@ -161,7 +161,7 @@ bool judge_estimate(const struct result *r, int cell, enum role role, struct est
 {
 	struct judge_launches all = { .n = 0 };
 	struct counted counted;
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 	const struct cell *c = &r->plan.ask.cell[cell];
 	collect(r, cell, judge_series(r, cell), role, false, &all);
 	if (sift(&all, &counted, why) == 0 || !cell_estimate(&r->plan.ask.rule, &counted.good))
@@ -176,7 +176,7 @@ static int call_flag(const struct rule *rule, struct judge_timed *t)
 {
 	struct counted counted;
 	struct estimate e;
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 	sift(&t->call, &counted, why);
 	(void)cell_estimate(rule, &counted.good); /* else it has the estimates that were stored */
 	put_back(&counted, &t->call);
@@ -190,7 +190,7 @@ static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, in
 	struct counted counted;
 	struct rule host = *rule;
 	struct estimate e;
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 	host.tau0 = FLAG_HOST_TAU0;
 	host.nu0 = FLAG_HOST_NU0;
 	host.learned = false;
@@ -216,7 +216,7 @@ static void explain_void(const struct judge_timed *t, int counted, const char *w
 static void explain_budget(const struct result *r, const struct judge_timed *t, struct store_cell *c)
 {
 	double budget_s = r->cell_device ? 0 : r->plan.ask.limits.budget_s;
-	bool given_up = t->decides.n - t->found.typical.all.launches >= GUARD_DISCARDED_MAX;
+	bool given_up = t->decides.n - t->found.typical.all.launches >= DEVICE_CHECK_DISCARDED_MAX;
 	size_t at = strlen(c->reason);
 	if (c->verdict == VERDICT_UNDECIDED && t->found.typical.want_set && !given_up && !r->done.cancelled && budget_s > 0 &&
 		r->done.gpu_s >= budget_s)
@@ -233,7 +233,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 		.underpowered_pct = c->underpowered_pct,
 		.sparse = sparse,
 		.is_over = true };
-	char why[GUARD_WHY_SIZE], why_burst[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE], why_burst[DEVICE_CHECK_WHY_SIZE];
 	int flags = c->flags;
 	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
 	show_nothing(c);

@@ -16,7 +16,7 @@ struct judge_launches {
 	int n;
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX];       /* ms NULL where only the estimate is left */
 	struct launch_estimate estimate[STATS_LAUNCHES_MAX]; /* filled by judge_timings where there are pairs */
-	struct msg_guard guard[STATS_LAUNCHES_MAX];
+	struct msg_device_check device_check[STATS_LAUNCHES_MAX];
 	const struct msg_cell *message[STATS_LAUNCHES_MAX]; /* where they came from; NULL when read back */
 };
 

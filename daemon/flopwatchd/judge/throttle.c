@@ -1,7 +1,7 @@
 /* throttle.c - void times count, too: they are void because of what is counted here. */
 #include "flopwatchd/judge/throttle.h"
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "db/store/device.h"
 
 static double timed_s(const struct msg_cell *m)
@@ -15,12 +15,12 @@ static double timed_s(const struct msg_cell *m)
 
 int judge_throttle(struct db *db, const struct result *r, int64_t device, struct fw_err *err)
 {
-	for (int k = 0; k < GUARD_REASONS; k++)
-		for (int i = 0; guard_reason[k].limits && i < r->n_cells; i++) {
+	for (int k = 0; k < DEVICE_CHECK_REASONS; k++)
+		for (int i = 0; device_check_reason[k].limits && i < r->n_cells; i++) {
 			const struct msg_cell *m = r->cell[i];
-			double seconds = m->guard.reasons & guard_reason[k].bit ? timed_s(m) : 0;
+			double seconds = m->device_check.reasons & device_check_reason[k].bit ? timed_s(m) : 0;
 			int64_t own = result_device(r, m);
-			if (seconds > 0 && store_throttle_add(db, own ? own : device, guard_reason[k].name, seconds, err))
+			if (seconds > 0 && store_throttle_add(db, own ? own : device, device_check_reason[k].name, seconds, err))
 				return -1;
 		}
 	return 0;

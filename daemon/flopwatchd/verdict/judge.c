@@ -297,7 +297,7 @@ static void take_stored(const struct store_launches *stored, struct judge_launch
 	l->n = stored->n;
 	memcpy(l->pairs, stored->pairs, sizeof l->pairs);
 	memcpy(l->estimate, stored->estimate, sizeof l->estimate);
-	memcpy(l->guard, stored->guard, sizeof l->guard);
+	memcpy(l->device_check, stored->device_check, sizeof l->device_check);
 }
 
 static int put_estimates(struct db *db, int64_t cell, enum series series, const struct store_launches *stored,
@@ -353,7 +353,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 	if (!by_call) {
 		t->host.n = a->stored[0].n;
 		memcpy(t->host.pairs, a->stored[0].host, sizeof t->host.pairs);
-		memcpy(t->host.guard, a->stored[0].guard, sizeof t->host.guard);
+		memcpy(t->host.device_check, a->stored[0].device_check, sizeof t->host.device_check);
 	}
 	char said[sizeof c->reason];
 	memcpy(said, c->reason, sizeof said);

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/case/inputs.h"
-#include "runner/device/guard_script.h"
+#include "runner/device/device_check_script.h"
 #include "runner/call/crash.h"
 #include "runner/call/leaked_state.h"
 
@@ -56,12 +56,12 @@ void runner_at(struct runner *r, int i, const struct subject *subject, const cha
 	record_at(r->records, r->at_cell, r->at_role, step);
 }
 
-void runner_guard(struct runner *r, int i, int pass, struct msg_guard *out)
+void runner_device_check(struct runner *r, int i, int pass, struct msg_device_check *out)
 {
-	struct guard_moment now = { .at = GUARD_AT_TIME, .launch = r->run->launch, .cell = job_cell(r, i), .pass = pass };
-	guard_unknown(out);
-	r->ops->guard(r->dev, out);
-	if (r->run->guards[0] && r->ops->kind != DEVICE_CUDA && guard_script_apply(r->run->guards, &now, out))
+	struct device_check_moment now = { .at = DEVICE_CHECK_AT_TIME, .launch = r->run->launch, .cell = job_cell(r, i), .pass = pass };
+	device_check_unknown(out);
+	r->ops->device_check(r->dev, out);
+	if (r->run->guards[0] && r->ops->kind != DEVICE_CUDA && device_check_script_apply(r->run->guards, &now, out))
 		r->lost = true;
 }
 

@@ -53,7 +53,7 @@ const char *runner_pin(const struct runner *r, int i, const struct subject *subj
 /** Record where we are. `i` is a place in run->cell (-1: none), `subject` NULL when no one is meant. */
 void runner_at(struct runner *r, int i, const struct subject *subject, const char *step);
 /** What the device's driver says now, beside pass `pass` of cell place `i`; notes a lost device. */
-void runner_guard(struct runner *r, int i, int pass, struct msg_guard *out);
+void runner_device_check(struct runner *r, int i, int pass, struct msg_device_check *out);
 /** Record a failure of a subject (NULL: nobody in particular) in cell place `i`; notes a lost device. */
 void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f);
 /** Record a failure of our own work on cell place `i`; notes a lost device. */

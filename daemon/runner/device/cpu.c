@@ -370,7 +370,7 @@ static void cpu_profiler(struct device *d, bool start)
 	(void)d, (void)start;
 }
 
-static void cpu_guard(struct device *d, struct msg_guard *out)
+static void cpu_device_check(struct device *d, struct msg_device_check *out)
 {
 	(void)d, (void)out; /* no driver to ask */
 }
@@ -481,7 +481,7 @@ const struct device_ops device_cpu = {
 	.host_us = cpu_host_us,
 	.capture = cpu_capture,
 	.profiler = cpu_profiler,
-	.guard = cpu_guard,
+	.device_check = cpu_device_check,
 	.settings = cpu_settings,
 	.set_back = cpu_set_back,
 	.taken_bytes = cpu_taken_bytes,

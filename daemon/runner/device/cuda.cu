@@ -18,7 +18,7 @@
 extern "C" {
 #include "runner/device/device.h"
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/case/inputs.h"
 #include "runner/device/mig.h"
 #include "runner/device/nvml.h"
@@ -332,18 +332,18 @@ static void cuda_profiler(struct device *d, bool start)
 }
 
 /* What the driver says of a device, but for its processes, XIDs and errors. */
-static void take_reading(const struct nvml_reading *now, struct msg_guard *out)
+static void take_reading(const struct nvml_reading *now, struct msg_device_check *out)
 {
 	out->power_w = now->power_w;
 	out->temp_c = now->temp_c;
 	out->sm_mhz = now->sm_mhz;
 	out->reasons = now->reasons < 0 ? 0 : (uint64_t)now->reasons;
 	if (now->reasons >= 0)
-		snprintf(out->regime, sizeof(out->regime), "%s", now->reasons & GUARD_POWER_CAP ? "power_limited" : "boost");
+		snprintf(out->regime, sizeof(out->regime), "%s", now->reasons & DEVICE_CHECK_POWER_CAP ? "power_limited" : "boost");
 	out->energy_j = now->energy_j;
 }
 
-static void cuda_guard(struct device *d, struct msg_guard *out)
+static void cuda_device_check(struct device *d, struct msg_device_check *out)
 {
 	struct nvml_reading now;
 	unsigned pid[NVML_PIDS_MAX];
@@ -367,7 +367,7 @@ static double cuda_energy_j(struct device *d)
 	return nvml_energy_j(d->uuid);
 }
 
-static void cuda_look(int index, struct msg_guard *out, char *who, size_t size)
+static void cuda_look(int index, struct msg_device_check *out, char *who, size_t size)
 {
 	struct nvml_reading now;
 	struct msg_device about;
@@ -477,7 +477,7 @@ static struct device_ops make_ops(void)
 	o.host_us = cuda_host_us;
 	o.capture = cuda_capture;
 	o.profiler = cuda_profiler;
-	o.guard = cuda_guard;
+	o.device_check = cuda_device_check;
 	o.look = cuda_look;
 	o.busy_mhz = nvml_busy_mhz;
 	o.energy_j = cuda_energy_j;

@@ -135,12 +135,12 @@ struct device_ops {
 	/** Start and stop of a profiler's range. */
 	void (*profiler)(struct device *, bool start);
 	/** Power, temperature, clock, limit reasons, foreign processes, XIDs, memory errors; what is unknown is left as it is. */
-	void (*guard)(struct device *, struct msg_guard *out);
+	void (*device_check)(struct device *, struct msg_device_check *out);
 	/**
 	 * Readings of device `index`, which this process has not opened: all processes on it are foreign, `who` says which they are, and
 	 * memory errors are counted from the driver's start. NULL: nobody can tell.
 	 */
-	void (*look)(int index, struct msg_guard *out, char *who, size_t size);
+	void (*look)(int index, struct msg_device_check *out, char *who, size_t size);
 	/** SM clock of the device of this uuid, which need not be open, while something computes on it; -1: nothing does. NULL: nobody can tell. */
 	double (*busy_mhz)(const char *uuid);
 	/** Energy used so far, any origin. -1: unknown. NULL: nobody can tell. Units: J. */

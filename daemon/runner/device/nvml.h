@@ -17,7 +17,7 @@ enum { NVML_PIDS_MAX = 64, NVML_UUID_SIZE = 64 };
 struct nvml_reading {
 	double power_w, temp_c, sm_mhz;
 	double energy_j; /* since the driver was loaded */
-	int64_t reasons; /* core/protocol/guard.h names the bits */
+	int64_t reasons; /* core/protocol/device_check.h names the bits */
 	int64_t ecc;     /* memory errors since the driver was loaded that were not corrected */
 };
 

@@ -284,7 +284,7 @@ static void sim_profiler(struct device *d, bool start)
 	(void)d, (void)start;
 }
 
-static void sim_guard(struct device *d, struct msg_guard *out)
+static void sim_device_check(struct device *d, struct msg_device_check *out)
 {
 	out->sm_mhz = d->call_mhz > 0 ? d->call_mhz : -1;
 	out->power_w = d->calls ? fmin(d->draw_w, LIMIT_W) : -1;
@@ -337,7 +337,7 @@ const struct device_ops device_sim = {
 	.work = sim_work,
 	.capture = sim_capture,
 	.profiler = sim_profiler,
-	.guard = sim_guard,
+	.device_check = sim_device_check,
 	.energy_j = sim_energy_j,
 	.settings = sim_settings,
 	.set_back = sim_set_back,

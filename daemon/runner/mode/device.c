@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "runner/device/device.h"
-#include "runner/device/guard_script.h"
+#include "runner/device/device_check_script.h"
 #include "runner/call/runner.h"
 
 enum {
@@ -39,13 +39,13 @@ struct health_check {
 	bool lost;
 };
 
-static void read_guard(struct health_check *c, int pass, struct msg_guard *g)
+static void read_device_check(struct health_check *c, int pass, struct msg_device_check *g)
 {
-	guard_unknown(g);
-	c->ops->guard(c->dev, g);
+	device_check_unknown(g);
+	c->ops->device_check(c->dev, g);
 	if (c->ops->kind != DEVICE_CUDA)
-		c->lost |= guard_script_apply(c->run->guards,
-			&(struct guard_moment){ .at = GUARD_AT_HEALTH_CHECK, .launch = c->run->launch, .pass = pass }, g);
+		c->lost |= device_check_script_apply(c->run->guards,
+			&(struct device_check_moment){ .at = DEVICE_CHECK_AT_HEALTH_CHECK, .launch = c->run->launch, .pass = pass }, g);
 }
 
 static int check_sums(struct health_check *c, struct fw_err *err)
@@ -97,23 +97,23 @@ static int take_times(struct health_check *c, double *apart, struct fw_err *err)
 	return 0;
 }
 
-static int try_device(struct health_check *c, struct msg_guard *guard, struct fw_err *err)
+static int try_device(struct health_check *c, struct msg_device_check *device_check, struct fw_err *err)
 {
-	struct msg_guard after;
-	char why[GUARD_WHY_SIZE];
+	struct msg_device_check after;
+	char why[DEVICE_CHECK_WHY_SIZE];
 	double apart = 0;
-	read_guard(c, 0, guard);
+	read_device_check(c, 0, device_check);
 	if (c->lost)
 		return err_set(err, ERR_INVALID, "its context is lost");
 	if (check_sums(c, err) != 0 || take_times(c, &apart, err) != 0)
 		return -1;
-	read_guard(c, 1, &after);
-	guard_merge(guard, &after);
+	read_device_check(c, 1, &after);
+	device_check_merge(device_check, &after);
 	/* Who shares a device disturbs its times and does not make it unfit; a CPU is shared with whatever else runs on it. */
-	bool shared = guard->foreign > 0 || c->ops->kind == DEVICE_CPU;
-	after = *guard;
+	bool shared = device_check->foreign > 0 || c->ops->kind == DEVICE_CPU;
+	after = *device_check;
 	after.foreign = 0;
-	if (guard_discards(&after, why))
+	if (device_check_discards(&after, why))
 		return err_set(err, ERR_INVALID, "%s", why);
 	if (fabs(apart) > HEALTH_CHECK_APART && !shared)
 		return err_set(err, ERR_INVALID, "equal work took times that lie %.2f %% apart", 100 * fabs(expm1(apart)));
@@ -126,9 +126,9 @@ int mode_health_check_run(const struct msg_run *run, struct records *records)
 	struct msg_state state = { .what = RUN_HEALTH_CHECK };
 	struct fw_err err = { 0 };
 	int index;
-	guard_unknown(&state.guard);
+	device_check_unknown(&state.device_check);
 	if (device_find(run->device, &c.ops, &index, &err) == 0 && c.ops->open(index, run->seed, &c.dev, &err) == 0) {
-		state.ok = try_device(&c, &state.guard, &err) == 0;
+		state.ok = try_device(&c, &state.device_check, &err) == 0;
 		c.ops->release(c.dev, c.a);
 		c.ops->release(c.dev, c.b);
 		c.ops->close(c.dev);
@@ -140,21 +140,21 @@ int mode_health_check_run(const struct msg_run *run, struct records *records)
 
 int mode_look_run(const struct msg_run *run, struct records *records)
 {
-	struct guard_moment now = { .launch = run->launch, .cell = -1, .pass = run->pass };
+	struct device_check_moment now = { .launch = run->launch, .cell = -1, .pass = run->pass };
 	struct msg_state state = { .what = run->mode };
 	const struct device_ops *ops;
 	struct fw_err err = { 0 };
 	int index;
-	now.at = run->mode == RUN_IDLE ? GUARD_AT_IDLE : GUARD_AT_TIME;
-	guard_unknown(&state.guard);
+	now.at = run->mode == RUN_IDLE ? DEVICE_CHECK_AT_IDLE : DEVICE_CHECK_AT_TIME;
+	device_check_unknown(&state.device_check);
 	if (device_find(run->device, &ops, &index, &err) != 0) {
 		snprintf(state.detail, sizeof state.detail, "%.399s", err.text);
 	} else {
 		if (ops->look)
-			ops->look(index, &state.guard, state.detail, sizeof state.detail);
+			ops->look(index, &state.device_check, state.detail, sizeof state.detail);
 		if (ops->kind != DEVICE_CUDA)
-			guard_script_apply(run->guards, &now, &state.guard);
-		state.ok = state.guard.foreign <= 0;
+			device_check_script_apply(run->guards, &now, &state.device_check);
+		state.ok = state.device_check.foreign <= 0;
 	}
 	record_state(records, &state);
 	return records->failed ? RUNNER_ERROR : 0;
@@ -163,24 +163,24 @@ int mode_look_run(const struct msg_run *run, struct records *records)
 int mode_clocks_run(const struct msg_run *run, struct records *records)
 {
 	const struct timespec apart = { .tv_nsec = CLOCKS_APART_MS * 1000000l };
-	const struct guard_moment now = { .at = GUARD_AT_CLOCKS, .launch = run->launch, .cell = -1, .pass = run->pass };
+	const struct device_check_moment now = { .at = DEVICE_CHECK_AT_CLOCKS, .launch = run->launch, .cell = -1, .pass = run->pass };
 	struct msg_state state = { .what = RUN_CLOCKS, .ok = true };
 	const struct device_ops *ops;
 	struct msg_device about;
 	struct fw_err err = { 0 };
 	int index;
-	guard_unknown(&state.guard);
+	device_check_unknown(&state.device_check);
 	if (device_find(run->device, &ops, &index, &err) != 0 || (ops->busy_mhz && ops->describe(index, &about, &err) != 0)) {
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 		return RUNNER_ERROR;
 	}
 	if (!ops->busy_mhz)
-		guard_script_apply(run->guards, &now, &state.guard);
+		device_check_script_apply(run->guards, &now, &state.device_check);
 	record_state(records, &state);
 	while (ops->busy_mhz && !records->failed) {
 		nanosleep(&apart, NULL);
-		state.guard.sm_mhz = ops->busy_mhz(about.uuid);
-		if (state.guard.sm_mhz > 0)
+		state.device_check.sm_mhz = ops->busy_mhz(about.uuid);
+		if (state.device_check.sm_mhz > 0)
 			record_state(records, &state);
 	}
 	return records->failed ? RUNNER_ERROR : 0;

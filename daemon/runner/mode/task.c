@@ -102,7 +102,7 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 {
 	struct runner runner;
 	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may be made of setjmp */
-	if (run->mode == RUN_IDLE || run->mode == RUN_GUARD)
+	if (run->mode == RUN_IDLE || run->mode == RUN_DEVICE_CHECK)
 		return mode_look_run(run, records);
 	if (run->mode == RUN_HEALTH_CHECK)
 		return mode_health_check_run(run, records);

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "core/protocol/burst.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "runner/timing/meter.h"
 
 enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of calls that are not kept */ };
@@ -221,7 +221,7 @@ static struct subject *with_role(struct timing *t, enum role role)
 int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 {
 	struct subject *base = with_role(t, ROLE_BASE), *target = with_role(t, ROLE_TARGET);
-	struct msg_guard guard;
+	struct msg_device_check device_check;
 	struct msg_cell *m = calloc(1, sizeof *m);
 	struct burst_calls *b = calloc(BURSTS_MAX, sizeof *b);
 	struct burst_side *side = calloc(2, sizeof *side);
@@ -239,9 +239,9 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 	runner_at(t->runner, t->cell, NULL, "time");
 	int redo = 0;
 	for (bool again = true; again; redo += again) {
-		struct msg_guard after;
-		char why[GUARD_WHY_SIZE];
-		runner_guard(t->runner, t->cell, redo, &guard);
+		struct msg_device_check after;
+		char why[DEVICE_CHECK_WHY_SIZE];
+		runner_device_check(t->runner, t->cell, redo, &device_check);
 		if (take_interleave(t, sides, busy_since_us + INTERLEAVE_US, f) != 0)
 			goto out;
 		double began_us = t->runner->ops->host_us(t->runner->dev);
@@ -254,17 +254,17 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 			if (run_burst(t, &which, &b[i], &energy_j[i], f) != 0)
 				goto out;
 		}
-		runner_guard(t->runner, t->cell, redo, &after);
-		guard_merge(&guard, &after);
+		runner_device_check(t->runner, t->cell, redo, &after);
+		device_check_merge(&device_check, &after);
 		if (timing_lost(t, f) != 0 || timing_later_look(t, f) != 0)
 			goto out;
-		again = guard_discards(&guard, why) && redo < REDO_MAX;
+		again = device_check_discards(&device_check, why) && redo < REDO_MAX;
 		busy_since_us = t->runner->ops->host_us(t->runner->dev);
 	}
 	timing_begin_record(t, m, SERIES_SUSTAINED, "", burst_gather(b, rounds, first, side));
 	tell_energy(energy_j, rounds, first, of_side_j);
 	m->redo = redo;
-	m->guard = guard;
+	m->device_check = device_check;
 	write_record(t, m, rounds, first, side, of_side_j);
 	result = 0;
 out:

@@ -5,7 +5,7 @@
 
 #include "core/protocol/order.h"
 
-enum { GUARD_BEHIND = 2 }; /* calls queued, behind which a reading takes place */
+enum { DEVICE_CHECK_BEHIND = 2 }; /* calls queued, behind which a reading takes place */
 
 #define UNSEEN_MS 20 /* a reading takes some 15 ms, which two calls of this length hide */
 
@@ -15,15 +15,15 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
 	struct timing_watch watch;
-	int calls = 0, guard_at = t->pair_ms > UNSEEN_MS * t->n ? GUARD_BEHIND : 0;
+	int calls = 0, device_check_at = t->pair_ms > UNSEEN_MS * t->n ? DEVICE_CHECK_BEHIND : 0;
 
 	timing_choose_watched(t, p->rounds, &watch);
 	for (int round = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = order_side(t->n, t->start, round, k);
 			bool look = timing_is_watched(t, &watch, who, round);
-			if (calls == guard_at)
-				runner_guard(t->runner, t->cell, p->redo, &p->guard);
+			if (calls == device_check_at)
+				runner_device_check(t->runner, t->cell, p->redo, &p->device_check);
 			if (calls >= TIMING_AHEAD && ops->wait_mark(dev, 2 * (calls - TIMING_AHEAD) + 1, &err) != 0)
 				return failure_device(f, t->problem, &err);
 			timing_say_at(t, t->subject[who], "time");
@@ -68,7 +68,7 @@ int timing_device(struct timing *t, int rounds, struct failure *f)
 	if (timing_guarded(t, device_pass, &pass, x, f) != 0)
 		goto out;
 	m->redo = pass.redo;
-	m->guard = pass.guard;
+	m->device_check = pass.device_check;
 	timing_write_series(t, m, x, ops->clocks, ops->queues || ops->work); /* without a queue enqueue is the call */
 	result = 0;
 out:

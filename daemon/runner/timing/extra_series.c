@@ -21,7 +21,7 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 
 	timing_choose_watched(t, p->rounds, &watch);
 	if (decides)
-		runner_guard(t->runner, t->cell, p->redo, &p->guard);
+		runner_device_check(t->runner, t->cell, p->redo, &p->device_check);
 	for (int round = 0, calls = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = order_side(t->n, t->start, round, k);
@@ -79,7 +79,7 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 		if (timing_guarded(t, call_pass, &pass, x, f) != 0)
 			goto out;
 		m->redo = pass.redo;
-		m->guard = pass.guard;
+		m->device_check = pass.device_check;
 	} else if (call_pass(t, &pass, x, f) != 0) {
 		goto out;
 	}

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/protocol/order.h"
 #include "runner/call/leaked_state.h"
 #include "runner/call/range.h"
@@ -133,7 +133,7 @@ void timing_begin_record(const struct timing *t, struct msg_cell *m, enum series
 	snprintf(m->phase, sizeof m->phase, "%s", phase);
 	memcpy(m->input_sha256, t->problem->input_sha256, sizeof m->input_sha256);
 	m->n = rounds;
-	guard_unknown(&m->guard);
+	device_check_unknown(&m->device_check);
 }
 
 void timing_write_order(const struct timing *t, struct msg_cell *m, const int *number, int rounds)
@@ -159,16 +159,16 @@ int timing_lost(struct timing *t, struct failure *f)
 
 int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f)
 {
-	struct msg_guard after;
-	char why[GUARD_WHY_SIZE];
+	struct msg_device_check after;
+	char why[DEVICE_CHECK_WHY_SIZE];
 	for (p->redo = 0;; p->redo++) {
 		if (run(t, p, x, f) != 0)
 			return -1;
-		runner_guard(t->runner, t->cell, p->redo, &after);
-		guard_merge(&p->guard, &after);
+		runner_device_check(t->runner, t->cell, p->redo, &after);
+		device_check_merge(&p->device_check, &after);
 		if (timing_lost(t, f) != 0 || timing_later_look(t, f) != 0)
 			return -1;
-		if (!guard_discards(&p->guard, why) || p->redo >= REDO_MAX)
+		if (!device_check_discards(&p->device_check, why) || p->redo >= REDO_MAX)
 			return 0;
 	}
 }

@@ -83,7 +83,7 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 struct timing_pass {
 	int rounds, redo; /* passes before this one that readings made void */
 	unsigned how;     /* of series call */
-	struct msg_guard guard;
+	struct msg_device_check device_check;
 };
 typedef int timing_pass_fn(struct timing *t, struct timing_pass *p, struct samples *x, struct failure *f);
 /** A pass, which takes the first reading itself; again while the readings make it void, three times at most: what is void then says so in p->guard. */

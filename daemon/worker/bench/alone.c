@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/case/inputs.h"
 #include "worker/bench/launch.h"
 
@@ -126,13 +126,13 @@ static bool take_times(struct alone_turn *turn, enum who who, const struct msg_c
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
 	struct interleave *x = arg;
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 
 	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
 		struct cell_interleave *t = &x->of[m->u.cell->cell];
 
 		t->heard = x->launches;
-		if (t->n[x->who] < ALONE_INTERLEAVE && !guard_discards(&m->u.cell->guard, why) &&
+		if (t->n[x->who] < ALONE_INTERLEAVE && !device_check_discards(&m->u.cell->device_check, why) &&
 			take_times(&t->turn[t->n[x->who]], x->who, m->u.cell))
 			t->n[x->who]++;
 		return 0;

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "core/case/inputs.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/protocol/order.h"
 #include "core/stats/memory.h"
 #include "worker/build/kernelcode.h"
@@ -246,11 +246,11 @@ int bench_keep(struct bench_launch *list, int *n_list, const struct msg_cell *m,
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 {
 	struct bench_cell *c = &b->cell[m->cell];
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 
 	if (bench_role(m, ROLE_BASE) < 0 || bench_role(m, ROLE_TARGET) < 0)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
-	if (guard_discards(&m->guard, why)) {
+	if (device_check_discards(&m->device_check, why)) {
 		c->discarded++;
 		c->voided++;
 		return 0;

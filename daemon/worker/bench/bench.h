@@ -113,7 +113,7 @@ struct bench {
 	bool lost;   /* the device is broken: nothing runs on it any more */
 	int n_noted; /* notes passed on, each once */
 	char noted[BENCH_NOTES_MAX][64];
-	bool guarded;     /* health_check_guard has read the device before, */
+	bool guarded;     /* health_check_device_check has read the device before, */
 	int ecc;          /* and this many memory errors were counted then */
 	int idle_looks;   /* at who else is on the device, so far */
 	int launches;     /* so far */

@@ -34,8 +34,8 @@ static void take_line(struct clocks *c, const char *line, size_t len)
 	}
 	if (m.t == MSG_STATE) {
 		c->has_begun = true;
-		if (m.u.state.guard.sm_mhz > 0) {
-			c->sum_mhz += m.u.state.guard.sm_mhz;
+		if (m.u.state.device_check.sm_mhz > 0) {
+			c->sum_mhz += m.u.state.device_check.sm_mhz;
 			c->n++;
 		}
 	}

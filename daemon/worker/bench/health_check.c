@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "worker/box/pump.h"
 
 enum { TRIES = 3, AGAIN_MS = 1000, POLL_MS = 1000, PAUSE_SIM_MS = 20, SAY_S = 60, QUESTION_S = 60 };
@@ -38,7 +38,7 @@ static int ask(struct bench *b, enum run_mode what, int number, int pass, struct
 	if (runner_child_run(b, &task, &end, err) != 0)
 		return -1;
 	if (state->what != what) {
-		guard_unknown(&state->guard);
+		device_check_unknown(&state->device_check);
 		snprintf(state->detail, sizeof state->detail, "no answer: %.380s",
 			end.failure[0] ? end.detail : "the process ended too early");
 	}
@@ -94,25 +94,25 @@ int health_check_after(struct bench *b, const struct runner_end *end, struct fw_
 /* Only a GPU has a driver to ask; tests say what others would read. */
 bool health_check_can_tell(const struct bench *b)
 {
-	return b->device.kind == DEVICE_CUDA || getenv("FLOPWATCH_SIM_GUARD");
+	return b->device.kind == DEVICE_CUDA || getenv("FLOPWATCH_SIM_DEVICE_CHECK");
 }
 
-int health_check_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err *err)
+int health_check_device_check(struct bench *b, int pass, struct msg_device_check *out, struct fw_err *err)
 {
 	struct msg_state state;
 	int i, errors;
 
-	guard_unknown(out);
+	device_check_unknown(out);
 	if (!health_check_can_tell(b))
 		return 0;
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			ask(b, RUN_GUARD, b->launches, pass, &state, err) != 0)
+			ask(b, RUN_DEVICE_CHECK, b->launches, pass, &state, err) != 0)
 			return -1;
-		if (state.guard.foreign <= 0)
+		if (state.device_check.foreign <= 0)
 			break; /* else a process that has just ended may still be listed */
 	}
-	*out = state.guard;
+	*out = state.device_check;
 	if (b->device.kind == DEVICE_CUDA) { /* counted since the driver's start */
 		errors = out->ecc;
 		out->ecc = b->guarded && errors > b->ecc ? errors - b->ecc : 0;
@@ -126,7 +126,7 @@ int health_check_xid(struct bench *b, int xid, struct fw_err *err)
 {
 	char why[80];
 
-	if (b->lost || !guard_xid_breaks(xid))
+	if (b->lost || !device_check_xid_breaks(xid))
 		return 0;
 	snprintf(why, sizeof why, "the driver reported XID %d", xid);
 	return health_check_lost(b, why, err);
@@ -138,7 +138,7 @@ static int say_waiting(struct bench *b, const struct msg_state *state, double wa
 
 	m.u.note.role = ROLE_DEVICE;
 	snprintf(m.u.note.text, sizeof m.u.note.text, "waiting for %d other process%s on %.60s%s%.200s%s; %.0f of at most %.0f s",
-		state->guard.foreign, state->guard.foreign == 1 ? "" : "es", b->device.uuid, state->detail[0] ? " (" : "",
+		state->device_check.foreign, state->device_check.foreign == 1 ? "" : "es", b->device.uuid, state->detail[0] ? " (" : "",
 		state->detail, state->detail[0] ? ")" : "", waited_s, b->limits.wait_s);
 	return bench_send(b, &m, err);
 }
@@ -154,7 +154,7 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 	for (;;) {
 		if (ask(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) != 0)
 			return -1;
-		if (state.ok || state.guard.foreign <= 0) /* free, or nobody can tell */
+		if (state.ok || state.device_check.foreign <= 0) /* free, or nobody can tell */
 			return 1;
 		waited_s = (double)clock_mono_ns() * 1e-9 - began_s;
 		if (waited_s >= b->limits.wait_s)
@@ -169,6 +169,6 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 	}
 	snprintf(why, sizeof why,
 		"not measured: %d other process%s still used the device after %.0f s (see doc/troubleshooting.md#device-in-use)",
-		state.guard.foreign, state.guard.foreign == 1 ? "" : "es", waited_s);
+		state.device_check.foreign, state.device_check.foreign == 1 ? "" : "es", waited_s);
 	return bench_fault(b, -1, ROLE_DEVICE, "device", why, err) < 0 ? -1 : 0;
 }

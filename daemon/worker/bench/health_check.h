@@ -28,7 +28,7 @@ bool health_check_can_tell(const struct bench *b);
  * What the device says of itself now, from a process that is not on it; nothing known where nobody can tell. To be read before and after
  * times that other programs take, `pass` times of which were void before. Memory errors are those since the reading before.
  */
-int health_check_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err *err);
+int health_check_device_check(struct bench *b, int pass, struct msg_device_check *out, struct fw_err *err);
 /**
  * Wait until no other process computes on the device, telling so in notes. 1 it is free, 0 the limit wait_s ran out: every open
  * cell has its fault then; -1 error.

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/case/inputs.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/stats/stats.h"
 #include "worker/bench/acceptance.h"
 #include "worker/bench/health_check.h"
@@ -26,7 +26,7 @@ struct launch_state {
 	bool *seen;                   /* seen[n_cells]: timed or faulted in this launch */
 	bool foreign;                 /* another process was on the device */
 	int xid;                      /* that the driver reported; 0 none */
-	char why[GUARD_WHY_SIZE];     /* why times were left out, the last reason */
+	char why[DEVICE_CHECK_WHY_SIZE];     /* why times were left out, the last reason */
 	int suspect;                  /* cell of a failure that the runner could put on no side; -1 none */
 	struct msg_fault suspicion;
 };
@@ -36,7 +36,7 @@ int launch_void(struct bench *b, int cell, const char *reason, struct fw_err *er
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
 	char why[200];
 
-	if (b->cell[cell].discarded < GUARD_DISCARDED_MAX)
+	if (b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
 		return 0;
 	snprintf(why, sizeof why, "not measured: %s, in %d launches", reason, b->cell[cell].discarded);
 	if (b->cell[cell].n_launches == 0)
@@ -51,16 +51,16 @@ static int take_timings(struct launch_state *l, const struct msg_cell *m, struct
 {
 	struct bench *b = l->bench;
 	bool decides = bench_decides(b, m), sustained = m->series == SERIES_SUSTAINED;
-	char why[GUARD_WHY_SIZE];
-	bool disturbed = guard_discards(&m->guard, why);
+	char why[DEVICE_CHECK_WHY_SIZE];
+	bool disturbed = device_check_discards(&m->device_check, why);
 	int kept = decides ? bench_add(b, m, err) : sustained ? sustain_add(b, m, err) : 0;
 
 	if (kept < 0)
 		return -1;
 	if (decides && kept)
 		bench_judge(b, m->cell);
-	l->foreign = l->foreign || m->guard.foreign > 0;
-	l->xid = m->guard.xid ? m->guard.xid : l->xid;
+	l->foreign = l->foreign || m->device_check.foreign > 0;
+	l->xid = m->device_check.xid ? m->device_check.xid : l->xid;
 	if (!decides && !sustained)
 		return 0;
 	l->seen[m->cell] = true;
@@ -171,7 +171,7 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 
 	if (status != 0)
 		return status < 0 ? -1 : 0;
-	if (was_lost && ++b->cell[cell].discarded < GUARD_DISCARDED_MAX)
+	if (was_lost && ++b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
 		return 0; /* the device was lost to neither of them, and works again: the next launch shows */
 	snprintf(text, sizeof text, "%.400s; alone both sides pass their check", how);
 	return bench_fault(b, cell, role, what, text, err);

@@ -322,10 +322,10 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	}
 }
 
-/* What tests want devices without a driver to read (runner/device/guard_script.h); nothing of it is a time. */
+/* What tests want devices without a driver to read (runner/device/device_check_script.h); nothing of it is a time. */
 static void read_guards(char *out, size_t size)
 {
-	const char *path = getenv("FLOPWATCH_SIM_GUARD");
+	const char *path = getenv("FLOPWATCH_SIM_DEVICE_CHECK");
 	FILE *f = path ? fopen(path, "re") : NULL;
 
 	if (!f)

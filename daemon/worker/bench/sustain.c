@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/protocol/burst.h"
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 
 enum { AGREE = 2, VOID_MAX = 3 }; /* launches of a sentinel that have to lean the same way */
 
@@ -162,9 +162,9 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 {
 	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET);
 	struct bench_cell *c = &b->cell[m->cell];
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 
-	if (guard_discards(&m->guard, why)) {
+	if (device_check_discards(&m->device_check, why)) {
 		c->n_void_bursts++;
 		return 0;
 	}

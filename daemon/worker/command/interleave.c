@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/case/inputs.h"
 #include "core/protocol/order.h"
 #include "worker/bench/health_check.h"
@@ -190,7 +190,7 @@ static double others_s(const struct interleave_session *s)
 
 /* What it brought, cell by cell. */
 static int take_cells(
-	struct interleave_launch *l, struct interleave_session *s, const struct msg_guard *guard, int redo, struct fw_err *err)
+	struct interleave_launch *l, struct interleave_session *s, const struct msg_device_check *device_check, int redo, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
 	struct bench *b = a->command->bench;
@@ -212,7 +212,7 @@ static int take_cells(
 				c->ms[COMMAND_TARGET]);
 		if (belief == INTERLEAVE_BELIEVED && (l->only_bursts ? c->n_burst > 0 : c->n >= PAIRS_MIN)) {
 			l->timed++;
-			status = interleave_record(a->command, s, c, l->set, guard, redo, err);
+			status = interleave_record(a->command, s, c, l->set, device_check, redo, err);
 		}
 		if (status < 0)
 			return -1;
@@ -280,25 +280,25 @@ static void forget_closed(struct interleave_launch *l)
 }
 
 /* A session between two readings of the device, again while they make it void. */
-static int run_guarded(struct interleave_launch *l, struct interleave_session *s, struct msg_guard *guard, int *redo, struct fw_err *err)
+static int run_guarded(struct interleave_launch *l, struct interleave_session *s, struct msg_device_check *device_check, int *redo, struct fw_err *err)
 {
 	struct bench *b = s->bench;
 	bool gpu = s->subject[COMMAND_BASE]->run.gpu;
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 
 	for (int pass = 0;; pass++) {
-		struct msg_guard after;
+		struct msg_device_check after;
 
-		guard_unknown(guard);
-		guard_unknown(&after);
-		if (gpu && health_check_guard(b, pass, guard, err) != 0)
+		device_check_unknown(device_check);
+		device_check_unknown(&after);
+		if (gpu && health_check_device_check(b, pass, device_check, err) != 0)
 			return -1;
 		ask(l, s);
-		if (interleave_session_run(s, err) != 0 || (gpu && health_check_guard(b, pass, &after, err) != 0))
+		if (interleave_session_run(s, err) != 0 || (gpu && health_check_device_check(b, pass, &after, err) != 0))
 			return -1;
-		guard_merge(guard, &after);
-		guard->energy_j = -1; /* of whole processes, not of what they time */
-		if (!guard_discards(guard, why) || pass == REDO_MAX || guard_xid_breaks(guard->xid) || s->trouble_side >= 0 ||
+		device_check_merge(device_check, &after);
+		device_check->energy_j = -1; /* of whole processes, not of what they time */
+		if (!device_check_discards(device_check, why) || pass == REDO_MAX || device_check_xid_breaks(device_check->xid) || s->trouble_side >= 0 ||
 			b->gpu_s >= b->limits.budget_s)
 			return 0;
 		++*redo;
@@ -310,7 +310,7 @@ static int run_session(struct interleave_launch *l, int n, int n_sides, struct f
 {
 	struct command *m = l->all->command;
 	struct interleave_session *s = calloc(1, sizeof *s);
-	struct msg_guard guard;
+	struct msg_device_check device_check;
 	int redo = 0, result = -1;
 
 	if (s)
@@ -328,12 +328,12 @@ static int run_session(struct interleave_launch *l, int n, int n_sides, struct f
 	}
 	for (int side = 0; side < n_sides; side++)
 		s->subject[side] = m->side[side];
-	if (run_guarded(l, s, &guard, &redo, err) == 0 && take_cells(l, s, &guard, redo, err) == 0)
+	if (run_guarded(l, s, &device_check, &redo, err) == 0 && take_cells(l, s, &device_check, redo, err) == 0)
 		result = take_trouble(l, s, err);
 	forget_closed(l);
-	if (result >= 0 && health_check_xid(m->bench, guard.xid, err) < 0)
+	if (result >= 0 && health_check_xid(m->bench, device_check.xid, err) < 0)
 		result = -1;
-	if (result >= 0 && guard.foreign > 0 && !m->bench->lost && health_check_wait_idle(m->bench, err) < 0)
+	if (result >= 0 && device_check.foreign > 0 && !m->bench->lost && health_check_wait_idle(m->bench, err) < 0)
 		result = -1;
 	free(s->cell);
 	free(s);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "worker/bench/launch.h"
 #include "worker/bench/sustain.h"
 
@@ -153,11 +153,11 @@ static int fill(struct msg_cell *r, int side, const float *ms, const float *mhz,
 }
 
 static int record_pairs(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
-	const struct msg_guard *guard, int redo, struct fw_err *err)
+	const struct msg_device_check *device_check, int redo, struct fw_err *err)
 {
 	struct msg *message = new_record(m, c, SERIES_PROCESS, s->n_sides, set, c->n, err);
 	struct bench *b = m->bench;
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 	bool clocks = true, hosts = true;
 	int status = message ? 0 : -1, at = 0;
 
@@ -168,7 +168,7 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 	for (int side = 0; side < s->n_sides && status == 0; side++)
 		status = fill(message->u.cell, side, c->ms[side], c->mhz[side], clocks, c->host_us[side], hosts, err);
 	if (status == 0) {
-		message->u.cell->guard = *guard;
+		message->u.cell->device_check = *device_check;
 		message->u.cell->redo = redo + c->cut;
 		for (int pair = 0; pair < c->n; pair++)
 			for (int k = 0; k < s->n_sides; k++)
@@ -177,7 +177,7 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 
 		if (kept == 1)
 			bench_judge(b, c->cell);
-		else if (kept == 0 && guard_discards(guard, why))
+		else if (kept == 0 && device_check_discards(device_check, why))
 			kept = launch_void(b, c->cell, why, err);
 		status = kept < 0 ? -1 : bench_send(b, message, err);
 	}
@@ -186,7 +186,7 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 }
 
 static int record_bursts(
-	struct command *m, const struct interleave_cell *c, int set, const struct msg_guard *guard, struct fw_err *err)
+	struct command *m, const struct interleave_cell *c, int set, const struct msg_device_check *device_check, struct fw_err *err)
 {
 	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_burst, err);
 	bool clocks = all_told(c->burst[0].mhz, c->n_burst) && all_told(c->burst[1].mhz, c->n_burst);
@@ -195,7 +195,7 @@ static int record_bursts(
 	for (int side = 0; side < COMMAND_REFERENCE && status == 0; side++)
 		status = fill(message->u.cell, side, c->burst[side].ms, c->burst[side].mhz, clocks, NULL, false, err);
 	if (status == 0) {
-		message->u.cell->guard = *guard;
+		message->u.cell->device_check = *device_check;
 		burst_order(c->n_burst, c->burst_rounds, c->burst_first, message->u.cell->order);
 		status = sustain_add(m->bench, message->u.cell, err) < 0 ? -1 : bench_send(m->bench, message, err);
 	}
@@ -204,11 +204,11 @@ static int record_bursts(
 }
 
 int interleave_record(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
-	const struct msg_guard *guard, int redo, struct fw_err *err)
+	const struct msg_device_check *device_check, int redo, struct fw_err *err)
 {
-	if (c->n > 0 && record_pairs(m, s, c, set, guard, redo, err) < 0)
+	if (c->n > 0 && record_pairs(m, s, c, set, device_check, redo, err) < 0)
 		return -1;
-	return c->n_burst > 0 ? record_bursts(m, c, set, guard, err) : 0;
+	return c->n_burst > 0 ? record_bursts(m, c, set, device_check, err) : 0;
 }
 
 /* ---- what they said ------------------------------------------------------------------------------------------------------ */

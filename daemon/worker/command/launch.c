@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/case/inputs.h"
 #include "core/reading/pair.h"
 #include "core/stats/transient.h"
@@ -21,7 +21,7 @@ struct taken {
 	int n_ran[ROUNDS], ran[ROUNDS][COMMAND_SIDES_MAX]; /* sides in the order in which they ran */
 	struct reading reading[ROUNDS][COMMAND_SIDES_MAX];
 	double mhz[ROUNDS][COMMAND_SIDES_MAX]; /* that its process ran at; 0: not known */
-	struct msg_guard guard;                /* of the rounds that were kept */
+	struct msg_device_check device_check;                /* of the rounds that were kept */
 };
 
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err)
@@ -148,27 +148,27 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 {
 	struct bench *b = l->command->bench;
 	bool gpu = l->command->side[COMMAND_BASE]->run.gpu;
-	struct msg_guard guard, after;
-	char why[GUARD_WHY_SIZE];
+	struct msg_device_check device_check, after;
+	char why[DEVICE_CHECK_WHY_SIZE];
 	int ran;
 
 	for (int pass = 0;; pass++) {
-		guard_unknown(&guard);
-		guard_unknown(&after);
-		if (gpu && health_check_guard(b, pass, &guard, err) != 0)
+		device_check_unknown(&device_check);
+		device_check_unknown(&after);
+		if (gpu && health_check_device_check(b, pass, &device_check, err) != 0)
 			return -1;
 		ran = run_sides(l, round, err);
-		if (ran == 1 && gpu && health_check_guard(b, pass, &after, err) != 0)
+		if (ran == 1 && gpu && health_check_device_check(b, pass, &after, err) != 0)
 			return -1;
-		guard_merge(&guard, &after);
-		guard.energy_j = -1; /* of whole processes, not of what they time */
-		if (ran != 1 || !guard_discards(&guard, why) || pass == REDO_MAX || guard_xid_breaks(guard.xid) ||
+		device_check_merge(&device_check, &after);
+		device_check.energy_j = -1; /* of whole processes, not of what they time */
+		if (ran != 1 || !device_check_discards(&device_check, why) || pass == REDO_MAX || device_check_xid_breaks(device_check.xid) ||
 			b->gpu_s >= b->limits.budget_s)
 			break;
 		forget(l, round);
 		l->redo++;
 	}
-	guard_merge(&l->guard, &guard);
+	device_check_merge(&l->device_check, &device_check);
 	return ran;
 }
 
@@ -260,7 +260,7 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 		.series = SERIES_PROCESS,
 		.n_subjects = n,
 		.n = ROUNDS,
-		.guard = l->guard,
+		.device_check = l->device_check,
 		.redo = l->redo };
 	for (int side = 0; side < n; side++) {
 		c->role[side] = m->side[side]->role;
@@ -294,7 +294,7 @@ static int add_cell(struct taken *l, int cell, struct fw_err *err)
 {
 	struct bench *b = l->command->bench;
 	struct msg message = { .t = MSG_CELL, .u.cell = calloc(1, sizeof(struct msg_cell)) };
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 	int status = message.u.cell ? fill_record(l, cell, message.u.cell, err) : err_set(err, ERR_INTERNAL, "out of memory");
 
 	if (status == 1) {
@@ -302,7 +302,7 @@ static int add_cell(struct taken *l, int cell, struct fw_err *err)
 
 		if (kept == 1)
 			bench_judge(b, cell);
-		else if (kept == 0 && guard_discards(&l->guard, why))
+		else if (kept == 0 && device_check_discards(&l->device_check, why))
 			kept = launch_void(b, cell, why, err);
 		status = kept < 0 ? -1 : bench_send(b, &message, err);
 	}
@@ -318,9 +318,9 @@ static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
 	for (int i = 0; i < n; i++)
 		if (add_cell(l, list[i], err) != 0)
 			return -1;
-	if (health_check_xid(b, l->guard.xid, err) < 0)
+	if (health_check_xid(b, l->device_check.xid, err) < 0)
 		return -1;
-	return l->guard.foreign > 0 && !b->lost && health_check_wait_idle(b, err) < 0 ? -1 : 0;
+	return l->device_check.foreign > 0 && !b->lost && health_check_wait_idle(b, err) < 0 ? -1 : 0;
 }
 
 int command_launch(struct command *m, const int *list, int n, int set, struct fw_err *err)
@@ -330,7 +330,7 @@ int command_launch(struct command *m, const int *list, int n, int set, struct fw
 	struct taken l = { .command = m, .set = set, .first = (int)(seed % (uint64_t)m->n_sides) };
 	int status = command_announce(m, list, n, set, seed, err), ran = 1;
 
-	guard_unknown(&l.guard);
+	device_check_unknown(&l.device_check);
 	for (int round = 0; round < ROUNDS && status == 0 && ran == 1; round++) {
 		ran = run_round(&l, round, err);
 		status = ran < 0 ? -1 : 0;

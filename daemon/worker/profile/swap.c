@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/protocol/guard.h"
+#include "core/protocol/device_check.h"
 #include "core/stats/stats.h"
 #include "worker/bench/health_check.h"
 #include "worker/bench/runner_child.h"
@@ -55,14 +55,14 @@ static int take_times(struct swapping *s, const struct msg_cell *m, struct fw_er
 {
 	struct buffered_cell *c = buffered_find(s->buffered, m->cell);
 	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET), with = bench_role(m, ROLE_REFERENCE);
-	char why[GUARD_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE];
 	if (!c || m->series != SERIES_DEVICE)
 		return 0;
 	if (base < 0 || target < 0)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
 	if (with < 0) /* a runner does not tell what such a subject does not support */
 		return tell(s, m->cell, "with the base's configuration it cannot be timed", "its provider does not take it", err);
-	if (guard_discards(&m->guard, why))
+	if (device_check_discards(&m->device_check, why))
 		return tell(s, m->cell, "with the base's configuration it was not timed", why, err);
 	c->has_swap = true;
 	c->swap = (struct msg_counterfactual){ .cell = m->cell,

@@ -1,5 +1,5 @@
-/* guard_script.c - a few words a line, taken one by one. */
-#include "runner/device/guard_script.h"
+/* device_check_script.c - a few words a line, taken one by one. */
+#include "runner/device/device_check_script.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +37,10 @@ static bool in_range(const struct word *w, int n)
 	return n >= low && n <= high;
 }
 
-static bool holds(const char *line, const struct guard_moment *when)
+static bool holds(const char *line, const struct device_check_moment *when)
 {
 	static const char *const moments[] = {
-		[GUARD_AT_TIME] = "time", [GUARD_AT_IDLE] = "idle", [GUARD_AT_HEALTH_CHECK] = "health_check", [GUARD_AT_CLOCKS] = "clocks"
+		[DEVICE_CHECK_AT_TIME] = "time", [DEVICE_CHECK_AT_IDLE] = "idle", [DEVICE_CHECK_AT_HEALTH_CHECK] = "health_check", [DEVICE_CHECK_AT_CLOCKS] = "clocks"
 	};
 	const char *now = moments[when->at];
 	struct word w;
@@ -55,10 +55,10 @@ static bool holds(const char *line, const struct guard_moment *when)
 			return false;
 		}
 	}
-	return any_at || when->at == GUARD_AT_TIME;
+	return any_at || when->at == DEVICE_CHECK_AT_TIME;
 }
 
-static bool take(const char *line, struct msg_guard *g)
+static bool take(const char *line, struct msg_device_check *g)
 {
 	struct word w;
 	bool lost = false;
@@ -83,7 +83,7 @@ static bool take(const char *line, struct msg_guard *g)
 	return lost;
 }
 
-bool guard_script_apply(const char *script, const struct guard_moment *when, struct msg_guard *g)
+bool device_check_script_apply(const char *script, const struct device_check_moment *when, struct msg_device_check *g)
 {
 	bool lost = false;
 	for (const char *line = script; *line; line += strcspn(line, "\n"), line += *line == '\n')
