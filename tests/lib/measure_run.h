@@ -150,13 +150,13 @@ static inline int teardown(void **state)
 static inline void runner_audited(
 	struct scene *s, const char *check, const char *launch, const char *base_s, const char *target_s)
 {
-	static const char seal[] =
+	static const char signature[] =
 		"import hmac, sys\n"
 		"for line in sys.stdin:\n"
 		"  print(hmac.new(sys.argv[1].encode(), line[:-1].encode(), 'sha256').hexdigest()[:32], flush=True)\n";
 	struct buf b;
 
-	assert_int_equal(tmp_folder_write(&s->folder, "seal.py", seal, 0644), 0);
+	assert_int_equal(tmp_folder_write(&s->folder, "seal.py", signature, 0644), 0);
 	buf_init(&b, 1 << 16);
 	buf_printf(&b,
 		"#!/bin/bash\n"
@@ -165,7 +165,7 @@ static inline void runner_audited(
 		"[[ $line =~ '\"launch\":'([0-9]+) ]]; launch=${BASH_REMATCH[1]}\n"
 		"[[ $line =~ '\"set\":'([0-9]+) ]]; set=${BASH_REMATCH[1]}\n"
 		"[[ $line =~ '\"role\":\"'([a-z]+) ]]; role=${BASH_REMATCH[1]}\n"
-		"[[ $line =~ '\"seal\":\"'([0-9a-f]+) ]]; key=${BASH_REMATCH[1]} number=0 inputs=%064d\n"
+		"[[ $line =~ '\"signature\":\"'([0-9a-f]+) ]]; key=${BASH_REMATCH[1]} number=0 inputs=%064d\n"
 		"coproc sealer { exec python3 %s/seal.py $key; }\n"
 		"say() { echo \"$number $1\" >&${sealer[1]}; read -r mac <&${sealer[0]}; echo \"$mac $number $1\" >&3; "
 		"number=$((number + 1)); }\n"

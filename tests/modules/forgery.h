@@ -9,7 +9,7 @@
 
 /* What the runner puts before its records: a seal and a number. */
 struct forgery {
-	char seal[80];
+	char signature[80];
 	unsigned long long number; /* of the record that was seen last */
 };
 
@@ -24,7 +24,7 @@ static inline int forgery_pays(void)
 /* Learn from a line of the runner. False: it is none. */
 static inline int forgery_learn(struct forgery *f, const char *line)
 {
-	return sscanf(line, "%79[0-9a-f] %llu {", f->seal, &f->number) == 2;
+	return sscanf(line, "%79[0-9a-f] %llu {", f->signature, &f->number) == 2;
 }
 
 /* Write timings into descriptor `fd` as the next record of launch 1, and end the process as one that is done. */
@@ -36,7 +36,7 @@ static inline void forgery_write(const struct forgery *f, int fd)
 		"{\"t\":\"cell\",\"launch\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"\","
 		"\"order\":\"ABBAABBA\",\"n\":4,\"ms\":{\"base\":[7.25,7.25,7.25,7.25],\"target\":[7.25,7.25,7.25,7.25]},"
 		"\"redo\":0}\n",
-		f->seal, f->number + 1);
+		f->signature, f->number + 1);
 	if (write(fd, line, (size_t)n) == n)
 		_exit(0);
 }

@@ -90,27 +90,27 @@ static void sealed_lines_have_numbers(void **state)
 	(void)state;
 	assert_int_equal(pipe(fd), 0);
 	assert_int_equal(records_init(&r, fd[1], 7, &err), 0);
-	records_seal(&r, key);
+	records_signature(&r, key);
 	for (unsigned long long i = 0; i < 3; i++) {
 		struct msg m;
 		record_at(&r, (int)i, ROLE_TARGET, "time");
 		ssize_t n = read(fd[0], line, sizeof line);
 		assert_true(n > 1 && line[n - 1] == '\n');
 		size_t len = (size_t)n - 1;
-		const char *record = seal_open(key, i, line, len);
+		const char *record = signature_open(key, i, line, len);
 		assert_non_null(record);
 		assert_int_equal(protocol_parse(record, len - (size_t)(record - line), &m, &err), 0);
 		assert_int_equal(m.u.at.cell, i);
 		msg_fini(&m);
-		assert_null(seal_open(key, i + 1, line, len));
-		assert_null(seal_open("100102030405060708090a0b0c0d0e0f", i, line, len));
+		assert_null(signature_open(key, i + 1, line, len));
+		assert_null(signature_open("100102030405060708090a0b0c0d0e0f", i, line, len));
 		for (size_t at = 0; at < len; at++) { /* not a bit of it may change */
 			memcpy(again, line, len);
 			again[at] ^= 1;
-			assert_null(seal_open(key, i, again, len));
+			assert_null(signature_open(key, i, again, len));
 		}
 		for (size_t shorter = 0; shorter < len; shorter++)
-			assert_null(seal_open(key, i, line, shorter));
+			assert_null(signature_open(key, i, line, shorter));
 	}
 	records_fini(&r);
 	close(fd[0]);

@@ -494,8 +494,8 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->pass = (int)field_int_or(&f, "pass", 0, INT_MAX, 0);
 	run->seed = field_u64(&f, "seed");
 	run->turn = (int)field_int_or(&f, "turn", 1, TURN_MAX, 0);
-	if (field_has(&f, "seal"))
-		field_token(&f, "seal", FIELD_HEX, SEAL_KEY, run->seal, sizeof run->seal);
+	if (field_has(&f, "signature"))
+		field_token(&f, "signature", FIELD_HEX, SIGNATURE_KEY, run->signature, sizeof run->signature);
 	run->warm_s = field_double(&f, "warm_s", 0, 3600);
 	run->cell_warm_s = field_double(&f, "cell_warm_s", 0, 3600);
 	run->phases = field_bool(&f, "phases");

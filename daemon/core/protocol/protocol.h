@@ -25,7 +25,7 @@
 #include "core/state/role.h"
 #include "core/state/run_mode.h"
 #include "core/protocol/evidence.h"
-#include "core/protocol/seal.h"
+#include "core/protocol/signature.h"
 #include "core/protocol/tried.h"
 #include "core/stats/stats.h"
 #include "core/suite/suite.h"
@@ -327,7 +327,7 @@ struct msg_run {
 	int pass; /* mode guard: times of this launch that readings made void before; clocks: processes before this one */
 	uint64_t seed;
 	int turn;                /* mode launch: of who begins (order.h), with each further cell the next one; 0: by chance */
-	char seal[SEAL_KEY + 1]; /* key that the process's lines are sealed with (seal.h); "": they are not */
+	char signature[SIGNATURE_KEY + 1]; /* key that the process's lines are sealed with (signature.h); "": they are not */
 	int n_subjects;
 	struct {
 		enum role role;

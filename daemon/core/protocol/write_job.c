@@ -262,8 +262,8 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 	protocol_put_u64(j, "seed", m->seed);
 	if (m->turn)
 		jsonw_kv_int(j, "turn", m->turn);
-	if (m->seal[0])
-		jsonw_kv_string(j, "seal", m->seal);
+	if (m->signature[0])
+		jsonw_kv_string(j, "signature", m->signature);
 	jsonw_key(j, "subjects");
 	jsonw_array(j);
 	for (int i = 0; i < m->n_subjects; i++) {

@@ -19,15 +19,15 @@ int records_init(struct records *r, int fd, int launch, struct fw_err *err)
 	r->fd = fd;
 	r->waits = fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
 	r->launch = launch;
-	buf_init(&r->line, PROTOCOL_LINE_MAX + SEAL_ROOM);
+	buf_init(&r->line, PROTOCOL_LINE_MAX + SIGNATURE_ROOM);
 	if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
 		return err_sys(err, "descriptor %d, where records go", fd);
 	return 0;
 }
 
-void records_seal(struct records *r, const char *seal)
+void records_signature(struct records *r, const char *signature)
 {
-	snprintf(r->seal, sizeof r->seal, "%s", seal);
+	snprintf(r->signature, sizeof r->signature, "%s", signature);
 	r->n = 0;
 }
 
@@ -40,14 +40,14 @@ void records_fini(struct records *r)
 static void write_line(struct records *r, const struct msg *m)
 {
 	buf_clear(&r->line);
-	if (r->seal[0])
-		buf_printf(&r->line, "%*s %llu ", SEAL_MAC, "", r->n++);
+	if (r->signature[0])
+		buf_printf(&r->line, "%*s %llu ", SIGNATURE_MAC, "", r->n++);
 	protocol_write(&r->line, m);
-	if (!r->seal[0] || r->line.failed)
+	if (!r->signature[0] || r->line.failed)
 		return;
-	char mac[SEAL_MAC + 1];
-	seal_make(r->seal, r->line.data + SEAL_MAC + 1, r->line.len - SEAL_MAC - 2, mac);
-	memcpy(r->line.data, mac, SEAL_MAC);
+	char mac[SIGNATURE_MAC + 1];
+	signature_make(r->signature, r->line.data + SIGNATURE_MAC + 1, r->line.len - SIGNATURE_MAC - 2, mac);
+	memcpy(r->line.data, mac, SIGNATURE_MAC);
 }
 
 static void put(struct records *r, const struct msg *m)

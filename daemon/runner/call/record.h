@@ -15,7 +15,7 @@
 struct records {
 	int fd; /* -1: records are dropped */
 	int launch;
-	char seal[SEAL_KEY + 1]; /* "" none */
+	char signature[SIGNATURE_KEY + 1]; /* "" none */
 	unsigned long long n;
 	struct buf line;
 	bool failed; /* nobody reads any more */
@@ -24,8 +24,8 @@ struct records {
 
 /** Use descriptor `fd`, which is then closed on exec. Err: ERR_IO it is not open. Own: records_fini; the descriptor stays open. */
 int records_init(struct records *r, int fd, int launch, struct fw_err *err);
-/** From now on each line is sealed with this key (core/protocol/seal.h), so that lines which branch code writes stand out. */
-void records_seal(struct records *r, const char *seal);
+/** From now on each line is sealed with this key (core/protocol/signature.h), so that lines which branch code writes stand out. */
+void records_signature(struct records *r, const char *signature);
 void records_fini(struct records *r);
 
 /** Where this process is: written before every step that branch code could die in. `role` ROLE_NONE when no one subject is meant. */

@@ -146,8 +146,8 @@ int task_run(int in_fd, int records_fd)
 		goto out;
 	}
 	records.launch = m.u.run->launch;
-	records_seal(&records, m.u.run->seal);
-	explicit_bzero(m.u.run->seal, sizeof m.u.run->seal);
+	records_signature(&records, m.u.run->signature);
+	explicit_bzero(m.u.run->signature, sizeof m.u.run->signature);
 	if (atexit(at_exit) == 0)
 		status = run_mode(m.u.run, &records, &err);
 	msg_fini(&m);

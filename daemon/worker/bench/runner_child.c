@@ -35,7 +35,7 @@ struct child {
 	struct lastwords words;
 	bool broken; /* it broke the protocol: the error is its own */
 	bool forged; /* ... by a line that the runner did not write */
-	char seal[SEAL_KEY + 1];
+	char signature[SIGNATURE_KEY + 1];
 	unsigned long long n_lines;
 	struct oomkills oom_before;
 	struct pump *pump;      /* while it runs */
@@ -226,7 +226,7 @@ static int on_records(void *arg, const char *data, size_t len, struct fw_err *er
 		return err_set(err, ERR_PROTOCOL, "the runner sent more than %zu MiB of records", records_max_bytes >> 20);
 	}
 	while (lines_next(&c->lines, &line, &n)) {
-		record = seal_open(c->seal, c->n_lines++, line, n);
+		record = signature_open(c->signature, c->n_lines++, line, n);
 		if (!record) {
 			c->broken = c->forged = true;
 			return err_set(err, ERR_PROTOCOL, "branch code wrote into the runner's records");
@@ -334,13 +334,13 @@ static void read_guards(char *out, size_t size)
 	fclose(f);
 }
 
-static void fill_message(const struct bench *b, const struct runner_task *t, const char *seal, struct msg_run *run)
+static void fill_message(const struct bench *b, const struct runner_task *t, const char *signature, struct msg_run *run)
 {
 	bool gpu = b->device.kind == DEVICE_CUDA, sim = b->device.kind == DEVICE_SIM;
 	int i;
 
 	run->mode = t->mode;
-	snprintf(run->seal, sizeof run->seal, "%s", seal);
+	snprintf(run->signature, sizeof run->signature, "%s", signature);
 	snprintf(run->device, sizeof run->device, "%s:%d", device_kind_name(b->device.kind), b->device.index);
 	run->launch = t->launch;
 	run->set = t->set;
@@ -382,19 +382,19 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	}
 }
 
-/* A key that branch code is not told. Shape: seal[SEAL_KEY + 1]. */
-static int make_seal(char *seal, struct fw_err *err)
+/* A key that branch code is not told. Shape: seal[SIGNATURE_KEY + 1]. */
+static int make_signature(char *signature, struct fw_err *err)
 {
-	unsigned char secret[SEAL_KEY / 2];
+	unsigned char secret[SIGNATURE_KEY / 2];
 
 	if (getrandom(secret, sizeof secret, 0) != sizeof secret)
 		return err_sys(err, "getrandom");
-	hash_to_hex(secret, sizeof secret, seal);
+	hash_to_hex(secret, sizeof secret, signature);
 	return 0;
 }
 
 /* The run line as a file that the child reads, and empties, whoever else holds it. */
-static int task_file(const struct bench *b, const struct runner_task *t, const char *seal, struct fw_err *err)
+static int task_file(const struct bench *b, const struct runner_task *t, const char *signature, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_RUN };
 	struct buf line;
@@ -411,7 +411,7 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->burst || !m.u.run->pin) {
 		err_set(err, ERR_INTERNAL, "out of memory");
 	} else {
-		fill_message(b, t, seal, m.u.run);
+		fill_message(b, t, signature, m.u.run);
 		protocol_write(&line, &m);
 		fd = line.failed ? err_set(err, ERR_INTERNAL, "the runner's task is too long for a line")
 				 : sealed_once("task", line.data, line.len, err);
@@ -495,12 +495,12 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	int task_fd, result;
 
 	*end = (struct runner_end){ .mode = t->mode, .cell = -1 };
-	if (make_seal(c.seal, err) != 0)
+	if (make_signature(c.signature, err) != 0)
 		return -1;
-	task_fd = task_file(b, t, c.seal, err);
+	task_fd = task_file(b, t, c.signature, err);
 	if (task_fd < 0)
 		return -1;
-	lines_init(&c.lines, PROTOCOL_LINE_MAX + SEAL_ROOM);
+	lines_init(&c.lines, PROTOCOL_LINE_MAX + SIGNATURE_ROOM);
 	read_oom_kills(b, &c.oom_before);
 	result = run_with(b, t, &c, task_fd, &how, &e);
 	close(task_fd);
