@@ -303,7 +303,7 @@ CREATE INDEX comparison_raw ON comparison(finished_at) WHERE is_raw;       -- wh
 CREATE INDEX comparison_peer ON comparison(repo, environment) WHERE kind = 'peer';
 
 -- What a case is, the same in every comparison of it. Written once.
-CREATE TABLE form (
+CREATE TABLE cell_shape (
 	id            INTEGER PRIMARY KEY,
 	shape         TEXT    NOT NULL,                -- canonical JSON; '' of foreign benchmarks
 	line          TEXT    NOT NULL,                -- what cells share whose times lie on a line over their pieces
@@ -325,7 +325,7 @@ CREATE TABLE cell (
 	confirmed_on  INTEGER REFERENCES device(id),   -- that its confirming set was timed on; NULL: on the same, or there is none
 	finished_at   INTEGER NOT NULL,
 	-- what the key says, since nobody parses keys; its family has said it
-	form          INTEGER NOT NULL REFERENCES form(id),
+	cell_shape          INTEGER NOT NULL REFERENCES cell_shape(id),
 	suite_group   TEXT    NOT NULL DEFAULT '',     -- the table it is shown in
 	title         TEXT    NOT NULL DEFAULT '',     -- of its row there, without the size
 	size          INTEGER NOT NULL DEFAULT 0,      -- the number that grows along cells of one title

@@ -44,16 +44,16 @@
 
 /** Into it from `comparison p`. */
 #define CELL_INSERT                                                                                                              \
-	"INSERT INTO cell (comparison, repo, branch, target_sha, device, confirmed_on, finished_at, point, form" CELL_OWN(CELL_NAME) ") "      \
+	"INSERT INTO cell (comparison, repo, branch, target_sha, device, confirmed_on, finished_at, point, cell_shape" CELL_OWN(CELL_NAME) ") "      \
 	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, coalesce(:device, p.device), :confirmed_on, p.finished_at, :point, "             \
-	"(SELECT id FROM form WHERE shape = :shape AND line = :line AND pieces = :pieces AND baseline = :baseline)"              \
+	"(SELECT id FROM cell_shape WHERE shape = :shape AND line = :line AND pieces = :pieces AND baseline = :baseline)"              \
 	CELL_OWN(CELL_VALUE) " "
 /** Before it. */
 #define CELL_FORM_INSERT                                                                                                         \
-	"INSERT OR IGNORE INTO form (shape, line, pieces, baseline) VALUES (:shape, :line, :pieces, :baseline)"
+	"INSERT OR IGNORE INTO cell_shape (shape, line, pieces, baseline) VALUES (:shape, :line, :pieces, :baseline)"
 #define CELL_SELECT                                                                                                              \
 	"SELECT id, comparison" CELL_COLUMNS(CELL_NAME) ", device, confirmed_on FROM cell "                                                         \
-	"JOIN (SELECT id AS its_form, shape, line, pieces, baseline FROM form) ON its_form = form "
+	"JOIN (SELECT id AS its_cell_shape, shape, line, pieces, baseline FROM cell_shape) ON its_cell_shape = cell_shape "
 
 /* clang-format on */
 

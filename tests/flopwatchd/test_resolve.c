@@ -38,7 +38,7 @@ static struct store_job job_for(const char *branch, const char *sha)
 static void cell(const char *verdict, double ms)
 {
 	struct stmt *s =
-		db_stmt(db, "INSERT OR IGNORE INTO form (id, shape, line, pieces, baseline) VALUES (1, '', '', 0, '')", &err);
+		db_stmt(db, "INSERT OR IGNORE INTO cell_shape (id, shape, line, pieces, baseline) VALUES (1, '', '', 0, '')", &err);
 	assert_non_null(s);
 	ok(stmt_run(s, &err));
 	s = db_stmt(db,
