@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/suite/part.h"
+#include "core/suite/shard.h"
 #include "worker/bench/hardware.h"
 #include "worker/box/sealed.h"
 

@@ -5,7 +5,7 @@
 #ifndef DB_FIND_NIGHT_H
 #define DB_FIND_NIGHT_H
 
-#include "core/suite/part.h"
+#include "core/suite/shard.h"
 #include "db/sqlite/db.h"
 
 /** The newest whole comparison of a branch with one such suite on one class of devices, one of which can run. Texts are valid inside the callback. */

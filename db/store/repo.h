@@ -2,7 +2,7 @@
 #ifndef DB_STORE_REPO_H
 #define DB_STORE_REPO_H
 
-#include "core/suite/part.h"
+#include "core/suite/shard.h"
 #include "core/protocol/protocol.h"
 #include "core/state/devicestate.h"
 #include "db/sqlite/db.h"

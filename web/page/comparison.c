@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/suite/part.h"
+#include "core/suite/shard.h"
 #include "core/verdict/cost.h"
 #include "web/answer/answer.h"
 #include "web/comparison/detail.h"

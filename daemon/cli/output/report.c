@@ -8,7 +8,7 @@
 #include "cli/output/remark.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
-#include "core/suite/part.h"
+#include "core/suite/shard.h"
 #include "core/suite/peers.h"
 #include "core/text/unit.h"
 #include "family/family.h"

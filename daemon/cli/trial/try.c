@@ -9,7 +9,7 @@
 #include "cli/trial/session.h"
 #include "cli/verbs.h"
 #include "core/state/jobkind.h"
-#include "core/suite/part.h"
+#include "core/suite/shard.h"
 
 enum { BUILD_S = 900, CHECK_S = 900, LAUNCH_S = 600, WAIT_S = 600, LOG_BYTES = 512 << 10 };
 

@@ -8,7 +8,7 @@
 #include "base/yaml.h"
 #include "core/case/case.h"
 
-enum { SUITE_CELLS_MAX = 8192, JOB_CELLS_MAX = 400 /* of one comparison: the rest is measured in parts (part.h) */ };
+enum { SUITE_CELLS_MAX = 8192, JOB_CELLS_MAX = 400 /* of one comparison: the rest is measured in parts (shard.h) */ };
 
 struct suite {
 	char name[64];

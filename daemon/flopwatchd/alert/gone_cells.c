@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/suite/part.h"
+#include "core/suite/shard.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 

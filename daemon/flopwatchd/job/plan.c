@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/jsonw.h"
 #include "base/regular.h"
-#include "core/suite/part.h"
+#include "core/suite/shard.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "flopwatchd/runtime/config.h"
 #include "core/protocol/protocol.h"
-#include "core/suite/part.h"
+#include "core/suite/shard.h"
 #include "flopwatchd/job/gitread.h"
 
 /** What a job asks for. `ask.subject[0]` is the base, `[1]` the target, `[2]`, where it is neither of them, the reference commit. */

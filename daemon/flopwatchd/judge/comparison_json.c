@@ -21,7 +21,7 @@
 #include "db/view/cell.h"
 #include "db/view/comparison.h"
 #include "core/text/branch.h"
-#include "db/view/part.h"
+#include "db/view/shard.h"
 #include "db/view/ran.h"
 #include "flopwatchd/judge/figures.h"
 #include "flopwatchd/judge/over_baseline.h"

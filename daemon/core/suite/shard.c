@@ -1,5 +1,5 @@
-/* part.c - see part.h. */
-#include "core/suite/part.h"
+/* shard.c - see shard.h. */
+#include "core/suite/shard.h"
 
 #include <stdio.h>
 #include <stdlib.h>

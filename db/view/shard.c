@@ -1,5 +1,5 @@
-/* part.c - see part.h. */
-#include "db/view/part.h"
+/* shard.c - see shard.h. */
+#include "db/view/shard.h"
 
 int view_part(struct db *db, int64_t comparison, struct view_part *out, struct fw_err *err)
 {

@@ -1,6 +1,6 @@
-/** part.h - which part of its suite a comparison is, where the suite is too large for a push. */
-#ifndef DB_VIEW_PART_H
-#define DB_VIEW_PART_H
+/** shard.h - which part of its suite a comparison is, where the suite is too large for a push. */
+#ifndef DB_VIEW_SHARD_H
+#define DB_VIEW_SHARD_H
 
 #include "db/sqlite/db.h"
 
