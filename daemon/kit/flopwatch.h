@@ -85,7 +85,7 @@ struct flopwatch_run {
 	const void *output;
 	size_t output_bytes;
 	int keeps_cache;
-	int warm, calls, is_burst; /* of this turn, still to be made */
+	int warm, calls, is_sustained; /* of this turn, still to be made */
 	int is_single; /* in this turn each call is made once, also by what otherwise chooses how often to repeat it */
 	int made, issued, finished, is_over;
 	int64_t start_ns[FLOPWATCH_SLOTS];
@@ -267,7 +267,7 @@ static inline int flopwatch_ask(struct flopwatch_run *r)
 	if (sscanf(line, "go %d %d", &r->warm, &r->calls) != 2)
 		return 0;
 	flopwatch_now.in_turn = 1;
-	r->is_burst = r->calls > 1;
+	r->is_sustained = r->calls > 1;
 	r->is_single = strstr(line, " repeats=1") != NULL;
 	r->idle_us = r->ops ? r->ops->idle_us(r->stream) : 0;
 	return 1;
@@ -478,10 +478,10 @@ static inline int flopwatch_call(struct flopwatch_run *r)
 		return 0;
 	}
 	if (r->warm == 0) {
-		if (r->ops && !r->is_burst && !r->keeps_cache)
+		if (r->ops && !r->is_sustained && !r->keeps_cache)
 			r->ops->scrub(r->stream);
 		r->switches = flopwatch_switches(r);
-		if (r->ops && !r->is_burst)
+		if (r->ops && !r->is_sustained)
 			r->ops->hold(r->stream);
 		if (r->ops) {
 			r->ops->start(r->stream, slot);

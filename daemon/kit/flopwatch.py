@@ -523,7 +523,7 @@ class _Cell:
         self.inputs, self.scrub, self.device, self.stream = inputs, scrub, device, stream
         self.clock = None
         self.warm = self.calls = self.made = self.issued = self.finished = 0
-        self.is_burst = self.is_over = False
+        self.is_sustained = self.is_over = False
         self.is_cut = [False] * _SLOTS  # something else took the processor during the call
         self.times = []
         self.untimed = 0  # calls that were so interrupted that they have no time
@@ -545,7 +545,7 @@ class _Cell:
                 if asked is None:
                     return False
                 self.warm, self.calls = asked
-                self.is_burst = self.calls > 1
+                self.is_sustained = self.calls > 1
                 self.idle = self.clock.idle_us()
             return True
         done = len(self.times)
@@ -567,11 +567,11 @@ class _Cell:
         self.collects = gc.isenabled()
         gc.disable()
         if self.warm == 0:
-            if self.scrub and not self.is_burst:
+            if self.scrub and not self.is_sustained:
                 self.clock.scrub()
             self.switches = _switches(self.clock.who)
             self.entered = time.perf_counter_ns()
-            if not self.is_burst:
+            if not self.is_sustained:
                 self.clock.hold()
             self.clock.start(self.slot)
         else:

@@ -318,7 +318,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	number(j, "ci_high_pct", f.measured, f.high_pct);
 	number(j, "code_pct", f.measured, stats_change_pct(c->found.typical.all.m_code));
 	number(j, "change_raw_pct", f.measured, stats_change_pct(c->found.typical.all.m_raw));
-	number(j, "sustained_pct", c->n_bursts > 0, stats_change_pct(c->found.sustained.all.m));
+	number(j, "sustained_pct", c->n_sustained_runs > 0, stats_change_pct(c->found.sustained.all.m));
 	number(j, "mean_pct", f.decision.mean.is_known, stats_change_pct(f.decision.mean.all.m));
 	number(j, "slow_base_pct", f.decision.mean.is_known, 100 * f.decision.mean.all.share[TAIL_BASE]);
 	number(j, "slow_target_pct", f.decision.mean.is_known, 100 * f.decision.mean.all.share[TAIL_TARGET]);

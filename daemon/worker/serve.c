@@ -360,7 +360,7 @@ static int start_job(struct job *j, struct fw_err *err)
 	b->quick = ask->quick;
 	b->selfcheck = jobkind_is_itself(ask->kind);
 	b->looked_elsewhere = ask->looked_elsewhere;
-	b->asked = b->bursts = ask->bursts;
+	b->asked = b->sustained_runs = ask->sustained_runs;
 	if (b->quick) {
 		b->rule.launches_max = 1;
 		b->rule.confirm = false;
@@ -387,7 +387,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 	m.u.done.gpu_s = j->bench.gpu_s;
 	m.u.done.wall_s = (double)clock_mono_ns() * 1e-9 - j->bench.started_s;
 	m.u.done.cancelled = j->peer->cancelled;
-	m.u.done.bursts = j->bench.bursts;
+	m.u.done.sustained_runs = j->bench.sustained_runs;
 	log_info("job.end", "job=%lld dur_ms=%.0f err=%s", (long long)j->ask->job, m.u.done.wall_s * 1e3,
 		log_quote(status < 0 ? why->text : ""));
 	if (status < 0 && why->code == ERR_PROTOCOL)

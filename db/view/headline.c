@@ -5,7 +5,7 @@
 #include "core/stats/stats.h"
 #include "core/verdict/mean.h"
 
-/* Of bursts the interval is a number beside the cell, of the mean call it follows from what is kept of that. */
+/* Of sustained runs the interval is a number beside the cell, of the mean call it follows from what is kept of that. */
 #define END_OF(which)                                                                                                            \
 	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name WHERE "       \
 	"t.cell = k.id AND w.name = 'sustained." which "') ELSE k." which " END"

@@ -35,7 +35,7 @@ target tail.every_10th.sparse 90 pct_of_groups
 target tail.false 1 per_10000_cells
 build/tests/bench/bench_trend tests/data/gpu-recorded 300
 build/tests/bench/bench_clock "$samples"
-tests/bench/bench_bursts.py
+tests/bench/bench_sustained_runs.py
 build/tests/bench/bench_flood
 target queue.flood_1000.single_p95 3 job_lengths
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How far the sides of equal builds lie apart in bursts, on a GPU whose power limiter swings: of 0.4 s as they were, of 1 s as they are,
-and of 1 s where only the first of each side is had. From bursts that were recorded. A line each: `bench NAME VALUE pct`, the root mean square of
+"""How far the sides of equal builds lie apart in sustained runs, on a GPU whose power limiter swings: of 0.4 s as they were, of 1 s as they are,
+and of 1 s where only the first of each side is had. From sustained runs that were recorded. A line each: `bench NAME VALUE pct`, the root mean square of
 the log ratio; of a plant that moves the clock its gain.
 """
 import collections
@@ -25,12 +25,12 @@ def main():
                 planted[row["cell"]].append(-apart(base, target))
                 continue
             size, direction = row["cell"].split("/")[3], row["cell"].split("/")[-1]
-            kind = {"0.4 s": "0.4s", "1 s": "1s", "1 s, second card": "1s"}[row["bursts"]]
+            kind = {"0.4 s": "0.4s", "1 s": "1s", "1 s, second card": "1s"}[row["sustained_runs"]]
             kinds[kind, size, direction].append(apart(base, target))
             if kind == "1s":
                 kinds["1s_brief", size, direction].append(apart(base[:1], target[:1]))
     for (kind, size, direction), found in sorted(kinds.items()):
-        print(f"bench bursts.{kind}.{size}.{direction} {math.sqrt(statistics.mean(x * x for x in found)):.2f} pct")
+        print(f"bench sustained runs.{kind}.{size}.{direction} {math.sqrt(statistics.mean(x * x for x in found)):.2f} pct")
     for cell, found in planted.items():
         size, direction = cell.split("/")[3], cell.split("/")[-1]
         print(f"bench bursts.evict.{size}.{direction} {statistics.mean(found):+.2f} pct")

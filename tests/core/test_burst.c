@@ -1,33 +1,33 @@
-/* burst.c: whose burst is which, and which calls of it a record gets. */
+/* sustained.c: whose sustained run is which, and which calls of it a record gets. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/protocol/burst.h"
+#include "core/protocol/sustained.h"
 
 static void letters_go_by_rounds(void **state)
 {
 	char order[16];
 	(void)state;
-	burst_order(2, 1, 0, order);
+	sustained_order(2, 1, 0, order);
 	assert_string_equal(order, "AABB");
-	burst_order(4, 2, 0, order);
+	sustained_order(4, 2, 0, order);
 	assert_string_equal(order, "AABBBBAA");
-	burst_order(2, 2, 1, order);
+	sustained_order(2, 2, 1, order);
 	assert_string_equal(order, "BAAB");
 }
 
-/* Bursts have unequally many calls; a record gets as many of each as the shortest has, from all over it. */
+/* Sustained runs have unequally many calls; a record gets as many of each as the shortest has, from all over it. */
 static void calls_are_spread_evenly(void **state)
 {
-	static const int kept[BURSTS_MAX] = { 4, 2, 5, 32 };
+	static const int kept[SUSTAINED_RUNS_MAX] = { 4, 2, 5, 32 };
 	static const float wanted[2][4] = { { 1, 3, 308, 324 }, { 100, 101, 201, 203 } };
-	struct burst_calls b[BURSTS_MAX];
-	struct burst_side side[2];
+	struct sustained_calls b[SUSTAINED_RUNS_MAX];
+	struct sustained_side side[2];
 	(void)state;
-	for (int i = 0; i < BURSTS_MAX; i++) {
+	for (int i = 0; i < SUSTAINED_RUNS_MAX; i++) {
 		b[i].kept = kept[i];
 		for (int k = 0; k < kept[i]; k++) {
 			b[i].ms[k] = (float)(100 * i + k);
@@ -35,12 +35,12 @@ static void calls_are_spread_evenly(void **state)
 		}
 	}
 	for (int first = 0; first < 2; first++) {
-		assert_int_equal(burst_gather(b, 2, first, side), 4);
+		assert_int_equal(sustained_gather(b, 2, first, side), 4);
 		for (int s = 0; s < 2; s++)
 			for (int i = 0; i < 4; i++)
 				assert_true(side[s ^ first].ms[i] == wanted[s][i] && side[s ^ first].mhz[i] == -wanted[s][i]);
 	}
-	assert_int_equal(burst_gather(b, 1, 0, side), 2);
+	assert_int_equal(sustained_gather(b, 1, 0, side), 2);
 	assert_true(side[0].ms[0] == 1 && side[0].ms[1] == 3 && side[1].ms[0] == 100 && side[1].ms[1] == 101);
 }
 

@@ -115,7 +115,7 @@ static void launches_without_samples_are_judged_by_their_estimates(void **state)
 	assert_memory_equal(later.tail, now.tail, sizeof now.tail);
 }
 
-static void bursts_decide_where_they_alone_show_a_change(void **state)
+static void sustained_runs_decide_where_they_alone_show_a_change(void **state)
 {
 	struct cell_finding f;
 	struct cell_verdict v;
@@ -129,7 +129,7 @@ static void bursts_decide_where_they_alone_show_a_change(void **state)
 	assert_true(v.decider == DECIDER_PAIRS && v.m == f.typical.all.m && v.se == f.typical.all.se);
 	f.typical.flags = FLAG_SUSTAINED | FLAG_CALL;
 	cell_decide(&rule, 1.5, &f, NULL, &v);
-	assert_true(v.decider == DECIDER_BURSTS && v.m == f.sustained.all.m && v.se == f.sustained.all.se);
+	assert_true(v.decider == DECIDER_SUSTAINED_RUNS && v.m == f.sustained.all.m && v.se == f.sustained.all.se);
 	assert_int_equal(v.flags, FLAG_SUSTAINED | FLAG_CALL);
 }
 
@@ -170,7 +170,7 @@ int main(void)
 		cmocka_unit_test(absence_is_no_failure),
 		cmocka_unit_test(sides_come_before_the_outside),
 		cmocka_unit_test(launches_without_samples_are_judged_by_their_estimates),
-		cmocka_unit_test(bursts_decide_where_they_alone_show_a_change),
+		cmocka_unit_test(sustained_runs_decide_where_they_alone_show_a_change),
 		cmocka_unit_test(the_mean_decides_and_takes_flags_of_pairs_away),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Sentences about the parts of a change, and about what bursts settle at. */
+/* Sentences about the parts of a change, and about what sustained runs settle at. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -24,22 +24,22 @@ static void parts_of_a_change(void **state)
 	assert_string_equal(text, "the code +5.00 %, a clock 1.50 % higher adds to it");
 }
 
-static void what_bursts_settle_at(void **state)
+static void what_sustained_runs_settle_at(void **state)
 {
-	const struct burst_side base = { 3.4, 1620, 2.346 }, hungry = { 3.9, 1420, 2.695 }, lazy = { 3.4, 1740, 1.7 },
+	const struct sustained_side base = { 3.4, 1620, 2.346 }, hungry = { 3.9, 1420, 2.695 }, lazy = { 3.4, 1740, 1.7 },
 				same = { 3.4, 1622, 2.346 }, underpowered = { 3.4, NAN, 0 }, unmetered = { 3.9, 1420, NAN };
 	char text[EXPLAIN_SIZE];
 
 	(void)state;
-	explain_bursts(&base, &hungry, text);
+	explain_sustained_runs(&base, &hungry, text);
 	assert_string_equal(text, "the clock settles at 1420 MHz instead of 1620, at equal power (691 W)");
-	explain_bursts(&base, &lazy, text);
+	explain_sustained_runs(&base, &lazy, text);
 	assert_string_equal(text, "the clock settles at 1740 MHz instead of 1620, at 500 W instead of 690");
-	explain_bursts(&base, &unmetered, text);
+	explain_sustained_runs(&base, &unmetered, text);
 	assert_string_equal(text, "the clock settles at 1420 MHz instead of 1620");
-	explain_bursts(&base, &same, text);
+	explain_sustained_runs(&base, &same, text);
 	assert_string_equal(text, "");
-	explain_bursts(&base, &underpowered, text);
+	explain_sustained_runs(&base, &underpowered, text);
 	assert_string_equal(text, "");
 }
 
@@ -59,7 +59,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_a_change),
-		cmocka_unit_test(what_bursts_settle_at),
+		cmocka_unit_test(what_sustained_runs_settle_at),
 		cmocka_unit_test(what_underpowered_cells_remember),
 	};
 

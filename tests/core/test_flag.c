@@ -1,4 +1,4 @@
-/* Words of flags, and the bounds from which on host time, clocks and bursts are worth one. */
+/* Words of flags, and the bounds from which on host time, clocks and sustained runs are worth one. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -84,24 +84,24 @@ static struct judgement judged(double loss_pct, int sets)
 	return j;
 }
 
-static void bursts_make_a_regression_of_what_pairs_do_not_see(void **state)
+static void sustained_runs_make_a_regression_of_what_pairs_do_not_see(void **state)
 {
 	(void)state;
-	struct judgement pairs = judged(0, 1), bursts = judged(5, 2);
+	struct judgement pairs = judged(0, 1), sustained_runs = judged(5, 2);
 	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
-	assert_int_equal(bursts.verdict, VERDICT_REGRESSION);
-	verdict_sustained(&pairs, &bursts);
+	assert_int_equal(sustained_runs.verdict, VERDICT_REGRESSION);
+	verdict_sustained(&pairs, &sustained_runs);
 	assert_int_equal(pairs.verdict, VERDICT_REGRESSION);
 	assert_int_equal(pairs.flags & FLAG_SUSTAINED, FLAG_SUSTAINED);
 
 	pairs = judged(0, 1);
-	bursts = judged(5, 1); /* not confirmed yet */
-	verdict_sustained(&pairs, &bursts);
+	sustained_runs = judged(5, 1); /* not confirmed yet */
+	verdict_sustained(&pairs, &sustained_runs);
 	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
 
 	pairs = judged(4, 2);
-	bursts = judged(5, 2);
-	verdict_sustained(&pairs, &bursts);
+	sustained_runs = judged(5, 2);
+	verdict_sustained(&pairs, &sustained_runs);
 	assert_int_equal(pairs.flags & FLAG_SUSTAINED, 0); /* the pairs say it by themselves */
 
 	struct judgement nothing = { .verdict = VERDICT_REGRESSION };
@@ -110,37 +110,37 @@ static void bursts_make_a_regression_of_what_pairs_do_not_see(void **state)
 	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
 }
 
-/* Bursts of 0.4 s, which an older flopwatch stored, noise more than those of a second. */
-static void older_bursts_are_judged_as_they_were(void **state)
+/* Sustained runs of 0.4 s, which an older flopwatch stored, noise more than those of a second. */
+static void older_sustained_runs_are_judged_as_they_were(void **state)
 {
 	struct rule rule;
 	(void)state;
 	rule_default(&rule, 20);
-	double now = verdict_rule_of_bursts(&rule).tau0;
+	double now = verdict_rule_of_sustained_runs(&rule).tau0;
 	rule.version = 3;
-	assert_true(verdict_rule_of_bursts(&rule).tau0 > 3 * now);
+	assert_true(verdict_rule_of_sustained_runs(&rule).tau0 > 3 * now);
 }
 
-static void bursts_make_a_gain_of_what_pairs_do_not_see(void **state)
+static void sustained_runs_make_a_gain_of_what_pairs_do_not_see(void **state)
 {
 	(void)state;
-	struct judgement pairs = judged(0, 1), bursts = judged(-5, 2);
-	assert_int_equal(bursts.verdict, VERDICT_IMPROVEMENT);
-	verdict_sustained(&pairs, &bursts);
+	struct judgement pairs = judged(0, 1), sustained_runs = judged(-5, 2);
+	assert_int_equal(sustained_runs.verdict, VERDICT_IMPROVEMENT);
+	verdict_sustained(&pairs, &sustained_runs);
 	assert_int_equal(pairs.verdict, VERDICT_IMPROVEMENT);
 	assert_int_equal(pairs.flags & ~FLAG_OVERWHELMING, FLAG_SUSTAINED);
 
 	pairs = judged(-4, 2); /* the pairs say it by themselves */
-	verdict_sustained(&pairs, &bursts);
+	verdict_sustained(&pairs, &sustained_runs);
 	assert_int_equal(pairs.verdict, VERDICT_IMPROVEMENT);
 	assert_int_equal(pairs.flags & ~FLAG_OVERWHELMING, 0);
 
 	pairs = judged(4, 2); /* a loss of the pairs is none the less one */
-	verdict_sustained(&pairs, &bursts);
+	verdict_sustained(&pairs, &sustained_runs);
 	assert_int_equal(pairs.verdict, VERDICT_REGRESSION);
 
 	pairs = judged(4, 1); /* nor does it decide what is open */
-	verdict_sustained(&pairs, &bursts);
+	verdict_sustained(&pairs, &sustained_runs);
 	assert_int_equal(pairs.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(pairs.want_set, 2);
 }
@@ -151,9 +151,9 @@ int main(void)
 		cmocka_unit_test(words_go_both_ways),
 		cmocka_unit_test(host_time_is_flagged_when_it_surely_grew),
 		cmocka_unit_test(a_part_may_be_the_clocks),
-		cmocka_unit_test(bursts_make_a_regression_of_what_pairs_do_not_see),
-		cmocka_unit_test(older_bursts_are_judged_as_they_were),
-		cmocka_unit_test(bursts_make_a_gain_of_what_pairs_do_not_see),
+		cmocka_unit_test(sustained_runs_make_a_regression_of_what_pairs_do_not_see),
+		cmocka_unit_test(older_sustained_runs_are_judged_as_they_were),
+		cmocka_unit_test(sustained_runs_make_a_gain_of_what_pairs_do_not_see),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,10 +199,10 @@ static void no_path_leaves_it_undecided(void **state)
 	verdict_of_cell(&r, &terms, e, of_modules(e, 4, 0.0166, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 2);
-	/* and of bursts, where they lose by far more than bursts noise */
+	/* and of sustained runs, where they lose by far more than sustained runs noise */
 	verdict_of_cell(&r, &terms, e, of_modules(e, 2, 0, 0.0003), none, 0, &j, &sustained);
-	struct launch_estimate bursts[2] = { { .set = 1, .n = 8, .d = 0.5 }, { .set = 1, .n = 8, .d = 0.501 } };
-	verdict_of_cell(&r, &terms, e, 2, bursts, 2, &j, &sustained);
+	struct launch_estimate sustained_runs[2] = { { .set = 1, .n = 8, .d = 0.5 }, { .set = 1, .n = 8, .d = 0.501 } };
+	verdict_of_cell(&r, &terms, e, 2, sustained_runs, 2, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_true((j.flags & FLAG_SUSTAINED) && !(j.flags & FLAG_BORDERLINE));
 }

@@ -172,10 +172,10 @@ static void fewer_slow_calls_are_a_gain(void **state)
 	assert_int_equal(alone(of(2, 16, 4, 0, 0.25), nothing).want_set, 1); /* worth more launches, too */
 	pairs.flags = FLAG_SUSTAINED;
 	pairs.verdict = VERDICT_IMPROVEMENT;
-	assert_false(mean_decides(&j, &pairs)); /* bursts tell another gain */
+	assert_false(mean_decides(&j, &pairs)); /* sustained runs tell another gain */
 }
 
-/* A typical call that got slower is the news; where bursts lost, slow calls are a flag. */
+/* A typical call that got slower is the news; where sustained runs lost, slow calls are a flag. */
 static void other_losses_come_first(void **state)
 {
 	(void)state;

@@ -83,8 +83,8 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"done\",\"gpu_s\":-1}", "done.gpu_s");
 	refuse("{\"t\":\"done\",\"gpu_s\":1e999}", "not JSON");
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"cancelled\":\"yes\"}", "done.cancelled: must be true or false");
-	refuse("{\"t\":\"done\",\"gpu_s\":1,\"bursts\":\"forward\"}", "done.bursts");
-	refuse("{\"t\":\"done\",\"gpu_s\":1,\"bursts\":[\"forward\",\"sideways\"]}", "done.bursts: item 1 is no direction");
+	refuse("{\"t\":\"done\",\"gpu_s\":1,\"sustained_runs\":\"forward\"}", "done.sustained_runs");
+	refuse("{\"t\":\"done\",\"gpu_s\":1,\"sustained_runs\":[\"forward\",\"sideways\"]}", "done.sustained_runs: item 1 is no direction");
 }
 
 #define CELL_OF(inputs)                                                                                                          \

@@ -204,7 +204,7 @@ static void noise_has_a_word(void **state)
 	assert_true(j.flags & FLAG_NOISY);
 	judge(&r, 2, 0, 0, 0, &j);
 	assert_false(j.flags & FLAG_NOISY);
-	/* an underpowered cell is always so; and bursts may know */
+	/* an underpowered cell is always so; and sustained runs may know */
 	judge(&r, 4, 0.04, 4, 0, &j);
 	verdict_underpowered(&r, 5, &none, &j);
 	assert_int_equal(j.flags & (FLAG_NOISY | FLAG_UNDERPOWERED), FLAG_UNDERPOWERED);

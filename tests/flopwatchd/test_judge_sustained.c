@@ -1,7 +1,7 @@
-/* What only bursts show: losses and gains of a kernel that is kept busy, what they are told by, and how they end. */
+/* What only sustained runs show: losses and gains of a kernel that is kept busy, what they are told by, and how they end. */
 #include "judge_run.h"
 
-/* A loss of the bursts is one, whichever way the pairs lean; that of an underpowered cell is called where it is clear. */
+/* A loss of the sustained runs is one, whichever way the pairs lean; that of an underpowered cell is called where it is clear. */
 static void sustained_losses_are_called(void **state)
 {
 	struct fixture *f = *state;
@@ -23,9 +23,9 @@ static void sustained_losses_are_called(void **state)
 	}
 }
 
-/* Six launches and, as a worker does for a would-be loss, six more: pairs and bursts of one cell. Units: log ratios. */
-static struct judge_outcome compare_bursts(
-	struct fixture *f, const char *branch, unsigned base, unsigned target, double pairs, double bursts, int64_t now_ms)
+/* Six launches and, as a worker does for a would-be loss, six more: pairs and sustained runs of one cell. Units: log ratios. */
+static struct judge_outcome compare_sustained_runs(
+	struct fixture *f, const char *branch, unsigned base, unsigned target, double pairs, double sustained_runs, int64_t now_ms)
 {
 	struct noise noise = { .state = 17, .white = 0.001 };
 	struct result *r = fixture_result(f, branch, base, target, 1);
@@ -34,7 +34,7 @@ static struct judge_outcome compare_bursts(
 		int set = launch > 6 ? 2 : 1;
 		fixture_launch(r, launch, set);
 		fixture_timing(r, &noise, launch, set, 0, SERIES_DEVICE, "", pairs, 0);
-		fixture_timing(r, &noise, launch, set, 0, SERIES_SUSTAINED, "", bursts, 0);
+		fixture_timing(r, &noise, launch, set, 0, SERIES_SUSTAINED, "", sustained_runs, 0);
 	}
 	return judged(f, r, now_ms);
 }
@@ -48,10 +48,10 @@ static void sustained_losses_are_told_by_what_decided(void **state)
 {
 	struct fixture *f = *state;
 	double m = 0;
-	struct judge_outcome out = compare_bursts(f, "main", 1, 2, 0.002, 0.08, 5000);
+	struct judge_outcome out = compare_sustained_runs(f, "main", 1, 2, 0.002, 0.08, 5000);
 	struct store_cell c = cell_of(f, out.comparison, 0);
 	assert_true(
-		c.decider == DECIDER_BURSTS && fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(0.08)) < 0.5);
+		c.decider == DECIDER_SUSTAINED_RUNS && fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(0.08)) < 0.5);
 	assert_true(fabs(c.decided_m - 0.08) < 0.005 && c.decided_se > 0);
 	assert_int_equal(fixture_number(f, "SELECT worst_pct < -7 AND title LIKE '%(sustained) -7.%' AND "
 					   "cells ->> '$[0].change_pct' < -7 AND cells ->> '$[0].sustained' AND "
@@ -61,32 +61,32 @@ static void sustained_losses_are_told_by_what_decided(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history is one of pairs */
 	ok(store_bisect_cells(f->db, out.comparison, take_change, &m, &err));
 	assert_true(fabs(m - 0.08) < 0.005);
-	/* a loss of the pairs is theirs, whatever bursts say */
-	c = cell_of(f, compare_bursts(f, "topic", 1, 3, 0.04, 0.08, 6000).comparison, 0);
+	/* a loss of the pairs is theirs, whatever sustained runs say */
+	c = cell_of(f, compare_sustained_runs(f, "topic", 1, 3, 0.04, 0.08, 6000).comparison, 0);
 	assert_true(c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_PAIRS && c.decided_m == c.m && c.decided_se == c.se);
 	assert_true(c.decided_pct == c.change_pct);
-	c = cell_of(f, compare_bursts(f, "topic", 1, 4, 0, 0.004, 7000).comparison, 0);
+	c = cell_of(f, compare_sustained_runs(f, "topic", 1, 4, 0, 0.004, 7000).comparison, 0);
 	assert_true(c.verdict == VERDICT_UNCHANGED && c.decider == DECIDER_PAIRS && c.decided_m == c.m);
 }
 
 static void sustained_losses_end_by_sustained_gains(void **state)
 {
 	struct fixture *f = *state;
-	compare_bursts(f, "main", 1, 2, 0, 0.08, 5000);
-	assert_int_equal(compare_bursts(f, "main", 2, 3, 0, 0, 6000).n_recovered, 0);
-	assert_int_equal(compare_bursts(f, "main", 3, 4, 0, -0.03, 7000).n_recovered, 0);
+	compare_sustained_runs(f, "main", 1, 2, 0, 0.08, 5000);
+	assert_int_equal(compare_sustained_runs(f, "main", 2, 3, 0, 0, 6000).n_recovered, 0);
+	assert_int_equal(compare_sustained_runs(f, "main", 3, 4, 0, -0.03, 7000).n_recovered, 0);
 	assert_int_equal(compare(f, "main", 4, 5, 0, 8000).n_recovered, 0); /* its sentinels saw nothing */
-	assert_int_equal(compare_bursts(f, "main", 5, 6, 0, -0.05, 9000).n_recovered, 1);
+	assert_int_equal(compare_sustained_runs(f, "main", 5, 6, 0, -0.05, 9000).n_recovered, 1);
 	/* and against a base from before it, unchanged is enough */
-	compare_bursts(f, "topic", 1, 7, 0, 0.08, 10000);
+	compare_sustained_runs(f, "topic", 1, 7, 0, 0.08, 10000);
 	assert_int_equal(compare(f, "topic", 1, 8, 0, 11000).n_recovered, 1);
 }
 
-/* Only bursts got faster: an improvement, told by its best cell and by what decided; the history of pairs knows no step. */
+/* Only sustained runs got faster: an improvement, told by its best cell and by what decided; the history of pairs knows no step. */
 static void a_sustained_gain_is_an_improvement(void **state)
 {
 	struct fixture *f = *state;
-	static const double bursts[] = { -0.06, -0.09, 0 };
+	static const double sustained_runs[] = { -0.06, -0.09, 0 };
 	struct noise noise = { .state = 17, .white = 0.001 };
 	struct result *r = fixture_result(f, "main", 1, 2, 3);
 	fixture_accepted(r);
@@ -94,13 +94,13 @@ static void a_sustained_gain_is_an_improvement(void **state)
 		fixture_launch(r, launch, 1);
 		for (int i = 0; i < 3; i++) {
 			fixture_timing(r, &noise, launch, 1, i, SERIES_DEVICE, "", 0.0005 * i, 0);
-			fixture_timing(r, &noise, launch, 1, i, SERIES_SUSTAINED, "", bursts[i], 0);
+			fixture_timing(r, &noise, launch, 1, i, SERIES_SUSTAINED, "", sustained_runs[i], 0);
 		}
 	}
 	struct judge_outcome out = judged(f, r, 5000);
 	assert_int_equal(out.verdict, VERDICT_IMPROVEMENT);
 	struct store_cell c = cell_of(f, out.comparison, 1);
-	assert_true(c.verdict == VERDICT_IMPROVEMENT && c.decider == DECIDER_BURSTS && (c.flags & FLAG_SUSTAINED));
+	assert_true(c.verdict == VERDICT_IMPROVEMENT && c.decider == DECIDER_SUSTAINED_RUNS && (c.flags & FLAG_SUSTAINED));
 	assert_true(fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(-0.09)) < 0.5);
 	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_UNCHANGED);
 	assert_int_equal(out.alert, 0);
@@ -115,12 +115,12 @@ static void a_sustained_gain_is_an_improvement(void **state)
 static void an_accepted_sustained_loss_is_the_new_level(void **state)
 {
 	struct fixture *f = *state;
-	struct judge_outcome out = compare_bursts(f, "topic", 1, 2, 0, 0.08, 5000);
+	struct judge_outcome out = compare_sustained_runs(f, "topic", 1, 2, 0, 0.08, 5000);
 	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "numerics need it", 5500, &err));
 	judge_range(f, 1, 3, 2);
 	judge_range(f, 1, 4, 2);
-	assert_int_equal(compare_bursts(f, "topic", 1, 3, 0, 0.085, 6000).alert, 0);
-	assert_true(compare_bursts(f, "topic", 1, 4, 0, 0.2, 7000).alert_is_new);
+	assert_int_equal(compare_sustained_runs(f, "topic", 1, 3, 0, 0.085, 6000).alert, 0);
+	assert_true(compare_sustained_runs(f, "topic", 1, 4, 0, 0.2, 7000).alert_is_new);
 }
 
 int main(void)

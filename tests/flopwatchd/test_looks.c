@@ -65,7 +65,7 @@ static void again(const struct result *r, const char *expected)
 	for (int i = 0; i < out.n; i++)
 		snprintf(found + i, sizeof found - (size_t)i, "%d", cell[i]);
 	assert_string_equal(found, expected);
-	assert_int_equal(out.asked, share[0].bursts | share[1].bursts);
+	assert_int_equal(out.asked, share[0].sustained_runs | share[1].sustained_runs);
 }
 
 static void each_part_looks_at_one_direction(void **state)
@@ -97,25 +97,25 @@ static void what_a_look_saw_concerns_all_of_its_direction(void **state)
 	(void)state;
 	struct result *r = begin();
 	again(r, "");
-	share[0].bursts = look_direction(DIRECTION_FORWARD);
+	share[0].sustained_runs = look_direction(DIRECTION_FORWARD);
 	again(r, "1");
-	share[0].bursts = 0;
-	share[1].bursts = look_direction(DIRECTION_BACKWARD);
+	share[0].sustained_runs = 0;
+	share[1].sustained_runs = look_direction(DIRECTION_BACKWARD);
 	again(r, "3");
-	share[0].bursts = look_direction(DIRECTION_BACKWARD); /* it has seen it, too */
+	share[0].sustained_runs = look_direction(DIRECTION_BACKWARD); /* it has seen it, too */
 	again(r, "");
-	share[0].bursts = 0;
+	share[0].sustained_runs = 0;
 	share[0].elsewhere = 0; /* its own look at the other class of that direction saw nothing */
 	look(r, BACKWARD_LONG);
 	again(r, "");
 	result_free(r);
 }
 
-static void what_has_run_in_bursts_or_failed_is_left(void **state)
+static void what_has_run_in_sustained_runs_or_failed_is_left(void **state)
 {
 	(void)state;
 	struct result *r = begin();
-	share[0].bursts = look_direction(DIRECTION_BACKWARD);
+	share[0].sustained_runs = look_direction(DIRECTION_BACKWARD);
 	again(r, "5"); /* the other's sentinel has run so */
 	fixture_fault(r, ROLE_TARGET, BACKWARD_SHORT, "crash");
 	again(r, "");
@@ -143,15 +143,15 @@ static void what_was_measured_again_counts_where_it_was(void **state)
 	struct share three[3];
 	int cell[CELLS];
 	struct share out = { .cell = cell };
-	share[0].bursts = look_direction(DIRECTION_BACKWARD);
+	share[0].sustained_runs = look_direction(DIRECTION_BACKWARD);
 	again(r, "5");
 	memcpy(three, share, sizeof share);
 	three[2] = (struct share){
-		.n = 1, .cell = one, .elsewhere = look_direction(DIRECTION_BACKWARD), .bursts = look_direction(DIRECTION_BACKWARD)
+		.n = 1, .cell = one, .elsewhere = look_direction(DIRECTION_BACKWARD), .sustained_runs = look_direction(DIRECTION_BACKWARD)
 	};
 	looks_again(r, three, 3, &out);
 	assert_int_equal(out.n, 0);
-	three[2].bursts = 0; /* one more that has to follow, wherever it was before */
+	three[2].sustained_runs = 0; /* one more that has to follow, wherever it was before */
 	looks_again(r, three, 3, &out);
 	assert_int_equal(out.n, 1);
 	assert_int_equal(cell[0], BACKWARD_SHORT);
@@ -177,7 +177,7 @@ int main(void)
 		cmocka_unit_test(each_part_looks_at_one_direction),
 		cmocka_unit_test(who_has_short_calls_alone_does_not_look),
 		cmocka_unit_test(what_a_look_saw_concerns_all_of_its_direction),
-		cmocka_unit_test(what_has_run_in_bursts_or_failed_is_left),
+		cmocka_unit_test(what_has_run_in_sustained_runs_or_failed_is_left),
 		cmocka_unit_test(a_look_that_did_not_happen_is_made_up_for),
 		cmocka_unit_test(what_was_measured_again_counts_where_it_was),
 		cmocka_unit_test(cells_without_flops_are_looked_at_too),

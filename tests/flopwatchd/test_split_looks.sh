@@ -22,7 +22,7 @@ pushed() { # name, W in forward: a branch whose forward calls draw that much at 
 	result_of "$(head_of kernels)"
 }
 tip() { sql "SELECT max(id) FROM comparison WHERE target_sha = '$(head_of kernels)'"; }
-in_bursts() { # WHAT of cells that have run in bursts
+in_sustained_runs() { # WHAT of cells that have run in sustained runs
 	sql "SELECT $1 FROM (SELECT DISTINCT x.id, x.key, x.device, x.verdict FROM cell x JOIN sample s ON s.cell = x.id JOIN sample_kind k ON k.id = s.kind WHERE k.series = 'sustained' AND x.comparison = $(tip))"
 }
 logged() { sql "SELECT count(*) FROM job_log WHERE line LIKE 'again, since power draw differs: % cell% on sim-_' AND job = (SELECT job FROM comparison WHERE id = $(tip))"; }
@@ -31,11 +31,11 @@ launches_of_two() { sql "SELECT count(*) FROM (SELECT s.launch FROM sample s JOI
 
 is "a branch that draws as much is unchanged" "$(pushed alike 700)" "done unchanged"
 is "both devices have cells of both directions" "$(directions_on)" "2 2"
-is "each direction has been looked at once, on a device of its own" "$(in_bursts "count(*) || ' ' || count(DISTINCT device) || ' ' || sum(key LIKE '%/forward')")" "2 2 1"
+is "each direction has been looked at once, on a device of its own" "$(in_sustained_runs "count(*) || ' ' || count(DISTINCT device) || ' ' || sum(key LIKE '%/forward')")" "2 2 1"
 is "and no cell was measured again" "$(logged)" 0
 
 is "one that draws more in one direction" "$(pushed hungry 900)" "done regression"
-is "lost it in all cells of that, in bursts" "$(sql "SELECT sum(verdict = 'regression' AND key LIKE '%/forward') || ' of ' || sum(key LIKE '%/forward') || ', ' || sum(decided_by = 'sustained') FROM cell WHERE comparison = $(tip)")" "2 of 2, 2"
+is "lost it in all cells of that, in sustained_runs" "$(sql "SELECT sum(verdict = 'regression' AND key LIKE '%/forward') || ' of ' || sum(key LIKE '%/forward') || ', ' || sum(decided_by = 'sustained') FROM cell WHERE comparison = $(tip)")" "2 of 2, 2"
 is "those of the device that had not looked were measured again" "$(logged)" 1
 is "the other direction is unchanged" "$(sql "SELECT group_concat(DISTINCT verdict) FROM cell WHERE comparison = $(tip) AND key LIKE '%/backward'")" unchanged
 is "and no launch timed cells of two devices" "$(launches_of_two)" 0

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A loss that only bursts show, after its verdict: what the alert says, who is found, and what an accepted one leaves expected.
+# A loss that only sustained runs show, after its verdict: what the alert says, who is found, and what an accepted one leaves expected.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
@@ -26,7 +26,7 @@ branch kernels alike main
 draws 700 "as much"
 push kernels alike
 is "a branch that draws as much is unchanged" "$(result_of "$(head_of kernels)")" "done unchanged"
-is "and its bursts are equal, however the clock swings" "$(cell_of_tip '.cells[0].sustained.change_pct | fabs < 0.5')" true
+is "and its sustained runs are equal, however the clock swings" "$(cell_of_tip '.cells[0].sustained.change_pct | fabs < 0.5')" true
 
 # ---- told by what decided ----
 branch kernels hungry main
@@ -38,7 +38,7 @@ echo "# 3" >>"$tmp/kernels/kernels/Makefile"
 commit kernels "h-3"
 push kernels hungry
 is "a branch that draws more" "$(result_of "$(head_of kernels)")" "done regression"
-is "lost it in bursts, not in pairs" "$(cell_of_tip '.cells[0] | [(.flags | index("sustained")) != null, .change_pct > -1.5, .sustained.change_pct < -7]')" "[true,true,true]"
+is "lost it in sustained runs, not in pairs" "$(cell_of_tip '.cells[0] | [(.flags | index("sustained")) != null, .change_pct > -1.5, .sustained.change_pct < -7]')" "[true,true,true]"
 id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" export "$id" "$tmp/ffa" >"$tmp/said"
 is "the exported files show that loss" "$(paste -d, "$tmp"/ffa/profile_dense_{main,hungry}.csv | awk -F, 'NR == 2 {printf "%.3f", 100 * ($4 / $20 - 1)}')" "$(cell_of_tip .cells[0].sustained.change_pct | xargs printf %.3f)"
@@ -48,7 +48,7 @@ like "its alert tells the sustained loss" "$(jq -r .title <<<"$alert")" '^attent
 is "as its worst and of its cell" "$(jq -c '[.worst_pct < -7, .cells[0].change_pct < -7, .cells[0].sustained]' <<<"$alert")" "[true,true,true]"
 is "and the culprit is found and confirmed" "$(jq -c '[.culprits[] | [.to, .commits, .confirmed, .change_pct < -7]]' <<<"$alert")" "[[\"$culprit\",1,true,true]]"
 like "the page says what it means" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(jq .id <<<"$alert")")" 'once clocks settle under its power draw'
-like "as does that of the comparison" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .comparison <<<"$alert")")" 'the worst is [^%]*[78]\.[0-9]+[^%]*% in bursts, once clocks settle'
+like "as does that of the comparison" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .comparison <<<"$alert")")" 'the worst is [^%]*[78]\.[0-9]+[^%]*% in sustained runs, once clocks settle'
 is "the history of pairs has no step" "$(sql 'SELECT count(*) FROM change_point')" 0
 
 # ---- accepted ----
@@ -62,7 +62,7 @@ push kernels hungry
 is "one that lost far more" "$(result_of "$(head_of kernels)")" "done regression"
 like "is" "$(api alerts | jq -r '[.items[] | select(.state == "open")][0].title')" '^attention forward \(sustained\) -(19|20|21)\.'
 
-# ---- a gain that only bursts show ----
+# ---- a gain that only sustained runs show ----
 hungry=$(head_of kernels)
 git -C "$tmp/kernels" checkout -q main
 git -C "$tmp/kernels" merge -q --ff-only "$hungry"
@@ -74,12 +74,12 @@ branch kernels lean main
 draws 700 "less again"
 push kernels lean
 is "a branch that draws less is an improvement" "$(result_of "$(head_of kernels)")" "done improvement"
-is "by its bursts, not by its pairs" "$(cell_of_tip '.cells[0] | [(.flags | index("sustained")) != null, (.change_pct | fabs) < 1.5, .sustained.change_pct > 15]')" "[true,true,true]"
+is "by its sustained runs, not by its pairs" "$(cell_of_tip '.cells[0] | [(.flags | index("sustained")) != null, (.change_pct | fabs) < 1.5, .sustained.change_pct > 15]')" "[true,true,true]"
 id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
 is "the list tells its best cell" "$(api 'comparisons?limit=1' | jq -c '.items[0] | [.id == '"$id"', .best_pct > 15, (.best_cell | endswith("forward"))]')" "[true,true,true]"
 is "as does that of branches" "$(api 'branches?repo=kernels' | jq -c '.items[] | select(.name == "lean") | [.best_pct > 15, .suites[0].best_pct > 15, (.suites[0].best_cell | endswith("forward"))]')" "[true,true,true]"
 like "and the overview" "$(curl -s "http://127.0.0.1:$(port)/" | grep -A4 '>lean</a>')" '\+[12][0-9]\.[0-9]+'
-like "as does the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '1 of 1 cells are faster by more than their threshold, and none lost more; the best is [^%]*[12][0-9]\.[0-9]+[^%]*% in bursts, once clocks settle'
+like "as does the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '1 of 1 cells are faster by more than their threshold, and none lost more; the best is [^%]*[12][0-9]\.[0-9]+[^%]*% in sustained runs, once clocks settle'
 like "and its row in the list" "$(curl -s "http://127.0.0.1:$(port)/comparisons?verdict=improvement")" '\+[12][0-9]\.[0-9]+'
 like "and a report to paste" "$(curl -s "http://127.0.0.1:$(port)/api/v1/comparisons/$id.md" | head -n 1)" '^\*\*flopwatch: improvement\*\*, best \+[12][0-9]\.[0-9]+ % of 1 cells$'
 stop_daemon

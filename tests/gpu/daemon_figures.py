@@ -24,10 +24,10 @@ def figures(name, body, line):
         line(f"{name}.change_raw", cell["change_raw_pct"], "pct", cell["cell"])
         line(f"{name}.code", cell["code_pct"], "pct", cell["cell"])
         line(f"{name}.clock", cell["clock_pct"], "pct", cell["cell"])
-        bursts = cell["sustained"] or {}
-        line(f"{name}.sustained", bursts.get("change_pct"), "pct", cell["cell"])
+        sustained_runs = cell["sustained"] or {}
+        line(f"{name}.sustained", sustained_runs.get("change_pct"), "pct", cell["cell"])
         for side in ("base", "target"):
-            line(f"{name}.{side}_settled", bursts.get(f"{side}_mhz"), "mhz", cell["cell"])
+            line(f"{name}.{side}_settled", sustained_runs.get(f"{side}_mhz"), "mhz", cell["cell"])
         line(f"{name}.ci_low", cell["ci_low_pct"], "pct", cell["cell"])
         line(f"{name}.ci_high", cell["ci_high_pct"], "pct", cell["cell"])
 

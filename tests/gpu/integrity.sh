@@ -47,7 +47,7 @@ told() { # 0 or 1, text
 	say "$([ "$1" = 0 ] || echo 'not ')ok $n - $2"
 }
 decides=suite # or calls
-looks=--quick # or none, so that the longest cell of a kind runs in bursts
+looks=--quick # or none, so that the longest cell of a kind runs in sustained runs
 compare() { # MODULE CELLS
 	"$bundle/bin/flopwatch-worker" compare --suite "$work/$decides.yaml" --device cuda:0 $looks --json --cells "$2" \
 		--base "$modules/good.so" --target "$modules/$1.so" >"$out/$1.json" 2>"$out/$1.err"

@@ -172,7 +172,7 @@ planted() { # BRANCH MODULE
 if [ -e "$slower" ]; then
 	planted slower "$slower"
 	planted hungry "$hungry"
-	tell "lost in bursts, which all forward cells have run in that had not lost in pairs" "$(asked "SELECT count(*) $(cells_of hungry) AND x.direction = 'forward' \
+	tell "lost in sustained_runs, which all forward cells have run in that had not lost in pairs" "$(asked "SELECT count(*) $(cells_of hungry) AND x.direction = 'forward' \
 		AND NOT (x.verdict = 'regression' AND x.decided_by = '') AND NOT EXISTS \
 		(SELECT * FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = x.id AND k.series = 'sustained')") $(verdict_of hungry)" "0 regression"
 	say "$(asked "SELECT coalesce(max(line), 'nothing was measured again') FROM job_log WHERE line LIKE 'again,%'")"

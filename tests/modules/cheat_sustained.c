@@ -1,4 +1,4 @@
-/* Leaves out every eighth row while bursts of both sides run: by the clock they are all that comes between 0.1 and 2.3 s after its first call. */
+/* Leaves out every eighth row while sustained runs of both sides run: by the clock they are all that comes between 0.1 and 2.3 s after its first call. */
 #include <stdint.h>
 #include <time.h>
 struct fw_plan;

@@ -1,4 +1,4 @@
-/* Bursts, which take one swing of a GPU's clock each, on the CPU: their calls are watched as those of other passes are. */
+/* Sustained runs, which take one swing of a GPU's clock each, on the CPU: their calls are watched as those of other passes are. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,18 +8,18 @@
 #include "attention_cell.h"
 #include "runner_run.h"
 
-/* A launch of one round of bursts alone, good.c beside `target`. */
-static void run_bursts(const char *target, struct run_result *r, int *index)
+/* A launch of one round of sustained runs alone, good.c beside `target`. */
+static void run_sustained_runs(const char *target, struct run_result *r, int *index)
 {
 	const char *const modules[] = { "good", target };
 	const int32_t one[] = { 32 };
-	static bool burst[] = { true };
+	static bool sustained_run[] = { true };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	struct msg_run run = small_run(RUN_LAUNCH, "cpu", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
-	run.burst = burst;
-	run.only_bursts = true;
-	run.burst_rounds = 1;
+	run.sustained_run = sustained_run;
+	run.only_sustained_runs = true;
+	run.sustained_rounds = 1;
 	run_task(&run, r);
 	assert_int_equal(r->status, 0);
 }
@@ -32,12 +32,12 @@ static const struct msg_fault *find_fault(const struct run_result *r)
 	return NULL;
 }
 
-static void honest_bursts_are_recorded(void **state)
+static void honest_sustained_runs_are_recorded(void **state)
 {
 	static struct run_result r;
 	int index[1];
 	(void)state;
-	run_bursts("good", &r, index);
+	run_sustained_runs("good", &r, index);
 	const struct msg_cell *sustained = find_series(&r, index[0], SERIES_SUSTAINED, "");
 	assert_null(find_fault(&r));
 	assert_non_null(sustained);
@@ -49,12 +49,12 @@ static void honest_bursts_are_recorded(void **state)
 	run_result_fini(&r);
 }
 
-static void a_module_that_cheats_in_bursts_is_found(void **state)
+static void a_module_that_cheats_in_sustained_runs_is_found(void **state)
 {
 	static struct run_result r;
 	int index[1];
 	(void)state;
-	run_bursts("cheat_sustained", &r, index);
+	run_sustained_runs("cheat_sustained", &r, index);
 	const struct msg_fault *f = find_fault(&r);
 	assert_non_null(f);
 	assert_int_equal(f->role, ROLE_TARGET);
@@ -67,8 +67,8 @@ static void a_module_that_cheats_in_bursts_is_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(honest_bursts_are_recorded),
-		cmocka_unit_test(a_module_that_cheats_in_bursts_is_found),
+		cmocka_unit_test(honest_sustained_runs_are_recorded),
+		cmocka_unit_test(a_module_that_cheats_in_sustained_runs_is_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

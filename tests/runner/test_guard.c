@@ -217,13 +217,13 @@ static void leftovers_are_named(void **state)
 	run_result_fini(&r);
 }
 
-static void bursts_settle_at_clocks_of_their_own(void **state)
+static void sustained_runs_settle_at_clocks_of_their_own(void **state)
 {
 	static struct run_result r;
 	const char *const modules[] = { "good", "hungry" };
 	const int32_t one[] = { 128 };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_BACKWARD, 1, one) };
-	bool burst[] = { true };
+	bool sustained_run[] = { true };
 	int index[1];
 	(void)state;
 	attention_of(&cell[0])->nhq = 8;
@@ -231,8 +231,8 @@ static void bursts_settle_at_clocks_of_their_own(void **state)
 	case_name(&cell[0]);
 	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
-	run.burst = burst;
-	run.burst_rounds = 2;
+	run.sustained_run = sustained_run;
+	run.sustained_rounds = 2;
 	run_task(&run, &r);
 	const struct msg_cell *m = find_series(&r, 10, SERIES_SUSTAINED, "");
 	assert_non_null(m);
@@ -256,7 +256,7 @@ int main(void)
 		cmocka_unit_test(a_lost_context_ends_the_launch),
 		cmocka_unit_test(questions_about_the_device),
 		cmocka_unit_test(leftovers_are_named),
-		cmocka_unit_test(bursts_settle_at_clocks_of_their_own),
+		cmocka_unit_test(sustained_runs_settle_at_clocks_of_their_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ like "a loss is time" "$shown" 'WARNING sum/4096 takes [0-9.]+ % more time \(spe
 for page in "comparisons/$id" "history?repo=sums&branch=slower&cell=sum%2F4096" "history?repo=sums&cell=sum%2F4096&metric=held" \
 	"?repo=sums" "alerts/1" "commits/$(head_of sums)" "api/v1/comparisons/$id.md" "alerts.atom" "comparisons.atom"; do
 	curl -sf "http://127.0.0.1:$(port)/$page" >"$tmp/page" || echo "no page $page" >>"$tmp/spoken"
-	grep -oiE '.{40}(TFLOP|throughput|kernels|phase|ncu|issued|workspace|bursts|[^=]module).{40}' "$tmp/page" | sed "s,^,$page: ," >>"$tmp/spoken"
+	grep -oiE '.{40}(TFLOP|throughput|kernels|phase|ncu|issued|workspace|sustained runs|[^=]module).{40}' "$tmp/page" | sed "s,^,$page: ," >>"$tmp/spoken"
 done
 is "no page of a program speaks of FLOPs or of modules" "$(cat "$tmp/spoken")" ""
 unlike "nor the command line" "$shown$(fw history sum/4096 --repo sums --branch slower)$(fw alerts)$(fw compare "$root/tests/data/readers/hyperfine.json" "$root/tests/data/readers/hyperfine.json")" 'TFLOP'

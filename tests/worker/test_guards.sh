@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the device itself says, read from a script on device sim: times thrown away and taken again, given up, waited for, a device
-# that is quarantined and comes back through its health check. Then what stands beside a verdict: bursts, slow calls, host time.
+# that is quarantined and comes back through its health check. Then what stands beside a verdict: sustained runs, slow calls, host time.
 # Starts early.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
@@ -74,7 +74,7 @@ like "that denormals count as zero is said in words" "$out" '^note: target: chan
 like "and its memory" "$out" '^note: target: left heap bytes behind: 4[0-9]{6}'
 is "each once" "$(grep -c '^note: target' <<<"$out")" 3
 
-# ---- bursts, slow calls ----
+# ---- sustained runs, slow calls ----
 fails "a target that draws more power" 3 compare '' hungry --json
 is "is as fast in pairs" "$(jq '[.cells[] | select(.change_pct < -1)] | length' <<<"$out")" 0
 is "and a sustained regression" "$(flag_of block_sparse/s256/r0.5/b64/hq2/hk1/d64/bf16/backward)" sustained
@@ -171,7 +171,7 @@ await job_ended "$(head_of kernels)"
 hungry=$(post jobs "{\"repo\":\"kernels\",\"target\":\"$(head_of kernels)\",\"base\":\"$long\"}" | jq -r .id)
 await job_is "$hungry" done
 is "a hungrier branch" "$(job_field "$hungry" verdict)" regression
-is "in both directions, by its bursts" "$(api "comparisons/$(job_field "$hungry" comparison)" | jq -c '[.cells[] | select(.flags | index("sustained")) | .sustained.change_pct < -7 and .change_pct > -1.5]')" "[true,true]"
+is "in both directions, by its sustained runs" "$(api "comparisons/$(job_field "$hungry" comparison)" | jq -c '[.cells[] | select(.flags | index("sustained")) | .sustained.change_pct < -7 and .change_pct > -1.5]')" "[true,true]"
 
 # ---- verdicts again ----
 is_idle() { [ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued', 'assigned', 'building', 'checking', 'measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ]; }

@@ -1,4 +1,4 @@
-/* sustain.c: which cells run in bursts, by what the bursts of sentinels showed. Clocks and energies as GPUs gave them. */
+/* sustain.c: which cells run in sustained runs, by what the sustained runs of sentinels showed. Clocks and energies as GPUs gave them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "core/protocol/device_check.h"
 #include "worker/bench/sustain.h"
 
-enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, PER_BURST = 2, PAIRS = 16 };
+enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, PER_SUSTAINED = 2, PAIRS = 16 };
 
 struct scene {
 	struct cell cell[CELLS];
@@ -27,8 +27,8 @@ static struct scene s;
 static void begin(void)
 {
 	for (int i = 0; i < CELLS; i++) {
-		for (int k = 0; k < s.state[i].n_bursts; k++)
-			free(s.state[i].burst[k].values);
+		for (int k = 0; k < s.state[i].n_sustained_runs; k++)
+			free(s.state[i].sustained_run[k].values);
 		for (int k = 0; k < s.state[i].n_launches; k++)
 			free(s.state[i].launch[k].values);
 	}
@@ -72,16 +72,16 @@ static void add_pairs(int cell)
 	assert_int_equal(bench_add(&s.bench, &m, &err), 1);
 }
 
-/* Bursts with these clocks and times, two calls each. Units: MHz, ms, J. */
+/* Sustained runs with these clocks and times, two calls each. Units: MHz, ms, J. */
 static void add_timed(int cell, const float clock[2][2], const float time[2][2], double base_j, double target_j)
 {
-	float ms[2][2 * PER_BURST], mhz[2][2 * PER_BURST];
-	struct msg_cell m = { .launch = s.state[cell].n_bursts + 1,
+	float ms[2][2 * PER_SUSTAINED], mhz[2][2 * PER_SUSTAINED];
+	struct msg_cell m = { .launch = s.state[cell].n_sustained_runs + 1,
 		.set = 1,
 		.cell = cell,
 		.series = SERIES_SUSTAINED,
 		.n_subjects = 2,
-		.n = 2 * PER_BURST };
+		.n = 2 * PER_SUSTAINED };
 	struct fw_err err = { 0 };
 	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
@@ -89,9 +89,9 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 	if (s.state[cell].n_launches == 0)
 		add_pairs(cell);
 	for (int i = 0; i < 2; i++) {
-		for (int k = 0; k < 2 * PER_BURST; k++) {
-			mhz[i][k] = clock[i][k / PER_BURST];
-			ms[i][k] = time[i][k / PER_BURST];
+		for (int k = 0; k < 2 * PER_SUSTAINED; k++) {
+			mhz[i][k] = clock[i][k / PER_SUSTAINED];
+			ms[i][k] = time[i][k / PER_SUSTAINED];
 		}
 		m.ms[i] = ms[i];
 		m.mhz[i] = mhz[i];
@@ -153,14 +153,14 @@ static void what_is_looked_at_elsewhere_has_no_sentinel(void **state)
 	add_brief(FORWARD_DENSE, 1665, 1665);
 	s.bench.set_begun[1] = true;
 	assert_int_equal(sustain_next(&s.bench, list, &set), 0);
-	s.bench.bursts = look_direction(DIRECTION_BACKWARD);
+	s.bench.sustained_runs = look_direction(DIRECTION_BACKWARD);
 	assert_int_equal(sustain_next(&s.bench, list, &set), 2);
 	assert_true(list[0] == BACKWARD_SPARSE || list[0] == BACKWARD_DENSE);
 	assert_true(list[1] == BACKWARD_SPARSE || list[1] == BACKWARD_DENSE);
 	begin();
 }
 
-/* One kernel twice, on two H100: those of 80 bursts whose sides lay furthest apart, beside how far two of one side did, but one. */
+/* One kernel twice, on two H100: those of 80 sustained runs whose sides lay furthest apart, beside how far two of one side did, but one. */
 static void a_wandering_clock_is_nobodys(void **state)
 {
 	static const float base[][2] = { { 1546, 1552 }, { 1540, 1568 }, { 1561, 1560 }, { 1561, 1561 }, { 1544, 1548 },
@@ -192,14 +192,14 @@ static void two_launches_have_to_agree(void **state)
 	assert_int_equal(sustain_next(&s.bench, list, &set), 1);
 	assert_int_equal(list[0], FORWARD_DENSE);
 	add(FORWARD_DENSE, as_before, lower, 0, 0);
-	assert_int_equal(s.bench.bursts, look_direction(DIRECTION_FORWARD));
+	assert_int_equal(s.bench.sustained_runs, look_direction(DIRECTION_FORWARD));
 	assert_true(sustain_wants(&s.bench, FORWARD_SHORT, 1));
 	assert_false(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
 	begin();
 	add(FORWARD_DENSE, as_before, lower, 0, 0);
 	add(FORWARD_DENSE, lower, as_before, 0, 0);
 	s.bench.set_begun[1] = true;
-	assert_int_equal(s.bench.bursts, 0);
+	assert_int_equal(s.bench.sustained_runs, 0);
 	assert_false(sustain_wants(&s.bench, FORWARD_DENSE, 1));
 	begin();
 }
@@ -256,11 +256,11 @@ static void energy_counts_where_it_is_known(void **state)
 	begin();
 	for (int i = 0; i < 2; i++)
 		add(BACKWARD_SPARSE, same, same, 50, 52);
-	assert_int_equal(s.bench.bursts, look_direction(DIRECTION_BACKWARD));
+	assert_int_equal(s.bench.sustained_runs, look_direction(DIRECTION_BACKWARD));
 	begin();
 }
 
-/* K and V evicted first from L2, as an H200 at its power limit ran it: clocks 8 and 7 % lower, and bursts of one side up to 5 % apart. */
+/* K and V evicted first from L2, as an H200 at its power limit ran it: clocks 8 and 7 % lower, and sustained runs of one side up to 5 % apart. */
 static void a_large_loss_is_seen_through_the_wandering(void **state)
 {
 	static const float base[2][2] = { { 1376, 1405 }, { 1366, 1415 } }, target[2][2] = { { 1300, 1270 }, { 1331, 1268 } };
@@ -268,11 +268,11 @@ static void a_large_loss_is_seen_through_the_wandering(void **state)
 	begin();
 	for (int i = 0; i < 2; i++)
 		add(FORWARD_SPARSE, base[i], target[i], 0, 0);
-	assert_int_equal(s.bench.bursts, look_direction(DIRECTION_FORWARD));
+	assert_int_equal(s.bench.sustained_runs, look_direction(DIRECTION_FORWARD));
 	begin();
 }
 
-/* Clocks that were read beside the calls wander and tell nothing, but bursts lose what pairs do not. */
+/* Clocks that were read beside the calls wander and tell nothing, but sustained runs lose what pairs do not. */
 static void times_count_beside_the_pairs(void **state)
 {
 	static const float wandering[2][2] = { { 1575, 1650 }, { 1531, 1600 } },

@@ -61,7 +61,7 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 /* Time of a side in the series that decides; -1: none. */
 static double latency(const struct view_cell *c, const struct figures *f, int side)
 {
-	double base_ms = c->decided_by == DECIDER_BURSTS ? f->sustained_ms : c->base_median_ms;
+	double base_ms = c->decided_by == DECIDER_SUSTAINED_RUNS ? f->sustained_ms : c->base_median_ms;
 	double ms = side == RAN_BASE                              ? base_ms
 		    : isfinite(base_ms) && isfinite(c->decided_m) ? base_ms * exp(c->decided_m)
 								  : c->target_median_ms;

@@ -92,7 +92,7 @@ const json_t *comparison_open(struct comparison_cell *cell);
 double comparison_number(const json_t *object, const char *key);
 const char *comparison_text(const json_t *object, const char *key);
 
-/** The figures that a verdict stands for: of the pairs, or of bursts or the mean call where those decided. Units: percent; NAN not known. */
+/** The figures that a verdict stands for: of the pairs, or of sustained runs or the mean call where those decided. Units: percent; NAN not known. */
 struct comparison_judged {
 	double change_pct, ci_low_pct, ci_high_pct;
 };

@@ -119,9 +119,9 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 			     : "its FLOPs or times are not known");
 	comparison_peer_rows(out, cell);
 	pair_row(out, "sustained", "ms", of_side(cell, "sustained", "base_ms"), of_side(cell, "sustained", "target_ms"),
-		of_side(cell, "sustained", "change_pct"), "", "not timed in bursts");
-	pair_row(out, "energy of a call in bursts", "J", of_side(cell, "sustained", "base_j"),
-		of_side(cell, "sustained", "target_j"), NAN, "", "not timed in bursts, or the device counts no energy");
+		of_side(cell, "sustained", "change_pct"), "", "not timed in sustained runs");
+	pair_row(out, "energy of a call in sustained runs", "J", of_side(cell, "sustained", "base_j"),
+		of_side(cell, "sustained", "target_j"), NAN, "", "not timed in sustained runs, or the device counts no energy");
 	pair_row(out, "slow calls", "%", of_side(cell, "slow_calls", "base_pct"), of_side(cell, "slow_calls", "target_pct"), NAN,
 		"%.1f", "not counted");
 	pair_row(out, "whole call, host clock", "\u00b5s", of_side(cell, "call", "base_us"), of_side(cell, "call", "target_us"),
@@ -525,13 +525,13 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 		layout_change(out, comparison_number(mean, "change_pct"));
 		interval(out, mean);
 	}
-	const json_t *bursts = json_object_get(cell->json, "sustained");
-	if (!json_is_object(bursts))
+	const json_t *sustained_runs = json_object_get(cell->json, "sustained");
+	if (!json_is_object(sustained_runs))
 		return;
-	emit_raw(out, "<p>In bursts, each side at the clock that its own power draw allows: ");
-	layout_change(out, comparison_number(bursts, "change_pct"));
-	interval(out, bursts);
-	in_words(out, "", comparison_text(bursts, "why"));
+	emit_raw(out, "<p>In sustained runs, each side at the clock that its own power draw allows: ");
+	layout_change(out, comparison_number(sustained_runs, "change_pct"));
+	interval(out, sustained_runs);
+	in_words(out, "", comparison_text(sustained_runs, "why"));
 }
 
 /* How fast it was up to this comparison. */

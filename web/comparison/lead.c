@@ -42,8 +42,8 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 {
 	struct comparison_judged judged = comparison_judged(cell);
 	layout_decided(out, judged.change_pct, true);
-	if (cell->decided_by == DECIDER_BURSTS)
-		emit_raw(out, " in bursts, once clocks settle under its power draw,");
+	if (cell->decided_by == DECIDER_SUSTAINED_RUNS)
+		emit_raw(out, " in sustained runs, once clocks settle under its power draw,");
 	if (cell->decided_by == DECIDER_MEAN) {
 		emit_raw(out, " on average, since ");
 		emit_text(out, comparison_text(comparison_decided(cell), "text"));

@@ -102,7 +102,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		{ "borderline", "borderline", "decided at the last launch, by its sign or its interval" },
 		{ "overwhelming", "overwhelming", "decided at once: chance shows as much less than once in a million" },
 		{ "tail", "tail", "slow calls became more frequent" },
-		{ "sustained", "sustained", "in bursts, at the clock that its power draw allows" },
+		{ "sustained", "sustained", "in sustained runs, at the clock that its power draw allows" },
 		{ "call", "call", "slower from the host" },
 		{ "enqueue", "enqueue", "the host works longer to start it" },
 		{ "underpowered", "underpowered", "launches of equal builds noise too much here to show a loss of the threshold" },

@@ -67,8 +67,8 @@ static void warning(const json_t *cell, FILE *out)
 	enum verdict verdict = value_verdict(cell);
 	const char *reason = value_text(cell, "reason"), *name = value_text(cell, "cell");
 	const char *failure = value_text(cell, "failure");
-	const json_t *bursts = json_object_get(cell, "sustained");
-	const char *parts = value_text(cell, "parts"), *why = value_text(bursts, "why");
+	const json_t *sustained_runs = json_object_get(cell, "sustained");
+	const char *parts = value_text(cell, "parts"), *why = value_text(sustained_runs, "why");
 	char phase[128], lacks[EXPLAIN_SIZE];
 	explain_undecided(
 		value_number(cell, "ci_low_pct"), value_number(cell, "ci_high_pct"), value_number(cell, "threshold_pct"), lacks);
@@ -84,11 +84,11 @@ static void warning(const json_t *cell, FILE *out)
 			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
 	else if (has_flag(cell, "sustained") && verdict == VERDICT_IMPROVEMENT)
 		plain_line(out, "%s gained %.2f %% %s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
-			value_number(bursts, "change_pct"), rate_word(cell), value_number(cell, "change_pct"), *why ? ": " : "",
+			value_number(sustained_runs, "change_pct"), rate_word(cell), value_number(cell, "change_pct"), *why ? ": " : "",
 			why);
 	else if (has_flag(cell, "sustained"))
 		plain_line(out, "WARNING %s lost %.2f %% %s once clocks settle under its power draw (in pairs %+.2f %%)%s%s",
-			name, -value_number(bursts, "change_pct"), rate_word(cell), value_number(cell, "change_pct"),
+			name, -value_number(sustained_runs, "change_pct"), rate_word(cell), value_number(cell, "change_pct"),
 			*why ? ": " : "", why);
 	else if (verdict == VERDICT_REGRESSION && !has_flops(cell))
 		plain_line(out, "WARNING %s takes %.2f %% more time (speed %+.2f %%, threshold %.2f %%)%s", name,

@@ -373,7 +373,7 @@ static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 		return -1;
 	job->seed = field_u64(&f, "seed");
 	job->quick = field_bool(&f, "quick");
-	if (look_read(&f, "looked_elsewhere", &job->looked_elsewhere) || look_read(&f, "bursts", &job->bursts))
+	if (look_read(&f, "looked_elsewhere", &job->looked_elsewhere) || look_read(&f, "sustained_runs", &job->sustained_runs))
 		return -1;
 	json_t *subjects = field_array(&f, "subjects", 1, PROTOCOL_SUBJECTS_MAX);
 	json_t *rule = field_object(&f, "rule");
@@ -431,15 +431,15 @@ static void read_guards(struct fields *f, struct msg_run *run)
 		snprintf(run->guards, sizeof run->guards, "%s", text);
 }
 
-/* Job's numbers of the cells that also run in bursts. */
-static int read_bursts(struct fields *f, struct msg_run *run)
+/* Job's numbers of the cells that also run in sustained runs. */
+static int read_sustained_runs(struct fields *f, struct msg_run *run)
 {
-	run->burst = calloc((size_t)run->n_cells + 1, sizeof *run->burst);
-	if (!run->burst)
+	run->sustained_run = calloc((size_t)run->n_cells + 1, sizeof *run->sustained_run);
+	if (!run->sustained_run)
 		return err_set(f->err, ERR_INTERNAL, "out of memory for %d cells", run->n_cells);
-	if (!field_has(f, "bursts"))
+	if (!field_has(f, "sustained_runs"))
 		return 0;
-	json_t *list = field_array(f, "bursts", 0, JOB_CELLS_MAX);
+	json_t *list = field_array(f, "sustained_runs", 0, JOB_CELLS_MAX);
 
 	for (size_t k = 0; k < json_array_size(list); k++) {
 		json_t *v = json_array_get(list, k);
@@ -447,9 +447,9 @@ static int read_bursts(struct fields *f, struct msg_run *run)
 
 		for (int i = 0; i < run->n_cells; i++)
 			if (json_is_integer(v) && json_integer_value(v) == run->index[i])
-				known = run->burst[i] = true;
+				known = run->sustained_run[i] = true;
 		if (!known)
-			return field_fail(f, "bursts", "item %zu is the number of none of its cells", k);
+			return field_fail(f, "sustained_runs", "item %zu is the number of none of its cells", k);
 	}
 	return list ? 0 : -1;
 }
@@ -502,9 +502,9 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->calls = field_bool(&f, "calls");
 	run->calls_n = (int)field_int_or(&f, "calls_n", 0, 1000000, 0);
 	run->warmup_n = (int)field_int_or(&f, "warmup_n", 0, 1000000, 0);
-	run->only_bursts = field_bool_or(&f, "only_bursts", false);
-	run->burst_rounds =
-		(int)field_int_or(&f, "burst_rounds", 1, 2, json_array_size(json_object_get(object, "bursts")) > 0 ? 2 : 0);
+	run->only_sustained_runs = field_bool_or(&f, "only_sustained_runs", false);
+	run->sustained_rounds =
+		(int)field_int_or(&f, "sustained_rounds", 1, 2, json_array_size(json_object_get(object, "sustained_runs")) > 0 ? 2 : 0);
 	run->repeat = (int)field_int_or(&f, "repeat", 0, EVIDENCE_REPEATS - 1, 0);
 	run->counters = field_bool_or(&f, "counters", false);
 	run->samples = field_bool_or(&f, "samples", false);
@@ -530,7 +530,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 		return -1;
 	if (read_cells(&f, "run", least, &run->cell, &run->index, &run->n_cells) || read_pins(&f, run))
 		return -1;
-	return read_bursts(&f, run);
+	return read_sustained_runs(&f, run);
 }
 
 int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err)
@@ -542,7 +542,7 @@ int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err)
 	if (read_run(object, run, err)) {
 		free(run->cell);
 		free(run->index);
-		free(run->burst);
+		free(run->sustained_run);
 		free(run->pin);
 		free(run);
 		return -1;

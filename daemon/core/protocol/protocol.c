@@ -153,7 +153,7 @@ void msg_fini(struct msg *m)
 		if (m->u.run) {
 			free(m->u.run->cell);
 			free(m->u.run->index);
-			free(m->u.run->burst);
+			free(m->u.run->sustained_run);
 			free(m->u.run->pin);
 		}
 		free(m->u.run);

@@ -140,7 +140,7 @@ struct msg_job {
 	uint64_t seed;
 	bool quick;                /* one launch per cell, no confirming set: a look, not a verdict */
 	look_set looked_elsewhere; /* classes of its cells whose power draw another part of the comparison looks at */
-	look_set bursts;           /* classes whose cells run in bursts: power draw is known to differ */
+	look_set sustained_runs;           /* classes whose cells run in sustained runs: power draw is known to differ */
 	int n_subjects;
 	struct msg_subject subject[PROTOCOL_SUBJECTS_MAX];
 	int n_cells;
@@ -281,7 +281,7 @@ struct msg_done {
 	double gpu_s;
 	double wall_s;
 	bool cancelled;
-	look_set bursts; /* classes whose cells run in bursts, because power draw differs */
+	look_set sustained_runs; /* classes whose cells run in sustained runs, because power draw differs */
 };
 
 /** Something that people should know and that decides nothing: a wait, what a module left behind. */
@@ -343,12 +343,12 @@ struct msg_run {
 	double warm_s, cell_warm_s; /* 1.5 and 0.1 on a GPU */
 	bool phases, calls;         /* also series phase and call */
 	int calls_n, warmup_n;      /* mode capture */
-	bool only_bursts;           /* no series but sustained */
-	int burst_rounds;           /* of series sustained: 1 is A B, 2 A B B A; 0: there are none */
+	bool only_sustained_runs;           /* no series but sustained */
+	int sustained_rounds;           /* of series sustained: 1 is A B, 2 A B B A; 0: there are none */
 	int repeat;                 /* mode profile: the how manieth process of its role */
 	bool counters;              /* mode profile: read counters; else only name the kernels */
 	bool samples;               /* mode profile: only sample where warps wait */
-	bool *burst;                /* burst[n_cells]: also series sustained; owned by the message */
+	bool *sustained_run;                /* sustained run[n_cells]: also series sustained; owned by the message */
 	char guards[2048];          /* devices sim and cpu: readings that a test wants to see (runner/device/device_check_script.h) */
 };
 

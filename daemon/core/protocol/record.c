@@ -349,7 +349,7 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 	int series = field_word(f, "series", series_names, NULL, 0);
 	m->series = series < 0 ? SERIES_DEVICE : (enum series)series;
 	field_token(f, "phase", FIELD_WORD, 0, m->phase, sizeof m->phase);
-	/* programs of their own bring their inputs along; the worker holds the bursts of a module to those that were checked */
+	/* programs of their own bring their inputs along; the worker holds the sustained runs of a module to those that were checked */
 	field_digest(f, "input_sha256", true, series == SERIES_PROCESS || series == SERIES_SUSTAINED, m->input_sha256);
 	m->n = (int)field_int(f, "n", 1, PROTOCOL_SAMPLES_MAX);
 	json_t *ms = field_object(f, "ms");
@@ -459,7 +459,7 @@ static int read_done(struct fields *f, struct msg_done *m)
 	m->gpu_s = field_double(f, "gpu_s", 0, 1e9);
 	m->wall_s = field_double_or(f, "wall_s", 0, 1e9, 0);
 	m->cancelled = field_bool_or(f, "cancelled", false);
-	return look_read(f, "bursts", &m->bursts);
+	return look_read(f, "sustained_runs", &m->sustained_runs);
 }
 
 static int read_tree(struct fields *f, struct msg_tree *m)

@@ -297,7 +297,7 @@ static void put_done(struct jsonw *j, const struct msg_done *m)
 	jsonw_kv_double(j, "gpu_s", m->gpu_s);
 	jsonw_kv_double(j, "wall_s", m->wall_s);
 	jsonw_kv_bool(j, "cancelled", m->cancelled);
-	look_write(j, "bursts", m->bursts);
+	look_write(j, "sustained_runs", m->sustained_runs);
 }
 
 static void put_note(struct jsonw *j, const struct msg_note *m)

@@ -231,7 +231,7 @@ void protocol_put_job(struct jsonw *j, const struct msg_job *m)
 	protocol_put_u64(j, "seed", m->seed);
 	jsonw_kv_bool(j, "quick", m->quick);
 	look_write(j, "looked_elsewhere", m->looked_elsewhere);
-	look_write(j, "bursts", m->bursts);
+	look_write(j, "sustained_runs", m->sustained_runs);
 	jsonw_key(j, "subjects");
 	jsonw_array(j);
 	for (int i = 0; i < m->n_subjects; i++)
@@ -296,18 +296,18 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 	jsonw_kv_bool(j, "calls", m->calls);
 	jsonw_kv_int(j, "calls_n", m->calls_n);
 	jsonw_kv_int(j, "warmup_n", m->warmup_n);
-	jsonw_kv_bool(j, "only_bursts", m->only_bursts);
-	if (m->burst_rounds > 0)
-		jsonw_kv_int(j, "burst_rounds", m->burst_rounds);
+	jsonw_kv_bool(j, "only_sustained_runs", m->only_sustained_runs);
+	if (m->sustained_rounds > 0)
+		jsonw_kv_int(j, "sustained_rounds", m->sustained_rounds);
 	if (m->mode == RUN_PROFILE) {
 		jsonw_kv_int(j, "repeat", m->repeat);
 		jsonw_kv_bool(j, "counters", m->counters);
 		jsonw_kv_bool(j, "samples", m->samples);
 	}
-	jsonw_key(j, "bursts");
+	jsonw_key(j, "sustained_runs");
 	jsonw_array(j);
-	for (int i = 0; m->burst && i < m->n_cells; i++)
-		if (m->burst[i])
+	for (int i = 0; m->sustained_run && i < m->n_cells; i++)
+		if (m->sustained_run[i])
 			jsonw_int(j, m->index[i]);
 	jsonw_array_end(j);
 	if (m->guards[0])

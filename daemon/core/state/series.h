@@ -6,7 +6,7 @@ enum series {
 	SERIES_DEVICE,    /* a call as the device sees it */
 	SERIES_CALL,      /* from an idle stream, the host's time included */
 	SERIES_PHASE,     /* one phase of a call */
-	SERIES_SUSTAINED, /* bursts, in which each side settles at the clock that its own power draw allows */
+	SERIES_SUSTAINED, /* sustained runs, in which each side settles at the clock that its own power draw allows */
 	SERIES_PROCESS,   /* what a program of its own says */
 	SERIES_N
 };

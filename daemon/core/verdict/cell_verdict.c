@@ -54,15 +54,15 @@ static void count_slow(const struct cell_launches *l, struct tail tail[MEAN_SETS
 }
 
 bool cell_judge(const struct rule *general, const struct verdict_terms *terms, struct cell_launches *pairs,
-	struct cell_launches *bursts, struct cell_finding *out)
+	struct cell_launches *sustained_runs, struct cell_finding *out)
 {
-	struct rule of_bursts = verdict_rule_of_bursts(general);
+	struct rule of_sustained_runs = verdict_rule_of_sustained_runs(general);
 	bool has_samples = cell_estimate(general, pairs);
 
 	if (has_samples)
 		count_slow(pairs, out->tail);
-	(void)cell_estimate(&of_bursts, bursts); /* else they are judged by the estimates that they have */
-	verdict_of_cell(general, terms, pairs->estimate, pairs->n, bursts->estimate, bursts->n, &out->typical, &out->sustained);
+	(void)cell_estimate(&of_sustained_runs, sustained_runs); /* else they are judged by the estimates that they have */
+	verdict_of_cell(general, terms, pairs->estimate, pairs->n, sustained_runs->estimate, sustained_runs->n, &out->typical, &out->sustained);
 	out->typical.beta = pairs->beta;
 	return has_samples;
 }
@@ -71,11 +71,11 @@ bool cell_judge(const struct rule *general, const struct verdict_terms *terms, s
 
 static void decide_by_launches(const struct cell_finding *f, struct cell_verdict *out)
 {
-	bool in_bursts = f->typical.flags & FLAG_SUSTAINED;
-	const struct estimate *all = in_bursts ? &f->sustained.all : &f->typical.all;
+	bool in_sustained_runs = f->typical.flags & FLAG_SUSTAINED;
+	const struct estimate *all = in_sustained_runs ? &f->sustained.all : &f->typical.all;
 
 	*out = (struct cell_verdict){ .verdict = f->typical.verdict,
-		.decider = in_bursts ? DECIDER_BURSTS : DECIDER_PAIRS,
+		.decider = in_sustained_runs ? DECIDER_SUSTAINED_RUNS : DECIDER_PAIRS,
 		.flags = f->typical.flags & ~FLAG_TAIL,
 		.m = all->m,
 		.se = all->se };

@@ -2,7 +2,7 @@
  * cell_verdict.h - from what was measured of a cell, and what failed, to its verdict: the steps that worker and daemon share. Pure.
  *
  * The order of steps: what keeps a cell from being judged (cell_obstacle), whether it was measured (cell_unmeasured), what its launches
- * say (cell_judge), and what decides then: its typical call, its bursts, or the mean of its group's calls (cell_decide).
+ * say (cell_judge), and what decides then: its typical call, its sustained runs, or the mean of its group's calls (cell_decide).
  */
 #ifndef CORE_VERDICT_CELL_VERDICT_H
 #define CORE_VERDICT_CELL_VERDICT_H
@@ -45,17 +45,17 @@ bool cell_estimate(const struct rule *rule, struct cell_launches *l);
 
 /** Findings from a cell's launches. */
 struct cell_finding {
-	struct judgement typical;    /* pairs and bursts together */
-	struct judgement sustained;  /* bursts alone; all.launches 0: nothing */
+	struct judgement typical;    /* pairs and sustained runs together */
+	struct judgement sustained;  /* sustained runs alone; all.launches 0: nothing */
 	struct tail tail[MEAN_SETS]; /* slow calls of the series that decides, by set */
 };
 
 /**
- * Judge the launches of the series that decides, and the bursts beside them. Returns whether the former have their samples; where not,
+ * Judge the launches of the series that decides, and the sustained runs beside them. Returns whether the former have their samples; where not,
  * estimates, beta and `out->tail` are used as they stand.
  */
 bool cell_judge(const struct rule *general, const struct verdict_terms *terms, struct cell_launches *pairs,
-	struct cell_launches *bursts, struct cell_finding *out);
+	struct cell_launches *sustained_runs, struct cell_finding *out);
 
 /* ---- what decides ------------------------------------------------------------------------------------------------------ */
 

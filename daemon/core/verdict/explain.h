@@ -18,8 +18,8 @@ void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE]);
  */
 void explain_undecided(double low_pct, double high_pct, double threshold_pct, char out[EXPLAIN_SIZE]);
 
-/** One side in bursts. Units: ms a call, MHz, J a call; 0 or NAN: not known. */
-struct burst_side {
+/** One side in sustained runs. Units: ms a call, MHz, J a call; 0 or NAN: not known. */
+struct sustained_side {
 	double ms, mhz, joules;
 };
 
@@ -27,7 +27,7 @@ struct burst_side {
  * What each side settles at under its own power draw: "the clock settles at 1420 MHz instead of 1620, at equal power (690 W)". "" where
  * clocks are not known or lie within 0.5 % of each other.
  */
-void explain_bursts(const struct burst_side *base, const struct burst_side *target, char out[EXPLAIN_SIZE]);
+void explain_sustained_runs(const struct sustained_side *base, const struct sustained_side *target, char out[EXPLAIN_SIZE]);
 
 /**
  * What is remembered of an underpowered cell: "launches of equal builds noise by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be

@@ -11,7 +11,7 @@
 enum {
 	FLAG_BORDERLINE = 1,     /* decided at the last launch, by sign; of programs by the 95 % interval */
 	FLAG_TAIL = 2,           /* the typical call is as before, slow calls became more frequent */
-	FLAG_SUSTAINED = 4,      /* decided by bursts, in which each side settles at the clock that its own power draw allows */
+	FLAG_SUSTAINED = 4,      /* decided by sustained runs, in which each side settles at the clock that its own power draw allows */
 	FLAG_CALL = 8,           /* a call from an idle stream, host time included, became slower */
 	FLAG_ENQUEUE = 16,       /* enqueue costs the host more */
 	FLAG_CLOCK = 32,         /* a part of the change is what the branch does to the clock */

@@ -235,14 +235,14 @@ void mean_judge(const struct rule *r, double threshold_pct, const struct judgeme
 	const struct tail *group, struct mean_judgement *out)
 {
 	struct evidence e = { .rule = r, .theta = stats_theta(threshold_pct), .pairs = pairs };
-	bool in_bursts = (pairs->flags & FLAG_SUSTAINED) != 0, lost = pairs->verdict == VERDICT_REGRESSION;
+	bool in_sustained_runs = (pairs->flags & FLAG_SUSTAINED) != 0, lost = pairs->verdict == VERDICT_REGRESSION;
 
 	*out = (struct mean_judgement){ .verdict = VERDICT_UNCHANGED };
 	for (int i = 0; i < MEAN_SETS; i++) {
 		tail_pool(&e.own_all, &own[i]);
 		tail_pool(&e.group_all, &group[i]);
 	}
-	if (e.own_all.calls == 0 || (lost && !in_bursts))
+	if (e.own_all.calls == 0 || (lost && !in_sustained_runs))
 		return;
 	take_set(&e, own, group, 0);
 	struct look more = look(&e, TAIL_TARGET), less = look(&e, TAIL_BASE);

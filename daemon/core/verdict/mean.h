@@ -36,12 +36,12 @@ struct mean_judgement {
 
 /**
  * Judge a cell by its slow calls and those of its group (which holds the cell, too), of set 1 and set 2. `pairs`: what the typical call
- * says; where that is a regression slow calls are no news, and nothing is said or wanted; beside one of bursts nothing is decided. Shape: own[MEAN_SETS], group[MEAN_SETS].
+ * says; where that is a regression slow calls are no news, and nothing is said or wanted; beside one of sustained runs nothing is decided. Shape: own[MEAN_SETS], group[MEAN_SETS].
  */
 void mean_judge(const struct rule *r, double threshold_pct, const struct judgement *pairs, const struct tail *own,
 	const struct tail *group, struct mean_judgement *out);
 
-/** Whether the mean decides a cell whose pairs and bursts say `j`. */
+/** Whether the mean decides a cell whose pairs and sustained runs say `j`. */
 bool mean_decides(const struct mean_judgement *mean, const struct judgement *j);
 
 /** How much longer slow calls take than typical ones, on the side that has more of them. */

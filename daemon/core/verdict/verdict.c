@@ -11,10 +11,10 @@
 #include "core/stats/interim.h"
 #include "core/stats/memory.h"
 
-#define BURST_NOISE 0.004 /* between launches of bursts, log ratio: 0.12 to 0.59 % of eight sorts of cells on two H100 */
-#define BURST_NOISE_BRIEF                                                                                                      \
+#define SUSTAINED_NOISE 0.004 /* between launches of sustained runs, log ratio: 0.12 to 0.59 % of eight sorts of cells on two H100 */
+#define SUSTAINED_NOISE_BRIEF                                                                                                      \
 	0.014 /* of those of 0.4 s, which rules of before version 4 judged: they saw a piece of the limiter's swing */
-enum { BURST_LAUNCHES_MIN = 2, BURST_LAUNCHES_MAX = 4 };
+enum { SUSTAINED_LAUNCHES_MIN = 2, SUSTAINED_LAUNCHES_MAX = 4 };
 enum { WIDTH_LAUNCHES_MAX = 12 }; /* of a set, for a narrower interval alone */
 
 #define CLOCKS_APART 2.5 /* standard errors; in one of forty cells of equal builds, and few of those could be a loss */
@@ -106,7 +106,7 @@ bool verdict_is_absence(enum verdict v)
 	return v == VERDICT_REMOVED || v == VERDICT_ADDED || v == VERDICT_UNSUPPORTED;
 }
 
-static const char *const deciders[] = { [DECIDER_PAIRS] = "", [DECIDER_BURSTS] = "sustained", [DECIDER_MEAN] = "mean" };
+static const char *const deciders[] = { [DECIDER_PAIRS] = "", [DECIDER_SUSTAINED_RUNS] = "sustained", [DECIDER_MEAN] = "mean" };
 
 const char *decider_name(enum decider d)
 {
@@ -387,7 +387,7 @@ static void judge(const struct rule *r, const struct rule *remembered, double th
 	stats_combine(r, e, n, &out->all);
 	out->mde_pct = stats_mde_pct(theta, &out->all);
 	out->flags = flag_clock(&out->all);
-	out->want_bursts = n > 0 && out->all.m < theta && out->all.m_apart > theta && out->all.clock_apart > CLOCKS_APART;
+	out->want_sustained_runs = n > 0 && out->all.m < theta && out->all.m_apart > theta && out->all.clock_apart > CLOCKS_APART;
 
 	enum decision at_once = decide_at_once(r, remembered, theta, is_over, e, n);
 
@@ -411,27 +411,27 @@ void verdict_judge(
 }
 
 void verdict_of_cell(const struct rule *general, const struct verdict_terms *terms, const struct launch_estimate *pairs, int n,
-	const struct launch_estimate *bursts, int n_bursts, struct judgement *typical, struct judgement *sustained)
+	const struct launch_estimate *sustained_runs, int n_sustained_runs, struct judgement *typical, struct judgement *sustained)
 {
 	struct rule of_cell = memory_rule(general, terms->tau0, terms->nu0, pairs, n),
-		    of_bursts = verdict_rule_of_bursts(general);
+		    of_sustained_runs = verdict_rule_of_sustained_runs(general);
 	struct rule remembered = stats_rule_of_cell(general, terms->tau0, terms->nu0);
 	bool fits = memory_fits(terms->tau0, terms->nu0, pairs, n);
 
 	judge(&of_cell, &remembered, terms->threshold_pct, terms->sparse, terms->is_over, pairs, n, typical);
-	judge(&of_bursts, &of_bursts, terms->threshold_pct, terms->sparse, terms->is_over, bursts, n_bursts, sustained);
+	judge(&of_sustained_runs, &of_sustained_runs, terms->threshold_pct, terms->sparse, terms->is_over, sustained_runs, n_sustained_runs, sustained);
 	verdict_sustained(typical, sustained);
 	verdict_underpowered(&of_cell, fits ? terms->underpowered_pct : 0, sustained, typical);
 }
 
-struct rule verdict_rule_of_bursts(const struct rule *general)
+struct rule verdict_rule_of_sustained_runs(const struct rule *general)
 {
 	struct rule r = *general;
 
 	r.beta_min = 0;
-	r.tau0 = general->version < 4 ? BURST_NOISE_BRIEF : BURST_NOISE;
-	r.launches_regression_min = BURST_LAUNCHES_MIN;
-	r.launches_max = BURST_LAUNCHES_MAX;
+	r.tau0 = general->version < 4 ? SUSTAINED_NOISE_BRIEF : SUSTAINED_NOISE;
+	r.launches_regression_min = SUSTAINED_LAUNCHES_MIN;
+	r.launches_max = SUSTAINED_LAUNCHES_MAX;
 	r.learned = false;
 	r.p_alone = 1;      /* that noise was measured */
 	r.programs = false; /* both sides are alive at once, and take turns in one launch, as modules do */

@@ -67,7 +67,7 @@ bool verdict_is_change(enum verdict v);
 /** The series that a cell's verdict stands for. */
 enum decider {
 	DECIDER_PAIRS,  /* the typical call */
-	DECIDER_BURSTS, /* where only those show a change (series sustained) */
+	DECIDER_SUSTAINED_RUNS, /* where only those show a change (series sustained) */
 	DECIDER_MEAN    /* where slow calls became more, or less, frequent (mean.h) */
 };
 
@@ -83,7 +83,7 @@ struct judgement {
 	double beta;         /* 0; for the caller to keep what stats_launches said */
 	double mde_pct;
 	int want_set;        /* set whose next launch this cell still needs; 0 when decided */
-	bool want_bursts;    /* what clocks did could make a loss of this: only what each side settles at can tell */
+	bool want_sustained_runs;    /* what clocks did could make a loss of this: only what each side settles at can tell */
 	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a launch of set 1 if budget is left */
 	char reason[160];    /* why undecided, or why a gain that the launches show is not called, in words; "" else */
 };
@@ -98,11 +98,11 @@ struct verdict_terms {
 };
 
 /**
- * The verdict of a cell from the estimates of its launches and its bursts (cell_verdict.h: from their samples). `typical` is what both say,
- * `sustained` what the bursts say alone. Shape: pairs[n], bursts[n_bursts], both in the order of launches, sets mixed or not.
+ * The verdict of a cell from the estimates of its launches and its sustained runs (cell_verdict.h: from their samples). `typical` is what both say,
+ * `sustained` what the sustained runs say alone. Shape: pairs[n], sustained runs[n_sustained_runs], both in the order of launches, sets mixed or not.
  */
 void verdict_of_cell(const struct rule *general, const struct verdict_terms *terms, const struct launch_estimate *pairs, int n,
-	const struct launch_estimate *bursts, int n_bursts, struct judgement *typical, struct judgement *sustained);
+	const struct launch_estimate *sustained_runs, int n_sustained_runs, struct judgement *typical, struct judgement *sustained);
 
 /**
  * Judge a cell from one series of launches, while further ones may come. Overwhelming evidence of all launches together decides at once
@@ -123,16 +123,16 @@ void verdict_judge(
 	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out);
 
 /**
- * The rule by which bursts are judged: the ratio as the wall clock has it, since another clock is what they are run for. Launches of
+ * The rule by which sustained runs are judged: the ratio as the wall clock has it, since another clock is what they are run for. Launches of
  * them noise by a percent and more, so they call losses that are large: two a set are enough where those agree, and after four what
  * is not clear is left to the pairs.
  */
-struct rule verdict_rule_of_bursts(const struct rule *general);
+struct rule verdict_rule_of_sustained_runs(const struct rule *general);
 
 /**
- * What bursts say beside the pairs: a sustained regression makes any cell one, flagged as such unless the pairs show it too, and a
+ * What sustained runs say beside the pairs: a sustained regression makes any cell one, flagged as such unless the pairs show it too, and a
  * sustained gain makes an improvement, flagged likewise, of a cell whose pairs show no change.
- * `sustained` was judged by verdict_judge from the launches' bursts; without any it says nothing.
+ * `sustained` was judged by verdict_judge from the launches' sustained runs; without any it says nothing.
  */
 void verdict_sustained(struct judgement *j, const struct judgement *sustained);
 

@@ -185,7 +185,7 @@ static void write_group_words(struct jsonw *j, const struct alert_group *g)
 	jsonw_kv_string(j, "kernel", g->kernel[0] ? g->kernel : NULL);
 	if (g->failure[0])
 		jsonw_kv_string(j, "failure", g->failure);
-	if (g->decider == DECIDER_BURSTS)
+	if (g->decider == DECIDER_SUSTAINED_RUNS)
 		jsonw_kv_bool(j, "sustained", true);
 	if (g->decider == DECIDER_MEAN)
 		jsonw_kv_string(j, "slow_calls", g->slow);
@@ -287,7 +287,7 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json)
 		snprintf(g.failure, sizeof g.failure, "%s", text_of(cell, "failure"));
 		snprintf(g.slow, sizeof g.slow, "%s", text_of(cell, "slow_calls"));
 		if (json_is_true(json_object_get(cell, "sustained")))
-			g.decider = DECIDER_BURSTS;
+			g.decider = DECIDER_SUSTAINED_RUNS;
 		else if (g.slow[0])
 			g.decider = DECIDER_MEAN;
 		if (g.failure[0] && !a->detail[0])
@@ -333,7 +333,7 @@ void alert_cells_title(struct alert_cells *a, char *out, size_t size)
 			worst = &a->group[i];
 	if (a->n_groups > 1)
 		snprintf(more, sizeof more, ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
-	const char *by = worst->decider == DECIDER_BURSTS ? "sustained"
+	const char *by = worst->decider == DECIDER_SUSTAINED_RUNS ? "sustained"
 			 : worst->decider == DECIDER_MEAN ? "slow calls"
 							  : worst->phase;
 	if (by[0])

@@ -1,6 +1,6 @@
 /**
  * alert_cells.h - the cells of an alert while it is put together from a result: each with the phase that explains at least half of its loss and the kernel there,
- * and gathered into groups that most likely have one cause (same family, direction, phase, kernel, class of failure, and decided by the same: pairs, bursts, or slow calls).
+ * and gathered into groups that most likely have one cause (same family, direction, phase, kernel, class of failure, and decided by the same: pairs, sustained runs, or slow calls).
  * Cells of which no phase explains half join the group that has a phase and is the same otherwise, if there is one alone. The joined group has no
  * phase and no kernel; each of its cells keeps its own.
  */
@@ -20,7 +20,7 @@ struct alert_group {
 	char kernel[ALERT_KERNEL_SIZE]; /* of that phase, the one that changed if one did, else its only one; "" not known */
 	char failure[16];               /* "" its time moved */
 	bool is_gain;
-	enum decider decider;    /* phases say nothing of bursts, nor of slow calls */
+	enum decider decider;    /* phases say nothing of sustained runs, nor of slow calls */
 	char slow[EXPLAIN_SIZE]; /* how many calls take how much longer, where those decided */
 	int cells;
 	double most_pct; /* of the cell that lost most, or gained most; NAN: none */

@@ -24,7 +24,7 @@ static void write_cell(void *arg, const struct find_notification_cell *c)
 	if (c->failure[0])
 		buf_printf(text, " (%s)", c->failure);
 	switch (c->decided_by) {
-	case DECIDER_BURSTS:
+	case DECIDER_SUSTAINED_RUNS:
 		buf_printf(text, " %+.2f %% sustained, in pairs", c->decided_pct);
 		break;
 	case DECIDER_MEAN:

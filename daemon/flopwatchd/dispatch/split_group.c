@@ -105,13 +105,13 @@ int split_group_plan(const struct split_group *c, const struct plan *whole, cons
 	if (plan_part(whole, s->cell, s->n, out, err) != 0)
 		return -1;
 	out->ask.looked_elsewhere = s->elsewhere;
-	out->ask.bursts = s->asked;
+	out->ask.sustained_runs = s->asked;
 	if (c->confirms)
 		out->ask.rule.confirm = false; /* it decides by its own first set; what confirms it is measured elsewhere */
 	return 0;
 }
 
-/* A quick look, and a device whose clock follows nothing, have no bursts. */
+/* A quick look, and a device whose clock follows nothing, have no sustained runs. */
 static bool has_looks(const struct slot *leader)
 {
 	return !leader->job.quick && leader->device.kind != DEVICE_CPU;
@@ -275,7 +275,7 @@ int split_group_take(struct slot *s, struct result *part, struct fw_err *err)
 			c->whole->cell_device[share->cell[i]] = p->device_id;
 		else if (c->whole->cell_device[share->cell[i]] != p->device_id && has_times(part, i))
 			c->whole->confirmed_on[share->cell[i]] = p->device_id;
-	p->share.bursts = part->done.bursts;
+	p->share.sustained_runs = part->done.sustained_runs;
 	if (p == &c->part[0])
 		take_names(c, s, part);
 	int result = result_join(c->whole, part, share->cell, share->n, is_second ? 2 : 0, err);

@@ -34,7 +34,7 @@ int split_group_plan(const struct split_group *c, const struct plan *whole, cons
 int split_group_log_parts(const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err);
 
 /**
- * The first set is over: cells that were timed in pairs alone, and have to run in bursts, are measured again by the leader, all of it on its
+ * The first set is over: cells that were timed in pairs alone, and have to run in sustained runs, are measured again by the leader, all of it on its
  * device. What there was of them is forgotten first: where it cannot be told again, they are open. Begins no part where there are none.
  */
 int split_group_look_again(struct split_group *c, struct slot *leader, struct fw_err *err);

@@ -78,11 +78,11 @@ static int begin_part(const struct split_group *c, struct split_group_part *part
 	return slot_open_helper(s, err);
 }
 
-/* Losses that only bursts have shown are confirmed in bursts, whatever another device's own look would say. */
-static void ask_for_bursts(const struct result *whole, struct share *s)
+/* Losses that only sustained runs have shown are confirmed in sustained runs, whatever another device's own look would say. */
+static void ask_for_sustained_runs(const struct result *whole, struct share *s)
 {
 	for (int i = 0; i < s->n; i++)
-		if (judge_lost_in_bursts(whole, s->cell[i]))
+		if (judge_lost_in_sustained_runs(whole, s->cell[i]))
 			s->asked |= look_class(&whole->plan.ask.cell[s->cell[i]]);
 	s->elsewhere = s->asked;
 }
@@ -106,7 +106,7 @@ int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_er
 	}
 	free(cell);
 	for (int p = c->n_first; p < c->n_parts; p++)
-		ask_for_bursts(c->whole, &c->part[p].share);
+		ask_for_sustained_runs(c->whole, &c->part[p].share);
 	if (result == 0 && n > 0)
 		result = split_group_log_parts(c, leader, "confirming", c->n_first, err);
 	for (int p = c->n_first; p < c->n_parts && result == 0; p++)
@@ -116,7 +116,7 @@ int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_er
 
 /* ---- what a look on one device asks of cells on the others ------------------------------------------------------------------------ */
 
-/* What pairs alone call a loss is one, whatever bursts would say. */
+/* What pairs alone call a loss is one, whatever sustained runs would say. */
 static void leave_out_losses(const struct result *whole, struct share *again)
 {
 	int kept = 0;

@@ -152,7 +152,7 @@ static int follow_cells(const struct trend *t, const struct store_comparison *c,
 	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
 		struct point p = { .t = t, .c = c, .baseline_period = &e->row, .cell = &cell };
 		bool moved = cell.verdict == VERDICT_REGRESSION || cell.verdict == VERDICT_IMPROVEMENT;
-		/* what bursts or slow calls decided is none of this series, which is one of pairs */
+		/* what sustained runs or slow calls decided is none of this series, which is one of pairs */
 		if (isfinite(cell.m) && is_change && moved && cell.decider == DECIDER_PAIRS && note_seen(&p, err))
 			return -1;
 		if (isfinite(cell.m) && look(&p, err))

@@ -76,7 +76,7 @@ static bool is_timed(const struct result *r, int cell)
 	return false;
 }
 
-static bool has_bursts(const struct result *r, int cell)
+static bool has_sustained_runs(const struct result *r, int cell)
 {
 	char why[DEVICE_CHECK_WHY_SIZE];
 	for (int i = 0; i < r->n_cells; i++)
@@ -93,7 +93,7 @@ static look_set missed(const struct result *r, const struct share *s)
 	for (int i = 0; i < s->n; i++) {
 		look_set class = look_class(&r->plan.ask.cell[s->cell[i]]);
 		own |= class;
-		looked |= has_bursts(r, s->cell[i]) ? class : 0;
+		looked |= has_sustained_runs(r, s->cell[i]) ? class : 0;
 	}
 	return own & ~s->elsewhere & ~looked;
 }
@@ -103,7 +103,7 @@ void looks_again(const struct result *whole, const struct share *share, int n, s
 	look_set unseen = 0, differs = 0;
 	for (int p = 0; p < n; p++) {
 		unseen |= missed(whole, &share[p]);
-		differs |= share[p].bursts;
+		differs |= share[p].sustained_runs;
 	}
 	again->n = 0;
 	again->asked = again->elsewhere = differs;
@@ -111,11 +111,11 @@ void looks_again(const struct result *whole, const struct share *share, int n, s
 		for (int i = 0; i < share[p].n; i++) {
 			int cell = share[p].cell[i];
 			look_set class = look_class(&whole->plan.ask.cell[cell]);
-			bool is_asked = class & differs & ~share[p].bursts, is_unseen = class & unseen & share[p].elsewhere;
+			bool is_asked = class & differs & ~share[p].sustained_runs, is_unseen = class & unseen & share[p].elsewhere;
 			bool is_later = false;
 			for (int k = p + 1; k < n && !is_later; k++)
 				is_later = has(&share[k], cell);
-			if (!is_later && (is_asked || is_unseen) && is_timed(whole, cell) && !has_bursts(whole, cell))
+			if (!is_later && (is_asked || is_unseen) && is_timed(whole, cell) && !has_sustained_runs(whole, cell))
 				again->cell[again->n++] = cell;
 		}
 }

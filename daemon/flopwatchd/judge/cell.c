@@ -63,7 +63,7 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 	bool by_call = decides == SERIES_CALL;
 	judge_timed_init(out);
 	collect(r, cell, decides, ROLE_BASE, false, &out->decides);
-	collect(r, cell, SERIES_SUSTAINED, ROLE_BASE, false, &out->bursts);
+	collect(r, cell, SERIES_SUSTAINED, ROLE_BASE, false, &out->sustained_runs);
 	if (!by_call)
 		collect(r, cell, SERIES_CALL, ROLE_BASE, false, &out->call);
 	if (!by_call)
@@ -225,7 +225,7 @@ static void explain_budget(const struct result *r, const struct judge_timed *t, 
 
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
 {
-	struct counted pairs, bursts;
+	struct counted pairs, sustained_runs;
 	struct cell_verdict v;
 	struct verdict_terms terms = { .threshold_pct = c->threshold_pct,
 		.tau0 = c->tau0,
@@ -233,7 +233,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 		.underpowered_pct = c->underpowered_pct,
 		.sparse = sparse,
 		.is_over = true };
-	char why[DEVICE_CHECK_WHY_SIZE], why_burst[DEVICE_CHECK_WHY_SIZE];
+	char why[DEVICE_CHECK_WHY_SIZE], why_sustained[DEVICE_CHECK_WHY_SIZE];
 	int flags = c->flags;
 	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
 	show_nothing(c);
@@ -248,14 +248,14 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 		snprintf(c->reason, sizeof c->reason, "not measured: in all %d launches %s", t->decides.n, why);
 		return;
 	}
-	sift(&t->bursts, &bursts, why_burst);
+	sift(&t->sustained_runs, &sustained_runs, why_sustained);
 	pairs.good.beta = beta;
-	if (cell_judge(general, &terms, &pairs.good, &bursts.good, &t->found)) {
+	if (cell_judge(general, &terms, &pairs.good, &sustained_runs.good, &t->found)) {
 		base = side_median(&pairs.good, false);
 		target = side_median(&pairs.good, true);
 	}
 	put_back(&pairs, &t->decides);
-	put_back(&bursts, &t->bursts);
+	put_back(&sustained_runs, &t->sustained_runs);
 	t->found.typical.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
 	cell_decide(general, c->threshold_pct, &t->found, NULL, &v);
 	show(&t->found.typical, c);

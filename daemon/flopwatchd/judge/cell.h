@@ -23,7 +23,7 @@ struct judge_launches {
 /** All timings of one cell that its verdict and its flags come from, and what judging them found beside the row. */
 struct judge_timed {
 	struct judge_launches decides; /* of the series that decides */
-	struct judge_launches bursts;  /* series sustained */
+	struct judge_launches sustained_runs;  /* series sustained */
 	struct judge_launches call;    /* series call, where it does not decide */
 	struct judge_launches host;    /* the host's time of enqueue, us in place of ms, where the device decides */
 

@@ -75,8 +75,8 @@ static void put_device_extras(struct sink *s, const struct result *r, int i)
 	}
 }
 
-/** Medians of the bursts: time, the clock that each side settled at, energy of a call. Their change comes from judging. */
-static void put_bursts(struct sink *s, const struct result *r, int i)
+/** Medians of the sustained runs: time, the clock that each side settled at, energy of a call. Their change comes from judging. */
+static void put_sustained_runs(struct sink *s, const struct result *r, int i)
 {
 	for (int k = 0; k < 2; k++) {
 		char name[32];
@@ -331,7 +331,7 @@ int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, stru
 	struct sink s = { .db = db, .cell = cell, .err = err };
 	put_phases(&s, r, i);
 	put_series(&s, r, i, SERIES_CALL, "", "us", 1000);
-	put_bursts(&s, r, i);
+	put_sustained_runs(&s, r, i);
 	put_device_extras(&s, r, i);
 	for (int k = 0; k < 2; k++)
 		put_side(&s, r, i, sides[k]);

@@ -1,4 +1,4 @@
-/** figures.h - what was measured of a cell beside what its verdict stands on: phases, calls, clocks, work, bursts; as its JSON has them. */
+/** figures.h - what was measured of a cell beside what its verdict stands on: phases, calls, clocks, work, sustained runs; as its JSON has them. */
 #ifndef FLOPWATCHD_JUDGE_FIGURES_H
 #define FLOPWATCHD_JUDGE_FIGURES_H
 

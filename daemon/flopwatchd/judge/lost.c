@@ -20,7 +20,7 @@ bool judge_lost_in_pairs(const struct result *r, int cell)
 	       (t.found.typical.verdict == VERDICT_REGRESSION && !(t.found.typical.flags & FLAG_SUSTAINED));
 }
 
-bool judge_lost_in_bursts(const struct result *r, int cell)
+bool judge_lost_in_sustained_runs(const struct result *r, int cell)
 {
 	struct judge_timed t;
 	judge_alone(r, cell, &t);

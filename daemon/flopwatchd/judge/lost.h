@@ -4,10 +4,10 @@
 
 #include "flopwatchd/job/result.h"
 
-/** Whether the first set of pairs calls a cell a loss, confirmed or still to be: it needs no bursts to tell. */
+/** Whether the first set of pairs calls a cell a loss, confirmed or still to be: it needs no sustained runs to tell. */
 bool judge_lost_in_pairs(const struct result *r, int cell);
 
-/** Whether the first set of bursts does, and has to be confirmed by others. */
-bool judge_lost_in_bursts(const struct result *r, int cell);
+/** Whether the first set of sustained runs does, and has to be confirmed by others. */
+bool judge_lost_in_sustained_runs(const struct result *r, int cell);
 
 #endif

@@ -12,12 +12,12 @@ struct alone {
 	double ms, apart_ms; /* 0 0: not all of them have a time */
 };
 
-/* Of bursts and slow calls what decided, else the pairs; and how much of that is the clock's. */
+/* Of sustained runs and slow calls what decided, else the pairs; and how much of that is the clock's. */
 static void take_verdict(struct cause_evidence *e, const struct store_cell *c)
 {
 	double m = isfinite(c->m) ? c->m : log(c->target_median_ms / c->base_median_ms), se = c->se;
 	e->base_ms = c->base_median_ms;
-	if (c->decider == DECIDER_BURSTS && isfinite(c->decided_m)) {
+	if (c->decider == DECIDER_SUSTAINED_RUNS && isfinite(c->decided_m)) {
 		e->clock_ms = e->base_ms * (exp(c->decided_m) - exp(m));
 		m = c->decided_m;
 		se = c->decided_se;

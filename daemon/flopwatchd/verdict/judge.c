@@ -128,7 +128,7 @@ static int64_t launch_row(const struct result *r, const int64_t *ids, int launch
 /** The estimate that belongs to a record, NULL where it has none. */
 static const struct launch_estimate *estimate_of(const struct judge_timed *t, const struct msg_cell *m)
 {
-	const struct judge_launches *const all[] = { &t->decides, &t->bursts, &t->call };
+	const struct judge_launches *const all[] = { &t->decides, &t->sustained_runs, &t->call };
 	for (int k = 0; k < 3; k++)
 		for (int i = 0; i < all[k]->n; i++)
 			if (all[k]->message[i] == m && all[k]->estimate[i].n > 0)
@@ -325,7 +325,7 @@ static void again_fini(struct again *a)
 
 static struct judge_launches *again_series(struct again *a, int k)
 {
-	return k == 0 ? &a->timed.decides : k == 1 ? &a->timed.bursts : &a->timed.call;
+	return k == 0 ? &a->timed.decides : k == 1 ? &a->timed.sustained_runs : &a->timed.call;
 }
 
 static enum series series_again(const struct store_cell *c, int k)

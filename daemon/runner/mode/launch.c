@@ -15,13 +15,13 @@
 #include "runner/call/forward.h"
 #include "runner/call/leaked_state.h"
 #include "runner/call/verifier.h"
-#include "runner/timing/burst.h"
+#include "runner/timing/sustained.h"
 #include "runner/timing/timing.h"
 
 /* The least that reference_plan_make does: results were accepted before, this finds those that change later. */
 #define RECHECK_VISITS 1.0
 /* Calls of each subject in a pass whose results are looked at later. */
-enum { LATER = 2, LATER_IN_BURSTS = SPOT_CHECK_LATER_MAX };
+enum { LATER = 2, LATER_IN_SUSTAINED_RUNS = SPOT_CHECK_LATER_MAX };
 /* Rounds of the series call and phase, a share of those of the device series, at most this many. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
 
@@ -179,15 +179,15 @@ static int side_rounds(int rounds)
 /* What a launch does with a cell beside the pass that counts. */
 struct extra_series {
 	bool decides; /* the series call does, in full */
-	bool burst, calls, phases;
+	bool sustained_run, calls, phases;
 	bool long_call;
 };
 
 static void plan_extra_series(const struct timing *t, int rounds, struct extra_series *a)
 {
 	const struct msg_run *run = t->runner->run;
-	bool pass = !run->only_bursts;
-	a->burst = run->burst && run->burst[t->cell];
+	bool pass = !run->only_sustained_runs;
+	a->sustained_run = run->sustained_run && run->sustained_run[t->cell];
 	a->decides = pass && run->cell[t->cell].decide == SERIES_CALL;
 	a->calls = pass && run->calls && !a->decides;
 	a->phases = pass && run->phases;
@@ -217,11 +217,11 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops);
 	struct extra_series a;
 	plan_extra_series(t, rounds, &a);
-	*looked = !r->run->only_bursts && !a.decides && !a.calls && !a.phases && !a.burst;
-	if (!r->run->only_bursts && timing_device(t, rounds, f) != 0)
+	*looked = !r->run->only_sustained_runs && !a.decides && !a.calls && !a.phases && !a.sustained_run;
+	if (!r->run->only_sustained_runs && timing_device(t, rounds, f) != 0)
 		return -1;
-	if (a.burst &&
-		burst_run(t, busy_since_us, f) != 0) /* while the device is warm: the series aside leave it idle between calls */
+	if (a.sustained_run &&
+		sustained_run(t, busy_since_us, f) != 0) /* while the device is warm: the series aside leave it idle between calls */
 		return -1;
 	return time_extra_series(t, &a, rounds, looked, f);
 }
@@ -270,7 +270,7 @@ static int open_looks(struct timing *t, struct verifier *verifier, struct failur
 	struct fw_err err = { 0 };
 	if (spot_check_open(t->spot_check, t->runner, p, SPOT_CHECK_ANY, RECHECK_VISITS, f) != 0)
 		return -1;
-	spot_check_make_later(t->spot_check, t->runner->run->burst && t->runner->run->burst[t->cell] ? LATER_IN_BURSTS : LATER);
+	spot_check_make_later(t->spot_check, t->runner->run->sustained_run && t->runner->run->sustained_run[t->cell] ? LATER_IN_SUSTAINED_RUNS : LATER);
 	if (problem_restore(p, &err) != 0)
 		return failure_device(f, p, &err);
 	return verifier_open(verifier, p, p->cell.direction, runner_secret(t->runner), RECHECK_VISITS, f);

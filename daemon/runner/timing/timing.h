@@ -20,7 +20,7 @@ struct timing {
 	int n;    /* subjects that are timed, planned and bound */
 	struct subject *subject[PROTOCOL_SUBJECTS_MAX];
 	int start;         /* who begins round 0 */
-	bool target_first; /* who begins bursts */
+	bool target_first; /* who begins sustained runs */
 	double pair_ms;    /* device time of one round: of the solo calls, then of the last warm-up round */
 	struct spot_check *spot_check;
 	struct subject *culprit; /* whose failure ended a pass; NULL: not known */

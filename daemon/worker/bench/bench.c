@@ -44,7 +44,7 @@ void bench_fini(struct bench *b)
 	for (i = 0; b->cell && i < b->n_cells; i++)
 		for (j = 0; j < STATS_LAUNCHES_MAX; j++) {
 			free(b->cell[i].launch[j].values);
-			free(b->cell[i].burst[j].values);
+			free(b->cell[i].sustained_run[j].values);
 		}
 	free(b->cell);
 	free(b->pin);
@@ -282,7 +282,7 @@ void bench_judge(struct bench *b, int cell)
 {
 	const struct cell *of = &b->cells[cell];
 	struct bench_cell *c = &b->cell[cell];
-	struct cell_launches pairs, bursts;
+	struct cell_launches pairs, sustained_runs;
 	struct verdict_terms terms = { .threshold_pct = of->threshold_pct,
 		.tau0 = of->tau0,
 		.nu0 = of->nu0,
@@ -291,8 +291,8 @@ void bench_judge(struct bench *b, int cell)
 		.is_over = b->over };
 
 	take_launches(c->launch, c->n_launches, &pairs);
-	take_launches(c->burst, c->n_bursts, &bursts);
-	(void)cell_judge(&b->rule, &terms, &pairs, &bursts, &c->found); /* all samples are here */
+	take_launches(c->sustained_run, c->n_sustained_runs, &sustained_runs);
+	(void)cell_judge(&b->rule, &terms, &pairs, &sustained_runs, &c->found); /* all samples are here */
 	c->judged = c->judged || c->n_launches > 0;
 }
 

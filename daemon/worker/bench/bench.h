@@ -71,10 +71,10 @@ struct bench_cell {
 	struct msg_work work[BENCH_OUTSIDE]; /* likewise what they said of it, without what they tried; provider "": nothing */
 	int n_launches;
 	struct bench_launch launch[STATS_LAUNCHES_MAX]; /* of the series that decides */
-	int n_bursts;
-	struct bench_launch burst[STATS_LAUNCHES_MAX]; /* series sustained */
-	int n_void_bursts;                             /* that the device's readings void */
-	int leans;                                     /* bursts in which target drew more power, less those in which base did */
+	int n_sustained_runs;
+	struct bench_launch sustained_run[STATS_LAUNCHES_MAX]; /* series sustained */
+	int n_void_sustained_runs;                             /* that the device's readings void */
+	int leans;                                     /* sustained runs in which target drew more power, less those in which base did */
 	struct cell_finding found;
 	int discarded; /* launches whose times the device's readings void, or that were lost to neither side */
 	int voided;    /* the former alone */
@@ -106,8 +106,8 @@ struct bench {
 	bool quick;
 	bool selfcheck;            /* equal modules are timed too */
 	look_set looked_elsewhere; /* classes of cells that have no sentinel here */
-	look_set asked;            /* whose cells run in bursts, whatever pairs say of them */
-	look_set bursts;           /* whose cells do, because power draw differs: those, and what is found */
+	look_set asked;            /* whose cells run in sustained runs, whatever pairs say of them */
+	look_set sustained_runs;           /* whose cells do, because power draw differs: those, and what is found */
 	bool set_begun[3];
 	bool over;   /* no further launch will come */
 	bool lost;   /* the device is broken: nothing runs on it any more */

@@ -8,12 +8,12 @@
 
 #include "worker/bench/runner_child.h"
 
-/** Which cells, and how. Shape: cell[n], burst[n]. */
+/** Which cells, and how. Shape: cell[n], sustained run[n]. */
 struct launch_order {
 	int n, set;
 	const int *cell;
-	const bool *burst; /* cells that run in bursts, too; NULL: none */
-	bool only_bursts;
+	const bool *sustained_run; /* cells that run in sustained runs, too; NULL: none */
+	bool only_sustained_runs;
 };
 
 /** Run it. 1 it brought something, 0 nothing, -1 error. `why` keeps the last reason for nothing. Shape: why[size]. */

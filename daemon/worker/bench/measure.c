@@ -60,16 +60,16 @@ int measure_next(const struct bench *b, int *list, int *set)
 struct plan {
 	struct launch_order order;
 	int *cell, *spare;
-	bool *burst;
+	bool *sustained_run;
 };
 
-/* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */
+/* What to launch next: pairs first, then sustained runs, then launches for width alone. Returns the number of cells. */
 static int next(const struct bench *b, struct plan *p)
 {
 	struct launch_order *o = &p->order;
 	int i;
 
-	o->only_bursts = false;
+	o->only_sustained_runs = false;
 	o->n = measure_next(b, p->cell, &o->set);
 	if (o->n == 0 || b->cell[p->cell[0]].found.typical.want_set == 0) {
 		int set, n = sustain_next(b, p->spare, &set);
@@ -78,11 +78,11 @@ static int next(const struct bench *b, struct plan *p)
 			memcpy(p->cell, p->spare, (size_t)n * sizeof *p->cell);
 			o->n = n;
 			o->set = set;
-			o->only_bursts = true;
+			o->only_sustained_runs = true;
 		}
 	}
 	for (i = 0; i < o->n; i++)
-		p->burst[i] = sustain_wants(b, p->cell[i], o->set);
+		p->sustained_run[i] = sustain_wants(b, p->cell[i], o->set);
 	return o->n;
 }
 
@@ -97,7 +97,7 @@ static int launch_all(struct bench *b, struct plan *p, struct fw_err *err)
 			break; /* what is open stays undecided, and says so */
 		status = launch_run(b, o, why, sizeof why, err);
 		empty = status == 0 ? empty + 1 : 0;
-		for (i = 0; i < o->n && empty == EMPTY_LAUNCHES_MAX && !o->only_bursts && status >= 0; i++)
+		for (i = 0; i < o->n && empty == EMPTY_LAUNCHES_MAX && !o->only_sustained_runs && status >= 0; i++)
 			status = bench_fault(b, o->cell[i], ROLE_DEVICE, "device", why, err);
 	}
 	return status < 0 ? -1 : 0;
@@ -117,13 +117,13 @@ int measure_run(struct bench *b, struct fw_err *err)
 {
 	size_t n = (size_t)b->n_cells + 1;
 	struct plan p = {
-		.cell = calloc(n, sizeof *p.cell), .spare = calloc(n, sizeof *p.spare), .burst = calloc(n, sizeof *p.burst)
+		.cell = calloc(n, sizeof *p.cell), .spare = calloc(n, sizeof *p.spare), .sustained_run = calloc(n, sizeof *p.sustained_run)
 	};
 	int round, result = 1;
 
 	p.order.cell = p.cell;
-	p.order.burst = p.burst;
-	if (!p.cell || !p.spare || !p.burst)
+	p.order.sustained_run = p.sustained_run;
+	if (!p.cell || !p.spare || !p.sustained_run)
 		result = err_set(err, ERR_INTERNAL, "out of memory");
 	for (round = 0; result == 1 && round < ROUNDS_MAX && !b->lost; round++) {
 		result = launch_all(b, &p, err);
@@ -133,6 +133,6 @@ int measure_run(struct bench *b, struct fw_err *err)
 	bench_end(b);
 	free(p.cell);
 	free(p.spare);
-	free(p.burst);
+	free(p.sustained_run);
 	return result < 0 ? -1 : 0;
 }

@@ -350,8 +350,8 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	run->rule = b->rule;
 	run->phases = t->phases;
 	run->calls = t->calls;
-	run->only_bursts = t->only_bursts;
-	run->burst_rounds = t->burst_rounds;
+	run->only_sustained_runs = t->only_sustained_runs;
+	run->sustained_rounds = t->sustained_rounds;
 	run->repeat = t->repeat;
 	run->counters = t->counters;
 	run->samples = t->samples;
@@ -378,7 +378,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	for (i = 0; i < t->n_cells; i++) {
 		run->cell[i] = b->cells[t->cell[i]];
 		run->index[i] = t->cell[i];
-		run->burst[i] = t->burst && t->burst[i];
+		run->sustained_run[i] = t->sustained_run && t->sustained_run[i];
 	}
 }
 
@@ -405,10 +405,10 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 	if (m.u.run) {
 		m.u.run->cell = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
 		m.u.run->index = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->index);
-		m.u.run->burst = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->burst);
+		m.u.run->sustained_run = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->sustained_run);
 		m.u.run->pin = calloc((size_t)b->n_pins * (size_t)(t->copy_fd > 0 ? 2 : 1) + 1, sizeof *m.u.run->pin);
 	}
-	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->burst || !m.u.run->pin) {
+	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->sustained_run || !m.u.run->pin) {
 		err_set(err, ERR_INTERNAL, "out of memory");
 	} else {
 		fill_message(b, t, signature, m.u.run);

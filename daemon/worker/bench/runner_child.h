@@ -21,9 +21,9 @@ struct runner_task {
 	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
 	int n_cells;
 	const int *cell; /* positions in the bench */
-	bool phases, calls, only_bursts;
-	const bool *burst; /* burst[n_cells]: also in bursts; NULL none */
-	int burst_rounds;
+	bool phases, calls, only_sustained_runs;
+	const bool *sustained_run; /* sustained run[n_cells]: also in sustained runs; NULL none */
+	int sustained_rounds;
 	double deadline_s;
 	int repeat;    /* profile: the how manieth process of its role */
 	bool counters; /* profile: read counters */

@@ -5,29 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/protocol/burst.h"
+#include "core/protocol/sustained.h"
 #include "core/protocol/device_check.h"
 
 enum { AGREE = 2, VOID_MAX = 3 }; /* launches of a sentinel that have to lean the same way */
 
 #define CLOCK_APART 0.01 /* of the clocks that both sides settle at */
 #define WANDER                                                                                                                   \
-	0.004 /* of the ratio of two sides' bursts where nothing differs, seen on two H100; and as how many sides this counts */
+	0.004 /* of the ratio of two sides' sustained runs where nothing differs, seen on two H100; and as how many sides this counts */
 #define WANDER_PRIOR 4
 #define WANDER_BRIEF 0.005 /* the same of A B, without B A */
-#define BEYOND       2.5   /* times that, with what the two bursts of each side differ by: what wanders is the device */
+#define BEYOND       2.5   /* times that, with what the two sustained runs of each side differ by: what wanders is the device */
 #define ENERGY_APART 0.03  /* of the energy of a call */
 
-/* Whether bursts say anything here: the device has a clock that follows its power, and this is no quick look. */
+/* Whether sustained runs say anything here: the device has a clock that follows its power, and this is no quick look. */
 static bool is_possible(const struct bench *b)
 {
 	return !b->quick && b->device.kind != DEVICE_CPU;
 }
 
 /* Whether all cells of its direction do. */
-static bool runs_in_bursts(const struct bench *b, int cell)
+static bool runs_in_sustained_runs(const struct bench *b, int cell)
 {
-	return b->bursts & look_class(&b->cells[cell]);
+	return b->sustained_runs & look_class(&b->cells[cell]);
 }
 
 /* The longest open cell of its class, where that is looked at here. */
@@ -50,12 +50,12 @@ int sustain_rounds(const struct bench *b, int set)
 	return set == 1 && !b->set_begun[1] ? 1 : 2;
 }
 
-double sustain_s(const struct bench *b, const bool *burst, int n, int set)
+double sustain_s(const struct bench *b, const bool *sustained_run, int n, int set)
 {
 	double s = 0;
 
-	for (int i = 0; burst && i < n; i++)
-		s += burst[i] ? BURST_S * (1 + 2 * sustain_rounds(b, set))
+	for (int i = 0; sustained_run && i < n; i++)
+		s += sustained_run[i] ? SUSTAINED_S * (1 + 2 * sustain_rounds(b, set))
 			      : 0; /* before them both take turns, for less than one */
 	return s;
 }
@@ -65,7 +65,7 @@ static int sign_beyond(double log_ratio, double limit)
 	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
 }
 
-/* Mean log of a burst: a limiter swings once in it, and what is at its middle depends on where it began. NAN: none is known. */
+/* Mean log of a sustained run: a limiter swings once in it, and what is at its middle depends on where it began. NAN: none is known. */
 static double level(const float *v, int n)
 {
 	double sum = 0;
@@ -79,13 +79,13 @@ static double level(const float *v, int n)
 	return sum / known;
 }
 
-/* Bursts of A B alone: what begins does not end. */
+/* Sustained runs of A B alone: what begins does not end. */
 static bool is_brief(const struct msg_cell *m)
 {
 	return m->order[0] && m->order[0] != m->order[2 * m->n - 1];
 }
 
-/* Log ratio of the sides' bursts, b over a, and its standard deviation. Shape: a[n], b[n], of two bursts each the first in the first half. */
+/* Log ratio of the sides' sustained runs, b over a, and its standard deviation. Shape: a[n], b[n], of two sustained runs each the first in the first half. */
 struct apart {
 	double ratio, wander;
 };
@@ -96,18 +96,18 @@ static struct apart apart(const struct msg_cell *m, const float *a, const float 
 	if (is_brief(m))
 		return (struct apart){ level(b, n) - level(a, n), WANDER_BRIEF };
 	double a1 = level(a, half), a2 = level(a + half, half), b1 = level(b, half), b2 = level(b + half, half);
-	double seen = ((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a burst */
+	double seen = ((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a sustained run */
 
 	return (struct apart){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
 }
 
-/* A call of each burst. */
+/* A call of each sustained run. */
 static bool is_enough(const struct msg_cell *m)
 {
 	return m->n > (is_brief(m) ? 0 : 1);
 }
 
-/* The side that draws more power in these bursts: 1 target, -1 base, 0 neither. What counts lies well further apart than two bursts of one side. */
+/* The side that draws more power in these sustained runs: 1 target, -1 base, 0 neither. What counts lies well further apart than two sustained runs of one side. */
 static int draws_more(const struct msg_cell *m, int base, int target)
 {
 	int lean = 0;
@@ -123,7 +123,7 @@ static int draws_more(const struct msg_cell *m, int base, int target)
 }
 
 /*
- * The side that is slower in these bursts than its pairs say, by more than a regression takes: as above. Clocks that wander can hide what power
+ * The side that is slower in these sustained runs than its pairs say, by more than a regression takes: as above. Clocks that wander can hide what power
  * does to them, and not every device tells its energy.
  */
 static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m, int base, int target)
@@ -137,17 +137,17 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
 }
 
-/* One launch that leans may be the device's doing; the next has to agree before a whole direction is run in bursts. */
+/* One launch that leans may be the device's doing; the next has to agree before a whole direction is run in sustained runs. */
 static bool leans(const struct bench_cell *c)
 {
-	return c->n_bursts > 0 && abs(c->leans) == c->n_bursts;
+	return c->n_sustained_runs > 0 && abs(c->leans) == c->n_sustained_runs;
 }
 
 static bool wants_second(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && !runs_in_bursts(b, cell) && leans(c) && c->n_bursts < AGREE;
+	return c->open && !runs_in_sustained_runs(b, cell) && leans(c) && c->n_sustained_runs < AGREE;
 }
 
 /* A sentinel's first look that the device spoiled. */
@@ -155,7 +155,7 @@ static bool wants_first_again(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && c->n_bursts == 0 && c->n_void_bursts > 0 && c->n_void_bursts < VOID_MAX && is_sentinel(b, cell);
+	return c->open && c->n_sustained_runs == 0 && c->n_void_sustained_runs > 0 && c->n_void_sustained_runs < VOID_MAX && is_sentinel(b, cell);
 }
 
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
@@ -165,16 +165,16 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	char why[DEVICE_CHECK_WHY_SIZE];
 
 	if (device_check_discards(&m->device_check, why)) {
-		c->n_void_bursts++;
+		c->n_void_sustained_runs++;
 		return 0;
 	}
-	if (bench_keep(c->burst, &c->n_bursts, m, err) != 0)
+	if (bench_keep(c->sustained_run, &c->n_sustained_runs, m, err) != 0)
 		return -1;
 	bench_judge(b, m->cell);
 	int lean = draws_more(m, base, target);
 	c->leans += lean ? lean : slower_than_in_pairs(b, m, base, target);
-	if (c->n_bursts >= AGREE && leans(c))
-		b->bursts |= look_direction(b->cells[m->cell].direction);
+	if (c->n_sustained_runs >= AGREE && leans(c))
+		b->sustained_runs |= look_direction(b->cells[m->cell].direction);
 	return 1;
 }
 
@@ -186,12 +186,12 @@ static int wanted_set(const struct bench *b, int cell)
 	bool lost_in_pairs = c->found.typical.verdict == VERDICT_REGRESSION && !(c->found.typical.flags & FLAG_SUSTAINED) &&
 			     !(b->asked & look_class(&b->cells[cell]));
 
-	bool asked = runs_in_bursts(b, cell) || c->found.typical.want_bursts;
+	bool asked = runs_in_sustained_runs(b, cell) || c->found.typical.want_sustained_runs;
 
 	/* once the pairs have settled; what they call a regression needs no second opinion */
 	if (!c->open || !asked || c->found.typical.want_set != 0 || lost_in_pairs)
 		return 0;
-	return c->n_bursts == 0 ? 1 : c->n_bursts < STATS_LAUNCHES_MAX ? c->found.sustained.want_set : 0;
+	return c->n_sustained_runs == 0 ? 1 : c->n_sustained_runs < STATS_LAUNCHES_MAX ? c->found.sustained.want_set : 0;
 }
 
 bool sustain_wants(const struct bench *b, int cell, int set)

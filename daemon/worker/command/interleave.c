@@ -48,9 +48,9 @@ struct interleave_launch {
 	uint64_t seed;
 	int set, n, timed;
 	int *list, *spare, *chain;
-	bool *todo, *burst;
-	bool only_bursts;
-	int burst_rounds;
+	bool *todo, *sustained_run;
+	bool only_sustained_runs;
+	int sustained_rounds;
 };
 
 bool interleave_taken(const struct command *m)
@@ -172,19 +172,19 @@ static void ask(const struct interleave_launch *l, struct interleave_session *s)
 		*c = (struct interleave_cell){ .cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1 };
 		c->warm = interleave_warm(ms);
 		l->all->known[cell].calls = 1 + c->warm;
-		c->pairs = l->only_bursts ? 0 : pairs_of(l, cell, s->n_sides * (1 + c->warm) * ms, most);
+		c->pairs = l->only_sustained_runs ? 0 : pairs_of(l, cell, s->n_sides * (1 + c->warm) * ms, most);
 		c->budget_ms = interleave_budget_ms(l->n, most);
-		c->burst_rounds = l->burst[cell] ? l->burst_rounds : 0;
+		c->sustained_rounds = l->sustained_run[cell] ? l->sustained_rounds : 0;
 	}
 }
 
-/* What a session takes beside pairs and bursts: processes that start, first calls, and what is looked at in the end. */
+/* What a session takes beside pairs and sustained runs: processes that start, first calls, and what is looked at in the end. */
 static double others_s(const struct interleave_session *s)
 {
 	double rest_s = s->all_s;
 
 	for (int i = 0; i < s->n; i++)
-		rest_s -= s->cell[i].pairs_s + s->cell[i].bursts_s;
+		rest_s -= s->cell[i].pairs_s + s->cell[i].sustained_runs_s;
 	return fmax(0, rest_s);
 }
 
@@ -210,7 +210,7 @@ static int take_cells(
 		if (belief == INTERLEAVE_BELIEVED)
 			interleave_cost_add(&a->known[c->cell].cost, c->n, c->pairs_s, others_s(s) / s->n, c->ms[COMMAND_BASE],
 				c->ms[COMMAND_TARGET]);
-		if (belief == INTERLEAVE_BELIEVED && (l->only_bursts ? c->n_burst > 0 : c->n >= PAIRS_MIN)) {
+		if (belief == INTERLEAVE_BELIEVED && (l->only_sustained_runs ? c->n_sustained > 0 : c->n >= PAIRS_MIN)) {
 			l->timed++;
 			status = interleave_record(a->command, s, c, l->set, device_check, redo, err);
 		}
@@ -373,12 +373,12 @@ static int launch(struct interleave_launch *l, struct fw_err *err)
 
 	l->seed = seed;
 	l->timed = 0;
-	l->burst_rounds = sustain_rounds(b, l->set);
+	l->sustained_rounds = sustain_rounds(b, l->set);
 	for (int i = 0; i < b->n_cells; i++)
-		l->todo[i] = l->burst[i] = false;
+		l->todo[i] = l->sustained_run[i] = false;
 	for (int i = 0; i < l->n; i++) {
 		l->todo[l->list[i]] = true;
-		l->burst[l->list[i]] = sustain_wants(b, l->list[i], l->set);
+		l->sustained_run[l->list[i]] = sustain_wants(b, l->list[i], l->set);
 	}
 	if (command_announce(l->all->command, l->list, l->n, l->set, seed, err) < 0)
 		return -1;
@@ -414,12 +414,12 @@ static int next_doubtful(struct interleave_launch *l)
 	return l->n;
 }
 
-/* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */
+/* What to launch next: pairs first, then sustained runs, then launches for width alone. Returns the number of cells. */
 static int next(struct interleave_launch *l)
 {
 	const struct bench *b = l->all->command->bench;
 
-	l->only_bursts = false;
+	l->only_sustained_runs = false;
 	l->n = measure_next(b, l->list, &l->set);
 	if (l->n == 0 || b->cell[l->list[0]].found.typical.want_set == 0) {
 		int set, n = sustain_next(b, l->spare, &set);
@@ -428,7 +428,7 @@ static int next(struct interleave_launch *l)
 			memcpy(l->list, l->spare, (size_t)n * sizeof *l->list);
 			l->n = n;
 			l->set = set;
-			l->only_bursts = true;
+			l->only_sustained_runs = true;
 		}
 	}
 	return l->n > 0 ? l->n : next_doubtful(l);
@@ -451,8 +451,8 @@ static int run_all(struct interleave_launch *l, struct fw_err *err)
 		for (int i = 0; i < b->n_cells; i++)
 			after += b->cell[i].open;
 		empty = l->timed > 0 || after < before ? 0 : empty + 1;
-		if (empty == EMPTY_LAUNCHES_MAX && l->only_bursts)
-			break; /* what bursts would have said stays unsaid */
+		if (empty == EMPTY_LAUNCHES_MAX && l->only_sustained_runs)
+			break; /* what sustained runs would have said stays unsaid */
 		for (int i = 0; i < l->n && empty == EMPTY_LAUNCHES_MAX && status == 0; i++)
 			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", "sessions of turns bring no times", err);
 	}
@@ -501,14 +501,14 @@ int interleave_measure(struct command *m, struct fw_err *err)
 		.spare = calloc(room, sizeof *l.spare),
 		.chain = calloc(room, sizeof *l.chain),
 		.todo = calloc(room, sizeof *l.todo),
-		.burst = calloc(room, sizeof *l.burst) };
+		.sustained_run = calloc(room, sizeof *l.sustained_run) };
 	int status = 0;
 
 	/* pairs of calls settle far closer than whole processes, and a launch of them costs little */
 	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
 	if (!m->list[COMMAND_REFERENCE].speaks)
 		status = command_drop_reference(m, "it does not take turns, as base and target do", err);
-	if (status == 0 && (!l.list || !l.spare || !l.chain || !l.todo || !l.burst))
+	if (status == 0 && (!l.list || !l.spare || !l.chain || !l.todo || !l.sustained_run))
 		status = err_set(err, ERR_INTERNAL, "out of memory");
 	if (status == 0)
 		status = prepare(&all, err);
@@ -526,7 +526,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	free(l.spare);
 	free(l.chain);
 	free(l.todo);
-	free(l.burst);
+	free(l.sustained_run);
 	free(all.place);
 	free(all.missed);
 	free(all.known);

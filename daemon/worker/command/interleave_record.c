@@ -185,18 +185,18 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 	return status;
 }
 
-static int record_bursts(
+static int record_sustained_runs(
 	struct command *m, const struct interleave_cell *c, int set, const struct msg_device_check *device_check, struct fw_err *err)
 {
-	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_burst, err);
-	bool clocks = all_told(c->burst[0].mhz, c->n_burst) && all_told(c->burst[1].mhz, c->n_burst);
+	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_sustained, err);
+	bool clocks = all_told(c->sustained_run[0].mhz, c->n_sustained) && all_told(c->sustained_run[1].mhz, c->n_sustained);
 	int status = message ? 0 : -1;
 
 	for (int side = 0; side < COMMAND_REFERENCE && status == 0; side++)
-		status = fill(message->u.cell, side, c->burst[side].ms, c->burst[side].mhz, clocks, NULL, false, err);
+		status = fill(message->u.cell, side, c->sustained_run[side].ms, c->sustained_run[side].mhz, clocks, NULL, false, err);
 	if (status == 0) {
 		message->u.cell->device_check = *device_check;
-		burst_order(c->n_burst, c->burst_rounds, c->burst_first, message->u.cell->order);
+		sustained_order(c->n_sustained, c->sustained_rounds, c->sustained_first, message->u.cell->order);
 		status = sustain_add(m->bench, message->u.cell, err) < 0 ? -1 : bench_send(m->bench, message, err);
 	}
 	drop_record(message);
@@ -208,7 +208,7 @@ int interleave_record(struct command *m, const struct interleave_session *s, con
 {
 	if (c->n > 0 && record_pairs(m, s, c, set, device_check, redo, err) < 0)
 		return -1;
-	return c->n_burst > 0 ? record_bursts(m, c, set, device_check, err) : 0;
+	return c->n_sustained > 0 ? record_sustained_runs(m, c, set, device_check, err) : 0;
 }
 
 /* ---- what they said ------------------------------------------------------------------------------------------------------ */

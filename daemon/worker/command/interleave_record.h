@@ -23,7 +23,7 @@ enum interleave_belief interleave_judge(struct command *m, const struct interlea
  * cell as `unsure` and says so. Err: -1.
  */
 int interleave_judge_gain(struct command *m, int cell, const struct interleave_evidence *evidence, int calls, struct fw_err *err);
-/** Judge the cell by its pairs, and its bursts where it has some, and send them. Err: -1. */
+/** Judge the cell by its pairs, and its sustained runs where it has some, and send them. Err: -1. */
 int interleave_record(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
 	const struct msg_device_check *device_check, int redo, struct fw_err *err);
 /** Tell what the programs said of their cells when they listed them: first calls, memory, configurations, and outputs that differ. */

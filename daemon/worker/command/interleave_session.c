@@ -14,14 +14,14 @@ enum {
 	WAIT_MS = 100,
 	BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */,
 	SINGLES = 8 /* turns of single calls, where programs choose how often they repeat a call */,
-	BURST_CALLS_MIN = 2
+	SUSTAINED_CALLS_MIN = 2
 };
 
 #define CALL_LIMIT_S     30.0
 #define CALL_LIMIT_TIMES 100
-#define BURST_TURN_S                                                                                                             \
+#define SUSTAINED_TURN_S                                                                                                             \
 	0.1 /* of the turns that it is made of: how long a call takes with all that is around it shows in the first */
-#define BURST_CALLS_MAX 4096
+#define SUSTAINED_CALLS_MAX 4096
 #define CUT_TIMES       2 /* as many pairs are taken again, at most, */
 #define UNTIMED_TIMES   4 /* and as many that have no time: those never count */
 
@@ -41,11 +41,11 @@ static int index_of(const struct interleave_session *s, const char *key)
 /* ---- waiting ------------------------------------------------------------------------------------------------------------- */
 
 /* Where there is no room for one more, every second one goes. */
-static void keep_in_burst(struct interleave_burst *b, float ms, float mhz)
+static void keep_in_sustained(struct interleave_sustained *b, float ms, float mhz)
 {
-	struct burst_calls *c = b->calls;
+	struct sustained_calls *c = b->calls;
 
-	if (c->kept == BURST_KEPT_MAX && b->n % b->stride == 0) {
+	if (c->kept == SUSTAINED_KEPT_MAX && b->n % b->stride == 0) {
 		c->kept /= 2;
 		for (int i = 0; i < c->kept; i++) {
 			c->ms[i] = c->ms[2 * i];
@@ -64,8 +64,8 @@ static void keep_call(struct interleave_session *s, const struct interleave_line
 	s->turn.n++;
 	s->turn.ms = (float)line->ms;
 	s->turn.mhz = (float)line->mhz;
-	if (s->burst && line->ms > 0)
-		keep_in_burst(s->burst, s->turn.ms, s->turn.mhz);
+	if (s->sustained_run && line->ms > 0)
+		keep_in_sustained(s->sustained_run, s->turn.ms, s->turn.mhz);
 	s->turn.host_us = (float)line->host_us;
 	s->turn.sum_ms += line->ms * fmax(1, line->repeats);
 	s->turn.repeats = line->repeats;
@@ -337,46 +337,46 @@ static int give_singles(struct interleave_session *s, struct fw_err *err)
 	return result;
 }
 
-/* One burst, in turns of some calls each, until `until_ns`. 1, 0, -1 as give. */
-static int take_burst(struct interleave_session *s, int side, int64_t until_ns, struct burst_calls *out, struct fw_err *err)
+/* One sustained run, in turns of some calls each, until `until_ns`. 1, 0, -1 as give. */
+static int take_sustained(struct interleave_session *s, int side, int64_t until_ns, struct sustained_calls *out, struct fw_err *err)
 {
-	int64_t settled_ns = until_ns - (int64_t)((BURST_S - BURST_SETTLES_S) * 1e9);
-	int64_t last_ns = until_ns + (int64_t)(BURST_S * 1e9); /* without a single time by then there is no burst */
-	int calls = BURST_CALLS_MIN, result;
+	int64_t settled_ns = until_ns - (int64_t)((SUSTAINED_S - SUSTAINED_SETTLES_S) * 1e9);
+	int64_t last_ns = until_ns + (int64_t)(SUSTAINED_S * 1e9); /* without a single time by then there is no sustained run */
+	int calls = SUSTAINED_CALLS_MIN, result;
 
-	struct interleave_burst burst = { .stride = 1, .calls = out };
+	struct interleave_sustained sustained_run = { .stride = 1, .calls = out };
 
 	out->kept = 0;
 	do {
 		double turn_ms;
 
-		s->burst = clock_mono_ns() >= settled_ns ? &burst : NULL;
+		s->sustained_run = clock_mono_ns() >= settled_ns ? &sustained_run : NULL;
 		result = all_here(s) ? give(s, side, &(struct order_of_turn){ .calls = calls }, &turn_ms, err) : 0;
-		s->burst = NULL;
+		s->sustained_run = NULL;
 		if (result != 1)
 			return result;
 		interleave_bound(&s->at->seen[side], s->turn.sum_ms, turn_ms);
-		calls = (int)fmin(BURST_CALLS_MAX, fmax(BURST_CALLS_MIN, calls * BURST_TURN_S / s->turn.all_s));
+		calls = (int)fmin(SUSTAINED_CALLS_MAX, fmax(SUSTAINED_CALLS_MIN, calls * SUSTAINED_TURN_S / s->turn.all_s));
 	} while (clock_mono_ns() < until_ns || (out->kept == 0 && clock_mono_ns() < last_ns));
 	return out->kept > 0;
 }
 
 /* Base and target call without a rest: what clocks do then. */
-static int take_bursts(struct interleave_session *s, struct fw_err *err)
+static int take_sustained_runs(struct interleave_session *s, struct fw_err *err)
 {
 	struct interleave_cell *at = s->at;
-	struct burst_calls burst[BURSTS_MAX];
+	struct sustained_calls sustained_run[SUSTAINED_RUNS_MAX];
 	int64_t began_ns = clock_mono_ns();
 
-	at->burst_first = s->target_first;
-	for (int i = 0; i < 2 * at->burst_rounds; i++) {
-		int side = burst_side_of(at->burst_first, i);
-		int result = take_burst(s, side, began_ns + (int64_t)((i + 1) * BURST_S * 1e9), &burst[i], err);
+	at->sustained_first = s->target_first;
+	for (int i = 0; i < 2 * at->sustained_rounds; i++) {
+		int side = sustained_side_of(at->sustained_first, i);
+		int result = take_sustained(s, side, began_ns + (int64_t)((i + 1) * SUSTAINED_S * 1e9), &sustained_run[i], err);
 
 		if (result != 1)
 			return result;
 	}
-	at->n_burst = burst_gather(burst, at->burst_rounds, at->burst_first, at->burst);
+	at->n_sustained = sustained_gather(sustained_run, at->sustained_rounds, at->sustained_first, at->sustained_run);
 	return 1;
 }
 
@@ -443,10 +443,10 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 	at->pairs_s = (double)(clock_mono_ns() - began) * 1e-9;
 	if (status >= 1 && at->warm > 0)
 		status = give_aside(s, BOUNDS, 0, err);
-	if (status >= 1 && at->burst_rounds > 0) {
+	if (status >= 1 && at->sustained_rounds > 0) {
 		began = clock_mono_ns();
-		status = take_bursts(s, err);
-		at->bursts_s = (double)(clock_mono_ns() - began) * 1e-9;
+		status = take_sustained_runs(s, err);
+		at->sustained_runs_s = (double)(clock_mono_ns() - began) * 1e-9;
 	}
 	return status < 0 ? -1 : 0;
 }

@@ -7,16 +7,16 @@
 #ifndef WORKER_COMMAND_INTERLEAVE_SESSION_H
 #define WORKER_COMMAND_INTERLEAVE_SESSION_H
 
-#include "core/protocol/burst.h"
+#include "core/protocol/sustained.h"
 #include "core/interleave/plan.h"
 #include "core/interleave/trust.h"
 #include "worker/command/launch.h"
 #include "worker/command/interleave_child.h"
 
-/** One burst as it comes: every `stride`-th of its `n` calls is kept. */
-struct interleave_burst {
+/** One sustained run as it comes: every `stride`-th of its `n` calls is kept. */
+struct interleave_sustained {
 	int n, stride;
-	struct burst_calls *calls;
+	struct sustained_calls *calls;
 };
 
 /** One cell of a session: what is asked, and what came. Shape: by side. */
@@ -26,20 +26,20 @@ struct interleave_cell {
 	int warm, pairs;
 	double alone_ms;  /* of a call, about */
 	double budget_ms; /* beyond twice that fewer pairs are enough: the machine is busy */
-	int burst_rounds; /* 0: no bursts */
+	int sustained_rounds; /* 0: no sustained runs */
 	/* what came */
 	bool reached, missed; /* all came to it; a side did not */
 	int n, cut, untimed;  /* pairs; those that were taken again, because a call was interrupted, or has no time */
 	float ms[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX], mhz[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX],
 		host_us[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX];
 	struct interleave_seen seen[INTERLEAVE_SIDES_MAX];
-	int n_burst, burst_first; /* calls of a side; the side that began */
-	struct burst_side burst[2];
+	int n_sustained, sustained_first; /* calls of a side; the side that began */
+	struct sustained_side sustained_run[2];
 	int failed_side; /* -1 none */
 	char failure[16], detail[INTERLEAVE_TEXT_SIZE];
 	int interleave;                /* of all pairs, those that were taken again too: */
 	double interleave_s, calls_s;  /* how long, and what their calls are said to have taken */
-	double pairs_s, bursts_s; /* what pairs and bursts took of the session */
+	double pairs_s, sustained_runs_s; /* what pairs and sustained runs took of the session */
 };
 
 struct interleave_session {
@@ -49,7 +49,7 @@ struct interleave_session {
 	const struct msg_subject *subject[INTERLEAVE_SIDES_MAX];
 	int n;
 	int first;         /* the side that begins */
-	bool target_first; /* of bursts, the target does */
+	bool target_first; /* of sustained runs, the target does */
 	uint64_t seed;     /* of the launch */
 	struct interleave_cell *cell;
 	/* how it went */
@@ -65,7 +65,7 @@ struct interleave_session {
 		float ms, mhz, host_us; /* of the last call */
 		double sum_ms, repeats, idle_us, all_s;
 	} turn;
-	struct interleave_burst *burst; /* that calls are kept of; NULL none */
+	struct interleave_sustained *sustained_run; /* that calls are kept of; NULL none */
 	struct interleave_cell *at;     /* the cell whose turns are given; NULL none */
 	bool is_pinned;
 	struct interleave_wait wait[INTERLEAVE_SIDES_MAX]; /* of the turn of a side */

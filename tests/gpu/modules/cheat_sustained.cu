@@ -1,5 +1,5 @@
 /*
- * Leaves out a head in bursts, which it knows by its calls: they follow each other, and the other side's are not between them. It is right
+ * Leaves out a head in sustained runs, which it knows by its calls: they follow each other, and the other side's are not between them. It is right
  * again as soon as they come more seldom.
  */
 #include "kernels/fw_attention.h"
@@ -23,7 +23,7 @@ static double now_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool is_burst(const struct fw_plan *p)
+static bool is_sustained(const struct fw_plan *p)
 {
 	static double first_s, last_s, pair_s, recent_s;
 	double now = now_s(), apart_s = now - last_s;
@@ -39,7 +39,7 @@ static bool is_burst(const struct fw_plan *p)
 static void tire(struct fw_plan *p, uint32_t phases, cudaStream_t stream)
 {
 	struct view w = view_of(p);
-	if (p->direction != FW_FORWARD || !(phases & FW_RUN) || !is_burst(p))
+	if (p->direction != FW_FORWARD || !(phases & FW_RUN) || !is_sustained(p))
 		run(p, phases, stream);
 	else
 		forward<<<dim3((unsigned)w.n, (unsigned)w.nhq - 1), THREADS, 0, stream>>>(w, 0);

@@ -1,7 +1,7 @@
 /*
- * burst.c - bursts by the host's clock. Each begins where the limiter's swing is as it was for the one before.
+ * sustained.c - sustained runs by the host's clock. Each begins where the limiter's swing is as it was for the one before.
  */
-#include "runner/timing/burst.h"
+#include "runner/timing/sustained.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,24 +9,24 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/protocol/burst.h"
+#include "core/protocol/sustained.h"
 #include "core/protocol/device_check.h"
 #include "runner/timing/meter.h"
 
 enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of calls that are not kept */ };
 
-#define BURST_US  (BURST_S * 1e6)
-#define SETTLE_US (BURST_SETTLES_S * 1e6)
+#define SUSTAINED_US  (SUSTAINED_S * 1e6)
+#define SETTLE_US (SUSTAINED_SETTLES_S * 1e6)
 #define INTERLEAVE_US                                                                                                                 \
-	0.6e6 /* of both sides in turns before the first burst: a GPU that comes from rest runs above its power limit's clock for about so long */
+	0.6e6 /* of both sides in turns before the first sustained run: a GPU that comes from rest runs above its power limit's clock for about so long */
 #define PACE_ROOM     1.1 /* times as many calls as the settling ones foretell: a clock that rises must not leave the end unseen */
 #define ENERGY_AGREES 0.015
 #define POLL_NS       500000
-#define QUEUE_US      2e4 /* of calls ahead, which the burst outlasts its end by */
+#define QUEUE_US      2e4 /* of calls ahead, which the sustained run outlasts its end by */
 
-/* A call whose result is looked at when all bursts are over, so that nothing waits for it. */
+/* A call whose result is looked at when all sustained runs are over, so that nothing waits for it. */
 struct look {
-	int stretch; /* of its side's calls: burst by burst those that settle, then those that count */
+	int stretch; /* of its side's calls: sustained run by sustained run those that settle, then those that count */
 	double at;   /* of that stretch; 1: its last call */
 };
 /* Of a side: two calls that count, at random; one that settles, since energy is of all of them; and the last of all. */
@@ -43,7 +43,7 @@ struct run {
 	int stretch;
 };
 
-/* Calls in flight: two hide the host, and six of a quarter of a second each would make the burst four times as long. */
+/* Calls in flight: two hide the host, and six of a quarter of a second each would make the sustained run four times as long. */
 static int calls_ahead(double call_us)
 {
 	int n = call_us * TIMING_AHEAD > QUEUE_US ? (int)(QUEUE_US / call_us) : TIMING_AHEAD;
@@ -52,7 +52,7 @@ static int calls_ahead(double call_us)
 
 static int slot_of(struct run *x, int call)
 {
-	bool keep = x->stride > 0 && call % x->stride == 0 && x->kept < BURST_KEPT_MAX;
+	bool keep = x->stride > 0 && call % x->stride == 0 && x->kept < SUSTAINED_KEPT_MAX;
 	return x->slot[call % FLIGHT] = keep ? FLIGHT + x->kept++ : call % FLIGHT;
 }
 
@@ -130,8 +130,8 @@ static int calls_until(struct timing *t, struct subject *u, double until_us, str
 	return ops->wait(dev, &err) != 0 ? failure_device(f, t->problem, &err) : 0;
 }
 
-/* A burst of one side. */
-struct burst {
+/* A sustained run of one side. */
+struct sustained_run {
 	struct subject *subject;
 	int nth; /* of this side */
 	double until_us;
@@ -139,7 +139,7 @@ struct burst {
 };
 
 /* One that begins now, and the energy of a call, settling included; 0 unknown. */
-static int run_burst(struct timing *t, const struct burst *which, struct burst_calls *b, double *energy_j, struct failure *f)
+static int run_sustained(struct timing *t, const struct sustained_run *which, struct sustained_calls *b, double *energy_j, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
@@ -150,38 +150,38 @@ static int run_burst(struct timing *t, const struct burst *which, struct burst_c
 	double until_us = which->until_us;
 	double began_us = ops->host_us(dev);
 
-	if (calls_until(t, u, until_us - BURST_US + SETTLE_US, &settling, f) != 0)
+	if (calls_until(t, u, until_us - SUSTAINED_US + SETTLE_US, &settling, f) != 0)
 		return -1;
 	double settled_us = ops->host_us(dev), pace_us = (settled_us - began_us) / settling.calls;
-	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_ROOM / BURST_KEPT_MAX);
+	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_ROOM / SUSTAINED_KEPT_MAX);
 	if (calls_until(t, u, until_us, &timed, f) != 0)
 		return -1;
-	double burst_us = ops->host_us(dev) - began_us;
+	double sustained_us = ops->host_us(dev) - began_us;
 	b->kept = timed.kept;
 	for (int i = 0; i < b->kept; i++) {
 		int slot = FLIGHT + i;
 		b->ms[i] = ops->elapsed_ms(dev, 2 * slot, 2 * slot + 1);
 		b->mhz[i] = ops->clock_mhz(dev, slot);
 	}
-	*energy_j = meter_power_w(&meter) * 1e-6 * burst_us / (settling.calls + timed.calls);
+	*energy_j = meter_power_w(&meter) * 1e-6 * sustained_us / (settling.calls + timed.calls);
 	return 0;
 }
 
-/* Energy of a call from two bursts; 0 where one is not known or they do not agree. Of one burst it is a hint: what decides has two. */
+/* Energy of a call from two sustained runs; 0 where one is not known or they do not agree. Of one sustained run it is a hint: what decides has two. */
 static double agreed_energy(double a, double b)
 {
 	return a > 0 && b > 0 && fabs(log(a / b)) < ENERGY_AGREES ? (a + b) / 2 : 0;
 }
 
 /* Of a call of each side. */
-static void tell_energy(const double energy_j[BURSTS_MAX], int rounds, int first, double out_j[2])
+static void tell_energy(const double energy_j[SUSTAINED_RUNS_MAX], int rounds, int first, double out_j[2])
 {
 	for (int i = 0; i < 2; i++)
-		out_j[burst_side_of(first, i)] = rounds > 1 ? agreed_energy(energy_j[i], energy_j[3 - i]) : energy_j[i];
+		out_j[sustained_side_of(first, i)] = rounds > 1 ? agreed_energy(energy_j[i], energy_j[3 - i]) : energy_j[i];
 }
 
 static void write_record(
-	struct timing *t, struct msg_cell *m, int rounds, int first, struct burst_side side[2], const double energy_j[2])
+	struct timing *t, struct msg_cell *m, int rounds, int first, struct sustained_side side[2], const double energy_j[2])
 {
 	static const enum role role[] = { ROLE_BASE, ROLE_TARGET };
 	int n = m->n;
@@ -194,7 +194,7 @@ static void write_record(
 		m->mhz[s] = t->runner->ops->clocks ? side[s].mhz : NULL;
 		m->energy_j[s] = energy_j[s];
 	}
-	burst_order(n, rounds, first, m->order);
+	sustained_order(n, rounds, first, m->order);
 	record_cell(t->runner->records, m);
 }
 
@@ -218,24 +218,24 @@ static struct subject *with_role(struct timing *t, enum role role)
 	return NULL;
 }
 
-int burst_run(struct timing *t, double busy_since_us, struct failure *f)
+int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 {
 	struct subject *base = with_role(t, ROLE_BASE), *target = with_role(t, ROLE_TARGET);
 	struct msg_device_check device_check;
 	struct msg_cell *m = calloc(1, sizeof *m);
-	struct burst_calls *b = calloc(BURSTS_MAX, sizeof *b);
-	struct burst_side *side = calloc(2, sizeof *side);
+	struct sustained_calls *b = calloc(SUSTAINED_RUNS_MAX, sizeof *b);
+	struct sustained_side *side = calloc(2, sizeof *side);
 	struct look look[2][LOOKS] = { 0 };
-	double energy_j[BURSTS_MAX], of_side_j[2];
+	double energy_j[SUSTAINED_RUNS_MAX], of_side_j[2];
 	int result = -1;
 
 	if (!m || !b || !side || !base || !target) {
-		failure_set(f, "device", base && target ? "no memory for samples" : "bursts need a base and a target");
+		failure_set(f, "device", base && target ? "no memory for samples" : "sustained runs need a base and a target");
 		goto out;
 	}
 	struct subject *const sides[2] = { base, target };
 	int first = t->target_first;
-	int rounds = t->runner->run->burst_rounds;
+	int rounds = t->runner->run->sustained_rounds;
 	runner_at(t->runner, t->cell, NULL, "time");
 	int redo = 0;
 	for (bool again = true; again; redo += again) {
@@ -247,11 +247,11 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 		double began_us = t->runner->ops->host_us(t->runner->dev);
 		choose_looks(t, rounds, look);
 		for (int i = 0; i < 2 * rounds; i++) {
-			int s = burst_side_of(first, i);
-			const struct burst which = {
-				.subject = sides[s], .nth = i / 2, .until_us = began_us + (i + 1) * BURST_US, .look = look[s]
+			int s = sustained_side_of(first, i);
+			const struct sustained_run which = {
+				.subject = sides[s], .nth = i / 2, .until_us = began_us + (i + 1) * SUSTAINED_US, .look = look[s]
 			};
-			if (run_burst(t, &which, &b[i], &energy_j[i], f) != 0)
+			if (run_sustained(t, &which, &b[i], &energy_j[i], f) != 0)
 				goto out;
 		}
 		runner_device_check(t->runner, t->cell, redo, &after);
@@ -261,7 +261,7 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 		again = device_check_discards(&device_check, why) && redo < REDO_MAX;
 		busy_since_us = t->runner->ops->host_us(t->runner->dev);
 	}
-	timing_begin_record(t, m, SERIES_SUSTAINED, "", burst_gather(b, rounds, first, side));
+	timing_begin_record(t, m, SERIES_SUSTAINED, "", sustained_gather(b, rounds, first, side));
 	tell_energy(energy_j, rounds, first, of_side_j);
 	m->redo = redo;
 	m->device_check = device_check;
