@@ -791,7 +791,7 @@ CREATE TABLE profile_code (
 CREATE INDEX profile_code_by_cell ON profile_code(profile_cell);
 
 -- What ptxas complained of while it built one side, and not, or less, while it built the other: read out of the builds' logs.
-CREATE TABLE profile_complaint (
+CREATE TABLE profile_diagnostic (
 	profile       INTEGER NOT NULL REFERENCES profile(id),
 	n             INTEGER NOT NULL,                -- serial products first
 	change        TEXT    NOT NULL CHECK (change IN ('new','more','fewer','gone')),

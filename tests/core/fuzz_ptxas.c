@@ -39,11 +39,11 @@ static void check_symbols(const char *data, size_t size)
 
 static void check_log(const struct ptxaslog *l)
 {
-	for (size_t i = 0; i < l->n_complaints; i++) {
-		must(l->complaint[i].symbol < l->symbols.len, "a symbol beyond the end");
-		check_text(l->complaint[i].what, sizeof l->complaint[i].what);
-		check_text(l->complaint[i].code, sizeof l->complaint[i].code);
-		must(l->complaint[i].times > 0, "a complaint that does not stand there");
+	for (size_t i = 0; i < l->n_diagnostics; i++) {
+		must(l->diagnostic[i].symbol < l->symbols.len, "a symbol beyond the end");
+		check_text(l->diagnostic[i].what, sizeof l->diagnostic[i].what);
+		check_text(l->diagnostic[i].code, sizeof l->diagnostic[i].code);
+		must(l->diagnostic[i].times > 0, "a diagnostic that does not stand there");
 	}
 	for (size_t i = 0; i < l->n_functions; i++)
 		must(l->function[i].symbol < l->symbols.len, "a symbol beyond the end");
@@ -61,12 +61,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_log(&l);
 	must(ptxasdelta(&l, &l, change, PTXASDELTA_MAX) == 0, "a log is not like itself");
 	size_t n = ptxasdelta(&none, &l, change, PTXASDELTA_MAX), m = ptxasdelta(&l, &none, back, PTXASDELTA_MAX);
-	size_t most = l.n_complaints < PTXASDELTA_MAX ? l.n_complaints : PTXASDELTA_MAX;
+	size_t most = l.n_diagnostics < PTXASDELTA_MAX ? l.n_diagnostics : PTXASDELTA_MAX;
 
-	must(n == most && m == most, "complaints that come and go are not the same");
+	must(n == most && m == most, "diagnostics that come and go are not the same");
 	for (size_t i = 0; i < n; i++) {
 		must(change[i].how == PTXAS_NEW && back[i].how == PTXAS_GONE, "what is new is not told so");
-		must(change[i].kind == back[i].kind && strcmp(change[i].what, back[i].what) == 0, "another complaint");
+		must(change[i].kind == back[i].kind && strcmp(change[i].what, back[i].what) == 0, "another diagnostic");
 		check_text(change[i].kernel, sizeof change[i].kernel);
 	}
 	ptxaslog_fini(&l);

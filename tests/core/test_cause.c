@@ -9,7 +9,7 @@
 #include <glob.h>
 #include <math.h>
 
-#include "core/cause/complaint.h"
+#include "core/cause/diagnostic.h"
 #include "core/cause/sentence.h"
 #include "noise.h"
 #include "profile_case.h"
@@ -396,10 +396,10 @@ static void a_configuration_says_how_it_costs(void **state)
 }
 
 /* ptxas's own words of what it did to a kernel that lost. */
-static size_t rank_with(struct profile_case *c, const struct cause_complaint *said, struct cause *of)
+static size_t rank_with(struct profile_case *c, const struct cause_diagnostic *said, struct cause *of)
 {
-	c->e.complaint = said;
-	c->e.n_complaints = 1;
+	c->e.diagnostic = said;
+	c->e.n_diagnostics = 1;
 	size_t n = cause_rank(&c->e, of, CAUSE_MAX);
 
 	is_sound(&c->e, of, n);
@@ -418,7 +418,7 @@ static void what_ptxas_says_is_named(void **state)
 {
 	struct cause of[CAUSE_MAX];
 	struct profile_case *c = profile_case_new("tests/data/profiles/h200-2026-11-23-serial.jsonl");
-	struct cause_complaint serial = { .is_worse = true,
+	struct cause_diagnostic serial = { .is_worse = true,
 		.is_serial = true,
 		.code = "C7512",
 		.kernel = "v2_backward_kernel<128, 128, 1>",
@@ -443,7 +443,7 @@ static void what_ptxas_says_is_named(void **state)
 	assert_non_null(strstr(of[0].sentence, "one by one: ptxas says C7512"));
 	profile_case_free(c);
 
-	struct cause_complaint spill = { .is_worse = true,
+	struct cause_diagnostic spill = { .is_worse = true,
 		.is_spill = true,
 		.code = "",
 		.kernel = "v2_forward_kernel<128>",
@@ -475,7 +475,7 @@ static void names_in_logs_are_those_of_profilers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		assert_int_equal(complaint_names(names[i].kernel, names[i].logged), names[i].is_same);
+		assert_int_equal(diagnostic_names(names[i].kernel, names[i].logged), names[i].is_same);
 }
 
 static void kernels_have_short_names(void **state)

@@ -59,12 +59,12 @@ static void what_ptxas_prints_is_read(void **state)
 
 	(void)state;
 	read_file(&l, "tests/data/ptxas/backward-232-registers.log");
-	assert_int_equal(l.n_complaints, 6);
+	assert_int_equal(l.n_diagnostics, 6);
 	assert_int_equal(l.n_functions, 24);
 	assert_true(l.is_whole);
-	assert_string_equal(l.complaint[0].code, "C7512");
-	assert_string_equal(l.complaint[0].what, "wgmma is serialised for want of registers");
-	assert_string_equal(ptxaslog_symbol(&l, l.complaint[0].symbol), BACKWARD);
+	assert_string_equal(l.diagnostic[0].code, "C7512");
+	assert_string_equal(l.diagnostic[0].what, "wgmma is serialised for want of registers");
+	assert_string_equal(ptxaslog_symbol(&l, l.diagnostic[0].symbol), BACKWARD);
 	const struct ptxaslog_function *f = function(&l, 90, BACKWARD), *old = function(&l, 80, BACKWARD);
 
 	assert_non_null(f);
@@ -146,8 +146,8 @@ static void lines_that_name_no_kernel_count(void **state)
 	ptxaslog_fini(&target);
 	ptxaslog_fini(&twice);
 	read_file(&target, "tests/data/ptxas/setmaxnreg.log");
-	assert_int_equal(target.n_complaints, 1);
-	assert_string_equal(target.complaint[0].what, "setmaxnreg is ignored; unable to determine register count at entry");
+	assert_int_equal(target.n_diagnostics, 1);
+	assert_string_equal(target.diagnostic[0].what, "setmaxnreg is ignored; unable to determine register count at entry");
 	ptxaslog_fini(&target);
 }
 

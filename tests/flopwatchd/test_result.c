@@ -29,7 +29,7 @@ static struct result *asked(void)
 	return r;
 }
 
-static int add(struct result *r, const char *line, const char *complaint)
+static int add(struct result *r, const char *line, const char *diagnostic)
 {
 	struct msg m;
 	struct fw_err err = { 0 };
@@ -37,8 +37,8 @@ static int add(struct result *r, const char *line, const char *complaint)
 		fail_msg("%s: %s", line, err.text);
 	int got = result_add(r, &m, &err);
 	msg_fini(&m);
-	if (complaint)
-		assert_string_equal(err.text, complaint);
+	if (diagnostic)
+		assert_string_equal(err.text, diagnostic);
 	else if (got != 0)
 		fail_msg("%s: %s", line, err.text);
 	return got;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "db/profile/complaint.h"
+#include "db/profile/diagnostic.h"
 #include "db/profile/store_profile.h"
 
 #define HOSTILE "fwd<b>|`x`\",=1"
@@ -57,8 +57,8 @@ static void put(struct run *run)
 		.explained_ms = 0.04,
 		.of_ms = 0.05 };
 	ok(store_profile_cause_put(f->db, c.id, &cause, &err));
-	ok(store_profile_complaint_put(f->db, p.id,
-		&(struct profile_complaint){
+	ok(store_profile_diagnostic_put(f->db, p.id,
+		&(struct profile_diagnostic){
 			.change = "new", .kind = "serial", .code = "C7512", .kernel = HOSTILE, .what = "for <i> want" },
 		&err));
 	ok(store_job_done(f->db, job.id, 9000, &err));
@@ -73,7 +73,7 @@ static void test_as_json(void **state)
 	assert_string_equal(text_at(root, "state"), "done");
 	assert_string_equal(text_at(cell, "why"), "counters need a GPU");
 	assert_int_equal(json_array_size(json_object_get(cell, "processes")), 4);
-	json_t *said = json_array_get(json_object_get(root, "complaints"), 0);
+	json_t *said = json_array_get(json_object_get(root, "diagnostics"), 0);
 	assert_string_equal(text_at(said, "change"), "new");
 	assert_string_equal(text_at(said, "kind"), "serial");
 	assert_string_equal(text_at(said, "code"), "C7512");

@@ -1,7 +1,7 @@
 /* The screen that says why: on the opened cell and on the alert, with counters and without, and while nobody knows yet. */
 #include "site_run.h"
 
-#include "db/profile/complaint.h"
+#include "db/profile/diagnostic.h"
 #include "profile_put.h"
 #include "web/why/traffic.h"
 
@@ -136,7 +136,7 @@ static void a_configuration_is_shown_key_by_key(void **state)
 
 static void what_ptxas_says_of_its_kernels_is_shown(void **state)
 {
-	static const struct profile_complaint said[] = {
+	static const struct profile_diagnostic said[] = {
 		{ 0, "new", "serial", "C7512", "v2_backward_kernel<128, 128, 1>", "wgmma is serialised for want of registers" },
 		{ 1, "new", "serial", "C7512", "v2_backward_kernel<64, 64, 1>", "wgmma is serialised for want of registers" },
 		{ 2, "more", "setmaxnreg", "C7508", "", "setmaxnreg is ignored; <why>" },
@@ -146,7 +146,7 @@ static void what_ptxas_says_of_its_kernels_is_shown(void **state)
 
 	put(run->f, id, 0, case_of("02-register-cap"));
 	for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
-		ok(store_profile_complaint_put(run->f->db, 1, &said[i], &err));
+		ok(store_profile_diagnostic_put(run->f->db, 1, &said[i], &err));
 	struct answer a = get(run, "/comparisons/1");
 
 	shows(a.body,

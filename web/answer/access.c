@@ -95,15 +95,15 @@ const char *access_next(const char *next)
 
 /* ---- pages ------------------------------------------------------------------------------------------------------------ */
 
-static void draw_login(struct http_response *response, const char *next, const char *complaint)
+static void draw_login(struct http_response *response, const char *next, const char *diagnostic)
 {
 	struct buf *out = &response->body;
 	layout_begin(response, "Log in", "");
 	emit_raw(out, "<p class=lead>This dashboard is reachable from other machines, so it asks who you are. "
 		      "Somebody with an admin token makes yours: <code>flopwatch token add NAME --scope trigger</code>.</p>");
-	if (complaint) {
+	if (diagnostic) {
 		emit_raw(out, "<p class=banner role=alert>");
-		emit_text(out, complaint);
+		emit_text(out, diagnostic);
 		emit_raw(out, "</p>");
 	}
 	emit_raw(out, "<form method=post action=/login class=filter><input type=hidden name=next value=\"");

@@ -84,7 +84,7 @@ void api_profile(void *arg, struct http_request *r, struct http_response *respon
 	jsonw_object(&j);
 	int result = view_profile(site->db, id, one_row, &j, &err);
 	if (result == 0)
-		result = profile_json_complaints(site->db, id, &j, &err);
+		result = profile_json_diagnostics(site->db, id, &j, &err);
 	if (result == 0)
 		result = configurations_json(site->db, id, &j, &err);
 	if (result == 0)

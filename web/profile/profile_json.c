@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "db/profile/answer.h"
-#include "db/profile/complaint.h"
+#include "db/profile/diagnostic.h"
 #include "web/answer/answer.h"
 #include "web/profile/kernels.h"
 
@@ -36,7 +36,7 @@ void profile_json_row(struct jsonw *j, const struct view_profile *row)
 	answer_time(j, "ended_at", row->ended_at);
 }
 
-static void complaint_row(void *arg, const struct profile_complaint *row)
+static void diagnostic_row(void *arg, const struct profile_diagnostic *row)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
@@ -48,11 +48,11 @@ static void complaint_row(void *arg, const struct profile_complaint *row)
 	jsonw_object_end(j);
 }
 
-int profile_json_complaints(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
+int profile_json_diagnostics(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
 {
-	jsonw_key(j, "complaints");
+	jsonw_key(j, "diagnostics");
 	jsonw_array(j);
-	int result = view_profile_complaints(db, profile, complaint_row, j, err);
+	int result = view_profile_diagnostics(db, profile, diagnostic_row, j, err);
 	jsonw_array_end(j);
 	return result;
 }

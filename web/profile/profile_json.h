@@ -10,7 +10,7 @@ void profile_json_row(struct jsonw *j, const struct view_profile *row);
 /** "cells": all that came of it, one object a cell. */
 int profile_json_cells(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err);
 
-/** `"complaints": [...]`: what ptxas says of one build and not of the other. */
-int profile_json_complaints(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err);
+/** `"diagnostics": [...]`: what ptxas says of one build and not of the other. */
+int profile_json_diagnostics(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err);
 
 #endif

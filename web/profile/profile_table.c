@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/profile/complaint.h"
+#include "db/profile/diagnostic.h"
 #include "base/csv.h"
 #include "web/answer/answer.h"
 #include "web/answer/site.h"
@@ -110,7 +110,7 @@ static void md_sides(void *arg, const struct view_profile *row)
 	buf_putc(t->out, '\n');
 }
 
-static void md_complaint(void *arg, const struct profile_complaint *row)
+static void md_diagnostic(void *arg, const struct profile_diagnostic *row)
 {
 	struct table *t = arg;
 	if (row->n == 0)
@@ -235,7 +235,7 @@ void api_profile_md(void *arg, struct http_request *r, struct http_response *res
 		return;
 	response->type = "text/markdown; charset=utf-8";
 	if (view_profile(site->db, id, md_head, &t, &err) != 0 ||
-		view_profile_complaints(site->db, id, md_complaint, &t, &err) != 0 ||
+		view_profile_diagnostics(site->db, id, md_diagnostic, &t, &err) != 0 ||
 		view_profile_cells(site->db, id, md_cell, &t, &err) != 0 || t.result != 0)
 		answer_error(r, response, &err);
 }

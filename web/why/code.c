@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/cause/amount.h"
-#include "core/cause/complaint.h"
+#include "core/cause/diagnostic.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/why/tables.h"
@@ -114,12 +114,12 @@ void code_draw(struct buf *out, const struct why *w)
 static bool is_launched(const struct why *w, const char *kernel)
 {
 	for (size_t i = 0; i < w->evidence.n_kernels; i++)
-		if (w->evidence.kernel[i].name && complaint_names(w->evidence.kernel[i].name, kernel))
+		if (w->evidence.kernel[i].name && diagnostic_names(w->evidence.kernel[i].name, kernel))
 			return true;
 	return !*kernel;
 }
 
-static void complaint(struct buf *out, const struct why_complaint *c)
+static void diagnostic(struct buf *out, const struct why_diagnostic *c)
 {
 	emit_raw(out, "<li>");
 	emit_text(out, c->change);
@@ -135,16 +135,16 @@ static void complaint(struct buf *out, const struct why_complaint *c)
 	emit_raw(out, "</li>\n");
 }
 
-void code_complaints(struct buf *out, const struct why *w)
+void code_diagnostics(struct buf *out, const struct why *w)
 {
 	size_t others = 0;
 
-	if (w->n_complaints == 0)
+	if (w->n_diagnostics == 0)
 		return;
 	emit_raw(out, "<h3>What ptxas says</h3><ul class=ptxas>");
-	for (size_t i = 0; i < w->n_complaints; i++)
-		if (is_launched(w, w->complaint[i].kernel))
-			complaint(out, &w->complaint[i]);
+	for (size_t i = 0; i < w->n_diagnostics; i++)
+		if (is_launched(w, w->diagnostic[i].kernel))
+			diagnostic(out, &w->diagnostic[i]);
 		else
 			others++;
 	if (others > 0)

@@ -11,7 +11,7 @@
  */
 void code_draw(struct buf *out, const struct why *w);
 /** What ptxas says of one build and not of the other about kernels of this cell; the rest is counted. */
-void code_complaints(struct buf *out, const struct why *w);
+void code_diagnostics(struct buf *out, const struct why *w);
 /** Every value of every kernel, folded. */
 void code_raw(struct buf *out, const struct why *w);
 

@@ -275,16 +275,16 @@ void rows_take_code(void *arg, const struct view_profile_code *row)
 	w->evidence.n_codes++;
 }
 
-void rows_take_complaint(void *arg, const struct profile_complaint *row)
+void rows_take_diagnostic(void *arg, const struct profile_diagnostic *row)
 {
 	struct rows *r = arg;
 	struct why *w = r->w;
-	struct why_complaint *list = grow(r, w->complaint, w->n_complaints, sizeof *list, CODES_MAX);
+	struct why_diagnostic *list = grow(r, w->diagnostic, w->n_diagnostics, sizeof *list, CODES_MAX);
 
 	if (!list)
 		return;
-	w->complaint = list;
-	list[w->n_complaints++] = (struct why_complaint){ .change = rows_text(r, row->change),
+	w->diagnostic = list;
+	list[w->n_diagnostics++] = (struct why_diagnostic){ .change = rows_text(r, row->change),
 		.code = rows_text(r, row->code),
 		.kernel = rows_text(r, row->kernel),
 		.what = rows_text(r, row->what) };

@@ -2,7 +2,7 @@
 #ifndef WEB_WHY_ROWS_H
 #define WEB_WHY_ROWS_H
 
-#include "db/profile/complaint.h"
+#include "db/profile/diagnostic.h"
 #include "db/profile/view_profile.h"
 #include "web/why/why.h"
 
@@ -30,7 +30,7 @@ view_profile_cell_fn rows_take_cell;
 view_cause_fn rows_take_cause;
 view_profile_kernel_fn rows_take_kernel;
 view_profile_code_fn rows_take_code;
-view_profile_complaint_fn rows_take_complaint;
+view_profile_diagnostic_fn rows_take_diagnostic;
 
 /** The values of the kernel at `at`, which was taken before. Err: the database's. */
 int rows_read_values(struct rows *r, size_t at, struct fw_err *err);

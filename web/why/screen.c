@@ -182,7 +182,7 @@ void screen_draw(struct buf *out, const struct why *w, const struct screen_facts
 	tables_use(out, w);
 	waits_draw(out, w);
 	roofline_draw(out, w, facts);
-	code_complaints(out, w);
+	code_diagnostics(out, w);
 	code_draw(out, w);
 	code_raw(out, w);
 	how(out, w);

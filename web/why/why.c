@@ -70,7 +70,7 @@ int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_
 		return 0;
 	if (view_profile_causes(db, r.cell, rows_take_cause, &r, err) != 0 || read_kernels(&r, err) != 0 ||
 		view_profile_codes(db, r.cell, rows_take_code, &r, err) != 0 ||
-		view_profile_complaints(db, out->head.profile, rows_take_complaint, &r, err) != 0)
+		view_profile_diagnostics(db, out->head.profile, rows_take_diagnostic, &r, err) != 0)
 		return -1;
 	return r.failed ? err_set(err, ERR_FULL, "out of memory for profile %lld", (long long)out->head.profile) : 1;
 }

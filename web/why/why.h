@@ -35,8 +35,8 @@ struct why_code {
 	} stalls[2];                          /* base, target */
 };
 
-/** What ptxas says of one build and not of the other: words of db/profile/complaint.h. */
-struct why_complaint {
+/** What ptxas says of one build and not of the other: words of db/profile/diagnostic.h. */
+struct why_diagnostic {
 	const char *change, *code, *kernel, *what;
 };
 
@@ -60,8 +60,8 @@ struct why {
 	struct why_cause *cause;
 	struct cause_evidence evidence; /* kernels, code, configurations: base_config, ... */
 	struct why_code *code;
-	size_t n_complaints;
-	struct why_complaint *complaint;
+	size_t n_diagnostics;
+	struct why_diagnostic *diagnostic;
 	struct pairing pairing;
 	/* internal */
 	struct why_kept *kept;

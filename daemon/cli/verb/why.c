@@ -180,11 +180,11 @@ static void print_cell(const json_t *cell)
 	print_code(json_object_get(cell, "code"));
 }
 
-static void print_complaints(const json_t *complaints)
+static void print_diagnostics(const json_t *diagnostics)
 {
 	size_t i;
 	json_t *row;
-	json_array_foreach(complaints, i, row)
+	json_array_foreach(diagnostics, i, row)
 	{
 		const char *code = value_text(row, "code"), *kernel = value_text(row, "kernel");
 		fputs("ptxas, ", stdout);
@@ -214,7 +214,7 @@ int why_print(const struct options *o, const json_t *profile, const char *cell)
 		value_text(profile, "target"), value_text(profile, "base"));
 	plain_print(stdout, value_text(profile, "answer"));
 	putchar('\n');
-	print_complaints(json_object_get(profile, "complaints"));
+	print_diagnostics(json_object_get(profile, "diagnostics"));
 	json_array_foreach(json_object_get(profile, "cells"), i, row) if (!cell || strcmp(cell, value_text(row, "cell")) == 0)
 	{
 		print_cell(row);

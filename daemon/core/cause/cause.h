@@ -102,7 +102,7 @@ struct cause_code {
 };
 
 /** What the assembler complained of while it built one side and not, or less, while it built the other. */
-struct cause_complaint {
+struct cause_diagnostic {
 	bool is_worse;            /* of the target; else of the base */
 	bool is_serial, is_spill; /* what it is about; another kind explains nothing */
 	const char *code;         /* "C7512"; "" none */
@@ -123,10 +123,10 @@ struct cause_evidence {
 	const char *base_config, *target_config;
 	double with_base_ms, with_target_ms, with_ms; /* both sides, and the target with the base's configuration; 0: not tried */
 	struct cause_device device;
-	size_t n_kernels, n_codes, n_complaints;
+	size_t n_kernels, n_codes, n_diagnostics;
 	const struct cause_kernel *kernel;
 	const struct cause_code *code;
-	const struct cause_complaint *complaint;
+	const struct cause_diagnostic *diagnostic;
 };
 
 struct cause {

@@ -6,7 +6,7 @@
 
 #include "core/cause/amount.h"
 #include "core/cause/classes.h"
-#include "core/cause/complaint.h"
+#include "core/cause/diagnostic.h"
 
 #define GREW_MOST 2.0 /* beyond three times as many more do not stand out more */
 
@@ -119,7 +119,7 @@ static void find_launch(const struct look *l, struct findings *f)
 
 void machinecode_find(const struct look *l, struct findings *f)
 {
-	const struct cause_complaint *c = complaint_of(l->e, l->pair, l->sign, true);
+	const struct cause_diagnostic *c = diagnostic_of(l->e, l->pair, l->sign, true);
 	char what[FINDING_SIZE];
 
 	find_launch(l, f);

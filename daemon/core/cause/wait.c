@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/cause/classes.h"
-#include "core/cause/complaint.h"
+#include "core/cause/diagnostic.h"
 
 #define GREW 1.5 /* waits a product, where they are serial */
 
@@ -59,7 +59,7 @@ static bool is_serial(const struct look *l, long waits[2])
 
 bool wait_serial(const struct look *l, char what[FINDING_SIZE])
 {
-	const struct cause_complaint *c = complaint_of(l->e, l->pair, l->sign, true);
+	const struct cause_diagnostic *c = diagnostic_of(l->e, l->pair, l->sign, true);
 	long waits[2] = { 0, 0 };
 	bool is_seen = is_serial(l, waits);
 	int used;

@@ -24,25 +24,25 @@ static struct ptxas_change *add(struct list *l, enum ptxas_change_how how, enum 
 	return c;
 }
 
-/* ---- complaints --------------------------------------------------------------------------------------------------------- */
+/* ---- diagnostics --------------------------------------------------------------------------------------------------------- */
 
-static int times_in(const struct ptxaslog *in, const struct ptxaslog *of, const struct ptxaslog_complaint *c)
+static int times_in(const struct ptxaslog *in, const struct ptxaslog *of, const struct ptxaslog_diagnostic *c)
 {
-	for (size_t i = 0; i < in->n_complaints; i++)
-		if (in->complaint[i].kind == c->kind && strcmp(in->complaint[i].code, c->code) == 0 &&
-			strcmp(in->complaint[i].what, c->what) == 0 &&
-			strcmp(ptxaslog_symbol(in, in->complaint[i].symbol), ptxaslog_symbol(of, c->symbol)) == 0)
-			return in->complaint[i].times;
+	for (size_t i = 0; i < in->n_diagnostics; i++)
+		if (in->diagnostic[i].kind == c->kind && strcmp(in->diagnostic[i].code, c->code) == 0 &&
+			strcmp(in->diagnostic[i].what, c->what) == 0 &&
+			strcmp(ptxaslog_symbol(in, in->diagnostic[i].symbol), ptxaslog_symbol(of, c->symbol)) == 0)
+			return in->diagnostic[i].times;
 	return 0;
 }
 
 /* Those of one side that the other has less often. A line that names its function says the same however often it is printed. */
-static void compare_complaints(struct list *l, enum ptxas_kind kind, int side)
+static void compare_diagnostics(struct list *l, enum ptxas_kind kind, int side)
 {
 	const struct ptxaslog *of = l->of[side], *other = l->of[!side];
 
-	for (size_t i = 0; i < of->n_complaints; i++) {
-		const struct ptxaslog_complaint *c = &of->complaint[i];
+	for (size_t i = 0; i < of->n_diagnostics; i++) {
+		const struct ptxaslog_diagnostic *c = &of->diagnostic[i];
 		const char *symbol = ptxaslog_symbol(of, c->symbol);
 		int times = times_in(other, of, c);
 
@@ -161,6 +161,6 @@ size_t ptxasdelta(const struct ptxaslog *base, const struct ptxaslog *target, st
 			if (kind == PTXAS_SPILLS)
 				compare_spills(&l, worse ? 1 : -1);
 			else
-				compare_complaints(&l, kind, worse);
+				compare_diagnostics(&l, kind, worse);
 	return l.n;
 }

@@ -97,17 +97,17 @@ static void *grow(void *list, size_t n, size_t max, size_t size, struct reading 
 	return bigger;
 }
 
-static int add_complaint(struct reading *r, const struct ptxaslog_complaint *c, struct span symbol)
+static int add_diagnostic(struct reading *r, const struct ptxaslog_diagnostic *c, struct span symbol)
 {
 	struct ptxaslog *l = r->log;
-	struct ptxaslog_complaint new = *c;
+	struct ptxaslog_diagnostic new = *c;
 	size_t before = l->symbols.len;
 	int result = keep_symbol(r, symbol, &new.symbol);
 
 	if (result != 0)
 		return -1;
-	for (size_t i = 0; i < l->n_complaints; i++) {
-		struct ptxaslog_complaint *old = &l->complaint[i];
+	for (size_t i = 0; i < l->n_diagnostics; i++) {
+		struct ptxaslog_diagnostic *old = &l->diagnostic[i];
 
 		if (old->kind != new.kind || strcmp(old->code, new.code) != 0 || strcmp(old->what, new.what) != 0 ||
 			strcmp(ptxaslog_symbol(l, old->symbol), ptxaslog_symbol(l, new.symbol)) != 0)
@@ -116,12 +116,12 @@ static int add_complaint(struct reading *r, const struct ptxaslog_complaint *c, 
 		l->symbols.len = before;
 		return 0;
 	}
-	struct ptxaslog_complaint *list = grow(l->complaint, l->n_complaints, PTXASLOG_COMPLAINTS_MAX, sizeof *list, r, &result);
+	struct ptxaslog_diagnostic *list = grow(l->diagnostic, l->n_diagnostics, PTXASLOG_DIAGNOSTICS_MAX, sizeof *list, r, &result);
 
 	if (!list)
 		return result;
-	l->complaint = list;
-	list[l->n_complaints++] = new;
+	l->diagnostic = list;
+	list[l->n_diagnostics++] = new;
 	return 0;
 }
 
@@ -151,7 +151,7 @@ static int begin_function(struct reading *r, struct span name)
 	return 0;
 }
 
-/* ---- complaints --------------------------------------------------------------------------------------------------------- */
+/* ---- diagnostics --------------------------------------------------------------------------------------------------------- */
 
 /* What keeps products from running at the same time, in ptxas's words and in ours. */
 static const char *const reasons[][2] = {
@@ -187,7 +187,7 @@ static void clean(struct span s, char *out)
 }
 
 /* "(C7512)". */
-static bool find_code(struct span line, struct ptxaslog_complaint *c)
+static bool find_code(struct span line, struct ptxaslog_diagnostic *c)
 {
 	struct span behind;
 
@@ -198,9 +198,9 @@ static bool find_code(struct span line, struct ptxaslog_complaint *c)
 	return true;
 }
 
-static int read_complaint(struct reading *r, struct span line, bool *is_one)
+static int read_diagnostic(struct reading *r, struct span line, bool *is_one)
 {
-	struct ptxaslog_complaint c = { .kind = PTXAS_OTHER, .times = 1 };
+	struct ptxaslog_diagnostic c = { .kind = PTXAS_OTHER, .times = 1 };
 	struct span text = line, behind, symbol = { "", 0 };
 	bool has_code = find_code(line, &c), is_ignored = find(line, "'setmaxnreg' ignored", &behind);
 
@@ -227,7 +227,7 @@ static int read_complaint(struct reading *r, struct span line, bool *is_one)
 	}
 	if (find(line, "function '", &behind))
 		symbol = until(behind, "'");
-	return add_complaint(r, &c, symbol);
+	return add_diagnostic(r, &c, symbol);
 }
 
 /* ---- functions ---------------------------------------------------------------------------------------------------------- */
@@ -282,13 +282,13 @@ int ptxaslog_read(struct ptxaslog *l, const char *text, size_t len, struct fw_er
 	for (const char *at = text, *end = text + len; at < end && result == 0;) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		struct span line = { at, (size_t)((stop ? stop : end) - at) }, behind;
-		bool is_complaint = false;
+		bool is_diagnostic = false;
 
 		at += line.len + 1;
 		if (begins(line, "[... ") && find(line, " bytes left out ...]", &behind))
 			l->is_whole = false;
-		result = read_complaint(&r, line, &is_complaint);
-		if (result == 0 && !is_complaint)
+		result = read_diagnostic(&r, line, &is_diagnostic);
+		if (result == 0 && !is_diagnostic)
 			result = read_function(&r, line);
 	}
 	return result;
@@ -296,7 +296,7 @@ int ptxaslog_read(struct ptxaslog *l, const char *text, size_t len, struct fw_er
 
 void ptxaslog_fini(struct ptxaslog *l)
 {
-	free(l->complaint);
+	free(l->diagnostic);
 	free(l->function);
 	buf_fini(&l->symbols);
 	*l = (struct ptxaslog){ 0 };

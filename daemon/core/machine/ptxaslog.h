@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum { PTXASLOG_FUNCTIONS_MAX = 2048, PTXASLOG_COMPLAINTS_MAX = 512, PTXASLOG_WHAT_SIZE = 160 };
+enum { PTXASLOG_FUNCTIONS_MAX = 2048, PTXASLOG_DIAGNOSTICS_MAX = 512, PTXASLOG_WHAT_SIZE = 160 };
 
 enum ptxas_kind {
 	PTXAS_SERIAL,     /* wgmma waits for each product by itself */
@@ -27,8 +27,8 @@ enum ptxas_kind {
 /** "serial" "setmaxnreg" "spills" "other". Shape: ends with NULL. */
 extern const char *const ptxas_kind_names[PTXAS_KINDS + 1];
 
-/** One complaint, however often it stands there. */
-struct ptxaslog_complaint {
+/** One diagnostic, however often it stands there. */
+struct ptxaslog_diagnostic {
 	enum ptxas_kind kind;
 	char code[8];                  /* "C7512"; "" none */
 	size_t symbol;                 /* ptxaslog_symbol; of "" where the line names no function */
@@ -46,8 +46,8 @@ struct ptxaslog_function {
 
 struct ptxaslog {
 	bool is_whole; /* nothing is left out of it */
-	size_t n_complaints, n_functions;
-	struct ptxaslog_complaint *complaint;
+	size_t n_diagnostics, n_functions;
+	struct ptxaslog_diagnostic *diagnostic;
 	struct ptxaslog_function *function;
 	struct buf symbols;
 };

@@ -14,7 +14,7 @@ struct gathered {
 	struct cause_value *value;
 	struct cause_code *code;
 	struct cause_opcode *opcode;
-	struct cause_complaint complaint[COMPLAINTS_MAX];
+	struct cause_diagnostic diagnostic[DIAGNOSTICS_MAX];
 };
 
 static void gathered_free(struct gathered *g)
@@ -92,19 +92,19 @@ static int gather(const struct profiled *p, int cell, struct cause_evidence *e, 
 	return 0;
 }
 
-static void add_complaints(struct cause_evidence *e, struct gathered *g, const struct complaints *said)
+static void add_diagnostics(struct cause_evidence *e, struct gathered *g, const struct diagnostics *said)
 {
 	for (size_t i = 0; i < said->n; i++) {
 		const struct ptxas_change *c = &said->change[i];
-		g->complaint[e->n_complaints++] =
-			(struct cause_complaint){ .is_worse = c->how == PTXAS_NEW || c->how == PTXAS_MORE,
+		g->diagnostic[e->n_diagnostics++] =
+			(struct cause_diagnostic){ .is_worse = c->how == PTXAS_NEW || c->how == PTXAS_MORE,
 				.is_serial = c->kind == PTXAS_SERIAL,
 				.is_spill = c->kind == PTXAS_SPILLS,
 				.code = c->code,
 				.kernel = c->kernel,
 				.what = c->what };
 	}
-	e->complaint = g->complaint;
+	e->diagnostic = g->diagnostic;
 }
 
 static int put(struct db *db, const struct cause *cause, int rank, int64_t row, struct fw_err *err)
@@ -119,7 +119,7 @@ static int put(struct db *db, const struct cause *cause, int rank, int64_t row, 
 	return store_profile_cause_put(db, row, &c, err);
 }
 
-int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, const struct complaints *said,
+int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, const struct diagnostics *said,
 	int64_t row, struct fw_err *err)
 {
 	const struct msg_profile *end = profiled_end(&r->profiled, i);
@@ -131,7 +131,7 @@ int profile_causes(struct db *db, const struct result *r, int i, const struct st
 		.target_config = end->target_config,
 		.device = { .sms = r->device.cores, .mhz = r->device.clock_max_mhz, .dram_gb_s = r->device.peak_gb_s } };
 	int result = gather(&r->profiled, i, &e, &g, err);
-	add_complaints(&e, &g, said);
+	add_diagnostics(&e, &g, said);
 	if (with) {
 		e.with_base_ms = with->base_ms;
 		e.with_target_ms = with->target_ms;

@@ -96,7 +96,7 @@ static int put_evidence(struct db *db, const struct profiled *p, int cell, int64
 	return 0;
 }
 
-static int put_cell(struct db *db, const struct result *r, const struct store_profile *p, const struct complaints *said, int i,
+static int put_cell(struct db *db, const struct result *r, const struct store_profile *p, const struct diagnostics *said, int i,
 	struct fw_err *err)
 {
 	char why[WHY_SIZE];
@@ -124,13 +124,13 @@ static int put_cell(struct db *db, const struct result *r, const struct store_pr
 
 static int put_cells(struct db *db, const struct result *r, const struct store_profile *p, struct fw_err *err)
 {
-	struct complaints said;
-	int result = complaints_read(db, r, &said, err);
+	struct diagnostics said;
+	int result = diagnostics_read(db, r, &said, err);
 	if (result == 0)
-		result = complaints_put(db, p->id, &said, err);
+		result = diagnostics_put(db, p->id, &said, err);
 	for (int i = 0; i < r->plan.ask.n_cells && result == 0; i++)
 		result = put_cell(db, r, p, &said, i, err);
-	complaints_fini(&said);
+	diagnostics_fini(&said);
 	return result;
 }
 

@@ -1,9 +1,9 @@
-/* complaints.c - see complaints.h. */
-#include "flopwatchd/profile/complaints.h"
+/* diagnostics.c - see diagnostics.h. */
+#include "flopwatchd/profile/diagnostics.h"
 
 #include <stdlib.h>
 
-#include "db/profile/complaint.h"
+#include "db/profile/diagnostic.h"
 #include "db/store/result.h"
 
 enum { LOG_MAX = 1 << 20 };
@@ -38,7 +38,7 @@ static bool is_of_another(const struct result *r, const struct ptxas_change *c)
 	return is_known && c->architecture > 0;
 }
 
-static int compare(const struct result *r, const struct buf text[2], struct complaints *out, struct fw_err *err)
+static int compare(const struct result *r, const struct buf text[2], struct diagnostics *out, struct fw_err *err)
 {
 	struct ptxaslog log[2] = { { .is_whole = false } };
 	int result = ptxaslog_read(&log[0], text[0].data, text[0].len, err);
@@ -47,7 +47,7 @@ static int compare(const struct result *r, const struct buf text[2], struct comp
 	if (result == 0 && !(out->change = calloc(PTXASDELTA_MAX, sizeof *out->change)))
 		result = err_set(err, ERR_INTERNAL, "out of memory for what ptxas said");
 	size_t n = result == 0 ? ptxasdelta(&log[0], &log[1], out->change, PTXASDELTA_MAX) : 0;
-	for (size_t i = 0; i < n && out->n < COMPLAINTS_MAX; i++)
+	for (size_t i = 0; i < n && out->n < DIAGNOSTICS_MAX; i++)
 		if (!is_of_another(r, &out->change[i]))
 			out->change[out->n++] = out->change[i];
 	ptxaslog_fini(&log[0]);
@@ -55,10 +55,10 @@ static int compare(const struct result *r, const struct buf text[2], struct comp
 	return result;
 }
 
-int complaints_read(struct db *db, const struct result *r, struct complaints *out, struct fw_err *err)
+int diagnostics_read(struct db *db, const struct result *r, struct diagnostics *out, struct fw_err *err)
 {
 	struct buf text[2];
-	*out = (struct complaints){ 0 };
+	*out = (struct diagnostics){ 0 };
 	buf_init(&text[0], LOG_MAX);
 	buf_init(&text[1], LOG_MAX);
 	int result = read_log(db, r, ROLE_BASE, &text[0], err);
@@ -71,18 +71,18 @@ int complaints_read(struct db *db, const struct result *r, struct complaints *ou
 	return result < 0 ? -1 : 0;
 }
 
-void complaints_fini(struct complaints *c)
+void diagnostics_fini(struct diagnostics *c)
 {
 	free(c->change);
-	*c = (struct complaints){ 0 };
+	*c = (struct diagnostics){ 0 };
 }
 
-int complaints_put(struct db *db, int64_t profile, const struct complaints *c, struct fw_err *err)
+int diagnostics_put(struct db *db, int64_t profile, const struct diagnostics *c, struct fw_err *err)
 {
 	int result = 0;
 	for (size_t i = 0; i < c->n && result == 0; i++)
-		result = store_profile_complaint_put(db, profile,
-			&(struct profile_complaint){ .n = (int)i,
+		result = store_profile_diagnostic_put(db, profile,
+			&(struct profile_diagnostic){ .n = (int)i,
 				.change = ptxas_change_names[c->change[i].how],
 				.kind = ptxas_kind_names[c->change[i].kind],
 				.code = c->change[i].code,

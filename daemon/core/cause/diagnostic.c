@@ -1,5 +1,5 @@
-/* complaint.c - see complaint.h. */
-#include "core/cause/complaint.h"
+/* diagnostic.c - see diagnostic.h. */
+#include "core/cause/diagnostic.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void strip(const char *name, struct plain *out)
 		out->stem = n;
 }
 
-bool complaint_names(const char *kernel, const char *logged)
+bool diagnostic_names(const char *kernel, const char *logged)
 {
 	struct plain a, b;
 
@@ -49,14 +49,14 @@ bool complaint_names(const char *kernel, const char *logged)
 	return b.text[0] && strcmp(a.text, b.text) == 0;
 }
 
-const struct cause_complaint *complaint_of(const struct cause_evidence *e, const struct pair *p, double sign, bool of_serial)
+const struct cause_diagnostic *diagnostic_of(const struct cause_evidence *e, const struct pair *p, double sign, bool of_serial)
 {
 	const struct cause_kernel *k = pair_kernel(p, sign > 0);
 
-	for (size_t i = 0; k && k->name && i < e->n_complaints; i++) {
-		const struct cause_complaint *c = &e->complaint[i];
+	for (size_t i = 0; k && k->name && i < e->n_diagnostics; i++) {
+		const struct cause_diagnostic *c = &e->diagnostic[i];
 
-		if (c->is_worse == (sign > 0) && (of_serial ? c->is_serial : c->is_spill) && complaint_names(k->name, c->kernel))
+		if (c->is_worse == (sign > 0) && (of_serial ? c->is_serial : c->is_spill) && diagnostic_names(k->name, c->kernel))
 			return c;
 	}
 	return NULL;

@@ -1,6 +1,6 @@
-/** complaint.h - which of the assembler's complaints is about a kernel of the call. */
-#ifndef CORE_CAUSE_COMPLAINT_H
-#define CORE_CAUSE_COMPLAINT_H
+/** diagnostic.h - which of the assembler's diagnostics is about a kernel of the call. */
+#ifndef CORE_CAUSE_DIAGNOSTIC_H
+#define CORE_CAUSE_DIAGNOSTIC_H
 
 #include "core/cause/pairing.h"
 
@@ -8,9 +8,9 @@
  * Whether a profiler's name of a kernel and a log's are of the same one: without what it returns, its parameters and the types of its
  * constants. "f<...>" is any f.
  */
-bool complaint_names(const char *kernel, const char *logged);
+bool diagnostic_names(const char *kernel, const char *logged);
 
 /** One about that kernel which came with the loss (`sign` 1), or went with the gain (-1), of serial products or of spills. NULL none. */
-const struct cause_complaint *complaint_of(const struct cause_evidence *e, const struct pair *p, double sign, bool of_serial);
+const struct cause_diagnostic *diagnostic_of(const struct cause_evidence *e, const struct pair *p, double sign, bool of_serial);
 
 #endif

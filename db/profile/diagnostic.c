@@ -1,10 +1,10 @@
-/* complaint.c - see complaint.h. */
-#include "db/profile/complaint.h"
+/* diagnostic.c - see diagnostic.h. */
+#include "db/profile/diagnostic.h"
 
-int store_profile_complaint_put(struct db *db, int64_t profile, const struct profile_complaint *c, struct fw_err *err)
+int store_profile_diagnostic_put(struct db *db, int64_t profile, const struct profile_diagnostic *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO profile_complaint (profile, n, change, kind, code, kernel, what) VALUES (:profile, :n, :change, :kind, "
+		"INSERT INTO profile_diagnostic (profile, n, change, kind, code, kernel, what) VALUES (:profile, :n, :change, :kind, "
 		":code, :kernel, :what)",
 		err);
 	if (!s)
@@ -19,16 +19,16 @@ int store_profile_complaint_put(struct db *db, int64_t profile, const struct pro
 	return stmt_run(s, err);
 }
 
-int view_profile_complaints(struct db *db, int64_t profile, view_profile_complaint_fn *each, void *arg, struct fw_err *err)
+int view_profile_diagnostics(struct db *db, int64_t profile, view_profile_diagnostic_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(
-		db, "SELECT n, change, kind, code, kernel, what FROM profile_complaint WHERE profile = :profile ORDER BY n", err);
+		db, "SELECT n, change, kind, code, kernel, what FROM profile_diagnostic WHERE profile = :profile ORDER BY n", err);
 	int result;
 	if (!s)
 		return -1;
 	stmt_int(s, ":profile", profile);
 	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct profile_complaint){ .n = (int)row_int(s, 0),
+		each(arg, &(struct profile_diagnostic){ .n = (int)row_int(s, 0),
 				  .change = row_text(s, 1),
 				  .kind = row_text(s, 2),
 				  .code = row_text(s, 3),

@@ -1,0 +1,21 @@
+/**
+ * diagnostic.h - what ptxas complains of in one build and not in the other, as rows of a profile. A branch's build wrote it: testimony.
+ */
+#ifndef DB_PROFILE_DIAGNOSTIC_H
+#define DB_PROFILE_DIAGNOSTIC_H
+
+#include "db/sqlite/db.h"
+
+struct profile_diagnostic {
+	int n;
+	const char *change, *kind, *code, *kernel, *what; /* words of core/machine/ptxasdelta.h; code and kernel "" none */
+};
+
+/** Inside the caller's transaction. */
+int store_profile_diagnostic_put(struct db *db, int64_t profile, const struct profile_diagnostic *c, struct fw_err *err);
+
+typedef void view_profile_diagnostic_fn(void *arg, const struct profile_diagnostic *row);
+/** By n; the rules of view_profile.h hold. */
+int view_profile_diagnostics(struct db *db, int64_t profile, view_profile_diagnostic_fn *each, void *arg, struct fw_err *err);
+
+#endif
