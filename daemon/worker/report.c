@@ -173,7 +173,7 @@ static void say_gain(const struct bench *b, int cell, const struct figures *f, s
 static void warning(const struct bench *b, int cell, struct buf *out)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	const struct bench_trouble *t = bench_trouble(b, cell);
+	const struct bench_failure *t = bench_failure(b, cell);
 	const char *key = b->cells[cell].key;
 	struct figures f;
 
@@ -298,7 +298,7 @@ static void times(struct jsonw *j, const char *key, bool measured, double ms, bo
 static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	const struct bench_trouble *t = bench_trouble(b, cell);
+	const struct bench_failure *t = bench_failure(b, cell);
 	char words[FLAG_WORDS_SIZE];
 	struct figures f;
 	bool blamed;

@@ -64,8 +64,8 @@ static void equal_times_are_unchanged(void **state)
 
 	runner(s, "pass", "timings 1.0");
 	check_all(s);
-	if (bench_trouble(&s->bench, 0))
-		fail_msg("%s", bench_trouble(&s->bench, 0)->detail);
+	if (bench_failure(&s->bench, 0))
+		fail_msg("%s", bench_failure(&s->bench, 0)->detail);
 	assert_int_equal(s->checks, 2 * CELLS);
 	assert_int_equal(runs_of(s, "check"), 2);
 	measure_all(s);
@@ -165,7 +165,7 @@ static void wrong_results_are_not_timed(void **state)
 	runner(s, "if [ $i$role = 0target ] || [ $i$role = 1base ]; then wrong; else pass; fi", "timings 1.0");
 	check_all(s);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_FAILED);
-	assert_string_equal(bench_trouble(&s->bench, 0)->failure, "wrong");
+	assert_string_equal(bench_failure(&s->bench, 0)->failure, "wrong");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_NOT_COMPARABLE);
 	measure_all(s);
 	assert_int_equal(s->launch.n_cells, 1);
@@ -193,7 +193,7 @@ static void what_one_commit_fails_at_twice_is_its_own(void **state)
 	s->bench.selfcheck = true;
 	check_all(s);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_FAILED);
-	assert_int_equal(bench_trouble(&s->bench, 0)->role, ROLE_TARGET);
+	assert_int_equal(bench_failure(&s->bench, 0)->role, ROLE_TARGET);
 }
 
 static void a_launch_that_is_void_is_not_believed(void **state)
@@ -207,7 +207,7 @@ static void a_launch_that_is_void_is_not_believed(void **state)
 	check_all(s);
 	measure_all(s);
 	assert_int_equal(s->launches, 1);
-	assert_null(bench_trouble(&s->bench, 0));
+	assert_null(bench_failure(&s->bench, 0));
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_REJECTED);
 	assert_non_null(f);
 	assert_int_equal(report_text(&s->bench, "tiny", f), 0);
@@ -226,7 +226,7 @@ static void different_inputs_are_not_comparable(void **state)
 	assert_int_equal(strlen(s->bench.cell[0].check_inputs[BENCH_TARGET]), 64);
 	s->bench.cell[0].check_inputs[BENCH_TARGET][0] ^= 1;
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_NOT_COMPARABLE);
-	assert_null(bench_trouble(&s->bench, 0));
+	assert_null(bench_failure(&s->bench, 0));
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
 }
 
@@ -363,9 +363,9 @@ static void nothing_is_faster_than_the_device(void **state)
 	s->bench.cell[2].open = false;
 	measure_all(s);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_REJECTED);
-	assert_string_equal(bench_trouble(&s->bench, 0)->failure, "roofline");
-	assert_int_equal(bench_trouble(&s->bench, 0)->role, ROLE_TARGET);
-	assert_non_null(strstr(bench_trouble(&s->bench, 0)->detail, "cannot do it in less than 0.9 ms"));
+	assert_string_equal(bench_failure(&s->bench, 0)->failure, "roofline");
+	assert_int_equal(bench_failure(&s->bench, 0)->role, ROLE_TARGET);
+	assert_non_null(strstr(bench_failure(&s->bench, 0)->detail, "cannot do it in less than 0.9 ms"));
 	assert_int_equal(s->launches, 1);
 }
 
@@ -379,7 +379,7 @@ static void launches_that_bring_nothing_end(void **state)
 	assert_int_equal(s->launches, 3);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_REJECTED);
 	assert_non_null(
-		strstr(bench_trouble(&s->bench, 0)->detail, "heat held the clock back (limit reasons 0x40), in 3 launches"));
+		strstr(bench_failure(&s->bench, 0)->detail, "heat held the clock back (limit reasons 0x40), in 3 launches"));
 }
 
 static void reports_say_it_all(void **state)

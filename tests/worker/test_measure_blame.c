@@ -12,8 +12,8 @@ static void outcomes_are_kept_and_deaths_are_not(void **state)
 	runner(s, "if [ $i$role = 1target ]; then kill -SEGV $$; elif [ $i = 2 ]; then wrong; else pass; fi", "");
 	check_all(s);
 	assert_int_equal(runs_of(s, "check"), 3); /* the target's first process died in cell 1, a second one went on */
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "crash");
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGSEGV"));
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "crash");
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "SIGSEGV"));
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_NOT_COMPARABLE);
 	assert_int_equal(s->checks, 2 * CELLS);
 
@@ -44,9 +44,9 @@ static void a_hanging_check_ends(void **state)
 	s->bench.limits.check_s = 1;
 	runner(s, "if [ $i$role = 1target ]; then sleep 100; else pass; fi", "");
 	check_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "timeout");
-	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "timeout");
-	assert_non_null(strstr(bench_trouble(&s->bench, 2)->detail, "not reached"));
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "timeout");
+	assert_string_equal(bench_failure(&s->bench, 2)->failure, "timeout");
+	assert_non_null(strstr(bench_failure(&s->bench, 2)->detail, "not reached"));
 	assert_true(s->bench.cell[0].open);
 	assert_int_equal(procs_count(), 0);
 }
@@ -57,8 +57,8 @@ static void a_process_that_just_ends(void **state)
 
 	runner(s, "if [ $i$role = 1target ]; then exit 0; else pass; fi", "");
 	check_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "crash");
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "exit 0"));
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "crash");
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "exit 0"));
 	assert_true(s->bench.cell[2].open);
 }
 
@@ -123,9 +123,9 @@ static void a_target_that_ends_the_process_in_the_bases_call_is_rejected(void **
 		measure_ending(s, end);
 		if (bench_verdict(&s->bench, 1) != VERDICT_REJECTED)
 			fail_msg(
-				"%s: %s", ends[i], bench_trouble(&s->bench, 1) ? bench_trouble(&s->bench, 1)->detail : "nothing");
-		assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_DEVICE);
-		assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "the base beside a copy of itself is timed"));
+				"%s: %s", ends[i], bench_failure(&s->bench, 1) ? bench_failure(&s->bench, 1)->detail : "nothing");
+		assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_DEVICE);
+		assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "the base beside a copy of itself is timed"));
 		assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 		assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 	}
@@ -151,8 +151,8 @@ static void a_base_that_ends_the_process_beside_itself_is_not_comparable(void **
 
 	measure_ending(s, "at base time; kill -SEGV $$");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_NOT_COMPARABLE);
-	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_BASE);
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGSEGV"));
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_BASE);
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "SIGSEGV"));
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 
@@ -181,8 +181,8 @@ static void a_target_that_is_killed_in_its_own_calls_has_failed(void **state)
 
 	measure_ending(s, "[ $module = t ] && kill -TERM $$");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_FAILED);
-	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_TARGET);
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGTERM"));
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_TARGET);
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "SIGTERM"));
 }
 
 /* The runner asks the worker to look before there is a module, and when a call is done. */
@@ -198,9 +198,9 @@ static void processes_that_the_runner_does_not_find_are_found(void **state)
 
 	measure_ending(s, "[ $module = t ] && { " BEFORE "; at target time; sleep 100 & " AFTER "; }");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "escaped");
-	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_TARGET);
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "a process runs beside the runner when a call is done"));
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "escaped");
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_TARGET);
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "a process runs beside the runner when a call is done"));
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 	assert_int_equal(procs_count(), 0);
 }
@@ -265,14 +265,14 @@ static void nonsense_is_the_subjects(void **state)
 
 	runner(s, "if [ $i$role = 1target ]; then say '{\"t\":\"check\"'; sleep 100; else pass; fi", "");
 	check_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "protocol");
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "protocol");
 	assert_true(s->bench.cell[2].open);
 	bench_fini(&s->bench);
 	assert_int_equal(start_bench(s), 0);
 	snprintf(s->bench.runner_sha, sizeof s->bench.runner_sha, "other");
 	runner(s, "if [ $i$role = 1target ]; then role=base; pass; else pass; fi", "");
 	check_all(s);
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "another task"));
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "another task"));
 }
 
 static void lines_without_the_seal_are_not_the_runners(void **state)
@@ -283,10 +283,10 @@ static void lines_without_the_seal_are_not_the_runners(void **state)
 	runner(s, "if [ $i$role = 1target ]; then number=5; fi; pass",
 		"if [ $i = 2 ]; then echo '{\"t\":\"ping\"}' >&3; sleep 100; else timings 1.0; fi");
 	check_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "forged");
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "forged");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
 	measure_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "forged");
+	assert_string_equal(bench_failure(&s->bench, 2)->failure, "forged");
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_REJECTED);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
@@ -299,7 +299,7 @@ static void a_seal_is_good_for_one_line(void **state)
 		"if [ $i = 1 ]; then say() { echo \"$mac $number $1\" >&3; }; timings 1.0; sleep 100; else timings 1.0; fi");
 	check_all(s);
 	measure_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "forged");
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "forged");
 	assert_int_equal(s->bench.cell[1].n_launches, 0);
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 }
@@ -312,8 +312,8 @@ static void timings_of_unknown_inputs_are_forged(void **state)
 	check_all(s);
 	assert_int_equal(strlen(s->bench.cell[0].check_inputs[BENCH_BASE]), 64);
 	measure_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "forged");
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "other inputs than those that were checked"));
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "forged");
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "other inputs than those that were checked"));
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
@@ -326,7 +326,7 @@ static void timings_without_inputs_are_refused(void **state)
 	runner(s, "pass", "if [ $i = 1 ]; then inputs=; fi; timings 1.0");
 	check_all(s);
 	measure_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "protocol");
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "protocol");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_FAILED);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
@@ -344,8 +344,8 @@ static void a_launch_that_dies_is_blamed_by_solo_checks(void **state)
 	assert_int_equal(tmp_folder_write(&s->folder, "armed", "", 0644), 0);
 	measure_all(s);
 	/* the last `at` named the target; alone it was the base that died */
-	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_BASE);
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGBUS"));
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_BASE);
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "SIGBUS"));
 	assert_int_equal(s->faults, 1);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
@@ -359,7 +359,7 @@ static void a_death_that_nobody_repeats_is_the_last_ones(void **state)
 	check_all(s);
 	measure_all(s);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_FAILED);
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "alone both sides pass"));
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "alone both sides pass"));
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 }
 
@@ -371,7 +371,7 @@ static void a_hanging_launch_ends(void **state)
 	check_all(s);
 	s->bench.limits.launch_s = 1;
 	measure_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 0)->failure, "timeout");
+	assert_string_equal(bench_failure(&s->bench, 0)->failure, "timeout");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNCHANGED);
 	assert_int_equal(procs_count(), 0);
 }
@@ -387,8 +387,8 @@ static void a_fault_of_both_is_taken_apart(void **state)
 	check_all(s);
 	assert_int_equal(tmp_folder_write(&s->folder, "armed", "", 0644), 0);
 	measure_all(s);
-	assert_int_equal(bench_trouble(&s->bench, 2)->role, ROLE_TARGET);
-	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "oob");
+	assert_int_equal(bench_failure(&s->bench, 2)->role, ROLE_TARGET);
+	assert_string_equal(bench_failure(&s->bench, 2)->failure, "oob");
 	assert_int_equal(s->faults, 1);
 }
 
@@ -400,8 +400,8 @@ static void a_base_that_fails_beside_the_target_is_not_blamed(void **state)
 	check_all(s);
 	measure_all(s);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
-	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_DEVICE);
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "base: as told; alone both sides pass"));
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_DEVICE);
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "base: as told; alone both sides pass"));
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 

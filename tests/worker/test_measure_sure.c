@@ -26,10 +26,10 @@ static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state
 
 	beside_and_alone(s, "0.9");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "slowed");
-	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_TARGET);
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "slowed");
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_TARGET);
 	assert_non_null(
-		strstr(bench_trouble(&s->bench, 1)->detail, "2 times the base's speed beside it, 1.11 times when each is alone"));
+		strstr(bench_failure(&s->bench, 1)->detail, "2 times the base's speed beside it, 1.11 times when each is alone"));
 	assert_int_equal(runs_of(s, "alone"), 12);
 	assert_int_equal(s->bench.cell[1].n_launches, s->launches); /* nobody hears of the others */
 }
@@ -54,7 +54,7 @@ static void a_base_that_fails_when_it_is_asked_again_is_no_yardstick(void **stat
 		s->bench.cell[0].open = s->bench.cell[2].open = false;
 		measure_all(s);
 		assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
-		assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_DEVICE);
+		assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_DEVICE);
 	}
 }
 
@@ -63,7 +63,7 @@ static void a_target_that_is_as_fast_alone_is_believed(void **state)
 	struct scene *s = *state;
 
 	beside_and_alone(s, "0.5");
-	assert_null(bench_trouble(&s->bench, 1));
+	assert_null(bench_failure(&s->bench, 1));
 	assert_int_equal(runs_of(s, "alone"), 0);
 }
 
@@ -76,7 +76,7 @@ static void a_check_that_errs_costs_two_launches(void **state)
 	check_all(s);
 	s->bench.cell[0].open = s->bench.cell[2].open = false;
 	measure_all(s);
-	assert_null(bench_trouble(&s->bench, 1));
+	assert_null(bench_failure(&s->bench, 1));
 	assert_int_equal(runs_of(s, "alone"), 2);
 }
 
@@ -91,7 +91,7 @@ static void a_machine_that_became_busy_accuses_nobody(void **state)
 	for (int side = 0; side < 2; side++)
 		s->bench.cell[1].alone[side] = (struct bench_alone){ .ms = 1 };
 	measure_all(s);
-	assert_null(bench_trouble(&s->bench, 1));
+	assert_null(bench_failure(&s->bench, 1));
 	assert_int_equal(runs_of(s, "alone"), 2);
 	assert_int_equal(s->bench.cell[1].n_launches, s->launches);
 }
@@ -114,9 +114,9 @@ static void a_gain_that_no_other_clock_sees_is_forged(void **state)
 	struct scene *s = *state;
 
 	fast_until(s, 1000);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "clock");
-	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_TARGET);
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "2 times the base's speed was reported"));
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "clock");
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_TARGET);
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "2 times the base's speed was reported"));
 	assert_int_equal(runs_of(s, "audit"), AUDIT_TRIES);
 	assert_true(s->launches >= s->bench.rule.launches_ok_min + AUDIT_TRIES - 1); /* one before each try but the first */
 }
@@ -126,7 +126,7 @@ static void a_gain_that_is_gone_since_is_none_and_no_forgery(void **state)
 	struct scene *s = *state;
 
 	fast_until(s, 3);
-	assert_null(bench_trouble(&s->bench, 1));
+	assert_null(bench_failure(&s->bench, 1));
 	assert_in_range(runs_of(s, "audit"), 1, AUDIT_TRIES - 1);
 	assert_true(s->launches > 3); /* measured on */
 	assert_int_not_equal(bench_verdict(&s->bench, 1), VERDICT_IMPROVEMENT);
@@ -138,9 +138,9 @@ static void a_machine_that_is_another_since_is_told_not_the_target(void **state)
 
 	s->bench.rule.launches_ok_min = 12;
 	fast_until(s, 12);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "unsure");
-	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_DEVICE);
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "its last launch agrees with that clock"));
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "unsure");
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_DEVICE);
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "its last launch agrees with that clock"));
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
 }
 
@@ -161,8 +161,8 @@ static void a_device_that_is_lost_accuses_nobody(void **state)
 	s->bench.emit = lose_it;
 	fast_until(s, 1000);
 	assert_int_equal(runs_of(s, "audit"), 1);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "device");
-	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "the device was lost before that was sure"));
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "device");
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "the device was lost before that was sure"));
 }
 
 int main(void)

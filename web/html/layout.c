@@ -9,7 +9,7 @@
 #include "web/html/emit.h"
 #include "web/html/asset.h"
 #include "web/html/glossary.h"
-#include "web/html/trouble.h"
+#include "web/html/troubleshooting.h"
 
 void layout_begin(struct http_response *response, const char *title, const char *here)
 {
@@ -63,7 +63,7 @@ void layout_end_data(struct http_response *response, const char *data)
 	struct buf *out = &response->body;
 	const char *main = strstr(out->data, "<main ");
 	size_t begin = main ? (size_t)(main - out->data) : out->len; /* the text moves while it grows */
-	trouble_foot(out, begin);
+	troubleshooting_foot(out, begin);
 	emit_raw(out, "</main>\n<footer>");
 	glossary_foot(out, begin);
 	emit_raw(out, "<span>flopwatch " FW_VERSION "</span>");

@@ -7,7 +7,7 @@
 #include "web/html/glossary.h"
 #include "web/html/layout.h"
 #include "web/html/mark.h"
-#include "web/html/trouble.h"
+#include "web/html/troubleshooting.h"
 #include "web/page/page.h"
 
 /* Four launches of a kernel that became 2 % slower, then the confirming four: the log ratios a person can follow. */
@@ -168,7 +168,7 @@ void page_troubleshooting(void *arg, struct http_request *r, struct http_respons
 {
 	(void)arg, (void)r;
 	layout_begin(response, "Troubleshooting, by message", "help");
-	trouble_draw(&response->body);
+	troubleshooting_draw(&response->body);
 	layout_end(response);
 }
 

@@ -267,7 +267,7 @@ static void configurations(const json_t *cells, FILE *out)
 }
 
 /* What is worth a warning although nobody is called: beside a peer being slower is not. */
-static bool is_trouble(const json_t *cell)
+static bool is_blockers(const json_t *cell)
 {
 	enum verdict verdict = value_verdict(cell);
 	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE;
@@ -303,7 +303,7 @@ void remark_print(const json_t *comparison, FILE *out)
 	json_array_foreach(cells, i, cell)
 	{
 		kernels = kernels || *value_text(cell, "mask");
-		if (!beside_peer || is_trouble(cell))
+		if (!beside_peer || is_blockers(cell))
 			warning(cell, out);
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
 	}

@@ -4,7 +4,7 @@
 
 #include "cli/output/table.h"
 #include "cli/output/value.h"
-#include "cli/health/trouble.h"
+#include "cli/health/blockers.h"
 #include "cli/verbs.h"
 #include "core/state/jobstate.h"
 
@@ -57,9 +57,9 @@ static void tell_why_nothing_moves(struct client *c, const struct options *o)
 	buf_init(&path, 4096);
 	buf_puts(&path, "/api/v1/jobs?state=open");
 	client_query(&path, "repo", o->repo);
-	trouble_broken(c, o->repo);
+	blockers_broken(c, o->repo);
 	if (client_get(c, path.data, &answer, &ignored) == 0 && json_array_size(json_object_get(answer, "items")))
-		trouble_waiting(c, json_object_get(answer, "items"));
+		blockers_waiting(c, json_object_get(answer, "items"));
 	json_decref(answer);
 	buf_fini(&path);
 }

@@ -7,7 +7,7 @@
 #include "cli/output/plain.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
-#include "cli/health/trouble.h"
+#include "cli/health/blockers.h"
 #include "cli/verb/checkout.h"
 #include "cli/verbs.h"
 #include "core/state/alertkind.h"
@@ -106,7 +106,7 @@ int verb_status(struct client *c, const struct options *o)
 	int status = show_branches(c, o, path.data);
 	buf_fini(&path);
 	if (status == EXIT_OK && !o->json)
-		trouble_broken(c, o->repo);
+		blockers_broken(c, o->repo);
 	return status;
 }
 

@@ -289,18 +289,18 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 /* ---- what went wrong ------------------------------------------------------------------------------------------------- */
 
 /** Why one side has no result for the cell; class[0] is 0 when it has. */
-struct trouble {
+struct problem {
 	char class[16];
 	char detail[512];
 };
 
-static void set_trouble(struct trouble *t, const char *class, const char *detail)
+static void set_failure(struct problem *t, const char *class, const char *detail)
 {
 	snprintf(t->class, sizeof t->class, "%s", class[0] ? class : "crash");
 	snprintf(t->detail, sizeof t->detail, "%s", detail);
 }
 
-static void find_trouble(const struct result *r, enum role role, int cell, struct trouble *out)
+static void find_failure(const struct result *r, enum role role, int cell, struct problem *out)
 {
 	int subject = result_subject(r, role);
 	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
@@ -308,17 +308,17 @@ static void find_trouble(const struct result *r, enum role role, int cell, struc
 	const struct msg_fault *fault = result_fault(r, role, cell);
 	out->class[0] = 0;
 	if (b && strcmp(b->state, "failed") == 0)
-		set_trouble(out, "build", b->detail);
+		set_failure(out, "build", b->detail);
 	else if (check && !check->ok)
-		set_trouble(out, check->failure, check->detail);
+		set_failure(out, check->failure, check->detail);
 	else if (fault)
-		set_trouble(out, fault->failure, fault->detail);
+		set_failure(out, fault->failure, fault->detail);
 }
 
 void judge_target_class(const struct result *r, int i, char class[16])
 {
-	struct trouble target;
-	find_trouble(r, ROLE_TARGET, i, &target);
+	struct problem target;
+	find_failure(r, ROLE_TARGET, i, &target);
 	snprintf(class, 16, "%.15s", target.class);
 }
 
@@ -378,7 +378,7 @@ static const char *name_of(const struct result *r, enum role role)
 
 /** A cell that a side does not do, which is no trouble of anybody's. */
 static void explain_absence(
-	const struct result *r, const struct trouble *base, const struct trouble *target, struct store_cell *c)
+	const struct result *r, const struct problem *base, const struct problem *target, struct store_cell *c)
 {
 	snprintf(c->reason, sizeof c->reason, "%s: %.400s",
 		c->verdict == VERDICT_UNSUPPORTED ? "neither side does it"
@@ -388,18 +388,18 @@ static void explain_absence(
 }
 
 /** A cell that cannot be judged by its timings. */
-static bool judge_trouble(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
+static bool judge_failure(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
 {
 	const struct msg_fault *outside = outer_fault(r, i, t->decides.n > 0);
 	const struct msg_check *check = result_check(r, ROLE_TARGET, i);
 	bool rows = plan_is_benchmark(&r->plan), inherited;
-	struct trouble base, target;
+	struct problem base, target;
 	enum cell_cause cause;
 	enum verdict v;
 	char inputs[sizeof c->input_sha];
-	find_trouble(r, ROLE_BASE, i, &base);
-	find_trouble(r, ROLE_TARGET, i, &target);
-	v = cell_obstacle(&(struct cell_trouble){ .base = base.class,
+	find_failure(r, ROLE_BASE, i, &base);
+	find_failure(r, ROLE_TARGET, i, &target);
+	v = cell_obstacle(&(struct cell_failure){ .base = base.class,
 				  .target = target.class,
 				  .outside = outside ? outside->failure : "",
 				  .is_itself = jobkind_is_itself(r->plan.ask.kind),
@@ -486,7 +486,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 		snprintf(c->reason, sizeof c->reason, ".flopwatch.yaml of the target names no benchmark %s any more", c->key);
 		return;
 	}
-	if (judge_trouble(r, i, t, c))
+	if (judge_failure(r, i, t, c))
 		return;
 	judge_timings(&r->plan.ask.rule, case_is_irregular(cell), t, c);
 	if (t->decides.n > 0)

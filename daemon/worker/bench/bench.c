@@ -171,7 +171,7 @@ void bench_note(struct bench *b, int cell, enum role role, const char *failure, 
 		if (b->subject[i].role == role)
 			b->subject[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
 	for (i = first; i <= last && side >= 0; i++) {
-		struct bench_trouble *t = &b->cell[i].trouble[side];
+		struct bench_failure *t = &b->cell[i].problem[side];
 
 		b->cell[i].open = false;
 		if (t->failure[0] || (cell < 0 && side == BENCH_OUTSIDE && b->cell[i].n_launches > 0))
@@ -331,9 +331,9 @@ static enum verdict obstacle(const struct bench *b, int cell, enum cell_cause *c
 {
 	const struct bench_cell *c = &b->cell[cell];
 	const char *base = c->check_inputs[BENCH_BASE], *target = c->check_inputs[BENCH_TARGET];
-	struct cell_trouble t = { .base = c->trouble[BENCH_BASE].failure,
-		.target = c->trouble[BENCH_TARGET].failure,
-		.outside = c->trouble[BENCH_OUTSIDE].failure,
+	struct cell_failure t = { .base = c->problem[BENCH_BASE].failure,
+		.target = c->problem[BENCH_TARGET].failure,
+		.outside = c->problem[BENCH_OUTSIDE].failure,
 		.is_itself = b->selfcheck,
 		.may_lack = may_differ(b, cell),
 		.target_does = c->target_passed || b->cells[cell].decide == SERIES_PROCESS,
@@ -342,19 +342,19 @@ static enum verdict obstacle(const struct bench *b, int cell, enum cell_cause *c
 	return cell_obstacle(&t, cause);
 }
 
-const struct bench_trouble *bench_trouble(const struct bench *b, int cell)
+const struct bench_failure *bench_failure(const struct bench *b, int cell)
 {
-	const struct bench_trouble *trouble = b->cell[cell].trouble;
+	const struct bench_failure *problem = b->cell[cell].problem;
 	enum cell_cause cause;
 
 	(void)obstacle(b, cell, &cause);
 	if (cause == CELL_ABSENT)
-		return &trouble[trouble[BENCH_BASE].failure[0] ? BENCH_BASE : BENCH_TARGET];
+		return &problem[problem[BENCH_BASE].failure[0] ? BENCH_BASE : BENCH_TARGET];
 	if (cause == CELL_TARGET)
-		return &trouble[BENCH_TARGET];
+		return &problem[BENCH_TARGET];
 	if (cause == CELL_BASE)
-		return &trouble[BENCH_BASE];
-	return cause == CELL_OUTSIDE ? &trouble[BENCH_OUTSIDE] : NULL;
+		return &problem[BENCH_BASE];
+	return cause == CELL_OUTSIDE ? &problem[BENCH_OUTSIDE] : NULL;
 }
 
 enum verdict bench_verdict(const struct bench *b, int cell)

@@ -39,7 +39,7 @@ struct bench_launch {
 };
 
 /** The first thing that went wrong with one side. */
-struct bench_trouble {
+struct bench_failure {
 	enum role role;
 	char failure[16]; /* "": nothing */
 	char detail[512];
@@ -63,7 +63,7 @@ struct bench_alone {
 struct bench_cell {
 	bool open; /* accepted on both sides and not failed since: may be timed */
 	bool judged;
-	struct bench_trouble trouble[BENCH_SIDES];
+	struct bench_failure problem[BENCH_SIDES];
 	bool target_passed; /* its check */
 	char check_inputs[BENCH_OUTSIDE]
 			 [HASH_HEX];             /* of the sides' checks: launches have to name those of the base; "" unknown */
@@ -169,7 +169,7 @@ void bench_end(struct bench *b);
 /** Whether launches of set 1 noise so much that all that the rule allows would leave the cell undecided. `se`: what its standard error would be. */
 bool bench_is_hopeless(const struct bench *b, int cell, double *se);
 /** What stands in the way of a cell's verdict; NULL nothing. What the target shares with its base is the base's. */
-const struct bench_trouble *bench_trouble(const struct bench *b, int cell);
+const struct bench_failure *bench_failure(const struct bench *b, int cell);
 /** The word for a cell: what failed before what was measured. */
 enum verdict bench_verdict(const struct bench *b, int cell);
 /** What a cell's launches say, beside the slow calls of all cells that run the same kernel. */

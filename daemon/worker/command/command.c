@@ -211,7 +211,7 @@ static int note_unlike(struct command *m, struct reading *base, struct reading *
 static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 {
 	struct reading reading[COMMAND_SIDES_MAX] = { 0 };
-	struct command_trouble trouble[COMMAND_SIDES_MAX];
+	struct command_failure problem[COMMAND_SIDES_MAX];
 	struct msg message = { .t = MSG_FOUND, .u.found = calloc(1, sizeof(struct msg_found)) };
 	int ran[COMMAND_SIDES_MAX] = { 0 }, status = message.u.found ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
 
@@ -219,7 +219,7 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 		status = command_tell(m, side, "check", err);
 		if (status == 0)
 			ran[side] = command_run(
-				m->bench, m->build, m->side[side], &m->list[side], NULL, &reading[side], &trouble[side], err);
+				m->bench, m->build, m->side[side], &m->list[side], NULL, &reading[side], &problem[side], err);
 		status = ran[side] < 0 ? -1 : status;
 	}
 	if (status == 0 && ran[BASE] && ran[TARGET])
@@ -229,7 +229,7 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 	if (status == 1 && message.u.found->n > 0)
 		status = make_cells(m, message.u.found, cells, err) != 0 || bench_send(m->bench, &message, err) < 0 ? -1 : 1;
 	for (int side = m->n_sides - 1; side >= BASE && status == 1; side--)
-		if (!ran[side] && command_failed(m, side, &trouble[side], err) < 0)
+		if (!ran[side] && command_failed(m, side, &problem[side], err) < 0)
 			status = -1;
 	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) != 0)
 		status = -1;

@@ -194,7 +194,7 @@ static int take_cells(
 {
 	struct all_interleave *a = l->all;
 	struct bench *b = a->command->bench;
-	bool is_over = s->trouble_side < 0;
+	bool is_over = s->failure_side < 0;
 
 	for (int i = 0; i < s->n; i++) {
 		struct interleave_cell *c = &s->cell[i];
@@ -230,44 +230,44 @@ static int take_cells(
 }
 
 /* It ended for want of the reference commit, or for want of room beside it: what it did not come to comes without the reference commit. */
-static int take_trouble_of_reference(struct interleave_launch *l, const struct interleave_session *s, struct fw_err *err)
+static int take_failure_of_reference(struct interleave_launch *l, const struct interleave_session *s, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
-	bool is_breach = strcmp(s->trouble.failure, "protocol") == 0;
+	bool is_breach = strcmp(s->problem.failure, "protocol") == 0;
 
 	for (int i = 0; i < s->n; i++)
-		if (s->cell[i].cell == s->trouble_cell)
-			l->todo[s->trouble_cell] = s->cell[i].n < PAIRS_MIN;
-	if (s->no_room || s->trouble_cell < 0 || is_breach || a->deaths[COMMAND_REFERENCE]++ == DEATHS_MAX)
-		return command_drop_reference(a->command, s->trouble.detail, err) != 0 ? -1 : 1;
-	leave_reference_out(a, s->trouble_cell, s->trouble.detail);
+		if (s->cell[i].cell == s->failure_cell)
+			l->todo[s->failure_cell] = s->cell[i].n < PAIRS_MIN;
+	if (s->no_room || s->failure_cell < 0 || is_breach || a->deaths[COMMAND_REFERENCE]++ == DEATHS_MAX)
+		return command_drop_reference(a->command, s->problem.detail, err) != 0 ? -1 : 1;
+	leave_reference_out(a, s->failure_cell, s->problem.detail);
 	return 1;
 }
 
 /* Somebody ended it. 1 the others go on, 0 nothing goes on by turns, -1. */
-static int take_trouble(struct interleave_launch *l, struct interleave_session *s, struct fw_err *err)
+static int take_failure(struct interleave_launch *l, struct interleave_session *s, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
 	struct command *m = a->command;
-	int side = s->trouble_side;
+	int side = s->failure_side;
 
 	if (side < 0)
 		return 1;
 	if (side == COMMAND_REFERENCE || (s->no_room && s->n_sides > COMMAND_REFERENCE))
-		return take_trouble_of_reference(l, s, err);
+		return take_failure_of_reference(l, s, err);
 	if (s->no_room) {
 		a->no_room = true;
 		snprintf(a->no_room_why, sizeof a->no_room_why, "%.200s: %.300s", role_name(m->side[side]->role),
-			s->trouble.detail);
+			s->problem.detail);
 		return 0;
 	}
-	bool is_breach = strcmp(s->trouble.failure, "protocol") == 0;
+	bool is_breach = strcmp(s->problem.failure, "protocol") == 0;
 
-	if (s->trouble_cell >= 0 && !is_breach && a->deaths[side]++ < DEATHS_MAX)
-		return bench_fault(m->bench, s->trouble_cell, m->side[side]->role, s->trouble.failure, s->trouble.detail, err) < 0
+	if (s->failure_cell >= 0 && !is_breach && a->deaths[side]++ < DEATHS_MAX)
+		return bench_fault(m->bench, s->failure_cell, m->side[side]->role, s->problem.failure, s->problem.detail, err) < 0
 			       ? -1
 			       : 1;
-	return command_failed(m, side, &s->trouble, err) < 0 ? -1 : 0;
+	return command_failed(m, side, &s->problem, err) < 0 ? -1 : 0;
 }
 
 /* What is closed by now needs no session. */
@@ -298,7 +298,7 @@ static int run_guarded(struct interleave_launch *l, struct interleave_session *s
 			return -1;
 		device_check_merge(device_check, &after);
 		device_check->energy_j = -1; /* of whole processes, not of what they time */
-		if (!device_check_discards(device_check, why) || pass == REDO_MAX || device_check_xid_breaks(device_check->xid) || s->trouble_side >= 0 ||
+		if (!device_check_discards(device_check, why) || pass == REDO_MAX || device_check_xid_breaks(device_check->xid) || s->failure_side >= 0 ||
 			b->gpu_s >= b->limits.budget_s)
 			return 0;
 		++*redo;
@@ -329,7 +329,7 @@ static int run_session(struct interleave_launch *l, int n, int n_sides, struct f
 	for (int side = 0; side < n_sides; side++)
 		s->subject[side] = m->side[side];
 	if (run_guarded(l, s, &device_check, &redo, err) == 0 && take_cells(l, s, &device_check, redo, err) == 0)
-		result = take_trouble(l, s, err);
+		result = take_failure(l, s, err);
 	forget_closed(l);
 	if (result >= 0 && health_check_xid(m->bench, device_check.xid, err) < 0)
 		result = -1;

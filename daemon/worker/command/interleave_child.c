@@ -29,11 +29,11 @@ static void blame(struct interleave_child *c, const char *failure, const char *w
 {
 	char said[200];
 
-	if (c->trouble.failure[0])
+	if (c->problem.failure[0])
 		return;
 	lastwords_tell(&c->words, said, sizeof said);
-	snprintf(c->trouble.failure, sizeof c->trouble.failure, "%s", failure);
-	snprintf(c->trouble.detail, sizeof c->trouble.detail, "the benchmark %.280s%s%s%s", what,
+	snprintf(c->problem.failure, sizeof c->problem.failure, "%s", failure);
+	snprintf(c->problem.detail, sizeof c->problem.detail, "the benchmark %.280s%s%s%s", what,
 		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
 }
 
@@ -155,7 +155,7 @@ static void drain(struct interleave_child *c)
 {
 	for (int i = 0; i < 64 && c->words_fd >= 0; i++)
 		take_words(c);
-	for (int i = 0; i < 64 && c->lines_fd >= 0 && !c->trouble.failure[0]; i++)
+	for (int i = 0; i < 64 && c->lines_fd >= 0 && !c->problem.failure[0]; i++)
 		take_lines(c);
 }
 
@@ -198,7 +198,7 @@ int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd,
 		return 0;
 	if (fd[1].revents && c->words_fd >= 0)
 		take_words(c);
-	if (fd[0].revents && c->lines_fd >= 0 && !c->trouble.failure[0])
+	if (fd[0].revents && c->lines_fd >= 0 && !c->problem.failure[0])
 		take_lines(c);
 	if (fd[2].revents && proc_reap(&c->proc, &how))
 		return note_end(c, &how, build, err);

@@ -25,7 +25,7 @@ struct interleave_child {
 	const struct msg_subject *subject;
 	struct interleave_side side;
 	bool runs;                      /* started, and not known to have ended */
-	struct command_trouble trouble; /* why it can be asked nothing any more; failure "" while it can */
+	struct command_failure problem; /* why it can be asked nothing any more; failure "" while it can */
 	int64_t since_ns;               /* when it was last answered, or started: what a deadline counts from */
 	interleave_line_fn *on_line;
 	void *arg;

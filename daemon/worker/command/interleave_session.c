@@ -118,19 +118,19 @@ static void watch_clocks(struct interleave_session *s)
 }
 
 /* The first trouble ends the session; whose turn it was it happened in that cell. */
-static bool in_trouble(struct interleave_session *s)
+static bool in_failure(struct interleave_session *s)
 {
-	for (int k = 0; k < s->n_sides && s->trouble_side < 0; k++) {
+	for (int k = 0; k < s->n_sides && s->failure_side < 0; k++) {
 		struct interleave_child *c = &s->child[k];
 
-		if (!c->trouble.failure[0])
+		if (!c->problem.failure[0])
 			continue;
-		s->trouble_side = k;
-		s->trouble = c->trouble;
-		s->trouble_cell = s->at && interleave_holds(&c->side) ? s->at->cell : -1;
+		s->failure_side = k;
+		s->problem = c->problem;
+		s->failure_cell = s->at && interleave_holds(&c->side) ? s->at->cell : -1;
 		s->no_room = lastwords_of_no_room(&c->words);
 	}
-	return s->trouble_side >= 0;
+	return s->failure_side >= 0;
 }
 
 /* Wait for whatever happens next. 1; 0 the session is over; -1. */
@@ -140,7 +140,7 @@ static int attend(struct interleave_session *s, struct fw_err *err)
 	struct peer *peer = s->build->peer;
 	int wait_ms = WAIT_MS;
 
-	if (in_trouble(s))
+	if (in_failure(s))
 		return 0;
 	peer_poll(peer, &fd[0], &wait_ms);
 	for (int k = 0; k < s->n_sides; k++)
@@ -153,7 +153,7 @@ static int attend(struct interleave_session *s, struct fw_err *err)
 		if (interleave_child_attend(&s->child[k], &fd[1 + k * INTERLEAVE_CHILD_FDS], s->bench, s->build, err) != 0)
 			return -1;
 	watch_clocks(s);
-	return !in_trouble(s);
+	return !in_failure(s);
 }
 
 /* ---- one turn ------------------------------------------------------------------------------------------------------------ */
@@ -499,7 +499,7 @@ static int run_cells(struct interleave_session *s, struct fw_err *err)
 		s->at->reached = true;
 		if (tell(s, s->at->cell, err) < 0 || run_cell(s, err) != 0)
 			return -1;
-		status = !in_trouble(s);
+		status = !in_failure(s);
 		s->at = NULL;
 	}
 	return status < 0 ? -1 : 0;
@@ -510,7 +510,7 @@ int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 	int64_t began = clock_mono_ns();
 	int result = 0;
 
-	s->trouble_side = s->trouble_cell = -1;
+	s->failure_side = s->failure_cell = -1;
 	s->no_room = s->is_pinned = false;
 	s->at = NULL;
 	for (int i = 0; i < s->n; i++)

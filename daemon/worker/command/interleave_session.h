@@ -53,8 +53,8 @@ struct interleave_session {
 	uint64_t seed;     /* of the launch */
 	struct interleave_cell *cell;
 	/* how it went */
-	int trouble_side, trouble_cell; /* who ended it, -1 nobody; with the turn of which cell of the bench, -1 none */
-	struct command_trouble trouble;
+	int failure_side, failure_cell; /* who ended it, -1 nobody; with the turn of which cell of the bench, -1 none */
+	struct command_failure problem;
 	bool no_room; /* together they do not fit on the device */
 	double all_s; /* how long it took */
 	/* internal */

@@ -62,11 +62,11 @@ int command_drop_reference(struct command *m, const char *why, struct fw_err *er
 	return bench_send(m->bench, &message, err);
 }
 
-int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err)
+int command_failed(struct command *m, int side, const struct command_failure *problem, struct fw_err *err)
 {
-	if (side == COMMAND_REFERENCE && command_drop_reference(m, trouble->detail, err) != 0)
+	if (side == COMMAND_REFERENCE && command_drop_reference(m, problem->detail, err) != 0)
 		return -1;
-	return bench_fault(m->bench, -1, m->side[side]->role, trouble->failure, trouble->detail, err);
+	return bench_fault(m->bench, -1, m->side[side]->role, problem->failure, problem->detail, err);
 }
 
 int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err)
@@ -122,7 +122,7 @@ static void forget(struct taken *l, int round)
 static int run_sides(struct taken *l, int round, struct fw_err *err)
 {
 	struct command *m = l->command;
-	struct command_trouble trouble;
+	struct command_failure problem;
 	int n = m->n_sides, ran;
 
 	for (int k = 0; k < n; k++) {
@@ -132,9 +132,9 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 		if (command_tell(m, side, "time", err) < 0)
 			return -1;
 		ran = command_run(m->bench, m->build, m->side[side], NULL, m->side[side]->run.gpu ? &clock : NULL,
-			&l->reading[round][side], &trouble, err);
+			&l->reading[round][side], &problem, err);
 		l->mhz[round][side] = clock.mhz;
-		if (ran < 0 || (ran == 0 && command_failed(m, side, &trouble, err) < 0))
+		if (ran < 0 || (ran == 0 && command_failed(m, side, &problem, err) < 0))
 			return -1;
 		if (ran == 0 && side != COMMAND_REFERENCE)
 			return 0;

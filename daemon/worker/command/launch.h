@@ -35,7 +35,7 @@ int command_announce(struct command *m, const int *list, int n, int set, uint64_
 /** Go on without the reference commit, and note why. Nothing where it takes no part any more. */
 int command_drop_reference(struct command *m, const char *why, struct fw_err *err);
 /** A side's process gave no times: its fault. A reference commit that has one takes no further part. */
-int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err);
+int command_failed(struct command *m, int side, const struct command_failure *problem, struct fw_err *err);
 /**
  * Whether a side's reading has a time for a cell. 1; 0: no, and its fault is told: what the benchmark itself says of the row, else
  * that it is left out, else that it is not written at all, which is of class `absent`. Err: -1 cancelled.

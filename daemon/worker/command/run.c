@@ -74,7 +74,7 @@ static int on_stderr(void *arg, const char *data, size_t len, struct fw_err *err
 	return 0;
 }
 
-static int blame(struct command_trouble *t, const struct running *r, const char *failure, const char *what)
+static int blame(struct command_failure *t, const struct running *r, const char *failure, const char *what)
 {
 	char said[200];
 
@@ -87,7 +87,7 @@ static int blame(struct command_trouble *t, const struct running *r, const char 
 
 /* 1 ended well, 0 not, -1 not its fault. */
 static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, const char *side,
-	struct running *r, struct interleave_list *list, struct command_clock *clock, struct command_trouble *trouble,
+	struct running *r, struct interleave_list *list, struct command_clock *clock, struct command_failure *problem,
 	struct fw_err *err)
 {
 	struct pump pump = { .peer = c->peer,
@@ -123,15 +123,15 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	keyring_clear(c->sandbox);
 	free(program);
 	if (result != 0 && list && list->broken)
-		return blame(trouble, r, "protocol", e.text);
+		return blame(problem, r, "protocol", e.text);
 	if (result != 0 && (r->too_much || (e.code == ERR_NOT_FOUND && !c->sandbox->active)))
-		return blame(trouble, r, "abi", e.text);
+		return blame(problem, r, "abi", e.text);
 	if (result != 0)
 		return err_set(err, e.code, "%s", e.text);
 	how = sandbox_exit(c->sandbox, &how);
 	if (how.timed_out) {
 		snprintf(what, sizeof what, "did not end within %.6g s", s->run.timeout_s);
-		return blame(trouble, r, "timeout", what);
+		return blame(problem, r, "timeout", what);
 	}
 	if (how.status == 0)
 		return 1;
@@ -144,12 +144,12 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(s->role), ended, what);
 	}
 	snprintf(what, sizeof what, "ended with %s", ended);
-	return blame(trouble, r, "crash", what);
+	return blame(problem, r, "crash", what);
 }
 
 /* Append an output file. 1, 0 with `trouble`. */
 static int read_output(
-	int folder, const char *path, const char *shown, struct buf *text, struct running *r, struct command_trouble *t)
+	int folder, const char *path, const char *shown, struct buf *text, struct running *r, struct command_failure *t)
 {
 	int fd = beneath_open(folder, path, O_RDONLY | O_NONBLOCK);
 	const char *what = NULL;
@@ -175,7 +175,7 @@ static int read_output(
 }
 
 static int read_text(const struct msg_subject *s, const struct buf *text, const char *name, struct running *r,
-	struct reading *out, struct command_trouble *t)
+	struct reading *out, struct command_failure *t)
 {
 	struct fw_err e = { 0 };
 	struct reading one;
@@ -192,28 +192,28 @@ static int read_text(const struct msg_subject *s, const struct buf *text, const 
 }
 
 static int read_all(const struct build_context *c, const struct msg_subject *s, int folder, struct running *r,
-	struct reading *out, struct command_trouble *trouble)
+	struct reading *out, struct command_failure *problem)
 {
 	char path[3 * BENCHMARK_TEXT_SIZE];
 	struct buf text;
 	int status = 1;
 
 	if (r->reads_stdout)
-		return read_text(s, &r->printed, "standard output", r, out, trouble);
+		return read_text(s, &r->printed, "standard output", r, out, problem);
 	buf_init(&text, READING_BYTES_MAX + 1);
 	for (int i = 0; i < s->run.n_outputs && status == 1; i++) {
 		output_path(c, s, i, path);
 		buf_clear(&text);
-		status = read_output(folder, path, s->run.output[i], &text, r, trouble);
+		status = read_output(folder, path, s->run.output[i], &text, r, problem);
 		if (status == 1)
-			status = read_text(s, &text, s->run.output[i], r, out, trouble);
+			status = read_text(s, &text, s->run.output[i], r, out, problem);
 	}
 	buf_fini(&text);
 	return status;
 }
 
 int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct interleave_list *list,
-	struct command_clock *clock, struct reading *out, struct command_trouble *trouble, struct fw_err *err)
+	struct command_clock *clock, struct reading *out, struct command_failure *problem, struct fw_err *err)
 {
 	char side[128], path[3 * BENCHMARK_TEXT_SIZE];
 	int64_t started = clock_mono_ns();
@@ -221,7 +221,7 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 	int folder, result;
 
 	memset(out, 0, sizeof *out);
-	memset(trouble, 0, sizeof *trouble);
+	memset(problem, 0, sizeof *problem);
 	if (!r)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	build_side(c, s, side);
@@ -236,12 +236,12 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 		output_path(c, s, i, path);
 		forget_output(folder, path);
 	}
-	result = run_process(b, c, s, side, r, list, clock, trouble, err);
+	result = run_process(b, c, s, side, r, list, clock, problem, err);
 	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
 	if (result == 1 && list && list->speaks)
 		result = interleave_list_reading(list, out, err) != 0 ? -1 : 1;
 	else if (result == 1)
-		result = read_all(c, s, folder, r, out, trouble);
+		result = read_all(c, s, folder, r, out, problem);
 	if (result != 1)
 		reading_fini(out);
 	close(folder);

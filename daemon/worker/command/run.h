@@ -12,7 +12,7 @@
 #include "worker/command/interleave_list.h"
 
 /** Why a process gave no times. */
-struct command_trouble {
+struct command_failure {
 	char failure[16]; /* "crash" "timeout" "abi" (its output cannot be read) */
 	char detail[512];
 };
@@ -29,6 +29,6 @@ struct command_clock {
  * `clock` (else NULL) gets the clock that it ran at.
  */
 int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct interleave_list *list,
-	struct command_clock *clock, struct reading *out, struct command_trouble *trouble, struct fw_err *err);
+	struct command_clock *clock, struct reading *out, struct command_failure *problem, struct fw_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "web/html/trouble.h"
+#include "web/html/troubleshooting.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void draw_block(struct buf *out, const char *at, const char *end)
 	}
 }
 
-void trouble_draw(struct buf *out)
+void troubleshooting_draw(struct buf *out)
 {
 	const char *end = _binary_doc_troubleshooting_md_end;
 	for (const char *at = _binary_doc_troubleshooting_md_start; at < end;) {
@@ -95,7 +95,7 @@ static int find_named(const char *at, const char *end, char named[][PLACE_BYTES]
 	return n;
 }
 
-void trouble_foot(struct buf *out, size_t begin)
+void troubleshooting_foot(struct buf *out, size_t begin)
 {
 	char named[NAMED_MAX][PLACE_BYTES];
 	int n = find_named(out->data + begin, out->data + out->len, named);

@@ -1,5 +1,5 @@
-/* trouble.c - see trouble.h. */
-#include "cli/health/trouble.h"
+/* blockers.c - see blockers.h. */
+#include "cli/health/blockers.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static void tell_health(struct client *c)
 	buf_fini(&text);
 }
 
-void trouble_broken(struct client *c, const char *repo)
+void blockers_broken(struct client *c, const char *repo)
 {
 	json_t *repos = get(c, "/api/v1/repos"), *workers = get(c, "/api/v1/workers"), *item;
 	size_t i;
@@ -163,7 +163,7 @@ static void tell_unschedulable(const json_t *open)
 	json_decref(told);
 }
 
-void trouble_waiting(struct client *c, const json_t *open)
+void blockers_waiting(struct client *c, const json_t *open)
 {
 	bool waits = false;
 	size_t i;
