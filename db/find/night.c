@@ -59,7 +59,7 @@ int find_night_parts(struct db *db, int64_t repo, const char *branch, const stru
 		each(arg, &(struct find_night_part){ .part = (int)row_int(s, 0),
 				  .measured_at = row_int(s, 1),
 				  .target_sha = row_text(s, 2),
-				  .is_news = row_int(s, 3) != 0,
+				  .is_alert_update = row_int(s, 3) != 0,
 				  .is_asked = row_int(s, 4) != 0 });
 	return result;
 }

@@ -168,7 +168,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 	if (result == 1) {
 		g->due = (int)row_int(s, 0);
 		a->n_kept = (int)row_int(s, 1);
-		a->n_news = (int)row_int(s, 2);
+		a->n_alert_update = (int)row_int(s, 2);
 		g->answered = row_int(s, 3);
 		g->state = alertstate_from_name(row_text(s, 4));
 		buf_puts(due, row_text(s, 5));
@@ -181,7 +181,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 static int extend(struct db *db, const struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
 	char why[64];
-	snprintf(why, sizeof why, "%d more cell%s, by comparison %lld", a->n_news, a->n_news == 1 ? "" : "s",
+	snprintf(why, sizeof why, "%d more cell%s, by comparison %lld", a->n_alert_update, a->n_alert_update == 1 ? "" : "s",
 		(long long)a->comparison);
 	return add_event(db, a->id, now_ms, "flopwatch", a->state, a->comparison ? why : "more cells, by the history", err);
 }
@@ -209,7 +209,7 @@ static int open_with(
 	a->cells_json = ours;
 	if (result == 0 && over)
 		result = open_again(db, a, now_ms, err);
-	else if (result == 0 && found && a->n_news)
+	else if (result == 0 && found && a->n_alert_update)
 		result = extend(db, a, now_ms, err);
 	return result;
 }

@@ -27,7 +27,7 @@ struct store_alert {
 	const char *groups_json;   /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
 	const char *culprits_json; /* when they are known at once, as in the table; NULL: not known yet */
 	double worst_pct;          /* NAN: none */
-	int n_kept, n_news;        /* set by opening: cells that it held before and keeps; cells that it did not hold */
+	int n_kept, n_alert_update;        /* set by opening: cells that it held before and keeps; cells that it did not hold */
 };
 
 /**
@@ -35,7 +35,7 @@ struct store_alert {
  * opened it; it gets the cells of `a` and keeps those that a's comparison did not measure (other suites) or that the history
  * added. A resolved one opens again, with the cells of `a` alone. Cells that a person accepted or called invalid for this commit
  * are left out; where nothing else is left, that alert stands and nothing changes. Of more than STORE_ALERT_CELLS_MAX cells it keeps the
- * first, so that what is told of it stays small; their comparisons have all of them. Without a title the one that it has stays. Sets id, state, n_kept and n_news of `a`, writes an
+ * first, so that what is told of it stays small; their comparisons have all of them. Without a title the one that it has stays. Sets id, state, n_kept and n_alert_update of `a`, writes an
  * alert_event for a change of state and for cells that come to it. `is_new`: it was not open before this call.
  */
 int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);

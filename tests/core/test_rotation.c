@@ -31,7 +31,7 @@ static void every_part_has_its_night(void **state)
 	(void)state;
 	for (int night = 1; night <= 40; night++) {
 		for (int i = 0; i < PARTS; i++)
-			part[i].is_news = (i * 7 + night) % 3 != 0; /* much else to do, all the time */
+			part[i].is_alert_update = (i * 7 + night) % 3 != 0; /* much else to do, all the time */
 		pass_night(part, (int64_t)night * DAY, night % 4 ? SHARE : SHARE + 4);
 		for (int i = 0; i < PARTS && night >= NIGHTS; i++)
 			assert_true(part[i].measured_at > (int64_t)(night - NIGHTS) * DAY);
@@ -45,7 +45,7 @@ static void what_changed_last_comes_after_the_share(void **state)
 	(void)state;
 	for (int i = 0; i < PARTS; i++)
 		part[i] = (struct rotation_part){ .measured_at = 1000 + i };
-	part[20].is_news = part[25].is_news = true;
+	part[20].is_alert_update = part[25].is_alert_update = true;
 	for (int k = 0; k < SHARE; k++) {
 		assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), k);
 		part[k].measured_at = DAY + k;

@@ -81,7 +81,7 @@ static void seen_again(void **state)
 	assert_false(is_new);
 	assert_int_equal(again.id, a.id);
 	assert_int_equal(again.n_kept, 0);
-	assert_int_equal(again.n_news, 1);
+	assert_int_equal(again.n_alert_update, 1);
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
 	assert_int_equal(fixture_number(f, "SELECT comparison FROM alert"), a.comparison); /* the one that opened it */
 	check_step(f, a.id, ALERTSTATE_RESOLVED, "", ERR_NONE);
@@ -111,7 +111,7 @@ static void no_more_cells_than_a_message_holds(void **state)
 		for (int i = 0; i < 400; i++)
 			buf_printf(&cells, "%s{\"cell\":\"part%d/%d\"}", i ? "," : "[", part, i);
 		buf_puts(&cells, "]");
-		assert_int_equal(open_one(f, 2, cells.data, &is_new).n_news, 400);
+		assert_int_equal(open_one(f, 2, cells.data, &is_new).n_alert_update, 400);
 		buf_fini(&cells);
 	}
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), STORE_ALERT_CELLS_MAX);

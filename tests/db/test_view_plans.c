@@ -65,7 +65,7 @@ static void see_nothing_log(void *arg, int64_t id, int64_t at, const char *line)
 {
 	(void)arg, (void)id, (void)at, (void)line;
 }
-static void see_nothing_news(void *arg, int64_t id, int64_t at, const char *kind, const char *payload)
+static void see_nothing_alert_update(void *arg, int64_t id, int64_t at, const char *kind, const char *payload)
 {
 	(void)arg, (void)id, (void)at, (void)kind, (void)payload;
 }
@@ -183,7 +183,7 @@ static void take_live_statements(struct fixture *f)
 	ok(view_job(f->db, 1, see_nothing_job, NULL, &err));
 	ok(view_log(f->db, 1, 0, 10, see_nothing_log, NULL, &err));
 	ok(view_devices(f->db, see_nothing_device, NULL, &err));
-	ok(view_events(f->db, 0, 10, see_nothing_news, NULL, &err));
+	ok(view_events(f->db, 0, 10, see_nothing_alert_update, NULL, &err));
 	ok(view_event_ends(f->db, &(int64_t){ 0 }, &id, &err));
 	for (enum view_list list = VIEW_LIST_COMPARISONS; list <= VIEW_LIST_DELIVERIES; list++)
 		ok(view_seek(f->db, list, 1, &id, &err));

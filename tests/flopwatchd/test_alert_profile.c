@@ -96,7 +96,7 @@ static void the_worst_of_each_group_and_direction(void **state)
 	assert_string_equal(text(f, "SELECT count(*) FROM event WHERE kind = 'job.queued'"), "1");
 }
 
-static void cells_that_are_no_news_are_not_looked_at(void **state)
+static void cells_that_are_no_alert_update_are_not_looked_at(void **state)
 {
 	struct fixture *f = *state;
 	raise_it(f, compare(f), ALERTKIND_REGRESSION, "[{\"cell\":\"1\"},{\"cell\":\"4\"}]");
@@ -167,7 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_worst_of_each_group_and_direction),
-		CASE(cells_that_are_no_news_are_not_looked_at),
+		CASE(cells_that_are_no_alert_update_are_not_looked_at),
 		CASE(an_alert_asks_of_three_cells_in_all),
 		CASE(off_is_off),
 		CASE(what_lost_no_time_is_not_asked),

@@ -15,7 +15,7 @@
 struct rotation_part {
 	int64_t measured_at; /* 0: never */
 	bool is_asked;       /* it was asked for with this commit already */
-	bool is_news;        /* its last comparison found a change, or failed */
+	bool is_alert_update;        /* its last comparison found a change, or failed */
 };
 
 /**

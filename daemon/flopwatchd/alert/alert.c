@@ -156,7 +156,7 @@ int alert_open(
 		.comparison = a->comparison,
 		.now_ms = now_ms,
 		.err = err };
-	if (!*is_new && !a->n_news)
+	if (!*is_new && !a->n_alert_update)
 		return 0;
 	return tell(&m, a->id) != 0 || alert_profile(db, config, a, now_ms, err) != 0 ? -1 : 0;
 }

@@ -141,7 +141,7 @@ static int64_t pause_of(const struct device_alert_watch *s)
 }
 
 /** Whether a quarantine is to be told or is over. Only reads: a transaction that writes nothing would say that the disk is well. */
-static bool is_quarantine_news(const struct device_alert_watch *s, int64_t now_ms)
+static bool is_quarantine_alert_update(const struct device_alert_watch *s, int64_t now_ms)
 {
 	struct found found[AT_ONCE_MAX];
 	struct fw_err err = { 0 };
@@ -159,7 +159,7 @@ static void look(void *arg)
 	int changed;
 	s->timer = NULL;
 	int64_t now_ms = clock_utc_ms(), pause_ms = pause_of(s);
-	if (now_ms >= s->due_ms || s->due_ms > now_ms + pause_ms || is_quarantine_news(s, now_ms)) {
+	if (now_ms >= s->due_ms || s->due_ms > now_ms + pause_ms || is_quarantine_alert_update(s, now_ms)) {
 		s->due_ms = now_ms + pause_ms;
 		if (txn_begin(s->txn, &err) != 0 ||
 			txn_end(s->txn, device_alert_look(s->txn->db, s->config, now_ms, &changed, &err), &err) != 0)

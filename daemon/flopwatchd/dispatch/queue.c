@@ -14,7 +14,7 @@
 #include "db/store/repo.h"
 #include "flopwatchd/verdict/judge.h"
 #include "flopwatchd/planning/devices_seen.h"
-#include "flopwatchd/planning/plan_news.h"
+#include "flopwatchd/planning/plan_alerts.h"
 #include "flopwatchd/planning/resolve.h"
 #include "flopwatchd/planning/unresolved.h"
 #include "flopwatchd/planning/prefetch.h"
@@ -200,7 +200,7 @@ static int write_answer(
 		return -1;
 	if (a->note[0] && store_job_log(q->txn.db, job->id, now, a->note, err) != 0)
 		return -1;
-	if (!a->again && plan_news(q->txn.db, q->config, job, a, now, err) != 0)
+	if (!a->again && plan_alerts(q->txn.db, q->config, job, a, now, err) != 0)
 		return -1;
 	if (a->state != JOBSTATE_N)
 		return job_move(&q->txn, job, a->state, a->why, now, err);

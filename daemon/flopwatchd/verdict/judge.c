@@ -20,7 +20,7 @@
 #include "flopwatchd/delivery/gitnote.h"
 #include "flopwatchd/judge/groups.h"
 #include "flopwatchd/judge/facts.h"
-#include "flopwatchd/verdict/judge_news.h"
+#include "flopwatchd/verdict/alert_update.h"
 #include "flopwatchd/judge/throttle.h"
 #include "flopwatchd/history/peers.h"
 #include "flopwatchd/delivery/commit_status.h"
@@ -48,7 +48,7 @@ static int put_environment(struct db *db, const struct result *r, int64_t now_ms
 		    plan_is_benchmark(&r->plan) ? PROCESS_CONTRACT : TIMING_CONTRACT, r->isolation, now_ms, &c->environment,
 		    &is_new, err))
 		return -1;
-	return is_new ? judge_news_baseline_period(db, r, c->environment, now_ms, err) : 0;
+	return is_new ? alert_update_baseline_period(db, r, c->environment, now_ms, err) : 0;
 }
 
 /** Row of one side's build; 0 where nothing was built. */
@@ -159,7 +159,7 @@ static int put_ratio(struct db *db, const struct store_comparison *c, const stru
 }
 
 static int put_cells(struct db *db, const struct result *r, const struct store_comparison *c, const int64_t *launches,
-	const struct baseline_period *e, struct judge_news *news, enum verdict *verdict, struct fw_err *err)
+	const struct baseline_period *e, struct alert_update *alert_update, enum verdict *verdict, struct fw_err *err)
 {
 	struct judge_groups groups;
 	judge_groups_of_result(r, &groups);
@@ -177,7 +177,7 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
 			judge_facts_timed(db, cell.id, &t, err) ||
 			(isfinite(x) && baseline_period_reference_time(db, e, r, i, &cell, cell.device ? cell.device : c->device, err)) ||
-			judge_news_cell(news, db, r, i, c, &cell, err))
+			alert_update_cell(alert_update, db, r, i, c, &cell, err))
 			return -1;
 		*verdict = verdict_worse(*verdict, cell.verdict);
 	}
@@ -221,7 +221,7 @@ static int look_at_class(struct db *db, const struct store_comparison *c, int64_
 }
 
 static int finish(struct db *db, const struct config *config, const struct result *r, const struct store_job *job,
-	struct judge_news *news, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+	struct alert_update *alert_update, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	struct store_comparison c;
 	struct baseline_period baseline_period;
@@ -232,7 +232,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	if (result == 0)
 		result = baseline_period_enter(db, r, job, c.environment, now_ms, &baseline_period, err) ||
 					 put_launches(db, r, c.id, launches, err) ||
-					 put_cells(db, r, &c, launches, &baseline_period, news, &c.verdict, err) ||
+					 put_cells(db, r, &c, launches, &baseline_period, alert_update, &c.verdict, err) ||
 					 judge_throttle(db, r, c.device, err)
 				 ? -1
 				 : 0;
@@ -246,8 +246,8 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	int64_t environment_alert;
 	/* Half a comparison neither accuses a commit nor clears one. */
 	bool whole = c.kind == JOBKIND_COMPARE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
-	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
-		environment_follow(db, config, r, &c, &news->lost, now_ms, &environment_alert, err) ||
+	if (alert_update_publish(db, config, alert_update, r, job, &c, whole, now_ms, out, err) ||
+		environment_follow(db, config, r, &c, &alert_update->lost, now_ms, &environment_alert, err) ||
 		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
 		trend_follow(db, config, job, &c, &baseline_period, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
 		gitnote_enqueue(db, config, job, &c, now_ms, err))
@@ -261,13 +261,13 @@ int judge_finish(struct db *db, const struct config *config, const struct result
 	struct fw_err *err)
 {
 	struct store_job job;
-	struct judge_news news;
+	struct alert_update alert_update;
 	*out = (struct judge_outcome){ .verdict = VERDICT_NONE };
 	if (store_job_get(db, r->plan.ask.job, &job, err))
 		return -1;
-	judge_news_init(&news);
-	int result = finish(db, config, r, &job, &news, now_ms, out, err);
-	judge_news_fini(&news);
+	alert_update_init(&alert_update);
+	int result = finish(db, config, r, &job, &alert_update, now_ms, out, err);
+	alert_update_fini(&alert_update);
 	return result ? err_context(err, "job %lld", (long long)job.id) : 0;
 }
 

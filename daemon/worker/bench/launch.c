@@ -73,7 +73,7 @@ static int take_timings(struct launch_state *l, const struct msg_cell *m, struct
 }
 
 /* What a module leaves behind it leaves at every plan: said once. Numbers may differ. */
-static bool is_news(struct bench *b, const struct msg_note *note)
+static bool is_alert_update(struct bench *b, const struct msg_note *note)
 {
 	char gist[sizeof b->noted[0]];
 	int i;
@@ -120,7 +120,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	struct launch_state *l = arg;
 	struct bench *b = l->bench;
 
-	if (m->t == MSG_NOTE && !is_news(b, &m->u.note)) {
+	if (m->t == MSG_NOTE && !is_alert_update(b, &m->u.note)) {
 		return 0;
 	} else if (m->t == MSG_CELL) {
 		int impossible = m->u.cell->series == SERIES_DEVICE ? refuse_impossible(b, m->u.cell, err) : 0;

@@ -1,5 +1,5 @@
-/* judge_news.c - alerts and the messages about them, all in the verdict's own transaction, so that none is lost or doubled. */
-#include "flopwatchd/verdict/judge_news.h"
+/* alert_update.c - alerts and the messages about them, all in the verdict's own transaction, so that none is lost or doubled. */
+#include "flopwatchd/verdict/alert_update.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@
 #include "flopwatchd/delivery/commit_status.h"
 #include "core/verdict/commit_verdict_json.h"
 
-enum { NEWS_MAX = 1 << 20 };
+enum { ALERT_UPDATE_MAX = 1 << 20 };
 
-void judge_news_init(struct judge_news *n)
+void alert_update_init(struct alert_update *n)
 {
 	n->regressions = n->failures = 0;
 	alert_cells_init(&n->lost);
@@ -30,7 +30,7 @@ void judge_news_init(struct judge_news *n)
 	alert_cells_init(&n->better);
 }
 
-void judge_news_fini(struct judge_news *n)
+void alert_update_fini(struct alert_update *n)
 {
 	alert_cells_fini(&n->lost);
 	alert_cells_fini(&n->broken);
@@ -99,7 +99,7 @@ static int is_lost_before(struct db *db, const struct result *r, int i, const st
 	return word.is_done ? is_newly_broken(db, r->plan.suite_name, c, cell, err) : 0;
 }
 
-static int add_lost_before(struct judge_news *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+static int add_lost_before(struct alert_update *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, struct fw_err *err)
 {
 	char class[16];
@@ -112,7 +112,7 @@ static int add_lost_before(struct judge_news *n, struct db *db, const struct res
 	return result;
 }
 
-int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+int alert_update_cell(struct alert_update *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, struct fw_err *err)
 {
 	int result = 0;
@@ -153,7 +153,7 @@ static int write_commit(struct db *db, const struct store_job *job, struct jsonw
 }
 
 static int tell_job(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
-	const struct judge_news *n, int64_t now_ms, struct fw_err *err)
+	const struct alert_update *n, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "job.done");
@@ -180,7 +180,7 @@ static int tell_job(struct db *db, const struct config *config, const struct sto
 }
 
 /** Improvements are recorded, and nobody is called for them. */
-static int tell_better(struct db *db, struct judge_news *n, const struct store_job *job, const struct store_comparison *c,
+static int tell_better(struct db *db, struct alert_update *n, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
@@ -208,12 +208,12 @@ static int open_alert(struct db *db, const struct config *config, struct store_a
 	const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	struct buf culprit;
-	buf_init(&culprit, NEWS_MAX);
+	buf_init(&culprit, ALERT_UPDATE_MAX);
 	int known = search ? bisect_report_only(db, c, a->worst_pct, a->cells_json, &culprit, err) : 0;
 	if (known == 1)
 		a->culprits_json = culprit.data;
 	int result = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
-	if (result == 0 && (out->alert_is_new || a->n_news) && search && known == 0)
+	if (result == 0 && (out->alert_is_new || a->n_alert_update) && search && known == 0)
 		result = bisect_begin(db, a, c, r, now_ms, err);
 	out->alert = a->id;
 	buf_fini(&culprit);
@@ -307,7 +307,7 @@ static int open_vanished(struct db *db, const struct config *config, const struc
 	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
 	struct gone cells = { .culprit = installed || plan_is_benchmark(&r->plan) ? c->target_sha : c->base_sha };
 	struct gone rows = { .are_rows = true, .culprit = c->target_sha };
-	/* plan_news has reported a suite that is gone */
+	/* plan_alerts has reported a suite that is gone */
 	int result = r->plan.dropped || c->rows_unknown ? 0 : is_upstream(db, c, err);
 	if (result != 1)
 		return result;
@@ -334,7 +334,7 @@ static int end_alerts(struct db *db, const struct config *config, const struct s
 	return 0;
 }
 
-int judge_news_publish(struct db *db, const struct config *config, struct judge_news *n, const struct result *r,
+int alert_update_publish(struct db *db, const struct config *config, struct alert_update *n, const struct result *r,
 	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err)
 {
@@ -351,7 +351,7 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 	return end_alerts(db, config, c, now_ms, out, err);
 }
 
-int judge_news_baseline_period(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err)
+int alert_update_baseline_period(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "epoch.started");

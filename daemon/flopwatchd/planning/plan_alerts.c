@@ -1,5 +1,5 @@
-/* plan_news.c - compares what two manifests name, and keeps one alert while no plan can be made. */
-#include "flopwatchd/planning/plan_news.h"
+/* plan_alerts.c - compares what two manifests name, and keeps one alert while no plan can be made. */
+#include "flopwatchd/planning/plan_alerts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "db/find/gone.h"
 
 /** 1, 0, -1. */
-static int is_news(const struct config *config, const struct store_job *job, struct fw_err *err)
+static int is_alert_update(const struct config *config, const struct store_job *job, struct fw_err *err)
 {
 	char upstream[1024];
 	int at = config_repo_find(config, job->repo_name);
@@ -147,13 +147,13 @@ static int end_lost(struct db *db, const struct config *config, const struct sto
 	return rc;
 }
 
-int plan_news(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_answer *a,
+int plan_alerts(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_answer *a,
 	int64_t now_ms, struct fw_err *err)
 {
-	int news = is_news(config, job, err);
+	int alert_update = is_alert_update(config, job, err);
 	bool is_failed = a->state == JOBSTATE_FAILED;
-	if (news < 1 || (a->state != JOBSTATE_N && !is_failed))
-		return news < 0 ? -1 : 0;
+	if (alert_update < 1 || (a->state != JOBSTATE_N && !is_failed))
+		return alert_update < 0 ? -1 : 0;
 	for (int i = 0; i < a->before.n; i++) {
 		const char *name = a->before.name[i];
 		/* the first job of a commit tells of all, another one of its own */
