@@ -48,7 +48,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/comparisons/{id}.csv", api_comparison_csv, HTTP_READ, "" },
 	{ "GET", "/api/v1/comparisons/{id}.md", api_comparison_md, HTTP_READ, "" },
 	{ "GET", "/api/v1/comparisons/{id}.svg", api_comparison_svg, HTTP_READ, "" },
-	{ "GET", "/api/v1/comparisons/{id}/closer", api_comparison_closer, HTTP_READ, "cell" },
+	{ "GET", "/api/v1/comparisons/{id}/reproduce", api_comparison_reproduce, HTTP_READ, "cell" },
 	{ "GET", "/api/v1/comparisons/{id}/ffa/{file}.csv", api_comparison_ffa, HTTP_READ, "" },
 	{ "GET", "/api/v1/badge.svg", api_badge, HTTP_READ, "repo branch" },
 	{ "GET", "/api/v1/comparisons/{id}", api_comparison, HTTP_READ, "v" },

@@ -189,12 +189,12 @@ const struct catalog_verb catalog_verbs[] = {
 		"suite output",
 		"flopwatch suite import benchmark_config.yml -o etc/suites/linear.yaml  # then: flopwatch try --suite linear",
 		CATALOG_WORDS, "import", NULL },
-	{ "closer", 1, 2, verb_closer, "closer COMPARISON [CELL]",
+	{ "reproduce", 1, 2, verb_reproduce, "reproduce COMPARISON [CELL]",
 		"lines to paste that look closer at a cell: ncu, nsys, run it alone",
 		"Of the worst cell, where none is named. They hold the device, the provider and the modules that were measured, "
 		"and run on the worker's "
 		"machine.",
-		"", "flopwatch closer 17 | less", CATALOG_NONE, "", "comparisons cells" },
+		"", "flopwatch reproduce 17 | less", CATALOG_NONE, "", "comparisons cells" },
 	{ "history", 1, 1, verb_history, "history CELL", "one cell over time", "", "repo branch device limit",
 		"flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main", CATALOG_NONE, "",
 		"cells" },

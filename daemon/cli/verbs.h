@@ -74,7 +74,7 @@ int verb_import(struct client *c, const struct options *o);
 /** suite import FILE; needs no daemon. */
 int verb_suite(struct client *c, const struct options *o);
 int verb_export(struct client *c, const struct options *o);
-int verb_closer(struct client *c, const struct options *o);
+int verb_reproduce(struct client *c, const struct options *o);
 int verb_wait(struct client *c, const struct options *o);
 int verb_run(struct client *c, const struct options *o);
 int verb_status(struct client *c, const struct options *o);

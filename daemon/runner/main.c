@@ -21,7 +21,7 @@ static const char help[] =
 	"       flopwatch-runner --capture CELL --module M.so [--suite FILE] [--calls N] [--warmup M]\n"
 	"                        [--device cuda:0] [--provider P] [--config C]\n"
 	"                                           N calls between cudaProfilerStart and Stop, for ncu and nsys;\n"
-	"                                           CELL is a key in FILE, or a cell as JSON. `flopwatch closer`\n"
+	"                                           CELL is a key in FILE, or a cell as JSON. `flopwatch reproduce`\n"
 	"                                           prints such lines\n"
 	"       flopwatch-runner --help | --version\n"
 	"\n"

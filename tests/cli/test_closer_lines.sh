@@ -24,7 +24,7 @@ is "a branch is slower" "$(result_of "$(head_of kernels)")" "done regression"
 id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
 worst=$(api "comparisons/$id" | jq -r '[.cells[]] | min_by(.change_pct).cell')
 provider=$(api "comparisons/$id" | jq -r '.cells[0].target.provider')
-ok "closer" fw closer "$id"
+ok "reproduce" fw closer "$id"
 like "means the worst cell" "$out" "^# $worst\$"
 like "says where" "$out" "^# lines about kernels run on $(hostname)"
 unlike "and has no GPU's profilers for another device" "$out" 'ncu|nsys'

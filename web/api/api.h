@@ -18,7 +18,7 @@ http_handler_fn api_badge, api_compare, api_commit;
 http_handler_fn api_commit_verdict, api_job_verdict;
 http_handler_fn api_comparison_judge;
 http_handler_fn api_report;
-http_handler_fn api_comparison_ffa, api_comparison_closer;
+http_handler_fn api_comparison_ffa, api_comparison_reproduce;
 http_handler_fn api_import_post;
 http_handler_fn api_cells, api_history, api_history_svg;
 http_handler_fn api_jobs, api_job, api_job_log, api_job_post, api_job_cancel, api_job_retry;

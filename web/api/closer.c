@@ -3,7 +3,7 @@
 
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/comparison/closer.h"
+#include "web/comparison/reproduce.h"
 #include "web/answer/site.h"
 
 static const struct comparison_cell *find_cell(const struct comparison *c, const char *key)
@@ -27,21 +27,21 @@ static void line(void *arg, const char *what, const char *text)
 static int write_lines(struct site *site, struct http_response *response, const struct comparison *c,
 	const struct comparison_cell *cell, struct fw_err *err)
 {
-	char where[CLOSER_WHERE_SIZE];
+	char where[REPRODUCE_WHERE_SIZE];
 	struct jsonw j;
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "cell", cell->key);
 	jsonw_key(&j, "lines");
 	jsonw_array(&j);
-	int result = closer_lines(site, c, cell, where, line, &j, err);
+	int result = reproduce_lines(site, c, cell, where, line, &j, err);
 	jsonw_array_end(&j);
 	answer_text(&j, "where", where);
 	jsonw_object_end(&j);
 	return result;
 }
 
-void api_comparison_closer(void *arg, struct http_request *r, struct http_response *response)
+void api_comparison_reproduce(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
@@ -52,7 +52,7 @@ void api_comparison_closer(void *arg, struct http_request *r, struct http_respon
 	if (id < 0)
 		return;
 	int result = comparison_read(site->db, id, &alone, &c, &err);
-	const struct comparison_cell *cell = result != 0 ? NULL : key && *key ? find_cell(&c, key) : closer_worst(&c);
+	const struct comparison_cell *cell = result != 0 ? NULL : key && *key ? find_cell(&c, key) : reproduce_worst(&c);
 	if (result == 0 && !cell)
 		result = err_set(&err, ERR_NOT_FOUND, "comparison %lld has no such cell", (long long)id);
 	if (result == 0)

@@ -6,7 +6,7 @@
 
 #include "core/verdict/flag.h"
 #include "core/stats/stats.h"
-#include "web/comparison/closer.h"
+#include "web/comparison/reproduce.h"
 #include "web/comparison/explained.h"
 #include "web/comparison/peer.h"
 #include "web/comparison/phases.h"
@@ -455,9 +455,9 @@ static void command(void *arg, const char *what, const char *line)
 static int commands(
 	struct site *site, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {
-	char where[CLOSER_WHERE_SIZE];
+	char where[REPRODUCE_WHERE_SIZE];
 	struct commands l = { .out = out, .where = where };
-	int result = closer_lines(site, c, cell, where, command, &l, err);
+	int result = reproduce_lines(site, c, cell, where, command, &l, err);
 	if (l.begun)
 		emit_raw(out, "</div>");
 	return result;
@@ -486,10 +486,10 @@ static void blindness(struct buf *out, const struct comparison *c, const struct 
 	emit_text(out, c->environment.name);
 	emit_raw(out, ". Measure the noise again while nothing else runs there, or begin anew without what is remembered:</p>");
 	buf_init(&line, 4096);
-	closer_calibrate(c, NULL, &line);
+	reproduce_calibrate(c, NULL, &line);
 	layout_command(out, line.data);
 	buf_clear(&line);
-	closer_calibrate(c, cell, &line);
+	reproduce_calibrate(c, cell, &line);
 	layout_command(out, line.data);
 	buf_fini(&line);
 }

@@ -21,7 +21,7 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "commit_verdict", "/api/v1/commits/{sha}/verdict?repo=&branch=" },
 		{ "comparisons", "/api/v1/comparisons?repo=&branch=&verdict=&since=&until=" },
 		{ "comparison", "/api/v1/comparisons/{id}" },
-		{ "comparison_closer", "/api/v1/comparisons/{id}/closer" },
+		{ "comparison_reproduce", "/api/v1/comparisons/{id}/reproduce" },
 		{ "comparison_csv", "/api/v1/comparisons/{id}.csv" },
 		{ "comparison_ffa", "/api/v1/comparisons/{id}/ffa/{file}.csv" },
 		{ "comparison_md", "/api/v1/comparisons/{id}.md" },

@@ -1,4 +1,4 @@
-/* closer.c - lines to paste for whoever looks closer at a cell, as a script. */
+/* reproduce.c - lines to paste for whoever looks closer at a cell, as a script. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static int print_lines(const json_t *answer, struct fw_err *err)
 	return result;
 }
 
-int verb_closer(struct client *c, const struct options *o)
+int verb_reproduce(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	struct buf path;
@@ -37,7 +37,7 @@ int verb_closer(struct client *c, const struct options *o)
 		return EXIT_USAGE;
 	}
 	buf_init(&path, 8192);
-	buf_printf(&path, "/api/v1/comparisons/%s/closer", id);
+	buf_printf(&path, "/api/v1/comparisons/%s/reproduce", id);
 	client_query(&path, "cell", o->n_arg == 2 ? o->arg[1] : NULL);
 	int result = client_get(c, path.data, &answer, &err), status = EXIT_OK;
 	buf_fini(&path);

@@ -1,4 +1,4 @@
-#include "web/comparison/closer.h"
+#include "web/comparison/reproduce.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, PLACE_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
 /* What the lines are made of. */
-struct closer {
+struct reproduce {
 	const struct comparison *c;
 	const struct comparison_cell *cell;
 	struct buf json;                            /* the cell */
 	json_t *place;                              /* of the device's worker */
 	const char *runner, *modules, *host, *user; /* of the place */
 	bool is_system;
-	closer_line_fn *each;
+	reproduce_line_fn *each;
 	void *arg;
 };
 
@@ -39,7 +39,7 @@ static void option(struct buf *out, const char *name, const char *value)
 	word(out, value);
 }
 
-static void give(const struct closer *k, const char *what, struct buf *line)
+static void give(const struct reproduce *k, const char *what, struct buf *line)
 {
 	if (!line->failed && line->len)
 		k->each(k->arg, what, line->data);
@@ -49,7 +49,7 @@ static void give(const struct closer *k, const char *what, struct buf *line)
 /* ---- what is known ------------------------------------------------------------------------------------------------------ */
 
 /* 1, 0 its worker never said where it keeps what it built, -1. */
-static int read_place(struct db *db, struct closer *k, struct fw_err *err)
+static int read_place(struct db *db, struct reproduce *k, struct fw_err *err)
 {
 	struct buf text;
 	struct fw_err why = { 0 };
@@ -70,7 +70,7 @@ static int read_place(struct db *db, struct closer *k, struct fw_err *err)
 /* ---- lines -------------------------------------------------------------------------------------------------------------- */
 
 /* Both sides again, this cell alone. */
-static void measure_again(const struct closer *k, const char *public_url, struct buf *line)
+static void measure_again(const struct reproduce *k, const char *public_url, struct buf *line)
 {
 	const struct comparison *c = k->c;
 	if (c->kind == JOBKIND_ENVIRONMENT) /* what built a side may be gone */
@@ -95,7 +95,7 @@ static bool is_kept(const struct comparison_side *side)
 }
 
 /* The calls of one side. `before`: the profiler and its options, "" none. */
-static void run_side(const struct closer *k, const struct comparison_side *side, const char *provider, const char *before,
+static void run_side(const struct reproduce *k, const struct comparison_side *side, const char *provider, const char *before,
 	const char *counts, struct buf *line)
 {
 	char path[1200];
@@ -133,7 +133,7 @@ static void ncu_filter(const char *key, char filter[FILTER_SIZE])
 }
 
 /* Both sides, under a profiler whose option for the name of its report is `report_option`; "" none. */
-static void run_both(const struct closer *k, const char *what, const char *program, const char *report_option, const char *counts,
+static void run_both(const struct reproduce *k, const char *what, const char *program, const char *report_option, const char *counts,
 	struct buf *line)
 {
 	const struct comparison_side *sides[] = { &k->c->base, &k->c->target };
@@ -153,15 +153,15 @@ static void run_both(const struct closer *k, const char *what, const char *progr
 	give(k, what, line);
 }
 
-static void say_where(const struct closer *k, char where[CLOSER_WHERE_SIZE])
+static void say_where(const struct reproduce *k, char where[REPRODUCE_WHERE_SIZE])
 {
 	const char *as = k->is_system ? "root" : *k->user ? k->user : "";
 	snprintf(
-		where, CLOSER_WHERE_SIZE, "on %.63s%s%.33s", *k->host ? k->host : "the worker's machine", *as ? ", as " : "", as);
+		where, REPRODUCE_WHERE_SIZE, "on %.63s%s%.33s", *k->host ? k->host : "the worker's machine", *as ? ", as " : "", as);
 }
 
 /* Clocks and caches as they are when it is timed. */
-static void profile_both(const struct closer *k, struct buf *line)
+static void profile_both(const struct reproduce *k, struct buf *line)
 {
 	char filter[FILTER_SIZE], range[FILTER_SIZE];
 	struct buf program;
@@ -180,10 +180,10 @@ static void profile_both(const struct closer *k, struct buf *line)
 	buf_fini(&program);
 }
 
-int closer_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell, char where[CLOSER_WHERE_SIZE],
-	closer_line_fn *each, void *arg, struct fw_err *err)
+int reproduce_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell, char where[REPRODUCE_WHERE_SIZE],
+	reproduce_line_fn *each, void *arg, struct fw_err *err)
 {
-	struct closer k = { .c = c, .cell = cell, .each = each, .arg = arg };
+	struct reproduce k = { .c = c, .cell = cell, .each = each, .arg = arg };
 	struct buf line;
 	where[0] = '\0';
 	if (!*cell->title || c->kind == JOBKIND_IMPORT)
@@ -209,7 +209,7 @@ int closer_lines(struct site *site, const struct comparison *c, const struct com
 	return has_place < 0 ? -1 : 0;
 }
 
-void closer_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line)
+void reproduce_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line)
 {
 	buf_puts(line, cell ? "flopwatch calibrate forget" : "flopwatch calibrate");
 	option(line, "--repo", c->repo);
@@ -220,7 +220,7 @@ void closer_calibrate(const struct comparison *c, const struct comparison_cell *
 		option(line, "--cells", cell->key);
 }
 
-const struct comparison_cell *closer_worst(const struct comparison *c)
+const struct comparison_cell *reproduce_worst(const struct comparison *c)
 {
 	const struct comparison_cell *worst = NULL, *odd = NULL;
 	for (int i = 0; i < c->n_cells; i++) {
