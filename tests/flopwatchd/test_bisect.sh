@@ -183,7 +183,7 @@ stop_daemon
 printf '#!/bin/sh\nexit 3\n' >"$tmp/worker"
 chmod +x "$tmp/worker"
 repos="repos: [{name: kernels, url: $tmp/kernels.git}]"
-write_config "workers: [{name: sim, command: [$tmp/worker]}]" "$repos" "limits: {silence: 1 s}"
+write_config "workers: [{name: sim, command: [$tmp/worker]}]" "$repos" "limits: {offline_after: 1 s}"
 start
 branch kernels quiet "$last"
 factor 1.21 "nobody measures it"
@@ -195,7 +195,7 @@ is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kin
 like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 has said nothing'
 like "and the command line" "$("$bin/flopwatch" alerts --state open)" 'device_offline +open +sim-0'
 stop_daemon
-write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {silence: 1 s}"
+write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {offline_after: 1 s}"
 start
 await silent_is resolved
 is "which ends when it is heard again" $? 0

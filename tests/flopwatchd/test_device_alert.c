@@ -18,7 +18,7 @@ static int setup(void **state)
 	config = calloc(1, sizeof *config);
 	if (!config)
 		return -1;
-	config->silence_ms = LIMIT_MS;
+	config->offline_after_ms = LIMIT_MS;
 	config->n_webhooks = 1;
 	snprintf(config->webhook[0].name, sizeof config->webhook[0].name, "chat");
 	ok(db_begin(f->db, &err));

@@ -29,7 +29,7 @@ static int setup(void **state)
 	ok(db_commit(f->db, &err));
 	config->calibrate_idle = true;
 	config->calibrate_every_ms = 60000;
-	config->silence_ms = 60000;
+	config->offline_after_ms = 60000;
 	config->n_repos = config->n_workers = 1;
 	snprintf(config->repo[0].name, sizeof config->repo[0].name, "kernels");
 	snprintf(config->repo[0].upstream, sizeof config->repo[0].upstream, "main");

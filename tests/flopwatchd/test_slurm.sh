@@ -18,7 +18,7 @@ chmod +x "$tmp/worker"
 cluster() { # max_jobs, more limits
 	write_config "workers: [{name: cluster, device: sim, max_jobs: $1, cache: $tmp/cache, command: [$tmp/worker, serve],
   slurm: {partition: gpu, gres: 'gpu:h200:1', exclusive: false, time: 30 min}}]" \
-		"repos: [{name: kernels, url: $tmp/kernels.git, poll: 1s}]" "sandbox: none" "limits: {hello: 10 s, job: 10 s, silence: 2 s$2}"
+		"repos: [{name: kernels, url: $tmp/kernels.git, poll: 1s}]" "sandbox: none" "limits: {hello: 10 s, job: 10 s, offline_after: 2 s$2}"
 }
 n_pushed=0
 faster() { # a work factor that nothing had before: another module, and within the threshold

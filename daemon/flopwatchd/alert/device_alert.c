@@ -9,7 +9,7 @@
 #include "flopwatchd/alert/alert.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "db/find/silence.h"
+#include "db/find/offline.h"
 
 enum {
 	LOOKS = 4, /* in the time that counts as silence */
@@ -49,8 +49,8 @@ static int find_silent(struct db *db, int64_t since, int64_t now_ms, struct foun
 /** Alerts about devices that were heard since, or that somebody has paused. What was accepted ends too: it may fall silent again. */
 static int find_heard(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
-	struct find_silence_over over[AT_ONCE_MAX];
-	if (find_silence_heard(db, over, AT_ONCE_MAX, n, err) != 0)
+	struct find_offline_over over[AT_ONCE_MAX];
+	if (find_offline_heard(db, over, AT_ONCE_MAX, n, err) != 0)
 		return -1;
 	for (int i = 0; i < *n; i++) {
 		out[i].id = over[i].alert;
@@ -76,8 +76,8 @@ static int find_quarantined(struct db *db, int64_t since, struct found *out, int
 /** Alerts about devices that are back, or for which nothing waits any more. */
 static int find_back(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
-	struct find_silence_over over[AT_ONCE_MAX];
-	if (find_silence_back(db, over, AT_ONCE_MAX, n, err) != 0)
+	struct find_offline_over over[AT_ONCE_MAX];
+	if (find_offline_back(db, over, AT_ONCE_MAX, n, err) != 0)
 		return -1;
 	for (int i = 0; i < *n; i++) {
 		enum devicestate state = over[i].state;
@@ -120,7 +120,7 @@ static int end_all(
 int device_alert_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err)
 {
 	struct found found[AT_ONCE_MAX];
-	int64_t since = now_ms - config->silence_ms;
+	int64_t since = now_ms - config->offline_after_ms;
 	int heard, back, silent, quarantined;
 	*changed = 0;
 	if (find_heard(db, found, &heard, err) != 0 || end_all(db, config, found, heard, now_ms, err) != 0 ||
@@ -136,7 +136,7 @@ int device_alert_look(struct db *db, const struct config *config, int64_t now_ms
 
 static int64_t pause_of(const struct device_alert_watch *s)
 {
-	int64_t pause = s->config->silence_ms / LOOKS;
+	int64_t pause = s->config->offline_after_ms / LOOKS;
 	return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause;
 }
 
@@ -146,7 +146,7 @@ static bool is_quarantine_alert_update(const struct device_alert_watch *s, int64
 	struct found found[AT_ONCE_MAX];
 	struct fw_err err = { 0 };
 	int told = 0, back = 0;
-	int rc = find_quarantined(s->txn->db, now_ms - s->config->silence_ms, found, &told, &err) ||
+	int rc = find_quarantined(s->txn->db, now_ms - s->config->offline_after_ms, found, &told, &err) ||
 		 find_back(s->txn->db, found, &back, &err);
 	err_clear(&err);
 	return rc == 0 && told + back > 0;

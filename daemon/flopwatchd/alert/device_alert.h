@@ -1,5 +1,5 @@
 /**
- * device_alert.h - notices devices that have fallen silent: jobs wait that they could run, and for as long as limits.silence nothing
+ * device_alert.h - notices devices that have fallen silent: jobs wait that they could run, and for as long as limits.offline_after nothing
  * was heard of them. That is an alert of kind silent, which ends by itself when they say hello again. And devices that are
  * quarantined while jobs wait that no other can take, or for as long: kind quarantined, until they are back or nothing waits.
  */

@@ -24,7 +24,7 @@
 enum {
 	CHUNK = 64 << 10,
 	NEEDS_MAX = 256,
-	SILENCE_MS = 60000,
+	OFFLINE_AFTER_MS = 60000,
 	WATCH_MS = 5000,
 	GRACE_MS = 5000,
 	CLEAR_MS = 20000, /* for a worker that stays to end its job */
@@ -557,9 +557,9 @@ static void on_watchdog(void *arg)
 	struct fw_err err = { 0 };
 	char why[128];
 	s->watchdog = NULL;
-	int64_t silent_ms = (clock_mono_ns() - s->heard_ns) / 1000000;
-	int64_t limit_ms = s->phase == PHASE_BANNER ? s->config->hello_ms : SILENCE_MS;
-	if (s->fd >= 0 && s->phase != PHASE_READY && silent_ms > limit_ms) {
+	int64_t offline_ms = (clock_mono_ns() - s->heard_ns) / 1000000;
+	int64_t limit_ms = s->phase == PHASE_BANNER ? s->config->hello_ms : OFFLINE_AFTER_MS;
+	if (s->fd >= 0 && s->phase != PHASE_READY && offline_ms > limit_ms) {
 		snprintf(why, sizeof why, "the worker was silent for %d s (see doc/troubleshooting.md#silent-worker)",
 			(int)(limit_ms / 1000));
 		lose(s, why);

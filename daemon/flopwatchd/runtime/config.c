@@ -61,7 +61,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->wait_s = fresh->wait_s;
 	live->job_timeout_ms = fresh->job_timeout_ms;
 	live->hello_ms = fresh->hello_ms;
-	live->silence_ms = fresh->silence_ms;
+	live->offline_after_ms = fresh->offline_after_ms;
 	live->again_ms = fresh->again_ms;
 	live->queue_max = fresh->queue_max;
 	live->calibrate_idle = fresh->calibrate_idle;

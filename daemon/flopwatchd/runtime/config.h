@@ -124,7 +124,7 @@ struct config {
 	int64_t job_timeout_ms;            /* from the start of measuring */
 	int64_t hello_ms;                  /* from when a worker runs until it says what it measures on */
 	int64_t again_ms;                  /* what noise alone left undecided is asked again after so long; 0: never */
-	int64_t silence_ms;  /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
+	int64_t offline_after_ms;  /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
 	int queue_max;       /* jobs that may wait */
 	bool calibrate_idle; /* run A/A comparisons while nothing waits, on each device every so often */
 	int64_t calibrate_every_ms;

@@ -270,7 +270,7 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 		{ "launch", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
 		{ "job", 1000, 7 * 24 * (int64_t)HOUR_MS, HOUR_MS },
 		{ "wait", 0, 24 * HOUR_MS, 10 * MINUTE_MS },
-		{ "silence", 1000, 7 * 24 * (int64_t)HOUR_MS, 15 * MINUTE_MS },
+		{ "offline_after", 1000, 7 * 24 * (int64_t)HOUR_MS, 15 * MINUTE_MS },
 		{ "again", 0, 7 * 24 * (int64_t)HOUR_MS, 10 * MINUTE_MS },
 		{ "hello", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
 	};
@@ -287,7 +287,7 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 	c->launch_s = (double)ms[2] / 1e3;
 	c->job_timeout_ms = ms[3];
 	c->wait_s = (double)ms[4] / 1e3;
-	c->silence_ms = ms[5];
+	c->offline_after_ms = ms[5];
 	c->again_ms = ms[6];
 	c->hello_ms = ms[7];
 	c->queue_max = (int)queue_max;

@@ -1,5 +1,5 @@
-/* silence.c - see silence.h. */
-#include "db/find/silence.h"
+/* offline.c - see offline.h. */
+#include "db/find/offline.h"
 
 #include "db/store/device.h"
 
@@ -66,19 +66,19 @@ int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *
 	return each_waiting(s, out, n, err);
 }
 
-static int each_over(struct stmt *s, struct find_silence_over *out, int *n, struct fw_err *err)
+static int each_over(struct stmt *s, struct find_offline_over *out, int *n, struct fw_err *err)
 {
 	int result;
 	*n = 0;
 	while ((result = stmt_step(s, err)) == 1) {
-		struct find_silence_over *o = &out[(*n)++];
+		struct find_offline_over *o = &out[(*n)++];
 		o->alert = row_int(s, 0);
 		o->state = devicestate_from_name(row_text(s, 1));
 	}
 	return result;
 }
 
-int find_silence_heard(struct db *db, struct find_silence_over *out, int max, int *n, struct fw_err *err)
+int find_offline_heard(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'device_offline' AND a.state IN "
@@ -92,7 +92,7 @@ int find_silence_heard(struct db *db, struct find_silence_over *out, int max, in
 	return each_over(s, out, n, err);
 }
 
-int find_silence_back(struct db *db, struct find_silence_over *out, int max, int *n, struct fw_err *err)
+int find_offline_back(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'quarantined' AND "

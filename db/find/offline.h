@@ -1,6 +1,6 @@
-/** silence.h - devices that jobs wait for and that do not answer, and the alerts about them that are over. Loop only. */
-#ifndef DB_FIND_SILENCE_H
-#define DB_FIND_SILENCE_H
+/** offline.h - devices that jobs wait for and that do not answer, and the alerts about them that are over. Loop only. */
+#ifndef DB_FIND_OFFLINE_H
+#define DB_FIND_OFFLINE_H
 
 #include "core/state/devicestate.h"
 #include "db/sqlite/db.h"
@@ -19,13 +19,13 @@ int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, 
  */
 int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err);
 
-struct find_silence_over {
+struct find_offline_over {
 	int64_t alert;
 	enum devicestate state; /* of the device */
 };
 /** Alerts about silent devices that were heard since, or that are not in use. Shape: out[max]. */
-int find_silence_heard(struct db *db, struct find_silence_over *out, int max, int *n, struct fw_err *err);
+int find_offline_heard(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err);
 /** Alerts about quarantined devices that are back, or for which nothing waits any more. Shape: out[max]. */
-int find_silence_back(struct db *db, struct find_silence_over *out, int max, int *n, struct fw_err *err);
+int find_offline_back(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err);
 
 #endif
