@@ -1,6 +1,6 @@
 /* A comparison that several devices timed: what each did is its own. */
 #include "judge_run.h"
-#include "flopwatchd/job/deal.h"
+#include "flopwatchd/job/partition.h"
 #include "flopwatchd/job/result_join.h"
 #include "flopwatchd/judge/groups.h"
 

@@ -38,7 +38,7 @@ static struct result *begin(void)
 	}
 	share[0] = (struct share){ .n = 3, .cell = mine };
 	share[1] = (struct share){ .n = 3, .cell = yours };
-	looks_deal(&p, share, 2);
+	looks_assign(&p, share, 2);
 	forward = look_class(&p.ask.cell[FORWARD_LONG]);
 	backward = look_class(&p.ask.cell[BACKWARD_LONG]);
 	struct result *r = result_new(&p);
@@ -86,7 +86,7 @@ static void who_has_short_calls_alone_does_not_look(void **state)
 	struct result *r = begin();
 	share[0] = (struct share){ .n = 5, .cell = all_but_one };
 	share[1] = (struct share){ .n = 1, .cell = short_one };
-	looks_deal(&r->plan, share, 2);
+	looks_assign(&r->plan, share, 2);
 	assert_int_equal(share[0].elsewhere, 0);
 	assert_int_equal(share[1].elsewhere, forward | backward);
 	result_free(r);
@@ -165,7 +165,7 @@ static void cells_without_flops_are_looked_at_too(void **state)
 	for (int i = 0; i < CELLS; i++)
 		r->plan.ask.cell[i].flops = 0;
 	share[0].elsewhere = share[1].elsewhere = 0;
-	looks_deal(&r->plan, share, 2);
+	looks_assign(&r->plan, share, 2);
 	assert_int_equal(share[0].elsewhere, backward);
 	assert_int_equal(share[1].elsewhere, forward);
 	result_free(r);

@@ -1,7 +1,7 @@
 /* One result out of parts: each cell's own device, launches one after the other, what failed where it failed. */
 #include "fixture_result.h"
 
-#include "flopwatchd/job/deal.h"
+#include "flopwatchd/job/partition.h"
 #include "flopwatchd/job/result_join.h"
 
 enum { CELLS = 4 };
@@ -30,12 +30,12 @@ static void the_heaviest_cell_leaves_the_rest_to_the_other(void **state)
 	struct plan p;
 	int part_of[CELLS];
 	fill_plan(&p);
-	ok(plan_deal(&p, 2, part_of, &err));
+	ok(plan_partition(&p, 2, part_of, &err));
 	assert_int_equal(part_of[2], 0);
 	assert_int_equal(part_of[0] + part_of[1] + part_of[3], 3);
 	for (int i = 0; i < CELLS; i++)
 		p.ask.cell[i].flops = 0; /* nothing is known: as many each */
-	ok(plan_deal(&p, 2, part_of, &err));
+	ok(plan_partition(&p, 2, part_of, &err));
 	assert_int_equal(part_of[0] + part_of[1] + part_of[2] + part_of[3], 2);
 	plan_fini(&p);
 }
@@ -57,7 +57,7 @@ static void who_has_more_gives_of_it(void **state)
 		snprintf(p.ask.cell[i].family, sizeof p.ask.cell[i].family, BENCHMARK_FAMILY);
 		p.ask.cell[i].flops = flops[i];
 	}
-	ok(plan_deal(&p, 2, part_of, &err));
+	ok(plan_partition(&p, 2, part_of, &err));
 	for (int i = 0; i < 5; i++)
 		of_first += part_of[i] == 0 ? flops[i] : 0;
 	assert_true(of_first > 5.9 && of_first < 6.1);

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "db/store/device.h"
 #include "flopwatchd/dispatch/claim.h"
-#include "flopwatchd/job/deal.h"
+#include "flopwatchd/job/partition.h"
 #include "flopwatchd/job/result_join.h"
 #include "flopwatchd/runtime/config_worker.h"
 
@@ -124,7 +124,7 @@ static int deal(struct split_group *c, struct slot *leader, struct fw_err *err)
 	struct share share[PLAN_PARTS_MAX] = { { .n = 0 } };
 	int result = part_of ? 0 : err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	if (result == 0)
-		result = plan_deal(&leader->plan, c->n_parts, part_of, err);
+		result = plan_partition(&leader->plan, c->n_parts, part_of, err);
 	for (int p = 0; p < c->n_parts && result == 0; p++) {
 		share[p].cell = c->part[p].share.cell = calloc((size_t)n, sizeof *share[p].cell);
 		for (int i = 0; i < n && share[p].cell; i++)
@@ -134,7 +134,7 @@ static int deal(struct split_group *c, struct slot *leader, struct fw_err *err)
 			result = err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	}
 	if (result == 0 && has_looks(leader))
-		looks_deal(&leader->plan, share, c->n_parts);
+		looks_assign(&leader->plan, share, c->n_parts);
 	for (int p = 0; p < c->n_parts && result == 0; p++) {
 		c->part[p].share = share[p];
 		if (p > 0)

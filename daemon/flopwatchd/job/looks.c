@@ -23,7 +23,7 @@ static double longest(const struct plan *whole, const struct share *s, look_set 
 	return most;
 }
 
-static void deal_class(const struct plan *whole, struct share *share, int n, look_set class, int *looks)
+static void assign_class(const struct plan *whole, struct share *share, int n, look_set class, int *looks)
 {
 	double most = 0;
 	int best = -1;
@@ -42,14 +42,14 @@ static void deal_class(const struct plan *whole, struct share *share, int n, loo
 	looks[best]++;
 }
 
-void looks_deal(const struct plan *whole, struct share *share, int n)
+void looks_assign(const struct plan *whole, struct share *share, int n)
 {
 	int looks[PLAN_PARTS_MAX] = { 0 };
 	look_set dealt = 0;
 	for (int i = 0; i < whole->ask.n_cells; i++) {
 		look_set class = look_class(&whole->ask.cell[i]);
 		if (!(dealt & class))
-			deal_class(whole, share, n, class, looks);
+			assign_class(whole, share, n, class, looks);
 		dealt |= class;
 	}
 }

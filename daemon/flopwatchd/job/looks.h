@@ -7,7 +7,7 @@
 #ifndef FLOPWATCHD_JOB_LOOKS_H
 #define FLOPWATCHD_JOB_LOOKS_H
 
-#include "flopwatchd/job/deal.h"
+#include "flopwatchd/job/partition.h"
 #include "flopwatchd/job/result.h"
 
 /** What one device has to do of a job, and what its worker has said of it. */
@@ -19,7 +19,7 @@ struct share {
 };
 
 /** Each class to one of at most PLAN_PARTS_MAX shares that have a cell at least half as long as its longest, the one with the fewest. Pure. */
-void looks_deal(const struct plan *whole, struct share *share, int n);
+void looks_assign(const struct plan *whole, struct share *share, int n);
 /**
  * Cells to be measured again together, since what another share saw of their direction asks for sustained runs, or since it did not come to look at
  * their class. Those that have run in sustained runs, or failed, are none of them. Pure. Shape: share[n], of several with one cell the last counts;

@@ -5,7 +5,7 @@
 #ifndef FLOPWATCHD_JUDGE_GROUPS_H
 #define FLOPWATCHD_JUDGE_GROUPS_H
 
-#include "flopwatchd/job/deal.h"
+#include "flopwatchd/job/partition.h"
 #include "flopwatchd/judge/cell.h"
 
 enum { JUDGE_GROUPS_MAX = 16 * PLAN_PARTS_MAX }; /* of each device 16; cells beyond them stand for themselves */

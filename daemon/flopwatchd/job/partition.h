@@ -1,6 +1,6 @@
-/** deal.h - the cells of a plan dealt to several devices, and the plan of each. */
-#ifndef FLOPWATCHD_JOB_DEAL_H
-#define FLOPWATCHD_JOB_DEAL_H
+/** partition.h - the cells of a plan dealt to several devices, and the plan of each. */
+#ifndef FLOPWATCHD_JOB_PARTITION_H
+#define FLOPWATCHD_JOB_PARTITION_H
 
 #include "flopwatchd/job/plan.h"
 
@@ -12,6 +12,6 @@ int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out
  * Deal the cells of a plan to `n_parts` devices, so that each has about as much to do as far as the FLOPs of a
  * call tell it. Shape: part_of[n_cells]. Err: no memory.
  */
-int plan_deal(const struct plan *whole, int n_parts, int *part_of, struct fw_err *err);
+int plan_partition(const struct plan *whole, int n_parts, int *part_of, struct fw_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* deal.c - see deal.h. */
-#include "flopwatchd/job/deal.h"
+/* partition.c - see partition.h. */
+#include "flopwatchd/job/partition.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static double *costs_of(const struct plan *whole)
 }
 
 /* The largest first, each to who has least: within a third of the best there is. */
-static void deal_largest_first(const double *cost, int n, int n_parts, int *part_of, double *load)
+static void assign_largest_first(const double *cost, int n, int n_parts, int *part_of, double *load)
 {
 	for (int i = 0; i < n; i++)
 		part_of[i] = -1;
@@ -95,13 +95,13 @@ static bool ease(const double *cost, int n, int n_parts, int *part_of, double *l
 	return true;
 }
 
-int plan_deal(const struct plan *whole, int n_parts, int *part_of, struct fw_err *err)
+int plan_partition(const struct plan *whole, int n_parts, int *part_of, struct fw_err *err)
 {
 	double load[PLAN_PARTS_MAX] = { 0 }, *cost = costs_of(whole);
 	int n = whole->ask.n_cells;
 	if (!cost)
 		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
-	deal_largest_first(cost, n, n_parts, part_of, load);
+	assign_largest_first(cost, n, n_parts, part_of, load);
 	for (int i = 0; i < n && ease(cost, n, n_parts, part_of, load); i++)
 		;
 	free(cost);
