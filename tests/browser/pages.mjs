@@ -47,7 +47,7 @@ for (const [width, colorScheme, only] of [[1280, "light"], [1280, "dark", { type
 // ---- words
 const words = await browser.newPage();
 await words.goto(`${server}/glossary`);
-const entries = await words.locator("dt[id]").evaluateAll((all) => all.map((dt) => ({ id: dt.id, terms: dt.textContent.split(", ") })));
+const entries = await words.locator("dt[id]").evaluateAll((all) => all.map((dt) => ({ id: dt.id, options: dt.textContent.split(", ") })));
 result(entries.length > 50, "the glossary is served", `${entries.length} entries`);
 for (const [name, path] of Object.entries(pages).filter(([n]) => n !== "glossary")) {
 	await words.goto(server + path);
@@ -57,7 +57,7 @@ for (const [name, path] of Object.entries(pages).filter(([n]) => n !== "glossary
 		main.querySelectorAll("*").forEach((e) => e.append(" "));
 		const text = main.textContent.toLowerCase();
 		const stands = (term) => new RegExp(`(^|[^a-z0-9/-])${term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(e?s)?($|[^a-z0-9/-])`).test(text);
-		return all.filter(({ id, terms }) => terms.some((t) => stands(t.toLowerCase())) && !document.querySelector(`a[href="/glossary#${id}"]`)).map(({ id }) => id);
+		return all.filter(({ id, options }) => options.some((t) => stands(t.toLowerCase())) && !document.querySelector(`a[href="/glossary#${id}"]`)).map(({ id }) => id);
 	}, entries);
 	result(unschedulable.length === 0, `${name}: each of its words that is in the glossary leads there`, unschedulable.join(" "));
 }

@@ -96,20 +96,20 @@ static void play(double shift, struct cell_launches *l)
 static void launches_without_samples_are_judged_by_their_estimates(void **state)
 {
 	static struct cell_launches l, none;
-	const struct verdict_terms terms = { .threshold_pct = 1.5, .is_over = true };
+	const struct verdict_options options = { .threshold_pct = 1.5, .is_over = true };
 	struct cell_finding now, later;
 	struct rule rule;
 	(void)state;
 	rule_default(&rule, 1);
 	memset(&now, 0, sizeof now);
 	play(0.04, &l);
-	assert_true(cell_judge(&rule, &terms, &l, &none, &now));
+	assert_true(cell_judge(&rule, &options, &l, &none, &now));
 	assert_int_equal(now.typical.verdict, VERDICT_REGRESSION);
 	assert_int_equal(now.tail[0].calls + now.tail[1].calls, LAUNCHES * PAIRS);
 	assert_true(now.typical.beta < 0);
 	later = now;
 	l.pairs[2].target_ms = NULL;
-	assert_false(cell_judge(&rule, &terms, &l, &none, &later));
+	assert_false(cell_judge(&rule, &options, &l, &none, &later));
 	assert_memory_equal(&later.typical.all, &now.typical.all, sizeof now.typical.all);
 	assert_true(later.typical.verdict == now.typical.verdict && later.typical.beta == now.typical.beta);
 	assert_memory_equal(later.tail, now.tail, sizeof now.tail);

@@ -167,7 +167,7 @@ static void a_clock_in_doubt_is_not_overwhelming(void **state)
 static void no_path_leaves_it_undecided(void **state)
 {
 	struct launch_estimate e[STATS_LAUNCHES_MAX], none[1];
-	struct verdict_terms terms = { .threshold_pct = 1.5 };
+	struct verdict_options options = { .threshold_pct = 1.5 };
 	struct judgement j, sustained;
 	struct rule r;
 
@@ -176,9 +176,9 @@ static void no_path_leaves_it_undecided(void **state)
 	rule_default(&r, 20);
 	for (int is_over = 0; is_over < 2; is_over++)
 		for (int sign = 1; sign >= -1; sign -= 2) {
-			terms.is_over = is_over;
+			options.is_over = is_over;
 			verdict_of_cell(
-				&r, &terms, e, of_modules(e, 3, sign * stats_theta(3.94), 0.0003), none, 0, &j, &sustained);
+				&r, &options, e, of_modules(e, 3, sign * stats_theta(3.94), 0.0003), none, 0, &j, &sustained);
 			assert_int_equal(j.verdict, sign > 0 ? VERDICT_REGRESSION : VERDICT_IMPROVEMENT);
 			assert_int_equal(j.flags, FLAG_OVERWHELMING);
 			assert_int_equal(j.want_set, 0);
@@ -186,23 +186,23 @@ static void no_path_leaves_it_undecided(void **state)
 		}
 	/* the first set of one device, which another one would confirm */
 	r.confirm = false;
-	verdict_of_cell(&r, &terms, e, of_modules(e, 3, 0.04, 0.0003), none, 0, &j, &sustained);
+	verdict_of_cell(&r, &options, e, of_modules(e, 3, 0.04, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	r.confirm = true;
 	/* a cell that is underpowered to small losses */
-	terms.underpowered_pct = 3;
-	verdict_of_cell(&r, &terms, e, of_modules(e, 3, 0.028, 0.0003), none, 0, &j, &sustained);
+	options.underpowered_pct = 3;
+	verdict_of_cell(&r, &options, e, of_modules(e, 3, 0.028, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_int_equal(j.flags, FLAG_OVERWHELMING | FLAG_UNDERPOWERED);
-	terms.underpowered_pct = 0;
+	options.underpowered_pct = 0;
 	/* marginal evidence still waits for its confirmation */
-	verdict_of_cell(&r, &terms, e, of_modules(e, 4, 0.0166, 0.0003), none, 0, &j, &sustained);
+	verdict_of_cell(&r, &options, e, of_modules(e, 4, 0.0166, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 2);
 	/* and of sustained runs, where they lose by far more than sustained runs noise */
-	verdict_of_cell(&r, &terms, e, of_modules(e, 2, 0, 0.0003), none, 0, &j, &sustained);
+	verdict_of_cell(&r, &options, e, of_modules(e, 2, 0, 0.0003), none, 0, &j, &sustained);
 	struct launch_estimate sustained_runs[2] = { { .set = 1, .n = 8, .d = 0.5 }, { .set = 1, .n = 8, .d = 0.501 } };
-	verdict_of_cell(&r, &terms, e, 2, sustained_runs, 2, &j, &sustained);
+	verdict_of_cell(&r, &options, e, 2, sustained_runs, 2, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_true((j.flags & FLAG_SUSTAINED) && !(j.flags & FLAG_BORDERLINE));
 }
@@ -232,7 +232,7 @@ static struct request_counter run_programs(struct noise dice, double apart, doub
 
 	benchmark_rule(&benchmark, 1, &r);
 	for (int i = 0; i < cells; i++) {
-		struct verdict_terms terms = { .threshold_pct = 1.5 };
+		struct verdict_options options = { .threshold_pct = 1.5 };
 		struct launch_estimate e[STATS_LAUNCHES_MAX];
 		struct judgement j = { .want_set = 1 }, none;
 		int n = 0;
@@ -243,8 +243,8 @@ static struct request_counter run_programs(struct noise dice, double apart, doub
 
 			assert_int_equal(j.want_set, 1); /* all launches are one set */
 			e[n++] = (struct launch_estimate){ .set = 1, .n = 20, .d = d, .q = 4e-6, .d_raw = d };
-			terms.is_over = n == budget;
-			verdict_of_cell(&r, &terms, e, n, NULL, 0, &j, &none);
+			options.is_over = n == budget;
+			verdict_of_cell(&r, &options, e, n, NULL, 0, &j, &none);
 		}
 		add(&t, &j);
 	}

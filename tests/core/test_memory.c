@@ -27,7 +27,7 @@ static int launches(int one, int two, double d, double spread, struct launch_est
 /* As worker and daemon do it. */
 static struct judgement judge(const struct launch_estimate *e, int n, double tau0, double nu0, double underpowered_pct, int launches_max)
 {
-	struct verdict_terms terms = { .threshold_pct = 1.5, .tau0 = tau0, .nu0 = nu0, .underpowered_pct = underpowered_pct };
+	struct verdict_options options = { .threshold_pct = 1.5, .tau0 = tau0, .nu0 = nu0, .underpowered_pct = underpowered_pct };
 	struct judgement j, none;
 	struct rule general;
 
@@ -36,7 +36,7 @@ static struct judgement judge(const struct launch_estimate *e, int n, double tau
 		general.launches_max = launches_max;
 		general.confirm = launches_max >= general.launches_regression_min;
 	}
-	verdict_of_cell(&general, &terms, e, n, NULL, 0, &j, &none);
+	verdict_of_cell(&general, &options, e, n, NULL, 0, &j, &none);
 	return j;
 }
 

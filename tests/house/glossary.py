@@ -41,8 +41,8 @@ for file, before in LISTS:
             wrong.append(f"doc/glossary.md: lacks {word} of daemon/core/{file}")
 
 # ---- what pages name their figures by ----
-terms = {word.strip() for _, term in entries for word in term.lower().split(",")}
-known = set(PLAIN) | NAMES | {word for term in terms for word in re.findall(r"[a-z]+", term)}
+options = {word.strip() for _, term in entries for word in term.lower().split(",")}
+known = set(PLAIN) | NAMES | {word for term in options for word in re.findall(r"[a-z]+", term)}
 named = {}
 for path in sorted((ROOT / "web").rglob("*.c")):
     if path.parent.name == "api":

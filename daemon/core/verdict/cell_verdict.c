@@ -53,7 +53,7 @@ static void count_slow(const struct cell_launches *l, struct tail tail[MEAN_SETS
 		tail_count(&tail[l->pairs[i].set == 2], &l->pairs[i], l->beta);
 }
 
-bool cell_judge(const struct rule *general, const struct verdict_terms *terms, struct cell_launches *pairs,
+bool cell_judge(const struct rule *general, const struct verdict_options *options, struct cell_launches *pairs,
 	struct cell_launches *sustained_runs, struct cell_finding *out)
 {
 	struct rule of_sustained_runs = verdict_rule_of_sustained_runs(general);
@@ -62,7 +62,7 @@ bool cell_judge(const struct rule *general, const struct verdict_terms *terms, s
 	if (has_samples)
 		count_slow(pairs, out->tail);
 	(void)cell_estimate(&of_sustained_runs, sustained_runs); /* else they are judged by the estimates that they have */
-	verdict_of_cell(general, terms, pairs->estimate, pairs->n, sustained_runs->estimate, sustained_runs->n, &out->typical, &out->sustained);
+	verdict_of_cell(general, options, pairs->estimate, pairs->n, sustained_runs->estimate, sustained_runs->n, &out->typical, &out->sustained);
 	out->typical.beta = pairs->beta;
 	return has_samples;
 }

@@ -54,7 +54,7 @@ struct cell_finding {
  * Judge the launches of the series that decides, and the sustained runs beside them. Returns whether the former have their samples; where not,
  * estimates, beta and `out->tail` are used as they stand.
  */
-bool cell_judge(const struct rule *general, const struct verdict_terms *terms, struct cell_launches *pairs,
+bool cell_judge(const struct rule *general, const struct verdict_options *options, struct cell_launches *pairs,
 	struct cell_launches *sustained_runs, struct cell_finding *out);
 
 /* ---- what decides ------------------------------------------------------------------------------------------------------ */

@@ -410,18 +410,18 @@ void verdict_judge(
 	judge(r, r, threshold_pct, sparse, false, e, n, out);
 }
 
-void verdict_of_cell(const struct rule *general, const struct verdict_terms *terms, const struct launch_estimate *pairs, int n,
+void verdict_of_cell(const struct rule *general, const struct verdict_options *options, const struct launch_estimate *pairs, int n,
 	const struct launch_estimate *sustained_runs, int n_sustained_runs, struct judgement *typical, struct judgement *sustained)
 {
-	struct rule of_cell = memory_rule(general, terms->tau0, terms->nu0, pairs, n),
+	struct rule of_cell = memory_rule(general, options->tau0, options->nu0, pairs, n),
 		    of_sustained_runs = verdict_rule_of_sustained_runs(general);
-	struct rule remembered = stats_rule_of_cell(general, terms->tau0, terms->nu0);
-	bool fits = memory_fits(terms->tau0, terms->nu0, pairs, n);
+	struct rule remembered = stats_rule_of_cell(general, options->tau0, options->nu0);
+	bool fits = memory_fits(options->tau0, options->nu0, pairs, n);
 
-	judge(&of_cell, &remembered, terms->threshold_pct, terms->sparse, terms->is_over, pairs, n, typical);
-	judge(&of_sustained_runs, &of_sustained_runs, terms->threshold_pct, terms->sparse, terms->is_over, sustained_runs, n_sustained_runs, sustained);
+	judge(&of_cell, &remembered, options->threshold_pct, options->sparse, options->is_over, pairs, n, typical);
+	judge(&of_sustained_runs, &of_sustained_runs, options->threshold_pct, options->sparse, options->is_over, sustained_runs, n_sustained_runs, sustained);
 	verdict_sustained(typical, sustained);
-	verdict_underpowered(&of_cell, fits ? terms->underpowered_pct : 0, sustained, typical);
+	verdict_underpowered(&of_cell, fits ? options->underpowered_pct : 0, sustained, typical);
 }
 
 struct rule verdict_rule_of_sustained_runs(const struct rule *general)

@@ -89,7 +89,7 @@ struct judgement {
 };
 
 /** What a cell is judged by beside its launches. */
-struct verdict_terms {
+struct verdict_options {
 	double threshold_pct;
 	double tau0, nu0; /* noise that was learned of its launches; 0: none */
 	double underpowered_pct; /* as verdict_underpowered takes it, where the launches do not contradict what was learned */
@@ -101,7 +101,7 @@ struct verdict_terms {
  * The verdict of a cell from the estimates of its launches and its sustained runs (cell_verdict.h: from their samples). `typical` is what both say,
  * `sustained` what the sustained runs say alone. Shape: pairs[n], sustained runs[n_sustained_runs], both in the order of launches, sets mixed or not.
  */
-void verdict_of_cell(const struct rule *general, const struct verdict_terms *terms, const struct launch_estimate *pairs, int n,
+void verdict_of_cell(const struct rule *general, const struct verdict_options *options, const struct launch_estimate *pairs, int n,
 	const struct launch_estimate *sustained_runs, int n_sustained_runs, struct judgement *typical, struct judgement *sustained);
 
 /**

@@ -227,7 +227,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 {
 	struct counted pairs, sustained_runs;
 	struct cell_verdict v;
-	struct verdict_terms terms = { .threshold_pct = c->threshold_pct,
+	struct verdict_options options = { .threshold_pct = c->threshold_pct,
 		.tau0 = c->tau0,
 		.nu0 = c->nu0,
 		.underpowered_pct = c->underpowered_pct,
@@ -250,7 +250,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	}
 	sift(&t->sustained_runs, &sustained_runs, why_sustained);
 	pairs.good.beta = beta;
-	if (cell_judge(general, &terms, &pairs.good, &sustained_runs.good, &t->found)) {
+	if (cell_judge(general, &options, &pairs.good, &sustained_runs.good, &t->found)) {
 		base = side_median(&pairs.good, false);
 		target = side_median(&pairs.good, true);
 	}

@@ -14,7 +14,7 @@
 #include "db/store/baseline_period.h"
 #include "flopwatchd/planning/refusal.h"
 #include "flopwatchd/planning/suites_asked.h"
-#include "flopwatchd/planning/terms.h"
+#include "flopwatchd/planning/measurement_options.h"
 #include "flopwatchd/planning/tree_question.h"
 #include "flopwatchd/runtime/config.h"
 
@@ -535,7 +535,7 @@ static void complete(struct resolve *r)
 		replace_base(r, &err);
 		return;
 	}
-	terms_set(p, &r->job, benchmark != NULL);
+	set_measurement_options(p, &r->job, benchmark != NULL);
 	plan_compare(p);
 	p->identical = p->identical && !r->job.every_cell; /* a report of one commit is one, too */
 	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_reference(r, &err) != 0) {

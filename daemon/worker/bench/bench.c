@@ -283,7 +283,7 @@ void bench_judge(struct bench *b, int cell)
 	const struct cell *of = &b->cells[cell];
 	struct bench_cell *c = &b->cell[cell];
 	struct cell_launches pairs, sustained_runs;
-	struct verdict_terms terms = { .threshold_pct = of->threshold_pct,
+	struct verdict_options options = { .threshold_pct = of->threshold_pct,
 		.tau0 = of->tau0,
 		.nu0 = of->nu0,
 		.underpowered_pct = of->underpowered_pct,
@@ -292,7 +292,7 @@ void bench_judge(struct bench *b, int cell)
 
 	take_launches(c->launch, c->n_launches, &pairs);
 	take_launches(c->sustained_run, c->n_sustained_runs, &sustained_runs);
-	(void)cell_judge(&b->rule, &terms, &pairs, &sustained_runs, &c->found); /* all samples are here */
+	(void)cell_judge(&b->rule, &options, &pairs, &sustained_runs, &c->found); /* all samples are here */
 	c->judged = c->judged || c->n_launches > 0;
 }
 

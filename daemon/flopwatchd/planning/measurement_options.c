@@ -1,5 +1,5 @@
-/* terms.c - see terms.h. */
-#include "flopwatchd/planning/terms.h"
+/* measurement_options.c - see measurement_options.h. */
+#include "flopwatchd/planning/measurement_options.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void keep_some(struct plan *p, const struct store_job *job)
 	p->ask.n_cells = kept;
 }
 
-void terms_set(struct plan *p, const struct store_job *job, bool is_benchmark)
+void set_measurement_options(struct plan *p, const struct store_job *job, bool is_benchmark)
 {
 	if (job->quick) { /* a look, not a verdict: what one launch shows */
 		p->ask.rule.launches_max = 1;
