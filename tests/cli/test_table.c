@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/output/plain.h"
-#include "cli/output/remark.h"
+#include "cli/output/footnotes.h"
 #include "cli/output/report.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
@@ -250,7 +250,7 @@ static void what_is_lost_is_what_is_shown(void **state)
 		json_t *comparison = json_loads(body, 0, NULL);
 		FILE *out = open_text();
 		assert_non_null(comparison);
-		remark_print(comparison, out);
+		footnotes_print(comparison, out);
 		fclose(out);
 		json_decref(comparison);
 		assert_non_null(strstr(text, said[i][1]));

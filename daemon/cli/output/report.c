@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/output/plain.h"
-#include "cli/output/remark.h"
+#include "cli/output/footnotes.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 #include "core/suite/shard.h"
@@ -384,5 +384,5 @@ void report_comparison(const json_t *comparison, FILE *out)
 			value_integer(comparison, "job"));
 	plain_line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
-	remark_print(comparison, out);
+	footnotes_print(comparison, out);
 }

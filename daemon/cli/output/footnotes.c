@@ -1,5 +1,5 @@
-/* remark.c - see remark.h. */
-#include "cli/output/remark.h"
+/* footnotes.c - see footnotes.h. */
+#include "cli/output/footnotes.h"
 
 #include <math.h>
 #include <string.h>
@@ -290,7 +290,7 @@ static void tell_remedies(const json_t *cells, FILE *out)
 		plain_line(out, "why times are rejected: see doc/troubleshooting.md#rejected");
 }
 
-void remark_print(const json_t *comparison, FILE *out)
+void footnotes_print(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
 	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
