@@ -70,7 +70,7 @@ static void add_siblings(int core, cpu_set_t *set)
 static int plan_auto(const cpu_set_t *allowed, struct cores *out)
 {
 	int first = 0;
-	if (CPU_COUNT(allowed) < CORES_APART_MIN)
+	if (CPU_COUNT(allowed) < CORES_SEPARATE_MIN)
 		return 0;
 	while (!CPU_ISSET(first, allowed))
 		first++;
@@ -78,8 +78,8 @@ static int plan_auto(const cpu_set_t *allowed, struct cores *out)
 	add_siblings(first, &out->serve);
 	CPU_AND(&out->serve, &out->serve, allowed);
 	CPU_XOR(&out->measure, allowed, &out->serve);
-	out->apart = CPU_COUNT(&out->measure) > 0;
-	if (!out->apart)
+	out->separate = CPU_COUNT(&out->measure) > 0;
+	if (!out->separate)
 		out->measure = out->serve = *allowed;
 	return 0;
 }
@@ -105,7 +105,7 @@ int cores_plan(const char *how, struct cores *out, struct fw_err *err)
 	CPU_XOR(&out->serve, &allowed, &out->measure);
 	if (CPU_COUNT(&out->serve) == 0)
 		return err_set(err, ERR_INVALID, "cores: %s leaves none of %s to serve", how, ours);
-	out->apart = true;
+	out->separate = true;
 	return 0;
 }
 

@@ -9,16 +9,16 @@
 
 #include "base/err.h"
 
-enum { CORES_TEXT = 512, CORES_APART_MIN = 4, CORES_JOBS_MAX = 64 };
+enum { CORES_TEXT = 512, CORES_SEPARATE_MIN = 4, CORES_JOBS_MAX = 64 };
 
 struct cores {
 	cpu_set_t measure, serve; /* both all that is allowed where they are not apart */
-	bool apart;
+	bool separate;
 };
 
 /**
  * Divide the cores that this process may use. `how`: "auto" leaves the first core with its hyperthreads to serve where there are at
- * least CORES_APART_MIN, and keeps nothing apart where there are fewer; "shared" keeps nothing apart; else the list of cores
+ * least CORES_SEPARATE_MIN, and keeps nothing apart where there are fewer; "shared" keeps nothing apart; else the list of cores
  * that measure, as "2-7,10". Err: ERR_INVALID no such list, a core that is not ours, none left to serve.
  */
 int cores_plan(const char *how, struct cores *out, struct fw_err *err);

@@ -345,7 +345,7 @@ static int divide_cores(struct config *config, struct fw_err *err)
 	char measure[CORES_TEXT], serve[CORES_TEXT];
 	if (cores_plan(config->measure_cores, &config->cores, err) != 0)
 		return -1;
-	if (!config->cores.apart)
+	if (!config->cores.separate)
 		return 0;
 	cores_text(&config->cores.measure, measure);
 	cores_text(&config->cores.serve, serve);

@@ -10,7 +10,7 @@
 enum { WIDTH = 44, HUNK_LINES = 40, HOT_LINES = 5, TRIED_SHOWN = 8 };
 
 /* Times the difference within a side that one between the sides has to be. */
-#define APART 3.0
+#define SEPARATE 3.0
 
 int profile_report_take(struct profile_report *r, const struct msg *m, struct fw_err *err)
 {
@@ -142,7 +142,7 @@ static void print_counters(
 	for (int m = 0; m < base->n_values; m++) {
 		struct both v = both_of(r, base->n, target->n, base->value[m].metric);
 		double change = v.target - v.base;
-		if (isnan(change) || change == 0 || fabs(change) <= APART * v.noise) {
+		if (isnan(change) || change == 0 || fabs(change) <= SEPARATE * v.noise) {
 			rest++;
 			continue;
 		}
@@ -153,7 +153,7 @@ static void print_counters(
 			buf_printf(out, " %+8.2f %%", 100 * change / v.base);
 		buf_putc(out, '\n');
 	}
-	buf_printf(out, "  %d counters differ by no more than %g times what equal processes do\n", rest, APART);
+	buf_printf(out, "  %d counters differ by no more than %g times what equal processes do\n", rest, SEPARATE);
 }
 
 static void print_all_counters(const struct profile_report *r, struct buf *out)

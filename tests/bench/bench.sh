@@ -27,7 +27,7 @@ target decide.loss.2.02.found 1 of_1
 target decide.loss.2.02.launches 6.83 launches
 target decide.loss.3.03.launches 4.38 launches
 target decide.loss.4.02.launches 2.52 launches
-target decide.interleave.speeds_1_apart.loss_2.unchanged_without_a_flag 0 of_1
+target decide.interleave.speeds_1_separate.loss_2.unchanged_without_a_flag 0 of_1
 build/tests/bench/bench_cover tests/data/gpu-recorded tests/data/gpu 20
 build/tests/bench/bench_tail tests/data/gpu-recorded "$samples" 600
 target tail.every_10th.dense 95 pct_of_cells
@@ -171,7 +171,7 @@ target http.first_page_total 150000 bytes
 
 # ---- what readers do to a job: main beside itself on this CPU, while nobody looks and before 100 readers of events and 50 browsers
 tests/lib/crowd.py "$server" --device cpu --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$pid/status")"
-target crowd.cells_apart 0 count
+target crowd.cells_separate 0 count
 
 # ---- years of data: a database of 50,000 comparisons over 500 days. How long until the daemon answers, and how fast pages are then
 kill "$pid"

@@ -12,7 +12,7 @@ import statistics
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/gpu/h100-2026-11-26-bursts.jsonl")
 
 
-def apart(base, target):
+def separate(base, target):
     return 100 * statistics.mean(math.log(t / b) for b, t in zip(base, target))
 
 
@@ -22,13 +22,13 @@ def main():
         for row in map(json.loads, lines):
             base, target = row["base_ms"], row["target_ms"]
             if row["branch"] == "evict":
-                planted[row["cell"]].append(-apart(base, target))
+                planted[row["cell"]].append(-separate(base, target))
                 continue
             size, direction = row["cell"].split("/")[3], row["cell"].split("/")[-1]
             kind = {"0.4 s": "0.4s", "1 s": "1s", "1 s, second card": "1s"}[row["sustained_runs"]]
-            kinds[kind, size, direction].append(apart(base, target))
+            kinds[kind, size, direction].append(separate(base, target))
             if kind == "1s":
-                kinds["1s_brief", size, direction].append(apart(base[:1], target[:1]))
+                kinds["1s_brief", size, direction].append(separate(base[:1], target[:1]))
     for (kind, size, direction), found in sorted(kinds.items()):
         print(f"bench sustained runs.{kind}.{size}.{direction} {math.sqrt(statistics.mean(x * x for x in found)):.2f} pct")
     for cell, found in planted.items():

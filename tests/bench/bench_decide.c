@@ -189,14 +189,14 @@ static void changed_modules(double pct, int sign)
 
 /* ---- programs ------------------------------------------------------------------------------------------------------------ */
 
-static void judge_program(const struct rule *r, double apart, double truth, int pairs, struct noise *dice, struct request_counter *t)
+static void judge_program(const struct rule *r, double separate, double truth, int pairs, struct noise *dice, struct request_counter *t)
 {
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
 	struct judgement j = { .want_set = 1 };
 	int n = 0;
 
 	while (j.want_set != 0 && n < STATS_LAUNCHES_MAX) {
-		double base = noise_uniform(dice) < 0.5 ? apart : 0, target = noise_uniform(dice) < 0.5 ? apart : 0;
+		double base = noise_uniform(dice) < 0.5 ? separate : 0, target = noise_uniform(dice) < 0.5 ? separate : 0;
 		double sd = PAIR_NOISE / sqrt(pairs), d = truth + target - base + sd * noise_normal(dice);
 
 		e[n++] = (struct launch_estimate){
@@ -207,7 +207,7 @@ static void judge_program(const struct rule *r, double apart, double truth, int 
 	count(&j, truth, t);
 }
 
-static void programs(double apart_pct, double loss_pct)
+static void programs(double separate_pct, double loss_pct)
 {
 	double truth = loss_pct < 0 ? -stats_theta(-loss_pct) : stats_theta(loss_pct); /* a gain as far from 0 as a loss */
 
@@ -220,8 +220,8 @@ static void programs(double apart_pct, double loss_pct)
 
 		take_rule(which, true, &r);
 		for (int i = 0; i < PROGRAMS; i++)
-			judge_program(&r, apart_pct / 100, truth, which ? 20 : 60, &dice, &t);
-		snprintf(head, sizeof head, "turns.speeds_%.0f_apart.%s_%.0f", apart_pct, loss_pct < 0 ? "gain" : "loss",
+			judge_program(&r, separate_pct / 100, truth, which ? 20 : 60, &dice, &t);
+		snprintf(head, sizeof head, "turns.speeds_%.0f_separate.%s_%.0f", separate_pct, loss_pct < 0 ? "gain" : "loss",
 			fabs(loss_pct));
 		snprintf(name, sizeof name, "%s.regression", head);
 		figure(name, rule, (double)t.regression / t.cells, "of_1");
@@ -302,10 +302,10 @@ int main(int argc, char **argv)
 		changed_modules(changes_pct[i], -1);
 		losses_of_the_first_recording(changes_pct[i]);
 	}
-	for (int apart = 0; apart <= 2; apart++) {
-		programs(apart, 0);
-		programs(apart, 2);
-		programs(apart, -2);
+	for (int separate = 0; separate <= 2; separate++) {
+		programs(separate, 0);
+		programs(separate, 2);
+		programs(separate, -2);
 	}
 	return 0;
 }

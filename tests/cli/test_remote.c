@@ -30,7 +30,7 @@ static void one_repository_is_written_in_many_ways(void **state)
 		}
 }
 
-static void different_repositories_stay_apart(void **state)
+static void different_repositories_stay_separate(void **state)
 {
 	static const char *const pairs[][2] = { { "git@example.org:team/kernels.git", "git@example.org:team/kernel.git" },
 		{ "git@example.org:team/kernels.git", "git@example.com:team/kernels.git" },
@@ -72,7 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_repository_is_written_in_many_ways),
-		cmocka_unit_test(different_repositories_stay_apart),
+		cmocka_unit_test(different_repositories_stay_separate),
 		cmocka_unit_test(links_of_local_paths_are_followed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

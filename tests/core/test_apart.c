@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/stats/apart.h"
+#include "core/stats/device_offset.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 
@@ -16,18 +16,18 @@ static void of_many_the_median_is_the_class(void **state)
 	(void)state;
 	const double ln_ms[3][4] = { { 1.00, 1.01, 1.06, 1.00 }, { 2.00, 2.01, 2.06, 2.00 }, { 3.0, 3.01, 3.06, 3.00 } };
 	double off[4];
-	apart_find(ln_ms[0], 3, 4, off);
+	device_offset_find(ln_ms[0], 3, 4, off);
 	NEAR(off[0], -0.005);
 	NEAR(off[2], 0.055);
 }
 
 /* Two cannot outvote each other: the slower one is the one that has something. */
-static void of_two_the_slower_one_is_apart(void **state)
+static void of_two_the_slower_one_is_separate(void **state)
 {
 	(void)state;
 	const double ln_ms[2][2] = { { 1.06, 1.0 }, { 2.06, 2.0 } };
 	double off[2];
-	apart_find(ln_ms[0], 2, 2, off);
+	device_offset_find(ln_ms[0], 2, 2, off);
 	NEAR(off[0], 0.06);
 	NEAR(off[1], 0);
 }
@@ -37,7 +37,7 @@ static void one_odd_cell_says_nothing(void **state)
 	(void)state;
 	const double ln_ms[3][2] = { { 1.5, 1.0 }, { 2.0, 2.0 }, { 3.0, 3.0 } };
 	double off[2];
-	apart_find(ln_ms[0], 3, 2, off);
+	device_offset_find(ln_ms[0], 3, 2, off);
 	NEAR(off[0], 0);
 }
 
@@ -46,10 +46,10 @@ static void what_nobody_else_timed_says_nothing(void **state)
 	(void)state;
 	const double ln_ms[2][3] = { { 1.5, NAN, NAN }, { NAN, 2.0, 2.0 } };
 	double off[3];
-	apart_find(ln_ms[0], 2, 3, off);
+	device_offset_find(ln_ms[0], 2, 3, off);
 	assert_true(isnan(off[0]));
 	NEAR(off[1], 0);
-	apart_find(NULL, 0, 3, off);
+	device_offset_find(NULL, 0, 3, off);
 	assert_true(isnan(off[2]));
 }
 
@@ -57,7 +57,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_many_the_median_is_the_class),
-		cmocka_unit_test(of_two_the_slower_one_is_apart),
+		cmocka_unit_test(of_two_the_slower_one_is_separate),
 		cmocka_unit_test(one_odd_cell_says_nothing),
 		cmocka_unit_test(what_nobody_else_timed_says_nothing),
 	};

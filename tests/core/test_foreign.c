@@ -240,7 +240,7 @@ static void a_time_that_is_no_number_is_said(void **state)
 
 /* ---- ncu: launches ---------------------------------------------------------------------------------------------------------------- */
 
-static void launches_that_differ_stay_apart(void **state)
+static void launches_that_differ_stay_separate(void **state)
 {
 	(void)state;
 	files("ncu", ncu, "ncu-grids-before.csv", "ncu-grids-after.csv");
@@ -800,7 +800,7 @@ int main(void)
 		cmocka_unit_test_teardown(what_no_cell_shows_is_not_guessed, tear_down),
 		cmocka_unit_test_teardown(an_undecided_time_is_refused_with_the_way_out, tear_down),
 		cmocka_unit_test_teardown(a_time_that_is_no_number_is_said, tear_down),
-		cmocka_unit_test_teardown(launches_that_differ_stay_apart, tear_down),
+		cmocka_unit_test_teardown(launches_that_differ_stay_separate, tear_down),
 		cmocka_unit_test_teardown(both_files_name_a_launch_alike, tear_down),
 		cmocka_unit_test_teardown(the_warm_up_is_cut, tear_down),
 		cmocka_unit_test_teardown(launches_are_chosen, tear_down),

@@ -36,11 +36,11 @@ static void tails_of_t(void **state)
 	assert_true(stats_t_tail(30, 7) < stats_t_tail(29, 7));
 }
 
-static int of_modules(struct launch_estimate *e, int n, double d, double apart)
+static int of_modules(struct launch_estimate *e, int n, double d, double separate)
 {
 	for (int i = 0; i < n; i++)
 		e[i] = (struct launch_estimate){
-			.set = 1, .n = 16, .d = d + (i % 2 ? apart : -apart), .q = 1e-8, .z_q = 1e-9, .beta = -1
+			.set = 1, .n = 16, .d = d + (i % 2 ? separate : -separate), .q = 1e-8, .z_q = 1e-9, .beta = -1
 		};
 	return n;
 }
@@ -79,7 +79,7 @@ static void evidence_by_hand(void **state)
 	near(l.degrees, 23, 0);
 }
 
-static enum decision decide(bool is_program, double d, double apart, int n, bool is_over)
+static enum decision decide(bool is_program, double d, double separate, int n, bool is_over)
 {
 	static const struct benchmark benchmark = { .threshold_pct = 1.5 };
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
@@ -89,7 +89,7 @@ static enum decision decide(bool is_program, double d, double apart, int n, bool
 		benchmark_rule(&benchmark, 1, &r);
 	else
 		rule_default(&r, 20);
-	return interim_decide(&r, stats_theta(1.5), e, of_modules(e, n, d, apart), is_over);
+	return interim_decide(&r, stats_theta(1.5), e, of_modules(e, n, d, separate), is_over);
 }
 
 static void both_directions_alike(void **state)
@@ -224,7 +224,7 @@ static void add(struct request_counter *t, const struct judgement *j)
  * Programs of which each process keeps one of two speeds, `apart` from each other, and launches noise by `noise` beside that; `budget`: launches
  * after which it ends.
  */
-static struct request_counter run_programs(struct noise dice, double apart, double spread, double truth, int budget, int cells)
+static struct request_counter run_programs(struct noise dice, double separate, double spread, double truth, int budget, int cells)
 {
 	static const struct benchmark benchmark = { .threshold_pct = 1.5 };
 	struct request_counter t = { 0 };
@@ -238,7 +238,7 @@ static struct request_counter run_programs(struct noise dice, double apart, doub
 		int n = 0;
 
 		while (j.want_set && n < STATS_LAUNCHES_MAX && n < budget) {
-			double speeds = (noise_uniform(&dice) < 0.5 ? apart : 0) - (noise_uniform(&dice) < 0.5 ? apart : 0);
+			double speeds = (noise_uniform(&dice) < 0.5 ? separate : 0) - (noise_uniform(&dice) < 0.5 ? separate : 0);
 			double d = truth + speeds + spread * noise_normal(&dice);
 
 			assert_int_equal(j.want_set, 1); /* all launches are one set */

@@ -190,8 +190,8 @@ static void clock_is_part_of_the_change(void **state)
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &borderline), DECISION_REGRESSION);
 	stats_combine(&r, e, 4, &all);
 	near(all.m, 0.0202, 0.0002);
-	assert_true(all.clock_apart > 20);
-	near(all.m_apart, 0.0202, 1e-9);
+	assert_true(all.clock_separate > 20);
+	near(all.m_separate, 0.0202, 1e-9);
 }
 
 /* Whose doing it is when clocks of long calls lie apart cannot be told early: the interval says so, and launches go on. */
@@ -391,7 +391,7 @@ static void unrelated_clock(void **state)
 }
 
 /* All pairs of a launch saw the same two clocks: whether the times followed them nobody can know, so nothing is called. */
-static void clocks_that_stood_apart(void **state)
+static void clocks_that_stood_separate(void **state)
 {
 	float base_ms[4] = { 38, 38, 38, 38 }, target_ms[4], base_mhz[4] = { 1500, 1500, 1500, 1500 }, target_mhz[4];
 	struct launch_pairs p = { 1, 4, base_ms, target_ms, base_mhz, target_mhz };
@@ -517,7 +517,7 @@ int main(void)
 		cmocka_unit_test(slow_calls_say_nothing_of_the_clock),
 		cmocka_unit_test(no_clock_no_beta),
 		cmocka_unit_test(unrelated_clock),
-		cmocka_unit_test(clocks_that_stood_apart),
+		cmocka_unit_test(clocks_that_stood_separate),
 		cmocka_unit_test(missing_clock_in_one_call),
 		cmocka_unit_test(equal_values),
 		cmocka_unit_test(launches_cannot_tell_the_clock),

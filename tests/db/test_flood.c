@@ -27,7 +27,7 @@ static void a_single_push_beside_a_flood(void **state)
 		fail_msg("p95 of a single push: %.2f job lengths", out.p95);
 	if (out.most > 4)
 		fail_msg("a single push took %.2f job lengths", out.most);
-	if (out.n_flooded < FLOOD_SINGLES * FLOOD_APART / 2)
+	if (out.n_flooded < FLOOD_SINGLES * FLOOD_SEPARATE / 2)
 		fail_msg("only %d of the flood were served meanwhile", out.n_flooded);
 }
 

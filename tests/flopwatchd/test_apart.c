@@ -5,7 +5,7 @@
 
 #include "db/store/device.h"
 #include "db/store/baseline_period.h"
-#include "flopwatchd/history/apart.h"
+#include "flopwatchd/history/device_offset.h"
 
 enum { DEVICES = 3, CELLS = 3 };
 
@@ -86,7 +86,7 @@ static const char *stands_out(int device)
 
 static void look(void)
 {
-	ok(apart_look(all.f->db, all.class, 2000, &err));
+	ok(device_offset_look(all.f->db, all.class, 2000, &err));
 }
 
 static void equal_devices_are_one_class_and_one_environment(void **state)

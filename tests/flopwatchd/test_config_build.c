@@ -12,7 +12,7 @@ static void test_builds_of_a_cluster(void **state)
 				"  - {name: near, command: [flopwatch-worker, serve]}\n");
 	assert_int_equal(c->n_workers, 3);
 	const struct config_worker *w = &c->worker[0], *b = &c->worker[1];
-	assert_true(w->builds_apart && !w->builds && b->builds && !b->builds_apart);
+	assert_true(w->builds_separate && !w->builds && b->builds && !b->builds_separate);
 	assert_string_equal(b->name, "cluster");
 	assert_string_equal(b->slurm.partition, "cpu");
 	assert_string_equal(b->slurm.gres, "");
@@ -25,7 +25,7 @@ static void test_builds_of_a_cluster(void **state)
 	assert_int_equal(b->build_jobs, 8); /* all of them share a cache */
 	assert_string_equal(w->slurm.partition, "gpu");
 	assert_int_equal(w->build_jobs, 0);
-	assert_false(c->worker[2].builds_apart || c->worker[2].builds);
+	assert_false(c->worker[2].builds_separate || c->worker[2].builds);
 	struct config_worker other = *b;
 	assert_true(config_worker_same(&other, b));
 	other.slurm.cpus++;

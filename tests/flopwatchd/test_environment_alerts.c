@@ -172,7 +172,7 @@ static void what_pairs_can_show_the_reference_does_not_call(void **state)
 }
 
 /* Where builds have allocations of their own, what builds to the same module is done without a device. */
-static void what_is_built_apart_measures_the_change(void **state)
+static void what_is_built_separate_measures_the_change(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const toolkit[] = { "gcc 12.2.0", "gcc 4.8.5" };
@@ -211,7 +211,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_module_that_is_gone_is_nobodys_loss, setup, teardown),
 		cmocka_unit_test_setup_teardown(where_pairs_show_nothing_the_reference_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_pairs_can_show_the_reference_does_not_call, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_built_apart_measures_the_change, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_built_separate_measures_the_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_ran_elsewhere_measures_no_change, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_alerts", tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 /* Two kernels a call, two processes a side; the target's second kernel takes `more` ms longer. */
 static struct cause_kernel kernel[8];
 
-static struct cause_evidence evidence(double more, double apart)
+static struct cause_evidence evidence(double more, double separate)
 {
 	size_t n = 0;
 	for (int side = 0; side < 2; side++)
@@ -22,7 +22,7 @@ static struct cause_evidence evidence(double more, double apart)
 			for (int i = 0; i < 2; i++)
 				kernel[n++] = (struct cause_kernel){ .of_target = side,
 					.repeat = repeat,
-					.ms = 0.010 + (side && i ? more : 0) + (repeat && i ? apart : 0) };
+					.ms = 0.010 + (side && i ? more : 0) + (repeat && i ? separate : 0) };
 	return (struct cause_evidence){ .n_kernels = n, .kernel = kernel };
 }
 

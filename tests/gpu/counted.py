@@ -58,13 +58,13 @@ for cell in sys.argv[4:] or CELLS:
     rows = by_ncu(cell, sorted(ours[-1]["values"]))
     say(f"== {cell}: {len(ours)} kernels, ncu has {len(rows)}")
     for kernel, row in zip(ours, rows):
-        apart = []
+        separate = []
         for metric, value in kernel["values"].items():
             theirs = number(row.get(metric, ""))
             if theirs:
-                apart.append((100 * (value / theirs - 1), metric, value, theirs))
+                separate.append((100 * (value / theirs - 1), metric, value, theirs))
         say(f"{kernel['kernel']} beside {row['Kernel Name']}: {len(apart)} compared; bytes, sectors, instructions, and what else is more than 1 % apart:")
-        for percent, metric, value, theirs in apart:
+        for percent, metric, value, theirs in separate:
             if abs(percent) > 1 or "bytes" in metric or "sectors" in metric or "inst_" in metric:
                 say(f"  {metric:70} {value:16.9g} {theirs:16.9g} {percent:+7.2f} %")
 with open(out, "w") as file:

@@ -75,7 +75,7 @@ static void test_rows_with_gaps_are_refused(void **state)
 	assert_int_equal(cpu->enqueue(plan, FW_ALL, NULL), FW_INVALID);
 }
 
-static void test_columns_apart_are_refused(void **state)
+static void test_columns_separate_are_refused(void **state)
 {
 	(void)state;
 	slot[FW_LAYERNORM_Y].stride[0] = 1;
@@ -105,7 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_strides_that_say_row_major_are_the_same),
 		CASE(test_rows_with_gaps_are_refused),
-		CASE(test_columns_apart_are_refused),
+		CASE(test_columns_separate_are_refused),
 		CASE(test_a_vector_with_gaps_is_refused),
 		CASE(test_a_slot_that_is_missing_is_told),
 	};

@@ -436,36 +436,36 @@ static void every_instruction_set(void **state)
 	assert_true(ran >= 1);
 }
 
-static void rows_may_lie_apart(void **state)
+static void rows_may_lie_separate(void **state)
 {
 	(void)state;
-	struct run r, apart;
+	struct run r, separate;
 	const struct fw_linear_shape s = with(&recipes[1], 6, 10, 40);
 	start(&r, s, FW_FORWARD);
 	run_it(&r, NULL, 0);
-	start(&apart, shape(6, 55, 55), FW_FORWARD); /* room for rows of 55 */
-	apart.shape = s;
-	ready(&apart, NULL, 0);
+	start(&separate, shape(6, 55, 55), FW_FORWARD); /* room for rows of 55 */
+	separate.shape = s;
+	ready(&separate, NULL, 0);
 	struct fw_tensor slot[FW_LINEAR_N_SLOTS] = { 0 };
 	for (int i = 0; i < FW_LINEAR_N_SLOTS; i++)
-		slot[i] = (struct fw_tensor){ .data = apart.tensor[i], .dtype = FW_BF16, .stride = { 55, 1, 0 } };
+		slot[i] = (struct fw_tensor){ .data = separate.tensor[i], .dtype = FW_BF16, .stride = { 55, 1, 0 } };
 	for (int row = 0; row < 10; row++) {
-		memcpy(apart.tensor[FW_LINEAR_W] + row * 55, r.tensor[FW_LINEAR_W] + row * 40, 80);
+		memcpy(separate.tensor[FW_LINEAR_W] + row * 55, r.tensor[FW_LINEAR_W] + row * 40, 80);
 		if (row < 6)
-			memcpy(apart.tensor[FW_LINEAR_X] + row * 55, r.tensor[FW_LINEAR_X] + row * 40, 80);
+			memcpy(separate.tensor[FW_LINEAR_X] + row * 55, r.tensor[FW_LINEAR_X] + row * 40, 80);
 	}
-	const struct fw_io io = { sizeof io, FW_LINEAR_N_SLOTS, slot, apart.workspace, apart.persist };
-	assert_int_equal(cpu->bind(apart.plan, &io), FW_OK);
-	assert_int_equal(cpu->enqueue(apart.plan, FW_ALL, NULL), FW_OK);
+	const struct fw_io io = { sizeof io, FW_LINEAR_N_SLOTS, slot, separate.workspace, separate.persist };
+	assert_int_equal(cpu->bind(separate.plan, &io), FW_OK);
+	assert_int_equal(cpu->enqueue(separate.plan, FW_ALL, NULL), FW_OK);
 	for (int row = 0; row < 6; row++)
-		assert_memory_equal(apart.tensor[FW_LINEAR_Y] + row * 55, r.tensor[FW_LINEAR_Y] + row * 10, 20);
+		assert_memory_equal(separate.tensor[FW_LINEAR_Y] + row * 55, r.tensor[FW_LINEAR_Y] + row * 10, 20);
 	slot[FW_LINEAR_X].stride[1] = 2;
-	assert_int_equal(cpu->bind(apart.plan, &io), FW_UNSUPPORTED);
-	assert_non_null(strstr(cpu->error(apart.plan), "X"));
+	assert_int_equal(cpu->bind(separate.plan, &io), FW_UNSUPPORTED);
+	assert_non_null(strstr(cpu->error(separate.plan), "X"));
 	slot[FW_LINEAR_X] = (struct fw_tensor){ 0 };
-	assert_int_equal(cpu->bind(apart.plan, &io), FW_INVALID);
-	assert_int_equal(cpu->enqueue(apart.plan, FW_ALL, NULL), FW_INVALID);
-	finish(&apart);
+	assert_int_equal(cpu->bind(separate.plan, &io), FW_INVALID);
+	assert_int_equal(cpu->enqueue(separate.plan, FW_ALL, NULL), FW_INVALID);
+	finish(&separate);
 	finish(&r);
 }
 
@@ -523,7 +523,7 @@ int main(void)
 		cmocka_unit_test(total_is_its_three_parts),
 		cmocka_unit_test(an_operand_is_rounded_whatever_the_others_are),
 		cmocka_unit_test(every_instruction_set),
-		cmocka_unit_test(rows_may_lie_apart),
+		cmocka_unit_test(rows_may_lie_separate),
 		cmocka_unit_test(what_cannot_be_computed_is_refused_with_its_reason),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);

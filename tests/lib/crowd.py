@@ -116,11 +116,11 @@ def compare(before, after):
     pairs = [(a[c["cell"]], c) for c in after["cells"] if c["change_pct"] is not None and c["cell"] in a]
     if not pairs:
         raise SystemExit("crowd.py: no cell was timed in both")
-    apart = sum(c["ci_low_pct"] > q["ci_high_pct"] or c["ci_high_pct"] < q["ci_low_pct"] for q, c in pairs)
+    separate = sum(c["ci_low_pct"] > q["ci_high_pct"] or c["ci_high_pct"] < q["ci_low_pct"] for q, c in pairs)
     outside = sum(not q["ci_low_pct"] <= c["change_pct"] <= q["ci_high_pct"] for q, c in pairs)
     shift = max(abs(c["change_pct"] - q["change_pct"]) for q, c in pairs)
     slower = statistics.median(100 * (c["target"]["median_ms"] / q["target"]["median_ms"] - 1) for q, c in pairs)
-    return len(pairs), apart, outside, shift, slower
+    return len(pairs), separate, outside, shift, slower
 
 
 def cores_of(text):
@@ -148,8 +148,8 @@ def main():
     lines = [("readers", READERS, "count"), ("browsers", BROWSERS, "count"), ("requests", requests, "count"), ("events", events, "count"),
              ("request_p99", p99_ms, "ms")]
     for name, after in (("", among), ("alone_again_", again)):
-        cells, apart, outside, shift, slower = compare(alone, after)
-        lines += [(f"{name}cells", cells, "count"), (f"{name}cells_apart", apart, "count"), (f"{name}cells_outside", outside, "count"),
+        cells, separate, outside, shift, slower = compare(alone, after)
+        lines += [(f"{name}cells", cells, "count"), (f"{name}cells_separate", separate, "count"), (f"{name}cells_outside", outside, "count"),
                   (f"{name}widest_shift", shift, "pct"), (f"{name}median_slower", slower, "pct")]
     env = alone.get("environment") or {}
     at = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

@@ -8,7 +8,7 @@
 
 #include "db/store/job.h"
 
-enum { FLOOD_BRANCHES = 1000, FLOOD_SINGLES = 100, FLOOD_JOB_MS = 60000, FLOOD_APART = 10, FLOOD_RESOLVE_MS = 1200 };
+enum { FLOOD_BRANCHES = 1000, FLOOD_SINGLES = 100, FLOOD_JOB_MS = 60000, FLOOD_SEPARATE = 10, FLOOD_RESOLVE_MS = 1200 };
 
 /** Of single pushes, from push to end; and how many of the flood were done when the last of these was. Units: job lengths. */
 struct flood {
@@ -59,7 +59,7 @@ static inline void flood_pass(struct fixture *f, struct flood_clock *c)
 			c->single[c->n_pushed] = flood_push(f, "single", c->n_pushed, c->next_push_ms);
 			c->draw = c->draw * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 			c->next_push_ms +=
-				FLOOD_APART * FLOOD_JOB_MS / 2 + (int64_t)((c->draw >> 33) % (FLOOD_APART * FLOOD_JOB_MS));
+				FLOOD_SEPARATE * FLOOD_JOB_MS / 2 + (int64_t)((c->draw >> 33) % (FLOOD_SEPARATE * FLOOD_JOB_MS));
 		}
 		(void)flood_resolve(f, &c->turn);
 		c->next_resolve_ms += FLOOD_RESOLVE_MS;
@@ -68,7 +68,7 @@ static inline void flood_pass(struct fixture *f, struct flood_clock *c)
 
 /**
  * One device; a job takes FLOOD_JOB_MS, and another is resolved every FLOOD_RESOLVE_MS, so that the flood takes as long as 20 jobs to be;
- * a single push comes about every FLOOD_APART jobs, at any time of one.
+ * a single push comes about every FLOOD_SEPARATE jobs, at any time of one.
  */
 static inline struct flood flood_run(struct fixture *f)
 {

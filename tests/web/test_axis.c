@@ -43,7 +43,7 @@ static void small_changes_keep_room(void **state)
 	assert_true(axis_at(&bent, 0) - axis_at(&bent, -1.5) > 0.1);
 }
 
-static void ticks_are_round_rising_and_apart(void **state)
+static void ticks_are_round_rising_and_separate(void **state)
 {
 	static const double ends[][2] = { { -4.3, 0.2 }, { -0.1, 0.1 }, { -99, 0 }, { 0, 12345 }, { -60, 900 } };
 	static const int wanted[] = { 5, 4, 4, 5, 4 };
@@ -69,7 +69,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_lies_on_it),
 		cmocka_unit_test(small_changes_keep_room),
-		cmocka_unit_test(ticks_are_round_rising_and_apart),
+		cmocka_unit_test(ticks_are_round_rising_and_separate),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

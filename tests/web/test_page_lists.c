@@ -113,7 +113,7 @@ static void lists_are_filtered_by_author_and_time(void **state)
 	answer_free(&a);
 }
 
-static void upkeep_stands_apart_from_what_people_wait_for(void **state)
+static void upkeep_stands_separate_from_what_people_wait_for(void **state)
 {
 	struct run *run = *state;
 	fill_more(run);
@@ -598,7 +598,7 @@ int main(void)
 		LIST_TEST(no_waiting_job_vanishes_without_a_word),
 		LIST_TEST(nobody_knows_when_a_job_behind_a_late_one_begins),
 		LIST_TEST(lists_are_filtered_by_author_and_time),
-		LIST_TEST(upkeep_stands_apart_from_what_people_wait_for),
+		LIST_TEST(upkeep_stands_separate_from_what_people_wait_for),
 		LIST_TEST(a_page_of_few_among_many_is_full),
 		LIST_TEST(a_heat_map_names_its_pushes),
 		LIST_TEST(a_history_holds_several_cells_and_branches),

@@ -376,7 +376,7 @@ static void a_hanging_launch_ends(void **state)
 	assert_int_equal(procs_count(), 0);
 }
 
-static void a_fault_of_both_is_taken_apart(void **state)
+static void a_fault_of_both_is_taken_separate(void **state)
 {
 	struct scene *s = *state;
 	char script[300];
@@ -431,7 +431,7 @@ int main(void)
 		T(a_launch_that_dies_is_blamed_by_solo_checks),
 		T(a_death_that_nobody_repeats_is_the_last_ones),
 		T(a_hanging_launch_ends),
-		T(a_fault_of_both_is_taken_apart),
+		T(a_fault_of_both_is_taken_separate),
 		T(a_base_that_fails_beside_the_target_is_not_blamed),
 	};
 

@@ -30,7 +30,7 @@ struct review {
 	int n, n_shown, left_out, n_peers;
 	int n_folded, n_identical; /* cells to which nothing happened, which stand apart; of them */
 	bool folded;               /* these are written, else the others */
-	bool apart;                /* a change reads otherwise than its medians */
+	bool separate;                /* a change reads otherwise than its medians */
 	bool flops;                /* those of a row are known; else it speaks of time */
 	struct unit unit;
 	const char *peer[COMPARISON_PEERS_MAX];
@@ -69,7 +69,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 		review->left_out++;
 		return;
 	}
-	review->apart = review->apart || (n < review->c->n_cells && comparison_is_paired_apart(&review->c->cell[n]));
+	review->separate = review->separate || (n < review->c->n_cells && comparison_is_paired_separate(&review->c->cell[n]));
 	buf_puts(out, "| ");
 	markdown_code(out, row->key);
 	buf_puts(out, " | ");
@@ -245,7 +245,7 @@ void api_comparison_md(void *arg, struct http_request *r, struct http_response *
 		answer_error(r, response, &err);
 		return;
 	}
-	if (review.apart)
+	if (review.separate)
 		buf_puts(&response->body,
 			"\nChanges are the middle of paired ratios, not the quotient of the medians beside them.\n");
 	if (review.left_out)

@@ -368,10 +368,10 @@ double comparison_peak_pct(const struct comparison *c, double tflops, double mhz
 	return 100 * tflops / derive_peak_tflops(c->chip, c->cores, mhz);
 }
 
-bool comparison_is_paired_apart(const struct comparison_cell *cell)
+bool comparison_is_paired_separate(const struct comparison_cell *cell)
 {
-	double apart = derive_change_pct(cell->base_ms, cell->target_ms) - cell->change_pct;
-	return isfinite(apart) && fabs(apart) >= 0.005; /* in the second decimal */
+	double separate = derive_change_pct(cell->base_ms, cell->target_ms) - cell->change_pct;
+	return isfinite(separate) && fabs(separate) >= 0.005; /* in the second decimal */
 }
 
 bool comparison_is_reconfigured(const struct comparison_cell *cell)

@@ -117,7 +117,7 @@ bool comparison_is_of_programs(const struct comparison *c);
 /** Whether the useful FLOPs of any row are known; else the comparison speaks of time alone. */
 bool comparison_has_flops(const struct comparison *c);
 /** Whether the judged change is shown beside two medians whose quotient reads otherwise, which then wants a word. */
-bool comparison_is_paired_apart(const struct comparison_cell *cell);
+bool comparison_is_paired_separate(const struct comparison_cell *cell);
 /** Whether one provider ran both sides, in configurations that it told and that differ. */
 bool comparison_is_reconfigured(const struct comparison_cell *cell);
 

@@ -155,7 +155,7 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 		module_rows(out, c, cell);
 	layout_table_end(out);
 	comparison_sparsity(out, cell);
-	if (comparison_is_paired_apart(cell)) {
+	if (comparison_is_paired_separate(cell)) {
 		emit_raw(out, "<p><small>The change is the middle of paired ratios, each call beside its neighbour of the other "
 			      "side; the quotient "
 			      "of the two medians reads ");

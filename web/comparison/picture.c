@@ -13,7 +13,7 @@ enum { SHOWN_MAX = 60, NAME_MAX_BYTES = 36 };
 /* Units: pixels. Columns of numbers are named by their right edge. */
 enum { WIDTH = 940, EDGE = 16, TOP = 78, ROW = 22, HEADING = 34, BOTTOM = 34 };
 enum { UNIT_X = 290, BASE_X = 340, TARGET_X = 400, AXIS_X = 430, AXIS_WIDTH = 300, CHANGE_X = 808, VERDICT_X = 826 };
-#define TICKS_APART 0.14
+#define TICKS_SEPARATE 0.14
 
 static const char STYLE[] = "text{font:13px sans-serif;fill:#24292f}.h{font-weight:600}.s{fill:#57606a;font-size:12px}"
 			    ".n{text-anchor:end;font-variant-numeric:tabular-nums}.m{text-anchor:middle}.z{stroke:#8c959f}"
@@ -104,7 +104,7 @@ static void head(const struct drawing *d)
 static void ticks(const struct drawing *d, int y)
 {
 	double tick[AXIS_TICKS_MAX];
-	int n = axis_ticks(&d->axis, TICKS_APART, tick);
+	int n = axis_ticks(&d->axis, TICKS_SEPARATE, tick);
 	for (int i = 0; i < n; i++) {
 		emit_rawf(d->out, "<text class=\"s m\" x=\"%.1f\" y=\"%d\">", axis_x(d, tick[i]), y);
 		emit_rawf(d->out, "%s%g%s</text>",

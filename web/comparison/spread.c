@@ -9,7 +9,7 @@
 #include "web/html/layout.h"
 
 enum { ROWS_NAMED_MAX = 40 }; /* of a direction; with more, those that nothing happened to are strips without words */
-#define TICKS_APART 0.2
+#define TICKS_SEPARATE 0.2
 
 struct row {
 	struct comparison_cell *cell;
@@ -120,7 +120,7 @@ static int gather(struct comparison *c, const char *direction, struct row *row)
 static void backdrop(const struct spread *s)
 {
 	double tick[AXIS_TICKS_MAX];
-	int n = axis_ticks(&s->axis, TICKS_APART, tick);
+	int n = axis_ticks(&s->axis, TICKS_SEPARATE, tick);
 	emit_raw(s->out, "<svg class=axis aria-hidden=true>");
 	if (isfinite(s->threshold_pct))
 		emit_rawf(s->out, "<rect x=%.2f%% width=%.2f%% y=20 height=100%% />", x_of(s, -s->threshold_pct),

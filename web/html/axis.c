@@ -48,21 +48,21 @@ static double round_up(double step)
 }
 
 /* The next figure behind one that is written, on one side of 0. */
-static double next_tick(const struct axis *axis, double magnitude, double apart)
+static double next_tick(const struct axis *axis, double magnitude, double separate)
 {
 	if (axis->bend_pct <= 0)
-		return magnitude + round_up((axis->high_pct - axis->low_pct) * apart);
+		return magnitude + round_up((axis->high_pct - axis->low_pct) * separate);
 	return magnitude > 0 ? magnitude * 10 : round_up(axis->bend_pct);
 }
 
 /* Shape: pct[most], going away from 0. */
-static int ticks_of_side(const struct axis *axis, double sign, double apart, int most, double *pct)
+static int ticks_of_side(const struct axis *axis, double sign, double separate, int most, double *pct)
 {
 	double end = sign < 0 ? -axis->low_pct : axis->high_pct, last = axis_at(axis, 0), tick = 0;
 	int n = 0;
-	while (n < most && (tick = next_tick(axis, tick, apart)) <= end) {
+	while (n < most && (tick = next_tick(axis, tick, separate)) <= end) {
 		double at = axis_at(axis, sign * tick);
-		if (fabs(at - last) < apart * 0.999)
+		if (fabs(at - last) < separate * 0.999)
 			continue;
 		last = at;
 		pct[n++] = sign * tick;
@@ -70,13 +70,13 @@ static int ticks_of_side(const struct axis *axis, double sign, double apart, int
 	return n;
 }
 
-int axis_ticks(const struct axis *axis, double apart, double *pct)
+int axis_ticks(const struct axis *axis, double separate, double *pct)
 {
 	enum { SIDE_MAX = (AXIS_TICKS_MAX - 1) / 2 };
 	double below[SIDE_MAX];
-	int n_below = ticks_of_side(axis, -1, apart, SIDE_MAX, below), n = 0;
+	int n_below = ticks_of_side(axis, -1, separate, SIDE_MAX, below), n = 0;
 	while (n_below > 0)
 		pct[n++] = below[--n_below];
 	pct[n++] = 0;
-	return n + ticks_of_side(axis, 1, apart, SIDE_MAX, pct + n);
+	return n + ticks_of_side(axis, 1, separate, SIDE_MAX, pct + n);
 }

@@ -24,6 +24,6 @@ void axis_settle(struct axis *axis, double threshold_pct);
 /** 0 at the low end, 1 at the high one; ends for what lies beyond. */
 double axis_at(const struct axis *axis, double pct);
 /** Round figures to write beside it, rising, 0 among them, none closer to another than `apart` of its length. Shape: pct[AXIS_TICKS_MAX]. How many. */
-int axis_ticks(const struct axis *axis, double apart, double *pct);
+int axis_ticks(const struct axis *axis, double separate, double *pct);
 
 #endif

@@ -166,7 +166,7 @@ static void aa_alarms(void *arg, const struct view_device *row)
 	aa_row(arg, row, "aa_alarms_total", true);
 }
 
-static void apart_row(void *arg, const struct view_device *row)
+static void separate_row(void *arg, const struct view_device *row)
 {
 	sample(arg, "device_stands_out", "device", row->uuid, *row->stands_out != 0);
 }
@@ -192,7 +192,7 @@ static int write_devices(struct metrics *m)
 	if (store_throttle_each(m->db, throttle_row, m, m->err) != 0)
 		return -1;
 	family(m, "device_stands_out", "gauge", "Whether the device does not fit its class and is left out.");
-	if (view_devices(m->db, apart_row, m, m->err) != 0)
+	if (view_devices(m->db, separate_row, m, m->err) != 0)
 		return -1;
 	/* the false-alarm rate is measured, not claimed */
 	family(m, "aa_comparisons_total", "counter", "Comparisons of equal builds.");

@@ -11,7 +11,7 @@
 
 #define SECTOR    32.0  /* bytes */
 #define WAVEFRONT 128.0 /* bytes that a pass over shared memory moves at most */
-#define APART     0.05  /* of an amount: what a look should stop at */
+#define SEPARATE     0.05  /* of an amount: what a look should stop at */
 
 static const struct {
 	const char *column;
@@ -30,16 +30,16 @@ enum { LEVELS = sizeof levels / sizeof levels[0] };
 static void bytes_cell(struct buf *out, double bytes, double beside)
 {
 	char text[AMOUNT_SIZE];
-	bool apart = bytes > 0 && beside > 0 && fabs(bytes / beside - 1) > APART;
+	bool separate = bytes > 0 && beside > 0 && fabs(bytes / beside - 1) > SEPARATE;
 
 	if (!isfinite(bytes)) {
 		emit_raw(out, "<td class=n>\u2013</td>");
 		return;
 	}
 	amount_bytes(bytes, text);
-	emit_raw(out, apart ? "<td class=n><b>" : "<td class=n>");
+	emit_raw(out, separate ? "<td class=n><b>" : "<td class=n>");
 	emit_text(out, text);
-	emit_raw(out, apart ? "</b></td>" : "</td>");
+	emit_raw(out, separate ? "</b></td>" : "</td>");
 }
 
 static double moved(const struct pair *p, int side, int level)

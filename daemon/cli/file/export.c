@@ -51,8 +51,8 @@ static void name_sides(const json_t *comparison, char base[NAME_SIZE], char targ
 	name_side(comparison, "target", target);
 	if (strcmp(base, target) != 0)
 		return;
-	bool apart = strcmp(commit, value_text(json_object_get(comparison, "base"), "commit")) != 0;
-	snprintf(target, NAME_SIZE, "%.100s-%.12s", base, apart ? commit : "again");
+	bool separate = strcmp(commit, value_text(json_object_get(comparison, "base"), "commit")) != 0;
+	snprintf(target, NAME_SIZE, "%.100s-%.12s", base, separate ? commit : "again");
 }
 
 /* One file of the comparison, appended to `text`: 1, 0 it has nothing for it, -1. */

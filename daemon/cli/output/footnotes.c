@@ -217,8 +217,8 @@ static void explain_changes(const json_t *cells, FILE *out)
 	{
 		double base_ms = value_number(json_object_get(cell, "base"), "median_ms"),
 		       target_ms = value_number(json_object_get(cell, "target"), "median_ms"),
-		       apart = 100 * (base_ms / target_ms - 1) - value_number(cell, "change_pct");
-		if (isfinite(apart) && fabs(apart) >= 0.005) {
+		       separate = 100 * (base_ms / target_ms - 1) - value_number(cell, "change_pct");
+		if (isfinite(separate) && fabs(separate) >= 0.005) {
 			plain_line(out, "change: the middle of paired ratios");
 			return;
 		}
@@ -246,7 +246,7 @@ static void configurations(const json_t *cells, FILE *out)
 	{
 		const json_t *base = json_object_get(cell, "base"), *target = json_object_get(cell, "target");
 		const char *was = value_text(base, "configuration"), *is = value_text(target, "configuration");
-		bool apart = strcmp(value_text(base, "provider"), value_text(target, "provider")) != 0, told = false;
+		bool separate = strcmp(value_text(base, "provider"), value_text(target, "provider")) != 0, told = false;
 		size_t alike = 0;
 		json_array_foreach(cells, k, other)
 		{
@@ -256,12 +256,12 @@ static void configurations(const json_t *cells, FILE *out)
 		}
 		if (told || !*is)
 			continue;
-		if (!*was || (!apart && strcmp(was, is) == 0))
+		if (!*was || (!separate && strcmp(was, is) == 0))
 			plain_line(out, "configuration: %s in %zu cell%s", is, alike, alike == 1 ? "" : "s");
 		else
 			plain_line(out, "configuration: %s%s%s -> %s%s%s in %zu cell%s, first %s",
-				apart ? value_text(base, "provider") : "", apart ? " " : "", was,
-				apart ? value_text(target, "provider") : "", apart ? " " : "", is, alike, alike == 1 ? "" : "s",
+				separate ? value_text(base, "provider") : "", separate ? " " : "", was,
+				separate ? value_text(target, "provider") : "", separate ? " " : "", is, alike, alike == 1 ? "" : "s",
 				value_text(cell, "cell"));
 	}
 }

@@ -25,7 +25,7 @@ enum {
 #define CROWDED_SHARE  0.04 /* and this much of a core accuses */
 #define WANTED_SHARE   0.8  /* of one that wanted a core nearly all the time */
 #define IDLE_TIMES     4.0
-#define IDLE_APART_US  500.0
+#define IDLE_SEPARATE_US  500.0
 #define QUEUED_SHARE   0.05 /* of a turn that is said to have been interrupted: for so long its threads wanted a core at least */
 
 void interleave_bound(struct interleave_seen *s, double ms, double turn_ms)
@@ -354,7 +354,7 @@ bool interleave_goes_on(const struct interleave_seen *side, const struct interle
 	}
 	double own_us = idle_us(side), late_us = idle_us(other);
 
-	if (own_us <= 0 || late_us < IDLE_TIMES * own_us || late_us < own_us + IDLE_APART_US)
+	if (own_us <= 0 || late_us < IDLE_TIMES * own_us || late_us < own_us + IDLE_SEPARATE_US)
 		return false;
 	snprintf(why, INTERLEAVE_WHY_SIZE,
 		"leaves work on the device: after its turns the device answers the other side after %.4g us, otherwise after "

@@ -32,11 +32,11 @@ struct clock_part clock_induced(const struct clock_prior *p, double seen, double
 	double wide = hypot(p->odd, se);
 	double as_usual = (1 - p->odd_share) * stats_t_density(seen, hypot(p->usual, se), degrees);
 	double as_odd = p->odd_share * exp(-seen * seen / (2 * wide * wide)) / (wide * sqrt(2 * M_PI));
-	double apart = odd.mean - usual.mean;
+	double separate = odd.mean - usual.mean;
 
 	odd.weight = as_usual + as_odd > 0 ? as_odd / (as_usual + as_odd) : 1;
 	usual.weight = 1 - odd.weight;
-	return (struct clock_part){ .induced = usual.mean + odd.weight * apart,
-		.variance = usual.weight * usual.variance + odd.weight * odd.variance + usual.weight * odd.weight * apart * apart,
+	return (struct clock_part){ .induced = usual.mean + odd.weight * separate,
+		.variance = usual.weight * usual.variance + odd.weight * odd.variance + usual.weight * odd.weight * separate * separate,
 		.part = { usual, odd } };
 }

@@ -355,11 +355,11 @@ static double prior_variance(const struct rule *r, const struct launch_prior *pr
 }
 
 /* What the branch does to the clock, as log ratios of clocks; `apart`: standard errors that clocks lie apart by. */
-static struct clock_part clock_of(const struct rule *r, const struct sums *s, int n, double *apart)
+static struct clock_part clock_of(const struct rule *r, const struct sums *s, int n, double *separate)
 {
 	double freedom = r->clock.nu + n - 1, se = sqrt((r->clock.nu * s->z_q + s->z_noise) / freedom / n);
 
-	*apart = s->clocked ? fabs(s->z) / se : 0;
+	*separate = s->clocked ? fabs(s->z) / se : 0;
 	return s->clocked ? clock_induced(&r->clock, s->z, se, freedom) : (struct clock_part){ 0 };
 }
 
@@ -400,7 +400,7 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 	if (n < 1)
 		return;
 	struct sums s = sum_up(e, n);
-	struct clock_part clock = clock_of(r, &s, n, &out->clock_apart);
+	struct clock_part clock = clock_of(r, &s, n, &out->clock_separate);
 	struct launch_prior prior = prior_of(r, &s);
 	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, &s) + s.spread;
 	double fixed = r->placement * r->placement, left = s.z - clock.induced; /* of the clocks, for beta to explain */
@@ -410,7 +410,7 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 	out->m_raw = s.raw;
 	out->m_code = s.d;
 	out->m = s.d + s.beta * clock.induced;
-	out->m_apart = s.d + s.beta * s.z;
+	out->m_separate = s.d + s.beta * s.z;
 	out->se_clock = fabs(s.beta) * sqrt(clock.variance);
 	out->se_code = sqrt(squares / freedom / n + s.z * s.z * s.beta_q + fixed);
 

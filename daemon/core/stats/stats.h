@@ -135,8 +135,8 @@ struct estimate {
 		ci_high; /* 95 % interval of m: a t interval of the code's part, joined with that of the clock's; log ratio */
 	double margin; /* what has to lie between m and a threshold before it is called: k se_code and clock.k se_clock together */
 	double margin_sampled; /* the part of it that more launches make smaller */
-	double m_apart;        /* m, were all that clocks differed by the branch's doing */
-	double clock_apart;    /* how many standard errors that difference of clocks is; 0 without clocks */
+	double m_separate;        /* m, were all that clocks differed by the branch's doing */
+	double clock_separate;    /* how many standard errors that difference of clocks is; 0 without clocks */
 };
 
 /**

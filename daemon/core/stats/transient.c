@@ -9,7 +9,7 @@
 
 enum { CALLS_MIN = 8 };
 
-#define APART     4.0 /* standard errors of a difference of medians */
+#define SEPARATE     4.0 /* standard errors of a difference of medians */
 #define MAD_SD    1.4826
 #define MEDIAN_SE 1.2533
 #define LEAST     1e-3 /* of the median: what calls differ by is never known better */
@@ -24,11 +24,11 @@ static double median(const double *v, int n, double *room)
 /* Standard error of the median, by what neighbours differ by: a trend is no noise. */
 static double error_of(const double *v, int n, double middle, double *room)
 {
-	double *apart = room + n;
+	double *separate = room + n;
 
 	for (int i = 0; i + 1 < n; i++)
-		apart[i] = fabs(v[i + 1] - v[i]);
-	return fmax(MEDIAN_SE * MAD_SD / M_SQRT2 * median(apart, n - 1, room) / sqrt(n), LEAST * middle);
+		separate[i] = fabs(v[i + 1] - v[i]);
+	return fmax(MEDIAN_SE * MAD_SD / M_SQRT2 * median(separate, n - 1, room) / sqrt(n), LEAST * middle);
 }
 
 static int has_settled(const double *v, int n, double *room)
@@ -36,7 +36,7 @@ static int has_settled(const double *v, int n, double *room)
 	int half = n / 2;
 	double first = median(v, half, room), second = median(v + half, n - half, room);
 
-	return fabs(first - second) <= APART * hypot(error_of(v, half, first, room), error_of(v + half, n - half, second, room));
+	return fabs(first - second) <= SEPARATE * hypot(error_of(v, half, first, room), error_of(v + half, n - half, second, room));
 }
 
 double transient_median(const double *ms, int n, int *cut)

@@ -11,7 +11,7 @@
 #define P_AGAIN   0.01  /* for the confirming one */
 #define P_SUSPECT 0.1   /* worth more launches */
 #define P_NEW     0.25  /* the same where the other side has none */
-#define P_APART   0.001 /* of a cell's share being that of its group */
+#define P_SEPARATE   0.001 /* of a cell's share being that of its group */
 #define CALM      1.5 /* margins by which a confirming set has to stay below the threshold before it is believed over the first */
 #define MEAN_K    2   /* standard errors of what slow calls add, in a decision */
 
@@ -44,8 +44,8 @@ static bool is_alike(const struct tail *own, const struct tail *group)
 	for (int k = 0; k < 2 && rest > 0; k++) {
 		int slow = own->side[k].slow, others = group->side[k].slow - slow;
 
-		if (stats_fisher(others, rest, slow, own->calls) < P_APART ||
-			stats_fisher(slow, own->calls, others, rest) < P_APART)
+		if (stats_fisher(others, rest, slow, own->calls) < P_SEPARATE ||
+			stats_fisher(slow, own->calls, others, rest) < P_SEPARATE)
 			return false;
 	}
 	return true;

@@ -17,7 +17,7 @@
 enum { SUSTAINED_LAUNCHES_MIN = 2, SUSTAINED_LAUNCHES_MAX = 4 };
 enum { WIDTH_LAUNCHES_MAX = 12 }; /* of a set, for a narrower interval alone */
 
-#define CLOCKS_APART 2.5 /* standard errors; in one of forty cells of equal builds, and few of those could be a loss */
+#define CLOCKS_SEPARATE 2.5 /* standard errors; in one of forty cells of equal builds, and few of those could be a loss */
 
 static const char *const names[] = {
 	[VERDICT_FAILED] = "failed",
@@ -387,7 +387,7 @@ static void judge(const struct rule *r, const struct rule *remembered, double th
 	stats_combine(r, e, n, &out->all);
 	out->mde_pct = stats_mde_pct(theta, &out->all);
 	out->flags = flag_clock(&out->all);
-	out->want_sustained_runs = n > 0 && out->all.m < theta && out->all.m_apart > theta && out->all.clock_apart > CLOCKS_APART;
+	out->want_sustained_runs = n > 0 && out->all.m < theta && out->all.m_separate > theta && out->all.clock_separate > CLOCKS_SEPARATE;
 
 	enum decision at_once = decide_at_once(r, remembered, theta, is_over, e, n);
 

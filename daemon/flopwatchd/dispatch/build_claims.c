@@ -29,7 +29,7 @@ void build_claims_end(struct buf *ids)
 /* Whether slot `s` measures what was built before, for `w` or (`is_own` false) for another of its kind. One that is down does not. */
 static bool measures(const struct slot *s, const struct config_worker *w, bool is_own)
 {
-	return s->worker->builds_apart && s->worker->device == w->device && !strcmp(s->worker->name, w->name) == is_own &&
+	return s->worker->builds_separate && s->worker->device == w->device && !strcmp(s->worker->name, w->name) == is_own &&
 	       !slot_is_down(s);
 }
 

@@ -22,7 +22,7 @@ bool claim_wants(const struct config_worker *w, const struct msg_device *d)
 
 const char *claim_cache(const struct config_worker *w)
 {
-	return w->builds_apart ? w->name : "";
+	return w->builds_separate ? w->name : "";
 }
 
 /* Whether it is free and in this state; `kind` DEVICE_ANY: of any. 1, 0, -1. */

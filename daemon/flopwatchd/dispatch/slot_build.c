@@ -131,7 +131,7 @@ void slot_note_sources(struct slot *s)
 	s->n_sources = 0;
 	if (s->plan.ask.subject[0].tools.module[0]) /* what is built anew on purpose says nothing of the cache */
 		return;
-	for (int i = 0; s->worker->builds_apart && i < s->plan.ask.n_subjects; i++)
+	for (int i = 0; s->worker->builds_separate && i < s->plan.ask.n_subjects; i++)
 		if (sources_name(&s->plan, i, s->source[s->n_sources].name))
 			s->source[s->n_sources++].role = s->plan.ask.subject[i].role;
 }

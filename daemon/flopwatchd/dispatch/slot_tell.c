@@ -50,7 +50,7 @@ bool slot_is_down(const struct slot *s)
 
 const char *slot_aim(const struct slot *s)
 {
-	return s->worker->builds ? "build" : s->worker->builds_apart ? "measure" : "";
+	return s->worker->builds ? "build" : s->worker->builds_separate ? "measure" : "";
 }
 
 const char *slot_device(const struct slot *s)

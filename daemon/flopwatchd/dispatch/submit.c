@@ -211,7 +211,7 @@ static int submit_run(const struct run *r, struct fw_err *err)
 	build_claims_end(&besides);
 	const struct store_cached_build_request request = { w->device, w->name, r->host->held(r->host->arg), besides.data,
 		w->builds         ? STORE_CACHED_BUILD_MISSING
-		: w->builds_apart ? STORE_CACHED_BUILD_THERE
+		: w->builds_separate ? STORE_CACHED_BUILD_THERE
 				  : STORE_CACHED_BUILD_ANY,
 		rests ? backoff->newest : 0 };
 	if (result == 0)

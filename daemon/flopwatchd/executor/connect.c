@@ -176,7 +176,7 @@ static int start(const struct config *c, const struct config_worker *w, const st
 			.fd = { { line, 0 }, { line, 1 }, { errors, 2 } },
 			.n_fd = 3,
 			.is_careful = true,
-			.cores = c->cores.apart ? &c->cores.measure : NULL,
+			.cores = c->cores.separate ? &c->cores.measure : NULL,
 		};
 		result = proc_spawn(&spec, &out->child, err);
 	}

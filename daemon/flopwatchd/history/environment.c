@@ -195,13 +195,13 @@ int environment_follow(struct db *db, const struct config *config, const struct 
 	int found = store_environment_change_of_job(db, c->job, &change, err);
 	if (found < 1)
 		return found;
-	bool is_built_apart = !r->device.uuid[0]; /* and nothing was left to measure, so that it ran on no device */
+	bool is_built_separate = !r->device.uuid[0]; /* and nothing was left to measure, so that it ran on no device */
 	int is_there =
-		is_built_apart ? store_environment_builds(db, &change, r->device.toolkit, err) : is_around(&r->device, &change);
+		is_built_separate ? store_environment_builds(db, &change, r->device.toolkit, err) : is_around(&r->device, &change);
 	if (is_there < 0)
 		return -1;
 	if (!is_there) /* taken back, or changed again, before the job began; of compilers elsewhere nothing is to be concluded */
-		return is_built_apart ? 0 : store_environment_change_missed(db, change.id, err);
+		return is_built_separate ? 0 : store_environment_change_missed(db, change.id, err);
 	bool is_paired = change.paired_job == c->job;
 	if (is_paired ? follow_paired(&f, lost, alert, err) : follow_unpaired(&f, alert, err))
 		return -1;

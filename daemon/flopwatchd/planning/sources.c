@@ -9,7 +9,7 @@
 bool sources_matter(const struct config *c)
 {
 	for (int i = 0; i < c->n_workers; i++)
-		if (c->worker[i].builds_apart)
+		if (c->worker[i].builds_separate)
 			return true;
 	return false;
 }

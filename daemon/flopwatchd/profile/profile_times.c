@@ -9,7 +9,7 @@
 
 /* A side's kernels by themselves: ms of a call, and how far two processes lie apart. */
 struct alone {
-	double ms, apart_ms; /* 0 0: not all of them have a time */
+	double ms, separate_ms; /* 0 0: not all of them have a time */
 };
 
 /* Of sustained runs and slow calls what decided, else the pairs; and how much of that is the clock's. */
@@ -43,7 +43,7 @@ static struct alone alone(const struct cause_evidence *e, bool of_target)
 	}
 	int processes = seen[0] + seen[1];
 	return (struct alone){ .ms = processes ? (sum[0] + sum[1]) / processes : 0,
-		.apart_ms = processes == 2 ? fabs(sum[0] - sum[1]) : 0 };
+		.separate_ms = processes == 2 ? fabs(sum[0] - sum[1]) : 0 };
 }
 
 static bool is_timed(const struct store_cell *c)
@@ -64,5 +64,5 @@ void profile_times(const struct store_cell *timed, struct cause_evidence *e)
 	if (timed->series != SERIES_CALL || !(base.ms > 0) || !(target.ms > 0))
 		return;
 	double host_ms = e->target_ms - e->base_ms - (target.ms - base.ms);
-	e->host_ms = fabs(host_ms) > base.apart_ms + target.apart_ms ? host_ms : 0;
+	e->host_ms = fabs(host_ms) > base.separate_ms + target.separate_ms ? host_ms : 0;
 }

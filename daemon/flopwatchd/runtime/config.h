@@ -84,7 +84,7 @@ struct config_worker {
 	char socket[108];                   /* or a unix socket */
 	struct config_ssh ssh;
 	struct config_slurm slurm;
-	bool builds_apart;       /* an entry of its name, behind it, has the allocations in which its jobs are built */
+	bool builds_separate;       /* an entry of its name, behind it, has the allocations in which its jobs are built */
 	bool builds;             /* and this is such an entry: nothing is measured in its allocations */
 	enum device_kind device; /* DEVICE_ANY: "auto" */
 	int n_devices;           /* 0: all of that kind */

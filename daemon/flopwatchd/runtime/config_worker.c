@@ -109,10 +109,10 @@ static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
 		snprintf(s.account, sizeof s.account, "%s", w->slurm.account);
 	if (strcmp(w->command[w->n_command - 1], "serve") != 0)
 		yaml_mistake(y, map, "needs a command that ends in `serve`, so that --build-only can be put behind it");
-	w->builds_apart = true;
+	w->builds_separate = true;
 	struct config_worker *builder = &c->worker[c->n_workers++];
 	*builder = *w;
-	builder->builds_apart = false;
+	builder->builds_separate = false;
 	builder->builds = true;
 	builder->slurm = s;
 	if (!builder->build_jobs) /* each allocation has its own cores, and they share a cache */
@@ -228,7 +228,7 @@ bool config_worker_same(const struct config_worker *a, const struct config_worke
 {
 	bool same = a->kind == b->kind && a->n_command == b->n_command && !strcmp(a->name, b->name) &&
 		    !strcmp(a->socket, b->socket) && a->device == b->device && a->max_jobs == b->max_jobs &&
-		    a->build_jobs == b->build_jobs && a->builds == b->builds && a->builds_apart == b->builds_apart &&
+		    a->build_jobs == b->build_jobs && a->builds == b->builds && a->builds_separate == b->builds_separate &&
 		    !strcmp(a->cache, b->cache) && a->n_devices == b->n_devices && same_ssh(&a->ssh, &b->ssh) &&
 		    same_slurm(&a->slurm, &b->slurm);
 	for (int i = 0; same && i < a->n_command; i++)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "flopwatchd/verdict/again.h"
-#include "flopwatchd/history/apart.h"
+#include "flopwatchd/history/device_offset.h"
 #include "flopwatchd/history/calibrate.h"
 #include "db/archive/archived.h"
 #include "db/store/device.h"
@@ -217,7 +217,7 @@ static int look_at_class(struct db *db, const struct store_comparison *c, int64_
 	int64_t class;
 	if (!c->environment)
 		return 0;
-	return store_class_of_environment(db, c->environment, &class, err) || apart_look(db, class, now_ms, err) ? -1 : 0;
+	return store_class_of_environment(db, c->environment, &class, err) || device_offset_look(db, class, now_ms, err) ? -1 : 0;
 }
 
 static int finish(struct db *db, const struct config *config, const struct result *r, const struct store_job *job,

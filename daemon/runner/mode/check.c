@@ -285,7 +285,7 @@ static int call_again(struct checker *c, struct problem *p, struct failure *f)
 }
 
 /* Wrong the second time: by its workspace, or by its phases? */
-static int tell_apart(struct checker *c, struct verifier *v, struct accept_result *result, struct failure *f)
+static int tell_separate(struct checker *c, struct verifier *v, struct accept_result *result, struct failure *f)
 {
 	const struct subject_way at_once = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND };
 	struct failure whole = { 0 };
@@ -305,7 +305,7 @@ static int examine_calls(
 		return -1;
 	if (verifier_result(v, "with its phases one by one: ", &other, f) != 0) {
 		*result = other;
-		return tell_apart(c, v, result, f);
+		return tell_separate(c, v, result, f);
 	}
 	if (capture_phases(c, i, f) != 0 || subject_wait(c->subject, f) != 0)
 		return -1;

@@ -22,14 +22,14 @@ enum {
 	PAIRS = 16,
 	TENSOR = 1,
 	TAIL_PAIRS = 4,
-	CLOCKS_APART_MS = 20
+	CLOCKS_SEPARATE_MS = 20
 };
 
 #define HEALTH_CHECK_SEED UINT64_C(20240229)
 #define HEALTH_CHECK_SUM                                                                                                               \
 	UINT64_C(0x38d646dab8dab0e8) /* of ELEMENTS bf16 of that seed and tensor, as device_ops.checksum sums them up */
 #define HEALTH_CHECK_WORK  1e8             /* FLOPs that a fill stands for on device sim */
-#define HEALTH_CHECK_APART 0.02            /* median log ratio of equal work */
+#define HEALTH_CHECK_SEPARATE 0.02            /* median log ratio of equal work */
 
 struct health_check {
 	const struct msg_run *run;
@@ -81,7 +81,7 @@ static int bout(struct health_check *c, float *ms, struct fw_err *err)
 }
 
 /* A against A, in the order of a comparison. `apart`: the median log ratio. */
-static int take_times(struct health_check *c, double *apart, struct fw_err *err)
+static int take_times(struct health_check *c, double *separate, struct fw_err *err)
 {
 	float ratio[PAIRS], ms[2];
 	for (int i = 0; i < TAIL_PAIRS; i++)
@@ -93,7 +93,7 @@ static int take_times(struct health_check *c, double *apart, struct fw_err *err)
 			return -1;
 		ratio[pair] = ms[0] > 0 && ms[1] > 0 ? (float)log((double)ms[1] / (double)ms[0]) : INFINITY;
 	}
-	*apart = stats_median(ratio, PAIRS);
+	*separate = stats_median(ratio, PAIRS);
 	return 0;
 }
 
@@ -101,11 +101,11 @@ static int try_device(struct health_check *c, struct msg_device_check *device_ch
 {
 	struct msg_device_check after;
 	char why[DEVICE_CHECK_WHY_SIZE];
-	double apart = 0;
+	double separate = 0;
 	read_device_check(c, 0, device_check);
 	if (c->lost)
 		return err_set(err, ERR_INVALID, "its context is lost");
-	if (check_sums(c, err) != 0 || take_times(c, &apart, err) != 0)
+	if (check_sums(c, err) != 0 || take_times(c, &separate, err) != 0)
 		return -1;
 	read_device_check(c, 1, &after);
 	device_check_merge(device_check, &after);
@@ -115,8 +115,8 @@ static int try_device(struct health_check *c, struct msg_device_check *device_ch
 	after.foreign = 0;
 	if (device_check_discards(&after, why))
 		return err_set(err, ERR_INVALID, "%s", why);
-	if (fabs(apart) > HEALTH_CHECK_APART && !shared)
-		return err_set(err, ERR_INVALID, "equal work took times that lie %.2f %% apart", 100 * fabs(expm1(apart)));
+	if (fabs(separate) > HEALTH_CHECK_SEPARATE && !shared)
+		return err_set(err, ERR_INVALID, "equal work took times that lie %.2f %% apart", 100 * fabs(expm1(separate)));
 	return 0;
 }
 
@@ -162,7 +162,7 @@ int mode_look_run(const struct msg_run *run, struct records *records)
 
 int mode_clocks_run(const struct msg_run *run, struct records *records)
 {
-	const struct timespec apart = { .tv_nsec = CLOCKS_APART_MS * 1000000l };
+	const struct timespec separate = { .tv_nsec = CLOCKS_SEPARATE_MS * 1000000l };
 	const struct device_check_moment now = { .at = DEVICE_CHECK_AT_CLOCKS, .launch = run->launch, .cell = -1, .pass = run->pass };
 	struct msg_state state = { .what = RUN_CLOCKS, .ok = true };
 	const struct device_ops *ops;
@@ -178,7 +178,7 @@ int mode_clocks_run(const struct msg_run *run, struct records *records)
 		device_check_script_apply(run->guards, &now, &state.device_check);
 	record_state(records, &state);
 	while (ops->busy_mhz && !records->failed) {
-		nanosleep(&apart, NULL);
+		nanosleep(&separate, NULL);
 		state.device_check.sm_mhz = ops->busy_mhz(about.uuid);
 		if (state.device_check.sm_mhz > 0)
 			record_state(records, &state);

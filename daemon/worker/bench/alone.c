@@ -13,11 +13,11 @@
 /* Checks are few calls, perhaps of another day; a busy machine halves the speed of any, and then no clock tells. */
 #define SUSPECT          1.12
 #define SUSPECT_NO_CLOCK 1.6
-#define APART            1.08 /* launches of now */
+#define SEPARATE            1.08 /* launches of now */
 
 /* Standard errors: to be looked at, and to be accused, which takes more of them than any verdict (tests/worker/test_alone.c counts false ones). */
 #define SUSPECT_K 2.0
-#define APART_K   5.0
+#define SEPARATE_K   5.0
 
 enum { FRUITLESS_MAX = 3 };
 
@@ -83,13 +83,13 @@ enum alone_word alone_judge(const double *turn, int n, double se)
 	int i;
 
 	for (i = 0; i < n; i++)
-		if (turn[i] <= log(APART))
+		if (turn[i] <= log(SEPARATE))
 			return ALONE_SAME;
 	if (n < ALONE_INTERLEAVE)
 		return ALONE_MORE;
 	for (i = 0; i < n; i++)
 		squares += (turn[i] - mean) * (turn[i] - mean);
-	return mean > log(APART) + APART_K * sqrt(squares / (n - 1) / n + se * se) ? ALONE_SLOWED : ALONE_SAME;
+	return mean > log(SEPARATE) + SEPARATE_K * sqrt(squares / (n - 1) / n + se * se) ? ALONE_SLOWED : ALONE_SAME;
 }
 
 static bool is_suspect(const struct bench *b, int cell)

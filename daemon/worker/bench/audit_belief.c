@@ -27,12 +27,12 @@ static double median(const double *v, int n)
 static struct middle middle_of(const double *v, int n)
 {
 	struct middle m = { .at = median(v, n) };
-	double apart[SLOPES_MAX];
+	double separate[SLOPES_MAX];
 	int i;
 
 	for (i = 0; i < n; i++)
-		apart[i] = fabs(v[i] - m.at);
-	m.se = 1.2533 * 1.4826 * median(apart, n) / sqrt(n);
+		separate[i] = fabs(v[i] - m.at);
+	m.se = 1.2533 * 1.4826 * median(separate, n) / sqrt(n);
 	return m;
 }
 

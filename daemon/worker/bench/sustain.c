@@ -10,13 +10,13 @@
 
 enum { AGREE = 2, VOID_MAX = 3 }; /* launches of a sentinel that have to lean the same way */
 
-#define CLOCK_APART 0.01 /* of the clocks that both sides settle at */
+#define CLOCK_SEPARATE 0.01 /* of the clocks that both sides settle at */
 #define WANDER                                                                                                                   \
 	0.004 /* of the ratio of two sides' sustained runs where nothing differs, seen on two H100; and as how many sides this counts */
 #define WANDER_PRIOR 4
 #define WANDER_BRIEF 0.005 /* the same of A B, without B A */
 #define BEYOND       2.5   /* times that, with what the two sustained runs of each side differ by: what wanders is the device */
-#define ENERGY_APART 0.03  /* of the energy of a call */
+#define ENERGY_SEPARATE 0.03  /* of the energy of a call */
 
 /* Whether sustained runs say anything here: the device has a clock that follows its power, and this is no quick look. */
 static bool is_possible(const struct bench *b)
@@ -86,19 +86,19 @@ static bool is_brief(const struct msg_cell *m)
 }
 
 /* Log ratio of the sides' sustained runs, b over a, and its standard deviation. Shape: a[n], b[n], of two sustained runs each the first in the first half. */
-struct apart {
+struct separate {
 	double ratio, wander;
 };
 
-static struct apart apart(const struct msg_cell *m, const float *a, const float *b)
+static struct separate separate(const struct msg_cell *m, const float *a, const float *b)
 {
 	int n = m->n, half = n / 2;
 	if (is_brief(m))
-		return (struct apart){ level(b, n) - level(a, n), WANDER_BRIEF };
+		return (struct separate){ level(b, n) - level(a, n), WANDER_BRIEF };
 	double a1 = level(a, half), a2 = level(a + half, half), b1 = level(b, half), b2 = level(b + half, half);
 	double seen = ((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a sustained run */
 
-	return (struct apart){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
+	return (struct separate){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
 }
 
 /* A call of each sustained run. */
@@ -113,12 +113,12 @@ static int draws_more(const struct msg_cell *m, int base, int target)
 	int lean = 0;
 
 	if (m->mhz[base] && m->mhz[target] && is_enough(m)) {
-		struct apart clock = apart(m, m->mhz[target], m->mhz[base]); /* more power is a lower clock */
+		struct separate clock = separate(m, m->mhz[target], m->mhz[base]); /* more power is a lower clock */
 
-		lean = sign_beyond(clock.ratio, fmax(CLOCK_APART, BEYOND * clock.wander));
+		lean = sign_beyond(clock.ratio, fmax(CLOCK_SEPARATE, BEYOND * clock.wander));
 	}
 	if (lean == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
-		lean = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_APART);
+		lean = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_SEPARATE);
 	return lean;
 }
 
@@ -132,7 +132,7 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 
 	if (pairs->launches == 0 || !is_enough(m))
 		return 0;
-	struct apart time = apart(m, m->ms[base], m->ms[target]);
+	struct separate time = separate(m, m->ms[base], m->ms[target]);
 
 	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
 }

@@ -26,13 +26,13 @@ static double now_s(void)
 static bool is_sustained(const struct fw_plan *p)
 {
 	static double first_s, last_s, pair_s, recent_s;
-	double now = now_s(), apart_s = now - last_s;
+	double now = now_s(), separate_s = now - last_s;
 	last_s = now;
 	if (p->calls == 0)
 		first_s = now;
 	if (p->calls == PAIRS)
 		recent_s = pair_s = (now - first_s) / PAIRS;
-	recent_s += (apart_s - recent_s) / SHARE;
+	recent_s += (separate_s - recent_s) / SHARE;
 	return p->calls > PAIRS && recent_s < SOON * pair_s;
 }
 

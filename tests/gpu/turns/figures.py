@@ -62,9 +62,9 @@ def beside(in_process, path):
         if not cell or cell["change_pct"] is None:
             print("not ok - %s: not measured by turns; one process says %+.3f %%" % (pair["cell"], pair["change_pct"]))
             continue
-        apart = cell["change_pct"] - pair["change_pct"]
+        separate = cell["change_pct"] - pair["change_pct"]
         print("%s - %s: %+.3f %% by turns, %+.3f %% in one process: %.3f points apart"
-              % ("ok" if abs(apart) <= 0.3 else "not ok", pair["cell"], cell["change_pct"], pair["change_pct"], abs(apart)))
+              % ("ok" if abs(separate) <= 0.3 else "not ok", pair["cell"], cell["change_pct"], pair["change_pct"], abs(separate)))
 
 
 def told(good, text):

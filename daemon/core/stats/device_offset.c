@@ -1,5 +1,5 @@
-/* apart.c - see apart.h. */
-#include "core/stats/apart.h"
+/* device_offset.c - see device_offset.h. */
+#include "core/stats/device_offset.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static double class_takes(const double *cell, int n_devices, double *room)
 	return n < 2 ? NAN : n == 2 ? fmin(room[0], room[1]) : median_of(room, n);
 }
 
-void apart_find(const double *ln_ms, int n_cells, int n_devices, double *off)
+void device_offset_find(const double *ln_ms, int n_cells, int n_devices, double *off)
 {
 	double *room = calloc((size_t)n_devices + (size_t)n_cells * 2 + 1, sizeof *room);
 	double *class = room ? room + n_devices : NULL, *of_device = room ? class + n_cells : NULL;

@@ -1,5 +1,5 @@
-/* apart.c - see apart.h. */
-#include "flopwatchd/history/apart.h"
+/* device_offset.c - see device_offset.h. */
+#include "flopwatchd/history/device_offset.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,14 +8,14 @@
 
 #include "base/log.h"
 #include "core/case/case.h"
-#include "core/stats/apart.h"
+#include "core/stats/device_offset.h"
 #include "core/stats/stats.h"
 #include "db/store/device.h"
 #include "db/store/event.h"
 
 enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK comparisons of equal builds */ };
 /* As far as two environments may lie apart at held clock before that is told. */
-#define APART_PCT 3.0
+#define SEPARATE_PCT 3.0
 
 /* The times of a class: a row a cell, a column a device. */
 struct table {
@@ -76,7 +76,7 @@ static void judge_device(const struct store_class_device *d, double off, char *w
 	why[0] = 0;
 	if (d->alarms > ALARMS_MOST)
 		snprintf(why, size, "%d of its last %d comparisons of equal builds called a loss", d->alarms, d->of_itself);
-	else if (isfinite(pct) && fabs(pct) > APART_PCT)
+	else if (isfinite(pct) && fabs(pct) > SEPARATE_PCT)
 		snprintf(why, size, "at held clock its reference commit takes %.1f %% %s than on the other devices of its class", fabs(pct),
 			pct > 0 ? "longer" : "less");
 }
@@ -108,7 +108,7 @@ static int look(struct db *db, int64_t class, struct table *t, int64_t now_ms, s
 		return -1;
 	if (t->failed)
 		return err_set(err, ERR_INTERNAL, "out of memory for the times of a class");
-	apart_find(t->ln_ms, t->n_cells, t->n_devices, off);
+	device_offset_find(t->ln_ms, t->n_cells, t->n_devices, off);
 	for (int i = 0; i < t->n_devices; i++) {
 		judge_device(&t->device[i], off[i], why, sizeof why);
 		if (write_device(db, &t->device[i], t->n_devices > 1 ? why : "", now_ms, err) != 0)
@@ -117,7 +117,7 @@ static int look(struct db *db, int64_t class, struct table *t, int64_t now_ms, s
 	return 0;
 }
 
-int apart_look(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err)
+int device_offset_look(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err)
 {
 	struct store_class_device *device = NULL;
 	int n = store_class_devices(db, class, &device, err);
