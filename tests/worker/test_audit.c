@@ -115,7 +115,7 @@ static void a_busy_machine_contradicts_nobody(void **state)
 }
 
 /* 4 us less of 20, as pairs have it; here each call costs 25 us more, in copies and launches. */
-static void short_calls_are_not_drowned_in_what_is_beside_them(void **state)
+static void short_calls_are_not_drowned_in_what_is_side_by_side_them(void **state)
 {
 	char why[256];
 	(void)state;
@@ -153,7 +153,7 @@ int main(void)
 		cmocka_unit_test(a_clock_that_was_forged_only_before_is_seen),
 		cmocka_unit_test(an_audit_that_did_not_happen_is_no_proof),
 		cmocka_unit_test(a_busy_machine_contradicts_nobody),
-		cmocka_unit_test(short_calls_are_not_drowned_in_what_is_beside_them),
+		cmocka_unit_test(short_calls_are_not_drowned_in_what_is_side_by_side_them),
 		cmocka_unit_test(who_lets_no_audit_end_is_not_believed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

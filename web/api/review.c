@@ -39,7 +39,7 @@ struct review {
 /* Whether a reader may be spared it: beside a peer nothing is. */
 static bool is_folded(const struct review *review, const struct view_cell *row)
 {
-	return !jobkind_is_beside(review->c->kind) && (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
+	return !jobkind_is_side_by_side(review->c->kind) && (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
 }
 
 static void count_folded(void *arg, const struct view_cell *row)
@@ -91,7 +91,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 		buf_printf(out, isfinite(pct) ? "%.1f | " : "– | ", pct);
 	}
 	const char *word = verdict_word(review->c->kind, row->verdict);
-	bool is_loss = row->verdict == VERDICT_REGRESSION && !jobkind_is_beside(review->c->kind);
+	bool is_loss = row->verdict == VERDICT_REGRESSION && !jobkind_is_side_by_side(review->c->kind);
 	buf_printf(out, is_loss ? "**%s**" : "%s", word);
 	if (row->flags & FLAG_BORDERLINE)
 		buf_puts(out, ", borderline");
@@ -165,7 +165,7 @@ static void heading(void *arg, const struct view_comparison *row)
 {
 	const struct review *review = arg;
 	struct buf *out = review->out;
-	const char *peer = comparison_is_beside(review->c) ? review->c->base.provider : "";
+	const char *peer = comparison_is_side_by_side(review->c) ? review->c->base.provider : "";
 	buf_printf(out, "**flopwatch: %s**", verdict_word(row->kind, row->verdict));
 	if (*peer)
 		buf_puts(out, " beside "), markdown_text(out, peer);

@@ -539,7 +539,7 @@ static int draw_past(
 	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {
 	struct past past;
-	if (comparison_is_beside(c))
+	if (comparison_is_side_by_side(c))
 		return 0;
 	return past_begin(db, c->repo, c->branch, c->id, &past, err) != 0 ? -1 : past_draw(out, db, &past, cell->key, err);
 }

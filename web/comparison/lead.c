@@ -98,7 +98,7 @@ static void absences(struct buf *out, const struct comparison *c)
 	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
 		{ VERDICT_UNSUPPORTED, "done by neither side" } };
 	int n_said = 0;
-	if (comparison_is_beside(c))
+	if (comparison_is_side_by_side(c))
 		return;
 	for (int i = 0; i < 3; i++) {
 		int n = count(c, said[i].verdict);
@@ -117,7 +117,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 	emit_raw(out, "<p class=lead>");
 	layout_verdict(out, verdict_word(c->kind, c->verdict));
 	emit_raw(out, " ");
-	if (comparison_is_beside(c))
+	if (comparison_is_side_by_side(c))
 		comparison_peer_sentence(out, c);
 	else if (c->verdict == VERDICT_REGRESSION)
 		regression_sentence(out, c);
@@ -274,7 +274,7 @@ int comparison_lead(struct db *db, struct buf *out, const struct comparison *c, 
 	int result = 0;
 	emit_raw(out, "<div class=said>");
 	sentence(out, c);
-	if (!comparison_is_beside(c)) {
+	if (!comparison_is_side_by_side(c)) {
 		how_sure(out, c);
 		reconfigured(out, c);
 		result = c->around->alert ? explained_line(db, out, c->around->alert, err) : 0;

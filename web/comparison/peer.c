@@ -6,9 +6,9 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
-bool comparison_is_beside(const struct comparison *c)
+bool comparison_is_side_by_side(const struct comparison *c)
 {
-	return jobkind_is_beside(c->kind);
+	return jobkind_is_side_by_side(c->kind);
 }
 
 const struct comparison_peer *comparison_peer(const struct comparison_cell *cell, const char *provider)

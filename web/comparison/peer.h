@@ -5,7 +5,7 @@
 #include "web/comparison/comparison.h"
 
 /** Whether it sets providers or configurations beside each other (core/state/jobkind.h). */
-bool comparison_is_beside(const struct comparison *c);
+bool comparison_is_side_by_side(const struct comparison *c);
 /** Providers that some cell has figures of, in their order. Shape: out[COMPARISON_PEERS_MAX]; the body's texts. How many. */
 int comparison_peers(const struct comparison *c, const char **out);
 /** A cell's figures beside `provider`; NULL none. Own: the cell's. */

@@ -80,7 +80,7 @@ static void environment(struct buf *out, const struct comparison *c)
 	emit_raw(out, "<dt>Differs</dt><dd>");
 	if (*c->identical_by)
 		emit_raw(out, "nothing");
-	else if (comparison_is_beside(c))
+	else if (comparison_is_side_by_side(c))
 		beside_differs(out, c);
 	else if (*base && strcmp(base, target) == 0)
 		emit_raw(out, comparison_is_of_programs(c) ? "nothing: both sides run the same files in the same way"
@@ -183,7 +183,7 @@ void comparison_setting(struct buf *out, const struct comparison *c)
 	emit_raw(out, "<details class=card id=setting><summary>");
 	in_one_line(out, c);
 	emit_raw(out, "</summary><div class=cards>");
-	side(out, &c->base, c->kind == JOBKIND_PEER ? "Peer" : "Base", comparison_is_beside(c) ? "" : c->base_how, program);
+	side(out, &c->base, c->kind == JOBKIND_PEER ? "Peer" : "Base", comparison_is_side_by_side(c) ? "" : c->base_how, program);
 	side(out, &c->target, "Target", "", program);
 	environment(out, c);
 	run_facts(out, c);

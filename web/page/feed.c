@@ -122,7 +122,7 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	struct feed *f = arg;
 	struct buf *out = &f->entries;
 	char page[64];
-	if (jobkind_is_beside(row->kind)) /* nobody has to hear of it */
+	if (jobkind_is_side_by_side(row->kind)) /* nobody has to hear of it */
 		return;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)row->id);
 	entry(f, "comparison", row->id, page, row->finished_at);

@@ -294,7 +294,7 @@ void footnotes_print(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
 	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
-	bool beside_peer = jobkind_is_beside(kind);
+	bool beside_peer = jobkind_is_side_by_side(kind);
 	size_t i;
 	json_t *cell;
 	explain_changes(cells, out);

@@ -84,7 +84,7 @@ static int take(struct sum *s, const json_t *suite, const json_t *accepted, bool
 	if (result == 0) {
 		enum verdict verdict = value_verdict(value);
 		enum jobkind kind = jobkind_from_name(value_text(value, "kind"));
-		bool beside_peer = jobkind_is_beside(kind) && kind != JOBKIND_ENVIRONMENT;
+		bool beside_peer = jobkind_is_side_by_side(kind) && kind != JOBKIND_ENVIRONMENT;
 		if (!s->o->json)
 			report_comparison(value, stdout);
 		else if (alone && json_is_object(accepted))

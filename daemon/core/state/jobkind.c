@@ -33,7 +33,7 @@ bool jobkind_is_itself(enum jobkind kind)
 	return kind == JOBKIND_SELFCHECK || kind == JOBKIND_CALIBRATE;
 }
 
-bool jobkind_is_beside(enum jobkind kind)
+bool jobkind_is_side_by_side(enum jobkind kind)
 {
 	return kind == JOBKIND_PEER || kind == JOBKIND_CONFIG || kind == JOBKIND_ENVIRONMENT;
 }

@@ -30,7 +30,7 @@ bool jobkind_is_itself(enum jobkind kind);
  * Whether it sets a provider, a configuration or a toolchain beside another, which says nothing of what a commit does as it is: it is no commit's verdict,
  * is in no history, and nobody is called by it as for a commit.
  */
-bool jobkind_is_beside(enum jobkind kind);
+bool jobkind_is_side_by_side(enum jobkind kind);
 /** Whether it is part of the daemon's upkeep rather than what somebody pushed or asked to compare: lists keep such jobs apart. */
 bool jobkind_is_upkeep(enum jobkind kind);
 

@@ -57,7 +57,7 @@ const char *verdict_word(enum jobkind kind, enum verdict v)
 		[VERDICT_UNSUPPORTED] = "no_pair",
 		[VERDICT_NONE] = NULL,
 	};
-	const char *word = jobkind_is_beside(kind) && (unsigned)v <= VERDICT_NONE ? beside[v] : NULL;
+	const char *word = jobkind_is_side_by_side(kind) && (unsigned)v <= VERDICT_NONE ? beside[v] : NULL;
 	return word ? word : verdict_name(v);
 }
 

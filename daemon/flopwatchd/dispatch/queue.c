@@ -138,7 +138,7 @@ static int add_other_suites(
 		return 0;
 	for (int i = 1; i < a->n_suites; i++) {
 		/* a question of its own, perhaps about a commit that was measured long ago */
-		bool own = job->kind == JOBKIND_CALIBRATE || jobkind_is_beside(job->kind) || !strcmp(job->base_how, "given");
+		bool own = job->kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(job->kind) || !strcmp(job->base_how, "given");
 		int there = own ? 0 : store_job_covers(q->txn.db, job, a->suite[i], err);
 		if (there < 0)
 			return -1;
@@ -323,7 +323,7 @@ static void grow(struct queue *q)
 		for (last = first + 1; last < q->n_slots && slot_worker(q->slot[last]) == slot_worker(q->slot[first]);)
 			last++;
 		for (; last - first < slot_devices(q->slot[first]); last++)
-			if (put_slot(q, last, slot_new_beside(q->slot[first], last - first), &err) != 0) {
+			if (put_slot(q, last, slot_new_concurrent(q->slot[first], last - first), &err) != 0) {
 				complain(q, "queue.slots", &err);
 				return;
 			}

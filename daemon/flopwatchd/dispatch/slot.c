@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "db/store/event.h"
-#include "flopwatchd/dispatch/beside.h"
+#include "flopwatchd/dispatch/concurrent.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/job/devicestate.h"
 #include "flopwatchd/planning/devices_seen.h"
@@ -172,7 +172,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	ask_for->attempt = s->job.attempt;
 	snprintf(ask_for->nonce, sizeof ask_for->nonce, "%s", s->job.nonce);
 	snprintf(ask_for->device, sizeof ask_for->device, "%s", d->uuid);
-	beside_find(s, ask_for);
+	concurrent_find(s, ask_for);
 	ask_for->seed = seed_of(d, s->job.id);
 	/* a worker that never begins to measure has as long as its builds may take, and no more */
 	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * ask_for->n_subjects;
@@ -544,7 +544,7 @@ struct slot *slot_new(const struct slot_host *host, const struct config_worker *
 	return s;
 }
 
-struct slot *slot_new_beside(const struct slot *first, int index)
+struct slot *slot_new_concurrent(const struct slot *first, int index)
 {
 	struct slot *s = slot_new(first->host, first->worker, index);
 	if (!s)

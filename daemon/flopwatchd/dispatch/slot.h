@@ -50,7 +50,7 @@ struct slot_host {
 /** Begin by asking the worker for its devices; `index` among its slots. Own: borrows host and w; NULL without memory. */
 struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index);
 /** One more of the same worker, which knows what the first was told. NULL without memory. */
-struct slot *slot_new_beside(const struct slot *first, int index);
+struct slot *slot_new_concurrent(const struct slot *first, int index);
 /** How many slots its worker has work for, by what it last said: one for each device. */
 int slot_devices(const struct slot *s);
 const struct config_worker *slot_worker(const struct slot *s);

@@ -125,7 +125,7 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 {
 	*out = (struct baseline_period){ .against = ROLE_NONE, .clock_mhz = clock_of(r) };
 	/* beside a peer, base and target are one commit by two providers, and a configuration by hand is what nobody runs: no place in the history */
-	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_beside(r->plan.ask.kind))
+	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_side_by_side(r->plan.ask.kind))
 		return 0;
 	int found = store_baseline_period_find(db, job->repo, environment, &out->row, err);
 	if (found < 0)

@@ -363,16 +363,16 @@ static const struct msg_fault *outer_fault(const struct result *r, int cell, boo
 	return NULL;
 }
 
-static bool is_beside(const struct result *r)
+static bool is_side_by_side(const struct result *r)
 {
-	return jobkind_is_beside(r->plan.ask.kind);
+	return jobkind_is_side_by_side(r->plan.ask.kind);
 }
 
 /** What a side is called: beside a peer by the provider that was asked for. */
 static const char *name_of(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
-	bool is_named = is_beside(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
+	bool is_named = is_side_by_side(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
 	return is_named ? r->plan.ask.subject[subject].provider : role_name(role);
 }
 
@@ -403,7 +403,7 @@ static bool judge_failure(const struct result *r, int i, const struct judge_time
 				  .target = target.class,
 				  .outside = outside ? outside->failure : "",
 				  .is_itself = jobkind_is_itself(r->plan.ask.kind),
-				  .may_unschedulable = rows || is_beside(r),
+				  .may_unschedulable = rows || is_side_by_side(r),
 				  .target_does = rows || (check && check->ok),
 				  .other_inputs = !same_inputs(r, i, inputs) },
 		&cause);

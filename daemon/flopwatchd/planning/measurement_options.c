@@ -44,7 +44,7 @@ void set_measurement_options(struct plan *p, const struct store_job *job, bool i
 	if (p->ask.kind == JOBKIND_PROFILE)
 		keep_some(p, job);
 	bool calls_somebody = p->ask.kind == JOBKIND_ENVIRONMENT;
-	if (jobkind_is_beside(p->ask.kind) && !calls_somebody) /* how far behind, not whether somebody has to be called */
+	if (jobkind_is_side_by_side(p->ask.kind) && !calls_somebody) /* how far behind, not whether somebody has to be called */
 		p->ask.rule.confirm = false;
 	for (int i = 0; i < p->ask.n_cells && job->threshold_pct > 0; i++)
 		p->ask.cell[i].threshold_pct = job->threshold_pct;

@@ -1,5 +1,5 @@
-/* beside.c - see beside.h. */
-#include "flopwatchd/dispatch/beside.h"
+/* concurrent.c - see concurrent.h. */
+#include "flopwatchd/dispatch/concurrent.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void add(struct msg_job *ask, const char *uuid)
 		snprintf(ask->beside[ask->n_beside++], sizeof ask->beside[0], "%s", uuid);
 }
 
-void beside_find(const struct slot *s, struct msg_job *ask)
+void concurrent_find(const struct slot *s, struct msg_job *ask)
 {
 	const struct slot *other;
 	bool is_alone = s->worker->max_jobs == 1;
