@@ -14,14 +14,14 @@
 #include "core/state/role.h"
 #include "core/state/run_mode.h"
 #include "core/state/series.h"
-#include "core/state/word.h"
+#include "core/state/name_list.h"
 
 /* Every value has a word of its own, and the list ends behind the last. */
 static void assert_whole(const char *const *names, int n)
 {
 	for (int i = 0; i < n; i++) {
 		assert_non_null(names[i]);
-		assert_int_equal(word_find(names, n, names[i]), i);
+		assert_int_equal(name_find(names, n, names[i]), i);
 	}
 	assert_null(names[n]);
 }

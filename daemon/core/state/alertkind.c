@@ -1,7 +1,7 @@
 /* alertkind.c - the words. */
 #include "core/state/alertkind.h"
 
-#include "core/state/word.h"
+#include "core/state/name_list.h"
 
 static const char *const names[ALERTKIND_N] = {
 	[ALERTKIND_REGRESSION] = "regression",
@@ -20,5 +20,5 @@ const char *alertkind_name(enum alertkind v)
 
 enum alertkind alertkind_from_name(const char *name)
 {
-	return (enum alertkind)word_find(names, ALERTKIND_N, name);
+	return (enum alertkind)name_find(names, ALERTKIND_N, name);
 }

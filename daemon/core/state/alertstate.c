@@ -1,7 +1,7 @@
 /* alertstate.c - the words. */
 #include "core/state/alertstate.h"
 
-#include "core/state/word.h"
+#include "core/state/name_list.h"
 
 static const char *const names[ALERTSTATE_N] = {
 	[ALERTSTATE_OPEN] = "open",
@@ -18,7 +18,7 @@ const char *alertstate_name(enum alertstate v)
 
 enum alertstate alertstate_from_name(const char *name)
 {
-	return (enum alertstate)word_find(names, ALERTSTATE_N, name);
+	return (enum alertstate)name_find(names, ALERTSTATE_N, name);
 }
 
 bool alertstate_is_live(enum alertstate v)

@@ -1,7 +1,7 @@
 /* device_kind.c - the words. */
 #include "core/state/device_kind.h"
 
-#include "core/state/word.h"
+#include "core/state/name_list.h"
 
 const char *const device_kind_names[DEVICE_KINDS + 1] = {
 	[DEVICE_ANY] = "",
@@ -17,5 +17,5 @@ const char *device_kind_name(enum device_kind kind)
 
 enum device_kind device_kind_from_name(const char *name)
 {
-	return (enum device_kind)word_find(device_kind_names, DEVICE_KINDS, name);
+	return (enum device_kind)name_find(device_kind_names, DEVICE_KINDS, name);
 }

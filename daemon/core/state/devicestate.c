@@ -1,7 +1,7 @@
 /* devicestate.c - the words. */
 #include "core/state/devicestate.h"
 
-#include "core/state/word.h"
+#include "core/state/name_list.h"
 
 static const char *const names[DEVICESTATE_N] = {
 	[DEVICESTATE_OK] = "ok",
@@ -18,5 +18,5 @@ const char *devicestate_name(enum devicestate v)
 
 enum devicestate devicestate_from_name(const char *name)
 {
-	return (enum devicestate)word_find(names, DEVICESTATE_N, name);
+	return (enum devicestate)name_find(names, DEVICESTATE_N, name);
 }

@@ -1,7 +1,7 @@
 /* jobkind.c - the words. */
 #include "core/state/jobkind.h"
 
-#include "core/state/word.h"
+#include "core/state/name_list.h"
 
 static const char *const names[JOBKIND_N] = {
 	[JOBKIND_COMPARE] = "compare",
@@ -25,7 +25,7 @@ const char *jobkind_name(enum jobkind kind)
 
 enum jobkind jobkind_from_name(const char *name)
 {
-	return (enum jobkind)word_find(names, JOBKIND_N, name);
+	return (enum jobkind)name_find(names, JOBKIND_N, name);
 }
 
 bool jobkind_is_itself(enum jobkind kind)

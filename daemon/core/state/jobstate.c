@@ -1,7 +1,7 @@
 /* jobstate.c - the table; nothing else in the daemon decides what may follow what. */
 #include "core/state/jobstate.h"
 
-#include "core/state/word.h"
+#include "core/state/name_list.h"
 
 static const char *const names[JOBSTATE_N] = {
 	"queued",
@@ -53,5 +53,5 @@ const char *jobstate_name(enum jobstate s)
 
 enum jobstate jobstate_from_name(const char *name)
 {
-	return (enum jobstate)word_find(names, JOBSTATE_N, name);
+	return (enum jobstate)name_find(names, JOBSTATE_N, name);
 }

@@ -1,7 +1,7 @@
 /* role.c - the words. */
 #include "core/state/role.h"
 
-#include "core/state/word.h"
+#include "core/state/name_list.h"
 
 const char *const role_names[ROLES + 1] = {
 	[ROLE_NONE] = "",
@@ -19,5 +19,5 @@ const char *role_name(enum role role)
 
 enum role role_from_name(const char *name)
 {
-	return (enum role)word_find(role_names, ROLES, name);
+	return (enum role)name_find(role_names, ROLES, name);
 }

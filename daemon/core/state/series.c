@@ -1,7 +1,7 @@
 /* series.c - the words. */
 #include "core/state/series.h"
 
-#include "core/state/word.h"
+#include "core/state/name_list.h"
 
 const char *const series_names[SERIES_N + 1] = {
 	[SERIES_DEVICE] = "device",
@@ -18,6 +18,6 @@ const char *series_name(enum series series)
 
 enum series series_from_name(const char *name)
 {
-	int at = word_find(series_names, SERIES_N, name);
+	int at = name_find(series_names, SERIES_N, name);
 	return at < SERIES_N ? (enum series)at : SERIES_DEVICE;
 }
