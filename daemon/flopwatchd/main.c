@@ -6,24 +6,24 @@
 #include "flopwatchd/backup.h"
 #include "flopwatchd/check.h"
 #include "base/log.h"
-#include "flopwatchd/look/look.h"
+#include "flopwatchd/probe/probe.h"
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/server.h"
 
 static const char usage[] =
-	"usage: flopwatchd --config FILE [--check-config | --look]\n"
+	"usage: flopwatchd --config FILE [--check-config | --probe]\n"
 	"       flopwatchd --backup DATABASE FILE\n"
 	"       flopwatchd --check DATABASE\n"
 	"  --config FILE   settings, see the commented flopwatchd.yml\n"
 	"  --check-config  say every mistake in FILE and exit\n"
-	"  --look          look whether what FILE names is there, a line of JSON each; `flopwatch config check` shows them\n"
+	"  --probe          look whether what FILE names is there, a line of JSON each; `flopwatch config check` shows them\n"
 	"  --backup        copy DATABASE, in use or not, to FILE and exit; the daemon does it so for `flopwatch backup`\n"
 	"  --check         look for damage in DATABASE, in use or not, for ten seconds at most; the daemon does it so at its start\n"
 	"  --help, --version\n"
 	"Signals: HUP reads FILE again, TERM ends in order. Exit 0 done, 1 error, 2 usage or configuration,\n"
 	"3 a database that is damaged or of another version.\n";
 
-enum { OPT_CHECK = 256, OPT_LOOK, OPT_BACKUP, OPT_CHECK_DATABASE, OPT_VERSION };
+enum { OPT_CHECK = 256, OPT_PROBE, OPT_BACKUP, OPT_CHECK_DATABASE, OPT_VERSION };
 
 static int usage_error(const char *what, const char *word)
 {
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "check-config", no_argument, NULL, OPT_CHECK },
-		{ "look", no_argument, NULL, OPT_LOOK },
+		{ "look", no_argument, NULL, OPT_PROBE },
 		{ "backup", no_argument, NULL, OPT_BACKUP },
 		{ "check", no_argument, NULL, OPT_CHECK_DATABASE },
 		{ "help", no_argument, NULL, 'h' },
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 		case OPT_CHECK:
 			check = true;
 			break;
-		case OPT_LOOK:
+		case OPT_PROBE:
 			look = true;
 			break;
 		case OPT_BACKUP:

@@ -70,7 +70,7 @@ git init -q --bare -b main "$tmp/lines.git"
 git init -q -b main "$tmp/lines"
 git -C "$tmp/lines" remote add origin "$tmp/lines.git"
 printf 'flopwatch: 1\nbenchmarks: {one: {command: [sh, bench.sh], reader: flopwatch, budget_s: 30}}\n' >"$tmp/lines/.flopwatch.yaml"
-like "config check asks Slurm for both partitions" "$("$bin/flopwatchd" --config "$tmp/c.yml" --look)" 'cluster asks Slurm for its builds, which has 1 nodes'
+like "config check asks Slurm for both partitions" "$("$bin/flopwatchd" --config "$tmp/c.yml" --probe)" 'cluster asks Slurm for its builds, which has 1 nodes'
 start_daemon
 is "a push is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
 is "it was built in one allocation and measured in another" "$(cut -d ' ' -f 1 "$tmp/allocations" | tr '\n' ' ')" "build measure "

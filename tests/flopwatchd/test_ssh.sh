@@ -38,7 +38,7 @@ worker_is() { # command
 new_repo kernels
 push kernels main
 worker_is "$bin/flopwatch-worker, serve"
-like "config check sees it" "$("$bin/flopwatchd" --config "$tmp/c.yml" --look)" 'far measures on sim sim-0'
+like "config check sees it" "$("$bin/flopwatchd" --config "$tmp/c.yml" --probe)" 'far measures on sim sim-0'
 start_daemon
 is "a push is judged over there" "$(result_of "$(head_of kernels)")" "done unchanged"
 

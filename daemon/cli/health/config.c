@@ -90,7 +90,7 @@ int config_look(const char *file, struct answers *answers, struct fw_err *err)
 	struct proc_exit how = { 0 };
 	buf_init(&out, OUTPUT_MAX_BYTES);
 	buf_init(&errors, OUTPUT_MAX_BYTES);
-	int result = run(file, "--look", LOOK_MS, &out, &errors, &how, err);
+	int result = run(file, "--probe", LOOK_MS, &out, &errors, &how, err);
 	if (result == 0 && how.status != 0)
 		result = err_set(err, ERR_INVALID, "%.*s", (int)strcspn(errors.data, "\n"), errors.data);
 	take_lines(out.data, answers);

@@ -1,4 +1,4 @@
-/* look.c - see look.h. */
+/* probe.c - see probe.h. */
 #include "cli/init/look.h"
 
 #include <dirent.h>

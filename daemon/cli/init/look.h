@@ -1,5 +1,5 @@
 /**
- * look.h - what lies in a checkout: programs that time something, and the files that build them. Reads; runs nothing.
+ * probe.h - what lies in a checkout: programs that time something, and the files that build them. Reads; runs nothing.
  *
  * A program is known by what it includes or imports. Folders that hold what was built, and hidden ones, are not looked into.
  */
@@ -13,7 +13,7 @@
 
 enum { LOOK_PROGRAMS_MAX = 32, LOOK_BUILDERS_MAX = 32, LOOK_SUITES_MAX = 8, LOOK_PATH_SIZE = 256 };
 
-enum look_kind {
+enum probe_kind {
 	LOOK_MODULE,       /* a shared object with fw_entry */
 	LOOK_KIT_C,        /* a program with flopwatch.h */
 	LOOK_KIT_GOOGLE,   /* Google Benchmark with flopwatch_benchmark.h */
@@ -26,7 +26,7 @@ enum look_kind {
 };
 
 struct look_program {
-	enum look_kind kind;
+	enum probe_kind kind;
 	char path[LOOK_PATH_SIZE]; /* relative to the root */
 	const char *why;           /* what it was known by: "includes flopwatch.h" */
 	char output[128];          /* the file that it writes, as it says itself; "" none */

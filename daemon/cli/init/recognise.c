@@ -8,7 +8,7 @@ static const char *const c_suffixes[] = { ".c", ".cc", ".cpp", ".cxx", ".cu", NU
 
 /* Signs that a file is of a kind: both texts are in it, or the second is NULL. The first row that fits counts. */
 struct sign {
-	enum look_kind kind;
+	enum probe_kind kind;
 	const char *first, *second, *why;
 };
 

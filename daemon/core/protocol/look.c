@@ -1,4 +1,4 @@
-/* look.c - see look.h. */
+/* probe.c - see probe.h. */
 #include "core/protocol/look.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /**
- * look.h - whose power draw is looked at. One cell is looked at for all of its class: those of one direction that are regular, or that
+ * probe.h - whose power draw is looked at. One cell is looked at for all of its class: those of one direction that are regular, or that
  * are not. Of a comparison whose cells stand on several devices each class is looked at on one of them.
  */
 #ifndef CORE_PROTOCOL_LOOK_H

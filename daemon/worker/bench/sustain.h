@@ -1,5 +1,5 @@
 /**
- * sustain.h - which cells run in sustained runs: a sentinel of each class (look.h), briefly, in the first launch, and all cells of a direction in which
+ * sustain.h - which cells run in sustained runs: a sentinel of each class (probe.h), briefly, in the first launch, and all cells of a direction in which
  * a sentinel's sides settle at different clocks or take different energy in two launches, until their sustained change is judged. So does any
  * cell in whose pairs the sides' clocks differ by more than chance and by enough to hide a loss.
  */

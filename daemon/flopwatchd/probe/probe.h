@@ -1,15 +1,15 @@
 /**
- * look.h - whether what a configuration names is there: folders, suites, programs, repositories with their branches, workers with their
+ * probe.h - whether what a configuration names is there: folders, suites, programs, repositories with their branches, workers with their
  * devices.
  *
  * It looks as whoever runs it, beside a daemon that may run, and changes nothing: no folder is made, nothing is fetched, no job is sent.
  */
-#ifndef FLOPWATCHD_LOOK_LOOK_H
-#define FLOPWATCHD_LOOK_LOOK_H
+#ifndef FLOPWATCHD_PROBE_PROBE_H
+#define FLOPWATCHD_PROBE_PROBE_H
 
 #include "flopwatchd/runtime/config.h"
 
-/** Look at all of it, one after the other; what is found is written by look_say. Units: minutes, where servers do not answer. */
+/** Look at all of it, one after the other; what is found is written by probe_print. Units: minutes, where servers do not answer. */
 void look_at_config(const struct config *c);
 
 /** Whether each can be read, and has the branch that others are compared with. */

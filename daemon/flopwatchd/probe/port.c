@@ -1,5 +1,5 @@
 /* port.c - see port.h. */
-#include "flopwatchd/look/port.h"
+#include "flopwatchd/probe/port.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "flopwatchd/look/say.h"
+#include "flopwatchd/probe/probe_print.h"
 #include "web/http/listen.h"
 
 enum { TCP_LISTEN = 10 };
@@ -101,24 +101,24 @@ void look_at_port(const struct config *c)
 	int bound, fd = http_listen(c->listen_host, c->listen_port, &bound, &err);
 	if (fd >= 0) {
 		close(fd);
-		look_say(LOOK_OK, "port", "", "%d on %s is free", c->listen_port, c->listen_host);
+		probe_print(PROBE_OK, "port", "", "%d on %s is free", c->listen_port, c->listen_host);
 		return;
 	}
 	if (err.code != ERR_BUSY) {
-		look_say(LOOK_FAIL, "port", "set another `listen`", "%s", err.text);
+		probe_print(PROBE_FAIL, "port", "set another `listen`", "%s", err.text);
 		return;
 	}
 	long owner = find_owner(c->listen_port), daemon = find_daemon(c);
 	if (owner)
 		name_process(owner, who, sizeof who);
 	if (daemon && owner == daemon)
-		look_say(LOOK_OK, "port", "", "%d on %s is that of the daemon that runs on this state_dir (process %ld)",
+		probe_print(PROBE_OK, "port", "", "%d on %s is that of the daemon that runs on this state_dir (process %ld)",
 			c->listen_port, c->listen_host, daemon);
 	else if (daemon && !owner)
-		look_say(LOOK_WARN, "port", "fine where it is the daemon that runs on this state_dir", "%d on %s is in use by %s",
+		probe_print(PROBE_WARN, "port", "fine where it is the daemon that runs on this state_dir", "%d on %s is in use by %s",
 			c->listen_port, c->listen_host, who);
 	else
-		look_say(LOOK_FAIL, "port",
+		probe_print(PROBE_FAIL, "port",
 			"set another `listen`, or stop what has the port: flopwatch would ask that instead of this daemon",
 			"port %d on %s is in use by %s", c->listen_port, c->listen_host, who);
 }

@@ -1,5 +1,5 @@
-/* workers.c - workers and their devices; see look.h. */
-#include "flopwatchd/look/look.h"
+/* workers.c - workers and their devices; see probe.h. */
+#include "flopwatchd/probe/probe.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "core/protocol/protocol.h"
 #include "flopwatchd/executor/connect.h"
-#include "flopwatchd/look/say.h"
+#include "flopwatchd/probe/probe_print.h"
 #include "flopwatchd/runtime/config_worker.h"
 
 enum { HELLO_MAX_BYTES = 1 << 20, ERRORS_MAX_BYTES = 1 << 16 };
@@ -81,13 +81,13 @@ static void look_at_devices(const struct config *c, const struct config_worker *
 		if (config_worker_wants(w, hello->device[i].kind, hello->device[i].index, hello->device[i].uuid))
 			found = &hello->device[i];
 	if (found)
-		look_say(LOOK_OK, "worker", "", "%s measures on %s %s (%s)", w->name, device_kind_name(found->kind), found->uuid,
+		probe_print(PROBE_OK, "worker", "", "%s measures on %s %s (%s)", w->name, device_kind_name(found->kind), found->uuid,
 			found->name);
 	else
-		look_say(LOOK_FAIL, "device", "see nvidia-smi on its machine; or set another device",
+		probe_print(PROBE_FAIL, "device", "see nvidia-smi on its machine; or set another device",
 			"%s answers, but has no device of kind %s", w->name, device_kind_name(w->device));
 	if (!strcmp(c->sandbox, "auto") && strcmp(hello->isolation, "bwrap") != 0)
-		look_say(LOOK_WARN, "sandbox", "install bubblewrap there, and allow user namespaces",
+		probe_print(PROBE_WARN, "sandbox", "install bubblewrap there, and allow user namespaces",
 			"%s builds and runs branches without a sandbox", w->name);
 }
 
@@ -142,13 +142,13 @@ static void look_at_slurm(const struct config_worker *w)
 		if (out.data[i] == '\n')
 			out.data[i] = i + 1 < out.len ? ';' : '\0';
 	if (result != 0)
-		look_say(LOOK_FAIL, "worker", "install Slurm's client programs, and let SLURM_CONF name its configuration",
+		probe_print(PROBE_FAIL, "worker", "install Slurm's client programs, and let SLURM_CONF name its configuration",
 			"%s: %s", w->name, err.text);
 	else if (out.len == 0)
-		look_say(LOOK_FAIL, "worker", "see sinfo; name another partition", "%s: there is no partition %s", w->name,
+		probe_print(PROBE_FAIL, "worker", "see sinfo; name another partition", "%s: there is no partition %s", w->name,
 			w->slurm.partition);
 	else
-		look_say(LOOK_OK, "worker", "", "%s asks Slurm%s, which has %s", w->name, w->builds ? " for its builds" : "",
+		probe_print(PROBE_OK, "worker", "", "%s asks Slurm%s, which has %s", w->name, w->builds ? " for its builds" : "",
 			out.data);
 	buf_fini(&out);
 	buf_fini(&errors);
@@ -180,7 +180,7 @@ static void look_at_worker(const struct config *c, const struct config_worker *c
 		look_at_devices(c, w, &hello.u.hello);
 		msg_fini(&hello);
 	} else {
-		look_say(LOOK_FAIL, "worker",
+		probe_print(PROBE_FAIL, "worker",
 			w->socket[0] ? "start its service; and let the daemon's user reach the socket"
 				     : "mend its command; run it by hand to see what it says",
 			"%s%s%s", is_reached ? w->name : "", is_reached ? ": " : "", err.text);
@@ -192,5 +192,5 @@ void look_at_workers(const struct config *c)
 	for (int i = 0; i < c->n_workers; i++)
 		look_at_worker(c, &c->worker[i]);
 	if (c->n_workers == 0)
-		look_say(LOOK_WARN, "worker", "add one under workers:", "there is none, so nothing is measured");
+		probe_print(PROBE_WARN, "worker", "add one under workers:", "there is none, so nothing is measured");
 }

@@ -1,6 +1,6 @@
 /** port.h - whether the daemon could listen where its configuration says. */
-#ifndef FLOPWATCHD_LOOK_PORT_H
-#define FLOPWATCHD_LOOK_PORT_H
+#ifndef FLOPWATCHD_PROBE_PORT_H
+#define FLOPWATCHD_PROBE_PORT_H
 
 #include "flopwatchd/runtime/config.h"
 

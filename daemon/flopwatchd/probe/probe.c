@@ -1,5 +1,5 @@
-/* look.c - folders, suites and programs; see look.h. */
-#include "flopwatchd/look/look.h"
+/* probe.c - folders, suites and programs; see probe.h. */
+#include "flopwatchd/probe/probe.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "base/proc.h"
 #include "base/regular.h"
 #include "core/suite/suite.h"
-#include "flopwatchd/look/port.h"
-#include "flopwatchd/look/say.h"
+#include "flopwatchd/probe/port.h"
+#include "flopwatchd/probe/probe_print.h"
 
 enum { SUITE_MAX_BYTES = 1 << 20, PATH_BYTES = 1024 };
 
@@ -63,16 +63,16 @@ static void look_at_folder(const char *what, const char *path)
 	find_nearest(path, nearest);
 	bool is_there = !strcmp(nearest, path);
 	if (stat(nearest, &st) != 0 || !S_ISDIR(st.st_mode))
-		look_say(LOOK_FAIL, "folder", "name another folder, or move away what is in its place", "%s: %s is no folder",
+		probe_print(PROBE_FAIL, "folder", "name another folder, or move away what is in its place", "%s: %s is no folder",
 			what, nearest);
 	else if (access(nearest, W_OK | X_OK) != 0)
-		look_say(LOOK_FAIL, "folder",
+		probe_print(PROBE_FAIL, "folder",
 			"chown it to the daemon's user; or look as that user: sudo -u flopwatch flopwatch config check",
 			"%s: %s may not write %s%s", what, who, nearest, is_there ? "" : ", to make it there");
 	else if (try_to_write(nearest, &err) != 0)
-		look_say(LOOK_FAIL, "folder", "make room, or see the disk that it is on", "%s: %s", what, err.text);
+		probe_print(PROBE_FAIL, "folder", "make room, or see the disk that it is on", "%s: %s", what, err.text);
 	else
-		look_say(LOOK_OK, "folder", "", "%s: %s %s", what, path, is_there ? "is writable" : "will be made");
+		probe_print(PROBE_OK, "folder", "", "%s: %s %s", what, path, is_there ? "is writable" : "will be made");
 }
 
 /* ---- suites ---------------------------------------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static void look_for_named(const struct config *c)
 			const char *name = c->repo[i].suite[k];
 			snprintf(path, sizeof path, "%s/%s.yaml", c->suites_dir, name);
 			if (*name && access(path, R_OK) != 0)
-				look_say(LOOK_WARN, "suite", "fine where the repository has it, as etc/suites/NAME.yaml",
+				probe_print(PROBE_WARN, "suite", "fine where the repository has it, as etc/suites/NAME.yaml",
 					"%s: suite %s is not in %s", c->repo[i].name, name, c->suites_dir);
 		}
 }
@@ -128,7 +128,7 @@ static void look_at_suites(const struct config *c)
 	struct dirent **entry;
 	int n = scandir(c->suites_dir, &entry, is_suite, alphasort), good = 0;
 	if (n < 0) {
-		look_say(LOOK_WARN, "suites", "fine where every repository brings its own; else set suites_dir", "%s: %s",
+		probe_print(PROBE_WARN, "suites", "fine where every repository brings its own; else set suites_dir", "%s: %s",
 			c->suites_dir, strerror(errno));
 		return;
 	}
@@ -139,11 +139,11 @@ static void look_at_suites(const struct config *c)
 		if (read_suite(path, &err) == 0)
 			good++;
 		else
-			look_say(LOOK_FAIL, "suite", "mend it; jobs that name it fail", "%s", err.text);
+			probe_print(PROBE_FAIL, "suite", "mend it; jobs that name it fail", "%s", err.text);
 		free(entry[i]);
 	}
 	free(entry);
-	look_say(LOOK_OK, "suites", "", "%d in %s can be read", good, c->suites_dir);
+	probe_print(PROBE_OK, "suites", "", "%d in %s can be read", good, c->suites_dir);
 	look_for_named(c);
 }
 
@@ -156,9 +156,9 @@ static void look_at_programs(void)
 		struct fw_err err = { 0 };
 		char path[4096];
 		if (proc_sibling(names[i], path, sizeof path, &err) == 0)
-			look_say(LOOK_OK, "program", "", "%s", path);
+			probe_print(PROBE_OK, "program", "", "%s", path);
 		else
-			look_say(LOOK_FAIL, "program", "install all of flopwatch in one place, or put it into PATH", "%s",
+			probe_print(PROBE_FAIL, "program", "install all of flopwatch in one place, or put it into PATH", "%s",
 				err.text);
 	}
 }

@@ -1,5 +1,5 @@
-/* repos.c - repositories and their branches; see look.h. */
-#include "flopwatchd/look/look.h"
+/* repos.c - repositories and their branches; see probe.h. */
+#include "flopwatchd/probe/probe.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "base/proc.h"
 #include "flopwatchd/job/gitread.h"
-#include "flopwatchd/look/say.h"
+#include "flopwatchd/probe/probe_print.h"
 #include "flopwatchd/runtime/branch_patterns.h"
 
 enum { ASK_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
@@ -98,7 +98,7 @@ static void warn_of_idle_patterns(const struct config_repo *r, const struct bran
 {
 	for (int i = 0; i < r->n_branches; i++)
 		if (!b->is_matched[i])
-			look_say(LOOK_WARN, "branches", "fine where such a branch is still to come; else correct the pattern",
+			probe_print(PROBE_WARN, "branches", "fine where such a branch is still to come; else correct the pattern",
 				"%s: `%s` %s no branch that is there now", r->name, r->branch[i],
 				r->branch[i][0] == '!' ? "excludes" : "matches");
 }
@@ -111,7 +111,7 @@ static void look_at_repo(const struct config_repo *r)
 	struct branches branches;
 	buf_init(&out, TIPS_MAX_BYTES);
 	if (read_branches(r, &out, &err) != 0 || gitread_encode(r->upstream, upstream, sizeof upstream, &err) != 0) {
-		look_say(LOOK_FAIL, "repository",
+		probe_print(PROBE_FAIL, "repository",
 			err.code == ERR_INVALID ? "" /* flopwatch-git's sentence says what to do */
 			: r->is_local           ? "correct its url, or let the daemon's user read it"
 						: "correct its url, its key, or the way to the server",
@@ -123,14 +123,14 @@ static void look_at_repo(const struct config_repo *r)
 	int n = branches.n;
 	config_no_upstream(r, why, sizeof why);
 	if (n == 0)
-		look_say(LOOK_WARN, "repository", "push one", "%s can be read, but has no branch yet", r->name);
+		probe_print(PROBE_WARN, "repository", "push one", "%s can be read, but has no branch yet", r->name);
 	else if (!branches.has_upstream)
-		look_say(LOOK_FAIL, "branch", "", "%s: %s", r->name, why);
+		probe_print(PROBE_FAIL, "branch", "", "%s: %s", r->name, why);
 	else
-		look_say(LOOK_OK, "repository", "", "%s can be read: %d branch%s, %s among them", r->name, n, n == 1 ? "" : "es",
+		probe_print(PROBE_OK, "repository", "", "%s can be read: %d branch%s, %s among them", r->name, n, n == 1 ? "" : "es",
 			r->upstream);
 	if (is_shallow(r))
-		look_say(LOOK_WARN, "repository", "complete it with `git fetch --unshallow`",
+		probe_print(PROBE_WARN, "repository", "complete it with `git fetch --unshallow`",
 			"%s: %s is a shallow clone; commits whose merge-base is not in it fail", r->name, r->url);
 	if (n > 0)
 		warn_of_idle_patterns(r, &branches);
@@ -142,5 +142,5 @@ void look_at_repos(const struct config *c)
 	for (int i = 0; i < c->n_repos; i++)
 		look_at_repo(&c->repo[i]);
 	if (c->n_repos == 0)
-		look_say(LOOK_WARN, "repository", "add one under repos:", "none is watched");
+		probe_print(PROBE_WARN, "repository", "add one under repos:", "none is watched");
 }

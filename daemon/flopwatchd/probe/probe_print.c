@@ -1,5 +1,5 @@
-/* say.c - see say.h. */
-#include "flopwatchd/look/say.h"
+/* probe_print.c - see probe_print.h. */
+#include "flopwatchd/probe/probe_print.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { TEXT_BYTES = 2048, LINE_MAX_BYTES = 1 << 16 };
 
-void look_say(enum look_health health, const char *what, const char *advice, const char *format, ...)
+void probe_print(enum look_health health, const char *what, const char *advice, const char *format, ...)
 {
 	static const char *const names[] = { "ok", "warn", "fail" };
 	char text[TEXT_BYTES];
