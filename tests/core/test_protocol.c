@@ -103,10 +103,10 @@ static void job(void **state)
 	cells[1].tau0 = 0.004;
 	cells[1].underpowered_pct = 27.9;
 	case_name(&cells[0]);
-	body.looked_elsewhere = look_class(&cells[1]);
-	body.sustained_runs = look_direction(DIRECTION_BACKWARD) | look_direction(DIRECTION_ONCE);
+	body.looked_elsewhere = sentinel_class(&cells[1]);
+	body.sustained_runs = sentinel_direction(DIRECTION_BACKWARD) | sentinel_direction(DIRECTION_ONCE);
 	round_trip(&in, &out);
-	assert_int_equal(out.u.job->looked_elsewhere, look_class(&cells[1]));
+	assert_int_equal(out.u.job->looked_elsewhere, sentinel_class(&cells[1]));
 	assert_int_equal(out.u.job->sustained_runs, body.sustained_runs);
 	assert_true(out.u.job->cell[0].tau0 == 0 && out.u.job->cell[0].underpowered_pct == 0);
 	assert_true(out.u.job->cell[1].tau0 == 0.004 && out.u.job->cell[1].underpowered_pct == 27.9);
@@ -357,7 +357,7 @@ static void records(void **state)
 	struct msg audit = { .t = MSG_AUDIT,
 		.u.audit = { .cell = 7, .role = ROLE_TARGET, .calls = 36, .done = true, .ms = 12.25 } };
 	struct msg done = { .t = MSG_DONE,
-		.u.done = { .gpu_s = 12.5, .wall_s = 30.125, .cancelled = true, .sustained_runs = look_direction(DIRECTION_FORWARD) } };
+		.u.done = { .gpu_s = 12.5, .wall_s = 30.125, .cancelled = true, .sustained_runs = sentinel_direction(DIRECTION_FORWARD) } };
 	struct msg_launch body = { .launch = 4, .set = 2, .seed = 99, .n_cells = 2, .cell = { 0, 399 } };
 	struct msg launch = { .t = MSG_LAUNCH, .u.launch = &body }, out;
 
@@ -390,7 +390,7 @@ static void records(void **state)
 	assert_string_equal(out.u.fault.failure, "timeout");
 	round_trip(&done, &out);
 	assert_true(out.u.done.cancelled && out.u.done.wall_s == 30.125);
-	assert_int_equal(out.u.done.sustained_runs, look_direction(DIRECTION_FORWARD));
+	assert_int_equal(out.u.done.sustained_runs, sentinel_direction(DIRECTION_FORWARD));
 	round_trip(&launch, &out);
 	assert_int_equal(out.u.launch->cell[1], 399);
 	msg_fini(&out);

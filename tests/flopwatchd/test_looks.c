@@ -1,14 +1,14 @@
 /* Which part of a job looks at whose power draw, and whose cells are measured again because of what it saw. */
 #include "fixture_result.h"
 
-#include "flopwatchd/job/looks.h"
+#include "flopwatchd/job/sentinels.h"
 
 enum { CELLS = 6 };
 enum cells { FORWARD_LONG, FORWARD_HALF, FORWARD_SHORT, BACKWARD_LONG, BACKWARD_HALF, BACKWARD_SHORT };
 
 static int mine[] = { FORWARD_LONG, FORWARD_SHORT, BACKWARD_LONG }, yours[] = { FORWARD_HALF, BACKWARD_HALF, BACKWARD_SHORT };
 
-static look_set forward, backward;
+static sentinel_set forward, backward;
 static struct share share[2];
 
 static void look(struct result *r, int cell)
@@ -38,9 +38,9 @@ static struct result *begin(void)
 	}
 	share[0] = (struct share){ .n = 3, .cell = mine };
 	share[1] = (struct share){ .n = 3, .cell = yours };
-	looks_assign(&p, share, 2);
-	forward = look_class(&p.ask.cell[FORWARD_LONG]);
-	backward = look_class(&p.ask.cell[BACKWARD_LONG]);
+	sentinels_assign(&p, share, 2);
+	forward = sentinel_class(&p.ask.cell[FORWARD_LONG]);
+	backward = sentinel_class(&p.ask.cell[BACKWARD_LONG]);
 	struct result *r = result_new(&p);
 	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	assert_non_null(r);
@@ -61,7 +61,7 @@ static void again(const struct result *r, const char *expected)
 	int cell[CELLS];
 	char found[CELLS + 1] = "";
 	struct share out = { .cell = cell };
-	looks_again(r, share, 2, &out);
+	sentinels_again(r, share, 2, &out);
 	for (int i = 0; i < out.n; i++)
 		snprintf(found + i, sizeof found - (size_t)i, "%d", cell[i]);
 	assert_string_equal(found, expected);
@@ -74,7 +74,7 @@ static void each_part_looks_at_one_direction(void **state)
 	struct result *r = begin();
 	assert_int_equal(share[0].elsewhere, backward); /* a call half as long draws as much */
 	assert_int_equal(share[1].elsewhere, forward);
-	assert_int_equal(share[0].elsewhere & look_direction(DIRECTION_FORWARD), 0);
+	assert_int_equal(share[0].elsewhere & sentinel_direction(DIRECTION_FORWARD), 0);
 	result_free(r);
 }
 
@@ -86,7 +86,7 @@ static void who_has_short_calls_alone_does_not_look(void **state)
 	struct result *r = begin();
 	share[0] = (struct share){ .n = 5, .cell = all_but_one };
 	share[1] = (struct share){ .n = 1, .cell = short_one };
-	looks_assign(&r->plan, share, 2);
+	sentinels_assign(&r->plan, share, 2);
 	assert_int_equal(share[0].elsewhere, 0);
 	assert_int_equal(share[1].elsewhere, forward | backward);
 	result_free(r);
@@ -97,12 +97,12 @@ static void what_a_look_saw_concerns_all_of_its_direction(void **state)
 	(void)state;
 	struct result *r = begin();
 	again(r, "");
-	share[0].sustained_runs = look_direction(DIRECTION_FORWARD);
+	share[0].sustained_runs = sentinel_direction(DIRECTION_FORWARD);
 	again(r, "1");
 	share[0].sustained_runs = 0;
-	share[1].sustained_runs = look_direction(DIRECTION_BACKWARD);
+	share[1].sustained_runs = sentinel_direction(DIRECTION_BACKWARD);
 	again(r, "3");
-	share[0].sustained_runs = look_direction(DIRECTION_BACKWARD); /* it has seen it, too */
+	share[0].sustained_runs = sentinel_direction(DIRECTION_BACKWARD); /* it has seen it, too */
 	again(r, "");
 	share[0].sustained_runs = 0;
 	share[0].elsewhere = 0; /* its own look at the other class of that direction saw nothing */
@@ -115,7 +115,7 @@ static void what_has_run_in_sustained_runs_or_failed_is_left(void **state)
 {
 	(void)state;
 	struct result *r = begin();
-	share[0].sustained_runs = look_direction(DIRECTION_BACKWARD);
+	share[0].sustained_runs = sentinel_direction(DIRECTION_BACKWARD);
 	again(r, "5"); /* the other's sentinel has run so */
 	fixture_fault(r, ROLE_TARGET, BACKWARD_SHORT, "crash");
 	again(r, "");
@@ -143,16 +143,16 @@ static void what_was_measured_again_counts_where_it_was(void **state)
 	struct share three[3];
 	int cell[CELLS];
 	struct share out = { .cell = cell };
-	share[0].sustained_runs = look_direction(DIRECTION_BACKWARD);
+	share[0].sustained_runs = sentinel_direction(DIRECTION_BACKWARD);
 	again(r, "5");
 	memcpy(three, share, sizeof share);
 	three[2] = (struct share){
-		.n = 1, .cell = one, .elsewhere = look_direction(DIRECTION_BACKWARD), .sustained_runs = look_direction(DIRECTION_BACKWARD)
+		.n = 1, .cell = one, .elsewhere = sentinel_direction(DIRECTION_BACKWARD), .sustained_runs = sentinel_direction(DIRECTION_BACKWARD)
 	};
-	looks_again(r, three, 3, &out);
+	sentinels_again(r, three, 3, &out);
 	assert_int_equal(out.n, 0);
 	three[2].sustained_runs = 0; /* one more that has to follow, wherever it was before */
-	looks_again(r, three, 3, &out);
+	sentinels_again(r, three, 3, &out);
 	assert_int_equal(out.n, 1);
 	assert_int_equal(cell[0], BACKWARD_SHORT);
 	result_free(r);
@@ -165,7 +165,7 @@ static void cells_without_flops_are_looked_at_too(void **state)
 	for (int i = 0; i < CELLS; i++)
 		r->plan.ask.cell[i].flops = 0;
 	share[0].elsewhere = share[1].elsewhere = 0;
-	looks_assign(&r->plan, share, 2);
+	sentinels_assign(&r->plan, share, 2);
 	assert_int_equal(share[0].elsewhere, backward);
 	assert_int_equal(share[1].elsewhere, forward);
 	result_free(r);

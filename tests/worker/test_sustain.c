@@ -147,13 +147,13 @@ static void what_is_looked_at_elsewhere_has_no_sentinel(void **state)
 	int list[CELLS], set;
 	(void)state;
 	begin();
-	s.bench.looked_elsewhere = look_direction(DIRECTION_BACKWARD);
+	s.bench.looked_elsewhere = sentinel_direction(DIRECTION_BACKWARD);
 	for (int i = 0; i < CELLS; i++)
 		assert_int_equal(sustain_wants(&s.bench, i, 1), i == FORWARD_DENSE || i == FORWARD_SPARSE);
 	add_brief(FORWARD_DENSE, 1665, 1665);
 	s.bench.set_begun[1] = true;
 	assert_int_equal(sustain_next(&s.bench, list, &set), 0);
-	s.bench.sustained_runs = look_direction(DIRECTION_BACKWARD);
+	s.bench.sustained_runs = sentinel_direction(DIRECTION_BACKWARD);
 	assert_int_equal(sustain_next(&s.bench, list, &set), 2);
 	assert_true(list[0] == BACKWARD_SPARSE || list[0] == BACKWARD_DENSE);
 	assert_true(list[1] == BACKWARD_SPARSE || list[1] == BACKWARD_DENSE);
@@ -192,7 +192,7 @@ static void two_launches_have_to_agree(void **state)
 	assert_int_equal(sustain_next(&s.bench, list, &set), 1);
 	assert_int_equal(list[0], FORWARD_DENSE);
 	add(FORWARD_DENSE, as_before, lower, 0, 0);
-	assert_int_equal(s.bench.sustained_runs, look_direction(DIRECTION_FORWARD));
+	assert_int_equal(s.bench.sustained_runs, sentinel_direction(DIRECTION_FORWARD));
 	assert_true(sustain_wants(&s.bench, FORWARD_SHORT, 1));
 	assert_false(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
 	begin();
@@ -256,7 +256,7 @@ static void energy_counts_where_it_is_known(void **state)
 	begin();
 	for (int i = 0; i < 2; i++)
 		add(BACKWARD_SPARSE, same, same, 50, 52);
-	assert_int_equal(s.bench.sustained_runs, look_direction(DIRECTION_BACKWARD));
+	assert_int_equal(s.bench.sustained_runs, sentinel_direction(DIRECTION_BACKWARD));
 	begin();
 }
 
@@ -268,7 +268,7 @@ static void a_large_loss_is_seen_through_the_wandering(void **state)
 	begin();
 	for (int i = 0; i < 2; i++)
 		add(FORWARD_SPARSE, base[i], target[i], 0, 0);
-	assert_int_equal(s.bench.sustained_runs, look_direction(DIRECTION_FORWARD));
+	assert_int_equal(s.bench.sustained_runs, sentinel_direction(DIRECTION_FORWARD));
 	begin();
 }
 

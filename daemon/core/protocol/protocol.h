@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/jsonw.h"
 #include "core/case/case.h"
-#include "core/protocol/look.h"
+#include "core/protocol/sentinel.h"
 #include "core/state/device_kind.h"
 #include "core/state/jobkind.h"
 #include "core/suite/manifest.h"
@@ -139,8 +139,8 @@ struct msg_job {
 		   [64]; /* devices that may have a job there at the same time, with its own; none: all of its kind */
 	uint64_t seed;
 	bool quick;                /* one launch per cell, no confirming set: a look, not a verdict */
-	look_set looked_elsewhere; /* classes of its cells whose power draw another part of the comparison looks at */
-	look_set sustained_runs;           /* classes whose cells run in sustained runs: power draw is known to differ */
+	sentinel_set looked_elsewhere; /* classes of its cells whose power draw another part of the comparison looks at */
+	sentinel_set sustained_runs;           /* classes whose cells run in sustained runs: power draw is known to differ */
 	int n_subjects;
 	struct msg_subject subject[PROTOCOL_SUBJECTS_MAX];
 	int n_cells;
@@ -281,7 +281,7 @@ struct msg_done {
 	double gpu_s;
 	double wall_s;
 	bool cancelled;
-	look_set sustained_runs; /* classes whose cells run in sustained runs, because power draw differs */
+	sentinel_set sustained_runs; /* classes whose cells run in sustained runs, because power draw differs */
 };
 
 /** Something that people should know and that decides nothing: a wait, what a module left behind. */

@@ -134,7 +134,7 @@ static int deal(struct split_group *c, struct slot *leader, struct fw_err *err)
 			result = err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	}
 	if (result == 0 && has_looks(leader))
-		looks_assign(&leader->plan, share, c->n_parts);
+		sentinels_assign(&leader->plan, share, c->n_parts);
 	for (int p = 0; p < c->n_parts && result == 0; p++) {
 		c->part[p].share = share[p];
 		if (p > 0)

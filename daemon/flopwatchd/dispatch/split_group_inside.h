@@ -4,7 +4,7 @@
 
 #include "flopwatchd/dispatch/split_group.h"
 #include "flopwatchd/dispatch/slot_inside.h"
-#include "flopwatchd/job/looks.h"
+#include "flopwatchd/job/sentinels.h"
 
 enum { AGAIN_MAX = 2 }; /* what was measured again may have shown that more has to be */
 

@@ -83,7 +83,7 @@ static void ask_for_sustained_runs(const struct result *whole, struct share *s)
 {
 	for (int i = 0; i < s->n; i++)
 		if (judge_lost_in_sustained_runs(whole, s->cell[i]))
-			s->asked |= look_class(&whole->plan.ask.cell[s->cell[i]]);
+			s->asked |= sentinel_class(&whole->plan.ask.cell[s->cell[i]]);
 	s->elsewhere = s->asked;
 }
 
@@ -135,7 +135,7 @@ int split_group_look_again(struct split_group *c, struct slot *leader, struct fw
 	struct split_group_part *part = add_part(c, leader, err);
 	if (!part)
 		return -1;
-	looks_again(c->whole, share, n, &part->share);
+	sentinels_again(c->whole, share, n, &part->share);
 	leave_out_losses(c->whole, &part->share);
 	if (part->share.n == 0) {
 		free(part->share.cell);

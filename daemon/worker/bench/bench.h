@@ -105,9 +105,9 @@ struct bench {
 	uint64_t seed;
 	bool quick;
 	bool selfcheck;            /* equal modules are timed too */
-	look_set looked_elsewhere; /* classes of cells that have no sentinel here */
-	look_set asked;            /* whose cells run in sustained runs, whatever pairs say of them */
-	look_set sustained_runs;           /* whose cells do, because power draw differs: those, and what is found */
+	sentinel_set looked_elsewhere; /* classes of cells that have no sentinel here */
+	sentinel_set asked;            /* whose cells run in sustained runs, whatever pairs say of them */
+	sentinel_set sustained_runs;           /* whose cells do, because power draw differs: those, and what is found */
 	bool set_begun[3];
 	bool over;   /* no further launch will come */
 	bool lost;   /* the device is broken: nothing runs on it any more */

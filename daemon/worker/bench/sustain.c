@@ -27,19 +27,19 @@ static bool is_possible(const struct bench *b)
 /* Whether all cells of its direction do. */
 static bool runs_in_sustained_runs(const struct bench *b, int cell)
 {
-	return b->sustained_runs & look_class(&b->cells[cell]);
+	return b->sustained_runs & sentinel_class(&b->cells[cell]);
 }
 
 /* The longest open cell of its class, where that is looked at here. */
 static bool is_sentinel(const struct bench *b, int cell)
 {
-	look_set class = look_class(&b->cells[cell]);
+	sentinel_set class = sentinel_class(&b->cells[cell]);
 	int longest = -1, i;
 
 	if (b->looked_elsewhere & class)
 		return false;
 	for (i = 0; i < b->n_cells; i++)
-		if (b->cell[i].open && look_class(&b->cells[i]) == class &&
+		if (b->cell[i].open && sentinel_class(&b->cells[i]) == class &&
 			(longest < 0 || case_flops(&b->cells[i]) > case_flops(&b->cells[longest])))
 			longest = i;
 	return longest == cell;
@@ -174,7 +174,7 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	int lean = draws_more(m, base, target);
 	c->leans += lean ? lean : slower_than_in_pairs(b, m, base, target);
 	if (c->n_sustained_runs >= AGREE && leans(c))
-		b->sustained_runs |= look_direction(b->cells[m->cell].direction);
+		b->sustained_runs |= sentinel_direction(b->cells[m->cell].direction);
 	return 1;
 }
 
@@ -184,7 +184,7 @@ static int wanted_set(const struct bench *b, int cell)
 	const struct bench_cell *c = &b->cell[cell];
 
 	bool lost_in_pairs = c->found.typical.verdict == VERDICT_REGRESSION && !(c->found.typical.flags & FLAG_SUSTAINED) &&
-			     !(b->asked & look_class(&b->cells[cell]));
+			     !(b->asked & sentinel_class(&b->cells[cell]));
 
 	bool asked = runs_in_sustained_runs(b, cell) || c->found.typical.want_sustained_runs;
 

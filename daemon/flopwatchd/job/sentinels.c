@@ -1,5 +1,5 @@
-/* looks.c - see looks.h. */
-#include "flopwatchd/job/looks.h"
+/* sentinels.c - see sentinels.h. */
+#include "flopwatchd/job/sentinels.h"
 
 #include <math.h>
 
@@ -11,19 +11,19 @@
 /* ---- dealing ---------------------------------------------------------------------------------------------------------------- */
 
 /* FLOPs of a share's longest cell of a class, 0 where they are unknown; -1: it has none. */
-static double longest(const struct plan *whole, const struct share *s, look_set class)
+static double longest(const struct plan *whole, const struct share *s, sentinel_set class)
 {
 	double most = -1;
 	for (int i = 0; i < s->n; i++) {
 		const struct cell *c = &whole->ask.cell[s->cell[i]];
 		double flops = case_flops(c);
-		if (look_class(c) == class)
+		if (sentinel_class(c) == class)
 			most = fmax(most, flops > 0 ? flops : 0);
 	}
 	return most;
 }
 
-static void assign_class(const struct plan *whole, struct share *share, int n, look_set class, int *looks)
+static void assign_class(const struct plan *whole, struct share *share, int n, sentinel_set class, int *looks)
 {
 	double most = 0;
 	int best = -1;
@@ -42,12 +42,12 @@ static void assign_class(const struct plan *whole, struct share *share, int n, l
 	looks[best]++;
 }
 
-void looks_assign(const struct plan *whole, struct share *share, int n)
+void sentinels_assign(const struct plan *whole, struct share *share, int n)
 {
 	int looks[PLAN_PARTS_MAX] = { 0 };
-	look_set dealt = 0;
+	sentinel_set dealt = 0;
 	for (int i = 0; i < whole->ask.n_cells; i++) {
-		look_set class = look_class(&whole->ask.cell[i]);
+		sentinel_set class = sentinel_class(&whole->ask.cell[i]);
 		if (!(dealt & class))
 			assign_class(whole, share, n, class, looks);
 		dealt |= class;
@@ -87,20 +87,20 @@ static bool has_sustained_runs(const struct result *r, int cell)
 }
 
 /* Classes that a share was to look at, and did not. */
-static look_set missed(const struct result *r, const struct share *s)
+static sentinel_set missed(const struct result *r, const struct share *s)
 {
-	look_set own = 0, looked = 0;
+	sentinel_set own = 0, looked = 0;
 	for (int i = 0; i < s->n; i++) {
-		look_set class = look_class(&r->plan.ask.cell[s->cell[i]]);
+		sentinel_set class = sentinel_class(&r->plan.ask.cell[s->cell[i]]);
 		own |= class;
 		looked |= has_sustained_runs(r, s->cell[i]) ? class : 0;
 	}
 	return own & ~s->elsewhere & ~looked;
 }
 
-void looks_again(const struct result *whole, const struct share *share, int n, struct share *again)
+void sentinels_again(const struct result *whole, const struct share *share, int n, struct share *again)
 {
-	look_set unseen = 0, differs = 0;
+	sentinel_set unseen = 0, differs = 0;
 	for (int p = 0; p < n; p++) {
 		unseen |= missed(whole, &share[p]);
 		differs |= share[p].sustained_runs;
@@ -110,7 +110,7 @@ void looks_again(const struct result *whole, const struct share *share, int n, s
 	for (int p = n - 1; p >= 0; p--) /* what is measured again stands in a later share, too */
 		for (int i = 0; i < share[p].n; i++) {
 			int cell = share[p].cell[i];
-			look_set class = look_class(&whole->plan.ask.cell[cell]);
+			sentinel_set class = sentinel_class(&whole->plan.ask.cell[cell]);
 			bool is_asked = class & differs & ~share[p].sustained_runs, is_unseen = class & unseen & share[p].elsewhere;
 			bool is_later = false;
 			for (int k = p + 1; k < n && !is_later; k++)

@@ -1,28 +1,28 @@
 /* probe.c - see probe.h. */
-#include "core/protocol/look.h"
+#include "core/protocol/sentinel.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { NAME_SIZE = 32 };
 
-static look_set bit_of(enum direction d, bool irregular)
+static sentinel_set bit_of(enum direction d, bool irregular)
 {
 	return 1u << (2 * (unsigned)d + irregular);
 }
 
-look_set look_class(const struct cell *c)
+sentinel_set sentinel_class(const struct cell *c)
 {
 	return bit_of(c->direction, case_is_irregular(c));
 }
 
-look_set look_direction(enum direction d)
+sentinel_set sentinel_direction(enum direction d)
 {
 	return bit_of(d, false) | bit_of(d, true);
 }
 
 /* The n-th class there is, and its name; 0 behind the last. */
-static look_set nth(int n, char name[NAME_SIZE])
+static sentinel_set nth(int n, char name[NAME_SIZE])
 {
 	enum direction d = (enum direction)(1 + n / 2);
 	bool irregular = n % 2;
@@ -33,10 +33,10 @@ static look_set nth(int n, char name[NAME_SIZE])
 	return bit_of(d, irregular);
 }
 
-void look_write(struct jsonw *j, const char *key, look_set s)
+void look_write(struct jsonw *j, const char *key, sentinel_set s)
 {
 	char name[NAME_SIZE];
-	look_set bit;
+	sentinel_set bit;
 
 	if (!s)
 		return;
@@ -48,10 +48,10 @@ void look_write(struct jsonw *j, const char *key, look_set s)
 	jsonw_array_end(j);
 }
 
-static look_set of_name(const char *wanted)
+static sentinel_set of_name(const char *wanted)
 {
 	char name[NAME_SIZE];
-	look_set bit;
+	sentinel_set bit;
 
 	for (int n = 0; (bit = nth(n, name)) != 0; n++)
 		if (wanted && strcmp(name, wanted) == 0)
@@ -59,7 +59,7 @@ static look_set of_name(const char *wanted)
 	return 0;
 }
 
-int look_read(struct fields *f, const char *key, look_set *out)
+int look_read(struct fields *f, const char *key, sentinel_set *out)
 {
 	*out = 0;
 	if (!field_has(f, key))
@@ -67,7 +67,7 @@ int look_read(struct fields *f, const char *key, look_set *out)
 	json_t *list = field_array(f, key, 0, 2 * (size_t)DIRECTIONS);
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		look_set bit = of_name(json_string_value(json_array_get(list, i)));
+		sentinel_set bit = of_name(json_string_value(json_array_get(list, i)));
 
 		if (!bit)
 			return field_fail(f, key, "item %zu is no direction, nor one with \" irregular\"", i);
