@@ -16,32 +16,32 @@ static void stem_of(const char *path, char *out, size_t size)
 /* Folder above `dir`. False: that is the root. */
 static bool go_up(char *dir)
 {
-	char above[LOOK_PATH_SIZE];
+	char above[SCAN_PATH_SIZE];
 
 	if (strcmp(dir, ".") == 0)
 		return false;
-	look_dir(dir, above, sizeof above);
+	scan_dir(dir, above, sizeof above);
 	memcpy(dir, above, sizeof above);
 	return true;
 }
 
 /* ---- make ----------------------------------------------------------------------------------------------------------------- */
 
-static int by_make(const struct look *l, const struct look_program *program, struct builder_step *step, char *file)
+static int by_make(const struct scan *l, const struct scan_program *program, struct builder_step *step, char *file)
 {
-	char dir[LOOK_PATH_SIZE], stem[LOOK_PATH_SIZE], target[COMMAND_WORD_SIZE], made[COMMAND_WORD_SIZE];
+	char dir[SCAN_PATH_SIZE], stem[SCAN_PATH_SIZE], target[COMMAND_WORD_SIZE], made[COMMAND_WORD_SIZE];
 	const char *inside;
 	bool is_found = false, device = false;
 
 	stem_of(program->path, stem, sizeof stem);
-	look_dir(program->path, dir, sizeof dir);
+	scan_dir(program->path, dir, sizeof dir);
 	do {
-		const struct look_builder *b = look_builder(l, dir, "Makefile");
+		const struct scan_builder *b = scan_builder(l, dir, "Makefile");
 		struct makefile *m = b ? makefile_read(b->text.data) : NULL;
 
 		inside = strcmp(dir, ".") == 0 ? program->path : program->path + strlen(dir) + 1;
 		target[0] = '\0';
-		if (m && program->kind == LOOK_MODULE)
+		if (m && program->kind == SCAN_MODULE)
 			is_found = makefile_module(m, made, sizeof made);
 		else if (m)
 			is_found = makefile_program(m, stem, inside, target, made, sizeof made);
@@ -60,10 +60,10 @@ static int by_make(const struct look *l, const struct look_program *program, str
 		command_add(&step->command, "DEVICE={device}");
 	if (target[0])
 		command_add(&step->command, target);
-	look_join(dir, strncmp(made, "./", 2) == 0 ? made + 2 : made, file, COMMAND_WORD_SIZE);
-	char shown[LOOK_PATH_SIZE];
+	scan_join(dir, strncmp(made, "./", 2) == 0 ? made + 2 : made, file, COMMAND_WORD_SIZE);
+	char shown[SCAN_PATH_SIZE];
 
-	look_join(dir, "Makefile", shown, sizeof shown);
+	scan_join(dir, "Makefile", shown, sizeof shown);
 	snprintf(step->why, sizeof step->why, "%.150s builds %.150s", shown, made);
 	return 1;
 }
@@ -94,31 +94,31 @@ static bool cmake_target(const char *text, const char *command, const char *sour
 }
 
 /* The topmost folder above `dir` that is a project of its own. */
-static bool cmake_root(const struct look *l, const char *dir, char *root)
+static bool cmake_root(const struct scan *l, const char *dir, char *root)
 {
-	char at[LOOK_PATH_SIZE];
+	char at[SCAN_PATH_SIZE];
 	bool is_found = false;
 
 	snprintf(at, sizeof at, "%s", dir);
 	do {
-		const struct look_builder *b = look_builder(l, at, "CMakeLists.txt");
+		const struct scan_builder *b = scan_builder(l, at, "CMakeLists.txt");
 
 		if (b && strstr(b->text.data, "project")) {
-			snprintf(root, LOOK_PATH_SIZE, "%s", at);
+			snprintf(root, SCAN_PATH_SIZE, "%s", at);
 			is_found = true;
 		}
 	} while (go_up(at));
 	return is_found;
 }
 
-static int by_cmake(const struct look *l, const struct look_program *program, struct builder_step *step, char *file)
+static int by_cmake(const struct scan *l, const struct scan_program *program, struct builder_step *step, char *file)
 {
-	bool is_module = program->kind == LOOK_MODULE;
-	char dir[LOOK_PATH_SIZE], root[LOOK_PATH_SIZE], name[64] = "", made[COMMAND_WORD_SIZE];
+	bool is_module = program->kind == SCAN_MODULE;
+	char dir[SCAN_PATH_SIZE], root[SCAN_PATH_SIZE], name[64] = "", made[COMMAND_WORD_SIZE];
 
-	look_dir(program->path, dir, sizeof dir);
+	scan_dir(program->path, dir, sizeof dir);
 	do {
-		const struct look_builder *b = look_builder(l, dir, "CMakeLists.txt");
+		const struct scan_builder *b = scan_builder(l, dir, "CMakeLists.txt");
 		const char *source = strcmp(dir, ".") == 0 ? program->path : program->path + strlen(dir) + 1;
 
 		if (b && !cmake_target(b->text.data, is_module ? "add_library" : "add_executable", source, name, sizeof name))
@@ -126,7 +126,7 @@ static int by_cmake(const struct look *l, const struct look_program *program, st
 	} while (!name[0] && go_up(dir));
 	if (!name[0] || !cmake_root(l, dir, root))
 		return 0;
-	const struct look_builder *top = look_builder(l, root, "CMakeLists.txt");
+	const struct scan_builder *top = scan_builder(l, root, "CMakeLists.txt");
 	const char *below = strcmp(dir, root) == 0 ? "" : strcmp(root, ".") == 0 ? dir : dir + strlen(root) + 1;
 
 	if (top && strstr(top->text.data, "RUNTIME_OUTPUT_DIRECTORY") && strstr(top->text.data, "/bin") && !is_module)
@@ -153,12 +153,12 @@ static int by_cmake(const struct look *l, const struct look_program *program, st
 /* ---- a compiler alone ------------------------------------------------------------------------------------------------------ */
 
 /* Sources beside the program whose header it includes. */
-static void add_neighbours(struct command *c, const struct look *l, const struct look_program *program)
+static void add_neighbours(struct command *c, const struct scan *l, const struct scan_program *program)
 {
 	static const char *const suffixes[] = { ".c", ".cc", ".cpp", ".cu", NULL };
-	char dir[LOOK_PATH_SIZE], name[128], path[LOOK_PATH_SIZE + 160];
+	char dir[SCAN_PATH_SIZE], name[128], path[SCAN_PATH_SIZE + 160];
 
-	look_dir(program->path, dir, sizeof dir);
+	scan_dir(program->path, dir, sizeof dir);
 	for (const char *at = program->text.data; (at = strstr(at, "#include \"")); at++) {
 		const char *from = at + strlen("#include \"");
 		size_t n = strcspn(from, "\".\n");
@@ -170,18 +170,18 @@ static void add_neighbours(struct command *c, const struct look *l, const struct
 			char source[160];
 
 			snprintf(source, sizeof source, "%s%s", name, *s);
-			look_join(dir, source, path, sizeof path);
-			if (strcmp(path, program->path) != 0 && look_is_there(l, path))
+			scan_join(dir, source, path, sizeof path);
+			if (strcmp(path, program->path) != 0 && scan_is_there(l, path))
 				command_add(c, path);
 		}
 	}
 }
 
-static void add_libraries(struct command *c, const struct look_program *program)
+static void add_libraries(struct command *c, const struct scan_program *program)
 {
-	bool is_google = program->kind == LOOK_GOOGLE || program->kind == LOOK_KIT_GOOGLE;
+	bool is_google = program->kind == SCAN_GOOGLE || program->kind == SCAN_KIT_GOOGLE;
 
-	if (is_google && program->kind == LOOK_GOOGLE && !strstr(program->text.data, "BENCHMARK_MAIN") &&
+	if (is_google && program->kind == SCAN_GOOGLE && !strstr(program->text.data, "BENCHMARK_MAIN") &&
 		!strstr(program->text.data, "main("))
 		command_add(c, "-lbenchmark_main");
 	if (is_google) {
@@ -194,17 +194,17 @@ static void add_libraries(struct command *c, const struct look_program *program)
 		command_add(c, "-lm");
 }
 
-static int by_compiler(const struct look *l, const struct look_program *program, struct builder_step *step, char *file)
+static int by_compiler(const struct scan *l, const struct scan_program *program, struct builder_step *step, char *file)
 {
 	const char *suffix = strrchr(program->path, '.');
-	bool is_cuda = strcmp(suffix, ".cu") == 0, is_module = program->kind == LOOK_MODULE;
+	bool is_cuda = strcmp(suffix, ".cu") == 0, is_module = program->kind == SCAN_MODULE;
 	struct command *c = &step->command;
 
-	if (program->kind == LOOK_NVBENCH || strpbrk(program->path, " '\"$`\\"))
+	if (program->kind == SCAN_NVBENCH || strpbrk(program->path, " '\"$`\\"))
 		return 0; /* nvbench comes with CMake */
 	*step = (struct builder_step){ 0 };
 	snprintf(file, COMMAND_WORD_SIZE, "%.*s%s", (int)(suffix - program->path), program->path, is_module ? ".so" : "");
-	if (look_is_there(l, file)) /* a folder of that name */
+	if (scan_is_there(l, file)) /* a folder of that name */
 		snprintf(file, COMMAND_WORD_SIZE, "%.*s.%s", (int)(suffix - program->path), program->path,
 			is_module ? "module.so" : "out");
 	command_add(c, is_cuda ? "nvcc" : strcmp(suffix, ".c") == 0 ? "gcc" : "g++");
@@ -219,9 +219,9 @@ static int by_compiler(const struct look *l, const struct look_program *program,
 		command_add(c, is_cuda ? "-Xcompiler=-fPIC,-fvisibility=hidden" : "-fPIC");
 	}
 	command_add(c, "-I.");
-	if (look_is_there(l, "include"))
+	if (scan_is_there(l, "include"))
 		command_add(c, "-Iinclude");
-	if (program->kind == LOOK_KIT_C || program->kind == LOOK_KIT_GOOGLE) {
+	if (program->kind == SCAN_KIT_C || program->kind == SCAN_KIT_GOOGLE) {
 		command_add(c, "-I\"$FLOPWATCH_KIT\"");
 		c->is_shell = true;
 	}
@@ -236,7 +236,7 @@ static int by_compiler(const struct look *l, const struct look_program *program,
 }
 
 int builder_find(
-	const struct look *l, const struct look_program *program, struct builder_step *step, char file[COMMAND_WORD_SIZE])
+	const struct scan *l, const struct scan_program *program, struct builder_step *step, char file[COMMAND_WORD_SIZE])
 {
 	int n = by_make(l, program, step, file);
 
@@ -245,9 +245,9 @@ int builder_find(
 	return n ? n : by_compiler(l, program, step, file);
 }
 
-bool builder_python(const struct look *l, struct builder_step *step)
+bool builder_python(const struct scan *l, struct builder_step *step)
 {
-	const struct look_builder *b = look_builder(l, ".", "setup.py");
+	const struct scan_builder *b = scan_builder(l, ".", "setup.py");
 
 	if (!b || (!strstr(b->text.data, "ext_modules") && !strstr(b->text.data, "Extension(")))
 		return false;

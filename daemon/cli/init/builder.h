@@ -15,8 +15,8 @@ struct builder_step {
 
 /** Steps that build `program`, to be run at the root, and the file that it becomes. 0: none is known. Shape: step[BUILDER_STEPS_MAX]. */
 int builder_find(
-	const struct look *l, const struct look_program *program, struct builder_step *step, char file[COMMAND_WORD_SIZE]);
+	const struct scan *l, const struct scan_program *program, struct builder_step *step, char file[COMMAND_WORD_SIZE]);
 /** The step that builds extensions of the Python package at the root. False: there are none. */
-bool builder_python(const struct look *l, struct builder_step *step);
+bool builder_python(const struct scan *l, struct builder_step *step);
 
 #endif

@@ -109,7 +109,7 @@ static void print_text(const char *path, const struct proposal *p, bool is_check
 	puts(is_checkout ? "next: flopwatch try" : "next: git init, for this is no checkout yet; then flopwatch try");
 }
 
-static int write_it(const struct look *l, const struct proposal *p, bool is_checkout, const struct options *o)
+static int write_it(const struct scan *l, const struct proposal *p, bool is_checkout, const struct options *o)
 {
 	char path[PATH_MAX + sizeof file_name];
 	struct manifest manifest;
@@ -136,7 +136,7 @@ static int write_it(const struct look *l, const struct proposal *p, bool is_chec
 int verb_init(struct client *c, const struct options *o)
 {
 	struct proposal *p = malloc(sizeof *p);
-	struct look *l = malloc(sizeof *l);
+	struct scan *l = malloc(sizeof *l);
 	char root[PATH_MAX], path[PATH_MAX + sizeof file_name];
 	struct fw_err err = { 0 };
 	bool is_checkout = false;
@@ -159,7 +159,7 @@ int verb_init(struct client *c, const struct options *o)
 		(void)store(path, &none, &err);
 		status = verb_fail_here(&err);
 		buf_fini(&none);
-	} else if (look_at(l, root, &err) != 0) {
+	} else if (scan_at(l, root, &err) != 0) {
 		status = verb_fail_here(&err);
 	} else if (propose(l, p)) {
 		status = write_it(l, p, is_checkout, o);
@@ -173,7 +173,7 @@ int verb_init(struct client *c, const struct options *o)
 			fprintf(stderr, "flopwatch: %s\n", p->note[i]);
 		status = EXIT_NOT_FOUND;
 	}
-	look_free(l);
+	scan_free(l);
 	free(l);
 	free(p);
 	return status;

@@ -64,7 +64,7 @@ static bool add_step(struct proposal *p, const struct builder_step *s)
 	return fits;
 }
 
-static bool build(struct proposal *p, const struct look *l, const struct look_program *program, char file[COMMAND_WORD_SIZE])
+static bool build(struct proposal *p, const struct scan *l, const struct scan_program *program, char file[COMMAND_WORD_SIZE])
 {
 	struct builder_step step[BUILDER_STEPS_MAX];
 	int n = builder_find(l, program, step, file);
@@ -79,7 +79,7 @@ static bool build(struct proposal *p, const struct look *l, const struct look_pr
 }
 
 /* A file that is opened when it runs is not among what was built. */
-static bool reads_files(const struct look_program *program)
+static bool reads_files(const struct scan_program *program)
 {
 	static const char *const words[] = { "fopen", "open(", "ifstream", "dlopen", "freopen", "getenv", "LoadModule", NULL };
 
@@ -89,7 +89,7 @@ static bool reads_files(const struct look_program *program)
 	return false;
 }
 
-static void add_compiled(struct proposal *p, const struct look *l, const struct look_program *program)
+static void add_compiled(struct proposal *p, const struct scan *l, const struct scan_program *program)
 {
 	struct propose_benchmark *b = &p->benchmark[p->n_benchmarks];
 	char file[COMMAND_WORD_SIZE], start[COMMAND_WORD_SIZE + 2], name[sizeof b->name], option[128];
@@ -104,13 +104,13 @@ static void add_compiled(struct proposal *p, const struct look *l, const struct 
 	snprintf(b->why, sizeof b->why, "%.200s %.100s", program->path, program->why);
 	if (!reads_files(program) && strcmp(p->step[p->n_steps - 1].word[0], "cmake") != 0) /* which may make libraries, too */
 		snprintf(b->artifact, sizeof b->artifact, "%s", file);
-	if (program->kind == LOOK_GOOGLE || program->kind == LOOK_KIT_GOOGLE) {
+	if (program->kind == SCAN_GOOGLE || program->kind == SCAN_KIT_GOOGLE) {
 		b->reader = "google-benchmark";
 		snprintf(b->output, sizeof b->output, "%s.json", name);
 		snprintf(option, sizeof option, "--benchmark_out=%s.json", name);
 		command_add(&b->command, option);
 		command_add(&b->command, "--benchmark_out_format=json");
-	} else if (program->kind == LOOK_NVBENCH) {
+	} else if (program->kind == SCAN_NVBENCH) {
 		b->reader = "nvbench";
 		snprintf(b->output, sizeof b->output, "%s.json", name);
 		command_add(&b->command, "--json");
@@ -122,16 +122,16 @@ static void add_compiled(struct proposal *p, const struct look *l, const struct 
 /* ---- scripts -------------------------------------------------------------------------------------------------------------- */
 
 /* The first package of the checkout that the script imports from where Python would not look: its folder, "" none. */
-static void package_folder(const struct look *l, const struct look_program *program, char *out, size_t size)
+static void package_folder(const struct scan *l, const struct scan_program *program, char *out, size_t size)
 {
-	char dir[LOOK_PATH_SIZE];
+	char dir[SCAN_PATH_SIZE];
 
 	out[0] = '\0';
-	look_dir(program->path, dir, sizeof dir);
+	scan_dir(program->path, dir, sizeof dir);
 	for (const char *line = program->text.data; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		const char *word = strncmp(line, "import ", 7) == 0 ? line + 7 : strncmp(line, "from ", 5) == 0 ? line + 5 : NULL;
 		static const char *const places[] = { ".", "src", "python" };
-		char name[64], path[LOOK_PATH_SIZE + 96];
+		char name[64], path[SCAN_PATH_SIZE + 96];
 
 		if (!word)
 			continue;
@@ -141,10 +141,10 @@ static void package_folder(const struct look *l, const struct look_program *prog
 			if (strcmp(places[i], dir) == 0)
 				continue;
 			snprintf(path, sizeof path, "%s/%s/__init__.py", places[i], name);
-			bool is_there = look_is_there(l, path);
+			bool is_there = scan_is_there(l, path);
 
 			snprintf(path, sizeof path, "%s/%s.py", places[i], name);
-			if (is_there || look_is_there(l, path)) {
+			if (is_there || scan_is_there(l, path)) {
 				snprintf(out, size, "%s", places[i]);
 				return;
 			}
@@ -152,10 +152,10 @@ static void package_folder(const struct look *l, const struct look_program *prog
 	}
 }
 
-static void add_python(struct proposal *p, const struct look *l, const struct look_program *program)
+static void add_python(struct proposal *p, const struct scan *l, const struct scan_program *program)
 {
 	struct propose_benchmark *b = &p->benchmark[p->n_benchmarks];
-	bool is_wrapped = program->kind == LOOK_TIMED_PYTHON;
+	bool is_wrapped = program->kind == SCAN_TIMED_PYTHON;
 	char folder[16], line[COMMAND_WORD_SIZE];
 
 	*b = (struct propose_benchmark){ .reader = "flopwatch", .uses_gpu = program->uses_gpu };
@@ -187,7 +187,7 @@ static void add_python(struct proposal *p, const struct look *l, const struct lo
 	p->n_benchmarks++;
 }
 
-static void add_shell(struct proposal *p, const struct look_program *program)
+static void add_shell(struct proposal *p, const struct scan_program *program)
 {
 	struct propose_benchmark *b = &p->benchmark[p->n_benchmarks];
 	bool is_bash = strstr(program->text.data, "bash") != NULL;
@@ -202,7 +202,7 @@ static void add_shell(struct proposal *p, const struct look_program *program)
 }
 
 /* A rule that runs a benchmark and writes a file: `make bench`. */
-static void add_recipes(struct proposal *p, const struct look *l)
+static void add_recipes(struct proposal *p, const struct scan *l)
 {
 	static const struct {
 		const char *option, *reader;
@@ -235,7 +235,7 @@ static void add_recipes(struct proposal *p, const struct look *l)
 
 /* ---- modules -------------------------------------------------------------------------------------------------------------- */
 
-static void choose_suites(struct proposal *p, const struct look *l, bool uses_gpu)
+static void choose_suites(struct proposal *p, const struct scan *l, bool uses_gpu)
 {
 	if (l->n_suites) {
 		memcpy(p->suite, l->suite, sizeof p->suite);
@@ -250,7 +250,7 @@ static void choose_suites(struct proposal *p, const struct look *l, bool uses_gp
 	p->n_suites = 1;
 }
 
-static void add_module(struct proposal *p, const struct look *l, const struct look_program *program)
+static void add_module(struct proposal *p, const struct scan *l, const struct scan_program *program)
 {
 	char file[COMMAND_WORD_SIZE];
 	bool uses_gpu = false;
@@ -260,15 +260,15 @@ static void add_module(struct proposal *p, const struct look *l, const struct lo
 	snprintf(p->module, sizeof p->module, "%s", file);
 	snprintf(p->module_why, sizeof p->module_why, "%.200s %.100s", program->path, program->why);
 	for (int i = 0; i < l->n_programs; i++)
-		uses_gpu = uses_gpu || (l->program[i].kind == LOOK_MODULE && strstr(l->program[i].text.data, "FW_CUDA"));
+		uses_gpu = uses_gpu || (l->program[i].kind == SCAN_MODULE && strstr(l->program[i].text.data, "FW_CUDA"));
 	choose_suites(p, l, uses_gpu);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------------ */
 
-static void add_program(struct proposal *p, const struct look *l, const struct look_program *program)
+static void add_program(struct proposal *p, const struct scan *l, const struct scan_program *program)
 {
-	if (program->kind == LOOK_MODULE)
+	if (program->kind == SCAN_MODULE)
 		return;
 	if (p->module[0] || p->n_benchmarks == PROPOSE_BENCHMARKS_MAX) {
 		note(p, "%s %s; %s", program->path, program->why,
@@ -276,19 +276,19 @@ static void add_program(struct proposal *p, const struct look *l, const struct l
 				     : "a manifest names four benchmarks at most, so it was left out");
 		return;
 	}
-	if (program->kind == LOOK_HYPERFINE)
+	if (program->kind == SCAN_HYPERFINE)
 		add_shell(p, program);
-	else if (program->kind == LOOK_KIT_PYTHON || program->kind == LOOK_TIMED_PYTHON || program->kind == LOOK_LINES_PYTHON)
+	else if (program->kind == SCAN_KIT_PYTHON || program->kind == SCAN_TIMED_PYTHON || program->kind == SCAN_LINES_PYTHON)
 		add_python(p, l, program);
 	else
 		add_compiled(p, l, program);
 }
 
-bool propose(const struct look *l, struct proposal *out)
+bool propose(const struct scan *l, struct proposal *out)
 {
 	memset(out, 0, sizeof *out);
 	for (int i = 0; i < l->n_programs && !out->module[0]; i++)
-		if (l->program[i].kind == LOOK_MODULE)
+		if (l->program[i].kind == SCAN_MODULE)
 			add_module(out, l, &l->program[i]);
 	for (int i = 0; i < l->n_programs; i++)
 		add_program(out, l, &l->program[i]);

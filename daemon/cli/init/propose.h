@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "cli/init/command.h"
-#include "cli/init/look.h"
+#include "cli/init/scan.h"
 
 enum { PROPOSE_BENCHMARKS_MAX = 4, PROPOSE_STEPS_MAX = 12, PROPOSE_NOTES_MAX = 12 };
 
@@ -23,7 +23,7 @@ struct propose_benchmark {
 struct proposal {
 	char module[256]; /* the module's path, "" none: then there are benchmarks */
 	char module_why[320];
-	char suite[LOOK_SUITES_MAX][64];
+	char suite[SCAN_SUITES_MAX][64];
 	char suite_why[160];
 	int n_suites;
 	int n_steps; /* of the build */
@@ -36,6 +36,6 @@ struct proposal {
 };
 
 /** False: nothing there that can be measured is known. The notes then say what was seen. */
-bool propose(const struct look *l, struct proposal *out);
+bool propose(const struct scan *l, struct proposal *out);
 
 #endif

@@ -13,29 +13,29 @@ struct sign {
 };
 
 static const struct sign c_signs[] = {
-	{ LOOK_MODULE, "fw_entry", "struct fw_module", "exports fw_entry" },
-	{ LOOK_KIT_GOOGLE, "flopwatch_benchmark.h", "FLOPWATCH_MAIN", "includes flopwatch_benchmark.h, so that it takes turns" },
-	{ LOOK_KIT_C, "flopwatch.h", "main(", "includes flopwatch.h, so that it takes turns" },
-	{ LOOK_NVBENCH, "nvbench/nvbench", "NVBENCH_BENCH", "includes nvbench" },
-	{ LOOK_GOOGLE, "benchmark/benchmark.h", "BENCHMARK", "includes benchmark/benchmark.h" },
-	{ LOOK_MODULE, NULL, NULL, NULL },
+	{ SCAN_MODULE, "fw_entry", "struct fw_module", "exports fw_entry" },
+	{ SCAN_KIT_GOOGLE, "flopwatch_benchmark.h", "FLOPWATCH_MAIN", "includes flopwatch_benchmark.h, so that it takes turns" },
+	{ SCAN_KIT_C, "flopwatch.h", "main(", "includes flopwatch.h, so that it takes turns" },
+	{ SCAN_NVBENCH, "nvbench/nvbench", "NVBENCH_BENCH", "includes nvbench" },
+	{ SCAN_GOOGLE, "benchmark/benchmark.h", "BENCHMARK", "includes benchmark/benchmark.h" },
+	{ SCAN_MODULE, NULL, NULL, NULL },
 };
 
 static const struct sign python_signs[] = {
-	{ LOOK_KIT_PYTHON, "\nimport flopwatch", NULL, "imports flopwatch, so that it takes turns" },
-	{ LOOK_KIT_PYTHON, "\nfrom flopwatch import", NULL, "imports flopwatch, so that it takes turns" },
-	{ LOOK_TIMED_PYTHON, "triton", "do_bench", "times with triton.testing, which `python3 -m flopwatch` turns into cells" },
-	{ LOOK_TIMED_PYTHON, "triton.testing", "perf_report",
+	{ SCAN_KIT_PYTHON, "\nimport flopwatch", NULL, "imports flopwatch, so that it takes turns" },
+	{ SCAN_KIT_PYTHON, "\nfrom flopwatch import", NULL, "imports flopwatch, so that it takes turns" },
+	{ SCAN_TIMED_PYTHON, "triton", "do_bench", "times with triton.testing, which `python3 -m flopwatch` turns into cells" },
+	{ SCAN_TIMED_PYTHON, "triton.testing", "perf_report",
 		"times with triton.testing, which `python3 -m flopwatch` turns into cells" },
-	{ LOOK_TIMED_PYTHON, "torch.utils.benchmark", "Timer",
+	{ SCAN_TIMED_PYTHON, "torch.utils.benchmark", "Timer",
 		"times with torch.utils.benchmark, which `python3 -m flopwatch` turns into cells" },
-	{ LOOK_LINES_PYTHON, "\"cell\"", "\"ms\"", "prints JSON with \"cell\" and \"ms\"" },
-	{ LOOK_MODULE, NULL, NULL, NULL },
+	{ SCAN_LINES_PYTHON, "\"cell\"", "\"ms\"", "prints JSON with \"cell\" and \"ms\"" },
+	{ SCAN_MODULE, NULL, NULL, NULL },
 };
 
 static const struct sign shell_signs[] = {
-	{ LOOK_HYPERFINE, "hyperfine", "--export-json", "runs hyperfine with --export-json" },
-	{ LOOK_MODULE, NULL, NULL, NULL },
+	{ SCAN_HYPERFINE, "hyperfine", "--export-json", "runs hyperfine with --export-json" },
+	{ SCAN_MODULE, NULL, NULL, NULL },
 };
 
 static bool is_one_of(const char *suffix, const char *const *list)
@@ -82,7 +82,7 @@ bool recognise_option(const char *text, const char *option, char *out, size_t si
 	return false;
 }
 
-static bool says_gpu(const struct look_program *p, const char *suffix)
+static bool says_gpu(const struct scan_program *p, const char *suffix)
 {
 	static const char *const words[] = { "<<<", "cuda", "CUDA", "triton", "torch", "cupy", "nvbench", NULL };
 
@@ -106,7 +106,7 @@ static bool has(const char *text, const char *sign)
 	return strstr(text, sign) || (*sign == '\n' && strncmp(text, sign + 1, strlen(sign + 1)) == 0);
 }
 
-bool recognise(struct look_program *p)
+bool recognise(struct scan_program *p)
 {
 	const char *slash = strrchr(p->path, '/'), *name = slash ? slash + 1 : p->path, *dot = strrchr(name, '.');
 	const struct sign *sign = dot ? signs_of(dot) : NULL;
@@ -121,7 +121,7 @@ bool recognise(struct look_program *p)
 	p->kind = sign->kind;
 	p->why = sign->why;
 	p->uses_gpu = says_gpu(p, dot);
-	if (p->kind == LOOK_HYPERFINE && !recognise_option(p->text.data, "--export-json", p->output, sizeof p->output))
+	if (p->kind == SCAN_HYPERFINE && !recognise_option(p->text.data, "--export-json", p->output, sizeof p->output))
 		return false;
 	return true;
 }

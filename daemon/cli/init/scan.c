@@ -1,5 +1,5 @@
 /* probe.c - see probe.h. */
-#include "cli/init/look.h"
+#include "cli/init/scan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 enum { DEPTH_MAX = 6, FILES_MAX = 8000, TEXT_MAX = 256 << 10 };
 
 struct walk {
-	struct look *look;
+	struct scan *scan;
 	int n_files;
 };
 
@@ -32,7 +32,7 @@ static const char *suffix_of(const char *path)
 	return dot && (!slash || dot > slash) ? dot : "";
 }
 
-void look_dir(const char *path, char *dir, size_t size)
+void scan_dir(const char *path, char *dir, size_t size)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -42,7 +42,7 @@ void look_dir(const char *path, char *dir, size_t size)
 		snprintf(dir, size, ".");
 }
 
-void look_join(const char *dir, const char *name, char *out, size_t size)
+void scan_join(const char *dir, const char *name, char *out, size_t size)
 {
 	if (strcmp(dir, ".") == 0)
 		snprintf(out, size, "%s", name);
@@ -50,7 +50,7 @@ void look_join(const char *dir, const char *name, char *out, size_t size)
 		snprintf(out, size, "%s/%s", dir, name);
 }
 
-bool look_is_there(const struct look *l, const char *path)
+bool scan_is_there(const struct scan *l, const char *path)
 {
 	char whole[sizeof l->root + 1024];
 
@@ -58,9 +58,9 @@ bool look_is_there(const struct look *l, const char *path)
 }
 
 /* Text of a plain file; empty where it cannot be read, is no text or is too long to be a source. */
-static void read_text(const struct look *l, const char *path, struct buf *out)
+static void read_text(const struct scan *l, const char *path, struct buf *out)
 {
-	char whole[sizeof l->root + LOOK_PATH_SIZE];
+	char whole[sizeof l->root + SCAN_PATH_SIZE];
 	struct stat st;
 	int fd = -1;
 
@@ -82,28 +82,28 @@ static bool is_builder(const char *name)
 	       strcmp(name, "CMakeLists.txt") == 0 || strcmp(name, "setup.py") == 0 || strcmp(name, "pyproject.toml") == 0;
 }
 
-static void take_builder(struct look *l, const char *path, const char *name)
+static void take_builder(struct scan *l, const char *path, const char *name)
 {
-	if (l->n_builders == LOOK_BUILDERS_MAX) {
+	if (l->n_builders == SCAN_BUILDERS_MAX) {
 		l->is_cut = true;
 		return;
 	}
-	struct look_builder *b = &l->builder[l->n_builders++];
+	struct scan_builder *b = &l->builder[l->n_builders++];
 
-	look_dir(path, b->dir, sizeof b->dir);
+	scan_dir(path, b->dir, sizeof b->dir);
 	snprintf(b->name, sizeof b->name, "%s", strcasecmp(name, "makefile") == 0 || *name == 'G' ? "Makefile" : name);
 	read_text(l, path, &b->text);
 }
 
-static void take_source(struct look *l, const char *path)
+static void take_source(struct scan *l, const char *path)
 {
-	struct look_program found = { .why = "" };
+	struct scan_program found = { .why = "" };
 
 	read_text(l, path, &found.text);
 	snprintf(found.path, sizeof found.path, "%s", path);
 	if (!recognise(&found)) {
 		buf_fini(&found.text);
-	} else if (l->n_programs == LOOK_PROGRAMS_MAX) {
+	} else if (l->n_programs == SCAN_PROGRAMS_MAX) {
 		l->is_cut = true;
 		buf_fini(&found.text);
 	} else {
@@ -112,18 +112,18 @@ static void take_source(struct look *l, const char *path)
 }
 
 /* A suite of the repository's own, by its name. */
-static void take_suite(struct look *l, const char *path, const char *name)
+static void take_suite(struct scan *l, const char *path, const char *name)
 {
-	char dir[LOOK_PATH_SIZE];
+	char dir[SCAN_PATH_SIZE];
 
-	look_dir(path, dir, sizeof dir);
+	scan_dir(path, dir, sizeof dir);
 	bool is_suite = strcmp(dir, "etc/suites") == 0 || strcmp(dir, ".flopwatch/suites") == 0;
 
-	if (is_suite && l->n_suites < LOOK_SUITES_MAX)
+	if (is_suite && l->n_suites < SCAN_SUITES_MAX)
 		snprintf(l->suite[l->n_suites++], sizeof l->suite[0], "%.*s", (int)(strlen(name) - strlen(".yaml")), name);
 }
 
-static void take_result(struct look *l, const char *path, const char *name)
+static void take_result(struct scan *l, const char *path, const char *name)
 {
 	struct buf text;
 
@@ -139,7 +139,7 @@ static void take_result(struct look *l, const char *path, const char *name)
 	buf_fini(&text);
 }
 
-static void take_file(struct look *l, const char *path, const char *name)
+static void take_file(struct scan *l, const char *path, const char *name)
 {
 	const char *suffix = suffix_of(name);
 
@@ -199,8 +199,8 @@ static int list_names(const char *path, char ***out, struct fw_err *err)
 
 static int walk(struct walk *w, const char *dir, int depth, struct fw_err *err)
 {
-	struct look *l = w->look;
-	char whole[sizeof l->root + LOOK_PATH_SIZE + 256], **name;
+	struct scan *l = w->scan;
+	char whole[sizeof l->root + SCAN_PATH_SIZE + 256], **name;
 	struct stat st;
 
 	snprintf(whole, sizeof whole, "%s/%s", l->root, dir);
@@ -210,11 +210,11 @@ static int walk(struct walk *w, const char *dir, int depth, struct fw_err *err)
 		return depth ? 0 : -1; /* a folder that is closed to us is none of ours */
 	for (int folders = 0; folders < 2; folders++)
 		for (int i = 0; i < n; i++) {
-			char path[LOOK_PATH_SIZE + 256];
+			char path[SCAN_PATH_SIZE + 256];
 
-			look_join(dir, name[i], path, sizeof path);
+			scan_join(dir, name[i], path, sizeof path);
 			snprintf(whole, sizeof whole, "%s/%s", l->root, path);
-			if (strlen(path) >= LOOK_PATH_SIZE || lstat(whole, &st) != 0)
+			if (strlen(path) >= SCAN_PATH_SIZE || lstat(whole, &st) != 0)
 				continue;
 			if (folders && S_ISDIR(st.st_mode) && depth < DEPTH_MAX && !is_passed_over(name[i]))
 				(void)walk(w, path, depth + 1, NULL);
@@ -228,9 +228,9 @@ static int walk(struct walk *w, const char *dir, int depth, struct fw_err *err)
 	return 0;
 }
 
-int look_at(struct look *l, const char *root, struct fw_err *err)
+int scan_at(struct scan *l, const char *root, struct fw_err *err)
 {
-	struct walk w = { .look = l };
+	struct walk w = { .scan = l };
 
 	memset(l, 0, sizeof *l);
 	if ((size_t)snprintf(l->root, sizeof l->root, "%s", root) >= sizeof l->root)
@@ -238,7 +238,7 @@ int look_at(struct look *l, const char *root, struct fw_err *err)
 	return walk(&w, ".", 0, err);
 }
 
-void look_free(struct look *l)
+void scan_free(struct scan *l)
 {
 	for (int i = 0; i < l->n_programs; i++)
 		buf_fini(&l->program[i].text);
@@ -247,7 +247,7 @@ void look_free(struct look *l)
 	l->n_programs = l->n_builders = 0;
 }
 
-const struct look_builder *look_builder(const struct look *l, const char *dir, const char *name)
+const struct scan_builder *scan_builder(const struct scan *l, const char *dir, const char *name)
 {
 	for (int i = 0; i < l->n_builders; i++)
 		if (strcmp(l->builder[i].dir, dir) == 0 && strcmp(l->builder[i].name, name) == 0)
