@@ -124,7 +124,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"flopwatch compare a.csv b.csv --launches 15 --warmup 5 --metric 'dram__bytes_*'  # two exports of ncu --csv",
 		CATALOG_FILE, "", "branches branches" },
 	{ "run", 1, 1, verb_run, "run TARGET", "queue a branch or commit against its base, and do not wait", "",
-		"repo suite cells device quick", "flopwatch run my-branch  # prints the job", CATALOG_NONE, "", "branches" },
+		"repo suite cells device quick", "flopwatch submit my-branch  # prints the job", CATALOG_NONE, "", "branches" },
 	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB", "wait for all its suites and print the tables",
 		"For scripts and hooks: the exit status is the verdict, the worst over all suites and benchmarks of the branch's "
 		"tip or "

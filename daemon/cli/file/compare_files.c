@@ -378,7 +378,7 @@ static int show(const struct options *o, const struct reading reading[2], const 
 		       "file is one "
 		       "run, and one run of a GPU\n"
 		       "at its power limit may differ from the next by more than 1.5 %% without any change. To know, let "
-		       "flopwatch run both in turns:\n"
+		       "flopwatch submit both in turns:\n"
 		       "flopwatch compare BASE TARGET\n",
 			common, slower, faster, threshold_pct);
 	return slower || absent || unpaired || failed || !common ? EXIT_UNDECIDED : EXIT_OK;
