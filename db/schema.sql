@@ -855,7 +855,7 @@ CREATE TABLE event (
 
 -- Webhooks that came in, so that a replay starts nothing.
 CREATE TABLE webhook_seen (
-	id            TEXT    NOT NULL PRIMARY KEY,    -- as the forge calls the delivery
+	id            TEXT    NOT NULL PRIMARY KEY,    -- as the forge calls the notification
 	at            INTEGER NOT NULL
 ) STRICT;
 
@@ -894,7 +894,7 @@ CREATE TABLE session (
 
 -- Rows of a table by the state that they are in.
 CREATE TABLE counted (
-	what          TEXT    NOT NULL,                -- jobs comparisons alerts deliveries
+	what          TEXT    NOT NULL,                -- jobs comparisons alerts notifications
 	label         TEXT    NOT NULL,
 	n             INTEGER NOT NULL,
 	PRIMARY KEY (what, label)
@@ -935,14 +935,14 @@ CREATE TRIGGER counted_alert_gone AFTER DELETE ON alert BEGIN
 END;
 
 CREATE TRIGGER counted_outbox AFTER INSERT ON outbox BEGIN
-	INSERT INTO counted VALUES ('deliveries', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+	INSERT INTO counted VALUES ('notifications', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
 CREATE TRIGGER counted_outbox_state AFTER UPDATE OF state ON outbox WHEN NEW.state <> OLD.state BEGIN
-	UPDATE counted SET n = n - 1 WHERE what = 'deliveries' AND label = OLD.state;
-	INSERT INTO counted VALUES ('deliveries', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+	UPDATE counted SET n = n - 1 WHERE what = 'notifications' AND label = OLD.state;
+	INSERT INTO counted VALUES ('notifications', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
 CREATE TRIGGER counted_outbox_gone AFTER DELETE ON outbox BEGIN
-	UPDATE counted SET n = n - 1 WHERE what = 'deliveries' AND label = OLD.state;
+	UPDATE counted SET n = n - 1 WHERE what = 'notifications' AND label = OLD.state;
 END;
 
 -- How long jobs took, done or failed: each in the smallest bound that holds it. Only ever grows.

@@ -84,7 +84,7 @@ int verb_cancel(struct client *c, const struct options *o);
 int verb_retry(struct client *c, const struct options *o);
 int verb_history(struct client *c, const struct options *o);
 int verb_alerts(struct client *c, const struct options *o);
-int verb_deliveries(struct client *c, const struct options *o);
+int verb_notifications(struct client *c, const struct options *o);
 int verb_redeliver(struct client *c, const struct options *o);
 int verb_devices(struct client *c, const struct options *o);
 int verb_pause(struct client *c, const struct options *o);

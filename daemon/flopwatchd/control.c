@@ -17,8 +17,8 @@
 #include "db/store/outbox.h"
 #include "db/store/peer.h"
 #include "db/store/repo.h"
-#include "flopwatchd/delivery/commit_status.h"
-#include "flopwatchd/delivery/gitnote.h"
+#include "flopwatchd/notify/commit_status.h"
+#include "flopwatchd/notify/gitnote.h"
 #include "flopwatchd/job/devicestate.h"
 #include "flopwatchd/job/gitread.h"
 #include "flopwatchd/import.h"
@@ -591,12 +591,12 @@ int control_alert(
 	return txn_end(g, result, err);
 }
 
-int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err)
+int control_redeliver(struct control *c, int64_t notification, struct fw_err *err)
 {
 	struct txn *g = queue_txn(c->queue);
 	if (txn_begin(g, err) != 0)
 		return -1;
-	return txn_end(g, store_outbox_again(c->db, delivery, clock_utc_ms(), err), err);
+	return txn_end(g, store_outbox_again(c->db, notification, clock_utc_ms(), err), err);
 }
 
 int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err)

@@ -75,8 +75,8 @@ int control_pause(struct control *c, const char *uuid, bool paused, const char *
 /** A person's step with an alert: acknowledged, accepted, resolved, invalid; webhooks hear of it. Err: as store_alert_change. */
 int control_alert(
 	struct control *c, int64_t alert, enum alertstate state, const char *who, const char *reason, struct fw_err *err);
-/** Send a delivery again, under its id. Err: ERR_NOT_FOUND. */
-int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err);
+/** Send a notification again, under its id. Err: ERR_NOT_FOUND. */
+int control_redeliver(struct control *c, int64_t notification, struct fw_err *err);
 /** Judge a comparison again from its stored samples. `changed`: some verdict became another. Err: ERR_NOT_FOUND. */
 int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
 /** Look at a repository now. *look (may be NULL) is the number of that look, which has not begun yet. Err: ERR_NOT_FOUND, ERR_BUSY. */

@@ -80,18 +80,18 @@ static int remove_strays(struct db *db, int64_t before_ms, struct fw_err *err)
 static int prune(struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t event_ms = JANITOR_EVENT_DAYS * DAY_MS;
-	int events, deliveries, sent;
+	int events, notifications, sent;
 	if (db_begin(db, err) != 0)
 		return -1;
 	if (store_event_prune(db, now_ms - event_ms, now_ms + event_ms, STEP_ROWS, &events, err) != 0 ||
-		store_delivery_prune(
-			db, now_ms - JANITOR_DELIVERY_DAYS * DAY_MS, JANITOR_DELIVERIES, STEP_ROWS, &deliveries, err) != 0 ||
+		store_notification_prune(
+			db, now_ms - JANITOR_NOTIFICATION_DAYS * DAY_MS, JANITOR_NOTIFICATIONS, STEP_ROWS, &notifications, err) != 0 ||
 		store_outbox_prune(db, now_ms - JANITOR_SENT_DAYS * DAY_MS, STEP_ROWS, &sent, err) != 0 ||
 		db_commit(db, err) != 0) {
 		db_rollback(db);
 		return -1;
 	}
-	return events == STEP_ROWS || deliveries == STEP_ROWS || sent == STEP_ROWS;
+	return events == STEP_ROWS || notifications == STEP_ROWS || sent == STEP_ROWS;
 }
 
 int janitor_step(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)

@@ -2,8 +2,8 @@
  * janitor.h - keeps the database from growing without bound: once an hour, in small steps with pauses between them.
  *
  * Single times move to the archive after `keep_samples` (db/archive/archived.h), whose months go after `keep_archive`; each launch's estimate
- * stays, so that a verdict can be reached again. The log of deliveries goes after JANITOR_SENT_DAYS, events after JANITOR_EVENT_DAYS, and
- * what is remembered of webhooks, so that none is played twice, after JANITOR_DELIVERY_DAYS and beyond the newest JANITOR_DELIVERIES.
+ * stays, so that a verdict can be reached again. The log of notifications goes after JANITOR_SENT_DAYS, events after JANITOR_EVENT_DAYS, and
+ * what is remembered of webhooks, so that none is played twice, after JANITOR_NOTIFICATION_DAYS and beyond the newest JANITOR_NOTIFICATIONS.
  * Everything else is kept for ever. Where much of the file is free afterwards, it shrinks.
  */
 #ifndef FLOPWATCHD_JANITOR_H
@@ -13,7 +13,7 @@
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/runtime/loop.h"
 
-enum { JANITOR_SENT_DAYS = 90, JANITOR_EVENT_DAYS = 7, JANITOR_DELIVERY_DAYS = 180, JANITOR_DELIVERIES = 20000 };
+enum { JANITOR_SENT_DAYS = 90, JANITOR_EVENT_DAYS = 7, JANITOR_NOTIFICATION_DAYS = 180, JANITOR_NOTIFICATIONS = 20000 };
 
 struct janitor;
 

@@ -26,11 +26,11 @@
 #include "flopwatchd/idle.h"
 #include "flopwatchd/janitor.h"
 #include "flopwatchd/runtime/loop.h"
-#include "flopwatchd/delivery/sender.h"
+#include "flopwatchd/notify/sender.h"
 #include "flopwatchd/runtime/sd_notify.h"
 #include "flopwatchd/dispatch/queue.h"
 #include "flopwatchd/alert/device_alert.h"
-#include "flopwatchd/delivery/commit_status.h"
+#include "flopwatchd/notify/commit_status.h"
 #include "flopwatchd/intake/watch.h"
 #include "web/answer/access.h"
 

@@ -32,12 +32,12 @@ int main(int argc, char **argv)
 		fputs("usage: flopwatch-send < delivery.json\n"
 		      "  {\"url\":\"https://...\",\"headers\":{\"Name\":\"value\"},\"body\":\"...\",\"allow_internal\":false}\n"
 		      "prints {\"status\":200,\"duration_ms\":12,\"retry_after_s\":0}, status 0 without an answer\n"
-		      "exit 0 delivered, 1 not, 2 the delivery is not understood\n",
+		      "exit 0 delivered, 1 not, 2 the notification is not understood\n",
 			help ? stdout : stderr);
 		return help ? 0 : 2;
 	}
 	struct buf text;
-	struct delivery delivery = { 0 };
+	struct notification notification = { 0 };
 	struct send_answer answer = { 0 };
 	struct fw_err err = { 0 };
 	buf_init(&text, 4 << 20);
@@ -46,17 +46,17 @@ int main(int argc, char **argv)
 		err_set(&err, ERR_INTERNAL, "libcurl did not start");
 		status = 1;
 	} else if (buf_read_fd(&text, STDIN_FILENO) != 0 || text.failed) {
-		err_set(&err, ERR_INVALID, "the delivery on standard input cannot be read or is larger than 4 MiB");
+		err_set(&err, ERR_INVALID, "the notification on standard input cannot be read or is larger than 4 MiB");
 		status = 2;
-	} else if (delivery_read(text.data, text.len, &delivery, &err) != 0) {
+	} else if (notification_read(text.data, text.len, &notification, &err) != 0) {
 		status = 2;
 	} else {
-		status = send_deliver(&delivery, &answer, &err) == 0 ? 0 : 1;
+		status = send_deliver(&notification, &answer, &err) == 0 ? 0 : 1;
 		print_answer(&answer);
 	}
 	if (status != 0)
 		fprintf(stderr, "flopwatch-send: %s\n", err.text);
-	delivery_fini(&delivery);
+	notification_fini(&notification);
 	buf_fini(&text);
 	curl_global_cleanup();
 	return status;

@@ -13,7 +13,7 @@
 enum { CONNECT_TIMEOUT_MS = 5000, TIMEOUT_MS = 15000, ANSWER_MAX = 1 << 20, RETRY_AFTER_MAX_S = 3600 };
 
 /* "Name: value" lines of an object of texts. */
-static int read_headers(json_t *headers, struct delivery *out, struct fw_err *err)
+static int read_headers(json_t *headers, struct notification *out, struct fw_err *err)
 {
 	const char *name;
 	json_t *value;
@@ -21,9 +21,9 @@ static int read_headers(json_t *headers, struct delivery *out, struct fw_err *er
 	{
 		const char *v = json_string_value(value);
 		if (!v || !*name || strpbrk(name, "\r\n: ") || strpbrk(v, "\r\n"))
-			return err_set(err, ERR_INVALID, "delivery: header %.40s is not one line of text", name);
+			return err_set(err, ERR_INVALID, "notification: header %.40s is not one line of text", name);
 		if (out->n_header == SEND_HEADERS_MAX)
-			return err_set(err, ERR_INVALID, "delivery: headers: more than %d", SEND_HEADERS_MAX);
+			return err_set(err, ERR_INVALID, "notification: headers: more than %d", SEND_HEADERS_MAX);
 		size_t size = strlen(name) + strlen(v) + 3;
 		char *line = malloc(size);
 		if (!line)
@@ -34,19 +34,19 @@ static int read_headers(json_t *headers, struct delivery *out, struct fw_err *er
 	return 0;
 }
 
-static int read_keys(json_t *root, struct delivery *out, struct fw_err *err)
+static int read_keys(json_t *root, struct notification *out, struct fw_err *err)
 {
 	const char *url = json_string_value(json_object_get(root, "url"));
 	const char *body = json_string_value(json_object_get(root, "body"));
 	json_t *headers = json_object_get(root, "headers"), *internal = json_object_get(root, "allow_internal");
 	if (!url || (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0))
-		return err_set(err, ERR_INVALID, "delivery: url must begin with http:// or https://");
+		return err_set(err, ERR_INVALID, "notification: url must begin with http:// or https://");
 	if (!body)
-		return err_set(err, ERR_INVALID, "delivery: body must be text");
+		return err_set(err, ERR_INVALID, "notification: body must be text");
 	if (headers && !json_is_object(headers))
-		return err_set(err, ERR_INVALID, "delivery: headers must be an object");
+		return err_set(err, ERR_INVALID, "notification: headers must be an object");
 	if (internal && !json_is_boolean(internal))
-		return err_set(err, ERR_INVALID, "delivery: allow_internal must be true or false");
+		return err_set(err, ERR_INVALID, "notification: allow_internal must be true or false");
 	out->url = strdup(url);
 	out->body = strdup(body);
 	out->allow_internal = json_is_true(internal);
@@ -55,25 +55,25 @@ static int read_keys(json_t *root, struct delivery *out, struct fw_err *err)
 	return read_headers(headers, out, err);
 }
 
-int delivery_read(const char *text, size_t len, struct delivery *out, struct fw_err *err)
+int notification_read(const char *text, size_t len, struct notification *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof *out);
 	json_error_t where = { 0 };
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
 	int result;
 	if (!root)
-		result = err_set(err, ERR_INVALID, "delivery: line %d: %s", where.line, where.text);
+		result = err_set(err, ERR_INVALID, "notification: line %d: %s", where.line, where.text);
 	else if (!json_is_object(root))
-		result = err_set(err, ERR_INVALID, "delivery: not an object");
+		result = err_set(err, ERR_INVALID, "notification: not an object");
 	else
 		result = read_keys(root, out, err);
 	json_decref(root);
 	if (result != 0)
-		delivery_fini(out);
+		notification_fini(out);
 	return result;
 }
 
-void delivery_fini(struct delivery *d)
+void notification_fini(struct notification *d)
 {
 	free(d->url);
 	free(d->body);
@@ -156,7 +156,7 @@ static size_t discard(char *data, size_t size, size_t n, void *arg)
 	return guard->answer_bytes > ANSWER_MAX ? 0 : size * n;
 }
 
-static bool set_options(CURL *curl, const struct delivery *d, struct curl_slist *headers, struct guard *guard, char *why)
+static bool set_options(CURL *curl, const struct notification *d, struct curl_slist *headers, struct guard *guard, char *why)
 {
 	return curl_easy_setopt(curl, CURLOPT_URL, d->url) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
@@ -207,7 +207,7 @@ static void take_answer(CURL *curl, struct send_answer *answer)
 		answer->retry_after_s = wait_s < RETRY_AFTER_MAX_S ? (int)wait_s : RETRY_AFTER_MAX_S;
 }
 
-int send_deliver(const struct delivery *d, struct send_answer *answer, struct fw_err *err)
+int send_deliver(const struct notification *d, struct send_answer *answer, struct fw_err *err)
 {
 	*answer = (struct send_answer){ 0 };
 	/* lists on the stack: libcurl only reads them */

@@ -563,7 +563,7 @@ int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, s
 	return stmt_run(s, err);
 }
 
-int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
+int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", err);
 	if (!s)
@@ -573,7 +573,7 @@ int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err 
 	return stmt_run(s, err) ? -1 : db_changes(db) > 0;
 }
 
-int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)
+int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"DELETE FROM webhook_seen WHERE id IN (SELECT id FROM (SELECT id, at, row_number() OVER (ORDER BY at DESC, id) "

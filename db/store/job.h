@@ -144,11 +144,11 @@ int store_job_tell(struct db *db, const struct store_job *job, const char *kind,
 int store_job_tell_state(
 	struct db *db, const struct store_job *job, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err);
 
-/** 1 when this mark of a delivery is new (and now stored), 0 when seen before, -1. */
-int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err);
+/** 1 when this mark of a notification is new (and now stored), 0 when seen before, -1. */
+int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_err *err);
 
-/** Forget deliveries from before `before`, and of later ones all but the newest `kept`; at most `limit`. *n counts them. */
-int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err);
+/** Forget notifications from before `before`, and of later ones all but the newest `kept`; at most `limit`. *n counts them. */
+int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err);
 
 /** Back to queued, as if it had never been sent. Err: ERR_CONFLICT it has ended already. */
 int store_job_release(struct db *db, int64_t id, const char *why, struct fw_err *err);

@@ -1,4 +1,4 @@
-/** outbox.c - deliveries that are owed: when, how often tried, how each try and all of it ended. */
+/** outbox.c - notifications that are owed: when, how often tried, how each try and all of it ended. */
 #include "db/store/outbox.h"
 
 #include <string.h>
@@ -143,7 +143,7 @@ int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err 
 	stmt_int(s, ":now", now_ms);
 	if (stmt_run(s, err))
 		return -1;
-	return store_page_one(db_changes(db), "delivery", id, err);
+	return store_page_one(db_changes(db), "notification", id, err);
 }
 
 int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
@@ -160,16 +160,16 @@ int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct 
 	return stmt_run_count(s, n, err);
 }
 
-#define DELIVERIES "SELECT id, message_id, kind, target, payload, state, last_error, attempts, next_at, created_at FROM outbox "
+#define NOTIFICATIONS "SELECT id, message_id, kind, target, payload, state, last_error, attempts, next_at, created_at FROM outbox "
 
 /* The newest of those that are sent are near; of the others there may be none before the oldest of all. */
-static struct stmt *deliveries_in(struct db *db, const char *state, struct fw_err *err)
+static struct stmt *notifications_in(struct db *db, const char *state, struct fw_err *err)
 {
 	struct stmt *s =
 		strcmp(state, "sent") == 0
-			? db_stmt(db, DELIVERIES "WHERE id < :before AND +state = :state ORDER BY id DESC LIMIT :n", err)
+			? db_stmt(db, NOTIFICATIONS "WHERE id < :before AND +state = :state ORDER BY id DESC LIMIT :n", err)
 			: db_stmt(db,
-				  DELIVERIES "WHERE id IN (SELECT id FROM outbox INDEXED BY outbox_due WHERE state = :state AND "
+				  NOTIFICATIONS "WHERE id IN (SELECT id FROM outbox INDEXED BY outbox_due WHERE state = :state AND "
 					     "id < :before ORDER BY id DESC LIMIT :n) ORDER BY id DESC",
 				  err);
 	if (s)
@@ -177,18 +177,18 @@ static struct stmt *deliveries_in(struct db *db, const char *state, struct fw_er
 	return s;
 }
 
-int view_deliveries(
-	struct db *db, const char *state, int64_t before, int limit, view_delivery_fn *each, void *arg, struct fw_err *err)
+int view_notifications(
+	struct db *db, const char *state, int64_t before, int limit, view_notification_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = store_page_given(state) ? deliveries_in(db, state, err)
-						 : db_stmt(db, DELIVERIES "WHERE id < :before ORDER BY id DESC LIMIT :n", err);
+	struct stmt *s = store_page_given(state) ? notifications_in(db, state, err)
+						 : db_stmt(db, NOTIFICATIONS "WHERE id < :before ORDER BY id DESC LIMIT :n", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":before", store_page_before(before));
 	stmt_int(s, ":n", store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_delivery){ .id = row_int(s, 0),
+		each(arg, &(struct view_notification){ .id = row_int(s, 0),
 				  .message_id = row_text(s, 1),
 				  .kind = row_text(s, 2),
 				  .target = row_text(s, 3),
@@ -201,13 +201,13 @@ int view_deliveries(
 	return result;
 }
 
-int view_attempts(struct db *db, int64_t delivery, view_attempt_fn *each, void *arg, struct fw_err *err)
+int view_attempts(struct db *db, int64_t notification, view_attempt_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s =
 		db_stmt(db, "SELECT at, duration_ms, status, error FROM outbox_attempt WHERE outbox = :id ORDER BY id", err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":id", delivery);
+	stmt_int(s, ":id", notification);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct store_attempt){ .at = row_int(s, 0),

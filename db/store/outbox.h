@@ -1,5 +1,5 @@
 /**
- * outbox.h - deliveries that are owed, written in the transaction of what they tell, and each attempt at them.
+ * outbox.h - notifications that are owed, written in the transaction of what they tell, and each attempt at them.
  * Loop only; writes inside the caller's transaction.
  */
 #ifndef DB_STORE_OUTBOX_H
@@ -9,7 +9,7 @@
 
 enum { STORE_OUTBOX_BUSY_MAX = 4, STORE_OUTBOX_STUCK = 5 /* failed attempts */, STORE_OUTBOX_PAUSE_MAX_MS = 3600000 };
 
-/** One delivery: `kind` webhook, status or note; `target` the receiver's or repository's name in the configuration. */
+/** One notification: `kind` webhook, status or note; `target` the receiver's or repository's name in the configuration. */
 struct store_outbox {
 	int64_t id;
 	char message_id[40]; /* the same in every attempt */
@@ -24,7 +24,7 @@ struct store_attempt {
 	const char *error; /* NULL: delivered */
 };
 
-/** Owe a delivery, due at once. */
+/** Owe a notification, due at once. */
 int store_outbox_insert(
 	struct db *db, const char *kind, const char *target, const char *payload, int64_t now_ms, struct fw_err *err);
 /**
@@ -50,20 +50,20 @@ int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct 
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 
-struct view_delivery {
+struct view_notification {
 	int64_t id;
 	const char *message_id, *kind, *target, *payload, *state, *last_error;
 	int attempts;
 	int64_t next_at, created_at;
 };
-typedef void view_delivery_fn(void *arg, const struct view_delivery *row);
+typedef void view_notification_fn(void *arg, const struct view_notification *row);
 /** Newest first, before id `before` (0: all); `state` NULL: any. */
-int view_deliveries(
-	struct db *db, const char *state, int64_t before, int limit, view_delivery_fn *each, void *arg, struct fw_err *err);
+int view_notifications(
+	struct db *db, const char *state, int64_t before, int limit, view_notification_fn *each, void *arg, struct fw_err *err);
 /** How many still wait after STORE_OUTBOX_STUCK attempts. */
 int view_outbox_stuck(struct db *db, int64_t *n, struct fw_err *err);
 typedef void view_attempt_fn(void *arg, const struct store_attempt *row);
-/** Attempts at a delivery, oldest first; error "" where it arrived. */
-int view_attempts(struct db *db, int64_t delivery, view_attempt_fn *each, void *arg, struct fw_err *err);
+/** Attempts at a notification, oldest first; error "" where it arrived. */
+int view_attempts(struct db *db, int64_t notification, view_attempt_fn *each, void *arg, struct fw_err *err);
 
 #endif

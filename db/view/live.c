@@ -339,8 +339,8 @@ int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *er
 		count_rows(db_stmt(db, COUNTED("alerts", "('open'), ('acknowledged'), ('accepted'), ('resolved'), ('invalid')"),
 				   err),
 			"alerts", each, arg, err) ||
-		count_rows(db_stmt(db, COUNTED("deliveries", "('waiting'), ('sent'), ('failed'), ('superseded')"), err),
-			"deliveries", each, arg, err))
+		count_rows(db_stmt(db, COUNTED("notifications", "('waiting'), ('sent'), ('failed'), ('superseded')"), err),
+			"notifications", each, arg, err))
 		return -1;
 	if (count_rows(db_stmt(db, "SELECT state, count(*) FROM repo GROUP BY state", err), "repos", each, arg, err))
 		return -1;

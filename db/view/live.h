@@ -106,7 +106,7 @@ int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err 
 /* ---- counts for /metrics ---------------------------------------------------------------------------------------------- */
 
 typedef void view_count_fn(void *arg, const char *what, const char *label, int64_t n);
-/** Rows: what "jobs" by state, "comparisons" by verdict, "alerts" by state, "deliveries" by state, "repos" by state, "devices" by state. */
+/** Rows: what "jobs" by state, "comparisons" by verdict, "alerts" by state, "notifications" by state, "repos" by state, "devices" by state. */
 int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *err);
 
 #endif

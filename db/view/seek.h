@@ -5,7 +5,7 @@
 #include "db/sqlite/db.h"
 
 /* Each by the time that its rows are listed with: of an end, of being queued, of being opened, of being made. */
-enum view_list { VIEW_LIST_COMPARISONS, VIEW_LIST_JOBS, VIEW_LIST_ALERTS, VIEW_LIST_BISECTS, VIEW_LIST_DELIVERIES };
+enum view_list { VIEW_LIST_COMPARISONS, VIEW_LIST_JOBS, VIEW_LIST_ALERTS, VIEW_LIST_BISECTS, VIEW_LIST_NOTIFICATIONS };
 
 /**
  * Find the first id whose row is not older than `at`: what is older lies below it, as far as ids and times rise together. One above

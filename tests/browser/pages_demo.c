@@ -504,9 +504,9 @@ static int no_judging(struct control *c, int64_t comparison, bool *changed, stru
 	(void)c, (void)comparison, (void)changed;
 	return refuse_to(e);
 }
-static int no_delivery(struct control *c, int64_t delivery, struct fw_err *e)
+static int no_notification(struct control *c, int64_t notification, struct fw_err *e)
 {
-	(void)c, (void)delivery;
+	(void)c, (void)notification;
 	return refuse_to(e);
 }
 static int no_step(struct control *c, int64_t id, enum alertstate state, const char *who, const char *reason, struct fw_err *e)
@@ -558,7 +558,7 @@ static const struct site_actions actions = {
 	.import = no_import,
 	.cancel_bisect = no_end,
 	.judge = no_judging,
-	.redeliver = no_delivery,
+	.redeliver = no_notification,
 	.alert = no_step,
 	.workers = no_workers,
 	.peer = no_peers,

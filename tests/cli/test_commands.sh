@@ -304,7 +304,7 @@ if command -v fish >/dev/null; then
 	is "fish: after an option with a value" "$(fish_offers --server http://x ca)" "calibrate cancel"
 	is "fish: an option of a verb" "$(fish_offers wait --time)" "--timeout"
 	is "fish: and not those of others" "$(fish_offers wait --scop)" ""
-	is "fish: words of an option, and no files" "$(fish_offers deliveries --state '')" "$(fw completion fish | sed -n "s/.*contains deliveries .* -l state .* -a '\(.*\)'/\1/p" | tr ' ' '\n' | sort | paste -sd' ')"
+	is "fish: words of an option, and no files" "$(fish_offers notifications --state '')" "$(fw completion fish | sed -n "s/.*contains notifications .* -l state .* -a '\(.*\)'/\1/p" | tr ' ' '\n' | sort | paste -sd' ')"
 	is "fish: words of a verb" "$(fish_offers alerts ac)" "accept acknowledge"
 	is "fish: files" "$(fish_offers import ffa-s)" "ffa-smoke.yaml"
 	is "fish: verbs of help" "$(fish_offers help doct)" "doctor"

@@ -382,7 +382,7 @@ static void an_event_is_one_object(void **state)
 		1);
 }
 
-static void events_logs_and_deliveries(void **state)
+static void events_logs_and_notifications(void **state)
 {
 	struct fixture *f = *state;
 	int64_t first, second, id = fixture_job(f, "main", 0, 1, 1);
@@ -392,9 +392,9 @@ static void events_logs_and_deliveries(void **state)
 	ok(store_event(f->db, 2, "job.sent", "{}", NULL, &err));
 	ok(store_job_log(f->db, id, 5, "building base", &err));
 	refused(ERR_INTERNAL, store_job_log(f->db, 999, 5, "of no job", &err));
-	assert_int_equal(store_delivery(f->db, "72d3162e", 1, &err), 1);
-	assert_int_equal(store_delivery(f->db, "72d3162e", 2, &err), 0);
-	assert_int_equal(store_delivery(f->db, "72d3162f", 2, &err), 1);
+	assert_int_equal(store_notification(f->db, "72d3162e", 1, &err), 1);
+	assert_int_equal(store_notification(f->db, "72d3162e", 2, &err), 0);
+	assert_int_equal(store_notification(f->db, "72d3162f", 2, &err), 1);
 }
 
 int main(void)
@@ -415,7 +415,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ended_jobs_stay_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(restart_queues_again_and_gives_up_at_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_event_is_one_object, setup, teardown),
-		cmocka_unit_test_setup_teardown(events_logs_and_deliveries, setup, teardown),
+		cmocka_unit_test_setup_teardown(events_logs_and_notifications, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

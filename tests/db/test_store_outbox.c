@@ -1,4 +1,4 @@
-/* Deliveries that are owed: due in order, tried again later, given up at last. */
+/* Notifications that are owed: due in order, tried again later, given up at last. */
 #include "fixture_db.h"
 
 #include "db/store/outbox.h"
@@ -151,18 +151,18 @@ static void what_is_old_is_found_without_reading_all(void **state)
 	assert_int_equal(steps_beside(f, 2000), few);
 }
 
-static void see_delivery(void *arg, const struct view_delivery *row)
+static void see_notification(void *arg, const struct view_notification *row)
 {
 	char *seen = arg;
 	size_t len = strlen(seen);
 	snprintf(seen + len, 100 - len, "%lld %s, ", (long long)row->id, row->state);
 }
 
-/** What a page of deliveries in `state` shows, before `before`. */
+/** What a page of notifications in `state` shows, before `before`. */
 static const char *shown(struct fixture *f, const char *state, int64_t before, char seen[100])
 {
 	seen[0] = '\0';
-	ok(view_deliveries(f->db, state, before, 2, see_delivery, seen, &err));
+	ok(view_notifications(f->db, state, before, 2, see_notification, seen, &err));
 	return seen;
 }
 

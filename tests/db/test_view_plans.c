@@ -185,7 +185,7 @@ static void take_live_statements(struct fixture *f)
 	ok(view_devices(f->db, see_nothing_device, NULL, &err));
 	ok(view_events(f->db, 0, 10, see_nothing_alert_update, NULL, &err));
 	ok(view_event_ends(f->db, &(int64_t){ 0 }, &id, &err));
-	for (enum view_list list = VIEW_LIST_COMPARISONS; list <= VIEW_LIST_DELIVERIES; list++)
+	for (enum view_list list = VIEW_LIST_COMPARISONS; list <= VIEW_LIST_NOTIFICATIONS; list++)
 		ok(view_seek(f->db, list, 1, &id, &err));
 	ok(view_counts(f->db, see_nothing_count, NULL, &err));
 	ok(store_throttle_each(f->db, see_nothing_throttle, NULL, &err));

@@ -273,8 +273,8 @@ static void test_names_lists_and_shapes(void **state)
 		"1:46: webhooks[1].name: there is another webhook named a\n");
 	bad("webhooks: [{name: a, url: \"https://me:pw@x/hook\"}, {name: b, url: \"http://me@x\"}, {name: c, url: "
 	    "\"https://\"}]\n",
-		"1:27: webhooks[0].url: holds a user name or password; sign deliveries with secret_file instead\n"
-		"1:67: webhooks[1].url: holds a user name or password; sign deliveries with secret_file instead\n"
+		"1:27: webhooks[0].url: holds a user name or password; sign notifications with secret_file instead\n"
+		"1:67: webhooks[1].url: holds a user name or password; sign notifications with secret_file instead\n"
 		"1:98: webhooks[2].url: has no host\n");
 	bad("public_url: https://me:pw@bench.example.org\n",
 		"1:13: public_url: holds a user name or password; whoever opens a page logs in there\n");

@@ -78,7 +78,7 @@ is_refused() {
 ok "a token that is changed is read at the next look" await is_refused
 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" backup "$tmp/backup.db" >"$tmp/backed" 2>&1
 ok "a backup" test -s "$tmp/backup.db"
-for page in / /repos /repos/far /jobs /jobs/1 /devices /workers /deliveries /api/v1/repos /api/v1/jobs /api/v1/jobs/1 /api/v1/deliveries /metrics /healthz; do
+for page in / /repos /repos/far /jobs /jobs/1 /devices /workers /notifications /api/v1/repos /api/v1/jobs /api/v1/jobs/1 /api/v1/notifications /metrics /healthz; do
 	curl -s --max-time 60 "http://127.0.0.1:$(port)$page"
 done >"$tmp/shown"
 ok "pages and answers came" grep -q 'refused the token' "$tmp/shown"

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "flopwatchd/delivery/request.h"
-#include "flopwatchd/delivery/forge.h"
+#include "flopwatchd/notify/request.h"
+#include "flopwatchd/notify/forge.h"
 
 static struct fw_err err;
 

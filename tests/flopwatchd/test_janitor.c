@@ -29,8 +29,8 @@ static void old_events_go_in_steps(void **state)
 		ok(store_event(f->db, now - 8 * day_ms + i, "job.state", "{}", &id, &err));
 	for (int i = 0; i < 30; i++)
 		ok(store_event(f->db, now - 6 * day_ms + i, "job.state", "{}", &id, &err));
-	assert_int_equal(store_delivery(f->db, "old", now - 181 * day_ms, &err), 1);
-	assert_int_equal(store_delivery(f->db, "new", now - day_ms, &err), 1);
+	assert_int_equal(store_notification(f->db, "old", now - 181 * day_ms, &err), 1);
+	assert_int_equal(store_notification(f->db, "new", now - day_ms, &err), 1);
 	ok(db_commit(f->db, &err));
 
 	assert_int_equal(janitor_step(f->db, &config, now, &err), 1);
@@ -61,21 +61,21 @@ static void events_of_a_clock_that_ran_ahead_go(void **state)
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
 }
 
-/* However many deliveries come, no more than the newest are remembered. */
-static void deliveries_are_bounded(void **state)
+/* However many notifications come, no more than the newest are remembered. */
+static void notifications_are_bounded(void **state)
 {
 	struct fixture *f = *state;
 	int64_t now = 1000 * day_ms;
 	char id[32];
 	ok(db_begin(f->db, &err));
-	for (int i = 0; i < JANITOR_DELIVERIES + 700; i++) {
+	for (int i = 0; i < JANITOR_NOTIFICATIONS + 700; i++) {
 		snprintf(id, sizeof id, "%d", i);
-		assert_int_equal(store_delivery(f->db, id, now - 1000000 + i, &err), 1);
+		assert_int_equal(store_notification(f->db, id, now - 1000000 + i, &err), 1);
 	}
 	ok(db_commit(f->db, &err));
 	while (janitor_step(f->db, &config, now, &err) == 1)
 		;
-	assert_int_equal(count(f, "SELECT count(*) FROM webhook_seen"), JANITOR_DELIVERIES);
+	assert_int_equal(count(f, "SELECT count(*) FROM webhook_seen"), JANITOR_NOTIFICATIONS);
 	assert_int_equal(count(f, "SELECT min(CAST(id AS INTEGER)) FROM webhook_seen"), 700);
 }
 
@@ -287,7 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(old_events_go_in_steps, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_of_a_clock_that_ran_ahead_go, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(deliveries_are_bounded, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(notifications_are_bounded, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(room_that_is_left_goes_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			single_times_are_archived_and_their_months_removed, fixture_setup, fixture_teardown),

@@ -1,4 +1,4 @@
-/* The outbox: pauses that grow, receivers that are not there, deliveries that arrive. */
+/* The outbox: pauses that grow, receivers that are not there, notifications that arrive. */
 /* Left to `make check`: starts our programs. */
 #include "fixture_daemon.h"
 
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "db/store/outbox.h"
-#include "flopwatchd/delivery/sender.h"
+#include "flopwatchd/notify/sender.h"
 
 static struct txn txn;
 static struct sender *notify;
@@ -87,7 +87,7 @@ static void test_pauses_grow_and_end(void **state)
 	assert_in_range(sum_ms, 55 * 60000, 65 * 60000); /* about an hour */
 }
 
-static void test_a_delivery_arrives(void **state)
+static void test_a_notification_arrives(void **state)
 {
 	(void)state;
 	assert_int_equal(listen(listen_anywhere(), 4), 0);
@@ -131,7 +131,7 @@ int main(void)
 	gitrepo_use_our_programs();
 	const struct CMUnitTest tests[] = {
 		CASE(test_pauses_grow_and_end),
-		CASE(test_a_delivery_arrives),
+		CASE(test_a_notification_arrives),
 		CASE(test_a_receiver_that_is_not_there_is_tried_later),
 		CASE(test_a_receiver_that_was_removed),
 	};

@@ -13,11 +13,11 @@ got() { # path: what it received, a JSON line each
 	jq -c --arg path "$1" 'select(.path == $path)' "$tmp/r/got" 2>/dev/null
 }
 ids() { jq -r '.headers["webhook-id"]' | sort -u; }
-deliveries() { # filter over all rows
-	api 'deliveries?limit=500' | jq -r "[.items[] | select($1)] | length"
+notifications() { # filter over all rows
+	api 'notifications?limit=500' | jq -r "[.items[] | select($1)] | length"
 }
 none_left() { # of these targets, nothing that waits
-	[ "$(deliveries ".state == \"waiting\" and (.target | IN($1))")" = 0 ]
+	[ "$(notifications ".state == \"waiting\" and (.target | IN($1))")" = 0 ]
 }
 
 new_repo kernels
@@ -62,14 +62,14 @@ stop_daemon KILL
 before=$(sql "SELECT group_concat(message_id) FROM (SELECT message_id FROM outbox WHERE kind = 'webhook' ORDER BY id)")
 start_daemon || exit 1
 await none_left '"flaky", "stall", "late", "midway", "busy", "chat", "gone", "hub", "lab", "tea"'
-is "all that can be told is told" "$(deliveries '.state == "waiting" and (.target | IN("moved", "inside") | not)')" 0
+is "all that can be told is told" "$(notifications '.state == "waiting" and (.target | IN("moved", "inside") | not)')" 0
 is "under the ids that were written with the verdict" "$(sql "SELECT group_concat(message_id) FROM (SELECT message_id FROM outbox WHERE kind = 'webhook' ORDER BY id)")" "$before"
 
 # ---- each receiver ----
 for name in flaky stall late midway busy; do
 	is "$name: three alerts arrived" "$(got /$name | jq -r 'select(.status >= 200 and .status < 300) | .headers["webhook-id"]' | sort -u | wc -l)" 3
 	is "$name: nothing beside them" "$(got /$name | ids | paste -sd' ')" \
-		"$(api 'deliveries?limit=500' | jq -r ".items[] | select(.target == \"$name\") | .message_id" | sort | paste -sd' ')"
+		"$(api 'notifications?limit=500' | jq -r ".items[] | select(.target == \"$name\") | .message_id" | sort | paste -sd' ')"
 done
 is "what arrived once is not sent again" "$(got /flaky | jq -r 'select(.status == 204) | .headers["webhook-id"]' | sort | uniq -d | wc -l)" 0
 is "a failure is tried again" "$(got /flaky | jq -s '[.[] | select(.status == 500)] | length')" 3
@@ -78,14 +78,14 @@ waits() { # seconds between the attempts at the first message
 }
 ok "a receiver that says when is asked then ($(waits /busy) s)" test "$(waits /busy)" -ge 9
 ok "a failure that says nothing is tried after a few seconds ($(waits /flaky) s)" test "$(waits /flaky)" -ge 3
-like "a stall is an attempt with its time" "$(api 'deliveries?limit=500' | jq -c '.items[] | select(.target == "stall") | .log[] | select(.error)')" '"duration_ms":1[0-9]{4},"status":null,"error":".*timed out'
-like "an answer cut in the middle is no answer" "$(api 'deliveries?limit=500' | jq -r '.items[] | select(.target == "midway") | .log[0].error')" 'closed|transfer'
+like "a stall is an attempt with its time" "$(api 'notifications?limit=500' | jq -c '.items[] | select(.target == "stall") | .log[] | select(.error)')" '"duration_ms":1[0-9]{4},"status":null,"error":".*timed out'
+like "an answer cut in the middle is no answer" "$(api 'notifications?limit=500' | jq -r '.items[] | select(.target == "midway") | .log[0].error')" 'closed|transfer'
 is "a redirect is not followed" "$(got /secret | wc -l)" 0
-like "and said" "$(api 'deliveries?limit=500' | jq -r '[.items[] | select(.target == "moved")][0].last_error')" 'answered 302, and redirects are not followed'
-is "it goes on trying" "$(deliveries '.target == "moved" and .state == "waiting"')" 3
+like "and said" "$(api 'notifications?limit=500' | jq -r '[.items[] | select(.target == "moved")][0].last_error')" 'answered 302, and redirects are not followed'
+is "it goes on trying" "$(notifications '.target == "moved" and .state == "waiting"')" 3
 is "an internal address is not called" "$(got /inside | wc -l)" 0
-like "and said" "$(api 'deliveries?limit=500' | jq -r '[.items[] | select(.target == "inside")][0].last_error')" 'is an internal one; set allow_internal'
-is "410 ends it at once" "$(deliveries '.target == "gone" and .state == "failed" and .attempts == 1')" 3
+like "and said" "$(api 'notifications?limit=500' | jq -r '[.items[] | select(.target == "inside")][0].last_error')" 'is an internal one; set allow_internal'
+is "410 ends it at once" "$(notifications '.target == "gone" and .state == "failed" and .attempts == 1')" 3
 
 # ---- what a message is ----
 got /flaky | tail -n 1 >"$tmp/message"
@@ -117,7 +117,7 @@ is "GitLab: words of its own" "$(last_status /gitlab/projects/team%2Fsub%2Fkerne
 is "Gitea: words of its own" "$(last_status /gitea/repos/team/kernels | jq -r '(.body | fromjson | .state) + " " + .headers.authorization')" "failure token forge-token-1"
 is "main is fine" "$(got "/gitea/repos/team/kernels/statuses/$main" | tail -n 1 | jq -r '.body | fromjson | .state')" success
 ok "no description is longer than 140 characters" test -z "$(jq -r 'select(.path | test("/statuses/")) | .body | fromjson | .description | select(length > 140)' "$tmp/r/got")"
-unlike "tokens are not in the log of deliveries" "$(api 'deliveries?limit=500')" 'forge-token|whsec_'
+unlike "tokens are not in the log of notifications" "$(api 'notifications?limit=500')" 'forge-token|whsec_'
 
 # ---- notes ----
 like "a note in the repository that is read in place" "$(git -C "$tmp/kernels.git" notes --ref flopwatch show "$slow")" "^tiny: regression against ${main:0:12}, comparison [0-9]+"
@@ -164,17 +164,17 @@ like "in a sentence" "$(got /chat | jq -r '.body | fromjson | .text' | grep '^.r
 	"^\*regression\* accepted by local lab slow .* \(the &amp; price of &lt;safety&gt;\) <https://bench.example.org/alerts/[0-9]+\|look>"
 
 # ---- log, page and again ----
-id=$(api 'deliveries?limit=500' | jq '[.items[] | select(.target == "late")][0].id')
+id=$(api 'notifications?limit=500' | jq '[.items[] | select(.target == "late")][0].id')
 times=$(got /late | wc -l) messages=$(got /late | ids | wc -l)
-ok "flopwatch deliveries" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" deliveries
+ok "flopwatch notifications" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" notifications
 like "shows who was told" "$out" 'webhook +late +sent'
 ok "flopwatch redeliver" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" redeliver "$id"
 more() { [ "$(got /late | wc -l)" -gt "$times" ]; }
 ok "sends it again" await more
 is "under the same id" "$(got /late | ids | wc -l)" "$messages"
 fails "redeliver none" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" redeliver 99999
-like "the page shows attempts and a button" "$(curl -s "http://127.0.0.1:$(port)/deliveries")" 'HTTP 302.*/redeliver'
-is "its button leads back" "$(curl -s -o "$tmp/page" -w '%{http_code} %{redirect_url}' -X POST -H 'Content-Type: application/x-www-form-urlencoded' -H 'Accept: text/html' "http://127.0.0.1:$(port)/api/v1/deliveries/$id/redeliver")" "303 http://127.0.0.1:$(port)/deliveries"
+like "the page shows attempts and a button" "$(curl -s "http://127.0.0.1:$(port)/notifications")" 'HTTP 302.*/redeliver'
+is "its button leads back" "$(curl -s -o "$tmp/page" -w '%{http_code} %{redirect_url}' -X POST -H 'Content-Type: application/x-www-form-urlencoded' -H 'Accept: text/html' "http://127.0.0.1:$(port)/api/v1/notifications/$id/redeliver")" "303 http://127.0.0.1:$(port)/notifications"
 
 # ---- feeds ----
 for feed in alerts comparisons; do

@@ -73,7 +73,7 @@ began=$SECONDS
 both_wait() { [ "$(got)" = 2 ]; }
 await both_wait
 
-ok "a delivery" deliver "http://127.0.0.1:$port/ok" true '{"Content-Type":"application/json","X-Id":"7"}' '{"text":"\"grün\" & more"}'
+ok "a notification" deliver "http://127.0.0.1:$port/ok" true '{"Content-Type":"application/json","X-Id":"7"}' '{"text":"\"grün\" & more"}'
 like "says what the receiver said" "$out" '^\{"status":200,"duration_ms":[0-9]+,"retry_after_s":0\}$'
 last=$(tail -n 1 "$tmp/got")
 is "its body arrives as it is" "$(jq -r .body <<<"$last")" '{"text":"\"grün\" & more"}'
@@ -107,7 +107,7 @@ is "none of them was called" "$(got)" "$before"
 bad() { printf '%s' "$1" | "$bin/flopwatch-send"; }
 fails "no JSON" 2 bad 'url=http://x'
 fails "a file" 2 bad '{"url":"file:///etc/passwd","body":""}'
-like "is said" "$out" '^flopwatch-send: delivery: url must begin with http:// or https://$'
+like "is said" "$out" '^flopwatch-send: notification: url must begin with http:// or https://$'
 fails "a header of two lines" 2 bad '{"url":"http://x/","body":"","headers":{"A":"1\r\nB: 2"}}'
 large() { { printf '{"url":"http://x/","body":"'; head -c 5000000 /dev/zero | tr '\0' x; printf '"}'; } | "$bin/flopwatch-send"; }
 fails "five megabytes" 2 large

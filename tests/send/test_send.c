@@ -1,4 +1,4 @@
-/* What flopwatch-send refuses before it connects: deliveries that are not understood, and addresses that are not the internet. */
+/* What flopwatch-send refuses before it connects: notifications that are not understood, and addresses that are not the internet. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -60,28 +60,28 @@ static void test_other_families(void **state)
 	assert_true(send_is_internal((struct sockaddr *)&local));
 }
 
-static void test_delivery(void **state)
+static void test_notification(void **state)
 {
 	(void)state;
 	static const char text[] =
 		"{\"url\":\"https://example.org/hook\",\"headers\":{\"Content-Type\":\"application/json\",\"X-Id\":\"\"},"
 		"\"body\":\"{\\\"a\\\":1}\",\"allow_internal\":true}";
-	struct delivery d;
+	struct notification d;
 	struct fw_err err = { 0 };
-	assert_int_equal(delivery_read(text, strlen(text), &d, &err), 0);
+	assert_int_equal(notification_read(text, strlen(text), &d, &err), 0);
 	assert_string_equal(d.url, "https://example.org/hook");
 	assert_string_equal(d.body, "{\"a\":1}");
 	assert_true(d.allow_internal);
 	assert_int_equal(d.n_header, 2);
 	assert_string_equal(d.header[0], "Content-Type: application/json");
 	assert_string_equal(d.header[1], "X-Id: ");
-	delivery_fini(&d);
-	delivery_fini(&d);
+	notification_fini(&d);
+	notification_fini(&d);
 	static const char least[] = "{\"url\":\"http://example.org\",\"body\":\"\"}";
-	assert_int_equal(delivery_read(least, strlen(least), &d, &err), 0);
+	assert_int_equal(notification_read(least, strlen(least), &d, &err), 0);
 	assert_false(d.allow_internal);
 	assert_int_equal(d.n_header, 0);
-	delivery_fini(&d);
+	notification_fini(&d);
 }
 
 static void test_mistakes(void **state)
@@ -90,8 +90,8 @@ static void test_mistakes(void **state)
 	static const struct {
 		const char *text, *says;
 	} wrong[] = {
-		{ "", "delivery: line" },
-		{ "{", "delivery: line" },
+		{ "", "notification: line" },
+		{ "{", "notification: line" },
 		{ "[]", "not an object" },
 		{ "{\"url\":\"http://a\",\"url\":\"http://b\",\"body\":\"\"}", "duplicate" },
 		{ "{\"body\":\"\"}", "url must begin" },
@@ -109,9 +109,9 @@ static void test_mistakes(void **state)
 		{ "{\"url\":\"http://a/\",\"body\":\"\",\"allow_internal\":\"yes\"}", "allow_internal must be" },
 	};
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-		struct delivery d;
+		struct notification d;
 		struct fw_err err = { 0 };
-		if (delivery_read(wrong[i].text, strlen(wrong[i].text), &d, &err) != -1 || err.code != ERR_INVALID ||
+		if (notification_read(wrong[i].text, strlen(wrong[i].text), &d, &err) != -1 || err.code != ERR_INVALID ||
 			!strstr(err.text, wrong[i].says))
 			fail_msg("%s: %s", wrong[i].text, err.text);
 		assert_null(d.url);
@@ -127,9 +127,9 @@ static void test_too_many_headers(void **state)
 	for (int i = 1; i <= SEND_HEADERS_MAX; i++)
 		len += (size_t)snprintf(text + len, sizeof text - len, ",\"H%d\":\"%d\"", i, i);
 	len += (size_t)snprintf(text + len, sizeof text - len, "}}");
-	struct delivery d;
+	struct notification d;
 	struct fw_err err = { 0 };
-	assert_int_equal(delivery_read(text, len, &d, &err), -1);
+	assert_int_equal(notification_read(text, len, &d, &err), -1);
 	assert_non_null(strstr(err.text, "headers: more than 16"));
 }
 
@@ -139,7 +139,7 @@ int main(void)
 		cmocka_unit_test(test_internal),
 		cmocka_unit_test(test_public),
 		cmocka_unit_test(test_other_families),
-		cmocka_unit_test(test_delivery),
+		cmocka_unit_test(test_notification),
 		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_too_many_headers),
 	};

@@ -161,6 +161,6 @@ sleep 0.3
 fails "none of them made it look" 1 has_job "$pushed"
 is "a signed one is taken" "$(hook -H "X-Hub-Signature-256: sha256=$(hmac)" -H 'X-GitHub-Event: push' -H 'X-GitHub-Delivery: 1' "$server/api/v1/hooks/far")" 202
 is "and the push is found" "$(await has_job "$pushed"; echo $?)" 0
-is "the same delivery again is only greeted" "$(hook -H "X-Hub-Signature-256: sha256=$(hmac)" -H 'X-GitHub-Delivery: 1' "$server/api/v1/hooks/far") $(cat "$tmp/body")" "202 seen before"
+is "the same notification again is only greeted" "$(hook -H "X-Hub-Signature-256: sha256=$(hmac)" -H 'X-GitHub-Delivery: 1' "$server/api/v1/hooks/far") $(cat "$tmp/body")" "202 seen before"
 stop_daemon
 is "the daemon ends in order, streams open" $? 0

@@ -171,7 +171,7 @@ static void test_replay(void **state)
 		"X-Forgejo-Signature: " VECTOR "\r\n" };
 	for (size_t i = 0; i < sizeof disguises / sizeof disguises[0]; i++)
 		accepted(run, hook(run, disguises[i], "Hello, World!"), "");
-	/* a wrong signature uses up neither a delivery's id nor its body */
+	/* a wrong signature uses up neither a notification's id nor its body */
 	char third[160], late[160];
 	snprintf(third, sizeof third, "X-Hub-Signature-256: sha256=%s\r\nX-GitHub-Delivery: third\r\n",
 		hex_of(SECRET, "third", 5));

@@ -15,7 +15,7 @@ static void assert_counts_are_those_of_rows(struct fixture *f)
 #define ROWS                                                                                                                                                    \
 	"SELECT 'jobs', state, count(*) FROM job GROUP BY state UNION ALL SELECT 'comparisons', verdict, count(*) FROM "                                        \
 	"comparison WHERE kind NOT IN ('peer', 'config', 'environment') GROUP BY verdict UNION ALL SELECT 'alerts', state, count(*) FROM alert GROUP BY state " \
-	"UNION ALL SELECT 'deliveries', state, count(*) FROM outbox GROUP BY state"
+	"UNION ALL SELECT 'notifications', state, count(*) FROM outbox GROUP BY state"
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM (SELECT * FROM (" ROWS ") EXCEPT SELECT * FROM counted WHERE n <> 0)"),
 		0);

@@ -51,12 +51,12 @@ static void read_pages(struct run *run, const char *first, const char *id, char 
 
 static void expect(struct run *run, const char *query, const char *ids)
 {
-	static const char *const lists[] = { "comparisons", "jobs", "alerts", "bisects", "deliveries", "history" };
+	static const char *const lists[] = { "comparisons", "jobs", "alerts", "bisects", "notifications", "history" };
 	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
 		char target[512], found[64];
 		bool is_history = strcmp(lists[i], "history") == 0;
 		snprintf(target, sizeof target, "/api/v1/%s?%s%s", lists[i], query, is_history ? "&cell=" CELL : "");
-		if ((is_history && strstr(query, "limit=")) || (strcmp(lists[i], "deliveries") == 0 && strstr(query, "repo=")))
+		if ((is_history && strstr(query, "limit=")) || (strcmp(lists[i], "notifications") == 0 && strstr(query, "repo=")))
 			continue;
 		read_pages(run, target, is_history ? "comparison" : "id", found);
 		if (strcmp(found, ids) != 0)

@@ -211,13 +211,13 @@ static void test_api_objects(void **state)
 
 	for (int i = 0; i < 3; i++)
 		ok(store_outbox_insert(run->f->db, "webhook", i == 1 ? "second" : "other", "{}", 7000 + i, &err));
-	root = get_json(run, "/api/v1/deliveries?limit=1");
+	root = get_json(run, "/api/v1/notifications?limit=1");
 	assert_string_equal(text_at(root, "next_cursor"), "3");
 	json_decref(root);
-	root = get_json(run, "/api/v1/deliveries?limit=1&cursor=3");
+	root = get_json(run, "/api/v1/notifications?limit=1&cursor=3");
 	assert_string_equal(text_at(json_array_get(json_object_get(root, "items"), 0), "target"), "second");
 	json_decref(root);
-	root = get_json(run, "/api/v1/deliveries?limit=2&cursor=3");
+	root = get_json(run, "/api/v1/notifications?limit=2&cursor=3");
 	assert_true(json_is_null(json_object_get(root, "next_cursor")));
 	json_decref(root);
 

@@ -34,7 +34,7 @@ like "false alarms are counted" "$figures" 'flopwatch_aa_alarms_total\{device="s
 
 like "clocks that were never held back are counted, too" "$figures" 'flopwatch_gpu_throttle_seconds_total\{gpu="sim-0",reason="hw_thermal"\} 0$'
 is "every reason that limits is there" "$(grep -c '^flopwatch_gpu_throttle_seconds_total{gpu="sim-0"' <<<"$figures")" 7
-is "deliveries are counted by state" "$(grep -oE 'flopwatch_deliveries\{state="[a-z]+"' <<<"$figures" | cut -d'"' -f2 | tr '\n' ' ')" "failed sent superseded waiting "
+is "notifications are counted by state" "$(grep -oE 'flopwatch_notifications\{state="[a-z]+"' <<<"$figures" | cut -d'"' -f2 | tr '\n' ' ')" "failed sent superseded waiting "
 
 # ---- more branches than anybody reads at once, and events ----
 stop_daemon

@@ -42,7 +42,7 @@ struct site_actions {
 	int (*profile)(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err);
 	int (*cancel_bisect)(struct control *c, int64_t id, const char *who, struct fw_err *err);
 	int (*judge)(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
-	int (*redeliver)(struct control *c, int64_t delivery, struct fw_err *err);
+	int (*redeliver)(struct control *c, int64_t notification, struct fw_err *err);
 	/** A person's step with an alert; `state` acknowledged, accepted, resolved or invalid, `reason` "" none. */
 	int (*alert)(
 		struct control *c, int64_t id, enum alertstate state, const char *who, const char *reason, struct fw_err *err);

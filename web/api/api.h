@@ -9,7 +9,7 @@
 #define API_ALERT_STATES "open acknowledged accepted resolved invalid"
 #define API_VERDICTS                                                                                                             \
 	"failed rejected regression undecided not_comparable improvement unchanged identical removed added unsupported"
-#define API_DELIVERY_STATES "waiting sent failed superseded"
+#define API_NOTIFICATION_STATES "waiting sent failed superseded"
 
 /* Every handler's `arg` is the struct site. */
 http_handler_fn api_repos, api_branches, api_look, api_look_post;
@@ -28,7 +28,7 @@ http_handler_fn api_calibration, api_calibrate, api_calibration_forget;
 http_handler_fn api_peers, api_peer_post;
 http_handler_fn api_devices, api_device_pause, api_device_resume, api_workers;
 http_handler_fn api_index, api_openapi, api_events, api_healthz, api_metrics, api_backup, api_samples, api_samples_month;
-http_handler_fn api_deliveries, api_redeliver;
+http_handler_fn api_notifications, api_redeliver;
 http_handler_fn api_hook;
 http_handler_fn api_tokens, api_token_post, api_token_revoke;
 

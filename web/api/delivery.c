@@ -1,4 +1,4 @@
-/* Deliveries: what was sent to whom, every attempt at it, and sending it again. */
+/* Notifications: what was sent to whom, every attempt at it, and sending it again. */
 #include <string.h>
 
 #include "db/store/outbox.h"
@@ -23,7 +23,7 @@ static void attempt_row(void *arg, const struct store_attempt *row)
 	jsonw_object_end(j);
 }
 
-static void delivery_row(void *arg, const struct view_delivery *row)
+static void notification_row(void *arg, const struct view_notification *row)
 {
 	struct reading *reading = arg;
 	struct jsonw *j = &reading->list.j;
@@ -50,20 +50,20 @@ static void delivery_row(void *arg, const struct view_delivery *row)
 	jsonw_object_end(j);
 }
 
-void api_deliveries(void *arg, struct http_request *r, struct http_response *response)
+void api_notifications(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct reading reading = { .site = site };
 	const char *state;
 	int64_t before;
-	if (answer_choice(r, response, "state", API_DELIVERY_STATES, &state) != 0 ||
+	if (answer_choice(r, response, "state", API_NOTIFICATION_STATES, &state) != 0 ||
 		answer_list_begin(site->db, r, response, &reading.list, &before) != 0 ||
-		answer_list_seek(site->db, r, response, &reading.list, VIEW_LIST_DELIVERIES, &before) != 0)
+		answer_list_seek(site->db, r, response, &reading.list, VIEW_LIST_NOTIFICATIONS, &before) != 0)
 		return;
 	int result;
 	do
-		result = view_deliveries(site->db, state, before, reading.list.rows, delivery_row, &reading, &err);
+		result = view_notifications(site->db, state, before, reading.list.rows, notification_row, &reading, &err);
 	while (result == 0 && answer_list_more(&reading.list, &before));
 	answer_list_end(r, response, &reading.list, result, &err);
 }
@@ -72,11 +72,11 @@ void api_redeliver(void *arg, struct http_request *r, struct http_response *resp
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "delivery");
+	int64_t id = answer_path_id(r, response, "notification");
 	if (id < 0)
 		return;
 	if (site->act->redeliver(site->control, id, &err) != 0)
 		answer_error(r, response, &err);
-	else if (!write_back_to(r, response, "/deliveries"))
+	else if (!write_back_to(r, response, "/notifications"))
 		answer_state(response, id, "waiting");
 }

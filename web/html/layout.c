@@ -73,7 +73,7 @@ void layout_end_data(struct http_response *response, const char *data)
 		emit_raw(out, "\">This page as JSON</a>");
 	}
 	emit_raw(out,
-		"<a href=/glossary>Words</a><a href=/api>API</a><a href=/metrics>Metrics</a><a href=/deliveries>Deliveries</a><button class=quiet data-keys "
+		"<a href=/glossary>Words</a><a href=/api>API</a><a href=/metrics>Metrics</a><a href=/notifications>Notifications</a><button class=quiet data-keys "
 		"data-js hidden>Keys: "
 		"<kbd>?</kbd></button></footer><div id=voice class=gone role=status></div>"
 		"<dialog id=keys aria-label=Keys><h2>Keys</h2><dl class=facts><dt><kbd>/</kbd><dd>find, or filter the cells of this "

@@ -52,7 +52,7 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "peers", "/api/v1/peers?repo=" },
 		{ "samples", "/api/v1/samples" },
 		{ "samples_month", "/api/v1/samples/{month}.zst" },
-		{ "deliveries", "/api/v1/deliveries?state=&since=&until=" },
+		{ "notifications", "/api/v1/notifications?state=&since=&until=" },
 		{ "tokens", "/api/v1/tokens" },
 		{ "events", "/api/v1/events" },
 		{ "metrics", "/metrics" },
@@ -130,7 +130,7 @@ void api_healthz(void *arg, struct http_request *r, struct http_response *respon
 	response->type = "text/plain; charset=utf-8";
 	buf_puts(&response->body, "ok\n");
 	if (stuck) /* nothing of them: this is open to everybody */
-		buf_printf(&response->body, "warning: %lld deliveries failed %d times or more; /deliveries says why\n",
+		buf_printf(&response->body, "warning: %lld notifications failed %d times or more; /notifications says why\n",
 			(long long)stuck, STORE_OUTBOX_STUCK);
 }
 

@@ -1,7 +1,7 @@
 /*
  * POST /api/v1/hooks/{repo}: a forge says that something was pushed. It is only a hint to look now: nothing of the payload is
  * read, the repository's own address is fetched. Signatures are checked over the raw body, in constant time, before
- * anything else; a delivery that was seen before starts nothing. A delivery is known again by what its signature covers and nothing
+ * anything else; a notification that was seen before starts nothing. A notification is known again by what its signature covers and nothing
  * else: the id where it is signed (Standard Webhooks), else the body. Other ids of forges can be changed by a sender who captured one.
  */
 #include <stdio.h>
@@ -75,7 +75,7 @@ static bool is_signed(struct http_request *r, const char *secret, bool *has_id)
 	return false;
 }
 
-/* What a delivery is known again by: one of both, or neither. */
+/* What a notification is known again by: one of both, or neither. */
 struct mark {
 	const char *id;      /* that is signed; NULL none */
 	char body[HASH_HEX]; /* "": of no use */
@@ -98,11 +98,11 @@ static int remember(struct db *db, const char *repo, const struct mark *mark, st
 	if (!mark->id && !mark->body[0])
 		return 1;
 	snprintf(key, sizeof key, "%s/%s/%s", repo, mark->id ? "id" : "body", mark->id ? mark->id : mark->body);
-	return store_delivery(db, key, clock_utc_ms(), err);
+	return store_notification(db, key, clock_utc_ms(), err);
 }
 
 /*
- * Look now, unless this delivery was seen before. 1 looked, 0 seen before, -1: nothing is remembered, so that the sender's next
+ * Look now, unless this notification was seen before. 1 looked, 0 seen before, -1: nothing is remembered, so that the sender's next
  * try is not taken for an echo.
  */
 static int look_once(struct site *site, const char *repo, const struct mark *mark, struct fw_err *err)
@@ -139,7 +139,7 @@ void api_hook(void *arg, struct http_request *r, struct http_response *response)
 		return;
 	}
 	if (mark.id && strlen(mark.id) > 200) {
-		answer_problem(r, response, 400, "the delivery id is longer than 200 bytes");
+		answer_problem(r, response, 400, "the notification id is longer than 200 bytes");
 		return;
 	}
 	int is_new = look_once(site, repo, &mark, &err);

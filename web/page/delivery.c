@@ -1,4 +1,4 @@
-/* Deliveries: who was told what, how each attempt ended, and a button to send it again. */
+/* Notifications: who was told what, how each attempt ended, and a button to send it again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void attempt_item(void *arg, const struct store_attempt *row)
 	emit_raw(out, "</li>");
 }
 
-static void delivery_row(void *arg, const struct view_delivery *row)
+static void notification_row(void *arg, const struct view_notification *row)
 {
 	struct drawing *d = arg;
 	struct fw_err err = { 0 };
@@ -41,7 +41,7 @@ static void delivery_row(void *arg, const struct view_delivery *row)
 	d->n++;
 	d->last = row->id;
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
-	emit_rawf(d->out, "<tr id=delivery-%s><td class=num>%s</td><td>", id, id);
+	emit_rawf(d->out, "<tr id=notification-%s><td class=num>%s</td><td>", id, id);
 	emit_text(d->out, row->kind);
 	emit_raw(d->out, " to ");
 	emit_text(d->out, row->target);
@@ -61,26 +61,26 @@ static void delivery_row(void *arg, const struct view_delivery *row)
 	if (view_attempts(d->site->db, row->id, attempt_item, d->out, &err) != 0)
 		d->out->failed = true;
 	emit_raw(d->out, "</ol></td><td>");
-	layout_button(d->out, "deliveries", id, "redeliver", waits ? "Try now" : "Send again");
+	layout_button(d->out, "notifications", id, "redeliver", waits ? "Try now" : "Send again");
 	emit_raw(d->out, "</td></tr>\n");
 }
 
-void page_deliveries(void *arg, struct http_request *r, struct http_response *response)
+void page_notifications(void *arg, struct http_request *r, struct http_response *response)
 {
-	static const char *const columns[] = { ">Delivery", "To", "State", "Written", "Attempts", "" };
+	static const char *const columns[] = { ">Notification", "To", "State", "Written", "Attempts", "" };
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct drawing d = { .out = &response->body, .site = site };
 	const char *state;
 	int64_t before;
-	if (answer_choice(r, response, "state", API_DELIVERY_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
+	if (answer_choice(r, response, "state", API_NOTIFICATION_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
 		return;
-	layout_begin(response, "Deliveries", "alerts");
+	layout_begin(response, "Notifications", "alerts");
 	emit_raw(d.out,
-		"<p>What receivers of alerts, forges and repositories were told. A delivery that fails is tried again for an "
+		"<p>What receivers of alerts, forges and repositories were told. A notification that fails is tried again for an "
 		"hour.</p><div class=wide>");
 	layout_table(d.out, 6, columns);
-	if (view_deliveries(site->db, state, before, ROWS, delivery_row, &d, &err) != 0) {
+	if (view_notifications(site->db, state, before, ROWS, notification_row, &d, &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	}
@@ -92,5 +92,5 @@ void page_deliveries(void *arg, struct http_request *r, struct http_response *re
 			"repository, in "
 			"flopwatchd.yml.");
 	layout_older(d.out, r, d.n, ROWS, d.last);
-	layout_end_data(response, "/api/v1/deliveries");
+	layout_end_data(response, "/api/v1/notifications");
 }

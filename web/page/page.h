@@ -6,7 +6,7 @@
 
 http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_heat, page_commit, page_jobs, page_job;
 http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices, page_peers, page_help, page_api, page_search;
-http_handler_fn page_deliveries, page_glossary, page_troubleshooting, page_compare;
+http_handler_fn page_notifications, page_glossary, page_troubleshooting, page_compare;
 struct site;
 /* ?work= of lists: what somebody pushed or asked for, what keeps histories, peers and noise up to date (jobkind_is_upkeep), both. */
 #define WORK_ASKED  "asked"

@@ -294,7 +294,7 @@ static void look_at_warnings(struct doctor *d, char *health)
 	(void)strsep(&health, "\n");
 	while ((line = strsep(&health, "\n")))
 		if (strncmp(line, mark, sizeof mark - 1) == 0)
-			answers_add(&d->answers, WARN, "daemon", "see `flopwatch deliveries`", "%s", line + sizeof mark - 1);
+			answers_add(&d->answers, WARN, "daemon", "see `flopwatch notifications`", "%s", line + sizeof mark - 1);
 }
 
 static void look_at_daemon(struct doctor *d)

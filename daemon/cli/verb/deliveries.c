@@ -1,11 +1,11 @@
-/* deliveries, redeliver: who was told what, and telling them again. */
+/* notifications, redeliver: who was told what, and telling them again. */
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 #include "cli/verbs.h"
 
-static void print_deliveries(const json_t *items)
+static void print_notifications(const json_t *items)
 {
-	static const char *const titles[] = { ">delivery", "kind", "to", "state", ">attempts", "~written", "~last error" };
+	static const char *const titles[] = { ">notification", "kind", "to", "state", ">attempts", "~written", "~last error" };
 	struct table t;
 	table_init(&t, 7, titles);
 	size_t i;
@@ -24,13 +24,13 @@ static void print_deliveries(const json_t *items)
 	table_fini(&t);
 }
 
-int verb_deliveries(struct client *c, const struct options *o)
+int verb_notifications(struct client *c, const struct options *o)
 {
 	struct buf path;
 	buf_init(&path, 4096);
-	buf_printf(&path, "/api/v1/deliveries?limit=%d", o->limit ? o->limit : 50);
+	buf_printf(&path, "/api/v1/notifications?limit=%d", o->limit ? o->limit : 50);
 	client_query(&path, "state", o->state);
-	int status = verb_show(c, o, &path, print_deliveries, NULL);
+	int status = verb_show(c, o, &path, print_notifications, NULL);
 	buf_fini(&path);
 	return status;
 }
@@ -38,5 +38,5 @@ int verb_deliveries(struct client *c, const struct options *o)
 int verb_redeliver(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	return client_post_step(c, "deliveries", o->arg[0], "redeliver", "", NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
+	return client_post_step(c, "notifications", o->arg[0], "redeliver", "", NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
 }

@@ -24,7 +24,7 @@
 #include "flopwatchd/dispatch/submit.h"
 #include "flopwatchd/executor/executor.h"
 #include "flopwatchd/runtime/config_worker.h"
-#include "flopwatchd/delivery/commit_status.h"
+#include "flopwatchd/notify/commit_status.h"
 #include "core/ask/worker.h"
 #include "flopwatchd/job/record.h"
 #include "flopwatchd/profile/profile_finish.h"

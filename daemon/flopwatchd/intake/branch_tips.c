@@ -9,7 +9,7 @@
 #include "db/store/event.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
-#include "flopwatchd/delivery/commit_status.h"
+#include "flopwatchd/notify/commit_status.h"
 #include "base/oid.h"
 #include "base/percent.h"
 #include "flopwatchd/runtime/branch_patterns.h"

@@ -1,4 +1,4 @@
-/* child.c - short git tasks (git verbs, deliveries) that must not hold up the loop. */
+/* child.c - short git tasks (git verbs, notifications) that must not hold up the loop. */
 #include "flopwatchd/runtime/child.h"
 
 #include <signal.h>

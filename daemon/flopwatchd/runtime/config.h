@@ -98,7 +98,7 @@ struct config_webhook {
 	char name[64];
 	char url[1024];                  /* https://, or http:// */
 	char kind[12];                   /* "webhook": our JSON; "slack": {"text"} */
-	char secret[CONFIG_SECRET_SIZE]; /* signs each delivery; "" unsigned */
+	char secret[CONFIG_SECRET_SIZE]; /* signs each notification; "" unsigned */
 	bool comparisons;                /* is told of finished comparisons too, not only of alerts */
 	bool allow_internal;             /* may lead to a private address */
 };

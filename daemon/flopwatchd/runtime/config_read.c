@@ -227,7 +227,7 @@ static void read_webhook(struct yaml *y, struct yaml_node *map, struct config *c
 		yaml_mistake(y, yaml_get(y, map, "name"), "there is another webhook named %s", w->name);
 	config_text_required(y, map, "url", w->url, sizeof w->url);
 	if (w->url[0])
-		check_web_url(y, yaml_get(y, map, "url"), w->url, "sign deliveries with secret_file instead");
+		check_web_url(y, yaml_get(y, map, "url"), w->url, "sign notifications with secret_file instead");
 	snprintf(w->kind, sizeof w->kind, "webhook");
 	config_text_choice(y, map, "kind", kinds, "webhook, slack", w->kind, sizeof w->kind);
 	config_secret(y, map, "secret_file", w->secret, sizeof w->secret);

@@ -17,7 +17,7 @@
 #include "flopwatchd/job/gitread.h"
 #include "flopwatchd/judge/cell.h"
 #include "flopwatchd/verdict/judge_costs.h"
-#include "flopwatchd/delivery/commit_status.h"
+#include "flopwatchd/notify/commit_status.h"
 #include "core/verdict/commit_verdict_json.h"
 
 enum { ALERT_UPDATE_MAX = 1 << 20 };

@@ -1,5 +1,5 @@
 /* gitnote.c - see gitnote.h. */
-#include "flopwatchd/delivery/gitnote.h"
+#include "flopwatchd/notify/gitnote.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "db/store/commit.h"
 #include "db/store/outbox.h"
 #include "db/find/notification.h"
-#include "flopwatchd/delivery/commit_status.h"
+#include "flopwatchd/notify/commit_status.h"
 
 enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, SUITES_MAX = 16, CELLS_MAX = 200 };
 

@@ -1,5 +1,5 @@
 /* request.c - see request.h. */
-#include "flopwatchd/delivery/request.h"
+#include "flopwatchd/notify/request.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 
 #include "base/hash.h"
 #include "base/jsonw.h"
-#include "flopwatchd/delivery/forge.h"
+#include "flopwatchd/notify/forge.h"
 #include "flopwatchd/runtime/config.h"
 
-enum { DELIVERY_MAX = 4 << 20, BODY_MAX = 1 << 20 };
+enum { NOTIFICATION_MAX = 4 << 20, BODY_MAX = 1 << 20 };
 
 static const char *text_of(const json_t *o, const char *key)
 {
@@ -26,7 +26,7 @@ int deliver_sign(
 	struct buf key, text;
 	unsigned char mac[32];
 	buf_init(&key, 4096);
-	buf_init(&text, DELIVERY_MAX);
+	buf_init(&text, NOTIFICATION_MAX);
 	int result = 0;
 	if (strncmp(secret, "whsec_", 6) == 0)
 		result = buf_unbase64(&key, secret + 6, strlen(secret + 6));
@@ -244,19 +244,19 @@ int deliver_prepare(const struct config *config, const struct store_outbox *row,
 	struct deliver *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof *out);
-	buf_init(&out->in, DELIVERY_MAX);
+	buf_init(&out->in, NOTIFICATION_MAX);
 	if (strcmp(row->kind, "webhook") == 0)
 		return prepare_webhook(config, row, payload, now_ms, out, err);
 	int at = config_repo_find(config, row->target);
 	if (at < 0)
 		return err_set(err, ERR_NOT_FOUND, "repository %s is not configured any more", row->target);
 	json_t *message = json_loadb(payload->data, payload->len, 0, NULL);
-	int result = !message                           ? err_set(err, ERR_INVALID, "the delivery is not JSON")
+	int result = !message                           ? err_set(err, ERR_INVALID, "the notification is not JSON")
 		     : strcmp(row->kind, "status") == 0 ? prepare_status(config, &config->repo[at], message, out, err)
 							: prepare_note(config, &config->repo[at], message, out, err);
 	json_decref(message);
 	if (result == 0 && out->in.failed)
-		result = err_set(err, ERR_FULL, "the delivery does not fit");
+		result = err_set(err, ERR_FULL, "the notification does not fit");
 	return result;
 }
 

@@ -2,8 +2,8 @@
  * commit_status.h - what is owed to the forge of a repository about its commits: a word on the suite and one on the whole commit with every
  * change of a job's state, inside the transaction of that change. Repositories without `status:` owe nothing. Ctx: loop only.
  */
-#ifndef FLOPWATCHD_DELIVERY_COMMIT_STATUS_H
-#define FLOPWATCHD_DELIVERY_COMMIT_STATUS_H
+#ifndef FLOPWATCHD_NOTIFICATION_COMMIT_STATUS_H
+#define FLOPWATCHD_NOTIFICATION_COMMIT_STATUS_H
 
 #include "flopwatchd/runtime/config.h"
 #include "db/store/job.h"

@@ -1,5 +1,5 @@
 /* sender.c - the outbox, row by row: a few at once, one at a time to each receiver. */
-#include "flopwatchd/delivery/sender.h"
+#include "flopwatchd/notify/sender.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "flopwatchd/runtime/child.h"
 #include "db/store/outbox.h"
-#include "flopwatchd/delivery/request.h"
+#include "flopwatchd/notify/request.h"
 
 enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30000, NOTE_DEADLINE_MS = 120000 };
 enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = STORE_OUTBOX_PAUSE_MAX_MS / 1000 };
@@ -76,11 +76,11 @@ static void settle(
 		pause = (int64_t)retry_after_s * 1000;
 	int64_t next_at = attempt->error && pause ? clock_utc_ms() + pause : 0;
 	if (attempt->error)
-		log_warning("notify.failed", "kind=%s to=%s delivery=%lld attempt=%d status=%d again_s=%lld err=%s", row->kind,
+		log_warning("notify.failed", "kind=%s to=%s notification=%lld attempt=%d status=%d again_s=%lld err=%s", row->kind,
 			log_quote(row->target), (long long)row->id, attempts, attempt->status, (long long)(pause / 1000),
 			log_quote(attempt->error));
 	else
-		log_info("notify.sent", "kind=%s to=%s delivery=%lld attempt=%d", row->kind, log_quote(row->target),
+		log_info("notify.sent", "kind=%s to=%s notification=%lld attempt=%d", row->kind, log_quote(row->target),
 			(long long)row->id, attempts);
 	int result = txn_begin(n->txn, &err);
 	if (result == 0)
@@ -186,7 +186,7 @@ int sender_start(struct loop *l, const struct config *c, struct txn *g, struct s
 {
 	struct sender *n = calloc(1, sizeof *n);
 	if (!n)
-		return err_set(err, ERR_INTERNAL, "out of memory for deliveries");
+		return err_set(err, ERR_INTERNAL, "out of memory for notifications");
 	*n = (struct sender){ .loop = l, .config = c, .txn = g };
 	for (int i = 0; i < AT_ONCE; i++)
 		n->git_task[i].sender = n;

@@ -1,8 +1,8 @@
 /**
  * status_summary.h - what the forge is told of a commit in sum: pending until all its suites have ended, then the worst of them.
  */
-#ifndef FLOPWATCHD_DELIVERY_STATUS_SUMMARY_H
-#define FLOPWATCHD_DELIVERY_STATUS_SUMMARY_H
+#ifndef FLOPWATCHD_NOTIFICATION_STATUS_SUMMARY_H
+#define FLOPWATCHD_NOTIFICATION_STATUS_SUMMARY_H
 
 #include <stdint.h>
 

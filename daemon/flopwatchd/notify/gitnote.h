@@ -2,8 +2,8 @@
  * gitnote.h - git notes on judged commits, for repositories with `notes:`: an outbox row in the verdict's own transaction, which
  * flopwatch-git carries to refs/notes/flopwatch. Ctx: loop only.
  */
-#ifndef FLOPWATCHD_DELIVERY_GITNOTE_H
-#define FLOPWATCHD_DELIVERY_GITNOTE_H
+#ifndef FLOPWATCHD_NOTIFICATION_GITNOTE_H
+#define FLOPWATCHD_NOTIFICATION_GITNOTE_H
 
 #include "flopwatchd/runtime/config.h"
 #include "db/store/job.h"

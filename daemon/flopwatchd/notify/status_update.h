@@ -2,8 +2,8 @@
  * status_update.h - one word about a commit that its forge is owed: an outbox row. A newer word with the same commit and context takes the
  * place of one that was not sent yet; the same word again writes nothing.
  */
-#ifndef FLOPWATCHD_DELIVERY_STATUS_UPDATE_H
-#define FLOPWATCHD_DELIVERY_STATUS_UPDATE_H
+#ifndef FLOPWATCHD_NOTIFICATION_STATUS_UPDATE_H
+#define FLOPWATCHD_NOTIFICATION_STATUS_UPDATE_H
 
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 /**
- * sender.h - sends what the outbox owes by flopwatch-send and flopwatch-git, one delivery at a time to each receiver, a few
- * receivers at once. One that fails is tried again six times over about an hour, or when it says itself (Retry-After). A delivery
+ * sender.h - sends what the outbox owes by flopwatch-send and flopwatch-git, one notification at a time to each receiver, a few
+ * receivers at once. One that fails is tried again six times over about an hour, or when it says itself (Retry-After). A notification
  * may arrive twice, with the same id; each attempt is a row.
  */
-#ifndef FLOPWATCHD_DELIVERY_SENDER_H
-#define FLOPWATCHD_DELIVERY_SENDER_H
+#ifndef FLOPWATCHD_NOTIFICATION_SENDER_H
+#define FLOPWATCHD_NOTIFICATION_SENDER_H
 
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/runtime/txn.h"

@@ -1,5 +1,5 @@
 /* status_summary.c - see status_summary.h. */
-#include "flopwatchd/delivery/status_summary.h"
+#include "flopwatchd/notify/status_summary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "db/store/commit.h"
-#include "flopwatchd/delivery/status_update.h"
+#include "flopwatchd/notify/status_update.h"
 
 enum { DESCRIPTION_MAX = 4096 };
 

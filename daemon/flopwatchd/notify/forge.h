@@ -1,8 +1,8 @@
 /**
  * forge.h - the request that sets the status of a commit at GitHub, GitLab, Gitea or Forgejo. Pure.
  */
-#ifndef FLOPWATCHD_DELIVERY_FORGE_H
-#define FLOPWATCHD_DELIVERY_FORGE_H
+#ifndef FLOPWATCHD_NOTIFICATION_FORGE_H
+#define FLOPWATCHD_NOTIFICATION_FORGE_H
 
 #include "base/buf.h"
 #include "flopwatchd/runtime/config.h"

@@ -1,12 +1,12 @@
 /* commit_status.c - see commit_status.h. */
-#include "flopwatchd/delivery/commit_status.h"
+#include "flopwatchd/notify/commit_status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flopwatchd/delivery/status_summary.h"
-#include "flopwatchd/delivery/status_update.h"
+#include "flopwatchd/notify/status_summary.h"
+#include "flopwatchd/notify/status_update.h"
 #include "db/find/notification.h"
 #include "db/store/accepted.h"
 

@@ -3,8 +3,8 @@
  * Standard Webhooks say (webhook-id, webhook-timestamp, webhook-signature), statuses carry the forge's token, notes go to
  * flopwatch-git.
  */
-#ifndef FLOPWATCHD_DELIVERY_REQUEST_H
-#define FLOPWATCHD_DELIVERY_REQUEST_H
+#ifndef FLOPWATCHD_NOTIFICATION_REQUEST_H
+#define FLOPWATCHD_NOTIFICATION_REQUEST_H
 
 #include "base/buf.h"
 #include "flopwatchd/runtime/config.h"

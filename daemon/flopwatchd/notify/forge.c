@@ -1,5 +1,5 @@
 /* forge.c - see forge.h. */
-#include "flopwatchd/delivery/forge.h"
+#include "flopwatchd/notify/forge.h"
 
 #include <stdio.h>
 #include <string.h>

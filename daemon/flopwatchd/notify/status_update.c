@@ -1,5 +1,5 @@
 /* status_update.c - see status_update.h. */
-#include "flopwatchd/delivery/status_update.h"
+#include "flopwatchd/notify/status_update.h"
 
 #include <stdio.h>
 
