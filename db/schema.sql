@@ -91,7 +91,7 @@ CREATE TABLE device (
 	stands_out    TEXT    NOT NULL DEFAULT '',     -- in what it does not fit its class; "" it fits
 	info          TEXT    NOT NULL DEFAULT '{}',   -- JSON: cores, memory, l2, power limit
 	seen_at       INTEGER NOT NULL,
-	last_launch   INTEGER NOT NULL DEFAULT 0,      -- the newest that measured on it; 0 none
+	last_run   INTEGER NOT NULL DEFAULT 0,      -- the newest that measured on it; 0 none
 	worker        TEXT    NOT NULL DEFAULT '',     -- that last said it has it
 	host          TEXT    NOT NULL DEFAULT '',     -- the machine that it is in, as that worker calls it
 	on_call       INTEGER NOT NULL DEFAULT 0       -- the worker has it only while a scheduler gives it
@@ -192,7 +192,7 @@ CREATE TABLE job (
 	                CHECK (state IN ('queued','assigned','building','checking','measuring',
 	                                 'done','failed','cancelled','superseded', 'target_missing')),
 	state_why       TEXT    NOT NULL DEFAULT '',
-	progress        TEXT    NOT NULL DEFAULT '',     -- JSON: launch, cell, step
+	progress        TEXT    NOT NULL DEFAULT '',     -- JSON: run, cell, step
 	attempt         INTEGER NOT NULL DEFAULT 0,      -- of a worker; one that ended with the daemon does not count
 	daemon_ends     INTEGER NOT NULL DEFAULT 0,      -- times that the daemon was killed, or crashed, while a worker had it
 	nonce           TEXT    NOT NULL DEFAULT '',
@@ -335,14 +335,14 @@ CREATE TABLE cell (
 	flops         REAL,                            -- useful, by which it is shown to be fast; NULL where it is not
 	bytes         REAL,                            -- likewise
 	threshold_pct REAL    NOT NULL,
-	-- what its launches say
+	-- what its runs say
 	m             REAL,                            -- log time ratio of wall time, positive = slower
 	m_raw         REAL,                            -- of the raw pairs
 	m_code        REAL,                            -- at equal clocks
 	se            REAL,
 	se_clock      REAL,                            -- how well the rest is known, which is what the branch does to the clock
 	beta          REAL,
-	launches      INTEGER NOT NULL DEFAULT 0,
+	runs      INTEGER NOT NULL DEFAULT 0,
 	samples       INTEGER NOT NULL DEFAULT 0,      -- calls of each side
 	base_median_ms   REAL,
 	target_median_ms REAL,
@@ -351,7 +351,7 @@ CREATE TABLE cell (
 	ci_high_pct   REAL,
 	mde_pct       REAL,
 	tau0          REAL,                            -- calibrated; NULL: the rule's
-	nu0           REAL,                            -- in how many launches tau0 was seen; NULL: it comes beside what pairs say
+	nu0           REAL,                            -- in how many runs tau0 was seen; NULL: it comes beside what pairs say
 	underpowered_pct     REAL NOT NULL DEFAULT 0,         -- cannot see its threshold, only losses above this; 0: sees
 	-- the change of the mean call, where slow calls became more or less frequent; NULL: they are as before
 	mean_m        REAL,                            -- log ratio of the mean call's times
@@ -377,7 +377,7 @@ CREATE TABLE cell (
 -- Holds all that a history shows: ten thousand points without one look into the table.
 CREATE INDEX cell_history ON cell(key, repo, branch, comparison, device, target_sha, finished_at, target_median_ms, verdict, point);
 
-CREATE TABLE launch (
+CREATE TABLE run (
 	id            INTEGER PRIMARY KEY,
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
 	n             INTEGER NOT NULL,
@@ -395,11 +395,11 @@ CREATE TABLE sample_kind (
 	UNIQUE (series, phase, subject)
 ) STRICT;
 
--- One subject's calls of one cell in one launch and series. What the launch says of the pair, and what the device was seen doing,
+-- One subject's calls of one cell in one run and series. What the run says of the pair, and what the device was seen doing,
 -- stand on the target's row; the estimates outlive the times.
 CREATE TABLE sample (
 	cell          INTEGER NOT NULL REFERENCES cell(id),
-	launch        INTEGER NOT NULL REFERENCES launch(id),
+	run        INTEGER NOT NULL REFERENCES run(id),
 	kind          INTEGER NOT NULL REFERENCES sample_kind(id),
 	n             INTEGER NOT NULL,
 	call_order    TEXT    NOT NULL DEFAULT '',
@@ -422,7 +422,7 @@ CREATE TABLE sample (
 	ms            BLOB,                            -- float32 [n], in order of pairs; NULL when archived or gone
 	mhz           BLOB,                            -- float32 [n] or NULL
 	host_us       BLOB,                            -- float32 [n] or NULL
-	PRIMARY KEY (cell, launch, kind)
+	PRIMARY KEY (cell, run, kind)
 ) STRICT, WITHOUT ROWID;
 
 -- Where a comparison's times are that are no longer in `sample`: a frame of samples/MONTH.zst, beside the database (db/archive/archived.h).
@@ -434,16 +434,16 @@ CREATE TABLE archived (
 ) STRICT;
 CREATE INDEX archived_by_place ON archived(month, at);
 
--- What was counted of a cell's slow calls in one set of launches. Outlives the samples, so that a cell can be judged again beside its group.
+-- What was counted of a cell's slow calls in one set of runs. Outlives the samples, so that a cell can be judged again beside its group.
 CREATE TABLE slow_calls (
 	cell           INTEGER NOT NULL REFERENCES cell(id),
 	set_number     INTEGER NOT NULL,
-	launches       INTEGER NOT NULL,
+	runs       INTEGER NOT NULL,
 	calls          INTEGER NOT NULL, -- of each side
 	base           INTEGER NOT NULL, -- slow ones
 	base_longer    REAL    NOT NULL, -- by what share they are longer than the typical call: sum, and sum of squares
 	base_squares   REAL    NOT NULL,
-	base_spread    REAL    NOT NULL, -- slow^2 / calls of each launch, summed
+	base_spread    REAL    NOT NULL, -- slow^2 / calls of each run, summed
 	target         INTEGER NOT NULL,
 	target_longer  REAL    NOT NULL,
 	target_squares REAL    NOT NULL,
@@ -477,7 +477,7 @@ CREATE TABLE artifact (
 	UNIQUE (owner_kind, owner, kind)
 ) STRICT;
 
--- What a comparison says of how a cell's launches noise where nothing changed. Pooled when it is asked for, so that it ages and can be
+-- What a comparison says of how a cell's runs noise where nothing changed. Pooled when it is asked for, so that it ages and can be
 -- forgotten.
 CREATE TABLE noise (
 	id            INTEGER PRIMARY KEY,
@@ -488,10 +488,10 @@ CREATE TABLE noise (
 	at            INTEGER NOT NULL,
 	itself        INTEGER NOT NULL,                -- a module with itself
 	alarm         INTEGER NOT NULL,                -- which called the cell a regression
-	launches      INTEGER NOT NULL,
-	freedom       INTEGER NOT NULL,                -- launches less one
-	squares       REAL    NOT NULL,                -- of launch estimates around their mean
-	variance      REAL    NOT NULL                 -- sum of the variances inside launches
+	runs      INTEGER NOT NULL,
+	freedom       INTEGER NOT NULL,                -- runs less one
+	squares       REAL    NOT NULL,                -- of run estimates around their mean
+	variance      REAL    NOT NULL                 -- sum of the variances inside runs
 ) STRICT;
 CREATE INDEX noise_of_cell ON noise(environment, key, repo);
 CREATE INDEX noise_of_repo ON noise(repo, key);
@@ -751,7 +751,7 @@ CREATE TABLE profile_kernel (
 	profile_cell  INTEGER NOT NULL REFERENCES profile_cell(id),
 	side          TEXT    NOT NULL,                -- base target
 	repeat        INTEGER NOT NULL,                -- which process of that side, from 0: what two of them differ in is noise
-	n             INTEGER NOT NULL,                -- place in launch order of a call
+	n             INTEGER NOT NULL,                -- place in run order of a call
 	phase         TEXT    NOT NULL,
 	kernel        TEXT    NOT NULL,
 	code_sha      TEXT    NOT NULL,                -- of its machine code; "" unknown
@@ -978,8 +978,8 @@ END;
 
 -- By the newest comparison that measured on it: judging an older one again does not bring that back.
 CREATE TRIGGER device_measured AFTER UPDATE OF verdict ON comparison WHEN NEW.environment IS NOT NULL BEGIN
-	UPDATE device SET last_launch = max(last_launch, coalesce((SELECT max(l.id) FROM launch l WHERE l.comparison = NEW.id
-		AND EXISTS (SELECT 1 FROM cell x CROSS JOIN sample t ON t.cell = x.id AND t.launch = l.id
+	UPDATE device SET last_run = max(last_run, coalesce((SELECT max(l.id) FROM run l WHERE l.comparison = NEW.id
+		AND EXISTS (SELECT 1 FROM cell x CROSS JOIN sample t ON t.cell = x.id AND t.run = l.id
 			CROSS JOIN sample_kind k ON k.id = t.kind WHERE x.comparison = NEW.id AND k.subject = 'target')), 0))
 		WHERE id = NEW.device;
 END;

@@ -36,7 +36,7 @@ enum family_metric { METRIC_TFLOPS, METRIC_GBPS, METRIC_US };
 /** A table of a comparison. */
 struct family_group {
 	const char *name, *title; /* "block_sparse", "block-sparse" */
-	bool is_irregular;        /* launches noise more: wider intervals are still an answer */
+	bool is_irregular;        /* runs noise more: wider intervals are still an answer */
 };
 
 /** How a case is called. */

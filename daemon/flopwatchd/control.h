@@ -53,7 +53,7 @@ int control_import(
  */
 int control_calibrate(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err);
 /**
- * Forget how launches scattered, of cells_glob's cells of repo (may be missing where there is only one) on the device whose uuid device_kind
+ * Forget how runs scattered, of cells_glob's cells of repo (may be missing where there is only one) on the device whose uuid device_kind
  * is (missing: all). *n counts the cells. Err: ERR_NOT_FOUND unknown repo or device, ERR_INVALID.
  */
 int control_forget(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err);

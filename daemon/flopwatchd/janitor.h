@@ -1,7 +1,7 @@
 /**
  * janitor.h - keeps the database from growing without bound: once an hour, in small steps with pauses between them.
  *
- * Single times move to the archive after `keep_samples` (db/archive/archived.h), whose months go after `keep_archive`; each launch's estimate
+ * Single times move to the archive after `keep_samples` (db/archive/archived.h), whose months go after `keep_archive`; each run's estimate
  * stays, so that a verdict can be reached again. The log of notifications goes after JANITOR_SENT_DAYS, events after JANITOR_EVENT_DAYS, and
  * what is remembered of webhooks, so that none is played twice, after JANITOR_NOTIFICATION_DAYS and beyond the newest JANITOR_NOTIFICATIONS.
  * Everything else is kept for ever. Where much of the file is free afterwards, it shrinks.

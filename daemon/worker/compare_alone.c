@@ -19,7 +19,7 @@ enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 struct progress {
 	const struct bench *bench;
 	bool shown;
-	int launch;
+	int process_run;
 };
 
 static int on_record(void *arg, const struct msg *m, struct fw_err *err)
@@ -28,8 +28,8 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	const struct msg_at *at = &m->u.at;
 
 	(void)err;
-	if (m->t == MSG_LAUNCH)
-		p->launch = m->u.launch->launch;
+	if (m->t == MSG_PROCESS_RUN)
+		p->process_run = m->u.process_run->process_run;
 	if (m->t == MSG_FAULT && strcmp(m->u.fault.failure, "lost") == 0)
 		fprintf(stderr, "%snote: device: %s\n", p->shown ? "\r\033[K" : "", m->u.fault.detail);
 	if (m->t == MSG_NOTE)
@@ -37,8 +37,8 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 			m->u.note.role != ROLE_NONE ? ": " : "", m->u.note.text);
 	if (!p->shown || m->t != MSG_AT || at->cell < 0 || at->cell >= p->bench->n_cells)
 		return 0;
-	if (p->launch)
-		fprintf(stderr, "\r\033[Klaunch %d: %s %s", p->launch, at->step, p->bench->cells[at->cell].key);
+	if (p->process_run)
+		fprintf(stderr, "\r\033[Klaunch %d: %s %s", p->process_run, at->step, p->bench->cells[at->cell].key);
 	else
 		fprintf(stderr, "\r\033[Kcheck of %s: %s", role_name(at->role), p->bench->cells[at->cell].key);
 	return 0;
@@ -87,11 +87,11 @@ static int compare(const struct two_modules_options *o, const struct suite *suit
 	b.quick = o->quick;
 	rule_default(&b.rule, suite->n_cells);
 	if (o->quick) {
-		b.rule.launches_max = 1;
+		b.rule.runs_max = 1;
 		b.rule.confirm = false;
 	}
 	b.limits = (struct msg_limits){
-		.check_s = 900, .launch_s = 600, .wait_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
+		.check_s = 900, .run_s = 600, .wait_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
 	};
 	status = two_modules_add(&b, o, err);
 	if (status == 0 && !bench_identical(&b)) {

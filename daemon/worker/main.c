@@ -61,7 +61,7 @@ static const char usage[] =
 	"  --path PATH        of profile: begin with this way of counting (default: range)\n"
 	"  --build            of probe: build a module of a few lines in the sandbox and run it there\n"
 	"  --counters         of probe: whether counters can be read inside the sandbox, and what to change\n"
-	"  --quick            one launch a cell: a look, not a verdict\n"
+	"  --quick            one run a cell: a look, not a verdict\n"
 	"  --json             the result as JSON\n"
 	"  --help, --version\n"
 	"\n"

@@ -80,7 +80,7 @@ static int run(const struct two_modules_options *o, const struct suite *suite, c
 	b.emit_arg = &sink;
 	b.seed = 1;
 	rule_default(&b.rule, suite->n_cells);
-	b.limits = (struct msg_limits){ .check_s = 900, .launch_s = 600, .wait_s = 600, .budget_s = suite->budget_s };
+	b.limits = (struct msg_limits){ .check_s = 900, .run_s = 600, .wait_s = 600, .budget_s = suite->budget_s };
 	result = two_modules_add(&b, o, err);
 	for (int from = 0; from < suite->n_cells && result == 0; from += EVIDENCE_CELLS_MAX) {
 		int list[EVIDENCE_CELLS_MAX], n = 0;

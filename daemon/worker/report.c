@@ -18,7 +18,7 @@ struct figures {
 	bool measured;
 	double base_ms, target_ms, base_rate, target_rate; /* TFLOP/s, or GB/s */
 	double change_pct, low_pct, high_pct;
-	struct cell_verdict decision; /* by its launches */
+	struct cell_verdict decision; /* by its runs */
 	bool by_mean;                 /* the mean decides */
 };
 
@@ -39,7 +39,7 @@ static void figures_of(const struct bench *b, int cell, struct figures *f)
 	double work = by_bytes ? case_bytes(&b->cells[cell]) * 1e3 : case_flops(&b->cells[cell]);
 
 	*f = (struct figures){ .verdict = bench_verdict(b, cell) };
-	f->measured = c->judged && c->n_launches > 0;
+	f->measured = c->judged && c->n_runs > 0;
 	if (!f->measured)
 		return;
 	bench_decide(b, cell, &f->decision);
@@ -63,7 +63,7 @@ enum verdict report_verdict(const struct bench *b)
 	return v;
 }
 
-/* Why a cell without a trouble has no verdict of its launches; "" where it has one. */
+/* Why a cell without a trouble has no verdict of its runs; "" where it has one. */
 static const char *reason_of(const struct figures *f)
 {
 	if (f->decision.reason[0])
@@ -74,7 +74,7 @@ static const char *reason_of(const struct figures *f)
 	case VERDICT_NOT_COMPARABLE:
 		return "base and target were given different inputs";
 	case VERDICT_REJECTED:
-		return "not measured: the device's readings void every launch";
+		return "not measured: the device's readings void every run";
 	default:
 		return "";
 	}
@@ -106,7 +106,7 @@ static void row(const struct bench *b, int cell, int width, struct buf *out)
 			f.target_rate, f.change_pct, f.low_pct, f.high_pct);
 	else
 		buf_printf(out, " %10s %10s %10s %10s %10s %18s", "-", "-", "-", "-", "-", "-");
-	buf_printf(out, " %8d  %s", b->cell[cell].n_launches, verdict_name(f.verdict));
+	buf_printf(out, " %8d  %s", b->cell[cell].n_runs, verdict_name(f.verdict));
 	put_flags(&f, out);
 	buf_putc(out, '\n');
 }
@@ -131,7 +131,7 @@ static void table(const struct bench *b, const char *group, int width, struct bu
 		if (!any)
 			buf_printf(out, "%-*s %10s %10s %10s %10s %10s %18s %8s  %s\n", width, known ? known->title : group,
 				"base ms", "target ms", is_by_bytes(b, i) ? "base GB/s" : "base TF/s", "target", "change",
-				"95 % interval", "launches", "verdict");
+				"95 % interval", "runs", "verdict");
 		any = true;
 		row(b, i, width, out);
 	}
@@ -260,8 +260,8 @@ int report_text(const struct bench *b, const char *suite, FILE *out)
 		if (is_first_of_group(b, i))
 			table(b, b->cells[i].group, width, &text);
 	report_work_text(b, &text);
-	buf_printf(&text, "%s: %s, suite %s, %d cells, %d launches, device held %.1f s of %.1f s, isolation %s\n",
-		verdict_name(report_verdict(b)), b->device.name, suite, b->n_cells, b->launches, b->gpu_s,
+	buf_printf(&text, "%s: %s, suite %s, %d cells, %d runs, device held %.1f s of %.1f s, isolation %s\n",
+		verdict_name(report_verdict(b)), b->device.name, suite, b->n_cells, b->runs, b->gpu_s,
 		(double)clock_mono_ns() * 1e-9 - b->started_s, sandbox_isolation(b->sandbox));
 	explain_changes(b, &text);
 	for (i = 0; i < b->n_cells; i++)
@@ -325,7 +325,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	number(j, "slow_longer_pct", f.decision.mean.is_known, 100 * mean_longer(&f.decision.mean.all));
 	number(j, "mde_pct", f.measured, c->found.typical.mde_pct);
 	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
-	jsonw_kv_int(j, "launches", c->n_launches);
+	jsonw_kv_int(j, "runs", c->n_runs);
 	jsonw_kv_int(j, "samples", c->found.typical.all.pairs);
 	jsonw_kv_string(j, "class", blamed ? t->failure : "");
 	jsonw_kv_string(j, "role", blamed ? role_name(t->role) : "");
@@ -356,7 +356,7 @@ int report_json(const struct bench *b, const char *suite, FILE *out)
 	jsonw_kv_string(&j, "toolkit", b->device.toolkit);
 	jsonw_object_end(&j);
 	jsonw_kv_string(&j, "isolation", sandbox_isolation(b->sandbox));
-	jsonw_kv_int(&j, "launches", b->launches);
+	jsonw_kv_int(&j, "runs", b->runs);
 	jsonw_kv_double(&j, "gpu_s", b->gpu_s);
 	jsonw_kv_double(&j, "wall_s", (double)clock_mono_ns() * 1e-9 - b->started_s);
 	jsonw_key(&j, "cells");

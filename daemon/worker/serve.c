@@ -362,7 +362,7 @@ static int start_job(struct job *j, struct fw_err *err)
 	b->looked_elsewhere = ask->looked_elsewhere;
 	b->asked = b->sustained_runs = ask->sustained_runs;
 	if (b->quick) {
-		b->rule.launches_max = 1;
+		b->rule.runs_max = 1;
 		b->rule.confirm = false;
 	}
 	j->build = (struct build_context){ .peer = j->peer,

@@ -1,5 +1,5 @@
 /**
- * serve.h - one job over standard input and output: hello, job, trees, builds, checks, launches, done.
+ * serve.h - one job over standard input and output: hello, job, trees, builds, checks, runs, done.
  *
  * Whatever ends the session (done, cancel, end of input, a broken line), everything that was started is ended and the work
  * folder is gone when serve_run returns.

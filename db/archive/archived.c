@@ -23,12 +23,12 @@ struct packed_head {
 };
 
 struct packed_row {
-	int64_t cell, launch;
+	int64_t cell, process_run;
 	uint32_t kind, n[ARCHIVED_TIMES];
 };
 
 struct archived_row {
-	int64_t cell, launch, kind;
+	int64_t cell, process_run, kind;
 	struct {
 		size_t at;
 		int n;
@@ -66,9 +66,9 @@ static int find_oldest(struct db *db, int64_t before, int64_t *comparison, int64
 static int read_rows(struct db *db, int64_t comparison, struct buf *rows, struct buf *floats, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT t.cell, t.launch, t.kind, t.ms, t.mhz, t.host_us FROM cell c CROSS JOIN sample t ON t.cell = c.id WHERE "
+		"SELECT t.cell, t.run, t.kind, t.ms, t.mhz, t.host_us FROM cell c CROSS JOIN sample t ON t.cell = c.id WHERE "
 		"c.comparison = :comparison AND (t.ms IS NOT NULL OR t.mhz IS NOT NULL OR t.host_us IS NOT NULL) ORDER BY t.cell, "
-		"t.launch, t.kind",
+		"t.run, t.kind",
 		err);
 	int result;
 	if (!s)
@@ -151,7 +151,7 @@ static int run_for(struct stmt *s, int64_t comparison, struct fw_err *err)
 }
 
 #define KEPT                                                                                                                     \
-	"cell, launch, kind, n, call_order, d, q, d_raw, z, z_q, beta, beta_q, power_w, temp_c, sm_mhz, reasons, "               \
+	"cell, run, kind, n, call_order, d, q, d_raw, z, z_q, beta, beta_q, power_w, temp_c, sm_mhz, reasons, "               \
 	"foreign_processes, xid, ecc, energy_j, regime"
 
 /*
@@ -171,7 +171,7 @@ static int let_go(struct db *db, int64_t comparison, struct fw_err *err)
 		run_for(db_stmt(db, "DELETE FROM sample WHERE cell IN (SELECT id FROM cell WHERE comparison = :comparison)", err),
 			comparison, err) != 0)
 		return -1;
-	s = db_stmt(db, "INSERT INTO sample (" KEPT ") SELECT " KEPT " FROM kept ORDER BY cell, launch, kind", err);
+	s = db_stmt(db, "INSERT INTO sample (" KEPT ") SELECT " KEPT " FROM kept ORDER BY cell, run, kind", err);
 	if (!s || stmt_run(s, err) != 0 || !(s = db_stmt(db, "DELETE FROM kept", err)) || stmt_run(s, err) != 0)
 		return -1;
 	return run_for(db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :comparison", err), comparison, err);
@@ -251,7 +251,7 @@ static bool take_frame(const struct buf *data, int64_t comparison, struct archiv
 	for (size_t i = 0; i < n_rows; i++, at += sizeof(struct packed_row)) {
 		struct packed_row packed;
 		memcpy(&packed, data->data + at, sizeof packed);
-		struct archived_row row = { (int64_t)le64toh((uint64_t)packed.cell), (int64_t)le64toh((uint64_t)packed.launch),
+		struct archived_row row = { (int64_t)le64toh((uint64_t)packed.cell), (int64_t)le64toh((uint64_t)packed.process_run),
 			le32toh(packed.kind), { { 0, 0 } } };
 		for (int k = 0; k < ARCHIVED_TIMES; k++) {
 			row.times[k].at = n_floats;
@@ -376,15 +376,15 @@ static int by_key(const void *a, const void *b)
 	const struct archived_row *x = a, *y = b;
 	if (x->cell != y->cell)
 		return x->cell < y->cell ? -1 : 1;
-	if (x->launch != y->launch)
-		return x->launch < y->launch ? -1 : 1;
+	if (x->process_run != y->process_run)
+		return x->process_run < y->process_run ? -1 : 1;
 	return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
 const float *archived_values(
-	const struct archived *a, int64_t cell, int64_t launch, int64_t kind, enum archived_times which, int *n)
+	const struct archived *a, int64_t cell, int64_t process_run, int64_t kind, enum archived_times which, int *n)
 {
-	const struct archived_row key = { .cell = cell, .launch = launch, .kind = kind };
+	const struct archived_row key = { .cell = cell, .process_run = process_run, .kind = kind };
 	const struct archived_row *row = a->n_rows ? bsearch(&key, a->row, (size_t)a->n_rows, sizeof key, by_key) : NULL;
 	*n = row ? row->times[which].n : 0;
 	return *n ? (const float *)(const void *)(a->floats.data + row->times[which].at * FLOAT) : NULL;

@@ -2,7 +2,7 @@
  * archived.h - single times that left the database: packed into the archive's monthly files beside it, and found there again.
  *
  * A comparison's times are in `sample`, or in one frame of samples/MONTH.zst, whose place is its row of `archived`, or gone. The month
- * is that in which it finished. What launches say of the times, in `sample`, stays in any case.
+ * is that in which it finished. What runs say of the times, in `sample`, stays in any case.
  */
 #ifndef DB_ARCHIVE_ARCHIVED_H
 #define DB_ARCHIVE_ARCHIVED_H
@@ -43,7 +43,7 @@ int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_e
 void archived_fini(struct archived *a);
 /** The values of one row of `sample`, *n of them; NULL: it had none. Own: `a`'s. */
 const float *archived_values(
-	const struct archived *a, int64_t cell, int64_t launch, int64_t kind, enum archived_times which, int *n);
+	const struct archived *a, int64_t cell, int64_t process_run, int64_t kind, enum archived_times which, int *n);
 
 typedef void archived_fn(void *arg, const struct archive_place *last);
 /** Each month, the oldest first, and where its last frame lies: its file is that long, or longer. */

@@ -20,9 +20,9 @@ static int64_t oldest_at(int64_t now_ms)
 int store_noise_add(struct db *db, const struct store_noise *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO noise (comparison, repo, environment, key, at, itself, alarm, launches, freedom, squares, "
+		"INSERT INTO noise (comparison, repo, environment, key, at, itself, alarm, runs, freedom, squares, "
 		"variance) "
-		"VALUES (:comparison, :repo, :environment, :key, :at, :itself, :alarm, :launches, :freedom, :squares, :variance)",
+		"VALUES (:comparison, :repo, :environment, :key, :at, :itself, :alarm, :runs, :freedom, :squares, :variance)",
 		err);
 	if (!s)
 		return -1;
@@ -33,7 +33,7 @@ int store_noise_add(struct db *db, const struct store_noise *c, struct fw_err *e
 	stmt_int(s, ":at", c->at);
 	stmt_int(s, ":itself", c->is_itself);
 	stmt_int(s, ":alarm", c->is_alarm);
-	stmt_int(s, ":launches", c->shown.launches);
+	stmt_int(s, ":runs", c->shown.runs);
 	stmt_int(s, ":freedom", c->shown.freedom);
 	stmt_double(s, ":squares", c->shown.squares);
 	stmt_double(s, ":variance", c->shown.variance);
@@ -58,7 +58,7 @@ int store_noise_get(struct db *db, int64_t repo, int64_t environment, const char
 	struct calibration part[CALIBRATION_PARTS_MAX];
 	int n = 0, result;
 	struct stmt *s = db_stmt(db,
-		"SELECT launches, freedom, squares, variance FROM noise WHERE environment = :environment AND repo = :repo AND "
+		"SELECT runs, freedom, squares, variance FROM noise WHERE environment = :environment AND repo = :repo AND "
 		"key = :key AND at > :oldest ORDER BY id DESC LIMIT :limit",
 		err);
 	*out = (struct calibration){ 0 };
@@ -70,7 +70,7 @@ int store_noise_get(struct db *db, int64_t repo, int64_t environment, const char
 	stmt_int(s, ":oldest", oldest_at(now_ms));
 	stmt_int(s, ":limit", CALIBRATION_PARTS_MAX);
 	while ((result = stmt_step(s, err)) == 1)
-		part[n++] = (struct calibration){ .launches = (int)row_int(s, 0),
+		part[n++] = (struct calibration){ .runs = (int)row_int(s, 0),
 			.freedom = (int)row_int(s, 1),
 			.squares = row_double(s, 2),
 			.variance = row_double(s, 3) };
@@ -217,7 +217,7 @@ static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 	if (result != 1)
 		return result < 0 ? -1
 				  : err_set(err, ERR_INTERNAL, "comparison %lld has no cell %s", (long long)g->newest, g->cell);
-	g->row.launches = known.launches;
+	g->row.runs = known.runs;
 	g->row.tau0_pct = calibration_learned(&known, &tau0, &nu0) ? 100 * tau0 : NAN;
 	g->row.underpowered = !calibration_sees(&known, &rule, stats_theta(threshold_pct), &g->row.mde_pct);
 	return 0;
@@ -253,7 +253,7 @@ static void take_part(struct gathered *g, struct stmt *s)
 		return;
 	g->row.comparisons += row_int(s, 6) != 0;
 	g->row.alarms += row_int(s, 7) != 0;
-	g->part[g->n++] = (struct calibration){ .launches = (int)row_int(s, 8),
+	g->part[g->n++] = (struct calibration){ .runs = (int)row_int(s, 8),
 		.freedom = (int)row_int(s, 9),
 		.squares = row_double(s, 10),
 		.variance = row_double(s, 11) };
@@ -265,7 +265,7 @@ int view_calibrations(struct db *db, const char *repo, const char *device, int64
 	struct gathered g = { .n = 0 };
 	int result;
 	struct stmt *s = db_stmt(db,
-		"SELECT r.name, c.model, c.id, k.key, k.comparison, k.at, k.itself, k.alarm, k.launches, k.freedom, k.squares, "
+		"SELECT r.name, c.model, c.id, k.key, k.comparison, k.at, k.itself, k.alarm, k.runs, k.freedom, k.squares, "
 		"k.variance, k.environment, t.name FROM environment e JOIN device_class c ON c.id = e.class JOIN noise k ON k.environment = e.id AND k.at > :oldest JOIN repo r ON r.id = k.repo "
 		"JOIN "
 		"suite t ON t.sha = e.suite_sha WHERE "

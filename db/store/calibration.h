@@ -44,9 +44,9 @@ int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *o
 struct view_calibration {
 	const char *repo, *suite, *model, *cell;
 	int64_t class;                     /* of devices, which is of that model */
-	int comparisons, alarms, launches; /* of a module with itself; that called the cell a regression; in all */
-	double tau0_pct;                   /* noise of launches that its rule takes; NAN: too little is known */
-	double mde_pct; /* smallest loss that a full set of launches calls; where underpowered: below it a loss has to be clear */
+	int comparisons, alarms, runs; /* of a module with itself; that called the cell a regression; in all */
+	double tau0_pct;                   /* noise of runs that its rule takes; NAN: too little is known */
+	double mde_pct; /* smallest loss that a full set of runs calls; where underpowered: below it a loss has to be clear */
 	bool underpowered;
 	int64_t updated_at; /* newest comparison */
 };

@@ -24,7 +24,7 @@
 #define CELL_PLACED(X) X(baseline_period) X(held_ms)
 /** What judging finds, beside the verdict. */
 #define CELL_FOUND(X)                                                                                                            \
-	X(m) X(m_raw) X(m_code) X(se) X(se_clock) X(beta) X(launches) X(samples) X(base_median_ms) X(target_median_ms)           \
+	X(m) X(m_raw) X(m_code) X(se) X(se_clock) X(beta) X(runs) X(samples) X(base_median_ms) X(target_median_ms)           \
 	X(change_pct) X(ci_low_pct) X(ci_high_pct) X(mde_pct) X(mean_m) X(mean_se) X(slow_base) X(slow_target) X(slow_longer)    \
 	X(failure) X(reason) X(flags) X(decided_by) X(decided_m) X(decided_se) X(decided_pct)
 

@@ -202,7 +202,7 @@ static void bind_verdict(struct stmt *s, const struct store_cell *c)
 	stmt_double(s, ":se", c->se);
 	stmt_double(s, ":se_clock", c->se_clock);
 	stmt_double(s, ":beta", c->beta);
-	stmt_int(s, ":launches", c->launches);
+	stmt_int(s, ":runs", c->runs);
 	stmt_int(s, ":samples", c->samples);
 	stmt_double(s, ":base_median_ms", c->base_median_ms);
 	stmt_double(s, ":target_median_ms", c->target_median_ms);
@@ -371,7 +371,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.decided_m = row_double(s, CELL_decided_m),
 		.decided_se = row_double(s, CELL_decided_se),
 		.decided_pct = row_double(s, CELL_decided_pct),
-		.launches = (int)row_int(s, CELL_launches),
+		.runs = (int)row_int(s, CELL_runs),
 		.samples = (int)row_int(s, CELL_samples),
 		.base_median_ms = row_double(s, CELL_base_median_ms),
 		.target_median_ms = row_double(s, CELL_target_median_ms),

@@ -1,5 +1,5 @@
 /**
- * result.h - what a finished job leaves: builds, comparison, cells, metrics, artifacts; its launches and samples are in sample.h.
+ * result.h - what a finished job leaves: builds, comparison, cells, metrics, artifacts; its runs and samples are in sample.h.
  *
  * All calls: loop only; inside the caller's one transaction. Facts are written once; only verdicts are updated, by judging the
  * stored samples again.
@@ -48,7 +48,7 @@ struct store_cell {
 	struct store_mean mean;
 	enum decider decider;
 	double decided_m, decided_se, decided_pct; /* m, se and change_pct of what decided; NAN: none */
-	int launches, samples;
+	int runs, samples;
 	double base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct; /* NAN: none */
 	enum verdict verdict;
 	char failure[16];

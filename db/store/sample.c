@@ -1,4 +1,4 @@
-/* sample.c - launches and samples. */
+/* sample.c - runs and samples. */
 #include "db/store/sample.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@
 #include "core/protocol/device_check.h"
 #include "db/archive/archived.h"
 
-int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
+int store_run_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
 {
 	struct stmt *s =
-		db_stmt(db, "INSERT INTO launch (comparison, n, set_number, seed) VALUES (:comparison, :n, :set, :seed)", err);
+		db_stmt(db, "INSERT INTO run (comparison, n, set_number, seed) VALUES (:comparison, :n, :set, :seed)", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", comparison);
@@ -20,7 +20,7 @@ int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint6
 	return stmt_insert(s, id, err);
 }
 
-static void bind_estimate(struct stmt *s, const struct launch_estimate *e)
+static void bind_estimate(struct stmt *s, const struct run_estimate *e)
 {
 	stmt_double(s, ":d", e->d);
 	stmt_double(s, ":q", e->q);
@@ -58,21 +58,21 @@ static int add_sample_kind(struct db *db, enum series series, const char *phase,
 }
 
 /** What subject `i` of a message says. *n: 1, or 0 where nothing of that kind was timed so far. */
-static int put_sample(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, int i,
-	const struct launch_estimate *e, int *n, struct fw_err *err)
+static int put_sample(struct db *db, int64_t process_run, int64_t cell, const struct msg_cell *m, int i,
+	const struct run_estimate *e, int *n, struct fw_err *err)
 {
 	size_t bytes = (size_t)m->n * sizeof(float);
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO sample (launch, cell, kind, n, ms, mhz, host_us, call_order, d, q, d_raw, z, z_q, beta, beta_q, "
+		"INSERT INTO sample (run, cell, kind, n, ms, mhz, host_us, call_order, d, q, d_raw, z, z_q, beta, beta_q, "
 		"power_w, temp_c, sm_mhz, reasons, foreign_processes, xid, ecc, energy_j, regime) "
-		"SELECT :launch, :cell, k.id, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, :z, :z_q, :beta, :beta_q, "
+		"SELECT :run, :cell, k.id, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, :z, :z_q, :beta, :beta_q, "
 		":power, :temp, :mhz_seen, :reasons, :foreign, :xid, :ecc, :energy, :regime "
 		"FROM sample_kind k WHERE k.series = :series AND k.phase = :phase AND k.subject = :subject",
 		err);
 	if (!s)
 		return -1;
 	bool target = m->role[i] == ROLE_TARGET;
-	stmt_int(s, ":launch", launch);
+	stmt_int(s, ":run", process_run);
 	stmt_int(s, ":cell", cell);
 	stmt_text(s, ":series", series_name(m->series));
 	stmt_text(s, ":phase", m->phase);
@@ -89,15 +89,15 @@ static int put_sample(struct db *db, int64_t launch, int64_t cell, const struct 
 	return stmt_run_count(s, n, err);
 }
 
-int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
+int store_samples_insert(struct db *db, int64_t process_run, int64_t cell, const struct msg_cell *m, const struct run_estimate *e,
 	struct fw_err *err)
 {
 	int n;
 	for (int i = 0; i < m->n_subjects; i++) {
-		if (put_sample(db, launch, cell, m, i, e, &n, err))
+		if (put_sample(db, process_run, cell, m, i, e, &n, err))
 			return -1;
 		if (n == 0 && (add_sample_kind(db, m->series, m->phase, role_name(m->role[i]), err) ||
-				      put_sample(db, launch, cell, m, i, e, &n, err)))
+				      put_sample(db, process_run, cell, m, i, e, &n, err)))
 			return -1;
 	}
 	return 0;
@@ -123,8 +123,8 @@ static struct span take_floats(struct stmt *s, int column, struct buf *values)
 	return row_is_null(s, column) ? (struct span){ -1, 0 } : put_floats(data, (int)(len / sizeof(float)), values);
 }
 
-/** What of the launches' times has left the database, where it is in the archive. `kind`: rows of sample_kind, base and target. */
-static int take_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *launch, struct span (*spans)[6],
+/** What of the runs' times has left the database, where it is in the archive. `kind`: rows of sample_kind, base and target. */
+static int take_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *process_run, struct span (*spans)[6],
 	struct buf *values, struct fw_err *err)
 {
 	static const enum archived_times which[] = { ARCHIVED_MS, ARCHIVED_MHZ, ARCHIVED_HOST_US };
@@ -133,7 +133,7 @@ static int take_archived(struct db *db, int64_t cell, const int64_t *kind, int n
 	for (int i = 0; found == 1 && i < n; i++)
 		for (int k = 0; k < 6; k++) {
 			int count;
-			const float *v = archived_values(&a, cell, launch[i], kind[k & 1], which[k / 2], &count);
+			const float *v = archived_values(&a, cell, process_run[i], kind[k & 1], which[k / 2], &count);
 			if (v)
 				spans[i][k] = put_floats(v, count, values);
 		}
@@ -146,20 +146,20 @@ static const float *floats_of(const struct buf *values, struct span span, int n)
 	return span.at >= 0 && span.n == n ? (const float *)(const void *)(values->data + span.at) : NULL;
 }
 
-int store_cell_launches(struct db *db, int64_t cell, enum series series, struct store_launches *out, struct fw_err *err)
+int store_cell_runs(struct db *db, int64_t cell, enum series series, struct store_runs *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof *out);
 	buf_init(&out->values, 4 << 20);
-	struct span spans[STATS_LAUNCHES_MAX][6];
+	struct span spans[STATS_RUNS_MAX][6];
 	int64_t kind[2];
 	struct stmt *s = db_stmt(db,
 		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
-		"t.host_us, t.launch, t.reasons, t.foreign_processes, t.xid, t.ecc, "
+		"t.host_us, t.run, t.reasons, t.foreign_processes, t.xid, t.ecc, "
 		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0), coalesce(t.power_w, -1), "
 		"coalesce(t.temp_c, -1), kb.id, k.id FROM sample_kind k "
 		"JOIN sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.subject = 'base' "
-		"CROSS JOIN sample t ON t.cell = :cell AND t.kind = k.id CROSS JOIN launch l ON l.id = t.launch "
-		"CROSS JOIN sample b ON b.cell = t.cell AND b.launch = t.launch AND b.kind = kb.id "
+		"CROSS JOIN sample t ON t.cell = :cell AND t.kind = k.id CROSS JOIN run l ON l.id = t.run "
+		"CROSS JOIN sample b ON b.cell = t.cell AND b.run = t.run AND b.kind = kb.id "
 		"WHERE k.series = :series AND k.phase = '' AND k.subject = 'target' ORDER BY l.n",
 		err);
 	if (!s)
@@ -168,12 +168,12 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 	stmt_text(s, ":series", series_name(series));
 	int result, n = 0;
 	while ((result = stmt_step(s, err)) == 1) {
-		if (n == STATS_LAUNCHES_MAX) {
+		if (n == STATS_RUNS_MAX) {
 			stmt_reset(s);
 			return err_set(
-				err, ERR_INVALID, "cell %lld has more than %d launches", (long long)cell, STATS_LAUNCHES_MAX);
+				err, ERR_INVALID, "cell %lld has more than %d runs", (long long)cell, STATS_RUNS_MAX);
 		}
-		out->estimate[n] = (struct launch_estimate){ .set = (int)row_int(s, 0),
+		out->estimate[n] = (struct run_estimate){ .set = (int)row_int(s, 0),
 			.n = (int)row_int(s, 1),
 			.d = row_double(s, 2),
 			.q = row_double(s, 3),
@@ -184,7 +184,7 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 			.beta_q = row_double(s, 19) };
 		for (int i = 0; i < 6; i++)
 			spans[n][i] = take_floats(s, 5 + i, &out->values);
-		out->launch[n] = row_int(s, 11);
+		out->process_run[n] = row_int(s, 11);
 		kind[0] = row_int(s, 22);
 		kind[1] = row_int(s, 23);
 		device_check_unknown(&out->device_check[n]);
@@ -199,7 +199,7 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 	bool is_short = false;
 	for (int i = 0; i < n; i++)
 		is_short = is_short || spans[i][0].at < 0 || spans[i][1].at < 0;
-	if (result < 0 || (is_short && take_archived(db, cell, kind, n, out->launch, spans, &out->values, err) != 0))
+	if (result < 0 || (is_short && take_archived(db, cell, kind, n, out->process_run, spans, &out->values, err) != 0))
 		return -1;
 	if (out->values.failed)
 		return err_set(err, ERR_FULL, "the samples of cell %lld do not fit in memory", (long long)cell);
@@ -207,13 +207,13 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 	out->raw = n > 0;
 	for (int i = 0; i < n; i++) { /* only now: the buffer has stopped moving */
 		int pairs = out->estimate[i].n;
-		out->pairs[i] = (struct launch_pairs){ .set = out->estimate[i].set,
+		out->pairs[i] = (struct run_pairs){ .set = out->estimate[i].set,
 			.n = pairs,
 			.base_ms = floats_of(&out->values, spans[i][0], pairs),
 			.target_ms = floats_of(&out->values, spans[i][1], pairs),
 			.base_mhz = floats_of(&out->values, spans[i][2], pairs),
 			.target_mhz = floats_of(&out->values, spans[i][3], pairs) };
-		out->host[i] = (struct launch_pairs){ .set = out->estimate[i].set,
+		out->host[i] = (struct run_pairs){ .set = out->estimate[i].set,
 			.n = pairs,
 			.base_ms = floats_of(&out->values, spans[i][4], pairs),
 			.target_ms = floats_of(&out->values, spans[i][5], pairs) };
@@ -223,23 +223,23 @@ int store_cell_launches(struct db *db, int64_t cell, enum series series, struct 
 			out->raw = false;
 		if (!out->raw && !isfinite(out->estimate[i].d))
 			return err_set(
-				err, ERR_INVALID, "a launch of cell %lld has neither samples nor an estimate", (long long)cell);
+				err, ERR_INVALID, "a run of cell %lld has neither samples nor an estimate", (long long)cell);
 	}
 	return 0;
 }
 
 int store_sample_estimate(
-	struct db *db, int64_t cell, int64_t launch, enum series series, const struct launch_estimate *e, struct fw_err *err)
+	struct db *db, int64_t cell, int64_t process_run, enum series series, const struct run_estimate *e, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q "
-		"WHERE cell = :cell AND launch = :launch AND kind = (SELECT id FROM sample_kind WHERE series = :series AND "
+		"WHERE cell = :cell AND run = :run AND kind = (SELECT id FROM sample_kind WHERE series = :series AND "
 		"phase = '' AND subject = 'target')",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":cell", cell);
-	stmt_int(s, ":launch", launch);
+	stmt_int(s, ":run", process_run);
 	stmt_text(s, ":series", series_name(series));
 	bind_estimate(s, e);
 	return stmt_run(s, err);
@@ -252,12 +252,12 @@ int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, s
 	for (int i = 0; i < MEAN_SETS; i++) {
 		const struct tail_side *base = &tail[i].side[TAIL_BASE], *target = &tail[i].side[TAIL_TARGET];
 		struct stmt *s = db_stmt(db,
-			"INSERT INTO slow_calls (cell, set_number, launches, calls, base, base_longer, base_squares, "
+			"INSERT INTO slow_calls (cell, set_number, runs, calls, base, base_longer, base_squares, "
 			"base_spread, "
-			"target, target_longer, target_squares, target_spread) SELECT :cell, :set, :launches, :calls, :base, "
+			"target, target_longer, target_squares, target_spread) SELECT :cell, :set, :runs, :calls, :base, "
 			":base_longer, :base_squares, :base_spread, :target, :target_longer, :target_squares, :target_spread "
 			"WHERE :calls > 0 ON CONFLICT (cell, set_number) DO UPDATE SET "
-			"launches = excluded.launches, calls = excluded.calls, base = excluded.base, "
+			"runs = excluded.runs, calls = excluded.calls, base = excluded.base, "
 			"base_longer = excluded.base_longer, base_squares = excluded.base_squares, "
 			"base_spread = excluded.base_spread, target = excluded.target, target_longer = excluded.target_longer, "
 			"target_squares = excluded.target_squares, target_spread = excluded.target_spread",
@@ -266,7 +266,7 @@ int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, s
 			return -1;
 		stmt_int(s, ":cell", cell);
 		stmt_int(s, ":set", i + 1);
-		stmt_int(s, ":launches", tail[i].launches);
+		stmt_int(s, ":runs", tail[i].runs);
 		stmt_int(s, ":calls", tail[i].calls);
 		stmt_int(s, ":base", base->slow);
 		stmt_double(s, ":base_longer", base->longer);
@@ -285,7 +285,7 @@ int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, s
 int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT set_number, launches, calls, base, base_longer, base_squares, base_spread, target, target_longer, "
+		"SELECT set_number, runs, calls, base, base_longer, base_squares, base_spread, target, target_longer, "
 		"target_squares, "
 		"target_spread FROM slow_calls WHERE cell = :cell AND set_number IN (1, 2)",
 		err);
@@ -295,7 +295,7 @@ int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct 
 		return -1;
 	stmt_int(s, ":cell", cell);
 	while ((result = stmt_step(s, err)) == 1)
-		tail[row_int(s, 0) - 1] = (struct tail){ .launches = (int)row_int(s, 1),
+		tail[row_int(s, 0) - 1] = (struct tail){ .runs = (int)row_int(s, 1),
 			.calls = (int)row_int(s, 2),
 			.side = { { (int)row_int(s, 3), row_double(s, 4), row_double(s, 5), row_double(s, 6) },
 				{ (int)row_int(s, 7), row_double(s, 8), row_double(s, 9), row_double(s, 10) } } };

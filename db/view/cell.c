@@ -147,26 +147,26 @@ static double mean_mhz(const unsigned char *data, size_t len)
 }
 
 /* The clock of one side, from the row or from where its values went. */
-static double launch_mhz(struct stmt *s, int column, const struct archived *a, int64_t cell, int64_t launch, int64_t kind)
+static double run_mhz(struct stmt *s, int column, const struct archived *a, int64_t cell, int64_t process_run, int64_t kind)
 {
 	size_t len;
 	int n;
 	const void *data = row_blob(s, column, &len);
 	if (!row_is_null(s, column))
 		return mean_mhz(data, len);
-	data = archived_values(a, cell, launch, kind, ARCHIVED_MHZ, &n);
+	data = archived_values(a, cell, process_run, kind, ARCHIVED_MHZ, &n);
 	return data ? mean_mhz(data, (size_t)n * sizeof(float)) : NAN;
 }
 
-static int each_launch(struct db *db, int64_t cell, const struct archived *a, view_launch_fn *each, void *arg, struct fw_err *err)
+static int each_run(struct db *db, int64_t cell, const struct archived *a, view_run_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order, t.q, t.launch, kb.id, k.id FROM cell x JOIN "
+		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order, t.q, t.run, kb.id, k.id FROM cell x JOIN "
 		"sample_kind k ON "
 		"k.series = x.series AND k.phase = '' AND k.subject = 'target' "
 		"JOIN sample_kind kb ON kb.series = x.series AND kb.phase = '' AND kb.subject = 'base' "
-		"CROSS JOIN sample t ON t.cell = x.id AND t.kind = k.id CROSS JOIN launch l ON l.id = t.launch "
-		"LEFT JOIN sample b ON b.cell = t.cell AND b.launch = t.launch AND b.kind = kb.id "
+		"CROSS JOIN sample t ON t.cell = x.id AND t.kind = k.id CROSS JOIN run l ON l.id = t.run "
+		"LEFT JOIN sample b ON b.cell = t.cell AND b.run = t.run AND b.kind = kb.id "
 		"WHERE x.id = :cell ORDER BY l.n",
 		err);
 	if (!s)
@@ -177,21 +177,21 @@ static int each_launch(struct db *db, int64_t cell, const struct archived *a, vi
 		double d = row_double(s, 3), raw = row_double(s, 4), half = NORMAL_95 * sqrt(row_double(s, 8));
 		bool has_ends = isfinite(d) && isfinite(half);
 		each(arg,
-			&(struct view_launch){ .launch = (int)row_int(s, 0),
+			&(struct view_run){ .process_run = (int)row_int(s, 0),
 				.set = (int)row_int(s, 1),
 				.pairs = (int)row_int(s, 2),
 				.change_pct = isfinite(d) ? stats_change_pct(d) : NAN,
 				.low_pct = has_ends ? stats_change_pct(d + half) : NAN, /* a longer time is a lower throughput */
 				.high_pct = has_ends ? stats_change_pct(d - half) : NAN,
 				.change_raw_pct = isfinite(raw) ? stats_change_pct(raw) : NAN,
-				.base_mhz = launch_mhz(s, 5, a, cell, row_int(s, 9), row_int(s, 10)),
-				.target_mhz = launch_mhz(s, 6, a, cell, row_int(s, 9), row_int(s, 11)),
+				.base_mhz = run_mhz(s, 5, a, cell, row_int(s, 9), row_int(s, 10)),
+				.target_mhz = run_mhz(s, 6, a, cell, row_int(s, 9), row_int(s, 11)),
 				.order = row_text(s, 7) });
 	}
 	return result;
 }
 
-int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err)
+int view_runs(struct db *db, int64_t cell, view_run_fn *each, void *arg, struct fw_err *err)
 {
 	struct archived a;
 	struct fw_err lost = { 0 };
@@ -200,7 +200,7 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 	if (result < 0 && lost.code != ERR_INVALID && lost.code != ERR_NOT_FOUND)
 		err_set(err, lost.code, "%s", lost.text);
 	else
-		result = each_launch(db, cell, &a, each, arg, err);
+		result = each_run(db, cell, &a, each, arg, err);
 	archived_fini(&a);
 	return result;
 }
@@ -208,7 +208,7 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 int view_confirmed(struct db *db, int64_t cell, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM sample s JOIN launch l ON l.id = s.launch WHERE s.cell = :cell AND l.set_number = 2 LIMIT 1", err);
+		"SELECT 1 FROM sample s JOIN run l ON l.id = s.run WHERE s.cell = :cell AND l.set_number = 2 LIMIT 1", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":cell", cell);
@@ -257,8 +257,8 @@ int view_last_device_check(struct db *db, int64_t device, struct buf *device_che
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime "
-		"FROM device d CROSS JOIN launch l ON l.id = d.last_launch CROSS JOIN cell x ON x.comparison = l.comparison "
-		"CROSS JOIN sample t ON t.cell = x.id AND t.launch = l.id CROSS JOIN sample_kind k ON k.id = t.kind "
+		"FROM device d CROSS JOIN run l ON l.id = d.last_run CROSS JOIN cell x ON x.comparison = l.comparison "
+		"CROSS JOIN sample t ON t.cell = x.id AND t.run = l.id CROSS JOIN sample_kind k ON k.id = t.kind "
 		"WHERE d.id = :device AND k.subject = 'target' ORDER BY x.n, k.series, k.phase LIMIT 1",
 		err);
 	if (!s)

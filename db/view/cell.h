@@ -1,6 +1,6 @@
 /**
  * cell.h - the read side that only pages need: what lies around a comparison, a branch's cells side by side over its last
- * comparisons, a cell's launches one by one, how long jobs take, what a device was seen doing.
+ * comparisons, a cell's runs one by one, how long jobs take, what a device was seen doing.
  *
  * The rules of comparison.h hold: texts of a row are valid inside the callback only, absent numbers are NAN, absent ids 0.
  */
@@ -44,19 +44,19 @@ typedef void view_grid_fn(void *arg, const struct view_grid *row);
 int view_grid(struct db *db, const char *repo, const char *branch, const char *suite, int n, view_grid_fn *each, void *arg,
 	struct fw_err *err);
 
-struct view_launch {
-	int launch, set, pairs;
+struct view_run {
+	int process_run, set, pairs;
 	double change_pct, change_raw_pct; /* of throughput, with and without the clocks taken out */
 	double low_pct, high_pct;          /* 95 % interval of change_pct, from how its own pairs noise; NAN unknown */
-	double base_mhz, target_mhz;       /* means over the launch's calls; NAN unknown */
+	double base_mhz, target_mhz;       /* means over the run's calls; NAN unknown */
 	const char *order;                 /* of the calls, "ABBA..." */
 };
-typedef void view_launch_fn(void *arg, const struct view_launch *row);
-/** Launches of a cell's deciding series, in the order they ran. */
-int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err);
-/** Whether a second set of fresh launches timed the cell. 1, 0, -1. */
+typedef void view_run_fn(void *arg, const struct view_run *row);
+/** Runs of a cell's deciding series, in the order they ran. */
+int view_runs(struct db *db, int64_t cell, view_run_fn *each, void *arg, struct fw_err *err);
+/** Whether a second set of fresh runs timed the cell. 1, 0, -1. */
 int view_confirmed(struct db *db, int64_t cell, struct fw_err *err);
-/** Pairs of whole calls that were timed of a cell, all launches together. */
+/** Pairs of whole calls that were timed of a cell, all runs together. */
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err);
 
 /**

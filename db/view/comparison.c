@@ -87,7 +87,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 #define COMPARISON_SELECT                                                                                                        \
 	"SELECT c.id, c.job, r.name, c.branch, c.kind, s.name, c.verdict, c.base_sha, c.base_how, c.target_sha, "                \
 	"coalesce(m.subject, ''), c.identical_by, coalesce(d.uuid, ''), c.etag, c.n_cells, c.n_regressions, c.worst_pct, "       \
-	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM launch l WHERE l.comparison = c.id), "             \
+	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM run l WHERE l.comparison = c.id), "             \
 	"k.decided_pct, coalesce(k.key, ''), coalesce(m.author, '') "                                                            \
 	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
 	"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "                                                    \
@@ -122,7 +122,7 @@ static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, 
 				  .gpu_s = row_double(s, 18),
 				  .wall_s = row_double(s, 19),
 				  .finished_at = row_int(s, 20),
-				  .launches = (int)row_int(s, 21),
+				  .runs = (int)row_int(s, 21),
 				  .best_pct = row_double(s, 22),
 				  .best_cell = row_text(s, 23),
 				  .author = row_text(s, 24) });
@@ -304,7 +304,7 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 				  .m_raw = row_double(s, CELL_m_raw),
 				  .se = row_double(s, CELL_se),
 				  .beta = row_double(s, CELL_beta),
-				  .launches = (int)row_int(s, CELL_launches),
+				  .runs = (int)row_int(s, CELL_runs),
 				  .samples = (int)row_int(s, CELL_samples),
 				  .base_median_ms = row_double(s, CELL_base_median_ms),
 				  .target_median_ms = row_double(s, CELL_target_median_ms),

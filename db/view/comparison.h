@@ -45,7 +45,7 @@ struct view_comparison {
 	enum verdict verdict;
 	const char *repo, *branch, *suite, *base, *base_how, *target, *subject, *author; /* both of the target */
 	const char *identical_by, *device, *etag;
-	int cells, regressions, launches;
+	int cells, regressions, runs;
 	double worst_pct; /* lowest change of a timed cell */
 	const char *worst_cell;
 	double best_pct; /* highest one, where the verdict is improvement; NAN: it is another */
@@ -84,13 +84,13 @@ struct view_cell {
 	const char *key, *group, *title, *line, *baseline, *shape, *direction, *input_sha, *failure, *reason;
 	int64_t size;
 	double pieces, flops, bytes, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
-	int launches, samples;
+	int runs, samples;
 	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
 	int flags;          /* bits of core/verdict/flag.h */
 	const char *series; /* the one that decides */
 	enum decider decided_by;
 	double decided_m;       /* log time ratio that the verdict stands for */
-	double tau0, nu0;       /* noise of launches that was remembered, and how often it was seen; NAN: nothing was */
+	double tau0, nu0;       /* noise of runs that was remembered, and how often it was seen; NAN: nothing was */
 	double underpowered_pct;       /* a loss below it had to be clear; 0: any */
 	double mean_m, mean_se; /* of the mean call, where slow calls became more or less frequent; NAN else */
 	double slow_share[2], slow_longer;

@@ -16,7 +16,7 @@ target() { # name, comparison, bound: beside a figure, what it is meant to be
 	echo "bench $1 target $2 $3"
 }
 
-# ---- the rule on recorded launches
+# ---- the rule on recorded runs
 samples=tests/data/gpu/h200-2026-11-21-verdicts-samples.jsonl
 build/tests/bench/bench_rule tests/data/gpu-recorded "$samples" 1000
 build/tests/bench/bench_decide tests/data/gpu-recorded tests/data/gpu
@@ -24,9 +24,9 @@ target decide.equal.cells_resampled 165000 count_at_least
 target decide.equal.false_regressions 0 count
 target decide.equal.false_improvements 0 count
 target decide.loss.2.02.found 1 of_1
-target decide.loss.2.02.launches 6.83 launches
-target decide.loss.3.03.launches 4.38 launches
-target decide.loss.4.02.launches 2.52 launches
+target decide.loss.2.02.runs 6.83 runs
+target decide.loss.3.03.runs 4.38 runs
+target decide.loss.4.02.runs 2.52 runs
 target decide.interleave.speeds_1_separate.loss_2.unchanged_without_a_flag 0 of_1
 build/tests/bench/bench_cover tests/data/gpu-recorded tests/data/gpu 20
 build/tests/bench/bench_tail tests/data/gpu-recorded "$samples" 600

@@ -1,11 +1,11 @@
 /*
- * Whether 95 % means 95 %: how often the interval that a comparison ends with holds the truth, on launches recorded on H200s.
+ * Whether 95 % means 95 %: how often the interval that a comparison ends with holds the truth, on runs recorded on H200s.
  *
  * Two equal kernels were timed, so the truth is what is planted: times of the target multiplied, its clock moved and its times with it, as
- * a branch that draws another power would, or both. A comparison draws launches of one cell of one recording, none twice, with the sides
+ * a branch that draws another power would, or both. A comparison draws runs of one cell of one recording, none twice, with the sides
  * as recorded or all of them swapped, and goes on until the rule has its word and its width; where the recording ends first, that
  * is where it ends. Beside each figure stands that of the rule before it (version 4) on the same draws.
- * `first`: nothing is known of the cell. `learned`: its noise is calibrated on launches that the comparison does not draw.
+ * `first`: nothing is known of the cell. `learned`: its noise is calibrated on runs that the comparison does not draw.
  * Usage: bench_cover GPU_RECORDED_DIR GPU_DIR TRIALS
  */
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "core/verdict/verdict.h"
 #include "replay.h"
 
-enum { LEARNED_LAUNCHES = 12, KEPT_LAUNCHES = 8, SERIES = 4, RULES = 2, RECORDINGS_MAX = 8 };
+enum { LEARNED_RUNS = 12, KEPT_RUNS = 8, SERIES = 4, RULES = 2, RECORDINGS_MAX = 8 };
 
 static const double threshold_pct = 1.5;
 static const char *const series_name[SERIES] = { "dense_forward", "dense_backward", "sparse_forward", "sparse_backward" };
@@ -29,7 +29,7 @@ static const char *recording_name[RECORDINGS_MAX];
 static int recordings;
 static struct rule rule_of[RULES]; /* before, and now */
 
-/* ---- sources of launches --------------------------------------------------------------------------------------------- */
+/* ---- sources of runs --------------------------------------------------------------------------------------------- */
 
 static bool wants_memset(const char *comparison, const char *cell)
 {
@@ -45,14 +45,14 @@ static int series_of(const struct samples_cell *c)
 
 static void learn(const struct samples_cell *c, const int *order, int n, const struct rule *rule, double *tau0, double *nu0)
 {
-	struct launch_pairs p[LEARNED_LAUNCHES];
-	struct launch_estimate e[LEARNED_LAUNCHES];
+	struct run_pairs p[LEARNED_RUNS];
+	struct run_estimate e[LEARNED_RUNS];
 	struct calibration known = { 0 };
 	double beta;
 
 	for (int i = 0; i < n; i++)
-		p[i] = samples_pairs(&c->launch[order[i]], 1, true);
-	stats_launches(rule, p, n, e, &beta);
+		p[i] = samples_pairs(&c->process_run[order[i]], 1, true);
+	stats_runs(rule, p, n, e, &beta);
 	calibration_add(&known, e, n);
 	if (!calibration_learned(&known, tau0, nu0))
 		*tau0 = *nu0 = 0;
@@ -63,16 +63,16 @@ struct setting {
 	struct replay_plant plant;
 	double beta; /* that the planted clock moves times by */
 	bool learned;
-	int launches; /* 0: as many as the rule wants */
+	int runs; /* 0: as many as the rule wants */
 };
 
 struct outcome {
 	struct judgement j;
-	int launches;
+	int runs;
 	bool ran_out;
 };
 
-static void swap_sides(struct samples_launch *l)
+static void swap_sides(struct samples_run *l)
 {
 	for (int i = 0; i < l->n; i++) {
 		float ms = l->base_ms[i], mhz = l->base_mhz[i];
@@ -84,41 +84,41 @@ static void swap_sides(struct samples_launch *l)
 
 static bool wants_more(const struct setting *set, const struct outcome *out)
 {
-	if (set->launches > 0)
-		return out->launches < set->launches;
-	return (out->j.want_set != 0 || out->j.want_precision) && out->launches < STATS_LAUNCHES_MAX;
+	if (set->runs > 0)
+		return out->runs < set->runs;
+	return (out->j.want_set != 0 || out->j.want_precision) && out->runs < STATS_RUNS_MAX;
 }
 
 static struct outcome compare(
 	const struct samples_cell *c, const struct setting *set, const struct rule *general, const int *order, bool swapped)
 {
-	static struct samples_launch drawn[STATS_LAUNCHES_MAX];
-	struct launch_pairs p[STATS_LAUNCHES_MAX];
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	static struct samples_run drawn[STATS_RUNS_MAX];
+	struct run_pairs p[STATS_RUNS_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct outcome out = { .j = { .want_set = 1 } };
 	double fitted, tau0 = 0, nu0 = 0;
 	int first = 0;
 
 	if (set->learned) {
-		first = c->n_launches - KEPT_LAUNCHES < LEARNED_LAUNCHES ? c->n_launches - KEPT_LAUNCHES : LEARNED_LAUNCHES;
+		first = c->n_runs - KEPT_RUNS < LEARNED_RUNS ? c->n_runs - KEPT_RUNS : LEARNED_RUNS;
 		learn(c, order, first, general, &tau0, &nu0);
 	}
 	while (wants_more(set, &out)) {
-		int at = first + out.launches;
-		struct samples_launch *l = &drawn[out.launches];
+		int at = first + out.runs;
+		struct samples_run *l = &drawn[out.runs];
 
-		out.ran_out = at >= c->n_launches;
+		out.ran_out = at >= c->n_runs;
 		if (out.ran_out)
 			break;
-		*l = c->launch[order[at]];
+		*l = c->process_run[order[at]];
 		if (swapped)
 			swap_sides(l);
 		replay_plant(l, &set->plant, set->beta, l);
-		p[out.launches] = samples_pairs(l, set->launches == 0 && out.j.want_set == 2 ? 2 : 1, true);
-		out.launches++;
-		stats_launches(general, p, out.launches, e, &fitted);
-		struct rule rule = memory_rule(general, tau0, nu0, e, out.launches);
-		verdict_judge(&rule, threshold_pct, c->is_sparse, e, out.launches, &out.j);
+		p[out.runs] = samples_pairs(l, set->runs == 0 && out.j.want_set == 2 ? 2 : 1, true);
+		out.runs++;
+		stats_runs(general, p, out.runs, e, &fitted);
+		struct rule rule = memory_rule(general, tau0, nu0, e, out.runs);
+		verdict_judge(&rule, threshold_pct, c->is_sparse, e, out.runs, &out.j);
 	}
 	return out;
 }
@@ -127,7 +127,7 @@ static struct outcome compare(
 
 struct request_counter {
 	int n, held, ran_out, regressions, unchanged;
-	double half, square, launches;
+	double half, square, runs;
 };
 
 static void count(struct request_counter *t, const struct outcome *o, double truth)
@@ -141,7 +141,7 @@ static void count(struct request_counter *t, const struct outcome *o, double tru
 	t->unchanged += o->j.verdict == VERDICT_UNCHANGED;
 	t->half += (e->ci_high - e->ci_low) / 2;
 	t->square += (e->m - truth) * (e->m - truth);
-	t->launches += o->launches;
+	t->runs += o->runs;
 }
 
 static double share(int part, const struct request_counter *t)
@@ -155,11 +155,11 @@ static void print(const char *what, const char *series, const char *who, const s
 
 	if (now->n == 0)
 		return;
-	printf("bench cover.%s.%s %s %.1f pct, before %.1f (half-width %.3f, before %.3f; error %.3f rms, before %.3f; launches %.2f, "
+	printf("bench cover.%s.%s %s %.1f pct, before %.1f (half-width %.3f, before %.3f; error %.3f rms, before %.3f; runs %.2f, "
 	       "before %.2f; regression %.1f, before %.1f; unchanged %.1f, before %.1f; recording ended %.1f)\n",
 		what, series, who, share(now->held, now), share(old->held, old), 100 * now->half / now->n,
 		100 * old->half / old->n, 100 * sqrt(now->square / now->n), 100 * sqrt(old->square / old->n),
-		now->launches / now->n, old->launches / old->n, share(now->regressions, now), share(old->regressions, old),
+		now->runs / now->n, old->runs / old->n, share(now->regressions, now), share(old->regressions, old),
 		share(now->unchanged, now), share(old->unchanged, old), share(now->ran_out, now));
 }
 
@@ -167,15 +167,15 @@ static void print(const char *what, const char *series, const char *who, const s
 static void draw(const struct samples *s, int trials, const struct setting *set, struct request_counter request_counter[SERIES][RULES])
 {
 	double truth = set->plant.time + set->beta * set->plant.clock;
-	int order[SAMPLES_LAUNCHES_MAX];
+	int order[SAMPLES_RUNS_MAX];
 
 	for (int i = 0; i < s->n; i++) {
 		const struct samples_cell *c = &s->cell[i];
 
-		if (c->n_launches < 2 || (set->launches > c->n_launches) || (set->learned && c->n_launches <= KEPT_LAUNCHES))
+		if (c->n_runs < 2 || (set->runs > c->n_runs) || (set->learned && c->n_runs <= KEPT_RUNS))
 			continue;
 		for (int t = 0; t < trials; t++) {
-			replay_shuffle(&dice, order, c->n_launches);
+			replay_shuffle(&dice, order, c->n_runs);
 			bool swapped = noise_uniform(&dice) < 0.5;
 
 			for (int r = 0; r < RULES; r++) {
@@ -219,7 +219,7 @@ static void planted(int trials, bool learned, const char *who)
 
 static void equal(int trials)
 {
-	static const int launches[] = { 2, 3, 4, 8 };
+	static const int runs[] = { 2, 3, 4, 8 };
 
 	for (int i = 0; i < recordings; i++) {
 		struct request_counter request_counter[SERIES][RULES] = { 0 };
@@ -228,28 +228,28 @@ static void equal(int trials)
 		for (int k = 0; k < SERIES; k++)
 			print("equal", series_name[k], recording_name[i], request_counter[k]);
 	}
-	for (size_t k = 0; k < sizeof launches / sizeof *launches; k++) {
+	for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
 		char who[32];
 
-		snprintf(who, sizeof who, "of_%d_launches", launches[k]);
-		pooled(trials, &(struct setting){ .beta = -1, .launches = launches[k] }, "equal", who);
+		snprintf(who, sizeof who, "of_%d_runs", runs[k]);
+		pooled(trials, &(struct setting){ .beta = -1, .runs = runs[k] }, "equal", who);
 	}
 }
 
-/* A branch that really moves the clock: a memset of O before the kernel. All launches of a cell together. */
+/* A branch that really moves the clock: a memset of O before the kernel. All runs of a cell together. */
 static void real_memset(void)
 {
 	for (int i = 0; i < memset_of_o.n; i++) {
 		const struct samples_cell *c = &memset_of_o.cell[i];
-		struct launch_pairs p[STATS_LAUNCHES_MAX];
-		struct launch_estimate e[STATS_LAUNCHES_MAX];
+		struct run_pairs p[STATS_RUNS_MAX];
+		struct run_estimate e[STATS_RUNS_MAX];
 		struct estimate all;
-		int n = c->n_launches < STATS_LAUNCHES_MAX ? c->n_launches : STATS_LAUNCHES_MAX;
+		int n = c->n_runs < STATS_RUNS_MAX ? c->n_runs : STATS_RUNS_MAX;
 		double beta;
 
 		for (int l = 0; l < n; l++)
-			p[l] = samples_pairs(&c->launch[l], 1, true);
-		stats_launches(&rule_of[1], p, n, e, &beta);
+			p[l] = samples_pairs(&c->process_run[l], 1, true);
+		stats_runs(&rule_of[1], p, n, e, &beta);
 		stats_combine(&rule_of[1], e, n, &all);
 		printf("bench cover.memset.%s flopwatch %.2f pct (%.2f to %.2f; the code %.2f, pairs as they are %.2f)\n",
 			c->name, stats_change_pct(all.m), stats_change_pct(all.ci_high), stats_change_pct(all.ci_low),

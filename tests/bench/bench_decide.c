@@ -1,9 +1,9 @@
 /*
  * What a rule says of cells whose truth is known: today's rule, version 5, beside version 4, on the same draws.
  *
- * Modules: launches of equal kernels that an H200 timed on three days with the clock of each call, and of an older harness without it, are
- * drawn again and again, sides swapped by a coin, and a loss or a gain is multiplied into the target. A comparison takes launches until the rule
- * has its word. What is drawn from so few launches is resampled: it bounds no tail that the recordings do not have, and the output says so.
+ * Modules: runs of equal kernels that an H200 timed on three days with the clock of each call, and of an older harness without it, are
+ * drawn again and again, sides swapped by a coin, and a loss or a gain is multiplied into the target. A comparison takes runs until the rule
+ * has its word. What is drawn from so few runs is resampled: it bounds no tail that the recordings do not have, and the output says so.
  *
  * Programs by turns: simulated. Each process keeps one of two speeds for its life, and clocks are known.
  * Usage: bench_decide GPU_RECORDED_DIR GPU_DIR
@@ -31,7 +31,7 @@ static const int equal_share[SOURCES] = { 6, 4, 4, 3 }; /* of EQUAL_CELLS */
 /* What a rule said of the cells of one kind. */
 struct request_counter {
 	int cells, regression, improvement, unchanged, flagged, undecided, early;
-	double launches;
+	double runs;
 	int covered;
 };
 
@@ -55,8 +55,8 @@ static void count(const struct judgement *j, double truth, struct request_counte
 	t->undecided += j->verdict == VERDICT_UNDECIDED;
 	t->unchanged += j->verdict == VERDICT_UNCHANGED && !(j->flags & FLAG_BORDERLINE);
 	t->flagged += j->verdict == VERDICT_UNCHANGED && (j->flags & FLAG_BORDERLINE);
-	t->launches += j->all.launches;
-	t->early += j->all.launches <= 4 && (j->verdict == VERDICT_REGRESSION || j->verdict == VERDICT_IMPROVEMENT);
+	t->runs += j->all.runs;
+	t->early += j->all.runs <= 4 && (j->verdict == VERDICT_REGRESSION || j->verdict == VERDICT_IMPROVEMENT);
 	t->covered += j->all.ci_low <= truth && truth <= j->all.ci_high;
 }
 
@@ -68,11 +68,11 @@ static bool wants_equal(const char *comparison, const char *cell)
 	return strncmp(comparison, "twin", 4) == 0 || strncmp(comparison, "selfcheck", 9) == 0;
 }
 
-/* The next launch of a cell, drawn with replacement. `shift`: of the target's times, log ratio. */
+/* The next run of a cell, drawn with replacement. `shift`: of the target's times, log ratio. */
 static void draw(struct noise *dice, const struct samples_cell *c, bool swapped, bool clocks, double shift, int set,
-	struct samples_launch *room, struct launch_pairs *out)
+	struct samples_run *room, struct run_pairs *out)
 {
-	const struct samples_launch *l = &c->launch[(int)(noise_uniform(dice) * c->n_launches)];
+	const struct samples_run *l = &c->process_run[(int)(noise_uniform(dice) * c->n_runs)];
 	const float *base = swapped ? l->target_ms : l->base_ms, *target = swapped ? l->base_ms : l->target_ms;
 	float slower = (float)exp(shift);
 
@@ -80,34 +80,34 @@ static void draw(struct noise *dice, const struct samples_cell *c, bool swapped,
 	memcpy(room->base_ms, base, (size_t)l->n * sizeof *base);
 	for (int i = 0; i < l->n; i++)
 		room->target_ms[i] = target[i] * slower;
-	*out = (struct launch_pairs){ .set = set, .n = l->n, .base_ms = room->base_ms, .target_ms = room->target_ms };
+	*out = (struct run_pairs){ .set = set, .n = l->n, .base_ms = room->base_ms, .target_ms = room->target_ms };
 	if (!clocks)
 		return;
 	out->base_mhz = swapped ? l->target_mhz : l->base_mhz;
 	out->target_mhz = swapped ? l->base_mhz : l->target_mhz;
 }
 
-/* Whether a coin swaps the sides of a whole comparison, which then has what lies between them, or those of each launch, which varies it. */
-enum swap { SWAP_COMPARISON, SWAP_LAUNCH };
+/* Whether a coin swaps the sides of a whole comparison, which then has what lies between them, or those of each run, which varies it. */
+enum swap { SWAP_COMPARISON, SWAP_RUN };
 
 static void judge_cell(const struct rule *r, const struct samples_cell *c, bool clocks, enum swap swap, double shift,
 	uint64_t seed, struct request_counter *t)
 {
-	static struct samples_launch room[STATS_LAUNCHES_MAX];
-	struct launch_pairs pairs[STATS_LAUNCHES_MAX];
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	static struct samples_run room[STATS_RUNS_MAX];
+	struct run_pairs pairs[STATS_RUNS_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct noise dice = { .state = seed };
 	bool swapped = noise_uniform(&dice) < 0.5;
 	struct judgement j = { .want_set = 1 };
 	double beta;
 	int n = 0;
 
-	while (j.want_set != 0 && n < STATS_LAUNCHES_MAX) {
-		if (swap == SWAP_LAUNCH)
+	while (j.want_set != 0 && n < STATS_RUNS_MAX) {
+		if (swap == SWAP_RUN)
 			swapped = noise_uniform(&dice) < 0.5;
 		draw(&dice, c, swapped, clocks, shift, j.want_set, &room[n], &pairs[n]);
 		n++;
-		stats_launches(r, pairs, n, e, &beta);
+		stats_runs(r, pairs, n, e, &beta);
 		verdict_judge(r, threshold_pct, c->is_sparse, e, n, &j);
 	}
 	count(&j, shift, t);
@@ -135,7 +135,7 @@ static void equal_modules(void)
 
 	for (int s = 0; s < SOURCES; s++)
 		shares += equal_share[s];
-	printf("bench decide.equal.resampled launches_drawn_again_and_again_from_recordings 1 of_1\n");
+	printf("bench decide.equal.resampled runs_drawn_again_and_again_from_recordings 1 of_1\n");
 	for (int which = 0; which < RULES; which++) {
 		struct request_counter all = { 0 };
 
@@ -146,8 +146,8 @@ static void equal_modules(void)
 			judge_cells(which, s, EQUAL_CELLS / shares * equal_share[s] + shares, 0, 7 + (uint64_t)s, &t);
 			snprintf(name, sizeof name, "equal.%s.false_words", source_name[s]);
 			figure(name, rule_name[which], t.regression + t.improvement, "count");
-			snprintf(name, sizeof name, "equal.%s.launches", source_name[s]);
-			figure(name, rule_name[which], t.launches / t.cells, "launches");
+			snprintf(name, sizeof name, "equal.%s.runs", source_name[s]);
+			figure(name, rule_name[which], t.runs / t.cells, "runs");
 			all.cells += t.cells;
 			all.regression += t.regression;
 			all.improvement += t.improvement;
@@ -181,7 +181,7 @@ static void changed_modules(double pct, int sign)
 		snprintf(name, sizeof name, "%s.%.2f.found", sign > 0 ? "loss" : "gain", pct);
 		figure(name, rule_name[which], (double)(sign > 0 ? t.regression : t.improvement) / t.cells, "of_1");
 		snprintf(name, sizeof name, "%s.%.2f.launches", sign > 0 ? "loss" : "gain", pct);
-		figure(name, rule_name[which], t.launches / t.cells, "launches");
+		figure(name, rule_name[which], t.runs / t.cells, "runs");
 		snprintf(name, sizeof name, "%s.%.2f.within_4", sign > 0 ? "loss" : "gain", pct);
 		figure(name, rule_name[which], (double)t.early / t.cells, "of_1");
 	}
@@ -191,15 +191,15 @@ static void changed_modules(double pct, int sign)
 
 static void judge_program(const struct rule *r, double separate, double truth, int pairs, struct noise *dice, struct request_counter *t)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct judgement j = { .want_set = 1 };
 	int n = 0;
 
-	while (j.want_set != 0 && n < STATS_LAUNCHES_MAX) {
+	while (j.want_set != 0 && n < STATS_RUNS_MAX) {
 		double base = noise_uniform(dice) < 0.5 ? separate : 0, target = noise_uniform(dice) < 0.5 ? separate : 0;
 		double sd = PAIR_NOISE / sqrt(pairs), d = truth + target - base + sd * noise_normal(dice);
 
-		e[n++] = (struct launch_estimate){
+		e[n++] = (struct run_estimate){
 			.set = j.want_set, .n = pairs, .d = d, .q = sd * sd, .d_raw = d, .z_q = 1e-8, .beta = -1
 		};
 		verdict_judge(r, threshold_pct, false, e, n, &j);
@@ -233,18 +233,18 @@ static void programs(double separate_pct, double loss_pct)
 		figure(name, rule, (double)t.undecided / t.cells, "of_1");
 		snprintf(name, sizeof name, "%s.covered", head);
 		figure(name, rule, (double)t.covered / t.cells, "of_1");
-		snprintf(name, sizeof name, "%s.launches", head);
-		figure(name, rule, t.launches / t.cells, "launches");
+		snprintf(name, sizeof name, "%s.runs", head);
+		figure(name, rule, t.runs / t.cells, "runs");
 	}
 }
 
 /*
- * The table that rule version 5 was chosen by was drawn from one recording alone, the first in which every call has its clock: 81 launches of 20
+ * The table that rule version 5 was chosen by was drawn from one recording alone, the first in which every call has its clock: 81 runs of 20
  * cells, four a cell. Draws from it alone, with both ways to swap sides, can be laid beside that table.
  */
 static void losses_of_the_first_recording(double pct)
 {
-	static const char *const swaps[] = { [SWAP_COMPARISON] = "swapped_by_comparison", [SWAP_LAUNCH] = "swapped_by_launch" };
+	static const char *const swaps[] = { [SWAP_COMPARISON] = "swapped_by_comparison", [SWAP_RUN] = "swapped_by_run" };
 
 	for (int k = 0; k < 2 * RULES; k++) {
 		int which = k / 2;
@@ -259,8 +259,8 @@ static void losses_of_the_first_recording(double pct)
 		snprintf(head, sizeof head, "first_recording.%s.loss.%.2f", swaps[k % 2], pct);
 		snprintf(name, sizeof name, "%s.found", head);
 		figure(name, rule_name[which], (double)t.regression / t.cells, "of_1");
-		snprintf(name, sizeof name, "%s.launches", head);
-		figure(name, rule_name[which], t.launches / t.cells, "launches");
+		snprintf(name, sizeof name, "%s.runs", head);
+		figure(name, rule_name[which], t.runs / t.cells, "runs");
 		snprintf(name, sizeof name, "%s.within_4", head);
 		figure(name, rule_name[which], (double)t.early / t.cells, "of_1");
 	}

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { BRANCHES = 1000, DEVICES = 100, FEW_DEVICES = 10, CELLS = 20, LAUNCHES = 4, WALLS_MAX = 64, COMMIT_MS = 600000 };
+enum { BRANCHES = 1000, DEVICES = 100, FEW_DEVICES = 10, CELLS = 20, RUNS = 4, WALLS_MAX = 64, COMMIT_MS = 600000 };
 enum { DAY_MS = 24 * 3600 * 1000 };
 static const int64_t morning_ms = INT64_C(1790000000000);
 
@@ -126,14 +126,14 @@ static void begin_job(struct day *d, struct running *device, const struct store_
 
 static void measured(struct result *r, uint64_t number)
 {
-	struct noise noise = { .state = number * 77 + 1, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct noise noise = { .state = number * 77 + 1, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	fixture_accepted(r);
-	for (int launch = 1; launch <= LAUNCHES; launch++) {
-		fixture_launch(r, launch, 1);
+	for (int process_run = 1; process_run <= RUNS; process_run++) {
+		fixture_run(r, process_run, 1);
 		for (int i = 0; i < CELLS; i++) {
-			fixture_timing(r, &noise, launch, 1, i, SERIES_DEVICE, "", number % 50 ? 0 : 0.03, 0);
-			if (launch == 1)
-				fixture_timing(r, &noise, launch, 1, i, SERIES_CALL, "", 0, 0);
+			fixture_timing(r, &noise, process_run, 1, i, SERIES_DEVICE, "", number % 50 ? 0 : 0.03, 0);
+			if (process_run == 1)
+				fixture_timing(r, &noise, process_run, 1, i, SERIES_CALL, "", 0, 0);
 		}
 	}
 }

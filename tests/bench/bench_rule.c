@@ -1,11 +1,11 @@
 /*
- * Replay the rule on recorded launches of a GPU: how often it accuses identical builds, how much of a planted slowdown it finds, and what
+ * Replay the rule on recorded runs of a GPU: how often it accuses identical builds, how much of a planted slowdown it finds, and what
  * that costs in device time; beside it what really happened to processes that ran one after the other.
  *
  * Two recordings (tests/data/gpu-recorded; its README says where they come from): the 20 cells of suite ffa, with the clock of each call;
- * and fourteen kernels from an older harness without it, among them a GEMM of 0.2 ms and a copy. A launch of a comparison is one
- * recorded launch of that cell, sides as recorded, none twice; the older recording has seven a kernel, which are drawn again once all were,
- * and for the confirming set. What to launch next, when to confirm and when to stop is asked of the worker's own code; a
+ * and fourteen kernels from an older harness without it, among them a GEMM of 0.2 ms and a copy. A run of a comparison is one
+ * recorded run of that cell, sides as recorded, none twice; the older recording has seven a kernel, which are drawn again once all were,
+ * and for the confirming set. What to run next, when to confirm and when to stop is asked of the worker's own code; a
  * cell whose recording is used up is left as it stands.
  * Usage: bench_rule DIR SAMPLES.jsonl COMPARISONS
  */
@@ -21,7 +21,7 @@
 enum { CALLS_MAX = 256, PROCESSES_MAX = 8 };
 
 static const double threshold_pct = 1.5, budget_s = 600;
-/* What a launch costs beside its pairs: warm-up of the process and of each cell, as the worker asks the runner for. */
+/* What a run costs beside its pairs: warm-up of the process and of each cell, as the worker asks the runner for. */
 static const double warm_s = 1.5, cell_warm_s = 0.1;
 
 /* Processes that ran one variant after the other, or several variants in turn. */
@@ -71,15 +71,15 @@ struct outcome {
 	bool alarm;     /* any cell is a regression */
 	bool found;     /* the slowed cell is one */
 	bool undecided; /* any cell is, though its recording goes on */
-	int launches;   /* processes */
-	int cell_launches, confirming;
+	int runs;   /* processes */
+	int cell_runs, confirming;
 	double calls, gpu_s;           /* in all */
-	double calls_word, gpu_word_s; /* until every cell had its word: without the launches that only narrow intervals */
+	double calls_word, gpu_word_s; /* until every cell had its word: without the runs that only narrow intervals */
 };
 
-/* Which launches of a cell a comparison has drawn. */
+/* Which runs of a cell a comparison has drawn. */
 struct drawn {
-	int order[SAMPLES_LAUNCHES_MAX], n;
+	int order[SAMPLES_RUNS_MAX], n;
 	int set; /* that the order was shuffled for */
 };
 
@@ -91,32 +91,32 @@ static bool open_verdict(const struct bench *b)
 	return false;
 }
 
-/* The next launch of a cell; NULL: none is left. */
-static const struct samples_launch *next_launch(const struct samples *s, int cell, int set, struct drawn *d)
+/* The next run of a cell; NULL: none is left. */
+static const struct samples_run *next_run(const struct samples *s, int cell, int set, struct drawn *d)
 {
 	const struct samples_cell *c = &s->cell[cell];
 
-	bool again = s == &unclocked && (d->set != set || d->n == c->n_launches); /* seven are fewer than a set may take */
+	bool again = s == &unclocked && (d->set != set || d->n == c->n_runs); /* seven are fewer than a set may take */
 
 	if (d->set == 0 || again) {
-		replay_shuffle(&dice, d->order, c->n_launches);
+		replay_shuffle(&dice, d->order, c->n_runs);
 		d->n = 0;
 		d->set = set;
 	}
-	return d->n < c->n_launches ? &c->launch[d->order[d->n++]] : NULL;
+	return d->n < c->n_runs ? &c->process_run[d->order[d->n++]] : NULL;
 }
 
-static void launch(struct bench *b, const struct samples *s, struct drawn *drawn, const int *list, int n, int set, int slowed,
+static void process_run(struct bench *b, const struct samples *s, struct drawn *drawn, const int *list, int n, int set, int slowed,
 	double slower, struct outcome *out)
 {
-	struct msg_cell m = { .set = set, .launch = ++b->launches, .n_subjects = 2, .role = { ROLE_BASE, ROLE_TARGET } };
+	struct msg_cell m = { .set = set, .process_run = ++b->runs, .n_subjects = 2, .role = { ROLE_BASE, ROLE_TARGET } };
 	bool for_a_word = open_verdict(b);
 	struct fw_err err;
 	double calls = 0, gpu_s = warm_s;
 
 	for (int i = 0; i < n; i++) {
-		const struct samples_launch *from = next_launch(s, list[i], set, &drawn[list[i]]);
-		struct samples_launch played;
+		const struct samples_run *from = next_run(s, list[i], set, &drawn[list[i]]);
+		struct samples_run played;
 
 		if (!from) {
 			b->cell[list[i]].open = false;
@@ -137,8 +137,8 @@ static void launch(struct bench *b, const struct samples *s, struct drawn *drawn
 			gpu_s += ((double)played.base_ms[p] + (double)played.target_ms[p]) / 1000;
 	}
 	b->gpu_s += gpu_s;
-	out->launches++;
-	out->cell_launches += n;
+	out->runs++;
+	out->cell_runs += n;
 	out->confirming += set == 2 ? n : 0;
 	out->calls += calls;
 	out->gpu_s += gpu_s;
@@ -167,14 +167,14 @@ static struct outcome compare(const struct samples *s, int slowed, double slower
 		state[i].found.typical.want_set = 1;
 	}
 	while ((n = measure_next(&b, list, &set)) > 0 && b.gpu_s < b.limits.budget_s)
-		launch(&b, s, drawn, list, n, set, slowed, slower, &out);
+		process_run(&b, s, drawn, list, n, set, slowed, slower, &out);
 	for (int i = 0; i < s->n; i++) {
 		enum verdict v = state[i].found.typical.verdict;
 		out.alarm = out.alarm || v == VERDICT_REGRESSION;
 		out.undecided = out.undecided || (v == VERDICT_UNDECIDED && state[i].open);
 		out.found = out.found || (i == slowed && v == VERDICT_REGRESSION);
-		for (int l = 0; l < state[i].n_launches; l++)
-			free(state[i].launch[l].values);
+		for (int l = 0; l < state[i].n_runs; l++)
+			free(state[i].process_run[l].values);
 	}
 	return out;
 }
@@ -195,8 +195,8 @@ static void identical_builds(const struct samples *s, const char *who, int n)
 		struct outcome o = compare(s, -1, 1);
 		alarms += o.alarm;
 		undecided += o.undecided;
-		sum.launches += o.launches;
-		sum.cell_launches += o.cell_launches;
+		sum.runs += o.runs;
+		sum.cell_runs += o.cell_runs;
 		sum.calls += o.calls;
 		sum.calls_word += o.calls_word;
 		sum.gpu_s += o.gpu_s;
@@ -206,8 +206,8 @@ static void identical_builds(const struct samples *s, const char *who, int n)
 	figure("cells", who, s->n, "count");
 	figure("false_alarms", who, alarms, "count");
 	figure("without_a_word", who, undecided, "count");
-	figure("processes", who, (double)sum.launches / n, "count");
-	figure("launches_a_cell", who, (double)sum.cell_launches / n / s->n, "count");
+	figure("processes", who, (double)sum.runs / n, "count");
+	figure("runs_a_cell", who, (double)sum.cell_runs / n / s->n, "count");
 	figure("calls_a_cell.verdict", who, sum.calls_word / n / s->n, "count");
 	figure("calls_a_cell.with_width", who, sum.calls / n / s->n, "count");
 	figure("gpu_time.verdict", who, 1000 * sum.gpu_word_s / n, "ms");
@@ -229,7 +229,7 @@ static void planted(const struct samples *s, const char *who, int n, double pct,
 		tried[slowed]++;
 		others += o.alarm && !o.found;
 		gpu_s += o.gpu_s;
-		processes += o.launches;
+		processes += o.runs;
 	}
 	for (int i = 0; i < s->n; i++)
 		if (tried[i] && of_cell[i] * tried[worst] < of_cell[worst] * tried[i])
@@ -293,7 +293,7 @@ static void sequential(const char *dir, int warm, int calls, const char *name)
 	printf("bench rule.sequential.slower_1_54_found %s %d of_%d\n", who, found, n * n_slower);
 }
 
-/* Slower kernels that really ran: the pairs of one interleaved process are a launch. */
+/* Slower kernels that really ran: the pairs of one interleaved process are a run. */
 static void real_slowdown(const char *dir, const char *base, const char *target, int n, const char *name)
 {
 	struct process a[PROCESSES_MAX], b[PROCESSES_MAX];
@@ -305,11 +305,11 @@ static void real_slowdown(const char *dir, const char *base, const char *target,
 	for (int i = 0; i < n; i++) {
 		struct rule r;
 		struct judgement j = { .want_set = 1 };
-		struct launch_estimate e[STATS_LAUNCHES_MAX];
-		int launches = 0;
+		struct run_estimate e[STATS_RUNS_MAX];
+		int runs = 0;
 
 		rule_default(&r, clocked.n);
-		while (j.want_set != 0 && launches < STATS_LAUNCHES_MAX) {
+		while (j.want_set != 0 && runs < STATS_RUNS_MAX) {
 			int p = draw(processes);
 			double y[RECORDED_PAIRS_MAX];
 			for (int k = 0; k < RECORDED_PAIRS_MAX; k += RECORDED_BLOCK) {
@@ -317,11 +317,11 @@ static void real_slowdown(const char *dir, const char *base, const char *target,
 				for (int c = 0; c < RECORDED_BLOCK; c++)
 					y[k + c] = log((double)b[p].ms[block + c] / (double)a[p].ms[block + c]);
 			}
-			e[launches] = (struct launch_estimate){ .set = j.want_set, .n = RECORDED_PAIRS_MAX };
-			stats_trimmed(y, RECORDED_PAIRS_MAX, &e[launches].d, &e[launches].q);
-			e[launches].d_raw = e[launches].d;
-			launches++;
-			verdict_judge(&r, threshold_pct, false, e, launches, &j);
+			e[runs] = (struct run_estimate){ .set = j.want_set, .n = RECORDED_PAIRS_MAX };
+			stats_trimmed(y, RECORDED_PAIRS_MAX, &e[runs].d, &e[runs].q);
+			e[runs].d_raw = e[runs].d;
+			runs++;
+			verdict_judge(&r, threshold_pct, false, e, runs, &j);
 		}
 		found += j.verdict == VERDICT_REGRESSION;
 	}

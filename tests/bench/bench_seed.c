@@ -1,5 +1,5 @@
 /*
- * Fill a database for the benchmarks: N comparisons of 20 cells, each with 4 launches, the figures that a GPU's cell has and
+ * Fill a database for the benchmarks: N comparisons of 20 cells, each with 4 runs, the figures that a GPU's cell has and
  * its stored body, each in one transaction, as the daemon would store them; in every tenth one cell is lost, whose row is open
  * on the page. Prints how fast that went. With DAYS they have finished evenly over as many days until now, and are committed by the
  * hundred: a fixture for years, not a figure. Usage: bench_seed DB SUITE N [DAYS]
@@ -22,7 +22,7 @@
 #include "family/family.h"
 #include "flopwatchd/judge/comparison_json.h"
 
-enum { LAUNCHES = 4, PAIRS = 16, LOSS_EVERY = 10, BATCH = 100 };
+enum { RUNS = 4, PAIRS = 16, LOSS_EVERY = 10, BATCH = 100 };
 
 static struct fw_err err;
 
@@ -102,7 +102,7 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 {
 	bool lost = n % LOSS_EVERY == 0; /* one cell of it */
 	enum verdict verdict = lost ? VERDICT_REGRESSION : VERDICT_UNCHANGED;
-	int64_t launch[LAUNCHES];
+	int64_t process_run[RUNS];
 	struct store_commit commit = { .author = "bench", .committed_at = now };
 	sha_of(n, commit.sha);
 	sha_of(n - 1, commit.first_parent);
@@ -117,7 +117,7 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 		.branch = "main",
 		.kind = JOBKIND_COMPARE,
 		.base_how = "last-judged",
-		.rule_json = "{\"k\":3.5,\"launches_min\":2,\"launches_max\":12}",
+		.rule_json = "{\"k\":3.5,\"runs_min\":2,\"runs_max\":12}",
 		.verdict = verdict,
 		.gpu_s = 40,
 		.wall_s = 60,
@@ -128,8 +128,8 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 	must(store_job_insert(w->db, &job, now, &err));
 	c.job = job.id;
 	must(store_comparison_insert(w->db, &c, &err));
-	for (int l = 0; l < LAUNCHES; l++)
-		must(store_launch_insert(w->db, c.id, l + 1, 1, (uint64_t)n * LAUNCHES + (uint64_t)l, &launch[l], &err));
+	for (int l = 0; l < RUNS; l++)
+		must(store_run_insert(w->db, c.id, l + 1, 1, (uint64_t)n * RUNS + (uint64_t)l, &process_run[l], &err));
 	for (int i = 0; i < w->suite.n_cells; i++) {
 		const struct cell *cell = &w->suite.cell[i];
 		bool is_loss = lost && i == n / LOSS_EVERY % w->suite.n_cells;
@@ -142,8 +142,8 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 			.m_raw = -change / 100,
 			.se = 0.001,
 			.beta = -1,
-			.launches = LAUNCHES,
-			.samples = LAUNCHES * PAIRS,
+			.runs = RUNS,
+			.samples = RUNS * PAIRS,
 			.base_median_ms = 3.18,
 			.target_median_ms = 3.18 / (1 + change / 100),
 			.change_pct = change,
@@ -175,13 +175,13 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 			add_kernels(w, row.id);
 		must(store_ratio_insert(
 			w->db, &(struct store_ratio){ w->baseline_period, c.id, row.key, c.target_sha, row.m, row.se }, &err));
-		for (int l = 0; l < LAUNCHES; l++) {
+		for (int l = 0; l < RUNS; l++) {
 			float base[PAIRS], target[PAIRS];
 			for (int p = 0; p < PAIRS; p++) {
 				base[p] = (float)(3.18 * noise((uint64_t)(l * PAIRS + p), 7));
 				target[p] = (float)(3.18 * noise((uint64_t)(l * PAIRS + p), 8));
 			}
-			struct msg_cell m = { .launch = l + 1,
+			struct msg_cell m = { .process_run = l + 1,
 				.set = 1,
 				.cell = i,
 				.series = SERIES_DEVICE,
@@ -189,8 +189,8 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 				.role = { ROLE_BASE, ROLE_TARGET },
 				.n = PAIRS,
 				.ms = { base, target } };
-			struct launch_estimate e = { .set = 1, .n = PAIRS, .d = row.m, .q = 1e-6, .d_raw = row.m };
-			must(store_samples_insert(w->db, launch[l], row.id, &m, &e, &err));
+			struct run_estimate e = { .set = 1, .n = PAIRS, .d = row.m, .q = 1e-6, .d_raw = row.m };
+			must(store_samples_insert(w->db, process_run[l], row.id, &m, &e, &err));
 		}
 	}
 	must(store_comparison_verdict(w->db, c.id, verdict, &err));

@@ -1,11 +1,11 @@
 /*
  * Slow calls: how often a kernel that takes 25 % longer in one call of ten is called for the change of its mean, and how often equal
- * kernels are, on launches recorded on an H200.
+ * kernels are, on runs recorded on an H200.
  *
- * A comparison is the worker's own: its cells, its groups, its choice of what to launch next. It draws launches of each cell, none twice, sides
+ * A comparison is the worker's own: its cells, its groups, its choice of what to run next. It draws runs of each cell, none twice, sides
  * as recorded; a cell whose recording ends has to do with what it has. Planted is in the target's calls of one direction, every tenth
- * of them from a random one on, or each with a chance of one in ten; `both_slow` plants the latter in all calls of both sides. `unclocked`: the same launches without the clocks of their calls, which
- * then look slow wherever the clock was low; `older`: a recording that never had any, seven launches a kernel.
+ * of them from a random one on, or each with a chance of one in ten; `both_slow` plants the latter in all calls of both sides. `unclocked`: the same runs without the clocks of their calls, which
+ * then look slow wherever the clock was low; `older`: a recording that never had any, seven runs a kernel.
  * Usage: bench_tail GPU_RECORDED_DIR SAMPLES.jsonl COMPARISONS
  */
 #include <math.h>
@@ -22,7 +22,7 @@ enum plant { PLANT_NONE, PLANT_EVERY_TENTH, PLANT_ONE_IN_TEN, PLANT_BOTH_SIDES }
 
 #define LONGER  1.25
 #define BUDGET  600.0 /* s of device time, as the suite says */
-#define OUTSIDE 1.3   /* of a launch's time, beside the pairs: loading, warming up, resetting */
+#define OUTSIDE 1.3   /* of a run's time, beside the pairs: loading, warming up, resetting */
 
 static const char *const kind_name[KINDS] = { "dense_forward", "dense_backward", "sparse_forward", "sparse_backward" };
 
@@ -31,7 +31,7 @@ static struct noise dice = { .state = 20261123 };
 /* ---- one comparison ---------------------------------------------------------------------------------------------------- */
 
 struct deck {
-	int order[SAMPLES_LAUNCHES_MAX], next;
+	int order[SAMPLES_RUNS_MAX], next;
 };
 
 struct scene {
@@ -70,7 +70,7 @@ static void begin(struct scene *s)
 		snprintf(s->cell[i].group, sizeof s->cell[i].group, is_sparse(c) ? "block_sparse" : "dense");
 		s->state[i].open = true;
 		s->state[i].found.typical.want_set = 1;
-		replay_shuffle(&dice, s->deck[i].order, c->n_launches);
+		replay_shuffle(&dice, s->deck[i].order, c->n_runs);
 		s->deck[i].next = 0;
 	}
 }
@@ -78,8 +78,8 @@ static void begin(struct scene *s)
 static void end(struct scene *s)
 {
 	for (int i = 0; i < s->n_cells; i++)
-		for (int k = 0; k < s->state[i].n_launches; k++)
-			free(s->state[i].launch[k].values);
+		for (int k = 0; k < s->state[i].n_runs; k++)
+			free(s->state[i].process_run[k].values);
 }
 
 static bool is_planted(const struct scene *s, int cell)
@@ -96,13 +96,13 @@ static void slow_down(enum plant plant, float *ms, int n)
 			ms[i] *= (float)LONGER;
 }
 
-/* The next launch of a cell; seconds that it held the device. */
-static double play(struct scene *s, int cell, int launch, int set)
+/* The next run of a cell; seconds that it held the device. */
+static double play(struct scene *s, int cell, int process_run, int set)
 {
 	const struct samples_cell *c = &s->from->cell[cell];
 	struct deck *d = &s->deck[cell];
-	struct samples_launch l = c->launch[d->order[d->next++]];
-	struct msg_cell m = { .launch = launch, .set = set, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = l.n };
+	struct samples_run l = c->process_run[d->order[d->next++]];
+	struct msg_cell m = { .process_run = process_run, .set = set, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = l.n };
 	struct fw_err err = { 0 };
 	double ms = 0;
 
@@ -124,19 +124,19 @@ static double play(struct scene *s, int cell, int launch, int set)
 	bench_judge(&s->bench, cell);
 	for (int i = 0; i < l.n; i++)
 		ms += (double)l.base_ms[i] + (double)l.target_ms[i];
-	s->state[cell].open = d->next < c->n_launches && s->state[cell].n_launches < STATS_LAUNCHES_MAX;
+	s->state[cell].open = d->next < c->n_runs && s->state[cell].n_runs < STATS_RUNS_MAX;
 	return OUTSIDE * ms / 1e3;
 }
 
 static void compare(struct scene *s)
 {
-	int list[SAMPLES_CELLS_MAX], set, n, launch = 0;
+	int list[SAMPLES_CELLS_MAX], set, n, process_run = 0;
 
 	begin(s);
 	while (s->bench.gpu_s < BUDGET && (n = measure_next(&s->bench, list, &set)) > 0) {
-		launch++;
+		process_run++;
 		for (int i = 0; i < n; i++)
-			s->bench.gpu_s += play(s, list[i], launch, set);
+			s->bench.gpu_s += play(s, list[i], process_run, set);
 	}
 }
 
@@ -145,7 +145,7 @@ static void compare(struct scene *s)
 struct request_counter {
 	int cells, called, flagged, borderline, ended;
 	int groups, groups_any, groups_most; /* groups with a called cell, and with more than half of their cells called */
-	double square, wide, launches;
+	double square, wide, runs;
 	int seen; /* cells whose mean is known */
 };
 
@@ -162,7 +162,7 @@ static void count_cell(struct request_counter *t, const struct scene *s, int i, 
 	t->flagged += mean.is_tail;
 	t->borderline += is_called && mean.borderline;
 	t->ended += !c->open && (c->found.typical.want_set || mean.want_set);
-	t->launches += c->n_launches;
+	t->runs += c->n_runs;
 	if (mean.is_known) {
 		t->seen++;
 		t->square += (mean.all.m - truth) * (mean.all.m - truth);
@@ -208,11 +208,11 @@ static void found(const struct samples *from, int comparisons, enum plant plant,
 			continue;
 		printf("bench tail.%s.%s %s %.1f pct of cells, some in %.1f of groups (most in %.1f; flagged %.1f, by sign %.1f, "
 		       "recording "
-		       "ended %.1f, mean +-%.2f, error %.2f rms, %.1f launches)\n",
+		       "ended %.1f, mean +-%.2f, error %.2f rms, %.1f runs)\n",
 			what, kind_name[k], who, 100.0 * t->called / t->cells, 100.0 * t->groups_any / t->groups,
 			100.0 * t->groups_most / t->groups, 100.0 * t->flagged / t->cells, 100.0 * t->borderline / t->cells,
 			100.0 * t->ended / t->cells, 100 * t->wide / fmax(1, t->seen), 100 * sqrt(t->square / fmax(1, t->seen)),
-			t->launches / t->cells);
+			t->runs / t->cells);
 	}
 	printf("bench tail.%s.device %s %.1f s a comparison\n", what, who, gpu_s);
 }

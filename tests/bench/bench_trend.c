@@ -1,10 +1,10 @@
 /*
- * Operating characteristics of the history's method: simulated histories of main whose noise is that of recorded launches. How
+ * Operating characteristics of the history's method: simulated histories of main whose noise is that of recorded runs. How
  * often a step is confirmed that is none, how many planted steps are found, how late and where, and what becomes of drift.
  *
  * A commit is compared with its parent and with the reference commit by the sequential rule; what is out of line is measured again, the series is
  * scanned, a candidate's neighbours are compared directly, drift is looked for: core's own code, in the order in which the daemon
- * asks it. A launch is drawn from tests/data/gpu-recorded, as in bench_rule. Then how many direct comparisons the history asks for
+ * asks it. A run is drawn from tests/data/gpu-recorded, as in bench_rule. Then how many direct comparisons the history asks for
  * where series drift or wander, by the rule of candidate.h and by the one before it. Usage: bench_trend DIR HISTORIES (of each kind).
  */
 #include <math.h>
@@ -49,7 +49,7 @@ struct history {
 	struct found found[COMMITS_MAX];
 	int drift;      /* newest commit when drift was told; -1 never */
 	int candidates; /* steps that were looked into */
-	int launches;   /* of all that the history asked for by itself */
+	int runs;   /* of all that the history asked for by itself */
 };
 
 /* ---- measuring ----------------------------------------------------------------------------------------------------------- */
@@ -57,38 +57,38 @@ struct history {
 struct answer {
 	struct judgement judgement;
 	struct estimate reference; /* the third subject's, where one ran */
-	int launches;
+	int runs;
 };
 
-static struct launch_estimate launch(const struct recorded *k, const struct rule *r, double shift, int set)
+static struct run_estimate process_run(const struct recorded *k, const struct rule *r, double shift, int set)
 {
 	float base[RECORDED_PAIRS_MAX], target[RECORDED_PAIRS_MAX];
-	struct launch_pairs pairs = { .set = set, .base_ms = base, .target_ms = target };
-	struct launch_estimate e;
+	struct run_pairs pairs = { .set = set, .base_ms = base, .target_ms = target };
+	struct run_estimate e;
 	double beta;
 
 	pairs.n = recorded_play(k, &dice, stats_pairs(r, 2 * k->ms / 1000, false, false), exp(shift), base, target);
-	stats_launches(r, &pairs, 1, &e, &beta);
+	stats_runs(r, &pairs, 1, &e, &beta);
 	return e;
 }
 
-/* One comparison by the sequential rule, the reference commit timed in the same launches. */
+/* One comparison by the sequential rule, the reference commit timed in the same runs. */
 static struct answer compare(const struct recorded *k, double base, double target, double pct)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX], reference[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX], reference[STATS_RUNS_MAX];
 	struct answer a = { .judgement = { .want_set = 1 } };
 	bool sparse = strncmp(k->name, "sparse", 6) == 0;
 	struct rule r;
 
 	rule_default(&r, 20);
-	while ((a.judgement.want_set || a.judgement.want_precision) && a.launches < STATS_LAUNCHES_MAX) {
+	while ((a.judgement.want_set || a.judgement.want_precision) && a.runs < STATS_RUNS_MAX) {
 		int set = a.judgement.want_set ? a.judgement.want_set : 1;
-		e[a.launches] = launch(k, &r, target - base, set);
-		reference[a.launches] = launch(k, &r, target, set);
-		a.launches++;
-		verdict_judge(&r, pct, sparse, e, a.launches, &a.judgement);
+		e[a.runs] = process_run(k, &r, target - base, set);
+		reference[a.runs] = process_run(k, &r, target, set);
+		a.runs++;
+		verdict_judge(&r, pct, sparse, e, a.runs, &a.judgement);
 	}
-	stats_combine(&r, reference, a.launches, &a.reference);
+	stats_combine(&r, reference, a.runs, &a.reference);
 	return a;
 }
 
@@ -104,7 +104,7 @@ static void measure_again(struct history *h, int i)
 	for (int k = 0; k < 2; k++) {
 		struct answer a = compare(h->kernel, 0, h->level[i], threshold_pct);
 		again[k] = a.judgement.all.m;
-		h->launches += a.launches;
+		h->runs += a.runs;
 	}
 	h->x[i] = median_of_three(h->x[i], again[0], again[1]);
 	h->measured[i] = 3;
@@ -136,7 +136,7 @@ static void look_for_step(struct history *h)
 		first += h->from;
 		double step = changepoint_step(h->x + h->from, n, first + 1 - h->from);
 		struct answer a = compare(h->kernel, h->level[first], h->level[first + 1], -stats_change_pct(fabs(step) / 2));
-		h->launches += a.launches;
+		h->runs += a.runs;
 		if (changepoint_confirms(step, a.judgement.all.m, a.judgement.all.se)) {
 			note(h, first, first + 1, a.judgement.all.m, false);
 			return;
@@ -197,7 +197,7 @@ static void figure_of(const char *group, const char *name, double value, const c
 
 static void no_change(int histories)
 {
-	int commits = 0, steps = 0, at_once = 0, candidates = 0, drifts = 0, launches = 0;
+	int commits = 0, steps = 0, at_once = 0, candidates = 0, drifts = 0, runs = 0;
 	struct history h;
 
 	for (int k = 0; k < histories; k++) {
@@ -207,7 +207,7 @@ static void no_change(int histories)
 		commits += h.n;
 		candidates += h.candidates;
 		drifts += h.drift >= 0;
-		launches += h.launches;
+		runs += h.runs;
 		for (int i = 0; i < h.n_found; i++) {
 			at_once += h.found[i].at_once;
 			steps += !h.found[i].at_once;
@@ -218,7 +218,7 @@ static void no_change(int histories)
 	figure("no_change.false_regressions_per_1000", 1000.0 * at_once / commits, "count");
 	figure("no_change.false_drift_per_1000", 1000.0 * drifts / commits, "count");
 	figure("no_change.candidates_per_1000", 1000.0 * candidates / commits, "count");
-	figure("no_change.launches_per_1000", 1000.0 * launches / commits, "count");
+	figure("no_change.runs_per_1000", 1000.0 * runs / commits, "count");
 }
 
 static void planted(int histories, double pct, const char *name)
@@ -259,7 +259,7 @@ static void planted(int histories, double pct, const char *name)
 /* `commits` lose `pct` each; `before`: a step that comes, and is told, before them. */
 static void drift(int histories, double before, double pct, int commits, const char *name)
 {
-	int told = 0, late = 0, accused = 0, launches = 0, of_kernel[KERNELS] = { 0 }, tried[KERNELS] = { 0 };
+	int told = 0, late = 0, accused = 0, runs = 0, of_kernel[KERNELS] = { 0 }, tried[KERNELS] = { 0 };
 	double worst = 100;
 	struct history h;
 
@@ -277,7 +277,7 @@ static void drift(int histories, double before, double pct, int commits, const c
 			accused += !any && h.found[i].commit >= from;
 			any = any || h.found[i].commit >= from;
 		}
-		launches += h.launches;
+		runs += h.runs;
 		of_kernel[k % KERNELS] += h.drift >= 0;
 		tried[k % KERNELS]++;
 	}
@@ -287,7 +287,7 @@ static void drift(int histories, double before, double pct, int commits, const c
 	figure_of(name, "found.worst_cell", worst, "pct");
 	figure_of(name, "commits_after_its_last", told ? (double)late / told : NAN, "count");
 	figure_of(name, "taken_for_a_step", 100.0 * accused / histories, "pct");
-	figure_of(name, "launches", (double)launches / histories, "count");
+	figure_of(name, "runs", (double)runs / histories, "count");
 }
 
 /* ---- how many jobs the history asks for ------------------------------------------------------------------------------------ */

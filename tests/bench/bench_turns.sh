@@ -40,5 +40,5 @@ for how in turns processes; do
 		"bench \($how).\(.cell).half_width \((.ci_high_pct - .ci_low_pct) / 2) pct",
 		"bench \($how).\(.cell).called \(if .verdict == "regression" then 1 else 0 end) of_1",
 		"bench \($how).\(.cell).undecided \(if .verdict == "undecided" then 1 else 0 end) of_1"),
-		"bench \($how).device \(.gpu_s) s", "bench \($how).launches \(.launches) launches"'
+		"bench \($how).device \(.gpu_s) s", "bench \($how).runs \(.runs) runs"'
 done

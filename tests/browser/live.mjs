@@ -49,7 +49,7 @@ const seen = await queue.evaluate(() => [...window.seen].join(" "));
 result(/building|checking|measuring|sent/.test(seen), "stages were seen on the way", seen);
 await test("the overview has the regression", () => overview.locator("#overview tr", { hasText: "slow" }).filter({ hasText: "regression" }).waitFor({ timeout: 30000 }));
 const steps = await overview.evaluate(() => [...window.steps]);
-result(steps.some((s) => /^(launch \d+(, confirming)?|\d+ of \d+ checks)$/.test(s)), "and had said how far its job was", JSON.stringify(steps));
+result(steps.some((s) => /^(run \d+(, confirming)?|\d+ of \d+ checks)$/.test(s)), "and had said how far its job was", JSON.stringify(steps));
 await test("the alert appears by itself", () => alerts.locator("section.card", { hasText: "slow" }).waitFor({ timeout: 30000 }));
 await queue.close();
 await overview.close();
@@ -94,7 +94,7 @@ await test("a row opens in place and closes again", async () => {
 	const open = query(page, "open");
 	const text = await page.locator("td.open").innerText();
 	await link.click();
-	return /^\d+$/.test(open) && /Throughput[\s\S]*Phases[\s\S]*Launches[\s\S]*Kernels/.test(text) && await page.locator("td.open").count() === 0;
+	return /^\d+$/.test(open) && /Throughput[\s\S]*Phases[\s\S]*Runs[\s\S]*Kernels/.test(text) && await page.locator("td.open").count() === 0;
 });
 await test("a command is copied", async () => {
 	await page.locator("a[data-open]").first().click();

@@ -16,7 +16,7 @@
 #include "web/comparison/cache.h"
 #include "web/site.h"
 
-enum { PAIRS = 12, LAUNCHES = 4, MAIN_PUSHES = 24, HOUR_MS = 3600 * 1000 };
+enum { PAIRS = 12, RUNS = 4, MAIN_PUSHES = 24, HOUR_MS = 3600 * 1000 };
 
 struct story {
 	struct fixture f;
@@ -110,13 +110,13 @@ static double usual_ms(const struct cell *c)
 }
 
 static void add_timing(
-	struct result *r, int launch, int set, int i, enum series series, const char *phase, double share, double d)
+	struct result *r, int process_run, int set, int i, enum series series, const char *phase, double share, double d)
 {
 	struct noise *n = &story.noise;
 	double ms = usual_ms(&r->plan.ask.cell[i]) * share, offset = 0.0004 * noise_normal(n);
 	struct msg m = { .t = MSG_CELL };
 	struct msg_cell *c = m.u.cell = calloc(1, sizeof *c);
-	*c = (struct msg_cell){ .launch = launch, .set = set, .cell = i, .n_subjects = 2, .n = PAIRS };
+	*c = (struct msg_cell){ .process_run = process_run, .set = set, .cell = i, .n_subjects = 2, .n = PAIRS };
 	c->series = series;
 	snprintf(c->phase, sizeof c->phase, "%s", phase);
 	snprintf(c->input_sha256, sizeof c->input_sha256, "feed");
@@ -191,8 +191,8 @@ static void refuse(struct result *r, int i)
 	fixture_add(r, &m);
 }
 
-/* Cells slower by d(i), log; `launch_noise` makes a cell hard to decide. */
-static void measured(struct result *r, double (*d)(const struct cell *), double launch_noise)
+/* Cells slower by d(i), log; `run_noise` makes a cell hard to decide. */
+static void measured(struct result *r, double (*d)(const struct cell *), double run_noise)
 {
 	char module[65];
 	for (int s = 0; s < 2; s++) {
@@ -209,20 +209,20 @@ static void measured(struct result *r, double (*d)(const struct cell *), double 
 				add_work(r, i, s, d(&r->plan.ask.cell[i]) > 0.01);
 		}
 	}
-	for (int launch = 1; launch <= 2 * LAUNCHES; launch++) {
-		int set = launch <= LAUNCHES ? 1 : 2;
-		fixture_launch(r, launch, set);
+	for (int process_run = 1; process_run <= 2 * RUNS; process_run++) {
+		int set = process_run <= RUNS ? 1 : 2;
+		fixture_run(r, process_run, set);
 		for (int i = 0; i < r->plan.ask.n_cells; i++) {
 			double loss = d(&r->plan.ask.cell[i]),
-			       shift = loss + (loss != 0 ? launch_noise * noise_normal(&story.noise) : 0);
+			       shift = loss + (loss != 0 ? run_noise * noise_normal(&story.noise) : 0);
 			if ((set == 2 && loss <= 0.01) || lacks(r, i))
 				continue;
-			add_timing(r, launch, set, i, SERIES_DEVICE, "", 1, shift);
-			add_timing(r, launch, set, i, SERIES_PHASE, "prepare", 0.03, 0);
-			add_timing(r, launch, set, i, SERIES_PHASE, "run", 0.92, shift * 1.05);
-			add_timing(r, launch, set, i, SERIES_PHASE, "cast", 0.04, 0);
-			if (launch <= 2)
-				add_timing(r, launch, set, i, SERIES_CALL, "", 1.02, shift);
+			add_timing(r, process_run, set, i, SERIES_DEVICE, "", 1, shift);
+			add_timing(r, process_run, set, i, SERIES_PHASE, "prepare", 0.03, 0);
+			add_timing(r, process_run, set, i, SERIES_PHASE, "run", 0.92, shift * 1.05);
+			add_timing(r, process_run, set, i, SERIES_PHASE, "cast", 0.04, 0);
+			if (process_run <= 2)
+				add_timing(r, process_run, set, i, SERIES_CALL, "", 1.02, shift);
 		}
 	}
 }
@@ -317,10 +317,10 @@ static void explained(int64_t alert)
 }
 
 static int64_t judged(const char *branch, unsigned base, unsigned target, const char *how, double (*d)(const struct cell *),
-	double launch_noise)
+	double run_noise)
 {
 	struct result *r = begin(branch, base, target, how);
-	measured(r, d, launch_noise);
+	measured(r, d, run_noise);
 	return finish(r);
 }
 
@@ -414,7 +414,7 @@ static void queue(void)
 	snprintf(text, sizeof text,
 		"UPDATE job SET state = 'measuring', device = (SELECT max(id) FROM device), started_at = %lld, attempt = 1, "
 		"progress = "
-		"'{\"launch\":3,\"set\":1,\"cell\":\"%s\",\"role\":\"target\",\"step\":\"time\",\"checked\":40,\"checks\":40}' "
+		"'{\"run\":3,\"set\":1,\"cell\":\"%s\",\"role\":\"target\",\"step\":\"time\",\"checked\":40,\"checks\":40}' "
 		"WHERE id = %lld; "
 		"UPDATE device SET seen_at = %lld",
 		(long long)story.now_ms - 41000, story.suite.cell[3].key, (long long)running, (long long)story.now_ms - 2000);

@@ -34,7 +34,7 @@ like "and is meant" "$out" 's64/hq2/hk1/d64/bf16/backward'
 fails "one that is not there" 4 fw closer "$id" attention/none
 fails "measuring again, pasted, ends as a regression does" 3 pasted "$(block 'measure this cell again') --quiet"
 like "of this cell alone" "$out" "$worst .*regression"
-unlike "and no other" "$out" 'dense/full/s64/hq2/hk1/d64/bf16/backward .*launches'
+unlike "and no other" "$out" 'dense/full/s64/hq2/hk1/d64/bf16/backward .*runs'
 ok "running the calls alone, pasted" pasted "$(block 'run its calls alone')"
 is "runs both sides on that device" "$(grep -c "^$worst $provider on sim-0: 30 calls, median" <<<"$out")" 2
 is "of which the target's is the slower one" "$(grep -o 'median [0-9.e-]*' <<<"$out" | awk '{t[NR] = $2} END {print (t[2] / t[1] > 1.04)}')" 1

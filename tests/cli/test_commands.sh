@@ -89,7 +89,7 @@ is "compare main slow" "$status" 3
 run fw compare main 'team/a+b' --quiet --timeout 100
 is "compare with a harmless branch" "$status" 0
 run fw compare main slow --cells '*/full/*/forward' --quick --quiet --json --timeout 100
-ok "compare --cells --quick --json" json '(.cells | length) == 1 and .quick and .launches == 1 and .rule.launches_max == 1'
+ok "compare --cells --quick --json" json '(.cells | length) == 1 and .quick and .runs == 1 and .rule.runs_max == 1'
 fails "compare with nothing" 4 fw compare main nothing
 like "says what is missing" "$out" 'no branch or known commit nothing'
 fails "compare in a repository that is not there" 4 fw compare main slow --repo other
@@ -200,7 +200,7 @@ widest() { sed 's/\x1b\[[0-9;]*[mKJH]//g' <<<"$1" | tr -d '\r' | wc -L; }
 for columns in 120 80 60 40; do
 	for what in jobs alerts status devices "history $cell" "wait slow"; do
 		# shellcheck disable=SC2086 # words on purpose
-		seen=$(TERM=xterm fwt $columns $what --quiet | grep -v -e '^WARNING' -e ' launches, device held' -e '^comparison ' -e '^commit ' -e '^alert ') # sentences, which a terminal breaks
+		seen=$(TERM=xterm fwt $columns $what --quiet | grep -v -e '^WARNING' -e ' runs, device held' -e '^comparison ' -e '^commit ' -e '^alert ') # sentences, which a terminal breaks
 		ok "$what fits $columns columns" test "$(widest "$seen")" -gt 10 -a "$(widest "$seen")" -le $columns
 	done
 done

@@ -58,7 +58,7 @@ for row in csv.DictReader(open(sys.argv[1])):
     assert all(abs(w - g) <= 1e-6 * abs(w) for w, g in zip(wanted, got)), (row, wanted)
 PY
 ok "its times and speedups are those of the comparison" same "$file" target
-is "of launches that timed both" "$(jq -c '[.cells[] | select(.shape.recipe == "int8wo") | .over_baseline.launches == .launches and .launches > 0]' "$tmp/wide.json")" '[true,true]'
+is "of runs that timed both" "$(jq -c '[.cells[] | select(.shape.recipe == "int8wo") | .over_baseline.runs == .runs and .runs > 0]' "$tmp/wide.json")" '[true,true]'
 is "a baseline is as fast as itself" "$(column "$file" "compile speedup on baseline" | head -n 1)" 1
 like "what failed is a row with its reason" "$(column "$file" failure | tail -n 1)" '^unsupported: .*(64|96)'
 is "and with no time" "$(column "$file" quantized_model_compiled_inference_time_in_ms | tail -n 1)" 0

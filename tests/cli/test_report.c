@@ -23,7 +23,7 @@ static const char *report_of(const char *cells, const char *peak)
 	assert_non_null(cells_json);
 	json_t *comparison = json_pack("{s:i, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s}, s:i, s:f, s:o}", "id", 1, "repo", "kernels",
 		"suite", "ffa", "verdict", "undecided", "kind", "change", "base", "commit", "aaaa", "target", "commit", "bbbb",
-		"launches", 4, "gpu_s", 1.0, "cells", cells_json);
+		"runs", 4, "gpu_s", 1.0, "cells", cells_json);
 	assert_non_null(comparison);
 	if (peak)
 		json_object_set_new(comparison, "environment", json_loads(peak, 0, NULL));
@@ -42,7 +42,7 @@ static void has(const char *text, const char *wanted)
 }
 
 #define CELL(key, base, target, more)                                                                                            \
-	"{\"cell\":\"" key "\",\"group\":\"dense\",\"direction\":\"forward\",\"threshold_pct\":1.5,\"launches\":4,"              \
+	"{\"cell\":\"" key "\",\"group\":\"dense\",\"direction\":\"forward\",\"threshold_pct\":1.5,\"runs\":4,"              \
 	"\"base\":{\"median_ms\":1.0,\"tflops\":" base "},\"target\":{\"median_ms\":1.1,\"tflops\":" target "}," more "}"
 
 static void rates_of_a_table_have_one_unit(void **state)
@@ -82,11 +82,11 @@ static void an_undecided_cell_says_what_it_lacks(void **state)
 	"[" CELL("a", "600", "600",                                                                                              \
 		"\"verdict\":\"undecided\",\"change_pct\":-39.7,\"ci_low_pct\":" low ",\"ci_high_pct\":" high reason) "]"
 	has(report_of(UNDECIDED("-51", "-25", ""), NULL),
-		"a undecided: its interval lies beyond the threshold, but too few launches say so to call it a loss");
+		"a undecided: its interval lies beyond the threshold, but too few runs say so to call it a loss");
 	has(report_of(UNDECIDED("-1.3", "0.17", ""), NULL),
 		"a undecided: its interval lies inside the threshold, but the standard error is too large to call it unchanged");
 	has(report_of(UNDECIDED("-3", "0.2", ""), NULL), "a undecided: its interval reaches across the threshold");
-	has(report_of(UNDECIDED("-3", "0.2", ",\"reason\":\"4 of 12 launches\""), NULL), "a undecided: 4 of 12 launches");
+	has(report_of(UNDECIDED("-3", "0.2", ",\"reason\":\"4 of 12 runs\""), NULL), "a undecided: 4 of 12 runs");
 }
 
 /* A flag after it must not push the word out of a narrow terminal. */

@@ -96,9 +96,9 @@ static void report(const char *json)
 
 #define HEAD                                                                                                                     \
 	"{\"id\":17,\"repo\":\"kernels\",\"branch\":\"ada/wider\",\"suite\":\"ffa\",\"base\":{\"commit\":\"0123456789abcdef\"}," \
-	"\"target\":{\"commit\":\"fedcba9876543210\"},\"launches\":6,\"gpu_s\":58.2,\"isolation\":\"bwrap\","
+	"\"target\":{\"commit\":\"fedcba9876543210\"},\"runs\":6,\"gpu_s\":58.2,\"isolation\":\"bwrap\","
 #define CELL(group, direction, name, rest)                                                                                       \
-	"{\"cell\":\"" name "/" direction "\",\"group\":\"" group "\",\"direction\":\"" direction "\",\"launches\":4," rest "}"
+	"{\"cell\":\"" name "/" direction "\",\"group\":\"" group "\",\"direction\":\"" direction "\",\"runs\":4," rest "}"
 #define TIMED                                                                                                                    \
 	"\"base\":{\"median_ms\":1.71,\"tflops\":643.12},\"target\":{\"median_ms\":1.75,\"tflops\":628.6},"                      \
 	"\"change_pct\":-2.26,\"ci_low_pct\":-2.62,\"ci_high_pct\":-1.9,\"threshold_pct\":1.5"
@@ -133,13 +133,13 @@ static void test_comparison(void **state)
 			     "regression   borderline\n"));
 	assert_non_null(strstr(text, "unchanged  tail\n"));
 	assert_non_null(strstr(text, "failed: wrong\n"));
-	assert_non_null(strstr(text, "6 launches, device held 58.2 s, isolation bwrap\n"));
+	assert_non_null(strstr(text, "6 runs, device held 58.2 s, isolation bwrap\n"));
 	assert_non_null(strstr(text,
 		"WARNING d/full/forward lost 2.26 % TFLOP/s (threshold 1.50 %), most of it in run (-2.42 %), borderline\n"));
 	assert_non_null(strstr(text, "WARNING d/full/backward has more slow calls than its base\n"));
 	assert_non_null(strstr(text, "WARNING s/r0.1/forward failed: wrong: worst O[17,3,64]\n"));
 	assert_non_null(strstr(text,
-		"WARNING l/1/dgrad undecided: its interval lies beyond the threshold, but too few launches say so to call it a loss\n"));
+		"WARNING l/1/dgrad undecided: its interval lies beyond the threshold, but too few runs say so to call it a loss\n"));
 	/* a phase that explains less than half of the loss is not named */
 	assert_non_null(strstr(text, "WARNING d/varlen/forward lost 2.26 % TFLOP/s (threshold 1.50 %)\n"));
 	assert_null(strstr(text, "WARNING d/causal"));
@@ -212,7 +212,7 @@ static void test_hostile_comparison(void **state)
 	assert_null(strstr(text, "\nWARNING forged"));
 	assert_non_null(strstr(text, "\\x0aWARNING forged"));
 	report("{}");
-	assert_non_null(strstr(text, "0 launches, device held 0.0 s\n"));
+	assert_non_null(strstr(text, "0 runs, device held 0.0 s\n"));
 }
 
 static void test_values(void **state)

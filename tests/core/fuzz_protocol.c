@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	err_clear(&err);
 	if (protocol_parse_rule((const char *)data, size, &rule, &err) == 0)
-		must(rule.launches_max >= 1 && rule.launches_max <= STATS_LAUNCHES_MAX / 2, "a rule is out of range");
+		must(rule.runs_max >= 1 && rule.runs_max <= STATS_RUNS_MAX / 2, "a rule is out of range");
 	return 0;
 }
 

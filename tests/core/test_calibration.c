@@ -15,13 +15,13 @@ static void near(double value, double wanted, double error)
 		fail_msg("%.12g is not %.12g +- %g", value, wanted, error);
 }
 
-/* A comparison of `n` launches that lie `spread` above and below their mean in turn. Shape: n even. */
+/* A comparison of `n` runs that lie `spread` above and below their mean in turn. Shape: n even. */
 static void add(struct calibration *c, int n, double mean, double spread, double q)
 {
-	struct launch_estimate e[12];
+	struct run_estimate e[12];
 
 	for (int i = 0; i < n; i++)
-		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = mean + (i % 2 ? spread : -spread), .q = q };
+		e[i] = (struct run_estimate){ .set = 1, .n = 16, .d = mean + (i % 2 ? spread : -spread), .q = q };
 	calibration_add(c, e, n);
 }
 
@@ -31,16 +31,16 @@ static void pooled_by_hand(void **state)
 
 	(void)state;
 	add(&c, 1, 0, 0.1, 0);
-	assert_int_equal(c.launches, 0);
+	assert_int_equal(c.runs, 0);
 	add(&c, 6, 0.01, 0.003, 1e-6); /* levels differ between comparisons: only the noise around them counts */
 	add(&c, 6, -0.01, 0.003, 3e-6);
-	assert_int_equal(c.launches, 12);
+	assert_int_equal(c.runs, 12);
 	assert_int_equal(c.freedom, 10);
 	near(c.squares, 12 * 9e-6, 1e-12);
 	near(calibration_noise(&c), sqrt(12 * 9e-6 / 10), 1e-9);
 }
 
-/* Comparisons of six launches each, newest first: their noise as given. Shape: spread[n]. */
+/* Comparisons of six runs each, newest first: their noise as given. Shape: spread[n]. */
 static struct calibration remembered(const double *spread, int n)
 {
 	struct calibration part[32] = { 0 };
@@ -57,12 +57,12 @@ static void the_newest_comparisons_count(void **state)
 
 	(void)state;
 	struct calibration c = remembered(spread, 0);
-	assert_true(c.launches == 0 && c.freedom == 0);
+	assert_true(c.runs == 0 && c.freedom == 0);
 	for (int i = 0; i < 32; i++)
 		spread[i] = quiet;
 	c = remembered(spread, 32);
 	assert_int_equal(c.freedom, 40); /* eight of them: what is older is left out */
-	assert_int_equal(c.launches, 48);
+	assert_int_equal(c.runs, 48);
 	near(calibration_noise(&c), one * quiet, 1e-9);
 	/* a first calibration beside other work, and quiet ones after it: the second of them ends it */
 	spread[0] = noisy;
@@ -132,7 +132,7 @@ static void underpowered_cells(void **state)
 	assert_false(calibration_sees(&c, &r, stats_theta(1.5), &mde));
 	assert_true(mde > 3);
 	assert_true(calibration_sees(&c, &r, stats_theta(30), &mde) == (0.02 / sqrt(12) < r.se_max));
-	/* two launches are no ground to call a cell underpowered */
+	/* two runs are no ground to call a cell underpowered */
 	c = (struct calibration){ 0 };
 	add(&c, 2, 0, 0.02, 0);
 	assert_true(calibration_sees(&c, &r, stats_theta(1.5), &mde));

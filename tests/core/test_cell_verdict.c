@@ -81,21 +81,21 @@ static void sides_come_before_the_outside(void **state)
 	expect(t, VERDICT_FAILED, CELL_TARGET);
 }
 
-enum { PAIRS = 32, LAUNCHES = 6 };
+enum { PAIRS = 32, RUNS = 6 };
 
-static struct noise_launch samples[LAUNCHES];
+static struct noise_run samples[RUNS];
 
-static void play(double shift, struct cell_launches *l)
+static void play(double shift, struct cell_runs *l)
 {
-	struct noise noise = { .state = 3, .white = 0.002, .launch = 0.0003, .clock = 0.003 };
+	struct noise noise = { .state = 3, .white = 0.002, .process_run = 0.0003, .clock = 0.003 };
 	memset(l, 0, sizeof *l);
-	for (l->n = 0; l->n < LAUNCHES; l->n++)
+	for (l->n = 0; l->n < RUNS; l->n++)
 		noise_pairs(&noise, shift, PAIRS, 1 + l->n % 2, &samples[l->n], &l->pairs[l->n]);
 }
 
-static void launches_without_samples_are_judged_by_their_estimates(void **state)
+static void runs_without_samples_are_judged_by_their_estimates(void **state)
 {
-	static struct cell_launches l, none;
+	static struct cell_runs l, none;
 	const struct verdict_options options = { .threshold_pct = 1.5, .is_over = true };
 	struct cell_finding now, later;
 	struct rule rule;
@@ -105,7 +105,7 @@ static void launches_without_samples_are_judged_by_their_estimates(void **state)
 	play(0.04, &l);
 	assert_true(cell_judge(&rule, &options, &l, &none, &now));
 	assert_int_equal(now.typical.verdict, VERDICT_REGRESSION);
-	assert_int_equal(now.tail[0].calls + now.tail[1].calls, LAUNCHES * PAIRS);
+	assert_int_equal(now.tail[0].calls + now.tail[1].calls, RUNS * PAIRS);
 	assert_true(now.typical.beta < 0);
 	later = now;
 	l.pairs[2].target_ms = NULL;
@@ -135,7 +135,7 @@ static void sustained_runs_decide_where_they_alone_show_a_change(void **state)
 
 static void the_mean_decides_and_takes_flags_of_pairs_away(void **state)
 {
-	const struct tail slow = { .launches = 8, .calls = 256, .side = { [TAIL_TARGET] = { 26, 6.5, 1.625, 2.6 } } };
+	const struct tail slow = { .runs = 8, .calls = 256, .side = { [TAIL_TARGET] = { 26, 6.5, 1.625, 2.6 } } };
 	struct cell_finding f;
 	struct cell_verdict v;
 	struct rule rule;
@@ -145,7 +145,7 @@ static void the_mean_decides_and_takes_flags_of_pairs_away(void **state)
 	f.typical = (struct judgement){ .verdict = VERDICT_UNDECIDED,
 		.flags = FLAG_NOISY | FLAG_CALL,
 		.reason = "too close to call",
-		.all = { .launches = 16, .pairs = 512, .m = 0.0001, .se = 0.0002, .margin = 0.0007 } };
+		.all = { .runs = 16, .pairs = 512, .m = 0.0001, .se = 0.0002, .margin = 0.0007 } };
 	f.tail[0] = slow;
 	cell_decide(&rule, 1.5, &f, f.tail, &v); /* it has to show again in a second set */
 	assert_true(v.decider == DECIDER_PAIRS && v.verdict == VERDICT_UNDECIDED && v.mean.want_set == 2);
@@ -169,7 +169,7 @@ int main(void)
 		cmocka_unit_test(a_failure_is_its_sides),
 		cmocka_unit_test(absence_is_no_failure),
 		cmocka_unit_test(sides_come_before_the_outside),
-		cmocka_unit_test(launches_without_samples_are_judged_by_their_estimates),
+		cmocka_unit_test(runs_without_samples_are_judged_by_their_estimates),
 		cmocka_unit_test(sustained_runs_decide_where_they_alone_show_a_change),
 		cmocka_unit_test(the_mean_decides_and_takes_flags_of_pairs_away),
 	};

@@ -26,7 +26,7 @@ static void words_go_both_ways(void **state)
 static struct estimate estimate_of(double loss_pct, double half)
 {
 	double m = stats_theta(loss_pct);
-	return (struct estimate){ .launches = 1, .pairs = 4, .m = m, .m_raw = m, .ci_low = m - half, .ci_high = m + half };
+	return (struct estimate){ .runs = 1, .pairs = 4, .m = m, .m_raw = m, .ci_low = m - half, .ci_high = m + half };
 }
 
 static void host_time_is_flagged_when_it_surely_grew(void **state)
@@ -41,7 +41,7 @@ static void host_time_is_flagged_when_it_surely_grew(void **state)
 	assert_int_equal(flag_call(&unsure), 0);
 	assert_int_equal(flag_call(&none), 0);
 	assert_int_equal(flag_enqueue(5, 7.1, 0.1), FLAG_ENQUEUE);
-	assert_int_equal(flag_enqueue(5, 7.1, -0.1), 0);  /* launches do not agree */
+	assert_int_equal(flag_enqueue(5, 7.1, -0.1), 0);  /* runs do not agree */
 	assert_int_equal(flag_enqueue(5, 6.9, 0.1), 0);   /* 2 us or less */
 	assert_int_equal(flag_enqueue(30, 32.5, 0.1), 0); /* 10 % or less */
 	assert_int_equal(flag_enqueue(7.1, 5, 0.1), 0);
@@ -66,10 +66,10 @@ static void a_part_may_be_the_clocks(void **state)
 	assert_int_equal(flag_clock(&e), FLAG_CLOCK);
 }
 
-/* Launches that all say the same. */
+/* Runs that all say the same. */
 static struct judgement judged(double loss_pct, int sets)
 {
-	struct launch_estimate e[2 * STATS_LAUNCHES_MAX];
+	struct run_estimate e[2 * STATS_RUNS_MAX];
 	struct judgement j;
 	struct rule r;
 	int n = 0;
@@ -77,7 +77,7 @@ static struct judgement judged(double loss_pct, int sets)
 	r.tau0 = 0.008; /* what is not confirmed is not overwhelming */
 	for (int set = 1; set <= sets; set++)
 		for (int i = 0; i < 4; i++, n++)
-			e[n] = (struct launch_estimate){
+			e[n] = (struct run_estimate){
 				.set = set, .n = 8, .d = stats_theta(loss_pct), .q = 1e-8, .d_raw = stats_theta(loss_pct)
 			};
 	verdict_judge(&r, 1.5, false, e, n, &j);

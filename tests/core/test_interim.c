@@ -1,4 +1,4 @@
-/* Looks at all launches together: tails of t against known values, what is overwhelming, and how often chance is, on seeded noise. */
+/* Looks at all runs together: tails of t against known values, what is overwhelming, and how often chance is, on seeded noise. */
 /* Left to `make check`: takes seconds. */
 #include "near.h"
 
@@ -36,10 +36,10 @@ static void tails_of_t(void **state)
 	assert_true(stats_t_tail(30, 7) < stats_t_tail(29, 7));
 }
 
-static int of_modules(struct launch_estimate *e, int n, double d, double separate)
+static int of_modules(struct run_estimate *e, int n, double d, double separate)
 {
 	for (int i = 0; i < n; i++)
-		e[i] = (struct launch_estimate){
+		e[i] = (struct run_estimate){
 			.set = 1, .n = 16, .d = d + (i % 2 ? separate : -separate), .q = 1e-8, .z_q = 1e-9, .beta = -1
 		};
 	return n;
@@ -48,7 +48,7 @@ static int of_modules(struct launch_estimate *e, int n, double d, double separat
 /* By hand: v = (6 (0.0008^2 + q) + sum) / (5 + n), se^2 = v / n + 0.0001^2. */
 static void evidence_by_hand(void **state)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	double theta = stats_theta(1.5), v = (6 * (0.0008 * 0.0008 + 1e-8) + 2 * 0.0002 * 0.0002) / 7;
 	struct estimate all;
 	struct interim l;
@@ -66,7 +66,7 @@ static void evidence_by_hand(void **state)
 	assert_true(l.p_gain > 0.999999);
 	interim_look(&r, theta, e, 0, &l);
 	assert_true(l.p_loss == 1 && l.p_gain == 1 && isinf(l.se));
-	/* pairs that noise more than their launches: never below what they say of a launch */
+	/* pairs that noise more than their runs: never below what they say of a run */
 	for (int i = 0; i < 2; i++)
 		e[i].q = 1e-4;
 	interim_look(&r, theta, e, 2, &l);
@@ -82,7 +82,7 @@ static void evidence_by_hand(void **state)
 static enum decision decide(bool is_program, double d, double separate, int n, bool is_over)
 {
 	static const struct benchmark benchmark = { .threshold_pct = 1.5 };
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct rule r;
 
 	if (is_program)
@@ -109,14 +109,14 @@ static void both_directions_alike(void **state)
 static void looks_are_few(void **state)
 {
 	(void)state;
-	assert_int_equal(decide(false, 0.04, 0.0003, 1, true), DECISION_MORE); /* one launch is no evidence */
+	assert_int_equal(decide(false, 0.04, 0.0003, 1, true), DECISION_MORE); /* one run is no evidence */
 	assert_int_equal(decide(false, 0.04, 0.0003, 2, false), DECISION_REGRESSION);
 	assert_int_equal(decide(true, 0.2, 0.0003, 2, true), DECISION_MORE); /* programs from the third */
 	assert_int_equal(decide(true, 0.2, 0.0003, 3, false), DECISION_REGRESSION);
 	assert_int_equal(decide(true, 0, 0.0003, 5, false), DECISION_MORE);
 	assert_int_equal(decide(true, 0, 0.0003, 6, false), DECISION_OK);
 	assert_int_equal(decide(false, 0, 0.0003, 6, false), DECISION_MORE); /* of modules stats_decide says that */
-	/* a loss that five launches show and four do not: the budget ended, or the sixth decides */
+	/* a loss that five runs show and four do not: the budget ended, or the sixth decides */
 	for (double d = 0.016; d < 0.04; d += 0.00005)
 		if (decide(false, d, 0.0003, 4, false) == DECISION_MORE &&
 			decide(false, d, 0.0003, 5, true) == DECISION_REGRESSION) {
@@ -127,14 +127,14 @@ static void looks_are_few(void **state)
 	fail_msg("no such loss");
 }
 
-static void a_rule_that_wants_all_launches_gets_them(void **state)
+static void a_rule_that_wants_all_runs_gets_them(void **state)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct rule r;
 
 	(void)state;
 	rule_default(&r, 20);
-	r.launches_ok_min = r.launches_regression_min = 12;
+	r.runs_ok_min = r.runs_regression_min = 12;
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, of_modules(e, 8, 0.04, 0.0003), false), DECISION_MORE);
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, of_modules(e, 12, 0.04, 0.0003), false), DECISION_REGRESSION);
 	r.p_look = 0; /* a rule from before looks */
@@ -144,14 +144,14 @@ static void a_rule_that_wants_all_launches_gets_them(void **state)
 /* A clock that may be the branch's doing or not, and a slope that the pairs leave open, are doubts of a look as of every decision. */
 static void a_clock_in_doubt_is_not_overwhelming(void **state)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct rule r;
 	int n;
 
 	(void)state;
 	rule_default(&r, 20);
 	n = of_modules(e, 4, 0.0, 0.0003);
-	for (int i = 0; i < n; i++) /* a loss by the clock alone that launches do not agree on */
+	for (int i = 0; i < n; i++) /* a loss by the clock alone that runs do not agree on */
 		e[i].z = -0.03 + (i % 2 ? 0.01 : -0.01), e[i].z_q = 1e-4;
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, n, true), DECISION_MORE);
 	n = of_modules(e, 4, 0.034, 0.0001);
@@ -166,13 +166,13 @@ static void a_clock_in_doubt_is_not_overwhelming(void **state)
 
 static void no_path_leaves_it_undecided(void **state)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX], none[1];
+	struct run_estimate e[STATS_RUNS_MAX], none[1];
 	struct verdict_options options = { .threshold_pct = 1.5 };
 	struct judgement j, sustained;
 	struct rule r;
 
 	(void)state;
-	/* -3.94 % [-4.01, -3.88]: the budget ended after three launches */
+	/* -3.94 % [-4.01, -3.88]: the budget ended after three runs */
 	rule_default(&r, 20);
 	for (int is_over = 0; is_over < 2; is_over++)
 		for (int sign = 1; sign >= -1; sign -= 2) {
@@ -201,7 +201,7 @@ static void no_path_leaves_it_undecided(void **state)
 	assert_int_equal(j.want_set, 2);
 	/* and of sustained runs, where they lose by far more than sustained runs noise */
 	verdict_of_cell(&r, &options, e, of_modules(e, 2, 0, 0.0003), none, 0, &j, &sustained);
-	struct launch_estimate sustained_runs[2] = { { .set = 1, .n = 8, .d = 0.5 }, { .set = 1, .n = 8, .d = 0.501 } };
+	struct run_estimate sustained_runs[2] = { { .set = 1, .n = 8, .d = 0.5 }, { .set = 1, .n = 8, .d = 0.501 } };
 	verdict_of_cell(&r, &options, e, 2, sustained_runs, 2, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_true((j.flags & FLAG_SUSTAINED) && !(j.flags & FLAG_BORDERLINE));
@@ -221,7 +221,7 @@ static void add(struct request_counter *t, const struct judgement *j)
 }
 
 /*
- * Programs of which each process keeps one of two speeds, `apart` from each other, and launches noise by `noise` beside that; `budget`: launches
+ * Programs of which each process keeps one of two speeds, `apart` from each other, and runs noise by `noise` beside that; `budget`: runs
  * after which it ends.
  */
 static struct request_counter run_programs(struct noise dice, double separate, double spread, double truth, int budget, int cells)
@@ -233,16 +233,16 @@ static struct request_counter run_programs(struct noise dice, double separate, d
 	benchmark_rule(&benchmark, 1, &r);
 	for (int i = 0; i < cells; i++) {
 		struct verdict_options options = { .threshold_pct = 1.5 };
-		struct launch_estimate e[STATS_LAUNCHES_MAX];
+		struct run_estimate e[STATS_RUNS_MAX];
 		struct judgement j = { .want_set = 1 }, none;
 		int n = 0;
 
-		while (j.want_set && n < STATS_LAUNCHES_MAX && n < budget) {
+		while (j.want_set && n < STATS_RUNS_MAX && n < budget) {
 			double speeds = (noise_uniform(&dice) < 0.5 ? separate : 0) - (noise_uniform(&dice) < 0.5 ? separate : 0);
 			double d = truth + speeds + spread * noise_normal(&dice);
 
-			assert_int_equal(j.want_set, 1); /* all launches are one set */
-			e[n++] = (struct launch_estimate){ .set = 1, .n = 20, .d = d, .q = 4e-6, .d_raw = d };
+			assert_int_equal(j.want_set, 1); /* all runs are one set */
+			e[n++] = (struct run_estimate){ .set = 1, .n = 20, .d = d, .q = 4e-6, .d_raw = d };
 			options.is_over = n == budget;
 			verdict_of_cell(&r, &options, e, n, NULL, 0, &j, &none);
 		}
@@ -277,8 +277,8 @@ static void programs_of_two_speeds(void **state)
 	}
 }
 
-/* -39.7 % [-51, -25] was undecided, whatever the launches said. */
-static void launches_that_noise(void **state)
+/* -39.7 % [-51, -25] was undecided, whatever the runs said. */
+static void runs_that_noise(void **state)
 {
 	struct request_counter t;
 
@@ -290,7 +290,7 @@ static void launches_that_noise(void **state)
 	assert_true(t.regression >= 297);
 	t = run_programs(seeded, 0, 0.2, stats_theta(40), 12, 300);
 	assert_true(t.regression >= 276);
-	int words = 0; /* the plain t test at the last launch is wrong in 1e-4, at most, in each direction */
+	int words = 0; /* the plain t test at the last run is wrong in 1e-4, at most, in each direction */
 
 	for (double spread = 0.01; spread < 0.5; spread *= 2)
 		for (int budget = 3; budget <= 12; budget += 3) {
@@ -305,23 +305,23 @@ static void no_change_of_a_program_is_called_by_chance(void **state)
 {
 	struct judgement j;
 	struct rule r;
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	static const struct benchmark benchmark = { .threshold_pct = 1.5 };
 
 	(void)state;
 	benchmark_rule(&benchmark, 1, &r);
-	for (int i = 0; i < 2; i++) /* a gain took one set of two launches */
-		e[i] = (struct launch_estimate){ .set = 1, .n = 20, .d = -0.02, .q = 1e-7, .z_q = 1e-8, .beta = -1 };
+	for (int i = 0; i < 2; i++) /* a gain took one set of two runs */
+		e[i] = (struct run_estimate){ .set = 1, .n = 20, .d = -0.02, .q = 1e-7, .z_q = 1e-8, .beta = -1 };
 	verdict_judge(&r, 1.5, false, e, 2, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 1);
 	assert_string_equal(j.reason,
-		"after 2 of at most 32 launches: programs run at a speed of their own each time, which takes at least 3 to see");
+		"after 2 of at most 32 runs: programs run at a speed of their own each time, which takes at least 3 to see");
 	for (int i = 2; i < 5; i++)
 		e[i] = e[0];
 	verdict_judge(&r, 1.5, false, e, 5, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
-	assert_non_null(strstr(j.reason, "too close to call after 5 of at most 32 launches: 0.50 points from the threshold; "));
+	assert_non_null(strstr(j.reason, "too close to call after 5 of at most 32 runs: 0.50 points from the threshold; "));
 }
 
 int main(void)
@@ -331,11 +331,11 @@ int main(void)
 		cmocka_unit_test(evidence_by_hand),
 		cmocka_unit_test(both_directions_alike),
 		cmocka_unit_test(looks_are_few),
-		cmocka_unit_test(a_rule_that_wants_all_launches_gets_them),
+		cmocka_unit_test(a_rule_that_wants_all_runs_gets_them),
 		cmocka_unit_test(a_clock_in_doubt_is_not_overwhelming),
 		cmocka_unit_test(no_path_leaves_it_undecided),
 		cmocka_unit_test(programs_of_two_speeds),
-		cmocka_unit_test(launches_that_noise),
+		cmocka_unit_test(runs_that_noise),
 		cmocka_unit_test(no_change_of_a_program_is_called_by_chance),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What slow calls make of the mean: of a cell alone, of a group together, in one set of launches and in two. */
+/* What slow calls make of the mean: of a cell alone, of a group together, in one set of runs and in two. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -19,22 +19,22 @@ static int setup(void **state)
 	(void)state;
 	rule_default(&rule, 20);
 	pairs = (struct judgement){ .verdict = VERDICT_UNCHANGED,
-		.all = { .launches = 4, .pairs = 128, .m = 0.0001, .se = 0.0002, .margin = 0.0007 } };
+		.all = { .runs = 4, .pairs = 128, .m = 0.0001, .se = 0.0002, .margin = 0.0007 } };
 	return 0;
 }
 
-/* So many launches of `per` calls, of which in all that many are slow, as evenly as they can be, and take `longer`. */
-static struct tail of(int launches, int per, int base, int target, double longer)
+/* So many runs of `per` calls, of which in all that many are slow, as evenly as they can be, and take `longer`. */
+static struct tail of(int runs, int per, int base, int target, double longer)
 {
-	struct tail t = { .launches = launches, .calls = launches * per };
+	struct tail t = { .runs = runs, .calls = runs * per };
 	const int slow[2] = { base, target };
 	for (int k = 0; k < 2; k++) {
 		struct tail_side *s = &t.side[k];
 		s->slow = slow[k];
 		s->longer = slow[k] * longer;
 		s->squares = slow[k] * longer * longer;
-		for (int i = 0; i < launches; i++) {
-			double n = slow[k] * (i + 1) / launches - slow[k] * i / launches;
+		for (int i = 0; i < runs; i++) {
+			double n = slow[k] * (i + 1) / runs - slow[k] * i / runs;
 			s->spread += n * n / per;
 		}
 	}
@@ -80,7 +80,7 @@ static void what_does_not_show_again_is_no_loss(void **state)
 	(void)state;
 	struct mean_judgement j = alone(of(8, 32, 0, 26, 0.25), of(4, 32, 0, 0, 0));
 	assert_true(j.verdict == VERDICT_UNCHANGED && j.is_tail && j.want_set == 0);
-	assert_non_null(strstr(j.reason, "in the first set of launches, -0.01 % in the confirming one"));
+	assert_non_null(strstr(j.reason, "in the first set of runs, -0.01 % in the confirming one"));
 }
 
 static void a_suspicion_asks_for_more(void **state)
@@ -90,7 +90,7 @@ static void a_suspicion_asks_for_more(void **state)
 	assert_true(!j.is_tail && j.want_set == 1 && j.verdict == VERDICT_UNCHANGED && j.reason[0] == '\0');
 	assert_int_equal(alone(of(2, 16, 0, 1, 0.25), nothing).want_set, 0);   /* by chance */
 	assert_int_equal(alone(of(2, 16, 5, 6, 0.25), nothing).want_set, 0);   /* as the base's */
-	assert_int_equal(alone(of(12, 16, 4, 12, 0.25), nothing).want_set, 0); /* the last launch, and no answer */
+	assert_int_equal(alone(of(12, 16, 4, 12, 0.25), nothing).want_set, 0); /* the last run, and no answer */
 	assert_int_equal(alone(of(12, 32, 0, 40, 0.06), nothing).want_set, 0); /* that cannot cost enough */
 	/* sure, but around the threshold */
 	j = alone(of(8, 32, 0, 16, 0.25), nothing);
@@ -115,7 +115,7 @@ static void what_it_costs_decides(void **state)
 	assert_true(j.is_tail && j.verdict == VERDICT_UNCHANGED && j.all.m < 0.006);
 }
 
-/* Six cells of 4 pairs and some launches, where every tenth call is slow: none shows it alone. */
+/* Six cells of 4 pairs and some runs, where every tenth call is slow: none shows it alone. */
 static void long_calls_show_it_together(void **state)
 {
 	struct tail group[MEAN_SETS] = { of(0, 4, 0, 0, 0), of(0, 4, 0, 0, 0) },
@@ -169,7 +169,7 @@ static void fewer_slow_calls_are_a_gain(void **state)
 	assert_true(j.all.m < -0.02);
 	explain_slow_calls(j.all.share, mean_longer(&j.all), words);
 	assert_string_equal(words, "1 call in 10 took 25 % longer");
-	assert_int_equal(alone(of(2, 16, 4, 0, 0.25), nothing).want_set, 1); /* worth more launches, too */
+	assert_int_equal(alone(of(2, 16, 4, 0, 0.25), nothing).want_set, 1); /* worth more runs, too */
 	pairs.flags = FLAG_SUSTAINED;
 	pairs.verdict = VERDICT_IMPROVEMENT;
 	assert_false(mean_decides(&j, &pairs)); /* sustained runs tell another gain */

@@ -1,4 +1,4 @@
-/* What is remembered of a cell against the launches at hand: the F test by hand, losses in cells that were once noisy, equal builds that are. */
+/* What is remembered of a cell against the runs at hand: the F test by hand, losses in cells that were once noisy, equal builds that are. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,28 +13,28 @@
 #include "core/verdict/verdict.h"
 #include "noise.h"
 
-/* Launches of both sets at `d`, `spread` above and below in turn. Shape: e[one + two]. */
-static int launches(int one, int two, double d, double spread, struct launch_estimate *e)
+/* Runs of both sets at `d`, `spread` above and below in turn. Shape: e[one + two]. */
+static int runs(int one, int two, double d, double spread, struct run_estimate *e)
 {
 	for (int i = 0; i < one + two; i++) {
 		double off = i % 2 ? spread : -spread;
 
-		e[i] = (struct launch_estimate){ .set = i < one ? 1 : 2, .n = 16, .d = d + off, .q = 1e-7, .d_raw = d + off };
+		e[i] = (struct run_estimate){ .set = i < one ? 1 : 2, .n = 16, .d = d + off, .q = 1e-7, .d_raw = d + off };
 	}
 	return one + two;
 }
 
 /* As worker and daemon do it. */
-static struct judgement judge(const struct launch_estimate *e, int n, double tau0, double nu0, double underpowered_pct, int launches_max)
+static struct judgement judge(const struct run_estimate *e, int n, double tau0, double nu0, double underpowered_pct, int runs_max)
 {
 	struct verdict_options options = { .threshold_pct = 1.5, .tau0 = tau0, .nu0 = nu0, .underpowered_pct = underpowered_pct };
 	struct judgement j, none;
 	struct rule general;
 
 	rule_default(&general, 20);
-	if (launches_max) {
-		general.launches_max = launches_max;
-		general.confirm = launches_max >= general.launches_regression_min;
+	if (runs_max) {
+		general.runs_max = runs_max;
+		general.confirm = runs_max >= general.runs_regression_min;
 	}
 	verdict_of_cell(&general, &options, e, n, NULL, 0, &j, &none);
 	return j;
@@ -43,8 +43,8 @@ static struct judgement judge(const struct launch_estimate *e, int n, double tau
 /* Quantiles of F at 0.001: of 4 and 20 degrees 0.02169 and 7.096; of 6 and 10, 0.05432 and 9.926. */
 static void variances_are_told_separate(void **state)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
-	int n = launches(3, 3, 0, 0.01, e); /* in each set the mean lies a third off: 4 degrees, variance 4/3 of 0.01 squared */
+	struct run_estimate e[STATS_RUNS_MAX];
+	int n = runs(3, 3, 0, 0.01, e); /* in each set the mean lies a third off: 4 degrees, variance 4/3 of 0.01 squared */
 	double sd = 0.01 * sqrt(4.0 / 3);
 
 	(void)state;
@@ -53,14 +53,14 @@ static void variances_are_told_separate(void **state)
 	assert_false(memory_fits(sd / sqrt(0.0213), 20, e, n));
 	assert_true(memory_fits(sd / sqrt(7.0), 20, e, n));
 	assert_false(memory_fits(sd / sqrt(7.2), 20, e, n));
-	n = launches(4, 4, 0, 0.01, e); /* 6 degrees, variance 8/6 */
+	n = runs(4, 4, 0, 0.01, e); /* 6 degrees, variance 8/6 */
 	sd = 0.01 * sqrt(8.0 / 6);
 	assert_true(memory_fits(sd / sqrt(0.0552), 10, e, n));
 	assert_false(memory_fits(sd / sqrt(0.0534), 10, e, n));
 	assert_true(memory_fits(sd / sqrt(9.8), 10, e, n));
 	assert_false(memory_fits(sd / sqrt(10.1), 10, e, n));
 	/* sets that differ say nothing of noise */
-	n = launches(3, 3, 0, 0.01, e);
+	n = runs(3, 3, 0, 0.01, e);
 	for (int i = 3; i < 6; i++)
 		e[i].d += 1;
 	assert_true(memory_fits(0.01 * sqrt(4.0 / 3), 20, e, n));
@@ -68,15 +68,15 @@ static void variances_are_told_separate(void **state)
 	assert_true(memory_fits(0.25, 20, e, 1));
 	assert_true(memory_fits(0, 0, e, n));
 	assert_true(memory_fits(0.25, 0, e, n));
-	n = launches(4, 4, 0, 0, e);
+	n = runs(4, 4, 0, 0, e);
 	assert_false(memory_fits(0.002, 20, e, n));
 }
 
 static void the_rule_is_that_of_what_is_believed(void **state)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct rule general, r;
-	int n = launches(4, 0, 0, 0.002, e);
+	int n = runs(4, 0, 0, 0.002, e);
 
 	(void)state;
 	rule_default(&general, 20);
@@ -90,57 +90,57 @@ static void the_rule_is_that_of_what_is_believed(void **state)
 
 static void what_is_clear_outweighs_what_is_remembered(void **state)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	double loss = stats_theta(9.56);
 	struct judgement j;
 
 	(void)state;
-	/* -9.56 %, two sets of four launches; the first calibration was made beside other work */
-	j = judge(e, launches(4, 0, loss, 0.0155, e), 0.26, 10, 27.9, 0);
-	assert_int_equal(j.want_set, 2); /* overwhelming beside these launches, not beside those before */
-	j = judge(e, launches(4, 4, loss, 0.0155, e), 0.26, 10, 27.9, 0);
+	/* -9.56 %, two sets of four runs; the first calibration was made beside other work */
+	j = judge(e, runs(4, 0, loss, 0.0155, e), 0.26, 10, 27.9, 0);
+	assert_int_equal(j.want_set, 2); /* overwhelming beside these runs, not beside those before */
+	j = judge(e, runs(4, 4, loss, 0.0155, e), 0.26, 10, 27.9, 0);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
-	assert_int_equal(j.flags, 0); /* launches at hand see what they see */
+	assert_int_equal(j.flags, 0); /* runs at hand see what they see */
 	assert_true(stats_change_pct(j.all.ci_high) > -11.5 && stats_change_pct(j.all.ci_low) < -7.5);
-	/* and equal builds are unchanged after some launches, for the same reason */
-	j = judge(e, launches(2, 0, 0, 0.002, e), 0.26, 10, 27.9, 0);
+	/* and equal builds are unchanged after some runs, for the same reason */
+	j = judge(e, runs(2, 0, 0, 0.002, e), 0.26, 10, 27.9, 0);
 	assert_int_equal(j.want_set, 1);
-	j = judge(e, launches(4, 0, 0, 0.002, e), 0.26, 10, 27.9, 0);
+	j = judge(e, runs(4, 0, 0, 0.002, e), 0.26, 10, 27.9, 0);
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
 	assert_int_equal(j.flags, 0);
 	/* a cell that varies as it is known to: what is clear beside all of that is called, with the word */
-	j = judge(e, launches(4, 4, stats_theta(30), 0.02, e), 0.02, 10, 4, 0);
+	j = judge(e, runs(4, 4, stats_theta(30), 0.02, e), 0.02, 10, 4, 0);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_int_equal(j.flags, FLAG_UNDERPOWERED | FLAG_OVERWHELMING);
-	j = judge(e, launches(12, 0, stats_theta(3), 0.02, e), 0.02, 10, 4, 0);
+	j = judge(e, runs(12, 0, stats_theta(3), 0.02, e), 0.02, 10, 4, 0);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.flags, FLAG_UNDERPOWERED);
 }
 
 static void a_sign_is_no_evidence_where_cells_are_underpowered(void **state)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct judgement j;
 
 	(void)state;
-	j = judge(e, launches(12, 12, stats_theta(1.52), 0.002, e), 0.002, 10, 0, 0);
+	j = judge(e, runs(12, 12, stats_theta(1.52), 0.002, e), 0.002, 10, 0, 0);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_int_equal(j.flags, FLAG_BORDERLINE);
-	j = judge(e, launches(12, 12, stats_theta(1.52), 0.002, e), 0.002, 10, 3, 0);
+	j = judge(e, runs(12, 12, stats_theta(1.52), 0.002, e), 0.002, 10, 3, 0);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.flags, FLAG_UNDERPOWERED);
 	assert_int_equal(j.want_set, 0);
 	assert_string_equal(
 		j.reason, "equal builds noise so much here that a loss below 3.0 % has to be clear, and -1.52 % is not");
-	/* nor is a single launch */
-	j = judge(e, launches(1, 0, stats_theta(9), 0, e), 0.01, 10, 10, 1);
+	/* nor is a single run */
+	j = judge(e, runs(1, 0, stats_theta(9), 0, e), 0.01, 10, 10, 1);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.flags, FLAG_UNDERPOWERED);
-	j = judge(e, launches(1, 0, stats_theta(11), 0, e), 0.01, 10, 10, 1);
+	j = judge(e, runs(1, 0, stats_theta(11), 0, e), 0.01, 10, 10, 1);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 }
 
-/* Equal builds whose launches noise by several per cent, as is known: of launches that lie close together by chance none is called. */
+/* Equal builds whose runs noise by several per cent, as is known: of runs that lie close together by chance none is called. */
 static void noise_that_is_known_raises_no_alarm(void **state)
 {
 	struct noise noise = { .state = 3 };
@@ -151,14 +151,14 @@ static void noise_that_is_known_raises_no_alarm(void **state)
 		int alarms = 0;
 
 		for (int trial = 0; trial < 500; trial++) {
-			struct launch_estimate e[STATS_LAUNCHES_MAX];
+			struct run_estimate e[STATS_RUNS_MAX];
 			struct judgement j = { .want_set = 1 };
 			int n = 0;
 
-			while (j.want_set && n < STATS_LAUNCHES_MAX) {
+			while (j.want_set && n < STATS_RUNS_MAX) {
 				double d = tau * noise_normal(&noise);
 
-				e[n++] = (struct launch_estimate){ .set = j.want_set, .n = 16, .d = d, .q = 1e-7, .d_raw = d };
+				e[n++] = (struct run_estimate){ .set = j.want_set, .n = 16, .d = d, .q = 1e-7, .d_raw = d };
 				j = judge(e, n, tau, 20, 100, 0);
 			}
 			alarms += j.verdict == VERDICT_REGRESSION;

@@ -221,7 +221,7 @@ static void run(void **state)
 	struct cell cells[] = { a_cell(true) };
 	int index[] = { 17 };
 	struct msg_pin pin = { .cell = 17, .subject = 0, .config = "TILE=\"3\" a" };
-	struct msg_run body = { .launch = 3,
+	struct msg_run body = { .process_run = 3,
 		.set = 2,
 		.seed = 99,
 		.turn = 1,
@@ -234,7 +234,7 @@ static void run(void **state)
 	struct msg in = { .t = MSG_RUN, .u.run = &body }, out;
 
 	(void)state;
-	body.mode = RUN_LAUNCH;
+	body.mode = RUN_TIME;
 	COPY(body.device, "cuda:0");
 	body.subject[0].role = ROLE_REFERENCE;
 	COPY(body.subject[0].module, "/proc/self/fd/10");
@@ -327,7 +327,7 @@ static void records(void **state)
 	struct msg check = { .t = MSG_CHECK,
 		.u.check = {
 			.role = ROLE_TARGET, .cell = 3, .failure = "wrong", .error_ratio = 3.25, .detail = "worst O[17,3,64]" } };
-	struct msg at = { .t = MSG_AT, .u.at = { .launch = 2, .cell = -1, .role = ROLE_BASE, .step = "load" } };
+	struct msg at = { .t = MSG_AT, .u.at = { .process_run = 2, .cell = -1, .role = ROLE_BASE, .step = "load" } };
 	struct msg work = { .t = MSG_WORK,
 		.u.work = { .role = ROLE_BASE,
 			.cell = 1,
@@ -358,8 +358,8 @@ static void records(void **state)
 		.u.audit = { .cell = 7, .role = ROLE_TARGET, .calls = 36, .done = true, .ms = 12.25 } };
 	struct msg done = { .t = MSG_DONE,
 		.u.done = { .gpu_s = 12.5, .wall_s = 30.125, .cancelled = true, .sustained_runs = sentinel_direction(DIRECTION_FORWARD) } };
-	struct msg_launch body = { .launch = 4, .set = 2, .seed = 99, .n_cells = 2, .cell = { 0, 399 } };
-	struct msg launch = { .t = MSG_LAUNCH, .u.launch = &body }, out;
+	struct msg_process_run body = { .process_run = 4, .set = 2, .seed = 99, .n_cells = 2, .cell = { 0, 399 } };
+	struct msg process_run = { .t = MSG_PROCESS_RUN, .u.process_run = &body }, out;
 
 	(void)state;
 	round_trip(&check, &out);
@@ -391,8 +391,8 @@ static void records(void **state)
 	round_trip(&done, &out);
 	assert_true(out.u.done.cancelled && out.u.done.wall_s == 30.125);
 	assert_int_equal(out.u.done.sustained_runs, sentinel_direction(DIRECTION_FORWARD));
-	round_trip(&launch, &out);
-	assert_int_equal(out.u.launch->cell[1], 399);
+	round_trip(&process_run, &out);
+	assert_int_equal(out.u.process_run->cell[1], 399);
 	msg_fini(&out);
 	round_trip(&(struct msg){ .t = MSG_CANCEL }, &out);
 }
@@ -401,7 +401,7 @@ static void samples(void **state)
 {
 	float base[] = { 1.1f, 0.3333333f, 3e-5f }, target[] = { 1.25f, 16777217.0f, 2.5f }, clock[] = { 1650.5f, 0, 1999 };
 	struct msg_cell body = {
-		.launch = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 3, .series = SERIES_DEVICE, .input_sha256 = SHA256
+		.process_run = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 3, .series = SERIES_DEVICE, .input_sha256 = SHA256
 	};
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
@@ -432,7 +432,7 @@ static void samples(void **state)
 static void sustained_runs_of_a_program_name_no_inputs(void **state)
 {
 	float ms[] = { 1.5f, 1.25f };
-	struct msg_cell body = { .launch = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 2, .series = SERIES_SUSTAINED };
+	struct msg_cell body = { .process_run = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 2, .series = SERIES_SUSTAINED };
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
 	(void)state;
@@ -463,7 +463,7 @@ static void rules(void **state)
 	assert_string_equal(text.data, again.data);
 	buf_fini(&again);
 	assert_memory_equal(&out.cover, &in.cover, sizeof out.cover);
-	assert_true(out.cover.launches.nu0 > 0);
+	assert_true(out.cover.runs.nu0 > 0);
 	assert_memory_equal(&out.look, &in.look, sizeof out.look);
 	assert_true(out.p_look == 1e-6 && !out.programs);
 	assert_int_equal(protocol_parse_rule("{\"version\":6}", 13, &out, &err), -1);
@@ -471,16 +471,16 @@ static void rules(void **state)
 
 	/* a rule of before says nothing of clocks: its own noise for every cell, and what is known of branches today */
 	static const char before[] =
-		"{\"version\":2,\"tau0\":0.0025,\"nu0\":6,\"k\":3.5,\"se_max\":0.003,\"launches_ok_min\":2,"
-		"\"launches_regression_min\":4,\"launches_max\":12,\"pairs_min\":4,\"pairs_max\":32,\"pair_budget_s\":0.4,"
+		"{\"version\":2,\"tau0\":0.0025,\"nu0\":6,\"k\":3.5,\"se_max\":0.003,\"runs_ok_min\":2,"
+		"\"runs_regression_min\":4,\"runs_max\":12,\"pairs_min\":4,\"pairs_max\":32,\"pair_budget_s\":0.4,"
 		"\"beta_min\":-1.1,\"half_width_dense_pct\":0.4,\"half_width_sparse_pct\":0.6,\"confirm\":true}";
 	assert_int_equal(protocol_parse_rule(before, sizeof before - 1, &out, &err), 0);
 	assert_true(out.tau0_clocked == out.tau0 && out.nu0 == 6 && out.placement == 0 && out.pairs_short == 0);
 	assert_memory_equal(&out.clock, &in.clock, sizeof out.clock);
-	assert_true(out.p_look == 0 && !out.programs && out.cover.launches.nu0 == 0); /* nor of looks and of intervals */
+	assert_true(out.p_look == 0 && !out.programs && out.cover.runs.nu0 == 0); /* nor of looks and of intervals */
 	static const char of_programs[] =
-		"{\"version\":4,\"tau0\":0.0025,\"nu0\":3,\"k\":3.5,\"se_max\":0.003,\"launches_ok_min\":2,"
-		"\"launches_regression_min\":4,\"launches_max\":12,\"pairs_min\":2,\"pairs_max\":2,\"pair_budget_s\":0.4,"
+		"{\"version\":4,\"tau0\":0.0025,\"nu0\":3,\"k\":3.5,\"se_max\":0.003,\"runs_ok_min\":2,"
+		"\"runs_regression_min\":4,\"runs_max\":12,\"pairs_min\":2,\"pairs_max\":2,\"pair_budget_s\":0.4,"
 		"\"beta_min\":-1.1,\"half_width_dense_pct\":0.4,\"half_width_sparse_pct\":0.6,\"confirm\":true}";
 	assert_int_equal(protocol_parse_rule(of_programs, sizeof of_programs - 1, &out, &err), 0);
 	assert_true(out.p_look == 0 && out.programs);

@@ -66,12 +66,12 @@ static void wrong_records(void **state)
 		"must be named when not ok");
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
 		"check.input_sha256: must be 64");
-	refuse("{\"t\":\"launch\",\"launch\":1,\"set\":3,\"seed\":\"1\",\"cells\":[]}", "launch.set");
-	refuse("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":1,\"cells\":[]}", "launch.seed: must be a decimal string");
-	refuse("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"18446744073709551616\",\"cells\":[]}", "launch.seed");
-	refuse("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"-1\",\"cells\":[]}", "launch.seed");
-	refuse("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"1\",\"cells\":[1.5]}", "launch.cells: item 0");
-	refuse("{\"t\":\"at\",\"launch\":1,\"cell\":0,\"role\":\"base\",\"step\":\"sleep\"}", "at.step");
+	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":3,\"seed\":\"1\",\"cells\":[]}", "process_run.set");
+	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":1,\"cells\":[]}", "process_run.seed: must be a decimal string");
+	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"18446744073709551616\",\"cells\":[]}", "process_run.seed");
+	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"-1\",\"cells\":[]}", "process_run.seed");
+	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"1\",\"cells\":[1.5]}", "process_run.cells: item 0");
+	refuse("{\"t\":\"at\",\"run\":1,\"cell\":0,\"role\":\"base\",\"step\":\"sleep\"}", "at.step");
 	refuse("{\"t\":\"node\",\"role\":\"base\",\"cell\":0,\"phase\":\"run\",\"grid\":[1,1],\"block\":[1,1,1]}", "node.grid");
 	refuse("{\"t\":\"node\",\"role\":\"base\",\"cell\":0,\"phase\":\"run\",\"grid\":[1,1,1],\"block\":[1,-1,1]}",
 		"node.block: item 1");
@@ -88,7 +88,7 @@ static void wrong_records(void **state)
 }
 
 #define CELL_OF(inputs)                                                                                                          \
-	"{\"t\":\"cell\",\"launch\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"" inputs "\"" \
+	"{\"t\":\"cell\",\"run\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"" inputs "\"" \
 	","
 #define CELL CELL_OF(SHA256)
 
@@ -138,7 +138,7 @@ static void wrong_jobs(void **state)
 		{ "\"rule\":{", "\"rule\":[],\"x\":{", "job.rule: must be an object" },
 		{ "\"tau0\":0.0025", "\"tau0\":0", "job.rule.tau0" },
 		{ "\"pairs_min\":4", "\"pairs_min\":40", "job.rule.pairs_min: is above pairs_max" },
-		{ "\"launches_max\":12", "\"launches_max\":1000", "job.rule.launches_max" },
+		{ "\"runs_max\":12", "\"runs_max\":1000", "job.rule.runs_max" },
 		{ "\"budget_s\":600.5", "\"budget_s\":0", "job.limits.budget_s" },
 		{ "\"headdim\":64", "\"headdim\":63", "job.cells[0].key: headdim 63" },
 		{ "\"nhk\":2", "\"nhk\":3", "job.cells[0].key: nhq 8 is no multiple of nhk 3" },

@@ -15,7 +15,7 @@ static void constants(void **state)
 	rule_default(&r, 20);
 	near(r.k, 3.5, 0);
 	near(r.tau0, 0.0025, 0);
-	assert_int_equal(r.launches_max, 12);
+	assert_int_equal(r.runs_max, 12);
 	assert_true(r.confirm);
 	rule_default(&r, 21);
 	near(r.k, 3.8, 0);
@@ -81,7 +81,7 @@ static void trimmed_by_hand(void **state)
 
 static void combined_by_hand(void **state)
 {
-	const struct launch_estimate e[] = {
+	const struct run_estimate e[] = {
 		{ .set = 1, .n = 8, .d = 0.01, .q = 1e-6, .d_raw = 0.012 },
 		{ .set = 1, .n = 16, .d = 0.02, .q = 3e-6, .d_raw = 0.022 },
 	};
@@ -101,7 +101,7 @@ static void combined_by_hand(void **state)
 	near(all.se, sqrt(v / 2), 1e-12);
 	near(all.ci_low, 0.015 - 2.776445105 * all.se, 1e-10);
 	near(all.ci_high, 0.015 + 2.776445105 * all.se, 1e-10);
-	assert_int_equal(all.launches, 2);
+	assert_int_equal(all.runs, 2);
 	assert_int_equal(all.pairs, 24);
 	near(stats_mde_pct(stats_theta(1.5), &all), 100 * (1 - 0.985 * exp(-3.5 * all.se)), 1e-9);
 	/* two copies of one module never agree better than their placement */
@@ -111,14 +111,14 @@ static void combined_by_hand(void **state)
 	stats_combine(&r, e, 0, &all);
 	assert_true(isinf(all.se));
 	near(all.m, 0, 0);
-	assert_int_equal(all.launches, 0);
+	assert_int_equal(all.runs, 0);
 	near(stats_mde_pct(stats_theta(1.5), &all), 100, 0);
 }
 
-/* A third launch was asked for because two were too wide: that look at the width is paid for. */
+/* A third run was asked for because two were too wide: that look at the width is paid for. */
 static void stopping_by_width_is_paid_for(void **state)
 {
-	const struct launch_estimate e[] = { { .set = 1, .n = 8, .d = 0.01 }, { .set = 1, .n = 8, .d = 0.02 },
+	const struct run_estimate e[] = { { .set = 1, .n = 8, .d = 0.01 }, { .set = 1, .n = 8, .d = 0.02 },
 		{ .set = 1, .n = 8, .d = 0.03 } };
 	struct estimate all;
 	struct rule r;
@@ -135,7 +135,7 @@ static void stopping_by_width_is_paid_for(void **state)
 /* What is learned of a cell is the whole of its noise, unless its pairs say far more this time. */
 static void learned_noise(void **state)
 {
-	struct launch_estimate e[] = { { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 }, { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 } };
+	struct run_estimate e[] = { { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 }, { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 } };
 	struct estimate all;
 	struct rule general, r;
 
@@ -156,29 +156,29 @@ static void learned_noise(void **state)
 	near(all.se, sqrt(15 * 4e-5 / 16 / 2), 1e-12);
 }
 
-static struct launch_estimate with_clock(double d, double z, double z_sd)
+static struct run_estimate with_clock(double d, double z, double z_sd)
 {
-	return (struct launch_estimate){ .set = 1, .n = 32, .d = d, .d_raw = d - z, .z = z, .z_q = z_sd * z_sd, .beta = -1 };
+	return (struct run_estimate){ .set = 1, .n = 32, .d = d, .d_raw = d - z, .z = z, .z_q = z_sd * z_sd, .beta = -1 };
 }
 
 /* What the branch does to the clock is part of the change, as far as it can be told from what clocks do by themselves. */
 static void clock_is_part_of_the_change(void **state)
 {
-	struct launch_estimate e[4];
+	struct run_estimate e[4];
 	struct estimate all;
 	struct rule r;
 	bool borderline;
 
 	(void)state;
 	rule_default(&r, 20);
-	/* a loss of 7 % at equal clocks, and a clock that is 0.9 % higher in every launch */
+	/* a loss of 7 % at equal clocks, and a clock that is 0.9 % higher in every run */
 	for (int i = 0; i < 4; i++)
 		e[i] = with_clock(0.07, 0.009 + 0.0002 * (i % 2), 0.0004);
 	stats_combine(&r, e, 4, &all);
 	near(all.m_code, 0.07, 1e-12);
 	near(all.m, 0.0609, 0.0002);
 	assert_true(all.se_clock < 0.0004);
-	/* the same clocks by chance: launches that noise by 3 % say nothing */
+	/* the same clocks by chance: runs that noise by 3 % say nothing */
 	for (int i = 0; i < 4; i++)
 		e[i] = with_clock(0.07, 0.009 + (i % 2 ? 0.03 : -0.03), 0.03);
 	stats_combine(&r, e, 4, &all);
@@ -194,10 +194,10 @@ static void clock_is_part_of_the_change(void **state)
 	near(all.m_separate, 0.0202, 1e-9);
 }
 
-/* Whose doing it is when clocks of long calls lie apart cannot be told early: the interval says so, and launches go on. */
+/* Whose doing it is when clocks of long calls lie apart cannot be told early: the interval says so, and runs go on. */
 static void clocks_that_may_be_either(void **state)
 {
-	struct launch_estimate e[2] = { with_clock(0, -0.022, 0.007), with_clock(0, -0.024, 0.007) };
+	struct run_estimate e[2] = { with_clock(0, -0.022, 0.007), with_clock(0, -0.024, 0.007) };
 	struct estimate all;
 	struct rule r;
 	bool borderline;
@@ -209,10 +209,10 @@ static void clocks_that_may_be_either(void **state)
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 2, &borderline), DECISION_MORE);
 }
 
-/* Long calls whose clocks tell nothing in two launches: a branch that moves the clock by 0.3 % is inside, whatever decides. */
+/* Long calls whose clocks tell nothing in two runs: a branch that moves the clock by 0.3 % is inside, whatever decides. */
 static void interval_of_a_clock_that_is_not_seen(void **state)
 {
-	struct launch_estimate e[2] = { with_clock(0, 0.001, 0.015), with_clock(0, -0.001, 0.015) };
+	struct run_estimate e[2] = { with_clock(0, 0.001, 0.015), with_clock(0, -0.001, 0.015) };
 	struct estimate now, before;
 	struct rule r;
 
@@ -228,10 +228,10 @@ static void interval_of_a_clock_that_is_not_seen(void **state)
 	near(before.margin, now.margin, 0);
 }
 
-/* A clock that stands lower in every launch, by some of its errors: the interval has the loss that it may be, and is not symmetric. */
+/* A clock that stands lower in every run, by some of its errors: the interval has the loss that it may be, and is not symmetric. */
 static void interval_of_a_clock_that_may_be_lower(void **state)
 {
-	struct launch_estimate e[2] = { with_clock(0, -0.024, 0.01), with_clock(0, -0.016, 0.01) };
+	struct run_estimate e[2] = { with_clock(0, -0.024, 0.01), with_clock(0, -0.016, 0.01) };
 	struct estimate all;
 	struct rule r;
 
@@ -282,22 +282,22 @@ static void medians(void **state)
 
 enum { PAIRS = 16 };
 
-static void estimate_cell(struct noise *n, double shift, int launches, int pairs, struct launch_estimate *e, double *beta)
+static void estimate_cell(struct noise *n, double shift, int runs, int pairs, struct run_estimate *e, double *beta)
 {
-	static struct noise_launch data[STATS_LAUNCHES_MAX];
-	struct launch_pairs p[STATS_LAUNCHES_MAX];
+	static struct noise_run data[STATS_RUNS_MAX];
+	struct run_pairs p[STATS_RUNS_MAX];
 	struct rule r;
 
 	rule_default(&r, 20);
-	for (int i = 0; i < launches; i++)
+	for (int i = 0; i < runs; i++)
 		noise_pairs(n, shift, pairs, 1, &data[i], &p[i]);
-	stats_launches(&r, p, launches, e, beta);
+	stats_runs(&r, p, runs, e, beta);
 }
 
 static void clock_is_taken_out(void **state)
 {
-	struct noise n = { .state = 1, .white = 0.0005, .clock = 0.006, .launch = 0.0002, .outlier = 0 };
-	struct launch_estimate e[6];
+	struct noise n = { .state = 1, .white = 0.0005, .clock = 0.006, .process_run = 0.0002, .outlier = 0 };
+	struct run_estimate e[6];
 	double beta, ratio = 0, adjusted = 0, raw = 0;
 
 	(void)state;
@@ -317,15 +317,15 @@ static void clock_is_taken_out(void **state)
 /* Calls that take a quarter longer for a reason of their own, one in ten and mostly at a high clock: the slope is that of the others. */
 static void slow_calls_say_nothing_of_the_clock(void **state)
 {
-	struct noise n = { .state = 12, .white = 0.001, .launch = 0.0005, .clock = 0.02 };
+	struct noise n = { .state = 12, .white = 0.001, .process_run = 0.0005, .clock = 0.02 };
 	struct rule r;
 
 	(void)state;
 	rule_default(&r, 20);
 	for (int trial = 0; trial < 20; trial++) {
-		struct noise_launch l[2];
-		struct launch_pairs p[2];
-		struct launch_estimate e[2];
+		struct noise_run l[2];
+		struct run_pairs p[2];
+		struct run_estimate e[2];
 		double beta;
 
 		for (int i = 0; i < 2; i++) {
@@ -337,7 +337,7 @@ static void slow_calls_say_nothing_of_the_clock(void **state)
 					slowed++;
 				}
 		}
-		stats_launches(&r, p, 2, e, &beta);
+		stats_runs(&r, p, 2, e, &beta);
 		near(beta, -1, 0.1);
 	}
 }
@@ -345,7 +345,7 @@ static void slow_calls_say_nothing_of_the_clock(void **state)
 static void no_clock_no_beta(void **state)
 {
 	struct noise n = { .state = 2, .white = 0.005, .clock = 0 };
-	struct launch_estimate e[3];
+	struct run_estimate e[3];
 	double beta;
 
 	(void)state;
@@ -365,9 +365,9 @@ static void unrelated_clock(void **state)
 	rule_default(&r, 20);
 	for (int cell = 0; cell < 400; cell++) {
 		struct noise n = { .state = (uint64_t)cell * 77 + 3, .white = 0.005, .clock = 0 };
-		static struct noise_launch l[4];
-		struct launch_pairs p[4];
-		struct launch_estimate e[4];
+		static struct noise_run l[4];
+		struct run_pairs p[4];
+		struct run_estimate e[4];
 		struct estimate all;
 		double beta;
 
@@ -380,7 +380,7 @@ static void unrelated_clock(void **state)
 			p[i].base_mhz = l[i].base_mhz;
 			p[i].target_mhz = l[i].target_mhz;
 		}
-		stats_launches(&r, p, 4, e, &beta);
+		stats_runs(&r, p, 4, e, &beta);
 		stats_combine(&r, e, 4, &all);
 		slopes += beta / 400;
 		raw += all.m_raw * all.m_raw;
@@ -390,12 +390,12 @@ static void unrelated_clock(void **state)
 	assert_true(adjusted < 1.1 * raw);
 }
 
-/* All pairs of a launch saw the same two clocks: whether the times followed them nobody can know, so nothing is called. */
+/* All pairs of a run saw the same two clocks: whether the times followed them nobody can know, so nothing is called. */
 static void clocks_that_stood_separate(void **state)
 {
 	float base_ms[4] = { 38, 38, 38, 38 }, target_ms[4], base_mhz[4] = { 1500, 1500, 1500, 1500 }, target_mhz[4];
-	struct launch_pairs p = { 1, 4, base_ms, target_ms, base_mhz, target_mhz };
-	struct launch_estimate e[2];
+	struct run_pairs p = { 1, 4, base_ms, target_ms, base_mhz, target_mhz };
+	struct run_estimate e[2];
 	struct estimate all;
 	struct rule r;
 	bool borderline;
@@ -403,28 +403,28 @@ static void clocks_that_stood_separate(void **state)
 
 	(void)state;
 	rule_default(&r, 20);
-	r.launches_max = 1;
+	r.runs_max = 1;
 	for (int i = 0; i < 4; i++) {
 		double noise = 1e-4 * (i - 1.5);
 
 		target_ms[i] = (float)(38 * exp(0.034 + noise));
 		target_mhz[i] = (float)(1500 * exp(-0.034 + noise));
 	}
-	stats_launches(&r, &p, 1, e, &beta);
+	stats_runs(&r, &p, 1, e, &beta);
 	stats_combine(&r, e, 1, &all);
 	assert_true(all.se > 0.01);
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 1, &borderline), DECISION_UNDECIDED);
 
-	/* a second launch in which clocks moved tells */
+	/* a second run in which clocks moved tells */
 	static const double moved[4] = { -0.03, -0.01, 0.01, 0.03 };
 	float more_ms[4], more_mhz[4];
-	struct launch_pairs both[2] = { p, { 1, 4, base_ms, more_ms, base_mhz, more_mhz } };
+	struct run_pairs both[2] = { p, { 1, 4, base_ms, more_ms, base_mhz, more_mhz } };
 
 	for (int i = 0; i < 4; i++) {
 		more_ms[i] = (float)(38 * exp(-moved[i] + 1e-4 * (i % 2)));
 		more_mhz[i] = (float)(1500 * exp(moved[i]));
 	}
-	stats_launches(&r, both, 2, e, &beta);
+	stats_runs(&r, both, 2, e, &beta);
 	stats_combine(&r, e, 2, &all);
 	near(beta, -1, 0.02);
 	near(all.m, 0, 0.001);
@@ -434,9 +434,9 @@ static void clocks_that_stood_separate(void **state)
 static void missing_clock_in_one_call(void **state)
 {
 	struct noise n = { .state = 4, .white = 0.0005, .clock = 0.006 };
-	struct noise_launch l[2];
-	struct launch_pairs p[2];
-	struct launch_estimate e[2];
+	struct noise_run l[2];
+	struct run_pairs p[2];
+	struct run_estimate e[2];
 	struct rule r;
 	double beta;
 
@@ -444,10 +444,10 @@ static void missing_clock_in_one_call(void **state)
 	rule_default(&r, 20);
 	noise_pairs(&n, 0, PAIRS, 1, &l[0], &p[0]);
 	noise_pairs(&n, 0, PAIRS, 1, &l[1], &p[1]);
-	stats_launches(&r, p, 2, e, &beta);
+	stats_runs(&r, p, 2, e, &beta);
 	assert_true(beta < -0.8);
 	l[1].target_mhz[5] = 0;
-	stats_launches(&r, p, 2, e, &beta);
+	stats_runs(&r, p, 2, e, &beta);
 	near(beta, 0, 0);
 	near(e[0].d, e[0].d_raw, 0);
 }
@@ -455,8 +455,8 @@ static void missing_clock_in_one_call(void **state)
 static void equal_values(void **state)
 {
 	float ms[8], mhz[8];
-	struct launch_pairs p = { 1, 8, ms, ms, mhz, mhz };
-	struct launch_estimate e;
+	struct run_pairs p = { 1, 8, ms, ms, mhz, mhz };
+	struct run_estimate e;
 	struct rule r;
 	double beta;
 
@@ -464,16 +464,16 @@ static void equal_values(void **state)
 	rule_default(&r, 20);
 	for (int i = 0; i < 8; i++)
 		ms[i] = 2.5f, mhz[i] = 1500;
-	stats_launches(&r, &p, 1, &e, &beta);
+	stats_runs(&r, &p, 1, &e, &beta);
 	near(e.d, 0, 0);
 	near(e.q, 0, 0);
 	assert_int_equal(e.n, 8);
 }
 
-/* Launches that all say the same. */
-static void launches_cannot_tell_the_clock(void **state)
+/* Runs that all say the same. */
+static void runs_cannot_tell_the_clock(void **state)
 {
-	struct launch_estimate e[12];
+	struct run_estimate e[12];
 	struct rule r;
 	bool b;
 
@@ -489,7 +489,7 @@ static void launches_cannot_tell_the_clock(void **state)
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &b), DECISION_OK);
 	assert_true(b);
 	for (int i = 0; i < 12; i++)
-		e[i].d = 0.0155; /* launches may still tell this */
+		e[i].d = 0.0155; /* runs may still tell this */
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &b), DECISION_MORE);
 	for (int i = 0; i < 12; i++)
 		e[i].d = 0.0195;
@@ -520,7 +520,7 @@ int main(void)
 		cmocka_unit_test(clocks_that_stood_separate),
 		cmocka_unit_test(missing_clock_in_one_call),
 		cmocka_unit_test(equal_values),
-		cmocka_unit_test(launches_cannot_tell_the_clock),
+		cmocka_unit_test(runs_cannot_tell_the_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,12 +9,12 @@
 
 static enum decision decide(double d, double q, int n, bool *borderline)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct rule r;
 
 	rule_default(&r, 20);
 	for (int i = 0; i < n; i++)
-		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = d, .q = q, .d_raw = d };
+		e[i] = (struct run_estimate){ .set = 1, .n = 16, .d = d, .q = q, .d_raw = d };
 	return stats_decide(&r, stats_theta(1.5), e, n, borderline);
 }
 
@@ -24,7 +24,7 @@ static void decisions(void **state)
 
 	(void)state;
 	assert_int_equal(decide(0, 0, 0, &b), DECISION_MORE);
-	assert_int_equal(decide(0, 0, 1, &b), DECISION_MORE); /* never before two launches */
+	assert_int_equal(decide(0, 0, 1, &b), DECISION_MORE); /* never before two runs */
 	assert_int_equal(decide(0, 0, 2, &b), DECISION_OK);
 	assert_int_equal(decide(-0.05, 0, 3, &b), DECISION_MORE); /* nor a gain before four */
 	assert_int_equal(decide(-0.05, 0, 4, &b), DECISION_IMPROVEMENT);
@@ -43,14 +43,14 @@ static void decisions(void **state)
 	assert_true(b);
 	assert_int_equal(decide(0.0152, 0, 12, &b), DECISION_REGRESSION);
 	assert_true(b);
-	assert_int_equal(decide(0.0152, 0, 13, &b), DECISION_REGRESSION); /* launches for precision do not reopen it */
+	assert_int_equal(decide(0.0152, 0, 13, &b), DECISION_REGRESSION); /* runs for precision do not reopen it */
 	assert_int_equal(decide(0.0152, 1e-3, 12, &b), DECISION_UNDECIDED);
 	assert_false(b);
 }
 
-static void most_launches_must_agree(void **state)
+static void most_runs_must_agree(void **state)
 {
-	struct launch_estimate e[8];
+	struct run_estimate e[8];
 	struct rule r;
 	bool b;
 
@@ -59,7 +59,7 @@ static void most_launches_must_agree(void **state)
 	r.tau0 = 1e-6;
 	r.k = 0.5;
 	for (int i = 0; i < 8; i++)
-		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = i < 3 ? 0.0 : 0.05 };
+		e[i] = (struct run_estimate){ .set = 1, .n = 16, .d = i < 3 ? 0.0 : 0.05 };
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 8, &b), DECISION_MORE);
 	e[0].d = 0.05;
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 8, &b), DECISION_REGRESSION);
@@ -67,13 +67,13 @@ static void most_launches_must_agree(void **state)
 
 static void a_quick_look(void **state)
 {
-	struct launch_estimate e = { .set = 1, .n = 16 };
+	struct run_estimate e = { .set = 1, .n = 16 };
 	struct rule r;
 	bool b;
 
 	(void)state;
 	rule_default(&r, 20);
-	r.launches_max = 1;
+	r.runs_max = 1;
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), &e, 1, &b), DECISION_OK);
 	e.d = 0.05;
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), &e, 1, &b), DECISION_REGRESSION);
@@ -84,9 +84,9 @@ static void a_quick_look(void **state)
 
 static void what_cannot_be_decided_is_known_early(void **state)
 {
-	struct launch_estimate wild[4] = { { .set = 1, .n = 2, .d = 0.03 }, { .set = 1, .n = 2, .d = -0.02 },
+	struct run_estimate wild[4] = { { .set = 1, .n = 2, .d = 0.03 }, { .set = 1, .n = 2, .d = -0.02 },
 		{ .set = 1, .n = 2, .d = 0.04 }, { .set = 1, .n = 2, .d = -0.03 } };
-	struct launch_estimate calm[4] = { { .set = 1, .n = 2, .d = 0.003 }, { .set = 1, .n = 2, .d = -0.002 },
+	struct run_estimate calm[4] = { { .set = 1, .n = 2, .d = 0.003 }, { .set = 1, .n = 2, .d = -0.002 },
 		{ .set = 1, .n = 2, .d = 0.004 }, { .set = 1, .n = 2, .d = -0.003 } };
 	struct rule r;
 	double se;
@@ -102,7 +102,7 @@ static void what_cannot_be_decided_is_known_early(void **state)
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 0, &se));
 }
 
-/* Clocks of calls make launches agree to hundredths of a percent; processes differ by more than their clocks. */
+/* Clocks of calls make runs agree to hundredths of a percent; processes differ by more than their clocks. */
 static void a_clock_of_a_process_is_none_of_a_call(void **state)
 {
 	const float ms[8] = { 1, 1, 1, 1, 1, 1, 1, 1 }, mhz[8] = { 1500, 1500, 1500, 1500, 1500, 1500, 1500, 1500 };
@@ -110,8 +110,8 @@ static void a_clock_of_a_process_is_none_of_a_call(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		struct launch_pairs launch[2];
-		struct launch_estimate e[2];
+		struct run_pairs process_run[2];
+		struct run_estimate e[2];
 		struct estimate all;
 		struct rule r;
 		double beta;
@@ -119,10 +119,10 @@ static void a_clock_of_a_process_is_none_of_a_call(void **state)
 		rule_default(&r, 1);
 		r.programs = i != 2; /* a program's rule; a module's */
 		for (int k = 0; k < 2; k++)
-			launch[k] = (struct launch_pairs){
+			process_run[k] = (struct run_pairs){
 				.set = 1, .n = i == 0 ? 2 : 8, .base_ms = ms, .target_ms = ms, .base_mhz = mhz, .target_mhz = mhz
 			};
-		stats_launches(&r, launch, 2, e, &beta);
+		stats_runs(&r, process_run, 2, e, &beta);
 		stats_combine(&r, e, 2, &all);
 		se[i] = all.se_code;
 	}
@@ -134,7 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decisions),
-		cmocka_unit_test(most_launches_must_agree),
+		cmocka_unit_test(most_runs_must_agree),
 		cmocka_unit_test(a_quick_look),
 		cmocka_unit_test(a_clock_of_a_process_is_none_of_a_call),
 		cmocka_unit_test(what_cannot_be_decided_is_known_early),

@@ -13,11 +13,11 @@ enum { N = 8 };
 
 static struct tail counted(int n, const float *base, const float *target, const float *mhz, double beta)
 {
-	struct launch_pairs launch = {
+	struct run_pairs process_run = {
 		.set = 1, .n = n, .base_ms = base, .target_ms = target, .base_mhz = mhz, .target_mhz = mhz
 	};
 	struct tail t = { .calls = 0 };
-	tail_count(&t, &launch, beta);
+	tail_count(&t, &process_run, beta);
 	return t;
 }
 
@@ -31,7 +31,7 @@ static void slow_is_1_04_times_the_typical_call(void **state)
 	assert_int_equal(t.side[TAIL_BASE].slow, 0);
 	assert_int_equal(t.side[TAIL_TARGET].slow, 2);
 	assert_int_equal(t.calls, N);
-	assert_int_equal(t.launches, 1);
+	assert_int_equal(t.runs, 1);
 	assert_true(fabs(t.side[TAIL_TARGET].longer - (104.6 + 150 - 201) / 100.5) < 1e-5);
 	assert_true(tail_share(&t, TAIL_TARGET) == 0.25 && tail_share(&t, TAIL_BASE) == 0);
 	assert_true(fabs(tail_cost(&t) - log1p((104.6 + 150 - 201) / 100.5 / 8)) < 1e-6);
@@ -61,7 +61,7 @@ static void a_lower_clock_makes_no_slow_call(void **state)
 /* Slow calls that each take half as long again, or `longer`. */
 static struct tail of(int base, int target, int calls, double longer)
 {
-	return (struct tail){ .launches = calls / 32 + 1,
+	return (struct tail){ .runs = calls / 32 + 1,
 		.calls = calls,
 		.side = { { .slow = base, .longer = base * longer }, { .slow = target, .longer = target * longer } } };
 }
@@ -81,25 +81,25 @@ static void more_of_them_are_more_than_chance(void **state)
 	assert_true(tail_matters(&t, TAIL_TARGET, 0.015));
 }
 
-/* Twelve launches of 8 calls, one of them slow in each, or all in one: the same share, not as well known. */
-static void a_share_is_known_by_its_launches(void **state)
+/* Twelve runs of 8 calls, one of them slow in each, or all in one: the same share, not as well known. */
+static void a_share_is_known_by_its_runs(void **state)
 {
 	struct tail even_ones = { .calls = 0 }, together = { .calls = 0 };
 	const float one[N] = { 100, 100, 100, 125, 100, 100, 100, 100 }, none[N] = { 100, 100, 100, 100, 100, 100, 100, 100 };
 	(void)state;
 	for (int i = 0; i < 12; i++) {
-		struct tail launch = counted(N, none, one, NULL, 0);
-		tail_pool(&even_ones, &launch);
-		launch = counted(N, none, i % 3 ? none : one, NULL, 0);
-		for (int k = 0; k < 2 && i % 3 == 0; k++) { /* three in one launch */
-			launch.side[TAIL_TARGET].slow++;
-			launch.side[TAIL_TARGET].spread =
-				(double)launch.side[TAIL_TARGET].slow * launch.side[TAIL_TARGET].slow / N;
+		struct tail process_run = counted(N, none, one, NULL, 0);
+		tail_pool(&even_ones, &process_run);
+		process_run = counted(N, none, i % 3 ? none : one, NULL, 0);
+		for (int k = 0; k < 2 && i % 3 == 0; k++) { /* three in one run */
+			process_run.side[TAIL_TARGET].slow++;
+			process_run.side[TAIL_TARGET].spread =
+				(double)process_run.side[TAIL_TARGET].slow * process_run.side[TAIL_TARGET].slow / N;
 		}
-		tail_pool(&together, &launch);
+		tail_pool(&together, &process_run);
 	}
 	assert_int_equal(even_ones.side[TAIL_TARGET].slow, together.side[TAIL_TARGET].slow);
-	assert_int_equal(even_ones.launches, 12);
+	assert_int_equal(even_ones.runs, 12);
 	double by_chance = 0.125 * 0.875 / 96;
 	assert_true(tail_share_variance(&even_ones, TAIL_TARGET) < 0.6 * by_chance);
 	assert_true(tail_share_variance(&together, TAIL_TARGET) > 1.3 * by_chance);
@@ -113,7 +113,7 @@ int main(void)
 		cmocka_unit_test(two_or_three_calls_have_no_typical_one),
 		cmocka_unit_test(a_lower_clock_makes_no_slow_call),
 		cmocka_unit_test(more_of_them_are_more_than_chance),
-		cmocka_unit_test(a_share_is_known_by_its_launches),
+		cmocka_unit_test(a_share_is_known_by_its_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static int abba(int n, int first, int round, int k)
 	return (first + (round & 1 ? n - 1 - k : k)) % n;
 }
 
-/* A launch of equal programs, of whose calls every `period`-th takes longer. `warm`: calls before each one that is timed. */
+/* A run of equal programs, of whose calls every `period`-th takes longer. `warm`: calls before each one that is timed. */
 static void take(order_fn *order, int first, int period, int warm, float ms[SIDES][PAIRS])
 {
 	int call = (int)(noise_uniform(&dice) * period);
@@ -39,23 +39,23 @@ static void take(order_fn *order, int first, int period, int warm, float ms[SIDE
 		}
 }
 
-/* A comparison, launch after launch until it is decided. */
+/* A comparison, run after run until it is decided. */
 static enum verdict judge(order_fn *order, int period, int warm)
 {
-	static float ms[STATS_LAUNCHES_MAX][SIDES][PAIRS];
-	struct launch_pairs launch[STATS_LAUNCHES_MAX];
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	static float ms[STATS_RUNS_MAX][SIDES][PAIRS];
+	struct run_pairs process_run[STATS_RUNS_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct judgement j = { .want_set = 1 };
 	struct rule rule;
 	int turn = (int)(noise_uniform(&dice) * 12);
 
 	rule_default(&rule, 1);
-	for (int n = 0; n < STATS_LAUNCHES_MAX && j.want_set != 0; n++) {
+	for (int n = 0; n < STATS_RUNS_MAX && j.want_set != 0; n++) {
 		double beta;
 
 		take(order, order_first(SIDES, 0, 1, turn + n), period, warm, ms[n]);
-		launch[n] = (struct launch_pairs){ .set = j.want_set, .n = PAIRS, .base_ms = ms[n][0], .target_ms = ms[n][1] };
-		stats_launches(&rule, launch, n + 1, e, &beta);
+		process_run[n] = (struct run_pairs){ .set = j.want_set, .n = PAIRS, .base_ms = ms[n][0], .target_ms = ms[n][1] };
+		stats_runs(&rule, process_run, n + 1, e, &beta);
 		verdict_judge(&rule, 1.5, false, e, n + 1, &j);
 	}
 	return j.verdict;

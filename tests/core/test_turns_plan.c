@@ -65,13 +65,13 @@ static void pairs_fill_a_budget(void **state)
 	assert_int_equal(interleave_warm(25), 0);
 }
 
-/* A cell of which launches cost `others_s` beside their pairs of 4 ms, and pairs noise by 2 % (what their
+/* A cell of which runs cost `others_s` beside their pairs of 4 ms, and pairs noise by 2 % (what their
  * trimmed mean says). */
 static int wanted(double others_s, double tau, int most)
 {
 	static const float base[8] = { 1, 1, 1, 1, 1, 1, 1, 1 },
 			   target[8] = { 0.99F, 1.01F, 0.99F, 1.01F, 0.99F, 1.01F, 0.99F, 1.01F };
-	struct interleave_cost cost = { .launches = 0 };
+	struct interleave_cost cost = { .runs = 0 };
 
 	if (others_s > 0) {
 		interleave_cost_add(&cost, 8, 8 * 0.004, others_s, base, target);
@@ -80,9 +80,9 @@ static int wanted(double others_s, double tau, int most)
 	return interleave_pairs_wanted(&cost, tau, most);
 }
 
-static void launches_of_few_pairs_are_bought(void **state)
+static void runs_of_few_pairs_are_bought(void **state)
 {
-	struct interleave_cost untold = { .launches = 0 };
+	struct interleave_cost untold = { .runs = 0 };
 
 	(void)state;
 	assert_int_equal(wanted(0, 0.004, 60), INTERLEAVE_PAIRS_FIRST);
@@ -90,9 +90,9 @@ static void launches_of_few_pairs_are_bought(void **state)
 	assert_int_equal(wanted(0.002, 0.004, 60), 8); /* a process that starts at once, */
 	assert_int_equal(wanted(0.2, 0.004, 60), 40);  /* one that takes 50 pairs for it: sqrt(50) * 0.021 / 0.004, */
 	assert_int_equal(wanted(20, 0.004, 60), 60);   /* and one that compiles for long */
-	assert_int_equal(wanted(0.2, 0.02, 60), 8);    /* launches that noise by percents are worth more than pairs */
+	assert_int_equal(wanted(0.2, 0.02, 60), 8);    /* runs that noise by percents are worth more than pairs */
 	interleave_cost_add(&untold, 3, 1, 1, NULL, NULL);
-	assert_int_equal(untold.launches, 0);
+	assert_int_equal(untold.runs, 0);
 }
 
 /* ---- made-up sessions ---------------------------------------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ static void one_session_accuses_nobody(void **state)
 	interleave_evidence_add(&spins, &spin);
 	interleave_evidence_add(&other, &fine);
 	assert_null(interleave_is_caught(&spins, &other, why));
-	assert_true(interleave_may_go_on(&spins)); /* another launch tells */
+	assert_true(interleave_may_go_on(&spins)); /* another run tells */
 	interleave_evidence_add(&spins, &spin);
 	interleave_evidence_add(&other, &fine);
 	assert_string_equal(interleave_is_caught(&spins, &other, why), "escaped");
@@ -200,12 +200,12 @@ static void sessions_that_do_not_count_hide_no_gain(void **state)
 	assert_int_equal(interleave_gain(&b, &t, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
-/* What the worker's clock says of a gain after so many equal launches of so many turns a side. */
-static enum interleave_gain after(const struct interleave_seen *base, const struct interleave_seen *target, int launches, char *why)
+/* What the worker's clock says of a gain after so many equal runs of so many turns a side. */
+static enum interleave_gain after(const struct interleave_seen *base, const struct interleave_seen *target, int runs, char *why)
 {
 	struct interleave_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
 
-	for (int i = 0; i < launches; i++) {
+	for (int i = 0; i < runs; i++) {
 		interleave_evidence_add_times(&b, base);
 		interleave_evidence_add_times(&t, target);
 	}
@@ -222,7 +222,7 @@ static void a_gain_is_heard(void **state)
 	assert_int_equal(after(&base, &base, 2, why), INTERLEAVE_GAIN_NONE);
 	assert_int_equal(after(&base, &quick, 2, why), INTERLEAVE_GAIN_NONE);
 	assert_int_equal(after(&base, &close, 2, why), INTERLEAVE_GAIN_NONE);
-	assert_int_equal(after(&base, &liar, 1, why), INTERLEAVE_GAIN_UNHEARD); /* one launch accuses nobody */
+	assert_int_equal(after(&base, &liar, 1, why), INTERLEAVE_GAIN_UNHEARD); /* one run accuses nobody */
 	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_MISSING);
 	assert_non_null(strstr(
 		why, "calls of 0.5 instead of 1 ms are said to make a turn 1 ms shorter; by the worker's clock it became 0 ms"));
@@ -369,7 +369,7 @@ static void who_is_honest_at_first_is_seen_later(void **state)
 
 /*
  * Equal programs, of whose calls some have a time of nearly nothing (what a kit did that read the counter of waiting outside the clock), on a machine
- * that takes the processor from one turn in ten: a comparison of up to 12 launches, looked at after each. Returns how many were accused.
+ * that takes the processor from one turn in ten: a comparison of up to 12 runs, looked at after each. Returns how many were accused.
  */
 static int accused(int comparisons, int interleave_of_a_side, double wrong, double speed)
 {
@@ -380,7 +380,7 @@ static int accused(int comparisons, int interleave_of_a_side, double wrong, doub
 		struct interleave_evidence e[2] = { { .sessions = 0 }, { .sessions = 0 } };
 		bool is_accused = false;
 
-		for (int launch = 0; launch < 12 && !is_accused; launch++) {
+		for (int process_run = 0; process_run < 12 && !is_accused; process_run++) {
 			for (int side = 0; side < 2; side++) {
 				struct interleave_seen s = { .n = 0 };
 
@@ -463,7 +463,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cells_come_in_any_order),
 		cmocka_unit_test(pairs_fill_a_budget),
-		cmocka_unit_test(launches_of_few_pairs_are_bought),
+		cmocka_unit_test(runs_of_few_pairs_are_bought),
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
 		cmocka_unit_test(one_session_accuses_nobody),
 		cmocka_unit_test(a_gain_is_heard),

@@ -51,15 +51,15 @@ static void rows_of_one_side(void **state)
 	assert_int_equal(verdict_of_absence("", "", true), VERDICT_NONE);
 }
 
-/* `one` launches of set 1 at d1, `two` of set 2 at d2. */
+/* `one` runs of set 1 at d1, `two` of set 2 at d2. */
 static void judge(struct rule *r, int one, double d1, int two, double d2, struct judgement *out)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 
 	for (int i = 0; i < one + two; i++) {
 		double d = i < one ? d1 : d2;
 
-		e[i] = (struct launch_estimate){ .set = i < one ? 1 : 2, .n = 16, .d = d, .q = 1e-7, .d_raw = d };
+		e[i] = (struct run_estimate){ .set = i < one ? 1 : 2, .n = 16, .d = d, .q = 1e-7, .d_raw = d };
 	}
 	verdict_judge(r, 1.5, false, e, one + two, out);
 }
@@ -77,12 +77,12 @@ static void one_set(void **state)
 	assert_string_equal(j.reason, "not measured yet");
 	judge(&r, 1, 0, 0, 0, &j);
 	assert_int_equal(j.want_set, 1);
-	assert_non_null(strstr(j.reason, "1 of at most 12 launches"));
+	assert_non_null(strstr(j.reason, "1 of at most 12 runs"));
 	judge(&r, 2, 0, 0, 0, &j);
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
 	assert_int_equal(j.want_set, 0);
 	assert_string_equal(j.reason, "");
-	assert_int_equal(j.all.launches, 2);
+	assert_int_equal(j.all.runs, 2);
 	judge(&r, 12, -0.016, 0, 0, &j); /* faster, but the interval still reaches -theta */
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
 	judge(&r, 12, 0.0150, 0, 0, &j);
@@ -100,20 +100,20 @@ static void two_sets(void **state)
 	judge(&r, 4, 0.019, 0, 0, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 2);
-	assert_string_equal(j.reason, "the confirming set of launches is not measured yet");
+	assert_string_equal(j.reason, "the confirming set of runs is not measured yet");
 	judge(&r, 4, 0.019, 3, 0.019, &j);
 	assert_int_equal(j.want_set, 2);
-	assert_non_null(strstr(j.reason, "the confirming set's 3 of at most 12 launches"));
+	assert_non_null(strstr(j.reason, "the confirming set's 3 of at most 12 runs"));
 	judge(&r, 4, 0.019, 4, 0.019, &j);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_int_equal(j.flags, 0);
 	assert_int_equal(j.want_set, 0);
-	assert_int_equal(j.all.launches, 8);
+	assert_int_equal(j.all.runs, 8);
 	assert_string_equal(j.reason, "");
 	judge(&r, 4, 0.019, 2, 0.0, &j); /* the second set is as good as the first */
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 0);
-	assert_string_equal(j.reason, "the first set of launches shows -1.88 %, the confirming set 0.00 %");
+	assert_string_equal(j.reason, "the first set of runs shows -1.88 %, the confirming set 0.00 %");
 	judge(&r, 12, 0.0152, 4, 0.019, &j);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_int_equal(j.flags, FLAG_BORDERLINE);
@@ -135,7 +135,7 @@ static void quick_is_a_look(void **state)
 	(void)state;
 	rule_default(&r, 20);
 	r.confirm = false;
-	r.launches_max = 1;
+	r.runs_max = 1;
 	judge(&r, 1, 0.04, 0, 0, &j);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	judge(&r, 1, 0.0, 0, 0, &j);
@@ -158,9 +158,9 @@ static void reasons_have_no_interval(void **state)
 	rule_default(&r, 20);
 	for (double m = -0.01; m < 0.06; m += 0.0025)
 		for (int n = 1; n <= 11; n++) {
-			struct launch_estimate e[12];
+			struct run_estimate e[12];
 			for (int i = 0; i < n; i++)
-				e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = m + (i % 2 ? 0.02 : -0.02), .q = 1e-6 };
+				e[i] = (struct run_estimate){ .set = 1, .n = 16, .d = m + (i % 2 ? 0.02 : -0.02), .q = 1e-6 };
 			verdict_judge(&r, 1.5, false, e, n, &j);
 			if (j.verdict != VERDICT_UNDECIDED)
 				continue;
@@ -171,28 +171,28 @@ static void reasons_have_no_interval(void **state)
 		}
 	judge(&r, 1, 0.02, 0, 0, &j);
 	assert_string_equal(j.reason,
-		"too close to call after 1 of at most 12 launches: 0.48 points from the threshold; 0.87 needed at a "
+		"too close to call after 1 of at most 12 runs: 0.48 points from the threshold; 0.87 needed at a "
 		"standard error of 0.25 %");
 	judge(&r, 3, 0.02, 0, 0, &j);
 	assert_string_equal(j.reason,
-		"-1.98 % after 3 of at most 12 launches lies beyond the threshold, but is not overwhelming, and else a "
-		"change takes 4 launches");
+		"-1.98 % after 3 of at most 12 runs lies beyond the threshold, but is not overwhelming, and else a "
+		"change takes 4 runs");
 	judge(&r, 4, 0.02, 2, 0.018, &j);
 	assert_non_null(strstr(j.reason,
-		"too close to call after the confirming set's 2 of at most 12 launches: 0.28 points from the threshold; "));
+		"too close to call after the confirming set's 2 of at most 12 runs: 0.28 points from the threshold; "));
 }
 
-/* What another hour may decide: launches that do not agree, in one set or between the two. Not what the budget or a quick look left. */
+/* What another hour may decide: runs that do not agree, in one set or between the two. Not what the budget or a quick look left. */
 static void noise_has_a_word(void **state)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	struct judgement j, none = { .verdict = VERDICT_UNDECIDED }, lost;
 	struct rule r;
 
 	(void)state;
 	rule_default(&r, 20);
 	for (int i = 0; i < 12; i++)
-		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.02 : -0.02, .q = 1e-7 };
+		e[i] = (struct run_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.02 : -0.02, .q = 1e-7 };
 	verdict_judge(&r, 1.5, false, e, 12, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_true(j.flags & FLAG_NOISY);
@@ -213,7 +213,7 @@ static void noise_has_a_word(void **state)
 	verdict_sustained(&j, &lost);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_false(j.flags & FLAG_NOISY);
-	r.launches_max = 1;
+	r.runs_max = 1;
 	r.confirm = false;
 	judge(&r, 1, 0.015, 0, 0, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
@@ -222,30 +222,30 @@ static void noise_has_a_word(void **state)
 
 static void noise_is_no_verdict(void **state)
 {
-	struct launch_estimate e[12];
+	struct run_estimate e[12];
 	struct judgement j;
 	struct rule r;
 
 	(void)state;
 	rule_default(&r, 20);
 	for (int i = 0; i < 12; i++)
-		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.035 : -0.005, .q = 1e-6 };
+		e[i] = (struct run_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.035 : -0.005, .q = 1e-6 };
 	verdict_judge(&r, 1.5, false, e, 12, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 0);
-	assert_non_null(strstr(j.reason, "launches noise too much: standard error 0.54 %"));
+	assert_non_null(strstr(j.reason, "runs noise too much: standard error 0.54 %"));
 }
 
 static void precision_while_budget_lasts(void **state)
 {
-	struct launch_estimate e[12];
+	struct run_estimate e[12];
 	struct judgement j;
 	struct rule r;
 
 	(void)state;
 	rule_default(&r, 20);
 	for (int i = 0; i < 12; i++)
-		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.001 : -0.001, .q = 4e-6 };
+		e[i] = (struct run_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.001 : -0.001, .q = 4e-6 };
 	verdict_judge(&r, 1.5, false, e, 2, &j);
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
 	assert_true(j.want_precision); /* half-width 0.53 %, 0.4 % is wanted of a dense cell */
@@ -253,31 +253,31 @@ static void precision_while_budget_lasts(void **state)
 	assert_false(j.want_precision); /* and 0.6 % of a sparse one */
 	r.half_width_dense_pct = 0;
 	verdict_judge(&r, 1.5, false, e, 12, &j);
-	assert_false(j.want_precision); /* no launch beyond the last */
+	assert_false(j.want_precision); /* no run beyond the last */
 }
 
-/* One cell of a comparison, launch after launch as the worker does it, up to the verdict. */
+/* One cell of a comparison, run after run as the worker does it, up to the verdict. */
 static void run_cell(struct noise *n, const struct rule *r, double shift, int pairs, struct judgement *out)
 {
-	static struct noise_launch data[STATS_LAUNCHES_MAX];
-	struct launch_pairs p[STATS_LAUNCHES_MAX];
-	struct launch_estimate e[STATS_LAUNCHES_MAX] = { 0 };
+	static struct noise_run data[STATS_RUNS_MAX];
+	struct run_pairs p[STATS_RUNS_MAX];
+	struct run_estimate e[STATS_RUNS_MAX] = { 0 };
 	double beta;
-	int launches = 0;
+	int runs = 0;
 
 	verdict_judge(r, 1.5, true, e, 0, out);
-	while (out->want_set && launches < STATS_LAUNCHES_MAX) {
-		noise_pairs(n, shift, pairs, out->want_set, &data[launches], &p[launches]);
-		launches++;
-		stats_launches(r, p, launches, e, &beta);
-		verdict_judge(r, 1.5, true, e, launches, out);
+	while (out->want_set && runs < STATS_RUNS_MAX) {
+		noise_pairs(n, shift, pairs, out->want_set, &data[runs], &p[runs]);
+		runs++;
+		stats_runs(r, p, runs, e, &beta);
+		verdict_judge(r, 1.5, true, e, runs, out);
 	}
 	assert_int_equal(out->want_set, 0);
-	assert_int_equal(out->all.launches, launches);
+	assert_int_equal(out->all.runs, runs);
 }
 
 struct request_counter {
-	int regression, borderline, undecided, unchanged, improvement, launches;
+	int regression, borderline, undecided, unchanged, improvement, runs;
 };
 
 static struct request_counter run_cells(struct noise n, double shift, int cells, int pairs)
@@ -295,15 +295,15 @@ static struct request_counter run_cells(struct noise n, double shift, int cells,
 		t.unchanged += j.verdict == VERDICT_UNCHANGED;
 		t.improvement += j.verdict == VERDICT_IMPROVEMENT;
 		t.borderline += j.flags & FLAG_BORDERLINE ? 1 : 0;
-		t.launches += j.all.launches;
+		t.runs += j.all.runs;
 	}
 	return t;
 }
 
-/* Noise as it was measured: calls 0.8 %, launches 0.25 %, one outlier in 200 calls. */
-static const struct noise typical = { .state = 11, .white = 0.008, .launch = 0.0025, .outlier = 0.005 };
+/* Noise as it was measured: calls 0.8 %, runs 0.25 %, one outlier in 200 calls. */
+static const struct noise typical = { .state = 11, .white = 0.008, .process_run = 0.0025, .outlier = 0.005 };
 /* A power-limited device: the clock moves the times, a thousandth is left without it. */
-static const struct noise clocked = { .state = 12, .white = 0.001, .launch = 0.001, .clock = 0.006, .outlier = 0.005 };
+static const struct noise clocked = { .state = 12, .white = 0.001, .process_run = 0.001, .clock = 0.006, .outlier = 0.005 };
 
 static void identical_builds_raise_no_alarm(void **state)
 {
@@ -314,11 +314,11 @@ static void identical_builds_raise_no_alarm(void **state)
 	assert_int_equal(t.regression, 0);
 	assert_int_equal(t.improvement, 0);
 	assert_true(t.unchanged >= 1999);
-	assert_true(t.launches < 2000 * 3);
+	assert_true(t.runs < 2000 * 3);
 	t = run_cells(clocked, 0, 2000, 4);
 	assert_int_equal(t.regression, 0);
 	assert_int_equal(t.improvement, 0);
-	assert_true(t.unchanged >= 1998); /* two outliers among four pairs of one launch leave a cell undecided */
+	assert_true(t.unchanged >= 1998); /* two outliers among four pairs of one run leave a cell undecided */
 }
 
 static void slower_builds_are_found(void **state)
@@ -331,7 +331,7 @@ static void slower_builds_are_found(void **state)
 	t = run_cells(typical, stats_theta(3), 300, 16);
 	assert_true(t.regression >= 299);
 	assert_int_equal(t.borderline, 0);
-	assert_true(t.launches < 300 * 10);
+	assert_true(t.runs < 300 * 10);
 	t = run_cells(clocked, stats_theta(2), 300, 4);
 	assert_true(t.regression >= 297);
 	t = run_cells(clocked, stats_theta(3), 300, 4);
@@ -349,8 +349,8 @@ static void small_changes_stay_silent(void **state)
 	assert_int_equal(t.improvement, 300);
 }
 
-/* The clock as control variate pays in launches. */
-static void clocks_save_launches(void **state)
+/* The clock as control variate pays in runs. */
+static void clocks_save_runs(void **state)
 {
 	struct noise underpowered = clocked;
 	struct request_counter with, without;
@@ -360,7 +360,7 @@ static void clocks_save_launches(void **state)
 	underpowered.clock = 0;
 	with = run_cells(clocked, stats_theta(2.0), 200, 4);
 	without = run_cells(underpowered, stats_theta(2.0), 200, 4);
-	assert_true(with.launches < without.launches * 0.8);
+	assert_true(with.runs < without.runs * 0.8);
 }
 
 static void words_beside_a_peer(void **state)
@@ -390,7 +390,7 @@ int main(void)
 		cmocka_unit_test(identical_builds_raise_no_alarm),
 		cmocka_unit_test(slower_builds_are_found),
 		cmocka_unit_test(small_changes_stay_silent),
-		cmocka_unit_test(clocks_save_launches),
+		cmocka_unit_test(clocks_save_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

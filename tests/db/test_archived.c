@@ -12,7 +12,7 @@
 #include "db/archive/archived.h"
 #include "db/store/sample.h"
 
-enum { PAIRS = 16, CELLS = 3, LAUNCHES = 2 };
+enum { PAIRS = 16, CELLS = 3, RUNS = 2 };
 
 static const int64_t day_ms = INT64_C(24) * 3600 * 1000;
 
@@ -40,32 +40,32 @@ int __wrap_fdatasync(int fd)
 
 /* ---- comparisons whose times follow from their number -------------------------------------------------------------------- */
 
-static float value(int64_t comparison, int cell, int launch, int what, int i)
+static float value(int64_t comparison, int cell, int process_run, int what, int i)
 {
-	return 1.0f + 0.001f * (float)((comparison * 7919 + cell * 131 + launch * 17 + what * 5 + i * 3) % 997);
+	return 1.0f + 0.001f * (float)((comparison * 7919 + cell * 131 + process_run * 17 + what * 5 + i * 3) % 997);
 }
 
-static void fill(float *to, int64_t comparison, int cell, int launch, int what)
+static void fill(float *to, int64_t comparison, int cell, int process_run, int what)
 {
 	for (int i = 0; i < PAIRS; i++)
-		to[i] = value(comparison, cell, launch, what, i);
+		to[i] = value(comparison, cell, process_run, what, i);
 }
 
 /** One that finished at `at`, the `n`-th. Inside a transaction. */
 static void put(struct fixture *f, unsigned n, int64_t at)
 {
-	int64_t launch[LAUNCHES], id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
-	for (int l = 0; l < LAUNCHES; l++)
-		ok(store_launch_insert(f->db, id, l + 1, 1, 1, &launch[l], &err));
+	int64_t process_run[RUNS], id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
+	for (int l = 0; l < RUNS; l++)
+		ok(store_run_insert(f->db, id, l + 1, 1, 1, &process_run[l], &err));
 	for (int c = 0; c < CELLS; c++) {
 		char key[32];
 		snprintf(key, sizeof key, "cell-%d", c);
 		int64_t cell = fixture_cell(f, id, c, key, 0.01, VERDICT_UNCHANGED);
-		for (int l = 0; l < LAUNCHES; l++) {
+		for (int l = 0; l < RUNS; l++) {
 			float v[5][PAIRS];
 			for (int k = 0; k < 5; k++)
 				fill(v[k], id, c, l, k);
-			struct msg_cell m = { .launch = l + 1,
+			struct msg_cell m = { .process_run = l + 1,
 				.set = 1,
 				.series = SERIES_DEVICE,
 				.n_subjects = 2,
@@ -74,16 +74,16 @@ static void put(struct fixture *f, unsigned n, int64_t at)
 				.ms = { v[0], v[1] },
 				.mhz = { v[2], v[3] },
 				.host_us = { NULL, v[4] } };
-			struct launch_estimate e = { .set = 1, .n = PAIRS, .d = 0.01, .q = 1e-7, .d_raw = 0.01 };
-			ok(store_samples_insert(f->db, launch[l], cell, &m, &e, &err));
+			struct run_estimate e = { .set = 1, .n = PAIRS, .d = 0.01, .q = 1e-7, .d_raw = 0.01 };
+			ok(store_samples_insert(f->db, process_run[l], cell, &m, &e, &err));
 		}
 	}
 }
 
-static bool same(const float *got, int64_t comparison, int cell, int launch, int what)
+static bool same(const float *got, int64_t comparison, int cell, int process_run, int what)
 {
 	float want[PAIRS];
-	fill(want, comparison, cell, launch, what);
+	fill(want, comparison, cell, process_run, what);
 	return got && memcmp(got, want, sizeof want) == 0;
 }
 
@@ -92,13 +92,13 @@ static void assert_whole(struct fixture *f, int64_t id)
 {
 	struct store_cell c = { .n = -1 };
 	for (int n = 0; n < CELLS; n++) {
-		struct store_launches l;
+		struct store_runs l;
 		err_clear(&err);
 		assert_int_equal(store_cell_next(f->db, id, c.n, &c, &err), 1);
-		ok(store_cell_launches(f->db, c.id, SERIES_DEVICE, &l, &err));
-		assert_int_equal(l.n, LAUNCHES);
+		ok(store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
+		assert_int_equal(l.n, RUNS);
 		assert_true(l.raw);
-		for (int i = 0; i < LAUNCHES; i++) {
+		for (int i = 0; i < RUNS; i++) {
 			assert_true(same(l.pairs[i].base_ms, id, n, i, 0) && same(l.pairs[i].target_ms, id, n, i, 1));
 			assert_true(same(l.pairs[i].base_mhz, id, n, i, 2) && same(l.pairs[i].target_mhz, id, n, i, 3));
 			assert_true(!l.host[i].base_ms && same(l.host[i].target_ms, id, n, i, 4));
@@ -189,9 +189,9 @@ static void times_move_and_come_back(void **state)
 	assert_int_equal(archive(f, 20 * day_ms), 0);
 	assert_int_equal(archive(f, 40 * day_ms + 1), 5);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM archived"), 5);
-	assert_int_equal(fixture_number(f, "SELECT sum(ms IS NOT NULL) FROM sample"), CELLS * LAUNCHES * 2);
+	assert_int_equal(fixture_number(f, "SELECT sum(ms IS NOT NULL) FROM sample"), CELLS * RUNS * 2);
 	assert_int_equal(
-		fixture_number(f, "SELECT sum(mhz IS NOT NULL OR host_us IS NOT NULL) FROM sample"), CELLS * LAUNCHES * 2);
+		fixture_number(f, "SELECT sum(mhz IS NOT NULL OR host_us IS NOT NULL) FROM sample"), CELLS * RUNS * 2);
 	for (int64_t id = 1; id <= 6; id++)
 		assert_whole(f, id);
 	file_of(f, "1970-01", path, sizeof path);
@@ -242,9 +242,9 @@ static void who_reads_cell_after_cell_unpacks_a_frame_once(void **state)
 	int64_t middle = fixture_number(f, "SELECT at + bytes / 2 FROM archived WHERE comparison = 1");
 	change_file(path, middle, 1);
 	struct store_cell c = { .n = -1 };
-	struct store_launches l;
+	struct store_runs l;
 	assert_int_equal(store_cell_next(f->db, 1, c.n, &c, &err), 1);
-	refused(ERR_INVALID, store_cell_launches(f->db, c.id, SERIES_DEVICE, &l, &err));
+	refused(ERR_INVALID, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	change_file(path, middle, 1);
 	assert_whole(f, 1);
@@ -382,14 +382,14 @@ static void damage_is_named(void **state)
 	struct fixture *f = *state;
 	char path[256], moved[300];
 	struct store_cell c = { .n = -1 };
-	struct store_launches l;
+	struct store_runs l;
 	put_some(f, 1, 2, day_ms);
 	assert_int_equal(archive(f, day_ms + 2), 2);
 	file_of(f, "1970-01", path, sizeof path);
 	assert_int_equal(store_cell_next(f->db, 2, -1, &c, &err), 1);
 	int64_t at = fixture_number(f, "SELECT at FROM archived WHERE comparison = 2");
 	change_file(path, at + 30, 4);
-	refused(ERR_INVALID, store_cell_launches(f->db, c.id, SERIES_DEVICE, &l, &err));
+	refused(ERR_INVALID, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	char want[400];
 	snprintf(want, sizeof want, "%s is damaged at byte %lld (", path, (long long)at);
@@ -399,7 +399,7 @@ static void damage_is_named(void **state)
 	change_file(path, at + 30, 4);
 	assert_whole(f, 2);
 	ok(truncate(path, size_of(path) - 1));
-	refused(ERR_INVALID, store_cell_launches(f->db, c.id, SERIES_DEVICE, &l, &err));
+	refused(ERR_INVALID, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	assert_non_null(strstr(err.text, "it ends before"));
 	/* nothing is written behind a hole */
@@ -411,7 +411,7 @@ static void damage_is_named(void **state)
 	assert_whole(f, 3);
 	snprintf(moved, sizeof moved, "%s.away", path);
 	assert_int_equal(rename(path, moved), 0);
-	refused(ERR_NOT_FOUND, store_cell_launches(f->db, c.id, SERIES_DEVICE, &l, &err));
+	refused(ERR_NOT_FOUND, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	assert_non_null(strstr(err.text, "samples/1970-01.zst is not there; put a backup of the file there"));
 	/* nor a new file begun in its place */
@@ -427,7 +427,7 @@ static void damage_is_named(void **state)
 			    "archived WHERE comparison = 1) WHERE comparison = 2",
 			    &err),
 		&err));
-	refused(ERR_INVALID, store_cell_launches(f->db, c.id, SERIES_DEVICE, &l, &err));
+	refused(ERR_INVALID, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	assert_non_null(strstr(err.text, "holds something else than comparison 2"));
 }

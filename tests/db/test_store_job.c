@@ -320,8 +320,8 @@ static void sending_counts_attempts(void **state)
 	assert_string_equal(j.nonce, "abc");
 	assert_int_equal(j.state, JOBSTATE_ASSIGNED);
 	refused(ERR_CONFLICT, store_job_send(f->db, id, f->device, "abc", 51, &err));
-	ok(store_job_progress(f->db, id, "{\"launch\":2}", &err));
-	assert_int_equal(fixture_number(f, "SELECT progress ->> 'launch' FROM job WHERE id = 1"), 2);
+	ok(store_job_progress(f->db, id, "{\"run\":2}", &err));
+	assert_int_equal(fixture_number(f, "SELECT progress ->> 'run' FROM job WHERE id = 1"), 2);
 }
 
 static void ended_jobs_stay_ended(void **state)

@@ -108,7 +108,7 @@ static void jobs_by_state(void **state)
 	int64_t done = fixture_comparison(f, "dev", 8, 9, VERDICT_IMPROVEMENT, 5);
 	ok(store_job_send(f->db, ids[0], f->device, "n", 2, &err));
 	ok(store_job_state(f->db, ids[0], JOBSTATE_MEASURING, "", 3, &err));
-	ok(store_job_progress(f->db, ids[0], "{\"launch\":3}", &err));
+	ok(store_job_progress(f->db, ids[0], "{\"run\":3}", &err));
 	ok(store_job_state(f->db, ids[1], JOBSTATE_CANCELLED, "by anna", 4, &err));
 	ok(view_jobs(f->db, NULL, 0, 100, see_job, &s, &err));
 	assert_int_equal(s.n, 7);
@@ -126,7 +126,7 @@ static void jobs_by_state(void **state)
 	assert_int_equal(s.n, 1);
 	assert_string_equal(s.text, "kernels main cancelled by anna    0");
 	ok(view_job(f->db, ids[0], see_job, &s, &err));
-	assert_string_equal(s.text, "kernels main measuring  {\"launch\":3} sim-0  1");
+	assert_string_equal(s.text, "kernels main measuring  {\"run\":3} sim-0  1");
 	s = (struct seen){ 0 };
 	ok(view_jobs(f->db, "done", 0, 0, see_job, &s, &err));
 	assert_string_equal(s.text, "kernels dev done    improvement 0");

@@ -172,7 +172,7 @@ static void take_commit_statements(struct fixture *f)
 static void take_live_statements(struct fixture *f)
 {
 	static const char *const states[] = { NULL, "open", "done" };
-	struct store_launches launches;
+	struct store_runs runs;
 	struct store_cell cell;
 	int64_t id;
 	for (int i = 0; i < 3; i++) {
@@ -192,8 +192,8 @@ static void take_live_statements(struct fixture *f)
 	ok(view_cells(f->db, 3, see_nothing_cell, NULL, &err));
 	ok(view_metrics(f->db, 1, see_nothing_metric, NULL, &err));
 	assert_int_equal(store_cell_next(f->db, 3, -1, &cell, &err), 1);
-	ok(store_cell_launches(f->db, cell.id, SERIES_DEVICE, &launches, &err));
-	buf_fini(&launches.values);
+	ok(store_cell_runs(f->db, cell.id, SERIES_DEVICE, &runs, &err));
+	buf_fini(&runs.values);
 	ok(store_outbox_next_at(f->db, 0, &id, &err));
 }
 
@@ -202,7 +202,7 @@ static bool print_scans = true;
 
 static void look_at_step(void *arg, const char *sql, const char *step)
 {
-	static const char *const large[] = { "job", "cell", "sample", "comparison", "event", "launch", "git_commit", "job_log",
+	static const char *const large[] = { "job", "cell", "sample", "comparison", "event", "run", "git_commit", "job_log",
 		"metric", "artifact", "c", "j", "x", "a", "b", "l", "t", "h", "served", "alert", "alert_event", "m", "q", "p",
 		"outbox" };
 	(void)arg;

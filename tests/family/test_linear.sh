@@ -18,7 +18,7 @@ build() { # name, [file below kernels/linear, sed script]: the module with that 
 compare() { # suite, target, options
 	"$worker" compare --suite "$tmp/$1.yaml" --device sim --base "$tmp/base.so" --target "$tmp/$2.so" --json "${@:3}" >"$tmp/out.json" 2>"$tmp/err"
 }
-look() { # suite, target: one launch, where it is asked alone what is accepted; whether it is as fast is not decided by that
+look() { # suite, target: one run, where it is asked alone what is accepted; whether it is as fast is not decided by that
 	compare "$@" --quick
 	sed -i -E 's/"(undecided|unchanged)"/"accepted"/g' "$tmp/out.json"
 }

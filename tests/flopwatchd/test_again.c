@@ -6,7 +6,7 @@
 
 enum { LATER_MS = 600000, NOW_MS = 5000 };
 
-/** Twelve launches of one cell that do not agree with each other, on branch `topic`; `noisy` false: that do. Its job. */
+/** Twelve runs of one cell that do not agree with each other, on branch `topic`; `noisy` false: that do. Its job. */
 static int64_t compared(struct fixture *f, unsigned target, bool noisy, bool quick)
 {
 	struct noise noise = { .state = 5, .white = 0.001 };
@@ -15,9 +15,9 @@ static int64_t compared(struct fixture *f, unsigned target, bool noisy, bool qui
 	ok(store_tip_put(f->db, f->repo, "topic", "topic", fixture_sha(target), true, 1000, &err));
 	r->plan.ask.quick = quick;
 	fixture_accepted(r);
-	for (int launch = 1; launch <= 12; launch++) {
-		fixture_launch(r, launch, 1);
-		fixture_timing(r, &noise, launch, 1, 0, SERIES_DEVICE, "", noisy ? launch % 2 ? 0.03 : -0.02 : 0, 0);
+	for (int process_run = 1; process_run <= 12; process_run++) {
+		fixture_run(r, process_run, 1);
+		fixture_timing(r, &noise, process_run, 1, 0, SERIES_DEVICE, "", noisy ? process_run % 2 ? 0.03 : -0.02 : 0, 0);
 	}
 	struct judge_outcome out = judged(f, r, NOW_MS);
 	assert_int_equal(out.verdict, noisy ? VERDICT_UNDECIDED : VERDICT_UNCHANGED);
@@ -64,7 +64,7 @@ static void once_and_in_another_hour(void **state)
 		(long long)first);
 	assert_int_equal(fixture_number(f, sql), 1);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'launches of 1 cell scattered too much: asked "
+		fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'runs of 1 cell scattered too much: asked "
 				  "again once, from %'"),
 		1);
 	/* undecided a second time, it stays so */

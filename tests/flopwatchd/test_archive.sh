@@ -8,7 +8,7 @@ samples() { [ "$(sql 'SELECT count(*) FROM sample WHERE ms IS NOT NULL')" = 0 ];
 all_archived() { [ "$(sql 'SELECT count(*) FROM comparison WHERE is_raw')" = 0 ] && samples; }
 look_again() { kill -HUP "$daemon_pid"; }
 calls_of() { # of a comparison's page, with the row of its first cell open: how many strips of calls
-	curl -s --max-time 60 "http://127.0.0.1:$(port)/comparisons/$1" | grep -c 'Every call over its launch'
+	curl -s --max-time 60 "http://127.0.0.1:$(port)/comparisons/$1" | grep -c 'Every call over its run'
 }
 body_of() { api "comparisons/$1" | sha256sum; }
 

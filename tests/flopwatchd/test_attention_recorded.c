@@ -55,7 +55,7 @@ static void put_cell(struct buf *out, const struct store_cell *c)
 		c->base_median_ms, c->target_median_ms, c->change_pct, c->ci_low_pct, c->ci_high_pct, c->mde_pct, c->decided_m,
 		c->decided_se, c->decided_pct, c->held_ms };
 	buf_printf(out, "%s %s %s %lld %s %d %d %s", c->key, c->group, c->direction, (long long)c->size, c->input_sha,
-		c->launches, c->samples, verdict_name(c->verdict));
+		c->runs, c->samples, verdict_name(c->verdict));
 	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
 		number(out, figures[i]);
 	buf_puts(out, "\n");

@@ -35,9 +35,9 @@ ok "calibrate queues two comparisons" fw calibrate
 is "of main with itself" "$(sql "SELECT DISTINCT kind || ' ' || (base_sha = target_sha) || ' ' || (target_sha = '$main') FROM job WHERE origin = 'api'")" "calibrate 1 1"
 await no_job_is_open
 is "they are timed although both modules are equal" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'calibrate' AND identical_by = '' AND verdict = 'unchanged'")" 2
-is "in at least six launches a cell" "$(sql "SELECT min(launches) >= 6 FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'calibrate'")" 1
+is "in at least six runs a cell" "$(sql "SELECT min(runs) >= 6 FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'calibrate'")" 1
 is "the API tells each cell's noise and what it can see" \
-	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .launches >= 12, .tau0_pct > 0 and .tau0_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .underpowered]')" \
+	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .runs >= 12, .tau0_pct > 0 and .tau0_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .underpowered]')" \
 	"[3,0,true,true,true,false]"
 is "and the device's false alarms" "$(api devices | jq -c '.items[0].aa | [.comparisons, .alarms, .alarm_rate_pct, .cells, .underpowered, .alarm_rate_upper_pct > 60]')" "[3,0,0,2,0,true]"
 curl -s "http://127.0.0.1:$(port)/metrics" >"$tmp/metrics"
@@ -48,7 +48,7 @@ like "and on the page of devices" "$(cat "$tmp/page")" '0 of 3'
 like "the command line shows the cells" "$(fw calibrate show)" "$cell +kernels +3 +0 +1[0-9]"
 is "of one repository, too" "$(fw calibrate show --repo kernels)" "$(fw calibrate show)"
 fails "of one that is not there" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate show --repo nobody
-is "the smallest loss that is called is that of a full set of launches with that noise" \
+is "the smallest loss that is called is that of a full set of runs with that noise" \
 	"$(api 'calibration?repo=kernels' | jq '[.items[] | (-100 * ((-(0.0151136378 + 3.5 * .tau0_pct / 100 / (12 | sqrt)) | exp) - 1) - .mde_pct | fabs) < 1e-6] | all')" true
 fails "a device that was never seen" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --device GPU-none
 fails "a number of runs that makes no sense" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --runs 1000
@@ -79,7 +79,7 @@ sed -i '/^calibrate/d' "$tmp/c.yml"
 start_daemon
 await no_job_is_open
 
-# ---- a cell whose launches noise by several per cent, because its speed depends on where it was loaded
+# ---- a cell whose runs noise by several per cent, because its speed depends on where it was loaded
 place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target lie beside each other, and are to differ none the less
 main_is "'(1.0+0.001*$place)'"
 calibrated 3
@@ -92,13 +92,13 @@ underpowered=$(sql 'SELECT max(id) FROM comparison')
 is "also in the comparison" "$(api "comparisons/$blind" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
 is "with what is remembered" "$(api "comparisons/$blind" | jq -c '[.cells[].underpowered | .noise_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
 curl -s "http://127.0.0.1:$(port)/comparisons/$blind" >"$tmp/page"
-like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be seen here:</b> launches of equal builds noise by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
+like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be seen here:</b> runs of equal builds noise by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
 fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" >"$tmp/said" 2>&1
-like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: launches of equal builds noise by [0-9.]+ % here'
+like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: runs of equal builds noise by [0-9.]+ % here'
 is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the noise again; flopwatch calibrate forget --repo kernels begins anew$" "$tmp/said")" 1
 
-# ---- a quiet build after it: what is remembered does not outweigh what its own launches show
+# ---- a quiet build after it: what is remembered does not outweigh what its own runs show
 main_is 1
 git -C "$tmp/kernels" checkout -q -b planted
 echo 1.03 >"$tmp/kernels/kernels/factor"
@@ -108,8 +108,8 @@ planted=$(head_of kernels)
 await job_ended "$planted"
 planted=$(sql "SELECT id FROM comparison WHERE target_sha = '$planted'")
 is "the cell is still remembered as underpowered below more than was lost" "$(sql "SELECT min(underpowered_pct) > 3.1 FROM cell WHERE comparison = $planted")" 1
-is "a planted loss is called, since both sets of launches are clear of the threshold" \
-	"$(sql "SELECT group_concat(DISTINCT verdict) || ' ' || (max(ci_high_pct) < -2) || ' ' || max(launches) FROM cell WHERE comparison = $planted")" "regression 1 8"
+is "a planted loss is called, since both sets of runs are clear of the threshold" \
+	"$(sql "SELECT group_concat(DISTINCT verdict) || ' ' || (max(ci_high_pct) < -2) || ' ' || max(runs) FROM cell WHERE comparison = $planted")" "regression 1 8"
 like "and its alert is open" "$(sql "SELECT title || ' ' || state FROM alert ORDER BY id DESC LIMIT 1")" '^attention .* -[23]\.[0-9] % in .* open$'
 
 # ---- the same samples, had the noise been still larger
@@ -122,7 +122,7 @@ is "it is remembered" "$(api 'calibration?repo=kernels' | jq -c '[.items[].under
 calibrated 2
 is "two quiet comparisons later it is no more what rules" "$(api 'calibration?repo=kernels' | jq -c '[.items[] | [.underpowered, .tau0_pct < 1]] | unique')" "[[false,true]]"
 fails "a device that is none" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate forget --device cuda
-is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "forgot how launches of 1 cell scattered"
+is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "forgot how runs of 1 cell scattered"
 is "the other is not" "$(api 'calibration?repo=kernels' | jq -r '.items[].cell')" "${cell%forward}backward"
 is "in JSON" "$(fw calibrate forget --json | jq -c .)" '{"forgotten":1}'
 is "then nothing is known" "$(fw calibrate show)" "nothing was calibrated yet; write: flopwatch calibrate"

@@ -83,7 +83,7 @@ static void every_promised_key_is_there(void **state)
 	assert_string_equal(text(j, "isolation"), "none");
 	assert_string_equal(text(j, "base_how"), "merge-base");
 	assert_string_equal(text(j, "finished_at"), "2025-11-21T02:40:00.123Z");
-	assert_int_equal(number(j, "launches"), 12);
+	assert_int_equal(number(j, "runs"), 12);
 	assert_true(number(j, "gpu_s") == 12.5);
 	assert_int_equal(number(j, "job"), 1);
 	const json_t *base = json_object_get(j, "base"), *target = json_object_get(j, "target");
@@ -107,7 +107,7 @@ static void every_promised_key_is_there(void **state)
 	assert_true(number(slow, "ci_low_pct") < number(slow, "change_pct"));
 	assert_true(number(slow, "ci_high_pct") > number(slow, "change_pct"));
 	assert_true(number(slow, "mde_pct") > 0);
-	assert_int_equal(number(slow, "launches"), 12);
+	assert_int_equal(number(slow, "runs"), 12);
 	assert_int_equal(number(slow, "samples"), 192);
 	const json_t *b = json_object_get(slow, "base"), *t = json_object_get(slow, "target");
 	double flops = number(slow, "flops_useful");
@@ -150,7 +150,7 @@ static void tell_mask(struct result *r, enum role role, int cell, int64_t claime
 	fixture_add(r, &m);
 }
 
-/* The base's times of a cell in one record's launch, in the middle; NAN it is another's. */
+/* The base's times of a cell in one record's run, in the middle; NAN it is another's. */
 static double middle(const struct msg_cell *m, int cell)
 {
 	float sorted[STATS_PAIRS_MAX];
@@ -161,15 +161,15 @@ static double middle(const struct msg_cell *m, int cell)
 	return stats_median(sorted, m->n);
 }
 
-/* How much faster the base is in `cell` than in `baseline`, launch by launch. */
-static double beside_in_launches(const struct result *r, int cell, int baseline)
+/* How much faster the base is in `cell` than in `baseline`, run by run. */
+static double beside_in_runs(const struct result *r, int cell, int baseline)
 {
 	double sum = 0;
 	int n = 0;
 	for (int i = 0; i < r->n_cells; i++)
 		for (int k = 0; k < r->n_cells; k++) {
 			double over = middle(r->cell[k], baseline) / middle(r->cell[i], cell);
-			if (r->cell[i]->launch != r->cell[k]->launch || !isfinite(over))
+			if (r->cell[i]->process_run != r->cell[k]->process_run || !isfinite(over))
 				continue;
 			sum += log(over);
 			n++;
@@ -190,7 +190,7 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 	fixture_measured(r, shift);
 	tell_mask(r, ROLE_BASE, 3, 819);
 	tell_mask(r, ROLE_TARGET, 3, 800);
-	double expected = beside_in_launches(r, 3, 1);
+	double expected = beside_in_runs(r, 3, 1);
 	json_t *j = body_of(f, judged(f, r), &body);
 	const json_t *cells = json_object_get(j, "cells"), *full = json_array_get(cells, 1), *sparse = json_array_get(cells, 3);
 	assert_true(is_null(full, "sparsity") && is_null(full, "over_baseline") && is_null(full, "peak"));
@@ -205,7 +205,7 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 	assert_int_equal(number(json_object_get(sparse, "peak"), "target_bytes"), 3120);
 	const json_t *over = json_object_get(sparse, "over_baseline");
 	assert_true(fabs(number(over, "base") / expected - 1) < 1e-5);
-	assert_int_equal(number(over, "launches"), number(sparse, "launches")); /* each of which timed both */
+	assert_int_equal(number(over, "runs"), number(sparse, "runs")); /* each of which timed both */
 	assert_true(fabs(number(over, "ideal") - 64.0 / 12) < 1e-4);            /* 0.2 keeps 12 of 64 blocks */
 	const json_t *lines = json_object_get(j, "long_over_short"), *line = json_array_get(lines, 0);
 	assert_int_equal(json_array_size(lines), 1); /* causal at 1024 and 3072 tokens; the others have one length */

@@ -16,7 +16,7 @@ static void test_an_empty_file_is_the_installed_default(void **state)
 	assert_string_equal(c->listen_host, "127.0.0.1");
 	assert_int_equal(c->listen_port, 8451);
 	assert_string_equal(c->sandbox, "auto");
-	assert_true(c->build_s == 900 && c->check_s == 300 && c->launch_s == 300);
+	assert_true(c->build_s == 900 && c->check_s == 300 && c->run_s == 300);
 	assert_int_equal(c->job_timeout_ms, 3600000);
 	assert_int_equal(c->offline_after_ms, 900000);
 	assert_int_equal(c->again_ms, 600000);
@@ -48,7 +48,7 @@ static void test_everything_set(void **state)
 		"keep_archive: 36h\n"
 		"listen: \"[::1]:0\"\n"
 		"sandbox: required\n"
-		"limits: {build: 10 min, check: 90 s, launch: 500000 ms, job: 2 h, queue: 7}\n"
+		"limits: {build: 10 min, check: 90 s, run: 500000 ms, job: 2 h, queue: 7}\n"
 		"workers:\n"
 		"  - {name: local, command: [flopwatch-worker, serve], device: sim}\n"
 		"  - {name: gpu, socket: /run/flopwatch/worker.sock}\n"
@@ -69,7 +69,7 @@ static void test_everything_set(void **state)
 	assert_string_equal(c->listen_host, "::1");
 	assert_int_equal(c->listen_port, 0);
 	assert_string_equal(c->sandbox, "required");
-	assert_true(c->build_s == 600 && c->check_s == 90 && c->launch_s == 500);
+	assert_true(c->build_s == 600 && c->check_s == 90 && c->run_s == 500);
 	assert_int_equal(c->job_timeout_ms, 7200000);
 	assert_int_equal(c->queue_max, 7);
 	assert_int_equal(c->n_workers, 2);

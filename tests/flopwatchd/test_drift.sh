@@ -88,7 +88,7 @@ alerts=$(sql "SELECT count(*) FROM alert")
 ok "8 % from its reference main gets a nearer one" until_sql 10 1.08 "SELECT count(*) FROM event WHERE kind = 'baseline_period.reanchored'"
 nearer=$(sql "SELECT reference_sha FROM baseline_period")
 is "a commit of the new level" "$(sql "SELECT j.target_sha = '$nearer' AND j.base_sha = '$reference' AND j.kind = 'reference' FROM job j WHERE j.origin = 'rereference'")" 1
-is "by twelve launches" "$(sql "SELECT min(l.launches) FROM cell l JOIN comparison c ON c.id = l.comparison JOIN job j ON j.id = c.job WHERE j.origin = 'rereference'")" 12
+is "by twelve runs" "$(sql "SELECT min(l.runs) FROM cell l JOIN comparison c ON c.id = l.comparison JOIN job j ON j.id = c.job WHERE j.origin = 'rereference'")" 12
 is "it stands where it was measured" "$(sql "SELECT abs(x - ln(1.08)) < 5 * se AND se > 0.0002 FROM reference_link WHERE reference_sha = '$nearer'")" 1
 around 1.08 3
 last=$(head_of kernels)

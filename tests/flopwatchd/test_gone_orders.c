@@ -74,15 +74,15 @@ static void find_rows(struct result *r, bool has_b)
 
 static void time_rows(struct result *r, const struct source *base, const struct source *target)
 {
-	struct noise noise = { .state = 7, .white = 0.0003, .launch = 0.0001 };
+	struct noise noise = { .state = 7, .white = 0.0003, .process_run = 0.0001 };
 	bool both_b = base->has_b && target->has_b;
 	if (!both_b && (base->has_b || target->has_b))
 		fixture_fault(r, base->has_b ? ROLE_TARGET : ROLE_BASE, 1, "unsupported");
-	for (int launch = 1; launch <= 4; launch++) {
-		fixture_launch(r, launch, 1);
-		fixture_timing(r, &noise, launch, 1, 0, SERIES_PROCESS, "", 0, 0);
+	for (int process_run = 1; process_run <= 4; process_run++) {
+		fixture_run(r, process_run, 1);
+		fixture_timing(r, &noise, process_run, 1, 0, SERIES_PROCESS, "", 0, 0);
 		if (both_b)
-			fixture_timing(r, &noise, launch, 1, 1, SERIES_PROCESS, "", 0, 0);
+			fixture_timing(r, &noise, process_run, 1, 1, SERIES_PROCESS, "", 0, 0);
 	}
 }
 

@@ -100,24 +100,24 @@ static void room_that_is_left_goes_back(void **state)
 	ok(db_check(f->db, &err));
 }
 
-/* One launch of one cell. */
+/* One run of one cell. */
 static int64_t timed(struct fixture *f, unsigned n, int64_t at)
 {
 	float ms[4] = { 1, 2, 3, 4 };
-	int64_t launch, id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
+	int64_t process_run, id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
 	int64_t cell = fixture_cell(f, id, 0, "a/forward", 0, VERDICT_UNCHANGED);
 	struct msg_cell m = {
 		.series = SERIES_DEVICE, .n_subjects = 2, .role = { ROLE_BASE, ROLE_TARGET }, .n = 4, .ms = { ms, ms }
 	};
-	ok(store_launch_insert(f->db, id, 1, 1, 1, &launch, &err));
-	ok(store_samples_insert(f->db, launch, cell, &m, &(struct launch_estimate){ .set = 1, .n = 4 }, &err));
+	ok(store_run_insert(f->db, id, 1, 1, 1, &process_run, &err));
+	ok(store_samples_insert(f->db, process_run, cell, &m, &(struct run_estimate){ .set = 1, .n = 4 }, &err));
 	return cell;
 }
 
 static bool has_times(struct fixture *f, int64_t cell)
 {
-	struct store_launches l;
-	ok(store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
+	struct store_runs l;
+	ok(store_cell_runs(f->db, cell, SERIES_DEVICE, &l, &err));
 	bool raw = l.raw;
 	buf_fini(&l.values);
 	return raw;

@@ -19,7 +19,7 @@ static void sizes_of_change_become_words(void **state)
 	assert_true(fabs(slow.change_pct - stats_change_pct(0.04)) < 0.5);
 	assert_true(slow.ci_low_pct < slow.change_pct && slow.change_pct < slow.ci_high_pct);
 	assert_true(slow.change_pct < 0 && slow.ci_high_pct < 0);
-	assert_int_equal(slow.launches, 12);
+	assert_int_equal(slow.runs, 12);
 	assert_int_equal(slow.samples, 12 * 16);
 	assert_true(slow.beta < 0); /* the clock explains part of the noise */
 	assert_true(fabs(log(slow.target_median_ms / slow.base_median_ms) - 0.04) < 0.01);
@@ -43,9 +43,9 @@ static void everything_is_stored(void **state)
 	assert_int_equal(out.comparison,
 		fixture_number(f, "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.state = 'done'"));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM build WHERE state = 'ok' AND length(log) > 0"), 2);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM launch"), 12);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM launch WHERE seed = -2 AND n = 1 AND set_number = 1"), 1);
-	/* per cell: 12 launches of two sides, call and two phases of two sides */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM run"), 12);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM run WHERE seed = -2 AND n = 1 AND set_number = 1"), 1);
+	/* per cell: 12 runs of two sides, call and two phases of two sides */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample"), 2 * (24 + 10));
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM sample WHERE d IS NOT NULL AND q > 0 AND d_raw IS NOT NULL"), 26);
@@ -56,7 +56,7 @@ static void everything_is_stored(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE length(ms) <> 4 * n"), 0);
 	struct stmt *s = db_stmt(f->db,
 		"SELECT ms FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE subject = 'target' AND series = 'device' "
-		"ORDER BY cell, launch LIMIT 1",
+		"ORDER BY cell, run LIMIT 1",
 		&err);
 	size_t len;
 	assert_int_equal(stmt_step(s, &err), 1);
@@ -310,16 +310,16 @@ static void unmeasured_cells_are_undecided(void **state)
 	assert_string_equal(cell_of(f, out.comparison, 0).reason, "not measured: the budget ended first");
 }
 
-/* One launch that counts, two that heat took, and no more time: what is missing is said, not only how many it takes. */
+/* One run that counts, two that heat took, and no more time: what is missing is said, not only how many it takes. */
 static void what_kept_a_cell_open_is_said(void **state)
 {
 	struct fixture *f = *state;
 	struct noise noise = { .state = 11, .white = 0.002 };
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	fixture_accepted(r);
-	for (int launch = 1; launch <= 3; launch++) {
-		fixture_launch(r, launch, 1);
-		fixture_timing(r, &noise, launch, 1, 0, SERIES_DEVICE, "", 0, launch > 1 ? 0x40 : 0x4);
+	for (int process_run = 1; process_run <= 3; process_run++) {
+		fixture_run(r, process_run, 1);
+		fixture_timing(r, &noise, process_run, 1, 0, SERIES_DEVICE, "", 0, process_run > 1 ? 0x40 : 0x4);
 	}
 	r->plan.ask.limits.budget_s = 60;
 	r->done.gpu_s = 60.5;
@@ -334,7 +334,7 @@ static void what_kept_a_cell_open_is_said(void **state)
 	}
 }
 
-static void throttled_launches_are_not_believed(void **state)
+static void throttled_runs_are_not_believed(void **state)
 {
 	struct fixture *f = *state;
 	struct noise noise = { .state = 9, .white = 0.002 };
@@ -342,22 +342,22 @@ static void throttled_launches_are_not_believed(void **state)
 	for (int all = 0; all < 2; all++) {
 		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + all), 1);
 		fixture_accepted(r);
-		for (int launch = 1; launch <= 8; launch++) {
-			bool hot = all || launch > 4;
-			fixture_launch(r, launch, 1);
-			fixture_timing(r, &noise, launch, 1, 0, SERIES_DEVICE, "", hot ? 0.2 : 0, hot ? 0x40 : 0x4);
-			for (int i = 0; i < 2 * r->cell[launch - 1]->n; i++)
-				held_s[!hot] += (double)r->cell[launch - 1]->ms[i % 2][i / 2] / 1e3;
+		for (int process_run = 1; process_run <= 8; process_run++) {
+			bool hot = all || process_run > 4;
+			fixture_run(r, process_run, 1);
+			fixture_timing(r, &noise, process_run, 1, 0, SERIES_DEVICE, "", hot ? 0.2 : 0, hot ? 0x40 : 0x4);
+			for (int i = 0; i < 2 * r->cell[process_run - 1]->n; i++)
+				held_s[!hot] += (double)r->cell[process_run - 1]->ms[i % 2][i / 2] / 1e3;
 		}
 		struct judge_outcome out = judged(f, r, 5000);
 		struct store_cell c = cell_of(f, out.comparison, 0);
 		assert_int_equal(c.verdict, all ? VERDICT_REJECTED : VERDICT_UNCHANGED);
 		if (all)
-			assert_non_null(strstr(c.reason, "in all 8 launches heat held the clock back"));
+			assert_non_null(strstr(c.reason, "in all 8 runs heat held the clock back"));
 		else
-			assert_int_equal(c.launches, 4);
+			assert_int_equal(c.runs, 4);
 	}
-	/* how long, for those who watch: of void launches, too */
+	/* how long, for those who watch: of void runs, too */
 	char sql[200];
 	static const char *const reasons[] = { "hw_thermal", "sw_power_cap" };
 	assert_true(held_s[0] > 0 && held_s[1] > 0);
@@ -375,19 +375,19 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 {
 	struct fixture *f = *state;
 	for (int k = 0; k < 2; k++) {
-		struct noise noise = { .state = 21, .white = 0.002, .launch = k ? 0.04 : 0.012 };
+		struct noise noise = { .state = 21, .white = 0.002, .process_run = k ? 0.04 : 0.012 };
 		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + k), 1);
 		r->plan.ask.cell[0].tau0 = k ? 0.08 : 0.26;
 		r->plan.ask.cell[0].nu0 = 10;
 		r->plan.ask.cell[0].underpowered_pct = k ? 9.3 : 27.9;
 		fixture_accepted(r);
-		for (int launch = 1; launch <= 8; launch++) {
-			fixture_launch(r, launch, launch > 4 ? 2 : 1);
-			fixture_timing(r, &noise, launch, launch > 4 ? 2 : 1, 0, SERIES_DEVICE, "", 0.1, 0);
+		for (int process_run = 1; process_run <= 8; process_run++) {
+			fixture_run(r, process_run, process_run > 4 ? 2 : 1);
+			fixture_timing(r, &noise, process_run, process_run > 4 ? 2 : 1, 0, SERIES_DEVICE, "", 0.1, 0);
 		}
 		struct judge_outcome out = judged(f, r, 5000);
 		struct store_cell c = cell_of(f, out.comparison, 0);
-		assert_int_equal(c.launches, 8);
+		assert_int_equal(c.runs, 8);
 		assert_int_equal(c.verdict, k ? VERDICT_UNDECIDED : VERDICT_REGRESSION);
 		assert_true(!(c.flags & FLAG_UNDERPOWERED) == (k == 0));
 		assert_true(!out.alert_is_new == (k == 1));
@@ -402,18 +402,18 @@ static void slow_calls_more_frequent_are_flagged(void **state)
 	struct noise noise = { .state = 11, .white = 0.001 };
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	fixture_accepted(r);
-	for (int launch = 1; launch <= 8; launch++) {
-		fixture_launch(r, launch, 1);
-		fixture_timing(r, &noise, launch, 1, 0, SERIES_DEVICE, "", 0, 0);
-		r->cell[launch - 1]->ms[1][3] *= 1.25f;
-		r->cell[launch - 1]->ms[1][9] *= 1.25f;
+	for (int process_run = 1; process_run <= 8; process_run++) {
+		fixture_run(r, process_run, 1);
+		fixture_timing(r, &noise, process_run, 1, 0, SERIES_DEVICE, "", 0, 0);
+		r->cell[process_run - 1]->ms[1][3] *= 1.25f;
+		r->cell[process_run - 1]->ms[1][9] *= 1.25f;
 	}
 	struct judge_outcome out = judged(f, r, 5000);
 	struct store_cell c = cell_of(f, out.comparison, 0);
 	assert_int_equal(c.verdict, VERDICT_UNCHANGED); /* nothing confirmed it */
 	assert_true(c.flags & FLAG_TAIL && c.decider == DECIDER_PAIRS);
 	assert_non_null(strstr(c.reason, "1 call in 8 takes 25 % longer: "));
-	assert_non_null(strstr(c.reason, "not confirmed by a second set of launches"));
+	assert_non_null(strstr(c.reason, "not confirmed by a second set of runs"));
 	assert_int_equal(out.alert, 0);
 }
 
@@ -589,7 +589,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(different_inputs_are_not_compared, setup, teardown),
 		cmocka_unit_test_setup_teardown(unmeasured_cells_are_undecided, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_kept_a_cell_open_is_said, setup, teardown),
-		cmocka_unit_test_setup_teardown(throttled_launches_are_not_believed, setup, teardown),
+		cmocka_unit_test_setup_teardown(throttled_runs_are_not_believed, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_clear_outweighs_what_is_remembered, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_calls_more_frequent_are_flagged, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_get_no_result, setup, teardown),

@@ -251,7 +251,7 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 	struct fixture *f = *state;
 	static const struct {
 		double merge; /* what the short phase takes more, as a share of the cell's time */
-		int launches; /* in which phases were timed */
+		int runs; /* in which phases were timed */
 		const char *title;
 	} cases[] = {
 		{ 0.25 * 0.04, 2, "attention forward -3.9 % in 1 cell" },
@@ -267,7 +267,7 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 			struct msg_cell *m = r->cell[i];
 			if (m->series != SERIES_PHASE)
 				continue;
-			if (m->launch > 1 && cases[k].launches == 1) {
+			if (m->process_run > 1 && cases[k].runs == 1) {
 				snprintf(m->phase, sizeof m->phase, "%s", strcmp(m->phase, "run") == 0 ? "rest" : "other");
 				for (int v = 0; v < m->n; v++)
 					m->ms[1][v] = m->ms[0][v];

@@ -7,7 +7,7 @@
 /* Two cells of main, timed by the device of the fixture; "another", whose clock was held back, confirmed that the first is slower. */
 static void confirm_elsewhere(struct fixture *f)
 {
-	struct noise noise = { .state = 9, .white = 0.002, .launch = 0.0005, .clock = 0.004 };
+	struct noise noise = { .state = 9, .white = 0.002, .process_run = 0.0005, .clock = 0.004 };
 	struct msg_device d = fixture_device();
 	int64_t other;
 	snprintf(d.uuid, sizeof d.uuid, "another");
@@ -20,12 +20,12 @@ static void confirm_elsewhere(struct fixture *f)
 	r->cell_device[0] = r->cell_device[1] = f->device;
 	r->confirmed_on[0] = other;
 	fixture_accepted(r);
-	for (int launch = 1; launch <= 8; launch++) {
-		bool confirms = launch > 4;
-		fixture_launch(r, launch, confirms ? 2 : 1);
+	for (int process_run = 1; process_run <= 8; process_run++) {
+		bool confirms = process_run > 4;
+		fixture_run(r, process_run, confirms ? 2 : 1);
 		for (int i = 0; i < (confirms ? 1 : 2); i++)
 			fixture_timing(
-				r, &noise, launch, confirms ? 2 : 1, i, SERIES_DEVICE, "", i ? 0 : 0.1, confirms ? 0x4 : 0);
+				r, &noise, process_run, confirms ? 2 : 1, i, SERIES_DEVICE, "", i ? 0 : 0.1, confirms ? 0x4 : 0);
 	}
 	assert_int_equal(judged(f, r, 5000).verdict, VERDICT_REGRESSION);
 }
@@ -62,7 +62,7 @@ static void every_device_has_groups_of_its_own(void **state)
 	struct judge_groups groups = { .n = 0 };
 	struct judge_timed t;
 	judge_timed_init(&t);
-	t.found.tail[0].launches = 1;
+	t.found.tail[0].runs = 1;
 	t.found.tail[0].calls = 16;
 	for (int i = 0; i < 2 * GROUPS; i++) {
 		struct store_cell c = { .device = 1 + i / 4 % PLAN_PARTS_MAX };

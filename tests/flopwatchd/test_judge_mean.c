@@ -5,20 +5,20 @@
 enum { CELLS = 4 }; /* three dense ones, and a block-sparse one of a group of its own */
 
 /*
- * Every tenth call of the dense cells takes a quarter longer on one side, in 6 launches and, where `sets` says so, 6 more; that of the base
+ * Every tenth call of the dense cells takes a quarter longer on one side, in 6 runs and, where `sets` says so, 6 more; that of the base
  * where `side` is 0, of neither where it is -1. The typical call is `shift` slower.
  */
 static struct judge_outcome compare_tails(
 	struct fixture *f, const char *branch, unsigned base, unsigned target, int side, int sets, double shift, int64_t now_ms)
 {
-	struct noise noise = { .state = 31, .white = 0.002, .launch = 0.0002 };
+	struct noise noise = { .state = 31, .white = 0.002, .process_run = 0.0002 };
 	struct result *r = fixture_result(f, branch, base, target, CELLS);
 	int calls[CELLS] = { 3, 6, 9, 0 };
 	fixture_accepted(r);
-	for (int launch = 1; launch <= 6 * sets; launch++) {
-		fixture_launch(r, launch, launch > 6 ? 2 : 1);
+	for (int process_run = 1; process_run <= 6 * sets; process_run++) {
+		fixture_run(r, process_run, process_run > 6 ? 2 : 1);
 		for (int i = 0; i < CELLS; i++) {
-			fixture_timing(r, &noise, launch, launch > 6 ? 2 : 1, i, SERIES_DEVICE, "", shift, 0);
+			fixture_timing(r, &noise, process_run, process_run > 6 ? 2 : 1, i, SERIES_DEVICE, "", shift, 0);
 			struct msg_cell *m = r->cell[r->n_cells - 1];
 			for (int k = 0; k < m->n; k++)
 				if (side >= 0 && i < 3 && ++calls[i] % 10 == 0)
@@ -87,7 +87,7 @@ static void slow_calls_alone_are_not_enough(void **state)
 	assert_int_equal(out.verdict, VERDICT_UNCHANGED);
 	assert_int_equal(out.alert, 0);
 	assert_true((c.flags & FLAG_TAIL) && c.decider == DECIDER_PAIRS && c.decided_m == c.m && c.mean.longer > 0.2);
-	assert_non_null(strstr(c.reason, "not confirmed by a second set of launches"));
+	assert_non_null(strstr(c.reason, "not confirmed by a second set of runs"));
 
 	c = cell_of(f, compare_tails(f, "topic", 1, 3, 1, 2, 0.03, 6000).comparison, 0);
 	assert_true(

@@ -55,7 +55,7 @@ is "a cell that the peer does not do is nobody's failure" \
 	"added||1"
 is "nor the comparison's" "$(api "comparisons/$peer" | jq -r .verdict)" regression
 is "the others have both times" "$(sql "SELECT count(*) FROM cell WHERE comparison = $peer AND m IS NOT NULL AND base_median_ms < target_median_ms")" 3
-is "one set of launches is enough" "$(sql "SELECT max(set_number) FROM launch WHERE comparison = $peer")" 1
+is "one set of runs is enough" "$(sql "SELECT max(set_number) FROM run WHERE comparison = $peer")" 1
 is "the API names the sides" "$(api "comparisons/$peer" | jq -c '[.kind, .base.provider, .target.provider]')" '["peer","yardstick",null]'
 is "and the job" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $peer")" | jq -c '[.kind, .base_provider, .target_provider]')" '["peer","yardstick",null]'
 

@@ -30,7 +30,7 @@ static int setup(void **state)
 	snprintf(config->suites_dir, sizeof config->suites_dir, "%s", folder);
 	config->build_s = 1;
 	config->check_s = 2;
-	config->launch_s = 3;
+	config->run_s = 3;
 	return 0;
 }
 
@@ -140,7 +140,7 @@ static void test_the_suite_of_the_base_comes_first(void **state)
 	assert_string_equal(p.suite_name, "own");
 	assert_string_equal(p.suite_origin, "repo@" SHA);
 	assert_string_equal(p.suite_text.data, SUITE);
-	assert_true(p.ask.limits.budget_s == 33 && p.ask.limits.build_s == 1 && p.ask.limits.launch_s == 3);
+	assert_true(p.ask.limits.budget_s == 33 && p.ask.limits.build_s == 1 && p.ask.limits.run_s == 3);
 	assert_int_equal(p.ask.rule.version, 5);
 	memcpy(whole, p.suite_sha, sizeof whole);
 	take_suite(&p, c, "own", "*/causal/*", NULL);

@@ -56,14 +56,14 @@ static void test_words_become_lines(void **state)
 	hear("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
 	hear(CHECK("base", "0", "true", "", ""));
 	hear(CHECK("target", "1", "false", "wrong", "worst O[0]:\\n1 for 2"));
-	hear("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,1]}");
+	hear("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,1]}");
 	hear("{\"t\":\"fault\",\"cell\":1,\"role\":\"target\",\"class\":\"crash\",\"detail\":\"SIGSEGV\"}");
 	hear("{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}");
 	hear("{\"t\":\"done\",\"gpu_s\":1.5,\"wall_s\":2,\"cancelled\":false}");
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 0); /* not one write a word */
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT group_concat(line, '|') FROM (SELECT line FROM job_log ORDER BY id)"),
-		"build of base begins|check of target: second/forward is wrong: worst O[0]: 1 for 2|launch 1, set 1: 2 cells|"
+		"build of base begins|check of target: second/forward is wrong: worst O[0]: 1 for 2|run 1, set 1: 2 cells|"
 		"fault of target in second/forward: crash: SIGSEGV|fault of device: device: hot|"
 		"measured: device held 1.5 s, 2.0 s in all");
 }
@@ -74,20 +74,20 @@ static void test_progress_says_where_it_is(void **state)
 	hear(CHECK("base", "1", "true", "", ""));
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
-		"{\"launch\":0,\"set\":0,\"cell\":\"second/"
+		"{\"run\":0,\"set\":0,\"cell\":\"second/"
 		"forward\",\"role\":\"base\",\"step\":\"check\",\"checked\":1,\"checks\":4,\"note\":null}");
-	hear("{\"t\":\"launch\",\"launch\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
-	hear("{\"t\":\"at\",\"launch\":3,\"cell\":0,\"role\":\"target\",\"step\":\"time\"}");
+	hear("{\"t\":\"process_run\",\"run\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
+	hear("{\"t\":\"at\",\"run\":3,\"cell\":0,\"role\":\"target\",\"step\":\"time\"}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
-		"{\"launch\":3,\"set\":2,\"cell\":\"first/"
+		"{\"run\":3,\"set\":2,\"cell\":\"first/"
 		"forward\",\"role\":\"target\",\"step\":\"time\",\"checked\":1,\"checks\":4,\"note\":null}");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
 	progress_flush(&progress); /* nothing new, nothing written */
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
 }
 
-/* Of a job that another set of launches follows, of some of its cells, which are checked anew. */
+/* Of a job that another set of runs follows, of some of its cells, which are checked anew. */
 static void test_a_second_begin_counts_from_nothing(void **state)
 {
 	(void)state;
@@ -103,7 +103,7 @@ static void test_a_second_begin_counts_from_nothing(void **state)
 	hear(CHECK("target", "0", "true", "", ""));
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
-		"{\"launch\":0,\"set\":0,\"cell\":\"second/"
+		"{\"run\":0,\"set\":0,\"cell\":\"second/"
 		"forward\",\"role\":\"target\",\"step\":\"check\",\"checked\":1,\"checks\":2,\"note\":null}");
 }
 
@@ -117,7 +117,7 @@ static void test_a_device_that_is_waited_for_is_named_until_the_next_step(void *
 	hear("{\"t\":\"note\",\"cell\":0,\"role\":\"target\",\"text\":\"a module's own\"}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text(note), "waiting for 1 other process on sim-0");
-	hear("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0]}");
+	hear("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0]}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text(note), "nothing");
 }
@@ -126,7 +126,7 @@ static void test_many_words_are_few_writes(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 1000; i++)
-		hear("{\"t\":\"at\",\"launch\":1,\"cell\":0,\"role\":\"base\",\"step\":\"time\"}");
+		hear("{\"t\":\"at\",\"run\":1,\"cell\":0,\"role\":\"base\",\"step\":\"time\"}");
 	fixture_until("SELECT count(*) FROM event WHERE kind = 'job.progress'"); /* by its own timer */
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 1);
 }

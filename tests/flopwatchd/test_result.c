@@ -45,9 +45,9 @@ static int add(struct result *r, const char *line, const char *diagnostic)
 }
 
 #define INPUTS "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-#define LAUNCH "{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,2]}"
-#define CELL(launch, cell, ms, redo)                                                                                             \
-	"{\"t\":\"cell\",\"launch\":" launch ",\"set\":1,\"cell\":" cell ",\"series\":\"device\",\"phase\":\"\","                \
+#define RUN "{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,2]}"
+#define CELL(process_run, cell, ms, redo)                                                                                             \
+	"{\"t\":\"cell\",\"run\":" process_run ",\"set\":1,\"cell\":" cell ",\"series\":\"device\",\"phase\":\"\","                \
 	"\"input_sha256\":\"" INPUTS "\",\"order\":\"ABBA\",\"n\":2,\"ms\":{\"base\":[1,2],\"target\":[" ms                      \
 	"]},\"device_check\":{},\"redo\":" redo "}"
 
@@ -98,9 +98,9 @@ static void test_messages_are_kept(void **state)
 	assert_true(result_check(r, ROLE_BASE, 2)->ok);
 	assert_null(result_check(r, ROLE_BASE, 1));
 	assert_null(result_check(r, ROLE_TARGET, 2));
-	add(r, LAUNCH, NULL);
+	add(r, RUN, NULL);
 	add(r, CELL("1", "2", "3,4", "0"), NULL);
-	assert_int_equal(r->n_launches, 1);
+	assert_int_equal(r->n_runs, 1);
 	assert_int_equal(r->n_cells, 1);
 	assert_true(r->cell[0]->ms[1][1] == 4);
 	add(r, "{\"t\":\"done\",\"gpu_s\":2.5,\"wall_s\":3}", NULL);
@@ -124,7 +124,7 @@ static void test_later_words_replace_earlier_ones(void **state)
 		NULL);
 	assert_int_equal(r->n_checks, 1);
 	assert_string_equal(result_check(r, ROLE_BASE, 2)->failure, "wrong");
-	add(r, LAUNCH, NULL);
+	add(r, RUN, NULL);
 	add(r, CELL("1", "0", "3,4", "0"), NULL);
 	add(r, CELL("1", "0", "5,6", "1"), NULL);
 	assert_int_equal(r->n_cells, 1);
@@ -159,11 +159,11 @@ static void test_what_the_job_does_not_have_is_refused(void **state)
 		"check names the role `reference`, which the job does not have");
 	add(r, "{\"t\":\"build\",\"role\":\"reference\",\"state\":\"start\"}",
 		"build names the role `reference`, which the job does not have");
-	add(r, CELL("1", "0", "3,4", "0"), "cell names launch 1, which has not begun");
-	add(r, LAUNCH, NULL);
-	add(r, LAUNCH, "launch 1 is there twice");
+	add(r, CELL("1", "0", "3,4", "0"), "cell names run 1, which has not begun");
+	add(r, RUN, NULL);
+	add(r, RUN, "run 1 is there twice");
 	add(r, CELL("1", "0", "3,4", "0"), NULL);
-	add(r, CELL("1", "0", "3,4", "0"), "cell 0 of launch 1 is there twice");
+	add(r, CELL("1", "0", "3,4", "0"), "cell 0 of run 1 is there twice");
 	add(r, CELL("1", "7", "3,4", "0"), "cell names cell 7 of 3");
 	add(r, "{\"t\":\"fault\",\"cell\":0,\"role\":\"reference\",\"class\":\"crash\",\"detail\":\"\"}",
 		"fault names the role `reference`, which the job does not have");

@@ -1,4 +1,4 @@
-/* One result out of parts: each cell's own device, launches one after the other, what failed where it failed. */
+/* One result out of parts: each cell's own device, runs one after the other, what failed where it failed. */
 #include "fixture_result.h"
 
 #include "flopwatchd/job/partition.h"
@@ -64,20 +64,20 @@ static void who_has_more_gives_of_it(void **state)
 	plan_fini(&p);
 }
 
-/** A part that timed the first of its `n` cells in launches 1 and 2. */
+/** A part that timed the first of its `n` cells in runs 1 and 2. */
 static struct result *measured(const struct plan *whole, const int *cell, int n, int n_timed, const char *failure)
 {
-	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	struct plan mine;
 	ok(plan_part(whole, cell, n, &mine, &err));
 	assert_int_equal(mine.ask.rule.k, 7); /* as many cells are judged as ever */
 	struct result *r = result_new(&mine);
 	assert_non_null(r);
 	fixture_accepted(r);
-	for (int launch = 1; launch <= 2; launch++) {
-		fixture_launch(r, launch, 1);
+	for (int process_run = 1; process_run <= 2; process_run++) {
+		fixture_run(r, process_run, 1);
 		for (int i = 0; i < n_timed; i++)
-			fixture_timing(r, &noise, launch, 1, i, SERIES_DEVICE, "", 0, 0);
+			fixture_timing(r, &noise, process_run, 1, i, SERIES_DEVICE, "", 0, 0);
 	}
 	if (failure[0])
 		fixture_fault(r, ROLE_TARGET, -1, failure);
@@ -97,11 +97,11 @@ static void parts_become_one_result(void **state)
 	ok(result_join(whole, b, second, 2, 0, &err));
 	result_free(a);
 	result_free(b);
-	assert_int_equal(whole->n_launches, 4);
+	assert_int_equal(whole->n_runs, 4);
 	assert_int_equal(whole->n_cells, 8);
 	for (int i = 0; i < whole->n_cells; i++) {
 		bool is_first = whole->cell[i]->cell == 0 || whole->cell[i]->cell == 3;
-		assert_int_equal(whole->cell[i]->launch <= 2, is_first);
+		assert_int_equal(whole->cell[i]->process_run <= 2, is_first);
 	}
 	assert_int_equal(whole->n_checks, 2 * CELLS);
 	assert_non_null(result_check(whole, ROLE_TARGET, 2));
@@ -178,14 +178,14 @@ static void what_is_measured_again_is_forgotten_first(void **state)
 	assert_int_equal(whole->n_cells, 2);
 	for (int i = 0; i < whole->n_cells; i++)
 		assert_int_equal(whole->cell[i]->cell, 1);
-	assert_int_equal(whole->n_launches, 2); /* those of cells 0 and 3 alone are gone */
-	for (int i = 0; i < whole->n_launches; i++)
-		assert_int_equal(whole->launch[i]->launch, whole->cell[i]->launch);
+	assert_int_equal(whole->n_runs, 2); /* those of cells 0 and 3 alone are gone */
+	for (int i = 0; i < whole->n_runs; i++)
+		assert_int_equal(whole->process_run[i]->process_run, whole->cell[i]->process_run);
 	struct result *c = measured(&whole->plan, again, 3, 3, "");
 	ok(result_join(whole, c, again, 3, 0, &err));
 	result_free(c);
 	assert_int_equal(whole->n_cells, 8);
-	assert_int_equal(whole->n_launches, 4);
+	assert_int_equal(whole->n_runs, 4);
 	result_free(whole);
 }
 

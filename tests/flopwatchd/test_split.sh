@@ -47,7 +47,7 @@ n=$(sql "SELECT count(*) FROM cell WHERE comparison = $id")
 like "each has cells" "$(devices_of "$id")" '^[1-9][0-9]* sim-0 [1-9][0-9]* sim-1 $'
 is "and no cell is lost" "$n" 4
 is "all of them were judged a loss" "$(sql "SELECT count(*) FROM cell WHERE comparison = $id AND verdict = 'regression'")" "$n"
-is "no launch timed cells of two devices" "$(sql "SELECT count(*) FROM (SELECT s.launch FROM sample s JOIN cell x ON x.id = s.cell WHERE x.comparison = $id GROUP BY s.launch HAVING count(DISTINCT x.device) > 1)")" 0
+is "no run timed cells of two devices" "$(sql "SELECT count(*) FROM (SELECT s.run FROM sample s JOIN cell x ON x.id = s.cell WHERE x.comparison = $id GROUP BY s.run HAVING count(DISTINCT x.device) > 1)")" 0
 like "the job's log says who had what" "$(sql "SELECT line FROM job_log WHERE line LIKE 'split:%' ORDER BY id DESC LIMIT 1")" '^split: [0-9]+ cells on sim-[01], [0-9]+ cells on sim-[01]$'
 is "every cell says it in JSON" "$(api "comparisons/$id" | jq -c '[.cells[].device] | unique')" '["sim-0","sim-1"]'
 like "and the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<dt>Split</dt><dd>[0-9]+ cells? on sim-[01], [0-9]+ cells? on sim-[01]</dd>'
@@ -76,7 +76,7 @@ stop_daemon
 
 # ---- a loss has to show on another device -------------------------------------------------------------------------------------
 confirmed() { sql "SELECT DISTINCT d.uuid || ' then ' || coalesce(o.uuid, '-') FROM cell x JOIN device d ON d.id = x.device LEFT JOIN device o ON o.id = x.confirmed_on WHERE x.comparison = $1 ORDER BY 1" | tr '\n' ' '; }
-sets() { sql "SELECT group_concat(DISTINCT set_number) FROM launch WHERE comparison = $1"; }
+sets() { sql "SELECT group_concat(DISTINCT set_number) FROM run WHERE comparison = $1"; }
 host_config false other_device
 start_daemon
 await free 2
@@ -119,7 +119,7 @@ put "$tmp/used_from" 2 # the worker that confirms
 new_push used 1.0183
 is "what another device has no time to confirm is open" "$(result_of "$sha")" "done undecided"
 id=$(comparison_of "$sha")
-like "with the reason" "$(sql "SELECT group_concat(DISTINCT reason) FROM cell WHERE comparison = $id")" '^the confirming set of launches is not measured yet$'
+like "with the reason" "$(sql "SELECT group_concat(DISTINCT reason) FROM cell WHERE comparison = $id")" '^the confirming set of runs is not measured yet$'
 is "and was on no other device" "$(confirmed "$id")" "sim-1 then - "
 stop_daemon
 echo 1000000 >"$tmp/used_from"

@@ -27,7 +27,7 @@ in_sustained_runs() { # WHAT of cells that have run in sustained runs
 }
 logged() { sql "SELECT count(*) FROM job_log WHERE line LIKE 'again, since power draw differs: % cell% on sim-_' AND job = (SELECT job FROM comparison WHERE id = $(tip))"; }
 directions_on() { sql "SELECT group_concat(n, ' ') FROM (SELECT count(DISTINCT direction) AS n FROM cell WHERE comparison = $(tip) GROUP BY device)"; }
-launches_of_two() { sql "SELECT count(*) FROM (SELECT s.launch FROM sample s JOIN cell x ON x.id = s.cell WHERE x.comparison = $(tip) GROUP BY s.launch HAVING count(DISTINCT x.device) > 1)"; }
+runs_of_two() { sql "SELECT count(*) FROM (SELECT s.run FROM sample s JOIN cell x ON x.id = s.cell WHERE x.comparison = $(tip) GROUP BY s.run HAVING count(DISTINCT x.device) > 1)"; }
 
 is "a branch that draws as much is unchanged" "$(pushed alike 700)" "done unchanged"
 is "both devices have cells of both directions" "$(directions_on)" "2 2"
@@ -38,11 +38,11 @@ is "one that draws more in one direction" "$(pushed hungry 900)" "done regressio
 is "lost it in all cells of that, in sustained_runs" "$(sql "SELECT sum(verdict = 'regression' AND key LIKE '%/forward') || ' of ' || sum(key LIKE '%/forward') || ', ' || sum(decided_by = 'sustained') FROM cell WHERE comparison = $(tip)")" "2 of 2, 2"
 is "those of the device that had not looked were measured again" "$(logged)" 1
 is "the other direction is unchanged" "$(sql "SELECT group_concat(DISTINCT verdict) FROM cell WHERE comparison = $(tip) AND key LIKE '%/backward'")" unchanged
-is "and no launch timed cells of two devices" "$(launches_of_two)" 0
-begins() { # N: with whom each cell's n-th launch begins
-	sql "SELECT group_concat(who, '') FROM (SELECT substr(s.call_order, 1, 1) AS who, row_number() OVER (PARTITION BY x.id ORDER BY l.n) AS nth FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN launch l ON l.id = s.launch JOIN cell x ON x.id = s.cell WHERE k.series = 'device' AND k.subject = 'target' AND x.comparison = $(tip) ORDER BY x.id) WHERE nth = $1"
+is "and no run timed cells of two devices" "$(runs_of_two)" 0
+begins() { # N: with whom each cell's n-th run begins
+	sql "SELECT group_concat(who, '') FROM (SELECT substr(s.call_order, 1, 1) AS who, row_number() OVER (PARTITION BY x.id ORDER BY l.n) AS nth FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN run l ON l.id = s.run JOIN cell x ON x.id = s.cell WHERE k.series = 'device' AND k.subject = 'target' AND x.comparison = $(tip) ORDER BY x.id) WHERE nth = $1"
 }
-is "who begins a cell changes from launch to launch" "$(begins 2)" "$(begins 1 | tr AB BA)"
+is "who begins a cell changes from run to run" "$(begins 2)" "$(begins 1 | tr AB BA)"
 like "and from cell to cell" "$(begins 1)" 'AB|BA'
 
 echo 1.1 >"$tmp/kernels/kernels/factor"

@@ -31,14 +31,14 @@ static int64_t compared(struct fixture *f, int64_t at)
 	return id;
 }
 
-/** Six launches of `key` that lie `spread` above and below their mean. */
+/** Six runs of `key` that lie `spread` above and below their mean. */
 static void shown(struct fixture *f, int64_t comparison, const char *key, double spread, int64_t at)
 {
 	struct store_noise s = { .comparison = comparison,
 		.repo = f->repo,
 		.environment = f->environment,
 		.key = key,
-		.shown = { .launches = 6, .freedom = 5, .squares = 6 * spread * spread, .variance = 6e-9 },
+		.shown = { .runs = 6, .freedom = 5, .squares = 6 * spread * spread, .variance = 6e-9 },
 		.is_itself = true,
 		.at = at };
 	ok(store_noise_add(f->db, &s, &err));
@@ -54,18 +54,18 @@ static struct calibration known(struct fixture *f, const char *key, int64_t now_
 static void memory_ages(void **state)
 {
 	struct fixture *f = *state;
-	assert_int_equal(known(f, keys[0], NOW).launches, 0);
+	assert_int_equal(known(f, keys[0], NOW).runs, 0);
 	int64_t id = compared(f, NOW);
 	shown(f, id, keys[0], 0.25, NOW);
-	assert_int_equal(known(f, keys[0], NOW).launches, 6);
-	assert_int_equal(known(f, keys[1], NOW).launches, 0);
-	assert_int_equal(known(f, keys[0], NOW + 29 * DAY_MS).launches, 6);
-	assert_int_equal(known(f, keys[0], NOW + 31 * DAY_MS).launches, 0);
+	assert_int_equal(known(f, keys[0], NOW).runs, 6);
+	assert_int_equal(known(f, keys[1], NOW).runs, 0);
+	assert_int_equal(known(f, keys[0], NOW + 29 * DAY_MS).runs, 6);
+	assert_int_equal(known(f, keys[0], NOW + 31 * DAY_MS).runs, 0);
 	/* two quiet ones after it, and it rules no more */
 	shown(f, id, keys[0], 0.002, NOW + DAY_MS);
 	shown(f, id, keys[0], 0.002, NOW + 2 * DAY_MS);
 	struct calibration c = known(f, keys[0], NOW + 2 * DAY_MS);
-	assert_int_equal(c.launches, 12);
+	assert_int_equal(c.runs, 12);
 	assert_true(calibration_noise(&c) < 0.003);
 	/* and what can no longer count is not kept */
 	for (int i = 0; i < 2 * CALIBRATION_PARTS_MAX; i++)
@@ -95,15 +95,15 @@ static void memory_can_be_forgotten(void **state)
 	assert_int_equal(forgotten(f, f->repo, "", "*/sideways"), 0);
 	assert_int_equal(forgotten(f, f->repo, "GPU-elsewhere", ""), 0);
 	assert_int_equal(forgotten(f, f->repo, "", "*/none */backward"), 1);
-	assert_int_equal(known(f, keys[0], NOW).launches, 6);
-	assert_int_equal(known(f, keys[1], NOW).launches, 0);
+	assert_int_equal(known(f, keys[0], NOW).runs, 6);
+	assert_int_equal(known(f, keys[1], NOW).runs, 0);
 	char uuid[64];
 	struct stmt *s = db_stmt(f->db, "SELECT uuid FROM device WHERE id = :id", &err);
 	stmt_int(s, ":id", f->device);
 	assert_int_equal(stmt_first_text(s, uuid, sizeof uuid, &err), 1);
 	assert_int_equal(forgotten(f, f->repo, uuid, ""), 1);
-	assert_int_equal(known(f, keys[0], NOW).launches, 0);
-	assert_int_equal(known(&other, keys[1], NOW).launches, 6); /* another repository's */
+	assert_int_equal(known(f, keys[0], NOW).runs, 0);
+	assert_int_equal(known(&other, keys[1], NOW).runs, 6); /* another repository's */
 	assert_int_equal(forgotten(f, other.repo, "", ""), 2);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM noise"), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison"), 1);
@@ -137,8 +137,8 @@ static void figures_agree(void **state)
 	ok(view_calibrations(f->db, "kernels", NULL, NOW + DAY_MS, see, &s, &err));
 	assert_int_equal(s.n, 2);
 	assert_string_equal(s.cell[0], "kernels attention/dense/causal/s8192/backward");
-	assert_true(s.row[0].comparisons == 2 && s.row[0].launches == 12 && s.row[0].updated_at == NOW + DAY_MS);
-	assert_true(s.row[1].comparisons == 1 && s.row[1].launches == 6 && s.row[1].underpowered && !s.row[0].underpowered);
+	assert_true(s.row[0].comparisons == 2 && s.row[0].runs == 12 && s.row[0].updated_at == NOW + DAY_MS);
+	assert_true(s.row[1].comparisons == 1 && s.row[1].runs == 6 && s.row[1].underpowered && !s.row[0].underpowered);
 
 	plan_init(&plan);
 	plan.ask.kind = JOBKIND_COMPARE;
@@ -158,8 +158,8 @@ static void figures_agree(void **state)
 		const struct cell *c = &plan.ask.cell[i];
 		assert_true(fabs(100 * c->tau0 - s.row[i].tau0_pct) < 1e-9 && c->nu0 > 0);
 		assert_true(fabs(c->underpowered_pct - (s.row[i].underpowered ? s.row[i].mde_pct : 0)) < 1e-9);
-		/* a full set of launches with that noise: threshold and k standard errors */
-		double full = stats_theta(1.5) + plan.ask.rule.k * c->tau0 / sqrt(plan.ask.rule.launches_max);
+		/* a full set of runs with that noise: threshold and k standard errors */
+		double full = stats_theta(1.5) + plan.ask.rule.k * c->tau0 / sqrt(plan.ask.rule.runs_max);
 		assert_true(fabs(s.row[i].mde_pct + stats_change_pct(full)) < 1e-9);
 	}
 	/* of another repository nothing is remembered */

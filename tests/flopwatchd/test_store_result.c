@@ -1,4 +1,4 @@
-/* Results as rows: builds found again, samples bit for bit, launches for judging again, thinning. */
+/* Results as rows: builds found again, samples bit for bit, runs for judging again, thinning. */
 #include "fixture_result.h"
 #include "fixture_transaction.h"
 #include "db/store/baseline_period.h"
@@ -147,18 +147,18 @@ static void a_history_shows_what_judging_again_found_in_its_old_place(void **sta
 	assert_true(seen.baseline_period == e.id && seen.held_tflops == 3e9 / 2 * 1e-9 && seen.reference_change_pct == -7.25);
 }
 
-/** Three launches of one cell, the third without clocks when `clocks` is false. */
+/** Three runs of one cell, the third without clocks when `clocks` is false. */
 static int64_t put_timings(struct fixture *f, struct result *r, bool clocks)
 {
 	struct noise noise = { .state = 3, .white = 0.003, .clock = clocks ? 0.004 : 0 };
-	int64_t comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 77), launch;
+	int64_t comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 77), process_run;
 	int64_t cell = fixture_cell(f, comparison, 0, "a/forward", 0, VERDICT_UNCHANGED);
 	for (int i = 1; i <= 3; i++) {
-		fixture_launch(r, i, i == 3 ? 2 : 1);
+		fixture_run(r, i, i == 3 ? 2 : 1);
 		fixture_timing(r, &noise, i, i == 3 ? 2 : 1, 0, SERIES_DEVICE, "", 0.01, i == 2 ? 0x44 : 0);
-		ok(store_launch_insert(f->db, comparison, i, i == 3 ? 2 : 1, 18446744073709551615u, &launch, &err));
-		struct launch_estimate e = { .set = 1, .n = 16, .d = 0.01 * i, .q = 1e-7, .d_raw = 0.02 * i };
-		ok(store_samples_insert(f->db, launch, cell, r->cell[i - 1], &e, &err));
+		ok(store_run_insert(f->db, comparison, i, i == 3 ? 2 : 1, 18446744073709551615u, &process_run, &err));
+		struct run_estimate e = { .set = 1, .n = 16, .d = 0.01 * i, .q = 1e-7, .d_raw = 0.02 * i };
+		ok(store_samples_insert(f->db, process_run, cell, r->cell[i - 1], &e, &err));
 	}
 	return cell;
 }
@@ -169,8 +169,8 @@ static void samples_come_back_bit_for_bit(void **state)
 	for (int clocks = 0; clocks < 2; clocks++) {
 		struct result *r = fixture_result(f, "main", 1, 2, 1);
 		int64_t cell = put_timings(f, r, clocks);
-		struct store_launches l;
-		ok(store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
+		struct store_runs l;
+		ok(store_cell_runs(f->db, cell, SERIES_DEVICE, &l, &err));
 		assert_int_equal(l.n, 3);
 		assert_true(l.raw);
 		for (int i = 0; i < 3; i++) {
@@ -196,21 +196,21 @@ static void forgetting_keeps_the_estimates(void **state)
 	struct fixture *f = *state;
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	int64_t cell = put_timings(f, r, true);
-	struct store_launches l;
+	struct store_runs l;
 	fixture_forget_times(f, 78);
-	ok(store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
+	ok(store_cell_runs(f->db, cell, SERIES_DEVICE, &l, &err));
 	assert_int_equal(l.n, 3);
 	assert_false(l.raw);
 	assert_null(l.pairs[1].base_ms);
 	assert_true(l.estimate[2].d == 0.03 && l.estimate[2].q == 1e-7);
 	buf_fini(&l.values);
-	struct launch_estimate changed = { .d = 0.5, .q = 0.25, .d_raw = 0.125 };
-	ok(store_sample_estimate(f->db, cell, l.launch[0], SERIES_DEVICE, &changed, &err));
-	ok(store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
+	struct run_estimate changed = { .d = 0.5, .q = 0.25, .d_raw = 0.125 };
+	ok(store_sample_estimate(f->db, cell, l.process_run[0], SERIES_DEVICE, &changed, &err));
+	ok(store_cell_runs(f->db, cell, SERIES_DEVICE, &l, &err));
 	assert_true(l.estimate[0].d == 0.5 && l.estimate[0].q == 0.25 && l.estimate[0].d_raw == 0.125);
 	buf_fini(&l.values);
 	ok(stmt_run(db_stmt(f->db, "UPDATE sample SET d = NULL", &err), &err));
-	refused(ERR_INVALID, store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
+	refused(ERR_INVALID, store_cell_runs(f->db, cell, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	result_free(r);
 }

@@ -60,12 +60,12 @@ for start in 1 2 3; do
 		echo "$factor" >"$tmp/kernels/kernels/factor"
 		another
 		is "runner $start killed at call $call: the commit is judged by another" "$(result_of "$sha")" "done unchanged"
-		# its job goes back; one killed in a launch of both sides leaves the job, and is launched again
+		# its job goes back; one killed in a run of both sides leaves the job, and is launched again
 		killed="$killed $(sql "SELECT count(*) > 0 FROM job_log WHERE job = $(job_of "$sha") AND (line LIKE 'queued: the runner: killed by SIGKILL%(attempt 1 of 3)'
-			OR line LIKE '%a launch ended early and is repeated: %SIGKILL%')")"
+			OR line LIKE '%a run ended early and is repeated: %SIGKILL%')")"
 	done
 done
-ok "it was killed, and its job went back or its launch was repeated each time ($killed )" test "$(tr -d ' 0' <<<"$killed" | wc -c)" -ge 9
+ok "it was killed, and its job went back or its run was repeated each time ($killed )" test "$(tr -d ' 0' <<<"$killed" | wc -c)" -ge 9
 is "no word of it is a verdict" "$(sql "SELECT count(*) FROM cell WHERE verdict NOT IN ('unchanged')")$(alerts)" 00
 
 echo 'sleep 1000' >"$tmp/kernels/kernels/recipe"

@@ -14,7 +14,7 @@ import sys
 def figures(name, body, line):
     line(f"{name}.gpu", body["gpu_s"], "s")
     line(f"{name}.wall", body.get("wall_s"), "s")
-    line(f"{name}.launches", body["launches"], "count")
+    line(f"{name}.launches", body["runs"], "count")
     for cell in body["cells"]:
         for side in ("base", "target"):
             line(f"{name}.{side}_median", cell[side]["median_ms"], "ms", cell["cell"])
@@ -37,11 +37,11 @@ def write_samples(db, path):
         return None if blob is None else [float("%.6g" % v) for v in struct.unpack("<%df" % (len(blob) // 4), blob)]
     query = ("SELECT iif(c.kind IN ('selfcheck', 'calibrate'), c.kind || '-' || c.id, c.branch), l.n, l.set_number, e.key, k.subject, s.call_order, "
              "s.ms, s.mhz, json_object('power_w', s.power_w, 'temp_c', s.temp_c, 'sm_mhz', s.sm_mhz, 'reasons', s.reasons, "
-             "'foreign', s.foreign_processes, 'xid', s.xid, 'ecc', s.ecc, 'energy_j', s.energy_j, 'regime', s.regime) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN launch l ON l.id = s.launch JOIN cell e ON e.id = s.cell "
+             "'foreign', s.foreign_processes, 'xid', s.xid, 'ecc', s.ecc, 'energy_j', s.energy_j, 'regime', s.regime) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN run l ON l.id = s.run JOIN cell e ON e.id = s.cell "
              "JOIN comparison c ON c.id = l.comparison WHERE k.series = 'device' ORDER BY c.id, l.n, e.n, k.subject")
     with open(path, "w") as f:
-        for name, launch, set_, cell, subject, order, ms, mhz, device_check in db.execute(query):
-            row = {"comparison": name, "launch": launch, "set": set_, "cell": cell, "subject": subject, "order": order or None,
+        for name, run, set_, cell, subject, order, ms, mhz, device_check in db.execute(query):
+            row = {"comparison": name, "run": run, "set": set_, "cell": cell, "subject": subject, "order": order or None,
                    "ms": floats(ms), "mhz": floats(mhz)}
             if subject == "target":
                 row["device_check"] = json.loads(device_check)

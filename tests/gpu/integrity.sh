@@ -97,7 +97,7 @@ decides=calls looks=--quick
 caught cheat_bound '*/forward' '^target failed wrong between the timed calls'
 for module in honest_packs honest_stream honest_thread; do believed "$module"; done
 
-# ---- what it costs: the same module on both sides, one byte longer on one; checks of both and a launch ----
+# ---- what it costs: the same module on both sides, one byte longer on one; checks of both and a run ----
 cost() { # BUNDLE NAME
 	"$1/bin/flopwatch-worker" compare --suite "$suite" --device cuda:0 --quick --json --base "$work/base.so" --target "$work/twin.so" \
 		>"$out/aa-$2.json" 2>"$out/aa-$2.err" || true

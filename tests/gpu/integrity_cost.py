@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What changing K and V costs, from comparisons of a module with itself (integrity.sh): the second forward that a backward cell
-makes in each launch, as a share of the device's time, and the device's time beside that of an earlier build. Usage: FOLDER."""
+makes in each run, as a share of the device's time, and the device's time beside that of an earlier build. Usage: FOLDER."""
 import json
 import os
 import sys
@@ -25,9 +25,9 @@ def forward_ms(result, key):
 now = load("now-1")
 if not now or not now["gpu_s"]:
     sys.exit("no comparison of a module with itself was made: see aa-now-1.err")
-second = sum(forward_ms(now, c["cell"]) for c in now["cells"] if c["cell"].endswith("/backward")) * now["launches"] / 1e3
-print("A/A of %d cells, both checks and %d launch(es): %.2f s of the device" % (len(now["cells"]), now["launches"], now["gpu_s"]))
-print("second forwards for other K and V in launches: %.3f s, %.2f %% (rolled copies are as long as plain ones)" %
+second = sum(forward_ms(now, c["cell"]) for c in now["cells"] if c["cell"].endswith("/backward")) * now["runs"] / 1e3
+print("A/A of %d cells, both checks and %d run(es): %.2f s of the device" % (len(now["cells"]), now["runs"], now["gpu_s"]))
+print("second forwards for other K and V in runs: %.3f s, %.2f %% (rolled copies are as long as plain ones)" %
       (second, 100 * second / now["gpu_s"]))
 print("cells that are accused: %s" % (", ".join(c["cell"] for c in now["cells"] if c["class"]) or "none"))
 runs = {kind: [r["gpu_s"] for r in (load("%s-%d" % (kind, i)) for i in (1, 2)) if r] for kind in ("before", "now")}

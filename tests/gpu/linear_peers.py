@@ -127,7 +127,7 @@ def make_contenders(torch, module, job, shape, tensors, stream):
 def measure(torch, found, rounds, scrub):
     for i in range(rounds + 2):
         marks = []
-        torch.cuda._sleep(2_000_000)  # the host gets ahead, so that no call waits for a launch
+        torch.cuda._sleep(2_000_000)  # the host gets ahead, so that no call waits for a run
         for contender in found if i % 2 == 0 else found[::-1]:
             start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             scrub.fill_(i)

@@ -377,7 +377,7 @@ class Bench:
         self.record(name, direction, found, n, before, states, after)
 
     def round(self, order, keep):
-        """Every contender once. The GPU starts a millisecond late, so that the host is ahead of it and no call waits for a launch."""
+        """Every contender once. The GPU starts a millisecond late, so that the host is ahead of it and no call waits for a run."""
         torch, marks = self.torch, []
         torch.cuda._sleep(2_000_000)
         for contender in order:

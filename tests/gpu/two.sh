@@ -128,7 +128,7 @@ several() { # NAME: as many pushes, of equal builds, one after the other
 		git push -q origin "$1$round"
 		judge "$1$round"
 		took "$1$round" >>"$state/$1.seconds"
-		say "$1$round: $(took "$1$round") s, furthest from 0: $(furthest "$1$round"), launches $(asked "SELECT max(x.launches) $(cells_of "$1$round")")"
+		say "$1$round: $(took "$1$round") s, furthest from 0: $(furthest "$1$round"), runs $(asked "SELECT max(x.runs) $(cells_of "$1$round")")"
 		tell "equal builds are unchanged: $1$round" "$(verdict_of "$1$round")" unchanged
 	done
 }
@@ -149,8 +149,8 @@ several split
 n_cells=$(asked "SELECT count(*) $(cells_of alone1)")
 tell "a comparison that is split has cells on both devices" "$(asked "SELECT count(DISTINCT x.device) $(cells_of split1)")" 2
 tell "all of its cells" "$(asked "SELECT count(*) $(cells_of split1) AND x.device IS NOT NULL")" "$n_cells"
-tell "each on one of them" "$(asked "SELECT count(*) FROM (SELECT s.launch FROM sample s JOIN cell y ON y.id = s.cell WHERE y.id IN \
-	(SELECT x.id $(cells_of split1)) GROUP BY s.launch HAVING count(DISTINCT y.device) > 1)")" 0
+tell "each on one of them" "$(asked "SELECT count(*) FROM (SELECT s.run FROM sample s JOIN cell y ON y.id = s.cell WHERE y.id IN \
+	(SELECT x.id $(cells_of split1)) GROUP BY s.run HAVING count(DISTINCT y.device) > 1)")" 0
 say "cells: $(asked "SELECT group_concat(t, ', ') FROM (SELECT count(*) || ' on ' || d.uuid AS t FROM device d JOIN (SELECT x.device $(cells_of split1)) e ON e.device = d.id GROUP BY d.uuid)")"
 ratio=$(asked "SELECT round($(middle split) / $(middle alone), 3)")
 say "seconds: $(middle alone) on one, $(middle split) on both, $ratio of that"

@@ -59,7 +59,7 @@ static inline int fixture_setup(void **state)
 	config->queue_max = 100;
 	config->job_timeout_ms = 3600000;
 	config->hello_ms = 300000;
-	config->build_s = config->check_s = config->launch_s = 60;
+	config->build_s = config->check_s = config->run_s = 60;
 	config->n_repos = 1;
 	struct config_repo *r = &config->repo[0];
 	snprintf(r->name, sizeof r->name, "kernels");

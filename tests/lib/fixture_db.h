@@ -121,7 +121,7 @@ static inline int fixture_archive(struct fixture *f, int64_t before)
 	return all;
 }
 
-/** And out of it: only what launches say of them is left. */
+/** And out of it: only what runs say of them is left. */
 static inline void fixture_forget_times(struct fixture *f, int64_t before)
 {
 	char month[ARCHIVE_MONTH_SIZE];
@@ -204,7 +204,7 @@ static inline int64_t fixture_cell(struct fixture *f, int64_t comparison, int n,
 		.m = m,
 		.m_raw = m,
 		.se = 0.001,
-		.launches = 4,
+		.runs = 4,
 		.samples = 96,
 		.base_median_ms = 1.71,
 		.target_median_ms = 1.71 * (1 + m),

@@ -122,12 +122,12 @@ static inline void fixture_accepted(struct result *r)
 	}
 }
 
-static inline void fixture_launch(struct result *r, int launch, int set)
+static inline void fixture_run(struct result *r, int process_run, int set)
 {
-	struct msg m = { .t = MSG_LAUNCH };
-	m.u.launch = calloc(1, sizeof *m.u.launch);
-	assert_non_null(m.u.launch);
-	*m.u.launch = (struct msg_launch){ .launch = launch, .set = set, .seed = UINT64_MAX - (unsigned)launch };
+	struct msg m = { .t = MSG_PROCESS_RUN };
+	m.u.process_run = calloc(1, sizeof *m.u.process_run);
+	assert_non_null(m.u.process_run);
+	*m.u.process_run = (struct msg_process_run){ .process_run = process_run, .set = set, .seed = UINT64_MAX - (unsigned)process_run };
 	fixture_add(r, &m);
 }
 
@@ -140,17 +140,17 @@ static inline float *fixture_copy(const float *from, int n)
 }
 
 /** One record of 16 pairs whose target is `shift` slower (log). `reasons`: limit reasons of the clock. */
-static inline void fixture_timing(struct result *r, struct noise *noise, int launch, int set, int cell, enum series series,
+static inline void fixture_timing(struct result *r, struct noise *noise, int process_run, int set, int cell, enum series series,
 	const char *phase, double shift, uint64_t reasons)
 {
 	enum { PAIRS = 16 };
 	struct msg m = { .t = MSG_CELL };
-	struct noise_launch l;
-	struct launch_pairs p;
+	struct noise_run l;
+	struct run_pairs p;
 	noise_pairs(noise, shift, PAIRS, set, &l, &p);
 	struct msg_cell *c = m.u.cell = calloc(1, sizeof *m.u.cell);
 	assert_non_null(c);
-	c->launch = launch;
+	c->process_run = process_run;
 	c->set = set;
 	c->cell = cell;
 	c->n_subjects = 2;
@@ -170,26 +170,26 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int lau
 	fixture_add(r, &m);
 }
 
-/** What a worker does: 6 launches of set 1 and 6 of set 2 of every cell; cell i is shift[i] slower; calls in the first launch, phases in that of each set. */
+/** What a worker does: 6 runs of set 1 and 6 of set 2 of every cell; cell i is shift[i] slower; calls in the first run, phases in that of each set. */
 static inline void fixture_measured(struct result *r, const double *shift)
 {
-	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	struct noise second =
 		noise; /* whatever has phases a second time, all other draws are the same: recorded histories depend on them */
 	second.state = 8;
 	fixture_accepted(r);
-	for (int launch = 1; launch <= 12; launch++) {
-		int set = launch <= 6 ? 1 : 2;
-		fixture_launch(r, launch, set);
+	for (int process_run = 1; process_run <= 12; process_run++) {
+		int set = process_run <= 6 ? 1 : 2;
+		fixture_run(r, process_run, set);
 		for (int i = 0; i < r->plan.ask.n_cells; i++) {
-			fixture_timing(r, &noise, launch, set, i, SERIES_DEVICE, "", shift[i], 0);
-			if (launch == 1)
-				fixture_timing(r, &noise, launch, set, i, SERIES_CALL, "", shift[i], 0);
-			if (launch != 1 && launch != 7)
+			fixture_timing(r, &noise, process_run, set, i, SERIES_DEVICE, "", shift[i], 0);
+			if (process_run == 1)
+				fixture_timing(r, &noise, process_run, set, i, SERIES_CALL, "", shift[i], 0);
+			if (process_run != 1 && process_run != 7)
 				continue;
-			struct noise *of = launch == 1 ? &noise : &second;
-			fixture_timing(r, of, launch, set, i, SERIES_PHASE, "prepare", 0, 0);
-			fixture_timing(r, of, launch, set, i, SERIES_PHASE, "run", shift[i], 0);
+			struct noise *of = process_run == 1 ? &noise : &second;
+			fixture_timing(r, of, process_run, set, i, SERIES_PHASE, "prepare", 0, 0);
+			fixture_timing(r, of, process_run, set, i, SERIES_PHASE, "run", shift[i], 0);
 		}
 	}
 }

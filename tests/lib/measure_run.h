@@ -1,4 +1,4 @@
-/* A bench whose runner is made of shell, for the tests of what the worker launches. */
+/* A bench whose runner is made of shell, for the tests of what the worker runs. */
 #ifndef TESTS_MEASURE_RUN_H
 #define TESTS_MEASURE_RUN_H
 
@@ -30,9 +30,9 @@ struct scene {
 	struct cell cell[CELLS];
 	struct bench bench;
 	struct fw_err err;
-	int launches, checks, faults; /* records seen */
+	int runs, checks, faults; /* records seen */
 	struct msg_fault fault;       /* the last one */
-	struct msg_launch launch;
+	struct msg_process_run process_run;
 	int nodes;
 	struct msg_node node[2]; /* of the target's cell 0, in order */
 };
@@ -42,13 +42,13 @@ static inline int count(void *arg, const struct msg *m, struct fw_err *err)
 	struct scene *s = arg;
 
 	(void)err;
-	s->launches += m->t == MSG_LAUNCH;
+	s->runs += m->t == MSG_PROCESS_RUN;
 	s->checks += m->t == MSG_CHECK;
 	s->faults += m->t == MSG_FAULT;
 	if (m->t == MSG_FAULT)
 		s->fault = m->u.fault;
-	if (m->t == MSG_LAUNCH)
-		s->launch = *m->u.launch;
+	if (m->t == MSG_PROCESS_RUN)
+		s->process_run = *m->u.process_run;
 	if (m->t == MSG_NODE && m->u.node.cell == 0 && m->u.node.role == ROLE_TARGET)
 		s->node[s->nodes++ % 2] = m->u.node;
 	return 0;
@@ -82,7 +82,7 @@ static inline int open_bench(struct scene *s)
 	b->emit_arg = s;
 	b->device.kind = DEVICE_SIM;
 	rule_default(&b->rule, CELLS);
-	b->limits = (struct msg_limits){ .check_s = 30, .launch_s = 30, .budget_s = 600 };
+	b->limits = (struct msg_limits){ .check_s = 30, .run_s = 30, .budget_s = 600 };
 	return 0;
 }
 
@@ -143,12 +143,12 @@ static inline int teardown(void **state)
 }
 
 /*
- * The runner of a test. `check` and `launch` are shell, run once per cell $i; $role is the first role, $both is there when there
+ * The runner of a test. `check` and `run` are shell, run once per cell $i; $role is the first role, $both is there when there
  * are two. Helpers: at ROLE STEP, pass (with $alone as the time of a call), wrong, timings TARGET_MS, single MS. In an audit a call
  * of base takes base_s seconds by any clock, one of target target_s.
  */
 static inline void runner_audited(
-	struct scene *s, const char *check, const char *launch, const char *base_s, const char *target_s)
+	struct scene *s, const char *check, const char *process_run, const char *base_s, const char *target_s)
 {
 	static const char signature[] =
 		"import hmac, sys\n"
@@ -162,7 +162,7 @@ static inline void runner_audited(
 		"#!/bin/bash\n"
 		"read -r line\n"
 		"[[ $line =~ '\"mode\":\"'([a-z]+) ]]; mode=${BASH_REMATCH[1]}\n"
-		"[[ $line =~ '\"launch\":'([0-9]+) ]]; launch=${BASH_REMATCH[1]}\n"
+		"[[ $line =~ '\"run\":'([0-9]+) ]]; run=${BASH_REMATCH[1]}\n"
 		"[[ $line =~ '\"set\":'([0-9]+) ]]; set=${BASH_REMATCH[1]}\n"
 		"[[ $line =~ '\"role\":\"'([a-z]+) ]]; role=${BASH_REMATCH[1]}\n"
 		"[[ $line =~ '\"signature\":\"'([0-9a-f]+) ]]; key=${BASH_REMATCH[1]} number=0 inputs=%064d\n"
@@ -172,7 +172,7 @@ static inline void runner_audited(
 		"echo $mode >>%s/runs\n"
 		"[[ $line =~ '\"phases\":true' ]] && echo phases >>%s/runs\n"
 		"at() { say "
-		"\"{\\\"t\\\":\\\"at\\\",\\\"launch\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"step\\\":\\\"$2\\\"}"
+		"\"{\\\"t\\\":\\\"at\\\",\\\"run\\\":$run,\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"step\\\":\\\"$2\\\"}"
 		"\"; }\n"
 		"pass() { say "
 		"\"{\\\"t\\\":\\\"check\\\",\\\"role\\\":\\\"$role\\\",\\\"cell\\\":$i,\\\"ok\\\":true,\\\"class\\\":\\\"\\\","
@@ -184,7 +184,7 @@ static inline void runner_audited(
 		"\"{\\\"t\\\":\\\"fault\\\",\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"class\\\":\\\"$2\\\",\\\"detail\\\":"
 		"\\\"as told\\\"}\"; }\n"
 		"timings() { b=1.0 t=$1; say "
-		"\"{\\\"t\\\":\\\"cell\\\",\\\"launch\\\":$launch,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
+		"\"{\\\"t\\\":\\\"cell\\\",\\\"run\\\":$run,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
 		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"$inputs\\\",\\\"order\\\":\\\"ABBAABBA\\\",\\\"n\\\":4,"
 		"\\\"ms\\\":{"
 		"\\\"base\\\":[$b,$b,$b,$b],"
@@ -192,7 +192,7 @@ static inline void runner_audited(
 		"\\\"reasons\\\":${2:-0},"
 		"\\\"foreign\\\":-1,\\\"regime\\\":\\\"\\\"},\\\"redo\\\":0}\"; }\n"
 		"single() { say "
-		"\"{\\\"t\\\":\\\"cell\\\",\\\"launch\\\":$launch,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
+		"\"{\\\"t\\\":\\\"cell\\\",\\\"run\\\":$run,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
 		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"$inputs\\\",\\\"order\\\":\\\"AAAA\\\",\\\"n\\\":4,\\\"ms\\\":{"
 		"\\\"$role\\\":[$1,$1,$1,$1]},\\\"redo\\\":0}\"; echo alone $role >>%s/runs; }\n"
 		"batch() { say \"{\\\"t\\\":\\\"audit\\\",\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"calls\\\":$2,"
@@ -206,14 +206,14 @@ static inline void runner_audited(
 		"if [ $mode = audit ]; then batches; elif [ $mode = check ]; then at $role check\n%s\nelif [ -z \"$both\" ]; then at $role time\n%s\nelse at base "
 		"time; at target time\n%s\nfi\n"
 		"done\n",
-		7, s->folder.path, s->folder.path, s->folder.path, s->folder.path, base_s, target_s, check, launch, launch);
+		7, s->folder.path, s->folder.path, s->folder.path, s->folder.path, base_s, target_s, check, process_run, process_run);
 	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", b.data, 0755), 0);
 	buf_fini(&b);
 }
 
-static inline void runner(struct scene *s, const char *check, const char *launch)
+static inline void runner(struct scene *s, const char *check, const char *process_run)
 {
-	runner_audited(s, check, launch, "0", "0");
+	runner_audited(s, check, process_run, "0", "0");
 }
 
 static inline int runs_of(struct scene *s, const char *mode)

@@ -1,8 +1,8 @@
 /**
  * noise.h - a seeded model of paired timings for tests of the rule.
  *
- * A pair's two calls share the device's slow drift and the launch's own offset; each has white noise, now and then a slow
- * outlier, and a clock that wanders and divides the time. A launch also shifts the ratio itself (what pairing cannot remove).
+ * A pair's two calls share the device's slow drift and the run's own offset; each has white noise, now and then a slow
+ * outlier, and a clock that wanders and divides the time. A run also shifts the ratio itself (what pairing cannot remove).
  */
 #ifndef TESTS_NOISE_H
 #define TESTS_NOISE_H
@@ -16,7 +16,7 @@
 struct noise {
 	uint64_t state;
 	double white;   /* sd of one call, log */
-	double launch;  /* sd of the ratio between launches, log */
+	double process_run;  /* sd of the ratio between runs, log */
 	double clock;   /* sd of one call's clock, log; 0: no clock */
 	double outlier; /* share of calls that are 2..20 % slower */
 };
@@ -48,22 +48,22 @@ static inline void noise_call(struct noise *n, double log_ms, float *ms, float *
 	*mhz = n->clock > 0 ? (float)(1650 * exp(clock)) : 0;
 }
 
-/** Samples of one launch whose target is `shift` slower (log). */
-struct noise_launch {
+/** Samples of one run whose target is `shift` slower (log). */
+struct noise_run {
 	float base_ms[STATS_PAIRS_MAX], target_ms[STATS_PAIRS_MAX], base_mhz[STATS_PAIRS_MAX], target_mhz[STATS_PAIRS_MAX];
 };
 
 static inline void noise_pairs(
-	struct noise *n, double shift, int pairs, int set, struct noise_launch *l, struct launch_pairs *out)
+	struct noise *n, double shift, int pairs, int set, struct noise_run *l, struct run_pairs *out)
 {
-	double offset = n->launch * noise_normal(n), drift = 0.02 * noise_normal(n);
+	double offset = n->process_run * noise_normal(n), drift = 0.02 * noise_normal(n);
 
 	for (int i = 0; i < pairs; i++) {
 		drift += 0.001 * noise_normal(n);
 		noise_call(n, 1 + drift, &l->base_ms[i], &l->base_mhz[i]);
 		noise_call(n, 1 + drift + shift + offset, &l->target_ms[i], &l->target_mhz[i]);
 	}
-	*out = (struct launch_pairs){ .set = set,
+	*out = (struct run_pairs){ .set = set,
 		.n = pairs,
 		.base_ms = l->base_ms,
 		.target_ms = l->target_ms,

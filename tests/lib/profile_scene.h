@@ -89,10 +89,10 @@ static const char runner_head[] =
 	"    out.write(hmac.new(run['seal'].encode(), text.encode(), 'sha256').hexdigest()[:32] + ' ' + text + '\\n')\n"
 	"if run['mode'] in ('idle', 'health check', 'guard'):\n"
 	"    say('state', what=run['mode'], ok=True, detail=''); sys.exit(0)\n"
-	"if run['mode'] == 'launch':\n"
-	"    log('launch ' + ' '.join(s['role'] for s in run['subjects']) + ' ' + ' '.join(p['config'] for p in run['pins']))\n"
+	"if run['mode'] == 'run':\n"
+	"    log('run ' + ' '.join(s['role'] for s in run['subjects']) + ' ' + ' '.join(p['config'] for p in run['pins']))\n"
 	"    for c in run['cells']:\n"
-	"        say('cell', launch=run['launch'], set=run['set'], cell=c['i'], series='device', phase='', input_sha256='0' * 64, n=4, order='',\n"
+	"        say('cell', run=run['run'], set=run['set'], cell=c['i'], series='device', phase='', input_sha256='0' * 64, n=4, order='',\n"
 	"            ms={'base': [1, 1, 1, 1], 'target': [1.5, 1.5, 1.5, 9], 'reference': [1.25] * 4}, redo=0)\n"
 	"    sys.exit(0)\n"
 	"role, repeat, counters = run['subjects'][0]['role'], run['repeat'], run['counters']\n"
@@ -104,7 +104,7 @@ static const char runner_head[] =
 	"        'symbol_sha256': hashlib.sha256(symbol.encode()).hexdigest(), 'sm': 90, 'ms': 1, 'grid': [132, 1, 1], 'block': [128, 1, 1],\n"
 	"        'registers': 168, 'local_bytes': 0, 'shared_bytes': 1024, 'ctas_per_sm': 1, 'values': values, **more})\n"
 	"def kernels(cell, values):\n"
-	"    say('at', launch=0, cell=cell, role=role, step='count')\n"
+	"    say('at', run=0, cell=cell, role=role, step='count')\n"
 	"    kernel(cell, 0, 'same', 'same()', values)\n"
 	"    kernel(cell, 1, 'core', 'core()', values)\n"
 	"    kernel(cell, 2, 'shape_64' if role == 'target' else 'shape_128', 'shape<64>()' if role == 'target' else 'shape<128>()', values)\n"
@@ -194,7 +194,7 @@ static inline int set_up(void **state)
 	b->emit_arg = &scene;
 	b->device.kind = DEVICE_CUDA;
 	rule_default(&b->rule, CELLS);
-	b->limits = (struct msg_limits){ .check_s = 30, .launch_s = 30, .budget_s = 600, .wait_s = 5 };
+	b->limits = (struct msg_limits){ .check_s = 30, .run_s = 30, .budget_s = 600, .wait_s = 5 };
 	return add_module(ROLE_BASE, false) != 0 || add_module(ROLE_TARGET, true) != 0 ? -1 : bench_ready(b, &scene.err);
 }
 

@@ -1,5 +1,5 @@
 /**
- * recorded.h - the recorded launches of tests/data/gpu-recorded as a source of noise: every launch is one process that timed the same
+ * recorded.h - the recorded runs of tests/data/gpu-recorded as a source of noise: every run is one process that timed the same
  * kernel as `a` and as `b`, pair by pair (the README there says where they come from). The clock of each call was not recorded.
  */
 #ifndef TESTS_RECORDED_H
@@ -13,15 +13,15 @@
 #include "core/stats/stats.h"
 #include "noise.h"
 
-enum { RECORDED_KERNELS_MAX = 16, RECORDED_LAUNCHES_MAX = 16, RECORDED_PAIRS_MAX = 32, RECORDED_BLOCK = 4 };
+enum { RECORDED_KERNELS_MAX = 16, RECORDED_RUNS_MAX = 16, RECORDED_PAIRS_MAX = 32, RECORDED_BLOCK = 4 };
 
 struct recorded {
 	char name[48];
-	int n_launches;
+	int n_runs;
 	struct {
 		int n;
 		float a[RECORDED_PAIRS_MAX], b[RECORDED_PAIRS_MAX];
-	} launch[RECORDED_LAUNCHES_MAX];
+	} process_run[RECORDED_RUNS_MAX];
 	double ms; /* median call */
 };
 
@@ -62,53 +62,53 @@ static inline void recorded_read(const char *dir, struct recording *r)
 {
 	char line[256], name[48], first;
 	FILE *f = recorded_open(dir, "h200-launches.csv", line);
-	int launch, pair;
+	int process_run, pair;
 	float a, b;
 
 	r->n = 0;
 	while (fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%47[^,],%d,%d,%c,%f,%f", name, &launch, &pair, &first, &a, &b) != 6 || launch < 0 ||
-			launch >= RECORDED_LAUNCHES_MAX || pair < 0 || pair >= RECORDED_PAIRS_MAX)
+		if (sscanf(line, "%47[^,],%d,%d,%c,%f,%f", name, &process_run, &pair, &first, &a, &b) != 6 || process_run < 0 ||
+			process_run >= RECORDED_RUNS_MAX || pair < 0 || pair >= RECORDED_PAIRS_MAX)
 			recorded_stop("is no row of a recording", line);
 		struct recorded *k = recorded_named(r, name);
 		if (!k && r->n == RECORDED_KERNELS_MAX)
 			recorded_stop("is one kernel too many", name);
 		if (!k) {
 			k = &r->kernel[r->n++];
-			*k = (struct recorded){ .n_launches = 0 };
+			*k = (struct recorded){ .n_runs = 0 };
 			snprintf(k->name, sizeof k->name, "%s", name);
 		}
-		k->launch[launch].a[pair] = a;
-		k->launch[launch].b[pair] = b;
-		k->launch[launch].n = pair + 1;
-		if (k->n_launches <= launch)
-			k->n_launches = launch + 1;
+		k->process_run[process_run].a[pair] = a;
+		k->process_run[process_run].b[pair] = b;
+		k->process_run[process_run].n = pair + 1;
+		if (k->n_runs <= process_run)
+			k->n_runs = process_run + 1;
 	}
 	fclose(f);
 	for (int i = 0; i < r->n; i++) {
-		float all[RECORDED_LAUNCHES_MAX * RECORDED_PAIRS_MAX];
+		float all[RECORDED_RUNS_MAX * RECORDED_PAIRS_MAX];
 		int n = 0;
-		for (int l = 0; l < r->kernel[i].n_launches; l++)
-			for (int p = 0; p < r->kernel[i].launch[l].n; p++)
-				all[n++] = r->kernel[i].launch[l].a[p];
+		for (int l = 0; l < r->kernel[i].n_runs; l++)
+			for (int p = 0; p < r->kernel[i].process_run[l].n; p++)
+				all[n++] = r->kernel[i].process_run[l].a[p];
 		r->kernel[i].ms = stats_median(all, n);
 	}
 }
 
 /**
- * Draw one launch of `k`, sides as recorded, its target `slower` times as long: `wanted` pairs in a row, or all where fewer
+ * Draw one run of `k`, sides as recorded, its target `slower` times as long: `wanted` pairs in a row, or all where fewer
  * were recorded. Shape: base[RECORDED_PAIRS_MAX], target as well. Returns the number of pairs.
  */
 static inline int recorded_play(
 	const struct recorded *k, struct noise *dice, int wanted, double slower, float *base, float *target)
 {
-	int from = (int)(noise_uniform(dice) * k->n_launches), recorded = k->launch[from].n;
+	int from = (int)(noise_uniform(dice) * k->n_runs), recorded = k->process_run[from].n;
 	int n = wanted < recorded ? wanted : recorded;
 	int start = (int)(noise_uniform(dice) * ((recorded - n) / RECORDED_BLOCK + 1)) * RECORDED_BLOCK;
 
 	for (int p = 0; p < n; p++) {
-		base[p] = k->launch[from].a[start + p];
-		target[p] = (float)(slower * (double)k->launch[from].b[start + p]);
+		base[p] = k->process_run[from].a[start + p];
+		target[p] = (float)(slower * (double)k->process_run[from].b[start + p]);
 	}
 	return n;
 }

@@ -1,5 +1,5 @@
 /**
- * replay.h - recorded launches as what a comparison draws from, sides as they were recorded.
+ * replay.h - recorded runs as what a comparison draws from, sides as they were recorded.
  */
 #ifndef TESTS_REPLAY_H
 #define TESTS_REPLAY_H
@@ -33,7 +33,7 @@ static inline int replay_read_clocked(const char *recorded_dir, const char *samp
 															   : 0;
 }
 
-/** Equal kernels without clocks, of the older recording: fourteen, of seven launches each. */
+/** Equal kernels without clocks, of the older recording: fourteen, of seven runs each. */
 static inline void replay_read_unclocked(const char *recorded_dir, struct samples *out)
 {
 	static struct recording r;
@@ -41,13 +41,13 @@ static inline void replay_read_unclocked(const char *recorded_dir, struct sample
 	recorded_read(recorded_dir, &r);
 	for (int i = 0; i < r.n; i++) {
 		const struct recorded *k = &r.kernel[i];
-		for (int l = 0; l < k->n_launches; l++) {
-			struct samples_launch *to = samples_open(out, k->name);
+		for (int l = 0; l < k->n_runs; l++) {
+			struct samples_run *to = samples_open(out, k->name);
 			if (!to)
 				recorded_stop("does not fit", k->name);
-			to->n = k->launch[l].n;
-			memcpy(to->base_ms, k->launch[l].a, sizeof k->launch[l].a);
-			memcpy(to->target_ms, k->launch[l].b, sizeof k->launch[l].b);
+			to->n = k->process_run[l].n;
+			memcpy(to->base_ms, k->process_run[l].a, sizeof k->process_run[l].a);
+			memcpy(to->target_ms, k->process_run[l].b, sizeof k->process_run[l].b);
 		}
 	}
 }
@@ -57,11 +57,11 @@ static inline void replay_rule_before(struct rule *r)
 {
 	r->version = 4;
 	r->p_look = 0;
-	r->launches_max = 12;
+	r->runs_max = 12;
 	r->cover = (struct cover_prior){ .odd = 0 };
 }
 
-/** The order in which a comparison draws the launches of a cell. Shape: order[n]. */
+/** The order in which a comparison draws the runs of a cell. Shape: order[n]. */
 static inline void replay_shuffle(struct noise *dice, int *order, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -80,7 +80,7 @@ struct replay_plant {
 
 /** `beta`: how times of this cell follow its clock. */
 static inline void replay_plant(
-	const struct samples_launch *from, const struct replay_plant *plant, double beta, struct samples_launch *to)
+	const struct samples_run *from, const struct replay_plant *plant, double beta, struct samples_run *to)
 {
 	*to = *from;
 	for (int i = 0; i < to->n; i++) {

@@ -52,7 +52,7 @@ static inline struct msg_run small_run(enum run_mode mode, const char *device, c
 	struct cell *cell, int *index, int n_cells)
 {
 	static const enum role role[] = { ROLE_BASE, ROLE_TARGET, ROLE_REFERENCE };
-	struct msg_run run = { .launch = 1, .set = 1, .seed = 7, .n_subjects = n_modules, .n_cells = n_cells, .cell = cell };
+	struct msg_run run = { .process_run = 1, .set = 1, .seed = 7, .n_subjects = n_modules, .n_cells = n_cells, .cell = cell };
 	run.mode = mode;
 	snprintf(run.device, sizeof run.device, "%s", device);
 	for (int i = 0; i < n_modules; i++) {

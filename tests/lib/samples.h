@@ -1,5 +1,5 @@
 /**
- * samples.h - timed calls of whole comparisons, recorded on a GPU with the clock of each call, as a source of launches.
+ * samples.h - timed calls of whole comparisons, recorded on a GPU with the clock of each call, as a source of runs.
  *
  * Two forms are read: the samples that tests/gpu/daemon.sh and verdicts.sh store (JSON lines), and a table of pairs (h200-clock.csv).
  */
@@ -14,9 +14,9 @@
 
 #include "core/stats/stats.h"
 
-enum { SAMPLES_CELLS_MAX = 64, SAMPLES_LAUNCHES_MAX = 48 };
+enum { SAMPLES_CELLS_MAX = 64, SAMPLES_RUNS_MAX = 48 };
 
-struct samples_launch {
+struct samples_run {
 	int n;
 	float base_ms[STATS_PAIRS_MAX], target_ms[STATS_PAIRS_MAX], base_mhz[STATS_PAIRS_MAX], target_mhz[STATS_PAIRS_MAX];
 };
@@ -24,8 +24,8 @@ struct samples_launch {
 struct samples_cell {
 	char name[64];
 	bool is_sparse, is_backward;
-	int n_launches;
-	struct samples_launch launch[SAMPLES_LAUNCHES_MAX];
+	int n_runs;
+	struct samples_run process_run[SAMPLES_RUNS_MAX];
 };
 
 struct samples {
@@ -52,8 +52,8 @@ static inline void samples_short_name(const char *key, char out[64])
 			*s = '_';
 }
 
-/** A new launch of that cell; NULL where there is no room. */
-static inline struct samples_launch *samples_open(struct samples *s, const char *key)
+/** A new run of that cell; NULL where there is no room. */
+static inline struct samples_run *samples_open(struct samples *s, const char *key)
 {
 	char name[64] = "";
 	samples_short_name(key, name);
@@ -68,10 +68,10 @@ static inline struct samples_launch *samples_open(struct samples *s, const char 
 		memcpy(c->name, name, sizeof name);
 		s->n++;
 	}
-	if (c->n_launches == SAMPLES_LAUNCHES_MAX)
+	if (c->n_runs == SAMPLES_RUNS_MAX)
 		return NULL;
-	c->launch[c->n_launches].n = 0;
-	return &c->launch[c->n_launches++];
+	c->process_run[c->n_runs].n = 0;
+	return &c->process_run[c->n_runs++];
 }
 
 static inline int samples_read_numbers(const json_t *list, float out[STATS_PAIRS_MAX])
@@ -93,7 +93,7 @@ static inline int samples_read_json(const char *path, samples_wants_fn *wants, s
 	FILE *f = fopen(path, "r");
 	char *line = NULL;
 	size_t size = 0;
-	struct samples_launch *open = NULL;
+	struct samples_run *open = NULL;
 	if (!f) {
 		perror(path);
 		return -1;
@@ -121,13 +121,13 @@ static inline int samples_read_json(const char *path, samples_wants_fn *wants, s
 	return 0;
 }
 
-/** Rows `comparison,cell,launch,set,pair,order,base_ms,target_ms,base_mhz,target_mhz` in order. 0, or -1. */
+/** Rows `comparison,cell,run,set,pair,order,base_ms,target_ms,base_mhz,target_mhz` in order. 0, or -1. */
 static inline int samples_read_csv(const char *path, samples_wants_fn *wants, struct samples *out)
 {
 	FILE *f = fopen(path, "r");
 	char line[512], comparison[32], key[128], last[192] = "", now[192];
-	struct samples_launch *open = NULL;
-	int launch, set, pair;
+	struct samples_run *open = NULL;
+	int process_run, set, pair;
 	float v[4];
 	if (!f || !fgets(line, sizeof line, f)) {
 		perror(path);
@@ -136,7 +136,7 @@ static inline int samples_read_csv(const char *path, samples_wants_fn *wants, st
 		return -1;
 	}
 	while (fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%31[^,],%127[^,],%d,%d,%d,,%f,%f,%f,%f", comparison, key, &launch, &set, &pair, &v[0], &v[1],
+		if (sscanf(line, "%31[^,],%127[^,],%d,%d,%d,,%f,%f,%f,%f", comparison, key, &process_run, &set, &pair, &v[0], &v[1],
 			    &v[2], &v[3]) != 9) {
 			fprintf(stderr, "%s: not a row: %s", path, line);
 			fclose(f);
@@ -144,7 +144,7 @@ static inline int samples_read_csv(const char *path, samples_wants_fn *wants, st
 		}
 		if (!wants(comparison, key))
 			continue;
-		snprintf(now, sizeof now, "%s %s %d %d", comparison, key, launch, set);
+		snprintf(now, sizeof now, "%s %s %d %d", comparison, key, process_run, set);
 		if (strcmp(now, last) != 0)
 			open = samples_open(out, key);
 		memcpy(last, now, sizeof last);
@@ -159,9 +159,9 @@ static inline int samples_read_csv(const char *path, samples_wants_fn *wants, st
 	return 0;
 }
 
-static inline struct launch_pairs samples_pairs(const struct samples_launch *l, int set, bool clocked)
+static inline struct run_pairs samples_pairs(const struct samples_run *l, int set, bool clocked)
 {
-	return (struct launch_pairs){ .set = set,
+	return (struct run_pairs){ .set = set,
 		.n = l->n,
 		.base_ms = l->base_ms,
 		.target_ms = l->target_ms,

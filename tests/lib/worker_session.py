@@ -65,13 +65,13 @@ def cell(i):
     }
 
 
-limits = {"build_s": 60, "check_s": 60, "launch_s": 60, "budget_s": 600, "log_bytes": 65536}
+limits = {"build_s": 60, "check_s": 60, "run_s": 60, "budget_s": 600, "log_bytes": 65536}
 for item in a.limit:
     name, value = item.split("=")
     limits[name] = float(value)
 rule = {
-    "version": 1, "tau0": 0.0025, "nu0": 6, "k": 3.5, "se_max": 0.003, "launches_ok_min": 2, "launches_regression_min": 4,
-    "launches_max": 12, "pairs_min": 4, "pairs_max": 32, "pair_budget_s": 0.4, "beta_min": -1.1,
+    "version": 1, "tau0": 0.0025, "nu0": 6, "k": 3.5, "se_max": 0.003, "runs_ok_min": 2, "runs_regression_min": 4,
+    "runs_max": 12, "pairs_min": 4, "pairs_max": 32, "pair_budget_s": 0.4, "beta_min": -1.1,
     "half_width_dense_pct": 0.4, "half_width_sparse_pct": 0.6, "confirm": True,
 }
 

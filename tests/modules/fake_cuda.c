@@ -1,5 +1,5 @@
 /*
- * fake_cuda.c - as much of libcuda.so.1 as flopwatch.py asks for, on the host: events are the host's clock, and a launch of the stamp kernel
+ * fake_cuda.c - as much of libcuda.so.1 as flopwatch.py asks for, on the host: events are the host's clock, and a run of the stamp kernel
  * writes stamps that run at 1500 MHz; one of the kernel that waits is counted, and with FAKE_CUDA_TELL told at the end. What is launched or
  * written against the rules of the driver ends the program.
  */
@@ -143,8 +143,8 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
 {
 	unsigned blocks = function == hold ? 1 : 2 * SMS, threads = function == hold ? 1 : 32;
 
-	must(gx == blocks && gy == 1 && gz == 1 && bx == threads && by == 1 && bz == 1, "a launch of another shape");
-	must(shared == 0 && stream == NULL && extra == NULL, "a launch with other arguments");
+	must(gx == blocks && gy == 1 && gz == 1 && bx == threads && by == 1 && bz == 1, "a run of another shape");
+	must(shared == 0 && stream == NULL && extra == NULL, "a run with other arguments");
 	if (function == hold) {
 		uint64_t wait_ns = *(uint64_t *)parameters[0];
 

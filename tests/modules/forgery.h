@@ -27,13 +27,13 @@ static inline int forgery_learn(struct forgery *f, const char *line)
 	return sscanf(line, "%79[0-9a-f] %llu {", f->signature, &f->number) == 2;
 }
 
-/* Write timings into descriptor `fd` as the next record of launch 1, and end the process as one that is done. */
+/* Write timings into descriptor `fd` as the next record of run 1, and end the process as one that is done. */
 static inline void forgery_write(const struct forgery *f, int fd)
 {
 	char line[1024];
 	int n = snprintf(line, sizeof line,
 		"%s %llu "
-		"{\"t\":\"cell\",\"launch\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"\","
+		"{\"t\":\"cell\",\"run\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"\","
 		"\"order\":\"ABBAABBA\",\"n\":4,\"ms\":{\"base\":[7.25,7.25,7.25,7.25],\"target\":[7.25,7.25,7.25,7.25]},"
 		"\"redo\":0}\n",
 		f->signature, f->number + 1);

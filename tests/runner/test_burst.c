@@ -8,14 +8,14 @@
 #include "attention_cell.h"
 #include "runner_run.h"
 
-/* A launch of one round of sustained runs alone, good.c beside `target`. */
+/* A run of one round of sustained runs alone, good.c beside `target`. */
 static void run_sustained_runs(const char *target, struct run_result *r, int *index)
 {
 	const char *const modules[] = { "good", target };
 	const int32_t one[] = { 32 };
 	static bool sustained_run[] = { true };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
-	struct msg_run run = small_run(RUN_LAUNCH, "cpu", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_TIME, "cpu", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	run.sustained_run = sustained_run;
 	run.only_sustained_runs = true;

@@ -84,7 +84,7 @@ static void the_worst_of_two_readings(void **state)
 static void scripts_say_when(void **state)
 {
 	const char *script =
-		"launch=2 cell=1 pass=0-1 reasons=0x20 temp_c=93.5\nat=idle launch=1-3 foreign=2\nat=health check lost=1\n";
+		"run=2 cell=1 pass=0-1 reasons=0x20 temp_c=93.5\nat=idle run=1-3 foreign=2\nat=health check lost=1\n";
 	struct msg_device_check g;
 	(void)state;
 	device_check_unknown(&g);
@@ -100,18 +100,18 @@ static void scripts_say_when(void **state)
 	device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_IDLE, 3, 0, 0 }, &g);
 	assert_int_equal(g.foreign, 2);
 	assert_true(device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_HEALTH_CHECK, 1, 0, 0 }, &g));
-	assert_false(device_check_script_apply("=\n\n x =1 launch\n", &(struct device_check_moment){ DEVICE_CHECK_AT_TIME, 1, 0, 0 }, &g));
+	assert_false(device_check_script_apply("=\n\n x =1 run\n", &(struct device_check_moment){ DEVICE_CHECK_AT_TIME, 1, 0, 0 }, &g));
 }
 
-/* One launch of one cell on device sim under a script. */
-static void launch(const char *script, struct run_result *r)
+/* One run of one cell on device sim under a script. */
+static void process_run(const char *script, struct run_result *r)
 {
 	const char *const modules[] = { "good", "good" };
 	const int32_t one[] = { 32 };
 	static struct cell cell[1];
 	static int index[1];
 	cell[0] = small_cell(FW_FULL, DIRECTION_FORWARD, 1, one);
-	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	snprintf(run.guards, sizeof run.guards, "%s", script);
 	run_task(&run, r);
@@ -122,13 +122,13 @@ static void a_bad_pass_is_taken_again(void **state)
 	static struct run_result r;
 	char why[DEVICE_CHECK_WHY_SIZE];
 	(void)state;
-	launch("pass=0-1 reasons=0x40", &r);
+	process_run("pass=0-1 reasons=0x40", &r);
 	const struct msg_cell *m = find_series(&r, 10, SERIES_DEVICE, "");
 	assert_non_null(m);
 	assert_int_equal(m->redo, 2);
 	assert_false(device_check_discards(&m->device_check, why));
 	run_result_fini(&r);
-	launch("reasons=0x40", &r); /* three times, then told as it is */
+	process_run("reasons=0x40", &r); /* three times, then told as it is */
 	m = find_series(&r, 10, SERIES_DEVICE, "");
 	assert_int_equal(m->redo, 3);
 	assert_true(device_check_discards(&m->device_check, why));
@@ -148,12 +148,12 @@ static void expect_leaks(bool expected)
 #endif
 }
 
-static void a_lost_context_ends_the_launch(void **state)
+static void a_lost_context_ends_the_run(void **state)
 {
 	static struct run_result r;
 	(void)state;
 	expect_leaks(true);
-	launch("lost=1", &r);
+	process_run("lost=1", &r);
 	expect_leaks(false);
 	assert_int_equal(r.status, 3);
 	assert_null(find_series(&r, 10, SERIES_DEVICE, ""));
@@ -176,7 +176,7 @@ static void questions_about_the_device(void **state)
 		{ RUN_HEALTH_CHECK, "sim", "at=health check foreign=2 reasons=0x40", false },
 		{ RUN_HEALTH_CHECK, "cuda:99", "", false },
 		{ RUN_IDLE, "sim", "", true },
-		{ RUN_IDLE, "cpu", "at=idle launch=1 foreign=3", false },
+		{ RUN_IDLE, "cpu", "at=idle run=1 foreign=3", false },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -201,7 +201,7 @@ static void leftovers_are_named(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1], rounding = 0;
 	(void)state;
-	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	expect_leaks(true); /* that is what the module is there for */
 	run_task(&run, &r);
@@ -229,7 +229,7 @@ static void sustained_runs_settle_at_clocks_of_their_own(void **state)
 	attention_of(&cell[0])->nhq = 8;
 	attention_of(&cell[0])->headdim = 64;
 	case_name(&cell[0]);
-	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	run.sustained_run = sustained_run;
 	run.sustained_rounds = 2;
@@ -253,7 +253,7 @@ int main(void)
 		cmocka_unit_test(the_worst_of_two_readings),
 		cmocka_unit_test(scripts_say_when),
 		cmocka_unit_test(a_bad_pass_is_taken_again),
-		cmocka_unit_test(a_lost_context_ends_the_launch),
+		cmocka_unit_test(a_lost_context_ends_the_run),
 		cmocka_unit_test(questions_about_the_device),
 		cmocka_unit_test(leftovers_are_named),
 		cmocka_unit_test(sustained_runs_settle_at_clocks_of_their_own),

@@ -1,4 +1,4 @@
-/* Order of calls, their number, and whole launches on the simulated device. */
+/* Order of calls, their number, and whole runs on the simulated device. */
 /* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static double median_ratio(const struct msg_cell *c, int a, int b)
 	return (double)stats_median(c->ms[b], c->n) / (double)stats_median(c->ms[a], c->n);
 }
 
-static void a_launch_times_all_series(void **state)
+static void a_run_times_all_series(void **state)
 {
 	static struct run_result r;
 	const char *const modules[] = { "good", "slow" };
@@ -80,7 +80,7 @@ static void a_launch_times_all_series(void **state)
 	};
 	int index[3];
 	(void)state;
-	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 3);
+	struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 3);
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
 	for (int i = 0; i < 3; i++) {
@@ -118,7 +118,7 @@ static void the_seed_decides_everything(void **state)
 	};
 	int index[3];
 	(void)state;
-	struct msg_run run = small_run(RUN_LAUNCH, "sim:0", modules, 3, cell, index, 3);
+	struct msg_run run = small_run(RUN_TIME, "sim:0", modules, 3, cell, index, 3);
 	run_task(&run, &first);
 	run_task(&run, &again);
 	run.seed++;
@@ -139,7 +139,7 @@ static void the_cpu_is_timed_for_real(void **state)
 	struct cell cell[] = { small_cell(FW_CAUSAL, DIRECTION_FORWARD, 1, one) };
 	int index[1], said = 0;
 	(void)state;
-	struct msg_run run = small_run(RUN_LAUNCH, "cpu", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_TIME, "cpu", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
@@ -167,7 +167,7 @@ static void a_wrong_side_is_named_and_not_timed(void **state)
 	(void)state;
 	for (int k = 0; k < 3; k++) {
 		const char *const modules[] = { "good", bad[k].module };
-		struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
+		struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 1);
 		run_task(&run, &r);
 		assert_int_equal(r.status, 0);
 		int faults = 0;
@@ -192,7 +192,7 @@ static void an_reference_that_fails_is_left_out(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 3, cell, index, 1);
+	struct msg_run run = small_run(RUN_TIME, "sim", modules, 3, cell, index, 1);
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
 	const struct msg_cell *device = find_series(&r, index[0], SERIES_DEVICE, "");
@@ -223,7 +223,7 @@ int main(void)
 		cmocka_unit_test(two_subjects_go_ab_ba_ba_ab),
 		cmocka_unit_test(many_subjects_share_all_places),
 		cmocka_unit_test(rounds_follow_the_length),
-		cmocka_unit_test(a_launch_times_all_series),
+		cmocka_unit_test(a_run_times_all_series),
 		cmocka_unit_test(the_seed_decides_everything),
 		cmocka_unit_test(the_cpu_is_timed_for_real),
 		cmocka_unit_test(a_wrong_side_is_named_and_not_timed),

@@ -76,7 +76,7 @@ static void one_of_abi_1(void **state)
 		assert_true(check->ok);
 	}
 	run_result_fini(&result);
-	run = small_run(RUN_LAUNCH, "cpu", both, 2, c, index, 2);
+	run = small_run(RUN_TIME, "cpu", both, 2, c, index, 2);
 	run_task(&run, &result);
 	assert_int_equal(result.status, 0);
 	for (int i = 0; i < 2; i++)

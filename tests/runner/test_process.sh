@@ -28,12 +28,12 @@ task() {
 		def cell($mask; $direction; $lengths; $i): { key: "attention/dense/\($mask)/s96/hq4/hk2/d32/bf16/\($direction)",
 			family: "attention", direction: $direction, threshold_pct: 1.5, shape: {mask: $mask, seqlen: 96, nhq: 4, nhk: 2, headdim: 32,
 			dtype: "bf16", lengths: $lengths, block: 0, sparsity_ratio: 0}, seed: "42", i: $i };
-		{ t: "run", mode: $mode, device: $device, launch: 2, set: 1, seed: "99",
+		{ t: "run", mode: $mode, device: $device, run: 2, set: 1, seed: "99",
 		  subjects: [$ARGS.positional | to_entries[] |
 			{ role: ["base", "target", "reference"][.key], module: "\($dir)/\(.value).so", provider: "" }],
 		  cells: [cell("full"; "forward"; []; 3), cell("varlen_causal"; "backward"; [50, 40, 6]; 4)],
-		  rule: { version: 1, tau0: 0.0025, nu0: 6, k: 3.5, se_max: 0.003, launches_ok_min: 2, launches_regression_min: 4,
-			launches_max: 12, pairs_min: 4, pairs_max: 32, pair_budget_s: 0.02, beta_min: -1.1,
+		  rule: { version: 1, tau0: 0.0025, nu0: 6, k: 3.5, se_max: 0.003, runs_ok_min: 2, runs_regression_min: 4,
+			runs_max: 12, pairs_min: 4, pairs_max: 32, pair_budget_s: 0.02, beta_min: -1.1,
 			half_width_dense_pct: 0.4, half_width_sparse_pct: 0.6, confirm: true },
 		  warm_s: 0.002, cell_warm_s: 0.001, phases: true, calls: true }' --args "$@"
 }
@@ -86,21 +86,21 @@ for module in no_entry wrong_abi; do
 	ok "$module: a fault of class abi" records 'any(.[]; .t == "fault" and .class == "abi" and .role == "base")'
 done
 
-run launch cpu good crash_run
-ok "a death in a launch names the side" is "$status $(last_at | cut -d' ' -f2)" "139 target"
+run run cpu good crash_run
+ok "a death in a run names the side" is "$status $(last_at | cut -d' ' -f2)" "139 target"
 
-run launch sim good slow
-ok "a launch times every cell and series" records \
+run run sim good slow
+ok "a run times every cell and series" records \
 	'[.[] | select(.t == "cell") | "\(.cell) \(.series)"] | unique == ["3 call", "3 device", "3 phase", "4 call", "4 device", "4 phase"]'
 ok "5 % more work shows" records 'def median: sort | .[length / 2 | floor];
 	[.[] | select(.t == "cell" and .series == "device") | (.ms.target | median) / (.ms.base | median)] | all(. > 1.03 and . < 1.07)'
 ok "order and clocks are told" records '[.[] | select(.t == "cell" and .series == "device")] |
 	all((.order | length) == 2 * .n and (.order[0:4] == "ABBA" or .order[0:4] == "BAAB") and (.mhz.base | length) == .n)'
 cp "$tmp/records" "$tmp/first"
-run launch sim good slow
-ok "the same seed gives the same launch, byte for byte" cmp "$tmp/first" "$tmp/records"
+run run sim good slow
+ok "the same seed gives the same run, byte for byte" cmp "$tmp/first" "$tmp/records"
 
-run launch cpu good good
+run run cpu good good
 ok "on the CPU times are its own, without a clock" records '[.[] | select(.t == "cell" and .series == "device")] |
 	length == 2 and all(all(.ms.base[]; . > 0) and (has("mhz") | not))'
 

@@ -179,7 +179,7 @@ static void a_range_too_many_or_too_few_voids_all(void **state)
 	const struct msg_profile *end = end_of(&result, 10);
 	assert_int_equal(end->path, EVIDENCE_CODE);
 	assert_int_equal(end->passes, 0);
-	assert_non_null(strstr(end->why, "counted 1 kernels where the call launches 2"));
+	assert_non_null(strstr(end->why, "counted 1 kernels where the call runs 2"));
 	assert_int_equal(kernel(&result, 10, 1)->n_values, 0);
 	assert_true(kernel(&result, 10, 1)->ms < 0);
 	assert_string_equal(kernel(&result, 10, 2)->kernel, "run"); /* what is known stays */
@@ -314,7 +314,7 @@ static void warps_are_seen_instruction_by_instruction(void **state)
 		assert_string_equal(run->line[2].reason, "barrier");
 		assert_non_null(prepare);
 		assert_int_equal(prepare->line[0].samples, 80);
-		assert_null(stalls(&result, c, "restore")); /* the call launches no such kernel */
+		assert_null(stalls(&result, c, "restore")); /* the call runs no such kernel */
 		assert_null(kernel(&result, c, 2));         /* which another process names */
 	}
 	assert_int_equal(fake->sample_calls, 40);

@@ -50,7 +50,7 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 	const int32_t one[] = { 32 };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
-	struct msg_run run = small_run(RUN_LAUNCH, "cpu", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_TIME, "cpu", modules, 2, cell, index, 1);
 	struct device_ops ops = device_cpu;
 	struct records records;
 	static struct runner runner;

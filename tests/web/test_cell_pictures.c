@@ -10,27 +10,27 @@
 #include "web/html/stack.h"
 #include "web/html/strip.h"
 
-enum { LAUNCHES = 4, PAIRS = 32 };
+enum { RUNS = 4, PAIRS = 32 };
 
 struct timed {
-	struct store_launches l;
-	float base_ms[LAUNCHES][PAIRS], target_ms[LAUNCHES][PAIRS], mhz[LAUNCHES][PAIRS];
+	struct store_runs l;
+	float base_ms[RUNS][PAIRS], target_ms[RUNS][PAIRS], mhz[RUNS][PAIRS];
 };
 
-/* Every pair `loss_pct` slower; the clock of launch i stands at 1700 + 10 i, the power at 500 + 50 i. */
+/* Every pair `loss_pct` slower; the clock of run i stands at 1700 + 10 i, the power at 500 + 50 i. */
 static struct timed *timed(double loss_pct)
 {
 	struct timed *t = calloc(1, sizeof *t);
 	assert_non_null(t);
-	t->l.n = LAUNCHES;
+	t->l.n = RUNS;
 	t->l.raw = true;
-	for (int i = 0; i < LAUNCHES; i++) {
+	for (int i = 0; i < RUNS; i++) {
 		for (int k = 0; k < PAIRS; k++) {
 			t->base_ms[i][k] = 2;
 			t->target_ms[i][k] = (float)(2 / (1 - loss_pct / 100));
 			t->mhz[i][k] = (float)(1700 + 10 * i);
 		}
-		t->l.pairs[i] = (struct launch_pairs){ .set = 1,
+		t->l.pairs[i] = (struct run_pairs){ .set = 1,
 			.n = PAIRS,
 			.base_ms = t->base_ms[i],
 			.target_ms = t->target_ms[i],
@@ -89,7 +89,7 @@ static void two_kinds_of_pairs_are_two_heaps(void **state)
 	(void)state;
 	struct timed *t = timed(4);
 	struct buf out = drawing();
-	for (int k = 0; k < PAIRS; k++) /* one launch of four gained as much */
+	for (int k = 0; k < PAIRS; k++) /* one run of four gained as much */
 		t->target_ms[0][k] = (float)(2 / 1.04);
 	ratios_draw(&out, &t->l, &(struct ratios_about){ -2, -4, 0, 1.5 });
 	const char *bars = strstr(out.data, "class=bars d=\"");
@@ -107,33 +107,33 @@ static void samples_that_are_gone_leave_power_alone(void **state)
 	struct timed *t = timed(4);
 	struct buf out = drawing();
 	t->l.raw = false;
-	for (int i = 0; i < LAUNCHES; i++)
+	for (int i = 0; i < RUNS; i++)
 		t->l.pairs[i].base_ms = t->l.pairs[i].target_ms = t->l.pairs[i].base_mhz = t->l.pairs[i].target_mhz = NULL;
 	ratios_draw(&out, &t->l, &(struct ratios_about){ -4, -4.2, -3.8, 1.5 });
 	assert_int_equal(out.len, 0);
 	course_draw(&out, &t->l);
-	assert_non_null(strstr(out.data, "<figcaption>Power over the launches</figcaption>"));
-	assert_int_equal(count(out.data, "class=power"), LAUNCHES);
+	assert_non_null(strstr(out.data, "<figcaption>Power over the runs</figcaption>"));
+	assert_int_equal(count(out.data, "class=power"), RUNS);
 	buf_fini(&out);
 	free(t);
 }
 
-static void clock_and_power_rise_over_the_launches(void **state)
+static void clock_and_power_rise_over_the_runs(void **state)
 {
 	(void)state;
 	struct timed *t = timed(4);
 	struct buf out = drawing();
 	course_draw(&out, &t->l);
-	assert_non_null(strstr(out.data, "clock from 1700 to 1730 MHz, power from 500 to 650 W over 4 launches"));
-	assert_int_equal(count(out.data, "class=power"), LAUNCHES);
-	assert_non_null(strstr(out.data, "<title>launch 4: 650 W, 60 \u00b0C</title>"));
+	assert_non_null(strstr(out.data, "clock from 1700 to 1730 MHz, power from 500 to 650 W over 4 runs"));
+	assert_int_equal(count(out.data, "class=power"), RUNS);
+	assert_non_null(strstr(out.data, "<title>run 4: 650 W, 60 \u00b0C</title>"));
 	assert_int_equal(count(out.data, "class=\"line l"), 2);
-	/* a line a launch and side, none of them joined */
+	/* a line a run and side, none of them joined */
 	char *base = strstr(out.data, "class=\"line l0\" d=\"") + strlen("class=\"line l0\" d=\"");
 	*strchr(base, '"') = '\0';
-	assert_int_equal(count(base, "M"), LAUNCHES);
+	assert_int_equal(count(base, "M"), RUNS);
 	out.len = 0;
-	for (int i = 0; i < LAUNCHES; i++) {
+	for (int i = 0; i < RUNS; i++) {
 		t->l.pairs[i].base_mhz = t->l.pairs[i].target_mhz = NULL;
 		t->l.device_check[i].power_w = -1;
 	}
@@ -143,7 +143,7 @@ static void clock_and_power_rise_over_the_launches(void **state)
 	free(t);
 }
 
-static void each_call_is_a_dot_over_its_launch_s_median(void **state)
+static void each_call_is_a_dot_over_its_run_s_median(void **state)
 {
 	(void)state;
 	struct timed *t = timed(0);
@@ -181,13 +181,13 @@ static void phases_are_as_long_as_they_take(void **state)
 	buf_fini(&out);
 }
 
-static void a_launch_is_drawn_with_its_interval(void **state)
+static void a_run_is_drawn_with_its_interval(void **state)
 {
 	(void)state;
-	struct mark_launch launch[2] = { { .change_pct = -3, .low_pct = -5, .high_pct = -1, .set = 1 },
+	struct mark_run process_run[2] = { { .change_pct = -3, .low_pct = -5, .high_pct = -1, .set = 1 },
 		{ .change_pct = -2, .low_pct = NAN, .high_pct = NAN, .set = 2 } };
 	struct buf out = drawing();
-	mark_launches(&out, launch, 2, 1.5, "two");
+	mark_runs(&out, process_run, 2, 1.5, "two");
 	assert_int_equal(count(out.data, "class=range"), 1);
 	const char *range = strstr(out.data, "class=range d=\"M");
 	double x = number_after(range, "d=\"M"), dot = number_after(range, "cx="), top = strtod(strchr(range + 16, ' '), NULL),
@@ -205,10 +205,10 @@ int main(void)
 		PICTURE_TEST(all_pairs_alike_are_one_bar),
 		PICTURE_TEST(two_kinds_of_pairs_are_two_heaps),
 		PICTURE_TEST(samples_that_are_gone_leave_power_alone),
-		PICTURE_TEST(clock_and_power_rise_over_the_launches),
-		PICTURE_TEST(each_call_is_a_dot_over_its_launch_s_median),
+		PICTURE_TEST(clock_and_power_rise_over_the_runs),
+		PICTURE_TEST(each_call_is_a_dot_over_its_run_s_median),
 		PICTURE_TEST(phases_are_as_long_as_they_take),
-		PICTURE_TEST(a_launch_is_drawn_with_its_interval),
+		PICTURE_TEST(a_run_is_drawn_with_its_interval),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

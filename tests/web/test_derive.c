@@ -40,15 +40,15 @@ static void test_line(void **state)
 	assert_int_equal(derive_line((double[]){ 10 }, (double[]){ 1 }, 1, &a, &b), -1);
 }
 
-static void test_launches(void **state)
+static void test_runs(void **state)
 {
 	(void)state;
-	/* 4 launches, 3.5 standard errors are twice the distance: four times the launches */
-	assert_int_equal(derive_launches(0.022, 0.004, 0.015, 3.5, 4, 100), 16);
-	assert_int_equal(derive_launches(0.0151, 0.004, 0.015, 3.5, 4, 100), 0);
-	assert_int_equal(derive_launches(0.015, 0.004, 0.015, 3.5, 4, 100), 0);
-	assert_int_equal(derive_launches(0.1, 0.001, 0.015, 3.5, 4, 100), 5);
-	assert_int_equal(derive_launches(NAN, NAN, 0.015, 3.5, 4, 100), 0);
+	/* 4 runs, 3.5 standard errors are twice the distance: four times the runs */
+	assert_int_equal(derive_runs(0.022, 0.004, 0.015, 3.5, 4, 100), 16);
+	assert_int_equal(derive_runs(0.0151, 0.004, 0.015, 3.5, 4, 100), 0);
+	assert_int_equal(derive_runs(0.015, 0.004, 0.015, 3.5, 4, 100), 0);
+	assert_int_equal(derive_runs(0.1, 0.001, 0.015, 3.5, 4, 100), 5);
+	assert_int_equal(derive_runs(NAN, NAN, 0.015, 3.5, 4, 100), 0);
 }
 
 static void test_chips(void **state)
@@ -73,7 +73,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_line),
-		cmocka_unit_test(test_launches),
+		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_chips),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

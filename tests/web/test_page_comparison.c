@@ -122,7 +122,7 @@ static int64_t insert_cell(struct fixture *f, int64_t comparison, int n, const c
 		.size = seqlen,
 		.flops = seqlen * (block ? 1e8 : 1e9),
 		.threshold_pct = 1.5,
-		.launches = 4,
+		.runs = 4,
 		.base_median_ms = block ? 0.5 : 1,
 		.target_median_ms = block ? 0.4 : 1,
 		.verdict = VERDICT_UNCHANGED };

@@ -60,8 +60,8 @@ static void take(struct story *s, const json_t *figure)
 	if (!key) {
 		if (strcmp(name, "gpu") == 0)
 			json_object_set(s->body, "gpu_s", value);
-		else if (strcmp(name, "launches") == 0)
-			json_object_set(s->body, "launches", value);
+		else if (strcmp(name, "runs") == 0)
+			json_object_set(s->body, "runs", value);
 		return;
 	}
 	json_t *cell = find_cell(s, key), *base = json_object_get(cell, "base"), *target = json_object_get(cell, "target");

@@ -71,7 +71,7 @@ static void a_slowed_base_is_told(void **state)
 
 static void without_a_clock_it_takes_more_to_be_suspected(void **state)
 {
-	struct estimate pairs = { .launches = 3, .m = log(1 / 1.3), .m_code = log(1 / 1.3), .se = 0.001 };
+	struct estimate pairs = { .runs = 3, .m = log(1 / 1.3), .m_code = log(1 / 1.3), .se = 0.001 };
 	const struct bench_alone clocked = { 2, 1500 }, not_clocked = { 2, 0 }, unknown = { 0 };
 	(void)state;
 	assert_true(alone_suspects(&clocked, &clocked, &pairs));
@@ -80,9 +80,9 @@ static void without_a_clock_it_takes_more_to_be_suspected(void **state)
 	assert_false(alone_suspects(&clocked, &unknown, &pairs));
 	pairs.se = 0.1;
 	assert_false(alone_suspects(&clocked, &clocked, &pairs));
-	pairs = (struct estimate){ .launches = 3, .m = log(1 / 1.9), .se = 0.001 };
+	pairs = (struct estimate){ .runs = 3, .m = log(1 / 1.9), .se = 0.001 };
 	assert_true(alone_suspects(&not_clocked, &not_clocked, &pairs));
-	pairs.launches = 0;
+	pairs.runs = 0;
 	assert_false(alone_suspects(&not_clocked, &not_clocked, &pairs));
 }
 
@@ -95,11 +95,11 @@ static double draw(uint64_t *state)
 	return sum - 6;
 }
 
-/* One comparison of equal sides: pairs that noise by `pair` within each of a few launches, launches of one side by `alone`. */
+/* One comparison of equal sides: pairs that noise by `pair` within each of a few runs, runs of one side by `alone`. */
 static bool accuses(uint64_t *state, double alone, double pair)
 {
-	struct launch_pairs launch[3];
-	struct launch_estimate e[3];
+	struct run_pairs process_run[3];
+	struct run_estimate e[3];
 	struct estimate all;
 	struct rule rule;
 	double turn[ALONE_INTERLEAVE], beta;
@@ -111,9 +111,9 @@ static bool accuses(uint64_t *state, double alone, double pair)
 			values[l][0][i] = (float)(busy * exp(pair * draw(state)));
 			values[l][1][i] = (float)(busy * exp(pair * draw(state)));
 		}
-		launch[l] = (struct launch_pairs){ .set = 1, .n = 16, .base_ms = values[l][0], .target_ms = values[l][1] };
+		process_run[l] = (struct run_pairs){ .set = 1, .n = 16, .base_ms = values[l][0], .target_ms = values[l][1] };
 	}
-	stats_launches(&rule, launch, 3, e, &beta);
+	stats_runs(&rule, process_run, 3, e, &beta);
 	stats_combine(&rule, e, 3, &all);
 	for (int i = 0; i < ALONE_INTERLEAVE; i++)
 		turn[i] = alone * (draw(state) - draw(state)) - all.m;

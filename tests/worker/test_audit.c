@@ -114,7 +114,7 @@ static void a_busy_machine_contradicts_nobody(void **state)
 	assert_true(audit_contradicts(&forged, gains(1, 1 / 1.3)));
 }
 
-/* 4 us less of 20, as pairs have it; here each call costs 25 us more, in copies and launches. */
+/* 4 us less of 20, as pairs have it; here each call costs 25 us more, in copies and runs. */
 static void short_calls_are_not_drowned_in_what_is_side_by_side_them(void **state)
 {
 	char why[256];
@@ -126,7 +126,7 @@ static void short_calls_are_not_drowned_in_what_is_side_by_side_them(void **stat
 	assert_false(audit_believes(&a, gains(0.020, 0.0157), why, sizeof why));
 	struct audit_pool pool = pooled(0.045, 0.045, 1, 0);
 	assert_false(audit_contradicts(&pool, gains(0.020, 0.0157)));
-	/* and yet a tenth of the time of a call that lasts is no matter of launches */
+	/* and yet a tenth of the time of a call that lasts is no matter of runs */
 	pool = pooled(0.225, 0.225, 1, 0);
 	assert_true(audit_contradicts(&pool, gains(0.200, 0.100)));
 	/* nor does what is beside a long call explain half of it */

@@ -11,4 +11,4 @@ is "nothing that is said misleads" $? 0
 sed 's/^/# /' "$tmp/said"
 is "of four pushes of equal programs" "$(jq -r 'select(.kind == "equal") | .verdict | IN("unchanged", "undecided")' "$tmp/out/pushes.jsonl" | sort | uniq -c | xargs)" "4 true"
 is "or of two with a tenth more work" "$(jq -r 'select(.kind == "planted") | .verdict | IN("regression", "undecided")' "$tmp/out/pushes.jsonl" | sort | uniq -c | xargs)" "2 true"
-is "of which each has its launches" "$(jq -s '[.[].cells[].launches > 0] | all and length == 12' "$tmp/out/pushes.jsonl")" true
+is "of which each has its runs" "$(jq -s '[.[].cells[].runs > 0] | all and length == 12' "$tmp/out/pushes.jsonl")" true

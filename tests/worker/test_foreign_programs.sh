@@ -76,7 +76,7 @@ run_to_end "$(head_of sums)"
 ok "the first push is measured against itself" holds '.kind == "selfcheck" and .suite == "sums"'
 is "its rows are the cells" "$(jq -r '[.cells[].cell] | join(" ")' <<<"$body")" "sum/4096 sum/16384"
 ok "which have times and no TFLOP/s" holds 'all(.cells[]; .base.median_ms > 0 and .target.median_ms > 0 and .base.tflops == null and .flops_useful == null)'
-ok "two pairs a launch" holds 'all(.cells[]; .samples == 2 * .launches and .launches >= 2) and .rule.pairs_max == 2'
+ok "two pairs a run" holds 'all(.cells[]; .samples == 2 * .runs and .runs >= 2) and .rule.pairs_max == 2'
 run_to_end "$(head_of lines)"
 ok "standard output is read too, without any build" holds '.suite == "squares" and .cells[0].cell == "squares" and .cells[0].base.median_ms > 0'
 
@@ -95,7 +95,7 @@ push sums slower
 run_to_end "$(head_of sums)"
 ok "a program that got slower is a regression" holds '.verdict == "regression" and .regressions == 2'
 ok "by about what was added" holds 'all(.cells[]; .change_pct < -25 and .change_pct > -42)'
-ok "decided at a look from the third launch on, as overwhelming" holds 'all(.cells[]; .launches >= 3 and (.flags | index("overwhelming")) != null)'
+ok "decided at a look from the third run on, as overwhelming" holds 'all(.cells[]; .runs >= 3 and (.flags | index("overwhelming")) != null)'
 id=$(job_field "$(job_of "$(head_of sums)")" comparison)
 is "judged again from its stored samples it is the same" "$(post "comparisons/$id/judge" | jq -c .changed) $(api "comparisons/$id" | jq -r .verdict)" "false regression"
 like "the page shows its rows" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" 'sum/16384'
@@ -134,7 +134,7 @@ sed -i '1i // a comment' "$tmp/sums/bench.c"
 commit sums "a comment, and nobody says what the benchmark reads"
 push sums undeclared
 run_to_end "$(head_of sums)"
-ok "without a word about what it reads it is measured" holds '.identical_by == null and (.cells | length) == 2 and .launches > 0'
+ok "without a word about what it reads it is measured" holds '.identical_by == null and (.cells | length) == 2 and .runs > 0'
 like "and a note says how it need not be" "$(jq -r '.notes[].text' <<<"$body")" 'made the same files, and only sources differ, which sums may read: .* as its artifacts'
 branch sums artifacts main
 sed -i 's/    outputs:/    artifacts: [bench]\n&/; s/-O1/-O1, -g/' "$tmp/sums/.flopwatch.yaml"
@@ -149,7 +149,7 @@ commit sums "a comment"
 push sums comment
 run_to_end "$(head_of sums)"
 is "a comment is identical by what was built" "$(jq -c '[.verdict, .identical_by, .cells[0].cell]' <<<"$body")" '["identical","module","sums"]'
-is "and nothing was timed" "$(jq '[.cells[].launches] | add' <<<"$body")" 0
+is "and nothing was timed" "$(jq '[.cells[].runs] | add' <<<"$body")" 0
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .id <<<"$body")")
 like "its page says so" "$page" 'Both sides run the same files in the same way, so nothing was timed'
 unlike "and has no row without anything in it" "$page" '<table'

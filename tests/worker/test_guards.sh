@@ -34,37 +34,37 @@ cell='*full*forward'
 flag_of() { jq -r --arg k "$1" '.cells[] | select(.cell | contains($k)) | .flags' <<<"$out"; }
 
 # ---- readings ----
-ok "a reading in the first pass" compare 'launch=1 pass=0 reasons=0x20' ../same --cells "$cell" --json
+ok "a reading in the first pass" compare 'run=1 pass=0 reasons=0x20' ../same --cells "$cell" --json
 is "is taken again and believed" "$(jq -r '.cells[0].verdict' <<<"$out")" unchanged
 ok "a power cap is normal" compare 'reasons=0x4 power_w=699' ../same --cells "$cell" --json
-is "and nothing is thrown away" "$(jq -r '.cells[0].verdict, .launches - .cells[0].launches' <<<"$out" | tr '\n' ' ')" "unchanged 0 "
-ok "a launch under heat" compare 'launch=1 reasons=0x40 temp_c=93' ../same --cells "$cell" --json
-is "is left out" "$(jq -r '.cells[0].verdict, .launches - .cells[0].launches' <<<"$out" | tr '\n' ' ')" "unchanged 1 "
-ok "a series that decides, under heat for a launch" calls_compare 'launch=1 reasons=0x40 temp_c=93' --json
-is "is left out too" "$(jq -r '.cells[0].verdict, .launches - .cells[0].launches' <<<"$out" | tr '\n' ' ')" "unchanged 1 "
+is "and nothing is thrown away" "$(jq -r '.cells[0].verdict, .runs - .cells[0].runs' <<<"$out" | tr '\n' ' ')" "unchanged 0 "
+ok "a run under heat" compare 'run=1 reasons=0x40 temp_c=93' ../same --cells "$cell" --json
+is "is left out" "$(jq -r '.cells[0].verdict, .runs - .cells[0].runs' <<<"$out" | tr '\n' ' ')" "unchanged 1 "
+ok "a series that decides, under heat for a run" calls_compare 'run=1 reasons=0x40 temp_c=93' --json
+is "is left out too" "$(jq -r '.cells[0].verdict, .runs - .cells[0].runs' <<<"$out" | tr '\n' ' ')" "unchanged 1 "
 for reading in 'reasons=0x8:a hardware slowdown' 'reasons=0x20:heat held' 'reasons=0x80:the power brake' 'foreign=2:2 other processes' \
 	'xid=31:reported XID 31' 'ecc=1:memory errors were not corrected'; do
 	fails "${reading%%:*} in every pass" 1 compare "${reading%%:*}" ../same --cells "$cell"
-	like "${reading%%:*}: unmeasured, with the reason" "$out" "rejected: device device: not measured: .*${reading#*:}.*, in 3 launches"
+	like "${reading%%:*}: unmeasured, with the reason" "$out" "rejected: device device: not measured: .*${reading#*:}.*, in 3 runs"
 	fails "${reading%%:*} where whole calls decide" 1 calls_compare "${reading%%:*}"
-	like "${reading%%:*}: their times are void, too" "$out" "rejected: device device: not measured: .*${reading#*:}.*, in 3 launches"
+	like "${reading%%:*}: their times are void, too" "$out" "rejected: device device: not measured: .*${reading#*:}.*, in 3 runs"
 done
 fails "one cell of two" 1 compare 'cell=0 reasons=0x8' ../same --cells '*full*'
 like "the other is measured" "$out" 'backward .* unchanged'
 
 # ---- waiting ----
-ok "another process for a while" compare 'at=idle launch=1-4 foreign=2' ../same --cells "$cell"
+ok "another process for a while" compare 'at=idle run=1-4 foreign=2' ../same --cells "$cell"
 like "is waited for, visibly" "$out" '^note: device: waiting for 2 other processes on sim-0; 0 of at most 600 s'
 like "and then measured" "$out" 'unchanged'
 
 # ---- a device that breaks ----
-fails "an XID that means a broken device" 7 compare 'launch=2 xid=79' ../same --cells "$cell"
+fails "an XID that means a broken device" 7 compare 'run=2 xid=79' ../same --cells "$cell"
 like "ends all work on it, visibly" "$out" '^note: device: the driver reported XID 79'
 fails "one that shows while whole calls decide" 1 calls_compare 'xid=79'
 like "ends all work on it as well" "$out" 'device lost: the driver reported XID 79'
-ok "a context that is lost once" compare 'launch=1 lost=1' ../same --cells "$cell"
-like "the health check passes, and the next launches measure" "$out" '^unchanged: simulated device'
-fails "one that stays lost" 1 compare $'launch=1 lost=1\nat=health check lost=1' ../same --cells "$cell"
+ok "a context that is lost once" compare 'run=1 lost=1' ../same --cells "$cell"
+like "the health check passes, and the next runs measure" "$out" '^unchanged: simulated device'
+fails "one that stays lost" 1 compare $'run=1 lost=1\nat=health check lost=1' ../same --cells "$cell"
 like "fails its health check" "$out" 'device lost: after .*fails its health check: its context is lost'
 
 # ---- what modules leave behind ----
@@ -186,7 +186,7 @@ fails "judge of one that is not there" 4 "$bin/flopwatch" judge --again 99999
 fails "judge alone says what to write" 2 "$bin/flopwatch" judge
 
 # ---- a program of its own ----
-echo 'at=idle launch=1-2 foreign=2' >"$guards"
+echo 'at=idle run=1-2 foreign=2' >"$guards"
 push lines main
 is "a program of its own is measured" "$(result_of "$(head_of lines)" | cut -d' ' -f1)" done
 like "when the others have left the device" "$(body_of "$(head_of lines)" | jq -c '[.notes[].text]')" 'waiting for 2 other processes on sim-0; 0 of at most 600 s'
@@ -198,14 +198,14 @@ lines() { # script of readings, subject: a commit on branch work, measured under
 	push lines work
 	result_of "$(head_of lines)"
 }
-lost_launches() { body_of "$(head_of lines)" | jq -r '.launches - .cells[0].launches'; }
+lost_runs() { body_of "$(head_of lines)" | jq -r '.runs - .cells[0].runs'; }
 why_lines() { body_of "$(head_of lines)" | jq -r '.cells[0].reason'; }
-is "a reading in a first round, which is taken again" "$(lines 'launch=1 pass=0 reasons=0x20' once) $(lost_launches)" "done unchanged 0"
-is "heat in a whole launch" "$(lines 'launch=2 reasons=0x40' launch) $(lost_launches)" "done unchanged 1"
+is "a reading in a first round, which is taken again" "$(lines 'run=1 pass=0 reasons=0x20' once) $(lost_runs)" "done unchanged 0"
+is "heat in a whole run" "$(lines 'run=2 reasons=0x40' run) $(lost_runs)" "done unchanged 1"
 is "a slowdown in every round" "$(lines 'reasons=0x8' always)" "done rejected"
-like "is no measurement" "$(why_lines)" 'not measured: a hardware slowdown .*, in 3 launches'
+like "is no measurement" "$(why_lines)" 'not measured: a hardware slowdown .*, in 3 runs'
 is "others on the device while programs run" "$(lines 'foreign=2' crowd)" "done rejected"
-like "are named" "$(why_lines)" 'not measured: 2 other processes used the device, in 3 launches'
+like "are named" "$(why_lines)" 'not measured: 2 other processes used the device, in 3 runs'
 sed -i 's/budget_s: 30/&, gpu: false/' "$tmp/lines/.flopwatch.yaml"
 commit lines "it uses no GPU"
 push lines main
@@ -216,7 +216,7 @@ is "what uses no GPU is not asked about one" "$(lines 'reasons=0x8' cpu)" "done 
 # ---- quarantine ----
 device_state() { api devices | jq -r '.items[] | select(.kind == "sim") | .state'; }
 device_is() { [ "$(device_state)" = "$1" ]; }
-printf 'launch=1 lost=1\nat=health check lost=1\n' >"$guards"
+printf 'run=1 lost=1\nat=health check lost=1\n' >"$guards"
 branch kernels lost main
 echo 1.01 >"$tmp/kernels/kernels/factor"
 commit kernels "meets a broken device"

@@ -28,7 +28,7 @@ static void next_takes_sets_in_order(void **state)
 	assert_int_equal(measure_next(b, list, &set), 0);
 }
 
-static void who_begins_changes_with_every_launch(void **state)
+static void who_begins_changes_with_every_run(void **state)
 {
 	struct bench b = { .seed = 5 };
 	int firsts = 0;
@@ -38,7 +38,7 @@ static void who_begins_changes_with_every_launch(void **state)
 		int begun[4] = { 0 };
 
 		for (int i = 0; i < 24; i++) {
-			b.launches++;
+			b.runs++;
 
 			int first = order_first(n, 1, 0, bench_turn(&b)), after = 1;
 
@@ -54,7 +54,7 @@ static void who_begins_changes_with_every_launch(void **state)
 			assert_true(begun[i] >= 24 / (2 * n));
 	}
 	for (int i = 0; i < 100; i++)
-		firsts += bench_turn(&(struct bench){ .seed = (uint64_t)i, .launches = 1 }) % 2;
+		firsts += bench_turn(&(struct bench){ .seed = (uint64_t)i, .runs = 1 }) % 2;
 	assert_true(firsts > 30 && firsts < 70); /* by chance in the first */
 }
 
@@ -70,8 +70,8 @@ static void equal_times_are_unchanged(void **state)
 	assert_int_equal(runs_of(s, "check"), 2);
 	measure_all(s);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_UNCHANGED);
-	assert_true(s->launches >= 2);
-	assert_int_equal(s->launches, runs_of(s, "launch"));
+	assert_true(s->runs >= 2);
+	assert_int_equal(s->runs, runs_of(s, "time"));
 	assert_int_equal(runs_of(s, "phases"), 1);
 	assert_int_equal(s->faults, 0);
 	assert_true(s->bench.gpu_s > 0);
@@ -88,15 +88,15 @@ static void a_slower_target_is_confirmed(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REGRESSION);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_REGRESSION);
-	for (int i = 0; i < s->bench.cell[1].n_launches; i++)
-		sets[s->bench.cell[1].launch[i].set]++;
-	assert_int_equal(sets[1], s->bench.rule.launches_regression_min);
-	assert_int_equal(sets[2], s->bench.rule.launches_regression_min);
-	assert_true(s->bench.cell[0].n_launches < sets[1]);
+	for (int i = 0; i < s->bench.cell[1].n_runs; i++)
+		sets[s->bench.cell[1].process_run[i].set]++;
+	assert_int_equal(sets[1], s->bench.rule.runs_regression_min);
+	assert_int_equal(sets[2], s->bench.rule.runs_regression_min);
+	assert_true(s->bench.cell[0].n_runs < sets[1]);
 	assert_true(stats_change_pct(s->bench.cell[1].found.typical.all.m) < -1.8);
 }
 
-/* One cell loses and one gains by far more than launches noise: neither waits for a second set. */
+/* One cell loses and one gains by far more than runs noise: neither waits for a second set. */
 static void what_is_overwhelming_is_not_measured_twice(void **state)
 {
 	struct scene *s = *state;
@@ -109,15 +109,15 @@ static void what_is_overwhelming_is_not_measured_twice(void **state)
 	for (int cell = 0; cell < 2; cell++) {
 		struct bench_cell *c = &s->bench.cell[cell];
 
-		assert_true(c->n_launches <= 4);
+		assert_true(c->n_runs <= 4);
 		assert_true(c->found.typical.flags & FLAG_OVERWHELMING);
-		for (int i = 0; i < c->n_launches; i++)
-			assert_int_equal(c->launch[i].set, 1);
+		for (int i = 0; i < c->n_runs; i++)
+			assert_int_equal(c->process_run[i].set, 1);
 	}
 	assert_int_equal(runs_of(s, "phases"), 2); /* or no phase would have an interval */
 }
 
-/* The same where the budget ends before four launches: the evidence is what it is. */
+/* The same where the budget ends before four runs: the evidence is what it is. */
 static void the_budget_does_not_hide_what_is_overwhelming(void **state)
 {
 	struct scene *s = *state;
@@ -125,26 +125,26 @@ static void the_budget_does_not_hide_what_is_overwhelming(void **state)
 	runner(s, "pass", "if [ $i = 1 ]; then timings 1.08; else timings 0.92; fi");
 	check_all(s);
 	measure_all(s);
-	assert_true(s->bench.cell[1].n_launches < 4);
+	assert_true(s->bench.cell[1].n_runs < 4);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REGRESSION);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_IMPROVEMENT);
 
-	/* without the looks a loss of four launches at most is undecided */
+	/* without the looks a loss of four runs at most is undecided */
 	s->bench.rule.p_look = 0;
 	bench_judge(&s->bench, 1);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
 }
 
-static void quick_is_one_launch(void **state)
+static void quick_is_one_run(void **state)
 {
 	struct scene *s = *state;
 
 	runner(s, "pass", "timings 1.05");
 	s->bench.quick = true;
-	s->bench.rule.launches_max = 1;
+	s->bench.rule.runs_max = 1;
 	s->bench.rule.confirm = false;
 	measure_all(s);
-	assert_int_equal(s->launches, 1);
+	assert_int_equal(s->runs, 1);
 }
 
 static void the_budget_ends_it(void **state)
@@ -154,7 +154,7 @@ static void the_budget_ends_it(void **state)
 	runner(s, "pass", "timings 1.0");
 	s->bench.limits.budget_s = 1e-9;
 	measure_all(s);
-	assert_int_equal(s->launches, 1);
+	assert_int_equal(s->runs, 1);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNDECIDED);
 }
 
@@ -168,8 +168,8 @@ static void wrong_results_are_not_timed(void **state)
 	assert_string_equal(bench_failure(&s->bench, 0)->failure, "wrong");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_NOT_COMPARABLE);
 	measure_all(s);
-	assert_int_equal(s->launch.n_cells, 1);
-	assert_int_equal(s->launch.cell[0], 2);
+	assert_int_equal(s->process_run.n_cells, 1);
+	assert_int_equal(s->process_run.cell[0], 2);
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_FAILED);
 }
@@ -182,7 +182,7 @@ static void what_both_sides_share_is_the_bases(void **state)
 	check_all(s);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_NOT_COMPARABLE);
 	measure_all(s);
-	assert_int_equal(s->launches, 0);
+	assert_int_equal(s->runs, 0);
 }
 
 static void what_one_commit_fails_at_twice_is_its_own(void **state)
@@ -196,7 +196,7 @@ static void what_one_commit_fails_at_twice_is_its_own(void **state)
 	assert_int_equal(bench_failure(&s->bench, 0)->role, ROLE_TARGET);
 }
 
-static void a_launch_that_is_void_is_not_believed(void **state)
+static void a_run_that_is_void_is_not_believed(void **state)
 {
 	struct scene *s = *state;
 	char text[16384];
@@ -206,7 +206,7 @@ static void a_launch_that_is_void_is_not_believed(void **state)
 	s->bench.limits.budget_s = 1e-9;
 	check_all(s);
 	measure_all(s);
-	assert_int_equal(s->launches, 1);
+	assert_int_equal(s->runs, 1);
 	assert_null(bench_failure(&s->bench, 0));
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_REJECTED);
 	assert_non_null(f);
@@ -214,7 +214,7 @@ static void a_launch_that_is_void_is_not_believed(void **state)
 	rewind(f);
 	text[fread(text, 1, sizeof text - 1, f)] = '\0';
 	fclose(f);
-	assert_non_null(strstr(text, ": rejected: not measured: the device's readings void every launch\n"));
+	assert_non_null(strstr(text, ": rejected: not measured: the device's readings void every run\n"));
 }
 
 static void different_inputs_are_not_comparable(void **state)
@@ -243,7 +243,7 @@ static void what_a_side_does_not_do_is_passed_over(void **state)
 	snprintf(s->bench.subject[s->bench.base].provider, sizeof s->bench.subject[0].provider, "peer");
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_REMOVED);
 	measure_all(s);
-	assert_int_equal(s->launches, 0);
+	assert_int_equal(s->runs, 0);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_REMOVED);
 }
 
@@ -261,7 +261,7 @@ static void a_cell_that_the_reference_does_not_do_costs_it_no_other(void **state
 }
 
 /* The worker judges a cell of which noise is remembered as the daemon will. */
-static void memory_yields_to_clear_launches(void **state)
+static void memory_yields_to_clear_runs(void **state)
 {
 	struct scene *s = *state;
 	float base[8], target[8];
@@ -275,10 +275,10 @@ static void memory_yields_to_clear_launches(void **state)
 		s->cell[cell].tau0 = cell ? 0.06 : 0.26;
 		s->cell[cell].nu0 = 10;
 		s->cell[cell].underpowered_pct = cell ? 12 : 27.9;
-		for (m.launch = 1; m.launch <= 8; m.launch++) {
-			double off = (cell ? 0.06 : 0.01) * (m.launch % 2 ? 1 : -1);
+		for (m.process_run = 1; m.process_run <= 8; m.process_run++) {
+			double off = (cell ? 0.06 : 0.01) * (m.process_run % 2 ? 1 : -1);
 
-			m.set = m.launch > 4 ? 2 : 1;
+			m.set = m.process_run > 4 ? 2 : 1;
 			for (int k = 0; k < m.n; k++) {
 				base[k] = 1 + (float)(k % 3) / 1000;
 				target[k] = (float)exp(0.1 + off) * base[k];
@@ -366,20 +366,20 @@ static void nothing_is_faster_than_the_device(void **state)
 	assert_string_equal(bench_failure(&s->bench, 0)->failure, "roofline");
 	assert_int_equal(bench_failure(&s->bench, 0)->role, ROLE_TARGET);
 	assert_non_null(strstr(bench_failure(&s->bench, 0)->detail, "cannot do it in less than 0.9 ms"));
-	assert_int_equal(s->launches, 1);
+	assert_int_equal(s->runs, 1);
 }
 
-static void launches_that_bring_nothing_end(void **state)
+static void runs_that_bring_nothing_end(void **state)
 {
 	struct scene *s = *state;
 
 	runner(s, "pass", "timings 1.0 64"); /* hot: timings are left out */
 	check_all(s);
 	measure_all(s);
-	assert_int_equal(s->launches, 3);
+	assert_int_equal(s->runs, 3);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_REJECTED);
 	assert_non_null(
-		strstr(bench_failure(&s->bench, 0)->detail, "heat held the clock back (limit reasons 0x40), in 3 launches"));
+		strstr(bench_failure(&s->bench, 0)->detail, "heat held the clock back (limit reasons 0x40), in 3 runs"));
 }
 
 static void reports_say_it_all(void **state)
@@ -412,24 +412,24 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(next_takes_sets_in_order),
-		T(who_begins_changes_with_every_launch),
+		T(who_begins_changes_with_every_run),
 		T(equal_times_are_unchanged),
 		T(a_slower_target_is_confirmed),
 		T(what_is_overwhelming_is_not_measured_twice),
 		T(the_budget_does_not_hide_what_is_overwhelming),
-		T(quick_is_one_launch),
+		T(quick_is_one_run),
 		T(the_budget_ends_it),
 		T(wrong_results_are_not_timed),
 		T(what_both_sides_share_is_the_bases),
 		T(what_one_commit_fails_at_twice_is_its_own),
 		T(different_inputs_are_not_comparable),
-		T(a_launch_that_is_void_is_not_believed),
+		T(a_run_that_is_void_is_not_believed),
 		T(what_a_side_does_not_do_is_passed_over),
 		T(a_cell_that_the_reference_does_not_do_costs_it_no_other),
-		T(memory_yields_to_clear_launches),
+		T(memory_yields_to_clear_runs),
 		T(the_code_of_kernels_is_read_from_the_module),
 		T(nothing_is_faster_than_the_device),
-		T(launches_that_bring_nothing_end),
+		T(runs_that_bring_nothing_end),
 		T(reports_say_it_all),
 	};
 

@@ -93,7 +93,7 @@ static void a_runner_that_is_killed(void **state)
 	}
 }
 
-/* Launches in which cell 1 does `end` first: $module is what stands beside the base, $n the lines that `end` has written to "ended". */
+/* Runs in which cell 1 does `end` first: $module is what stands beside the base, $n the lines that `end` has written to "ended". */
 static void measure_ending(struct scene *s, const char *end)
 {
 	char script[1000];
@@ -110,7 +110,7 @@ static void measure_ending(struct scene *s, const char *end)
 	measure_all(s);
 }
 
-/* Each launch beside the target ends in the base's call; beside a copy of itself the base is timed. */
+/* Each run beside the target ends in the base's call; beside a copy of itself the base is timed. */
 static void a_target_that_ends_the_process_in_the_bases_call_is_rejected(void **state)
 {
 	static const char *const ends[] = { "kill -SEGV $$", "kill -TERM $$", "kill -KILL $$", "exit 0", "exit 7",
@@ -131,7 +131,7 @@ static void a_target_that_ends_the_process_in_the_bases_call_is_rejected(void **
 	}
 }
 
-/* Whatever the runner says of the base in a launch, a check has passed. */
+/* Whatever the runner says of the base in a run, a check has passed. */
 static void any_fault_of_the_base_beside_the_target_is_the_targets(void **state)
 {
 	static const char *const classes[] = { "crash", "abi", "unsupported", "device", "timeout" };
@@ -187,7 +187,7 @@ static void a_target_that_is_killed_in_its_own_calls_has_failed(void **state)
 
 /* The runner asks the worker to look before there is a module, and when a call is done. */
 #define LOOK(role)                                                                                                               \
-	"say \"{\\\"t\\\":\\\"at\\\",\\\"launch\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":" role                                  \
+	"say \"{\\\"t\\\":\\\"at\\\",\\\"run\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":" role                                  \
 	",\\\"step\\\":\\\"look\\\"}\"; read -r -n1 -u3 -t 60"
 #define BEFORE LOOK("\\\"\\\"")
 #define AFTER  LOOK("\\\"target\\\"")
@@ -300,7 +300,7 @@ static void a_seal_is_good_for_one_line(void **state)
 	check_all(s);
 	measure_all(s);
 	assert_string_equal(bench_failure(&s->bench, 1)->failure, "forged");
-	assert_int_equal(s->bench.cell[1].n_launches, 0);
+	assert_int_equal(s->bench.cell[1].n_runs, 0);
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 }
 
@@ -331,7 +331,7 @@ static void timings_without_inputs_are_refused(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 
-static void a_launch_that_dies_is_blamed_by_solo_checks(void **state)
+static void a_run_that_dies_is_blamed_by_solo_checks(void **state)
 {
 	struct scene *s = *state;
 
@@ -363,13 +363,13 @@ static void a_death_that_nobody_repeats_is_the_last_ones(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 }
 
-static void a_hanging_launch_ends(void **state)
+static void a_hanging_run_ends(void **state)
 {
 	struct scene *s = *state;
 
 	runner(s, "pass", "if [ $i = 0 ]; then setsid sleep 100; else timings 1.0; fi");
 	check_all(s);
-	s->bench.limits.launch_s = 1;
+	s->bench.limits.run_s = 1;
 	measure_all(s);
 	assert_string_equal(bench_failure(&s->bench, 0)->failure, "timeout");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNCHANGED);
@@ -428,9 +428,9 @@ int main(void)
 		T(a_seal_is_good_for_one_line),
 		T(timings_of_unknown_inputs_are_forged),
 		T(timings_without_inputs_are_refused),
-		T(a_launch_that_dies_is_blamed_by_solo_checks),
+		T(a_run_that_dies_is_blamed_by_solo_checks),
 		T(a_death_that_nobody_repeats_is_the_last_ones),
-		T(a_hanging_launch_ends),
+		T(a_hanging_run_ends),
 		T(a_fault_of_both_is_taken_separate),
 		T(a_base_that_fails_beside_the_target_is_not_blamed),
 	};

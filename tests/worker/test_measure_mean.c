@@ -1,4 +1,4 @@
-/* measure_next: which launches slow calls ask for, of which cells, and in which set. */
+/* measure_next: which runs slow calls ask for, of which cells, and in which set. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@ struct scene {
 	struct cell cell[CELLS];
 	struct bench_cell state[CELLS];
 	struct bench bench;
-	int launch;
+	int process_run;
 };
 
 static struct scene s;
@@ -26,8 +26,8 @@ static struct scene s;
 static void end(void)
 {
 	for (int i = 0; i < CELLS; i++)
-		for (int k = 0; k < s.state[i].n_launches; k++)
-			free(s.state[i].launch[k].values);
+		for (int k = 0; k < s.state[i].n_runs; k++)
+			free(s.state[i].process_run[k].values);
 }
 
 static void begin(void)
@@ -48,22 +48,22 @@ static void begin(void)
 	rule_default(&s.bench.rule, CELLS);
 }
 
-/* A launch of these cells; `slow` calls of each forward target take a quarter longer. */
+/* A run of these cells; `slow` calls of each forward target take a quarter longer. */
 static void play(const int *list, int n, int set, int slow)
 {
-	s.launch++;
+	s.process_run++;
 	for (int i = 0; i < n; i++) {
 		float base[PAIRS], target[PAIRS];
 		struct msg_cell m = {
-			.launch = s.launch, .set = set, .cell = list[i], .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS
+			.process_run = s.process_run, .set = set, .cell = list[i], .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS
 		};
 		struct fw_err err = { 0 };
 		device_check_unknown(&m.device_check);
 		m.role[0] = ROLE_BASE;
 		m.role[1] = ROLE_TARGET;
 		for (int k = 0; k < PAIRS; k++) {
-			base[k] = 2 + (float)((k + s.launch) % 5) / 1000;
-			target[k] = 2 + (float)((k * 3 + s.launch) % 5) / 1000;
+			base[k] = 2 + (float)((k + s.process_run) % 5) / 1000;
+			target[k] = 2 + (float)((k * 3 + s.process_run) % 5) / 1000;
 			if (list[i] != BACKWARD && k < slow)
 				target[k] *= 1.25f;
 		}
@@ -74,7 +74,7 @@ static void play(const int *list, int n, int set, int slow)
 	}
 }
 
-/* Until nothing more is asked for, at most `most` launches. The sets in their order. */
+/* Until nothing more is asked for, at most `most` runs. The sets in their order. */
 static const char *sets(int slow_first, int slow_second, int most)
 {
 	static char order[64];
@@ -95,7 +95,7 @@ static void a_loss_of_the_mean_gets_a_second_set(void **state)
 	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_REGRESSION);
 	assert_int_equal(bench_verdict(&s.bench, OTHER_FORWARD), VERDICT_REGRESSION);
 	assert_int_equal(bench_verdict(&s.bench, BACKWARD), VERDICT_UNCHANGED);
-	assert_true(s.state[BACKWARD].n_launches < s.state[FORWARD].n_launches); /* the other direction is left alone */
+	assert_true(s.state[BACKWARD].n_runs < s.state[FORWARD].n_runs); /* the other direction is left alone */
 	begin();
 	const char *order = sets(3, 0, 30); /* which shows none of it */
 	assert_non_null(strchr(order, '2'));
@@ -107,10 +107,10 @@ static void none_asks_for_none(void **state)
 	(void)state;
 	begin();
 	assert_null(strchr(sets(0, 0, 30), '2'));
-	int quiet = s.launch;
+	int quiet = s.process_run;
 	begin();
 	sets(1, 1, 30); /* 0.8 % of the mean */
-	assert_true(s.launch <= quiet + 6);
+	assert_true(s.process_run <= quiet + 6);
 	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_UNCHANGED);
 }
 

@@ -4,17 +4,17 @@
 
 #include "worker/bench/audit.h"
 
-/* Alone the target takes `alone` ms and the base 1; beside each other 0.5 and 1, and so in every launch. */
+/* Alone the target takes `alone` ms and the base 1; beside each other 0.5 and 1, and so in every run. */
 static void beside_and_alone(struct scene *s, const char *alone)
 {
-	char check[200], launch[200];
+	char check[200], process_run[200];
 
 	snprintf(check, sizeof check, "if [ $role = base ]; then alone=1; else alone=%s; fi; pass", alone);
-	snprintf(launch, sizeof launch,
+	snprintf(process_run, sizeof process_run,
 		"if [ $i != 1 ]; then timings 1.0; elif [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; "
 		"else single %s; fi",
 		alone);
-	runner(s, check, launch);
+	runner(s, check, process_run);
 	check_all(s);
 	s->bench.cell[0].open = s->bench.cell[2].open = false;
 	measure_all(s);
@@ -31,7 +31,7 @@ static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state
 	assert_non_null(
 		strstr(bench_failure(&s->bench, 1)->detail, "2 times the base's speed beside it, 1.11 times when each is alone"));
 	assert_int_equal(runs_of(s, "alone"), 12);
-	assert_int_equal(s->bench.cell[1].n_launches, s->launches); /* nobody hears of the others */
+	assert_int_equal(s->bench.cell[1].n_runs, s->runs); /* nobody hears of the others */
 }
 
 /* Where the target is asked once more beside the base, it lets the base fail, or end the process. */
@@ -40,16 +40,16 @@ static void a_base_that_fails_when_it_is_asked_again_is_no_yardstick(void **stat
 	static const char *const ends[] = { "fault base wrong", "fault base crash", "at base time; kill -SEGV $$",
 		"at base time; exit 0" };
 	struct scene *s = *state;
-	char launch[400];
+	char process_run[400];
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		bench_fini(&s->bench);
 		assert_int_equal(start_bench(s), 0);
-		snprintf(launch, sizeof launch,
+		snprintf(process_run, sizeof process_run,
 			"if [ \"$both\" ] && [ $launch = 0 ] && [ \"$(cat /proc/self/fd/11)\" = t ]; then %s; elif [ \"$both\" ]; then timings 0.5; "
 			"elif [ $role = base ]; then single 1; else single 0.9; fi",
 			ends[i]);
-		runner(s, "if [ $role = base ]; then alone=1; else alone=0.9; fi; pass", launch);
+		runner(s, "if [ $role = base ]; then alone=1; else alone=0.9; fi; pass", process_run);
 		check_all(s);
 		s->bench.cell[0].open = s->bench.cell[2].open = false;
 		measure_all(s);
@@ -67,7 +67,7 @@ static void a_target_that_is_as_fast_alone_is_believed(void **state)
 	assert_int_equal(runs_of(s, "alone"), 0);
 }
 
-static void a_check_that_errs_costs_two_launches(void **state)
+static void a_check_that_errs_costs_two_runs(void **state)
 {
 	struct scene *s = *state;
 
@@ -93,15 +93,15 @@ static void a_machine_that_became_busy_accuses_nobody(void **state)
 	measure_all(s);
 	assert_null(bench_failure(&s->bench, 1));
 	assert_int_equal(runs_of(s, "alone"), 2);
-	assert_int_equal(s->bench.cell[1].n_launches, s->launches);
+	assert_int_equal(s->bench.cell[1].n_runs, s->runs);
 }
 
-/* Up to `launch` the target's calls take 0.5 ms, then 1, and 0.03 s by the worker's clock, as the base's. */
-static void fast_until(struct scene *s, int launch)
+/* Up to `run` the target's calls take 0.5 ms, then 1, and 0.03 s by the worker's clock, as the base's. */
+static void fast_until(struct scene *s, int process_run)
 {
 	char text[100];
 
-	snprintf(text, sizeof text, "if [ $launch -le %d ]; then timings 0.5; else timings 1.0; fi", launch);
+	snprintf(text, sizeof text, "if [ $launch -le %d ]; then timings 0.5; else timings 1.0; fi", process_run);
 	runner_audited(s, "pass", text, "0.03", "0.03");
 	s->bench.device.kind = DEVICE_CPU;
 	check_all(s);
@@ -118,7 +118,7 @@ static void a_gain_that_no_other_clock_sees_is_forged(void **state)
 	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_TARGET);
 	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "2 times the base's speed was reported"));
 	assert_int_equal(runs_of(s, "audit"), AUDIT_TRIES);
-	assert_true(s->launches >= s->bench.rule.launches_ok_min + AUDIT_TRIES - 1); /* one before each try but the first */
+	assert_true(s->runs >= s->bench.rule.runs_ok_min + AUDIT_TRIES - 1); /* one before each try but the first */
 }
 
 static void a_gain_that_is_gone_since_is_none_and_no_forgery(void **state)
@@ -128,7 +128,7 @@ static void a_gain_that_is_gone_since_is_none_and_no_forgery(void **state)
 	fast_until(s, 3);
 	assert_null(bench_failure(&s->bench, 1));
 	assert_in_range(runs_of(s, "audit"), 1, AUDIT_TRIES - 1);
-	assert_true(s->launches > 3); /* measured on */
+	assert_true(s->runs > 3); /* measured on */
 	assert_int_not_equal(bench_verdict(&s->bench, 1), VERDICT_IMPROVEMENT);
 }
 
@@ -136,20 +136,20 @@ static void a_machine_that_is_another_since_is_told_not_the_target(void **state)
 {
 	struct scene *s = *state;
 
-	s->bench.rule.launches_ok_min = 12;
+	s->bench.rule.runs_ok_min = 12;
 	fast_until(s, 12);
 	assert_string_equal(bench_failure(&s->bench, 1)->failure, "unsure");
 	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_DEVICE);
-	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "its last launch agrees with that clock"));
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "its last run agrees with that clock"));
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
 }
 
-/* The device breaks in the launch that was to make sure. */
+/* The device breaks in the run that was to make sure. */
 static int lose_it(void *arg, const struct msg *m, struct fw_err *err)
 {
 	struct scene *s = arg;
 
-	if (m->t == MSG_LAUNCH && runs_of(s, "audit") == 1)
+	if (m->t == MSG_PROCESS_RUN && runs_of(s, "audit") == 1)
 		s->bench.lost = true;
 	return count(arg, m, err);
 }
@@ -172,7 +172,7 @@ int main(void)
 		T(a_base_that_is_slower_beside_the_target_is_no_yardstick),
 		T(a_base_that_fails_when_it_is_asked_again_is_no_yardstick),
 		T(a_target_that_is_as_fast_alone_is_believed),
-		T(a_check_that_errs_costs_two_launches),
+		T(a_check_that_errs_costs_two_runs),
 		T(a_machine_that_became_busy_accuses_nobody),
 		T(a_gain_that_no_other_clock_sees_is_forged),
 		T(a_gain_that_is_gone_since_is_none_and_no_forgery),

@@ -15,7 +15,7 @@ static void each_side_is_counted_twice(void **state)
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
 	assert_string_equal(runs(),
 		"base 0 counters [0, 1]\ntarget 0 counters [0, 1]\ntarget 1 counters [0, 1]\nbase 1 counters [0, 1]\n"
-		"launch base target reference commit TILE=3 PARTS=2 TILE=3 PARTS=2\n");
+		"run base target reference commit TILE=3 PARTS=2 TILE=3 PARTS=2\n");
 	HAS("\"t\":\"kernel\"", "\"cell\":1", "\"role\":\"target\"", "\"repeat\":1", "\"n\":2",
 		"\"values\":{\"dram__bytes_read.sum\":101}");
 	assert_null(find(14, "\"t\":\"kernel\"", "\"cell\":0", NULL)); /* 3 of base and 4 of target, twice */
@@ -52,7 +52,7 @@ static void sampler(const char *body)
 #define COUNTED "config = 'TILE=3'\nfor c in cells: kernels(c, counted); end(c, 'range')\n"
 #define SEEN                                                                                                                     \
 	"for c in cells:\n"                                                                                                      \
-	"    say('at', launch=0, cell=c, role=role, step='sample')\n"                                                            \
+	"    say('at', run=0, cell=c, role=role, step='sample')\n"                                                            \
 	"    seen(c, 'core', 1000, [0, 10, 'selected', 10], [16, 900, 'gmma', 800], [32, 90, 'barrier', 60])\n"                  \
 	"    seen(c, 'same', 500, [48, 500, 'long_scoreboard', 500])\n"                                                          \
 	"    end(c, 'code')\n"
@@ -86,7 +86,7 @@ static void samples_that_cannot_be_had_cost_nothing_else(void **state)
 	} cases[] = {
 		{ "for c in cells: end(c, 'code', 'libcupti has no cuptiPCSamplingEnable')\n",
 			"\"stalls_why\":\"base: libcupti has no cuptiPCSamplingEnable\"" },
-		{ "say('at', launch=0, cell=0, role=role, step='sample')\nif role == 'target': os.kill(os.getpid(), 11)\n" SEEN,
+		{ "say('at', run=0, cell=0, role=role, step='sample')\nif role == 'target': os.kill(os.getpid(), 11)\n" SEEN,
 			"\"stalls_why\":\"target: crash: killed by SIGSEGV" },
 		{ "sys.exit(0)\n", "\"stalls_why\":\"base: crash: it ended without a word\"" },
 		{ "say('fault', cell=cells[0], role=role, **{'class': 'crash'}, detail='lost')\nfor c in cells[1:]: end(c, 'code', 'lost too')\n",
@@ -107,9 +107,9 @@ static void samples_that_cannot_be_had_cost_nothing_else(void **state)
 static void a_sampler_that_hangs_is_ended(void **state)
 {
 	(void)state;
-	scene.bench.limits.launch_s = 10;
+	scene.bench.limits.run_s = 10;
 	runner(COUNTED);
-	sampler("say('at', launch=0, cell=cells[0], role=role, step='sample')\nif cells[0] == 0: time.sleep(600)\n" SEEN);
+	sampler("say('at', run=0, cell=cells[0], role=role, step='sample')\nif cells[0] == 0: time.sleep(600)\n" SEEN);
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
 	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"range\"",
 		"\"stalls_why\":\"base: timeout: did not end within 10 s in step sample\"");
@@ -140,11 +140,11 @@ static void equal_configurations_need_no_such_run(void **state)
 	(void)state;
 	runner("config = 'TILE=3'\nfor c in cells: kernels(c, counted); end(c, 'range')\n");
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
-	assert_null(strstr(runs(), "launch"));
+	assert_null(strstr(runs(), "run"));
 	HAS_NOT("\"t\":\"counterfactual\"");
 }
 
-/* A target that refuses it leaves the launch without the third. */
+/* A target that refuses it leaves the run without the third. */
 static void a_configuration_that_is_refused_costs_only_its_run(void **state)
 {
 	(void)state;
@@ -168,7 +168,7 @@ static void another_providers_configuration_is_not_tried(void **state)
 	runner("for c in cells: kernels(c, counted); end(c, 'range')\n");
 	snprintf(scene.bench.subject[scene.bench.target].provider, sizeof scene.bench.subject[0].provider, "other");
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
-	assert_null(strstr(runs(), "launch"));
+	assert_null(strstr(runs(), "run"));
 }
 
 static void a_configuration_that_was_searched_for_is_handed_back(void **state)
@@ -229,7 +229,7 @@ static void a_process_that_dies_costs_its_cell(void **state)
 {
 	(void)state;
 	runner("for c in cells:\n"
-	       "    say('at', launch=0, cell=c, role=role, step='count')\n"
+	       "    say('at', run=0, cell=c, role=role, step='count')\n"
 	       "    if c == 0 and role == 'target' and counters: os.kill(os.getpid(), 11)\n"
 	       "    kernels(c, counted); end(c, 'range' if counters else 'code')\n");
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
@@ -241,9 +241,9 @@ static void a_process_that_dies_costs_its_cell(void **state)
 static void kernels_that_hang_when_they_are_counted_are_given_up(void **state)
 {
 	(void)state;
-	scene.bench.limits.launch_s = 10; /* of which only the one that hangs takes all */
+	scene.bench.limits.run_s = 10; /* of which only the one that hangs takes all */
 	runner("for c in cells:\n"
-	       "    say('at', launch=0, cell=c, role=role, step='count')\n"
+	       "    say('at', run=0, cell=c, role=role, step='count')\n"
 	       "    if c == 1 and counters: time.sleep(600)\n"
 	       "    kernels(c, counted); end(c, 'range' if counters else 'code')\n");
 	assert_int_equal(tmp_folder_write(&scene.folder, "ncu", "#!/bin/sh\necho ncu >>${0%/*}/runs\n", 0755), 0);

@@ -9,7 +9,7 @@
 
 #define REFUSED "for c in cells: kernels(c, {}); end(c, 'code', 'no libcupti')\n"
 
-/* What it is called with, then a table of so many launches for the role of the module. */
+/* What it is called with, then a table of so many runs for the role of the module. */
 static void ncu(const char *table)
 {
 	struct buf text;
@@ -30,7 +30,7 @@ static void ncu(const char *table)
 		"print('==PROF== Connected to process 1')\n"
 		"os.system(a[at] + ' --capture x')\n"
 		"def table(n, grid='(132, 1, 1)'):\n"
-		"    print('\"ID\",\"Process ID\",\"Kernel Name\",\"Grid Size\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\",\"launch__x\"')\n"
+		"    print('\"ID\",\"Process ID\",\"Kernel Name\",\"Grid Size\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\",\"run__x\"')\n"
 		"    print('\"\",\"\",\"\",\"\",\"byte\",\"ns\",\"\"')\n"
 		"    for i in range(n): print('\"%%d\",\"1\",\"k\",\"%%s\",\"1,234,%%03d\",\"2,000,000\",\"5\"' %% (i, grid, i))\n"
 		"def source(kernel, *rows):\n"
@@ -56,7 +56,7 @@ static void ncu_counts_where_the_runner_cannot(void **state)
 	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"ncu\"", "\"tool\":\"ncu 2025.3.1.0\"", "no libcupti");
 	HAS("\"t\":\"kernel\"", "\"role\":\"base\"", "\"repeat\":1", "\"n\":2", "\"dram__bytes_read.sum\":1234002", "\"ms\":2");
 	HAS("\"t\":\"kernel\"", "\"role\":\"target\"", "\"repeat\":0", "\"n\":3");
-	HAS_NOT("launch__x"); /* the same names as elsewhere, and no others */
+	HAS_NOT("run__x"); /* the same names as elsewhere, and no others */
 	assert_non_null(strstr(runs(), "ncu base\nncu target\nncu target\nncu base\n"));
 }
 
@@ -88,7 +88,7 @@ static void ncu_that_does_not_sample_says_why(void **state)
 		const char *source, *words;
 	} cases[] = {
 		{ "print('==ERROR== x')\n", "ncu: its output: holds no table of instructions" },
-		{ "source('same()', (1, 1, 1))\n", "ncu: it sampled 1 launches where the call has 3" },
+		{ "source('same()', (1, 1, 1))\n", "ncu: it sampled 1 runs where the call has 3" },
 		{ "print('\"Kernel Name\",\"k\",'); print('\"Address\",\"Source\"')\n",
 			"ncu: its output: its instructions have no samples" },
 	};
@@ -146,8 +146,8 @@ static void ncu_that_fails_says_why(void **state)
 			"no libcupti; ncu: the driver shows counters to administrators only (ERR_NVGPUCTRPERM)" },
 		{ "print('==ERROR== Failed to connect.'); sys.exit(1)\n", "ncu: Failed to connect." },
 		{ "sys.exit(1)\n", "ncu: it printed no table" },
-		{ "table(2)\n", "ncu: it counted 2 launches where the call has 3" },
-		{ "table(3, '(1, 1, 1)')\n", "it counted 3 launches where the call has 3, of other sizes" },
+		{ "table(2)\n", "ncu: it counted 2 runs where the call has 3" },
+		{ "table(3, '(1, 1, 1)')\n", "it counted 3 runs where the call has 3, of other sizes" },
 	};
 	(void)state;
 	runner(REFUSED);

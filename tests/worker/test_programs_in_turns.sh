@@ -63,7 +63,7 @@ like "a call longer than its turn" "$(why a)" 'a call is said to have taken 2[0-
 like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
 like "nor one of calls that are all said to be interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
-like "for none of which one launch is enough" "$(notes)" 'launch 1 is left out, and another one tells whether it was the machine: a call is said'
+like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one tells whether it was the machine: a call is said'
 program one "int main(void) { $(sed 's/(A)/(4000)/' <<<"$five") return 0; }"
 on_main one "as it was" >"$tmp/verdict"
 
@@ -71,7 +71,7 @@ on_main one "as it was" >"$tmp/verdict"
 is "who tunes in the first call of all" "$(on_branch one "$helpers"'int main(void) { int n = 0;
 	FLOPWATCH("b", 1e6, 0) { take(1000); if (!n++) { usleep(2100000); DURATION(2100); } }
 	return 0; }')" "done unchanged"
-is "has as many pairs as others" "$(sql "SELECT samples > 8 * launches FROM cell WHERE comparison = $newest AND key = 'b'")" 1
+is "has as many pairs as others" "$(sql "SELECT samples > 8 * runs FROM cell WHERE comparison = $newest AND key = 'b'")" 1
 
 # ---- in no cell
 is "nonsense fails a program" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_say("hello\n"); } return 0; }') $(why b)" \
@@ -102,13 +102,13 @@ echo "{\"cell\":\"calm\",\"us\":[900,990,1000,1000,1001,1000,999,1000,1001,1000,
 echo "{\"cell\":\"wild\",\"us\":[$((1000 + wild % 300))]}"
 SH
 on_main plain first >"$tmp/verdict"
-for another in 1 2 3; do # by chance its launches lie far from the threshold for long
+for another in 1 2 3; do # by chance its runs lie far from the threshold for long
 	echo "# $another" >>"$tmp/plain/bench.sh"
 	wild=$(on_main plain "another $another"; cells)
 	! notes | grep -q 'given up after [4-9]' || break
 done
 like "a cell that varies too much is given up" "$wild" 'wild undecided'
-like "after four launches or a few more, with the way out" "$(notes)" 'given up after [4-9] launches, .* a program that takes turns is paired call by call'
+like "after four runs or a few more, with the way out" "$(notes)" 'given up after [4-9] runs, .* a program that takes turns is paired call by call'
 is "the others are not" "$(cells | grep calm)" "calm unchanged "
 is "and what a process takes to settle is no part of its time" \
 	"$(sql "SELECT base_median_ms BETWEEN 0.9999 AND 1.0001 FROM cell WHERE comparison = $newest AND key = 'calm'")" 1

@@ -73,9 +73,9 @@ is "both were built" "$(builds)" "base:start base:ok target:start target:ok"
 is "isolation is told" "$(jq -rs '.[0].isolation' "$said")" "$sandbox"
 is "every cell was accepted" "$(checks base) / $(checks target)" "ok ok / ok ok"
 like "work is told" "$(jq -rs '[.[] | select(.t == "work")] | length' "$said")" '^4$'
-is "launches are announced" "$(jq -rs '[.[] | select(.t == "launch") | .launch] | .[0]' "$said")" 1
-is "a confirming set was run" "$(jq -rs '[.[] | select(.t == "launch") | .set] | unique | join(" ")' "$said")" "1 2"
-is "each launch timed both cells" "$(timed)" "$(jq -rs '[.[] | select(.t == "launch") | .cells | length] | add' "$said")"
+is "runs are announced" "$(jq -rs '[.[] | select(.t == "run") | .run] | .[0]' "$said")" 1
+is "a confirming set was run" "$(jq -rs '[.[] | select(.t == "run") | .set] | unique | join(" ")' "$said")" "1 2"
+is "each run timed both cells" "$(timed)" "$(jq -rs '[.[] | select(.t == "run") | .cells | length] | add' "$said")"
 is "the last word is done" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done false"
 like "the device was held" "$(jq -rs 'last.gpu_s' "$said")" '^[0-9.]+$'
 is "modules carry no names" "$(nm "$cache"/modules/*.so 2>&1 | grep -vc 'no symbols\|^$\|\.so:$')" 0
@@ -99,7 +99,7 @@ is "two builds" "$(builds)" "base:cached target:start target:ok"
 is "hash alike" "$(jq -rs '[.[] | select(.t == "build") | .modules.attention // empty] | unique | length' "$said")" 1
 is "nothing is checked or timed" "$(checks base)$(timed)" 0
 ok "a selfcheck times equal modules" serve --kind selfcheck --quick good good
-is "in one launch when quick" "$(timed)" 2
+is "in one run when quick" "$(timed)" 2
 
 # ---- builds that fail ----
 project broken good "@echo no luck today; exit 3"
@@ -186,7 +186,7 @@ is "has its end for each cell, and nothing is checked or timed" "$(paths), $(che
 is "builds come first, and done last" "$(jq -rs '[.[] | select(.t != "at" and .t != "need") | .t] | (.[0], .[1], .[-1])' "$said" | tr '\n' ' ')" "hello build done "
 ok "of two equal builds, too" serve --kind profile good same
 is "for both cells" "$(paths)" "code code"
-ok "beside a module that hangs" serve --kind profile --limit launch_s=2 good hang_run
+ok "beside a module that hangs" serve --kind profile --limit run_s=2 good hang_run
 like "it says who" "$(jq -rs '[.[] | select(.t == "profile") | .why] | join("; ")' "$said")" 'target: timeout: did not end within 2 s in step plan'
 ok "hang_run in a profile: nothing is left" none_is_left
 ok "a profile that is called off" serve --kind profile --cancel-at '"role":"target","step":"warm"' good hang_run
@@ -219,19 +219,19 @@ fi
 ok "cancel in a build" serve --cancel-at '"state":"start"' good hanging
 is "is answered" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done true"
 clean "after a cancel"
-ok "cancel in a launch for the sake of another job" serve --kind selfcheck --cells 4 --stay-at '"t":"launch"' good good
+ok "cancel in a run for the sake of another job" serve --kind selfcheck --cells 4 --stay-at '"t":"process_run"' good good
 is "the first is answered, the second done, by one worker" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
 	"hello null done true hello null done false"
 ok "cancel that crosses the end of a job" serve --quick --stay-at '"t":"done"' good good
 is "is heard all the same" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
 	"hello null done false hello null done false"
 clean "after another job"
-ok "cancel in a launch" serve --kind selfcheck --cells 4 --cancel-at '"t":"launch"' good good
+ok "cancel in a run" serve --kind selfcheck --cells 4 --cancel-at '"t":"process_run"' good good
 ok "nothing runs on" none_is_left
 ok "end of input in a build" serve --close-at '"state":"start"' good hanging
 is "ends what it started" "$(pgrep -fc "[s]leep 1234.$$")" 0
 clean "after the end of input"
-ok "end of input in a launch" serve --kind selfcheck --cells 4 --close-at '"t":"launch"' good good
+ok "end of input in a run" serve --kind selfcheck --cells 4 --close-at '"t":"process_run"' good good
 ok "end of input before a job" serve --no-job good good
 fails "a broken line" 1 serve --nonsense-at '"state":"start"' good hanging
 like "is an error in words" "$out" 'flopwatch-worker: .*JSON'
@@ -282,7 +282,7 @@ compare() { "$worker" compare --suite "$tmp/tiny.yaml" --device sim "$@"; }
 fails "compare: a slower target" 3 compare --base "$modules/good.so" --target "$modules/slow.so"
 like "a table of dense cells" "$out" '^dense +base ms +target ms'
 like "a table of sparse cells" "$out" '^block-sparse +base ms'
-like "a row says how much, how sure and after how many launches" "$out" \
+like "a row says how much, how sure and after how many runs" "$out" \
 	'attention/dense/causal/s64/hq2/hk1/d64/bf16/forward +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +-4\.[0-9]+ % +-[45]\.[0-9]+ \.\. +-4\.[0-9]+ +2  regression'
 is "a warning for every cell" "$(grep -c '^warning: .*less TFLOP/s' <<<"$out")" 6
 cp "$modules/good.so" "$tmp/other.so" && printf 'trailing bytes' >>"$tmp/other.so"
@@ -292,14 +292,14 @@ is "its interval holds zero" "$(jq '[.cells[] | select(.ci_low_pct <= 0 and .ci_
 is "two sides, two hashes" "$(jq -r '[.base.module_sha256, .target.module_sha256] | unique | length' <<<"$out")" 2
 ok "compare: the same file" compare --base "$modules/good.so" --target "$modules/good.so"
 like "is identical" "$out" '^identical: '
-# what a provider finds by searching is handed back in every launch, else each would time another tile
+# what a provider finds by searching is handed back in every run, else each would time another tile
 { cat "$modules/honest_tuner.so"; echo; } >"$tmp/tuner.so"
 "$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$modules/honest_tuner.so" --target "$tmp/tuner.so" --json >"$tmp/tuned" 2>"$tmp/log"
-# a tile costs 2 % more than the one before it, so the change says which were timed; two launches are enough where tiles lie far apart
+# a tile costs 2 % more than the one before it, so the change says which were timed; two runs are enough where tiles lie far apart
 as_its_tiles='def cost(side): 1 + 0.02 * (side.configuration[5:] | tonumber);
 	(100 * (cost(.work.base) / cost(.work.target) - 1) - .change_pct | fabs < 0.5)'
-is "compare: what providers searched for is timed in all launches" \
-	"$(jq -c "[.cells[] | select((.launches >= 2 and .verdict != \"undecided\" and ($as_its_tiles) and (.launches < 8 or .ci_high_pct - .ci_low_pct < 1)) | not)]" "$tmp/tuned")" '[]'
+is "compare: what providers searched for is timed in all runs" \
+	"$(jq -c "[.cells[] | select((.runs >= 2 and .verdict != \"undecided\" and ($as_its_tiles) and (.runs < 8 or .ci_high_pct - .ci_low_pct < 1)) | not)]" "$tmp/tuned")" '[]'
 is "compare: in all cells" "$(jq '.cells | length' "$tmp/tuned")" 6
 fails "compare: one that forgets it" 1 compare --base "$modules/good.so" --target "$modules/forgetful_tuner.so"
 like "is told so" "$out" 'abi: naive: plan was handed the configuration `TILE=[0-7]` and chose `TILE=[0-7]`'
@@ -345,11 +345,11 @@ is "as JSON, too" "$(beside --json | jq -c '[.cells[] | select(.work.target.spar
 fails "compare: a wrong target" 1 compare --base "$modules/good.so" --target "$modules/wrong_result.so" --cells '*full*/forward'
 like "says what is wrong" "$out" 'warning: .*full.*failed: target wrong: '
 ok "compare: one cell, quick" compare --base "$modules/good.so" --target "$tmp/other.so" --cells '*causal*forward' --quick --json
-is "has one launch of one cell" "$(jq '[.launches, (.cells | length), .cells[0].launches] | join(" ")' -r <<<"$out")" "1 1 1"
+is "has one run of one cell" "$(jq '[.runs, (.cells | length), .cells[0].runs] | join(" ")' -r <<<"$out")" "1 1 1"
 fails "compare: no such module" 1 compare --base /nonexistent.so --target "$modules/good.so"
 like "it says which" "$out" '/nonexistent.so'
 fails "compare: no such cell" 2 compare --base "$modules/good.so" --target "$modules/slow.so" --cells '*nothing*'
 printf 'suite: x\ncolour: red\n' >"$tmp/bad.yaml"
 fails "compare: a suite with mistakes" 2 "$worker" compare --suite "$tmp/bad.yaml" --base "$modules/good.so" --target "$modules/slow.so"
 like "with position" "$out" 'bad\.yaml:[0-9]+:[0-9]+: '
-unlike "no progress without a terminal" "$out" 'launch 1:'
+unlike "no progress without a terminal" "$out" 'run 1:'

@@ -29,8 +29,8 @@ static void begin(void)
 	for (int i = 0; i < CELLS; i++) {
 		for (int k = 0; k < s.state[i].n_sustained_runs; k++)
 			free(s.state[i].sustained_run[k].values);
-		for (int k = 0; k < s.state[i].n_launches; k++)
-			free(s.state[i].launch[k].values);
+		for (int k = 0; k < s.state[i].n_runs; k++)
+			free(s.state[i].process_run[k].values);
 	}
 	memset(&s, 0, sizeof s);
 	for (int i = 0; i < CELLS; i++) {
@@ -57,11 +57,11 @@ static void begin(void)
 	rule_default(&s.bench.rule, CELLS);
 }
 
-/* A launch of pairs, in which both sides are equal. */
+/* A run of pairs, in which both sides are equal. */
 static void add_pairs(int cell)
 {
 	float ms[PAIRS];
-	struct msg_cell m = { .launch = 1, .set = 1, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS };
+	struct msg_cell m = { .process_run = 1, .set = 1, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS };
 	struct fw_err err = { 0 };
 	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
@@ -76,7 +76,7 @@ static void add_pairs(int cell)
 static void add_timed(int cell, const float clock[2][2], const float time[2][2], double base_j, double target_j)
 {
 	float ms[2][2 * PER_SUSTAINED], mhz[2][2 * PER_SUSTAINED];
-	struct msg_cell m = { .launch = s.state[cell].n_sustained_runs + 1,
+	struct msg_cell m = { .process_run = s.state[cell].n_sustained_runs + 1,
 		.set = 1,
 		.cell = cell,
 		.series = SERIES_SUSTAINED,
@@ -86,7 +86,7 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
 	m.role[1] = ROLE_TARGET;
-	if (s.state[cell].n_launches == 0)
+	if (s.state[cell].n_runs == 0)
 		add_pairs(cell);
 	for (int i = 0; i < 2; i++) {
 		for (int k = 0; k < 2 * PER_SUSTAINED; k++) {
@@ -107,7 +107,7 @@ static void add_brief(int cell, float base_mhz, float target_mhz)
 {
 	float ms[2] = { 3000 / base_mhz, 3000 / target_mhz }, mhz[2] = { base_mhz, target_mhz };
 	struct msg_cell m = {
-		.launch = 1, .set = 1, .cell = cell, .series = SERIES_SUSTAINED, .n_subjects = 2, .n = 1, .order = "BA"
+		.process_run = 1, .set = 1, .cell = cell, .series = SERIES_SUSTAINED, .n_subjects = 2, .n = 1, .order = "BA"
 	};
 	struct fw_err err = { 0 };
 	device_check_unknown(&m.device_check);
@@ -178,7 +178,7 @@ static void a_wandering_clock_is_nobodys(void **state)
 	begin();
 }
 
-static void two_launches_have_to_agree(void **state)
+static void two_runs_have_to_agree(void **state)
 {
 	static const float as_before[2] = { 1665, 1668 }, lower[2] = { 1590, 1586 };
 	int list[CELLS], set;
@@ -207,7 +207,7 @@ static void two_launches_have_to_agree(void **state)
 /* Somebody else was on the device: nothing was seen, neither of the branch nor of its being harmless. */
 static void a_first_look_that_was_spoiled_is_repeated(void **state)
 {
-	struct msg_cell m = { .launch = 1, .set = 1, .cell = FORWARD_DENSE, .series = SERIES_SUSTAINED };
+	struct msg_cell m = { .process_run = 1, .set = 1, .cell = FORWARD_DENSE, .series = SERIES_SUSTAINED };
 	struct fw_err err = { 0 };
 	int list[CELLS], set;
 	(void)state;
@@ -300,7 +300,7 @@ int main(void)
 		cmocka_unit_test(sentinels_are_the_longest),
 		cmocka_unit_test(what_is_looked_at_elsewhere_has_no_sentinel),
 		cmocka_unit_test(a_wandering_clock_is_nobodys),
-		cmocka_unit_test(two_launches_have_to_agree),
+		cmocka_unit_test(two_runs_have_to_agree),
 		cmocka_unit_test(a_first_look_that_was_spoiled_is_repeated),
 		cmocka_unit_test(a_first_look_is_short),
 		cmocka_unit_test(a_large_loss_is_seen_through_the_wandering),

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs by turns whose calls take longer when one follows the other: found by sustained runs of turns, which alone make launches of their own.
+# Programs by turns whose calls take longer when one follows the other: found by sustained runs of turns, which alone make runs of their own.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/turns.sh"
@@ -16,5 +16,5 @@ is "the daemon starts" $? 0
 is "main is judged" "$(on_main busy)" "done unchanged"
 is "calls that take 8 % longer in sustained runs are a regression" "$(on_branch busy "$(main_of 1080)")" "done regression"
 is "in sustained_runs alone" "$(sql "SELECT verdict || ' ' || decided_by || ' ' || (abs(change_pct) < 1) || ' ' || (decided_pct BETWEEN -8 AND -7) FROM cell WHERE comparison = $newest")" "regression sustained 1 1"
-is "whose launches there were two of, or more: overwhelming needs no second set" "$(sql "SELECT count(DISTINCT s.launch) >= 2 FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE k.series = 'sustained' AND c.comparison = $newest")" 1
+is "whose runs there were two of, or more: overwhelming needs no second set" "$(sql "SELECT count(DISTINCT s.run) >= 2 FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE k.series = 'sustained' AND c.comparison = $newest")" 1
 stop_daemon

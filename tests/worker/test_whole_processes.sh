@@ -66,7 +66,7 @@ is "a single result has the key without a number" "$(on_main twins single) $(ver
 is "the commit that lost results is named" "$(sql "SELECT group_concat(key, ' ') FROM (SELECT w.value ->> 'cell' AS key FROM alert a, json_each(a.cells) w WHERE a.kind = 'missing' AND a.target_sha = '$(head_of twins)' ORDER BY key)")" "twin#1 twin#2"
 stop_daemon TERM
 
-# ---- processes that the device ran at different clocks: what a process takes follows the clock of its turn, of four in a launch
+# ---- processes that the device ran at different clocks: what a process takes follows the clock of its turn, of four in a run
 repository clocks <<SH
 runs=\$(cat "$tmp/runs" 2>/dev/null || echo 0)
 echo \$((runs + 1)) >"$tmp/runs"
@@ -85,11 +85,11 @@ is "clocks that differ by 7 % from process to process" "$(on_main clocks first)"
 is "are known of each" "$(sql "SELECT count(*) > 0 AND min(mhz IS NOT NULL) FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest")" 1
 api "comparisons/$(sql "SELECT $newest")" >"$tmp/comparison.json"
 "$root/tests/gpu/turns/figures.py" "$tmp/comparison.json" "$tmp/state/flopwatch.db" clocks >"$tmp/figures" 2>"$tmp/said"
-is "figures of it have every launch" "$(jq -c '[.cells[] | (.launches_pct | length) == .launches, .clocks]' "$tmp/figures") $(cat "$tmp/said")" "[true,true] "
+is "figures of it have every run" "$(jq -c '[.cells[] | (.runs_pct | length) == .runs, .clocks]' "$tmp/figures") $(cat "$tmp/said")" "[true,true] "
 like "and say that clocks are known" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" 'clocks known$'
 "$root/tests/gpu/turns/figures.py" "$tmp/comparison.json" "$tmp/none.db" clocks >"$tmp/figures"
 like "whatever else cannot be read" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" 'clocks known$'
-like "which is said" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" '^not ok - clocks: what single launches say is not known: .*none.db: unable to open'
+like "which is said" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" '^not ok - clocks: what single runs say is not known: .*none.db: unable to open'
 is "and taken out of it" "$(sql "SELECT abs(change_pct) < 0.1 AND ci_high_pct - ci_low_pct < 1.5 FROM cell WHERE comparison = $newest")" 1
 echo 103000 >"$tmp/clocks/work"
 on_side() { # branches have no reference commit, which would run between base and target

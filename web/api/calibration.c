@@ -19,7 +19,7 @@ static void cell_row(void *arg, const struct view_calibration *row)
 	jsonw_kv_string(j, "cell", row->cell);
 	jsonw_kv_int(j, "comparisons", row->comparisons);
 	jsonw_kv_int(j, "alarms", row->alarms);
-	jsonw_kv_int(j, "launches", row->launches);
+	jsonw_kv_int(j, "runs", row->runs);
 	jsonw_kv_figure(j, "tau0_pct", row->tau0_pct);
 	jsonw_kv_figure(j, "mde_pct", row->mde_pct);
 	jsonw_kv_bool(j, "underpowered", row->underpowered);

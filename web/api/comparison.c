@@ -151,7 +151,7 @@ static void csv_row(void *arg, const struct view_cell *row)
 	csv_number(out, row->ci_low_pct);
 	csv_number(out, row->ci_high_pct);
 	csv_number(out, row->mde_pct);
-	buf_printf(out, ",%.6g,%d,%d,%d,%d,", row->threshold_pct, row->launches, row->samples,
+	buf_printf(out, ",%.6g,%d,%d,%d,%d,", row->threshold_pct, row->runs, row->samples,
 		(row->flags & FLAG_BORDERLINE) != 0, (row->flags & FLAG_TAIL) != 0);
 	csv_text(out, row->failure);
 	buf_putc(out, ',');
@@ -177,7 +177,7 @@ static void csv_head(struct csv *t)
 {
 	static const char *const columns[] = { "pct", "ci_low_pct", "ci_high_pct", "basis" };
 	buf_puts(t->out, "cell,verdict,base_median_ms,target_median_ms,base_tflops,target_tflops,change_pct,ci_low_pct,"
-			 "ci_high_pct,mde_pct,threshold_pct,launches,samples,borderline,tail,failure,reason,base_configuration,"
+			 "ci_high_pct,mde_pct,threshold_pct,runs,samples,borderline,tail,failure,reason,base_configuration,"
 			 "target_configuration,code_pct,clock_pct,decided_by,mean_pct,slow_calls");
 	for (int i = 0; i < t->n_peers; i++)
 		for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {

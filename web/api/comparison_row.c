@@ -22,7 +22,7 @@ void comparison_row_write(void *arg, const struct view_comparison *row)
 	answer_text(j, "device", row->device);
 	jsonw_kv_int(j, "cells", row->cells);
 	jsonw_kv_int(j, "regressions", row->regressions);
-	jsonw_kv_int(j, "launches", row->launches);
+	jsonw_kv_int(j, "runs", row->runs);
 	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
 	answer_text(j, "worst_cell", row->worst_cell);
 	jsonw_kv_figure(j, "best_pct", row->best_pct);

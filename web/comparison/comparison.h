@@ -40,11 +40,11 @@ struct comparison_cell {
 	const char *flags;     /* words with spaces between */
 	const char *base_provider, *target_provider, *base_config, *target_config; /* that ran, and how */
 	int64_t size;
-	int launches, samples;
+	int runs, samples;
 	double pieces, threshold_pct, base_ms, target_ms, base_tflops, target_tflops, base_gb_s, target_gb_s;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
 	double base_over_baseline, target_over_baseline, ideal_over_baseline; /* speed beside its baseline; NAN none */
-	bool borderline, confirmed; /* confirmed: a second set of fresh launches timed it */
+	bool borderline, confirmed; /* confirmed: a second set of fresh runs timed it */
 	int n_peers;
 	struct comparison_peer peer[COMPARISON_PEERS_MAX];
 	double since_previous_pct; /* change since the push before; NAN where the two have no base in common */
@@ -76,7 +76,7 @@ struct comparison {
 	struct jsonr_span notes, costs, long_over_short;
 	const struct chip *chip; /* NULL: not known */
 	int cores;               /* of the device, 0 unknown */
-	int regressions, launches, n_cells;
+	int regressions, runs, n_cells;
 	struct comparison_cell *cell; /* in the order of the suite */
 	const struct view_around *around;
 };

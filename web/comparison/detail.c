@@ -178,52 +178,52 @@ static int few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *
 	return 0;
 }
 
-/* ---- launches --------------------------------------------------------------------------------------------------------- */
+/* ---- runs --------------------------------------------------------------------------------------------------------- */
 
-struct launches {
-	struct mark_launch launch[STATS_LAUNCHES_MAX];
-	char more[STATS_LAUNCHES_MAX][64]; /* that the list alone says of it */
+struct runs {
+	struct mark_run process_run[STATS_RUNS_MAX];
+	char more[STATS_RUNS_MAX][64]; /* that the list alone says of it */
 	int n;
 };
 
-static void take_launch(void *arg, const struct view_launch *row)
+static void take_run(void *arg, const struct view_run *row)
 {
-	struct launches *l = arg;
-	if (l->n == STATS_LAUNCHES_MAX)
+	struct runs *l = arg;
+	if (l->n == STATS_RUNS_MAX)
 		return;
-	struct mark_launch *m = &l->launch[l->n];
+	struct mark_run *m = &l->process_run[l->n];
 	char *more = l->more[l->n++];
 	m->change_pct = row->change_pct;
 	m->low_pct = row->low_pct;
 	m->high_pct = row->high_pct;
 	m->set = row->set;
-	snprintf(m->label, sizeof m->label, "launch %d: %+.2f %% (%+.2f \u2026 %+.2f)", row->launch, row->change_pct,
+	snprintf(m->label, sizeof m->label, "run %d: %+.2f %% (%+.2f \u2026 %+.2f)", row->process_run, row->change_pct,
 		row->low_pct, row->high_pct);
 	int len = snprintf(more, sizeof l->more[0], ", %d pairs %.8s", row->pairs, row->order);
 	if (isfinite(row->base_mhz) && len > 0 && (size_t)len < sizeof l->more[0])
 		snprintf(more + len, sizeof l->more[0] - (size_t)len, ", %.0f and %.0f MHz", row->base_mhz, row->target_mhz);
 }
 
-static int launches(struct db *db, struct buf *out, const struct comparison_cell *cell, int64_t id, struct fw_err *err)
+static int runs(struct db *db, struct buf *out, const struct comparison_cell *cell, int64_t id, struct fw_err *err)
 {
-	struct launches l = { .n = 0 };
+	struct runs l = { .n = 0 };
 	char label[160];
-	if (view_launches(db, id, take_launch, &l, err) != 0)
+	if (view_runs(db, id, take_run, &l, err) != 0)
 		return -1;
-	emit_rawf(out, "<div><h3>Launches</h3>");
+	emit_rawf(out, "<div><h3>Runs</h3>");
 	if (l.n == 0) {
-		emit_raw(out, "<p><small>No launch timed this cell.</small></p></div>");
+		emit_raw(out, "<p><small>No run timed this cell.</small></p></div>");
 		return 0;
 	}
-	snprintf(label, sizeof label, "change of %s in each of %d launches, with the threshold at -%.3g percent",
+	snprintf(label, sizeof label, "change of %s in each of %d runs, with the threshold at -%.3g percent",
 		isfinite(cell->target_tflops) ? "throughput" : "speed", l.n, cell->threshold_pct);
-	mark_launches(out, l.launch, l.n, cell->threshold_pct, label);
+	mark_runs(out, l.process_run, l.n, cell->threshold_pct, label);
 	emit_raw(out, "<details><summary>as a list</summary><ol>");
 	for (int i = 0; i < l.n; i++) {
 		emit_raw(out, "<li>");
-		emit_text(out, l.launch[i].label);
+		emit_text(out, l.process_run[i].label);
 		emit_text(out, l.more[i]);
-		emit_raw(out, l.launch[i].set == 2 ? ", confirming</li>" : "</li>");
+		emit_raw(out, l.process_run[i].set == 2 ? ", confirming</li>" : "</li>");
 	}
 	emit_raw(out, "</ol></details></div>");
 	return 0;
@@ -401,27 +401,27 @@ static int kernels(struct db *db, struct buf *out, const struct comparison *c, c
 
 /* ---- next steps ------------------------------------------------------------------------------------------------------- */
 
-/* What would decide it: launches until k standard errors clear the nearer edge of the threshold. */
+/* What would decide it: runs until k standard errors clear the nearer edge of the threshold. */
 static void what_decides(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	double k = c->rule_k, theta = stats_theta(cell->threshold_pct), m = -log1p(cell->change_pct / 100);
-	double total = c->launches, held_s = c->gpu_s;
+	double total = c->runs, held_s = c->gpu_s;
 	double half = (log1p(cell->ci_high_pct / 100) - log1p(cell->ci_low_pct / 100)) / 2;
 	if (cell->verdict != VERDICT_UNDECIDED)
 		return;
 	emit_raw(out, "<p><b>What would decide it:</b> ");
 	int most = 200, needed = 0;
-	if (isfinite(half) && isfinite(k) && cell->launches)
-		needed = derive_launches(
-			m, half / stats_t95(5 + cell->launches), m < -theta / 2 ? -theta : theta, k, cell->launches, most);
+	if (isfinite(half) && isfinite(k) && cell->runs)
+		needed = derive_runs(
+			m, half / stats_t95(5 + cell->runs), m < -theta / 2 ? -theta : theta, k, cell->runs, most);
 	if (needed && total > 0)
 		emit_rawf(out,
-			"about %d launches in all, %d more, which hold the device for some %.0f s, if the estimate stays where "
+			"about %d runs in all, %d more, which hold the device for some %.0f s, if the estimate stays where "
 			"it "
 			"is.",
-			needed, needed - cell->launches, (needed - cell->launches) * held_s / total);
+			needed, needed - cell->runs, (needed - cell->runs) * held_s / total);
 	else if (isfinite(half))
-		emit_raw(out, "more launches alone will hardly do; the estimate sits on the threshold, or the launches noise "
+		emit_raw(out, "more runs alone will hardly do; the estimate sits on the threshold, or the runs noise "
 			      "too much.");
 	else
 		emit_raw(out, "it was not measured; measure it again with a larger budget.");
@@ -513,8 +513,8 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	layout_signed(out, cell->ci_low_pct, 2);
 	emit_raw(out, " \u2026 ");
 	layout_signed(out, cell->ci_high_pct, 2);
-	emit_rawf(out, ", threshold %.3g %%; a loss of %.2f %% or more would have been called. %d launches, %d pairs.</p>",
-		cell->threshold_pct, cell->mde_pct, cell->launches, cell->samples);
+	emit_rawf(out, ", threshold %.3g %%; a loss of %.2f %% or more would have been called. %d runs, %d pairs.</p>",
+		cell->threshold_pct, cell->mde_pct, cell->runs, cell->samples);
 	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
 	blindness(out, c, cell);
 	const json_t *mean = json_object_get(cell->json, "mean");
@@ -576,7 +576,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	if (!comparison_is_program(cell))
 		phases_draw(out, cell);
 	if (result == 0)
-		result = launches(db, out, cell, id, err);
+		result = runs(db, out, cell, id, err);
 	if (result == 0)
 		result = calls_draw(out, db, id, series_of(cell), &about, err);
 	emit_raw(out, "</div></div>");

@@ -86,7 +86,7 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 		emit_raw(out, "</b> moved");
 	}
 	if (w->borderline)
-		emit_raw(out, " (borderline: decided at the last launch, by its sign or its interval)");
+		emit_raw(out, " (borderline: decided at the last run, by its sign or its interval)");
 }
 
 /* Rows of which there was nothing to compare, after what is said of the others. */
@@ -150,9 +150,9 @@ static void sentence(struct buf *out, const struct comparison *c)
 
 /* ---- how sure, and why ------------------------------------------------------------------------------------------------ */
 
-static void count_launches(struct buf *out, const struct comparison *c)
+static void count_runs(struct buf *out, const struct comparison *c)
 {
-	emit_rawf(out, " (%d launch%s%s)", c->launches, c->launches == 1 ? "" : "es", c->quick ? ", a quick look" : "");
+	emit_rawf(out, " (%d run%s%s)", c->runs, c->runs == 1 ? "" : "es", c->quick ? ", a quick look" : "");
 }
 
 static bool has_flag(const struct comparison_cell *cell, const char *flag)
@@ -173,8 +173,8 @@ static const char *evidence_of(const struct comparison_cell *cell, double sign)
 	if (has_flag(cell, "overwhelming"))
 		return ", and chance shows as much less than once in a million";
 	if (cell->confirmed)
-		return ", and a second set of fresh launches says the same";
-	return sign < 0 ? ", in one set of launches" : "";
+		return ", and a second set of fresh runs says the same";
+	return sign < 0 ? ", in one set of runs" : "";
 }
 
 /* How far the interval of what moved lies beyond its threshold; `sign` -1 for a loss. */
@@ -191,7 +191,7 @@ static void clearance(struct buf *out, const struct comparison *c, struct compar
 	else
 		emit_rawf(out, "still reaches into its threshold of %.3g\u00a0%%, by %.2f points", cell->threshold_pct, -beyond);
 	emit_raw(out, evidence_of(cell, sign));
-	count_launches(out, c);
+	count_runs(out, c);
 }
 
 /* The smallest loss that would have been called in every cell; nothing where it is not known of one. */
@@ -208,7 +208,7 @@ static void sight(struct buf *out, const struct comparison *c)
 	if (!(least_pct > 0))
 		return;
 	emit_rawf(out, "<p><b>How sure:</b> a loss of %.2f\u00a0%% or more would have been called in any of them", least_pct);
-	count_launches(out, c);
+	count_runs(out, c);
 }
 
 /* What the first cell with this verdict says of itself. */
@@ -247,7 +247,7 @@ static void how_sure(struct buf *out, const struct comparison *c)
 	for (int i = 0; i < c->n_cells; i++)
 		n_underpowered += has_flag(&c->cell[i], "underpowered");
 	if (n_underpowered)
-		emit_rawf(out, ". In %d cell%s launches of equal builds noise too much to show a loss of the threshold",
+		emit_rawf(out, ". In %d cell%s runs of equal builds noise too much to show a loss of the threshold",
 			n_underpowered, n_underpowered == 1 ? "" : "s");
 	emit_raw(out, ".</p>\n");
 }

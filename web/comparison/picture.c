@@ -95,7 +95,7 @@ static void head(const struct drawing *d)
 		emit_raw(d->out, ", suite ");
 		emit_text(d->out, c->suite);
 	}
-	emit_rawf(d->out, ", %d launches", c->launches);
+	emit_rawf(d->out, ", %d runs", c->runs);
 	if (isfinite(c->gpu_s))
 		emit_rawf(d->out, ", %.0f s of device time", c->gpu_s);
 	emit_raw(d->out, "</text>");

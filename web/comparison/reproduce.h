@@ -21,7 +21,7 @@ struct site;
 int reproduce_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell, char where[REPRODUCE_WHERE_SIZE],
 	reproduce_line_fn *each, void *arg, struct fw_err *err);
 
-/** Append the line that measures how launches of the comparison's device noise, or, for `cell`, that forgets it. */
+/** Append the line that measures how runs of the comparison's device noise, or, for `cell`, that forgets it. */
 void reproduce_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line);
 
 /** The cell that a person looks at first: the worst regression, else the first with another verdict than unchanged, else the first. NULL: none. */

@@ -45,8 +45,8 @@ void row_head(struct buf *out, const struct row_shape *shape, const char *sort, 
 		{ "TFLOP/s", "", "n w", "useful FLOPs of the target" },
 		{ "% peak", "", "n x", "of the tensor cores' peak at the clock that was held" },
 		{ "Since last", "", "n x", "against the push before this one, without a verdict" },
-		{ "Loss it calls", "", "n x", "the smallest loss that these launches would have called" },
-		{ "Launches", "", "n x", "fresh processes that timed both sides" },
+		{ "Loss it calls", "", "n x", "the smallest loss that these runs would have called" },
+		{ "Runs", "", "n x", "fresh processes that timed both sides" },
 	};
 	bool falling = *sort == '-';
 	emit_raw(out, "<div class=scroll tabindex=0><table class=cells data-sorts data-filters><thead><tr>");
@@ -99,14 +99,14 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 	static const struct {
 		const char *word, *entry, *says;
 	} known[] = {
-		{ "borderline", "borderline", "decided at the last launch, by its sign or its interval" },
+		{ "borderline", "borderline", "decided at the last run, by its sign or its interval" },
 		{ "overwhelming", "overwhelming", "decided at once: chance shows as much less than once in a million" },
 		{ "tail", "tail", "slow calls became more frequent" },
 		{ "sustained", "sustained", "in sustained runs, at the clock that its power draw allows" },
 		{ "call", "call", "slower from the host" },
 		{ "enqueue", "enqueue", "the host works longer to start it" },
-		{ "underpowered", "underpowered", "launches of equal builds noise too much here to show a loss of the threshold" },
-		{ "noisy", "noisy", "its launches scattered too much this time" },
+		{ "underpowered", "underpowered", "runs of equal builds noise too much here to show a loss of the threshold" },
+		{ "noisy", "noisy", "its runs scattered too much this time" },
 		{ "clock", "clock-part", "a part of the change is what it does to the clock" },
 	};
 	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
@@ -196,5 +196,5 @@ void row_draw(struct buf *out, const struct comparison *c, const struct row_shap
 	}
 	number(out, cell->mde_pct, "n x");
 	emit_rawf(out, isfinite(cell->mde_pct) ? "%.2f\u00a0%%" : "\u2013", cell->mde_pct);
-	emit_rawf(out, "</td><td class=\"n x\">%d</td></tr>\n", cell->launches);
+	emit_rawf(out, "</td><td class=\"n x\">%d</td></tr>\n", cell->runs);
 }

@@ -137,7 +137,7 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	layout_duration(out, c->gpu_s);
 	emit_raw(out, " of ");
 	layout_duration(out, c->wall_s);
-	emit_rawf(out, ", %d launches</dd><dt>Finished</dt><dd><time>%.10s %.5s</time> UTC</dd>", c->launches, at,
+	emit_rawf(out, ", %d runs</dd><dt>Finished</dt><dd><time>%.10s %.5s</time> UTC</dd>", c->runs, at,
 		strlen(at) > 15 ? at + 11 : "");
 	devices(out, c, false);
 	devices(out, c, true);
@@ -164,7 +164,7 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	emit_raw(out, "</dd></dl></section>\n");
 }
 
-/* "736ae31d6e -> a851f9a236, on NVIDIA H200, suite ffa, 8 launches" */
+/* "736ae31d6e -> a851f9a236, on NVIDIA H200, suite ffa, 8 runs" */
 static void in_one_line(struct buf *out, const struct comparison *c)
 {
 	emit_raw(out, c->kind == JOBKIND_PEER ? "Peer, target, " : "Base, target, ");
@@ -173,7 +173,7 @@ static void in_one_line(struct buf *out, const struct comparison *c)
 		emit_raw(out, ", suite ");
 		emit_text(out, c->suite);
 	}
-	emit_rawf(out, ", %d launch%s, device held for ", c->launches, c->launches == 1 ? "" : "es");
+	emit_rawf(out, ", %d run%s, device held for ", c->runs, c->runs == 1 ? "" : "es");
 	layout_duration(out, c->gpu_s);
 }
 

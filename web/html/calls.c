@@ -7,9 +7,9 @@
 int calls_draw(
 	struct buf *out, struct db *db, int64_t id, enum series series, const struct ratios_about *about, struct fw_err *err)
 {
-	struct store_launches l;
+	struct store_runs l;
 	struct fw_err lost = { 0 };
-	int result = store_cell_launches(db, id, series, &l, &lost);
+	int result = store_cell_runs(db, id, series, &l, &lost);
 	if (result == 0) {
 		ratios_draw(out, &l, about);
 		strip_draw(out, &l);

@@ -1,4 +1,4 @@
-/* course.c - two bands above each other, clock and power, over the launches in the order they ran, each as wide as any other. */
+/* course.c - two bands above each other, clock and power, over the runs in the order they ran, each as wide as any other. */
 #include "web/html/course.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "web/html/emit.h"
 
 enum { WIDTH = 540, LEFT = 84, RIGHT = 12, TOP = 8, BAND = 56, GAP = 14, HEIGHT = TOP + 2 * BAND + GAP + 20 };
-enum { STEPS = 8 }; /* that a launch is drawn with, however many calls it has */
+enum { STEPS = 8 }; /* that a run is drawn with, however many calls it has */
 
 struct band {
 	double low, high;
@@ -39,13 +39,13 @@ static double y_of(const struct band *b, double v)
 	return b->top + BAND * (b->high - v) / (b->high - b->low);
 }
 
-static double x_of(const struct store_launches *l, int launch, double share)
+static double x_of(const struct store_runs *l, int process_run, double share)
 {
-	return LEFT + (WIDTH - LEFT - RIGHT) * (launch + share) / l->n;
+	return LEFT + (WIDTH - LEFT - RIGHT) * (process_run + share) / l->n;
 }
 
-/* Mean clock of one step of a launch; NAN where none of its calls has one. Units: MHz. */
-static double step_mhz(const struct launch_pairs *p, const float *mhz, int step)
+/* Mean clock of one step of a run; NAN where none of its calls has one. Units: MHz. */
+static double step_mhz(const struct run_pairs *p, const float *mhz, int step)
 {
 	double sum = 0;
 	int n = 0;
@@ -58,7 +58,7 @@ static double step_mhz(const struct launch_pairs *p, const float *mhz, int step)
 	return n ? sum / n : NAN;
 }
 
-static struct band clock_band(const struct store_launches *l)
+static struct band clock_band(const struct store_runs *l)
 {
 	struct band b = band_of(TOP, "MHz");
 	for (int i = 0; i < l->n; i++) {
@@ -70,7 +70,7 @@ static struct band clock_band(const struct store_launches *l)
 	return b;
 }
 
-static struct band power_band(const struct store_launches *l)
+static struct band power_band(const struct store_runs *l)
 {
 	struct band b = band_of(TOP + BAND + GAP, "W");
 	for (int i = 0; i < l->n; i++)
@@ -87,7 +87,7 @@ static void frame(struct buf *out, const struct band *b)
 		b->high, b->unit, LEFT - 6, b->top + BAND, b->low);
 }
 
-static void clocks(struct buf *out, const struct store_launches *l, const struct band *b, bool target)
+static void clocks(struct buf *out, const struct store_runs *l, const struct band *b, bool target)
 {
 	emit_rawf(out, "<path class=\"line l%d\" d=\"", target);
 	for (int i = 0; i < l->n; i++) {
@@ -102,13 +102,13 @@ static void clocks(struct buf *out, const struct store_launches *l, const struct
 	emit_raw(out, "\"/>");
 }
 
-static void powers(struct buf *out, const struct store_launches *l, const struct band *b)
+static void powers(struct buf *out, const struct store_runs *l, const struct band *b)
 {
 	for (int i = 0; i < l->n; i++) {
 		const struct msg_device_check *g = &l->device_check[i];
 		if (g->power_w < 0)
 			continue;
-		emit_rawf(out, "<path class=power d=\"M%.0f %.1fH%.0f\"><title>launch %d: %.0f W", x_of(l, i, 0.06),
+		emit_rawf(out, "<path class=power d=\"M%.0f %.1fH%.0f\"><title>run %d: %.0f W", x_of(l, i, 0.06),
 			y_of(b, g->power_w), x_of(l, i, 0.94), i + 1, g->power_w);
 		if (g->temp_c >= 0)
 			emit_rawf(out, ", %.0f \u00b0C", g->temp_c);
@@ -116,14 +116,14 @@ static void powers(struct buf *out, const struct store_launches *l, const struct
 	}
 }
 
-void course_draw(struct buf *out, const struct store_launches *l)
+void course_draw(struct buf *out, const struct store_runs *l)
 {
 	struct band clock = clock_band(l), power = power_band(l);
 	bool has_clock = isfinite(clock.low), has_power = isfinite(power.low);
 	if (l->n == 0 || (!has_clock && !has_power))
 		return;
 	emit_rawf(out,
-		"<figure><figcaption>%s over the launches%s</figcaption><svg class=\"dots course\" viewBox=\"0 0 %d %d\" role=img "
+		"<figure><figcaption>%s over the runs%s</figcaption><svg class=\"dots course\" viewBox=\"0 0 %d %d\" role=img "
 		"aria-label=\"",
 		has_clock && has_power ? "Clock and power"
 		: has_clock            ? "Clock"
@@ -133,7 +133,7 @@ void course_draw(struct buf *out, const struct store_launches *l)
 		emit_rawf(out, "clock from %.0f to %.0f MHz", clock.low, clock.high);
 	if (has_power)
 		emit_rawf(out, "%spower from %.0f to %.0f W", has_clock ? ", " : "", power.low, power.high);
-	emit_rawf(out, " over %d launches\">", l->n);
+	emit_rawf(out, " over %d runs\">", l->n);
 	if (has_clock) {
 		settle(&clock);
 		frame(out, &clock);
@@ -145,5 +145,5 @@ void course_draw(struct buf *out, const struct store_launches *l)
 		frame(out, &power);
 		powers(out, l, &power);
 	}
-	emit_rawf(out, "<text x=%d y=%d>launches in the order they ran</text></svg></figure>\n", LEFT, HEIGHT - 4);
+	emit_rawf(out, "<text x=%d y=%d>runs in the order they ran</text></svg></figure>\n", LEFT, HEIGHT - 4);
 }

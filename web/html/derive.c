@@ -40,13 +40,13 @@ int derive_line(const double *x, const double *t, int n, double *a, double *b)
 	return 0;
 }
 
-int derive_launches(double m, double se, double theta, double k, int launches, int most)
+int derive_runs(double m, double se, double theta, double k, int runs, int most)
 {
 	double distance = fabs(m - theta);
-	if (!(distance > 0) || !(se > 0) || launches < 1)
+	if (!(distance > 0) || !(se > 0) || runs < 1)
 		return 0;
-	double needed = ceil(launches * pow(k * se / distance, 2) - 1e-9);
-	return needed > most ? 0 : needed <= launches ? launches + 1 : (int)needed;
+	double needed = ceil(runs * pow(k * se / distance, 2) - 1e-9);
+	return needed > most ? 0 : needed <= runs ? runs + 1 : (int)needed;
 }
 
 enum { REGISTERS_SM = 65536, WARP = 32, REGISTER_UNIT = 256 };

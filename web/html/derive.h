@@ -12,10 +12,10 @@ double derive_geomean_pct(const double *change_pct, int n);
 int derive_line(const double *x, const double *t, int n, double *a, double *b);
 
 /**
- * Launches that an undecided cell needs in all so that k standard errors clear the threshold, if the estimate stays where it
+ * Runs that an undecided cell needs in all so that k standard errors clear the threshold, if the estimate stays where it
  * is; 0 when it sits so close to the threshold that more than `most` would be needed. Units: log ratio for m, se, theta.
  */
-int derive_launches(double m, double se, double theta, double k, int launches, int most);
+int derive_runs(double m, double se, double theta, double k, int runs, int most);
 
 struct chip {
 	const char *family; /* "Hopper" */

@@ -46,7 +46,7 @@ void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, co
 	emit_raw(out, "</svg>");
 }
 
-/* ---- launches --------------------------------------------------------------------------------------------------------- */
+/* ---- runs --------------------------------------------------------------------------------------------------------- */
 
 enum { DOTS_WIDTH = 540, DOTS_HEIGHT = 96, DOTS_LEFT = 58, DOTS_RIGHT = 12, DOTS_TOP = 10, DOTS_BOTTOM = 8 };
 
@@ -64,13 +64,13 @@ static void dots_level(struct buf *out, const char *class, double pct, double lo
 		pct < 0 ? "\u2212" : "", fabs(pct));
 }
 
-void mark_launches(struct buf *out, const struct mark_launch *launch, int n, double threshold_pct, const char *label)
+void mark_runs(struct buf *out, const struct mark_run *process_run, int n, double threshold_pct, const char *label)
 {
 	double low = isfinite(threshold_pct) ? -threshold_pct : 0, high = 0;
 	for (int i = 0; i < n; i++) {
-		if (isfinite(launch[i].change_pct)) {
-			low = fmin(low, fmin(launch[i].change_pct, launch[i].low_pct));
-			high = fmax(high, fmax(launch[i].change_pct, launch[i].high_pct));
+		if (isfinite(process_run[i].change_pct)) {
+			low = fmin(low, fmin(process_run[i].change_pct, process_run[i].low_pct));
+			high = fmax(high, fmax(process_run[i].change_pct, process_run[i].high_pct));
 		}
 	}
 	double pad = (high - low) * 0.12 + 0.05;
@@ -84,17 +84,17 @@ void mark_launches(struct buf *out, const struct mark_launch *launch, int n, dou
 		dots_level(out, "t", -threshold_pct, low, high);
 	double step = (double)(DOTS_WIDTH - DOTS_LEFT - DOTS_RIGHT) / (n + 1);
 	for (int i = 0; i < n; i++) {
-		if (!isfinite(launch[i].change_pct))
+		if (!isfinite(process_run[i].change_pct))
 			continue;
-		if (isfinite(launch[i].low_pct) && isfinite(launch[i].high_pct))
+		if (isfinite(process_run[i].low_pct) && isfinite(process_run[i].high_pct))
 			emit_rawf(out, "<path class=range d=\"M%.1f %.1fV%.1f\"/>", DOTS_LEFT + step * (i + 1),
-				dots_y(launch[i].high_pct, low, high), dots_y(launch[i].low_pct, low, high));
-		emit_rawf(out, "<circle%s cx=%.1f cy=%.1f r=4.5><title>", launch[i].set == 2 ? " class=s2" : "",
-			DOTS_LEFT + step * (i + 1), dots_y(launch[i].change_pct, low, high));
-		emit_text(out, launch[i].label);
+				dots_y(process_run[i].high_pct, low, high), dots_y(process_run[i].low_pct, low, high));
+		emit_rawf(out, "<circle%s cx=%.1f cy=%.1f r=4.5><title>", process_run[i].set == 2 ? " class=s2" : "",
+			DOTS_LEFT + step * (i + 1), dots_y(process_run[i].change_pct, low, high));
+		emit_text(out, process_run[i].label);
 		emit_raw(out, "</title></circle>");
 	}
 	emit_raw(out,
-		"</svg><p><small>Launches in the order they ran, each with the interval of its own pairs; filled: first set, "
+		"</svg><p><small>Runs in the order they ran, each with the interval of its own pairs; filled: first set, "
 		"hollow: confirming set</small></p>");
 }

@@ -7,7 +7,7 @@
 #include "web/html/emit.h"
 
 enum { WIDTH = 540, LEFT = 24, RIGHT = 24, TOP = 20, BARS = 80, HEIGHT = TOP + BARS + 22, BINS = 48, PAIRS_MIN = 12 };
-enum { PAIRS_MAX = STATS_LAUNCHES_MAX * STATS_PAIRS_MAX };
+enum { PAIRS_MAX = STATS_RUNS_MAX * STATS_PAIRS_MAX };
 
 #define CUT                                                                                                                      \
 	0.005 /* of the pairs: what lies beyond at either end is counted in the last bar, so that one slow call leaves room for the rest */
@@ -19,7 +19,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Shape: pct[PAIRS_MAX]. How many. */
-static int changes(const struct store_launches *l, float *pct)
+static int changes(const struct store_runs *l, float *pct)
 {
 	int n = 0;
 	for (int i = 0; i < l->n; i++)
@@ -90,7 +90,7 @@ static void draw(struct buf *out, const struct axis *axis, const struct ratios_a
 	emit_raw(out, "</svg></figure>\n");
 }
 
-void ratios_draw(struct buf *out, const struct store_launches *l, const struct ratios_about *about)
+void ratios_draw(struct buf *out, const struct store_runs *l, const struct ratios_about *about)
 {
 	float *pct = l->raw ? malloc(PAIRS_MAX * sizeof *pct) : NULL;
 	int n = pct ? changes(l, pct) : 0;

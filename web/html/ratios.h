@@ -12,6 +12,6 @@ struct ratios_about {
 };
 
 /** Draw; nothing where there are fewer than a dozen pairs. */
-void ratios_draw(struct buf *out, const struct store_launches *l, const struct ratios_about *about);
+void ratios_draw(struct buf *out, const struct store_runs *l, const struct ratios_about *about);
 
 #endif

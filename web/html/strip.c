@@ -1,4 +1,4 @@
-/* strip.c - time over the median of the call's own side and launch, so that drift between launches does not spread the dots. */
+/* strip.c - time over the median of the call's own side and run, so that drift between runs does not spread the dots. */
 #include "web/html/strip.h"
 
 #include <math.h>
@@ -39,9 +39,9 @@ static void dot(struct buf *out, long x, long y)
 
 /*
  * One path for all dots of a kind: a thousand calls have to fit beside the rest of the page. Shape: median[l->n], of this side of each
- * launch.
+ * run.
  */
-static void dots(struct buf *out, const struct store_launches *l, const double *median, bool target, bool slow)
+static void dots(struct buf *out, const struct store_runs *l, const double *median, bool target, bool slow)
 {
 	int place = 0; /* the call's number, which spreads it and is its place in time */
 	emit_rawf(out, "<path class=\"%s\" d=\"", slow ? "calls slow" : "calls");
@@ -60,7 +60,7 @@ static void frame(struct buf *out)
 {
 	static const char *const side[] = { "base", "target" };
 	emit_rawf(out,
-		"<figure><figcaption>Every call over its launch's median; right of the line it counts as slow</figcaption>"
+		"<figure><figcaption>Every call over its run's median; right of the line it counts as slow</figcaption>"
 		"<svg class=dots viewBox=\"0 0 %d %d\" role=img aria-label=\"every timed call of base and target\">",
 		WIDTH, HEIGHT);
 	for (int i = 0; i < 2; i++)
@@ -70,9 +70,9 @@ static void frame(struct buf *out)
 	emit_rawf(out, "<path class=grid d=\"M%.1f %dV%d\"/>", x_of(SLOW), TOP, TOP + 2 * LANE);
 }
 
-void strip_draw(struct buf *out, const struct store_launches *l)
+void strip_draw(struct buf *out, const struct store_runs *l)
 {
-	double median[2][STATS_LAUNCHES_MAX];
+	double median[2][STATS_RUNS_MAX];
 	if (l->n == 0 || !l->raw)
 		return;
 	for (int i = 0; i < l->n; i++) {

@@ -9,6 +9,6 @@
 #include "db/store/sample.h"
 
 /** Draw; nothing where the samples were thinned. */
-void strip_draw(struct buf *out, const struct store_launches *l);
+void strip_draw(struct buf *out, const struct store_runs *l);
 
 #endif

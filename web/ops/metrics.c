@@ -122,14 +122,14 @@ static int write_fetches(struct metrics *m)
 
 /* ---- devices ----------------------------------------------------------------------------------------------------------- */
 
-/* What a launch's guard last saw; -1 there says that it is not known. */
+/* What a run's guard last saw; -1 there says that it is not known. */
 static const struct gauge {
 	const char *name, *help, *key;
 	double scale;
 } gauges[] = {
-	{ "gpu_temperature_celsius", "Temperature at the device's last launch.", "temp_c", 1 },
-	{ "gpu_power_watts", "Power at the device's last launch.", "power_w", 1 },
-	{ "gpu_sm_clock_hertz", "SM clock at the device's last launch.", "sm_mhz", 1e6 },
+	{ "gpu_temperature_celsius", "Temperature at the device's last run.", "temp_c", 1 },
+	{ "gpu_power_watts", "Power at the device's last run.", "power_w", 1 },
+	{ "gpu_sm_clock_hertz", "SM clock at the device's last run.", "sm_mhz", 1e6 },
 };
 
 static void gauge_row(void *arg, const struct view_device *row)

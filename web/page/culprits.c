@@ -8,7 +8,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
-/* More digits than these are none that a few launches can tell. */
+/* More digits than these are none that a few runs can tell. */
 #define PROBABILITY_SHOWN 0.9999
 
 static double number(const json_t *o, const char *key)

@@ -63,7 +63,7 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 	json_t *device_check = text.len ? json_loads(text.data, 0, NULL) : NULL;
 	if (device_check) {
 		const char *regime = json_string_value(json_object_get(device_check, "regime"));
-		figure(d->out, "SM clock at its last launch", number(device_check, "sm_mhz"), "MHz", 1);
+		figure(d->out, "SM clock at its last run", number(device_check, "sm_mhz"), "MHz", 1);
 		figure(d->out, "Power then", number(device_check, "power_w"), "W", 0);
 		figure(d->out, "Temperature then", number(device_check, "temp_c"), "\u00b0C", 0);
 		reasons(d->out, device_check);
@@ -75,7 +75,7 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 		}
 		figure(d->out, "Other processes then", number(device_check, "foreign"), "", 0);
 	} else {
-		emit_raw(d->out, "<dt>Last launch</dt><dd class=dim>\u2013 none yet</dd>");
+		emit_raw(d->out, "<dt>Last run</dt><dd class=dim>\u2013 none yet</dd>");
 	}
 	json_decref(device_check);
 	buf_fini(&text);
@@ -112,7 +112,7 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 	emit_raw(d->out, "</dd>");
 	if (known.cells)
 		emit_rawf(d->out,
-			"<dt>Calibrated</dt><dd>%d cells; in %d of them launches of equal builds noise too much to show a loss of the threshold</dd>",
+			"<dt>Calibrated</dt><dd>%d cells; in %d of them runs of equal builds noise too much to show a loss of the threshold</dd>",
 			known.cells, known.underpowered);
 }
 
@@ -195,7 +195,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	emit_raw(out, "</td><td class=x>");
 	emit_text(out, row->model);
 	emit_rawf(out, "</td><td class=\"n x\">%d</td><td class=\"n x\">%d</td><td class=\"n w\">%d</td><td class=n>",
-		row->comparisons, row->alarms, row->launches);
+		row->comparisons, row->alarms, row->runs);
 	percent(out, row->tau0_pct);
 	emit_raw(out, "</td><td class=n>");
 	percent(out, row->mde_pct);
@@ -211,7 +211,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 
 static int draw_calibration(struct drawing *d, struct fw_err *err)
 {
-	static const char *const columns[] = { "Cell", "^Repository", "^Device", "^>Comparisons", "^>False alarms", "~>Launches",
+	static const char *const columns[] = { "Cell", "^Repository", "^Device", "^>Comparisons", "^>False alarms", "~>Runs",
 		">Noise", ">Loss it calls", "", "~Newest (UTC)" };
 	struct buf *page = d->out, rows;
 	buf_init(&rows, 4 << 20);
@@ -221,7 +221,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	d->out = page;
 	if (d->n) {
 		emit_rawf(page,
-			"<h2>Calibration</h2><p>Equal builds were timed beside each other, in the last %d days. The launches of "
+			"<h2>Calibration</h2><p>Equal builds were timed beside each other, in the last %d days. The runs of "
 			"some cells noise so much that a full set of them would miss a loss of its threshold; where those of a "
 			"comparison "
 			"lie closer together, they are believed. <code>flopwatch calibrate</code> measures the noise again, "

@@ -10,8 +10,8 @@
 #include "web/html/troubleshooting.h"
 #include "web/page/page.h"
 
-/* Four launches of a kernel that became 2 % slower, then the confirming four: the log ratios a person can follow. */
-static const struct launch_estimate example[] = {
+/* Four runs of a kernel that became 2 % slower, then the confirming four: the log ratios a person can follow. */
+static const struct run_estimate example[] = {
 	{ .set = 1, .n = 24, .d = 0.0194, .q = 4e-7, .d_raw = 0.0194 },
 	{ .set = 1, .n = 24, .d = 0.0207, .q = 4e-7, .d_raw = 0.0207 },
 	{ .set = 1, .n = 24, .d = 0.0181, .q = 4e-7, .d_raw = 0.0181 },
@@ -28,29 +28,29 @@ static void worked_example(struct buf *out)
 	const double threshold_pct = 1.5;
 	struct rule rule;
 	struct judgement j;
-	struct mark_launch launch[EXAMPLE];
+	struct mark_run process_run[EXAMPLE];
 	rule_default(&rule, 20);
 	verdict_judge(&rule, threshold_pct, false, example, EXAMPLE, &j);
 	for (int i = 0; i < EXAMPLE; i++) {
 		double half = 1.96 * sqrt(example[i].q);
-		launch[i] = (struct mark_launch){ .change_pct = stats_change_pct(example[i].d),
+		process_run[i] = (struct mark_run){ .change_pct = stats_change_pct(example[i].d),
 			.low_pct = stats_change_pct(example[i].d + half),
 			.high_pct = stats_change_pct(example[i].d - half),
 			.set = example[i].set };
-		snprintf(launch[i].label, sizeof launch[i].label, "launch %d: %+.2f %%", i + 1, launch[i].change_pct);
+		snprintf(process_run[i].label, sizeof process_run[i].label, "run %d: %+.2f %%", i + 1, process_run[i].change_pct);
 	}
-	emit_raw(out, "<h2 id=example>A worked example</h2><p>A cell with a threshold of 1.5 %. Eight launches, each a fresh "
+	emit_raw(out, "<h2 id=example>A worked example</h2><p>A cell with a threshold of 1.5 %. Eight runs, each a fresh "
 		      "process that "
 		      "timed 24 pairs of base and target, said:</p>");
-	mark_launches(out, launch, EXAMPLE, threshold_pct,
-		"eight launches between -2.1 and -1.8 percent, all below the threshold of -1.5");
+	mark_runs(out, process_run, EXAMPLE, threshold_pct,
+		"eight runs between -2.1 and -1.8 percent, all below the threshold of -1.5");
 	double theta = stats_theta(threshold_pct);
 	emit_rawf(out,
 		"<ol><li>Their mean as a log ratio is m = %.4f: the target takes e<sup>m</sup> = %.4f times as long.<li>Its "
 		"standard "
-		"error, from how the launches noise, is %.5f.<li>The threshold as a log ratio is %.4f. The distance between "
+		"error, from how the runs noise, is %.5f.<li>The threshold as a log ratio is %.4f. The distance between "
 		"the two is "
-		"%.1f standard errors; %.1f are needed.<li>The first four launches said so, four fresh ones had to say it again, "
+		"%.1f standard errors; %.1f are needed.<li>The first four runs said so, four fresh ones had to say it again, "
 		"and "
 		"did.</ol><p>",
 		j.all.m, exp(j.all.m), j.all.se, theta, (j.all.m - theta) / j.all.se, rule.k);
@@ -61,7 +61,7 @@ static void worked_example(struct buf *out)
 	layout_signed(out, stats_change_pct(j.all.ci_high), 2);
 	emit_raw(out, " \u2026 ");
 	layout_signed(out, stats_change_pct(j.all.ci_low), 2);
-	emit_rawf(out, ". These launches would have called any loss from %.2f %% on.</p>\n", j.mde_pct);
+	emit_rawf(out, ". These runs would have called any loss from %.2f %% on.</p>\n", j.mde_pct);
 }
 
 static void verdict_item(struct buf *out, const char *word, const char *meaning)
@@ -86,16 +86,16 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"their time ratio is what counts. The caches are cold.<li><b>The clock is told apart.</b> Each call\u2019s own "
 		"SM "
 		"clock is "
-		"known; what it does by itself is taken out, what the branch does to it stays in.<li><b>A launch</b> is a fresh "
+		"known; what it does by itself is taken out, what the branch does to it stays in.<li><b>A run</b> is a fresh "
 		"process. Its "
 		"pairs become one "
-		"trimmed mean, because processes differ from each other more than calls do.<li><b>Launches are added</b> until "
+		"trimmed mean, because processes differ from each other more than calls do.<li><b>Runs are added</b> until "
 		"3.5 standard "
 		"errors clear the threshold on one side or the other, or the budget ends.<li><b>Overwhelming evidence "
 		"decides at once:</b> a "
 		"loss or a gain that chance shows less than once in a million.<li><b>Any other is measured twice.</b> What looks "
-		"like a loss or a gain of a module gets a second set of launches; both agree, or the loss is undecided and the "
-		"gain is not called. Programs, of which each process has a speed of its own, get up to 32 launches instead.</ol>");
+		"like a loss or a gain of a module gets a second set of runs; both agree, or the loss is undecided and the "
+		"gain is not called. Programs, of which each process has a speed of its own, get up to 32 runs instead.</ol>");
 	worked_example(out);
 	emit_raw(out,
 		"<h2>The verdicts</h2><p>All other words stand in the <a href=/glossary>glossary</a>; what to do about a message, under <a href=/troubleshooting>troubleshooting</a>.</p><dl class=\"facts card\">");
@@ -105,14 +105,14 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"it was timed, but the times are not believed: the device was throttled or shared, work escaped the clock, the "
 		"base was slowed, or a clock outside disagrees");
 	verdict_item(out, "regression",
-		"it lost more than its threshold: a second set of launches says so too, or the evidence is overwhelming");
+		"it lost more than its threshold: a second set of runs says so too, or the evidence is overwhelming");
 	verdict_item(out, "undecided",
 		"the interval still covers the threshold; its row says what would decide it, and what only scattered is asked "
 		"again once by itself");
 	verdict_item(out, "not_comparable", "the base is broken, or the two were given different inputs");
 	verdict_item(out, "improvement", "it gained more than the threshold");
 	verdict_item(out, "unchanged",
-		"no loss beyond the threshold; <b>Loss it calls</b> is the smallest one that its launches would have called");
+		"no loss beyond the threshold; <b>Loss it calls</b> is the smallest one that its runs would have called");
 	verdict_item(out, "identical", "the same source tree or the same compiled module on both sides; nothing had to run");
 	verdict_item(out, "removed", "a row that only the base\u2019s program writes; on the upstream branch that is told");
 	verdict_item(out, "added", "the base does not do it, the target does; the next comparison has both");
@@ -124,10 +124,10 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"suites has; one that has nothing but the last three has "
 		"compared nothing. <b>Borderline</b>: decided by its sign "
 		"at the last "
-		"launch. <b>More slow calls</b>: the typical call, which pairs compare, did not move, but calls that take more "
+		"run. <b>More slow calls</b>: the typical call, which pairs compare, did not move, but calls that take more "
 		"than "
 		"1.04 times as long became more frequent, in a cell or in all that run the same kernel together. What they make "
-		"of the mean call is judged like any change: beyond the threshold, in two sets of launches, it is a "
+		"of the mean call is judged like any change: beyond the threshold, in two sets of runs, it is a "
 		"regression.</p>"
 		"<h2>The figures</h2><dl class=\"facts card\"><dt>Change</dt><dd>of throughput, or of speed where nobody counts "
 		"FLOPs, in percent; negative is slower</dd>"

@@ -20,9 +20,9 @@ static void progress_text(struct buf *out, const json_t *p)
 {
 	const char *cell = json_string_value(json_object_get(p, "cell")), *step = json_string_value(json_object_get(p, "step")),
 		   *note = json_string_value(json_object_get(p, "note"));
-	json_int_t launch = json_integer_value(json_object_get(p, "launch")), set = json_integer_value(json_object_get(p, "set"));
-	if (launch)
-		emit_rawf(out, "launch %lld%s ", (long long)launch, set == 2 ? " (confirming)" : "");
+	json_int_t process_run = json_integer_value(json_object_get(p, "run")), set = json_integer_value(json_object_get(p, "set"));
+	if (process_run)
+		emit_rawf(out, "run %lld%s ", (long long)process_run, set == 2 ? " (confirming)" : "");
 	if (step) {
 		emit_text(out, step);
 		emit_raw(out, " ");
@@ -79,7 +79,7 @@ static void stage_list(struct buf *out, enum jobstate state)
 	emit_raw(out, "</ol>");
 }
 
-/* Checks are counted; launches are not known beforehand, so that the usual time is what measuring is held against. */
+/* Checks are counted; runs are not known beforehand, so that the usual time is what measuring is held against. */
 static void progress_bar(struct buf *out, const struct view_job *row, const json_t *p, double elapsed_s, double usual)
 {
 	json_int_t checked = json_integer_value(json_object_get(p, "checked")),
@@ -405,7 +405,7 @@ static void job_facts(void *arg, const struct view_job *row)
 		moment(out, "Asked again", row->again_at);
 	if (row->again_of)
 		emit_rawf(out,
-			"<dt>Asks again</dt><dd><a href=\"/jobs/%lld\">job %lld</a>, whose launches scattered too much</dd>",
+			"<dt>Asks again</dt><dd><a href=\"/jobs/%lld\">job %lld</a>, whose runs scattered too much</dd>",
 			(long long)row->again_of, (long long)row->again_of);
 	emit_rawf(out,
 		"<dt>Data</dt><dd><a href=\"/api/v1/jobs/%s\">JSON</a>, <a href=\"/api/v1/jobs/%s/log\">log with "

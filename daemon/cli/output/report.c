@@ -125,7 +125,7 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 		titles[n++] = target;
 	titles[n++] = ">change";
 	titles[n++] = "~95 % interval";
-	titles[n++] = "~>launches";
+	titles[n++] = "~>runs";
 	titles[n++] = "verdict";
 	if (flags)
 		titles[n++] = "~flags";
@@ -148,7 +148,7 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 			table_cell(&t, "-");
 		else
 			table_cell(&t, "%+.2f .. %+.2f", low, value_number(cell, "ci_high_pct"));
-		table_cell(&t, "%lld", value_integer(cell, "launches"));
+		table_cell(&t, "%lld", value_integer(cell, "runs"));
 		verdict_cell(&t, kind, cell);
 		if (flags)
 			flags_cell(&t, cell);
@@ -382,7 +382,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 	if (kind == JOBKIND_SELFCHECK)
 		plain_line(out, "a commit beside itself: no other was compared with it; flopwatch log %lld says why",
 			value_integer(comparison, "job"));
-	plain_line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
+	plain_line(out, "%lld runs, device held %.1f s%s%s", value_integer(comparison, "runs"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
 	footnotes_print(comparison, out);
 }

@@ -152,8 +152,8 @@ int outcome_hear(struct outcome *o, const struct msg *m, struct fw_err *err)
 		if ((c = cell_of(o, m->u.check.cell)) && !m->u.check.ok)
 			take_failure(c, m->u.check.failure, m->u.check.detail);
 		return 0;
-	case MSG_LAUNCH:
-		if (o->launches++ == 0)
+	case MSG_PROCESS_RUN:
+		if (o->runs++ == 0)
 			o->launched_ns = clock_mono_ns();
 		return 0;
 	case MSG_CELL:
@@ -167,9 +167,9 @@ int outcome_hear(struct outcome *o, const struct msg *m, struct fw_err *err)
 		return 0;
 	case MSG_DONE:
 		o->is_done = true;
-		if (o->launches) {
+		if (o->runs) {
 			o->check_s = (double)(o->launched_ns - o->built_ns) * 1e-9;
-			o->launch_s = (double)(clock_mono_ns() - o->launched_ns) * 1e-9 / o->launches;
+			o->run_s = (double)(clock_mono_ns() - o->launched_ns) * 1e-9 / o->runs;
 		}
 		return 0;
 	default:

@@ -10,7 +10,7 @@ struct outcome_cell {
 	char key[CASE_KEY_SIZE];
 	double flops;     /* NAN unknown */
 	double bytes;     /* of what is shown by them; NAN else */
-	double ms;        /* median of the launch; NAN none */
+	double ms;        /* median of the run; NAN none */
 	char failure[16]; /* "" none */
 	char detail[512];
 };
@@ -29,8 +29,8 @@ struct outcome {
 	struct {
 		char failure[16], detail[OUTCOME_TEXT_SIZE];
 	} fault[OUTCOME_FAULTS_MAX]; /* of no cell in particular */
-	int launches;
-	double check_s, launch_s; /* wall time until the first launch after the build, and of it */
+	int runs;
+	double check_s, run_s; /* wall time until the first run after the build, and of it */
 	int64_t built_ns, launched_ns;
 	bool is_done;
 };

@@ -12,13 +12,13 @@ enum { LOG_LINES = 12, KEY_COLUMNS_MAX = 90 };
 bool report_cost(const struct report *r, double *least, double *most)
 {
 	const struct outcome *o = r->outcome;
-	int sets = r->rule->confirm && !r->rule->programs ? 2 : 1; /* all launches of programs are one */
-	int first = r->rule->programs ? INTERIM_PROGRAMS_MIN : r->rule->launches_ok_min;
+	int sets = r->rule->confirm && !r->rule->programs ? 2 : 1; /* all runs of programs are one */
+	int first = r->rule->programs ? INTERIM_PROGRAMS_MIN : r->rule->runs_ok_min;
 
-	if (o->launches == 0)
+	if (o->runs == 0)
 		return false;
-	*least = o->check_s + first * o->launch_s;
-	*most = o->check_s + sets * r->rule->launches_max * o->launch_s;
+	*least = o->check_s + first * o->run_s;
+	*most = o->check_s + sets * r->rule->runs_max * o->run_s;
 	*most = fmin(*most, fmax(r->budget_s, *least));
 	return true;
 }

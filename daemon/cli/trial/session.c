@@ -109,7 +109,7 @@ static void show(const struct session *s, const struct msg *m)
 	if (m->t == MSG_BUILD)
 		fprintf(stderr, "\r\033[Kbuild: %s", m->u.build.state);
 	if (m->t == MSG_AT && at->cell >= 0 && at->cell < s->out->n_cells)
-		fprintf(stderr, "\r\033[K%s: %s", s->out->launches ? "launch" : "check", s->out->cell[at->cell].key);
+		fprintf(stderr, "\r\033[K%s: %s", s->out->runs ? "run" : "check", s->out->cell[at->cell].key);
 }
 
 /* One message. 1: it was the last. */

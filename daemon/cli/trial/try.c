@@ -11,7 +11,7 @@
 #include "core/state/jobkind.h"
 #include "core/suite/shard.h"
 
-enum { BUILD_S = 900, CHECK_S = 900, LAUNCH_S = 600, WAIT_S = 600, LOG_BYTES = 512 << 10 };
+enum { BUILD_S = 900, CHECK_S = 900, RUN_S = 600, WAIT_S = 600, LOG_BYTES = 512 << 10 };
 
 /* What is measured: one suite or benchmark. */
 struct attempt {
@@ -45,7 +45,7 @@ static void fill_subjects(struct attempt *a)
 	a->job->n_subjects = 2;
 }
 
-/* One launch of the tree beside itself: checked as a push is, and judged by nobody. */
+/* One run of the tree beside itself: checked as a push is, and judged by nobody. */
 static void fill_job(struct attempt *a)
 {
 	struct msg_job *j = a->job;
@@ -62,7 +62,7 @@ static void fill_job(struct attempt *a)
 	j->rule = a->rule;
 	j->limits = (struct msg_limits){ .build_s = BUILD_S,
 		.check_s = CHECK_S,
-		.launch_s = LAUNCH_S,
+		.run_s = RUN_S,
 		.budget_s = a->budget_s,
 		.wait_s = WAIT_S,
 		.log_bytes = LOG_BYTES };

@@ -85,7 +85,7 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 	}
 }
 
-#define PROBABILITY_SHOWN 0.9999 /* more digits are none that a few launches can tell */
+#define PROBABILITY_SHOWN 0.9999 /* more digits are none that a few runs can tell */
 
 static void print_culprits(const json_t *culprits)
 {

@@ -19,7 +19,7 @@ static void figure(struct table *t, const json_t *cell, const char *key)
 
 static void print_cells(const json_t *items)
 {
-	static const char *const titles[] = { "cell", "~repo", ">A/A", ">alarms", ">launches", ">noise", ">smallest loss", "",
+	static const char *const titles[] = { "cell", "~repo", ">A/A", ">alarms", ">runs", ">noise", ">smallest loss", "",
 		"~newest" };
 	struct table t;
 	size_t i;
@@ -31,7 +31,7 @@ static void print_cells(const json_t *items)
 		table_cell(&t, "%s", value_text(c, "repo"));
 		table_cell(&t, "%lld", value_integer(c, "comparisons"));
 		table_cell(&t, "%lld", value_integer(c, "alarms"));
-		table_cell(&t, "%lld", value_integer(c, "launches"));
+		table_cell(&t, "%lld", value_integer(c, "runs"));
 		figure(&t, c, "tau0_pct");
 		figure(&t, c, "mde_pct");
 		table_cell(&t, "%s", json_is_true(json_object_get(c, "underpowered")) ? "underpowered" : "");
@@ -81,7 +81,7 @@ static int forget(struct client *c, const struct options *o)
 	if (o->json)
 		verb_print_json(answer);
 	else
-		printf("forgot how launches of %lld cell%s scattered\n", n, n == 1 ? "" : "s");
+		printf("forgot how runs of %lld cell%s scattered\n", n, n == 1 ? "" : "s");
 	json_decref(answer);
 	return EXIT_OK;
 }

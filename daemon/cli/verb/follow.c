@@ -48,15 +48,15 @@ static void describe(const json_t *job, char *text, size_t size)
 {
 	enum jobstate state = state_of(job);
 	const json_t *progress = json_object_get(job, "progress");
-	long long launch = value_integer(progress, "launch");
+	long long process_run = value_integer(progress, "run");
 	const char *cell = value_text(progress, "cell"), *role = value_text(progress, "role"),
 		   *step = value_text(progress, "step"), *note = value_text(progress, "note");
 	if (jobstate_is_final(state))
 		snprintf(text, size, "%s", jobstate_name(state));
 	else if (*note && state != JOBSTATE_QUEUED)
 		snprintf(text, size, "%s, %s", jobstate_name(state), note);
-	else if (state == JOBSTATE_MEASURING && launch)
-		snprintf(text, size, "measuring, launch %lld: %s", launch, cell);
+	else if (state == JOBSTATE_MEASURING && process_run)
+		snprintf(text, size, "measuring, run %lld: %s", process_run, cell);
 	else
 		snprintf(text, size, "%s%s%s%s%s", value_text(job, "state"), *role ? " " : "", role, *cell || *step ? ": " : "",
 			*cell ? cell : step);

@@ -78,7 +78,7 @@ static int ask_times(struct client *c, const struct options *o, const char *repo
 	return result;
 }
 
-/* Both sides on every cell of --suite, one launch a cell, in a comparison that is no verdict. Without sides both are the upstream branch. */
+/* Both sides on every cell of --suite, one run a cell, in a comparison that is no verdict. Without sides both are the upstream branch. */
 static int time_suite(struct client *c, const struct options *o, const char *repo, long long *comparison, struct fw_err *err)
 {
 	char upstream[256] = "", path[64];

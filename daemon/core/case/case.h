@@ -39,8 +39,8 @@ struct cell {
 	double threshold_pct; /* loss of throughput that is a regression */
 	double flops;         /* of a call of a foreign benchmark (family "command"); 0 unknown */
 	enum series decide;   /* the series that decides: of calls where host time is part of the promise */
-	double tau0;          /* noise of launches that was learned, log ratio; 0: the rule's */
-	double nu0;           /* in how many launches it was seen; 0: tau0 comes beside what pairs say */
+	double tau0;          /* noise of runs that was learned, log ratio; 0: the rule's */
+	double nu0;           /* in how many runs it was seen; 0: tau0 comes beside what pairs say */
 	double underpowered_pct;     /* equal builds noise so much that a smaller loss has to be clear; 0: it sees its threshold */
 	uint64_t seed;        /* of the inputs */
 	union shape shape;
@@ -61,7 +61,7 @@ double case_bytes(const struct cell *c);
 /** By what the cell is shown to be fast. */
 enum family_metric case_metric(const struct cell *c);
 
-/** Whether launches of it noise more than others', by the table that it is shown in. */
+/** Whether runs of it noise more than others', by the table that it is shown in. */
 bool case_is_irregular(const struct cell *c);
 
 /** The kernel ABI's view. Shape: `shape` has the family's abi_bytes. Own: `out` points at `shape`. */

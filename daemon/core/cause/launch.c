@@ -1,4 +1,4 @@
-/* launch.c - how the device is filled: blocks, multiprocessors that work, warps that are there to hide a wait. */
+/* process_run.c - how the device is filled: blocks, multiprocessors that work, warps that are there to hide a wait. */
 #include <math.h>
 #include <stdio.h>
 

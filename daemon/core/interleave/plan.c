@@ -103,7 +103,7 @@ void interleave_cost_add(struct interleave_cost *c, int n, double pairs_s, doubl
 	for (int i = 0; i < n; i++)
 		y[i] = log((double)target_ms[i] / (double)base_ms[i]);
 	stats_trimmed(y, n, &d, &q);
-	c->launches++;
+	c->runs++;
 	c->pairs += n;
 	c->pairs_s += pairs_s;
 	c->others_s += others_s;
@@ -111,15 +111,15 @@ void interleave_cost_add(struct interleave_cost *c, int n, double pairs_s, doubl
 }
 
 /*
- * A launch of n pairs has the variance tau^2 + sd^2 / n and costs c_launch + n c_pair: the variance that a second buys is least at
- * n = sqrt(c_launch / c_pair) sd / tau.
+ * A run of n pairs has the variance tau^2 + sd^2 / n and costs c_run + n c_pair: the variance that a second buys is least at
+ * n = sqrt(c_run / c_pair) sd / tau.
  */
 int interleave_pairs_wanted(const struct interleave_cost *c, double tau, int most)
 {
 	double pairs = INTERLEAVE_PAIRS_FIRST;
 
-	if (c->launches > 0 && c->pairs_s > 0)
-		pairs = sqrt(c->others_s / c->launches / (c->pairs_s / c->pairs)) * sqrt(c->variance / c->launches) / tau;
+	if (c->runs > 0 && c->pairs_s > 0)
+		pairs = sqrt(c->others_s / c->runs / (c->pairs_s / c->pairs)) * sqrt(c->variance / c->runs) / tau;
 	pairs = fmin(INTERLEAVE_PAIRS, pairs);
 	int n = pairs <= INTERLEAVE_PAIRS_MIN ? INTERLEAVE_PAIRS_MIN : ((int)ceil(pairs) + 3) / 4 * 4;
 

@@ -30,17 +30,17 @@ double interleave_budget_ms(int n_cells, int most);
 /** Pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to `most`; 0: INTERLEAVE_PAIRS. Units: ms of all turns of a pair. */
 int interleave_pairs(double pair_ms, int n_cells, int most);
 
-/** What launches of a cell cost, and how its pairs noise. Starts zeroed. */
+/** What runs of a cell cost, and how its pairs noise. Starts zeroed. */
 struct interleave_cost {
-	int launches, pairs;
-	double pairs_s, others_s; /* of all launches: their pairs, and all else of a launch that is this cell's part */
-	double variance;          /* sum over launches, of the log ratio of a pair */
+	int runs, pairs;
+	double pairs_s, others_s; /* of all runs: their pairs, and all else of a run that is this cell's part */
+	double variance;          /* sum over runs, of the log ratio of a pair */
 };
-/** Add a launch of `n` pairs. Shape: base_ms[n], target_ms[n], > 0. Fewer than four pairs say nothing. */
+/** Add a run of `n` pairs. Shape: base_ms[n], target_ms[n], > 0. Fewer than four pairs say nothing. */
 void interleave_cost_add(struct interleave_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms);
 /**
- * Pairs of the next launch: sqrt(c_launch / c_pair) sd_pair / tau, a multiple of four from 8 to 60 and at most `most`, so that device time goes into
- * launches where those noise by `tau` (log ratio, > 0) and into pairs where these do. INTERLEAVE_PAIRS_FIRST before the first launch.
+ * Pairs of the next run: sqrt(c_run / c_pair) sd_pair / tau, a multiple of four from 8 to 60 and at most `most`, so that device time goes into
+ * runs where those noise by `tau` (log ratio, > 0) and into pairs where these do. INTERLEAVE_PAIRS_FIRST before the first run.
  */
 int interleave_pairs_wanted(const struct interleave_cost *c, double tau, int most);
 

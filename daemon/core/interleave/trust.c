@@ -16,7 +16,7 @@ enum {
 #define SLACK_MS       0.02
 #define GAIN           0.8 /* audited from this ratio on */
 #define HEARD          0.5 /* of the gain */
-#define SURE           3.0 /* standard errors that it is missing by, in each half of the launches, */
+#define SURE           3.0 /* standard errors that it is missing by, in each half of the runs, */
 #define CONFIRMED      2.0 /* or is there by, in all of them */
 #define AUDIBLE_MS     0.1 /* of a turn */
 #define REST_SHARE     0.2 /* of a core */
@@ -99,7 +99,7 @@ static bool never_rests(const struct interleave_rest *r)
 	return r->cpu_s > CROWDED_SHARE * r->s && r->cpu_s + r->queued_s > WANTED_SHARE * r->s;
 }
 
-/* ---- over launches ------------------------------------------------------------------------------------------------------- */
+/* ---- over runs ------------------------------------------------------------------------------------------------------- */
 
 /* The turns of a session, the oldest first. */
 static void add_interleave(struct interleave_seen *sum, const struct interleave_seen *s)

@@ -2,7 +2,7 @@
  * trust.h - what a program says of its calls, held against what the worker saw of its turns. Pure.
  *
  * A turn is never shorter than what was done in it, however busy the machine. But one session on a busy machine can look like anything, so
- * nothing that a single session shows accuses a program for good: an accusation takes two launches that show the same.
+ * nothing that a single session shows accuses a program for good: an accusation takes two runs that show the same.
  */
 #ifndef CORE_INTERLEAVE_TRUST_H
 #define CORE_INTERLEAVE_TRUST_H
@@ -53,7 +53,7 @@ bool interleave_overstates(const struct interleave_seen *s, char *why);
 
 enum { INTERLEAVE_HALVES = 2 };
 
-/** One side in one cell over all launches: the sum of every second session, and of the others. Starts zeroed. */
+/** One side in one cell over all runs: the sum of every second session, and of the others. Starts zeroed. */
 struct interleave_evidence {
 	struct interleave_seen half[INTERLEAVE_HALVES]; /* of all sessions */
 	int sessions;
@@ -66,7 +66,7 @@ void interleave_evidence_add(struct interleave_evidence *e, const struct interle
 /** Add a session whose times make the verdict, for interleave_gain: times that do not count say nothing about a gain. */
 void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_seen *s);
 /**
- * Whether each half of the launches for itself shows interleave_overstates or interleave_goes_on; both halves need not show the same. Returns the class
+ * Whether each half of the runs for itself shows interleave_overstates or interleave_goes_on; both halves need not show the same. Returns the class
  * of the failure, "clock" or "escaped"; NULL: they do not.
  */
 const char *interleave_is_caught(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why);
@@ -85,7 +85,7 @@ enum interleave_gain {
  * believed. Where the base chooses how often it repeats a call, and a side does repeat, turns of single calls have to become shorter instead;
  * without such turns, or where the sides repeat differently in them, no gain is heard. Where the base does not choose, the target may not.
  * Both are taken as the mean of the middle half, which is what a verdict is made of, so that a few calls with a wrong time count for nothing. A
- * gain is missing only where at least 20 turns a side that nothing cut short, and both halves of the launches for themselves, show by three
+ * gain is missing only where at least 20 turns a side that nothing cut short, and both halves of the runs for themselves, show by three
  * standard errors that turns have not become shorter by half of it.
  * `why` in words but for INTERLEAVE_GAIN_NONE. Shape: why[INTERLEAVE_WHY_SIZE].
  */

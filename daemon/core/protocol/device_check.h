@@ -28,7 +28,7 @@ enum { DEVICE_CHECK_REASONS = 9 };
 extern const struct device_check_reason device_check_reason[DEVICE_CHECK_REASONS];
 
 enum { DEVICE_CHECK_WHY_SIZE = 96 };
-/** Launches of a cell whose readings discard them, after which it gets no more. */
+/** Runs of a cell whose readings discard them, after which it gets no more. */
 enum { DEVICE_CHECK_DISCARDED_MAX = 3 };
 
 /** A reading without knowledge. */

@@ -36,7 +36,7 @@ struct msg_kernel {
 	int cell;
 	enum role role;
 	int repeat;                      /* 0 or 1: which process of this role */
-	int n;                           /* place in launch order of a call */
+	int n;                           /* place in run order of a call */
 	char phase[16];                  /* "run", "prepare", ... */
 	char kernel[EVIDENCE_NAME_SIZE]; /* demangled where it can be; "memset" and "memcpy" for such nodes */
 	char code_sha256[65];            /* of its compiled code; "" unknown */

@@ -46,7 +46,7 @@ static void read_cover(struct fields *f, struct rule *out, struct fw_err *err)
 		return;
 	field_begin(&cover, field_object(f, "cover"), err, "%s.cover", f->where);
 	out->cover = (struct cover_prior){
-		.launches = { field_double(&cover, "s0", 1e-9, 1), field_double(&cover, "nu0", 1e-9, 1e6) },
+		.runs = { field_double(&cover, "s0", 1e-9, 1), field_double(&cover, "nu0", 1e-9, 1e6) },
 		.usual = field_double(&cover, "usual", 1e-9, 1),
 		.odd = field_double(&cover, "odd", 1e-9, 1),
 		.odd_share = field_double(&cover, "odd_share", 0, 1),
@@ -69,7 +69,7 @@ static void read_looks(struct fields *f, struct rule *out, struct fw_err *err)
 	out->p_alone = field_double(&look, "p_alone", 1e-12, 1);
 	for (int i = 0; i < PAIRINGS; i++) {
 		field_begin(&one, field_object(&look, names[i]), err, "%s.%s", look.where, names[i]);
-		out->look[i] = (struct launch_prior){ field_double(&one, "s0", 1e-9, 1), field_double(&one, "nu0", 1e-9, 1e6) };
+		out->look[i] = (struct run_prior){ field_double(&one, "s0", 1e-9, 1), field_double(&one, "nu0", 1e-9, 1e6) };
 		look.failed = look.failed || one.failed;
 	}
 	f->failed = f->failed || look.failed;
@@ -86,9 +86,9 @@ int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, 
 		.nu0 = field_double(&f, "nu0", 1e-9, 1e6),
 		.k = field_double(&f, "k", 1e-3, 100),
 		.se_max = field_double(&f, "se_max", 1e-9, 1),
-		.launches_ok_min = (int)field_int(&f, "launches_ok_min", 1, STATS_LAUNCHES_MAX / 2),
-		.launches_regression_min = (int)field_int(&f, "launches_regression_min", 1, STATS_LAUNCHES_MAX / 2),
-		.launches_max = (int)field_int(&f, "launches_max", 1, STATS_LAUNCHES_MAX / 2),
+		.runs_ok_min = (int)field_int(&f, "runs_ok_min", 1, STATS_RUNS_MAX / 2),
+		.runs_regression_min = (int)field_int(&f, "runs_regression_min", 1, STATS_RUNS_MAX / 2),
+		.runs_max = (int)field_int(&f, "runs_max", 1, STATS_RUNS_MAX / 2),
 		.pairs_min = (int)field_int(&f, "pairs_min", 1, STATS_PAIRS_MAX),
 		.pairs_max = (int)field_int(&f, "pairs_max", 1, STATS_PAIRS_MAX),
 		.pair_budget_s = field_double(&f, "pair_budget_s", 1e-6, SECONDS_MAX),
@@ -396,7 +396,7 @@ static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 	job->limits = (struct msg_limits){
 		.build_s = field_double(&l, "build_s", 0.001, SECONDS_MAX),
 		.check_s = field_double(&l, "check_s", 0.001, SECONDS_MAX),
-		.launch_s = field_double(&l, "launch_s", 0.001, SECONDS_MAX),
+		.run_s = field_double(&l, "run_s", 0.001, SECONDS_MAX),
 		.budget_s = field_double(&l, "budget_s", 0.001, SECONDS_MAX),
 		.wait_s = field_double_or(&l, "wait_s", 0, SECONDS_MAX, 600),
 		.log_bytes = field_int(&l, "log_bytes", 0, 64 << 20),
@@ -489,7 +489,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 
 	run->mode = mode < 0 ? RUN_CHECK : (enum run_mode)mode;
 	field_token(&f, "device", FIELD_WORD, 1, run->device, sizeof run->device);
-	run->launch = (int)field_int(&f, "launch", 0, INT_MAX);
+	run->process_run = (int)field_int(&f, "run", 0, INT_MAX);
 	run->set = (int)field_int(&f, "set", 0, 2);
 	run->pass = (int)field_int_or(&f, "pass", 0, INT_MAX, 0);
 	run->seed = field_u64(&f, "seed");

@@ -1,5 +1,5 @@
 /**
- * order.h - who begins a launch of a cell. A power limit makes the clock swing in step with a launch, so that who begins has other places in it
+ * order.h - who begins a run of a cell. A power limit makes the clock swing in step with a run, so that who begins has other places in it
  * than who follows: base and target begin by turns, whoever else is measured beside them.
  */
 #ifndef CORE_PROTOCOL_ORDER_H
@@ -15,7 +15,7 @@ enum { ORDER_INTERLEAVE = 12 };
 int order_first(int n, int base, int target, int turn);
 
 /**
- * Who is `k`-th of `n` subjects in round `round` of a launch that `first` begins: A B, B A, B A, A B of two, so that neither a drift nor what comes
+ * Who is `k`-th of `n` subjects in round `round` of a run that `first` begins: A B, B A, B A, A B of two, so that neither a drift nor what comes
  * back every two or four calls weighs on one of them. Of more, each comes as often in each place.
  */
 int order_side(int n, int first, int round, int k);

@@ -22,7 +22,7 @@ static const char *const names[] = {
 	[MSG_TREE] = "tree",
 	[MSG_BUILD] = "build",
 	[MSG_CHECK] = "check",
-	[MSG_LAUNCH] = "launch",
+	[MSG_PROCESS_RUN] = "process_run",
 	[MSG_AT] = "at",
 	[MSG_FOUND] = "found",
 	[MSG_CELL] = "cell",
@@ -164,8 +164,8 @@ void msg_fini(struct msg *m)
 	case MSG_FOUND:
 		free(m->u.found);
 		break;
-	case MSG_LAUNCH:
-		free(m->u.launch);
+	case MSG_PROCESS_RUN:
+		free(m->u.process_run);
 		break;
 	case MSG_CELL:
 		free_samples(m->u.cell);

@@ -46,7 +46,7 @@ enum msg_type {
 	MSG_TREE,
 	MSG_BUILD,
 	MSG_CHECK,
-	MSG_LAUNCH,
+	MSG_PROCESS_RUN,
 	MSG_AT,
 	MSG_FOUND,
 	MSG_CELL,
@@ -123,7 +123,7 @@ struct msg_subject {
 };
 
 struct msg_limits {
-	double build_s, check_s, launch_s, budget_s;
+	double build_s, check_s, run_s, budget_s;
 	double wait_s; /* for other processes to leave the device; 600 unless said */
 	int64_t log_bytes;
 };
@@ -138,7 +138,7 @@ struct msg_job {
 	char beside[PROTOCOL_DEVICES_MAX]
 		   [64]; /* devices that may have a job there at the same time, with its own; none: all of its kind */
 	uint64_t seed;
-	bool quick;                /* one launch per cell, no confirming set: a look, not a verdict */
+	bool quick;                /* one run per cell, no confirming set: a look, not a verdict */
 	sentinel_set looked_elsewhere; /* classes of its cells whose power draw another part of the comparison looks at */
 	sentinel_set sustained_runs;           /* classes whose cells run in sustained runs: power draw is known to differ */
 	int n_subjects;
@@ -195,8 +195,8 @@ struct msg_found {
 	} cell[JOB_CELLS_MAX];
 };
 
-struct msg_launch {
-	int launch, set;
+struct msg_process_run {
+	int process_run, set;
 	uint64_t seed;
 	int n_cells;
 	int cell[JOB_CELLS_MAX];
@@ -204,7 +204,7 @@ struct msg_launch {
 
 /** Where a process stands, so that its death can be blamed. */
 struct msg_at {
-	int launch, cell; /* cell -1: none in particular */
+	int process_run, cell; /* cell -1: none in particular */
 	enum role role;
 	char step
 		[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" "sample"; "look": the runner waits until the worker has looked at its processes */
@@ -220,7 +220,7 @@ struct msg_device_check {
 };
 
 struct msg_cell {
-	int launch, set, cell, redo;
+	int process_run, set, cell, redo;
 	enum series series;
 	char phase[16]; /* "run", "prepare", ...; "" unless series is SERIES_PHASE */
 	char input_sha256[65];
@@ -323,10 +323,10 @@ struct msg_pin {
 struct msg_run {
 	enum run_mode mode; /* from RUN_IDLE on with neither subjects nor cells */
 	char device[64];    /* uuid, or "cpu:0" "cuda:0" "sim:0" */
-	int launch, set;
-	int pass; /* mode guard: times of this launch that readings made void before; clocks: processes before this one */
+	int process_run, set;
+	int pass; /* mode guard: times of this run that readings made void before; clocks: processes before this one */
 	uint64_t seed;
-	int turn;                /* mode launch: of who begins (order.h), with each further cell the next one; 0: by chance */
+	int turn;                /* mode run: of who begins (order.h), with each further cell the next one; 0: by chance */
 	char signature[SIGNATURE_KEY + 1]; /* key that the process's lines are sealed with (signature.h); "": they are not */
 	int n_subjects;
 	struct {
@@ -362,7 +362,7 @@ struct msg {
 		struct msg_build build;
 		struct msg_check check;
 		struct msg_found *found;   /* owned */
-		struct msg_launch *launch; /* owned */
+		struct msg_process_run *process_run; /* owned */
 		struct msg_at at;
 		struct msg_cell *cell; /* owned */
 		struct msg_work work;

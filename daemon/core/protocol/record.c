@@ -198,9 +198,9 @@ static int read_check(struct fields *f, struct msg_check *m)
 	return 0;
 }
 
-static int read_launch(struct fields *f, struct msg_launch *m)
+static int read_run(struct fields *f, struct msg_process_run *m)
 {
-	m->launch = (int)field_int(f, "launch", 0, INT_MAX);
+	m->process_run = (int)field_int(f, "run", 0, INT_MAX);
 	m->set = (int)field_int(f, "set", 1, 2);
 	m->seed = field_u64(f, "seed");
 	json_t *list = field_array(f, "cells", 0, JOB_CELLS_MAX);
@@ -220,7 +220,7 @@ static int read_at(struct fields *f, struct msg_at *m)
 {
 	static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", "count", "sample", "look", NULL };
 
-	m->launch = (int)field_int(f, "launch", 0, INT_MAX);
+	m->process_run = (int)field_int(f, "run", 0, INT_MAX);
 	m->cell = read_cell_or_none(f);
 	m->role = read_role(f, true);
 	field_word(f, "step", steps, m->step, sizeof m->step);
@@ -342,7 +342,7 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 	const char *role;
 	json_t *list;
 
-	m->launch = (int)field_int(f, "launch", 0, INT_MAX);
+	m->process_run = (int)field_int(f, "run", 0, INT_MAX);
 	m->set = (int)field_int(f, "set", 1, 2);
 	m->cell = read_cell_number(f);
 	m->redo = (int)field_int_or(f, "redo", 0, 1000, 0);
@@ -484,8 +484,8 @@ static int read_body(struct fields *f, struct msg *out)
 		return read_check(f, &out->u.check);
 	case MSG_FOUND:
 		return read_found(f, out->u.found);
-	case MSG_LAUNCH:
-		return read_launch(f, out->u.launch);
+	case MSG_PROCESS_RUN:
+		return read_run(f, out->u.process_run);
 	case MSG_AT:
 		return read_at(f, &out->u.at);
 	case MSG_CELL:
@@ -528,13 +528,13 @@ int protocol_record_read(json_t *object, struct msg *out, struct fw_err *err)
 {
 	struct fields f;
 
-	if (out->t == MSG_LAUNCH)
-		out->u.launch = calloc(1, sizeof *out->u.launch);
+	if (out->t == MSG_PROCESS_RUN)
+		out->u.process_run = calloc(1, sizeof *out->u.process_run);
 	if (out->t == MSG_FOUND)
 		out->u.found = calloc(1, sizeof *out->u.found);
 	if (out->t == MSG_CELL)
 		out->u.cell = calloc(1, sizeof *out->u.cell);
-	if ((out->t == MSG_LAUNCH && !out->u.launch) || (out->t == MSG_CELL && !out->u.cell) ||
+	if ((out->t == MSG_PROCESS_RUN && !out->u.process_run) || (out->t == MSG_CELL && !out->u.cell) ||
 		(out->t == MSG_FOUND && !out->u.found))
 		return err_set(err, ERR_INTERNAL, "out of memory for a record");
 	field_begin(&f, object, err, "%s", protocol_name(out->t));

@@ -138,9 +138,9 @@ static void put_found(struct jsonw *j, const struct msg_found *m)
 	jsonw_array_end(j);
 }
 
-static void put_launch(struct jsonw *j, const struct msg_launch *m)
+static void put_run(struct jsonw *j, const struct msg_process_run *m)
 {
-	jsonw_kv_int(j, "launch", m->launch);
+	jsonw_kv_int(j, "run", m->process_run);
 	jsonw_kv_int(j, "set", m->set);
 	protocol_put_u64(j, "seed", m->seed);
 	protocol_put_ints(j, "cells", m->cell, m->n_cells);
@@ -204,7 +204,7 @@ static void put_energy(struct jsonw *j, const struct msg_cell *m)
 
 static void put_samples(struct jsonw *j, const struct msg_cell *m)
 {
-	jsonw_kv_int(j, "launch", m->launch);
+	jsonw_kv_int(j, "run", m->process_run);
 	jsonw_kv_int(j, "set", m->set);
 	jsonw_kv_int(j, "cell", m->cell);
 	jsonw_kv_string(j, "series", series_name(m->series));
@@ -278,7 +278,7 @@ static void put_tree(struct jsonw *j, const struct msg_tree *m)
 
 static void put_at(struct jsonw *j, const struct msg_at *m)
 {
-	jsonw_kv_int(j, "launch", m->launch);
+	jsonw_kv_int(j, "run", m->process_run);
 	put_cell_number(j, m->cell);
 	jsonw_kv_string(j, "role", role_name(m->role));
 	jsonw_kv_string(j, "step", m->step);
@@ -349,8 +349,8 @@ static void put_body(struct jsonw *j, const struct msg *m)
 	case MSG_FOUND:
 		put_found(j, m->u.found);
 		break;
-	case MSG_LAUNCH:
-		put_launch(j, m->u.launch);
+	case MSG_PROCESS_RUN:
+		put_run(j, m->u.process_run);
 		break;
 	case MSG_AT:
 		put_at(j, &m->u.at);

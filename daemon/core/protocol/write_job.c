@@ -54,12 +54,12 @@ static void put_looks(struct jsonw *j, const struct rule *r)
 
 static void put_cover(struct jsonw *j, const struct rule *r)
 {
-	if (!(r->cover.launches.nu0 > 0))
+	if (!(r->cover.runs.nu0 > 0))
 		return;
 	jsonw_key(j, "cover");
 	jsonw_object(j);
-	jsonw_kv_double(j, "s0", r->cover.launches.s0);
-	jsonw_kv_double(j, "nu0", r->cover.launches.nu0);
+	jsonw_kv_double(j, "s0", r->cover.runs.s0);
+	jsonw_kv_double(j, "nu0", r->cover.runs.nu0);
 	jsonw_kv_double(j, "usual", r->cover.usual);
 	jsonw_kv_double(j, "odd", r->cover.odd);
 	jsonw_kv_double(j, "odd_share", r->cover.odd_share);
@@ -76,9 +76,9 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_kv_double(j, "placement", r->placement);
 	jsonw_kv_double(j, "k", r->k);
 	jsonw_kv_double(j, "se_max", r->se_max);
-	jsonw_kv_int(j, "launches_ok_min", r->launches_ok_min);
-	jsonw_kv_int(j, "launches_regression_min", r->launches_regression_min);
-	jsonw_kv_int(j, "launches_max", r->launches_max);
+	jsonw_kv_int(j, "runs_ok_min", r->runs_ok_min);
+	jsonw_kv_int(j, "runs_regression_min", r->runs_regression_min);
+	jsonw_kv_int(j, "runs_max", r->runs_max);
 	jsonw_kv_int(j, "pairs_min", r->pairs_min);
 	jsonw_kv_int(j, "pairs_max", r->pairs_max);
 	jsonw_kv_double(j, "pair_budget_s", r->pair_budget_s);
@@ -244,7 +244,7 @@ void protocol_put_job(struct jsonw *j, const struct msg_job *m)
 	jsonw_object(j);
 	jsonw_kv_double(j, "build_s", m->limits.build_s);
 	jsonw_kv_double(j, "check_s", m->limits.check_s);
-	jsonw_kv_double(j, "launch_s", m->limits.launch_s);
+	jsonw_kv_double(j, "run_s", m->limits.run_s);
 	jsonw_kv_double(j, "budget_s", m->limits.budget_s);
 	jsonw_kv_double(j, "wait_s", m->limits.wait_s);
 	jsonw_kv_int(j, "log_bytes", m->limits.log_bytes);
@@ -255,7 +255,7 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 {
 	jsonw_kv_string(j, "mode", run_mode_name(m->mode));
 	jsonw_kv_string(j, "device", m->device);
-	jsonw_kv_int(j, "launch", m->launch);
+	jsonw_kv_int(j, "run", m->process_run);
 	jsonw_kv_int(j, "set", m->set);
 	if (m->pass)
 		jsonw_kv_int(j, "pass", m->pass);

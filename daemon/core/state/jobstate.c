@@ -22,7 +22,7 @@ enum { D = JOBSTATE_DONE, F = JOBSTATE_FAILED, X = JOBSTATE_CANCELLED, U = JOBST
 
 /* clang-format off */
 static const signed char next[JOBSTATE_N][JOBSTATE_EVENTS] = {
-	/*                         send build check launch done fail cancel lost newer gone */
+	/*                         send build check run done fail cancel lost newer gone */
 	[JOBSTATE_QUEUED]     = {  S,   o,    o,    o,     D,   F,   X,     o,   U,    G },
 	[JOBSTATE_ASSIGNED]       = {  o,   B,    C,    M,     D,   F,   X,     Q,   o,    G },
 	[JOBSTATE_BUILDING]   = {  o,   o,    C,    M,     D,   F,   X,     Q,   o,    G },

@@ -3,7 +3,7 @@
 
 const char *const run_mode_names[RUN_MODES + 1] = {
 	[RUN_CHECK] = "check",
-	[RUN_LAUNCH] = "launch",
+	[RUN_TIME] = "time",
 	[RUN_CAPTURE] = "capture",
 	[RUN_PROFILE] = "profile",
 	[RUN_AUDIT] = "audit",

@@ -4,7 +4,7 @@
 
 enum run_mode {
 	RUN_CHECK,   /* of subjects, in cells: are results right? */
-	RUN_LAUNCH,  /* time them */
+	RUN_TIME,  /* time them */
 	RUN_CAPTURE, /* calls by themselves, for a profiler; only from the command line */
 	RUN_PROFILE, /* read counters of each kernel of a call */
 	RUN_AUDIT,   /* time them by the clock of whoever waits for the process */
@@ -15,7 +15,7 @@ enum run_mode {
 	RUN_MODES
 };
 
-/** "check" "launch" "capture" "profile" "audit" "idle" "device_check" "health check" "clocks". Shape: ends with NULL. Those from RUN_IDLE on name states of a device, too. */
+/** "check" "run" "capture" "profile" "audit" "idle" "device_check" "health check" "clocks". Shape: ends with NULL. Those from RUN_IDLE on name states of a device, too. */
 extern const char *const run_mode_names[RUN_MODES + 1];
 
 const char *run_mode_name(enum run_mode mode);

@@ -8,7 +8,7 @@ enum { FREEDOM_SOME = 5, FREEDOM_ENOUGH = 20, FREEDOM_NEWEST = 10, FREEDOM_KEPT 
 #define NOISE_FLOOR 0.0001
 #define NOISIER       3
 
-void calibration_add(struct calibration *c, const struct launch_estimate *e, int n)
+void calibration_add(struct calibration *c, const struct run_estimate *e, int n)
 {
 	double mean = 0;
 
@@ -20,18 +20,18 @@ void calibration_add(struct calibration *c, const struct launch_estimate *e, int
 		c->squares += (e[i].d - mean) * (e[i].d - mean);
 		c->variance += e[i].q;
 	}
-	c->launches += n;
+	c->runs += n;
 	c->freedom += n - 1;
 }
 
 static double inside(const struct calibration *c)
 {
-	return c->launches > 0 ? c->variance / c->launches : 0;
+	return c->runs > 0 ? c->variance / c->runs : 0;
 }
 
 static void add_part(struct calibration *to, const struct calibration *part)
 {
-	to->launches += part->launches;
+	to->runs += part->runs;
 	to->freedom += part->freedom;
 	to->squares += part->squares;
 	to->variance += part->variance;
@@ -67,7 +67,7 @@ bool calibration_learned(const struct calibration *c, double *tau0, double *nu0)
 
 bool calibration_sees(const struct calibration *c, const struct rule *r, double theta, double *mde_pct)
 {
-	double n = r->launches_max, tau0, nu0;
+	double n = r->runs_max, tau0, nu0;
 	bool learned = calibration_learned(c, &tau0, &nu0);
 	double se = learned ? tau0 / sqrt(n) : sqrt((r->tau0 * r->tau0 + inside(c)) / n);
 

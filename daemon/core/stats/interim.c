@@ -4,15 +4,15 @@
 #include <math.h>
 #include <stddef.h>
 
-#define P_LAST 1e-4 /* of a change that varies too much, or has too few launches, for its interval to be believed */
+#define P_LAST 1e-4 /* of a change that varies too much, or has too few runs, for its interval to be believed */
 #define P_LEFT 0.01 /* that a loss is left there, likewise */
 
-enum { INTERVAL_MIN = 6 }; /* launches whose noise is no accident */
+enum { INTERVAL_MIN = 6 }; /* runs whose noise is no accident */
 
 static const int looks[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
-/* Whether launches are known to noise as the prior says. */
-static bool is_expected(const struct rule *r, const struct launch_estimate *e, int n)
+/* Whether runs are known to noise as the prior says. */
+static bool is_expected(const struct rule *r, const struct run_estimate *e, int n)
 {
 	bool is_clocked = true;
 
@@ -21,17 +21,17 @@ static bool is_expected(const struct rule *r, const struct launch_estimate *e, i
 	return r->learned || (is_clocked && !r->programs);
 }
 
-static struct launch_prior prior_of(const struct rule *r, const struct launch_estimate *e, int n)
+static struct run_prior prior_of(const struct rule *r, const struct run_estimate *e, int n)
 {
 	enum pairing_kind pairing = stats_pairing_kind(r, e, n);
 
 	if (r->learned || (pairing == PAIRING_MODULES && !is_expected(r, e, n)))
-		return (struct launch_prior){ r->tau0, r->nu0 };
+		return (struct run_prior){ r->tau0, r->nu0 };
 	return r->look[pairing];
 }
 
-/* Mean q of launches, and squared distances from the mean of d. */
-static double squares_of(const struct launch_estimate *e, int n, double *q)
+/* Mean q of runs, and squared distances from the mean of d. */
+static double squares_of(const struct run_estimate *e, int n, double *q)
 {
 	double mean = 0, squares = 0;
 
@@ -45,7 +45,7 @@ static double squares_of(const struct launch_estimate *e, int n, double *q)
 	return squares;
 }
 
-void interim_look(const struct rule *r, double theta, const struct launch_estimate *e, int n, struct interim *out)
+void interim_look(const struct rule *r, double theta, const struct run_estimate *e, int n, struct interim *out)
 {
 	struct estimate all;
 	double q;
@@ -54,7 +54,7 @@ void interim_look(const struct rule *r, double theta, const struct launch_estima
 	if (n < 1)
 		return;
 	stats_combine(r, e, n, &all);
-	struct launch_prior prior = prior_of(r, e, n);
+	struct run_prior prior = prior_of(r, e, n);
 	double squares = squares_of(e, n, &q), s0 = prior.s0 * prior.s0, before = r->learned ? fmax(s0, q / 2) : s0 + q;
 	double variance = fmax((prior.nu0 * before + squares) / (prior.nu0 + n - 1), q);
 	double fixed = r->placement * r->placement + all.se_slope * all.se_slope + all.se_clock * all.se_clock;
@@ -72,7 +72,7 @@ void interim_look(const struct rule *r, double theta, const struct launch_estima
 	out->p_gain_alone = stats_t_tail((-out->m - theta) / alone, n - 1);
 }
 
-/* The launches of the last look at or before the n-th; 0 none. */
+/* The runs of the last look at or before the n-th; 0 none. */
 static int looked_at(int n)
 {
 	int last = 0;
@@ -82,9 +82,9 @@ static int looked_at(int n)
 	return last;
 }
 
-enum decision interim_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool is_over)
+enum decision interim_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over)
 {
-	int at = is_over ? n : looked_at(n), least = r->launches_ok_min > looks[0] ? r->launches_ok_min : looks[0];
+	int at = is_over ? n : looked_at(n), least = r->runs_ok_min > looks[0] ? r->runs_ok_min : looks[0];
 	struct interim l;
 
 	if (r->programs && least < INTERIM_PROGRAMS_MIN)
@@ -104,7 +104,7 @@ enum decision interim_decide(const struct rule *r, double theta, const struct la
 	return r->programs && no_loss && no_gain ? DECISION_OK : DECISION_MORE;
 }
 
-enum decision interim_last(const struct rule *r, double theta, const struct launch_estimate *e, int n)
+enum decision interim_last(const struct rule *r, double theta, const struct run_estimate *e, int n)
 {
 	struct estimate all;
 	struct interim l;

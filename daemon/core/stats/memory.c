@@ -36,7 +36,7 @@ static double below(double f, double above_freedom, double under_freedom)
 }
 
 /* Squared distances from the mean of their set, and degrees of freedom. */
-static double squares_of(const struct launch_estimate *e, int n, int *freedom)
+static double squares_of(const struct run_estimate *e, int n, int *freedom)
 {
 	double squares = 0;
 
@@ -56,7 +56,7 @@ static double squares_of(const struct launch_estimate *e, int n, int *freedom)
 	return squares;
 }
 
-bool memory_fits(double tau0, double nu0, const struct launch_estimate *e, int n)
+bool memory_fits(double tau0, double nu0, const struct run_estimate *e, int n)
 {
 	int freedom;
 	double squares = squares_of(e, n, &freedom);
@@ -68,7 +68,7 @@ bool memory_fits(double tau0, double nu0, const struct launch_estimate *e, int n
 	return share > CHANCE && share < 1 - CHANCE;
 }
 
-struct rule memory_rule(const struct rule *general, double tau0, double nu0, const struct launch_estimate *e, int n)
+struct rule memory_rule(const struct rule *general, double tau0, double nu0, const struct run_estimate *e, int n)
 {
 	return memory_fits(tau0, nu0, e, n) ? stats_rule_of_cell(general, tau0, nu0) : *general;
 }

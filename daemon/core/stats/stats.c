@@ -1,8 +1,8 @@
 /*
  * stats.c - estimates and the sequential decision.
  *
- * The procedure: trimmed mean of pair log ratios per launch, the clock of each call as control variate, one moderated variance
- * over launches, and a three-way decision after each launch. Trimming is the only handling of outliers: nothing is ever
+ * The procedure: trimmed mean of pair log ratios per run, the clock of each call as control variate, one moderated variance
+ * over runs, and a three-way decision after each run. Trimming is the only handling of outliers: nothing is ever
  * discarded by hand. Distribution functions are in distribution.c.
  */
 #include "core/stats/stats.h"
@@ -17,9 +17,9 @@ enum { MEDIAN_MAX = 4096, FITS = 3 };
 #define REST_SD                                                                                                                  \
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
 #define REST_PRIOR  2
-#define HOPE        0.67 /* of the noise that was seen: what is left where the rest of the launches noise less */
-#define CLOCK_USUAL 1.1  /* times what branches usually do: above it launches may still tell whose doing a clock is */
-#define FAR         8 /* standard deviations of the pairs of a launch; what a clock that changes within a call does lies nearer */
+#define HOPE        0.67 /* of the noise that was seen: what is left where the rest of the runs noise less */
+#define CLOCK_USUAL 1.1  /* times what branches usually do: above it runs may still tell whose doing a clock is */
+#define FAR         8 /* standard deviations of the pairs of a run; what a clock that changes within a call does lies nearer */
 
 double rule_k(int n_cells)
 {
@@ -36,9 +36,9 @@ void rule_default(struct rule *r, int n_cells)
 		.placement = 0.0001,
 		.k = rule_k(n_cells),
 		.se_max = 0.0030,
-		.launches_ok_min = 2,
-		.launches_regression_min = 4,
-		.launches_max = 12,
+		.runs_ok_min = 2,
+		.runs_regression_min = 4,
+		.runs_max = 12,
 		.pairs_min = 4,
 		.pairs_max = 32,
 		.pair_budget_s = 0.4,
@@ -71,9 +71,9 @@ struct rule stats_rule_of_cell(const struct rule *general, double tau0, double n
 }
 
 /*
- * Fewest pairs of a launch: pairs_min where the clock of each call is known, twice that where it is not. On recorded launches
+ * Fewest pairs of a run: pairs_min where the clock of each call is known, twice that where it is not. On recorded runs
  * without it, 4 pairs of the long calls find a 2 % slowdown in 85 of 100 comparisons and leave one in six without a word; 8
- * find 99.6 and leave none, in less device time, because fewer launches are needed (tests/bench/bench_rule.c).
+ * find 99.6 and leave none, in less device time, because fewer runs are needed (tests/bench/bench_rule.c).
  */
 static int fewest_pairs(const struct rule *r, bool clocked)
 {
@@ -91,8 +91,8 @@ static int pairs_within(double budget_s, double pair_s, int most)
 }
 
 /*
- * Of calls of 10 to 90 us pairs noise by 3 to 6 %, and what 4, 8, 16 or 32 of them say varies by the root of that less, in 279 launches
- * on an H200 (tests/data/gpu/h200-2026-11-24-short-calls.jsonl): it is noise of calls, which more of them take away, not of the launch.
+ * Of calls of 10 to 90 us pairs noise by 3 to 6 %, and what 4, 8, 16 or 32 of them say varies by the root of that less, in 279 runs
+ * on an H200 (tests/data/gpu/h200-2026-11-24-short-calls.jsonl): it is noise of calls, which more of them take away, not of the run.
  */
 int stats_pairs(const struct rule *r, double pair_s, bool clocked, bool queued)
 {
@@ -148,18 +148,18 @@ void stats_trimmed(const double *y, int n, double *d, double *q)
 
 /* One cell's pairs as logarithms. */
 struct logs {
-	int launches;
-	int n[STATS_LAUNCHES_MAX];
-	double y[STATS_LAUNCHES_MAX][STATS_PAIRS_MAX], z[STATS_LAUNCHES_MAX][STATS_PAIRS_MAX];
-	bool clocked; /* every call of every launch has its clock */
+	int runs;
+	int n[STATS_RUNS_MAX];
+	double y[STATS_RUNS_MAX][STATS_PAIRS_MAX], z[STATS_RUNS_MAX][STATS_PAIRS_MAX];
+	bool clocked; /* every call of every run has its clock */
 };
 
-static void take_logs(const struct launch_pairs *launch, int n_launches, struct logs *l)
+static void take_logs(const struct run_pairs *process_run, int n_runs, struct logs *l)
 {
-	l->launches = n_launches < STATS_LAUNCHES_MAX ? n_launches : STATS_LAUNCHES_MAX;
+	l->runs = n_runs < STATS_RUNS_MAX ? n_runs : STATS_RUNS_MAX;
 	l->clocked = true;
-	for (int i = 0; i < l->launches; i++) {
-		const struct launch_pairs *p = &launch[i];
+	for (int i = 0; i < l->runs; i++) {
+		const struct run_pairs *p = &process_run[i];
 
 		l->n[i] = p->n < STATS_PAIRS_MAX ? p->n : STATS_PAIRS_MAX;
 		for (int j = 0; j < l->n[i]; j++) {
@@ -187,25 +187,25 @@ struct slope {
 };
 
 /*
- * The pairs that lie among the others of their launch, given this slope: a call that takes long for a reason of its own says nothing of the
+ * The pairs that lie among the others of their run, given this slope: a call that takes long for a reason of its own says nothing of the
  * clock.
  */
 static void keep_near(const struct logs *l, double beta, struct logs *out)
 {
-	double v[STATS_LAUNCHES_MAX][STATS_PAIRS_MAX], middle[STATS_LAUNCHES_MAX], q, variance = 0;
+	double v[STATS_RUNS_MAX][STATS_PAIRS_MAX], middle[STATS_RUNS_MAX], q, variance = 0;
 
-	for (int i = 0; i < l->launches; i++) {
+	for (int i = 0; i < l->runs; i++) {
 		for (int j = 0; j < l->n[i]; j++)
 			v[i][j] = l->y[i][j] - beta * l->z[i][j];
 		stats_trimmed(v[i], l->n[i], &middle[i], &q);
-		variance += q * l->n[i] / l->launches;
+		variance += q * l->n[i] / l->runs;
 	}
 	double far = FAR * sqrt(fmax(variance, REST_SD * REST_SD));
 
-	out->launches = l->launches;
+	out->runs = l->runs;
 	out->clocked = l->clocked;
 	memset(out->n, 0, sizeof out->n);
-	for (int i = 0; i < l->launches; i++)
+	for (int i = 0; i < l->runs; i++)
 		for (int j = 0; j < l->n[i]; j++) {
 			if (fabs(v[i][j] - middle[i]) > far)
 				continue;
@@ -215,8 +215,8 @@ static void keep_near(const struct logs *l, double beta, struct logs *out)
 }
 
 /*
- * Least squares after the mean of each launch is taken from both, so that only movement inside launches counts, and a normal prior over
- * [beta_min, 0]: a kernel bound by arithmetic follows the clock, one bound by memory does not. Where all pairs of few launches saw
+ * Least squares after the mean of each run is taken from both, so that only movement inside runs counts, and a normal prior over
+ * [beta_min, 0]: a kernel bound by arithmetic follows the clock, one bound by memory does not. Where all pairs of few runs saw
  * nearly the same two clocks the pairs cannot tell, and the prior's width is what stays in doubt.
  */
 static struct slope least_squares(const struct rule *r, const struct logs *l)
@@ -224,7 +224,7 @@ static struct slope least_squares(const struct rule *r, const struct logs *l)
 	double zz = 0, zy = 0, yy = 0;
 	int freedom = 0;
 
-	for (int i = 0; i < l->launches; i++) {
+	for (int i = 0; i < l->runs; i++) {
 		double y_mean = mean_of(l->y[i], l->n[i]), z_mean = mean_of(l->z[i], l->n[i]);
 
 		for (int j = 0; j < l->n[i]; j++) {
@@ -256,21 +256,21 @@ static struct slope fit_slope(const struct rule *r, const struct logs *l)
 	return slope;
 }
 
-void stats_launches(
-	const struct rule *r, const struct launch_pairs *launch, int n_launches, struct launch_estimate *out, double *beta)
+void stats_runs(
+	const struct rule *r, const struct run_pairs *process_run, int n_runs, struct run_estimate *out, double *beta)
 {
 	struct logs l;
 	struct slope slope = { 0, 0 };
 
-	take_logs(launch, n_launches, &l);
-	bool clocked = l.clocked && l.launches > 0 && r->beta_min < 0;
+	take_logs(process_run, n_runs, &l);
+	bool clocked = l.clocked && l.runs > 0 && r->beta_min < 0;
 	if (clocked)
 		slope = fit_slope(r, &l);
-	for (int i = 0; i < l.launches; i++) {
-		struct launch_estimate *e = &out[i];
+	for (int i = 0; i < l.runs; i++) {
+		struct run_estimate *e = &out[i];
 		double v[STATS_PAIRS_MAX], q;
 
-		*e = (struct launch_estimate){ .set = launch[i].set, .n = l.n[i], .beta = slope.beta, .beta_q = slope.variance };
+		*e = (struct run_estimate){ .set = process_run[i].set, .n = l.n[i], .beta = slope.beta, .beta_q = slope.variance };
 		stats_trimmed(l.y[i], l.n[i], &e->d_raw, &q);
 		for (int j = 0; j < l.n[i]; j++)
 			v[j] = l.y[i][j] - slope.beta * l.z[i][j];
@@ -278,22 +278,22 @@ void stats_launches(
 		if (!clocked)
 			continue;
 		stats_trimmed(l.z[i], l.n[i], &e->z, &e->z_q);
-		double wander = clock_wander(stats_median(launch[i].base_ms, l.n[i]), l.n[i]);
+		double wander = clock_wander(stats_median(process_run[i].base_ms, l.n[i]), l.n[i]);
 		e->z_q += wander * wander;
 	}
 	*beta = slope.beta;
 }
 
-/* Launches of a cell, summed up. */
+/* Runs of a cell, summed up. */
 struct sums {
 	double d, q, raw, z, z_q;  /* means */
 	double spread, z_noise; /* squared distances from d and z */
 	double beta, beta_q;
-	int pairs; /* of the longest launch */
+	int pairs; /* of the longest run */
 	bool clocked;
 };
 
-static struct sums sum_up(const struct launch_estimate *e, int n)
+static struct sums sum_up(const struct run_estimate *e, int n)
 {
 	struct sums s = { .beta = e[0].beta, .beta_q = e[0].beta_q, .clocked = true };
 
@@ -320,7 +320,7 @@ static enum pairing_kind kind_of(const struct rule *r, int pairs)
 	return pairs >= STATS_CALLS_MIN ? PAIRING_INTERLEAVE : PAIRING_PROCESSES;
 }
 
-enum pairing_kind stats_pairing_kind(const struct rule *r, const struct launch_estimate *e, int n)
+enum pairing_kind stats_pairing_kind(const struct rule *r, const struct run_estimate *e, int n)
 {
 	int pairs = 0;
 
@@ -330,24 +330,24 @@ enum pairing_kind stats_pairing_kind(const struct rule *r, const struct launch_e
 }
 
 /*
- * What is known of a cell's launches before they are seen. Each process runs at a speed of its own, which only more processes average: what
- * programs' launches noise by has little to do with what modules' in one process do, whether clocks are known or not.
+ * What is known of a cell's runs before they are seen. Each process runs at a speed of its own, which only more processes average: what
+ * programs' runs noise by has little to do with what modules' in one process do, whether clocks are known or not.
  */
-static struct launch_prior prior_of(const struct rule *r, const struct sums *s)
+static struct run_prior prior_of(const struct rule *r, const struct sums *s)
 {
 	enum pairing_kind pairing = kind_of(r, s->pairs);
 
 	if (!r->learned && r->p_look > 0 && pairing != PAIRING_MODULES)
 		return r->look[pairing];
 	/* the clock of a whole process explains only part of what processes differ by: memory, and the order of what they do */
-	return (struct launch_prior){ s->clocked && pairing != PAIRING_PROCESSES ? r->tau0_clocked : r->tau0, r->nu0 };
+	return (struct run_prior){ s->clocked && pairing != PAIRING_PROCESSES ? r->tau0_clocked : r->tau0, r->nu0 };
 }
 
 /*
- * Variance of a launch's estimate before its cell's launches are seen. What was learned is the whole of it, and holds unless the pairs of
- * this very comparison noise far more: on recorded launches pairs that drift say up to twice the variance that launches then show.
+ * Variance of a run's estimate before its cell's runs are seen. What was learned is the whole of it, and holds unless the pairs of
+ * this very comparison noise far more: on recorded runs pairs that drift say up to twice the variance that runs then show.
  */
-static double prior_variance(const struct rule *r, const struct launch_prior *prior, const struct sums *s)
+static double prior_variance(const struct rule *r, const struct run_prior *prior, const struct sums *s)
 {
 	double square = prior->s0 * prior->s0;
 
@@ -366,22 +366,22 @@ static struct clock_part clock_of(const struct rule *r, const struct sums *s, in
 /*
  * The interval of a rule with its own priors: quantiles of Student's t of the code's part plus the mixture that the clock's part is. A
  * normal distribution with the variance of that mixture is too wide where a few odd branches make it, and a usual branch moves
- * the clock of long calls unseen by more than decisions reckon with. `rest`: variance that no launch takes away.
+ * the clock of long calls unseen by more than decisions reckon with. `rest`: variance that no run takes away.
  */
 static void cover(const struct rule *r, const struct sums *s, int n, double rest, struct estimate *out)
 {
 	struct rule wide = *r;
-	struct launch_prior prior = prior_of(r, s);
+	struct run_prior prior = prior_of(r, s);
 	double ignored;
 
 	wide.clock.usual = r->cover.usual;
 	wide.clock.odd = r->cover.odd;
 	wide.clock.odd_share = r->cover.odd_share;
 	if (!r->learned && kind_of(r, s->pairs) == PAIRING_MODULES)
-		prior = r->cover.launches;
+		prior = r->cover.runs;
 	struct clock_part clock = clock_of(&wide, s, n, &ignored);
 	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, s) + s->spread;
-	double counted = n > r->launches_ok_min && freedom > 1 ? freedom - 1 : freedom;
+	double counted = n > r->runs_ok_min && freedom > 1 ? freedom - 1 : freedom;
 
 	for (int i = 0; i < CLOCK_PARTS; i++) {
 		clock.part[i].mean *= s->beta;
@@ -392,16 +392,16 @@ static void cover(const struct rule *r, const struct sums *s, int n, double rest
 	out->ci_high += s->d;
 }
 
-void stats_combine(const struct rule *r, const struct launch_estimate *e, int n, struct estimate *out)
+void stats_combine(const struct rule *r, const struct run_estimate *e, int n, struct estimate *out)
 {
 	*out = (struct estimate){
-		.launches = n, .se = INFINITY, .se_code = INFINITY, .margin = INFINITY, .ci_low = -INFINITY, .ci_high = INFINITY
+		.runs = n, .se = INFINITY, .se_code = INFINITY, .margin = INFINITY, .ci_low = -INFINITY, .ci_high = INFINITY
 	};
 	if (n < 1)
 		return;
 	struct sums s = sum_up(e, n);
 	struct clock_part clock = clock_of(r, &s, n, &out->clock_separate);
-	struct launch_prior prior = prior_of(r, &s);
+	struct run_prior prior = prior_of(r, &s);
 	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, &s) + s.spread;
 	double fixed = r->placement * r->placement, left = s.z - clock.induced; /* of the clocks, for beta to explain */
 
@@ -416,7 +416,7 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 
 	out->se_slope = fabs(left) * sqrt(s.beta_q);
 	double sampled = sqrt(squares / freedom / n + left * left * s.beta_q + fixed);
-	double counted = n > r->launches_ok_min && freedom > 1 ? freedom - 1 : freedom;
+	double counted = n > r->runs_ok_min && freedom > 1 ? freedom - 1 : freedom;
 	double wide = sqrt(squares / counted / n + left * left * s.beta_q + fixed);
 	double half = hypot(stats_t95(counted) * wide, 1.96 * out->se_clock);
 
@@ -425,7 +425,7 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 	out->margin = hypot(out->margin_sampled, r->clock.k * out->se_clock);
 	out->ci_low = out->m - half;
 	out->ci_high = out->m + half;
-	if (s.clocked && s.beta < 0 && r->cover.launches.nu0 > 0)
+	if (s.clocked && s.beta < 0 && r->cover.runs.nu0 > 0)
 		cover(r, &s, n, left * left * s.beta_q + fixed, out);
 }
 
@@ -434,7 +434,7 @@ static int smaller(int a, int b)
 	return a < b ? a : b;
 }
 
-/* All that launches can tell has been told: what is left is the doubt about any branch's clock. */
+/* All that runs can tell has been told: what is left is the doubt about any branch's clock. */
 static bool only_clock_is_open(const struct rule *r, double limit, const struct estimate *e)
 {
 	return e->se_clock > 0 && e->se_clock <= CLOCK_USUAL * r->clock.usual && fabs(e->m - limit) > e->margin_sampled;
@@ -442,11 +442,11 @@ static bool only_clock_is_open(const struct rule *r, double limit, const struct 
 
 bool stats_excludes_loss(const struct rule *r, double theta, const struct estimate *e)
 {
-	return e->launches >= smaller(r->launches_ok_min, r->launches_max) && e->m + e->margin < theta;
+	return e->runs >= smaller(r->runs_ok_min, r->runs_max) && e->m + e->margin < theta;
 }
 
-/* How many launches show more than half of the threshold, in the direction `sign`: 1 a loss, -1 a gain. */
-static int showing(double theta, const struct launch_estimate *e, int n, const struct estimate *all, int sign)
+/* How many runs show more than half of the threshold, in the direction `sign`: 1 a loss, -1 a gain. */
+static int showing(double theta, const struct run_estimate *e, int n, const struct estimate *all, int sign)
 {
 	int count = 0;
 
@@ -455,11 +455,11 @@ static int showing(double theta, const struct launch_estimate *e, int n, const s
 	return count;
 }
 
-/* Beyond the threshold by the margin of a decision, and three in four launches say so. */
+/* Beyond the threshold by the margin of a decision, and three in four runs say so. */
 static bool is_beyond(
-	const struct rule *r, double theta, const struct launch_estimate *e, int n, const struct estimate *all, int sign)
+	const struct rule *r, double theta, const struct run_estimate *e, int n, const struct estimate *all, int sign)
 {
-	return n >= smaller(r->launches_regression_min, r->launches_max) && sign * all->m - all->margin > theta &&
+	return n >= smaller(r->runs_regression_min, r->runs_max) && sign * all->m - all->margin > theta &&
 	       4 * showing(theta, e, n, all, sign) >= 3 * n;
 }
 
@@ -469,7 +469,7 @@ static bool gain_is_open(const struct rule *r, double theta, const struct estima
 	return r->p_look > 0 && all->m < -theta / 2 && all->m - all->margin < -theta;
 }
 
-enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline)
+enum decision stats_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool *borderline)
 {
 	struct estimate all;
 
@@ -485,12 +485,12 @@ enum decision stats_decide(const struct rule *r, double theta, const struct laun
 		return DECISION_REGRESSION;
 	if (gains && is_beyond(r, theta, e, n, &all, -1))
 		return DECISION_IMPROVEMENT;
-	int least = r->launches_ok_min > r->launches_regression_min ? r->launches_ok_min : r->launches_regression_min;
+	int least = r->runs_ok_min > r->runs_regression_min ? r->runs_ok_min : r->runs_regression_min;
 
-	if (n < r->launches_max && !(n >= least && only_clock_is_open(r, excluded ? -theta : theta, &all)))
+	if (n < r->runs_max && !(n >= least && only_clock_is_open(r, excluded ? -theta : theta, &all)))
 		return DECISION_MORE;
-	/* A quick look has too few launches to flip a coin on. */
-	if (all.se > r->se_max || r->launches_max < r->launches_regression_min)
+	/* A quick look has too few runs to flip a coin on. */
+	if (all.se > r->se_max || r->runs_max < r->runs_regression_min)
 		return excluded ? DECISION_OK : DECISION_UNDECIDED;
 	*borderline = true;
 	if (all.m > theta)
@@ -498,16 +498,16 @@ enum decision stats_decide(const struct rule *r, double theta, const struct laun
 	return gains && all.m < -theta ? DECISION_IMPROVEMENT : DECISION_OK;
 }
 
-bool stats_is_hopeless(const struct rule *r, double theta, const struct launch_estimate *e, int n, double *se)
+bool stats_is_hopeless(const struct rule *r, double theta, const struct run_estimate *e, int n, double *se)
 {
 	struct estimate all;
 
 	stats_combine(r, e, n, &all);
-	*se = n > 0 ? all.se * sqrt((double)n / r->launches_max) : 0;
+	*se = n > 0 ? all.se * sqrt((double)n / r->runs_max) : 0;
 
 	double least = HOPE * *se;
 
-	return n > 0 && n < r->launches_max && least > r->se_max && fabs(all.m - theta) < r->k * least;
+	return n > 0 && n < r->runs_max && least > r->se_max && fabs(all.m - theta) < r->k * least;
 }
 
 double stats_mde_pct(double theta, const struct estimate *e)

@@ -9,7 +9,7 @@
 
 enum {
 	PAIRS_MIN = 4,      /* of two or three calls the middle one is no typical one */
-	CHANCE_LAUNCHES = 6 /* for how many launches the assumption counts that slow calls come by chance */
+	CHANCE_RUNS = 6 /* for how many runs the assumption counts that slow calls come by chance */
 };
 
 static bool has_clock(const float *mhz, int n)
@@ -20,7 +20,7 @@ static bool has_clock(const float *mhz, int n)
 	return mhz != NULL;
 }
 
-static void count_launch(struct tail_side *s, const float *ms, const float *mhz, int n, double beta)
+static void count_run(struct tail_side *s, const float *ms, const float *mhz, int n, double beta)
 {
 	float at_equal_clock[STATS_PAIRS_MAX];
 
@@ -48,25 +48,25 @@ static void count_side(struct tail_side *s, const float *ms, const float *mhz, i
 {
 	int before = s->slow;
 
-	count_launch(s, ms, mhz, n, beta);
+	count_run(s, ms, mhz, n, beta);
 	s->spread += (double)(s->slow - before) * (s->slow - before) / n;
 }
 
-void tail_count(struct tail *t, const struct launch_pairs *launch, double beta)
+void tail_count(struct tail *t, const struct run_pairs *process_run, double beta)
 {
-	int n = launch->n < STATS_PAIRS_MAX ? launch->n : STATS_PAIRS_MAX;
+	int n = process_run->n < STATS_PAIRS_MAX ? process_run->n : STATS_PAIRS_MAX;
 
 	if (n < PAIRS_MIN)
 		return;
-	count_side(&t->side[TAIL_BASE], launch->base_ms, launch->base_mhz, n, beta);
-	count_side(&t->side[TAIL_TARGET], launch->target_ms, launch->target_mhz, n, beta);
+	count_side(&t->side[TAIL_BASE], process_run->base_ms, process_run->base_mhz, n, beta);
+	count_side(&t->side[TAIL_TARGET], process_run->target_ms, process_run->target_mhz, n, beta);
 	t->calls += n;
-	t->launches++;
+	t->runs++;
 }
 
 void tail_pool(struct tail *t, const struct tail *other)
 {
-	t->launches += other->launches;
+	t->runs += other->runs;
 	t->calls += other->calls;
 	for (int i = 0; i < 2; i++) {
 		t->side[i].slow += other->side[i].slow;
@@ -87,12 +87,12 @@ double tail_share_variance(const struct tail *t, enum tail_which side)
 	double n = fmax(1, t->calls), share = s->slow / n, likely = (s->slow + 0.5) / (n + 1);
 	double by_chance = likely * (1 - likely) / n;
 
-	if (share <= 0 || share >= 1 || t->launches < 2)
+	if (share <= 0 || share >= 1 || t->runs < 2)
 		return by_chance;
 	double seen =
-		fmax(0, s->spread - s->slow * share) / (share * (1 - share)); /* by chance one for each launch but the first */
+		fmax(0, s->spread - s->slow * share) / (share * (1 - share)); /* by chance one for each run but the first */
 
-	return by_chance * (CHANCE_LAUNCHES + seen) / (CHANCE_LAUNCHES + t->launches - 1);
+	return by_chance * (CHANCE_RUNS + seen) / (CHANCE_RUNS + t->runs - 1);
 }
 
 double tail_cost(const struct tail *t)

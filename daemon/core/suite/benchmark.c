@@ -98,7 +98,7 @@ void benchmark_rule(const struct benchmark *b, int n_cells, struct rule *out)
 {
 	rule_default(out, n_cells);
 	out->programs = true;
-	out->launches_max = BENCHMARK_LAUNCHES_MAX;
+	out->runs_max = BENCHMARK_RUNS_MAX;
 	out->pairs_min = out->pairs_max = BENCHMARK_PAIRS;
 	out->pairs_short = 0;
 	out->half_width_dense_pct = out->half_width_sparse_pct = b->threshold_pct / 2;

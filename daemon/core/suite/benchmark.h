@@ -3,7 +3,7 @@
  *
  * Its cells are not known before it has run: every row of its output is one. A process is the unit that is measured: base and
  * target processes alternate A B B A, a process gives one time a cell (the median of what it wrote), two such pairs are a
- * launch, and launches are judged by the usual rule.
+ * run, and runs are judged by the usual rule.
  */
 #ifndef CORE_SUITE_BENCHMARK_H
 #define CORE_SUITE_BENCHMARK_H
@@ -20,7 +20,7 @@ enum {
 	BENCHMARK_ARTIFACTS_MAX = 8,
 	BENCHMARK_TEXT_SIZE = 256,
 	BENCHMARK_PAIRS = 2,
-	BENCHMARK_LAUNCHES_MAX = 32, /* of a cell: each process has a speed of its own, which only more of them average */
+	BENCHMARK_RUNS_MAX = 32, /* of a cell: each process has a speed of its own, which only more of them average */
 	BENCHMARK_INTERLEAVE_MIN = 8,     /* that a manifest may ask for: pairs in a session of turns */
 	BENCHMARK_INTERLEAVE_MAX = STATS_PAIRS_MAX
 };
@@ -49,7 +49,7 @@ struct benchmark {
 /** Read one item of `benchmarks:`; mistakes go into `y`. */
 void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, struct benchmark *out);
 
-/** The rule for `n_cells` cells of it: two pairs a launch, up to 32 launches, and no launches spent on an interval below half the threshold. */
+/** The rule for `n_cells` cells of it: two pairs a run, up to 32 runs, and no runs spent on an interval below half the threshold. */
 void benchmark_rule(const struct benchmark *b, int n_cells, struct rule *out);
 
 /** The cell of a row. Units: flops of one call, 0 unknown. */

@@ -3,7 +3,7 @@
  * after the other at night. Pure, and the same for the same suite wherever it is asked.
  *
  * Part 0 is drawn by the cells' keys, so that a case which joins a suite changes little of what is drawn; the rest is cut in the order of the file.
- * A cell comes with the one that it is held against, in whatever part it is, so that both are timed in the same launches.
+ * A cell comes with the one that it is held against, in whatever part it is, so that both are timed in the same runs.
  */
 #ifndef CORE_SUITE_SHARD_H
 #define CORE_SUITE_SHARD_H

@@ -37,24 +37,24 @@ enum verdict cell_unmeasured(int voided)
 
 /* ---- what was measured ------------------------------------------------------------------------------------------------ */
 
-bool cell_estimate(const struct rule *rule, struct cell_launches *l)
+bool cell_estimate(const struct rule *rule, struct cell_runs *l)
 {
 	for (int i = 0; i < l->n; i++)
 		if (!l->pairs[i].base_ms || !l->pairs[i].target_ms)
 			return false;
-	stats_launches(rule, l->pairs, l->n, l->estimate, &l->beta);
+	stats_runs(rule, l->pairs, l->n, l->estimate, &l->beta);
 	return true;
 }
 
-static void count_slow(const struct cell_launches *l, struct tail tail[MEAN_SETS])
+static void count_slow(const struct cell_runs *l, struct tail tail[MEAN_SETS])
 {
 	memset(tail, 0, MEAN_SETS * sizeof *tail);
 	for (int i = 0; i < l->n; i++)
 		tail_count(&tail[l->pairs[i].set == 2], &l->pairs[i], l->beta);
 }
 
-bool cell_judge(const struct rule *general, const struct verdict_options *options, struct cell_launches *pairs,
-	struct cell_launches *sustained_runs, struct cell_finding *out)
+bool cell_judge(const struct rule *general, const struct verdict_options *options, struct cell_runs *pairs,
+	struct cell_runs *sustained_runs, struct cell_finding *out)
 {
 	struct rule of_sustained_runs = verdict_rule_of_sustained_runs(general);
 	bool has_samples = cell_estimate(general, pairs);
@@ -69,7 +69,7 @@ bool cell_judge(const struct rule *general, const struct verdict_options *option
 
 /* ---- what decides ------------------------------------------------------------------------------------------------------ */
 
-static void decide_by_launches(const struct cell_finding *f, struct cell_verdict *out)
+static void decide_by_runs(const struct cell_finding *f, struct cell_verdict *out)
 {
 	bool in_sustained_runs = f->typical.flags & FLAG_SUSTAINED;
 	const struct estimate *all = in_sustained_runs ? &f->sustained.all : &f->typical.all;
@@ -96,7 +96,7 @@ static void decide_by_mean(struct cell_verdict *out)
 void cell_decide(const struct rule *rule, double threshold_pct, const struct cell_finding *f, const struct tail *group,
 	struct cell_verdict *out)
 {
-	decide_by_launches(f, out);
+	decide_by_runs(f, out);
 	if (!group)
 		return;
 	mean_judge(rule, threshold_pct, &f->typical, f->tail, group, &out->mean);

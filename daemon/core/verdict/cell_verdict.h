@@ -1,7 +1,7 @@
 /**
  * cell_verdict.h - from what was measured of a cell, and what failed, to its verdict: the steps that worker and daemon share. Pure.
  *
- * The order of steps: what keeps a cell from being judged (cell_obstacle), whether it was measured (cell_unmeasured), what its launches
+ * The order of steps: what keeps a cell from being judged (cell_obstacle), whether it was measured (cell_unmeasured), what its runs
  * say (cell_judge), and what decides then: its typical call, its sustained runs, or the mean of its group's calls (cell_decide).
  */
 #ifndef CORE_VERDICT_CELL_VERDICT_H
@@ -27,23 +27,23 @@ enum cell_cause { CELL_CLEAR, CELL_ABSENT, CELL_TARGET, CELL_BASE, CELL_INPUTS, 
 /** The verdict of a cell that timings cannot judge; VERDICT_NONE, and CELL_CLEAR, of every other. What both sides share is the base's. */
 enum verdict cell_obstacle(const struct cell_trouble *t, enum cell_cause *cause);
 
-/** The verdict of a cell of which no launch counts: rejected where the device's readings voided some, else undecided. */
+/** The verdict of a cell of which no run counts: rejected where the device's readings voided some, else undecided. */
 enum verdict cell_unmeasured(int voided);
 
 /* ---- what was measured ------------------------------------------------------------------------------------------------ */
 
-/** Launches of one series that count, in their order. */
-struct cell_launches {
+/** Runs of one series that count, in their order. */
+struct cell_runs {
 	int n;
-	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* base_ms or target_ms NULL where only the estimate is left */
-	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
+	struct run_pairs pairs[STATS_RUNS_MAX]; /* base_ms or target_ms NULL where only the estimate is left */
+	struct run_estimate estimate[STATS_RUNS_MAX];
 	double beta; /* as it was estimated with them */
 };
 
-/** Estimate all launches from their samples. False, and nothing changes: samples of one are gone. */
-bool cell_estimate(const struct rule *rule, struct cell_launches *l);
+/** Estimate all runs from their samples. False, and nothing changes: samples of one are gone. */
+bool cell_estimate(const struct rule *rule, struct cell_runs *l);
 
-/** Findings from a cell's launches. */
+/** Findings from a cell's runs. */
 struct cell_finding {
 	struct judgement typical;    /* pairs and sustained runs together */
 	struct judgement sustained;  /* sustained runs alone; all.launches 0: nothing */
@@ -51,11 +51,11 @@ struct cell_finding {
 };
 
 /**
- * Judge the launches of the series that decides, and the sustained runs beside them. Returns whether the former have their samples; where not,
+ * Judge the runs of the series that decides, and the sustained runs beside them. Returns whether the former have their samples; where not,
  * estimates, beta and `out->tail` are used as they stand.
  */
-bool cell_judge(const struct rule *general, const struct verdict_options *options, struct cell_launches *pairs,
-	struct cell_launches *sustained_runs, struct cell_finding *out);
+bool cell_judge(const struct rule *general, const struct verdict_options *options, struct cell_runs *pairs,
+	struct cell_runs *sustained_runs, struct cell_finding *out);
 
 /* ---- what decides ------------------------------------------------------------------------------------------------------ */
 

@@ -49,7 +49,7 @@ void explain_underpowered(double noise_pct, double seen, double below_pct, char 
 		snprintf(noise, sizeof noise, "by %.2f %%", noise_pct);
 	if (seen > 0)
 		snprintf(showed, sizeof showed, ", as %.0f of them showed,", seen);
-	snprintf(out, EXPLAIN_SIZE, "launches of equal builds noise %s here%s %s a loss below %.1f %% has to be clear", noise,
+	snprintf(out, EXPLAIN_SIZE, "runs of equal builds noise %s here%s %s a loss below %.1f %% has to be clear", noise,
 		showed, noise_pct > 0 ? "so" : "that", below_pct);
 }
 
@@ -87,9 +87,9 @@ void explain_undecided(double low_pct, double high_pct, double threshold_pct, ch
 		return;
 	snprintf(out, EXPLAIN_SIZE, "%s",
 		high_pct < -threshold_pct
-			? "its interval lies beyond the threshold, but too few launches say so to call it a loss"
+			? "its interval lies beyond the threshold, but too few runs say so to call it a loss"
 		: low_pct > threshold_pct
-			? "its interval lies beyond the threshold, but too few launches say so to call it a gain"
+			? "its interval lies beyond the threshold, but too few runs say so to call it a gain"
 		: low_pct > -threshold_pct && high_pct < threshold_pct
 			? "its interval lies inside the threshold, but the standard error is too large to call it unchanged"
 			: "its interval reaches across the threshold");

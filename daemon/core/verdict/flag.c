@@ -58,7 +58,7 @@ int flag_enqueue(double base_us, double target_us, double at_least)
 int flag_clock(const struct estimate *e)
 {
 	double part_pct = fabs(stats_change_pct(e->m) - stats_change_pct(e->m_code));
-	bool moves = e->launches > 0 && part_pct > CLOCK_PART_PCT && fabs(e->m - e->m_code) > CLOCK_PART_SE * e->se_clock;
+	bool moves = e->runs > 0 && part_pct > CLOCK_PART_PCT && fabs(e->m - e->m_code) > CLOCK_PART_SE * e->se_clock;
 
 	return moves ? FLAG_CLOCK : 0;
 }

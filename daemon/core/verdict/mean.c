@@ -7,9 +7,9 @@
 
 #include "core/verdict/explain.h"
 
-#define P_FIRST   0.001 /* of slow calls being more frequent by chance, for the first set of launches */
+#define P_FIRST   0.001 /* of slow calls being more frequent by chance, for the first set of runs */
 #define P_AGAIN   0.01  /* for the confirming one */
-#define P_SUSPECT 0.1   /* worth more launches */
+#define P_SUSPECT 0.1   /* worth more runs */
 #define P_NEW     0.25  /* the same where the other side has none */
 #define P_SEPARATE   0.001 /* of a cell's share being that of its group */
 #define CALM      1.5 /* margins by which a confirming set has to stay below the threshold before it is believed over the first */
@@ -17,9 +17,9 @@
 
 enum { SPREAD_MIN = 3 }; /* slow calls whose lengths show how far lengths noise */
 
-/* What one set of launches, or both, say of slow calls that became more frequent on side `more`. */
+/* What one set of runs, or both, say of slow calls that became more frequent on side `more`. */
 struct look {
-	int launches;
+	int runs;
 	double p; /* that they did by chance: in its own calls, or in its group's where it has some of those; 1 where it hardly matters */
 	bool is_suspect;
 	struct mean mean;
@@ -101,7 +101,7 @@ static struct look look(const struct evidence *e, enum tail_which more)
 	double p_own = tail_matters(&e->own, more, e->theta) ? own : 1,
 	       p_group = tail_matters(&e->group, more, e->theta) ? group : 1;
 
-	return (struct look){ .launches = e->own.launches,
+	return (struct look){ .runs = e->own.runs,
 		.p = has_some ? fmin(p_own, p_group) : p_own,
 		.is_suspect = fmin(own, group) < (e->group_all.side[less].slow ? P_SUSPECT : P_NEW),
 		.mean = figures(e, alike) };
@@ -111,15 +111,15 @@ static struct look look(const struct evidence *e, enum tail_which more)
 
 static bool is_enough(const struct rule *r, const struct look *l)
 {
-	return l->launches >= r->launches_ok_min || l->launches >= r->launches_max;
+	return l->runs >= r->runs_ok_min || l->runs >= r->runs_max;
 }
 
 static bool is_last(const struct rule *r, const struct look *l)
 {
-	return l->launches >= r->launches_max;
+	return l->runs >= r->runs_max;
 }
 
-/* The first set of launches, as stats_decide does it for pairs: DECISION_OK is that nothing is called. `sign`: 1 a loss, -1 a gain. */
+/* The first set of runs, as stats_decide does it for pairs: DECISION_OK is that nothing is called. `sign`: 1 a loss, -1 a gain. */
 static enum decision decide(const struct evidence *e, const struct look *l, int sign, bool *borderline)
 {
 	const struct rule *r = e->rule;
@@ -132,7 +132,7 @@ static enum decision decide(const struct evidence *e, const struct look *l, int 
 		return DECISION_OK;
 	if (!is_last(r, l))
 		return l->is_suspect ? DECISION_MORE : DECISION_OK;
-	*borderline = l->p < P_FIRST && m > e->theta && r->launches_max >= r->launches_regression_min && sign > 0;
+	*borderline = l->p < P_FIRST && m > e->theta && r->runs_max >= r->runs_regression_min && sign > 0;
 	return *borderline ? DECISION_REGRESSION : DECISION_OK;
 }
 
@@ -201,10 +201,10 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 		explain(out, "change of the mean %.2f..%.2f %% has not settled against %.2f %%",
 			stats_change_pct(one.mean.m + one.mean.margin), stats_change_pct(one.mean.m - one.mean.margin), limit);
 	else if (first == DECISION_REGRESSION && second == DECISION_MORE)
-		explain(out, "change of the mean %.2f %%, not confirmed by a second set of launches",
+		explain(out, "change of the mean %.2f %%, not confirmed by a second set of runs",
 			stats_change_pct(one.mean.m));
 	else if (first == DECISION_REGRESSION)
-		explain(out, "change of the mean %.2f %% in the first set of launches, %.2f %% in the confirming one",
+		explain(out, "change of the mean %.2f %% in the first set of runs, %.2f %% in the confirming one",
 			stats_change_pct(one.mean.m), stats_change_pct(two.mean.m));
 }
 

@@ -4,7 +4,7 @@
  * How often calls are slow is a property of a kernel, so cells that run the same one share what they counted, unless a cell's own calls
  * contradict it; how much longer its slow calls take is each cell's own. The change of the mean is that of the typical call and what slow
  * calls add: ln(1 + share x longer) of the target less that of the base. Decided as marginal pairs are: a change beyond the threshold, a gain as a loss,
- * has to show again in a second set of launches.
+ * has to show again in a second set of runs.
  */
 #ifndef CORE_VERDICT_MEAN_H
 #define CORE_VERDICT_MEAN_H
@@ -28,8 +28,8 @@ struct mean_judgement {
 	bool is_tail;         /* the target's calls are slow more often: more than chance */
 	bool is_known;        /* `all` says something: slow calls became more, or less, frequent */
 	enum verdict verdict; /* regression or improvement; unchanged: nothing that the mean alone would call */
-	bool borderline;      /* by sign at the last launch */
-	int want_set;         /* set whose next launch would tell more; 0: none */
+	bool borderline;      /* by sign at the last run */
+	int want_set;         /* set whose next run would tell more; 0: none */
 	struct mean all;      /* of both sets */
 	char reason[160];     /* why a tail was not called, in words; "" else */
 };

@@ -20,7 +20,7 @@ struct peer_ratio peer_ratio_paired(const struct peer_ratio_pair *beside);
 
 /**
  * Of a target that was timed beside `base`, which was timed beside the peer: the log ratios add up, and as they come from different
- * launches, the half-widths of their intervals as the root of the sum of squares.
+ * runs, the half-widths of their intervals as the root of the sum of squares.
  */
 struct peer_ratio peer_ratio_chained(const struct peer_ratio_pair *base, const struct peer_ratio_pair *target);
 

@@ -1,5 +1,5 @@
 /*
- * verdict.c - words, and the step from launches to a word.
+ * verdict.c - words, and the step from runs to a word.
  */
 #include "core/verdict/verdict.h"
 
@@ -11,11 +11,11 @@
 #include "core/stats/interim.h"
 #include "core/stats/memory.h"
 
-#define SUSTAINED_NOISE 0.004 /* between launches of sustained runs, log ratio: 0.12 to 0.59 % of eight sorts of cells on two H100 */
+#define SUSTAINED_NOISE 0.004 /* between runs of sustained runs, log ratio: 0.12 to 0.59 % of eight sorts of cells on two H100 */
 #define SUSTAINED_NOISE_BRIEF                                                                                                      \
 	0.014 /* of those of 0.4 s, which rules of before version 4 judged: they saw a piece of the limiter's swing */
-enum { SUSTAINED_LAUNCHES_MIN = 2, SUSTAINED_LAUNCHES_MAX = 4 };
-enum { WIDTH_LAUNCHES_MAX = 12 }; /* of a set, for a narrower interval alone */
+enum { SUSTAINED_RUNS_MIN = 2, SUSTAINED_RUNS_MAX = 4 };
+enum { WIDTH_RUNS_MAX = 12 }; /* of a set, for a narrower interval alone */
 
 #define CLOCKS_SEPARATE 2.5 /* standard errors; in one of forty cells of equal builds, and few of those could be a loss */
 
@@ -132,7 +132,7 @@ static void undecided(struct judgement *out, const char *format, ...)
 	va_end(args);
 }
 
-/* Undecided, because launches of one build do not agree with each other. */
+/* Undecided, because runs of one build do not agree with each other. */
 #define noisy(out, ...) (undecided((out), __VA_ARGS__), (void)((out)->flags |= FLAG_NOISY))
 
 static const char *plural(int n)
@@ -148,7 +148,7 @@ static double points(const struct estimate *e, double margin)
 
 /*
  * What is missing, never as a second interval beside the 95 % one that a cell shows. `limit`: the threshold that is open, theta or -theta; `when`:
- * after how many launches.
+ * after how many runs.
  */
 static void explain_distance(double limit, const struct estimate *e, double margin, const char *when, struct judgement *out)
 {
@@ -156,59 +156,59 @@ static void explain_distance(double limit, const struct estimate *e, double marg
 		fabs(stats_change_pct(e->m) - stats_change_pct(limit)), points(e, margin), 100 * e->se);
 }
 
-static void say_launches(const struct rule *r, const char *which, int n, char *out, size_t size)
+static void say_runs(const struct rule *r, const char *which, int n, char *out, size_t size)
 {
-	snprintf(out, size, "after %s%d of at most %d launches", which, n, r->launches_max);
+	snprintf(out, size, "after %s%d of at most %d runs", which, n, r->runs_max);
 }
 
-/* More launches of a set of modules are wanted: of what. */
+/* More runs of a set of modules are wanted: of what. */
 static void explain_more(const struct rule *r, double theta, const char *which, const struct estimate *e, struct judgement *out)
 {
 	double limit = stats_excludes_loss(r, theta, e) ? -theta : theta;
 	char when[80];
 
-	say_launches(r, which, e->launches, when, sizeof when);
+	say_runs(r, which, e->runs, when, sizeof when);
 	if (fabs(e->m - limit) <= e->margin)
 		explain_distance(limit, e, e->margin, when, out);
-	else if (e->launches < r->launches_regression_min)
+	else if (e->runs < r->runs_regression_min)
 		undecided(out,
-			"%.2f %% %s lies beyond the threshold, but is not overwhelming, and else a change takes %d launches",
-			stats_change_pct(e->m), when, r->launches_regression_min);
+			"%.2f %% %s lies beyond the threshold, but is not overwhelming, and else a change takes %d runs",
+			stats_change_pct(e->m), when, r->runs_regression_min);
 	else
 		undecided(out, "%.2f %% %s, of which fewer than three in four show half of the change", stats_change_pct(e->m),
 			when);
 }
 
-/* No decision from the launches of one set: why, and whether more of them would help. */
+/* No decision from the runs of one set: why, and whether more of them would help. */
 static void explain_open(
 	const struct rule *r, double theta, int set, enum decision d, const struct estimate *e, struct judgement *out)
 {
 	const char *which = set == 2 ? "the confirming set's " : "";
 	char look[64];
 
-	if (e->launches == 0 && set == 2) {
-		undecided(out, "the confirming set of launches is not measured yet");
-	} else if (e->launches == 0) {
+	if (e->runs == 0 && set == 2) {
+		undecided(out, "the confirming set of runs is not measured yet");
+	} else if (e->runs == 0) {
 		undecided(out, "not measured yet");
 	} else if (d == DECISION_MORE) {
 		explain_more(r, theta, which, e, out);
-	} else if (r->launches_max < r->launches_regression_min) {
-		snprintf(look, sizeof look, "in a quick look of %d launch%s", e->launches, plural(e->launches));
+	} else if (r->runs_max < r->runs_regression_min) {
+		snprintf(look, sizeof look, "in a quick look of %d run%s", e->runs, plural(e->runs));
 		explain_distance(theta, e, e->margin, look, out);
 	} else {
-		noisy(out, "%slaunches noise too much: standard error %.2f %% after %d launches, %.2f %% is allowed", which,
-			100 * e->se, e->launches, 100 * r->se_max);
+		noisy(out, "%slaunches noise too much: standard error %.2f %% after %d runs, %.2f %% is allowed", which,
+			100 * e->se, e->runs, 100 * r->se_max);
 	}
 	if (d == DECISION_MORE)
 		out->want_set = set;
 }
 
-/* The launches of one set. Shape: out[STATS_LAUNCHES_MAX]. */
-static int pick(const struct launch_estimate *e, int n, int set, struct launch_estimate *out)
+/* The runs of one set. Shape: out[STATS_RUNS_MAX]. */
+static int pick(const struct run_estimate *e, int n, int set, struct run_estimate *out)
 {
 	int kept = 0;
 
-	for (int i = 0; i < n && kept < STATS_LAUNCHES_MAX; i++)
+	for (int i = 0; i < n && kept < STATS_RUNS_MAX; i++)
 		if (e[i].set == set)
 			out[kept++] = e[i];
 	return kept;
@@ -221,26 +221,26 @@ static bool too_wide(const struct rule *r, bool sparse, const struct estimate *e
 	return half_pct > (sparse ? r->half_width_sparse_pct : r->half_width_dense_pct);
 }
 
-/* Whether a cell that did not change is worth a launch for its width. `n`: of set 1 so far. */
+/* Whether a cell that did not change is worth a run for its width. `n`: of set 1 so far. */
 static bool wants_width(const struct rule *r, bool sparse, int n, const struct judgement *j)
 {
-	return n < r->launches_max && n < WIDTH_LAUNCHES_MAX && too_wide(r, sparse, &j->all);
+	return n < r->runs_max && n < WIDTH_RUNS_MAX && too_wide(r, sparse, &j->all);
 }
 
-/* What the launches of one set say. */
+/* What the runs of one set say. */
 struct set_says {
 	enum decision decision;
 	bool borderline;
 	struct estimate all;
 };
 
-static void ask_set(const struct rule *r, double theta, const struct launch_estimate *e, int n, int set, struct set_says *out)
+static void ask_set(const struct rule *r, double theta, const struct run_estimate *e, int n, int set, struct set_says *out)
 {
-	struct launch_estimate of_set[STATS_LAUNCHES_MAX];
-	int launches = pick(e, n, set, of_set);
+	struct run_estimate of_set[STATS_RUNS_MAX];
+	int runs = pick(e, n, set, of_set);
 
-	out->decision = stats_decide(r, theta, of_set, launches, &out->borderline);
-	stats_combine(r, of_set, launches, &out->all);
+	out->decision = stats_decide(r, theta, of_set, runs, &out->borderline);
+	stats_combine(r, of_set, runs, &out->all);
 }
 
 /* Set 1 saw no change. A second set exists only where an earlier look at set 1 did. */
@@ -250,12 +250,12 @@ static void judge_ok(const struct rule *r, double theta, bool sparse, const stru
 	bool gains = !(r->p_look > 0) && one->all.m + one->all.margin < -theta; /* a gain by one set, before version 5 */
 
 	if (two->decision == DECISION_REGRESSION) {
-		noisy(out, "the first set of launches shows no regression, the confirming set does");
+		noisy(out, "the first set of runs shows no regression, the confirming set does");
 		return;
 	}
 	out->verdict = gains ? VERDICT_IMPROVEMENT : VERDICT_UNCHANGED;
 	out->flags |= one->borderline ? FLAG_BORDERLINE : 0;
-	out->want_precision = wants_width(r, sparse, one->all.launches, out);
+	out->want_precision = wants_width(r, sparse, one->all.runs, out);
 }
 
 /* Both sets say the same, or the rule asks for one alone. */
@@ -275,11 +275,11 @@ static void judge_unconfirmed(
 	if (is_open)
 		explain_open(r, theta, 2, two->decision, &two->all, out);
 	else
-		noisy(out, "the first set of launches shows %.2f %%, the confirming set %.2f %%", stats_change_pct(one->all.m),
+		noisy(out, "the first set of runs shows %.2f %%, the confirming set %.2f %%", stats_change_pct(one->all.m),
 			stats_change_pct(two->all.m));
 }
 
-/* What is open is a gain alone: nobody lost anything, and what launches are wanted for stays as the reason. */
+/* What is open is a gain alone: nobody lost anything, and what runs are wanted for stays as the reason. */
 static void settle_for_unchanged(struct judgement *out)
 {
 	out->verdict = VERDICT_UNCHANGED;
@@ -287,7 +287,7 @@ static void settle_for_unchanged(struct judgement *out)
 }
 
 static void judge_modules(
-	const struct rule *r, double theta, bool sparse, const struct launch_estimate *e, int n, struct judgement *out)
+	const struct rule *r, double theta, bool sparse, const struct run_estimate *e, int n, struct judgement *out)
 {
 	struct set_says one, two;
 
@@ -321,14 +321,14 @@ static void judge_modules(
 	}
 }
 
-/* Launches of programs that leave it open: what is missing. */
+/* Runs of programs that leave it open: what is missing. */
 static void explain_programs(
-	const struct rule *r, double theta, const struct launch_estimate *e, int n, bool is_over, struct judgement *out)
+	const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over, struct judgement *out)
 {
 	struct interim l;
 	char when[80];
 
-	say_launches(r, "", n, when, sizeof when);
+	say_runs(r, "", n, when, sizeof when);
 	interim_look(r, theta, e, n, &l);
 	if (n == 0)
 		undecided(out, "not measured yet");
@@ -336,24 +336,24 @@ static void explain_programs(
 		undecided(out, "%s: programs run at a speed of their own each time, which takes at least %d to see", when,
 			INTERIM_PROGRAMS_MIN);
 	else if (is_over && out->all.se > r->se_max)
-		undecided(out, "launches noise too much: standard error %.2f %% after %d launches, %.2f %% is allowed",
+		undecided(out, "runs noise too much: standard error %.2f %% after %d runs, %.2f %% is allowed",
 			100 * out->all.se, n, 100 * r->se_max);
 	else
 		explain_distance(out->all.m < 0 ? -theta : theta, &out->all,
 			is_over ? (out->all.ci_high - out->all.ci_low) / 2 : stats_t_above(r->p_look, l.degrees) * l.se, when,
 			out);
-	out->want_set = n < r->launches_max ? 1 : 0;
-	out->flags |= n >= r->launches_max && out->all.se > r->se_max ? FLAG_NOISY : 0;
+	out->want_set = n < r->runs_max ? 1 : 0;
+	out->flags |= n >= r->runs_max && out->all.se > r->se_max ? FLAG_NOISY : 0;
 }
 
 /* Programs whose looks left them open. */
 static void judge_programs(
-	const struct rule *r, double theta, const struct launch_estimate *e, int n, bool is_over, struct judgement *out)
+	const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over, struct judgement *out)
 {
 	static const enum verdict word[] = { [DECISION_OK] = VERDICT_UNCHANGED,
 		[DECISION_REGRESSION] = VERDICT_REGRESSION,
 		[DECISION_IMPROVEMENT] = VERDICT_IMPROVEMENT };
-	bool is_last = is_over || n >= r->launches_max;
+	bool is_last = is_over || n >= r->runs_max;
 	enum decision shown = is_last ? interim_last(r, theta, e, n) : DECISION_UNDECIDED;
 
 	if (shown == DECISION_UNDECIDED) {
@@ -365,22 +365,22 @@ static void judge_programs(
 }
 
 /*
- * What decides at once has to be overwhelming beside what is remembered of the cell, too: where launches lie closer together than those before,
+ * What decides at once has to be overwhelming beside what is remembered of the cell, too: where runs lie closer together than those before,
  * that may be chance, which one comparison in a thousand has (memory.h), and is no chance of one in a million.
  */
 static enum decision decide_at_once(
-	const struct rule *r, const struct rule *remembered, double theta, bool is_over, const struct launch_estimate *e, int n)
+	const struct rule *r, const struct rule *remembered, double theta, bool is_over, const struct run_estimate *e, int n)
 {
 	enum decision at_once = interim_decide(r, theta, e, n, is_over);
 
 	return at_once == interim_decide(remembered, theta, e, n, is_over) ? at_once : DECISION_MORE;
 }
 
-/* `remembered`: the rule of this cell, whatever its launches at hand say to that. */
+/* `remembered`: the rule of this cell, whatever its runs at hand say to that. */
 static void judge(const struct rule *r, const struct rule *remembered, double threshold_pct, bool sparse, bool is_over,
-	const struct launch_estimate *e, int n, struct judgement *out)
+	const struct run_estimate *e, int n, struct judgement *out)
 {
-	bool is_quick = r->launches_max < r->launches_regression_min;
+	bool is_quick = r->runs_max < r->runs_regression_min;
 	double theta = stats_theta(threshold_pct);
 
 	*out = (struct judgement){ .verdict = VERDICT_UNDECIDED };
@@ -405,13 +405,13 @@ static void judge(const struct rule *r, const struct rule *remembered, double th
 }
 
 void verdict_judge(
-	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out)
+	const struct rule *r, double threshold_pct, bool sparse, const struct run_estimate *e, int n, struct judgement *out)
 {
 	judge(r, r, threshold_pct, sparse, false, e, n, out);
 }
 
-void verdict_of_cell(const struct rule *general, const struct verdict_options *options, const struct launch_estimate *pairs, int n,
-	const struct launch_estimate *sustained_runs, int n_sustained_runs, struct judgement *typical, struct judgement *sustained)
+void verdict_of_cell(const struct rule *general, const struct verdict_options *options, const struct run_estimate *pairs, int n,
+	const struct run_estimate *sustained_runs, int n_sustained_runs, struct judgement *typical, struct judgement *sustained)
 {
 	struct rule of_cell = memory_rule(general, options->tau0, options->nu0, pairs, n),
 		    of_sustained_runs = verdict_rule_of_sustained_runs(general);
@@ -430,11 +430,11 @@ struct rule verdict_rule_of_sustained_runs(const struct rule *general)
 
 	r.beta_min = 0;
 	r.tau0 = general->version < 4 ? SUSTAINED_NOISE_BRIEF : SUSTAINED_NOISE;
-	r.launches_regression_min = SUSTAINED_LAUNCHES_MIN;
-	r.launches_max = SUSTAINED_LAUNCHES_MAX;
+	r.runs_regression_min = SUSTAINED_RUNS_MIN;
+	r.runs_max = SUSTAINED_RUNS_MAX;
 	r.learned = false;
 	r.p_alone = 1;      /* that noise was measured */
-	r.programs = false; /* both sides are alive at once, and take turns in one launch, as modules do */
+	r.programs = false; /* both sides are alive at once, and take turns in one run, as modules do */
 	return r;
 }
 
@@ -443,7 +443,7 @@ void verdict_sustained(struct judgement *j, const struct judgement *sustained)
 	bool lost = sustained->verdict == VERDICT_REGRESSION && j->verdict != VERDICT_REGRESSION;
 	bool gained = sustained->verdict == VERDICT_IMPROVEMENT && j->verdict == VERDICT_UNCHANGED;
 
-	if (sustained->all.launches == 0 || !(lost || gained))
+	if (sustained->all.runs == 0 || !(lost || gained))
 		return;
 	j->verdict = sustained->verdict;
 	j->flags = (j->flags & ~(FLAG_BORDERLINE | FLAG_NOISY | FLAG_OVERWHELMING)) | FLAG_SUSTAINED |
@@ -454,7 +454,7 @@ void verdict_sustained(struct judgement *j, const struct judgement *sustained)
 void verdict_underpowered(const struct rule *r, double underpowered_pct, const struct judgement *sustained, struct judgement *j)
 {
 	double change_pct = stats_change_pct(j->flags & FLAG_SUSTAINED ? sustained->all.m : j->all.m);
-	bool is_clear = !(j->flags & FLAG_BORDERLINE) && r->launches_max >= r->launches_regression_min;
+	bool is_clear = !(j->flags & FLAG_BORDERLINE) && r->runs_max >= r->runs_regression_min;
 
 	if (!(underpowered_pct > 0))
 		return;

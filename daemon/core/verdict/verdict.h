@@ -1,7 +1,7 @@
 /**
  * verdict.h - the words for a cell and a comparison, and the step from estimates to them.
  *
- * The worker calls it after every launch to know what is still open; the daemon calls it again on the stored launches, and
+ * The worker calls it after every run to know what is still open; the daemon calls it again on the stored runs, and
  * that second answer is the one that counts.
  */
 #ifndef CORE_VERDICT_VERDICT_H
@@ -80,50 +80,50 @@ struct judgement {
 	enum verdict verdict;
 	int flags;           /* FLAG_BORDERLINE, FLAG_CLOCK, FLAG_NOISY */
 	struct estimate all; /* both sets together: what is shown */
-	double beta;         /* 0; for the caller to keep what stats_launches said */
+	double beta;         /* 0; for the caller to keep what stats_runs said */
 	double mde_pct;
-	int want_set;        /* set whose next launch this cell still needs; 0 when decided */
+	int want_set;        /* set whose next run this cell still needs; 0 when decided */
 	bool want_sustained_runs;    /* what clocks did could make a loss of this: only what each side settles at can tell */
-	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a launch of set 1 if budget is left */
-	char reason[160];    /* why undecided, or why a gain that the launches show is not called, in words; "" else */
+	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a run of set 1 if budget is left */
+	char reason[160];    /* why undecided, or why a gain that the runs show is not called, in words; "" else */
 };
 
-/** What a cell is judged by beside its launches. */
+/** What a cell is judged by beside its runs. */
 struct verdict_options {
 	double threshold_pct;
-	double tau0, nu0; /* noise that was learned of its launches; 0: none */
-	double underpowered_pct; /* as verdict_underpowered takes it, where the launches do not contradict what was learned */
+	double tau0, nu0; /* noise that was learned of its runs; 0: none */
+	double underpowered_pct; /* as verdict_underpowered takes it, where the runs do not contradict what was learned */
 	bool sparse;      /* picks the wanted half-width */
-	bool is_over;     /* no further launch will come */
+	bool is_over;     /* no further run will come */
 };
 
 /**
- * The verdict of a cell from the estimates of its launches and its sustained runs (cell_verdict.h: from their samples). `typical` is what both say,
- * `sustained` what the sustained runs say alone. Shape: pairs[n], sustained runs[n_sustained_runs], both in the order of launches, sets mixed or not.
+ * The verdict of a cell from the estimates of its runs and its sustained runs (cell_verdict.h: from their samples). `typical` is what both say,
+ * `sustained` what the sustained runs say alone. Shape: pairs[n], sustained runs[n_sustained_runs], both in the order of runs, sets mixed or not.
  */
-void verdict_of_cell(const struct rule *general, const struct verdict_options *options, const struct launch_estimate *pairs, int n,
-	const struct launch_estimate *sustained_runs, int n_sustained_runs, struct judgement *typical, struct judgement *sustained);
+void verdict_of_cell(const struct rule *general, const struct verdict_options *options, const struct run_estimate *pairs, int n,
+	const struct run_estimate *sustained_runs, int n_sustained_runs, struct judgement *typical, struct judgement *sustained);
 
 /**
- * Judge a cell from one series of launches, while further ones may come. Overwhelming evidence of all launches together decides at once
+ * Judge a cell from one series of runs, while further ones may come. Overwhelming evidence of all runs together decides at once
  * (stats/interim.h), a loss and a gain alike.
  *
  * Modules, else: where the rule confirms, a first set that says regression or improvement asks for a second, which is decided alone; both
- * agree, or a loss is undecided and a gain unchanged. While launches are still wanted the verdict is undecided with the reason in words,
+ * agree, or a loss is undecided and a gain unchanged. While runs are still wanted the verdict is undecided with the reason in words,
  * which is what stays when the budget ends; where only a gain is open, it is unchanged, with the reason.
  *
- * Programs, else: all launches are one set. At the last launch, or when no further one will come, what the 95 % interval shows, flagged
+ * Programs, else: all runs are one set. At the last run, or when no further one will come, what the 95 % interval shows, flagged
  * borderline, and undecided where it holds the threshold.
  *
  * A rule without looks judges as rules before version 5 did: programs as modules, a gain by one set.
  * beta and the other flags are not set here: they need samples.
- * Shape: e[n], in the order of launches, sets mixed or not. `sparse` picks the wanted half-width.
+ * Shape: e[n], in the order of runs, sets mixed or not. `sparse` picks the wanted half-width.
  */
 void verdict_judge(
-	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out);
+	const struct rule *r, double threshold_pct, bool sparse, const struct run_estimate *e, int n, struct judgement *out);
 
 /**
- * The rule by which sustained runs are judged: the ratio as the wall clock has it, since another clock is what they are run for. Launches of
+ * The rule by which sustained runs are judged: the ratio as the wall clock has it, since another clock is what they are run for. Runs of
  * them noise by a percent and more, so they call losses that are large: two a set are enough where those agree, and after four what
  * is not clear is left to the pairs.
  */
@@ -132,12 +132,12 @@ struct rule verdict_rule_of_sustained_runs(const struct rule *general);
 /**
  * What sustained runs say beside the pairs: a sustained regression makes any cell one, flagged as such unless the pairs show it too, and a
  * sustained gain makes an improvement, flagged likewise, of a cell whose pairs show no change.
- * `sustained` was judged by verdict_judge from the launches' sustained runs; without any it says nothing.
+ * `sustained` was judged by verdict_judge from the runs' sustained runs; without any it says nothing.
  */
 void verdict_sustained(struct judgement *j, const struct judgement *sustained);
 
 /**
- * Of a cell whose equal builds scattered so much that only losses above `underpowered_pct` would show (0: it sees) and whose launches do not contradict
+ * Of a cell whose equal builds scattered so much that only losses above `underpowered_pct` would show (0: it sees) and whose runs do not contradict
  * that: it is flagged, and a smaller loss by sign alone, or by a quick look, is undecided. Comes after verdict_sustained.
  */
 void verdict_underpowered(const struct rule *r, double underpowered_pct, const struct judgement *sustained, struct judgement *j);

@@ -46,7 +46,7 @@ static double moved_ms(const struct store_cell *c)
 
 /**
  * The phase that grew most, or shrank most where the cell gained, of those whose intervals leave no doubt of that: noise of a long phase is
- * more than all that a short one takes, and one launch alone gives no interval. "" when none explains half of what the cell lost. Whether
+ * more than all that a short one takes, and one run alone gives no interval. "" when none explains half of what the cell lost. Whether
  * phases were timed at all.
  */
 static bool find_phase(const struct result *r, int i, const struct store_cell *c, bool is_gain, char phase[16])

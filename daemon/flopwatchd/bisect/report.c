@@ -10,7 +10,7 @@
 #include "base/jsonw.h"
 #include "db/store/repo.h"
 
-/* More digits than these are none that a few launches can tell. */
+/* More digits than these are none that a few runs can tell. */
 #define PROBABILITY_SHOWN 0.9999
 
 struct culprit {

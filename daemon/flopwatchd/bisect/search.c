@@ -9,7 +9,7 @@
 
 /* The share of a loss without a culprit that the range told of it has to hold. */
 #define RANGE_HOLDS 0.9
-/* What a few launches say of their own error is no better than this (log ratio). */
+/* What a few runs say of their own error is no better than this (log ratio). */
 #define SE_MIN 0.0002
 /* A stretch with this probability of a loss is looked into; one below LIKELY only where the culprits do not explain the loss. */
 #define SUSPECT 0.05

@@ -60,7 +60,7 @@ void progress_for(struct progress *c, const struct store_job *job)
 {
 	progress_end(c);
 	c->job = *job;
-	c->n_checked = c->launch = c->set = 0;
+	c->n_checked = c->process_run = c->set = 0;
 	c->cell = -1;
 	c->role = ROLE_NONE;
 	c->step[0] = c->note[0] = 0;
@@ -132,14 +132,14 @@ static void hear_check(struct progress *c, const struct msg_check *m)
 		say(c, "check of %s: %s is %s: %s", role_name(m->role), cell_key(c, m->cell), m->failure, m->detail);
 }
 
-static void hear_launch(struct progress *c, const struct msg_launch *m)
+static void hear_run(struct progress *c, const struct msg_process_run *m)
 {
-	c->launch = m->launch;
+	c->process_run = m->process_run;
 	c->set = m->set;
 	c->cell = -1;
 	c->role = ROLE_NONE;
-	snprintf(c->step, sizeof c->step, "launch");
-	say(c, "launch %d, set %d: %d cells", m->launch, m->set, m->n_cells);
+	snprintf(c->step, sizeof c->step, "run");
+	say(c, "run %d, set %d: %d cells", m->process_run, m->set, m->n_cells);
 }
 
 /* The device alone may hold up a job for minutes, in which there is no other word. */
@@ -168,8 +168,8 @@ void progress_hear(struct progress *c, const struct msg *m)
 	case MSG_FOUND:
 		hear_found(c, m->u.found);
 		break;
-	case MSG_LAUNCH:
-		hear_launch(c, m->u.launch);
+	case MSG_PROCESS_RUN:
+		hear_run(c, m->u.process_run);
 		break;
 	case MSG_AT:
 		c->cell = m->u.at.cell;
@@ -207,7 +207,7 @@ void progress_hear(struct progress *c, const struct msg *m)
 static void write_progress(const struct progress *c, struct jsonw *j)
 {
 	jsonw_object(j);
-	jsonw_kv_int(j, "launch", c->launch);
+	jsonw_kv_int(j, "run", c->process_run);
 	jsonw_kv_int(j, "set", c->set);
 	jsonw_kv_string(j, "cell", c->cell >= 0 ? cell_key(c, c->cell) : NULL);
 	jsonw_kv_string(j, "role", c->role != ROLE_NONE ? role_name(c->role) : NULL);

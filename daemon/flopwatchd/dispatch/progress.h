@@ -17,7 +17,7 @@ struct progress {
 	struct store_job job; /* id 0: none */
 	int n_cells, n_subjects;
 	char (*key)[CASE_KEY_SIZE];       /* key[n_cells] */
-	int n_checked, launch, set, cell; /* cell -1: none */
+	int n_checked, process_run, set, cell; /* cell -1: none */
 	enum role role;
 	char step[16];
 	char note
@@ -30,7 +30,7 @@ struct progress {
 void progress_init(struct progress *c, struct loop *l, struct txn *g);
 /** A job begins; from here on lines may come. */
 void progress_for(struct progress *c, const struct store_job *job);
-/** Its cells are known; once more where another set of launches follows, of those that it is of. */
+/** Its cells are known; once more where another set of runs follows, of those that it is of. */
 void progress_begin(struct progress *c, const struct msg_job *ask);
 /** Take note of a message. */
 void progress_hear(struct progress *c, const struct msg *m);

@@ -281,10 +281,10 @@ static void on_word(void *arg, const struct msg *m)
 		on = JOBSTATE_ON_BUILD;
 	else if (m->t == MSG_CHECK)
 		on = JOBSTATE_ON_CHECK;
-	else if (m->t == MSG_LAUNCH || m->t == MSG_KERNEL || m->t == MSG_CODE || m->t == MSG_PROFILE)
-		on = JOBSTATE_ON_LAUNCH;
+	else if (m->t == MSG_PROCESS_RUN || m->t == MSG_KERNEL || m->t == MSG_CODE || m->t == MSG_PROFILE)
+		on = JOBSTATE_ON_RUN;
 	enum jobstate to = on == JOBSTATE_EVENTS ? s->state : jobstate_next(s->state, on);
-	if (!s->measures && (on == JOBSTATE_ON_CHECK || on == JOBSTATE_ON_LAUNCH)) {
+	if (!s->measures && (on == JOBSTATE_ON_CHECK || on == JOBSTATE_ON_RUN)) {
 		s->measures = true;
 		slot_limit_job(s, s->host->config->job_timeout_ms);
 	}

@@ -1,6 +1,6 @@
 /**
  * split_group.h - a job whose cells are measured by several slots at once, each with a device of one class: all pairs of a cell on one device;
- * or whose losses are confirmed by launches on another device than those that showed them.
+ * or whose losses are confirmed by runs on another device than those that showed them.
  *
  * The slot that has the job leads: it alone moves the job's row, tells progress and stores the result. The others lend their device; what
  * goes wrong with one of them goes wrong with the job.

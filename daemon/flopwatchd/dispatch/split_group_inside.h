@@ -17,7 +17,7 @@ struct split_group_part {
 
 struct split_group {
 	struct result *whole; /* what has come so far, under the whole plan */
-	bool confirms;        /* a second set of launches is another device's */
+	bool confirms;        /* a second set of runs is another device's */
 	int n_again;          /* times that cells to be measured again were asked for */
 	int n_first;          /* parts of the first set, 0: it is not over; those behind them confirm */
 	int n_parts, n_done;

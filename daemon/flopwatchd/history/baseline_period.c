@@ -1,4 +1,4 @@
-/* baseline_period.c - pins reference commits, and turns the third subject of a launch into a place in the history. */
+/* baseline_period.c - pins reference commits, and turns the third subject of a run into a place in the history. */
 #include "flopwatchd/history/baseline_period.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * baseline_period.h - where a result stands in the history of its repository: its baseline period, and its ratio to the baseline period's reference commit.
  *
  * Absolute times change with driver, compiler, suite and power limit, and a little with the day; the ratio to a pinned commit
- * that is timed in the same launches does not. So main's commits are measured against a reference commit, and a new environment is a new
+ * that is timed in the same runs does not. So main's commits are measured against a reference commit, and a new environment is a new
  * baseline period of the same reference commit: an event, never an alert. Inside the judge's transaction; loop only.
  */
 #ifndef FLOPWATCHD_HISTORY_BASELINE_PERIOD_H

@@ -20,8 +20,8 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 	int64_t environment = 0;
 	struct rule *rule = &plan->ask.rule;
 	if (plan->ask.kind == JOBKIND_CALIBRATE) { /* none is over by its sign before that either */
-		rule->launches_ok_min = most(rule->launches_ok_min, CALIBRATION_LAUNCHES_MIN);
-		rule->launches_regression_min = most(rule->launches_regression_min, CALIBRATION_LAUNCHES_MIN);
+		rule->runs_ok_min = most(rule->runs_ok_min, CALIBRATION_RUNS_MIN);
+		rule->runs_regression_min = most(rule->runs_regression_min, CALIBRATION_RUNS_MIN);
 	}
 	if (!device)
 		return 0;
@@ -41,8 +41,8 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 	return 0;
 }
 
-/** Estimates of the launches that count. Shape: out[STATS_LAUNCHES_MAX]. */
-static int estimates_of(const struct judge_launches *l, struct launch_estimate *out)
+/** Estimates of the runs that count. Shape: out[STATS_RUNS_MAX]. */
+static int estimates_of(const struct judge_runs *l, struct run_estimate *out)
 {
 	int n = 0;
 	for (int i = 0; i < l->n; i++)
@@ -51,10 +51,10 @@ static int estimates_of(const struct judge_launches *l, struct launch_estimate *
 	return n;
 }
 
-int calibrate_learn(struct db *db, const struct result *r, const struct store_comparison *c, const struct judge_launches *l,
+int calibrate_learn(struct db *db, const struct result *r, const struct store_comparison *c, const struct judge_runs *l,
 	const struct store_cell *cell, struct fw_err *err)
 {
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct run_estimate e[STATS_RUNS_MAX];
 	bool itself = jobkind_is_itself(r->plan.ask.kind);
 	bool equal = r->plan.ask.kind == JOBKIND_COMPARE && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
 	struct store_noise shown = { .comparison = c->id,

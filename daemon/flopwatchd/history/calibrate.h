@@ -11,15 +11,15 @@
 
 /**
  * Fill what is remembered of the plan's cells, of a repository on `device` (rows), at `now_ms`. A job of kind calibrate gets a minimum of
- * launches.
+ * runs.
  */
 int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t device, int64_t now_ms, struct fw_err *err);
 
 /**
- * Learn from a judged cell of `c` whose launches are `l`: from comparisons of a module with itself, and from those of a change that
+ * Learn from a judged cell of `c` whose runs are `l`: from comparisons of a module with itself, and from those of a change that
  * turned out unchanged. A comparison without an environment teaches nothing.
  */
-int calibrate_learn(struct db *db, const struct result *r, const struct store_comparison *c, const struct judge_launches *l,
+int calibrate_learn(struct db *db, const struct result *r, const struct store_comparison *c, const struct judge_runs *l,
 	const struct store_cell *cell, struct fw_err *err);
 
 /**

@@ -1,6 +1,6 @@
 /**
  * environment.h - what a changed environment did to the times: of a commit built by the old toolchain and by the new one, paired in one
- * launch; of the reference commit, held against the baseline period before at its clock, which is not paired and said to be so. Inside the judge's transaction.
+ * run; of the reference commit, held against the baseline period before at its clock, which is not paired and said to be so. Inside the judge's transaction.
  */
 #ifndef FLOPWATCHD_HISTORY_ENVIRONMENT_H
 #define FLOPWATCHD_HISTORY_ENVIRONMENT_H

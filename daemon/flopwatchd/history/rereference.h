@@ -1,6 +1,6 @@
 /**
  * rereference.h - a nearer reference commit for a series that has drifted far from the one it has. Two builds that differ much draw different power
- * and are poor neighbours in one launch; so main's newest commit is measured against the reference commit with all launches, takes its place, and
+ * and are poor neighbours in one run; so main's newest commit is measured against the reference commit with all runs, takes its place, and
  * every later ratio is moved by what was measured and carries its error. An event, never an alert. Inside the judge's transaction.
  */
 #ifndef FLOPWATCHD_HISTORY_REREFERENCE_H
@@ -8,7 +8,7 @@
 
 #include "flopwatchd/history/change.h"
 
-#define REREFERENCE_ORIGIN "rereference" /* of the job; its plan runs all launches */
+#define REREFERENCE_ORIGIN "rereference" /* of the job; its plan runs all runs */
 
 /** Ask for it where the newest points of a cell are all far from the reference commit, and nobody did lately. */
 int rereference_ask(

@@ -21,7 +21,7 @@ int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out
 	return 0;
 }
 
-/* What a cell costs besides its calls, in calls of an average cell: inputs, checks, launches. */
+/* What a cell costs besides its calls, in calls of an average cell: inputs, checks, runs. */
 #define FIXED_COST 1.0
 #define EASED_BY   1e-3 /* of what there is to do: less is not worth an exchange */
 

@@ -163,7 +163,7 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 	p->ask.limits = (struct msg_limits){
 		.build_s = config->build_s,
 		.check_s = config->check_s,
-		.launch_s = config->launch_s,
+		.run_s = config->run_s,
 		.budget_s = s.budget_s,
 		.wait_s = config->wait_s,
 		.log_bytes = 512 << 10,
@@ -232,7 +232,7 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 	p->ask.limits = (struct msg_limits){
 		.build_s = config->build_s,
 		.check_s = config->check_s,
-		.launch_s = config->launch_s,
+		.run_s = config->run_s,
 		.budget_s = base->budget_s,
 		.wait_s = config->wait_s,
 		.log_bytes = 512 << 10,

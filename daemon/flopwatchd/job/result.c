@@ -23,8 +23,8 @@ void result_free(struct result *r)
 		return;
 	for (int i = 0; i < PROTOCOL_SUBJECTS_MAX; i++)
 		buf_fini(&r->build[i].log);
-	for (int i = 0; i < r->n_launches; i++)
-		free(r->launch[i]);
+	for (int i = 0; i < r->n_runs; i++)
+		free(r->process_run[i]);
 	for (int i = 0; i < r->n_cells; i++) {
 		struct msg m = { .t = MSG_CELL, .u.cell = r->cell[i] };
 		msg_fini(&m);
@@ -34,7 +34,7 @@ void result_free(struct result *r)
 	free(r->check);
 	free(r->work);
 	free(r->node);
-	free(r->launch);
+	free(r->process_run);
 	free(r->cell);
 	free(r->fault);
 	free(r->note);
@@ -104,11 +104,11 @@ static int check_role(const struct result *r, enum role role, const char *what, 
 	return err_set(err, ERR_PROTOCOL, "%s names the role `%s`, which the job does not have", what, role_name(role));
 }
 
-static struct msg_launch *find_launch(const struct result *r, int number)
+static struct msg_process_run *find_run(const struct result *r, int number)
 {
-	for (int i = r->n_launches - 1; i >= 0; i--)
-		if (r->launch[i]->launch == number)
-			return r->launch[i];
+	for (int i = r->n_runs - 1; i >= 0; i--)
+		if (r->process_run[i]->process_run == number)
+			return r->process_run[i];
 	return NULL;
 }
 
@@ -184,19 +184,19 @@ static int add_node(struct result *r, const struct msg_node *n, struct fw_err *e
 	return mine ? 0 : -1;
 }
 
-static int add_launch(struct result *r, struct msg *m, struct fw_err *err)
+static int add_run(struct result *r, struct msg *m, struct fw_err *err)
 {
-	struct msg_launch *l = m->u.launch;
-	if (find_launch(r, l->launch))
-		return err_set(err, ERR_PROTOCOL, "launch %d is there twice", l->launch);
+	struct msg_process_run *l = m->u.process_run;
+	if (find_run(r, l->process_run))
+		return err_set(err, ERR_PROTOCOL, "run %d is there twice", l->process_run);
 	for (int i = 0; i < l->n_cells; i++)
-		if (check_cell(r, l->cell[i], false, "launch", err) != 0)
+		if (check_cell(r, l->cell[i], false, "run", err) != 0)
 			return -1;
-	struct msg_launch **mine = grow(r, (void **)&r->launch, &r->n_launches, sizeof *mine, sizeof *l, err);
+	struct msg_process_run **mine = grow(r, (void **)&r->process_run, &r->n_runs, sizeof *mine, sizeof *l, err);
 	if (!mine)
 		return -1;
 	*mine = l;
-	m->u.launch = NULL;
+	m->u.process_run = NULL;
 	return 0;
 }
 
@@ -213,17 +213,17 @@ static int add_cell(struct result *r, struct msg *m, struct fw_err *err)
 	struct msg_cell *c = m->u.cell;
 	if (check_cell(r, c->cell, false, "cell", err) != 0)
 		return -1;
-	if (!find_launch(r, c->launch))
-		return err_set(err, ERR_PROTOCOL, "cell names launch %d, which has not begun", c->launch);
+	if (!find_run(r, c->process_run))
+		return err_set(err, ERR_PROTOCOL, "cell names run %d, which has not begun", c->process_run);
 	for (int s = 0; s < c->n_subjects; s++)
 		if (check_role(r, c->role[s], "cell", err) != 0)
 			return -1;
 	for (int i = r->n_cells - 1; i >= 0; i--) {
 		struct msg_cell *old = r->cell[i];
-		if (old->launch != c->launch || old->cell != c->cell || old->series != c->series || strcmp(old->phase, c->phase))
+		if (old->process_run != c->process_run || old->cell != c->cell || old->series != c->series || strcmp(old->phase, c->phase))
 			continue;
 		if (c->redo <= old->redo)
-			return err_set(err, ERR_PROTOCOL, "cell %d of launch %d is there twice", c->cell, c->launch);
+			return err_set(err, ERR_PROTOCOL, "cell %d of run %d is there twice", c->cell, c->process_run);
 		r->cell[i] = c;
 		m->u.cell = old; /* freed with the message */
 		return 0;
@@ -281,7 +281,7 @@ bool result_rows_unknown(const struct result *r)
 {
 	if (!plan_is_benchmark(&r->plan))
 		return false; /* its suite names the cells */
-	return r->is_named || (r->n_launches == 0 && result_fault(r, ROLE_TARGET, -1));
+	return r->is_named || (r->n_runs == 0 && result_fault(r, ROLE_TARGET, -1));
 }
 
 int result_unrun(struct result *r, struct fw_err *err)
@@ -328,8 +328,8 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 		return add_node(r, &m->u.node, err);
 	case MSG_FOUND:
 		return add_found(r, m->u.found, err);
-	case MSG_LAUNCH:
-		return add_launch(r, m, err);
+	case MSG_PROCESS_RUN:
+		return add_run(r, m, err);
 	case MSG_CELL:
 		return add_cell(r, m, err);
 	case MSG_FAULT:

@@ -34,12 +34,12 @@ struct result {
 	/* last word on each subject's build; build[i].role is ROLE_NONE when it was not heard of */
 	struct msg_build build[PROTOCOL_SUBJECTS_MAX];
 
-	int n_checks, n_works, n_nodes, n_launches, n_cells, n_faults, n_notes;
+	int n_checks, n_works, n_nodes, n_runs, n_cells, n_faults, n_notes;
 	struct msg_check *check;    /* in order of arrival; a later one for the same role and cell replaces the earlier */
 	struct msg_work *work;      /* likewise */
 	struct msg_node *node;      /* in order of the graph; new work of a role and cell replaces its nodes */
-	struct msg_launch **launch; /* launch numbers are unique */
-	struct msg_cell **cell;     /* timings: unique by launch, cell, series, phase; a redo replaces */
+	struct msg_process_run **process_run; /* run numbers are unique */
+	struct msg_cell **cell;     /* timings: unique by run, cell, series, phase; a redo replaces */
 	struct msg_fault *fault;
 	struct msg_note *note; /* at most RESULT_NOTES_MAX, the first ones */
 
@@ -54,7 +54,7 @@ struct result *result_new(struct plan *plan);
 void result_free(struct result *r);
 
 /**
- * Take in one message of the worker: build, found, check, work, node, launch, cell, kernel, code, counterfactual, profile, fault, done. Others
+ * Take in one message of the worker: build, found, check, work, node, run, cell, kernel, code, counterfactual, profile, fault, done. Others
  * are ignored.
  * Own: takes over what `m` owns (and forgets it there).
  * Err: ERR_PROTOCOL an index, role or number that the job does not have; ERR_FULL more than RESULT_BYTES_MAX.

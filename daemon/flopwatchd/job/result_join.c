@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int last_launch(const struct result *r)
+static int last_run(const struct result *r)
 {
 	int last = -1;
-	for (int i = 0; i < r->n_launches; i++)
-		last = r->launch[i]->launch > last ? r->launch[i]->launch : last;
+	for (int i = 0; i < r->n_runs; i++)
+		last = r->process_run[i]->process_run > last ? r->process_run[i]->process_run : last;
 	return last;
 }
 
@@ -23,20 +23,20 @@ static int add(struct result *whole, struct msg *m, struct fw_err *err)
 
 static int join_timings(struct result *whole, struct result *part, const int *cell, int after, int set, struct fw_err *err)
 {
-	for (int i = 0; i < part->n_launches; i++) {
-		struct msg m = { .t = MSG_LAUNCH, .u.launch = part->launch[i] };
-		part->launch[i] = NULL;
-		m.u.launch->launch += after;
-		m.u.launch->set = set ? set : m.u.launch->set;
-		for (int k = 0; k < m.u.launch->n_cells; k++)
-			m.u.launch->cell[k] = cell[m.u.launch->cell[k]];
+	for (int i = 0; i < part->n_runs; i++) {
+		struct msg m = { .t = MSG_PROCESS_RUN, .u.process_run = part->process_run[i] };
+		part->process_run[i] = NULL;
+		m.u.process_run->process_run += after;
+		m.u.process_run->set = set ? set : m.u.process_run->set;
+		for (int k = 0; k < m.u.process_run->n_cells; k++)
+			m.u.process_run->cell[k] = cell[m.u.process_run->cell[k]];
 		if (add(whole, &m, err) != 0)
 			return -1;
 	}
 	while (part->n_cells > 0) {
 		struct msg m = { .t = MSG_CELL, .u.cell = part->cell[0] };
 		memmove(part->cell, part->cell + 1, (size_t)--part->n_cells * sizeof *part->cell);
-		m.u.cell->launch += after;
+		m.u.cell->process_run += after;
 		m.u.cell->set = set ? set : m.u.cell->set;
 		m.u.cell->cell = cell[m.u.cell->cell];
 		if (add(whole, &m, err) != 0)
@@ -119,7 +119,7 @@ static int join_builds(struct result *whole, struct result *part, struct fw_err 
 
 int result_join(struct result *whole, struct result *part, const int *cell, int n, int set, struct fw_err *err)
 {
-	int after = whole->n_launches && part->n_launches ? last_launch(whole) + 1 - part->launch[0]->launch : 0;
+	int after = whole->n_runs && part->n_runs ? last_run(whole) + 1 - part->process_run[0]->process_run : 0;
 	if (join_builds(whole, part, err) != 0 || join_facts(whole, part, cell, err) != 0 ||
 		join_timings(whole, part, cell, after, set, err) != 0 || join_faults(whole, part, cell, n, err) != 0)
 		return -1;
@@ -142,31 +142,31 @@ static bool is_among(int cell, const int *list, int n)
 	return false;
 }
 
-static bool has_records(const struct result *r, int launch)
+static bool has_records(const struct result *r, int process_run)
 {
 	for (int i = 0; i < r->n_cells; i++)
-		if (r->cell[i]->launch == launch)
+		if (r->cell[i]->process_run == process_run)
 			return true;
 	return false;
 }
 
-/* A launch of which nothing is left never was. */
-static void forget_launches(struct result *r, const int *cell, int n)
+/* A run of which nothing is left never was. */
+static void forget_runs(struct result *r, const int *cell, int n)
 {
 	int kept = 0;
-	for (int i = 0; i < r->n_launches; i++) {
-		struct msg_launch *l = r->launch[i];
+	for (int i = 0; i < r->n_runs; i++) {
+		struct msg_process_run *l = r->process_run[i];
 		int left = 0;
 		for (int k = 0; k < l->n_cells; k++)
 			if (!is_among(l->cell[k], cell, n))
 				l->cell[left++] = l->cell[k];
 		l->n_cells = left;
-		if (has_records(r, l->launch))
-			r->launch[kept++] = l;
+		if (has_records(r, l->process_run))
+			r->process_run[kept++] = l;
 		else
 			free(l);
 	}
-	r->n_launches = kept;
+	r->n_runs = kept;
 }
 
 void result_forget(struct result *r, const int *cell, int n)
@@ -185,5 +185,5 @@ void result_forget(struct result *r, const int *cell, int n)
 		if (!is_among(r->note[i].cell, cell, n))
 			r->note[kept++] = r->note[i];
 	r->n_notes = kept;
-	forget_launches(r, cell, n);
+	forget_runs(r, cell, n);
 }

@@ -5,8 +5,8 @@
 #include "flopwatchd/job/result.h"
 
 /**
- * Take over what a part has measured: its launches follow those that are there. What ailed the part's device concerns its own cells alone,
- * and of these those that have no times. `set`: 2 where all of its launches confirm, 0 as they are. Shape: cell[n] positions in `whole` of
+ * Take over what a part has measured: its runs follow those that are there. What ailed the part's device concerns its own cells alone,
+ * and of these those that have no times. `set`: 2 where all of its runs confirm, 0 as they are. Shape: cell[n] positions in `whole` of
  * the part's cells. Own: empties `part`, which is still to be freed. Err: it is too large.
  */
 int result_join(struct result *whole, struct result *part, const int *cell, int n, int set, struct fw_err *err);

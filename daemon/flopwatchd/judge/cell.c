@@ -27,15 +27,15 @@ static bool is_series(const struct msg_cell *m, int cell, enum series series, co
 
 /* `host`: the host's time of enqueue in place of the device's of the call. */
 static void collect(
-	const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_launches *out)
+	const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_runs *out)
 {
-	for (int i = 0; i < r->n_cells && out->n < STATS_LAUNCHES_MAX; i++) {
+	for (int i = 0; i < r->n_cells && out->n < STATS_RUNS_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
 		int base = role_in(m, against), target = role_in(m, ROLE_TARGET);
 		if (!is_series(m, cell, series, "") || base < 0 || target < 0 || m->n < 1)
 			continue;
 		bool clocks = !host && m->mhz[base] && m->mhz[target];
-		out->pairs[out->n] = (struct launch_pairs){ .set = m->set,
+		out->pairs[out->n] = (struct run_pairs){ .set = m->set,
 			.n = m->n,
 			.base_ms = host ? m->host_us[base] : m->ms[base],
 			.target_ms = host ? m->host_us[target] : m->ms[target],
@@ -70,8 +70,8 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 		collect(r, cell, SERIES_DEVICE, ROLE_BASE, true, &out->host);
 }
 
-/** Median over one side of all launches; NAN when some are gone. */
-static double side_median(const struct cell_launches *l, bool target)
+/** Median over one side of all runs; NAN when some are gone. */
+static double side_median(const struct cell_runs *l, bool target)
 {
 	float all[VALUES_MAX];
 	int n = 0;
@@ -93,12 +93,12 @@ static void show_nothing(struct store_cell *c)
 	c->decided_m = c->decided_se = c->decided_pct = NAN;
 	c->decider = DECIDER_PAIRS;
 	c->mean = (struct store_mean){ .m = NAN };
-	c->launches = c->samples = 0;
+	c->runs = c->samples = 0;
 	c->flags = 0;
 	c->failure[0] = c->reason[0] = 0;
 }
 
-/* The change that the launches show, whatever decides. */
+/* The change that the runs show, whatever decides. */
 static void show(const struct judgement *j, struct store_cell *c)
 {
 	c->m = j->all.m;
@@ -111,7 +111,7 @@ static void show(const struct judgement *j, struct store_cell *c)
 	c->ci_low_pct = stats_change_pct(j->all.ci_high); /* a longer time is a lower throughput */
 	c->ci_high_pct = stats_change_pct(j->all.ci_low);
 	c->mde_pct = j->mde_pct;
-	c->launches = j->all.launches;
+	c->runs = j->all.runs;
 	c->samples = j->all.pairs;
 	snprintf(c->reason, sizeof c->reason, "%s", j->reason);
 }
@@ -126,16 +126,16 @@ static void decide(const struct cell_verdict *v, struct store_cell *c)
 	c->decided_pct = stats_change_pct(v->m);
 }
 
-/** Launches that count. `from`: their places in the list. */
+/** Runs that count. `from`: their places in the list. */
 struct counted {
-	struct cell_launches good;
-	int from[STATS_LAUNCHES_MAX];
+	struct cell_runs good;
+	int from[STATS_RUNS_MAX];
 };
 
-/** Only the launches that count, and why the last of the others does not, in words. Returns how many do. */
-static int sift(const struct judge_launches *l, struct counted *out, char why[DEVICE_CHECK_WHY_SIZE])
+/** Only the runs that count, and why the last of the others does not, in words. Returns how many do. */
+static int sift(const struct judge_runs *l, struct counted *out, char why[DEVICE_CHECK_WHY_SIZE])
 {
-	struct cell_launches *good = &out->good;
+	struct cell_runs *good = &out->good;
 	memset(out, 0, sizeof *out);
 	for (int i = 0; i < l->n; i++) {
 		char reason[DEVICE_CHECK_WHY_SIZE];
@@ -150,8 +150,8 @@ static int sift(const struct judge_launches *l, struct counted *out, char why[DE
 	return good->n;
 }
 
-/** Estimates go back to the launches that they are of. */
-static void put_back(const struct counted *counted, struct judge_launches *l)
+/** Estimates go back to the runs that they are of. */
+static void put_back(const struct counted *counted, struct judge_runs *l)
 {
 	for (int i = 0; i < counted->good.n; i++)
 		l->estimate[counted->from[i]] = counted->good.estimate[i];
@@ -159,14 +159,14 @@ static void put_back(const struct counted *counted, struct judge_launches *l)
 
 bool judge_estimate(const struct result *r, int cell, enum role role, struct estimate *out)
 {
-	struct judge_launches all = { .n = 0 };
+	struct judge_runs all = { .n = 0 };
 	struct counted counted;
 	char why[DEVICE_CHECK_WHY_SIZE];
 	const struct cell *c = &r->plan.ask.cell[cell];
 	collect(r, cell, judge_series(r, cell), role, false, &all);
 	if (sift(&all, &counted, why) == 0 || !cell_estimate(&r->plan.ask.rule, &counted.good))
 		return false;
-	struct cell_launches *good = &counted.good;
+	struct cell_runs *good = &counted.good;
 	struct rule rule = memory_rule(&r->plan.ask.rule, c->tau0, c->nu0, good->estimate, good->n);
 	stats_combine(&rule, good->estimate, good->n, out);
 	return isfinite(out->m) && isfinite(out->se);
@@ -198,12 +198,12 @@ static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, in
 	host.beta_min = 0;
 	if (sift(&t->host, &counted, why) == 0 || !cell_estimate(&host, &counted.good))
 		return before & FLAG_ENQUEUE;
-	const struct cell_launches *good = &counted.good;
+	const struct cell_runs *good = &counted.good;
 	stats_combine(&host, good->estimate, good->n, &e);
 	return flag_enqueue(side_median(good, false), side_median(good, true), e.m - host.k * e.se);
 }
 
-/* What kept an undecided cell from more launches that count. */
+/* What kept an undecided cell from more runs that count. */
 static void explain_void(const struct judge_timed *t, int counted, const char *why, struct store_cell *c)
 {
 	int lost = t->decides.n - counted;
@@ -216,7 +216,7 @@ static void explain_void(const struct judge_timed *t, int counted, const char *w
 static void explain_budget(const struct result *r, const struct judge_timed *t, struct store_cell *c)
 {
 	double budget_s = r->cell_device ? 0 : r->plan.ask.limits.budget_s;
-	bool given_up = t->decides.n - t->found.typical.all.launches >= DEVICE_CHECK_DISCARDED_MAX;
+	bool given_up = t->decides.n - t->found.typical.all.runs >= DEVICE_CHECK_DISCARDED_MAX;
 	size_t at = strlen(c->reason);
 	if (c->verdict == VERDICT_UNDECIDED && t->found.typical.want_set && !given_up && !r->done.cancelled && budget_s > 0 &&
 		r->done.gpu_s >= budget_s)
@@ -244,8 +244,8 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	}
 	if (sift(&t->decides, &pairs, why) == 0) {
 		c->verdict = cell_unmeasured(t->decides.n);
-		c->launches = t->decides.n;
-		snprintf(c->reason, sizeof c->reason, "not measured: in all %d launches %s", t->decides.n, why);
+		c->runs = t->decides.n;
+		snprintf(c->reason, sizeof c->reason, "not measured: in all %d runs %s", t->decides.n, why);
 		return;
 	}
 	sift(&t->sustained_runs, &sustained_runs, why_sustained);
@@ -519,10 +519,10 @@ double judge_median(
 struct judge_change judge_change(const struct result *r, int cell, enum series series, const char *phase)
 {
 	struct judge_change out = { NAN, NAN, NAN };
-	struct launch_estimate launch[STATS_LAUNCHES_MAX];
+	struct run_estimate process_run[STATS_RUNS_MAX];
 	struct estimate all;
-	int launches = 0;
-	for (int i = 0; i < r->n_cells && launches < STATS_LAUNCHES_MAX; i++) {
+	int runs = 0;
+	for (int i = 0; i < r->n_cells && runs < STATS_RUNS_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
 		int base = role_in(m, ROLE_BASE), target = role_in(m, ROLE_TARGET), n = 0;
 		double y[STATS_PAIRS_MAX];
@@ -533,16 +533,16 @@ struct judge_change judge_change(const struct result *r, int cell, enum series s
 				y[n++] = log((double)m->ms[target][k] / (double)m->ms[base][k]);
 		if (n == 0)
 			continue;
-		struct launch_estimate *e = &launch[launches++];
-		*e = (struct launch_estimate){ .set = m->set, .n = n };
+		struct run_estimate *e = &process_run[runs++];
+		*e = (struct run_estimate){ .set = m->set, .n = n };
 		stats_trimmed(y, n, &e->d, &e->q);
 		e->d_raw = e->d;
 	}
-	if (launches == 0)
+	if (runs == 0)
 		return out;
-	stats_combine(&r->plan.ask.rule, launch, launches, &all);
+	stats_combine(&r->plan.ask.rule, process_run, runs, &all);
 	out.change_pct = stats_change_pct(all.m);
-	if (launches > 1) {
+	if (runs > 1) {
 		out.ci_low_pct = stats_change_pct(all.ci_high); /* a longer time is a lower throughput */
 		out.ci_high_pct = stats_change_pct(all.ci_low);
 	}

@@ -11,33 +11,33 @@
 #include "db/store/result.h"
 #include "flopwatchd/job/result.h"
 
-/** Launches of one cell in one series, in their order. One whose guard readings discard its times is not believed. */
-struct judge_launches {
+/** Runs of one cell in one series, in their order. One whose guard readings discard its times is not believed. */
+struct judge_runs {
 	int n;
-	struct launch_pairs pairs[STATS_LAUNCHES_MAX];       /* ms NULL where only the estimate is left */
-	struct launch_estimate estimate[STATS_LAUNCHES_MAX]; /* filled by judge_timings where there are pairs */
-	struct msg_device_check device_check[STATS_LAUNCHES_MAX];
-	const struct msg_cell *message[STATS_LAUNCHES_MAX]; /* where they came from; NULL when read back */
+	struct run_pairs pairs[STATS_RUNS_MAX];       /* ms NULL where only the estimate is left */
+	struct run_estimate estimate[STATS_RUNS_MAX]; /* filled by judge_timings where there are pairs */
+	struct msg_device_check device_check[STATS_RUNS_MAX];
+	const struct msg_cell *message[STATS_RUNS_MAX]; /* where they came from; NULL when read back */
 };
 
 /** All timings of one cell that its verdict and its flags come from, and what judging them found beside the row. */
 struct judge_timed {
-	struct judge_launches decides; /* of the series that decides */
-	struct judge_launches sustained_runs;  /* series sustained */
-	struct judge_launches call;    /* series call, where it does not decide */
-	struct judge_launches host;    /* the host's time of enqueue, us in place of ms, where the device decides */
+	struct judge_runs decides; /* of the series that decides */
+	struct judge_runs sustained_runs;  /* series sustained */
+	struct judge_runs call;    /* series call, where it does not decide */
+	struct judge_runs host;    /* the host's time of enqueue, us in place of ms, where the device decides */
 
 	struct cell_finding found; /* where samples are gone its slow calls are those that were counted before */
 };
 
-/** Begin with nothing: no launches, no host times. */
+/** Begin with nothing: no runs, no host times. */
 void judge_timed_init(struct judge_timed *t);
 /** The series that decides a cell: the device's unless the suite, or a program of its own, says otherwise. */
 enum series judge_series(const struct result *r, int cell);
 
 /**
- * Fill the estimates of `t` and, in `c`, everything from `m` on. A cell without launches becomes undecided, one without a
- * launch that is believed, rejected. Flags that need samples which are gone stay as they are in `c`.
+ * Fill the estimates of `t` and, in `c`, everything from `m` on. A cell without runs becomes undecided, one without a
+ * run that is believed, rejected. Flags that need samples which are gone stay as they are in `c`.
  */
 void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c);
 
@@ -47,7 +47,7 @@ void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, 
  */
 void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c);
 
-/** Time of the target against that of `role` in the series that decides, all believed launches together. False: they were not timed side by side. */
+/** Time of the target against that of `role` in the series that decides, all believed runs together. False: they were not timed side by side. */
 bool judge_estimate(const struct result *r, int cell, enum role role, struct estimate *out);
 
 /** What keeps the target from doing cell `i`, whatever the base does: a class of failures, "" nothing. Shape: class[16]. */
@@ -56,18 +56,18 @@ void judge_target_class(const struct result *r, int i, char class[16]);
 /** Judge cell `i` of a result: fills `c` (but ids) and `t`. */
 void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c);
 
-/** Middle of a series' values over all launches of one side. `role`: ROLE_BASE or ROLE_TARGET. NAN: none. */
+/** Middle of a series' values over all runs of one side. `role`: ROLE_BASE or ROLE_TARGET. NAN: none. */
 enum judge_values { JUDGE_MS, JUDGE_MHZ, JUDGE_HOST_US };
 double judge_median(
 	const struct result *r, int cell, enum series series, const char *phase, enum role role, enum judge_values which);
 
-/** Change of throughput in percent with its 95 % interval; NAN where a side has no times, the ends also with one launch alone. */
+/** Change of throughput in percent with its 95 % interval; NAN where a side has no times, the ends also with one run alone. */
 struct judge_change {
 	double change_pct, ci_low_pct, ci_high_pct;
 };
 /**
- * The paired change of one series (and phase) of a cell, launches combined as those of a verdict are, without taking clocks out.
- * Shape: all launches of the result.
+ * The paired change of one series (and phase) of a cell, runs combined as those of a verdict are, without taking clocks out.
+ * Shape: all runs of the result.
  */
 struct judge_change judge_change(const struct result *r, int cell, enum series series, const char *phase);
 

@@ -279,7 +279,7 @@ static void write_long_over_short(struct body *b)
 	jsonw_array_end(j);
 }
 
-/* How much faster a cell is than its baseline beside it, launch by launch where calls are stored, which less work would make `ideal`. */
+/* How much faster a cell is than its baseline beside it, run by run where calls are stored, which less work would make `ideal`. */
 static void write_over_baseline(struct body *b, const struct view_cell *c)
 {
 	const struct beside *d = NULL;
@@ -295,10 +295,10 @@ static void write_over_baseline(struct body *b, const struct view_cell *c)
 		b->failed = -1;
 	jsonw_key(&b->j, "over_baseline");
 	jsonw_object(&b->j);
-	jsonw_kv_figure(&b->j, "base", over.launches ? over.speed[0] : d->ms[0] / c->base_median_ms);
-	jsonw_kv_figure(&b->j, "target", over.launches ? over.speed[1] : d->ms[1] / c->target_median_ms);
+	jsonw_kv_figure(&b->j, "base", over.runs ? over.speed[0] : d->ms[0] / c->base_median_ms);
+	jsonw_kv_figure(&b->j, "target", over.runs ? over.speed[1] : d->ms[1] / c->target_median_ms);
 	jsonw_kv_figure(&b->j, "ideal", d->flops / c->flops);
-	jsonw_kv_int(&b->j, "launches", over.launches);
+	jsonw_kv_int(&b->j, "runs", over.runs);
 	jsonw_object_end(&b->j);
 }
 
@@ -359,7 +359,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	write_parts(j, c);
 	jsonw_kv_figure(j, "change_raw_pct", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN);
 	jsonw_kv_figure(j, "beta", c->beta);
-	jsonw_kv_int(j, "launches", c->launches);
+	jsonw_kv_int(j, "runs", c->runs);
 	jsonw_kv_int(j, "samples", c->samples);
 	write_mean(j, c);
 	figures_write(j, &f, c->flops);
@@ -508,7 +508,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 	write_environment(b, c->id);
 	jsonw_key(j, "rule");
 	jsonw_raw(j, h->rule, strlen(h->rule));
-	jsonw_kv_int(j, "launches", c->launches);
+	jsonw_kv_int(j, "runs", c->runs);
 	jsonw_kv_figure(j, "gpu_s", c->gpu_s);
 	jsonw_kv_figure(j, "wall_s", c->wall_s);
 	text_or_null(j, "isolation", b->isolation);

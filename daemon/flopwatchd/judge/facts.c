@@ -101,11 +101,11 @@ int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, 
 {
 	struct sink s = { .db = db, .cell = cell, .err = err };
 	const struct judgement *j = &t->found.sustained;
-	if (j->all.launches > 0) {
+	if (j->all.runs > 0) {
 		put(&s, "sustained", "change_pct", "pct", stats_change_pct(j->all.m));
 		put(&s, "sustained", "ci_low_pct", "pct", stats_change_pct(j->all.ci_high));
 		put(&s, "sustained", "ci_high_pct", "pct", stats_change_pct(j->all.ci_low));
-		put(&s, "sustained", "launches", "count", j->all.launches);
+		put(&s, "sustained", "runs", "count", j->all.runs);
 	}
 	struct tail both = t->found.tail[0];
 	tail_pool(&both, &t->found.tail[1]);

@@ -112,7 +112,7 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 		{ "sustained.change_pct", &f->sustained.change_pct },
 		{ "sustained.ci_low_pct", &f->sustained.ci_low_pct },
 		{ "sustained.ci_high_pct", &f->sustained.ci_high_pct },
-		{ "sustained.launches", &f->sustained.launches },
+		{ "sustained.launches", &f->sustained.runs },
 		{ "sustained_clock.base_mhz", &f->sustained.base_mhz },
 		{ "sustained_clock.target_mhz", &f->sustained.target_mhz },
 		{ "energy.base_j", &f->sustained.base_j },
@@ -199,7 +199,7 @@ static void write_sustained(struct jsonw *j, const struct figures *f)
 	jsonw_kv_figure(j, "change_pct", f->sustained.change_pct);
 	jsonw_kv_figure(j, "ci_low_pct", f->sustained.ci_low_pct);
 	jsonw_kv_figure(j, "ci_high_pct", f->sustained.ci_high_pct);
-	jsonw_kv_figure(j, "launches", f->sustained.launches);
+	jsonw_kv_figure(j, "runs", f->sustained.runs);
 	jsonw_kv_figure(j, "base_mhz", f->sustained.base_mhz);
 	jsonw_kv_figure(j, "target_mhz", f->sustained.target_mhz);
 	jsonw_kv_figure(j, "base_j", f->sustained.base_j);

@@ -32,7 +32,7 @@ struct figures {
 	struct sparsity_claim claim_base, claim_target;
 	double slow_base_pct, slow_target_pct;
 	struct {
-		double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct, launches;
+		double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct, runs;
 		double base_mhz, target_mhz, base_j, target_j;
 	} sustained;
 };

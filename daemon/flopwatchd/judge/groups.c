@@ -55,7 +55,7 @@ int judge_groups_unconfirmed(const struct result *r, int *cell)
 		struct cell_verdict v;
 		memset(&t, 0, sizeof t);
 		judge_cell(r, i, &t, &c);
-		if (c.launches == 0)
+		if (c.runs == 0)
 			continue;
 		int group = find(&groups, &c);
 		cell_decide(&r->plan.ask.rule, c.threshold_pct, &t.found, group >= 0 ? groups.of[group].tail : t.found.tail, &v);

@@ -26,7 +26,7 @@ void judge_groups_of_result(const struct result *r, struct judge_groups *g);
 /** Judge the mean of a judged cell beside its group, once all cells have been added. */
 void judge_groups_mean(const struct judge_groups *g, const struct rule *rule, const struct judge_timed *t, struct store_cell *c);
 
-/** Cells that only a second set of launches can call a loss: their places in the plan. How many. Shape: cell[n_cells]. */
+/** Cells that only a second set of runs can call a loss: their places in the plan. How many. Shape: cell[n_cells]. */
 int judge_groups_unconfirmed(const struct result *r, int *cell);
 
 #endif

@@ -6,7 +6,7 @@
 #include "flopwatchd/history/rereference.h"
 #include "flopwatchd/job/profile_cells.h"
 
-enum { REREFERENCE_LAUNCHES = 12 };
+enum { REREFERENCE_RUNS = 12 };
 
 /** A profile of more cells than it may have looks at the largest of each group and direction; of every cell, at the first of a suite. */
 static void keep_some(struct plan *p, const struct store_job *job)
@@ -32,13 +32,13 @@ static void keep_some(struct plan *p, const struct store_job *job)
 
 void set_measurement_options(struct plan *p, const struct store_job *job, bool is_benchmark)
 {
-	if (job->quick) { /* a look, not a verdict: what one launch shows */
-		p->ask.rule.launches_max = 1;
+	if (job->quick) { /* a look, not a verdict: what one run shows */
+		p->ask.rule.runs_max = 1;
 		p->ask.rule.confirm = false;
 	}
 	if (!strcmp(job->origin, REREFERENCE_ORIGIN)) { /* a measurement that many others will stand on */
-		p->ask.rule.launches_ok_min = p->ask.rule.launches_regression_min =
-			p->ask.rule.launches_max < REREFERENCE_LAUNCHES ? p->ask.rule.launches_max : REREFERENCE_LAUNCHES;
+		p->ask.rule.runs_ok_min = p->ask.rule.runs_regression_min =
+			p->ask.rule.runs_max < REREFERENCE_RUNS ? p->ask.rule.runs_max : REREFERENCE_RUNS;
 		p->ask.rule.confirm = false;
 	}
 	if (p->ask.kind == JOBKIND_PROFILE)

@@ -57,7 +57,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	memcpy(live->suites_dir, fresh->suites_dir, sizeof live->suites_dir);
 	live->build_s = fresh->build_s;
 	live->check_s = fresh->check_s;
-	live->launch_s = fresh->launch_s;
+	live->run_s = fresh->run_s;
 	live->wait_s = fresh->wait_s;
 	live->job_timeout_ms = fresh->job_timeout_ms;
 	live->hello_ms = fresh->hello_ms;

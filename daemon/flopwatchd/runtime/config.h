@@ -119,7 +119,7 @@ struct config {
 	struct config_worker worker[CONFIG_WAYS_MAX];
 	int n_webhooks;
 	struct config_webhook webhook[CONFIG_HOOKS_MAX];
-	double build_s, check_s, launch_s; /* limits sent with a job */
+	double build_s, check_s, run_s; /* limits sent with a job */
 	double wait_s;                     /* likewise: for other processes to leave the device */
 	int64_t job_timeout_ms;            /* from the start of measuring */
 	int64_t hello_ms;                  /* from when a worker runs until it says what it measures on */

@@ -267,7 +267,7 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 	} row[] = {
 		{ "build", 1000, 24 * HOUR_MS, 15 * MINUTE_MS },
 		{ "check", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
-		{ "launch", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
+		{ "run", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
 		{ "job", 1000, 7 * 24 * (int64_t)HOUR_MS, HOUR_MS },
 		{ "wait", 0, 24 * HOUR_MS, 10 * MINUTE_MS },
 		{ "offline_after", 1000, 7 * 24 * (int64_t)HOUR_MS, 15 * MINUTE_MS },
@@ -284,7 +284,7 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 	yaml_finish(y, map);
 	c->build_s = (double)ms[0] / 1e3;
 	c->check_s = (double)ms[1] / 1e3;
-	c->launch_s = (double)ms[2] / 1e3;
+	c->run_s = (double)ms[2] / 1e3;
 	c->job_timeout_ms = ms[3];
 	c->wait_s = (double)ms[4] / 1e3;
 	c->offline_after_ms = ms[5];

@@ -1,5 +1,5 @@
 /**
- * again.h - what only the noise of launches left undecided is asked again once, by itself, in another hour. Inside the caller's
+ * again.h - what only the noise of runs left undecided is asked again once, by itself, in another hour. Inside the caller's
  * transaction; loop only.
  */
 #ifndef FLOPWATCHD_VERDICT_AGAIN_H

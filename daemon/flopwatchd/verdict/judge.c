@@ -105,30 +105,30 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 	return result;
 }
 
-/** Rows of all launches. Shape: ids[r->n_launches]. */
-static int put_launches(struct db *db, const struct result *r, int64_t comparison, int64_t *ids, struct fw_err *err)
+/** Rows of all runs. Shape: ids[r->n_runs]. */
+static int put_runs(struct db *db, const struct result *r, int64_t comparison, int64_t *ids, struct fw_err *err)
 {
-	for (int i = 0; i < r->n_launches; i++)
-		if (store_launch_insert(
-			    db, comparison, r->launch[i]->launch, r->launch[i]->set, r->launch[i]->seed, &ids[i], err))
+	for (int i = 0; i < r->n_runs; i++)
+		if (store_run_insert(
+			    db, comparison, r->process_run[i]->process_run, r->process_run[i]->set, r->process_run[i]->seed, &ids[i], err))
 			return -1;
 	return 0;
 }
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
 
-static int64_t launch_row(const struct result *r, const int64_t *ids, int launch)
+static int64_t run_row(const struct result *r, const int64_t *ids, int process_run)
 {
-	for (int i = 0; i < r->n_launches; i++)
-		if (r->launch[i]->launch == launch)
+	for (int i = 0; i < r->n_runs; i++)
+		if (r->process_run[i]->process_run == process_run)
 			return ids[i];
 	return 0;
 }
 
 /** The estimate that belongs to a record, NULL where it has none. */
-static const struct launch_estimate *estimate_of(const struct judge_timed *t, const struct msg_cell *m)
+static const struct run_estimate *estimate_of(const struct judge_timed *t, const struct msg_cell *m)
 {
-	const struct judge_launches *const all[] = { &t->decides, &t->sustained_runs, &t->call };
+	const struct judge_runs *const all[] = { &t->decides, &t->sustained_runs, &t->call };
 	for (int k = 0; k < 3; k++)
 		for (int i = 0; i < all[k]->n; i++)
 			if (all[k]->message[i] == m && all[k]->estimate[i].n > 0)
@@ -136,13 +136,13 @@ static const struct launch_estimate *estimate_of(const struct judge_timed *t, co
 	return NULL;
 }
 
-static int put_samples(struct db *db, const struct result *r, int cell, int64_t cell_row, const int64_t *launches,
+static int put_samples(struct db *db, const struct result *r, int cell, int64_t cell_row, const int64_t *runs,
 	const struct judge_timed *t, struct fw_err *err)
 {
 	for (int i = 0; i < r->n_cells; i++) {
 		const struct msg_cell *m = r->cell[i];
 		if (m->cell == cell &&
-			store_samples_insert(db, launch_row(r, launches, m->launch), cell_row, m, estimate_of(t, m), err))
+			store_samples_insert(db, run_row(r, runs, m->process_run), cell_row, m, estimate_of(t, m), err))
 			return -1;
 	}
 	return 0;
@@ -158,7 +158,7 @@ static int put_ratio(struct db *db, const struct store_comparison *c, const stru
 	return isfinite(x) ? store_ratio_insert(db, &ratio, err) : 0;
 }
 
-static int put_cells(struct db *db, const struct result *r, const struct store_comparison *c, const int64_t *launches,
+static int put_cells(struct db *db, const struct result *r, const struct store_comparison *c, const int64_t *runs,
 	const struct baseline_period *e, struct alert_update *alert_update, enum verdict *verdict, struct fw_err *err)
 {
 	struct judge_groups groups;
@@ -174,7 +174,7 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		if (baseline_period_cell(db, e, r, i, &cell, &x, &se, err) || calibrate_learn(db, r, c, &t.decides, &cell, err))
 			return -1;
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
-			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
+			put_samples(db, r, i, cell.id, runs, &t, err) || judge_facts(db, r, i, cell.id, err) ||
 			judge_facts_timed(db, cell.id, &t, err) ||
 			(isfinite(x) && baseline_period_reference_time(db, e, r, i, &cell, cell.device ? cell.device : c->device, err)) ||
 			alert_update_cell(alert_update, db, r, i, c, &cell, err))
@@ -225,18 +225,18 @@ static int finish(struct db *db, const struct config *config, const struct resul
 {
 	struct store_comparison c;
 	struct baseline_period baseline_period;
-	int64_t *launches = calloc((size_t)r->n_launches + 1, sizeof *launches);
-	if (!launches)
+	int64_t *runs = calloc((size_t)r->n_runs + 1, sizeof *runs);
+	if (!runs)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	int result = put_comparison(db, r, job, now_ms, &c, err);
 	if (result == 0)
 		result = baseline_period_enter(db, r, job, c.environment, now_ms, &baseline_period, err) ||
-					 put_launches(db, r, c.id, launches, err) ||
-					 put_cells(db, r, &c, launches, &baseline_period, alert_update, &c.verdict, err) ||
+					 put_runs(db, r, c.id, runs, err) ||
+					 put_cells(db, r, &c, runs, &baseline_period, alert_update, &c.verdict, err) ||
 					 judge_throttle(db, r, c.device, err)
 				 ? -1
 				 : 0;
-	free(launches);
+	free(runs);
 	if (result == 0)
 		result = put_notes(db, r, c.id, err);
 	if (result || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, now_ms, err))
@@ -291,8 +291,8 @@ static bool was_timed(const struct store_cell *c)
 	       c->verdict == VERDICT_UNCHANGED;
 }
 
-/** Launches of one series as judging wants them. Own: `l` points into `stored`. */
-static void take_stored(const struct store_launches *stored, struct judge_launches *l)
+/** Runs of one series as judging wants them. Own: `l` points into `stored`. */
+static void take_stored(const struct store_runs *stored, struct judge_runs *l)
 {
 	l->n = stored->n;
 	memcpy(l->pairs, stored->pairs, sizeof l->pairs);
@@ -300,12 +300,12 @@ static void take_stored(const struct store_launches *stored, struct judge_launch
 	memcpy(l->device_check, stored->device_check, sizeof l->device_check);
 }
 
-static int put_estimates(struct db *db, int64_t cell, enum series series, const struct store_launches *stored,
-	const struct judge_launches *l, struct fw_err *err)
+static int put_estimates(struct db *db, int64_t cell, enum series series, const struct store_runs *stored,
+	const struct judge_runs *l, struct fw_err *err)
 {
 	for (int i = 0; i < l->n; i++)
 		if (isfinite(l->estimate[i].d) &&
-			store_sample_estimate(db, cell, stored->launch[i], series, &l->estimate[i], err))
+			store_sample_estimate(db, cell, stored->process_run[i], series, &l->estimate[i], err))
 			return -1;
 	return 0;
 }
@@ -313,7 +313,7 @@ static int put_estimates(struct db *db, int64_t cell, enum series series, const 
 /** What a stored cell was timed by, and its verdict anew. */
 struct again {
 	int n_series;
-	struct store_launches stored[3];
+	struct store_runs stored[3];
 	struct judge_timed timed;
 };
 
@@ -323,7 +323,7 @@ static void again_fini(struct again *a)
 		buf_fini(&a->stored[k].values);
 }
 
-static struct judge_launches *again_series(struct again *a, int k)
+static struct judge_runs *again_series(struct again *a, int k)
 {
 	return k == 0 ? &a->timed.decides : k == 1 ? &a->timed.sustained_runs : &a->timed.call;
 }
@@ -342,7 +342,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 	judge_timed_init(t);
 	while (a->n_series < (by_call ? 2 : 3)) {
 		int k = a->n_series++;
-		if (store_cell_launches(db, c->id, series_again(c, k), &a->stored[k], err) != 0)
+		if (store_cell_runs(db, c->id, series_again(c, k), &a->stored[k], err) != 0)
 			return -1;
 		take_stored(&a->stored[k], again_series(a, k));
 	}

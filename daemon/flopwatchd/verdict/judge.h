@@ -25,7 +25,7 @@ struct judge_outcome {
 };
 
 /**
- * Store and judge the result of the job `r->plan.ask.job`: suite, environment, builds, comparison, cells, launches, samples,
+ * Store and judge the result of the job `r->plan.ask.job`: suite, environment, builds, comparison, cells, runs, samples,
  * metrics, graph nodes, verdicts, alert or recovery, outbox rows for every webhook of `config` (NULL: none), events, the job's
  * state done, body and ETag. Alerts are only opened and resolved by whole comparisons of a branch (kind change, not quick).
  * Err: -1 and the caller rolls back; ERR_CONFLICT the job has ended meanwhile.
@@ -38,7 +38,7 @@ int judge_unrun(struct db *db, const struct config *config, struct plan *plan, i
 	struct fw_err *err);
 
 /**
- * Judge a stored comparison again from its stored samples (in the database or the archive; from each launch's estimate where they are gone) with the rule
+ * Judge a stored comparison again from its stored samples (in the database or the archive; from each run's estimate where they are gone) with the rule
  * that stands beside it, and write its body anew. Cells that were never timed keep their verdicts; alerts, which people have
  * answered, are left alone. `changed`: some verdict became another. Err: ERR_NOT_FOUND.
  */

@@ -1,7 +1,7 @@
 /**
  * problem.h - one cell's tensors on a device: filled inputs with copies to restore them from, outputs, what its family lays out.
  *
- * All subjects of a launch work on the same buffers. A subject may only write outputs: inputs are restored before each call
+ * All subjects of a run work on the same buffers. A subject may only write outputs: inputs are restored before each call
  * and their checksum tells afterwards whether the last call wrote into them.
  */
 #ifndef RUNNER_CALL_PROBLEM_H

@@ -13,11 +13,11 @@
 
 #include "core/state/role.h"
 
-/** One call. The payload of its range are `launch`, `pass`, `call` and `seed`. */
+/** One call. The payload of its range are `run`, `pass`, `call` and `seed`. */
 struct range_call {
 	const char *cell; /* key */
 	enum role role;
-	uint32_t launch, pass; /* pass 0: calls that warm up */
+	uint32_t process_run, pass; /* pass 0: calls that warm up */
 	uint32_t call;
 	uint64_t seed;
 };

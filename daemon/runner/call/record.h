@@ -14,7 +14,7 @@
 
 struct records {
 	int fd; /* -1: records are dropped */
-	int launch;
+	int process_run;
 	char signature[SIGNATURE_KEY + 1]; /* "" none */
 	unsigned long long n;
 	struct buf line;
@@ -23,7 +23,7 @@ struct records {
 };
 
 /** Use descriptor `fd`, which is then closed on exec. Err: ERR_IO it is not open. Own: records_fini; the descriptor stays open. */
-int records_init(struct records *r, int fd, int launch, struct fw_err *err);
+int records_init(struct records *r, int fd, int process_run, struct fw_err *err);
 /** From now on each line is sealed with this key (core/protocol/signature.h), so that lines which branch code writes stand out. */
 void records_signature(struct records *r, const char *signature);
 void records_fini(struct records *r);

@@ -1,5 +1,5 @@
 /**
- * runner.h - what check, launch and capture share: the device, the loaded subjects, random numbers, and who to blame.
+ * runner.h - what check, run and capture share: the device, the loaded subjects, random numbers, and who to blame.
  */
 #ifndef RUNNER_CALL_RUNNER_H
 #define RUNNER_CALL_RUNNER_H
@@ -40,9 +40,9 @@ struct runner {
 int runner_open(struct runner *r, const struct msg_run *run, struct records *records, struct fw_err *err);
 void runner_close(struct runner *r);
 
-/** Next number of the launch'r stream, below `n`. */
+/** Next number of the run'r stream, below `n`. */
 uint32_t runner_random(struct runner *r, uint32_t n);
-/** A seed that nobody could foresee, the task's where a launch has to be the same on every machine (sim). */
+/** A seed that nobody could foresee, the task's where a run has to be the same on every machine (sim). */
 uint64_t runner_secret(const struct runner *r);
 /** A random order of 0..n-1. Shape: order[n]. */
 void runner_shuffle(struct runner *r, int *order, int n);

@@ -95,7 +95,7 @@ int spot_check_later_after(struct spot_check *w, const struct subject *u, int k,
 /** Look at all calls of `u` that were copied, in whose stead there is room again. `when` begins what is said of a wrong result. */
 int spot_check_later_look(struct spot_check *w, const struct subject *u, const char *when, struct failure *f);
 
-/** One whole watched call between marks 0 and 1 and in stamp 0, which nobody looks at in a launch. `cold`: the cache is displaced. */
+/** One whole watched call between marks 0 and 1 and in stamp 0, which nobody looks at in a run. `cold`: the cache is displaced. */
 int spot_check_call(struct spot_check *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * cuda_memory.cu - buffers on an NVIDIA GPU: redzones around them, and what is done to their bytes.
  *
- * Memory that is released stays here for the next cell, because a launch of twenty cells would else spend more time in
+ * Memory that is released stays here for the next cell, because a run of twenty cells would else spend more time in
  * cudaMalloc than in kernels.
  */
 #include <cstddef>

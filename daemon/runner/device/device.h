@@ -3,7 +3,7 @@
  *
  * A device owns one context and one stream. Times come from it as float32 milliseconds between two marks on its stream.
  * `sim` computes on the CPU but takes its times from the work that a module reports and the noise of a recorded trace; its
- * clocks, also the host's, are its own, so that a launch on it is the same on every machine.
+ * clocks, also the host's, are its own, so that a run on it is the same on every machine.
  */
 #ifndef RUNNER_DEVICE_DEVICE_H
 #define RUNNER_DEVICE_DEVICE_H
@@ -68,7 +68,7 @@ struct device_ops {
 
 	/** Describe device `index`. Err: ERR_NOT_FOUND no such device; anything else: it is there and does not work. */
 	int (*describe)(int index, struct msg_device *out, struct fw_err *err);
-	/** Own: close. `seed` is that of the launch; only sim uses it. */
+	/** Own: close. `seed` is that of the run; only sim uses it. */
 	int (*open)(int index, uint64_t seed, struct device **out, struct fw_err *err);
 	/** Accepts NULL. */
 	void (*close)(struct device *);

@@ -50,7 +50,7 @@ static bool holds(const char *line, const struct device_check_moment *when)
 			any_at = true;
 			if (strlen(now) != w.value_len || memcmp(now, w.value, w.value_len) != 0)
 				return false;
-		} else if ((is(&w, "launch") && !in_range(&w, when->launch)) || (is(&w, "cell") && !in_range(&w, when->cell)) ||
+		} else if ((is(&w, "run") && !in_range(&w, when->process_run)) || (is(&w, "cell") && !in_range(&w, when->cell)) ||
 			   (is(&w, "pass") && !in_range(&w, when->pass))) {
 			return false;
 		}

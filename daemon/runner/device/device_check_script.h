@@ -1,7 +1,7 @@
 /**
- * device_check_script.h - readings that a test wants a launch to see, for devices sim and cpu, which have no driver to ask.
+ * device_check_script.h - readings that a test wants a run to see, for devices sim and cpu, which have no driver to ask.
  *
- * One line a rule: words NAME=VALUE; those of `at` (time idle health check clocks; default time), `launch`, `cell` and `pass` say when it
+ * One line a rule: words NAME=VALUE; those of `at` (time idle health check clocks; default time), `run`, `cell` and `pass` say when it
  * holds ("2", or "1-3"; left out: always), the others what is read: reasons foreign xid ecc temp_c power_w sm_mhz, and
  * lost=1, the device's context is gone. No time is ever made up here.
  */
@@ -14,10 +14,10 @@
 
 enum device_check_at { DEVICE_CHECK_AT_TIME, DEVICE_CHECK_AT_IDLE, DEVICE_CHECK_AT_HEALTH_CHECK, DEVICE_CHECK_AT_CLOCKS };
 
-/** When a reading is taken. `cell` is the job's number, `pass` counts redos from 0, for clocks processes of the launch. */
+/** When a reading is taken. `cell` is the job's number, `pass` counts redos from 0, for clocks processes of the run. */
 struct device_check_moment {
 	enum device_check_at at;
-	int launch, cell, pass;
+	int process_run, cell, pass;
 };
 
 /** Write what every rule that holds says into `g`. Returns whether the context is lost. A word that is none is left out. */

@@ -3,7 +3,7 @@
  *
  * Modules compute on the CPU, but time passes only through work(): FLOPs at a fixed rate, times the noise of one recorded
  * call. The noise comes in runs of neighbouring calls, so that drift and outliers are those of a real GPU, and depends on the
- * launch's seed and the number of calls so far, never on whose call it is.
+ * run's seed and the number of calls so far, never on whose call it is.
  *
  * Two clocks run: the device's, which work and scrubs move, and the host's, which runs ahead of it until it waits. A call that
  * names its power draw moves the device's clock: a governor holds the mean draw of the last SETTLE_MS at the power limit, with

@@ -45,7 +45,7 @@ static void read_device_check(struct health_check *c, int pass, struct msg_devic
 	c->ops->device_check(c->dev, g);
 	if (c->ops->kind != DEVICE_CUDA)
 		c->lost |= device_check_script_apply(c->run->guards,
-			&(struct device_check_moment){ .at = DEVICE_CHECK_AT_HEALTH_CHECK, .launch = c->run->launch, .pass = pass }, g);
+			&(struct device_check_moment){ .at = DEVICE_CHECK_AT_HEALTH_CHECK, .process_run = c->run->process_run, .pass = pass }, g);
 }
 
 static int check_sums(struct health_check *c, struct fw_err *err)
@@ -140,7 +140,7 @@ int mode_health_check_run(const struct msg_run *run, struct records *records)
 
 int mode_look_run(const struct msg_run *run, struct records *records)
 {
-	struct device_check_moment now = { .launch = run->launch, .cell = -1, .pass = run->pass };
+	struct device_check_moment now = { .process_run = run->process_run, .cell = -1, .pass = run->pass };
 	struct msg_state state = { .what = run->mode };
 	const struct device_ops *ops;
 	struct fw_err err = { 0 };
@@ -163,7 +163,7 @@ int mode_look_run(const struct msg_run *run, struct records *records)
 int mode_clocks_run(const struct msg_run *run, struct records *records)
 {
 	const struct timespec separate = { .tv_nsec = CLOCKS_SEPARATE_MS * 1000000l };
-	const struct device_check_moment now = { .at = DEVICE_CHECK_AT_CLOCKS, .launch = run->launch, .cell = -1, .pass = run->pass };
+	const struct device_check_moment now = { .at = DEVICE_CHECK_AT_CLOCKS, .process_run = run->process_run, .cell = -1, .pass = run->pass };
 	struct msg_state state = { .what = RUN_CLOCKS, .ok = true };
 	const struct device_ops *ops;
 	struct msg_device about;

@@ -12,7 +12,7 @@ enum { CALLS = 5 };
 static int take_call(const struct activity *a, const struct launched *l, int call, double (*ms)[CALLS], struct fw_err *err)
 {
 	if (a->n != l->n_kernels)
-		return err_set(err, ERR_UNSUPPORTED, "%d kernels were traced where the call launches %d", a->n, l->n_kernels);
+		return err_set(err, ERR_UNSUPPORTED, "%d kernels were traced where the call runs %d", a->n, l->n_kernels);
 	for (int k = 0, i = 0; k < l->n; k++) {
 		if (!l->is_kernel[k])
 			continue;

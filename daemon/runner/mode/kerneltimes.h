@@ -6,7 +6,7 @@
 
 /**
  * Trace a few calls of a subject that is planned and bound, in cell place `i`, and set the median `ms` of each of its kernels; what is no kernel
- * stays without. -1 with `err`: they cannot be had, or are not those that the call launches, and none is set; with `f` (and `err`): the call failed.
+ * stays without. -1 with `err`: they cannot be had, or are not those that the call runs, and none is set; with `f` (and `err`): the call failed.
  */
 int kerneltimes_take(struct runner *r, int i, struct subject *u, struct launched *l, struct failure *f, struct fw_err *err);
 

@@ -1,4 +1,4 @@
-/** launched.h - which kernels a call launches, in order, and in which phase: read from captured graphs. */
+/** launched.h - which kernels a call runs, in order, and in which phase: read from captured graphs. */
 #ifndef RUNNER_MODE_LAUNCHED_H
 #define RUNNER_MODE_LAUNCHED_H
 

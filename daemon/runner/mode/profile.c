@@ -66,7 +66,7 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 		return err_set(err, ERR_FULL, "no memory for counters");
 	if (!with_others && c->ranges != (size_t)l->n_kernels)
 		result = err_set(err, ERR_UNSUPPORTED,
-			"the GPU counted %zu kernels where the call launches %d: whose counters they are is not known", c->ranges,
+			"the GPU counted %zu kernels where the call runs %d: whose counters they are is not known", c->ranges,
 			l->n_kernels);
 	for (int k = 0; result == 0 && k < l->n; k++) {
 		struct msg_kernel *node = &l->node[k];
@@ -111,9 +111,9 @@ static int count(struct profiled *p, struct fw_err *err, struct failure *f)
 	if (!r->ops->context)
 		return err_set(err, ERR_UNSUPPORTED, "device %s has no counters", device_kind_name(r->ops->kind));
 	if (p->kernels.n == 0)
-		return err_set(err, ERR_UNSUPPORTED, "the call launches no kernel");
+		return err_set(err, ERR_UNSUPPORTED, "the call runs no kernel");
 	if (p->kernels.is_cut)
-		return err_set(err, ERR_UNSUPPORTED, "the call launches more than %d kernels", EVIDENCE_KERNELS_MAX);
+		return err_set(err, ERR_UNSUPPORTED, "the call runs more than %d kernels", EVIDENCE_KERNELS_MAX);
 	void *context = r->ops->context(r->dev, &driver_index);
 	if (!context)
 		return err_set(err, ERR_UNSUPPORTED, "the driver does not tell its context");

@@ -4,7 +4,7 @@
 
 #include "runner/mode/launched.h"
 
-/** A call that is planned and bound, in cell place `i`, and what it launches. */
+/** A call that is planned and bound, in cell place `i`, and what it runs. */
 struct stalls_call {
 	struct runner *runner;
 	struct subject *subject;

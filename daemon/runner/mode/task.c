@@ -17,7 +17,7 @@
 #include "runner/mode/audit.h"
 #include "runner/mode/check.h"
 #include "runner/mode/device.h"
-#include "runner/mode/launch.h"
+#include "runner/mode/time.h"
 #include "runner/mode/profile.h"
 #include "runner/call/runner.h"
 
@@ -115,7 +115,7 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 		status = run->mode == RUN_CHECK     ? mode_check_run(&runner)
 			 : run->mode == RUN_AUDIT   ? mode_audit_run(&runner)
 			 : run->mode == RUN_PROFILE ? mode_profile_run(&runner)
-						    : mode_launch_run(&runner);
+						    : mode_time_run(&runner);
 	} else {
 		record_fault(records, -1, ROLE_DEVICE, "device", err->text);
 	}
@@ -141,11 +141,11 @@ int task_run(int in_fd, int records_fd)
 		goto out;
 	if (m.t != MSG_RUN || m.u.run->mode == RUN_CAPTURE) {
 		err_set(&err, ERR_PROTOCOL,
-			"expected a run line with mode check, launch, audit, profile, idle, guard, health check or clocks");
+			"expected a run line with mode check, run, audit, profile, idle, guard, health check or clocks");
 		msg_fini(&m);
 		goto out;
 	}
-	records.launch = m.u.run->launch;
+	records.process_run = m.u.run->process_run;
 	records_signature(&records, m.u.run->signature);
 	explicit_bzero(m.u.run->signature, sizeof m.u.run->signature);
 	if (atexit(at_exit) == 0)

@@ -3,7 +3,7 @@
  *
  * Pairs share one clock and give the ratio at equal clocks; sustained runs A B B A, or B A A B by chance, give the ratio that lasts. Both are
  * true. Before them both sides run in turns until the clock has come down under load. The order takes out what is linear in time, and
- * chance over launches what is not. A first look is A B or B A.
+ * chance over runs what is not. A first look is A B or B A.
  */
 #ifndef RUNNER_TIMING_SUSTAINED_H
 #define RUNNER_TIMING_SUSTAINED_H

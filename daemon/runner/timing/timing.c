@@ -54,7 +54,7 @@ void timing_range(const struct timing *t, const struct subject *u, int call)
 	const struct msg_run *run = t->runner->run;
 	range_cell(&(struct range_call){ .cell = t->problem->cell.key,
 		.role = u->role,
-		.launch = (uint32_t)run->launch,
+		.process_run = (uint32_t)run->process_run,
 		.pass = 1,
 		.call = (uint32_t)call,
 		.seed = run->seed });
@@ -126,7 +126,7 @@ void timing_begin_record(const struct timing *t, struct msg_cell *m, enum series
 {
 	const struct msg_run *run = t->runner->run;
 	memset(m, 0, sizeof *m);
-	m->launch = run->launch;
+	m->process_run = run->process_run;
 	m->set = run->set;
 	m->cell = run->index[t->cell];
 	m->series = series;

@@ -1,7 +1,7 @@
 /**
  * timing.h - passes of timed calls over the subjects of one cell, interleaved.
  *
- * Round j lets every subject call once. Order: rounds go AB, BA, BA, AB, AB, BA, ... who begins turns from launch to launch; with
+ * Round j lets every subject call once. Order: rounds go AB, BA, BA, AB, AB, BA, ... who begins turns from run to run; with
  * more subjects the list turns by one every second round and every other round runs it backwards, so that each drift that is linear over
  * two rounds cancels. Every call is cold: inputs of its own, outputs filled with a random byte, cache written
  * over. Of each subject two calls of a pass whose times may decide, at random, are watched (spot_check.h), and the last one; of two more only

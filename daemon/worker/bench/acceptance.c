@@ -70,7 +70,7 @@ static void finish_cell(struct examination *x, int cell)
 	x->done[cell] = true;
 }
 
-/* What launches are held against. */
+/* What runs are held against. */
 static void keep_facts(const struct examination *x, const struct msg_check *check)
 {
 	const struct bench *b = x->bench;

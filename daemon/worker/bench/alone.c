@@ -1,4 +1,4 @@
-/* alone.c - who is suspected, and launches of one side at a time until it is clear. */
+/* alone.c - who is suspected, and runs of one side at a time until it is clear. */
 #include "worker/bench/alone.h"
 
 #include <math.h>
@@ -8,12 +8,12 @@
 
 #include "core/protocol/device_check.h"
 #include "core/case/inputs.h"
-#include "worker/bench/launch.h"
+#include "worker/bench/process_run.h"
 
 /* Checks are few calls, perhaps of another day; a busy machine halves the speed of any, and then no clock tells. */
 #define SUSPECT          1.12
 #define SUSPECT_NO_CLOCK 1.6
-#define SEPARATE            1.08 /* launches of now */
+#define SEPARATE            1.08 /* runs of now */
 
 /* Standard errors: to be looked at, and to be accused, which takes more of them than any verdict (tests/worker/test_alone.c counts false ones). */
 #define SUSPECT_K 2.0
@@ -24,18 +24,18 @@ enum { FRUITLESS_MAX = 3 };
 /* Who is launched: one side alone, or both as they are paired. */
 enum who { WHO_BASE = BENCH_BASE, WHO_TARGET = BENCH_TARGET, WHO_BOTH, WHO_N };
 
-/* Launches in turns of some cells. */
+/* Runs in turns of some cells. */
 struct interleave {
 	struct bench *bench;
 	enum who who;
-	int launches; /* so far, of all */
+	int runs; /* so far, of all */
 	struct cell_interleave {
 		int n[WHO_N];
 		struct alone_turn turn[ALONE_INTERLEAVE];
-		int asked;          /* launches that should have brought a time */
+		int asked;          /* runs that should have brought a time */
 		int heard;          /* the last of them that did, whether it counts or not */
 	} * of;                     /* of[n_cells of the bench] */
-	struct msg_fault suspicion; /* of the launch at hand, which may be another side's; failure "" none */
+	struct msg_fault suspicion; /* of the run at hand, which may be another side's; failure "" none */
 };
 
 double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs)
@@ -63,7 +63,7 @@ bool alone_suspects(const struct bench_alone *base, const struct bench_alone *ta
 {
 	bool clocked = base->mhz > 0 && target->mhz > 0;
 
-	return pairs->launches > 0 && base->ms > 0 && target->ms > 0 &&
+	return pairs->runs > 0 && base->ms > 0 && target->ms > 0 &&
 	       alone_excess(base, target, pairs) > log(clocked ? SUSPECT : SUSPECT_NO_CLOCK) + SUSPECT_K * pairs->se;
 }
 
@@ -105,7 +105,7 @@ static struct bench_alone typical(const struct msg_cell *m, int side)
 		.mhz = m->mhz[side] ? (double)stats_median(m->mhz[side], m->n) : 0 };
 }
 
-/* What a launch says of the turn. False when a side is missing. */
+/* What a run says of the turn. False when a side is missing. */
 static bool take_times(struct alone_turn *turn, enum who who, const struct msg_cell *m)
 {
 	static const enum role ROLE[] = { [BENCH_BASE] = ROLE_BASE, [BENCH_TARGET] = ROLE_TARGET };
@@ -131,19 +131,19 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
 		struct cell_interleave *t = &x->of[m->u.cell->cell];
 
-		t->heard = x->launches;
+		t->heard = x->runs;
 		if (t->n[x->who] < ALONE_INTERLEAVE && !device_check_discards(&m->u.cell->device_check, why) &&
 			take_times(&t->turn[t->n[x->who]], x->who, m->u.cell))
 			t->n[x->who]++;
 		return 0;
 	}
-	if (m->t == MSG_FAULT && x->who == WHO_BOTH && m->u.fault.cell >= 0 && launch_suspects(&m->u.fault)) {
+	if (m->t == MSG_FAULT && x->who == WHO_BOTH && m->u.fault.cell >= 0 && run_suspects(&m->u.fault)) {
 		x->suspicion = m->u.fault; /* held back until it is known whose it was */
 		return 0;
 	}
 	if (m->t == MSG_FAULT)
 		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
-	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err) : 0; /* launches have said the rest */
+	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err) : 0; /* runs have said the rest */
 }
 
 /* A process of both sides that came to its end in the base's call, by an exit as well. 0, -1 error. */
@@ -152,31 +152,31 @@ static int settle(struct interleave *x, struct runner_end *end, struct fw_err *e
 	struct bench *b = x->bench;
 
 	if (x->suspicion.failure[0] && !b->lost)
-		return launch_blame(b, &x->suspicion, end->lost, err);
+		return run_blame(b, &x->suspicion, end->lost, err);
 	if (x->who != WHO_BOTH || end->role != ROLE_BASE || end->cell < 0 || !b->cell[end->cell].open ||
-		(!end->failure[0] && x->of[end->cell].heard == x->launches))
+		(!end->failure[0] && x->of[end->cell].heard == x->runs))
 		return 0;
 	runner_end_early(end);
-	return launch_blame_end(b, end->cell, end, err);
+	return run_blame_end(b, end->cell, end, err);
 }
 
-static int launch(struct interleave *x, const int *list, int n, struct fw_err *err)
+static int process_run(struct interleave *x, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = x->bench;
-	struct runner_task task = { .mode = RUN_LAUNCH,
+	struct runner_task task = { .mode = RUN_TIME,
 		.set = 1,
-		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)x->launches + 0xa10e)),
+		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)x->runs + 0xa10e)),
 		.n_subjects = x->who == WHO_BOTH ? 2 : 1,
 		.subject = { x->who == WHO_TARGET ? b->target : b->base, b->target },
 		.n_cells = n,
 		.cell = list,
-		.deadline_s = b->limits.launch_s,
+		.deadline_s = b->limits.run_s,
 		.record = take_record,
 		.arg = x };
 	struct runner_end end;
 	int i;
 
-	x->launches++;
+	x->runs++;
 	x->suspicion = (struct msg_fault){ .cell = -1 };
 	for (i = 0; i < n; i++)
 		x->of[list[i]].asked++;
@@ -234,8 +234,8 @@ static int take_interleave(struct interleave *x, int *list, int n, struct fw_err
 	static const enum who ORDER[] = { WHO_BASE, WHO_BOTH, WHO_TARGET, WHO_TARGET, WHO_BOTH, WHO_BASE };
 
 	while (n > 0 && !x->bench->lost) {
-		x->who = ORDER[x->launches % (int)(sizeof ORDER / sizeof *ORDER)];
-		if (launch(x, list, n, err) != 0)
+		x->who = ORDER[x->runs % (int)(sizeof ORDER / sizeof *ORDER)];
+		if (process_run(x, list, n, err) != 0)
 			return -1;
 		n = still_open(x, list, n, err);
 	}

@@ -15,7 +15,7 @@
 enum alone_word { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
 enum { ALONE_INTERLEAVE = 6 };
 
-/** Launches of now: a side by itself, and both as they are paired. Shape: by enum bench_side. */
+/** Runs of now: a side by itself, and both as they are paired. Shape: by enum bench_side. */
 struct alone_turn {
 	struct bench_alone alone[BENCH_OUTSIDE], beside[BENCH_OUTSIDE];
 };
@@ -27,7 +27,7 @@ struct alone_turn {
 double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
 /** The same of a turn; without clocks the lower of that and of what the turn's own pairs have. Pure. */
 double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs);
-/** Whether what both checks say is worth launches. Pure. */
+/** Whether what both checks say is worth runs. Pure. */
 bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
 /** What the excess in `n` turns says of pairs with standard error `se`: ALONE_SAME as soon as one agrees. Pure. Shape: turn[n]. */
 enum alone_word alone_judge(const double *turn, int n, double se);

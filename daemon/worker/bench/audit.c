@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "core/case/inputs.h"
-#include "worker/bench/launch.h"
+#include "worker/bench/process_run.h"
 #include "worker/bench/runner_child.h"
 
 /* One process's audit of some cells. */
@@ -53,14 +53,14 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 
 	if (m->t == MSG_AUDIT)
 		return take_batch(x, &m->u.audit, err);
-	if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && launch_suspects(&m->u.fault)) {
+	if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && run_suspects(&m->u.fault)) {
 		x->suspicion[m->u.fault.cell] = m->u.fault; /* held back until it is known whose it was */
 		return 0;
 	}
 	if (m->t == MSG_FAULT)
 		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
 	if (m->t == MSG_NOTE)
-		return 0; /* launches have said it */
+		return 0; /* runs have said it */
 	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err)
 						   : err_set(err, ERR_PROTOCOL, "the runner sent timings in an audit");
 }
@@ -75,7 +75,7 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 		.subject = { b->base, b->target },
 		.n_cells = n,
 		.cell = list,
-		.deadline_s = b->limits.launch_s,
+		.deadline_s = b->limits.run_s,
 		.takes_kills = true,
 		.record = take_record,
 		.arg = x };
@@ -102,7 +102,7 @@ static int settle_suspicions(struct auditor *x, const int *list, int n, struct f
 	for (int i = 0; i < n; i++) {
 		const struct msg_fault *f = &x->suspicion[list[i]];
 
-		if (f->failure[0] && !x->bench->lost && launch_blame(x->bench, f, false, err) != 0)
+		if (f->failure[0] && !x->bench->lost && run_blame(x->bench, f, false, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -119,7 +119,7 @@ static int settle_end(struct auditor *x, struct runner_end *end, struct fw_err *
 	if (!end->failure[0] && x->audit[end->cell].n[0] + x->audit[end->cell].n[1] == 4 * AUDIT_PAIRS)
 		return 0;
 	runner_end_early(end);
-	return launch_blame_end(b, end->cell, end, err);
+	return run_blame_end(b, end->cell, end, err);
 }
 
 static bool too_good(const struct bench *b, int cell)
@@ -154,24 +154,24 @@ static int doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 	return left;
 }
 
-/* Launches of now: a machine that has changed since shows it in them, too, and then nothing too good is left. -1 error. */
-static int launch_again(struct bench *b, const int *list, int n, struct fw_err *err)
+/* Runs of now: a machine that has changed since shows it in them, too, and then nothing too good is left. -1 error. */
+static int run_again(struct bench *b, const int *list, int n, struct fw_err *err)
 {
-	struct launch_order o = { .n = n, .set = b->set_begun[2] ? 2 : 1, .cell = list };
+	struct run_order o = { .n = n, .set = b->set_begun[2] ? 2 : 1, .cell = list };
 	char why[512];
 	int i;
 
 	for (i = 0; i < n; i++)
-		if (b->cell[list[i]].n_launches == STATS_LAUNCHES_MAX)
+		if (b->cell[list[i]].n_runs == STATS_RUNS_MAX)
 			return 0;
-	return launch_run(b, &o, why, sizeof why, err) < 0 ? -1 : 0;
+	return measure_process_run(b, &o, why, sizeof why, err) < 0 ? -1 : 0;
 }
 
-/* The last launch claims no such gain any more, or one that the audit bears out: what came before it was another machine. */
+/* The last run claims no such gain any more, or one that the audit bears out: what came before it was another machine. */
 static bool has_changed(const struct auditor *x, int cell)
 {
 	const struct bench_cell *c = &x->bench->cell[cell];
-	const struct bench_launch *last = &c->launch[c->n_launches - 1];
+	const struct bench_run *last = &c->process_run[c->n_runs - 1];
 	double base_ms = (double)stats_median(last->values, last->n);
 	struct audit_claim claimed = { .gain = log(base_ms / (double)stats_median(last->values + last->n, last->n)),
 		.base_ms = base_ms };
@@ -195,7 +195,7 @@ static int accuse(const struct auditor *x, int cell, const char *doubt, struct f
 	} else if (has_changed(x, cell)) {
 		role = ROLE_DEVICE;
 		failure = "unsure";
-		excuse = "; its last launch agrees with that clock: the machine is not what it was";
+		excuse = "; its last run agrees with that clock: the machine is not what it was";
 	} else if (!audit_contradicts(&x->pool[cell], &claimed)) {
 		role = ROLE_DEVICE;
 		failure = "unsure";
@@ -212,7 +212,7 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 	int attempt, i;
 
 	for (attempt = 0; attempt < AUDIT_TRIES && n > 0 && !x->bench->lost; attempt++) {
-		if (attempt > 0 && launch_again(x->bench, list, n, err) != 0)
+		if (attempt > 0 && run_again(x->bench, list, n, err) != 0)
 			return -1;
 		if (x->bench->lost)
 			break;

@@ -3,7 +3,7 @@
  *
  * Whoever is loaded into the runner can forge its clock; nobody there can reach this one. The runner makes K and 3K calls of
  * either side when it is told to, five pairs, and the time between go and done is taken here; audit_belief.h says what follows.
- * A busy machine can fail that by chance, a forged clock always does: it is tried AUDIT_TRIES times, with a launch before each try
+ * A busy machine can fail that by chance, a forged clock always does: it is tried AUDIT_TRIES times, with a run before each try
  * but the first. Those count as any other, so that a gain that a machine had only while it was idle is none any more, and who is
  * accused claimed it all the time.
  */

@@ -42,8 +42,8 @@ void bench_fini(struct bench *b)
 		kernelcode_free(b->subject[i].code);
 	}
 	for (i = 0; b->cell && i < b->n_cells; i++)
-		for (j = 0; j < STATS_LAUNCHES_MAX; j++) {
-			free(b->cell[i].launch[j].values);
+		for (j = 0; j < STATS_RUNS_MAX; j++) {
+			free(b->cell[i].process_run[j].values);
 			free(b->cell[i].sustained_run[j].values);
 		}
 	free(b->cell);
@@ -174,7 +174,7 @@ void bench_note(struct bench *b, int cell, enum role role, const char *failure, 
 		struct bench_failure *t = &b->cell[i].problem[side];
 
 		b->cell[i].open = false;
-		if (t->failure[0] || (cell < 0 && side == BENCH_OUTSIDE && b->cell[i].n_launches > 0))
+		if (t->failure[0] || (cell < 0 && side == BENCH_OUTSIDE && b->cell[i].n_runs > 0))
 			continue;
 		t->role = role;
 		snprintf(t->failure, sizeof t->failure, "%s", failure);
@@ -196,7 +196,7 @@ int bench_fault(struct bench *b, int cell, enum role role, const char *failure, 
 
 int bench_turn(const struct bench *b)
 {
-	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_INTERLEAVE) + b->launches;
+	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_INTERLEAVE) + b->runs;
 }
 
 int bench_role(const struct msg_cell *m, enum role role)
@@ -214,21 +214,21 @@ bool bench_decides(const struct bench *b, const struct msg_cell *m)
 	return m->series == b->cells[m->cell].decide;
 }
 
-int bench_keep(struct bench_launch *list, int *n_list, const struct msg_cell *m, struct fw_err *err)
+int bench_keep(struct bench_run *list, int *n_list, const struct msg_cell *m, struct fw_err *err)
 {
 	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET);
-	struct bench_launch *l = *n_list ? &list[*n_list - 1] : NULL;
+	struct bench_run *l = *n_list ? &list[*n_list - 1] : NULL;
 	size_t n = (size_t)(m->n < STATS_PAIRS_MAX ? m->n : STATS_PAIRS_MAX), bytes = n * sizeof(float);
 
 	if (base < 0 || target < 0 || n == 0)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
-	if (!l || l->launch != m->launch) {
-		if (*n_list == STATS_LAUNCHES_MAX)
-			return err_set(err, ERR_PROTOCOL, "more than %d launches of one cell", STATS_LAUNCHES_MAX);
+	if (!l || l->process_run != m->process_run) {
+		if (*n_list == STATS_RUNS_MAX)
+			return err_set(err, ERR_PROTOCOL, "more than %d runs of one cell", STATS_RUNS_MAX);
 		l = &list[(*n_list)++];
 	}
 	free(l->values);
-	*l = (struct bench_launch){ .launch = m->launch, .set = m->set, .n = (int)n, .values = calloc(4 * n, sizeof(float)) };
+	*l = (struct bench_run){ .process_run = m->process_run, .set = m->set, .n = (int)n, .values = calloc(4 * n, sizeof(float)) };
 	if (!l->values) {
 		(*n_list)--;
 		return err_set(err, ERR_INTERNAL, "out of memory");
@@ -255,14 +255,14 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 		c->voided++;
 		return 0;
 	}
-	return bench_keep(c->launch, &c->n_launches, m, err) != 0 ? -1 : 1;
+	return bench_keep(c->process_run, &c->n_runs, m, err) != 0 ? -1 : 1;
 }
 
-static struct launch_pairs pairs_of(const struct bench_launch *l)
+static struct run_pairs pairs_of(const struct bench_run *l)
 {
 	const float *v = l->values;
 
-	return (struct launch_pairs){ .set = l->set,
+	return (struct run_pairs){ .set = l->set,
 		.n = l->n,
 		.base_ms = v,
 		.target_ms = v + l->n,
@@ -270,7 +270,7 @@ static struct launch_pairs pairs_of(const struct bench_launch *l)
 		.target_mhz = l->clocks ? v + 3 * l->n : NULL };
 }
 
-static void take_launches(const struct bench_launch *list, int n, struct cell_launches *out)
+static void take_runs(const struct bench_run *list, int n, struct cell_runs *out)
 {
 	out->n = n;
 	out->beta = 0;
@@ -282,7 +282,7 @@ void bench_judge(struct bench *b, int cell)
 {
 	const struct cell *of = &b->cells[cell];
 	struct bench_cell *c = &b->cell[cell];
-	struct cell_launches pairs, sustained_runs;
+	struct cell_runs pairs, sustained_runs;
 	struct verdict_options options = { .threshold_pct = of->threshold_pct,
 		.tau0 = of->tau0,
 		.nu0 = of->nu0,
@@ -290,10 +290,10 @@ void bench_judge(struct bench *b, int cell)
 		.sparse = case_is_irregular(of),
 		.is_over = b->over };
 
-	take_launches(c->launch, c->n_launches, &pairs);
-	take_launches(c->sustained_run, c->n_sustained_runs, &sustained_runs);
+	take_runs(c->process_run, c->n_runs, &pairs);
+	take_runs(c->sustained_run, c->n_sustained_runs, &sustained_runs);
 	(void)cell_judge(&b->rule, &options, &pairs, &sustained_runs, &c->found); /* all samples are here */
-	c->judged = c->judged || c->n_launches > 0;
+	c->judged = c->judged || c->n_runs > 0;
 }
 
 void bench_end(struct bench *b)
@@ -307,12 +307,12 @@ void bench_end(struct bench *b)
 bool bench_is_hopeless(const struct bench *b, int cell, double *se)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	struct cell_launches l;
+	struct cell_runs l;
 
 	*se = 0;
 	if (!c->open || c->found.typical.want_set != 1)
 		return false;
-	take_launches(c->launch, c->n_launches, &l);
+	take_runs(c->process_run, c->n_runs, &l);
 	(void)cell_estimate(&b->rule, &l);
 
 	struct rule rule = memory_rule(&b->rule, b->cells[cell].tau0, b->cells[cell].nu0, l.estimate, l.n);
@@ -393,11 +393,11 @@ void bench_decide(const struct bench *b, int cell, struct cell_verdict *out)
 double bench_median_ms(const struct bench *b, int cell, bool target)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	float all[STATS_LAUNCHES_MAX * STATS_PAIRS_MAX];
+	float all[STATS_RUNS_MAX * STATS_PAIRS_MAX];
 	int n = 0, i, j;
 
-	for (i = 0; i < c->n_launches; i++)
-		for (j = 0; j < c->launch[i].n; j++)
-			all[n++] = c->launch[i].values[j + (target ? c->launch[i].n : 0)];
+	for (i = 0; i < c->n_runs; i++)
+		for (j = 0; j < c->process_run[i].n; j++)
+			all[n++] = c->process_run[i].values[j + (target ? c->process_run[i].n : 0)];
 	return stats_median(all, n);
 }

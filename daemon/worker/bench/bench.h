@@ -2,7 +2,7 @@
  * bench.h - one comparison on one device while it runs: subjects, cells, what is known of each cell, and where records go.
  *
  * serve fills it from a job and sends records to the daemon; compare fills it from its arguments and prints a table. Checks,
- * launches and the sequential procedure in between know only this.
+ * runs and the sequential procedure in between know only this.
  */
 #ifndef WORKER_BENCH_BENCH_H
 #define WORKER_BENCH_BENCH_H
@@ -28,12 +28,12 @@ struct bench_subject {
 	int fd;                  /* sealed module; closed by bench_fini */
 	struct kernelcode *code; /* of that module, once it was asked for; freed by bench_fini */
 	bool code_read;
-	bool dropped; /* a further subject that failed: no longer part of launches */
+	bool dropped; /* a further subject that failed: no longer part of runs */
 };
 
-/** Timings of one launch. Shape: values holds base_ms, target_ms, base_mhz, target_mhz of n each. */
-struct bench_launch {
-	int launch, set, n;
+/** Timings of one run. Shape: values holds base_ms, target_ms, base_mhz, target_mhz of n each. */
+struct bench_run {
+	int process_run, set, n;
 	bool clocks;
 	float *values;
 };
@@ -66,19 +66,19 @@ struct bench_cell {
 	struct bench_failure problem[BENCH_SIDES];
 	bool target_passed; /* its check */
 	char check_inputs[BENCH_OUTSIDE]
-			 [HASH_HEX];             /* of the sides' checks: launches have to name those of the base; "" unknown */
+			 [HASH_HEX];             /* of the sides' checks: runs have to name those of the base; "" unknown */
 	struct bench_alone alone[BENCH_OUTSIDE]; /* of base and target: as their checks have it */
 	struct msg_work work[BENCH_OUTSIDE]; /* likewise what they said of it, without what they tried; provider "": nothing */
-	int n_launches;
-	struct bench_launch launch[STATS_LAUNCHES_MAX]; /* of the series that decides */
+	int n_runs;
+	struct bench_run process_run[STATS_RUNS_MAX]; /* of the series that decides */
 	int n_sustained_runs;
-	struct bench_launch sustained_run[STATS_LAUNCHES_MAX]; /* series sustained */
+	struct bench_run sustained_run[STATS_RUNS_MAX]; /* series sustained */
 	int n_void_sustained_runs;                             /* that the device's readings void */
 	int leans;                                     /* sustained runs in which target drew more power, less those in which base did */
 	struct cell_finding found;
-	int discarded; /* launches whose times the device's readings void, or that were lost to neither side */
+	int discarded; /* runs whose times the device's readings void, or that were lost to neither side */
 	int voided;    /* the former alone */
-	int ends;      /* of the process, in launches that end well where the base is beside a copy of itself */
+	int ends;      /* of the process, in runs that end well where the base is beside a copy of itself */
 	int kills;     /* of the process in the target's calls, by a signal of somebody else */
 };
 
@@ -109,14 +109,14 @@ struct bench {
 	sentinel_set asked;            /* whose cells run in sustained runs, whatever pairs say of them */
 	sentinel_set sustained_runs;           /* whose cells do, because power draw differs: those, and what is found */
 	bool set_begun[3];
-	bool over;   /* no further launch will come */
+	bool over;   /* no further run will come */
 	bool lost;   /* the device is broken: nothing runs on it any more */
 	int n_noted; /* notes passed on, each once */
 	char noted[BENCH_NOTES_MAX][64];
 	bool guarded;     /* health_check_device_check has read the device before, */
 	int ecc;          /* and this many memory errors were counted then */
 	int idle_looks;   /* at who else is on the device, so far */
-	int launches;     /* so far */
+	int runs;     /* so far */
 	double gpu_s;     /* the device was held for */
 	double started_s; /* monotonic */
 };
@@ -152,29 +152,29 @@ int bench_fault(struct bench *b, int cell, enum role role, const char *failure, 
 /** As bench_fault without sending: the record came from the runner and was passed on. */
 void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail);
 
-/** Whose turn it is to begin the current launch, as a number from 1 on for order_first: any in the first launch, and then the next. */
+/** Whose turn it is to begin the current run, as a number from 1 on for order_first: any in the first run, and then the next. */
 int bench_turn(const struct bench *b);
 /** Place of a role among the subjects of a record; -1 none. */
 int bench_role(const struct msg_cell *m, enum role role);
 /** Whether a record is of the series that decides its cell. */
 bool bench_decides(const struct bench *b, const struct msg_cell *m);
-/** Append the timings of a record to a list; a second one of the same launch replaces the first. Shape: list[STATS_LAUNCHES_MAX]. */
-int bench_keep(struct bench_launch *list, int *n, const struct msg_cell *m, struct fw_err *err);
+/** Append the timings of a record to a list; a second one of the same run replaces the first. Shape: list[STATS_RUNS_MAX]. */
+int bench_keep(struct bench_run *list, int *n, const struct msg_cell *m, struct fw_err *err);
 /** Keep the timings of a `cell` record of the series that decides. 1 kept; 0 left out, for the device's readings void them. */
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
-/** Judge a cell anew from its launches. */
+/** Judge a cell anew from its runs. */
 void bench_judge(struct bench *b, int cell);
-/** No further launch will come: judge every cell by what there is. */
+/** No further run will come: judge every cell by what there is. */
 void bench_end(struct bench *b);
-/** Whether launches of set 1 noise so much that all that the rule allows would leave the cell undecided. `se`: what its standard error would be. */
+/** Whether runs of set 1 noise so much that all that the rule allows would leave the cell undecided. `se`: what its standard error would be. */
 bool bench_is_hopeless(const struct bench *b, int cell, double *se);
 /** What stands in the way of a cell's verdict; NULL nothing. What the target shares with its base is the base's. */
 const struct bench_failure *bench_failure(const struct bench *b, int cell);
 /** The word for a cell: what failed before what was measured. */
 enum verdict bench_verdict(const struct bench *b, int cell);
-/** What a cell's launches say, beside the slow calls of all cells that run the same kernel. */
+/** What a cell's runs say, beside the slow calls of all cells that run the same kernel. */
 void bench_decide(const struct bench *b, int cell, struct cell_verdict *out);
-/** Median ms of one side over all launches; 0 without any. */
+/** Median ms of one side over all runs; 0 without any. */
 double bench_median_ms(const struct bench *b, int cell, bool target);
 
 #endif

@@ -19,7 +19,7 @@ struct clocks {
 	int n;
 };
 
-/** Begin to look, and return when looks are taken. `process`: how many of this launch came before. Err: cancelled. Own: clocks_end. */
+/** Begin to look, and return when looks are taken. `process`: how many of this run came before. Err: cancelled. Own: clocks_end. */
 int clocks_begin(struct clocks *c, struct bench *b, int process, struct fw_err *err);
 /** Take what was seen by now; to be called several times a second. Shape: arg is a struct clocks. Err: none. */
 int clocks_take(void *arg, struct fw_err *err);

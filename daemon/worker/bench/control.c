@@ -40,15 +40,15 @@ int control_run(struct bench *b, int cell, char failure[16], char detail[512], s
 	struct control c = { .bench = b, .failure = failure, .detail = detail };
 	char sha256[HASH_HEX];
 	int copy = sealed_copy(b->subject[b->base].fd, "base", sha256, err);
-	struct runner_task task = { .mode = RUN_LAUNCH,
+	struct runner_task task = { .mode = RUN_TIME,
 		.set = 1,
-		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)b->launches + 0xc0de)),
+		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)b->runs + 0xc0de)),
 		.n_subjects = 2,
 		.subject = { b->base, b->base },
 		.copy_fd = copy,
 		.n_cells = 1,
 		.cell = &cell,
-		.deadline_s = b->limits.launch_s,
+		.deadline_s = b->limits.run_s,
 		.record = take_record,
 		.arg = &c };
 	struct runner_end end;

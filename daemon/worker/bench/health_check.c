@@ -26,7 +26,7 @@ static int take_state(void *arg, struct msg *m, struct fw_err *err)
 static int ask(struct bench *b, enum run_mode what, int number, int pass, struct msg_state *state, struct fw_err *err)
 {
 	struct runner_task task = { .mode = what,
-		.launch = number,
+		.process_run = number,
 		.pass = pass,
 		.seed = b->seed,
 		.deadline_s = QUESTION_S,
@@ -107,7 +107,7 @@ int health_check_device_check(struct bench *b, int pass, struct msg_device_check
 		return 0;
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			ask(b, RUN_DEVICE_CHECK, b->launches, pass, &state, err) != 0)
+			ask(b, RUN_DEVICE_CHECK, b->runs, pass, &state, err) != 0)
 			return -1;
 		if (state.device_check.foreign <= 0)
 			break; /* else a process that has just ended may still be listed */

@@ -1,4 +1,4 @@
-/* measure.c - when to launch, and what. */
+/* measure.c - when to run, and what. */
 #include "worker/bench/measure.h"
 
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include "worker/bench/alone.h"
 #include "worker/bench/audit.h"
 #include "worker/bench/health_check.h"
-#include "worker/bench/launch.h"
+#include "worker/bench/process_run.h"
 #include "worker/bench/sustain.h"
 
-enum { EMPTY_LAUNCHES_MAX = 3, ROUNDS_MAX = 3 };
+enum { EMPTY_RUNS_MAX = 3, ROUNDS_MAX = 3 };
 
 /* The set that slow calls, or the wanted width, still ask of a cell whose pairs are settled; 0 none. */
 static int wanted_beside(const struct bench *b, int cell)
@@ -36,7 +36,7 @@ int measure_next(const struct bench *b, int *list, int *set)
 		for (n = 0, i = 0; i < b->n_cells; i++) {
 			const struct bench_cell *c = &b->cell[i];
 
-			if (c->open && c->found.typical.want_set == want && !(b->quick && c->n_launches > 0))
+			if (c->open && c->found.typical.want_set == want && !(b->quick && c->n_runs > 0))
 				list[n++] = i;
 		}
 		*set = want;
@@ -56,17 +56,17 @@ int measure_next(const struct bench *b, int *list, int *set)
 	return 0;
 }
 
-/* The next launch. Shape: all arrays have a place for every cell. */
+/* The next run. Shape: all arrays have a place for every cell. */
 struct plan {
-	struct launch_order order;
+	struct run_order order;
 	int *cell, *spare;
 	bool *sustained_run;
 };
 
-/* What to launch next: pairs first, then sustained runs, then launches for width alone. Returns the number of cells. */
+/* What to run next: pairs first, then sustained runs, then runs for width alone. Returns the number of cells. */
 static int next(const struct bench *b, struct plan *p)
 {
-	struct launch_order *o = &p->order;
+	struct run_order *o = &p->order;
 	int i;
 
 	o->only_sustained_runs = false;
@@ -86,18 +86,18 @@ static int next(const struct bench *b, struct plan *p)
 	return o->n;
 }
 
-static int launch_all(struct bench *b, struct plan *p, struct fw_err *err)
+static int run_all(struct bench *b, struct plan *p, struct fw_err *err)
 {
-	const struct launch_order *o = &p->order;
+	const struct run_order *o = &p->order;
 	int empty = 0, status = health_check_wait_idle(b, err), i;
 	char why[512] = "";
 
-	while (status >= 0 && !b->lost && empty < EMPTY_LAUNCHES_MAX && next(b, p) > 0) {
-		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
+	while (status >= 0 && !b->lost && empty < EMPTY_RUNS_MAX && next(b, p) > 0) {
+		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* what is open stays undecided, and says so */
-		status = launch_run(b, o, why, sizeof why, err);
+		status = measure_process_run(b, o, why, sizeof why, err);
 		empty = status == 0 ? empty + 1 : 0;
-		for (i = 0; i < o->n && empty == EMPTY_LAUNCHES_MAX && !o->only_sustained_runs && status >= 0; i++)
+		for (i = 0; i < o->n && empty == EMPTY_RUNS_MAX && !o->only_sustained_runs && status >= 0; i++)
 			status = bench_fault(b, o->cell[i], ROLE_DEVICE, "device", why, err);
 	}
 	return status < 0 ? -1 : 0;
@@ -106,11 +106,11 @@ static int launch_all(struct bench *b, struct plan *p, struct fw_err *err)
 /* 1 when what was launched to make sure of a result may have reopened it. */
 static int make_sure(struct bench *b, struct fw_err *err)
 {
-	int before = b->launches;
+	int before = b->runs;
 
 	if (alone_run(b, err) != 0 || (!b->lost && audit_run(b, err) != 0))
 		return -1;
-	return b->launches > before;
+	return b->runs > before;
 }
 
 int measure_run(struct bench *b, struct fw_err *err)
@@ -126,7 +126,7 @@ int measure_run(struct bench *b, struct fw_err *err)
 	if (!p.cell || !p.spare || !p.sustained_run)
 		result = err_set(err, ERR_INTERNAL, "out of memory");
 	for (round = 0; result == 1 && round < ROUNDS_MAX && !b->lost; round++) {
-		result = launch_all(b, &p, err);
+		result = run_all(b, &p, err);
 		if (result == 0 && !b->lost)
 			result = make_sure(b, err);
 	}

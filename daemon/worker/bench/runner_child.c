@@ -102,7 +102,7 @@ static const char *unfit(const struct child *c, const struct msg *m)
 	case MSG_NODE:
 		return !in_task(t, m->u.node.cell) || !role_in_task(c, m->u.node.role) ? "a `node` record of another task" : NULL;
 	case MSG_CELL:
-		return !in_task(t, m->u.cell->cell) || m->u.cell->launch != t->launch || m->u.cell->set != t->set
+		return !in_task(t, m->u.cell->cell) || m->u.cell->process_run != t->process_run || m->u.cell->set != t->set
 			       ? "a `cell` record of another task"
 			       : NULL;
 	case MSG_KERNEL:
@@ -137,7 +137,7 @@ static const char *unfit(const struct child *c, const struct msg *m)
 	}
 }
 
-/* Timings of a launch name the inputs that the base was checked with, which a line that was made up elsewhere need not know. */
+/* Timings of a run name the inputs that the base was checked with, which a line that was made up elsewhere need not know. */
 static bool of_other_inputs(const struct child *c, const struct msg *m)
 {
 	const char *known;
@@ -342,7 +342,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	run->mode = t->mode;
 	snprintf(run->signature, sizeof run->signature, "%s", signature);
 	snprintf(run->device, sizeof run->device, "%s:%d", device_kind_name(b->device.kind), b->device.index);
-	run->launch = t->launch;
+	run->process_run = t->process_run;
 	run->set = t->set;
 	run->pass = t->pass;
 	run->seed = t->seed;

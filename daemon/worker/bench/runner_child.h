@@ -13,10 +13,10 @@ typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 
 struct runner_task {
 	enum run_mode mode; /* from RUN_IDLE on without subjects and cells */
-	int launch, set;
+	int process_run, set;
 	int pass; /* guard: times that were void before; clocks: processes before this one */
 	uint64_t seed;
-	int turn; /* launch: of who begins (bench_turn); 0 by chance */
+	int turn; /* run: of who begins (bench_turn); 0 by chance */
 	int n_subjects;
 	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
 	int n_cells;
@@ -29,7 +29,7 @@ struct runner_task {
 	bool counters; /* profile: read counters */
 	bool samples;  /* profile: only sample where warps wait, which takes the same rights */
 	int go_fd;     /* audit: where the runner reads its goes */
-	int copy_fd; /* launch: a copy of the base's module, which the second subject is and has the role of the target; 0 none */
+	int copy_fd; /* run: a copy of the base's module, which the second subject is and has the role of the target; 0 none */
 	bool takes_kills; /* a process that a signal of somebody else ended is an end like others (`killed`), and no error */
 	runner_record_fn *record;
 	void *arg;
@@ -66,7 +66,7 @@ int runner_child_under(struct bench *b, const struct runner_task *t, const char 
 	struct buf *out, struct proc_exit *how, struct fw_err *err);
 
 /**
- * Start one that goes on beside something else: only mode, launch, pass and seed of the task count. Its records are not sealed, since no branch
+ * Start one that goes on beside something else: only mode, run, pass and seed of the task count. Its records are not sealed, since no branch
  * code is in it, and come on `*fd`, which never blocks. Own: proc_end, close.
  */
 int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err);

@@ -8,7 +8,7 @@
 #include "core/protocol/sustained.h"
 #include "core/protocol/device_check.h"
 
-enum { AGREE = 2, VOID_MAX = 3 }; /* launches of a sentinel that have to lean the same way */
+enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that have to lean the same way */
 
 #define CLOCK_SEPARATE 0.01 /* of the clocks that both sides settle at */
 #define WANDER                                                                                                                   \
@@ -130,14 +130,14 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 {
 	const struct estimate *pairs = &b->cell[m->cell].found.typical.all;
 
-	if (pairs->launches == 0 || !is_enough(m))
+	if (pairs->runs == 0 || !is_enough(m))
 		return 0;
 	struct separate time = separate(m, m->ms[base], m->ms[target]);
 
 	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
 }
 
-/* One launch that leans may be the device's doing; the next has to agree before a whole direction is run in sustained runs. */
+/* One run that leans may be the device's doing; the next has to agree before a whole direction is run in sustained runs. */
 static bool leans(const struct bench_cell *c)
 {
 	return c->n_sustained_runs > 0 && abs(c->leans) == c->n_sustained_runs;
@@ -178,7 +178,7 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	return 1;
 }
 
-/* The set whose next launch the sustained change of a cell needs; 0 none. */
+/* The set whose next run the sustained change of a cell needs; 0 none. */
 static int wanted_set(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -191,7 +191,7 @@ static int wanted_set(const struct bench *b, int cell)
 	/* once the pairs have settled; what they call a regression needs no second opinion */
 	if (!c->open || !asked || c->found.typical.want_set != 0 || lost_in_pairs)
 		return 0;
-	return c->n_sustained_runs == 0 ? 1 : c->n_sustained_runs < STATS_LAUNCHES_MAX ? c->found.sustained.want_set : 0;
+	return c->n_sustained_runs == 0 ? 1 : c->n_sustained_runs < STATS_RUNS_MAX ? c->found.sustained.want_set : 0;
 }
 
 bool sustain_wants(const struct bench *b, int cell, int set)

@@ -13,13 +13,13 @@
 
 #include "core/reading/pair.h"
 #include "worker/bench/health_check.h"
-#include "worker/command/launch.h"
+#include "worker/command/process_run.h"
 #include "worker/bench/measure.h"
 #include "worker/command/interleave.h"
 #include "worker/box/workdir.h"
 
 enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
-enum { HOPELESS_FROM = 4 }; /* launches */
+enum { HOPELESS_FROM = 4 }; /* runs */
 
 static const char prefix[] = "side-";
 
@@ -278,22 +278,22 @@ static int note_sources_alone(struct command *m, struct fw_err *err)
 	return bench_send(m->bench, &message, err);
 }
 
-/* What even all launches would leave undecided is left to those who can mend it. */
+/* What even all runs would leave undecided is left to those who can mend it. */
 static int give_up(struct bench *b, const int *list, int n, struct fw_err *err)
 {
 	for (int i = 0; i < n; i++) {
 		struct msg message = { .t = MSG_NOTE, .u.note = { .cell = list[i] } };
-		int launches = b->cell[list[i]].n_launches;
+		int runs = b->cell[list[i]].n_runs;
 		double se;
 
-		if (b->quick || b->selfcheck || launches < HOPELESS_FROM || !bench_is_hopeless(b, list[i], &se))
+		if (b->quick || b->selfcheck || runs < HOPELESS_FROM || !bench_is_hopeless(b, list[i], &se))
 			continue;
 		b->cell[list[i]].open = false;
 		snprintf(message.u.note.text, sizeof message.u.note.text,
-			"given up after %d launches, whose processes noise so much that %d would leave a standard error of "
+			"given up after %d runs, whose processes noise so much that %d would leave a standard error of "
 			"%.2f %% "
 			"(%.2f %% is allowed): a program that takes turns is paired call by call instead (doc/interleave.md)",
-			launches, b->rule.launches_max, 100 * se, 100 * b->rule.se_max);
+			runs, b->rule.runs_max, 100 * se, 100 * b->rule.se_max);
 		if (bench_send(b, &message, err) < 0)
 			return -1;
 	}
@@ -322,7 +322,7 @@ static int note_settled(struct command *m, struct fw_err *err)
 	return bench_send(m->bench, &message, err);
 }
 
-/* One after the other: launches of whole processes. */
+/* One after the other: runs of whole processes. */
 static int measure_processes(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;
@@ -332,9 +332,9 @@ static int measure_processes(struct command *m, struct fw_err *err)
 	if (!m->settled)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	while (result == 0 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
-		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
+		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* what is open stays undecided, and says so */
-		result = command_launch(m, list, n, set, err) < 0 || give_up(b, list, n, err) != 0 ? -1 : 0;
+		result = command_process_run(m, list, n, set, err) < 0 || give_up(b, list, n, err) != 0 ? -1 : 0;
 	}
 	if (result == 0)
 		result = note_settled(m, err);

@@ -2,9 +2,9 @@
  * command.h - measures two benchmarks that are programs of their own against each other.
  *
  * First each side runs once: that warms caches, shows that both work and which rows they write; those become the cells. Then
- * launches: four processes A B B A, or B A A B by the launch's seed, whose medians are two pairs a cell; with a reference commit six, A B C
+ * runs: four processes A B B A, or B A A B by the run's seed, whose medians are two pairs a cell; with a reference commit six, A B C
  * C B A. The noise that
- * counts is the one between processes, and that is what pairs and launches are here. Judged like everything else.
+ * counts is the one between processes, and that is what pairs and runs are here. Judged like everything else.
  */
 #ifndef WORKER_COMMAND_COMMAND_H
 #define WORKER_COMMAND_COMMAND_H

@@ -1,4 +1,4 @@
-/* interleave.c - which cells a launch takes in which sessions, what becomes of what they bring, and who is to blame when one ends early. */
+/* interleave.c - which cells a run takes in which sessions, what becomes of what they bring, and who is to blame when one ends early. */
 #include "worker/command/interleave.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "worker/bench/sustain.h"
 #include "worker/command/interleave_record.h"
 
-enum { REDO_MAX = 3, EMPTY_LAUNCHES_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* launches */ };
+enum { REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* runs */ };
 
 #define HALF_WIDTH_PCT 0.3
 
@@ -42,8 +42,8 @@ struct all_interleave {
 	int n_interleave;
 };
 
-/* One launch. Shape: all arrays have a place for every cell. */
-struct interleave_launch {
+/* One run. Shape: all arrays have a place for every cell. */
+struct interleave_run {
 	struct all_interleave *all;
 	uint64_t seed;
 	int set, n, timed;
@@ -121,7 +121,7 @@ static int prepare(struct all_interleave *a, struct fw_err *err)
 }
 
 /* The cells of the next session, which `n_sides` sides have. Returns how many; -1. */
-static int next_chain(const struct interleave_launch *l, int n_sides, struct fw_err *err)
+static int next_chain(const struct interleave_run *l, int n_sides, struct fw_err *err)
 {
 	const struct all_interleave *a = l->all;
 	struct interleave_order order[INTERLEAVE_SIDES_MAX];
@@ -148,7 +148,7 @@ static double alone_ms(const struct command *m, int n_sides, int cell)
 }
 
 /* Where the manifest asks for pairs it has them; else they are what makes a cell's interval narrow at the least cost. `call_ms`: of all calls of one. */
-static int pairs_of(const struct interleave_launch *l, int cell, double call_ms, int most)
+static int pairs_of(const struct interleave_run *l, int cell, double call_ms, int most)
 {
 	const struct bench *b = l->all->command->bench;
 	const struct interleave_cost *cost = &l->all->known[cell].cost;
@@ -159,7 +159,7 @@ static int pairs_of(const struct interleave_launch *l, int cell, double call_ms,
 				  cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.look[PAIRING_INTERLEAVE].s0, n);
 }
 
-static void ask(const struct interleave_launch *l, struct interleave_session *s)
+static void ask(const struct interleave_run *l, struct interleave_session *s)
 {
 	struct command *m = l->all->command;
 	int most = s->subject[COMMAND_BASE]->run.pairs;
@@ -190,7 +190,7 @@ static double others_s(const struct interleave_session *s)
 
 /* What it brought, cell by cell. */
 static int take_cells(
-	struct interleave_launch *l, struct interleave_session *s, const struct msg_device_check *device_check, int redo, struct fw_err *err)
+	struct interleave_run *l, struct interleave_session *s, const struct msg_device_check *device_check, int redo, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
 	struct bench *b = a->command->bench;
@@ -230,7 +230,7 @@ static int take_cells(
 }
 
 /* It ended for want of the reference commit, or for want of room beside it: what it did not come to comes without the reference commit. */
-static int take_failure_of_reference(struct interleave_launch *l, const struct interleave_session *s, struct fw_err *err)
+static int take_failure_of_reference(struct interleave_run *l, const struct interleave_session *s, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
 	bool is_breach = strcmp(s->problem.failure, "protocol") == 0;
@@ -245,7 +245,7 @@ static int take_failure_of_reference(struct interleave_launch *l, const struct i
 }
 
 /* Somebody ended it. 1 the others go on, 0 nothing goes on by turns, -1. */
-static int take_failure(struct interleave_launch *l, struct interleave_session *s, struct fw_err *err)
+static int take_failure(struct interleave_run *l, struct interleave_session *s, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
 	struct command *m = a->command;
@@ -271,7 +271,7 @@ static int take_failure(struct interleave_launch *l, struct interleave_session *
 }
 
 /* What is closed by now needs no session. */
-static void forget_closed(struct interleave_launch *l)
+static void forget_closed(struct interleave_run *l)
 {
 	const struct bench *b = l->all->command->bench;
 
@@ -280,7 +280,7 @@ static void forget_closed(struct interleave_launch *l)
 }
 
 /* A session between two readings of the device, again while they make it void. */
-static int run_guarded(struct interleave_launch *l, struct interleave_session *s, struct msg_device_check *device_check, int *redo, struct fw_err *err)
+static int run_guarded(struct interleave_run *l, struct interleave_session *s, struct msg_device_check *device_check, int *redo, struct fw_err *err)
 {
 	struct bench *b = s->bench;
 	bool gpu = s->subject[COMMAND_BASE]->run.gpu;
@@ -305,8 +305,8 @@ static int run_guarded(struct interleave_launch *l, struct interleave_session *s
 	}
 }
 
-/* One session over `n` cells of the chain. 1 go on, 0 the launch is over, -1. */
-static int run_session(struct interleave_launch *l, int n, int n_sides, struct fw_err *err)
+/* One session over `n` cells of the chain. 1 go on, 0 the run is over, -1. */
+static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_err *err)
 {
 	struct command *m = l->all->command;
 	struct interleave_session *s = calloc(1, sizeof *s);
@@ -340,10 +340,10 @@ static int run_session(struct interleave_launch *l, int n, int n_sides, struct f
 	return result;
 }
 
-/* ---- one launch ---------------------------------------------------------------------------------------------------------- */
+/* ---- one run ---------------------------------------------------------------------------------------------------------- */
 
-/* All cells of the launch, in as many sessions as the sides' orders need; first those that the reference commit has, too. */
-static int run_sessions(struct interleave_launch *l, struct fw_err *err)
+/* All cells of the run, in as many sessions as the sides' orders need; first those that the reference commit has, too. */
+static int run_sessions(struct interleave_run *l, struct fw_err *err)
 {
 	struct command *m = l->all->command;
 	struct bench *b = m->bench;
@@ -366,10 +366,10 @@ static int run_sessions(struct interleave_launch *l, struct fw_err *err)
 	return result < 0 ? -1 : 0;
 }
 
-static int launch(struct interleave_launch *l, struct fw_err *err)
+static int process_run(struct interleave_run *l, struct fw_err *err)
 {
 	struct bench *b = l->all->command->bench;
-	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->launches);
+	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->runs);
 
 	l->seed = seed;
 	l->timed = 0;
@@ -394,14 +394,14 @@ static bool wants_interleave(const struct bench *b, int cell, const struct inter
 	const struct interleave_evidence *base = &k->evidence[COMMAND_BASE], *target = &k->evidence[COMMAND_TARGET];
 	char why[INTERLEAVE_WHY_SIZE];
 
-	if (!b->cell[cell].open || b->cell[cell].n_launches == 0 || b->cell[cell].n_launches >= DOUBTED_MAX)
+	if (!b->cell[cell].open || b->cell[cell].n_runs == 0 || b->cell[cell].n_runs >= DOUBTED_MAX)
 		return false;
 	return interleave_may_go_on(base) || interleave_may_go_on(target) ||
 	       (bench_verdict(b, cell) == VERDICT_IMPROVEMENT && interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNHEARD);
 }
 
 /* Cells that have their verdict, and are not believed yet. Returns their number. */
-static int next_doubtful(struct interleave_launch *l)
+static int next_doubtful(struct interleave_run *l)
 {
 	const struct all_interleave *a = l->all;
 	const struct bench *b = a->command->bench;
@@ -414,8 +414,8 @@ static int next_doubtful(struct interleave_launch *l)
 	return l->n;
 }
 
-/* What to launch next: pairs first, then sustained runs, then launches for width alone. Returns the number of cells. */
-static int next(struct interleave_launch *l)
+/* What to run next: pairs first, then sustained runs, then runs for width alone. Returns the number of cells. */
+static int next(struct interleave_run *l)
 {
 	const struct bench *b = l->all->command->bench;
 
@@ -434,7 +434,7 @@ static int next(struct interleave_launch *l)
 	return l->n > 0 ? l->n : next_doubtful(l);
 }
 
-static int run_all(struct interleave_launch *l, struct fw_err *err)
+static int run_all(struct interleave_run *l, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
 	struct bench *b = a->command->bench;
@@ -443,17 +443,17 @@ static int run_all(struct interleave_launch *l, struct fw_err *err)
 	while (status == 0 && !b->lost && !a->no_room && next(l) > 0) {
 		int before = 0, after = 0;
 
-		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
+		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* what is open stays undecided, and says so */
 		for (int i = 0; i < b->n_cells; i++)
 			before += b->cell[i].open;
-		status = launch(l, err);
+		status = process_run(l, err);
 		for (int i = 0; i < b->n_cells; i++)
 			after += b->cell[i].open;
 		empty = l->timed > 0 || after < before ? 0 : empty + 1;
-		if (empty == EMPTY_LAUNCHES_MAX && l->only_sustained_runs)
+		if (empty == EMPTY_RUNS_MAX && l->only_sustained_runs)
 			break; /* what sustained runs would have said stays unsaid */
-		for (int i = 0; i < l->n && empty == EMPTY_LAUNCHES_MAX && status == 0; i++)
+		for (int i = 0; i < l->n && empty == EMPTY_RUNS_MAX && status == 0; i++)
 			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", "sessions of turns bring no times", err);
 	}
 	return status;
@@ -496,7 +496,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 {
 	struct all_interleave all = { .command = m };
 	size_t room = (size_t)m->bench->n_cells + 1;
-	struct interleave_launch l = { .all = &all,
+	struct interleave_run l = { .all = &all,
 		.list = calloc(room, sizeof *l.list),
 		.spare = calloc(room, sizeof *l.spare),
 		.chain = calloc(room, sizeof *l.chain),
@@ -504,7 +504,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 		.sustained_run = calloc(room, sizeof *l.sustained_run) };
 	int status = 0;
 
-	/* pairs of calls settle far closer than whole processes, and a launch of them costs little */
+	/* pairs of calls settle far closer than whole processes, and a run of them costs little */
 	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
 	if (!m->list[COMMAND_REFERENCE].speaks)
 		status = command_drop_reference(m, "it does not take turns, as base and target do", err);

@@ -1,12 +1,12 @@
 /**
- * interleave.h - measures programs that take turns: launches of sessions, each cell until it is decided.
+ * interleave.h - measures programs that take turns: runs of sessions, each cell until it is decided.
  *
  * Their pairs are judged as those of modules; what the worker's own clock says of their times decides whether they are believed.
  */
 #ifndef WORKER_COMMAND_INTERLEAVE_H
 #define WORKER_COMMAND_INTERLEAVE_H
 
-#include "worker/command/launch.h"
+#include "worker/command/process_run.h"
 
 /** Whether base and target take turns, as their lists tell. */
 bool interleave_taken(const struct command *m);

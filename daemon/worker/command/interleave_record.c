@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/protocol/device_check.h"
-#include "worker/bench/launch.h"
+#include "worker/bench/process_run.h"
 #include "worker/bench/sustain.h"
 
 /* ---- what is believed ---------------------------------------------------------------------------------------------------- */
@@ -19,7 +19,7 @@ static enum interleave_belief refuse(struct command *m, int side, int cell, cons
 	return strcmp(failure, "escaped") == 0 && command_drop_reference(m, why, err) != 0 ? INTERLEAVE_ERROR : INTERLEAVE_REFERENCE_FAULTY;
 }
 
-/* It did in this session what cannot be. One session may be the machine's doing: accused is who does so in both halves of the launches. */
+/* It did in this session what cannot be. One session may be the machine's doing: accused is who does so in both halves of the runs. */
 static enum interleave_belief doubt(
 	struct command *m, int side, int cell, const char *failure, const char *why, bool is_sure, struct fw_err *err)
 {
@@ -29,7 +29,7 @@ static enum interleave_belief doubt(
 		return refuse(m, side, cell, failure, why, err);
 	note.u.note.role = m->side[side]->role;
 	snprintf(note.u.note.text, sizeof note.u.note.text,
-		"launch %d is left out, and another one tells whether it was the machine: %.300s", m->bench->launches, why);
+		"run %d is left out, and another one tells whether it was the machine: %.300s", m->bench->runs, why);
 	return bench_send(m->bench, &note, err) < 0 ? INTERLEAVE_ERROR : INTERLEAVE_DOUBTED;
 }
 
@@ -126,7 +126,7 @@ static struct msg *new_record(
 		return NULL;
 	}
 	*message->u.cell =
-		(struct msg_cell){ .launch = m->bench->launches, .set = set, .cell = c->cell, .n_subjects = n_sides, .n = n };
+		(struct msg_cell){ .process_run = m->bench->runs, .set = set, .cell = c->cell, .n_subjects = n_sides, .n = n };
 	message->u.cell->series = series;
 	for (int side = 0; side < n_sides; side++)
 		message->u.cell->role[side] = m->side[side]->role;
@@ -178,7 +178,7 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 		if (kept == 1)
 			bench_judge(b, c->cell);
 		else if (kept == 0 && device_check_discards(device_check, why))
-			kept = launch_void(b, c->cell, why, err);
+			kept = run_void(b, c->cell, why, err);
 		status = kept < 0 ? -1 : bench_send(b, message, err);
 	}
 	drop_record(message);

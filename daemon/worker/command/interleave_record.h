@@ -2,7 +2,7 @@
 #ifndef WORKER_COMMAND_INTERLEAVE_RECORD_H
 #define WORKER_COMMAND_INTERLEAVE_RECORD_H
 
-#include "worker/command/launch.h"
+#include "worker/command/process_run.h"
 #include "worker/command/interleave_session.h"
 
 enum interleave_belief {
@@ -19,7 +19,7 @@ enum interleave_belief {
 enum interleave_belief interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	struct interleave_evidence *evidence, char *why, struct fw_err *err);
 /**
- * After the last launch: a gain that the worker's clock does not confirm, from turns of `calls` calls, is no improvement and accuses nobody. Closes the
+ * After the last run: a gain that the worker's clock does not confirm, from turns of `calls` calls, is no improvement and accuses nobody. Closes the
  * cell as `unsure` and says so. Err: -1.
  */
 int interleave_judge_gain(struct command *m, int cell, const struct interleave_evidence *evidence, int calls, struct fw_err *err);

@@ -394,7 +394,7 @@ static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
 }
 
 /*
- * Programs of one thread share one core, another one in each launch: where each keeps to its own, whatever else runs on one of them weighs on
+ * Programs of one thread share one core, another one in each run: where each keeps to its own, whatever else runs on one of them weighs on
  * one side alone. Those of several threads have all cores.
  */
 static void place(struct interleave_session *s)
@@ -481,7 +481,7 @@ static int gather(struct interleave_session *s, int i, struct fw_err *err)
 
 static int tell(struct interleave_session *s, int cell, struct fw_err *err)
 {
-	struct msg at = { .t = MSG_AT, .u.at = { .launch = s->bench->launches, .cell = cell, .step = "time" } };
+	struct msg at = { .t = MSG_AT, .u.at = { .process_run = s->bench->process_runs, .cell = cell, .step = "time" } };
 
 	return bench_send(s->bench, &at, err);
 }

@@ -10,7 +10,7 @@
 #include "core/protocol/sustained.h"
 #include "core/interleave/plan.h"
 #include "core/interleave/trust.h"
-#include "worker/command/launch.h"
+#include "worker/command/process_run.h"
 #include "worker/command/interleave_child.h"
 
 /** One sustained run as it comes: every `stride`-th of its `n` calls is kept. */
@@ -50,7 +50,7 @@ struct interleave_session {
 	int n;
 	int first;         /* the side that begins */
 	bool target_first; /* of sustained runs, the target does */
-	uint64_t seed;     /* of the launch */
+	uint64_t seed;     /* of the run */
 	struct interleave_cell *cell;
 	/* how it went */
 	int failure_side, failure_cell; /* who ended it, -1 nobody; with the turn of which cell of the bench, -1 none */

@@ -19,7 +19,7 @@ struct command_failure {
 
 /** The clock that a process ran at. */
 struct command_clock {
-	int process; /* how many of its launch came before */
+	int process; /* how many of its run came before */
 	double mhz;  /* 0: not known */
 };
 

@@ -114,7 +114,7 @@ int swap_run(struct buffered *k, struct fw_err *err)
 		if (bench_pin(b, again, list[i], config_of(buffered_find(k, list[i]), 0), err) != 0)
 			return -1;
 	struct swapping s = { .buffered = k };
-	struct runner_task task = { .mode = RUN_LAUNCH,
+	struct runner_task task = { .mode = RUN_TIME,
 		.launch = 1,
 		.set = 1,
 		.seed = b->seed,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """figures.py - figures of tests/gpu/turns.sh, JSON lines.
 
-usage: figures.py COMPARISON.json DATABASE LABEL      one line of a comparison: its cells, and how far its launches lie apart
+usage: figures.py COMPARISON.json DATABASE LABEL      one line of a comparison: its cells, and how far its runs lie apart
        figures.py --beside IN_PROCESS.jsonl FIGURES   the Triton cells beside the pairs of one process
        figures.py --sum FIGURES                       what is asked of them all, line by line: ok or not
 """
@@ -11,16 +11,16 @@ import sqlite3
 import sys
 
 
-def launches_of(database, comparison):
-    """For each cell the change of every launch, in percent: at equal clocks and as it is; and why they are not known, where they are not."""
+def runs_of(database, comparison):
+    """For each cell the change of every run, in percent: at equal clocks and as it is; and why they are not known, where they are not."""
     found, why = {}, None
     try:
         db = sqlite3.connect("file:%s?mode=ro" % database, uri=True)
         rows = db.execute("SELECT c.key, s.d, s.d_raw FROM sample s JOIN cell c ON c.id = s.cell JOIN sample_kind k ON k.id = s.kind "
-                          "WHERE c.comparison = ? AND k.series = 'process' AND k.subject = 'target' ORDER BY s.launch", (comparison,))
+                          "WHERE c.comparison = ? AND k.series = 'process' AND k.subject = 'target' ORDER BY s.run", (comparison,))
         for key, d, raw in rows:
-            cell = found.setdefault(key, {"launches_pct": [], "raw_pct": []})
-            cell["launches_pct"].append(round(-100 * d, 4))
+            cell = found.setdefault(key, {"runs_pct": [], "raw_pct": []})
+            cell["runs_pct"].append(round(-100 * d, 4))
             cell["raw_pct"].append(round(-100 * raw, 4))
     except (sqlite3.Error, TypeError) as problem:  # Python's SQLite may be too old for the tables of the daemon's
         why = "%s: %s (SQLite %s)" % (database, problem, sqlite3.sqlite_version)
@@ -29,20 +29,20 @@ def launches_of(database, comparison):
 
 def figures(path, database, label):
     body = json.load(open(path))
-    launches, problem = launches_of(database, body["id"])
+    runs, problem = runs_of(database, body["id"])
     notes = " ".join(note["text"] for note in body["notes"] or [])
     turn = re.search(r"(\d+) of them, each ([0-9.e-]+) ms for calls of ([0-9.e-]+) ms.* a turn cost ([0-9.e-]+) ms", notes)
     cells = []
     for c in body["cells"]:
-        cell = {name: c[name] for name in ("cell", "verdict", "change_pct", "code_pct", "clock_pct", "launches", "samples")}
+        cell = {name: c[name] for name in ("cell", "verdict", "change_pct", "code_pct", "clock_pct", "runs", "samples")}
         cell["class"] = c["failure"] if not isinstance(c["failure"], dict) else c["failure"].get("class")
         cell["half_width_pct"] = (c["ci_high_pct"] - c["ci_low_pct"]) / 2 if c["ci_high_pct"] is not None else None
         cell["base_ms"], cell["target_ms"] = c["base"]["median_ms"], c["target"]["median_ms"]
         cell["reason"] = c["reason"]
         cell["clocks"] = (c.get("clock") or {}).get("base_mhz") is not None
-        cell.update(launches.get(c["cell"], {}))
+        cell.update(runs.get(c["cell"], {}))
         cells.append(cell)
-    print(json.dumps({"what": label, "verdict": body["verdict"], "gpu_s": body["gpu_s"], "wall_s": body["wall_s"], "launches": body["launches"],
+    print(json.dumps({"what": label, "verdict": body["verdict"], "gpu_s": body["gpu_s"], "wall_s": body["wall_s"], "runs": body["runs"],
                       "device": body["environment"]["name"], "driver": body["environment"]["driver"], "isolation": body["isolation"],
                       "turn_cost_ms": float(turn[4]) if turn else None, "interleave": int(turn[1]) if turn else 0, "notes": notes, "problem": problem, "cells": cells}))
 
@@ -75,21 +75,21 @@ def sum_up(path):
     all_figures = read(path)
     for f in all_figures:
         widths = [c["half_width_pct"] for c in f["cells"] if c["half_width_pct"] is not None]
-        spreads = [max(c["launches_pct"]) - min(c["launches_pct"]) for c in f["cells"] if len(c.get("launches_pct") or []) > 1]
+        spreads = [max(c["runs_pct"]) - min(c["runs_pct"]) for c in f["cells"] if len(c.get("runs_pct") or []) > 1]
         words = ", ".join("%s %s %s" % (c["cell"], c["verdict"], "%+.3f %%" % c["change_pct"] if c["change_pct"] is not None else "-")
                           for c in f["cells"] if c["verdict"] != "unchanged")
         if f["what"] == "gemm/main" or f["what"].startswith("gemm/equal"):
             told(f["verdict"] == "unchanged", "%s: %s" % (f["what"], words or "all unchanged"))
             told(bool(widths) and max(widths) <= 0.3, "%s: half-width at most %.3f %%" % (f["what"], max(widths, default=9)))
-            told(bool(spreads) and max(spreads) <= 0.1, "%s: launches within %.3f %% of each other" % (f["what"], max(spreads, default=9)))
-            told(f["gpu_s"] <= 45, "%s: %.1f s of the device, %d launches" % (f["what"], f["gpu_s"], f["launches"]))
+            told(bool(spreads) and max(spreads) <= 0.1, "%s: runs within %.3f %% of each other" % (f["what"], max(spreads, default=9)))
+            told(f["gpu_s"] <= 45, "%s: %.1f s of the device, %d runs" % (f["what"], f["gpu_s"], f["runs"]))
         elif f["what"] == "gemm/more":
             lost = [c["cell"] for c in f["cells"] if c["verdict"] == "regression"]
             told(lost == ["gemm/4096x5120x4096"], "%s: %s, %.1f s of the device" % (f["what"], words or "nothing", f["gpu_s"]))
         else:
-            print("# %s: %s: %s, %.1f s of the device, %d launches" % (f["what"], f["verdict"], words or "all unchanged", f["gpu_s"], f["launches"]))
+            print("# %s: %s: %s, %.1f s of the device, %d runs" % (f["what"], f["verdict"], words or "all unchanged", f["gpu_s"], f["runs"]))
         if f.get("problem"):
-            told(False, "%s: what single launches say is not known: %s" % (f["what"], f["problem"]))
+            told(False, "%s: what single runs say is not known: %s" % (f["what"], f["problem"]))
         print("# %s: a turn cost %s ms beside its calls, the scrub included; clocks %s" % (f["what"], f["turn_cost_ms"],
               "known" if all(c.get("clocks") for c in f["cells"]) else "not known"))
 

@@ -11,7 +11,7 @@ using namespace nvcuda;
 enum { PLACES = 5 /* odd: a warm and a timed call in turns visit all */, TILE = 128, DEEP = 32, PAD = 8, THREADS = 256 };
 
 // C = A B over the first `deep` columns of A and rows of B, row by row; all sizes are multiples of the tiles.
-static __global__ void __launch_bounds__(THREADS) gemm(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n, int k, int deep)
+static __global__ void __run_bounds__(THREADS) gemm(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n, int k, int deep)
 {
 	__shared__ __nv_bfloat16 sa[TILE][DEEP + PAD], sb[DEEP][TILE + PAD];
 	wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum[4][2];

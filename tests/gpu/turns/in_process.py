@@ -11,7 +11,7 @@ import flopwatch
 import torch
 from kernels import inputs, matmul, softmax
 
-LAUNCHES, PAIRS, TURN_S = 12, 60, 0.5e-3
+RUNS, PAIRS, TURN_S = 12, 60, 0.5e-3
 
 
 class Events:
@@ -58,7 +58,7 @@ def median(values):
 
 
 def pairs(sides, timer, pause_s):
-    """Changes of the launches, in percent; all times of each side; all clocks."""
+    """Changes of the runs, in percent; all times of each side; all clocks."""
     found, ms, mhz = [], [[], []], []
 
     def call(k):
@@ -73,7 +73,7 @@ def pairs(sides, timer, pause_s):
     for k in (0, 1) * 15:
         call(k)
     ms[0].clear(), ms[1].clear(), mhz.clear()
-    for _ in range(LAUNCHES):
+    for _ in range(RUNS):
         logs = []
         for i in range(PAIRS):
             order = (0, 1) if i % 2 == 0 else (1, 0)
@@ -93,4 +93,4 @@ for n in (4096, 8192):
             found, ms, mhz = pairs(both, timer, pause_s)
             print(json.dumps({"cell": "triton/n=%d/kernel=%s" % (n, name), "stages": stages, "timer": type(timer).__name__.lower(), "pause_ms": 1e3 * pause_s,
                               "change_pct": round(sum(found) / len(found), 4), "ms": [median(m) for m in ms], "mhz": round(median(mhz)),
-                              "launches": [round(x, 3) for x in found]}), flush=True)
+                              "runs": [round(x, 3) for x in found]}), flush=True)

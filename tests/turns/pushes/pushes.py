@@ -124,7 +124,7 @@ class Bench:
             return None
 
     def noise(self, comparison):
-        """By how much the launches of each cell differ, in percent: the standard deviation of what they say."""
+        """By how much the runs of each cell differ, in percent: the standard deviation of what they say."""
         found = {}
         db = sqlite3.connect("file:%s/state/flopwatch.db?mode=ro" % self.state, uri=True)
         for key, d in db.execute("SELECT c.key, s.d FROM sample s JOIN cell c ON c.id = s.cell JOIN sample_kind k ON k.id = s.kind "
@@ -145,11 +145,11 @@ def report(kind, name, load, body, noise):
     for c in body["cells"] if body else []:
         failure = c["failure"] if not isinstance(c["failure"], dict) else c["failure"].get("class")
         row["cells"].append({"cell": c["cell"], "verdict": c["verdict"], "class": failure, "change_pct": c["change_pct"], "low": c["ci_low_pct"],
-                             "high": c["ci_high_pct"], "launches": c["launches"], "samples": c["samples"], "flags": c.get("flags"), "reason": c["reason"],
+                             "high": c["ci_high_pct"], "runs": c["runs"], "samples": c["samples"], "flags": c.get("flags"), "reason": c["reason"],
                              "base_ms": c["base"]["median_ms"], "noise_pct": noise.get(c["cell"])})
-    words = "; ".join("%s %s%s %s [%s, %s] %s launches noise %s %%" % (
+    words = "; ".join("%s %s%s %s [%s, %s] %s runs noise %s %%" % (
         c["cell"], c["verdict"], " " + c["class"] if c["class"] else "", *("%.2f" % v if v is not None else "-" for v in (c["change_pct"], c["low"], c["high"])),
-        c["launches"], "%.2f" % c["noise_pct"] if c["noise_pct"] is not None else "-") for c in row["cells"])
+        c["runs"], "%.2f" % c["noise_pct"] if c["noise_pct"] is not None else "-") for c in row["cells"])
     print("%-7s %-6s load %2d (%.1f): %s: %s" % (kind, name, load, row["load_average"], row["verdict"], words), flush=True)
     return row
 
@@ -163,7 +163,7 @@ def total(rows):
     equal, planted = ([r for r in rows if r["kind"] == kind] for kind in ("equal", "planted"))
     count = {word: sum(r["verdict"] == word for r in equal) for word in ("unchanged", "undecided") + WRONG_OF_EQUAL}
     undecided = sum(r["verdict"] == "undecided" and is_calm(r) for r in equal)
-    print("%d pushes of equal programs: %s; undecided with launches within 1 %%: %d of %d" % (
+    print("%d pushes of equal programs: %s; undecided with runs within 1 %%: %d of %d" % (
         len(equal), ", ".join("%d %s" % (n, word) for word, n in count.items()), undecided, sum(map(is_calm, equal))))
     cells = [c for r in planted for c in r["cells"]]
     missed = sum(c["verdict"] == "unchanged" and not c["flags"] for c in cells) + sum(c["verdict"] in ("improvement", "rejected", "failed") for c in cells)

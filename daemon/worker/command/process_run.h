@@ -1,9 +1,9 @@
 /**
- * launch.h - one launch of programs of their own: two rounds of processes, the second in the opposite order, with readings of
+ * process_run.h - one run of programs of their own: two rounds of processes, the second in the opposite order, with readings of
  * the device around each round where they use the GPU.
  */
-#ifndef WORKER_COMMAND_LAUNCH_H
-#define WORKER_COMMAND_LAUNCH_H
+#ifndef WORKER_COMMAND_PROCESS_RUN_H
+#define WORKER_COMMAND_PROCESS_RUN_H
 
 #include "worker/bench/bench.h"
 #include "worker/build/build.h"
@@ -30,7 +30,7 @@ struct command {
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err);
 /** Tell the daemon which side runs now. */
 int command_tell(struct command *m, int side, const char *step, struct fw_err *err);
-/** Tell the daemon of a launch over the `n` listed cells. */
+/** Tell the daemon of a run over the `n` listed cells. */
 int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
 /** Go on without the reference commit, and note why. Nothing where it takes no part any more. */
 int command_drop_reference(struct command *m, const char *why, struct fw_err *err);
@@ -42,9 +42,9 @@ int command_failed(struct command *m, int side, const struct command_failure *pr
  */
 int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err);
 /**
- * One launch over the `n` listed cells, judged afterwards. A round whose times the readings of the device make void is taken again, up to
- * three times and while budget is left; one that stays void makes the launch void. Err: -1 cancelled, or a fault of ours.
+ * One run over the `n` listed cells, judged afterwards. A round whose times the readings of the device make void is taken again, up to
+ * three times and while budget is left; one that stays void makes the run void. Err: -1 cancelled, or a fault of ours.
  */
-int command_launch(struct command *m, const int *list, int n, int set, struct fw_err *err);
+int command_process_run(struct command *m, const int *list, int n, int set, struct fw_err *err);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * launch.c - a cell's way through a launch: plan in random order, one checked call of each subject alone, warm-up, the timed
+ * process_run.c - a cell's way through a run: plan in random order, one checked call of each subject alone, warm-up, the timed
  * passes with watched calls among them, and a last watched call of each.
  *
  * A subject that fails at a cell ends that cell for everybody, since a time without its partner says nothing, unless it is
  * neither base nor target.
  */
-#include "runner/mode/launch.h"
+#include "runner/mode/time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -176,7 +176,7 @@ static int side_rounds(int rounds)
 	return n < SIDE_MIN ? SIDE_MIN : n > SIDE_MAX ? SIDE_MAX : n;
 }
 
-/* What a launch does with a cell beside the pass that counts. */
+/* What a run does with a cell beside the pass that counts. */
 struct extra_series {
 	bool decides; /* the series call does, in full */
 	bool sustained_run, calls, phases;
@@ -276,7 +276,7 @@ static int open_looks(struct timing *t, struct verifier *verifier, struct failur
 	return verifier_open(verifier, p, p->cell.direction, runner_secret(t->runner), RECHECK_VISITS, f);
 }
 
-static void launch_cell(struct runner *r, int i, double warm_s)
+static void run_cell(struct runner *r, int i, double warm_s)
 {
 	struct problem problem;
 	struct fw_err err = { 0 };
@@ -314,7 +314,7 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 	problem_close(&problem);
 }
 
-int mode_launch_run(struct runner *r)
+int mode_time_run(struct runner *r)
 {
 	const struct msg_run *run = r->run;
 	int order[JOB_CELLS_MAX];
@@ -324,6 +324,6 @@ int mode_launch_run(struct runner *r)
 			return 0; /* the fault record said it all */
 	runner_shuffle(r, order, run->n_cells);
 	for (int i = 0; i < run->n_cells && !r->lost && !r->records->failed; i++)
-		launch_cell(r, order[i], i == 0 && run->warm_s > run->cell_warm_s ? run->warm_s : run->cell_warm_s);
+		run_cell(r, order[i], i == 0 && run->warm_s > run->cell_warm_s ? run->warm_s : run->cell_warm_s);
 	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
 }

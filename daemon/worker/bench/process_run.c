@@ -1,5 +1,5 @@
-/* launch.c - what its records say, and who is blamed when it does not come back. */
-#include "worker/bench/launch.h"
+/* process_run.c - what its records say, and who is blamed when it does not come back. */
+#include "worker/bench/process_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@
 #include "worker/bench/runner_child.h"
 #include "worker/bench/sustain.h"
 
-/* Launches that a process has to end early in, beside a target, before that is the target's doing. */
+/* Runs that a process has to end early in, beside a target, before that is the target's doing. */
 enum { ENDS_THAT_ACCUSE = 2 };
 
-struct launch_state {
+struct run_state {
 	struct bench *bench;
-	int launch, set;
+	int process_run, set;
 	int timed, throttled, faults; /* cells with new timings, with timings left out; faults told by the runner */
-	bool *seen;                   /* seen[n_cells]: timed or faulted in this launch */
+	bool *seen;                   /* seen[n_cells]: timed or faulted in this run */
 	bool foreign;                 /* another process was on the device */
 	int xid;                      /* that the driver reported; 0 none */
 	char why[DEVICE_CHECK_WHY_SIZE];     /* why times were left out, the last reason */
@@ -31,23 +31,23 @@ struct launch_state {
 	struct msg_fault suspicion;
 };
 
-int launch_void(struct bench *b, int cell, const char *reason, struct fw_err *err)
+int run_void(struct bench *b, int cell, const char *reason, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
 	char why[200];
 
 	if (b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
 		return 0;
-	snprintf(why, sizeof why, "not measured: %s, in %d launches", reason, b->cell[cell].discarded);
-	if (b->cell[cell].n_launches == 0)
+	snprintf(why, sizeof why, "not measured: %s, in %d runs", reason, b->cell[cell].discarded);
+	if (b->cell[cell].n_runs == 0)
 		return bench_fault(b, cell, ROLE_DEVICE, "device", why, err);
 	b->cell[cell].open = false;
 	snprintf(
-		m.u.note.text, sizeof m.u.note.text, "%s; it is judged by the %d launches before", why, b->cell[cell].n_launches);
+		m.u.note.text, sizeof m.u.note.text, "%s; it is judged by the %d runs before", why, b->cell[cell].n_runs);
 	return bench_send(b, &m, err);
 }
 
-static int take_timings(struct launch_state *l, const struct msg_cell *m, struct fw_err *err)
+static int take_timings(struct run_state *l, const struct msg_cell *m, struct fw_err *err)
 {
 	struct bench *b = l->bench;
 	bool decides = bench_decides(b, m), sustained = m->series == SERIES_SUSTAINED;
@@ -69,7 +69,7 @@ static int take_timings(struct launch_state *l, const struct msg_cell *m, struct
 		return 0;
 	l->throttled++;
 	memcpy(l->why, why, sizeof l->why);
-	return decides ? launch_void(b, m->cell, why, err) : 0;
+	return decides ? run_void(b, m->cell, why, err) : 0;
 }
 
 /* What a module leaves behind it leaves at every plan: said once. Numbers may differ. */
@@ -117,7 +117,7 @@ static int refuse_impossible(struct bench *b, const struct msg_cell *m, struct f
 
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
-	struct launch_state *l = arg;
+	struct run_state *l = arg;
 	struct bench *b = l->bench;
 
 	if (m->t == MSG_NOTE && !is_alert_update(b, &m->u.note)) {
@@ -172,7 +172,7 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 	if (status != 0)
 		return status < 0 ? -1 : 0;
 	if (was_lost && ++b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
-		return 0; /* the device was lost to neither of them, and works again: the next launch shows */
+		return 0; /* the device was lost to neither of them, and works again: the next run shows */
 	snprintf(text, sizeof text, "%.400s; alone both sides pass their check", how);
 	return bench_fault(b, cell, role, what, text, err);
 }
@@ -183,11 +183,11 @@ static int note_end(struct bench *b, int cell, const struct runner_end *end, str
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
 
 	snprintf(m.u.note.text, sizeof m.u.note.text, "%s ended early and is repeated: %.300s",
-		end->mode == RUN_AUDIT ? "an audit" : "a launch", end->detail);
+		end->mode == RUN_AUDIT ? "an audit" : "a run", end->detail);
 	return bench_send(b, &m, err);
 }
 
-int launch_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
+int run_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
 {
 	char failure[16], detail[512], text[512];
 	int status = check_alone(b, cell, err);
@@ -207,12 +207,12 @@ int launch_blame_end(struct bench *b, int cell, const struct runner_end *end, st
 	return bench_fault(b, cell, ROLE_DEVICE, end->failure, text, err);
 }
 
-bool launch_suspects(const struct msg_fault *f)
+bool run_suspects(const struct msg_fault *f)
 {
 	return is_suspicion(f);
 }
 
-int launch_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err)
+int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err)
 {
 	char how[512];
 
@@ -220,28 +220,28 @@ int launch_blame(struct bench *b, const struct msg_fault *f, bool was_lost, stru
 	return blame(b, f->cell, ROLE_DEVICE, f->failure, how, was_lost, err);
 }
 
-/* After a launch that did not end well, or left cells out. */
-static int settle(struct launch_state *l, struct runner_end *end, const int *list, int n, struct fw_err *err)
+/* After a run that did not end well, or left cells out. */
+static int settle(struct run_state *l, struct runner_end *end, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = l->bench;
 	int missing = -1, i;
 
 	if (l->suspect >= 0)
-		return launch_blame(b, &l->suspicion, end->lost, err);
+		return run_blame(b, &l->suspicion, end->lost, err);
 	for (i = 0; i < n; i++)
 		if (!l->seen[list[i]] && b->cell[list[i]].open && (missing < 0 || list[i] == end->cell))
 			missing = list[i];
 	if (missing < 0)
 		return 0;
 	if (!end->failure[0] && l->faults > 0)
-		return 0; /* the device was lost on the way; the other cells go into the next launch */
+		return 0; /* the device was lost on the way; the other cells go into the next run */
 	runner_end_early(end);
 	if (end->role == ROLE_WORKER && !end->killed)
-		return 0; /* nobody was named: counted as an empty launch */
+		return 0; /* nobody was named: counted as an empty run */
 	if (end->cell >= 0 && end->cell != missing)
 		return 0;
 	if (end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET))
-		return launch_blame_end(b, missing, end, err);
+		return run_blame_end(b, missing, end, err);
 	if (end->killed && ++b->cell[missing].kills < ENDS_THAT_ACCUSE)
 		return note_end(b, missing, end, err);
 	return blame(b, missing, end->role, end->failure, end->detail, false, err);
@@ -249,24 +249,24 @@ static int settle(struct launch_state *l, struct runner_end *end, const int *lis
 
 static int announce(struct bench *b, const struct runner_task *t, struct fw_err *err)
 {
-	struct msg m = { .t = MSG_LAUNCH };
+	struct msg m = { .t = MSG_PROCESS_RUN };
 	int status;
 
-	m.u.launch = calloc(1, sizeof *m.u.launch);
-	if (!m.u.launch)
+	m.u.process_run = calloc(1, sizeof *m.u.process_run);
+	if (!m.u.process_run)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	m.u.launch->launch = t->launch;
-	m.u.launch->set = t->set;
-	m.u.launch->seed = t->seed;
-	m.u.launch->n_cells = t->n_cells;
-	memcpy(m.u.launch->cell, t->cell, (size_t)t->n_cells * sizeof *t->cell);
+	m.u.process_run->process_run = t->process_run;
+	m.u.process_run->set = t->set;
+	m.u.process_run->seed = t->seed;
+	m.u.process_run->n_cells = t->n_cells;
+	memcpy(m.u.process_run->cell, t->cell, (size_t)t->n_cells * sizeof *t->cell);
 	status = bench_send(b, &m, err);
 	msg_fini(&m);
 	return status;
 }
 
-/* After a launch: is the device still fit, and free? */
-static int look_after(struct launch_state *l, const struct runner_end *end, struct fw_err *err)
+/* After a run: is the device still fit, and free? */
+static int look_after(struct run_state *l, const struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = l->bench;
 
@@ -275,7 +275,7 @@ static int look_after(struct launch_state *l, const struct runner_end *end, stru
 	return l->foreign && health_check_wait_idle(b, err) < 0 ? -1 : 0;
 }
 
-static int run_launch(struct launch_state *state, struct runner_task *task, struct runner_end *end, struct fw_err *err)
+static int start_runner(struct run_state *state, struct runner_task *task, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = state->bench;
 	int status = announce(b, task, err);
@@ -291,26 +291,26 @@ static int run_launch(struct launch_state *state, struct runner_task *task, stru
 }
 
 /*
- * A phase has an interval from its second launch on, and an alert names none without one. A change that a look finds has no second set:
- * where the first launch shows one, the second times phases, too.
+ * A phase has an interval from its second run on, and an alert names none without one. A change that a look finds has no second set:
+ * where the first run shows one, the second times phases, too.
  */
-static bool wants_phases(const struct bench *b, const struct launch_order *o)
+static bool wants_phases(const struct bench *b, const struct run_order *o)
 {
-	if (b->launches == 1 || (o->set == 2 && !b->set_begun[2]))
+	if (b->runs == 1 || (o->set == 2 && !b->set_begun[2]))
 		return true;
-	for (int i = 0; i < o->n && b->launches == 2; i++)
+	for (int i = 0; i < o->n && b->runs == 2; i++)
 		if (fabs(b->cell[o->cell[i]].found.typical.all.m) > stats_theta(b->cells[o->cell[i]].threshold_pct))
 			return true;
 	return false;
 }
 
-int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t size, struct fw_err *err)
+int measure_process_run(struct bench *b, const struct run_order *o, char *why, size_t size, struct fw_err *err)
 {
-	struct launch_state state = { .bench = b, .launch = ++b->launches, .set = o->set, .suspect = -1 };
-	struct runner_task task = { .mode = RUN_LAUNCH,
-		.launch = state.launch,
+	struct run_state state = { .bench = b, .process_run = ++b->runs, .set = o->set, .suspect = -1 };
+	struct runner_task task = { .mode = RUN_TIME,
+		.process_run = state.process_run,
 		.set = o->set,
-		.seed = inputs_mix(b->seed + (uint64_t)state.launch),
+		.seed = inputs_mix(b->seed + (uint64_t)state.process_run),
 		.turn = bench_turn(b),
 		.n_cells = o->n,
 		.cell = o->cell,
@@ -318,8 +318,8 @@ int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t 
 		.only_sustained_runs = o->only_sustained_runs,
 		.sustained_rounds = sustain_rounds(b, o->set),
 		.phases = wants_phases(b, o),
-		.calls = state.launch == 1,
-		.deadline_s = b->limits.launch_s + sustain_s(b, o->sustained_run, o->n, o->set),
+		.calls = state.process_run == 1,
+		.deadline_s = b->limits.run_s + sustain_s(b, o->sustained_run, o->n, o->set),
 		.takes_kills = true,
 		.record = take_record,
 		.arg = &state };
@@ -334,12 +334,12 @@ int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t 
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	for (i = 0; i < b->n_cells; i++)
 		before += b->cell[i].open;
-	status = run_launch(&state, &task, &end, err);
+	status = start_runner(&state, &task, &end, err);
 	free(state.seen);
 	if (status < 0)
 		return -1;
 	for (i = 0; i < b->n_cells; i++)
 		after += b->cell[i].open;
-	snprintf(why, size, "%s", end.failure[0] ? end.detail : state.throttled ? state.why : "launches bring no timings");
+	snprintf(why, size, "%s", end.failure[0] ? end.detail : state.throttled ? state.why : "runs bring no timings");
 	return state.timed > 0 || after < before;
 }

@@ -1,5 +1,5 @@
-/* launch.c - whose turn it is, readings around rounds, and the records that launches end in. */
-#include "worker/command/launch.h"
+/* process_run.c - whose turn it is, readings around rounds, and the records that runs end in. */
+#include "worker/command/process_run.h"
 
 #include <stdlib.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include "core/reading/pair.h"
 #include "core/stats/transient.h"
 #include "worker/bench/health_check.h"
-#include "worker/bench/launch.h"
+#include "worker/bench/process_run.h"
 
 enum { ROUNDS = BENCHMARK_PAIRS, REDO_MAX = 3 };
 
-/* One launch being taken. Shape: reading[round][side]. */
+/* One run being taken. Shape: reading[round][side]. */
 struct taken {
 	struct command *command;
 	int set, first, redo;                              /* who begins; rounds thrown away */
@@ -41,7 +41,7 @@ int command_open(struct command *m, const struct msg_job *ask, struct fw_err *er
 
 int command_tell(struct command *m, int side, const char *step, struct fw_err *err)
 {
-	struct msg at = { .t = MSG_AT, .u.at = { .launch = m->bench->launches, .cell = -1 } };
+	struct msg at = { .t = MSG_AT, .u.at = { .process_run = m->bench->runs, .cell = -1 } };
 
 	at.u.at.role = m->side[side]->role;
 	snprintf(at.u.at.step, sizeof at.u.at.step, "%s", step);
@@ -87,15 +87,15 @@ int command_timed(struct command *m, int side, int cell, const struct reading *r
 
 int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
 {
-	struct msg message = { .t = MSG_LAUNCH, .u.launch = calloc(1, sizeof(struct msg_launch)) };
+	struct msg message = { .t = MSG_PROCESS_RUN, .u.process_run = calloc(1, sizeof(struct msg_process_run)) };
 
-	if (!message.u.launch)
+	if (!message.u.process_run)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	message.u.launch->launch = m->bench->launches;
-	message.u.launch->set = set;
-	message.u.launch->seed = seed;
-	message.u.launch->n_cells = n;
-	memcpy(message.u.launch->cell, list, (size_t)n * sizeof *list);
+	message.u.process_run->process_run = m->bench->runs;
+	message.u.process_run->set = set;
+	message.u.process_run->seed = seed;
+	message.u.process_run->n_cells = n;
+	memcpy(message.u.process_run->cell, list, (size_t)n * sizeof *list);
 	int status = bench_send(m->bench, &message, err);
 
 	msg_fini(&message);
@@ -220,7 +220,7 @@ static float time_of(struct command *m, int cell, const struct reading_row *row)
 }
 
 /*
- * All processes of the launch are compared by the same figure of a cell, also where one of them states a better one. NULL, or why they
+ * All processes of the run are compared by the same figure of a cell, also where one of them states a better one. NULL, or why they
  * cannot be compared.
  */
 static const char *settle(struct taken *l, const char *key, int n_sides)
@@ -240,10 +240,10 @@ static const char *settle(struct taken *l, const char *key, int n_sides)
 		}
 	for (int i = 1; i < n; i++)
 		if (row[i]->twins != row[0]->twins)
-			return "the processes of a launch wrote different numbers of results of this name";
+			return "the processes of a run wrote different numbers of results of this name";
 	return n == 0 || reading_settle(row, n)
 		       ? NULL
-		       : "the processes of a launch state no figure of this row in common: a mean here, a median there";
+		       : "the processes of a run state no figure of this row in common: a mean here, a median there";
 }
 
 /* The times of one cell. 1, 0 a side did not write its row, -1. */
@@ -254,7 +254,7 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 	const char *key = b->cells[cell].key;
 	int n = sides_with(l, key), at = 0;
 
-	*c = (struct msg_cell){ .launch = b->launches,
+	*c = (struct msg_cell){ .process_run = b->runs,
 		.set = l->set,
 		.cell = cell,
 		.series = SERIES_PROCESS,
@@ -303,14 +303,14 @@ static int add_cell(struct taken *l, int cell, struct fw_err *err)
 		if (kept == 1)
 			bench_judge(b, cell);
 		else if (kept == 0 && device_check_discards(&l->device_check, why))
-			kept = launch_void(b, cell, why, err);
+			kept = run_void(b, cell, why, err);
 		status = kept < 0 ? -1 : bench_send(b, &message, err);
 	}
 	msg_fini(&message);
 	return status < 0 ? -1 : 0;
 }
 
-/* The launch's records, then what its readings say about the device. */
+/* The run's records, then what its readings say about the device. */
 static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = l->command->bench;
@@ -323,10 +323,10 @@ static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
 	return l->device_check.foreign > 0 && !b->lost && health_check_wait_idle(b, err) < 0 ? -1 : 0;
 }
 
-int command_launch(struct command *m, const int *list, int n, int set, struct fw_err *err)
+int command_process_run(struct command *m, const int *list, int n, int set, struct fw_err *err)
 {
 	struct bench *b = m->bench;
-	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->launches);
+	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->runs);
 	struct taken l = { .command = m, .set = set, .first = (int)(seed % (uint64_t)m->n_sides) };
 	int status = command_announce(m, list, n, set, seed, err), ran = 1;
 
