@@ -481,7 +481,7 @@ static int gather(struct interleave_session *s, int i, struct fw_err *err)
 
 static int tell(struct interleave_session *s, int cell, struct fw_err *err)
 {
-	struct msg at = { .t = MSG_AT, .u.at = { .process_run = s->bench->process_runs, .cell = cell, .step = "time" } };
+	struct msg at = { .t = MSG_AT, .u.at = { .process_run = s->bench->runs, .cell = cell, .step = "time" } };
 
 	return bench_send(s->bench, &at, err);
 }

@@ -19,7 +19,7 @@ struct turn {
 
 double collect_deadline_s(const struct bench *b)
 {
-	return b->limits.launch_s < DEADLINE_S ? b->limits.launch_s : DEADLINE_S;
+	return b->limits.run_s < DEADLINE_S ? b->limits.run_s : DEADLINE_S;
 }
 
 static int subject_of(const struct bench *b, int side)

@@ -115,7 +115,7 @@ int swap_run(struct buffered *k, struct fw_err *err)
 			return -1;
 	struct swapping s = { .buffered = k };
 	struct runner_task task = { .mode = RUN_TIME,
-		.launch = 1,
+		.process_run = 1,
 		.set = 1,
 		.seed = b->seed,
 		.n_subjects = 3,
