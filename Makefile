@@ -243,7 +243,7 @@ gpu-verdicts: bundle ## the daemon judges equal and slower kernels on this GPU; 
 	@MODULES=$(MODULES) tests/gpu/verdicts.sh build/bundle build/gpu-verdicts
 	@cp build/gpu-verdicts/*.jsonl tests/data/gpu/
 gpu-turns: bundle ## programs that take turns on this GPU, beside the pairs of one process; figures under tests/data/gpu. PYTHON=one with PyTorch and Triton
-	@tests/gpu/turns.sh build/bundle build/gpu-turns
+	@tests/gpu/interleave.sh build/bundle build/gpu-turns
 	@for file in turns.jsonl turns.txt; do cp build/gpu-turns/$$file tests/data/gpu/$$(date +%F)-$$file; done
 gpu-demo: bundle ## the daemon builds and judges real pushes on this GPU
 	@tests/gpu/daemon.sh build/bundle build/gpu-demo

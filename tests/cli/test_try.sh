@@ -20,7 +20,7 @@ hints() { of '.hints | join(" | ")'; }
 
 # ---- a program that takes turns, written and built by init
 new program
-cp "$root/tests/turns/sums.c" .
+cp "$root/tests/interleave/sums.c" .
 ok "init writes a manifest" "$bin/flopwatch" init
 attempt --device cpu
 is "try runs what it says, and nothing is committed" "$status $(git log --oneline 2>/dev/null | wc -l)" "0 0"
@@ -35,7 +35,7 @@ attempt --device cpu
 is "a build that fails" "$status $(of .build.state)" "1 failed"
 like "with what the compiler said" "$(of .build.log)" 'sums.c:[0-9:]+ error: .*undeclared here'
 is "is told without a hint where there is none" "$(hints)" ""
-git checkout -q . 2>/dev/null || cp "$root/tests/turns/sums.c" .
+git checkout -q . 2>/dev/null || cp "$root/tests/interleave/sums.c" .
 
 # ---- hints
 mkdir include

@@ -33,9 +33,9 @@ example attention "$examples"/attention/* "$root/kernels/fw_kernel.h" "$root/ker
 sed -i 's/^budget_s: .*/budget_s: 6/' "$tmp/attention/etc/suites/small.yaml"
 example cpu "$examples"/cpu/*
 example google "$examples"/google-benchmark/*
-example kit "$root/tests/turns/sums.c"
-example python "$root/tests/turns/sums.py"
-example kit_google "$root/tests/turns/sums_google.cc"
+example kit "$root/tests/interleave/sums.c"
+example python "$root/tests/interleave/sums.py"
+example kit_google "$root/tests/interleave/sums_google.cc"
 sed -i 's/^BENCHMARK(BM_fails);//' "$tmp/kit_google/sums_google.cc" # which is there to fail
 pushed="attention cpu google kit python kit_google"
 example hyperfine "$examples"/hyperfine/*

@@ -16,11 +16,11 @@ count() { # WORD: the number behind it in the last line of what was printed
 	sed -n "\$s/.*\\<$1 \\([0-9]*\\).*/\\1/p" "$tmp/said"
 }
 # as many interrupted calls as show it: the kits that read the counter of waiting outside the clock reported 1e-06 ms for 5 % of them in C, 20 % in Python
-gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/busy" "$root/tests/turns/busy.c" -lm
+gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/busy" "$root/tests/interleave/busy.c" -lm
 taskset -c "$core" "$tmp/busy" 300 >"$tmp/said"
 is "calls in C are interrupted" "$(($(count interrupted) >= 300))" 1
 is "and none of them is reported below half of what it used" "$(count small)" 0
-PYTHONPATH=$kit PYTHONDONTWRITEBYTECODE=1 taskset -c "$core" /usr/bin/python3 "$root/tests/turns/busy.py" 300 >"$tmp/said"
+PYTHONPATH=$kit PYTHONDONTWRITEBYTECODE=1 taskset -c "$core" /usr/bin/python3 "$root/tests/interleave/busy.py" 300 >"$tmp/said"
 is "calls in Python are interrupted" "$(($(count interrupted) >= 300))" 1
 is "and none of them, either" "$(count small)" 0
 

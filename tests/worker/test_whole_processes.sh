@@ -84,12 +84,12 @@ start_daemon
 is "clocks that differ by 7 % from process to process" "$(on_main clocks first)" "done unchanged"
 is "are known of each" "$(sql "SELECT count(*) > 0 AND min(mhz IS NOT NULL) FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest")" 1
 api "comparisons/$(sql "SELECT $newest")" >"$tmp/comparison.json"
-"$root/tests/gpu/turns/figures.py" "$tmp/comparison.json" "$tmp/state/flopwatch.db" clocks >"$tmp/figures" 2>"$tmp/said"
+"$root/tests/gpu/interleave/figures.py" "$tmp/comparison.json" "$tmp/state/flopwatch.db" clocks >"$tmp/figures" 2>"$tmp/said"
 is "figures of it have every run" "$(jq -c '[.cells[] | (.runs_pct | length) == .runs, .clocks]' "$tmp/figures") $(cat "$tmp/said")" "[true,true] "
-like "and say that clocks are known" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" 'clocks known$'
-"$root/tests/gpu/turns/figures.py" "$tmp/comparison.json" "$tmp/none.db" clocks >"$tmp/figures"
-like "whatever else cannot be read" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" 'clocks known$'
-like "which is said" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" '^not ok - clocks: what single runs say is not known: .*none.db: unable to open'
+like "and say that clocks are known" "$("$root/tests/gpu/interleave/figures.py" --sum "$tmp/figures")" 'clocks known$'
+"$root/tests/gpu/interleave/figures.py" "$tmp/comparison.json" "$tmp/none.db" clocks >"$tmp/figures"
+like "whatever else cannot be read" "$("$root/tests/gpu/interleave/figures.py" --sum "$tmp/figures")" 'clocks known$'
+like "which is said" "$("$root/tests/gpu/interleave/figures.py" --sum "$tmp/figures")" '^not ok - clocks: what single runs say is not known: .*none.db: unable to open'
 is "and taken out of it" "$(sql "SELECT abs(change_pct) < 0.1 AND ci_high_pct - ci_low_pct < 1.5 FROM cell WHERE comparison = $newest")" 1
 echo 103000 >"$tmp/clocks/work"
 on_side() { # branches have no reference commit, which would run between base and target

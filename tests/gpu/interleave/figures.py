@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""figures.py - figures of tests/gpu/turns.sh, JSON lines.
+"""figures.py - figures of tests/gpu/interleave.sh, JSON lines.
 
 usage: figures.py COMPARISON.json DATABASE LABEL      one line of a comparison: its cells, and how far its runs lie apart
        figures.py --beside IN_PROCESS.jsonl FIGURES   the Triton cells beside the pairs of one process

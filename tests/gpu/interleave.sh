@@ -1,7 +1,7 @@
 #!/bin/bash
 # Programs that take turns, on a GPU: what the daemon says of equal ones, of one with 2 % more work in one cell, of a Triton kernel with other stages
 # through a script that knows nothing of flopwatch (beside the pairs of one process), and of a PyTorch module.
-# Usage: tests/gpu/turns.sh BUNDLE OUT [PART...]       parts: gemm triton torch; all of them
+# Usage: tests/gpu/interleave.sh BUNDLE OUT [PART...]       parts: gemm triton torch; all of them
 #   OUT gets turns.jsonl (figures, one a line), turns.txt (what a person sees), in_process.jsonl, daemon.log, turns.db (every timed call). Each part
 #   ends for itself: one that fails, or runs out of its time, takes nothing from the others. It needs nvcc for gemm, and python3 with PyTorch and
 #   Triton for the other two; PYTHON=path of it. LIMIT=seconds for all (500): no part begins after that.
