@@ -14,7 +14,7 @@ CREATE TABLE repo (
 	error          TEXT    NOT NULL DEFAULT '',
 	fetch_failures INTEGER NOT NULL DEFAULT 0,      -- how often it could not be read
 	fetched_at     INTEGER,
-	interleave          INTEGER NOT NULL DEFAULT 0,      -- jobs of it that were begun: every other one goes to who came last
+	interleave     INTEGER NOT NULL DEFAULT 0,      -- jobs of it that were begun: every other one goes to who came last
 	created_at     INTEGER NOT NULL
 ) STRICT;
 
@@ -91,7 +91,7 @@ CREATE TABLE device (
 	stands_out    TEXT    NOT NULL DEFAULT '',     -- in what it does not fit its class; "" it fits
 	info          TEXT    NOT NULL DEFAULT '{}',   -- JSON: cores, memory, l2, power limit
 	seen_at       INTEGER NOT NULL,
-	last_run   INTEGER NOT NULL DEFAULT 0,      -- the newest that measured on it; 0 none
+	last_run      INTEGER NOT NULL DEFAULT 0,      -- the newest that measured on it; 0 none
 	worker        TEXT    NOT NULL DEFAULT '',     -- that last said it has it
 	host          TEXT    NOT NULL DEFAULT '',     -- the machine that it is in, as that worker calls it
 	on_call       INTEGER NOT NULL DEFAULT 0       -- the worker has it only while a scheduler gives it
@@ -155,51 +155,51 @@ CREATE INDEX build_by_inputs ON build(inputs_hash, toolchain);
 -- ---- what is to be measured -----------------------------------------------------------------------------------------
 
 CREATE TABLE job (
-	id              INTEGER PRIMARY KEY,
-	repo            INTEGER NOT NULL REFERENCES repo(id),
-	branch          TEXT    NOT NULL DEFAULT '',     -- percent-encoded; "" when asked for by commit
-	target_sha      TEXT    NOT NULL,
-	base_sha        TEXT    NOT NULL DEFAULT '',     -- "" until resolved
-	base_how        TEXT    NOT NULL DEFAULT '',     -- merge-base first-parent last-judged last-night given self
-	base_name       TEXT    NOT NULL DEFAULT '',     -- what a person called the sides: a branch, or the beginning of a commit
-	target_name     TEXT    NOT NULL DEFAULT '',
-	base_provider   TEXT    NOT NULL DEFAULT '',     -- "": the module's default; a comparison of two providers is of kind peer
-	target_provider TEXT    NOT NULL DEFAULT '',
-	base_config     TEXT    NOT NULL DEFAULT '',     -- what a person wants its provider to run; "": it chooses. Such a comparison is of kind pinned
-	target_config   TEXT    NOT NULL DEFAULT '',
-	base_toolchain  TEXT    NOT NULL DEFAULT '',     -- folder of compilers that builds it; "": the worker's own. Such a comparison is of kind environment
-	target_toolchain TEXT   NOT NULL DEFAULT '',
-	base_flags      TEXT    NOT NULL DEFAULT '',     -- words that its compilers get last
-	target_flags    TEXT    NOT NULL DEFAULT '',
-	base_module     TEXT    NOT NULL DEFAULT '',     -- that was built before and is taken as it was kept; "": it is built
-	base_made_by    TEXT    NOT NULL DEFAULT '',     -- toolchain that built it
-	kind            TEXT    NOT NULL DEFAULT 'compare', -- compare selfcheck reference verify backfill calibrate bisect peer config environment import profile
-	suite           TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
-	device_kind     TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
-	device_uuid     TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
-	device_class    INTEGER REFERENCES device_class(id), -- wanted class; NULL any
-	threshold_pct   REAL,                            -- in place of the suite's; NULL: the suite's
-	quick           INTEGER NOT NULL DEFAULT 0,
-	some_cells      INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
-	every_cell      INTEGER NOT NULL DEFAULT 0,      -- of a profile: all of these, instead of the three largest
-	part            INTEGER NOT NULL DEFAULT 0,      -- of its suite: 0 what a push measures, all of most suites
-	origin          TEXT    NOT NULL,                -- push api retry bisect baseline period environment trend backfill remeasure import idle again alert night
-	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
-	plan            INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
-	again_of        INTEGER REFERENCES job(id),      -- the one that this asks again
-	again_at        INTEGER,                         -- when it is to be asked again; NULL: it is not
-	state           TEXT    NOT NULL DEFAULT 'queued'
+	id               INTEGER PRIMARY KEY,
+	repo             INTEGER NOT NULL REFERENCES repo(id),
+	branch           TEXT    NOT NULL DEFAULT '',     -- percent-encoded; "" when asked for by commit
+	target_sha       TEXT    NOT NULL,
+	base_sha         TEXT    NOT NULL DEFAULT '',     -- "" until resolved
+	base_how         TEXT    NOT NULL DEFAULT '',     -- merge-base first-parent last-judged last-night given self
+	base_name        TEXT    NOT NULL DEFAULT '',     -- what a person called the sides: a branch, or the beginning of a commit
+	target_name      TEXT    NOT NULL DEFAULT '',
+	base_provider    TEXT    NOT NULL DEFAULT '',     -- "": the module's default; a comparison of two providers is of kind peer
+	target_provider  TEXT    NOT NULL DEFAULT '',
+	base_config      TEXT    NOT NULL DEFAULT '',     -- what a person wants its provider to run; "": it chooses. Such a comparison is of kind pinned
+	target_config    TEXT    NOT NULL DEFAULT '',
+	base_toolchain   TEXT    NOT NULL DEFAULT '',     -- folder of compilers that builds it; "": the worker's own. Such a comparison is of kind environment
+	target_toolchain TEXT    NOT NULL DEFAULT '',
+	base_flags       TEXT    NOT NULL DEFAULT '',     -- words that its compilers get last
+	target_flags     TEXT    NOT NULL DEFAULT '',
+	base_module      TEXT    NOT NULL DEFAULT '',     -- that was built before and is taken as it was kept; "": it is built
+	base_made_by     TEXT    NOT NULL DEFAULT '',     -- toolchain that built it
+	kind             TEXT    NOT NULL DEFAULT 'compare', -- compare selfcheck reference verify backfill calibrate bisect peer config environment import profile
+	suite            TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
+	device_kind      TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
+	device_uuid      TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
+	device_class     INTEGER REFERENCES device_class(id), -- wanted class; NULL any
+	threshold_pct    REAL,                            -- in place of the suite's; NULL: the suite's
+	quick            INTEGER NOT NULL DEFAULT 0,
+	some_cells       INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
+	every_cell       INTEGER NOT NULL DEFAULT 0,      -- of a profile: all of these, instead of the three largest
+	part             INTEGER NOT NULL DEFAULT 0,      -- of its suite: 0 what a push measures, all of most suites
+	origin           TEXT    NOT NULL,                -- push api retry bisect baseline period environment trend backfill remeasure import idle again alert night
+	priority         INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
+	plan             INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
+	again_of         INTEGER REFERENCES job(id),      -- the one that this asks again
+	again_at         INTEGER,                         -- when it is to be asked again; NULL: it is not
+	state            TEXT    NOT NULL DEFAULT 'queued'
 	                CHECK (state IN ('queued','assigned','building','checking','measuring',
 	                                 'done','failed','cancelled','superseded', 'target_missing')),
-	state_why       TEXT    NOT NULL DEFAULT '',
-	progress        TEXT    NOT NULL DEFAULT '',     -- JSON: run, cell, step
-	attempt         INTEGER NOT NULL DEFAULT 0,      -- of a worker; one that ended with the daemon does not count
-	daemon_ends     INTEGER NOT NULL DEFAULT 0,      -- times that the daemon was killed, or crashed, while a worker had it
-	nonce           TEXT    NOT NULL DEFAULT '',
-	device          INTEGER REFERENCES device(id),
-	queued_at       INTEGER NOT NULL,
-	started_at      INTEGER,
-	ended_at        INTEGER
+	state_why        TEXT    NOT NULL DEFAULT '',
+	progress         TEXT    NOT NULL DEFAULT '',     -- JSON: run, cell, step
+	attempt          INTEGER NOT NULL DEFAULT 0,      -- of a worker; one that ended with the daemon does not count
+	daemon_ends      INTEGER NOT NULL DEFAULT 0,      -- times that the daemon was killed, or crashed, while a worker had it
+	nonce            TEXT    NOT NULL DEFAULT '',
+	device           INTEGER REFERENCES device(id),
+	queued_at        INTEGER NOT NULL,
+	started_at       INTEGER,
+	ended_at         INTEGER
 ) STRICT;
 -- Every index ends in the row's id by itself, so lists "newest first" need no sorting.
 CREATE INDEX job_by_state ON job(state);
@@ -313,65 +313,65 @@ CREATE TABLE cell_shape (
 ) STRICT;
 
 CREATE TABLE cell (
-	id            INTEGER PRIMARY KEY,
-	comparison    INTEGER NOT NULL REFERENCES comparison(id),
-	n             INTEGER NOT NULL,                -- order in the suite
-	key           TEXT    NOT NULL,
+	id               INTEGER PRIMARY KEY,
+	comparison       INTEGER NOT NULL REFERENCES comparison(id),
+	n                INTEGER NOT NULL,                -- order in the suite
+	key              TEXT    NOT NULL,
 	-- copied from the comparison, because a cell's history is one walk through one index
-	repo          INTEGER NOT NULL REFERENCES repo(id),
-	branch        TEXT    NOT NULL,
-	target_sha    TEXT    NOT NULL,
-	device        INTEGER REFERENCES device(id),   -- that its first set was timed on; NULL: nothing ran
-	confirmed_on  INTEGER REFERENCES device(id),   -- that its confirming set was timed on; NULL: on the same, or there is none
-	finished_at   INTEGER NOT NULL,
+	repo             INTEGER NOT NULL REFERENCES repo(id),
+	branch           TEXT    NOT NULL,
+	target_sha       TEXT    NOT NULL,
+	device           INTEGER REFERENCES device(id),   -- that its first set was timed on; NULL: nothing ran
+	confirmed_on     INTEGER REFERENCES device(id),   -- that its confirming set was timed on; NULL: on the same, or there is none
+	finished_at      INTEGER NOT NULL,
 	-- what the key says, since nobody parses keys; its family has said it
-	cell_shape          INTEGER NOT NULL REFERENCES cell_shape(id),
-	suite_group   TEXT    NOT NULL DEFAULT '',     -- the table it is shown in
-	title         TEXT    NOT NULL DEFAULT '',     -- of its row there, without the size
-	size          INTEGER NOT NULL DEFAULT 0,      -- the number that grows along cells of one title
-	direction     TEXT    NOT NULL DEFAULT '',
-	series        TEXT    NOT NULL DEFAULT 'device', -- the one that decides
-	input_sha     TEXT    NOT NULL DEFAULT '',
-	flops         REAL,                            -- useful, by which it is shown to be fast; NULL where it is not
-	bytes         REAL,                            -- likewise
-	threshold_pct REAL    NOT NULL,
+	cell_shape       INTEGER NOT NULL REFERENCES cell_shape(id),
+	suite_group      TEXT    NOT NULL DEFAULT '',     -- the table it is shown in
+	title            TEXT    NOT NULL DEFAULT '',     -- of its row there, without the size
+	size             INTEGER NOT NULL DEFAULT 0,      -- the number that grows along cells of one title
+	direction        TEXT    NOT NULL DEFAULT '',
+	series           TEXT    NOT NULL DEFAULT 'device', -- the one that decides
+	input_sha        TEXT    NOT NULL DEFAULT '',
+	flops            REAL,                            -- useful, by which it is shown to be fast; NULL where it is not
+	bytes            REAL,                            -- likewise
+	threshold_pct    REAL    NOT NULL,
 	-- what its runs say
-	m             REAL,                            -- log time ratio of wall time, positive = slower
-	m_raw         REAL,                            -- of the raw pairs
-	m_code        REAL,                            -- at equal clocks
-	se            REAL,
-	se_clock      REAL,                            -- how well the rest is known, which is what the branch does to the clock
-	beta          REAL,
-	runs      INTEGER NOT NULL DEFAULT 0,
-	samples       INTEGER NOT NULL DEFAULT 0,      -- calls of each side
+	m                REAL,                            -- log time ratio of wall time, positive = slower
+	m_raw            REAL,                            -- of the raw pairs
+	m_code           REAL,                            -- at equal clocks
+	se               REAL,
+	se_clock         REAL,                            -- how well the rest is known, which is what the branch does to the clock
+	beta             REAL,
+	runs             INTEGER NOT NULL DEFAULT 0,
+	samples          INTEGER NOT NULL DEFAULT 0,      -- calls of each side
 	base_median_ms   REAL,
 	target_median_ms REAL,
-	change_pct    REAL,                            -- of throughput, negative = slower
-	ci_low_pct    REAL,
-	ci_high_pct   REAL,
-	mde_pct       REAL,
-	tau0          REAL,                            -- calibrated; NULL: the rule's
-	nu0           REAL,                            -- in how many runs tau0 was seen; NULL: it comes beside what pairs say
-	underpowered_pct     REAL NOT NULL DEFAULT 0,         -- cannot see its threshold, only losses above this; 0: sees
+	change_pct       REAL,                            -- of throughput, negative = slower
+	ci_low_pct       REAL,
+	ci_high_pct      REAL,
+	mde_pct          REAL,
+	tau0             REAL,                            -- calibrated; NULL: the rule's
+	nu0              REAL,                            -- in how many runs tau0 was seen; NULL: it comes beside what pairs say
+	underpowered_pct REAL    NOT NULL DEFAULT 0,         -- cannot see its threshold, only losses above this; 0: sees
 	-- the change of the mean call, where slow calls became more or less frequent; NULL: they are as before
-	mean_m        REAL,                            -- log ratio of the mean call's times
-	mean_se       REAL,
-	slow_base     REAL,                            -- share of calls that are slow, of the cell or of those that run the same kernel together
-	slow_target   REAL,
-	slow_longer   REAL,                            -- than the typical call, as a share of it, on the side that has more of them
+	mean_m           REAL,                            -- log ratio of the mean call's times
+	mean_se          REAL,
+	slow_base        REAL,                            -- share of calls that are slow, of the cell or of those that run the same kernel together
+	slow_target      REAL,
+	slow_longer      REAL,                            -- than the typical call, as a share of it, on the side that has more of them
 	-- what was decided, and the change that the verdict stands for: alerts, searches and acceptances go by it
-	verdict       TEXT    NOT NULL,
-	failure       TEXT    NOT NULL DEFAULT '',     -- class when failed
-	reason        TEXT    NOT NULL DEFAULT '',
-	flags         INTEGER NOT NULL DEFAULT 0,      -- bits of daemon/core/verdict/flag.h
-	decided_by    TEXT    NOT NULL DEFAULT '',     -- pairs sustained mean
-	decided_m     REAL,
-	decided_se    REAL,
-	decided_pct   REAL,
+	verdict          TEXT    NOT NULL,
+	failure          TEXT    NOT NULL DEFAULT '',     -- class when failed
+	reason           TEXT    NOT NULL DEFAULT '',
+	flags            INTEGER NOT NULL DEFAULT 0,      -- bits of daemon/core/verdict/flag.h
+	decided_by       TEXT    NOT NULL DEFAULT '',     -- pairs sustained mean
+	decided_m        REAL,
+	decided_se       REAL,
+	decided_pct      REAL,
 	-- its place in the history
-	baseline_period         INTEGER REFERENCES baseline_period(id),
-	held_ms       REAL,                            -- target's median at the baseline period's clock
-	point         BLOB,                            -- what its history shows (db/store/cell_columns.h), throughput against the reference commit's there alone
+	baseline_period  INTEGER REFERENCES baseline_period(id),
+	held_ms          REAL,                            -- target's median at the baseline period's clock
+	point            BLOB,                            -- what its history shows (db/store/cell_columns.h), throughput against the reference commit's there alone
 	UNIQUE (comparison, key)
 ) STRICT;
 -- Holds all that a history shows: ten thousand points without one look into the table.
@@ -398,30 +398,30 @@ CREATE TABLE sample_kind (
 -- One subject's calls of one cell in one run and series. What the run says of the pair, and what the device was seen doing,
 -- stand on the target's row; the estimates outlive the times.
 CREATE TABLE sample (
-	cell          INTEGER NOT NULL REFERENCES cell(id),
-	run        INTEGER NOT NULL REFERENCES run(id),
-	kind          INTEGER NOT NULL REFERENCES sample_kind(id),
-	n             INTEGER NOT NULL,
-	call_order    TEXT    NOT NULL DEFAULT '',
-	d             REAL,                            -- log time ratio at equal clocks, its variance, and the raw one
-	q             REAL,
-	d_raw         REAL,
-	z             REAL,                            -- log ratio of clocks, and its variance
-	z_q           REAL,
-	beta          REAL,
-	beta_q        REAL,
-	power_w       REAL,                            -- -1: unknown, in all of these
-	temp_c        REAL,
-	sm_mhz        REAL,
-	reasons       INTEGER,                         -- why clocks were held back, bits of NVML
+	cell              INTEGER NOT NULL REFERENCES cell(id),
+	run               INTEGER NOT NULL REFERENCES run(id),
+	kind              INTEGER NOT NULL REFERENCES sample_kind(id),
+	n                 INTEGER NOT NULL,
+	call_order        TEXT    NOT NULL DEFAULT '',
+	d                 REAL,                            -- log time ratio at equal clocks, its variance, and the raw one
+	q                 REAL,
+	d_raw             REAL,
+	z                 REAL,                            -- log ratio of clocks, and its variance
+	z_q               REAL,
+	beta              REAL,
+	beta_q            REAL,
+	power_w           REAL,                            -- -1: unknown, in all of these
+	temp_c            REAL,
+	sm_mhz            REAL,
+	reasons           INTEGER,                         -- why clocks were held back, bits of NVML
 	foreign_processes INTEGER,
-	xid           INTEGER,                         -- last one since the reading before; 0: none
-	ecc           INTEGER,                         -- memory errors since then that were not corrected
-	energy_j      REAL,
-	regime        TEXT,                            -- boost power_limited ""
-	ms            BLOB,                            -- float32 [n], in order of pairs; NULL when archived or gone
-	mhz           BLOB,                            -- float32 [n] or NULL
-	host_us       BLOB,                            -- float32 [n] or NULL
+	xid               INTEGER,                         -- last one since the reading before; 0: none
+	ecc               INTEGER,                         -- memory errors since then that were not corrected
+	energy_j          REAL,
+	regime            TEXT,                            -- boost power_limited ""
+	ms                BLOB,                            -- float32 [n], in order of pairs; NULL when archived or gone
+	mhz               BLOB,                            -- float32 [n] or NULL
+	host_us           BLOB,                            -- float32 [n] or NULL
 	PRIMARY KEY (cell, run, kind)
 ) STRICT, WITHOUT ROWID;
 
@@ -438,7 +438,7 @@ CREATE INDEX archived_by_place ON archived(month, at);
 CREATE TABLE slow_calls (
 	cell           INTEGER NOT NULL REFERENCES cell(id),
 	set_number     INTEGER NOT NULL,
-	runs       INTEGER NOT NULL,
+	runs           INTEGER NOT NULL,
 	calls          INTEGER NOT NULL, -- of each side
 	base           INTEGER NOT NULL, -- slow ones
 	base_longer    REAL    NOT NULL, -- by what share they are longer than the typical call: sum, and sum of squares
@@ -488,7 +488,7 @@ CREATE TABLE noise (
 	at            INTEGER NOT NULL,
 	itself        INTEGER NOT NULL,                -- a module with itself
 	alarm         INTEGER NOT NULL,                -- which called the cell a regression
-	runs      INTEGER NOT NULL,
+	runs          INTEGER NOT NULL,
 	freedom       INTEGER NOT NULL,                -- runs less one
 	squares       REAL    NOT NULL,                -- of run estimates around their mean
 	variance      REAL    NOT NULL                 -- sum of the variances inside runs
@@ -506,7 +506,7 @@ CREATE TABLE baseline_period (
 	environment   INTEGER NOT NULL REFERENCES environment(id),
 	suite         TEXT    NOT NULL,                -- name
 	first_sha     TEXT    NOT NULL DEFAULT '',     -- the reference commit that it began with, which its ratios are stated against
-	reference_sha    TEXT    NOT NULL,                -- that commits are measured against now
+	reference_sha TEXT    NOT NULL,                -- that commits are measured against now
 	held_mhz      REAL,                            -- clock that held figures are stated at; NULL: none known
 	started_at    INTEGER NOT NULL,
 	UNIQUE (repo, environment)
@@ -515,64 +515,64 @@ CREATE INDEX baseline_period_by_suite ON baseline_period(repo, suite);
 
 -- One measurement of a commit against its baseline period's reference commit. A commit's value is the median of its measurements.
 CREATE TABLE ratio (
-	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
-	key           TEXT    NOT NULL,                -- of the cell
-	target_sha    TEXT    NOT NULL,
-	comparison    INTEGER NOT NULL REFERENCES comparison(id),
-	x             REAL    NOT NULL,                -- ln (time / time of the reference commit)
-	se            REAL    NOT NULL,
+	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id),
+	key             TEXT    NOT NULL,                -- of the cell
+	target_sha      TEXT    NOT NULL,
+	comparison      INTEGER NOT NULL REFERENCES comparison(id),
+	x               REAL    NOT NULL,                -- ln (time / time of the reference commit)
+	se              REAL    NOT NULL,
 	PRIMARY KEY (baseline_period, key, target_sha, comparison)
 ) STRICT, WITHOUT ROWID;
 
 -- A later reference commit against the first one of its baseline period: ratios measured against it are moved by x, and carry its error.
 CREATE TABLE reference_link (
-	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
-	reference_sha    TEXT    NOT NULL,
-	key           TEXT    NOT NULL,                -- of the cell
-	x             REAL    NOT NULL,                -- ln (time / time of the first reference commit)
-	se            REAL    NOT NULL,
-	comparison    INTEGER NOT NULL REFERENCES comparison(id),
+	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id),
+	reference_sha   TEXT    NOT NULL,
+	key             TEXT    NOT NULL,                -- of the cell
+	x               REAL    NOT NULL,                -- ln (time / time of the first reference commit)
+	se              REAL    NOT NULL,
+	comparison      INTEGER NOT NULL REFERENCES comparison(id),
 	PRIMARY KEY (baseline_period, reference_sha, key)
 ) STRICT, WITHOUT ROWID;
 
 -- What the reference commit of a baseline period last took on one device, at the baseline period's clock: by it a device is held against its class.
 CREATE TABLE reference_time (
-	device        INTEGER NOT NULL REFERENCES device(id),
-	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
-	key           TEXT    NOT NULL,                -- of the cell
-	ln_ms         REAL    NOT NULL,                -- of the first reference commit
-	comparison    INTEGER NOT NULL REFERENCES comparison(id),
+	device          INTEGER NOT NULL REFERENCES device(id),
+	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id),
+	key             TEXT    NOT NULL,                -- of the cell
+	ln_ms           REAL    NOT NULL,                -- of the first reference commit
+	comparison      INTEGER NOT NULL REFERENCES comparison(id),
 	PRIMARY KEY (baseline_period, key, device)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX reference_time_of_device ON reference_time(device, baseline_period);
 
 -- In which baseline period a device measured last.
 CREATE TABLE current_baseline (
-	device        INTEGER NOT NULL REFERENCES device(id),
-	repo          INTEGER NOT NULL REFERENCES repo(id),
-	suite         TEXT    NOT NULL,                -- name
-	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
+	device          INTEGER NOT NULL REFERENCES device(id),
+	repo            INTEGER NOT NULL REFERENCES repo(id),
+	suite           TEXT    NOT NULL,                -- name
+	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id),
 	PRIMARY KEY (device, repo, suite)
 ) STRICT, WITHOUT ROWID;
 
 -- What is around a device is not what it was when it measured last. A commit is built anew beside the module that it had, and the reference commit is
 -- timed again.
 CREATE TABLE environment_change (
-	id            INTEGER PRIMARY KEY,
-	repo          INTEGER NOT NULL REFERENCES repo(id),
-	suite         TEXT    NOT NULL,                -- name
-	device        INTEGER NOT NULL REFERENCES device(id),
-	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id), -- that it ended
-	was_hash      TEXT    NOT NULL,                -- of what was around the device
-	is_hash       TEXT    NOT NULL,                -- and is; '': it was over before it was measured, or another device measures it
-	changed       TEXT    NOT NULL,                -- JSON: [{what, from, to}]
-	is_outside    INTEGER NOT NULL,                -- something changed that no build can show
-	paired_job    INTEGER REFERENCES job(id),      -- NULL: no module of before is known, or no build changes
-	unpaired_job  INTEGER REFERENCES job(id),
-	paired        INTEGER REFERENCES comparison(id), -- that measured it; NULL: not yet
-	unpaired      INTEGER REFERENCES comparison(id),
-	alert         INTEGER REFERENCES alert(id),    -- that tells of it; NULL: none
-	seen_at       INTEGER NOT NULL
+	id              INTEGER PRIMARY KEY,
+	repo            INTEGER NOT NULL REFERENCES repo(id),
+	suite           TEXT    NOT NULL,                -- name
+	device          INTEGER NOT NULL REFERENCES device(id),
+	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id), -- that it ended
+	was_hash        TEXT    NOT NULL,                -- of what was around the device
+	is_hash         TEXT    NOT NULL,                -- and is; '': it was over before it was measured, or another device measures it
+	changed         TEXT    NOT NULL,                -- JSON: [{what, from, to}]
+	is_outside      INTEGER NOT NULL,                -- something changed that no build can show
+	paired_job      INTEGER REFERENCES job(id),      -- NULL: no module of before is known, or no build changes
+	unpaired_job    INTEGER REFERENCES job(id),
+	paired          INTEGER REFERENCES comparison(id), -- that measured it; NULL: not yet
+	unpaired        INTEGER REFERENCES comparison(id),
+	alert           INTEGER REFERENCES alert(id),    -- that tells of it; NULL: none
+	seen_at         INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX environment_change_last ON environment_change(repo, suite, device);
 CREATE INDEX environment_change_paired ON environment_change(paired_job) WHERE paired_job IS NOT NULL;
@@ -592,26 +592,26 @@ CREATE TABLE environment_effect (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE change_point (
-	id            INTEGER PRIMARY KEY,
-	repo          INTEGER NOT NULL REFERENCES repo(id),
-	baseline_period         INTEGER NOT NULL REFERENCES baseline_period(id),
-	key           TEXT    NOT NULL,
-	kind          TEXT    NOT NULL,                -- step drift
-	origin        TEXT    NOT NULL,                -- comparison (seen at once), series (found by looking back)
-	before_sha    TEXT    NOT NULL,                -- last commit of the old level (drift: the reference commit)
-	commit_sha    TEXT    NOT NULL,                -- first of the new one
-	step          REAL    NOT NULL,                -- log ratio, positive = slower
-	level         REAL,                            -- of the series before it; drift: what was expected
-	state         TEXT    NOT NULL
+	id              INTEGER PRIMARY KEY,
+	repo            INTEGER NOT NULL REFERENCES repo(id),
+	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id),
+	key             TEXT    NOT NULL,
+	kind            TEXT    NOT NULL,                -- step drift
+	origin          TEXT    NOT NULL,                -- comparison (seen at once), series (found by looking back)
+	before_sha      TEXT    NOT NULL,                -- last commit of the old level (drift: the reference commit)
+	commit_sha      TEXT    NOT NULL,                -- first of the new one
+	step            REAL    NOT NULL,                -- log ratio, positive = slower
+	level           REAL,                            -- of the series before it; drift: what was expected
+	state           TEXT    NOT NULL
 	              CHECK (state IN ('candidate', 'placing', 'confirmed', 'dropped')),
-	tried         INTEGER NOT NULL DEFAULT 0,      -- pairs of commits compared directly so far
-	job           INTEGER REFERENCES job(id),      -- that was last asked for it; one job may compare several cells
-	points        INTEGER NOT NULL DEFAULT 0,      -- of the series when it was found, or dropped
-	comparison    INTEGER REFERENCES comparison(id), -- that saw or confirmed it
-	alert         INTEGER REFERENCES alert(id),    -- that tells of it
-	found_at      INTEGER NOT NULL,
-	decided_at    INTEGER,
-	ended_at      INTEGER                          -- later commits made up for it
+	tried           INTEGER NOT NULL DEFAULT 0,      -- pairs of commits compared directly so far
+	job             INTEGER REFERENCES job(id),      -- that was last asked for it; one job may compare several cells
+	points          INTEGER NOT NULL DEFAULT 0,      -- of the series when it was found, or dropped
+	comparison      INTEGER REFERENCES comparison(id), -- that saw or confirmed it
+	alert           INTEGER REFERENCES alert(id),    -- that tells of it
+	found_at        INTEGER NOT NULL,
+	decided_at      INTEGER,
+	ended_at        INTEGER                          -- later commits made up for it
 ) STRICT;
 CREATE INDEX change_point_by_cell ON change_point(baseline_period, key);
 CREATE INDEX change_point_by_key ON change_point(key, repo);
@@ -720,28 +720,28 @@ CREATE INDEX profile_by_alert ON profile(alert) WHERE alert IS NOT NULL;
 
 -- What came of one cell, written when the job ends. Most of it was said by processes that run a branch's code.
 CREATE TABLE profile_cell (
-	id            INTEGER PRIMARY KEY,
-	profile       INTEGER NOT NULL REFERENCES profile(id),
-	n             INTEGER NOT NULL,                -- order in the job
-	key           TEXT    NOT NULL,
-	state         TEXT    NOT NULL CHECK (state IN ('done','identical','unsupported','failed')),
-	why           TEXT    NOT NULL DEFAULT '',     -- why not done, or why nothing better than `path` could be read
-	path          TEXT    NOT NULL DEFAULT '',     -- range ncu activity code; "" not done
-	tool          TEXT    NOT NULL DEFAULT '',     -- "CUPTI 130001"
-	passes        INTEGER NOT NULL DEFAULT 0,      -- replays of a call
-	stalls_why    TEXT    NOT NULL DEFAULT '',     -- why it is not known where warps wait; "" it is, or nothing was counted either
-	base_config   TEXT    NOT NULL DEFAULT '',
-	target_config TEXT    NOT NULL DEFAULT '',
-	base_tried    TEXT    NOT NULL DEFAULT 'null', -- JSON: {"of", "list": [{"config", "ms"}]} that the provider tried before it chose
-	target_tried  TEXT    NOT NULL DEFAULT 'null',
-	base_ms       REAL,                            -- medians of the comparison; NULL: it has none
-	target_ms     REAL,
-	gpu_s         REAL    NOT NULL DEFAULT 0,
+	id             INTEGER PRIMARY KEY,
+	profile        INTEGER NOT NULL REFERENCES profile(id),
+	n              INTEGER NOT NULL,                -- order in the job
+	key            TEXT    NOT NULL,
+	state          TEXT    NOT NULL CHECK (state IN ('done','identical','unsupported','failed')),
+	why            TEXT    NOT NULL DEFAULT '',     -- why not done, or why nothing better than `path` could be read
+	path           TEXT    NOT NULL DEFAULT '',     -- range ncu activity code; "" not done
+	tool           TEXT    NOT NULL DEFAULT '',     -- "CUPTI 130001"
+	passes         INTEGER NOT NULL DEFAULT 0,      -- replays of a call
+	stalls_why     TEXT    NOT NULL DEFAULT '',     -- why it is not known where warps wait; "" it is, or nothing was counted either
+	base_config    TEXT    NOT NULL DEFAULT '',
+	target_config  TEXT    NOT NULL DEFAULT '',
+	base_tried     TEXT    NOT NULL DEFAULT 'null', -- JSON: {"of", "list": [{"config", "ms"}]} that the provider tried before it chose
+	target_tried   TEXT    NOT NULL DEFAULT 'null',
+	base_ms        REAL,                            -- medians of the comparison; NULL: it has none
+	target_ms      REAL,
+	gpu_s          REAL    NOT NULL DEFAULT 0,
 	-- the target in the base's configuration, beside both as they are; NULL: not tried
-	with_config   TEXT,
-	with_base_ms  REAL,
+	with_config    TEXT,
+	with_base_ms   REAL,
 	with_target_ms REAL,
-	with_ms       REAL,
+	with_ms        REAL,
 	UNIQUE (profile, n)
 ) STRICT;
 

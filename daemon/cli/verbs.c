@@ -84,8 +84,8 @@ int verb_ask_jobs(struct client *c, const struct options *o, const char *path, c
 	struct fw_err err = { 0 };
 	json_t *answer = NULL, *id;
 	size_t i;
-	int result =
-		request->failed ? err_set(&err, ERR_INVALID, "a name is too long") : client_post(c, path, request->data, &answer, &err);
+	int result = request->failed ? err_set(&err, ERR_INVALID, "a name is too long")
+				     : client_post(c, path, request->data, &answer, &err);
 	if (result != 0)
 		return verb_fail(&err);
 	if (o->json)

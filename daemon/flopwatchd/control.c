@@ -178,8 +178,8 @@ static int read_tools(const struct job_request *r, struct store_job *job, struct
 	if (toolchain_override_is_none(&job->base_tools) && toolchain_override_is_none(&job->target_tools))
 		return 0;
 	add_base(job);
-	bool is_same = toolchain_override_is_same(&job->base_tools, &job->target_tools) && !strcmp(job->base_sha, job->target_sha) &&
-		       job->kind == JOBKIND_COMPARE;
+	bool is_same = toolchain_override_is_same(&job->base_tools, &job->target_tools) &&
+		       !strcmp(job->base_sha, job->target_sha) && job->kind == JOBKIND_COMPARE;
 	if (is_same)
 		return err_set(
 			err, ERR_INVALID, "a commit is not compared with itself built in one way; give two toolchains, or flags");
@@ -324,13 +324,14 @@ int control_forget(struct control *c, const struct job_request *request, const c
 		control_read_device(c, request->device_kind, &parameters, err) != 0)
 		return -1;
 	if (parameters.device_kind != DEVICE_ANY)
-		return err_set(
-			err, ERR_INVALID, "device %s is a kind; name one device by its uuid", device_kind_name(parameters.device_kind));
+		return err_set(err, ERR_INVALID, "device %s is a kind; name one device by its uuid",
+			device_kind_name(parameters.device_kind));
 	if (txn_begin(g, err) != 0 ||
-		txn_end(g, store_noise_forget(c->db, parameters.repo, parameters.device_uuid, parameters.cells_glob, n, err), err) != 0)
+		txn_end(g, store_noise_forget(c->db, parameters.repo, parameters.device_uuid, parameters.cells_glob, n, err),
+			err) != 0)
 		return -1;
-	log_info("calibration.forgotten", "repo=%s cells=%s device=%s n=%d by=%s", log_quote(name), log_quote(parameters.cells_glob),
-		log_quote(parameters.device_uuid), *n, log_quote(who));
+	log_info("calibration.forgotten", "repo=%s cells=%s device=%s n=%d by=%s", log_quote(name),
+		log_quote(parameters.cells_glob), log_quote(parameters.device_uuid), *n, log_quote(who));
 	return 0;
 }
 
@@ -391,7 +392,8 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 		r.target = c->config->repo[at].upstream;
 	r.base = NULL;
 	r.device_kind = NULL; /* may name one device, which read_request does not know */
-	if (control_read_request(c, &r, &parameters, err) != 0 || control_read_device(c, request->device_kind, &parameters, err) != 0 ||
+	if (control_read_request(c, &r, &parameters, err) != 0 ||
+		control_read_device(c, request->device_kind, &parameters, err) != 0 ||
 		choose_peers(c, &c->config->repo[at], &r, &parameters, &peers, err) != 0)
 		return -1;
 	parameters.branch[0] = 0;

@@ -40,7 +40,8 @@ static int is_due(const struct config *c, struct db *db, int64_t repo, const cha
 }
 
 /** Have a device time the reference commit of its class, so that it is known whether it keeps its pace. The count, -1. */
-static int ask_reference(struct db *db, int64_t repo, const struct store_baseline_period_device *d, int64_t now_ms, struct fw_err *err)
+static int ask_reference(
+	struct db *db, int64_t repo, const struct store_baseline_period_device *d, int64_t now_ms, struct fw_err *err)
 {
 	struct store_baseline_period e;
 	struct store_job job = { .repo = repo, .kind = JOBKIND_REFERENCE, .origin = "idle", .priority = PRIORITY_IDLE };
@@ -53,7 +54,8 @@ static int ask_reference(struct db *db, int64_t repo, const struct store_baselin
 	snprintf(job.suite, sizeof job.suite, "%s", e.suite);
 	snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);
 	return store_job_insert(db, &job, now_ms, err) ||
-			       store_job_log(db, job.id, now_ms, "queued: the reference commit, to hold this device against its class", err)
+			       store_job_log(db, job.id, now_ms,
+				       "queued: the reference commit, to hold this device against its class", err)
 		       ? -1
 		       : 1;
 }

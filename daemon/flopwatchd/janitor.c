@@ -84,8 +84,8 @@ static int prune(struct db *db, int64_t now_ms, struct fw_err *err)
 	if (db_begin(db, err) != 0)
 		return -1;
 	if (store_event_prune(db, now_ms - event_ms, now_ms + event_ms, STEP_ROWS, &events, err) != 0 ||
-		store_notification_prune(
-			db, now_ms - JANITOR_NOTIFICATION_DAYS * DAY_MS, JANITOR_NOTIFICATIONS, STEP_ROWS, &notifications, err) != 0 ||
+		store_notification_prune(db, now_ms - JANITOR_NOTIFICATION_DAYS * DAY_MS, JANITOR_NOTIFICATIONS, STEP_ROWS,
+			&notifications, err) != 0 ||
 		store_outbox_prune(db, now_ms - JANITOR_SENT_DAYS * DAY_MS, STEP_ROWS, &sent, err) != 0 ||
 		db_commit(db, err) != 0) {
 		db_rollback(db);

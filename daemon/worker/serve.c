@@ -440,8 +440,8 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 }
 
 /* Instead of a job: is the device fit for one? The answer is one `state`. */
-static int run_health_check(struct peer *peer, struct sandbox *sandbox, const struct msg_hello *hello, const struct msg_health_check *ask,
-	struct fw_err *err)
+static int run_health_check(struct peer *peer, struct sandbox *sandbox, const struct msg_hello *hello,
+	const struct msg_health_check *ask, struct fw_err *err)
 {
 	const struct msg_device *device = hardware_find(hello, ask->device, err);
 	struct msg m = { .t = MSG_STATE };

@@ -151,7 +151,7 @@ static int run_for(struct stmt *s, int64_t comparison, struct fw_err *err)
 }
 
 #define KEPT                                                                                                                     \
-	"cell, run, kind, n, call_order, d, q, d_raw, z, z_q, beta, beta_q, power_w, temp_c, sm_mhz, reasons, "               \
+	"cell, run, kind, n, call_order, d, q, d_raw, z, z_q, beta, beta_q, power_w, temp_c, sm_mhz, reasons, "                  \
 	"foreign_processes, xid, ecc, energy_j, regime"
 
 /*
@@ -251,8 +251,8 @@ static bool take_frame(const struct buf *data, int64_t comparison, struct archiv
 	for (size_t i = 0; i < n_rows; i++, at += sizeof(struct packed_row)) {
 		struct packed_row packed;
 		memcpy(&packed, data->data + at, sizeof packed);
-		struct archived_row row = { (int64_t)le64toh((uint64_t)packed.cell), (int64_t)le64toh((uint64_t)packed.process_run),
-			le32toh(packed.kind), { { 0, 0 } } };
+		struct archived_row row = { (int64_t)le64toh((uint64_t)packed.cell),
+			(int64_t)le64toh((uint64_t)packed.process_run), le32toh(packed.kind), { { 0, 0 } } };
 		for (int k = 0; k < ARCHIVED_TIMES; k++) {
 			row.times[k].at = n_floats;
 			row.times[k].n = (int)le32toh(packed.n[k]);

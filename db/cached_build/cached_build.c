@@ -6,8 +6,8 @@
 
 enum { KEEP = 150 }; /* fewer than any cache keeps, so that what is believed to be there is */
 
-int store_job_places(
-	struct db *db, const struct store_cached_build_request *request, int most, struct store_job_place *out, int *n, struct fw_err *err)
+int store_job_places(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_place *out,
+	int *n, struct fw_err *err)
 {
 	int result = 1;
 	struct stmt *s = db_stmt(db,
@@ -112,7 +112,8 @@ int store_cached_build_send(struct db *db, int64_t job, const char *nonce, int64
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld is not queued any more", (long long)job);
 }
 
-int store_cached_build_put(struct db *db, const char *worker, const char *source, const char *made_by, int64_t now_ms, struct fw_err *err)
+int store_cached_build_put(
+	struct db *db, const char *worker, const char *source, const char *made_by, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO cached_build (worker, source, made_by, used_at) VALUES (:worker, :source, :made_by, :now) "

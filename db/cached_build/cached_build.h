@@ -36,8 +36,8 @@ struct store_job_place {
  * The first jobs, at most `most`, in the order of store_job_next, of those that are wished for and that the worker could run: jobs for a
  * device that it does not know are passed over. Shape: out[most]; *n counts them.
  */
-int store_job_places(
-	struct db *db, const struct store_cached_build_request *request, int most, struct store_job_place *out, int *n, struct fw_err *err);
+int store_job_places(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_place *out,
+	int *n, struct fw_err *err);
 
 /** The newest job that there is; 0 none. */
 int store_job_newest(struct db *db, int64_t *id, struct fw_err *err);

@@ -13,7 +13,8 @@ enum { REFERENCE_TIMES = 9, AROUND_MAX = 4096 };
 
 /* ---- where devices stand --------------------------------------------------------------------------------------------- */
 
-int store_current_baseline_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err)
+int store_current_baseline_put(
+	struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO current_baseline (device, repo, suite, baseline_period) SELECT id, :repo, :suite, :baseline_period FROM device WHERE uuid = :uuid "
@@ -28,8 +29,8 @@ int store_current_baseline_put(struct db *db, const char *uuid, int64_t repo, co
 	return stmt_run(s, err);
 }
 
-int store_standings(
-	struct db *db, const char *uuid, const struct store_current_baseline *after, struct store_current_baseline *out, struct fw_err *err)
+int store_standings(struct db *db, const char *uuid, const struct store_current_baseline *after,
+	struct store_current_baseline *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT t.repo, t.device, t.baseline_period, e.environment, t.suite, e.reference_sha, d.uuid, v.driver, v.toolkit, v.cudnn, v.cublas, "
@@ -46,9 +47,10 @@ int store_standings(
 	stmt_int(s, ":limit", STORE_STANDINGS_MAX);
 	while ((result = stmt_step(s, err)) == 1) {
 		struct store_current_baseline *t = &out[n++];
-		*t = (struct store_current_baseline){
-			.repo = row_int(s, 0), .device = row_int(s, 1), .baseline_period = row_int(s, 2), .environment = row_int(s, 3)
-		};
+		*t = (struct store_current_baseline){ .repo = row_int(s, 0),
+			.device = row_int(s, 1),
+			.baseline_period = row_int(s, 2),
+			.environment = row_int(s, 3) };
 		row_copy(s, 4, t->suite, sizeof t->suite);
 		row_copy(s, 5, t->reference_sha, sizeof t->reference_sha);
 		row_copy(s, 6, t->was.uuid, sizeof t->was.uuid);
@@ -65,7 +67,8 @@ int store_standings(
 
 int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM current_baseline WHERE device = (SELECT id FROM device WHERE uuid = :uuid)", err);
+	struct stmt *s =
+		db_stmt(db, "DELETE FROM current_baseline WHERE device = (SELECT id FROM device WHERE uuid = :uuid)", err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":uuid", uuid);
@@ -99,7 +102,7 @@ void store_around(const struct msg_device *d, char hex[65])
 	buf_fini(&text);
 }
 
-#define CHANGE_COLUMNS                                                                                                             \
+#define CHANGE_COLUMNS                                                                                                                       \
 	"SELECT c.id, c.repo, c.baseline_period, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.was_hash, " \
 	"c.is_hash, c.changed, c.is_outside, c.seen_at FROM environment_change c JOIN device d ON d.id = c.device "
 
@@ -392,7 +395,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int store_reference_ms(struct db *db, int64_t baseline_period, const char *reference_sha, const char *key, double *ms, struct fw_err *err)
+int store_reference_ms(
+	struct db *db, int64_t baseline_period, const char *reference_sha, const char *key, double *ms, struct fw_err *err)
 {
 	struct store_baseline_period e;
 	double x, se, found[REFERENCE_TIMES];

@@ -20,13 +20,14 @@ struct store_current_baseline {
 };
 
 /** Note that a device measured last in this baseline period. `uuid` is the device's. */
-int store_current_baseline_put(struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err);
+int store_current_baseline_put(
+	struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err);
 /**
  * Where a device stands, by repository and suite, behind `after` (NULL: from the first). Shape: out[STORE_STANDINGS_MAX]. The count, -1: fewer
  * than fit are the last.
  */
-int store_standings(
-	struct db *db, const char *uuid, const struct store_current_baseline *after, struct store_current_baseline *out, struct fw_err *err);
+int store_standings(struct db *db, const char *uuid, const struct store_current_baseline *after,
+	struct store_current_baseline *out, struct fw_err *err);
 /** Forget where a device stood whose place another one took. */
 int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err);
 /** A device of this worker and kind that stands somewhere and was not seen at `now_ms`, the newest; "" none. Shape: uuid[64]. */
@@ -36,9 +37,9 @@ int store_device_before(struct db *db, const char *worker, enum device_kind kind
 void store_around(const struct msg_device *d, char hex[65]);
 
 struct store_environment_change {
-	int64_t id, repo, baseline_period;          /* baseline period: that it ended */
-	int64_t paired_job, unpaired_job; /* 0: none */
-	int64_t paired, unpaired, alert;  /* comparisons that measured it; 0: not yet */
+	int64_t id, repo, baseline_period; /* baseline period: that it ended */
+	int64_t paired_job, unpaired_job;  /* 0: none */
+	int64_t paired, unpaired, alert;   /* comparisons that measured it; 0: not yet */
 	char suite[64], uuid[64];
 	char was[65],
 		is[65]; /* store_around of the device, before and after; is: "" where that was over before it was measured, or others do that */
@@ -105,6 +106,7 @@ struct store_judged {
 int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err);
 
 /** A cell's time of the reference commit in a baseline period, at its held clock where that is known: the middle of the latest. NAN: none. Units: ms. */
-int store_reference_ms(struct db *db, int64_t baseline_period, const char *reference_sha, const char *key, double *ms, struct fw_err *err);
+int store_reference_ms(
+	struct db *db, int64_t baseline_period, const char *reference_sha, const char *key, double *ms, struct fw_err *err);
 
 #endif

@@ -12,11 +12,11 @@ static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_er
 /* The branch's last whole comparison `p` with the suite of `t`, of a program one that saw its rows. */
 #define BEFORE_COMPARISON                                                                                                        \
 	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE "       \
-	"p.repo = :repo AND p.branch = :branch AND p.id < :id AND p.kind IN ('compare', 'selfcheck') AND t.name = u.name AND "    \
+	"p.repo = :repo AND p.branch = :branch AND p.id < :id AND p.kind IN ('compare', 'selfcheck') AND t.name = u.name AND "   \
 	"NOT j.quick AND NOT j.some_cells AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
 #define BEFORE_JOB                                                                                                               \
 	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = "       \
-	":branch AND t.name = :suite AND p.kind IN ('compare', 'selfcheck') AND NOT j.quick AND NOT j.some_cells AND "            \
+	":branch AND t.name = :suite AND p.kind IN ('compare', 'selfcheck') AND NOT j.quick AND NOT j.some_cells AND "           \
 	"p.target_sha <> :target AND p.job <> :job AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
 
 static void bind_comparison(struct stmt *s, const struct store_comparison *c)
@@ -179,7 +179,8 @@ static int read_ids(struct stmt *s, int64_t *ids, int *n, struct fw_err *err)
 int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'failing' AND a.comparison IS NULL AND a.cells = '[]'",
+		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE
+		"AND a.kind = 'failing' AND a.comparison IS NULL AND a.cells = '[]'",
 		err);
 	if (!s)
 		return -1;

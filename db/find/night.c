@@ -31,7 +31,7 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 /* What was measured before the branch's suite was another one does not count: the commits of then have that other one in their trees. */
 #define SINCE_IT_IS_THIS_ONE                                                                                                     \
 	"coalesce((SELECT z.id FROM comparison z JOIN job y ON y.id = z.job WHERE z.repo = :repo AND z.branch = :branch AND "    \
-	"z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('compare', 'selfcheck') AND NOT "   \
+	"z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('compare', 'selfcheck') AND NOT "  \
 	"y.quick AND NOT y.some_cells ORDER BY z.id DESC LIMIT 1), 0)"
 
 int find_night_parts(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,

@@ -23,7 +23,7 @@ struct find_night_part {
 	int part;
 	int64_t measured_at;    /* 0: never */
 	const char *target_sha; /* of its last comparison; "" none */
-	bool is_alert_update;           /* which found a change, or failed */
+	bool is_alert_update;   /* which found a change, or failed */
 	bool is_asked;          /* with `target_sha` of the question */
 };
 typedef void find_night_part_fn(void *arg, const struct find_night_part *row);

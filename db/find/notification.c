@@ -3,8 +3,8 @@
 
 #include "db/store/job.h"
 
-int find_notification_ended(
-	struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max, int *n, struct fw_err *err)
+int find_notification_ended(struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max,
+	int *n, struct fw_err *err)
 {
 	int result;
 	struct stmt *s = db_stmt(db,
@@ -33,7 +33,8 @@ int find_notification_ended(
 	return result;
 }
 
-int find_notification_cells(struct db *db, int64_t comparison, enum verdict verdict, struct find_notification_cells *out, struct fw_err *err)
+int find_notification_cells(
+	struct db *db, int64_t comparison, enum verdict verdict, struct find_notification_cells *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT (SELECT count(*) FROM cell WHERE comparison = :id), count(*) OVER (), decided_pct, key, reason FROM cell "
@@ -80,7 +81,8 @@ int find_notification_suites(
 	return result;
 }
 
-int find_notification_each(struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err)
+int find_notification_each(
+	struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err)
 {
 	int result;
 	struct stmt *s = db_stmt(db,

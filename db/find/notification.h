@@ -14,8 +14,8 @@ struct find_notification_job {
 	enum jobstate state;
 };
 /** Those that count, of a branch, that ended at `ended_at` without a verdict, newest first. `repo_name` "": of any. Shape: out[max]. */
-int find_notification_ended(
-	struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max, int *n, struct fw_err *err);
+int find_notification_ended(struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max,
+	int *n, struct fw_err *err);
 
 /** The cells with one verdict: how many of all, and the first of them: the worst, of improvements the best. */
 struct find_notification_cells {
@@ -24,7 +24,8 @@ struct find_notification_cells {
 	char key[160], reason[512];
 };
 /** 1, 0 no cell has this verdict, -1. */
-int find_notification_cells(struct db *db, int64_t comparison, enum verdict verdict, struct find_notification_cells *out, struct fw_err *err);
+int find_notification_cells(
+	struct db *db, int64_t comparison, enum verdict verdict, struct find_notification_cells *out, struct fw_err *err);
 
 struct find_notification_suite {
 	int64_t comparison;
@@ -45,6 +46,7 @@ struct find_notification_cell {
 };
 typedef void find_notification_cell_fn(void *arg, const struct find_notification_cell *cell);
 /** The first `max` cells of a comparison of which there is something to tell, in its order. */
-int find_notification_each(struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err);
+int find_notification_each(
+	struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err);
 
 #endif

@@ -3,7 +3,8 @@
 
 #include "db/store/device.h"
 
-#define HAS_JOB "EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device = d.id) "
+#define HAS_JOB                                                                                                                  \
+	"EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device = d.id) "
 
 /* Job j may have device `d`. */
 #define MAY_HAVE(d)                                                                                                              \

@@ -42,8 +42,8 @@ int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char 
 	return stmt_any(s, err);
 }
 
-int find_range_asked(
-	struct db *db, const struct store_baseline_period *e, const char *origin, int64_t after, int64_t *place, struct fw_err *err)
+int find_range_asked(struct db *db, const struct store_baseline_period *e, const char *origin, int64_t after, int64_t *place,
+	struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT coalesce(max(l.place), 0) FROM mainline l INDEXED BY mainline_by_place CROSS JOIN job j ON j.repo = l.repo "

@@ -14,8 +14,8 @@
 /* Device `d` is what job `j` wants. */
 #define FITS "j.device_kind IN ('', d.kind) AND j.device_uuid IN ('', d.uuid) AND " STORE_CLASS_FITS("d.class")
 
-int find_unschedulable(struct db *db, const char *devices, const char *workers, int64_t job, find_unschedulable_fn *each, void *arg,
-	struct fw_err *err)
+int find_unschedulable(struct db *db, const char *devices, const char *workers, int64_t job, find_unschedulable_fn *each,
+	void *arg, struct fw_err *err)
 {
 	/* a queue is full of jobs that want the same: devices and workers are gone through once for all of these */
 	struct stmt *s = db_stmt(db,

@@ -19,7 +19,7 @@ typedef void find_unschedulable_fn(void *arg, const struct find_unschedulable *r
  * call" has what a scheduler gave it once, "down" has nothing now. Jobs that want the same are looked up together.
  * Err: the database.
  */
-int find_unschedulable(struct db *db, const char *devices, const char *workers, int64_t job, find_unschedulable_fn *each, void *arg,
-	struct fw_err *err);
+int find_unschedulable(struct db *db, const char *devices, const char *workers, int64_t job, find_unschedulable_fn *each,
+	void *arg, struct fw_err *err);
 
 #endif

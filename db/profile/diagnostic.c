@@ -21,8 +21,8 @@ int store_profile_diagnostic_put(struct db *db, int64_t profile, const struct pr
 
 int view_profile_diagnostics(struct db *db, int64_t profile, view_profile_diagnostic_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "SELECT n, change, kind, code, kernel, what FROM profile_diagnostic WHERE profile = :profile ORDER BY n", err);
+	struct stmt *s = db_stmt(db,
+		"SELECT n, change, kind, code, kernel, what FROM profile_diagnostic WHERE profile = :profile ORDER BY n", err);
 	int result;
 	if (!s)
 		return -1;

@@ -26,7 +26,7 @@
 
 /* Comparison `o` is of the same two commits as `x`, or of the same two builds: a squash or a rebase that changes nothing that is built. */
 #define IS_SAME_QUESTION                                                                                                         \
-	"((o.base_sha = x.base_sha AND o.target_sha = x.target_sha) OR (o.kind = 'compare' AND " IS_SAME_BUILD(                   \
+	"((o.base_sha = x.base_sha AND o.target_sha = x.target_sha) OR (o.kind = 'compare' AND " IS_SAME_BUILD(                  \
 		"o.base_build", "x.base_build") "AND " IS_SAME_BUILD("o.target_build", "x.target_build") "))"
 
 /* Cell `w` of alert `a` is accepted for comparison `x`, whose suite is `u`: it has the commit, or asks what the alert's comparison asked. */

@@ -459,7 +459,7 @@ int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int 
 			"json_each(a.cells) w "
 			"WHERE NOT EXISTS (SELECT 1 FROM comparison n WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND "
 			"n.branch = x.branch AND n.kind = 'compare' AND " SUITE_OF("n.id") "= " SUITE_OF_CELL
-											  ")) ORDER BY a.id LIMIT :limit",
+											   ")) ORDER BY a.id LIMIT :limit",
 			err),
 		comparison, ids, n, err);
 }

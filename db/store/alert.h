@@ -21,13 +21,13 @@ struct store_alert {
 	enum alertkind kind;
 	enum alertstate state; /* set by opening */
 	char branch[1024], target_sha[65];
-	const char *changed;       /* of kind environment, what, as its environment_change has it; NULL: "" */
-	const char *title;         /* NULL: "" */
-	const char *cells_json;    /* array of {"cell","suite","change_pct","borderline",...}; without a suite: of any */
-	const char *groups_json;   /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
-	const char *culprits_json; /* when they are known at once, as in the table; NULL: not known yet */
-	double worst_pct;          /* NAN: none */
-	int n_kept, n_alert_update;        /* set by opening: cells that it held before and keeps; cells that it did not hold */
+	const char *changed;        /* of kind environment, what, as its environment_change has it; NULL: "" */
+	const char *title;          /* NULL: "" */
+	const char *cells_json;     /* array of {"cell","suite","change_pct","borderline",...}; without a suite: of any */
+	const char *groups_json;    /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
+	const char *culprits_json;  /* when they are known at once, as in the table; NULL: not known yet */
+	double worst_pct;           /* NAN: none */
+	int n_kept, n_alert_update; /* set by opening: cells that it held before and keeps; cells that it did not hold */
 };
 
 /**

@@ -11,7 +11,7 @@
 /* The module says that it does cell k of comparison c no more, and a person has accepted that of the branch. */
 #define GIVEN_UP                                                                                                                 \
 	"k.failure = 'unsupported' AND EXISTS (SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = c.repo AND "       \
-	"a.branch = c.branch AND a.kind = 'failing' AND a.state = 'accepted' AND a.comparison <= c.id AND "                       \
+	"a.branch = c.branch AND a.kind = 'failing' AND a.state = 'accepted' AND a.comparison <= c.id AND "                      \
 	"w.value ->> 'cell' = k.key AND w.value ->> 'suite' = t.name)"
 
 static const char sql_word[] =

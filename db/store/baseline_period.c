@@ -9,7 +9,8 @@
 
 /* ---- baseline periods ---------------------------------------------------------------------------------------------------------- */
 
-#define BASELINE_PERIOD_COLUMNS "SELECT id, repo, environment, suite, reference_sha, held_mhz, started_at, first_sha FROM baseline_period "
+#define BASELINE_PERIOD_COLUMNS                                                                                                  \
+	"SELECT id, repo, environment, suite, reference_sha, held_mhz, started_at, first_sha FROM baseline_period "
 
 /** 1 and the row, 0, -1. */
 static int read_baseline_period(struct stmt *s, struct store_baseline_period *out, struct fw_err *err)
@@ -29,7 +30,8 @@ static int read_baseline_period(struct stmt *s, struct store_baseline_period *ou
 	return 1;
 }
 
-int store_baseline_period_find(struct db *db, int64_t repo, int64_t environment, struct store_baseline_period *out, struct fw_err *err)
+int store_baseline_period_find(
+	struct db *db, int64_t repo, int64_t environment, struct store_baseline_period *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, BASELINE_PERIOD_COLUMNS "WHERE repo = :repo AND environment = :environment", err);
 	if (!s)
@@ -124,14 +126,15 @@ int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err
 	return stmt_run(s, err);
 }
 
-int store_chain_get(struct db *db, const struct store_baseline_period *e, const char *reference_sha, const char *key, double *x, double *se,
-	struct fw_err *err)
+int store_chain_get(struct db *db, const struct store_baseline_period *e, const char *reference_sha, const char *key, double *x,
+	double *se, struct fw_err *err)
 {
 	*x = *se = 0;
 	if (strcmp(reference_sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s =
-		db_stmt(db, "SELECT x, se FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference AND key = :key", err);
+	struct stmt *s = db_stmt(db,
+		"SELECT x, se FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference AND key = :key",
+		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":baseline_period", e->id);
@@ -150,7 +153,9 @@ int store_baseline_period_had(struct db *db, const struct store_baseline_period 
 {
 	if (strcmp(sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s = db_stmt(db, "SELECT 1 FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference LIMIT 1", err);
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference LIMIT 1",
+		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":baseline_period", e->id);
@@ -245,10 +250,12 @@ int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err
 	return stmt_run(s, err);
 }
 
-int store_ratio_of(struct db *db, int64_t baseline_period, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err)
+int store_ratio_of(
+	struct db *db, int64_t baseline_period, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "SELECT x, se FROM ratio WHERE baseline_period = :baseline_period AND key = :key AND comparison = :comparison LIMIT 1", err);
+	struct stmt *s = db_stmt(db,
+		"SELECT x, se FROM ratio WHERE baseline_period = :baseline_period AND key = :key AND comparison = :comparison LIMIT 1",
+		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":baseline_period", baseline_period);
@@ -280,8 +287,8 @@ static void reverse(struct store_series *s)
 	}
 }
 
-int store_series(
-	struct db *db, const struct store_baseline_period *e, const char *key, int64_t from, struct store_series *out, struct fw_err *err)
+int store_series(struct db *db, const struct store_baseline_period *e, const char *key, int64_t from, struct store_series *out,
+	struct fw_err *err)
 {
 	double again[AGAIN_MAX];
 	int result;
@@ -321,7 +328,8 @@ int store_series(
 
 int store_series_count(struct db *db, int64_t baseline_period, const char *key, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT count(DISTINCT target_sha) FROM ratio WHERE baseline_period = :baseline_period AND key = :key", err);
+	struct stmt *s = db_stmt(
+		db, "SELECT count(DISTINCT target_sha) FROM ratio WHERE baseline_period = :baseline_period AND key = :key", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":baseline_period", baseline_period);
@@ -370,7 +378,8 @@ int store_baseline_period_devices(struct db *db, int64_t repo, struct store_base
 	return result < 0 ? -1 : n;
 }
 
-int store_baseline_period_of_class(struct db *db, int64_t repo, int64_t class, struct store_baseline_period *out, struct fw_err *err)
+int store_baseline_period_of_class(
+	struct db *db, int64_t repo, int64_t class, struct store_baseline_period *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		BASELINE_PERIOD_COLUMNS

@@ -19,10 +19,12 @@ struct store_baseline_period {
 };
 
 /** The baseline period of a repository in an environment. 1, 0, -1. */
-int store_baseline_period_find(struct db *db, int64_t repo, int64_t environment, struct store_baseline_period *out, struct fw_err *err);
+int store_baseline_period_find(
+	struct db *db, int64_t repo, int64_t environment, struct store_baseline_period *out, struct fw_err *err);
 int store_baseline_period_get(struct db *db, int64_t id, struct store_baseline_period *out, struct fw_err *err);
 /** Reference commit of the newest baseline period of a suite for a device: of its class, else of another of the same model; "" where there was none. Shape: sha[65]. */
-int store_baseline_period_reference(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err);
+int store_baseline_period_reference(
+	struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err);
 /** Sets e->id; its first reference commit is the one that it has. */
 int store_baseline_period_insert(struct db *db, struct store_baseline_period *e, struct fw_err *err);
 /** State the clock that held figures are given at. */
@@ -39,8 +41,8 @@ struct store_chain {
 };
 int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err);
 /** Where `reference_sha` lies in this cell: 0 without error for the first one. 1; 0 it never was a reference commit here, -1. */
-int store_chain_get(struct db *db, const struct store_baseline_period *e, const char *reference_sha, const char *key, double *x, double *se,
-	struct fw_err *err);
+int store_chain_get(struct db *db, const struct store_baseline_period *e, const char *reference_sha, const char *key, double *x,
+	double *se, struct fw_err *err);
 /** Whether a commit is, or once was, the reference commit of a baseline period. 1, 0, -1. */
 int store_baseline_period_had(struct db *db, const struct store_baseline_period *e, const char *sha, struct fw_err *err);
 
@@ -65,7 +67,8 @@ struct store_ratio {
 };
 int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err *err);
 /** What one comparison measured of a cell. 1, 0, -1. */
-int store_ratio_of(struct db *db, int64_t baseline_period, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err);
+int store_ratio_of(
+	struct db *db, int64_t baseline_period, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err);
 
 /** A cell's newest points along the line, oldest first; a commit measured several times is its median. */
 struct store_series {
@@ -78,8 +81,8 @@ struct store_series {
 	int measured[CHANGEPOINT_POINTS_MAX]; /* times */
 };
 /** Only points from place `from` on, and of the last STORE_LINE_LOOK commits. */
-int store_series(
-	struct db *db, const struct store_baseline_period *e, const char *key, int64_t from, struct store_series *out, struct fw_err *err);
+int store_series(struct db *db, const struct store_baseline_period *e, const char *key, int64_t from, struct store_series *out,
+	struct fw_err *err);
 /** Commits of the whole baseline period that have a point for this cell. */
 int store_series_count(struct db *db, int64_t baseline_period, const char *key, int *n, struct fw_err *err);
 
@@ -91,6 +94,7 @@ struct store_baseline_period_device {
 /** Devices in order of classes that have measured a repository. The count, -1. Own: free(*out); NULL where there is none, and on -1. */
 int store_baseline_period_devices(struct db *db, int64_t repo, struct store_baseline_period_device **out, struct fw_err *err);
 /** The newest baseline period of a repository that a device of this class measures in. 1, 0, -1. */
-int store_baseline_period_of_class(struct db *db, int64_t repo, int64_t class, struct store_baseline_period *out, struct fw_err *err);
+int store_baseline_period_of_class(
+	struct db *db, int64_t repo, int64_t class, struct store_baseline_period *out, struct fw_err *err);
 
 #endif

@@ -43,9 +43,9 @@ int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *o
 /** What is remembered of a cell, and what the next comparison takes from it: the figures of one moment. */
 struct view_calibration {
 	const char *repo, *suite, *model, *cell;
-	int64_t class;                     /* of devices, which is of that model */
+	int64_t class;                 /* of devices, which is of that model */
 	int comparisons, alarms, runs; /* of a module with itself; that called the cell a regression; in all */
-	double tau0_pct;                   /* noise of runs that its rule takes; NAN: too little is known */
+	double tau0_pct;               /* noise of runs that its rule takes; NAN: too little is known */
 	double mde_pct; /* smallest loss that a full set of runs calls; where underpowered: below it a loss has to be clear */
 	bool underpowered;
 	int64_t updated_at; /* newest comparison */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#define CHANGE_COLUMNS                                                                                                           \
-	"SELECT c.id, c.repo, c.baseline_period, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, c.step, c.state, "     \
+#define CHANGE_COLUMNS                                                                                                                 \
+	"SELECT c.id, c.repo, c.baseline_period, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, c.step, c.state, " \
 	"c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at, c.job FROM change_point c "
 
 /** 1 and the row, 0, -1. */
@@ -183,8 +183,8 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 
 /* Change points of one cell in all baseline periods of the same repository, suite and model of device as :epoch, on the line, as c, o, l. */
 #define OF_THIS_MODEL                                                                                                                                                                            \
-	"FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "                                                                   \
-	"c.state = 'confirmed' JOIN baseline_period o ON o.id = c.baseline_period AND o.suite = e.suite JOIN environment w ON w.id = o.environment "                                                                 \
+	"FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "                                                         \
+	"c.state = 'confirmed' JOIN baseline_period o ON o.id = c.baseline_period AND o.suite = e.suite JOIN environment w ON w.id = o.environment "                                             \
 	"JOIN device_class vc ON vc.id = v.class JOIN device_class wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped " \
 	"WHERE e.id = :baseline_period "
 
@@ -233,7 +233,8 @@ double store_explained_at(const struct store_explained *x, int64_t place)
 	return at;
 }
 
-int store_change_past(struct db *db, int64_t baseline_period, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err)
+int store_change_past(
+	struct db *db, int64_t baseline_period, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT count(*), coalesce(max(c.points), 0), coalesce(max(abs(c.step)), 0.0) FROM change_point c JOIN mainline l ON "
@@ -252,7 +253,8 @@ int store_change_past(struct db *db, int64_t baseline_period, const char *key, i
 	return result < 0 ? -1 : 0;
 }
 
-int store_change_drift(struct db *db, const struct store_baseline_period *e, const char *key, struct store_change *out, struct fw_err *err)
+int store_change_drift(
+	struct db *db, const struct store_baseline_period *e, const char *key, struct store_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		CHANGE_COLUMNS "WHERE c.id = (SELECT max(c.id) " OF_THIS_MODEL
@@ -266,8 +268,8 @@ int store_change_drift(struct db *db, const struct store_baseline_period *e, con
 	return read_change(s, out, err);
 }
 
-int store_change_lasting(
-	struct db *db, const struct store_baseline_period *e, const char *key, int64_t after, struct store_change *out, struct fw_err *err)
+int store_change_lasting(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after,
+	struct store_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		CHANGE_COLUMNS "WHERE c.id = (SELECT min(c.id) " OF_THIS_MODEL

@@ -7,12 +7,12 @@
 
 struct store_change {
 	int64_t id, repo, baseline_period, comparison, alert; /* comparison, alert 0: none yet */
-	int64_t job;                                /* that was last asked for it; 0 none */
-	char key[160], kind[8], origin[12];         /* kind: step drift; origin: comparison series */
-	char before_sha[65], commit_sha[65];        /* last commit of the old level, first of the new one */
-	double step;                                /* log ratio of times, positive = slower */
-	double level;                               /* of the series before it, drift: what was expected; NAN: not known */
-	char state[12];                             /* candidate placing confirmed dropped */
+	int64_t job;                                          /* that was last asked for it; 0 none */
+	char key[160], kind[8], origin[12];                   /* kind: step drift; origin: comparison series */
+	char before_sha[65], commit_sha[65];                  /* last commit of the old level, first of the new one */
+	double step;                                          /* log ratio of times, positive = slower */
+	double level;   /* of the series before it, drift: what was expected; NAN: not known */
+	char state[12]; /* candidate placing confirmed dropped */
 	int tried, points;
 	int64_t found_at, decided_at, ended_at; /* ended: later commits made up for it; 0: not so */
 };
@@ -58,12 +58,13 @@ double store_explained_at(const struct store_explained *x, int64_t place);
 int store_change_past(
 	struct db *db, int64_t baseline_period, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err);
 /** Drift of this cell that was told, goes on, and that nobody has answered for; on this suite and device. 1, 0, -1. */
-int store_change_drift(struct db *db, const struct store_baseline_period *e, const char *key, struct store_change *out, struct fw_err *err);
+int store_change_drift(
+	struct db *db, const struct store_baseline_period *e, const char *key, struct store_change *out, struct fw_err *err);
 /**
  * A confirmed loss of this cell that has not ended, with an id above `after`; on this suite and device. 1, 0, -1.
  */
-int store_change_lasting(
-	struct db *db, const struct store_baseline_period *e, const char *key, int64_t after, struct store_change *out, struct fw_err *err);
+int store_change_lasting(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after,
+	struct store_change *out, struct fw_err *err);
 /** Whether an alert is over: no change point of it lasts, and no comparison opened it, which would have to end it. 1, 0, -1. */
 int store_change_alert_over(struct db *db, int64_t alert, struct fw_err *err);
 

@@ -325,7 +325,8 @@ int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struc
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch <> '' AND plan > 0 "
-		"AND " STORE_JOB_COUNTS "AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring', 'done') LIMIT 1",
+		"AND " STORE_JOB_COUNTS
+		"AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring', 'done') LIMIT 1",
 		err);
 	if (!s)
 		return -1;
@@ -459,7 +460,8 @@ int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const cha
 
 static int count_turn(struct db *db, int64_t job, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE repo SET interleave = interleave + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)", err);
+	struct stmt *s =
+		db_stmt(db, "UPDATE repo SET interleave = interleave + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":job", job);

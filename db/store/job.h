@@ -23,7 +23,7 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
  * of a repository goes to who came last and was not served since, so that one push does not wait for a thousand that came before it. */
 #define STORE_JOB_FIRST                                                                                                          \
 	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "                     \
-	"CASE WHEN (SELECT interleave FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" STORE_JOB_BRANCH_SERVED        \
+	"CASE WHEN (SELECT interleave FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" STORE_JOB_BRANCH_SERVED   \
 	", 0) "                                                                                                                  \
 	"< j.queued_at THEN -j.id ELSE max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED ", 0)) END, j.id "
 
@@ -45,16 +45,16 @@ struct store_job {
 	char target_sha[65], base_sha[65];
 	enum jobkind kind;
 	char base_how[16], suite[64], origin[16];
-	enum device_kind device_kind;                /* that was asked for */
-	char base_provider[48], target_provider[48]; /* asked for by name; "": the module's default */
-	char base_config[160], target_config[160];   /* that a person wants; "": the provider chooses */
-	struct toolchain_override base_tools, target_tools;    /* that build them; none: the worker's own */
-	char peers[512];                             /* that the base's manifest names, as core/suite/peers.h writes them */
-	char cells_glob[STORE_JOB_CELLS_SIZE];       /* globs separated by spaces; "" all cells */
-	char device_uuid[64];                        /* wanted device; "" any */
-	int64_t device_class;                        /* wanted class; 0 any */
-	double threshold_pct;                        /* in place of the suite's; not above 0: the suite's */
-	int64_t plan; /* first job of those that were asked for together; 0: this suite alone was */
+	enum device_kind device_kind;                       /* that was asked for */
+	char base_provider[48], target_provider[48];        /* asked for by name; "": the module's default */
+	char base_config[160], target_config[160];          /* that a person wants; "": the provider chooses */
+	struct toolchain_override base_tools, target_tools; /* that build them; none: the worker's own */
+	char peers[512];                       /* that the base's manifest names, as core/suite/peers.h writes them */
+	char cells_glob[STORE_JOB_CELLS_SIZE]; /* globs separated by spaces; "" all cells */
+	char device_uuid[64];                  /* wanted device; "" any */
+	int64_t device_class;                  /* wanted class; 0 any */
+	double threshold_pct;                  /* in place of the suite's; not above 0: the suite's */
+	int64_t plan;                          /* first job of those that were asked for together; 0: this suite alone was */
 	enum jobstate state;
 	char state_why[512];
 	char nonce[33];

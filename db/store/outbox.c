@@ -160,7 +160,8 @@ int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct 
 	return stmt_run_count(s, n, err);
 }
 
-#define NOTIFICATIONS "SELECT id, message_id, kind, target, payload, state, last_error, attempts, next_at, created_at FROM outbox "
+#define NOTIFICATIONS                                                                                                            \
+	"SELECT id, message_id, kind, target, payload, state, last_error, attempts, next_at, created_at FROM outbox "
 
 /* The newest of those that are sent are near; of the others there may be none before the oldest of all. */
 static struct stmt *notifications_in(struct db *db, const char *state, struct fw_err *err)
@@ -169,8 +170,9 @@ static struct stmt *notifications_in(struct db *db, const char *state, struct fw
 		strcmp(state, "sent") == 0
 			? db_stmt(db, NOTIFICATIONS "WHERE id < :before AND +state = :state ORDER BY id DESC LIMIT :n", err)
 			: db_stmt(db,
-				  NOTIFICATIONS "WHERE id IN (SELECT id FROM outbox INDEXED BY outbox_due WHERE state = :state AND "
-					     "id < :before ORDER BY id DESC LIMIT :n) ORDER BY id DESC",
+				  NOTIFICATIONS
+				  "WHERE id IN (SELECT id FROM outbox INDEXED BY outbox_due WHERE state = :state AND "
+				  "id < :before ORDER BY id DESC LIMIT :n) ORDER BY id DESC",
 				  err);
 	if (s)
 		stmt_text(s, ":state", state);

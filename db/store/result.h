@@ -54,13 +54,14 @@ struct store_cell {
 	char failure[16];
 	char reason[512];
 	char history_branch[1024]; /* branch whose history it belongs to; "": the comparison's */
-	int64_t baseline_period;             /* 0: none */
+	int64_t baseline_period;   /* 0: none */
 	double held_ms;            /* target's median at the baseline period's clock; NAN: no clock is known */
-	double reference_change_pct, reference_ci_low_pct, reference_ci_high_pct; /* throughput against the reference commit's; NAN: none */
-	double tau0, nu0;                                                /* learned, as in struct cell; NAN: the rule's */
-	double underpowered_pct;   /* cannot see its threshold, only losses above this; 0: sees */
-	int flags;          /* bits of core/verdict/flag.h */
-	enum series series; /* that decides */
+	double reference_change_pct, reference_ci_low_pct,
+		reference_ci_high_pct; /* throughput against the reference commit's; NAN: none */
+	double tau0, nu0;              /* learned, as in struct cell; NAN: the rule's */
+	double underpowered_pct;       /* cannot see its threshold, only losses above this; 0: sees */
+	int flags;                     /* bits of core/verdict/flag.h */
+	enum series series;            /* that decides */
 };
 
 /** A build that said ok, cached or failed; a cached one that is stored already is found again by its inputs and module. */

@@ -124,8 +124,8 @@ static struct span take_floats(struct stmt *s, int column, struct buf *values)
 }
 
 /** What of the runs' times has left the database, where it is in the archive. `kind`: rows of sample_kind, base and target. */
-static int take_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *process_run, struct span (*spans)[6],
-	struct buf *values, struct fw_err *err)
+static int take_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *process_run,
+	struct span (*spans)[6], struct buf *values, struct fw_err *err)
 {
 	static const enum archived_times which[] = { ARCHIVED_MS, ARCHIVED_MHZ, ARCHIVED_HOST_US };
 	struct archived a;
@@ -170,8 +170,7 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 	while ((result = stmt_step(s, err)) == 1) {
 		if (n == STATS_RUNS_MAX) {
 			stmt_reset(s);
-			return err_set(
-				err, ERR_INVALID, "cell %lld has more than %d runs", (long long)cell, STATS_RUNS_MAX);
+			return err_set(err, ERR_INVALID, "cell %lld has more than %d runs", (long long)cell, STATS_RUNS_MAX);
 		}
 		out->estimate[n] = (struct run_estimate){ .set = (int)row_int(s, 0),
 			.n = (int)row_int(s, 1),

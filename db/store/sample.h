@@ -17,7 +17,7 @@ struct store_runs {
 	bool raw; /* pairs are there, from the database or the archive; false: gone, only the estimates are */
 	struct run_estimate estimate[STATS_RUNS_MAX];
 	struct run_pairs pairs[STATS_RUNS_MAX]; /* point into `values` */
-	int64_t process_run[STATS_RUNS_MAX];            /* rows, for store_sample_estimate */
+	int64_t process_run[STATS_RUNS_MAX];    /* rows, for store_sample_estimate */
 	struct msg_device_check device_check
 		[STATS_RUNS_MAX]; /* what decides whether a run is believed, power and temperature; the rest is unknown */
 	struct run_pairs host[STATS_RUNS_MAX]; /* the host's time of enqueue in us in place of ms; NULL where unknown */

@@ -207,8 +207,8 @@ int view_runs(struct db *db, int64_t cell, view_run_fn *each, void *arg, struct 
 
 int view_confirmed(struct db *db, int64_t cell, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM sample s JOIN run l ON l.id = s.run WHERE s.cell = :cell AND l.set_number = 2 LIMIT 1", err);
+	struct stmt *s = db_stmt(
+		db, "SELECT 1 FROM sample s JOIN run l ON l.id = s.run WHERE s.cell = :cell AND l.set_number = 2 LIMIT 1", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":cell", cell);
@@ -293,7 +293,7 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM comparison "              \
 	"c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(                                 \
 		"c") " ORDER BY c.id DESC LIMIT :window) "                                                                                    \
-		     "w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN ('compare', 'selfcheck', 'import') GROUP "   \
+		     "w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN ('compare', 'selfcheck', 'import') GROUP "  \
 		     "BY t.name, j.quick OR j.some_cells), large AS MATERIALIZED (SELECT t.name, t.parts, max(c.id) FROM newest w JOIN "      \
 		     "comparison c ON c.id = w.id JOIN suite t ON t.id = c.suite GROUP BY t.name), part(suite, n, parts) AS (SELECT name, "   \
 		     "1, parts FROM large WHERE parts > 1 UNION ALL SELECT suite, n + 1, parts FROM part WHERE n + 1 < parts), shown(id) AS " \

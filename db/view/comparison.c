@@ -87,7 +87,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 #define COMPARISON_SELECT                                                                                                        \
 	"SELECT c.id, c.job, r.name, c.branch, c.kind, s.name, c.verdict, c.base_sha, c.base_how, c.target_sha, "                \
 	"coalesce(m.subject, ''), c.identical_by, coalesce(d.uuid, ''), c.etag, c.n_cells, c.n_regressions, c.worst_pct, "       \
-	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM run l WHERE l.comparison = c.id), "             \
+	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM run l WHERE l.comparison = c.id), "                \
 	"k.decided_pct, coalesce(k.key, ''), coalesce(m.author, '') "                                                            \
 	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
 	"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "                                                    \

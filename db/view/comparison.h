@@ -89,10 +89,10 @@ struct view_cell {
 	int flags;          /* bits of core/verdict/flag.h */
 	const char *series; /* the one that decides */
 	enum decider decided_by;
-	double decided_m;       /* log time ratio that the verdict stands for */
-	double tau0, nu0;       /* noise of runs that was remembered, and how often it was seen; NAN: nothing was */
-	double underpowered_pct;       /* a loss below it had to be clear; 0: any */
-	double mean_m, mean_se; /* of the mean call, where slow calls became more or less frequent; NAN else */
+	double decided_m;        /* log time ratio that the verdict stands for */
+	double tau0, nu0;        /* noise of runs that was remembered, and how often it was seen; NAN: nothing was */
+	double underpowered_pct; /* a loss below it had to be clear; 0: any */
+	double mean_m, mean_se;  /* of the mean call, where slow calls became more or less frequent; NAN else */
 	double slow_share[2], slow_longer;
 };
 typedef void view_cell_fn(void *arg, const struct view_cell *row);

@@ -189,7 +189,8 @@ static int bind_scope(struct db *db, struct stmt *s, const struct view_scope *of
 	return 1;
 }
 
-int view_baseline_periods(struct db *db, const struct view_scope *of, view_baseline_period_fn *each, void *arg, struct fw_err *err)
+int view_baseline_periods(
+	struct db *db, const struct view_scope *of, view_baseline_period_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT e.id, e.started_at, e.suite, e.reference_sha, c.model, v.driver, v.toolkit, v.isolation, e.held_mhz, "

@@ -16,9 +16,9 @@ int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *e
 
 struct view_point {
 	int64_t comparison, finished_at, baseline_period; /* baseline period 0: none */
-	const char *commit, *device;            /* device: its uuid */
+	const char *commit, *device;                      /* device: its uuid */
 	double base_median_ms, median_ms, tflops, change_pct, ci_low_pct, ci_high_pct;
-	double held_tflops;                                              /* at the baseline period's clock */
+	double held_tflops;                                                       /* at the baseline period's clock */
 	double reference_change_pct, reference_ci_low_pct, reference_ci_high_pct; /* throughput against the reference commit's */
 	enum verdict verdict;
 	bool borderline;
@@ -32,13 +32,15 @@ int view_history_last(struct db *db, int64_t at, int64_t *last, struct fw_err *e
 struct view_baseline_period {
 	int64_t id, started_at;
 	const char *suite, *reference, *model, *driver, *toolkit, *cudnn, *isolation;
-	const char *first_reference; /* that ratios are stated against; `reference commit` is the one that commits are timed beside */
-	int64_t class;            /* of devices, which is of that model */
+	const char *
+		first_reference; /* that ratios are stated against; `reference commit` is the one that commits are timed beside */
+	int64_t class;           /* of devices, which is of that model */
 	double held_mhz, power_limit_w;
 };
 typedef void view_baseline_period_fn(void *arg, const struct view_baseline_period *row);
 /** Baseline periods in which this cell was measured against a reference commit, oldest first. */
-int view_baseline_periods(struct db *db, const struct view_scope *of, view_baseline_period_fn *each, void *arg, struct fw_err *err);
+int view_baseline_periods(
+	struct db *db, const struct view_scope *of, view_baseline_period_fn *each, void *arg, struct fw_err *err);
 
 struct view_change {
 	int64_t id, baseline_period, comparison, found_at, decided_at;

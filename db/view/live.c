@@ -157,8 +157,9 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 	struct stmt *s;
 	if (open)
 		s = db_stmt(db,
-			JOB_SELECT "WHERE j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring') AND j.id < :before "
-				   "ORDER BY j.id DESC LIMIT :limit",
+			JOB_SELECT
+			"WHERE j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring') AND j.id < :before "
+			"ORDER BY j.id DESC LIMIT :limit",
 			err);
 	else if (store_page_given(state))
 		s = db_stmt(db, JOB_SELECT "WHERE j.state = :state AND j.id < :before ORDER BY j.id DESC LIMIT :limit", err);
@@ -176,7 +177,8 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 int view_running(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		JOB_SELECT "WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') ORDER BY j.id DESC LIMIT :limit", err);
+		JOB_SELECT "WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') ORDER BY j.id DESC LIMIT :limit",
+		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
@@ -323,11 +325,12 @@ static int count_rows(struct stmt *s, const char *what, view_count_fn *each, voi
 
 int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *err)
 {
-	if (count_rows(db_stmt(db,
-			       COUNTED("jobs",
-				       "('queued'), ('assigned'), ('building'), ('checking'), ('measuring'), ('done'), ('failed'), "
-				       "('cancelled'), ('superseded'), ('target_missing')"),
-			       err),
+	if (count_rows(
+		    db_stmt(db,
+			    COUNTED("jobs",
+				    "('queued'), ('assigned'), ('building'), ('checking'), ('measuring'), ('done'), ('failed'), "
+				    "('cancelled'), ('superseded'), ('target_missing')"),
+			    err),
 		    "jobs", each, arg, err) ||
 		count_rows(db_stmt(db,
 				   COUNTED("comparisons",

@@ -158,13 +158,14 @@ static void print(const char *what, const char *series, const char *who, const s
 	printf("bench cover.%s.%s %s %.1f pct, before %.1f (half-width %.3f, before %.3f; error %.3f rms, before %.3f; runs %.2f, "
 	       "before %.2f; regression %.1f, before %.1f; unchanged %.1f, before %.1f; recording ended %.1f)\n",
 		what, series, who, share(now->held, now), share(old->held, old), 100 * now->half / now->n,
-		100 * old->half / old->n, 100 * sqrt(now->square / now->n), 100 * sqrt(old->square / old->n),
-		now->runs / now->n, old->runs / old->n, share(now->regressions, now), share(old->regressions, old),
-		share(now->unchanged, now), share(old->unchanged, old), share(now->ran_out, now));
+		100 * old->half / old->n, 100 * sqrt(now->square / now->n), 100 * sqrt(old->square / old->n), now->runs / now->n,
+		old->runs / old->n, share(now->regressions, now), share(old->regressions, old), share(now->unchanged, now),
+		share(old->unchanged, old), share(now->ran_out, now));
 }
 
 /* Draws `trials` comparisons of each cell, by both rules. Shape: tally[SERIES][RULES]. */
-static void draw(const struct samples *s, int trials, const struct setting *set, struct request_counter request_counter[SERIES][RULES])
+static void draw(
+	const struct samples *s, int trials, const struct setting *set, struct request_counter request_counter[SERIES][RULES])
 {
 	double truth = set->plant.time + set->beta * set->plant.clock;
 	int order[SAMPLES_RUNS_MAX];

@@ -189,7 +189,8 @@ static void changed_modules(double pct, int sign)
 
 /* ---- programs ------------------------------------------------------------------------------------------------------------ */
 
-static void judge_program(const struct rule *r, double separate, double truth, int pairs, struct noise *dice, struct request_counter *t)
+static void judge_program(
+	const struct rule *r, double separate, double truth, int pairs, struct noise *dice, struct request_counter *t)
 {
 	struct run_estimate e[STATS_RUNS_MAX];
 	struct judgement j = { .want_set = 1 };

@@ -27,7 +27,8 @@ int main(void)
 	for (int i = 0; i < INTERLEAVE; i++)
 		ok(store_job_places(f->db, &request, ALLOCATIONS, place, &n, &err));
 	assert_int_equal(n, ALLOCATIONS);
-	printf("bench queue.flood_10000.allocations_64 %.3g ms_per_turn\n", (double)(clock_mono_ns() - begun_ns) / 1e6 / INTERLEAVE);
+	printf("bench queue.flood_10000.allocations_64 %.3g ms_per_turn\n",
+		(double)(clock_mono_ns() - begun_ns) / 1e6 / INTERLEAVE);
 	db_rollback(f->db);
 	return fixture_teardown(&state);
 }

@@ -71,7 +71,7 @@ struct outcome {
 	bool alarm;     /* any cell is a regression */
 	bool found;     /* the slowed cell is one */
 	bool undecided; /* any cell is, though its recording goes on */
-	int runs;   /* processes */
+	int runs;       /* processes */
 	int cell_runs, confirming;
 	double calls, gpu_s;           /* in all */
 	double calls_word, gpu_word_s; /* until every cell had its word: without the runs that only narrow intervals */
@@ -106,8 +106,8 @@ static const struct samples_run *next_run(const struct samples *s, int cell, int
 	return d->n < c->n_runs ? &c->process_run[d->order[d->n++]] : NULL;
 }
 
-static void process_run(struct bench *b, const struct samples *s, struct drawn *drawn, const int *list, int n, int set, int slowed,
-	double slower, struct outcome *out)
+static void process_run(struct bench *b, const struct samples *s, struct drawn *drawn, const int *list, int n, int set,
+	int slowed, double slower, struct outcome *out)
 {
 	struct msg_cell m = { .set = set, .process_run = ++b->runs, .n_subjects = 2, .role = { ROLE_BASE, ROLE_TARGET } };
 	bool for_a_word = open_verdict(b);

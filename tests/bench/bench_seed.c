@@ -216,7 +216,9 @@ static void read_suite(struct world *w, const char *path)
 	bool is_new;
 	must(store_device_put(w->db, &device, clock_utc_ms(), &w->device, &err));
 	must(store_environment_put(w->db, &device, sha, "bench", "none", clock_utc_ms(), &w->environment, &is_new, &err));
-	struct store_baseline_period baseline_period = { .repo = w->repo, .environment = w->environment, .suite = "ffa", .held_mhz = 1650 };
+	struct store_baseline_period baseline_period = {
+		.repo = w->repo, .environment = w->environment, .suite = "ffa", .held_mhz = 1650
+	};
 	sha_of(1, baseline_period.reference_sha);
 	must(store_baseline_period_insert(w->db, &baseline_period, &err));
 	w->baseline_period = baseline_period.id;

@@ -49,7 +49,7 @@ struct history {
 	struct found found[COMMITS_MAX];
 	int drift;      /* newest commit when drift was told; -1 never */
 	int candidates; /* steps that were looked into */
-	int runs;   /* of all that the history asked for by itself */
+	int runs;       /* of all that the history asked for by itself */
 };
 
 /* ---- measuring ----------------------------------------------------------------------------------------------------------- */

@@ -316,8 +316,8 @@ static void explained(int64_t alert)
 	}
 }
 
-static int64_t judged(const char *branch, unsigned base, unsigned target, const char *how, double (*d)(const struct cell *),
-	double run_noise)
+static int64_t judged(
+	const char *branch, unsigned base, unsigned target, const char *how, double (*d)(const struct cell *), double run_noise)
 {
 	struct result *r = begin(branch, base, target, how);
 	measured(r, d, run_noise);

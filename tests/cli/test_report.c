@@ -42,7 +42,7 @@ static void has(const char *text, const char *wanted)
 }
 
 #define CELL(key, base, target, more)                                                                                            \
-	"{\"cell\":\"" key "\",\"group\":\"dense\",\"direction\":\"forward\",\"threshold_pct\":1.5,\"runs\":4,"              \
+	"{\"cell\":\"" key "\",\"group\":\"dense\",\"direction\":\"forward\",\"threshold_pct\":1.5,\"runs\":4,"                  \
 	"\"base\":{\"median_ms\":1.0,\"tflops\":" base "},\"target\":{\"median_ms\":1.1,\"tflops\":" target "}," more "}"
 
 static void rates_of_a_table_have_one_unit(void **state)

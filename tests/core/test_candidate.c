@@ -65,7 +65,8 @@ static void wandering_noise_is_asked_about_seldom(void **state)
 		double walk[POINTS], interleave[POINTS], at = 0;
 		for (int i = 0; i < POINTS; i++) {
 			walk[i] = at += 0.003 * noise_normal(&dice);
-			interleave[i] = (i / 12 % 2 ? 0.005 : 0) + SD * noise_normal(&dice); /* two machines, twelve commits each */
+			interleave[i] =
+				(i / 12 % 2 ? 0.005 : 0) + SD * noise_normal(&dice); /* two machines, twelve commits each */
 		}
 		of_walk += count_unconfirmed(walk, POINTS);
 		of_interleave += count_unconfirmed(interleave, POINTS);

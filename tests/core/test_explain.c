@@ -27,7 +27,7 @@ static void parts_of_a_change(void **state)
 static void what_sustained_runs_settle_at(void **state)
 {
 	const struct sustained_side base = { 3.4, 1620, 2.346 }, hungry = { 3.9, 1420, 2.695 }, lazy = { 3.4, 1740, 1.7 },
-				same = { 3.4, 1622, 2.346 }, underpowered = { 3.4, NAN, 0 }, unmetered = { 3.9, 1420, NAN };
+				    same = { 3.4, 1622, 2.346 }, underpowered = { 3.4, NAN, 0 }, unmetered = { 3.9, 1420, NAN };
 	char text[EXPLAIN_SIZE];
 
 	(void)state;
@@ -49,8 +49,8 @@ static void what_underpowered_cells_remember(void **state)
 
 	(void)state;
 	explain_underpowered(6.2, 20, 9.31, text);
-	assert_string_equal(text,
-		"runs of equal builds noise by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be clear");
+	assert_string_equal(
+		text, "runs of equal builds noise by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be clear");
 	explain_underpowered(NAN, NAN, 27.9, text);
 	assert_string_equal(text, "runs of equal builds noise so much here that a loss below 27.9 % has to be clear");
 }

@@ -130,7 +130,8 @@ static void one_session_accuses_nobody(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_evidence liar = { .sessions = 0 }, spins = { .sessions = 0 }, other = { .sessions = 0 };
-	struct interleave_seen lie = interleave(1, 0.2, 0), fine = interleave(1, 1.2, 0), spin = interleave(1, 1.2, 0), short_spin = interleave(1, 1.2, 0);
+	struct interleave_seen lie = interleave(1, 0.2, 0), fine = interleave(1, 1.2, 0), spin = interleave(1, 1.2, 0),
+			       short_spin = interleave(1, 1.2, 0);
 
 	(void)state;
 	interleave_rest_note(&spin, &(struct interleave_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
@@ -216,7 +217,7 @@ static void a_gain_is_heard(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_seen base = interleave(1, 2.3, 0), quick = interleave(0.5, 1.3, 0), liar = interleave(0.5, 2.3, 0),
-			  close = interleave(0.85, 2.3, 0);
+			       close = interleave(0.85, 2.3, 0);
 
 	(void)state;
 	assert_int_equal(after(&base, &base, 2, why), INTERLEAVE_GAIN_NONE);
@@ -285,8 +286,8 @@ static struct interleave_seen repeated(double ms, double repeats, double turn_ms
 static struct interleave_seen with_singles(struct interleave_seen s, int n, double ms, double repeats, double turn_ms)
 {
 	for (int i = 0; i < n; i++)
-		interleave_see_single(
-			&s, &(struct interleave_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms * (1 + 0.5 * (i % 5 == 0)) });
+		interleave_see_single(&s,
+			&(struct interleave_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms * (1 + 0.5 * (i % 5 == 0)) });
 	return s;
 }
 
@@ -295,7 +296,7 @@ static void who_chooses_how_often_to_call_is_heard_in_single_calls(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_seen base = repeated(2.5, 1, 5), quick = repeated(1.5, 2, 9), untold = interleave(2.5, 5, 0),
-			  once = repeated(1.5, 1, 9), liar = repeated(1.5, 8, 9);
+			       once = repeated(1.5, 1, 9), liar = repeated(1.5, 8, 9);
 	struct interleave_seen base_once = with_singles(base, 16, 2.5, 1, 5), quick_once = with_singles(quick, 16, 1.5, 1, 3);
 
 	(void)state;
@@ -313,8 +314,8 @@ static void who_chooses_how_often_to_call_is_heard_in_single_calls(void **state)
 	assert_int_equal(after(&base_once, &stubborn, 8, why), INTERLEAVE_GAIN_UNHEARD);
 	/* a fixed number on both sides can be checked */
 	struct interleave_seen four = with_singles(repeated(2.5, 4, 20), 16, 2.5, 4, 20),
-			  four_quick = with_singles(repeated(1.5, 4, 12), 16, 1.5, 4, 12),
-			  four_false = with_singles(repeated(1.5, 4, 20), 16, 1.5, 4, 20);
+			       four_quick = with_singles(repeated(1.5, 4, 12), 16, 1.5, 4, 12),
+			       four_false = with_singles(repeated(1.5, 4, 20), 16, 1.5, 4, 20);
 
 	assert_int_equal(after(&four, &four_quick, 2, why), INTERLEAVE_GAIN_NONE);
 	assert_int_equal(after(&four, &four_false, 2, why), INTERLEAVE_GAIN_MISSING);
@@ -438,10 +439,10 @@ static void work_that_goes_on_is_seen(void **state)
 static void work_that_waits_for_a_core_is_seen(void **state)
 {
 	const struct interleave_rest spinning = { 0.01, 0.0012, 0.0085 }, ticking = { 0.01, 0.0003, 0.0085 },
-				half = { 0.01, 0.0012, 0.004 };
+				     half = { 0.01, 0.0012, 0.004 };
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_seen spins = interleave(1, 2, 0), ticks = interleave(1, 2, 0), now_and_then = interleave(1, 2, 0),
-			  unwatched = interleave(1, 2, 0);
+			       unwatched = interleave(1, 2, 0);
 	struct interleave_seen other = interleave(1, 2, 0);
 
 	(void)state;

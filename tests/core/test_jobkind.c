@@ -30,8 +30,8 @@ static void test_peers_pins_and_environments_stand_beside_a_side(void **state)
 {
 	(void)state;
 	for (int k = 0; k < JOBKIND_N; k++)
-		assert_int_equal(
-			jobkind_is_side_by_side((enum jobkind)k), k == JOBKIND_PEER || k == JOBKIND_CONFIG || k == JOBKIND_ENVIRONMENT);
+		assert_int_equal(jobkind_is_side_by_side((enum jobkind)k),
+			k == JOBKIND_PEER || k == JOBKIND_CONFIG || k == JOBKIND_ENVIRONMENT);
 }
 
 int main(void)

@@ -19,8 +19,8 @@ static void test_a_job_goes_its_way(void **state)
 	(void)state;
 	const enum jobstate_event on[] = { JOBSTATE_ON_ASSIGN, JOBSTATE_ON_BUILD, JOBSTATE_ON_BUILD, JOBSTATE_ON_CHECK,
 		JOBSTATE_ON_RUN, JOBSTATE_ON_CHECK, JOBSTATE_ON_DONE };
-	const enum jobstate want[] = { JOBSTATE_ASSIGNED, JOBSTATE_BUILDING, JOBSTATE_BUILDING, JOBSTATE_CHECKING, JOBSTATE_MEASURING,
-		JOBSTATE_MEASURING, JOBSTATE_DONE };
+	const enum jobstate want[] = { JOBSTATE_ASSIGNED, JOBSTATE_BUILDING, JOBSTATE_BUILDING, JOBSTATE_CHECKING,
+		JOBSTATE_MEASURING, JOBSTATE_MEASURING, JOBSTATE_DONE };
 	for (int i = 1; i <= 7; i++)
 		assert_int_equal(after(JOBSTATE_QUEUED, on, i), want[i - 1]);
 }

@@ -357,7 +357,10 @@ static void records(void **state)
 	struct msg audit = { .t = MSG_AUDIT,
 		.u.audit = { .cell = 7, .role = ROLE_TARGET, .calls = 36, .done = true, .ms = 12.25 } };
 	struct msg done = { .t = MSG_DONE,
-		.u.done = { .gpu_s = 12.5, .wall_s = 30.125, .cancelled = true, .sustained_runs = sentinel_direction(DIRECTION_FORWARD) } };
+		.u.done = { .gpu_s = 12.5,
+			.wall_s = 30.125,
+			.cancelled = true,
+			.sustained_runs = sentinel_direction(DIRECTION_FORWARD) } };
 	struct msg_process_run body = { .process_run = 4, .set = 2, .seed = 99, .n_cells = 2, .cell = { 0, 399 } };
 	struct msg process_run = { .t = MSG_PROCESS_RUN, .u.process_run = &body }, out;
 

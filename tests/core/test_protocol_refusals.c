@@ -67,7 +67,8 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
 		"check.input_sha256: must be 64");
 	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":3,\"seed\":\"1\",\"cells\":[]}", "process_run.set");
-	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":1,\"cells\":[]}", "process_run.seed: must be a decimal string");
+	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":1,\"cells\":[]}",
+		"process_run.seed: must be a decimal string");
 	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"18446744073709551616\",\"cells\":[]}", "process_run.seed");
 	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"-1\",\"cells\":[]}", "process_run.seed");
 	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"1\",\"cells\":[1.5]}", "process_run.cells: item 0");
@@ -84,11 +85,12 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"done\",\"gpu_s\":1e999}", "not JSON");
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"cancelled\":\"yes\"}", "done.cancelled: must be true or false");
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"sustained_runs\":\"forward\"}", "done.sustained_runs");
-	refuse("{\"t\":\"done\",\"gpu_s\":1,\"sustained_runs\":[\"forward\",\"sideways\"]}", "done.sustained_runs: item 1 is no direction");
+	refuse("{\"t\":\"done\",\"gpu_s\":1,\"sustained_runs\":[\"forward\",\"sideways\"]}",
+		"done.sustained_runs: item 1 is no direction");
 }
 
 #define CELL_OF(inputs)                                                                                                          \
-	"{\"t\":\"cell\",\"run\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"" inputs "\"" \
+	"{\"t\":\"cell\",\"run\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"" inputs "\""    \
 	","
 #define CELL CELL_OF(SHA256)
 

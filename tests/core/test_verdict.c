@@ -178,8 +178,8 @@ static void reasons_have_no_interval(void **state)
 		"-1.98 % after 3 of at most 12 runs lies beyond the threshold, but is not overwhelming, and else a "
 		"change takes 4 runs");
 	judge(&r, 4, 0.02, 2, 0.018, &j);
-	assert_non_null(strstr(j.reason,
-		"too close to call after the confirming set's 2 of at most 12 runs: 0.28 points from the threshold; "));
+	assert_non_null(strstr(
+		j.reason, "too close to call after the confirming set's 2 of at most 12 runs: 0.28 points from the threshold; "));
 }
 
 /* What another hour may decide: runs that do not agree, in one set or between the two. Not what the budget or a quick look left. */

@@ -190,8 +190,7 @@ static void times_move_and_come_back(void **state)
 	assert_int_equal(archive(f, 40 * day_ms + 1), 5);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM archived"), 5);
 	assert_int_equal(fixture_number(f, "SELECT sum(ms IS NOT NULL) FROM sample"), CELLS * RUNS * 2);
-	assert_int_equal(
-		fixture_number(f, "SELECT sum(mhz IS NOT NULL OR host_us IS NOT NULL) FROM sample"), CELLS * RUNS * 2);
+	assert_int_equal(fixture_number(f, "SELECT sum(mhz IS NOT NULL OR host_us IS NOT NULL) FROM sample"), CELLS * RUNS * 2);
 	for (int64_t id = 1; id <= 6; id++)
 		assert_whole(f, id);
 	file_of(f, "1970-01", path, sizeof path);

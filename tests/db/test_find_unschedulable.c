@@ -27,10 +27,10 @@ static void write_row(void *arg, const struct find_unschedulable *row)
 	snprintf(text + n, 200 - n, "%lld%s%s ", (long long)row->job, *row->down ? ":" : "", row->down);
 }
 
-#define UNSCHEDULABLE(f, devices, workers, wanted)                                                                                     \
+#define UNSCHEDULABLE(f, devices, workers, wanted)                                                                               \
 	do {                                                                                                                     \
 		char text[200] = "";                                                                                             \
-		ok(find_unschedulable((f)->db, devices, workers, 0, write_row, text, &err));                                           \
+		ok(find_unschedulable((f)->db, devices, workers, 0, write_row, text, &err));                                     \
 		assert_string_equal(text, wanted);                                                                               \
 	} while (0)
 #define WORKER(name, kind, how) "{\"name\":\"" name "\",\"kind\":\"" kind "\",\"how\":\"" how "\"}"

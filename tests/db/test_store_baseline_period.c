@@ -110,8 +110,8 @@ static void middle_of_the_skipped_commits(void **state)
 	assert_int_equal(store_line_unmeasured(f->db, f->repo, place(f, 1), place(f, 4), sha, &err), 0);
 }
 
-static struct store_change change(
-	struct fixture *f, const struct store_baseline_period *e, const char *kind, const char *state, unsigned commit, double step)
+static struct store_change change(struct fixture *f, const struct store_baseline_period *e, const char *kind, const char *state,
+	unsigned commit, double step)
 {
 	struct store_change c = { .repo = f->repo, .baseline_period = e->id, .step = step, .points = 12, .found_at = 1 };
 	snprintf(c.key, sizeof c.key, "%s", key);

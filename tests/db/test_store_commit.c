@@ -84,8 +84,8 @@ static const char *of_commit(struct fixture *f, const char *branch)
 
 static void other_kinds_do_not_count(void **state)
 {
-	static const enum jobkind kinds[] = { JOBKIND_PEER, JOBKIND_CALIBRATE, JOBKIND_REFERENCE, JOBKIND_VERIFY, JOBKIND_BACKFILL,
-		JOBKIND_IMPORT, JOBKIND_BISECT, JOBKIND_CONFIG };
+	static const enum jobkind kinds[] = { JOBKIND_PEER, JOBKIND_CALIBRATE, JOBKIND_REFERENCE, JOBKIND_VERIFY,
+		JOBKIND_BACKFILL, JOBKIND_IMPORT, JOBKIND_BISECT, JOBKIND_CONFIG };
 	struct fixture *f = *state;
 	assert_string_equal(of_commit(f, NULL), "none:");
 	int64_t plan = put(f, (struct ask){ .branch = "topic", .suite = "gemm", .verdict = VERDICT_UNCHANGED });

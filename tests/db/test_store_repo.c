@@ -116,7 +116,8 @@ static void devices_keep_their_pause(void **state)
 	refused(ERR_NOT_FOUND, store_device_get(f->db, "GPU-none", &id, &word, &err));
 }
 
-static int64_t baseline_period(struct fixture *f, const struct msg_device *d, const char *suite, const char *isolation, bool *is_new)
+static int64_t baseline_period(
+	struct fixture *f, const struct msg_device *d, const char *suite, const char *isolation, bool *is_new)
 {
 	int64_t id;
 	ok(store_environment_put(f->db, d, suite, "pairs", isolation, 1, &id, is_new, &err));

@@ -54,8 +54,8 @@ static void put_cell(struct buf *out, const struct store_cell *c)
 	const double figures[] = { c->flops, c->threshold_pct, c->m, c->m_raw, c->m_code, c->se, c->se_clock, c->beta,
 		c->base_median_ms, c->target_median_ms, c->change_pct, c->ci_low_pct, c->ci_high_pct, c->mde_pct, c->decided_m,
 		c->decided_se, c->decided_pct, c->held_ms };
-	buf_printf(out, "%s %s %s %lld %s %d %d %s", c->key, c->group, c->direction, (long long)c->size, c->input_sha,
-		c->runs, c->samples, verdict_name(c->verdict));
+	buf_printf(out, "%s %s %s %lld %s %d %d %s", c->key, c->group, c->direction, (long long)c->size, c->input_sha, c->runs,
+		c->samples, verdict_name(c->verdict));
 	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
 		number(out, figures[i]);
 	buf_puts(out, "\n");

@@ -206,7 +206,7 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 	const json_t *over = json_object_get(sparse, "over_baseline");
 	assert_true(fabs(number(over, "base") / expected - 1) < 1e-5);
 	assert_int_equal(number(over, "runs"), number(sparse, "runs")); /* each of which timed both */
-	assert_true(fabs(number(over, "ideal") - 64.0 / 12) < 1e-4);            /* 0.2 keeps 12 of 64 blocks */
+	assert_true(fabs(number(over, "ideal") - 64.0 / 12) < 1e-4);    /* 0.2 keeps 12 of 64 blocks */
 	const json_t *lines = json_object_get(j, "long_over_short"), *line = json_array_get(lines, 0);
 	assert_int_equal(json_array_size(lines), 1); /* causal at 1024 and 3072 tokens; the others have one length */
 	assert_string_equal(text(line, "title"), "causal");

@@ -64,8 +64,9 @@ static void told_once_until_it_is_heard(void **state)
 	assert_int_equal(look(f, 4 * LIMIT_MS), 1);
 	assert_int_equal(look(f, 5 * LIMIT_MS), 0);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'device_offline' AND state = 'open' AND repo IS NULL AND "
-				  "title = 'device sim-0 has said nothing for 239 s, and 1 jobs wait'"),
+		fixture_number(f,
+			"SELECT count(*) FROM alert WHERE kind = 'device_offline' AND state = 'open' AND repo IS NULL AND "
+			"title = 'device sim-0 has said nothing for 239 s, and 1 jobs wait'"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'device' = 'sim-0'"), 1);
 	hello(f, 5 * LIMIT_MS + 1);
@@ -110,7 +111,8 @@ static void quarantined_while_jobs_wait(void **state)
 	assert_int_equal(look(f, 2100), 1); /* at once: no other can take it */
 	assert_int_equal(look(f, 2200), 0);
 	assert_int_equal(
-		fixture_number(f, "SELECT title = 'device sim-0 is quarantined: fails its health check; 1 job waits' FROM alert"), 1);
+		fixture_number(f, "SELECT title = 'device sim-0 is quarantined: fails its health check; 1 job waits' FROM alert"),
+		1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.opened'"), 1);
 	ok(store_job_state(f->db, job, JOBSTATE_CANCELLED, "by anna", 2300, &err));
 	assert_int_equal(look(f, 2400), 1);

@@ -123,7 +123,8 @@ static void one_that_does_not_keep_the_pace_stands_out_until_it_does(void **stat
 	look();
 	assert_string_equal(stands_out(0), "");
 	assert_string_equal(stands_out(1), "");
-	assert_string_equal(stands_out(2), "at held clock its reference commit takes 6.0 % longer than on the other devices of its class");
+	assert_string_equal(
+		stands_out(2), "at held clock its reference commit takes 6.0 % longer than on the other devices of its class");
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
 	look(); /* said once */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);

@@ -144,7 +144,8 @@ static void where_pairs_show_nothing_the_reference_calls(void **state)
 	assert_int_equal(paired(f, &c, "failed", "ok").alert, 0);
 	assert_true(unpaired(f, &c).alert > 0);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM alert WHERE title LIKE 'gcc 12.2.0 to 12.3.0: the reference commit %; not paired'"),
+		fixture_number(f,
+			"SELECT count(*) FROM alert WHERE title LIKE 'gcc 12.2.0 to 12.3.0: the reference commit %; not paired'"),
 		1);
 	/* in the other order, of another repository's change for all that matters */
 	run_sql(f, "DELETE FROM alert_event");

@@ -292,7 +292,9 @@ static void stands(struct fixture *f, const struct msg_device *d)
 	bool is_new;
 	int64_t environment;
 	ok(store_environment_put(f->db, d, "5a17e", "pairs", "none", 1000, &environment, &is_new, &err));
-	struct store_baseline_period e = { .repo = f->repo, .environment = environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2 };
+	struct store_baseline_period e = {
+		.repo = f->repo, .environment = environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2
+	};
 	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
 	ok(store_baseline_period_insert(f->db, &e, &err));
 	ok(store_current_baseline_put(f->db, d->uuid, f->repo, "ffa", e.id, &err));
@@ -415,7 +417,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_device_measures_what_one_in_quarantine_cannot, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_a_device_that_is_gone_would_measure_is_asked_when_it_is_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(pairs_that_failed_are_asked_again_although_the_reference_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			pairs_that_failed_are_asked_again_although_the_reference_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(pairs_and_reference_are_taken_back_both, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_taken_back_before_the_reference_was_timed_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_taken_back_over_another_change_is_over, setup, teardown),

@@ -174,7 +174,7 @@ static void look(void *arg)
 #define UNTIL(state)                                                                                                             \
 	do {                                                                                                                     \
 		goal = state;                                                                                                    \
-		until_ns = clock_mono_ns() + DEVICE_CHECK_MS * INT64_C(1000000);                                                        \
+		until_ns = clock_mono_ns() + DEVICE_CHECK_MS * INT64_C(1000000);                                                 \
 		assert_int_equal(loop_after(loop, 0, look, NULL, NULL, &err), 0);                                                \
 		assert_int_equal(loop_run(loop, &err), 0);                                                                       \
 		if (!goal())                                                                                                     \

@@ -251,7 +251,7 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 	struct fixture *f = *state;
 	static const struct {
 		double merge; /* what the short phase takes more, as a share of the cell's time */
-		int runs; /* in which phases were timed */
+		int runs;     /* in which phases were timed */
 		const char *title;
 	} cases[] = {
 		{ 0.25 * 0.04, 2, "attention forward -3.9 % in 1 cell" },
@@ -276,8 +276,7 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 			bool is_merge = strcmp(m->phase, "prepare") == 0;
 			if (is_merge)
 				snprintf(m->phase, sizeof m->phase, "range_merge");
-			for (int v = 0; v < m->n;
-				v++) { /* the rest of the time stands in "run", which varies and says nothing */
+			for (int v = 0; v < m->n; v++) { /* the rest of the time stands in "run", which varies and says nothing */
 				float cell_ms = m->ms[0][v],
 				      own = cell_ms * (float)(cases[k].merge * (1 + noise_normal(&noise) * 1e-3));
 				m->ms[1][v] = is_merge ? 2 * own : cell_ms * (v & 1 ? 1.02f : 0.98f);

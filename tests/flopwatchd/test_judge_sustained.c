@@ -24,8 +24,8 @@ static void sustained_losses_are_called(void **state)
 }
 
 /* Six runs and, as a worker does for a would-be loss, six more: pairs and sustained runs of one cell. Units: log ratios. */
-static struct judge_outcome compare_sustained_runs(
-	struct fixture *f, const char *branch, unsigned base, unsigned target, double pairs, double sustained_runs, int64_t now_ms)
+static struct judge_outcome compare_sustained_runs(struct fixture *f, const char *branch, unsigned base, unsigned target,
+	double pairs, double sustained_runs, int64_t now_ms)
 {
 	struct noise noise = { .state = 17, .white = 0.001 };
 	struct result *r = fixture_result(f, branch, base, target, 1);
@@ -50,8 +50,8 @@ static void sustained_losses_are_told_by_what_decided(void **state)
 	double m = 0;
 	struct judge_outcome out = compare_sustained_runs(f, "main", 1, 2, 0.002, 0.08, 5000);
 	struct store_cell c = cell_of(f, out.comparison, 0);
-	assert_true(
-		c.decider == DECIDER_SUSTAINED_RUNS && fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(0.08)) < 0.5);
+	assert_true(c.decider == DECIDER_SUSTAINED_RUNS && fabs(c.change_pct) < 0.5 &&
+		    fabs(c.decided_pct - stats_change_pct(0.08)) < 0.5);
 	assert_true(fabs(c.decided_m - 0.08) < 0.005 && c.decided_se > 0);
 	assert_int_equal(fixture_number(f, "SELECT worst_pct < -7 AND title LIKE '%(sustained) -7.%' AND "
 					   "cells ->> '$[0].change_pct' < -7 AND cells ->> '$[0].sustained' AND "

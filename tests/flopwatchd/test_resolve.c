@@ -37,8 +37,8 @@ static struct store_job job_for(const char *branch, const char *sha)
 /* A cell of the latest comparison; `ms` 0: it was not measured. */
 static void cell(const char *verdict, double ms)
 {
-	struct stmt *s =
-		db_stmt(db, "INSERT OR IGNORE INTO cell_shape (id, shape, line, pieces, baseline) VALUES (1, '', '', 0, '')", &err);
+	struct stmt *s = db_stmt(
+		db, "INSERT OR IGNORE INTO cell_shape (id, shape, line, pieces, baseline) VALUES (1, '', '', 0, '')", &err);
 	assert_non_null(s);
 	ok(stmt_run(s, &err));
 	s = db_stmt(db,

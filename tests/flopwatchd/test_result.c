@@ -45,9 +45,9 @@ static int add(struct result *r, const char *line, const char *diagnostic)
 }
 
 #define INPUTS "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-#define RUN "{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,2]}"
-#define CELL(process_run, cell, ms, redo)                                                                                             \
-	"{\"t\":\"cell\",\"run\":" process_run ",\"set\":1,\"cell\":" cell ",\"series\":\"device\",\"phase\":\"\","                \
+#define RUN    "{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,2]}"
+#define CELL(process_run, cell, ms, redo)                                                                                        \
+	"{\"t\":\"cell\",\"run\":" process_run ",\"set\":1,\"cell\":" cell ",\"series\":\"device\",\"phase\":\"\","              \
 	"\"input_sha256\":\"" INPUTS "\",\"order\":\"ABBA\",\"n\":2,\"ms\":{\"base\":[1,2],\"target\":[" ms                      \
 	"]},\"device_check\":{},\"redo\":" redo "}"
 

@@ -146,9 +146,10 @@ static void what_was_measured_again_counts_where_it_was(void **state)
 	share[0].sustained_runs = sentinel_direction(DIRECTION_BACKWARD);
 	again(r, "5");
 	memcpy(three, share, sizeof share);
-	three[2] = (struct share){
-		.n = 1, .cell = one, .elsewhere = sentinel_direction(DIRECTION_BACKWARD), .sustained_runs = sentinel_direction(DIRECTION_BACKWARD)
-	};
+	three[2] = (struct share){ .n = 1,
+		.cell = one,
+		.elsewhere = sentinel_direction(DIRECTION_BACKWARD),
+		.sustained_runs = sentinel_direction(DIRECTION_BACKWARD) };
 	sentinels_again(r, three, 3, &out);
 	assert_int_equal(out.n, 0);
 	three[2].sustained_runs = 0; /* one more that has to follow, wherever it was before */

@@ -47,15 +47,17 @@ static std::vector<struct recipe> all_recipes(void)
 	r.push_back({ "baseline", plain, plain, plain });
 	r.push_back({ "int8wo", plain, operand(FW_I8, row, 0, 0), plain });
 	for (int group = 32; group <= 256; group *= 2)
-		r.push_back({ group == 32	    ? "int4wo-32"
-				: group == 64 ? "int4wo-64"
-				: group == 128 ? "int4wo-128"
-					       : "int4wo-256",
+		r.push_back({ group == 32    ? "int4wo-32"
+			      : group == 64  ? "int4wo-64"
+			      : group == 128 ? "int4wo-128"
+					     : "int4wo-256",
 			plain, operand(FW_I4, FW_LINEAR_BY_GROUP, group, FW_LINEAR_ASYMMETRIC), plain });
 	r.push_back({ "float8wo", plain, operand(FW_E4M3, row, 0, 0), plain });
-	r.push_back({ "float8dq-tensor", operand(FW_E4M3, tensor, 0, 0), operand(FW_E4M3, tensor, 0, 0), operand(FW_E5M2, tensor, 0, 0) });
+	r.push_back({ "float8dq-tensor", operand(FW_E4M3, tensor, 0, 0), operand(FW_E4M3, tensor, 0, 0),
+		operand(FW_E5M2, tensor, 0, 0) });
 	r.push_back({ "float8dq-row", operand(FW_E4M3, row, 0, 0), operand(FW_E4M3, row, 0, 0), operand(FW_E5M2, row, 0, 0) });
-	r.push_back({ "powers of two", operand(FW_E4M3, row, 0, power), operand(FW_E4M3, row, 0, power), operand(FW_E4M3, row, 0, power) });
+	r.push_back({ "powers of two", operand(FW_E4M3, row, 0, power), operand(FW_E4M3, row, 0, power),
+		operand(FW_E4M3, row, 0, power) });
 	return r;
 }
 
@@ -93,7 +95,8 @@ static int out_slot(int direction)
 static void fill(struct bench *b)
 {
 	const struct fw_linear_shape *s = &b->shape;
-	const int64_t rows[] = { s->m, s->n, 1, s->m, s->m, s->m, s->n }, columns[] = { s->k, s->k, s->n, s->n, s->n, s->k, s->k };
+	const int64_t rows[] = { s->m, s->n, 1, s->m, s->m, s->m, s->n },
+		      columns[] = { s->k, s->k, s->n, s->n, s->n, s->k, s->k };
 	for (int slot = 0; slot < FW_LINEAR_N_SLOTS; slot++) {
 		b->host[slot] = numbers(rows[slot], columns[slot], (uint32_t)slot + 1);
 		const size_t bytes = b->host[slot].size() * sizeof(uint16_t);
@@ -109,7 +112,8 @@ static void drop(struct bench *b)
 }
 
 /* The result of one call, and whether nothing else was written. */
-static bool call(const struct bench *b, const struct fw_provider *p, struct fw_plan *plan, uint32_t phases, std::vector<uint16_t> *result)
+static bool call(
+	const struct bench *b, const struct fw_provider *p, struct fw_plan *plan, uint32_t phases, std::vector<uint16_t> *result)
 {
 	const int out = out_slot(b->direction);
 	const std::vector<uint16_t> clean(b->host[out].size(), poison);
@@ -144,8 +148,8 @@ static double fast_slack(const double *left, const double *right, int depth)
 
 static bool judge(const struct bench *b, const std::vector<uint16_t> &result)
 {
-	const struct linear_tensors t = { b->host[FW_LINEAR_X].data(), b->host[FW_LINEAR_W].data(), b->host[FW_LINEAR_BIAS].data(),
-		b->host[FW_LINEAR_DY].data() };
+	const struct linear_tensors t = { b->host[FW_LINEAR_X].data(), b->host[FW_LINEAR_W].data(),
+		b->host[FW_LINEAR_BIAS].data(), b->host[FW_LINEAR_DY].data() };
 	struct linear_side left, right;
 	linear_sides(&b->shape, b->direction, &t, &left, &right);
 	/* A layernorm in fp32 may round a few values the other way, each by one step of what it is rounded to. */
@@ -227,13 +231,15 @@ static int check(const struct fw_provider *p, const struct recipe &recipe, struc
 		printf("plan: %s\n", why);
 	}
 	if (!ok)
-		printf("  %s, %s, direction %d, m %d, n %d, k %d, activation %d, prologue %d, bias %d: wrong\n", p->name, recipe.name, b->direction,
-			b->shape.m, b->shape.n, b->shape.k, b->shape.activation, b->shape.prologue, b->shape.bias);
+		printf("  %s, %s, direction %d, m %d, n %d, k %d, activation %d, prologue %d, bias %d: wrong\n", p->name,
+			recipe.name, b->direction, b->shape.m, b->shape.n, b->shape.k, b->shape.activation, b->shape.prologue,
+			b->shape.bias);
 	return ok ? 1 : -1;
 }
 
-static const int sizes[][3] = { { 1, 1, 8 }, { 1, 300, 264 }, { 8, 256, 512 }, { 13, 130, 768 }, { 16, 513, 1000 }, { 33, 64, 2304 },
-	{ 64, 272, 1024 }, { 50, 70, 33 }, { 128, 256, 256 }, { 130, 264, 320 }, { 7, 129, 63 }, { 256, 512, 192 } };
+static const int sizes[][3] = { { 1, 1, 8 }, { 1, 300, 264 }, { 8, 256, 512 }, { 13, 130, 768 }, { 16, 513, 1000 },
+	{ 33, 64, 2304 }, { 64, 272, 1024 }, { 50, 70, 33 }, { 128, 256, 256 }, { 130, 264, 320 }, { 7, 129, 63 },
+	{ 256, 512, 192 } };
 
 int main(int argc, char **argv)
 {
@@ -274,7 +280,9 @@ int main(int argc, char **argv)
 					b.shape.struct_size = sizeof b.shape;
 					b.shape.m = size[0];
 					b.shape.n = size[1];
-					b.shape.k = recipe.w.group ? (size[2] + recipe.w.group - 1) / recipe.w.group * recipe.w.group : size[2];
+					b.shape.k = recipe.w.group
+							    ? (size[2] + recipe.w.group - 1) / recipe.w.group * recipe.w.group
+							    : size[2];
 					b.shape.x = recipe.x;
 					b.shape.w = recipe.w;
 					b.shape.dy = recipe.dy;

@@ -127,7 +127,8 @@ static inline void fixture_run(struct result *r, int process_run, int set)
 	struct msg m = { .t = MSG_PROCESS_RUN };
 	m.u.process_run = calloc(1, sizeof *m.u.process_run);
 	assert_non_null(m.u.process_run);
-	*m.u.process_run = (struct msg_process_run){ .process_run = process_run, .set = set, .seed = UINT64_MAX - (unsigned)process_run };
+	*m.u.process_run =
+		(struct msg_process_run){ .process_run = process_run, .set = set, .seed = UINT64_MAX - (unsigned)process_run };
 	fixture_add(r, &m);
 }
 
@@ -166,7 +167,8 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int pro
 		c->mhz[0] = fixture_copy(l.base_mhz, PAIRS);
 		c->mhz[1] = fixture_copy(l.target_mhz, PAIRS);
 	}
-	c->device_check = (struct msg_device_check){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .reasons = reasons, .foreign = -1 };
+	c->device_check =
+		(struct msg_device_check){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .reasons = reasons, .foreign = -1 };
 	fixture_add(r, &m);
 }
 

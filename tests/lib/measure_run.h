@@ -31,7 +31,7 @@ struct scene {
 	struct bench bench;
 	struct fw_err err;
 	int runs, checks, faults; /* records seen */
-	struct msg_fault fault;       /* the last one */
+	struct msg_fault fault;   /* the last one */
 	struct msg_process_run process_run;
 	int nodes;
 	struct msg_node node[2]; /* of the target's cell 0, in order */
@@ -206,7 +206,8 @@ static inline void runner_audited(
 		"if [ $mode = audit ]; then batches; elif [ $mode = check ]; then at $role check\n%s\nelif [ -z \"$both\" ]; then at $role time\n%s\nelse at base "
 		"time; at target time\n%s\nfi\n"
 		"done\n",
-		7, s->folder.path, s->folder.path, s->folder.path, s->folder.path, base_s, target_s, check, process_run, process_run);
+		7, s->folder.path, s->folder.path, s->folder.path, s->folder.path, base_s, target_s, check, process_run,
+		process_run);
 	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", b.data, 0755), 0);
 	buf_fini(&b);
 }

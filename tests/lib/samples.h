@@ -136,8 +136,8 @@ static inline int samples_read_csv(const char *path, samples_wants_fn *wants, st
 		return -1;
 	}
 	while (fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%31[^,],%127[^,],%d,%d,%d,,%f,%f,%f,%f", comparison, key, &process_run, &set, &pair, &v[0], &v[1],
-			    &v[2], &v[3]) != 9) {
+		if (sscanf(line, "%31[^,],%127[^,],%d,%d,%d,,%f,%f,%f,%f", comparison, key, &process_run, &set, &pair, &v[0],
+			    &v[1], &v[2], &v[3]) != 9) {
 			fprintf(stderr, "%s: not a row: %s", path, line);
 			fclose(f);
 			return -1;

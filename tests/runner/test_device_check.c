@@ -99,8 +99,10 @@ static void scripts_say_when(void **state)
 	assert_int_equal(g.foreign, -1);
 	device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_IDLE, 3, 0, 0 }, &g);
 	assert_int_equal(g.foreign, 2);
-	assert_true(device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_HEALTH_CHECK, 1, 0, 0 }, &g));
-	assert_false(device_check_script_apply("=\n\n x =1 run\n", &(struct device_check_moment){ DEVICE_CHECK_AT_TIME, 1, 0, 0 }, &g));
+	assert_true(
+		device_check_script_apply(script, &(struct device_check_moment){ DEVICE_CHECK_AT_HEALTH_CHECK, 1, 0, 0 }, &g));
+	assert_false(device_check_script_apply(
+		"=\n\n x =1 run\n", &(struct device_check_moment){ DEVICE_CHECK_AT_TIME, 1, 0, 0 }, &g));
 }
 
 /* One run of one cell on device sim under a script. */

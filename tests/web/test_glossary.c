@@ -41,7 +41,7 @@ static void a_page_leads_to_the_words_that_it_uses(void **state)
 	const char *foot = strstr(a.body, "<details class=words id=words>");
 	assert_non_null(foot);
 	assert_non_null(strstr(foot, "<a href=\"/glossary#regression\">regression</a>"));
-	assert_non_null(strstr(foot, "<a href=\"/glossary#run\">run</a>"));         /* "runs" */
+	assert_non_null(strstr(foot, "<a href=\"/glossary#run\">run</a>"));               /* "runs" */
 	assert_non_null(strstr(foot, "<a href=\"/glossary#slow-calls\">slow calls</a>")); /* two words */
 	assert_non_null(strstr(foot, "\">removed, added</a>"));                           /* either of them */
 	assert_null(strstr(foot, "#quarantined"));

@@ -378,8 +378,7 @@ static void runs_that_bring_nothing_end(void **state)
 	measure_all(s);
 	assert_int_equal(s->runs, 3);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_REJECTED);
-	assert_non_null(
-		strstr(bench_failure(&s->bench, 0)->detail, "heat held the clock back (limit reasons 0x40), in 3 runs"));
+	assert_non_null(strstr(bench_failure(&s->bench, 0)->detail, "heat held the clock back (limit reasons 0x40), in 3 runs"));
 }
 
 static void reports_say_it_all(void **state)

@@ -187,7 +187,7 @@ static void a_target_that_is_killed_in_its_own_calls_has_failed(void **state)
 
 /* The runner asks the worker to look before there is a module, and when a call is done. */
 #define LOOK(role)                                                                                                               \
-	"say \"{\\\"t\\\":\\\"at\\\",\\\"run\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":" role                                  \
+	"say \"{\\\"t\\\":\\\"at\\\",\\\"run\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":" role                                     \
 	",\\\"step\\\":\\\"look\\\"}\"; read -r -n1 -u3 -t 60"
 #define BEFORE LOOK("\\\"\\\"")
 #define AFTER  LOOK("\\\"target\\\"")

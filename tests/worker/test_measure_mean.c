@@ -54,9 +54,12 @@ static void play(const int *list, int n, int set, int slow)
 	s.process_run++;
 	for (int i = 0; i < n; i++) {
 		float base[PAIRS], target[PAIRS];
-		struct msg_cell m = {
-			.process_run = s.process_run, .set = set, .cell = list[i], .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS
-		};
+		struct msg_cell m = { .process_run = s.process_run,
+			.set = set,
+			.cell = list[i],
+			.series = SERIES_DEVICE,
+			.n_subjects = 2,
+			.n = PAIRS };
 		struct fw_err err = { 0 };
 		device_check_unknown(&m.device_check);
 		m.role[0] = ROLE_BASE;

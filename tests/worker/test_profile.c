@@ -52,7 +52,7 @@ static void sampler(const char *body)
 #define COUNTED "config = 'TILE=3'\nfor c in cells: kernels(c, counted); end(c, 'range')\n"
 #define SEEN                                                                                                                     \
 	"for c in cells:\n"                                                                                                      \
-	"    say('at', run=0, cell=c, role=role, step='sample')\n"                                                            \
+	"    say('at', run=0, cell=c, role=role, step='sample')\n"                                                               \
 	"    seen(c, 'core', 1000, [0, 10, 'selected', 10], [16, 900, 'gmma', 800], [32, 90, 'barrier', 60])\n"                  \
 	"    seen(c, 'same', 500, [48, 500, 'long_scoreboard', 500])\n"                                                          \
 	"    end(c, 'code')\n"

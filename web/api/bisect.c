@@ -97,8 +97,8 @@ static void bisect_post(void *arg, struct http_request *r, struct http_response 
 	struct fw_err err = { 0 };
 	struct job_request request = { 0 };
 	const struct write_key known[] = { { "repo", .text = &request.repo }, { "good", .text = &request.base },
-		{ "bad", .text = &request.target }, { "suite", .text = &request.suite }, { "device", .text = &request.device_kind },
-		{ "cells", .text = &request.cells_glob }, { 0 } };
+		{ "bad", .text = &request.target }, { "suite", .text = &request.suite },
+		{ "device", .text = &request.device_kind }, { "cells", .text = &request.cells_glob }, { 0 } };
 	int64_t id;
 	json_t *root = write_take(r, response, known);
 	if (!root)

@@ -151,8 +151,8 @@ static void csv_row(void *arg, const struct view_cell *row)
 	csv_number(out, row->ci_low_pct);
 	csv_number(out, row->ci_high_pct);
 	csv_number(out, row->mde_pct);
-	buf_printf(out, ",%.6g,%d,%d,%d,%d,", row->threshold_pct, row->runs, row->samples,
-		(row->flags & FLAG_BORDERLINE) != 0, (row->flags & FLAG_TAIL) != 0);
+	buf_printf(out, ",%.6g,%d,%d,%d,%d,", row->threshold_pct, row->runs, row->samples, (row->flags & FLAG_BORDERLINE) != 0,
+		(row->flags & FLAG_TAIL) != 0);
 	csv_text(out, row->failure);
 	buf_putc(out, ',');
 	csv_text(out, row->reason);

@@ -46,7 +46,8 @@ static void write_job(struct jsonw *j, struct unschedulable *unschedulable, cons
 	answer_text(j, "device_kind", row->device_kind);
 	jsonw_kv_string(j, "origin", row->origin);
 	jsonw_kv_string(j, "state", jobstate_name(row->state));
-	answer_text(j, "state_why", *row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(unschedulable));
+	answer_text(j, "state_why",
+		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(unschedulable));
 	write_progress(j, row->progress);
 	jsonw_kv_int(j, "attempt", row->attempt);
 	answer_text(j, "device", row->device);
@@ -184,12 +185,13 @@ static void job_post(void *arg, struct http_request *r, struct http_response *re
 	struct fw_err err = { 0 };
 	struct job_request request = { 0 };
 	const struct write_key known[] = { { "repo", .text = &request.repo }, { "base", .text = &request.base },
-		{ "target", .text = &request.target }, { "suite", .text = &request.suite }, { "device", .text = &request.device_kind },
-		{ "cells", .text = &request.cells_glob }, { "base_provider", .text = &request.base_provider },
-		{ "target_provider", .text = &request.target_provider }, { "base_config", .text = &request.base_config },
-		{ "target_config", .text = &request.target_config }, { "base_toolchain", .text = &request.base_toolchain },
-		{ "target_toolchain", .text = &request.target_toolchain }, { "base_flags", .text = &request.base_flags },
-		{ "target_flags", .text = &request.target_flags }, { "quick", .flag = &request.quick }, { 0 } };
+		{ "target", .text = &request.target }, { "suite", .text = &request.suite },
+		{ "device", .text = &request.device_kind }, { "cells", .text = &request.cells_glob },
+		{ "base_provider", .text = &request.base_provider }, { "target_provider", .text = &request.target_provider },
+		{ "base_config", .text = &request.base_config }, { "target_config", .text = &request.target_config },
+		{ "base_toolchain", .text = &request.base_toolchain }, { "target_toolchain", .text = &request.target_toolchain },
+		{ "base_flags", .text = &request.base_flags }, { "target_flags", .text = &request.target_flags },
+		{ "quick", .flag = &request.quick }, { 0 } };
 	int64_t id;
 	json_t *root = write_take(r, response, known);
 	if (!root)

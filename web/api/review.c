@@ -30,7 +30,7 @@ struct review {
 	int n, n_shown, left_out, n_peers;
 	int n_folded, n_identical; /* cells to which nothing happened, which stand apart; of them */
 	bool folded;               /* these are written, else the others */
-	bool separate;                /* a change reads otherwise than its medians */
+	bool separate;             /* a change reads otherwise than its medians */
 	bool flops;                /* those of a row are known; else it speaks of time */
 	struct unit unit;
 	const char *peer[COMPARISON_PEERS_MAX];
@@ -39,7 +39,8 @@ struct review {
 /* Whether a reader may be spared it: beside a peer nothing is. */
 static bool is_folded(const struct review *review, const struct view_cell *row)
 {
-	return !jobkind_is_side_by_side(review->c->kind) && (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
+	return !jobkind_is_side_by_side(review->c->kind) &&
+	       (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
 }
 
 static void count_folded(void *arg, const struct view_cell *row)

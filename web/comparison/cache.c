@@ -46,8 +46,9 @@ void page_stamp(int64_t comparison, const struct view_around *around, const char
 	/* another build of flopwatch may draw the same facts another way */
 	int len = snprintf(text, sizeof text, "%lld %s %s %lld %s %s %s %lld %lld %s %d [%s] " FW_VERSION " %s",
 		(long long)comparison, around->etag, verdict_name(around->verdict), (long long)around->previous,
-		around->previous_etag, verdict_name(around->previous_verdict), around->previous_baseline_period, (long long)around->next,
-		(long long)around->alert, alertstate_name(around->alert_state), logged_in, profile, asset_address("style.css"));
+		around->previous_etag, verdict_name(around->previous_verdict), around->previous_baseline_period,
+		(long long)around->next, (long long)around->alert, alertstate_name(around->alert_state), logged_in, profile,
+		asset_address("style.css"));
 	hash_hex(text, (size_t)len, hex);
 	memcpy(stamp, hex, PAGE_STAMP_MAX);
 }

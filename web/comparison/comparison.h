@@ -44,7 +44,7 @@ struct comparison_cell {
 	double pieces, threshold_pct, base_ms, target_ms, base_tflops, target_tflops, base_gb_s, target_gb_s;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
 	double base_over_baseline, target_over_baseline, ideal_over_baseline; /* speed beside its baseline; NAN none */
-	bool borderline, confirmed; /* confirmed: a second set of fresh runs timed it */
+	bool borderline, confirmed;                                           /* confirmed: a second set of fresh runs timed it */
 	int n_peers;
 	struct comparison_peer peer[COMPARISON_PEERS_MAX];
 	double since_previous_pct; /* change since the push before; NAN where the two have no base in common */
@@ -65,8 +65,9 @@ struct comparison {
 	const char *repo, *branch, *suite, *identical_by, *base_how, *isolation, *finished_at;
 	struct comparison_side base, target;
 	struct {
-		const char *baseline_period, *device, *kind, *name, *driver, *toolkit, *cudnn, *timing; /* baseline period "": nothing ran */
-		double power_limit_w, peak_gb_s;                                              /* of its memory */
+		const char *baseline_period, *device, *kind, *name, *driver, *toolkit, *cudnn,
+			*timing;                 /* baseline period "": nothing ran */
+		double power_limit_w, peak_gb_s; /* of its memory */
 	} environment;
 	double gpu_s, wall_s, rule_k;
 	bool quick;

@@ -412,8 +412,7 @@ static void what_decides(struct buf *out, const struct comparison *c, const stru
 	emit_raw(out, "<p><b>What would decide it:</b> ");
 	int most = 200, needed = 0;
 	if (isfinite(half) && isfinite(k) && cell->runs)
-		needed = derive_runs(
-			m, half / stats_t95(5 + cell->runs), m < -theta / 2 ? -theta : theta, k, cell->runs, most);
+		needed = derive_runs(m, half / stats_t95(5 + cell->runs), m < -theta / 2 ? -theta : theta, k, cell->runs, most);
 	if (needed && total > 0)
 		emit_rawf(out,
 			"about %d runs in all, %d more, which hold the device for some %.0f s, if the estimate stays where "

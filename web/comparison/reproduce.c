@@ -133,8 +133,8 @@ static void ncu_filter(const char *key, char filter[FILTER_SIZE])
 }
 
 /* Both sides, under a profiler whose option for the name of its report is `report_option`; "" none. */
-static void run_both(const struct reproduce *k, const char *what, const char *program, const char *report_option, const char *counts,
-	struct buf *line)
+static void run_both(const struct reproduce *k, const char *what, const char *program, const char *report_option,
+	const char *counts, struct buf *line)
 {
 	const struct comparison_side *sides[] = { &k->c->base, &k->c->target };
 	const char *const names[] = { "base", "target" }, *const providers[] = { k->cell->base_provider,
@@ -156,8 +156,8 @@ static void run_both(const struct reproduce *k, const char *what, const char *pr
 static void say_where(const struct reproduce *k, char where[REPRODUCE_WHERE_SIZE])
 {
 	const char *as = k->is_system ? "root" : *k->user ? k->user : "";
-	snprintf(
-		where, REPRODUCE_WHERE_SIZE, "on %.63s%s%.33s", *k->host ? k->host : "the worker's machine", *as ? ", as " : "", as);
+	snprintf(where, REPRODUCE_WHERE_SIZE, "on %.63s%s%.33s", *k->host ? k->host : "the worker's machine", *as ? ", as " : "",
+		as);
 }
 
 /* Clocks and caches as they are when it is timed. */
@@ -180,8 +180,8 @@ static void profile_both(const struct reproduce *k, struct buf *line)
 	buf_fini(&program);
 }
 
-int reproduce_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell, char where[REPRODUCE_WHERE_SIZE],
-	reproduce_line_fn *each, void *arg, struct fw_err *err)
+int reproduce_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell,
+	char where[REPRODUCE_WHERE_SIZE], reproduce_line_fn *each, void *arg, struct fw_err *err)
 {
 	struct reproduce k = { .c = c, .cell = cell, .each = each, .arg = arg };
 	struct buf line;

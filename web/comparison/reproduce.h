@@ -18,8 +18,8 @@ enum { REPRODUCE_WHERE_SIZE = 160 };
 struct site;
 
 /** Give each line. `where` is complete before the first. Without a public address they are for where the command line looks by itself. */
-int reproduce_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell, char where[REPRODUCE_WHERE_SIZE],
-	reproduce_line_fn *each, void *arg, struct fw_err *err);
+int reproduce_lines(struct site *site, const struct comparison *c, const struct comparison_cell *cell,
+	char where[REPRODUCE_WHERE_SIZE], reproduce_line_fn *each, void *arg, struct fw_err *err);
 
 /** Append the line that measures how runs of the comparison's device noise, or, for `cell`, that forgets it. */
 void reproduce_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line);

@@ -156,7 +156,8 @@ static void run_facts(struct buf *out, const struct comparison *c)
 		layout_verdict(out, verdict_name(around->previous_verdict));
 		if (!comparable)
 			emit_raw(out, "<br>had another base, so the two are not set against each other");
-		if (*baseline_period && *around->previous_baseline_period && strcmp(baseline_period, around->previous_baseline_period) != 0)
+		if (*baseline_period && *around->previous_baseline_period &&
+			strcmp(baseline_period, around->previous_baseline_period) != 0)
 			emit_raw(out, "<br><span class=warn>! measured in another environment</span>");
 	} else {
 		emit_raw(out, "\u2013 the first of this branch and suite");

@@ -94,7 +94,6 @@ void mark_runs(struct buf *out, const struct mark_run *process_run, int n, doubl
 		emit_text(out, process_run[i].label);
 		emit_raw(out, "</title></circle>");
 	}
-	emit_raw(out,
-		"</svg><p><small>Runs in the order they ran, each with the interval of its own pairs; filled: first set, "
-		"hollow: confirming set</small></p>");
+	emit_raw(out, "</svg><p><small>Runs in the order they ran, each with the interval of its own pairs; filled: first set, "
+		      "hollow: confirming set</small></p>");
 }

@@ -77,11 +77,11 @@ int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct 
 
 static double value_of(const struct trend_metric *metric, const struct view_point *row)
 {
-	return is_metric(metric, "ms")       ? row->median_ms
-	       : is_metric(metric, "change") ? row->change_pct
+	return is_metric(metric, "ms")          ? row->median_ms
+	       : is_metric(metric, "change")    ? row->change_pct
 	       : is_metric(metric, "reference") ? row->reference_change_pct
-	       : is_metric(metric, "tflops") ? row->tflops
-					     : row->held_tflops;
+	       : is_metric(metric, "tflops")    ? row->tflops
+						: row->held_tflops;
 }
 
 /* Except against the reference commit, the interval is one of the change, so that of a throughput or a time follows it. */
@@ -178,8 +178,8 @@ static void take_baseline_period(void *arg, const struct view_baseline_period *r
 	struct chart_mark *m = new_mark(t, row->started_at, "");
 	t->n_baseline_periods++;
 	if (m)
-		snprintf(m->label, sizeof m->label, "environment: driver %.32s, %.32s, reference commit %.10s", row->driver, row->toolkit,
-			row->reference);
+		snprintf(m->label, sizeof m->label, "environment: driver %.32s, %.32s, reference commit %.10s", row->driver,
+			row->toolkit, row->reference);
 }
 
 /* By how much, as far as it is known. */
@@ -235,7 +235,8 @@ static void take_alert(void *arg, int64_t id, enum alertkind kind, enum alertsta
 
 static int add_marks(struct db *db, struct trend *t, const struct view_scope *of, struct fw_err *err)
 {
-	return view_baseline_periods(db, of, take_baseline_period, t, err) || view_environment_changes(db, of, take_environment, t, err) ||
+	return view_baseline_periods(db, of, take_baseline_period, t, err) ||
+			       view_environment_changes(db, of, take_environment, t, err) ||
 			       view_changes(db, of, take_change, t, err) || view_cell_alerts(db, of, take_alert, t, err)
 		       ? -1
 		       : 0;

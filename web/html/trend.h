@@ -28,13 +28,13 @@ struct trend {
 	const struct trend_metric *metric;
 	int64_t class; /* of devices, that of the newest environment */
 	double held_mhz;
-	double scale;       /* of the metric's field: 1, or what makes it a share of peak; NAN unknown */
-	bool flops;         /* of its calls are known */
-	bool is_one_branch; /* the first line is of */
-	bool is_cut;        /* a line has more points than a chart shows */
-	int marks_left;     /* events for which there was no room */
-	int n_baseline_periods;       /* environments that have a series of this cell */
-	struct unit unit;   /* of rates */
+	double scale;           /* of the metric's field: 1, or what makes it a share of peak; NAN unknown */
+	bool flops;             /* of its calls are known */
+	bool is_one_branch;     /* the first line is of */
+	bool is_cut;            /* a line has more points than a chart shows */
+	int marks_left;         /* events for which there was no room */
+	int n_baseline_periods; /* environments that have a series of this cell */
+	struct unit unit;       /* of rates */
 	char unit_text[64];
 	char summary[1200];
 	struct buf table; /* rows of the first line */

@@ -108,7 +108,7 @@ int http_start(const struct http_config *config, struct http **out, struct fw_er
 	h->route = malloc((size_t)config->n_route * sizeof *h->route + 1);
 	h->request_counter = request_counter_new(config->n_route);
 	int listener = h->route && h->request_counter ? http_listen(config->host, config->port, &h->port, err)
-					    : err_set(err, ERR_INTERNAL, "out of memory");
+						      : err_set(err, ERR_INTERNAL, "out of memory");
 	if (listener < 0) {
 		http_free(h);
 		return -1;

@@ -164,9 +164,9 @@ static void crumbs(struct buf *out, const struct comparison *c)
 	layout_commit(out, c->target.commit);
 	emit_raw(out, " ");
 	emit_text(out, c->target.subject);
-	emit_raw(out, c->kind == JOBKIND_ENVIRONMENT ? ", beside itself in another environment</p>\n"
-		      : comparison_is_side_by_side(c)      ? ", beside another way to compute it</p>\n"
-						     : ", against ");
+	emit_raw(out, c->kind == JOBKIND_ENVIRONMENT  ? ", beside itself in another environment</p>\n"
+		      : comparison_is_side_by_side(c) ? ", beside another way to compute it</p>\n"
+						      : ", against ");
 	if (comparison_is_side_by_side(c))
 		return;
 	layout_commit(out, c->base.commit);

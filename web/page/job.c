@@ -20,7 +20,8 @@ static void progress_text(struct buf *out, const json_t *p)
 {
 	const char *cell = json_string_value(json_object_get(p, "cell")), *step = json_string_value(json_object_get(p, "step")),
 		   *note = json_string_value(json_object_get(p, "note"));
-	json_int_t process_run = json_integer_value(json_object_get(p, "run")), set = json_integer_value(json_object_get(p, "set"));
+	json_int_t process_run = json_integer_value(json_object_get(p, "run")),
+		   set = json_integer_value(json_object_get(p, "set"));
 	if (process_run)
 		emit_rawf(out, "run %lld%s ", (long long)process_run, set == 2 ? " (confirming)" : "");
 	if (step) {
@@ -358,7 +359,8 @@ static void job_facts(void *arg, const struct view_job *row)
 	emit_raw(out, "<p class=lead>");
 	layout_verdict(out, jobstate_name(row->state));
 	emit_raw(out, " ");
-	emit_text(out, *row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable));
+	emit_text(out,
+		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable));
 	if (*unschedulable) {
 		emit_raw(out, " <b class=warn>");
 		emit_text(out, unschedulable);
@@ -404,8 +406,7 @@ static void job_facts(void *arg, const struct view_job *row)
 	if (row->again_at)
 		moment(out, "Asked again", row->again_at);
 	if (row->again_of)
-		emit_rawf(out,
-			"<dt>Asks again</dt><dd><a href=\"/jobs/%lld\">job %lld</a>, whose runs scattered too much</dd>",
+		emit_rawf(out, "<dt>Asks again</dt><dd><a href=\"/jobs/%lld\">job %lld</a>, whose runs scattered too much</dd>",
 			(long long)row->again_of, (long long)row->again_of);
 	emit_rawf(out,
 		"<dt>Data</dt><dd><a href=\"/api/v1/jobs/%s\">JSON</a>, <a href=\"/api/v1/jobs/%s/log\">log with "

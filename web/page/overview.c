@@ -91,8 +91,8 @@ struct branches {
 static void job_progress(struct buf *out, int64_t job, const char *progress_json)
 {
 	json_t *p = *progress_json ? json_loads(progress_json, 0, NULL) : NULL;
-	json_int_t process_run = json_integer_value(json_object_get(p, "run")), set = json_integer_value(json_object_get(p, "set")),
-		   checks = json_integer_value(json_object_get(p, "checks"));
+	json_int_t process_run = json_integer_value(json_object_get(p, "run")),
+		   set = json_integer_value(json_object_get(p, "set")), checks = json_integer_value(json_object_get(p, "checks"));
 	emit_rawf(out, " <small class=dim data-progress=%lld>", (long long)job);
 	if (process_run)
 		emit_rawf(out, "run %lld%s", (long long)process_run, set == 2 ? ", confirming" : "");

@@ -103,19 +103,20 @@ static void profile_post(void *arg, struct http_request *r, struct http_response
 	struct job_request request = { 0 };
 	int64_t id;
 	const struct write_key known[] = { { "repo", .text = &request.repo }, { "base", .text = &request.base },
-		{ "target", .text = &request.target }, { "suite", .text = &request.suite }, { "device", .text = &request.device_kind },
-		{ "cells", .text = &request.cells_glob }, { "base_provider", .text = &request.base_provider },
-		{ "target_provider", .text = &request.target_provider }, { "base_config", .text = &request.base_config },
-		{ "target_config", .text = &request.target_config }, { "base_toolchain", .text = &request.base_toolchain },
-		{ "target_toolchain", .text = &request.target_toolchain }, { "base_flags", .text = &request.base_flags },
-		{ "target_flags", .text = &request.target_flags }, { "every_cell", .flag = &request.every_cell },
-		{ "alert", .number = &request.alert, .number_max = INT32_MAX },
+		{ "target", .text = &request.target }, { "suite", .text = &request.suite },
+		{ "device", .text = &request.device_kind }, { "cells", .text = &request.cells_glob },
+		{ "base_provider", .text = &request.base_provider }, { "target_provider", .text = &request.target_provider },
+		{ "base_config", .text = &request.base_config }, { "target_config", .text = &request.target_config },
+		{ "base_toolchain", .text = &request.base_toolchain }, { "target_toolchain", .text = &request.target_toolchain },
+		{ "base_flags", .text = &request.base_flags }, { "target_flags", .text = &request.target_flags },
+		{ "every_cell", .flag = &request.every_cell }, { "alert", .number = &request.alert, .number_max = INT32_MAX },
 		{ "comparison", .number = &request.comparison, .number_max = INT32_MAX }, { 0 } };
 	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
 	bool is_of = request.alert || request.comparison, has_sides = request.repo && request.base && request.target;
-	if ((request.alert && request.comparison) || (is_of && (request.repo || request.base || request.target)) || (!is_of && !has_sides))
+	if ((request.alert && request.comparison) || (is_of && (request.repo || request.base || request.target)) ||
+		(!is_of && !has_sides))
 		answer_problem(r, response, 400, "an alert, or a comparison, or repo, base and target are needed");
 	else if (site->act->profile(site->control, &request, &id, &err) != 0)
 		answer_error(r, response, &err);

@@ -11,7 +11,7 @@
 
 #define SECTOR    32.0  /* bytes */
 #define WAVEFRONT 128.0 /* bytes that a pass over shared memory moves at most */
-#define SEPARATE     0.05  /* of an amount: what a look should stop at */
+#define SEPARATE  0.05  /* of an amount: what a look should stop at */
 
 static const struct {
 	const char *column;

@@ -84,8 +84,8 @@ static void warning(const json_t *cell, FILE *out)
 			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
 	else if (has_flag(cell, "sustained") && verdict == VERDICT_IMPROVEMENT)
 		plain_line(out, "%s gained %.2f %% %s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
-			value_number(sustained_runs, "change_pct"), rate_word(cell), value_number(cell, "change_pct"), *why ? ": " : "",
-			why);
+			value_number(sustained_runs, "change_pct"), rate_word(cell), value_number(cell, "change_pct"),
+			*why ? ": " : "", why);
 	else if (has_flag(cell, "sustained"))
 		plain_line(out, "WARNING %s lost %.2f %% %s once clocks settle under its power draw (in pairs %+.2f %%)%s%s",
 			name, -value_number(sustained_runs, "change_pct"), rate_word(cell), value_number(cell, "change_pct"),
@@ -261,8 +261,8 @@ static void configurations(const json_t *cells, FILE *out)
 		else
 			plain_line(out, "configuration: %s%s%s -> %s%s%s in %zu cell%s, first %s",
 				separate ? value_text(base, "provider") : "", separate ? " " : "", was,
-				separate ? value_text(target, "provider") : "", separate ? " " : "", is, alike, alike == 1 ? "" : "s",
-				value_text(cell, "cell"));
+				separate ? value_text(target, "provider") : "", separate ? " " : "", is, alike,
+				alike == 1 ? "" : "s", value_text(cell, "cell"));
 	}
 }
 

@@ -73,7 +73,7 @@ static int forget(struct client *c, const struct options *o)
 	kv_given(&j, "device", o->device);
 	jsonw_object_end(&j);
 	int result = request.failed ? err_set(&err, ERR_INVALID, "the request is too long")
-				 : client_post(c, "/api/v1/calibration/forget", request.data, &answer, &err);
+				    : client_post(c, "/api/v1/calibration/forget", request.data, &answer, &err);
 	buf_fini(&request);
 	if (result != 0)
 		return verb_fail(&err);

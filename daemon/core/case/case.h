@@ -36,13 +36,13 @@ struct cell {
 	int64_t size;                 /* 0: none */
 	double pieces;
 	enum direction direction;
-	double threshold_pct; /* loss of throughput that is a regression */
-	double flops;         /* of a call of a foreign benchmark (family "command"); 0 unknown */
-	enum series decide;   /* the series that decides: of calls where host time is part of the promise */
-	double tau0;          /* noise of runs that was learned, log ratio; 0: the rule's */
-	double nu0;           /* in how many runs it was seen; 0: tau0 comes beside what pairs say */
-	double underpowered_pct;     /* equal builds noise so much that a smaller loss has to be clear; 0: it sees its threshold */
-	uint64_t seed;        /* of the inputs */
+	double threshold_pct;    /* loss of throughput that is a regression */
+	double flops;            /* of a call of a foreign benchmark (family "command"); 0 unknown */
+	enum series decide;      /* the series that decides: of calls where host time is part of the promise */
+	double tau0;             /* noise of runs that was learned, log ratio; 0: the rule's */
+	double nu0;              /* in how many runs it was seen; 0: tau0 comes beside what pairs say */
+	double underpowered_pct; /* equal builds noise so much that a smaller loss has to be clear; 0: it sees its threshold */
+	uint64_t seed;           /* of the inputs */
 	union shape shape;
 };
 

@@ -157,8 +157,8 @@ static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 	static const struct {
 		const char *name;
 		enum interleave_word word;
-	} words[] = { { "flopwatch", INTERLEAVE_HELLO }, { "turn", INTERLEAVE_TURN }, { "done", INTERLEAVE_DONE }, { "fact", INTERLEAVE_FACT },
-		{ "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE } };
+	} words[] = { { "flopwatch", INTERLEAVE_HELLO }, { "turn", INTERLEAVE_TURN }, { "done", INTERLEAVE_DONE },
+		{ "fact", INTERLEAVE_FACT }, { "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE } };
 	char *rest = line;
 	const char *first = word(&rest);
 	size_t i = 0, n = sizeof words / sizeof words[0];

@@ -29,17 +29,24 @@ enum {
 /** What a program says. */
 enum interleave_word { INTERLEAVE_HELLO, INTERLEAVE_TURN, INTERLEAVE_DONE, INTERLEAVE_FACT, INTERLEAVE_FAIL, INTERLEAVE_BYE };
 
-enum interleave_fact { INTERLEAVE_FLOPS, INTERLEAVE_BYTES, INTERLEAVE_FIRST_MS, INTERLEAVE_MEMORY_BYTES, INTERLEAVE_OUTPUT, INTERLEAVE_CONFIG };
+enum interleave_fact {
+	INTERLEAVE_FLOPS,
+	INTERLEAVE_BYTES,
+	INTERLEAVE_FIRST_MS,
+	INTERLEAVE_MEMORY_BYTES,
+	INTERLEAVE_OUTPUT,
+	INTERLEAVE_CONFIG
+};
 
 /** A line of a program. */
 struct interleave_line {
 	enum interleave_word word;
 	char text[INTERLEAVE_TEXT_SIZE]; /* hello: who speaks; fail: why; fact output and config: what */
-	char key[CASE_KEY_SIZE];    /* turn: of the cell */
-	double ms, host_us, mhz;    /* done: of the call; ms 0: it has no time, and is cut; host_us, mhz 0: not known */
-	double repeats;             /* done: calls that the program chose to make, of which `ms` is the mean; 0: not told, one */
-	double idle_us;             /* done: until the device answered before the call; 0: not told */
-	bool cut;                   /* done: something outside the program interrupted the call */
+	char key[CASE_KEY_SIZE];         /* turn: of the cell */
+	double ms, host_us, mhz;         /* done: of the call; ms 0: it has no time, and is cut; host_us, mhz 0: not known */
+	double repeats; /* done: calls that the program chose to make, of which `ms` is the mean; 0: not told, one */
+	double idle_us; /* done: until the device answered before the call; 0: not told */
+	bool cut;       /* done: something outside the program interrupted the call */
 	enum interleave_fact fact;
 	double value;     /* fact: of the others */
 	char failure[16]; /* fail: "wrong" "unsupported" "reported" */

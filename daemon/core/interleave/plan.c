@@ -94,7 +94,8 @@ int interleave_pairs(double pair_ms, int n_cells, int most)
 	return pairs <= INTERLEAVE_PAIRS_MIN ? INTERLEAVE_PAIRS_MIN : (int)pairs / 4 * 4;
 }
 
-void interleave_cost_add(struct interleave_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms)
+void interleave_cost_add(
+	struct interleave_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms)
 {
 	double y[STATS_PAIRS_MAX], d, q;
 

@@ -37,7 +37,8 @@ struct interleave_cost {
 	double variance;          /* sum over runs, of the log ratio of a pair */
 };
 /** Add a run of `n` pairs. Shape: base_ms[n], target_ms[n], > 0. Fewer than four pairs say nothing. */
-void interleave_cost_add(struct interleave_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms);
+void interleave_cost_add(
+	struct interleave_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms);
 /**
  * Pairs of the next run: sqrt(c_run / c_pair) sd_pair / tau, a multiple of four from 8 to 60 and at most `most`, so that device time goes into
  * runs where those noise by `tau` (log ratio, > 0) and into pairs where these do. INTERLEAVE_PAIRS_FIRST before the first run.

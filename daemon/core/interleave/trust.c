@@ -12,21 +12,21 @@ enum {
 	ENOUGH = 20, /* turns of a side, from which on it may be accused of a gain that is not there */
 };
 
-#define SLACK          1.02 /* of two clocks, */
-#define SLACK_MS       0.02
-#define GAIN           0.8 /* audited from this ratio on */
-#define HEARD          0.5 /* of the gain */
-#define SURE           3.0 /* standard errors that it is missing by, in each half of the runs, */
-#define CONFIRMED      2.0 /* or is there by, in all of them */
-#define AUDIBLE_MS     0.1 /* of a turn */
-#define REST_SHARE     0.2 /* of a core */
-#define REST_CPU_S     0.004
-#define RESTLESS_SHARE 0.02 /* of a core: then its queue is looked at, */
-#define CROWDED_SHARE  0.04 /* and this much of a core accuses */
-#define WANTED_SHARE   0.8  /* of one that wanted a core nearly all the time */
-#define IDLE_TIMES     4.0
-#define IDLE_SEPARATE_US  500.0
-#define QUEUED_SHARE   0.05 /* of a turn that is said to have been interrupted: for so long its threads wanted a core at least */
+#define SLACK            1.02 /* of two clocks, */
+#define SLACK_MS         0.02
+#define GAIN             0.8 /* audited from this ratio on */
+#define HEARD            0.5 /* of the gain */
+#define SURE             3.0 /* standard errors that it is missing by, in each half of the runs, */
+#define CONFIRMED        2.0 /* or is there by, in all of them */
+#define AUDIBLE_MS       0.1 /* of a turn */
+#define REST_SHARE       0.2 /* of a core */
+#define REST_CPU_S       0.004
+#define RESTLESS_SHARE   0.02 /* of a core: then its queue is looked at, */
+#define CROWDED_SHARE    0.04 /* and this much of a core accuses */
+#define WANTED_SHARE     0.8  /* of one that wanted a core nearly all the time */
+#define IDLE_TIMES       4.0
+#define IDLE_SEPARATE_US 500.0
+#define QUEUED_SHARE     0.05 /* of a turn that is said to have been interrupted: for so long its threads wanted a core at least */
 
 void interleave_bound(struct interleave_seen *s, double ms, double turn_ms)
 {
@@ -77,8 +77,8 @@ bool interleave_overstates(const struct interleave_seen *s, char *why)
 {
 	if (s->too_long < PROOFS)
 		return false;
-	snprintf(why, INTERLEAVE_WHY_SIZE, "a call is said to have taken %.4g ms in a turn of %.4g ms, and so in %d turns", s->said_ms,
-		s->lived_ms, s->too_long);
+	snprintf(why, INTERLEAVE_WHY_SIZE, "a call is said to have taken %.4g ms in a turn of %.4g ms, and so in %d turns",
+		s->said_ms, s->lived_ms, s->too_long);
 	return true;
 }
 
@@ -240,7 +240,8 @@ static bool is_unheard(const struct middle *base, const struct middle *target, c
 }
 
 /* Both halves for themselves, from turns that nothing cut short. */
-static bool is_missing(const struct interleave_evidence *base, const struct interleave_evidence *target, const struct hearing *how)
+static bool is_missing(
+	const struct interleave_evidence *base, const struct interleave_evidence *target, const struct hearing *how)
 {
 	int n_base = 0, n_target = 0;
 
@@ -285,7 +286,8 @@ static void explain(const struct middle *b, const struct middle *t, const struct
 			b->turn_ms > t->turn_ms ? "shorter" : "longer", b->turn_ms, t->turn_ms);
 }
 
-enum interleave_gain interleave_gain(const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why)
+enum interleave_gain interleave_gain(
+	const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why)
 {
 	bool single = is_any(base, true) && (is_any(base, false) || is_any(target, false));
 	double repeats = single ? single_repeats(base) : 1;
@@ -342,8 +344,9 @@ static double idle_us(const struct interleave_seen *s)
 bool interleave_goes_on(const struct interleave_seen *side, const struct interleave_seen *other, char *why)
 {
 	if (side->rest.cpu_s > REST_CPU_S && computes(&side->rest)) {
-		snprintf(why, INTERLEAVE_WHY_SIZE, "computes while the other side has the turn: %.3g s of processor time in %.3g s",
-			side->rest.cpu_s, side->rest.s);
+		snprintf(why, INTERLEAVE_WHY_SIZE,
+			"computes while the other side has the turn: %.3g s of processor time in %.3g s", side->rest.cpu_s,
+			side->rest.s);
 		return true;
 	}
 	if (side->watched.cpu_s > REST_CPU_S && never_rests(&side->watched)) {

@@ -19,7 +19,7 @@ struct interleave_seen {
 	float turn_ms[INTERLEAVE_SEEN_MAX]; /* from go to done, by the worker's clock */
 	float idle_us[INTERLEAVE_SEEN_MAX];
 	bool cut[INTERLEAVE_SEEN_MAX]; /* something else took the processor in it */
-	bool chooses, repeats;    /* it tells how often it repeats its calls; it repeated one */
+	bool chooses, repeats;         /* it tells how often it repeats its calls; it repeated one */
 	struct interleave_single {     /* the last turns in which the worker asked for single calls */
 		int n, next;
 		double repeats; /* how often each call was repeated all the same; 0: no turn yet, below 0: not always as often */
@@ -89,7 +89,8 @@ enum interleave_gain {
  * standard errors that turns have not become shorter by half of it.
  * `why` in words but for INTERLEAVE_GAIN_NONE. Shape: why[INTERLEAVE_WHY_SIZE].
  */
-enum interleave_gain interleave_gain(const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why);
+enum interleave_gain interleave_gain(
+	const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why);
 /** Note what a side did in a turn of another one. `is_watched`: its queue was looked at. */
 void interleave_rest_note(struct interleave_seen *s, const struct interleave_rest *rest, bool is_watched);
 /** Whether a side uses so much of others' turns that its queue is worth a look: that costs a read for each of its threads. */

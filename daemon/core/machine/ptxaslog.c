@@ -116,7 +116,8 @@ static int add_diagnostic(struct reading *r, const struct ptxaslog_diagnostic *c
 		l->symbols.len = before;
 		return 0;
 	}
-	struct ptxaslog_diagnostic *list = grow(l->diagnostic, l->n_diagnostics, PTXASLOG_DIAGNOSTICS_MAX, sizeof *list, r, &result);
+	struct ptxaslog_diagnostic *list =
+		grow(l->diagnostic, l->n_diagnostics, PTXASLOG_DIAGNOSTICS_MAX, sizeof *list, r, &result);
 
 	if (!list)
 		return result;

@@ -58,7 +58,8 @@ bool device_check_discards(const struct msg_device_check *g, char why[DEVICE_CHE
 	else if (g->ecc > 0)
 		snprintf(why, DEVICE_CHECK_WHY_SIZE, "%d memory errors were not corrected", g->ecc);
 	else if (g->foreign > 0)
-		snprintf(why, DEVICE_CHECK_WHY_SIZE, "%d other process%s used the device", g->foreign, g->foreign == 1 ? "" : "es");
+		snprintf(why, DEVICE_CHECK_WHY_SIZE, "%d other process%s used the device", g->foreign,
+			g->foreign == 1 ? "" : "es");
 	for (size_t i = 0; !why[0] && i < sizeof reason / sizeof reason[0]; i++)
 		if (g->reasons & reason[i].bits)
 			snprintf(why, DEVICE_CHECK_WHY_SIZE, "%s (limit reasons 0x%llx)", reason[i].words,

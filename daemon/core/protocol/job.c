@@ -357,8 +357,8 @@ static int read_beside(struct fields *f, struct msg_job *job)
 
 static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 {
-	static const char *const kinds[] = { "compare", "selfcheck", "calibrate", "reference", "verify", "backfill", "peer", "config",
-		"environment", "bisect", "profile", NULL };
+	static const char *const kinds[] = { "compare", "selfcheck", "calibrate", "reference", "verify", "backfill", "peer",
+		"config", "environment", "bisect", "profile", NULL };
 	struct fields f, l;
 	char kind[16];
 
@@ -503,8 +503,8 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->calls_n = (int)field_int_or(&f, "calls_n", 0, 1000000, 0);
 	run->warmup_n = (int)field_int_or(&f, "warmup_n", 0, 1000000, 0);
 	run->only_sustained_runs = field_bool_or(&f, "only_sustained_runs", false);
-	run->sustained_rounds =
-		(int)field_int_or(&f, "sustained_rounds", 1, 2, json_array_size(json_object_get(object, "sustained_runs")) > 0 ? 2 : 0);
+	run->sustained_rounds = (int)field_int_or(
+		&f, "sustained_rounds", 1, 2, json_array_size(json_object_get(object, "sustained_runs")) > 0 ? 2 : 0);
 	run->repeat = (int)field_int_or(&f, "repeat", 0, EVIDENCE_REPEATS - 1, 0);
 	run->counters = field_bool_or(&f, "counters", false);
 	run->samples = field_bool_or(&f, "samples", false);

@@ -115,11 +115,11 @@ struct msg_subject {
 		char path[MANIFEST_TEXT_SIZE];
 		char oid[65];
 	} input[MANIFEST_LIST_MAX];
-	struct manifest build; /* only dir, command, outputs, timeout_s are used */
-	char provider[48];     /* "": the module's default */
-	char config[160];      /* handed to the provider's plan of every cell; "": it chooses */
+	struct manifest build;           /* only dir, command, outputs, timeout_s are used */
+	char provider[48];               /* "": the module's default */
+	char config[160];                /* handed to the provider's plan of every cell; "": it chooses */
 	struct toolchain_override tools; /* that build it, where not the worker's own */
-	struct benchmark run;  /* a program of its own that is measured instead of a module; run.name "": none */
+	struct benchmark run;            /* a program of its own that is measured instead of a module; run.name "": none */
 };
 
 struct msg_limits {
@@ -138,9 +138,9 @@ struct msg_job {
 	char beside[PROTOCOL_DEVICES_MAX]
 		   [64]; /* devices that may have a job there at the same time, with its own; none: all of its kind */
 	uint64_t seed;
-	bool quick;                /* one run per cell, no confirming set: a look, not a verdict */
+	bool quick;                    /* one run per cell, no confirming set: a look, not a verdict */
 	sentinel_set looked_elsewhere; /* classes of its cells whose power draw another part of the comparison looks at */
-	sentinel_set sustained_runs;           /* classes whose cells run in sustained runs: power draw is known to differ */
+	sentinel_set sustained_runs;   /* classes whose cells run in sustained runs: power draw is known to differ */
 	int n_subjects;
 	struct msg_subject subject[PROTOCOL_SUBJECTS_MAX];
 	int n_cells;
@@ -326,7 +326,7 @@ struct msg_run {
 	int process_run, set;
 	int pass; /* mode guard: times of this run that readings made void before; clocks: processes before this one */
 	uint64_t seed;
-	int turn;                /* mode run: of who begins (order.h), with each further cell the next one; 0: by chance */
+	int turn; /* mode run: of who begins (order.h), with each further cell the next one; 0: by chance */
 	char signature[SIGNATURE_KEY + 1]; /* key that the process's lines are sealed with (signature.h); "": they are not */
 	int n_subjects;
 	struct {
@@ -343,13 +343,13 @@ struct msg_run {
 	double warm_s, cell_warm_s; /* 1.5 and 0.1 on a GPU */
 	bool phases, calls;         /* also series phase and call */
 	int calls_n, warmup_n;      /* mode capture */
-	bool only_sustained_runs;           /* no series but sustained */
-	int sustained_rounds;           /* of series sustained: 1 is A B, 2 A B B A; 0: there are none */
+	bool only_sustained_runs;   /* no series but sustained */
+	int sustained_rounds;       /* of series sustained: 1 is A B, 2 A B B A; 0: there are none */
 	int repeat;                 /* mode profile: the how manieth process of its role */
 	bool counters;              /* mode profile: read counters; else only name the kernels */
 	bool samples;               /* mode profile: only sample where warps wait */
-	bool *sustained_run;                /* sustained run[n_cells]: also series sustained; owned by the message */
-	char guards[2048];          /* devices sim and cpu: readings that a test wants to see (runner/device/device_check_script.h) */
+	bool *sustained_run;        /* sustained run[n_cells]: also series sustained; owned by the message */
+	char guards[2048]; /* devices sim and cpu: readings that a test wants to see (runner/device/device_check_script.h) */
 };
 
 struct msg {
@@ -361,7 +361,7 @@ struct msg {
 		struct msg_tree tree;
 		struct msg_build build;
 		struct msg_check check;
-		struct msg_found *found;   /* owned */
+		struct msg_found *found;             /* owned */
 		struct msg_process_run *process_run; /* owned */
 		struct msg_at at;
 		struct msg_cell *cell; /* owned */

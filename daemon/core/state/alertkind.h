@@ -3,13 +3,13 @@
 #define CORE_STATE_ALERTKIND_H
 
 enum alertkind {
-	ALERTKIND_REGRESSION,  /* cells became slower */
-	ALERTKIND_DRIFT,       /* so did the history, a little at a time */
-	ALERTKIND_FAILING,      /* cells fail, or nothing can be measured */
-	ALERTKIND_MISSING,    /* cells are gone */
-	ALERTKIND_DEVICE_OFFLINE,      /* a device does not answer */
-	ALERTKIND_QUARANTINED, /* a device is not trusted */
-	ALERTKIND_ENVIRONMENT, /* cells became slower by another compiler, library, driver or setting */
+	ALERTKIND_REGRESSION,     /* cells became slower */
+	ALERTKIND_DRIFT,          /* so did the history, a little at a time */
+	ALERTKIND_FAILING,        /* cells fail, or nothing can be measured */
+	ALERTKIND_MISSING,        /* cells are gone */
+	ALERTKIND_DEVICE_OFFLINE, /* a device does not answer */
+	ALERTKIND_QUARANTINED,    /* a device is not trusted */
+	ALERTKIND_ENVIRONMENT,    /* cells became slower by another compiler, library, driver or setting */
 	ALERTKIND_N
 };
 

@@ -4,9 +4,9 @@
 
 enum devicestate {
 	DEVICESTATE_OK,
-	DEVICESTATE_PAUSED,      /* by a person */
-	DEVICESTATE_QUARANTINED, /* it failed in a way that is no fault of what it ran */
-	DEVICESTATE_HEALTH_CHECK,      /* a person asked for its return, and it is tried first */
+	DEVICESTATE_PAUSED,       /* by a person */
+	DEVICESTATE_QUARANTINED,  /* it failed in a way that is no fault of what it ran */
+	DEVICESTATE_HEALTH_CHECK, /* a person asked for its return, and it is tried first */
 	DEVICESTATE_ABSENT,
 	DEVICESTATE_N
 };

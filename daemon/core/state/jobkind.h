@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 enum jobkind {
-	JOBKIND_COMPARE,      /* what a commit changes */
+	JOBKIND_COMPARE,     /* what a commit changes */
 	JOBKIND_SELFCHECK,   /* one commit against itself */
-	JOBKIND_REFERENCE,      /* a history's reference commit, timed beside the one before it */
+	JOBKIND_REFERENCE,   /* a history's reference commit, timed beside the one before it */
 	JOBKIND_VERIFY,      /* whether a change that the history suspects is one */
 	JOBKIND_BACKFILL,    /* a commit that a history has no point of */
 	JOBKIND_CALIBRATE,   /* how much equal builds noise */

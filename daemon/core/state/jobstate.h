@@ -31,9 +31,9 @@ enum jobstate_event {
 	JOBSTATE_ON_DONE,
 	JOBSTATE_ON_FAIL,
 	JOBSTATE_ON_CANCEL,
-	JOBSTATE_ON_WORKER_LOST,  /* the worker, with attempts left */
-	JOBSTATE_ON_SUPERSEDE, /* a newer tip of the branch */
-	JOBSTATE_ON_TARGET_MISSING,  /* its commit is not there any more */
+	JOBSTATE_ON_WORKER_LOST,    /* the worker, with attempts left */
+	JOBSTATE_ON_SUPERSEDE,      /* a newer tip of the branch */
+	JOBSTATE_ON_TARGET_MISSING, /* its commit is not there any more */
 	JOBSTATE_EVENTS
 };
 

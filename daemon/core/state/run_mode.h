@@ -3,15 +3,15 @@
 #define CORE_STATE_RUN_MODE_H
 
 enum run_mode {
-	RUN_CHECK,   /* of subjects, in cells: are results right? */
-	RUN_TIME,  /* time them */
-	RUN_CAPTURE, /* calls by themselves, for a profiler; only from the command line */
-	RUN_PROFILE, /* read counters of each kernel of a call */
-	RUN_AUDIT,   /* time them by the clock of whoever waits for the process */
-	RUN_IDLE,    /* of the device alone, from here on: does somebody else use it? */
-	RUN_DEVICE_CHECK,   /* what it says of itself */
-	RUN_HEALTH_CHECK,  /* whether it still computes and times rightly */
-	RUN_CLOCKS,  /* the clock that it runs at, again and again */
+	RUN_CHECK,        /* of subjects, in cells: are results right? */
+	RUN_TIME,         /* time them */
+	RUN_CAPTURE,      /* calls by themselves, for a profiler; only from the command line */
+	RUN_PROFILE,      /* read counters of each kernel of a call */
+	RUN_AUDIT,        /* time them by the clock of whoever waits for the process */
+	RUN_IDLE,         /* of the device alone, from here on: does somebody else use it? */
+	RUN_DEVICE_CHECK, /* what it says of itself */
+	RUN_HEALTH_CHECK, /* whether it still computes and times rightly */
+	RUN_CLOCKS,       /* the clock that it runs at, again and again */
 	RUN_MODES
 };
 

@@ -6,7 +6,7 @@
 enum { FREEDOM_SOME = 5, FREEDOM_ENOUGH = 20, FREEDOM_NEWEST = 10, FREEDOM_KEPT = 40 };
 
 #define NOISE_FLOOR 0.0001
-#define NOISIER       3
+#define NOISIER     3
 
 void calibration_add(struct calibration *c, const struct run_estimate *e, int n)
 {

@@ -10,9 +10,9 @@
 #include "core/stats/stats.h"
 
 enum {
-	CALIBRATION_RUNS_MIN = 6, /* a cell in a calibrating comparison, at least */
-	CALIBRATION_PARTS_MAX = 64,   /* comparisons that are kept of a cell */
-	CALIBRATION_DAYS_MAX = 30     /* after which a comparison says nothing of a device any more */
+	CALIBRATION_RUNS_MIN = 6,   /* a cell in a calibrating comparison, at least */
+	CALIBRATION_PARTS_MAX = 64, /* comparisons that are kept of a cell */
+	CALIBRATION_DAYS_MAX = 30   /* after which a comparison says nothing of a device any more */
 };
 
 /** Runs of equal builds: of one comparison, or of several pooled. Zeros: none yet. */

@@ -12,13 +12,13 @@ enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* points, of which a line that is n
 #define SHARE_OF_LINE_FEW   0.55
 #define SHARE_OF_RISE       0.8
 #define SHARE_OF_LINE_SMALL 0.8 /* of a small step whose levels are even */
-#define SMALL_NOISES      3.5
+#define SMALL_NOISES        3.5
 #define EVEN                1.1
 #define NORMAL_DISTANCE     0.798 /* mean distance of a normal value from its middle, in standard deviations */
-#define JUMP_NOISES       5.0   /* 3.5 standard deviations of a move from point to point */
+#define JUMP_NOISES         5.0   /* 3.5 standard deviations of a move from point to point */
 #define LARGER              1.5
-#define PAIR_NOISES       1.0
-#define CLEAR_NOISES      5.0
+#define PAIR_NOISES         1.0
+#define CLEAR_NOISES        5.0
 
 /* ---- what is left ---------------------------------------------------------------------------------------------------- */
 

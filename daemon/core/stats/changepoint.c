@@ -11,10 +11,10 @@
 
 enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5, STEP_POINTS = 12 };
 
-#define NOISE_MIN    0.0005
+#define NOISE_MIN      0.0005
 #define MAD_TO_SD      1.4826
-#define ODD_NOISES   4.0
-#define CLIP_NOISES  1.5
+#define ODD_NOISES     4.0
+#define CLIP_NOISES    1.5
 #define CONFIRM_ERRORS 3.0
 #define LEVEL_ERRORS   3.0
 

@@ -37,6 +37,7 @@ struct clock_part clock_induced(const struct clock_prior *p, double seen, double
 	odd.weight = as_usual + as_odd > 0 ? as_odd / (as_usual + as_odd) : 1;
 	usual.weight = 1 - odd.weight;
 	return (struct clock_part){ .induced = usual.mean + odd.weight * separate,
-		.variance = usual.weight * usual.variance + odd.weight * odd.variance + usual.weight * odd.weight * separate * separate,
+		.variance = usual.weight * usual.variance + odd.weight * odd.variance +
+			    usual.weight * odd.weight * separate * separate,
 		.part = { usual, odd } };
 }

@@ -19,7 +19,7 @@ enum { MEDIAN_MAX = 4096, FITS = 3 };
 #define REST_PRIOR  2
 #define HOPE        0.67 /* of the noise that was seen: what is left where the rest of the runs noise less */
 #define CLOCK_USUAL 1.1  /* times what branches usually do: above it runs may still tell whose doing a clock is */
-#define FAR         8 /* standard deviations of the pairs of a run; what a clock that changes within a call does lies nearer */
+#define FAR         8    /* standard deviations of the pairs of a run; what a clock that changes within a call does lies nearer */
 
 double rule_k(int n_cells)
 {
@@ -256,8 +256,7 @@ static struct slope fit_slope(const struct rule *r, const struct logs *l)
 	return slope;
 }
 
-void stats_runs(
-	const struct rule *r, const struct run_pairs *process_run, int n_runs, struct run_estimate *out, double *beta)
+void stats_runs(const struct rule *r, const struct run_pairs *process_run, int n_runs, struct run_estimate *out, double *beta)
 {
 	struct logs l;
 	struct slope slope = { 0, 0 };
@@ -270,7 +269,9 @@ void stats_runs(
 		struct run_estimate *e = &out[i];
 		double v[STATS_PAIRS_MAX], q;
 
-		*e = (struct run_estimate){ .set = process_run[i].set, .n = l.n[i], .beta = slope.beta, .beta_q = slope.variance };
+		*e = (struct run_estimate){
+			.set = process_run[i].set, .n = l.n[i], .beta = slope.beta, .beta_q = slope.variance
+		};
 		stats_trimmed(l.y[i], l.n[i], &e->d_raw, &q);
 		for (int j = 0; j < l.n[i]; j++)
 			v[j] = l.y[i][j] - slope.beta * l.z[i][j];
@@ -286,8 +287,8 @@ void stats_runs(
 
 /* Runs of a cell, summed up. */
 struct sums {
-	double d, q, raw, z, z_q;  /* means */
-	double spread, z_noise; /* squared distances from d and z */
+	double d, q, raw, z, z_q; /* means */
+	double spread, z_noise;   /* squared distances from d and z */
 	double beta, beta_q;
 	int pairs; /* of the longest run */
 	bool clocked;

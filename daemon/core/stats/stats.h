@@ -19,14 +19,14 @@
 enum {
 	STATS_PAIRS_MAX = 240,
 	STATS_RUNS_MAX = 64, /* of a cell, both sets */
-	STATS_CALLS_MIN = 4      /* pairs of a run that are calls; fewer are whole processes */
+	STATS_CALLS_MIN = 4  /* pairs of a run that are calls; fewer are whole processes */
 };
 
 /** How calls of the two sides are paired: it says what runs of equal builds may differ by. */
 enum pairing_kind {
-	PAIRING_MODULES,   /* two modules in one process, call by call */
-	PAIRING_INTERLEAVE,     /* two programs, each in its process, call by call */
-	PAIRING_PROCESSES, /* two programs, one whole process after the other */
+	PAIRING_MODULES,    /* two modules in one process, call by call */
+	PAIRING_INTERLEAVE, /* two programs, each in its process, call by call */
+	PAIRING_PROCESSES,  /* two programs, one whole process after the other */
 	PAIRINGS
 };
 
@@ -37,30 +37,30 @@ struct run_prior {
 
 /** What the 95 % interval takes for granted where clocks are known; decisions have priors of their own, which know less of odd branches. */
 struct cover_prior {
-	struct run_prior runs; /* of modules whose cell is not known */
+	struct run_prior runs;        /* of modules whose cell is not known */
 	double usual, odd, odd_share; /* of what branches do to the clock (clock.h) */
 };
 
 /** Constants of the procedure; they travel with the job and are stored with the result. */
 struct rule {
-	int version;         /* 5 */
-	bool programs;       /* the sides are programs of their own; false: modules */
-	double tau0;         /* prior run noise beside what pairs say, log ratio; 0.0025 */
-	double tau0_clocked; /* the same where the clock of each call is known; 0.0005 */
-	double nu0;          /* weight of that prior in runs; 3 */
-	bool learned;        /* tau0 is the whole noise of this cell's runs, seen nu0 times: of one cell, never of a job */
-	double placement;    /* what two copies of one module may differ by however often they are timed; 0.0001 */
-	double k;            /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
-	double se_max;       /* above it at the last run: undecided; 0.0030 */
-	int runs_ok_min; /* 2 */
-	int runs_regression_min; /* 4 */
-	int runs_max;            /* 12, per set; of programs 32 in all */
-	int pairs_min, pairs_max;    /* 4, 32; pairs_min where the clock of each call is known, else twice that */
-	double pair_budget_s;        /* pairs = this / time of a pair, multiple of 4; 0.4 */
-	int pairs_short;             /* of calls of which as many fit into short_budget_s, on a device that queues; 128 */
-	double short_budget_s;       /* 0.02 */
-	double beta_min;             /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
-	struct clock_prior clock;    /* what a branch may do to the clock */
+	int version;              /* 5 */
+	bool programs;            /* the sides are programs of their own; false: modules */
+	double tau0;              /* prior run noise beside what pairs say, log ratio; 0.0025 */
+	double tau0_clocked;      /* the same where the clock of each call is known; 0.0005 */
+	double nu0;               /* weight of that prior in runs; 3 */
+	bool learned;             /* tau0 is the whole noise of this cell's runs, seen nu0 times: of one cell, never of a job */
+	double placement;         /* what two copies of one module may differ by however often they are timed; 0.0001 */
+	double k;                 /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
+	double se_max;            /* above it at the last run: undecided; 0.0030 */
+	int runs_ok_min;          /* 2 */
+	int runs_regression_min;  /* 4 */
+	int runs_max;             /* 12, per set; of programs 32 in all */
+	int pairs_min, pairs_max; /* 4, 32; pairs_min where the clock of each call is known, else twice that */
+	double pair_budget_s;     /* pairs = this / time of a pair, multiple of 4; 0.4 */
+	int pairs_short;          /* of calls of which as many fit into short_budget_s, on a device that queues; 128 */
+	double short_budget_s;    /* 0.02 */
+	double beta_min;          /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
+	struct clock_prior clock; /* what a branch may do to the clock */
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
 	bool confirm; /* a change that is not overwhelming needs a second set of runs; true */
 	double p_look; /* chance that makes a change overwhelming in one look (interim.h); 1e-6. 0: no looks, as in rules before version 5 */
@@ -118,8 +118,7 @@ void stats_trimmed(const double *y, int n, double *d, double *q);
  * for the cell, so that runs stay comparable.
  * Shape: out[n_runs], n_runs <= STATS_RUNS_MAX; each n <= STATS_PAIRS_MAX. What lies beyond is left out.
  */
-void stats_runs(
-	const struct rule *r, const struct run_pairs *process_run, int n_runs, struct run_estimate *out, double *beta);
+void stats_runs(const struct rule *r, const struct run_pairs *process_run, int n_runs, struct run_estimate *out, double *beta);
 
 /** How the calls of these runs are paired. Programs that took turns have more pairs a run than whole processes. Shape: e[n]. */
 enum pairing_kind stats_pairing_kind(const struct rule *r, const struct run_estimate *e, int n);
@@ -135,8 +134,8 @@ struct estimate {
 		ci_high; /* 95 % interval of m: a t interval of the code's part, joined with that of the clock's; log ratio */
 	double margin; /* what has to lie between m and a threshold before it is called: k se_code and clock.k se_clock together */
 	double margin_sampled; /* the part of it that more runs make smaller */
-	double m_separate;        /* m, were all that clocks differed by the branch's doing */
-	double clock_separate;    /* how many standard errors that difference of clocks is; 0 without clocks */
+	double m_separate;     /* m, were all that clocks differed by the branch's doing */
+	double clock_separate; /* how many standard errors that difference of clocks is; 0 without clocks */
 };
 
 /**

@@ -8,7 +8,7 @@
 #define TAIL_MORE   0.05 /* of share */
 
 enum {
-	PAIRS_MIN = 4,      /* of two or three calls the middle one is no typical one */
+	PAIRS_MIN = 4,  /* of two or three calls the middle one is no typical one */
 	CHANCE_RUNS = 6 /* for how many runs the assumption counts that slow calls come by chance */
 };
 
@@ -89,8 +89,7 @@ double tail_share_variance(const struct tail *t, enum tail_which side)
 
 	if (share <= 0 || share >= 1 || t->runs < 2)
 		return by_chance;
-	double seen =
-		fmax(0, s->spread - s->slow * share) / (share * (1 - share)); /* by chance one for each run but the first */
+	double seen = fmax(0, s->spread - s->slow * share) / (share * (1 - share)); /* by chance one for each run but the first */
 
 	return by_chance * (CHANCE_RUNS + seen) / (CHANCE_RUNS + t->runs - 1);
 }

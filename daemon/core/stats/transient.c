@@ -9,7 +9,7 @@
 
 enum { CALLS_MIN = 8 };
 
-#define SEPARATE     4.0 /* standard errors of a difference of medians */
+#define SEPARATE  4.0 /* standard errors of a difference of medians */
 #define MAD_SD    1.4826
 #define MEDIAN_SE 1.2533
 #define LEAST     1e-3 /* of the median: what calls differ by is never known better */
@@ -36,7 +36,8 @@ static int has_settled(const double *v, int n, double *room)
 	int half = n / 2;
 	double first = median(v, half, room), second = median(v + half, n - half, room);
 
-	return fabs(first - second) <= SEPARATE * hypot(error_of(v, half, first, room), error_of(v + half, n - half, second, room));
+	return fabs(first - second) <=
+	       SEPARATE * hypot(error_of(v, half, first, room), error_of(v + half, n - half, second, room));
 }
 
 double transient_median(const double *ms, int n, int *cut)

@@ -20,8 +20,8 @@ enum {
 	BENCHMARK_ARTIFACTS_MAX = 8,
 	BENCHMARK_TEXT_SIZE = 256,
 	BENCHMARK_PAIRS = 2,
-	BENCHMARK_RUNS_MAX = 32, /* of a cell: each process has a speed of its own, which only more of them average */
-	BENCHMARK_INTERLEAVE_MIN = 8,     /* that a manifest may ask for: pairs in a session of turns */
+	BENCHMARK_RUNS_MAX = 32,      /* of a cell: each process has a speed of its own, which only more of them average */
+	BENCHMARK_INTERLEAVE_MIN = 8, /* that a manifest may ask for: pairs in a session of turns */
 	BENCHMARK_INTERLEAVE_MAX = STATS_PAIRS_MAX
 };
 

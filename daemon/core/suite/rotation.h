@@ -13,9 +13,9 @@
 
 /** A part; part[0] of a list is the suite's part 1. */
 struct rotation_part {
-	int64_t measured_at; /* 0: never */
-	bool is_asked;       /* it was asked for with this commit already */
-	bool is_alert_update;        /* its last comparison found a change, or failed */
+	int64_t measured_at;  /* 0: never */
+	bool is_asked;        /* it was asked for with this commit already */
+	bool is_alert_update; /* its last comparison found a change, or failed */
 };
 
 /**

@@ -62,7 +62,8 @@ bool cell_judge(const struct rule *general, const struct verdict_options *option
 	if (has_samples)
 		count_slow(pairs, out->tail);
 	(void)cell_estimate(&of_sustained_runs, sustained_runs); /* else they are judged by the estimates that they have */
-	verdict_of_cell(general, options, pairs->estimate, pairs->n, sustained_runs->estimate, sustained_runs->n, &out->typical, &out->sustained);
+	verdict_of_cell(general, options, pairs->estimate, pairs->n, sustained_runs->estimate, sustained_runs->n, &out->typical,
+		&out->sustained);
 	out->typical.beta = pairs->beta;
 	return has_samples;
 }

@@ -9,13 +9,14 @@
 #include "core/stats/stats.h"
 
 enum {
-	FLAG_BORDERLINE = 1,     /* decided at the last run, by sign; of programs by the 95 % interval */
-	FLAG_TAIL = 2,           /* the typical call is as before, slow calls became more frequent */
-	FLAG_SUSTAINED = 4,      /* decided by sustained runs, in which each side settles at the clock that its own power draw allows */
-	FLAG_CALL = 8,           /* a call from an idle stream, host time included, became slower */
-	FLAG_ENQUEUE = 16,       /* enqueue costs the host more */
-	FLAG_CLOCK = 32,         /* a part of the change is what the branch does to the clock */
-	FLAG_UNDERPOWERED = 64,         /* equal builds noise too much to see the threshold: a loss has to be clear */
+	FLAG_BORDERLINE = 1, /* decided at the last run, by sign; of programs by the 95 % interval */
+	FLAG_TAIL = 2,       /* the typical call is as before, slow calls became more frequent */
+	FLAG_SUSTAINED =
+		4,         /* decided by sustained runs, in which each side settles at the clock that its own power draw allows */
+	FLAG_CALL = 8,     /* a call from an idle stream, host time included, became slower */
+	FLAG_ENQUEUE = 16, /* enqueue costs the host more */
+	FLAG_CLOCK = 32,   /* a part of the change is what the branch does to the clock */
+	FLAG_UNDERPOWERED = 64,  /* equal builds noise too much to see the threshold: a loss has to be clear */
 	FLAG_NOISY = 128,        /* undecided by nothing but the noise of its runs: another hour may decide it */
 	FLAG_OVERWHELMING = 256, /* decided at once: chance explains it less than once in a million (stats/interim.h) */
 	FLAG_END = 512

@@ -7,13 +7,13 @@
 
 #include "core/verdict/explain.h"
 
-#define P_FIRST   0.001 /* of slow calls being more frequent by chance, for the first set of runs */
-#define P_AGAIN   0.01  /* for the confirming one */
-#define P_SUSPECT 0.1   /* worth more runs */
-#define P_NEW     0.25  /* the same where the other side has none */
-#define P_SEPARATE   0.001 /* of a cell's share being that of its group */
-#define CALM      1.5 /* margins by which a confirming set has to stay below the threshold before it is believed over the first */
-#define MEAN_K    2   /* standard errors of what slow calls add, in a decision */
+#define P_FIRST    0.001 /* of slow calls being more frequent by chance, for the first set of runs */
+#define P_AGAIN    0.01  /* for the confirming one */
+#define P_SUSPECT  0.1   /* worth more runs */
+#define P_NEW      0.25  /* the same where the other side has none */
+#define P_SEPARATE 0.001 /* of a cell's share being that of its group */
+#define CALM       1.5 /* margins by which a confirming set has to stay below the threshold before it is believed over the first */
+#define MEAN_K     2   /* standard errors of what slow calls add, in a decision */
 
 enum { SPREAD_MIN = 3 }; /* slow calls whose lengths show how far lengths noise */
 
@@ -201,8 +201,7 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 		explain(out, "change of the mean %.2f..%.2f %% has not settled against %.2f %%",
 			stats_change_pct(one.mean.m + one.mean.margin), stats_change_pct(one.mean.m - one.mean.margin), limit);
 	else if (first == DECISION_REGRESSION && second == DECISION_MORE)
-		explain(out, "change of the mean %.2f %%, not confirmed by a second set of runs",
-			stats_change_pct(one.mean.m));
+		explain(out, "change of the mean %.2f %%, not confirmed by a second set of runs", stats_change_pct(one.mean.m));
 	else if (first == DECISION_REGRESSION)
 		explain(out, "change of the mean %.2f %% in the first set of runs, %.2f %% in the confirming one",
 			stats_change_pct(one.mean.m), stats_change_pct(two.mean.m));

@@ -12,7 +12,7 @@
 #include "core/stats/memory.h"
 
 #define SUSTAINED_NOISE 0.004 /* between runs of sustained runs, log ratio: 0.12 to 0.59 % of eight sorts of cells on two H100 */
-#define SUSTAINED_NOISE_BRIEF                                                                                                      \
+#define SUSTAINED_NOISE_BRIEF                                                                                                    \
 	0.014 /* of those of 0.4 s, which rules of before version 4 judged: they saw a piece of the limiter's swing */
 enum { SUSTAINED_RUNS_MIN = 2, SUSTAINED_RUNS_MAX = 4 };
 enum { WIDTH_RUNS_MAX = 12 }; /* of a set, for a narrower interval alone */
@@ -171,8 +171,7 @@ static void explain_more(const struct rule *r, double theta, const char *which, 
 	if (fabs(e->m - limit) <= e->margin)
 		explain_distance(limit, e, e->margin, when, out);
 	else if (e->runs < r->runs_regression_min)
-		undecided(out,
-			"%.2f %% %s lies beyond the threshold, but is not overwhelming, and else a change takes %d runs",
+		undecided(out, "%.2f %% %s lies beyond the threshold, but is not overwhelming, and else a change takes %d runs",
 			stats_change_pct(e->m), when, r->runs_regression_min);
 	else
 		undecided(out, "%.2f %% %s, of which fewer than three in four show half of the change", stats_change_pct(e->m),
@@ -336,8 +335,8 @@ static void explain_programs(
 		undecided(out, "%s: programs run at a speed of their own each time, which takes at least %d to see", when,
 			INTERIM_PROGRAMS_MIN);
 	else if (is_over && out->all.se > r->se_max)
-		undecided(out, "runs noise too much: standard error %.2f %% after %d runs, %.2f %% is allowed",
-			100 * out->all.se, n, 100 * r->se_max);
+		undecided(out, "runs noise too much: standard error %.2f %% after %d runs, %.2f %% is allowed", 100 * out->all.se,
+			n, 100 * r->se_max);
 	else
 		explain_distance(out->all.m < 0 ? -theta : theta, &out->all,
 			is_over ? (out->all.ci_high - out->all.ci_low) / 2 : stats_t_above(r->p_look, l.degrees) * l.se, when,
@@ -387,7 +386,8 @@ static void judge(const struct rule *r, const struct rule *remembered, double th
 	stats_combine(r, e, n, &out->all);
 	out->mde_pct = stats_mde_pct(theta, &out->all);
 	out->flags = flag_clock(&out->all);
-	out->want_sustained_runs = n > 0 && out->all.m < theta && out->all.m_separate > theta && out->all.clock_separate > CLOCKS_SEPARATE;
+	out->want_sustained_runs =
+		n > 0 && out->all.m < theta && out->all.m_separate > theta && out->all.clock_separate > CLOCKS_SEPARATE;
 
 	enum decision at_once = decide_at_once(r, remembered, theta, is_over, e, n);
 
@@ -419,7 +419,8 @@ void verdict_of_cell(const struct rule *general, const struct verdict_options *o
 	bool fits = memory_fits(options->tau0, options->nu0, pairs, n);
 
 	judge(&of_cell, &remembered, options->threshold_pct, options->sparse, options->is_over, pairs, n, typical);
-	judge(&of_sustained_runs, &of_sustained_runs, options->threshold_pct, options->sparse, options->is_over, sustained_runs, n_sustained_runs, sustained);
+	judge(&of_sustained_runs, &of_sustained_runs, options->threshold_pct, options->sparse, options->is_over, sustained_runs,
+		n_sustained_runs, sustained);
 	verdict_sustained(typical, sustained);
 	verdict_underpowered(&of_cell, fits ? options->underpowered_pct : 0, sustained, typical);
 }
@@ -462,8 +463,8 @@ void verdict_underpowered(const struct rule *r, double underpowered_pct, const s
 	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= underpowered_pct)
 		return;
 	j->flags &= ~FLAG_BORDERLINE;
-	undecided(j, "equal builds noise so much here that a loss below %.1f %% has to be clear, and %.2f %% is not", underpowered_pct,
-		change_pct);
+	undecided(j, "equal builds noise so much here that a loss below %.1f %% has to be clear, and %.2f %% is not",
+		underpowered_pct, change_pct);
 }
 
 bool verdict_is_change(enum verdict v)

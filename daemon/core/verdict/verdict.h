@@ -66,9 +66,9 @@ bool verdict_is_change(enum verdict v);
 
 /** The series that a cell's verdict stands for. */
 enum decider {
-	DECIDER_PAIRS,  /* the typical call */
+	DECIDER_PAIRS,          /* the typical call */
 	DECIDER_SUSTAINED_RUNS, /* where only those show a change (series sustained) */
-	DECIDER_MEAN    /* where slow calls became more, or less, frequent (mean.h) */
+	DECIDER_MEAN            /* where slow calls became more, or less, frequent (mean.h) */
 };
 
 /** "" "sustained" "mean". */
@@ -82,8 +82,8 @@ struct judgement {
 	struct estimate all; /* both sets together: what is shown */
 	double beta;         /* 0; for the caller to keep what stats_runs said */
 	double mde_pct;
-	int want_set;        /* set whose next run this cell still needs; 0 when decided */
-	bool want_sustained_runs;    /* what clocks did could make a loss of this: only what each side settles at can tell */
+	int want_set;             /* set whose next run this cell still needs; 0 when decided */
+	bool want_sustained_runs; /* what clocks did could make a loss of this: only what each side settles at can tell */
 	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a run of set 1 if budget is left */
 	char reason[160];    /* why undecided, or why a gain that the runs show is not called, in words; "" else */
 };
@@ -91,10 +91,10 @@ struct judgement {
 /** What a cell is judged by beside its runs. */
 struct verdict_options {
 	double threshold_pct;
-	double tau0, nu0; /* noise that was learned of its runs; 0: none */
+	double tau0, nu0;        /* noise that was learned of its runs; 0: none */
 	double underpowered_pct; /* as verdict_underpowered takes it, where the runs do not contradict what was learned */
-	bool sparse;      /* picks the wanted half-width */
-	bool is_over;     /* no further run will come */
+	bool sparse;             /* picks the wanted half-width */
+	bool is_over;            /* no further run will come */
 };
 
 /**

@@ -334,8 +334,8 @@ void alert_cells_title(struct alert_cells *a, char *out, size_t size)
 	if (a->n_groups > 1)
 		snprintf(more, sizeof more, ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
 	const char *by = worst->decider == DECIDER_SUSTAINED_RUNS ? "sustained"
-			 : worst->decider == DECIDER_MEAN ? "slow calls"
-							  : worst->phase;
+			 : worst->decider == DECIDER_MEAN         ? "slow calls"
+								  : worst->phase;
 	if (by[0])
 		snprintf(phase, sizeof phase, " (%s)", by);
 	if (worst->slow[0])

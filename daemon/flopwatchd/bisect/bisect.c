@@ -28,7 +28,7 @@ struct bisects {
 	void (*on_job)(void *arg);
 	void *arg;
 	struct loop_source *turn, *again;
-	struct child *git_task;     /* lists the commits of */
+	struct child *git_task;   /* lists the commits of */
 	struct store_bisect list; /* this one */
 };
 

@@ -37,7 +37,8 @@ static bool measures(const struct slot *s, const struct config_worker *w, bool i
 static int first_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_place *out, int *n,
 	struct fw_err *err)
 {
-	const struct store_cached_build_request request = { w->device, w->name, host->held(host->arg), "[]", STORE_CACHED_BUILD_THERE, 0 };
+	const struct store_cached_build_request request = { w->device, w->name, host->held(host->arg), "[]",
+		STORE_CACHED_BUILD_THERE, 0 };
 	return store_job_places(host->txn->db, &request, most, out, n, err);
 }
 

@@ -16,7 +16,7 @@ struct progress {
 	struct txn *txn;
 	struct store_job job; /* id 0: none */
 	int n_cells, n_subjects;
-	char (*key)[CASE_KEY_SIZE];       /* key[n_cells] */
+	char (*key)[CASE_KEY_SIZE];            /* key[n_cells] */
 	int n_checked, process_run, set, cell; /* cell -1: none */
 	enum role role;
 	char step[16];

@@ -138,7 +138,8 @@ static int add_other_suites(
 		return 0;
 	for (int i = 1; i < a->n_suites; i++) {
 		/* a question of its own, perhaps about a commit that was measured long ago */
-		bool own = job->kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(job->kind) || !strcmp(job->base_how, "given");
+		bool own =
+			job->kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(job->kind) || !strcmp(job->base_how, "given");
 		int there = own ? 0 : store_job_covers(q->txn.db, job, a->suite[i], err);
 		if (there < 0)
 			return -1;

@@ -480,9 +480,9 @@ static void input_ended(struct session *s)
 	loop_remove(s->loop, s->io);
 	s->io = NULL;
 	s->end_of_input = true;
-	lose(s, s->phase == PHASE_BANNER   ? "the worker ended before its hello"
+	lose(s, s->phase == PHASE_BANNER         ? "the worker ended before its hello"
 		: s->phase == PHASE_HEALTH_CHECK ? "the worker ended before the health check's answer"
-					   : "the worker ended in the middle of the job");
+						 : "the worker ended in the middle of the job");
 	end_if_gone(s);
 }
 

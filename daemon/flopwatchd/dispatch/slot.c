@@ -181,7 +181,8 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	slot_note_sources(s);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
 		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
-		slot_finish_job(s, is_wrong ? PENDING_WRITE_MOVE : PENDING_WRITE_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_WORKER_LOST, err.text);
+		slot_finish_job(s, is_wrong ? PENDING_WRITE_MOVE : PENDING_WRITE_RELEASE,
+			is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
 	s->phase = PHASE_RUNNING;
@@ -390,9 +391,9 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		return;
 	}
 	if (a->state != JOBSTATE_N) {
-		enum jobstate_event on = a->state == JOBSTATE_TARGET_MISSING        ? JOBSTATE_ON_TARGET_MISSING
-					 : a->state == JOBSTATE_CANCELLED ? JOBSTATE_ON_CANCEL
-									  : JOBSTATE_ON_FAIL;
+		enum jobstate_event on = a->state == JOBSTATE_TARGET_MISSING ? JOBSTATE_ON_TARGET_MISSING
+					 : a->state == JOBSTATE_CANCELLED    ? JOBSTATE_ON_CANCEL
+									     : JOBSTATE_ON_FAIL;
 		slot_finish_job(s, PENDING_WRITE_MOVE, on, a->why);
 		return;
 	}

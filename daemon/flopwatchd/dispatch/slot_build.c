@@ -24,8 +24,8 @@ int slot_claim_build(struct slot *s, struct fw_err *err)
 	build_claims_begin(&build_claims);
 	int got = build_claims_for(s->host, s->worker, &build_claims, err);
 	build_claims_end(&build_claims);
-	const struct store_cached_build_request request = { s->worker->device, s->worker->name, s->host->held(s->host->arg), build_claims.data,
-		STORE_CACHED_BUILD_MISSING, 0 };
+	const struct store_cached_build_request request = { s->worker->device, s->worker->name, s->host->held(s->host->arg),
+		build_claims.data, STORE_CACHED_BUILD_MISSING, 0 };
 	if (got == 0)
 		got = claim_build(s->host->txn, &request, &s->job, err);
 	buf_fini(&build_claims);

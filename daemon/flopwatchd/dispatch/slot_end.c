@@ -176,7 +176,8 @@ void slot_release(struct slot *s, const char *why)
 static bool is_worth_keeping(const struct slot *s)
 {
 	int64_t had_ms = (clock_mono_ns() - s->allocated_ns) / 1000000;
-	return s->phase == PHASE_RUNNING && !s->split_group && (!s->worker->slurm.time_ms || had_ms <= s->worker->slurm.time_ms / 2);
+	return s->phase == PHASE_RUNNING && !s->split_group &&
+	       (!s->worker->slurm.time_ms || had_ms <= s->worker->slurm.time_ms / 2);
 }
 
 static void hand_on(struct slot *s, const char *why)

@@ -77,7 +77,8 @@ void slot_go_on_idle_allocation(struct slot *s)
 
 bool slot_idle_allocation_is_old(const struct slot *s)
 {
-	return s->phase == PHASE_IDLE_ALLOCATION && clock_mono_ns() - s->idle_allocation_ns >= IDLE_ALLOCATION_MS * INT64_C(1000000);
+	return s->phase == PHASE_IDLE_ALLOCATION &&
+	       clock_mono_ns() - s->idle_allocation_ns >= IDLE_ALLOCATION_MS * INT64_C(1000000);
 }
 
 void slot_stop_idle_allocation(struct slot *s)

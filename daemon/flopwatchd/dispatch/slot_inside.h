@@ -19,13 +19,13 @@ enum phase {
 	PHASE_FREE,    /* knows its devices, or that a scheduler has them; has no job */
 	PHASE_WAITING, /* a session that waits for its allocation; a job is chosen when that is there */
 	PHASE_IDLE_ALLOCATION, /* an allocation that fits no job, kept while another is asked for: else the same device would come again */
-	PHASE_PLANNING, /* has a job, asks git for its inputs; where there is an allocation, beside its session */
-	PHASE_OPENING,  /* has a plan, waits for the worker's hello */
-	PHASE_RUNNING,  /* the worker has the job */
-	PHASE_HEALTH_CHECK,   /* no job: a device that was quarantined is tried */
-	PHASE_JOINING,  /* its part of a job is done, those of others are not */
-	PHASE_LEAVING,  /* the job is over for us, the worker not yet */
-	PHASE_STORING   /* owes the database something that it did not take */
+	PHASE_PLANNING,     /* has a job, asks git for its inputs; where there is an allocation, beside its session */
+	PHASE_OPENING,      /* has a plan, waits for the worker's hello */
+	PHASE_RUNNING,      /* the worker has the job */
+	PHASE_HEALTH_CHECK, /* no job: a device that was quarantined is tried */
+	PHASE_JOINING,      /* its part of a job is done, those of others are not */
+	PHASE_LEAVING,      /* the job is over for us, the worker not yet */
+	PHASE_STORING       /* owes the database something that it did not take */
 };
 
 /* What is still to be written about the job when PHASE_STORING. */
@@ -42,10 +42,10 @@ struct slot {
 	int n_full;                      /* jobs in a row for which its disk had no room */
 	char why[400];                   /* the last one */
 	bool is_suspect;                 /* ask it again before it gets another job */
-	int n_backoff;                      /* its last allocation fitted no job: how many in a row did not; 0 it did */
-	int64_t idle_allocation_ns;                /* since when it has the spare one */
+	int n_backoff;                   /* its last allocation fitted no job: how many in a row did not; 0 it did */
+	int64_t idle_allocation_ns;      /* since when it has the spare one */
 	int64_t allocated_ns;            /* since when it has its allocation */
-	struct slot_request request;           /* what the allocation is asked for as */
+	struct slot_request request;     /* what the allocation is asked for as */
 	char wait_id[32], wait_why[300]; /* what the allocation waits for */
 	int wait_place;
 

@@ -26,11 +26,11 @@ enum slot_wait slot_waits(const struct slot *s)
 {
 	if (!config_worker_is_slurm(s->worker))
 		return SLOT_WAITS_NEVER;
-	return s->phase == PHASE_FREE      ? SLOT_WAITS_NOT
-	       : s->phase == PHASE_IDLE_ALLOCATION   ? SLOT_HAS_IDLE_ALLOCATION
-	       : s->phase != PHASE_WAITING ? SLOT_WAITS_NEVER
-	       : s->request.job               ? SLOT_WAITS_JOB
-					   : SLOT_WAITS_HEALTH_CHECK;
+	return s->phase == PHASE_FREE              ? SLOT_WAITS_NOT
+	       : s->phase == PHASE_IDLE_ALLOCATION ? SLOT_HAS_IDLE_ALLOCATION
+	       : s->phase != PHASE_WAITING         ? SLOT_WAITS_NEVER
+	       : s->request.job                    ? SLOT_WAITS_JOB
+						   : SLOT_WAITS_HEALTH_CHECK;
 }
 
 bool slot_is_stuck(const struct slot *s)

@@ -100,7 +100,8 @@ int split_group_log_parts(const struct split_group *c, const struct slot *leader
 	return result;
 }
 
-int split_group_plan(const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err)
+int split_group_plan(
+	const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err)
 {
 	if (plan_part(whole, s->cell, s->n, out, err) != 0)
 		return -1;
@@ -161,7 +162,8 @@ static int take_lead(struct split_group *c, struct slot *leader, struct fw_err *
 	return c->whole->cell_device && c->whole->confirmed_on ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a result");
 }
 
-void split_group_recruit(struct slot *s, const struct slot *leader, struct split_group *c, const struct msg_device *device, int64_t device_id)
+void split_group_recruit(
+	struct slot *s, const struct slot *leader, struct split_group *c, const struct msg_device *device, int64_t device_id)
 {
 	s->split_group = c;
 	s->device = *device;

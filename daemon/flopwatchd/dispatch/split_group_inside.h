@@ -27,11 +27,14 @@ struct split_group {
 /** A device of the slot that is free, in order and of the leader's class, and that nothing waits for. 1, 0, -1. */
 int split_group_could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err);
 /** The slot lends that device to the leader's job, which it is taken for from here on. */
-void split_group_recruit(struct slot *s, const struct slot *leader, struct split_group *c, const struct msg_device *device, int64_t device_id);
+void split_group_recruit(
+	struct slot *s, const struct slot *leader, struct split_group *c, const struct msg_device *device, int64_t device_id);
 /** The plan of a part. Own: plan_fini. */
-int split_group_plan(const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err);
+int split_group_plan(
+	const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err);
 /** Into the job's log: what the parts from `first` on have to do, and where. */
-int split_group_log_parts(const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err);
+int split_group_log_parts(
+	const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err);
 
 /**
  * The first set is over: cells that were timed in pairs alone, and have to run in sustained runs, are measured again by the leader, all of it on its

@@ -64,7 +64,8 @@ static void request_for(const struct run *r, const struct store_job_place *job, 
 
 /* One allocation for each job that waits and that its worker could run, but no more than it may ask for, nor than there is room for: the
  * rest of a long queue stays here, where it has its order. An allocation is for any job that asks for the same node. */
-static int match(const struct run *r, const struct store_cached_build_request *request, int room, struct match *m, struct fw_err *err)
+static int match(
+	const struct run *r, const struct store_cached_build_request *request, int room, struct match *m, struct fw_err *err)
 {
 	int n_asking = count(r, SLOT_WAITS_JOB) + count(r, SLOT_WAITS_NOT) + count(r, SLOT_WAITS_HEALTH_CHECK);
 	int most = n_asking ? n_asking : 1; /* whether there is any is to be known */
@@ -121,7 +122,8 @@ static int make_room(const struct run *r, const struct match *m, const struct st
 }
 
 /* *is_wanted: there is a job to ask for. */
-static int submit_jobs(const struct run *r, const struct store_cached_build_request *request, int room, bool *is_wanted, struct fw_err *err)
+static int submit_jobs(
+	const struct run *r, const struct store_cached_build_request *request, int room, bool *is_wanted, struct fw_err *err)
 {
 	struct match m;
 	if (match(r, request, room, &m, err) != 0)
@@ -207,12 +209,13 @@ static int submit_run(const struct run *r, struct fw_err *err)
 	build_claims_begin(&besides);
 	besides_others(r, &besides);
 	if (w->builds)
-		result = build_claims_for(r->host, w, &besides, err) != 0 || build_claims_room(r->host, w, &room, err) != 0 ? -1 : 0;
+		result = build_claims_for(r->host, w, &besides, err) != 0 || build_claims_room(r->host, w, &room, err) != 0 ? -1
+															    : 0;
 	build_claims_end(&besides);
 	const struct store_cached_build_request request = { w->device, w->name, r->host->held(r->host->arg), besides.data,
-		w->builds         ? STORE_CACHED_BUILD_MISSING
+		w->builds            ? STORE_CACHED_BUILD_MISSING
 		: w->builds_separate ? STORE_CACHED_BUILD_THERE
-				  : STORE_CACHED_BUILD_ANY,
+				     : STORE_CACHED_BUILD_ANY,
 		rests ? backoff->newest : 0 };
 	if (result == 0)
 		result = submit_jobs(r, &request, room, &is_wanted, err) != 0 ||

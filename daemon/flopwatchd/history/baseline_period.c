@@ -55,8 +55,8 @@ static double clock_of(const struct result *r)
 
 /* ---- new baseline periods ------------------------------------------------------------------------------------------------------ */
 
-static int tell(struct db *db, const struct result *r, const struct store_job *job, const struct store_baseline_period *e, bool carried,
-	struct fw_err *err)
+static int tell(struct db *db, const struct result *r, const struct store_job *job, const struct store_baseline_period *e,
+	bool carried, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "epoch.anchored");
@@ -75,28 +75,33 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 }
 
 /** Have the reference commit measured in a baseline period that began without it. */
-static int measure_reference(struct db *db, const struct store_job *job, const struct store_baseline_period *e, struct fw_err *err)
+static int measure_reference(
+	struct db *db, const struct store_job *job, const struct store_baseline_period *e, struct fw_err *err)
 {
-	struct store_job ask = { .repo = job->repo, .kind = JOBKIND_REFERENCE, .origin = "baseline_period", .priority = PRIORITY_REFERENCE };
+	struct store_job ask = {
+		.repo = job->repo, .kind = JOBKIND_REFERENCE, .origin = "baseline_period", .priority = PRIORITY_REFERENCE
+	};
 	snprintf(ask.target_sha, sizeof ask.target_sha, "%s", e->reference_sha);
 	snprintf(ask.base_sha, sizeof ask.base_sha, "%s", e->reference_sha);
 	snprintf(ask.base_how, sizeof ask.base_how, "given");
 	snprintf(ask.suite, sizeof ask.suite, "%s", e->suite);
 	return store_class_of_environment(db, e->environment, &ask.device_class, err) ||
 			       store_job_insert(db, &ask, e->started_at, err) ||
-			       store_job_log(db, ask.id, e->started_at, "queued: the reference commit is measured in its new baseline period", err)
+			       store_job_log(db, ask.id, e->started_at,
+				       "queued: the reference commit is measured in its new baseline period", err)
 		       ? -1
 		       : 0;
 }
 
-static int begin(struct db *db, const struct result *r, const struct store_job *job, struct baseline_period *out, struct fw_err *err)
+static int begin(
+	struct db *db, const struct result *r, const struct store_job *job, struct baseline_period *out, struct fw_err *err)
 {
 	struct store_baseline_period *e = &out->row;
 	char carried[65];
 	if (store_baseline_period_reference(db, e->repo, e->suite, r->device_id, carried, err))
 		return -1;
-	bool keeps = carried[0] &&
-		     !(r->plan.reference[0] && role_of(r, carried) == ROLE_NONE); /* one that does not run any more is left behind */
+	bool keeps = carried[0] && !(r->plan.reference[0] &&
+					   role_of(r, carried) == ROLE_NONE); /* one that does not run any more is left behind */
 	const char *pinned = keeps ? carried : r->plan.on_line && was_timed(r, ROLE_BASE) ? commit_of(r, ROLE_BASE) : "";
 	if (!pinned[0])
 		return 0;
@@ -149,8 +154,8 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
 
-int baseline_period_cell(struct db *db, const struct baseline_period *e, const struct result *r, int cell, struct store_cell *c, double *x,
-	double *se, struct fw_err *err)
+int baseline_period_cell(struct db *db, const struct baseline_period *e, const struct result *r, int cell, struct store_cell *c,
+	double *x, double *se, struct fw_err *err)
 {
 	struct estimate estimate;
 	double reference_x, reference_se;
@@ -176,8 +181,8 @@ int baseline_period_cell(struct db *db, const struct baseline_period *e, const s
 	return 0;
 }
 
-int baseline_period_reference_time(struct db *db, const struct baseline_period *e, const struct result *r, int cell, const struct store_cell *c,
-	int64_t device, struct fw_err *err)
+int baseline_period_reference_time(struct db *db, const struct baseline_period *e, const struct result *r, int cell,
+	const struct store_cell *c, int64_t device, struct fw_err *err)
 {
 	double reference_x, reference_se;
 	double held_ms = peer_ratio_at_clock(judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MS),
@@ -188,8 +193,10 @@ int baseline_period_reference_time(struct db *db, const struct baseline_period *
 	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &reference_x, &reference_se, err);
 	if (known < 1)
 		return known;
-	const struct store_reference_time t = {
-		.device = device, .baseline_period = e->row.id, .comparison = c->comparison, .key = c->key, .ln_ms = log(held_ms) - reference_x
-	};
+	const struct store_reference_time t = { .device = device,
+		.baseline_period = e->row.id,
+		.comparison = c->comparison,
+		.key = c->key,
+		.ln_ms = log(held_ms) - reference_x };
 	return store_reference_time_put(db, &t, err);
 }

@@ -15,8 +15,8 @@
 
 struct baseline_period {
 	struct store_baseline_period row; /* row.id 0: none, nothing of this result belongs to a history */
-	enum role against;      /* that stands for the reference commit in this result */
-	double clock_mhz;       /* typical clock of this result; NAN unknown */
+	enum role against;                /* that stands for the reference commit in this result */
+	double clock_mhz;                 /* typical clock of this result; NAN unknown */
 };
 
 /**
@@ -30,14 +30,14 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
  * Fill a judged cell's history: baseline period, time at the held clock, and change against the baseline period's first reference commit, to which later ones are
  * chained with their error. `x` and `se`: NAN without a ratio.
  */
-int baseline_period_cell(struct db *db, const struct baseline_period *e, const struct result *r, int cell, struct store_cell *c, double *x,
-	double *se, struct fw_err *err);
+int baseline_period_cell(struct db *db, const struct baseline_period *e, const struct result *r, int cell, struct store_cell *c,
+	double *x, double *se, struct fw_err *err);
 
 /**
  * Of a cell with a ratio that is judged, its comparison and device known: note what its reference commit took there, where it was seen at a clock and
  * no other device confirmed it.
  */
-int baseline_period_reference_time(struct db *db, const struct baseline_period *e, const struct result *r, int cell, const struct store_cell *c,
-	int64_t device, struct fw_err *err);
+int baseline_period_reference_time(struct db *db, const struct baseline_period *e, const struct result *r, int cell,
+	const struct store_cell *c, int64_t device, struct fw_err *err);
 
 #endif

@@ -56,7 +56,8 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
 {
 	struct run_estimate e[STATS_RUNS_MAX];
 	bool itself = jobkind_is_itself(r->plan.ask.kind);
-	bool equal = r->plan.ask.kind == JOBKIND_COMPARE && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
+	bool equal =
+		r->plan.ask.kind == JOBKIND_COMPARE && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
 	struct store_noise shown = { .comparison = c->id,
 		.repo = c->repo,
 		.environment = c->environment,

@@ -18,7 +18,8 @@ enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 
 /* ---- questions ------------------------------------------------------------------------------------------------------- */
 
-int trend_enqueue(const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err)
+int trend_enqueue(
+	const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err)
 {
 	job->repo = e->repo;
 	snprintf(job->suite, sizeof job->suite, "%s", e->suite);
@@ -30,8 +31,8 @@ int trend_enqueue(const struct trend *t, const struct store_baseline_period *e, 
 }
 
 /** `step`: what is expected between the two. Half of it is the threshold: on one side of it they are equal, on the other they are not. */
-static int ask(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, enum jobkind kind, int priority,
-	double step, const char *base, const char *target, const char *why, struct fw_err *err)
+static int ask(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, enum jobkind kind,
+	int priority, double step, const char *base, const char *target, const char *why, struct fw_err *err)
 {
 	struct store_job job = { .repo = e->repo,
 		.kind = kind,
@@ -54,8 +55,8 @@ static int ask(const struct trend *t, struct store_change *c, const struct store
 }
 
 /** The series between the confirmed steps around a change point. */
-static int read_segment(const struct trend *t, const struct store_change *c, const struct store_baseline_period *e, struct store_series *s,
-	struct fw_err *err)
+static int read_segment(const struct trend *t, const struct store_change *c, const struct store_baseline_period *e,
+	struct store_series *s, struct fw_err *err)
 {
 	int64_t from, to;
 	if (store_change_segment(t->db, c, &from, &to, err) || store_series(t->db, e, c->key, from, s, err))
@@ -78,7 +79,8 @@ static int drop(const struct trend *t, struct store_change *c, struct fw_err *er
 {
 	snprintf(c->state, sizeof c->state, "dropped");
 	c->decided_at = t->now_ms;
-	return store_series_count(t->db, c->baseline_period, c->key, &c->points, err) || store_change_update(t->db, c, err) ? -1 : 0;
+	return store_series_count(t->db, c->baseline_period, c->key, &c->points, err) || store_change_update(t->db, c, err) ? -1
+															    : 0;
 }
 
 int trend_verify(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err)

@@ -15,7 +15,8 @@ struct trend {
 };
 
 /** Queue a job of a baseline period: fills suite, device and how its base was found. `why`: one line for its log. */
-int trend_enqueue(const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err);
+int trend_enqueue(
+	const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err);
 
 /** Have the next pair of commits around a candidate compared directly; when none is left it is dropped. */
 int trend_verify(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err);

@@ -33,8 +33,8 @@ static int range_of_drift(const struct trend *t, const struct store_change *c, s
 	struct store_series s;
 	struct rise rise;
 	int64_t place[CHANGEPOINT_POINTS_MAX];
-	if (store_baseline_period_get(t->db, c->baseline_period, &e, err) || store_change_explained(t->db, &e, c->key, &told, err) ||
-		store_series(t->db, &e, c->key, told.answered, &s, err))
+	if (store_baseline_period_get(t->db, c->baseline_period, &e, err) ||
+		store_change_explained(t->db, &e, c->key, &told, err) || store_series(t->db, &e, c->key, told.answered, &s, err))
 		return -1;
 	for (int i = 0; i < s.n; i++) {
 		place[i] = s.point[i].place;

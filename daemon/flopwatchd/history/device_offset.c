@@ -77,8 +77,8 @@ static void judge_device(const struct store_class_device *d, double off, char *w
 	if (d->alarms > ALARMS_MOST)
 		snprintf(why, size, "%d of its last %d comparisons of equal builds called a loss", d->alarms, d->of_itself);
 	else if (isfinite(pct) && fabs(pct) > SEPARATE_PCT)
-		snprintf(why, size, "at held clock its reference commit takes %.1f %% %s than on the other devices of its class", fabs(pct),
-			pct > 0 ? "longer" : "less");
+		snprintf(why, size, "at held clock its reference commit takes %.1f %% %s than on the other devices of its class",
+			fabs(pct), pct > 0 ? "longer" : "less");
 }
 
 static int tell(struct db *db, const struct store_class_device *d, const char *why, int64_t now_ms, struct fw_err *err)

@@ -108,8 +108,8 @@ static int call_unpaired(const struct follow *f, const struct measured *by, int6
 	alert_cells_init(&l.cells);
 	int result = store_environment_lost(f->db, f->change->id, ENVIRONMENT_UNPAIRED_PCT, add_losing, &l, err);
 	if (result == 0 && l.cells.n) {
-		snprintf(what, sizeof what, "the reference commit %.12s is slower in %d cell%s, by %.1f %% at most; not paired", by->commit,
-			l.cells.n, l.cells.n == 1 ? "" : "s", -l.cells.worst_pct);
+		snprintf(what, sizeof what, "the reference commit %.12s is slower in %d cell%s, by %.1f %% at most; not paired",
+			by->commit, l.cells.n, l.cells.n == 1 ? "" : "s", -l.cells.worst_pct);
 		result = tell(f, by, &l.cells, what, alert, err);
 	}
 	alert_cells_fini(&l.cells);
@@ -196,8 +196,8 @@ int environment_follow(struct db *db, const struct config *config, const struct 
 	if (found < 1)
 		return found;
 	bool is_built_separate = !r->device.uuid[0]; /* and nothing was left to measure, so that it ran on no device */
-	int is_there =
-		is_built_separate ? store_environment_builds(db, &change, r->device.toolkit, err) : is_around(&r->device, &change);
+	int is_there = is_built_separate ? store_environment_builds(db, &change, r->device.toolkit, err)
+					 : is_around(&r->device, &change);
 	if (is_there < 0)
 		return -1;
 	if (!is_there) /* taken back, or changed again, before the job began; of compilers elsewhere nothing is to be concluded */

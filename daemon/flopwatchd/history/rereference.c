@@ -10,8 +10,8 @@
 
 enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };
 
-int rereference_ask(
-	const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s, struct fw_err *err)
+int rereference_ask(const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s,
+	struct fw_err *err)
 {
 	const struct store_series_point *newest = &s->point[s->n - 1];
 	struct store_job job = { .kind = JOBKIND_REFERENCE, .origin = REREFERENCE_ORIGIN, .priority = PRIORITY_REREFERENCE };
@@ -27,14 +27,16 @@ int rereference_ask(
 		return 0;
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", newest->sha);
 	snprintf(job.base_sha, sizeof job.base_sha, "%s", e->reference_sha);
-	snprintf(why, sizeof why, "queued: main is %+.1f %% from its reference commit %.12s, so this commit becomes the reference commit",
+	snprintf(why, sizeof why,
+		"queued: main is %+.1f %% from its reference commit %.12s, so this commit becomes the reference commit",
 		stats_change_pct(s->x[s->n - 1] - reference), e->reference_sha);
 	return trend_enqueue(t, e, &job, why, err);
 }
 
 /* ---- the answer ------------------------------------------------------------------------------------------------------ */
 
-static int tell(const struct trend *t, const struct store_baseline_period *e, const char *reference, int64_t comparison, struct fw_err *err)
+static int tell(const struct trend *t, const struct store_baseline_period *e, const char *reference, int64_t comparison,
+	struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "epoch.reanchored");
@@ -47,14 +49,16 @@ static int tell(const struct trend *t, const struct store_baseline_period *e, co
 }
 
 /** The comparison's ratios stand against the baseline period's first reference commit already, errors added up: they are what the new one begins with. */
-static int put_chain(
-	const struct trend *t, const struct store_comparison *c, const struct store_baseline_period *e, bool *is_whole, struct fw_err *err)
+static int put_chain(const struct trend *t, const struct store_comparison *c, const struct store_baseline_period *e,
+	bool *is_whole, struct fw_err *err)
 {
 	struct store_cell cell = { .n = -1 };
 	int result;
 	*is_whole = true;
 	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
-		struct store_chain chain = { .baseline_period = e->id, .comparison = c->id, .reference_sha = c->target_sha, .key = cell.key };
+		struct store_chain chain = {
+			.baseline_period = e->id, .comparison = c->id, .reference_sha = c->target_sha, .key = cell.key
+		};
 		int found = store_ratio_of(t->db, e->id, cell.key, c->id, &chain.x, &chain.se, err);
 		if (found == 0)
 			*is_whole = false;
@@ -74,7 +78,8 @@ int rereference_take(const struct trend *t, const struct store_job *job, const s
 	if (store_line_place(t->db, e->repo, c->target_sha, &place, err) || (place && put_chain(t, c, e, &is_whole, err)))
 		return -1;
 	if (!is_whole)
-		return store_job_log(
-			t->db, job->id, t->now_ms, "the reference commit stays: a cell has no ratio, or main has left the commit", err);
-	return store_baseline_period_rereference(t->db, e->id, c->target_sha, err) || tell(t, e, c->target_sha, c->id, err) ? -1 : 0;
+		return store_job_log(t->db, job->id, t->now_ms,
+			"the reference commit stays: a cell has no ratio, or main has left the commit", err);
+	return store_baseline_period_rereference(t->db, e->id, c->target_sha, err) || tell(t, e, c->target_sha, c->id, err) ? -1
+															    : 0;
 }

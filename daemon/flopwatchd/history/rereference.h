@@ -11,8 +11,8 @@
 #define REREFERENCE_ORIGIN "rereference" /* of the job; its plan runs all runs */
 
 /** Ask for it where the newest points of a cell are all far from the reference commit, and nobody did lately. */
-int rereference_ask(
-	const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s, struct fw_err *err);
+int rereference_ask(const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s,
+	struct fw_err *err);
 
 /** Take what such a job has measured. Its ratios are stored; a cell without one leaves the reference commit as it is, with a line in the job's log. */
 int rereference_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,

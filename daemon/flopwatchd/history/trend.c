@@ -29,9 +29,11 @@ struct point {
 /** A change point of this cell, not stored yet. */
 static struct store_change change_of(const struct point *p, const char *kind, const char *origin, const char *state, double step)
 {
-	struct store_change c = {
-		.repo = p->baseline_period->repo, .baseline_period = p->baseline_period->id, .step = step, .level = NAN, .found_at = p->t->now_ms
-	};
+	struct store_change c = { .repo = p->baseline_period->repo,
+		.baseline_period = p->baseline_period->id,
+		.step = step,
+		.level = NAN,
+		.found_at = p->t->now_ms };
 	if (strcmp(state, "confirmed") == 0) {
 		c.comparison = p->c->id;
 		c.decided_at = p->t->now_ms;
@@ -83,8 +85,8 @@ static int measure_again(const struct point *p, const char *sha, struct fw_err *
 		snprintf(job.target_sha, sizeof job.target_sha, "%s", sha);
 		snprintf(job.base_sha, sizeof job.base_sha, "%s", p->baseline_period->reference_sha);
 		snprintf(job.cells_glob, sizeof job.cells_glob, "%.255s", p->cell->key);
-		if (trend_enqueue(
-			    p->t, p->baseline_period, &job, "queued: its ratio to the reference commit is out of line, so it is measured again", err))
+		if (trend_enqueue(p->t, p->baseline_period, &job,
+			    "queued: its ratio to the reference commit is out of line, so it is measured again", err))
 			return -1;
 	}
 	return 0;
@@ -97,7 +99,8 @@ static int is_settled(const struct point *p, const struct store_series *s, struc
 	int waiting = find_range_awaited(p->t->db, p->baseline_period->repo, newest, p->cell->key, err);
 	if (waiting)
 		return waiting < 0 ? -1 : 0;
-	if (s->measured[s->n - 1] > 1 || strcmp(newest, p->baseline_period->reference_sha) == 0 || !changepoint_is_odd(s->x, s->n))
+	if (s->measured[s->n - 1] > 1 || strcmp(newest, p->baseline_period->reference_sha) == 0 ||
+		!changepoint_is_odd(s->x, s->n))
 		return 1;
 	return measure_again(p, newest, err);
 }
@@ -144,7 +147,8 @@ static int look(const struct point *p, struct fw_err *err)
 		       : 0;
 }
 
-static int follow_cells(const struct trend *t, const struct store_comparison *c, const struct baseline_period *e, struct fw_err *err)
+static int follow_cells(
+	const struct trend *t, const struct store_comparison *c, const struct baseline_period *e, struct fw_err *err)
 {
 	struct store_cell cell = { .n = -1 };
 	bool is_change = c->kind == JOBKIND_COMPARE;

@@ -77,9 +77,9 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 		return -1;
 	int64_t accepted = 0;
 	char upstream[sizeof a.branch];
-	if (!is_drift &&
-		(store_repo_upstream_branch(t->db, c->repo, upstream, err) ||
-			store_accepted_step(t->db, c->repo, upstream, c->commit_sha, baseline_period.suite, c->key, &accepted, err)))
+	if (!is_drift && (store_repo_upstream_branch(t->db, c->repo, upstream, err) ||
+				 store_accepted_step(
+					 t->db, c->repo, upstream, c->commit_sha, baseline_period.suite, c->key, &accepted, err)))
 		return -1;
 	if (accepted) { /* a person has answered for this step already, on whichever branch it came from */
 		c->alert = accepted;
@@ -90,7 +90,8 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 		return is_open < 0 ? -1 : 0;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);
-	int result = write_cell(c, baseline_period.suite, &cells, err) || store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
+	int result = write_cell(c, baseline_period.suite, &cells, err) ||
+				     store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
 				     trend_name(t, c, &range, &culprits, err)
 			     ? -1
 			     : 0;

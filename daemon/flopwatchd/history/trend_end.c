@@ -26,8 +26,8 @@ static int first_after(
 }
 
 /** While the level after it is that of few points, each one more tells better which commits hold the loss. */
-static int sharpen(const struct trend *t, const struct store_baseline_period *e, struct store_change *c, const struct store_series *s,
-	struct fw_err *err)
+static int sharpen(const struct trend *t, const struct store_baseline_period *e, struct store_change *c,
+	const struct store_series *s, struct fw_err *err)
 {
 	int since;
 	if (c->baseline_period != e->id)
@@ -37,8 +37,8 @@ static int sharpen(const struct trend *t, const struct store_baseline_period *e,
 	return s->n - since > CHANGEPOINT_LEFT_MIN ? 0 : trend_alert(t, c, err);
 }
 
-static int keep_up(const struct trend *t, const struct store_baseline_period *e, struct store_change *c, const struct store_series *s,
-	double step, struct fw_err *err)
+static int keep_up(const struct trend *t, const struct store_baseline_period *e, struct store_change *c,
+	const struct store_series *s, double step, struct fw_err *err)
 {
 	if (step < c->step + GROWN)
 		return sharpen(t, e, c, s, err);
@@ -85,8 +85,8 @@ int trend_drift(const struct trend *t, const struct store_baseline_period *e, co
 /* ---- the end --------------------------------------------------------------------------------------------------------- */
 
 /** The level before a change point, on the series of baseline period `e`, which may begin at another reference commit. 1, 0 not known, -1. */
-static int level_before(
-	const struct trend *t, const struct store_baseline_period *e, const struct store_change *c, double *level, struct fw_err *err)
+static int level_before(const struct trend *t, const struct store_baseline_period *e, const struct store_change *c, double *level,
+	struct fw_err *err)
 {
 	struct store_baseline_period older;
 	double x, se;

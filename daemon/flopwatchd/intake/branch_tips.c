@@ -254,8 +254,8 @@ static int apply_gone(struct apply *a, struct tip *t)
 	int dropped = 0;
 
 	if (store_tip_gone(a->db, a->repo, t->name, a->err) < 0 ||
-		store_job_drop(a->db, a->repo, t->name, JOBSTATE_TARGET_MISSING, "the branch was deleted", a->now_ms, &dropped, a->err) <
-			0 ||
+		store_job_drop(a->db, a->repo, t->name, JOBSTATE_TARGET_MISSING, "the branch was deleted", a->now_ms, &dropped,
+			a->err) < 0 ||
 		(dropped && status_ended(a->db, NULL, a->conf, a->now_ms, a->err) < 0))
 		return -1;
 	snprintf(t->before, sizeof t->before, "%s", t->sha);

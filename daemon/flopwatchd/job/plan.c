@@ -287,7 +287,8 @@ void plan_compare(struct plan *p)
 	plan_inputs_hash(&p->ask.subject[0], DEVICE_ANY, base);
 	plan_inputs_hash(&p->ask.subject[1], DEVICE_ANY, target);
 	bool is_named = plan_is_named(p); /* it may not exist */
-	bool has_tools = !toolchain_override_is_none(&p->ask.subject[0].tools) || !toolchain_override_is_none(&p->ask.subject[1].tools);
+	bool has_tools =
+		!toolchain_override_is_none(&p->ask.subject[0].tools) || !toolchain_override_is_none(&p->ask.subject[1].tools);
 	p->identical = strcmp(base, target) == 0 && !is_named && !has_tools && !jobkind_is_itself(p->ask.kind);
 }
 

@@ -29,7 +29,7 @@ struct plan {
 	struct buf suite_text;  /* the file as it was read */
 	bool on_line;           /* the target is a commit of the upstream branch, measured for its history */
 	char line_branch[1024]; /* that branch, percent-encoded; "" unless on_line */
-	char reference[65];        /* commit that it is measured against for that; "" none yet */
+	char reference[65];     /* commit that it is measured against for that; "" none yet */
 	bool identical;         /* same input oids and build on both sides, no provider by name, and no selfcheck */
 	bool dropped;           /* the target names the base's benchmark no more: its row is removed */
 };

@@ -35,11 +35,11 @@ struct result {
 	struct msg_build build[PROTOCOL_SUBJECTS_MAX];
 
 	int n_checks, n_works, n_nodes, n_runs, n_cells, n_faults, n_notes;
-	struct msg_check *check;    /* in order of arrival; a later one for the same role and cell replaces the earlier */
-	struct msg_work *work;      /* likewise */
-	struct msg_node *node;      /* in order of the graph; new work of a role and cell replaces its nodes */
+	struct msg_check *check; /* in order of arrival; a later one for the same role and cell replaces the earlier */
+	struct msg_work *work;   /* likewise */
+	struct msg_node *node;   /* in order of the graph; new work of a role and cell replaces its nodes */
 	struct msg_process_run **process_run; /* run numbers are unique */
-	struct msg_cell **cell;     /* timings: unique by run, cell, series, phase; a redo replaces */
+	struct msg_cell **cell;               /* timings: unique by run, cell, series, phase; a redo replaces */
 	struct msg_fault *fault;
 	struct msg_note *note; /* at most RESULT_NOTES_MAX, the first ones */
 

@@ -111,7 +111,8 @@ void sentinels_again(const struct result *whole, const struct share *share, int 
 		for (int i = 0; i < share[p].n; i++) {
 			int cell = share[p].cell[i];
 			sentinel_set class = sentinel_class(&whole->plan.ask.cell[cell]);
-			bool is_asked = class & differs & ~share[p].sustained_runs, is_unseen = class & unseen & share[p].elsewhere;
+			bool is_asked = class & differs & ~share[p].sustained_runs,
+			     is_unseen = class & unseen & share[p].elsewhere;
 			bool is_later = false;
 			for (int k = p + 1; k < n && !is_later; k++)
 				is_later = has(&share[k], cell);

@@ -12,10 +12,10 @@
 
 /** What one device has to do of a job, and what its worker has said of it. */
 struct share {
-	int n, *cell;       /* cell[n]: positions in the whole plan; owned by whoever filled it */
-	sentinel_set elsewhere; /* classes that others look at */
-	sentinel_set asked;     /* whose cells have to run in sustained runs */
-	sentinel_set sustained_runs;    /* told: whose cells have run so */
+	int n, *cell;                /* cell[n]: positions in the whole plan; owned by whoever filled it */
+	sentinel_set elsewhere;      /* classes that others look at */
+	sentinel_set asked;          /* whose cells have to run in sustained runs */
+	sentinel_set sustained_runs; /* told: whose cells have run so */
 };
 
 /** Each class to one of at most PLAN_PARTS_MAX shares that have a cell at least half as long as its longest, the one with the fewest. Pure. */

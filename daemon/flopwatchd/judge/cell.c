@@ -26,8 +26,7 @@ static bool is_series(const struct msg_cell *m, int cell, enum series series, co
 /* ---- timings --------------------------------------------------------------------------------------------------------- */
 
 /* `host`: the host's time of enqueue in place of the device's of the call. */
-static void collect(
-	const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_runs *out)
+static void collect(const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_runs *out)
 {
 	for (int i = 0; i < r->n_cells && out->n < STATS_RUNS_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];

@@ -22,10 +22,10 @@ struct judge_runs {
 
 /** All timings of one cell that its verdict and its flags come from, and what judging them found beside the row. */
 struct judge_timed {
-	struct judge_runs decides; /* of the series that decides */
-	struct judge_runs sustained_runs;  /* series sustained */
-	struct judge_runs call;    /* series call, where it does not decide */
-	struct judge_runs host;    /* the host's time of enqueue, us in place of ms, where the device decides */
+	struct judge_runs decides;        /* of the series that decides */
+	struct judge_runs sustained_runs; /* series sustained */
+	struct judge_runs call;           /* series call, where it does not decide */
+	struct judge_runs host;           /* the host's time of enqueue, us in place of ms, where the device decides */
 
 	struct cell_finding found; /* where samples are gone its slow calls are those that were counted before */
 };

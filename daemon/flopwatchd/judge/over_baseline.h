@@ -8,7 +8,7 @@
 #include "db/store/sample.h"
 
 struct over_baseline {
-	int runs;    /* that timed both; 0: none is stored */
+	int runs;        /* that timed both; 0: none is stored */
 	double speed[2]; /* of base and target, times as fast; NAN without runs */
 };
 

@@ -25,8 +25,8 @@ static const struct config_repo *repo_of(const struct config *config, const char
 }
 
 /* The word on one suite, where it has a name by now, and what all of them say together. */
-static int enqueue(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_update *word, int64_t now_ms,
-	struct fw_err *err)
+static int enqueue(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_update *word,
+	int64_t now_ms, struct fw_err *err)
 {
 	if (word->suite[0] && status_update_enqueue(db, repo->name, word, now_ms, err) != 0)
 		return -1;

@@ -76,9 +76,9 @@ static void settle(
 		pause = (int64_t)retry_after_s * 1000;
 	int64_t next_at = attempt->error && pause ? clock_utc_ms() + pause : 0;
 	if (attempt->error)
-		log_warning("notify.failed", "kind=%s to=%s notification=%lld attempt=%d status=%d again_s=%lld err=%s", row->kind,
-			log_quote(row->target), (long long)row->id, attempts, attempt->status, (long long)(pause / 1000),
-			log_quote(attempt->error));
+		log_warning("notify.failed", "kind=%s to=%s notification=%lld attempt=%d status=%d again_s=%lld err=%s",
+			row->kind, log_quote(row->target), (long long)row->id, attempts, attempt->status,
+			(long long)(pause / 1000), log_quote(attempt->error));
 	else
 		log_info("notify.sent", "kind=%s to=%s notification=%lld attempt=%d", row->kind, log_quote(row->target),
 			(long long)row->id, attempts);

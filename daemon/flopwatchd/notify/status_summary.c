@@ -94,7 +94,8 @@ static bool is_planned(const struct commit_verdict *v)
 	return false;
 }
 
-int status_summary_enqueue(struct db *db, int64_t repo, const char *repo_name, const char *sha, int64_t now_ms, struct fw_err *err)
+int status_summary_enqueue(
+	struct db *db, int64_t repo, const char *repo_name, const char *sha, int64_t now_ms, struct fw_err *err)
 {
 	struct commit_verdict v;
 	struct buf text;

@@ -9,6 +9,7 @@
 #include "db/sqlite/db.h"
 
 /** Nothing is owed of a commit of which no plan was made yet. `repo_name` as outbox rows name it. */
-int status_summary_enqueue(struct db *db, int64_t repo, const char *repo_name, const char *sha, int64_t now_ms, struct fw_err *err);
+int status_summary_enqueue(
+	struct db *db, int64_t repo, const char *repo_name, const char *sha, int64_t now_ms, struct fw_err *err);
 
 #endif

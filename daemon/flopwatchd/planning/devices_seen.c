@@ -53,7 +53,8 @@ static int leave(struct txn *g, struct find_missing *gone, int n, const char *wh
 	int result = n < 0 ? -1 : 0;
 	for (int i = 0; i < n && result == 0; i++)
 		if (tell(g->db, gone[i].uuid, DEVICESTATE_ABSENT, why, now_ms, err) != 0 ||
-			drop_jobs(g, gone[i].uuid, now_ms, err) != 0 || device_offset_look(g->db, gone[i].class, now_ms, err) != 0)
+			drop_jobs(g, gone[i].uuid, now_ms, err) != 0 ||
+			device_offset_look(g->db, gone[i].class, now_ms, err) != 0)
 			result = -1;
 	free(gone);
 	return result;

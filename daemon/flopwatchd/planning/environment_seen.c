@@ -155,8 +155,8 @@ static int take_back(struct db *db, const struct config *config, const struct st
 }
 
 /* Words of what differs between where a device stands and how it is; false: nothing that has a name. */
-static bool describe(
-	const struct store_current_baseline *t, const struct msg_device *d, struct store_environment_change *change, bool *is_built)
+static bool describe(const struct store_current_baseline *t, const struct msg_device *d, struct store_environment_change *change,
+	bool *is_built)
 {
 	struct difference difference = { .is_built = false };
 	buf_init(&difference.text, sizeof change->changed - 1);
@@ -192,7 +192,8 @@ static bool is_unfinished(const struct store_environment_change *c)
 static int look(struct db *db, const struct config *config, const struct store_current_baseline *t, const struct msg_device *d,
 	int64_t now_ms, int *n, struct fw_err *err)
 {
-	struct store_environment_change last, change = { .repo = t->repo, .baseline_period = t->baseline_period, .seen_at = now_ms };
+	struct store_environment_change last,
+		change = { .repo = t->repo, .baseline_period = t->baseline_period, .seen_at = now_ms };
 	struct store_job reference = { .kind = JOBKIND_REFERENCE };
 	bool is_built;
 	store_around(&t->was, change.was);
@@ -218,8 +219,8 @@ static int look(struct db *db, const struct config *config, const struct store_c
 	if (take_over(db, &change, now_ms, err))
 		return -1;
 	if ((is_built && ask_paired(db, t, d->uuid, now_ms, &change.paired_job, err)) ||
-		ask(db, &reference, t, d->uuid, t->reference_sha, "queued: its environment has changed, so the reference commit is measured anew",
-			now_ms, err))
+		ask(db, &reference, t, d->uuid, t->reference_sha,
+			"queued: its environment has changed, so the reference commit is measured anew", now_ms, err))
 		return -1;
 	change.unpaired_job = reference.id;
 	*n += change.paired_job ? 2 : 1;

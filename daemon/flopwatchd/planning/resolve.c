@@ -180,7 +180,8 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
 	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
 	enum jobkind kind = r->job.kind;
-	bool is_itself = kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(kind) || kind == JOBKIND_PROFILE; /* also on one commit */
+	bool is_itself =
+		kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(kind) || kind == JOBKIND_PROFILE; /* also on one commit */
 	r->answer.plan.ask.kind = self && !is_itself ? JOBKIND_SELFCHECK : r->job.kind;
 	ask_tree(r, &r->base, sha, have_base_tree);
 }

@@ -115,8 +115,8 @@ void look_at_port(const struct config *c)
 		probe_print(PROBE_OK, "port", "", "%d on %s is that of the daemon that runs on this state_dir (process %ld)",
 			c->listen_port, c->listen_host, daemon);
 	else if (daemon && !owner)
-		probe_print(PROBE_WARN, "port", "fine where it is the daemon that runs on this state_dir", "%d on %s is in use by %s",
-			c->listen_port, c->listen_host, who);
+		probe_print(PROBE_WARN, "port", "fine where it is the daemon that runs on this state_dir",
+			"%d on %s is in use by %s", c->listen_port, c->listen_host, who);
 	else
 		probe_print(PROBE_FAIL, "port",
 			"set another `listen`, or stop what has the port: flopwatch would ask that instead of this daemon",

@@ -127,8 +127,8 @@ static void look_at_repo(const struct config_repo *r)
 	else if (!branches.has_upstream)
 		probe_print(PROBE_FAIL, "branch", "", "%s: %s", r->name, why);
 	else
-		probe_print(PROBE_OK, "repository", "", "%s can be read: %d branch%s, %s among them", r->name, n, n == 1 ? "" : "es",
-			r->upstream);
+		probe_print(PROBE_OK, "repository", "", "%s can be read: %d branch%s, %s among them", r->name, n,
+			n == 1 ? "" : "es", r->upstream);
 	if (is_shallow(r))
 		probe_print(PROBE_WARN, "repository", "complete it with `git fetch --unshallow`",
 			"%s: %s is a shallow clone; commits whose merge-base is not in it fail", r->name, r->url);

@@ -81,8 +81,8 @@ static void look_at_devices(const struct config *c, const struct config_worker *
 		if (config_worker_wants(w, hello->device[i].kind, hello->device[i].index, hello->device[i].uuid))
 			found = &hello->device[i];
 	if (found)
-		probe_print(PROBE_OK, "worker", "", "%s measures on %s %s (%s)", w->name, device_kind_name(found->kind), found->uuid,
-			found->name);
+		probe_print(PROBE_OK, "worker", "", "%s measures on %s %s (%s)", w->name, device_kind_name(found->kind),
+			found->uuid, found->name);
 	else
 		probe_print(PROBE_FAIL, "device", "see nvidia-smi on its machine; or set another device",
 			"%s answers, but has no device of kind %s", w->name, device_kind_name(w->device));

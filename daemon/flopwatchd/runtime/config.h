@@ -84,7 +84,7 @@ struct config_worker {
 	char socket[108];                   /* or a unix socket */
 	struct config_ssh ssh;
 	struct config_slurm slurm;
-	bool builds_separate;       /* an entry of its name, behind it, has the allocations in which its jobs are built */
+	bool builds_separate;    /* an entry of its name, behind it, has the allocations in which its jobs are built */
 	bool builds;             /* and this is such an entry: nothing is measured in its allocations */
 	enum device_kind device; /* DEVICE_ANY: "auto" */
 	int n_devices;           /* 0: all of that kind */
@@ -120,13 +120,13 @@ struct config {
 	int n_webhooks;
 	struct config_webhook webhook[CONFIG_HOOKS_MAX];
 	double build_s, check_s, run_s; /* limits sent with a job */
-	double wait_s;                     /* likewise: for other processes to leave the device */
-	int64_t job_timeout_ms;            /* from the start of measuring */
-	int64_t hello_ms;                  /* from when a worker runs until it says what it measures on */
-	int64_t again_ms;                  /* what noise alone left undecided is asked again after so long; 0: never */
-	int64_t offline_after_ms;  /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
-	int queue_max;       /* jobs that may wait */
-	bool calibrate_idle; /* run A/A comparisons while nothing waits, on each device every so often */
+	double wait_s;                  /* likewise: for other processes to leave the device */
+	int64_t job_timeout_ms;         /* from the start of measuring */
+	int64_t hello_ms;               /* from when a worker runs until it says what it measures on */
+	int64_t again_ms;               /* what noise alone left undecided is asked again after so long; 0: never */
+	int64_t offline_after_ms;       /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
+	int queue_max;                  /* jobs that may wait */
+	bool calibrate_idle;            /* run A/A comparisons while nothing waits, on each device every so often */
 	int64_t calibrate_every_ms;
 	struct {
 		bool is_idle;           /* whenever nothing waits */

@@ -28,8 +28,8 @@ int again_note(struct db *db, const struct config *config, const struct store_jo
 		snprintf(line, sizeof line, "runs of %lld cell%s scattered too much: asked again once, from %s on",
 			(long long)cells, cells == 1 ? "" : "s", at);
 	else
-		snprintf(line, sizeof line, "runs of %lld cell%s scattered too much again: it stays undecided",
-			(long long)cells, cells == 1 ? "" : "s");
+		snprintf(line, sizeof line, "runs of %lld cell%s scattered too much again: it stays undecided", (long long)cells,
+			cells == 1 ? "" : "s");
 	return store_job_log(db, job->id, now_ms, line, err);
 }
 

@@ -109,8 +109,8 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 static int put_runs(struct db *db, const struct result *r, int64_t comparison, int64_t *ids, struct fw_err *err)
 {
 	for (int i = 0; i < r->n_runs; i++)
-		if (store_run_insert(
-			    db, comparison, r->process_run[i]->process_run, r->process_run[i]->set, r->process_run[i]->seed, &ids[i], err))
+		if (store_run_insert(db, comparison, r->process_run[i]->process_run, r->process_run[i]->set,
+			    r->process_run[i]->seed, &ids[i], err))
 			return -1;
 	return 0;
 }
@@ -149,8 +149,8 @@ static int put_samples(struct db *db, const struct result *r, int cell, int64_t 
 }
 
 /** Its place in the history: what the cell shows of it, and a point of the series. */
-static int put_ratio(struct db *db, const struct store_comparison *c, const struct baseline_period *e, const struct store_cell *cell,
-	double x, double se, struct fw_err *err)
+static int put_ratio(struct db *db, const struct store_comparison *c, const struct baseline_period *e,
+	const struct store_cell *cell, double x, double se, struct fw_err *err)
 {
 	struct store_ratio ratio = {
 		.baseline_period = e->row.id, .comparison = c->id, .key = cell->key, .target_sha = c->target_sha, .x = x, .se = se
@@ -176,7 +176,8 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
 			put_samples(db, r, i, cell.id, runs, &t, err) || judge_facts(db, r, i, cell.id, err) ||
 			judge_facts_timed(db, cell.id, &t, err) ||
-			(isfinite(x) && baseline_period_reference_time(db, e, r, i, &cell, cell.device ? cell.device : c->device, err)) ||
+			(isfinite(x) &&
+				baseline_period_reference_time(db, e, r, i, &cell, cell.device ? cell.device : c->device, err)) ||
 			alert_update_cell(alert_update, db, r, i, c, &cell, err))
 			return -1;
 		*verdict = verdict_worse(*verdict, cell.verdict);
@@ -249,8 +250,8 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	if (alert_update_publish(db, config, alert_update, r, job, &c, whole, now_ms, out, err) ||
 		environment_follow(db, config, r, &c, &alert_update->lost, now_ms, &environment_alert, err) ||
 		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
-		trend_follow(db, config, job, &c, &baseline_period, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
-		gitnote_enqueue(db, config, job, &c, now_ms, err))
+		trend_follow(db, config, job, &c, &baseline_period, now_ms, err) ||
+		status_verdict(db, config, job, &c, now_ms, err) || gitnote_enqueue(db, config, job, &c, now_ms, err))
 		return -1;
 	if (environment_alert)
 		out->alert = environment_alert;

@@ -41,11 +41,11 @@ struct problem {
 	struct problem_slot slot[FAMILY_SLOTS_MAX];
 	struct fw_tensor tensor[FAMILY_SLOTS_MAX];      /* what bind gets */
 	struct fw_tensor host_tensor[FAMILY_SLOTS_MAX]; /* what count gets */
-	struct input_variant named;                       /* inputs as the cell names them, with the sums of the masters */
+	struct input_variant named;                     /* inputs as the cell names them, with the sums of the masters */
 	struct input_variant second; /* where a forward is needed: inputs of the second one, and what it left */
 	struct input_variant now;    /* what the inputs should be since they were arranged */
-	bool needs_forward;        /* some inputs are what the forward has left */
-	bool varied;               /* there is a second forward */
+	bool needs_forward;          /* some inputs are what the forward has left */
+	bool varied;                 /* there is a second forward */
 	char input_sha256[HASH_HEX];
 };
 

@@ -58,7 +58,9 @@ void runner_at(struct runner *r, int i, const struct subject *subject, const cha
 
 void runner_device_check(struct runner *r, int i, int pass, struct msg_device_check *out)
 {
-	struct device_check_moment now = { .at = DEVICE_CHECK_AT_TIME, .process_run = r->run->process_run, .cell = job_cell(r, i), .pass = pass };
+	struct device_check_moment now = {
+		.at = DEVICE_CHECK_AT_TIME, .process_run = r->run->process_run, .cell = job_cell(r, i), .pass = pass
+	};
 	device_check_unknown(out);
 	r->ops->device_check(r->dev, out);
 	if (r->run->guards[0] && r->ops->kind != DEVICE_CUDA && device_check_script_apply(r->run->guards, &now, out))

@@ -152,8 +152,8 @@ int spot_check_later_look(struct spot_check *w, const struct subject *u, const c
 	return 0;
 }
 
-int spot_check_open(
-	struct spot_check *w, struct runner *r, struct problem *p, enum spot_check_change change, double visits, struct failure *f)
+int spot_check_open(struct spot_check *w, struct runner *r, struct problem *p, enum spot_check_change change, double visits,
+	struct failure *f)
 {
 	struct fw_err err = { 0 };
 	memset(w, 0, sizeof *w);

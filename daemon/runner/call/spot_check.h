@@ -51,7 +51,7 @@ struct spot_check {
 		bool has_room, is_taken;
 		struct spot_check_copy copy;
 	} later[PROTOCOL_SUBJECTS_MAX][SPOT_CHECK_LATER_MAX]; /* by place in runner->subject */
-	int n_belongings;                                  /* workspaces of the subjects that do not run */
+	int n_belongings;                                     /* workspaces of the subjects that do not run */
 	struct {
 		const struct subject *owner;
 		const void *data;
@@ -70,8 +70,8 @@ void spot_check_vary(struct runner *r, struct problem *p);
  * Choose the inputs of watched calls and compute their reference, if what they are restored from is as it was accepted. `visits` as in struct
  * family_check. Own: spot_check_close, also after an error. Err: "oob" when it is not, by whom is unknown.
  */
-int spot_check_open(
-	struct spot_check *w, struct runner *r, struct problem *p, enum spot_check_change change, double visits, struct failure *f);
+int spot_check_open(struct spot_check *w, struct runner *r, struct problem *p, enum spot_check_change change, double visits,
+	struct failure *f);
 void spot_check_close(struct spot_check *w);
 
 /**

@@ -86,9 +86,9 @@ int subject_stayed_inside(struct subject *s, struct failure *f);
 /** How subject_call goes about it. */
 struct subject_way {
 	const struct input_variant *inputs; /* with their sums; NULL: as they are named */
-	int poison, workspace_fill;       /* bytes */
-	bool one_by_one;                  /* phases in turn instead of all at once */
-	bool cold;                        /* as timed calls are: the cache is displaced, clocks are stamped, in slot 0 */
+	int poison, workspace_fill;         /* bytes */
+	bool one_by_one;                    /* phases in turn instead of all at once */
+	bool cold;                          /* as timed calls are: the cache is displaced, clocks are stamped, in slot 0 */
 };
 /**
  * One whole call by itself: inputs arranged, outputs and workspace filled with bytes, enqueue, wait, and a look at what it must

@@ -339,7 +339,8 @@ static void take_reading(const struct nvml_reading *now, struct msg_device_check
 	out->sm_mhz = now->sm_mhz;
 	out->reasons = now->reasons < 0 ? 0 : (uint64_t)now->reasons;
 	if (now->reasons >= 0)
-		snprintf(out->regime, sizeof(out->regime), "%s", now->reasons & DEVICE_CHECK_POWER_CAP ? "power_limited" : "boost");
+		snprintf(out->regime, sizeof(out->regime), "%s",
+			now->reasons & DEVICE_CHECK_POWER_CAP ? "power_limited" : "boost");
 	out->energy_j = now->energy_j;
 }
 

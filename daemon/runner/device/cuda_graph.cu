@@ -100,8 +100,7 @@ static void report_kernel(const struct graph_functions *g, cudaGraphNode_t node,
 	n.local_bytes = attribute_of(g, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
 	n.shared_bytes = attribute_of(g, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function) + (int)p.sharedMemBytes;
 	int threads = n.block[0] * n.block[1] * n.block[2];
-	if (!g->occupancy || !function ||
-		g->occupancy(&n.ctas_per_sm, function, threads, p.sharedMemBytes) != CUDA_SUCCESS)
+	if (!g->occupancy || !function || g->occupancy(&n.ctas_per_sm, function, threads, p.sharedMemBytes) != CUDA_SUCCESS)
 		n.ctas_per_sm = 0;
 	report(arg, &n);
 	free(plain);
@@ -109,7 +108,7 @@ static void report_kernel(const struct graph_functions *g, cudaGraphNode_t node,
 
 void *cuda_graph_context(void)
 {
-	CUresult(CUDAAPI *current)(CUcontext *) = NULL;
+	CUresult(CUDAAPI * current)(CUcontext *) = NULL;
 	CUcontext context = NULL;
 	*(void **)&current = driver_function("cuCtxGetCurrent", 12000);
 	return current && current(&context) == CUDA_SUCCESS ? context : NULL;

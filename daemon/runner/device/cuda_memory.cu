@@ -22,8 +22,8 @@ extern "C" {
 
 enum { THREADS = 256, GRID_MAX = 4096 };
 
-static const size_t granularity = (size_t)2 << 20;   /* of cudaMalloc */
-static const size_t cached_max = (size_t)24 << 30;   /* released memory that is kept */
+static const size_t granularity = (size_t)2 << 20;     /* of cudaMalloc */
+static const size_t cached_max = (size_t)24 << 30;     /* released memory that is kept */
 static const size_t zone_bytes = DEVICE_REDZONE_BYTES; /* of one redzone */
 
 static __global__ void fill_inputs_kernel(uint16_t *to, uint64_t stream, size_t n)

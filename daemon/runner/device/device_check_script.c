@@ -39,9 +39,10 @@ static bool in_range(const struct word *w, int n)
 
 static bool holds(const char *line, const struct device_check_moment *when)
 {
-	static const char *const moments[] = {
-		[DEVICE_CHECK_AT_TIME] = "time", [DEVICE_CHECK_AT_IDLE] = "idle", [DEVICE_CHECK_AT_HEALTH_CHECK] = "health_check", [DEVICE_CHECK_AT_CLOCKS] = "clocks"
-	};
+	static const char *const moments[] = { [DEVICE_CHECK_AT_TIME] = "time",
+		[DEVICE_CHECK_AT_IDLE] = "idle",
+		[DEVICE_CHECK_AT_HEALTH_CHECK] = "health_check",
+		[DEVICE_CHECK_AT_CLOCKS] = "clocks" };
 	const char *now = moments[when->at];
 	struct word w;
 	bool any_at = false;

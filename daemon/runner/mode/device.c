@@ -26,10 +26,10 @@ enum {
 };
 
 #define HEALTH_CHECK_SEED UINT64_C(20240229)
-#define HEALTH_CHECK_SUM                                                                                                               \
+#define HEALTH_CHECK_SUM                                                                                                         \
 	UINT64_C(0x38d646dab8dab0e8) /* of ELEMENTS bf16 of that seed and tensor, as device_ops.checksum sums them up */
-#define HEALTH_CHECK_WORK  1e8             /* FLOPs that a fill stands for on device sim */
-#define HEALTH_CHECK_SEPARATE 0.02            /* median log ratio of equal work */
+#define HEALTH_CHECK_WORK     1e8    /* FLOPs that a fill stands for on device sim */
+#define HEALTH_CHECK_SEPARATE 0.02   /* median log ratio of equal work */
 
 struct health_check {
 	const struct msg_run *run;
@@ -45,7 +45,9 @@ static void read_device_check(struct health_check *c, int pass, struct msg_devic
 	c->ops->device_check(c->dev, g);
 	if (c->ops->kind != DEVICE_CUDA)
 		c->lost |= device_check_script_apply(c->run->guards,
-			&(struct device_check_moment){ .at = DEVICE_CHECK_AT_HEALTH_CHECK, .process_run = c->run->process_run, .pass = pass }, g);
+			&(struct device_check_moment){
+				.at = DEVICE_CHECK_AT_HEALTH_CHECK, .process_run = c->run->process_run, .pass = pass },
+			g);
 }
 
 static int check_sums(struct health_check *c, struct fw_err *err)
@@ -163,7 +165,9 @@ int mode_look_run(const struct msg_run *run, struct records *records)
 int mode_clocks_run(const struct msg_run *run, struct records *records)
 {
 	const struct timespec separate = { .tv_nsec = CLOCKS_SEPARATE_MS * 1000000l };
-	const struct device_check_moment now = { .at = DEVICE_CHECK_AT_CLOCKS, .process_run = run->process_run, .cell = -1, .pass = run->pass };
+	const struct device_check_moment now = {
+		.at = DEVICE_CHECK_AT_CLOCKS, .process_run = run->process_run, .cell = -1, .pass = run->pass
+	};
 	struct msg_state state = { .what = RUN_CLOCKS, .ok = true };
 	const struct device_ops *ops;
 	struct msg_device about;

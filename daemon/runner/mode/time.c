@@ -143,8 +143,8 @@ static void look_back(struct timing *t)
 	for (int k = 0; k < n && t->spot_check->active; k++) {
 		struct failure f = { 0 };
 		runner_at(r, t->cell, order[k], "check");
-		if (spot_check_call(t->spot_check, order[k], 1 + (int)runner_random(r, 126), true, "after the timed calls: ", &f) ==
-				0 &&
+		if (spot_check_call(
+			    t->spot_check, order[k], 1 + (int)runner_random(r, 126), true, "after the timed calls: ", &f) == 0 &&
 			timing_leave(t, order[k], &f) == 0)
 			continue;
 		if (t->spot_check->anyones)
@@ -220,8 +220,8 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	*looked = !r->run->only_sustained_runs && !a.decides && !a.calls && !a.phases && !a.sustained_run;
 	if (!r->run->only_sustained_runs && timing_device(t, rounds, f) != 0)
 		return -1;
-	if (a.sustained_run &&
-		sustained_run(t, busy_since_us, f) != 0) /* while the device is warm: the series aside leave it idle between calls */
+	if (a.sustained_run && sustained_run(t, busy_since_us, f) !=
+				       0) /* while the device is warm: the series aside leave it idle between calls */
 		return -1;
 	return time_extra_series(t, &a, rounds, looked, f);
 }
@@ -270,7 +270,8 @@ static int open_looks(struct timing *t, struct verifier *verifier, struct failur
 	struct fw_err err = { 0 };
 	if (spot_check_open(t->spot_check, t->runner, p, SPOT_CHECK_ANY, RECHECK_VISITS, f) != 0)
 		return -1;
-	spot_check_make_later(t->spot_check, t->runner->run->sustained_run && t->runner->run->sustained_run[t->cell] ? LATER_IN_SUSTAINED_RUNS : LATER);
+	spot_check_make_later(t->spot_check,
+		t->runner->run->sustained_run && t->runner->run->sustained_run[t->cell] ? LATER_IN_SUSTAINED_RUNS : LATER);
 	if (problem_restore(p, &err) != 0)
 		return failure_device(f, p, &err);
 	return verifier_open(verifier, p, p->cell.direction, runner_secret(t->runner), RECHECK_VISITS, f);

@@ -15,9 +15,9 @@
 
 enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of calls that are not kept */ };
 
-#define SUSTAINED_US  (SUSTAINED_S * 1e6)
-#define SETTLE_US (SUSTAINED_SETTLES_S * 1e6)
-#define INTERLEAVE_US                                                                                                                 \
+#define SUSTAINED_US (SUSTAINED_S * 1e6)
+#define SETTLE_US    (SUSTAINED_SETTLES_S * 1e6)
+#define INTERLEAVE_US                                                                                                            \
 	0.6e6 /* of both sides in turns before the first sustained run: a GPU that comes from rest runs above its power limit's clock for about so long */
 #define PACE_ROOM     1.1 /* times as many calls as the settling ones foretell: a clock that rises must not leave the end unseen */
 #define ENERGY_AGREES 0.015
@@ -96,7 +96,8 @@ static void choose_looks(struct timing *t, int rounds, struct look look[2][LOOKS
 static int look_at_call(struct timing *t, const struct subject *u, const struct run *x, double share, bool last)
 {
 	for (int k = 0; x->look && k < LOOKS; k++)
-		if (x->look[k].stretch == x->stretch && (last || share > x->look[k].at) && spot_check_later_before(t->spot_check, u, k))
+		if (x->look[k].stretch == x->stretch && (last || share > x->look[k].at) &&
+			spot_check_later_before(t->spot_check, u, k))
 			return k;
 	return -1;
 }
@@ -139,7 +140,8 @@ struct sustained_run {
 };
 
 /* One that begins now, and the energy of a call, settling included; 0 unknown. */
-static int run_sustained(struct timing *t, const struct sustained_run *which, struct sustained_calls *b, double *energy_j, struct failure *f)
+static int run_sustained(
+	struct timing *t, const struct sustained_run *which, struct sustained_calls *b, double *energy_j, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;

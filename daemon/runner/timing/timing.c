@@ -80,7 +80,7 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
 		return failure_device(f, t->problem, &err);
 	return t->spot_check->watching ? subject_behind(u, f)
-				    : timing_leave(t, u, f); /* outputs of a watched call are looked at first */
+				       : timing_leave(t, u, f); /* outputs of a watched call are looked at first */
 }
 
 int timing_leave(struct timing *t, struct subject *u, struct failure *f)

@@ -13,11 +13,11 @@
 /* Checks are few calls, perhaps of another day; a busy machine halves the speed of any, and then no clock tells. */
 #define SUSPECT          1.12
 #define SUSPECT_NO_CLOCK 1.6
-#define SEPARATE            1.08 /* runs of now */
+#define SEPARATE         1.08 /* runs of now */
 
 /* Standard errors: to be looked at, and to be accused, which takes more of them than any verdict (tests/worker/test_alone.c counts false ones). */
-#define SUSPECT_K 2.0
-#define SEPARATE_K   5.0
+#define SUSPECT_K  2.0
+#define SEPARATE_K 5.0
 
 enum { FRUITLESS_MAX = 3 };
 

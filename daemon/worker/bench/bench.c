@@ -228,7 +228,9 @@ int bench_keep(struct bench_run *list, int *n_list, const struct msg_cell *m, st
 		l = &list[(*n_list)++];
 	}
 	free(l->values);
-	*l = (struct bench_run){ .process_run = m->process_run, .set = m->set, .n = (int)n, .values = calloc(4 * n, sizeof(float)) };
+	*l = (struct bench_run){
+		.process_run = m->process_run, .set = m->set, .n = (int)n, .values = calloc(4 * n, sizeof(float))
+	};
 	if (!l->values) {
 		(*n_list)--;
 		return err_set(err, ERR_INTERNAL, "out of memory");

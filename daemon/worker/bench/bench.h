@@ -64,17 +64,16 @@ struct bench_cell {
 	bool open; /* accepted on both sides and not failed since: may be timed */
 	bool judged;
 	struct bench_failure problem[BENCH_SIDES];
-	bool target_passed; /* its check */
-	char check_inputs[BENCH_OUTSIDE]
-			 [HASH_HEX];             /* of the sides' checks: runs have to name those of the base; "" unknown */
-	struct bench_alone alone[BENCH_OUTSIDE]; /* of base and target: as their checks have it */
+	bool target_passed;                         /* its check */
+	char check_inputs[BENCH_OUTSIDE][HASH_HEX]; /* of the sides' checks: runs have to name those of the base; "" unknown */
+	struct bench_alone alone[BENCH_OUTSIDE];    /* of base and target: as their checks have it */
 	struct msg_work work[BENCH_OUTSIDE]; /* likewise what they said of it, without what they tried; provider "": nothing */
 	int n_runs;
 	struct bench_run process_run[STATS_RUNS_MAX]; /* of the series that decides */
 	int n_sustained_runs;
 	struct bench_run sustained_run[STATS_RUNS_MAX]; /* series sustained */
-	int n_void_sustained_runs;                             /* that the device's readings void */
-	int leans;                                     /* sustained runs in which target drew more power, less those in which base did */
+	int n_void_sustained_runs;                      /* that the device's readings void */
+	int leans; /* sustained runs in which target drew more power, less those in which base did */
 	struct cell_finding found;
 	int discarded; /* runs whose times the device's readings void, or that were lost to neither side */
 	int voided;    /* the former alone */
@@ -104,10 +103,10 @@ struct bench {
 	struct msg_limits limits;
 	uint64_t seed;
 	bool quick;
-	bool selfcheck;            /* equal modules are timed too */
+	bool selfcheck;                /* equal modules are timed too */
 	sentinel_set looked_elsewhere; /* classes of cells that have no sentinel here */
 	sentinel_set asked;            /* whose cells run in sustained runs, whatever pairs say of them */
-	sentinel_set sustained_runs;           /* whose cells do, because power draw differs: those, and what is found */
+	sentinel_set sustained_runs;   /* whose cells do, because power draw differs: those, and what is found */
 	bool set_begun[3];
 	bool over;   /* no further run will come */
 	bool lost;   /* the device is broken: nothing runs on it any more */
@@ -116,7 +115,7 @@ struct bench {
 	bool guarded;     /* health_check_device_check has read the device before, */
 	int ecc;          /* and this many memory errors were counted then */
 	int idle_looks;   /* at who else is on the device, so far */
-	int runs;     /* so far */
+	int runs;         /* so far */
 	double gpu_s;     /* the device was held for */
 	double started_s; /* monotonic */
 };

@@ -60,7 +60,8 @@ int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *er
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
 			ask(b, RUN_HEALTH_CHECK, i + 1, 0, state, err) != 0)
 			return -1;
-		log_info("health_check", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
+		log_info(
+			"health_check", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
 		if (state->ok)
 			return 1;
 	}
@@ -138,8 +139,8 @@ static int say_waiting(struct bench *b, const struct msg_state *state, double wa
 
 	m.u.note.role = ROLE_DEVICE;
 	snprintf(m.u.note.text, sizeof m.u.note.text, "waiting for %d other process%s on %.60s%s%.200s%s; %.0f of at most %.0f s",
-		state->device_check.foreign, state->device_check.foreign == 1 ? "" : "es", b->device.uuid, state->detail[0] ? " (" : "",
-		state->detail, state->detail[0] ? ")" : "", waited_s, b->limits.wait_s);
+		state->device_check.foreign, state->device_check.foreign == 1 ? "" : "es", b->device.uuid,
+		state->detail[0] ? " (" : "", state->detail, state->detail[0] ? ")" : "", waited_s, b->limits.wait_s);
 	return bench_send(b, &m, err);
 }
 

@@ -116,9 +116,9 @@ static int make_sure(struct bench *b, struct fw_err *err)
 int measure_run(struct bench *b, struct fw_err *err)
 {
 	size_t n = (size_t)b->n_cells + 1;
-	struct plan p = {
-		.cell = calloc(n, sizeof *p.cell), .spare = calloc(n, sizeof *p.spare), .sustained_run = calloc(n, sizeof *p.sustained_run)
-	};
+	struct plan p = { .cell = calloc(n, sizeof *p.cell),
+		.spare = calloc(n, sizeof *p.spare),
+		.sustained_run = calloc(n, sizeof *p.sustained_run) };
 	int round, result = 1;
 
 	p.order.cell = p.cell;

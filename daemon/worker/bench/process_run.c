@@ -22,12 +22,12 @@ enum { ENDS_THAT_ACCUSE = 2 };
 struct run_state {
 	struct bench *bench;
 	int process_run, set;
-	int timed, throttled, faults; /* cells with new timings, with timings left out; faults told by the runner */
-	bool *seen;                   /* seen[n_cells]: timed or faulted in this run */
-	bool foreign;                 /* another process was on the device */
-	int xid;                      /* that the driver reported; 0 none */
-	char why[DEVICE_CHECK_WHY_SIZE];     /* why times were left out, the last reason */
-	int suspect;                  /* cell of a failure that the runner could put on no side; -1 none */
+	int timed, throttled, faults;    /* cells with new timings, with timings left out; faults told by the runner */
+	bool *seen;                      /* seen[n_cells]: timed or faulted in this run */
+	bool foreign;                    /* another process was on the device */
+	int xid;                         /* that the driver reported; 0 none */
+	char why[DEVICE_CHECK_WHY_SIZE]; /* why times were left out, the last reason */
+	int suspect;                     /* cell of a failure that the runner could put on no side; -1 none */
 	struct msg_fault suspicion;
 };
 
@@ -42,8 +42,7 @@ int run_void(struct bench *b, int cell, const char *reason, struct fw_err *err)
 	if (b->cell[cell].n_runs == 0)
 		return bench_fault(b, cell, ROLE_DEVICE, "device", why, err);
 	b->cell[cell].open = false;
-	snprintf(
-		m.u.note.text, sizeof m.u.note.text, "%s; it is judged by the %d runs before", why, b->cell[cell].n_runs);
+	snprintf(m.u.note.text, sizeof m.u.note.text, "%s; it is judged by the %d runs before", why, b->cell[cell].n_runs);
 	return bench_send(b, &m, err);
 }
 

@@ -29,7 +29,7 @@ struct runner_task {
 	bool counters; /* profile: read counters */
 	bool samples;  /* profile: only sample where warps wait, which takes the same rights */
 	int go_fd;     /* audit: where the runner reads its goes */
-	int copy_fd; /* run: a copy of the base's module, which the second subject is and has the role of the target; 0 none */
+	int copy_fd;   /* run: a copy of the base's module, which the second subject is and has the role of the target; 0 none */
 	bool takes_kills; /* a process that a signal of somebody else ended is an end like others (`killed`), and no error */
 	runner_record_fn *record;
 	void *arg;

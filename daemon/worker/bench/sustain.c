@@ -13,10 +13,10 @@ enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that have to lean the sa
 #define CLOCK_SEPARATE 0.01 /* of the clocks that both sides settle at */
 #define WANDER                                                                                                                   \
 	0.004 /* of the ratio of two sides' sustained runs where nothing differs, seen on two H100; and as how many sides this counts */
-#define WANDER_PRIOR 4
-#define WANDER_BRIEF 0.005 /* the same of A B, without B A */
-#define BEYOND       2.5   /* times that, with what the two sustained runs of each side differ by: what wanders is the device */
-#define ENERGY_SEPARATE 0.03  /* of the energy of a call */
+#define WANDER_PRIOR    4
+#define WANDER_BRIEF    0.005 /* the same of A B, without B A */
+#define BEYOND          2.5  /* times that, with what the two sustained runs of each side differ by: what wanders is the device */
+#define ENERGY_SEPARATE 0.03 /* of the energy of a call */
 
 /* Whether sustained runs say anything here: the device has a clock that follows its power, and this is no quick look. */
 static bool is_possible(const struct bench *b)
@@ -56,7 +56,7 @@ double sustain_s(const struct bench *b, const bool *sustained_run, int n, int se
 
 	for (int i = 0; sustained_run && i < n; i++)
 		s += sustained_run[i] ? SUSTAINED_S * (1 + 2 * sustain_rounds(b, set))
-			      : 0; /* before them both take turns, for less than one */
+				      : 0; /* before them both take turns, for less than one */
 	return s;
 }
 
@@ -96,7 +96,8 @@ static struct separate separate(const struct msg_cell *m, const float *a, const 
 	if (is_brief(m))
 		return (struct separate){ level(b, n) - level(a, n), WANDER_BRIEF };
 	double a1 = level(a, half), a2 = level(a + half, half), b1 = level(b, half), b2 = level(b + half, half);
-	double seen = ((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a sustained run */
+	double seen =
+		((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a sustained run */
 
 	return (struct separate){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
 }
@@ -155,7 +156,8 @@ static bool wants_first_again(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && c->n_sustained_runs == 0 && c->n_void_sustained_runs > 0 && c->n_void_sustained_runs < VOID_MAX && is_sentinel(b, cell);
+	return c->open && c->n_sustained_runs == 0 && c->n_void_sustained_runs > 0 && c->n_void_sustained_runs < VOID_MAX &&
+	       is_sentinel(b, cell);
 }
 
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)

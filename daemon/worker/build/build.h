@@ -21,10 +21,10 @@ struct build_context {
 	struct peer *peer;
 	const struct cache *cache;
 	const struct sandbox *sandbox;
-	enum device_kind device;                    /* DEVICE_CUDA or DEVICE_CPU: what {device} becomes */
-	char tools_dir[TOOLCHAIN_OVERRIDE_DIR_SIZE];          /* whose compilers come first unless a side has its own; "" the system's */
-	char toolchain[ROLES][TOOLCHAIN_TEXT_SIZE]; /* of each role's side */
-	char image[64];                             /* what the system is that they run on */
+	enum device_kind device;                     /* DEVICE_CUDA or DEVICE_CPU: what {device} becomes */
+	char tools_dir[TOOLCHAIN_OVERRIDE_DIR_SIZE]; /* whose compilers come first unless a side has its own; "" the system's */
+	char toolchain[ROLES][TOOLCHAIN_TEXT_SIZE];  /* of each role's side */
+	char image[64];                              /* what the system is that they run on */
 	char kept[HASH_HEX]; /* module that a side had before, and that another is built anew beside; "" none */
 	double timeout_s;    /* upper limit; the manifest may ask for less */
 	int64_t log_bytes;   /* kept of what it prints */

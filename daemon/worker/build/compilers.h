@@ -17,8 +17,9 @@ struct compilers {
 	struct sandbox_more more;
 	const char *list[6];
 	char folder[PATH_MAX + 16];
-	char path[PATH_MAX + TOOLCHAIN_PATH_SIZE + 32], behind[TOOLCHAIN_PATH_SIZE + 32], flags[TOOLCHAIN_OVERRIDE_FLAGS_SIZE + 32],
-		home[TOOLCHAIN_OVERRIDE_DIR_SIZE + 16], cuda[TOOLCHAIN_OVERRIDE_DIR_SIZE + 16];
+	char path[PATH_MAX + TOOLCHAIN_PATH_SIZE + 32], behind[TOOLCHAIN_PATH_SIZE + 32],
+		flags[TOOLCHAIN_OVERRIDE_FLAGS_SIZE + 32], home[TOOLCHAIN_OVERRIDE_DIR_SIZE + 16],
+		cuda[TOOLCHAIN_OVERRIDE_DIR_SIZE + 16];
 };
 
 /** Fill `out` for compilers of `dir` ("" the system's) and `flags`. Err: a file of the cache. */

@@ -15,8 +15,8 @@ static const char system_nvcc[] = "/usr/local/cuda/bin/nvcc";
 void toolchain_path(const char *dir, char *path)
 {
 	if (dir[0])
-		snprintf(path, TOOLCHAIN_PATH_SIZE, "%.*s/bin:%.*s:%s", TOOLCHAIN_OVERRIDE_DIR_SIZE, dir, TOOLCHAIN_OVERRIDE_DIR_SIZE, dir,
-			sandbox_build_path);
+		snprintf(path, TOOLCHAIN_PATH_SIZE, "%.*s/bin:%.*s:%s", TOOLCHAIN_OVERRIDE_DIR_SIZE, dir,
+			TOOLCHAIN_OVERRIDE_DIR_SIZE, dir, sandbox_build_path);
 	else
 		snprintf(path, TOOLCHAIN_PATH_SIZE, "%s", sandbox_build_path);
 }

@@ -31,11 +31,11 @@ struct all_interleave {
 	int n_cells;
 	int *place; /* place[side][n_cells]: the cells of each side in its order */
 	int n_place[INTERLEAVE_SIDES_MAX];
-	int *missed;                 /* missed[n_cells]: sessions in which a side did not come to it */
+	int *missed;                      /* missed[n_cells]: sessions in which a side did not come to it */
 	struct interleave_known *known;   /* known[n_cells] */
 	int deaths[INTERLEAVE_SIDES_MAX]; /* cells in whose turns it died */
-	int n_without_reference;        /* cells that the reference commit has been left out of, */
-	char without_reference[500];    /* and of the first one why */
+	int n_without_reference;          /* cells that the reference commit has been left out of, */
+	char without_reference[500];      /* and of the first one why */
 	bool no_room;
 	char no_room_why[512];
 	double interleave_s, calls_s; /* over all pairs */
@@ -94,7 +94,8 @@ static void leave_reference_out(struct all_interleave *a, int cell, const char *
 			place[kept++] = place[i];
 	a->n_place[COMMAND_REFERENCE] = kept;
 	if (a->n_without_reference++ == 0)
-		snprintf(a->without_reference, sizeof a->without_reference, "%s: %.300s", a->command->bench->cells[cell].key, why);
+		snprintf(
+			a->without_reference, sizeof a->without_reference, "%s: %.300s", a->command->bench->cells[cell].key, why);
 }
 
 static int prepare(struct all_interleave *a, struct fw_err *err)
@@ -169,7 +170,9 @@ static void ask(const struct interleave_run *l, struct interleave_session *s)
 		int cell = l->chain[i];
 		double ms = alone_ms(m, s->n_sides, cell);
 
-		*c = (struct interleave_cell){ .cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1 };
+		*c = (struct interleave_cell){
+			.cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1
+		};
 		c->warm = interleave_warm(ms);
 		l->all->known[cell].calls = 1 + c->warm;
 		c->pairs = l->only_sustained_runs ? 0 : pairs_of(l, cell, s->n_sides * (1 + c->warm) * ms, most);
@@ -189,8 +192,8 @@ static double others_s(const struct interleave_session *s)
 }
 
 /* What it brought, cell by cell. */
-static int take_cells(
-	struct interleave_run *l, struct interleave_session *s, const struct msg_device_check *device_check, int redo, struct fw_err *err)
+static int take_cells(struct interleave_run *l, struct interleave_session *s, const struct msg_device_check *device_check,
+	int redo, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
 	struct bench *b = a->command->bench;
@@ -280,7 +283,8 @@ static void forget_closed(struct interleave_run *l)
 }
 
 /* A session between two readings of the device, again while they make it void. */
-static int run_guarded(struct interleave_run *l, struct interleave_session *s, struct msg_device_check *device_check, int *redo, struct fw_err *err)
+static int run_guarded(struct interleave_run *l, struct interleave_session *s, struct msg_device_check *device_check, int *redo,
+	struct fw_err *err)
 {
 	struct bench *b = s->bench;
 	bool gpu = s->subject[COMMAND_BASE]->run.gpu;
@@ -298,8 +302,8 @@ static int run_guarded(struct interleave_run *l, struct interleave_session *s, s
 			return -1;
 		device_check_merge(device_check, &after);
 		device_check->energy_j = -1; /* of whole processes, not of what they time */
-		if (!device_check_discards(device_check, why) || pass == REDO_MAX || device_check_xid_breaks(device_check->xid) || s->failure_side >= 0 ||
-			b->gpu_s >= b->limits.budget_s)
+		if (!device_check_discards(device_check, why) || pass == REDO_MAX || device_check_xid_breaks(device_check->xid) ||
+			s->failure_side >= 0 || b->gpu_s >= b->limits.budget_s)
 			return 0;
 		++*redo;
 	}
@@ -397,7 +401,8 @@ static bool wants_interleave(const struct bench *b, int cell, const struct inter
 	if (!b->cell[cell].open || b->cell[cell].n_runs == 0 || b->cell[cell].n_runs >= DOUBTED_MAX)
 		return false;
 	return interleave_may_go_on(base) || interleave_may_go_on(target) ||
-	       (bench_verdict(b, cell) == VERDICT_IMPROVEMENT && interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNHEARD);
+	       (bench_verdict(b, cell) == VERDICT_IMPROVEMENT &&
+		       interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNHEARD);
 }
 
 /* Cells that have their verdict, and are not believed yet. Returns their number. */
@@ -487,8 +492,8 @@ static int note_end(struct all_interleave *a, struct fw_err *err)
 		return -1;
 	if (a->n_without_reference == 0)
 		return 0;
-	snprintf(text, sizeof text, "the reference commit of the history takes no part in %d of %d cells: %s", a->n_without_reference,
-		a->n_cells, a->without_reference);
+	snprintf(text, sizeof text, "the reference commit of the history takes no part in %d of %d cells: %s",
+		a->n_without_reference, a->n_cells, a->without_reference);
 	return note(a->command->bench, text, err);
 }
 

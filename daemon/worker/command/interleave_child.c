@@ -159,7 +159,8 @@ static void drain(struct interleave_child *c)
 		take_lines(c);
 }
 
-static int note_end(struct interleave_child *c, const struct proc_exit *given, const struct build_context *build, struct fw_err *err)
+static int note_end(
+	struct interleave_child *c, const struct proc_exit *given, const struct build_context *build, struct fw_err *err)
 {
 	struct proc_exit how = sandbox_exit(build->sandbox, given);
 	char side[128], ended[64], what[256];
@@ -188,8 +189,8 @@ static int note_end(struct interleave_child *c, const struct proc_exit *given, c
 	return 0;
 }
 
-int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build,
-	struct fw_err *err)
+int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd, const struct bench *b,
+	const struct build_context *build, struct fw_err *err)
 {
 	struct proc_exit how;
 

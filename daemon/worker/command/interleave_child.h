@@ -44,8 +44,8 @@ int interleave_child_start(struct interleave_child *c, const struct bench *b, co
 /** What to poll. Shape: fd[INTERLEAVE_CHILD_FDS]; -1 where there is nothing. */
 void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd);
 /** After that poll: hear what was said, notice its end. Err: it was ended from outside, or the machine is out of room: nobody's fault here. */
-int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build,
-	struct fw_err *err);
+int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd, const struct bench *b,
+	const struct build_context *build, struct fw_err *err);
 /** Answer: a turn (interleave_write_go), or no further one of its cell. */
 void interleave_child_go(struct interleave_child *c, int warm, int calls, bool is_single);
 void interleave_child_next(struct interleave_child *c);

@@ -190,9 +190,10 @@ int interleave_list_reading(const struct interleave_list *l, struct reading *out
 		const struct interleave_told *cell = &l->cell[i];
 		const char *key = cell->key;
 		double tflops = cell->flops > 0 && cell->ms > 0 ? cell->flops / (cell->ms * 1e9) : NAN;
-		int result = cell->failure[0] || cell->ms <= 0
-				     ? reading_fail(out, key, cell->failure[0] ? cell->detail : "no call was made", "interleave", err)
-				     : reading_add(out, key, cell->ms, tflops, "interleave", err);
+		int result =
+			cell->failure[0] || cell->ms <= 0
+				? reading_fail(out, key, cell->failure[0] ? cell->detail : "no call was made", "interleave", err)
+				: reading_add(out, key, cell->ms, tflops, "interleave", err);
 
 		if (result != 0) {
 			reading_fini(out);

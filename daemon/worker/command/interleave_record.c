@@ -12,11 +12,14 @@
 /* ---- what is believed ---------------------------------------------------------------------------------------------------- */
 
 /* A reference commit is left out of the cell; one that goes on in the turns of others is left out of all. */
-static enum interleave_belief refuse(struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
+static enum interleave_belief refuse(
+	struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
 {
 	if (side != COMMAND_REFERENCE)
-		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? INTERLEAVE_ERROR : INTERLEAVE_FAULTY;
-	return strcmp(failure, "escaped") == 0 && command_drop_reference(m, why, err) != 0 ? INTERLEAVE_ERROR : INTERLEAVE_REFERENCE_FAULTY;
+		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? INTERLEAVE_ERROR
+											       : INTERLEAVE_FAULTY;
+	return strcmp(failure, "escaped") == 0 && command_drop_reference(m, why, err) != 0 ? INTERLEAVE_ERROR
+											   : INTERLEAVE_REFERENCE_FAULTY;
 }
 
 /* It did in this session what cannot be. One session may be the machine's doing: accused is who does so in both halves of the runs. */
@@ -34,8 +37,8 @@ static enum interleave_belief doubt(
 }
 
 /* Whether a side did what cannot be: INTERLEAVE_BELIEVED it did not. */
-static enum interleave_belief look_at_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int side,
-	const struct interleave_evidence *evidence, char *why, struct fw_err *err)
+static enum interleave_belief look_at_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
+	int side, const struct interleave_evidence *evidence, char *why, struct fw_err *err)
 {
 	char now[INTERLEAVE_WHY_SIZE];
 	bool overstates = interleave_overstates(&c->seen[side], now);
@@ -111,8 +114,8 @@ static float *copy(const float *v, int n)
 	return out;
 }
 
-static struct msg *new_record(
-	const struct command *m, const struct interleave_cell *c, enum series series, int n_sides, int set, int n, struct fw_err *err)
+static struct msg *new_record(const struct command *m, const struct interleave_cell *c, enum series series, int n_sides, int set,
+	int n, struct fw_err *err)
 {
 	struct msg *message = calloc(1, sizeof *message);
 
@@ -185,15 +188,16 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 	return status;
 }
 
-static int record_sustained_runs(
-	struct command *m, const struct interleave_cell *c, int set, const struct msg_device_check *device_check, struct fw_err *err)
+static int record_sustained_runs(struct command *m, const struct interleave_cell *c, int set,
+	const struct msg_device_check *device_check, struct fw_err *err)
 {
 	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_sustained, err);
 	bool clocks = all_told(c->sustained_run[0].mhz, c->n_sustained) && all_told(c->sustained_run[1].mhz, c->n_sustained);
 	int status = message ? 0 : -1;
 
 	for (int side = 0; side < COMMAND_REFERENCE && status == 0; side++)
-		status = fill(message->u.cell, side, c->sustained_run[side].ms, c->sustained_run[side].mhz, clocks, NULL, false, err);
+		status = fill(
+			message->u.cell, side, c->sustained_run[side].ms, c->sustained_run[side].mhz, clocks, NULL, false, err);
 	if (status == 0) {
 		message->u.cell->device_check = *device_check;
 		sustained_order(c->n_sustained, c->sustained_rounds, c->sustained_first, message->u.cell->order);

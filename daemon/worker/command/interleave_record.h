@@ -7,8 +7,8 @@
 
 enum interleave_belief {
 	INTERLEAVE_ERROR = -1,
-	INTERLEAVE_FAULTY,        /* the cell has its fault, which was sent */
-	INTERLEAVE_BELIEVED,      /* its times are to be recorded */
+	INTERLEAVE_FAULTY,           /* the cell has its fault, which was sent */
+	INTERLEAVE_BELIEVED,         /* its times are to be recorded */
 	INTERLEAVE_REFERENCE_FAULTY, /* the pairs beside the reference commit are no good: base and target have to be paired without it */
 	INTERLEAVE_DOUBTED /* a side did what cannot be, for the first time: its times count for nothing, and another session tells */
 };

@@ -19,11 +19,11 @@ enum {
 
 #define CALL_LIMIT_S     30.0
 #define CALL_LIMIT_TIMES 100
-#define SUSTAINED_TURN_S                                                                                                             \
+#define SUSTAINED_TURN_S                                                                                                         \
 	0.1 /* of the turns that it is made of: how long a call takes with all that is around it shows in the first */
 #define SUSTAINED_CALLS_MAX 4096
-#define CUT_TIMES       2 /* as many pairs are taken again, at most, */
-#define UNTIMED_TIMES   4 /* and as many that have no time: those never count */
+#define CUT_TIMES           2 /* as many pairs are taken again, at most, */
+#define UNTIMED_TIMES       4 /* and as many that have no time: those never count */
 
 int interleave_session_side(const struct interleave_session *s, int pair, int k)
 {
@@ -178,7 +178,8 @@ static void note_rest(struct interleave_session *s, int side, const struct resti
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (k != side) {
-			struct interleave_rest rest = { .s = turn_s, .cpu_s = interleave_child_cpu_s(&s->child[k]) - r->cpu_s[k] };
+			struct interleave_rest rest = { .s = turn_s,
+				.cpu_s = interleave_child_cpu_s(&s->child[k]) - r->cpu_s[k] };
 
 			if (r->is_watched[k])
 				rest.queued_s = interleave_child_queued_s(&s->child[k]) - r->queued_s[k];
@@ -338,7 +339,8 @@ static int give_singles(struct interleave_session *s, struct fw_err *err)
 }
 
 /* One sustained run, in turns of some calls each, until `until_ns`. 1, 0, -1 as give. */
-static int take_sustained(struct interleave_session *s, int side, int64_t until_ns, struct sustained_calls *out, struct fw_err *err)
+static int take_sustained(
+	struct interleave_session *s, int side, int64_t until_ns, struct sustained_calls *out, struct fw_err *err)
 {
 	int64_t settled_ns = until_ns - (int64_t)((SUSTAINED_S - SUSTAINED_SETTLES_S) * 1e9);
 	int64_t last_ns = until_ns + (int64_t)(SUSTAINED_S * 1e9); /* without a single time by then there is no sustained run */

@@ -24,8 +24,8 @@ struct interleave_cell {
 	int cell; /* of the bench */
 	const char *key;
 	int warm, pairs;
-	double alone_ms;  /* of a call, about */
-	double budget_ms; /* beyond twice that fewer pairs are enough: the machine is busy */
+	double alone_ms;      /* of a call, about */
+	double budget_ms;     /* beyond twice that fewer pairs are enough: the machine is busy */
 	int sustained_rounds; /* 0: no sustained runs */
 	/* what came */
 	bool reached, missed; /* all came to it; a side did not */
@@ -37,8 +37,8 @@ struct interleave_cell {
 	struct sustained_side sustained_run[2];
 	int failed_side; /* -1 none */
 	char failure[16], detail[INTERLEAVE_TEXT_SIZE];
-	int interleave;                /* of all pairs, those that were taken again too: */
-	double interleave_s, calls_s;  /* how long, and what their calls are said to have taken */
+	int interleave;                   /* of all pairs, those that were taken again too: */
+	double interleave_s, calls_s;     /* how long, and what their calls are said to have taken */
 	double pairs_s, sustained_runs_s; /* what pairs and sustained runs took of the session */
 };
 
@@ -66,7 +66,7 @@ struct interleave_session {
 		double sum_ms, repeats, idle_us, all_s;
 	} turn;
 	struct interleave_sustained *sustained_run; /* that calls are kept of; NULL none */
-	struct interleave_cell *at;     /* the cell whose turns are given; NULL none */
+	struct interleave_cell *at;                 /* the cell whose turns are given; NULL none */
 	bool is_pinned;
 	struct interleave_wait wait[INTERLEAVE_SIDES_MAX]; /* of the turn of a side */
 };

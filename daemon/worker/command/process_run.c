@@ -21,7 +21,7 @@ struct taken {
 	int n_ran[ROUNDS], ran[ROUNDS][COMMAND_SIDES_MAX]; /* sides in the order in which they ran */
 	struct reading reading[ROUNDS][COMMAND_SIDES_MAX];
 	double mhz[ROUNDS][COMMAND_SIDES_MAX]; /* that its process ran at; 0: not known */
-	struct msg_device_check device_check;                /* of the rounds that were kept */
+	struct msg_device_check device_check;  /* of the rounds that were kept */
 };
 
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err)
@@ -162,8 +162,8 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 			return -1;
 		device_check_merge(&device_check, &after);
 		device_check.energy_j = -1; /* of whole processes, not of what they time */
-		if (ran != 1 || !device_check_discards(&device_check, why) || pass == REDO_MAX || device_check_xid_breaks(device_check.xid) ||
-			b->gpu_s >= b->limits.budget_s)
+		if (ran != 1 || !device_check_discards(&device_check, why) || pass == REDO_MAX ||
+			device_check_xid_breaks(device_check.xid) || b->gpu_s >= b->limits.budget_s)
 			break;
 		forget(l, round);
 		l->redo++;

@@ -23,7 +23,7 @@ struct command {
 	int n_sides; /* 3 with a reference commit that runs */
 	const struct msg_subject *side[COMMAND_SIDES_MAX];
 	struct interleave_list list[COMMAND_SIDES_MAX]; /* what each told when it first ran, where it takes turns */
-	struct command_settled *settled;           /* settled[n_cells] while whole processes are measured, else NULL */
+	struct command_settled *settled;                /* settled[n_cells] while whole processes are measured, else NULL */
 };
 
 /** Find the sides of a job; a reference commit only where it was built. Own: the job's. Err: base or target is missing. */

@@ -24,7 +24,7 @@ struct buffered_cell {
 	int cell; /* in the bench */
 	struct buffered_process process[BUFFERED_SIDES][EVIDENCE_REPEATS];
 	char why[BUFFERED_WHY_SIZE]; /* why counters are not known, reason by reason; "" they are */
-	bool is_hung;            /* kernels that are counted do not end */
+	bool is_hung;                /* kernels that are counted do not end */
 	struct buffered_stalls stalls[BUFFERED_SIDES];
 	char stalls_why[BUFFERED_WHY_SIZE]; /* why they are not known; "" they are, or were not asked for */
 	double gpu_s;

@@ -179,8 +179,8 @@ static struct launched *launched_as(struct launched *list, int n, const struct m
 }
 
 /* Kernels of the same symbol on both sides. */
-static int send_same_names(struct difference *d, struct bench *b, const struct buffered_cell *c, struct launched *base, int n_base,
-	struct launched *target, int n_target, struct fw_err *err)
+static int send_same_names(struct difference *d, struct bench *b, const struct buffered_cell *c, struct launched *base,
+	int n_base, struct launched *target, int n_target, struct fw_err *err)
 {
 	for (size_t i = 0; i < d->diff.n; i++) {
 		const struct sassdiff_pair *p = &d->diff.pair[i];
@@ -218,8 +218,8 @@ static void compare_instructions(struct difference *d, struct sassdiff_pair *p)
 	p->verdict = verdicts[p->delta.kind];
 }
 
-static int send_other_names(struct difference *d, struct bench *b, const struct buffered_cell *c, struct launched *base, int n_base,
-	struct launched *target, int n_target, struct fw_err *err)
+static int send_other_names(struct difference *d, struct bench *b, const struct buffered_cell *c, struct launched *base,
+	int n_base, struct launched *target, int n_target, struct fw_err *err)
 {
 	for (int i = 0; i < n_base; i++) {
 		struct launched *x = &base[i], *y = NULL;

@@ -130,8 +130,8 @@ static bool find_tool(struct tool *t)
 	return true;
 }
 
-int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why, size_t size,
-	struct fw_err *err)
+int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why,
+	size_t size, struct fw_err *err)
 {
 	struct bench *b = k->bench;
 	int subject = side ? b->target : b->base, n = 0;
@@ -166,8 +166,8 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 }
 
 /* 1 counted, 0 not, with `why`; -1 error. */
-static int count(struct buffered *k, struct buffered_cell *c, const struct tool *tool, int side, struct buffered_process *p, char *why,
-	size_t size, struct fw_err *err)
+static int count(struct buffered *k, struct buffered_cell *c, const struct tool *tool, int side, struct buffered_process *p,
+	char *why, size_t size, struct fw_err *err)
 {
 	const char *const options[] = { "--page", "raw", "--metrics", tool->metrics, NULL };
 	struct buf said;

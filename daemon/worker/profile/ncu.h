@@ -14,8 +14,8 @@ int ncu_counters(struct buffered *k, struct fw_err *err);
  * Run it around one call of a side, with what is to be counted and how it is printed (`options`, NULL-ended). 1: `said` has what it printed; 0: it
  * is not there, or took too long, which `why` says. Own: buf_fini of `said`, always. Shape: why[size]. Err: cancelled, out of memory.
  */
-int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why, size_t size,
-	struct fw_err *err);
+int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why,
+	size_t size, struct fw_err *err);
 
 /**
  * What ncu printed about one call, given to the kernels of that process: launch i of its table is kernel i of the call. False: they are not

@@ -55,7 +55,8 @@ static int take(void *arg, const struct ncu_stall *s, struct fw_err *err)
 	return 0;
 }
 
-bool ncu_stalls_take(const struct buffered_process *p, const char *text, size_t len, struct buffered_stalls *out, char *why, size_t size)
+bool ncu_stalls_take(
+	const struct buffered_process *p, const char *text, size_t len, struct buffered_stalls *out, char *why, size_t size)
 {
 	struct table t = { .process = p, .out = out, .launch = -1 };
 	struct fw_err err = { 0 };

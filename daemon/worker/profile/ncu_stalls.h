@@ -11,6 +11,7 @@ int ncu_stalls(struct buffered *k, struct fw_err *err);
  * What it printed about one call: launch i of it is kernel i of `p`. False: they are not the same launches, or there is no table; `why` says
  * so. Own: buffered_clear_stalls. Shape: why[size].
  */
-bool ncu_stalls_take(const struct buffered_process *p, const char *text, size_t len, struct buffered_stalls *out, char *why, size_t size);
+bool ncu_stalls_take(
+	const struct buffered_process *p, const char *text, size_t len, struct buffered_stalls *out, char *why, size_t size);
 
 #endif

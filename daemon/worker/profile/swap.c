@@ -91,7 +91,7 @@ static int add_again(struct bench *b, struct fw_err *err)
 	if (fd < 0)
 		return err_sys(err, "the target's module");
 	return bench_subject(b, ROLE_REFERENCE, target->provider, target->file, fd, target->sha256, err) != 0 ? -1
-													   : b->n_subjects - 1;
+													      : b->n_subjects - 1;
 }
 
 int swap_run(struct buffered *k, struct fw_err *err)

@@ -115,11 +115,21 @@ static void destroy(struct fw_plan *p)
 	free(p);
 }
 
-static const struct fw_provider provider = { .struct_size = sizeof provider, .device = FW_CPU, .family = FW_ATTENTION,
-	.name = "plain", .can = can, .plan = plan, .bind = bind, .enqueue = enqueue, .count = count, .error = error, .destroy = destroy };
+static const struct fw_provider provider = { .struct_size = sizeof provider,
+	.device = FW_CPU,
+	.family = FW_ATTENTION,
+	.name = "plain",
+	.can = can,
+	.plan = plan,
+	.bind = bind,
+	.enqueue = enqueue,
+	.count = count,
+	.error = error,
+	.destroy = destroy };
 static const struct fw_provider *const providers[] = { &provider };
-static const struct fw_module module = { .abi = FW_ABI, .struct_size = sizeof module, .n_providers = 1, .build = "plain loops",
-	.provider = providers };
+static const struct fw_module module = {
+	.abi = FW_ABI, .struct_size = sizeof module, .n_providers = 1, .build = "plain loops", .provider = providers
+};
 
 FW_EXPORT const struct fw_module *fw_entry(uint32_t host_abi)
 {

@@ -17,8 +17,9 @@ static void look(void)
 		{ "cublasLtMatmulDescCreate", &api.product_make }, { "cublasLtMatmulDescDestroy", &api.product_drop },
 		{ "cublasLtMatmulDescSetAttribute", &api.product_set }, { "cublasLtMatrixLayoutCreate", &api.layout_make },
 		{ "cublasLtMatrixLayoutDestroy", &api.layout_drop }, { "cublasLtMatmulPreferenceCreate", &api.request_make },
-		{ "cublasLtMatmulPreferenceDestroy", &api.request_drop }, { "cublasLtMatmulPreferenceSetAttribute", &api.request_set },
-		{ "cublasLtMatmulAlgoGetHeuristic", &api.choose }, { "cublasLtMatmul", &api.multiply }, { NULL, NULL } };
+		{ "cublasLtMatmulPreferenceDestroy", &api.request_drop },
+		{ "cublasLtMatmulPreferenceSetAttribute", &api.request_set }, { "cublasLtMatmulAlgoGetHeuristic", &api.choose },
+		{ "cublasLtMatmul", &api.multiply }, { NULL, NULL } };
 	library_open(&library, "libcublasLt.so.13 or .12", places, functions);
 }
 

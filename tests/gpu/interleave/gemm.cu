@@ -11,7 +11,8 @@ using namespace nvcuda;
 enum { PLACES = 5 /* odd: a warm and a timed call in turns visit all */, TILE = 128, DEEP = 32, PAD = 8, THREADS = 256 };
 
 // C = A B over the first `deep` columns of A and rows of B, row by row; all sizes are multiples of the tiles.
-static __global__ void __run_bounds__(THREADS) gemm(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n, int k, int deep)
+static __global__ void __run_bounds__(THREADS)
+	gemm(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n, int k, int deep)
 {
 	__shared__ __nv_bfloat16 sa[TILE][DEEP + PAD], sb[DEEP][TILE + PAD];
 	wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum[4][2];
@@ -23,8 +24,10 @@ static __global__ void __run_bounds__(THREADS) gemm(const __nv_bfloat16 *a, cons
 			wmma::fill_fragment(sum[i][j], 0.0F);
 	for (int at = 0; at < deep; at += DEEP) {
 		for (int i = threadIdx.x; i < TILE * DEEP / 8; i += THREADS) {
-			*(uint4 *)&sa[i / (DEEP / 8)][i % (DEEP / 8) * 8] = *(const uint4 *)&a[(top + i / (DEEP / 8)) * k + (at + i % (DEEP / 8) * 8) % k];
-			*(uint4 *)&sb[i / (TILE / 8)][i % (TILE / 8) * 8] = *(const uint4 *)&b[(size_t)((at + i / (TILE / 8)) % k) * n + left + i % (TILE / 8) * 8];
+			*(uint4 *)&sa[i / (DEEP / 8)][i % (DEEP / 8) * 8] =
+				*(const uint4 *)&a[(top + i / (DEEP / 8)) * k + (at + i % (DEEP / 8) * 8) % k];
+			*(uint4 *)&sb[i / (TILE / 8)][i % (TILE / 8) * 8] =
+				*(const uint4 *)&b[(size_t)((at + i / (TILE / 8)) % k) * n + left + i % (TILE / 8) * 8];
 		}
 		__syncthreads();
 		for (int step = 0; step < DEEP; step += 16) {
@@ -43,7 +46,8 @@ static __global__ void __run_bounds__(THREADS) gemm(const __nv_bfloat16 *a, cons
 	}
 	for (int i = 0; i < 4; i++)
 		for (int j = 0; j < 2; j++)
-			wmma::store_matrix_sync(&c[(top + row + 16 * i) * n + left + column + 16 * j], sum[i][j], n, wmma::mem_row_major);
+			wmma::store_matrix_sync(
+				&c[(top + row + 16 * i) * n + left + column + 16 * j], sum[i][j], n, wmma::mem_row_major);
 }
 
 struct problem {
@@ -63,7 +67,9 @@ static const char *check(void *argument)
 	const problem *p = (const problem *)argument;
 	std::vector<float> got(p->n), wanted(p->n);
 
-	flopwatch_must(cudaMemcpy(got.data(), p->c + (size_t)(p->m - 3) * p->n, got.size() * sizeof(float), cudaMemcpyDeviceToHost), "C");
+	flopwatch_must(
+		cudaMemcpy(got.data(), p->c + (size_t)(p->m - 3) * p->n, got.size() * sizeof(float), cudaMemcpyDeviceToHost),
+		"C");
 	for (int j = 0; j < p->n; j += 61) {
 		double sum = 0;
 

@@ -9,7 +9,7 @@
 struct fw_plan;
 static void step_between(void);
 static void pretend(int calls);
-#define ON_PLAN()        step_between()
+#define ON_PLAN()                step_between()
 #define AFTER_ENQUEUE(p, stream) pretend((p)->calls)
 #include "good.cuh"
 

@@ -32,7 +32,8 @@ static void hand_over(struct fw_plan *p, uint32_t phases, cudaStream_t stream)
 		run(p, phases, stream);
 		return;
 	}
-	if (!own && (cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess || cudaEventCreate(&ready) != cudaSuccess))
+	if (!own &&
+		(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess || cudaEventCreate(&ready) != cudaSuccess))
 		abort();
 	cudaEventRecord(ready, stream);
 	started = pthread_create(&thread, NULL, work, p) == 0;

@@ -153,7 +153,8 @@ static __global__ void backward_keys(struct view w)
 		__syncthreads();
 		for (int row = (int)threadIdx.x; row < w.n; row += THREADS) {
 			p[row] = w.causal && row < key ? 0 : weight_of(w, head, row, key);
-			ds[row] = p[row] * (dot(row_of(w.dout, w.nhq, w.d, row, head), v, w.d) - w.delta[(int64_t)head * w.n + row]);
+			ds[row] = p[row] *
+				  (dot(row_of(w.dout, w.nhq, w.d, row, head), v, w.d) - w.delta[(int64_t)head * w.n + row]);
 		}
 		__syncthreads();
 		for (int row = 0; (int)threadIdx.x < w.d && row < w.n; row++) {

@@ -37,7 +37,13 @@ int main()
 	if (cudaMalloc(&to, n * sizeof *to) != cudaSuccess || cudaMalloc(&from, n * sizeof *from) != cudaSuccess)
 		return 1;
 	cudaMemset(from, 0, n * sizeof *from);
-	FLOPWATCH_CUDA("arithmetic", 4.0 * rounds * BLOCKS * THREADS, 0, 0) { arithmetic<<<BLOCKS, THREADS>>>((float *)to, rounds); }
-	FLOPWATCH_CUDA("copy", 0, 2.0 * n * sizeof *to, 0) { copy<<<BLOCKS, THREADS>>>(to, from, n); }
+	FLOPWATCH_CUDA("arithmetic", 4.0 * rounds * BLOCKS * THREADS, 0, 0)
+	{
+		arithmetic<<<BLOCKS, THREADS>>>((float *)to, rounds);
+	}
+	FLOPWATCH_CUDA("copy", 0, 2.0 * n * sizeof *to, 0)
+	{
+		copy<<<BLOCKS, THREADS>>>(to, from, n);
+	}
 	return 0;
 }

@@ -205,7 +205,8 @@ struct state {
 			auto began = std::chrono::steady_clock::now();
 
 			call();
-			criterion.add_measurement(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+			criterion.add_measurement(
+				std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
 			samples++;
 		} while (samples < m_benchmark.m_min_samples || !criterion.is_finished());
 	}
