@@ -293,7 +293,7 @@ dist: ## build/dist/flopwatch-VERSION.tar.gz: the last commit, the same bytes ea
 	@VERSION=$(VERSION) etc/dist.sh
 deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball, and its SBOM; it measures on a GPU if it is built where a CUDA toolkit works
 	@VERSION=$(VERSION) etc/deb.sh
-	@VERSION=$(VERSION) SOURCE_DATE_BASELINE_PERIOD=$$(git log -1 --format=%ct) etc/sbom.py deb build/deb/flopwatch_$(VERSION)_*.deb
+	@VERSION=$(VERSION) SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) etc/sbom.py deb build/deb/flopwatch_$(VERSION)_*.deb
 check-deb: deb ## lintian on the package; in a bare Debian that boots it is installed, measures, is upgraded and purged. As root, with lintian and mmdebstrap
 	@tests/house/deb_in_bare_root.sh
 first-hour: ## doc/first-hour.md: README typed in that bare Debian, until three repositories have a verdict. As root

@@ -13,8 +13,8 @@ done
 export LC_ALL=C.UTF-8 TZ=UTC VERSION
 umask 022
 # The commit's time; of an unpacked tarball the time of its files, which is the same.
-SOURCE_DATE_BASELINE_PERIOD=${SOURCE_DATE_BASELINE_PERIOD:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Makefile)}
-export SOURCE_DATE_BASELINE_PERIOD
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Makefile)}
+export SOURCE_DATE_EPOCH
 origins=$(mktemp)
 trap 'rm -f "$origins"' EXIT
 
@@ -65,13 +65,13 @@ for program in "$to.new"/bin/*; do patchelf --set-rpath '$ORIGIN/../lib' "$progr
 for library in "$to.new"/lib/*; do patchelf --set-rpath '$ORIGIN' "$library"; done
 python3 etc/sbom.py bundle "$to.new" "$origins"
 chmod -R u+rwX,go+rX,go-w "$to.new"
-find "$to.new" -exec touch -h -d "@$SOURCE_DATE_BASELINE_PERIOD" {} +
+find "$to.new" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
 rm -rf "$to" "$to.tar.gz"
 mv "$to.new" "$to"
 size=$(du -sm "$to" | cut -f1)
 [ "$size" -lt 64 ] || { echo "the bundle is larger than 64 MiB" >&2; exit 1; }
-tar --format=gnu --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_BASELINE_PERIOD" --transform="s,^\.,flopwatch-$VERSION," \
+tar --format=gnu --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --transform="s,^\.,flopwatch-$VERSION," \
 	-C "$to" -cf "$to.tar" .
 gzip -9nf "$to.tar"
 echo "bundle: $to, $size MiB; $to.tar.gz"

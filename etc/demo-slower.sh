@@ -25,7 +25,7 @@ cuda)
 			places += gsub(/issue_scores<D>\(/, "needless_scores<D>(at, ")
 			places += sub(/^\tuint32_t k, v;$/, "\tuint32_t k, v, needless, credit;")
 			places += sub(/struct progress at = \{ 0, 0 \};/, "struct progress at = { 0, 0, job.needless, 0 };")
-			places += sub(/v2_run\(job,/, "v2_run(\\&with,")
+			places += sub(/v2_launch\(job,/, "v2_launch(\\&with,")
 		}
 		/^\/\* One step but the first/ {
 			places++
@@ -38,7 +38,7 @@ cuda)
 			print "\t\tissue_scores<D>(s, rows, keys);"
 			print "\t}\n}\n"
 		}
-		/^\treturn v2_run\(/ { print "\tstruct v2_job with = *job;\n\twith.needless = " n ";" }
+		/^\treturn v2_launch\(/ { print "\tstruct v2_job with = *job;\n\twith.needless = " n ";" }
 		{ print }
 		END { exit places != 6 }'
 	edit "$tree/kernels/attention/hopper/v1_forward.cu" '

@@ -6,7 +6,7 @@
 
 ORIGINS has a line for each component: `shared FILE ORIGINAL` (FILE below FOLDER is a stripped copy of ORIGINAL), `static FILE ARCHIVE` (FILE
 has objects of ARCHIVE inside), `embedded FILE NAME VERSION LICENCE TEXT` (FILE has NAME inside; TEXT is a file). Columns end with tabs.
-VERSION and SOURCE_DATE_BASELINE_PERIOD come from the environment. The same input gives the same bytes.
+VERSION and SOURCE_DATE_EPOCH come from the environment. The same input gives the same bytes.
 """
 import glob
 import hashlib
@@ -198,7 +198,7 @@ def needed(path):
 class Document:
     def __init__(self, name, folder, left_out=()):
         self.folder, self.name, self.related = folder, name, []
-        self.version, self.baseline_period = os.environ["VERSION"], int(os.environ["SOURCE_DATE_BASELINE_PERIOD"])
+        self.version, self.epoch = os.environ["VERSION"], int(os.environ["SOURCE_DATE_EPOCH"])
         self.files = list_files(folder, left_out)
         self.ids = {path: spdx_id("File", path[2:]) for path in self.files}
         self.sha1 = {path: digest(os.path.join(folder, path), "sha1") for path in self.files}
@@ -233,7 +233,7 @@ class Document:
         everything = [self.main] + [packages.entries[name] for name in sorted(packages.entries)]
         document = {
             "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": self.name,
-            "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.baseline_period)),
+            "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.epoch)),
                              "creators": [f"Tool: flopwatch-sbom-{self.version}"]},
             "packages": everything, "files": [self.file_entry(name, name in foreign) for name in self.files],
             "relationships": self.related,

@@ -1,5 +1,5 @@
 /**
- * process_run.h - how the host starts a main kernel: its shared memory, its grid, its only parameter.
+ * launch.h - how the host starts a main kernel: its shared memory, its grid, its only parameter.
  */
 #ifndef HOPPER_LAUNCH_H
 #define HOPPER_LAUNCH_H

@@ -7,7 +7,7 @@ cd "$root" || exit 1
 for program in patchelf python3 dpkg-query; do
 	command -v "$program" >/dev/null || { skip "the bundle" "$program is not installed"; exit 0; }
 done
-unset SOURCE_DATE_BASELINE_PERIOD MAKEFLAGS MFLAGS
+unset SOURCE_DATE_EPOCH MAKEFLAGS MFLAGS
 check="python3 tests/lib/sbom_check.py"
 static=$(sed -n 's/^STATIC .*-lnettle.*(comma)-Bstatic \(.*\) -Wl.*/\1/p' Makefile | sed 's/-l//g')
 is "archives that programs may have inside are known" "$(wc -w <<<"$static")" 4
@@ -116,7 +116,7 @@ curl_package=$(dpkg-query -W -f '${Package}\n' 'libcurl[0-9]*' | grep -E '^libcu
 printf 'Package: flopwatch\nVersion: 1.2.3\nArchitecture: amd64\nMaintainer: a <a@example.org>\nDepends: libc6 (>= 2.3), %s (>= 7)\nDescription: d\n' "$curl_package" >"$tmp/package/DEBIAN/control"
 dpkg-deb -b "$tmp/package" "$tmp/flopwatch_1.2.3_amd64.deb" >/dev/null
 rm -r "$tmp/package/DEBIAN"
-ok "a bill of a .deb" env VERSION=1.2.3 SOURCE_DATE_BASELINE_PERIOD=1700000000 etc/sbom.py deb "$tmp/flopwatch_1.2.3_amd64.deb"
+ok "a bill of a .deb" env VERSION=1.2.3 SOURCE_DATE_EPOCH=1700000000 etc/sbom.py deb "$tmp/flopwatch_1.2.3_amd64.deb"
 sbom=$tmp/flopwatch_1.2.3_amd64.spdx.json
 ok "is what SPDX asks for, too" $check "$sbom" "$tmp/package"
 is "knows its checksum" "$(jq -r '.packages[0].checksums[] | select(.algorithm == "SHA256").checksumValue' "$sbom")" "$(sha256sum <"$tmp/flopwatch_1.2.3_amd64.deb" | cut -d' ' -f1)"

@@ -533,7 +533,7 @@ static void the_sandbox_holds(void **state)
 		"\t@! touch /usr/planted 2>/dev/null || echo writes-usr\n"
 		"\t@test `ls -d /proc/[0-9]* | wc -l` -lt 12 || echo sees-processes\n"
 		"\t@test $$(env | grep -cvE "
-		"'^(HOME|USER|LOGNAME|TMPDIR|PATH|LANG|SOURCE_DATE_BASELINE_PERIOD|CUDA_CACHE_DISABLE|PWD|SHLVL|_|OLDPWD|"
+		"'^(HOME|USER|LOGNAME|TMPDIR|PATH|LANG|SOURCE_DATE_EPOCH|CUDA_CACHE_DISABLE|PWD|SHLVL|_|OLDPWD|"
 		"MAKE.*|MFLAGS|DEVICE|FLOPWATCH_KIT)=') = 0 || env\n"
 		"\t@grep -q '^CapEff:.0*$$' /proc/self/status || echo has-capabilities\n"
 		"\t@test `id -u` != 0 || test ! -x /usr/bin/setpriv || echo is-root\n"

@@ -63,7 +63,7 @@ static void build_arguments(void **state)
 	assert_true(has_pair(v, "--ro-bind", "/opt/cuda"));
 	assert_true(has_pair(v, "--bind", "/var/cache/x/job"));
 	assert_true(has_pair(v, "--chdir", "/job/kernels"));
-	assert_true(has_pair(v, "SOURCE_DATE_BASELINE_PERIOD", "0"));
+	assert_true(has_pair(v, "SOURCE_DATE_EPOCH", "0"));
 	assert_int_equal(position(v, "--share-net"), -1);
 	assert_int_equal(position(v, "--dev-bind"), -1);
 	assert_true(position(v, "--") > position(v, "--chdir"));

@@ -69,7 +69,7 @@ async function refresh() {
 	}
 }
 
-// Events come in sustained runs; a page that is drawn too often costs the daemon time that measuring may need.
+// Events come in bursts; a page that is drawn too often costs the daemon time that measuring may need.
 function soon() {
 	clearTimeout(timer);
 	timer = setTimeout(refresh, Math.max(GATHER_MS, drawnAt + REST_MS - Date.now()));

@@ -34,7 +34,7 @@ const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_S
 	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
 const char sandbox_build_path[] = BUILD_PATH;
 const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8",
-	"SOURCE_DATE_BASELINE_PERIOD=0", "CUDA_CACHE_DISABLE=1", "USER=flopwatch",
+	"SOURCE_DATE_EPOCH=0", "CUDA_CACHE_DISABLE=1", "USER=flopwatch",
 	"LOGNAME=flopwatch" /* Python asks for a name, and there is no /etc/passwd */, NULL };
 
 int sandbox_want(const char *word, enum sandbox_want *out)

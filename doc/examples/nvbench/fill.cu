@@ -14,7 +14,7 @@ static void fill_bench(nvbench::state &state)
 
 	NVBENCH_CUDA_CALL(cudaMalloc((void **)&out, n * sizeof(float)));
 	state.add_global_memory_writes<float>(n);
-	state.exec([&](nvbench::process_run &process_run) { fill<<<1024, 256, 0, process_run.get_stream()>>>(out, n, 1.0F); });
+	state.exec([&](nvbench::launch &launch) { fill<<<1024, 256, 0, launch.get_stream()>>>(out, n, 1.0F); });
 	NVBENCH_CUDA_CALL(cudaFree(out));
 }
 NVBENCH_BENCH(fill_bench).add_int64_power_of_two_axis("n", { 20, 24 });

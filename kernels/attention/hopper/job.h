@@ -81,7 +81,7 @@ struct job {
 	float2 *row_stats;    /* [nhq][n_slots * 64] LSE * log2(e), rowsum(dO * O); +inf, 0 for rows that take no part */
 	unsigned char *extra; /* what a stage has of its own, see struct stage */
 	float *grad_q_sum;    /* [nhq][n_slots][64 * headdim] in the order of sum_fragment */
-	int32_t *interleave;  /* [nhq][n_slots] when ordered: additions to a slot's sum so far */
+	int32_t *turns;       /* [nhq][n_slots] when ordered: additions to a slot's sum so far */
 };
 
 /**

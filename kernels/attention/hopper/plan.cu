@@ -13,7 +13,7 @@ struct fw_plan {
 	uint32_t phases;
 	bool bound;
 	/* Offsets into the workspace, bytes. */
-	int64_t tiles_at, list_at, ranks_at, cursor_at, slots_at, stats_at, sum_at, interleave_at, extra_at;
+	int64_t tiles_at, list_at, ranks_at, cursor_at, slots_at, stats_at, sum_at, turns_at, extra_at;
 	int64_t zeroed_bytes; /* from sum_at on, by PREPARE */
 	int64_t workspace_bytes;
 	char config[80];
@@ -103,7 +103,7 @@ static void lay_out(struct fw_plan *p)
 		at = contract_align(at + rows * (int64_t)sizeof(float2));
 		p->sum_at = at;
 		at = contract_align(at + (job->passes == 2 ? 0 : rows * job->headdim * (int64_t)sizeof(float)));
-		p->interleave_at = at;
+		p->turns_at = at;
 		at = contract_align(at + (job->ordered ? rows / JOB_STEP * (int64_t)sizeof(int32_t) : 0));
 		p->zeroed_bytes = at - p->sum_at;
 	}
@@ -223,7 +223,7 @@ int plan_bind(struct fw_plan *p, const struct fw_io *io)
 	job->slots = (int2 *)(workspace + p->slots_at);
 	job->row_stats = (float2 *)(workspace + p->stats_at);
 	job->grad_q_sum = (float *)(workspace + p->sum_at);
-	job->interleave = (int32_t *)(workspace + p->interleave_at);
+	job->turns = (int32_t *)(workspace + p->turns_at);
 	job->extra = workspace + p->extra_at;
 	if (p->stage->bound) {
 		status = p->stage->bound(job, p->error, CONTRACT_TEXT_BYTES);

@@ -341,9 +341,9 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 				sm90_pin(grad_q);
 				if (QUERIES == IN_ORDER) {
 					if (added_to >= 0) /* only now, so that nobody waits for the addition itself */
-						end_turn(job.work.interleave + added_to, tid, OWN_GROUP + group);
+						end_turn(job.work.turns + added_to, tid, OWN_GROUP + group);
 					added_to = step->row;
-					await_turn(job.work.interleave + added_to, step->turn, tid, OWN_GROUP + group);
+					await_turn(job.work.turns + added_to, step->turn, tid, OWN_GROUP + group);
 				}
 				add_to_queries(sum, grad_q); /* while dK is at work */
 				if (q_parts == 2) {
@@ -382,7 +382,7 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 		}
 		start += total;
 		if (QUERIES == IN_ORDER && added_to >= 0)
-			end_turn(job.work.interleave + added_to, tid, OWN_GROUP + group);
+			end_turn(job.work.turns + added_to, tid, OWN_GROUP + group);
 		added_to = -1;
 
 		const int kv_head = own->kv_head, key = own->first + own_row, end = own->end;

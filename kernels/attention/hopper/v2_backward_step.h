@@ -76,8 +76,8 @@ SM90_DEVICE void hide(float (&s)[32], const struct backward_step &step, int key,
 #pragma unroll
 	for (int r = 0; r < 2; r++) {
 		const int own = key + 8 * r;
-		const bool underpowered = own > step.last || step.missing >> own / 64 & 1;
-		const int first = underpowered ? JOB_STEP : own - step.bias - lane % 4 * 2;
+		const bool blind = own > step.last || step.missing >> own / 64 & 1;
+		const int first = blind ? JOB_STEP : own - step.bias - lane % 4 * 2;
 #pragma unroll
 		for (int n = 0; n < 8; n++)
 #pragma unroll
