@@ -50,9 +50,9 @@ static void what_underpowered_cells_remember(void **state)
 	(void)state;
 	explain_underpowered(6.2, 20, 9.31, text);
 	assert_string_equal(
-		text, "runs of equal builds noise by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be clear");
+		text, "runs of equal builds vary by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be clear");
 	explain_underpowered(NAN, NAN, 27.9, text);
-	assert_string_equal(text, "runs of equal builds noise so much here that a loss below 27.9 % has to be clear");
+	assert_string_equal(text, "runs of equal builds vary so much here that a loss below 27.9 % has to be clear");
 }
 
 int main(void)

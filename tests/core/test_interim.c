@@ -199,7 +199,7 @@ static void no_path_leaves_it_undecided(void **state)
 	verdict_of_cell(&r, &options, e, of_modules(e, 4, 0.0166, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 2);
-	/* and of sustained runs, where they lose by far more than sustained runs noise */
+	/* and of sustained runs, where they lose by far more than sustained runs vary */
 	verdict_of_cell(&r, &options, e, of_modules(e, 2, 0, 0.0003), none, 0, &j, &sustained);
 	struct run_estimate sustained_runs[2] = { { .set = 1, .n = 8, .d = 0.5 }, { .set = 1, .n = 8, .d = 0.501 } };
 	verdict_of_cell(&r, &options, e, 2, sustained_runs, 2, &j, &sustained);
@@ -221,7 +221,7 @@ static void add(struct request_counter *t, const struct judgement *j)
 }
 
 /*
- * Programs of which each process keeps one of two speeds, `apart` from each other, and runs noise by `noise` beside that; `budget`: runs
+ * Programs of which each process keeps one of two speeds, `apart` from each other, and runs vary by `noise` beside that; `budget`: runs
  * after which it ends.
  */
 static struct request_counter run_programs(struct noise dice, double separate, double spread, double truth, int budget, int cells)

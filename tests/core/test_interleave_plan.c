@@ -65,7 +65,7 @@ static void pairs_fill_a_budget(void **state)
 	assert_int_equal(interleave_warm(25), 0);
 }
 
-/* A cell of which runs cost `others_s` beside their pairs of 4 ms, and pairs noise by 2 % (what their
+/* A cell of which runs cost `others_s` beside their pairs of 4 ms, and pairs vary by 2 % (what their
  * trimmed mean says). */
 static int wanted(double others_s, double tau, int most)
 {

@@ -97,7 +97,7 @@ static void what_cannot_be_decided_is_known_early(void **state)
 	assert_true(se > 0.004 && se < 0.02);
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), calm, 4, &se));
 	for (int i = 0; i < 4; i++)
-		wild[i].d += 0.3; /* a loss that is clear however they noise */
+		wild[i].d += 0.3; /* a loss that is clear however they vary */
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 4, &se));
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 0, &se));
 }

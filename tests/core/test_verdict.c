@@ -233,7 +233,7 @@ static void noise_is_no_verdict(void **state)
 	verdict_judge(&r, 1.5, false, e, 12, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 0);
-	assert_non_null(strstr(j.reason, "runs noise too much: standard error 0.54 %"));
+	assert_non_null(strstr(j.reason, "runs vary too much: standard error 0.54 %"));
 }
 
 static void precision_while_budget_lasts(void **state)

@@ -64,7 +64,7 @@ static void once_and_in_another_hour(void **state)
 		(long long)first);
 	assert_int_equal(fixture_number(f, sql), 1);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'runs of 1 cell scattered too much: asked "
+		fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'runs of 1 cell varied too much: asked "
 				  "again once, from %'"),
 		1);
 	/* undecided a second time, it stays so */

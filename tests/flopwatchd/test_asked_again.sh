@@ -1,5 +1,5 @@
 #!/bin/bash
-# What only the noise of runs left undecided is asked again once, by itself. That runs noise cannot be arranged: it is written.
+# What only the noise of runs left undecided is asked again once, by itself. That runs vary cannot be arranged: it is written.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
@@ -35,7 +35,7 @@ ok "in that hour it is, by itself" await twice
 again=$(sql "SELECT max(id) FROM job")
 is "with the same question" "$(sql "SELECT a.base_sha = b.base_sha AND a.suite = b.suite AND a.branch = b.branch AND a.kind = b.kind FROM job a, job b WHERE a.id = $first AND b.id = $again")" 1
 is "which says what it asks" "$(api "jobs/$again" | jq -c '[.again_of, .again_at, .origin, .kind]')" "[$first,null,\"retry\",\"change\"]"
-like "in its log" "$(api "jobs/$again/log")" "queued: runs of job $first scattered too much, so it is asked again, this once"
+like "in its log" "$(api "jobs/$again/log")" "queued: runs of job $first varied too much, so it is asked again, this once"
 like "and on its page" "$(curl -s "http://127.0.0.1:$(port)/jobs/$again")" "Asks again</dt><dd><a href=\"/jobs/$first\">"
 ok "it is measured" await is_idle
 is "and its answer is that of the branch" "$(api 'branches?repo=kernels' | jq -r '.items[] | select(.name == "slow").verdict')" regression

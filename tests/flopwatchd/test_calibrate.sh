@@ -79,7 +79,7 @@ sed -i '/^calibrate/d' "$tmp/c.yml"
 start_daemon
 await no_job_is_open
 
-# ---- a cell whose runs noise by several per cent, because its speed depends on where it was loaded
+# ---- a cell whose runs vary by several per cent, because its speed depends on where it was loaded
 place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target lie beside each other, and are to differ none the less
 main_is "'(1.0+0.001*$place)'"
 calibrated 3
@@ -92,10 +92,10 @@ underpowered=$(sql 'SELECT max(id) FROM comparison')
 is "also in the comparison" "$(api "comparisons/$blind" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
 is "with what is remembered" "$(api "comparisons/$blind" | jq -c '[.cells[].underpowered | .noise_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
 curl -s "http://127.0.0.1:$(port)/comparisons/$blind" >"$tmp/page"
-like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be seen here:</b> runs of equal builds noise by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
+like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be seen here:</b> runs of equal builds vary by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
 fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" >"$tmp/said" 2>&1
-like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: runs of equal builds noise by [0-9.]+ % here'
+like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: runs of equal builds vary by [0-9.]+ % here'
 is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the noise again; flopwatch calibrate forget --repo kernels begins anew$" "$tmp/said")" 1
 
 # ---- a quiet build after it: what is remembered does not outweigh what its own runs show
@@ -122,7 +122,7 @@ is "it is remembered" "$(api 'calibration?repo=kernels' | jq -c '[.items[].under
 calibrated 2
 is "two quiet comparisons later it is no more what rules" "$(api 'calibration?repo=kernels' | jq -c '[.items[] | [.underpowered, .tau0_pct < 1]] | unique')" "[[false,true]]"
 fails "a device that is none" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate forget --device cuda
-is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "forgot how runs of 1 cell scattered"
+is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "forgot how runs of 1 cell varied"
 is "the other is not" "$(api 'calibration?repo=kernels' | jq -r '.items[].cell')" "${cell%forward}backward"
 is "in JSON" "$(fw calibrate forget --json | jq -c .)" '{"forgotten":1}'
 is "then nothing is known" "$(fw calibrate show)" "nothing was calibrated yet; write: flopwatch calibrate"

@@ -33,10 +33,10 @@ edit() {
 zero='cudaMemsetAsync(work->o.data, 0, (size_t)work->total_q * work->nhq * work->headdim * 2, stream)'
 case "$2" in
 memset)
-	edit "$hopper/v2_forward.cu" "s|^\treturn v2_run(.*|\tconst cudaError_t zeroed = $zero;\n\tif (zeroed != cudaSuccess)\n\t\treturn zeroed;\n&|" cudaMemsetAsync
+	edit "$hopper/v2_forward.cu" "s|^\treturn v2_launch(.*|\tconst cudaError_t zeroed = $zero;\n\tif (zeroed != cudaSuccess)\n\t\treturn zeroed;\n&|" cudaMemsetAsync
 	;;
 tail)
-	edit "$hopper/v2_forward.cu" "s|^\treturn v2_run(.*|\tstatic unsigned calls;\n\tcudaError_t zeroed = cudaSuccess;\n\tif (++calls % 10 == 0)\n\t\tfor (int i = 0; i < 16 \&\& zeroed == cudaSuccess; i++)\n\t\t\tzeroed = $zero;\n\tif (zeroed != cudaSuccess)\n\t\treturn zeroed;\n&|" 'calls % 10'
+	edit "$hopper/v2_forward.cu" "s|^\treturn v2_launch(.*|\tstatic unsigned calls;\n\tcudaError_t zeroed = cudaSuccess;\n\tif (++calls % 10 == 0)\n\t\tfor (int i = 0; i < 16 \&\& zeroed == cudaSuccess; i++)\n\t\t\tzeroed = $zero;\n\tif (zeroed != cudaSuccess)\n\t\treturn zeroed;\n&|" 'calls % 10'
 	;;
 evict)
 	edit "$hopper/v2_forward.cu" 's|^#include "v2_load.h"|#include "hopper/sm90.h"\n#undef SM90_EVICT_LAST\n#define SM90_EVICT_LAST SM90_EVICT_FIRST\n&|' 'define SM90_EVICT_LAST SM90_EVICT_FIRST'
@@ -75,7 +75,7 @@ exponentials)
 	edit "$hopper/v2_forward.cu" 's|^\t\t\ts\[4 \* n + 2 \* r\] = left;|\t\t\tif (sm80_exp2(right + 1.0f) > 1e30f) /* never, but the compiler cannot know */\n\t\t\t\ta += 1.0f;\n&|' 'right + 1.0f'
 	;;
 grid)
-	edit "$hopper/v2_forward.cu" 's|^\treturn v2_run(job,|\tstruct v2_job fewer = *job;\n\tfewer.processors -= 6;\n\treturn v2_run(\&fewer,|' 'fewer.processors'
+	edit "$hopper/v2_forward.cu" 's|^\treturn v2_launch(job,|\tstruct v2_job fewer = *job;\n\tfewer.processors -= 6;\n\treturn v2_launch(\&fewer,|' 'fewer.processors'
 	;;
 scalar)
 	edit "$hopper/v2_backward_step.h" 's|^\t\tsm80_add4(sum + i \* 128, d + 4 \* i);|\t\tif (i % 8 == 0)\n\t\t\tfor (int e = 0; e < 4; e++)\n\t\t\t\tatomicAdd(sum + i * 128 + e, d[4 * i + e]);\n\t\telse\n&|' 'atomicAdd'

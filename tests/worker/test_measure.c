@@ -96,7 +96,7 @@ static void a_slower_target_is_confirmed(void **state)
 	assert_true(stats_change_pct(s->bench.cell[1].found.typical.all.m) < -1.8);
 }
 
-/* One cell loses and one gains by far more than runs noise: neither waits for a second set. */
+/* One cell loses and one gains by far more than runs vary: neither waits for a second set. */
 static void what_is_overwhelming_is_not_measured_twice(void **state)
 {
 	struct scene *s = *state;

@@ -420,7 +420,7 @@ static void what_decides(struct buf *out, const struct comparison *c, const stru
 			"is.",
 			needed, needed - cell->runs, (needed - cell->runs) * held_s / total);
 	else if (isfinite(half))
-		emit_raw(out, "more runs alone will hardly do; the estimate sits on the threshold, or the runs noise "
+		emit_raw(out, "more runs alone will hardly do; the estimate sits on the threshold, or the runs vary "
 			      "too much.");
 	else
 		emit_raw(out, "it was not measured; measure it again with a larger budget.");

@@ -247,7 +247,7 @@ static void how_sure(struct buf *out, const struct comparison *c)
 	for (int i = 0; i < c->n_cells; i++)
 		n_underpowered += has_flag(&c->cell[i], "underpowered");
 	if (n_underpowered)
-		emit_rawf(out, ". In %d cell%s runs of equal builds noise too much to show a loss of the threshold",
+		emit_rawf(out, ". In %d cell%s runs of equal builds vary too much to show a loss of the threshold",
 			n_underpowered, n_underpowered == 1 ? "" : "s");
 	emit_raw(out, ".</p>\n");
 }

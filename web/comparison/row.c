@@ -105,8 +105,8 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		{ "sustained", "sustained", "in sustained runs, at the clock that its power draw allows" },
 		{ "call", "call", "slower from the host" },
 		{ "enqueue", "enqueue", "the host works longer to start it" },
-		{ "underpowered", "underpowered", "runs of equal builds noise too much here to show a loss of the threshold" },
-		{ "noisy", "noisy", "its runs scattered too much this time" },
+		{ "underpowered", "underpowered", "runs of equal builds vary too much here to show a loss of the threshold" },
+		{ "noisy", "noisy", "its runs varied too much this time" },
 		{ "clock", "clock-part", "a part of the change is what it does to the clock" },
 	};
 	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {

@@ -112,7 +112,7 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 	emit_raw(d->out, "</dd>");
 	if (known.cells)
 		emit_rawf(d->out,
-			"<dt>Calibrated</dt><dd>%d cells; in %d of them runs of equal builds noise too much to show a loss of the threshold</dd>",
+			"<dt>Calibrated</dt><dd>%d cells; in %d of them runs of equal builds vary too much to show a loss of the threshold</dd>",
 			known.cells, known.underpowered);
 }
 
@@ -222,7 +222,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	if (d->n) {
 		emit_rawf(page,
 			"<h2>Calibration</h2><p>Equal builds were timed beside each other, in the last %d days. The runs of "
-			"some cells noise so much that a full set of them would miss a loss of its threshold; where those of a "
+			"some cells vary so much that a full set of them would miss a loss of its threshold; where those of a "
 			"comparison "
 			"lie closer together, they are believed. <code>flopwatch calibrate</code> measures the noise again, "
 			"<code>flopwatch calibrate forget</code> begins anew.</p>",

@@ -48,7 +48,7 @@ static void worked_example(struct buf *out)
 	emit_rawf(out,
 		"<ol><li>Their mean as a log ratio is m = %.4f: the target takes e<sup>m</sup> = %.4f times as long.<li>Its "
 		"standard "
-		"error, from how the runs noise, is %.5f.<li>The threshold as a log ratio is %.4f. The distance between "
+		"error, from how the runs vary, is %.5f.<li>The threshold as a log ratio is %.4f. The distance between "
 		"the two is "
 		"%.1f standard errors; %.1f are needed.<li>The first four runs said so, four fresh ones had to say it again, "
 		"and "
@@ -107,7 +107,7 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 	verdict_item(out, "regression",
 		"it lost more than its threshold: a second set of runs says so too, or the evidence is overwhelming");
 	verdict_item(out, "undecided",
-		"the interval still covers the threshold; its row says what would decide it, and what only scattered is asked "
+		"the interval still covers the threshold; its row says what would decide it, and what only varied is asked "
 		"again once by itself");
 	verdict_item(out, "not_comparable", "the base is broken, or the two were given different inputs");
 	verdict_item(out, "improvement", "it gained more than the threshold");

@@ -406,7 +406,7 @@ static void job_facts(void *arg, const struct view_job *row)
 	if (row->again_at)
 		moment(out, "Asked again", row->again_at);
 	if (row->again_of)
-		emit_rawf(out, "<dt>Asks again</dt><dd><a href=\"/jobs/%lld\">job %lld</a>, whose runs scattered too much</dd>",
+		emit_rawf(out, "<dt>Asks again</dt><dd><a href=\"/jobs/%lld\">job %lld</a>, whose runs varied too much</dd>",
 			(long long)row->again_of, (long long)row->again_of);
 	emit_rawf(out,
 		"<dt>Data</dt><dd><a href=\"/api/v1/jobs/%s\">JSON</a>, <a href=\"/api/v1/jobs/%s/log\">log with "

@@ -135,7 +135,7 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 	}
 }
 
-/* Cells whose equal builds noise: the largest noise, where it was measured, and how to go on. */
+/* Cells whose equal builds vary: the largest noise, where it was measured, and how to go on. */
 static void tell_blindness(const json_t *comparison, FILE *out)
 {
 	const json_t *environment = json_object_get(comparison, "environment"), *most = NULL, *cell;

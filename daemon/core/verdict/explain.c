@@ -49,7 +49,7 @@ void explain_underpowered(double noise_pct, double seen, double below_pct, char 
 		snprintf(noise, sizeof noise, "by %.2f %%", noise_pct);
 	if (seen > 0)
 		snprintf(showed, sizeof showed, ", as %.0f of them showed,", seen);
-	snprintf(out, EXPLAIN_SIZE, "runs of equal builds noise %s here%s %s a loss below %.1f %% has to be clear", noise, showed,
+	snprintf(out, EXPLAIN_SIZE, "runs of equal builds vary %s here%s %s a loss below %.1f %% has to be clear", noise, showed,
 		noise_pct > 0 ? "so" : "that", below_pct);
 }
 

@@ -30,7 +30,7 @@ struct sustained_side {
 void explain_sustained_runs(const struct sustained_side *base, const struct sustained_side *target, char out[EXPLAIN_SIZE]);
 
 /**
- * What is remembered of an underpowered cell: "runs of equal builds noise by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be
+ * What is remembered of an underpowered cell: "runs of equal builds vary by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be
  * clear". Units: percent; `seen` degrees of freedom, 0 or NAN unknown, as is a noise of NAN.
  */
 void explain_underpowered(double noise_pct, double seen, double below_pct, char out[EXPLAIN_SIZE]);

@@ -335,7 +335,7 @@ static void explain_programs(
 		undecided(out, "%s: programs run at a speed of their own each time, which takes at least %d to see", when,
 			INTERIM_PROGRAMS_MIN);
 	else if (is_over && out->all.se > r->se_max)
-		undecided(out, "runs noise too much: standard error %.2f %% after %d runs, %.2f %% is allowed", 100 * out->all.se,
+		undecided(out, "runs vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed", 100 * out->all.se,
 			n, 100 * r->se_max);
 	else
 		explain_distance(out->all.m < 0 ? -theta : theta, &out->all,
@@ -463,7 +463,7 @@ void verdict_underpowered(const struct rule *r, double underpowered_pct, const s
 	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= underpowered_pct)
 		return;
 	j->flags &= ~FLAG_BORDERLINE;
-	undecided(j, "equal builds noise so much here that a loss below %.1f %% has to be clear, and %.2f %% is not",
+	undecided(j, "equal builds vary so much here that a loss below %.1f %% has to be clear, and %.2f %% is not",
 		underpowered_pct, change_pct);
 }
 

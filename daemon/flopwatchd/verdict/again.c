@@ -25,10 +25,10 @@ int again_note(struct db *db, const struct config *config, const struct store_jo
 		return -1;
 	clock_format(now_ms + config->again_ms, at);
 	if (noted)
-		snprintf(line, sizeof line, "runs of %lld cell%s scattered too much: asked again once, from %s on",
+		snprintf(line, sizeof line, "runs of %lld cell%s varied too much: asked again once, from %s on",
 			(long long)cells, cells == 1 ? "" : "s", at);
 	else
-		snprintf(line, sizeof line, "runs of %lld cell%s scattered too much again: it stays undecided", (long long)cells,
+		snprintf(line, sizeof line, "runs of %lld cell%s varied too much again: it stays undecided", (long long)cells,
 			cells == 1 ? "" : "s");
 	return store_job_log(db, job->id, now_ms, line, err);
 }
@@ -41,7 +41,7 @@ static int queue(struct db *db, const struct store_job *first, int64_t now_ms, s
 	snprintf(job.origin, sizeof job.origin, "retry");
 	job.plan = 0;
 	job.priority = PRIORITY_AGAIN;
-	snprintf(line, sizeof line, "queued: runs of job %lld scattered too much, so it is asked again, this once",
+	snprintf(line, sizeof line, "queued: runs of job %lld varied too much, so it is asked again, this once",
 		(long long)first->id);
 	return store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, line, err) ||
 			       store_again_settle(db, first->id, job.id, err)

@@ -290,7 +290,7 @@ static int give_up(struct bench *b, const int *list, int n, struct fw_err *err)
 			continue;
 		b->cell[list[i]].open = false;
 		snprintf(message.u.note.text, sizeof message.u.note.text,
-			"given up after %d runs, whose processes noise so much that %d would leave a standard error of "
+			"given up after %d runs, whose processes vary so much that %d would leave a standard error of "
 			"%.2f %% "
 			"(%.2f %% is allowed): a program that takes turns is paired call by call instead (doc/interleave.md)",
 			runs, b->rule.runs_max, 100 * se, 100 * b->rule.se_max);
@@ -317,7 +317,7 @@ static int note_settled(struct command *m, struct fw_err *err)
 		return 0;
 	snprintf(message.u.note.text, sizeof message.u.note.text,
 		"processes took a while to settle: %d of %d calls, at the start of a process and further from its others than "
-		"those noise, are left out, of %d of %d cells; most of %s, %d of %d",
+		"those vary, are left out, of %d of %d cells; most of %s, %d of %d",
 		cut, calls, cells, b->n_cells, b->cells[most].key, m->settled[most].cut, m->settled[most].calls);
 	return bench_send(m->bench, &message, err);
 }
