@@ -2,7 +2,7 @@
 -- Every `_at` is ms since 1970-01-01 UTC. Hashes are lower-case hex. Names of refs are raw bytes percent-encoded (`name`),
 -- beside their readable form (`display`), because git allows any byte in them. doc/schema.md draws how the tables hang together.
 
--- ---- what is watched ------------------------------------------------------------------------------------------------
+-- ---- watched repositories -------------------------------------------------------------------------------------------
 
 CREATE TABLE repo (
 	id             INTEGER PRIMARY KEY,
@@ -62,7 +62,7 @@ CREATE TABLE commit_range (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX commit_range_holds ON commit_range(repo, sha);
 
--- ---- what measures --------------------------------------------------------------------------------------------------
+-- ---- devices and environments ---------------------------------------------------------------------------------------
 
 -- What devices have to share for figures of one to stand beside those of another. Queue, calibration and history belong to it.
 CREATE TABLE device_class (
@@ -152,7 +152,7 @@ CREATE TABLE build (
 ) STRICT;
 CREATE INDEX build_by_inputs ON build(inputs_hash, toolchain);
 
--- ---- what is to be measured -----------------------------------------------------------------------------------------
+-- ---- jobs -----------------------------------------------------------------------------------------------------------
 
 CREATE TABLE job (
 	id               INTEGER PRIMARY KEY,
@@ -183,7 +183,7 @@ CREATE TABLE job (
 	some_cells       INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
 	every_cell       INTEGER NOT NULL DEFAULT 0,      -- of a profile: all of these, instead of the three largest
 	part             INTEGER NOT NULL DEFAULT 0,      -- of its suite: 0 what a push measures, all of most suites
-	origin           TEXT    NOT NULL,                -- push api retry bisect baseline period environment trend backfill remeasure import idle again alert night
+	origin           TEXT    NOT NULL,                -- push api retry bisect baseline_period environment trend backfill remeasure import idle again alert night
 	priority         INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
 	plan             INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
 	again_of         INTEGER REFERENCES job(id),      -- the one that this asks again
@@ -257,7 +257,7 @@ CREATE TABLE job_log (
 ) STRICT;
 CREATE INDEX job_log_by_job ON job_log(job);
 
--- ---- what was measured ----------------------------------------------------------------------------------------------
+-- ---- results --------------------------------------------------------------------------------------------------------
 
 CREATE TABLE comparison (
 	id            INTEGER PRIMARY KEY,
@@ -391,7 +391,7 @@ CREATE TABLE sample_kind (
 	id            INTEGER PRIMARY KEY,
 	series        TEXT    NOT NULL,                -- device call phase sustained process
 	phase         TEXT    NOT NULL,                -- of series phase; "" of the others
-	subject       TEXT    NOT NULL,                -- role: base target reference commit
+	subject       TEXT    NOT NULL,                -- role: base target reference
 	UNIQUE (series, phase, subject)
 ) STRICT;
 
@@ -619,7 +619,7 @@ CREATE INDEX change_point_by_job ON change_point(job) WHERE job IS NOT NULL;
 CREATE INDEX change_point_by_alert ON change_point(alert) WHERE alert IS NOT NULL;
 CREATE INDEX change_point_open ON change_point(state) WHERE state IN ('candidate', 'placing');
 
--- ---- alerts and searches --------------------------------------------------------------------------------------------
+-- ---- alerts and bisects ---------------------------------------------------------------------------------------------
 
 CREATE TABLE alert (
 	id            INTEGER PRIMARY KEY,
@@ -706,7 +706,7 @@ CREATE TABLE bisect_job (
 ) STRICT;
 CREATE INDEX bisect_job_by_bisect ON bisect_job(bisect);
 
--- ---- why ------------------------------------------------------------------------------------------------------------
+-- ---- profiles -------------------------------------------------------------------------------------------------------
 
 -- What was asked for to find out why cells lost: one job, which makes no comparison and no verdict. Its cells are those of the job.
 CREATE TABLE profile (
@@ -815,7 +815,7 @@ CREATE TABLE cause (
 	PRIMARY KEY (profile_cell, rank)
 ) STRICT, WITHOUT ROWID;
 
--- ---- telling, and being asked ---------------------------------------------------------------------------------------
+-- ---- notifications and access ---------------------------------------------------------------------------------------
 
 -- What is to be told outside, written in the verdict's own transaction. A newer word about the same subject (the status of a commit)
 -- takes the place of an older one that still waits.
@@ -845,7 +845,7 @@ CREATE TABLE outbox_attempt (
 ) STRICT;
 CREATE INDEX outbox_attempt_of ON outbox_attempt(outbox);
 
--- What changed, for /events and for people: job.*, alert.*, device.*, baseline period.*
+-- What changed, for /events and for people: job.*, alert.*, device.*, baseline_period.*
 CREATE TABLE event (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
 	at            INTEGER NOT NULL,
@@ -889,7 +889,7 @@ CREATE TABLE session (
 	expires_at    INTEGER NOT NULL
 ) STRICT;
 
--- ---- what is counted ------------------------------------------------------------------------------------------------
+-- ---- counters -------------------------------------------------------------------------------------------------------
 -- /metrics says these as they are, so that it costs the same however long the history is.
 
 -- Rows of a table by the state that they are in.

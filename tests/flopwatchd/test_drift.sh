@@ -85,7 +85,7 @@ is "and is expected no longer" "$(sql "SELECT count(*) FROM change_point WHERE k
 is "so far one reference did" "$(sql "SELECT count(*) FROM job WHERE origin = 'rereference'")" 0
 factor 1.08
 alerts=$(sql "SELECT count(*) FROM alert")
-ok "8 % from its reference main gets a nearer one" until_sql 10 1.08 "SELECT count(*) FROM event WHERE kind = 'baseline_period.reanchored'"
+ok "8 % from its reference main gets a nearer one" until_sql 10 1.08 "SELECT count(*) FROM event WHERE kind = 'baseline_period.reference_moved'"
 nearer=$(sql "SELECT reference_sha FROM baseline_period")
 is "a commit of the new level" "$(sql "SELECT j.target_sha = '$nearer' AND j.base_sha = '$reference' AND j.kind = 'reference' FROM job j WHERE j.origin = 'rereference'")" 1
 is "by twelve runs" "$(sql "SELECT min(l.runs) FROM cell l JOIN comparison c ON c.id = l.comparison JOIN job j ON j.id = c.job WHERE j.origin = 'rereference'")" 12

@@ -30,7 +30,7 @@ push kernels main
 reference commit=$(head_of kernels)
 judged "$anchor"
 is "the first commit of main is pinned" "$(sql "SELECT reference_sha FROM baseline_period")" "$reference"
-is "an event says so" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.anchored'")" 1
+is "an event says so" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.reference_set'")" 1
 second=$(factor 1.001 "0.1 % slower")
 judged "$second"
 is "its child is compared with it alone" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind")" "base,target"
@@ -106,7 +106,7 @@ judged "$last"
 await nothing_is_open
 is "a new baseline_period keeps the reference" "$(sql "SELECT count(*) || ' ' || count(DISTINCT reference_sha) FROM baseline_period")" "2 1"
 is "which is measured in it" "$(sql "SELECT count(*) > 0 FROM ratio r JOIN baseline_period e ON e.id = r.baseline_period WHERE e.id = 2 AND r.target_sha = '$last'")" 1
-is "it is an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.anchored'")" 2
+is "it is an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.reference_set'")" 2
 is "and no alert" "$(sql "SELECT count(*) FROM alert")" "$alerts"
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -389,7 +389,7 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 	}
 	int result = view_repos(site->db, remember_repo, all, &err);
 	layout_begin(response, "Overview", "overview");
-	layout_follow(out, "job.queued job.state job.done alert. device. worker. branch. baseline period.");
+	layout_follow(out, "job.queued job.state job.done alert. device. worker. branch. baseline_period.");
 	layout_live(out, "overview", "The overview changed");
 	if (all->n)
 		emit_raw(out,

@@ -84,7 +84,7 @@ function putProgress(event) {
 
 const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.extended", "alert.named", "alert.explained", "alert.acknowledged", "alert.accepted",
 	"alert.invalid", "alert.resolved",
-	"bisect.ended", "profile.done", "device.state", "worker.pending", "branch.moved", "branch.gone", "epoch.started", "epoch.anchored", "epoch.reanchored", "resync"];
+	"bisect.ended", "profile.done", "device.state", "worker.pending", "branch.moved", "branch.gone", "baseline_period.started", "baseline_period.reference_set", "baseline_period.reference_moved", "resync"];
 
 function open() {
 	if (source) return;

@@ -59,7 +59,7 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 	bool carried, struct fw_err *err)
 {
 	struct store_event event;
-	struct jsonw *j = alert_message(&event, "epoch.anchored");
+	struct jsonw *j = alert_message(&event, "baseline_period.reference_set");
 	jsonw_kv_int(j, "baseline_period", e->id);
 	jsonw_kv_int(j, "environment", e->environment);
 	jsonw_kv_string(j, "repo", job->repo_name);

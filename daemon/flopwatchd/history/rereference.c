@@ -39,7 +39,7 @@ static int tell(const struct trend *t, const struct store_baseline_period *e, co
 	struct fw_err *err)
 {
 	struct store_event event;
-	struct jsonw *j = alert_message(&event, "epoch.reanchored");
+	struct jsonw *j = alert_message(&event, "baseline_period.reference_moved");
 	jsonw_kv_int(j, "baseline_period", e->id);
 	jsonw_kv_string(j, "suite", e->suite);
 	jsonw_kv_string(j, "from", e->reference_sha);

@@ -354,7 +354,7 @@ int alert_update_publish(struct db *db, const struct config *config, struct aler
 int alert_update_baseline_period(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
-	struct jsonw *j = alert_message(&event, "epoch.started");
+	struct jsonw *j = alert_message(&event, "baseline_period.started");
 	jsonw_kv_int(j, "environment", environment);
 	jsonw_kv_string(j, "device", r->device.uuid);
 	jsonw_kv_string(j, "name", r->device.name);
