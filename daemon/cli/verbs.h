@@ -76,7 +76,7 @@ int verb_suite(struct client *c, const struct options *o);
 int verb_export(struct client *c, const struct options *o);
 int verb_reproduce(struct client *c, const struct options *o);
 int verb_wait(struct client *c, const struct options *o);
-int verb_run(struct client *c, const struct options *o);
+int verb_submit(struct client *c, const struct options *o);
 int verb_status(struct client *c, const struct options *o);
 int verb_jobs(struct client *c, const struct options *o);
 int verb_log(struct client *c, const struct options *o);

@@ -26,7 +26,7 @@ ended() { [ "$(newest)" != "$1" ] && [ "$(sql "SELECT state FROM job WHERE id = 
 ask() { # by which branch; prints how long it took
 	local before
 	before=$(newest)
-	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" run more --repo kernels >/dev/null
+	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" submit more --repo kernels >/dev/null
 	patience=400 await ended "$before"
 	seconds "$(newest)"
 }

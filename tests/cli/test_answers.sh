@@ -43,14 +43,14 @@ for asked in "compare $sha main" "run main" "bisect $sha main" "peer main" "prof
 	fails "${asked%% *} asks likewise" 2 fw $asked
 	is "in the same words" "$out" "$which"
 done
-fails "and so with a commit" 2 fw run "${sha:0:12}"
+fails "and so with a commit" 2 fw submit "${sha:0:12}"
 is "which it names" "$out" "flopwatch: ${sha:0:12} is in several repositories: kernels, others; say which one with --repo NAME"
 of_all="flopwatch: 2 repositories are watched: kernels, others; say which one with --repo NAME"
 for asked in peer "history nope" "run nowhere" "profile --suite tiny"; do
 	fails "$asked: what neither has, or nobody named, is asked about, too" 2 fw $asked
 	is "with the names to choose from" "$out" "$of_all"
 done
-is "a branch that one of them has is that one's" "$(job_field "$(fw run slow --json | jq .id)" repo)" kernels
+is "a branch that one of them has is that one's" "$(job_field "$(fw submit slow --json | jq .id)" repo)" kernels
 
 # ---- a cell that is none ----
 fails "history of a cell that is none" 4 fw history nope --repo kernels

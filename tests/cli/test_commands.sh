@@ -136,7 +136,7 @@ fails "log of none" 4 fw log 999
 
 # ---- writing ----
 ok "pause" fw pause sim-0
-ok "run" fw run slow
+ok "submit" fw submit slow
 like "says the job" "$out" '^job [0-9]+ queued; follow it with'
 waiting=$(sed -E 's/job ([0-9]+).*/\1/' <<<"$out")
 fails "wait with a deadline" 6 fw wait "$waiting" --timeout 1 --quiet
@@ -147,7 +147,7 @@ like "which it says" "$out" 'has ended already'
 fails "wait for a cancelled job" 1 fw wait "$waiting"
 like "says who did it" "$out" "job $waiting is cancelled: cancelled by local"
 fails "cancel none" 4 fw cancel 999
-ok "run --json" fw run slow --json
+ok "submit --json" fw submit slow --json
 waiting=$(jq -r .id <<<"$out")
 ok "resume" fw resume sim-0
 run fw wait "$waiting" --quiet --timeout 100
@@ -177,7 +177,7 @@ is "wait --strict for it" "$status" 3
 
 # ---- a daemon that restarts while somebody waits ----
 fw pause sim-0
-waiting=$(fw run slow --json | jq -r .id)
+waiting=$(fw submit slow --json | jq -r .id)
 fw wait "$waiting" --strict --quiet --timeout 100 >"$tmp/waited" 2>&1 &
 waiter=$!
 sleep 0.5
@@ -216,7 +216,7 @@ unlike "and not in a pipe" "$(TERM=xterm fw status)" "$esc"
 like "where --color always gives them" "$(fw status --color always)" "$esc\[31mregression"
 fails "--color sometimes" 2 fw status --color sometimes
 fw pause sim-0
-waiting=$(fw run slow --json | jq -r .id)
+waiting=$(fw submit slow --json | jq -r .id)
 out=$(on_terminal 100 --interrupts 2 "job $waiting" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$waiting")
 is "the second Ctrl-C ends it with 130" "$(tail -n 1 <<<"$out")" "exit 130"
 like "the first says what happens" "$out" "job $waiting goes on without us; Ctrl-C again stops waiting, flopwatch cancel $waiting ends it"

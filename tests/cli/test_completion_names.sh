@@ -70,7 +70,7 @@ if command -v fish >/dev/null; then
 	}
 	is "fish: a branch" "$(fish_offers --server "$server" wait ma)" main
 	is "fish: an alert" "$(fish_offers --server "$server" alerts accept "''")" 1
-	is "fish: a cell of an option" "$(fish_offers --server "$server" run main --cells attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
+	is "fish: a cell of an option" "$(fish_offers --server "$server" submit main --cells attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
 	is "fish: silence without a daemon" "$(fish_offers --server http://127.0.0.1:1 wait ma 2>&1)" ""
 else
 	skip "fish completes names" "fish is not installed"

@@ -18,7 +18,7 @@ refuses() { # name, command...
 
 ok "status" fw status
 like "tells the story" "$out" 'ada/three-stages'
-refuses "run" run main
+refuses "submit" submit main
 refuses "peer" peer main
 refuses "calibrate" calibrate
 refuses "calibrate forget" calibrate forget

@@ -5,7 +5,7 @@
 export FLOPWATCH_SERVER PATH=$bin:$PATH
 fw() { "$bin/flopwatch" "$@"; }
 block() { # the lines under "# $1"
-	fw closer "$id" | awk -v title="# $1" '$0 == title { on = 1; next } /^$/ { on = 0 } on'
+	fw reproduce "$id" | awk -v title="# $1" '$0 == title { on = 1; next } /^$/ { on = 0 } on'
 }
 pasted() { bash -c "$1"; }
 
@@ -24,14 +24,14 @@ is "a branch is slower" "$(result_of "$(head_of kernels)")" "done regression"
 id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
 worst=$(api "comparisons/$id" | jq -r '[.cells[]] | min_by(.change_pct).cell')
 provider=$(api "comparisons/$id" | jq -r '.cells[0].target.provider')
-ok "reproduce" fw closer "$id"
+ok "reproduce" fw reproduce "$id"
 like "means the worst cell" "$out" "^# $worst\$"
 like "says where" "$out" "^# lines about kernels run on $(hostname)"
 unlike "and has no GPU's profilers for another device" "$out" 'ncu|nsys'
-is "--json is what the API says" "$(fw closer "$id" --json | jq -c '[.cell, (.lines | length)]')" "[\"$worst\",2]"
-ok "another cell can be named" fw closer "$id" attention/dense/full/s64/hq2/hk1/d64/bf16/backward
+is "--json is what the API says" "$(fw reproduce "$id" --json | jq -c '[.cell, (.lines | length)]')" "[\"$worst\",2]"
+ok "another cell can be named" fw reproduce "$id" attention/dense/full/s64/hq2/hk1/d64/bf16/backward
 like "and is meant" "$out" 's64/hq2/hk1/d64/bf16/backward'
-fails "one that is not there" 4 fw closer "$id" attention/none
+fails "one that is not there" 4 fw reproduce "$id" attention/none
 fails "measuring again, pasted, ends as a regression does" 3 pasted "$(block 'measure this cell again') --quiet"
 like "of this cell alone" "$out" "$worst .*regression"
 unlike "and no other" "$out" 'dense/full/s64/hq2/hk1/d64/bf16/backward .*runs'
@@ -46,7 +46,7 @@ fw import "$tmp/theirs" --repo kernels --commit "$(head_of kernels)" >"$tmp/said
 rm "$tmp/it's a cache/modules/"*
 fails "a module that is gone" 1 pasted "$(block 'run its calls alone')"
 like "is told as that" "$out" 'cannot load the module'
-fails "figures from elsewhere have no kernel" 1 fw closer 4
+fails "figures from elsewhere have no kernel" 1 fw reproduce 4
 like "which is said" "$out" 'is of no kernel that could be run by hand'
 stop_daemon
 

@@ -60,7 +60,7 @@ ok "nothing is left to warn of" await quiet
 
 # ---- nobody to measure ----
 fw pause sim-0
-fw run main --repo lines >"$tmp/said"
+fw submit main --repo lines >"$tmp/said"
 stop_daemon TERM
 sqlite3 "$tmp/state/flopwatch.db" "UPDATE device SET state = 'quarantined', state_why = 'XID 79'"
 sed -i 's/^workers:.*/workers: [{name: gone, command: ["false"]}]/' "$tmp/c.yml"

@@ -143,7 +143,7 @@ is "compare measures both" "$status" 3
 like "and says so" "$out" '^commit [0-9a-f]{12}  (branch [a-z]+  )?2 suites  verdict: regression: gemm regression -8\.[0-9]+ %, second unchanged$'
 run fw compare main lossy --timeout 100 --quiet --json
 ok "in JSON with both comparisons" jq -e '.verdict == "regression" and (.comparisons | length) == 2 and all(.comparisons[]; .cells | length == 1)' <<<"$out"
-job=$(fw run lossy --json | jq .id)
+job=$(fw submit lossy --json | jq .id)
 run fw wait "$job" --timeout 100 --quiet
 is "wait for the job of a run waits for both" "$status $(grep -c '^comparison ' <<<"$out")" "3 2"
 run fw wait "$held" --timeout 100 --quiet

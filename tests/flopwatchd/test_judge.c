@@ -76,7 +76,9 @@ static void everything_is_stored(void **state)
 					   "'target.error_ratio' AND f.value = 0.31"),
 		2);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM event WHERE kind IN ('job.done', 'alert.opened', 'baseline_period.started')"), 3);
+		fixture_number(
+			f, "SELECT count(*) FROM event WHERE kind IN ('job.done', 'alert.opened', 'baseline_period.started')"),
+		3);
 	ok(db_commit(f->db, &err));
 	ok(db_check(f->db, &err));
 }

@@ -53,7 +53,7 @@ is "nothing was searched for" "$(api "comparisons/$id" | jq -c '[.cells[].tried]
 like "the page says so" "$(page "comparisons/$id")" 'Beside <b>the base in <code>TILE=0</code></b>, of 2 cells the target in <code>TILE=4</code> has 2 slower'
 like "and what differs" "$(page "comparisons/$id")" '<dt>Differs</dt><dd>the configuration alone'
 like "the comment too" "$(api "comparisons/$id.md")" '^\*\*flopwatch: slower\*\*, pinned: base `TILE=0` target `TILE=4`'
-like "lines to paste hold it" "$(fw closer "$id")" "--base-config 'TILE=0' --target-config 'TILE=4'|--base-config TILE=0 --target-config TILE=4"
+like "lines to paste hold it" "$(fw reproduce "$id")" "--base-config 'TILE=0' --target-config 'TILE=4'|--base-config TILE=0 --target-config TILE=4"
 fw compare main main --base-config TILE=4 --target-config TILE=4 --cells '*/full/*' --json >"$tmp/said" 2>&1
 is "what was accepted in one configuration is not taken for another" "$(jq -c '[.cells[] | [.base.configuration, .target.configuration, .verdict]] | unique' "$tmp/said")" '[["TILE=4","TILE=4","unchanged"]]'
 

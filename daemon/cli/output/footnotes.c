@@ -316,5 +316,6 @@ void footnotes_print(const json_t *comparison, FILE *out)
 	if (build)
 		plain_line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));
 	if (kernels && !beside_peer && value_verdict(comparison) == VERDICT_REGRESSION)
-		plain_line(out, "flopwatch reproduce %lld looks closer", value_integer(comparison, "id"));
+		plain_line(out, "flopwatch reproduce %lld prints commands that rerun its worst cell",
+			value_integer(comparison, "id"));
 }

@@ -145,7 +145,7 @@ int verb_compare(struct client *c, const struct options *o)
 	return status < 0 ? verb_fail(&err) : status;
 }
 
-int verb_run(struct client *c, const struct options *o)
+int verb_submit(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *job = NULL;

@@ -1,4 +1,4 @@
-/* notifications, redeliver: who was told what, and telling them again. */
+/* notifications.c - list notifications, and send one again. */
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 #include "cli/verbs.h"

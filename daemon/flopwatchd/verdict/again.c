@@ -25,8 +25,8 @@ int again_note(struct db *db, const struct config *config, const struct store_jo
 		return -1;
 	clock_format(now_ms + config->again_ms, at);
 	if (noted)
-		snprintf(line, sizeof line, "runs of %lld cell%s varied too much: asked again once, from %s on",
-			(long long)cells, cells == 1 ? "" : "s", at);
+		snprintf(line, sizeof line, "runs of %lld cell%s varied too much: asked again once, from %s on", (long long)cells,
+			cells == 1 ? "" : "s", at);
 	else
 		snprintf(line, sizeof line, "runs of %lld cell%s varied too much again: it stays undecided", (long long)cells,
 			cells == 1 ? "" : "s");

@@ -33,9 +33,9 @@ static const char tmp_bytes[] = "4294967296"; /* of /tmp, in memory and only as 
 const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES", "FLOPWATCH_SIM_ENVIRONMENT",
 	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
 const char sandbox_build_path[] = BUILD_PATH;
-const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8",
-	"SOURCE_DATE_EPOCH=0", "CUDA_CACHE_DISABLE=1", "USER=flopwatch",
-	"LOGNAME=flopwatch" /* Python asks for a name, and there is no /etc/passwd */, NULL };
+const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8", "SOURCE_DATE_EPOCH=0",
+	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python asks for a name, and there is no /etc/passwd */,
+	NULL };
 
 int sandbox_want(const char *word, enum sandbox_want *out)
 {

@@ -1,4 +1,4 @@
-/* reproduce.c - lines to paste for whoever looks closer at a cell, as a script. */
+/* reproduce.c - commands that rerun a cell, as a script. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static int print_lines(const json_t *answer, struct fw_err *err)
 	buf_init(&text, TEXT_MAX);
 	buf_printf(&text, "# %s\n", value_text(answer, "cell"));
 	if (*where)
-		buf_printf(&text, "# lines about kernels run %s\n", where);
+		buf_printf(&text, "# commands with kernels run %s\n", where);
 	json_array_foreach(json_object_get(answer, "lines"), i, line)
 		buf_printf(&text, "\n# %s\n%s\n", value_text(line, "what"), value_text(line, "line"));
 	int result = text.failed ? err_set(err, ERR_FULL, "the lines do not fit")
@@ -33,7 +33,7 @@ int verb_reproduce(struct client *c, const struct options *o)
 	json_t *answer = NULL;
 	const char *id = o->arg[0];
 	if (!*id || strspn(id, "0123456789") != strlen(id)) {
-		fputs("flopwatch: closer takes the number of a comparison\n", stderr);
+		fputs("flopwatch: reproduce takes the number of a comparison\n", stderr);
 		return EXIT_USAGE;
 	}
 	buf_init(&path, 8192);
@@ -46,7 +46,7 @@ int verb_reproduce(struct client *c, const struct options *o)
 	if (o->json) {
 		verb_print_json(answer);
 	} else if (json_array_size(json_object_get(answer, "lines")) == 0) {
-		err_set(&err, ERR_INVALID, "row %s is of no kernel that could be run by hand", value_text(answer, "cell"));
+		err_set(&err, ERR_INVALID, "row %s has no kernel to run by hand", value_text(answer, "cell"));
 		status = verb_fail_here(&err);
 	} else if (print_lines(answer, &err) != 0) {
 		status = verb_fail_here(&err);
