@@ -45,13 +45,13 @@ void help_all(FILE *out)
 {
 	fputs("flopwatch, regression tracking for GPU kernels\n\n"
 	      "  flopwatch compare main my-branch      # measure a branch against main\n"
-	      "  flopwatch compare main . --quick      # a first look at the uncommitted tree\n"
+	      "  flopwatch compare main . --quick      # a quick estimate of the uncommitted tree\n"
 	      "  flopwatch status                      # every branch with its verdict\n"
-	      "  flopwatch help compare                # what a verb does and takes\n\nVerbs:\n",
+	      "  flopwatch help compare                # help of a verb\n\nVerbs:\n",
 		out);
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++)
-		fprintf(out, "  %-12s %s\n", v->name, v->what);
-	fputs("\nEvery verb takes:\n", out);
+		fprintf(out, "  %-14s %s\n", v->name, v->what);
+	fputs("\nOptions of every verb:\n", out);
 	for (const struct catalog_option *o = catalog_options; o->name; o++)
 		if (o->everywhere)
 			option_line(out, o);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Lines that look closer at a cell do what they say when they are pasted: with the device, the provider and the modules that were measured.
+# Commands that rerun a cell work when they are pasted: with the device, the provider and the modules that were measured.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 export FLOPWATCH_SERVER PATH=$bin:$PATH
@@ -26,7 +26,7 @@ worst=$(api "comparisons/$id" | jq -r '[.cells[]] | min_by(.change_pct).cell')
 provider=$(api "comparisons/$id" | jq -r '.cells[0].target.provider')
 ok "reproduce" fw reproduce "$id"
 like "means the worst cell" "$out" "^# $worst\$"
-like "says where" "$out" "^# lines about kernels run on $(hostname)"
+like "says where" "$out" "^# commands with kernels run on $(hostname)"
 unlike "and has no GPU's profilers for another device" "$out" 'ncu|nsys'
 is "--json is what the API says" "$(fw reproduce "$id" --json | jq -c '[.cell, (.lines | length)]')" "[\"$worst\",2]"
 ok "another cell can be named" fw reproduce "$id" attention/dense/full/s64/hq2/hk1/d64/bf16/backward
@@ -40,14 +40,14 @@ is "runs both sides on that device" "$(grep -c "^$worst $provider on sim-0: 30 c
 is "of which the target's is the slower one" "$(grep -o 'median [0-9.e-]*' <<<"$out" | awk '{t[NR] = $2} END {print (t[2] / t[1] > 1.04)}')" 1
 page=$(curl -s "$FLOPWATCH_SERVER/comparisons/$id")
 like "the page has the lines" "${page//&#39;/\'}" "flopwatch-runner' --device 'sim-0' --provider '$provider'"
-like "and says where they run" "$page" "Lines about kernels run on $(hostname)"
+like "and says where they run" "$page" "Commands with kernels run on $(hostname)"
 printf '{"cell": "x", "ms": [1, 2]}\n' >"$tmp/theirs"
 fw import "$tmp/theirs" --repo kernels --commit "$(head_of kernels)" >"$tmp/said"
 rm "$tmp/it's a cache/modules/"*
 fails "a module that is gone" 1 pasted "$(block 'run its calls alone')"
 like "is told as that" "$out" 'cannot load the module'
 fails "figures from elsewhere have no kernel" 1 fw reproduce 4
-like "which is said" "$out" 'is of no kernel that could be run by hand'
+like "which is said" "$out" 'has no kernel to run by hand'
 stop_daemon
 
 # ---- as of a GPU: the same comparison, its device now being one, and profilers that do what real ones do to a process ----------

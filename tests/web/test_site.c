@@ -46,7 +46,7 @@ static void test_pages(void **state)
 		WORDS("1 of 1 cells lost more than their threshold", "team/a+b", "What moved", "id=spread", "simulated",
 			"<dt>Isolation</dt><dd>none</dd>", "1.7100", "95 % interval", "/api/v1/comparisons/2.csv",
 			"aria-expanded=true", "numerical error", "0.31", "No phase is named as the cause", "<th scope=row>run",
-			"1.66", "Look closer", "flopwatch compare 000000000000"));
+			"1.66", "Reproduce", "flopwatch compare 000000000000"));
 	expect_page(run, "/comparisons/2", WORDS("no peer was timed for this cell"));
 	expect_page(run, "/comparisons/2?open=none", WORDS("aria-expanded=false"));
 	expect_page(run, "/comparisons/2?show=regression&sort=-change&q=causal", WORDS("aria-sort=descending", "id=c0"));

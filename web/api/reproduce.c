@@ -1,4 +1,4 @@
-/* Lines that look closer at one cell of a comparison. */
+/* reproduce.c - commands that rerun one cell of a comparison. */
 #include <string.h>
 
 #include "web/answer/answer.h"

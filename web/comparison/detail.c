@@ -437,9 +437,9 @@ static void command(void *arg, const char *what, const char *line)
 {
 	struct commands *l = arg;
 	if (!l->begun)
-		emit_raw(l->out, "<div><h3>Look closer</h3>");
+		emit_raw(l->out, "<div><h3>Reproduce</h3>");
 	if (!l->begun && *l->where) {
-		emit_raw(l->out, "<p><small>Lines about kernels run ");
+		emit_raw(l->out, "<p><small>Commands with kernels run ");
 		emit_text(l->out, l->where);
 		emit_raw(l->out, ". There the worker keeps what it built until newer modules need the room; they run outside the "
 				 "sandbox.</small></p>");

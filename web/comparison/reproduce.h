@@ -1,5 +1,5 @@
 /**
- * reproduce.h - lines to paste for whoever looks closer at a cell: measure it again, run either side's kernel alone, under ncu, under nsys.
+ * reproduce.h - commands that rerun a cell: measure it again, run either side's kernel alone, under ncu, under nsys.
  *
  * They hold what the comparison ran with: the device by its uuid, the provider, the module where the worker keeps it, the cell as JSON.
  * Rows of programs have none, and what is not known of a worker leaves its lines out.
