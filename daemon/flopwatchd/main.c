@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "check-config", no_argument, NULL, OPT_CHECK },
-		{ "look", no_argument, NULL, OPT_PROBE },
+		{ "probe", no_argument, NULL, OPT_PROBE },
 		{ "backup", no_argument, NULL, OPT_BACKUP },
 		{ "check", no_argument, NULL, OPT_CHECK_DATABASE },
 		{ "help", no_argument, NULL, 'h' },

@@ -106,7 +106,7 @@ cd "$tmp" || exit 1
 git clone -q "$tmp/kernels" "$tmp/elsewhere"
 echo 1.07 >"$tmp/elsewhere/kernels/factor"
 fails "compare . in a checkout that the daemon does not read" 1 sh -c "cd '$tmp/elsewhere' && '$bin/flopwatch' --server 'http://127.0.0.1:$(port)' compare main . --repo kernels --quiet --timeout 100"
-like "says what to do" "$out" 'push a branch and name that instead of \..* is gone: commit [0-9a-f]+ is not in '
+like "says what to do" "$out" 'push a branch and name that instead of \..* is target_missing: commit [0-9a-f]+ is not in '
 fails "compare . outside a checkout" 4 fw compare main .
 like "says what to do" "$out" 'not inside a git checkout'
 

@@ -180,12 +180,17 @@ const char *layout_sign(const char *word)
 	return word_of(word)->sign;
 }
 
+void layout_name(struct buf *out, const char *name)
+{
+	for (const char *s = name; *s; s++)
+		buf_putc(out, *s == '_' ? ' ' : (*s >= 'a' && *s <= 'z') || strchr(" ()", *s) ? *s : '?');
+}
+
 void layout_verdict(struct buf *out, const char *word)
 {
 	const struct word *w = word_of(word);
 	emit_rawf(out, "<span class=\"v %s\"><i aria-hidden=true>%s</i>", w->tone, w->sign);
-	for (const char *s = word; *s; s++)
-		buf_putc(out, *s == '_' ? ' ' : (*s >= 'a' && *s <= 'z') || strchr(" ()", *s) ? *s : '?');
+	layout_name(out, word);
 	emit_raw(out, "</span>");
 }
 

@@ -23,6 +23,8 @@ void layout_empty(struct buf *out, const char *tone, const char *what, const cha
 
 /** A verdict or state as word with a sign and a class; never by colour alone. */
 void layout_verdict(struct buf *out, const char *word);
+/** Draw `name` with a space for each "_": "device offline". */
+void layout_name(struct buf *out, const char *name);
 /** "bad", "warn", "good" or "plain", as the verdict or state is shown. Own: a constant. */
 const char *layout_tone(const char *word);
 /** The sign that stands before that word, so that it is never told by colour alone. Own: a constant. */

@@ -152,7 +152,7 @@ static void alert_head(struct buf *out, const struct view_alert *row, bool alone
 		emit_raw(out, " <small>");
 	else
 		emit_rawf(out, " <a href=\"/alerts/%lld\">Alert %lld</a> <small>", (long long)row->id, (long long)row->id);
-	emit_text(out, alertkind_name(row->kind));
+	layout_name(out, alertkind_name(row->kind));
 	emit_raw(out, "</small> ");
 	if (isfinite(row->worst_pct))
 		layout_decided(out, row->worst_pct, true);

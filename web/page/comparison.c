@@ -105,8 +105,7 @@ static void request_counter(struct buf *out, const struct comparison *c, const s
 			continue;
 		emit_rawf(out, "<a href=\"/comparisons/%lld?show=%s\"%s>", (long long)c->id, name,
 			strcmp(view->show, name) == 0 ? " aria-current=true" : "");
-		for (const char *s = verdict_word(c->kind, (enum verdict)v); *s; s++)
-			buf_putc(out, *s == '_' ? ' ' : *s);
+		layout_name(out, verdict_word(c->kind, (enum verdict)v));
 		emit_rawf(out, " %d</a>", n);
 	}
 	emit_raw(out, "</nav>\n");

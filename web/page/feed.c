@@ -97,7 +97,7 @@ static void alert_entry(void *arg, const struct view_alert *row)
 		return;
 	snprintf(page, sizeof page, "/alerts/%lld", (long long)row->id);
 	entry(f, "alert", row->id, page, row->changed_at);
-	emit_text(out, alertkind_name(row->kind));
+	layout_name(out, alertkind_name(row->kind));
 	emit_raw(out, " ");
 	emit_text(out, alertstate_name(row->state));
 	emit_raw(out, ": ");
