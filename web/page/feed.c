@@ -8,6 +8,7 @@
 #include "web/answer/answer.h"
 #include "core/text/branch.h"
 #include "web/html/emit.h"
+#include "web/html/layout.h"
 #include "web/page/page.h"
 #include "web/answer/scope.h"
 #include "web/answer/site.h"
