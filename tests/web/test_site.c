@@ -95,7 +95,7 @@ static void test_page_peer(void **state)
 			"% fast</th>", " of its speed, geometric mean of 1 cell;"));
 	expect_page(run, "/comparisons/3", WORDS("slower", "Beside <b>fast</b>, of 1 cell the default provider has 1 slower"));
 	expect_page(run, "/peers", WORDS("kernels beside fast", "<b>50.0"));
-	expect_page(run, "/peers?repo=nobody", WORDS("Nothing was measured beside a peer yet."));
+	expect_page(run, "/peers?repo=nobody", WORDS("No peer comparison yet."));
 }
 
 static void test_pages_refuse(void **state)

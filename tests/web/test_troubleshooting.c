@@ -50,7 +50,7 @@ static void a_message_leads_to_its_place(void **state)
 {
 	struct run *run = *state;
 	static const char lead[] =
-		"<p>What to do: <a href=\"/troubleshooting#build-timeout\"><code>…: ran past … s and was ended</code></a></p>";
+		"<p>Fix: <a href=\"/troubleshooting#build-timeout\"><code>…: ran past … s and was ended</code></a></p>";
 	(void)fill(run);
 	static const char *const lines[] = {
 		"build: make: ran past 60 s and was ended (see doc/troubleshooting.md#build-timeout)",

@@ -184,7 +184,7 @@ static void heading(void *arg, const struct view_comparison *row)
 	markdown_text(out, *row->device ? row->device : "no device");
 	buf_puts(out, ", suite ");
 	markdown_text(out, row->suite);
-	buf_printf(out, ", %d run%s, %.0f s of device time\n", row->runs, row->runs == 1 ? "" : "es", row->gpu_s);
+	buf_printf(out, ", %d run%s, %.0f s of device time\n", row->runs, row->runs == 1 ? "" : "s", row->gpu_s);
 }
 
 /* Why, as far as it is known, where a profile was asked for. */

@@ -72,8 +72,7 @@ static void claimed_note(struct buf *out, const struct comparison *c, double mos
 	if (!(most_gb_s > c->environment.peak_gb_s))
 		return;
 	emit_rawf(out,
-		"<tr><td class=\"dim wrap\" colspan=4>claimed traffic is above the device\u2019s memory bandwidth of %.0f GB/s, so that it "
-		"is not what memory moved: caches serve a part, or the module counts too much</td></tr>\n",
+		"<tr><td class=\"dim wrap\" colspan=4>claimed traffic is above the device\u2019s memory bandwidth of %.0f GB/s, so that caches serve a part, or the module counts too much</td></tr>\n",
 		c->environment.peak_gb_s);
 }
 
@@ -131,12 +130,12 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 	pair_row(out, "numerical error", "of plain bf16", of_side(cell, "error_ratio", "base"),
 		of_side(cell, "error_ratio", "target"), NAN, "", "not checked");
 	pair_row(out, "workspace", "MB", of_side(cell, "workspace", "base_bytes") / 1e6,
-		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not said");
+		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not reported");
 	pair_row(out, "tensors and workspace, as allocated", "MB", of_side(cell, "peak", "base_bytes") / 1e6,
 		of_side(cell, "peak", "target_bytes") / 1e6, NAN, "%.1f", "not counted");
-	pair_row(out, "taken beside these, measured", "MB", of_side(cell, "taken", "base_bytes") / 1e6,
-		of_side(cell, "taken", "target_bytes") / 1e6, NAN, "%.1f", "this device does not tell");
-	pair_row(out, "beside its dense case", "times as fast", cell->base_over_baseline, cell->target_over_baseline, NAN, "",
+	pair_row(out, "further memory, measured", "MB", of_side(cell, "taken", "base_bytes") / 1e6,
+		of_side(cell, "taken", "target_bytes") / 1e6, NAN, "%.1f", "not reported by this device");
+	pair_row(out, "against its dense case", "times as fast", cell->base_over_baseline, cell->target_over_baseline, NAN, "",
 		NULL);
 }
 
@@ -156,9 +155,8 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	layout_table_end(out);
 	comparison_sparsity(out, cell);
 	if (comparison_is_paired_separate(cell)) {
-		emit_raw(out, "<p><small>The change is the middle of paired ratios, each call beside its neighbour of the other "
-			      "side; the quotient "
-			      "of the two medians reads ");
+		emit_raw(out,
+			"<p><small>The change is the trimmed mean of paired ratios, each call with the next call of the other side; the quotient of the two medians is ");
 		layout_signed(out, derive_change_pct(cell->base_ms, cell->target_ms), 2);
 		emit_raw(out, "\u00a0%.</small></p>");
 	}
@@ -293,8 +291,8 @@ static void code_cell(struct buf *out, const json_t *node, const json_t *base, b
 	} else if (same_module) {
 		emit_raw(out, "<td title=\"both sides are the same module\">yes</td>");
 	} else {
-		emit_raw(out, "<td><span title=\"its code is not in the module's file, or packed in a way that cannot be read: "
-			      "a library's kernel, or one that is compiled while it runs\">not known</span></td>");
+		emit_raw(out,
+			"<td><span title=\"its code is not in the module's file or cannot be unpacked: a library's kernel, or one that is compiled at run time\">not known</span></td>");
 	}
 }
 
@@ -364,8 +362,7 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 	searched_draw(out, cell);
 	if (json_array_size(nodes) == 0) {
 		emit_rawf(out,
-			"<p><small>No kernels are known: only a CUDA graph shows them. What is compared here is the module as a "
-			"whole: %s.</small></p>",
+			"<p><small>No kernels are known: only a CUDA graph shows them. Compared as whole modules, %s.</small></p>",
 			same_module ? "both sides are the same" : "the sides differ");
 		return;
 	}
@@ -393,7 +390,7 @@ static int kernels(struct db *db, struct buf *out, const struct comparison *c, c
 	if (sides)
 		draw_kernels(out, c, cell, sides);
 	else
-		emit_raw(out, "<p><small>Neither side said what it runs.</small></p>");
+		emit_raw(out, "<p><small>Neither side reported its kernels.</small></p>");
 	emit_raw(out, "</div>");
 	json_decref(sides);
 	return 0;
@@ -409,19 +406,15 @@ static void what_decides(struct buf *out, const struct comparison *c, const stru
 	double half = (log1p(cell->ci_high_pct / 100) - log1p(cell->ci_low_pct / 100)) / 2;
 	if (cell->verdict != VERDICT_UNDECIDED)
 		return;
-	emit_raw(out, "<p><b>What would decide it:</b> ");
+	emit_raw(out, "<p><b>To decide it:</b> ");
 	int most = 200, needed = 0;
 	if (isfinite(half) && isfinite(k) && cell->runs)
 		needed = derive_runs(m, half / stats_t95(5 + cell->runs), m < -theta / 2 ? -theta : theta, k, cell->runs, most);
 	if (needed && total > 0)
-		emit_rawf(out,
-			"about %d runs in all, %d more, which hold the device for some %.0f s, if the estimate stays where "
-			"it "
-			"is.",
+		emit_rawf(out, "about %d runs in all, %d more, with some %.0f s of device time, if the estimate does not move.",
 			needed, needed - cell->runs, (needed - cell->runs) * held_s / total);
 	else if (isfinite(half))
-		emit_raw(out, "more runs alone will hardly do; the estimate sits on the threshold, or the runs vary "
-			      "too much.");
+		emit_raw(out, "more runs alone hardly suffice: the estimate is on the threshold, or the runs vary too much.");
 	else
 		emit_raw(out, "it was not measured; measure it again with a larger budget.");
 	emit_raw(out, "</p>");
@@ -441,8 +434,8 @@ static void command(void *arg, const char *what, const char *line)
 	if (!l->begun && *l->where) {
 		emit_raw(l->out, "<p><small>Commands with kernels run ");
 		emit_text(l->out, l->where);
-		emit_raw(l->out, ". There the worker keeps what it built until newer modules need the room; they run outside the "
-				 "sandbox.</small></p>");
+		emit_raw(l->out,
+			". The worker caches its builds there until newer ones need the space; the commands run outside the sandbox.</small></p>");
 	}
 	l->begun = true;
 	emit_raw(l->out, "<p>");
@@ -472,8 +465,8 @@ static void in_words(struct buf *out, const char *before, const char *text)
 	emit_raw(out, ".</p>");
 }
 
-/* Never a dead end: what was remembered, where, and how to go on. */
-static void blindness(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+/* The calibration of an underpowered cell, and the commands that renew it. */
+static void underpowered_note(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	const char *why = comparison_text(json_object_get(cell->json, "underpowered"), "why");
 	struct buf line;
@@ -483,7 +476,7 @@ static void blindness(struct buf *out, const struct comparison *c, const struct 
 	emit_text(out, why);
 	emit_raw(out, "; measured on ");
 	emit_text(out, c->environment.name);
-	emit_raw(out, ". Measure the noise again while nothing else runs there, or begin anew without what is remembered:</p>");
+	emit_raw(out, ". Measure the noise again while the machine is idle, or delete the calibration:</p>");
 	buf_init(&line, 4096);
 	reproduce_calibrate(c, NULL, &line);
 	layout_command(out, line.data);
@@ -515,7 +508,7 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	emit_rawf(out, ", threshold %.3g %%; a loss of %.2f %% or more would have been called. %d runs, %d pairs.</p>",
 		cell->threshold_pct, cell->mde_pct, cell->runs, cell->samples);
 	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
-	blindness(out, c, cell);
+	underpowered_note(out, c, cell);
 	const json_t *mean = json_object_get(cell->json, "mean");
 	if (json_is_object(mean)) {
 		emit_raw(out, "<p>Slow calls: ");

@@ -63,7 +63,7 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 static void improvement_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *best = first_of(c, VERDICT_IMPROVEMENT);
-	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none lost more",
+	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none is slower",
 		count(c, VERDICT_IMPROVEMENT), c->n_cells);
 	if (!best)
 		return;
@@ -74,7 +74,7 @@ static void improvement_sentence(struct buf *out, const struct comparison *c)
 static void regression_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *w = first_of(c, VERDICT_REGRESSION);
-	emit_rawf(out, "%d of %d cells lost more than their threshold", count(c, VERDICT_REGRESSION), c->n_cells);
+	emit_rawf(out, "%d of %d cells are slower by more than their threshold", count(c, VERDICT_REGRESSION), c->n_cells);
 	if (!w)
 		return;
 	const char *cause = comparison_decided(w) ? NULL : comparison_cause(w);
@@ -96,7 +96,7 @@ static void absences(struct buf *out, const struct comparison *c)
 		enum verdict verdict;
 		const char *text;
 	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
-		{ VERDICT_UNSUPPORTED, "done by neither side" } };
+		{ VERDICT_UNSUPPORTED, "supported by neither side" } };
 	int n_said = 0;
 	if (comparison_is_side_by_side(c))
 		return;
@@ -127,23 +127,23 @@ static void sentence(struct buf *out, const struct comparison *c)
 			: comparison_is_of_programs(c)       ? "run the same files in the same way"
 							     : "are the same compiled module");
 	else if (c->verdict == VERDICT_UNCHANGED && c->kind == JOBKIND_SELFCHECK)
-		emit_rawf(out, "Beside itself none of %d cells differs; no other commit was compared with it", n_compared(c));
+		emit_rawf(out, "Against itself none of %d cells differs; there was no base to compare with", n_compared(c));
 	else if (c->verdict == VERDICT_UNCHANGED)
-		emit_rawf(out, "None of %d cells lost more than its threshold", n_compared(c));
+		emit_rawf(out, "None of %d cells is slower by more than its threshold", n_compared(c));
 	else if (c->verdict == VERDICT_IMPROVEMENT)
 		improvement_sentence(out, c);
 	else if (c->verdict == VERDICT_UNDECIDED)
-		emit_rawf(out, "%d of %d cells could not be decided; open one to see what would decide it",
+		emit_rawf(out, "%d of %d cells are undecided; open one to see how many runs it needs",
 			count(c, VERDICT_UNDECIDED), c->n_cells);
 	else if (c->verdict == VERDICT_FAILED)
 		emit_rawf(out, "%d of %d cells of the target failed", count(c, VERDICT_FAILED), c->n_cells);
 	else if (c->verdict == VERDICT_REJECTED)
-		emit_rawf(out, "The measurement of %d of %d cells is not believed", count(c, VERDICT_REJECTED), c->n_cells);
+		emit_rawf(out, "The times of %d of %d cells are rejected", count(c, VERDICT_REJECTED), c->n_cells);
 	else if (c->verdict == VERDICT_NOT_COMPARABLE)
-		emit_rawf(out, "%d of %d cells have nothing to be compared with; the reasons stand in their rows",
-			count(c, VERDICT_NOT_COMPARABLE), c->n_cells);
+		emit_rawf(out, "%d of %d cells are not comparable; their rows give the reasons", count(c, VERDICT_NOT_COMPARABLE),
+			c->n_cells);
 	else
-		emit_raw(out, "There is nothing that both sides do");
+		emit_raw(out, "No cell is supported by both sides");
 	absences(out, c);
 	emit_raw(out, ".</p>\n");
 }
@@ -152,7 +152,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 
 static void count_runs(struct buf *out, const struct comparison *c)
 {
-	emit_rawf(out, " (%d run%s%s)", c->runs, c->runs == 1 ? "" : "es", c->quick ? ", a quick look" : "");
+	emit_rawf(out, " (%d run%s%s)", c->runs, c->runs == 1 ? "" : "s", c->quick ? ", a quick look" : "");
 }
 
 static bool has_flag(const struct comparison_cell *cell, const char *flag)
@@ -171,9 +171,9 @@ static bool has_flag(const struct comparison_cell *cell, const char *flag)
 static const char *evidence_of(const struct comparison_cell *cell, double sign)
 {
 	if (has_flag(cell, "overwhelming"))
-		return ", and chance shows as much less than once in a million";
+		return ", and chance produces as much less than once in a million";
 	if (cell->confirmed)
-		return ", and a second set of fresh runs says the same";
+		return ", and a second set of fresh runs confirms it";
 	return sign < 0 ? ", in one set of runs" : "";
 }
 
@@ -187,7 +187,7 @@ static void clearance(struct buf *out, const struct comparison *c, struct compar
 	emit_raw(out, sign < 0 ? "<p><b>How sure:</b> the interval of the worst cell "
 			       : "<p><b>How sure:</b> the interval of the best cell ");
 	if (beyond >= 0)
-		emit_rawf(out, "lies beyond its threshold of %.3g\u00a0%% by %.2f points", cell->threshold_pct, beyond);
+		emit_rawf(out, "is beyond its threshold of %.3g\u00a0%% by %.2f points", cell->threshold_pct, beyond);
 	else
 		emit_rawf(out, "still reaches into its threshold of %.3g\u00a0%%, by %.2f points", cell->threshold_pct, -beyond);
 	emit_raw(out, evidence_of(cell, sign));
@@ -207,7 +207,7 @@ static void sight(struct buf *out, const struct comparison *c)
 	}
 	if (!(least_pct > 0))
 		return;
-	emit_rawf(out, "<p><b>How sure:</b> a loss of %.2f\u00a0%% or more would have been called in any of them", least_pct);
+	emit_rawf(out, "<p><b>How sure:</b> a slowdown of %.2f\u00a0%% or more would be detected in any of them", least_pct);
 	count_runs(out, c);
 }
 

@@ -82,7 +82,7 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 {
 	bool begun = false;
 	int known = 0;
-	emit_raw(out, "Beside <b>");
+	emit_raw(out, "Against <b>");
 	name_side(out, c, &c->base);
 	emit_raw(out, "</b>, of ");
 	emit_rawf(out, "%d cell%s ", c->n_cells, c->n_cells == 1 ? "" : "s");
@@ -93,18 +93,18 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	clause(out, count(c, VERDICT_UNCHANGED) + count(c, VERDICT_IDENTICAL), "level", &begun);
 	clause(out, count(c, VERDICT_REGRESSION), "slower", &begun);
 	clause(out, count(c, VERDICT_UNDECIDED), "undecided", &begun);
-	clause(out, count(c, VERDICT_REMOVED) + count(c, VERDICT_ADDED), "that one of the two does not do", &begun);
-	clause(out, count(c, VERDICT_UNSUPPORTED), "that neither does", &begun);
+	clause(out, count(c, VERDICT_REMOVED) + count(c, VERDICT_ADDED), "that one of the two does not support", &begun);
+	clause(out, count(c, VERDICT_UNSUPPORTED), "that neither supports", &begun);
 	clause(out, count(c, VERDICT_NOT_COMPARABLE), "that fail in the other", &begun);
-	clause(out, count(c, VERDICT_FAILED), "that fail themselves", &begun);
-	clause(out, count(c, VERDICT_REJECTED), "whose times are not believed", &begun);
+	clause(out, count(c, VERDICT_FAILED), "that fail here", &begun);
+	clause(out, count(c, VERDICT_REJECTED), "with rejected times", &begun);
 	if (c->kind == JOBKIND_ENVIRONMENT) {
-		emit_raw(out, ". Another toolchain is no commit\u2019s doing, and this is no commit\u2019s verdict");
+		emit_raw(out, ". Another toolchain is not part of a commit, so this sets no commit\u2019s verdict");
 		return;
 	}
-	emit_raw(out, known ? "; nobody is called for it" : "; there is nothing to set beside it");
+	emit_raw(out, known ? "; this opens no alert" : "; no cell has times of both");
 	if (c->kind == JOBKIND_CONFIG)
-		emit_raw(out, ". A configuration by hand is no commit\u2019s own, and this is no commit\u2019s verdict");
+		emit_raw(out, ". A configuration by hand is not part of a commit, so this sets no commit\u2019s verdict");
 }
 
 /* ---- beside what is known of peers -------------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static void origin(struct buf *out, const struct comparison_peer *peer)
 	long long id = (long long)peer->comparison;
 	emit_rawf(out, "%s <a href=\"/comparisons/%lld\">comparison %lld</a>",
 		strcmp(basis, "paired") == 0    ? "timed side by side in"
-		: strcmp(basis, "chained") == 0 ? "over the base, timed beside it in"
+		: strcmp(basis, "chained") == 0 ? "over the base, timed side by side with it in"
 						: "not side by side, from the times of",
 		id, id);
 	if (strcmp(basis, "scaled") == 0) {
@@ -168,7 +168,7 @@ void comparison_peer_card(struct buf *out, const struct comparison *c)
 	int n = comparison_peers(c, provider);
 	if (!n)
 		return;
-	emit_raw(out, "<section class=card id=peers><h3>Beside peers <small>without a verdict</small></h3><dl class=facts>");
+	emit_raw(out, "<section class=card id=peers><h3>Peers <small>without a verdict</small></h3><dl class=facts>");
 	for (int i = 0; i < n; i++)
 		card_line(out, c, provider[i]);
 	emit_raw(out, "</dl></section>\n");
@@ -199,7 +199,7 @@ void comparison_peer_column(struct buf *out, const struct comparison_cell *cell,
 {
 	const struct comparison_peer *peer = comparison_peer(cell, provider);
 	if (!peer || !isfinite(peer->target_pct)) {
-		emit_raw(out, "<td class=\"n x\" title=\"no figure beside this peer\">\u2013</td>");
+		emit_raw(out, "<td class=\"n x\" title=\"no time against this peer\">\u2013</td>");
 		return;
 	}
 	emit_rawf(out, "<td class=\"n x\" data-v=\"%.9g\" title=\"", peer->target_pct);

@@ -41,7 +41,7 @@ void phases_draw(struct buf *out, struct comparison_cell *cell)
 	size_t i;
 	emit_raw(out, "<div><h3>Phases</h3>");
 	if (json_array_size(list) == 0) {
-		emit_raw(out, "<p><small>No phase was timed by itself.</small></p></div>");
+		emit_raw(out, "<p><small>No phase was timed separately.</small></p></div>");
 		return;
 	}
 	draw_phases(out, list, cause);

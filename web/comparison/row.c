@@ -39,14 +39,14 @@ void row_head(struct buf *out, const struct row_shape *shape, const char *sort, 
 			"of speed, the middle of paired ratios: the quotient of the two medians may read a little "
 			"otherwise; negative is "
 			"slower" },
-		{ "95 % interval", "", "n ci", "where the change lies" },
+		{ "95 % interval", "", "n ci", "range of the change" },
 		{ "Base ms", "base", "n ms", "" },
 		{ "Target ms", "target", "n ms", "" },
 		{ "TFLOP/s", "", "n w", "useful FLOPs of the target" },
 		{ "% peak", "", "n x", "of the tensor cores' peak at the clock that was held" },
 		{ "Since last", "", "n x", "against the push before this one, without a verdict" },
-		{ "Loss it calls", "", "n x", "the smallest loss that these runs would have called" },
-		{ "Runs", "", "n x", "fresh processes that timed both sides" },
+		{ "Loss it calls", "", "n x", "smallest loss that these runs can detect" },
+		{ "Runs", "", "n x", "sets of fresh processes that timed both sides" },
 	};
 	bool falling = *sort == '-';
 	emit_raw(out, "<div class=scroll tabindex=0><table class=cells data-sorts data-filters><thead><tr>");
@@ -102,12 +102,12 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		{ "borderline", "borderline", "decided at the last run, by its sign or its interval" },
 		{ "overwhelming", "overwhelming", "decided at once: chance shows as much less than once in a million" },
 		{ "tail", "tail", "slow calls became more frequent" },
-		{ "sustained", "sustained", "in sustained runs, at the clock that its power draw allows" },
+		{ "sustained", "sustained", "in sustained runs, at the clock of its power draw" },
 		{ "call", "call", "slower from the host" },
 		{ "enqueue", "enqueue", "the host works longer to start it" },
 		{ "underpowered", "underpowered", "runs of equal builds vary too much here to show a loss of the threshold" },
 		{ "noisy", "noisy", "its runs varied too much this time" },
-		{ "clock", "clock-part", "a part of the change is what it does to the clock" },
+		{ "clock", "clock-part", "the clock causes a part of the change" },
 	};
 	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");

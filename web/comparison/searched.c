@@ -23,7 +23,7 @@ static void row(struct buf *out, const json_t *tried, const char *chosen)
 
 static void side(struct buf *out, const char *name, const json_t *tried, const char *chosen)
 {
-	static const char *const columns[] = { "Configuration", ">A call, as it says" };
+	static const char *const columns[] = { "Configuration", ">A call, as reported" };
 	const json_t *list = json_object_get(tried, "list"), *one;
 	double of = comparison_number(tried, "of");
 	size_t i;

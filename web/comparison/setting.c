@@ -51,8 +51,8 @@ static void beside_differs(struct buf *out, const struct comparison *c)
 {
 	bool provider = strcmp(c->base.provider, c->target.provider) != 0, pinned = *c->base.pinned || *c->target.pinned;
 	if (c->kind == JOBKIND_ENVIRONMENT) {
-		emit_raw(
-			out, strcmp(c->base.commit, c->target.commit) == 0 ? "what built it alone" : "source, and what built it");
+		emit_raw(out, strcmp(c->base.commit, c->target.commit) == 0 ? "only the build environment"
+									    : "source and build environment");
 		return;
 	}
 	bool alone = *c->base.module_sha256 && strcmp(c->base.module_sha256, c->target.module_sha256) == 0;
@@ -86,7 +86,7 @@ static void environment(struct buf *out, const struct comparison *c)
 		emit_raw(out, comparison_is_of_programs(c) ? "nothing: both sides run the same files in the same way"
 							   : "nothing: both sides compiled to the same module");
 	else if (comparison_is_of_programs(c))
-		emit_raw(out, *base ? "source and program" : "what was measured elsewhere");
+		emit_raw(out, *base ? "source and program" : "results of another benchmark");
 	else
 		emit_raw(out, "source and module");
 	emit_raw(out, "</dd></dl></section>\n");
@@ -174,7 +174,7 @@ static void in_one_line(struct buf *out, const struct comparison *c)
 		emit_raw(out, ", suite ");
 		emit_text(out, c->suite);
 	}
-	emit_rawf(out, ", %d run%s, device held for ", c->runs, c->runs == 1 ? "" : "es");
+	emit_rawf(out, ", %d run%s, device held for ", c->runs, c->runs == 1 ? "" : "s");
 	layout_duration(out, c->gpu_s);
 }
 

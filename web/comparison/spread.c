@@ -176,7 +176,7 @@ static void caption(const struct spread *s)
 {
 	emit_rawf(s->out,
 		"<figcaption>%d cell%s by change of speed, %sthe greatest loss first; the line is the 95\u00a0%% interval",
-		s->c->n_cells, s->c->n_cells == 1 ? "" : "s", comparison_is_side_by_side(s->c) ? "one beside the other, " : "");
+		s->c->n_cells, s->c->n_cells == 1 ? "" : "s", comparison_is_side_by_side(s->c) ? "side by side, " : "");
 	if (isfinite(s->threshold_pct))
 		emit_rawf(s->out, ", the band a change below the threshold of %.3g\u00a0%%", s->threshold_pct);
 	if (s->axis.bend_pct > 0)

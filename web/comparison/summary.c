@@ -117,8 +117,7 @@ static void fits(struct buf *out, const struct comparison *c)
 		if (!begun)
 			emit_raw(out,
 				"<div><div class=scroll tabindex=0><table><caption>Sparse cells as a line, t = a + b \u00d7 kept "
-				"blocks: what a "
-				"call costs at all, and what a block costs</caption><thead><tr><th scope=col>Line</th><th "
+				"blocks: the fixed cost of a call, and the cost of a block</caption><thead><tr><th scope=col>Line</th><th "
 				"scope=col "
 				"class=n>Base a, ms</th><th scope=col class=n>b, ns</th><th scope=col class=n>Target a, "
 				"ms</th><th "

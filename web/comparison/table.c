@@ -211,9 +211,9 @@ static int moved(struct tables *t, struct fw_err *err)
 	if (t->rows.n == 0)
 		return 0;
 	emit_rawf(t->out, "<section><h2>%s <small>%d of %d cells</small></h2>",
-		t->c->verdict == VERDICT_REGRESSION    ? "What moved, the greatest loss first"
-		: t->c->verdict == VERDICT_IMPROVEMENT ? "What moved, the greatest gain first"
-						       : "What to look at",
+		t->c->verdict == VERDICT_REGRESSION    ? "Changes, greatest loss first"
+		: t->c->verdict == VERDICT_IMPROVEMENT ? "Changes, greatest gain first"
+						       : "Findings",
 		t->rows.n, t->c->n_cells);
 	int result = table(t, true, err);
 	emit_raw(t->out, "</section>\n");
@@ -280,7 +280,7 @@ static int quiet(struct tables *t, struct fw_err *err)
 		if (t->rows.n == 0)
 			continue;
 		if (n++ == 0)
-			emit_rawf(t->out, "<section><h2>What stayed <small>%d of %d cells</small></h2>", all, t->c->n_cells);
+			emit_rawf(t->out, "<section><h2>No change <small>%d of %d cells</small></h2>", all, t->c->n_cells);
 		emit_rawf(t->out, "<details class=fold id=fold-%d%s>", i, is_unfolded(t) ? " open" : "");
 		summary(t, &t->c->cell[i]);
 		result = table(t, false, err);

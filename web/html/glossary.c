@@ -233,7 +233,7 @@ void glossary_foot(struct buf *out, size_t begin)
 		if (!seen[i])
 			continue;
 		if (n++ == 0)
-			emit_raw(out, "<details class=words id=words><summary>Words on this page</summary><p>");
+			emit_raw(out, "<details class=words id=words><summary>Terms on this page</summary><p>");
 		emit_rawf(out, "<a href=\"/glossary#%s\">", g->entry[i].reference);
 		emit_text(out, g->entry[i].term);
 		emit_raw(out, "</a> ");

@@ -73,7 +73,7 @@ void layout_end_data(struct http_response *response, const char *data)
 		emit_raw(out, "\">This page as JSON</a>");
 	}
 	emit_raw(out,
-		"<a href=/glossary>Words</a><a href=/api>API</a><a href=/metrics>Metrics</a><a href=/notifications>Notifications</a><button class=quiet data-keys "
+		"<a href=/glossary>Glossary</a><a href=/api>API</a><a href=/metrics>Metrics</a><a href=/notifications>Notifications</a><button class=quiet data-keys "
 		"data-js hidden>Keys: "
 		"<kbd>?</kbd></button></footer><div id=voice class=gone role=status></div>"
 		"<dialog id=keys aria-label=Keys><h2>Keys</h2><dl class=facts><dt><kbd>/</kbd><dd>find, or filter the cells of this "
@@ -81,7 +81,7 @@ void layout_end_data(struct http_response *response, const char *data)
 		"<kbd>]</kbd><dd>previous, next comparison<dt><kbd>g</kbd>, then<dd>a page: <span><kbd>o</kbd> overview</span> "
 		"<span><kbd>c</kbd> comparisons</span> <span><kbd>h</kbd> history</span> <span><kbd>m</kbd> heat map</span> "
 		"<span><kbd>p</kbd> peers</span> <span><kbd>a</kbd> alerts</span> <span><kbd>q</kbd> queue</span> "
-		"<span><kbd>d</kbd> devices</span> <span><kbd>w</kbd> words</span>"
+		"<span><kbd>d</kbd> devices</span> <span><kbd>w</kbd> glossary</span>"
 		"<dt><kbd>?</kbd><dd>these keys<dt><kbd>Esc</kbd><dd>close them</dl><form method=dialog><p><label><input type=checkbox> keys are "
 		"on</label></p><button>Close</button></form></dialog></body></html>\n");
 }

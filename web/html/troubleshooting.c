@@ -103,7 +103,7 @@ void troubleshooting_foot(struct buf *out, size_t begin)
 		const char *headline = headline_of(named[i]);
 		if (!headline)
 			continue;
-		emit_rawf(out, "<p>What to do: <a href=\"/troubleshooting#%s\">", named[i]);
+		emit_rawf(out, "<p>Fix: <a href=\"/troubleshooting#%s\">", named[i]);
 		prose_draw(out, headline, end_of_line(headline, _binary_doc_troubleshooting_md_end), false);
 		emit_raw(out, "</a></p>\n");
 	}

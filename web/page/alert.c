@@ -130,9 +130,9 @@ static void next_steps(struct buf *out, int64_t id, bool alone)
 {
 	static const struct {
 		const char *verb, *label, *title;
-	} steps[] = { { "acknowledge", "Acknowledge", "somebody looks at it" },
-		{ "accept", "Accept the new level", "the loss is wanted; it counts as the base from now on" },
-		{ "resolve", "Resolve", "it is over" }, { "invalidate", "Not real", "the measurement was wrong" } };
+	} steps[] = { { "acknowledge", "Acknowledge", "a user works on it" },
+		{ "accept", "Accept the new level", "the loss is intended; the new level is the base from now on" },
+		{ "resolve", "Resolve", "the loss is fixed" }, { "invalidate", "Not real", "the measurement was wrong" } };
 	emit_rawf(out,
 		"<form method=post class=filter><label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>",
 		(long long)id);
@@ -243,7 +243,7 @@ void page_alerts(void *arg, struct http_request *r, struct http_response *respon
 	}
 	if (page.n == 0)
 		layout_empty(page.out, "good", state ? "No alert in this state." : "No alert.",
-			"One opens for every commit with a cell that lost more than its threshold.");
+			"The daemon opens one for every commit with a cell that is slower by more than its threshold.");
 	layout_older(page.out, r, page.n, ROWS, page.last);
 	emit_raw(page.out, "</div>");
 	layout_end_data(response, "/api/v1/alerts");

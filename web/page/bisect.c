@@ -58,7 +58,7 @@ void page_bisects(void *arg, struct http_request *r, struct http_response *respo
 	layout_table_end(d.out);
 	if (d.n == 0)
 		layout_empty(d.out, "", "No search yet.",
-			"One begins by itself where an alert\u2019s commits are more than one, or by <code>flopwatch bisect GOOD "
+			"The daemon starts one for an alert with several commits; <code>flopwatch bisect GOOD "
 			"BAD</code>.");
 	layout_older(d.out, r, d.n, ROWS, d.last);
 	emit_raw(d.out, "</div>");
@@ -153,7 +153,7 @@ static int measurements(struct site *site, struct buf *out, int64_t id, struct f
 	struct store_bisect *b = calloc(1, sizeof *b);
 	if (!b)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	emit_raw(out, "<h2>What was measured</h2><p>Commit 0 is the good end.</p>");
+	emit_raw(out, "<h2>Measurements</h2><p>Commit 0 is the good end.</p>");
 	layout_table(out, 4, columns);
 	int result = store_bisect_get(site->db, id, b, err);
 	if (result == 0)

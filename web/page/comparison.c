@@ -36,8 +36,8 @@ static void notes(struct buf *out, const struct comparison *c)
 	json_t *list = open_list(c->notes);
 	if (!list)
 		return;
-	emit_rawf(out, "<details class=card id=notes><summary>%zu thing%s noted while it ran</summary><ul>",
-		json_array_size(list), json_array_size(list) == 1 ? "" : "s");
+	emit_rawf(out, "<details class=card id=notes><summary>%zu note%s of the run</summary><ul>", json_array_size(list),
+		json_array_size(list) == 1 ? "" : "s");
 	json_array_foreach(list, i, note)
 	{
 		emit_raw(out, "<li>");
@@ -59,7 +59,7 @@ static void cost(struct buf *out, const struct comparison *c, const json_t *cost
 	char text[320];
 	cost_text(comparison_text(cost, "what"), json_array_size(cells), comparison_number(most, "base"),
 		comparison_number(most, "target"), text, sizeof text);
-	emit_raw(out, "<p>Beside its time ");
+	emit_raw(out, "<p>Besides its time ");
 	emit_text(out, text);
 	emit_raw(out, ", in ");
 	const char *key = comparison_text(most, "cell");
@@ -163,8 +163,8 @@ static void crumbs(struct buf *out, const struct comparison *c)
 	layout_commit(out, c->target.commit);
 	emit_raw(out, " ");
 	emit_text(out, c->target.subject);
-	emit_raw(out, c->kind == JOBKIND_ENVIRONMENT  ? ", beside itself in another environment</p>\n"
-		      : comparison_is_side_by_side(c) ? ", beside another way to compute it</p>\n"
+	emit_raw(out, c->kind == JOBKIND_ENVIRONMENT  ? ", against itself in another environment</p>\n"
+		      : comparison_is_side_by_side(c) ? ", against another implementation</p>\n"
 						      : ", against ");
 	if (comparison_is_side_by_side(c))
 		return;

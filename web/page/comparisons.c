@@ -104,7 +104,7 @@ static void since_options(struct buf *out, const char *since)
 static void work_options(struct buf *out, const char *work)
 {
 	emit_raw(out, "<label>Measured for <select name=work data-go>");
-	layout_option(out, WORK_ASKED, "pushes and people", work);
+	layout_option(out, WORK_ASKED, "pushes and requests", work);
 	layout_option(out, WORK_UPKEEP, "peers, noise, histories", work);
 	layout_option(out, WORK_ALL, "anything", work);
 	emit_raw(out, "</select></label>");

@@ -136,7 +136,7 @@ static void device_card(void *arg, const struct view_device *row)
 		emit_raw(out, "</p>");
 	}
 	if (*row->stands_out) {
-		emit_raw(out, "<p class=\"banner warn\">It stands out of its class and is left out until it fits again: ");
+		emit_raw(out, "<p class=\"banner warn\">Outlier in its device class; not scheduled until it agrees again: ");
 		emit_text(out, row->stands_out);
 		emit_raw(out, ".</p>");
 	}
@@ -145,7 +145,7 @@ static void device_card(void *arg, const struct view_device *row)
 		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
 	else
 		emit_raw(out, "nothing");
-	emit_raw(out, "</dd><dt>Last heard of</dt><dd>");
+	emit_raw(out, "</dd><dt>Last report</dt><dd>");
 	layout_time(out, row->seen_at);
 	emit_raw(out, " (");
 	layout_duration(out, (double)(clock_utc_ms() - row->seen_at) / 1000);
@@ -221,11 +221,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	d->out = page;
 	if (d->n) {
 		emit_rawf(page,
-			"<h2>Calibration</h2><p>Equal builds were timed beside each other, in the last %d days. The runs of "
-			"some cells vary so much that a full set of them would miss a loss of its threshold; where those of a "
-			"comparison "
-			"lie closer together, they are believed. <code>flopwatch calibrate</code> measures the noise again, "
-			"<code>flopwatch calibrate forget</code> begins anew.</p>",
+			"<h2>Calibration</h2><p>Comparisons of equal builds in the last %d days. The runs of some cells vary so much that a full set of them would miss a loss of the threshold; if the runs of a comparison vary less, they count. <code>flopwatch calibrate</code> measures the noise again, <code>flopwatch calibrate forget</code> deletes it.</p>",
 			CALIBRATION_DAYS_MAX);
 		layout_table(page, 10, columns);
 		buf_append(page, rows.data, rows.len);
@@ -254,7 +250,7 @@ static void pending_banner(struct buf *out, const struct worker_status *w)
 		emit_text(out, w->allocation);
 	}
 	if (w->place)
-		emit_rawf(out, " at place %d of its queue", w->place);
+		emit_rawf(out, " at position %d of its queue", w->place);
 	if (*w->why) {
 		emit_raw(out, ": ");
 		emit_text(out, w->why);
@@ -272,7 +268,7 @@ static void worker_banner(void *to, const struct worker_status *w)
 	snprintf(b->down, sizeof b->down, "%s", w->name);
 	emit_raw(b->out, "<p class=\"banner warn\" role=status>Worker <b>");
 	emit_text(b->out, w->name);
-	emit_raw(b->out, "</b> is down and is tried again: ");
+	emit_raw(b->out, "</b> is down; the daemon restarts it: ");
 	emit_text(b->out, w->why);
 	emit_raw(b->out, ".</p>");
 }
@@ -309,7 +305,7 @@ void page_devices(void *arg, struct http_request *r, struct http_response *respo
 	emit_raw(d.out, "</div>");
 	if (d.n == 0)
 		layout_empty(d.out, "", "No device has reported yet.",
-			"Workers stand under <code>workers</code> in flopwatchd.yml; they say what they have.");
+			"List workers under <code>workers</code> in flopwatchd.yml; they report their devices.");
 	if (draw_calibration(&d, &err) != 0) {
 		answer_error(r, response, &err);
 		return;

@@ -134,7 +134,7 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	emit_text(out, row->suite);
 	emit_raw(out, "</title><summary>");
 	emit_text(out, row->subject);
-	emit_rawf(out, ": %d of %d cells lost against %.12s", row->regressions, row->cells, row->base);
+	emit_rawf(out, ": %d of %d cells slower than %.12s", row->regressions, row->cells, row->base);
 	if (isfinite(row->best_pct))
 		emit_rawf(out, ", best %+.2f %%", row->best_pct);
 	else if (isfinite(row->worst_pct))

@@ -40,8 +40,7 @@ static void worked_example(struct buf *out)
 		snprintf(process_run[i].label, sizeof process_run[i].label, "run %d: %+.2f %%", i + 1, process_run[i].change_pct);
 	}
 	emit_raw(out, "<h2 id=example>A worked example</h2><p>A cell with a threshold of 1.5 %. Eight runs, each a fresh "
-		      "process that "
-		      "timed 24 pairs of base and target, said:</p>");
+		      "process that timed 24 pairs of base and target, showed:</p>");
 	mark_runs(out, process_run, EXAMPLE, threshold_pct,
 		"eight runs between -2.1 and -1.8 percent, all below the threshold of -1.5");
 	double theta = stats_theta(threshold_pct);
@@ -50,9 +49,7 @@ static void worked_example(struct buf *out)
 		"standard "
 		"error, from how the runs vary, is %.5f.<li>The threshold as a log ratio is %.4f. The distance between "
 		"the two is "
-		"%.1f standard errors; %.1f are needed.<li>The first four runs said so, four fresh ones had to say it again, "
-		"and "
-		"did.</ol><p>",
+		"%.1f standard errors; %.1f are needed.<li>The first four runs showed it, and four fresh ones confirmed it.</ol><p>",
 		j.all.m, exp(j.all.m), j.all.se, theta, (j.all.m - theta) / j.all.se, rule.k);
 	layout_verdict(out, verdict_name(j.verdict));
 	emit_raw(out, " ");
@@ -61,7 +58,7 @@ static void worked_example(struct buf *out)
 	layout_signed(out, stats_change_pct(j.all.ci_high), 2);
 	emit_raw(out, " \u2026 ");
 	layout_signed(out, stats_change_pct(j.all.ci_low), 2);
-	emit_rawf(out, ". These runs would have called any loss from %.2f %% on.</p>\n", j.mde_pct);
+	emit_rawf(out, ". These runs detect any loss from %.2f %% on.</p>\n", j.mde_pct);
 }
 
 static void verdict_item(struct buf *out, const char *word, const char *meaning)
@@ -77,71 +74,46 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 	struct buf *out = &response->body;
 	layout_begin(response, "How a verdict is reached", "help");
 	emit_raw(out,
-		"<p class=lead>Base and target are timed side by side, in one process, on one device, call by call. The clock, "
-		"the heat "
-		"and the neighbours that change between two runs are then the same for both, and what is left is the code.</p>"
+		"<p class=lead>Base and target are timed side by side, in one process, on one device, call by call. Clock, heat and other processes, which change between two measurements, are then the same for both, and only the code differs.</p>"
 		"<h2>From calls to a verdict</h2><ol>"
-		"<li><b>A pair</b> is one base call beside one target call, in the order base target, target base, and so on. "
-		"The log of "
-		"their time ratio is what counts. The caches are cold.<li><b>The clock is told apart.</b> Each call\u2019s own "
-		"SM "
-		"clock is "
-		"known; what it does by itself is taken out, what the branch does to it stays in.<li><b>A run</b> is a fresh "
+		"<li><b>A pair</b> is one base call and one target call, in the order base target, target base, and so on. The measurement is the log of their time ratio. The caches are cold.<li><b>The clock is separated.</b> The SM clock of each call is known; its random changes are removed, the effect of the branch on it remains.<li><b>A run</b> is a fresh "
 		"process. Its "
 		"pairs become one "
 		"trimmed mean, because processes differ from each other more than calls do.<li><b>Runs are added</b> until "
 		"3.5 standard "
-		"errors clear the threshold on one side or the other, or the budget ends.<li><b>Overwhelming evidence "
-		"decides at once:</b> a "
-		"loss or a gain that chance shows less than once in a million.<li><b>Any other is measured twice.</b> What looks "
-		"like a loss or a gain of a module gets a second set of runs; both agree, or the loss is undecided and the "
-		"gain is not called. Programs, of which each process has a speed of its own, get up to 32 runs instead.</ol>");
+		"errors clear the threshold on one side or the other, or the budget ends.<li><b>Overwhelming evidence decides at once:</b> a loss or a gain that chance produces less than once in a million.<li><b>Any other change is measured twice.</b> A loss or gain of a module gets a second set of runs; if the sets disagree, a loss is undecided and a gain is no improvement. Programs, whose processes differ in speed, get up to 32 runs instead.</ol>");
 	worked_example(out);
 	emit_raw(out,
-		"<h2>The verdicts</h2><p>All other words stand in the <a href=/glossary>glossary</a>; what to do about a message, under <a href=/troubleshooting>troubleshooting</a>.</p><dl class=\"facts card\">");
-	verdict_item(out, "failed",
-		"the target does not build, crashes, or its results are wrong. Wrong is worse than slow: nothing is timed");
+		"<h2>The verdicts</h2><p>The <a href=/glossary>glossary</a> has all other terms, <a href=/troubleshooting>troubleshooting</a> the fixes by message.</p><dl class=\"facts card\">");
+	verdict_item(out, "failed", "the target does not build, crashes, or computes wrong results; nothing is timed");
 	verdict_item(out, "rejected",
-		"it was timed, but the times are not believed: the device was throttled or shared, work escaped the clock, the "
-		"base was slowed, or a clock outside disagrees");
-	verdict_item(out, "regression",
-		"it lost more than its threshold: a second set of runs says so too, or the evidence is overwhelming");
+		"the times are not plausible: the device was throttled or shared, work was not timed, the base was slowed, or an external clock disagrees");
+	verdict_item(out, "regression", "slower by more than the threshold, in two sets of runs or with overwhelming evidence");
 	verdict_item(out, "undecided",
-		"the interval still covers the threshold; its row says what would decide it, and what only varied is asked "
-		"again once by itself");
-	verdict_item(out, "not_comparable", "the base is broken, or the two were given different inputs");
-	verdict_item(out, "improvement", "it gained more than the threshold");
+		"the interval still covers the threshold; the row says how many runs would decide it, and a cell that is only noisy is measured again once");
+	verdict_item(out, "not_comparable", "the base failed, or the two sides had different inputs");
+	verdict_item(out, "improvement", "faster by more than the threshold");
 	verdict_item(out, "unchanged",
-		"no loss beyond the threshold; <b>Loss it calls</b> is the smallest one that its runs would have called");
+		"no loss beyond the threshold; <b>Loss it calls</b> is the smallest loss that its runs can detect");
 	verdict_item(out, "identical", "the same source tree or the same compiled module on both sides; nothing had to run");
-	verdict_item(out, "removed", "a row that only the base\u2019s program writes; on the upstream branch that is told");
-	verdict_item(out, "added", "the base does not do it, the target does; the next comparison has both");
+	verdict_item(out, "removed", "a row that only the base\u2019s program writes; on the upstream branch it opens an alert");
+	verdict_item(out, "added", "only the target supports it; the next comparison has both");
 	verdict_item(out, "unsupported",
-		"neither side does it, such as the backward of a kernel that has a forward alone. What the target does no more "
-		"is failed");
+		"neither side supports it, such as the backward of a forward-only kernel. A cell that only the base supports is failed");
 	emit_raw(out,
-		"</dl><p>A comparison has the first of these that any of its cells has, a commit the first that any of its "
-		"suites has; one that has nothing but the last three has "
-		"compared nothing. <b>Borderline</b>: decided by its sign "
+		"</dl><p>A comparison has the first of these verdicts that any of its cells has, a commit the first that any of its suites has; the last three alone mean that nothing was compared. <b>Borderline</b>: decided by its sign "
 		"at the last "
 		"run. <b>More slow calls</b>: the typical call, which pairs compare, did not move, but calls that take more "
 		"than "
-		"1.04 times as long became more frequent, in a cell or in all that run the same kernel together. What they make "
-		"of the mean call is judged like any change: beyond the threshold, in two sets of runs, it is a "
-		"regression.</p>"
-		"<h2>The figures</h2><dl class=\"facts card\"><dt>Change</dt><dd>of throughput, or of speed where nobody counts "
-		"FLOPs, in percent; negative is slower</dd>"
-		"<dt>95 % interval</dt><dd>where the change lies; drawn on one axis for a whole page, the threshold dashed</dd>"
-		"<dt>TFLOP/s</dt><dd>useful FLOPs, counted by flopwatch from the case; issued ones are the module\u2019s own "
-		"claim</dd>"
-		"<dt>% peak</dt><dd>of the tensor cores\u2019 peak at the clock that was held, not at the one on the box</dd>"
+		"1.04 times as long became more frequent, in a cell or in all that run the same kernel together. The change of the mean call is judged like any other: beyond the threshold, in two sets of runs, it is a regression.</p>"
+		"<h2>Metrics</h2><dl class=\"facts card\"><dt>Change</dt><dd>of throughput, or of speed if FLOPs are not known, in percent; negative is slower</dd>"
+		"<dt>95 % interval</dt><dd>range of the change; drawn on one axis for a whole page, the threshold dashed</dd>"
+		"<dt>TFLOP/s</dt><dd>useful FLOPs, counted by flopwatch from the case; issued ones are reported by the module</dd>"
+		"<dt>% peak</dt><dd>of the tensor cores\u2019 peak at the held clock, not at the nominal one</dd>"
 		"<dt>Same code?</dt><dd>of a kernel: its instructions and those of the functions that it calls, the constants "
 		"that "
-		"the compiler made for it, and the sizes of its parameters and of static memory, as they stand in the two "
-		"modules\u2019 "
-		"files; initial contents of variables do not count</dd>"
-		"<dt>% of a peer</dt><dd>throughput beside another provider of a module that is a yardstick (<a "
-		"href=/peers>Peers</a>). "
+		"the compiler made for it, and the sizes of its parameters and of static memory, as stored in the two modules\u2019 files; initial contents of variables do not count</dd>"
+		"<dt>% of a peer</dt><dd>throughput against another provider of the module (<a href=/peers>Peers</a>). "
 		"<i>Paired</i>: this target was timed side by side with it. <i>Chained</i>: its base was, and the two ratios are "
 		"multiplied. <i>Scaled</i>: another module was, in the same environment; times are divided, at one clock where "
 		"it is "
@@ -151,15 +123,14 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 	layout_end(response);
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------ */
+/* ---- glossary --------------------------------------------------------------------------------------------------------- */
 
 void page_glossary(void *arg, struct http_request *r, struct http_response *response)
 {
 	(void)arg, (void)r;
-	layout_begin(response, "Words", "help");
+	layout_begin(response, "Glossary", "help");
 	emit_raw(&response->body,
-		"<p class=lead>What the words on these pages and in the command line mean; <a href=/help>how a verdict is "
-		"reached</a> puts them together.</p>\n");
+		"<p class=lead>Terms of these pages and of the command line; <a href=/help>how a verdict is reached</a> explains them together.</p>\n");
 	glossary_draw(&response->body);
 	layout_end(response);
 }
@@ -182,51 +153,47 @@ static void route(struct buf *out, const char *method, const char *path, const c
 
 void page_api(void *arg, struct http_request *r, struct http_response *response)
 {
-	static const char *const columns[] = { "Method", "Address", "Gives" };
+	static const char *const columns[] = { "Method", "Address", "Result" };
 	(void)arg, (void)r;
 	struct buf *out = &response->body;
 	layout_begin(response, "API", "");
 	emit_raw(out,
-		"<p class=lead>Everything on these pages comes from the same addresses as JSON. The index is at <a "
-		"href=\"/api/v1/\">/api/v1/</a>, the whole of it described as <a "
-		"href=\"/api/v1/openapi.json\">OpenAPI</a>.</p><p>Lists are "
-		"<code>{\"items\":[],\"next_cursor\":null}</code>: pass "
-		"<code>cursor</code> on for the next page; what has a time takes <code>since</code> and <code>until</code> "
-		"(<code>2026-11-21T02:46:00Z</code>, <code>2026-11-21</code>, <code>7d</code>). Refusals are problem documents (RFC 9457). A finished "
+		"<p class=lead>The API returns all data of these pages as JSON. The index is at <a href=\"/api/v1/\">/api/v1/</a>, the full description is <a href=\"/api/v1/openapi.json\">OpenAPI</a>.</p><p>Lists are "
+		"<code>{\"items\":[],\"next_cursor\":null}</code>: pass <code>cursor</code> for the next page; lists with times take <code>since</code> and <code>until</code> "
+		"(<code>2026-11-21T02:46:00Z</code>, <code>2026-11-21</code>, <code>7d</code>). Errors are problem documents (RFC 9457). A finished "
 		"comparison has an ETag. "
 		"Times are UTC, and every number names its unit.</p>");
 	layout_table(out, 3, columns);
-	route(out, "GET", "/api/v1/repos", "what is watched");
+	route(out, "GET", "/api/v1/repos", "watched repositories");
 	route(out, "GET", "/api/v1/branches?repo=", "branches with verdict and job");
-	route(out, "POST", "/api/v1/repos/{repo}/looks",
-		"have the daemon read the repository's branches now, and number that look");
-	route(out, "GET", "/api/v1/repos/{repo}/looks/{id}", "whether that look has ended, and how");
+	route(out, "POST", "/api/v1/repos/{repo}/looks", "fetch the repository's branches now; returns the number of the fetch");
+	route(out, "GET", "/api/v1/repos/{repo}/looks/{id}", "state and result of that fetch");
 	route(out, "GET", "/api/v1/commits/{sha}", "a commit by four digits or more, its verdict and its comparisons");
-	route(out, "GET", "/api/v1/commits/{sha}/verdict", "what it deserves: the worst over its suites, each of them named");
+	route(out, "GET", "/api/v1/commits/{sha}/verdict", "its verdict: the worst over its suites, with each suite");
 	route(out, "GET", "/api/v1/comparisons?repo=&amp;branch=&amp;verdict=", "comparisons, newest first");
 	route(out, "GET", "/api/v1/comparisons/{id}",
 		"one, with every cell; <code>.csv</code> as a table, <code>.md</code> for a review, "
 		"<code>.svg</code> as a picture");
 	route(out, "GET", "/api/v1/report?since=7d&amp;verdict=regression",
-		"what commits changed, with the cells; <code>format=csv</code> or <code>md</code>");
+		"changes by commit, with the cells; <code>format=csv</code> or <code>md</code>");
 	route(out, "GET", "/api/v1/badge.svg?repo=&amp;branch=", "the latest verdict as a picture");
 	route(out, "GET", "/api/v1/compare?repo=&amp;base=&amp;target=", "the newest comparison of two commits");
 	route(out, "GET", "/api/v1/cells?repo=", "the keys of its newest comparisons' cells");
-	route(out, "GET", "/api/v1/history?repo=&amp;branch=&amp;cell=&amp;device=", "one cell over time");
-	route(out, "GET", "/api/v1/alerts?state=", "alerts with their life; <code>/alerts/{id}</code> one");
+	route(out, "GET", "/api/v1/history?repo=&amp;branch=&amp;cell=&amp;device=", "the history of a cell");
+	route(out, "GET", "/api/v1/alerts?state=", "alerts with their events; <code>/alerts/{id}</code> one");
 	route(out, "GET", "/api/v1/jobs?state=", "the queue; <code>/jobs/{id}</code> one, <code>/jobs/{id}/log</code> its log");
-	route(out, "GET", "/api/v1/bisects", "searches for culprits; <code>/bisects/{id}</code> one");
+	route(out, "GET", "/api/v1/bisects", "bisects; <code>/bisects/{id}</code> one");
 	route(out, "GET", "/api/v1/profiles?alert=&amp;comparison=",
-		"why cells lost; <code>/profiles/{id}</code> one, also as <code>.csv</code> and <code>.md</code>");
-	route(out, "GET", "/api/v1/devices", "what measures");
-	route(out, "GET", "/api/v1/calibration?repo=&amp;device=", "what equal builds have shown of each cell");
-	route(out, "POST", "/api/v1/calibration/forget", "begin anew: <code>{\"repo\", \"cells\", \"device\"}</code>");
-	route(out, "GET", "/api/v1/peers?repo=&amp;device=", "how fast repositories are beside their peers");
-	route(out, "GET", "/api/v1/events", "what happens, as it happens (server-sent events)");
+		"profiles with causes; <code>/profiles/{id}</code> one, also as <code>.csv</code> and <code>.md</code>");
+	route(out, "GET", "/api/v1/devices", "devices");
+	route(out, "GET", "/api/v1/calibration?repo=&amp;device=", "noise of each cell");
+	route(out, "POST", "/api/v1/calibration/forget",
+		"delete the calibration: <code>{\"repo\", \"cells\", \"device\"}</code>");
+	route(out, "GET", "/api/v1/peers?repo=&amp;device=", "speed of repositories against their peers");
+	route(out, "GET", "/api/v1/events", "events as they happen (server-sent events)");
 	route(out, "POST", "/api/v1/jobs", "<code>{\"repo\", \"base\", \"target\", \"suite\"}</code>: measure two commits");
-	route(out, "POST", "/api/v1/peers",
-		"<code>{\"repo\", \"target\", \"provider\"}</code>: measure a commit beside its peers");
-	route(out, "POST", "/api/v1/profiles", "<code>{\"alert\"}</code> or <code>{\"comparison\"}</code>: ask why");
+	route(out, "POST", "/api/v1/peers", "<code>{\"repo\", \"target\", \"provider\"}</code>: compare a commit with its peers");
+	route(out, "POST", "/api/v1/profiles", "<code>{\"alert\"}</code> or <code>{\"comparison\"}</code>: request a profile");
 	route(out, "POST", "/api/v1/jobs/{id}/cancel", "or <code>retry</code>");
 	route(out, "POST", "/api/v1/alerts/{id}/acknowledge",
 		"or <code>accept</code>, <code>resolve</code>, <code>invalidate</code>, with "

@@ -258,9 +258,9 @@ static void why_empty(struct buf *out, const struct trend *t)
 	if (strcmp(name, "reference") == 0)
 		emit_raw(out, "<p>No push of this cell was measured against a reference commit yet.</p>");
 	else if (strcmp(name, "peak") == 0)
-		emit_raw(out, "<p>The peak of this device is not known, or no clock was held yet.</p>");
+		emit_raw(out, "<p>The peak of this device is not known, or no environment has a held clock yet.</p>");
 	else if (strcmp(name, "held") == 0)
-		emit_raw(out, "<p>The device shows no clock of a call, or no environment holds one yet.</p>");
+		emit_raw(out, "<p>The device reports no clock of a call, or no environment has a held clock yet.</p>");
 }
 
 static void list_marks(struct buf *out, const struct trend *t)
@@ -282,9 +282,7 @@ static void list_marks(struct buf *out, const struct trend *t)
 	/* a step needs points before it, and the series of an environment has none before its first commit */
 	if (t->n_baseline_periods > 1)
 		emit_raw(out,
-			"<p>Each environment begins a series of its own, and small steps are looked for inside a series alone. "
-			"What the first commit of an environment lost is judged by its own comparison, whose two sides ran in "
-			"that environment.</p>\n");
+			"<p>Each environment begins a new series, and steps are detected only within a series. The first commit of an environment is judged by its comparison, with both sides in that environment.</p>\n");
 }
 
 static void draw(struct buf *out, const struct asked *a, struct trend *t, const char *data)
@@ -299,7 +297,7 @@ static void draw(struct buf *out, const struct asked *a, struct trend *t, const 
 	t->chart.to = a->period.until;
 	chart_draw(out, &t->chart);
 	if (a->n_left)
-		emit_rawf(out, "<p class=\"banner warn\">A chart shows %d lines; %d more %s asked for.</p>\n", CHART_LINES_MAX,
+		emit_rawf(out, "<p class=\"banner warn\">A chart shows %d lines; %d more %s requested.</p>\n", CHART_LINES_MAX,
 			a->n_left, a->n_left == 1 ? "was" : "were");
 	why_empty(out, t);
 	list_marks(out, t);

@@ -218,14 +218,14 @@ static int draw_running(struct drawing *d, struct fw_err *err)
 		return -1;
 	emit_raw(d->out, "</div>");
 	if (d->n == 0)
-		layout_empty(d->out, "good", "Nothing runs.",
+		layout_empty(d->out, "good", "No running job.",
 			forecast_is_idle(d->forecast) ? "The next push of a watched branch starts at once." : NULL);
 	return 0;
 }
 
 static int draw_waiting(struct drawing *d, struct fw_err *err)
 {
-	static const char *const columns[] = { "~>Place", "Job", "For", "~Why it waits", "~Queued (UTC)", ">Starts in", "" };
+	static const char *const columns[] = { "~>Position", "Job", "For", "~Reason", "~Queued (UTC)", ">Starts in", "" };
 	struct buf *page = d->out, rows;
 	buf_init(&rows, 4 << 20);
 	d->n = 0;
@@ -239,7 +239,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 		layout_table_end(page);
 	}
 	if (d->more)
-		emit_rawf(page, "<p>The first %d; more wait behind them.</p>\n", FORECAST_WAITING_MAX);
+		emit_rawf(page, "<p>The first %d; more are queued.</p>\n", FORECAST_WAITING_MAX);
 	buf_fini(&rows);
 	return result;
 }
@@ -277,9 +277,9 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 /* What ended for people and what flopwatch asked of itself stand apart: the latter is most of a quiet night. */
 static void work_tabs(struct buf *out, const char *work, const char *state)
 {
-	static const char *const tabs[][2] = { { WORK_ASKED, "pushes and people" }, { WORK_UPKEEP, "peers, noise, histories" },
-		{ WORK_ALL, "anything" } };
-	emit_raw(out, "<nav class=tabs aria-label=\"Jobs by whom they are for\">");
+	static const char *const tabs[][2] = { { WORK_ASKED, "pushes and requests" }, { WORK_UPKEEP, "peers, noise, histories" },
+		{ WORK_ALL, "all" } };
+	emit_raw(out, "<nav class=tabs aria-label=\"Jobs by origin\">");
 	for (size_t i = 0; i < sizeof tabs / sizeof tabs[0]; i++)
 		emit_rawf(out, "<a href=\"/jobs?work=%s%s%s\"%s>%s</a>", tabs[i][0], state ? "&amp;state=" : "",
 			state ? state : "", strcmp(work, tabs[i][0]) == 0 ? " aria-current=true" : "", tabs[i][1]);
@@ -308,7 +308,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 		result = draw_queue(&d, &err);
 	if (result == 0) {
 		emit_raw(d.out, "<h2>");
-		emit_text(d.out, state ? state : "Lately");
+		emit_text(d.out, state ? state : "Recent");
 		emit_raw(d.out, "</h2>");
 		work_tabs(d.out, d.work, state);
 		result = draw_ended(&d, r, state, before, &err);
@@ -398,15 +398,15 @@ static void job_facts(void *arg, const struct view_job *row)
 	emit_raw(out, "</dd>");
 	fact(out, "Suite", row->suite);
 	fact(out, "Device", row->device);
-	fact(out, "Asked for by", row->origin);
+	fact(out, "Origin", row->origin);
 	emit_rawf(out, "<dt>Attempt</dt><dd>%d</dd>", row->attempt);
 	moment(out, "Queued", row->queued_at);
 	moment(out, "Started", row->started_at);
 	moment(out, "Ended", row->ended_at);
 	if (row->again_at)
-		moment(out, "Asked again", row->again_at);
+		moment(out, "Retry", row->again_at);
 	if (row->again_of)
-		emit_rawf(out, "<dt>Asks again</dt><dd><a href=\"/jobs/%lld\">job %lld</a>, whose runs varied too much</dd>",
+		emit_rawf(out, "<dt>Retry of</dt><dd><a href=\"/jobs/%lld\">job %lld</a>: its runs varied too much</dd>",
 			(long long)row->again_of, (long long)row->again_of);
 	emit_rawf(out,
 		"<dt>Data</dt><dd><a href=\"/api/v1/jobs/%s\">JSON</a>, <a href=\"/api/v1/jobs/%s/log\">log with "

@@ -77,8 +77,7 @@ void page_notifications(void *arg, struct http_request *r, struct http_response 
 		return;
 	layout_begin(response, "Notifications", "alerts");
 	emit_raw(d.out,
-		"<p>What receivers of alerts, forges and repositories were told. A notification that fails is tried again for an "
-		"hour.</p><div class=wide>");
+		"<p>Notifications sent to webhooks, forges and git notes. A failed one is sent again for an hour.</p><div class=wide>");
 	layout_table(d.out, 6, columns);
 	if (view_notifications(site->db, state, before, ROWS, notification_row, &d, &err) != 0) {
 		answer_error(r, response, &err);
@@ -87,10 +86,8 @@ void page_notifications(void *arg, struct http_request *r, struct http_response 
 	layout_table_end(d.out);
 	emit_raw(d.out, "</div>");
 	if (d.n == 0)
-		layout_empty(d.out, "", "Nothing was sent to anybody.",
-			"Receivers stand under <code>webhooks</code>, and <code>status</code> and <code>notes</code> of a "
-			"repository, in "
-			"flopwatchd.yml.");
+		layout_empty(d.out, "", "No notification yet.",
+			"Configure receivers under <code>webhooks</code>, and <code>status</code> and <code>notes</code> of a repository, in flopwatchd.yml.");
 	layout_older(d.out, r, d.n, ROWS, d.last);
 	layout_end_data(response, "/api/v1/notifications");
 }

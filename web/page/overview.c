@@ -70,7 +70,7 @@ static void device_banner(void *arg, const struct view_device *row)
 	emit_raw(d->out, "</a> ");
 	emit_text(d->out, row->state_why);
 	if (*row->stands_out) {
-		emit_raw(d->out, " stands out of its class: ");
+		emit_raw(d->out, " is an outlier of its class: ");
 		emit_text(d->out, row->stands_out);
 	}
 	emit_raw(d->out, "</p>\n");
@@ -407,7 +407,7 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 			"<a href=/devices>Devices</a></p>");
 	else if (devices.n == 0)
 		emit_raw(out, "<p class=\"banner warn\" role=status>No device has reported yet, so nothing can be measured. "
-			      "Workers stand "
+			      "List workers "
 			      "under <code>workers</code> in flopwatchd.yml.</p>");
 	if (all->n == 0)
 		layout_empty(out, "", "No repository is watched yet.", "Add one under <code>repos</code> in flopwatchd.yml.");

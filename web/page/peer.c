@@ -163,14 +163,14 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 	char ours[32], peer[32];
 	emit_raw(out, "<section><h2>");
 	emit_text(out, b->repo);
-	emit_raw(out, " beside ");
+	emit_raw(out, " against ");
 	emit_text(out, b->provider);
 	emit_raw(out, "</h2><p class=lead>");
 	if (isfinite(b->geomean_pct))
 		emit_rawf(out, "<b>%.1f\u00a0%%</b> of its speed, geometric mean of %d of %d cells.", b->geomean_pct, b->timed,
 			b->cells);
 	else
-		emit_rawf(out, "Nothing to set beside it: none of %d cells has times of both.", b->cells);
+		emit_rawf(out, "None of %d cells has times of both.", b->cells);
 	emit_raw(out, "</p><p>");
 	layout_commit(out, b->commit);
 	emit_raw(out, " ");
@@ -202,10 +202,7 @@ static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 {
 	int shown = 0, left = 0;
 	emit_raw(d->out,
-		"<p>A peer is a provider of a repository\u2019s own module whose speed is a yardstick, such as NVIDIA\u2019s "
-		"library. The "
-		"newest commit of the upstream branch is timed beside it, call by call in one process, while nothing else waits. "
-		"Nobody is called for what stands here.</p>");
+		"<p>A peer is another provider of the repository\u2019s module to compare with, such as NVIDIA\u2019s library. The newest commit of the upstream branch is timed against it, call by call in one process, while the queue is empty. Peers open no alert.</p>");
 	emit_raw(d->out, "<form class=filter action=/peers>");
 	if (picker_repo(d->out, d->site->db, repo, true, err) != 0)
 		return -1;
@@ -225,12 +222,12 @@ static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 			return -1;
 	}
 	if (left)
-		emit_rawf(d->out, "<p>%d more peer%s; choose a repository to see its own.</p>\n", left, left == 1 ? "" : "s");
+		emit_rawf(d->out, "<p>%d more peer%s; choose a repository to see its peers.</p>\n", left, left == 1 ? "" : "s");
 	if (d->is_cut)
-		emit_rawf(d->out, "<p>Of the newest %d comparisons beside peers; older ones are not shown.</p>\n", SERIES_MAX);
+		emit_rawf(d->out, "<p>The newest %d comparisons with peers; older ones are not shown.</p>\n", SERIES_MAX);
 	if (!shown)
-		layout_empty(d->out, "", "Nothing was measured beside a peer yet.",
-			"Name providers as <code>peers: [cudnn]</code> in .flopwatch.yaml or flopwatchd.yml, or ask once: "
+		layout_empty(d->out, "", "No peer comparison yet.",
+			"Name providers as <code>peers: [cudnn]</code> in .flopwatch.yaml or flopwatchd.yml, or run once: "
 			"<code>flopwatch "
 			"peer --provider cudnn</code>");
 	emit_raw(d->out, "</div>");

@@ -131,7 +131,7 @@ void page_search(void *arg, struct http_request *r, struct http_response *respon
 	if (s.n_left)
 		emit_rawf(s.out, "<p>%d more repositor%s not searched.</p>", s.n_left, s.n_left == 1 ? "y was" : "ies were");
 	if (s.found == 0)
-		layout_empty(s.out, "", "Nothing goes by that name.",
+		layout_empty(s.out, "", "Nothing found.",
 			"A commit by four or more of its digits, a comparison by its number, a branch or a cell by a part of its "
 			"name.");
 	if (result != 0)

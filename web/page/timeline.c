@@ -166,7 +166,7 @@ static void draw(struct buf *out, const struct timeline *t)
 	struct span s = span_of(t);
 	int height = t->n_lanes * LANE + FOOT;
 	emit_rawf(out,
-		"<figure><figcaption>What each device did, and when what waits is expected; the tone is the verdict, each bar leads to "
+		"<figure><figcaption>Past and expected jobs of each device; the color is the verdict, each bar links to "
 		"its job</figcaption><svg class=\"chart timeline\" viewBox=\"0 0 %d %d\" role=group aria-label=\"%d jobs on %d "
 		"device%s\">",
 		WIDTH, height, t->n, t->n_lanes, t->n_lanes == 1 ? "" : "s");
@@ -175,7 +175,7 @@ static void draw(struct buf *out, const struct timeline *t)
 	axis(out, t, &s, height);
 	emit_raw(out, "</svg></figure>\n");
 	if (t->is_cut)
-		emit_rawf(out, "<p><small>%d jobs are drawn; older ones stand in the list below.</small></p>\n", BARS_MAX);
+		emit_rawf(out, "<p><small>%d jobs are drawn; the list below has the older ones.</small></p>\n", BARS_MAX);
 }
 
 int timeline_draw(struct db *db, struct forecast *forecast, struct buf *out, int64_t now_ms, struct fw_err *err)

@@ -137,7 +137,7 @@ static void undecided(struct judgement *out, const char *format, ...)
 
 static const char *plural(int n)
 {
-	return n == 1 ? "" : "es";
+	return n == 1 ? "" : "s";
 }
 
 /* Points of percent that `margin`, a log ratio, is where the change is. */
