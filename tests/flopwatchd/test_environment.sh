@@ -74,7 +74,7 @@ api "history?repo=kernels&cell=$cell" >"$tmp/history"
 is "the history says what changed" "$(jq -c '.environments | map(.changed)' "$tmp/history")" '[[{"what":"gcc","from":"12.2.0","to":"12.3.0"}]]'
 is "and by how much, paired and unpaired" "$(jq -c '.environments[0] | [.paired.change_pct < -20, .paired.ci_high_pct < 0, .unpaired.change_pct < -20, .alert]' "$tmp/history")" "[true,true,true,1]"
 like "so does its page" "$(page "history?repo=kernels&cell=$cell")" 'environment changed: gcc 12\.2\.0 to 12\.3\.0, -[0-9.]+ %; -[0-9.]+ % unpaired'
-like "and that no step is looked for between two environments" "$(page "history?repo=kernels&cell=$cell")" 'small steps are looked for inside a series alone'
+like "and that no step is looked for between two environments" "$(page "history?repo=kernels&cell=$cell")" 'steps are detected only within a series'
 like "and the command line" "$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" history "$cell" --repo kernels)" '^environment  20[-0-9T:]+  gcc 12\.2\.0 to 12\.3\.0: -[0-9.]+ %, -[0-9.]+ % unpaired$'
 is "no commit is blamed" "$(sql "SELECT count(*) FROM alert WHERE kind <> 'environment'")" 0
 is "nor is its verdict another" "$(api "commits/$main/verdict?repo=kernels" | jq -r .verdict)" "$verdict"

@@ -84,7 +84,7 @@ like "with its figures" "$(api "comparisons/$first.csv" | grep "^$cell")" ',(89|
 like "and the review comment" "$(api "comparisons/$first.md")" '% of yardstick'
 like "the page has a column" "$(page "comparisons/$first")" '% yardstick</th>'
 like "and says what it is" "$(page "comparisons/$first")" 'timed side by side in <a href="/comparisons/'"$peer"
-like "the page against the peer says slower, not regression" "$(page "comparisons/$peer")" 'slower</span> Beside <b>yardstick</b>'
+like "the page against the peer says slower, not regression" "$(page "comparisons/$peer")" 'slower</span> Against <b>yardstick</b>'
 fails "nowhere is the word" 1 grep -q 'regression</span>' <(page "comparisons/$peer")
 like "peers have a page" "$(page peers)" 'kernels beside yardstick'
 like "with each cell's percent" "$(page peers)" '<b>(89|90)\.[0-9][^<]*%</b>'

@@ -50,7 +50,7 @@ is "the comparison says so" "$(api "comparisons/$id" | jq -c '[.kind, .base.pinn
 is "each cell is slower by what the tile costs" "$(api "comparisons/$id" | jq -c '[.cells[] | .change_pct < -6 and .change_pct > -9] | unique')" '[true]'
 is "the job as well" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $id")" | jq -c '[.kind, .base_config, .target_config]')" '["config","TILE=0","TILE=4"]'
 is "nothing was searched for" "$(api "comparisons/$id" | jq -c '[.cells[].tried] | unique')" '[null]'
-like "the page says so" "$(page "comparisons/$id")" 'Beside <b>the base in <code>TILE=0</code></b>, of 2 cells the target in <code>TILE=4</code> has 2 slower'
+like "the page says so" "$(page "comparisons/$id")" 'Against <b>the base in <code>TILE=0</code></b>, of 2 cells the target in <code>TILE=4</code> has 2 slower'
 like "and what differs" "$(page "comparisons/$id")" '<dt>Differs</dt><dd>the configuration alone'
 like "the comment too" "$(api "comparisons/$id.md")" '^\*\*flopwatch: slower\*\*, pinned: base `TILE=0` target `TILE=4`'
 like "lines to paste hold it" "$(fw reproduce "$id")" "--base-config 'TILE=0' --target-config 'TILE=4'|--base-config TILE=0 --target-config TILE=4"

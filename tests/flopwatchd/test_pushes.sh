@@ -266,7 +266,7 @@ await has_job "$unlucky"
 await grep -q 'worker.down.*before its hello' "$tmp/log"
 is "a worker that never says hello costs no attempt" "$(job_field "$(job_of "$unlucky")" 'state + " " + (.attempt | tostring)')" "queued 0"
 like "the list of workers says why" "$(api workers | jq -c '.items[]')" '"name":"bad","state":"down","why":"the worker ended before its hello \(exit 3\)'
-like "so do the pages" "$(curl -s "http://127.0.0.1:$(port)/")" 'Worker <b>bad</b> is down and is tried again: the worker ended before its hello'
+like "so do the pages" "$(curl -s "http://127.0.0.1:$(port)/")" 'Worker <b>bad</b> is down; the daemon restarts it: the worker ended before its hello'
 like "and the command line" "$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" status)" 'WARNING worker bad is down: the worker ended before'
 stop_daemon
 write_config

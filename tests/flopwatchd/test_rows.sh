@@ -62,7 +62,7 @@ factor 1.0001 "again"
 is "a third one runs beside the reference commit" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 is "and has its place in the history" "$(points "$(head_of kernels)")" "forward 2"
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")
-like "the page counts what was compared" "$page" 'None of 2 cells lost more than its threshold; not compared: 2 done by neither side\.'
+like "the page counts what was compared" "$page" 'None of 2 cells is slower by more than its threshold; not compared: 2 supported by neither side\.'
 review=$(api "comparisons/$(sql "SELECT max(id) FROM comparison").md")
 like "the review comment has the word" "$review" 'unsupported: neither side does it'
 folded=$(sed -n '/<details>/,/<\/details>/p' <<<"$review")
@@ -132,7 +132,7 @@ push lines others
 is "where all rows are others nothing was compared" "$(judged lines)" "done removed: added 2, removed 2"
 fails "which clears nobody" 7 fw wait others
 like "and the page says so" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")" \
-	'There is nothing that both sides do; not compared: 2 removed, 2 added\.'
+	'No cell is supported by both sides; not compared: 2 removed, 2 added\.'
 is "no alert on a branch" "$(told)" ""
 
 git -C "$tmp/lines" checkout -q main

@@ -44,8 +44,8 @@ id=$(newest)
 is "the comparison is one of environments, of one commit" "$(api "comparisons/$id" | jq -c "[.kind, .base.commit == .target.commit, .base.module_sha256 == .target.module_sha256, .verdict]")" '["environment",true,false,"regression"]'
 is "and says what built each side" "$(api "comparisons/$id" | jq -r '.base.toolchain + ", " + .target.toolchain')" "gcc $gcc in $tmp/tools/fast, gcc $gcc in $tmp/tools/slow"
 is "the job as well" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $id")" | jq -r '[.kind, .base_toolchain, .target_toolchain, .base_flags] | join(" ")')" "environment $tmp/tools/fast $tmp/tools/slow "
-like "the page says so" "$(page "comparisons/$id")" "Beside <b>that by gcc $gcc in $tmp/tools/fast</b>, of 1 cell the build by gcc $gcc in $tmp/tools/slow has 1 slower"
-like "and what differs" "$(page "comparisons/$id")" '<dt>Differs</dt><dd>what built it alone'
+like "the page says so" "$(page "comparisons/$id")" "Against <b>that by gcc $gcc in $tmp/tools/fast</b>, of 1 cell the build by gcc $gcc in $tmp/tools/slow has 1 slower"
+like "and what differs" "$(page "comparisons/$id")" '<dt>Differs</dt><dd>only the build environment'
 like "the comment too" "$(api "comparisons/$id.md")" "^\*\*flopwatch: slower\*\*, environment: \`gcc $gcc in $tmp/tools/fast\` to \`gcc $gcc in $tmp/tools/slow\`"
 
 # ---- flags ----

@@ -12,11 +12,12 @@ LISTS = [(f"state/{name}.c", "names[") for name in ("alertkind", "devicestate", 
 LISTS += [("verdict/verdict.c", "names["), ("verdict/verdict.c", "beside["), ("verdict/flag.c", "words_of["), ("protocol/record.c", "failures["),
           ("cause/cause.c", "cause_kind_names["), ("cause/cause.c", "cause_confidence_names[")]
 # what everybody knows, or knows from git and from forges
-PLAIN = """a above address after again an and any as asks at attempt attempts author average backward bad baseline before begun best between beside both branch bytes
-by calibrated calls clock code commit commits committed confirmed data differs driver during else ended ends energy every explains fault finished first for forward found from gives good
-greatest heard held hits how in instruction it judged kernel last left length limit limited list mb means median memory method mhz ms most name newest no none number
-of off offset on one or other our ours outcome parent place points power push pushes queued reason repository repositories same samples says share size so speed
-starts state subject sure suites temperature than that the them then there time times to toolkit took utc wait waits was what when where which who why work works written year
+PLAIN = """a above address after again an and any as asks at attempt attempts author average backward bad baseline before begun beside best between both branch
+by bytes calibrated calls clock code commit commits committed confirmed data differs driver during else ended ends energy every explains fault
+finished first for forward found from gives good greatest heard held hits how in instruction it judged kernel last left length limit limited list mb
+means median memory method mhz most ms name newest no none number of off offset on one or other our ours outcome parent place points position power
+push pushes queued reason report reported repositories repository result retry same samples says share size so speed starts state subject suites sure
+temperature than that the them then there time times to took toolkit utc wait waits was what when where which who why work works written year
 """.split()
 NAMES = {"l1", "l2", "ctas", "sm", "sms", "busy", "j", "w", "cudnn", "gb", "s"}  # of units and of products
 wrong = []

@@ -85,7 +85,7 @@ like "broken bytes are marked" "$body" $'bad\xef\xbf\xbd'
 like "subjects are escaped" "$body" '&lt;/td&gt;&lt;script&gt;'
 like "the open alert is counted" "$body" '1 open alert<'
 page "/comparisons/$comparison"
-like "the comparison says what happened" "$body" '4 of 4 cells lost more than their threshold'
+like "the comparison says what happened" "$body" '4 of 4 cells are slower by more than their threshold'
 like "and where" "$body" '<dt>Isolation</dt><dd>(bwrap|none)</dd>'
 page "/jobs/$job"
 like "the job shows its build" "$body" 'Build of target'

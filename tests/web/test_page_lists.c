@@ -182,7 +182,7 @@ static void no_waiting_job_vanishes_without_a_word(void **state)
 	for (unsigned i = 0; i < 101; i++)
 		fixture_job(run->f, "main", 0x100 + i, 0x101 + i, 1000 + i);
 	ok(db_commit(run->f->db, &err));
-	expect(run, "/jobs", "<p>The first 100; more wait behind them.</p>", true);
+	expect(run, "/jobs", "<p>The first 100; more are queued.</p>", true);
 }
 
 static void a_heat_map_names_its_pushes(void **state)
@@ -245,7 +245,7 @@ static void a_history_holds_several_cells_and_branches(void **state)
 	assert_null(strstr(a.body, "start at 0"));
 	answer_free(&a);
 	a = get(run, HISTORY "&branch=main&overlay=a&overlay=b&overlay=c&overlay=d&overlay=e&overlay=f&also=g");
-	assert_non_null(strstr(a.body, "A chart shows 6 lines; 2 more were asked for."));
+	assert_non_null(strstr(a.body, "A chart shows 6 lines; 2 more were requested."));
 	answer_free(&a);
 }
 
@@ -480,7 +480,7 @@ static void a_flood_does_not_hide_what_runs(void **state)
 		fixture_job(run->f, "topic", 0xe0, 0xe2, now);
 	ok(db_commit(run->f->db, &err));
 	struct answer a = get(run, "/jobs");
-	assert_null(strstr(a.body, "Nothing runs."));
+	assert_null(strstr(a.body, "No running job."));
 	snprintf(text, sizeof text, "<h3><a href=\"/jobs/%lld\">Job %lld</a>", running, running);
 	assert_non_null(strstr(a.body, text));
 	assert_int_equal(count(a.body, "<rect class=now"), 1);

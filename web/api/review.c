@@ -248,7 +248,7 @@ void api_comparison_md(void *arg, struct http_request *r, struct http_response *
 	}
 	if (review.separate)
 		buf_puts(&response->body,
-			"\nChanges are the middle of paired ratios, not the quotient of the medians beside them.\n");
+			"\nChanges are trimmed means of paired ratios, not quotients of these medians.\n");
 	if (review.left_out)
 		buf_printf(&response->body, "\n%d more cells: /comparisons/%lld\n", review.left_out, (long long)id);
 }
