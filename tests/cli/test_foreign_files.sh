@@ -43,7 +43,7 @@ like "asks for one" "$out" 'does not say what its numbers are; give a unit'
 ok "which can be given" "$bin/flopwatch" compare "$data/triton-old.csv" "$data/triton-old.csv" --unit GB/s
 echo hello >"$tmp/text"
 fails "no format at all" 1 "$bin/flopwatch" compare "$tmp/text" "$tmp/text"
-like "lists those that are read" "$out" 'is of no format that is known; say which with --format: flopwatch, ffa, nvbench'
+like "lists those that are read" "$out" 'has an unknown format; name it with --format: flopwatch, ffa, nvbench'
 
 # ---- rows without a time -----------------------------------------------------------------------------------------------------
 ok "a file beside itself has lost nothing, even where a row failed" "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json"
@@ -107,7 +107,7 @@ is "has figures and their unit" "$(jq -c '.figures' <<<"$out")" '[{"cell":"copy<
 fails "without that there is no time" 1 "$bin/flopwatch" compare "$data/ncu-no-duration.csv" "$data/ncu-no-duration.csv"
 like "which says how to name a metric" "$out" 'has no times of kernels; .* name what is to be read with --metric'
 fails "what is for one format" 1 "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --warmup 2
-like "is refused for others" "$out" '--warmup is for ncu, which has each launch; this file is read as hyperfine'
+like "is refused for others" "$out" '--warmup is for ncu, which lists kernel launches; this file is read as hyperfine'
 fails "columns of whole numbers" 7 "$bin/flopwatch" compare "$data/triton-whole-before.csv" "$data/triton-whole-after.csv" --unit us
 like "are times" "$out" '^  triton/M=2048/N=2048 +0\.048 +0\.072 +-33\.33 %'
 fails "a unit that contradicts the file" 1 "$bin/flopwatch" compare "$data/triton-unit-no-space.csv" "$data/triton-unit-no-space.csv" --unit ms

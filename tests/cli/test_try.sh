@@ -44,18 +44,18 @@ sed -i '1i #include "three.h"' sums.c
 sed -i 's/inputs: \[.\]/inputs: [sums.c]/; s/-I\. /-Iinclude /' .flopwatch.yaml
 attempt --device cpu
 is "a header outside the inputs" "$status $(hints)" \
-	'1 include/three.h did not travel: it lies outside `inputs`; name its folder, or the file, there'
+	'1 include/three.h was not copied: it is outside `inputs`; name its folder, or the file, there'
 cp sums.c cached_build.c
 sed -i '1i #include "../four.h"' sums.c
 echo 'int four(void);' >../four.h
 attempt --device cpu
 is "one outside the repository" "$status $(hints)" \
-	'1 ../four.h did not travel: it lies outside the repository; take it in, and name it in `inputs`'
+	'1 ../four.h was not copied: it is outside the repository; add it, and name it in `inputs`'
 mv cached_build.c sums.c
 sed -i 's/inputs: .*/inputs: [.]/' .flopwatch.yaml
 echo '*.h' >.gitignore
 attempt --device cpu
-like "one that git ignores" "$(hints)" '^include/three.h did not travel: git ignores it'
+like "one that git ignores" "$(hints)" '^include/three.h was not copied: git ignores it'
 rm .gitignore
 attempt --device cpu
 is "and with it" "$status" 0

@@ -50,7 +50,7 @@ fails "after a forced push its new tip is judged" 3 in_checkout "$tmp/lines" wai
 # ---- what cannot be known is an error ----
 mv "$tmp/lines.git" "$tmp/away.git"
 fails "a repository that cannot be read has no newest verdict" 1 fw wait main --timeout 150 --quiet
-like "and the reason is given" "$out" 'whether lines has a newer push is not known: the daemon cannot read it: '
+like "and the reason is given" "$out" 'the newest push of lines is not known: the daemon cannot read the repository: '
 mv "$tmp/away.git" "$tmp/lines.git"
 fails "a branch that is not there" 4 fw wait nowhere --quiet
 
@@ -139,7 +139,7 @@ is "nothing is configured: origin" "$(repo_of)" fork
 two remote rename origin mine
 two config --remove-section branch.main 2>/dev/null
 fails "nor is there an origin: the command asks" 2 in_checkout "$tmp/two" wait main --quiet
-like "and names both" "$out" 'several watched repositories: fork \(remote mine\), lines \(remote upstream\); say which one with --repo NAME'
+like "and names both" "$out" 'several watched repositories: fork \(remote mine\), lines \(remote upstream\); name one with --repo NAME'
 ok "--repo answers it" in_checkout "$tmp/two" wait main --repo lines --timeout 150 --quiet
 ok "status shows all" in_checkout "$tmp/two" status
 

@@ -149,7 +149,7 @@ sqlite3 "$tmp/state/flopwatch.db" "UPDATE archived SET month = '2020-01' WHERE c
 start_daemon || exit 1
 mkdir "$tmp/half"
 fails "a month that cannot be read" 1 fw backup "$tmp/half/x.db"
-like "is named by a backup" "$out" "^flopwatch: the daemon cannot read all of its archive; what it can is in the backup: .*samples/2020-01.zst is damaged at byte"
+like "is named by a backup" "$out" "^flopwatch: the daemon cannot read all of its archive; the backup has the readable part: .*samples/2020-01.zst is damaged at byte"
 ok "which has all others" cmp "$file" "$tmp/half/samples/$month.zst"
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -96,7 +96,7 @@ like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
 fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" >"$tmp/said" 2>&1
 like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: runs of equal builds vary by [0-9.]+ % here'
-is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the noise again; flopwatch calibrate forget --repo kernels begins anew$" "$tmp/said")" 1
+is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the noise again; flopwatch calibrate forget --repo kernels deletes it$" "$tmp/said")" 1
 
 # ---- a quiet build after it: what is remembered does not outweigh what its own runs show
 main_is 1

@@ -52,7 +52,7 @@ start_daemon || exit 1
 # ---- kernels: what neither side does ----
 is "a kernel without a backward passes by its forward" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 ok "also for who waits" fw wait main
-like "who reads why" "$(fw wait main)" '^not compared: 2 done by neither side$'
+like "who reads why" "$(fw wait main)" '^not compared: 2 supported by neither side$'
 is "with what each side says, once for all cells" "$(fw wait main | grep -c ': neither side does it: naive: not this direction$')" 1
 is "the rows say it" "$(sql "SELECT DISTINCT reason, failure FROM cell WHERE verdict = 'unsupported'")" "neither side does it: naive: not this direction|"
 factor 1.0002 "the same"

@@ -258,8 +258,8 @@ static void test_nonsense_is_named(void **state)
 static void test_a_banner_has_an_end(void **state)
 {
 	(void)state;
-	expect_lost("head -c 70000 /dev/zero | tr '\\0' x; cat >/dev/null", true, "the worker says no hello");
-	expect_lost("yes | head -c 70000; cat >/dev/null", true, "the worker says no hello");
+	expect_lost("head -c 70000 /dev/zero | tr '\\0' x; cat >/dev/null", true, "the worker did not send hello");
+	expect_lost("yes | head -c 70000; cat >/dev/null", true, "the worker did not send hello");
 }
 
 static void test_workers_that_cannot_be_reached(void **state)

@@ -42,7 +42,7 @@ export FLOPWATCH_SERVER=http://127.0.0.1:$(cat "$tmp/first/state/port")
 is_step 7 "wait main"
 said=$(type_step 7)
 status=$?
-like "main is measured beside itself" "$status $(tr '\n' ' ' <<<"$said")" '^(0|7) comparison 1 .*a commit beside itself'
+like "main is measured beside itself" "$status $(tr '\n' ' ' <<<"$said")" '^(0|7) comparison 1 .*a commit against itself'
 is_step 8 "wait exact"
 type_step 8 >"$tmp/said"
 status=$?

@@ -139,7 +139,7 @@ static int take_months(struct client *c, const char *folder, struct fw_err *err)
 	{
 		if (strcmp(value_text(month, "state"), "ok") != 0) /* the others are not the worse for it */
 			err_set(&damaged, ERR_CONFLICT,
-				"the daemon cannot read all of its archive; what it can is in the backup: %s",
+				"the daemon cannot read all of its archive; the backup has the readable part: %s",
 				value_text(month, "why"));
 		else if (result == 0)
 			result = take_month(c, folder, month, err);

@@ -377,8 +377,8 @@ static int show(const struct options *o, const struct reading reading[2], const 
 		printf("\n%d cells are in both files, %d slower and %d faster by more than %.3g %%. This is no verdict: each "
 		       "file is one "
 		       "run, and one run of a GPU\n"
-		       "at its power limit may differ from the next by more than 1.5 %% without any change. To know, let "
-		       "flopwatch submit both in turns:\n"
+		       "at its power limit may differ from the next by more than 1.5 %% without any change. To know, measure "
+		       "both with flopwatch:\n"
 		       "flopwatch compare BASE TARGET\n",
 			common, slower, faster, threshold_pct);
 	return slower || absent || unpaired || failed || !common ? EXIT_UNDECIDED : EXIT_OK;

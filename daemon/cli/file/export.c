@@ -123,7 +123,7 @@ static int export_ffa(
 	}
 	if (!written) {
 		err_set(&err, ERR_INVALID,
-			"nothing was written: comparison %s has no times of attention, and these files hold nothing else", id);
+			"nothing was written: comparison %s has no times of attention, and the format has no others", id);
 		return verb_fail_here(&err);
 	}
 	if (!names)
@@ -151,8 +151,8 @@ static int export_torchao(const char *id, const json_t *comparison, const char *
 	}
 	if (written)
 		return EXIT_OK;
-	err_set(&err, ERR_INVALID,
-		"nothing was written: comparison %s has no cells with recipes, and these files hold nothing else", id);
+	err_set(&err, ERR_INVALID, "nothing was written: comparison %s has no cells with recipes, and the format has no others",
+		id);
 	return verb_fail_here(&err);
 }
 

@@ -29,13 +29,13 @@ static int check_options(const char *path, const char *format, const struct opti
 		const char *option, *format, *why;
 		bool given;
 	} rules[] = {
-		{ "--unit", "triton", "whose columns may not say it", o->unit != NULL },
-		{ "--results", "triton", "whose columns may not say it", o->results != NULL },
+		{ "--unit", "triton", "whose columns may have none", o->unit != NULL },
+		{ "--results", "triton", "whose columns may have none", o->results != NULL },
 		{ "--metric", "ncu", "which has more than times", o->metric != NULL },
 		{ "--kernel", "ncu", "which names kernels", o->kernel != NULL },
-		{ "--ids", "ncu", "which numbers launches", o->ids != NULL },
-		{ "--launches", "ncu", "which has each launch", o->launches > 0 },
-		{ "--warmup", "ncu", "which has each launch", o->warmup > 0 },
+		{ "--ids", "ncu", "which numbers kernel launches", o->ids != NULL },
+		{ "--launches", "ncu", "which lists kernel launches", o->launches > 0 },
+		{ "--warmup", "ncu", "which lists kernel launches", o->warmup > 0 },
 	};
 
 	if (o->time && !reading_has_times(format))
@@ -76,10 +76,10 @@ static const char *format_of(const struct buf *text, const char *path, const str
 		first_names(text, names, sizeof names);
 		err_set(err, ERR_INVALID,
 			"%s:1: is no table that is known: %s. Formats that are read are " READING_FORMATS
-			"; say which with --format, where it is one of them (--format triton reads any table of sizes and times)",
+			"; name the format with --format (--format triton reads any table of sizes and times)",
 			path, names);
 	} else {
-		err_set(err, ERR_INVALID, "%s: is of no format that is known; say which with --format: " READING_FORMATS, path);
+		err_set(err, ERR_INVALID, "%s: has an unknown format; name it with --format: " READING_FORMATS, path);
 	}
 	return NULL;
 }

@@ -66,7 +66,7 @@ int verb_import(struct client *c, const struct options *o)
 	struct buf body, warnings;
 	FILE *aloud = o->json ? stderr : stdout; /* not in the way of an answer that a program reads */
 	if (!o->repo || !o->commit) {
-		fputs("flopwatch: say what was measured: --repo NAME --commit SHA\n", stderr);
+		fputs("flopwatch: name the measured commit: --repo NAME --commit SHA\n", stderr);
 		return EXIT_USAGE;
 	}
 	buf_init(&warnings, 16 << 20);

@@ -89,7 +89,7 @@ static void tell_workers(const json_t *workers)
 	json_array_foreach(json_object_get(workers, "items"), i, worker)
 	{
 		if (strcmp(value_text(worker, "state"), "starting") == 0)
-			warn("worker %s is starting: it has not said yet what it measures on", value_text(worker, "name"));
+			warn("worker %s is starting: it has not reported its devices yet", value_text(worker, "name"));
 		if (strcmp(value_text(worker, "state"), "pending") == 0)
 			tell_pending(worker);
 	}

@@ -45,7 +45,7 @@ static void look_at_devices(struct doctor *d)
 	if (proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && ask(argv, &out))
 		hello = json_loadb(out.data, out.len, JSON_DISABLE_EOF_CHECK, NULL);
 	if (!hello) {
-		answers_add(&d->answers, FAIL, "worker", "install flopwatch-worker beside this program",
+		answers_add(&d->answers, FAIL, "worker", "install flopwatch-worker next to this program",
 			"flopwatch-worker does not answer");
 		buf_fini(&out);
 		return;
@@ -59,7 +59,7 @@ static void look_at_devices(struct doctor *d)
 				value_text(device, "name"), *driver ? ", driver " : "", driver, value_text(device, "toolkit"));
 	}
 	if (!cuda && access("/proc/driver/nvidia/version", R_OK) == 0)
-		answers_add(&d->answers, FAIL, "GPU", "run nvidia-smi; a driver that was updated needs its module loaded anew",
+		answers_add(&d->answers, FAIL, "GPU", "run nvidia-smi; after a driver update, reload its kernel module",
 			"the driver is loaded, but no device answers");
 	else if (!cuda)
 		answers_add(&d->answers, WARN, "GPU", "fine where another machine measures; else install the driver",
@@ -68,7 +68,7 @@ static void look_at_devices(struct doctor *d)
 	answers_add(&d->answers, sandboxed ? OK : WARN, "sandbox",
 		sandboxed ? "" : "install bubblewrap, and allow user namespaces (see doc/troubleshooting.md#namespaces)", "%s",
 		sandboxed ? "bubblewrap works"
-			  : "bubblewrap is not there or may not make namespaces: results say isolation none");
+			  : "bubblewrap is missing or may not create namespaces: results have isolation none");
 	json_decref(hello);
 	buf_fini(&out);
 }
@@ -94,7 +94,7 @@ static void look_at_build(struct doctor *d)
 		answers_add(&d->answers, OK, "build", "", "a module was built in the sandbox, and run there");
 	else
 		answers_add(&d->answers, WARN, "build",
-			"where this machine measures: install a C compiler (package gcc) and bubblewrap, and do what the message says",
+			"if this machine measures: install a C compiler (package gcc) and bubblewrap, and follow the message",
 			"%s", strncmp(err.text, "flopwatch-worker: ", 18) == 0 ? err.text + 18 : err.text);
 	buf_fini(&out);
 	buf_fini(&errors);
@@ -137,8 +137,8 @@ static void look_at_counters(struct doctor *d)
 		answers_add(&d->answers, OK, "counters", "", "%s reads them inside the sandbox", value_text(line, "tool"));
 	else
 		answers_add(&d->answers, WARN, "counters",
-			"alerts then say why by machine code alone (see doc/troubleshooting.md#counters)",
-			"not read inside the sandbox: %s", *why ? why : "nobody answers");
+			"causes of alerts then come from machine code alone (see doc/troubleshooting.md#counters)",
+			"not read inside the sandbox: %s", *why ? why : "no answer");
 	json_decref(line);
 	buf_fini(&out);
 }
@@ -168,8 +168,8 @@ static void look_at_clock(struct doctor *d)
 	struct timex clock = { .modes = 0 };
 	int state = adjtimex(&clock);
 	if (state == TIME_ERROR || (clock.status & STA_UNSYNC))
-		answers_add(&d->answers, WARN, "clock",
-			"start systemd-timesyncd or chrony; times of day and signatures depend on it", "nobody sets it");
+		answers_add(&d->answers, WARN, "clock", "start systemd-timesyncd or chrony; times and signatures depend on it",
+			"no time service is active");
 	else
 		answers_add(&d->answers, OK, "clock", "", "synchronised");
 }
@@ -179,13 +179,13 @@ static void look_at_clock(struct doctor *d)
 static const char *advice_for(const struct failures *f)
 {
 	if (!f->is_one)
-		return "flopwatch log JOB says of each what happened; flopwatch try does the same with a checkout here";
+		return "flopwatch log JOB prints the log of each; flopwatch try does the same with a local checkout";
 	if (strcmp(f->class, "build") == 0)
-		return "builds run in a sandbox on the worker's machine, and what they need has to be there; flopwatch try builds a "
+		return "builds run in a sandbox on the worker's machine, which must have their dependencies; flopwatch try builds a "
 		       "checkout alike";
 	if (strcmp(f->class, "no result") == 0)
-		return "look at .flopwatch.yaml, its suites and what the worker says; flopwatch log JOB holds all of it";
-	return "flopwatch log JOB holds all that was said; flopwatch try does the same with a checkout here";
+		return "check .flopwatch.yaml, its suites and the messages of the worker; flopwatch log JOB prints them";
+	return "flopwatch log JOB prints all messages; flopwatch try does the same with a local checkout";
 }
 
 static void look_at_jobs(struct doctor *d, const char *repo)
@@ -229,13 +229,14 @@ static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
 			value_text(device, "state_why"));
 		if (*value_text(device, "stands_out"))
 			answers_add(&d->answers, WARN, "device",
-				"look at its clocks, its memory and its neighbours; it is left out until it fits again",
-				"%s stands out of its class: %s", value_text(device, "uuid"), value_text(device, "stands_out"));
+				"check its clocks, its memory and other processes; it gets no jobs until it agrees again",
+				"%s is an outlier of its class: %s", value_text(device, "uuid"),
+				value_text(device, "stands_out"));
 	}
 	if (i == 0)
 		answers_add(&d->answers, WARN, "device",
-			"look at workers: in flopwatchd.yml; a device shows up when its worker has said hello",
-			"the daemon has heard of none");
+			"check workers: in flopwatchd.yml; a device is listed once its worker has connected",
+			"the daemon knows no device");
 }
 
 /* ", shows /opt/conda": folders that branch code may read there. Shape: out[size]. */
@@ -306,8 +307,8 @@ static void look_at_daemon(struct doctor *d)
 	if (client_get_raw(d->c, "/healthz", &text, &err) != 0) {
 		bool away = err.code == ERR_IO || err.code == ERR_TIMEOUT;
 		answers_add(&d->answers, FAIL, "daemon",
-			away ? "start it: systemctl start flopwatchd; or say where it is with --server" : "see its journal", "%s",
-			err.text);
+			away ? "start it: systemctl start flopwatchd; or name its address with --server" : "see its journal",
+			"%s", err.text);
 	} else if (client_get(d->c, "/api/v1/repos", &repos, &err) != 0 ||
 		   client_get(d->c, "/api/v1/devices", &devices, &err) != 0) {
 		answers_add(&d->answers, FAIL, "daemon", "show it an access token: --token-file FILE",

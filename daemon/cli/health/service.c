@@ -77,7 +77,7 @@ static void look_at_namespaces(struct answers *a, const char *root)
 		answers_add(a, FAIL, "sandbox",
 			"add an AppArmor profile with `userns,` for /usr/bin/bwrap in /etc/apparmor.d (see "
 			"doc/troubleshooting.md#namespaces)",
-			"AppArmor keeps bubblewrap from making user namespaces (kernel.apparmor_restrict_unprivileged_userns=1), so that no "
+			"AppArmor blocks user namespaces of bubblewrap (kernel.apparmor_restrict_unprivileged_userns=1), so that no "
 			"worker with `sandbox: required` starts");
 }
 

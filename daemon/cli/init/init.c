@@ -122,7 +122,7 @@ static int write_it(const struct scan *l, const struct proposal *p, bool is_chec
 	int result = manifest_parse(text.data, text.len, file_name, &manifest, &err);
 
 	if (result != 0)
-		err_context(&err, "what was found here makes no manifest that can be read; write it by hand");
+		err_context(&err, "the scan found no valid manifest; write it by hand");
 	else
 		result = store(path, &text, &err);
 	if (result == 0 && o->json)
@@ -167,7 +167,7 @@ int verb_init(struct client *c, const struct options *o)
 		fprintf(stderr,
 			"flopwatch: nothing in %s is a benchmark that is known: no module with fw_entry, no program with flopwatch.h, "
 			"flopwatch.py, Google Benchmark or nvbench, no script around hyperfine, Triton's or PyTorch's timers; "
-			"doc/guide.md says what a branch can provide\n",
+			"doc/guide.md lists the benchmarks of a branch\n",
 			root);
 		for (int i = 0; i < p->n_notes; i++)
 			fprintf(stderr, "flopwatch: %s\n", p->note[i]);

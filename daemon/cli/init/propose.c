@@ -73,7 +73,7 @@ static bool build(struct proposal *p, const struct scan *l, const struct scan_pr
 		if (!add_step(p, &step[i]))
 			n = 0;
 	if (n == 0)
-		note(p, "%s %s, but how to build it was not seen, or does not fit beside the others; say it in build.command",
+		note(p, "%s %s, but the scan found no build for it, or the build conflicts with the others; write it in build.command",
 			program->path, program->why);
 	return n > 0;
 }
@@ -298,7 +298,7 @@ bool propose(const struct scan *l, struct proposal *out)
 
 	if (l->result[0] && !found)
 		note(out,
-			"%s is what %s writes, but not the program that wrote it was found: name it under benchmarks, with reader: %s",
+			"%s is an output of %s, but the scan did not find its program: name it under benchmarks, with reader: %s",
 			l->result, l->result_format, l->result_format);
 	if (l->is_cut)
 		note(out, "the checkout is large, and not all of it was looked at");

@@ -14,21 +14,22 @@ struct sign {
 
 static const struct sign c_signs[] = {
 	{ SCAN_MODULE, "fw_entry", "struct fw_module", "exports fw_entry" },
-	{ SCAN_KIT_GOOGLE, "flopwatch_benchmark.h", "FLOPWATCH_MAIN", "includes flopwatch_benchmark.h, so that it takes turns" },
-	{ SCAN_KIT_C, "flopwatch.h", "main(", "includes flopwatch.h, so that it takes turns" },
+	{ SCAN_KIT_GOOGLE, "flopwatch_benchmark.h", "FLOPWATCH_MAIN",
+		"includes flopwatch_benchmark.h, so calls are interleaved" },
+	{ SCAN_KIT_C, "flopwatch.h", "main(", "includes flopwatch.h, so calls are interleaved" },
 	{ SCAN_NVBENCH, "nvbench/nvbench", "NVBENCH_BENCH", "includes nvbench" },
 	{ SCAN_GOOGLE, "benchmark/benchmark.h", "BENCHMARK", "includes benchmark/benchmark.h" },
 	{ SCAN_MODULE, NULL, NULL, NULL },
 };
 
 static const struct sign python_signs[] = {
-	{ SCAN_KIT_PYTHON, "\nimport flopwatch", NULL, "imports flopwatch, so that it takes turns" },
-	{ SCAN_KIT_PYTHON, "\nfrom flopwatch import", NULL, "imports flopwatch, so that it takes turns" },
-	{ SCAN_TIMED_PYTHON, "triton", "do_bench", "times with triton.testing, which `python3 -m flopwatch` turns into cells" },
+	{ SCAN_KIT_PYTHON, "\nimport flopwatch", NULL, "imports flopwatch, so calls are interleaved" },
+	{ SCAN_KIT_PYTHON, "\nfrom flopwatch import", NULL, "imports flopwatch, so calls are interleaved" },
+	{ SCAN_TIMED_PYTHON, "triton", "do_bench", "times with triton.testing, which `python3 -m flopwatch` converts to cells" },
 	{ SCAN_TIMED_PYTHON, "triton.testing", "perf_report",
-		"times with triton.testing, which `python3 -m flopwatch` turns into cells" },
+		"times with triton.testing, which `python3 -m flopwatch` converts to cells" },
 	{ SCAN_TIMED_PYTHON, "torch.utils.benchmark", "Timer",
-		"times with torch.utils.benchmark, which `python3 -m flopwatch` turns into cells" },
+		"times with torch.utils.benchmark, which `python3 -m flopwatch` converts to cells" },
 	{ SCAN_LINES_PYTHON, "\"cell\"", "\"ms\"", "prints JSON with \"cell\" and \"ms\"" },
 	{ SCAN_MODULE, NULL, NULL, NULL },
 };

@@ -62,7 +62,7 @@ static void put_benchmark(struct buf *out, const struct propose_benchmark *b)
 	if (b->artifact[0]) {
 		buf_puts(out,
 			"    # It opens no file that could be seen, so it runs from this alone, and a push that changes only\n"
-			"    # comments is identical. Name what else it reads, or take the line away.\n    artifacts: [");
+			"    # comments is identical. Name its other inputs, or remove the line.\n    artifacts: [");
 		command_put_word(b->artifact, out);
 		buf_puts(out, "]\n");
 	}
@@ -72,12 +72,11 @@ static void put_benchmark(struct buf *out, const struct propose_benchmark *b)
 
 void write_manifest(const struct proposal *p, struct buf *out)
 {
-	buf_puts(out,
-		"# What flopwatch builds and measures here. Written by `flopwatch init` from what it saw; it is yours now.\n"
-		"# `flopwatch try` runs it once, without a daemon and without a commit. Every key: man flopwatch.yaml.\n"
-		"flopwatch: 1\n\n"
-		"# All that travels to the sandbox; what is not in it is not there. Fewer folders mean fewer builds.\n"
-		"inputs: [.]\n");
+	buf_puts(out, "# Builds and benchmarks for flopwatch. Written once by `flopwatch init`; edit it.\n"
+		      "# `flopwatch try` runs it once, without a daemon and without a commit. Every key: man flopwatch.yaml.\n"
+		      "flopwatch: 1\n\n"
+		      "# Files that are copied to the sandbox; it has no others. Fewer folders mean fewer builds.\n"
+		      "inputs: [.]\n");
 	put_build(out, p);
 	if (p->n_suites) {
 		buf_printf(out, "\n# Which cells: %s.\nsuites: [", p->suite_why);

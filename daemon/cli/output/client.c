@@ -282,7 +282,7 @@ int client_get_to_file(struct client *c, const char *path, int64_t from, int fd,
 	struct sink sink = { .text = &refusal, .fd = fd, .wants = from > 0 ? 206 : 200, .from = from };
 	int result = call(c, "GET", path, "", &sink, BACKUP_TIMEOUT_MS, err);
 	if (result == 0 && refusal.len > 0)
-		result = err_set(err, ERR_PROTOCOL, "%s was answered with another part of it than was asked for", path);
+		result = err_set(err, ERR_PROTOCOL, "the answer to %s has another part than the request", path);
 	buf_fini(&refusal);
 	return result;
 }

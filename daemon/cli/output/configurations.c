@@ -96,5 +96,5 @@ void configurations_print(const json_t *profile, FILE *out)
 	fputc('\n', out);
 	print_lengths(json_object_get(profile, "long_over_short"), out);
 	print_reasons(json_object_get(profile, "cells"), out);
-	fprintf(out, "flopwatch why comparison %lld says what explains each difference\n", value_integer(profile, "comparison"));
+	fprintf(out, "flopwatch why comparison %lld prints the cause of each difference\n", value_integer(profile, "comparison"));
 }

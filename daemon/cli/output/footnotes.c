@@ -131,7 +131,7 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 		char text[320];
 		cost_text(value_text(cost, "what"), json_array_size(cells), value_number(most, "base"),
 			value_number(most, "target"), text, sizeof text);
-		plain_line(out, "WARNING beside its time %s, in %s", text, value_text(most, "cell"));
+		plain_line(out, "WARNING besides its time %s, in %s", text, value_text(most, "cell"));
 	}
 }
 
@@ -156,7 +156,7 @@ static void tell_blindness(const json_t *comparison, FILE *out)
 		value_text(most, "why"));
 	plain_line(out,
 		"flopwatch calibrate --repo %s --device %s measures the noise again; flopwatch calibrate forget --repo %s "
-		"begins anew",
+		"deletes it",
 		value_text(comparison, "repo"), value_text(environment, "device"), value_text(comparison, "repo"));
 }
 
@@ -193,7 +193,7 @@ static void tell_absences(const json_t *cells, FILE *out)
 		enum verdict verdict;
 		const char *text;
 	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
-		{ VERDICT_UNSUPPORTED, "done by neither side" } };
+		{ VERDICT_UNSUPPORTED, "supported by neither side" } };
 	char text[160] = "";
 	size_t i, used = 0;
 	json_t *cell;
@@ -285,7 +285,7 @@ static void tell_remedies(const json_t *cells, FILE *out)
 		rejected = rejected || value_verdict(cell) == VERDICT_REJECTED;
 	}
 	if (undecided)
-		plain_line(out, "what decides an undecided cell: see doc/troubleshooting.md#undecided");
+		plain_line(out, "for undecided cells see doc/troubleshooting.md#undecided");
 	if (rejected)
 		plain_line(out, "why times are rejected: see doc/troubleshooting.md#rejected");
 }
@@ -314,7 +314,7 @@ void footnotes_print(const json_t *comparison, FILE *out)
 	if (!beside_peer && kind != JOBKIND_IMPORT)
 		tell_remedies(cells, out);
 	if (build)
-		plain_line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));
+		plain_line(out, "flopwatch log %lld prints the build log", value_integer(comparison, "job"));
 	if (kernels && !beside_peer && value_verdict(comparison) == VERDICT_REGRESSION)
 		plain_line(out, "flopwatch reproduce %lld prints commands that rerun its worst cell",
 			value_integer(comparison, "id"));

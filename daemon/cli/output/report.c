@@ -200,7 +200,7 @@ static void sparse_table(const json_t *cells, FILE *out)
 		times_as_fast(&t, over, "ideal");
 	}
 	fputc('\n', out);
-	plain_line(out, "what masks leave out");
+	plain_line(out, "speedup of masks");
 	table_print(&t, out);
 	table_fini(&t);
 	json_array_foreach(cells, i, cell) for (int side = 0; side < 2; side++)
@@ -238,8 +238,8 @@ static bool claimed_cell(struct table *t, double gb_s, double peak_gb_s)
 /* What is taken beside the buffers is measured. `peak_gb_s`: of the device's memory; NAN unknown. */
 static void memory_table(const json_t *cells, double peak_gb_s, FILE *out)
 {
-	static const char *const columns[] = { "cell", "~>base claimed", ">claimed", "~>base MB", ">MB", "~>base beside",
-		">beside" };
+	static const char *const columns[] = { "cell", "~>base claimed", ">claimed", "~>base MB", ">MB", "~>base further",
+		">further" };
 	struct table t;
 	int above = 0;
 	bool any = false;
@@ -362,7 +362,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 	plain_line(out, "comparison %lld  %s  %s%s%s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
 		value_text(comparison, "repo"), branch, *branch ? "  " : "", value_text(comparison, "suite"),
 		value_text(json_object_get(comparison, "base"), "commit"),
-		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "beside" : "verdict",
+		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "result" : "verdict",
 		!beside_peer                                            ? value_text(comparison, "verdict")
 		: *peer                                                 ? peer
 		: kind == JOBKIND_CONFIG || kind == JOBKIND_ENVIRONMENT ? "the base"
@@ -380,7 +380,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 	}
 	fputc('\n', out);
 	if (kind == JOBKIND_SELFCHECK)
-		plain_line(out, "a commit beside itself: no other was compared with it; flopwatch log %lld says why",
+		plain_line(out, "a commit against itself: there was no base; flopwatch log %lld gives the reason",
 			value_integer(comparison, "job"));
 	plain_line(out, "%lld runs, device held %.1f s%s%s", value_integer(comparison, "runs"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);

@@ -47,16 +47,15 @@ static void about_missing(const struct tree *t, const char *name, struct hints *
 	}
 	if (!tree_find(t, name, path, sizeof path)) {
 		if (strncmp(name, "../", 3) == 0)
-			add(h, "%s did not travel: it lies outside the repository; take it in, and name it in `inputs`", name);
+			add(h, "%s was not copied: it is outside the repository; add it, and name it in `inputs`", name);
 		return;
 	}
 	if (!tree_holds(t, path))
-		add(h, "%s did not travel: git ignores it, so that no push holds it; git add -f it, or let the build make it",
-			path);
+		add(h, "%s was not copied: git ignores it, so no push has it; git add -f it, or let the build create it", path);
 	else if (!travels(t, path))
-		add(h, "%s did not travel: it lies outside `inputs`; name its folder, or the file, there", path);
+		add(h, "%s was not copied: it is outside `inputs`; name its folder, or the file, there", path);
 	else
-		add(h, "%s travelled, but is not looked for where it lies: the build runs in %s of a folder of its own", path,
+		add(h, "%s was copied, but the build searches another path: it runs in %s of a separate folder", path,
 			t->manifest.dir);
 }
 
@@ -107,14 +106,14 @@ static void about_words(const struct tree *t, const struct outcome *o, const cha
 			word);
 	}
 	if (word_before(text, ": not found", word, sizeof word) || word_before(text, ": command not found", word, sizeof word))
-		add(h, "%s is not among what the sandbox shows, /usr and the kit: install it there, or show its folder with --read-only",
+		add(h, "%s is not in the sandbox, which has /usr and the kit: install it there, or add its folder with --read-only",
 			word);
 	if (strstr(text, "Could not resolve host") || strstr(text, "Temporary failure in name resolution") ||
 		strstr(text, "Network is unreachable"))
-		add(h, "builds have no network: what they need lies in the repository or on the machine");
+		add(h, "builds have no network: put their dependencies into the repository or on the machine");
 	if (o->device.kind != DEVICE_CUDA && (strstr(text, "no CUDA-capable device") || strstr(text, "CUDA driver") ||
 						     strstr(text, "NVIDIA driver") || strstr(text, "libcuda")))
-		add(h, "there is no GPU on this machine: try it where the worker is, or say gpu: false of what needs none");
+		add(h, "there is no GPU on this machine: try it on the worker, or write gpu: false for programs that need none");
 	if (strstr(text, "nvcc") && (strstr(text, "not found") || strstr(text, "127")))
 		add(h, "nvcc is looked for in PATH and /usr/local/cuda/bin: install the CUDA toolkit, or show its folder with --read-only");
 }
@@ -140,8 +139,7 @@ static void about_program(const struct tree *t, const struct outcome *o, const s
 	if (strcmp(o->build_state, "failed") == 0 || tree_holds(t, path))
 		return;
 	if (t->manifest.n_command == 0)
-		add(h, "%s is not in the tree, and nothing builds it: add it to git, or say in build.command how it is made",
-			path);
+		add(h, "%s is not in the tree, and nothing builds it: add it to git, or build it in build.command", path);
 	else
 		add(h, "%s is not in the tree, so the build has to make it: in %s, by the name that benchmarks.%s.command runs",
 			path, t->manifest.dir, run->name);
@@ -167,5 +165,5 @@ void hint_all(const struct tree *t, const struct outcome *o, const struct benchm
 		add(out, "no provider of the module does these cells on %s; one for GPUs needs one, which is not here",
 			o->device.name);
 	if (!o->is_sandboxed && o->device.kind != DEVICE_ANY)
-		add(out, "this machine has no sandbox (flopwatch doctor says why): a worker that has one shows a build less");
+		add(out, "this machine has no sandbox (see flopwatch doctor): a worker with one gives a build fewer files");
 }

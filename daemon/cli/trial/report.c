@@ -52,9 +52,9 @@ static void print_build(const struct report *r, FILE *out)
 		fprintf(out, "  build    failed: %s\n", o->build_detail);
 		print_tail(&o->log, out);
 	} else if (r->tree->manifest.n_command == 0) {
-		fputs("  build    none is asked for\n", out);
+		fputs("  build    none\n", out);
 	} else if (strcmp(o->build_state, "cached") == 0) {
-		fputs("  build    ok, kept from before\n", out);
+		fputs("  build    ok, cached\n", out);
 	} else {
 		fprintf(out, "  build    ok, %.1f s\n", o->build_s);
 	}

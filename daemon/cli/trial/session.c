@@ -31,7 +31,7 @@ static int send_all(struct session *s, const char *data, size_t len, struct fw_e
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_sys(err, "the worker hears nothing more");
+			return err_sys(err, "the worker accepts no more input");
 		data += n;
 		len -= (size_t)n;
 	}
@@ -120,7 +120,7 @@ static int take(struct session *s, const struct msg *m, struct fw_err *err)
 	if (m->t == MSG_HELLO)
 		return take_hello(s, &m->u.hello, err);
 	if (s->out->device.kind == DEVICE_ANY)
-		return err_set(err, ERR_PROTOCOL, "%s", m->t == MSG_FAULT ? m->u.fault.detail : "the worker says no hello");
+		return err_set(err, ERR_PROTOCOL, "%s", m->t == MSG_FAULT ? m->u.fault.detail : "the worker did not send hello");
 	for (int i = 0; m->t == MSG_NEED && i < m->u.need.n; i++)
 		if (send_tree(s, m->u.need.oid[i], err) != 0)
 			return -1;

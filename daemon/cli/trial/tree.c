@@ -70,7 +70,7 @@ static int find_root(struct tree *t, const char *folder, struct fw_err *err)
 
 		if (!slash || slash == t->root)
 			return err_set(err, ERR_NOT_FOUND,
-				"%s is not inside a git checkout, and git says which files a push would hold: run git init there; nothing has "
+				"%s is not inside a git checkout, and git lists the files of a push: run git init there; nothing has "
 				"to be committed",
 				folder);
 		*slash = '\0';
@@ -138,7 +138,7 @@ static int find_inputs(struct tree *t, struct fw_err *err)
 					  t->root, m->input[i])
 			: access(path, F_OK) == 0
 				? err_set(err, ERR_INVALID,
-					  "%s: inputs name %s, which git ignores or which is empty, so that no push holds it",
+					  "%s: inputs name %s, which git ignores or which is empty, so no push has it",
 					  manifest_name, m->input[i])
 				: err_set(err, ERR_INVALID, "%s: inputs name %s, which is not in the checkout", manifest_name,
 					  m->input[i]);

@@ -179,7 +179,7 @@ static int choose_remote(const json_t *repos, const char *remotes, struct checko
 	(void)find_by_remote(repos, remotes, NULL, out, names);
 	out->repo[0] = out->remote[0] = '\0';
 	return err_set(err, ERR_CONFLICT,
-		"remotes of this checkout are several watched repositories: %s; say which one with --repo NAME", names->data);
+		"remotes of this checkout are several watched repositories: %s; name one with --repo NAME", names->data);
 }
 
 /* The repository that the daemon reads from this very checkout. */
@@ -333,7 +333,7 @@ static int add_holders(struct client *c, const char *what, struct candidates *of
 
 int checkout_ask_which(const char *what, const char *repos, struct fw_err *err)
 {
-	return err_set(err, ERR_CONFLICT, "%s is in several repositories: %s; say which one with --repo NAME", what, repos);
+	return err_set(err, ERR_CONFLICT, "%s is in several repositories: %s; name one with --repo NAME", what, repos);
 }
 
 static int choose(struct client *c, const char *what, struct candidates *of, struct fw_err *err)
@@ -358,8 +358,7 @@ static int choose(struct client *c, const char *what, struct candidates *of, str
 		return -1;
 	if (of->n == 0)
 		return err_set(err, ERR_NOT_FOUND, "no repository is watched; add one under repos: in flopwatchd.yml");
-	return err_set(
-		err, ERR_CONFLICT, "%d repositories are watched: %s; say which one with --repo NAME", of->n, of->names.data);
+	return err_set(err, ERR_CONFLICT, "%d repositories are watched: %s; name one with --repo NAME", of->n, of->names.data);
 }
 
 int checkout_repo(struct client *c, const struct options *o, const char *what, char *name, size_t size)

@@ -334,7 +334,7 @@ static void print_step(struct client *c, const json_t *alert)
 		!isnan(worst))
 		printf("; the next push is held to %.4g %%", worst);
 	else if (state == ALERTSTATE_RESOLVED)
-		fputs("; what is measured again and still lost opens it again", stdout);
+		fputs("; a new measurement of the same loss opens it again", stdout);
 	else if (state == ALERTSTATE_INVALID)
 		fputs("; the measurement stays, and flopwatch retry JOB makes another", stdout);
 	putchar('\n');
@@ -406,7 +406,7 @@ static void device_why_cell(struct table *t, const json_t *d)
 {
 	const char *why = value_text(d, "state_why"), *odd = value_text(d, "stands_out");
 	if (*odd)
-		table_cell(t, "stands out of its class: %s%s%s", odd, *why ? "; " : "", why);
+		table_cell(t, "outlier of its class: %s%s%s", odd, *why ? "; " : "", why);
 	else
 		table_cell(t, "%s", why);
 }

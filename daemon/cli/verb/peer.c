@@ -45,8 +45,7 @@ static int show(struct client *c, const struct options *o)
 	buf_puts(&path, "/api/v1/peers");
 	client_query(&path, "repo", o->repo);
 	client_query(&path, "device", o->device);
-	int status = verb_show(
-		c, o, &path, print_peers, "nothing was measured beside a peer yet; write: flopwatch peer --provider NAME");
+	int status = verb_show(c, o, &path, print_peers, "no peer comparison yet; write: flopwatch peer --provider NAME");
 	buf_fini(&path);
 	return status;
 }

@@ -48,8 +48,7 @@ static int find_upstream(struct client *c, const char *repo, char *out, size_t s
 		snprintf(out, size, "%s", value_text(row, "upstream"));
 	json_decref(list);
 	if (result == 0 && !out[0])
-		result = err_set(
-			err, ERR_NOT_FOUND, "the daemon does not say what the upstream branch of %s is; name two commits", repo);
+		result = err_set(err, ERR_NOT_FOUND, "the daemon reports no upstream branch of %s; name two commits", repo);
 	return result;
 }
 

@@ -24,7 +24,7 @@ static int add(struct client *c, const struct options *o)
 	putchar('\n');
 	json_decref(answer);
 	if (!o->quiet)
-		fputs("This token is not shown again: keep it in a file that only you can read.\n", stderr);
+		fputs("This token is not printed again: store it in a file that only you can read.\n", stderr);
 	return EXIT_OK;
 }
 

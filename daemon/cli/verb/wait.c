@@ -245,7 +245,8 @@ static int end_look(struct client *c, const struct wanted *w, struct look *look,
 		look->is_held = is_in(json_object_get(answer, "held"), key);
 		if (result == 0 && ended && *error)
 			result = err_set(err, ERR_INVALID,
-				"whether %s has a newer push is not known: the daemon cannot read it: %s", look->repo, error);
+				"the newest push of %s is not known: the daemon cannot read the repository: %s", look->repo,
+				error);
 		else if (result == 0 && !ended && clock_mono_ns() > w->end_ns)
 			result = err_set(err, ERR_TIMEOUT, "the daemon has not read repository %s in time", look->repo);
 		json_decref(answer);

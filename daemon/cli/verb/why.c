@@ -265,7 +265,7 @@ int verb_why(struct client *c, const struct options *o)
 	int result = client_get(c, path, &list, &err);
 	const json_t *row = result == 0 ? choose(list) : NULL;
 	if (result == 0 && !row)
-		result = err_set(&err, ERR_NOT_FOUND, "nobody has asked yet why; write: flopwatch profile %s %s", of, id);
+		result = err_set(&err, ERR_NOT_FOUND, "no profile yet; write: flopwatch profile %s %s", of, id);
 	if (result == 0) {
 		snprintf(path, sizeof path, "/api/v1/profiles/%lld", value_integer(row, "id"));
 		result = client_get(c, path, &profile, &err);

@@ -442,7 +442,7 @@ static void take_line(struct session *s, const char *line, size_t len)
 			msg_fini(&m);
 		s->banner_bytes += len + 1;
 		if (s->phase == PHASE_BANNER && s->banner_bytes > PROTOCOL_BANNER_MAX)
-			lose(s, "the worker says no hello");
+			lose(s, "the worker did not send hello");
 		return;
 	}
 	if (protocol_parse(line, len, &m, &err) != 0) {
@@ -470,7 +470,7 @@ static void take_bytes(struct session *s, const char *bytes, size_t n)
 	while (s->phase != PHASE_ENDING && lines_next(&s->in, &line, &len))
 		take_line(s, line, len);
 	if (s->phase == PHASE_BANNER && s->banner_bytes + s->in.pending.len - s->in.start > PROTOCOL_BANNER_MAX)
-		lose(s, "the worker says no hello");
+		lose(s, "the worker did not send hello");
 }
 
 /* ---- descriptors, child, clock -------------------------------------------------------------------------------------------------- */
