@@ -30,7 +30,7 @@ is "by the rule of the Makefile that builds it" "$(value command)" '[make, out/b
 is "runs from where that puts it" "$(value sums command)" '[./out/bin/sums]'
 ok "which is so" env FLOPWATCH_KIT="$root/daemon/kit" make out/bin/sums
 like "the file says why" "$(cat .flopwatch.yaml)" '# src/sums.c includes flopwatch.h'
-like "and who wrote it" "$(cat .flopwatch.yaml)" 'Written by .flopwatch init.'
+like "and who wrote it" "$(cat .flopwatch.yaml)" 'Written once by .flopwatch init.'
 is "it opens nothing, so it is its artifact" "$(value sums artifacts)" '[out/bin/sums]'
 is "no GPU" "$(value sums gpu)" false
 before=$(cat .flopwatch.yaml)
@@ -118,7 +118,7 @@ cp "$root/tests/data/readers/nvbench.json" .
 init
 is "nothing that is known" "$status" 4
 like "says what would be" "$(cat "$tmp/errors")" 'nothing in .*/none is a benchmark that is known: no module'
-like "and what wrote the file that is there" "$(cat "$tmp/errors")" 'nvbench.json is what nvbench writes'
+like "and what wrote the file that is there" "$(cat "$tmp/errors")" 'nvbench.json is an output of nvbench'
 ok "and writes nothing" test ! -e .flopwatch.yaml
 init "$tmp/nowhere"
 is "a folder that is not there" "$status" 1
