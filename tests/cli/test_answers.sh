@@ -39,14 +39,14 @@ is "likewise" "$out" "flopwatch: $sha is in several repositories: kernels, other
 ok "the answer is taken" fw wait main --repo others --quiet
 ok "for the commit, too" fw wait "${sha:0:12}" --repo kernels --quiet
 which="flopwatch: main is in several repositories: kernels, others; name one with --repo NAME"
-for asked in "compare $sha main" "run main" "bisect $sha main" "peer main" "profile $sha main"; do
+for asked in "compare $sha main" "submit main" "bisect $sha main" "peer main" "profile $sha main"; do
 	fails "${asked%% *} asks likewise" 2 fw $asked
 	is "in the same words" "$out" "$which"
 done
 fails "and so with a commit" 2 fw submit "${sha:0:12}"
 is "which it names" "$out" "flopwatch: ${sha:0:12} is in several repositories: kernels, others; name one with --repo NAME"
 of_all="flopwatch: 2 repositories are watched: kernels, others; name one with --repo NAME"
-for asked in peer "history nope" "run nowhere" "profile --suite tiny"; do
+for asked in peer "history nope" "submit nowhere" "profile --suite tiny"; do
 	fails "$asked: what neither has, or nobody named, is asked about, too" 2 fw $asked
 	is "with the names to choose from" "$out" "$of_all"
 done

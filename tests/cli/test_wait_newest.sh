@@ -58,7 +58,7 @@ fails "a branch that is not there" 4 fw wait nowhere --quiet
 git init -q -b main "$tmp/other"
 git -C "$tmp/other" commit -q --allow-empty -m "other"
 other() { in_checkout "$tmp/other" "$@"; }
-for verb in "wait main" "status" "alerts" "run main" "compare main slow" "history row"; do
+for verb in "wait main" "status" "alerts" "submit main" "compare main slow" "history row"; do
 	fails "in a checkout of another repository without remotes: $verb" 4 other $verb
 	like "names the checkout and what is watched: $verb" "$out" "does not watch the repository of this checkout, $tmp/other \(it has no remote\); it watches lines \(file://$tmp/lines\.git\)"
 done
