@@ -104,7 +104,8 @@ static void a_change_explains_itself(void **state)
 	assert_int_equal(judged, 2); /* of the time and of the useful throughput */
 	const char *quotient = strstr(times, "3.01");
 	assert_true(quotient && quotient > end);
-	assert_non_null(strstr(end, "The change is the trimmed mean of paired ratios, each call with the next call of the other side; the quotient of the two medians is "));
+	assert_non_null(strstr(end,
+		"The change is the trimmed mean of paired ratios, each call with the next call of the other side; the quotient of the two medians is "));
 	answer_free(&a);
 	a = get(run, "/api/v1/comparisons/1.md");
 	assert_non_null(strstr(a.body, "Changes are trimmed means of paired ratios, not quotients of these medians."));

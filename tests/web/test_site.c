@@ -43,8 +43,8 @@ static void test_pages(void **state)
 	expect_page(run, "/comparisons?repo=kernels&branch=team/a%252Bb", WORDS("/comparisons/2"));
 	expect_page(run, "/comparisons?repo=kernels&branch=team/a%2Bb", WORDS("/comparisons/2"));
 	expect_page(run, "/comparisons/2",
-		WORDS("1 of 1 cells are slower by more than their threshold", "team/a+b", "Changes, greatest", "id=spread", "simulated",
-			"<dt>Isolation</dt><dd>none</dd>", "1.7100", "95 % interval", "/api/v1/comparisons/2.csv",
+		WORDS("1 of 1 cells are slower by more than their threshold", "team/a+b", "Changes, greatest", "id=spread",
+			"simulated", "<dt>Isolation</dt><dd>none</dd>", "1.7100", "95 % interval", "/api/v1/comparisons/2.csv",
 			"aria-expanded=true", "numerical error", "0.31", "No phase is named as the cause", "<th scope=row>run",
 			"1.66", "Reproduce", "flopwatch compare 000000000000"));
 	expect_page(run, "/comparisons/2", WORDS("no peer was timed for this cell"));
@@ -91,10 +91,11 @@ static void test_page_peer(void **state)
 	ok(body_store(run->f->db, 3, &err));
 	ok(db_commit(run->f->db, &err));
 	expect_page(run, "/comparisons/2?open=0",
-		WORDS("of the speed of fast", "<td class=n>50.0</td><td class=n>48.5</td>", "over the base, timed side by side with it in",
-			"% fast</th>", " of its speed, geometric mean of 1 cell;"));
+		WORDS("of the speed of fast", "<td class=n>50.0</td><td class=n>48.5</td>",
+			"over the base, timed side by side with it in", "% fast</th>",
+			" of its speed, geometric mean of 1 cell;"));
 	expect_page(run, "/comparisons/3", WORDS("slower", "Against <b>fast</b>, of 1 cell the default provider has 1 slower"));
-	expect_page(run, "/peers", WORDS("kernels beside fast", "<b>50.0"));
+	expect_page(run, "/peers", WORDS("kernels against fast", "<b>50.0"));
 	expect_page(run, "/peers?repo=nobody", WORDS("No peer comparison yet."));
 }
 

@@ -247,8 +247,7 @@ void api_comparison_md(void *arg, struct http_request *r, struct http_response *
 		return;
 	}
 	if (review.separate)
-		buf_puts(&response->body,
-			"\nChanges are trimmed means of paired ratios, not quotients of these medians.\n");
+		buf_puts(&response->body, "\nChanges are trimmed means of paired ratios, not quotients of these medians.\n");
 	if (review.left_out)
 		buf_printf(&response->body, "\n%d more cells: /comparisons/%lld\n", review.left_out, (long long)id);
 }
