@@ -44,7 +44,7 @@ fw compare main main --base-config TILE=0 --target-config TILE=4 --cells '*/full
 is "nobody is called for a slower configuration" $? 0
 like "it says what was pinned" "$(cat "$tmp/said")" "pinned: the base runs TILE=0, which is no commit's verdict"
 like "on both sides" "$(cat "$tmp/said")" 'pinned: the target runs TILE=4'
-like "beside, not as a verdict" "$(cat "$tmp/said")" ' beside: the base$'
+like "beside, not as a verdict" "$(cat "$tmp/said")" ' result: the base$'
 id=$(pinned)
 is "the comparison says so" "$(api "comparisons/$id" | jq -c '[.kind, .base.pinned, .target.pinned, ([.cells[].target.configuration] | unique)]')" '["config","TILE=0","TILE=4",["TILE=4"]]'
 is "each cell is slower by what the tile costs" "$(api "comparisons/$id" | jq -c '[.cells[] | .change_pct < -6 and .change_pct > -9] | unique')" '[true]'

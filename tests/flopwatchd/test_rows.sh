@@ -96,7 +96,7 @@ is "what the target does no more is a loss of function" "$(pushed lost)" "done f
 is "with its class" "$(sql "SELECT DISTINCT failure FROM cell WHERE verdict = 'failed'")" unsupported
 factor 1.0003 "no backward on main"
 is "also on main, where somebody is called" "$(pushed main) $(sql "SELECT kind || ' ' || state FROM alert WHERE branch = 'main'")" \
-	"done failed: failed 2, unchanged 2 broken open"
+	"done failed: failed 2, unchanged 2 failing open"
 factor 1.0004 "after the loss"
 is "and the next commit is held against what still did it" "$(pushed main)" "done failed: failed 2, unchanged 2"
 ok "a person accepts it" fw alerts accept "$(sql "SELECT id FROM alert WHERE branch = 'main'")" --reason "the backward is gone for good"
