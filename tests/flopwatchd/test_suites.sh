@@ -76,13 +76,13 @@ suites nosuch
 factor "1.0006"
 push kernels main
 await has_failed
-is "a commit of which no plan can be made is told" "$(news)" "broken open, missing resolved"
+is "a commit of which no plan can be made is told" "$(news)" "failing open, missing resolved"
 like "with the reason" "$(title_of broken)" '^cannot be measured: commit [0-9a-f]{12}: .flopwatch.yaml:4:10: suites\[0\]: there is no suite nosuch: '
 echo 'speed: high' >>"$tmp/kernels/.flopwatch.yaml"
 factor "1.0008"
 push kernels main
 await has_failed
-is "the next one that is wrong accuses nobody else" "$(news)" "broken open, missing resolved"
+is "the next one that is wrong accuses nobody else" "$(news)" "failing open, missing resolved"
 sed -i '/^speed/d' "$tmp/kernels/.flopwatch.yaml"
 suites "tiny, other"
 factor "1.0009"
