@@ -11,9 +11,9 @@
 #include "core/verdict/cell_verdict.h"
 #include "noise.h"
 
-static const struct cell_trouble clear = { .base = "", .target = "", .outside = "" };
+static const struct cell_failure clear = { .base = "", .target = "", .outside = "" };
 
-static void expect(struct cell_trouble t, enum verdict v, enum cell_cause cause)
+static void expect(struct cell_failure t, enum verdict v, enum cell_cause cause)
 {
 	enum cell_cause got;
 	assert_int_equal(cell_obstacle(&t, &got), v);
@@ -30,7 +30,7 @@ static void a_clear_cell_is_left_to_its_timings(void **state)
 
 static void a_failure_is_its_sides(void **state)
 {
-	struct cell_trouble t = clear;
+	struct cell_failure t = clear;
 	(void)state;
 	t.target = "crash";
 	expect(t, VERDICT_FAILED, CELL_TARGET);
@@ -51,7 +51,7 @@ static void a_failure_is_its_sides(void **state)
 
 static void absence_is_no_failure(void **state)
 {
-	struct cell_trouble t = clear;
+	struct cell_failure t = clear;
 	(void)state;
 	t.base = "unsupported";
 	expect(t, VERDICT_NOT_COMPARABLE, CELL_BASE); /* nobody knows that the target does it */
@@ -61,13 +61,13 @@ static void absence_is_no_failure(void **state)
 	expect(t, VERDICT_UNSUPPORTED, CELL_ABSENT);
 	t.base = "";
 	expect(t, VERDICT_FAILED, CELL_TARGET);
-	t.may_lack = true;
+	t.may_be_absent = true;
 	expect(t, VERDICT_REMOVED, CELL_ABSENT);
 }
 
 static void sides_come_before_the_outside(void **state)
 {
-	struct cell_trouble t = clear;
+	struct cell_failure t = clear;
 	(void)state;
 	t.outside = "device";
 	expect(t, VERDICT_REJECTED, CELL_OUTSIDE);

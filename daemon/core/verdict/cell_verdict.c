@@ -12,9 +12,9 @@ static enum verdict blame(enum cell_cause whose, enum verdict v, enum cell_cause
 	return v;
 }
 
-enum verdict cell_obstacle(const struct cell_trouble *t, enum cell_cause *cause)
+enum verdict cell_obstacle(const struct cell_failure *t, enum cell_cause *cause)
 {
-	enum verdict absence = verdict_of_absence(t->base, t->target, t->may_lack);
+	enum verdict absence = verdict_of_absence(t->base, t->target, t->may_be_absent);
 	bool is_shared = !t->is_itself && t->base[0] && strcmp(t->base, t->target) == 0;
 
 	if (absence != VERDICT_NONE && (absence != VERDICT_ADDED || t->target_does))

@@ -12,11 +12,11 @@
 /* ---- what failed ----------------------------------------------------------------------------------------------------- */
 
 /** What is known beside timings. Classes of failures are "" where nothing failed. */
-struct cell_trouble {
+struct cell_failure {
 	const char *base, *target;
 	const char *outside; /* of the worker or the device */
 	bool is_itself;      /* both sides are one commit: what both fail at is the target's as well */
-	bool may_lack;       /* one side may do more than the other: rows of programs, or two providers */
+	bool may_be_absent;       /* one side may do more than the other: rows of programs, or two providers */
 	bool target_does;    /* the target is known to do the cell: its check passed, or its program has the row */
 	bool other_inputs;   /* the sides computed from different inputs */
 };
@@ -25,7 +25,7 @@ struct cell_trouble {
 enum cell_cause { CELL_CLEAR, CELL_ABSENT, CELL_TARGET, CELL_BASE, CELL_INPUTS, CELL_OUTSIDE };
 
 /** The verdict of a cell that timings cannot judge; VERDICT_NONE, and CELL_CLEAR, of every other. What both sides share is the base's. */
-enum verdict cell_obstacle(const struct cell_trouble *t, enum cell_cause *cause);
+enum verdict cell_obstacle(const struct cell_failure *t, enum cell_cause *cause);
 
 /** The verdict of a cell of which no run counts: rejected where the device's readings voided some, else undecided. */
 enum verdict cell_unmeasured(int voided);

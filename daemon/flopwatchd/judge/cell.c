@@ -402,7 +402,7 @@ static bool judge_failure(const struct result *r, int i, const struct judge_time
 				  .target = target.class,
 				  .outside = outside ? outside->failure : "",
 				  .is_itself = jobkind_is_itself(r->plan.ask.kind),
-				  .may_unschedulable = rows || is_side_by_side(r),
+				  .may_be_absent = rows || is_side_by_side(r),
 				  .target_does = rows || (check && check->ok),
 				  .other_inputs = !same_inputs(r, i, inputs) },
 		&cause);

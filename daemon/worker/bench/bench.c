@@ -337,7 +337,7 @@ static enum verdict obstacle(const struct bench *b, int cell, enum cell_cause *c
 		.target = c->problem[BENCH_TARGET].failure,
 		.outside = c->problem[BENCH_OUTSIDE].failure,
 		.is_itself = b->selfcheck,
-		.may_lack = may_differ(b, cell),
+		.may_be_absent = may_differ(b, cell),
 		.target_does = c->target_passed || b->cells[cell].decide == SERIES_PROCESS,
 		.other_inputs = base[0] && target[0] && strcmp(base, target) != 0 };
 
