@@ -1,10 +1,10 @@
 /*
  * fuzz_interleave.c - any bytes as what a program says: every line is read or refused, and whatever is heard leaves a state that the rules allow.
  *
- * As a test it replays the files and folders given as arguments (tests/data/fuzz/turns by default). To search, in bash:
+ * As a test it replays the files and folders given as arguments (tests/data/fuzz/interleave by default). To search, in bash:
  *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
  *     -o build/fuzz_interleave tests/core/fuzz_interleave.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
- *   mkdir -p build/corpus && build/fuzz_interleave -max_len=4096 build/corpus tests/data/fuzz/turns
+ *   mkdir -p build/corpus && build/fuzz_interleave -max_len=4096 build/corpus tests/data/fuzz/interleave
  */
 #include <math.h>
 
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifndef FUZZ_SEARCH
 int main(int argc, char **argv)
 {
-	static const char *const folders[] = { "tests/data/fuzz/turns", NULL };
+	static const char *const folders[] = { "tests/data/fuzz/interleave", NULL };
 
 	return fuzz_replay_main(argc, argv, folders);
 }
