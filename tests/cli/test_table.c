@@ -129,7 +129,7 @@ static void test_comparison(void **state)
 	const char *causal = strstr(text, "d/causal/forward");
 	assert_true(causal > dense && causal < backward);
 	assert_non_null(
-		strstr(text, "  d/full/forward     1.7100    643.1     1.7500    628.6  -2.26 %  -2.62 .. -1.90         4  "
+		strstr(text, "  d/full/forward     1.7100    643.1     1.7500    628.6  -2.26 %  -2.62 .. -1.90     4  "
 			     "regression   borderline\n"));
 	assert_non_null(strstr(text, "unchanged  tail\n"));
 	assert_non_null(strstr(text, "failed: wrong\n"));

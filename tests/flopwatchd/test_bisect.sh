@@ -84,7 +84,7 @@ factor 1.20 "broken-3"
 push kernels main
 tip=$(head_of kernels)
 is "a build that breaks on main" "$(result_of "$tip")" "done failed"
-is "is an alert that names who broke it" "$(named "$tip" broken)" "broken-2 breaks the build(1)"
+is "is an alert that names who broke it" "$(named "$tip" failing)" "broken-2 breaks the build(1)"
 factor 1.20 "broken-4"
 push kernels main
 is "which stays broken" "$(result_of "$(head_of kernels)")" "done failed"
@@ -101,7 +101,7 @@ factor 1.20 "wrong-2"
 push kernels main
 tip=$(head_of kernels)
 is "wrong results on main" "$(result_of "$tip")" "done failed"
-is "are an alert too" "$(named "$tip" broken)" "wrong-1(1)"
+is "are an alert too" "$(named "$tip" failing)" "wrong-1(1)"
 like "whose title says it" "$(api "alerts?limit=500" | jq -r ".items[] | select(.target == \"$tip\") | .title")" '^wrong: attention '
 sed -i 's/libattention.so wrong_result.c/libattention.so good.c/' "$tmp/kernels/kernels/Makefile"
 factor 1.20 "right"

@@ -89,9 +89,9 @@ alerts=$(sql "SELECT count(*) FROM alert")
 main_is "'(3.0+0.003*$place)'"
 is "it still calls what no noise explains" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "regression $((alerts + 1))"
 underpowered=$(sql 'SELECT max(id) FROM comparison')
-is "also in the comparison" "$(api "comparisons/$blind" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
-is "with what is remembered" "$(api "comparisons/$blind" | jq -c '[.cells[].underpowered | .noise_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
-curl -s "http://127.0.0.1:$(port)/comparisons/$blind" >"$tmp/page"
+is "also in the comparison" "$(api "comparisons/$underpowered" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
+is "with what is remembered" "$(api "comparisons/$underpowered" | jq -c '[.cells[].underpowered | .noise_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
+curl -s "http://127.0.0.1:$(port)/comparisons/$underpowered" >"$tmp/page"
 like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be seen here:</b> runs of equal builds vary by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
 fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" >"$tmp/said" 2>&1

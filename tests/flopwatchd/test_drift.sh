@@ -45,8 +45,8 @@ write_config
 start_daemon
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 push kernels main
-reference commit=$(head_of kernels)
-await job_ended "$anchor"
+reference=$(head_of kernels)
+await job_ended "$reference"
 
 # ---- a step that is taken back ----
 around 1.0 9
@@ -69,7 +69,7 @@ is "and no single commit is accused of it" "$(sql "SELECT count(*) FROM alert WH
 drift=$(alert_of drift)
 around 1.021 2
 is "it is told once, while it is open" "$(sql "SELECT count(*) FROM alert WHERE kind = 'drift'")" 1
-post "alerts/$creep/accept" '{"reason": "the price of a feature"}' >/dev/null
+post "alerts/$drift/accept" '{"reason": "the price of a feature"}' >/dev/null
 around 1.022 6
 is "accepted, it is the new level" "$(sql "SELECT count(*) || ' ' || max(state) FROM alert WHERE kind = 'drift'")" "1 accepted"
 for i in 1 2 3 4 5 6 7; do factor "$(awk -v i="$i" 'BEGIN { printf "%.4f", 1.021 + i * 0.003 }')"; done
@@ -78,7 +78,7 @@ more=$(alert_of drift)
 is "what is told is what came on top" "$(sql "SELECT worst_pct BETWEEN -2.9 AND -1.5 FROM alert WHERE id = $more")" 1
 is "no single commit is accused of that either" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
 ok "it ends when main is back" until_sql 10 1.0 "SELECT state = 'resolved' FROM alert WHERE id = $more"
-is "what was accepted stays so" "$(state_of "$creep")" accepted
+is "what was accepted stays so" "$(state_of "$drift")" accepted
 is "and is expected no longer" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'drift' AND ended_at IS NULL")" 0
 
 # ---- far from the reference commit ----
@@ -95,7 +95,7 @@ last=$(head_of kernels)
 is "later commits are timed beside it" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$last' AND k.subject = 'reference'")" reference
 is "and go on in the same series, with the error of both" \
 	"$(sql "SELECT abs(r.x - ln(1.08)) < 5 * r.se AND r.se > h.se FROM ratio r JOIN reference_link h ON h.baseline_period = r.baseline_period AND h.key = r.key WHERE r.target_sha = '$last'")" 1
-is "the API says against what" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '.baseline_periods[0] | .reference + " " + .first_reference')" "$nearer $anchor"
+is "the API says against what" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '.baseline_periods[0] | .reference + " " + .first_reference')" "$nearer $reference"
 is "one baseline_period, and no alert for it" "$(sql "SELECT (SELECT count(*) FROM baseline_period) || ' ' || (SELECT count(*) FROM alert)")" "1 $alerts"
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -27,8 +27,8 @@ cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 
 # ---- the reference commit ----
 push kernels main
-reference commit=$(head_of kernels)
-judged "$anchor"
+reference=$(head_of kernels)
+judged "$reference"
 is "the first commit of main is pinned" "$(sql "SELECT reference_sha FROM baseline_period")" "$reference"
 is "an event says so" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.reference_set'")" 1
 second=$(factor 1.001 "0.1 % slower")

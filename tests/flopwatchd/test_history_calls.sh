@@ -22,7 +22,7 @@ write_config
 start_daemon
 push kernels main
 is "the first measurement" "$(result_of "$(head_of kernels)")" "done unchanged"
-reference commit=$(head_of kernels)
+reference=$(head_of kernels)
 
 for us in 1.25 1.50 1.75 2.00 2.25 2.50 2.75; do
 	host_us $us

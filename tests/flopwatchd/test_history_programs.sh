@@ -24,7 +24,7 @@ write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, 
 	"repos: [{name: lines, url: $tmp/lines.git}]"
 start_daemon
 is "the first commit is measured" "$(takes 1.000 first)" "done unchanged"
-reference commit=$(head_of lines)
+reference=$(head_of lines)
 is "and pinned" "$(sql "SELECT reference_sha FROM baseline_period")" "$reference"
 for i in 1 2 3 4 5 6 7 8; do
 	takes 1.00$((i % 2)) "level $i"

@@ -155,21 +155,21 @@ sed -i 's/, 104\]/]/' "$tmp/kernels/etc/suites/tiny.yaml"
 less=$(next 1.0001 "a shorter suite")
 is "the suite of a push is its base's" "$(pushed "$less")" unchanged
 ok "and of the night" await night_is_over "$less"
-is "so that nothing is gone yet" "$(gone vanished)" ""
+is "so that nothing is gone yet" "$(gone missing)" ""
 echo "'-DCANNOT=(fw_attention_of(problem)->total_q==96)'" >"$tmp/kernels/kernels/flags"
 without=$(next 1.0002 "nothing of 96 any more")
 is "the push after it measures nothing of that, either" "$(pushed "$without")" unchanged
-is "but tells what is gone" "$(gone vanished)" "open $less$(cells_of 104)"
+is "but tells what is gone" "$(gone missing)" "open $less$(cells_of 104)"
 like "on its page" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(sql "SELECT id FROM alert WHERE kind = 'missing'")")" '4 cells are gone from suite tiny'
-ok "then the night finds what the kernel does no more" await has_gone broken
-is "and tells it as a push does" "$(gone broken)" "open $without$(cells_of 96)"
+ok "then the night finds what the kernel does no more" await has_gone failing
+is "and tells it as a push does" "$(gone failing)" "open $without$(cells_of 96)"
 is "with its class" "$(sql "SELECT DISTINCT w.value ->> 'failure' FROM alert a JOIN json_each(a.cells) w WHERE a.kind = 'failing'")" unsupported
 : >"$tmp/kernels/kernels/flags"
 sed -i 's/, 96\]/, 96, 104]/' "$tmp/kernels/etc/suites/tiny.yaml"
 with=$(next 1.0003 "both are back")
-ok "it ends when a night has measured it again" await has_ended broken
-like "while the suite is still the shorter one" "$(gone vanished)" '^open '
+ok "it ends when a night has measured it again" await has_ended failing
+like "while the suite is still the shorter one" "$(gone missing)" '^open '
 last=$(next 1.0004 "after it")
-like "and no push ends what it does not measure" "$(pushed "$last") $(gone vanished)" '^unchanged open '
-ok "but the night, which measures it again" await has_ended vanished
+like "and no push ends what it does not measure" "$(pushed "$last") $(gone missing)" '^unchanged open '
+ok "but the night, which measures it again" await has_ended missing
 is "each was told once" "$(sql "SELECT kind || ' ' || count(*) FROM event WHERE kind IN ('alert.opened', 'alert.extended', 'alert.resolved') AND payload ->> 'alert' IN (SELECT id FROM alert WHERE kind IN ('failing', 'missing')) GROUP BY kind")" $'alert.opened 2\nalert.resolved 2'

@@ -64,7 +64,7 @@ fails "one that shows while whole calls decide" 1 calls_compare 'xid=79'
 like "ends all work on it as well" "$out" 'device lost: the driver reported XID 79'
 ok "a context that is lost once" compare 'run=1 lost=1' ../same --cells "$cell"
 like "the health check passes, and the next runs measure" "$out" '^unchanged: simulated device'
-fails "one that stays lost" 1 compare $'run=1 lost=1\nat=health check lost=1' ../same --cells "$cell"
+fails "one that stays lost" 1 compare $'run=1 lost=1\nat=health_check lost=1' ../same --cells "$cell"
 like "fails its health check" "$out" 'device lost: after .*fails its health check: its context is lost'
 
 # ---- what modules leave behind ----
@@ -216,7 +216,7 @@ is "what uses no GPU is not asked about one" "$(lines 'reasons=0x8' cpu)" "done 
 # ---- quarantine ----
 device_state() { api devices | jq -r '.items[] | select(.kind == "sim") | .state'; }
 device_is() { [ "$(device_state)" = "$1" ]; }
-printf 'run=1 lost=1\nat=health check lost=1\n' >"$guards"
+printf 'run=1 lost=1\nat=health_check lost=1\n' >"$guards"
 branch kernels lost main
 echo 1.01 >"$tmp/kernels/kernels/factor"
 commit kernels "meets a broken device"
