@@ -231,7 +231,7 @@ done
 is "nobody is called for a branch" "$(api alerts | jq '[.items[] | select(.kind == "missing")] | length')" 0
 push pair main
 run fw wait "$(head_of pair)" --timeout 100 --quiet
-dropped() { [ "$(api alerts | jq -c '[.items[] | select(.kind == "missing" or .kind == "failing") | [.kind, .target, [.cells[].cell]]]')" = "[[\"vanished\",\"$(head_of pair)\",[\"second/row\"]]]" ]; }
+dropped() { [ "$(api alerts | jq -c '[.items[] | select(.kind == "missing" or .kind == "failing") | [.kind, .target, [.cells[].cell]]]')" = "[[\"missing\",\"$(head_of pair)\",[\"second/row\"]]]" ]; }
 ok "main's is told, once" await dropped
 stop_daemon
 is "the daemon ends in order" $? 0
