@@ -16,7 +16,7 @@ struct cell_failure {
 	const char *base, *target;
 	const char *outside; /* of the worker or the device */
 	bool is_itself;      /* both sides are one commit: what both fail at is the target's as well */
-	bool may_be_absent;       /* one side may do more than the other: rows of programs, or two providers */
+	bool may_be_absent;  /* one side may do more than the other: rows of programs, or two providers */
 	bool target_does;    /* the target is known to do the cell: its check passed, or its program has the row */
 	bool other_inputs;   /* the sides computed from different inputs */
 };
