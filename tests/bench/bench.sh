@@ -35,7 +35,7 @@ target tail.every_10th.sparse 90 pct_of_groups
 target tail.false 1 per_10000_cells
 build/tests/bench/bench_trend tests/data/gpu-recorded 300
 build/tests/bench/bench_clock "$samples"
-tests/bench/bench_sustained_runs.py
+tests/bench/bench_sustained.py
 build/tests/bench/bench_flood
 target queue.flood_1000.single_p95 3 job_lengths
 
@@ -44,8 +44,8 @@ build/tests/bench/bench_fleet tests/data/gpu/h200-2026-11-22-losses.jsonl "${BEN
 
 # ---- programs by turns, and one after the other, on a busy machine
 tests/bench/bench_interleave.sh
-target turns.more.called 1 of_1
-target turns.same.called 0 of_1
+target interleave.more.called 1 of_1
+target interleave.same.called 0 of_1
 
 mkdir -p "$work/state" "$work/cache"
 

@@ -3,7 +3,7 @@
 # Prints `bench NAME VALUE UNIT`. BENCH_LOAD: how many others.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/turns.sh"
+. "$(dirname "$0")/../lib/interleave.sh"
 trap - EXIT
 hogs=()
 for ((i = 0; i < ${BENCH_LOAD:-8}; i++)); do
@@ -13,8 +13,8 @@ done
 # shellcheck disable=SC2154
 trap 'kill "${hogs[@]}" 2>/dev/null; stop_daemon KILL; wait 2>/dev/null; rm -rf "$tmp"' EXIT
 interleave_repo one
-sed -i 's/  one: /  turns: /' "$tmp/one/.flopwatch.yaml"
-sed -n 's/  turns: {command: \[/  processes: {command: [env, -u, FLOPWATCH_INTERLEAVE, /p' "$tmp/one/.flopwatch.yaml" >>"$tmp/one/.flopwatch.yaml"
+sed -i 's/  one: /  interleave: /' "$tmp/one/.flopwatch.yaml"
+sed -n 's/  interleave: {command: \[/  processes: {command: [env, -u, FLOPWATCH_INTERLEAVE, /p' "$tmp/one/.flopwatch.yaml" >>"$tmp/one/.flopwatch.yaml"
 sed -i 's/timeout_s: 5/timeout_s: 60/' "$tmp/one/.flopwatch.yaml"
 write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
 	"repos: [{name: one, url: $tmp/one.git}]"
@@ -34,7 +34,7 @@ $two"
 commit one "3 % more"
 push one more
 patience=400 await all_ended "$(head_of one)"
-for how in turns processes; do
+for how in interleave processes; do
 	id=$(sql "SELECT k.id FROM comparison k JOIN job j ON j.id = k.job WHERE j.target_sha = '$(head_of one)' AND j.suite = '$how'")
 	api "comparisons/$id" | jq -r --arg how "$how" '(.cells[] | "bench \($how).\(.cell).change \(.change_pct) pct",
 		"bench \($how).\(.cell).half_width \((.ci_high_pct - .ci_low_pct) / 2) pct",

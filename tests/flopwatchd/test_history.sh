@@ -38,7 +38,7 @@ third=$(factor 1.002 "0.2 % slower")
 judged "$third"
 is "later commits are timed beside base and reference commit" \
 	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$third' ORDER BY 1)")" \
-	"reference commit,base,target"
+	"base,reference,target"
 is "each is a point of the series" "$(sql "SELECT count(*) FROM ratio")" 3
 # the interval is what is promised of one measurement, so it may miss; five standard errors may not
 is "the third commit's loss against the reference commit is stored with the error that it has" \
@@ -94,7 +94,7 @@ done
 await nothing_is_open
 is "what was lost bit by bit is told once" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'drift'")" 1
 is "as an alert of its own kind" "$(sql "SELECT count(*) FROM alert WHERE kind = 'drift' AND state = 'open'")" 1
-like "that names the reference" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the reference ${reference:0:12}, although no commit lost that much"
+like "that names the reference" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the reference commit ${reference:0:12}, although no commit lost that much"
 is "no single commit is accused of it" "$(sql "SELECT count(*) FROM alert WHERE kind <> 'drift'")" 1
 
 # ---- another environment ----

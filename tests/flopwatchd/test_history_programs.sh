@@ -32,7 +32,7 @@ done >"$tmp/verdicts"
 before=$(head_of lines)
 is "the others run beside it and their base" \
 	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$before' ORDER BY 1)")" \
-	"reference commit,base,target"
+	"base,reference,target"
 is "in one order and its reverse" \
 	"$(sql "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$before' AND k.subject = 'target' AND s.call_order NOT IN ('ABCCBA', 'BCAACB', 'CABBAC')")" 0
 takes 1.013 "1.2 % slower" >>"$tmp/verdicts"

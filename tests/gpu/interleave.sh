@@ -2,7 +2,7 @@
 # Programs that take turns, on a GPU: what the daemon says of equal ones, of one with 2 % more work in one cell, of a Triton kernel with other stages
 # through a script that knows nothing of flopwatch (beside the pairs of one process), and of a PyTorch module.
 # Usage: tests/gpu/interleave.sh BUNDLE OUT [PART...]       parts: gemm triton torch; all of them
-#   OUT gets turns.jsonl (figures, one a line), turns.txt (what a person sees), in_process.jsonl, daemon.log, turns.db (every timed call). Each part
+#   OUT gets interleave.jsonl (figures, one a line), interleave.txt (what a person sees), in_process.jsonl, daemon.log, interleave.db (every timed call). Each part
 #   ends for itself: one that fails, or runs out of its time, takes nothing from the others. It needs nvcc for gemm, and python3 with PyTorch and
 #   Triton for the other two; PYTHON=path of it. LIMIT=seconds for all (500): no part begins after that.
 set -u
@@ -15,9 +15,9 @@ shift 2
 parts=${*:-gemm triton torch}
 python=${PYTHON:-$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null || echo python3)}
 interleave=$root/tests/gpu/interleave limit=${LIMIT:-500}
-: >"$out/turns.txt"
-: >"$out/turns.jsonl"
-say() { echo "$*" | tee -a "$out/turns.txt"; }
+: >"$out/interleave.txt"
+: >"$out/interleave.jsonl"
+say() { echo "$*" | tee -a "$out/interleave.txt"; }
 
 # pairs=N NAME COMMAND...: the benchmark of a repository of that name, which holds the files of its folder
 repository() {
@@ -43,14 +43,14 @@ push() {
 	git -C "$at" commit -q -m "$2"
 	git -C "$at" push -q origin "$2" || return 1
 	sha=$(git -C "$at" rev-parse HEAD)
-	flopwatch wait "$sha" --repo "$1" --quiet --timeout "${5:-150}" >>"$out/turns.txt" 2>&1
+	flopwatch wait "$sha" --repo "$1" --quiet --timeout "${5:-150}" >>"$out/interleave.txt" 2>&1
 	say "$1 $2: exit $? after $((SECONDS - began)) s"
-	flopwatch wait "$sha" --repo "$1" --quiet --timeout 1 --json >"$state/comparison.json" 2>>"$out/turns.txt"
-	"$turns/figures.py" "$state/comparison.json" "$state/state/flopwatch.db" "$1/$2" >>"$out/turns.jsonl" || say "$1 $2: no figures"
+	flopwatch wait "$sha" --repo "$1" --quiet --timeout 1 --json >"$state/comparison.json" 2>>"$out/interleave.txt"
+	"$programs/figures.py" "$state/comparison.json" "$state/state/flopwatch.db" "$1/$2" >>"$out/interleave.jsonl" || say "$1 $2: no figures"
 }
 
 gemm() {
-	nvcc -O3 -std=c++17 -arch=native -I "$bundle/share/kit" -o "$state/work/gemm/gemm" "$turns/gemm.cu" || return 1
+	nvcc -O3 -std=c++17 -arch=native -I "$bundle/share/kit" -o "$state/work/gemm/gemm" "$programs/gemm.cu" || return 1
 	"$state/work/gemm/gemm" >/dev/null 2>"$state/table" || { cat "$state/table"; return 1; }
 	say "$(cat "$state/table")"
 	push gemm main extra "none 0" 90
@@ -58,16 +58,16 @@ gemm() {
 	push gemm more extra "gemm/4096x5120x4096 0.02"
 }
 triton() {
-	cp "$turns"/{kernels,triton_bench,in_process}.py "$state/work/triton/"
+	cp "$programs"/{kernels,triton_bench,in_process}.py "$state/work/triton/"
 	push triton main stages.py "MATMUL, SOFTMAX = 3, 2"
 	push triton stages stages.py "MATMUL, SOFTMAX = 4, 3" 270
 	for change in "matmul 3 4" "softmax 2 3"; do
 		(cd "$state/work/triton" && PYTHONPATH=$bundle/share/kit timeout 90 "$python" in_process.py $change) >>"$out/in_process.jsonl" 2>>"$out/in_process.txt"
 	done
-	"$turns/figures.py" --beside "$out/in_process.jsonl" "$out/turns.jsonl" | tee -a "$out/turns.txt"
+	"$programs/figures.py" --beside "$out/in_process.jsonl" "$out/interleave.jsonl" | tee -a "$out/interleave.txt"
 }
 torch() {
-	cp "$turns/module.py" "$state/work/torch/"
+	cp "$programs/module.py" "$state/work/torch/"
 	push torch main extra.py "EXTRA = 0"
 	push torch harmless note "another comment"
 	push torch more extra.py "EXTRA = 1"
@@ -100,5 +100,5 @@ for part in $parts; do
 	"$part" || say "$part: failed"
 done
 say "== end, after $SECONDS s"
-flopwatch backup "$out/turns.db" || true
-"$turns/figures.py" --sum "$out/turns.jsonl" | tee -a "$out/turns.txt"
+flopwatch backup "$out/interleave.db" || true
+"$programs/figures.py" --sum "$out/interleave.jsonl" | tee -a "$out/interleave.txt"

@@ -3,7 +3,7 @@
 # Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/turns.sh"
+. "$(dirname "$0")/../lib/interleave.sh"
 kit=$root/daemon/kit
 examples=$root/tests/turns
 export PYTHONPATH=$kit PYTHONDONTWRITEBYTECODE=1

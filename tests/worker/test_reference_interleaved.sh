@@ -2,7 +2,7 @@
 # The reference commit of a history takes turns beside base and target; where it cannot, these go on without it, and a note says why.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/turns.sh"
+. "$(dirname "$0")/../lib/interleave.sh"
 
 sides() { # of each cell of the newest comparison, those that have samples
 	sql "SELECT key || ' ' || group_concat(subject) FROM (SELECT DISTINCT c.key, c.n, k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind
@@ -43,17 +43,17 @@ is "and pinned" "$(sql "SELECT reference_sha FROM baseline_period")" "$(head_of 
 program one "$later"
 on_main one "the base of what follows" >"$tmp/verdict"
 is "beside its reference commit a commit is measured" "$(beside fine)" "done unchanged"
-all="a reference commit,base,target;b reference commit,base,target;c reference commit,base,target" none="a base,target;b base,target;c base,target"
+all="a base,reference,target;b base,reference,target;c base,reference,target" none="a base,target;b base,target;c base,target"
 is "with three sides in turns" "$(sides)" "$all"
 is "as any three sides are" "$(sql "SELECT min(length(call_order)) >= 24 FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest AND call_order != ''")" 1
 unlike "nothing is to be said" "$(notes)" 'takes no part'
 is "the place in the history has its ratios" "$(sql "SELECT count(*) FROM ratio WHERE target_sha = '$(head_of one)'")" 3
 
 is "a reference commit that dies in one cell" "$(beside dies)" "done unchanged"
-is "is left out of that cell" "$(sides)" "a reference commit,base,target;b base,target;c reference commit,base,target"
+is "is left out of that cell" "$(sides)" "a base,reference,target;b base,target;c base,reference,target"
 like "which a note says, with its last words" "$(notes)" 'the reference commit of the history takes no part in 1 of 3 cells: b: .*killed by SIGABRT; last words: "row 7 is odd"'
 is "one that ends between cells" "$(beside leaves)" "done unchanged"
-is "is left out of those that it did not come to" "$(sides)" "a reference commit,base,target;b reference commit,base,target;c base,target"
+is "is left out of those that it did not come to" "$(sides)" "a base,reference,target;b base,reference,target;c base,target"
 like "and a note says why" "$(notes)" '^reference commit: the reference commit [0-9a-f]{12} of the history takes no part, .*ended with exit 4; last words: "enough"'
 is "one for which the device has no room" "$(beside large)" "done unchanged"
 is "leaves base and target" "$(sides)" "$none"
