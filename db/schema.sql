@@ -667,7 +667,7 @@ CREATE TABLE bisect (
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	alert         INTEGER REFERENCES alert(id),    -- that is to name the culprit; NULL: asked for by a person
 	origin        TEXT    NOT NULL,                -- alert api
-	goal          TEXT    NOT NULL DEFAULT '',     -- regression broken; "" until both ends are measured
+	goal          TEXT    NOT NULL DEFAULT '',     -- regression failing; "" until both ends are measured
 	good_sha      TEXT    NOT NULL,
 	bad_sha       TEXT    NOT NULL,
 	suite         TEXT    NOT NULL DEFAULT '',

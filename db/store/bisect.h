@@ -9,7 +9,7 @@
 
 struct store_bisect {
 	int64_t id, repo, alert, comparison, job; /* 0: none */
-	char repo_name[128], origin[8], goal[16]; /* goal: regression broken; "" until both ends are measured */
+	char repo_name[128], origin[8], goal[16]; /* goal: regression failing; "" until both ends are measured */
 	char good_sha[65], bad_sha[65], suite[64], verdict[16];
 	enum device_kind device_kind;
 	char cells[STORE_JOB_CELLS_SIZE]; /* globs; once the goal is known, keys */

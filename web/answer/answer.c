@@ -8,6 +8,8 @@
 #include "db/view/live.h"
 #include "db/store/repo.h"
 #include "db/view/comparison.h"
+#include "core/state/alertstate.h"
+#include "core/state/jobstate.h"
 #include "core/text/branch.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -396,4 +398,37 @@ void answer_list_end(
 		jsonw_kv_null(&list->j, "next_cursor");
 	}
 	jsonw_object_end(&list->j);
+}
+
+/* `first` and each state, divided by spaces; filled once. */
+static const char *join_states(char *out, size_t size, const char *first, int n, const char *(*name)(int state))
+{
+	if (out[0])
+		return out;
+	int at = snprintf(out, size, "%s", first);
+	for (int i = 0; i < n; i++)
+		at += snprintf(out + at, size - (size_t)at, "%s%s", at > 0 ? " " : "", name(i));
+	return out;
+}
+
+static const char *job_state(int state)
+{
+	return jobstate_name((enum jobstate)state);
+}
+
+static const char *alert_state(int state)
+{
+	return alertstate_name((enum alertstate)state);
+}
+
+const char *answer_job_states(void)
+{
+	static char states[256];
+	return join_states(states, sizeof states, "open", JOBSTATE_N, job_state);
+}
+
+const char *answer_alert_states(void)
+{
+	static char states[128];
+	return join_states(states, sizeof states, "", ALERTSTATE_N, alert_state);
 }

@@ -108,4 +108,11 @@ int64_t answer_number(const char *text);
 /** The number in the path. `what` names the thing: "job". Err: -1 and the problem (404) is written. */
 int64_t answer_path_id(struct http_request *r, struct http_response *response, const char *what);
 
+/* Values of the parameters "state" and "verdict" of lists, divided by spaces; "open" stands for each state before the end. */
+#define ANSWER_VERDICTS                                                                                                          \
+	"failed rejected regression undecided not_comparable improvement unchanged identical removed added unsupported"
+#define ANSWER_NOTIFICATION_STATES "waiting sent failed superseded"
+const char *answer_job_states(void);
+const char *answer_alert_states(void);
+
 #endif

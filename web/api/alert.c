@@ -82,7 +82,7 @@ void api_alerts(void *arg, struct http_request *r, struct http_response *respons
 	const char *state;
 	int64_t before;
 	int result;
-	if (answer_choice(r, response, "state", API_ALERT_STATES, &state) != 0 ||
+	if (answer_choice(r, response, "state", answer_alert_states(), &state) != 0 ||
 		answer_list_begin(site->db, r, response, &reading.list, &before) != 0 ||
 		answer_list_seek(site->db, r, response, &reading.list, VIEW_LIST_ALERTS, &before) != 0)
 		return;

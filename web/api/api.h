@@ -4,13 +4,6 @@
 
 #include "web/http/http.h"
 
-/* What a list may be filtered by; "open" stands for every state before the end. */
-#define API_JOB_STATES   "open queued sent building checking measuring done failed cancelled superseded gone"
-#define API_ALERT_STATES "open acknowledged accepted resolved invalid"
-#define API_VERDICTS                                                                                                             \
-	"failed rejected regression undecided not_comparable improvement unchanged identical removed added unsupported"
-#define API_NOTIFICATION_STATES "waiting sent failed superseded"
-
 /* Every handler's `arg` is the struct site. */
 http_handler_fn api_repos, api_branches, api_look, api_look_post;
 http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_comparison_md, api_comparison_svg;

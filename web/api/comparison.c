@@ -33,7 +33,7 @@ void api_comparisons(void *arg, struct http_request *r, struct http_response *re
 	struct answer_list list;
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
-	if (answer_choice(r, response, "verdict", API_VERDICTS, &filter.verdict) != 0 ||
+	if (answer_choice(r, response, "verdict", ANSWER_VERDICTS, &filter.verdict) != 0 ||
 		answer_list_begin(site->db, r, response, &list, &filter.before) != 0 ||
 		answer_list_seek(site->db, r, response, &list, VIEW_LIST_COMPARISONS, &filter.before) != 0)
 		return;

@@ -83,7 +83,7 @@ void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 	const char *state;
 	int64_t before;
 	int result;
-	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
+	if (answer_choice(r, response, "state", answer_job_states(), &state) != 0 ||
 		answer_list_begin(site->db, r, response, list, &before) != 0 ||
 		answer_list_seek(site->db, r, response, list, VIEW_LIST_JOBS, &before) != 0)
 		return;

@@ -57,7 +57,7 @@ void api_notifications(void *arg, struct http_request *r, struct http_response *
 	struct reading reading = { .site = site };
 	const char *state;
 	int64_t before;
-	if (answer_choice(r, response, "state", API_NOTIFICATION_STATES, &state) != 0 ||
+	if (answer_choice(r, response, "state", ANSWER_NOTIFICATION_STATES, &state) != 0 ||
 		answer_list_begin(site->db, r, response, &reading.list, &before) != 0 ||
 		answer_list_seek(site->db, r, response, &reading.list, VIEW_LIST_NOTIFICATIONS, &before) != 0)
 		return;

@@ -231,7 +231,7 @@ void api_report(void *arg, struct http_request *r, struct http_response *respons
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
 	int result;
 	if (read_form(r, response, &report.form) != 0 ||
-		answer_choice(r, response, "verdict", API_VERDICTS, &filter.verdict) != 0 ||
+		answer_choice(r, response, "verdict", ANSWER_VERDICTS, &filter.verdict) != 0 ||
 		answer_list_begin(site->db, r, response, &report.list, &filter.before) != 0 ||
 		answer_list_seek(site->db, r, response, &report.list, VIEW_LIST_COMPARISONS, &filter.before) != 0)
 		return;

@@ -6,7 +6,6 @@
 
 #include "db/view/comparison.h"
 #include "web/answer/answer.h"
-#include "web/api/api.h"
 #include "web/comparison/explained.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -231,7 +230,7 @@ void page_alerts(void *arg, struct http_request *r, struct http_response *respon
 	struct alert_page page = { .out = &response->body, .site = site };
 	const char *state;
 	int64_t before;
-	if (answer_choice(r, response, "state", API_ALERT_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
+	if (answer_choice(r, response, "state", answer_alert_states(), &state) != 0 || answer_cursor(r, response, &before) != 0)
 		return;
 	layout_begin(response, "Alerts", "alerts");
 	layout_follow(page.out, "alert. profile.");

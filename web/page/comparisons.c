@@ -6,7 +6,6 @@
 #include "core/suite/peers.h"
 #include "db/view/comparison.h"
 #include "web/answer/answer.h"
-#include "web/api/api.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
@@ -119,7 +118,7 @@ static int filter_form(
 		result = picker_branch(out, d->site->db, filter->repo, "branch", "Branch", filter->branch, "all", err);
 	emit_raw(out, "<label>Verdict <select name=verdict data-go>");
 	layout_option(out, "", "all", filter->verdict);
-	for (const char *word = API_VERDICTS; *word; word += strcspn(word, " "), word += *word == ' ') {
+	for (const char *word = ANSWER_VERDICTS; *word; word += strcspn(word, " "), word += *word == ' ') {
 		char one[32];
 		snprintf(one, sizeof one, "%.*s", (int)strcspn(word, " "), word);
 		layout_option(out, one, NULL, filter->verdict);
@@ -158,7 +157,7 @@ static int read_asked(struct drawing *d, struct http_request *r, struct http_res
 	d->list.limit = ROWS;
 	d->list.rows = ROWS + 1;
 	d->author = author ? author : "";
-	if (answer_choice(r, response, "verdict", API_VERDICTS, &filter->verdict) != 0 ||
+	if (answer_choice(r, response, "verdict", ANSWER_VERDICTS, &filter->verdict) != 0 ||
 		answer_choice(r, response, "work", WORK_WORDS, &work) != 0 || answer_cursor(r, response, &filter->before) != 0 ||
 		period_read(r, response, &d->list.period) != 0 ||
 		answer_list_seek(d->site->db, r, response, &d->list, VIEW_LIST_COMPARISONS, &filter->before) != 0)

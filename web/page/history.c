@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "db/view/cell.h"
 #include "web/answer/answer.h"
-#include "web/api/api.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"

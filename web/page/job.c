@@ -9,7 +9,6 @@
 #include "web/answer/answer.h"
 #include "web/answer/forecast.h"
 #include "web/answer/unschedulable.h"
-#include "web/api/api.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
@@ -293,7 +292,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 	struct drawing d = { .site = site, .out = &response->body, .unschedulable = { .site = site } };
 	const char *state, *work;
 	int64_t before;
-	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
+	if (answer_choice(r, response, "state", answer_job_states(), &state) != 0 ||
 		answer_choice(r, response, "work", WORK_WORDS, &work) != 0 || answer_cursor(r, response, &before) != 0)
 		return;
 	d.work = work ? work : WORK_ASKED;

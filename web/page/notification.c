@@ -4,7 +4,6 @@
 
 #include "db/store/outbox.h"
 #include "web/answer/answer.h"
-#include "web/api/api.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
@@ -73,7 +72,8 @@ void page_notifications(void *arg, struct http_request *r, struct http_response 
 	struct drawing d = { .out = &response->body, .site = site };
 	const char *state;
 	int64_t before;
-	if (answer_choice(r, response, "state", API_NOTIFICATION_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
+	if (answer_choice(r, response, "state", ANSWER_NOTIFICATION_STATES, &state) != 0 ||
+		answer_cursor(r, response, &before) != 0)
 		return;
 	layout_begin(response, "Notifications", "alerts");
 	emit_raw(d.out,

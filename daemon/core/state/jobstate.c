@@ -22,17 +22,17 @@ enum { D = JOBSTATE_DONE, F = JOBSTATE_FAILED, X = JOBSTATE_CANCELLED, U = JOBST
 
 /* clang-format off */
 static const signed char next[JOBSTATE_N][JOBSTATE_EVENTS] = {
-	/*                         send build check run done fail cancel lost newer gone */
-	[JOBSTATE_QUEUED]     = {  S,   o,    o,    o,     D,   F,   X,     o,   U,    G },
+	/*                            assign build check run done fail cancel lost newer missing */
+	[JOBSTATE_QUEUED]         = {  S,   o,    o,    o,     D,   F,   X,     o,   U,    G },
 	[JOBSTATE_ASSIGNED]       = {  o,   B,    C,    M,     D,   F,   X,     Q,   o,    G },
-	[JOBSTATE_BUILDING]   = {  o,   o,    C,    M,     D,   F,   X,     Q,   o,    G },
-	[JOBSTATE_CHECKING]   = {  o,   o,    o,    M,     D,   F,   X,     Q,   o,    G },
-	[JOBSTATE_MEASURING]  = {  o,   o,    o,    o,     D,   F,   X,     Q,   o,    G },
-	[JOBSTATE_DONE]       = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
-	[JOBSTATE_FAILED]     = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
-	[JOBSTATE_CANCELLED]  = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
-	[JOBSTATE_SUPERSEDED] = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
-	[JOBSTATE_TARGET_MISSING]       = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_BUILDING]       = {  o,   o,    C,    M,     D,   F,   X,     Q,   o,    G },
+	[JOBSTATE_CHECKING]       = {  o,   o,    o,    M,     D,   F,   X,     Q,   o,    G },
+	[JOBSTATE_MEASURING]      = {  o,   o,    o,    o,     D,   F,   X,     Q,   o,    G },
+	[JOBSTATE_DONE]           = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_FAILED]         = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_CANCELLED]      = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_SUPERSEDED]     = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_TARGET_MISSING] = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
 };
 /* clang-format on */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/state/alertkind.h"
 #include "core/stats/stats.h"
 
 bool bisect_add_cell(char *cells, const char *key)
@@ -81,7 +82,7 @@ int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_searc
 	struct bisect_search *s = calloc(1, sizeof *s);
 	if (!s)
 		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
-	s->certain = strcmp(b->goal, "broken") == 0;
+	s->certain = strcmp(b->goal, alertkind_name(ALERTKIND_FAILING)) == 0;
 	make_tracks(s, b->cells);
 	if (store_bisect_last(db, b->id, &s->n, err) || store_bisect_points(db, b, take_point, s, err) ||
 		store_bisect_ended_jobs(db, b->id, take_ended_job, s, err)) {
@@ -112,8 +113,8 @@ int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err)
 {
 	static const struct {
 		enum verdict verdict;
-		const char *goal;
-	} goals[] = { { VERDICT_REGRESSION, "regression" }, { VERDICT_FAILED, "broken" } };
+		enum alertkind goal;
+	} goals[] = { { VERDICT_REGRESSION, ALERTKIND_REGRESSION }, { VERDICT_FAILED, ALERTKIND_FAILING } };
 	b->goal[0] = 0;
 	for (int i = 0; i < 2 && !b->goal[0]; i++) {
 		struct goal g = { .wanted = goals[i].verdict, .worst = VERDICT_NONE, .cells = b->cells };
@@ -122,7 +123,7 @@ int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err)
 			return -1;
 		snprintf(b->verdict, sizeof b->verdict, "%s", verdict_name(g.worst));
 		if (g.n)
-			snprintf(b->goal, sizeof b->goal, "%s", goals[i].goal);
+			snprintf(b->goal, sizeof b->goal, "%s", alertkind_name(goals[i].goal));
 	}
 	return 0;
 }
