@@ -56,7 +56,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/report", api_report, HTTP_READ, "repo branch verdict since until limit cursor format" },
 	{ "GET", "/api/v1/cells", api_cells, HTTP_READ, "repo" },
 	{ "GET", "/api/v1/history", api_history, HTTP_READ, "cell repo branch device since until limit" },
-	{ "GET", "/api/v1/history.svg", api_history_svg, HTTP_READ, "cell repo branch device metric axis" },
+	{ "GET", "/api/v1/history.svg", page_history_svg, HTTP_READ, "cell repo branch device metric axis" },
 	{ "GET", "/api/v1/alerts", api_alerts, HTTP_READ, "state repo since until limit cursor" },
 	{ "GET", "/api/v1/alerts/{id}", api_alert, HTTP_READ, "" },
 	{ "GET", "/api/v1/bisects", api_bisects, HTTP_READ, "repo since until limit cursor" },

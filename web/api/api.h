@@ -13,7 +13,7 @@ http_handler_fn api_comparison_judge;
 http_handler_fn api_report;
 http_handler_fn api_comparison_ffa, api_comparison_reproduce;
 http_handler_fn api_import_post;
-http_handler_fn api_cells, api_history, api_history_svg;
+http_handler_fn api_cells, api_history;
 http_handler_fn api_jobs, api_job, api_job_log, api_job_post, api_job_cancel, api_job_retry;
 http_handler_fn api_bisects, api_bisect, api_bisect_post, api_bisect_cancel;
 http_handler_fn api_alerts, api_alert, api_alert_acknowledge, api_alert_accept, api_alert_resolve, api_alert_invalidate;

@@ -356,7 +356,7 @@ static int show(struct site *site, struct buf *out, const struct asked *a, const
 	return result;
 }
 
-void api_history_svg(void *arg, struct http_request *r, struct http_response *response)
+void page_history_svg(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };

@@ -4,7 +4,8 @@
 
 #include "web/http/http.h"
 
-http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_heat, page_commit, page_jobs, page_job;
+http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_history_svg, page_heat, page_commit,
+	page_jobs, page_job;
 http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices, page_peers, page_help, page_api, page_search;
 http_handler_fn page_notifications, page_glossary, page_troubleshooting, page_compare;
 struct site;
