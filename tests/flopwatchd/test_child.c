@@ -75,7 +75,7 @@ static void test_the_last_line_of_errors_is_the_reason(void **state)
 	e = run("exit 4", NULL, 100, 0, -1);
 	assert_string_equal(e.failed.text, "sh: exit 4");
 	e = run("echo half a line >&2; kill -9 $$", NULL, 100, 0, -1);
-	assert_string_equal(e.failed.text, "sh: killed by SIGKILL; it said: half a line");
+	assert_string_equal(e.failed.text, "sh: killed by SIGKILL; last line: half a line");
 }
 
 /* Whoever decides what to do about it decides by this, never by words. */

@@ -141,7 +141,7 @@ static void test_addresses_to_listen_on(void **state)
 	bad("listen: localhost:80\n", "1:9: listen: needs an address in numbers; e.g. 127.0.0.1:8451 or [::1]:8451\n");
 	bad("listen: 127.0.0.1\n", "1:9: listen: is not ADDRESS:PORT; e.g. 127.0.0.1:8451\n");
 	bad("listen: 127.0.0.1:65536\n", "1:9: listen: is not ADDRESS:PORT; e.g. 127.0.0.1:8451\n");
-	bad("listen: \"[::]:1\"\naccess: local\n", "2:9: access: is local, but `listen` lets other machines in: write access: "
+	bad("listen: \"[::]:1\"\naccess: local\n", "2:9: access: is local, but `listen` accepts other machines: write access: "
 						   "token, or listen on 127.0.0.1\n");
 	bad("access: everybody\n", "1:9: access: is not one of local, token\n");
 	bad("names: [\"http://gpu1\"]\n", "1:8: names: http://gpu1 is not HOST or HOST:PORT\n");
@@ -195,8 +195,8 @@ static void test_addresses_of_repositories(void **state)
 	one_url("https:///a", "has no host");
 	one_url("ssh://-oProxyCommand=id/a", "has no host");
 	one_url("https://example.org", "has no path");
-	one_url("ssh://git@example.org/a'b", "holds ' or !, which some ssh servers hand to a shell");
-	one_url("git@example.org:a!b", "holds ' or !, which some ssh servers hand to a shell");
+	one_url("ssh://git@example.org/a'b", "holds ' or !, which some ssh servers pass to a shell");
+	one_url("git@example.org:a!b", "holds ' or !, which some ssh servers pass to a shell");
 	one_url("/srv/a\\nb", "holds a control byte");
 	one_url("", "is empty");
 }
@@ -234,11 +234,11 @@ static void test_ways_to_a_worker(void **state)
 	config_free(c);
 	bad("workers: [{name: a, ssh: {host: -oProxyCommand=x}, command: [\"sh -c x\", serve], devices: [x]}]\n",
 		"1:33: workers[0].ssh.host: is not the name or address of a host\n"
-		"1:61: workers[0].command: the shell of the other host would change the word sh -c x; put it into a script there\n"
+		"1:61: workers[0].command: the shell of the other host would change the argument sh -c x; put the command into a script there\n"
 		"1:91: workers[0].devices[0]: is neither all, the number of a device nor a uuid\n");
 	bad("workers: [{name: a, slurm: {partition: x, options: [-x]}}, {name: b, slurm: x, socket: /y}]\n",
-		"1:52: workers[0].slurm.options: -x is no option of srun; e.g. --constraint=h200\n"
-		"1:60: workers[1]: needs one of `command`, `socket`, `ssh` and `slurm`, and only with the last two a command beside it\n"
+		"1:52: workers[0].slurm.options: -x is not an option of srun; e.g. --constraint=h200\n"
+		"1:60: workers[1]: needs one of `command`, `socket`, `ssh` and `slurm`, and a command next to it only with the last two\n"
 		"1:77: workers[1].slurm: is not a mapping; e.g. {partition: gpu, gres: \"gpu:1\", time: 30 min}\n");
 }
 
@@ -261,12 +261,12 @@ static void test_names_lists_and_shapes(void **state)
 	bad("repos: [{name: a, url: /a, branches: []}]\nworkers: [{name: a, command: []}]\n",
 		"2:30: workers[0].command: is empty; name at least one, or leave `command` out\n"
 		"1:38: repos[0].branches: is empty; name at least one, or leave `branches` out\n");
-	bad("workers: []\n", "1:10: workers: is empty, so nothing would ever be measured; name one, or leave `workers` out\n");
+	bad("workers: []\n", "1:10: workers: is empty, so no job would run; name a worker, or leave `workers` out\n");
 	bad("cores: {mesure: shared}\n", "1:9: cores.mesure: unknown key; did you mean `measure`?\n");
 	bad("workers: [{name: a}, {name: a, command: [x], socket: /y, device: gpu}]\n",
-		"1:11: workers[0]: needs one of `command`, `socket`, `ssh` and `slurm`, and only with the last two a command beside it\n"
+		"1:11: workers[0]: needs one of `command`, `socket`, `ssh` and `slurm`, and a command next to it only with the last two\n"
 		"1:29: workers[1].name: there is another worker named a\n"
-		"1:22: workers[1]: needs one of `command`, `socket`, `ssh` and `slurm`, and only with the last two a command beside it\n"
+		"1:22: workers[1]: needs one of `command`, `socket`, `ssh` and `slurm`, and a command next to it only with the last two\n"
 		"1:66: workers[1].device: is not one of auto, cuda, cpu, sim\n");
 	bad("webhooks: [{name: a, url: \"ftp://x\"}, {name: a, url: \"https://x\"}]\n",
 		"1:27: webhooks[0].url: is not an https:// or http:// address\n"
@@ -277,9 +277,9 @@ static void test_names_lists_and_shapes(void **state)
 		"1:67: webhooks[1].url: holds a user name or password; sign notifications with secret_file instead\n"
 		"1:98: webhooks[2].url: has no host\n");
 	bad("public_url: https://me:pw@bench.example.org\n",
-		"1:13: public_url: holds a user name or password; whoever opens a page logs in there\n");
+		"1:13: public_url: holds a user name or password; users log in on the page\n");
 	bad("repos: [{name: a, url: /a, status: {kind: gitea, api: \"https://me:pw@x/api/v1\", project: a/b}}]\n",
-		"1:55: repos[0].status.api: holds a user name or password; token_file holds what the forge asks for\n"
+		"1:55: repos[0].status.api: holds a user name or password; put the forge's token into token_file\n"
 		"1:36: repos[0].status: needs `token_file`, a file with the forge's access token on its first line\n");
 	bad("webhooks: [{name: a, url: \"https://x\", kind: mail}]\npublic_url: bench\n",
 		"2:13: public_url: is not an https:// or http:// address\n"
@@ -288,14 +288,14 @@ static void test_names_lists_and_shapes(void **state)
 		"1:49: repos[0].status: needs `api`; e.g. https://git.example.org/api/v1\n"
 		"1:72: repos[0].status.project: is not OWNER/NAME\n"
 		"1:49: repos[0].status: needs `token_file`, a file with the forge's access token on its first line\n"
-		"1:35: repos[0].notes: is push, but this repository is read in place: write puts them there\n");
+		"1:35: repos[0].notes: is push, but this repository is local: use write\n");
 	bad("state_dir: here\n", "1:12: state_dir: is not an absolute path\n");
 	bad("limits: 15 min\n", "1:9: limits: must be a mapping (`key: value` lines)\n");
 	bad("night: 6 h\n", "1:8: night: \"6 h\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"\n");
 	bad("night: \"25:00-06:00\"\n",
 		"1:8: night: \"25:00-06:00\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"\n");
 	bad("# what is measured\nsuite: ffa\nfamily: attention\n",
-		"2:1: is a suite, no configuration; `flopwatch config check` reads those in the configuration's suites_dir, "
+		"2:1: is a suite, not a configuration; `flopwatch config check` reads those in the configuration's suites_dir, "
 		"`flopwatch try` those of a checkout\n");
 	bad("suites: /a\n", "1:1: suites: unknown key; remove it\n");
 	bad("- a\n", "1:1: is not a mapping; e.g. state_dir: /var/lib/flopwatch\n");
@@ -328,9 +328,7 @@ static void test_where_settings_stand(void **state)
 	assert_string_equal(place, want);
 	config_no_upstream(b, place, sizeof place);
 	snprintf(want, sizeof want,
-		"%s:4:5: repos[1].upstream: there is no branch main to compare others with, which is meant where `upstream` is "
-		"left "
-		"out; push it, or set `upstream` of this repository",
+		"%s:4:5: repos[1].upstream: there is no branch main to compare others with, the default of `upstream`; push it, or set `upstream` of this repository",
 		path);
 	assert_string_equal(place, want);
 	config_free(c);
@@ -428,14 +426,13 @@ static void test_access_that_cannot_work(void **state)
 	bad_setting(ssh, "ssh_key", open_key, key);
 	bad_setting(https, "token_file", open_key, key);
 	chmod(key, 0600);
-	bad_setting(https, "ssh_key", "is for ssh:// and user@host:path alone, which `url` is not", key);
-	bad_setting(ssh, "token_file", "is for https:// alone, which `url` is not", key);
-	bad_setting("/srv/a.git", "known_hosts", "is for ssh:// and user@host:path alone, which `url` is not", key);
+	bad_setting(https, "ssh_key", "applies only to a `url` of the form ssh:// and user@host:path", key);
+	bad_setting(ssh, "token_file", "applies only to a `url` of the form https://", key);
+	bad_setting("/srv/a.git", "known_hosts", "applies only to a `url` of the form ssh:// and user@host:path", key);
 	make_file("key", OPENSSH_KEY "CmFlczI1Ni1jdHIAAAAGYmNyeXB0\n", 0600);
-	bad_setting(ssh, "ssh_key",
-		" has a passphrase, which nobody is there to type; make a key without one: ssh-keygen -t ed25519 -N \"\"", key);
+	bad_setting(ssh, "ssh_key", " has a passphrase; make a key without one: ssh-keygen -t ed25519 -N \"\"", key);
 	make_file("key", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me\n", 0600);
-	bad_setting(ssh, "ssh_key", " is no private key of ssh; name the file without .pub", key);
+	bad_setting(ssh, "ssh_key", " is not an ssh private key; name the file without .pub", key);
 	unlink(key);
 	snprintf(want, sizeof want, "cannot read %s: No such file or directory", key);
 	bad_setting(ssh, "ssh_key", want, key);
@@ -468,13 +465,13 @@ static void test_credentials_of_systemd(void **state)
 	config_free(c);
 	bad_setting(https, "token_file", "is not credential:NAME, with letters, digits and . _ - in NAME", "credential:../token");
 	snprintf(want, sizeof want,
-		"there is no credential other in %s: add LoadCredential=other:FILE to flopwatchd.service by `systemctl edit "
+		"no credential other in %s: add LoadCredential=other:FILE to flopwatchd.service by `systemctl edit "
 		"flopwatchd` and restart it",
 		folder);
 	bad_setting(https, "token_file", want, "credential:other");
 	unsetenv("CREDENTIALS_DIRECTORY");
 	bad_setting(https, "token_file",
-		"names a credential of systemd, and there is no folder of them: add LoadCredential=token:FILE to flopwatchd.service by "
+		"names a systemd credential, but the service has none: add LoadCredential=token:FILE to flopwatchd.service by "
 		"`systemctl edit flopwatchd` and restart it",
 		"credential:token");
 	unlink(token);
@@ -609,8 +606,8 @@ static void test_folders_that_are_shown(void **state)
 		"its end\n"
 		"5:52: sandbox.read_only[4]: /home/alice is a whole home; name the folder of the toolchain in it\n"
 		"5:65: sandbox.read_only[5]: /home/alice/.ssh is where keys are kept\n"
-		"5:83: sandbox.read_only[6]: /srv/fw holds what flopwatch itself keeps, or lies in it\n"
-		"5:92: sandbox.read_only[7]: /srv/cache/x holds what flopwatch itself keeps, or lies in it\n"
+		"5:83: sandbox.read_only[6]: /srv/fw overlaps state_dir or cache_dir\n"
+		"5:92: sandbox.read_only[7]: /srv/cache/x overlaps state_dir or cache_dir\n"
 		"5:106: sandbox.read_only[8]: /opt/a b may hold letters, digits and . _ + @ - / only\n");
 	bad("sandbox: {read_only: [/opt/not-there]}\n",
 		"1:23: sandbox.read_only[0]: /opt/not-there does not exist on this machine\n");

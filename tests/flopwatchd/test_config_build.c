@@ -33,14 +33,14 @@ static void test_builds_of_a_cluster(void **state)
 	assert_false(config_worker_same(w, b));
 	config_free(c);
 	bad("workers: [{name: a, command: [x], build: {partition: cpu}}]\n",
-		"1:42: workers[0].build: is for a worker with `slurm`: others build where they measure\n");
+		"1:42: workers[0].build: applies only to a worker with `slurm`: others build where they measure\n");
 	bad("workers: [{name: a, slurm: {partition: x}, build: {cpus: 0, gres: \"gpu:1\", partitoin: y}}]\n",
 		"1:58: workers[0].build.cpus: 0 is out of range; must be 1 to 4096\n"
 		"1:61: workers[0].build.gres: unknown key; did you mean `cpus`?\n"
 		"1:76: workers[0].build.partitoin: unknown key; did you mean `partition`?\n");
 	bad("workers: [{name: a, slurm: {partition: x}, build: cpu}, {name: b, slurm: {}, build: {}, command: [x, y]}]\n",
 		"1:51: workers[0].build: is not a mapping; e.g. {partition: cpu, cpus: 16}\n"
-		"1:85: workers[1].build: needs a command that ends in `serve`, so that --build-only can be put behind it\n");
+		"1:85: workers[1].build: needs a command that ends in `serve`, so that --build-only can follow\n");
 }
 
 int main(void)

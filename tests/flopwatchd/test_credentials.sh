@@ -38,7 +38,7 @@ fails "none" 1 check
 ok "the error says what to set" said fail repository 'far: the server wants a token; set token_file of this repository'
 write_config "$worker" "repos: [{$far, token_file: \"credential:none\"}]"
 fails "a credential that systemd does not pass" 2 check
-like "is a mistake, with what to write" "$(cat "$tmp/said")" 'c.yml:6:[0-9]+: repos\[0\].token_file: there is no credential none in .*: add LoadCredential=none:FILE to flopwatchd.service'
+like "is a mistake, with what to write" "$(cat "$tmp/said")" 'c.yml:6:[0-9]+: repos\[0\].token_file: no credential none in .*: add LoadCredential=none:FILE to flopwatchd.service'
 if can_start_sshd; then
 	start_sshd
 	print=$(ssh-keygen -lf "$tmp/ssh/host.pub" | cut -d ' ' -f 2)

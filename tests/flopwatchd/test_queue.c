@@ -138,7 +138,7 @@ static void test_a_worker_that_dies_three_times(void **state)
 	fixture_until(STATE_IS("failed"));
 	assert_string_equal(fixture_text("SELECT state_why FROM job"),
 		"interrupted: the worker ended in the middle of the job (killed by "
-		"SIGKILL); it said: no memory (attempt 3 of 3; see doc/troubleshooting.md#interrupted)");
+		"SIGKILL); last line: no memory (attempt 3 of 3; see doc/troubleshooting.md#interrupted)");
 	assert_int_equal(fixture_number("SELECT attempt FROM job"), 3);
 	assert_int_equal(fixture_number("SELECT count(*) FROM comparison"), 0);
 }

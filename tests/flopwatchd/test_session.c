@@ -227,7 +227,7 @@ static void test_workers_that_are_lost(void **state)
 	(void)state;
 	expect_lost("exit 3", true, "the worker ended before its hello (exit 3)");
 	expect_lost("echo 'ssh: no such host' >&2; exit 255", true,
-		"the worker ended before its hello (exit 255); it said: ssh: no such host");
+		"the worker ended before its hello (exit 255); last line: ssh: no such host");
 	expect_lost(HELLO "read job; kill -9 $$", true, "the worker ended in the middle of the job (killed by SIGKILL)");
 	expect_lost(HELLO "read job; exit 0", true, "the worker ended in the middle of the job");
 	expect_lost(

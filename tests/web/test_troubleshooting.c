@@ -36,7 +36,7 @@ static void its_markdown_is_drawn(void **state)
 	struct run *run = *state;
 	struct answer a = page(run, "/troubleshooting");
 	assert_non_null(strstr(a.body, "<h3 id=\"abi\"><code>…: built for ABI …, this is ABI …</code></h3>"));
-	assert_non_null(strstr(a.body, "<code>is local, but `listen` lets other machines in"));
+	assert_non_null(strstr(a.body, "<code>is local, but `listen` accepts other machines"));
 	assert_non_null(strstr(a.body, "<pre class=log>options nvidia NVreg_RestrictProfilingToAdminUsers=0</pre>"));
 	assert_non_null(strstr(a.body, "(<code>doc/operating.md#tokens-and-roles</code>)"));
 	assert_null(strstr(a.body, "]("));

@@ -66,7 +66,7 @@ stop_daemon
 # ---- refused -----------------------------------------------------------------------------------------------------------------------
 write_config "sandbox: {read_only: [$tmp/state, /root]}" "repos: [{name: tools, url: $tmp/tools.git}]"
 fails "what may not be shown" 2 "$bin/flopwatchd" --config "$tmp/c.yml" --check-config
-like "is a mistake with its place" "$out" "c.yml:[0-9]+:[0-9]+: sandbox.read_only\\[0\\]: $tmp/state holds what flopwatch itself keeps"
+like "is a mistake with its place" "$out" "c.yml:[0-9]+:[0-9]+: sandbox.read_only\\[0\\]: $tmp/state overlaps state_dir or cache_dir"
 like "each of them" "$out" 'sandbox.read_only\[1\]: /root is too much'
 cat >"$tmp/other-worker" <<SH
 #!/bin/sh

@@ -102,7 +102,7 @@ static void end_now(struct session *s)
 	const char *said = strncmp(s->error_line, "flopwatch-worker: ", 18) == 0 ? s->error_line + 18 : s->error_line;
 	if (s->how == SESSION_LOST && *said && !strstr(s->why, said)) {
 		size_t n = strlen(s->why);
-		snprintf(s->why + n, sizeof s->why - n, "; it said: %s", said);
+		snprintf(s->why + n, sizeof s->why - n, "; last line: %s", said);
 	}
 	s->hooks->end(s->arg, s->how, result, s->why);
 	session_close(s);

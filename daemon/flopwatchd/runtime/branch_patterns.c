@@ -7,7 +7,7 @@
 
 #include "base/percent.h"
 
-static const char HOW[] = "patterns are globs (`*`, `?`, `[a-z]`), and a leading `!` excludes";
+static const char GLOB_HINT[] = "patterns are globs (`*`, `?`, `[a-z]`), and a leading `!` excludes";
 
 bool branch_pattern_matches(const char *pattern, const char *name, const char *display)
 {
@@ -30,7 +30,7 @@ bool branch_patterns_watch(const struct config_repo *conf, const char *name, con
 	return is_watched;
 }
 
-/* A byte that git allows in no ref name, outside of a bracket expression, in which `^` negates; 0: none. */
+/* Find a byte that git allows in no ref name, outside of a bracket expression, in which `^` negates; 0: none. */
 static char forbidden_byte(const char *glob)
 {
 	for (const char *c = glob; *c; c++) {
@@ -51,18 +51,18 @@ bool branch_pattern_is_wrong(const char *pattern, char *why, size_t size)
 
 	why[0] = '\0';
 	if (glob[0] == '\0')
-		snprintf(why, size, "names no branch; %s", HOW);
+		snprintf(why, size, "names no branch; %s", GLOB_HINT);
 	else if (strncmp(glob, "refs/", 5) == 0)
-		snprintf(why, size, "is matched against the names of branches, which begin after refs/heads/; %s", HOW);
+		snprintf(why, size, "is matched against the names of branches, which begin after refs/heads/; %s", GLOB_HINT);
 	else if (byte)
-		snprintf(why, size, "matches no branch, because git allows no `%c` in a branch name; %s", byte, HOW);
+		snprintf(why, size, "matches no branch, because git allows no `%c` in a branch name; %s", byte, GLOB_HINT);
 	else if (glob[0] == '-' || glob[0] == '/' || glob[0] == '!')
-		snprintf(why, size, "matches no branch, because no branch name begins with `%c`; %s", glob[0], HOW);
+		snprintf(why, size, "matches no branch, because no branch name begins with `%c`; %s", glob[0], GLOB_HINT);
 	else if (strstr(glob, "..") || strstr(glob, "@{") || strstr(glob, "//"))
 		snprintf(why, size, "matches no branch, because git allows no `%s` in a branch name; %s",
 			strstr(glob, "..")   ? ".."
 			: strstr(glob, "@{") ? "@{"
 					     : "//",
-			HOW);
+			GLOB_HINT);
 	return why[0] != '\0';
 }

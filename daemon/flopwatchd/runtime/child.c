@@ -1,4 +1,4 @@
-/* child.c - short git tasks (git verbs, notifications) that must not hold up the loop. */
+/* child.c - git and notification children, which would block the loop if it waited for them. */
 #include "flopwatchd/runtime/child.h"
 
 #include <signal.h>
@@ -31,7 +31,7 @@ static void child_free(struct child *c)
 static int memory_file(const char *name, struct fw_err *err)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC);
-	return fd < 0 ? err_sys(err, "cannot make a memory file") : fd;
+	return fd < 0 ? err_sys(err, "cannot create a memory file") : fd;
 }
 
 static int memory_file_of(const struct buf *in, struct fw_err *err)
@@ -51,7 +51,7 @@ static int memory_file_of(const struct buf *in, struct fw_err *err)
 	return fd;
 }
 
-/* By these a program ends itself; every other signal came from outside. */
+/* A program raises these by itself; any other signal came from outside. */
 static bool is_crash(int signal)
 {
 	static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGTRAP, SIGXFSZ };
@@ -70,7 +70,7 @@ static enum err_code code_of(const struct proc_exit *how)
 	return how->status == PROC_EXIT_GONE ? ERR_NOT_FOUND : how->status == PROC_EXIT_AGAIN ? ERR_BUSY : ERR_INVALID;
 }
 
-/* The last line is the one that says why: programs of ours print exactly one, and their own name in front tells a reader nothing. */
+/* flopwatch's programs print their error as the last line; drop the program's name in front of it. */
 static void last_line(struct buf *text, struct fw_err *err, const char *program, const struct proc_exit *how)
 {
 	while (text->len && (text->data[text->len - 1] == '\n' || text->data[text->len - 1] == '\r'))
@@ -80,19 +80,19 @@ static void last_line(struct buf *text, struct fw_err *err, const char *program,
 	size_t name = strlen(program);
 	if (strncmp(line, program, name) == 0 && strncmp(line + name, ": ", 2) == 0)
 		line += name + 2;
-	char ended[64];
-	proc_describe(how, ended);
+	char outcome[64];
+	proc_describe(how, outcome);
 	if (how->timed_out)
-		err_set(err, ERR_TIMEOUT, "%s %s", program, ended);
+		err_set(err, ERR_TIMEOUT, "%s %s", program, outcome);
 	else if (!*line)
-		err_set(err, code_of(how), "%s: %s", program, ended);
+		err_set(err, code_of(how), "%s: %s", program, outcome);
 	else if (how->signal)
-		err_set(err, code_of(how), "%s: %s; it said: %.800s", program, ended, line);
+		err_set(err, code_of(how), "%s: %s; last line: %.800s", program, outcome, line);
 	else
 		err_set(err, code_of(how), "%s", line);
 }
 
-static void ended(void *arg, const struct proc_exit *how)
+static void on_child_exit(void *arg, const struct proc_exit *how)
 {
 	struct child *c = arg;
 	struct fw_err failed = { 0 };
@@ -100,12 +100,12 @@ static void ended(void *arg, const struct proc_exit *how)
 	buf_init(&out, c->out_max + 1);
 	buf_init(&errors, ERRORS_MAX);
 	if (c->out_fd >= 0 && (lseek(c->out_fd, 0, SEEK_SET) < 0 || buf_read_fd(&out, c->out_fd) != 0))
-		err_sys(&failed, "cannot read what %s printed", c->program);
+		err_sys(&failed, "cannot read the output of %s", c->program);
 	if (out.failed || out.len > c->out_max)
 		err_set(&failed, ERR_INVALID, "%s printed more than %zu bytes", c->program, c->out_max);
 	if (how->status != 0) {
 		if (lseek(c->errors_fd, 0, SEEK_SET) == 0)
-			(void)buf_read_fd(&errors, c->errors_fd); /* what can be read is enough */
+			(void)buf_read_fd(&errors, c->errors_fd); /* a partial read is good enough */
 		last_line(&errors, &failed, c->program, how);
 	}
 	c->fn(c->arg, &out, failed.code ? &failed : NULL);
@@ -140,7 +140,7 @@ int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, voi
 		goto end;
 	if (spec->in && (in_fd = memory_file_of(spec->in, err)) < 0)
 		goto end;
-	/* twice the errors: they are written to a file of the same kind, and the limit is one for all */
+	/* Twice the errors' size: output and errors are files of the same kind, and one limit applies to both. */
 	struct proc_spec run = { .argv = argv, .env = spec->env, .is_careful = spec->is_careful };
 	if (!spec->writes_files)
 		run.file_size_bytes = (int64_t)spec->out_max + 2 * ERRORS_MAX;
@@ -150,7 +150,7 @@ int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, voi
 	run.fd[run.n_fd++] = (struct proc_fd){ c->errors_fd, 2 };
 	if (proc_spawn(&run, &child, err) != 0)
 		goto end;
-	result = loop_child(l, child, spec->deadline_ms, ended, c, &c->child, err);
+	result = loop_child(l, child, spec->deadline_ms, on_child_exit, c, &c->child, err);
 end:
 	if (in_fd >= 0)
 		close(in_fd);

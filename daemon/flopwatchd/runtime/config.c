@@ -1,4 +1,4 @@
-/* config.c - a configuration that was read: what changes while the daemon runs, and where its settings stand. */
+/* config.c - operations on a configuration: free, reload, positions of settings. */
 #include "flopwatchd/runtime/config.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ void config_free(struct config *c)
 	free(c);
 }
 
-static void name_setting(bool differs, const char *name, char *list, size_t size)
+static void append_setting(bool differs, const char *name, char *list, size_t size)
 {
 	size_t n = strlen(list);
 	if (differs)
@@ -32,21 +32,21 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	for (int i = 0; !workers && i < live->n_workers; i++)
 		workers = !config_worker_same(&live->worker[i], &fresh->worker[i]);
 	restart[0] = 0;
-	name_setting(strcmp(live->state_dir, fresh->state_dir) != 0, "state_dir", restart, size);
-	name_setting(strcmp(live->cache_dir, fresh->cache_dir) != 0, "cache_dir", restart, size);
-	name_setting(strcmp(live->listen_host, fresh->listen_host) != 0 || live->listen_port != fresh->listen_port, "listen",
+	append_setting(strcmp(live->state_dir, fresh->state_dir) != 0, "state_dir", restart, size);
+	append_setting(strcmp(live->cache_dir, fresh->cache_dir) != 0, "cache_dir", restart, size);
+	append_setting(strcmp(live->listen_host, fresh->listen_host) != 0 || live->listen_port != fresh->listen_port, "listen",
 		restart, size);
 	bool names = live->n_names != fresh->n_names || live->needs_token != fresh->needs_token;
 	for (int i = 0; !names && i < live->n_names; i++)
 		names = strcmp(live->name[i], fresh->name[i]) != 0;
-	name_setting(names, "access and names", restart, size);
+	append_setting(names, "access and names", restart, size);
 	bool shown = live->n_read_only != fresh->n_read_only;
 	for (int i = 0; !shown && i < live->n_read_only; i++)
 		shown = strcmp(live->read_only[i], fresh->read_only[i]) != 0;
-	name_setting(shown || strcmp(live->sandbox, fresh->sandbox) != 0, "sandbox", restart, size);
-	name_setting(strcmp(live->measure_cores, fresh->measure_cores) != 0, "cores", restart, size);
-	name_setting(workers, "workers", restart, size);
-	/* entry by entry: the unused rest of these arrays was never touched and takes no memory */
+	append_setting(shown || strcmp(live->sandbox, fresh->sandbox) != 0, "sandbox", restart, size);
+	append_setting(strcmp(live->measure_cores, fresh->measure_cores) != 0, "cores", restart, size);
+	append_setting(workers, "workers", restart, size);
+	/* Copy entry by entry: untouched entries of these arrays take no memory. */
 	for (int i = 0; i < fresh->n_repos; i++)
 		live->repo[i] = fresh->repo[i];
 	live->n_repos = fresh->n_repos;
@@ -90,7 +90,7 @@ void config_no_upstream(const struct config_repo *r, char *text, size_t size)
 	bool is_named = r->upstream_at.line > 0;
 	config_place(r, is_named ? r->upstream_at : r->at, "upstream", -1, place, sizeof place);
 	snprintf(text, size, "%sthere is no branch %s to compare others with%s; push it, or set `upstream` of this repository",
-		place, r->upstream, is_named || !place[0] ? "" : ", which is meant where `upstream` is left out");
+		place, r->upstream, is_named || !place[0] ? "" : ", the default of `upstream`");
 }
 
 int config_repo_find(const struct config *c, const char *name)
@@ -128,6 +128,6 @@ int config_repo_path(const struct config *c, const struct config_repo *r, char *
 			      : snprintf(path, size, "%s/mirrors/%s.git", c->state_dir, r->name);
 
 	if (len < 0 || (size_t)len >= size)
-		return err_set(err, ERR_FULL, "repository %s: its path is too long", r->name);
+		return err_set(err, ERR_FULL, "repository %s: path is too long", r->name);
 	return 0;
 }

@@ -1,4 +1,7 @@
-/* config_read.c - reads flopwatchd.yml; every rule about a setting is here, so that the rest of the daemon may trust it. */
+/*
+ * config_read.c - the reader of flopwatchd.yml, with every rule about a setting, so that the rest of the daemon may
+ * rely on them.
+ */
 #include "flopwatchd/runtime/config.h"
 
 #include <arpa/inet.h>
@@ -23,7 +26,9 @@ enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 
 /* ---- addresses --------------------------------------------------------------------------------------------------------- */
 
-/* An address for HTTP. It is shown and logged, so it holds no secret; `instead` says where that belongs. */
+/*
+ * Check an HTTP address. Pages and logs show it, so it must hold no secret; `instead` names the right place for one.
+ */
 static void check_web_url(struct yaml *y, struct yaml_node *n, const char *url, const char *instead)
 {
 	const char *rest = config_after_prefix(url, "https://");
@@ -71,7 +76,7 @@ static void read_listen(struct yaml *y, struct yaml_node *map, struct config *c)
 	}
 }
 
-/* Who may ask. Another address than loopback needs tokens whatever is written here. */
+/* An address other than loopback requires tokens, whatever `access` says. */
 static void read_access(struct yaml *y, struct yaml_node *root, struct config *c)
 {
 	static const char *const choices[] = { "local", "token", NULL };
@@ -79,7 +84,7 @@ static void read_access(struct yaml *y, struct yaml_node *root, struct config *c
 	config_text_choice(y, root, "access", choices, "local, token", access, sizeof access);
 	if (!strcmp(access, "local") && c->needs_token)
 		yaml_mistake(y, yaml_get(y, root, "access"),
-			"is local, but `listen` lets other machines in: write access: token, or listen on 127.0.0.1");
+			"is local, but `listen` accepts other machines: write access: token, or listen on 127.0.0.1");
 	c->needs_token |= !strcmp(access, "token");
 	c->n_names = config_text_list(y, root, "names", c->name[0], sizeof c->name[0], CONFIG_LIST_MAX);
 	for (int i = 0; i < c->n_names; i++)
@@ -89,7 +94,7 @@ static void read_access(struct yaml *y, struct yaml_node *root, struct config *c
 
 /* ---- sections ---------------------------------------------------------------------------------------------------------- */
 
-/* An address for HTTP, whose slashes at the end go. */
+/* Read an HTTP address and drop its final slashes. */
 static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, const char *instead, char *out, size_t size)
 {
 	if (!config_text(y, map, key, out, size))
@@ -123,7 +128,7 @@ static void read_status(struct yaml *y, struct yaml_node *map, struct config_sta
 	if (!yaml_get(y, map, "kind"))
 		yaml_mistake(y, map, "needs `kind`");
 	config_text_choice(y, map, "kind", kinds, "github, gitlab, gitea, forgejo", s->kind, sizeof s->kind);
-	read_web_url(y, map, "api", "token_file holds what the forge asks for", s->api, sizeof s->api);
+	read_web_url(y, map, "api", "put the forge's token into token_file", s->api, sizeof s->api);
 	if (!s->api[0] && !strcmp(s->kind, "github"))
 		snprintf(s->api, sizeof s->api, "https://api.github.com");
 	else if (!s->api[0] && !strcmp(s->kind, "gitlab"))
@@ -158,8 +163,8 @@ static void read_branches(struct yaml *y, struct yaml_node *map, struct config_r
 		yaml_mistake(y, n, "only excludes, so that no branch is watched; begin with \"*\"");
 }
 
-/* A list, or one alone. */
-static void place_suites(struct yaml *y, struct yaml_node *n, struct config_repo *r)
+/* `n` is a list, or a single suite. */
+static void locate_suites(struct yaml *y, struct yaml_node *n, struct config_repo *r)
 {
 	bool is_list = n && yaml_is_list(n);
 	for (int i = 0; i < r->n_suites; i++) {
@@ -199,7 +204,7 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	for (int i = 0; i < r->n_suites; i++)
 		if (strchr(r->suite[i], '/') || r->suite[i][0] == '.')
 			yaml_mistake(y, yaml_get(y, map, "suites"), "%s is not the name of a suite; e.g. ffa", r->suite[i]);
-	place_suites(y, yaml_get(y, map, "suites"), r);
+	locate_suites(y, yaml_get(y, map, "suites"), r);
 	r->has_peers = yaml_get(y, map, "peers") != NULL;
 	peers_read(y, yaml_get(y, map, "peers"), &r->peers);
 	r->poll_ms = r->is_local ? 30000 : 60000;
@@ -212,8 +217,7 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	snprintf(r->notes, sizeof r->notes, "none");
 	config_text_choice(y, map, "notes", notes, "none, write, push", r->notes, sizeof r->notes);
 	if (r->is_local && !strcmp(r->notes, "push"))
-		yaml_mistake(
-			y, yaml_get(y, map, "notes"), "is push, but this repository is read in place: write puts them there");
+		yaml_mistake(y, yaml_get(y, map, "notes"), "is push, but this repository is local: use write");
 	c->n_repos++;
 }
 
@@ -325,7 +329,7 @@ static void read_keep(struct yaml *y, struct yaml_node *root, struct config *c)
 	yaml_duration_ms(y, yaml_get(y, root, "keep_archive"), day_ms, century_ms, &c->keep_archive_ms);
 }
 
-/* Minutes of "02:30" at the start of `text`, -1; `*end` is what follows. */
+/* Parse "02:30" at the start of `text` into minutes, -1 invalid; `*end` points after it. */
 static int read_minute(const char *text, const char **end)
 {
 	bool is_time = strspn(text, "0123456789") == 2 && text[2] == ':' && strspn(text + 3, "0123456789") == 2;
@@ -352,7 +356,6 @@ static void read_night(struct yaml *y, struct yaml_node *n, struct config *c)
 	c->night.to = to;
 }
 
-/* `on` or `off`. */
 static void read_profile(struct yaml *y, struct yaml_node *root, struct config *c)
 {
 	static const char *const words[] = { "on", "off", NULL };
@@ -369,7 +372,7 @@ static void read_confirm(struct yaml *y, struct yaml_node *root, struct config *
 	c->confirm_elsewhere = !strcmp(word, "other_device");
 }
 
-/* A worker that is this machine's: what it shows can be looked at here. */
+/* True if a worker runs on this machine, so that its folders can be checked here. */
 static bool has_local_worker(const struct config *c)
 {
 	for (int i = 0; i < c->n_workers; i++)
@@ -379,8 +382,8 @@ static bool has_local_worker(const struct config *c)
 	return false;
 }
 
-/* Folders that branch code may read beside the system's. Never those that are ours. */
-static void read_shown(struct yaml *y, struct yaml_node *map, struct config *c)
+/* Read the folders that branch code may read besides the system's. The daemon's own folders are refused. */
+static void read_read_only(struct yaml *y, struct yaml_node *map, struct config *c)
 {
 	struct yaml_node *list = yaml_get(y, map, "read_only");
 	if (list && (!yaml_is_list(list) || yaml_count(list) > READONLY_MAX)) {
@@ -397,7 +400,7 @@ static void read_shown(struct yaml *y, struct yaml_node *map, struct config *c)
 		const char *const ours[] = { c->state_dir, c->cache_dir };
 		for (int k = 0; k < 2 && !wrong; k++)
 			if (readonly_lies_in(path, ours[k]) || readonly_lies_in(ours[k], path))
-				wrong = "holds what flopwatch itself keeps, or lies in it";
+				wrong = "overlaps state_dir or cache_dir";
 		if (!wrong && has_local_worker(c) && stat(path, &st) != 0 && errno == ENOENT)
 			wrong = "does not exist on this machine";
 		if (wrong)
@@ -408,7 +411,7 @@ static void read_shown(struct yaml *y, struct yaml_node *map, struct config *c)
 	yaml_finish(y, map);
 }
 
-/* `required`, or {mode: required, read_only: [/opt/conda]}. */
+/* Accept `required`, or {mode: required, read_only: [/opt/conda]}. */
 static void read_sandbox(struct yaml *y, struct yaml_node *root, struct config *c)
 {
 	static const char *const modes[] = { "auto", "required", "none", NULL };
@@ -433,7 +436,7 @@ static void read_all(struct yaml *y, struct config *c)
 	}
 	if (yaml_has(root, "suite")) {
 		yaml_mistake(y, root,
-			"is a suite, no configuration; `flopwatch config check` reads those in the configuration's suites_dir, "
+			"is a suite, not a configuration; `flopwatch config check` reads those in the configuration's suites_dir, "
 			"`flopwatch try` those of a checkout");
 		return;
 	}
@@ -442,7 +445,7 @@ static void read_all(struct yaml *y, struct config *c)
 	config_text_folder(y, root, "suites_dir", c->suites_dir, sizeof c->suites_dir);
 	read_listen(y, root, c);
 	read_access(y, root, c);
-	read_web_url(y, root, "public_url", "whoever opens a page logs in there", c->public_url, sizeof c->public_url);
+	read_web_url(y, root, "public_url", "users log in on the page", c->public_url, sizeof c->public_url);
 	read_sandbox(y, root, c);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
@@ -456,8 +459,8 @@ static void read_all(struct yaml *y, struct config *c)
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);
 	read_section(y, root, "webhooks", CONFIG_HOOKS_MAX, c, read_webhook);
 	if (yaml_is_list(yaml_get(y, root, "workers")) && yaml_count(yaml_get(y, root, "workers")) == 0)
-		yaml_mistake(y, yaml_get(y, root, "workers"),
-			"is empty, so nothing would ever be measured; name one, or leave `workers` out");
+		yaml_mistake(
+			y, yaml_get(y, root, "workers"), "is empty, so no job would run; name a worker, or leave `workers` out");
 	if (!yaml_get(y, root, "workers")) {
 		struct config_worker *w = &c->worker[c->n_workers++];
 		snprintf(w->name, sizeof w->name, "local");
@@ -466,7 +469,7 @@ static void read_all(struct yaml *y, struct config *c)
 		w->n_command = 2;
 	}
 	if (yaml_is_map(yaml_get(y, root, "sandbox")))
-		read_shown(y, yaml_get(y, root, "sandbox"), c);
+		read_read_only(y, yaml_get(y, root, "sandbox"), c);
 	yaml_finish(y, root);
 }
 

@@ -14,7 +14,7 @@
 
 enum { TOKEN_SIZE = 1024, HOST_KEYS_MAX = 8, FINGERPRINT_LEN = 50 /* of "SHA256:" and 43 digits */ };
 
-/* Where systemd puts the credentials of the running service, for `flopwatch config check`, which runs outside it. */
+/* systemd's folder for the service's credentials: `flopwatch config check` runs outside the service. */
 #define SERVICE_CREDENTIALS "/run/credentials/flopwatchd.service"
 
 static bool is_credential_name(const char *name)
@@ -25,11 +25,13 @@ static bool is_credential_name(const char *name)
 	return name[0] && name[0] != '.';
 }
 
-/* Turn `credential:NAME` in `path` into its path. Shape: path[size]. */
+/* Replace `credential:NAME` in `path` by its path. Shape: path[size]. */
 static bool find_credential(struct yaml *y, struct yaml_node *n, char *path, size_t size)
 {
-	const char *name = config_after_prefix(path, "credential:"), *given = getenv("CREDENTIALS_DIRECTORY");
-	const char *dir = given && given[0] == '/' ? given : access(SERVICE_CREDENTIALS, X_OK) == 0 ? SERVICE_CREDENTIALS : NULL;
+	const char *name = config_after_prefix(path, "credential:"), *env_dir = getenv("CREDENTIALS_DIRECTORY");
+	const char *dir = env_dir && env_dir[0] == '/'             ? env_dir
+			  : access(SERVICE_CREDENTIALS, X_OK) == 0 ? SERVICE_CREDENTIALS
+								   : NULL;
 	char full[1024];
 	if (!name)
 		return true;
@@ -37,14 +39,14 @@ static bool find_credential(struct yaml *y, struct yaml_node *n, char *path, siz
 		yaml_mistake(y, n, "is not credential:NAME, with letters, digits and . _ - in NAME");
 	else if (!dir)
 		yaml_mistake(y, n,
-			"names a credential of systemd, and there is no folder of them: add LoadCredential=%s:FILE to flopwatchd.service by "
+			"names a systemd credential, but the service has none: add LoadCredential=%s:FILE to flopwatchd.service by "
 			"`systemctl edit flopwatchd` and restart it",
 			name);
 	else if ((size_t)snprintf(full, sizeof full, "%s/%s", dir, name) >= size)
 		yaml_mistake(y, n, "is longer than %zu bytes", size - 1);
 	else if (access(full, F_OK) != 0)
 		yaml_mistake(y, n,
-			"there is no credential %s in %s: add LoadCredential=%s:FILE to flopwatchd.service by `systemctl edit flopwatchd` "
+			"no credential %s in %s: add LoadCredential=%s:FILE to flopwatchd.service by `systemctl edit flopwatchd` "
 			"and restart it",
 			name, dir, name);
 	else {
@@ -54,7 +56,7 @@ static bool find_credential(struct yaml *y, struct yaml_node *n, char *path, siz
 	return false;
 }
 
-/* The path that a setting names; whether it may be read is for the caller. */
+/* Read the path that a setting names; the caller checks that it is readable. */
 static bool read_path(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)
 {
 	struct yaml_node *n = yaml_get(y, map, key);
@@ -86,15 +88,15 @@ bool config_file(struct yaml *y, struct yaml_node *map, const char *key, char *o
 	return true;
 }
 
-/* What is wrong with the beginning of a private key; NULL nothing. An OpenSSH key names its cipher there, in base64: `none`. */
+/* Describe the fault of a private key, NULL none. An OpenSSH key names its cipher at its start, in base64: `none`. */
 static const char *key_wrong(const char *text)
 {
 	static const char openssh[] = "b3BlbnNzaC1rZXktdjEAAAAA", none[] = "BG5vbmUAAAA";
 	const char *body = strstr(text, openssh);
 	if (strncmp(text, "-----BEGIN ", 11) != 0 || !strstr(text, "PRIVATE KEY-----"))
-		return "is no private key of ssh; name the file without .pub";
+		return "is not an ssh private key; name the file without .pub";
 	if (strstr(text, "ENCRYPTED") || (body && strncmp(body + sizeof openssh - 1, none, sizeof none - 1) != 0))
-		return "has a passphrase, which nobody is there to type; make a key without one: ssh-keygen -t ed25519 -N \"\"";
+		return "has a passphrase; make a key without one: ssh-keygen -t ed25519 -N \"\"";
 	return NULL;
 }
 
@@ -126,7 +128,7 @@ void config_secret(struct yaml *y, struct yaml_node *map, const char *key, char 
 		yaml_mistake(y, yaml_get(y, map, key), "%s", err.text);
 }
 
-/* ---- the server of a repository ---- */
+/* ---- access to a repository's server ---- */
 
 static bool is_fingerprint(const char *text)
 {
@@ -157,7 +159,7 @@ static void read_token(struct yaml *y, struct yaml_node *map, struct config_repo
 		yaml_mistake(y, yaml_get(y, map, "token_file"), "%s", err.text);
 	explicit_bzero(token, sizeof token);
 	if (config_text(y, map, "token_user", r->token_user, sizeof r->token_user) && strchr(r->token_user, ':'))
-		yaml_mistake(y, yaml_get(y, map, "token_user"), "holds a colon, behind which the password would begin");
+		yaml_mistake(y, yaml_get(y, map, "token_user"), "holds a colon, which separates the user from the password");
 	if (r->token_user[0] && !yaml_get(y, map, "token_file"))
 		yaml_mistake(y, yaml_get(y, map, "token_user"), "needs `token_file`, a file with the token on its first line");
 }
@@ -178,6 +180,6 @@ void config_access(struct yaml *y, struct yaml_node *map, struct config_repo *r)
 	config_file(y, map, "ca_file", r->ca_file, sizeof r->ca_file);
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
 		if (yaml_has(map, row[i].key) && r->url[0] && !(row[i].is_ssh ? is_ssh : is_https))
-			yaml_mistake(y, yaml_get(y, map, row[i].key), "is for %s alone, which `url` is not",
+			yaml_mistake(y, yaml_get(y, map, row[i].key), "applies only to a `url` of the form %s",
 				row[i].is_ssh ? "ssh:// and user@host:path" : "https://");
 }

@@ -11,7 +11,7 @@ const char *config_after_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, n) ? NULL : text + n;
 }
 
-/* What is wrong with "[user[:password]@]host[:port]/path"; NULL: nothing. */
+/* Describe the fault of "[user[:password]@]host[:port]/path", NULL none. */
 static const char *check_authority(const char *rest, bool user_allowed)
 {
 	size_t len = strcspn(rest, "/");
@@ -28,7 +28,7 @@ static const char *check_authority(const char *rest, bool user_allowed)
 	return NULL;
 }
 
-/* user@host:path, as git and ssh write it. The user is required, so that no `ext::command` passes. */
+/* True for user@host:path, as git and ssh write it. The user is required, so that `ext::command` does not pass. */
 static bool is_scp_like(const char *url)
 {
 	size_t user = strspn(url, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
@@ -52,7 +52,7 @@ const char *config_repo_url_wrong(const char *url)
 		return check_authority(rest, false);
 	if ((rest = config_after_prefix(url, "ssh://")) || is_scp_like(url)) {
 		if (strpbrk(url, "'!"))
-			return "holds ' or !, which some ssh servers hand to a shell";
+			return "holds ' or !, which some ssh servers pass to a shell";
 		return rest ? check_authority(rest, true) : NULL;
 	}
 	return "is none of: an absolute path, file://, https://, ssh://, user@host:path";

@@ -1,10 +1,13 @@
-/** config_url.h - what an address of a repository may be, so that it is never more than an address to git, ssh or a shell. */
+/**
+ * config_url.h - checks of repository addresses: neither git, ssh nor a shell may take one for an option or a
+ * command.
+ */
 #ifndef FLOPWATCHD_RUNTIME_CONFIG_URL_H
 #define FLOPWATCHD_RUNTIME_CONFIG_URL_H
 
-/** What stands behind `prefix`; NULL: `text` does not begin with it. */
+/** Return the text after `prefix`, NULL if `text` does not begin with it. */
 const char *config_after_prefix(const char *text, const char *prefix);
-/** What is wrong with the address of a repository; NULL: nothing. */
+/** Describe the fault of a repository address, NULL none. */
 const char *config_repo_url_wrong(const char *url);
 
 #endif

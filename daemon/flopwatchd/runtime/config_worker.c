@@ -44,19 +44,22 @@ static void read_ssh(struct yaml *y, struct yaml_node *map, struct config_worker
 	yaml_finish(y, map);
 }
 
-/* ssh joins the words with blanks, and a shell over there takes them apart again: only words that no shell changes. */
-static void check_far_words(struct yaml *y, struct yaml_node *map, const struct config_worker *w)
+/*
+ * ssh joins the arguments with blanks and the remote shell splits them again: accept only words that no shell
+ * changes.
+ */
+static void check_remote_words(struct yaml *y, struct yaml_node *map, const struct config_worker *w)
 {
 	for (int i = 0; i < w->n_command; i++)
 		if (!w->command[i][0] || !is_made_of(w->command[i] + (w->command[i][0] == '-'), "._-/:=,@%+"))
 			yaml_mistake(y, yaml_get(y, map, "command"),
-				"the shell of the other host would change the word %s; put it into a script there",
+				"the shell of the other host would change the argument %s; put the command into a script there",
 				w->command[i]);
 }
 
 /* ---- slurm ---------------------------------------------------------------------------------------------------------------- */
 
-/* What an allocation of either kind is asked for with. */
+/* Read the options of an allocation, for measuring or for builds. */
 static void read_allocation(struct yaml *y, struct yaml_node *map, struct config_slurm *s)
 {
 	int64_t cpus = 0;
@@ -70,8 +73,8 @@ static void read_allocation(struct yaml *y, struct yaml_node *map, struct config
 		y, map, "options", s->option[0], sizeof s->option[0], (int)(sizeof s->option / sizeof s->option[0]));
 	for (int i = 0; i < s->n_options; i++)
 		if (strncmp(s->option[i], "--", 2) != 0)
-			yaml_mistake(
-				y, yaml_get(y, map, "options"), "%s is no option of srun; e.g. --constraint=h200", s->option[i]);
+			yaml_mistake(y, yaml_get(y, map, "options"), "%s is not an option of srun; e.g. --constraint=h200",
+				s->option[i]);
 	yaml_finish(y, map);
 }
 
@@ -89,7 +92,7 @@ static void read_slurm(struct yaml *y, struct yaml_node *map, struct config_work
 	read_allocation(y, map, s);
 }
 
-/* An entry of its own behind that whose jobs it builds: other allocations of the same cluster, for the same command. */
+/* Append an entry for the builds of the previous one: other allocations of the same cluster, the same command. */
 static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
 {
 	struct config_worker *w = &c->worker[c->n_workers - 1];
@@ -97,7 +100,7 @@ static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
 	if (!map)
 		return;
 	if (w->kind != WORKER_SLURM) {
-		yaml_mistake(y, map, "is for a worker with `slurm`: others build where they measure");
+		yaml_mistake(y, map, "applies only to a worker with `slurm`: others build where they measure");
 		return;
 	}
 	if (!yaml_is_map(map)) {
@@ -108,14 +111,14 @@ static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
 	if (!yaml_get(y, map, "account"))
 		snprintf(s.account, sizeof s.account, "%s", w->slurm.account);
 	if (strcmp(w->command[w->n_command - 1], "serve") != 0)
-		yaml_mistake(y, map, "needs a command that ends in `serve`, so that --build-only can be put behind it");
+		yaml_mistake(y, map, "needs a command that ends in `serve`, so that --build-only can follow");
 	w->builds_separate = true;
 	struct config_worker *builder = &c->worker[c->n_workers++];
 	*builder = *w;
 	builder->builds_separate = false;
 	builder->builds = true;
 	builder->slurm = s;
-	if (!builder->build_jobs) /* each allocation has its own cores, and they share a cache */
+	if (!builder->build_jobs) /* each allocation has its own cores, and all share one cache */
 		builder->build_jobs = w->max_jobs < BUILDS_MAX ? w->max_jobs : BUILDS_MAX;
 }
 
@@ -151,7 +154,7 @@ bool config_worker_wants(const struct config_worker *w, enum device_kind kind, i
 
 /* ---- an entry ------------------------------------------------------------------------------------------------------------- */
 
-static void read_way(struct yaml *y, struct yaml_node *map, struct config_worker *w)
+static void read_connection(struct yaml *y, struct yaml_node *map, struct config_worker *w)
 {
 	struct yaml_node *command = yaml_get(y, map, "command"), *socket = yaml_get(y, map, "socket");
 	struct yaml_node *ssh = yaml_get(y, map, "ssh"), *slurm = yaml_get(y, map, "slurm");
@@ -161,7 +164,7 @@ static void read_way(struct yaml *y, struct yaml_node *map, struct config_worker
 		w->kind = WORKER_SOCKET;
 	if (!!socket + !!ssh + !!slurm > 1 || (socket && command) || (!socket && !ssh && !slurm && !command))
 		yaml_mistake(y, map,
-			"needs one of `command`, `socket`, `ssh` and `slurm`, and only with the last two a command beside it");
+			"needs one of `command`, `socket`, `ssh` and `slurm`, and a command next to it only with the last two");
 	if (ssh)
 		read_ssh(y, ssh, w);
 	if (slurm)
@@ -172,7 +175,7 @@ static void read_way(struct yaml *y, struct yaml_node *map, struct config_worker
 		w->n_command = 2;
 	}
 	if (ssh && command)
-		check_far_words(y, map, w);
+		check_remote_words(y, map, w);
 }
 
 void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c)
@@ -186,11 +189,11 @@ void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c)
 	for (int i = 0; w->name[0] && i < c->n_workers; i++)
 		if (!strcmp(c->worker[i].name, w->name))
 			yaml_mistake(y, yaml_get(y, map, "name"), "there is another worker named %s", w->name);
-	read_way(y, map, w);
+	read_connection(y, map, w);
 	config_text_choice(y, map, "device", kinds, "auto, cuda, cpu, sim", device, sizeof device);
 	if (strcmp(device, "auto") != 0)
 		w->device = device_kind_from_name(device);
-	else if (config_worker_is_slurm(w)) /* what nobody can ask before there is an allocation */
+	else if (config_worker_is_slurm(w)) /* no device can be queried before there is an allocation */
 		w->device = DEVICE_CUDA;
 	read_devices(y, map, w);
 	yaml_int(y, yaml_get(y, map, "max_jobs"), 1, CONFIG_JOBS_MAX, &max_jobs);
@@ -201,9 +204,9 @@ void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c)
 	w->build_jobs = (int)build_jobs;
 	config_text_folder(y, map, "cache", w->cache, sizeof w->cache);
 	if (w->cache[0] && w->kind == WORKER_SOCKET)
-		yaml_mistake(y, yaml_get(y, map, "cache"), "is what the service of the socket says, with --cache");
+		yaml_mistake(y, yaml_get(y, map, "cache"), "is an option of the socket's service: --cache");
 	if (w->build_jobs && w->kind == WORKER_SOCKET)
-		yaml_mistake(y, yaml_get(y, map, "build_jobs"), "is what the service of the socket says, with --build-jobs");
+		yaml_mistake(y, yaml_get(y, map, "build_jobs"), "is an option of the socket's service: --build-jobs");
 	c->n_workers++;
 	read_build(y, yaml_get(y, map, "build"), c);
 }

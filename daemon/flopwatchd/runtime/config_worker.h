@@ -1,20 +1,23 @@
-/** config_worker.h - one entry of `workers`: who measures, and by which way it is reached. */
+/** config_worker.h - one entry of `workers`: its connection, allocations and devices. */
 #ifndef FLOPWATCHD_RUNTIME_CONFIG_WORKER_H
 #define FLOPWATCHD_RUNTIME_CONFIG_WORKER_H
 
 #include "base/yaml.h"
 #include "flopwatchd/runtime/config.h"
 
-/** Read an entry into c->worker[c->n_workers++], and behind it one for its builds where they are apart; mistakes are the document's. */
+/**
+ * Append an entry to c->worker, and after it a second one if its builds run in separate allocations. Mistakes go to
+ * `y`.
+ */
 void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c);
 
-/** Whether it asks a scheduler for each job, and has devices only while that gives it some. */
+/** True if the worker requests an allocation for each job and has devices only while it has one. */
 static inline bool config_worker_is_slurm(const struct config_worker *w)
 {
 	return w->kind == WORKER_SLURM;
 }
 
-/** Whether this device of its machine is one that it is to measure on: `devices` names it, or names none. */
+/** True if the entry measures on this device of its machine: `devices` lists it, or is empty. */
 bool config_worker_wants(const struct config_worker *w, enum device_kind kind, int index, const char *uuid);
 
 bool config_worker_same(const struct config_worker *a, const struct config_worker *b);

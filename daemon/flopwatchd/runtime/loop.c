@@ -1,4 +1,4 @@
-/* loop.c - one epoll set, one timerfd under a heap of deadlines, one signalfd; children are pidfds with a deadline. */
+/* loop.c - one epoll set, one timerfd with a heap of deadlines, one signalfd; children are pidfds with a deadline. */
 #include "flopwatchd/runtime/loop.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ enum { SIGNALS_MAX = 65, BATCH = 64, NOT_IN_HEAP = -1 };
 
 struct loop_source {
 	enum source_kind kind;
-	bool removed; /* freed at the end of the turn, because events of this turn may still point here */
+	bool removed; /* freed at the end of the iteration: its events may still point here */
 	int fd;
 	loop_fn *on_event;
 	loop_timer_fn *on_timer;
@@ -25,9 +25,9 @@ struct loop_source {
 	struct proc child;
 	bool timed_out;
 	int64_t due_ns;
-	uint64_t number; /* order of making, decides between equal deadlines */
+	uint64_t number; /* order of creation, decides between equal deadlines */
 	int heap_at;
-	struct loop_source *previous, *next; /* all sources of the loop */
+	struct loop_source *previous, *next; /* list of all sources of the loop */
 };
 
 struct hook {
@@ -42,18 +42,18 @@ struct loop {
 	struct loop_source **heap;
 	int n_heap, heap_cap;
 	uint64_t next_number;
-	int64_t armed_ns; /* what timer_fd is set to; 0: not set */
+	int64_t armed_ns; /* deadline set in timer_fd; 0: none */
 	sigset_t signals;
 	struct hook on_signal[SIGNALS_MAX];
 	loop_clock_fn *on_clock_set;
 	void *clock_arg;
-	int64_t clock_ahead_ms; /* of the wall clock over the time since the machine started */
+	int64_t clock_ahead_ms; /* wall clock minus the time since boot */
 	bool stopped;
 };
 
 /* ---- heap of deadlines ---------------------------------------------------------------------------------------------- */
 
-static bool earlier(const struct loop_source *a, const struct loop_source *b)
+static bool is_earlier(const struct loop_source *a, const struct loop_source *b)
 {
 	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->number < b->number;
 }
@@ -67,7 +67,7 @@ static void heap_put(struct loop *l, int at, struct loop_source *s)
 static void heap_up(struct loop *l, int at)
 {
 	struct loop_source *s = l->heap[at];
-	while (at > 0 && earlier(s, l->heap[(at - 1) / 2])) {
+	while (at > 0 && is_earlier(s, l->heap[(at - 1) / 2])) {
 		heap_put(l, at, l->heap[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
@@ -81,9 +81,9 @@ static void heap_down(struct loop *l, int at)
 		int child = 2 * at + 1;
 		if (child >= l->n_heap)
 			break;
-		if (child + 1 < l->n_heap && earlier(l->heap[child + 1], l->heap[child]))
+		if (child + 1 < l->n_heap && is_earlier(l->heap[child + 1], l->heap[child]))
 			child++;
-		if (!earlier(l->heap[child], s))
+		if (!is_earlier(l->heap[child], s))
 			break;
 		heap_put(l, at, l->heap[child]);
 		at = child;
@@ -192,16 +192,16 @@ int loop_new(struct loop **out, struct fw_err *err)
 	l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	l->signal_fd = signalfd(-1, &l->signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (l->epoll_fd < 0 || l->timer_fd < 0 || l->signal_fd < 0) {
-		err_sys(err, "cannot make the event loop");
+		err_sys(err, "cannot create the event loop");
 		loop_free(l);
 		return -1;
 	}
-	/* the loop's own descriptors are told apart by the address of their field */
+	/* The addresses of these fields identify the loop's own descriptors. */
 	struct epoll_event timer = { .events = EPOLLIN, .data.ptr = &l->timer_fd };
 	struct epoll_event sig = { .events = EPOLLIN, .data.ptr = &l->signal_fd };
 	if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, l->timer_fd, &timer) != 0 ||
 		epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, l->signal_fd, &sig) != 0) {
-		err_sys(err, "cannot make the event loop");
+		err_sys(err, "cannot create the event loop");
 		loop_free(l);
 		return -1;
 	}
@@ -298,13 +298,13 @@ int loop_child(struct loop *l, struct proc p, int64_t deadline_ms, loop_child_fn
 int loop_signal(struct loop *l, int signal, loop_timer_fn *fn, void *arg, struct fw_err *err)
 {
 	if (signal <= 0 || signal >= SIGNALS_MAX)
-		return err_set(err, ERR_INTERNAL, "no signal %d", signal);
+		return err_set(err, ERR_INTERNAL, "signal %d does not exist", signal);
 	sigset_t one;
 	sigemptyset(&one);
 	sigaddset(&one, signal);
 	sigaddset(&l->signals, signal);
 	if (sigprocmask(SIG_BLOCK, &one, NULL) != 0 || signalfd(l->signal_fd, &l->signals, 0) < 0)
-		return err_sys(err, "cannot take signal %d", signal);
+		return err_sys(err, "cannot receive signal %d", signal);
 	l->on_signal[signal] = (struct hook){ fn, arg };
 	return 0;
 }
@@ -314,14 +314,17 @@ void loop_remove(struct loop *l, struct loop_source *s)
 	if (!s || s->removed)
 		return;
 	if (s->kind == SOURCE_CHILD && s->child.pid > 0) {
-		/* told now, reaped when its pidfd says so: a child stuck in the kernel must not stop the daemon */
+		/*
+		 * Signal the child now, reap it when its pidfd becomes readable: a child stuck in the kernel must not
+		 * block the daemon.
+		 */
 		proc_stop(&s->child);
 		s->on_child = NULL;
 		heap_take(l, s);
 		return;
 	}
 	if (s->kind == SOURCE_FD)
-		epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL); /* fails only where the caller closed it before */
+		epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL); /* fails only if the caller closed it before */
 	source_retire(l, s);
 }
 
@@ -340,8 +343,9 @@ static void arm(struct loop *l)
 static void run_timers(struct loop *l)
 {
 	int64_t now = clock_mono_ns();
-	uint64_t newest = l->next_number; /* what callbacks add waits for the next turn, so descriptors are not starved */
-	l->armed_ns = 0;                  /* it has fired */
+	/* timers added by callbacks wait for the next iteration, so descriptors are not starved */
+	uint64_t newest = l->next_number;
+	l->armed_ns = 0; /* the timer has fired */
 	while (!l->stopped && l->n_heap && l->heap[0]->due_ns <= now && l->heap[0]->number < newest) {
 		struct loop_source *s = l->heap[0];
 		heap_take(l, s);
@@ -367,13 +371,13 @@ static void run_signals(struct loop *l)
 static void run_child(struct loop *l, struct loop_source *s)
 {
 	struct proc_exit how = { 0 };
-	/* it is a zombie of ours: its process group is still its own, and may hold what it left behind */
+	/* The child is still a zombie, so its process group id is not reused: kill the rest of the group. */
 	proc_signal(&s->child, SIGKILL);
 	epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
 	if (proc_reap(&s->child, &how) != 1) {
 		struct epoll_event e = { .events = EPOLLIN, .data.ptr = s };
-		epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, s->fd,
-			&e); /* ended, but not to be waited for yet: the next turn asks again */
+		epoll_ctl(
+			l->epoll_fd, EPOLL_CTL_ADD, s->fd, &e); /* ended but not yet waitable: try again in the next iteration */
 		return;
 	}
 	s->child.pid = 0;
@@ -395,8 +399,8 @@ void loop_on_clock_set(struct loop *l, loop_clock_fn *fn, void *arg)
 	l->clock_ahead_ms = clock_ahead_ms();
 }
 
-/* What a service corrects in small steps is followed; a step that would show in pauses is reported. */
-static void look_at_clock(struct loop *l)
+/* Follow small corrections of a time service; report a step that would distort timers. */
+static void check_clock(struct loop *l)
 {
 	int64_t ahead_ms, by_ms;
 	if (!l->on_clock_set)
@@ -419,7 +423,7 @@ int loop_run(struct loop *l, struct fw_err *err)
 			continue;
 		if (n < 0)
 			return err_sys(err, "cannot wait for events");
-		look_at_clock(l);
+		check_clock(l);
 		bool timers = false, signals = false;
 		for (int i = 0; i < n && !l->stopped; i++) {
 			struct loop_source *s = batch[i].data.ptr;

@@ -1,4 +1,4 @@
-/* sd_notify.c - one datagram a message; no library for that. */
+/* sd_notify.c - one datagram for each message, without libsystemd. */
 #include "flopwatchd/runtime/sd_notify.h"
 
 #include <stddef.h>
@@ -18,7 +18,7 @@ void sd_notify(const char *text)
 	if (!path || (path[0] != '/' && path[0] != '@') || strlen(path) >= sizeof to.sun_path)
 		return;
 	memcpy(to.sun_path, path, strlen(path));
-	if (path[0] == '@') /* the abstract namespace is written with a NUL */
+	if (path[0] == '@') /* a leading NUL selects the abstract namespace */
 		to.sun_path[0] = 0;
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));

@@ -1,4 +1,4 @@
-/* txn.c - transactions, and the memory of whether writing works. */
+/* txn.c - transactions, and the state of the database. */
 #include "flopwatchd/runtime/txn.h"
 
 #include "base/clock.h"
@@ -61,7 +61,7 @@ int txn_end(struct txn *g, int result, struct fw_err *err)
 		note_failure(g, err);
 		return -1;
 	}
-	if (db_written(g->db) != g->written && !db_in_outer(g->db)) /* else it is not stored yet */
+	if (db_written(g->db) != g->written && !db_in_outer(g->db)) /* within an outer transaction nothing is stored yet */
 		note_success(g);
 	if (g->on_event)
 		g->on_event(g->arg);
