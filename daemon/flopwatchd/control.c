@@ -32,7 +32,7 @@
 
 enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7, COVERED_MAX = 64, RULE_MAX = 1 << 16 };
 
-/* ---- looking things up ---------------------------------------------------------------------------------------------------------- */
+/* ---- looking things up ----------------------------------------------------------------------------- */
 
 static int find_repo(struct control *c, const char *name, int64_t *id, struct fw_err *err)
 {
@@ -73,7 +73,7 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 	return got == 1 ? 0 : -1;
 }
 
-/* ---- jobs ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------------ */
 
 static int copy_word(const char *what, const char *text, char *out, size_t size, struct fw_err *err)
 {
@@ -335,7 +335,7 @@ int control_forget(struct control *c, const struct job_request *request, const c
 	return 0;
 }
 
-/* ---- beside peers ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- beside peers ---------------------------------------------------------------------------------- */
 
 /* What the manifest named, as the newest comparison of the upstream branch that holds it. */
 static int read_named(struct control *c, const struct config_repo *repo, int64_t id, struct peers *out, struct fw_err *err)
@@ -416,7 +416,7 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 	return 0;
 }
 
-/* ---- jobs, once they are there ------------------------------------------------------------------------------------------------------------ */
+/* ---- jobs, once they are there --------------------------------------------------------------------- */
 
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err)
 {
@@ -448,7 +448,7 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	return 0;
 }
 
-/* ---- figures from elsewhere ------------------------------------------------------------------------------------------------------------ */
+/* ---- figures from elsewhere ------------------------------------------------------------------------ */
 
 int control_import(
 	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
@@ -470,7 +470,7 @@ int control_import(
 	return import_store(queue_txn(c->queue), repo, &f, comparison, is_new, err);
 }
 
-/* ---- searches ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- searches -------------------------------------------------------------------------------------- */
 
 int control_bisect(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err)
 {
@@ -515,7 +515,7 @@ int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct
 	return 0;
 }
 
-/* ---- devices, repositories ---------------------------------------------------------------------------------------------------------- */
+/* ---- devices, repositories ------------------------------------------------------------------------- */
 
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err)
 {
@@ -641,7 +641,7 @@ int control_secret(struct control *c, const char *repo, const char **secret, str
 	return 0;
 }
 
-/* ---- a copy of the database ------------------------------------------------------------------------------------------------- */
+/* ---- a copy of the database ------------------------------------------------------------------------ */
 
 int control_backup(struct control *c, struct fw_err *err)
 {

@@ -25,7 +25,7 @@ struct http_frontend {
 	struct loop_source *io, *timer;
 };
 
-/* ---- running -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------------- */
 
 static void serve(struct http_frontend *f);
 
@@ -64,7 +64,7 @@ void http_frontend_wake(struct http_frontend *f)
 	serve_in(f, 0);
 }
 
-/* ---- actions -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- actions --------------------------------------------------------------------------------------- */
 
 static const struct site_actions actions = {
 	.enqueue = control_enqueue,
@@ -92,7 +92,7 @@ static const struct site_actions actions = {
 	.backup_over = control_backup_over,
 };
 
-/* ---- starting -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- starting -------------------------------------------------------------------------------------- */
 
 /* Where tests and scripts look for a port that was not fixed. */
 static int write_port(const struct http_frontend *f, const char *folder, struct fw_err *err)

@@ -123,7 +123,7 @@ fails "as JSON" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' 
 is "it is the API's answer" "$(jq -r '.culprits | length' <<<"$out")" 3
 is "and what was measured is not measured again" "$(jq .jobs <<<"$out")" 1
 ok "nothing lost ends with 0" "$bin/flopwatch" bisect "$first" harmless
-like "and says so" "$out" 'nothing to search: the bad end is (identical|unchanged) against the good one'
+like "and says so" "$out" 'nothing to search: the bad end is (identical|unchanged) against the good end'
 post devices/sim-0/pause >"$tmp/answer"
 begun=$SECONDS
 "$bin/flopwatch" bisect "$first" "$last" '*/full/*/forward' --timeout 4 >"$tmp/answer" 2>"$tmp/steps"
@@ -132,7 +132,7 @@ ok "and says how it goes" grep -qE '^bisect [0-9]+: [0-9]+ commits: ' "$tmp/step
 ok "in a line in ten seconds at most" test "$(grep -c ^bisect "$tmp/steps")" -le $(((SECONDS - begun) / 10 + 1))
 post devices/sim-0/resume >"$tmp/answer"
 fails "ends in the wrong order" 1 "$bin/flopwatch" bisect "$last" "$first"
-like "are no range" "$out" 'is not among the [0-9]+ first parents of'
+like "are no range" "$out" 'is not among the first [0-9]+ first-parent ancestors of'
 fails "an unknown commit" 4 "$bin/flopwatch" bisect nowhere "$last"
 fails "one end" 2 "$bin/flopwatch" bisect "$last"
 like "the same end twice is refused" "$(post bisects "{\"repo\":\"kernels\",\"good\":\"$last\",\"bad\":\"$last\"}" | jq -r .detail)" 'the same commit'
@@ -190,7 +190,7 @@ factor 1.21 "nobody measures it"
 push kernels quiet
 silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'device_offline'")" = "$1" ]; }
 await silent_is open
-like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 has said nothing for [0-9]+ s, and 1 jobs wait'
+like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 sent nothing for [0-9]+ s, and 1 jobs wait'
 is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | "\(.device) \(.repo)"')" "sim-0 null"
 like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 has said nothing'
 like "and the command line" "$("$bin/flopwatch" alerts --state open)" 'device_offline +open +sim-0'

@@ -45,7 +45,7 @@ static void show_one(struct buf *out, const json_t *culprit)
 		emit_rawf(out, ", named with probability %s%.4f", probability > PROBABILITY_SHOWN ? "above " : "",
 			fmin(probability, PROBABILITY_SHOWN));
 	else if (json_is_false(json_object_get(culprit, "confirmed")))
-		emit_raw(out, ", no commit of which the measurements name");
+		emit_raw(out, ", and the measurements name no commit");
 	if (comparison)
 		emit_rawf(
 			out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)comparison, (long long)comparison);

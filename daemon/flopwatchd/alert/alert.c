@@ -1,4 +1,4 @@
-/* alert.c - an alert's row and the message about it, always together. */
+/* alert.c - an alert's row and its notifications, always written together. */
 #include "flopwatchd/alert/alert.h"
 
 #include <stdio.h>
@@ -32,15 +32,15 @@ int alert_deliver(struct db *db, const struct config *config, struct store_event
 	return result;
 }
 
-/* ---- the message ----------------------------------------------------------------------------------------------------- */
+/* ---- the message ----------------------------------------------------------------------------------- */
 
 struct message {
 	const char *kind;
 	struct jsonw *j;
 	struct db *db;
 	const struct config *config;
-	int64_t comparison;       /* that this is about; 0: the one that opened the alert */
-	const char *who, *reason; /* who changed its state, and why; NULL: nobody did */
+	int64_t comparison;       /* subject of the message; 0: the comparison that opened the alert */
+	const char *who, *reason; /* the user who changed its state; NULL: the daemon */
 	int64_t now_ms;
 	int failed;
 	struct fw_err *err;
@@ -52,7 +52,7 @@ static void write_json(struct jsonw *j, const char *key, const char *text)
 	jsonw_raw(j, text, strlen(text));
 }
 
-/** Nothing where no comparison shows it. */
+/** Writes nothing if no comparison shows the alert. */
 static void write_comparison(struct message *m, int64_t id)
 {
 	struct store_comparison c;
@@ -110,7 +110,7 @@ static void write_alert(void *arg, const struct view_alert *a)
 	m->failed = m->failed ? m->failed : view_profile_why(m->db, a->id, 0, j, m->err);
 }
 
-static int tell(struct message *m, int64_t alert)
+static int send_message(struct message *m, int64_t alert)
 {
 	struct store_event event;
 	m->j = alert_message(&event, m->kind);
@@ -120,10 +120,10 @@ static int tell(struct message *m, int64_t alert)
 	return -1;
 }
 
-/* ---- the steps ------------------------------------------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------------------------- */
 
-/** Title, groups and worst loss over the cells of all comparisons that the alert has. A title for which they say nothing stays. */
-static int describe(struct db *db, int64_t id, enum alertkind kind, struct fw_err *err)
+/** Derive title, groups and worst loss from all comparisons of the alert. Keeps the title if the cells give none. */
+static int update_summary(struct db *db, int64_t id, enum alertkind kind, struct fw_err *err)
 {
 	struct alert_cells cells;
 	struct buf text;
@@ -134,7 +134,7 @@ static int describe(struct db *db, int64_t id, enum alertkind kind, struct fw_er
 	int result = store_alert_cells(db, id, &text, err);
 	if (result == 0) {
 		alert_cells_count(&cells, text.data);
-		if (cells.n_groups && kind != ALERTKIND_ENVIRONMENT) /* that says what changed */
+		if (cells.n_groups && kind != ALERTKIND_ENVIRONMENT) /* its title names the environment change */
 			alert_cells_title(&cells, title, sizeof title);
 		result = alert_cells_end(&cells, &own, &groups, err);
 	}
@@ -148,7 +148,7 @@ static int describe(struct db *db, int64_t id, enum alertkind kind, struct fw_er
 int alert_open(
 	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err)
 {
-	if (store_alert_open(db, a, now_ms, is_new, err) || (a->n_kept && describe(db, a->id, a->kind, err)))
+	if (store_alert_open(db, a, now_ms, is_new, err) || (a->n_kept && update_summary(db, a->id, a->kind, err)))
 		return -1;
 	struct message m = { .db = db,
 		.config = config,
@@ -158,7 +158,7 @@ int alert_open(
 		.err = err };
 	if (!*is_new && !a->n_alert_update)
 		return 0;
-	return tell(&m, a->id) != 0 || alert_profile(db, config, a, now_ms, err) != 0 ? -1 : 0;
+	return send_message(&m, a->id) != 0 || alert_profile(db, config, a, now_ms, err) != 0 ? -1 : 0;
 }
 
 int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_t comparison, const char *reason, int64_t now_ms,
@@ -172,7 +172,7 @@ int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_
 		.reason = reason,
 		.now_ms = now_ms,
 		.err = err };
-	return store_alert_change(db, id, ALERTSTATE_RESOLVED, m.who, reason, now_ms, err) ? -1 : tell(&m, id);
+	return store_alert_change(db, id, ALERTSTATE_RESOLVED, m.who, reason, now_ms, err) ? -1 : send_message(&m, id);
 }
 
 int alert_change(struct db *db, const struct config *config, int64_t id, enum alertstate state, const char *who,
@@ -183,7 +183,7 @@ int alert_change(struct db *db, const struct config *config, int64_t id, enum al
 		.db = db, .config = config, .kind = kind, .who = who, .reason = reason, .now_ms = now_ms, .err = err
 	};
 	snprintf(kind, sizeof kind, "alert.%s", alertstate_name(state));
-	return store_alert_change(db, id, state, who, reason, now_ms, err) ? -1 : tell(&m, id);
+	return store_alert_change(db, id, state, who, reason, now_ms, err) ? -1 : send_message(&m, id);
 }
 
 int alert_name(struct db *db, const struct config *config, int64_t id, const char *culprits_json, const char *reason,
@@ -192,7 +192,7 @@ int alert_name(struct db *db, const struct config *config, int64_t id, const cha
 	if (store_alert_culprits(db, id, culprits_json, reason, now_ms, err))
 		return -1;
 	struct message m = { .db = db, .config = config, .kind = "alert.named", .now_ms = now_ms, .err = err };
-	return tell(&m, id);
+	return send_message(&m, id);
 }
 
 int alert_explain(struct db *db, const struct config *config, int64_t id, int64_t now_ms, struct fw_err *err)
@@ -201,5 +201,5 @@ int alert_explain(struct db *db, const struct config *config, int64_t id, int64_
 	if (explained != 1)
 		return explained;
 	struct message m = { .db = db, .config = config, .kind = "alert.explained", .now_ms = now_ms, .err = err };
-	return tell(&m, id);
+	return send_message(&m, id);
 }

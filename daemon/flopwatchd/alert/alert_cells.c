@@ -1,4 +1,4 @@
-/* alert_cells.c - which phase and which kernel a lost cell owes its loss to, and what goes together. */
+/* alert_cells.c - phase and kernel of each lost cell, and the groups of an alert. */
 #include "flopwatchd/alert/alert_cells.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "db/store/alert.h"
 #include "flopwatchd/judge/cell.h"
 
-#define EXPLAINS_LEAST 0.5 /* of the lost time: a smaller part is no reason */
+#define EXPLAINS_LEAST 0.5 /* of the lost time: a smaller part explains nothing */
 
 enum { CELLS_BYTES_MAX = 1 << 20 };
 
@@ -29,25 +29,24 @@ void alert_cells_fini(struct alert_cells *a)
 	buf_fini(&a->groups);
 }
 
-/* ---- what moved ------------------------------------------------------------------------------------------------------ */
+/* ---- phase and kernel ------------------------------------------------------------------------------ */
 
-/* Whether its interval leaves no doubt of that. */
 static bool is_certain(const struct result *r, int i, const char *phase, bool is_gain)
 {
 	struct judge_change c = judge_change(r, i, SERIES_PHASE, phase);
 	return is_gain ? c.ci_low_pct > 0 : c.ci_high_pct < 0;
 }
 
-/** What a call takes more of time, or less where the cell gained. Units: ms, at least 0; NAN not known. */
+/** Time that a call gained or lost. Units: ms, at least 0; NAN unknown. */
 static double moved_ms(const struct store_cell *c)
 {
 	return fabs(c->base_median_ms * expm1(c->decided_m));
 }
 
 /**
- * The phase that grew most, or shrank most where the cell gained, of those whose intervals leave no doubt of that: noise of a long phase is
- * more than all that a short one takes, and one run alone gives no interval. "" when none explains half of what the cell lost. Whether
- * phases were timed at all.
+ * Find the phase that grew most (shrank most if the cell gained) among those whose interval excludes 0: noise of a
+ * long phase exceeds all of a short one, and a single run gives no interval. "" if none explains half of the change.
+ * Returns false if no phase was timed.
  */
 static bool find_phase(const struct result *r, int i, const struct store_cell *c, bool is_gain, char phase[16])
 {
@@ -87,7 +86,10 @@ static bool base_has(const struct result *r, int i, const struct msg_node *n)
 	return false;
 }
 
-/** The target's kernel of that phase: the first that the base does not have as it is, else the only one; "" where several are alike. */
+/**
+ * Find the target's kernel of that phase: the first that differs from the base's, else the only one; "" if several
+ * are equal.
+ */
 static void find_kernel(const struct result *r, int i, const char *phase, char kernel[ALERT_KERNEL_SIZE])
 {
 	int n = 0;
@@ -106,7 +108,7 @@ static void find_kernel(const struct result *r, int i, const char *phase, char k
 		kernel[0] = 0;
 }
 
-/* ---- gathering ------------------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------------- */
 
 static bool same_group(const struct alert_group *a, const struct alert_group *b)
 {
@@ -115,8 +117,8 @@ static bool same_group(const struct alert_group *a, const struct alert_group *b)
 	       a->is_gain == b->is_gain;
 }
 
-/* The loss, or the gain, of more cells: what stands for all of them is that of the cell that moved most. */
-static void add_group(struct alert_group *to, const struct alert_group *g)
+/* The cell that changed most represents the group. */
+static void merge_group(struct alert_group *to, const struct alert_group *g)
 {
 	if (g->is_gain ? g->most_pct > to->most_pct : g->most_pct < to->most_pct)
 		memcpy(to->slow, g->slow, sizeof g->slow);
@@ -129,7 +131,7 @@ static bool is_unexplained(const struct alert_group *g)
 	return !g->phase[0] && !g->kernel[0] && !g->failure[0] && g->decider == DECIDER_PAIRS;
 }
 
-/* Whether both lost, or gained, in the same way, whichever phase explains that of `explained`. */
+/* True if both changed in the same way apart from the phase and kernel of `explained`. */
 static bool may_be_joined(const struct alert_group *explained, const struct alert_group *unexplained)
 {
 	struct alert_group g = *explained;
@@ -138,9 +140,9 @@ static bool may_be_joined(const struct alert_group *explained, const struct aler
 }
 
 /**
- * Join cells that no phase explains with the group that has a phase and is the same otherwise: a little more or a little less than half
- * of a loss makes no second cause. The joined group names no phase, since none explains all of its cells. Where several such groups have a
- * phase, nothing says to which of them the cells belong, and they stay apart.
+ * Join cells without a phase to the group that has one and is equal otherwise: slightly more or less than half of a
+ * loss is no second cause. The joined group names no phase, since none explains all of its cells. If several groups
+ * with a phase match, the cells stay separate.
  */
 static void join_unexplained(struct alert_cells *a)
 {
@@ -155,7 +157,7 @@ static void join_unexplained(struct alert_cells *a)
 			}
 		if (n != 1)
 			continue;
-		add_group(&a->group[i], &a->group[with]);
+		merge_group(&a->group[i], &a->group[with]);
 		a->n_groups--;
 		memmove(&a->group[with], &a->group[with + 1], (size_t)(a->n_groups - with) * sizeof a->group[0]);
 		if (with < i)
@@ -163,7 +165,7 @@ static void join_unexplained(struct alert_cells *a)
 	}
 }
 
-static void count_in(struct alert_cells *a, const struct alert_group *g)
+static void count_group(struct alert_cells *a, const struct alert_group *g)
 {
 	int at = 0;
 	while (at < a->n_groups && !same_group(&a->group[at], g))
@@ -173,11 +175,11 @@ static void count_in(struct alert_cells *a, const struct alert_group *g)
 	if (at == a->n_groups)
 		a->group[a->n_groups++] = *g;
 	else
-		add_group(&a->group[at], g);
-	a->worst_pct = fmin(a->worst_pct, g->most_pct); /* fmin passes a NAN over */
+		merge_group(&a->group[at], g);
+	a->worst_pct = fmin(a->worst_pct, g->most_pct); /* fmin ignores a NAN */
 }
 
-static void write_group_words(struct jsonw *j, const struct alert_group *g)
+static void write_group(struct jsonw *j, const struct alert_group *g)
 {
 	jsonw_kv_string(j, "family", g->family);
 	jsonw_kv_string(j, "direction", g->direction);
@@ -208,10 +210,10 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 			snprintf(a->detail, sizeof a->detail, "%.190s", c->reason);
 	} else {
 		bool timed = g.decider == DECIDER_PAIRS && find_phase(r, i, c, g.is_gain, g.phase);
-		if (!timed || g.phase[0]) /* a kernel of a phase that explains nothing does not either */
+		if (!timed || g.phase[0]) /* a phase that explains nothing has no kernel that does */
 			find_kernel(r, i, g.phase, g.kernel);
 	}
-	count_in(a, &g);
+	count_group(a, &g);
 	a->n++;
 	jsonw_object(&a->j);
 	jsonw_kv_string(&a->j, "cell", c->key);
@@ -220,7 +222,7 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	jsonw_kv_string(&a->j, "verdict", verdict_name(c->verdict));
 	jsonw_kv_double(&a->j, "change_pct", c->decided_pct);
 	jsonw_kv_bool(&a->j, "borderline", (c->flags & FLAG_BORDERLINE) != 0);
-	write_group_words(&a->j, &g);
+	write_group(&a->j, &g);
 	if (failed)
 		jsonw_kv_string(&a->j, "reason", c->reason);
 	jsonw_object_end(&a->j);
@@ -228,7 +230,7 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 
 static void add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict, int64_t comparison)
 {
-	if (a->n++ >= STORE_ALERT_CELLS_MAX) /* of a large suite it is told how many went */
+	if (a->n++ >= STORE_ALERT_CELLS_MAX) /* beyond the limit, cells are only counted */
 		return;
 	jsonw_object(&a->j);
 	jsonw_kv_string(&a->j, "cell", key);
@@ -292,8 +294,8 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json)
 			g.decider = DECIDER_MEAN;
 		if (g.failure[0] && !a->detail[0])
 			snprintf(a->detail, sizeof a->detail, "%.190s", text_of(cell, "reason"));
-		if (json_object_get(cell, "family")) /* the history knows none */
-			count_in(a, &g);
+		if (json_object_get(cell, "family")) /* cells from the history have no family */
+			count_group(a, &g);
 		else
 			a->worst_pct = fmin(a->worst_pct, g.most_pct);
 		a->n++;
@@ -310,7 +312,7 @@ int alert_cells_end(struct alert_cells *a, const char **cells_json, const char *
 	jsonw_array(&j);
 	for (int i = 0; i < a->n_groups; i++) {
 		jsonw_object(&j);
-		write_group_words(&j, &a->group[i]);
+		write_group(&j, &a->group[i]);
 		jsonw_kv_int(&j, "cells", a->group[i].cells);
 		jsonw_kv_double(&j, a->group[i].is_gain ? "best_pct" : "worst_pct", a->group[i].most_pct);
 		jsonw_object_end(&j);

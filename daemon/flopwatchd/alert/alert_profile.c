@@ -57,7 +57,7 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 	if (store_profile_read_comparison(db, a->comparison, &of, &why) != 0)
 		return why.code == ERR_INVALID ? 0 : err_set(err, why.code, "%s", why.text);
 	bool is_one_module = toolchain_override_is_none(&of.base_tools) && toolchain_override_is_none(&of.target_tools);
-	if (a->kind == ALERTKIND_ENVIRONMENT && is_one_module) /* nothing of it is in the code */
+	if (a->kind == ALERTKIND_ENVIRONMENT && is_one_module) /* the same module on both sides: the cause is not in the code */
 		return 0;
 	if (alert_profile_choose(db, a->comparison, a->cells_json, EVIDENCE_CELLS_MAX - asked, &cells, err) != 0)
 		return -1;
@@ -65,6 +65,6 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 		return 0;
 	profile_ask_like(&of, &job);
 	profile_cells_words(&cells, job.cells_glob, sizeof job.cells_glob);
-	snprintf(line, sizeof line, "queued: alert %lld asks why", (long long)a->id);
+	snprintf(line, sizeof line, "queued: alert %lld requests a profile", (long long)a->id);
 	return profile_ask(db, &job, &p, line, now_ms, err);
 }

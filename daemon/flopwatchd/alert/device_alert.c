@@ -1,4 +1,4 @@
-/* device_alert.c - queries for devices that should be heard or mended, and for those that are heard again or back. */
+/* device_alert.c - periodic checks for offline and quarantined devices. */
 #include "flopwatchd/alert/device_alert.h"
 
 #include <math.h>
@@ -12,10 +12,10 @@
 #include "db/find/offline.h"
 
 enum {
-	LOOKS = 4, /* in the time that counts as silence */
+	LOOKS = 4, /* checks in the time after which a device is offline */
 	PAUSE_MIN_MS = 250,
 	PAUSE_MAX_MS = 60000,
-	GLANCE_MS = 5000, /* is a device quarantined? */
+	GLANCE_MS = 5000, /* period of the check for quarantined devices */
 	AT_ONCE_MAX = 16,
 };
 
@@ -24,37 +24,40 @@ struct device_alert_watch {
 	const struct config *config;
 	struct txn *txn;
 	struct loop_source *timer;
-	int64_t due_ms; /* the next look; a device that is quarantined is looked at sooner */
+	int64_t due_ms; /* time of the next check of all devices; quarantined ones are checked more often */
 };
 
 struct found {
-	int64_t id; /* of the device, or of the alert that is over */
+	int64_t id; /* of the device, or of the alert to resolve */
 	char title[768];
 };
 
-/** Shape: out[AT_ONCE_MAX]; more wait for the next look. */
-static int find_silent(struct db *db, int64_t since, int64_t now_ms, struct found *out, int *n, struct fw_err *err)
+/** Shape: out[AT_ONCE_MAX]; the next check handles the rest. */
+static int find_offline(struct db *db, int64_t since, int64_t now_ms, struct found *out, int *n, struct fw_err *err)
 {
 	struct find_waiting waiting[AT_ONCE_MAX];
 	if (find_silent_devices(db, since, waiting, AT_ONCE_MAX, n, err) != 0)
 		return -1;
 	for (int i = 0; i < *n; i++) {
 		out[i].id = waiting[i].device;
-		snprintf(out[i].title, sizeof out[i].title, "device %s has said nothing for %lld s, and %lld jobs wait",
+		snprintf(out[i].title, sizeof out[i].title, "device %s sent nothing for %lld s while %lld jobs wait",
 			waiting[i].uuid, (long long)((now_ms - waiting[i].seen_at) / 1000), (long long)waiting[i].jobs);
 	}
 	return 0;
 }
 
-/** Alerts about devices that were heard since, or that somebody has paused. What was accepted ends too: it may fall silent again. */
-static int find_heard(struct db *db, struct found *out, int *n, struct fw_err *err)
+/**
+ * Find alerts of devices that sent a message since, or that a user paused. Accepted alerts end too: the device may go
+ * offline again.
+ */
+static int find_online_again(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
 	struct find_offline_over over[AT_ONCE_MAX];
 	if (find_offline_heard(db, over, AT_ONCE_MAX, n, err) != 0)
 		return -1;
 	for (int i = 0; i < *n; i++) {
 		out[i].id = over[i].alert;
-		snprintf(out[i].title, sizeof out[i].title, "the device is heard again, or is not in use");
+		snprintf(out[i].title, sizeof out[i].title, "the device sends messages again, or is not in use");
 	}
 	return 0;
 }
@@ -73,8 +76,8 @@ static int find_quarantined(struct db *db, int64_t since, struct found *out, int
 	return 0;
 }
 
-/** Alerts about devices that are back, or for which nothing waits any more. */
-static int find_back(struct db *db, struct found *out, int *n, struct fw_err *err)
+/** Find alerts of devices that are back, or that no job waits for. */
+static int find_quarantine_over(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
 	struct find_offline_over over[AT_ONCE_MAX];
 	if (find_offline_back(db, over, AT_ONCE_MAX, n, err) != 0)
@@ -83,7 +86,7 @@ static int find_back(struct db *db, struct found *out, int *n, struct fw_err *er
 		enum devicestate state = over[i].state;
 		out[i].id = over[i].alert;
 		if (state == DEVICESTATE_QUARANTINED)
-			snprintf(out[i].title, sizeof out[i].title, "nothing waits for the device any more");
+			snprintf(out[i].title, sizeof out[i].title, "no job waits for the device");
 		else
 			snprintf(out[i].title, sizeof out[i].title, "the device is %s",
 				state == DEVICESTATE_OK ? "back" : devicestate_name(state));
@@ -107,8 +110,8 @@ static int open_all(struct db *db, const struct config *config, enum alertkind k
 	return 0;
 }
 
-/** Each with its title as the reason. */
-static int end_all(
+/** Each alert's title is the reason. */
+static int resolve_all(
 	struct db *db, const struct config *config, const struct found *found, int n, int64_t now_ms, struct fw_err *err)
 {
 	for (int i = 0; i < n; i++)
@@ -123,9 +126,9 @@ int device_alert_look(struct db *db, const struct config *config, int64_t now_ms
 	int64_t since = now_ms - config->offline_after_ms;
 	int heard, back, silent, quarantined;
 	*changed = 0;
-	if (find_heard(db, found, &heard, err) != 0 || end_all(db, config, found, heard, now_ms, err) != 0 ||
-		find_back(db, found, &back, err) != 0 || end_all(db, config, found, back, now_ms, err) != 0 ||
-		find_silent(db, since, now_ms, found, &silent, err) != 0 ||
+	if (find_online_again(db, found, &heard, err) != 0 || resolve_all(db, config, found, heard, now_ms, err) != 0 ||
+		find_quarantine_over(db, found, &back, err) != 0 || resolve_all(db, config, found, back, now_ms, err) != 0 ||
+		find_offline(db, since, now_ms, found, &silent, err) != 0 ||
 		open_all(db, config, ALERTKIND_DEVICE_OFFLINE, found, silent, now_ms, err) != 0 ||
 		find_quarantined(db, since, found, &quarantined, err) != 0 ||
 		open_all(db, config, ALERTKIND_QUARANTINED, found, quarantined, now_ms, err) != 0)
@@ -134,39 +137,42 @@ int device_alert_look(struct db *db, const struct config *config, int64_t now_ms
 	return 0;
 }
 
-static int64_t pause_of(const struct device_alert_watch *s)
+static int64_t check_interval_ms(const struct device_alert_watch *s)
 {
 	int64_t pause = s->config->offline_after_ms / LOOKS;
 	return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause;
 }
 
-/** Whether a quarantine is to be told or is over. Only reads: a transaction that writes nothing would say that the disk is well. */
-static bool is_quarantine_alert_update(const struct device_alert_watch *s, int64_t now_ms)
+/**
+ * True if a quarantine alert must be opened or resolved. Only reads: an empty write transaction would count as proof
+ * that the disk works.
+ */
+static bool is_quarantine_alert_due(const struct device_alert_watch *s, int64_t now_ms)
 {
 	struct found found[AT_ONCE_MAX];
 	struct fw_err err = { 0 };
-	int told = 0, back = 0;
-	int rc = find_quarantined(s->txn->db, now_ms - s->config->offline_after_ms, found, &told, &err) ||
-		 find_back(s->txn->db, found, &back, &err);
+	int due = 0, over = 0;
+	int rc = find_quarantined(s->txn->db, now_ms - s->config->offline_after_ms, found, &due, &err) ||
+		 find_quarantine_over(s->txn->db, found, &over, &err);
 	err_clear(&err);
-	return rc == 0 && told + back > 0;
+	return rc == 0 && due + over > 0;
 }
 
-static void look(void *arg)
+static void check_devices(void *arg)
 {
 	struct device_alert_watch *s = arg;
 	struct fw_err err = { 0 };
 	int changed;
 	s->timer = NULL;
-	int64_t now_ms = clock_utc_ms(), pause_ms = pause_of(s);
-	if (now_ms >= s->due_ms || s->due_ms > now_ms + pause_ms || is_quarantine_alert_update(s, now_ms)) {
+	int64_t now_ms = clock_utc_ms(), pause_ms = check_interval_ms(s);
+	if (now_ms >= s->due_ms || s->due_ms > now_ms + pause_ms || is_quarantine_alert_due(s, now_ms)) {
 		s->due_ms = now_ms + pause_ms;
 		if (txn_begin(s->txn, &err) != 0 ||
 			txn_end(s->txn, device_alert_look(s->txn->db, s->config, now_ms, &changed, &err), &err) != 0)
 			log_warning("device.silence", "err=%s", log_quote(err.text));
 	}
 	err_clear(&err);
-	if (loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, look, s, &s->timer, &err) != 0)
+	if (loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, check_devices, s, &s->timer, &err) != 0)
 		log_error("device.timer", "err=%s", log_quote(err.text));
 }
 
@@ -176,7 +182,8 @@ int device_alert_start(struct loop *l, const struct config *c, struct txn *g, st
 	if (!s)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	*s = (struct device_alert_watch){ .loop = l, .config = c, .txn = g, .due_ms = clock_utc_ms() };
-	if (loop_after(l, pause_of(s) < GLANCE_MS ? pause_of(s) : GLANCE_MS, look, s, &s->timer, err) != 0) {
+	if (loop_after(l, check_interval_ms(s) < GLANCE_MS ? check_interval_ms(s) : GLANCE_MS, check_devices, s, &s->timer,
+		    err) != 0) {
 		free(s);
 		return -1;
 	}

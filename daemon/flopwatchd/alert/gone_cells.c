@@ -8,12 +8,12 @@
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 
-/* Who asks, and what there is to hold cells against. */
-struct asking {
+/* The query, and the cells that still exist. */
+struct gone_query {
 	struct db *db;
-	int64_t repo, before; /* comparisons from `before` on do not count */
+	int64_t repo, before; /* only earlier comparisons count */
 	const char *branch, *suite;
-	int n; /* cells that are still there, by their keys in order: key[n] */
+	int n; /* keys of the cells that still exist, sorted: key[n] */
 	const char **key;
 	find_gone_fn *each;
 	void *arg;
@@ -24,12 +24,12 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool is_there(const struct asking *a, const char *key)
+static bool has_key(const struct gone_query *a, const char *key)
 {
 	return a->n && bsearch(&key, a->key, (size_t)a->n, sizeof *a->key, by_text);
 }
 
-/** The cells of a suite as it was read: 1, 0 it cannot be read any more, -1. Own: suite_fini, also after a failure. */
+/** Parse a stored suite: 1, 0 it is not valid any more, -1. Own: suite_fini, also after a failure. */
 static int read_suite(struct db *db, int64_t suite, const char *name, struct suite *out, struct fw_err *err)
 {
 	struct buf text;
@@ -43,7 +43,7 @@ static int read_suite(struct db *db, int64_t suite, const char *name, struct sui
 	return result;
 }
 
-static int take_keys(struct asking *a, const struct suite *after, struct fw_err *err)
+static int copy_keys(struct gone_query *a, const struct suite *after, struct fw_err *err)
 {
 	a->key = calloc((size_t)after->n_cells + 1, sizeof *a->key);
 	if (!a->key)
@@ -54,14 +54,14 @@ static int take_keys(struct asking *a, const struct suite *after, struct fw_err 
 	return 0;
 }
 
-/* What no push and no night came to is missed by nobody. */
-static int each_measured(const struct asking *a, const struct suite *before, struct fw_err *err)
+/* Cells that were never measured are not reported. */
+static int report_measured(const struct gone_query *a, const struct suite *before, struct fw_err *err)
 {
 	int result = 0;
 	for (int i = 0; i < before->n_cells && result == 0; i++) {
 		struct find_gone_word word;
 		const char *key = before->cell[i].key;
-		if (is_there(a, key))
+		if (has_key(a, key))
 			continue;
 		result = find_gone_word(a->db, a->repo, a->branch, a->suite, key, a->before, &word, err);
 		if (result == 0 && word.comparison)
@@ -70,23 +70,24 @@ static int each_measured(const struct asking *a, const struct suite *before, str
 	return result;
 }
 
-static void pass_on(void *arg, const char *key, int64_t comparison)
+static void forward_cell(void *arg, const char *key, int64_t comparison)
 {
-	const struct asking *a = arg;
-	if (!is_there(a, key))
+	const struct gone_query *a = arg;
+	if (!has_key(a, key))
 		a->each(a->arg, key, comparison);
 }
 
-/* Of two suites of that name, one of which is in parts. */
-static int between(struct asking *a, const struct store_comparison *c, const struct find_gone_last *last, struct fw_err *err)
+/* Compare two suites of that name, one of which is sharded. */
+static int compare_suites(
+	struct gone_query *a, const struct store_comparison *c, const struct find_gone_last *last, struct fw_err *err)
 {
 	struct suite before = { 0 }, after;
 	int result = read_suite(a->db, c->suite, a->suite, &after, err);
-	if (result == 1 && take_keys(a, &after, err) == 0) {
+	if (result == 1 && copy_keys(a, &after, err) == 0) {
 		int known = last->parts > 1 ? read_suite(a->db, last->suite, a->suite, &before, err) : 0;
 		result = known < 0    ? -1
-			 : known == 1 ? each_measured(a, &before, err)
-				      : find_gone_vanished(a->db, c, pass_on, a, err);
+			 : known == 1 ? report_measured(a, &before, err)
+				      : find_gone_vanished(a->db, c, forward_cell, a, err);
 	} else if (result == 1) {
 		result = -1;
 	}
@@ -99,7 +100,7 @@ static int between(struct asking *a, const struct store_comparison *c, const str
 int gone_cells(
 	struct db *db, const struct store_comparison *c, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
 {
-	struct asking a = {
+	struct gone_query a = {
 		.db = db, .repo = c->repo, .before = c->id, .branch = c->branch, .suite = suite, .each = each, .arg = arg
 	};
 	struct find_gone_last last;
@@ -107,13 +108,13 @@ int gone_cells(
 		return -1;
 	if (last.parts < 2 && last.parts_now < 2)
 		return find_gone_vanished(db, c, each, arg, err);
-	return last.suite == c->suite ? 0 : between(&a, c, &last, err);
+	return last.suite == c->suite ? 0 : compare_suites(&a, c, &last, err);
 }
 
 int gone_cells_of_suite(
 	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
 {
-	struct asking a = {
+	struct gone_query a = {
 		.db = db, .repo = job->repo, .before = INT64_MAX, .branch = job->branch, .suite = suite, .each = each, .arg = arg
 	};
 	struct find_gone_last last;
@@ -122,7 +123,7 @@ int gone_cells_of_suite(
 		return -1;
 	int known = last.parts > 1 ? read_suite(db, last.suite, suite, &before, err) : 0;
 	int result = known < 0    ? -1
-		     : known == 1 ? each_measured(&a, &before, err)
+		     : known == 1 ? report_measured(&a, &before, err)
 				  : find_gone_suite(db, job, suite, each, arg, err);
 	suite_fini(&before);
 	return result;

@@ -1,4 +1,4 @@
-/* bisect.c - one step of every open search at a time; each step is one transaction. */
+/* bisect.c - one step of every open search at a time, each in one transaction. */
 #include "flopwatchd/bisect/bisect.h"
 
 #include <stdio.h>
@@ -27,14 +27,14 @@ struct bisects {
 	struct txn *txn;
 	void (*on_job)(void *arg);
 	void *arg;
-	struct loop_source *turn, *again;
-	struct child *git_task;   /* lists the commits of */
-	struct store_bisect list; /* this one */
+	struct loop_source *step_timer, *retry_timer;
+	struct child *git_task; /* lists the commits of `list` */
+	struct store_bisect list;
 };
 
-/* ---- ending ---------------------------------------------------------------------------------------------------------- */
+/* ---- end of a search ------------------------------------------------------------------------------- */
 
-static int end(
+static int end_search(
 	struct bisects *b, const struct store_bisect *row, const char *state, const char *why, int64_t now, struct fw_err *err)
 {
 	struct store_event event;
@@ -69,15 +69,15 @@ static int conclude(
 	if (result == 0 && row->alert && n)
 		result = alert_name(b->txn->db, b->config, row->alert, json.data, line, now, err);
 	if (result == 0)
-		result = end(b, row, "done", line, now, err);
+		result = end_search(b, row, "done", line, now, err);
 	buf_fini(&json);
 	free(found);
 	return result;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------------ */
 
-static int ask(struct bisects *b, const struct store_bisect *row, int base, int target, const char *cells, int64_t now,
+static int queue_job(struct bisects *b, const struct store_bisect *row, int base, int target, const char *cells, int64_t now,
 	struct fw_err *err)
 {
 	struct db *db = b->txn->db;
@@ -88,7 +88,7 @@ static int ask(struct bisects *b, const struct store_bisect *row, int base, int 
 	snprintf(job.suite, sizeof job.suite, "%s", row->suite);
 	job.device_kind = row->device_kind;
 	snprintf(job.cells_glob, sizeof job.cells_glob, "%s", cells);
-	snprintf(line, sizeof line, "queued: bisect %lld looks at commits %d and %d of its range", (long long)row->id, base,
+	snprintf(line, sizeof line, "queued: bisect %lld compares commits %d and %d of its range", (long long)row->id, base,
 		target);
 	if (store_bisect_sha(db, row->id, base, job.base_sha, err) != 0 ||
 		store_bisect_sha(db, row->id, target, job.target_sha, err) != 0 || store_job_insert(db, &job, now, err) != 0 ||
@@ -97,19 +97,19 @@ static int ask(struct bisects *b, const struct store_bisect *row, int base, int 
 	return store_job_tell(b->txn->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 }
 
-static int ask_next(struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int base, int target,
+static int queue_next_job(struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int base, int target,
 	int64_t now, struct fw_err *err)
 {
 	char cells[STORE_JOB_CELLS_SIZE] = "";
 	for (int k = 0; k < s->n_tracks; k++)
 		if (bisect_wants(&s->track[k], s->n, base, target))
-			(void)bisect_add_cell(cells, s->track[k].key); /* they are part of a list that fits */
-	return ask(b, row, base, target, cells, now, err);
+			(void)bisect_add_cell(cells, s->track[k].key); /* cannot fail: they come from a list that fits */
+	return queue_job(b, row, base, target, cells, now, err);
 }
 
-/* ---- steps ----------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------------- */
 
-/** Both ends beside each other. 1: known now, 0: wait or over, -1. */
+/** Compare the two ends. 1: the result is known, 0: waiting or ended, -1. */
 static int step_ends(struct bisects *b, struct store_bisect *row, int64_t now, struct fw_err *err)
 {
 	struct db *db = b->txn->db;
@@ -118,12 +118,12 @@ static int step_ends(struct bisects *b, struct store_bisect *row, int64_t now, s
 	if (!row->job) {
 		if (store_bisect_last(db, row->id, &last, err) != 0)
 			return -1;
-		return ask(b, row, 0, last, row->cells, now, err);
+		return queue_job(b, row, 0, last, row->cells, now, err);
 	}
 	if (store_job_get(db, row->job, &job, err) != 0)
 		return -1;
 	if (!job.comparison)
-		return end(b, row, "failed", job.state_why, now, err);
+		return end_search(b, row, "failed", job.state_why, now, err);
 	row->comparison = job.comparison;
 	snprintf(row->suite, sizeof row->suite, "%s", job.suite);
 	if (bisect_load_goal(db, row, err) != 0 || store_bisect_goal(db, row, err) != 0)
@@ -131,8 +131,8 @@ static int step_ends(struct bisects *b, struct store_bisect *row, int64_t now, s
 	if (row->goal[0])
 		return 1;
 	char why[128];
-	snprintf(why, sizeof why, "nothing to search: the bad end is %s against the good one", row->verdict);
-	return end(b, row, "done", why, now, err);
+	snprintf(why, sizeof why, "nothing to search: the bad end is %s against the good end", row->verdict);
+	return end_search(b, row, "done", why, now, err);
 }
 
 static int step_search(struct bisects *b, const struct store_bisect *row, int64_t now, struct fw_err *err)
@@ -141,8 +141,9 @@ static int step_search(struct bisects *b, const struct store_bisect *row, int64_
 	int base, target;
 	if (bisect_load(b->txn->db, row, &s, err) != 0)
 		return -1;
-	int rc = row->n_jobs < BISECT_JOBS_MAX && bisect_next(s, &base, &target) ? ask_next(b, row, s, base, target, now, err)
-										 : conclude(b, row, s, now, err);
+	int rc = row->n_jobs < BISECT_JOBS_MAX && bisect_next(s, &base, &target)
+			 ? queue_next_job(b, row, s, base, target, now, err)
+			 : conclude(b, row, s, now, err);
 	free(s);
 	return rc;
 }
@@ -151,12 +152,12 @@ static int step(struct bisects *b, struct store_bisect *row, int64_t now, struct
 {
 	int result = store_alert_is_invalid(b->txn->db, row->alert, err);
 	if (result != 0)
-		return result < 0 ? -1 : end(b, row, "cancelled", "its alert was called not real", now, err);
+		return result < 0 ? -1 : end_search(b, row, "cancelled", "a user marked its alert as invalid", now, err);
 	result = row->comparison ? 1 : step_ends(b, row, now, err);
 	return result == 1 ? step_search(b, row, now, err) : result;
 }
 
-/* ---- listing --------------------------------------------------------------------------------------------------------- */
+/* ---- list of commits ------------------------------------------------------------------------------- */
 
 struct listing {
 	struct bisects *b;
@@ -180,9 +181,9 @@ static int write_listing(struct listing *l, int64_t now, struct fw_err *err)
 	struct db *db = b->txn->db;
 	char why[256];
 	if (!l->complete) {
-		snprintf(why, sizeof why, "%.12s is not among the %d first parents of %.12s that are looked at", b->list.good_sha,
+		snprintf(why, sizeof why, "%.12s is not among the first %d first-parent ancestors of %.12s", b->list.good_sha,
 			l->n ? l->n - 1 : 0, b->list.bad_sha);
-		return end(b, &b->list, "failed", why, now, err);
+		return end_search(b, &b->list, "failed", why, now, err);
 	}
 	for (int i = 0; i < l->n; i++)
 		if (store_commit_put(db, b->list.repo, &l->commit[i], err) != 0 ||
@@ -191,27 +192,27 @@ static int write_listing(struct listing *l, int64_t now, struct fw_err *err)
 	return store_bisect_state(db, b->list.id, "measuring", "", now, err);
 }
 
-static void look_again(void *arg)
+static void on_retry(void *arg)
 {
 	struct bisects *b = arg;
-	b->again = NULL;
+	b->retry_timer = NULL;
 	bisects_wake(b);
 }
 
-static void arrange_again(struct bisects *b)
+static void schedule_retry(struct bisects *b)
 {
 	struct fw_err err = { 0 };
-	if (!b->again && loop_after(b->loop, AGAIN_MS, look_again, b, &b->again, &err) != 0)
+	if (!b->retry_timer && loop_after(b->loop, AGAIN_MS, on_retry, b, &b->retry_timer, &err) != 0)
 		log_error("bisect.timer", "err=%s", log_quote(err.text));
 }
 
-/** Write in one transaction; what fails for the disk's sake is tried again. */
-static void write_step(struct bisects *b, int result, struct fw_err *err)
+/** End the transaction of a step; retries after a failure of disk or database. */
+static void end_step(struct bisects *b, int result, struct fw_err *err)
 {
 	if (txn_end(b->txn, result, err) == 0)
 		return;
 	log_warning("bisect.step", "err=%s", log_quote(err->text));
-	arrange_again(b);
+	schedule_retry(b);
 }
 
 static void on_log(void *arg, const struct buf *out, const struct fw_err *failed)
@@ -220,23 +221,25 @@ static void on_log(void *arg, const struct buf *out, const struct fw_err *failed
 	struct fw_err err = { 0 };
 	struct listing l = { .b = b, .commit = calloc(BISECT_COMMITS_MAX, sizeof *l.commit) };
 	b->git_task = NULL;
-	bool wait = failed && failed->code != ERR_NOT_FOUND && failed->code != ERR_INVALID; /* the commits are not to blame */
+	/* the failure is not due to the commits */
+	bool wait = failed && failed->code != ERR_NOT_FOUND && failed->code != ERR_INVALID;
 	int read = !l.commit ? err_set(&err, ERR_INTERNAL, "out of memory for commits")
 		   : wait    ? err_set(&err, failed->code, "%s", failed->text)
 		   : failed  ? 0
 			     : gitread_log(out, list_commit, &l, &err);
 	if (read != 0) {
 		log_warning("bisect.list", "bisect=%lld err=%s", (long long)b->list.id, log_quote(err.text));
-		arrange_again(b);
+		schedule_retry(b);
 	} else if (txn_begin(b->txn, &err) == 0) {
 		int64_t now = clock_utc_ms();
-		write_step(b, failed ? end(b, &b->list, "failed", failed->text, now, &err) : write_listing(&l, now, &err), &err);
+		end_step(b, failed ? end_search(b, &b->list, "failed", failed->text, now, &err) : write_listing(&l, now, &err),
+			&err);
 		bisects_wake(b);
 	}
 	free(l.commit);
 }
 
-static void list(struct bisects *b, const struct store_bisect *row)
+static void list_commits(struct bisects *b, const struct store_bisect *row)
 {
 	struct fw_err err = { 0 };
 	char path[4096], count[16];
@@ -247,18 +250,18 @@ static void list(struct bisects *b, const struct store_bisect *row)
 		.program = "flopwatch-git", .args = args, .out_fd = -1, .out_max = LOG_BYTES_MAX, .deadline_ms = LOG_DEADLINE_MS
 	};
 	b->list = *row;
-	if (at < 0) { /* no longer configured; it may come back */
-		arrange_again(b);
+	if (at < 0) { /* no longer configured; a reload may add it again */
+		schedule_retry(b);
 		return;
 	}
 	if (config_repo_path(b->config, &b->config->repo[at], path, sizeof path, &err) != 0 ||
 		child_start(b->loop, &spec, on_log, b, &b->git_task, &err) != 0) {
 		log_warning("bisect.list", "bisect=%lld err=%s", (long long)row->id, log_quote(err.text));
-		arrange_again(b);
+		schedule_retry(b);
 	}
 }
 
-/* ---- turns ----------------------------------------------------------------------------------------------------------- */
+/* ---- loop ------------------------------------------------------------------------------------------ */
 
 static bool is_waiting(struct bisects *b, const struct store_bisect *row)
 {
@@ -267,25 +270,25 @@ static bool is_waiting(struct bisects *b, const struct store_bisect *row)
 	return row->job && store_job_get(b->txn->db, row->job, &job, &err) == 0 && !jobstate_is_final(job.state);
 }
 
-static void turn(void *arg)
+static void run_steps(void *arg)
 {
 	struct bisects *b = arg;
 	struct fw_err err = { 0 };
 	struct store_bisect *row = malloc(sizeof *row);
 	bool asked = false;
 	int got = row ? 1 : 0;
-	b->turn = NULL;
+	b->step_timer = NULL;
 	for (int64_t after = 0; got == 1; after = row->id) {
 		got = store_bisect_next_open(b->txn->db, after, row, &err);
 		if (got != 1)
 			break;
 		if (strcmp(row->state, "listing") == 0) {
 			if (!b->git_task)
-				list(b, row);
+				list_commits(b, row);
 		} else if (!is_waiting(b, row)) {
 			if (txn_begin(b->txn, &err) != 0)
 				break;
-			write_step(b, step(b, row, clock_utc_ms(), &err), &err);
+			end_step(b, step(b, row, clock_utc_ms(), &err), &err);
 			asked = true;
 		}
 	}
@@ -299,7 +302,7 @@ static void turn(void *arg)
 void bisects_wake(struct bisects *b)
 {
 	struct fw_err err = { 0 };
-	if (!b->turn && loop_after(b->loop, 0, turn, b, &b->turn, &err) != 0)
+	if (!b->step_timer && loop_after(b->loop, 0, run_steps, b, &b->step_timer, &err) != 0)
 		log_error("bisect.timer", "err=%s", log_quote(err.text));
 }
 
@@ -320,12 +323,12 @@ void bisects_stop(struct bisects *b)
 	if (!b)
 		return;
 	child_cancel(b->git_task);
-	loop_remove(b->loop, b->turn);
-	loop_remove(b->loop, b->again);
+	loop_remove(b->loop, b->step_timer);
+	loop_remove(b->loop, b->retry_timer);
 	free(b);
 }
 
-/* ---- beginning ------------------------------------------------------------------------------------------------------- */
+/* ---- start of a search ----------------------------------------------------------------------------- */
 
 int bisect_begin(struct db *db, const struct store_alert *a, const struct store_comparison *c, const struct result *r,
 	int64_t now_ms, struct fw_err *err)
@@ -344,7 +347,7 @@ int bisect_begin(struct db *db, const struct store_alert *a, const struct store_
 	{
 		const char *key = json_string_value(json_object_get(cell, "cell"));
 		if (i < BISECT_CELLS_MAX && key)
-			(void)bisect_add_cell(b.cells, key); /* the others are found out with these, as far as they fit */
+			(void)bisect_add_cell(b.cells, key); /* a full list still finds the culprit of the rest */
 	}
 	json_decref(cells);
 	return store_bisect_insert(db, &b, now_ms, err);

@@ -1,9 +1,8 @@
 /**
- * bisect.h - searches for culprits: lists the commits, asks for one measurement after the other, names who did it.
- *
- * Everything is in rows: the search, its commits, its jobs and their comparisons. Each step is worked out anew from these, so
- * a daemon that dies at any moment goes on where it was, and measurements that are there already are not asked for. Its jobs
- * come after everybody's but those that fill gaps in the history, and only look at the cells that were lost.
+ * bisect.h - searches for culprits: a search lists the commits, requests one measurement at a time and names the
+ * culprits. Every search, commit, job and comparison is a row, and each step is computed from the rows alone: the
+ * daemon resumes after a crash and requests no measurement twice. Bisect jobs run after all others but those that
+ * fill gaps in the history, and measure only the lost cells.
  */
 #ifndef FLOPWATCHD_BISECT_BISECT_H
 #define FLOPWATCHD_BISECT_BISECT_H
@@ -15,20 +14,22 @@
 #include "flopwatchd/runtime/loop.h"
 #include "flopwatchd/job/result.h"
 
-/** Of a search's jobs: below pushes (0), above the filling of gaps (-10). */
+/** priority of bisect jobs: below pushes (0), above jobs that fill gaps (-10) */
 enum { BISECT_PRIORITY = -5, BISECT_JOBS_MAX = 64 };
 
 struct bisects;
 
-/** Begin with the searches that are open. `on_job(arg)`: there is a new job. Own: borrows all. */
+/** Start with the open searches. `on_job(arg)`: a job was queued. Own: borrows all. */
 int bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*on_job)(void *arg), void *arg,
 	struct bisects **out, struct fw_err *err);
-/** A job may have ended, or a search begun. */
+/** Call it when a job may have ended or a search begun. */
 void bisects_wake(struct bisects *b);
-/** Accepts NULL. */
 void bisects_stop(struct bisects *b);
 
-/** Inside the verdict's transaction: alert `a` (kind regression or broken) was just opened by comparison `c` of `r`. */
+/**
+ * Start a search inside the verdict's transaction: comparison `c` of `r` just opened alert `a` (kind regression or
+ * failing).
+ */
 int bisect_begin(struct db *db, const struct store_alert *a, const struct store_comparison *c, const struct result *r,
 	int64_t now_ms, struct fw_err *err);
 

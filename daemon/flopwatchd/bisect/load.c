@@ -1,4 +1,4 @@
-/* load.c - rows become curves. */
+/* load.c - conversion of stored comparisons to a bisect_search. */
 #include "flopwatchd/bisect/load.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ bool bisect_add_cell(char *cells, const char *key)
 	return true;
 }
 
-/** Whether a list of keys, separated by spaces, holds this one. */
+/** `cells`: keys separated by spaces. */
 static bool has_cell(const char *cells, const char *key)
 {
 	size_t len = strlen(key);
@@ -28,7 +28,7 @@ static bool has_cell(const char *cells, const char *key)
 	return false;
 }
 
-static struct bisect_track *track_of(struct bisect_search *s, const char *key)
+static struct bisect_track *find_track(struct bisect_search *s, const char *key)
 {
 	for (int k = 0; k < s->n_tracks; k++)
 		if (strcmp(s->track[k].key, key) == 0)
@@ -48,10 +48,10 @@ static void make_tracks(struct bisect_search *s, const char *cells)
 	}
 }
 
-static void take_point(void *arg, const struct store_bisect_point *p)
+static void add_point(void *arg, const struct store_bisect_point *p)
 {
 	struct bisect_search *s = arg;
-	struct bisect_track *t = track_of(s, p->key);
+	struct bisect_track *t = find_track(s, p->key);
 	if (!t || p->target_n > s->n)
 		return;
 	if (!s->certain)
@@ -62,14 +62,14 @@ static void take_point(void *arg, const struct store_bisect_point *p)
 	struct bisect_point *point = &t->point[p->target_n];
 	if (s->certain)
 		*point = bisect_failed_point(p->verdict);
-	/* what could not be measured once, under heat for instance, is worth a job of ours; take_ended_job ends it */
+	/* One failure, by heat for instance, is worth a job of the search; note_ended_job settles the point. */
 	else if (!bisect_timed_point(point, p->verdict, p->m, p->se) && point->state == BISECT_UNKNOWN &&
 		 p->verdict != VERDICT_REJECTED)
 		point->state = BISECT_SKIPPED;
 }
 
-/** A job of ours that ended has said all that it will say. */
-static void take_ended_job(void *arg, int base_n, int target_n, const char *cells)
+/** A job of the search that ended yields no further results. */
+static void note_ended_job(void *arg, int base_n, int target_n, const char *cells)
 {
 	struct bisect_search *s = arg;
 	for (int k = 0; k < s->n_tracks; k++)
@@ -84,8 +84,8 @@ int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_searc
 		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
 	s->certain = strcmp(b->goal, alertkind_name(ALERTKIND_FAILING)) == 0;
 	make_tracks(s, b->cells);
-	if (store_bisect_last(db, b->id, &s->n, err) || store_bisect_points(db, b, take_point, s, err) ||
-		store_bisect_ended_jobs(db, b->id, take_ended_job, s, err)) {
+	if (store_bisect_last(db, b->id, &s->n, err) || store_bisect_points(db, b, add_point, s, err) ||
+		store_bisect_ended_jobs(db, b->id, note_ended_job, s, err)) {
 		free(s);
 		return -1;
 	}
@@ -93,7 +93,7 @@ int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_searc
 	return 0;
 }
 
-/* ---- the goal -------------------------------------------------------------------------------------------------------- */
+/* ---- the goal -------------------------------------------------------------------------------------- */
 
 struct goal {
 	enum verdict wanted, worst;
@@ -101,7 +101,7 @@ struct goal {
 	char *cells;
 };
 
-static void take_cell(void *arg, const struct store_bisect_point *p)
+static void note_goal_cell(void *arg, const struct store_bisect_point *p)
 {
 	struct goal *g = arg;
 	g->worst = verdict_worse(g->worst, p->verdict);
@@ -119,7 +119,7 @@ int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err)
 	for (int i = 0; i < 2 && !b->goal[0]; i++) {
 		struct goal g = { .wanted = goals[i].verdict, .worst = VERDICT_NONE, .cells = b->cells };
 		b->cells[0] = 0;
-		if (store_bisect_cells(db, b->comparison, take_cell, &g, err))
+		if (store_bisect_cells(db, b->comparison, note_goal_cell, &g, err))
 			return -1;
 		snprintf(b->verdict, sizeof b->verdict, "%s", verdict_name(g.worst));
 		if (g.n)

@@ -1,16 +1,16 @@
-/** load.h - what is known of a search, read from the comparisons that are there. */
+/** load.h - the state of a search, read from stored comparisons. */
 #ifndef FLOPWATCHD_BISECT_LOAD_H
 #define FLOPWATCHD_BISECT_LOAD_H
 
 #include "flopwatchd/bisect/search.h"
 #include "db/store/bisect.h"
 
-/** Cells, points and direct measurements of a search whose goal is known. Own: free(*out). */
+/** Load cells, points and direct measurements of a search whose goal is known. Own: free(*out). */
 int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_search **out, struct fw_err *err);
 
 /**
- * From the comparison of both ends: sets b->goal, b->cells and b->verdict. Goal "" where nothing was lost. Lost cells come
- * before failed ones; what does not fit into one search is left out.
+ * Set b->goal, b->cells and b->verdict from the comparison of both ends. Goal "" if nothing was lost. Lost cells
+ * precede failed ones; cells beyond the limit of a search are left out.
  */
 int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err);
 

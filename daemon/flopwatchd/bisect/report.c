@@ -1,4 +1,4 @@
-/* report.c - who did it, for people and programs. */
+/* report.c - culprits as text and JSON. */
 #include "flopwatchd/bisect/report.h"
 
 #include <math.h>
@@ -10,18 +10,18 @@
 #include "base/jsonw.h"
 #include "db/store/repo.h"
 
-/* More digits than these are none that a few runs can tell. */
+/* A few runs cannot support more digits. */
 #define PROBABILITY_SHOWN 0.9999
 
 struct culprit {
 	char from[65], to[65];
 	int commits, skipped;
 	bool confirmed;
-	double change_pct, probability; /* probability NAN: none is known */
+	double change_pct, probability; /* probability NAN: unknown */
 	int64_t comparison;
 };
 
-/** Leaves `cells` to the caller. */
+/** The caller writes `cells`. */
 static int write_culprit(struct db *db, struct jsonw *j, int64_t repo, const struct culprit *c, struct fw_err *err)
 {
 	struct store_commit commit = { .subject = "" };
@@ -44,7 +44,7 @@ static int write_culprit(struct db *db, struct jsonw *j, int64_t repo, const str
 	return 0;
 }
 
-/** Commits inside the range that no track of the finding could place. */
+/** Count commits inside the range that no track of the finding could measure. */
 static int count_skipped(const struct bisect_search *s, const struct bisect_finding *f)
 {
 	int n = 0;
@@ -53,8 +53,8 @@ static int count_skipped(const struct bisect_search *s, const struct bisect_find
 	return n;
 }
 
-static int look_up(struct db *db, const struct store_bisect *b, const struct bisect_search *s, const struct bisect_finding *f,
-	struct culprit *out, struct fw_err *err)
+static int fill_culprit(struct db *db, const struct store_bisect *b, const struct bisect_search *s,
+	const struct bisect_finding *f, struct culprit *out, struct fw_err *err)
 {
 	*out = (struct culprit){ .commits = f->to - f->from,
 		.skipped = count_skipped(s, f),
@@ -74,7 +74,7 @@ int bisect_report_json(struct db *db, const struct store_bisect *b, const struct
 	for (int i = 0; i < n; i++) {
 		struct culprit c;
 		jsonw_object(&j);
-		if (look_up(db, b, s, &findings[i], &c, err) || write_culprit(db, &j, b->repo, &c, err))
+		if (fill_culprit(db, b, s, &findings[i], &c, err) || write_culprit(db, &j, b->repo, &c, err))
 			return -1;
 		jsonw_key(&j, "cells");
 		jsonw_array(&j);
@@ -87,14 +87,14 @@ int bisect_report_json(struct db *db, const struct store_bisect *b, const struct
 	return out->failed ? err_set(err, ERR_FULL, "the culprits of bisect %lld do not fit", (long long)b->id) : 0;
 }
 
-/** How sure that is, as a part of the line. Returns what snprintf does. */
+/** Write the probability as part of the line. Returns the result of snprintf. */
 static int write_probability(const struct culprit *c, char *out, size_t size)
 {
 	if (c->probability > PROBABILITY_SHOWN)
 		return snprintf(out, size, ", named with probability above %.4f", PROBABILITY_SHOWN);
 	if (isfinite(c->probability))
 		return snprintf(out, size, ", named with probability %.4f", c->probability);
-	return c->confirmed ? snprintf(out, size, "%s", "") : snprintf(out, size, ", no commit of which the measurements name");
+	return c->confirmed ? snprintf(out, size, "%s", "") : snprintf(out, size, ", and the measurements name no commit");
 }
 
 int bisect_report_line(struct db *db, const struct store_bisect *b, const struct bisect_search *s,
@@ -106,11 +106,11 @@ int bisect_report_line(struct db *db, const struct store_bisect *b, const struct
 		struct store_commit commit = { .subject = "" };
 		struct fw_err unknown = { 0 };
 		char loss[32] = "";
-		if (look_up(db, b, s, &findings[i], &c, err))
+		if (fill_culprit(db, b, s, &findings[i], &c, err))
 			return -1;
 		if (isfinite(c.change_pct))
 			snprintf(loss, sizeof loss, " (%+.1f %%)", c.change_pct);
-		(void)store_commit_get(db, b->repo, c.to, &commit, &unknown); /* a commit without its subject is named too */
+		(void)store_commit_get(db, b->repo, c.to, &commit, &unknown); /* name the commit even without a subject */
 		if (c.commits == 1)
 			at += (size_t)snprintf(out + at, size - at, "%s%.12s %.80s%s", i ? "; " : "", c.to, commit.subject, loss);
 		else

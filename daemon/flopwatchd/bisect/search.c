@@ -1,4 +1,4 @@
-/* search.c - curves of cells over commits, divided where they rise. */
+/* search.c - division of the cells' curves where they rise. */
 #include "flopwatchd/bisect/search.h"
 
 #include <math.h>
@@ -7,25 +7,28 @@
 
 #include "core/stats/stats.h"
 
-/* The share of a loss without a culprit that the range told of it has to hold. */
+/* A range reported without a culprit holds at least this part of the loss. */
 #define RANGE_HOLDS 0.9
-/* What a few runs say of their own error is no better than this (log ratio). */
+/* A few runs underestimate their error (log ratio). */
 #define SE_MIN 0.0002
-/* A stretch with this probability of a loss is looked into; one below LIKELY only where the culprits do not explain the loss. */
+/*
+ * Stretches with a probability of a loss above SUSPECT are searched; those below LIKELY only if the culprits do not
+ * explain the loss.
+ */
 #define SUSPECT 0.05
 #define LIKELY  0.5
-/* Points further apart than this many of their errors contradict each other. */
+/* Points whose distance exceeds this many of their errors contradict each other. */
 #define FAR_ERRORS 3.0
 
 enum { PROOFS_MAX = 3 /* jobs that compare one pair */ };
 
-/* ---- measurements ---------------------------------------------------------------------------------------------------- */
+/* ---- measurements ---------------------------------------------------------------------------------- */
 
 /**
- * Add a measurement to those of the same two commits: their mean weighted by the inverse of the variance, and an error that grows where
- * they contradict each other (Birge's ratio), so that one that is far off makes the others say less.
+ * Pool measurements of the same pair: mean weighted by inverse variance, with an error that grows if they contradict
+ * each other (Birge's ratio), so that one outlier reduces the weight of all.
  */
-static void pool(struct bisect_evidence *e, double m, double se)
+static void pool_measurement(struct bisect_evidence *e, double m, double se)
 {
 	se = fmax(se, SE_MIN);
 	double w = 1 / (se * se), sum = e->weight + w, move = m - e->m;
@@ -36,17 +39,17 @@ static void pool(struct bisect_evidence *e, double m, double se)
 	e->se = sqrt((e->n > 1 ? fmax(1, e->spread / (e->n - 1)) : 1) / sum);
 }
 
-static bool is_believed(enum verdict v)
+static bool is_valid(enum verdict v)
 {
 	return v == VERDICT_REGRESSION || v == VERDICT_UNDECIDED || v == VERDICT_IMPROVEMENT || v == VERDICT_UNCHANGED;
 }
 
-/** Whether there is something to add: where both commits are the same module, without an error. */
+/** Return true if there is a measurement. Identical modules have a ratio of 0 without error. */
 static bool read_measurement(enum verdict v, double *m, double *se)
 {
 	if (v == VERDICT_IDENTICAL)
 		*m = *se = 0;
-	return v == VERDICT_IDENTICAL || (is_believed(v) && isfinite(*m) && isfinite(*se));
+	return v == VERDICT_IDENTICAL || (is_valid(v) && isfinite(*m) && isfinite(*se));
 }
 
 bool bisect_timed_point(struct bisect_point *p, enum verdict v, double m, double se)
@@ -54,21 +57,21 @@ bool bisect_timed_point(struct bisect_point *p, enum verdict v, double m, double
 	if (!read_measurement(v, &m, &se))
 		return false;
 	p->state = BISECT_KNOWN;
-	pool(&p->e, m, se);
+	pool_measurement(&p->e, m, se);
 	p->m = p->e.m;
 	return true;
 }
 
 struct bisect_point bisect_failed_point(enum verdict v)
 {
-	bool passed = is_believed(v) || v == VERDICT_IDENTICAL;
+	bool passed = is_valid(v) || v == VERDICT_IDENTICAL;
 	if (!passed && v != VERDICT_FAILED)
 		return (struct bisect_point){ .state = BISECT_SKIPPED };
 	return (struct bisect_point){ .state = BISECT_KNOWN, .m = passed ? 0 : 1 };
 }
 
-/** That of two commits; made where there is none, NULL where none fits any more. */
-static struct bisect_direct *direct_for(struct bisect_track *t, int from, int to)
+/** Find or add the entry of two commits; NULL if the table is full. */
+static struct bisect_direct *add_direct(struct bisect_track *t, int from, int to)
 {
 	int i = 0;
 	while (i < t->n_direct && (t->direct[i].from != from || t->direct[i].to != to))
@@ -82,35 +85,35 @@ static struct bisect_direct *direct_for(struct bisect_track *t, int from, int to
 
 void bisect_direct_put(struct bisect_track *t, int from, int to, enum verdict v, double m, double se, int64_t comparison)
 {
-	struct bisect_direct *d = direct_for(t, from, to);
+	struct bisect_direct *d = add_direct(t, from, to);
 	if (!d)
 		return;
 	if (read_measurement(v, &m, &se))
-		pool(&d->e, m, se);
+		pool_measurement(&d->e, m, se);
 	d->comparison = comparison;
 }
 
 void bisect_job_ended(struct bisect_track *t, int from, int to)
 {
-	struct bisect_direct *d = direct_for(t, from, to);
+	struct bisect_direct *d = add_direct(t, from, to);
 	if (d)
 		d->jobs++;
 	if (from == 0 && t->point[to].state == BISECT_UNKNOWN)
 		t->point[to].state = BISECT_SKIPPED;
 }
 
-/* ---- stretches ------------------------------------------------------------------------------------------------------- */
+/* ---- stretches ------------------------------------------------------------------------------------- */
 
-/** Of a normal distribution: that what was measured as m is above `limit`. */
+/** Probability, under a normal distribution, that the value measured as `m` is above `limit`. */
 static double probability_above(double m, double se, double limit)
 {
 	return se > 0 ? 0.5 * erfc((limit - m) / (se * sqrt(2))) : m > limit;
 }
 
-/** Between two known points with no known one between them. */
+/** Two known points with no known one between them. */
 struct stretch {
 	int from, to;
-	double loss, p; /* that it is more than half the threshold */
+	double loss, p; /* p: probability that the loss exceeds half the threshold */
 };
 
 static double se_between(const struct bisect_track *t, int from, int to)
@@ -118,7 +121,6 @@ static double se_between(const struct bisect_track *t, int from, int to)
 	return hypot(t->point[from].e.se, t->point[to].e.se);
 }
 
-/** The next stretch that begins at or after `from`. */
 static bool next_stretch(const struct bisect_track *t, int n, int from, struct stretch *out)
 {
 	while (from < n && t->point[from].state != BISECT_KNOWN)
@@ -133,7 +135,7 @@ static bool next_stretch(const struct bisect_track *t, int n, int from, struct s
 	return true;
 }
 
-/** The commit nearest to the middle that was not tried yet; -1 none. */
+/** The untried commit nearest to the middle; -1 none. */
 static int middle(const struct bisect_track *t, const struct stretch *s)
 {
 	int half = s->from + (s->to - s->from) / 2;
@@ -146,7 +148,7 @@ static int middle(const struct bisect_track *t, const struct stretch *s)
 	return -1;
 }
 
-static const struct bisect_direct *direct_of(const struct bisect_track *t, int from, int to)
+static const struct bisect_direct *find_direct(const struct bisect_track *t, int from, int to)
 {
 	for (int i = 0; i < t->n_direct; i++)
 		if (t->direct[i].from == from && t->direct[i].to == to)
@@ -154,13 +156,13 @@ static const struct bisect_direct *direct_of(const struct bisect_track *t, int f
 	return NULL;
 }
 
-/** That both commits differ by more than half the threshold, by what compared them directly; -1 nothing did. */
-static double probability_of(const struct bisect_track *t, const struct bisect_direct *d)
+/** Probability that both commits differ by more than half the threshold, from direct comparisons; -1 without any. */
+static double direct_probability(const struct bisect_track *t, const struct bisect_direct *d)
 {
 	return d && d->e.n ? probability_above(d->e.m, d->e.se, t->threshold / 2) : -1;
 }
 
-/** Whether a known point before `from` or after `to` says that there is no rise by `loss` between them that lasts. */
+/** True if a known point before `from` or after `to` shows that no rise by `loss` between them lasts. */
 static bool is_contradicted(const struct bisect_track *t, int n, const double *curve, double loss, int from, int to)
 {
 	for (int i = 0; i <= n; i++) {
@@ -172,12 +174,13 @@ static bool is_contradicted(const struct bisect_track *t, int n, const double *c
 }
 
 /**
- * Direct comparisons that name a commit. The curve and one of them are two spot checks; from commit 0 they are the same one, and a rise
- * that other points contradict, or of another size, may be one point that is far off.
+ * Direct comparisons needed to name a commit. Normally the curve and one comparison are two independent checks. From
+ * commit 0 they are the same one, and a rise that other points contradict, or of another size, may be an outlier:
+ * both need more.
  */
 static int proofs_needed(const struct bisect_track *t, int n, const struct stretch *s)
 {
-	const struct bisect_direct *d = direct_of(t, s->from, s->to);
+	const struct bisect_direct *d = find_direct(t, s->from, s->to);
 	double curve[BISECT_COMMITS_MAX];
 	for (int i = 0; i <= n; i++)
 		curve[i] = t->point[i].m;
@@ -187,48 +190,49 @@ static int proofs_needed(const struct bisect_track *t, int n, const struct stret
 
 static bool is_named(const struct bisect_track *t, int n, const struct stretch *s)
 {
-	const struct bisect_direct *d = direct_of(t, s->from, s->to);
-	return s->p > LIKELY && d && probability_of(t, d) > BISECT_NAMED && d->e.n >= proofs_needed(t, n, s);
+	const struct bisect_direct *d = find_direct(t, s->from, s->to);
+	return s->p > LIKELY && d && direct_probability(t, d) > BISECT_NAMED && d->e.n >= proofs_needed(t, n, s);
 }
 
 static bool needs_proof(const struct bisect_track *t, int n, const struct stretch *s)
 {
-	const struct bisect_direct *d = direct_of(t, s->from, s->to);
-	double p = probability_of(t, d);
-	if (!d || d->e.n == 0) /* what could not be measured is not tried twice */
+	const struct bisect_direct *d = find_direct(t, s->from, s->to);
+	double p = direct_probability(t, d);
+	if (!d || d->e.n == 0) /* a failed measurement is not repeated */
 		return !d || d->jobs == 0;
 	bool is_open = p > 1 - BISECT_NAMED && (p <= BISECT_NAMED || d->e.n < proofs_needed(t, n, s));
 	return d->jobs < PROOFS_MAX && (is_open || d->e.n < 1 + (s->from == 0));
 }
 
-/** What the named stretches leave of a track's loss is not worth a search. */
+/** True if the named stretches leave less of the track's loss than is worth a search. */
 static bool is_explained(const struct bisect_track *t, int n)
 {
 	double rest = t->point[n].m;
-	struct stretch part;
-	for (int at = 0; next_stretch(t, n, at, &part); at = part.to)
-		rest -= is_named(t, n, &part) ? direct_of(t, part.from, part.to)->e.m : 0;
+	struct stretch stretch;
+	for (int at = 0; next_stretch(t, n, at, &stretch); at = stretch.to)
+		rest -= is_named(t, n, &stretch) ? find_direct(t, stretch.from, stretch.to)->e.m : 0;
 	return rest < t->threshold / 2;
 }
 
-/* ---- what to do next ------------------------------------------------------------------------------------------------- */
+/* ---- next measurement ------------------------------------------------------------------------------ */
 
-/** Whether a stretch of this probability is looked into. */
 static bool is_suspect(const struct bisect_track *t, int n, const struct stretch *s)
 {
 	return s->p > LIKELY || (s->p > SUSPECT && !is_explained(t, n));
 }
 
-/** The measurement that tells most: the middle of the longest stretch, weighed by the probability that a loss is in it. */
+/**
+ * Choose the most informative measurement: the middle of the longest stretch, weighted by its probability of a loss.
+ */
 static bool next_division(const struct bisect_search *s, double least, int *target)
 {
 	double most = 0;
 	for (int k = 0; k < s->n_tracks; k++) {
 		const struct bisect_track *t = &s->track[k];
-		struct stretch part;
-		for (int at = 0; next_stretch(t, s->n, at, &part); at = part.to) {
-			int half = part.p > least && is_suspect(t, s->n, &part) ? middle(t, &part) : -1;
-			double likely = part.p * (part.to - part.from);
+		struct stretch stretch;
+		for (int at = 0; next_stretch(t, s->n, at, &stretch); at = stretch.to) {
+			int half = stretch.p > least && is_suspect(t, s->n, &stretch) ? middle(t, &stretch) : -1;
+			double likely = stretch.p * (stretch.to - stretch.from);
 			if (half >= 0 && likely > most) {
 				most = likely;
 				*target = half;
@@ -238,18 +242,18 @@ static bool next_division(const struct bisect_search *s, double least, int *targ
 	return most > 0;
 }
 
-/** The likeliest stretch that nothing proves yet. */
+/** Choose the most probable stretch without proof. */
 static bool next_proof(const struct bisect_search *s, double least, int *base, int *target)
 {
 	double most = least;
 	for (int k = 0; k < s->n_tracks; k++) {
 		const struct bisect_track *t = &s->track[k];
-		struct stretch part;
-		for (int at = 0; next_stretch(t, s->n, at, &part); at = part.to)
-			if (part.p > most && is_suspect(t, s->n, &part) && needs_proof(t, s->n, &part)) {
-				most = part.p;
-				*base = part.from;
-				*target = part.to;
+		struct stretch stretch;
+		for (int at = 0; next_stretch(t, s->n, at, &stretch); at = stretch.to)
+			if (stretch.p > most && is_suspect(t, s->n, &stretch) && needs_proof(t, s->n, &stretch)) {
+				most = stretch.p;
+				*base = stretch.from;
+				*target = stretch.to;
 			}
 	}
 	return most > least;
@@ -268,19 +272,19 @@ bool bisect_next(const struct bisect_search *s, int *base, int *target)
 
 bool bisect_wants(const struct bisect_track *t, int n, int base, int target)
 {
-	struct stretch part;
-	for (int at = 0; next_stretch(t, n, at, &part); at = part.to) {
-		if (!is_suspect(t, n, &part))
+	struct stretch stretch;
+	for (int at = 0; next_stretch(t, n, at, &stretch); at = stretch.to) {
+		if (!is_suspect(t, n, &stretch))
 			continue;
-		if (base == 0 && target > part.from && target < part.to)
+		if (base == 0 && target > stretch.from && target < stretch.to)
 			return t->point[target].state == BISECT_UNKNOWN;
-		if (part.from == base && part.to == target)
-			return needs_proof(t, n, &part);
+		if (stretch.from == base && stretch.to == target)
+			return needs_proof(t, n, &stretch);
 	}
 	return false;
 }
 
-/* ---- who did it ------------------------------------------------------------------------------------------------------ */
+/* ---- culprits -------------------------------------------------------------------------------------- */
 
 static void add_finding(struct bisect_finding *out, int *n, const struct bisect_finding *f)
 {
@@ -304,30 +308,33 @@ static void add_finding(struct bisect_finding *out, int *n, const struct bisect_
 		out[i].comparison = f->comparison;
 }
 
-/** The stretches of a track that were proved. `without[i]` becomes the curve with their steps taken out. Returns their number. */
+/** Add the proved stretches of a track; `without` becomes the curve less their steps. Returns their number. */
 static int add_culprits(const struct bisect_search *s, int k, double *without, struct bisect_finding *out, int *n)
 {
 	const struct bisect_track *t = &s->track[k];
-	struct stretch part;
+	struct stretch stretch;
 	double taken = 0;
 	int found = 0;
 	without[0] = t->point[0].m;
-	for (int at = 0; next_stretch(t, s->n, at, &part); at = part.to) {
-		const struct bisect_direct *d = direct_of(t, s->certain ? 0 : part.from, part.to);
-		if (s->certain ? part.p > LIKELY : is_named(t, s->n, &part)) {
-			struct bisect_finding f = { part.from, part.to, true, 1, { k }, part.loss,
-				s->certain ? NAN : probability_of(t, d), d && d->e.n ? stats_change_pct(d->e.m) : NAN,
+	for (int at = 0; next_stretch(t, s->n, at, &stretch); at = stretch.to) {
+		const struct bisect_direct *d = find_direct(t, s->certain ? 0 : stretch.from, stretch.to);
+		if (s->certain ? stretch.p > LIKELY : is_named(t, s->n, &stretch)) {
+			struct bisect_finding f = { stretch.from, stretch.to, true, 1, { k }, stretch.loss,
+				s->certain ? NAN : direct_probability(t, d), d && d->e.n ? stats_change_pct(d->e.m) : NAN,
 				d ? d->comparison : 0 };
 			add_finding(out, n, &f);
-			taken += part.loss;
+			taken += stretch.loss;
 			found++;
 		}
-		without[part.to] = t->point[part.to].m - taken;
+		without[stretch.to] = t->point[stretch.to].m - taken;
 	}
 	return found;
 }
 
-/** The shortest range of known points over which the curve rises by `loss` for good. One commit is none: nothing names it. */
+/**
+ * Find the shortest range of known points over which the curve rises permanently by `loss`. A single commit is no
+ * range: no measurement names it.
+ */
 static bool shortest_range(const struct bisect_track *t, int n, const double *curve, double loss, int *from, int *to)
 {
 	int best = n + 1;
@@ -342,7 +349,7 @@ static bool shortest_range(const struct bisect_track *t, int n, const double *cu
 	return best <= n;
 }
 
-/** A loss above the threshold that no culprit explains. */
+/** Add the part of a loss above the threshold that no culprit explains. */
 static void add_range(const struct bisect_search *s, int k, const double *curve, bool any, struct bisect_finding *out, int *n)
 {
 	const struct bisect_track *t = &s->track[k];
@@ -350,14 +357,14 @@ static void add_range(const struct bisect_search *s, int k, const double *curve,
 	int from = 0, to = s->n;
 	if ((any && rest < t->threshold) || rest <= 0)
 		return;
-	/* where no range holds it for good it is all of them */
+	/* without such a range: all commits */
 	(void)shortest_range(t, s->n, curve, RANGE_HOLDS * rest, &from, &to);
 	struct bisect_finding f = { from, to, false, 1, { k }, curve[to] - curve[from], NAN,
 		stats_change_pct(curve[to] - curve[from]), 0 };
 	add_finding(out, n, &f);
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_findings(const void *a, const void *b)
 {
 	const struct bisect_finding *x = a, *y = b;
 	return x->from != y->from ? x->from - y->from : x->to - y->to;
@@ -373,6 +380,6 @@ int bisect_findings(const struct bisect_search *s, struct bisect_finding *out)
 		bool any = add_culprits(s, k, curve, out, &n) > 0;
 		add_range(s, k, curve, any, out, &n);
 	}
-	qsort(out, (size_t)n, sizeof *out, by_place);
+	qsort(out, (size_t)n, sizeof *out, compare_findings);
 	return n;
 }

@@ -1,14 +1,14 @@
 /**
- * search.h - which commit to measure next, and which ones are to blame, from what was measured so far. Pure.
- *
- * Commits are numbered along first parents, 0 the good end, n the bad one. Every commit is measured against the good end, so
- * each cell has a curve of log time ratios m[0] = 0 .. m[n]. Every measurement counts that has a mean and a standard error, whatever
- * its verdict, and the less the larger its error. A stretch between two measured neighbours with a probability of a loss above half
- * the threshold is divided at its middle, or as near to it as a commit can be measured; several culprits show as several stretches.
- * A stretch that cannot be divided is measured directly, its two ends beside each other, again where that leaves it open, and named
- * where these comparisons show a loss above half the threshold with a probability above BISECT_NAMED and the curve agrees. So one
- * measurement alone, however far off, names nobody. What remains of a loss without a culprit (many small steps, or too much noise) is
- * reported as the shortest range that holds nearly all of it.
+ * search.h - the choice of the next commit to measure, and of the culprits, from the measurements so far. Pure.
+ * Commits are numbered along first parents, 0 the good end, n the bad one. Each commit is measured against the good
+ * end, so each cell has a curve of log time ratios m[0] = 0 .. m[n]. Every measurement with a mean and a standard
+ * error counts, whatever its verdict, weighted by its error. If the probability of a loss above half the threshold
+ * between two measured neighbours is high enough, the stretch is divided at its middle, or at the nearest commit that
+ * can be measured; several culprits show as several stretches. The two ends of an indivisible stretch are compared
+ * directly, again if that is inconclusive. A commit is named if these comparisons show a loss above half the
+ * threshold with a probability above BISECT_NAMED and the curve agrees, so a single outlier names no commit. A loss
+ * without a culprit (many small steps, or too much noise) is reported as the shortest range that holds nearly all of
+ * it.
  */
 #ifndef FLOPWATCHD_BISECT_SEARCH_H
 #define FLOPWATCHD_BISECT_SEARCH_H
@@ -20,15 +20,15 @@
 
 enum { BISECT_COMMITS_MAX = 257, BISECT_CELLS_MAX = 64, BISECT_FINDINGS_MAX = 64, BISECT_DIRECT_MAX = 128 };
 
-#define BISECT_NAMED 0.999 /* probability above which a commit is named */
+#define BISECT_NAMED 0.999
 
 enum bisect_point_state { BISECT_UNKNOWN, BISECT_KNOWN, BISECT_SKIPPED };
 
-/** All measurements of two commits. */
+/** All measurements of one pair of commits. */
 struct bisect_evidence {
 	int n;
 	double m, se;          /* log time ratio, and its standard error */
-	double weight, spread; /* sum of 1 / se^2, and of squared distances from the mean in standard errors */
+	double weight, spread; /* sum of 1 / se^2; sum of squared distances from the mean in standard errors */
 };
 
 struct bisect_point {
@@ -37,18 +37,17 @@ struct bisect_point {
 	struct bisect_evidence e;
 };
 
-/** Two commits measured beside each other: what that said. */
+/** Direct comparisons of two commits. */
 struct bisect_direct {
 	int from, to;
 	struct bisect_evidence e;
-	int jobs;           /* of the search's own, that compared them and have ended */
+	int jobs;           /* ended jobs of the search that compared them */
 	int64_t comparison; /* the latest, 0: none */
 };
 
-/** One cell that was lost. */
 struct bisect_track {
 	char key[CASE_KEY_SIZE];
-	double threshold; /* smallest m that counts as lost, > 0 */
+	double threshold; /* smallest m that counts as a loss, > 0 */
 	struct bisect_point point[BISECT_COMMITS_MAX];
 	int n_direct;
 	struct bisect_direct direct[BISECT_DIRECT_MAX];
@@ -56,40 +55,40 @@ struct bisect_track {
 
 struct bisect_search {
 	int n;        /* number of the bad end */
-	bool certain; /* points are no measurements (m is 0 or 1), and need no proof */
+	bool certain; /* m is 0 or 1 (passed or failed): no noise, so no proof is needed */
 	int n_tracks;
 	struct bisect_track track[BISECT_CELLS_MAX];
 };
 
-/** A culprit: the loss came with a commit after `from`, at the latest with `to`. */
+/** A culprit: the loss came after `from`, with `to` at the latest. */
 struct bisect_finding {
 	int from, to;
 	bool confirmed; /* measured directly; false: deduced from neighbours */
 	int n_tracks;
 	int track[BISECT_CELLS_MAX];
 	double m;           /* largest loss of a track here */
-	double probability; /* that it is more than half the threshold; NAN: it is a range, or no measurement */
-	double change_pct;  /* the same as change of throughput */
+	double probability; /* that the loss exceeds half the threshold; NAN: a range, or nothing measured */
+	double change_pct;  /* m as change of throughput */
 	int64_t comparison; /* of `from` and `to`, 0 none */
 };
 
 /**
- * Add a measurement of a commit against commit 0: any with finite `m` and `se` but those that failed or were rejected, whose times are
- * not believed. False: it says nothing, and the point stays as it is.
+ * Add a measurement of a commit against commit 0. False, and the point is unchanged, if `m` or `se` is not finite, or
+ * the measurement failed or was rejected.
  */
 bool bisect_timed_point(struct bisect_point *p, enum verdict v, double m, double se);
-/** How a cell places a commit where failing is what is looked for: m is 1 where it failed. */
+/** The point of a cell in a search for a failure: m is 1 if the cell failed. */
 struct bisect_point bisect_failed_point(enum verdict v);
 /** Note a direct comparison of two commits, and add what it measured, if it did. */
 void bisect_direct_put(struct bisect_track *t, int from, int to, enum verdict v, double m, double se, int64_t comparison);
-/** A job of the search for these two commits has ended, with a measurement or without. */
+/** Count an ended job of the search for these two commits, with or without a measurement. */
 void bisect_job_ended(struct bisect_track *t, int from, int to);
 
-/** The next pair to measure. False: there is nothing left to find out. Shape: *base < *target. */
+/** Choose the next pair to measure. False: the search is complete. Shape: *base < *target. */
 bool bisect_next(const struct bisect_search *s, int *base, int *target);
-/** Whether the track needs that measurement. */
+/** True if the track needs that measurement. */
 bool bisect_wants(const struct bisect_track *t, int n, int base, int target);
-/** Culprits in order of commits, tracks with the same stretch together. Shape: out[BISECT_FINDINGS_MAX]. */
+/** List culprits in order of commits; tracks with the same stretch share one. Shape: out[BISECT_FINDINGS_MAX]. */
 int bisect_findings(const struct bisect_search *s, struct bisect_finding *out);
 
 #endif

@@ -94,7 +94,7 @@ void progress_end(struct progress *c)
 	c->is_dirty = false;
 }
 
-/* ---- words --------------------------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------------- */
 
 static void hear_build(struct progress *c, const struct msg_build *b)
 {
@@ -202,7 +202,7 @@ void progress_hear(struct progress *c, const struct msg *m)
 	}
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------------- */
 
 static void write_progress(const struct progress *c, struct jsonw *j)
 {

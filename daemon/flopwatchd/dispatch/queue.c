@@ -68,7 +68,7 @@ struct queue {
 
 static void resolve_more(struct queue *q);
 
-/* ---- looking again ---------------------------------------------------------------------------------------------------------------- */
+/* ---- looking again --------------------------------------------------------------------------------- */
 
 static void look_again(void *arg)
 {
@@ -115,7 +115,7 @@ static void complain(struct queue *q, const char *event, const struct fw_err *er
 	arrange_again(q);
 }
 
-/* ---- resolving ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- resolving ------------------------------------------------------------------------------------- */
 
 static int store_commits(struct queue *q, const struct store_job *job, const struct resolve_answer *a, struct fw_err *err)
 {
@@ -279,7 +279,7 @@ static void resolve_more(struct queue *q)
 	}
 }
 
-/* ---- workers -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------------------------- */
 
 static bool is_disk_full(struct queue *q)
 {
@@ -293,7 +293,7 @@ static bool has_room(void *arg)
 	return !is_disk_full(arg);
 }
 
-/* ---- slots ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------------- */
 
 /* Own: `s` is the queue's, also on -1. */
 static int put_slot(struct queue *q, int at, struct slot *s, struct fw_err *err)
@@ -417,7 +417,7 @@ static struct slot *nth_slot(void *arg, int n)
 	return n < q->n_slots ? q->slot[n] : NULL;
 }
 
-/* ---- from outside ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- from outside ---------------------------------------------------------------------------------- */
 
 int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event)(void *arg), void *arg, struct queue **out,
 	struct fw_err *err)

@@ -87,7 +87,7 @@ void session_close(struct session *s)
 	free(s);
 }
 
-/* ---- ending ---------------------------------------------------------------------------------------------------------------- */
+/* ---- ending ---------------------------------------------------------------------------------------- */
 
 static void end_now(struct session *s)
 {
@@ -169,7 +169,7 @@ void session_cancel(struct session *s)
 	begin_end(s, SESSION_CANCELLED, "cancelled");
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------------- */
 
 static void want_out(struct session *s, bool want)
 {
@@ -344,7 +344,7 @@ bool session_stay(struct session *s)
 	return true;
 }
 
-/* ---- words of the worker ----------------------------------------------------------------------------------------------------- */
+/* ---- words of the worker --------------------------------------------------------------------------- */
 
 static bool may_have(const struct session *s, const char *oid)
 {
@@ -473,7 +473,7 @@ static void take_bytes(struct session *s, const char *bytes, size_t n)
 		lose(s, "the worker did not send hello");
 }
 
-/* ---- descriptors, child, clock -------------------------------------------------------------------------------------------------- */
+/* ---- descriptors, child, clock --------------------------------------------------------------------- */
 
 static void input_ended(struct session *s)
 {
@@ -568,7 +568,7 @@ static void on_watchdog(void *arg)
 	}
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------------- */
 
 static const struct executor_hooks executor_hooks = { on_pending, on_running, take_error_line, on_ended };
 

@@ -32,7 +32,7 @@ void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn)
 		log_error("slot.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
 
-/* ---- the worker itself -------------------------------------------------------------------------------------------------------- */
+/* ---- the worker itself ----------------------------------------------------------------------------- */
 
 static void ask_again(void *arg)
 {
@@ -104,7 +104,7 @@ static void take_devices(struct slot *s, const struct msg_hello *hello)
 		s->host->changed(s->host->arg);
 }
 
-/* ---- the conversation ------------------------------------------------------------------------------------------------------------ */
+/* ---- the conversation ------------------------------------------------------------------------------ */
 
 const struct msg_device *slot_find_device(const struct msg_hello *hello, const char *uuid)
 {
@@ -375,7 +375,7 @@ static void ask(struct slot *s)
 		go_down(s, err.text);
 }
 
-/* ---- a new job --------------------------------------------------------------------------------------------------------------------- */
+/* ---- a new job ------------------------------------------------------------------------------------- */
 
 static void on_plan(void *arg, struct resolve_answer *a)
 {
@@ -529,7 +529,7 @@ int slot_submit(struct slot *s, const struct slot_request *request, struct fw_er
 	return -1;
 }
 
-/* ---- from outside ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- from outside ---------------------------------------------------------------------------------- */
 
 struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index)
 {

@@ -149,7 +149,7 @@ void slot_limit_job(struct slot *s, int64_t limit_ms)
 		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 }
 
-/* ---- from outside -------------------------------------------------------------------------------------------------------------- */
+/* ---- from outside ---------------------------------------------------------------------------------- */
 
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 {

@@ -53,7 +53,7 @@ static void split_group_free(struct split_group *c)
 	free(c);
 }
 
-/* ---- gathering --------------------------------------------------------------------------------------------------------------- */
+/* ---- gathering ------------------------------------------------------------------------------------- */
 
 /* A job of a kind whose cells do not have to stand on one device: what holds a device against others does, and so does a search for why. */
 static bool may_spread(const struct slot *s)
@@ -238,7 +238,7 @@ int split_group_gather(struct slot *leader, struct fw_err *err)
 	return 0;
 }
 
-/* ---- what comes of it ----------------------------------------------------------------------------------------------------------- */
+/* ---- what comes of it ------------------------------------------------------------------------------ */
 
 static struct split_group_part *part_of(struct split_group *c, const struct slot *s)
 {

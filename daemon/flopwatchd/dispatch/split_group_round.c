@@ -10,7 +10,7 @@
 
 #define BUDGETS_OF_JOB 0.5 /* of the time that a job may take */
 
-/* ---- confirming elsewhere ------------------------------------------------------------------------------------------------------- */
+/* ---- confirming elsewhere -------------------------------------------------------------------------- */
 
 /* The part that confirms a cell which was measured on `device`: the one with least to do that has another device; NULL none. */
 static struct split_group_part *elsewhere(struct split_group *c, int64_t device)
@@ -114,7 +114,7 @@ int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_er
 	return result;
 }
 
-/* ---- what a look on one device asks of cells on the others ------------------------------------------------------------------------ */
+/* ---- what a look on one device asks of cells on the others ----------------------------------------- */
 
 /* What pairs alone call a loss is one, whatever sustained runs would say. */
 static void leave_out_losses(const struct result *whole, struct share *again)

@@ -60,7 +60,7 @@ static void request_for(const struct run *r, const struct store_job_place *job, 
 	snprintf(out->node, sizeof out->node, "%s", node_of(r, job));
 }
 
-/* ---- jobs ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- jobs ------------------------------------------------------------------------------------------ */
 
 /* One allocation for each job that waits and that its worker could run, but no more than it may ask for, nor than there is room for: the
  * rest of a long queue stays here, where it has its order. An allocation is for any job that asks for the same node. */
@@ -144,7 +144,7 @@ static int submit_jobs(
 	return 0;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------------- */
 
 /* One for a device that is to be tried, as long as there is such a device, and no job needs the slot. */
 static int submit_health_check(const struct run *r, bool *is_wanted, struct fw_err *err)

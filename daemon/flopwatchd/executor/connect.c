@@ -1,4 +1,4 @@
-/* connect.c - all ways to a worker end in the same: one stream descriptor. */
+/* connect.c - one stream descriptor for each worker, however it is reached. */
 #include "flopwatchd/executor/connect.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 enum { ENV_MAX = CONNECT_ENV_MAX, ENV_TEXT = CONNECT_ENV_TEXT, WORDS_MAX = 160, WORDS_BYTES = 64 << 10 };
 
-static int reach(const struct config_worker *w, struct connection *out, struct fw_err *err)
+static int connect_socket(const struct config_worker *w, struct connection *out, struct fw_err *err)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	snprintf(to.sun_path, sizeof to.sun_path, "%s", w->socket);
@@ -42,8 +42,8 @@ void connect_environment(const char *env[ENV_MAX], char (*text)[ENV_TEXT])
 	env[n] = NULL;
 }
 
-/* Words of an argument vector, copied. */
-struct words {
+/* A copied argument vector. */
+struct arguments {
 	const char *argv[WORDS_MAX + 1];
 	char text[WORDS_BYTES];
 	size_t used;
@@ -51,8 +51,8 @@ struct words {
 	bool is_full;
 };
 
-static void add(struct words *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct words *v, const char *format, ...)
+static void add_argument(struct arguments *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_argument(struct arguments *v, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -67,37 +67,37 @@ static void add(struct words *v, const char *format, ...)
 	v->used += (size_t)len + 1;
 }
 
-static void add_option(struct words *v, const char *option, const char *value)
+static void add_option(struct arguments *v, const char *option, const char *value)
 {
 	if (*value)
-		add(v, "%s=%s", option, value);
+		add_argument(v, "%s=%s", option, value);
 }
 
-static void add_ssh(struct words *v, const struct config_ssh *s)
+static void add_ssh(struct arguments *v, const struct config_ssh *s)
 {
-	/* nobody is there to answer a question; a line that was cut is noticed before the daemon calls it silence */
+	/* No user can answer a prompt. A broken connection must show before the daemon's heartbeat timeout. */
 	static const char *const always[] = { "-T", "-oBatchMode=yes", "-oConnectTimeout=30", "-oServerAliveInterval=15",
 		"-oServerAliveCountMax=3", "-oClearAllForwardings=yes" };
-	add(v, "ssh");
+	add_argument(v, "ssh");
 	for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
-		add(v, "%s", always[i]);
+		add_argument(v, "%s", always[i]);
 	if (s->key[0])
-		add(v, "-oIdentitiesOnly=yes");
+		add_argument(v, "-oIdentitiesOnly=yes");
 	add_option(v, "-oIdentityFile", s->key);
 	add_option(v, "-oUserKnownHostsFile", s->known_hosts);
 	add_option(v, "-oUser", s->user);
 	if (s->port)
-		add(v, "-oPort=%d", s->port);
-	add(v, "--");
-	add(v, "%s", s->host);
+		add_argument(v, "-oPort=%d", s->port);
+	add_argument(v, "--");
+	add_argument(v, "%s", s->host);
 }
 
-static void add_srun(struct words *v, const struct config_slurm *s, const struct connect_as *as)
+static void add_srun(struct arguments *v, const struct config_slurm *s, const struct connect_as *as)
 {
-	add(v, "srun");
-	add(v, "--quiet");
-	add(v, "--unbuffered");
-	add(v, "--ntasks=1");
+	add_argument(v, "srun");
+	add_argument(v, "--quiet");
+	add_argument(v, "--unbuffered");
+	add_argument(v, "--ntasks=1");
 	add_option(v, "--job-name", as->name);
 	add_option(v, "--partition", s->partition);
 	add_option(v, "--gres", s->gres);
@@ -105,40 +105,40 @@ static void add_srun(struct words *v, const struct config_slurm *s, const struct
 	add_option(v, "--qos", s->qos);
 	add_option(v, "--nodelist", as->node);
 	if (s->exclusive)
-		add(v, "--exclusive");
+		add_argument(v, "--exclusive");
 	if (s->cpus)
-		add(v, "--cpus-per-task=%d", s->cpus);
+		add_argument(v, "--cpus-per-task=%d", s->cpus);
 	if (s->time_ms)
-		add(v, "--time=%lld", (long long)((s->time_ms + 59999) / 60000));
+		add_argument(v, "--time=%lld", (long long)((s->time_ms + 59999) / 60000));
 	for (int i = 0; i < s->n_options; i++)
-		add(v, "%s", s->option[i]);
+		add_argument(v, "%s", s->option[i]);
 }
 
-static void add_serve_options(struct words *v, const struct config *c, const struct config_worker *w)
+static void add_serve_options(struct arguments *v, const struct config *c, const struct config_worker *w)
 {
 	const char *cache = w->cache[0] ? w->cache : w->kind == WORKER_COMMAND ? c->cache_dir : "";
-	add(v, "--sandbox");
-	add(v, "%s", c->sandbox);
-	add(v, "--device");
-	add(v, "%s", w->device == DEVICE_ANY ? "auto" : device_kind_name(w->device));
+	add_argument(v, "--sandbox");
+	add_argument(v, "%s", c->sandbox);
+	add_argument(v, "--device");
+	add_argument(v, "%s", w->device == DEVICE_ANY ? "auto" : device_kind_name(w->device));
 	if (*cache) {
-		add(v, "--cache");
-		add(v, "%s", cache);
+		add_argument(v, "--cache");
+		add_argument(v, "%s", cache);
 	}
 	if (w->build_jobs) {
-		add(v, "--build-jobs");
-		add(v, "%d", w->build_jobs);
+		add_argument(v, "--build-jobs");
+		add_argument(v, "%d", w->build_jobs);
 	}
 	if (w->builds)
-		add(v, "--build-only");
+		add_argument(v, "--build-only");
 	for (int i = 0; i < c->n_read_only; i++) {
-		add(v, "--read-only");
-		add(v, "%s", c->read_only[i]);
+		add_argument(v, "--read-only");
+		add_argument(v, "%s", c->read_only[i]);
 	}
 }
 
-static int words_of(
-	const struct config *c, const struct config_worker *w, const struct connect_as *as, struct words *v, struct fw_err *err)
+static int build_arguments(const struct config *c, const struct config_worker *w, const struct connect_as *as,
+	struct arguments *v, struct fw_err *err)
 {
 	char program[4096];
 	int first = 0;
@@ -149,26 +149,26 @@ static int words_of(
 	else if (!strcmp(w->command[0], "flopwatch-worker")) {
 		if (proc_sibling(w->command[0], program, sizeof program, err) != 0)
 			return -1;
-		add(v, "%s", program);
+		add_argument(v, "%s", program);
 		first = 1;
 	}
 	for (int i = first; i < w->n_command; i++)
-		add(v, "%s", w->command[i]);
+		add_argument(v, "%s", w->command[i]);
 	if (!strcmp(w->command[w->n_command - 1], "serve"))
 		add_serve_options(v, c, w);
 	return v->is_full ? err_set(err, ERR_FULL, "the command is too long") : 0;
 }
 
-static int start(const struct config *c, const struct config_worker *w, const struct connect_as *as, int line, int errors,
+static int start_command(const struct config *c, const struct config_worker *w, const struct connect_as *as, int line, int errors,
 	struct connection *out, struct fw_err *err)
 {
 	const char *env[ENV_MAX];
 	char env_text[ENV_MAX][ENV_TEXT];
-	struct words *v = calloc(1, sizeof *v);
+	struct arguments *v = calloc(1, sizeof *v);
 	if (!v)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	connect_environment(env, env_text);
-	int result = words_of(c, w, as, v, err);
+	int result = build_arguments(c, w, as, v, err);
 	if (result == 0) {
 		struct proc_spec spec = {
 			.argv = v->argv,
@@ -198,11 +198,11 @@ int connect_worker(const struct config *c, const struct config_worker *w, const 
 	int line[2] = { -1, -1 }, errors[2] = { -1, -1 };
 	*out = (struct connection){ .fd = -1, .errors_fd = -1, .child = { .pidfd = -1 } };
 	if (w->socket[0])
-		return reach(w, out, err);
+		return connect_socket(w, out, err);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0 || pipe2(errors, O_CLOEXEC) != 0 ||
 		fcntl(errors[0], F_SETFL, O_NONBLOCK) != 0) {
-		err_sys(err, "worker %s: cannot make its pipes", w->name);
-	} else if (start(c, w, as, line[1], errors[1], out, err) != 0) {
+		err_sys(err, "worker %s: cannot create its pipes", w->name);
+	} else if (start_command(c, w, as, line[1], errors[1], out, err) != 0) {
 		err_context(err, "worker %s", w->name);
 	} else {
 		out->fd = line[0];

@@ -1,4 +1,4 @@
-/* executor.c - the life of a submission, whatever it is. */
+/* executor.c - the lifecycle of a submission. */
 #include "flopwatchd/executor/executor.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@
 
 enum { KILL_AFTER_MS = 5000, STOP_MS = 5000 };
 
-static struct slurm *slurm_of(const struct executor *e)
+static struct slurm *get_slurm(const struct executor *e)
 {
 	return e->all->slurm[e->worker - e->all->config->worker];
 }
 
-static void forget(struct executor *e)
+static void free_executor(struct executor *e)
 {
 	struct loop *l = e->all->loop;
 	loop_remove(l, e->waits);
@@ -42,9 +42,9 @@ static void forget(struct executor *e)
 	free(e);
 }
 
-/* ---- its process -------------------------------------------------------------------------------------------------------------- */
+/* ---- process --------------------------------------------------------------------------------------- */
 
-static void take_errors(struct executor *e)
+static void read_errors(struct executor *e)
 {
 	char text[4096];
 	ssize_t n;
@@ -67,26 +67,26 @@ static void take_errors(struct executor *e)
 static void on_errors(void *arg, uint32_t events)
 {
 	(void)events;
-	take_errors(arg);
+	read_errors(arg);
 }
 
-static void on_exit_of(void *arg, const struct proc_exit *how)
+static void on_process_exit(void *arg, const struct proc_exit *how)
 {
 	struct executor *e = arg;
 	char text[64] = "";
 	e->child = NULL;
-	take_errors(e); /* its last words */
+	read_errors(e); /* its last lines */
 	if (how->status != 0)
 		proc_describe(how, text);
 	if (e->name[0] && text[0])
-		slurm_search(slurm_of(e)); /* it may have left its allocation behind */
+		slurm_search(get_slurm(e)); /* its allocation may still exist */
 	if (e->hooks)
 		e->hooks->ended(e->arg, text);
 	else
-		forget(e);
+		free_executor(e);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------------------ */
+/* ---- start ----------------------------------------------------------------------------------------- */
 
 static void begin_running(struct executor *e)
 {
@@ -97,8 +97,8 @@ static void begin_running(struct executor *e)
 		e->hooks->running(e->arg, e->fd);
 }
 
-/* The first byte, or the end, of what was submitted. */
-static void on_first_word(void *arg, uint32_t events)
+/* Called for the first byte, or the end, of the worker's output. */
+static void on_first_output(void *arg, uint32_t events)
 {
 	(void)events;
 	begin_running(arg);
@@ -113,7 +113,7 @@ int executor_submit(struct executors *x, const struct config_worker *w, const ch
 		return err_set(err, ERR_INTERNAL, "out of memory for a worker");
 	*e = (struct executor){ .all = x, .worker = w, .fd = -1, .errors_fd = -1 };
 	if (config_worker_is_slurm(w))
-		slurm_name(slurm_of(e), ++x->n_submitted, e->name);
+		slurm_name(get_slurm(e), ++x->n_submitted, e->name);
 	const struct connect_as as = { .name = e->name, .node = node };
 	if (connect_worker(x->config, w, &as, &line, err) != 0) {
 		free(e);
@@ -124,12 +124,12 @@ int executor_submit(struct executors *x, const struct config_worker *w, const ch
 	e->process = line.child;
 	e->next = x->first;
 	x->first = e;
-	if (line.child.pid > 0 && loop_child(x->loop, line.child, 0, on_exit_of, e, &e->child, err) != 0) {
-		forget(e);
+	if (line.child.pid > 0 && loop_child(x->loop, line.child, 0, on_process_exit, e, &e->child, err) != 0) {
+		free_executor(e);
 		return -1;
 	}
 	if ((e->errors_fd >= 0 && loop_watch(x->loop, e->errors_fd, EPOLLIN, on_errors, e, &e->errors, err) != 0) ||
-		(e->name[0] && loop_watch(x->loop, e->fd, EPOLLIN, on_first_word, e, &e->waits, err) != 0)) {
+		(e->name[0] && loop_watch(x->loop, e->fd, EPOLLIN, on_first_output, e, &e->waits, err) != 0)) {
 		executor_end(e);
 		return -1;
 	}
@@ -137,7 +137,7 @@ int executor_submit(struct executors *x, const struct config_worker *w, const ch
 	e->arg = arg;
 	*out = e;
 	if (e->name[0])
-		slurm_look(slurm_of(e));
+		slurm_look(get_slurm(e));
 	else
 		begin_running(e);
 	return 0;
@@ -148,13 +148,13 @@ bool executor_is_process(const struct executor *e)
 	return e->child != NULL;
 }
 
-/* ---- ending ------------------------------------------------------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------------------------- */
 
-static void make_end(void *arg)
+static void kill_child(void *arg)
 {
 	struct executor *e = arg;
 	e->timer = NULL;
-	log_warning("worker.kill", "worker=%s err=\"it did not end when it was asked to\"", e->worker->name);
+	log_warning("worker.kill", "worker=%s err=\"did not exit after SIGTERM\"", e->worker->name);
 	proc_signal(&e->process, SIGKILL);
 }
 
@@ -165,7 +165,7 @@ void executor_end(struct executor *e)
 		return;
 	e->hooks = NULL;
 	if (!e->child) {
-		forget(e);
+		free_executor(e);
 		return;
 	}
 	loop_remove(e->all->loop, e->waits);
@@ -173,9 +173,9 @@ void executor_end(struct executor *e)
 	close(e->fd);
 	e->fd = -1;
 	proc_signal(&e->process, SIGTERM);
-	if (loop_after(e->all->loop, KILL_AFTER_MS, make_end, e, &e->timer, &err) != 0) {
+	if (loop_after(e->all->loop, KILL_AFTER_MS, kill_child, e, &e->timer, &err) != 0) {
 		log_error("executor.timer", "err=%s", log_quote(err.text));
-		make_end(e);
+		kill_child(e);
 	}
 }
 
@@ -195,7 +195,7 @@ int executors_new(struct loop *l, const struct config *c, struct executors **out
 	return 0;
 }
 
-/* The loop does not run any more: wait here, for all of them together. */
+/* The loop no longer runs: wait here, for all of them together. */
 static void end_all(struct executors *x)
 {
 	int64_t until_ns = clock_mono_ns() + STOP_MS * INT64_C(1000000);
@@ -217,7 +217,7 @@ void executors_free(struct executors *x)
 	end_all(x);
 	while (x->first) {
 		loop_remove(x->loop, x->first->child);
-		forget(x->first);
+		free_executor(x->first);
 	}
 	for (int i = 0; i < x->config->n_workers; i++)
 		slurm_free(x->slurm[i]);

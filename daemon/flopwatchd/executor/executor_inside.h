@@ -1,4 +1,4 @@
-/** executor_inside.h - what the executors know of each other: those that wait for a scheduler are told by one look at its queue. */
+/** executor_inside.h - state shared by executor.c and slurm.c: one squeue query serves all pending submissions. */
 #ifndef FLOPWATCHD_EXECUTOR_EXECUTOR_INSIDE_H
 #define FLOPWATCHD_EXECUTOR_EXECUTOR_INSIDE_H
 
@@ -12,12 +12,12 @@ struct executor {
 	struct executors *all;
 	struct executor *next;
 	const struct config_worker *worker;
-	const struct executor_hooks *hooks; /* NULL: nobody listens */
+	const struct executor_hooks *hooks; /* NULL: executor_end was called */
 	void *arg;
-	char name[EXECUTOR_NAME_SIZE]; /* of its allocation; "" it has none */
+	char name[EXECUTOR_NAME_SIZE]; /* of its allocation; "": none */
 	bool runs;
 	int fd, errors_fd;
-	struct proc process; /* as long as `child` waits for it */
+	struct proc process; /* valid while `child` watches it */
 	struct loop_source *waits, *errors, *child, *timer;
 };
 
@@ -25,7 +25,7 @@ struct executors {
 	struct loop *loop;
 	const struct config *config;
 	struct executor *first;
-	struct slurm *slurm[CONFIG_WAYS_MAX]; /* by the worker's place; NULL: it is none of Slurm's */
+	struct slurm *slurm[CONFIG_WAYS_MAX]; /* by the worker's index; NULL: not a Slurm worker */
 	unsigned n_submitted;
 };
 

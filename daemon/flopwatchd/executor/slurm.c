@@ -22,7 +22,7 @@ enum {
 	PREFIX_SIZE = 40
 };
 
-/* The name comes last: other people's may hold anything. */
+/* The name comes last: names of other users' jobs may hold any text. */
 #define COLUMNS "--format=%i|%T|%r|%j"
 
 struct slurm {
@@ -49,18 +49,18 @@ void slurm_name(const struct slurm *s, unsigned n, char name[EXECUTOR_NAME_SIZE]
 	snprintf(name, EXECUTOR_NAME_SIZE, "%s%08x-%u", s->prefix, s->run, n);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------------- */
 
 static void on_timer(void *arg);
 
-static void look_in(struct slurm *s, int64_t delay_ms)
+static void schedule_query(struct slurm *s, int64_t delay_ms)
 {
 	struct fw_err err = { 0 };
 	if (!s->timer && !s->asking && loop_after(s->all->loop, delay_ms, on_timer, s, &s->timer, &err) != 0)
 		log_error("slurm.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
 
-static int ask(struct slurm *s, const char *program, const char *const *args, child_fn *fn, struct fw_err *err)
+static int run_query(struct slurm *s, const char *program, const char *const *args, child_fn *fn, struct fw_err *err)
 {
 	const char *env[CONNECT_ENV_MAX];
 	char text[CONNECT_ENV_MAX][CONNECT_ENV_TEXT];
@@ -84,15 +84,15 @@ static bool has_waiting(const struct slurm *s)
 	return false;
 }
 
-static void go_on(struct slurm *s)
+static void schedule_next(struct slurm *s)
 {
 	if (s->searches || has_waiting(s))
-		look_in(s, LOOK_MS);
+		schedule_query(s, LOOK_MS);
 }
 
-/* ---- what waits ---------------------------------------------------------------------------------------------------------------- */
+/* ---- pending submissions --------------------------------------------------------------------------- */
 
-static void tell_all(struct slurm *s, const char *reason)
+static void report_to_all(struct slurm *s, const char *reason)
 {
 	const struct executor_wait wait = { .id = "", .reason = reason };
 	for (struct executor *e = s->all->first; e; e = e->next)
@@ -108,7 +108,7 @@ static void on_waiting(void *arg, const struct buf *out, const struct fw_err *fa
 	int place = 0;
 	s->asking = NULL;
 	if (failed)
-		tell_all(s, failed->text);
+		report_to_all(s, failed->text);
 	while (!failed && rest && (line = strsep(&rest, "\n"))) {
 		if (!slurm_row_read(line, &row))
 			continue;
@@ -119,20 +119,20 @@ static void on_waiting(void *arg, const struct buf *out, const struct fw_err *fa
 			if (is_waiting(s, e) && !strcmp(e->name, row.name))
 				e->hooks->pending(e->arg, &wait);
 	}
-	go_on(s);
+	schedule_next(s);
 }
 
-static int ask_what_waits(struct slurm *s, struct fw_err *err)
+static int query_pending(struct slurm *s, struct fw_err *err)
 {
 	char partition[160];
 	snprintf(partition, sizeof partition, "--partition=%s", s->worker->slurm.partition);
-	/* all of the partition, the first in line first: a place is a number of lines */
+	/* the whole partition, first in line first: the position is a line number */
 	const char *args[] = { "--noheader", "--states=PENDING", "--sort=-p,i", COLUMNS,
 		s->worker->slurm.partition[0] ? partition : NULL, NULL };
-	return ask(s, "squeue", args, on_waiting, err);
+	return run_query(s, "squeue", args, on_waiting, err);
 }
 
-/* ---- allocations without an owner --------------------------------------------------------------------------------------------- */
+/* ---- allocations without an owner ------------------------------------------------------------------ */
 
 static bool has_owner(const struct slurm *s, const char *name)
 {
@@ -149,10 +149,10 @@ static void on_cancelled(void *arg, const struct buf *out, const struct fw_err *
 	s->asking = NULL;
 	if (failed)
 		log_warning("slurm.cancel", "worker=%s err=%s", s->worker->name, log_quote(failed->text));
-	go_on(s); /* and look whether they are gone */
+	schedule_next(s); /* check that they are gone */
 }
 
-static void on_ours(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_own_allocations(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct slurm *s = arg;
 	struct fw_err err = { 0 };
@@ -169,22 +169,22 @@ static void on_ours(void *arg, const struct buf *out, const struct fw_err *faile
 		args[++n] = row.id;
 	}
 	if (failed)
-		tell_all(s, failed->text);
+		report_to_all(s, failed->text);
 	else if (n == 0)
 		s->searches = false;
-	else if (ask(s, "scancel", args, on_cancelled, &err) == 0)
+	else if (run_query(s, "scancel", args, on_cancelled, &err) == 0)
 		return;
 	if (has_waiting(s))
-		look_in(s, LOOK_FIRST_MS);
+		schedule_query(s, LOOK_FIRST_MS);
 	else
-		go_on(s);
+		schedule_next(s);
 }
 
-static int ask_what_is_ours(struct slurm *s, struct fw_err *err)
+static int query_own_allocations(struct slurm *s, struct fw_err *err)
 {
 	static const char *const args[] = { "--noheader", "--me", "--states=PENDING,CONFIGURING,RUNNING,SUSPENDED", COLUMNS,
 		NULL };
-	return ask(s, "squeue", args, on_ours, err);
+	return run_query(s, "squeue", args, on_own_allocations, err);
 }
 
 static void on_timer(void *arg)
@@ -192,36 +192,36 @@ static void on_timer(void *arg)
 	struct slurm *s = arg;
 	struct fw_err err = { 0 };
 	s->timer = NULL;
-	int result = s->searches ? ask_what_is_ours(s, &err) : has_waiting(s) ? ask_what_waits(s, &err) : 0;
+	int result = s->searches ? query_own_allocations(s, &err) : has_waiting(s) ? query_pending(s, &err) : 0;
 	if (result == 0)
 		return;
-	tell_all(s, err.text);
-	go_on(s);
+	report_to_all(s, err.text);
+	schedule_next(s);
 }
 
 void slurm_look(struct slurm *s)
 {
-	look_in(s, LOOK_FIRST_MS);
+	schedule_query(s, LOOK_FIRST_MS);
 }
 
 void slurm_search(struct slurm *s)
 {
 	s->searches = true;
-	look_in(s, LOOK_FIRST_MS);
+	schedule_query(s, LOOK_FIRST_MS);
 }
 
-/* A controller that lost its state may bring back what was cancelled and seen to be gone. */
-static void search_now_and_then(void *arg)
+/* A controller that lost its state may restore cancelled allocations. */
+static void search_periodically(void *arg)
 {
 	struct slurm *s = arg;
 	struct fw_err err = { 0 };
 	s->search_timer = NULL;
 	slurm_search(s);
-	if (loop_after(s->all->loop, SEARCH_MS, search_now_and_then, s, &s->search_timer, &err) != 0)
+	if (loop_after(s->all->loop, SEARCH_MS, search_periodically, s, &s->search_timer, &err) != 0)
 		log_error("slurm.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------------ */
 
 int slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out, struct fw_err *err)
 {
@@ -242,7 +242,7 @@ int slurm_new(struct executors *x, const struct config_worker *w, struct slurm *
 	if (getrandom(&s->run, sizeof s->run, GRND_NONBLOCK) != sizeof s->run)
 		s->run = (unsigned)getpid();
 	*out = s;
-	search_now_and_then(s);
+	search_periodically(s);
 	return 0;
 }
 

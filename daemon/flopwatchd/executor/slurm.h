@@ -1,31 +1,32 @@
 /**
- * slurm.h - a worker's allocations as Slurm has them: why and at which place each waits, and those that nobody waits for any more.
- *
- * Only squeue and scancel are asked, so that nothing of Slurm is linked and every version from 20.11 on will do. Whether a job did well is
- * never asked there: its worker says so.
+ * slurm.h - a worker's Slurm allocations: reason and position of each pending one, and cancellation of those without
+ * an owner. Only squeue and scancel are used: nothing of Slurm is linked, and every version from 20.11 works. The
+ * worker, not Slurm, reports how a job ended.
  */
 #ifndef FLOPWATCHD_EXECUTOR_SLURM_H
 #define FLOPWATCHD_EXECUTOR_SLURM_H
 
 #include "flopwatchd/executor/executor_inside.h"
 
-/** Own: slurm_free. What has no owner, as what an earlier daemon left, is searched for at once and now and then. */
+/**
+ * Searches at once and periodically for allocations without an owner, such as those of an earlier daemon. Own:
+ * slurm_free.
+ */
 int slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out, struct fw_err *err);
-/** Accepts NULL. */
 void slurm_free(struct slurm *s);
 
-/** Under which name submission `n` of this daemon is known there. Shape: name[EXECUTOR_NAME_SIZE]. */
+/** Name of submission `n` of this daemon in Slurm. Shape: name[EXECUTOR_NAME_SIZE]. */
 void slurm_name(const struct slurm *s, unsigned n, char name[EXECUTOR_NAME_SIZE]);
-/** Something waits: look now and then, until nothing does. */
+/** Poll the queue while a submission is pending. */
 void slurm_look(struct slurm *s);
-/** An allocation may have lost its owner: search until there is none such. */
+/** Search for allocations without an owner until there is none. */
 void slurm_search(struct slurm *s);
 
-/** One line of squeue, as slurm.c asks for it. Texts point into the line. */
+/** One line of squeue in the format of slurm.c. Texts point into the line. */
 struct slurm_row {
 	const char *id, *state, *reason, *name;
 };
-/** Take a line apart. False: it is none. */
+/** Split a line. False: it has another format. */
 bool slurm_row_read(char *line, struct slurm_row *out);
 
 #endif

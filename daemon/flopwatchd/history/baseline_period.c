@@ -53,7 +53,7 @@ static double clock_of(const struct result *r)
 	return n ? stats_median(clock, n) : NAN;
 }
 
-/* ---- new baseline periods ------------------------------------------------------------------------------------------------------ */
+/* ---- new baseline periods -------------------------------------------------------------------------- */
 
 static int tell(struct db *db, const struct result *r, const struct store_job *job, const struct store_baseline_period *e,
 	bool carried, struct fw_err *err)
@@ -152,7 +152,7 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 	return out->row.id && r->plan.on_line ? choose_against(db, r, out, err) : 0;
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------------- */
 
 int baseline_period_cell(struct db *db, const struct baseline_period *e, const struct result *r, int cell, struct store_cell *c,
 	double *x, double *se, struct fw_err *err)

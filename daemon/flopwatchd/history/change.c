@@ -16,7 +16,7 @@ enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 /* A part of the step that two commits may have between them by chance. */
 #define SHARE_NONE 0.35
 
-/* ---- questions ------------------------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------------- */
 
 int trend_enqueue(
 	const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err)
@@ -101,7 +101,7 @@ int trend_verify(const struct trend *t, struct store_change *c, const struct sto
 		s.point[first + 1].sha, why, err);
 }
 
-/* ---- placing --------------------------------------------------------------------------------------------------------- */
+/* ---- placing --------------------------------------------------------------------------------------- */
 
 static int confirm(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err)
 {
@@ -131,7 +131,7 @@ static int place(const struct trend *t, struct store_change *c, const struct sto
 	return ask(t, c, e, JOBKIND_BACKFILL, PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err);
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------------- */
 
 /** The cell of the comparison that was asked about. 1, 0, -1. */
 static int find_cell(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)
@@ -229,7 +229,7 @@ int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *er
 	return strcmp(c->state, "placing") == 0 ? confirm(t, c, &baseline_period, err) : 0;
 }
 
-/* ---- telling --------------------------------------------------------------------------------------------------------- */
+/* ---- telling --------------------------------------------------------------------------------------- */
 
 static int tell_event(const struct trend *t, const struct store_change *c, struct fw_err *err)
 {

@@ -51,7 +51,7 @@ static int tell(const struct follow *f, const struct measured *by, struct alert_
 	return 0;
 }
 
-/* ---- the reference commit, then and now ---------------------------------------------------------------------------------------- */
+/* ---- the reference commit, then and now ------------------------------------------------------------ */
 
 /* The time of a cell now, at the clock of the baseline period before; where no clock was ever seen, as it is. NAN: a clock is missing. */
 static double time_now(const struct follow *f, int i, const struct store_cell *cell, double held_mhz)
@@ -127,7 +127,7 @@ static int follow_unpaired(const struct follow *f, int64_t *alert, struct fw_err
 	return f->change->is_outside || !pairs ? call_unpaired(f, &by, alert, err) : 0;
 }
 
-/* ---- two builds of one commit ---------------------------------------------------------------------------------------- */
+/* ---- two builds of one commit ---------------------------------------------------------------------- */
 
 static int keep_paired(const struct follow *f, int *n, struct fw_err *err)
 {

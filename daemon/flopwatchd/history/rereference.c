@@ -33,7 +33,7 @@ int rereference_ask(const struct trend *t, const struct store_baseline_period *e
 	return trend_enqueue(t, e, &job, why, err);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------------------------------ */
+/* ---- the answer ------------------------------------------------------------------------------------ */
 
 static int tell(const struct trend *t, const struct store_baseline_period *e, const char *reference, int64_t comparison,
 	struct fw_err *err)

@@ -74,7 +74,7 @@ static int note_seen(const struct point *p, struct fw_err *err)
 	return store_change_insert(p->t->db, &change, err);
 }
 
-/* ---- measuring again ------------------------------------------------------------------------------------------------- */
+/* ---- measuring again ------------------------------------------------------------------------------- */
 
 static int measure_again(const struct point *p, const char *sha, struct fw_err *err)
 {
@@ -105,7 +105,7 @@ static int is_settled(const struct point *p, const struct store_series *s, struc
 	return measure_again(p, newest, err);
 }
 
-/* ---- looking back ---------------------------------------------------------------------------------------------------- */
+/* ---- looking back ---------------------------------------------------------------------------------- */
 
 /** `s`: the series from place `from` on, where the last confirmed step is. */
 static int look_for_step(const struct point *p, const struct store_series *s, int64_t from, struct fw_err *err)

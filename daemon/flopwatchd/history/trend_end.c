@@ -11,7 +11,7 @@
 
 #define GROWN 0.001 /* log ratio; an alert that is open is not written anew for less */
 
-/* ---- drift ----------------------------------------------------------------------------------------------------------- */
+/* ---- drift ----------------------------------------------------------------------------------------- */
 
 /** The first point after a commit; the number of points where none is. */
 static int first_after(
@@ -82,7 +82,7 @@ int trend_drift(const struct trend *t, const struct store_baseline_period *e, co
 		       : tell_drift(t, e, cell->key, &s, expected, loss - expected, err);
 }
 
-/* ---- the end --------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------------- */
 
 /** The level before a change point, on the series of baseline period `e`, which may begin at another reference commit. 1, 0 not known, -1. */
 static int level_before(const struct trend *t, const struct store_baseline_period *e, const struct store_change *c, double *level,

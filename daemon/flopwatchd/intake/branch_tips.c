@@ -41,7 +41,7 @@ struct apply {
 	bool out_of_memory;
 };
 
-/* ---- reading ---- */
+/* ---- reading --------------------------------------------------------------------------------------- */
 
 static int add_tip(struct branch_tips *t, const char *name, const char *display, const char *sha)
 {
@@ -150,7 +150,7 @@ static int by_rank(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* ---- matching ---- */
+/* ---- matching -------------------------------------------------------------------------------------- */
 
 static bool is_upstream(const struct config_repo *conf, const char *name)
 {
@@ -162,7 +162,7 @@ static bool is_upstream(const struct config_repo *conf, const char *name)
 	return strcmp(raw, conf->upstream) == 0;
 }
 
-/* ---- writing ---- */
+/* ---- writing --------------------------------------------------------------------------------------- */
 
 static int write_event(struct apply *a, const char *kind, const struct tip *t, int64_t job)
 {

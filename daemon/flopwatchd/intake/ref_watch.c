@@ -33,7 +33,7 @@ struct ref_watch {
 	} * watch; /* watch[n]; the first is the git folder itself */
 };
 
-/* ---- where git keeps its refs ---- */
+/* ---- where git keeps its refs ---------------------------------------------------------------------- */
 
 /* First line of a small file, without its end. */
 static int read_line(const char *path, char *line, size_t size)
@@ -95,7 +95,7 @@ static int find_git_folder(const char *path, char *folder, struct fw_err *err)
 	return 0;
 }
 
-/* ---- watches ---- */
+/* ---- watches --------------------------------------------------------------------------------------- */
 
 static const char *path_of(const struct ref_watch *n, int wd)
 {

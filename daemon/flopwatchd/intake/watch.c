@@ -64,7 +64,7 @@ struct watch {
 
 static void look(struct watched *r);
 
-/* ---- when ---- */
+/* ---- when ------------------------------------------------------------------------------------------ */
 
 /* Spread: daemons that started together shall not poll together. */
 static int64_t with_jitter(struct watch *w, int64_t ms)
@@ -108,7 +108,7 @@ static void on_news(void *arg)
 		plan(r, DEBOUNCE_MS);
 }
 
-/* ---- notices ---- */
+/* ---- notices --------------------------------------------------------------------------------------- */
 
 static void keep_notice(struct watched *r)
 {
@@ -129,7 +129,7 @@ static void keep_notice(struct watched *r)
 	}
 }
 
-/* ---- results ---- */
+/* ---- results --------------------------------------------------------------------------------------- */
 
 /* Store what is wrong ("" nothing), and log it once. */
 static void set_problem(struct watched *r, const char *problem)
@@ -202,7 +202,7 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 		w->on_new_job(w->arg);
 }
 
-/* ---- looking ---- */
+/* ---- looking --------------------------------------------------------------------------------------- */
 
 static int start_child(struct watched *r, struct fw_err *err)
 {
@@ -254,7 +254,7 @@ static void look(struct watched *r)
 	r->watch->n_children++;
 }
 
-/* ---- life ---- */
+/* ---- life ------------------------------------------------------------------------------------------ */
 
 static int store_repos(struct watch *w, struct fw_err *err)
 {

@@ -49,7 +49,7 @@ static json_t *read_object(const struct buf *out, struct fw_err *err)
 	return object;
 }
 
-/* ---- tree ----------------------------------------------------------------------------------------------------------------- */
+/* ---- tree ------------------------------------------------------------------------------------------ */
 
 static int read_blobs(json_t *blobs, struct gitread_commit *c, struct fw_err *err)
 {
@@ -150,7 +150,7 @@ bool gitread_oid(const struct gitread_commit *c, const char *path, const char **
 	return false;
 }
 
-/* ---- log ----------------------------------------------------------------------------------------------------------------- */
+/* ---- log ------------------------------------------------------------------------------------------- */
 
 int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct fw_err *err)
 {
@@ -171,7 +171,7 @@ int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct f
 	return result < 0 ? -1 : 0;
 }
 
-/* ---- base ------------------------------------------------------------------------------------------------------------------- */
+/* ---- base ------------------------------------------------------------------------------------------ */
 
 int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err *err)
 {

@@ -75,7 +75,7 @@ int plan_subject(
 	return 0;
 }
 
-/* ---- suite ---------------------------------------------------------------------------------------------------------------- */
+/* ---- suite ----------------------------------------------------------------------------------------- */
 
 /* 1 read, 0 absent, -1. */
 static int read_installed(const char *path, struct buf *text, struct fw_err *err)
@@ -173,7 +173,7 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 	return 0;
 }
 
-/* ---- programs of their own ------------------------------------------------------------------------------------------------- */
+/* ---- programs of their own ------------------------------------------------------------------------- */
 
 bool plan_is_benchmark(const struct plan *p)
 {
@@ -240,7 +240,7 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 	benchmark_rule(base, 0, &p->ask.rule);
 }
 
-/* ---- what makes two sides equal -------------------------------------------------------------------------------------------- */
+/* ---- what makes two sides equal -------------------------------------------------------------------- */
 
 void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65])
 {

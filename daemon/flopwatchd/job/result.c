@@ -69,7 +69,7 @@ const struct msg_fault *result_fault(const struct result *r, enum role role, int
 	return NULL;
 }
 
-/* ---- growing lists ------------------------------------------------------------------------------------------------------ */
+/* ---- growing lists --------------------------------------------------------------------------------- */
 
 /* Room for one more item of `size` bytes; NULL with err. */
 static void *grow(struct result *r, void **list, int *n, size_t size, size_t extra, struct fw_err *err)
@@ -112,7 +112,7 @@ static struct msg_process_run *find_run(const struct result *r, int number)
 	return NULL;
 }
 
-/* ---- one message ----------------------------------------------------------------------------------------------------------- */
+/* ---- one message ----------------------------------------------------------------------------------- */
 
 static int add_build(struct result *r, struct msg_build *b, struct fw_err *err)
 {

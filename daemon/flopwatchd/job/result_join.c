@@ -132,7 +132,7 @@ int result_join(struct result *whole, struct result *part, const int *cell, int 
 	return 0;
 }
 
-/* ---- forgetting ------------------------------------------------------------------------------------------------------------- */
+/* ---- forgetting ------------------------------------------------------------------------------------ */
 
 static bool is_among(int cell, const int *list, int n)
 {

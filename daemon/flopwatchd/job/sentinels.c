@@ -8,7 +8,7 @@
 
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
 
-/* ---- dealing ---------------------------------------------------------------------------------------------------------------- */
+/* ---- dealing --------------------------------------------------------------------------------------- */
 
 /* FLOPs of a share's longest cell of a class, 0 where they are unknown; -1: it has none. */
 static double longest(const struct plan *whole, const struct share *s, sentinel_set class)
@@ -54,7 +54,7 @@ void sentinels_assign(const struct plan *whole, struct share *share, int n)
 	}
 }
 
-/* ---- what they saw ------------------------------------------------------------------------------------------------------------ */
+/* ---- what they saw --------------------------------------------------------------------------------- */
 
 static bool has(const struct share *s, int cell)
 {

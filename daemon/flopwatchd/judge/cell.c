@@ -23,7 +23,7 @@ static bool is_series(const struct msg_cell *m, int cell, enum series series, co
 	return m->cell == cell && m->series == series && strcmp(m->phase, phase) == 0;
 }
 
-/* ---- timings --------------------------------------------------------------------------------------------------------- */
+/* ---- timings --------------------------------------------------------------------------------------- */
 
 /* `host`: the host's time of enqueue in place of the device's of the call. */
 static void collect(const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_runs *out)
@@ -285,7 +285,7 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 		snprintf(c->reason, sizeof c->reason, "%s", v.reason);
 }
 
-/* ---- what went wrong ------------------------------------------------------------------------------------------------- */
+/* ---- what went wrong ------------------------------------------------------------------------------- */
 
 /** Why one side has no result for the cell; class[0] is 0 when it has. */
 struct problem {
@@ -495,7 +495,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 			r->done.cancelled ? "not measured: the job was cancelled" : "not measured: the budget ended first");
 }
 
-/* ---- other series ---------------------------------------------------------------------------------------------------- */
+/* ---- other series ---------------------------------------------------------------------------------- */
 
 double judge_median(
 	const struct result *r, int cell, enum series series, const char *phase, enum role role, enum judge_values which)

@@ -61,7 +61,7 @@ static void text_or_null(struct jsonw *j, const char *key, const char *text)
 	jsonw_kv_string(j, key, text[0] ? text : NULL);
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------------- */
 
 static void write_side(
 	struct jsonw *j, const char *key, double median_ms, double tflops, double bytes, const struct ran *ran, int side)
@@ -369,7 +369,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_object_end(j);
 }
 
-/* ---- the comparison -------------------------------------------------------------------------------------------------- */
+/* ---- the comparison -------------------------------------------------------------------------------- */
 
 struct side {
 	char module[65];

@@ -30,7 +30,7 @@ static void put(struct sink *s, const char *prefix, const char *name, const char
 		s->failed = store_metric(s->db, s->cell, full, unit, value, s->err);
 }
 
-/* ---- series ---------------------------------------------------------------------------------------------------------- */
+/* ---- series ---------------------------------------------------------------------------------------- */
 
 /** Medians of both sides and the paired change of one series. `scale` turns ms into `unit`. */
 static void put_series(
@@ -114,7 +114,7 @@ int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, 
 	return s.failed ? s.failed : store_slow_calls_put(db, cell, t->found.tail, err);
 }
 
-/* ---- checks and work ------------------------------------------------------------------------------------------------- */
+/* ---- checks and work ------------------------------------------------------------------------------- */
 
 static double known(double v) /* -1: unknown */
 {
@@ -156,7 +156,7 @@ static void put_side(struct sink *s, const struct result *r, int i, enum role ro
 	}
 }
 
-/* ---- graph nodes ----------------------------------------------------------------------------------------------------- */
+/* ---- graph nodes ----------------------------------------------------------------------------------- */
 
 static void write_triple(struct jsonw *j, const char *key, const int v[3])
 {

@@ -82,7 +82,7 @@ int status_ended(struct db *db, const struct config *config, const struct config
 	return result;
 }
 
-/* ---- verdicts -------------------------------------------------------------------------------------------------------- */
+/* ---- verdicts -------------------------------------------------------------------------------------- */
 
 /* "regression: 4 of 20 cells, worst -2.26 % in attention/.../forward"; of an improvement the best. */
 static int describe(struct db *db, const struct store_comparison *c, const struct store_accepted *accepted, char *text,

@@ -18,7 +18,7 @@ static const char *text_of(const json_t *o, const char *key)
 	return text ? text : "";
 }
 
-/* ---- webhooks ---------------------------------------------------------------------------------------------------------- */
+/* ---- webhooks -------------------------------------------------------------------------------------- */
 
 int deliver_sign(
 	const char *secret, const char *id, int64_t timestamp_s, const struct buf *body, struct buf *out, struct fw_err *err)
@@ -170,7 +170,7 @@ static int prepare_webhook(const struct config *config, const struct store_outbo
 	return result;
 }
 
-/* ---- statuses ---------------------------------------------------------------------------------------------------------- */
+/* ---- statuses -------------------------------------------------------------------------------------- */
 
 static int prepare_status(
 	const struct config *config, const struct config_repo *repo, const json_t *m, struct deliver *out, struct fw_err *err)
@@ -210,7 +210,7 @@ static int prepare_status(
 	return result;
 }
 
-/* ---- notes ------------------------------------------------------------------------------------------------------------- */
+/* ---- notes ----------------------------------------------------------------------------------------- */
 
 static int prepare_note(
 	const struct config *config, const struct config_repo *repo, const json_t *m, struct deliver *out, struct fw_err *err)
@@ -238,7 +238,7 @@ static int prepare_note(
 	return 0;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------------- */
 
 int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct buf *payload, int64_t now_ms,
 	struct deliver *out, struct fw_err *err)

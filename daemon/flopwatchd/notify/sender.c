@@ -63,7 +63,7 @@ static double luck(void)
 	return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random ? (double)random / 4294967296.0 : 0.0;
 }
 
-/* ---- after an attempt -------------------------------------------------------------------------------------------------- */
+/* ---- after an attempt ------------------------------------------------------------------------------ */
 
 /* How an attempt ended is written; a row whose end cannot be written goes out once more, with the same id. */
 static void settle(
@@ -111,7 +111,7 @@ static void is_sent(void *arg, const struct buf *out, const struct fw_err *faile
 	settle(e->sender, &row, &attempt, retry_after_s, attempt.status != 410);
 }
 
-/* ---- sending ----------------------------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------------- */
 
 static void send_row(struct git_task *e, const struct buf *payload)
 {

@@ -19,7 +19,7 @@
 enum { NAMES_BYTES = 1 << 16, WHY_SIZE = 256 };
 static const int64_t month_ms = INT64_C(30) * 24 * 3600 * 1000;
 
-/* ---- those that are gone ---------------------------------------------------------------------------------------------- */
+/* ---- those that are gone --------------------------------------------------------------------------- */
 
 static int tell(struct db *db, const char *uuid, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err)
 {
@@ -97,7 +97,7 @@ int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
 	return result;
 }
 
-/* ---- those that are there --------------------------------------------------------------------------------------------- */
+/* ---- those that are there -------------------------------------------------------------------------- */
 
 static bool is_its(const struct config_worker *w, const struct msg_device *d)
 {

@@ -15,7 +15,7 @@ enum { PRIORITY_ENVIRONMENT = -1, VERSION_SIZE = 256 };
 
 #define ORIGIN "environment"
 
-/* ---- what differs ---------------------------------------------------------------------------------------------------- */
+/* ---- what differs ---------------------------------------------------------------------------------- */
 
 /* The version of a compiler in a toolchain's text, "12.2.0" of "nvcc 13.0.88 gcc 12.2.0". Shape: out[VERSION_SIZE]. */
 static void version_of(const char *toolkit, const char *compiler, char *out)
@@ -101,7 +101,7 @@ static void compare(struct difference *d, const struct msg_device *was, const st
 	d->is_outside = is_library || is_machine;
 }
 
-/* ---- what is measured ------------------------------------------------------------------------------------------------ */
+/* ---- what is measured ------------------------------------------------------------------------------ */
 
 static int ask(struct db *db, struct store_job *job, const struct store_current_baseline *t, const char *uuid, const char *sha,
 	const char *why, int64_t now_ms, struct fw_err *err)

@@ -40,7 +40,7 @@ static int end_all(struct db *db, const struct config *config, int rc, const int
 	return rc;
 }
 
-/* ---- no plan --------------------------------------------------------------------------------------------------------- */
+/* ---- no plan --------------------------------------------------------------------------------------- */
 
 static int tell_no_plan(struct db *db, const struct config *config, const struct store_job *job, const char *why, int64_t now_ms,
 	struct fw_err *err)
@@ -65,7 +65,7 @@ static int end_no_plan(
 	return end_all(db, config, result, ids, n, why, now_ms, err);
 }
 
-/* ---- suites ---------------------------------------------------------------------------------------------------------- */
+/* ---- suites ---------------------------------------------------------------------------------------- */
 
 static bool names(const struct resolve_suites *s, const char *name)
 {

@@ -10,7 +10,7 @@
 #define MANIFEST ".flopwatch.yaml"
 enum { SUITE_BYTES_MAX = 1 << 20, GUESS_DISTANCE = 3 };
 
-/* ---- bases ------------------------------------------------------------------------------------------------------------------ */
+/* ---- bases ----------------------------------------------------------------------------------------- */
 
 /* "branch topic", or the commit where no branch was named. */
 static void name_target(const struct store_job *job, char *text, size_t size)
@@ -55,7 +55,7 @@ void refusal_unrelated(const struct config_repo *repo, const struct store_job *j
 		target, repo->upstream, place, job->branch[0] ? job->branch : job->target_sha);
 }
 
-/* ---- suites ----------------------------------------------------------------------------------------------------------------- */
+/* ---- suites ---------------------------------------------------------------------------------------- */
 
 static int find_name(const char (*names)[64], int n, const char *name)
 {
@@ -158,7 +158,7 @@ int refusal_of_build(
 		place, suite, commit, suite);
 }
 
-/* ---- providers -------------------------------------------------------------------------------------------------------------- */
+/* ---- providers ------------------------------------------------------------------------------------- */
 
 void refusal_peer_place(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *provider,
 	char place[REFUSAL_SIZE])
@@ -171,7 +171,7 @@ void refusal_peer_place(const struct config_repo *repo, const struct manifest *m
 		place_in_manifest(commit, m->peers.of[i].at, "peers", i, place);
 }
 
-/* ---- results ---------------------------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------------- */
 
 /* A side that was asked for by the name of a provider which its module does not have. */
 static const struct msg_check *find_unknown_provider(const struct result *r)

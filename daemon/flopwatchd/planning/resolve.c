@@ -113,7 +113,7 @@ static void ask_git(struct resolve *r, const char *const *args, child_fn *fn)
 		refuse(r, &err);
 }
 
-/* ---- trees ------------------------------------------------------------------------------------------------------------------ */
+/* ---- trees ----------------------------------------------------------------------------------------- */
 
 static int suites_of(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_ASKED_MAX][64])
 {
@@ -170,7 +170,7 @@ static int take_tree(struct resolve *r, struct side *s, const struct buf *out, c
 	return 0;
 }
 
-/* ---- base ------------------------------------------------------------------------------------------------------------------- */
+/* ---- base ------------------------------------------------------------------------------------------ */
 
 static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed);
 
@@ -336,7 +336,7 @@ static void ask_base(struct resolve *r)
 	ask_git(r, args, is_upstream ? have_ancestors : have_merge_base);
 }
 
-/* ---- the steps ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------------------------- */
 
 /* Whether the target is measured as a commit of the upstream branch, for its history. */
 static int look_at_line(struct resolve *r, struct fw_err *err)
@@ -363,7 +363,7 @@ static int choose_reference(struct resolve *r, struct fw_err *err)
 	return store_baseline_period_reference(r->db, r->job.repo, p->suite_name, r->job.device, p->reference, err);
 }
 
-/* ---- what the base does not hold --------------------------------------------------------------------------------------------- */
+/* ---- what the base does not hold ------------------------------------------------------------------- */
 
 static int add_to_range(void *arg, const struct store_commit *commit, struct fw_err *err)
 {

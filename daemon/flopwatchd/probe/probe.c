@@ -19,7 +19,7 @@
 
 enum { SUITE_MAX_BYTES = 1 << 20, PATH_BYTES = 1024 };
 
-/* ---- folders --------------------------------------------------------------------------------------------------------------- */
+/* ---- folders --------------------------------------------------------------------------------------- */
 
 /* The folder, or the nearest above it that is there. Shape: out[PATH_BYTES]. */
 static void find_nearest(const char *path, char *out)
@@ -75,7 +75,7 @@ static void look_at_folder(const char *what, const char *path)
 		probe_print(PROBE_OK, "folder", "", "%s: %s %s", what, path, is_there ? "is writable" : "will be made");
 }
 
-/* ---- suites ---------------------------------------------------------------------------------------------------------------- */
+/* ---- suites ---------------------------------------------------------------------------------------- */
 
 static int is_suite(const struct dirent *entry)
 {
@@ -147,7 +147,7 @@ static void look_at_suites(const struct config *c)
 	look_for_named(c);
 }
 
-/* ---- programs -------------------------------------------------------------------------------------------------------------- */
+/* ---- programs -------------------------------------------------------------------------------------- */
 
 static void look_at_programs(void)
 {

@@ -14,7 +14,7 @@
 
 enum { WHY_SIZE = 700 };
 
-/* ---- how a cell ended -------------------------------------------------------------------------------------------------- */
+/* ---- how a cell ended ------------------------------------------------------------------------------ */
 
 static const char *failed_build(const struct result *r, char text[WHY_SIZE])
 {
@@ -72,7 +72,7 @@ static enum store_profile_state state_of(const struct result *r, int cell, char 
 	return STORE_PROFILE_FAILED;
 }
 
-/* ---- storing ----------------------------------------------------------------------------------------------------------- */
+/* ---- storing --------------------------------------------------------------------------------------- */
 
 /** The cell as the comparison that is explained timed it. 1, 0 there is none, -1. */
 static int find_timed(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)

@@ -24,7 +24,7 @@
 
 enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 
-/* ---- addresses --------------------------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------------- */
 
 /*
  * Check an HTTP address. Pages and logs show it, so it must hold no secret; `instead` names the right place for one.
@@ -92,7 +92,7 @@ static void read_access(struct yaml *y, struct yaml_node *root, struct config *c
 			yaml_mistake(y, yaml_get(y, root, "names"), "%s is not HOST or HOST:PORT", c->name[i]);
 }
 
-/* ---- sections ---------------------------------------------------------------------------------------------------------- */
+/* ---- sections -------------------------------------------------------------------------------------- */
 
 /* Read an HTTP address and drop its final slashes. */
 static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, const char *instead, char *out, size_t size)
@@ -473,7 +473,7 @@ static void read_all(struct yaml *y, struct config *c)
 	yaml_finish(y, root);
 }
 
-/* ---- outside ----------------------------------------------------------------------------------------------------------- */
+/* ---- outside --------------------------------------------------------------------------------------- */
 
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err)
 {

@@ -128,7 +128,7 @@ void config_secret(struct yaml *y, struct yaml_node *map, const char *key, char 
 		yaml_mistake(y, yaml_get(y, map, key), "%s", err.text);
 }
 
-/* ---- access to a repository's server ---- */
+/* ---- access to a repository's server --------------------------------------------------------------- */
 
 static bool is_fingerprint(const char *text)
 {

@@ -12,7 +12,7 @@
 
 enum { MINUTE_MS = 60000, PORT_MAX = 65535, CPUS_MAX = 4096, BUILDS_MAX = 64 };
 
-/* ---- ssh ------------------------------------------------------------------------------------------------------------------ */
+/* ---- ssh ------------------------------------------------------------------------------------------- */
 
 static bool is_made_of(const char *text, const char *more)
 {
@@ -57,7 +57,7 @@ static void check_remote_words(struct yaml *y, struct yaml_node *map, const stru
 				w->command[i]);
 }
 
-/* ---- slurm ---------------------------------------------------------------------------------------------------------------- */
+/* ---- slurm ----------------------------------------------------------------------------------------- */
 
 /* Read the options of an allocation, for measuring or for builds. */
 static void read_allocation(struct yaml *y, struct yaml_node *map, struct config_slurm *s)
@@ -122,7 +122,7 @@ static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
 		builder->build_jobs = w->max_jobs < BUILDS_MAX ? w->max_jobs : BUILDS_MAX;
 }
 
-/* ---- devices -------------------------------------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------------- */
 
 static void read_devices(struct yaml *y, struct yaml_node *map, struct config_worker *w)
 {
@@ -152,7 +152,7 @@ bool config_worker_wants(const struct config_worker *w, enum device_kind kind, i
 	return w->n_devices == 0;
 }
 
-/* ---- an entry ------------------------------------------------------------------------------------------------------------- */
+/* ---- an entry -------------------------------------------------------------------------------------- */
 
 static void read_connection(struct yaml *y, struct yaml_node *map, struct config_worker *w)
 {

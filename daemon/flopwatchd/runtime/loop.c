@@ -51,7 +51,7 @@ struct loop {
 	bool stopped;
 };
 
-/* ---- heap of deadlines ---------------------------------------------------------------------------------------------- */
+/* ---- heap of deadlines ----------------------------------------------------------------------------- */
 
 static bool is_earlier(const struct loop_source *a, const struct loop_source *b)
 {
@@ -120,7 +120,7 @@ static void heap_take(struct loop *l, struct loop_source *s)
 	heap_down(l, last->heap_at);
 }
 
-/* ---- sources -------------------------------------------------------------------------------------------------------- */
+/* ---- sources --------------------------------------------------------------------------------------- */
 
 static struct loop_source *source_new(struct loop *l, enum source_kind kind, void *arg, struct fw_err *err)
 {
@@ -180,7 +180,7 @@ static int epoll_put(struct loop *l, int op, int fd, uint32_t events, struct loo
 	return 0;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------------ */
 
 int loop_new(struct loop **out, struct fw_err *err)
 {
@@ -234,7 +234,7 @@ void loop_stop(struct loop *l)
 	l->stopped = true;
 }
 
-/* ---- adding and removing ---------------------------------------------------------------------------------------------- */
+/* ---- adding and removing --------------------------------------------------------------------------- */
 
 int loop_watch(struct loop *l, int fd, uint32_t events, loop_fn *fn, void *arg, struct loop_source **out, struct fw_err *err)
 {
@@ -328,7 +328,7 @@ void loop_remove(struct loop *l, struct loop_source *s)
 	source_retire(l, s);
 }
 
-/* ---- running ----------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------------- */
 
 static void arm(struct loop *l)
 {

@@ -37,7 +37,7 @@ void alert_update_fini(struct alert_update *n)
 	alert_cells_fini(&n->better);
 }
 
-/* ---- which cells are news -------------------------------------------------------------------------------------------- */
+/* ---- which cells are news -------------------------------------------------------------------------- */
 
 /** Whether the comparison is of the repository's upstream branch. 1, 0, -1. */
 static int is_upstream(struct db *db, const struct store_comparison *c, struct fw_err *err)
@@ -139,7 +139,7 @@ int alert_update_cell(struct alert_update *n, struct db *db, const struct result
 	return result < 0 ? -1 : 0;
 }
 
-/* ---- messages -------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------------- */
 
 /** What the commit deserves with this comparison, since its other suites may say another word. */
 static int write_commit(struct db *db, const struct store_job *job, struct jsonw *j, struct fw_err *err)
@@ -201,7 +201,7 @@ static int tell_better(struct db *db, struct alert_update *n, const struct store
 	return alert_deliver(db, NULL, &event, now_ms, err);
 }
 
-/* ---- alerts ---------------------------------------------------------------------------------------------------------- */
+/* ---- alerts ---------------------------------------------------------------------------------------- */
 
 /** The culprit of these cells is named at once where the base is the target's first parent; `search`: else a search begins. */
 static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,

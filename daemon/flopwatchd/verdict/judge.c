@@ -34,7 +34,7 @@
 /* What does not fit into a frame holds up all that is to be archived after it. A row of one takes less than the message it came in. */
 _Static_assert(ARCHIVE_FRAME_MAX_BYTES > RESULT_BYTES_MAX, "every comparison fits into one frame of the archive");
 
-/* ---- the rows around the cells --------------------------------------------------------------------------------------- */
+/* ---- the rows around the cells --------------------------------------------------------------------- */
 
 static int put_environment(struct db *db, const struct result *r, int64_t now_ms, struct store_comparison *c, struct fw_err *err)
 {
@@ -115,7 +115,7 @@ static int put_runs(struct db *db, const struct result *r, int64_t comparison, i
 	return 0;
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------------- */
 
 static int64_t run_row(const struct result *r, const int64_t *ids, int process_run)
 {
@@ -210,7 +210,7 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 	return result;
 }
 
-/* ---- the transaction ------------------------------------------------------------------------------------------------- */
+/* ---- the transaction ------------------------------------------------------------------------------- */
 
 /* Whatever measured may have shown that its device does not fit its class, or does again. */
 static int look_at_class(struct db *db, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
@@ -284,7 +284,7 @@ int judge_unrun(struct db *db, const struct config *config, struct plan *plan, i
 	return result;
 }
 
-/* ---- again ----------------------------------------------------------------------------------------------------------- */
+/* ---- again ----------------------------------------------------------------------------------------- */
 
 static bool was_timed(const struct store_cell *c)
 {
