@@ -34,7 +34,7 @@ unlike "and nothing else is said" "$(cat "$tmp/said")" 'which no worker has|may 
 restart '{name: other, command: ["false"], device: cuda}' || exit 1
 ok "a kind that no worker has is told" await says "^WARNING job $kind waits for a device of kind sim, which no worker has: add one that does to \`workers\`, or cancel the job \($see\)\$"
 like "so is a device" "$(cat "$tmp/said")" "^WARNING job $this waits for device sim-0, which no worker has:"
-ok "what a worker may have that is down is told with it" await says "^WARNING job $any waits for a device, and worker other, which may have it, is down: \`flopwatch doctor\` says why \($see\)\$"
+ok "what a worker may have that is down is told with it" await says "^WARNING job $any waits for a device, and worker other, which may have it, is down: \`flopwatch doctor\` shows the cause \($see\)\$"
 like "the table says it, too" "$(cat "$tmp/said")" "^ *$kind .* queued .*waits for a device of kind sim, which no worker has"
 like "the API says it of one" "$(lacks "$kind")" '^waits for a device of kind sim, which no worker has:'
 like "and in the list" "$(api 'jobs?state=queued' | jq -r ".items[] | select(.id == $this) | .no_device")" '^waits for device sim-0, which no worker has:'

@@ -107,13 +107,13 @@ static void another_partition_is_asked_when_the_first_lets_wait(void **state)
 static bool one_is_idle_allocation(void)
 {
 	return strstr(cluster_workers(),
-		       "one has sim-0 (paused), which no job that waits may have: it is kept while another is asked for") &&
+		       "the allocation has sim-0 (paused), which fits no queued job: kept while another is requested") &&
 	       strstr(cluster_workers(), "Resources");
 }
 
 static bool one_rests(void)
 {
-	return strstr(cluster_workers(), "on-gpu pending: the last one had sim-0 (paused), which no job that waits may have") !=
+	return strstr(cluster_workers(), "on-gpu pending: the last allocation had sim-0 (paused), which fits no queued job") !=
 	       NULL;
 }
 

@@ -85,7 +85,7 @@ static void what_a_worker_names_no_more_is_absent_until_it_does(void **state)
 	says("0 2", 2000);
 	assert_string_equal(states(f), "ok absent ok");
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM device WHERE state_why = 'worker gpu does not have it any more'"), 1);
+		fixture_number(f, "SELECT count(*) FROM device WHERE state_why = 'worker gpu no longer has the device'"), 1);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'absent'"),
 		1);

@@ -267,7 +267,7 @@ static void test_silence_counts_when_it_runs(void **state)
 	submit("");
 	UNTIL(has_ended);
 	assert_int_equal(told.how, SESSION_LOST);
-	assert_memory_equal(told.why, "the worker was silent for ", 26);
+	assert_memory_equal(told.why, "the worker sent nothing for ", 28);
 }
 
 static void test_what_is_pending_is_asked_to_end(void **state)

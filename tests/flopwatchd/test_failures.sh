@@ -152,7 +152,7 @@ mv "$tmp/state" "$tmp/before" && ln -s "$tmp/small" "$tmp/state" # where the hel
 start_daemon
 head -c 90M /dev/urandom >"$tmp/kernels/kernels/weights"
 another
-waits() { [ "$(api "jobs/$(job_of "$sha")/log" | grep -cE 'queued: (write the archive|cannot make a temporary file).*No space left on device')" -gt 1 ]; }
+waits() { [ "$(api "jobs/$(job_of "$sha")/log" | grep -cE 'queued: (write the archive|cannot create a temporary file).*No space left on device')" -gt 1 ]; }
 ok "a tree that the disk of the state has no room for: the job waits, and says why" await waits
 mount -o remount,size=600m "$tmp/small"
 like "and is judged when there is room" "$(result_of "$sha") $(attempts "$sha")" "done (unchanged|identical) 1"

@@ -77,7 +77,7 @@ branch kernels team/other main
 echo 1.01 >"$tmp/kernels/kernels/factor"
 commit kernels "something else"
 push kernels team/other
-made_way() { [ "$(sql "SELECT count(*) FROM job_log WHERE job = $night AND line LIKE '%it made way for job%'")" -ge 1 ]; }
+made_way() { [ "$(sql "SELECT count(*) FROM job_log WHERE job = $night AND line LIKE '%preempted by job%'")" -ge 1 ]; }
 ok "it makes way for a push" await made_way
 rm "$tmp/hold"
 like "which is measured" "$(result_of "$(head_of kernels)")" '^done '

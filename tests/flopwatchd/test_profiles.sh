@@ -71,7 +71,7 @@ echo "# words" >>"$tmp/kernels/kernels/Makefile"
 commit kernels "another"
 push kernels other
 is "a push in between is judged" "$(result_of "$(head_of kernels)")" "done identical"
-is "the profile made way for it" "$(sql "SELECT count(*) FROM job_log WHERE job = $(profile_job slow) AND line LIKE 'queued: it made way for job %'")" 1
+is "the profile made way for it" "$(sql "SELECT count(*) FROM job_log WHERE job = $(profile_job slow) AND line LIKE 'queued: preempted by job %'")" 1
 is "uncounted" "$(sql "SELECT attempt <= 1 FROM job WHERE id = $(profile_job slow)")" 1
 
 # ---- the daemon is killed in the middle ----

@@ -234,13 +234,13 @@ static void test_workers_that_are_lost(void **state)
 		"echo '{\"t\":\"hello\",\"protocol\":2,\"version\":\"9\",\"isolation\":\"none\",\"devices\":[]}'; cat >/dev/null",
 		true, "the worker (version 9) speaks protocol 2, this daemon 1; install the same version");
 	expect_lost(HELLO "read job; echo '{\"t\":\"tree\",\"oid\":\"" OID "\",\"bytes\":1}'; cat >/dev/null", true,
-		"the worker sent a message out of place");
-	expect_lost(HELLO HELLO "cat >/dev/null", true, "the worker sent a message out of place");
+		"the worker sent an unexpected message");
+	expect_lost(HELLO HELLO "cat >/dev/null", true, "the worker sent an unexpected message");
 	expect_lost(HELLO
 		"read job; echo '{\"t\":\"need\",\"trees\":[\"1111111111111111111111111111111111111111\"]}'; cat >/dev/null",
-		true, "the worker asks for tree 1111111111111111111111111111111111111111, which the job does not name");
+		true, "the worker requested tree 1111111111111111111111111111111111111111, which the job does not name");
 	expect_lost(HELLO "read job; echo '{\"t\":\"done\",\"gpu_s\":1,\"wall_s\":2,\"cancelled\":true}'; cat >/dev/null", true,
-		"the worker gave up without being asked to");
+		"the worker cancelled the job without a request");
 	expect_lost(HELLO "read job; echo '{\"t\":\"fault\",\"cell\":7,\"role\":\"base\",\"class\":\"crash\",\"detail\":\"\"}'; "
 			  "cat >/dev/null",
 		true, "fault names cell 7 of 1");

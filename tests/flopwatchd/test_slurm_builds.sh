@@ -92,8 +92,8 @@ is "nothing was asked of the GPUs" "$(n_measured)" "$measured"
 touch "$tmp/go"
 is "what was built is measured" "$(result_of "$one")" "done unchanged"
 is "only its own side was compiled" "$(($(compiled) - before))" 1
-log_of "$one" | sed '/it is built and waits for a device/,$d' >"$tmp/built"
-log_of "$one" | sed '1,/it is built and waits for a device/d' >"$tmp/measured"
+log_of "$one" | sed '/built; waits for a device/,$d' >"$tmp/built"
+log_of "$one" | sed '1,/built; waits for a device/d' >"$tmp/measured"
 like "while it was built the base was there" "$(cat "$tmp/built")" 'build of base was there already'
 like "and the target was not" "$(cat "$tmp/built")" 'build of target begins'
 like "while it was measured both were" "$(grep -c 'was there already' "$tmp/measured") $(grep -c begins "$tmp/measured")" '^2 0$'
@@ -229,14 +229,14 @@ rm -f "$tmp"/cache/builds/*
 builds=$(n_of build)
 again=$(post "jobs/$(job_of "$one")/retry" | jq -r .id)
 ok "a cache that was cleared costs a job nothing but time" await job_is "$again" done
-like "its log says so" "$(lines_of "$again")" 'is built again where it is measured: its module is not in the cache there'
+like "its log says so" "$(lines_of "$again")" 'is rebuilt on the measuring worker: its module is not in the cache there'
 again=$(post "jobs/$(job_of "$waits")/retry" | jq -r .id)
 ok "the next one" await job_is "$again" done
 is "is built in an allocation again" "$(n_of build)" "$((builds + 1))"
 touch "$tmp/other"
 new_push other :
 is "where who measures has other compilers, the push is judged" "$(result_of "$sha")" "done unchanged"
-like "built by these, and that is said" "$(log_of "$sha")" "is built again where it is measured: it was built by gcc [^ ]* on .*, isolation none, and here that is gcc [^ ]* in $tmp/tools on "
+like "built by these, and that is said" "$(log_of "$sha")" "is rebuilt on the measuring worker: it was built by gcc [^ ]* on .*, isolation none, the compiler there is gcc [^ ]* in $tmp/tools on "
 is "what is recorded is what was measured" "$(sql "SELECT count(*) FROM comparison c JOIN build b ON b.id IN (c.base_build, c.target_build) WHERE c.job = $(job_of "$sha") AND b.toolchain LIKE '% in %'")" 2
 
 stop_daemon

@@ -26,7 +26,7 @@ new_push() { # branch: its commit in $sha
 	sha=$(head_of kernels)
 }
 builders() { api "jobs/$(job_of "$1")/log" | sed -n 's/.* sent to worker \(.*\), to be built$/\1/p' | tr '\n' ' '; }
-was_built() { api "jobs/$(job_of "$1")/log" | grep -q 'it is built and waits for a device'; }
+was_built() { api "jobs/$(job_of "$1")/log" | grep -q 'built; waits for a device'; }
 waits_to_measure() { # worker
 	[ -n "$(api workers | jq -r --arg name "$1" '.items[] | select(.name == $name and .state == "pending" and .to == "measure") | .name')" ]
 }

@@ -79,7 +79,7 @@ write_config "sandbox: {read_only: [$tmp/toolchain]}" "workers: [{name: own, com
 start_daemon
 await worker_is down
 fails "doctor fails where a worker does not show it" 1 fw doctor
-like "and says what to do" "$out" "fail +worker +own is down: it does not show $tmp/toolchain, which sandbox.read_only demands: start it with --read-only $tmp/toolchain"
+like "and says what to do" "$out" "fail +worker +own is down: the worker does not show $tmp/toolchain, which sandbox.read_only requires: start it with --read-only $tmp/toolchain"
 put "$tmp/options" "--read-only $tmp/toolchain"
 await worker_is free
 ok "then it works" fw doctor

@@ -9,7 +9,7 @@
 
 enum { BYTES_MAX = 1 << 20 };
 
-/* 0 is nobody's id, and whatever follows has its comma. */
+/* 0 is no valid id; the first element spares the others a test for the comma. */
 void build_claims_begin(struct buf *ids)
 {
 	buf_init(ids, BYTES_MAX);
@@ -26,15 +26,18 @@ void build_claims_end(struct buf *ids)
 	buf_putc(ids, ']');
 }
 
-/* Whether slot `s` measures what was built before, for `w` or (`is_own` false) for another of its kind. One that is down does not. */
-static bool measures(const struct slot *s, const struct config_worker *w, bool is_own)
+/*
+ * True if slot `s` measures jobs built before, for `w` or (`is_own` false) for another worker of its kind. A slot
+ * that is down does not.
+ */
+static bool measures_builds_of(const struct slot *s, const struct config_worker *w, bool is_own)
 {
 	return s->worker->builds_separate && s->worker->device == w->device && !strcmp(s->worker->name, w->name) == is_own &&
 	       !slot_is_down(s);
 }
 
 /* The first jobs that a worker has built and that wait for its devices. Shape: out[most]. */
-static int first_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_place *out, int *n,
+static int find_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_place *out, int *n,
 	struct fw_err *err)
 {
 	const struct store_cached_build_request request = { w->device, w->name, host->held(host->arg), "[]",
@@ -50,10 +53,10 @@ int build_claims_for(const struct slot_host *host, const struct config_worker *w
 	for (int i = 0; result == 0 && (s = host->nth_slot(host->arg, i));) {
 		const struct config_worker *of = s->worker;
 		int n_slots = 0, n = 0;
-		for (; s && s->worker == of; s = host->nth_slot(host->arg, ++i)) /* slots of a worker stand beside each other */
-			n_slots += measures(s, w, false);
+		for (; s && s->worker == of; s = host->nth_slot(host->arg, ++i)) /* slots of one worker are adjacent */
+			n_slots += measures_builds_of(s, w, false);
 		if (n_slots)
-			result = first_built(host, of, n_slots, job, &n, err);
+			result = find_built(host, of, n_slots, job, &n, err);
 		for (int k = 0; k < n; k++)
 			build_claims_add(ids, job[k].id);
 	}
@@ -67,11 +70,11 @@ int build_claims_room(const struct slot_host *host, const struct config_worker *
 	int n_slots = 0, n_busy = 0, n_built = 0;
 	bool is_alone = true;
 	for (int i = 0; (s = host->nth_slot(host->arg, i)); i++) {
-		is_alone = is_alone && !measures(s, w, false);
-		n_slots += measures(s, w, true);
+		is_alone = is_alone && !measures_builds_of(s, w, false);
+		n_slots += measures_builds_of(s, w, true);
 		n_busy += s->worker == w && s->job.id;
 	}
-	int result = is_alone ? 0 : first_built(host, w, n_slots, job, &n_built, err);
+	int result = is_alone ? 0 : find_built(host, w, n_slots, job, &n_built, err);
 	*room = is_alone ? INT_MAX : n_slots > n_built + n_busy ? n_slots - n_built - n_busy : 0;
 	return result;
 }

@@ -25,9 +25,9 @@ const char *claim_cache(const struct config_worker *w)
 	return w->builds_separate ? w->name : "";
 }
 
-/* Whether it is free and in this state; `kind` DEVICE_ANY: of any. 1, 0, -1. */
-static int is_in(const struct claim *c, const struct msg_device *d, enum device_kind kind, enum devicestate wanted, int64_t *id,
-	struct fw_err *err)
+/* True if the device is free and in the wanted state; `kind` DEVICE_ANY: of any kind. 1, 0, -1. */
+static int has_state(const struct claim *c, const struct msg_device *d, enum device_kind kind, enum devicestate wanted,
+	int64_t *id, struct fw_err *err)
 {
 	enum devicestate state;
 	if ((kind != DEVICE_ANY && d->kind != kind) || !claim_wants(c->worker, d) || c->is_taken(c->arg, d->uuid))
@@ -40,7 +40,7 @@ static int is_in(const struct claim *c, const struct msg_device *d, enum device_
 int claim_health_check(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err)
 {
 	for (int i = 0; i < c->hello->n_devices; i++) {
-		int fits = is_in(c, &c->hello->device[i], DEVICE_ANY, DEVICESTATE_HEALTH_CHECK, id, err);
+		int fits = has_state(c, &c->hello->device[i], DEVICE_ANY, DEVICESTATE_HEALTH_CHECK, id, err);
 		if (fits == 1)
 			*out = c->hello->device[i];
 		if (fits != 0)
@@ -55,7 +55,7 @@ int claim_job_on(
 	enum device_kind kind = claim_kind(c->worker, c->hello);
 	for (int i = 0; i < c->hello->n_devices; i++) {
 		const struct msg_device *d = &c->hello->device[i];
-		int fits = *uuid && strcmp(d->uuid, uuid) != 0 ? 0 : is_in(c, d, kind, DEVICESTATE_OK, id, err);
+		int fits = *uuid && strcmp(d->uuid, uuid) != 0 ? 0 : has_state(c, d, kind, DEVICESTATE_OK, id, err);
 		if (fits == 1)
 			fits = store_job_next_cached(c->db, d->kind, d->uuid, c->held, claim_cache(c->worker), job, err);
 		if (fits == 1)
@@ -70,7 +70,7 @@ int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_er
 {
 	enum device_kind kind = claim_kind(c->worker, c->hello);
 	for (int i = from; i < c->hello->n_devices; i++) {
-		int fits = is_in(c, &c->hello->device[i], kind, DEVICESTATE_OK, id, err);
+		int fits = has_state(c, &c->hello->device[i], kind, DEVICESTATE_OK, id, err);
 		if (fits != 0)
 			return fits < 0 ? -1 : i + 1;
 	}
@@ -82,7 +82,7 @@ int claim_other_device(const struct claim *c, int64_t job, struct msg_device *ou
 	enum device_kind kind = claim_kind(c->worker, c->hello);
 	for (int i = 0; i < c->hello->n_devices; i++) {
 		const struct msg_device *d = &c->hello->device[i];
-		int fits = is_in(c, d, kind, DEVICESTATE_OK, id, err);
+		int fits = has_state(c, d, kind, DEVICESTATE_OK, id, err);
 		if (fits == 1)
 			fits = store_job_fits(c->db, job, d->kind, d->uuid, err);
 		if (fits == 1)
@@ -115,8 +115,8 @@ static void draw_nonce(char nonce[33])
 	hash_to_hex(random, sizeof random, nonce);
 }
 
-/* Its log and who listens hear that it was sent; `job` is as it stands then. */
-static int tell_sent(struct db *db, struct store_job *job, const char *line, int64_t now_ms, struct fw_err *err)
+/* Log the dispatch and send its event; `job` gets the new state. */
+static int report_sent(struct db *db, struct store_job *job, const char *line, int64_t now_ms, struct fw_err *err)
 {
 	int result = store_job_log(db, job->id, now_ms, line, err);
 	if (result == 0)
@@ -140,7 +140,7 @@ int claim_build(struct txn *g, const struct store_cached_build_request *request,
 	snprintf(line, sizeof line, "sent to worker %s, to be built", request->worker);
 	int result = store_cached_build_send(g->db, job->id, nonce, now, err);
 	if (result == 0)
-		result = tell_sent(g->db, job, line, now, err);
+		result = report_sent(g->db, job, line, now, err);
 	return txn_end(g, result, err) == 0 ? 1 : -1;
 }
 
@@ -155,6 +155,6 @@ int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *
 	snprintf(line, sizeof line, "sent to worker %s, device %s", worker, device->uuid);
 	int result = store_job_send(g->db, job->id, device_id, nonce, now, err);
 	if (result == 0)
-		result = tell_sent(g->db, job, line, now, err);
+		result = report_sent(g->db, job, line, now, err);
 	return txn_end(g, result, err);
 }

@@ -8,14 +8,14 @@
 #include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/runtime/config_worker.h"
 
-static bool is_there(const struct slot *s, const struct slot *other)
+static bool shares_machine(const struct slot *s, const struct slot *other)
 {
 	return other->has_hello && !other->worker->builds && !config_worker_is_slurm(other->worker) &&
 	       (other->worker == s->worker ||
 		       (s->hello.place.host[0] && strcmp(s->hello.place.host, other->hello.place.host) == 0));
 }
 
-static void add(struct msg_job *ask, const char *uuid)
+static void add_device(struct msg_job *ask, const char *uuid)
 {
 	for (int i = 0; i < ask->n_beside; i++)
 		if (strcmp(ask->beside[i], uuid) == 0)
@@ -32,12 +32,12 @@ void concurrent_find(const struct slot *s, struct msg_job *ask)
 	if (config_worker_is_slurm(s->worker))
 		return;
 	for (int i = 0; (other = s->host->nth_slot(s->host->arg, i)); i++)
-		is_alone = is_alone && (other->worker == s->worker || !is_there(s, other));
-	add(ask, s->device.uuid);
+		is_alone = is_alone && (other->worker == s->worker || !shares_machine(s, other));
+	add_device(ask, s->device.uuid);
 	for (int i = 0; !is_alone && (other = s->host->nth_slot(s->host->arg, i)); i++) {
 		enum device_kind kind = claim_kind(other->worker, &other->hello);
-		for (int k = 0; is_there(s, other) && k < other->hello.n_devices; k++)
+		for (int k = 0; shares_machine(s, other) && k < other->hello.n_devices; k++)
 			if (other->hello.device[k].kind == kind && claim_wants(other->worker, &other->hello.device[k]))
-				add(ask, other->hello.device[k].uuid);
+				add_device(ask, other->hello.device[k].uuid);
 	}
 }

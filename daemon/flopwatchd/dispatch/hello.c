@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* A folder that branch code is promised and that it could not read there; NULL none. */
-static const char *not_shown(const struct config *c, const struct msg_hello *h)
+/* Find a configured folder that branch code could not read there; NULL none. */
+static const char *find_missing_folder(const struct config *c, const struct msg_hello *h)
 {
 	for (int i = 0; i < c->n_read_only; i++) {
 		bool shown = false;
@@ -26,14 +26,15 @@ bool hello_is_fine(const struct config *c, const struct config_worker *w, const 
 	}
 	if (h->builds_only != w->builds) {
 		snprintf(why, HELLO_WHY_SIZE,
-			w->builds ? "it was asked for builds alone and offers to measure; let its command hand on --build-only"
-				  : "it only builds; take --build-only out of its command");
+			w->builds
+				? "the worker offers to measure but is configured to build only; let its command pass on --build-only"
+				: "the worker only builds; remove --build-only from its command");
 		return false;
 	}
-	const char *closed = not_shown(c, h);
+	const char *closed = find_missing_folder(c, h);
 	if (closed)
 		snprintf(why, HELLO_WHY_SIZE,
-			"it does not show %s, which sandbox.read_only demands: start it with --read-only %s, see "
+			"the worker does not show %s, which sandbox.read_only requires: start it with --read-only %s, see "
 			"flopwatch-worker(8)",
 			closed, closed);
 	return !closed;

@@ -1,4 +1,4 @@
-/** hello.h - whether a worker is one that this daemon can work with, by its first line. */
+/** hello.h - the check of a worker's hello message. */
 #ifndef FLOPWATCHD_DISPATCH_HELLO_H
 #define FLOPWATCHD_DISPATCH_HELLO_H
 
@@ -9,7 +9,10 @@
 
 enum { HELLO_WHY_SIZE = 2 * READONLY_PATH_SIZE + 160 };
 
-/** Its protocol, that it shows branch code what the configuration promises, and that it builds only where it is asked for that. False: `why` says what to do. Shape: why[HELLO_WHY_SIZE]. */
+/**
+ * Check the protocol version, the folders shown to branch code, and that a worker builds only if it was configured
+ * so. False: `why` says what to do. Shape: why[HELLO_WHY_SIZE].
+ */
 bool hello_is_fine(const struct config *c, const struct config_worker *w, const struct msg_hello *h, char *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* progress.c - what a worker does, in lines for people and in one progress object for pages and CLI. */
+/* progress.c - the log lines of a job, and its progress object for pages and CLI. */
 #include "flopwatchd/dispatch/progress.h"
 
 #include <stdio.h>
@@ -36,8 +36,8 @@ static void mark_dirty(struct progress *c)
 		log_debug("progress.timer", "err=%s", log_quote(err.text));
 }
 
-static void say(struct progress *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct progress *c, const char *format, ...)
+static void add_line(struct progress *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_line(struct progress *c, const char *format, ...)
 {
 	char line[LINE_MAX_BYTES];
 	va_list args;
@@ -94,33 +94,33 @@ void progress_end(struct progress *c)
 	c->is_dirty = false;
 }
 
-/* ---- words ----------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------------- */
 
-static void hear_build(struct progress *c, const struct msg_build *b)
+static void on_build(struct progress *c, const struct msg_build *b)
 {
 	c->role = b->role;
 	snprintf(c->step, sizeof c->step, "build");
 	if (!strcmp(b->state, "start"))
-		say(c, "build of %s begins", role_name(b->role));
+		add_line(c, "build of %s begins", role_name(b->role));
 	else if (!strcmp(b->state, "failed"))
-		say(c, "build of %s failed after %.1f s: %s", role_name(b->role), (double)b->duration_ms / 1e3, b->detail);
+		add_line(c, "build of %s failed after %.1f s: %s", role_name(b->role), (double)b->duration_ms / 1e3, b->detail);
 	else
-		say(c, "build of %s %s: module %.12s", role_name(b->role),
+		add_line(c, "build of %s %s: module %.12s", role_name(b->role),
 			!strcmp(b->state, "cached") ? "was there already" : "done", b->module_sha256);
 }
 
-/* A program of its own has shown its rows: they are the cells from now on. */
-static void hear_found(struct progress *c, const struct msg_found *m)
+/* The rows of a benchmark are its cells from now on. */
+static void on_found(struct progress *c, const struct msg_found *m)
 {
 	free(c->key);
 	c->key = calloc((size_t)m->n + 1, sizeof *c->key);
 	c->n_cells = c->key ? m->n : 0;
 	for (int i = 0; i < c->n_cells; i++)
 		snprintf(c->key[i], sizeof c->key[i], "%s", m->cell[i].key);
-	say(c, "the benchmark writes %d rows", m->n);
+	add_line(c, "the benchmark writes %d rows", m->n);
 }
 
-static void hear_check(struct progress *c, const struct msg_check *m)
+static void on_check(struct progress *c, const struct msg_check *m)
 {
 	c->role = m->role;
 	snprintf(c->step, sizeof c->step, "check");
@@ -129,26 +129,26 @@ static void hear_check(struct progress *c, const struct msg_check *m)
 	if (m->ok)
 		mark_dirty(c);
 	else
-		say(c, "check of %s: %s is %s: %s", role_name(m->role), cell_key(c, m->cell), m->failure, m->detail);
+		add_line(c, "check of %s: %s is %s: %s", role_name(m->role), cell_key(c, m->cell), m->failure, m->detail);
 }
 
-static void hear_run(struct progress *c, const struct msg_process_run *m)
+static void on_run(struct progress *c, const struct msg_process_run *m)
 {
 	c->process_run = m->process_run;
 	c->set = m->set;
 	c->cell = -1;
 	c->role = ROLE_NONE;
 	snprintf(c->step, sizeof c->step, "run");
-	say(c, "run %d, set %d: %d cells", m->process_run, m->set, m->n_cells);
+	add_line(c, "run %d, set %d: %d cells", m->process_run, m->set, m->n_cells);
 }
 
-/* The device alone may hold up a job for minutes, in which there is no other word. */
-static void hear_note(struct progress *c, const struct msg_note *m)
+/* Waiting for the device can take minutes without any other message. */
+static void on_note(struct progress *c, const struct msg_note *m)
 {
 	bool of_device = m->role == ROLE_DEVICE && m->cell < 0;
 	if (of_device)
 		snprintf(c->note, sizeof c->note, "%s", m->text);
-	say(c, "%s%s%s%s%s", role_name(m->role), m->role != ROLE_NONE ? ": " : "", m->text, m->cell >= 0 ? ", in " : "",
+	add_line(c, "%s%s%s%s%s", role_name(m->role), m->role != ROLE_NONE ? ": " : "", m->text, m->cell >= 0 ? ", in " : "",
 		m->cell >= 0 ? cell_key(c, m->cell) : "");
 }
 
@@ -160,16 +160,16 @@ void progress_hear(struct progress *c, const struct msg *m)
 		c->note[0] = 0;
 	switch (m->t) {
 	case MSG_BUILD:
-		hear_build(c, &m->u.build);
+		on_build(c, &m->u.build);
 		break;
 	case MSG_CHECK:
-		hear_check(c, &m->u.check);
+		on_check(c, &m->u.check);
 		break;
 	case MSG_FOUND:
-		hear_found(c, m->u.found);
+		on_found(c, m->u.found);
 		break;
 	case MSG_PROCESS_RUN:
-		hear_run(c, m->u.process_run);
+		on_run(c, m->u.process_run);
 		break;
 	case MSG_AT:
 		c->cell = m->u.at.cell;
@@ -178,7 +178,7 @@ void progress_hear(struct progress *c, const struct msg *m)
 		mark_dirty(c);
 		break;
 	case MSG_NOTE:
-		hear_note(c, &m->u.note);
+		on_note(c, &m->u.note);
 		break;
 	case MSG_KERNEL:
 		c->cell = m->u.kernel.cell;
@@ -187,15 +187,15 @@ void progress_hear(struct progress *c, const struct msg *m)
 		mark_dirty(c);
 		break;
 	case MSG_PROFILE:
-		say(c, "profile of %s by %s%s%s", cell_key(c, m->u.profile.cell), evidence_path_names[m->u.profile.path],
+		add_line(c, "profile of %s by %s%s%s", cell_key(c, m->u.profile.cell), evidence_path_names[m->u.profile.path],
 			m->u.profile.why[0] ? ": " : "", m->u.profile.why);
 		break;
 	case MSG_FAULT:
-		say(c, "fault of %s%s%s: %s: %s", role_name(m->u.fault.role), m->u.fault.cell >= 0 ? " in " : "",
+		add_line(c, "fault of %s%s%s: %s: %s", role_name(m->u.fault.role), m->u.fault.cell >= 0 ? " in " : "",
 			cell_key(c, m->u.fault.cell), m->u.fault.failure, m->u.fault.detail);
 		break;
 	case MSG_DONE:
-		say(c, "measured: device held %.1f s, %.1f s in all", m->u.done.gpu_s, m->u.done.wall_s);
+		add_line(c, "measured: device held %.1f s, %.1f s in all", m->u.done.gpu_s, m->u.done.wall_s);
 		break;
 	default:
 		break;
@@ -218,7 +218,7 @@ static void write_progress(const struct progress *c, struct jsonw *j)
 	jsonw_object_end(j);
 }
 
-static int tell(const struct progress *c, const struct buf *progress, int64_t now, struct fw_err *err)
+static int send_progress(const struct progress *c, const struct buf *progress, int64_t now, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "job.progress");
@@ -241,7 +241,9 @@ static int write_all(struct progress *c, int64_t now, struct fw_err *err)
 	write_progress(c, &j);
 	int result = 0;
 	if (!progress.failed)
-		result = store_job_progress(c->txn->db, c->job.id, progress.data, err) || tell(c, &progress, now, err) ? -1 : 0;
+		result = store_job_progress(c->txn->db, c->job.id, progress.data, err) || send_progress(c, &progress, now, err)
+				 ? -1
+				 : 0;
 	buf_fini(&progress);
 	return result;
 }
@@ -255,6 +257,6 @@ void progress_flush(struct progress *c)
 		return;
 	c->is_dirty = false;
 	if (txn_begin(c->txn, &err) == 0)
-		(void)txn_end(c->txn, write_all(c, clock_utc_ms(), &err), &err); /* see progress.h */
+		(void)txn_end(c->txn, write_all(c, clock_utc_ms(), &err), &err); /* a failed write is dropped */
 	buf_clear(&c->lines);
 }

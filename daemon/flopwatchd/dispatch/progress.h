@@ -1,7 +1,6 @@
 /**
- * progress.h - a running job's log lines and progress, gathered from its worker's words and written at most twice a second.
- *
- * They are for people who watch; nothing is decided by them, so a write that fails is forgotten.
+ * progress.h - log lines and progress of a running job, collected from its worker's messages and written at most
+ * twice a second. They serve users only, so a failed write is dropped.
  */
 #ifndef FLOPWATCHD_DISPATCH_PROGRESS_H
 #define FLOPWATCHD_DISPATCH_PROGRESS_H
@@ -20,9 +19,8 @@ struct progress {
 	int n_checked, process_run, set, cell; /* cell -1: none */
 	enum role role;
 	char step[16];
-	char note
-		[400]; /* what the worker said of the device since the last step, such as that it waits for other processes; "" nothing */
-	struct buf lines; /* '\n'-ended, waiting */
+	char note[400];   /* last note about the device in this step, such as a wait for other processes; "": none */
+	struct buf lines; /* pending lines, each ends in '\n' */
 	bool is_dirty;
 	struct loop_source *timer;
 };
@@ -30,13 +28,13 @@ struct progress {
 void progress_init(struct progress *c, struct loop *l, struct txn *g);
 /** A job begins; from here on lines may come. */
 void progress_for(struct progress *c, const struct store_job *job);
-/** Its cells are known; once more where another set of runs follows, of those that it is of. */
+/** Set the job's cells; again before each further set of runs, with the cells of that set. */
 void progress_begin(struct progress *c, const struct msg_job *ask);
-/** Take note of a message. */
+/** Update log and progress from a message. */
 void progress_hear(struct progress *c, const struct msg *m);
-/** Write what waits, now. */
+/** Write pending lines now. */
 void progress_flush(struct progress *c);
-/** Write what waits and forget the job; fine when there is none. */
+/** Write pending lines and drop the job; no effect without a job. */
 void progress_end(struct progress *c);
 
 #endif

@@ -1,4 +1,7 @@
-/* queue.c - who is next. Resolving goes on beside measuring, because what is identical needs no worker. */
+/*
+ * queue.c - assignment of jobs. Jobs are resolved while others are measured, because identical commits need no
+ * worker.
+ */
 #include "flopwatchd/dispatch/queue.h"
 
 #include <stdio.h>
@@ -30,16 +33,12 @@
 #include "flopwatchd/profile/profile_finish.h"
 #include "core/state/jobstate.h"
 
-enum {
-	RESOLVES_MAX = 4,
-	LOOK_AGAIN_FIRST_MS = 1000 /* doubled while it does not help, */,
-	LOOK_AGAIN_MOST_MS = 30000 /* up to here */
-};
+enum { RESOLVES_MAX = 4, LOOK_AGAIN_FIRST_MS = 1000 /* doubled after each failure */, LOOK_AGAIN_MOST_MS = 30000 };
 static const unsigned long long disk_free_min_bytes = 64ull << 20, disk_free_min_files = 500;
 
 struct queue;
 
-/* A job whose base and suite are being found. */
+/* The search for a job's base and suite. */
 struct git_task {
 	struct queue *queue;
 	struct resolve *resolve;
@@ -53,14 +52,14 @@ struct queue {
 	struct slot_host host;
 	struct executors *executors;
 	int n_slots, n_slots_room;
-	struct slot **slot; /* those of a worker beside each other */
+	struct slot **slot; /* slots of one worker are adjacent */
 	struct git_task git_task[RESOLVES_MAX];
 	struct prefetch prefetch;
 	struct unresolved unresolved;
-	struct loop_source *again, *turn;
-	int64_t pause_ms; /* before the next look at what failed; 0: nothing has lately */
+	struct loop_source *retry_timer, *turn_timer;
+	int64_t pause_ms; /* delay before the next retry; 0: no recent failure */
 	struct backoff backoff[CONFIG_WAYS_MAX];
-	char held[512]; /* repositories that cannot be read now, as a JSON array */
+	char held[512]; /* unreadable repositories, as a JSON array */
 	bool is_draining, is_full;
 	void (*drained)(void *arg);
 	void *drained_arg;
@@ -68,39 +67,39 @@ struct queue {
 
 static void resolve_more(struct queue *q);
 
-/* ---- looking again --------------------------------------------------------------------------------- */
+/* ---- retry ----------------------------------------------------------------------------------------- */
 
-static void look_again(void *arg)
+static void on_retry(void *arg)
 {
 	struct queue *q = arg;
-	q->again = NULL;
+	q->retry_timer = NULL;
 	unresolved_again(&q->unresolved);
 	snprintf(q->held, sizeof q->held, "[]");
 	queue_wake(q);
 }
 
-/* Something failed that may pass: go through the queue from its start in a while. */
-static void arrange_again(struct queue *q)
+/* Process the whole queue again in a while, after a failure that may pass. */
+static void schedule_retry(struct queue *q)
 {
 	struct fw_err err = { 0 };
-	if (q->again)
+	if (q->retry_timer)
 		return;
 	q->pause_ms = !q->pause_ms                           ? LOOK_AGAIN_FIRST_MS
 		      : 2 * q->pause_ms < LOOK_AGAIN_MOST_MS ? 2 * q->pause_ms
 							     : LOOK_AGAIN_MOST_MS;
-	if (loop_after(q->loop, q->pause_ms, look_again, q, &q->again, &err) != 0)
+	if (loop_after(q->loop, q->pause_ms, on_retry, q, &q->retry_timer, &err) != 0)
 		log_error("queue.timer", "err=%s", log_quote(err.text));
 }
 
-static void hold(void *arg, int64_t repo)
+static void hold_repo(void *arg, int64_t repo)
 {
 	struct queue *q = arg;
 	size_t n = strlen(q->held) - 1;
 	char more[24];
 	int len = snprintf(more, sizeof more, "%s%lld]", n > 1 ? "," : "", (long long)repo);
-	if (n + (size_t)len < sizeof q->held) /* else it is tried in vain */
+	if (n + (size_t)len < sizeof q->held) /* on overflow its jobs just fail again */
 		memcpy(q->held + n, more, (size_t)len + 1);
-	arrange_again(q);
+	schedule_retry(q);
 }
 
 static const char *held(void *arg)
@@ -108,11 +107,11 @@ static const char *held(void *arg)
 	return ((struct queue *)arg)->held;
 }
 
-static void complain(struct queue *q, const char *event, const struct fw_err *err)
+static void log_failure(struct queue *q, const char *event, const struct fw_err *err)
 {
-	if (!q->txn.is_broken) /* that was said once already */
+	if (!q->txn.is_broken) /* already logged once */
 		log_error(event, "err=%s", log_quote(err->text));
-	arrange_again(q);
+	schedule_retry(q);
 }
 
 /* ---- resolving ------------------------------------------------------------------------------------- */
@@ -130,14 +129,14 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 	return a->base.sha[0] ? store_commit_put(q->txn.db, job->repo, &a->base, err) : 0;
 }
 
-/* The commit is to be measured with several suites: one job each. */
+/* Add one job for each further suite of the commit. */
 static int add_other_suites(
 	struct queue *q, const struct store_job *job, const struct resolve_answer *a, int64_t now, struct fw_err *err)
 {
-	if (job->kind == JOBKIND_BISECT || job->kind == JOBKIND_PROFILE) /* one question, one suite */
+	if (job->kind == JOBKIND_BISECT || job->kind == JOBKIND_PROFILE) /* these jobs are for one suite */
 		return 0;
 	for (int i = 1; i < a->n_suites; i++) {
-		/* a question of its own, perhaps about a commit that was measured long ago */
+		/* these are separate requests, perhaps about a commit measured long ago */
 		bool own =
 			job->kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(job->kind) || !strcmp(job->base_how, "given");
 		int there = own ? 0 : store_job_covers(q->txn.db, job, a->suite[i], err);
@@ -151,8 +150,8 @@ static int add_other_suites(
 	return 0;
 }
 
-/* This one waits, and those whose place it takes wait no more. */
-static int tell_forge(struct queue *q, const struct store_job *job, const char *suite, int64_t now, struct fw_err *err)
+/* Mark this job pending on the forge and close the statuses of the jobs it supersedes. */
+static int update_forge(struct queue *q, const struct store_job *job, const char *suite, int64_t now, struct fw_err *err)
 {
 	int at = config_repo_find(q->config, job->repo_name);
 	if (at >= 0 && status_ended(q->txn.db, q->config, &q->config->repo[at], now, err) != 0)
@@ -160,8 +159,8 @@ static int tell_forge(struct queue *q, const struct store_job *job, const char *
 	return status_job(q->txn.db, q->config, job, suite, JOBSTATE_QUEUED, "", now, err);
 }
 
-/* For the day when nothing waits. */
-static int keep_peers(struct queue *q, const struct store_job *job, const struct peers *peers, struct fw_err *err)
+/* Store the peers to compare with when no job waits. */
+static int store_peers(struct queue *q, const struct store_job *job, const struct peers *peers, struct fw_err *err)
 {
 	char text[PEERS_TEXT_SIZE];
 	peers_write(peers, text);
@@ -175,11 +174,11 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 	int superseded;
 	const char *base = p->ask.subject[0].commit;
 	if (store_job_resolve(q->txn.db, job->id, base, p->base_how, p->ask.kind, a->suite[0], err) != 0 ||
-		keep_peers(q, job, &a->peers, err) != 0 ||
+		store_peers(q, job, &a->peers, err) != 0 ||
 		(sources_matter(q->config) && sources_put(q->txn.db, job->id, p, err) != 0) ||
 		add_other_suites(q, job, a, now, err) != 0 ||
 		(!strcmp(job->origin, "push") && store_job_supersede(q->txn.db, job->id, now, &superseded, err) != 0) ||
-		tell_forge(q, job, a->suite[0], now, err) != 0)
+		update_forge(q, job, a->suite[0], now, err) != 0)
 		return -1;
 	const char *by = p->ask.subject[0].provider;
 	snprintf(line, sizeof line, "base %.12s (%s)%s%s, suite %s from %.200s", base, p->base_how, by[0] ? " by " : "", by,
@@ -189,7 +188,7 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 	return store_job_tell(q->txn.db, job, "job.resolved", JOBSTATE_QUEUED, NULL, now, err);
 }
 
-/* All that an answer means, inside one transaction. */
+/* Store everything that follows from an answer, in one transaction. */
 static int write_answer(
 	struct queue *q, const struct store_job *job, struct resolve_answer *a, struct judge_outcome *outcome, struct fw_err *err)
 {
@@ -227,14 +226,14 @@ static void on_answer(void *arg, struct resolve_answer *a)
 	e->job.id = 0;
 	if (a->again) {
 		unresolved_pass(&q->unresolved, job.id);
-		arrange_again(q);
+		schedule_retry(q);
 	} else {
 		q->pause_ms = 0;
 	}
 	if (txn_begin(&q->txn, &err) != 0 || txn_end(&q->txn, write_answer(q, &job, a, &outcome, &err), &err) != 0) {
-		if (err.code != ERR_CONFLICT) { /* else it has ended meanwhile: superseded, or cancelled */
+		if (err.code != ERR_CONFLICT) { /* otherwise superseded or cancelled meanwhile */
 			unresolved_pass(&q->unresolved, job.id);
-			complain(q, "job.resolve", &err);
+			log_failure(q, "job.resolve", &err);
 		}
 	} else if (is_judged) {
 		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)job.id,
@@ -252,9 +251,9 @@ static void begin_git_task(struct queue *q, struct git_task *e)
 		return;
 	unresolved_pass(&q->unresolved, e->job.id);
 	if (err.code != ERR_NOT_FOUND)
-		complain(q, "job.resolve", &err);
+		log_failure(q, "job.resolve", &err);
 	else if (job_move_now(&q->txn, &e->job, JOBSTATE_TARGET_MISSING, err.text, &failed) != 0)
-		complain(q, "job.resolve", &failed);
+		log_failure(q, "job.resolve", &failed);
 	e->job.id = 0;
 }
 
@@ -270,7 +269,7 @@ static void resolve_more(struct queue *q)
 				busy[k] = q->git_task[k].job.id;
 			int got = unresolved_next(&q->unresolved, q->txn.db, busy, RESOLVES_MAX, &job, &err);
 			if (got < 0)
-				complain(q, "queue.read", &err);
+				log_failure(q, "queue.read", &err);
 			if (got != 1)
 				return;
 			e->job = job;
@@ -288,15 +287,15 @@ static bool is_disk_full(struct queue *q)
 								  (fs.f_files && fs.f_favail < disk_free_min_files));
 }
 
-static bool has_room(void *arg)
+static bool has_disk_space(void *arg)
 {
 	return !is_disk_full(arg);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------------- */
 
-/* Own: `s` is the queue's, also on -1. */
-static int put_slot(struct queue *q, int at, struct slot *s, struct fw_err *err)
+/* Own: the queue takes `s`, also on -1. */
+static int insert_slot(struct queue *q, int at, struct slot *s, struct fw_err *err)
 {
 	if (s && q->n_slots == q->n_slots_room) {
 		int room = q->n_slots_room ? 2 * q->n_slots_room : 16;
@@ -316,16 +315,16 @@ static int put_slot(struct queue *q, int at, struct slot *s, struct fw_err *err)
 	return 0;
 }
 
-/* Each device of a worker has a job of its own: as many slots as it said that it has devices. One that is gone leaves its slot idle. */
-static void grow(struct queue *q)
+/* Give a worker as many slots as it reported devices. A device that is gone leaves its slot idle. */
+static void add_slots(struct queue *q)
 {
 	struct fw_err err = { 0 };
 	for (int first = 0, last; first < q->n_slots; first = last) {
 		for (last = first + 1; last < q->n_slots && slot_worker(q->slot[last]) == slot_worker(q->slot[first]);)
 			last++;
 		for (; last - first < slot_devices(q->slot[first]); last++)
-			if (put_slot(q, last, slot_new_concurrent(q->slot[first], last - first), &err) != 0) {
-				complain(q, "queue.slots", &err);
+			if (insert_slot(q, last, slot_new_concurrent(q->slot[first], last - first), &err) != 0) {
+				log_failure(q, "queue.slots", &err);
 				return;
 			}
 	}
@@ -341,20 +340,20 @@ static void claim_all(struct queue *q)
 			log_quote(q->config->state_dir), disk_free_min_bytes >> 20, disk_free_min_files);
 	if (q->is_full) {
 		submit_none(&q->host);
-		arrange_again(q);
+		schedule_retry(q);
 		return;
 	}
 	for (int i = 0; i < q->n_slots; i++)
 		if (slot_claim(q->slot[i], &err) != 0) {
-			complain(q, "job.claim", &err);
+			log_failure(q, "job.claim", &err);
 			err_clear(&err);
 		}
 	if (submit_all(&q->host, &err) != 0)
-		complain(q, "job.submit", &err);
+		log_failure(q, "job.submit", &err);
 }
 
-/* One at a time, and not while another slot is about to be free: that one may be all that is needed. */
-static void make_way(struct queue *q)
+/* Preempt one job at a time, and none while another slot is about to be free: that slot may be enough. */
+static void preempt_job(struct queue *q)
 {
 	struct fw_err err = { 0 };
 	int made = 0;
@@ -364,14 +363,14 @@ static void make_way(struct queue *q)
 	for (int i = 0; i < q->n_slots && made == 0; i++)
 		made = slot_make_way(q->slot[i], &err);
 	if (made < 0)
-		complain(q, "queue.read", &err);
+		log_failure(q, "queue.read", &err);
 }
 
-static void turn(void *arg)
+static void assign_jobs(void *arg)
 {
 	struct queue *q = arg;
 	struct fw_err err = { 0 };
-	q->turn = NULL;
+	q->turn_timer = NULL;
 	if (q->is_draining) {
 		for (int i = 0; i < q->n_slots; i++)
 			if (slot_is_busy(q->slot[i]))
@@ -383,17 +382,17 @@ static void turn(void *arg)
 	}
 	resolve_more(q);
 	if (prefetch_more(&q->prefetch, &err) != 0)
-		complain(q, "queue.read", &err);
-	grow(q);
+		log_failure(q, "queue.read", &err);
+	add_slots(q);
 	claim_all(q);
-	make_way(q);
+	preempt_job(q);
 }
 
-/* Work is taken up from the loop alone, never from inside whoever wakes the queue. */
+/* Work starts from the loop alone, never inside the caller. */
 void queue_wake(struct queue *q)
 {
 	struct fw_err err = { 0 };
-	if (!q->turn && loop_after(q->loop, 0, turn, q, &q->turn, &err) != 0)
+	if (!q->turn_timer && loop_after(q->loop, 0, assign_jobs, q, &q->turn_timer, &err) != 0)
 		log_error("queue.timer", "err=%s", log_quote(err.text));
 }
 
@@ -417,7 +416,7 @@ static struct slot *nth_slot(void *arg, int n)
 	return n < q->n_slots ? q->slot[n] : NULL;
 }
 
-/* ---- from outside ---------------------------------------------------------------------------------- */
+/* ---- public ---------------------------------------------------------------------------------------- */
 
 int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event)(void *arg), void *arg, struct queue **out,
 	struct fw_err *err)
@@ -435,13 +434,14 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 		queue_stop(q);
 		return -1;
 	}
-	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold, held,
-		has_room, q->backoff };
+	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold_repo, held,
+		has_disk_space, q->backoff };
 	q->prefetch = (struct prefetch){ .loop = l, .txn = &q->txn, .config = c, .found = slot_changed, .arg = q };
 	for (int i = 0; i < c->n_workers; i++) {
-		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1; /* others say what they have */
+		/* other workers report their devices */
+		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1;
 		for (int k = 0; k < n; k++)
-			if (put_slot(q, q->n_slots, slot_new(&q->host, &c->worker[i], c->worker[i].builds ? n + k : k), err) !=
+			if (insert_slot(q, q->n_slots, slot_new(&q->host, &c->worker[i], c->worker[i].builds ? n + k : k), err) !=
 				0) {
 				queue_stop(q);
 				return -1;
@@ -463,7 +463,7 @@ int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *e
 		return -1;
 	for (int i = 0; i < q->n_slots; i++)
 		if (slot_job(q->slot[i]) == job &&
-			!slot_is_leaving(q->slot[i])) /* a job that one leaves may be elsewhere by now */
+			!slot_is_leaving(q->slot[i])) /* a job that a slot is leaving may be elsewhere by now */
 			return slot_cancel(q->slot[i], why, err);
 	if (jobstate_is_final(row.state))
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already: %s", (long long)job, jobstate_name(row.state));
@@ -479,7 +479,7 @@ void queue_forget_plans(struct queue *q)
 	}
 	prefetch_stop(&q->prefetch);
 	for (int i = 0; i < q->n_slots; i++)
-		slot_release_plan(q->slot[i], "the configuration was read again");
+		slot_release_plan(q->slot[i], "the configuration was reloaded");
 	unresolved_again(&q->unresolved);
 }
 
@@ -511,8 +511,8 @@ void queue_stop(struct queue *q)
 	executors_free(q->executors);
 	unresolved_fini(&q->unresolved);
 	free(q->slot);
-	loop_remove(q->loop, q->again);
-	loop_remove(q->loop, q->turn);
+	loop_remove(q->loop, q->retry_timer);
+	loop_remove(q->loop, q->turn_timer);
 	free(q);
 }
 

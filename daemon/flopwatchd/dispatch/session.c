@@ -1,5 +1,5 @@
 /*
- * session.c - drives one worker through the protocol. Writing is queued and flows as the worker takes it; trees come from
+ * session.c - the protocol with one worker. Output is queued and written as the worker reads it; trees come from
  * flopwatch-git through a temporary file, one at a time, so that no tree is ever held in memory.
  */
 #include "flopwatchd/dispatch/session.h"
@@ -27,7 +27,7 @@ enum {
 	OFFLINE_AFTER_MS = 60000,
 	WATCH_MS = 5000,
 	GRACE_MS = 5000,
-	CLEAR_MS = 20000, /* for a worker that stays to end its job */
+	CLEAR_MS = 20000, /* limit for a worker to end its job and stay */
 	ERROR_LINES_MAX = 200,
 	TREE_DEADLINE_MS = 120000,
 	TREE_BYTES_MAX = 1 << 30,
@@ -42,18 +42,18 @@ struct session {
 	const struct session_hooks *hooks;
 	void *arg;
 	enum phase phase;
-	int fd; /* -1 while it is pending */
+	int fd; /* -1 while pending */
 	struct executor *executor;
 	struct loop_source *io, *watchdog, *grace;
-	bool end_of_input; /* the worker has closed its side */
-	bool is_process;   /* whose end has not been told yet */
+	bool end_of_input; /* the worker closed its side */
+	bool is_process;   /* a process whose end was not reported yet */
 	bool wants_out;
-	bool is_told;     /* while clearing: that it is to end its job */
-	int64_t heard_ns; /* when its last line came */
-	int64_t job_ns;   /* when it got its job */
+	bool is_cancel_sent; /* while clearing: the cancel was sent */
+	int64_t heard_ns;    /* time of its last line */
+	int64_t job_ns;      /* time when it got its job */
 	struct lines in;
 	size_t banner_bytes;
-	char error_line[256]; /* last one it printed beside the protocol */
+	char error_line[256]; /* last line of its standard error */
 	int n_error_lines;
 
 	struct buf out;
@@ -65,8 +65,8 @@ struct session {
 	char repo_path[4096];
 
 	struct result *result;
-	enum session_end how; /* once ending */
-	char exited[72];      /* how the child ended, when not well */
+	enum session_end how; /* valid once ending */
+	char exited[72];      /* exit of the child, "" for success */
 	char why[1024];
 };
 
@@ -87,54 +87,54 @@ void session_close(struct session *s)
 	free(s);
 }
 
-/* ---- ending ---------------------------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------------------------- */
 
-static void end_now(struct session *s)
+static void finish_session(struct session *s)
 {
 	struct result *result = s->how == SESSION_DONE ? s->result : NULL;
 	if (result)
 		s->result = NULL;
-	/* the end of the input and the end of the child come in either order, so both are put together here */
+	/* Input and child end in either order, so both results are joined here. */
 	if (s->how == SESSION_LOST && s->exited[0]) {
 		size_t n = strlen(s->why);
 		snprintf(s->why + n, sizeof s->why - n, "%s", s->exited);
 	}
-	const char *said = strncmp(s->error_line, "flopwatch-worker: ", 18) == 0 ? s->error_line + 18 : s->error_line;
-	if (s->how == SESSION_LOST && *said && !strstr(s->why, said)) {
+	const char *last_line = strncmp(s->error_line, "flopwatch-worker: ", 18) == 0 ? s->error_line + 18 : s->error_line;
+	if (s->how == SESSION_LOST && *last_line && !strstr(s->why, last_line)) {
 		size_t n = strlen(s->why);
-		snprintf(s->why + n, sizeof s->why - n, "; last line: %s", said);
+		snprintf(s->why + n, sizeof s->why - n, "; last line: %s", last_line);
 	}
 	s->hooks->end(s->arg, s->how, result, s->why);
 	session_close(s);
 }
 
 static bool write_line(struct session *s, const struct msg *m);
-static void pump(struct session *s);
+static void write_output(struct session *s);
 
-static void end_if_gone(struct session *s)
+static void finish_if_exited(struct session *s)
 {
 	if (s->phase == PHASE_ENDING && s->end_of_input && !s->is_process)
-		end_now(s);
+		finish_session(s);
 }
 
-static void grace_is_over(void *arg)
+static void on_grace_timeout(void *arg)
 {
 	struct session *s = arg;
 	s->grace = NULL;
-	end_now(s);
+	finish_session(s);
 }
 
-/* Decide how this ends; the worker gets a moment to leave in order, so that it can clean up behind itself. */
+/* Set the result of the session; the worker gets a moment to exit, so that it can clean up. */
 static void begin_end(struct session *s, enum session_end how, const char *why)
 {
 	struct fw_err err = { 0 };
 	if (s->phase == PHASE_ENDING)
 		return;
-	bool is_told = how != SESSION_DONE && how != SESSION_LOST;
+	bool is_early = how != SESSION_DONE && how != SESSION_LOST;
 	s->n_needs = s->next_need = 0;
-	if (s->phase == PHASE_JOB && is_told && !s->tree_left && !s->end_of_input) {
+	if (s->phase == PHASE_JOB && is_early && !s->tree_left && !s->end_of_input) {
 		write_line(s, &(struct msg){ .t = MSG_CANCEL });
-		pump(s);
+		write_output(s);
 	}
 	if (s->phase == PHASE_ENDING)
 		return;
@@ -145,16 +145,19 @@ static void begin_end(struct session *s, enum session_end how, const char *why)
 	s->packing = NULL;
 	loop_remove(s->loop, s->watchdog);
 	s->watchdog = NULL;
-	loop_remove(s->loop, s->grace); /* in which it was to end its job alone */
+	loop_remove(s->loop, s->grace); /* the limit for ending only its job */
 	s->grace = NULL;
 	if (s->fd >= 0)
 		shutdown(s->fd, SHUT_WR);
-	/* what is pending has nobody who could leave in order; and one that talks nonsense has no claim to time, but clutter to clear away */
-	if (loop_after(s->loop, s->fd >= 0 ? GRACE_MS : 0, grace_is_over, s, &s->grace, &err) != 0)
+	/*
+	 * A pending submission has no process to wait for. A worker that sent an invalid message still has files to
+	 * clean up.
+	 */
+	if (loop_after(s->loop, s->fd >= 0 ? GRACE_MS : 0, on_grace_timeout, s, &s->grace, &err) != 0)
 		log_error("session.timer", "err=%s", log_quote(err.text));
 }
 
-static void lose(struct session *s, const char *why)
+static void fail_session(struct session *s, const char *why)
 {
 	begin_end(s, SESSION_LOST, why);
 }
@@ -169,19 +172,19 @@ void session_cancel(struct session *s)
 	begin_end(s, SESSION_CANCELLED, "cancelled");
 }
 
-/* ---- writing --------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------------- */
 
-static void want_out(struct session *s, bool want)
+static void watch_output(struct session *s, bool want)
 {
 	struct fw_err err = { 0 };
 	if (want == s->wants_out || !s->io)
 		return;
 	s->wants_out = want;
 	if (loop_change(s->loop, s->io, EPOLLIN | (want ? EPOLLOUT : 0u), &err) != 0)
-		lose(s, err.text);
+		fail_session(s, err.text);
 }
 
-/* False: it is too long for one. */
+/* False: the message is too long. */
 static bool write_line(struct session *s, const struct msg *m)
 {
 	struct buf line;
@@ -194,7 +197,9 @@ static bool write_line(struct session *s, const struct msg *m)
 	return fits;
 }
 
-/* A worker ends at a line that its parser refuses, and takes other jobs along: such a job fails here, before it is sent. */
+/*
+ * A worker exits at a line that its parser rejects and fails its other jobs too: reject such a job before it is sent.
+ */
 static int write_job(struct session *s, struct msg_job *job, struct fw_err *err)
 {
 	struct fw_err why = { 0 };
@@ -212,8 +217,8 @@ static int write_job(struct session *s, struct msg_job *job, struct fw_err *err)
 	return err_set(err, ERR_INVALID, "no worker could read this job: %s", why.text);
 }
 
-/* What fails between git and the worker is not the worker's fault. */
-static void starve(struct session *s, const struct fw_err *why)
+/* A failure between git and the worker is not the worker's fault. */
+static void end_for_tree(struct session *s, const struct fw_err *why)
 {
 	bool is_final = why->code == ERR_NOT_FOUND || why->code == ERR_INVALID;
 	begin_end(s,
@@ -223,7 +228,7 @@ static void starve(struct session *s, const struct fw_err *why)
 		why->text);
 }
 
-static void tree_is_packed(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_tree_packed(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct session *s = arg;
 	struct stat st;
@@ -231,12 +236,12 @@ static void tree_is_packed(void *arg, const struct buf *out, const struct fw_err
 	(void)out;
 	s->packing = NULL;
 	if (failed) {
-		starve(s, failed);
+		end_for_tree(s, failed);
 		return;
 	}
 	if (fstat(s->tree_fd, &st) != 0 || lseek(s->tree_fd, 0, SEEK_SET) < 0) {
 		err_sys(&err, "cannot read back a packed tree");
-		starve(s, &err);
+		end_for_tree(s, &err);
 		return;
 	}
 	struct msg m = { .t = MSG_TREE };
@@ -244,7 +249,7 @@ static void tree_is_packed(void *arg, const struct buf *out, const struct fw_err
 	m.u.tree.bytes = st.st_size;
 	s->tree_left = st.st_size;
 	write_line(s, &m);
-	pump(s);
+	write_output(s);
 }
 
 static void pack_next(struct session *s)
@@ -255,8 +260,8 @@ static void pack_next(struct session *s)
 		close(s->tree_fd);
 	s->tree_fd = open(s->config->state_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (s->tree_fd < 0) {
-		err_set(&err, ERR_IO, "cannot make a temporary file in %s: %s", s->config->state_dir, strerror(errno));
-		starve(s, &err);
+		err_set(&err, ERR_IO, "cannot create a temporary file in %s: %s", s->config->state_dir, strerror(errno));
+		end_for_tree(s, &err);
 		return;
 	}
 	struct child_spec spec = {
@@ -266,18 +271,18 @@ static void pack_next(struct session *s)
 		.out_max = TREE_BYTES_MAX,
 		.deadline_ms = TREE_DEADLINE_MS,
 	};
-	if (child_start(s->loop, &spec, tree_is_packed, s, &s->packing, &err) != 0)
-		starve(s, &err);
+	if (child_start(s->loop, &spec, on_tree_packed, s, &s->packing, &err) != 0)
+		end_for_tree(s, &err);
 }
 
-/* Next piece of the tree into the output. Err: -1 the session is ending. */
-static int refill(struct session *s)
+/* Append the next piece of the tree to the output. Err: -1 the session is ending. */
+static int read_tree(struct session *s)
 {
 	char piece[CHUNK];
 	size_t want = s->tree_left < CHUNK ? (size_t)s->tree_left : CHUNK;
 	ssize_t n = read(s->tree_fd, piece, want);
 	if (n <= 0) {
-		starve(s, &(struct fw_err){ .code = ERR_IO, .text = "cannot read back a packed tree" });
+		end_for_tree(s, &(struct fw_err){ .code = ERR_IO, .text = "cannot read back a packed tree" });
 		return -1;
 	}
 	buf_append(&s->out, piece, (size_t)n);
@@ -285,17 +290,20 @@ static int refill(struct session *s)
 	return 0;
 }
 
-static void pump(struct session *s)
+static void write_output(struct session *s)
 {
 	while (s->phase == PHASE_JOB || s->phase == PHASE_HEALTH_CHECK || s->phase == PHASE_CLEARING) {
 		if (s->out.len) {
 			ssize_t n = send(s->fd, s->out.data, s->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 			if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-				want_out(s, true);
+				watch_output(s, true);
 				return;
 			}
 			if (n < 0) {
-				/* it has gone: what it said before still waits to be read, and says more than this error */
+				/*
+				 * The worker is gone: its last messages are still unread and explain more than this
+				 * error.
+				 */
 				buf_clear(&s->out);
 				s->tree_left = 0;
 				s->next_need = s->n_needs;
@@ -303,25 +311,26 @@ static void pump(struct session *s)
 			}
 			buf_consume(&s->out, (size_t)n);
 		} else if (s->tree_left) {
-			if (refill(s) != 0)
+			if (read_tree(s) != 0)
 				return;
-		} else if (s->phase == PHASE_CLEARING && !s->is_told) { /* what was half written had to be read first */
+		} else if (s->phase == PHASE_CLEARING &&
+			   !s->is_cancel_sent) { /* a partly written message must be complete first */
 			write_line(s, &(struct msg){ .t = MSG_CANCEL, .u.cancel = { .stays = true } });
-			s->is_told = true;
+			s->is_cancel_sent = true;
 		} else {
 			if (s->next_need < s->n_needs && !s->packing)
 				pack_next(s);
 			break;
 		}
 	}
-	want_out(s, false);
+	watch_output(s, false);
 }
 
-static void clearing_takes_too_long(void *arg)
+static void on_clear_timeout(void *arg)
 {
 	struct session *s = arg;
 	s->grace = NULL;
-	begin_end(s, SESSION_CANCELLED, "it did not end its job in time");
+	begin_end(s, SESSION_CANCELLED, "the worker did not end its job in time");
 }
 
 bool session_stay(struct session *s)
@@ -330,23 +339,23 @@ bool session_stay(struct session *s)
 	if (s->phase != PHASE_JOB || s->end_of_input)
 		return false;
 	s->phase = PHASE_CLEARING;
-	s->is_told = false;
+	s->is_cancel_sent = false;
 	child_cancel(s->packing);
 	s->packing = NULL;
 	s->n_needs = s->next_need = s->n_error_lines = 0;
 	s->error_line[0] = 0;
 	result_free(s->result);
 	s->result = NULL;
-	if (loop_after(s->loop, CLEAR_MS, clearing_takes_too_long, s, &s->grace, &err) != 0)
+	if (loop_after(s->loop, CLEAR_MS, on_clear_timeout, s, &s->grace, &err) != 0)
 		begin_end(s, SESSION_CANCELLED, err.text);
 	else
-		pump(s);
+		write_output(s);
 	return true;
 }
 
-/* ---- words of the worker --------------------------------------------------------------------------- */
+/* ---- messages of the worker ------------------------------------------------------------------------ */
 
-static bool may_have(const struct session *s, const char *oid)
+static bool is_job_tree(const struct session *s, const char *oid)
 {
 	const struct msg_job *ask = &s->result->plan.ask;
 	for (int i = 0; i < ask->n_subjects; i++)
@@ -356,29 +365,29 @@ static bool may_have(const struct session *s, const char *oid)
 	return false;
 }
 
-static void take_need(struct session *s, const struct msg_need *need)
+static void on_need(struct session *s, const struct msg_need *need)
 {
 	char why[160];
 	for (int i = 0; i < need->n; i++) {
-		if (!may_have(s, need->oid[i])) {
-			snprintf(why, sizeof why, "the worker asks for tree %s, which the job does not name", need->oid[i]);
-			lose(s, why);
+		if (!is_job_tree(s, need->oid[i])) {
+			snprintf(why, sizeof why, "the worker requested tree %s, which the job does not name", need->oid[i]);
+			fail_session(s, why);
 			return;
 		}
 		if (s->n_needs == NEEDS_MAX) {
-			lose(s, "the worker asks for trees without end");
+			fail_session(s, "the worker requested too many trees");
 			return;
 		}
 		memcpy(s->need[s->n_needs++], need->oid[i], sizeof s->need[0]);
 	}
-	pump(s);
+	write_output(s);
 }
 
-static void take_hello(struct session *s, const struct msg_hello *h)
+static void on_hello(struct session *s, const struct msg_hello *h)
 {
 	char why[HELLO_WHY_SIZE];
 	if (!hello_is_fine(s->config, s->worker, h, why)) {
-		lose(s, why);
+		fail_session(s, why);
 		return;
 	}
 	s->phase = PHASE_READY;
@@ -387,14 +396,14 @@ static void take_hello(struct session *s, const struct msg_hello *h)
 	s->hooks->hello(s->arg, h);
 }
 
-static void take_word(struct session *s, struct msg *m)
+static void on_message(struct session *s, struct msg *m)
 {
 	struct fw_err err = { 0 };
 	if (m->t == MSG_PING)
 		return;
-	if (s->phase == PHASE_CLEARING) { /* what it said of its last job is of no use any more */
+	if (s->phase == PHASE_CLEARING) { /* messages about its last job are obsolete */
 		if (m->t == MSG_HELLO)
-			take_hello(s, &m->u.hello);
+			on_hello(s, &m->u.hello);
 		return;
 	}
 	if (s->phase == PHASE_HEALTH_CHECK && m->t == MSG_STATE) {
@@ -404,11 +413,11 @@ static void take_word(struct session *s, struct msg *m)
 	}
 	if (s->phase != PHASE_JOB || m->t == MSG_HEALTH_CHECK || m->t == MSG_HELLO || m->t == MSG_JOB || m->t == MSG_TREE ||
 		m->t == MSG_CANCEL || m->t == MSG_RUN) {
-		lose(s, "the worker sent a message out of place");
+		fail_session(s, "the worker sent an unexpected message");
 		return;
 	}
 	if (m->t == MSG_NEED) {
-		take_need(s, &m->u.need);
+		on_need(s, &m->u.need);
 		return;
 	}
 	s->hooks->word(s->arg, m);
@@ -416,46 +425,48 @@ static void take_word(struct session *s, struct msg *m)
 	if (s->phase != PHASE_JOB) /* the hook has cancelled it */
 		return;
 	if (result_add(s->result, m, &err) != 0) {
-		lose(s, err.text);
+		fail_session(s, err.text);
 	} else if (is_cancelled) {
-		lose(s, "the worker gave up without being asked to");
+		fail_session(s, "the worker cancelled the job without a request");
 	} else if (is_done) {
 		result_end(s->result);
-		s->result->ended_at = clock_utc_ms(); /* which may have been set since: its duration is the monotonic clock's */
+		s->result->ended_at = clock_utc_ms(); /* the wall clock may have been set since; the duration is monotonic */
 		s->result->started_at = s->result->ended_at - (clock_mono_ns() - s->job_ns) / 1000000;
 		begin_end(s, SESSION_DONE, "");
 	}
 }
 
-static void take_line(struct session *s, const char *line, size_t len)
+static void read_line(struct session *s, const char *line, size_t len)
 {
 	struct msg m;
 	struct fw_err err = { 0 };
 	if (s->phase == PHASE_BANNER) {
-		/* ssh and shells may say something first; hello is the first line that parses as one, or why there is none */
+		/*
+		 * ssh and shells may print lines first: skip them up to the hello, or the fault sent instead of one.
+		 */
 		bool is_message = len && line[0] == '{' && protocol_parse(line, len, &m, &err) == 0;
 		if (is_message && m.t == MSG_HELLO)
-			take_hello(s, &m.u.hello);
+			on_hello(s, &m.u.hello);
 		else if (is_message && m.t == MSG_FAULT)
-			lose(s, m.u.fault.detail);
+			fail_session(s, m.u.fault.detail);
 		if (is_message)
 			msg_fini(&m);
 		s->banner_bytes += len + 1;
 		if (s->phase == PHASE_BANNER && s->banner_bytes > PROTOCOL_BANNER_MAX)
-			lose(s, "the worker did not send hello");
+			fail_session(s, "the worker did not send hello");
 		return;
 	}
 	if (protocol_parse(line, len, &m, &err) != 0) {
 		char why[1100];
 		snprintf(why, sizeof why, "the worker sent no valid message: %s", err.text);
-		lose(s, why);
+		fail_session(s, why);
 		return;
 	}
-	take_word(s, &m);
+	on_message(s, &m);
 	msg_fini(&m);
 }
 
-static void take_bytes(struct session *s, const char *bytes, size_t n)
+static void read_bytes(struct session *s, const char *bytes, size_t n)
 {
 	struct fw_err err = { 0 };
 	char *line;
@@ -464,26 +475,26 @@ static void take_bytes(struct session *s, const char *bytes, size_t n)
 	if (s->phase == PHASE_ENDING)
 		return;
 	if (lines_feed(&s->in, bytes, n, &err) != 0) {
-		lose(s, err.text);
+		fail_session(s, err.text);
 		return;
 	}
 	while (s->phase != PHASE_ENDING && lines_next(&s->in, &line, &len))
-		take_line(s, line, len);
+		read_line(s, line, len);
 	if (s->phase == PHASE_BANNER && s->banner_bytes + s->in.pending.len - s->in.start > PROTOCOL_BANNER_MAX)
-		lose(s, "the worker did not send hello");
+		fail_session(s, "the worker did not send hello");
 }
 
 /* ---- descriptors, child, clock --------------------------------------------------------------------- */
 
-static void input_ended(struct session *s)
+static void on_end_of_input(struct session *s)
 {
 	loop_remove(s->loop, s->io);
 	s->io = NULL;
 	s->end_of_input = true;
-	lose(s, s->phase == PHASE_BANNER         ? "the worker ended before its hello"
-		: s->phase == PHASE_HEALTH_CHECK ? "the worker ended before the health check's answer"
-						 : "the worker ended in the middle of the job");
-	end_if_gone(s);
+	fail_session(s, s->phase == PHASE_BANNER         ? "the worker ended before its hello"
+			: s->phase == PHASE_HEALTH_CHECK ? "the worker ended before the health check's answer"
+							 : "the worker ended in the middle of the job");
+	finish_if_exited(s);
 }
 
 static void on_io(void *arg, uint32_t events)
@@ -491,19 +502,21 @@ static void on_io(void *arg, uint32_t events)
 	struct session *s = arg;
 	char bytes[CHUNK];
 	if (events & EPOLLOUT)
-		pump(s);
+		write_output(s);
 	if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
 		return;
 	ssize_t n = recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT);
 	if (n > 0)
-		take_bytes(s, bytes, (size_t)n);
+		read_bytes(s, bytes, (size_t)n);
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		input_ended(s);
+		on_end_of_input(s);
 }
 
-/* What a worker prints beside the protocol; the last line explains a sudden end best. Our own worker writes its log with priorities: what
- * is below a warning there is a detail here. */
-static void take_error_line(void *arg, char *line)
+/*
+ * The last line of standard error explains a sudden end best. flopwatch-worker prefixes its lines with priorities:
+ * those below a warning are details here.
+ */
+static void on_error_line(void *arg, char *line)
 {
 	struct session *s = arg;
 	enum log_level level = LOG_INFO;
@@ -524,7 +537,7 @@ static void on_pending(void *arg, const struct executor_wait *wait)
 		s->hooks->pending(s->arg, wait);
 }
 
-/* From here on it is the worker that is waited for, and silence counts. */
+/* The worker must answer from here on: start the watchdog. */
 static void on_running(void *arg, int fd)
 {
 	struct session *s = arg;
@@ -532,7 +545,7 @@ static void on_running(void *arg, int fd)
 	s->fd = fd;
 	s->heard_ns = clock_mono_ns();
 	if (loop_watch(s->loop, fd, EPOLLIN, on_io, s, &s->io, &err) != 0)
-		lose(s, err.text);
+		fail_session(s, err.text);
 }
 
 static void on_ended(void *arg, const char *how)
@@ -541,11 +554,11 @@ static void on_ended(void *arg, const char *how)
 	s->is_process = false;
 	if (*how)
 		snprintf(s->exited, sizeof s->exited, " (%s)", how);
-	end_if_gone(s);
-	/* what it wrote before still waits on the socket; its end is reported when that is read */
+	finish_if_exited(s);
+	/* its last messages are still unread on the socket; the session ends after them */
 }
 
-/* A limit that is shorter than our patience is looked at as often. */
+/* Check a limit shorter than WATCH_MS at its own interval. */
 static int64_t watch_ms(const struct session *s)
 {
 	return s->phase == PHASE_BANNER && s->config->hello_ms < WATCH_MS ? s->config->hello_ms : WATCH_MS;
@@ -560,17 +573,17 @@ static void on_watchdog(void *arg)
 	int64_t offline_ms = (clock_mono_ns() - s->heard_ns) / 1000000;
 	int64_t limit_ms = s->phase == PHASE_BANNER ? s->config->hello_ms : OFFLINE_AFTER_MS;
 	if (s->fd >= 0 && s->phase != PHASE_READY && offline_ms > limit_ms) {
-		snprintf(why, sizeof why, "the worker was silent for %d s (see doc/troubleshooting.md#silent-worker)",
+		snprintf(why, sizeof why, "the worker sent nothing for %d s (see doc/troubleshooting.md#silent-worker)",
 			(int)(limit_ms / 1000));
-		lose(s, why);
+		fail_session(s, why);
 	} else if (loop_after(s->loop, watch_ms(s), on_watchdog, s, &s->watchdog, &err) != 0) {
-		lose(s, err.text);
+		fail_session(s, err.text);
 	}
 }
 
-/* ---- opening --------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------------- */
 
-static const struct executor_hooks executor_hooks = { on_pending, on_running, take_error_line, on_ended };
+static const struct executor_hooks executor_hooks = { on_pending, on_running, on_error_line, on_ended };
 
 int session_open(struct executors *x, struct loop *l, const struct config *c, const struct config_worker *w, const char *node,
 	const struct session_hooks *hooks, void *arg, struct session **out, struct fw_err *err)
@@ -607,7 +620,7 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 	memcpy(s->repo_path, repo_path, strlen(repo_path) + 1);
 	s->phase = PHASE_JOB;
 	s->heard_ns = clock_mono_ns();
-	pump(s);
+	write_output(s);
 	return 0;
 }
 
@@ -620,6 +633,6 @@ int session_health_check(struct session *s, const char *uuid, struct fw_err *err
 	write_line(s, &m);
 	s->phase = PHASE_HEALTH_CHECK;
 	s->heard_ns = clock_mono_ns();
-	pump(s);
+	write_output(s);
 	return 0;
 }

@@ -1,9 +1,8 @@
 /**
- * session.h - one conversation with one worker: hello, a job, its trees, its words, done.
- *
- * The worker is a child, or whoever answers on a unix socket; both are one descriptor here. A worker is never trusted: what
- * it says is parsed and checked against what was asked, it gets only trees that the job names, and a minute of silence, a
- * word out of place or an early end make it lost.
+ * session.h - one session with one worker: hello, a job, its trees, its messages, done. The worker is a child or the
+ * peer of a Unix socket; both are one descriptor here. A worker is never trusted: its messages are parsed and checked
+ * against the request, it gets only trees that the job names, and a minute without a message, an unexpected message
+ * or an early end fail the session.
  */
 #ifndef FLOPWATCHD_DISPATCH_SESSION_H
 #define FLOPWATCHD_DISPATCH_SESSION_H
@@ -17,45 +16,56 @@
 struct session;
 
 enum session_end {
-	SESSION_DONE,      /* the worker said done: `result` is complete */
-	SESSION_LOST,      /* it ended, stalled or talked nonsense; `why` in one line */
+	SESSION_DONE,      /* the worker sent done: `result` is complete */
+	SESSION_LOST,      /* it ended, stalled or sent an invalid message; `why` in one line */
 	SESSION_CANCELLED, /* session_cancel was called */
-	SESSION_STARVED,   /* the worker asked for a tree that cannot be packed now; neither it nor the job is to blame */
-	SESSION_REFUSED,   /* the job's trees cannot be packed, now or later */
+	SESSION_STARVED,   /* a tree cannot be packed now; neither worker nor job is at fault */
+	SESSION_REFUSED,   /* the job's trees can never be packed */
 };
 
 struct session_hooks {
-	/** What its start waits for, which may take as long as it likes. May be NULL. */
+	/** The start is pending, without a time limit. May be NULL. */
 	void (*pending)(void *arg, const struct executor_wait *wait);
-	/** When it is ready, and after session_stay once more: answer with session_send or session_cancel, now or later. */
+	/**
+	 * The worker is ready, at the start and again after session_stay: answer with session_send or session_cancel,
+	 * now or later.
+	 */
 	void (*hello)(void *arg, const struct msg_hello *hello);
-	/** Every message about the job, before it goes into the result. */
+	/** Every message about the job, before it enters the result. */
 	void (*word)(void *arg, const struct msg *m);
-	/** Once, at the end, never from inside another call; the session is gone when it returns. Own: `result` (NULL unless done) is the callee's. */
+	/**
+	 * Once, at the end, never inside another call; the session is freed when it returns. Own: `result` (NULL
+	 * unless done) is the callee's.
+	 */
 	void (*end)(void *arg, enum session_end how, struct result *result, const char *why);
 };
 
-/** Start or reach the worker, on `node` where one is named. Own: borrows all. Err: it cannot be started or reached; no hook is called then. */
+/**
+ * Start the worker or connect to it, on `node` if set. Own: borrows all. Err: neither is possible; no hook is called.
+ */
 int session_open(struct executors *x, struct loop *l, const struct config *c, const struct config_worker *w, const char *node,
 	const struct session_hooks *hooks, void *arg, struct session **out, struct fw_err *err);
 /**
- * After hello: send the job; job, attempt, nonce, seed and device are filled in by the caller. `device` describes ask.device.
+ * Send the job after hello; the caller fills in job, attempt, nonce, seed and device. `device` describes ask.device.
  * Own: takes over the plan's contents. Err: the job does not fit into a line.
  */
 int session_send(
 	struct session *s, struct plan *plan, const char *repo_path, const struct msg_device *device, struct fw_err *err);
-/** After hello, instead of a job: have it try a device. Its answer is one word, MSG_STATE, after which it leaves. Err: not ready. */
+/**
+ * After hello, instead of a job: request the health check of a device. The worker answers with one MSG_STATE and
+ * ends. Err: the session is not ready.
+ */
 int session_health_check(struct session *s, const char *uuid, struct fw_err *err);
 /**
- * Tell the worker to end its job and to be ready for another; then there is a hello again, or, where it does not know how or takes too long,
- * the end. False: it has no job, or is leaving.
+ * Ask the worker to end its job and wait for another: a second hello follows, or the end if the worker cannot or
+ * takes too long. False: it has no job, or is ending.
  */
 bool session_stay(struct session *s);
 /** Whether it has come to an end of which the hook has not been told yet. */
 bool session_is_ending(const struct session *s);
-/** Tell the worker to end, ask it to after 5 s, and end it by force 5 s later; accepts one that is ending already. */
+/** Ask the worker to end, send SIGTERM after 5 s and SIGKILL 5 s later; no effect if it is ending already. */
 void session_cancel(struct session *s);
-/** Ask it to end at once, without a hook. Not from inside a hook; accepts NULL. */
+/** End the worker at once, without a hook. Not from inside a hook; accepts NULL. */
 void session_close(struct session *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* slot.c - a small machine per job that a worker may have: asking, free, waiting, planning, opening, running, leaving, storing, down. */
+/* slot.c - the state machine of a slot: asking, free, waiting, planning, opening, running, leaving, storing, down. */
 #include "flopwatchd/dispatch/slot_inside.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
 
-static void ask(struct slot *s);
+static void query_devices(struct slot *s);
 static const struct session_hooks hooks;
 
 void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn)
@@ -32,18 +32,18 @@ void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn)
 		log_error("slot.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
 
-/* ---- the worker itself ----------------------------------------------------------------------------- */
+/* ---- worker ---------------------------------------------------------------------------------------- */
 
-static void ask_again(void *arg)
+static void on_retry(void *arg)
 {
 	struct slot *s = arg;
 	s->timer = NULL;
 	s->n_backoff = 0;
 	if (!config_worker_is_slurm(s->worker)) {
-		ask(s);
+		query_devices(s);
 		return;
 	}
-	s->phase = PHASE_FREE; /* nothing to ask before there is an allocation */
+	s->phase = PHASE_FREE; /* no devices can be queried before there is an allocation */
 	s->host->changed(s->host->arg);
 }
 
@@ -55,11 +55,11 @@ static void go_down(struct slot *s, const char *why)
 	snprintf(s->why, sizeof s->why, "%s", why);
 	if (s->failures++ == 0)
 		log_warning("worker.down", "worker=%s err=%s", s->worker->name, log_quote(why));
-	slot_set_timer(s, pause < DOWN_MOST_MS ? pause : DOWN_MOST_MS, ask_again);
+	slot_set_timer(s, pause < DOWN_MOST_MS ? pause : DOWN_MOST_MS, on_retry);
 	s->host->changed(s->host->arg);
 }
 
-static void forget_job(struct slot *s)
+static void clear_job(struct slot *s)
 {
 	s->job.id = 0;
 	s->device.uuid[0] = 0;
@@ -71,7 +71,7 @@ static void forget_job(struct slot *s)
 void slot_go_free(struct slot *s)
 {
 	int64_t pause_ms = LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8);
-	forget_job(s);
+	clear_job(s);
 	if (s->n_backoff) {
 		pause_ms = slot_backoff_ms(s->n_backoff);
 		s->is_suspect = true;
@@ -79,14 +79,14 @@ void slot_go_free(struct slot *s)
 	if (s->is_suspect) {
 		s->is_suspect = false;
 		s->phase = PHASE_DOWN;
-		slot_set_timer(s, pause_ms, ask_again);
+		slot_set_timer(s, pause_ms, on_retry);
 	} else {
 		s->phase = PHASE_FREE;
 	}
 	s->host->changed(s->host->arg);
 }
 
-static void take_devices(struct slot *s, const struct msg_hello *hello)
+static void store_devices(struct slot *s, const struct msg_hello *hello)
 {
 	struct fw_err err = { 0 };
 	int n_asked = 0;
@@ -97,14 +97,14 @@ static void take_devices(struct slot *s, const struct msg_hello *hello)
 	s->has_hello = true;
 	s->failures = 0;
 	if (s->worker->builds)
-		slot_meet_builder(s); /* it has no device */
+		slot_meet_builder(s); /* a builder has no device */
 	else if (devices_seen(s->host->txn, s->worker, hello, clock_utc_ms(), &n_asked, &err) != 0)
 		log_error("device.store", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 	if (n_asked)
 		s->host->changed(s->host->arg);
 }
 
-/* ---- the conversation ------------------------------------------------------------------------------ */
+/* ---- session --------------------------------------------------------------------------------------- */
 
 const struct msg_device *slot_find_device(const struct msg_hello *hello, const char *uuid)
 {
@@ -114,8 +114,8 @@ const struct msg_device *slot_find_device(const struct msg_hello *hello, const c
 	return NULL;
 }
 
-/* Seeds are drawn, but for device sim under FLOPWATCH_SIM_SEED: tests ask it for the same times at every run. */
-static uint64_t seed_of(const struct msg_device *d, int64_t job)
+/* Seeds are random, except for device sim under FLOPWATCH_SIM_SEED: tests need the same times in every run. */
+static uint64_t get_seed(const struct msg_device *d, int64_t job)
 {
 	uint64_t seed;
 	const char *fixed = d->kind == DEVICE_SIM ? getenv("FLOPWATCH_SIM_SEED") : NULL;
@@ -126,13 +126,15 @@ static uint64_t seed_of(const struct msg_device *d, int64_t job)
 	return seed;
 }
 
-static struct claim claim_of(const struct slot *s)
+static struct claim make_claim(const struct slot *s)
 {
 	return (struct claim){ s->host->txn->db, s->worker, &s->hello, s->host->is_taken, s->host->arg,
 		s->host->held(s->host->arg) };
 }
 
-/* The device that the job was meant for, or another that will do: what a worker has is what it says now. */
+/*
+ * Bind the job to its device, or to another suitable one: only the current hello says which devices the worker has.
+ */
 static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_err *err)
 {
 	struct msg_device other;
@@ -144,7 +146,7 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 		s->device = *d;
 		return 0;
 	}
-	const struct claim claim = claim_of(s);
+	const struct claim claim = make_claim(s);
 	int got = split_group_may_rebind(s) ? claim_other_device(&claim, s->job.id, &other, &id, err) : 0;
 	if (got != 1)
 		return got < 0 ? -1
@@ -173,32 +175,35 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	snprintf(ask_for->nonce, sizeof ask_for->nonce, "%s", s->job.nonce);
 	snprintf(ask_for->device, sizeof ask_for->device, "%s", d->uuid);
 	concurrent_find(s, ask_for);
-	ask_for->seed = seed_of(d, s->job.id);
-	/* a worker that never begins to measure has as long as its builds may take, and no more */
+	ask_for->seed = get_seed(d, s->job.id);
+	/* A worker that never starts to measure may take as long as its builds may, and no longer. */
 	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * ask_for->n_subjects;
 	if (!split_group_is_helper(s))
 		progress_begin(&s->progress, ask_for);
 	slot_note_sources(s);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
-		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
+		bool is_wrong = err.code == ERR_INVALID; /* otherwise memory is short */
 		slot_finish_job(s, is_wrong ? PENDING_WRITE_MOVE : PENDING_WRITE_RELEASE,
 			is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
 	s->phase = PHASE_RUNNING;
 	slot_limit_job(s, limit_ms);
-	s->host->changed(s->host->arg); /* from now on it can make way */
+	s->host->changed(s->host->arg); /* from now on the job can be preempted */
 }
 
-/* The worker has found that the device does not recover. The job is not at fault, but may be what breaks it: it counts. */
+/* The worker reports that the device does not recover. The job may be the cause, so the attempt counts. */
 static void quarantine(struct slot *s, const char *why)
 {
 	devicestate_tell(s->host->txn, s->device.uuid, DEVICESTATE_QUARANTINED, why);
 	slot_lose_worker(s, why);
 }
 
-/* The worker cannot go on, which says nothing of the job. One that its disk has no room for waits; any other cause may lie in the job after all. */
-static void give_back(struct slot *s, const struct msg_fault *why)
+/*
+ * The worker cannot continue. A job that its disk has no space for waits; after any other fault the attempt counts,
+ * since the job may be the cause.
+ */
+static void return_job(struct slot *s, const struct msg_fault *why)
 {
 	if (strcmp(why->failure, "full") != 0) {
 		slot_count_attempt(s, why->detail);
@@ -210,7 +215,7 @@ static void give_back(struct slot *s, const struct msg_fault *why)
 	slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why->detail);
 }
 
-static void take_allocation(struct slot *s);
+static void use_allocation(struct slot *s);
 
 int slot_write_pending(struct slot *s, struct fw_err *err)
 {
@@ -227,7 +232,7 @@ int slot_write_pending(struct slot *s, struct fw_err *err)
 		       : txn_end(s->host->txn, store_event_end(&event, s->host->txn->db, clock_utc_ms(), err), err);
 }
 
-/* Its reason is news; that it moves up in the queue is not, or there would be no other. */
+/* Log a changed reason, not a changed queue position: positions change all the time. */
 static void on_pending(void *arg, const struct executor_wait *wait)
 {
 	struct slot *s = arg;
@@ -239,15 +244,15 @@ static void on_pending(void *arg, const struct executor_wait *wait)
 	if (is_new && slot_write_pending(s, &err) != 0 && !s->host->txn->is_broken)
 		log_error("worker.pending", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 	if (is_new)
-		s->host->changed(s->host->arg); /* another worker may ask for the same job */
+		s->host->changed(s->host->arg); /* another worker may request the same job */
 }
 
 static void on_hello(void *arg, const struct msg_hello *hello)
 {
 	struct slot *s = arg;
-	take_devices(s, hello);
+	store_devices(s, hello);
 	if (s->phase == PHASE_WAITING || s->phase == PHASE_LEAVING) {
-		take_allocation(s);
+		use_allocation(s);
 		return;
 	}
 	if (s->phase == PHASE_OPENING)
@@ -258,7 +263,7 @@ static void on_hello(void *arg, const struct msg_hello *hello)
 		session_cancel(s->session);
 }
 
-static void on_word(void *arg, const struct msg *m)
+static void on_message(void *arg, const struct msg *m)
 {
 	struct slot *s = arg;
 	enum jobstate_event on = JOBSTATE_EVENTS;
@@ -273,7 +278,7 @@ static void on_word(void *arg, const struct msg *m)
 	}
 	if (m->t == MSG_FAULT && m->u.fault.role == ROLE_WORKER) {
 		progress_hear(&s->progress, m);
-		give_back(s, &m->u.fault);
+		return_job(s, &m->u.fault);
 		return;
 	}
 	if (m->t == MSG_BUILD)
@@ -295,7 +300,7 @@ static void on_word(void *arg, const struct msg *m)
 		if (!split_group_is_helper(s) && job_move_now(s->host->txn, &s->job, to, "", &err) != 0)
 			log_debug("job.move", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 	}
-	if (!s->worker->builds || m->t != MSG_DONE) /* nothing was measured that it could tell of */
+	if (!s->worker->builds || m->t != MSG_DONE) /* a build reports no measurement */
 		progress_hear(&s->progress, m);
 }
 
@@ -307,20 +312,20 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	s->session = NULL;
 	if (phase == PHASE_ASKING && s->has_hello) {
 		slot_go_free(s);
-	} else if (phase == PHASE_WAITING && how == SESSION_CANCELLED) { /* there is nothing for it to do any more */
+	} else if (phase == PHASE_WAITING && how == SESSION_CANCELLED) { /* the request was withdrawn */
 		slot_go_free(s);
 	} else if (phase == PHASE_ASKING || phase == PHASE_WAITING) {
 		go_down(s, why);
-	} else if (phase == PHASE_IDLE_ALLOCATION) { /* so was this one */
+	} else if (phase == PHASE_IDLE_ALLOCATION) { /* so was this idle allocation */
 		slot_stop_idle_allocation(s);
 		s->is_suspect = true;
 		slot_go_free(s);
-	} else if (phase == PHASE_PLANNING) { /* the allocation was taken away */
+	} else if (phase == PHASE_PLANNING) { /* the scheduler revoked the allocation */
 		s->is_suspect = true;
 		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	} else if (phase == PHASE_HEALTH_CHECK) {
 		slot_end_health_check(s, how, why);
-	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
+	} else if (phase == PHASE_OPENING) { /* no hello: not the job's fault */
 		s->is_suspect = true;
 		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->worker->builds) {
@@ -353,12 +358,12 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	} else if (phase == PHASE_LEAVING) {
 		result_free(result);
 		slot_go_free(s);
-	} else { /* storing: slot_settle goes on by its timer */
+	} else { /* storing: slot_settle continues by its timer */
 		result_free(result);
 	}
 }
 
-static const struct session_hooks hooks = { on_pending, on_hello, on_word, on_end };
+static const struct session_hooks hooks = { on_pending, on_hello, on_message, on_end };
 
 int slot_open_session(struct slot *s, const char *node, struct fw_err *err)
 {
@@ -366,7 +371,7 @@ int slot_open_session(struct slot *s, const char *node, struct fw_err *err)
 	return session_open(h->executors, h->loop, h->config, s->worker, node, &hooks, s, &s->session, err);
 }
 
-static void ask(struct slot *s)
+static void query_devices(struct slot *s)
 {
 	struct fw_err err = { 0 };
 	s->phase = PHASE_ASKING;
@@ -375,7 +380,7 @@ static void ask(struct slot *s)
 		go_down(s, err.text);
 }
 
-/* ---- a new job ------------------------------------------------------------------------------------- */
+/* ---- new job --------------------------------------------------------------------------------------- */
 
 static void on_plan(void *arg, struct resolve_answer *a)
 {
@@ -400,7 +405,7 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	s->plan = a->plan;
 	plan_init(&a->plan);
 	s->plan.ask.job = s->job.id;
-	if (!plan_needs_worker(&s->plan)) { /* e.g. asked for again */
+	if (!plan_needs_worker(&s->plan)) { /* e.g. measured before */
 		s->result = result_new(&s->plan);
 		if (s->result && result_unrun(s->result, &err) == 0) {
 			s->result->started_at = s->result->ended_at = clock_utc_ms();
@@ -428,7 +433,6 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	}
 }
 
-/* Ask git what the job needs. */
 static void begin_plan(struct slot *s)
 {
 	struct fw_err why = { 0 };
@@ -443,11 +447,13 @@ static void begin_plan(struct slot *s)
 			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_TARGET_MISSING : JOBSTATE_ON_FAIL, why.text);
 }
 
-/* A device to try, or a job for one of the devices that the worker said it has; before both a job for the device that was `freed` for one, "" none was.
- * 1 begun, 0 nothing to do, -1. */
-static int take_work(struct slot *s, const char *freed, struct fw_err *err)
+/*
+ * Start a health check, or a job for one of the worker's devices; a job for the device that was `freed` for one comes
+ * first, "" none was. 1 started, 0 nothing to do, -1.
+ */
+static int start_work(struct slot *s, const char *freed, struct fw_err *err)
 {
-	const struct claim claim = claim_of(s);
+	const struct claim claim = make_claim(s);
 	int got;
 	if (s->worker->builds) {
 		got = slot_claim_build(s, err);
@@ -484,7 +490,7 @@ int slot_claim(struct slot *s, struct fw_err *err)
 	bool is_idle_allocation = s->phase == PHASE_IDLE_ALLOCATION;
 	if (is_idle_allocation)
 		slot_stop_idle_allocation(s);
-	int got = take_work(s, "", err);
+	int got = start_work(s, "", err);
 	if (is_idle_allocation && got == 1)
 		*slot_backoff(s) = (struct backoff){ 0 };
 	else if (is_idle_allocation)
@@ -492,8 +498,8 @@ int slot_claim(struct slot *s, struct fw_err *err)
 	return got < 0 ? -1 : 0;
 }
 
-/* The allocation is there, or without the job that it had: only now is it known which device it has, and which job is the next. */
-static void take_allocation(struct slot *s)
+/* The allocation started, or its job ended. Its device is known now: choose the next job for it. */
+static void use_allocation(struct slot *s)
 {
 	struct fw_err err = { 0 };
 	char freed[sizeof s->device.uuid] = "";
@@ -501,9 +507,9 @@ static void take_allocation(struct slot *s)
 		s->allocated_ns = clock_mono_ns();
 	else
 		memcpy(freed, s->device.uuid, sizeof freed);
-	forget_job(s);
+	clear_job(s);
 	bool has_room = s->host->has_room(s->host->arg);
-	int got = has_room ? take_work(s, freed, &err) : 0;
+	int got = has_room ? start_work(s, freed, &err) : 0;
 	if (got < 0)
 		log_error("job.claim", "err=%s", log_quote(err.text));
 	if (got == 1) {
@@ -529,7 +535,7 @@ int slot_submit(struct slot *s, const struct slot_request *request, struct fw_er
 	return -1;
 }
 
-/* ---- from outside ---------------------------------------------------------------------------------- */
+/* ---- public ---------------------------------------------------------------------------------------- */
 
 struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index)
 {
@@ -541,7 +547,7 @@ struct slot *slot_new(const struct slot_host *host, const struct config_worker *
 	s->index = index;
 	plan_init(&s->plan);
 	progress_init(&s->progress, host->loop, host->txn);
-	slot_set_timer(s, 0, ask_again);
+	slot_set_timer(s, 0, on_retry);
 	return s;
 }
 
@@ -567,7 +573,7 @@ void slot_give_up(struct slot *s)
 {
 	if (s->phase != PHASE_WAITING)
 		return;
-	s->phase = PHASE_LEAVING; /* and counts as one that waits no more */
+	s->phase = PHASE_LEAVING; /* does not count as waiting any more */
 	session_cancel(s->session);
 }
 

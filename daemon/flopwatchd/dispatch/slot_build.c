@@ -1,6 +1,6 @@
 /*
- * slot_build.c - a slot whose allocations only build: what it built goes back to the queue and waits there for a device. And, where that is
- * measured, what is missing of it after all.
+ * slot_build.c - builds in separate allocations: a built job returns to the queue and waits there for a device. Also
+ * handles modules that the measuring worker's cache lacks.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "flopwatchd/planning/sources.h"
 #include "flopwatchd/dispatch/build_claims.h"
 
-static void complain(const struct slot *s, const struct fw_err *err)
+static void log_failure(const struct slot *s, const struct fw_err *err)
 {
 	if (!s->host->txn->is_broken)
 		log_error("build.kept", "worker=%s err=%s", s->worker->name, log_quote(err->text));
@@ -39,7 +39,7 @@ void slot_meet_builder(struct slot *s)
 	sources_made_by(&s->hello, &s->hello.device[0], made_by);
 	if (txn_begin(s->host->txn, &err) != 0 ||
 		txn_end(s->host->txn, store_cached_build_only(s->host->txn->db, s->worker->name, made_by, &err), &err) != 0)
-		complain(s, &err);
+		log_failure(s, &err);
 }
 
 bool slot_has_nothing_to_build(struct slot *s)
@@ -52,12 +52,12 @@ bool slot_has_nothing_to_build(struct slot *s)
 	if (kept == 0)
 		return false;
 	if (kept < 0)
-		complain(s, &err);
-	slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, kept == 1 ? "nothing of it is to be built" : err.text);
+		log_failure(s, &err);
+	slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, kept == 1 ? "all its builds are cached" : err.text);
 	return true;
 }
 
-/* A side that did not build; the others may still be measured. */
+/* True if a side did not build; the others may still be measured. */
 static bool has_failed(const struct result *r)
 {
 	for (int i = 0; i < r->plan.ask.n_subjects; i++) {
@@ -70,17 +70,17 @@ static bool has_failed(const struct result *r)
 
 void slot_take_builds(struct slot *s, struct result *result)
 {
-	bool is_equal = result->identical_by[0] && s->job.kind != JOBKIND_PROFILE; /* what a device would say is known */
+	bool is_equal = result->identical_by[0] && s->job.kind != JOBKIND_PROFILE; /* identical builds need no device */
 	s->n_full = 0;
 	s->result = result;
 	snprintf(result->isolation, sizeof result->isolation, "%s", s->hello.isolation);
 	snprintf(result->worker_version, sizeof result->worker_version, "%s", s->hello.version);
-	result->device.uuid[0] = 0; /* nothing ran */
+	result->device.uuid[0] = 0; /* nothing was measured */
 	result->device_id = 0;
 	if (has_failed(result) || is_equal)
 		slot_set_pending(s, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
 	else
-		slot_set_pending(s, PENDING_WRITE_RELEASE, JOBSTATE_QUEUED, "it is built and waits for a device");
+		slot_set_pending(s, PENDING_WRITE_RELEASE, JOBSTATE_QUEUED, "built; waits for a device");
 	slot_settle(s);
 }
 
@@ -92,7 +92,7 @@ int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err)
 	int n = 0, result = 0;
 	sources_made_by(&s->hello, &s->hello.device[0], made_by);
 	for (int i = 0; i < p->ask.n_subjects && result == 0; i++) {
-		/* a peer or a reference commit that does not build is no reason to build the job again and again */
+		/* a peer or reference commit that does not build must not cause the job to be built for ever */
 		if (!s->result->build[i].module_sha256[0] || !sources_name(p, i, source[n]))
 			continue;
 		result = store_cached_build_put(db, s->worker->name, source[n++], made_by, now_ms, err);
@@ -100,7 +100,7 @@ int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err)
 	return result == 0 ? store_cached_build_plan(db, s->job.id, (const char(*)[STORE_SOURCE_SIZE])source, n, err) : -1;
 }
 
-/* Compilers of another version, or a cache that is another one or was cleared: the job goes on, its device waits for a compiler. */
+/* Another compiler version, or another or cleared cache: the job continues, and its device waits for the build. */
 static int write_missing(struct slot *s, enum role side, const char *source, const char *made_by, struct fw_err *err)
 {
 	struct db *db = s->host->txn->db;
@@ -110,16 +110,16 @@ static int write_missing(struct slot *s, enum role side, const char *source, con
 	bool is_other = strcmp(here, made_by) != 0;
 	if (is_other)
 		snprintf(line, sizeof line,
-			"the %s is built again where it is measured: it was built by %s, and here that is %s (see "
+			"the %s is rebuilt on the measuring worker: it was built by %s, the compiler there is %s (see "
 			"doc/troubleshooting.md#built-apart)",
 			role, made_by, here);
 	else
 		snprintf(line, sizeof line,
-			"the %s is built again where it is measured: its module is not in the cache there (see "
+			"the %s is rebuilt on the measuring worker: its module is not in the cache there (see "
 			"doc/troubleshooting.md#built-apart)",
 			role);
 	log_warning("build.missing", "worker=%s job=%lld err=%s", s->worker->name, (long long)s->job.id, log_quote(line));
-	/* one that was cleared lacks the modules of other jobs, too */
+	/* a cleared cache lacks the modules of other jobs, too */
 	return store_cached_build_forget(db, s->worker->name, is_other ? source : "", err) ||
 			       store_job_log(db, s->job.id, clock_utc_ms(), line, err)
 		       ? -1
@@ -129,7 +129,7 @@ static int write_missing(struct slot *s, enum role side, const char *source, con
 void slot_note_sources(struct slot *s)
 {
 	s->n_sources = 0;
-	if (s->plan.ask.subject[0].tools.module[0]) /* what is built anew on purpose says nothing of the cache */
+	if (s->plan.ask.subject[0].tools.module[0]) /* a deliberate rebuild proves nothing about the cache */
 		return;
 	for (int i = 0; s->worker->builds_separate && i < s->plan.ask.n_subjects; i++)
 		if (sources_name(&s->plan, i, s->source[s->n_sources].name))
@@ -150,5 +150,5 @@ void slot_hear_build(struct slot *s, const struct msg_build *b)
 	if (kept == 1 && txn_begin(s->host->txn, &err) == 0)
 		kept = txn_end(s->host->txn, write_missing(s, b->role, source, made_by, &err), &err);
 	if (kept < 0)
-		complain(s, &err);
+		log_failure(s, &err);
 }

@@ -1,4 +1,4 @@
-/* slot_end.c - see slot_inside.h. */
+/* slot_end.c - the end of a slot's job, and the writes that follow. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -56,7 +56,7 @@ static int write_pending(struct slot *s, struct fw_err *err)
 	return 0;
 }
 
-static void settle_again(void *arg)
+static void on_settle_retry(void *arg)
 {
 	struct slot *s = arg;
 	s->timer = NULL;
@@ -66,16 +66,16 @@ static void settle_again(void *arg)
 void slot_settle(struct slot *s)
 {
 	struct fw_err err = { 0 };
-	loop_remove(s->host->loop, s->job_timer); /* what waits to be stored must not run into the job's time limit */
+	loop_remove(s->host->loop, s->job_timer); /* a job whose result waits to be stored is not subject to the time limit */
 	s->job_timer = NULL;
 	progress_flush(&s->progress);
 	if (write_pending(s, &err) != 0 && txn_is_outage(&err)) {
 		s->phase = PHASE_STORING;
-		slot_set_timer(s, STORE_AGAIN_MS, settle_again);
+		slot_set_timer(s, STORE_AGAIN_MS, on_settle_retry);
 		return;
 	}
 	if (err.code != ERR_NONE && s->pending_write == PENDING_WRITE_RESULT) {
-		/* not the disk's fault: the same result would fail again and again */
+		/* not a disk failure: the same result would fail again */
 		log_error("job.judge", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 		result_free(s->result);
 		s->result = NULL;
@@ -83,7 +83,7 @@ void slot_settle(struct slot *s)
 		slot_settle(s);
 		return;
 	}
-	if (err.code != ERR_NONE) /* it has ended meanwhile, e.g. by a person's cancel */
+	if (err.code != ERR_NONE) /* it has ended meanwhile, e.g. a user cancelled it */
 		log_info("job.dropped", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 	s->pending_write = PENDING_WRITE_NONE;
 	result_free(s->result);
@@ -130,7 +130,7 @@ void slot_lose_worker(struct slot *s, const char *why)
 	slot_count_attempt(s, why);
 }
 
-static void job_is_overdue(void *arg)
+static void on_job_timeout(void *arg)
 {
 	struct slot *s = arg;
 	char why[128];
@@ -145,18 +145,18 @@ void slot_limit_job(struct slot *s, int64_t limit_ms)
 	struct fw_err err = { 0 };
 	loop_remove(s->host->loop, s->job_timer);
 	s->job_timer = NULL;
-	if (loop_after(s->host->loop, limit_ms, job_is_overdue, s, &s->job_timer, &err) != 0)
+	if (loop_after(s->host->loop, limit_ms, on_job_timeout, s, &s->job_timer, &err) != 0)
 		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------------- */
+/* ---- public ---------------------------------------------------------------------------------------- */
 
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 {
 	s = split_group_leader(s);
 	if (s->phase == PHASE_LEAVING || s->phase == PHASE_STORING)
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)s->job.id);
-	/* written first: what a person was told must be so even if the power fails now */
+	/* Write first: a cancellation that the user saw confirmed must survive a power failure. */
 	if (job_move_now(s->host->txn, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
 		return -1;
 	slot_finish_job(s, PENDING_WRITE_NONE, JOBSTATE_ON_CANCEL, why);
@@ -171,18 +171,20 @@ void slot_release(struct slot *s, const char *why)
 		session_cancel(s->session);
 }
 
-/* Whether the allocation is handed on to what its job makes way for, which else would wait for another at the end of the scheduler's queue.
- * Where its time is limited the half must be left, or a job is begun that will be cut off. */
-static bool is_worth_keeping(const struct slot *s)
+/*
+ * True if the preempting job takes over the allocation, instead of waiting at the end of the scheduler's queue. If
+ * the allocation's time is limited, half of it must be left.
+ */
+static bool is_allocation_reusable(const struct slot *s)
 {
 	int64_t had_ms = (clock_mono_ns() - s->allocated_ns) / 1000000;
 	return s->phase == PHASE_RUNNING && !s->split_group &&
 	       (!s->worker->slurm.time_ms || had_ms <= s->worker->slurm.time_ms / 2);
 }
 
-static void hand_on(struct slot *s, const char *why)
+static void pass_allocation_on(struct slot *s, const char *why)
 {
-	if (!is_worth_keeping(s) || !session_stay(s->session)) {
+	if (!is_allocation_reusable(s) || !session_stay(s->session)) {
 		slot_release(s, why);
 		return;
 	}
@@ -200,19 +202,19 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 	int64_t id;
 	if (!works || s->worker->builds || (s->job.kind != JOBKIND_PROFILE && !s->job.part))
 		return 0;
-	if (s->session && session_is_ending(s->session)) /* what came of it is about to be stored */
+	if (s->session && session_is_ending(s->session)) /* its result is about to be stored */
 		return 0;
 	if (store_device_get(s->host->txn->db, s->device.uuid, &id, &state, err) != 0)
 		return -1;
-	if (state != DEVICESTATE_OK) /* nothing else may have it */
+	if (state != DEVICESTATE_OK) /* no job may use the device */
 		return 0;
 	int got = store_job_next_cached(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg),
 		claim_cache(s->worker), &next, err);
 	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS || next.priority <= s->job.priority)
 		return got < 0 ? -1 : 0;
-	snprintf(why, sizeof why, "it made way for job %lld", (long long)next.id);
+	snprintf(why, sizeof why, "preempted by job %lld", (long long)next.id);
 	if (config_worker_is_slurm(s->worker))
-		hand_on(s, why);
+		pass_allocation_on(s, why);
 	else
 		slot_release(s, why);
 	return 1;

@@ -1,4 +1,7 @@
-/* slot_health_check.c - a device that was quarantined is tried, and its state is what comes of that; a health check that did not run says nothing of it. */
+/*
+ * slot_health_check.c - the health check of a quarantined device, whose result sets the device's state; a check that
+ * did not run changes nothing.
+ */
 #include <stdio.h>
 
 #include "base/log.h"
@@ -11,12 +14,12 @@ void slot_send_health_check(struct slot *s, const struct msg_hello *hello)
 {
 	struct fw_err err = { 0 };
 	if (!slot_find_device(hello, s->device.uuid))
-		err_set(&err, ERR_NOT_FOUND, "worker %s does not have it any more", s->worker->name);
+		err_set(&err, ERR_NOT_FOUND, "worker %s no longer has the device", s->worker->name);
 	else if (session_health_check(s->session, s->device.uuid, &err) == 0)
 		s->health_check = HEALTH_CHECK_SENT;
 	if (s->health_check == HEALTH_CHECK_SENT)
 		return;
-	log_warning("device.canary", "device=%s err=%s", log_quote(s->device.uuid), log_quote(err.text));
+	log_warning("device.health_check", "device=%s err=%s", log_quote(s->device.uuid), log_quote(err.text));
 	session_cancel(s->session);
 }
 
@@ -27,8 +30,11 @@ void slot_hear_health_check(struct slot *s, const struct msg_state *state)
 	snprintf(s->health_check_why, sizeof s->health_check_why, "%s", state->detail);
 }
 
-/* Who ended it, or a line that was cut, is not the device; but one that lets its worker die each time is not fit either. */
-static bool has_said(struct slot *s, enum session_end how, const char *why)
+/*
+ * A cancelled check or a broken connection says nothing about the device; but a device that fails its worker
+ * SILENT_MAX times in a row fails the check.
+ */
+static bool has_result(struct slot *s, enum session_end how, const char *why)
 {
 	if (s->health_check == HEALTH_CHECK_SAID)
 		return true;
@@ -42,9 +48,9 @@ static bool has_said(struct slot *s, enum session_end how, const char *why)
 void slot_end_health_check(struct slot *s, enum session_end how, const char *why)
 {
 	char text[700];
-	if (!has_said(s, how, why)) {
-		log_warning("device.canary", "device=%s err=%s", log_quote(s->device.uuid), log_quote(why));
-		s->is_suspect = how == SESSION_LOST; /* else it was ended, or has gone */
+	if (!has_result(s, how, why)) {
+		log_warning("device.health_check", "device=%s err=%s", log_quote(s->device.uuid), log_quote(why));
+		s->is_suspect = how == SESSION_LOST; /* otherwise the check was cancelled, or the worker is gone */
 		slot_go_free(s);
 		return;
 	}

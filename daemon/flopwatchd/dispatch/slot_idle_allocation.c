@@ -1,6 +1,7 @@
 /*
- * slot_idle_allocation.c - an allocation whose devices no job that waits may have. To its scheduler they are as good as any, and the first idle ones
- * are what it hands out again: so they are kept while another allocation is asked for, and given back when that has come, or does not.
+ * slot_idle_allocation.c - an allocation whose devices fit no queued job. A scheduler would grant the same idle
+ * devices again: so the slot keeps the allocation while it requests another, and releases it when that has come, or
+ * does not come in time.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,7 @@ int64_t slot_backoff_ms(int n)
 	return (int64_t)BACKOFF_FIRST_MS << (n <= BACKOFF_DOUBLED_MAX ? n - 1 : BACKOFF_DOUBLED_MAX);
 }
 
-/* Its devices, with what keeps each from work. */
+/* Its devices, with the reason why each cannot be used. */
 static void write_devices(const struct slot *s, struct buf *out)
 {
 	for (int i = 0; i < s->hello.n_devices; i++) {
@@ -39,13 +40,13 @@ static void write_devices(const struct slot *s, struct buf *out)
 	}
 }
 
-static void tell(struct slot *s, const char *before, const char *after)
+static void report_wait(struct slot *s, const char *before, const char *after)
 {
 	struct fw_err err = { 0 };
 	struct buf devices;
 	buf_init(&devices, sizeof s->wait_why);
 	write_devices(s, &devices);
-	snprintf(s->wait_why, sizeof s->wait_why, "%s%.150s, which no job that waits may have: %s", before,
+	snprintf(s->wait_why, sizeof s->wait_why, "%s%.150s, which fits no queued job: %s", before,
 		devices.len ? devices.data : "no device", after);
 	buf_fini(&devices);
 	s->wait_place = 0;
@@ -53,7 +54,7 @@ static void tell(struct slot *s, const char *before, const char *after)
 		log_error("worker.pending", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
 
-static void wake(void *arg)
+static void on_timer(void *arg)
 {
 	struct slot *s = arg;
 	s->timer = NULL;
@@ -64,7 +65,7 @@ void slot_keep_idle_allocation(struct slot *s)
 {
 	s->phase = PHASE_IDLE_ALLOCATION;
 	s->idle_allocation_ns = clock_mono_ns();
-	tell(s, "one has ", "it is kept while another is asked for");
+	report_wait(s, "the allocation has ", "kept while another is requested");
 	slot_go_on_idle_allocation(s);
 	s->host->changed(s->host->arg);
 }
@@ -72,7 +73,7 @@ void slot_keep_idle_allocation(struct slot *s)
 void slot_go_on_idle_allocation(struct slot *s)
 {
 	int64_t left_ms = IDLE_ALLOCATION_MS - (clock_mono_ns() - s->idle_allocation_ns) / 1000000;
-	slot_set_timer(s, left_ms > LOOK_AGAIN_MS ? left_ms : LOOK_AGAIN_MS, wake);
+	slot_set_timer(s, left_ms > LOOK_AGAIN_MS ? left_ms : LOOK_AGAIN_MS, on_timer);
 }
 
 bool slot_idle_allocation_is_old(const struct slot *s)
@@ -93,7 +94,7 @@ void slot_give_back(struct slot *s, bool in_backoff)
 	s->n_backoff = in_backoff ? slot_backoff(s)->n : 0;
 	s->wait_why[0] = 0;
 	if (in_backoff)
-		tell(s, "the last one had ", "another is asked for in a while");
+		report_wait(s, "the last allocation had ", "the next request follows in a while");
 	s->phase = PHASE_LEAVING;
 	session_cancel(s->session);
 }

@@ -1,4 +1,4 @@
-/* slot_part.c - a slot at work on its part of a job that a split group has, its own or another's. */
+/* slot_part.c - a slot's part of a split job, its own or that of another slot. */
 #include "base/log.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 
@@ -23,7 +23,7 @@ void slot_let_go(struct slot *s)
 	s->phase = PHASE_LEAVING;
 }
 
-/* Stored is what all parts have measured together, when the last one is done. */
+/* Stores all parts together when the last one is done. */
 void slot_take_part(struct slot *s, struct result *part)
 {
 	struct fw_err err = { 0 };

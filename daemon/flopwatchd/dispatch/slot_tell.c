@@ -1,4 +1,4 @@
-/* slot_tell.c - how a slot stands: what slot.h answers and changes nothing. */
+/* slot_tell.c - status queries of slot.h; none changes a slot. */
 #include <stdio.h>
 
 #include "core/ask/worker.h"

@@ -40,7 +40,7 @@ int split_group_fits(const struct slot *s, struct fw_err *err)
 		int64_t first = c->part[0].device_id, device = c->part[p].device_id;
 		int fits = device == first ? 1 : store_class_same(s->host->txn->db, first, device, err);
 		if (fits != 1)
-			return fits < 0 ? -1 : err_set(err, ERR_CONFLICT, "the devices of its parts are of one class no more");
+			return fits < 0 ? -1 : err_set(err, ERR_CONFLICT, "the devices of its parts are no longer of one class");
 	}
 	return 0;
 }
@@ -53,10 +53,10 @@ static void split_group_free(struct split_group *c)
 	free(c);
 }
 
-/* ---- gathering ------------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------------- */
 
-/* A job of a kind whose cells do not have to stand on one device: what holds a device against others does, and so does a search for why. */
-static bool may_spread(const struct slot *s)
+/* True for kinds whose cells may be on different devices; a comparison of devices and a profile need one device. */
+static bool may_split(const struct slot *s)
 {
 	enum jobkind kind = s->job.kind;
 	return (kind == JOBKIND_COMPARE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] && !plan_is_benchmark(&s->plan) &&
@@ -108,18 +108,18 @@ int split_group_plan(
 	out->ask.looked_elsewhere = s->elsewhere;
 	out->ask.sustained_runs = s->asked;
 	if (c->confirms)
-		out->ask.rule.confirm = false; /* it decides by its own first set; what confirms it is measured elsewhere */
+		out->ask.rule.confirm = false; /* each part decides by its own first set; another device confirms */
 	return 0;
 }
 
-/* A quick look, and a device whose clock follows nothing, have no sustained runs. */
-static bool has_looks(const struct slot *leader)
+/* Quick jobs and CPU devices have no sustained runs. */
+static bool has_sustained_runs(const struct slot *leader)
 {
 	return !leader->job.quick && leader->device.kind != DEVICE_CPU;
 }
 
-/* Each slot its own part of the plan. */
-static int deal(struct split_group *c, struct slot *leader, struct fw_err *err)
+/* Give each slot its part of the plan. */
+static int partition_plan(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
 	int n = leader->plan.ask.n_cells, *part_of = calloc((size_t)n, sizeof *part_of);
 	struct share share[PLAN_PARTS_MAX] = { { .n = 0 } };
@@ -134,7 +134,7 @@ static int deal(struct split_group *c, struct slot *leader, struct fw_err *err)
 		if (!share[p].cell)
 			result = err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	}
-	if (result == 0 && has_looks(leader))
+	if (result == 0 && has_sustained_runs(leader))
 		sentinels_assign(&leader->plan, share, c->n_parts);
 	for (int p = 0; p < c->n_parts && result == 0; p++) {
 		c->part[p].share = share[p];
@@ -145,8 +145,8 @@ static int deal(struct split_group *c, struct slot *leader, struct fw_err *err)
 	return result;
 }
 
-/* The leader's plan becomes its part, and the whole plan the result's. */
-static int take_lead(struct split_group *c, struct slot *leader, struct fw_err *err)
+/* The leader's plan becomes its part, and the whole plan that of the result. */
+static int make_leader(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
 	struct plan mine;
 	if (split_group_plan(c, &leader->plan, &c->part[0].share, &mine, err) != 0)
@@ -174,7 +174,7 @@ void split_group_recruit(
 	memcpy(s->repo_path, leader->repo_path, sizeof s->repo_path);
 }
 
-/* Nobody else has heard of the split group yet. */
+/* Undo a creation that failed: no worker knows of the split group yet. */
 static void disband(struct split_group *c)
 {
 	for (int p = 1; p < c->n_parts; p++) {
@@ -192,7 +192,7 @@ static void disband(struct split_group *c)
 int split_group_gather(struct slot *leader, struct fw_err *err)
 {
 	const struct config *config = leader->host->config;
-	struct split_group *c = may_spread(leader) && (config->split || config->confirm_elsewhere) ? calloc(1, sizeof *c) : NULL;
+	struct split_group *c = may_split(leader) && (config->split || config->confirm_elsewhere) ? calloc(1, sizeof *c) : NULL;
 	int most = leader->plan.ask.n_cells < PLAN_PARTS_MAX ? leader->plan.ask.n_cells : PLAN_PARTS_MAX, result = 0;
 	if (!c)
 		return 0;
@@ -219,12 +219,12 @@ int split_group_gather(struct slot *leader, struct fw_err *err)
 	leader->split_group = c;
 	bool is_needed = c->n_parts > 1 || c->confirms;
 	if (result == 0 && is_needed)
-		result = deal(c, leader, err);
+		result = partition_plan(c, leader, err);
 	if (result == 0 && c->n_parts > 1)
 		result = split_group_log_parts(c, leader, "split", 0, err);
-	if (result != 0 || !is_needed || take_lead(c, leader, err) != 0) {
+	if (result != 0 || !is_needed || make_leader(c, leader, err) != 0) {
 		bool is_alone = result == 0 && !is_needed;
-		if (c->whole) { /* the plan went there */
+		if (c->whole) { /* the plan is in its result */
 			plan_fini(&leader->plan);
 			leader->plan = c->whole->plan;
 			plan_init(&c->whole->plan);
@@ -234,13 +234,13 @@ int split_group_gather(struct slot *leader, struct fw_err *err)
 	}
 	for (int p = 1; p < c->n_parts; p++)
 		if (slot_open_helper(c->part[p].slot, err) != 0)
-			return -1; /* the leader ends its job, and with it the split group */
+			return -1; /* the leader ends its job, and the split group with it */
 	return 0;
 }
 
-/* ---- what comes of it ------------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------------- */
 
-static struct split_group_part *part_of(struct split_group *c, const struct slot *s)
+static struct split_group_part *find_part(struct split_group *c, const struct slot *s)
 {
 	for (int p = 0; p < c->n_parts; p++)
 		if (c->part[p].slot == s && !c->part[p].is_done)
@@ -248,8 +248,8 @@ static struct split_group_part *part_of(struct split_group *c, const struct slot
 	return NULL;
 }
 
-/* Who measured it is the leader's worker; which device had which cell stands beside it. */
-static void take_names(struct split_group *c, const struct slot *leader, const struct result *part)
+/* The result names the leader's worker; each cell names its device. */
+static void copy_device(struct split_group *c, const struct slot *leader, const struct result *part)
 {
 	c->whole->device = part->device;
 	c->whole->device_id = leader->device_id;
@@ -269,7 +269,7 @@ int split_group_take(struct slot *s, struct result *part, struct fw_err *err)
 {
 	struct split_group *c = s->split_group;
 	struct slot *leader = split_group_leader(s);
-	struct split_group_part *p = part_of(c, s);
+	struct split_group_part *p = find_part(c, s);
 	bool is_second = c->n_first > 0;
 	const struct share *share = &p->share;
 	for (int i = 0; i < share->n; i++)
@@ -279,7 +279,7 @@ int split_group_take(struct slot *s, struct result *part, struct fw_err *err)
 			c->whole->confirmed_on[share->cell[i]] = p->device_id;
 	p->share.sustained_runs = part->done.sustained_runs;
 	if (p == &c->part[0])
-		take_names(c, s, part);
+		copy_device(c, s, part);
 	int result = result_join(c->whole, part, share->cell, share->n, is_second ? 2 : 0, err);
 	result_free(part);
 	p->is_done = true;
@@ -328,7 +328,7 @@ void split_group_forget(struct slot *s)
 		return;
 	s->split_group = NULL;
 	if (c->part[0].slot != s) {
-		part_of(c, s)->slot = NULL;
+		find_part(c, s)->slot = NULL;
 		return;
 	}
 	for (int p = 1; p < c->n_parts; p++)

@@ -1,4 +1,7 @@
-/* split_group_round.c - what a split group does when its first set is over: measure again, and confirm elsewhere. */
+/*
+ * split_group_round.c - rounds of a split group after its first set: repeated cells, and confirmation on another
+ * device.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +11,12 @@
 #include "flopwatchd/judge/groups.h"
 #include "flopwatchd/judge/lost.h"
 
-#define BUDGETS_OF_JOB 0.5 /* of the time that a job may take */
+#define BUDGETS_OF_JOB 0.5 /* of the time limit of a job */
 
-/* ---- confirming elsewhere -------------------------------------------------------------------------- */
+/* ---- confirmation ---------------------------------------------------------------------------------- */
 
-/* The part that confirms a cell which was measured on `device`: the one with least to do that has another device; NULL none. */
-static struct split_group_part *elsewhere(struct split_group *c, int64_t device)
+/* Choose the part that confirms a cell measured on `device`: the smallest one with another device; NULL none. */
+static struct split_group_part *choose_part(struct split_group *c, int64_t device)
 {
 	struct split_group_part *best = NULL;
 	for (int p = c->n_first; p < c->n_parts; p++)
@@ -35,8 +38,8 @@ static struct split_group_part *add_part(struct split_group *c, struct slot *s, 
 	return part;
 }
 
-/* One more slot with another device than this one; the leader's own where no other is free. NULL with err. */
-static struct split_group_part *find_elsewhere(struct split_group *c, struct slot *leader, int64_t device, struct fw_err *err)
+/* Add a part with another device than this one; the leader's own if no other is free. NULL with err. */
+static struct split_group_part *add_other_device(struct split_group *c, struct slot *leader, int64_t device, struct fw_err *err)
 {
 	bool has_room = c->n_parts < c->n_first + PLAN_PARTS_MAX;
 	bool leads = false;
@@ -64,8 +67,8 @@ static struct split_group_part *find_elsewhere(struct split_group *c, struct slo
 	return add_part(c, leader, err);
 }
 
-/* `budgets`: how many parts' time it has. */
-static int begin_part(const struct split_group *c, struct split_group_part *part, int budgets, struct fw_err *err)
+/* `budgets`: number of parts' times that it may take. */
+static int start_part(const struct split_group *c, struct split_group_part *part, int budgets, struct fw_err *err)
 {
 	struct slot *s = part->slot;
 	plan_fini(&s->plan);
@@ -78,8 +81,11 @@ static int begin_part(const struct split_group *c, struct split_group_part *part
 	return slot_open_helper(s, err);
 }
 
-/* Losses that only sustained runs have shown are confirmed in sustained runs, whatever another device's own look would say. */
-static void ask_for_sustained_runs(const struct result *whole, struct share *s)
+/*
+ * A loss that only sustained runs showed is confirmed in sustained runs, even if the other device's sentinel runs
+ * show no need.
+ */
+static void request_sustained_runs(const struct result *whole, struct share *s)
 {
 	for (int i = 0; i < s->n; i++)
 		if (judge_lost_in_sustained_runs(whole, s->cell[i]))
@@ -96,9 +102,9 @@ int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_er
 	c->n_first = c->n_parts;
 	for (int i = 0; i < n && result == 0; i++) {
 		int64_t device = c->whole->cell_device[cell[i]];
-		struct split_group_part *part = elsewhere(c, device);
+		struct split_group_part *part = choose_part(c, device);
 		if (!part)
-			part = find_elsewhere(c, leader, device, err);
+			part = add_other_device(c, leader, device, err);
 		if (part)
 			part->share.cell[part->share.n++] = cell[i];
 		else
@@ -106,18 +112,18 @@ int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_er
 	}
 	free(cell);
 	for (int p = c->n_first; p < c->n_parts; p++)
-		ask_for_sustained_runs(c->whole, &c->part[p].share);
+		request_sustained_runs(c->whole, &c->part[p].share);
 	if (result == 0 && n > 0)
 		result = split_group_log_parts(c, leader, "confirming", c->n_first, err);
 	for (int p = c->n_first; p < c->n_parts && result == 0; p++)
-		result = begin_part(c, &c->part[p], 1, err);
+		result = start_part(c, &c->part[p], 1, err);
 	return result;
 }
 
-/* ---- what a look on one device asks of cells on the others ----------------------------------------- */
+/* ---- cells repeated after sentinel runs ------------------------------------------------------------ */
 
-/* What pairs alone call a loss is one, whatever sustained runs would say. */
-static void leave_out_losses(const struct result *whole, struct share *again)
+/* A loss in pairs is a loss, whatever sustained runs would show. */
+static void remove_losses(const struct result *whole, struct share *again)
 {
 	int kept = 0;
 	for (int i = 0; i < again->n; i++)
@@ -136,7 +142,7 @@ int split_group_look_again(struct split_group *c, struct slot *leader, struct fw
 	if (!part)
 		return -1;
 	sentinels_again(c->whole, share, n, &part->share);
-	leave_out_losses(c->whole, &part->share);
+	remove_losses(c->whole, &part->share);
 	if (part->share.n == 0) {
 		free(part->share.cell);
 		c->n_parts--;
@@ -144,6 +150,6 @@ int split_group_look_again(struct split_group *c, struct slot *leader, struct fw
 	}
 	c->n_again++;
 	result_forget(c->whole, part->share.cell, part->share.n);
-	const char *why = part->share.asked ? "again, since power draw differs" : "again, since power draw was not looked at";
-	return split_group_log_parts(c, leader, why, n, err) != 0 || begin_part(c, part, n, err) != 0 ? -1 : 0;
+	const char *why = part->share.asked ? "again, since power draw differs" : "again, since power draw was not measured";
+	return split_group_log_parts(c, leader, why, n, err) != 0 || start_part(c, part, n, err) != 0 ? -1 : 0;
 }

@@ -1,4 +1,4 @@
-/* unschedulable.c - see unschedulable.h. What a worker has is what it said last; of one that said nothing yet everything is possible. */
+/* unschedulable.c - a worker's devices are those of its last hello; a worker without hello may have any. */
 #include "flopwatchd/dispatch/unschedulable.h"
 
 #include <stdio.h>
@@ -24,8 +24,8 @@ static void write_devices(struct jsonw *j, const struct slot *s)
 			jsonw_string(j, s->hello.device[i].uuid);
 }
 
-/* How a slot stands whose devices are not known now; NULL they are. */
-static const char *how(const struct slot *s)
+/* State of a slot whose devices are unknown now; NULL they are known. */
+static const char *get_state(const struct slot *s)
 {
 	if (slot_is_down(s))
 		return "down";
@@ -39,7 +39,7 @@ static void write_worker(struct jsonw *j, const struct slot *s)
 	jsonw_object(j);
 	jsonw_kv_string(j, "name", s->worker->name);
 	jsonw_kv_string(j, "kind", device_kind_name(s->worker->device));
-	jsonw_kv_string(j, "how", how(s));
+	jsonw_kv_string(j, "how", get_state(s));
 	jsonw_object_end(j);
 }
 
@@ -56,14 +56,14 @@ static void write_want(char want[WANT_SIZE], const struct find_unschedulable *ro
 		snprintf(want, WANT_SIZE, "a device");
 }
 
-static void tell(void *arg, const struct find_unschedulable *row)
+static void report_job(void *arg, const struct find_unschedulable *row)
 {
 	struct headline *t = arg;
 	char want[WANT_SIZE], why[2 * WANT_SIZE];
 	write_want(want, row);
 	if (*row->down)
 		snprintf(why, sizeof why,
-			"waits for %s, and worker %s, which may have it, is down: `flopwatch doctor` says why (see "
+			"waits for %s, and worker %s, which may have it, is down: `flopwatch doctor` shows the cause (see "
 			"doc/troubleshooting.md#no-device)",
 			want, row->down);
 	else
@@ -89,14 +89,14 @@ int unschedulable_each(const struct slot_host *host, int64_t job, worker_unsched
 	for (int i = 0; (s = host->nth_slot(host->arg, i)); i++) {
 		if (s->worker->builds)
 			continue;
-		if (how(s))
+		if (get_state(s))
 			write_worker(&w, s);
 		else
 			write_devices(&d, s);
 	}
 	jsonw_array_end(&d);
 	jsonw_array_end(&w);
-	int result = find_unschedulable(host->txn->db, devices.data, workers.data, job, tell, &t, err);
+	int result = find_unschedulable(host->txn->db, devices.data, workers.data, job, report_job, &t, err);
 	buf_fini(&devices);
 	buf_fini(&workers);
 	return result;
