@@ -367,7 +367,7 @@ static void test_lines_that_the_job_did_not_ask_for(void **state)
 	static const struct {
 		const char *said, *why;
 	} cases[] = {
-		{ KERNEL KERNEL, "%is there twice%" },
+		{ KERNEL KERNEL, "%was sent twice%" },
 		{ END KERNEL, "%whose profile has ended%" },
 		{ "echo '{\"t\":\"profile\",\"cell\":1,\"path\":\"code\"}'; ", "%names cell 1 of 1%" },
 		{ "echo '{\"t\":\"counterfactual\",\"cell\":0,\"config\":\"\",\"base_ms\":1e999,\"target_ms\":1,\"with_ms\":1}'; ",
@@ -396,7 +396,7 @@ static void test_a_push_has_no_kernels_to_tell_of(void **state)
 	fixture_push("topic", two);
 	begin();
 	fixture_until(
-		"SELECT count(*) FROM job WHERE state = 'failed' AND state_why LIKE '%kernel comes in a job that is no profile%'");
+		"SELECT count(*) FROM job WHERE state = 'failed' AND state_why LIKE '%kernel was sent for a job that is not a profile%'");
 }
 
 static void test_a_side_that_does_not_build(void **state)

@@ -55,7 +55,7 @@ static void test_rows_of_a_program_become_cells(void **state)
 {
 	(void)state;
 	struct result *r = asked();
-	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"a\"}]}", "found names cells for a job that has its own");
+	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"a\"}]}", "found names cells for a job that has cells already");
 	result_free(r);
 	r = asked();
 	r->plan.ask.n_cells = 0;
@@ -66,7 +66,7 @@ static void test_rows_of_a_program_become_cells(void **state)
 	assert_true(
 		case_flops(&r->plan.ask.cell[0]) == 2e9 && case_flops(&r->plan.ask.cell[1]) != case_flops(&r->plan.ask.cell[1]));
 	assert_true(r->plan.ask.cell[0].threshold_pct == 4);
-	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"c\"}]}", "found names cells for a job that has its own");
+	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"c\"}]}", "found names cells for a job that has cells already");
 	result_free(r);
 	r = asked(); /* nothing was built: one row says so */
 	r->plan.ask.n_cells = 0;
@@ -161,9 +161,9 @@ static void test_what_the_job_does_not_have_is_refused(void **state)
 		"build names the role `reference`, which the job does not have");
 	add(r, CELL("1", "0", "3,4", "0"), "cell names run 1, which has not begun");
 	add(r, RUN, NULL);
-	add(r, RUN, "run 1 is there twice");
+	add(r, RUN, "run 1 was sent twice");
 	add(r, CELL("1", "0", "3,4", "0"), NULL);
-	add(r, CELL("1", "0", "3,4", "0"), "cell 0 of run 1 is there twice");
+	add(r, CELL("1", "0", "3,4", "0"), "cell 0 of run 1 was sent twice");
 	add(r, CELL("1", "7", "3,4", "0"), "cell names cell 7 of 3");
 	add(r, "{\"t\":\"fault\",\"cell\":0,\"role\":\"reference\",\"class\":\"crash\",\"detail\":\"\"}",
 		"fault names the role `reference`, which the job does not have");

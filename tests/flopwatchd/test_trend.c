@@ -303,7 +303,7 @@ static void drift_of_one_commit(void **state)
 	int64_t commits, skipped;
 	static const double x[COMMITS] = { 0, 0.0002, 0, 0.0001, 0, 0.021, 0.0212, 0.021, 0.021, 0.021, 0.021, 0.021 };
 	drift(*state, x, title, &commits, &skipped);
-	snprintf(wanted, sizeof wanted, ", at %.12s, whose own comparison did not tell it", fixture_sha(6));
+	snprintf(wanted, sizeof wanted, ", at %.12s, whose own comparison did not report it", fixture_sha(6));
 	says(title, wanted);
 	assert_int_equal(commits, 1);
 	assert_int_equal(skipped, 0);

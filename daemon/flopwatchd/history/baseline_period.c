@@ -1,4 +1,4 @@
-/* baseline_period.c - pins reference commits, and turns the third subject of a run into a place in the history. */
+/* baseline_period.c - reference commits, and the position of a result in the history. */
 #include "flopwatchd/history/baseline_period.h"
 
 #include <math.h>
@@ -13,13 +13,13 @@
 
 enum { PRIORITY_REFERENCE = -1 };
 
-static const char *commit_of(const struct result *r, enum role role)
+static const char *get_commit(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
 	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
 }
 
-/** Whether this role was timed in the series that decides. */
+/** True if this role was timed in the series that decides. */
 static bool was_timed(const struct result *r, enum role role)
 {
 	for (int i = 0; i < r->n_cells; i++)
@@ -30,18 +30,18 @@ static bool was_timed(const struct result *r, enum role role)
 }
 
 static const enum role roles[] = { ROLE_BASE,
-	ROLE_REFERENCE }; /* that may run a reference commit's build: of a commit measured against itself it is the base */
+	ROLE_REFERENCE }; /* may run a reference commit's build: a commit measured against itself has it as base */
 
-/** The role that ran the reference commit's build. */
-static enum role role_of(const struct result *r, const char *reference)
+/** Find the role that ran the reference commit's build. */
+static enum role find_role(const struct result *r, const char *reference)
 {
 	for (int i = 0; i < 2; i++)
-		if (strcmp(commit_of(r, roles[i]), reference) == 0 && was_timed(r, roles[i]))
+		if (strcmp(get_commit(r, roles[i]), reference) == 0 && was_timed(r, roles[i]))
 			return roles[i];
 	return ROLE_NONE;
 }
 
-static double clock_of(const struct result *r)
+static double get_clock(const struct result *r)
 {
 	float clock[JOB_CELLS_MAX];
 	int n = 0;
@@ -55,7 +55,7 @@ static double clock_of(const struct result *r)
 
 /* ---- new baseline periods -------------------------------------------------------------------------- */
 
-static int tell(struct db *db, const struct result *r, const struct store_job *job, const struct store_baseline_period *e,
+static int send_event(struct db *db, const struct result *r, const struct store_job *job, const struct store_baseline_period *e,
 	bool carried, struct fw_err *err)
 {
 	struct store_event event;
@@ -74,7 +74,7 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 	return alert_deliver(db, NULL, &event, e->started_at, err);
 }
 
-/** Have the reference commit measured in a baseline period that began without it. */
+/** Queue the reference commit in a baseline period that started without it. */
 static int measure_reference(
 	struct db *db, const struct store_job *job, const struct store_baseline_period *e, struct fw_err *err)
 {
@@ -93,30 +93,32 @@ static int measure_reference(
 		       : 0;
 }
 
-static int begin(
+static int start_period(
 	struct db *db, const struct result *r, const struct store_job *job, struct baseline_period *out, struct fw_err *err)
 {
 	struct store_baseline_period *e = &out->row;
 	char carried[65];
 	if (store_baseline_period_reference(db, e->repo, e->suite, r->device_id, carried, err))
 		return -1;
-	bool keeps = carried[0] && !(r->plan.reference[0] &&
-					   role_of(r, carried) == ROLE_NONE); /* one that does not run any more is left behind */
-	const char *pinned = keeps ? carried : r->plan.on_line && was_timed(r, ROLE_BASE) ? commit_of(r, ROLE_BASE) : "";
+	bool keeps = carried[0] &&
+		     !(r->plan.reference[0] && find_role(r, carried) == ROLE_NONE); /* drop a reference commit that fails now */
+	const char *pinned = keeps ? carried : r->plan.on_line && was_timed(r, ROLE_BASE) ? get_commit(r, ROLE_BASE) : "";
 	if (!pinned[0])
 		return 0;
 	snprintf(e->reference_sha, sizeof e->reference_sha, "%s", pinned);
-	if (store_baseline_period_insert(db, e, err) || tell(db, r, job, e, keeps, err))
+	if (store_baseline_period_insert(db, e, err) || send_event(db, r, job, e, keeps, err))
 		return -1;
-	return role_of(r, pinned) != ROLE_NONE ? 0 : measure_reference(db, job, e, err);
+	return find_role(r, pinned) != ROLE_NONE ? 0 : measure_reference(db, job, e, err);
 }
 
-/** The role that stands for the reference commit: the one of today, or for a job that began before it an earlier one. */
+/**
+ * Find the role of the reference commit: the current one, or an earlier one for a job that started before it changed.
+ */
 static int choose_against(struct db *db, const struct result *r, struct baseline_period *e, struct fw_err *err)
 {
-	e->against = role_of(r, e->row.reference_sha);
+	e->against = find_role(r, e->row.reference_sha);
 	for (int i = 0; i < 2 && e->against == ROLE_NONE; i++) {
-		const char *sha = commit_of(r, roles[i]);
+		const char *sha = get_commit(r, roles[i]);
 		int had = sha[0] && was_timed(r, roles[i]) ? store_baseline_period_had(db, &e->row, sha, err) : 0;
 		if (had < 0)
 			return -1;
@@ -128,8 +130,11 @@ static int choose_against(struct db *db, const struct result *r, struct baseline
 int baseline_period_enter(struct db *db, const struct result *r, const struct store_job *job, int64_t environment, int64_t now_ms,
 	struct baseline_period *out, struct fw_err *err)
 {
-	*out = (struct baseline_period){ .against = ROLE_NONE, .clock_mhz = clock_of(r) };
-	/* beside a peer, base and target are one commit by two providers, and a configuration by hand is what nobody runs: no place in the history */
+	*out = (struct baseline_period){ .against = ROLE_NONE, .clock_mhz = get_clock(r) };
+	/*
+	 * A peer comparison has one commit on both sides and a configuration comparison is made by hand: neither
+	 * belongs to a history.
+	 */
 	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_side_by_side(r->plan.ask.kind))
 		return 0;
 	int found = store_baseline_period_find(db, job->repo, environment, &out->row, err);
@@ -140,7 +145,7 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 			.repo = job->repo, .environment = environment, .held_mhz = out->clock_mhz, .started_at = now_ms
 		};
 		snprintf(out->row.suite, sizeof out->row.suite, "%s", r->plan.suite_name);
-		if (begin(db, r, job, out, err))
+		if (start_period(db, r, job, out, err))
 			return -1;
 	} else if (!isfinite(out->row.held_mhz) && isfinite(out->clock_mhz)) {
 		out->row.held_mhz = out->clock_mhz;
@@ -169,7 +174,7 @@ int baseline_period_cell(struct db *db, const struct baseline_period *e, const s
 		judge_median(r, cell, judge_series(r, cell), "", ROLE_TARGET, JUDGE_MHZ), e->row.held_mhz);
 	if (e->against == ROLE_NONE || !judge_estimate(r, cell, e->against, &estimate))
 		return 0;
-	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &reference_x, &reference_se, err);
+	int known = store_chain_get(db, &e->row, get_commit(r, e->against), c->key, &reference_x, &reference_se, err);
 	if (known < 1)
 		return known;
 	*x = estimate.m + reference_x;
@@ -190,7 +195,7 @@ int baseline_period_reference_time(struct db *db, const struct baseline_period *
 		e->row.held_mhz);
 	if (!device || c->confirmed_on || !(held_ms > 0)) /* times of two devices are neither's */
 		return 0;
-	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &reference_x, &reference_se, err);
+	int known = store_chain_get(db, &e->row, get_commit(r, e->against), c->key, &reference_x, &reference_se, err);
 	if (known < 1)
 		return known;
 	const struct store_reference_time t = { .device = device,

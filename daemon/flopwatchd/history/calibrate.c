@@ -1,4 +1,4 @@
-/* calibrate.c - A/A comparisons in, tau0 and blindness out. */
+/* calibrate.c - noise (tau0) and detection limits from A/A comparisons. */
 #include "flopwatchd/history/calibrate.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "db/store/repo.h"
 #include "flopwatchd/job/gitread.h"
 
-static int most(int a, int b)
+static int max_int(int a, int b)
 {
 	return a > b ? a : b;
 }
@@ -19,9 +19,9 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 {
 	int64_t environment = 0;
 	struct rule *rule = &plan->ask.rule;
-	if (plan->ask.kind == JOBKIND_CALIBRATE) { /* none is over by its sign before that either */
-		rule->runs_ok_min = most(rule->runs_ok_min, CALIBRATION_RUNS_MIN);
-		rule->runs_regression_min = most(rule->runs_regression_min, CALIBRATION_RUNS_MIN);
+	if (plan->ask.kind == JOBKIND_CALIBRATE) { /* no sequential stop either: the full minimum counts */
+		rule->runs_ok_min = max_int(rule->runs_ok_min, CALIBRATION_RUNS_MIN);
+		rule->runs_regression_min = max_int(rule->runs_regression_min, CALIBRATION_RUNS_MIN);
 	}
 	if (!device)
 		return 0;
@@ -41,8 +41,8 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 	return 0;
 }
 
-/** Estimates of the runs that count. Shape: out[STATS_RUNS_MAX]. */
-static int estimates_of(const struct judge_runs *l, struct run_estimate *out)
+/** Copy the estimates of valid runs; returns their number. Shape: out[STATS_RUNS_MAX]. */
+static int copy_estimates(const struct judge_runs *l, struct run_estimate *out)
 {
 	int n = 0;
 	for (int i = 0; i < l->n; i++)
@@ -65,7 +65,7 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
 		.is_itself = itself,
 		.is_alarm = itself && cell->verdict == VERDICT_REGRESSION,
 		.at = c->finished_at };
-	int n = estimates_of(l, e);
+	int n = copy_estimates(l, e);
 	calibration_add(&shown.shown, e, n);
 	bool teaches = itself ? n > 0 : equal && n > 1;
 	return c->environment && teaches && isfinite(cell->m) ? store_noise_add(db, &shown, err) : 0;
@@ -79,7 +79,7 @@ int calibrate_enqueue(struct db *db, const char *upstream, struct store_job *lik
 		store_tip_get(db, like->repo, branch, like->target_sha, &gone, err))
 		return -1;
 	if (gone)
-		return err_set(err, ERR_NOT_FOUND, "there is no branch %.100s any more", upstream);
+		return err_set(err, ERR_NOT_FOUND, "branch %.100s no longer exists", upstream);
 	like->kind = JOBKIND_CALIBRATE;
 	snprintf(like->base_sha, sizeof like->base_sha, "%s", like->target_sha);
 	snprintf(like->base_how, sizeof like->base_how, "given");

@@ -1,4 +1,4 @@
-/* change.c - every question is a job that knows its change point, every answer an update of that row. */
+/* change.c - each measurement of a change point is a job with its id, each result an update of its row. */
 #include "flopwatchd/history/change.h"
 
 #include <math.h>
@@ -13,10 +13,10 @@
 
 enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 
-/* A part of the step that two commits may have between them by chance. */
+/* part of the step that noise alone may show between two commits */
 #define SHARE_NONE 0.35
 
-/* ---- questions ------------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------------ */
 
 int trend_enqueue(
 	const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err)
@@ -30,8 +30,8 @@ int trend_enqueue(
 		       : 0;
 }
 
-/** `step`: what is expected between the two. Half of it is the threshold: on one side of it they are equal, on the other they are not. */
-static int ask(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, enum jobkind kind,
+/** `step`: the expected change. Its half is the threshold between equal and different. */
+static int queue_job(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, enum jobkind kind,
 	int priority, double step, const char *base, const char *target, const char *why, struct fw_err *err)
 {
 	struct store_job job = { .repo = e->repo,
@@ -54,7 +54,7 @@ static int ask(const struct trend *t, struct store_change *c, const struct store
 	return store_change_update(t->db, c, err);
 }
 
-/** The series between the confirmed steps around a change point. */
+/** Read the series between the confirmed steps around a change point. */
 static int read_segment(const struct trend *t, const struct store_change *c, const struct store_baseline_period *e,
 	struct store_series *s, struct fw_err *err)
 {
@@ -66,8 +66,8 @@ static int read_segment(const struct trend *t, const struct store_change *c, con
 	return 0;
 }
 
-/** Where a commit stands in the series, -1. */
-static int point_of(const struct store_series *s, const char *sha)
+/** Index of a commit in the series, -1. */
+static int find_point(const struct store_series *s, const char *sha)
 {
 	for (int i = 0; i < s->n; i++)
 		if (strcmp(s->point[i].sha, sha) == 0)
@@ -75,7 +75,7 @@ static int point_of(const struct store_series *s, const char *sha)
 	return -1;
 }
 
-static int drop(const struct trend *t, struct store_change *c, struct fw_err *err)
+static int drop_candidate(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
 	snprintf(c->state, sizeof c->state, "dropped");
 	c->decided_at = t->now_ms;
@@ -90,32 +90,32 @@ int trend_verify(const struct trend *t, struct store_change *c, const struct sto
 	int first = 0;
 	if (read_segment(t, c, e, &s, err))
 		return -1;
-	int at = point_of(&s, c->commit_sha);
+	int at = find_point(&s, c->commit_sha);
 	while (c->tried < CHANGEPOINT_PAIRS && !candidate_pair(s.x, s.n, at, c->tried, &first))
 		c->tried++;
 	if (c->tried == CHANGEPOINT_PAIRS)
-		return drop(t, c, err);
+		return drop_candidate(t, c, err);
 	snprintf(why, sizeof why, "queued: the history of %.120s shows a step of %+.2f %% near %.12s", c->key,
 		stats_change_pct(c->step), c->commit_sha);
-	return ask(t, c, e, JOBKIND_VERIFY, PRIORITY_VERIFY, changepoint_step(s.x, s.n, first + 1), s.point[first].sha,
+	return queue_job(t, c, e, JOBKIND_VERIFY, PRIORITY_VERIFY, changepoint_step(s.x, s.n, first + 1), s.point[first].sha,
 		s.point[first + 1].sha, why, err);
 }
 
-/* ---- placing --------------------------------------------------------------------------------------- */
+/* ---- position -------------------------------------------------------------------------------------- */
 
 static int confirm(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err)
 {
 	struct store_series s;
 	if (read_segment(t, c, e, &s, err))
 		return -1;
-	c->level = changepoint_level(s.x, point_of(&s, c->before_sha) + 1);
+	c->level = changepoint_level(s.x, find_point(&s, c->before_sha) + 1);
 	snprintf(c->state, sizeof c->state, "confirmed");
 	c->decided_at = t->now_ms;
 	return store_change_update(t->db, c, err) || trend_tell(t, c, err) ? -1 : 0;
 }
 
-/** Commits between the two levels that were never measured: the middle one next; none left: this is the place. */
-static int place(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err)
+/** Measure the middle one of the unmeasured commits between the two levels; without any, the position is known. */
+static int locate_step(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err)
 {
 	int64_t before, commit;
 	char middle[65], why[160];
@@ -128,12 +128,12 @@ static int place(const struct trend *t, struct store_change *c, const struct sto
 	snprintf(c->state, sizeof c->state, "placing");
 	snprintf(why, sizeof why, "queued: a step lies between %.12s and %.12s, and this commit was skipped", c->before_sha,
 		c->commit_sha);
-	return ask(t, c, e, JOBKIND_BACKFILL, PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err);
+	return queue_job(t, c, e, JOBKIND_BACKFILL, PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err);
 }
 
-/* ---- answers --------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------------- */
 
-/** The cell of the comparison that was asked about. 1, 0, -1. */
+/** Find the measured cell in the comparison. 1, 0, -1. */
 static int find_cell(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)
 {
 	int result;
@@ -144,20 +144,19 @@ static int find_cell(struct db *db, int64_t comparison, const char *key, struct 
 	return result;
 }
 
-/** Whether both commits were timed. */
 static bool is_timed(const struct store_cell *cell)
 {
 	return isfinite(cell->m) && isfinite(cell->se) && cell->verdict != VERDICT_FAILED && cell->verdict != VERDICT_REJECTED;
 }
 
-/** Judged by the series as it is now: points that came meanwhile tell a slope from a step. */
+/** Uses the current series: points that came meanwhile distinguish a slope from a step. */
 static bool confirms(const struct store_series *s, const struct store_comparison *by, const struct store_cell *cell)
 {
-	int at = point_of(s, by->target_sha);
+	int at = find_point(s, by->target_sha);
 	return at > 0 && is_timed(cell) && changepoint_confirms(changepoint_step(s->x, s->n, at), cell->m, cell->se);
 }
 
-static int take_verify(const struct trend *t, struct store_change *c, const struct store_baseline_period *e,
+static int apply_verify(const struct trend *t, struct store_change *c, const struct store_baseline_period *e,
 	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
 {
 	struct store_series s;
@@ -171,11 +170,14 @@ static int take_verify(const struct trend *t, struct store_change *c, const stru
 	snprintf(c->commit_sha, sizeof c->commit_sha, "%s", by->target_sha);
 	c->step = cell->m;
 	c->comparison = by->id;
-	return place(t, c, e, err);
+	return locate_step(t, c, e, err);
 }
 
-/** The commit in the middle has nearly all of the step, or nearly none of it; else several commits have a part, and nobody is singled out. */
-static int take_backfill(const struct trend *t, struct store_change *c, const struct store_baseline_period *e,
+/**
+ * Move one bound if the middle commit has nearly all of the step or nearly none; otherwise several commits share the
+ * step, and no single one is named.
+ */
+static int apply_backfill(const struct trend *t, struct store_change *c, const struct store_baseline_period *e,
 	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
 {
 	double share = is_timed(cell) ? cell->m / c->step : cell->verdict == VERDICT_IDENTICAL ? 0 : NAN;
@@ -189,10 +191,10 @@ static int take_backfill(const struct trend *t, struct store_change *c, const st
 		snprintf(c->before_sha, sizeof c->before_sha, "%s", by->target_sha);
 		c->step -= share != 0 && fabs(cell->m) > 2 * cell->se ? cell->m : 0;
 	}
-	return place(t, c, e, err);
+	return locate_step(t, c, e, err);
 }
 
-static int take_answer(const struct trend *t, struct store_change *change, const struct store_comparison *c, struct fw_err *err)
+static int apply_result(const struct trend *t, struct store_change *change, const struct store_comparison *c, struct fw_err *err)
 {
 	struct store_baseline_period baseline_period;
 	struct store_cell cell;
@@ -202,8 +204,8 @@ static int take_answer(const struct trend *t, struct store_change *change, const
 	if (found < 1)
 		return found < 0 ? -1 : trend_go_on(t, change, err);
 	if (strcmp(change->state, "candidate") == 0)
-		return take_verify(t, change, &baseline_period, c, &cell, err);
-	return take_backfill(t, change, &baseline_period, c, &cell, err);
+		return apply_verify(t, change, &baseline_period, c, &cell, err);
+	return apply_backfill(t, change, &baseline_period, c, &cell, err);
 }
 
 int trend_answer(const struct trend *t, const struct store_job *job, const struct store_comparison *c, struct fw_err *err)
@@ -211,7 +213,7 @@ int trend_answer(const struct trend *t, const struct store_job *job, const struc
 	struct store_change change = { .id = 0 };
 	int result;
 	while ((result = store_change_of_job(t->db, job->id, change.id, &change, err)) == 1)
-		if (take_answer(t, &change, c, err))
+		if (apply_result(t, &change, c, err))
 			return -1;
 	return result;
 }
@@ -225,13 +227,13 @@ int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *er
 		c->tried++;
 		return trend_verify(t, c, &baseline_period, err);
 	}
-	/* the commit in the middle cannot be measured, so the range stays as it is */
+	/* the middle commit cannot be measured, so the range stays */
 	return strcmp(c->state, "placing") == 0 ? confirm(t, c, &baseline_period, err) : 0;
 }
 
-/* ---- telling --------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------------- */
 
-static int tell_event(const struct trend *t, const struct store_change *c, struct fw_err *err)
+static int send_event(const struct trend *t, const struct store_change *c, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "change_point.confirmed");
@@ -246,7 +248,7 @@ static int tell_event(const struct trend *t, const struct store_change *c, struc
 
 int trend_tell(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
-	if (tell_event(t, c, err))
+	if (send_event(t, c, err))
 		return -1;
 	return c->step > 0 ? trend_alert(t, c, err) : 0;
 }

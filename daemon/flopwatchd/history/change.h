@@ -1,4 +1,7 @@
-/** change.h - a candidate's way to a change point: direct comparisons, placing among unmeasured commits, the alert. */
+/**
+ * change.h - confirmation of a candidate change point: direct comparisons, backfill between unmeasured commits, the
+ * alert.
+ */
 #ifndef FLOPWATCHD_HISTORY_CHANGE_H
 #define FLOPWATCHD_HISTORY_CHANGE_H
 
@@ -10,24 +13,26 @@
 
 struct trend {
 	struct db *db;
-	const struct config *config; /* NULL: no webhook is told */
+	const struct config *config; /* NULL: no notifications */
 	int64_t now_ms;
 };
 
-/** Queue a job of a baseline period: fills suite, device and how its base was found. `why`: one line for its log. */
+/** Queue a job of a baseline period: sets suite, device and base_how. `why`: one line for its log. */
 int trend_enqueue(
 	const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err);
 
-/** Have the next pair of commits around a candidate compared directly; when none is left it is dropped. */
+/**
+ * Queue the direct comparison of the next pair of commits around a candidate; drops the candidate if none is left.
+ */
 int trend_verify(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err);
 
-/** What the comparison `c` of a job says about the change points that wait for it; nothing where none does. */
+/** Update the change points that wait for a job from its comparison `c`; no effect if none waits. */
 int trend_answer(const struct trend *t, const struct store_job *job, const struct store_comparison *c, struct fw_err *err);
 
-/** An open change point whose job brought nothing goes on without it. */
+/** Continue an open change point whose job ended without a result. */
 int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *err);
 
-/** Tell of a confirmed change point: an event, and an alert where it is slower. */
+/** Report a confirmed change point: an event, and an alert if it is slower. */
 int trend_tell(const struct trend *t, struct store_change *c, struct fw_err *err);
 
 #endif

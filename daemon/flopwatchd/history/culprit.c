@@ -1,4 +1,4 @@
-/* culprit.c - from a change point to commits, on the line of the upstream branch. */
+/* culprit.c - commits of a change point on the upstream branch. */
 #include "flopwatchd/history/culprit.h"
 
 #include <math.h>
@@ -11,12 +11,12 @@
 #include "db/store/alert.h"
 #include "db/find/range.h"
 
-/* The share of the loss that a range has to hold: what the told steps are taken for is not exact. */
+/* part of the loss that a range must hold: the steps subtracted from it are estimates */
 #define RANGE_HOLDS 0.75
 
-#define ANSWERED_NOISES 2.0 /* a point may lie below its level */
+#define ANSWERED_NOISES 2.0 /* a point may lie this far below its level */
 
-/** Commits after one place up to another, and those among them without a point. */
+/** Count the commits after `from` up to `to`, and those among them without a point. */
 static int count_commits(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
 	if (find_range_commits(t->db, c, out->from, out->to, &out->commits, &out->unmeasured, err))
@@ -26,23 +26,24 @@ static int count_commits(const struct trend *t, const struct store_change *c, st
 	return 0;
 }
 
-static int range_of_drift(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
+static int find_drift_range(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
 	struct store_baseline_period e;
-	struct store_explained told;
+	struct store_explained explained;
 	struct store_series s;
 	struct rise rise;
 	int64_t place[CHANGEPOINT_POINTS_MAX];
 	if (store_baseline_period_get(t->db, c->baseline_period, &e, err) ||
-		store_change_explained(t->db, &e, c->key, &told, err) || store_series(t->db, &e, c->key, told.answered, &s, err))
+		store_change_explained(t->db, &e, c->key, &explained, err) ||
+		store_series(t->db, &e, c->key, explained.answered, &s, err))
 		return -1;
 	for (int i = 0; i < s.n; i++) {
 		place[i] = s.point[i].place;
-		s.x[i] -= store_explained_at(&told, place[i]);
+		s.x[i] -= store_explained_at(&explained, place[i]);
 	}
-	/* drift may have gone on until people answered for it: what they had not yet to answer for is no loss that came later */
+	/* Users answered for all drift up to then: only later loss counts. */
 	double least = -ANSWERED_NOISES * changepoint_noise(s.x, s.n);
-	for (int i = 0; told.answered && i < s.n; i++)
+	for (int i = 0; explained.answered && i < s.n; i++)
 		s.x[i] = fmax(least, s.x[i]);
 	if (!rise_find(s.x, place, s.n, RANGE_HOLDS * c->step, &rise))
 		return 0;
@@ -57,7 +58,7 @@ int trend_range(const struct trend *t, const struct store_change *c, struct tren
 {
 	*out = (struct trend_range){ .is_whole = true, .change_pct = stats_change_pct(c->step) };
 	if (strcmp(c->kind, "drift") == 0)
-		return range_of_drift(t, c, out, err);
+		return find_drift_range(t, c, out, err);
 	snprintf(out->from, sizeof out->from, "%s", c->before_sha);
 	snprintf(out->to, sizeof out->to, "%s", c->commit_sha);
 	return count_commits(t, c, out, err);
@@ -74,14 +75,14 @@ int trend_name(
 		c->comparison, c->key, out, err);
 }
 
-/* Where drift came from: what nobody measured may have lost all of it at once. */
-static void place_of_drift(const struct trend_range *range, char *out, size_t size)
+/* Describe where drift came from: unmeasured commits may have lost all of it at once. */
+static void describe_drift(const struct trend_range *range, char *out, size_t size)
 {
 	if (range->to[0] && range->is_whole && range->commits > 1)
 		snprintf(out, size, "between %.12s and %.12s, where %d commit%s not measured", range->from, range->to,
 			range->unmeasured, range->unmeasured == 1 ? " was" : "s were");
 	else if (range->to[0] && range->is_whole)
-		snprintf(out, size, "at %.12s, whose own comparison did not tell it", range->to);
+		snprintf(out, size, "at %.12s, whose own comparison did not report it", range->to);
 	else
 		snprintf(out, size, "although no commit%s lost that much", range->unmeasured ? " that was measured" : "");
 }
@@ -91,7 +92,7 @@ void trend_title(const struct store_change *c, const struct trend_range *range, 
 	double pct = -stats_change_pct(c->step);
 	char where[160];
 	if (strcmp(c->kind, "drift") == 0) {
-		place_of_drift(range, where, sizeof where);
+		describe_drift(range, where, sizeof where);
 		snprintf(out, size, "%.2f %% lost since the reference commit %.12s, %s", pct, c->before_sha, where);
 	} else if (range->commits > 1) {
 		snprintf(out, size, "%.2f %% lost between %.12s and %.12s, seen in the history", pct, range->from, range->to);

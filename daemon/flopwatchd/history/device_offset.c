@@ -13,11 +13,11 @@
 #include "db/store/device.h"
 #include "db/store/event.h"
 
-enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK comparisons of equal builds */ };
-/* As far as two environments may lie apart at held clock before that is told. */
+enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK A/A comparisons */ };
+/* difference between two environments at held clock that is reported */
 #define SEPARATE_PCT 3.0
 
-/* The times of a class: a row a cell, a column a device. */
+/* Times of a class: one row per cell, one column per device. */
 struct table {
 	int n_devices, n_cells, room;
 	const struct store_class_device *device;
@@ -27,7 +27,7 @@ struct table {
 	bool failed;
 };
 
-static int column_of(const struct table *t, int64_t device)
+static int find_column(const struct table *t, int64_t device)
 {
 	for (int i = 0; i < t->n_devices; i++)
 		if (t->device[i].id == device)
@@ -51,10 +51,10 @@ static bool add_row(struct table *t)
 	return true;
 }
 
-static int take_time(void *arg, const struct store_reference_time *a)
+static int add_time(void *arg, const struct store_reference_time *a)
 {
 	struct table *t = arg;
-	int column = column_of(t, a->device);
+	int column = find_column(t, a->device);
 	if (column < 0)
 		return 0;
 	if (t->n_cells == 0 || t->baseline_period != a->baseline_period || strcmp(t->key, a->key) != 0) {
@@ -69,8 +69,8 @@ static int take_time(void *arg, const struct store_reference_time *a)
 	return 0;
 }
 
-/* In what it does not fit; "" it does. Shape: why[size]. */
-static void judge_device(const struct store_class_device *d, double off, char *why, size_t size)
+/* Describe the deviation; "": none. Shape: why[size]. */
+static void describe_device(const struct store_class_device *d, double off, char *why, size_t size)
 {
 	double pct = 100 * expm1(off);
 	why[0] = 0;
@@ -81,7 +81,7 @@ static void judge_device(const struct store_class_device *d, double off, char *w
 			fabs(pct), pct > 0 ? "longer" : "less");
 }
 
-static int tell(struct db *db, const struct store_class_device *d, const char *why, int64_t now_ms, struct fw_err *err)
+static int send_event(struct db *db, const struct store_class_device *d, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "device.state");
@@ -97,20 +97,20 @@ static int write_device(struct db *db, const struct store_class_device *d, const
 	if (strcmp(why, d->stands_out) == 0)
 		return 0;
 	log_info("device.class", "device=%s stands_out=%s", log_quote(d->uuid), log_quote(why));
-	return store_class_stands_out(db, d->id, why, err) || tell(db, d, why, now_ms, err) ? -1 : 0;
+	return store_class_stands_out(db, d->id, why, err) || send_event(db, d, why, now_ms, err) ? -1 : 0;
 }
 
-static int look(struct db *db, int64_t class, struct table *t, int64_t now_ms, struct fw_err *err)
+static int check_class(struct db *db, int64_t class, struct table *t, int64_t now_ms, struct fw_err *err)
 {
 	char why[sizeof t->device->stands_out];
 	double off[STORE_CLASS_DEVICES_MAX];
-	if (store_reference_times(db, class, take_time, t, err) != 0)
+	if (store_reference_times(db, class, add_time, t, err) != 0)
 		return -1;
 	if (t->failed)
 		return err_set(err, ERR_INTERNAL, "out of memory for the times of a class");
 	device_offset_find(t->ln_ms, t->n_cells, t->n_devices, off);
 	for (int i = 0; i < t->n_devices; i++) {
-		judge_device(&t->device[i], off[i], why, sizeof why);
+		describe_device(&t->device[i], off[i], why, sizeof why);
 		if (write_device(db, &t->device[i], t->n_devices > 1 ? why : "", now_ms, err) != 0)
 			return -1;
 	}
@@ -122,7 +122,7 @@ int device_offset_look(struct db *db, int64_t class, int64_t now_ms, struct fw_e
 	struct store_class_device *device = NULL;
 	int n = store_class_devices(db, class, &device, err);
 	struct table t = { .n_devices = n, .device = device };
-	int result = n < 0 ? -1 : n == 0 ? 0 : look(db, class, &t, now_ms, err);
+	int result = n < 0 ? -1 : n == 0 ? 0 : check_class(db, class, &t, now_ms, err);
 	free(t.ln_ms);
 	free(device);
 	return result;

@@ -1,14 +1,17 @@
 /**
- * device_offset.h - which devices stand out of their class: whose reference commit runs at another pace at held clock than on the others, or whose
- * comparisons of equal builds call losses. Such a device gets only what asks for it by name until it fits again, as long as another of
- * its class can do the work. One device alone has nothing to stand out of.
+ * device_offset.h - outliers of a device class: a device whose reference commit runs at another speed at held clock
+ * than on the others, or whose A/A comparisons report losses. Until it agrees again, such a device gets only jobs
+ * that name it, as long as another device of its class can do the work. A class of one device has no outlier.
  */
 #ifndef FLOPWATCHD_HISTORY_DEVICE_OFFSET_H
 #define FLOPWATCHD_HISTORY_DEVICE_OFFSET_H
 
 #include "db/store/device.h"
 
-/** Look at the whole class, inside the caller's transaction: a row and an event for each device that has changed. Err: the database. */
+/**
+ * Check the whole class inside the caller's transaction: writes a row and an event for each device that changed. Err:
+ * the database.
+ */
 int device_offset_look(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err);
 
 #endif

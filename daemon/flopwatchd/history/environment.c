@@ -29,8 +29,8 @@ struct measured {
 	const char *commit;
 };
 
-static int tell(const struct follow *f, const struct measured *by, struct alert_cells *cells, const char *what, int64_t *alert,
-	struct fw_err *err)
+static int open_alert(const struct follow *f, const struct measured *by, struct alert_cells *cells, const char *what,
+	int64_t *alert, struct fw_err *err)
 {
 	char title[TITLE_SIZE], changed[CHANGED_SIZE];
 	bool is_new;
@@ -51,9 +51,12 @@ static int tell(const struct follow *f, const struct measured *by, struct alert_
 	return 0;
 }
 
-/* ---- the reference commit, then and now ------------------------------------------------------------ */
+/* ---- unpaired: the reference commit before and after ----------------------------------------------- */
 
-/* The time of a cell now, at the clock of the baseline period before; where no clock was ever seen, as it is. NAN: a clock is missing. */
+/*
+ * Time of a cell now, scaled to the clock of the previous baseline period; unscaled if no clock was ever seen. NAN: a
+ * clock is missing.
+ */
 static double time_now(const struct follow *f, int i, const struct store_cell *cell, double held_mhz)
 {
 	if (!isfinite(held_mhz))
@@ -62,7 +65,7 @@ static double time_now(const struct follow *f, int i, const struct store_cell *c
 		judge_median(f->r, i, judge_series(f->r, i), "", ROLE_TARGET, JUDGE_MHZ), held_mhz);
 }
 
-static int keep_unpaired(const struct follow *f, struct fw_err *err)
+static int store_unpaired(const struct follow *f, struct fw_err *err)
 {
 	struct store_baseline_period before;
 	struct store_cell cell = { .n = -1 };
@@ -95,8 +98,8 @@ static void add_losing(void *arg, const char *key, double change_pct)
 	alert_cells_add_unpaired(&l->cells, l->f->r->plan.suite_name, key, l->comparison, change_pct);
 }
 
-/* Times of no clock are nobody's fault. */
-static int call_unpaired(const struct follow *f, const struct measured *by, int64_t *alert, struct fw_err *err)
+/* A time without a clock counts for nothing. */
+static int judge_unpaired(const struct follow *f, const struct measured *by, int64_t *alert, struct fw_err *err)
 {
 	struct losing l = { f, by->comparison, { 0 } };
 	struct store_baseline_period before;
@@ -110,32 +113,32 @@ static int call_unpaired(const struct follow *f, const struct measured *by, int6
 	if (result == 0 && l.cells.n) {
 		snprintf(what, sizeof what, "the reference commit %.12s is slower in %d cell%s, by %.1f %% at most; not paired",
 			by->commit, l.cells.n, l.cells.n == 1 ? "" : "s", -l.cells.worst_pct);
-		result = tell(f, by, &l.cells, what, alert, err);
+		result = open_alert(f, by, &l.cells, what, alert, err);
 	}
 	alert_cells_fini(&l.cells);
 	return result;
 }
 
-/* Where a build can show all of it, pairs say it better, unless they were measured and have shown nothing. */
+/* Where a rebuilt commit can show all of the effect, pairs decide, unless they were measured and show nothing. */
 static int follow_unpaired(const struct follow *f, int64_t *alert, struct fw_err *err)
 {
 	const struct measured by = { f->c->id, f->c->target_sha };
 	int pairs = f->change->paired ? store_environment_has_pairs(f->db, f->change->id, err) : f->change->paired_job != 0;
-	if (pairs < 0 || keep_unpaired(f, err) ||
+	if (pairs < 0 || store_unpaired(f, err) ||
 		store_environment_change_measured(f->db, f->change->id, false, f->c->id, 0, err))
 		return -1;
-	return f->change->is_outside || !pairs ? call_unpaired(f, &by, alert, err) : 0;
+	return f->change->is_outside || !pairs ? judge_unpaired(f, &by, alert, err) : 0;
 }
 
-/* ---- two builds of one commit ---------------------------------------------------------------------- */
+/* ---- paired: two builds of one commit -------------------------------------------------------------- */
 
-static int keep_paired(const struct follow *f, int *n, struct fw_err *err)
+static int store_paired(const struct follow *f, int *n, struct fw_err *err)
 {
 	struct store_cell cell = { .n = -1 };
 	int result;
 	*n = 0;
 	while ((result = store_cell_next(f->db, f->c->id, cell.n, &cell, err)) == 1) {
-		bool is_same = cell.verdict == VERDICT_IDENTICAL; /* another compiler, and the same module */
+		bool is_same = cell.verdict == VERDICT_IDENTICAL; /* another compiler produced the same module */
 		struct store_environment_effect e = { .change = f->change->id,
 			.is_paired = true,
 			.key = cell.key,
@@ -153,8 +156,8 @@ static int keep_paired(const struct follow *f, int *n, struct fw_err *err)
 	return result;
 }
 
-/* The reference commit was timed before it was known that pairs show nothing. */
-static int call_late(const struct follow *f, int64_t *alert, struct fw_err *err)
+/* The reference commit was timed before pairs proved to show nothing. */
+static int judge_unpaired_later(const struct follow *f, int64_t *alert, struct fw_err *err)
 {
 	struct store_comparison reference;
 	struct buf rule;
@@ -163,7 +166,7 @@ static int call_late(const struct follow *f, int64_t *alert, struct fw_err *err)
 	buf_init(&rule, 1 << 16);
 	int result = store_comparison_get(f->db, f->change->unpaired, &reference, &rule, err);
 	buf_fini(&rule);
-	return result ? -1 : call_unpaired(f, &(struct measured){ f->change->unpaired, reference.target_sha }, alert, err);
+	return result ? -1 : judge_unpaired(f, &(struct measured){ f->change->unpaired, reference.target_sha }, alert, err);
 }
 
 static int follow_paired(const struct follow *f, struct alert_cells *lost, int64_t *alert, struct fw_err *err)
@@ -171,15 +174,15 @@ static int follow_paired(const struct follow *f, struct alert_cells *lost, int64
 	const struct measured by = { f->c->id, f->c->target_sha };
 	char what[TITLE_SIZE];
 	int n;
-	if (keep_paired(f, &n, err))
+	if (store_paired(f, &n, err))
 		return -1;
 	if (lost->n == 0)
-		return n ? 0 : call_late(f, alert, err);
+		return n ? 0 : judge_unpaired_later(f, alert, err);
 	alert_cells_title(lost, what, sizeof what);
-	return tell(f, &by, lost, what, alert, err);
+	return open_alert(f, &by, lost, what, alert, err);
 }
 
-static bool is_around(const struct msg_device *d, const struct store_environment_change *change)
+static bool has_device(const struct msg_device *d, const struct store_environment_change *change)
 {
 	char around[65];
 	store_around(d, around);
@@ -195,12 +198,12 @@ int environment_follow(struct db *db, const struct config *config, const struct 
 	int found = store_environment_change_of_job(db, c->job, &change, err);
 	if (found < 1)
 		return found;
-	bool is_built_separate = !r->device.uuid[0]; /* and nothing was left to measure, so that it ran on no device */
+	bool is_built_separate = !r->device.uuid[0]; /* identical builds needed no measurement, so no device is set */
 	int is_there = is_built_separate ? store_environment_builds(db, &change, r->device.toolkit, err)
-					 : is_around(&r->device, &change);
+					 : has_device(&r->device, &change);
 	if (is_there < 0)
 		return -1;
-	if (!is_there) /* taken back, or changed again, before the job began; of compilers elsewhere nothing is to be concluded */
+	if (!is_there) /* undone or changed again before the job started; a build elsewhere proves nothing about this change */
 		return is_built_separate ? 0 : store_environment_change_missed(db, change.id, err);
 	bool is_paired = change.paired_job == c->job;
 	if (is_paired ? follow_paired(&f, lost, alert, err) : follow_unpaired(&f, alert, err))

@@ -1,6 +1,7 @@
 /**
- * environment.h - what a changed environment did to the times: of a commit built by the old toolchain and by the new one, paired in one
- * run; of the reference commit, held against the baseline period before at its clock, which is not paired and said to be so. Inside the judge's transaction.
+ * environment.h - the effect of a changed environment on times: paired, if one commit built by the old and the new
+ * toolchain ran together; unpaired, by the reference commit against the previous baseline period at its clock.
+ * Messages name an unpaired result as such. Inside the judge's transaction.
  */
 #ifndef FLOPWATCHD_HISTORY_ENVIRONMENT_H
 #define FLOPWATCHD_HISTORY_ENVIRONMENT_H
@@ -10,12 +11,12 @@
 #include "flopwatchd/job/result.h"
 #include "flopwatchd/runtime/config.h"
 
-/** An unpaired loss below this is weather: other days, other temperatures. Units: percent. */
+/** An unpaired loss below this is day-to-day variation. Units: percent. */
 #define ENVIRONMENT_UNPAIRED_PCT 3.0
 
 /**
- * Where a stored result measures a change: keep what it did to each cell, and open an alert of kind environment where cells lost. `lost`:
- * what a paired comparison calls regressions, and what fails as it is built now. *alert: its row, 0 none.
+ * If a stored result measures a change, store its effect on each cell and open an alert of kind environment if cells
+ * lost. `lost`: regressions of a paired comparison, and cells that fail in the new build. *alert: its row, 0 none.
  */
 int environment_follow(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
 	struct alert_cells *lost, int64_t now_ms, int64_t *alert, struct fw_err *err);

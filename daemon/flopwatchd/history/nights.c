@@ -13,7 +13,7 @@
 
 enum { PRIORITY_NIGHT = -18, SUITES_MAX = 32, DAY_MINUTES = 1440, MINUTE_MS = 60000 }; /* below peers, above calibrations */
 
-/* A row of find_night_suites that outlives its callback. */
+/* A copy of a row of find_night_suites. */
 struct due {
 	int64_t suite, device_class;
 	char name[64], target[65];
@@ -25,11 +25,11 @@ struct dues {
 	struct due of[SUITES_MAX];
 };
 
-/* What is known of a suite's parts. */
-struct known {
+/* The shards of a suite with their last measurement. */
+struct shards {
 	int n;
 	struct rotation_part *part; /* part[n] */
-	char (*target)[65];         /* of their last comparisons; "" none */
+	char (*target)[65];         /* targets of their last comparisons; "" none */
 };
 
 bool nights_is_now(const struct config *c, int64_t now_ms, int64_t *since_ms)
@@ -47,7 +47,7 @@ bool nights_is_now(const struct config *c, int64_t now_ms, int64_t *since_ms)
 	return into < (c->night.to - c->night.from + DAY_MINUTES) % DAY_MINUTES;
 }
 
-static void take_suite(void *arg, const struct find_night_suite *row)
+static void add_suite(void *arg, const struct find_night_suite *row)
 {
 	struct dues *all = arg;
 	if (all->n == SUITES_MAX)
@@ -60,9 +60,9 @@ static void take_suite(void *arg, const struct find_night_suite *row)
 	snprintf(d->target, sizeof d->target, "%s", row->target_sha);
 }
 
-static void take_part(void *arg, const struct find_night_part *row)
+static void add_shard(void *arg, const struct find_night_part *row)
 {
-	struct known *k = arg;
+	struct shards *k = arg;
 	if (row->part > k->n)
 		return;
 	k->part[row->part - 1] = (struct rotation_part){
@@ -86,28 +86,28 @@ static int enqueue(struct db *db, int64_t repo_id, const char *branch, const str
 	snprintf(job.base_sha, sizeof job.base_sha, "%s", base);
 	snprintf(job.base_how, sizeof job.base_how, "%s", base[0] ? "last-night" : "");
 	snprintf(job.suite, sizeof job.suite, "%s", d->name);
-	snprintf(line, sizeof line, "queued: part %d of %d of suite %.63s, which no push measures", part, d->size.parts - 1,
+	snprintf(line, sizeof line, "queued: shard %d of %d of suite %.63s, which no push measures", part, d->size.parts - 1,
 		d->name);
 	return store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, line, err) ? -1 : 0;
 }
 
-/* When it is asked, and what for. */
+/* The night to schedule for. */
 struct night {
 	int64_t began_at, now_ms;
-	bool is_share; /* the share of this night alone */
+	bool is_share; /* only this night's share */
 };
 
-/* The next part of one suite on one class of devices. 1, 0 none is left, -1. */
-static int ask_next(
+/* Queue the next shard of one suite on one device class. 1, 0 none is left, -1. */
+static int queue_next_shard(
 	struct db *db, int64_t repo_id, const char *branch, const struct due *d, const struct night *night, struct fw_err *err)
 {
 	struct find_night_suite like = {
 		.suite = d->suite, .name = d->name, .target_sha = d->target, .device_class = d->device_class, .size = d->size
 	};
-	struct known k = { .n = d->size.parts - 1 };
+	struct shards k = { .n = d->size.parts - 1 };
 	k.part = calloc((size_t)k.n, sizeof *k.part);
 	k.target = calloc((size_t)k.n, sizeof *k.target);
-	int result = k.part && k.target ? find_night_parts(db, repo_id, branch, &like, take_part, &k, err)
+	int result = k.part && k.target ? find_night_parts(db, repo_id, branch, &like, add_shard, &k, err)
 					: err_set(err, ERR_INTERNAL, "out of memory");
 	bool is_due = result == 0 && (!night->is_share || rotation_is_behind(k.part, k.n, d->size.nights, night->began_at));
 	int next = is_due ? rotation_next(k.part, k.n, d->size.nights, night->began_at) : -1;
@@ -128,11 +128,11 @@ int nights_due(struct db *db, const struct config *c, const struct config_repo *
 	if (!nights_is_now(c, now_ms, &night.began_at))
 		return 0;
 	if (gitread_encode(repo->upstream, branch, sizeof branch, err) ||
-		find_night_suites(db, repo_id, branch, take_suite, &dues, err))
+		find_night_suites(db, repo_id, branch, add_suite, &dues, err))
 		return -1;
 	for (int i = 0; i < dues.n; i++) {
 		int wanted = store_job_wants_class(db, dues.of[i].device_class, err);
-		int n = wanted ? (wanted < 0 ? -1 : 0) : ask_next(db, repo_id, branch, &dues.of[i], &night, err);
+		int n = wanted ? (wanted < 0 ? -1 : 0) : queue_next_shard(db, repo_id, branch, &dues.of[i], &night, err);
 		if (n < 0)
 			return -1;
 		queued += n;

@@ -1,4 +1,4 @@
-/* peers.c - which comparisons against peers are missing, and who reads of them. */
+/* peers.c - due peer comparisons, and the bodies that show their results. */
 #include "flopwatchd/history/peers.h"
 
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include "flopwatchd/job/gitread.h"
 #include "flopwatchd/judge/comparison_json.h"
 
-/* Calibrations come after: they are asked for again and again, these once a module. */
+/* above calibrations, which repeat; a peer comparison is due once for each module */
 enum { PRIORITY_PEER = -15, TARGETS_MAX = 32 };
 
-/* A row of store_peer_targets that outlives its callback. */
+/* A copy of a row of store_peer_targets. */
 struct target {
 	int64_t environment, class;
 	char sha[65], module[65], suite[64], peers[PEERS_TEXT_SIZE];
@@ -23,7 +23,7 @@ struct targets {
 	struct target of[TARGETS_MAX];
 };
 
-static void take_target(void *arg, const struct store_peer_target *row)
+static void add_target(void *arg, const struct store_peer_target *row)
 {
 	struct targets *all = arg;
 	if (all->n == TARGETS_MAX)
@@ -45,12 +45,12 @@ static int enqueue(struct db *db, struct store_job *job, const char *provider, i
 	snprintf(job->base_sha, sizeof job->base_sha, "%s", job->target_sha);
 	snprintf(job->base_how, sizeof job->base_how, "given");
 	snprintf(job->base_provider, sizeof job->base_provider, "%s", provider);
-	snprintf(line, sizeof line, "queued: beside its peer %.47s", provider);
+	snprintf(line, sizeof line, "queued: against its peer %.47s", provider);
 	return store_job_insert(db, job, now_ms, err) || store_job_log(db, job->id, now_ms, line, err) ? -1 : 0;
 }
 
-/* Queue what one target lacks. The count, -1. */
-static int complete(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct target *t, int64_t now_ms,
+/* Queue the missing peers of one target. Returns the number, -1. */
+static int queue_missing(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct target *t, int64_t now_ms,
 	struct fw_err *err)
 {
 	struct peers peers = repo->peers;
@@ -83,11 +83,11 @@ int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id,
 	if (repo->has_peers && repo->peers.n == 0)
 		return 0;
 	if (gitread_encode(repo->upstream, branch, sizeof branch, err) ||
-		store_peer_targets(db, repo_id, branch, take_target, &targets, err))
+		store_peer_targets(db, repo_id, branch, add_target, &targets, err))
 		return -1;
 	for (int i = 0; i < targets.n; i++) {
 		int wanted = store_job_wants_class(db, targets.of[i].class, err);
-		int n = wanted ? (wanted < 0 ? -1 : 0) : complete(db, repo, repo_id, &targets.of[i], now_ms, err);
+		int n = wanted ? (wanted < 0 ? -1 : 0) : queue_missing(db, repo, repo_id, &targets.of[i], now_ms, err);
 		if (n < 0)
 			return -1;
 		queued += n;

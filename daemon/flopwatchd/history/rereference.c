@@ -1,4 +1,4 @@
-/* rereference.c - from "too far" to another reference commit, and the event that says so. */
+/* rereference.c - the job that replaces a reference commit, and its event. */
 #include "flopwatchd/history/rereference.h"
 
 #include <stdio.h>
@@ -33,9 +33,9 @@ int rereference_ask(const struct trend *t, const struct store_baseline_period *e
 	return trend_enqueue(t, e, &job, why, err);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------------ */
+/* ---- result ---------------------------------------------------------------------------------------- */
 
-static int tell(const struct trend *t, const struct store_baseline_period *e, const char *reference, int64_t comparison,
+static int send_event(const struct trend *t, const struct store_baseline_period *e, const char *reference, int64_t comparison,
 	struct fw_err *err)
 {
 	struct store_event event;
@@ -48,7 +48,10 @@ static int tell(const struct trend *t, const struct store_baseline_period *e, co
 	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
 }
 
-/** The comparison's ratios stand against the baseline period's first reference commit already, errors added up: they are what the new one begins with. */
+/**
+ * The comparison's ratios are already relative to the period's first reference commit, with errors added: the new one
+ * starts with them.
+ */
 static int put_chain(const struct trend *t, const struct store_comparison *c, const struct store_baseline_period *e,
 	bool *is_whole, struct fw_err *err)
 {
@@ -74,12 +77,13 @@ int rereference_take(const struct trend *t, const struct store_job *job, const s
 	int64_t place;
 	bool is_whole = false;
 	if (strcmp(job->base_sha, e->reference_sha) != 0)
-		return 0; /* another one was quicker */
+		return 0; /* another job replaced it first */
 	if (store_line_place(t->db, e->repo, c->target_sha, &place, err) || (place && put_chain(t, c, e, &is_whole, err)))
 		return -1;
 	if (!is_whole)
 		return store_job_log(t->db, job->id, t->now_ms,
 			"the reference commit stays: a cell has no ratio, or main has left the commit", err);
-	return store_baseline_period_rereference(t->db, e->id, c->target_sha, err) || tell(t, e, c->target_sha, c->id, err) ? -1
-															    : 0;
+	return store_baseline_period_rereference(t->db, e->id, c->target_sha, err) || send_event(t, e, c->target_sha, c->id, err)
+		       ? -1
+		       : 0;
 }

@@ -1,6 +1,6 @@
 /*
- * trend.c - one point more in a series, and what follows from it. The scan is in core, the rows in db, the jobs' answers in
- * culprit.c, drift and the end of losses in trend_end.c, nearer reference commits in rereference.c.
+ * trend.c - processing of a new point in a series. core has the scan, db the rows, change.c the results of jobs,
+ * trend_end.c drift and recovery, rereference.c new reference commits.
  */
 #include "flopwatchd/history/trend.h"
 
@@ -18,7 +18,7 @@
 
 enum { PRIORITY_REMEASURE = -1, REMEASURES = 2 };
 
-/** One cell of a result, where it stands. */
+/** One cell of a result, with its series. */
 struct point {
 	const struct trend *t;
 	const struct store_comparison *c;
@@ -26,8 +26,9 @@ struct point {
 	const struct store_cell *cell;
 };
 
-/** A change point of this cell, not stored yet. */
-static struct store_change change_of(const struct point *p, const char *kind, const char *origin, const char *state, double step)
+/** Make a change point of this cell, without storing it. */
+static struct store_change make_change(
+	const struct point *p, const char *kind, const char *origin, const char *state, double step)
 {
 	struct store_change c = { .repo = p->baseline_period->repo,
 		.baseline_period = p->baseline_period->id,
@@ -45,38 +46,38 @@ static struct store_change change_of(const struct point *p, const char *kind, co
 	return c;
 }
 
-static void between(struct store_change *c, const char *before, const char *commit)
+static void set_range(struct store_change *c, const char *before, const char *commit)
 {
 	snprintf(c->before_sha, sizeof c->before_sha, "%.64s", before);
 	snprintf(c->commit_sha, sizeof c->commit_sha, "%.64s", commit);
 }
 
 /**
- * A significant change against the base is known at once; the series begins again there. What an older commit showed against
- * the same base is a step at that one already.
+ * Store a significant change against the base as a confirmed step; the series starts again there. A part that an
+ * older commit showed against the same base is a step at that commit already.
  */
-static int note_seen(const struct point *p, struct fw_err *err)
+static int store_seen_step(const struct point *p, struct fw_err *err)
 {
-	struct store_base_told told;
+	struct store_base_told reported;
 	struct store_series s;
 	int64_t from;
-	if (store_base_told(p->t->db, p->c->id, p->cell->key, &told, err))
+	if (store_base_told(p->t->db, p->c->id, p->cell->key, &reported, err))
 		return -1;
-	if (told.m != 0 && fabs(p->cell->m - told.m) <= stats_theta(p->cell->threshold_pct))
+	if (reported.m != 0 && fabs(p->cell->m - reported.m) <= stats_theta(p->cell->threshold_pct))
 		return 0;
-	struct store_change change = change_of(p, "step", "comparison", "confirmed", p->cell->m - told.m);
+	struct store_change change = make_change(p, "step", "comparison", "confirmed", p->cell->m - reported.m);
 	if (store_change_from(p->t->db, p->baseline_period->id, p->cell->key, &from, err) ||
 		store_series(p->t->db, p->baseline_period, p->cell->key, from, &s, err))
 		return -1;
 	bool is_in = s.n && strcmp(s.point[s.n - 1].sha, p->c->target_sha) == 0;
 	change.level = changepoint_level(s.x, is_in ? s.n - 1 : s.n);
-	between(&change, told.m != 0 ? told.sha : p->c->base_sha, p->c->target_sha);
+	set_range(&change, reported.m != 0 ? reported.sha : p->c->base_sha, p->c->target_sha);
 	return store_change_insert(p->t->db, &change, err);
 }
 
-/* ---- measuring again ------------------------------------------------------------------------------- */
+/* ---- repeated measurements ------------------------------------------------------------------------- */
 
-static int measure_again(const struct point *p, const char *sha, struct fw_err *err)
+static int queue_remeasure(const struct point *p, const char *sha, struct fw_err *err)
 {
 	for (int i = 0; i < REMEASURES; i++) {
 		struct store_job job = { .priority = PRIORITY_REMEASURE, .repo = p->baseline_period->repo };
@@ -92,8 +93,8 @@ static int measure_again(const struct point *p, const char *sha, struct fw_err *
 	return 0;
 }
 
-/** Whether the newest point is settled. 1, 0 it is measured again, -1. */
-static int is_settled(const struct point *p, const struct store_series *s, struct fw_err *err)
+/** True if the newest point needs no repetition. 1, 0 it is measured again, -1. */
+static int is_point_final(const struct point *p, const struct store_series *s, struct fw_err *err)
 {
 	const char *newest = s->point[s->n - 1].sha;
 	int waiting = find_range_awaited(p->t->db, p->baseline_period->repo, newest, p->cell->key, err);
@@ -102,13 +103,13 @@ static int is_settled(const struct point *p, const struct store_series *s, struc
 	if (s->measured[s->n - 1] > 1 || strcmp(newest, p->baseline_period->reference_sha) == 0 ||
 		!changepoint_is_odd(s->x, s->n))
 		return 1;
-	return measure_again(p, newest, err);
+	return queue_remeasure(p, newest, err);
 }
 
-/* ---- looking back ---------------------------------------------------------------------------------- */
+/* ---- scan ------------------------------------------------------------------------------------------ */
 
-/** `s`: the series from place `from` on, where the last confirmed step is. */
-static int look_for_step(const struct point *p, const struct store_series *s, int64_t from, struct fw_err *err)
+/** `s`: the series from position `from` on, the last confirmed step. */
+static int scan_for_step(const struct point *p, const struct store_series *s, int64_t from, struct fw_err *err)
 {
 	struct candidate_past past;
 	struct changepoint found;
@@ -120,15 +121,15 @@ static int look_for_step(const struct point *p, const struct store_series *s, in
 		return -1;
 	if (!candidate_find(s->x, s->n, points, &past, &found))
 		return 0;
-	struct store_change change = change_of(p, "step", "series", "candidate", found.step);
+	struct store_change change = make_change(p, "step", "series", "candidate", found.step);
 	change.points = points;
-	between(&change, s->point[found.at - 1].sha, s->point[found.at].sha);
+	set_range(&change, s->point[found.at - 1].sha, s->point[found.at].sha);
 	if (store_change_insert(p->t->db, &change, err))
 		return -1;
 	return trend_verify(p->t, &change, p->baseline_period, err);
 }
 
-static int look(const struct point *p, struct fw_err *err)
+static int scan_series(const struct point *p, struct fw_err *err)
 {
 	struct store_series s;
 	int64_t from;
@@ -137,10 +138,10 @@ static int look(const struct point *p, struct fw_err *err)
 		return -1;
 	if (s.n == 0)
 		return 0;
-	int settled = is_settled(p, &s, err);
+	int settled = is_point_final(p, &s, err);
 	if (settled < 1)
 		return settled;
-	return look_for_step(p, &s, from, err) || trend_drift(p->t, p->baseline_period, p->cell, err) ||
+	return scan_for_step(p, &s, from, err) || trend_drift(p->t, p->baseline_period, p->cell, err) ||
 			       trend_end(p->t, p->c->id, p->baseline_period, p->cell, &s, err) ||
 			       rereference_ask(p->t, p->baseline_period, p->cell->key, &s, err)
 		       ? -1
@@ -156,10 +157,10 @@ static int follow_cells(
 	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
 		struct point p = { .t = t, .c = c, .baseline_period = &e->row, .cell = &cell };
 		bool moved = cell.verdict == VERDICT_REGRESSION || cell.verdict == VERDICT_IMPROVEMENT;
-		/* what sustained runs or slow calls decided is none of this series, which is one of pairs */
-		if (isfinite(cell.m) && is_change && moved && cell.decider == DECIDER_PAIRS && note_seen(&p, err))
+		/* the series consists of pairs: sustained runs and slow calls do not belong to it */
+		if (isfinite(cell.m) && is_change && moved && cell.decider == DECIDER_PAIRS && store_seen_step(&p, err))
 			return -1;
-		if (isfinite(cell.m) && look(&p, err))
+		if (isfinite(cell.m) && scan_series(&p, err))
 			return -1;
 	}
 	return result;
@@ -175,7 +176,7 @@ int trend_follow(struct db *db, const struct config *config, const struct store_
 		return 0;
 	if (follow_cells(&t, c, e, err))
 		return -1;
-	/* last: all before it looked from the reference commit that was */
+	/* last: the scans above use the previous reference commit */
 	return strcmp(job->origin, REREFERENCE_ORIGIN) == 0 ? rereference_take(&t, job, c, &e->row, err) : 0;
 }
 

@@ -1,4 +1,4 @@
-/* trend_alert.c - what the alert of a loss says of it, and when that is written anew. */
+/* trend_alert.c - cells and title of a history alert, and when they are rewritten. */
 #include "flopwatchd/history/trend_alert.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@
 
 enum { MESSAGE_MAX = 1 << 16 };
 
-#define ROUNDING_PCT 0.005 /* figures of an alert are read back from what it says */
+#define ROUNDING_PCT 0.005 /* the stored text of an alert has rounded figures */
 
-/** The cell as an alert holds it. */
+/** Write the cell in the format of an alert. */
 static int write_cell(const struct store_change *c, const char *suite, struct buf *out, struct fw_err *err)
 {
 	struct jsonw j;
@@ -36,11 +36,11 @@ static bool is_same_range(const struct store_alert_said *said, const struct tren
 {
 	return strcmp(said->from, range->from) == 0 && strcmp(said->to, range->to) == 0 && said->commits == range->commits &&
 	       said->skipped == range->unmeasured &&
-	       !(fabs(said->range_pct - range->change_pct) >= ROUNDING_PCT); /* NAN: others lost in it as well */
+	       !(fabs(said->range_pct - range->change_pct) >= ROUNDING_PCT); /* NAN: other cells lost in the range as well */
 }
 
-/** Whether the alert has this loss and this range already, or was told of the cell and has no room for it. */
-static bool is_said(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
+/** True if the alert holds this loss and range already, or has no space for the cell. */
+static bool is_reported(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
 {
 	if (c->alert != said->id)
 		return false;
@@ -49,7 +49,7 @@ static bool is_said(const struct store_change *c, const struct store_alert_said 
 	return fabs(said->change_pct - stats_change_pct(c->step)) < ROUNDING_PCT && is_same_range(said, range);
 }
 
-/** The title is the worst cell's; one without a range does not take the place of one that has it, unless more was lost since. */
+/** The worst cell gives the title; a cell without a range replaces one with a range only after further loss. */
 static bool keeps_title(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
 {
 	double pct = stats_change_pct(c->step);
@@ -70,7 +70,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 	char title[256];
 	struct buf cells, culprits;
 	snprintf(a.target_sha, sizeof a.target_sha, "%s", c->commit_sha);
-	/* drift of several cells is one alert, at the commit where the first was seen */
+	/* drift of several cells is one alert, at the commit of the first */
 	if (is_drift && trend_name_open_drift(t, c, a.target_sha, err) < 0)
 		return -1;
 	if (store_baseline_period_get(t->db, c->baseline_period, &baseline_period, err) || trend_range(t, c, &range, err))
@@ -81,12 +81,12 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 				 store_accepted_step(
 					 t->db, c->repo, upstream, c->commit_sha, baseline_period.suite, c->key, &accepted, err)))
 		return -1;
-	if (accepted) { /* a person has answered for this step already, on whichever branch it came from */
+	if (accepted) { /* a user already accepted this step, on whichever branch */
 		c->alert = accepted;
 		return store_change_update(t->db, c, err);
 	}
 	int is_open = store_alert_said(t->db, &a, baseline_period.suite, c->key, &said, err);
-	if (is_open < 0 || (is_open && is_said(c, &said, &range)))
+	if (is_open < 0 || (is_open && is_reported(c, &said, &range)))
 		return is_open < 0 ? -1 : 0;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);

@@ -1,10 +1,13 @@
-/** trend_alert.h - the alert of a loss that the history found. */
+/** trend_alert.h - the alert of a loss found in the history. */
 #ifndef FLOPWATCHD_HISTORY_TREND_ALERT_H
 #define FLOPWATCHD_HISTORY_TREND_ALERT_H
 
 #include "flopwatchd/history/change.h"
 
-/** Open the alert of a confirmed loss, or bring it up to date, and note which one it is. What it says already is not written anew. */
+/**
+ * Open or update the alert of a confirmed loss and set its id in `c`. Writes nothing if the alert holds the loss
+ * already.
+ */
 int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err);
 
 #endif

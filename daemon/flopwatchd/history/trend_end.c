@@ -1,4 +1,4 @@
-/* trend_end.c - what is expected of a cell on main, what goes beyond it, and what is back to it. */
+/* trend_end.c - expected level of a cell, drift beyond it, and recovery. */
 #include "flopwatchd/history/trend_end.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 #include "core/stats/stats.h"
 #include "flopwatchd/history/trend_alert.h"
 
-#define GROWN 0.001 /* log ratio; an alert that is open is not written anew for less */
+#define GROWN 0.001 /* log ratio; smaller growth does not rewrite an open alert */
 
 /* ---- drift ----------------------------------------------------------------------------------------- */
 
-/** The first point after a commit; the number of points where none is. */
-static int first_after(
+/** Find the first point after a commit; the number of points if there is none. */
+static int find_point_after(
 	const struct trend *t, const struct store_series *s, const struct store_change *c, int *i, struct fw_err *err)
 {
 	int64_t place;
@@ -25,29 +25,29 @@ static int first_after(
 	return 0;
 }
 
-/** While the level after it is that of few points, each one more tells better which commits hold the loss. */
-static int sharpen(const struct trend *t, const struct store_baseline_period *e, struct store_change *c,
+/** While the level after the drift consists of few points, each new point refines the range of commits. */
+static int refine_range(const struct trend *t, const struct store_baseline_period *e, struct store_change *c,
 	const struct store_series *s, struct fw_err *err)
 {
 	int since;
 	if (c->baseline_period != e->id)
 		return 0;
-	if (first_after(t, s, c, &since, err))
+	if (find_point_after(t, s, c, &since, err))
 		return -1;
 	return s->n - since > CHANGEPOINT_LEFT_MIN ? 0 : trend_alert(t, c, err);
 }
 
-static int keep_up(const struct trend *t, const struct store_baseline_period *e, struct store_change *c,
+static int update_alert(const struct trend *t, const struct store_baseline_period *e, struct store_change *c,
 	const struct store_series *s, double step, struct fw_err *err)
 {
 	if (step < c->step + GROWN)
-		return sharpen(t, e, c, s, err);
+		return refine_range(t, e, c, s, err);
 	c->step = step;
 	return store_change_update(t->db, c, err) || trend_alert(t, c, err) ? -1 : 0;
 }
 
-static int tell_drift(const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s,
-	double expected, double step, struct fw_err *err)
+static int report_drift(const struct trend *t, const struct store_baseline_period *e, const char *key,
+	const struct store_series *s, double expected, double step, struct fw_err *err)
 {
 	struct store_change c = { .repo = e->repo,
 		.baseline_period = e->id,
@@ -68,25 +68,28 @@ static int tell_drift(const struct trend *t, const struct store_baseline_period 
 int trend_drift(const struct trend *t, const struct store_baseline_period *e, const struct store_cell *cell, struct fw_err *err)
 {
 	struct store_series s;
-	struct store_change told;
+	struct store_change reported;
 	struct store_explained explained;
 	double loss;
-	int is_told = store_change_drift(t->db, e, cell->key, &told, err);
-	if (is_told < 0 || store_series(t->db, e, cell->key, 0, &s, err) ||
+	int is_reported = store_change_drift(t->db, e, cell->key, &reported, err);
+	if (is_reported < 0 || store_series(t->db, e, cell->key, 0, &s, err) ||
 		store_change_explained(t->db, e, cell->key, &explained, err))
 		return -1;
 	double expected = store_explained_at(&explained, INT64_MAX);
 	if (!changepoint_drift(s.x, s.n, stats_theta(cell->threshold_pct) + expected, &loss))
 		return 0;
-	return is_told ? keep_up(t, e, &told, &s, loss - expected, err)
-		       : tell_drift(t, e, cell->key, &s, expected, loss - expected, err);
+	return is_reported ? update_alert(t, e, &reported, &s, loss - expected, err)
+			   : report_drift(t, e, cell->key, &s, expected, loss - expected, err);
 }
 
-/* ---- the end --------------------------------------------------------------------------------------- */
+/* ---- recovery -------------------------------------------------------------------------------------- */
 
-/** The level before a change point, on the series of baseline period `e`, which may begin at another reference commit. 1, 0 not known, -1. */
-static int level_before(const struct trend *t, const struct store_baseline_period *e, const struct store_change *c, double *level,
-	struct fw_err *err)
+/**
+ * Find the level before a change point in the series of baseline period `e`, which may have another reference commit.
+ * 1, 0 unknown, -1.
+ */
+static int find_level_before(const struct trend *t, const struct store_baseline_period *e, const struct store_change *c,
+	double *level, struct fw_err *err)
 {
 	struct store_baseline_period older;
 	double x, se;
@@ -100,7 +103,7 @@ static int level_before(const struct trend *t, const struct store_baseline_perio
 	return result;
 }
 
-static int end(const struct trend *t, struct store_change *c, int64_t comparison, struct fw_err *err)
+static int end_loss(const struct trend *t, struct store_change *c, int64_t comparison, struct fw_err *err)
 {
 	char why[96];
 	c->ended_at = t->now_ms;
@@ -118,11 +121,11 @@ int trend_end(const struct trend *t, int64_t comparison, const struct store_base
 	int result;
 	while ((result = store_change_lasting(t->db, e, cell->key, c.id, &c, err)) == 1) {
 		double level;
-		int since, known = level_before(t, e, &c, &level, err);
-		if (known < 0 || first_after(t, s, &c, &since, err))
+		int since, known = find_level_before(t, e, &c, &level, err);
+		if (known < 0 || find_point_after(t, s, &c, &since, err))
 			return -1;
 		double left = strcmp(c.kind, "drift") == 0 ? stats_theta(cell->threshold_pct) : c.step / 2;
-		if (known && changepoint_is_below(s->x, s->n, since, level + left) && end(t, &c, comparison, err))
+		if (known && changepoint_is_below(s->x, s->n, since, level + left) && end_loss(t, &c, comparison, err))
 			return -1;
 	}
 	return result;

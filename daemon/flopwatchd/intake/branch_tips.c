@@ -1,4 +1,4 @@
-/* branch_tips.c - from branch tips to jobs; see branch_tips.h. */
+/* branch_tips.c - jobs from branch tips; see branch_tips.h. */
 #include "flopwatchd/intake/branch_tips.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ enum { NAME_SIZE = BRANCH_NAME_SIZE, DISPLAY_SIZE = 2048, SHORT_SHA = 12, HELD_M
 struct tip {
 	char *name, *display; /* percent-encoded; readable */
 	char sha[65];
-	char before[65]; /* stored; "" never seen */
+	char before[65]; /* stored; "": never seen */
 	bool known, watched, is_upstream;
 };
 
@@ -28,20 +28,20 @@ struct branch_tips {
 	int n, cap;
 };
 
-/* One application: everything its steps share. */
+/* State of one call of branch_tips_apply. */
 struct apply {
 	struct db *db;
 	const struct config_repo *conf;
 	int64_t repo, now_ms, waiting;
 	int queue_max;
 	bool first_sight;
-	struct branch_tips now, stored; /* both in order of their names */
+	struct branch_tips now, stored; /* sorted by name */
 	struct branch_tips_result *result;
 	struct fw_err *err;
 	bool out_of_memory;
 };
 
-/* ---- reading --------------------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------------- */
 
 static int add_tip(struct branch_tips *t, const char *name, const char *display, const char *sha)
 {
@@ -99,9 +99,9 @@ static int read_line(struct apply *a, const char *line, size_t len)
 	int result = 0;
 
 	if (!name || !*name || !display || !sha || (*sha && !oid_is_whole(sha)) || (!*sha && !problem)) {
-		result = err_set(a->err, ERR_PROTOCOL, "flopwatch-git printed `%.100s`, which is no branch", line);
+		result = err_set(a->err, ERR_PROTOCOL, "flopwatch-git printed `%.100s`, which is not a branch", line);
 	} else if (strlen(name) >= NAME_SIZE) {
-		note_problem(a, display, "its name is too long to be watched");
+		note_problem(a, display, "its name is too long to watch");
 	} else {
 		if (!*sha) {
 			note_problem(a, display, problem);
@@ -136,12 +136,12 @@ static void add_stored(void *arg, const char *name, const char *sha)
 		a->out_of_memory = true;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct tip *)a)->name, ((const struct tip *)b)->name);
 }
 
-static int by_rank(const void *a, const void *b)
+static int compare_ranks(const void *a, const void *b)
 {
 	const struct tip *one = a, *two = b;
 
@@ -150,7 +150,7 @@ static int by_rank(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* ---- matching -------------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------------ */
 
 static bool is_upstream(const struct config_repo *conf, const char *name)
 {
@@ -162,7 +162,7 @@ static bool is_upstream(const struct config_repo *conf, const char *name)
 	return strcmp(raw, conf->upstream) == 0;
 }
 
-/* ---- writing --------------------------------------------------------------------------------------- */
+/* ---- writes ---------------------------------------------------------------------------------------- */
 
 static int write_event(struct apply *a, const char *kind, const struct tip *t, int64_t job)
 {
@@ -210,7 +210,7 @@ static int write_job(struct apply *a, const struct tip *t)
 	return write_event(a, "job.queued", t, job.id);
 }
 
-/* A new branch that points at a commit which already has its job (or result) brings nothing new to measure. */
+/* A new branch at a commit that already has its job or result adds nothing to measure. */
 static int wants_job(struct apply *a, const struct tip *t)
 {
 	int exists;
@@ -230,7 +230,7 @@ static int apply_moved(struct apply *a, const struct tip *t)
 	if (wants < 0)
 		return -1;
 	if (wants && a->waiting >= a->queue_max) {
-		note_problem(a, t->display, "the queue is full; its job comes when others are done");
+		note_problem(a, t->display, "the queue is full; its job follows when others have ended");
 		note_held(a, t->name);
 		return 0;
 	}
@@ -241,7 +241,7 @@ static int apply_moved(struct apply *a, const struct tip *t)
 		return -1;
 	if (wants)
 		return write_job(a, t);
-	/* Nothing to measure at the new tip; what waits for older ones is not wanted either. */
+	/* The new tip needs no measurement, and queued jobs of older tips are obsolete. */
 	if (!t->known)
 		return 0;
 	if (store_job_drop(a->db, a->repo, t->name, JOBSTATE_SUPERSEDED, "the branch moved on", a->now_ms, &dropped, a->err) < 0)
@@ -268,8 +268,8 @@ static int apply_gone(struct apply *a, struct tip *t)
 	return write_event(a, "branch.gone", t, 0);
 }
 
-/* Without it no branch has a base, and each would be measured against itself for ever. */
-static void look_for_upstream(struct apply *a)
+/* Without the upstream branch no branch has a base, and each would be measured against itself. */
+static void check_upstream(struct apply *a)
 {
 	int i;
 
@@ -286,10 +286,10 @@ static int write_difference(struct apply *a)
 
 	a->first_sight = a->stored.n == 0;
 	if (a->stored.n)
-		qsort(a->stored.tip, (size_t)a->stored.n, sizeof *a->stored.tip, by_name);
+		qsort(a->stored.tip, (size_t)a->stored.n, sizeof *a->stored.tip, compare_names);
 	for (i = 0; i < a->now.n; i++) {
 		struct tip *t = &a->now.tip[i];
-		struct tip *old = a->stored.n ? bsearch(t, a->stored.tip, (size_t)a->stored.n, sizeof *t, by_name) : NULL;
+		struct tip *old = a->stored.n ? bsearch(t, a->stored.tip, (size_t)a->stored.n, sizeof *t, compare_names) : NULL;
 
 		t->watched = branch_patterns_watch(a->conf, t->name, t->display);
 		t->is_upstream = is_upstream(a->conf, t->name);
@@ -300,7 +300,7 @@ static int write_difference(struct apply *a)
 		}
 	}
 	if (a->now.n)
-		qsort(a->now.tip, (size_t)a->now.n, sizeof *a->now.tip, by_rank);
+		qsort(a->now.tip, (size_t)a->now.n, sizeof *a->now.tip, compare_ranks);
 	for (i = 0; i < a->stored.n; i++)
 		if (!a->stored.tip[i].known && apply_gone(a, &a->stored.tip[i]) != 0)
 			return -1;
@@ -312,11 +312,11 @@ static int write_difference(struct apply *a)
 		if (*t->sha && strcmp(t->sha, t->before) != 0 && apply_moved(a, t) < 0)
 			return -1;
 	}
-	look_for_upstream(a);
+	check_upstream(a);
 	return 0;
 }
 
-/* A name that is missing would call its branch up to date. */
+/* A missing name would make its branch look up to date. */
 static int check_held(struct apply *a)
 {
 	return a->result->held.failed ? err_set(a->err, ERR_FULL, "out of memory for branches") : 0;

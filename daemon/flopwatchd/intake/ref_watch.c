@@ -15,7 +15,7 @@
 
 enum { WATCHES_MAX = 4096, DEPTH_MAX = 32 };
 
-/* Git writes name.lock and renames it: the rename is the news. */
+/* git writes name.lock and renames it: the rename is the change. */
 static const uint32_t MASK = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_DELETE_SELF |
 			     IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
 
@@ -30,12 +30,12 @@ struct ref_watch {
 	struct {
 		int wd;
 		char *path;
-	} * watch; /* watch[n]; the first is the git folder itself */
+	} * watch; /* watch[n]; the first is the git folder */
 };
 
-/* ---- where git keeps its refs ---------------------------------------------------------------------- */
+/* ---- the git folder -------------------------------------------------------------------------------- */
 
-/* First line of a small file, without its end. */
+/* Read the first line of a small file, without its newline. */
 static int read_line(const char *path, char *line, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -52,8 +52,8 @@ static int read_line(const char *path, char *line, size_t size)
 	return 0;
 }
 
-/* `name`, which may be relative to `folder`. */
-static int join(char *out, const char *folder, const char *name)
+/* `name` may be relative to `folder`. */
+static int join_path(char *out, const char *folder, const char *name)
 {
 	int len = *name == '/' ? snprintf(out, PATH_MAX, "%s", name) : snprintf(out, PATH_MAX, "%s/%s", folder, name);
 
@@ -67,28 +67,28 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The folder that holds refs/ and packed-refs: PATH, PATH/.git, or what a worktree's .git file leads to. */
+/* Find the folder that holds refs/ and packed-refs: PATH, PATH/.git, or the target of a worktree's .git file. */
 static int find_git_folder(const char *path, char *folder, struct fw_err *err)
 {
 	char dot_git[PATH_MAX], line[PATH_MAX], common[PATH_MAX], probe[PATH_MAX];
 
-	if (join(dot_git, path, ".git") != 0)
+	if (join_path(dot_git, path, ".git") != 0)
 		return err_set(err, ERR_INVALID, "%s: path too long", path);
 	if (is_folder(dot_git)) {
 		snprintf(folder, PATH_MAX, "%s", dot_git);
 		return 0;
 	}
 	if (read_line(dot_git, line, sizeof line) == 0 && strncmp(line, "gitdir: ", 8) == 0) {
-		if (join(folder, path, line + 8) != 0 || join(common, folder, "commondir") != 0)
+		if (join_path(folder, path, line + 8) != 0 || join_path(common, folder, "commondir") != 0)
 			return err_set(err, ERR_INVALID, "%s: path too long", path);
 		if (read_line(common, line, sizeof line) == 0) {
-			if (join(probe, folder, line) != 0)
+			if (join_path(probe, folder, line) != 0)
 				return err_set(err, ERR_INVALID, "%s: path too long", path);
 			snprintf(folder, PATH_MAX, "%s", probe);
 		}
 		return 0;
 	}
-	if (join(probe, path, "refs") != 0 || !is_folder(probe))
+	if (join_path(probe, path, "refs") != 0 || !is_folder(probe))
 		return err_set(err, ERR_NOT_FOUND,
 			"%s: no git repository there; check the path (see doc/troubleshooting.md#no-repository)", path);
 	snprintf(folder, PATH_MAX, "%s", path);
@@ -97,7 +97,7 @@ static int find_git_folder(const char *path, char *folder, struct fw_err *err)
 
 /* ---- watches --------------------------------------------------------------------------------------- */
 
-static const char *path_of(const struct ref_watch *n, int wd)
+static const char *get_path(const struct ref_watch *n, int wd)
 {
 	int i;
 
@@ -107,7 +107,6 @@ static const char *path_of(const struct ref_watch *n, int wd)
 	return NULL;
 }
 
-/* Err: -1 with errno. */
 static int add_watch(struct ref_watch *n, const char *path)
 {
 	int wd = inotify_add_watch(n->fd, path, MASK);
@@ -115,7 +114,7 @@ static int add_watch(struct ref_watch *n, const char *path)
 
 	if (wd < 0)
 		return -1;
-	if (path_of(n, wd))
+	if (get_path(n, wd))
 		return 0;
 	grown = realloc(n->watch, (size_t)(n->n + 1) * sizeof *n->watch);
 	if (!grown)
@@ -136,7 +135,7 @@ static void add_folders(struct ref_watch *n, const char *path, int depth)
 
 	if (depth > DEPTH_MAX || n->n >= WATCHES_MAX)
 		return;
-	/* What disappeared meanwhile makes news of its own; what cannot be watched is left to the poll. */
+	/* A folder that disappears meanwhile causes another event; the poll covers folders that cannot be watched. */
 	if (add_watch(n, path) != 0)
 		return;
 	dir = opendir(path);
@@ -147,7 +146,7 @@ static void add_folders(struct ref_watch *n, const char *path, int depth)
 
 		if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
 			continue;
-		if (join(child, path, entry->d_name) == 0)
+		if (join_path(child, path, entry->d_name) == 0)
 			add_folders(n, child, depth + 1);
 	}
 	closedir(dir);
@@ -160,10 +159,10 @@ static bool ends_with(const char *text, const char *end)
 	return len > end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* Whether this event may mean that a branch changed; new folders are watched on the way. */
-static bool is_news(struct ref_watch *n, const struct inotify_event *e)
+/* True if a branch may have changed. Also watches new folders. */
+static bool is_ref_change(struct ref_watch *n, const struct inotify_event *e)
 {
-	const char *folder = path_of(n, e->wd);
+	const char *folder = get_path(n, e->wd);
 	bool in_git_folder = n->n && e->wd == n->watch[0].wd;
 
 	if (e->mask & IN_Q_OVERFLOW)
@@ -181,7 +180,7 @@ static bool is_news(struct ref_watch *n, const struct inotify_event *e)
 	if ((e->mask & IN_ISDIR) && (e->mask & (IN_CREATE | IN_MOVED_TO)) && folder) {
 		char child[PATH_MAX];
 
-		if (join(child, folder, e->name) == 0)
+		if (join_path(child, folder, e->name) == 0)
 			add_folders(n, child, 1);
 	}
 	return true;
@@ -199,7 +198,7 @@ static void on_event(void *arg, uint32_t events)
 		for (at = 0; at < len;) {
 			const struct inotify_event *e = (const struct inotify_event *)(const void *)(buffer + at);
 
-			news = is_news(n, e) || news;
+			news = is_ref_change(n, e) || news;
 			at += (ssize_t)(sizeof *e + e->len);
 		}
 	if (news)
@@ -214,7 +213,7 @@ int ref_watch_start(
 
 	if (find_git_folder(path, folder, err) != 0)
 		return -1;
-	if (join(heads, folder, "refs/heads") != 0)
+	if (join_path(heads, folder, "refs/heads") != 0)
 		return err_set(err, ERR_INVALID, "%s: path too long", path);
 	n = calloc(1, sizeof *n);
 	if (!n)

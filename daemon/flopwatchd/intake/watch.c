@@ -1,6 +1,6 @@
 /*
- * watch.c - when to look at which repository. One state per repository: a timer that is due, or a child that runs; news that
- * comes while a child runs makes it run once more.
+ * watch.c - the schedule of checks. Each repository has either a timer or a running child; a change reported while
+ * the child runs causes another check.
  */
 #include "flopwatchd/intake/watch.h"
 
@@ -20,34 +20,34 @@
 
 enum {
 	DEBOUNCE_MS = 20,        /* a push writes several refs */
-	CHILDREN_MAX = 8,        /* looks at a time */
-	CROWDED_MS = 100,        /* another try while that many run */
+	CHILDREN_MAX = 8,        /* concurrent checks */
+	CROWDED_MS = 100,        /* delay of a check while CHILDREN_MAX run */
 	BACKOFF_FIRST_MS = 2000, /* doubled at each failure ... */
-	BACKOFF_MAX_MS = 300000, /* ... up to here */
+	BACKOFF_MAX_MS = 300000, /* ... up to this */
 	ARGS_MAX = 6 + CONFIG_ACCESS_ARGS
 };
 
-/* What a child may print, and the largest pack it may write. */
+/* limits of a child's output, and of the pack it may write */
 static const size_t TIPS_MAX_BYTES = (size_t)64 << 20;
 static const size_t FETCH_MAX_BYTES = (size_t)2 << 30;
 
 struct watched {
 	struct watch *watch;
 	const struct config_repo *conf;
-	int64_t id; /* in the database */
+	int64_t id; /* row */
 	char path[1600];
 	struct loop_source *timer;
-	int64_t due_ns; /* of the timer */
+	int64_t due_ns; /* deadline of the timer */
 	struct child *child;
 	struct ref_watch *refs;
-	bool dirty; /* news while the child runs */
-	/* Looks are numbered from a random `first` on, so that a number of another start of the daemon is none of these. */
+	bool dirty; /* refs changed while the child runs */
+	/* Checks are numbered from a random `first` on, so that numbers of an earlier daemon are unknown. */
 	int64_t first, begun, ended;
-	char last_error[1024]; /* how the last one ended; see watch_looked */
+	char last_error[1024]; /* result of the last check; see watch_looked */
 	struct buf last_held;
 	int failures;
-	char problem[1024];  /* as stored; "" none */
-	char no_notice[256]; /* why there is no inotify, as logged */
+	char problem[1024];  /* as stored; "": none */
+	char no_notice[256]; /* inotify failure that was logged */
 };
 
 struct watch {
@@ -62,12 +62,12 @@ struct watch {
 	struct watched repo[];
 };
 
-static void look(struct watched *r);
+static void check_repo(struct watched *r);
 
-/* ---- when ------------------------------------------------------------------------------------------ */
+/* ---- schedule -------------------------------------------------------------------------------------- */
 
-/* Spread: daemons that started together shall not poll together. */
-static int64_t with_jitter(struct watch *w, int64_t ms)
+/* Vary the delay: daemons that start together must not poll together. */
+static int64_t add_jitter(struct watch *w, int64_t ms)
 {
 	w->random ^= w->random << 13;
 	w->random ^= w->random >> 7;
@@ -80,11 +80,11 @@ static void on_timer(void *arg)
 	struct watched *r = arg;
 
 	r->timer = NULL;
-	look(r);
+	check_repo(r);
 }
 
-/* Look after `delay_ms`, or earlier if that is planned already. */
-static void plan(struct watched *r, int64_t delay_ms)
+/* Check after `delay_ms`, or earlier if already scheduled. */
+static void schedule_check(struct watched *r, int64_t delay_ms)
 {
 	struct fw_err err = { 0 };
 	int64_t due_ns = clock_mono_ns() + delay_ms * 1000000;
@@ -98,19 +98,19 @@ static void plan(struct watched *r, int64_t delay_ms)
 		log_error("watch.timer", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
 }
 
-static void on_news(void *arg)
+static void on_ref_change(void *arg)
 {
 	struct watched *r = arg;
 
 	if (r->child)
 		r->dirty = true;
 	else
-		plan(r, DEBOUNCE_MS);
+		schedule_check(r, DEBOUNCE_MS);
 }
 
-/* ---- notices --------------------------------------------------------------------------------------- */
+/* ---- inotify --------------------------------------------------------------------------------------- */
 
-static void keep_notice(struct watched *r)
+static void renew_ref_watch(struct watched *r)
 {
 	struct fw_err err = { 0 };
 
@@ -118,11 +118,11 @@ static void keep_notice(struct watched *r)
 		return;
 	ref_watch_stop(r->refs);
 	r->refs = NULL;
-	if (ref_watch_start(r->watch->loop, r->path, on_news, r, &r->refs, &err) == 0) {
+	if (ref_watch_start(r->watch->loop, r->path, on_ref_change, r, &r->refs, &err) == 0) {
 		r->no_notice[0] = '\0';
 		return;
 	}
-	/* A missing repository is told by the look itself; without inotify the poll does the work. */
+	/* The check itself reports a missing repository; without inotify the poll does the work. */
 	if (err.code != ERR_NOT_FOUND && strncmp(r->no_notice, err.text, sizeof r->no_notice - 1) != 0) {
 		snprintf(r->no_notice, sizeof r->no_notice, "%.255s", err.text);
 		log_warning("watch.no_inotify", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
@@ -131,7 +131,7 @@ static void keep_notice(struct watched *r)
 
 /* ---- results --------------------------------------------------------------------------------------- */
 
-/* Store what is wrong ("" nothing), and log it once. */
+/* Store the problem ("": none), and log it once. */
 static void set_problem(struct watched *r, const char *problem)
 {
 	struct fw_err err = { 0 };
@@ -149,18 +149,18 @@ static void set_problem(struct watched *r, const char *problem)
 		log_error("repo.state", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
 }
 
-static void plan_after_failure(struct watched *r)
+static void schedule_retry(struct watched *r)
 {
 	int64_t delay = BACKOFF_MAX_MS;
 
 	if (r->failures < 8)
 		delay = (int64_t)BACKOFF_FIRST_MS << r->failures;
 	r->failures++;
-	plan(r, with_jitter(r->watch, delay < BACKOFF_MAX_MS ? delay : BACKOFF_MAX_MS));
+	schedule_check(r, add_jitter(r->watch, delay < BACKOFF_MAX_MS ? delay : BACKOFF_MAX_MS));
 }
 
-/* How the look ended. `held` (NULL none) moves to `r`. */
-static void set_last(struct watched *r, struct buf *held, const char *error)
+/* Set the result of a check. `held` (NULL none) moves to `r`. */
+static void set_result(struct watched *r, struct buf *held, const char *error)
 {
 	buf_fini(&r->last_held);
 	r->last_held = held ? *held : (struct buf){ .data = NULL };
@@ -183,18 +183,18 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 		err = *failed;
 	else
 		branch_tips_apply(w->db, r->conf, r->id, w->conf->queue_max, out, clock_utc_ms(), &result, &err);
-	keep_notice(r);
-	set_last(r, &result.held, err.code ? err.text : "");
+	renew_ref_watch(r);
+	set_result(r, &result.held, err.code ? err.text : "");
 	if (err.code) {
 		set_problem(r, err.text);
-		plan_after_failure(r);
+		schedule_retry(r);
 	} else {
 		r->failures = 0;
-		set_problem(r, result.problem[0] ? result.problem : out->len ? "" : "it has no branches yet; push one");
-		plan(r, with_jitter(w, r->conf->poll_ms));
+		set_problem(r, result.problem[0] ? result.problem : out->len ? "" : "the repository has no branches; push one");
+		schedule_check(r, add_jitter(w, r->conf->poll_ms));
 	}
 	if (dirty)
-		plan(r, DEBOUNCE_MS);
+		schedule_check(r, DEBOUNCE_MS);
 	if (result.moved || result.gone)
 		log_info("branch.moved", "repo=%s moved=%d gone=%d jobs=%d superseded=%d", log_quote(r->conf->name), result.moved,
 			result.gone, result.jobs, result.superseded);
@@ -202,7 +202,7 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 		w->on_new_job(w->arg);
 }
 
-/* ---- looking --------------------------------------------------------------------------------------- */
+/* ---- check ----------------------------------------------------------------------------------------- */
 
 static int start_child(struct watched *r, struct fw_err *err)
 {
@@ -229,7 +229,7 @@ static int start_child(struct watched *r, struct fw_err *err)
 	return child_start(r->watch->loop, &spec, on_tips, r, &r->child, err);
 }
 
-static void look(struct watched *r)
+static void check_repo(struct watched *r)
 {
 	struct fw_err err = { 0 };
 
@@ -238,17 +238,17 @@ static void look(struct watched *r)
 		return;
 	}
 	if (r->watch->n_children >= CHILDREN_MAX) {
-		plan(r, CROWDED_MS);
+		schedule_check(r, CROWDED_MS);
 		return;
 	}
-	/* Before the look: what changes after the child has read makes news. */
-	keep_notice(r);
+	/* Watch before the check: a change after the child has read the refs then causes an event. */
+	renew_ref_watch(r);
 	r->begun++;
 	if (start_child(r, &err) != 0) {
 		r->ended = r->begun;
-		set_last(r, NULL, err.text);
+		set_result(r, NULL, err.text);
 		set_problem(r, err.text);
-		plan_after_failure(r);
+		schedule_retry(r);
 		return;
 	}
 	r->watch->n_children++;
@@ -277,12 +277,12 @@ static int make_mirrors_folder(const struct config *c, struct fw_err *err)
 
 	snprintf(path, sizeof path, "%s/mirrors", c->state_dir);
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return err_sys(err, "create %s", path);
+		return err_sys(err, "cannot create %s", path);
 	return 0;
 }
 
-/* Below 2^52, which every reader of JSON has room for. */
-static int64_t first_number(void)
+/* Below 2^52, which every JSON reader represents exactly. */
+static int64_t draw_first_number(void)
 {
 	uint32_t random;
 
@@ -304,7 +304,7 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 	for (i = 0; i < w->n; i++) {
 		w->repo[i].watch = w;
 		w->repo[i].conf = &c->repo[i];
-		w->repo[i].first = w->repo[i].begun = w->repo[i].ended = first_number();
+		w->repo[i].first = w->repo[i].begun = w->repo[i].ended = draw_first_number();
 		if (config_repo_path(c, &c->repo[i], w->repo[i].path, sizeof w->repo[i].path, err) != 0)
 			goto failed;
 	}
@@ -317,7 +317,7 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 	if (db_commit(db, err) != 0)
 		goto failed;
 	for (i = 0; i < w->n; i++)
-		plan(&w->repo[i], 0);
+		schedule_check(&w->repo[i], 0);
 	*out = w;
 	return 0;
 failed:
@@ -325,7 +325,7 @@ failed:
 	return -1;
 }
 
-static struct watched *find(struct watch *w, const char *repo_name)
+static struct watched *find_repo(struct watch *w, const char *repo_name)
 {
 	int i;
 
@@ -337,17 +337,17 @@ static struct watched *find(struct watch *w, const char *repo_name)
 
 int64_t watch_trigger(struct watch *w, const char *repo_name)
 {
-	struct watched *r = find(w, repo_name);
+	struct watched *r = find_repo(w, repo_name);
 
 	if (!r)
 		return 0;
-	on_news(r);
+	on_ref_change(r);
 	return r->begun + 1;
 }
 
 enum watch_look watch_looked(struct watch *w, const char *repo_name, int64_t look, struct watch_looked *out)
 {
-	const struct watched *r = find(w, repo_name);
+	const struct watched *r = find_repo(w, repo_name);
 
 	*out = (struct watch_looked){ .error = "", .held = "" };
 	if (!r || look <= r->first || look > r->begun + 1)

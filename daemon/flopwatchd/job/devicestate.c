@@ -6,7 +6,8 @@
 #include "db/store/event.h"
 #include "db/store/repo.h"
 
-static int tell(struct txn *g, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err)
+static int send_event(
+	struct txn *g, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "device.state");
@@ -27,7 +28,7 @@ int devicestate_set(struct txn *g, const char *uuid, enum devicestate state, con
 	if (result == 0)
 		result = store_device_state(g->db, id, state, why, clock_utc_ms(), err);
 	if (result == 0)
-		result = tell(g, uuid, state, why, who, err);
+		result = send_event(g, uuid, state, why, who, err);
 	if (txn_end(g, result, err) != 0)
 		return -1;
 	log_info("device.state", "device=%s state=%s why=%s", log_quote(uuid), devicestate_name(state), log_quote(why));

@@ -1,4 +1,4 @@
-/* gitread.c - JSON lines of flopwatch-git become structs; whatever is missing or of another type is a protocol error. */
+/* gitread.c - conversion of flopwatch-git's JSON lines; a missing key or wrong type is a protocol error. */
 #include "flopwatchd/job/gitread.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { BLOB_BYTES_MAX = 1 << 20 };
 
-static int wrong(struct fw_err *err, const char *key)
+static int set_error(struct fw_err *err, const char *key)
 {
 	return err_set(err, ERR_PROTOCOL, "flopwatch-git printed no valid `%s`", key);
 }
@@ -21,16 +21,16 @@ static int read_sha(const json_t *object, const char *key, char sha[65], struct 
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	if (!oid_is_whole(text))
-		return wrong(err, key);
+		return set_error(err, key);
 	memcpy(sha, text, strlen(text) + 1);
 	return 0;
 }
 
-static void read_cut(const json_t *object, const char *key, char *out, size_t size)
+static void read_truncated(const json_t *object, const char *key, char *out, size_t size)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	snprintf(out, size, "%s", text ? text : "");
-	if (text && strlen(text) >= size) { /* not in the middle of a character */
+	if (text && strlen(text) >= size) { /* do not cut a character in two */
 		size_t n = size - 1;
 		while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
 			n--;
@@ -58,7 +58,7 @@ static int read_blobs(json_t *blobs, struct gitread_commit *c, struct fw_err *er
 	json_object_foreach(blobs, path, value)
 	{
 		if (c->n_blobs == GITREAD_BLOBS_MAX || strlen(path) >= sizeof c->blob[0].path)
-			return wrong(err, "blobs");
+			return set_error(err, "blobs");
 		int i = c->n_blobs++;
 		snprintf(c->blob[i].path, sizeof c->blob[i].path, "%s", path);
 		buf_init(&c->blob[i].text, BLOB_BYTES_MAX);
@@ -66,7 +66,7 @@ static int read_blobs(json_t *blobs, struct gitread_commit *c, struct fw_err *er
 			continue;
 		const char *text = json_string_value(value);
 		if (!text || buf_unbase64(&c->blob[i].text, text, strlen(text)) != 0)
-			return wrong(err, "blobs");
+			return set_error(err, "blobs");
 		if (c->blob[i].text.failed)
 			return err_set(err, ERR_INVALID, "%s is larger than %d bytes", path, BLOB_BYTES_MAX);
 		c->blob[i].present = true;
@@ -81,7 +81,7 @@ static int read_oids(json_t *oids, struct gitread_commit *c, struct fw_err *err)
 	json_object_foreach(oids, path, value)
 	{
 		if (c->n_oids == MANIFEST_LIST_MAX || strlen(path) >= sizeof c->oid[0].path)
-			return wrong(err, "oids");
+			return set_error(err, "oids");
 		int i = c->n_oids++;
 		snprintf(c->oid[i].path, sizeof c->oid[i].path, "%s", path);
 		if (!json_is_null(value) && read_sha(value, "oid", c->oid[i].oid, err) != 0)
@@ -96,14 +96,14 @@ static int read_commit(const json_t *object, struct gitread_commit *c, struct fw
 		return -1;
 	const json_t *parents = json_object_get(object, "parents");
 	if (!json_is_array(parents))
-		return wrong(err, "parents");
+		return set_error(err, "parents");
 	const char *parent = json_string_value(json_array_get(parents, 0));
 	if (json_array_size(parents) && !oid_is_whole(parent))
-		return wrong(err, "parents");
+		return set_error(err, "parents");
 	snprintf(c->commit.first_parent, sizeof c->commit.first_parent, "%s", parent ? parent : "");
-	read_cut(object, "author", c->commit.author, sizeof c->commit.author);
-	read_cut(object, "subject", c->commit.subject, sizeof c->commit.subject);
-	read_cut(object, "problem", c->problem, sizeof c->problem);
+	read_truncated(object, "author", c->commit.author, sizeof c->commit.author);
+	read_truncated(object, "subject", c->commit.subject, sizeof c->commit.subject);
+	read_truncated(object, "problem", c->problem, sizeof c->problem);
 	c->commit.committed_at = json_integer_value(json_object_get(object, "committed_at_ms"));
 	if (read_blobs(json_object_get(object, "blobs"), c, err) != 0)
 		return -1;
@@ -190,7 +190,7 @@ int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err
 		if (oid_is_whole(sha))
 			memcpy(base->first_parent[base->n_first_parents++], sha, strlen(sha) + 1);
 		else
-			result = wrong(err, "first_parents");
+			result = set_error(err, "first_parents");
 	}
 	json_decref(object);
 	return result;

@@ -1,4 +1,4 @@
-/** gitread.h - reads what flopwatch-git prints; believes nothing about it. */
+/** gitread.h - parsers for the output of flopwatch-git, which is not trusted. */
 #ifndef FLOPWATCHD_JOB_GITREAD_H
 #define FLOPWATCHD_JOB_GITREAD_H
 
@@ -11,10 +11,10 @@
 
 enum { GITREAD_BLOBS_MAX = 24, GITREAD_PARENTS_MAX = 256 };
 
-/** A commit as verb `tree` prints it. */
+/** A commit from the verb `tree`. */
 struct gitread_commit {
 	struct store_commit commit;
-	char problem[512]; /* what is wrong with a path that was asked for; "" nothing */
+	char problem[512]; /* fault of a requested path; "": none */
 	int n_blobs;
 	struct {
 		char path[MANIFEST_TEXT_SIZE];
@@ -28,23 +28,25 @@ struct gitread_commit {
 	} oid[MANIFEST_LIST_MAX];
 };
 
-/** Read the output of `tree`. Err: ERR_PROTOCOL. Own: on 0 gitread_commit_free; on -1 nothing is held. */
+/** Parse the output of `tree`. Err: ERR_PROTOCOL. Own: on 0 gitread_commit_free. */
 int gitread_tree(const struct buf *out, struct gitread_commit **commit, struct fw_err *err);
-/** Accepts NULL. */
 void gitread_commit_free(struct gitread_commit *c);
-/** A blob that was asked for; NULL when it was not, or is absent. */
+/** A requested blob; NULL if it was not requested or does not exist. */
 const struct buf *gitread_blob(const struct gitread_commit *c, const char *path);
-/** Whether `path` was asked for; its oid, "" when the commit does not have it. */
+/** True if `path` was requested; `oid` is "" if the commit does not have it. */
 bool gitread_oid(const struct gitread_commit *c, const char *path, const char **oid);
 
-/** Verb `log`: every commit in order, until `each` returns nonzero. Err: ERR_PROTOCOL, or what `each` set (-1). */
+/**
+ * Parse the output of `log`: every commit in order, until `each` returns nonzero. Err: ERR_PROTOCOL, or from `each`
+ * (-1).
+ */
 typedef int gitread_log_fn(void *arg, const struct store_commit *commit, struct fw_err *err);
 int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct fw_err *err);
 
-/** Verb `base`. */
+/** The output of the verb `base`. */
 struct gitread_base {
-	char merge_base[65]; /* "" none */
-	char upstream[65];   /* tip of the upstream branch; "" there is no such branch, or none was asked for */
+	char merge_base[65]; /* "": none */
+	char upstream[65];   /* tip of the upstream branch; "": none exists or none was requested */
 	int n_first_parents;
 	char first_parent[GITREAD_PARENTS_MAX][65];
 };

@@ -21,12 +21,12 @@ int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out
 	return 0;
 }
 
-/* What a cell costs besides its calls, in calls of an average cell: inputs, checks, runs. */
+/* cost of a cell besides its calls (inputs, checks, runs), in calls of an average cell */
 #define FIXED_COST 1.0
-#define EASED_BY   1e-3 /* of what there is to do: less is not worth an exchange */
+#define EASED_BY   1e-3 /* smallest gain of an exchange, relative to all work */
 
 /* Shape: cost[n_cells]. Err: no memory. */
-static double *costs_of(const struct plan *whole)
+static double *estimate_costs(const struct plan *whole)
 {
 	int n = whole->ask.n_cells, known = 0;
 	double total = 0, *cost = calloc((size_t)n + 1, sizeof *cost);
@@ -42,7 +42,7 @@ static double *costs_of(const struct plan *whole)
 	return cost;
 }
 
-/* The largest first, each to who has least: within a third of the best there is. */
+/* Assign the largest cell first, each to the part with least work: within a third of the optimum. */
 static void assign_largest_first(const double *cost, int n, int n_parts, int *part_of, double *load)
 {
 	for (int i = 0; i < n; i++)
@@ -59,15 +59,15 @@ static void assign_largest_first(const double *cost, int n, int n_parts, int *pa
 	}
 }
 
-/* What the two would have to do at most, were cell `i` the other's, and `k` in exchange; k < 0: nothing in exchange. */
-static double after_exchange(const double *cost, const double *load, int from, int to, int i, int k)
+/* Larger load of the two parts if cell `i` moves to the other one in exchange for `k`; k < 0: without exchange. */
+static double load_after_exchange(const double *cost, const double *load, int from, int to, int i, int k)
 {
 	double moved = cost[i] - (k < 0 ? 0 : cost[k]);
 	return fmax(load[from] - moved, load[to] + moved);
 }
 
-/* The exchange that eases who has most by most. False: none does. */
-static bool ease(const double *cost, int n, int n_parts, int *part_of, double *load)
+/* Make the exchange that reduces the largest load most. False: there is none. */
+static bool reduce_largest_load(const double *cost, int n, int n_parts, int *part_of, double *load)
 {
 	int most = 0, best = -1, with = -1, to = -1;
 	for (int p = 1; p < n_parts; p++)
@@ -76,7 +76,7 @@ static bool ease(const double *cost, int n, int n_parts, int *part_of, double *l
 	for (int i = 0; i < n; i++)
 		for (int k = -n_parts; k < n && part_of[i] == most; k++) {
 			int other = k < 0 ? k + n_parts : part_of[k];
-			double then = other == most ? INFINITY : after_exchange(cost, load, most, other, i, k);
+			double then = other == most ? INFINITY : load_after_exchange(cost, load, most, other, i, k);
 			if (then < least) {
 				least = then;
 				best = i;
@@ -97,12 +97,12 @@ static bool ease(const double *cost, int n, int n_parts, int *part_of, double *l
 
 int plan_partition(const struct plan *whole, int n_parts, int *part_of, struct fw_err *err)
 {
-	double load[PLAN_PARTS_MAX] = { 0 }, *cost = costs_of(whole);
+	double load[PLAN_PARTS_MAX] = { 0 }, *cost = estimate_costs(whole);
 	int n = whole->ask.n_cells;
 	if (!cost)
 		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	assign_largest_first(cost, n, n_parts, part_of, load);
-	for (int i = 0; i < n && ease(cost, n, n_parts, part_of, load); i++)
+	for (int i = 0; i < n && reduce_largest_load(cost, n, n_parts, part_of, load); i++)
 		;
 	free(cost);
 	return 0;

@@ -1,4 +1,4 @@
-/* plan.c - the rules about whose manifest and whose suite count. */
+/* plan.c - which side's manifest and suite apply. */
 #include "flopwatchd/job/plan.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ int plan_subject(
 		const char *oid = "";
 		if (!gitread_oid(c, m->input[k], &oid))
 			return err_set(
-				err, ERR_INTERNAL, "input %s of commit %.12s was not asked for", m->input[k], c->commit.sha);
+				err, ERR_INTERNAL, "input %s of commit %.12s was not requested", m->input[k], c->commit.sha);
 		if (!*oid && !gitread_blob(c, ".flopwatch.yaml"))
 			return err_set(err, ERR_INVALID,
 				"commit %.12s has neither .flopwatch.yaml, which says what is built and measured, nor %s, which "
@@ -114,7 +114,7 @@ int plan_find_suite(const struct config *config, const struct gitread_commit *c,
 	return read_installed(file, text, err);
 }
 
-/* Find the text of suite `name` for both sides; `file` becomes its name in messages. */
+/* Find suite `name` for both sides; `file` becomes its name in messages. */
 static int find_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base,
 	const char *name, char file[1024], struct fw_err *err)
 {
@@ -149,7 +149,7 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 		return -1;
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", name);
 	suite_hash(&s, p->suite_sha);
-	snprintf(s.name, sizeof s.name, "%.63s", name); /* as it was asked for */
+	snprintf(s.name, sizeof s.name, "%.63s", name); /* the requested name */
 	p->size = suite_size(&s);
 	if (suite_choose(&s, cells_glob, p->part, err) != 0) {
 		suite_fini(&s);
@@ -173,15 +173,15 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 	return 0;
 }
 
-/* ---- programs of their own ------------------------------------------------------------------------- */
+/* ---- benchmarks ------------------------------------------------------------------------------------ */
 
 bool plan_is_benchmark(const struct plan *p)
 {
 	return p->ask.subject[0].run.name[0] != 0;
 }
 
-/* What the base fixes for both, as text that names it: kept as the suite. */
-static void describe(const struct benchmark *b, struct buf *out)
+/* Write the settings that the base fixes for both sides; stored as the suite. */
+static void write_settings(const struct benchmark *b, struct buf *out)
 {
 	struct jsonw j;
 
@@ -215,7 +215,7 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 	run->budget_s = base->budget_s;
 	run->pairs = base->pairs;
 	run->gpu = base->gpu;
-	snprintf(run->time, sizeof run->time, "%s", base->time); /* a real time beside a CPU's would be no comparison */
+	snprintf(run->time, sizeof run->time, "%s", base->time); /* a GPU time and a CPU time are not comparable */
 	return 0;
 }
 
@@ -225,7 +225,7 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 	p->ask.subject[0].run = *base;
 	p->dropped = plan_run(p, 1, target, NULL) != 0;
 	buf_clear(&p->suite_text);
-	describe(base, &p->suite_text);
+	write_settings(base, &p->suite_text);
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", base->name);
 	snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, p->ask.subject[0].commit);
 	hash_hex(p->suite_text.data, p->suite_text.len, p->suite_sha);
@@ -240,13 +240,13 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 	benchmark_rule(base, 0, &p->ask.rule);
 }
 
-/* ---- what makes two sides equal -------------------------------------------------------------------- */
+/* ---- equality of sides ----------------------------------------------------------------------------- */
 
 void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65])
 {
 	struct hash_state h;
 	hash_begin(&h);
-	/* every text with its end, so that no two lists run together to the same bytes */
+	/* Include the terminator of every text, so that different lists never give the same bytes. */
 	for (int i = 0; i < s->n_inputs; i++) {
 		hash_update(&h, s->input[i].path, strlen(s->input[i].path) + 1);
 		hash_update(&h, s->input[i].oid, strlen(s->input[i].oid) + 1);
@@ -286,7 +286,7 @@ void plan_compare(struct plan *p)
 	char base[65], target[65];
 	plan_inputs_hash(&p->ask.subject[0], DEVICE_ANY, base);
 	plan_inputs_hash(&p->ask.subject[1], DEVICE_ANY, target);
-	bool is_named = plan_is_named(p); /* it may not exist */
+	bool is_named = plan_is_named(p); /* a named provider may not exist */
 	bool has_tools =
 		!toolchain_override_is_none(&p->ask.subject[0].tools) || !toolchain_override_is_none(&p->ask.subject[1].tools);
 	p->identical = strcmp(base, target) == 0 && !is_named && !has_tools && !jobkind_is_itself(p->ask.kind);

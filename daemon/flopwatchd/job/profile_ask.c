@@ -23,7 +23,7 @@ int profile_ask(
 {
 	job->kind = JOBKIND_PROFILE;
 	job->priority = PROFILE_PRIORITY;
-	job->branch[0] = 0; /* no part of a branch's history, and no newer tip takes its place */
+	job->branch[0] = 0; /* not part of a branch's history: no newer tip supersedes it */
 	job->plan = 0;
 	snprintf(job->base_how, sizeof job->base_how, "given");
 	if (store_job_insert(db, job, now_ms, err) != 0)

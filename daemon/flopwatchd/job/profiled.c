@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more item; NULL with err. */
+/* Make space for one more item; NULL with err. */
 static void *grow(void **list, int n, size_t size, struct fw_err *err)
 {
 	if ((n & (n - 1)) == 0) { /* full at every power of two */
@@ -50,7 +50,7 @@ static int add_kernel(struct profiled *p, struct msg_kernel *k, bool is_suite, s
 	for (int i = p->n_kernels - 1; i >= 0; i--) {
 		const struct msg_kernel *o = &p->kernel[i];
 		if (o->cell == k->cell && o->role == k->role && o->repeat == k->repeat && o->n == k->n)
-			return err_set(err, ERR_PROTOCOL, "kernel %d of process %d of %s is there twice in cell %d", k->n,
+			return err_set(err, ERR_PROTOCOL, "kernel %d of process %d of %s was sent twice for cell %d", k->n,
 				k->repeat, role_name(k->role), k->cell);
 	}
 	if (p->n_kernels == kernels_max || p->n_values + k->n_values > values_max)
@@ -83,7 +83,7 @@ static int add_code(struct profiled *p, struct msg *m, bool is_suite, struct fw_
 static int add_with(struct profiled *p, const struct msg_counterfactual *w, struct fw_err *err)
 {
 	if (profiled_with(p, w->cell))
-		return err_set(err, ERR_PROTOCOL, "counterfactual is there twice in cell %d", w->cell);
+		return err_set(err, ERR_PROTOCOL, "counterfactual was sent twice for cell %d", w->cell);
 	struct msg_counterfactual *mine = grow((void **)&p->with, p->n_with, sizeof *mine, err);
 	if (!mine)
 		return -1;

@@ -1,4 +1,4 @@
-/* record.c - writes about jobs. */
+/* record.c - see record.h. */
 #include "flopwatchd/job/record.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* result.c - collects what a worker says about a job; checks every number against what was asked before it is believed. */
+/* result.c - results of a job from its worker's messages; every number is checked against the request. */
 #include "flopwatchd/job/result.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ const struct msg_fault *result_fault(const struct result *r, enum role role, int
 
 /* ---- growing lists --------------------------------------------------------------------------------- */
 
-/* Room for one more item of `size` bytes; NULL with err. */
+/* Make space for one more item of `size` bytes; NULL with err. */
 static void *grow(struct result *r, void **list, int *n, size_t size, size_t extra, struct fw_err *err)
 {
 	if (r->bytes + size + extra > RESULT_BYTES_MAX || *n >= LIST_MAX) {
@@ -143,7 +143,7 @@ static int add_check(struct result *r, const struct msg_check *c, struct fw_err 
 	return mine ? 0 : -1;
 }
 
-/* A module that is asked again tells its nodes again. */
+/* A module that is queried again sends its nodes again. */
 static void drop_nodes(struct result *r, enum role role, int cell)
 {
 	int kept = 0;
@@ -188,7 +188,7 @@ static int add_run(struct result *r, struct msg *m, struct fw_err *err)
 {
 	struct msg_process_run *l = m->u.process_run;
 	if (find_run(r, l->process_run))
-		return err_set(err, ERR_PROTOCOL, "run %d is there twice", l->process_run);
+		return err_set(err, ERR_PROTOCOL, "run %d was sent twice", l->process_run);
 	for (int i = 0; i < l->n_cells; i++)
 		if (check_cell(r, l->cell[i], false, "run", err) != 0)
 			return -1;
@@ -224,7 +224,7 @@ static int add_cell(struct result *r, struct msg *m, struct fw_err *err)
 			strcmp(old->phase, c->phase))
 			continue;
 		if (c->redo <= old->redo)
-			return err_set(err, ERR_PROTOCOL, "cell %d of run %d is there twice", c->cell, c->process_run);
+			return err_set(err, ERR_PROTOCOL, "cell %d of run %d was sent twice", c->cell, c->process_run);
 		r->cell[i] = c;
 		m->u.cell = old; /* freed with the message */
 		return 0;
@@ -250,12 +250,12 @@ static int add_fault(struct result *r, const struct msg_fault *f, struct fw_err 
 	return mine ? 0 : -1;
 }
 
-/* The rows of a program of its own become the job's cells. */
+/* The rows of a benchmark become the job's cells. */
 static int add_found(struct result *r, const struct msg_found *f, struct fw_err *err)
 {
 	struct msg_job *ask = &r->plan.ask;
 	if (!plan_is_benchmark(&r->plan) || ask->n_cells > 0)
-		return err_set(err, ERR_PROTOCOL, "found names cells for a job that has its own");
+		return err_set(err, ERR_PROTOCOL, "found names cells for a job that has cells already");
 	struct cell *cells = calloc((size_t)f->n + 1, sizeof *cells);
 	if (!cells)
 		return err_set(err, ERR_INTERNAL, "out of memory for cells");
@@ -307,7 +307,7 @@ static int add_note(struct result *r, const struct msg_note *n, struct fw_err *e
 static int add_profiled(struct result *r, struct msg *m, struct fw_err *err)
 {
 	if (r->plan.ask.kind != JOBKIND_PROFILE)
-		return err_set(err, ERR_PROTOCOL, "%s comes in a job that is no profile", protocol_name(m->t));
+		return err_set(err, ERR_PROTOCOL, "%s was sent for a job that is not a profile", protocol_name(m->t));
 	return profiled_add(&r->profiled, m, r->plan.ask.n_cells, err);
 }
 

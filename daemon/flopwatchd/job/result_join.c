@@ -13,8 +13,8 @@ static int last_run(const struct result *r)
 	return last;
 }
 
-/* What is added may have to be freed here: what it replaces, or itself after an error. */
-static int add(struct result *whole, struct msg *m, struct fw_err *err)
+/* Frees the rest of the message: a record that it replaced, or itself after an error. */
+static int add_message(struct result *whole, struct msg *m, struct fw_err *err)
 {
 	int result = result_add(whole, m, err);
 	msg_fini(m);
@@ -30,7 +30,7 @@ static int join_timings(struct result *whole, struct result *part, const int *ce
 		m.u.process_run->set = set ? set : m.u.process_run->set;
 		for (int k = 0; k < m.u.process_run->n_cells; k++)
 			m.u.process_run->cell[k] = cell[m.u.process_run->cell[k]];
-		if (add(whole, &m, err) != 0)
+		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
 	while (part->n_cells > 0) {
@@ -39,7 +39,7 @@ static int join_timings(struct result *whole, struct result *part, const int *ce
 		m.u.cell->process_run += after;
 		m.u.cell->set = set ? set : m.u.cell->set;
 		m.u.cell->cell = cell[m.u.cell->cell];
-		if (add(whole, &m, err) != 0)
+		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -50,32 +50,32 @@ static int join_facts(struct result *whole, struct result *part, const int *cell
 	for (int i = 0; i < part->n_checks; i++) {
 		struct msg m = { .t = MSG_CHECK, .u.check = part->check[i] };
 		m.u.check.cell = cell[m.u.check.cell];
-		if (add(whole, &m, err) != 0)
+		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
 	for (int i = 0; i < part->n_works; i++) {
 		struct msg m = { .t = MSG_WORK, .u.work = part->work[i] };
 		part->work[i].tried = (struct tried){ 0 };
 		m.u.work.cell = cell[m.u.work.cell];
-		if (add(whole, &m, err) != 0)
+		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
 	for (int i = 0; i < part->n_nodes; i++) {
 		struct msg m = { .t = MSG_NODE, .u.node = part->node[i] };
 		m.u.node.cell = cell[m.u.node.cell];
-		if (add(whole, &m, err) != 0)
+		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
 	for (int i = 0; i < part->n_notes; i++) {
 		struct msg m = { .t = MSG_NOTE, .u.note = part->note[i] };
 		m.u.note.cell = m.u.note.cell < 0 ? -1 : cell[m.u.note.cell];
-		if (add(whole, &m, err) != 0)
+		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Whether the series that decides has times of a cell. */
+/* True if the deciding series has times of a cell. */
 static bool is_timed(const struct result *r, int cell)
 {
 	for (int i = 0; i < r->n_cells; i++)
@@ -84,7 +84,10 @@ static bool is_timed(const struct result *r, int cell)
 	return false;
 }
 
-/* A trouble of the whole part is that of its cells; but what ailed its device voids no times that there are, as in a result of one part. */
+/*
+ * A fault of the whole part applies to its cells; but a fault of its device voids no existing times, as in an unsplit
+ * result.
+ */
 static int join_faults(struct result *whole, struct result *part, const int *cell, int n, struct fw_err *err)
 {
 	for (int i = 0; i < part->n_faults; i++) {
@@ -95,14 +98,14 @@ static int join_faults(struct result *whole, struct result *part, const int *cel
 				continue;
 			struct msg m = { .t = MSG_FAULT, .u.fault = part->fault[i] };
 			m.u.fault.cell = cell[k];
-			if (add(whole, &m, err) != 0)
+			if (add_message(whole, &m, err) != 0)
 				return -1;
 		}
 	}
 	return 0;
 }
 
-/* Each part has asked for the same builds; where they differ, the one that failed is the one to know of. */
+/* Each part requested the same builds; if they differ, the failed one counts. */
 static int join_builds(struct result *whole, struct result *part, struct fw_err *err)
 {
 	for (int i = 0; i < part->plan.ask.n_subjects; i++) {
@@ -111,7 +114,7 @@ static int join_builds(struct result *whole, struct result *part, struct fw_err 
 			(whole->build[i].role != ROLE_NONE && strcmp(part->build[i].state, "failed") != 0))
 			continue;
 		memset(&part->build[i], 0, sizeof part->build[i]);
-		if (add(whole, &m, err) != 0)
+		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -132,9 +135,9 @@ int result_join(struct result *whole, struct result *part, const int *cell, int 
 	return 0;
 }
 
-/* ---- forgetting ------------------------------------------------------------------------------------ */
+/* ---- dropped cells --------------------------------------------------------------------------------- */
 
-static bool is_among(int cell, const int *list, int n)
+static bool contains(int cell, const int *list, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (list[i] == cell)
@@ -150,15 +153,15 @@ static bool has_records(const struct result *r, int process_run)
 	return false;
 }
 
-/* A run of which nothing is left never was. */
-static void forget_runs(struct result *r, const int *cell, int n)
+/* Remove runs without records. */
+static void drop_empty_runs(struct result *r, const int *cell, int n)
 {
 	int kept = 0;
 	for (int i = 0; i < r->n_runs; i++) {
 		struct msg_process_run *l = r->process_run[i];
 		int left = 0;
 		for (int k = 0; k < l->n_cells; k++)
-			if (!is_among(l->cell[k], cell, n))
+			if (!contains(l->cell[k], cell, n))
 				l->cell[left++] = l->cell[k];
 		l->n_cells = left;
 		if (has_records(r, l->process_run))
@@ -174,7 +177,7 @@ void result_forget(struct result *r, const int *cell, int n)
 	int kept = 0;
 	for (int i = 0; i < r->n_cells; i++) {
 		struct msg m = { .t = MSG_CELL, .u.cell = r->cell[i] };
-		if (is_among(r->cell[i]->cell, cell, n))
+		if (contains(r->cell[i]->cell, cell, n))
 			msg_fini(&m);
 		else
 			r->cell[kept++] = r->cell[i];
@@ -182,8 +185,8 @@ void result_forget(struct result *r, const int *cell, int n)
 	r->n_cells = kept;
 	kept = 0;
 	for (int i = 0; i < r->n_notes; i++)
-		if (!is_among(r->note[i].cell, cell, n))
+		if (!contains(r->note[i].cell, cell, n))
 			r->note[kept++] = r->note[i];
 	r->n_notes = kept;
-	forget_runs(r, cell, n);
+	drop_empty_runs(r, cell, n);
 }

@@ -8,10 +8,10 @@
 
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
 
-/* ---- dealing --------------------------------------------------------------------------------------- */
+/* ---- assignment ------------------------------------------------------------------------------------ */
 
-/* FLOPs of a share's longest cell of a class, 0 where they are unknown; -1: it has none. */
-static double longest(const struct plan *whole, const struct share *s, sentinel_set class)
+/* FLOPs of a share's longest cell of a class, 0 unknown; -1: it has none. */
+static double longest_flops(const struct plan *whole, const struct share *s, sentinel_set class)
 {
 	double most = -1;
 	for (int i = 0; i < s->n; i++) {
@@ -28,9 +28,9 @@ static void assign_class(const struct plan *whole, struct share *share, int n, s
 	double most = 0;
 	int best = -1;
 	for (int p = 0; p < n; p++)
-		most = fmax(most, longest(whole, &share[p], class));
+		most = fmax(most, longest_flops(whole, &share[p], class));
 	for (int p = 0; p < n; p++) {
-		double here = longest(whole, &share[p], class);
+		double here = longest_flops(whole, &share[p], class);
 		if (here >= 0 && here >= LONG_ENOUGH * most && (best < 0 || looks[p] < looks[best]))
 			best = p;
 	}
@@ -54,9 +54,9 @@ void sentinels_assign(const struct plan *whole, struct share *share, int n)
 	}
 }
 
-/* ---- what they saw --------------------------------------------------------------------------------- */
+/* ---- repetition ------------------------------------------------------------------------------------ */
 
-static bool has(const struct share *s, int cell)
+static bool contains(const struct share *s, int cell)
 {
 	for (int i = 0; i < s->n; i++)
 		if (s->cell[i] == cell)
@@ -64,7 +64,7 @@ static bool has(const struct share *s, int cell)
 	return false;
 }
 
-/* Times, and nothing that ended them. */
+/* True if the cell has times and no fault. */
 static bool is_timed(const struct result *r, int cell)
 {
 	if (result_fault(r, ROLE_BASE, cell) || result_fault(r, ROLE_TARGET, cell) || result_fault(r, ROLE_DEVICE, cell) ||
@@ -86,8 +86,8 @@ static bool has_sustained_runs(const struct result *r, int cell)
 	return false;
 }
 
-/* Classes that a share was to look at, and did not. */
-static sentinel_set missed(const struct result *r, const struct share *s)
+/* Classes that a share should have measured and did not. */
+static sentinel_set missed_classes(const struct result *r, const struct share *s)
 {
 	sentinel_set own = 0, looked = 0;
 	for (int i = 0; i < s->n; i++) {
@@ -102,12 +102,12 @@ void sentinels_again(const struct result *whole, const struct share *share, int 
 {
 	sentinel_set unseen = 0, differs = 0;
 	for (int p = 0; p < n; p++) {
-		unseen |= missed(whole, &share[p]);
+		unseen |= missed_classes(whole, &share[p]);
 		differs |= share[p].sustained_runs;
 	}
 	again->n = 0;
 	again->asked = again->elsewhere = differs;
-	for (int p = n - 1; p >= 0; p--) /* what is measured again stands in a later share, too */
+	for (int p = n - 1; p >= 0; p--) /* cells measured again are also in a later share */
 		for (int i = 0; i < share[p].n; i++) {
 			int cell = share[p].cell[i];
 			sentinel_set class = sentinel_class(&whole->plan.ask.cell[cell]);
@@ -115,7 +115,7 @@ void sentinels_again(const struct result *whole, const struct share *share, int 
 			     is_unseen = class & unseen & share[p].elsewhere;
 			bool is_later = false;
 			for (int k = p + 1; k < n && !is_later; k++)
-				is_later = has(&share[k], cell);
+				is_later = contains(&share[k], cell);
 			if (!is_later && (is_asked || is_unseen) && is_timed(whole, cell) && !has_sustained_runs(whole, cell))
 				again->cell[again->n++] = cell;
 		}
