@@ -1,4 +1,4 @@
-/* backup.c - flopwatchd --backup as a child: a large copy takes its time, and the loop has none. */
+/* backup.c - flopwatchd --backup as a child process, since a large copy would block the loop. */
 #include "flopwatchd/backup.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ struct backup {
 	void *arg;
 	enum { IDLE, MAKING, WHOLE, FAILED } state;
 	struct child *child, *removal;
-	struct fw_err why; /* it failed */
+	struct fw_err why; /* valid after a failure */
 	bool stopping;
 };
 
@@ -45,7 +45,7 @@ int backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *a
 	return 0;
 }
 
-static void ended(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_copy_end(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct backup *b = arg;
 	b->child = NULL;
@@ -69,10 +69,10 @@ int backup_begin(struct backup *b, struct fw_err *err)
 		.writes_files = true,
 		.deadline_ms = DEADLINE_MS };
 	if (b->stopping)
-		return err_set(err, ERR_BUSY, "flopwatchd is stopping; ask again when it runs");
+		return err_set(err, ERR_BUSY, "flopwatchd is stopping; retry when it runs");
 	if (b->state != IDLE)
-		return err_set(err, ERR_CONFLICT, "a backup is being made already; ask again when it is done");
-	if (child_start(b->loop, &spec, ended, b, &b->child, err) != 0)
+		return err_set(err, ERR_CONFLICT, "a backup is being made already; retry when it is done");
+	if (child_start(b->loop, &spec, on_copy_end, b, &b->child, err) != 0)
 		return -1;
 	b->state = MAKING;
 	return 0;
@@ -88,7 +88,7 @@ int backup_take(struct backup *b, char *path, size_t size, struct fw_err *err)
 	return 0;
 }
 
-static void removed(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_removed(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	(void)out;
 	struct backup *b = arg;
@@ -97,7 +97,10 @@ static void removed(void *arg, const struct buf *out, const struct fw_err *faile
 		log_error("backup.remove", "err=%s", log_quote(failed->text));
 }
 
-/* By a child: the file system takes its time to free a large file, too. Under another name, so that the next copy may begin. */
+/*
+ * A child removes it, since the file system takes long to free a large file; under another name, so that the next
+ * copy may start.
+ */
 static void remove_whole(struct backup *b)
 {
 	const char *const args[] = { "-f", b->old, NULL };
@@ -105,11 +108,11 @@ static void remove_whole(struct backup *b)
 	struct fw_err err = { 0 };
 	child_cancel(b->removal);
 	b->removal = NULL;
-	if (b->stopping || rename(b->path, b->old) != 0 || child_start(b->loop, &spec, removed, b, &b->removal, &err) != 0)
+	if (b->stopping || rename(b->path, b->old) != 0 || child_start(b->loop, &spec, on_removed, b, &b->removal, &err) != 0)
 		discard(b);
 }
 
-static void give_up(struct backup *b)
+static void fail_copy(struct backup *b)
 {
 	child_cancel(b->child);
 	b->child = NULL;
@@ -119,7 +122,7 @@ static void give_up(struct backup *b)
 void backup_over(struct backup *b)
 {
 	if (b->state == MAKING)
-		give_up(b);
+		fail_copy(b);
 	else if (b->state == WHOLE)
 		remove_whole(b);
 	b->state = IDLE;
@@ -130,14 +133,13 @@ void backup_stop(struct backup *b)
 	if (!b)
 		return;
 	b->stopping = true;
-	child_cancel(b->removal); /* backup_free removes it */
+	child_cancel(b->removal); /* backup_free removes the file */
 	b->removal = NULL;
 	if (b->state != MAKING)
 		return;
-	give_up(b);
+	fail_copy(b);
 	b->state = FAILED;
-	b->why = (struct fw_err){ .code = ERR_BUSY,
-		.text = "flopwatchd stopped before the backup was done; ask again when it runs" };
+	b->why = (struct fw_err){ .code = ERR_BUSY, .text = "flopwatchd stopped before the backup was done; retry when it runs" };
 	b->fn(b->arg);
 }
 
@@ -148,13 +150,13 @@ void backup_free(struct backup *b)
 	free(b);
 }
 
-/* ---- the child ------------------------------------------------------------------------------------- */
+/* ---- child process --------------------------------------------------------------------------------- */
 
 int backup_run(const char *database, const char *path)
 {
 	struct db *db = NULL;
 	struct fw_err err = { 0 };
-	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes shall fail a write with a reason */
+	signal(SIGXFSZ, SIG_IGN); /* a file size limit must fail a write with an error */
 	if (db_open(database, true, &db, &err) == 0 && db_backup(db, path, &err) == 0) {
 		db_close(db);
 		return 0;

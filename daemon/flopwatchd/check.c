@@ -18,7 +18,7 @@ struct check {
 	struct child *child;
 };
 
-static int look(struct db *db, struct fw_err *err)
+static int check_database(struct db *db, struct fw_err *err)
 {
 	struct fw_err unfinished = { 0 };
 	if (db_check_within(db, CHECK_MS, &unfinished) == 0)
@@ -33,11 +33,11 @@ int check_here(struct db *db, const char *path, bool *is_done, struct fw_err *er
 {
 	struct stat st;
 	*is_done = stat(path, &st) == 0 && st.st_size <= CHECK_HERE_BYTES;
-	return *is_done ? look(db, err) : 0;
+	return *is_done ? check_database(db, err) : 0;
 }
 
-/* A child that was slow or killed has found nothing. */
-static void ended(void *arg, const struct buf *out, const struct fw_err *failed)
+/* A child that was slow or killed proves nothing. */
+static void on_check_end(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct check *c = arg;
 	c->child = NULL;
@@ -64,7 +64,7 @@ int check_start(struct loop *l, const char *path, check_fn *fn, void *arg, struc
 		.out_max = PRINTED_MAX,
 		.writes_files = true,
 		.deadline_ms = DEADLINE_MS };
-	if (child_start(l, &spec, ended, c, &c->child, err) != 0) {
+	if (child_start(l, &spec, on_check_end, c, &c->child, err) != 0) {
 		free(c);
 		return -1;
 	}
@@ -84,8 +84,8 @@ int check_run(const char *path)
 {
 	struct db *db = NULL;
 	struct fw_err err = { 0 };
-	(void)setpriority(PRIO_PROCESS, 0, 19); /* whatever else there is to do goes first */
-	if (db_open(path, true, &db, &err) == 0 && look(db, &err) == 0) {
+	(void)setpriority(PRIO_PROCESS, 0, 19); /* all other work comes first */
+	if (db_open(path, true, &db, &err) == 0 && check_database(db, &err) == 0) {
 		db_close(db);
 		return 0;
 	}

@@ -1,4 +1,4 @@
-/* control.c - checks what was asked, writes it, wakes who acts on it. */
+/* control.c - requests of HTTP clients: validation, rows, and the wake-up of the module that acts. */
 #include "flopwatchd/control_inside.h"
 
 #include <ctype.h>
@@ -32,7 +32,7 @@
 
 enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7, COVERED_MAX = 64, RULE_MAX = 1 << 16 };
 
-/* ---- looking things up ----------------------------------------------------------------------------- */
+/* ---- objects by name ------------------------------------------------------------------------------- */
 
 static int find_repo(struct control *c, const char *name, int64_t *id, struct fw_err *err)
 {
@@ -44,7 +44,7 @@ static int find_repo(struct control *c, const char *name, int64_t *id, struct fw
 	return found == 1 ? 0 : -1;
 }
 
-/* A commit by hash, branch or abbreviated hash. `branch` gets the branch's encoded name, "" for a hash. */
+/* Find a commit by hash, branch or abbreviated hash. `branch` gets the branch's encoded name, "" for a hash. */
 static int find_commit(struct control *c, int64_t repo, const char *text, char sha[65], char branch[1024], struct fw_err *err)
 {
 	struct fw_err why = { 0 };
@@ -54,7 +54,7 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 		snprintf(sha, 65, "%s", text);
 		return 0;
 	}
-	/* as the API shows it (encoded), or as a person writes it */
+	/* encoded as in the API, or as a user writes it */
 	branch_key(text, branch);
 	for (int i = 0; i < 2; i++) {
 		if (i == 1 && gitread_encode(text, branch, 1024, err) != 0)
@@ -75,11 +75,11 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 
 /* ---- jobs ------------------------------------------------------------------------------------------ */
 
-static int copy_word(const char *what, const char *text, char *out, size_t size, struct fw_err *err)
+static int copy_text(const char *what, const char *text, char *out, size_t size, struct fw_err *err)
 {
 	for (const char *p = text ? text : ""; *p; p++)
 		if (iscntrl((unsigned char)*p) || *p == '\\')
-			return err_set(err, ERR_INVALID, "%s holds a character that cannot be there", what);
+			return err_set(err, ERR_INVALID, "%s holds an invalid character", what);
 	if (text && strlen(text) >= size)
 		return err_set(err, ERR_INVALID, "%s is longer than %zu bytes", what, size - 1);
 	snprintf(out, size, "%s", text ? text : "");
@@ -91,11 +91,11 @@ static int check_kind(const struct control *c, enum device_kind kind, struct fw_
 	if (kind == DEVICE_ANY || queue_measures(c->queue, kind))
 		return 0;
 	return err_set(err, ERR_INVALID,
-		"no worker of this daemon measures on %s, so the job would wait for ever; see `workers` of its configuration",
+		"no worker of this daemon measures on %s, so the job would never run; see `workers` of its configuration",
 		device_kind_name(kind));
 }
 
-/* Words of a configuration, as a provider told them or would. */
+/* The configuration of a provider, as key=value text. */
 static int read_config(const char *key, const char *text, char *out, size_t size, struct fw_err *err)
 {
 	for (const char *p = text ? text : ""; *p; p++)
@@ -107,7 +107,7 @@ static int read_config(const char *key, const char *text, char *out, size_t size
 	return 0;
 }
 
-/* Both sides are of one commit, unless a base was given. */
+/* Without a base both sides are the same commit. */
 static void add_base(struct store_job *job)
 {
 	if (job->base_sha[0])
@@ -117,7 +117,7 @@ static void add_base(struct store_job *job)
 	job->branch[0] = 0;
 }
 
-/* A configuration by hand is no commit's own, so it is no commit's verdict either. */
+/* A hand-made configuration belongs to no commit, and neither does its verdict. */
 static int read_configs(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	if (read_config("base_config", r->base_config, job->base_config, sizeof job->base_config, err) != 0 ||
@@ -128,27 +128,27 @@ static int read_configs(const struct job_request *r, struct store_job *job, stru
 	bool is_same = !strcmp(job->base_config, job->target_config) && !strcmp(job->base_provider, job->target_provider);
 	if (!job->base_sha[0] && is_same)
 		return err_set(err, ERR_INVALID,
-			"a commit is not compared with itself in one configuration; give a base, or two configurations");
+			"both sides would be the same commit in the same configuration; give a base, or two configurations");
 	add_base(job);
 	job->kind = JOBKIND_CONFIG;
 	return 0;
 }
 
-/* One side by its name is another question than a branch's own. */
+/* A request with a provider is separate from the branch's own comparison. */
 static int read_providers(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	const char *const names[] = { r->base_provider ? r->base_provider : "", r->target_provider ? r->target_provider : "" };
 	for (int i = 0; i < 2; i++)
 		if (names[i][0] && !peers_is_provider(names[i]))
-			return err_set(err, ERR_INVALID, "`%.60s` is no name of a provider; e.g. cudnn", names[i]);
+			return err_set(err, ERR_INVALID, "`%.60s` is not the name of a provider; e.g. cudnn", names[i]);
 	snprintf(job->base_provider, sizeof job->base_provider, "%s", names[0]);
 	snprintf(job->target_provider, sizeof job->target_provider, "%s", names[1]);
 	if (!strcmp(names[0], names[1]) && !names[0][0])
 		return 0;
 	bool has_config = (r->base_config && r->base_config[0]) || (r->target_config && r->target_config[0]);
 	if (!job->base_sha[0] && !has_config && !strcmp(names[0], names[1]))
-		return err_set(
-			err, ERR_INVALID, "a commit is not compared with itself by one provider; give a base, or two providers");
+		return err_set(err, ERR_INVALID,
+			"both sides would be the same commit with the same provider; give a base, or two providers");
 	if (!has_config)
 		add_base(job);
 	if (strcmp(names[0], names[1]))
@@ -169,7 +169,7 @@ static int read_request(const char *side, const char *dir, const char *flags, st
 	return 0;
 }
 
-/* What a toolchain does to a commit is nothing that the commit did. */
+/* The effect of a toolchain says nothing about the commit. */
 static int read_tools(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	if (read_request("base", r->base_toolchain, r->base_flags, &job->base_tools, err) != 0 ||
@@ -182,14 +182,14 @@ static int read_tools(const struct job_request *r, struct store_job *job, struct
 		       !strcmp(job->base_sha, job->target_sha) && job->kind == JOBKIND_COMPARE;
 	if (is_same)
 		return err_set(
-			err, ERR_INVALID, "a commit is not compared with itself built in one way; give two toolchains, or flags");
+			err, ERR_INVALID, "both sides would be the same build of the same commit; give two toolchains, or flags");
 	if (job->kind == JOBKIND_COMPARE)
 		job->kind = JOBKIND_ENVIRONMENT;
 	return 0;
 }
 
-/* What a side is called from here on. A commit in full is no name. */
-static void keep_name(const char *text, char out[STORE_JOB_NAME_SIZE])
+/* Name of a side in pages and messages. A full hash is no name. */
+static void copy_name(const char *text, char out[STORE_JOB_NAME_SIZE])
 {
 	bool fits = !oid_is_prefix(text, 40) && strlen(text) < STORE_JOB_NAME_SIZE;
 	snprintf(out, STORE_JOB_NAME_SIZE, "%s", fits ? text : "");
@@ -203,23 +203,23 @@ int control_read_request(struct control *c, const struct job_request *r, struct 
 	if (find_repo(c, r->repo, &job->repo, err) != 0 ||
 		find_commit(c, job->repo, r->target, job->target_sha, job->branch, err) != 0)
 		return -1;
-	keep_name(r->target, job->target_name);
+	copy_name(r->target, job->target_name);
 	if (r->base && r->base[0]) {
 		if (find_commit(c, job->repo, r->base, job->base_sha, ignored, err) != 0)
 			return -1;
-		keep_name(r->base, job->base_name);
+		copy_name(r->base, job->base_name);
 		snprintf(job->base_how, sizeof job->base_how, "given");
-		job->branch[0] = 0; /* a question of its own, not part of the branch's history */
+		job->branch[0] = 0; /* a separate request, not part of the branch's history */
 	}
-	if (copy_word("suite", r->suite, job->suite, sizeof job->suite, err) != 0 ||
-		copy_word("device_kind", r->device_kind, kind, sizeof kind, err) != 0 ||
-		copy_word("cells", r->cells_glob, job->cells_glob, sizeof job->cells_glob, err) != 0)
+	if (copy_text("suite", r->suite, job->suite, sizeof job->suite, err) != 0 ||
+		copy_text("device_kind", r->device_kind, kind, sizeof kind, err) != 0 ||
+		copy_text("cells", r->cells_glob, job->cells_glob, sizeof job->cells_glob, err) != 0)
 		return -1;
 	if (strchr(job->suite, '/') || job->suite[0] == '.')
-		return err_set(err, ERR_INVALID, "suite %s is not a name; e.g. ffa", job->suite);
+		return err_set(err, ERR_INVALID, "suite %s is not a valid name; e.g. ffa", job->suite);
 	job->device_kind = device_kind_from_name(kind);
 	if (job->device_kind == DEVICE_KINDS)
-		return err_set(err, ERR_INVALID, "device_kind %s is none of cuda, cpu, sim", kind);
+		return err_set(err, ERR_INVALID, "device_kind %s is not one of cuda, cpu, sim", kind);
 	if (check_kind(c, job->device_kind, err) != 0)
 		return -1;
 	job->quick = r->quick;
@@ -249,7 +249,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 	if (result == 0)
 		result = store_job_tell(g->db, job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 	if (result == 0)
-		result = store_job_log(c->db, job->id, now, "queued: asked for by a person", err);
+		result = store_job_log(c->db, job->id, now, "queued: requested by a user", err);
 	if (txn_end(g, result, err) != 0)
 		return -1;
 	log_info("job.queued", "job=%lld repo=%s commit=%s", (long long)job->id, log_quote(job->repo_name), job->target_sha);
@@ -277,7 +277,7 @@ int control_read_device(struct control *c, const char *text, struct store_job *j
 		job->device_kind = kind;
 		return check_kind(c, kind, err);
 	}
-	if (copy_word("device", text, job->device_uuid, sizeof job->device_uuid, err) != 0)
+	if (copy_text("device", text, job->device_uuid, sizeof job->device_uuid, err) != 0)
 		return -1;
 	return store_device_get(c->db, job->device_uuid, &id, &state, err);
 }
@@ -290,7 +290,7 @@ int control_calibrate(struct control *c, const struct job_request *request, int 
 		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
 	const char *name = named ? request->repo : c->config->repo[0].name;
 	if (find_repo(c, name, &parameters.repo, err) != 0 ||
-		copy_word("suite", request->suite, parameters.suite, sizeof parameters.suite, err) != 0 ||
+		copy_text("suite", request->suite, parameters.suite, sizeof parameters.suite, err) != 0 ||
 		control_read_device(c, request->device_kind, &parameters, err) != 0)
 		return -1;
 	struct txn *g = queue_txn(c->queue);
@@ -320,7 +320,7 @@ int control_forget(struct control *c, const struct job_request *request, const c
 		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
 	const char *name = named ? request->repo : c->config->repo[0].name;
 	if (find_repo(c, name, &parameters.repo, err) != 0 ||
-		copy_word("cells", request->cells_glob, parameters.cells_glob, sizeof parameters.cells_glob, err) != 0 ||
+		copy_text("cells", request->cells_glob, parameters.cells_glob, sizeof parameters.cells_glob, err) != 0 ||
 		control_read_device(c, request->device_kind, &parameters, err) != 0)
 		return -1;
 	if (parameters.device_kind != DEVICE_ANY)
@@ -335,9 +335,9 @@ int control_forget(struct control *c, const struct job_request *request, const c
 	return 0;
 }
 
-/* ---- beside peers ---------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------------- */
 
-/* What the manifest named, as the newest comparison of the upstream branch that holds it. */
+/* Read the peers of the manifest, from the newest upstream comparison that has some. */
 static int read_named(struct control *c, const struct config_repo *repo, int64_t id, struct peers *out, struct fw_err *err)
 {
 	char branch[1024], words[512];
@@ -360,7 +360,7 @@ static int choose_peers(struct control *c, const struct config_repo *repo, const
 		return -1;
 	}
 	int n = 0;
-	for (int i = 0; i < out->n; i++) { /* [cudnn@cuda] has nothing to say where there is no GPU */
+	for (int i = 0; i < out->n; i++) { /* skip peers of device kinds that no worker has, e.g. [cudnn@cuda] without a GPU */
 		if (out->of[i].device == DEVICE_ANY || queue_measures(c->queue, out->of[i].device))
 			out->of[n++] = out->of[i];
 	}
@@ -391,7 +391,7 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 	if (at >= 0 && (!r.target || !r.target[0]))
 		r.target = c->config->repo[at].upstream;
 	r.base = NULL;
-	r.device_kind = NULL; /* may name one device, which read_request does not know */
+	r.device_kind = NULL; /* may be one device, which copy_request does not accept */
 	if (control_read_request(c, &r, &parameters, err) != 0 ||
 		control_read_device(c, request->device_kind, &parameters, err) != 0 ||
 		choose_peers(c, &c->config->repo[at], &r, &parameters, &peers, err) != 0)
@@ -416,7 +416,7 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 	return 0;
 }
 
-/* ---- jobs, once they are there --------------------------------------------------------------------- */
+/* ---- existing jobs --------------------------------------------------------------------------------- */
 
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err)
 {
@@ -433,10 +433,9 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	if (!jobstate_is_final(row.state))
 		return err_set(err, ERR_CONFLICT, "job %lld is still open: %s", (long long)job, jobstate_name(row.state));
 	if (row.kind == JOBKIND_IMPORT)
-		return err_set(
-			err, ERR_CONFLICT, "job %lld holds imported figures; there is nothing to measure again", (long long)job);
+		return err_set(err, ERR_CONFLICT, "job %lld holds imported results and cannot be measured again", (long long)job);
 	if (config_repo_find(c->config, row.repo_name) < 0)
-		return err_set(err, ERR_CONFLICT, "repository %s is not configured any more", row.repo_name);
+		return err_set(err, ERR_CONFLICT, "repository %s is no longer configured", row.repo_name);
 	snprintf(row.origin, sizeof row.origin, "retry");
 	if (row.kind == JOBKIND_PROFILE)
 		return control_profile_again(c, &row, new_job, err);
@@ -448,7 +447,7 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	return 0;
 }
 
-/* ---- figures from elsewhere ------------------------------------------------------------------------ */
+/* ---- imported results ------------------------------------------------------------------------------ */
 
 int control_import(
 	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
@@ -459,9 +458,9 @@ int control_import(
 	if (find_repo(c, f.repo, &repo, err) != 0)
 		return -1;
 	if (!oid_is_whole(f.commit) || (f.base && f.base[0] && !oid_is_whole(f.base)))
-		return err_set(err, ERR_INVALID, "a commit is named in full: 40 hex digits, as git rev-parse prints them");
+		return err_set(err, ERR_INVALID, "a commit needs its full hash: 40 hex digits, as git rev-parse prints them");
 	if (!f.name[0] || strspn(f.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != strlen(f.name))
-		return err_set(err, ERR_INVALID, "`%.60s` is no name for figures; use letters, digits, . _ -", f.name);
+		return err_set(err, ERR_INVALID, "`%.60s` is not a valid name of results; use letters, digits, . _ -", f.name);
 	if (f.branch && f.branch[0])
 		branch_key(f.branch, branch);
 	if (strcmp(branch, "%") == 0)
@@ -515,7 +514,7 @@ int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct
 	return 0;
 }
 
-/* ---- devices, repositories ------------------------------------------------------------------------- */
+/* ---- devices, alerts, repositories ----------------------------------------------------------------- */
 
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err)
 {
@@ -530,7 +529,7 @@ int control_pause(struct control *c, const char *uuid, bool paused, const char *
 		return err_set(err, ERR_CONFLICT, "device %.64s is %s and gets no jobs", uuid, devicestate_name(before));
 	if (before == DEVICESTATE_ABSENT && !paused)
 		return err_set(err, ERR_CONFLICT, "device %.64s is absent: it gets jobs when a worker has it again", uuid);
-	snprintf(why, sizeof why, "%s by %.200s", broken ? "a health check was asked for" : paused ? "paused" : "resumed", who);
+	snprintf(why, sizeof why, "%s by %.200s", broken ? "health check requested" : paused ? "paused" : "resumed", who);
 	enum devicestate to = broken ? DEVICESTATE_HEALTH_CHECK : paused ? DEVICESTATE_PAUSED : DEVICESTATE_OK;
 	if (devicestate_set(g, uuid, to, why, who, err) != 0)
 		return -1;
@@ -546,7 +545,7 @@ int control_judge(struct control *c, int64_t comparison, bool *changed, struct f
 	return txn_end(g, judge_again(c->db, comparison, changed, err), err);
 }
 
-/* Other alerts about the same losses are over: the culprit's was answered. */
+/* Resolve other alerts about the same losses: the culprit's alert was accepted. */
 static int resolve_covered(struct control *c, int64_t alert, int64_t now, struct fw_err *err)
 {
 	int64_t ids[COVERED_MAX];
@@ -558,8 +557,8 @@ static int resolve_covered(struct control *c, int64_t alert, int64_t now, struct
 	return result;
 }
 
-/* What was accepted passes from now on, wherever it was said that it does not: forge and notes. */
-static int tell_accepted(struct control *c, int64_t alert, int64_t now, struct fw_err *err)
+/* Update forge and notes: an accepted loss passes from now on. */
+static int update_accepted(struct control *c, int64_t alert, int64_t now, struct fw_err *err)
 {
 	int64_t ids[COVERED_MAX];
 	int n = store_accepted_comparisons(c->db, alert, ids, COVERED_MAX, err), result = n < 0 ? -1 : 0;
@@ -589,7 +588,7 @@ int control_alert(
 		return -1;
 	int result = alert_change(c->db, c->config, alert, state, who, reason, now, err);
 	if (result == 0 && state == ALERTSTATE_ACCEPTED)
-		result = tell_accepted(c, alert, now, err);
+		result = update_accepted(c, alert, now, err);
 	return txn_end(g, result, err);
 }
 
@@ -605,8 +604,8 @@ int control_trigger(struct control *c, const char *repo, int64_t *look, struct f
 {
 	if (config_repo_find(c->config, repo) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
-	if (!c->watch) /* it could not be started, and is tried again by itself */
-		return err_set(err, ERR_BUSY, "no repository is watched at the moment; the log says why");
+	if (!c->watch) /* the start failed, and is retried automatically */
+		return err_set(err, ERR_BUSY, "no repository is watched at the moment; see the log");
 	int64_t number = watch_trigger(c->watch, repo);
 	if (look)
 		*look = number;
@@ -620,12 +619,11 @@ int control_looked(
 	if (config_repo_find(c->config, repo) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
 	if (!c->watch)
-		return err_set(err, ERR_BUSY, "no repository is watched at the moment; the log says why");
+		return err_set(err, ERR_BUSY, "no repository is watched at the moment; see the log");
 	enum watch_look state = watch_looked(c->watch, repo, look, &last);
 	if (state == WATCH_LOOK_UNKNOWN)
 		return err_set(err, ERR_NOT_FOUND,
-			"the daemon has not given the number %lld to a look at %.100s since it started; request another look",
-			(long long)look, repo);
+			"check %lld of %.100s is from before the daemon's start; request another check", (long long)look, repo);
 	*ended = state == WATCH_LOOK_ENDED;
 	*held = last.held;
 	*error = last.error;
@@ -641,7 +639,7 @@ int control_secret(struct control *c, const char *repo, const char **secret, str
 	return 0;
 }
 
-/* ---- a copy of the database ------------------------------------------------------------------------ */
+/* ---- backup ---------------------------------------------------------------------------------------- */
 
 int control_backup(struct control *c, struct fw_err *err)
 {

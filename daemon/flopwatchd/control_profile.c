@@ -1,4 +1,4 @@
-/* control_profile.c - somebody asks why: of an alert, of a comparison, or of two commits. */
+/* control_profile.c - requests for a profile of an alert, a comparison or two commits. */
 #include "flopwatchd/control_inside.h"
 
 #include <math.h>
@@ -17,8 +17,8 @@
 
 enum { CELLS_JSON_MAX = 1 << 21 };
 
-/** The worst cells of a comparison that match, regressions before others. */
-static int choose(struct control *c, int64_t comparison, const char *globs, struct profile_cells *out, struct fw_err *err)
+/** Choose the worst matching cells of a comparison, regressions first. */
+static int choose_cells(struct control *c, int64_t comparison, const char *globs, struct profile_cells *out, struct fw_err *err)
 {
 	struct profile_cells lost = { .n = 0 }, all = { .n = 0 };
 	struct store_cell cell = { .n = -1 };
@@ -39,7 +39,7 @@ static int choose(struct control *c, int64_t comparison, const char *globs, stru
 	return result;
 }
 
-/* Sides, suite and device are those of the comparison. */
+/* Copy sides, suite and device from the comparison. */
 static int read_comparison(struct control *c, int64_t comparison, const char *globs, struct store_job *job,
 	struct store_profile *p, struct fw_err *err)
 {
@@ -47,10 +47,10 @@ static int read_comparison(struct control *c, int64_t comparison, const char *gl
 	struct profile_cells cells;
 	if (store_profile_read_comparison(c->db, comparison, &of, err) != 0)
 		return -1;
-	if (!job->every_cell && choose(c, comparison, globs, &cells, err) != 0)
+	if (!job->every_cell && choose_cells(c, comparison, globs, &cells, err) != 0)
 		return -1;
 	if (config_repo_find(c->config, of.repo_name) < 0)
-		return err_set(err, ERR_CONFLICT, "repository %s is not configured any more", of.repo_name);
+		return err_set(err, ERR_CONFLICT, "repository %s is no longer configured", of.repo_name);
 	profile_ask_like(&of, job);
 	if (job->every_cell)
 		snprintf(job->cells_glob, sizeof job->cells_glob, "%s", globs);
@@ -60,27 +60,27 @@ static int read_comparison(struct control *c, int64_t comparison, const char *gl
 	return 0;
 }
 
-struct alert_of {
+struct alert_source {
 	int64_t comparison;
 	struct buf cells;
 };
 
-static void note_alert(void *arg, const struct view_alert *row)
+static void copy_alert(void *arg, const struct view_alert *row)
 {
-	struct alert_of *a = arg;
+	struct alert_source *a = arg;
 	a->comparison = row->comparison;
 	buf_puts(&a->cells, row->cells_json);
 }
 
 static int read_alert(struct control *c, int64_t alert, struct store_job *job, struct store_profile *p, struct fw_err *err)
 {
-	struct alert_of a = { .comparison = 0 };
+	struct alert_source a = { .comparison = 0 };
 	struct profile_cells cells;
 	buf_init(&a.cells, CELLS_JSON_MAX);
-	int result = view_alert(c->db, alert, note_alert, &a, err);
+	int result = view_alert(c->db, alert, copy_alert, &a, err);
 	if (result == 0 && !a.comparison)
-		result = err_set(err, ERR_INVALID, "alert %lld is about no comparison, so there are no times to explain",
-			(long long)alert);
+		result = err_set(
+			err, ERR_INVALID, "alert %lld has no comparison, so there are no times to explain", (long long)alert);
 	if (result == 0)
 		result = alert_profile_choose(c->db, a.comparison, a.cells.data, EVIDENCE_CELLS_MAX, &cells, err);
 	buf_fini(&a.cells);
@@ -94,7 +94,7 @@ static int read_alert(struct control *c, int64_t alert, struct store_job *job, s
 	return 0;
 }
 
-static struct store_profile_of sides_of(const struct store_job *job)
+static struct store_profile_of get_sides(const struct store_job *job)
 {
 	struct store_profile_of of = { .repo = job->repo };
 	snprintf(of.base_sha, sizeof of.base_sha, "%s", job->base_sha);
@@ -109,7 +109,10 @@ static struct store_profile_of sides_of(const struct store_job *job)
 	return of;
 }
 
-/* Two commits. Where they were compared that way, it is those cells and that device; else the largest cells of the suite. */
+/*
+ * Read two commits. If they were compared with these options, use those cells and that device; else the largest cells
+ * of the suite.
+ */
 static int read_sides(
 	struct control *c, const struct job_request *r, struct store_job *job, struct store_profile *p, struct fw_err *err)
 {
@@ -119,10 +122,10 @@ static int read_sides(
 	if (!r->base || !r->base[0])
 		return err_set(
 			err, ERR_INVALID, "a profile needs a base and a target, or the number of an alert or a comparison");
-	sides.device_kind = NULL; /* may name one device, which a request does not */
+	sides.device_kind = NULL; /* may be one device, which a request does not accept */
 	if (control_read_request(c, &sides, job, err) != 0 || control_read_device(c, r->device_kind, job, err) != 0)
 		return -1;
-	struct store_profile_of of = sides_of(job);
+	struct store_profile_of of = get_sides(job);
 	int found = store_profile_comparison(c->db, &of, &comparison, err);
 	if (found != 1)
 		return found;
@@ -136,14 +139,14 @@ static int read_sides(
 	return 0;
 }
 
-static int queue_it(struct control *c, struct store_job *job, struct store_profile *p, struct fw_err *err)
+static int queue_profile(struct control *c, struct store_job *job, struct store_profile *p, struct fw_err *err)
 {
 	struct txn *g = queue_txn(c->queue);
 	if (txn_begin(g, err) != 0)
 		return -1;
 	int result = control_find_room(c, 1, err);
 	if (result == 0)
-		result = profile_ask(c->db, job, p, "queued: asked for by a person", clock_utc_ms(), err);
+		result = profile_ask(c->db, job, p, "queued: requested by a user", clock_utc_ms(), err);
 	if (txn_end(g, result, err) != 0)
 		return -1;
 	log_info("job.queued", "job=%lld repo=%s commit=%s profile=%lld", (long long)job->id, log_quote(job->repo_name),
@@ -161,7 +164,7 @@ int control_profile(struct control *c, const struct job_request *request, int64_
 	int result = request->alert        ? read_alert(c, request->alert, &job, &p, err)
 		     : request->comparison ? read_comparison(c, request->comparison, globs, &job, &p, err)
 					   : read_sides(c, request, &job, &p, err);
-	if (result != 0 || queue_it(c, &job, &p, err) != 0)
+	if (result != 0 || queue_profile(c, &job, &p, err) != 0)
 		return -1;
 	*profile = p.id;
 	return 0;
@@ -172,8 +175,8 @@ int control_profile_again(struct control *c, struct store_job *row, int64_t *new
 	struct store_profile p;
 	int found = store_profile_of_job(c->db, row->id, &p, err);
 	if (found == 0)
-		err_set(err, ERR_INTERNAL, "job %lld is a profile of nothing", (long long)row->id);
-	if (found != 1 || queue_it(c, row, &p, err) != 0)
+		err_set(err, ERR_INTERNAL, "profile job %lld has no profile row", (long long)row->id);
+	if (found != 1 || queue_profile(c, row, &p, err) != 0)
 		return -1;
 	*new_job = row->id;
 	return 0;

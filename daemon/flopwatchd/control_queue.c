@@ -1,4 +1,4 @@
-/* control_queue.c - how the queue stands, as far as the outside may know: its health, its workers, jobs that none of them can take. */
+/* control_queue.c - status of the queue: health, workers, jobs that no worker can run. */
 #include "flopwatchd/control.h"
 
 #include "flopwatchd/dispatch/queue.h"

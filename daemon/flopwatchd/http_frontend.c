@@ -1,4 +1,4 @@
-/* http_frontend.c - HTTP runs on the loop like everything else: when its descriptor is ready, and when it asked to be called again. */
+/* http_frontend.c - HTTP on the loop: runs when its descriptor is ready or its timer expires. */
 #include "flopwatchd/http_frontend.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ struct http_frontend {
 	struct loop_source *io, *timer;
 };
 
-/* ---- running --------------------------------------------------------------------------------------- */
+/* ---- loop ------------------------------------------------------------------------------------------ */
 
 static void serve(struct http_frontend *f);
 
@@ -36,7 +36,7 @@ static void on_timer(void *arg)
 	serve(f);
 }
 
-static void serve_in(struct http_frontend *f, int64_t delay_ms)
+static void schedule_serve(struct http_frontend *f, int64_t delay_ms)
 {
 	struct fw_err err = { 0 };
 	loop_remove(f->loop, f->timer);
@@ -49,7 +49,7 @@ static void serve(struct http_frontend *f)
 {
 	int64_t again_ms = http_run(f->http);
 	if (again_ms >= 0)
-		serve_in(f, again_ms);
+		schedule_serve(f, again_ms);
 }
 
 static void on_ready(void *arg, uint32_t events)
@@ -61,7 +61,7 @@ static void on_ready(void *arg, uint32_t events)
 void http_frontend_wake(struct http_frontend *f)
 {
 	http_notify(f->http);
-	serve_in(f, 0);
+	schedule_serve(f, 0);
 }
 
 /* ---- actions --------------------------------------------------------------------------------------- */
@@ -92,9 +92,9 @@ static const struct site_actions actions = {
 	.backup_over = control_backup_over,
 };
 
-/* ---- starting -------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------------- */
 
-/* Where tests and scripts look for a port that was not fixed. */
+/* Tests and scripts read the port there. */
 static int write_port(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
 	char path[600], text[16];
@@ -108,8 +108,8 @@ static int write_port(const struct http_frontend *f, const char *folder, struct 
 }
 
 /*
- * The first token has to come from somewhere: at every start a fresh one with scope admin is left where only the daemon's user
- * and root can read it.
+ * The first token must come from somewhere: each start writes a new one with scope admin, readable only for the
+ * daemon's user and root.
  */
 static int write_admin_token(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
@@ -131,7 +131,7 @@ static int write_admin_token(const struct http_frontend *f, const char *folder, 
 	return written && rename(part, path) == 0 ? 0 : err_sys(err, "cannot write %s", path);
 }
 
-/* What was made while nobody had to show a token makes nobody an admin now. */
+/* Revoke admin tokens made while no token was required. */
 static int begin_access(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
 	int revoked = 0;
@@ -139,8 +139,8 @@ static int begin_access(const struct http_frontend *f, const char *folder, struc
 		store_token_revoke_unvouched(f->site.db, clock_utc_ms(), &revoked, err) != 0)
 		return -1;
 	if (revoked)
-		log_warning("token.revoked", "scope=admin n=%d why=\"nobody vouches for them; make new ones with admin.token\"",
-			revoked);
+		log_warning("token.revoked",
+			"scope=admin n=%d why=\"they were made without a token; make new ones with admin.token\"", revoked);
 	return 0;
 }
 
@@ -168,7 +168,7 @@ int http_frontend_start(struct loop *l, const struct config *c, struct db *db, s
 		http_frontend_stop(f);
 		return -1;
 	}
-	serve_in(f, 0);
+	schedule_serve(f, 0);
 	*out = f;
 	return 0;
 }

@@ -1,4 +1,4 @@
-/** http_frontend.h - puts the web room on the daemon's loop and connects its actions to control.h. */
+/** http_frontend.h - the web server on the daemon's loop, with control.h as its actions. */
 #ifndef FLOPWATCHD_HTTP_FRONTEND_H
 #define FLOPWATCHD_HTTP_FRONTEND_H
 
@@ -9,13 +9,15 @@
 
 struct http_frontend;
 
-/** Bind the port. With port 0 the one taken is written to state_dir/port. Own: borrows all; `control` may be filled in later, before the loop runs. Err: ERR_BUSY the port is in use. */
+/**
+ * Bind the port; port 0 takes any free one and writes it to state_dir/port. Own: borrows all; `control` may be filled
+ * later, before the loop runs. Err: ERR_BUSY the port is in use.
+ */
 int http_frontend_start(struct loop *l, const struct config *c, struct db *db, struct control *control,
 	struct http_frontend **out, struct fw_err *err);
 int http_frontend_port(const struct http_frontend *f);
-/** There may be new events for open streams. */
+/** Call it when events were written, for open streams. */
 void http_frontend_wake(struct http_frontend *f);
-/** Accepts NULL. */
 void http_frontend_stop(struct http_frontend *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* idle.c - looks at the queue now and then, and fills it a little when it is empty. */
+/* idle.c - a periodic check of the queue, which adds a little work if it is empty. */
 #include "flopwatchd/idle.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct idle {
 	struct loop_source *timer;
 };
 
-/** Nothing waits for it, and its last calibration is long enough ago. 1, 0, -1. */
+/** True if no job waits for the device and its last calibration is old enough. 1, 0, -1. */
 static int is_due(const struct config *c, struct db *db, int64_t repo, const char *uuid, int64_t now_ms, struct fw_err *err)
 {
 	int64_t asked;
@@ -39,8 +39,8 @@ static int is_due(const struct config *c, struct db *db, int64_t repo, const cha
 	return !asked || now_ms - asked >= c->calibrate_every_ms;
 }
 
-/** Have a device time the reference commit of its class, so that it is known whether it keeps its pace. The count, -1. */
-static int ask_reference(
+/** Queue the reference commit of the device's class, to detect a device offset. Returns the number, -1. */
+static int queue_reference(
 	struct db *db, int64_t repo, const struct store_baseline_period_device *d, int64_t now_ms, struct fw_err *err)
 {
 	struct store_baseline_period e;
@@ -55,12 +55,12 @@ static int ask_reference(
 	snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);
 	return store_job_insert(db, &job, now_ms, err) ||
 			       store_job_log(db, job.id, now_ms,
-				       "queued: the reference commit, to hold this device against its class", err)
+				       "queued: the reference commit, to compare this device with its class", err)
 		       ? -1
 		       : 1;
 }
 
-/** Queue the calibration of one device, and its reference commit, where they are due. The count, -1. */
+/** Queue the due calibration and reference commit of one device. Returns the number, -1. */
 static int calibrate_device(const struct config *c, const struct config_repo *repo, int64_t id,
 	const struct store_baseline_period_device *d, struct db *db, int64_t now_ms, struct fw_err *err)
 {
@@ -71,7 +71,7 @@ static int calibrate_device(const struct config *c, const struct config_repo *re
 	if (due != 1)
 		return due;
 	bool has_kept_pace = d->is_alone || (d->last_reference_at && now_ms - d->last_reference_at < c->calibrate_every_ms);
-	int queued = has_kept_pace ? 0 : ask_reference(db, id, d, now_ms, err);
+	int queued = has_kept_pace ? 0 : queue_reference(db, id, d, now_ms, err);
 	if (queued < 0)
 		return -1;
 	snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);
@@ -79,11 +79,11 @@ static int calibrate_device(const struct config *c, const struct config_repo *re
 		return queued + 1;
 	if (err->code != ERR_NOT_FOUND)
 		return -1;
-	err_clear(err); /* no such branch yet: nothing to measure */
+	err_clear(err); /* the branch does not exist yet: nothing to measure */
 	return queued;
 }
 
-/** Queue the calibrations that are due for one repository. The count, -1. */
+/** Queue the due calibrations of one repository. Returns the number, -1. */
 static int calibrate_repo(
 	const struct config *c, const struct config_repo *repo, int64_t id, struct db *db, int64_t now_ms, struct fw_err *err)
 {
@@ -97,16 +97,18 @@ static int calibrate_repo(
 	return devices < 0 ? -1 : queued;
 }
 
-/** What a repository may have of this night before any has more. The count, -1. */
-static int share_night(const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
+/** Queue a repository's share of this night before any gets more. Returns the number, -1. */
+static int queue_night_share(
+	const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id = 0;
 	int found = store_repo_find(db, repo->name, &id, err);
 	return found == 1 ? nights_due(db, c, repo, id, true, now_ms, err) : found;
 }
 
-/** Peers before nights and calibrations, which may come again and again. The count, -1. */
-static int fill_repo(const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
+/** Peers before nights and calibrations, which repeat. Returns the number, -1. */
+static int queue_for_repo(
+	const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id = 0;
 	int found = store_repo_find(db, repo->name, &id, err);
@@ -118,20 +120,20 @@ static int fill_repo(const struct config *c, const struct config_repo *repo, str
 	return calibrate_repo(c, repo, id, db, now_ms, err);
 }
 
-/** Inside a transaction. The count of jobs, -1. */
-static int look(const struct config *c, struct db *db, int64_t now_ms, struct fw_err *err)
+/** Inside a transaction. Returns the number of jobs, -1. */
+static int queue_all(const struct config *c, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int queued = again_ask(db, c, now_ms, err);
 	if (queued < 0 || trend_resume(db, c, now_ms, err))
 		return -1;
 	for (int i = 0; i < c->n_repos; i++) {
-		int n = share_night(c, &c->repo[i], db, now_ms, err);
+		int n = queue_night_share(c, &c->repo[i], db, now_ms, err);
 		if (n < 0)
 			return -1;
 		queued += n;
 	}
 	for (int i = 0; i < c->n_repos; i++) {
-		int n = fill_repo(c, &c->repo[i], db, now_ms, err);
+		int n = queue_for_repo(c, &c->repo[i], db, now_ms, err);
 		if (n < 0)
 			return -1;
 		queued += n;
@@ -143,11 +145,11 @@ int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_e
 {
 	if (txn_begin(g, err) != 0)
 		return -1;
-	int queued = look(c, g->db, now_ms, err);
+	int queued = queue_all(c, g->db, now_ms, err);
 	return txn_end(g, queued < 0 ? -1 : 0, err) != 0 ? -1 : queued;
 }
 
-static int arrange(struct idle *i, struct fw_err *err);
+static int schedule(struct idle *i, struct fw_err *err);
 
 static void on_timer(void *arg)
 {
@@ -158,15 +160,15 @@ static void on_timer(void *arg)
 		log_warning("idle", "err=%s", log_quote(err.text));
 	i->wake(i->arg);
 	err_clear(&err);
-	if (arrange(i, &err) != 0)
+	if (schedule(i, &err) != 0)
 		log_error("idle.timer", "err=%s", log_quote(err.text));
 }
 
-static int arrange(struct idle *i, struct fw_err *err)
+static int schedule(struct idle *i, struct fw_err *err)
 {
 	int64_t wait_ms = i->config->calibrate_idle ? i->config->calibrate_every_ms / 4 : LOOK_MAX_MS;
 	int64_t since_ms;
-	if (nights_is_now(i->config, clock_utc_ms(), &since_ms)) /* parts come one after the other */
+	if (nights_is_now(i->config, clock_utc_ms(), &since_ms)) /* shards follow one another */
 		wait_ms = LOOK_MIN_MS;
 	wait_ms = wait_ms < LOOK_MIN_MS ? LOOK_MIN_MS : wait_ms > LOOK_MAX_MS ? LOOK_MAX_MS : wait_ms;
 	return loop_after(i->loop, wait_ms, on_timer, i, &i->timer, err);
@@ -179,7 +181,7 @@ int idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wak
 	if (!i)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	*i = (struct idle){ .loop = l, .config = c, .txn = g, .wake = wake, .arg = arg };
-	if (arrange(i, err) != 0) {
+	if (schedule(i, err) != 0) {
 		free(i);
 		return -1;
 	}

@@ -1,6 +1,6 @@
 /**
- * idle.h - what the daemon does by itself while nothing waits: the upstream branch beside its peers, at night what no push measures, calibrations, change points
- * whose jobs brought nothing; and, at its time, what noise left undecided once more.
+ * idle.h - work that the daemon queues while no job waits: peer comparisons, off-peak measurements, calibrations,
+ * change points whose jobs had no result; and due retries.
  */
 #ifndef FLOPWATCHD_IDLE_H
 #define FLOPWATCHD_IDLE_H
@@ -11,13 +11,12 @@
 
 struct idle;
 
-/** Begin; `wake(arg)` is called after jobs were queued. Own: borrows all of them until idle_stop. */
+/** Start; `wake(arg)` is called after jobs were queued. Own: borrows all of them until idle_stop. */
 int idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg, struct idle **out,
 	struct fw_err *err);
-/** Accepts NULL. */
 void idle_stop(struct idle *i);
 
-/** One look, for tests: how many jobs it queued, -1. */
+/** One step, for tests: number of queued jobs, -1. */
 int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_err *err);
 
 #endif

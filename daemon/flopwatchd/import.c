@@ -21,7 +21,7 @@ static void add_text(struct hash_state *h, const char *text)
 	hash_update(h, text ? text : "", strlen(text ? text : "") + 1);
 }
 
-/* A name for exactly these figures. Shape: nonce[33]. */
+/* Derive a name from exactly these results. Shape: nonce[33]. */
 static void name_figures(int64_t repo, const struct foreign_figures *f, char nonce[33])
 {
 	struct hash_state h;
@@ -44,7 +44,7 @@ static void name_figures(int64_t repo, const struct foreign_figures *f, char non
 	snprintf(nonce, 33, "%.32s", hex);
 }
 
-/* A job that ended when it began. */
+/* Insert a job that has ended at once. */
 static int put_job(struct db *db, int64_t repo, const struct foreign_figures *f, const char *nonce, int64_t now,
 	struct store_job *job, struct fw_err *err)
 {
@@ -72,7 +72,7 @@ static int put_suite(struct db *db, const struct foreign_figures *f, int64_t *id
 	return result;
 }
 
-static double or_none(double v)
+static double nan_if_zero(double v)
 {
 	return v > 0 ? v : NAN;
 }
@@ -87,9 +87,9 @@ static int put_cell(struct db *db, const struct foreign_row *row, int64_t compar
 		c.mde_pct = NAN;
 	snprintf(c.key, sizeof c.key, "%s", row->cell);
 	snprintf(c.group, sizeof c.group, "%.15s", name);
-	c.flops = or_none(flops * 1e9);
-	c.base_median_ms = or_none(row->base_ms);
-	c.target_median_ms = or_none(row->target_ms);
+	c.flops = nan_if_zero(flops * 1e9);
+	c.base_median_ms = nan_if_zero(row->base_ms);
+	c.target_median_ms = nan_if_zero(row->target_ms);
 	c.change_pct = c.decided_pct = both ? 100 * (row->base_ms / row->target_ms - 1) : NAN;
 	if (row->failure) {
 		c.verdict = VERDICT_FAILED;
@@ -97,9 +97,9 @@ static int put_cell(struct db *db, const struct foreign_row *row, int64_t compar
 	}
 	snprintf(c.reason, sizeof c.reason, "%s",
 		row->failure          ? row->failure
-		: both                ? "imported: two figures without their noise cannot show a change of 1.5 %"
+		: both                ? "imported: two values without noise cannot show a change of 1.5 %"
 		: row->target_ms == 0 ? "imported: the target has no such row"
-				      : "imported: a figure without anything to compare it with");
+				      : "imported: there is no base value to compare with");
 	return store_cell_insert(db, &c, err);
 }
 

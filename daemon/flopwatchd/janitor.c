@@ -1,4 +1,4 @@
-/* janitor.c - old rows go first, then the room that they leave. */
+/* janitor.c - archives and deletes old rows, then shrinks the file. */
 #include "flopwatchd/janitor.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct janitor {
 	struct loop_source *timer;
 };
 
-/* One comparison, so that no page waits for several and their disk. 1 there may be more, 0 done, -1. */
+/* Archive one comparison, so that no page waits for several. 1 there may be more, 0 done, -1. */
 static int archive_one(struct db *db, int64_t before, struct fw_err *err)
 {
 	int n;
@@ -47,8 +47,8 @@ static int remove_month(struct db *db, const char *month, struct fw_err *err)
 	return 0;
 }
 
-/* The rows first: what they say is there, is there. 1 there may be more, 0 done, -1. */
-static int forget_month(struct db *db, int64_t before_ms, struct fw_err *err)
+/* Delete the rows first: rows never refer to a missing file. 1 there may be more, 0 done, -1. */
+static int expire_month(struct db *db, int64_t before_ms, struct fw_err *err)
 {
 	char before[ARCHIVE_MONTH_SIZE], month[ARCHIVE_MONTH_SIZE];
 	int n;
@@ -64,7 +64,7 @@ static int forget_month(struct db *db, int64_t before_ms, struct fw_err *err)
 	return remove_month(db, month, err) == 0 ? 1 : -1;
 }
 
-/* What was killed between the commit and the removal has left a file of which nothing is remembered. */
+/* A crash between commit and removal leaves a file without rows. */
 static int remove_strays(struct db *db, int64_t before_ms, struct fw_err *err)
 {
 	char before[ARCHIVE_MONTH_SIZE], month[ARCHIVE_MONTH_SIZE];
@@ -101,8 +101,8 @@ int janitor_step(struct db *db, const struct config *config, int64_t now_ms, str
 	int pruned = prune(db, now_ms, err);
 	if (pruned < 0)
 		return -1;
-	/* first: nothing is written to a month that is gone, which holds up all behind it until its time is over */
-	int forgot = config->keep_archive_ms ? forget_month(db, forget_before, err) : 0;
+	/* first: nothing can be written to a deleted month, which would block all later ones */
+	int forgot = config->keep_archive_ms ? expire_month(db, forget_before, err) : 0;
 	int archived = archive_one(db, now_ms - config->keep_samples_ms, forgot < 0 ? &besides : err);
 	if (archived < 0 || forgot < 0)
 		return -1;

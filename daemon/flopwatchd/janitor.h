@@ -1,10 +1,9 @@
 /**
- * janitor.h - keeps the database from growing without bound: once an hour, in small steps with pauses between them.
- *
- * Single times move to the archive after `keep_samples` (db/archive/archived.h), whose months go after `keep_archive`; each run's estimate
- * stays, so that a verdict can be reached again. The log of notifications goes after JANITOR_SENT_DAYS, events after JANITOR_EVENT_DAYS, and
- * what is remembered of webhooks, so that none is played twice, after JANITOR_NOTIFICATION_DAYS and beyond the newest JANITOR_NOTIFICATIONS.
- * Everything else is kept for ever. Where much of the file is free afterwards, it shrinks.
+ * janitor.h - limits the growth of the database: once an hour, in small steps with pauses. Single times move to the
+ * archive after `keep_samples` (db/archive/archived.h), whose months are deleted after `keep_archive`; each run's
+ * estimate stays, so that a verdict can be computed again. Notifications are deleted after JANITOR_SENT_DAYS, events
+ * after JANITOR_EVENT_DAYS, and received webhook ids (which prevent replays) after JANITOR_NOTIFICATION_DAYS and
+ * beyond the newest JANITOR_NOTIFICATIONS. Everything else stays. The file shrinks if much of it is free.
  */
 #ifndef FLOPWATCHD_JANITOR_H
 #define FLOPWATCHD_JANITOR_H
@@ -17,16 +16,15 @@ enum { JANITOR_SENT_DAYS = 90, JANITOR_EVENT_DAYS = 7, JANITOR_NOTIFICATION_DAYS
 
 struct janitor;
 
-/** Start; the first round comes after some seconds, for some daemons never run for an hour. Own: janitor_stop. */
+/** Start; the first round follows after seconds, because some daemons never run for an hour. Own: janitor_stop. */
 int janitor_start(struct loop *loop, const struct config *config, struct db *db, struct janitor **out, struct fw_err *err);
-/** Look again soon: the configuration has changed. */
+/** Run soon: the configuration has changed. */
 void janitor_wake(struct janitor *j);
-/** Accepts NULL. */
 void janitor_stop(struct janitor *j);
 
 /**
- * One step, in transactions of its own. Units: now_ms as clock_utc_ms. 1 there may be more to do, 0 done, -1. What does not go into the
- * archive stays where it is.
+ * Run one step, in its own transactions. Units: now_ms as clock_utc_ms. 1 there may be more, 0 done, -1. Times that
+ * cannot be archived stay in the database.
  */
 int janitor_step(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 

@@ -1,4 +1,4 @@
-/* flopwatchd: arguments; the daemon itself begins in server.c. */
+/* main.c - command line of flopwatchd; the daemon starts in server.c. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@ static const char usage[] =
 	"       flopwatchd --backup DATABASE FILE\n"
 	"       flopwatchd --check DATABASE\n"
 	"  --config FILE   settings, see the commented flopwatchd.yml\n"
-	"  --check-config  say every mistake in FILE and exit\n"
-	"  --probe          look whether what FILE names is there, a line of JSON each; `flopwatch config check` shows them\n"
-	"  --backup        copy DATABASE, in use or not, to FILE and exit; the daemon does it so for `flopwatch backup`\n"
-	"  --check         look for damage in DATABASE, in use or not, for ten seconds at most; the daemon does it so at its start\n"
+	"  --check-config  print every mistake in FILE and exit\n"
+	"  --probe          check the folders, repositories and workers of FILE, a line of JSON each; see `flopwatch config check`\n"
+	"  --backup        copy DATABASE, in use or not, to FILE and exit; `flopwatch backup` uses it\n"
+	"  --check         check DATABASE, in use or not, for damage, ten seconds at most; the daemon does so at its start\n"
 	"  --help, --version\n"
-	"Signals: HUP reads FILE again, TERM ends in order. Exit 0 done, 1 error, 2 usage or configuration,\n"
-	"3 a database that is damaged or of another version.\n";
+	"Signals: HUP reads FILE again, TERM ends the daemon. Exit 0 done, 1 error, 2 usage or configuration,\n"
+	"3 damaged database, or one of another version.\n";
 
 enum { OPT_CHECK = 256, OPT_PROBE, OPT_BACKUP, OPT_CHECK_DATABASE, OPT_VERSION };
 
@@ -31,7 +31,7 @@ static int usage_error(const char *what, const char *word)
 	return 2;
 }
 
-/* As somebody wrote them: what builds for one is a part of it. */
+/* An entry that only builds is part of its worker. */
 static int count_workers(const struct config *c)
 {
 	int n = 0;
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 		case OPT_VERSION:
 			return puts("flopwatchd " FW_VERSION) < 0;
 		default:
-			return usage_error("an option that is not known, or lacks its value: ", argv[optind - 1]);
+			return usage_error("unknown option, or missing value:  ", argv[optind - 1]);
 		}
 	}
 	if (backup && !path && argc - optind == 2)
@@ -105,11 +105,11 @@ int main(int argc, char **argv)
 	if (check_database && !path && !backup && argc - optind == 1)
 		return check_run(argv[optind]);
 	if (check_database)
-		return usage_error("--check stands alone, with DATABASE after it", "");
+		return usage_error("--check takes one argument, DATABASE, and no other option", "");
 	if (backup)
-		return usage_error("--backup stands alone, with DATABASE and FILE after it", "");
+		return usage_error("--backup takes two arguments, DATABASE and FILE, and no other option", "");
 	if (optind < argc)
-		return usage_error("this belongs to no option: ", argv[optind]);
+		return usage_error("unexpected argument:  ", argv[optind]);
 	if (!path)
 		return usage_error("--config FILE is missing", "");
 	if (check || look)

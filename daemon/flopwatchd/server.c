@@ -1,4 +1,4 @@
-/* server.c - wires the rooms together; whatever must happen in an order at start and end happens here. */
+/* server.c - connects the modules, and defines the order of start and stop. */
 #include "flopwatchd/server.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ static void on_new_job(void *arg)
 	on_event(s);
 }
 
-static void watch_again(void *arg);
+static void retry_watch(void *arg);
 
 static int start_watch(struct server *s, struct fw_err *err)
 {
@@ -94,21 +94,21 @@ static int start_watch(struct server *s, struct fw_err *err)
 	return result;
 }
 
-static void watch_or_wait(struct server *s)
+static void start_watch_or_retry(struct server *s)
 {
 	struct fw_err err = { 0 }, failed = { 0 };
 	if (start_watch(s, &err) == 0)
 		return;
 	log_error("watch.start", "err=%s", log_quote(err.text));
-	if (loop_after(s->loop, WATCH_AGAIN_MS, watch_again, s, &s->watch_timer, &failed) != 0)
+	if (loop_after(s->loop, WATCH_AGAIN_MS, retry_watch, s, &s->watch_timer, &failed) != 0)
 		log_error("watch.timer", "err=%s", log_quote(failed.text));
 }
 
-static void watch_again(void *arg)
+static void retry_watch(void *arg)
 {
 	struct server *s = arg;
 	s->watch_timer = NULL;
-	watch_or_wait(s);
+	start_watch_or_retry(s);
 }
 
 static void stop_watch(struct server *s)
@@ -144,7 +144,7 @@ static void reload(void *arg)
 		queue_forget_plans(s->queue);
 		stop_watch(s);
 		config_update(s->config, fresh, restart, sizeof restart);
-		watch_or_wait(s);
+		start_watch_or_retry(s);
 		queue_wake(s->queue);
 		janitor_wake(s->janitor);
 		log_info("config.read", "repos=%d webhooks=%d", s->config->n_repos, s->config->n_webhooks);
@@ -155,7 +155,7 @@ static void reload(void *arg)
 	buf_fini(&mistakes);
 }
 
-/* ---- ending ---------------------------------------------------------------------------------------- */
+/* ---- stop ------------------------------------------------------------------------------------------ */
 
 static void stop_loop(void *arg)
 {
@@ -163,7 +163,7 @@ static void stop_loop(void *arg)
 	loop_stop(s->loop);
 }
 
-static void deadline_is_over(void *arg)
+static void on_stop_deadline(void *arg)
 {
 	struct server *s = arg;
 	s->deadline = NULL;
@@ -171,11 +171,11 @@ static void deadline_is_over(void *arg)
 	loop_stop(s->loop);
 }
 
-static void end(void *arg)
+static void on_stop_signal(void *arg)
 {
 	struct server *s = arg;
 	struct fw_err err = { 0 };
-	if (s->is_ending) { /* asked twice: now */
+	if (s->is_ending) { /* the second signal: stop now */
 		loop_stop(s->loop);
 		return;
 	}
@@ -186,10 +186,10 @@ static void end(void *arg)
 	backup_stop(s->backup);
 	idle_stop(s->idle);
 	s->idle = NULL;
-	bisects_stop(s->bisects); /* it asks for nothing more; the next start goes on with what is open */
+	bisects_stop(s->bisects); /* queue no more jobs; the next start continues open searches */
 	s->bisects = NULL;
 	queue_drain(s->queue, stop_loop, s);
-	if (loop_after(s->loop, DRAIN_MS, deadline_is_over, s, &s->deadline, &err) != 0)
+	if (loop_after(s->loop, DRAIN_MS, on_stop_deadline, s, &s->deadline, &err) != 0)
 		loop_stop(s->loop);
 }
 
@@ -198,12 +198,12 @@ static void on_damage(void *arg, const struct fw_err *damage)
 	struct server *s = arg;
 	s->damage = *damage;
 	log_error("db.damaged", "err=%s", log_quote(damage->text));
-	end(s);
+	on_stop_signal(s);
 }
 
-/* ---- beginning ------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------------- */
 
-/* Make a folder and those above it. */
+/* Create a folder and its parents. */
 static int make_folder(const char *path, struct fw_err *err)
 {
 	char part[512];
@@ -211,15 +211,15 @@ static int make_folder(const char *path, struct fw_err *err)
 	for (char *slash = part + 1; (slash = strchr(slash, '/')); slash++) {
 		*slash = 0;
 		if (mkdir(part, 0755) != 0 && errno != EEXIST)
-			return err_sys(err, "cannot make the folder %s", part);
+			return err_sys(err, "cannot create the folder %s", part);
 		*slash = '/';
 	}
 	if (mkdir(part, 0700) != 0 && errno != EEXIST)
-		return err_sys(err, "cannot make the folder %s", part);
+		return err_sys(err, "cannot create the folder %s", part);
 	return 0;
 }
 
-/* A daemon that was killed while it started a child has the lock for the moment that the child needs to see it. */
+/* A child that a killed daemon was starting holds the lock until it notices: retry. */
 static int take_lock(int fd)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
@@ -230,7 +230,7 @@ static int take_lock(int fd)
 	return -1;
 }
 
-/* Two daemons on one state folder would undo each other's work. The lock goes with the process, however it ends. */
+/* Two daemons on one state folder would overwrite each other's work. The lock ends with the process. */
 static int lock_state(struct server *s, struct fw_err *err)
 {
 	char path[600], pid[32];
@@ -251,8 +251,8 @@ static int lock_state(struct server *s, struct fw_err *err)
 	return 0;
 }
 
-/* Times of rows follow the clock, so that the queue's order, pauses and sessions stay what they were. */
-static int follow_clock(struct db *db, int64_t by_ms, struct fw_err *err)
+/* Shift the times in rows with the clock, so that queue order, delays and sessions stay as they were. */
+static int shift_times(struct db *db, int64_t by_ms, struct fw_err *err)
 {
 	const int64_t session_ms = (int64_t)ACCESS_SESSION_DAYS * 24 * 3600 * 1000;
 	log_warning("clock.set", "by_s=%lld", (long long)(by_ms / 1000));
@@ -264,19 +264,19 @@ static int on_clock_set(void *arg, int64_t by_ms)
 	struct server *s = arg;
 	struct txn *g = queue_txn(s->queue);
 	struct fw_err err = { 0 };
-	if (txn_begin(g, &err) == 0 && txn_end(g, follow_clock(s->db, by_ms, &err), &err) == 0)
+	if (txn_begin(g, &err) == 0 && txn_end(g, shift_times(s->db, by_ms, &err), &err) == 0)
 		return 0;
 	log_error("clock.follow", "err=%s", log_quote(err.text));
 	return -1;
 }
 
 /* The clock may have been set back while no daemon ran. */
-static int catch_up_with_clock(struct db *db, struct fw_err *err)
+static int check_stored_clock(struct db *db, struct fw_err *err)
 {
 	int64_t ahead_ms;
 	if (store_clock_ahead(db, clock_utc_ms(), &ahead_ms, err) != 0)
 		return -1;
-	return ahead_ms < LOOP_CLOCK_SET_MS ? 0 : follow_clock(db, -ahead_ms, err);
+	return ahead_ms < LOOP_CLOCK_SET_MS ? 0 : shift_times(db, -ahead_ms, err);
 }
 
 static int recover(struct server *s, struct fw_err *err)
@@ -285,7 +285,7 @@ static int recover(struct server *s, struct fw_err *err)
 	int64_t now = clock_utc_ms();
 	if (db_begin(s->db, err) != 0)
 		return -1;
-	if (catch_up_with_clock(s->db, err) != 0 || store_job_recover(s->db, now, &requeued, &failed, err) != 0 ||
+	if (check_stored_clock(s->db, err) != 0 || store_job_recover(s->db, now, &requeued, &failed, err) != 0 ||
 		(failed && status_ended(s->db, s->config, NULL, now, err) != 0)) {
 		db_rollback(s->db);
 		return -1;
@@ -295,7 +295,7 @@ static int recover(struct server *s, struct fw_err *err)
 	return db_commit(s->db, err);
 }
 
-/* What a person has to change before a start can go better; a disk that is full or read-only may be another one later. */
+/* Detect errors that a user must fix before a start can succeed; a full or read-only disk may recover. */
 static int check_rights(const char *path, struct fw_err *err)
 {
 	if (access(path, R_OK | W_OK) == 0 || errno != EACCES)
@@ -319,7 +319,7 @@ static int open_state(struct server *s, struct fw_err *err)
 		return -1;
 	if (db_open(path, false, &s->db, err) != 0)
 		return -1;
-	/* what is damaged would be answered from and written to as if it were not */
+	/* a damaged database must be neither read nor written */
 	if (check_here(s->db, path, &s->is_checked, err) != 0 || migrate(s->db, err) != 0)
 		return err_context(err, "%s", path);
 	if (recover(s, err) != 0)
@@ -328,17 +328,17 @@ static int open_state(struct server *s, struct fw_err *err)
 	return 0;
 }
 
-static void pet_watchdog(void *arg)
+static void feed_watchdog(void *arg)
 {
 	struct server *s = arg;
 	struct fw_err err = { 0 };
 	s->watchdog = NULL;
 	sd_notify("WATCHDOG=1");
-	if (loop_after(s->loop, sd_notify_watchdog_ms(), pet_watchdog, s, &s->watchdog, &err) != 0)
+	if (loop_after(s->loop, sd_notify_watchdog_ms(), feed_watchdog, s, &s->watchdog, &err) != 0)
 		log_error("watchdog.timer", "err=%s", log_quote(err.text));
 }
 
-/* Before anything is started, so that children that do not measure serve as well. */
+/* Before any start, so that all children run on the cores for serving. */
 static int divide_cores(struct config *config, struct fw_err *err)
 {
 	struct fw_err refused = { 0 };
@@ -366,10 +366,10 @@ static int start_check(struct server *s, struct fw_err *err)
 static int start(struct server *s, struct fw_err *err)
 {
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes shall fail a write, not end the daemon */
+	signal(SIGXFSZ, SIG_IGN); /* a file size limit must fail a write, not end the daemon */
 	if (divide_cores(s->config, err) != 0 || open_state(s, err) != 0 || loop_new(&s->loop, err) != 0)
 		return -1;
-	/* the port before the workers: a second start on it must not disturb anything */
+	/* bind the port before starting workers: a second daemon must not disturb anything */
 	if (http_frontend_start(s->loop, s->config, s->db, &s->control, &s->frontend, err) != 0 ||
 		queue_start(s->loop, s->config, s->db, on_event, s, &s->queue, err) != 0 ||
 		sender_start(s->loop, s->config, queue_txn(s->queue), &s->sender, err) != 0 ||
@@ -384,11 +384,11 @@ static int start(struct server *s, struct fw_err *err)
 	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config, .backup = s->backup };
 	if (start_watch(s, err) != 0)
 		return -1;
-	if (loop_signal(s->loop, SIGTERM, end, s, err) != 0 || loop_signal(s->loop, SIGINT, end, s, err) != 0 ||
-		loop_signal(s->loop, SIGHUP, reload, s, err) != 0)
+	if (loop_signal(s->loop, SIGTERM, on_stop_signal, s, err) != 0 ||
+		loop_signal(s->loop, SIGINT, on_stop_signal, s, err) != 0 || loop_signal(s->loop, SIGHUP, reload, s, err) != 0)
 		return -1;
 	if (sd_notify_watchdog_ms() > 0)
-		pet_watchdog(s);
+		feed_watchdog(s);
 	loop_on_clock_set(s->loop, on_clock_set, s);
 	return 0;
 }
@@ -425,7 +425,7 @@ static int read_config(struct server *s, struct fw_err *err)
 	return result;
 }
 
-/* After 2 and 3 systemd/flopwatchd.service does not start the daemon again: a person has to change something first. */
+/* systemd/flopwatchd.service does not restart after 2 and 3: a user must change something first. */
 static int exit_status(const struct fw_err *err)
 {
 	if (err->code == ERR_INVALID)

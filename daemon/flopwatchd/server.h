@@ -1,8 +1,11 @@
-/** server.h - the whole daemon: starts its parts, reads the configuration again, ends in order. */
+/** server.h - the daemon: starts its modules, reloads the configuration, stops. */
 #ifndef FLOPWATCHD_SERVER_H
 #define FLOPWATCHD_SERVER_H
 
-/** Run until SIGTERM or SIGINT. Returns the exit status, said on standard error: 0, 1 an error, 2 the configuration, 3 the database. */
+/**
+ * Run until SIGTERM or SIGINT. Prints errors on standard error; returns the exit status: 0, 1 error, 2 configuration,
+ * 3 database.
+ */
 int server_run(const char *config_path);
 
 #endif

@@ -155,7 +155,7 @@ is "with the file's own TFLOP/s" "$(jq -c '[.kind, .suite, .verdict, .cells[0].c
 ok "import of two files" fw import "$tmp/slower.csv" "$data/ffa-dense.csv" --repo kernels --commit "$first" --base "$other" --branch main --suite theirs
 body=$(api comparisons/3)
 is "has a change and no verdict" "$(jq -c '[.branch, .suite, .cells[0].verdict, (.cells[0].change_pct * 100 | round), .cells[0].reason]' <<<"$body")" \
-	'["main","theirs","undecided",-308,"imported: two figures without their noise cannot show a change of 1.5 %"]'
+	'["main","theirs","undecided",-308,"imported: two values without noise cannot show a change of 1.5 %"]'
 ok "a row that failed is imported as that" fw import "$data/google-benchmark-2018.json" --repo kernels --commit "$first"
 like "and told" "$out" 'WARNING BM_Launch failed in .*: no kernel image for this device'
 id=$(sql "SELECT max(id) FROM comparison")

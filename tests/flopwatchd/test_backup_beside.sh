@@ -57,7 +57,7 @@ commit kernels "other"
 push kernels other
 is "a push is seen and judged" "$(result_of "$(head_of kernels)")" "done identical"
 fails "another backup" 1 fw backup "$tmp/second.db"
-like "is told to wait" "$out" '^flopwatch: a backup is being made already; ask again when it is done$'
+like "is told to wait" "$out" '^flopwatch: a backup is being made already; retry when it is done$'
 is "with its status" "$(post backup | jq .status)" 409
 ok "and the first is not answered yet" kill -0 "$client"
 ok "the copy goes on" open_gate
@@ -95,7 +95,7 @@ stop_daemon
 is "the daemon ends in order" $? 0
 wait "$client"
 is "whoever waited" $? 1
-like "is told why" "$(cat "$tmp/said")" '^flopwatch: flopwatchd stopped before the backup was done; ask again when it runs$'
+like "is told why" "$(cat "$tmp/said")" '^flopwatch: flopwatchd stopped before the backup was done; retry when it runs$'
 ok "the copying has ended" is_gone "$(cat "$tmp/held")"
 is "it leaves nothing" "$(left)$(ls "$tmp"/none.db* 2>/dev/null)" ""
 start || exit 1

@@ -98,12 +98,11 @@ static void test_bad_questions(void **state)
 	refused((struct job_request){ .target = NULL }, ERR_INVALID, "a job needs a repo and a target");
 	refused((struct job_request){ .repo = "other", .target = two }, ERR_NOT_FOUND, "there is no repository other");
 	refused((struct job_request){ .target = two, .suite = "../etc/passwd" }, ERR_INVALID,
-		"suite ../etc/passwd is not a name; e.g. ffa");
+		"suite ../etc/passwd is not a valid name; e.g. ffa");
 	refused((struct job_request){ .target = two, .device_kind = "tpu" }, ERR_INVALID,
-		"device_kind tpu is none of cuda, cpu, sim");
+		"device_kind tpu is not one of cuda, cpu, sim");
 	refused((struct job_request){ .target = two, .cells_glob = glob }, ERR_INVALID, "cells is longer than 4095 bytes");
-	refused((struct job_request){ .target = two, .cells_glob = "a\nb" }, ERR_INVALID,
-		"cells holds a character that cannot be there");
+	refused((struct job_request){ .target = two, .cells_glob = "a\nb" }, ERR_INVALID, "cells holds an invalid character");
 	config->queue_max = 0;
 	refused((struct job_request){ .target = two }, ERR_FULL, "0 jobs wait already, and the limit is 0 (limits.queue)");
 	int64_t jobs[8], search;

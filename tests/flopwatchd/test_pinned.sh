@@ -87,7 +87,7 @@ fw profile main deaf --base-config TILE=4 --cells '*/full/*/forward' >"$tmp/said
 like "why tells what was tried" "$(cat "$tmp/said")" '^the target tried 9 configurations: TILE=0 1 ms, TILE=1 1.02 ms, TILE=2 1.04 ms \(chosen\), .* 1 more in --json$'
 
 # ---- what is refused ----
-like "one configuration on both sides of one commit" "$(post jobs '{"repo": "kernels", "target": "main", "base_config": "TILE=1", "target_config": "TILE=1"}')" 'not compared with itself in one configuration'
+like "one configuration on both sides of one commit" "$(post jobs '{"repo": "kernels", "target": "main", "base_config": "TILE=1", "target_config": "TILE=1"}')" 'the same commit in the same configuration'
 like "a control character" "$(post jobs '{"repo": "kernels", "target": "main", "base_config": "TILE\n=1"}')" 'base_config holds a control character'
 like "160 bytes" "$(post jobs "{\"repo\": \"kernels\", \"target\": \"main\", \"target_config\": \"$(printf '%0160d' 0)\"}")" 'target_config is longer than 159 bytes'
 like "one side alone stands beside the commit itself" "$(post jobs '{"repo": "kernels", "target": "main", "target_config": "TILE=1"}' | jq -r .state)" '^queued$'

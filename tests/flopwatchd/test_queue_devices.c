@@ -46,7 +46,7 @@ static void begin(void)
 
 static void try_device(void)
 {
-	ok(devicestate_set(queue_txn(queue), "sim-1", DEVICESTATE_HEALTH_CHECK, "a health check was asked for", "me", &err));
+	ok(devicestate_set(queue_txn(queue), "sim-1", DEVICESTATE_HEALTH_CHECK, "health check requested", "me", &err));
 	queue_wake(queue);
 }
 
@@ -85,7 +85,7 @@ static void a_daemon_that_stops_has_not_seen_the_health_check_fail(void **state)
 	queue_drain(queue, on_drained, NULL);
 	ok(loop_run(loop, &err));
 	assert_string_equal(
-		fixture_text("SELECT state || ': ' || state_why FROM device"), "health check: a health check was asked for");
+		fixture_text("SELECT state || ': ' || state_why FROM device"), "health check: health check requested");
 }
 
 /* A line that is cut, or a worker that does not start: it is tried again. */

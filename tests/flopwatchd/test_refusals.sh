@@ -129,7 +129,7 @@ is "nobody reads that there was no pair" "$(sql "SELECT count(*) FROM cell WHERE
 
 # ---- devices, repositories, cells ----
 fails "a kind of device that no worker has" 1 fw compare main slow --repo kernels --device cuda
-like "would be waited for in vain" "$out" 'no worker of this daemon measures on cuda, so the job would wait for ever'
+like "would be waited for in vain" "$out" 'no worker of this daemon measures on cuda, so the job would never run'
 fails "also beside a peer" 1 fw peer main --repo kernels --provider yardstick --device cuda
 fails "and for a calibration" 1 fw calibrate --repo kernels --device cuda
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward

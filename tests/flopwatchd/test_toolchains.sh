@@ -69,6 +69,6 @@ fw compare main main --target-toolchain "$tmp/tools/empty" >"$tmp/said" 2>&1
 like "so does one without a compiler" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/tools/empty holds neither nvcc nor gcc"
 like "a path that is none is refused" "$(post jobs '{"repo": "kernels", "target": "main", "target_toolchain": "../x"}')" 'target_toolchain ../x is no absolute and plain path'
 like "as are flags that are none" "$(post jobs '{"repo": "kernels", "target": "main", "target_flags": "-O2; rm"}')" 'target_flags hold a letter that may not be there'
-like "and twice the same" "$(post jobs '{"repo": "kernels", "target": "main", "base": "main", "base_flags": "-O2", "target_flags": "-O2"}')" 'not compared with itself built in one way'
+like "and twice the same" "$(post jobs '{"repo": "kernels", "target": "main", "base": "main", "base_flags": "-O2", "target_flags": "-O2"}')" 'the same build of the same commit'
 stop_daemon
 is "the daemon ends in order" $? 0
