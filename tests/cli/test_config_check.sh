@@ -20,7 +20,7 @@ good_worker='{name: sim, command: [flopwatch-worker, serve], device: sim}'
 lines "$good_repo, {name: far, url: 'file://$tmp/kernels.git'}" "$good_worker"
 ok "all is there" check
 like "the file is fine" "$(cat "$tmp/said")" 'fine; 2 repositories, 1 workers'
-ok "folders that are not there yet" said ok folder "state_dir: $tmp/state will be made"
+ok "folders that are not there yet" said ok folder "state_dir: $tmp/state will be created"
 ok "suites that can be read" said ok suites '[1-9][0-9]* in .*/etc/suites can be read'
 ok "programs" said ok program '.*/flopwatch-git'
 ok "a repository in place, with its branch" said ok repository 'kernels can be read: 1 branch, main among them'
@@ -73,7 +73,7 @@ ok "which is said, with the way out" said fail repository 'kernels: .*is a shall
 
 lines "{name: kernels, url: $tmp/kernels.git, branches: ['*', '!wip/*']}" "$good_worker"
 ok "a pattern that matches no branch now is no mistake" check
-ok "but named" said warn branches 'kernels: `!wip/\*` excludes no branch that is there now'
+ok "but named" said warn branches 'kernels: `!wip/\*` excludes no existing branch'
 lines "{name: kernels, url: $tmp/kernels.git, branches: ['*', '^wip/']}" "$good_worker"
 fails "a pattern of another language" 2 check
 like "is refused at its place" "$(cat "$tmp/said")" 'c.yml:[0-9]+:[0-9]+: repos\[0\]\.branches\[1\].*`\^wip/` matches no branch, because git allows no `\^`'
@@ -89,7 +89,7 @@ ok "but told" said warn repository 'empty can be read, but has no branch yet'
 lines "$good_repo" "{name: none, command: [$tmp/no-such-worker, serve]}, {name: mute, command: [sh, -c, 'echo no such host >&2; exit 1']}, {name: sock, socket: $tmp/none.sock}"
 fails "workers that do not answer" 1 check
 ok "a program that is none" said fail worker "worker none: .*$tmp/no-such-worker"
-ok "one that ends, with what it said" said fail worker 'mute: no such host: it ended before it said what it measures on'
+ok "one that ends, with what it said" said fail worker 'mute: no such host: the worker ended before its hello'
 ok "a socket of nobody" said fail worker "worker sock: cannot reach $tmp/none.sock: No such file"
 printf '#!/bin/sh\nexec "%s" probe --device sim\n' "$bin/flopwatch-worker" >"$tmp/other"
 chmod +x "$tmp/other"
@@ -113,7 +113,7 @@ touch "$tmp/file"
 lines "$good_repo" "$good_worker"
 sed -i "s,^state_dir:.*,state_dir: $tmp/file/state," "$tmp/c.yml"
 fails "a folder that cannot be" 1 check
-ok "is told with what is in its place" said fail folder "state_dir: $tmp/file.* is no folder"
+ok "is told with what is in its place" said fail folder "state_dir: $tmp/file.* is not a folder"
 fails "a mistake in the file comes first" 2 "$bin/flopwatch" config check "$tmp/none.yml"
 mkfifo "$tmp/fifo.yml"
 fails "a configuration that is a FIFO" 2 timeout "$patience" "$bin/flopwatch" config check "$tmp/fifo.yml"

@@ -43,10 +43,10 @@ static void a_cell_without_a_profile(void **state)
 {
 	(void)state;
 	struct cause_known k =
-		done("unsupported", "A program shows only its times; counters and machine code are read of modules");
-	says(&k, "not known. A program shows only its times; counters and machine code are read of modules");
-	k = done("unsupported", "base does not do it: not this direction");
-	says(&k, "not known: base does not do it: not this direction");
+		done("unsupported", "A benchmark gives only times; counters and machine code are read from modules");
+	says(&k, "not known. A benchmark gives only times; counters and machine code are read from modules");
+	k = done("unsupported", "base does not support it: not this direction");
+	says(&k, "not known: base does not support it: not this direction");
 	k = done("failed", "target: crash: killed by SIGSEGV");
 	says(&k, "not known: profiling this cell failed: target: crash: killed by SIGSEGV");
 	k = done("identical", "both sides are built from the same files, or to the same module");

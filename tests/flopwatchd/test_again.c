@@ -63,15 +63,16 @@ static void once_and_in_another_hour(void **state)
 	snprintf(sql, sizeof sql, "SELECT again_of = %lld AND again_at IS NULL FROM job ORDER BY id DESC LIMIT 1",
 		(long long)first);
 	assert_int_equal(fixture_number(f, sql), 1);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'runs of 1 cell varied too much: asked "
-					   "again once, from %'"),
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'runs of 1 cell varied too much: one "
+					   "retry, from %'"),
 		1);
 	/* undecided a second time, it stays so */
 	struct store_comparison c = { .id = fixture_number(f, "SELECT max(id) FROM comparison"), .verdict = VERDICT_UNDECIDED };
 	ok(again_note(f->db, config, &job, &c, NOW_MS + LATER_MS, &err));
 	assert_int_equal(asked(f, NOW_MS + 9 * LATER_MS), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE '%again: it stays undecided'"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE '%again: the comparison stays undecided'"), 1);
 }
 
 static void only_what_noise_left_open(void **state)

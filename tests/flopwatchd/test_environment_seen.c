@@ -246,7 +246,7 @@ static void another_device_measures_what_one_in_quarantine_cannot(void **state)
 	run_sql(f, "UPDATE device SET state = 'quarantined' WHERE uuid = 'sim-0'");
 	assert_int_equal(asked(f, &other, false), 2);
 	assert_string_equal(text(f, "SELECT count(*) FROM job WHERE state = 'cancelled' AND device_uuid = 'sim-0' AND "
-				    "state_why = 'device sim-0 is not in order, and sim-1 measures the change'"),
+				    "state_why = 'device sim-0 is not in state ok, and sim-1 measures the change'"),
 		"2");
 	assert_string_equal(text(f, "SELECT group_concat(DISTINCT device_uuid) FROM job WHERE state = 'queued'"), "sim-1");
 	run_sql(f, "UPDATE device SET state = 'ok' WHERE uuid = 'sim-0'");

@@ -74,7 +74,7 @@ static int64_t ask(const char *suite)
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", two);
 	snprintf(job.suite, sizeof job.suite, "%s", suite);
 	ok(db_begin(db, &err));
-	ok(profile_ask(db, &job, &p, "queued: asked for by a person", clock_utc_ms(), &err));
+	ok(profile_ask(db, &job, &p, "queued: requested by a user", clock_utc_ms(), &err));
 	ok(db_commit(db, &err));
 	return job.id;
 }
@@ -133,7 +133,7 @@ static void test_the_largest_cell_of_each_table_and_direction(void **state)
 	fixture_until(STATE_IS("done"));
 	assert_string_equal(
 		fixture_text("SELECT group_concat(substr(key, 1, 26) || ' ' || state || ': ' || why, ', ') FROM profile_cell"),
-		"attention/dense/full/s128/ failed: the worker said nothing of it, attention/dense/full/s128/ failed: the worker said "
+		"attention/dense/full/s128/ failed: the worker sent no profile of the cell, attention/dense/full/s128/ failed: the worker said "
 		"nothing of it");
 }
 
@@ -164,7 +164,7 @@ static void test_programs_are_not_profiled(void **state)
 	fixture_until("SELECT count(*) FROM job WHERE state IN ('done', 'failed')");
 	assert_string_equal(fixture_text("SELECT state || state_why FROM job"), "done");
 	assert_string_equal(fixture_text("SELECT key || ' ' || state FROM profile_cell"), "gemm unsupported");
-	assert_int_equal(fixture_number("SELECT count(*) FROM profile_cell WHERE why LIKE 'A program shows only its times%'"), 1);
+	assert_int_equal(fixture_number("SELECT count(*) FROM profile_cell WHERE why LIKE 'A benchmark gives only times%'"), 1);
 }
 
 static void test_a_push_goes_first(void **state)

@@ -66,7 +66,7 @@ commit kernels "not ready [skip flopwatch]"
 push kernels skipped
 skipped=$(head_of kernels)
 is "a commit that asks for it is skipped" "$(result_of "$skipped")" "cancelled -"
-like "and shown with the reason" "$(why_of "$skipped")" 'asked to be skipped by \[skip flopwatch\]'
+like "and shown with the reason" "$(why_of "$skipped")" 'skipped by \[skip flopwatch\] in the commit message'
 
 branch kernels empty main
 git -C "$tmp/kernels" rm -rq kernels

@@ -379,7 +379,7 @@ static void test_a_repository_that_is_not_configured(void **state)
 	config->n_repos = 0;
 	begin();
 	fixture_until(STATE_IS("target_missing"));
-	assert_string_equal(fixture_text("SELECT state_why FROM job"), "repository kernels is not configured any more");
+	assert_string_equal(fixture_text("SELECT state_why FROM job"), "repository kernels is no longer configured");
 }
 
 static void test_a_database_that_cannot_be_written(void **state)

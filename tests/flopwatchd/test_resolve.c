@@ -310,7 +310,7 @@ static void test_jobs_that_end_here(void **state)
 	struct store_job j = job_for("main", one);
 	struct resolve_answer *a = resolve(&j);
 	assert_int_equal(a->state, JOBSTATE_CANCELLED);
-	assert_string_equal(a->why, "asked to be skipped by [skip flopwatch]");
+	assert_string_equal(a->why, "skipped by [skip flopwatch] in the commit message");
 	assert_string_equal(a->target.sha, one);
 	snprintf(j.origin, sizeof j.origin, "api"); /* a person who asks gets an answer */
 	assert_int_equal(resolve(&j)->state, JOBSTATE_N);
@@ -327,7 +327,7 @@ static void test_jobs_that_end_here(void **state)
 	snprintf(j.repo_name, sizeof j.repo_name, "other");
 	struct resolve *r;
 	assert_int_equal(resolve_start(loop, db, config, &j, on_answer, NULL, &r, &err), -1);
-	assert_string_equal(err.text, "repository other is not configured any more");
+	assert_string_equal(err.text, "repository other is no longer configured");
 }
 
 static void expect_end(const struct store_job *j, const char *state, const char *why)

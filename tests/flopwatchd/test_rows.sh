@@ -53,8 +53,8 @@ start_daemon || exit 1
 is "a kernel without a backward passes by its forward" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 ok "also for who waits" fw wait main
 like "who reads why" "$(fw wait main)" '^not compared: 2 supported by neither side$'
-is "with what each side says, once for all cells" "$(fw wait main | grep -c ': neither side does it: naive: not this direction$')" 1
-is "the rows say it" "$(sql "SELECT DISTINCT reason, failure FROM cell WHERE verdict = 'unsupported'")" "neither side does it: naive: not this direction|"
+is "with what each side says, once for all cells" "$(fw wait main | grep -c ': neither side supports it: naive: not this direction$')" 1
+is "the rows say it" "$(sql "SELECT DISTINCT reason, failure FROM cell WHERE verdict = 'unsupported'")" "neither side supports it: naive: not this direction|"
 factor 1.0002 "the same"
 is "and against another commit" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 is "which was its base" "$(job_field "$(job_of "$(head_of kernels)")" base)" "$(git -C "$tmp/kernels" rev-parse HEAD^)"
@@ -64,7 +64,7 @@ is "and has its place in the history" "$(points "$(head_of kernels)")" "forward 
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")
 like "the page counts what was compared" "$page" 'None of 2 cells is slower by more than its threshold; not compared: 2 supported by neither side\.'
 review=$(api "comparisons/$(sql "SELECT max(id) FROM comparison").md")
-like "the review comment has the word" "$review" 'unsupported: neither side does it'
+like "the review comment has the word" "$review" 'unsupported: neither side supports it'
 folded=$(sed -n '/<details>/,/<\/details>/p' <<<"$review")
 is "it folds what did not change, and nothing else" \
 	"$(grep -c '/forward` .* | unchanged |$' <<<"$review") $(grep -c '/forward` .* | unchanged |$' <<<"$folded") $(grep -c unsupported <<<"$folded")" "2 2 0"

@@ -121,7 +121,7 @@ static void test_a_receiver_that_was_removed(void **state)
 	enqueue("other");
 	ok(sender_start(loop, config, &txn, &notify, &err));
 	fixture_until("SELECT count(*) FROM outbox WHERE state = 'failed'");
-	assert_string_equal(fixture_text("SELECT last_error FROM outbox"), "webhook other is not configured any more");
+	assert_string_equal(fixture_text("SELECT last_error FROM outbox"), "webhook other is no longer configured");
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

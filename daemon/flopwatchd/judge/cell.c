@@ -1,4 +1,4 @@
-/* cell.c - from checks, faults and timings of one cell to its verdict, always by the functions of core. */
+/* cell.c - checks, faults and timings of one cell to its verdict, by functions of core. */
 #include "flopwatchd/judge/cell.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "core/protocol/device_check.h"
 #include "core/stats/memory.h"
 
-enum { VALUES_MAX = 4096 }; /* as many as a median takes */
+enum { VALUES_MAX = 4096 }; /* limit of a median */
 
-static int role_in(const struct msg_cell *m, enum role role)
+static int find_role(const struct msg_cell *m, enum role role)
 {
 	for (int i = 0; i < m->n_subjects; i++)
 		if (m->role[i] == role)
@@ -25,12 +25,13 @@ static bool is_series(const struct msg_cell *m, int cell, enum series series, co
 
 /* ---- timings --------------------------------------------------------------------------------------- */
 
-/* `host`: the host's time of enqueue in place of the device's of the call. */
-static void collect(const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_runs *out)
+/* `host`: host time of enqueue instead of the device time of the call. */
+static void collect_runs(
+	const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_runs *out)
 {
 	for (int i = 0; i < r->n_cells && out->n < STATS_RUNS_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
-		int base = role_in(m, against), target = role_in(m, ROLE_TARGET);
+		int base = find_role(m, against), target = find_role(m, ROLE_TARGET);
 		if (!is_series(m, cell, series, "") || base < 0 || target < 0 || m->n < 1)
 			continue;
 		bool clocks = !host && m->mhz[base] && m->mhz[target];
@@ -55,21 +56,21 @@ enum series judge_series(const struct result *r, int cell)
 	return r->plan.ask.cell[cell].decide;
 }
 
-/* Collect what a result has of a cell. Own: everything stays the result's. */
+/* Collect all timings of a cell. Own: everything stays the result's. */
 static void collect_all(const struct result *r, int cell, struct judge_timed *out)
 {
 	enum series decides = judge_series(r, cell);
 	bool by_call = decides == SERIES_CALL;
 	judge_timed_init(out);
-	collect(r, cell, decides, ROLE_BASE, false, &out->decides);
-	collect(r, cell, SERIES_SUSTAINED, ROLE_BASE, false, &out->sustained_runs);
+	collect_runs(r, cell, decides, ROLE_BASE, false, &out->decides);
+	collect_runs(r, cell, SERIES_SUSTAINED, ROLE_BASE, false, &out->sustained_runs);
 	if (!by_call)
-		collect(r, cell, SERIES_CALL, ROLE_BASE, false, &out->call);
+		collect_runs(r, cell, SERIES_CALL, ROLE_BASE, false, &out->call);
 	if (!by_call)
-		collect(r, cell, SERIES_DEVICE, ROLE_BASE, true, &out->host);
+		collect_runs(r, cell, SERIES_DEVICE, ROLE_BASE, true, &out->host);
 }
 
-/** Median over one side of all runs; NAN when some are gone. */
+/** Median over all runs of one side; NAN if samples are gone. */
 static double side_median(const struct cell_runs *l, bool target)
 {
 	float all[VALUES_MAX];
@@ -84,7 +85,7 @@ static double side_median(const struct cell_runs *l, bool target)
 	return n ? stats_median(all, n) : NAN;
 }
 
-static void show_nothing(struct store_cell *c)
+static void clear_change(struct store_cell *c)
 {
 	c->m = c->m_raw = c->se = c->beta = c->m_code = c->se_clock = NAN;
 	c->base_median_ms = c->target_median_ms = NAN;
@@ -97,8 +98,8 @@ static void show_nothing(struct store_cell *c)
 	c->failure[0] = c->reason[0] = 0;
 }
 
-/* The change that the runs show, whatever decides. */
-static void show(const struct judgement *j, struct store_cell *c)
+/* Set the change that the runs show, whatever decides. */
+static void set_change(const struct judgement *j, struct store_cell *c)
 {
 	c->m = j->all.m;
 	c->m_raw = j->all.m_raw;
@@ -115,7 +116,7 @@ static void show(const struct judgement *j, struct store_cell *c)
 	snprintf(c->reason, sizeof c->reason, "%s", j->reason);
 }
 
-static void decide(const struct cell_verdict *v, struct store_cell *c)
+static void set_verdict(const struct cell_verdict *v, struct store_cell *c)
 {
 	c->verdict = v->verdict;
 	c->decider = v->decider;
@@ -125,14 +126,14 @@ static void decide(const struct cell_verdict *v, struct store_cell *c)
 	c->decided_pct = stats_change_pct(v->m);
 }
 
-/** Runs that count. `from`: their places in the list. */
+/** Valid runs; `from`: their indices in the list. */
 struct counted {
 	struct cell_runs good;
 	int from[STATS_RUNS_MAX];
 };
 
-/** Only the runs that count, and why the last of the others does not, in words. Returns how many do. */
-static int sift(const struct judge_runs *l, struct counted *out, char why[DEVICE_CHECK_WHY_SIZE])
+/** Copy the valid runs, and describe why the last void one is void. Returns the number of valid runs. */
+static int select_valid(const struct judge_runs *l, struct counted *out, char why[DEVICE_CHECK_WHY_SIZE])
 {
 	struct cell_runs *good = &out->good;
 	memset(out, 0, sizeof *out);
@@ -149,8 +150,8 @@ static int sift(const struct judge_runs *l, struct counted *out, char why[DEVICE
 	return good->n;
 }
 
-/** Estimates go back to the runs that they are of. */
-static void put_back(const struct counted *counted, struct judge_runs *l)
+/** Copy estimates back to their runs. */
+static void copy_estimates(const struct counted *counted, struct judge_runs *l)
 {
 	for (int i = 0; i < counted->good.n; i++)
 		l->estimate[counted->from[i]] = counted->good.estimate[i];
@@ -162,8 +163,8 @@ bool judge_estimate(const struct result *r, int cell, enum role role, struct est
 	struct counted counted;
 	char why[DEVICE_CHECK_WHY_SIZE];
 	const struct cell *c = &r->plan.ask.cell[cell];
-	collect(r, cell, judge_series(r, cell), role, false, &all);
-	if (sift(&all, &counted, why) == 0 || !cell_estimate(&r->plan.ask.rule, &counted.good))
+	collect_runs(r, cell, judge_series(r, cell), role, false, &all);
+	if (select_valid(&all, &counted, why) == 0 || !cell_estimate(&r->plan.ask.rule, &counted.good))
 		return false;
 	struct cell_runs *good = &counted.good;
 	struct rule rule = memory_rule(&r->plan.ask.rule, c->tau0, c->nu0, good->estimate, good->n);
@@ -176,14 +177,14 @@ static int call_flag(const struct rule *rule, struct judge_timed *t)
 	struct counted counted;
 	struct estimate e;
 	char why[DEVICE_CHECK_WHY_SIZE];
-	sift(&t->call, &counted, why);
-	(void)cell_estimate(rule, &counted.good); /* else it has the estimates that were stored */
-	put_back(&counted, &t->call);
+	select_valid(&t->call, &counted, why);
+	(void)cell_estimate(rule, &counted.good); /* on failure it keeps the stored estimates */
+	copy_estimates(&counted, &t->call);
 	stats_combine(rule, counted.good.estimate, counted.good.n, &e);
 	return flag_call(&e);
 }
 
-/** `before`: what it was, kept where samples are gone. */
+/** `before`: the old flag, kept if samples are gone. */
 static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, int before)
 {
 	struct counted counted;
@@ -193,16 +194,16 @@ static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, in
 	host.tau0 = FLAG_HOST_TAU0;
 	host.nu0 = FLAG_HOST_NU0;
 	host.learned = false;
-	host.programs = false; /* its noise is that of the host's time, whichever process spends it */
+	host.programs = false; /* its noise is that of the host's time, for every kind of process */
 	host.beta_min = 0;
-	if (sift(&t->host, &counted, why) == 0 || !cell_estimate(&host, &counted.good))
+	if (select_valid(&t->host, &counted, why) == 0 || !cell_estimate(&host, &counted.good))
 		return before & FLAG_ENQUEUE;
 	const struct cell_runs *good = &counted.good;
 	stats_combine(&host, good->estimate, good->n, &e);
 	return flag_enqueue(side_median(good, false), side_median(good, true), e.m - host.k * e.se);
 }
 
-/* What kept an undecided cell from more runs that count. */
+/* Explain which runs of an undecided cell were void. */
 static void explain_void(const struct judge_timed *t, int counted, const char *why, struct store_cell *c)
 {
 	int lost = t->decides.n - counted;
@@ -211,7 +212,7 @@ static void explain_void(const struct judge_timed *t, int counted, const char *w
 		snprintf(c->reason + at, sizeof c->reason - at, "; %d more did not count: %s", lost, why);
 }
 
-/* Not of parts of a job, each of which has a budget of its own. */
+/* Parts of a split job have separate budgets. */
 static void explain_budget(const struct result *r, const struct judge_timed *t, struct store_cell *c)
 {
 	double budget_s = r->cell_device ? 0 : r->plan.ask.limits.budget_s;
@@ -235,30 +236,30 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	char why[DEVICE_CHECK_WHY_SIZE], why_sustained[DEVICE_CHECK_WHY_SIZE];
 	int flags = c->flags;
 	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
-	show_nothing(c);
+	clear_change(c);
 	if (t->decides.n == 0) {
 		c->verdict = cell_unmeasured(0);
 		snprintf(c->reason, sizeof c->reason, "not measured");
 		return;
 	}
-	if (sift(&t->decides, &pairs, why) == 0) {
+	if (select_valid(&t->decides, &pairs, why) == 0) {
 		c->verdict = cell_unmeasured(t->decides.n);
 		c->runs = t->decides.n;
 		snprintf(c->reason, sizeof c->reason, "not measured: in all %d runs %s", t->decides.n, why);
 		return;
 	}
-	sift(&t->sustained_runs, &sustained_runs, why_sustained);
+	select_valid(&t->sustained_runs, &sustained_runs, why_sustained);
 	pairs.good.beta = beta;
 	if (cell_judge(general, &options, &pairs.good, &sustained_runs.good, &t->found)) {
 		base = side_median(&pairs.good, false);
 		target = side_median(&pairs.good, true);
 	}
-	put_back(&pairs, &t->decides);
-	put_back(&sustained_runs, &t->sustained_runs);
+	copy_estimates(&pairs, &t->decides);
+	copy_estimates(&sustained_runs, &t->sustained_runs);
 	t->found.typical.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
 	cell_decide(general, c->threshold_pct, &t->found, NULL, &v);
-	show(&t->found.typical, c);
-	decide(&v, c);
+	set_change(&t->found.typical, c);
+	set_verdict(&v, c);
 	explain_void(t, pairs.good.n, why, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
@@ -272,7 +273,7 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 	if (t->found.tail[0].calls + t->found.tail[1].calls == 0)
 		return;
 	cell_decide(rule, c->threshold_pct, &t->found, group, &v);
-	decide(&v, c);
+	set_verdict(&v, c);
 	mean = &v.mean.all;
 	if (v.mean.is_known)
 		c->mean = (struct store_mean){ .m = mean->m,
@@ -285,9 +286,9 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 		snprintf(c->reason, sizeof c->reason, "%s", v.reason);
 }
 
-/* ---- what went wrong ------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------------- */
 
-/** Why one side has no result for the cell; class[0] is 0 when it has. */
+/** Why one side has no result for the cell; class[0] is 0 if it has one. */
 struct problem {
 	char class[16];
 	char detail[512];
@@ -323,12 +324,12 @@ void judge_target_class(const struct result *r, int i, char class[16])
 
 static void fail_cell(struct store_cell *c, enum verdict v, const char *class)
 {
-	show_nothing(c);
+	clear_change(c);
 	c->verdict = v;
 	snprintf(c->failure, sizeof c->failure, "%s", class);
 }
 
-/** The inputs of both sides, where both told theirs; "" and true when nothing contradicts. */
+/** False if the two sides report different inputs; `sha` is "" if unknown. */
 static bool same_inputs(const struct result *r, int cell, char sha[65])
 {
 	const struct msg_check *checks[] = { result_check(r, ROLE_BASE, cell), result_check(r, ROLE_TARGET, cell) };
@@ -350,7 +351,7 @@ static bool same_inputs(const struct result *r, int cell, char sha[65])
 	return true;
 }
 
-/** Something that is neither side's: the worker or the device. */
+/** Find a fault of the worker or device, not of a side. */
 static const struct msg_fault *outer_fault(const struct result *r, int cell, bool of_this_cell)
 {
 	for (int i = 0; i < r->n_faults; i++) {
@@ -367,26 +368,26 @@ static bool is_side_by_side(const struct result *r)
 	return jobkind_is_side_by_side(r->plan.ask.kind);
 }
 
-/** What a side is called: beside a peer by the provider that was asked for. */
-static const char *name_of(const struct result *r, enum role role)
+/** Name of a side in messages: in a comparison of two providers, the requested provider. */
+static const char *get_side_name(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
 	bool is_named = is_side_by_side(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
 	return is_named ? r->plan.ask.subject[subject].provider : role_name(role);
 }
 
-/** A cell that a side does not do, which is no trouble of anybody's. */
+/** Set the reason of a cell that a side does not support, which is not a failure. */
 static void explain_absence(
 	const struct result *r, const struct problem *base, const struct problem *target, struct store_cell *c)
 {
 	snprintf(c->reason, sizeof c->reason, "%s: %.400s",
-		c->verdict == VERDICT_UNSUPPORTED ? "neither side does it"
-		: c->verdict == VERDICT_ADDED     ? name_of(r, ROLE_BASE)
-						  : name_of(r, ROLE_TARGET),
+		c->verdict == VERDICT_UNSUPPORTED ? "neither side supports it"
+		: c->verdict == VERDICT_ADDED     ? get_side_name(r, ROLE_BASE)
+						  : get_side_name(r, ROLE_TARGET),
 		c->verdict == VERDICT_ADDED ? base->detail : target->detail);
 }
 
-/** A cell that cannot be judged by its timings. */
+/** Judge a cell without valid timings; false if it has timings to judge. */
 static bool judge_failure(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
 {
 	const struct msg_fault *outside = outer_fault(r, i, t->decides.n > 0);
@@ -422,7 +423,7 @@ static bool judge_failure(const struct result *r, int i, const struct judge_time
 		break;
 	case CELL_BASE:
 		fail_cell(c, v, "");
-		snprintf(c->reason, sizeof c->reason, "%s %s%s: %.400s", name_of(r, ROLE_BASE), base.class,
+		snprintf(c->reason, sizeof c->reason, "%s %s%s: %.400s", get_side_name(r, ROLE_BASE), base.class,
 			inherited ? " (the target too)" : "", base.detail);
 		break;
 	case CELL_INPUTS:
@@ -438,7 +439,7 @@ static bool judge_failure(const struct result *r, int i, const struct judge_time
 	return true;
 }
 
-static void take_shape(const struct cell *cell, struct store_cell *c)
+static void copy_shape(const struct cell *cell, struct store_cell *c)
 {
 	const struct family *f = case_family(cell);
 	struct buf json;
@@ -470,19 +471,19 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	snprintf(c->title, sizeof c->title, "%s", cell->title);
 	snprintf(c->line, sizeof c->line, "%s", cell->line);
 	snprintf(c->baseline, sizeof c->baseline, "%s", cell->baseline);
-	take_shape(cell, c);
+	copy_shape(cell, c);
 	if (strcmp(cell->family, BENCHMARK_FAMILY) != 0)
 		snprintf(c->direction, sizeof c->direction, "%s", direction_name(cell->direction));
 	c->series = judge_series(r, i);
 	collect_all(r, i, t);
 	if (r->identical_by[0]) {
-		show_nothing(c);
+		clear_change(c);
 		c->verdict = VERDICT_IDENTICAL;
 		return;
 	}
 	if (r->plan.dropped) {
 		fail_cell(c, VERDICT_REMOVED, "");
-		snprintf(c->reason, sizeof c->reason, ".flopwatch.yaml of the target names no benchmark %s any more", c->key);
+		snprintf(c->reason, sizeof c->reason, ".flopwatch.yaml of the target no longer names benchmark %s", c->key);
 		return;
 	}
 	if (judge_failure(r, i, t, c))
@@ -504,12 +505,12 @@ double judge_median(
 	int n = 0;
 	for (int i = 0; i < r->n_cells; i++) {
 		const struct msg_cell *m = r->cell[i];
-		int s = is_series(m, cell, series, phase) ? role_in(m, role) : -1;
+		int s = is_series(m, cell, series, phase) ? find_role(m, role) : -1;
 		if (s < 0)
 			continue;
 		const float *v = which == JUDGE_MS ? m->ms[s] : which == JUDGE_MHZ ? m->mhz[s] : m->host_us[s];
 		for (int k = 0; v && k < m->n && n < VALUES_MAX; k++)
-			if (which != JUDGE_MHZ || v[k] > 0) /* 0: no clock */
+			if (which != JUDGE_MHZ || v[k] > 0) /* 0: unknown clock */
 				all[n++] = v[k];
 	}
 	return n ? stats_median(all, n) : NAN;
@@ -523,7 +524,7 @@ struct judge_change judge_change(const struct result *r, int cell, enum series s
 	int runs = 0;
 	for (int i = 0; i < r->n_cells && runs < STATS_RUNS_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
-		int base = role_in(m, ROLE_BASE), target = role_in(m, ROLE_TARGET), n = 0;
+		int base = find_role(m, ROLE_BASE), target = find_role(m, ROLE_TARGET), n = 0;
 		double y[STATS_PAIRS_MAX];
 		if (!is_series(m, cell, series, phase) || base < 0 || target < 0)
 			continue;

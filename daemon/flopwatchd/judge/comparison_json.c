@@ -1,7 +1,6 @@
 /**
- * comparison_json.c - one comparison as JSON, key by key in the order in which people read it.
- *
- * Rows become JSON in two steps: the view's callback keeps what it needs, because its texts live no longer than it does.
+ * comparison_json.c - one comparison as JSON. The callbacks copy the fields of a row that they need, because its
+ * texts are valid only during the call.
  */
 #include "flopwatchd/judge/comparison_json.h"
 
@@ -28,10 +27,11 @@
 
 enum { BODY_MAX = 8 << 20 };
 
-/** Shared by all callbacks of one body. */
-
-/* What is known of a cell before any is written, because cells are told beside each other. Shape: ms and tflops of base and target. */
-struct beside {
+/*
+ * Fields of a cell read before any cell is written, because entries refer to other cells. Shape: ms and tflops of
+ * base and target.
+ */
+struct cell_summary {
 	int64_t id;
 	char key[CASE_KEY_SIZE], group[16], title[48], direction[16];
 	int64_t size;
@@ -43,15 +43,15 @@ struct body {
 	struct jsonw j;
 	struct buf environment; /* finished JSON, because the comparison's row is open while cells are read */
 	char isolation[8];
-	char provider[2][48]; /* asked for by name, base and target */
-	char pinned[2][160];  /* configurations that a person wants */
-	struct buf name[2];   /* what people call base and target; empty: nothing */
-	int64_t device;       /* of the cell before, and how it is called */
+	char provider[2][48]; /* requested providers of base and target */
+	char pinned[2][160];  /* requested configurations */
+	struct buf name[2];   /* user names of base and target; empty: none */
+	int64_t device;       /* of the previous cell, and its UUID */
 	char device_uuid[64];
-	int n_sources; /* comparisons against peers that say something about this one */
+	int n_sources; /* comparisons against peers that give ratios for this one */
 	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
-	int n_beside;
-	struct beside beside[JOB_CELLS_MAX];
+	int n_summaries;
+	struct cell_summary summary[JOB_CELLS_MAX];
 	struct fw_err *err;
 	int failed;
 };
@@ -90,7 +90,7 @@ static void write_flags(struct jsonw *j, const struct view_cell *c)
 	jsonw_array_end(j);
 }
 
-/** A stored JSON text under `key`, null where there is none. */
+/** Write a stored JSON text under `key`, null if there is none. */
 static void write_artifact(struct body *b, const char *key, const char *owner_kind, int64_t owner, const char *kind)
 {
 	struct buf text;
@@ -107,13 +107,16 @@ static void write_artifact(struct body *b, const char *key, const char *owner_ki
 	buf_fini(&text);
 }
 
-/** How fast both sides of a cell are beside a peer, from one comparison against it; false: it says nothing of this cell. */
-static bool stand(struct body *b, const struct view_cell *c, const struct store_peer_source *source, struct peer_ratio *base,
-	struct peer_ratio *target)
+/**
+ * Compute the ratios of both sides of a cell to a peer from one comparison against it; false: it has no ratio for
+ * this cell.
+ */
+static bool get_peer_ratios(struct body *b, const struct view_cell *c, const struct store_peer_source *source,
+	struct peer_ratio *base, struct peer_ratio *target)
 {
 	struct store_peer_cell peer;
 	int there = b->failed ? 0 : store_peer_cell(b->db, source->comparison, c->key, &peer, b->err);
-	struct peer_ratio_pair beside = { peer.m, peer.ci_low_pct, peer.ci_high_pct },
+	struct peer_ratio_pair ratio = { peer.m, peer.ci_low_pct, peer.ci_high_pct },
 			       own = { c->m, c->ci_low_pct, c->ci_high_pct };
 	double held_ms = NAN;
 	*base = *target = (struct peer_ratio){ NAN, NAN, NAN };
@@ -124,21 +127,21 @@ static bool stand(struct body *b, const struct view_cell *c, const struct store_
 	if (there < 1)
 		return false;
 	if (source->basis == STORE_PEER_PAIRED) {
-		*target = peer_ratio_paired(&beside);
+		*target = peer_ratio_paired(&ratio);
 	} else if (source->basis == STORE_PEER_CHAINED) {
-		*base = peer_ratio_paired(&beside);
-		*target = peer_ratio_chained(&beside, &own);
+		*base = peer_ratio_paired(&ratio);
+		*target = peer_ratio_chained(&ratio, &own);
 	} else if (isfinite(held_ms) && isfinite(peer.held_base_ms)) {
 		*target = peer_ratio_scaled(peer.held_base_ms, held_ms);
 	} else {
 		*target = peer_ratio_scaled(peer.base_ms, c->target_median_ms);
 	}
-	if (!isfinite(base->pct) && isfinite(c->m)) /* what the target lost, the base had */
+	if (!isfinite(base->pct) && isfinite(c->m)) /* the base had what the target lost */
 		base->pct = target->pct * exp(c->m);
 	return isfinite(target->pct);
 }
 
-/** Of each peer the best that is known. */
+/** Write the best ratio to each peer. */
 static void write_peers(struct body *b, const struct view_cell *c)
 {
 	static const char *const words[] = { "paired", "chained", "scaled" };
@@ -149,7 +152,7 @@ static void write_peers(struct body *b, const struct view_cell *c)
 	jsonw_array(j);
 	for (int i = 0; i < b->n_sources; i++) {
 		const struct store_peer_source *s = &b->source[i];
-		if (strcmp(done, s->provider) == 0 || !stand(b, c, s, &base, &target))
+		if (strcmp(done, s->provider) == 0 || !get_peer_ratios(b, c, s, &base, &target))
 			continue;
 		done = s->provider;
 		jsonw_object(j);
@@ -166,8 +169,8 @@ static void write_peers(struct body *b, const struct view_cell *c)
 	jsonw_array_end(j);
 }
 
-/** What the code does at equal clocks, and what it does to the clock: they add up to the change. */
-static void write_parts(struct jsonw *j, const struct view_cell *c)
+/** Write the change at equal clocks and the change of the clock; they add up to the change. */
+static void write_clock_parts(struct jsonw *j, const struct view_cell *c)
 {
 	double code_pct = isfinite(c->m_code) ? stats_change_pct(c->m_code) : NAN;
 	jsonw_kv_figure(j, "code_pct", code_pct);
@@ -182,7 +185,7 @@ static void write_parts(struct jsonw *j, const struct view_cell *c)
 	}
 }
 
-/** What was remembered of a cell that is underpowered, null of one that sees. */
+/** Write the stored noise of an underpowered cell, null for others. */
 static void write_underpowered(struct jsonw *j, const struct view_cell *c)
 {
 	char text[EXPLAIN_SIZE];
@@ -200,7 +203,7 @@ static void write_underpowered(struct jsonw *j, const struct view_cell *c)
 	jsonw_object_end(j);
 }
 
-/** Of the mean call, where slow calls became more or less frequent. */
+/** Write the change of the mean call, if slow calls became more or less frequent. */
 static void write_mean(struct jsonw *j, const struct view_cell *c)
 {
 	char words[EXPLAIN_SIZE];
@@ -222,13 +225,13 @@ static void write_mean(struct jsonw *j, const struct view_cell *c)
 	jsonw_object_end(j);
 }
 
-static void take_beside(void *arg, const struct view_cell *c)
+static void copy_summary(void *arg, const struct view_cell *c)
 {
 	struct body *b = arg;
-	if (c->size <= 0 || b->n_beside == JOB_CELLS_MAX)
+	if (c->size <= 0 || b->n_summaries == JOB_CELLS_MAX)
 		return;
-	struct beside *d = &b->beside[b->n_beside++];
-	*d = (struct beside){ .id = c->id,
+	struct cell_summary *d = &b->summary[b->n_summaries++];
+	*d = (struct cell_summary){ .id = c->id,
 		.size = c->size,
 		.flops = c->flops,
 		.ms = { c->base_median_ms, c->target_median_ms },
@@ -239,24 +242,24 @@ static void take_beside(void *arg, const struct view_cell *c)
 	snprintf(d->direction, sizeof d->direction, "%s", c->direction);
 }
 
-/* Cells that differ in nothing but their size. */
-static bool is_like(const struct beside *a, const struct beside *b)
+/* True if two cells differ in nothing but their size. */
+static bool same_but_size(const struct cell_summary *a, const struct cell_summary *b)
 {
 	return strcmp(a->title, b->title) == 0 && strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
 }
 
-/* Of every title with several sizes: the throughput of the longest over that of the shortest. */
+/* Write, for every title with several sizes, the throughput of the longest over that of the shortest. */
 static void write_long_over_short(struct body *b)
 {
 	struct jsonw *j = &b->j;
 	jsonw_key(j, "long_over_short");
 	jsonw_array(j);
-	for (int i = 0; i < b->n_beside; i++) {
-		const struct beside *shortest = &b->beside[i], *longest = shortest;
+	for (int i = 0; i < b->n_summaries; i++) {
+		const struct cell_summary *shortest = &b->summary[i], *longest = shortest;
 		bool is_first = true;
-		for (int k = 0; k < b->n_beside && is_first; k++) {
-			const struct beside *other = &b->beside[k];
-			if (!is_like(other, &b->beside[i]))
+		for (int k = 0; k < b->n_summaries && is_first; k++) {
+			const struct cell_summary *other = &b->summary[k];
+			if (!same_but_size(other, &b->summary[i]))
 				continue;
 			is_first = k >= i;
 			shortest = other->size < shortest->size ? other : shortest;
@@ -279,13 +282,16 @@ static void write_long_over_short(struct body *b)
 	jsonw_array_end(j);
 }
 
-/* How much faster a cell is than its baseline beside it, run by run where calls are stored, which less work would make `ideal`. */
+/*
+ * Write the speed of a cell relative to its baseline cell, run by run if calls are stored, next to the `ideal` from
+ * its smaller work.
+ */
 static void write_over_baseline(struct body *b, const struct view_cell *c)
 {
-	const struct beside *d = NULL;
-	for (int i = 0; i < b->n_beside && *c->baseline; i++)
-		if (strcmp(b->beside[i].key, c->baseline) == 0)
-			d = &b->beside[i];
+	const struct cell_summary *d = NULL;
+	for (int i = 0; i < b->n_summaries && *c->baseline; i++)
+		if (strcmp(b->summary[i].key, c->baseline) == 0)
+			d = &b->summary[i];
 	if (!d) {
 		jsonw_kv_null(&b->j, "over_baseline");
 		return;
@@ -302,7 +308,7 @@ static void write_over_baseline(struct body *b, const struct view_cell *c)
 	jsonw_object_end(&b->j);
 }
 
-/* That it was timed on; most stand beside one of the same. */
+/* Write the device that timed the cell; most cells share one. */
 static void write_device(struct body *b, const char *key, int64_t device)
 {
 	if (device && device != b->device && store_device_uuid(b->db, device, b->device_uuid, b->err) != 0)
@@ -356,7 +362,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_figure(j, "ci_high_pct", c->ci_high_pct);
 	jsonw_kv_figure(j, "mde_pct", c->mde_pct);
 	write_underpowered(j, c);
-	write_parts(j, c);
+	write_clock_parts(j, c);
 	jsonw_kv_figure(j, "change_raw_pct", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN);
 	jsonw_kv_figure(j, "beta", c->beta);
 	jsonw_kv_int(j, "runs", c->runs);
@@ -377,7 +383,7 @@ struct side {
 	char state[8];
 };
 
-static void take_build(void *arg, const struct view_build *row)
+static void copy_build(void *arg, const struct view_build *row)
 {
 	struct side *s = arg;
 	snprintf(s->module, sizeof s->module, "%s", row->module_sha);
@@ -385,14 +391,14 @@ static void take_build(void *arg, const struct view_build *row)
 	snprintf(s->toolchain, sizeof s->toolchain, "%s", row->toolchain);
 }
 
-/** {"name","commit","tree","module_sha256",...} of side 0, the base, or 1; what is not known is null. */
+/** Write {"name","commit","tree","module_sha256",...} of side 0, the base, or 1; unknown values are null. */
 static void write_commit(struct body *b, int which, int64_t repo, int64_t comparison, const char *sha)
 {
 	const char *role = which ? "target" : "base";
 	struct side side = { .module = "" };
 	struct store_commit c = { .tree = "" };
 	struct fw_err err = { 0 };
-	if (view_build(b->db, comparison, role, take_build, &side, &err) && err.code != ERR_NOT_FOUND)
+	if (view_build(b->db, comparison, role, copy_build, &side, &err) && err.code != ERR_NOT_FOUND)
 		b->failed = err_set(b->err, err.code, "%s", err.text);
 	err_clear(&err);
 	if (store_commit_get(b->db, repo, sha, &c, &err) && err.code != ERR_NOT_FOUND)
@@ -412,7 +418,7 @@ static void write_commit(struct body *b, int which, int64_t repo, int64_t compar
 	jsonw_object_end(&b->j);
 }
 
-static void take_environment(void *arg, const struct view_environment *e)
+static void copy_environment(void *arg, const struct view_environment *e)
 {
 	struct body *b = arg;
 	struct jsonw j;
@@ -435,7 +441,7 @@ static void take_environment(void *arg, const struct view_environment *e)
 static void write_environment(struct body *b, int64_t comparison)
 {
 	struct fw_err err = { 0 };
-	if (view_environment(b->db, comparison, take_environment, b, &err) && err.code != ERR_NOT_FOUND)
+	if (view_environment(b->db, comparison, copy_environment, b, &err) && err.code != ERR_NOT_FOUND)
 		b->failed = err_set(b->err, err.code, "%s", err.text);
 	jsonw_key(&b->j, "environment");
 	if (b->environment.len)
@@ -444,7 +450,7 @@ static void write_environment(struct body *b, int64_t comparison)
 		jsonw_null(&b->j);
 }
 
-static void take_job(void *arg, const struct view_job *row)
+static void copy_job(void *arg, const struct view_job *row)
 {
 	struct body *b = arg;
 	jsonw_kv_bool(&b->j, "quick", row->quick);
@@ -457,7 +463,7 @@ static void take_job(void *arg, const struct view_job *row)
 	branch_text(&b->name[1], row->target_name[0] ? row->target_name : row->branch);
 }
 
-/* Of a suite that is too large for a push, which part this is. */
+/* Write the shard of a suite that is too large for a push. */
 static void write_part(struct body *b, int64_t comparison)
 {
 	struct view_part part;
@@ -498,7 +504,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
 	text_or_null(j, "identical_by", c->identical_by);
 	jsonw_kv_int(j, "job", c->job);
-	if (view_job(b->db, c->job, take_job, b, b->err))
+	if (view_job(b->db, c->job, copy_job, b, b->err))
 		b->failed = -1;
 	write_part(b, c->id);
 	jsonw_kv_string(j, "finished_at", at);
@@ -532,7 +538,7 @@ int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct f
 	if (result == 0 && (b.n_sources = store_peer_sources(db, comparison, b.source, err)) < 0)
 		result = -1;
 	if (result == 0)
-		result = view_cells(db, comparison, take_beside, &b, err);
+		result = view_cells(db, comparison, copy_summary, &b, err);
 	if (result == 0) {
 		struct head head = { .b = &b, .repo = row.repo, .rule = row.rule_json };
 		jsonw_object(&b.j);

@@ -1,4 +1,4 @@
-/* facts.c - medians of the other series, what the checks and the modules said, and which kernels changed. */
+/* facts.c - medians of the other series, results of checks, and changed kernels. */
 #include "flopwatchd/judge/facts.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ enum { NODES_MAX_BYTES = 4 << 20, TRIED_MAX_BYTES = 1 << 18, CHANGED_MAX = 4 };
 
 static const enum role sides[] = { ROLE_BASE, ROLE_TARGET };
 
-/** Where metrics of one cell go; the first error ends it. */
+/** Destination of a cell's metrics; stops at the first error. */
 struct sink {
 	struct db *db;
 	int64_t cell;
@@ -22,7 +22,7 @@ struct sink {
 	int failed;
 };
 
-static void put(struct sink *s, const char *prefix, const char *name, const char *unit, double value)
+static void put_metric(struct sink *s, const char *prefix, const char *name, const char *unit, double value)
 {
 	char full[96];
 	snprintf(full, sizeof full, "%s.%s", prefix, name);
@@ -32,7 +32,7 @@ static void put(struct sink *s, const char *prefix, const char *name, const char
 
 /* ---- series ---------------------------------------------------------------------------------------- */
 
-/** Medians of both sides and the paired change of one series. `scale` turns ms into `unit`. */
+/** Store medians of both sides and the paired change of one series. `scale` converts ms to `unit`. */
 static void put_series(
 	struct sink *s, const struct result *r, int i, enum series series, const char *phase, const char *unit, double scale)
 {
@@ -40,15 +40,15 @@ static void put_series(
 	snprintf(prefix, sizeof prefix, "%s%s%s", series_name(series), phase[0] ? "." : "", phase);
 	for (int k = 0; k < 2; k++) {
 		snprintf(name, sizeof name, "%s_%s", role_name(sides[k]), unit);
-		put(s, prefix, name, unit, scale * judge_median(r, i, series, phase, sides[k], JUDGE_MS));
+		put_metric(s, prefix, name, unit, scale * judge_median(r, i, series, phase, sides[k], JUDGE_MS));
 	}
 	struct judge_change change = judge_change(r, i, series, phase);
-	put(s, prefix, "change_pct", "pct", change.change_pct);
-	put(s, prefix, "ci_low_pct", "pct", change.ci_low_pct);
-	put(s, prefix, "ci_high_pct", "pct", change.ci_high_pct);
+	put_metric(s, prefix, "change_pct", "pct", change.change_pct);
+	put_metric(s, prefix, "ci_low_pct", "pct", change.ci_low_pct);
+	put_metric(s, prefix, "ci_high_pct", "pct", change.ci_high_pct);
 }
 
-/** Every phase once, in the order of the records, which is the order of running. */
+/** Store every phase once, in order of execution. */
 static void put_phases(struct sink *s, const struct result *r, int i)
 {
 	for (int k = 0; k < r->n_cells; k++) {
@@ -69,13 +69,13 @@ static void put_device_extras(struct sink *s, const struct result *r, int i)
 	for (int k = 0; k < 2; k++) {
 		char name[32];
 		snprintf(name, sizeof name, "%s_mhz", role_name(sides[k]));
-		put(s, "clock", name, "mhz", judge_median(r, i, clocked, "", sides[k], JUDGE_MHZ));
+		put_metric(s, "clock", name, "mhz", judge_median(r, i, clocked, "", sides[k], JUDGE_MHZ));
 		snprintf(name, sizeof name, "%s_us", role_name(sides[k]));
-		put(s, "enqueue", name, "us", judge_median(r, i, SERIES_DEVICE, "", sides[k], JUDGE_HOST_US));
+		put_metric(s, "enqueue", name, "us", judge_median(r, i, SERIES_DEVICE, "", sides[k], JUDGE_HOST_US));
 	}
 }
 
-/** Medians of the sustained runs: time, the clock that each side settled at, energy of a call. Their change comes from judging. */
+/** Store medians of the sustained runs: time, clock of each side, energy of a call. Judging gives their change. */
 static void put_sustained_runs(struct sink *s, const struct result *r, int i)
 {
 	for (int k = 0; k < 2; k++) {
@@ -83,9 +83,9 @@ static void put_sustained_runs(struct sink *s, const struct result *r, int i)
 		double sum_j = 0;
 		int n = 0;
 		snprintf(name, sizeof name, "%s_ms", role_name(sides[k]));
-		put(s, "sustained", name, "ms", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MS));
+		put_metric(s, "sustained", name, "ms", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MS));
 		snprintf(name, sizeof name, "%s_mhz", role_name(sides[k]));
-		put(s, "sustained_clock", name, "mhz", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MHZ));
+		put_metric(s, "sustained_clock", name, "mhz", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MHZ));
 		for (int c = 0; c < r->n_cells; c++)
 			for (int m = 0; r->cell[c]->cell == i && m < r->cell[c]->n_subjects; m++)
 				if (r->cell[c]->role[m] == sides[k] && r->cell[c]->energy_j[m] > 0) {
@@ -93,7 +93,7 @@ static void put_sustained_runs(struct sink *s, const struct result *r, int i)
 					n++;
 				}
 		snprintf(name, sizeof name, "%s_j", role_name(sides[k]));
-		put(s, "energy", name, "j", n ? sum_j / n : NAN);
+		put_metric(s, "energy", name, "j", n ? sum_j / n : NAN);
 	}
 }
 
@@ -102,26 +102,26 @@ int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, 
 	struct sink s = { .db = db, .cell = cell, .err = err };
 	const struct judgement *j = &t->found.sustained;
 	if (j->all.runs > 0) {
-		put(&s, "sustained", "change_pct", "pct", stats_change_pct(j->all.m));
-		put(&s, "sustained", "ci_low_pct", "pct", stats_change_pct(j->all.ci_high));
-		put(&s, "sustained", "ci_high_pct", "pct", stats_change_pct(j->all.ci_low));
-		put(&s, "sustained", "runs", "count", j->all.runs);
+		put_metric(&s, "sustained", "change_pct", "pct", stats_change_pct(j->all.m));
+		put_metric(&s, "sustained", "ci_low_pct", "pct", stats_change_pct(j->all.ci_high));
+		put_metric(&s, "sustained", "ci_high_pct", "pct", stats_change_pct(j->all.ci_low));
+		put_metric(&s, "sustained", "runs", "count", j->all.runs);
 	}
 	struct tail both = t->found.tail[0];
 	tail_pool(&both, &t->found.tail[1]);
-	put(&s, "slow_calls", "base_pct", "pct", both.calls ? 100 * tail_share(&both, TAIL_BASE) : NAN);
-	put(&s, "slow_calls", "target_pct", "pct", both.calls ? 100 * tail_share(&both, TAIL_TARGET) : NAN);
+	put_metric(&s, "slow_calls", "base_pct", "pct", both.calls ? 100 * tail_share(&both, TAIL_BASE) : NAN);
+	put_metric(&s, "slow_calls", "target_pct", "pct", both.calls ? 100 * tail_share(&both, TAIL_TARGET) : NAN);
 	return s.failed ? s.failed : store_slow_calls_put(db, cell, t->found.tail, err);
 }
 
 /* ---- checks and work ------------------------------------------------------------------------------- */
 
-static double known(double v) /* -1: unknown */
+static double nan_if_unknown(double v) /* -1: unknown */
 {
 	return v >= 0 ? v : NAN;
 }
 
-static const struct msg_work *work_of(const struct result *r, enum role role, int i)
+static const struct msg_work *find_work(const struct result *r, enum role role, int i)
 {
 	for (int k = 0; k < r->n_works; k++)
 		if (r->work[k].cell == i && r->work[k].role == role)
@@ -132,27 +132,27 @@ static const struct msg_work *work_of(const struct result *r, enum role role, in
 static void put_side(struct sink *s, const struct result *r, int i, enum role role)
 {
 	const struct msg_check *check = result_check(r, role, i);
-	const struct msg_work *w = work_of(r, role, i);
+	const struct msg_work *w = find_work(r, role, i);
 	const char *side = role_name(role);
 	if (check)
-		put(s, side, "error_ratio", "ratio", known(check->error_ratio));
+		put_metric(s, side, "error_ratio", "ratio", nan_if_unknown(check->error_ratio));
 	if (check && check->repeats[0])
-		put(s, side, "repeatable", "count", strcmp(check->repeats, "same") == 0);
+		put_metric(s, side, "repeatable", "count", strcmp(check->repeats, "same") == 0);
 	if (!w)
 		return;
-	put(s, side, "flops_issued", "count", known(w->flops_issued));
-	put(s, side, "bytes_moved", "bytes", known(w->bytes_moved));
-	put(s, side, "workspace_bytes", "bytes", known((double)w->workspace_bytes));
-	put(s, side, "tiles_total", "count", known((double)w->tiles_total));
-	put(s, side, "tiles_skipped", "count", known((double)w->tiles_skipped));
-	put(s, side, "tiles_partial", "count", known((double)w->tiles_partial));
-	put(s, side, "blocks_kept", "count", known((double)w->blocks_kept));
+	put_metric(s, side, "flops_issued", "count", nan_if_unknown(w->flops_issued));
+	put_metric(s, side, "bytes_moved", "bytes", nan_if_unknown(w->bytes_moved));
+	put_metric(s, side, "workspace_bytes", "bytes", nan_if_unknown((double)w->workspace_bytes));
+	put_metric(s, side, "tiles_total", "count", nan_if_unknown((double)w->tiles_total));
+	put_metric(s, side, "tiles_skipped", "count", nan_if_unknown((double)w->tiles_skipped));
+	put_metric(s, side, "tiles_partial", "count", nan_if_unknown((double)w->tiles_partial));
+	put_metric(s, side, "blocks_kept", "count", nan_if_unknown((double)w->blocks_kept));
 	if (w->tensor_bytes > 0)
-		put(s, side, "peak_bytes", "bytes", (double)(w->tensor_bytes + w->workspace_bytes + w->persist_bytes));
-	put(s, side, "taken_bytes", "bytes", known((double)w->taken_bytes));
+		put_metric(s, side, "peak_bytes", "bytes", (double)(w->tensor_bytes + w->workspace_bytes + w->persist_bytes));
+	put_metric(s, side, "taken_bytes", "bytes", nan_if_unknown((double)w->taken_bytes));
 	if (w->mask_blocks > 0) {
-		put(s, side, "mask_blocks", "count", (double)w->mask_blocks);
-		put(s, side, "mask_kept", "count", (double)w->mask_kept);
+		put_metric(s, side, "mask_blocks", "count", (double)w->mask_blocks);
+		put_metric(s, side, "mask_kept", "count", (double)w->mask_kept);
 	}
 }
 
@@ -184,7 +184,7 @@ static bool is_node(const struct msg_node *n, int cell, enum role role)
 
 static void write_nodes(struct jsonw *j, const struct result *r, int i, enum role role)
 {
-	const struct msg_work *w = work_of(r, role, i);
+	const struct msg_work *w = find_work(r, role, i);
 	jsonw_key(j, role_name(role));
 	jsonw_object(j);
 	jsonw_kv_string(j, "provider", w ? w->provider : NULL);
@@ -215,8 +215,11 @@ static bool same_shape(const struct msg_node *a, const struct msg_node *b)
 	       a->registers == b->registers && a->local_bytes == b->local_bytes && a->shared_bytes == b->shared_bytes;
 }
 
-/** The node of `role` that stands where node `k` does: same phase, same kernel, equally often before. NULL: none. */
-static const struct msg_node *counterpart(const struct result *r, int k, enum role role)
+/**
+ * Find the node of `role` that corresponds to node `k`: same phase, same kernel, same number of earlier ones. NULL:
+ * none.
+ */
+static const struct msg_node *find_counterpart(const struct result *r, int k, enum role role)
 {
 	const struct msg_node *n = &r->node[k];
 	int nth = 0;
@@ -262,8 +265,8 @@ static void write_changes(struct jsonw *j, const struct result *r, int i)
 			if (!is_node(&r->node[k], i, sides[side]))
 				continue;
 			n[side]++;
-			const struct msg_node *other = counterpart(r, k, sides[!side]);
-			/* a pair is told once, by its base */
+			const struct msg_node *other = find_counterpart(r, k, sides[!side]);
+			/* a pair is written once, with its base */
 			if (other && (side == 1 || (same_shape(&r->node[k], other) && result_same_code(&r->node[k], other))))
 				continue;
 			if (changed++ < CHANGED_MAX)
@@ -287,7 +290,7 @@ static void put_nodes(struct sink *s, const struct result *r, int i)
 {
 	struct buf text;
 	struct jsonw j;
-	if (s->failed || (!work_of(r, ROLE_BASE, i) && !work_of(r, ROLE_TARGET, i)))
+	if (s->failed || (!find_work(r, ROLE_BASE, i) && !find_work(r, ROLE_TARGET, i)))
 		return;
 	buf_init(&text, NODES_MAX_BYTES);
 	jsonw_init(&j, &text);
@@ -305,10 +308,10 @@ static void put_nodes(struct sink *s, const struct result *r, int i)
 	buf_fini(&text);
 }
 
-/* What providers tried before they chose, where one of them says so. */
+/* Store the configurations that providers tried before they chose one. */
 static void put_tried(struct sink *s, const struct result *r, int i)
 {
-	const struct msg_work *w[] = { work_of(r, ROLE_BASE, i), work_of(r, ROLE_TARGET, i) };
+	const struct msg_work *w[] = { find_work(r, ROLE_BASE, i), find_work(r, ROLE_TARGET, i) };
 	static const struct tried none;
 	struct buf text;
 	struct jsonw j;

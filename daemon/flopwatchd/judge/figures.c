@@ -35,7 +35,7 @@ static const struct figures no_figures = { .call_base_us = NAN,
 	.slow_target_pct = NAN,
 	.sustained = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN } };
 
-static struct figures_phase *phase_of(struct figures *f, const char *name, size_t len)
+static struct figures_phase *add_phase(struct figures *f, const char *name, size_t len)
 {
 	for (int i = 0; i < f->n_phases; i++)
 		if (strlen(f->phase[i].name) == len && memcmp(f->phase[i].name, name, len) == 0)
@@ -48,11 +48,11 @@ static struct figures_phase *phase_of(struct figures *f, const char *name, size_
 	return p;
 }
 
-/** "phase.run.base_ms" */
-static void take_phase(struct figures *f, const char *name, double value)
+/** Parse a name such as "phase.run.base_ms". */
+static void set_phase_metric(struct figures *f, const char *name, double value)
 {
 	const char *dot = strrchr(name, '.');
-	struct figures_phase *p = dot ? phase_of(f, name, (size_t)(dot - name)) : NULL;
+	struct figures_phase *p = dot ? add_phase(f, name, (size_t)(dot - name)) : NULL;
 	if (!p)
 		return;
 	if (strcmp(dot, ".base_ms") == 0)
@@ -67,7 +67,7 @@ static void take_phase(struct figures *f, const char *name, double value)
 		p->ci_high_pct = value;
 }
 
-static void take_metric(void *arg, const char *name, const char *unit, double value)
+static void set_metric(void *arg, const char *name, const char *unit, double value)
 {
 	struct figures *f = arg;
 	const struct {
@@ -120,7 +120,7 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 	};
 	(void)unit;
 	if (strncmp(name, "phase.", 6) == 0)
-		take_phase(f, name + 6, value);
+		set_phase_metric(f, name + 6, value);
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strcmp(name, known[i].name) == 0)
 			*known[i].to = value;
@@ -129,10 +129,10 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 int figures_read(struct db *db, int64_t cell, struct figures *out, struct fw_err *err)
 {
 	*out = no_figures;
-	return view_metrics(db, cell, take_metric, out, err);
+	return view_metrics(db, cell, set_metric, out, err);
 }
 
-static void pair(struct jsonw *j, const char *key, const char *unit, double base, double target)
+static void write_pair(struct jsonw *j, const char *key, const char *unit, double base, double target)
 {
 	char name[32];
 	if (!isfinite(base) && !isfinite(target)) {
@@ -166,7 +166,7 @@ static void write_claim(
 	jsonw_object_end(j);
 }
 
-/* What the mask leaves out, beside what each side says it skipped. */
+/* Write the blocks that the mask excludes, and the blocks that each side reports as skipped. */
 static void write_sparsity(struct jsonw *j, const struct figures *f, double flops)
 {
 	struct sparsity_mask mask = f->mask;
@@ -237,15 +237,15 @@ void figures_write(struct jsonw *j, const struct figures *f, double flops)
 		jsonw_kv_null(j, "call");
 	}
 	write_sustained(j, f);
-	pair(j, "slow_calls", "_pct", f->slow_base_pct, f->slow_target_pct);
-	pair(j, "enqueue", "_us", f->enqueue_base_us, f->enqueue_target_us);
-	pair(j, "clock", "_mhz", f->clock_base_mhz, f->clock_target_mhz);
-	pair(j, "error_ratio", "", f->error_base, f->error_target);
-	pair(j, "flops_issued", "", f->issued_base, f->issued_target);
-	pair(j, "moved", "_bytes", f->bytes_base, f->bytes_target);
-	pair(j, "workspace", "_bytes", f->workspace_base, f->workspace_target);
+	write_pair(j, "slow_calls", "_pct", f->slow_base_pct, f->slow_target_pct);
+	write_pair(j, "enqueue", "_us", f->enqueue_base_us, f->enqueue_target_us);
+	write_pair(j, "clock", "_mhz", f->clock_base_mhz, f->clock_target_mhz);
+	write_pair(j, "error_ratio", "", f->error_base, f->error_target);
+	write_pair(j, "flops_issued", "", f->issued_base, f->issued_target);
+	write_pair(j, "moved", "_bytes", f->bytes_base, f->bytes_target);
+	write_pair(j, "workspace", "_bytes", f->workspace_base, f->workspace_target);
 	jsonw_kv_figure(j, "blocks_kept", f->kept);
-	pair(j, "peak", "_bytes", f->peak_base, f->peak_target);
-	pair(j, "taken", "_bytes", f->taken_base, f->taken_target);
+	write_pair(j, "peak", "_bytes", f->peak_base, f->peak_target);
+	write_pair(j, "taken", "_bytes", f->taken_base, f->taken_target);
 	write_sparsity(j, f, flops);
 }

@@ -1,4 +1,7 @@
-/** figures.h - what was measured of a cell beside what its verdict stands on: phases, calls, clocks, work, sustained runs; as its JSON has them. */
+/**
+ * figures.h - stored metrics of a cell beyond its verdict, in the form of its JSON: phases, calls, clocks, work,
+ * sustained runs.
+ */
 #ifndef FLOPWATCHD_JUDGE_FIGURES_H
 #define FLOPWATCHD_JUDGE_FIGURES_H
 
@@ -25,10 +28,10 @@ struct figures {
 	double issued_base, issued_target;
 	double bytes_base, bytes_target;
 	double workspace_base, workspace_target;
-	double kept; /* blocks of a sparse mask, as the target counted them */
+	double kept; /* blocks of a sparse mask, counted by the target */
 	double peak_base, peak_target;
-	double taken_base, taken_target; /* beside that, of the device */
-	struct sparsity_mask mask;       /* as the runner counted it, the same of both sides */
+	double taken_base, taken_target; /* device memory beyond that */
+	struct sparsity_mask mask;       /* as counted by the runner, equal for both sides */
 	struct sparsity_claim claim_base, claim_target;
 	double slow_base_pct, slow_target_pct;
 	struct {
@@ -37,9 +40,9 @@ struct figures {
 	} sustained;
 };
 
-/** From the metrics of a cell's row; NAN where there is none. */
+/** Read the metrics of a cell's row; NAN for missing ones. */
 int figures_read(struct db *db, int64_t cell, struct figures *out, struct fw_err *err);
-/** Members of the object that is open. `flops` useful of a call, NAN unknown. */
+/** Write members into the open object. `flops`: useful FLOPs of a call, NAN unknown. */
 void figures_write(struct jsonw *j, const struct figures *f, double flops);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int find(const struct judge_groups *g, const struct store_cell *c)
+static int find_group(const struct judge_groups *g, const struct store_cell *c)
 {
 	for (int i = 0; i < g->n; i++)
 		if (strcmp(g->of[i].group, c->group) == 0 && strcmp(g->of[i].direction, c->direction) == 0 &&
@@ -15,7 +15,7 @@ static int find(const struct judge_groups *g, const struct store_cell *c)
 
 void judge_groups_add(struct judge_groups *g, const struct store_cell *c, const struct judge_timed *t)
 {
-	int i = find(g, c);
+	int i = find_group(g, c);
 	if (i < 0 && g->n < JUDGE_GROUPS_MAX) {
 		i = g->n++;
 		snprintf(g->of[i].group, sizeof g->of[i].group, "%s", c->group);
@@ -40,7 +40,7 @@ void judge_groups_of_result(const struct result *r, struct judge_groups *g)
 
 void judge_groups_mean(const struct judge_groups *g, const struct rule *rule, const struct judge_timed *t, struct store_cell *c)
 {
-	int i = find(g, c);
+	int i = find_group(g, c);
 	judge_mean(rule, t, i >= 0 ? g->of[i].tail : t->found.tail, c);
 }
 
@@ -57,7 +57,7 @@ int judge_groups_unconfirmed(const struct result *r, int *cell)
 		judge_cell(r, i, &t, &c);
 		if (c.runs == 0)
 			continue;
-		int group = find(&groups, &c);
+		int group = find_group(&groups, &c);
 		cell_decide(&r->plan.ask.rule, c.threshold_pct, &t.found, group >= 0 ? groups.of[group].tail : t.found.tail, &v);
 		if (t.found.typical.want_set == 2 || t.found.sustained.want_set == 2 || v.mean.want_set == 2)
 			cell[n++] = i;

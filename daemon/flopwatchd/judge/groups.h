@@ -1,6 +1,6 @@
 /**
- * groups.h - cells that run the same kernel: one direction of the dense or of the sparse ones. What a cell is called too rarely to
- * show, its group may. Pure.
+ * groups.h - groups of cells that run the same kernel: one direction of the dense or of the sparse ones. A group can
+ * show changes that a single cell has too few calls to show. Pure.
  */
 #ifndef FLOPWATCHD_JUDGE_GROUPS_H
 #define FLOPWATCHD_JUDGE_GROUPS_H
@@ -8,25 +8,27 @@
 #include "flopwatchd/job/partition.h"
 #include "flopwatchd/judge/cell.h"
 
-enum { JUDGE_GROUPS_MAX = 16 * PLAN_PARTS_MAX }; /* of each device 16; cells beyond them stand for themselves */
+enum { JUDGE_GROUPS_MAX = 16 * PLAN_PARTS_MAX }; /* 16 for each device; cells beyond them form no group */
 
 struct judge_groups {
 	int n;
 	struct {
 		char group[16], direction[16];
-		int64_t device; /* what a kernel does on one says little of another */
+		int64_t device; /* a kernel's behaviour on one device says little about another */
 		struct tail tail[MEAN_SETS];
 	} of[JUDGE_GROUPS_MAX];
 };
 
-/** Add a judged cell. Begin with n = 0. */
+/** Add a judged cell. Start with n = 0. */
 void judge_groups_add(struct judge_groups *g, const struct store_cell *c, const struct judge_timed *t);
-/** Pool all cells of a result. */
 void judge_groups_of_result(const struct result *r, struct judge_groups *g);
-/** Judge the mean of a judged cell beside its group, once all cells have been added. */
+/** Judge the mean of a judged cell with its group, after all cells were added. */
 void judge_groups_mean(const struct judge_groups *g, const struct rule *rule, const struct judge_timed *t, struct store_cell *c);
 
-/** Cells that only a second set of runs can call a loss: their places in the plan. How many. Shape: cell[n_cells]. */
+/**
+ * List the cells that only a second set of runs can call a loss, as indices in the plan. Returns their number. Shape:
+ * cell[n_cells].
+ */
 int judge_groups_unconfirmed(const struct result *r, int *cell);
 
 #endif

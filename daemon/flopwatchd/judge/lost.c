@@ -1,4 +1,4 @@
-/* lost.c - a cell judged alone, beside no group and no comparison before. */
+/* lost.c - judgement of a cell without its group or earlier comparisons. */
 #include "flopwatchd/judge/lost.h"
 
 #include <string.h>

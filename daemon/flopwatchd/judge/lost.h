@@ -1,13 +1,13 @@
-/** lost.h - what the first set of looks calls a loss, by which of its estimators. Pure. */
+/** lost.h - losses in the first set of runs, by estimator. Pure. */
 #ifndef FLOPWATCHD_JUDGE_LOST_H
 #define FLOPWATCHD_JUDGE_LOST_H
 
 #include "flopwatchd/job/result.h"
 
-/** Whether the first set of pairs calls a cell a loss, confirmed or still to be: it needs no sustained runs to tell. */
+/** True if the first set of pairs shows a loss, confirmed or not: the cell needs no sustained runs. */
 bool judge_lost_in_pairs(const struct result *r, int cell);
 
-/** Whether the first set of sustained runs does, and has to be confirmed by others. */
+/** True if the first set of sustained runs shows a loss that others must confirm. */
 bool judge_lost_in_sustained_runs(const struct result *r, int cell);
 
 #endif

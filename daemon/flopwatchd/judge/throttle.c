@@ -1,4 +1,4 @@
-/* throttle.c - void times count, too: they are void because of what is counted here. */
+/* throttle.c - void times count too: throttling is why they are void. */
 #include "flopwatchd/judge/throttle.h"
 
 #include "core/protocol/device_check.h"

@@ -1,4 +1,4 @@
-/** throttle.h - how long clocks were held back while something was timed. */
+/** throttle.h - device time during which clocks were limited. */
 #ifndef FLOPWATCHD_JUDGE_THROTTLE_H
 #define FLOPWATCHD_JUDGE_THROTTLE_H
 
@@ -6,9 +6,9 @@
 #include "flopwatchd/job/result.h"
 
 /**
- * Add the device time of all timed calls of a result to the reasons that the readings around them gave. A reading is the worst of
- * before and after, so this is the most that it can have been. `device`: that of the comparison; what others timed is theirs. Writes
- * inside the caller's transaction.
+ * Add the device time of a result's timed calls to the throttle reasons that the device checks around them report. A
+ * check gives the worse reading of before and after, so the sum is an upper bound. `device`: that of the comparison;
+ * times of other devices do not count. Inside the caller's transaction.
  */
 int judge_throttle(struct db *db, const struct result *r, int64_t device, struct fw_err *err);
 

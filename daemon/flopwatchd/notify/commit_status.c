@@ -10,7 +10,7 @@
 #include "db/find/notification.h"
 #include "db/store/accepted.h"
 
-enum { ENDED_MAX = 4096 }; /* as many as may wait, and more */
+enum { ENDED_MAX = 4096 }; /* above the limit of queued jobs */
 
 bool status_is_told(const struct store_job *job)
 {
@@ -18,14 +18,14 @@ bool status_is_told(const struct store_job *job)
 	       !job->part && job->branch[0];
 }
 
-static const struct config_repo *repo_of(const struct config *config, const char *name)
+static const struct config_repo *find_repo(const struct config *config, const char *name)
 {
 	int at = config ? config_repo_find(config, name) : -1;
 	return at >= 0 && config->repo[at].status.kind[0] ? &config->repo[at] : NULL;
 }
 
-/* The word on one suite, where it has a name by now, and what all of them say together. */
-static int enqueue(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_update *word,
+/* Queue the status of one suite, if its name is known, and the summary of the commit. */
+static int queue_statuses(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_update *word,
 	int64_t now_ms, struct fw_err *err)
 {
 	if (word->suite[0] && status_update_enqueue(db, repo->name, word, now_ms, err) != 0)
@@ -37,7 +37,7 @@ int status_job(struct db *db, const struct config *config, const struct store_jo
 	const char *why, int64_t now_ms, struct fw_err *err)
 {
 	static const struct {
-		const char *state, *text; /* NULL: nothing is told */
+		const char *state, *text; /* NULL: no status */
 	} words[JOBSTATE_N] = {
 		[JOBSTATE_QUEUED] = { "pending", "waits to be measured" },
 		[JOBSTATE_BUILDING] = { "running", "is being measured" },
@@ -47,17 +47,17 @@ int status_job(struct db *db, const struct config *config, const struct store_jo
 		[JOBSTATE_CANCELLED] = { "cancelled", "cancelled" },
 		[JOBSTATE_SUPERSEDED] = { "cancelled", "not measured" },
 	};
-	const struct config_repo *repo = repo_of(config, job->repo_name);
+	const struct config_repo *repo = find_repo(config, job->repo_name);
 	char text[640], page[40];
 	if (!suite)
 		suite = job->suite;
 	if (!repo || !status_is_told(job) || state >= JOBSTATE_N || !words[state].state)
 		return 0;
-	bool says_why = why[0] && (state == JOBSTATE_QUEUED || jobstate_is_final(state));
-	snprintf(text, sizeof text, "%s%s%s", words[state].text, says_why ? ": " : "", says_why ? why : "");
+	bool has_reason = why[0] && (state == JOBSTATE_QUEUED || jobstate_is_final(state));
+	snprintf(text, sizeof text, "%s%s%s", words[state].text, has_reason ? ": " : "", has_reason ? why : "");
 	snprintf(page, sizeof page, "/jobs/%lld", (long long)job->id);
 	struct status_update word = { job->target_sha, suite, words[state].state, text, page };
-	return enqueue(db, repo, job->repo, &word, now_ms, err);
+	return queue_statuses(db, repo, job->repo, &word, now_ms, err);
 }
 
 int status_ended(struct db *db, const struct config *config, const struct config_repo *only, int64_t now_ms, struct fw_err *err)
@@ -68,15 +68,15 @@ int status_ended(struct db *db, const struct config *config, const struct config
 	int n = 0, result = ended ? find_notification_ended(db, now_ms, only ? only->name : "", ended, ENDED_MAX, &n, err)
 				  : err_set(err, ERR_FULL, "out of memory for statuses");
 	for (int i = 0; i < n && result == 0; i++) {
-		const struct config_repo *repo = only ? only : repo_of(config, ended[i].repo_name);
+		const struct config_repo *repo = only ? only : find_repo(config, ended[i].repo_name);
 		char text[640], page[40];
 		bool newer = strncmp(ended[i].why, "superseded by job ", 18) == 0;
 		snprintf(page, sizeof page, "/jobs/%lld", (long long)ended[i].id);
-		snprintf(text, sizeof text, "not measured: %s", newer ? "a newer push took its place" : ended[i].why);
+		snprintf(text, sizeof text, "not measured: %s", newer ? "superseded by a newer push" : ended[i].why);
 		struct status_update word = { ended[i].sha, ended[i].suite,
 			ended[i].state == JOBSTATE_FAILED ? "error" : "cancelled", text, page };
 		if (repo)
-			result = enqueue(db, repo, ended[i].repo, &word, now_ms, err);
+			result = queue_statuses(db, repo, ended[i].repo, &word, now_ms, err);
 	}
 	free(ended);
 	return result;
@@ -84,8 +84,11 @@ int status_ended(struct db *db, const struct config *config, const struct config
 
 /* ---- verdicts -------------------------------------------------------------------------------------- */
 
-/* "regression: 4 of 20 cells, worst -2.26 % in attention/.../forward"; of an improvement the best. */
-static int describe(struct db *db, const struct store_comparison *c, const struct store_accepted *accepted, char *text,
+/*
+ * Describe a verdict: "regression: 4 of 20 cells, worst -2.26 % in attention/.../forward"; of an improvement the
+ * best.
+ */
+static int describe_verdict(struct db *db, const struct store_comparison *c, const struct store_accepted *accepted, char *text,
 	size_t size, struct fw_err *err)
 {
 	char verdict[200];
@@ -114,15 +117,15 @@ static int describe(struct db *db, const struct store_comparison *c, const struc
 int status_verdict(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err)
 {
-	const struct config_repo *repo = repo_of(config, job->repo_name);
+	const struct config_repo *repo = find_repo(config, job->repo_name);
 	char text[900] = "", page[40];
 	if (!repo || !status_is_told(job))
 		return 0;
 	struct store_accepted accepted = { .verdict = c->verdict };
 	if ((c->verdict == VERDICT_REGRESSION && store_accepted_of(db, c->id, &accepted, err)) ||
-		describe(db, c, &accepted, text, sizeof text, err))
+		describe_verdict(db, c, &accepted, text, sizeof text, err))
 		return -1;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)c->id);
 	struct status_update word = { c->target_sha, job->suite, status_update_of(accepted.verdict), text, page };
-	return enqueue(db, repo, job->repo, &word, now_ms, err);
+	return queue_statuses(db, repo, job->repo, &word, now_ms, err);
 }

@@ -1,6 +1,7 @@
 /**
- * commit_status.h - what is owed to the forge of a repository about its commits: a word on the suite and one on the whole commit with every
- * change of a job's state, inside the transaction of that change. Repositories without `status:` owe nothing. Ctx: loop only.
+ * commit_status.h - commit statuses for a repository's forge: each change of a job's state queues a status of the
+ * suite and one of the whole commit, inside the transaction of that change. Repositories without `status:` have none.
+ * Ctx: loop only.
  */
 #ifndef FLOPWATCHD_NOTIFICATION_COMMIT_STATUS_H
 #define FLOPWATCHD_NOTIFICATION_COMMIT_STATUS_H
@@ -9,17 +10,17 @@
 #include "db/store/job.h"
 #include "db/store/result.h"
 
-/** Whether people are told of this job: a whole comparison of a branch's commit. */
+/** True if a job has statuses: it compares a whole commit of a branch. */
 bool status_is_told(const struct store_job *job);
-/** The job moved to `state` (as jobs name it), with a reason or "". `suite` NULL: the job's. */
+/** Queue the status of a job in `state`, with a reason or "". `suite` NULL: the job's. */
 int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, enum jobstate state,
 	const char *why, int64_t now_ms, struct fw_err *err);
 /**
- * Jobs that ended at `now_ms` beside the one that the transaction is about: superseded, dropped with their branch, given up. Of repository
- * `only`; NULL: of every one.
+ * Queue statuses of jobs that ended at `now_ms` as a side effect of the transaction: superseded, dropped with their
+ * branch, failed. Of repository `only`; NULL: of all.
  */
 int status_ended(struct db *db, const struct config *config, const struct config_repo *only, int64_t now_ms, struct fw_err *err);
-/** A comparison has its verdict. */
+/** Queue the status of a comparison with its verdict. */
 int status_verdict(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err);
 

@@ -6,10 +6,10 @@
 
 #include "base/jsonw.h"
 
-/* Our words in each forge's own. */
+/* flopwatch's states and those of each forge. */
 static const struct {
 	const char *state, *github, *gitlab, *gitea;
-} words[] = {
+} states[] = {
 	{ "pending", "pending", "pending", "pending" },
 	{ "running", "pending", "running", "pending" },
 	{ "success", "success", "success", "success" },
@@ -19,20 +19,22 @@ static const struct {
 	{ "cancelled", "error", "canceled", "warning" },
 };
 
-static bool is(const struct config_status *forge, const char *kind)
+static bool is_kind(const struct config_status *forge, const char *kind)
 {
 	return strcmp(forge->kind, kind) == 0;
 }
 
-static const char *word_of(const struct config_status *forge, const char *state)
+static const char *map_state(const struct config_status *forge, const char *state)
 {
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strcmp(words[i].state, state) == 0)
-			return is(forge, "github") ? words[i].github : is(forge, "gitlab") ? words[i].gitlab : words[i].gitea;
+	for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+		if (strcmp(states[i].state, state) == 0)
+			return is_kind(forge, "github")   ? states[i].github
+			       : is_kind(forge, "gitlab") ? states[i].gitlab
+							  : states[i].gitea;
 	return NULL;
 }
 
-/* At most FORGE_DESCRIPTION_MAX characters, the last a sign that there was more. */
+/* Write at most FORGE_DESCRIPTION_MAX characters, the last an ellipsis if the text is longer. */
 static void write_description(struct jsonw *j, const char *text)
 {
 	char cut[4 * FORGE_DESCRIPTION_MAX + 8];
@@ -55,13 +57,13 @@ static void write_description(struct jsonw *j, const char *text)
 int forge_request(
 	const struct config_status *forge, const struct forge_word *word, struct buf *url, struct buf *body, struct fw_err *err)
 {
-	const char *state = word_of(forge, word->state);
+	const char *state = map_state(forge, word->state);
 	struct jsonw j;
 	if (!state)
-		return err_set(err, ERR_INVALID, "%.40s is no state of a commit", word->state);
-	buf_printf(url, "%s/%s/", forge->api, is(forge, "gitlab") ? "projects" : "repos");
-	for (const char *c = forge->project; *c; c++) /* one part of GitLab's path, two of the others' */
-		if (*c == '/' && is(forge, "gitlab"))
+		return err_set(err, ERR_INVALID, "%.40s is not a state of a commit", word->state);
+	buf_printf(url, "%s/%s/", forge->api, is_kind(forge, "gitlab") ? "projects" : "repos");
+	for (const char *c = forge->project; *c; c++) /* GitLab needs one path component, the others two */
+		if (*c == '/' && is_kind(forge, "gitlab"))
 			buf_puts(url, "%2F");
 		else
 			buf_putc(url, *c);
@@ -72,14 +74,14 @@ int forge_request(
 	if (word->target_url[0])
 		jsonw_kv_string(&j, "target_url", word->target_url);
 	write_description(&j, word->description);
-	jsonw_kv_string(&j, is(forge, "gitlab") ? "name" : "context", word->context);
+	jsonw_kv_string(&j, is_kind(forge, "gitlab") ? "name" : "context", word->context);
 	jsonw_object_end(&j);
 	return 0;
 }
 
 void forge_token(const struct config_status *forge, const char **name, char *value, size_t size)
 {
-	bool gitlab = is(forge, "gitlab"), github = is(forge, "github");
+	bool gitlab = is_kind(forge, "gitlab"), github = is_kind(forge, "github");
 	*name = gitlab ? "PRIVATE-TOKEN" : "Authorization";
 	snprintf(value, size, "%s%s", gitlab ? "" : github ? "Bearer " : "token ", forge->token);
 }

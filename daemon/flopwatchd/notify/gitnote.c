@@ -41,8 +41,8 @@ static void write_cell(void *arg, const struct find_notification_cell *c)
 	buf_putc(text, '\n');
 }
 
-/** What several suites come to: "verdict: regression, 1 of 3 suites still open". */
-static int write_sum(struct db *db, const struct store_comparison *c, struct buf *text, struct fw_err *err)
+/** Write the summary of several suites: "verdict: regression, 1 of 3 suites still open". */
+static int write_summary(struct db *db, const struct store_comparison *c, struct buf *text, struct fw_err *err)
 {
 	struct commit_verdict v;
 	int result = store_commit_verdict(db, c->repo, c->target_sha, NULL, &v, err);
@@ -64,7 +64,7 @@ static int write_text(
 {
 	struct find_notification_suite judged[SUITES_MAX];
 	int n;
-	if (write_sum(db, c, text, err) != 0)
+	if (write_summary(db, c, text, err) != 0)
 		return -1;
 	if (find_notification_suites(db, c->repo, c->target_sha, judged, SUITES_MAX, &n, err) != 0)
 		return -1;
@@ -84,7 +84,7 @@ static int write_text(
 		if (find_notification_each(db, j->comparison, CELLS_MAX, write_cell, text, err) != 0)
 			return -1;
 	}
-	if (text->failed) /* thousands of cells: the verdicts alone */
+	if (text->failed) /* thousands of cells: only the verdicts fit */
 		buf_clear(text), buf_printf(text, "comparison %lld: %s\n", (long long)c->id, verdict_name(c->verdict));
 	return 0;
 }

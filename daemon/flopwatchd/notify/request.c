@@ -12,7 +12,7 @@
 
 enum { NOTIFICATION_MAX = 4 << 20, BODY_MAX = 1 << 20 };
 
-static const char *text_of(const json_t *o, const char *key)
+static const char *get_text(const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 	return text ? text : "";
@@ -47,8 +47,8 @@ int deliver_sign(
 	return result;
 }
 
-/* Slack takes &, < and > for markup. */
-static void slack_text(struct buf *out, const char *text)
+/* Slack treats &, < and > as markup. */
+static void write_slack_text(struct buf *out, const char *text)
 {
 	for (; *text; text++)
 		if (*text == '&')
@@ -61,64 +61,64 @@ static void slack_text(struct buf *out, const char *text)
 			buf_putc(out, *text);
 }
 
-static void slack_place(struct buf *out, const json_t *m)
+static void write_slack_place(struct buf *out, const json_t *m)
 {
-	if (*text_of(m, "device"))
-		buf_puts(out, " device "), slack_text(out, text_of(m, "device"));
-	if (!*text_of(m, "repo"))
+	if (*get_text(m, "device"))
+		buf_puts(out, " device "), write_slack_text(out, get_text(m, "device"));
+	if (!*get_text(m, "repo"))
 		return;
 	buf_putc(out, ' ');
-	slack_text(out, text_of(m, "repo"));
+	write_slack_text(out, get_text(m, "repo"));
 	buf_putc(out, ' ');
-	slack_text(out, text_of(m, "branch"));
-	buf_printf(out, " %.10s", text_of(m, "target"));
-	if (*text_of(m, "subject"))
-		buf_puts(out, " \""), slack_text(out, text_of(m, "subject")), buf_putc(out, '"');
+	write_slack_text(out, get_text(m, "branch"));
+	buf_printf(out, " %.10s", get_text(m, "target"));
+	if (*get_text(m, "subject"))
+		buf_puts(out, " \""), write_slack_text(out, get_text(m, "subject")), buf_putc(out, '"');
 }
 
-/* Where a comparison is one of several of its commit: what they come to, and which are still to come. */
-static void slack_commit(struct buf *out, const json_t *m)
+/* Write the verdict of the commit and its unfinished suites, if the comparison is one of several. */
+static void write_slack_commit(struct buf *out, const json_t *m)
 {
 	const json_t *unfinished = json_object_get(m, "unfinished"), *name;
-	const char *verdict = text_of(m, "commit_verdict");
+	const char *verdict = get_text(m, "commit_verdict");
 	size_t i;
-	if (*verdict && strcmp(verdict, text_of(m, "verdict")) != 0)
+	if (*verdict && strcmp(verdict, get_text(m, "verdict")) != 0)
 		buf_printf(out, ", the commit: %s", verdict);
 	json_array_foreach(unfinished, i, name)
 	{
 		buf_puts(out, i ? ", " : ", waits for ");
-		slack_text(out, json_string_value(name));
+		write_slack_text(out, json_string_value(name));
 	}
 }
 
-/* One sentence for people: what, where, how much, and the link. */
-static void slack_body(const json_t *m, struct buf *out)
+/* Write one sentence: event, location, change and link. */
+static void write_slack_body(const json_t *m, struct buf *out)
 {
-	const char *event = text_of(m, "event");
+	const char *event = get_text(m, "event");
 	const json_t *worst = json_object_get(m, "worst_pct");
 	struct buf text;
 	struct jsonw j;
 	buf_init(&text, BODY_MAX);
 	if (strcmp(event, "job.done") == 0)
-		buf_printf(&text, "*%s* of suite ", text_of(m, "verdict")), slack_text(&text, text_of(m, "suite")),
+		buf_printf(&text, "*%s* of suite ", get_text(m, "verdict")), write_slack_text(&text, get_text(m, "suite")),
 			buf_puts(&text, " in");
 	else
-		buf_printf(&text, "*%s* %s", text_of(m, "kind"), strncmp(event, "alert.", 6) == 0 ? event + 6 : event);
-	/* what ends by itself is not said to end by anybody */
-	if (*text_of(m, "by") && strcmp(text_of(m, "by"), "flopwatch") != 0)
-		buf_puts(&text, " by "), slack_text(&text, text_of(m, "by"));
-	slack_place(&text, m);
-	if (*text_of(m, "title"))
-		buf_puts(&text, ": "), slack_text(&text, text_of(m, "title"));
+		buf_printf(&text, "*%s* %s", get_text(m, "kind"), strncmp(event, "alert.", 6) == 0 ? event + 6 : event);
+	/* an automatic end names no user */
+	if (*get_text(m, "by") && strcmp(get_text(m, "by"), "flopwatch") != 0)
+		buf_puts(&text, " by "), write_slack_text(&text, get_text(m, "by"));
+	write_slack_place(&text, m);
+	if (*get_text(m, "title"))
+		buf_puts(&text, ": "), write_slack_text(&text, get_text(m, "title"));
 	if (json_is_number(worst))
 		buf_printf(&text, ", worst %+.2f %%", json_number_value(worst));
-	slack_commit(&text, m);
-	if (*text_of(json_object_get(m, "why"), "sentence"))
-		buf_puts(&text, ". Why: "), slack_text(&text, text_of(json_object_get(m, "why"), "sentence"));
-	if (*text_of(m, "reason"))
-		buf_puts(&text, " ("), slack_text(&text, text_of(m, "reason")), buf_putc(&text, ')');
-	if (*text_of(m, "url"))
-		buf_printf(&text, " <%s|look>", text_of(m, "url"));
+	write_slack_commit(&text, m);
+	if (*get_text(json_object_get(m, "why"), "sentence"))
+		buf_puts(&text, ". Why: "), write_slack_text(&text, get_text(json_object_get(m, "why"), "sentence"));
+	if (*get_text(m, "reason"))
+		buf_puts(&text, " ("), write_slack_text(&text, get_text(m, "reason")), buf_putc(&text, ')');
+	if (*get_text(m, "url"))
+		buf_printf(&text, " <%s|look>", get_text(m, "url"));
 	jsonw_init(&j, out);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "text", text.data);
@@ -132,7 +132,7 @@ static int prepare_webhook(const struct config *config, const struct store_outbo
 {
 	int at = config_webhook_find(config, row->target);
 	if (at < 0)
-		return err_set(err, ERR_NOT_FOUND, "webhook %s is not configured any more", row->target);
+		return err_set(err, ERR_NOT_FOUND, "webhook %s is no longer configured", row->target);
 	const struct config_webhook *to = &config->webhook[at];
 	char timestamp[24];
 	struct buf body, signature;
@@ -142,7 +142,7 @@ static int prepare_webhook(const struct config *config, const struct store_outbo
 	buf_init(&signature, 128);
 	json_t *message = strcmp(to->kind, "slack") == 0 ? json_loadb(payload->data, payload->len, 0, NULL) : NULL;
 	if (message)
-		slack_body(message, &body);
+		write_slack_body(message, &body);
 	else
 		buf_append(&body, payload->data, payload->len);
 	json_decref(message);
@@ -181,10 +181,10 @@ static int prepare_status(
 	struct buf url, body;
 	struct jsonw j;
 	if (!forge->kind[0])
-		return err_set(err, ERR_NOT_FOUND, "repository %s has no status any more", repo->name);
+		return err_set(err, ERR_NOT_FOUND, "repository %s no longer has a status", repo->name);
 	if (config->public_url[0])
-		snprintf(target_url, sizeof target_url, "%s%s", config->public_url, text_of(m, "page"));
-	struct forge_word word = { text_of(m, "sha"), text_of(m, "state"), text_of(m, "context"), text_of(m, "description"),
+		snprintf(target_url, sizeof target_url, "%s%s", config->public_url, get_text(m, "page"));
+	struct forge_word word = { get_text(m, "sha"), get_text(m, "state"), get_text(m, "context"), get_text(m, "description"),
 		target_url };
 	buf_init(&url, 2048);
 	buf_init(&body, BODY_MAX);
@@ -218,8 +218,8 @@ static int prepare_note(
 	int n = 0;
 	if (config_repo_path(config, repo, out->path, sizeof out->path, err) != 0)
 		return -1;
-	snprintf(out->sha, sizeof out->sha, "%.64s", text_of(m, "sha"));
-	buf_puts(&out->in, text_of(m, "text"));
+	snprintf(out->sha, sizeof out->sha, "%.64s", get_text(m, "sha"));
+	buf_puts(&out->in, get_text(m, "text"));
 	out->program = "flopwatch-git";
 	out->args[n++] = "note";
 	out->args[n++] = "--repo";
@@ -238,7 +238,7 @@ static int prepare_note(
 	return 0;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------- */
+/* ---- public ---------------------------------------------------------------------------------------- */
 
 int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct buf *payload, int64_t now_ms,
 	struct deliver *out, struct fw_err *err)
@@ -249,7 +249,7 @@ int deliver_prepare(const struct config *config, const struct store_outbox *row,
 		return prepare_webhook(config, row, payload, now_ms, out, err);
 	int at = config_repo_find(config, row->target);
 	if (at < 0)
-		return err_set(err, ERR_NOT_FOUND, "repository %s is not configured any more", row->target);
+		return err_set(err, ERR_NOT_FOUND, "repository %s is no longer configured", row->target);
 	json_t *message = json_loadb(payload->data, payload->len, 0, NULL);
 	int result = !message                           ? err_set(err, ERR_INVALID, "the notification is not JSON")
 		     : strcmp(row->kind, "status") == 0 ? prepare_status(config, &config->repo[at], message, out, err)

@@ -1,6 +1,6 @@
 /**
- * request.h - how a row of the outbox leaves: which program carries it, and what that program is told. Webhooks are signed as
- * Standard Webhooks say (webhook-id, webhook-timestamp, webhook-signature), statuses carry the forge's token, notes go to
+ * request.h - the program, arguments and input that send a row of the outbox. Webhooks are signed by Standard
+ * Webhooks (webhook-id, webhook-timestamp, webhook-signature), statuses carry the forge's token, notes go to
  * flopwatch-git.
  */
 #ifndef FLOPWATCHD_NOTIFICATION_REQUEST_H
@@ -14,19 +14,22 @@ enum { DELIVER_ARGS_MAX = 10 + CONFIG_ACCESS_ARGS };
 
 struct deliver {
 	const char *program;
-	const char *args[DELIVER_ARGS_MAX]; /* NULL-ended; into the config and into `path` */
-	struct buf in;                      /* its standard input */
+	const char *args[DELIVER_ARGS_MAX]; /* NULL-ended; pointers into the config and `path` */
+	struct buf in;                      /* standard input of the program */
 	char path[1400], sha[65];
 };
 
-/** Prepare. Err: ERR_NOT_FOUND who it was for is not configured any more, ERR_INVALID. Own: deliver_fini, also after -1. */
+/**
+ * Prepare a row. Err: ERR_NOT_FOUND its receiver is no longer configured, ERR_INVALID. Own: deliver_fini, also after
+ * -1.
+ */
 int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct buf *payload, int64_t now_ms,
 	struct deliver *out, struct fw_err *err);
 void deliver_fini(struct deliver *d);
 
 /**
- * Append "v1,<base64>": HMAC-SHA-256 of "id.timestamp.body" under the secret, whose base64 after "whsec_" is decoded and which
- * is taken as it is otherwise.
+ * Append "v1,<base64>": HMAC-SHA-256 of "id.timestamp.body". A secret that starts with "whsec_" is base64, any other
+ * is used as it is.
  */
 int deliver_sign(
 	const char *secret, const char *id, int64_t timestamp_s, const struct buf *body, struct buf *out, struct fw_err *err);

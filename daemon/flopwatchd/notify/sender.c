@@ -1,4 +1,4 @@
-/* sender.c - the outbox, row by row: a few at once, one at a time to each receiver. */
+/* sender.c - the outbox, row by row. */
 #include "flopwatchd/notify/sender.h"
 
 #include <jansson.h>
@@ -16,12 +16,12 @@
 enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30000, NOTE_DEADLINE_MS = 120000 };
 enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = STORE_OUTBOX_PAUSE_MAX_MS / 1000 };
 
-/* A row that is under way. */
-struct git_task {
+/* A row that is being sent. */
+struct delivery {
 	struct sender *sender;
 	struct child *sending; /* NULL: free */
 	struct store_outbox row;
-	int64_t began_at, began_ns; /* times may be set, durations not */
+	int64_t began_at, began_ns; /* the clock may be set: durations come from the monotonic one */
 };
 
 struct sender {
@@ -29,10 +29,10 @@ struct sender {
 	const struct config *config;
 	struct txn *txn;
 	struct loop_source *timer;
-	struct git_task git_task[AT_ONCE];
+	struct delivery delivery[AT_ONCE];
 };
 
-static void look(void *arg);
+static void send_due(void *arg);
 
 int64_t sender_pause_ms(int attempts, double luck)
 {
@@ -43,18 +43,18 @@ int64_t sender_pause_ms(int attempts, double luck)
 	return pause - (int64_t)(luck * 0.25 * (double)pause);
 }
 
-static void look_in(struct sender *n, int64_t delay_ms)
+static void schedule(struct sender *n, int64_t delay_ms)
 {
 	struct fw_err err = { 0 };
 	loop_remove(n->loop, n->timer);
 	n->timer = NULL;
-	if (loop_after(n->loop, delay_ms > 0 ? delay_ms : 0, look, n, &n->timer, &err) != 0)
+	if (loop_after(n->loop, delay_ms > 0 ? delay_ms : 0, send_due, n, &n->timer, &err) != 0)
 		log_error("notify.timer", "err=%s", log_quote(err.text));
 }
 
 void sender_wake(struct sender *n)
 {
-	look_in(n, 0);
+	schedule(n, 0);
 }
 
 static double luck(void)
@@ -63,10 +63,10 @@ static double luck(void)
 	return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random ? (double)random / 4294967296.0 : 0.0;
 }
 
-/* ---- after an attempt ------------------------------------------------------------------------------ */
+/* ---- result of an attempt -------------------------------------------------------------------------- */
 
-/* How an attempt ended is written; a row whose end cannot be written goes out once more, with the same id. */
-static void settle(
+/* Store the result of an attempt. A row whose result cannot be stored is sent again, with the same id. */
+static void store_attempt(
 	struct sender *n, const struct store_outbox *row, const struct store_attempt *attempt, int retry_after_s, bool again)
 {
 	struct fw_err err = { 0 };
@@ -85,10 +85,10 @@ static void settle(
 	int result = txn_begin(n->txn, &err);
 	if (result == 0)
 		result = txn_end(n->txn, store_outbox_result(n->txn->db, row->id, attempt, next_at, &err), &err);
-	look_in(n, result == 0 ? 0 : MINUTE_MS);
+	schedule(n, result == 0 ? 0 : MINUTE_MS);
 }
 
-/* What flopwatch-send found out; flopwatch-git prints nothing. */
+/* flopwatch-send prints its result; flopwatch-git prints nothing. */
 static void read_answer(const struct buf *out, struct store_attempt *attempt, int *retry_after_s)
 {
 	json_t *answer = json_loadb(out->data, out->len, JSON_DISABLE_EOF_CHECK, NULL);
@@ -98,22 +98,22 @@ static void read_answer(const struct buf *out, struct store_attempt *attempt, in
 	json_decref(answer);
 }
 
-static void is_sent(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_sent(void *arg, const struct buf *out, const struct fw_err *failed)
 {
-	struct git_task *e = arg;
+	struct delivery *e = arg;
 	struct store_outbox row = e->row;
 	struct store_attempt attempt = { .at = e->began_at, .error = failed ? failed->text : NULL };
 	int retry_after_s = 0;
 	attempt.duration_ms = (clock_mono_ns() - e->began_ns) / 1000000;
 	read_answer(out, &attempt, &retry_after_s);
 	e->sending = NULL;
-	/* 410: the receiver wants nothing of this any more */
-	settle(e->sender, &row, &attempt, retry_after_s, attempt.status != 410);
+	/* 410: the receiver no longer accepts notifications */
+	store_attempt(e->sender, &row, &attempt, retry_after_s, attempt.status != 410);
 }
 
 /* ---- sending --------------------------------------------------------------------------------------- */
 
-static void send_row(struct git_task *e, const struct buf *payload)
+static void send_row(struct delivery *e, const struct buf *payload)
 {
 	struct sender *n = e->sender;
 	struct fw_err err = { 0 };
@@ -123,32 +123,32 @@ static void send_row(struct git_task *e, const struct buf *payload)
 	struct store_attempt failed = { .at = e->began_at };
 	if (deliver_prepare(n->config, &e->row, payload, e->began_at, &what, &err) != 0) {
 		failed.error = err.text;
-		settle(n, &e->row, &failed, 0, false);
+		store_attempt(n, &e->row, &failed, 0, false);
 	} else {
 		struct child_spec spec = {
 			.program = what.program,
 			.args = what.args,
 			.in = &what.in,
 			.out_fd = -1,
-			/* the limit on output is one on files: git writes objects */
+			/* the limit on output applies to all files, and git writes objects */
 			.is_careful = strcmp(what.program, "flopwatch-git") == 0,
 			.out_max = strcmp(what.program, "flopwatch-git") == 0 ? (size_t)1 << 30 : ANSWER_MAX,
 			.deadline_ms = strcmp(what.program, "flopwatch-git") == 0 ? NOTE_DEADLINE_MS : SEND_DEADLINE_MS,
 		};
-		if (child_start(n->loop, &spec, is_sent, e, &e->sending, &err) != 0) {
+		if (child_start(n->loop, &spec, on_sent, e, &e->sending, &err) != 0) {
 			failed.error = err.text;
-			settle(n, &e->row, &failed, 0, true);
+			store_attempt(n, &e->row, &failed, 0, true);
 		}
 	}
 	deliver_fini(&what);
 }
 
-static struct git_task *free_git_task(struct sender *n, char (*busy)[160], int *n_busy)
+static struct delivery *find_free(struct sender *n, char (*busy)[160], int *n_busy)
 {
-	struct git_task *found = NULL;
+	struct delivery *found = NULL;
 	*n_busy = 0;
 	for (int i = 0; i < AT_ONCE; i++) {
-		struct git_task *e = &n->git_task[i];
+		struct delivery *e = &n->delivery[i];
 		if (e->sending)
 			snprintf(busy[(*n_busy)++], 160, "%s %s", e->row.kind, e->row.target);
 		else
@@ -157,28 +157,28 @@ static struct git_task *free_git_task(struct sender *n, char (*busy)[160], int *
 	return found;
 }
 
-/* Send what is due to receivers that are free, then sleep until more is. */
-static void look(void *arg)
+/* Send due rows to free receivers, then sleep until more are due. */
+static void send_due(void *arg)
 {
 	struct sender *n = arg;
 	struct fw_err err = { 0 };
 	struct buf payload;
-	struct git_task *e;
+	struct delivery *e;
 	char busy[AT_ONCE][160];
 	int n_busy, got = 1;
 	int64_t now = clock_utc_ms(), next_at = 0;
 	n->timer = NULL;
 	buf_init(&payload, PAYLOAD_MAX);
-	while (got == 1 && !n->timer && (e = free_git_task(n, busy, &n_busy))) {
+	while (got == 1 && !n->timer && (e = find_free(n, busy, &n_busy))) {
 		buf_clear(&payload);
 		got = store_outbox_due(n->txn->db, now, (const char(*)[160])busy, n_busy, &e->row, &payload, &err);
 		if (got == 1)
-			send_row(e, &payload); /* one that ends at once sets the timer */
+			send_row(e, &payload); /* a delivery that ends at once sets the timer */
 	}
 	if (got < 0 || (!n->timer && store_outbox_next_at(n->txn->db, now, &next_at, &err) != 0))
-		look_in(n, MINUTE_MS); /* txn says what is wrong with the database */
+		schedule(n, MINUTE_MS); /* txn logs the database failure */
 	else if (!n->timer && next_at)
-		look_in(n, next_at - now);
+		schedule(n, next_at - now);
 	buf_fini(&payload);
 }
 
@@ -189,8 +189,8 @@ int sender_start(struct loop *l, const struct config *c, struct txn *g, struct s
 		return err_set(err, ERR_INTERNAL, "out of memory for notifications");
 	*n = (struct sender){ .loop = l, .config = c, .txn = g };
 	for (int i = 0; i < AT_ONCE; i++)
-		n->git_task[i].sender = n;
-	look_in(n, 0);
+		n->delivery[i].sender = n;
+	schedule(n, 0);
 	*out = n;
 	return 0;
 }
@@ -201,6 +201,6 @@ void sender_stop(struct sender *n)
 		return;
 	loop_remove(n->loop, n->timer);
 	for (int i = 0; i < AT_ONCE; i++)
-		child_cancel(n->git_task[i].sending);
+		child_cancel(n->delivery[i].sending);
 	free(n);
 }

@@ -12,8 +12,8 @@
 
 enum { DESCRIPTION_MAX = 4096 };
 
-/* "gemm regression -9.02 %", "second not measured: cancelled by ada", "third waits". */
-static void tell_suite(struct buf *out, const struct commit_suite *s)
+/* Write "gemm regression -9.02 %", "second not measured: cancelled by ada", "third waits". */
+static void write_suite(struct buf *out, const struct commit_suite *s)
 {
 	const struct commit_job *word = &s->word;
 	const char *why = s->job.why;
@@ -35,35 +35,35 @@ static void tell_suite(struct buf *out, const struct commit_suite *s)
 	}
 }
 
-/* What is worse comes first: a forge shows the beginning. */
-static int by_word(const void *a, const void *b)
+/* Worst first: a forge shows the start of the text. */
+static int compare_severity(const void *a, const void *b)
 {
 	const struct commit_suite *x = *(const struct commit_suite *const *)a, *y = *(const struct commit_suite *const *)b;
 	int v = (int)commit_verdict_of(x), w = (int)commit_verdict_of(y);
 	return v != w ? (v > w) - (v < w) : (x->first > y->first) - (x->first < y->first);
 }
 
-static int describe(const struct commit_verdict *v, struct buf *out, struct fw_err *err)
+static int write_description(const struct commit_verdict *v, struct buf *out, struct fw_err *err)
 {
 	const struct commit_suite **order = calloc((size_t)v->n, sizeof *order);
 	if (!order)
 		return err_set(err, ERR_FULL, "out of memory for a status");
 	for (int i = 0; i < v->n; i++)
 		order[i] = &v->suite[i];
-	qsort(order, (size_t)v->n, sizeof *order, by_word);
+	qsort(order, (size_t)v->n, sizeof *order, compare_severity);
 	if (v->n > 1 && v->n_open)
 		buf_printf(out, "%d of %d suites ended: ", v->n - v->n_open, v->n);
 	else if (v->n > 1 && v->verdict != VERDICT_NONE)
 		buf_printf(out, "%s: ", verdict_name(v->verdict));
 	for (int i = 0; i < v->n; i++) {
 		buf_puts(out, i ? ", " : "");
-		tell_suite(out, order[i]);
+		write_suite(out, order[i]);
 	}
 	free(order);
 	return out->failed ? err_set(err, ERR_FULL, "the description of a status does not fit") : 0;
 }
 
-static const char *state_of(const struct commit_verdict *v)
+static const char *get_state(const struct commit_verdict *v)
 {
 	const struct commit_suite *decides = v->decides < 0 ? NULL : &v->suite[v->decides];
 	if (v->n_open)
@@ -71,11 +71,11 @@ static const char *state_of(const struct commit_verdict *v)
 	if (v->verdict == VERDICT_NONE && v->n_unmeasured)
 		return "cancelled";
 	if (decides && decides->word.id && decides->word.end == COMMIT_FAILED)
-		return "error"; /* not the commit's measurement, but ours, or its plan */
+		return "error"; /* flopwatch or the plan failed, not the commit */
 	return status_update_of(v->verdict);
 }
 
-/* Its only comparison or job, or the page that holds all of them. */
+/* Find its only comparison or job, or the commit's page. */
 static void find_page(const struct commit_verdict *v, const char *sha, char *page, size_t size)
 {
 	if (v->n > 1)
@@ -103,9 +103,9 @@ int status_summary_enqueue(
 	buf_init(&text, DESCRIPTION_MAX);
 	int result = store_commit_verdict(db, repo, sha, NULL, &v, err);
 	if (result == 0 && is_planned(&v)) {
-		result = describe(&v, &text, err);
+		result = write_description(&v, &text, err);
 		find_page(&v, sha, page, sizeof page);
-		struct status_update word = { sha, "", state_of(&v), text.data, page };
+		struct status_update word = { sha, "", get_state(&v), text.data, page };
 		if (result == 0)
 			result = status_update_enqueue(db, repo_name, &word, now_ms, err);
 	}

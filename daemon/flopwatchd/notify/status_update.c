@@ -40,7 +40,7 @@ const char *status_update_of(enum verdict v)
 		return "error";
 	case VERDICT_UNDECIDED:
 	case VERDICT_NOT_COMPARABLE:
-	case VERDICT_REMOVED: /* and nothing else: see core/verdict/verdict.h */
+	case VERDICT_REMOVED: /* set by no commit: see core/verdict/verdict.h */
 	case VERDICT_ADDED:
 	case VERDICT_UNSUPPORTED:
 		return "neutral";

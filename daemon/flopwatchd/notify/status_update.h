@@ -1,6 +1,6 @@
 /**
- * status_update.h - one word about a commit that its forge is owed: an outbox row. A newer word with the same commit and context takes the
- * place of one that was not sent yet; the same word again writes nothing.
+ * status_update.h - one commit status in the outbox. A newer status with the same commit and context replaces one
+ * that was not sent yet; an equal one writes nothing.
  */
 #ifndef FLOPWATCHD_NOTIFICATION_STATUS_UPDATE_H
 #define FLOPWATCHD_NOTIFICATION_STATUS_UPDATE_H
@@ -11,14 +11,14 @@
 #include "db/sqlite/db.h"
 
 struct status_update {
-	const char *sha, *suite;         /* suite "": of all together */
-	const char *state, *description; /* state as forge.h names it */
-	const char *page;                /* where people read on: "/jobs/7" */
+	const char *sha, *suite;         /* suite "": all together */
+	const char *state, *description; /* a state of forge.h */
+	const char *page;                /* page to link: "/jobs/7" */
 };
 
-/** Owe it to the forge of `repo`, inside the transaction of what it tells. */
+/** Queue the status for the forge of `repo`, inside the transaction that causes it. */
 int status_update_enqueue(struct db *db, const char *repo, const struct status_update *word, int64_t now_ms, struct fw_err *err);
-/** The state that a verdict is. */
+/** The state of a verdict. */
 const char *status_update_of(enum verdict v);
 
 #endif

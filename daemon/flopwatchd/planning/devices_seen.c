@@ -19,9 +19,10 @@
 enum { NAMES_BYTES = 1 << 16, WHY_SIZE = 256 };
 static const int64_t month_ms = INT64_C(30) * 24 * 3600 * 1000;
 
-/* ---- those that are gone --------------------------------------------------------------------------- */
+/* ---- absent devices -------------------------------------------------------------------------------- */
 
-static int tell(struct db *db, const char *uuid, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err)
+static int send_event(
+	struct db *db, const char *uuid, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "device.state");
@@ -33,7 +34,7 @@ static int tell(struct db *db, const char *uuid, enum devicestate state, const c
 	return store_event_end(&event, db, now_ms, err);
 }
 
-/* What somebody asked for waits: it is theirs to cancel. */
+/* Cancel the daemon's own jobs; those of users wait, until a user cancels them. */
 static int drop_jobs(struct txn *g, const char *uuid, int64_t now_ms, struct fw_err *err)
 {
 	char why[WHY_SIZE];
@@ -47,12 +48,12 @@ static int drop_jobs(struct txn *g, const char *uuid, int64_t now_ms, struct fw_
 	return got < 0 ? -1 : environment_leave(g->db, uuid, why, now_ms, err);
 }
 
-/* Those that are left are a class without it. Own: takes `gone`. */
-static int leave(struct txn *g, struct find_missing *gone, int n, const char *why, int64_t now_ms, struct fw_err *err)
+/* The remaining devices form a class without it. Own: takes `gone`. */
+static int mark_absent(struct txn *g, struct find_missing *gone, int n, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	int result = n < 0 ? -1 : 0;
 	for (int i = 0; i < n && result == 0; i++)
-		if (tell(g->db, gone[i].uuid, DEVICESTATE_ABSENT, why, now_ms, err) != 0 ||
+		if (send_event(g->db, gone[i].uuid, DEVICESTATE_ABSENT, why, now_ms, err) != 0 ||
 			drop_jobs(g, gone[i].uuid, now_ms, err) != 0 ||
 			device_offset_look(g->db, gone[i].class, now_ms, err) != 0)
 			result = -1;
@@ -60,23 +61,23 @@ static int leave(struct txn *g, struct find_missing *gone, int n, const char *wh
 	return result;
 }
 
-static int miss_others(struct txn *g, const struct config_worker *w, const struct msg_hello *hello, const char *named,
+static int mark_missing(struct txn *g, const struct config_worker *w, const struct msg_hello *hello, const char *named,
 	int64_t now_ms, struct fw_err *err)
 {
 	struct find_missing *gone;
 	char why[WHY_SIZE];
 	const struct find_inventory has = { w->name, hello->place.host, named, now_ms - month_ms };
 	if (config_worker_is_slurm(w))
-		snprintf(why, sizeof why, "worker %s was not given it for a month, but others of %s", w->name, hello->place.host);
+		snprintf(why, sizeof why, "in a month worker %s got only other devices of %s", w->name, hello->place.host);
 	else
-		snprintf(why, sizeof why, "worker %s does not have it any more", w->name);
+		snprintf(why, sizeof why, "worker %s no longer has the device", w->name);
 	int n = find_missing_of(g->db, &has, why, now_ms, &gone, err);
-	return leave(g, gone, n, why, now_ms, err);
+	return mark_absent(g, gone, n, why, now_ms, err);
 }
 
 int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
 {
-	static const char why[] = "its worker is not in the configuration any more";
+	static const char why[] = "its worker is no longer configured";
 	struct find_missing *gone;
 	struct buf names;
 	struct jsonw j;
@@ -91,15 +92,15 @@ int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
 		err_set(err, ERR_FULL, "too many workers");
 	else if (txn_begin(g, err) == 0) {
 		int n = find_missing_without(g->db, names.data, why, now_ms, &gone, err);
-		result = txn_end(g, leave(g, gone, n, why, now_ms, err), err);
+		result = txn_end(g, mark_absent(g, gone, n, why, now_ms, err), err);
 	}
 	buf_fini(&names);
 	return result;
 }
 
-/* ---- those that are there -------------------------------------------------------------------------- */
+/* ---- present devices ------------------------------------------------------------------------------- */
 
-static bool is_its(const struct config_worker *w, const struct msg_device *d)
+static bool is_configured(const struct config_worker *w, const struct msg_device *d)
 {
 	return config_worker_wants(w, d->kind, d->index, d->uuid);
 }
@@ -111,17 +112,18 @@ static int store_one(struct txn *g, const struct config_worker *w, const struct 
 	enum devicestate state = DEVICESTATE_N;
 	int64_t id;
 	bool on_call = config_worker_is_slurm(w), is_known = store_device_get(g->db, d->uuid, &id, &state, &unknown) == 0;
-	/* an allocation shows one device of many, so that another one replaces none */
+	/* an allocation shows one of many devices, so a new one replaces none */
 	*is_new = !on_call && !is_known;
 	if (store_device_put(g->db, d, now_ms, &id, err) != 0 ||
 		store_device_through(g->db, id, w->name, hello->place.host, on_call, err) != 0)
 		return -1;
-	if (is_known && state == DEVICESTATE_ABSENT && tell(g->db, d->uuid, DEVICESTATE_OK, "it is back", now_ms, err) != 0)
+	if (is_known && state == DEVICESTATE_ABSENT &&
+		send_event(g->db, d->uuid, DEVICESTATE_OK, "the device is back", now_ms, err) != 0)
 		return -1;
 	return hello->place.modules[0] ? store_device_place(g->db, id, &hello->place, err) : 0;
 }
 
-static int take(
+static int store_devices(
 	struct txn *g, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n, struct fw_err *err)
 {
 	bool is_new[PROTOCOL_DEVICES_MAX] = { false };
@@ -132,7 +134,7 @@ static int take(
 	jsonw_init(&named, &names);
 	jsonw_array(&named);
 	for (int i = 0; i < hello->n_devices && result == 0; i++) {
-		if (!is_its(w, &hello->device[i]))
+		if (!is_configured(w, &hello->device[i]))
 			continue;
 		n_its++;
 		jsonw_string(&named, hello->device[i].uuid);
@@ -140,12 +142,12 @@ static int take(
 	}
 	jsonw_array_end(&named);
 	for (int i = 0; i < hello->n_devices && result == 0; i++)
-		if (is_its(w, &hello->device[i]))
+		if (is_configured(w, &hello->device[i]))
 			result = environment_seen(g->db, g->config, w->name, &hello->device[i], is_new[i], now_ms, n, err);
 	if (result == 0 && names.failed)
 		result = err_set(err, ERR_FULL, "too many devices");
 	if (result == 0 && n_its > 0)
-		result = miss_others(g, w, hello, names.data, now_ms, err);
+		result = mark_missing(g, w, hello, names.data, now_ms, err);
 	buf_fini(&names);
 	return result;
 }
@@ -156,5 +158,5 @@ int devices_seen(
 	*n = 0;
 	if (txn_begin(g, err) != 0)
 		return -1;
-	return txn_end(g, take(g, w, hello, now_ms, n, err), err);
+	return txn_end(g, store_devices(g, w, hello, now_ms, n, err), err);
 }

@@ -5,8 +5,8 @@
 
 #include "base/log.h"
 
-/* Another job like one that failed. 1 and its id, 0 it did not fail or has often enough, -1. */
-static int ask_like(
+/* Queue another job like a failed one. 1 and its id, 0 it did not fail or failed too often, -1. */
+static int queue_again(
 	struct db *db, const struct store_environment_change *change, int64_t of, int64_t now_ms, int64_t *id, struct fw_err *err)
 {
 	struct store_job job;
@@ -20,7 +20,7 @@ static int ask_like(
 		return -1;
 	if (tries >= ENVIRONMENT_TRIES)
 		return 0;
-	snprintf(why, sizeof why, "queued: job %lld, which was to measure what has changed, failed", (long long)of);
+	snprintf(why, sizeof why, "queued: job %lld for this environment change failed", (long long)of);
 	job.plan = 0;
 	if (store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, why, err) ||
 		store_job_tell(db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err))
@@ -35,10 +35,10 @@ int environment_again(struct db *db, const struct store_environment_change *chan
 	struct store_environment_change next = *change;
 	int paired = change->paired || !change->paired_job
 			     ? 0
-			     : ask_like(db, change, change->paired_job, now_ms, &next.paired_job, err);
+			     : queue_again(db, change, change->paired_job, now_ms, &next.paired_job, err);
 	int unpaired = paired < 0 || change->unpaired || !change->unpaired_job
 			       ? 0
-			       : ask_like(db, change, change->unpaired_job, now_ms, &next.unpaired_job, err);
+			       : queue_again(db, change, change->unpaired_job, now_ms, &next.unpaired_job, err);
 	if (paired < 0 || unpaired < 0)
 		return -1;
 	*n += paired + unpaired;

@@ -15,10 +15,13 @@ enum { PRIORITY_ENVIRONMENT = -1, VERSION_SIZE = 256 };
 
 #define ORIGIN "environment"
 
-/* ---- what differs ---------------------------------------------------------------------------------- */
+/* ---- differences ----------------------------------------------------------------------------------- */
 
-/* The version of a compiler in a toolchain's text, "12.2.0" of "nvcc 13.0.88 gcc 12.2.0". Shape: out[VERSION_SIZE]. */
-static void version_of(const char *toolkit, const char *compiler, char *out)
+/*
+ * Find the version of a compiler in a toolchain's text, "12.2.0" of "nvcc 13.0.88 gcc 12.2.0". Shape:
+ * out[VERSION_SIZE].
+ */
+static void find_version(const char *toolkit, const char *compiler, char *out)
 {
 	size_t n = strlen(compiler);
 	out[0] = 0;
@@ -28,13 +31,13 @@ static void version_of(const char *toolkit, const char *compiler, char *out)
 			snprintf(out, VERSION_SIZE, "%.*s", (int)strcspn(word + len + 1, " "), word + len + 1);
 			return;
 		}
-		if (len == 2 && strncmp(word, "in", 2) == 0) /* a folder's name is no version */
+		if (len == 2 && strncmp(word, "in", 2) == 0) /* a folder follows, not a version */
 			return;
 		word += len;
 	}
 }
 
-static void folder_of(const char *toolkit, char *out)
+static void find_folder(const char *toolkit, char *out)
 {
 	const char *in = strstr(toolkit, " in ");
 	snprintf(out, VERSION_SIZE, "%s", in ? in + 4 : "");
@@ -42,11 +45,11 @@ static void folder_of(const char *toolkit, char *out)
 
 struct difference {
 	struct jsonw j;
-	struct buf text; /* the JSON */
+	struct buf text; /* JSON */
 	bool is_built, is_outside;
 };
 
-static bool note(struct difference *d, const char *what, const char *from, const char *to)
+static bool add_difference(struct difference *d, const char *what, const char *from, const char *to)
 {
 	if (strcmp(from, to) == 0)
 		return false;
@@ -58,7 +61,7 @@ static bool note(struct difference *d, const char *what, const char *from, const
 	return true;
 }
 
-static void power_text(double power_w, char *out)
+static void write_power(double power_w, char *out)
 {
 	snprintf(out, VERSION_SIZE, power_w > 0 ? "%.0f W" : "", power_w);
 }
@@ -66,45 +69,48 @@ static void power_text(double power_w, char *out)
 static void compare_compiler(struct difference *d, const char *name, const struct msg_device *was, const struct msg_device *is)
 {
 	char from[VERSION_SIZE], to[VERSION_SIZE];
-	version_of(was->toolkit, name, from);
-	version_of(is->toolkit, name, to);
-	if (strcmp(name, "ptxas") == 0 && (from[0] || to[0])) { /* it is named where it is not that of nvcc */
+	find_version(was->toolkit, name, from);
+	find_version(is->toolkit, name, to);
+	if (strcmp(name, "ptxas") == 0 && (from[0] || to[0])) { /* named only if it is not nvcc's */
 		if (!from[0])
-			version_of(was->toolkit, "nvcc", from);
+			find_version(was->toolkit, "nvcc", from);
 		if (!to[0])
-			version_of(is->toolkit, "nvcc", to);
+			find_version(is->toolkit, "nvcc", to);
 	}
-	note(d, name, from, to);
+	add_difference(d, name, from, to);
 }
 
-/* What a build can show, and what nothing but times of another day can. A library is both: it may be linked in, or found when it runs. */
-static void compare(struct difference *d, const struct msg_device *was, const struct msg_device *is)
+/*
+ * A rebuild shows compiler changes, only later times show driver changes. A library is both: linked in, or loaded at
+ * run time.
+ */
+static void compare_environments(struct difference *d, const struct msg_device *was, const struct msg_device *is)
 {
 	char from[VERSION_SIZE], to[VERSION_SIZE];
 	compare_compiler(d, "nvcc", was, is);
 	compare_compiler(d, "ptxas", was, is);
 	compare_compiler(d, "gcc", was, is);
-	folder_of(was->toolkit, from);
-	folder_of(is->toolkit, to);
-	note(d, "toolchain", from, to);
+	find_folder(was->toolkit, from);
+	find_folder(is->toolkit, to);
+	add_difference(d, "toolchain", from, to);
 	d->is_built = strcmp(was->toolkit, is->toolkit) != 0;
-	bool is_library = note(d, "cuDNN", was->cudnn, is->cudnn);
-	is_library = note(d, "cuBLAS", was->cublas, is->cublas) || is_library;
-	is_library = note(d, "image", was->image, is->image) || is_library;
+	bool is_library = add_difference(d, "cuDNN", was->cudnn, is->cudnn);
+	is_library = add_difference(d, "cuBLAS", was->cublas, is->cublas) || is_library;
+	is_library = add_difference(d, "image", was->image, is->image) || is_library;
 	d->is_built = d->is_built || is_library;
-	bool is_machine = note(d, "driver", was->driver, is->driver);
-	is_machine = note(d, "VBIOS", was->vbios, is->vbios) || is_machine;
-	power_text(was->power_limit_w, from);
-	power_text(is->power_limit_w, to);
-	is_machine = note(d, "power limit", from, to) || is_machine;
-	is_machine = note(d, "device", was->uuid, is->uuid) || is_machine;
+	bool is_machine = add_difference(d, "driver", was->driver, is->driver);
+	is_machine = add_difference(d, "VBIOS", was->vbios, is->vbios) || is_machine;
+	write_power(was->power_limit_w, from);
+	write_power(is->power_limit_w, to);
+	is_machine = add_difference(d, "power limit", from, to) || is_machine;
+	is_machine = add_difference(d, "device", was->uuid, is->uuid) || is_machine;
 	d->is_outside = is_library || is_machine;
 }
 
-/* ---- what is measured ------------------------------------------------------------------------------ */
+/* ---- measurements ---------------------------------------------------------------------------------- */
 
-static int ask(struct db *db, struct store_job *job, const struct store_current_baseline *t, const char *uuid, const char *sha,
-	const char *why, int64_t now_ms, struct fw_err *err)
+static int queue_job(struct db *db, struct store_job *job, const struct store_current_baseline *t, const char *uuid,
+	const char *sha, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	job->repo = t->repo;
 	job->priority = PRIORITY_ENVIRONMENT;
@@ -120,8 +126,8 @@ static int ask(struct db *db, struct store_job *job, const struct store_current_
 		       : 0;
 }
 
-/* The newest judged commit beside the module that it had. Nothing where no module of it is known: a program of its own keeps none. */
-static int ask_paired(
+/* Compare the newest judged commit with its old module. No effect if no module is cached: a benchmark has none. */
+static int queue_paired(
 	struct db *db, const struct store_current_baseline *t, const char *uuid, int64_t now_ms, int64_t *id, struct fw_err *err)
 {
 	struct store_job job = { .kind = JOBKIND_ENVIRONMENT };
@@ -133,8 +139,8 @@ static int ask_paired(
 		return 0;
 	snprintf(job.base_tools.module, sizeof job.base_tools.module, "%s", judged.module);
 	snprintf(job.base_tools.made_by, sizeof job.base_tools.made_by, "%s", judged.toolchain);
-	if (ask(db, &job, t, uuid, judged.sha,
-		    "queued: what builds it has changed, so it is built anew beside the module that it had", now_ms, err))
+	if (queue_job(db, &job, t, uuid, judged.sha,
+		    "queued: its toolchain changed, so a rebuild is compared with its old module", now_ms, err))
 		return -1;
 	*id = job.id;
 	return 0;
@@ -142,9 +148,12 @@ static int ask_paired(
 
 static const char as_before[] = "the environment is as it was before";
 
-/* What was said of changes that are taken back is over, also of those between, and of one whose reference commit nobody has timed yet. */
-static int take_back(struct db *db, const struct config *config, const struct store_environment_change *change, int64_t now_ms,
-	struct fw_err *err)
+/*
+ * Resolve alerts of changes that were undone, including intermediate ones and one whose reference commit was not
+ * timed yet.
+ */
+static int resolve_undone(struct db *db, const struct config *config, const struct store_environment_change *change,
+	int64_t now_ms, struct fw_err *err)
 {
 	int64_t alert;
 	int found;
@@ -154,15 +163,15 @@ static int take_back(struct db *db, const struct config *config, const struct st
 	return found;
 }
 
-/* Words of what differs between where a device stands and how it is; false: nothing that has a name. */
-static bool describe(const struct store_current_baseline *t, const struct msg_device *d, struct store_environment_change *change,
-	bool *is_built)
+/* List the differences between the stored environment and the device; false: no named difference. */
+static bool list_differences(const struct store_current_baseline *t, const struct msg_device *d,
+	struct store_environment_change *change, bool *is_built)
 {
 	struct difference difference = { .is_built = false };
 	buf_init(&difference.text, sizeof change->changed - 1);
 	jsonw_init(&difference.j, &difference.text);
 	jsonw_array(&difference.j);
-	compare(&difference, &t->was, d);
+	compare_environments(&difference, &t->was, d);
 	jsonw_array_end(&difference.j);
 	snprintf(change->changed, sizeof change->changed, "%s", difference.text.failed ? "[]" : difference.text.data);
 	buf_fini(&difference.text);
@@ -171,13 +180,13 @@ static bool describe(const struct store_current_baseline *t, const struct msg_de
 	return difference.is_built || difference.is_outside;
 }
 
-/* Those that were asked of devices which cannot measure it now are asked of this one instead. */
+/* Take over measurements from devices that cannot do them now. */
 static int take_over(struct db *db, const struct store_environment_change *change, int64_t now_ms, struct fw_err *err)
 {
 	char uuid[64], why[256];
 	int stuck;
 	while ((stuck = store_environment_change_stuck(db, change, uuid, err)) == 1) {
-		snprintf(why, sizeof why, "device %s is not in order, and %s measures the change", uuid, change->uuid);
+		snprintf(why, sizeof why, "device %s is not in state ok, and %s measures the change", uuid, change->uuid);
 		if (environment_leave(db, uuid, why, now_ms, err))
 			return -1;
 	}
@@ -189,8 +198,8 @@ static bool is_unfinished(const struct store_environment_change *c)
 	return c->is[0] && (!c->unpaired || (c->paired_job && !c->paired));
 }
 
-static int look(struct db *db, const struct config *config, const struct store_current_baseline *t, const struct msg_device *d,
-	int64_t now_ms, int *n, struct fw_err *err)
+static int check_device(struct db *db, const struct config *config, const struct store_current_baseline *t,
+	const struct msg_device *d, int64_t now_ms, int *n, struct fw_err *err)
 {
 	struct store_environment_change last,
 		change = { .repo = t->repo, .baseline_period = t->baseline_period, .seen_at = now_ms };
@@ -201,26 +210,26 @@ static int look(struct db *db, const struct config *config, const struct store_c
 	int known = store_environment_change_last(db, t->repo, t->suite, d->uuid, &last, err);
 	if (known < 0)
 		return -1;
-	if (known && strcmp(last.is, change.is) == 0) /* it is being measured, or was; or that failed */
+	if (known && strcmp(last.is, change.is) == 0) /* it is or was being measured, or that failed */
 		return environment_again(db, &last, now_ms, n, err);
 	snprintf(change.suite, sizeof change.suite, "%s", t->suite);
 	snprintf(change.uuid, sizeof change.uuid, "%s", d->uuid);
-	if (known && take_back(db, config, &change, now_ms, err))
+	if (known && resolve_undone(db, config, &change, now_ms, err))
 		return -1;
 	if (strcmp(change.was, change.is) == 0)
 		return known && is_unfinished(&last) && strcmp(last.was, change.is) == 0
 			       ? environment_over(db, &last, as_before, now_ms, err)
 			       : 0;
-	if (!describe(t, d, &change, &is_built))
+	if (!list_differences(t, d, &change, &is_built))
 		return 0;
 	int elsewhere = store_environment_change_elsewhere(db, &change, err);
 	if (elsewhere)
 		return elsewhere < 0 ? -1 : 0;
 	if (take_over(db, &change, now_ms, err))
 		return -1;
-	if ((is_built && ask_paired(db, t, d->uuid, now_ms, &change.paired_job, err)) ||
-		ask(db, &reference, t, d->uuid, t->reference_sha,
-			"queued: its environment has changed, so the reference commit is measured anew", now_ms, err))
+	if ((is_built && queue_paired(db, t, d->uuid, now_ms, &change.paired_job, err)) ||
+		queue_job(db, &reference, t, d->uuid, t->reference_sha,
+			"queued: its environment changed, so the reference commit is measured again", now_ms, err))
 		return -1;
 	change.unpaired_job = reference.id;
 	*n += change.paired_job ? 2 : 1;
@@ -244,7 +253,7 @@ int environment_seen(struct db *db, const struct config *config, const char *wor
 		known = store_standings(db, before[0] ? before : d->uuid, is_first ? NULL : &last, t, err);
 		result = known < 0 ? -1 : 0;
 		for (int i = 0; i < known && result == 0; i++)
-			result = look(db, config, &t[i], d, now_ms, n, err);
+			result = check_device(db, config, &t[i], d, now_ms, n, err);
 		if (known > 0)
 			last = t[known - 1];
 		is_first = false;

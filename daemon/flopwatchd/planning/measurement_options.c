@@ -8,8 +8,11 @@
 
 enum { REREFERENCE_RUNS = 12 };
 
-/** A profile of more cells than it may have looks at the largest of each group and direction; of every cell, at the first of a suite. */
-static void keep_some(struct plan *p, const struct store_job *job)
+/**
+ * Limit a profile to the largest cell of each group and direction; if it is to cover every cell, to the first cells
+ * of the suite.
+ */
+static void limit_cells(struct plan *p, const struct store_job *job)
 {
 	struct profile_cells most = { .n = 0 };
 	char words[EVIDENCE_CELLS_MAX * CASE_KEY_SIZE];
@@ -32,19 +35,20 @@ static void keep_some(struct plan *p, const struct store_job *job)
 
 void set_measurement_options(struct plan *p, const struct store_job *job, bool is_benchmark)
 {
-	if (job->quick) { /* a look, not a verdict: what one run shows */
+	if (job->quick) { /* one run without a verdict is enough */
 		p->ask.rule.runs_max = 1;
 		p->ask.rule.confirm = false;
 	}
-	if (!strcmp(job->origin, REREFERENCE_ORIGIN)) { /* a measurement that many others will stand on */
+	if (!strcmp(job->origin, REREFERENCE_ORIGIN)) { /* many later measurements depend on this one */
 		p->ask.rule.runs_ok_min = p->ask.rule.runs_regression_min =
 			p->ask.rule.runs_max < REREFERENCE_RUNS ? p->ask.rule.runs_max : REREFERENCE_RUNS;
 		p->ask.rule.confirm = false;
 	}
 	if (p->ask.kind == JOBKIND_PROFILE)
-		keep_some(p, job);
-	bool calls_somebody = p->ask.kind == JOBKIND_ENVIRONMENT;
-	if (jobkind_is_side_by_side(p->ask.kind) && !calls_somebody) /* how far behind, not whether somebody has to be called */
+		limit_cells(p, job);
+	bool opens_alert = p->ask.kind == JOBKIND_ENVIRONMENT;
+	/* shows a distance, not a regression: no alert depends on it */
+	if (jobkind_is_side_by_side(p->ask.kind) && !opens_alert)
 		p->ask.rule.confirm = false;
 	for (int i = 0; i < p->ask.n_cells && job->threshold_pct > 0; i++)
 		p->ask.cell[i].threshold_pct = job->threshold_pct;

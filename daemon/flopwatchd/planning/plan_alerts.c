@@ -1,4 +1,4 @@
-/* plan_alerts.c - compares what two manifests name, and keeps one alert while no plan can be made. */
+/* plan_alerts.c - alerts for lost suites and failed plans. */
 #include "flopwatchd/planning/plan_alerts.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 #include "flopwatchd/alert/gone_cells.h"
 #include "db/find/gone.h"
 
-/** 1, 0, -1. */
-static int is_alert_update(const struct config *config, const struct store_job *job, struct fw_err *err)
+/** True for a push to the upstream branch. 1, 0, -1. */
+static int has_plan_alerts(const struct config *config, const struct store_job *job, struct fw_err *err)
 {
 	char upstream[1024];
 	int at = config_repo_find(config, job->repo_name);
@@ -23,7 +23,7 @@ static int is_alert_update(const struct config *config, const struct store_job *
 	return strcmp(upstream, job->branch) == 0;
 }
 
-static struct store_alert alert_of(const struct store_job *job, enum alertkind kind, const char *title)
+static struct store_alert make_alert(const struct store_job *job, enum alertkind kind, const char *title)
 {
 	struct store_alert a = { .repo = job->repo, .kind = kind, .title = title, .cells_json = "[]", .worst_pct = NAN };
 	snprintf(a.branch, sizeof a.branch, "%s", job->branch);
@@ -31,18 +31,18 @@ static struct store_alert alert_of(const struct store_job *job, enum alertkind k
 	return a;
 }
 
-/** `rc`: of the query that found them. */
-static int end_all(struct db *db, const struct config *config, int rc, const int64_t *ids, int n, const char *why, int64_t now_ms,
-	struct fw_err *err)
+/** `rc`: result of the query for the ids. */
+static int resolve_all(struct db *db, const struct config *config, int rc, const int64_t *ids, int n, const char *why,
+	int64_t now_ms, struct fw_err *err)
 {
 	for (int i = 0; rc == 0 && i < n; i++)
 		rc = alert_resolve(db, config, ids[i], 0, why, now_ms, err);
 	return rc;
 }
 
-/* ---- no plan --------------------------------------------------------------------------------------- */
+/* ---- failed plans ---------------------------------------------------------------------------------- */
 
-static int tell_no_plan(struct db *db, const struct config *config, const struct store_job *job, const char *why, int64_t now_ms,
+static int open_no_plan(struct db *db, const struct config *config, const struct store_job *job, const char *why, int64_t now_ms,
 	struct fw_err *err)
 {
 	char title[1100];
@@ -51,23 +51,23 @@ static int tell_no_plan(struct db *db, const struct config *config, const struct
 	if (told)
 		return told < 0 ? -1 : 0;
 	snprintf(title, sizeof title, "cannot be measured: %s", why);
-	struct store_alert a = alert_of(job, ALERTKIND_FAILING, title);
+	struct store_alert a = make_alert(job, ALERTKIND_FAILING, title);
 	return alert_open(db, config, &a, now_ms, &is_new, err);
 }
 
-static int end_no_plan(
+static int resolve_no_plan(
 	struct db *db, const struct config *config, const struct store_job *job, int64_t now_ms, struct fw_err *err)
 {
 	int64_t ids[FIND_GONE_MAX];
 	char why[96];
 	int n, result = find_gone_planned(db, job, ids, &n, err);
 	snprintf(why, sizeof why, "commit %.12s can be measured", job->target_sha);
-	return end_all(db, config, result, ids, n, why, now_ms, err);
+	return resolve_all(db, config, result, ids, n, why, now_ms, err);
 }
 
 /* ---- suites ---------------------------------------------------------------------------------------- */
 
-static bool names(const struct resolve_suites *s, const char *name)
+static bool has_name(const struct resolve_suites *s, const char *name)
 {
 	for (int i = 0; i < s->n; i++)
 		if (strcmp(s->name[i], name) == 0)
@@ -75,7 +75,7 @@ static bool names(const struct resolve_suites *s, const char *name)
 	return false;
 }
 
-struct gathering {
+struct collection {
 	struct db *db;
 	const struct store_job *job;
 	const char *suite;
@@ -86,7 +86,7 @@ struct gathering {
 
 static void add_unknown(void *arg, const char *key, int64_t comparison)
 {
-	struct gathering *g = arg;
+	struct collection *g = arg;
 	const struct store_job *job = g->job;
 	int known = g->rc ? 1
 			  : store_alert_covers(
@@ -97,26 +97,26 @@ static void add_unknown(void *arg, const char *key, int64_t comparison)
 		alert_cells_add_lost(g->out, g->suite, key, comparison);
 }
 
-/** The cells that the branch had measured of this suite, unless an older commit's alert tells of them. */
-static int gather(struct db *db, const struct store_job *job, const char *suite, struct alert_cells *out, struct fw_err *err)
+/** Collect the measured cells of the suite, unless an alert of an older commit lists them. */
+static int collect_cells(
+	struct db *db, const struct store_job *job, const char *suite, struct alert_cells *out, struct fw_err *err)
 {
-	struct gathering g = { db, job, suite, out, err, 0 };
+	struct collection g = { db, job, suite, out, err, 0 };
 	return gone_cells_of_suite(db, job, suite, add_unknown, &g, err) || g.rc ? -1 : 0;
 }
 
-static int tell_lost(struct db *db, const struct config *config, const struct store_job *job, const char *suite, int64_t now_ms,
+static int open_lost(struct db *db, const struct config *config, const struct store_job *job, const char *suite, int64_t now_ms,
 	struct fw_err *err)
 {
 	struct alert_cells gone;
 	char title[256];
 	bool is_new;
 	alert_cells_init(&gone);
-	int result = gather(db, job, suite, &gone, err);
+	int result = collect_cells(db, job, suite, &gone, err);
 	if (result == 0 && gone.n) {
-		snprintf(title, sizeof title,
-			"suite %.64s is gone: .flopwatch.yaml does not name it any more, so %d cell%s measured", suite, gone.n,
-			gone.n == 1 ? " is not" : "s are not");
-		struct store_alert a = alert_of(job, ALERTKIND_MISSING, title);
+		snprintf(title, sizeof title, "suite %.64s is gone: .flopwatch.yaml no longer names it, so %d cell%s measured",
+			suite, gone.n, gone.n == 1 ? " is not" : "s are not");
+		struct store_alert a = make_alert(job, ALERTKIND_MISSING, title);
 		result = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err) ||
 					 alert_open(db, config, &a, now_ms, &is_new, err)
 				 ? -1
@@ -126,9 +126,9 @@ static int tell_lost(struct db *db, const struct config *config, const struct st
 	return result;
 }
 
-/** Alerts about whole suites, all of which the commit names. */
-static int end_lost(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_suites *after,
-	int64_t now_ms, struct fw_err *err)
+/** Resolve alerts about suites that the commit names again. */
+static int resolve_lost(struct db *db, const struct config *config, const struct store_job *job,
+	const struct resolve_suites *after, int64_t now_ms, struct fw_err *err)
 {
 	int64_t ids[FIND_GONE_MAX];
 	char why[96];
@@ -141,8 +141,8 @@ static int end_lost(struct db *db, const struct config *config, const struct sto
 		jsonw_string(&j, after->name[i]);
 	jsonw_array_end(&j);
 	int n, rc = find_gone_named(db, job, suites.data, ids, &n, err);
-	snprintf(why, sizeof why, "commit %.12s names what was gone", job->target_sha);
-	rc = end_all(db, config, rc, ids, n, why, now_ms, err);
+	snprintf(why, sizeof why, "commit %.12s names the suite again", job->target_sha);
+	rc = resolve_all(db, config, rc, ids, n, why, now_ms, err);
 	buf_fini(&suites);
 	return rc;
 }
@@ -150,19 +150,19 @@ static int end_lost(struct db *db, const struct config *config, const struct sto
 int plan_alerts(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_answer *a,
 	int64_t now_ms, struct fw_err *err)
 {
-	int alert_update = is_alert_update(config, job, err);
+	int alert_update = has_plan_alerts(config, job, err);
 	bool is_failed = a->state == JOBSTATE_FAILED;
 	if (alert_update < 1 || (a->state != JOBSTATE_N && !is_failed))
 		return alert_update < 0 ? -1 : 0;
 	for (int i = 0; i < a->before.n; i++) {
 		const char *name = a->before.name[i];
-		/* the first job of a commit tells of all, another one of its own */
-		if (names(&a->after, name) || (job->suite[0] && strcmp(job->suite, name) != 0))
+		/* the first job of a commit covers all suites, any other only its own */
+		if (has_name(&a->after, name) || (job->suite[0] && strcmp(job->suite, name) != 0))
 			continue;
-		if (tell_lost(db, config, job, name, now_ms, err) != 0)
+		if (open_lost(db, config, job, name, now_ms, err) != 0)
 			return -1;
 	}
 	if (is_failed)
-		return tell_no_plan(db, config, job, a->why, now_ms, err);
-	return end_no_plan(db, config, job, now_ms, err) || end_lost(db, config, job, &a->after, now_ms, err) ? -1 : 0;
+		return open_no_plan(db, config, job, a->why, now_ms, err);
+	return resolve_no_plan(db, config, job, now_ms, err) || resolve_lost(db, config, job, &a->after, now_ms, err) ? -1 : 0;
 }

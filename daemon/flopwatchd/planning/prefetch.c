@@ -5,8 +5,8 @@
 #include "db/cached_build/cached_build.h"
 #include "flopwatchd/planning/sources.h"
 
-/* What cannot be found out now is for whoever builds it: there it is planned again, and what is wrong is told. */
-static void write(struct prefetch *f, const struct plan *p)
+/* A failed plan is left to the builder, which plans again and reports the failure. */
+static void store_sources(struct prefetch *f, const struct plan *p)
 {
 	struct fw_err err = { 0 };
 	if (txn_begin(f->txn, &err) == 0) {
@@ -14,9 +14,9 @@ static void write(struct prefetch *f, const struct plan *p)
 		(void)txn_end(f->txn, result, &err);
 	}
 	if (err.code != ERR_NONE && !f->txn->is_broken)
-		log_error("build.foresee", "job=%lld err=%s", (long long)f->job, log_quote(err.text));
+		log_error("build.prefetch", "job=%lld err=%s", (long long)f->job, log_quote(err.text));
 	f->job = 0;
-	if (err.code == ERR_NONE) /* else the queue is woken when the database can be written again */
+	if (err.code == ERR_NONE) /* otherwise the queue wakes when the database is writable */
 		f->found(f->arg);
 }
 
@@ -24,7 +24,7 @@ static void on_plan(void *arg, struct resolve_answer *a)
 {
 	struct prefetch *f = arg;
 	f->resolve = NULL;
-	write(f, a->state == JOBSTATE_N && !a->again ? &a->plan : NULL);
+	store_sources(f, a->state == JOBSTATE_N && !a->again ? &a->plan : NULL);
 }
 
 int prefetch_more(struct prefetch *f, struct fw_err *err)
@@ -39,7 +39,7 @@ int prefetch_more(struct prefetch *f, struct fw_err *err)
 		return got == 0 ? 0 : -1;
 	}
 	if (resolve_start(f->loop, f->txn->db, f->config, &job, on_plan, f, &f->resolve, &unread) != 0)
-		write(f, NULL);
+		store_sources(f, NULL);
 	return 0;
 }
 

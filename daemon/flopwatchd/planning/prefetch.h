@@ -1,6 +1,6 @@
 /**
- * prefetch.h - what jobs are built from that came with base and suite, as those that are asked again: looked up one after the other, so that
- * one whose modules are there asks for no build. Where no worker has its builds apart nobody looks.
+ * prefetch.h - sources of queued jobs that already have base and suite, such as retried ones: resolved one after the
+ * other, so that a job with cached modules requests no build. Only if a worker builds in separate allocations.
  */
 #ifndef FLOPWATCHD_PLANNING_PREFETCH_H
 #define FLOPWATCHD_PLANNING_PREFETCH_H
@@ -12,15 +12,15 @@ struct prefetch {
 	struct loop *loop;
 	struct txn *txn;
 	const struct config *config;
-	void (*found)(void *arg); /* something is known that was not */
+	void (*found)(void *arg); /* called when sources were stored */
 	void *arg;
-	int64_t job; /* looked at; 0 none */
+	int64_t job; /* being resolved; 0 none */
 	struct resolve *resolve;
 };
 
-/** Look at the next one, where none is looked at. Err: the database. */
+/** Resolve the next job, unless one is being resolved. Err: the database. */
 int prefetch_more(struct prefetch *f, struct fw_err *err);
-/** Leave what is looked at. */
+/** Stop resolving. */
 void prefetch_stop(struct prefetch *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* refusal.c - the words for what is asked for and not there; nothing here changes anything. */
+/* refusal.c - see refusal.h. */
 #include "flopwatchd/planning/refusal.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { SUITE_BYTES_MAX = 1 << 20, GUESS_DISTANCE = 3 };
 
 /* ---- bases ----------------------------------------------------------------------------------------- */
 
-/* "branch topic", or the commit where no branch was named. */
+/* Write "branch topic", or the commit if there is no branch. */
 static void name_target(const struct store_job *job, char *text, size_t size)
 {
 	if (job->branch[0])
@@ -21,7 +21,7 @@ static void name_target(const struct store_job *job, char *text, size_t size)
 		snprintf(text, size, "commit %.12s", job->target_sha);
 }
 
-/* Where `upstream` is set, with words for a person: " (flopwatchd.yml:7:12: repos[0].upstream)", "" not known. */
+/* Write the position of `upstream`: " (flopwatchd.yml:7:12: repos[0].upstream)", "" unknown. */
 static void name_upstream(const struct config_repo *repo, char *text, size_t size)
 {
 	char place[640];
@@ -65,7 +65,7 @@ static int find_name(const char (*names)[64], int n, const char *name)
 	return -1;
 }
 
-/* "commit 0123456789ab: .flopwatch.yaml:4:10: suites[0]: ". */
+/* Write "commit 0123456789ab: .flopwatch.yaml:4:10: suites[0]: ". */
 static void place_in_manifest(const char *commit, struct yaml_place at, const char *list, int i, char place[REFUSAL_SIZE])
 {
 	snprintf(place, REFUSAL_SIZE, "commit %.12s: " MANIFEST ":%d:%d: %s[%d]: ", commit, at.line, at.column, list, i);
@@ -85,8 +85,8 @@ void refusal_suite_place(
 		place_in_manifest(commit, m->suite_at[i], "suites", i, place);
 }
 
-/* What `name` may have been meant to be: a suite of the base, or a benchmark of the commit; NULL nothing near. */
-static const char *guess(const char *name, const struct manifest *own, const struct manifest *base)
+/* Find the nearest name: a suite of the base, or a benchmark of the commit; NULL none. */
+static const char *find_nearest(const char *name, const struct manifest *own, const struct manifest *base)
 {
 	const char *nearest = NULL;
 	int least = GUESS_DISTANCE + 1;
@@ -105,7 +105,7 @@ static int refuse_suite(const struct gitread_commit *c, const struct manifest *o
 	const char *installed, struct fw_err *err)
 {
 	char place[REFUSAL_SIZE] = "", path[2][MANIFEST_TEXT_SIZE];
-	const char *meant = guess(own->suite[i], own, base);
+	const char *meant = find_nearest(own->suite[i], own, base);
 	plan_suite_paths(own->suite[i], path);
 	place_in_manifest(c->commit.sha, own->suite_at[i], "suites", i, place);
 	return err_set(err, ERR_INVALID,
@@ -131,7 +131,7 @@ int refusal_of_suites(const struct config *config, const struct gitread_commit *
 				  : plan_find_suite(config, c, own->suite[i], &text, file, &installed, err);
 		if (got < 1) {
 			result = got < 0 ? -1 : refuse_suite(c, own, base, i, file, err);
-		} else if (!installed) { /* one that is installed is no commit's fault */
+		} else if (!installed) { /* an installed suite is not the commit's fault */
 			result = suite_parse(text.data, text.len, file, &suite, err);
 			if (result == 0)
 				suite_fini(&suite);
@@ -173,7 +173,7 @@ void refusal_peer_place(const struct config_repo *repo, const struct manifest *m
 
 /* ---- results --------------------------------------------------------------------------------------- */
 
-/* A side that was asked for by the name of a provider which its module does not have. */
+/* Find a side with a requested provider that its module lacks. */
 static const struct msg_check *find_unknown_provider(const struct result *r)
 {
 	for (int i = 0; i < r->n_checks; i++)
@@ -182,7 +182,7 @@ static const struct msg_check *find_unknown_provider(const struct result *r)
 	return NULL;
 }
 
-/* Both programs ran, and none of what they write is asked for. */
+/* True if both benchmarks ran and no row of theirs matches the request. */
 static bool lacks_rows(const struct result *r, const struct store_job *job)
 {
 	if (!job->cells_glob[0] || !plan_is_benchmark(&r->plan) || r->identical_by[0] || job->kind == JOBKIND_BISECT)

@@ -1,4 +1,4 @@
-/* resolve.c - a job's three questions to git, one after the other: the target's tree, its base, the base's tree. */
+/* resolve.c - a job's three queries to git, one after the other: the target's tree, its base, the base's tree. */
 #include "flopwatchd/planning/resolve.h"
 
 #include <stdio.h>
@@ -20,12 +20,12 @@
 
 enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
 
-/* One side: asked for first with a guess of its inputs, and again when its manifest names others. */
+/* One side: queried with guessed inputs first, and again if its manifest names others. */
 struct side {
 	struct gitread_commit *commit;
 	struct manifest manifest;
 	bool has_manifest;
-	int asked; /* times */
+	int asked; /* number of queries */
 };
 
 struct resolve {
@@ -40,7 +40,7 @@ struct resolve {
 	struct child *git_task;
 	char repo_path[4096];
 	char base_sha[65], last_judged[65];
-	struct gitread_base *ancestors; /* of a commit on the upstream branch whose base is to be found; own */
+	struct gitread_base *ancestors; /* of an upstream commit whose base is not chosen yet; owned */
 	bool is_chosen_again;
 	struct side target, base, reference;
 	struct resolve_answer answer;
@@ -71,35 +71,35 @@ static void finish(struct resolve *r)
 	resolve_free(r);
 }
 
-static void give_up(struct resolve *r, enum jobstate state, const char *why)
+static void end_job(struct resolve *r, enum jobstate state, const char *why)
 {
 	r->answer.state = state;
 	snprintf(r->answer.why, sizeof r->answer.why, "%s", why);
 	finish(r);
 }
 
-/* Nothing that the commit is to blame for: memory, disk, a deadline, a child that was killed. */
-static bool may_pass(const struct fw_err *err)
+/* True if the commit is not at fault: memory, disk, a deadline, a killed child. */
+static bool is_temporary(const struct fw_err *err)
 {
 	return err->code == ERR_INTERNAL || err->code == ERR_CRASHED || err->code == ERR_IO || err->code == ERR_FULL ||
 	       err->code == ERR_BUSY || err->code == ERR_TIMEOUT;
 }
 
-/* git could not answer: the object is gone for good, or something may be better later. */
-static void git_failed(struct resolve *r, const struct fw_err *failed)
+/* git failed: the object is missing for good, or a retry may succeed. */
+static void end_for_git(struct resolve *r, const struct fw_err *failed)
 {
-	r->answer.again = may_pass(failed);
+	r->answer.again = is_temporary(failed);
 	r->answer.crashed = failed->code == ERR_CRASHED;
-	give_up(r, failed->code == ERR_NOT_FOUND ? JOBSTATE_TARGET_MISSING : JOBSTATE_FAILED, failed->text);
+	end_job(r, failed->code == ERR_NOT_FOUND ? JOBSTATE_TARGET_MISSING : JOBSTATE_FAILED, failed->text);
 }
 
-static void refuse(struct resolve *r, const struct fw_err *err)
+static void end_for_error(struct resolve *r, const struct fw_err *err)
 {
-	r->answer.again = may_pass(err);
-	give_up(r, JOBSTATE_FAILED, err->text);
+	r->answer.again = is_temporary(err);
+	end_job(r, JOBSTATE_FAILED, err->text);
 }
 
-static void ask_git(struct resolve *r, const char *const *args, child_fn *fn)
+static void start_git(struct resolve *r, const char *const *args, child_fn *fn)
 {
 	struct fw_err err = { 0 };
 	struct child_spec spec = {
@@ -110,46 +110,47 @@ static void ask_git(struct resolve *r, const char *const *args, child_fn *fn)
 		.deadline_ms = GIT_DEADLINE_MS,
 	};
 	if (child_start(r->loop, &spec, fn, r, &r->git_task, &err) != 0)
-		refuse(r, &err);
+		end_for_error(r, &err);
 }
 
 /* ---- trees ----------------------------------------------------------------------------------------- */
 
-static int suites_of(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_ASKED_MAX][64])
+static int get_suites(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_ASKED_MAX][64])
 {
 	enum suites_side side = s == &r->target ? SUITES_OF_TARGET : s == &r->base ? SUITES_OF_BASE : SUITES_OF_REFERENCE;
 	return suites_asked(&r->job, r->repo, side, m, out);
 }
 
-/* What the job is to be measured with. */
 static void list_suites(struct resolve *r)
 {
-	r->answer.n_suites = suites_of(r, &r->base, &r->base.manifest, r->answer.suite);
+	r->answer.n_suites = get_suites(r, &r->base, &r->base.manifest, r->answer.suite);
 }
 
-/* Ask for a commit: its manifest, and the inputs and suites that the manifest names, or is likely to name. */
-static void ask_tree(struct resolve *r, struct side *s, const char *sha, child_fn *fn)
+/* Query a commit: its manifest, and the inputs and suites that the manifest names or probably names. */
+static void query_tree(struct resolve *r, struct side *s, const char *sha, child_fn *fn)
 {
 	char suite[SUITES_ASKED_MAX][64];
 	struct tree_question question;
 	struct manifest guess;
 	manifest_default(&guess);
 	const struct manifest *m = s->has_manifest ? &s->manifest : r->target.has_manifest ? &r->target.manifest : &guess;
-	tree_question(&question, r->repo_path, sha, m, suite, suites_of(r, s, m, suite));
+	tree_question(&question, r->repo_path, sha, m, suite, get_suites(r, s, m, suite));
 	s->asked++;
-	ask_git(r, question.arg, fn);
+	start_git(r, question.arg, fn);
 }
 
-/* Whether the answer covers all that the side's manifest and suites need. */
+/* True if the answer has all that the side's manifest and suites need. */
 static bool is_covered(struct resolve *r, const struct side *s)
 {
 	char suite[SUITES_ASKED_MAX][64];
-	int n = suites_of(r, s, &s->manifest, suite);
+	int n = get_suites(r, s, &s->manifest, suite);
 	return tree_is_covered(s->commit, &s->manifest, suite, n);
 }
 
-/* Take a `tree` answer. 1: complete, 0: asked again (or the resolve is over), -1 with err: the commit cannot be used. */
-static int take_tree(struct resolve *r, struct side *s, const struct buf *out, child_fn *fn, struct fw_err *err)
+/*
+ * Read a `tree` answer. 1: complete, 0: queried again (or the resolve ended), -1 with err: the commit cannot be used.
+ */
+static int read_tree(struct resolve *r, struct side *s, const struct buf *out, child_fn *fn, struct fw_err *err)
 {
 	char sha[65];
 	gitread_commit_free(s->commit);
@@ -164,15 +165,15 @@ static int take_tree(struct resolve *r, struct side *s, const struct buf *out, c
 	if (is_covered(r, s))
 		return 1;
 	if (s->asked >= ASK_AGAIN_MAX)
-		return err_set(err, ERR_PROTOCOL, "flopwatch-git leaves out what it is asked for");
+		return err_set(err, ERR_PROTOCOL, "flopwatch-git omits a requested path");
 	snprintf(sha, sizeof sha, "%s", s->commit->commit.sha);
-	ask_tree(r, s, sha, fn);
+	query_tree(r, s, sha, fn);
 	return 0;
 }
 
 /* ---- base ------------------------------------------------------------------------------------------ */
 
-static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed);
+static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *failed);
 
 static void use_base(struct resolve *r, const char *sha, const char *how)
 {
@@ -181,12 +182,12 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
 	enum jobkind kind = r->job.kind;
 	bool is_itself =
-		kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(kind) || kind == JOBKIND_PROFILE; /* also on one commit */
+		kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(kind) || kind == JOBKIND_PROFILE; /* also for one commit */
 	r->answer.plan.ask.kind = self && !is_itself ? JOBKIND_SELFCHECK : r->job.kind;
-	ask_tree(r, &r->base, sha, have_base_tree);
+	query_tree(r, &r->base, sha, on_base_tree);
 }
 
-static void note_line(struct resolve *r, const struct gitread_base *b)
+static void store_line(struct resolve *r, const struct gitread_base *b)
 {
 	struct resolve_answer *a = &r->answer;
 	memcpy(a->line[0], r->job.target_sha, sizeof a->line[0]);
@@ -212,20 +213,23 @@ static int find_ancestor(struct resolve *r, const char *suite, struct ancestor *
 	return ancestor_choose(r->db, &ask, r->ancestors, out, err);
 }
 
-/* The rules for the upstream branch, and for commits that are on it. */
+/* The rules for the upstream branch, and for commits on it. */
 static void choose_ancestor(struct resolve *r)
 {
 	struct fw_err err = { 0 };
 	struct ancestor base;
 	if (r->job.branch[0])
-		note_line(r, r->ancestors);
+		store_line(r, r->ancestors);
 	if (find_ancestor(r, likely_suite(r), &base, &err) != 0)
-		refuse(r, &err);
+		end_for_error(r, &err);
 	else
 		use_base(r, base.sha, base.how);
 }
 
-/* The base may name another suite than the one it was chosen by: then, once, the one to choose is what that suite knows. Whether it goes on from there. */
+/*
+ * If the base names another suite than the one it was chosen by, choose once more with that suite. Returns true to
+ * continue with the current base.
+ */
 static bool choose_again(struct resolve *r)
 {
 	struct fw_err err = { 0 };
@@ -235,7 +239,7 @@ static bool choose_again(struct resolve *r)
 		return false;
 	r->is_chosen_again = true;
 	if (find_ancestor(r, r->answer.suite[0], &base, &err) != 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 		return true;
 	}
 	if (!strcmp(base.sha, r->base_sha))
@@ -246,19 +250,19 @@ static bool choose_again(struct resolve *r)
 	return true;
 }
 
-/* What `flopwatch-git base` said. Own: free. NULL: it cannot be used, and the resolve is over. */
-static struct gitread_base *take_base(struct resolve *r, const struct buf *out, const struct fw_err *failed)
+/* Read the answer of `flopwatch-git base`. Own: free. NULL: invalid, and the resolve ended. */
+static struct gitread_base *read_base(struct resolve *r, const struct buf *out, const struct fw_err *failed)
 {
 	struct fw_err err = { 0 };
 	struct gitread_base *b = malloc(sizeof *b);
 	r->git_task = NULL;
 	if (failed) {
-		git_failed(r, failed);
+		end_for_git(r, failed);
 	} else if (!b) {
 		err_set(&err, ERR_INTERNAL, "out of memory for the ancestors");
-		refuse(r, &err);
+		end_for_error(r, &err);
 	} else if (gitread_base(out, b, &err) != 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 	} else {
 		return b;
 	}
@@ -266,25 +270,25 @@ static struct gitread_base *take_base(struct resolve *r, const struct buf *out, 
 	return NULL;
 }
 
-static void have_ancestors(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_ancestors(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
-	struct gitread_base *b = take_base(r, out, failed);
-	if (!b) /* and `r` is no more */
+	struct gitread_base *b = read_base(r, out, failed);
+	if (!b) /* `r` is freed */
 		return;
 	r->ancestors = b;
 	choose_ancestor(r);
 }
 
-static void have_merge_base(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_merge_base(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
-	struct gitread_base *b = take_base(r, out, failed);
+	struct gitread_base *b = read_base(r, out, failed);
 	if (!b)
 		return;
 	bool is_contained = !strcmp(b->merge_base, r->job.target_sha);
 	if (is_contained && !r->job.branch[0]) {
-		r->ancestors = b; /* asked for by commit, and it is part of the upstream branch */
+		r->ancestors = b; /* requested by commit, and part of the upstream branch */
 		choose_ancestor(r);
 		return;
 	}
@@ -294,30 +298,30 @@ static void have_merge_base(void *arg, const struct buf *out, const struct fw_er
 	free(b);
 	if (!has_upstream) {
 		config_no_upstream(r->repo, why, sizeof why);
-		give_up(r, JOBSTATE_FAILED, why);
+		end_job(r, JOBSTATE_FAILED, why);
 	} else if (!base[0]) {
 		refusal_unrelated(r->repo, &r->job, why);
-		give_up(r, JOBSTATE_FAILED, why);
+		end_job(r, JOBSTATE_FAILED, why);
 	} else if (is_contained) {
 		refusal_contained(r->repo, &r->job, why);
-		give_up(r, JOBSTATE_CANCELLED, why);
+		end_job(r, JOBSTATE_CANCELLED, why);
 	} else {
 		use_base(r, base, "merge-base");
 	}
 }
 
-static void ask_base(struct resolve *r)
+static void query_base(struct resolve *r)
 {
 	struct fw_err err = { 0 };
 	char upstream[1024], parents[16];
 	snprintf(parents, sizeof parents, "%d", GITREAD_PARENTS_MAX);
 	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, &err) != 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 		return;
 	}
 	bool is_upstream = !strcmp(r->job.branch, upstream);
 	if (is_upstream && store_base_last(r->db, r->job.repo, r->job.branch, r->job.target_sha, r->last_judged, &err) != 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 		return;
 	}
 	const char *args[12] = { "base", "--repo", r->repo_path, "--target", r->job.target_sha };
@@ -333,13 +337,13 @@ static void ask_base(struct resolve *r)
 		args[n++] = "--with";
 		args[n++] = r->last_judged;
 	}
-	ask_git(r, args, is_upstream ? have_ancestors : have_merge_base);
+	start_git(r, args, is_upstream ? on_ancestors : on_merge_base);
 }
 
 /* ---- the steps ------------------------------------------------------------------------------------- */
 
-/* Whether the target is measured as a commit of the upstream branch, for its history. */
-static int look_at_line(struct resolve *r, struct fw_err *err)
+/* Check whether the target is measured as an upstream commit, for the history. */
+static int check_line(struct resolve *r, struct fw_err *err)
 {
 	struct plan *p = &r->answer.plan;
 	bool fills = r->job.kind == JOBKIND_BACKFILL || r->job.kind == JOBKIND_REFERENCE;
@@ -351,19 +355,19 @@ static int look_at_line(struct resolve *r, struct fw_err *err)
 	return 0;
 }
 
-/* Only a job that has its device can know the reference commit: another device is another baseline period. */
+/* The reference commit depends on the device: another device has another baseline period. */
 static int choose_reference(struct resolve *r, struct fw_err *err)
 {
 	struct plan *p = &r->answer.plan;
 	p->reference[0] = 0;
-	if (look_at_line(r, err) != 0)
+	if (check_line(r, err) != 0)
 		return -1;
 	if (!p->on_line || !r->job.device)
 		return 0;
 	return store_baseline_period_reference(r->db, r->job.repo, p->suite_name, r->job.device, p->reference, err);
 }
 
-/* ---- what the base does not hold ------------------------------------------------------------------- */
+/* ---- commits that the base lacks ------------------------------------------------------------------- */
 
 static int add_to_range(void *arg, const struct store_commit *commit, struct fw_err *err)
 {
@@ -375,17 +379,19 @@ static int add_to_range(void *arg, const struct store_commit *commit, struct fw_
 	return 0;
 }
 
-static void have_range(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_range(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
 	struct fw_err ignored = { 0 };
 	r->git_task = NULL;
 	if (failed || gitread_log(out, add_to_range, &r->answer, &ignored) < 0)
-		r->answer.n_range = 0; /* nothing is followed then: the comparison is as good as before */
+		r->answer.n_range = 0; /* without a range the comparison is still valid */
 	finish(r);
 }
 
-/* The plan is good. Of a branch's own comparison the range is noted, once, so that what people accept follows the commit. */
+/*
+ * Finish a good plan. For a branch's own comparison query the range once, so that accepted losses follow the commit.
+ */
 static void finish_plan(struct resolve *r)
 {
 	struct fw_err err = { 0 };
@@ -396,32 +402,34 @@ static void finish_plan(struct resolve *r)
 	bool is_asked = r->job.branch[0] && p->ask.kind == JOBKIND_COMPARE && strcmp(base, target) != 0;
 	int known = is_asked ? store_range_known(r->db, r->job.repo, base, target, &err) : 1;
 	if (known < 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 	} else if (known) {
 		finish(r);
 	} else {
 		const char *const args[] = { "log", "--repo", r->repo_path, "--from", target, "--not", base, "--count", count,
 			NULL };
-		ask_git(r, args, have_range);
+		start_git(r, args, on_range);
 	}
 }
 
-/* Without its reference commit a commit is still compared with its base; only its place in the history stays open. */
-static void have_reference_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+/*
+ * Without its reference commit a commit is still compared with its base; only its position in the history is missing.
+ */
+static void on_reference_tree(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
 	struct resolve_answer *a = &r->answer;
 	struct fw_err err = { 0 };
 	r->git_task = NULL;
-	if (failed && may_pass(failed)) {
-		git_failed(r, failed);
+	if (failed && is_temporary(failed)) {
+		end_for_git(r, failed);
 		return;
 	}
 	int got = -1;
 	if (failed)
 		err = *failed;
 	else
-		got = take_tree(r, &r->reference, out, have_reference_tree, &err);
+		got = read_tree(r, &r->reference, out, on_reference_tree, &err);
 	if (got == 0)
 		return;
 	if (got < 0 || plan_subject(&a->plan, 2, ROLE_REFERENCE, r->reference.commit, &r->reference.manifest, &err) != 0 ||
@@ -434,11 +442,11 @@ static void have_reference_tree(void *arg, const struct buf *out, const struct f
 	finish_plan(r);
 }
 
-/* The base cannot be used: one that a person named is an error, any other is replaced by the commit itself. */
+/* The base cannot be used: an error if a user gave it, else the commit itself replaces it. */
 static void replace_base(struct resolve *r, const struct fw_err *why)
 {
-	if (may_pass(why) || !strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
-		refuse(r, why);
+	if (is_temporary(why) || !strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
+		end_for_error(r, why);
 		return;
 	}
 	snprintf(r->answer.note, sizeof r->answer.note, "measured against itself, because its base cannot be used: %.400s",
@@ -448,15 +456,15 @@ static void replace_base(struct resolve *r, const struct fw_err *why)
 	use_base(r, r->job.target_sha, "self");
 }
 
-static void note_suites(const struct resolve *r, const struct side *side, struct resolve_suites *out)
+static void copy_suites(const struct resolve *r, const struct side *side, struct resolve_suites *out)
 {
 	out->n = r->repo->n_suites ? 0 : side->manifest.n_suites;
 	for (int i = 0; i < out->n; i++)
 		snprintf(out->name[i], sizeof out->name[i], "%s", side->manifest.suite[i]);
 }
 
-/* Say where the suite that is not there, or wrong, is asked for. */
-static void place_suite(const struct resolve *r, struct fw_err *e)
+/* Prefix the position that names the missing or invalid suite. */
+static void add_suite_place(const struct resolve *r, struct fw_err *e)
 {
 	char place[REFUSAL_SIZE];
 	size_t len;
@@ -466,8 +474,8 @@ static void place_suite(const struct resolve *r, struct fw_err *e)
 		err_context(e, "%.*s", (int)len - 2, place);
 }
 
-/* Both trees are known: make the plan. */
-static void complete(struct resolve *r)
+/* Make the plan once both trees are known. */
+static void make_plan(struct resolve *r)
 {
 	struct fw_err err = { 0 };
 	struct resolve_answer *a = &r->answer;
@@ -476,19 +484,19 @@ static void complete(struct resolve *r)
 	p->part = r->job.part;
 	if (suites_of_target(&r->job, r->repo) &&
 		refusal_of_suites(r->config, r->target.commit, &r->target.manifest, &r->base.manifest, &err) != 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 		return;
 	}
 	a->peers = r->base.manifest.peers;
-	note_suites(r, &r->base, &a->before);
-	note_suites(r, &r->target, &a->after);
+	copy_suites(r, &r->base, &a->before);
+	copy_suites(r, &r->target, &a->after);
 	if (plan_subject(p, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0 ||
 		plan_subject(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) != 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 		return;
 	}
 	if (a->n_suites == 0) {
-		give_up(r, JOBSTATE_FAILED, "no suite is named: neither by the configuration nor by .flopwatch.yaml of the base");
+		end_job(r, JOBSTATE_FAILED, "neither the configuration nor .flopwatch.yaml of the base names a suite");
 		return;
 	}
 	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
@@ -501,35 +509,35 @@ static void complete(struct resolve *r)
 	p->ask.subject[0].tools = r->job.base_tools;
 	p->ask.subject[1].tools = r->job.target_tools;
 	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
-		give_up(r, JOBSTATE_FAILED, "a program of its own has no providers; they are ways of a module to compute a cell");
+		end_job(r, JOBSTATE_FAILED, "a benchmark has no providers; only modules have");
 		return;
 	}
 	if (benchmark && (r->job.base_config[0] || r->job.target_config[0])) {
-		give_up(r, JOBSTATE_FAILED, "a program of its own takes no configuration; those are for a module's providers");
+		end_job(r, JOBSTATE_FAILED, "a benchmark takes no configuration; only providers of modules do");
 		return;
 	}
 
 	if (benchmark && r->job.cells_glob[0])
-		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a program of its own writes them all");
+		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a benchmark writes them all");
 	if (benchmark)
 		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
-	if (p->dropped && p->ask.kind != JOBKIND_COMPARE) { /* whoever searches a change learns nothing from it */
+	if (p->dropped && p->ask.kind != JOBKIND_COMPARE) { /* a search for a change learns nothing from it */
 		plan_run(p, 1, &r->target.manifest, &err);
-		refuse(r, &err);
+		end_for_error(r, &err);
 		return;
 	}
 	if (!benchmark && plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
-		bool is_wrong = err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* and the next commit may have mended it */
+		bool is_wrong = err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* and a later commit may have fixed it */
 		if (err.code == ERR_NOT_FOUND)
-			place_suite(r, &err);
+			add_suite_place(r, &err);
 		if (is_wrong && !r->job.cells_glob[0])
 			replace_base(r, &err);
 		else
-			refuse(r, &err);
+			end_for_error(r, &err);
 		return;
 	}
 	if (!benchmark && refusal_of_build(r->repo, &r->target.manifest, r->target.commit->commit.sha, a->suite[0], &err) != 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 		return;
 	}
 	if (!benchmark && refusal_of_build(r->repo, &r->base.manifest, r->base.commit->commit.sha, a->suite[0], &err) != 0) {
@@ -538,38 +546,38 @@ static void complete(struct resolve *r)
 	}
 	set_measurement_options(p, &r->job, benchmark != NULL);
 	plan_compare(p);
-	p->identical = p->identical && !r->job.every_cell; /* a report of one commit is one, too */
+	p->identical = p->identical && !r->job.every_cell; /* a report on one commit counts as identical too */
 	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_reference(r, &err) != 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 		return;
 	}
 	const char *reference = p->reference, *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
 	if (!plan_needs_worker(p) || !reference[0] || !strcmp(reference, base) || !strcmp(reference, target))
 		finish_plan(r);
 	else
-		ask_tree(r, &r->reference, reference, have_reference_tree);
+		query_tree(r, &r->reference, reference, on_reference_tree);
 }
 
-static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
 	struct fw_err err = { 0 };
 	r->git_task = NULL;
 	if (failed) {
-		git_failed(r, failed);
+		end_for_git(r, failed);
 		return;
 	}
-	int got = take_tree(r, &r->base, out, have_base_tree, &err);
+	int got = read_tree(r, &r->base, out, on_base_tree, &err);
 	if (got == 0)
 		return;
 	if (r->base.commit)
 		r->answer.base = r->base.commit->commit;
 	if (got > 0 && choose_again(r))
 		return;
-	if (got > 0) { /* see now whether its inputs are there, while it can still be replaced */
+	if (got > 0) { /* check its inputs now, while the base can still be replaced */
 		struct plan *p = &r->answer.plan;
 		if (plan_subject(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) == 0) {
-			complete(r);
+			make_plan(r);
 			return;
 		}
 	}
@@ -581,40 +589,40 @@ static bool is_skipped(const struct resolve *r)
 	return !strcmp(r->job.origin, "push") && strstr(r->target.commit->commit.subject, "[skip flopwatch]");
 }
 
-static void have_target_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+static void on_target_tree(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
 	struct fw_err err = { 0 };
 	r->git_task = NULL;
 	if (failed) {
-		git_failed(r, failed);
+		end_for_git(r, failed);
 		return;
 	}
-	int got = take_tree(r, &r->target, out, have_target_tree, &err);
+	int got = read_tree(r, &r->target, out, on_target_tree, &err);
 	if (got == 0)
 		return;
 	if (r->target.commit)
 		r->answer.target = r->target.commit->commit;
 	if (r->target.commit && is_skipped(r)) {
-		give_up(r, JOBSTATE_CANCELLED, "asked to be skipped by [skip flopwatch]");
+		end_job(r, JOBSTATE_CANCELLED, "skipped by [skip flopwatch] in the commit message");
 		return;
 	}
 	if (got < 0 || plan_subject(&r->answer.plan, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0) {
-		refuse(r, &err);
+		end_for_error(r, &err);
 		return;
 	}
 	if (!r->job.base_sha[0])
-		ask_base(r);
+		query_base(r);
 	else
 		use_base(r, r->job.base_sha, r->job.base_how[0] ? r->job.base_how : "given");
 }
 
-/* Nothing may call back before resolve_start returned, so even the first step waits for the loop. */
-static void begin(void *arg)
+/* No callback may run before resolve_start returns, so the first step waits for the loop. */
+static void on_start(void *arg)
 {
 	struct resolve *r = arg;
 	r->start = NULL;
-	ask_tree(r, &r->target, r->job.target_sha, have_target_tree);
+	query_tree(r, &r->target, r->job.target_sha, on_target_tree);
 }
 
 int resolve_start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn, void *arg,
@@ -622,7 +630,7 @@ int resolve_start(struct loop *l, struct db *db, const struct config *c, const s
 {
 	int at = config_repo_find(c, job->repo_name);
 	if (at < 0)
-		return err_set(err, ERR_NOT_FOUND, "repository %s is not configured any more", job->repo_name);
+		return err_set(err, ERR_NOT_FOUND, "repository %s is no longer configured", job->repo_name);
 	struct resolve *r = calloc(1, sizeof *r);
 	if (!r)
 		return err_set(err, ERR_INTERNAL, "out of memory for a job");
@@ -630,7 +638,7 @@ int resolve_start(struct loop *l, struct db *db, const struct config *c, const s
 	plan_init(&r->answer.plan);
 	r->answer.state = JOBSTATE_N;
 	if (config_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0 ||
-		loop_after(l, 0, begin, r, &r->start, err) != 0) {
+		loop_after(l, 0, on_start, r, &r->start, err) != 0) {
 		resolve_free(r);
 		return -1;
 	}

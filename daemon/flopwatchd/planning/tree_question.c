@@ -21,7 +21,7 @@ void tree_question(
 		q->arg[n++] = m->input[i];
 	}
 	for (int i = 0; i < n_suites; i++) {
-		if (!is_suite_name(suite[i])) /* is refused later */
+		if (!is_suite_name(suite[i])) /* refused later */
 			continue;
 		plan_suite_paths(suite[i], q->suite_path[i]);
 		for (int k = 0; k < 2; k++) {
@@ -32,7 +32,7 @@ void tree_question(
 	q->arg[n] = NULL;
 }
 
-static bool was_asked_for(const struct gitread_commit *c, const char *path)
+static bool was_requested(const struct gitread_commit *c, const char *path)
 {
 	for (int i = 0; i < c->n_blobs; i++)
 		if (!strcmp(c->blob[i].path, path))
@@ -49,7 +49,7 @@ bool tree_is_covered(const struct gitread_commit *c, const struct manifest *m, c
 			return false;
 	for (int i = 0; i < n_suites; i++) {
 		plan_suite_paths(suite[i], path);
-		if (is_suite_name(suite[i]) && !was_asked_for(c, path[0]))
+		if (is_suite_name(suite[i]) && !was_requested(c, path[0]))
 			return false;
 	}
 	return true;

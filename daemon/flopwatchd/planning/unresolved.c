@@ -22,7 +22,7 @@ int unresolved_next(struct unresolved *u, struct db *db, const int64_t *busy, in
 	for (int i = 0; i < n; i++)
 		buf_printf(&besides, "%lld,", (long long)busy[i]);
 	buf_printf(&besides, "0]");
-	/* so many that they cannot be remembered: the others wait until all are tried again */
+	/* the list is full: the remaining jobs wait for the next retry */
 	int result = besides.failed || u->passed.failed ? 0 : store_job_next_unresolved(db, &u->turn, besides.data, out, err);
 	buf_fini(&besides);
 	return result;

@@ -1,4 +1,4 @@
-/** unresolved.h - which job is resolved next, so that one push does not wait for a thousand that came before it. */
+/** unresolved.h - the order in which jobs are resolved: a push does not wait for a thousand earlier jobs. */
 #ifndef FLOPWATCHD_PLANNING_UNRESOLVED_H
 #define FLOPWATCHD_PLANNING_UNRESOLVED_H
 
@@ -7,16 +7,16 @@
 
 struct unresolved {
 	struct store_job_turn turn;
-	struct buf passed; /* jobs that were tried in vain, "12,15," */
+	struct buf passed; /* jobs that failed for now, "12,15," */
 };
 
 void unresolved_init(struct unresolved *u);
 void unresolved_fini(struct unresolved *u);
-/** The next one that is not among busy[n] (0: none) and was not passed over. 1, 0, -1. */
+/** Find the next job that is not in busy[n] (0: none) and was not passed. 1, 0, -1. */
 int unresolved_next(struct unresolved *u, struct db *db, const int64_t *busy, int n, struct store_job *out, struct fw_err *err);
 /** Tried in vain: it has its turn after unresolved_again. */
 void unresolved_pass(struct unresolved *u, int64_t job);
-/** All of them may be tried again. */
+/** Retry all skipped jobs. */
 void unresolved_again(struct unresolved *u);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { TCP_LISTEN = 10 };
 
-/* Inode of the socket that listens on the port, from a table of the kernel; 0 none. */
+/* Inode of the socket that listens on the port, from a kernel table; 0 none. */
 static unsigned long find_socket(const char *table, int port)
 {
 	char line[512];
@@ -51,7 +51,7 @@ static bool has_socket(const char *pid, unsigned long inode)
 	return found;
 }
 
-/* The process that listens on the port; 0: it cannot be seen, as one of another user. */
+/* The process that listens on the port; 0: not visible, e.g. of another user. */
 static long find_owner(int port)
 {
 	unsigned long inode = find_socket("/proc/net/tcp", port);
@@ -79,7 +79,7 @@ static void name_process(long pid, char *text, size_t size)
 	snprintf(text, size, "%s (process %ld)", *name ? name : "a program", pid);
 }
 
-/* The daemon that runs on this state_dir; 0 none does. */
+/* The daemon that runs on this state_dir; 0 none. */
 static long find_daemon(const struct config *c)
 {
 	char path[1100], text[32] = "";
@@ -115,10 +115,10 @@ void look_at_port(const struct config *c)
 		probe_print(PROBE_OK, "port", "", "%d on %s is that of the daemon that runs on this state_dir (process %ld)",
 			c->listen_port, c->listen_host, daemon);
 	else if (daemon && !owner)
-		probe_print(PROBE_WARN, "port", "fine where it is the daemon that runs on this state_dir",
+		probe_print(PROBE_WARN, "port", "no change needed if it is the daemon that runs on this state_dir",
 			"%d on %s is in use by %s", c->listen_port, c->listen_host, who);
 	else
 		probe_print(PROBE_FAIL, "port",
-			"set another `listen`, or stop what has the port: flopwatch would ask that instead of this daemon",
+			"set another `listen`, or stop that program: flopwatch would connect to it instead of this daemon",
 			"port %d on %s is in use by %s", c->listen_port, c->listen_host, who);
 }

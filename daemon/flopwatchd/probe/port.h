@@ -1,10 +1,10 @@
-/** port.h - whether the daemon could listen where its configuration says. */
+/** port.h - the check that the daemon can listen on its configured port. */
 #ifndef FLOPWATCHD_PROBE_PORT_H
 #define FLOPWATCHD_PROBE_PORT_H
 
 #include "flopwatchd/runtime/config.h"
 
-/** Try the port of `listen`, and say who has it where it is taken; the daemon that runs on the same state_dir may have it. */
+/** Try to bind `listen`; names the process that uses it, which may be the daemon of the same state_dir. */
 void look_at_port(const struct config *c);
 
 #endif

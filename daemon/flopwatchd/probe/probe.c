@@ -1,4 +1,4 @@
-/* probe.c - folders, suites and programs; see probe.h. */
+/* probe.c - checks of folders, suites and programs; see probe.h. */
 #include "flopwatchd/probe/probe.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@ enum { SUITE_MAX_BYTES = 1 << 20, PATH_BYTES = 1024 };
 
 /* ---- folders --------------------------------------------------------------------------------------- */
 
-/* The folder, or the nearest above it that is there. Shape: out[PATH_BYTES]. */
+/* Find the folder, or its nearest existing parent. Shape: out[PATH_BYTES]. */
 static void find_nearest(const char *path, char *out)
 {
 	struct stat st;
@@ -37,7 +37,10 @@ static void find_nearest(const char *path, char *out)
 	}
 }
 
-/* A file without a name is written and flushed, as the database is: nothing is left. A file system without such files is not tried. */
+/*
+ * Write and flush an unnamed file, as the database would; it leaves nothing behind. Skipped on file systems without
+ * unnamed files.
+ */
 static int try_to_write(const char *folder, struct fw_err *err)
 {
 	char page[4096] = "";
@@ -53,7 +56,7 @@ static int try_to_write(const char *folder, struct fw_err *err)
 	return result;
 }
 
-static void look_at_folder(const char *what, const char *path)
+static void check_folder(const char *what, const char *path)
 {
 	char nearest[PATH_BYTES];
 	struct stat st;
@@ -63,16 +66,16 @@ static void look_at_folder(const char *what, const char *path)
 	find_nearest(path, nearest);
 	bool is_there = !strcmp(nearest, path);
 	if (stat(nearest, &st) != 0 || !S_ISDIR(st.st_mode))
-		probe_print(PROBE_FAIL, "folder", "name another folder, or move away what is in its place", "%s: %s is no folder",
-			what, nearest);
+		probe_print(
+			PROBE_FAIL, "folder", "set another folder, or move the file", "%s: %s is not a folder", what, nearest);
 	else if (access(nearest, W_OK | X_OK) != 0)
 		probe_print(PROBE_FAIL, "folder",
-			"chown it to the daemon's user; or look as that user: sudo -u flopwatch flopwatch config check",
-			"%s: %s may not write %s%s", what, who, nearest, is_there ? "" : ", to make it there");
+			"chown it to the daemon's user; or run the check as that user: sudo -u flopwatch flopwatch config check",
+			"%s: %s may not write %s%s", what, who, nearest, is_there ? "" : ", so it cannot create the folder");
 	else if (try_to_write(nearest, &err) != 0)
-		probe_print(PROBE_FAIL, "folder", "make room, or see the disk that it is on", "%s: %s", what, err.text);
+		probe_print(PROBE_FAIL, "folder", "free space, or check the disk", "%s: %s", what, err.text);
 	else
-		probe_print(PROBE_OK, "folder", "", "%s: %s %s", what, path, is_there ? "is writable" : "will be made");
+		probe_print(PROBE_OK, "folder", "", "%s: %s %s", what, path, is_there ? "is writable" : "will be created");
 }
 
 /* ---- suites ---------------------------------------------------------------------------------------- */
@@ -109,8 +112,8 @@ static int read_suite(const char *path, struct fw_err *err)
 	return result;
 }
 
-/* A suite that the configuration names may be the repository's own, which is seen with its first push. */
-static void look_for_named(const struct config *c)
+/* A suite may be in the repository instead, which is known after its first push. */
+static void check_named_suites(const struct config *c)
 {
 	char path[PATH_BYTES];
 	for (int i = 0; i < c->n_repos; i++)
@@ -118,18 +121,19 @@ static void look_for_named(const struct config *c)
 			const char *name = c->repo[i].suite[k];
 			snprintf(path, sizeof path, "%s/%s.yaml", c->suites_dir, name);
 			if (*name && access(path, R_OK) != 0)
-				probe_print(PROBE_WARN, "suite", "fine where the repository has it, as etc/suites/NAME.yaml",
+				probe_print(PROBE_WARN, "suite",
+					"no change needed if the repository has it as etc/suites/NAME.yaml",
 					"%s: suite %s is not in %s", c->repo[i].name, name, c->suites_dir);
 		}
 }
 
-static void look_at_suites(const struct config *c)
+static void check_suites(const struct config *c)
 {
 	struct dirent **entry;
 	int n = scandir(c->suites_dir, &entry, is_suite, alphasort), good = 0;
 	if (n < 0) {
-		probe_print(PROBE_WARN, "suites", "fine where every repository brings its own; else set suites_dir", "%s: %s",
-			c->suites_dir, strerror(errno));
+		probe_print(PROBE_WARN, "suites", "no change needed if every repository has its own; else set suites_dir",
+			"%s: %s", c->suites_dir, strerror(errno));
 		return;
 	}
 	for (int i = 0; i < n; i++) {
@@ -139,17 +143,17 @@ static void look_at_suites(const struct config *c)
 		if (read_suite(path, &err) == 0)
 			good++;
 		else
-			probe_print(PROBE_FAIL, "suite", "mend it; jobs that name it fail", "%s", err.text);
+			probe_print(PROBE_FAIL, "suite", "fix the file; jobs that name the suite fail", "%s", err.text);
 		free(entry[i]);
 	}
 	free(entry);
 	probe_print(PROBE_OK, "suites", "", "%d in %s can be read", good, c->suites_dir);
-	look_for_named(c);
+	check_named_suites(c);
 }
 
 /* ---- programs -------------------------------------------------------------------------------------- */
 
-static void look_at_programs(void)
+static void check_programs(void)
 {
 	static const char *const names[] = { "flopwatch-git", "flopwatch-send" };
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -165,11 +169,11 @@ static void look_at_programs(void)
 
 void look_at_config(const struct config *c)
 {
-	look_at_folder("state_dir", c->state_dir);
-	look_at_folder("cache_dir", c->cache_dir);
+	check_folder("state_dir", c->state_dir);
+	check_folder("cache_dir", c->cache_dir);
 	look_at_port(c);
-	look_at_suites(c);
-	look_at_programs();
+	check_suites(c);
+	check_programs();
 	look_at_repos(c);
 	look_at_workers(c);
 }

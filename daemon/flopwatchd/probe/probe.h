@@ -1,20 +1,19 @@
 /**
- * probe.h - whether what a configuration names is there: folders, suites, programs, repositories with their branches, workers with their
- * devices.
- *
- * It looks as whoever runs it, beside a daemon that may run, and changes nothing: no folder is made, nothing is fetched, no job is sent.
+ * probe.h - checks of the objects that a configuration names: folders, suites, programs, repositories with their
+ * branches, workers with their devices. They run as the calling user, next to a running daemon, and change nothing:
+ * they create no folder, fetch nothing and send no job.
  */
 #ifndef FLOPWATCHD_PROBE_PROBE_H
 #define FLOPWATCHD_PROBE_PROBE_H
 
 #include "flopwatchd/runtime/config.h"
 
-/** Look at all of it, one after the other; what is found is written by probe_print. Units: minutes, where servers do not answer. */
+/** Run all checks in order; probe_print writes the results. May take minutes if servers do not answer. */
 void look_at_config(const struct config *c);
 
 /** Whether each can be read, and has the branch that others are compared with. */
 void look_at_repos(const struct config *c);
-/** Whether each answers, as the daemon would start or reach it, and on what it measures. */
+/** Check that each worker answers, as the daemon would start it or connect to it, and list its devices. */
 void look_at_workers(const struct config *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* repos.c - repositories and their branches; see probe.h. */
+/* repos.c - checks of repositories and their branches; see probe.h. */
 #include "flopwatchd/probe/probe.h"
 
 #include <jansson.h>
@@ -13,17 +13,17 @@
 
 enum { ASK_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
 
-/* The first line of its errors, without its own name. */
-static int fail_as_it_says(const struct buf *errors, enum err_code code, struct fw_err *err)
+/* Set the error to the first line of flopwatch-git's errors, without the program's name. */
+static int set_error(const struct buf *errors, enum err_code code, struct fw_err *err)
 {
 	static const char own_name[] = "flopwatch-git: ";
-	const char *line = errors->len ? errors->data : "it failed";
+	const char *line = errors->len ? errors->data : "flopwatch-git failed";
 	if (strncmp(line, own_name, sizeof own_name - 1) == 0)
 		line += sizeof own_name - 1;
 	return err_set(err, code, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-/* What flopwatch-git prints of the branches. */
+/* Read the branches that flopwatch-git prints. */
 static int read_branches(const struct config_repo *r, struct buf *out, struct fw_err *err)
 {
 	char program[4096];
@@ -42,16 +42,16 @@ static int read_branches(const struct config_repo *r, struct buf *out, struct fw
 	buf_init(&errors, ERRORS_MAX_BYTES);
 	int result = proc_run(&spec, NULL, out, &errors, ASK_MS, &how, err);
 	if (result == 0 && how.timed_out)
-		result = err_set(err, ERR_TIMEOUT, "it did not answer within %d s", ASK_MS / 1000);
+		result = err_set(err, ERR_TIMEOUT, "the server did not answer within %d s", ASK_MS / 1000);
 	else if (result == 0 && how.status != 0)
-		result = fail_as_it_says(&errors, how.status == PROC_EXIT_AGAIN ? ERR_IO : ERR_INVALID, err);
+		result = set_error(&errors, how.status == PROC_EXIT_AGAIN ? ERR_IO : ERR_INVALID, err);
 	else if (result == 0 && out->failed)
-		result = err_set(err, ERR_FULL, "it has more branches than can be read");
+		result = err_set(err, ERR_FULL, "the list of branches is too large");
 	buf_fini(&errors);
 	return result;
 }
 
-/* A repository in place, whose history ends early: git writes the file `shallow` where it does. */
+/* True for a local repository with truncated history, which git marks by the file `shallow`. */
 static bool is_shallow(const struct config_repo *r)
 {
 	static const char *const file[] = { "/.git/shallow", "/shallow" };
@@ -66,11 +66,11 @@ static bool is_shallow(const struct config_repo *r)
 	return false;
 }
 
-/* What flopwatch-git printed, as a configuration sees it. */
+/* The branches, matched against the configuration. */
 struct branches {
 	int n;
 	bool has_upstream;
-	bool is_matched[CONFIG_LIST_MAX]; /* by each pattern of `branches` */
+	bool is_matched[CONFIG_LIST_MAX]; /* by pattern of `branches` */
 };
 
 static void read_lines(const struct config_repo *r, char *lines, const char *upstream, struct branches *out)
@@ -94,16 +94,17 @@ static void read_lines(const struct config_repo *r, char *lines, const char *ups
 	}
 }
 
-static void warn_of_idle_patterns(const struct config_repo *r, const struct branches *b)
+static void check_patterns(const struct config_repo *r, const struct branches *b)
 {
 	for (int i = 0; i < r->n_branches; i++)
 		if (!b->is_matched[i])
-			probe_print(PROBE_WARN, "branches", "fine where such a branch is still to come; else correct the pattern",
-				"%s: `%s` %s no branch that is there now", r->name, r->branch[i],
+			probe_print(PROBE_WARN, "branches",
+				"no change needed if the branch will be pushed; else correct the pattern",
+				"%s: `%s` %s no existing branch", r->name, r->branch[i],
 				r->branch[i][0] == '!' ? "excludes" : "matches");
 }
 
-static void look_at_repo(const struct config_repo *r)
+static void check_repo(const struct config_repo *r)
 {
 	struct fw_err err = { 0 };
 	struct buf out;
@@ -112,7 +113,7 @@ static void look_at_repo(const struct config_repo *r)
 	buf_init(&out, TIPS_MAX_BYTES);
 	if (read_branches(r, &out, &err) != 0 || gitread_encode(r->upstream, upstream, sizeof upstream, &err) != 0) {
 		probe_print(PROBE_FAIL, "repository",
-			err.code == ERR_INVALID ? "" /* flopwatch-git's sentence says what to do */
+			err.code == ERR_INVALID ? "" /* flopwatch-git's message says what to do */
 			: r->is_local           ? "correct its url, or let the daemon's user read it"
 						: "correct its url, its key, or the way to the server",
 			"%s: %s", r->name, err.text);
@@ -133,14 +134,14 @@ static void look_at_repo(const struct config_repo *r)
 		probe_print(PROBE_WARN, "repository", "complete it with `git fetch --unshallow`",
 			"%s: %s is a shallow clone; commits whose merge-base is not in it fail", r->name, r->url);
 	if (n > 0)
-		warn_of_idle_patterns(r, &branches);
+		check_patterns(r, &branches);
 	buf_fini(&out);
 }
 
 void look_at_repos(const struct config *c)
 {
 	for (int i = 0; i < c->n_repos; i++)
-		look_at_repo(&c->repo[i]);
+		check_repo(&c->repo[i]);
 	if (c->n_repos == 0)
 		probe_print(PROBE_WARN, "repository", "add one under repos:", "none is watched");
 }

@@ -1,4 +1,4 @@
-/* workers.c - workers and their devices; see probe.h. */
+/* workers.c - checks of workers and their devices; see probe.h. */
 #include "flopwatchd/probe/probe.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 enum { HELLO_MAX_BYTES = 1 << 20, ERRORS_MAX_BYTES = 1 << 16 };
 static const int64_t hello_ns = INT64_C(60000000000);
 
-/* Up to the end of the first line. 0, -1: there is none, and why. */
+/* Read up to the end of the first line. 0, -1. */
 static int read_line(int fd, struct buf *line, struct fw_err *err)
 {
 	int64_t end_ns = clock_mono_ns() + hello_ns;
@@ -26,20 +26,20 @@ static int read_line(int fd, struct buf *line, struct fw_err *err)
 		struct pollfd wait = { .fd = fd, .events = POLLIN };
 		int ready = left_ms > 0 ? poll(&wait, 1, (int)left_ms) : 0;
 		if (ready == 0)
-			return err_set(err, ERR_TIMEOUT, "it said nothing within %d s", (int)(hello_ns / 1000000000));
+			return err_set(err, ERR_TIMEOUT, "the worker sent nothing within %d s", (int)(hello_ns / 1000000000));
 		ssize_t n = ready > 0 ? read(fd, part, sizeof part) : -1;
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
-			return err_set(err, ERR_IO, "it ended before it said what it measures on");
+			return err_set(err, ERR_IO, "the worker ended before its hello");
 		buf_append(line, part, (size_t)n);
 		if (line->failed)
-			return err_set(err, ERR_PROTOCOL, "it prints without end instead of saying what it measures on");
+			return err_set(err, ERR_PROTOCOL, "the worker sent too much data instead of its hello");
 	}
 	return 0;
 }
 
-/* What it printed beside the protocol says more than that it ended. Shape: the last line, "" none. */
+/* Read the last line of standard error, which explains an early end; "": none. */
 static void read_errors(int fd, char *last, size_t size)
 {
 	char part[4096];
@@ -54,7 +54,7 @@ static void read_errors(int fd, char *last, size_t size)
 	buf_fini(&text);
 }
 
-static int hear(const struct connection *to, struct msg *hello, struct fw_err *err)
+static int read_hello(const struct connection *to, struct msg *hello, struct fw_err *err)
 {
 	struct buf line;
 	char said[512];
@@ -68,13 +68,13 @@ static int hear(const struct connection *to, struct msg *hello, struct fw_err *e
 			err_context(err, "%s", said);
 	} else if (hello->t != MSG_HELLO) {
 		msg_fini(hello);
-		result = err_set(err, ERR_PROTOCOL, "it said something else than what it measures on");
+		result = err_set(err, ERR_PROTOCOL, "unexpected message from worker: expected hello");
 	}
 	buf_fini(&line);
 	return result;
 }
 
-static void look_at_devices(const struct config *c, const struct config_worker *w, const struct msg_hello *hello)
+static void check_devices(const struct config *c, const struct config_worker *w, const struct msg_hello *hello)
 {
 	const struct msg_device *found = NULL;
 	for (int i = 0; i < hello->n_devices && !found; i++)
@@ -91,31 +91,31 @@ static void look_at_devices(const struct config *c, const struct config_worker *
 			"%s builds and runs branches without a sandbox", w->name);
 }
 
-static void add_word(struct config_worker *w, const char *word)
+static void add_argument(struct config_worker *w, const char *word)
 {
 	if (w->n_command < CONFIG_LIST_MAX)
 		snprintf(w->command[w->n_command++], sizeof w->command[0], "%s", word);
 }
 
-/* A worker that serves makes its cache, perhaps as another user than the daemon's; one that is probed only speaks. */
-static void probe_instead(const struct config *c, struct config_worker *w)
+/* Replace `serve`: that creates a cache, possibly as another user than the daemon's; a probe only sends hello. */
+static void use_probe_command(const struct config *c, struct config_worker *w)
 {
 	if (!w->n_command || strcmp(w->command[w->n_command - 1], "serve") != 0)
 		return;
 	w->n_command--;
-	add_word(w, "probe");
-	add_word(w, "--sandbox");
-	add_word(w, c->sandbox);
-	add_word(w, "--device");
-	add_word(w, w->device == DEVICE_ANY ? "auto" : device_kind_name(w->device));
+	add_argument(w, "probe");
+	add_argument(w, "--sandbox");
+	add_argument(w, c->sandbox);
+	add_argument(w, "--device");
+	add_argument(w, w->device == DEVICE_ANY ? "auto" : device_kind_name(w->device));
 	for (int i = 0; i < c->n_read_only; i++) {
-		add_word(w, "--read-only");
-		add_word(w, c->read_only[i]);
+		add_argument(w, "--read-only");
+		add_argument(w, c->read_only[i]);
 	}
 }
 
-/* What a scheduler has to give is asked of it alone: an allocation may be hours away, and would take a GPU from somebody. */
-static void look_at_slurm(const struct config_worker *w)
+/* Query only the scheduler: an allocation may take hours and would occupy a GPU. */
+static void check_slurm(const struct config_worker *w)
 {
 	const char *env[CONNECT_ENV_MAX], *argv[] = { "sinfo", "--noheader", "--format=%D nodes %T with %G", NULL, NULL };
 	char text[CONNECT_ENV_MAX][CONNECT_ENV_TEXT], partition[160];
@@ -154,10 +154,10 @@ static void look_at_slurm(const struct config_worker *w)
 	buf_fini(&errors);
 }
 
-static void look_at_worker(const struct config *c, const struct config_worker *configured)
+static void check_worker(const struct config *c, const struct config_worker *configured)
 {
 	if (config_worker_is_slurm(configured)) {
-		look_at_slurm(configured);
+		check_slurm(configured);
 		return;
 	}
 
@@ -165,24 +165,24 @@ static void look_at_worker(const struct config *c, const struct config_worker *c
 	struct connection to;
 	struct msg hello = { 0 };
 	struct config_worker probed = *configured, *w = &probed;
-	probe_instead(c, w);
+	use_probe_command(c, w);
 	const struct connect_as nobody = { .name = "", .node = "" };
 	int result = connect_worker(c, w, &nobody, &to, &err);
 	bool is_reached = result == 0;
 	if (is_reached) {
-		result = hear(&to, &hello, &err);
+		result = read_hello(&to, &hello, &err);
 		close(to.fd);
 		if (to.errors_fd >= 0)
 			close(to.errors_fd);
 		proc_end(&to.child);
 	}
 	if (result == 0) {
-		look_at_devices(c, w, &hello.u.hello);
+		check_devices(c, w, &hello.u.hello);
 		msg_fini(&hello);
 	} else {
 		probe_print(PROBE_FAIL, "worker",
 			w->socket[0] ? "start its service; and let the daemon's user reach the socket"
-				     : "mend its command; run it by hand to see what it says",
+				     : "fix its command; run it by hand to see its errors",
 			"%s%s%s", is_reached ? w->name : "", is_reached ? ": " : "", err.text);
 	}
 }
@@ -190,7 +190,7 @@ static void look_at_worker(const struct config *c, const struct config_worker *c
 void look_at_workers(const struct config *c)
 {
 	for (int i = 0; i < c->n_workers; i++)
-		look_at_worker(c, &c->worker[i]);
+		check_worker(c, &c->worker[i]);
 	if (c->n_workers == 0)
-		probe_print(PROBE_WARN, "worker", "add one under workers:", "there is none, so nothing is measured");
+		probe_print(PROBE_WARN, "worker", "add one under workers:", "no worker is configured, so no job runs");
 }

@@ -8,7 +8,7 @@
 
 enum { LOG_MAX = 1 << 20 };
 
-/* 1, 0 that side's log is not known, -1. */
+/* 1, 0 that side's log is unknown, -1. */
 static int read_log(struct db *db, const struct result *r, enum role role, struct buf *log, struct fw_err *err)
 {
 	int subject = result_subject(r, role);
@@ -26,7 +26,7 @@ static int read_log(struct db *db, const struct result *r, enum role role, struc
 }
 
 /* A module may hold code for devices that it did not run on. */
-static bool is_of_another(const struct result *r, const struct ptxas_change *c)
+static bool is_of_other_device(const struct result *r, const struct ptxas_change *c)
 {
 	bool is_known = false;
 	for (int i = 0; i < r->profiled.n_kernels; i++) {
@@ -38,17 +38,17 @@ static bool is_of_another(const struct result *r, const struct ptxas_change *c)
 	return is_known && c->architecture > 0;
 }
 
-static int compare(const struct result *r, const struct buf text[2], struct diagnostics *out, struct fw_err *err)
+static int compare_logs(const struct result *r, const struct buf text[2], struct diagnostics *out, struct fw_err *err)
 {
 	struct ptxaslog log[2] = { { .is_whole = false } };
 	int result = ptxaslog_read(&log[0], text[0].data, text[0].len, err);
 	if (result == 0)
 		result = ptxaslog_read(&log[1], text[1].data, text[1].len, err);
 	if (result == 0 && !(out->change = calloc(PTXASDELTA_MAX, sizeof *out->change)))
-		result = err_set(err, ERR_INTERNAL, "out of memory for what ptxas said");
+		result = err_set(err, ERR_INTERNAL, "out of memory for ptxas diagnostics");
 	size_t n = result == 0 ? ptxasdelta(&log[0], &log[1], out->change, PTXASDELTA_MAX) : 0;
 	for (size_t i = 0; i < n && out->n < DIAGNOSTICS_MAX; i++)
-		if (!is_of_another(r, &out->change[i]))
+		if (!is_of_other_device(r, &out->change[i]))
 			out->change[out->n++] = out->change[i];
 	ptxaslog_fini(&log[0]);
 	ptxaslog_fini(&log[1]);
@@ -65,7 +65,7 @@ int diagnostics_read(struct db *db, const struct result *r, struct diagnostics *
 	if (result == 1)
 		result = read_log(db, r, ROLE_TARGET, &text[1], err);
 	if (result == 1)
-		result = compare(r, text, out, err);
+		result = compare_logs(r, text, out, err);
 	buf_fini(&text[0]);
 	buf_fini(&text[1]);
 	return result < 0 ? -1 : 0;

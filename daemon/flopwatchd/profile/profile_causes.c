@@ -8,8 +8,8 @@
 #include "db/profile/store_profile.h"
 #include "flopwatchd/profile/profile_times.h"
 
-/** Texts and lists that the evidence points into. */
-struct gathered {
+/** Texts and lists that the evidence points to. */
+struct evidence_buffers {
 	struct cause_kernel *kernel;
 	struct cause_value *value;
 	struct cause_code *code;
@@ -17,7 +17,7 @@ struct gathered {
 	struct cause_diagnostic diagnostic[DIAGNOSTICS_MAX];
 };
 
-static void gathered_free(struct gathered *g)
+static void free_buffers(struct evidence_buffers *g)
 {
 	free(g->kernel);
 	free(g->value);
@@ -25,7 +25,7 @@ static void gathered_free(struct gathered *g)
 	free(g->opcode);
 }
 
-static struct cause_takes takes_of(const struct evidence_takes *t)
+static struct cause_takes make_takes(const struct evidence_takes *t)
 {
 	return (struct cause_takes){ .registers = t->registers,
 		.local_bytes = t->local_bytes,
@@ -33,7 +33,7 @@ static struct cause_takes takes_of(const struct evidence_takes *t)
 		.ctas_per_sm = t->ctas_per_sm };
 }
 
-static void add_kernel(struct cause_evidence *e, struct gathered *g, size_t *n_values, const struct msg_kernel *k)
+static void add_kernel(struct cause_evidence *e, struct evidence_buffers *g, size_t *n_values, const struct msg_kernel *k)
 {
 	struct cause_kernel *to = &g->kernel[e->n_kernels++];
 	*to = (struct cause_kernel){ .of_target = k->role == ROLE_TARGET,
@@ -55,7 +55,7 @@ static void add_kernel(struct cause_evidence *e, struct gathered *g, size_t *n_v
 		g->value[(*n_values)++] = (struct cause_value){ .metric = k->value[i].metric, .value = k->value[i].value };
 }
 
-static void add_code(struct cause_evidence *e, struct gathered *g, const struct msg_code *c)
+static void add_code(struct cause_evidence *e, struct evidence_buffers *g, const struct msg_code *c)
 {
 	struct cause_opcode *opcode = &g->opcode[e->n_codes * EVIDENCE_OPCODES_MAX];
 	for (int i = 0; i < c->n_opcodes; i++)
@@ -67,12 +67,13 @@ static void add_code(struct cause_evidence *e, struct gathered *g, const struct 
 		.what = evidence_code_names[c->what],
 		.n_opcodes = (size_t)c->n_opcodes,
 		.opcode = opcode,
-		.base_takes = takes_of(&c->base_takes),
-		.target_takes = takes_of(&c->target_takes) };
+		.base_takes = make_takes(&c->base_takes),
+		.target_takes = make_takes(&c->target_takes) };
 }
 
-/** Own: gathered_free, also after an error. */
-static int gather(const struct profiled *p, int cell, struct cause_evidence *e, struct gathered *g, struct fw_err *err)
+/** Own: free_buffers, also after an error. */
+static int collect_evidence(
+	const struct profiled *p, int cell, struct cause_evidence *e, struct evidence_buffers *g, struct fw_err *err)
 {
 	size_t n_values = 0;
 	g->kernel = calloc((size_t)p->n_kernels + 1, sizeof *g->kernel);
@@ -92,7 +93,7 @@ static int gather(const struct profiled *p, int cell, struct cause_evidence *e, 
 	return 0;
 }
 
-static void add_diagnostics(struct cause_evidence *e, struct gathered *g, const struct diagnostics *said)
+static void add_diagnostics(struct cause_evidence *e, struct evidence_buffers *g, const struct diagnostics *said)
 {
 	for (size_t i = 0; i < said->n; i++) {
 		const struct ptxas_change *c = &said->change[i];
@@ -107,7 +108,7 @@ static void add_diagnostics(struct cause_evidence *e, struct gathered *g, const 
 	e->diagnostic = g->diagnostic;
 }
 
-static int put(struct db *db, const struct cause *cause, int rank, int64_t row, struct fw_err *err)
+static int put_cause(struct db *db, const struct cause *cause, int rank, int64_t row, struct fw_err *err)
 {
 	const struct store_profile_cause c = { .rank = rank,
 		.code = cause_kind_names[cause->kind],
@@ -124,13 +125,13 @@ int profile_causes(struct db *db, const struct result *r, int i, const struct st
 {
 	const struct msg_profile *end = profiled_end(&r->profiled, i);
 	const struct msg_counterfactual *with = profiled_with(&r->profiled, i);
-	struct gathered g = { .kernel = NULL };
+	struct evidence_buffers g = { .kernel = NULL };
 	struct cause causes[CAUSE_MAX];
 	struct cause_evidence e = { .is_counted = end->path == EVIDENCE_RANGE || end->path == EVIDENCE_NCU,
 		.base_config = end->base_config,
 		.target_config = end->target_config,
 		.device = { .sms = r->device.cores, .mhz = r->device.clock_max_mhz, .dram_gb_s = r->device.peak_gb_s } };
-	int result = gather(&r->profiled, i, &e, &g, err);
+	int result = collect_evidence(&r->profiled, i, &e, &g, err);
 	add_diagnostics(&e, &g, said);
 	if (with) {
 		e.with_base_ms = with->base_ms;
@@ -141,7 +142,7 @@ int profile_causes(struct db *db, const struct result *r, int i, const struct st
 		profile_times(timed, &e);
 	size_t n = result == 0 && e.base_ms > 0 && e.target_ms > 0 ? cause_rank(&e, causes, CAUSE_MAX) : 0;
 	for (size_t k = 0; k < n && result == 0; k++)
-		result = put(db, &causes[k], (int)k, row, err);
-	gathered_free(&g);
+		result = put_cause(db, &causes[k], (int)k, row, err);
+	free_buffers(&g);
 	return result;
 }

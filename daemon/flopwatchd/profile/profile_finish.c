@@ -14,9 +14,9 @@
 
 enum { WHY_SIZE = 700 };
 
-/* ---- how a cell ended ------------------------------------------------------------------------------ */
+/* ---- state of a cell ------------------------------------------------------------------------------- */
 
-static const char *failed_build(const struct result *r, char text[WHY_SIZE])
+static const char *describe_failed_build(const struct result *r, char text[WHY_SIZE])
 {
 	for (int i = 0; i < r->plan.ask.n_subjects; i++)
 		if (strcmp(r->build[i].state, "failed") == 0) {
@@ -31,23 +31,25 @@ static bool is_refused(const struct result *r, int cell, char text[WHY_SIZE])
 {
 	for (int i = 0; i < r->n_checks; i++)
 		if (r->check[i].cell == cell && strcmp(r->check[i].failure, "unsupported") == 0) {
-			snprintf(text, WHY_SIZE, "%s does not do it: %.500s", role_name(r->check[i].role), r->check[i].detail);
+			snprintf(text, WHY_SIZE, "%s does not support it: %.500s", role_name(r->check[i].role),
+				r->check[i].detail);
 			return true;
 		}
 	for (int i = 0; i < r->n_faults; i++)
 		if (r->fault[i].cell == cell && strcmp(r->fault[i].failure, "unsupported") == 0) {
-			snprintf(text, WHY_SIZE, "%s does not do it: %.500s", role_name(r->fault[i].role), r->fault[i].detail);
+			snprintf(text, WHY_SIZE, "%s does not support it: %.500s", role_name(r->fault[i].role),
+				r->fault[i].detail);
 			return true;
 		}
 	return false;
 }
 
-static enum store_profile_state state_of(const struct result *r, int cell, char why[WHY_SIZE])
+static enum store_profile_state get_state(const struct result *r, int cell, char why[WHY_SIZE])
 {
 	const struct msg_profile *end = profiled_end(&r->profiled, cell);
 	why[0] = 0;
 	if (plan_is_benchmark(&r->plan)) {
-		snprintf(why, WHY_SIZE, "A program shows only its times; counters and machine code are read of modules");
+		snprintf(why, WHY_SIZE, "A benchmark gives only times; counters and machine code are read from modules");
 		return STORE_PROFILE_UNSUPPORTED;
 	}
 	if (r->plan.identical || (!end && r->identical_by[0])) {
@@ -60,7 +62,7 @@ static enum store_profile_state state_of(const struct result *r, int cell, char 
 	}
 	if (is_refused(r, cell, why))
 		return STORE_PROFILE_UNSUPPORTED;
-	if (failed_build(r, why))
+	if (describe_failed_build(r, why))
 		return STORE_PROFILE_FAILED;
 	for (int i = 0; i < r->n_faults; i++)
 		if (r->fault[i].cell == cell || r->fault[i].cell < 0) {
@@ -68,13 +70,13 @@ static enum store_profile_state state_of(const struct result *r, int cell, char 
 				r->fault[i].detail);
 			return STORE_PROFILE_FAILED;
 		}
-	snprintf(why, WHY_SIZE, "the worker said nothing of it");
+	snprintf(why, WHY_SIZE, "the worker sent no profile of the cell");
 	return STORE_PROFILE_FAILED;
 }
 
 /* ---- storing --------------------------------------------------------------------------------------- */
 
-/** The cell as the comparison that is explained timed it. 1, 0 there is none, -1. */
+/** Find the cell in the explained comparison. 1, 0 there is none, -1. */
 static int find_timed(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)
 {
 	int result = 0;
@@ -104,7 +106,7 @@ static int put_cell(struct db *db, const struct result *r, const struct store_pr
 	struct store_profile_cell c = { .profile = p->id,
 		.n = i,
 		.key = r->plan.ask.cell[i].key,
-		.state = state_of(r, i, why),
+		.state = get_state(r, i, why),
 		.why = why,
 		.end = profiled_end(&r->profiled, i),
 		.with = profiled_with(&r->profiled, i) };
@@ -134,7 +136,8 @@ static int put_cells(struct db *db, const struct result *r, const struct store_p
 	return result;
 }
 
-static int tell(struct db *db, const struct store_job *job, const struct store_profile *p, int64_t now_ms, struct fw_err *err)
+static int send_event(
+	struct db *db, const struct store_job *job, const struct store_profile *p, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "profile.done");
@@ -158,14 +161,14 @@ int profile_finish(
 		return -1;
 	int found = store_profile_of_job(db, job.id, &p, err);
 	if (found == 0)
-		err_set(err, ERR_INTERNAL, "job %lld is a profile of nothing", (long long)job.id);
+		err_set(err, ERR_INTERNAL, "profile job %lld has no profile row", (long long)job.id);
 	if (found != 1)
 		return -1;
 	if (put_cells(db, r, &p, err) != 0)
 		return err_context(err, "profile %lld", (long long)p.id);
 	*profile = p.id;
 	if (store_job_done(db, job.id, now_ms, err) != 0 || store_job_tell_state(db, &job, JOBSTATE_DONE, "", now_ms, err) != 0 ||
-		tell(db, &job, &p, now_ms, err) != 0)
+		send_event(db, &job, &p, now_ms, err) != 0)
 		return -1;
 	return p.alert ? alert_explain(db, config, p.alert, now_ms, err) : 0;
 }

@@ -7,13 +7,13 @@
 
 #define HALF_WIDTH 1.96 /* of an interval, in standard errors */
 
-/* A side's kernels by themselves: ms of a call, and how far two processes lie apart. */
-struct alone {
-	double ms, separate_ms; /* 0 0: not all of them have a time */
+/* A side's kernels: ms of a call, and the difference between two processes. */
+struct kernel_times {
+	double ms, separate_ms; /* 0 0: a kernel has no time */
 };
 
-/* Of sustained runs and slow calls what decided, else the pairs; and how much of that is the clock's. */
-static void take_verdict(struct cause_evidence *e, const struct store_cell *c)
+/* Take the deciding figures of sustained runs or slow calls, else the pairs, and the clock's part of them. */
+static void use_verdict(struct cause_evidence *e, const struct store_cell *c)
 {
 	double m = isfinite(c->m) ? c->m : log(c->target_median_ms / c->base_median_ms), se = c->se;
 	e->base_ms = c->base_median_ms;
@@ -28,7 +28,7 @@ static void take_verdict(struct cause_evidence *e, const struct store_cell *c)
 	e->noise_ms = isfinite(se) ? HALF_WIDTH * se * e->base_ms : 0;
 }
 
-static struct alone alone(const struct cause_evidence *e, bool of_target)
+static struct kernel_times kernel_times(const struct cause_evidence *e, bool of_target)
 {
 	double sum[CAUSE_REPEATS] = { 0 };
 	bool seen[CAUSE_REPEATS] = { false };
@@ -37,12 +37,12 @@ static struct alone alone(const struct cause_evidence *e, bool of_target)
 		if (k->of_target != of_target)
 			continue;
 		if (k->ms < 0)
-			return (struct alone){ 0 };
+			return (struct kernel_times){ 0 };
 		sum[k->repeat] += k->ms;
 		seen[k->repeat] = true;
 	}
 	int processes = seen[0] + seen[1];
-	return (struct alone){ .ms = processes ? (sum[0] + sum[1]) / processes : 0,
+	return (struct kernel_times){ .ms = processes ? (sum[0] + sum[1]) / processes : 0,
 		.separate_ms = processes == 2 ? fabs(sum[0] - sum[1]) : 0 };
 }
 
@@ -54,13 +54,13 @@ static bool is_timed(const struct store_cell *c)
 
 void profile_times(const struct store_cell *timed, struct cause_evidence *e)
 {
-	struct alone base = alone(e, false), target = alone(e, true);
+	struct kernel_times base = kernel_times(e, false), target = kernel_times(e, true);
 	if (!is_timed(timed)) {
 		e->base_ms = base.ms;
 		e->target_ms = target.ms;
 		return;
 	}
-	take_verdict(e, timed);
+	use_verdict(e, timed);
 	if (timed->series != SERIES_CALL || !(base.ms > 0) || !(target.ms > 0))
 		return;
 	double host_ms = e->target_ms - e->base_ms - (target.ms - base.ms);

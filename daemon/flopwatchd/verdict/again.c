@@ -1,4 +1,4 @@
-/* again.c - noted with the verdict, queued in another hour. */
+/* again.c - retries, noted with the verdict and queued later. */
 #include "flopwatchd/verdict/again.h"
 
 #include <stdio.h>
@@ -25,38 +25,37 @@ int again_note(struct db *db, const struct config *config, const struct store_jo
 		return -1;
 	clock_format(now_ms + config->again_ms, at);
 	if (noted)
-		snprintf(line, sizeof line, "runs of %lld cell%s varied too much: asked again once, from %s on", (long long)cells,
+		snprintf(line, sizeof line, "runs of %lld cell%s varied too much: one retry, from %s on", (long long)cells,
 			cells == 1 ? "" : "s", at);
 	else
-		snprintf(line, sizeof line, "runs of %lld cell%s varied too much again: it stays undecided", (long long)cells,
-			cells == 1 ? "" : "s");
+		snprintf(line, sizeof line, "runs of %lld cell%s varied too much again: the comparison stays undecided",
+			(long long)cells, cells == 1 ? "" : "s");
 	return store_job_log(db, job->id, now_ms, line, err);
 }
 
-/** The same question, with the same base. */
-static int queue(struct db *db, const struct store_job *first, int64_t now_ms, struct fw_err *err)
+/** Queue the same comparison, with the same base. */
+static int queue_retry(struct db *db, const struct store_job *first, int64_t now_ms, struct fw_err *err)
 {
 	struct store_job job = *first;
 	char line[128];
 	snprintf(job.origin, sizeof job.origin, "retry");
 	job.plan = 0;
 	job.priority = PRIORITY_AGAIN;
-	snprintf(line, sizeof line, "queued: runs of job %lld varied too much, so it is asked again, this once",
-		(long long)first->id);
+	snprintf(line, sizeof line, "queued: retry of job %lld, whose runs varied too much", (long long)first->id);
 	return store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, line, err) ||
 			       store_again_settle(db, first->id, job.id, err)
 		       ? -1
 		       : 0;
 }
 
-/** Nothing is asked again: what was noted before the user said so is settled as well. */
+/** Drop all retries, also those noted before the configuration disabled them. */
 static int drop_all(struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id;
 	int result;
 	while ((result = store_again_any(db, &id, err)) == 1)
 		if (store_again_settle(db, id, 0, err) ||
-			store_job_log(db, id, now_ms, "not asked again: the configuration says `again: 0 s`", err))
+			store_job_log(db, id, now_ms, "no retry: the configuration has `again: 0 s`", err))
 			return -1;
 	return result;
 }
@@ -73,7 +72,7 @@ int again_ask(struct db *db, const struct config *config, int64_t now_ms, struct
 		if (wanted < 0 || store_job_get(db, id, &first, err))
 			return -1;
 		wanted = wanted && config_repo_find(config, first.repo_name) >= 0;
-		if (wanted ? queue(db, &first, now_ms, err) : store_again_settle(db, id, 0, err))
+		if (wanted ? queue_retry(db, &first, now_ms, err) : store_again_settle(db, id, 0, err))
 			return -1;
 		queued += wanted;
 	}

@@ -1,4 +1,4 @@
-/* alert_update.c - alerts and the messages about them, all in the verdict's own transaction, so that none is lost or doubled. */
+/* alert_update.c - alerts and their notifications, in the verdict's transaction, so that none is lost or doubled. */
 #include "flopwatchd/verdict/alert_update.h"
 
 #include <math.h>
@@ -37,9 +37,9 @@ void alert_update_fini(struct alert_update *n)
 	alert_cells_fini(&n->better);
 }
 
-/* ---- which cells are news -------------------------------------------------------------------------- */
+/* ---- selection of cells ---------------------------------------------------------------------------- */
 
-/** Whether the comparison is of the repository's upstream branch. 1, 0, -1. */
+/** True for a comparison of the repository's upstream branch. 1, 0, -1. */
 static int is_upstream(struct db *db, const struct store_comparison *c, struct fw_err *err)
 {
 	char upstream[256], encoded[1024];
@@ -49,19 +49,19 @@ static int is_upstream(struct db *db, const struct store_comparison *c, struct f
 	return strcmp(encoded, c->branch) == 0;
 }
 
-/** A loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */
-static int is_told(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+/** True for a loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */
+static int is_reported(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
-	struct store_base_told told;
+	struct store_base_told reported;
 	int upstream = is_upstream(db, c, err);
 	if (upstream != 1)
 		return upstream;
-	if (store_base_told(db, c->id, cell->key, &told, err))
+	if (store_base_told(db, c->id, cell->key, &reported, err))
 		return -1;
-	return told.decided_m > 0 && cell->decided_m - told.decided_m <= stats_theta(cell->threshold_pct);
+	return reported.decided_m > 0 && cell->decided_m - reported.decided_m <= stats_theta(cell->threshold_pct);
 }
 
-/** A failure on the upstream branch that is not told of yet. 1, 0, -1. */
+/** True for a failure on the upstream branch that no alert has yet. 1, 0, -1. */
 static int is_newly_broken(
 	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
@@ -72,17 +72,17 @@ static int is_newly_broken(
 	return known < 0 ? -1 : !known;
 }
 
-/** Whether the target fails, or does what makes its times unbelievable; heat and broken devices are nobody's fault. */
-static bool is_its_fault(const struct store_cell *cell)
+/** True if the target fails, or makes its times invalid; heat and device faults do not count. */
+static bool is_target_fault(const struct store_cell *cell)
 {
 	return cell->verdict == VERDICT_FAILED ||
 	       (cell->verdict == VERDICT_REJECTED && verdict_of_class(cell->failure) == VERDICT_REJECTED);
 }
 
 /**
- * A cell of a large suite that its base does not do either, though the branch did it when it was measured before: a part that was cut anew is
- * measured against a newer commit than it was before, so that what was lost between them stands on both sides. `class`: of what the
- * target lacks. 1, 0, -1.
+ * True for a cell of a large suite that the base lacks too, although the branch had it when it was last measured: a
+ * new division into shards compares a shard with a newer commit than before, so a loss between the two is on both
+ * sides. `class`: the target's class of failure. 1, 0, -1.
  */
 static int is_lost_before(struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, char class[16], struct fw_err *err)
@@ -105,9 +105,9 @@ static int add_lost_before(struct alert_update *n, struct db *db, const struct r
 	char class[16];
 	int result = is_lost_before(db, r, i, c, cell, class, err);
 	if (result == 1) {
-		struct store_cell told = *cell;
-		snprintf(told.failure, sizeof told.failure, "%s", class);
-		alert_cells_add(&n->broken, r, i, &told);
+		struct store_cell reported = *cell;
+		snprintf(reported.failure, sizeof reported.failure, "%s", class);
+		alert_cells_add(&n->broken, r, i, &reported);
 	}
 	return result;
 }
@@ -118,15 +118,15 @@ int alert_update_cell(struct alert_update *n, struct db *db, const struct result
 	int result = 0;
 	if (cell->verdict == VERDICT_REGRESSION) {
 		n->regressions++;
-		result = c->branch[0] ? store_accepted_cell(db, c->id, cell->key, err)
-				      : 0; /* nobody answers the same loss twice */
+		result =
+			c->branch[0] ? store_accepted_cell(db, c->id, cell->key, err) : 0; /* the same loss was answered before */
 		if (result == 0)
-			result = is_told(db, c, cell, err);
+			result = is_reported(db, c, cell, err);
 		if (result == 0)
 			alert_cells_add(&n->lost, r, i, cell);
-	} else if (is_its_fault(cell) && c->kind == JOBKIND_ENVIRONMENT) {
-		alert_cells_add(&n->lost, r, i, cell); /* no commit did that; whoever follows the change tells of it */
-	} else if (is_its_fault(cell)) {
+	} else if (is_target_fault(cell) && c->kind == JOBKIND_ENVIRONMENT) {
+		alert_cells_add(&n->lost, r, i, cell); /* no commit caused it; environment.h reports the change */
+	} else if (is_target_fault(cell)) {
 		result = is_newly_broken(db, r->plan.suite_name, c, cell, err);
 		if (result == 1)
 			alert_cells_add(&n->broken, r, i, cell);
@@ -139,9 +139,9 @@ int alert_update_cell(struct alert_update *n, struct db *db, const struct result
 	return result < 0 ? -1 : 0;
 }
 
-/* ---- messages -------------------------------------------------------------------------------------- */
+/* ---- notifications --------------------------------------------------------------------------------- */
 
-/** What the commit deserves with this comparison, since its other suites may say another word. */
+/** Write the verdict of the commit, which includes its other suites. */
 static int write_commit(struct db *db, const struct store_job *job, struct jsonw *j, struct fw_err *err)
 {
 	struct commit_verdict v;
@@ -152,8 +152,8 @@ static int write_commit(struct db *db, const struct store_job *job, struct jsonw
 	return result;
 }
 
-static int tell_job(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
-	const struct alert_update *n, int64_t now_ms, struct fw_err *err)
+static int send_job_done(struct db *db, const struct config *config, const struct store_job *job,
+	const struct store_comparison *c, const struct alert_update *n, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "job.done");
@@ -179,8 +179,8 @@ static int tell_job(struct db *db, const struct config *config, const struct sto
 	return alert_deliver(db, status_is_told(job) ? config : NULL, &event, now_ms, err);
 }
 
-/** Improvements are recorded, and nobody is called for them. */
-static int tell_better(struct db *db, struct alert_update *n, const struct store_job *job, const struct store_comparison *c,
+/** Send the event of improvements, which open no alert. */
+static int send_improvements(struct db *db, struct alert_update *n, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
@@ -203,7 +203,9 @@ static int tell_better(struct db *db, struct alert_update *n, const struct store
 
 /* ---- alerts ---------------------------------------------------------------------------------------- */
 
-/** The culprit of these cells is named at once where the base is the target's first parent; `search`: else a search begins. */
+/**
+ * Name the culprit of these cells at once if the base is the target's first parent; `search`: else start a search.
+ */
 static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,
 	const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
@@ -235,7 +237,7 @@ static int open_cells(struct db *db, const struct config *config, enum alertkind
 	return open_alert(db, config, &a, r, c, search, now_ms, out, err);
 }
 
-/** Alerts of older tips say nothing that the newer one does not, once all suites have spoken. */
+/** Resolve alerts of older tips that the newer one covers, once all suites have ended. */
 static int retire_older(
 	struct db *db, const struct config *config, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
 {
@@ -269,9 +271,9 @@ static void add_lost(void *arg, const char *key, int64_t comparison)
 	alert_cells_add_key(to->cells, to->suite, key, "missing");
 }
 
-/** Cells that are gone: whose doing it is, and from what. */
+/** Lost cells: their culprit and suite or benchmark. */
 struct gone {
-	bool are_rows; /* of a program: those that only the base's writes */
+	bool are_rows; /* rows of a benchmark that only the base writes */
 	const char *culprit;
 	char from[160];
 };
@@ -300,8 +302,10 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	return result;
 }
 
-/** A suite is read from the base, so it is the base that took cells out of it; rows are each side's own, and missing where known. */
-static int open_vanished(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
+/**
+ * The base defines the suite, so the base removed its cells; each side defines its rows, which are missing if known.
+ */
+static int open_missing(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
 	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
@@ -338,15 +342,15 @@ int alert_update_publish(struct db *db, const struct config *config, struct aler
 	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err)
 {
-	if (tell_job(db, config, job, c, n, now_ms, err))
+	if (send_job_done(db, config, job, c, n, now_ms, err))
 		return -1;
 	if (!whole)
 		return 0;
-	if ((!job->part && open_vanished(db, config, r, c, now_ms, out, err)) ||
+	if ((!job->part && open_missing(db, config, r, c, now_ms, out, err)) ||
 		(n->broken.n && open_cells(db, config, ALERTKIND_FAILING, &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
 		(n->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &n->lost, r, c, true, now_ms, out, err)) ||
 		(!job->part && retire_older(db, config, c, now_ms, err)) || judge_costs(db, r, job, c->id, now_ms, err) ||
-		tell_better(db, n, job, c, now_ms, err))
+		send_improvements(db, n, job, c, now_ms, err))
 		return -1;
 	return end_alerts(db, config, c, now_ms, out, err);
 }

@@ -1,4 +1,4 @@
-/* judge.c - a finished job in one transaction: facts first, then verdicts, then who has to know. */
+/* judge.c - a finished job in one transaction: facts, verdicts, then alerts and notifications. */
 #include "flopwatchd/verdict/judge.h"
 
 #include <math.h>
@@ -27,11 +27,11 @@
 #include "flopwatchd/history/trend.h"
 #include "flopwatchd/judge/comparison_json.h"
 
-/* Part of every baseline period: how times are taken. Another way of timing is another baseline period. */
+/* Method of timing, part of every baseline period: another method starts another one. */
 #define TIMING_CONTRACT  "1: interleaved pairs, cold cache, device marks"
 #define PROCESS_CONTRACT "1: processes A B B A, medians as the program tells them"
 
-/* What does not fit into a frame holds up all that is to be archived after it. A row of one takes less than the message it came in. */
+/* A comparison that does not fit into a frame would block the archive. A row of one takes less than its message. */
 _Static_assert(ARCHIVE_FRAME_MAX_BYTES > RESULT_BYTES_MAX, "every comparison fits into one frame of the archive");
 
 /* ---- the rows around the cells --------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static int put_environment(struct db *db, const struct result *r, int64_t now_ms
 	return is_new ? alert_update_baseline_period(db, r, c->environment, now_ms, err) : 0;
 }
 
-/** Row of one side's build; 0 where nothing was built. */
+/** Row of one side's build; 0 if nothing was built. */
 static int put_build(struct db *db, const struct result *r, enum role role, int64_t now_ms, int64_t *id, struct fw_err *err)
 {
 	int subject = result_subject(r, role);
@@ -60,13 +60,13 @@ static int put_build(struct db *db, const struct result *r, enum role role, int6
 	*id = 0;
 	if (!b || b->role == ROLE_NONE || strcmp(b->state, "start") == 0)
 		return 0;
-	/* `sim` runs what was built for the CPU */
+	/* `sim` runs modules built for the CPU */
 	enum device_kind kind = r->device.kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
 	plan_inputs_hash(&r->plan.ask.subject[subject], kind, inputs);
 	return store_build_put(db, inputs, kind, b, now_ms, id, err);
 }
 
-static const char *commit_of(const struct result *r, enum role role)
+static const char *get_commit(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
 	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
@@ -85,9 +85,9 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 		.finished_at = now_ms };
 	snprintf(c->branch, sizeof c->branch, "%s", job->branch);
 	c->kind = p->ask.kind;
-	snprintf(c->base_sha, sizeof c->base_sha, "%s", commit_of(r, ROLE_BASE));
+	snprintf(c->base_sha, sizeof c->base_sha, "%s", get_commit(r, ROLE_BASE));
 	snprintf(c->base_how, sizeof c->base_how, "%s", p->base_how);
-	snprintf(c->target_sha, sizeof c->target_sha, "%s", commit_of(r, ROLE_TARGET));
+	snprintf(c->target_sha, sizeof c->target_sha, "%s", get_commit(r, ROLE_TARGET));
 	snprintf(c->identical_by, sizeof c->identical_by, "%s", r->identical_by);
 	c->rows_unknown = result_rows_unknown(r);
 	if (store_suite_put(db, p->suite_sha, p->suite_name, p->suite_text.data ? p->suite_text.data : "", p->suite_text.len,
@@ -105,7 +105,7 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 	return result;
 }
 
-/** Rows of all runs. Shape: ids[r->n_runs]. */
+/** Store rows of all runs. Shape: ids[r->n_runs]. */
 static int put_runs(struct db *db, const struct result *r, int64_t comparison, int64_t *ids, struct fw_err *err)
 {
 	for (int i = 0; i < r->n_runs; i++)
@@ -125,8 +125,8 @@ static int64_t run_row(const struct result *r, const int64_t *ids, int process_r
 	return 0;
 }
 
-/** The estimate that belongs to a record, NULL where it has none. */
-static const struct run_estimate *estimate_of(const struct judge_timed *t, const struct msg_cell *m)
+/** Find the estimate of a record, NULL none. */
+static const struct run_estimate *find_estimate(const struct judge_timed *t, const struct msg_cell *m)
 {
 	const struct judge_runs *const all[] = { &t->decides, &t->sustained_runs, &t->call };
 	for (int k = 0; k < 3; k++)
@@ -142,13 +142,13 @@ static int put_samples(struct db *db, const struct result *r, int cell, int64_t 
 	for (int i = 0; i < r->n_cells; i++) {
 		const struct msg_cell *m = r->cell[i];
 		if (m->cell == cell &&
-			store_samples_insert(db, run_row(r, runs, m->process_run), cell_row, m, estimate_of(t, m), err))
+			store_samples_insert(db, run_row(r, runs, m->process_run), cell_row, m, find_estimate(t, m), err))
 			return -1;
 	}
 	return 0;
 }
 
-/** Its place in the history: what the cell shows of it, and a point of the series. */
+/** Store the cell's position in the history: a point of the series. */
 static int put_ratio(struct db *db, const struct store_comparison *c, const struct baseline_period *e,
 	const struct store_cell *cell, double x, double se, struct fw_err *err)
 {
@@ -185,7 +185,7 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 	return 0;
 }
 
-/** What was noted while it ran, for the body: [{"cell","role","text"}]. */
+/** Store the notes of the worker: [{"cell","role","text"}]. */
 static int put_notes(struct db *db, const struct result *r, int64_t comparison, struct fw_err *err)
 {
 	struct buf text;
@@ -212,8 +212,8 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 
 /* ---- the transaction ------------------------------------------------------------------------------- */
 
-/* Whatever measured may have shown that its device does not fit its class, or does again. */
-static int look_at_class(struct db *db, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
+/* A measurement may show that its device no longer fits its class, or fits again. */
+static int check_class(struct db *db, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
 {
 	int64_t class;
 	if (!c->environment)
@@ -245,11 +245,11 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	out->comparison = c.id;
 	out->verdict = c.verdict;
 	int64_t environment_alert;
-	/* Half a comparison neither accuses a commit nor clears one. */
+	/* A part of a comparison neither accuses a commit nor clears one. */
 	bool whole = c.kind == JOBKIND_COMPARE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (alert_update_publish(db, config, alert_update, r, job, &c, whole, now_ms, out, err) ||
 		environment_follow(db, config, r, &c, &alert_update->lost, now_ms, &environment_alert, err) ||
-		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || look_at_class(db, &c, now_ms, err) ||
+		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || check_class(db, &c, now_ms, err) ||
 		trend_follow(db, config, job, &c, &baseline_period, now_ms, err) ||
 		status_verdict(db, config, job, &c, now_ms, err) || gitnote_enqueue(db, config, job, &c, now_ms, err))
 		return -1;
@@ -284,7 +284,7 @@ int judge_unrun(struct db *db, const struct config *config, struct plan *plan, i
 	return result;
 }
 
-/* ---- again ----------------------------------------------------------------------------------------- */
+/* ---- repeated judgement ---------------------------------------------------------------------------- */
 
 static bool was_timed(const struct store_cell *c)
 {
@@ -292,8 +292,8 @@ static bool was_timed(const struct store_cell *c)
 	       c->verdict == VERDICT_UNCHANGED;
 }
 
-/** Runs of one series as judging wants them. Own: `l` points into `stored`. */
-static void take_stored(const struct store_runs *stored, struct judge_runs *l)
+/** Copy stored runs of one series. Own: `l` points into `stored`. */
+static void copy_stored(const struct store_runs *stored, struct judge_runs *l)
 {
 	l->n = stored->n;
 	memcpy(l->pairs, stored->pairs, sizeof l->pairs);
@@ -311,7 +311,7 @@ static int put_estimates(struct db *db, int64_t cell, enum series series, const 
 	return 0;
 }
 
-/** What a stored cell was timed by, and its verdict anew. */
+/** The stored runs of a cell, and its new judgement. */
 struct again {
 	int n_series;
 	struct store_runs stored[3];
@@ -345,7 +345,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 		int k = a->n_series++;
 		if (store_cell_runs(db, c->id, series_again(c, k), &a->stored[k], err) != 0)
 			return -1;
-		take_stored(&a->stored[k], again_series(a, k));
+		copy_stored(&a->stored[k], again_series(a, k));
 	}
 	if (t->decides.n == 0)
 		return 0;
@@ -360,7 +360,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 	memcpy(said, c->reason, sizeof said);
 	judge_timings(rule, family_group_is_irregular(c->group), t, c);
 	if (strncmp(said, c->reason, strlen(c->reason)) == 0)
-		memcpy(c->reason, said, sizeof said); /* and that its budget had ended, which is not stored */
+		memcpy(c->reason, said, sizeof said); /* including the end of its budget, which is not stored */
 	return 0;
 }
 

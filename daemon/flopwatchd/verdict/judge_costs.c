@@ -1,4 +1,4 @@
-/* judge_costs.c - both sides' numbers of one cell beside each other, kind by kind. */
+/* judge_costs.c - costs of both sides of a cell, kind by kind. */
 #include "flopwatchd/verdict/judge_costs.h"
 
 #include <math.h>
@@ -10,13 +10,13 @@
 
 enum { TEXT_BYTES_MAX = 1 << 20 };
 
-#define ERROR_GROWS  1.10  /* further from the reference than this many times the base */
-#define ISSUED_GROWS 1.001 /* claims are printed and read again: more than the last digits */
+#define ERROR_GROWS  1.10  /* factor over the base */
+#define ISSUED_GROWS 1.001 /* above the rounding of printed claims */
 
-/** Number of one side in one cell, NAN where it is not known. */
+/** Value of one side in one cell, NAN unknown. */
 typedef double cost_fn(const struct result *r, int cell, enum role role);
 
-static const struct msg_work *work_of(const struct result *r, int cell, enum role role)
+static const struct msg_work *find_work(const struct result *r, int cell, enum role role)
 {
 	for (int k = 0; k < r->n_works; k++)
 		if (r->work[k].cell == cell && r->work[k].role == role)
@@ -24,12 +24,12 @@ static const struct msg_work *work_of(const struct result *r, int cell, enum rol
 	return NULL;
 }
 
-static double known(double v) /* -1: unknown */
+static double nan_if_unknown(double v) /* -1: unknown */
 {
 	return v >= 0 ? v : NAN;
 }
 
-/** Kernels of a call, and their local memory. NAN without a graph: a CPU has none. */
+/** Number of kernels of a call, or their local memory. NAN without a graph: a CPU has none. */
 static double sum_nodes(const struct result *r, int cell, enum role role, bool bytes)
 {
 	double sum = 0;
@@ -56,23 +56,23 @@ static double launches(const struct result *r, int cell, enum role role)
 
 static double workspace_bytes(const struct result *r, int cell, enum role role)
 {
-	const struct msg_work *w = work_of(r, cell, role);
-	return w ? known((double)w->workspace_bytes) : NAN;
+	const struct msg_work *w = find_work(r, cell, role);
+	return w ? nan_if_unknown((double)w->workspace_bytes) : NAN;
 }
 
 static double flops_issued(const struct result *r, int cell, enum role role)
 {
-	const struct msg_work *w = work_of(r, cell, role);
-	return w ? known(w->flops_issued) : NAN; /* the useful ones are the same on both sides */
+	const struct msg_work *w = find_work(r, cell, role);
+	return w ? nan_if_unknown(w->flops_issued) : NAN; /* useful FLOPs are equal on both sides */
 }
 
 static double error_ratio(const struct result *r, int cell, enum role role)
 {
 	const struct msg_check *c = result_check(r, role, cell);
-	return c && c->ok ? known(c->error_ratio) : NAN;
+	return c && c->ok ? nan_if_unknown(c->error_ratio) : NAN;
 }
 
-/** 1 where two calls on the same inputs gave different bits. */
+/** 1 if two calls on the same inputs gave different bits. */
 static double unrepeatable(const struct result *r, int cell, enum role role)
 {
 	const struct msg_check *c = result_check(r, role, cell);
@@ -82,7 +82,7 @@ static double unrepeatable(const struct result *r, int cell, enum role role)
 static const struct cost {
 	const char *what, *unit;
 	cost_fn *of;
-	double grows; /* times the base that are not yet more */
+	double grows; /* factor up to which a cost has not grown */
 } costs[] = {
 	{ "local_bytes", "bytes", local_bytes, 1 },
 	{ "launches", "count", launches, 1 },
@@ -94,20 +94,19 @@ static const struct cost {
 
 enum { COSTS = sizeof costs / sizeof costs[0] };
 
-/** A cell in which a cost grew. */
 struct grown {
 	int cell;
 	double base, target;
 };
 
-static int by_growth(const void *a, const void *b)
+static int compare_growth(const void *a, const void *b)
 {
 	const struct grown *x = a, *y = b;
-	double left = x->target * y->base, right = y->target * x->base; /* ratios, of which a base may be 0 */
+	double left = x->target * y->base, right = y->target * x->base; /* cross products, because a base may be 0 */
 	return left != right ? (left < right) - (left > right) : x->cell - y->cell;
 }
 
-/** Shape: out[n_cells], most first. Returns how many. */
+/** Shape: out[n_cells], largest growth first. Returns their number. */
 static int find_grown(const struct result *r, const struct cost *c, struct grown *out)
 {
 	int n = 0;
@@ -116,11 +115,11 @@ static int find_grown(const struct result *r, const struct cost *c, struct grown
 		if (isfinite(base) && isfinite(target) && target > base * c->grows)
 			out[n++] = (struct grown){ i, base, target };
 	}
-	qsort(out, (size_t)n, sizeof *out, by_growth);
+	qsort(out, (size_t)n, sizeof *out, compare_growth);
 	return n;
 }
 
-/** "what", "unit" and "cells" of an object that is open. */
+/** Write "what", "unit" and "cells" into the open object. */
 static void write_cost(struct jsonw *j, const struct result *r, const struct cost *c, const struct grown *grown, int n)
 {
 	jsonw_kv_string(j, "what", c->what);
@@ -137,8 +136,8 @@ static void write_cost(struct jsonw *j, const struct result *r, const struct cos
 	jsonw_array_end(j);
 }
 
-static int tell(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, const struct cost *c,
-	const struct grown *grown, int n, int64_t now_ms, struct fw_err *err)
+static int send_event(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison,
+	const struct cost *c, const struct grown *grown, int n, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "cost.up");
@@ -150,8 +149,8 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 	return alert_deliver(db, NULL, &event, now_ms, err);
 }
 
-/** For the comparison's body: [{"what","unit","cells"}]. */
-static int keep(struct db *db, const struct result *r, int64_t comparison, struct grown *grown, struct fw_err *err)
+/** Store the costs for the comparison's JSON: [{"what","unit","cells"}]. */
+static int store_costs(struct db *db, const struct result *r, int64_t comparison, struct grown *grown, struct fw_err *err)
 {
 	struct buf text;
 	struct jsonw j;
@@ -177,11 +176,11 @@ int judge_costs(struct db *db, const struct result *r, const struct store_job *j
 	struct fw_err *err)
 {
 	struct grown *grown = calloc((size_t)r->plan.ask.n_cells + 1, sizeof *grown);
-	int result = grown ? keep(db, r, comparison, grown, err) : err_set(err, ERR_INTERNAL, "out of memory");
+	int result = grown ? store_costs(db, r, comparison, grown, err) : err_set(err, ERR_INTERNAL, "out of memory");
 	for (size_t i = 0; i < COSTS && result == 0; i++) {
 		int n = find_grown(r, &costs[i], grown);
 		if (n > 0)
-			result = tell(db, r, job, comparison, &costs[i], grown, n, now_ms, err);
+			result = send_event(db, r, job, comparison, &costs[i], grown, n, now_ms, err);
 	}
 	free(grown);
 	return result ? -1 : 0;

@@ -1,4 +1,4 @@
-/** judge_costs.h - losses that no clock shows: spills, launches, memory, work and error that grew. Events, never alerts. */
+/** judge_costs.h - increases that no time shows: spills, launches, memory, work and error. Events, never alerts. */
 #ifndef FLOPWATCHD_VERDICT_JUDGE_COSTS_H
 #define FLOPWATCHD_VERDICT_JUDGE_COSTS_H
 
@@ -7,10 +7,10 @@
 #include "flopwatchd/job/result.h"
 
 /**
- * For each kind of cost that some cell of the target has more of than the base, one event "cost.up" {"what","unit","comparison",
- * "repo","branch","target","cells":[{"cell","base","target"}]}: local_bytes (stack and spills, summed over a call's kernels),
- * launches, workspace_bytes, flops_issued (per useful one, over 0.1 %), error_ratio (over 10 %), unrepeatable (1: two calls
- * on the same inputs give different bits, which those of the base do not).
+ * For each kind of cost that grew in some cell, send one event "cost.up" {"what","unit","comparison",
+ * "repo","branch","target","cells":[{"cell","base","target"}]}: local_bytes (stack and spills, summed over a call's
+ * kernels), launches, workspace_bytes, flops_issued (relative to useful ones, over 0.1 %), error_ratio (over 10 %),
+ * unrepeatable (1: two calls on the same inputs give different bits, those of the base do not).
  */
 int judge_costs(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, int64_t now_ms,
 	struct fw_err *err);
