@@ -98,8 +98,8 @@ static void on_removed(void *arg, const struct buf *out, const struct fw_err *fa
 }
 
 /*
- * A child removes it, since the file system takes long to free a large file; under another name, so that the next
- * copy may start.
+ * A child removes it, since the file system takes long to free a large file; under another name, so that the next copy may
+ * start.
  */
 static void remove_whole(struct backup *b)
 {
@@ -149,8 +149,6 @@ void backup_free(struct backup *b)
 		discard(b);
 	free(b);
 }
-
-/* ---- child process --------------------------------------------------------------------------------- */
 
 int backup_run(const char *database, const char *path)
 {

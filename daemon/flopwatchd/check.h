@@ -1,7 +1,7 @@
 /**
- * check.h - the integrity check of the database, which takes too long for a large one at start. Up to
- * CHECK_HERE_BYTES it runs before the start, so that the daemon never serves a damaged database; larger ones are
- * checked by a child for CHECK_MS while the daemon works, which exits if damage is found.
+ * check.h - the integrity check of the database, which takes too long for a large one at start. Up to CHECK_HERE_BYTES it runs
+ * before the start, so that the daemon never serves a damaged database; larger ones are checked by a child for CHECK_MS while
+ * the daemon works, which exits if damage is found.
  */
 #ifndef FLOPWATCHD_CHECK_H
 #define FLOPWATCHD_CHECK_H

@@ -95,7 +95,6 @@ static int check_kind(const struct control *c, enum device_kind kind, struct fw_
 		device_kind_name(kind));
 }
 
-/* The configuration of a provider, as key=value text. */
 static int read_config(const char *key, const char *text, char *out, size_t size, struct fw_err *err)
 {
 	for (const char *p = text ? text : ""; *p; p++)
@@ -337,7 +336,6 @@ int control_forget(struct control *c, const struct job_request *request, const c
 
 /* ---- peers ----------------------------------------------------------------------------------------- */
 
-/* Read the peers of the manifest, from the newest upstream comparison that has some. */
 static int read_named(struct control *c, const struct config_repo *repo, int64_t id, struct peers *out, struct fw_err *err)
 {
 	char branch[1024], words[512];

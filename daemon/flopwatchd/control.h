@@ -1,7 +1,7 @@
 /**
- * control.h - operations on the running daemon for HTTP clients: each writes its rows and wakes the module that acts
- * on them. Every call runs its own transaction and is durable when it returns 0. The web module does not depend on
- * the daemon: http_frontend.c passes these functions to it. Ctx: loop only, none blocks.
+ * control.h - operations on the running daemon for HTTP clients: each writes its rows and wakes the module that acts on them.
+ * Every call runs its own transaction and is durable when it returns 0. The web module does not depend on the daemon:
+ * http_frontend.c passes these functions to it. Ctx: loop only, none blocks.
  */
 #ifndef FLOPWATCHD_CONTROL_H
 #define FLOPWATCHD_CONTROL_H
@@ -30,39 +30,39 @@ struct control {
 };
 
 /**
- * Queue a job. Err: ERR_NOT_FOUND unknown repo or branch, ERR_CONFLICT an ambiguous abbreviated hash, ERR_INVALID an
- * invalid request, ERR_FULL queue_max.
+ * Queue a job. Err: ERR_NOT_FOUND unknown repo or branch, ERR_CONFLICT an ambiguous abbreviated hash, ERR_INVALID an invalid
+ * request, ERR_FULL queue_max.
  */
 int control_enqueue(struct control *c, const struct job_request *request, int64_t *job, struct fw_err *err);
 /** Start a search for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
 int control_bisect(struct control *c, const struct job_request *request, int64_t *bisect, struct fw_err *err);
 /**
- * Queue a profile: of the worst cells of request->alert or request->comparison (for the latter limited by
- * cells_glob), or of base and target. Sets *profile. Err: as control_enqueue; ERR_INVALID no times to explain.
+ * Queue a profile: of the worst cells of request->alert or request->comparison (for the latter limited by cells_glob), or of
+ * base and target. Sets *profile. Err: as control_enqueue; ERR_INVALID no times to explain.
  */
 int control_profile(struct control *c, const struct job_request *request, int64_t *profile, struct fw_err *err);
 /** Cancel a search and its queued job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
 /**
- * Store results measured elsewhere; equal ones give the same comparison, `is_new` false. Err: ERR_NOT_FOUND unknown
- * repo, ERR_INVALID an abbreviated commit or an invalid branch name.
+ * Store results measured elsewhere; equal ones give the same comparison, `is_new` false. Err: ERR_NOT_FOUND unknown repo,
+ * ERR_INVALID an abbreviated commit or an invalid branch name.
  */
 int control_import(
 	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
 /**
- * Queue `runs` comparisons of the upstream branch's tip with itself. `request` has repo (optional if there is only
- * one), suite and device_kind, which may be a device's UUID. Shape: jobs[runs]. Err: as control_enqueue.
+ * Queue `runs` comparisons of the upstream branch's tip with itself. `request` has repo (optional if there is only one), suite
+ * and device_kind, which may be a device's UUID. Shape: jobs[runs]. Err: as control_enqueue.
  */
 int control_calibrate(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err);
 /**
- * Drop the stored noise of the cells that match cells_glob, of repo (optional if there is only one), on the device
- * with UUID device_kind (missing: all). *n counts the cells. Err: ERR_NOT_FOUND unknown repo or device, ERR_INVALID.
+ * Drop the stored noise of the cells that match cells_glob, of repo (optional if there is only one), on the device with UUID
+ * device_kind (missing: all). *n counts the cells. Err: ERR_NOT_FOUND unknown repo or device, ERR_INVALID.
  */
 int control_forget(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err);
 /**
  * Queue request->target (missing: the upstream branch) against its peers: request->base_provider, else those of the
- * configuration, else those of the manifest at the last upstream comparison. Suite and device_kind as for
- * control_calibrate. Shape: jobs[PEERS_MAX], *n of them. Err: as control_enqueue, ERR_INVALID no peer is known.
+ * configuration, else those of the manifest at the last upstream comparison. Suite and device_kind as for control_calibrate.
+ * Shape: jobs[PEERS_MAX], *n of them. Err: as control_enqueue, ERR_INVALID no peer is known.
  */
 int control_peer(struct control *c, const struct job_request *request, int64_t *jobs, int *n, struct fw_err *err);
 /** Cancel an open job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
@@ -70,8 +70,8 @@ int control_cancel(struct control *c, int64_t job, const char *who, struct fw_er
 /** Queue an ended job again as a new one. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */
 int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
 /**
- * Pause or resume a device. A quarantined one must pass a health check first, which this requests. Err:
- * ERR_NOT_FOUND, ERR_CONFLICT it is quarantined already.
+ * Pause or resume a device. A quarantined one must pass a health check first, which this requests. Err: ERR_NOT_FOUND,
+ * ERR_CONFLICT it is quarantined already.
  */
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
 /**
@@ -85,15 +85,14 @@ int control_redeliver(struct control *c, int64_t notification, struct fw_err *er
 /** Judge a comparison again from its stored samples. `changed`: a verdict changed. Err: ERR_NOT_FOUND. */
 int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
 /**
- * Check a repository now. *look (may be NULL): the number of that check, which has not started yet. Err:
- * ERR_NOT_FOUND, ERR_BUSY.
+ * Check a repository now. *look (may be NULL): the number of that check, which has not started yet. Err: ERR_NOT_FOUND,
+ * ERR_BUSY.
  */
 int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
 /**
- * Report whether that check, or a later one, has ended, and the result of the newest: *error why the repository could
- * not be read ("" none), *held the branches, one a line, whose stored tip is older than git's. Own: both texts are
- * the daemon's, until its loop continues. Err: ERR_NOT_FOUND, also for a number from before the daemon's start;
- * ERR_BUSY.
+ * Report whether that check, or a later one, has ended, and the result of the newest: *error why the repository could not be
+ * read ("" none), *held the branches, one a line, whose stored tip is older than git's. Own: both texts are the daemon's, until
+ * its loop continues. Err: ERR_NOT_FOUND, also for a number from before the daemon's start; ERR_BUSY.
  */
 int control_looked(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
 	struct fw_err *err);

@@ -17,7 +17,6 @@
 
 enum { CELLS_JSON_MAX = 1 << 21 };
 
-/** Choose the worst matching cells of a comparison, regressions first. */
 static int choose_cells(struct control *c, int64_t comparison, const char *globs, struct profile_cells *out, struct fw_err *err)
 {
 	struct profile_cells lost = { .n = 0 }, all = { .n = 0 };
@@ -39,7 +38,6 @@ static int choose_cells(struct control *c, int64_t comparison, const char *globs
 	return result;
 }
 
-/* Copy sides, suite and device from the comparison. */
 static int read_comparison(struct control *c, int64_t comparison, const char *globs, struct store_job *job,
 	struct store_profile *p, struct fw_err *err)
 {
@@ -110,8 +108,8 @@ static struct store_profile_of get_sides(const struct store_job *job)
 }
 
 /*
- * Read two commits. If they were compared with these options, use those cells and that device; else the largest cells
- * of the suite.
+ * Read two commits. If they were compared with these options, use those cells and that device; else the largest cells of the
+ * suite.
  */
 static int read_sides(
 	struct control *c, const struct job_request *r, struct store_job *job, struct store_profile *p, struct fw_err *err)

@@ -25,8 +25,6 @@ struct http_frontend {
 	struct loop_source *io, *timer;
 };
 
-/* ---- loop ------------------------------------------------------------------------------------------ */
-
 static void serve(struct http_frontend *f);
 
 static void on_timer(void *arg)
@@ -64,8 +62,6 @@ void http_frontend_wake(struct http_frontend *f)
 	schedule_serve(f, 0);
 }
 
-/* ---- actions --------------------------------------------------------------------------------------- */
-
 static const struct site_actions actions = {
 	.enqueue = control_enqueue,
 	.calibrate = control_calibrate,
@@ -92,8 +88,6 @@ static const struct site_actions actions = {
 	.backup_over = control_backup_over,
 };
 
-/* ---- start ----------------------------------------------------------------------------------------- */
-
 /* Tests and scripts read the port there. */
 static int write_port(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
@@ -108,8 +102,8 @@ static int write_port(const struct http_frontend *f, const char *folder, struct 
 }
 
 /*
- * The first token must come from somewhere: each start writes a new one with scope admin, readable only for the
- * daemon's user and root.
+ * The first token must come from somewhere: each start writes a new one with scope admin, readable only for the daemon's user
+ * and root.
  */
 static int write_admin_token(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {

@@ -1,6 +1,6 @@
 /**
- * idle.h - work that the daemon queues while no job waits: peer comparisons, off-peak measurements, calibrations,
- * change points whose jobs had no result; and due retries.
+ * idle.h - work that the daemon queues while no job waits: peer comparisons, off-peak measurements, calibrations, change points
+ * whose jobs had no result; and due retries.
  */
 #ifndef FLOPWATCHD_IDLE_H
 #define FLOPWATCHD_IDLE_H

@@ -1,4 +1,3 @@
-/* import.c - see import.h. */
 #include "flopwatchd/import.h"
 
 #include <math.h>
@@ -44,7 +43,6 @@ static void name_figures(int64_t repo, const struct foreign_figures *f, char non
 	snprintf(nonce, 33, "%.32s", hex);
 }
 
-/* Insert a job that has ended at once. */
 static int put_job(struct db *db, int64_t repo, const struct foreign_figures *f, const char *nonce, int64_t now,
 	struct store_job *job, struct fw_err *err)
 {

@@ -203,7 +203,6 @@ static void on_damage(void *arg, const struct fw_err *damage)
 
 /* ---- start ----------------------------------------------------------------------------------------- */
 
-/* Create a folder and its parents. */
 static int make_folder(const char *path, struct fw_err *err)
 {
 	char part[512];

@@ -3,8 +3,8 @@
 #define FLOPWATCHD_SERVER_H
 
 /**
- * Run until SIGTERM or SIGINT. Prints errors on standard error; returns the exit status: 0, 1 error, 2 configuration,
- * 3 database.
+ * Run until SIGTERM or SIGINT. Prints errors on standard error; returns the exit status: 0, 1 error, 2 configuration, 3
+ * database.
  */
 int server_run(const char *config_path);
 

@@ -32,8 +32,6 @@ int alert_deliver(struct db *db, const struct config *config, struct store_event
 	return result;
 }
 
-/* ---- the message ----------------------------------------------------------------------------------- */
-
 struct message {
 	const char *kind;
 	struct jsonw *j;
@@ -119,8 +117,6 @@ static int send_message(struct message *m, int64_t alert)
 	store_event_fini(&event);
 	return -1;
 }
-
-/* ---- the steps ------------------------------------------------------------------------------------- */
 
 /** Derive title, groups and worst loss from all comparisons of the alert. Keeps the title if the cells give none. */
 static int update_summary(struct db *db, int64_t id, enum alertkind kind, struct fw_err *err)

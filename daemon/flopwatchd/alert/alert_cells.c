@@ -44,9 +44,9 @@ static double moved_ms(const struct store_cell *c)
 }
 
 /**
- * Find the phase that grew most (shrank most if the cell gained) among those whose interval excludes 0: noise of a
- * long phase exceeds all of a short one, and a single run gives no interval. "" if none explains half of the change.
- * Returns false if no phase was timed.
+ * Find the phase that grew most (shrank most if the cell gained) among those whose interval excludes 0: noise of a long phase
+ * exceeds all of a short one, and a single run gives no interval. "" if none explains half of the change. Returns false if no
+ * phase was timed.
  */
 static bool find_phase(const struct result *r, int i, const struct store_cell *c, bool is_gain, char phase[16])
 {
@@ -86,10 +86,7 @@ static bool base_has(const struct result *r, int i, const struct msg_node *n)
 	return false;
 }
 
-/**
- * Find the target's kernel of that phase: the first that differs from the base's, else the only one; "" if several
- * are equal.
- */
+/** Find the target's kernel of that phase: the first that differs from the base's, else the only one; "" if several are equal. */
 static void find_kernel(const struct result *r, int i, const char *phase, char kernel[ALERT_KERNEL_SIZE])
 {
 	int n = 0;
@@ -117,7 +114,6 @@ static bool same_group(const struct alert_group *a, const struct alert_group *b)
 	       a->is_gain == b->is_gain;
 }
 
-/* The cell that changed most represents the group. */
 static void merge_group(struct alert_group *to, const struct alert_group *g)
 {
 	if (g->is_gain ? g->most_pct > to->most_pct : g->most_pct < to->most_pct)
@@ -131,7 +127,6 @@ static bool is_unexplained(const struct alert_group *g)
 	return !g->phase[0] && !g->kernel[0] && !g->failure[0] && g->decider == DECIDER_PAIRS;
 }
 
-/* True if both changed in the same way apart from the phase and kernel of `explained`. */
 static bool may_be_joined(const struct alert_group *explained, const struct alert_group *unexplained)
 {
 	struct alert_group g = *explained;
@@ -140,9 +135,9 @@ static bool may_be_joined(const struct alert_group *explained, const struct aler
 }
 
 /**
- * Join cells without a phase to the group that has one and is equal otherwise: slightly more or less than half of a
- * loss is no second cause. The joined group names no phase, since none explains all of its cells. If several groups
- * with a phase match, the cells stay separate.
+ * Join cells without a phase to the group that has one and is equal otherwise: slightly more or less than half of a loss is no
+ * second cause. The joined group names no phase, since none explains all of its cells. If several groups with a phase match,
+ * the cells stay separate.
  */
 static void join_unexplained(struct alert_cells *a)
 {

@@ -1,8 +1,8 @@
 /**
- * alert_cells.h - the cells of an alert, each with the phase that explains at least half of its loss and that phase's
- * kernel. Groups hold cells that most likely have one cause: same family, direction, phase, kernel, class of failure
- * and decider (pairs, sustained runs or slow calls). Cells without such a phase join the group that has a phase and
- * is equal otherwise, if there is exactly one. The joined group has no phase and no kernel; its cells keep theirs.
+ * alert_cells.h - the cells of an alert, each with the phase that explains at least half of its loss and that phase's kernel.
+ * Groups hold cells that most likely have one cause: same family, direction, phase, kernel, class of failure and decider
+ * (pairs, sustained runs or slow calls). Cells without such a phase join the group that has a phase and is equal otherwise, if
+ * there is exactly one. The joined group has no phase and no kernel; its cells keep theirs.
  */
 #ifndef FLOPWATCHD_ALERT_ALERT_CELLS_H
 #define FLOPWATCHD_ALERT_ALERT_CELLS_H
@@ -51,8 +51,8 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json);
 /** Finish both texts. Err: ERR_FULL they do not fit. Own: valid until alert_cells_fini. */
 int alert_cells_end(struct alert_cells *a, const char **cells_json, const char **groups_json, struct fw_err *err);
 /**
- * One line for users, after all cells were added: "attention forward (run) -3.1 % in 4 cells, and 2 more groups".
- * Shape: out[size].
+ * One line for users, after all cells were added: "attention forward (run) -3.1 % in 4 cells, and 2 more groups". Shape:
+ * out[size].
  */
 void alert_cells_title(struct alert_cells *a, char *out, size_t size);
 

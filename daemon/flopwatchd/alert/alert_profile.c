@@ -1,4 +1,3 @@
-/* alert_profile.c - see alert_profile.h. */
 #include "flopwatchd/alert/alert_profile.h"
 
 #include <math.h>

@@ -7,16 +7,12 @@
 #include "flopwatchd/runtime/config.h"
 
 /**
- * Call it after a comparison opened or extended the alert `a`: queues a profile of its worst cells, at most
- * EVIDENCE_CELLS_MAX an alert. Does nothing if the configuration disables profiles, or no time was lost, or no cell
- * ran.
+ * Call it after a comparison opened or extended the alert `a`: queues a profile of its worst cells, at most EVIDENCE_CELLS_MAX
+ * an alert. Does nothing if the configuration disables profiles, or no time was lost, or no cell ran.
  */
 int alert_profile(struct db *db, const struct config *config, const struct store_alert *a, int64_t now_ms, struct fw_err *err);
 
-/**
- * Choose the worst `most` cells of `cells_json` (as in an alert) by the comparison's times; none if it timed none of
- * them.
- */
+/** Choose the worst `most` cells of `cells_json` (as in an alert) by the comparison's times; none if it timed none of them. */
 int alert_profile_choose(
 	struct db *db, int64_t comparison, const char *cells_json, int most, struct profile_cells *out, struct fw_err *err);
 

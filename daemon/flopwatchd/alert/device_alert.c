@@ -47,8 +47,8 @@ static int find_offline(struct db *db, int64_t since, int64_t now_ms, struct fou
 }
 
 /**
- * Find alerts of devices that sent a message since, or that a user paused. Accepted alerts end too: the device may go
- * offline again.
+ * Find alerts of devices that sent a message since, or that a user paused. Accepted alerts end too: the device may go offline
+ * again.
  */
 static int find_online_again(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
@@ -76,7 +76,6 @@ static int find_quarantined(struct db *db, int64_t since, struct found *out, int
 	return 0;
 }
 
-/** Find alerts of devices that are back, or that no job waits for. */
 static int find_quarantine_over(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
 	struct find_offline_over over[AT_ONCE_MAX];
@@ -144,8 +143,8 @@ static int64_t check_interval_ms(const struct device_alert_watch *s)
 }
 
 /**
- * True if a quarantine alert must be opened or resolved. Only reads: an empty write transaction would count as proof
- * that the disk works.
+ * True if a quarantine alert must be opened or resolved. Only reads: an empty write transaction would count as proof that the
+ * disk works.
  */
 static bool is_quarantine_alert_due(const struct device_alert_watch *s, int64_t now_ms)
 {

@@ -1,4 +1,3 @@
-/* gone_cells.c - see gone_cells.h. */
 #include "flopwatchd/alert/gone_cells.h"
 
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 
-/* The query, and the cells that still exist. */
 struct gone_query {
 	struct db *db;
 	int64_t repo, before; /* only earlier comparisons count */
@@ -54,7 +52,6 @@ static int copy_keys(struct gone_query *a, const struct suite *after, struct fw_
 	return 0;
 }
 
-/* Cells that were never measured are not reported. */
 static int report_measured(const struct gone_query *a, const struct suite *before, struct fw_err *err)
 {
 	int result = 0;
@@ -77,7 +74,6 @@ static void forward_cell(void *arg, const char *key, int64_t comparison)
 		a->each(a->arg, key, comparison);
 }
 
-/* Compare two suites of that name, one of which is sharded. */
 static int compare_suites(
 	struct gone_query *a, const struct store_comparison *c, const struct find_gone_last *last, struct fw_err *err)
 {

@@ -1,8 +1,8 @@
 /**
- * bisect.h - searches for culprits: a search lists the commits, requests one measurement at a time and names the
- * culprits. Every search, commit, job and comparison is a row, and each step is computed from the rows alone: the
- * daemon resumes after a crash and requests no measurement twice. Bisect jobs run after all others but those that
- * fill gaps in the history, and measure only the lost cells.
+ * bisect.h - searches for culprits: a search lists the commits, requests one measurement at a time and names the culprits.
+ * Every search, commit, job and comparison is a row, and each step is computed from the rows alone: the daemon resumes after a
+ * crash and requests no measurement twice. Bisect jobs run after all others but those that fill gaps in the history, and
+ * measure only the lost cells.
  */
 #ifndef FLOPWATCHD_BISECT_BISECT_H
 #define FLOPWATCHD_BISECT_BISECT_H
@@ -26,10 +26,7 @@ int bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*
 void bisects_wake(struct bisects *b);
 void bisects_stop(struct bisects *b);
 
-/**
- * Start a search inside the verdict's transaction: comparison `c` of `r` just opened alert `a` (kind regression or
- * failing).
- */
+/** Start a search inside the verdict's transaction: comparison `c` of `r` just opened alert `a` (kind regression or failing). */
 int bisect_begin(struct db *db, const struct store_alert *a, const struct store_comparison *c, const struct result *r,
 	int64_t now_ms, struct fw_err *err);
 

@@ -68,7 +68,6 @@ static void add_point(void *arg, const struct store_bisect_point *p)
 		point->state = BISECT_SKIPPED;
 }
 
-/** A job of the search that ended yields no further results. */
 static void note_ended_job(void *arg, int base_n, int target_n, const char *cells)
 {
 	struct bisect_search *s = arg;
@@ -92,8 +91,6 @@ int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_searc
 	*out = s;
 	return 0;
 }
-
-/* ---- the goal -------------------------------------------------------------------------------------- */
 
 struct goal {
 	enum verdict wanted, worst;

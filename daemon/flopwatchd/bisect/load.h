@@ -9,8 +9,8 @@
 int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_search **out, struct fw_err *err);
 
 /**
- * Set b->goal, b->cells and b->verdict from the comparison of both ends. Goal "" if nothing was lost. Lost cells
- * precede failed ones; cells beyond the limit of a search are left out.
+ * Set b->goal, b->cells and b->verdict from the comparison of both ends. Goal "" if nothing was lost. Lost cells precede failed
+ * ones; cells beyond the limit of a search are left out.
  */
 int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err);
 

@@ -44,7 +44,6 @@ static int write_culprit(struct db *db, struct jsonw *j, int64_t repo, const str
 	return 0;
 }
 
-/** Count commits inside the range that no track of the finding could measure. */
 static int count_skipped(const struct bisect_search *s, const struct bisect_finding *f)
 {
 	int n = 0;

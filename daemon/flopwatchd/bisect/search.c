@@ -12,8 +12,8 @@
 /* A few runs underestimate their error (log ratio). */
 #define SE_MIN 0.0002
 /*
- * Stretches with a probability of a loss above SUSPECT are searched; those below LIKELY only if the culprits do not
- * explain the loss.
+ * Stretches with a probability of a loss above SUSPECT are searched; those below LIKELY only if the culprits do not explain the
+ * loss.
  */
 #define SUSPECT 0.05
 #define LIKELY  0.5
@@ -25,8 +25,8 @@ enum { PROOFS_MAX = 3 /* jobs that compare one pair */ };
 /* ---- measurements ---------------------------------------------------------------------------------- */
 
 /**
- * Pool measurements of the same pair: mean weighted by inverse variance, with an error that grows if they contradict
- * each other (Birge's ratio), so that one outlier reduces the weight of all.
+ * Pool measurements of the same pair: mean weighted by inverse variance, with an error that grows if they contradict each other
+ * (Birge's ratio), so that one outlier reduces the weight of all.
  */
 static void pool_measurement(struct bisect_evidence *e, double m, double se)
 {
@@ -110,7 +110,6 @@ static double probability_above(double m, double se, double limit)
 	return se > 0 ? 0.5 * erfc((limit - m) / (se * sqrt(2))) : m > limit;
 }
 
-/** Two known points with no known one between them. */
 struct stretch {
 	int from, to;
 	double loss, p; /* p: probability that the loss exceeds half the threshold */
@@ -174,9 +173,8 @@ static bool is_contradicted(const struct bisect_track *t, int n, const double *c
 }
 
 /**
- * Direct comparisons needed to name a commit. Normally the curve and one comparison are two independent checks. From
- * commit 0 they are the same one, and a rise that other points contradict, or of another size, may be an outlier:
- * both need more.
+ * Direct comparisons needed to name a commit. Normally the curve and one comparison are two independent checks. From commit 0
+ * they are the same one, and a rise that other points contradict, or of another size, may be an outlier: both need more.
  */
 static int proofs_needed(const struct bisect_track *t, int n, const struct stretch *s)
 {
@@ -221,9 +219,7 @@ static bool is_suspect(const struct bisect_track *t, int n, const struct stretch
 	return s->p > LIKELY || (s->p > SUSPECT && !is_explained(t, n));
 }
 
-/**
- * Choose the most informative measurement: the middle of the longest stretch, weighted by its probability of a loss.
- */
+/** Choose the most informative measurement: the middle of the longest stretch, weighted by its probability of a loss. */
 static bool next_division(const struct bisect_search *s, double least, int *target)
 {
 	double most = 0;
@@ -242,7 +238,6 @@ static bool next_division(const struct bisect_search *s, double least, int *targ
 	return most > 0;
 }
 
-/** Choose the most probable stretch without proof. */
 static bool next_proof(const struct bisect_search *s, double least, int *base, int *target)
 {
 	double most = least;
@@ -332,8 +327,8 @@ static int add_culprits(const struct bisect_search *s, int k, double *without, s
 }
 
 /**
- * Find the shortest range of known points over which the curve rises permanently by `loss`. A single commit is no
- * range: no measurement names it.
+ * Find the shortest range of known points over which the curve rises permanently by `loss`. A single commit is no range: no
+ * measurement names it.
  */
 static bool shortest_range(const struct bisect_track *t, int n, const double *curve, double loss, int *from, int *to)
 {
@@ -349,7 +344,6 @@ static bool shortest_range(const struct bisect_track *t, int n, const double *cu
 	return best <= n;
 }
 
-/** Add the part of a loss above the threshold that no culprit explains. */
 static void add_range(const struct bisect_search *s, int k, const double *curve, bool any, struct bisect_finding *out, int *n)
 {
 	const struct bisect_track *t = &s->track[k];

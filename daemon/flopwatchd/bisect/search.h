@@ -1,14 +1,13 @@
 /**
- * search.h - the choice of the next commit to measure, and of the culprits, from the measurements so far. Pure.
- * Commits are numbered along first parents, 0 the good end, n the bad one. Each commit is measured against the good
- * end, so each cell has a curve of log time ratios m[0] = 0 .. m[n]. Every measurement with a mean and a standard
- * error counts, whatever its verdict, weighted by its error. If the probability of a loss above half the threshold
- * between two measured neighbours is high enough, the stretch is divided at its middle, or at the nearest commit that
- * can be measured; several culprits show as several stretches. The two ends of an indivisible stretch are compared
- * directly, again if that is inconclusive. A commit is named if these comparisons show a loss above half the
- * threshold with a probability above BISECT_NAMED and the curve agrees, so a single outlier names no commit. A loss
- * without a culprit (many small steps, or too much noise) is reported as the shortest range that holds nearly all of
- * it.
+ * search.h - the choice of the next commit to measure, and of the culprits, from the measurements so far. Pure. Commits are
+ * numbered along first parents, 0 the good end, n the bad one. Each commit is measured against the good end, so each cell has a
+ * curve of log time ratios m[0] = 0 .. m[n]. Every measurement with a mean and a standard error counts, whatever its verdict,
+ * weighted by its error. If the probability of a loss above half the threshold between two measured neighbours is high enough,
+ * the stretch is divided at its middle, or at the nearest commit that can be measured; several culprits show as several
+ * stretches. The two ends of an indivisible stretch are compared directly, again if that is inconclusive. A commit is named if
+ * these comparisons show a loss above half the threshold with a probability above BISECT_NAMED and the curve agrees, so a
+ * single outlier names no commit. A loss without a culprit (many small steps, or too much noise) is reported as the shortest
+ * range that holds nearly all of it.
  */
 #ifndef FLOPWATCHD_BISECT_SEARCH_H
 #define FLOPWATCHD_BISECT_SEARCH_H
@@ -73,8 +72,8 @@ struct bisect_finding {
 };
 
 /**
- * Add a measurement of a commit against commit 0. False, and the point is unchanged, if `m` or `se` is not finite, or
- * the measurement failed or was rejected.
+ * Add a measurement of a commit against commit 0. False, and the point is unchanged, if `m` or `se` is not finite, or the
+ * measurement failed or was rejected.
  */
 bool bisect_timed_point(struct bisect_point *p, enum verdict v, double m, double se);
 /** The point of a cell in a search for a failure: m is 1 if the cell failed. */

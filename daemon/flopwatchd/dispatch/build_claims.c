@@ -1,4 +1,3 @@
-/* build_claims.c - see build_claims.h. */
 #include "flopwatchd/dispatch/build_claims.h"
 
 #include <limits.h>
@@ -27,8 +26,8 @@ void build_claims_end(struct buf *ids)
 }
 
 /*
- * True if slot `s` measures jobs built before, for `w` or (`is_own` false) for another worker of its kind. A slot
- * that is down does not.
+ * True if slot `s` measures jobs built before, for `w` or (`is_own` false) for another worker of its kind. A slot that is down
+ * does not.
  */
 static bool measures_builds_of(const struct slot *s, const struct config_worker *w, bool is_own)
 {

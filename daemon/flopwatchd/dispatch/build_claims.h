@@ -1,6 +1,6 @@
 /**
- * build_claims.h - coordination of workers of one kind that build in separate allocations, each with its own cache: a
- * worker measures the jobs it built, and the others do not build them again.
+ * build_claims.h - coordination of workers of one kind that build in separate allocations, each with its own cache: a worker
+ * measures the jobs it built, and the others do not build them again.
  */
 #ifndef FLOPWATCHD_DISPATCH_BUILD_CLAIMS_H
 #define FLOPWATCHD_DISPATCH_BUILD_CLAIMS_H
@@ -14,13 +14,13 @@ void build_claims_add(struct buf *ids, int64_t id);
 void build_claims_end(struct buf *ids);
 
 /**
- * Add the jobs that other workers than the builder `w` have built and will measure: of each worker that is not down,
- * as many as it has slots. Err: the database.
+ * Add the jobs that other workers than the builder `w` have built and will measure: of each worker that is not down, as many as
+ * it has slots. Err: the database.
  */
 int build_claims_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err);
 /**
- * Number of further builds `w` may request: next to other builders, at most as many as it can measure, so that it
- * leaves them the rest. Err: the database.
+ * Number of further builds `w` may request: next to other builders, at most as many as it can measure, so that it leaves them
+ * the rest. Err: the database.
  */
 int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err);
 

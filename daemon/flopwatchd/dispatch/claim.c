@@ -1,4 +1,3 @@
-/* claim.c - see claim.h. */
 #include "flopwatchd/dispatch/claim.h"
 
 #include <stdio.h>
@@ -115,7 +114,6 @@ static void draw_nonce(char nonce[33])
 	hash_to_hex(random, sizeof random, nonce);
 }
 
-/* Log the dispatch and send its event; `job` gets the new state. */
 static int report_sent(struct db *db, struct store_job *job, const char *line, int64_t now_ms, struct fw_err *err)
 {
 	int result = store_job_log(db, job->id, now_ms, line, err);

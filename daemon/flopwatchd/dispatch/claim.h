@@ -25,16 +25,16 @@ enum device_kind claim_kind(const struct config_worker *w, const struct msg_hell
 bool claim_wants(const struct config_worker *w, const struct msg_device *d);
 
 /**
- * Name of the worker whose cache must hold a job's modules before this worker may measure: itself if its builds run
- * in separate allocations, "" if any.
+ * Name of the worker whose cache must hold a job's modules before this worker may measure: itself if its builds run in separate
+ * allocations, "" if any.
  */
 const char *claim_cache(const struct config_worker *w);
 
 /** Find a free device whose health check was requested. 1, 0 none, -1. */
 int claim_health_check(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
 /**
- * Find the first free device of the wanted kind (`uuid`: only this one; "": any) in state ok that a job waits for,
- * and that job. 1, 0 none, -1.
+ * Find the first free device of the wanted kind (`uuid`: only this one; "": any) in state ok that a job waits for, and that
+ * job. 1, 0 none, -1.
  */
 int claim_job_on(
 	const struct claim *c, const char *uuid, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err);
@@ -44,9 +44,7 @@ int claim_build(struct txn *g, const struct store_cached_build_request *request,
 int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_err *err);
 /** Find another free device in state ok that this job may use. 1, 0 none, -1. */
 int claim_other_device(const struct claim *c, int64_t job, struct msg_device *out, int64_t *id, struct fw_err *err);
-/**
- * Store that the job moved to another device than it was sent to. Err: the database; ERR_CONFLICT the job has ended.
- */
+/** Store that the job moved to another device than it was sent to. Err: the database; ERR_CONFLICT the job has ended. */
 int claim_mark_bound(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
 	struct fw_err *err);
 /** Mark the job as sent with a new nonce, and read it again. Err: the database; the job stays queued. */

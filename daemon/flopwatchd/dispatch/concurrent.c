@@ -1,4 +1,3 @@
-/* concurrent.c - see concurrent.h. */
 #include "flopwatchd/dispatch/concurrent.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* hello.c - see hello.h. */
 #include "flopwatchd/dispatch/hello.h"
 
 #include <stdio.h>

@@ -94,8 +94,6 @@ void progress_end(struct progress *c)
 	c->is_dirty = false;
 }
 
-/* ---- messages -------------------------------------------------------------------------------------- */
-
 static void on_build(struct progress *c, const struct msg_build *b)
 {
 	c->role = b->role;
@@ -201,8 +199,6 @@ void progress_hear(struct progress *c, const struct msg *m)
 		break;
 	}
 }
-
-/* ---- writing --------------------------------------------------------------------------------------- */
 
 static void write_progress(const struct progress *c, struct jsonw *j)
 {

@@ -1,6 +1,6 @@
 /**
- * progress.h - log lines and progress of a running job, collected from its worker's messages and written at most
- * twice a second. They serve users only, so a failed write is dropped.
+ * progress.h - log lines and progress of a running job, collected from its worker's messages and written at most twice a
+ * second. They serve users only, so a failed write is dropped.
  */
 #ifndef FLOPWATCHD_DISPATCH_PROGRESS_H
 #define FLOPWATCHD_DISPATCH_PROGRESS_H

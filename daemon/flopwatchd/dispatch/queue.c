@@ -1,7 +1,4 @@
-/*
- * queue.c - assignment of jobs. Jobs are resolved while others are measured, because identical commits need no
- * worker.
- */
+/* queue.c - assignment of jobs. Jobs are resolved while others are measured, because identical commits need no worker. */
 #include "flopwatchd/dispatch/queue.h"
 
 #include <stdio.h>
@@ -38,7 +35,6 @@ static const unsigned long long disk_free_min_bytes = 64ull << 20, disk_free_min
 
 struct queue;
 
-/* The search for a job's base and suite. */
 struct git_task {
 	struct queue *queue;
 	struct resolve *resolve;
@@ -129,7 +125,6 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 	return a->base.sha[0] ? store_commit_put(q->txn.db, job->repo, &a->base, err) : 0;
 }
 
-/* Add one job for each further suite of the commit. */
 static int add_other_suites(
 	struct queue *q, const struct store_job *job, const struct resolve_answer *a, int64_t now, struct fw_err *err)
 {
@@ -188,7 +183,6 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 	return store_job_tell(q->txn.db, job, "job.resolved", JOBSTATE_QUEUED, NULL, now, err);
 }
 
-/* Store everything that follows from an answer, in one transaction. */
 static int write_answer(
 	struct queue *q, const struct store_job *job, struct resolve_answer *a, struct judge_outcome *outcome, struct fw_err *err)
 {

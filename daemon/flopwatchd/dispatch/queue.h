@@ -1,6 +1,6 @@
 /**
- * queue.h - the job queue: resolves new jobs, assigns them to free workers, ends those that need no worker. Every
- * step is stored first, so that a restart resumes where it stopped.
+ * queue.h - the job queue: resolves new jobs, assigns them to free workers, ends those that need no worker. Every step is
+ * stored first, so that a restart resumes where it stopped.
  */
 #ifndef FLOPWATCHD_DISPATCH_QUEUE_H
 #define FLOPWATCHD_DISPATCH_QUEUE_H
@@ -11,10 +11,7 @@
 
 struct queue;
 
-/**
- * Start. `on_event(arg)` (may be NULL) is called after transactions that may have written events. Own: borrows l, c,
- * db.
- */
+/** Start. `on_event(arg)` (may be NULL) is called after transactions that may have written events. Own: borrows l, c, db. */
 int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event)(void *arg), void *arg, struct queue **out,
 	struct fw_err *err);
 /** Call it when jobs were added or a device may have become available. */
@@ -22,13 +19,13 @@ void queue_wake(struct queue *q);
 /** Cancel an open job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *err);
 /**
- * Cancel all git work before the configured repositories change. Jobs in planning return to queued; jobs on a worker
- * continue. queue_wake resumes.
+ * Cancel all git work before the configured repositories change. Jobs in planning return to queued; jobs on a worker continue.
+ * queue_wake resumes.
  */
 void queue_forget_plans(struct queue *q);
 /**
- * Return running jobs to the queue without counting the attempt, stop the workers and start no job; `done(arg)` when
- * all have ended.
+ * Return running jobs to the queue without counting the attempt, stop the workers and start no job; `done(arg)` when all have
+ * ended.
  */
 void queue_drain(struct queue *q, void (*done)(void *arg), void *arg);
 /** Kill what still runs; accepts NULL. */

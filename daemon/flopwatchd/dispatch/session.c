@@ -1,6 +1,6 @@
 /*
- * session.c - the protocol with one worker. Output is queued and written as the worker reads it; trees come from
- * flopwatch-git through a temporary file, one at a time, so that no tree is ever held in memory.
+ * session.c - the protocol with one worker. Output is queued and written as the worker reads it; trees come from flopwatch-git
+ * through a temporary file, one at a time, so that no tree is ever held in memory.
  */
 #include "flopwatchd/dispatch/session.h"
 
@@ -149,10 +149,7 @@ static void begin_end(struct session *s, enum session_end how, const char *why)
 	s->grace = NULL;
 	if (s->fd >= 0)
 		shutdown(s->fd, SHUT_WR);
-	/*
-	 * A pending submission has no process to wait for. A worker that sent an invalid message still has files to
-	 * clean up.
-	 */
+	/* A pending submission has no process to wait for. A worker that sent an invalid message still has files to clean up. */
 	if (loop_after(s->loop, s->fd >= 0 ? GRACE_MS : 0, on_grace_timeout, s, &s->grace, &err) != 0)
 		log_error("session.timer", "err=%s", log_quote(err.text));
 }
@@ -197,9 +194,7 @@ static bool write_line(struct session *s, const struct msg *m)
 	return fits;
 }
 
-/*
- * A worker exits at a line that its parser rejects and fails its other jobs too: reject such a job before it is sent.
- */
+/* A worker exits at a line that its parser rejects and fails its other jobs too: reject such a job before it is sent. */
 static int write_job(struct session *s, struct msg_job *job, struct fw_err *err)
 {
 	struct fw_err why = { 0 };
@@ -300,10 +295,7 @@ static void write_output(struct session *s)
 				return;
 			}
 			if (n < 0) {
-				/*
-				 * The worker is gone: its last messages are still unread and explain more than this
-				 * error.
-				 */
+				/* The worker is gone: its last messages are still unread and explain more than this error. */
 				buf_clear(&s->out);
 				s->tree_left = 0;
 				s->next_need = s->n_needs;
@@ -441,9 +433,7 @@ static void read_line(struct session *s, const char *line, size_t len)
 	struct msg m;
 	struct fw_err err = { 0 };
 	if (s->phase == PHASE_BANNER) {
-		/*
-		 * ssh and shells may print lines first: skip them up to the hello, or the fault sent instead of one.
-		 */
+		/* ssh and shells may print lines first: skip them up to the hello, or the fault sent instead of one. */
 		bool is_message = len && line[0] == '{' && protocol_parse(line, len, &m, &err) == 0;
 		if (is_message && m.t == MSG_HELLO)
 			on_hello(s, &m.u.hello);
@@ -513,8 +503,8 @@ static void on_io(void *arg, uint32_t events)
 }
 
 /*
- * The last line of standard error explains a sudden end best. flopwatch-worker prefixes its lines with priorities:
- * those below a warning are details here.
+ * The last line of standard error explains a sudden end best. flopwatch-worker prefixes its lines with priorities: those below
+ * a warning are details here.
  */
 static void on_error_line(void *arg, char *line)
 {

@@ -132,9 +132,7 @@ static struct claim make_claim(const struct slot *s)
 		s->host->held(s->host->arg) };
 }
 
-/*
- * Bind the job to its device, or to another suitable one: only the current hello says which devices the worker has.
- */
+/* Bind the job to its device, or to another suitable one: only the current hello says which devices the worker has. */
 static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_err *err)
 {
 	struct msg_device other;
@@ -200,8 +198,8 @@ static void quarantine(struct slot *s, const char *why)
 }
 
 /*
- * The worker cannot continue. A job that its disk has no space for waits; after any other fault the attempt counts,
- * since the job may be the cause.
+ * The worker cannot continue. A job that its disk has no space for waits; after any other fault the attempt counts, since the
+ * job may be the cause.
  */
 static void return_job(struct slot *s, const struct msg_fault *why)
 {
@@ -448,8 +446,8 @@ static void begin_plan(struct slot *s)
 }
 
 /*
- * Start a health check, or a job for one of the worker's devices; a job for the device that was `freed` for one comes
- * first, "" none was. 1 started, 0 nothing to do, -1.
+ * Start a health check, or a job for one of the worker's devices; a job for the device that was `freed` for one comes first, ""
+ * none was. 1 started, 0 nothing to do, -1.
  */
 static int start_work(struct slot *s, const char *freed, struct fw_err *err)
 {

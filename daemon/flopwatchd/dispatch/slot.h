@@ -1,9 +1,9 @@
 /**
- * slot.h - one job at a time of a configured worker: queries its devices, claims a job for one of them, runs it to
- * its end. A worker has a slot for each of its devices. With a scheduler, a slot submits a request and chooses its
- * job once it has an allocation: until then the job stays in the queue, and later jobs may precede it. An unreachable
- * worker is retried with growing delays at no cost to any job; a worker that fails in the middle of a job costs that
- * job an attempt. A result that cannot be stored is retried.
+ * slot.h - one job at a time of a configured worker: queries its devices, claims a job for one of them, runs it to its end. A
+ * worker has a slot for each of its devices. With a scheduler, a slot submits a request and chooses its job once it has an
+ * allocation: until then the job stays in the queue, and later jobs may precede it. An unreachable worker is retried with
+ * growing delays at no cost to any job; a worker that fails in the middle of a job costs that job an attempt. A result that
+ * cannot be stored is retried.
  */
 #ifndef FLOPWATCHD_DISPATCH_SLOT_H
 #define FLOPWATCHD_DISPATCH_SLOT_H
@@ -46,8 +46,8 @@ struct slot_host {
 };
 
 /**
- * Create a slot, which queries its worker's devices; `index` among the worker's slots. Own: borrows host and w; NULL
- * without memory.
+ * Create a slot, which queries its worker's devices; `index` among the worker's slots. Own: borrows host and w; NULL without
+ * memory.
  */
 struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index);
 /** Another slot of the same worker; copies the hello of `first`. NULL without memory. */
@@ -58,8 +58,8 @@ const struct config_worker *slot_worker(const struct slot *s);
 
 enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_HEALTH_CHECK, SLOT_HAS_IDLE_ALLOCATION };
 /**
- * What the slot's allocation waits for. NOT: it could request one; SLOT_HAS_IDLE_ALLOCATION: it has one that fits no
- * queued job.
+ * What the slot's allocation waits for. NOT: it could request one; SLOT_HAS_IDLE_ALLOCATION: it has one that fits no queued
+ * job.
  */
 enum slot_wait slot_waits(const struct slot *s);
 /** Properties of a requested allocation. The job is chosen once it is granted. */

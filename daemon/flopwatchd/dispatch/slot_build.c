@@ -1,6 +1,6 @@
 /*
- * slot_build.c - builds in separate allocations: a built job returns to the queue and waits there for a device. Also
- * handles modules that the measuring worker's cache lacks.
+ * slot_build.c - builds in separate allocations: a built job returns to the queue and waits there for a device. Also handles
+ * modules that the measuring worker's cache lacks.
  */
 #include <stdio.h>
 #include <string.h>

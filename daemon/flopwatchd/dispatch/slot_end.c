@@ -149,8 +149,6 @@ void slot_limit_job(struct slot *s, int64_t limit_ms)
 		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 }
 
-/* ---- public ---------------------------------------------------------------------------------------- */
-
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 {
 	s = split_group_leader(s);
@@ -172,8 +170,8 @@ void slot_release(struct slot *s, const char *why)
 }
 
 /*
- * True if the preempting job takes over the allocation, instead of waiting at the end of the scheduler's queue. If
- * the allocation's time is limited, half of it must be left.
+ * True if the preempting job takes over the allocation, instead of waiting at the end of the scheduler's queue. If the
+ * allocation's time is limited, half of it must be left.
  */
 static bool is_allocation_reusable(const struct slot *s)
 {

@@ -1,6 +1,6 @@
 /*
- * slot_health_check.c - the health check of a quarantined device, whose result sets the device's state; a check that
- * did not run changes nothing.
+ * slot_health_check.c - the health check of a quarantined device, whose result sets the device's state; a check that did not
+ * run changes nothing.
  */
 #include <stdio.h>
 
@@ -31,8 +31,8 @@ void slot_hear_health_check(struct slot *s, const struct msg_state *state)
 }
 
 /*
- * A cancelled check or a broken connection says nothing about the device; but a device that fails its worker
- * SILENT_MAX times in a row fails the check.
+ * A cancelled check or a broken connection says nothing about the device; but a device that fails its worker SILENT_MAX times
+ * in a row fails the check.
  */
 static bool has_result(struct slot *s, enum session_end how, const char *why)
 {

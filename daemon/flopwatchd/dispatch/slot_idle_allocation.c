@@ -1,7 +1,6 @@
 /*
- * slot_idle_allocation.c - an allocation whose devices fit no queued job. A scheduler would grant the same idle
- * devices again: so the slot keeps the allocation while it requests another, and releases it when that has come, or
- * does not come in time.
+ * slot_idle_allocation.c - an allocation whose devices fit no queued job. A scheduler would grant the same idle devices again:
+ * so the slot keeps the allocation while it requests another, and releases it when that has come, or does not come in time.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +23,6 @@ int64_t slot_backoff_ms(int n)
 	return (int64_t)BACKOFF_FIRST_MS << (n <= BACKOFF_DOUBLED_MAX ? n - 1 : BACKOFF_DOUBLED_MAX);
 }
 
-/* Its devices, with the reason why each cannot be used. */
 static void write_devices(const struct slot *s, struct buf *out)
 {
 	for (int i = 0; i < s->hello.n_devices; i++) {

@@ -1,8 +1,8 @@
 /**
- * slot_inside.h - state and functions shared by the files of a slot: slot.c leads a worker from its hello to a
- * running job, slot_end.c ends the job and stores its result, slot_part.c runs a part of a split job,
- * slot_health_check.c checks a device, slot_build.c builds in separate allocations, slot_idle_allocation.c keeps an
- * allocation that fits no job, slot_tell.c reports the status.
+ * slot_inside.h - state and functions shared by the files of a slot: slot.c leads a worker from its hello to a running job,
+ * slot_end.c ends the job and stores its result, slot_part.c runs a part of a split job, slot_health_check.c checks a device,
+ * slot_build.c builds in separate allocations, slot_idle_allocation.c keeps an allocation that fits no job, slot_tell.c reports
+ * the status.
  */
 #ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
 #define FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
@@ -136,13 +136,13 @@ int slot_claim_build(struct slot *s, struct fw_err *err);
 /** A builder sent hello: clear the records of builds that other workers made for it. */
 void slot_meet_builder(struct slot *s);
 /**
- * Store the sources that the job is built from, once it is planned. True: all are cached, and the job returned to the
- * queue for a device.
+ * Store the sources that the job is built from, once it is planned. True: all are cached, and the job returned to the queue for
+ * a device.
  */
 bool slot_has_nothing_to_build(struct slot *s);
 /**
- * End the build of a job: it returns to the queue for a device, or ends if a build failed or both sides are
- * identical. Own: takes `result`.
+ * End the build of a job: it returns to the queue for a device, or ends if a build failed or both sides are identical. Own:
+ * takes `result`.
  */
 void slot_take_builds(struct slot *s, struct result *result);
 /** Store the job's cached builds. Err: the database. */

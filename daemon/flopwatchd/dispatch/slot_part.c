@@ -23,7 +23,6 @@ void slot_let_go(struct slot *s)
 	s->phase = PHASE_LEAVING;
 }
 
-/* Stores all parts together when the last one is done. */
 void slot_take_part(struct slot *s, struct result *part)
 {
 	struct fw_err err = { 0 };

@@ -1,4 +1,3 @@
-/* split_group.c - see split_group.h. */
 #include "flopwatchd/dispatch/split_group_inside.h"
 
 #include <stdio.h>
@@ -118,7 +117,6 @@ static bool has_sustained_runs(const struct slot *leader)
 	return !leader->job.quick && leader->device.kind != DEVICE_CPU;
 }
 
-/* Give each slot its part of the plan. */
 static int partition_plan(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
 	int n = leader->plan.ask.n_cells, *part_of = calloc((size_t)n, sizeof *part_of);

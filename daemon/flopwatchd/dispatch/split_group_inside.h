@@ -1,7 +1,4 @@
-/**
- * split_group_inside.h - state and functions shared by split_group.c and split_group_round.c, included by no other
- * file.
- */
+/** split_group_inside.h - state and functions shared by split_group.c and split_group_round.c, included by no other file. */
 #ifndef FLOPWATCHD_DISPATCH_SPLIT_GROUP_INSIDE_H
 #define FLOPWATCHD_DISPATCH_SPLIT_GROUP_INSIDE_H
 
@@ -40,9 +37,9 @@ int split_group_log_parts(
 	const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err);
 
 /**
- * After the first set: the leader measures cells again that were timed in pairs alone but need sustained runs, all on
- * its device. Their old results are dropped first: if the new runs fail, the cells have none. Starts no part if there
- * are no such cells.
+ * After the first set: the leader measures cells again that were timed in pairs alone but need sustained runs, all on its
+ * device. Their old results are dropped first: if the new runs fail, the cells have none. Starts no part if there are no such
+ * cells.
  */
 int split_group_look_again(struct split_group *c, struct slot *leader, struct fw_err *err);
 /** Then let another device confirm each loss. Starts no part if there is none. */

@@ -1,7 +1,4 @@
-/*
- * split_group_round.c - rounds of a split group after its first set: repeated cells, and confirmation on another
- * device.
- */
+/* split_group_round.c - rounds of a split group after its first set: repeated cells, and confirmation on another device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +9,6 @@
 #include "flopwatchd/judge/lost.h"
 
 #define BUDGETS_OF_JOB 0.5 /* of the time limit of a job */
-
-/* ---- confirmation ---------------------------------------------------------------------------------- */
 
 /* Choose the part that confirms a cell measured on `device`: the smallest one with another device; NULL none. */
 static struct split_group_part *choose_part(struct split_group *c, int64_t device)
@@ -82,8 +77,7 @@ static int start_part(const struct split_group *c, struct split_group_part *part
 }
 
 /*
- * A loss that only sustained runs showed is confirmed in sustained runs, even if the other device's sentinel runs
- * show no need.
+ * A loss that only sustained runs showed is confirmed in sustained runs, even if the other device's sentinel runs show no need.
  */
 static void request_sustained_runs(const struct result *whole, struct share *s)
 {
@@ -119,8 +113,6 @@ int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_er
 		result = start_part(c, &c->part[p], 1, err);
 	return result;
 }
-
-/* ---- cells repeated after sentinel runs ------------------------------------------------------------ */
 
 /* A loss in pairs is a loss, whatever sustained runs would show. */
 static void remove_losses(const struct result *whole, struct share *again)

@@ -1,4 +1,3 @@
-/* submit.c - see submit.h. */
 #include "flopwatchd/dispatch/submit.h"
 
 #include <limits.h>
@@ -19,7 +18,6 @@ struct slot_range {
 	int first, last; /* index after its last */
 };
 
-/* The first jobs that its slots could wait for, and the jobs and slots that were matched. */
 struct match_jobs {
 	struct store_job_place job[CONFIG_JOBS_MAX];
 	bool job_is_met[CONFIG_JOBS_MAX], slot_is_met[CONFIG_JOBS_MAX];
@@ -60,11 +58,9 @@ static void make_request(const struct slot_range *r, const struct store_job_plac
 	snprintf(out->node, sizeof out->node, "%s", get_node(r, job));
 }
 
-/* ---- jobs ------------------------------------------------------------------------------------------ */
-
 /*
- * Match one allocation to each waiting job that the worker could run, within its limit and the build limit: the rest
- * of a long queue stays in the daemon's order. An allocation serves any job for the same node.
+ * Match one allocation to each waiting job that the worker could run, within its limit and the build limit: the rest of a long
+ * queue stays in the daemon's order. An allocation serves any job for the same node.
  */
 static int match_jobs(const struct slot_range *r, const struct store_cached_build_request *request, int room,
 	struct match_jobs *m, struct fw_err *err)
@@ -101,9 +97,8 @@ static int get_priority(const struct slot_range *r, struct slot *s, int *worth, 
 }
 
 /*
- * Withdraw the request of lowest priority for a job of higher priority; the queue wakes when the slot is free. Equal
- * priorities do not replace each other: each change of the order would cost all of them their position in the
- * scheduler's queue.
+ * Withdraw the request of lowest priority for a job of higher priority; the queue wakes when the slot is free. Equal priorities
+ * do not replace each other: each change of the order would cost all of them their position in the scheduler's queue.
  */
 static int displace_request(
 	const struct slot_range *r, const struct match_jobs *m, const struct store_job_place *job, struct fw_err *err)
@@ -151,9 +146,6 @@ static int submit_jobs(const struct slot_range *r, const struct store_cached_bui
 	return 0;
 }
 
-/* ---- all workers ----------------------------------------------------------------------------------- */
-
-/* Request an allocation for a health check while one is due and no job needs the slot. */
 static int submit_health_check(const struct slot_range *r, bool *is_wanted, struct fw_err *err)
 {
 	struct slot_request request = { 0 };
@@ -166,8 +158,8 @@ static int submit_health_check(const struct slot_range *r, bool *is_wanted, stru
 }
 
 /*
- * Idle allocations are kept while another is requested, so that the scheduler grants another device. If that takes
- * too long, or no slot is left for the request, release all; for a while, only newer jobs lead to requests.
+ * Idle allocations are kept while another is requested, so that the scheduler grants another device. If that takes too long, or
+ * no slot is left for the request, release all; for a while, only newer jobs lead to requests.
  */
 static int settle_idle_allocation(const struct slot_range *r, bool is_wanted, struct fw_err *err)
 {
@@ -198,8 +190,8 @@ static bool is_waiting_for(const struct slot_range *r, int64_t job)
 }
 
 /*
- * A job that another worker requested is not requested again, unless the scheduler lets that request wait: then the
- * first allocation gets the job, and the other is withdrawn.
+ * A job that another worker requested is not requested again, unless the scheduler lets that request wait: then the first
+ * allocation gets the job, and the other is withdrawn.
  */
 static void exclude_others(const struct slot_range *r, struct buf *ids)
 {

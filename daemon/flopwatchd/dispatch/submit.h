@@ -5,8 +5,8 @@
 #include "flopwatchd/dispatch/slot.h"
 
 /**
- * Let each free slot with a scheduler request an allocation if a job waits for it, and each slot without a waiting
- * job withdraw its request. Err: the database.
+ * Let each free slot with a scheduler request an allocation if a job waits for it, and each slot without a waiting job withdraw
+ * its request. Err: the database.
  */
 int submit_all(const struct slot_host *host, struct fw_err *err);
 /** Withdraw all requests and release idle allocations: no job may start. */

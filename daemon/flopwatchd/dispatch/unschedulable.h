@@ -5,10 +5,7 @@
 #include "core/ask/worker.h"
 #include "flopwatchd/dispatch/slot.h"
 
-/**
- * Report each queued job (`job` 0: any) that no slot of the host has a device for, with the device it waits for and a
- * remedy.
- */
+/** Report each queued job (`job` 0: any) that no slot of the host has a device for, with the device it waits for and a remedy. */
 int unschedulable_each(const struct slot_host *host, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err);
 
 #endif

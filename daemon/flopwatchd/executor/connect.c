@@ -42,7 +42,6 @@ void connect_environment(const char *env[ENV_MAX], char (*text)[ENV_TEXT])
 	env[n] = NULL;
 }
 
-/* A copied argument vector. */
 struct arguments {
 	const char *argv[WORDS_MAX + 1];
 	char text[WORDS_BYTES];

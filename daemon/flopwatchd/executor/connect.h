@@ -21,16 +21,15 @@ struct connect_as {
 };
 
 /**
- * Start the worker or connect to its socket. The child gets time to end before it is killed, because a scheduler or
- * another host holds resources for it. Own: on 0 the caller closes both descriptors and ends the child; on -1 nothing
- * is open.
+ * Start the worker or connect to its socket. The child gets time to end before it is killed, because a scheduler or another
+ * host holds resources for it. Own: on 0 the caller closes both descriptors and ends the child; on -1 nothing is open.
  */
 int connect_worker(const struct config *c, const struct config_worker *w, const struct connect_as *as, struct connection *out,
 	struct fw_err *err);
 
 /**
- * List the variables that remote shells, schedulers and CUDA need; a worker gets no others of the daemon's
- * environment. Shape: env[CONNECT_ENV_MAX], text[CONNECT_ENV_MAX].
+ * List the variables that remote shells, schedulers and CUDA need; a worker gets no others of the daemon's environment. Shape:
+ * env[CONNECT_ENV_MAX], text[CONNECT_ENV_MAX].
  */
 void connect_environment(const char *env[CONNECT_ENV_MAX], char (*text)[CONNECT_ENV_TEXT]);
 

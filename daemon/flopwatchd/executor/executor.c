@@ -42,8 +42,6 @@ static void free_executor(struct executor *e)
 	free(e);
 }
 
-/* ---- process --------------------------------------------------------------------------------------- */
-
 static void read_errors(struct executor *e)
 {
 	char text[4096];
@@ -85,8 +83,6 @@ static void on_process_exit(void *arg, const struct proc_exit *how)
 	else
 		free_executor(e);
 }
-
-/* ---- start ----------------------------------------------------------------------------------------- */
 
 static void begin_running(struct executor *e)
 {
@@ -147,8 +143,6 @@ bool executor_is_process(const struct executor *e)
 {
 	return e->child != NULL;
 }
-
-/* ---- end ------------------------------------------------------------------------------------------- */
 
 static void kill_child(void *arg)
 {

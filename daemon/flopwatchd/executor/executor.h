@@ -1,7 +1,7 @@
 /**
- * executor.h - submissions of a worker to a machine: pending for a reason, running or ended. A submission may be
- * pending for any time: no limit applies. After executor_end the child is asked to end and then killed; if a
- * scheduler holds an allocation for it, the daemon searches for it until it is gone.
+ * executor.h - submissions of a worker to a machine: pending for a reason, running or ended. A submission may be pending for
+ * any time: no limit applies. After executor_end the child is asked to end and then killed; if a scheduler holds an allocation
+ * for it, the daemon searches for it until it is gone.
  */
 #ifndef FLOPWATCHD_EXECUTOR_EXECUTOR_H
 #define FLOPWATCHD_EXECUTOR_EXECUTOR_H
@@ -24,9 +24,7 @@ struct executor_wait {
 struct executor_hooks {
 	/** The submission is pending; called again when the reason changes. */
 	void (*pending)(void *arg, const struct executor_wait *wait);
-	/**
-	 * The worker can be connected. May run before executor_submit returns. Own: the executor owns the descriptor.
-	 */
+	/** The worker can be connected. May run before executor_submit returns. Own: the executor owns the descriptor. */
 	void (*running)(void *arg, int fd);
 	/** One line of the worker's standard error. */
 	void (*said)(void *arg, char *line);
@@ -40,8 +38,8 @@ int executors_new(struct loop *l, const struct config *c, struct executors **out
 void executors_free(struct executors *x);
 
 /**
- * Start the worker or connect to it, on `node` if set. Own: borrows w and hooks until executor_end. Err: nothing is
- * left behind, and no hook was called.
+ * Start the worker or connect to it, on `node` if set. Own: borrows w and hooks until executor_end. Err: nothing is left
+ * behind, and no hook was called.
  */
 int executor_submit(struct executors *x, const struct config_worker *w, const char *node, const struct executor_hooks *hooks,
 	void *arg, struct executor **out, struct fw_err *err);

@@ -1,4 +1,3 @@
-/* slurm.c - see slurm.h. */
 #include "flopwatchd/executor/slurm.h"
 
 #include <stdio.h>
@@ -49,8 +48,6 @@ void slurm_name(const struct slurm *s, unsigned n, char name[EXECUTOR_NAME_SIZE]
 	snprintf(name, EXECUTOR_NAME_SIZE, "%s%08x-%u", s->prefix, s->run, n);
 }
 
-/* ---- queries --------------------------------------------------------------------------------------- */
-
 static void on_timer(void *arg);
 
 static void schedule_query(struct slurm *s, int64_t delay_ms)
@@ -89,8 +86,6 @@ static void schedule_next(struct slurm *s)
 	if (s->searches || has_waiting(s))
 		schedule_query(s, LOOK_MS);
 }
-
-/* ---- pending submissions --------------------------------------------------------------------------- */
 
 static void report_to_all(struct slurm *s, const char *reason)
 {
@@ -131,8 +126,6 @@ static int query_pending(struct slurm *s, struct fw_err *err)
 		s->worker->slurm.partition[0] ? partition : NULL, NULL };
 	return run_query(s, "squeue", args, on_waiting, err);
 }
-
-/* ---- allocations without an owner ------------------------------------------------------------------ */
 
 static bool has_owner(const struct slurm *s, const char *name)
 {
@@ -220,8 +213,6 @@ static void search_periodically(void *arg)
 	if (loop_after(s->all->loop, SEARCH_MS, search_periodically, s, &s->search_timer, &err) != 0)
 		log_error("slurm.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
-
-/* ---- life ------------------------------------------------------------------------------------------ */
 
 int slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out, struct fw_err *err)
 {

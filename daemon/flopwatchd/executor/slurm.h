@@ -1,17 +1,14 @@
 /**
- * slurm.h - a worker's Slurm allocations: reason and position of each pending one, and cancellation of those without
- * an owner. Only squeue and scancel are used: nothing of Slurm is linked, and every version from 20.11 works. The
- * worker, not Slurm, reports how a job ended.
+ * slurm.h - a worker's Slurm allocations: reason and position of each pending one, and cancellation of those without an owner.
+ * Only squeue and scancel are used: nothing of Slurm is linked, and every version from 20.11 works. The worker, not Slurm,
+ * reports how a job ended.
  */
 #ifndef FLOPWATCHD_EXECUTOR_SLURM_H
 #define FLOPWATCHD_EXECUTOR_SLURM_H
 
 #include "flopwatchd/executor/executor_inside.h"
 
-/**
- * Searches at once and periodically for allocations without an owner, such as those of an earlier daemon. Own:
- * slurm_free.
- */
+/** Searches at once and periodically for allocations without an owner, such as those of an earlier daemon. Own: slurm_free. */
 int slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out, struct fw_err *err);
 void slurm_free(struct slurm *s);
 

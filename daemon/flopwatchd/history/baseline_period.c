@@ -19,7 +19,6 @@ static const char *get_commit(const struct result *r, enum role role)
 	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
 }
 
-/** True if this role was timed in the series that decides. */
 static bool was_timed(const struct result *r, enum role role)
 {
 	for (int i = 0; i < r->n_cells; i++)
@@ -32,7 +31,6 @@ static bool was_timed(const struct result *r, enum role role)
 static const enum role roles[] = { ROLE_BASE,
 	ROLE_REFERENCE }; /* may run a reference commit's build: a commit measured against itself has it as base */
 
-/** Find the role that ran the reference commit's build. */
 static enum role find_role(const struct result *r, const char *reference)
 {
 	for (int i = 0; i < 2; i++)
@@ -53,8 +51,6 @@ static double get_clock(const struct result *r)
 	return n ? stats_median(clock, n) : NAN;
 }
 
-/* ---- new baseline periods -------------------------------------------------------------------------- */
-
 static int send_event(struct db *db, const struct result *r, const struct store_job *job, const struct store_baseline_period *e,
 	bool carried, struct fw_err *err)
 {
@@ -74,7 +70,6 @@ static int send_event(struct db *db, const struct result *r, const struct store_
 	return alert_deliver(db, NULL, &event, e->started_at, err);
 }
 
-/** Queue the reference commit in a baseline period that started without it. */
 static int measure_reference(
 	struct db *db, const struct store_job *job, const struct store_baseline_period *e, struct fw_err *err)
 {
@@ -111,9 +106,7 @@ static int start_period(
 	return find_role(r, pinned) != ROLE_NONE ? 0 : measure_reference(db, job, e, err);
 }
 
-/**
- * Find the role of the reference commit: the current one, or an earlier one for a job that started before it changed.
- */
+/** Find the role of the reference commit: the current one, or an earlier one for a job that started before it changed. */
 static int choose_against(struct db *db, const struct result *r, struct baseline_period *e, struct fw_err *err)
 {
 	e->against = find_role(r, e->row.reference_sha);
@@ -132,8 +125,8 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 {
 	*out = (struct baseline_period){ .against = ROLE_NONE, .clock_mhz = get_clock(r) };
 	/*
-	 * A peer comparison has one commit on both sides and a configuration comparison is made by hand: neither
-	 * belongs to a history.
+	 * A peer comparison has one commit on both sides and a configuration comparison is made by hand: neither belongs to a
+	 * history.
 	 */
 	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_side_by_side(r->plan.ask.kind))
 		return 0;
@@ -156,8 +149,6 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 		return -1;
 	return out->row.id && r->plan.on_line ? choose_against(db, r, out, err) : 0;
 }
-
-/* ---- cells ----------------------------------------------------------------------------------------- */
 
 int baseline_period_cell(struct db *db, const struct baseline_period *e, const struct result *r, int cell, struct store_cell *c,
 	double *x, double *se, struct fw_err *err)

@@ -16,8 +16,6 @@ enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 /* part of the step that noise alone may show between two commits */
 #define SHARE_NONE 0.35
 
-/* ---- jobs ------------------------------------------------------------------------------------------ */
-
 int trend_enqueue(
 	const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err)
 {
@@ -54,7 +52,6 @@ static int queue_job(const struct trend *t, struct store_change *c, const struct
 	return store_change_update(t->db, c, err);
 }
 
-/** Read the series between the confirmed steps around a change point. */
 static int read_segment(const struct trend *t, const struct store_change *c, const struct store_baseline_period *e,
 	struct store_series *s, struct fw_err *err)
 {
@@ -101,8 +98,6 @@ int trend_verify(const struct trend *t, struct store_change *c, const struct sto
 		s.point[first + 1].sha, why, err);
 }
 
-/* ---- position -------------------------------------------------------------------------------------- */
-
 static int confirm(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err)
 {
 	struct store_series s;
@@ -130,8 +125,6 @@ static int locate_step(const struct trend *t, struct store_change *c, const stru
 		c->commit_sha);
 	return queue_job(t, c, e, JOBKIND_BACKFILL, PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err);
 }
-
-/* ---- results --------------------------------------------------------------------------------------- */
 
 /** Find the measured cell in the comparison. 1, 0, -1. */
 static int find_cell(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)
@@ -174,8 +167,8 @@ static int apply_verify(const struct trend *t, struct store_change *c, const str
 }
 
 /**
- * Move one bound if the middle commit has nearly all of the step or nearly none; otherwise several commits share the
- * step, and no single one is named.
+ * Move one bound if the middle commit has nearly all of the step or nearly none; otherwise several commits share the step, and
+ * no single one is named.
  */
 static int apply_backfill(const struct trend *t, struct store_change *c, const struct store_baseline_period *e,
 	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
@@ -230,8 +223,6 @@ int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *er
 	/* the middle commit cannot be measured, so the range stays */
 	return strcmp(c->state, "placing") == 0 ? confirm(t, c, &baseline_period, err) : 0;
 }
-
-/* ---- events ---------------------------------------------------------------------------------------- */
 
 static int send_event(const struct trend *t, const struct store_change *c, struct fw_err *err)
 {

@@ -1,7 +1,4 @@
-/**
- * change.h - confirmation of a candidate change point: direct comparisons, backfill between unmeasured commits, the
- * alert.
- */
+/** change.h - confirmation of a candidate change point: direct comparisons, backfill between unmeasured commits, the alert. */
 #ifndef FLOPWATCHD_HISTORY_CHANGE_H
 #define FLOPWATCHD_HISTORY_CHANGE_H
 
@@ -21,9 +18,7 @@ struct trend {
 int trend_enqueue(
 	const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err);
 
-/**
- * Queue the direct comparison of the next pair of commits around a candidate; drops the candidate if none is left.
- */
+/** Queue the direct comparison of the next pair of commits around a candidate; drops the candidate if none is left. */
 int trend_verify(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err);
 
 /** Update the change points that wait for a job from its comparison `c`; no effect if none waits. */

@@ -16,7 +16,6 @@
 
 #define ANSWERED_NOISES 2.0 /* a point may lie this far below its level */
 
-/** Count the commits after `from` up to `to`, and those among them without a point. */
 static int count_commits(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
 	if (find_range_commits(t->db, c, out->from, out->to, &out->commits, &out->unmeasured, err))

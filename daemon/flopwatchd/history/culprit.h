@@ -15,8 +15,8 @@ struct trend_range {
 };
 
 /**
- * Find the range: for a step from the old level to the new one, for drift the commits over which the level rose, less
- * the change expected of each commit.
+ * Find the range: for a step from the old level to the new one, for drift the commits over which the level rose, less the
+ * change expected of each commit.
  */
 int trend_range(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err);
 int trend_name(const struct trend *t, const struct store_change *c, const struct trend_range *range, struct buf *out,
@@ -24,10 +24,7 @@ int trend_name(const struct trend *t, const struct store_change *c, const struct
 /** Write one line for users. Shape: out[size]. */
 void trend_title(const struct store_change *c, const struct trend_range *range, char *out, size_t size);
 
-/**
- * Find open drift of another cell of this repository: its commit, so that one alert covers all. 1, 0, -1. Shape:
- * sha[65].
- */
+/** Find open drift of another cell of this repository: its commit, so that one alert covers all. 1, 0, -1. Shape: sha[65]. */
 int trend_name_open_drift(const struct trend *t, const struct store_change *c, char *sha, struct fw_err *err);
 
 #endif

@@ -1,4 +1,3 @@
-/* device_offset.c - see device_offset.h. */
 #include "flopwatchd/history/device_offset.h"
 
 #include <math.h>

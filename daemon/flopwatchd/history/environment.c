@@ -1,4 +1,3 @@
-/* environment.c - see environment.h. */
 #include "flopwatchd/history/environment.h"
 
 #include <math.h>
@@ -51,11 +50,9 @@ static int open_alert(const struct follow *f, const struct measured *by, struct 
 	return 0;
 }
 
-/* ---- unpaired: the reference commit before and after ----------------------------------------------- */
-
 /*
- * Time of a cell now, scaled to the clock of the previous baseline period; unscaled if no clock was ever seen. NAN: a
- * clock is missing.
+ * Time of a cell now, scaled to the clock of the previous baseline period; unscaled if no clock was ever seen. NAN: a clock is
+ * missing.
  */
 static double time_now(const struct follow *f, int i, const struct store_cell *cell, double held_mhz)
 {
@@ -129,8 +126,6 @@ static int follow_unpaired(const struct follow *f, int64_t *alert, struct fw_err
 		return -1;
 	return f->change->is_outside || !pairs ? judge_unpaired(f, &by, alert, err) : 0;
 }
-
-/* ---- paired: two builds of one commit -------------------------------------------------------------- */
 
 static int store_paired(const struct follow *f, int *n, struct fw_err *err)
 {

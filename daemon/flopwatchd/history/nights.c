@@ -1,4 +1,3 @@
-/* nights.c - see nights.h. */
 #include "flopwatchd/history/nights.h"
 
 #include <stdio.h>
@@ -13,7 +12,6 @@
 
 enum { PRIORITY_NIGHT = -18, SUITES_MAX = 32, DAY_MINUTES = 1440, MINUTE_MS = 60000 }; /* below peers, above calibrations */
 
-/* A copy of a row of find_night_suites. */
 struct due {
 	int64_t suite, device_class;
 	char name[64], target[65];
@@ -25,7 +23,6 @@ struct dues {
 	struct due of[SUITES_MAX];
 };
 
-/* The shards of a suite with their last measurement. */
 struct shards {
 	int n;
 	struct rotation_part *part; /* part[n] */
@@ -91,7 +88,6 @@ static int enqueue(struct db *db, int64_t repo_id, const char *branch, const str
 	return store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, line, err) ? -1 : 0;
 }
 
-/* The night to schedule for. */
 struct night {
 	int64_t began_at, now_ms;
 	bool is_share; /* only this night's share */

@@ -11,7 +11,6 @@
 /* above calibrations, which repeat; a peer comparison is due once for each module */
 enum { PRIORITY_PEER = -15, TARGETS_MAX = 32 };
 
-/* A copy of a row of store_peer_targets. */
 struct target {
 	int64_t environment, class;
 	char sha[65], module[65], suite[64], peers[PEERS_TEXT_SIZE];

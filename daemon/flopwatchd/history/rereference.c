@@ -33,8 +33,6 @@ int rereference_ask(const struct trend *t, const struct store_baseline_period *e
 	return trend_enqueue(t, e, &job, why, err);
 }
 
-/* ---- result ---------------------------------------------------------------------------------------- */
-
 static int send_event(const struct trend *t, const struct store_baseline_period *e, const char *reference, int64_t comparison,
 	struct fw_err *err)
 {
@@ -49,8 +47,8 @@ static int send_event(const struct trend *t, const struct store_baseline_period 
 }
 
 /**
- * The comparison's ratios are already relative to the period's first reference commit, with errors added: the new one
- * starts with them.
+ * The comparison's ratios are already relative to the period's first reference commit, with errors added: the new one starts
+ * with them.
  */
 static int put_chain(const struct trend *t, const struct store_comparison *c, const struct store_baseline_period *e,
 	bool *is_whole, struct fw_err *err)

@@ -1,6 +1,6 @@
 /*
- * trend.c - processing of a new point in a series. core has the scan, db the rows, change.c the results of jobs,
- * trend_end.c drift and recovery, rereference.c new reference commits.
+ * trend.c - processing of a new point in a series. core has the scan, db the rows, change.c the results of jobs, trend_end.c
+ * drift and recovery, rereference.c new reference commits.
  */
 #include "flopwatchd/history/trend.h"
 
@@ -18,7 +18,6 @@
 
 enum { PRIORITY_REMEASURE = -1, REMEASURES = 2 };
 
-/** One cell of a result, with its series. */
 struct point {
 	const struct trend *t;
 	const struct store_comparison *c;
@@ -26,7 +25,6 @@ struct point {
 	const struct store_cell *cell;
 };
 
-/** Make a change point of this cell, without storing it. */
 static struct store_change make_change(
 	const struct point *p, const char *kind, const char *origin, const char *state, double step)
 {
@@ -53,8 +51,8 @@ static void set_range(struct store_change *c, const char *before, const char *co
 }
 
 /**
- * Store a significant change against the base as a confirmed step; the series starts again there. A part that an
- * older commit showed against the same base is a step at that commit already.
+ * Store a significant change against the base as a confirmed step; the series starts again there. A part that an older commit
+ * showed against the same base is a step at that commit already.
  */
 static int store_seen_step(const struct point *p, struct fw_err *err)
 {
@@ -74,8 +72,6 @@ static int store_seen_step(const struct point *p, struct fw_err *err)
 	set_range(&change, reported.m != 0 ? reported.sha : p->c->base_sha, p->c->target_sha);
 	return store_change_insert(p->t->db, &change, err);
 }
-
-/* ---- repeated measurements ------------------------------------------------------------------------- */
 
 static int queue_remeasure(const struct point *p, const char *sha, struct fw_err *err)
 {
@@ -105,8 +101,6 @@ static int is_point_final(const struct point *p, const struct store_series *s, s
 		return 1;
 	return queue_remeasure(p, newest, err);
 }
-
-/* ---- scan ------------------------------------------------------------------------------------------ */
 
 /** `s`: the series from position `from` on, the last confirmed step. */
 static int scan_for_step(const struct point *p, const struct store_series *s, int64_t from, struct fw_err *err)

@@ -16,7 +16,6 @@ enum { MESSAGE_MAX = 1 << 16 };
 
 #define ROUNDING_PCT 0.005 /* the stored text of an alert has rounded figures */
 
-/** Write the cell in the format of an alert. */
 static int write_cell(const struct store_change *c, const char *suite, struct buf *out, struct fw_err *err)
 {
 	struct jsonw j;

@@ -4,10 +4,7 @@
 
 #include "flopwatchd/history/change.h"
 
-/**
- * Open or update the alert of a confirmed loss and set its id in `c`. Writes nothing if the alert holds the loss
- * already.
- */
+/** Open or update the alert of a confirmed loss and set its id in `c`. Writes nothing if the alert holds the loss already. */
 int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err);
 
 #endif

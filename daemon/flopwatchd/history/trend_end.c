@@ -11,8 +11,6 @@
 
 #define GROWN 0.001 /* log ratio; smaller growth does not rewrite an open alert */
 
-/* ---- drift ----------------------------------------------------------------------------------------- */
-
 /** Find the first point after a commit; the number of points if there is none. */
 static int find_point_after(
 	const struct trend *t, const struct store_series *s, const struct store_change *c, int *i, struct fw_err *err)
@@ -82,11 +80,9 @@ int trend_drift(const struct trend *t, const struct store_baseline_period *e, co
 			   : report_drift(t, e, cell->key, &s, expected, loss - expected, err);
 }
 
-/* ---- recovery -------------------------------------------------------------------------------------- */
-
 /**
- * Find the level before a change point in the series of baseline period `e`, which may have another reference commit.
- * 1, 0 unknown, -1.
+ * Find the level before a change point in the series of baseline period `e`, which may have another reference commit. 1, 0
+ * unknown, -1.
  */
 static int find_level_before(const struct trend *t, const struct store_baseline_period *e, const struct store_change *c,
 	double *level, struct fw_err *err)

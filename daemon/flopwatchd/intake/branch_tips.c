@@ -28,7 +28,6 @@ struct branch_tips {
 	int n, cap;
 };
 
-/* State of one call of branch_tips_apply. */
 struct apply {
 	struct db *db;
 	const struct config_repo *conf;

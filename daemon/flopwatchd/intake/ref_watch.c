@@ -33,9 +33,6 @@ struct ref_watch {
 	} * watch; /* watch[n]; the first is the git folder */
 };
 
-/* ---- the git folder -------------------------------------------------------------------------------- */
-
-/* Read the first line of a small file, without its newline. */
 static int read_line(const char *path, char *line, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -52,7 +49,6 @@ static int read_line(const char *path, char *line, size_t size)
 	return 0;
 }
 
-/* `name` may be relative to `folder`. */
 static int join_path(char *out, const char *folder, const char *name)
 {
 	int len = *name == '/' ? snprintf(out, PATH_MAX, "%s", name) : snprintf(out, PATH_MAX, "%s/%s", folder, name);
@@ -94,8 +90,6 @@ static int find_git_folder(const char *path, char *folder, struct fw_err *err)
 	snprintf(folder, PATH_MAX, "%s", path);
 	return 0;
 }
-
-/* ---- watches --------------------------------------------------------------------------------------- */
 
 static const char *get_path(const struct ref_watch *n, int wd)
 {

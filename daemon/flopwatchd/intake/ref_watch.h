@@ -1,7 +1,7 @@
 /**
- * ref_watch.h - change notification for a local repository's branches: inotify on refs/heads, packed-refs and HEAD.
- * It reports that refs may have changed, never which, and may report too often; a poll covers cases that inotify
- * cannot see (network file systems, exhausted watches).
+ * ref_watch.h - change notification for a local repository's branches: inotify on refs/heads, packed-refs and HEAD. It reports
+ * that refs may have changed, never which, and may report too often; a poll covers cases that inotify cannot see (network file
+ * systems, exhausted watches).
  */
 #ifndef FLOPWATCHD_INTAKE_REF_WATCH_H
 #define FLOPWATCHD_INTAKE_REF_WATCH_H
@@ -14,8 +14,7 @@
 struct ref_watch;
 
 /**
- * Start. `path` is a bare repository, a checkout or a linked worktree. Err: ERR_NOT_FOUND no repository, ERR_IO
- * inotify fails.
+ * Start. `path` is a bare repository, a checkout or a linked worktree. Err: ERR_NOT_FOUND no repository, ERR_IO inotify fails.
  */
 int ref_watch_start(
 	struct loop *l, const char *path, void (*fn)(void *arg), void *arg, struct ref_watch **out, struct fw_err *err);

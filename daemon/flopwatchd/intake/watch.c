@@ -1,6 +1,6 @@
 /*
- * watch.c - the schedule of checks. Each repository has either a timer or a running child; a change reported while
- * the child runs causes another check.
+ * watch.c - the schedule of checks. Each repository has either a timer or a running child; a change reported while the child
+ * runs causes another check.
  */
 #include "flopwatchd/intake/watch.h"
 

@@ -1,9 +1,8 @@
 /**
- * watch.h - detection of pushes: compares the branch tips of every configured repository with the stored ones and
- * queues jobs. A local repository is read in place when inotify reports a change of its refs; a remote one is fetched
- * into a mirror. Child processes (flopwatch-git) with deadlines do all git work, so the loop never blocks. A
- * repository that fails stores its error, is retried with growing delays (up to 5 minutes), and never delays the
- * others.
+ * watch.h - detection of pushes: compares the branch tips of every configured repository with the stored ones and queues jobs.
+ * A local repository is read in place when inotify reports a change of its refs; a remote one is fetched into a mirror. Child
+ * processes (flopwatch-git) with deadlines do all git work, so the loop never blocks. A repository that fails stores its error,
+ * is retried with growing delays (up to 5 minutes), and never delays the others.
  */
 #ifndef FLOPWATCHD_INTAKE_WATCH_H
 #define FLOPWATCHD_INTAKE_WATCH_H
@@ -19,15 +18,15 @@
 struct watch;
 
 /**
- * Store the configured repositories, retire others, and start watching. `on_new_job(arg)` is called after each
- * transaction that queued a job. `l`, `c` and `db` must outlive the watch. Own: `*out` ends in watch_stop. Err: only
- * failures that concern every repository (database, state folder).
+ * Store the configured repositories, retire others, and start watching. `on_new_job(arg)` is called after each transaction that
+ * queued a job. `l`, `c` and `db` must outlive the watch. Own: `*out` ends in watch_stop. Err: only failures that concern every
+ * repository (database, state folder).
  */
 int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on_new_job)(void *arg), void *arg,
 	struct watch **out, struct fw_err *err);
 /**
- * Check this repository now, for a webhook or a user. Returns the number of the first check that starts after this
- * call: a running check may have read the tips before the push in question. 0: unknown name.
+ * Check this repository now, for a webhook or a user. Returns the number of the first check that starts after this call: a
+ * running check may have read the tips before the push in question. 0: unknown name.
  */
 int64_t watch_trigger(struct watch *w, const char *repo_name);
 

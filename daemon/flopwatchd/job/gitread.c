@@ -49,8 +49,6 @@ static json_t *read_object(const struct buf *out, struct fw_err *err)
 	return object;
 }
 
-/* ---- tree ------------------------------------------------------------------------------------------ */
-
 static int read_blobs(json_t *blobs, struct gitread_commit *c, struct fw_err *err)
 {
 	const char *path;
@@ -150,8 +148,6 @@ bool gitread_oid(const struct gitread_commit *c, const char *path, const char **
 	return false;
 }
 
-/* ---- log ------------------------------------------------------------------------------------------- */
-
 int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct fw_err *err)
 {
 	struct gitread_commit *c = malloc(sizeof *c);
@@ -170,8 +166,6 @@ int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct f
 	free(c);
 	return result < 0 ? -1 : 0;
 }
-
-/* ---- base ------------------------------------------------------------------------------------------ */
 
 int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err *err)
 {

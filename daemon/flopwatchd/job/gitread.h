@@ -36,10 +36,7 @@ const struct buf *gitread_blob(const struct gitread_commit *c, const char *path)
 /** True if `path` was requested; `oid` is "" if the commit does not have it. */
 bool gitread_oid(const struct gitread_commit *c, const char *path, const char **oid);
 
-/**
- * Parse the output of `log`: every commit in order, until `each` returns nonzero. Err: ERR_PROTOCOL, or from `each`
- * (-1).
- */
+/** Parse the output of `log`: every commit in order, until `each` returns nonzero. Err: ERR_PROTOCOL, or from `each` (-1). */
 typedef int gitread_log_fn(void *arg, const struct store_commit *commit, struct fw_err *err);
 int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct fw_err *err);
 

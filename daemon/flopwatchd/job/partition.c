@@ -1,4 +1,3 @@
-/* partition.c - see partition.h. */
 #include "flopwatchd/job/partition.h"
 
 #include <math.h>

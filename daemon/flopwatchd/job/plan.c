@@ -75,8 +75,6 @@ int plan_subject(
 	return 0;
 }
 
-/* ---- suite ----------------------------------------------------------------------------------------- */
-
 /* 1 read, 0 absent, -1. */
 static int read_installed(const char *path, struct buf *text, struct fw_err *err)
 {
@@ -173,8 +171,6 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 	return 0;
 }
 
-/* ---- benchmarks ------------------------------------------------------------------------------------ */
-
 bool plan_is_benchmark(const struct plan *p)
 {
 	return p->ask.subject[0].run.name[0] != 0;
@@ -239,8 +235,6 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 	};
 	benchmark_rule(base, 0, &p->ask.rule);
 }
-
-/* ---- equality of sides ----------------------------------------------------------------------------- */
 
 void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65])
 {

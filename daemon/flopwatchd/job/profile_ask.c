@@ -1,4 +1,3 @@
-/* profile_ask.c - see profile_ask.h. */
 #include "flopwatchd/job/profile_ask.h"
 
 #include <stdio.h>

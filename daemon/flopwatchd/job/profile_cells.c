@@ -1,4 +1,3 @@
-/* profile_cells.c - see profile_cells.h. */
 #include "flopwatchd/job/profile_cells.h"
 
 #include <math.h>

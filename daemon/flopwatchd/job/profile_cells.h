@@ -1,7 +1,4 @@
-/**
- * profile_cells.h - the cells to profile: the one that lost most of each group and direction, and the worst of these.
- * Pure.
- */
+/** profile_cells.h - the cells to profile: the one that lost most of each group and direction, and the worst of these. Pure. */
 #ifndef FLOPWATCHD_JOB_PROFILE_CELLS_H
 #define FLOPWATCHD_JOB_PROFILE_CELLS_H
 
@@ -26,10 +23,7 @@ struct profile_cells {
 void profile_cells_add(struct profile_cells *c, const char *key, const char *group, const char *direction, double loss);
 /** Keep the `most` largest losses, in descending order. */
 void profile_cells_choose(struct profile_cells *c, int most);
-/**
- * Write their keys, separated by single spaces, as a job has them. Shape: text[size]; keys that do not fit are left
- * out.
- */
+/** Write their keys, separated by single spaces, as a job has them. Shape: text[size]; keys that do not fit are left out. */
 void profile_cells_words(const struct profile_cells *c, char *text, size_t size);
 
 #endif

@@ -1,4 +1,3 @@
-/* profiled.c - see profiled.h. */
 #include "flopwatchd/job/profiled.h"
 
 #include <stdlib.h>

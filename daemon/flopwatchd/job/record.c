@@ -1,4 +1,3 @@
-/* record.c - see record.h. */
 #include "flopwatchd/job/record.h"
 
 #include <string.h>

@@ -250,7 +250,6 @@ static int add_fault(struct result *r, const struct msg_fault *f, struct fw_err 
 	return mine ? 0 : -1;
 }
 
-/* The rows of a benchmark become the job's cells. */
 static int add_found(struct result *r, const struct msg_found *f, struct fw_err *err)
 {
 	struct msg_job *ask = &r->plan.ask;

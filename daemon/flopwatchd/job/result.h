@@ -1,7 +1,7 @@
 /**
- * result.h - everything known about one job while it runs: the request, the worker, the results. A session fills it
- * from the worker's messages; nothing is stored before the worker sends done, then the judge stores all of it in one
- * transaction. A job whose sides have equal inputs gets a result without a worker (`identical_by`).
+ * result.h - everything known about one job while it runs: the request, the worker, the results. A session fills it from the
+ * worker's messages; nothing is stored before the worker sends done, then the judge stores all of it in one transaction. A job
+ * whose sides have equal inputs gets a result without a worker (`identical_by`).
  */
 #ifndef FLOPWATCHD_JOB_RESULT_H
 #define FLOPWATCHD_JOB_RESULT_H
@@ -53,22 +53,18 @@ struct result *result_new(struct plan *plan);
 void result_free(struct result *r);
 
 /**
- * Add one message of the worker: build, found, check, work, node, run, cell, kernel, code, counterfactual, profile,
- * fault, done; others are ignored. Own: takes over what `m` owns, and clears it there. Err: ERR_PROTOCOL an index,
- * role or number that the job does not have; ERR_FULL more than RESULT_BYTES_MAX.
+ * Add one message of the worker: build, found, check, work, node, run, cell, kernel, code, counterfactual, profile, fault,
+ * done; others are ignored. Own: takes over what `m` owns, and clears it there. Err: ERR_PROTOCOL an index, role or number that
+ * the job does not have; ERR_FULL more than RESULT_BYTES_MAX.
  */
 int result_add(struct result *r, struct msg *m, struct fw_err *err);
 /** Give a benchmark without rows (not built, not run) one cell with its name, which carries the failure. */
 int result_name_cell(struct result *r, struct fw_err *err);
-/**
- * True if the rows of a benchmark are unknown: it did not run, or the target ended early in the run that finds them.
- */
+/** True if the rows of a benchmark are unknown: it did not run, or the target ended early in the run that finds them. */
 bool result_rows_unknown(const struct result *r);
 /** Set the reason why a plan needs no worker, and a cell for it. */
 int result_unrun(struct result *r, struct fw_err *err);
-/**
- * Call it after done: names a cell if there is none, and sets identical_by if base and target built the same module.
- */
+/** Call it after done: names a cell if there is none, and sets identical_by if base and target built the same module. */
 void result_end(struct result *r);
 
 enum { RESULT_NOTES_MAX = 64 };

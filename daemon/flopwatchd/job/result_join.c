@@ -1,4 +1,3 @@
-/* result_join.c - see result_join.h. */
 #include "flopwatchd/job/result_join.h"
 
 #include <math.h>
@@ -75,7 +74,6 @@ static int join_facts(struct result *whole, struct result *part, const int *cell
 	return 0;
 }
 
-/* True if the deciding series has times of a cell. */
 static bool is_timed(const struct result *r, int cell)
 {
 	for (int i = 0; i < r->n_cells; i++)
@@ -84,10 +82,7 @@ static bool is_timed(const struct result *r, int cell)
 	return false;
 }
 
-/*
- * A fault of the whole part applies to its cells; but a fault of its device voids no existing times, as in an unsplit
- * result.
- */
+/* A fault of the whole part applies to its cells; but a fault of its device voids no existing times, as in an unsplit result. */
 static int join_faults(struct result *whole, struct result *part, const int *cell, int n, struct fw_err *err)
 {
 	for (int i = 0; i < part->n_faults; i++) {
@@ -135,8 +130,6 @@ int result_join(struct result *whole, struct result *part, const int *cell, int 
 	return 0;
 }
 
-/* ---- dropped cells --------------------------------------------------------------------------------- */
-
 static bool contains(int cell, const int *list, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -153,7 +146,6 @@ static bool has_records(const struct result *r, int process_run)
 	return false;
 }
 
-/* Remove runs without records. */
 static void drop_empty_runs(struct result *r, const int *cell, int n)
 {
 	int kept = 0;

@@ -1,4 +1,3 @@
-/* sentinels.c - see sentinels.h. */
 #include "flopwatchd/job/sentinels.h"
 
 #include <math.h>
@@ -7,8 +6,6 @@
 #include "core/protocol/device_check.h"
 
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
-
-/* ---- assignment ------------------------------------------------------------------------------------ */
 
 /* FLOPs of a share's longest cell of a class, 0 unknown; -1: it has none. */
 static double longest_flops(const struct plan *whole, const struct share *s, sentinel_set class)
@@ -54,8 +51,6 @@ void sentinels_assign(const struct plan *whole, struct share *share, int n)
 	}
 }
 
-/* ---- repetition ------------------------------------------------------------------------------------ */
-
 static bool contains(const struct share *s, int cell)
 {
 	for (int i = 0; i < s->n; i++)
@@ -64,7 +59,6 @@ static bool contains(const struct share *s, int cell)
 	return false;
 }
 
-/* True if the cell has times and no fault. */
 static bool is_timed(const struct result *r, int cell)
 {
 	if (result_fault(r, ROLE_BASE, cell) || result_fault(r, ROLE_TARGET, cell) || result_fault(r, ROLE_DEVICE, cell) ||
@@ -86,7 +80,6 @@ static bool has_sustained_runs(const struct result *r, int cell)
 	return false;
 }
 
-/* Classes that a share should have measured and did not. */
 static sentinel_set missed_classes(const struct result *r, const struct share *s)
 {
 	sentinel_set own = 0, looked = 0;

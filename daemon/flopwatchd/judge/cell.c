@@ -98,7 +98,6 @@ static void clear_change(struct store_cell *c)
 	c->failure[0] = c->reason[0] = 0;
 }
 
-/* Set the change that the runs show, whatever decides. */
 static void set_change(const struct judgement *j, struct store_cell *c)
 {
 	c->m = j->all.m;
@@ -132,7 +131,7 @@ struct counted {
 	int from[STATS_RUNS_MAX];
 };
 
-/** Copy the valid runs, and describe why the last void one is void. Returns the number of valid runs. */
+/** Returns the number of valid runs; `why`: why the last void one is void. */
 static int select_valid(const struct judge_runs *l, struct counted *out, char why[DEVICE_CHECK_WHY_SIZE])
 {
 	struct cell_runs *good = &out->good;
@@ -150,7 +149,6 @@ static int select_valid(const struct judge_runs *l, struct counted *out, char wh
 	return good->n;
 }
 
-/** Copy estimates back to their runs. */
 static void copy_estimates(const struct counted *counted, struct judge_runs *l)
 {
 	for (int i = 0; i < counted->good.n; i++)
@@ -203,7 +201,6 @@ static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, in
 	return flag_enqueue(side_median(good, false), side_median(good, true), e.m - host.k * e.se);
 }
 
-/* Explain which runs of an undecided cell were void. */
 static void explain_void(const struct judge_timed *t, int counted, const char *why, struct store_cell *c)
 {
 	int lost = t->decides.n - counted;
@@ -288,7 +285,7 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 
 /* ---- failures -------------------------------------------------------------------------------------- */
 
-/** Why one side has no result for the cell; class[0] is 0 if it has one. */
+/** class[0] is 0 if the side has a result. */
 struct problem {
 	char class[16];
 	char detail[512];
@@ -351,7 +348,6 @@ static bool same_inputs(const struct result *r, int cell, char sha[65])
 	return true;
 }
 
-/** Find a fault of the worker or device, not of a side. */
 static const struct msg_fault *outer_fault(const struct result *r, int cell, bool of_this_cell)
 {
 	for (int i = 0; i < r->n_faults; i++) {

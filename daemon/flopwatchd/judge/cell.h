@@ -1,6 +1,6 @@
 /**
- * cell.h - the verdict of one cell: its failure if it has one, else the judgement of its timings. The same steps
- * judge a new result and one read back from the database. Pure.
+ * cell.h - the verdict of one cell: its failure if it has one, else the judgement of its timings. The same steps judge a new
+ * result and one read back from the database. Pure.
  */
 #ifndef FLOPWATCHD_JUDGE_CELL_H
 #define FLOPWATCHD_JUDGE_CELL_H
@@ -35,27 +35,24 @@ void judge_timed_init(struct judge_timed *t);
 enum series judge_series(const struct result *r, int cell);
 
 /**
- * Fill the estimates of `t` and, in `c`, everything from `m` on. A cell without runs becomes undecided, one whose
- * runs are all void rejected. Flags that need deleted samples keep their value in `c`.
+ * Fill the estimates of `t` and, in `c`, everything from `m` on. A cell without runs becomes undecided, one whose runs are all
+ * void rejected. Flags that need deleted samples keep their value in `c`.
  */
 void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c);
 
 /**
- * Judge the mean by the cell's slow calls and those of its group, pooled by the caller: sets `c->tail` and `c->mean`,
- * and the verdict with its figures if the mean decides. Changes nothing if no calls were counted. Shape:
- * group[MEAN_SETS].
+ * Judge the mean by the cell's slow calls and those of its group, pooled by the caller: sets `c->tail` and `c->mean`, and the
+ * verdict with its figures if the mean decides. Changes nothing if no calls were counted. Shape: group[MEAN_SETS].
  */
 void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c);
 
 /**
- * Estimate the time of the target against that of `role` in the deciding series, over all valid runs. False: they
- * were not timed together.
+ * Estimate the time of the target against that of `role` in the deciding series, over all valid runs. False: they were not
+ * timed together.
  */
 bool judge_estimate(const struct result *r, int cell, enum role role, struct estimate *out);
 
-/**
- * Class of failure that keeps the target from running cell `i`, whatever the base does; "" none. Shape: class[16].
- */
+/** Class of failure that keeps the target from running cell `i`, whatever the base does; "" none. Shape: class[16]. */
 void judge_target_class(const struct result *r, int i, char class[16]);
 
 /** Judge cell `i` of a result: fills `c` (except ids) and `t`. */
@@ -66,15 +63,13 @@ enum judge_values { JUDGE_MS, JUDGE_MHZ, JUDGE_HOST_US };
 double judge_median(
 	const struct result *r, int cell, enum series series, const char *phase, enum role role, enum judge_values which);
 
-/**
- * Change of throughput in percent with its 95 % interval; NAN if a side has no times, the ends also for a single run.
- */
+/** Change of throughput in percent with its 95 % interval; NAN if a side has no times, the ends also for a single run. */
 struct judge_change {
 	double change_pct, ci_low_pct, ci_high_pct;
 };
 /**
- * Paired change of one series (and phase) of a cell: combines runs as a verdict does, without removing the effect of
- * clocks. Shape: all runs of the result.
+ * Paired change of one series (and phase) of a cell: combines runs as a verdict does, without removing the effect of clocks.
+ * Shape: all runs of the result.
  */
 struct judge_change judge_change(const struct result *r, int cell, enum series series, const char *phase);
 

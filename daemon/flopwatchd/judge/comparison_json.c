@@ -1,6 +1,6 @@
 /**
- * comparison_json.c - one comparison as JSON. The callbacks copy the fields of a row that they need, because its
- * texts are valid only during the call.
+ * comparison_json.c - one comparison as JSON. The callbacks copy the fields of a row that they need, because its texts are
+ * valid only during the call.
  */
 #include "flopwatchd/judge/comparison_json.h"
 
@@ -28,8 +28,8 @@
 enum { BODY_MAX = 8 << 20 };
 
 /*
- * Fields of a cell read before any cell is written, because entries refer to other cells. Shape: ms and tflops of
- * base and target.
+ * Fields of a cell read before any cell is written, because entries refer to other cells. Shape: ms and tflops of base and
+ * target.
  */
 struct cell_summary {
 	int64_t id;
@@ -107,10 +107,7 @@ static void write_artifact(struct body *b, const char *key, const char *owner_ki
 	buf_fini(&text);
 }
 
-/**
- * Compute the ratios of both sides of a cell to a peer from one comparison against it; false: it has no ratio for
- * this cell.
- */
+/** Compute the ratios of both sides of a cell to a peer from one comparison against it; false: it has no ratio for this cell. */
 static bool get_peer_ratios(struct body *b, const struct view_cell *c, const struct store_peer_source *source,
 	struct peer_ratio *base, struct peer_ratio *target)
 {
@@ -141,7 +138,6 @@ static bool get_peer_ratios(struct body *b, const struct view_cell *c, const str
 	return isfinite(target->pct);
 }
 
-/** Write the best ratio to each peer. */
 static void write_peers(struct body *b, const struct view_cell *c)
 {
 	static const char *const words[] = { "paired", "chained", "scaled" };
@@ -185,7 +181,6 @@ static void write_clock_parts(struct jsonw *j, const struct view_cell *c)
 	}
 }
 
-/** Write the stored noise of an underpowered cell, null for others. */
 static void write_underpowered(struct jsonw *j, const struct view_cell *c)
 {
 	char text[EXPLAIN_SIZE];
@@ -242,7 +237,6 @@ static void copy_summary(void *arg, const struct view_cell *c)
 	snprintf(d->direction, sizeof d->direction, "%s", c->direction);
 }
 
-/* True if two cells differ in nothing but their size. */
 static bool same_but_size(const struct cell_summary *a, const struct cell_summary *b)
 {
 	return strcmp(a->title, b->title) == 0 && strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
@@ -283,8 +277,8 @@ static void write_long_over_short(struct body *b)
 }
 
 /*
- * Write the speed of a cell relative to its baseline cell, run by run if calls are stored, next to the `ideal` from
- * its smaller work.
+ * Write the speed of a cell relative to its baseline cell, run by run if calls are stored, next to the `ideal` from its smaller
+ * work.
  */
 static void write_over_baseline(struct body *b, const struct view_cell *c)
 {
@@ -308,7 +302,6 @@ static void write_over_baseline(struct body *b, const struct view_cell *c)
 	jsonw_object_end(&b->j);
 }
 
-/* Write the device that timed the cell; most cells share one. */
 static void write_device(struct body *b, const char *key, int64_t device)
 {
 	if (device && device != b->device && store_device_uuid(b->db, device, b->device_uuid, b->err) != 0)
@@ -463,7 +456,6 @@ static void copy_job(void *arg, const struct view_job *row)
 	branch_text(&b->name[1], row->target_name[0] ? row->target_name : row->branch);
 }
 
-/* Write the shard of a suite that is too large for a push. */
 static void write_part(struct body *b, int64_t comparison)
 {
 	struct view_part part;

@@ -1,6 +1,6 @@
 /**
- * comparison_json.h - the JSON of one comparison, as stored and as the API serves it. It is built once, from the rows
- * that the job's transaction wrote, never per request.
+ * comparison_json.h - the JSON of one comparison, as stored and as the API serves it. It is built once, from the rows that the
+ * job's transaction wrote, never per request.
  */
 #ifndef FLOPWATCHD_JUDGE_COMPARISON_JSON_H
 #define FLOPWATCHD_JUDGE_COMPARISON_JSON_H

@@ -48,7 +48,6 @@ static void put_series(
 	put_metric(s, prefix, "ci_high_pct", "pct", change.ci_high_pct);
 }
 
-/** Store every phase once, in order of execution. */
 static void put_phases(struct sink *s, const struct result *r, int i)
 {
 	for (int k = 0; k < r->n_cells; k++) {
@@ -215,10 +214,7 @@ static bool same_shape(const struct msg_node *a, const struct msg_node *b)
 	       a->registers == b->registers && a->local_bytes == b->local_bytes && a->shared_bytes == b->shared_bytes;
 }
 
-/**
- * Find the node of `role` that corresponds to node `k`: same phase, same kernel, same number of earlier ones. NULL:
- * none.
- */
+/** Find the node of `role` that corresponds to node `k`: same phase, same kernel, same number of earlier ones. NULL: none. */
 static const struct msg_node *find_counterpart(const struct result *r, int k, enum role role)
 {
 	const struct msg_node *n = &r->node[k];
@@ -308,7 +304,6 @@ static void put_nodes(struct sink *s, const struct result *r, int i)
 	buf_fini(&text);
 }
 
-/* Store the configurations that providers tried before they chose one. */
 static void put_tried(struct sink *s, const struct result *r, int i)
 {
 	const struct msg_work *w[] = { find_work(r, ROLE_BASE, i), find_work(r, ROLE_TARGET, i) };

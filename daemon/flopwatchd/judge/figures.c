@@ -1,4 +1,3 @@
-/* figures.c - see figures.h. */
 #include "flopwatchd/judge/figures.h"
 
 #include <math.h>
@@ -166,7 +165,6 @@ static void write_claim(
 	jsonw_object_end(j);
 }
 
-/* Write the blocks that the mask excludes, and the blocks that each side reports as skipped. */
 static void write_sparsity(struct jsonw *j, const struct figures *f, double flops)
 {
 	struct sparsity_mask mask = f->mask;

@@ -1,6 +1,6 @@
 /**
- * figures.h - stored metrics of a cell beyond its verdict, in the form of its JSON: phases, calls, clocks, work,
- * sustained runs.
+ * figures.h - stored metrics of a cell beyond its verdict, in the form of its JSON: phases, calls, clocks, work, sustained
+ * runs.
  */
 #ifndef FLOPWATCHD_JUDGE_FIGURES_H
 #define FLOPWATCHD_JUDGE_FIGURES_H

@@ -1,6 +1,6 @@
 /**
- * groups.h - groups of cells that run the same kernel: one direction of the dense or of the sparse ones. A group can
- * show changes that a single cell has too few calls to show. Pure.
+ * groups.h - groups of cells that run the same kernel: one direction of the dense or of the sparse ones. A group can show
+ * changes that a single cell has too few calls to show. Pure.
  */
 #ifndef FLOPWATCHD_JUDGE_GROUPS_H
 #define FLOPWATCHD_JUDGE_GROUPS_H

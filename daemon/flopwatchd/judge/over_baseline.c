@@ -1,4 +1,3 @@
-/* over_baseline.c - see over_baseline.h. */
 #include "flopwatchd/judge/over_baseline.h"
 
 #include <math.h>

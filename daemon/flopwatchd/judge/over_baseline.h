@@ -1,6 +1,6 @@
 /**
- * over_baseline.h - the speed of a cell relative to its baseline cell, both timed in the same runs: one ratio for
- * each run, so that effects on a whole run cancel.
+ * over_baseline.h - the speed of a cell relative to its baseline cell, both timed in the same runs: one ratio for each run, so
+ * that effects on a whole run cancel.
  */
 #ifndef FLOPWATCHD_JUDGE_OVER_BASELINE_H
 #define FLOPWATCHD_JUDGE_OVER_BASELINE_H

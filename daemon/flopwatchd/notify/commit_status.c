@@ -1,4 +1,3 @@
-/* commit_status.c - see commit_status.h. */
 #include "flopwatchd/notify/commit_status.h"
 
 #include <stdio.h>
@@ -24,7 +23,6 @@ static const struct config_repo *find_repo(const struct config *config, const ch
 	return at >= 0 && config->repo[at].status.kind[0] ? &config->repo[at] : NULL;
 }
 
-/* Queue the status of one suite, if its name is known, and the summary of the commit. */
 static int queue_statuses(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_update *word,
 	int64_t now_ms, struct fw_err *err)
 {
@@ -82,12 +80,7 @@ int status_ended(struct db *db, const struct config *config, const struct config
 	return result;
 }
 
-/* ---- verdicts -------------------------------------------------------------------------------------- */
-
-/*
- * Describe a verdict: "regression: 4 of 20 cells, worst -2.26 % in attention/.../forward"; of an improvement the
- * best.
- */
+/* Describe a verdict: "regression: 4 of 20 cells, worst -2.26 % in attention/.../forward"; of an improvement the best. */
 static int describe_verdict(struct db *db, const struct store_comparison *c, const struct store_accepted *accepted, char *text,
 	size_t size, struct fw_err *err)
 {

@@ -1,7 +1,6 @@
 /**
- * commit_status.h - commit statuses for a repository's forge: each change of a job's state queues a status of the
- * suite and one of the whole commit, inside the transaction of that change. Repositories without `status:` have none.
- * Ctx: loop only.
+ * commit_status.h - commit statuses for a repository's forge: each change of a job's state queues a status of the suite and one
+ * of the whole commit, inside the transaction of that change. Repositories without `status:` have none. Ctx: loop only.
  */
 #ifndef FLOPWATCHD_NOTIFICATION_COMMIT_STATUS_H
 #define FLOPWATCHD_NOTIFICATION_COMMIT_STATUS_H
@@ -16,8 +15,8 @@ bool status_is_told(const struct store_job *job);
 int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, enum jobstate state,
 	const char *why, int64_t now_ms, struct fw_err *err);
 /**
- * Queue statuses of jobs that ended at `now_ms` as a side effect of the transaction: superseded, dropped with their
- * branch, failed. Of repository `only`; NULL: of all.
+ * Queue statuses of jobs that ended at `now_ms` as a side effect of the transaction: superseded, dropped with their branch,
+ * failed. Of repository `only`; NULL: of all.
  */
 int status_ended(struct db *db, const struct config *config, const struct config_repo *only, int64_t now_ms, struct fw_err *err);
 /** Queue the status of a comparison with its verdict. */

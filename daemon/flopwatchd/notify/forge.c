@@ -1,4 +1,3 @@
-/* forge.c - see forge.h. */
 #include "flopwatchd/notify/forge.h"
 
 #include <stdio.h>
@@ -6,7 +5,6 @@
 
 #include "base/jsonw.h"
 
-/* flopwatch's states and those of each forge. */
 static const struct {
 	const char *state, *github, *gitlab, *gitea;
 } states[] = {

@@ -1,4 +1,3 @@
-/* gitnote.c - see gitnote.h. */
 #include "flopwatchd/notify/gitnote.h"
 
 #include <math.h>

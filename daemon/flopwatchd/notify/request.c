@@ -1,4 +1,3 @@
-/* request.c - see request.h. */
 #include "flopwatchd/notify/request.h"
 
 #include <jansson.h>
@@ -17,8 +16,6 @@ static const char *get_text(const json_t *o, const char *key)
 	const char *text = json_string_value(json_object_get(o, key));
 	return text ? text : "";
 }
-
-/* ---- webhooks -------------------------------------------------------------------------------------- */
 
 int deliver_sign(
 	const char *secret, const char *id, int64_t timestamp_s, const struct buf *body, struct buf *out, struct fw_err *err)
@@ -76,7 +73,6 @@ static void write_slack_place(struct buf *out, const json_t *m)
 		buf_puts(out, " \""), write_slack_text(out, get_text(m, "subject")), buf_putc(out, '"');
 }
 
-/* Write the verdict of the commit and its unfinished suites, if the comparison is one of several. */
 static void write_slack_commit(struct buf *out, const json_t *m)
 {
 	const json_t *unfinished = json_object_get(m, "unfinished"), *name;
@@ -170,8 +166,6 @@ static int prepare_webhook(const struct config *config, const struct store_outbo
 	return result;
 }
 
-/* ---- statuses -------------------------------------------------------------------------------------- */
-
 static int prepare_status(
 	const struct config *config, const struct config_repo *repo, const json_t *m, struct deliver *out, struct fw_err *err)
 {
@@ -210,8 +204,6 @@ static int prepare_status(
 	return result;
 }
 
-/* ---- notes ----------------------------------------------------------------------------------------- */
-
 static int prepare_note(
 	const struct config *config, const struct config_repo *repo, const json_t *m, struct deliver *out, struct fw_err *err)
 {
@@ -237,8 +229,6 @@ static int prepare_note(
 	out->args[n] = NULL;
 	return 0;
 }
-
-/* ---- public ---------------------------------------------------------------------------------------- */
 
 int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct buf *payload, int64_t now_ms,
 	struct deliver *out, struct fw_err *err)

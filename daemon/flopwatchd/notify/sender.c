@@ -16,7 +16,6 @@
 enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30000, NOTE_DEADLINE_MS = 120000 };
 enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = STORE_OUTBOX_PAUSE_MAX_MS / 1000 };
 
-/* A row that is being sent. */
 struct delivery {
 	struct sender *sender;
 	struct child *sending; /* NULL: free */
@@ -62,8 +61,6 @@ static double luck(void)
 	uint32_t random = 0;
 	return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random ? (double)random / 4294967296.0 : 0.0;
 }
-
-/* ---- result of an attempt -------------------------------------------------------------------------- */
 
 /* Store the result of an attempt. A row whose result cannot be stored is sent again, with the same id. */
 static void store_attempt(
@@ -111,8 +108,6 @@ static void on_sent(void *arg, const struct buf *out, const struct fw_err *faile
 	store_attempt(e->sender, &row, &attempt, retry_after_s, attempt.status != 410);
 }
 
-/* ---- sending --------------------------------------------------------------------------------------- */
-
 static void send_row(struct delivery *e, const struct buf *payload)
 {
 	struct sender *n = e->sender;
@@ -157,7 +152,6 @@ static struct delivery *find_free(struct sender *n, char (*busy)[160], int *n_bu
 	return found;
 }
 
-/* Send due rows to free receivers, then sleep until more are due. */
 static void send_due(void *arg)
 {
 	struct sender *n = arg;

@@ -1,7 +1,7 @@
 /**
- * sender.h - sending of the outbox by flopwatch-send and flopwatch-git: one notification at a time to each receiver,
- * a few receivers at once. A failed notification is retried six times over about an hour, or when the receiver says
- * (Retry-After). A notification may arrive twice, with the same id; each attempt is a row.
+ * sender.h - sending of the outbox by flopwatch-send and flopwatch-git: one notification at a time to each receiver, a few
+ * receivers at once. A failed notification is retried six times over about an hour, or when the receiver says (Retry-After). A
+ * notification may arrive twice, with the same id; each attempt is a row.
  */
 #ifndef FLOPWATCHD_NOTIFICATION_SENDER_H
 #define FLOPWATCHD_NOTIFICATION_SENDER_H
@@ -18,10 +18,7 @@ int sender_start(struct loop *l, const struct config *c, struct txn *g, struct s
 void sender_wake(struct sender *n);
 void sender_stop(struct sender *n);
 
-/**
- * Delay before the next attempt after `attempts` failures, 0: give up. Units: ms. `luck` in [0, 1) varies it by a
- * quarter.
- */
+/** Delay before the next attempt after `attempts` failures, 0: give up. Units: ms. `luck` in [0, 1) varies it by a quarter. */
 int64_t sender_pause_ms(int attempts, double luck);
 
 #endif

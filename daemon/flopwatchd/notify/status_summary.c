@@ -1,4 +1,3 @@
-/* status_summary.c - see status_summary.h. */
 #include "flopwatchd/notify/status_summary.h"
 
 #include <math.h>
@@ -75,7 +74,6 @@ static const char *get_state(const struct commit_verdict *v)
 	return status_update_of(v->verdict);
 }
 
-/* Find its only comparison or job, or the commit's page. */
 static void find_page(const struct commit_verdict *v, const char *sha, char *page, size_t size)
 {
 	if (v->n > 1)

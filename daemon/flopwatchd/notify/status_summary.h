@@ -1,6 +1,4 @@
-/**
- * status_summary.h - the summary status of a commit: pending until all its suites have ended, then the worst of them.
- */
+/** status_summary.h - the summary status of a commit: pending until all its suites have ended, then the worst of them. */
 #ifndef FLOPWATCHD_NOTIFICATION_STATUS_SUMMARY_H
 #define FLOPWATCHD_NOTIFICATION_STATUS_SUMMARY_H
 

@@ -1,4 +1,3 @@
-/* status_update.c - see status_update.h. */
 #include "flopwatchd/notify/status_update.h"
 
 #include <stdio.h>

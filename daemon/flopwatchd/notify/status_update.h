@@ -1,6 +1,6 @@
 /**
- * status_update.h - one commit status in the outbox. A newer status with the same commit and context replaces one
- * that was not sent yet; an equal one writes nothing.
+ * status_update.h - one commit status in the outbox. A newer status with the same commit and context replaces one that was not
+ * sent yet; an equal one writes nothing.
  */
 #ifndef FLOPWATCHD_NOTIFICATION_STATUS_UPDATE_H
 #define FLOPWATCHD_NOTIFICATION_STATUS_UPDATE_H

@@ -1,6 +1,6 @@
 /**
- * ancestor.h - the base of a commit on the upstream branch: its newest ancestor whose own loss is known. Reads only
- * the database.
+ * ancestor.h - the base of a commit on the upstream branch: its newest ancestor whose own loss is known. Reads only the
+ * database.
  */
 #ifndef FLOPWATCHD_PLANNING_ANCESTOR_H
 #define FLOPWATCHD_PLANNING_ANCESTOR_H
@@ -14,10 +14,7 @@ struct ancestor_ask {
 	const char *target;
 	const char *suite; /* suite of the measurement; "": any */
 	const char
-		/*
-		 * target of the branch's latest comparison, "" none; if `line` does not hold it, the branch was
-		 * force-pushed
-		 */
+		/* target of the branch's latest comparison, "" none; if `line` does not hold it, the branch was force-pushed */
 		*last_judged;
 };
 
@@ -27,11 +24,11 @@ struct ancestor {
 };
 
 /**
- * Choose the newest first parent that is settled (db/store/base.h); after a force-push none newer than the merge-base
- * with the last judged tip, which itself is enough if it or that tip is settled. Commits that could not be measured
- * are skipped, however many: their loss must stay between the base and the next measurable commit. Without a settled
- * first parent: the base of the newest compared one; without a comparison by this suite: the result for another
- * suite; else the first parent, else the commit itself.
+ * Choose the newest first parent that is settled (db/store/base.h); after a force-push none newer than the merge-base with the
+ * last judged tip, which itself is enough if it or that tip is settled. Commits that could not be measured are skipped, however
+ * many: their loss must stay between the base and the next measurable commit. Without a settled first parent: the base of the
+ * newest compared one; without a comparison by this suite: the result for another suite; else the first parent, else the commit
+ * itself.
  */
 int ancestor_choose(
 	struct db *db, const struct ancestor_ask *ask, const struct gitread_base *line, struct ancestor *out, struct fw_err *err);

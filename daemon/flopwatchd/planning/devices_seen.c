@@ -1,4 +1,3 @@
-/* devices_seen.c - see devices_seen.h. */
 #include "flopwatchd/planning/devices_seen.h"
 
 #include <stdio.h>
@@ -18,8 +17,6 @@
 
 enum { NAMES_BYTES = 1 << 16, WHY_SIZE = 256 };
 static const int64_t month_ms = INT64_C(30) * 24 * 3600 * 1000;
-
-/* ---- absent devices -------------------------------------------------------------------------------- */
 
 static int send_event(
 	struct db *db, const char *uuid, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err)
@@ -97,8 +94,6 @@ int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
 	buf_fini(&names);
 	return result;
 }
-
-/* ---- present devices ------------------------------------------------------------------------------- */
 
 static bool is_configured(const struct config_worker *w, const struct msg_device *d)
 {

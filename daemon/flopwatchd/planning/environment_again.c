@@ -1,4 +1,3 @@
-/* environment_again.c - see environment_again.h. */
 #include "flopwatchd/planning/environment_again.h"
 
 #include <stdio.h>

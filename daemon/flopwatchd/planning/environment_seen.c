@@ -1,4 +1,3 @@
-/* environment_seen.c - see environment_seen.h. */
 #include "flopwatchd/planning/environment_seen.h"
 
 #include <stdio.h>
@@ -15,12 +14,7 @@ enum { PRIORITY_ENVIRONMENT = -1, VERSION_SIZE = 256 };
 
 #define ORIGIN "environment"
 
-/* ---- differences ----------------------------------------------------------------------------------- */
-
-/*
- * Find the version of a compiler in a toolchain's text, "12.2.0" of "nvcc 13.0.88 gcc 12.2.0". Shape:
- * out[VERSION_SIZE].
- */
+/* Find the version of a compiler in a toolchain's text, "12.2.0" of "nvcc 13.0.88 gcc 12.2.0". Shape: out[VERSION_SIZE]. */
 static void find_version(const char *toolkit, const char *compiler, char *out)
 {
 	size_t n = strlen(compiler);
@@ -80,10 +74,7 @@ static void compare_compiler(struct difference *d, const char *name, const struc
 	add_difference(d, name, from, to);
 }
 
-/*
- * A rebuild shows compiler changes, only later times show driver changes. A library is both: linked in, or loaded at
- * run time.
- */
+/* A rebuild shows compiler changes, only later times show driver changes. A library is both: linked in, or loaded at run time. */
 static void compare_environments(struct difference *d, const struct msg_device *was, const struct msg_device *is)
 {
 	char from[VERSION_SIZE], to[VERSION_SIZE];
@@ -106,8 +97,6 @@ static void compare_environments(struct difference *d, const struct msg_device *
 	is_machine = add_difference(d, "device", was->uuid, is->uuid) || is_machine;
 	d->is_outside = is_library || is_machine;
 }
-
-/* ---- measurements ---------------------------------------------------------------------------------- */
 
 static int queue_job(struct db *db, struct store_job *job, const struct store_current_baseline *t, const char *uuid,
 	const char *sha, const char *why, int64_t now_ms, struct fw_err *err)
@@ -148,10 +137,7 @@ static int queue_paired(
 
 static const char as_before[] = "the environment is as it was before";
 
-/*
- * Resolve alerts of changes that were undone, including intermediate ones and one whose reference commit was not
- * timed yet.
- */
+/* Resolve alerts of changes that were undone, including intermediate ones and one whose reference commit was not timed yet. */
 static int resolve_undone(struct db *db, const struct config *config, const struct store_environment_change *change,
 	int64_t now_ms, struct fw_err *err)
 {

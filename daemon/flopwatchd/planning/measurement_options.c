@@ -1,4 +1,3 @@
-/* measurement_options.c - see measurement_options.h. */
 #include "flopwatchd/planning/measurement_options.h"
 
 #include <string.h>
@@ -9,8 +8,8 @@
 enum { REREFERENCE_RUNS = 12 };
 
 /**
- * Limit a profile to the largest cell of each group and direction; if it is to cover every cell, to the first cells
- * of the suite.
+ * Limit a profile to the largest cell of each group and direction; if it is to cover every cell, to the first cells of the
+ * suite.
  */
 static void limit_cells(struct plan *p, const struct store_job *job)
 {

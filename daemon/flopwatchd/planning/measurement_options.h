@@ -1,7 +1,4 @@
-/**
- * measurement_options.h - measurement options of a plan: the job's requests override the rule and thresholds of its
- * suite.
- */
+/** measurement_options.h - measurement options of a plan: the job's requests override the rule and thresholds of its suite. */
 #ifndef FLOPWATCHD_PLANNING_MEASUREMENT_OPTIONS_H
 #define FLOPWATCHD_PLANNING_MEASUREMENT_OPTIONS_H
 

@@ -40,8 +40,6 @@ static int resolve_all(struct db *db, const struct config *config, int rc, const
 	return rc;
 }
 
-/* ---- failed plans ---------------------------------------------------------------------------------- */
-
 static int open_no_plan(struct db *db, const struct config *config, const struct store_job *job, const char *why, int64_t now_ms,
 	struct fw_err *err)
 {
@@ -64,8 +62,6 @@ static int resolve_no_plan(
 	snprintf(why, sizeof why, "commit %.12s can be measured", job->target_sha);
 	return resolve_all(db, config, result, ids, n, why, now_ms, err);
 }
-
-/* ---- suites ---------------------------------------------------------------------------------------- */
 
 static bool has_name(const struct resolve_suites *s, const char *name)
 {
@@ -126,7 +122,6 @@ static int open_lost(struct db *db, const struct config *config, const struct st
 	return result;
 }
 
-/** Resolve alerts about suites that the commit names again. */
 static int resolve_lost(struct db *db, const struct config *config, const struct store_job *job,
 	const struct resolve_suites *after, int64_t now_ms, struct fw_err *err)
 {

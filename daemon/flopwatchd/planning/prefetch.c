@@ -1,4 +1,3 @@
-/* prefetch.c - see prefetch.h. */
 #include "flopwatchd/planning/prefetch.h"
 
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /**
- * prefetch.h - sources of queued jobs that already have base and suite, such as retried ones: resolved one after the
- * other, so that a job with cached modules requests no build. Only if a worker builds in separate allocations.
+ * prefetch.h - sources of queued jobs that already have base and suite, such as retried ones: resolved one after the other, so
+ * that a job with cached modules requests no build. Only if a worker builds in separate allocations.
  */
 #ifndef FLOPWATCHD_PLANNING_PREFETCH_H
 #define FLOPWATCHD_PLANNING_PREFETCH_H

@@ -1,4 +1,3 @@
-/* refusal.c - see refusal.h. */
 #include "flopwatchd/planning/refusal.h"
 
 #include <stdio.h>
@@ -9,8 +8,6 @@
 
 #define MANIFEST ".flopwatch.yaml"
 enum { SUITE_BYTES_MAX = 1 << 20, GUESS_DISTANCE = 3 };
-
-/* ---- bases ----------------------------------------------------------------------------------------- */
 
 /* Write "branch topic", or the commit if there is no branch. */
 static void name_target(const struct store_job *job, char *text, size_t size)
@@ -54,8 +51,6 @@ void refusal_unrelated(const struct config_repo *repo, const struct store_job *j
 		"flopwatch compare COMMIT %.100s",
 		target, repo->upstream, place, job->branch[0] ? job->branch : job->target_sha);
 }
-
-/* ---- suites ---------------------------------------------------------------------------------------- */
 
 static int find_name(const char (*names)[64], int n, const char *name)
 {
@@ -158,8 +153,6 @@ int refusal_of_build(
 		place, suite, commit, suite);
 }
 
-/* ---- providers ------------------------------------------------------------------------------------- */
-
 void refusal_peer_place(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *provider,
 	char place[REFUSAL_SIZE])
 {
@@ -171,9 +164,6 @@ void refusal_peer_place(const struct config_repo *repo, const struct manifest *m
 		place_in_manifest(commit, m->peers.of[i].at, "peers", i, place);
 }
 
-/* ---- results --------------------------------------------------------------------------------------- */
-
-/* Find a side with a requested provider that its module lacks. */
 static const struct msg_check *find_unknown_provider(const struct result *r)
 {
 	for (int i = 0; i < r->n_checks; i++)
@@ -182,7 +172,6 @@ static const struct msg_check *find_unknown_provider(const struct result *r)
 	return NULL;
 }
 
-/* True if both benchmarks ran and no row of theirs matches the request. */
 static bool lacks_rows(const struct result *r, const struct store_job *job)
 {
 	if (!job->cells_glob[0] || !plan_is_benchmark(&r->plan) || r->identical_by[0] || job->kind == JOBKIND_BISECT)

@@ -1,6 +1,6 @@
 /**
- * refusal.h - messages for a job that requests something missing: the setting or file with its line, and a remedy.
- * Measuring something else would give a verdict that was not requested. Pure.
+ * refusal.h - messages for a job that requests something missing: the setting or file with its line, and a remedy. Measuring
+ * something else would give a verdict that was not requested. Pure.
  */
 #ifndef FLOPWATCHD_PLANNING_REFUSAL_H
 #define FLOPWATCHD_PLANNING_REFUSAL_H
@@ -18,21 +18,21 @@ void refusal_contained(const struct config_repo *repo, const struct store_job *j
 void refusal_unrelated(const struct config_repo *repo, const struct store_job *job, char why[REFUSAL_SIZE]);
 
 /**
- * Position that names suite `name`, as the start of a message: in the configuration or the manifest of `commit`; "":
- * a user requested it.
+ * Position that names suite `name`, as the start of a message: in the configuration or the manifest of `commit`; "": a user
+ * requested it.
  */
 void refusal_suite_place(
 	const struct config_repo *repo, const struct manifest *m, const char *commit, const char *name, char place[REFUSAL_SIZE]);
 /**
- * Check that all suites in a commit's own manifest can be measured: each is one of its benchmarks, or a valid suite
- * of its tree (requested as blobs) or installed. `base`: manifest of the base, for a suggestion. Err: ERR_INVALID.
+ * Check that all suites in a commit's own manifest can be measured: each is one of its benchmarks, or a valid suite of its tree
+ * (requested as blobs) or installed. `base`: manifest of the base, for a suggestion. Err: ERR_INVALID.
  */
 int refusal_of_suites(const struct config *config, const struct gitread_commit *c, const struct manifest *own,
 	const struct manifest *base, struct fw_err *err);
 
 /**
- * Check that a commit's manifest has a `build` for the modules that `suite` times; one with only `benchmarks` has
- * none. Err: ERR_INVALID, with the position that names the suite.
+ * Check that a commit's manifest has a `build` for the modules that `suite` times; one with only `benchmarks` has none. Err:
+ * ERR_INVALID, with the position that names the suite.
  */
 int refusal_of_build(
 	const struct config_repo *repo, const struct manifest *m, const char *commit, const char *suite, struct fw_err *err);
@@ -42,8 +42,8 @@ void refusal_peer_place(const struct config_repo *repo, const struct manifest *m
 	char place[REFUSAL_SIZE]);
 
 /**
- * Describe what a finished result shows to be missing: a provider that a side's module lacks, rows that a benchmark
- * does not write. Returns false if there is nothing.
+ * Describe what a finished result shows to be missing: a provider that a side's module lacks, rows that a benchmark does not
+ * write. Returns false if there is nothing.
  */
 bool refusal_of_result(const struct result *r, const struct store_job *job, char why[REFUSAL_SIZE]);
 

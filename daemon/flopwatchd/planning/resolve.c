@@ -139,7 +139,6 @@ static void query_tree(struct resolve *r, struct side *s, const char *sha, child
 	start_git(r, question.arg, fn);
 }
 
-/* True if the answer has all that the side's manifest and suites need. */
 static bool is_covered(struct resolve *r, const struct side *s)
 {
 	char suite[SUITES_ASKED_MAX][64];
@@ -147,9 +146,7 @@ static bool is_covered(struct resolve *r, const struct side *s)
 	return tree_is_covered(s->commit, &s->manifest, suite, n);
 }
 
-/*
- * Read a `tree` answer. 1: complete, 0: queried again (or the resolve ended), -1 with err: the commit cannot be used.
- */
+/* Read a `tree` answer. 1: complete, 0: queried again (or the resolve ended), -1 with err: the commit cannot be used. */
 static int read_tree(struct resolve *r, struct side *s, const struct buf *out, child_fn *fn, struct fw_err *err)
 {
 	char sha[65];
@@ -227,8 +224,8 @@ static void choose_ancestor(struct resolve *r)
 }
 
 /*
- * If the base names another suite than the one it was chosen by, choose once more with that suite. Returns true to
- * continue with the current base.
+ * If the base names another suite than the one it was chosen by, choose once more with that suite. Returns true to continue
+ * with the current base.
  */
 static bool choose_again(struct resolve *r)
 {
@@ -342,7 +339,6 @@ static void query_base(struct resolve *r)
 
 /* ---- the steps ------------------------------------------------------------------------------------- */
 
-/* Check whether the target is measured as an upstream commit, for the history. */
 static int check_line(struct resolve *r, struct fw_err *err)
 {
 	struct plan *p = &r->answer.plan;
@@ -389,9 +385,7 @@ static void on_range(void *arg, const struct buf *out, const struct fw_err *fail
 	finish(r);
 }
 
-/*
- * Finish a good plan. For a branch's own comparison query the range once, so that accepted losses follow the commit.
- */
+/* Finish a good plan. For a branch's own comparison query the range once, so that accepted losses follow the commit. */
 static void finish_plan(struct resolve *r)
 {
 	struct fw_err err = { 0 };
@@ -412,9 +406,7 @@ static void finish_plan(struct resolve *r)
 	}
 }
 
-/*
- * Without its reference commit a commit is still compared with its base; only its position in the history is missing.
- */
+/* Without its reference commit a commit is still compared with its base; only its position in the history is missing. */
 static void on_reference_tree(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
@@ -463,7 +455,6 @@ static void copy_suites(const struct resolve *r, const struct side *side, struct
 		snprintf(out->name[i], sizeof out->name[i], "%s", side->manifest.suite[i]);
 }
 
-/* Prefix the position that names the missing or invalid suite. */
 static void add_suite_place(const struct resolve *r, struct fw_err *e)
 {
 	char place[REFUSAL_SIZE];
@@ -474,7 +465,6 @@ static void add_suite_place(const struct resolve *r, struct fw_err *e)
 		err_context(e, "%.*s", (int)len - 2, place);
 }
 
-/* Make the plan once both trees are known. */
 static void make_plan(struct resolve *r)
 {
 	struct fw_err err = { 0 };

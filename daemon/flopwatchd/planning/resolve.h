@@ -1,10 +1,10 @@
 /**
- * resolve.h - the plan of a job (a commit, optionally a base and a suite), made by queries to flopwatch-git in child
- * processes. Without a given base: a branch gets its merge-base with the upstream branch. The upstream branch gets
- * its newest first-parent ancestor whose own comparison left nothing open (ancestor.h), else its first parent; after
- * a force-push the merge-base with its last judged tip. Its first commit, and one whose base cannot be built or read,
- * is measured against itself (kind selfcheck). A branch without an upstream, without a common commit, or contained in
- * it is refused: compared with itself it would pass. Reads the database and writes nothing.
+ * resolve.h - the plan of a job (a commit, optionally a base and a suite), made by queries to flopwatch-git in child processes.
+ * Without a given base: a branch gets its merge-base with the upstream branch. The upstream branch gets its newest first-parent
+ * ancestor whose own comparison left nothing open (ancestor.h), else its first parent; after a force-push the merge-base with
+ * its last judged tip. Its first commit, and one whose base cannot be built or read, is measured against itself (kind
+ * selfcheck). A branch without an upstream, without a common commit, or contained in it is refused: compared with itself it
+ * would pass. Reads the database and writes nothing.
  */
 #ifndef FLOPWATCHD_PLANNING_RESOLVE_H
 #define FLOPWATCHD_PLANNING_RESOLVE_H

@@ -1,4 +1,3 @@
-/* sources.c - see sources.h. */
 #include "flopwatchd/planning/sources.h"
 
 #include <stdio.h>

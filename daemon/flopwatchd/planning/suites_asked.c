@@ -1,4 +1,3 @@
-/* suites_asked.c - see suites_asked.h. */
 #include "flopwatchd/planning/suites_asked.h"
 
 #include <string.h>

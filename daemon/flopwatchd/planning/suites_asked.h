@@ -11,15 +11,12 @@
 enum { SUITES_ASKED_MAX = 8 };
 enum suites_side { SUITES_OF_TARGET, SUITES_OF_BASE, SUITES_OF_REFERENCE };
 
-/**
- * True if the branch's own suites are checked: its base's suites judge it, but those it names must exist before they
- * apply.
- */
+/** True if the branch's own suites are checked: its base's suites judge it, but those it names must exist before they apply. */
 bool suites_of_target(const struct store_job *job, const struct config_repo *repo);
 
 /**
- * List suites whose files are needed of a side: for the base the job's, else the configured ones, else those of its
- * manifest `m`. Returns their number. Shape: out[SUITES_ASKED_MAX].
+ * List suites whose files are needed of a side: for the base the job's, else the configured ones, else those of its manifest
+ * `m`. Returns their number. Shape: out[SUITES_ASKED_MAX].
  */
 int suites_asked(const struct store_job *job, const struct config_repo *repo, enum suites_side side, const struct manifest *m,
 	char out[SUITES_ASKED_MAX][64]);

@@ -1,4 +1,3 @@
-/* tree_question.c - see tree_question.h. */
 #include "flopwatchd/planning/tree_question.h"
 
 #include <string.h>

@@ -15,8 +15,8 @@ struct tree_question {
 };
 
 /**
- * Query the commit's manifest, the inputs that `m` names and the files of these suites. Own: borrows all texts, which
- * must outlive `q`. Shape: suite[n_suites <= TREE_QUESTION_SUITES_MAX].
+ * Query the commit's manifest, the inputs that `m` names and the files of these suites. Own: borrows all texts, which must
+ * outlive `q`. Shape: suite[n_suites <= TREE_QUESTION_SUITES_MAX].
  */
 void tree_question(struct tree_question *q, const char *repo_path, const char *sha, const struct manifest *m, char suite[][64],
 	int n_suites);

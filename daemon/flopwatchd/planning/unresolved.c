@@ -1,4 +1,3 @@
-/* unresolved.c - see unresolved.h. */
 #include "flopwatchd/planning/unresolved.h"
 
 enum { PASSED_BYTES = 1 << 20 };

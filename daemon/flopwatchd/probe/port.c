@@ -1,4 +1,3 @@
-/* port.c - see port.h. */
 #include "flopwatchd/probe/port.h"
 
 #include <dirent.h>

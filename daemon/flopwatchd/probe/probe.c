@@ -19,8 +19,6 @@
 
 enum { SUITE_MAX_BYTES = 1 << 20, PATH_BYTES = 1024 };
 
-/* ---- folders --------------------------------------------------------------------------------------- */
-
 /* Find the folder, or its nearest existing parent. Shape: out[PATH_BYTES]. */
 static void find_nearest(const char *path, char *out)
 {
@@ -38,8 +36,8 @@ static void find_nearest(const char *path, char *out)
 }
 
 /*
- * Write and flush an unnamed file, as the database would; it leaves nothing behind. Skipped on file systems without
- * unnamed files.
+ * Write and flush an unnamed file, as the database would; it leaves nothing behind. Skipped on file systems without unnamed
+ * files.
  */
 static int try_to_write(const char *folder, struct fw_err *err)
 {
@@ -77,8 +75,6 @@ static void check_folder(const char *what, const char *path)
 	else
 		probe_print(PROBE_OK, "folder", "", "%s: %s %s", what, path, is_there ? "is writable" : "will be created");
 }
-
-/* ---- suites ---------------------------------------------------------------------------------------- */
 
 static int is_suite(const struct dirent *entry)
 {
@@ -150,8 +146,6 @@ static void check_suites(const struct config *c)
 	probe_print(PROBE_OK, "suites", "", "%d in %s can be read", good, c->suites_dir);
 	check_named_suites(c);
 }
-
-/* ---- programs -------------------------------------------------------------------------------------- */
 
 static void check_programs(void)
 {

@@ -1,7 +1,7 @@
 /**
- * probe.h - checks of the objects that a configuration names: folders, suites, programs, repositories with their
- * branches, workers with their devices. They run as the calling user, next to a running daemon, and change nothing:
- * they create no folder, fetch nothing and send no job.
+ * probe.h - checks of the objects that a configuration names: folders, suites, programs, repositories with their branches,
+ * workers with their devices. They run as the calling user, next to a running daemon, and change nothing: they create no
+ * folder, fetch nothing and send no job.
  */
 #ifndef FLOPWATCHD_PROBE_PROBE_H
 #define FLOPWATCHD_PROBE_PROBE_H

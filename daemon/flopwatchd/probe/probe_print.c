@@ -1,4 +1,3 @@
-/* probe_print.c - see probe_print.h. */
 #include "flopwatchd/probe/probe_print.h"
 
 #include <stdarg.h>

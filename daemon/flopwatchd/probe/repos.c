@@ -23,7 +23,6 @@ static int set_error(const struct buf *errors, enum err_code code, struct fw_err
 	return err_set(err, code, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-/* Read the branches that flopwatch-git prints. */
 static int read_branches(const struct config_repo *r, struct buf *out, struct fw_err *err)
 {
 	char program[4096];
@@ -66,7 +65,6 @@ static bool is_shallow(const struct config_repo *r)
 	return false;
 }
 
-/* The branches, matched against the configuration. */
 struct branches {
 	int n;
 	bool has_upstream;

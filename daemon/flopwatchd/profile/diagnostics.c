@@ -1,4 +1,3 @@
-/* diagnostics.c - see diagnostics.h. */
 #include "flopwatchd/profile/diagnostics.h"
 
 #include <stdlib.h>

@@ -14,8 +14,8 @@ struct diagnostics {
 };
 
 /**
- * Compare the logs of both builds: the worker's, or for a cached build that of an equal stored build. None if a side
- * has neither. Ignores architectures without a kernel of the profile. Own: diagnostics_fini, also after -1.
+ * Compare the logs of both builds: the worker's, or for a cached build that of an equal stored build. None if a side has
+ * neither. Ignores architectures without a kernel of the profile. Own: diagnostics_fini, also after -1.
  */
 int diagnostics_read(struct db *db, const struct result *r, struct diagnostics *out, struct fw_err *err);
 void diagnostics_fini(struct diagnostics *c);

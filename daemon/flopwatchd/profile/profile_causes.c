@@ -1,4 +1,3 @@
-/* profile_causes.c - see profile_causes.h. */
 #include "flopwatchd/profile/profile_causes.h"
 
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 #include "db/profile/store_profile.h"
 #include "flopwatchd/profile/profile_times.h"
 
-/** Texts and lists that the evidence points to. */
 struct evidence_buffers {
 	struct cause_kernel *kernel;
 	struct cause_value *value;

@@ -1,4 +1,3 @@
-/* profile_finish.c - see profile_finish.h. */
 #include "flopwatchd/profile/profile_finish.h"
 
 #include <math.h>
@@ -13,8 +12,6 @@
 #include "flopwatchd/profile/profile_causes.h"
 
 enum { WHY_SIZE = 700 };
-
-/* ---- state of a cell ------------------------------------------------------------------------------- */
 
 static const char *describe_failed_build(const struct result *r, char text[WHY_SIZE])
 {
@@ -73,8 +70,6 @@ static enum store_profile_state get_state(const struct result *r, int cell, char
 	snprintf(why, WHY_SIZE, "the worker sent no profile of the cell");
 	return STORE_PROFILE_FAILED;
 }
-
-/* ---- storing --------------------------------------------------------------------------------------- */
 
 /** Find the cell in the explained comparison. 1, 0 there is none, -1. */
 static int find_timed(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)

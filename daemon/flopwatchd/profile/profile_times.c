@@ -1,4 +1,3 @@
-/* profile_times.c - see profile_times.h. */
 #include "flopwatchd/profile/profile_times.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* branch_patterns.c - see branch_patterns.h. */
 #include "flopwatchd/runtime/branch_patterns.h"
 
 #include <fnmatch.h>

@@ -10,9 +10,9 @@
 enum { BRANCH_NAME_SIZE = 1024 /* bytes, encoded; as a job's branch */ };
 
 /**
- * True if the daemon watches a branch: the last pattern that matches decides, and one that begins with `!` excludes.
- * `*` also matches a slash. `name` is the percent-encoded branch name, `display` its readable form (invalid UTF-8
- * replaced); a match of either counts. Names of BRANCH_NAME_SIZE bytes or more match nothing.
+ * True if the daemon watches a branch: the last pattern that matches decides, and one that begins with `!` excludes. `*` also
+ * matches a slash. `name` is the percent-encoded branch name, `display` its readable form (invalid UTF-8 replaced); a match of
+ * either counts. Names of BRANCH_NAME_SIZE bytes or more match nothing.
  */
 bool branch_patterns_watch(const struct config_repo *conf, const char *name, const char *display);
 
@@ -20,8 +20,8 @@ bool branch_patterns_watch(const struct config_repo *conf, const char *name, con
 bool branch_pattern_matches(const char *pattern, const char *name, const char *display);
 
 /**
- * True if a pattern can never match a branch because it is a regular expression, an option or a ref. `why` then gets
- * a clause that follows the pattern, else "". Shape: why[size].
+ * True if a pattern can never match a branch because it is a regular expression, an option or a ref. `why` then gets a clause
+ * that follows the pattern, else "". Shape: why[size].
  */
 bool branch_pattern_is_wrong(const char *pattern, char *why, size_t size);
 

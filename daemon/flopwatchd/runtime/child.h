@@ -1,6 +1,6 @@
 /**
- * child.h - a child program that runs next to the loop, and its output once it ended. Standard input, output and
- * errors are memory files: no pipe needs pumping, and the file size limit stops a child that prints without end.
+ * child.h - a child program that runs next to the loop, and its output once it ended. Standard input, output and errors are
+ * memory files: no pipe needs pumping, and the file size limit stops a child that prints without end.
  */
 #ifndef FLOPWATCHD_RUNTIME_CHILD_H
 #define FLOPWATCHD_RUNTIME_CHILD_H
@@ -12,9 +12,9 @@
 struct child;
 
 /**
- * `out` is the child's output, empty if it went to a file. `failed` is NULL if it exited 0, else its last line of
- * errors with a code: ERR_NOT_FOUND for PROC_EXIT_GONE, ERR_BUSY for PROC_EXIT_AGAIN or a signal from outside,
- * ERR_CRASHED, ERR_TIMEOUT, ERR_INVALID where a retry cannot help.
+ * `out` is the child's output, empty if it went to a file. `failed` is NULL if it exited 0, else its last line of errors with a
+ * code: ERR_NOT_FOUND for PROC_EXIT_GONE, ERR_BUSY for PROC_EXIT_AGAIN or a signal from outside, ERR_CRASHED, ERR_TIMEOUT,
+ * ERR_INVALID where a retry cannot help.
  */
 typedef void child_fn(void *arg, const struct buf *out, const struct fw_err *failed);
 
@@ -31,8 +31,8 @@ struct child_spec {
 };
 
 /**
- * Start a child. The loop calls `fn` once, later; the captured output is freed when `fn` returns. Err: -1 if the
- * child cannot start; `fn` is then never called.
+ * Start a child. The loop calls `fn` once, later; the captured output is freed when `fn` returns. Err: -1 if the child cannot
+ * start; `fn` is then never called.
  */
 int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, void *arg, struct child **out, struct fw_err *err);
 /** Stop the child (proc_stop) and drop the callback; accepts NULL. */

@@ -145,20 +145,20 @@ struct config {
 };
 
 /**
- * Read `path`. Err: ERR_INVALID with every mistake, one a line, in `mistakes`; ERR_NOT_FOUND no such file. Own:
- * config_free. The structure takes megabytes, mostly untouched: never put it on the stack.
+ * Read `path`. Err: ERR_INVALID with every mistake, one a line, in `mistakes`; ERR_NOT_FOUND no such file. Own: config_free.
+ * The structure takes megabytes, mostly untouched: never put it on the stack.
  */
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
 void config_free(struct config *c);
 /**
- * Copy the settings that may change while the daemon runs: repositories, webhooks, limits, calibrate, night, profile,
- * split, confirm, keep_samples, keep_archive, suites_dir. `restart` gets the names of changed settings that need a
- * restart, "" none. Shape: restart[size].
+ * Copy the settings that may change while the daemon runs: repositories, webhooks, limits, calibrate, night, profile, split,
+ * confirm, keep_samples, keep_archive, suites_dir. `restart` gets the names of changed settings that need a restart, "" none.
+ * Shape: restart[size].
  */
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
 /**
- * Write the position of a repository's setting as the start of a message: "FILE:7:12: repos[0].suites[1]: ", "" if
- * unknown. Shape: text[size].
+ * Write the position of a repository's setting as the start of a message: "FILE:7:12: repos[0].suites[1]: ", "" if unknown.
+ * Shape: text[size].
  */
 void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size);
 /** What to say where the repository has no such branch as its `upstream`. Shape: text[size]. */
@@ -174,10 +174,7 @@ enum { CONFIG_ACCESS_ARGS = 12 };
  */
 int config_repo_access(const struct config_repo *r, const char **args);
 
-/**
- * Path of a repository for flopwatch-git: its own path if local, else its mirror. Shape: path[size]. Err: ERR_FULL
- * too long.
- */
+/** Path of a repository for flopwatch-git: its own path if local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
 int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);
 
 #endif

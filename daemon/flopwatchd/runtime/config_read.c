@@ -1,6 +1,6 @@
 /*
- * config_read.c - the reader of flopwatchd.yml, with every rule about a setting, so that the rest of the daemon may
- * rely on them.
+ * config_read.c - the reader of flopwatchd.yml, with every rule about a setting, so that the rest of the daemon may rely on
+ * them.
  */
 #include "flopwatchd/runtime/config.h"
 
@@ -26,9 +26,7 @@ enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 
 /* ---- addresses ------------------------------------------------------------------------------------- */
 
-/*
- * Check an HTTP address. Pages and logs show it, so it must hold no secret; `instead` names the right place for one.
- */
+/* Check an HTTP address. Pages and logs show it, so it must hold no secret; `instead` names the right place for one. */
 static void check_web_url(struct yaml *y, struct yaml_node *n, const char *url, const char *instead)
 {
 	const char *rest = config_after_prefix(url, "https://");
@@ -94,7 +92,6 @@ static void read_access(struct yaml *y, struct yaml_node *root, struct config *c
 
 /* ---- sections -------------------------------------------------------------------------------------- */
 
-/* Read an HTTP address and drop its final slashes. */
 static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, const char *instead, char *out, size_t size)
 {
 	if (!config_text(y, map, key, out, size))

@@ -1,4 +1,3 @@
-/* config_secret.c - see config_secret.h. */
 #include "flopwatchd/runtime/config_secret.h"
 
 #include <ctype.h>
@@ -127,8 +126,6 @@ void config_secret(struct yaml *y, struct yaml_node *map, const char *key, char 
 	if (read_path(y, map, key, path, sizeof path) && secret_read(path, secret, size, &err) != 0)
 		yaml_mistake(y, yaml_get(y, map, key), "%s", err.text);
 }
-
-/* ---- access to a repository's server --------------------------------------------------------------- */
 
 static bool is_fingerprint(const char *text)
 {

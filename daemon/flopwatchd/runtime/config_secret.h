@@ -1,6 +1,6 @@
 /**
- * config_secret.h - settings that name a file by an absolute path or as `credential:NAME`, a systemd credential. A
- * file of secrets is refused if others than its owner may read it.
+ * config_secret.h - settings that name a file by an absolute path or as `credential:NAME`, a systemd credential. A file of
+ * secrets is refused if others than its owner may read it.
  */
 #ifndef FLOPWATCHD_RUNTIME_CONFIG_SECRET_H
 #define FLOPWATCHD_RUNTIME_CONFIG_SECRET_H

@@ -1,4 +1,3 @@
-/* config_text.c - see config_text.h. */
 #include "flopwatchd/runtime/config_text.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-/* config_url.c - see config_url.h. */
 #include "flopwatchd/runtime/config_url.h"
 
 #include <ctype.h>

@@ -1,7 +1,4 @@
-/**
- * config_url.h - checks of repository addresses: neither git, ssh nor a shell may take one for an option or a
- * command.
- */
+/** config_url.h - checks of repository addresses: neither git, ssh nor a shell may take one for an option or a command. */
 #ifndef FLOPWATCHD_RUNTIME_CONFIG_URL_H
 #define FLOPWATCHD_RUNTIME_CONFIG_URL_H
 

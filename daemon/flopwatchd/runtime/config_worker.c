@@ -1,4 +1,3 @@
-/* config_worker.c - see config_worker.h. */
 #include "flopwatchd/runtime/config_worker.h"
 
 #include <ctype.h>
@@ -11,8 +10,6 @@
 #include "flopwatchd/runtime/config_text.h"
 
 enum { MINUTE_MS = 60000, PORT_MAX = 65535, CPUS_MAX = 4096, BUILDS_MAX = 64 };
-
-/* ---- ssh ------------------------------------------------------------------------------------------- */
 
 static bool is_made_of(const char *text, const char *more)
 {
@@ -44,10 +41,7 @@ static void read_ssh(struct yaml *y, struct yaml_node *map, struct config_worker
 	yaml_finish(y, map);
 }
 
-/*
- * ssh joins the arguments with blanks and the remote shell splits them again: accept only words that no shell
- * changes.
- */
+/* ssh joins the arguments with blanks and the remote shell splits them again: accept only words that no shell changes. */
 static void check_remote_words(struct yaml *y, struct yaml_node *map, const struct config_worker *w)
 {
 	for (int i = 0; i < w->n_command; i++)
@@ -57,9 +51,6 @@ static void check_remote_words(struct yaml *y, struct yaml_node *map, const stru
 				w->command[i]);
 }
 
-/* ---- slurm ----------------------------------------------------------------------------------------- */
-
-/* Read the options of an allocation, for measuring or for builds. */
 static void read_allocation(struct yaml *y, struct yaml_node *map, struct config_slurm *s)
 {
 	int64_t cpus = 0;
@@ -122,8 +113,6 @@ static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
 		builder->build_jobs = w->max_jobs < BUILDS_MAX ? w->max_jobs : BUILDS_MAX;
 }
 
-/* ---- devices --------------------------------------------------------------------------------------- */
-
 static void read_devices(struct yaml *y, struct yaml_node *map, struct config_worker *w)
 {
 	struct yaml_node *list = yaml_get(y, map, "devices");
@@ -151,8 +140,6 @@ bool config_worker_wants(const struct config_worker *w, enum device_kind kind, i
 			return true;
 	return w->n_devices == 0;
 }
-
-/* ---- an entry -------------------------------------------------------------------------------------- */
 
 static void read_connection(struct yaml *y, struct yaml_node *map, struct config_worker *w)
 {

@@ -5,10 +5,7 @@
 #include "base/yaml.h"
 #include "flopwatchd/runtime/config.h"
 
-/**
- * Append an entry to c->worker, and after it a second one if its builds run in separate allocations. Mistakes go to
- * `y`.
- */
+/** Append an entry to c->worker, and after it a second one if its builds run in separate allocations. Mistakes go to `y`. */
 void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c);
 
 /** True if the worker requests an allocation for each job and has devices only while it has one. */

@@ -315,8 +315,8 @@ void loop_remove(struct loop *l, struct loop_source *s)
 		return;
 	if (s->kind == SOURCE_CHILD && s->child.pid > 0) {
 		/*
-		 * Signal the child now, reap it when its pidfd becomes readable: a child stuck in the kernel must not
-		 * block the daemon.
+		 * Signal the child now, reap it when its pidfd becomes readable: a child stuck in the kernel must not block the
+		 * daemon.
 		 */
 		proc_stop(&s->child);
 		s->on_child = NULL;

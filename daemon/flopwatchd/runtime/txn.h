@@ -20,9 +20,7 @@ struct txn {
 };
 
 int txn_begin(struct txn *g, struct fw_err *err);
-/**
- * Commit if `result` is 0, else roll back and return -1 with `err` unchanged. Updates is_broken and logs its changes.
- */
+/** Commit if `result` is 0, else roll back and return -1 with `err` unchanged. Updates is_broken and logs its changes. */
 int txn_end(struct txn *g, int result, struct fw_err *err);
 /** True if the database is writable. After a failed write, tries at most once a second. */
 bool txn_is_well(struct txn *g);

@@ -33,7 +33,6 @@ int again_note(struct db *db, const struct config *config, const struct store_jo
 	return store_job_log(db, job->id, now_ms, line, err);
 }
 
-/** Queue the same comparison, with the same base. */
 static int queue_retry(struct db *db, const struct store_job *first, int64_t now_ms, struct fw_err *err)
 {
 	struct store_job job = *first;

@@ -1,6 +1,6 @@
 /**
- * again.h - retries: a comparison that only noise between runs left undecided is queued once more, in another hour.
- * Inside the caller's transaction; loop only.
+ * again.h - retries: a comparison that only noise between runs left undecided is queued once more, in another hour. Inside the
+ * caller's transaction; loop only.
  */
 #ifndef FLOPWATCHD_VERDICT_AGAIN_H
 #define FLOPWATCHD_VERDICT_AGAIN_H
@@ -14,8 +14,8 @@ int again_note(struct db *db, const struct config *config, const struct store_jo
 	int64_t now_ms, struct fw_err *err);
 
 /**
- * Queue due retries that are still wanted, below jobs that wait for a first result; with a delay of 0 drop all.
- * Returns the number, -1.
+ * Queue due retries that are still wanted, below jobs that wait for a first result; with a delay of 0 drop all. Returns the
+ * number, -1.
  */
 int again_ask(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 

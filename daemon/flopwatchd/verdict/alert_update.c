@@ -80,9 +80,9 @@ static bool is_target_fault(const struct store_cell *cell)
 }
 
 /**
- * True for a cell of a large suite that the base lacks too, although the branch had it when it was last measured: a
- * new division into shards compares a shard with a newer commit than before, so a loss between the two is on both
- * sides. `class`: the target's class of failure. 1, 0, -1.
+ * True for a cell of a large suite that the base lacks too, although the branch had it when it was last measured: a new
+ * division into shards compares a shard with a newer commit than before, so a loss between the two is on both sides. `class`:
+ * the target's class of failure. 1, 0, -1.
  */
 static int is_lost_before(struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, char class[16], struct fw_err *err)
@@ -203,9 +203,7 @@ static int send_improvements(struct db *db, struct alert_update *n, const struct
 
 /* ---- alerts ---------------------------------------------------------------------------------------- */
 
-/**
- * Name the culprit of these cells at once if the base is the target's first parent; `search`: else start a search.
- */
+/** Name the culprit of these cells at once if the base is the target's first parent; `search`: else start a search. */
 static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,
 	const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
@@ -302,9 +300,7 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	return result;
 }
 
-/**
- * The base defines the suite, so the base removed its cells; each side defines its rows, which are missing if known.
- */
+/** The base defines the suite, so the base removed its cells; each side defines its rows, which are missing if known. */
 static int open_missing(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
 	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {

@@ -21,9 +21,9 @@ int alert_update_cell(struct alert_update *n, struct db *db, const struct result
 	const struct store_cell *cell, struct fw_err *err);
 
 /**
- * After all cells: with `whole`, open alerts and resolve those that are over; then send the event job.done. Alerts of
- * kind failing and missing are for the upstream branch alone: on another branch they concern only its author. Fills
- * the rest of `out`.
+ * After all cells: with `whole`, open alerts and resolve those that are over; then send the event job.done. Alerts of kind
+ * failing and missing are for the upstream branch alone: on another branch they concern only its author. Fills the rest of
+ * `out`.
  */
 int alert_update_publish(struct db *db, const struct config *config, struct alert_update *n, const struct result *r,
 	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,

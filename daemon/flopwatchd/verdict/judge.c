@@ -51,7 +51,6 @@ static int put_environment(struct db *db, const struct result *r, int64_t now_ms
 	return is_new ? alert_update_baseline_period(db, r, c->environment, now_ms, err) : 0;
 }
 
-/** Row of one side's build; 0 if nothing was built. */
 static int put_build(struct db *db, const struct result *r, enum role role, int64_t now_ms, int64_t *id, struct fw_err *err)
 {
 	int subject = result_subject(r, role);
@@ -311,7 +310,6 @@ static int put_estimates(struct db *db, int64_t cell, enum series series, const 
 	return 0;
 }
 
-/** The stored runs of a cell, and its new judgement. */
 struct again {
 	int n_series;
 	struct store_runs stored[3];

@@ -119,7 +119,6 @@ static int find_grown(const struct result *r, const struct cost *c, struct grown
 	return n;
 }
 
-/** Write "what", "unit" and "cells" into the open object. */
 static void write_cost(struct jsonw *j, const struct result *r, const struct cost *c, const struct grown *grown, int n)
 {
 	jsonw_kv_string(j, "what", c->what);

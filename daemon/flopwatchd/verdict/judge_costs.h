@@ -8,9 +8,9 @@
 
 /**
  * For each kind of cost that grew in some cell, send one event "cost.up" {"what","unit","comparison",
- * "repo","branch","target","cells":[{"cell","base","target"}]}: local_bytes (stack and spills, summed over a call's
- * kernels), launches, workspace_bytes, flops_issued (relative to useful ones, over 0.1 %), error_ratio (over 10 %),
- * unrepeatable (1: two calls on the same inputs give different bits, those of the base do not).
+ * "repo","branch","target","cells":[{"cell","base","target"}]}: local_bytes (stack and spills, summed over a call's kernels),
+ * launches, workspace_bytes, flops_issued (relative to useful ones, over 0.1 %), error_ratio (over 10 %), unrepeatable (1: two
+ * calls on the same inputs give different bits, those of the base do not).
  */
 int judge_costs(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, int64_t now_ms,
 	struct fw_err *err);
