@@ -97,10 +97,7 @@ static void on_removed(void *arg, const struct buf *out, const struct fw_err *fa
 		log_error("backup.remove", "err=%s", log_quote(failed->text));
 }
 
-/*
- * A child removes it, since the file system takes long to free a large file; under another name, so that the next copy may
- * start.
- */
+/* A child frees the large file, which takes long; under another name, so that the next copy may start. */
 static void remove_whole(struct backup *b)
 {
 	const char *const args[] = { "-f", b->old, NULL };

@@ -26,10 +26,7 @@ void backup_stop(struct backup *b);
 /** Remove the files. After loop_free, which waits for the child. Accepts NULL. */
 void backup_free(struct backup *b);
 
-/**
- * Main function of the child: copy `database` to `path`. Returns the exit status; a failure prints one line on stderr and its
- * kind on stdout.
- */
+/** Main function of the child. Returns the exit status; a failure prints a line on stderr and its kind on stdout. */
 int backup_run(const char *database, const char *path);
 
 #endif

@@ -29,10 +29,7 @@ struct control {
 	struct backup *backup;
 };
 
-/**
- * Queue a job. Err: ERR_NOT_FOUND unknown repo or branch, ERR_CONFLICT an ambiguous abbreviated hash, ERR_INVALID an invalid
- * request, ERR_FULL queue_max.
- */
+/** Queue a job. Err: ERR_NOT_FOUND repo or branch, ERR_CONFLICT ambiguous hash, ERR_INVALID, ERR_FULL queue_max. */
 int control_enqueue(struct control *c, const struct job_request *request, int64_t *job, struct fw_err *err);
 /** Start a search for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
 int control_bisect(struct control *c, const struct job_request *request, int64_t *bisect, struct fw_err *err);
@@ -69,25 +66,16 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
 /** Queue an ended job again as a new one. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */
 int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
-/**
- * Pause or resume a device. A quarantined one must pass a health check first, which this requests. Err: ERR_NOT_FOUND,
- * ERR_CONFLICT it is quarantined already.
- */
+/** Pause or resume a device. A quarantined one gets a health check first. Err: ERR_NOT_FOUND, ERR_CONFLICT quarantined. */
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
-/**
- * Set an alert's state for a user: acknowledged, accepted, resolved, invalid; webhooks are notified. Err: as
- * store_alert_change.
- */
+/** Set an alert's state for a user and notify webhooks. Err: as store_alert_change. */
 int control_alert(
 	struct control *c, int64_t alert, enum alertstate state, const char *who, const char *reason, struct fw_err *err);
 /** Send a notification again, with the same id. Err: ERR_NOT_FOUND. */
 int control_redeliver(struct control *c, int64_t notification, struct fw_err *err);
 /** Judge a comparison again from its stored samples. `changed`: a verdict changed. Err: ERR_NOT_FOUND. */
 int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
-/**
- * Check a repository now. *look (may be NULL): the number of that check, which has not started yet. Err: ERR_NOT_FOUND,
- * ERR_BUSY.
- */
+/** Check a repository now. *look (may be NULL): the number of that future check. Err: ERR_NOT_FOUND, ERR_BUSY. */
 int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
 /**
  * Report whether that check, or a later one, has ended, and the result of the newest: *error why the repository could not be

@@ -107,10 +107,7 @@ static struct store_profile_of get_sides(const struct store_job *job)
 	return of;
 }
 
-/*
- * Read two commits. If they were compared with these options, use those cells and that device; else the largest cells of the
- * suite.
- */
+/* Commits compared with these options give cells and device; else the largest cells of the suite count. */
 static int read_sides(
 	struct control *c, const struct job_request *r, struct store_job *job, struct store_profile *p, struct fw_err *err)
 {

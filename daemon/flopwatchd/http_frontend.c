@@ -101,10 +101,7 @@ static int write_port(const struct http_frontend *f, const char *folder, struct 
 	return result;
 }
 
-/*
- * The first token must come from somewhere: each start writes a new one with scope admin, readable only for the daemon's user
- * and root.
- */
+/* The first token must come from somewhere: each start writes a new admin token, readable for the daemon's user and root. */
 static int write_admin_token(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
 	char path[600], part[620], token[ACCESS_TOKEN_TEXT + 1], hash[HASH_HEX];

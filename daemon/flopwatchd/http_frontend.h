@@ -9,10 +9,7 @@
 
 struct http_frontend;
 
-/**
- * Bind the port; port 0 takes any free one and writes it to state_dir/port. Own: borrows all; `control` may be filled later,
- * before the loop runs. Err: ERR_BUSY the port is in use.
- */
+/** Bind the port (0: any, written to state_dir/port). Own: borrows all; `control` may be filled later. Err: ERR_BUSY. */
 int http_frontend_start(struct loop *l, const struct config *c, struct db *db, struct control *control,
 	struct http_frontend **out, struct fw_err *err);
 int http_frontend_port(const struct http_frontend *f);

@@ -22,10 +22,7 @@ int janitor_start(struct loop *loop, const struct config *config, struct db *db,
 void janitor_wake(struct janitor *j);
 void janitor_stop(struct janitor *j);
 
-/**
- * Run one step, in its own transactions. Units: now_ms as clock_utc_ms. 1 there may be more, 0 done, -1. Times that cannot be
- * archived stay in the database.
- */
+/** Run one step in its own transactions. Units: now_ms as clock_utc_ms. 1 there may be more, 0 done, -1. */
 int janitor_step(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 
 #endif

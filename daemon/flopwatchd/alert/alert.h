@@ -18,10 +18,7 @@
 int alert_open(
 	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);
 
-/**
- * End an open or acknowledged alert and send "alert.resolved". `comparison` shows that the alert is over, 0 none. Err:
- * ERR_CONFLICT.
- */
+/** End an open or acknowledged alert, "alert.resolved". `comparison` shows the end, 0 none. Err: ERR_CONFLICT. */
 int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_t comparison, const char *reason, int64_t now_ms,
 	struct fw_err *err);
 

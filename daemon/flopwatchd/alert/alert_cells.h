@@ -50,10 +50,7 @@ void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *
 void alert_cells_count(struct alert_cells *a, const char *cells_json);
 /** Finish both texts. Err: ERR_FULL they do not fit. Own: valid until alert_cells_fini. */
 int alert_cells_end(struct alert_cells *a, const char **cells_json, const char **groups_json, struct fw_err *err);
-/**
- * One line for users, after all cells were added: "attention forward (run) -3.1 % in 4 cells, and 2 more groups". Shape:
- * out[size].
- */
+/** One line for users, once all cells are added: "attention forward (run) -3.1 % in 4 cells, and 2 more groups". */
 void alert_cells_title(struct alert_cells *a, char *out, size_t size);
 
 #endif

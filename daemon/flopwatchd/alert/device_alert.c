@@ -46,10 +46,7 @@ static int find_offline(struct db *db, int64_t since, int64_t now_ms, struct fou
 	return 0;
 }
 
-/**
- * Find alerts of devices that sent a message since, or that a user paused. Accepted alerts end too: the device may go offline
- * again.
- */
+/** Accepted alerts end too, so that the device may go offline again. */
 static int find_online_again(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
 	struct find_offline_over over[AT_ONCE_MAX];
@@ -142,10 +139,7 @@ static int64_t check_interval_ms(const struct device_alert_watch *s)
 	return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause;
 }
 
-/**
- * True if a quarantine alert must be opened or resolved. Only reads: an empty write transaction would count as proof that the
- * disk works.
- */
+/** Only reads: an empty write transaction would count as proof that the disk works. */
 static bool is_quarantine_alert_due(const struct device_alert_watch *s, int64_t now_ms)
 {
 	struct found found[AT_ONCE_MAX];

@@ -11,10 +11,7 @@
 #define RANGE_HOLDS 0.9
 /* A few runs underestimate their error (log ratio). */
 #define SE_MIN 0.0002
-/*
- * Stretches with a probability of a loss above SUSPECT are searched; those below LIKELY only if the culprits do not explain the
- * loss.
- */
+/* Stretches above SUSPECT are searched; those below LIKELY only if the culprits do not explain the loss. */
 #define SUSPECT 0.05
 #define LIKELY  0.5
 /* Points whose distance exceeds this many of their errors contradict each other. */
@@ -326,10 +323,7 @@ static int add_culprits(const struct bisect_search *s, int k, double *without, s
 	return found;
 }
 
-/**
- * Find the shortest range of known points over which the curve rises permanently by `loss`. A single commit is no range: no
- * measurement names it.
- */
+/** Find the shortest range over which the curve rises permanently by `loss`. A single commit is no range. */
 static bool shortest_range(const struct bisect_track *t, int n, const double *curve, double loss, int *from, int *to)
 {
 	int best = n + 1;

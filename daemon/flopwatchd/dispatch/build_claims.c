@@ -25,10 +25,7 @@ void build_claims_end(struct buf *ids)
 	buf_putc(ids, ']');
 }
 
-/*
- * True if slot `s` measures jobs built before, for `w` or (`is_own` false) for another worker of its kind. A slot that is down
- * does not.
- */
+/* True if slot `s`, unless down, measures jobs built for `w` or (`is_own` false) for another worker of its kind. */
 static bool measures_builds_of(const struct slot *s, const struct config_worker *w, bool is_own)
 {
 	return s->worker->builds_separate && s->worker->device == w->device && !strcmp(s->worker->name, w->name) == is_own &&

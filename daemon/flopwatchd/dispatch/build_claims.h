@@ -13,15 +13,9 @@ void build_claims_begin(struct buf *ids);
 void build_claims_add(struct buf *ids, int64_t id);
 void build_claims_end(struct buf *ids);
 
-/**
- * Add the jobs that other workers than the builder `w` have built and will measure: of each worker that is not down, as many as
- * it has slots. Err: the database.
- */
+/** Add jobs that other workers than `w` built and will measure, up to their number of slots. Err: the database. */
 int build_claims_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err);
-/**
- * Number of further builds `w` may request: next to other builders, at most as many as it can measure, so that it leaves them
- * the rest. Err: the database.
- */
+/** Further builds `w` may request: next to other builders, no more than it can measure. Err: the database. */
 int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err);
 
 #endif

@@ -24,18 +24,12 @@ enum device_kind claim_kind(const struct config_worker *w, const struct msg_hell
 /** True if the configuration lets the worker measure on this device. */
 bool claim_wants(const struct config_worker *w, const struct msg_device *d);
 
-/**
- * Name of the worker whose cache must hold a job's modules before this worker may measure: itself if its builds run in separate
- * allocations, "" if any.
- */
+/** Worker whose cache must hold a job's modules: itself if its builds run in separate allocations, "" any. */
 const char *claim_cache(const struct config_worker *w);
 
 /** Find a free device whose health check was requested. 1, 0 none, -1. */
 int claim_health_check(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
-/**
- * Find the first free device of the wanted kind (`uuid`: only this one; "": any) in state ok that a job waits for, and that
- * job. 1, 0 none, -1.
- */
+/** Find a free device (`uuid` "": any) of the wanted kind in state ok, and a job for it. 1, 0 none, -1. */
 int claim_job_on(
 	const struct claim *c, const char *uuid, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err);
 /** Claim the next job to build and mark it as sent. 1, 0 none, -1: the database; the job stays queued. */

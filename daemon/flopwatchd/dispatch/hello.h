@@ -9,10 +9,7 @@
 
 enum { HELLO_WHY_SIZE = 2 * READONLY_PATH_SIZE + 160 };
 
-/**
- * Check the protocol version, the folders shown to branch code, and that a worker builds only if it was configured so. False:
- * `why` says what to do. Shape: why[HELLO_WHY_SIZE].
- */
+/** Check protocol, shown folders and `builds`. False: `why` says what to do. Shape: why[HELLO_WHY_SIZE]. */
 bool hello_is_fine(const struct config *c, const struct config_worker *w, const struct msg_hello *h, char *why);
 
 #endif

@@ -18,15 +18,9 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 void queue_wake(struct queue *q);
 /** Cancel an open job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *err);
-/**
- * Cancel all git work before the configured repositories change. Jobs in planning return to queued; jobs on a worker continue.
- * queue_wake resumes.
- */
+/** Cancel git work before repositories change: planned jobs return to queued, running ones continue. queue_wake resumes. */
 void queue_forget_plans(struct queue *q);
-/**
- * Return running jobs to the queue without counting the attempt, stop the workers and start no job; `done(arg)` when all have
- * ended.
- */
+/** Return running jobs to the queue uncounted, stop the workers, start no job; `done(arg)` when all have ended. */
 void queue_drain(struct queue *q, void (*done)(void *arg), void *arg);
 /** Kill what still runs; accepts NULL. */
 void queue_stop(struct queue *q);

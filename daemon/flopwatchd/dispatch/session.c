@@ -502,10 +502,7 @@ static void on_io(void *arg, uint32_t events)
 		on_end_of_input(s);
 }
 
-/*
- * The last line of standard error explains a sudden end best. flopwatch-worker prefixes its lines with priorities: those below
- * a warning are details here.
- */
+/* The last line explains a sudden end best. flopwatch-worker's lines carry priorities: below a warning they are details. */
 static void on_error_line(void *arg, char *line)
 {
 	struct session *s = arg;

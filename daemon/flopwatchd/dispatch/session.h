@@ -26,16 +26,12 @@ enum session_end {
 struct session_hooks {
 	/** The start is pending, without a time limit. May be NULL. */
 	void (*pending)(void *arg, const struct executor_wait *wait);
-	/**
-	 * The worker is ready, at the start and again after session_stay: answer with session_send or session_cancel, now or
-	 * later.
-	 */
+	/** The worker is ready, also after session_stay: answer with session_send or session_cancel, now or later. */
 	void (*hello)(void *arg, const struct msg_hello *hello);
 	/** Every message about the job, before it enters the result. */
 	void (*word)(void *arg, const struct msg *m);
 	/**
-	 * Once, at the end, never inside another call; the session is freed when it returns. Own: `result` (NULL unless done)
-	 * is the callee's.
+	 * Last call, never inside another one; frees the session afterwards. Own: `result` (NULL unless done) is the callee's.
 	 */
 	void (*end)(void *arg, enum session_end how, struct result *result, const char *why);
 };
@@ -49,10 +45,7 @@ int session_open(struct executors *x, struct loop *l, const struct config *c, co
  */
 int session_send(
 	struct session *s, struct plan *plan, const char *repo_path, const struct msg_device *device, struct fw_err *err);
-/**
- * After hello, instead of a job: request the health check of a device. The worker answers with one MSG_STATE and ends. Err: the
- * session is not ready.
- */
+/** Request a health check instead of a job. The worker answers with one MSG_STATE and ends. Err: not ready. */
 int session_health_check(struct session *s, const char *uuid, struct fw_err *err);
 /**
  * Ask the worker to end its job and wait for another: a second hello follows, or the end if the worker cannot or takes too

@@ -197,10 +197,7 @@ static void quarantine(struct slot *s, const char *why)
 	slot_lose_worker(s, why);
 }
 
-/*
- * The worker cannot continue. A job that its disk has no space for waits; after any other fault the attempt counts, since the
- * job may be the cause.
- */
+/* A job without disk space on the worker waits; any other fault counts as an attempt, since the job may be the cause. */
 static void return_job(struct slot *s, const struct msg_fault *why)
 {
 	if (strcmp(why->failure, "full") != 0) {
@@ -445,10 +442,7 @@ static void begin_plan(struct slot *s)
 			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_TARGET_MISSING : JOBSTATE_ON_FAIL, why.text);
 }
 
-/*
- * Start a health check, or a job for one of the worker's devices; a job for the device that was `freed` for one comes first, ""
- * none was. 1 started, 0 nothing to do, -1.
- */
+/* Start a health check or a job, first one for the device that was `freed` ("" none). 1 started, 0 nothing to do, -1. */
 static int start_work(struct slot *s, const char *freed, struct fw_err *err)
 {
 	const struct claim claim = make_claim(s);

@@ -45,10 +45,7 @@ struct slot_host {
 	struct backoff *backoff; /* of each worker, by its index in the configuration */
 };
 
-/**
- * Create a slot, which queries its worker's devices; `index` among the worker's slots. Own: borrows host and w; NULL without
- * memory.
- */
+/** Create a slot, number `index` of its worker, and query its devices. Own: borrows host and w; NULL without memory. */
 struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index);
 /** Another slot of the same worker; copies the hello of `first`. NULL without memory. */
 struct slot *slot_new_concurrent(const struct slot *first, int index);
@@ -57,10 +54,7 @@ int slot_devices(const struct slot *s);
 const struct config_worker *slot_worker(const struct slot *s);
 
 enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_HEALTH_CHECK, SLOT_HAS_IDLE_ALLOCATION };
-/**
- * What the slot's allocation waits for. NOT: it could request one; SLOT_HAS_IDLE_ALLOCATION: it has one that fits no queued
- * job.
- */
+/** State of its request. NOT: it could request; SLOT_HAS_IDLE_ALLOCATION: its allocation fits no queued job. */
 enum slot_wait slot_waits(const struct slot *s);
 /** Properties of a requested allocation. The job is chosen once it is granted. */
 struct slot_request {

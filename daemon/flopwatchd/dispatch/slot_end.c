@@ -169,10 +169,7 @@ void slot_release(struct slot *s, const char *why)
 		session_cancel(s->session);
 }
 
-/*
- * True if the preempting job takes over the allocation, instead of waiting at the end of the scheduler's queue. If the
- * allocation's time is limited, half of it must be left.
- */
+/* True to pass the allocation to the preempting job; at least half of a limited time must be left. */
 static bool is_allocation_reusable(const struct slot *s)
 {
 	int64_t had_ms = (clock_mono_ns() - s->allocated_ns) / 1000000;

@@ -30,10 +30,7 @@ void slot_hear_health_check(struct slot *s, const struct msg_state *state)
 	snprintf(s->health_check_why, sizeof s->health_check_why, "%s", state->detail);
 }
 
-/*
- * A cancelled check or a broken connection says nothing about the device; but a device that fails its worker SILENT_MAX times
- * in a row fails the check.
- */
+/* A cancelled or lost check proves nothing, but SILENT_MAX lost ones in a row fail the device. */
 static bool has_result(struct slot *s, enum session_end how, const char *why)
 {
 	if (s->health_check == HEALTH_CHECK_SAID)

@@ -33,10 +33,7 @@ int split_group_fits(const struct slot *s, struct fw_err *err);
 struct slot *split_group_leader(struct slot *s);
 /** Add a finished part; a helper is free then. Own: takes `part`. Err: it does not fit. */
 int split_group_take(struct slot *s, struct result *part, struct fw_err *err);
-/**
- * Start what follows: nothing while others measure, a confirming set, or return the whole result (else NULL), which is the
- * caller's. Err: as split_group_gather.
- */
+/** Start a confirming set, or return the whole result (else NULL), which is the caller's. Err: as split_group_gather. */
 int split_group_go_on(struct slot *leader, struct result **whole, struct fw_err *err);
 /** End the job: helpers are free, or will be when their workers have ended. No effect without a split group. */
 void split_group_dismiss(struct slot *leader);

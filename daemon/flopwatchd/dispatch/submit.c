@@ -189,10 +189,7 @@ static bool is_waiting_for(const struct slot_range *r, int64_t job)
 	return waits;
 }
 
-/*
- * A job that another worker requested is not requested again, unless the scheduler lets that request wait: then the first
- * allocation gets the job, and the other is withdrawn.
- */
+/* A job requested by another worker is not requested again, unless that request waits: then the first allocation wins. */
 static void exclude_others(const struct slot_range *r, struct buf *ids)
 {
 	struct slot *s;

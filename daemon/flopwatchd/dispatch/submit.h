@@ -4,10 +4,7 @@
 
 #include "flopwatchd/dispatch/slot.h"
 
-/**
- * Let each free slot with a scheduler request an allocation if a job waits for it, and each slot without a waiting job withdraw
- * its request. Err: the database.
- */
+/** Request allocations for waiting jobs and withdraw requests without one. Err: the database. */
 int submit_all(const struct slot_host *host, struct fw_err *err);
 /** Withdraw all requests and release idle allocations: no job may start. */
 void submit_none(const struct slot_host *host);

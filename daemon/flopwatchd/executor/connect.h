@@ -27,10 +27,7 @@ struct connect_as {
 int connect_worker(const struct config *c, const struct config_worker *w, const struct connect_as *as, struct connection *out,
 	struct fw_err *err);
 
-/**
- * List the variables that remote shells, schedulers and CUDA need; a worker gets no others of the daemon's environment. Shape:
- * env[CONNECT_ENV_MAX], text[CONNECT_ENV_MAX].
- */
+/** Variables passed to a worker, and no others. Shape: env[CONNECT_ENV_MAX], text[CONNECT_ENV_MAX]. */
 void connect_environment(const char *env[CONNECT_ENV_MAX], char (*text)[CONNECT_ENV_TEXT]);
 
 #endif

@@ -37,10 +37,7 @@ int executors_new(struct loop *l, const struct config *c, struct executors **out
 /** Ask all running children to end and wait a moment; accepts NULL. */
 void executors_free(struct executors *x);
 
-/**
- * Start the worker or connect to it, on `node` if set. Own: borrows w and hooks until executor_end. Err: nothing is left
- * behind, and no hook was called.
- */
+/** Start the worker or connect, on `node` if set. Own: borrows w and hooks until executor_end. Err: no hook was called. */
 int executor_submit(struct executors *x, const struct config_worker *w, const char *node, const struct executor_hooks *hooks,
 	void *arg, struct executor **out, struct fw_err *err);
 /** True if it has a process, so that `ended` will be called. */

@@ -34,10 +34,7 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 int baseline_period_cell(struct db *db, const struct baseline_period *e, const struct result *r, int cell, struct store_cell *c,
 	double *x, double *se, struct fw_err *err);
 
-/**
- * For a judged cell with a ratio whose comparison and device are known: store the time of its reference commit, if the clock
- * was observed and no other device confirmed the cell.
- */
+/** Store the time of a judged cell's reference commit, if its clock was observed and no other device confirmed the cell. */
 int baseline_period_reference_time(struct db *db, const struct baseline_period *e, const struct result *r, int cell,
 	const struct store_cell *c, int64_t device, struct fw_err *err);
 

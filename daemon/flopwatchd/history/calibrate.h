@@ -9,10 +9,7 @@
 #include "flopwatchd/judge/cell.h"
 #include "flopwatchd/job/plan.h"
 
-/**
- * Set the stored noise of the plan's cells, for a repository on `device` (rows), at `now_ms`. A job of kind calibrate gets a
- * minimum of runs.
- */
+/** Set the stored noise of the plan's cells on `device` (row). A job of kind calibrate gets a minimum of runs. */
 int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t device, int64_t now_ms, struct fw_err *err);
 
 /**

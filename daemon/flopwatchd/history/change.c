@@ -166,10 +166,7 @@ static int apply_verify(const struct trend *t, struct store_change *c, const str
 	return locate_step(t, c, e, err);
 }
 
-/**
- * Move one bound if the middle commit has nearly all of the step or nearly none; otherwise several commits share the step, and
- * no single one is named.
- */
+/** Several commits share the step if the middle one has neither nearly all nor nearly none of it. */
 static int apply_backfill(const struct trend *t, struct store_change *c, const struct store_baseline_period *e,
 	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
 {

@@ -8,10 +8,7 @@
 
 #include "db/store/device.h"
 
-/**
- * Check the whole class inside the caller's transaction: writes a row and an event for each device that changed. Err: the
- * database.
- */
+/** Check the class in the caller's transaction: a row and an event for each changed device. Err: the database. */
 int device_offset_look(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err);
 
 #endif

@@ -50,10 +50,7 @@ static int open_alert(const struct follow *f, const struct measured *by, struct 
 	return 0;
 }
 
-/*
- * Time of a cell now, scaled to the clock of the previous baseline period; unscaled if no clock was ever seen. NAN: a clock is
- * missing.
- */
+/* Scaled to the clock of the previous period; unscaled if no clock was ever seen. NAN: a clock is missing. */
 static double time_now(const struct follow *f, int i, const struct store_cell *cell, double held_mhz)
 {
 	if (!isfinite(held_mhz))

@@ -46,10 +46,7 @@ static int send_event(const struct trend *t, const struct store_baseline_period 
 	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
 }
 
-/**
- * The comparison's ratios are already relative to the period's first reference commit, with errors added: the new one starts
- * with them.
- */
+/** These ratios are already relative to the period's first reference commit, with errors added. */
 static int put_chain(const struct trend *t, const struct store_comparison *c, const struct store_baseline_period *e,
 	bool *is_whole, struct fw_err *err)
 {

@@ -15,10 +15,7 @@
 int rereference_ask(const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s,
 	struct fw_err *err);
 
-/**
- * Replace the reference commit by a measured one, whose ratios are stored. If a cell has no ratio, the old one stays, with a
- * line in the job's log.
- */
+/** Replace the reference commit by a measured one. If a cell has no ratio, the old one stays, with a line in the log. */
 int rereference_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
 	const struct store_baseline_period *e, struct fw_err *err);
 

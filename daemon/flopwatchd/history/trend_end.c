@@ -80,10 +80,7 @@ int trend_drift(const struct trend *t, const struct store_baseline_period *e, co
 			   : report_drift(t, e, cell->key, &s, expected, loss - expected, err);
 }
 
-/**
- * Find the level before a change point in the series of baseline period `e`, which may have another reference commit. 1, 0
- * unknown, -1.
- */
+/** Level before a change point in the series of `e`, which may have another reference commit. 1, 0 unknown, -1. */
 static int find_level_before(const struct trend *t, const struct store_baseline_period *e, const struct store_change *c,
 	double *level, struct fw_err *err)
 {

@@ -1,7 +1,4 @@
-/**
- * branch_tips.h - the comparison of a repository's branch tips with the stored ones; moved branches become jobs, in one
- * transaction.
- */
+/** branch_tips.h - comparison of a repository's branch tips with the stored ones; moved branches become jobs. */
 #ifndef FLOPWATCHD_INTAKE_BRANCH_TIPS_H
 #define FLOPWATCHD_INTAKE_BRANCH_TIPS_H
 
@@ -15,10 +12,7 @@
 
 struct branch_tips_result {
 	int jobs, superseded, moved, gone;
-	/*
-	 * Names, one a line, of branches that keep an older stored tip: the queue is full, or git cannot read the new tip. Own:
-	 * the caller frees it.
-	 */
+	/* Branches, one a line, that keep an older stored tip: full queue, or unreadable tip. Own: the caller frees it. */
 	struct buf held;
 	/* A problem to show although the run succeeded: an unreadable branch, a full queue, no upstream branch; "": none. */
 	char problem[1024];

@@ -40,10 +40,7 @@ void plan_fini(struct plan *p);
 int plan_manifest(const struct gitread_commit *c, struct manifest *out, struct fw_err *err);
 /** Paths of suite `name` in a base's tree; the first that exists counts. Shape: path[2][MANIFEST_TEXT_SIZE]. */
 void plan_suite_paths(const char *name, char path[2][MANIFEST_TEXT_SIZE]);
-/**
- * Read suite `name` and its file name from a commit's tree (requested as blobs), else from the installed ones. 1, 0 it does not
- * exist, -1.
- */
+/** Read suite `name` and its file name from a commit's tree, else from the installed ones. 1, 0 it does not exist, -1. */
 int plan_find_suite(const struct config *config, const struct gitread_commit *c, const char *name, struct buf *text,
 	char file[1024], bool *installed, struct fw_err *err);
 /** Fill subject `i`: role, commit, inputs, build. Err: ERR_INVALID the commit lacks an input or has an invalid one. */

@@ -9,10 +9,7 @@
 #include "base/err.h"
 #include "core/protocol/protocol.h"
 
-/**
- * Limits over all cells: kernels times processes, their values, different functions. The second set is for profiles of a whole
- * suite.
- */
+/** Limits over all cells: kernels times processes, values, functions. The second set is for a whole suite. */
 enum { PROFILED_KERNELS_MAX = 3072, PROFILED_VALUES_MAX = 32768, PROFILED_CODES_MAX = 96 };
 enum { PROFILED_SUITE_KERNELS_MAX = 16384, PROFILED_SUITE_VALUES_MAX = 262144, PROFILED_SUITE_CODES_MAX = 1024 };
 

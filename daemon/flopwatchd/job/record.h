@@ -9,10 +9,7 @@
 #include "db/store/job.h"
 #include "core/state/jobstate.h"
 
-/**
- * Move a job inside a transaction: state, event "job.state" and (with a reason) a log line. Err: ERR_CONFLICT it has ended
- * already.
- */
+/** Move a job inside a transaction, with event and (given a reason) log line. Err: ERR_CONFLICT it has ended already. */
 int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err);
 /** Return the job to queued without counting the attempt. */
 int job_release(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);

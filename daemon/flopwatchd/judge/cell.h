@@ -46,10 +46,7 @@ void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, 
  */
 void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c);
 
-/**
- * Estimate the time of the target against that of `role` in the deciding series, over all valid runs. False: they were not
- * timed together.
- */
+/** Estimate the target's time against that of `role` over all valid runs. False: they were not timed together. */
 bool judge_estimate(const struct result *r, int cell, enum role role, struct estimate *out);
 
 /** Class of failure that keeps the target from running cell `i`, whatever the base does; "" none. Shape: class[16]. */
@@ -67,10 +64,7 @@ double judge_median(
 struct judge_change {
 	double change_pct, ci_low_pct, ci_high_pct;
 };
-/**
- * Paired change of one series (and phase) of a cell: combines runs as a verdict does, without removing the effect of clocks.
- * Shape: all runs of the result.
- */
+/** Paired change of one series (and phase), clocks not removed. Shape: all runs of the result. */
 struct judge_change judge_change(const struct result *r, int cell, enum series series, const char *phase);
 
 #endif

@@ -1,7 +1,4 @@
-/**
- * comparison_json.c - one comparison as JSON. The callbacks copy the fields of a row that they need, because its texts are
- * valid only during the call.
- */
+/** comparison_json.c - one comparison as JSON. Callbacks copy what they need: a row's texts live only during the call. */
 #include "flopwatchd/judge/comparison_json.h"
 
 #include <math.h>
@@ -27,10 +24,7 @@
 
 enum { BODY_MAX = 8 << 20 };
 
-/*
- * Fields of a cell read before any cell is written, because entries refer to other cells. Shape: ms and tflops of base and
- * target.
- */
+/* Fields of a cell, read before any is written: entries refer to other cells. Shape: ms, tflops of base and target. */
 struct cell_summary {
 	int64_t id;
 	char key[CASE_KEY_SIZE], group[16], title[48], direction[16];
@@ -276,10 +270,7 @@ static void write_long_over_short(struct body *b)
 	jsonw_array_end(j);
 }
 
-/*
- * Write the speed of a cell relative to its baseline cell, run by run if calls are stored, next to the `ideal` from its smaller
- * work.
- */
+/* Speed relative to the baseline cell, run by run if calls are stored; `ideal` follows from the smaller work. */
 static void write_over_baseline(struct body *b, const struct view_cell *c)
 {
 	const struct cell_summary *d = NULL;

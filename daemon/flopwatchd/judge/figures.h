@@ -1,7 +1,4 @@
-/**
- * figures.h - stored metrics of a cell beyond its verdict, in the form of its JSON: phases, calls, clocks, work, sustained
- * runs.
- */
+/** figures.h - stored metrics of a cell beyond its verdict: phases, calls, clocks, work, sustained runs. */
 #ifndef FLOPWATCHD_JUDGE_FIGURES_H
 #define FLOPWATCHD_JUDGE_FIGURES_H
 

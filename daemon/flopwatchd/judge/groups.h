@@ -25,10 +25,7 @@ void judge_groups_of_result(const struct result *r, struct judge_groups *g);
 /** Judge the mean of a judged cell with its group, after all cells were added. */
 void judge_groups_mean(const struct judge_groups *g, const struct rule *rule, const struct judge_timed *t, struct store_cell *c);
 
-/**
- * List the cells that only a second set of runs can call a loss, as indices in the plan. Returns their number. Shape:
- * cell[n_cells].
- */
+/** Cells that only a second set of runs can call a loss, as plan indices; returns their number. Shape: cell[n_cells]. */
 int judge_groups_unconfirmed(const struct result *r, int *cell);
 
 #endif

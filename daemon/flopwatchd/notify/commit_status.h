@@ -14,10 +14,7 @@ bool status_is_told(const struct store_job *job);
 /** Queue the status of a job in `state`, with a reason or "". `suite` NULL: the job's. */
 int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, enum jobstate state,
 	const char *why, int64_t now_ms, struct fw_err *err);
-/**
- * Queue statuses of jobs that ended at `now_ms` as a side effect of the transaction: superseded, dropped with their branch,
- * failed. Of repository `only`; NULL: of all.
- */
+/** Queue statuses of jobs ended by this transaction's side effects at `now_ms`, of repository `only`; NULL: of all. */
 int status_ended(struct db *db, const struct config *config, const struct config_repo *only, int64_t now_ms, struct fw_err *err);
 /** Queue the status of a comparison with its verdict. */
 int status_verdict(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,

@@ -23,10 +23,7 @@ int deliver_prepare(const struct config *config, const struct store_outbox *row,
 	struct deliver *out, struct fw_err *err);
 void deliver_fini(struct deliver *d);
 
-/**
- * Append "v1,<base64>": HMAC-SHA-256 of "id.timestamp.body". A secret that starts with "whsec_" is base64, any other is used as
- * it is.
- */
+/** Append "v1,<base64>": HMAC-SHA-256 of "id.timestamp.body". A secret "whsec_..." is base64, any other is literal. */
 int deliver_sign(
 	const char *secret, const char *id, int64_t timestamp_s, const struct buf *body, struct buf *out, struct fw_err *err);
 

@@ -1,7 +1,4 @@
-/**
- * ancestor.h - the base of a commit on the upstream branch: its newest ancestor whose own loss is known. Reads only the
- * database.
- */
+/** ancestor.h - base of an upstream commit: its newest ancestor whose own loss is known. Reads only the database. */
 #ifndef FLOPWATCHD_PLANNING_ANCESTOR_H
 #define FLOPWATCHD_PLANNING_ANCESTOR_H
 

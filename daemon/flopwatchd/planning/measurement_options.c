@@ -7,10 +7,7 @@
 
 enum { REREFERENCE_RUNS = 12 };
 
-/**
- * Limit a profile to the largest cell of each group and direction; if it is to cover every cell, to the first cells of the
- * suite.
- */
+/** A profile has the largest cell of each group and direction, or the first cells of a suite if it covers every cell. */
 static void limit_cells(struct plan *p, const struct store_job *job)
 {
 	struct profile_cells most = { .n = 0 };

@@ -7,10 +7,7 @@
 #include "db/store/job.h"
 #include "flopwatchd/job/plan.h"
 
-/**
- * Apply a job's options. A profile keeps EVIDENCE_CELLS_MAX cells. Ctx: the plan has its kind, subjects and cells;
- * `is_benchmark` for a benchmark.
- */
+/** Apply a job's options to a plan with kind, subjects and cells. A profile keeps EVIDENCE_CELLS_MAX cells. */
 void set_measurement_options(struct plan *p, const struct store_job *job, bool is_benchmark);
 
 #endif

@@ -17,10 +17,7 @@ void refusal_contained(const struct config_repo *repo, const struct store_job *j
 /** The branch has no commit in common with its upstream. */
 void refusal_unrelated(const struct config_repo *repo, const struct store_job *job, char why[REFUSAL_SIZE]);
 
-/**
- * Position that names suite `name`, as the start of a message: in the configuration or the manifest of `commit`; "": a user
- * requested it.
- */
+/** Position that names suite `name`, as the start of a message; "": a user requested it. */
 void refusal_suite_place(
 	const struct config_repo *repo, const struct manifest *m, const char *commit, const char *name, char place[REFUSAL_SIZE]);
 /**
@@ -30,10 +27,7 @@ void refusal_suite_place(
 int refusal_of_suites(const struct config *config, const struct gitread_commit *c, const struct manifest *own,
 	const struct manifest *base, struct fw_err *err);
 
-/**
- * Check that a commit's manifest has a `build` for the modules that `suite` times; one with only `benchmarks` has none. Err:
- * ERR_INVALID, with the position that names the suite.
- */
+/** Check that a manifest has a `build` for the modules that `suite` times. Err: ERR_INVALID, with the suite's position. */
 int refusal_of_build(
 	const struct config_repo *repo, const struct manifest *m, const char *commit, const char *suite, struct fw_err *err);
 
@@ -41,10 +35,7 @@ int refusal_of_build(
 void refusal_peer_place(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *provider,
 	char place[REFUSAL_SIZE]);
 
-/**
- * Describe what a finished result shows to be missing: a provider that a side's module lacks, rows that a benchmark does not
- * write. Returns false if there is nothing.
- */
+/** Describe a provider that a module lacks, or rows that a benchmark does not write. Returns false without either. */
 bool refusal_of_result(const struct result *r, const struct store_job *job, char why[REFUSAL_SIZE]);
 
 #endif

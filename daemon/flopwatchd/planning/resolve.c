@@ -223,10 +223,7 @@ static void choose_ancestor(struct resolve *r)
 		use_base(r, base.sha, base.how);
 }
 
-/*
- * If the base names another suite than the one it was chosen by, choose once more with that suite. Returns true to continue
- * with the current base.
- */
+/* If the base names another suite, choose once more with that one. Returns true to keep the current base. */
 static bool choose_again(struct resolve *r)
 {
 	struct fw_err err = { 0 };

@@ -35,10 +35,7 @@ static void find_nearest(const char *path, char *out)
 	}
 }
 
-/*
- * Write and flush an unnamed file, as the database would; it leaves nothing behind. Skipped on file systems without unnamed
- * files.
- */
+/* Write and flush an unnamed file, as the database would. Skipped on file systems without unnamed files. */
 static int try_to_write(const char *folder, struct fw_err *err)
 {
 	char page[4096] = "";

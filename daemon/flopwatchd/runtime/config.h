@@ -156,10 +156,7 @@ void config_free(struct config *c);
  * Shape: restart[size].
  */
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
-/**
- * Write the position of a repository's setting as the start of a message: "FILE:7:12: repos[0].suites[1]: ", "" if unknown.
- * Shape: text[size].
- */
+/** Write a setting's position as the start of a message: "FILE:7:12: repos[0].suites[1]: ", "" unknown. Shape: text[size]. */
 void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size);
 /** What to say where the repository has no such branch as its `upstream`. Shape: text[size]. */
 void config_no_upstream(const struct config_repo *r, char *text, size_t size);

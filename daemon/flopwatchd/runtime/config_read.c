@@ -1,7 +1,4 @@
-/*
- * config_read.c - the reader of flopwatchd.yml, with every rule about a setting, so that the rest of the daemon may rely on
- * them.
- */
+/* config_read.c - reader of flopwatchd.yml, with every rule about a setting: the rest of the daemon relies on them. */
 #include "flopwatchd/runtime/config.h"
 
 #include <arpa/inet.h>

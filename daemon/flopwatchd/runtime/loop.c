@@ -314,10 +314,7 @@ void loop_remove(struct loop *l, struct loop_source *s)
 	if (!s || s->removed)
 		return;
 	if (s->kind == SOURCE_CHILD && s->child.pid > 0) {
-		/*
-		 * Signal the child now, reap it when its pidfd becomes readable: a child stuck in the kernel must not block the
-		 * daemon.
-		 */
+		/* Signal now, reap when the pidfd is readable: a child stuck in the kernel must not block the daemon. */
 		proc_stop(&s->child);
 		s->on_child = NULL;
 		heap_take(l, s);

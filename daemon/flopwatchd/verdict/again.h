@@ -13,10 +13,7 @@
 int again_note(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err);
 
-/**
- * Queue due retries that are still wanted, below jobs that wait for a first result; with a delay of 0 drop all. Returns the
- * number, -1.
- */
+/** Queue due retries below jobs that wait for a first result; with a delay of 0 drop all. Returns the number, -1. */
 int again_ask(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 
 #endif

@@ -31,10 +31,7 @@ struct judge_outcome {
 int judge_finish(struct db *db, const struct config *config, const struct result *r, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err);
 
-/**
- * As above, for the job `plan->ask.job` that runs nothing: both sides have equal inputs, or the target dropped the benchmark.
- * Own: takes over the plan's contents.
- */
+/** As above, for a job that runs nothing: equal inputs, or a dropped benchmark. Own: takes over the plan's contents. */
 int judge_unrun(struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err);
 
