@@ -32,8 +32,6 @@
 
 enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7, COVERED_MAX = 64, RULE_MAX = 1 << 16 };
 
-/* ---- objects by name ------------------------------------------------------------------------------- */
-
 static int find_repo(struct control *c, const char *name, int64_t *id, struct fw_err *err)
 {
 	if (config_repo_find(c->config, name) < 0)
@@ -72,8 +70,6 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 			"there is no branch or known commit %.100s (see doc/troubleshooting.md#no-commit)", text);
 	return got == 1 ? 0 : -1;
 }
-
-/* ---- jobs ------------------------------------------------------------------------------------------ */
 
 static int copy_text(const char *what, const char *text, char *out, size_t size, struct fw_err *err)
 {
@@ -334,8 +330,6 @@ int control_forget(struct control *c, const struct job_request *request, const c
 	return 0;
 }
 
-/* ---- peers ----------------------------------------------------------------------------------------- */
-
 static int read_named(struct control *c, const struct config_repo *repo, int64_t id, struct peers *out, struct fw_err *err)
 {
 	char branch[1024], words[512];
@@ -414,8 +408,6 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 	return 0;
 }
 
-/* ---- existing jobs --------------------------------------------------------------------------------- */
-
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err)
 {
 	char why[256];
@@ -445,8 +437,6 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	return 0;
 }
 
-/* ---- imported results ------------------------------------------------------------------------------ */
-
 int control_import(
 	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
 {
@@ -466,8 +456,6 @@ int control_import(
 	f.branch = branch;
 	return import_store(queue_txn(c->queue), repo, &f, comparison, is_new, err);
 }
-
-/* ---- searches -------------------------------------------------------------------------------------- */
 
 int control_bisect(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err)
 {
@@ -511,8 +499,6 @@ int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct
 		return err_set(err, ended.code, "%s", ended.text);
 	return 0;
 }
-
-/* ---- devices, alerts, repositories ----------------------------------------------------------------- */
 
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err)
 {
@@ -636,8 +622,6 @@ int control_secret(struct control *c, const char *repo, const char **secret, str
 	*secret = c->config->repo[at].secret;
 	return 0;
 }
-
-/* ---- backup ---------------------------------------------------------------------------------------- */
 
 int control_backup(struct control *c, struct fw_err *err)
 {

@@ -76,8 +76,6 @@ static void on_backup(void *arg)
 		http_frontend_wake(s->frontend);
 }
 
-/* ---- repositories ---------------------------------------------------------------------------------- */
-
 static void on_new_job(void *arg)
 {
 	struct server *s = arg;
@@ -155,8 +153,6 @@ static void reload(void *arg)
 	buf_fini(&mistakes);
 }
 
-/* ---- stop ------------------------------------------------------------------------------------------ */
-
 static void stop_loop(void *arg)
 {
 	struct server *s = arg;
@@ -200,8 +196,6 @@ static void on_damage(void *arg, const struct fw_err *damage)
 	log_error("db.damaged", "err=%s", log_quote(damage->text));
 	on_stop_signal(s);
 }
-
-/* ---- start ----------------------------------------------------------------------------------------- */
 
 static int make_folder(const char *path, struct fw_err *err)
 {

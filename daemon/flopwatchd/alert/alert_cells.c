@@ -29,8 +29,6 @@ void alert_cells_fini(struct alert_cells *a)
 	buf_fini(&a->groups);
 }
 
-/* ---- phase and kernel ------------------------------------------------------------------------------ */
-
 static bool is_certain(const struct result *r, int i, const char *phase, bool is_gain)
 {
 	struct judge_change c = judge_change(r, i, SERIES_PHASE, phase);
@@ -104,8 +102,6 @@ static void find_kernel(const struct result *r, int i, const char *phase, char k
 	if (n > 1)
 		kernel[0] = 0;
 }
-
-/* ---- groups ---------------------------------------------------------------------------------------- */
 
 static bool same_group(const struct alert_group *a, const struct alert_group *b)
 {

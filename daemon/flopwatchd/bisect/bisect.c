@@ -32,8 +32,6 @@ struct bisects {
 	struct store_bisect list;
 };
 
-/* ---- end of a search ------------------------------------------------------------------------------- */
-
 static int end_search(
 	struct bisects *b, const struct store_bisect *row, const char *state, const char *why, int64_t now, struct fw_err *err)
 {
@@ -75,8 +73,6 @@ static int conclude(
 	return result;
 }
 
-/* ---- jobs ------------------------------------------------------------------------------------------ */
-
 static int queue_job(struct bisects *b, const struct store_bisect *row, int base, int target, const char *cells, int64_t now,
 	struct fw_err *err)
 {
@@ -106,8 +102,6 @@ static int queue_next_job(struct bisects *b, const struct store_bisect *row, con
 			(void)bisect_add_cell(cells, s->track[k].key); /* cannot fail: they come from a list that fits */
 	return queue_job(b, row, base, target, cells, now, err);
 }
-
-/* ---- steps ----------------------------------------------------------------------------------------- */
 
 /** Compare the two ends. 1: the result is known, 0: waiting or ended, -1. */
 static int step_ends(struct bisects *b, struct store_bisect *row, int64_t now, struct fw_err *err)
@@ -156,8 +150,6 @@ static int step(struct bisects *b, struct store_bisect *row, int64_t now, struct
 	result = row->comparison ? 1 : step_ends(b, row, now, err);
 	return result == 1 ? step_search(b, row, now, err) : result;
 }
-
-/* ---- list of commits ------------------------------------------------------------------------------- */
 
 struct listing {
 	struct bisects *b;
@@ -261,8 +253,6 @@ static void list_commits(struct bisects *b, const struct store_bisect *row)
 	}
 }
 
-/* ---- loop ------------------------------------------------------------------------------------------ */
-
 static bool is_waiting(struct bisects *b, const struct store_bisect *row)
 {
 	struct fw_err err = { 0 };
@@ -327,8 +317,6 @@ void bisects_stop(struct bisects *b)
 	loop_remove(b->loop, b->retry_timer);
 	free(b);
 }
-
-/* ---- start of a search ----------------------------------------------------------------------------- */
 
 int bisect_begin(struct db *db, const struct store_alert *a, const struct store_comparison *c, const struct result *r,
 	int64_t now_ms, struct fw_err *err)

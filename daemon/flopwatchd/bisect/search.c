@@ -19,8 +19,6 @@
 
 enum { PROOFS_MAX = 3 /* jobs that compare one pair */ };
 
-/* ---- measurements ---------------------------------------------------------------------------------- */
-
 /**
  * Pool measurements of the same pair: mean weighted by inverse variance, with an error that grows if they contradict each other
  * (Birge's ratio), so that one outlier reduces the weight of all.
@@ -98,8 +96,6 @@ void bisect_job_ended(struct bisect_track *t, int from, int to)
 	if (from == 0 && t->point[to].state == BISECT_UNKNOWN)
 		t->point[to].state = BISECT_SKIPPED;
 }
-
-/* ---- stretches ------------------------------------------------------------------------------------- */
 
 /** Probability, under a normal distribution, that the value measured as `m` is above `limit`. */
 static double probability_above(double m, double se, double limit)
@@ -209,8 +205,6 @@ static bool is_explained(const struct bisect_track *t, int n)
 	return rest < t->threshold / 2;
 }
 
-/* ---- next measurement ------------------------------------------------------------------------------ */
-
 static bool is_suspect(const struct bisect_track *t, int n, const struct stretch *s)
 {
 	return s->p > LIKELY || (s->p > SUSPECT && !is_explained(t, n));
@@ -275,8 +269,6 @@ bool bisect_wants(const struct bisect_track *t, int n, int base, int target)
 	}
 	return false;
 }
-
-/* ---- culprits -------------------------------------------------------------------------------------- */
 
 static void add_finding(struct bisect_finding *out, int *n, const struct bisect_finding *f)
 {

@@ -63,8 +63,6 @@ struct queue {
 
 static void resolve_more(struct queue *q);
 
-/* ---- retry ----------------------------------------------------------------------------------------- */
-
 static void on_retry(void *arg)
 {
 	struct queue *q = arg;
@@ -109,8 +107,6 @@ static void log_failure(struct queue *q, const char *event, const struct fw_err 
 		log_error(event, "err=%s", log_quote(err->text));
 	schedule_retry(q);
 }
-
-/* ---- resolving ------------------------------------------------------------------------------------- */
 
 static int store_commits(struct queue *q, const struct store_job *job, const struct resolve_answer *a, struct fw_err *err)
 {
@@ -272,8 +268,6 @@ static void resolve_more(struct queue *q)
 	}
 }
 
-/* ---- workers --------------------------------------------------------------------------------------- */
-
 static bool is_disk_full(struct queue *q)
 {
 	struct statvfs fs;
@@ -285,8 +279,6 @@ static bool has_disk_space(void *arg)
 {
 	return !is_disk_full(arg);
 }
-
-/* ---- slots ----------------------------------------------------------------------------------------- */
 
 /* Own: the queue takes `s`, also on -1. */
 static int insert_slot(struct queue *q, int at, struct slot *s, struct fw_err *err)
@@ -409,8 +401,6 @@ static struct slot *nth_slot(void *arg, int n)
 	struct queue *q = arg;
 	return n < q->n_slots ? q->slot[n] : NULL;
 }
-
-/* ---- public ---------------------------------------------------------------------------------------- */
 
 int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event)(void *arg), void *arg, struct queue **out,
 	struct fw_err *err)

@@ -87,8 +87,6 @@ void session_close(struct session *s)
 	free(s);
 }
 
-/* ---- end ------------------------------------------------------------------------------------------- */
-
 static void finish_session(struct session *s)
 {
 	struct result *result = s->how == SESSION_DONE ? s->result : NULL;
@@ -168,8 +166,6 @@ void session_cancel(struct session *s)
 {
 	begin_end(s, SESSION_CANCELLED, "cancelled");
 }
-
-/* ---- output ---------------------------------------------------------------------------------------- */
 
 static void watch_output(struct session *s, bool want)
 {
@@ -345,8 +341,6 @@ bool session_stay(struct session *s)
 	return true;
 }
 
-/* ---- messages of the worker ------------------------------------------------------------------------ */
-
 static bool is_job_tree(const struct session *s, const char *oid)
 {
 	const struct msg_job *ask = &s->result->plan.ask;
@@ -474,8 +468,6 @@ static void read_bytes(struct session *s, const char *bytes, size_t n)
 		fail_session(s, "the worker did not send hello");
 }
 
-/* ---- descriptors, child, clock --------------------------------------------------------------------- */
-
 static void on_end_of_input(struct session *s)
 {
 	loop_remove(s->loop, s->io);
@@ -567,8 +559,6 @@ static void on_watchdog(void *arg)
 		fail_session(s, err.text);
 	}
 }
-
-/* ---- start ----------------------------------------------------------------------------------------- */
 
 static const struct executor_hooks executor_hooks = { on_pending, on_running, on_error_line, on_ended };
 

@@ -32,8 +32,6 @@ void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn)
 		log_error("slot.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
 
-/* ---- worker ---------------------------------------------------------------------------------------- */
-
 static void on_retry(void *arg)
 {
 	struct slot *s = arg;
@@ -103,8 +101,6 @@ static void store_devices(struct slot *s, const struct msg_hello *hello)
 	if (n_asked)
 		s->host->changed(s->host->arg);
 }
-
-/* ---- session --------------------------------------------------------------------------------------- */
 
 const struct msg_device *slot_find_device(const struct msg_hello *hello, const char *uuid)
 {
@@ -375,8 +371,6 @@ static void query_devices(struct slot *s)
 		go_down(s, err.text);
 }
 
-/* ---- new job --------------------------------------------------------------------------------------- */
-
 static void on_plan(void *arg, struct resolve_answer *a)
 {
 	struct slot *s = arg;
@@ -526,8 +520,6 @@ int slot_submit(struct slot *s, const struct slot_request *request, struct fw_er
 	go_down(s, err->text);
 	return -1;
 }
-
-/* ---- public ---------------------------------------------------------------------------------------- */
 
 struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index)
 {

@@ -52,8 +52,6 @@ static void split_group_free(struct split_group *c)
 	free(c);
 }
 
-/* ---- creation -------------------------------------------------------------------------------------- */
-
 /* True for kinds whose cells may be on different devices; a comparison of devices and a profile need one device. */
 static bool may_split(const struct slot *s)
 {
@@ -235,8 +233,6 @@ int split_group_gather(struct slot *leader, struct fw_err *err)
 			return -1; /* the leader ends its job, and the split group with it */
 	return 0;
 }
-
-/* ---- results --------------------------------------------------------------------------------------- */
 
 static struct split_group_part *find_part(struct split_group *c, const struct slot *s)
 {

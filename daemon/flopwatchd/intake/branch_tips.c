@@ -40,8 +40,6 @@ struct apply {
 	bool out_of_memory;
 };
 
-/* ---- input ----------------------------------------------------------------------------------------- */
-
 static int add_tip(struct branch_tips *t, const char *name, const char *display, const char *sha)
 {
 	struct tip *grown;
@@ -149,8 +147,6 @@ static int compare_ranks(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------ */
-
 static bool is_upstream(const struct config_repo *conf, const char *name)
 {
 	char raw[NAME_SIZE];
@@ -160,8 +156,6 @@ static bool is_upstream(const struct config_repo *conf, const char *name)
 	percent_decode(name, raw);
 	return strcmp(raw, conf->upstream) == 0;
 }
-
-/* ---- writes ---------------------------------------------------------------------------------------- */
 
 static int write_event(struct apply *a, const char *kind, const struct tip *t, int64_t job)
 {

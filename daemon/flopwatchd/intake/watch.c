@@ -64,8 +64,6 @@ struct watch {
 
 static void check_repo(struct watched *r);
 
-/* ---- schedule -------------------------------------------------------------------------------------- */
-
 /* Vary the delay: daemons that start together must not poll together. */
 static int64_t add_jitter(struct watch *w, int64_t ms)
 {
@@ -108,8 +106,6 @@ static void on_ref_change(void *arg)
 		schedule_check(r, DEBOUNCE_MS);
 }
 
-/* ---- inotify --------------------------------------------------------------------------------------- */
-
 static void renew_ref_watch(struct watched *r)
 {
 	struct fw_err err = { 0 };
@@ -128,8 +124,6 @@ static void renew_ref_watch(struct watched *r)
 		log_warning("watch.no_inotify", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
 	}
 }
-
-/* ---- results --------------------------------------------------------------------------------------- */
 
 /* Store the problem ("": none), and log it once. */
 static void set_problem(struct watched *r, const char *problem)
@@ -202,8 +196,6 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 		w->on_new_job(w->arg);
 }
 
-/* ---- check ----------------------------------------------------------------------------------------- */
-
 static int start_child(struct watched *r, struct fw_err *err)
 {
 	const char *args[ARGS_MAX] = { 0 };
@@ -253,8 +245,6 @@ static void check_repo(struct watched *r)
 	}
 	r->watch->n_children++;
 }
-
-/* ---- life ------------------------------------------------------------------------------------------ */
 
 static int store_repos(struct watch *w, struct fw_err *err)
 {

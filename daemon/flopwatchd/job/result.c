@@ -69,8 +69,6 @@ const struct msg_fault *result_fault(const struct result *r, enum role role, int
 	return NULL;
 }
 
-/* ---- growing lists --------------------------------------------------------------------------------- */
-
 /* Make space for one more item of `size` bytes; NULL with err. */
 static void *grow(struct result *r, void **list, int *n, size_t size, size_t extra, struct fw_err *err)
 {
@@ -111,8 +109,6 @@ static struct msg_process_run *find_run(const struct result *r, int number)
 			return r->process_run[i];
 	return NULL;
 }
-
-/* ---- one message ----------------------------------------------------------------------------------- */
 
 static int add_build(struct result *r, struct msg_build *b, struct fw_err *err)
 {

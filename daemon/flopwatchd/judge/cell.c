@@ -23,8 +23,6 @@ static bool is_series(const struct msg_cell *m, int cell, enum series series, co
 	return m->cell == cell && m->series == series && strcmp(m->phase, phase) == 0;
 }
 
-/* ---- timings --------------------------------------------------------------------------------------- */
-
 /* `host`: host time of enqueue instead of the device time of the call. */
 static void collect_runs(
 	const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_runs *out)
@@ -283,8 +281,6 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 		snprintf(c->reason, sizeof c->reason, "%s", v.reason);
 }
 
-/* ---- failures -------------------------------------------------------------------------------------- */
-
 /** class[0] is 0 if the side has a result. */
 struct problem {
 	char class[16];
@@ -491,8 +487,6 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 		snprintf(c->reason, sizeof c->reason, "%s",
 			r->done.cancelled ? "not measured: the job was cancelled" : "not measured: the budget ended first");
 }
-
-/* ---- other series ---------------------------------------------------------------------------------- */
 
 double judge_median(
 	const struct result *r, int cell, enum series series, const char *phase, enum role role, enum judge_values which)

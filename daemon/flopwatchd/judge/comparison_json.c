@@ -55,8 +55,6 @@ static void text_or_null(struct jsonw *j, const char *key, const char *text)
 	jsonw_kv_string(j, key, text[0] ? text : NULL);
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------- */
-
 static void write_side(
 	struct jsonw *j, const char *key, double median_ms, double tflops, double bytes, const struct ran *ran, int side)
 {
@@ -358,8 +356,6 @@ static void write_cell(void *arg, const struct view_cell *c)
 	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");
 	jsonw_object_end(j);
 }
-
-/* ---- the comparison -------------------------------------------------------------------------------- */
 
 struct side {
 	char module[65];

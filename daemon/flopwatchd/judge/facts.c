@@ -30,8 +30,6 @@ static void put_metric(struct sink *s, const char *prefix, const char *name, con
 		s->failed = store_metric(s->db, s->cell, full, unit, value, s->err);
 }
 
-/* ---- series ---------------------------------------------------------------------------------------- */
-
 /** Store medians of both sides and the paired change of one series. `scale` converts ms to `unit`. */
 static void put_series(
 	struct sink *s, const struct result *r, int i, enum series series, const char *phase, const char *unit, double scale)
@@ -113,8 +111,6 @@ int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, 
 	return s.failed ? s.failed : store_slow_calls_put(db, cell, t->found.tail, err);
 }
 
-/* ---- checks and work ------------------------------------------------------------------------------- */
-
 static double nan_if_unknown(double v) /* -1: unknown */
 {
 	return v >= 0 ? v : NAN;
@@ -154,8 +150,6 @@ static void put_side(struct sink *s, const struct result *r, int i, enum role ro
 		put_metric(s, side, "mask_kept", "count", (double)w->mask_kept);
 	}
 }
-
-/* ---- graph nodes ----------------------------------------------------------------------------------- */
 
 static void write_triple(struct jsonw *j, const char *key, const int v[3])
 {

@@ -113,8 +113,6 @@ static void start_git(struct resolve *r, const char *const *args, child_fn *fn)
 		end_for_error(r, &err);
 }
 
-/* ---- trees ----------------------------------------------------------------------------------------- */
-
 static int get_suites(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_ASKED_MAX][64])
 {
 	enum suites_side side = s == &r->target ? SUITES_OF_TARGET : s == &r->base ? SUITES_OF_BASE : SUITES_OF_REFERENCE;
@@ -167,8 +165,6 @@ static int read_tree(struct resolve *r, struct side *s, const struct buf *out, c
 	query_tree(r, s, sha, fn);
 	return 0;
 }
-
-/* ---- base ------------------------------------------------------------------------------------------ */
 
 static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *failed);
 
@@ -334,8 +330,6 @@ static void query_base(struct resolve *r)
 	start_git(r, args, is_upstream ? on_ancestors : on_merge_base);
 }
 
-/* ---- the steps ------------------------------------------------------------------------------------- */
-
 static int check_line(struct resolve *r, struct fw_err *err)
 {
 	struct plan *p = &r->answer.plan;
@@ -359,8 +353,6 @@ static int choose_reference(struct resolve *r, struct fw_err *err)
 		return 0;
 	return store_baseline_period_reference(r->db, r->job.repo, p->suite_name, r->job.device, p->reference, err);
 }
-
-/* ---- commits that the base lacks ------------------------------------------------------------------- */
 
 static int add_to_range(void *arg, const struct store_commit *commit, struct fw_err *err)
 {

@@ -21,8 +21,6 @@
 
 enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 
-/* ---- addresses ------------------------------------------------------------------------------------- */
-
 /* Check an HTTP address. Pages and logs show it, so it must hold no secret; `instead` names the right place for one. */
 static void check_web_url(struct yaml *y, struct yaml_node *n, const char *url, const char *instead)
 {
@@ -86,8 +84,6 @@ static void read_access(struct yaml *y, struct yaml_node *root, struct config *c
 		if (strpbrk(c->name[i], "/@ "))
 			yaml_mistake(y, yaml_get(y, root, "names"), "%s is not HOST or HOST:PORT", c->name[i]);
 }
-
-/* ---- sections -------------------------------------------------------------------------------------- */
 
 static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, const char *instead, char *out, size_t size)
 {
@@ -466,8 +462,6 @@ static void read_all(struct yaml *y, struct config *c)
 		read_read_only(y, yaml_get(y, root, "sandbox"), c);
 	yaml_finish(y, root);
 }
-
-/* ---- outside --------------------------------------------------------------------------------------- */
 
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err)
 {

@@ -51,8 +51,6 @@ struct loop {
 	bool stopped;
 };
 
-/* ---- heap of deadlines ----------------------------------------------------------------------------- */
-
 static bool is_earlier(const struct loop_source *a, const struct loop_source *b)
 {
 	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->number < b->number;
@@ -120,8 +118,6 @@ static void heap_take(struct loop *l, struct loop_source *s)
 	heap_down(l, last->heap_at);
 }
 
-/* ---- sources --------------------------------------------------------------------------------------- */
-
 static struct loop_source *source_new(struct loop *l, enum source_kind kind, void *arg, struct fw_err *err)
 {
 	struct loop_source *s = calloc(1, sizeof *s);
@@ -180,8 +176,6 @@ static int epoll_put(struct loop *l, int op, int fd, uint32_t events, struct loo
 	return 0;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------ */
-
 int loop_new(struct loop **out, struct fw_err *err)
 {
 	struct loop *l = calloc(1, sizeof *l);
@@ -233,8 +227,6 @@ void loop_stop(struct loop *l)
 {
 	l->stopped = true;
 }
-
-/* ---- adding and removing --------------------------------------------------------------------------- */
 
 int loop_watch(struct loop *l, int fd, uint32_t events, loop_fn *fn, void *arg, struct loop_source **out, struct fw_err *err)
 {
@@ -324,8 +316,6 @@ void loop_remove(struct loop *l, struct loop_source *s)
 		epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL); /* fails only if the caller closed it before */
 	source_retire(l, s);
 }
-
-/* ---- running --------------------------------------------------------------------------------------- */
 
 static void arm(struct loop *l)
 {

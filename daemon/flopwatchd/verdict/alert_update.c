@@ -37,8 +37,6 @@ void alert_update_fini(struct alert_update *n)
 	alert_cells_fini(&n->better);
 }
 
-/* ---- selection of cells ---------------------------------------------------------------------------- */
-
 /** True for a comparison of the repository's upstream branch. 1, 0, -1. */
 static int is_upstream(struct db *db, const struct store_comparison *c, struct fw_err *err)
 {
@@ -139,8 +137,6 @@ int alert_update_cell(struct alert_update *n, struct db *db, const struct result
 	return result < 0 ? -1 : 0;
 }
 
-/* ---- notifications --------------------------------------------------------------------------------- */
-
 /** Write the verdict of the commit, which includes its other suites. */
 static int write_commit(struct db *db, const struct store_job *job, struct jsonw *j, struct fw_err *err)
 {
@@ -200,8 +196,6 @@ static int send_improvements(struct db *db, struct alert_update *n, const struct
 	jsonw_raw(j, groups, strlen(groups));
 	return alert_deliver(db, NULL, &event, now_ms, err);
 }
-
-/* ---- alerts ---------------------------------------------------------------------------------------- */
 
 /** Name the culprit of these cells at once if the base is the target's first parent; `search`: else start a search. */
 static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,

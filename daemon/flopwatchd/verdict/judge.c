@@ -34,8 +34,6 @@
 /* A comparison that does not fit into a frame would block the archive. A row of one takes less than its message. */
 _Static_assert(ARCHIVE_FRAME_MAX_BYTES > RESULT_BYTES_MAX, "every comparison fits into one frame of the archive");
 
-/* ---- the rows around the cells --------------------------------------------------------------------- */
-
 static int put_environment(struct db *db, const struct result *r, int64_t now_ms, struct store_comparison *c, struct fw_err *err)
 {
 	bool is_new = false;
@@ -113,8 +111,6 @@ static int put_runs(struct db *db, const struct result *r, int64_t comparison, i
 			return -1;
 	return 0;
 }
-
-/* ---- cells ----------------------------------------------------------------------------------------- */
 
 static int64_t run_row(const struct result *r, const int64_t *ids, int process_run)
 {
@@ -209,8 +205,6 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 	return result;
 }
 
-/* ---- the transaction ------------------------------------------------------------------------------- */
-
 /* A measurement may show that its device no longer fits its class, or fits again. */
 static int check_class(struct db *db, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
 {
@@ -282,8 +276,6 @@ int judge_unrun(struct db *db, const struct config *config, struct plan *plan, i
 	result_free(r);
 	return result;
 }
-
-/* ---- repeated judgement ---------------------------------------------------------------------------- */
 
 static bool was_timed(const struct store_cell *c)
 {
