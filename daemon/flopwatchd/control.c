@@ -151,7 +151,8 @@ static int read_providers(const struct job_request *r, struct store_job *job, st
 	return 0;
 }
 
-static int read_request(const char *side, const char *dir, const char *flags, struct toolchain_override *out, struct fw_err *err)
+static int read_toolchain(
+	const char *side, const char *dir, const char *flags, struct toolchain_override *out, struct fw_err *err)
 {
 	const char *wrong = toolchain_override_wrong_dir(dir ? dir : "");
 	if (wrong)
@@ -167,8 +168,8 @@ static int read_request(const char *side, const char *dir, const char *flags, st
 /* The effect of a toolchain says nothing about the commit. */
 static int read_tools(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
-	if (read_request("base", r->base_toolchain, r->base_flags, &job->base_tools, err) != 0 ||
-		read_request("target", r->target_toolchain, r->target_flags, &job->target_tools, err) != 0)
+	if (read_toolchain("base", r->base_toolchain, r->base_flags, &job->base_tools, err) != 0 ||
+		read_toolchain("target", r->target_toolchain, r->target_flags, &job->target_tools, err) != 0)
 		return -1;
 	if (toolchain_override_is_none(&job->base_tools) && toolchain_override_is_none(&job->target_tools))
 		return 0;
@@ -383,7 +384,7 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 	if (at >= 0 && (!r.target || !r.target[0]))
 		r.target = c->config->repo[at].upstream;
 	r.base = NULL;
-	r.device_kind = NULL; /* may be one device, which copy_request does not accept */
+	r.device_kind = NULL; /* may be one device, which control_read_request does not accept */
 	if (control_read_request(c, &r, &parameters, err) != 0 ||
 		control_read_device(c, request->device_kind, &parameters, err) != 0 ||
 		choose_peers(c, &c->config->repo[at], &r, &parameters, &peers, err) != 0)

@@ -25,13 +25,13 @@ struct http_frontend {
 	struct loop_source *io, *timer;
 };
 
-static void serve(struct http_frontend *f);
+static void run_http(struct http_frontend *f);
 
 static void on_timer(void *arg)
 {
 	struct http_frontend *f = arg;
 	f->timer = NULL;
-	serve(f);
+	run_http(f);
 }
 
 static void schedule_serve(struct http_frontend *f, int64_t delay_ms)
@@ -43,7 +43,7 @@ static void schedule_serve(struct http_frontend *f, int64_t delay_ms)
 		log_error("http.timer", "err=%s", log_quote(err.text));
 }
 
-static void serve(struct http_frontend *f)
+static void run_http(struct http_frontend *f)
 {
 	int64_t again_ms = http_run(f->http);
 	if (again_ms >= 0)
@@ -53,7 +53,7 @@ static void serve(struct http_frontend *f)
 static void on_ready(void *arg, uint32_t events)
 {
 	(void)events;
-	serve(arg);
+	run_http(arg);
 }
 
 void http_frontend_wake(struct http_frontend *f)

@@ -77,7 +77,7 @@ static int remove_strays(struct db *db, int64_t before_ms, struct fw_err *err)
 }
 
 /* 1 there may be more, 0 done, -1. */
-static int prune(struct db *db, int64_t now_ms, struct fw_err *err)
+static int prune_rows(struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t event_ms = JANITOR_EVENT_DAYS * DAY_MS;
 	int events, notifications, sent;
@@ -98,7 +98,7 @@ int janitor_step(struct db *db, const struct config *config, int64_t now_ms, str
 {
 	struct fw_err besides = { 0 };
 	int64_t forget_before = now_ms - config->keep_archive_ms;
-	int pruned = prune(db, now_ms, err);
+	int pruned = prune_rows(db, now_ms, err);
 	if (pruned < 0)
 		return -1;
 	/* first: nothing can be written to a deleted month, which would block all later ones */

@@ -137,7 +137,7 @@ static void reload(void *arg)
 	buf_init(&mistakes, 1 << 20);
 	if (config_read(s->config_path, &fresh, &mistakes, &err) != 0) {
 		log_mistakes(&mistakes);
-		log_error("config.kept", "err=%s", log_quote(err.text));
+		log_error("config.rejected", "err=%s", log_quote(err.text));
 	} else {
 		queue_forget_plans(s->queue);
 		stop_watch(s);
@@ -213,7 +213,7 @@ static int make_folder(const char *path, struct fw_err *err)
 }
 
 /* A child that a killed daemon was starting holds the lock until it notices: retry. */
-static int take_lock(int fd)
+static int acquire_lock(int fd)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -231,7 +231,7 @@ static int lock_state(struct server *s, struct fw_err *err)
 	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (s->lock_fd < 0)
 		return err_sys(err, "cannot write in the state_dir, which must belong to the user of flopwatchd: %s", path);
-	if (take_lock(s->lock_fd) != 0) {
+	if (acquire_lock(s->lock_fd) != 0) {
 		ssize_t n = read(s->lock_fd, pid, sizeof pid - 1);
 		pid[n > 0 ? n : 0] = 0;
 		pid[strcspn(pid, "\n")] = 0;

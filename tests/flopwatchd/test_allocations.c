@@ -107,7 +107,7 @@ static void another_partition_is_asked_when_the_first_lets_wait(void **state)
 static bool one_is_idle_allocation(void)
 {
 	return strstr(cluster_workers(),
-		       "the allocation has sim-0 (paused), which fits no queued job: kept while another is requested") &&
+		       "the allocation has sim-0 (paused), which fits no queued job: held while another is requested") &&
 	       strstr(cluster_workers(), "Resources");
 }
 

@@ -182,7 +182,7 @@ is "and the worker is free again" "$(result_of "$(head_of kernels)")" "done impr
 new_repo more
 echo 'suites: [ffa]' >>"$tmp/c.yml"
 kill -HUP "$daemon_pid"
-await grep -q 'config.kept' "$tmp/log"
+await grep -q 'config.rejected' "$tmp/log"
 like "a wrong configuration is said and not taken" "$(cat "$tmp/log")" "config.mistake .*c.yml:$(wc -l <"$tmp/c.yml"):1: suites: unknown key"
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: more, url: $tmp/more.git}]"

@@ -49,7 +49,7 @@ static int end_search(
 	return result;
 }
 
-static int conclude(
+static int conclude_search(
 	struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int64_t now, struct fw_err *err)
 {
 	struct bisect_finding *found = calloc(BISECT_FINDINGS_MAX, sizeof *found);
@@ -137,7 +137,7 @@ static int step_search(struct bisects *b, const struct store_bisect *row, int64_
 		return -1;
 	int rc = row->n_jobs < BISECT_JOBS_MAX && bisect_next(s, &base, &target)
 			 ? queue_next_job(b, row, s, base, target, now, err)
-			 : conclude(b, row, s, now, err);
+			 : conclude_search(b, row, s, now, err);
 	free(s);
 	return rc;
 }

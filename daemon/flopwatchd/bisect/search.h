@@ -78,7 +78,7 @@ struct bisect_finding {
 bool bisect_timed_point(struct bisect_point *p, enum verdict v, double m, double se);
 /** The point of a cell in a search for a failure: m is 1 if the cell failed. */
 struct bisect_point bisect_failed_point(enum verdict v);
-/** Note a direct comparison of two commits, and add what it measured, if it did. */
+/** Add a direct comparison of two commits, with its measurement if it has one. */
 void bisect_direct_put(struct bisect_track *t, int from, int to, enum verdict v, double m, double se, int64_t comparison);
 /** Count an ended job of the search for these two commits, with or without a measurement. */
 void bisect_job_ended(struct bisect_track *t, int from, int to);

@@ -26,7 +26,7 @@ struct progress {
 };
 
 void progress_init(struct progress *c, struct loop *l, struct txn *g);
-/** A job begins; from here on lines may come. */
+/** Start a job; lines may be added from here on. */
 void progress_for(struct progress *c, const struct store_job *job);
 /** Set the job's cells; again before each further set of runs, with the cells of that set. */
 void progress_begin(struct progress *c, const struct msg_job *ask);

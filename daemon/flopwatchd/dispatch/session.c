@@ -123,7 +123,7 @@ static void on_grace_timeout(void *arg)
 }
 
 /* Set the result of the session; the worker gets a moment to exit, so that it can clean up. */
-static void begin_end(struct session *s, enum session_end how, const char *why)
+static void begin_ending(struct session *s, enum session_end how, const char *why)
 {
 	struct fw_err err = { 0 };
 	if (s->phase == PHASE_ENDING)
@@ -154,7 +154,7 @@ static void begin_end(struct session *s, enum session_end how, const char *why)
 
 static void fail_session(struct session *s, const char *why)
 {
-	begin_end(s, SESSION_LOST, why);
+	begin_ending(s, SESSION_LOST, why);
 }
 
 bool session_is_ending(const struct session *s)
@@ -164,7 +164,7 @@ bool session_is_ending(const struct session *s)
 
 void session_cancel(struct session *s)
 {
-	begin_end(s, SESSION_CANCELLED, "cancelled");
+	begin_ending(s, SESSION_CANCELLED, "cancelled");
 }
 
 static void watch_output(struct session *s, bool want)
@@ -212,7 +212,7 @@ static int write_job(struct session *s, struct msg_job *job, struct fw_err *err)
 static void end_for_tree(struct session *s, const struct fw_err *why)
 {
 	bool is_final = why->code == ERR_NOT_FOUND || why->code == ERR_INVALID;
-	begin_end(s,
+	begin_ending(s,
 		is_final                                                ? SESSION_REFUSED
 		: why->code == ERR_INTERNAL || why->code == ERR_CRASHED ? SESSION_LOST
 									: SESSION_STARVED,
@@ -318,7 +318,7 @@ static void on_clear_timeout(void *arg)
 {
 	struct session *s = arg;
 	s->grace = NULL;
-	begin_end(s, SESSION_CANCELLED, "the worker did not end its job in time");
+	begin_ending(s, SESSION_CANCELLED, "the worker did not end its job in time");
 }
 
 bool session_stay(struct session *s)
@@ -335,7 +335,7 @@ bool session_stay(struct session *s)
 	result_free(s->result);
 	s->result = NULL;
 	if (loop_after(s->loop, CLEAR_MS, on_clear_timeout, s, &s->grace, &err) != 0)
-		begin_end(s, SESSION_CANCELLED, err.text);
+		begin_ending(s, SESSION_CANCELLED, err.text);
 	else
 		write_output(s);
 	return true;
@@ -394,7 +394,7 @@ static void on_message(struct session *s, struct msg *m)
 	}
 	if (s->phase == PHASE_HEALTH_CHECK && m->t == MSG_STATE) {
 		s->hooks->word(s->arg, m);
-		begin_end(s, SESSION_CANCELLED, "");
+		begin_ending(s, SESSION_CANCELLED, "");
 		return;
 	}
 	if (s->phase != PHASE_JOB || m->t == MSG_HEALTH_CHECK || m->t == MSG_HELLO || m->t == MSG_JOB || m->t == MSG_TREE ||
@@ -418,7 +418,7 @@ static void on_message(struct session *s, struct msg *m)
 		result_end(s->result);
 		s->result->ended_at = clock_utc_ms(); /* the wall clock may have been set since; the duration is monotonic */
 		s->result->started_at = s->result->ended_at - (clock_mono_ns() - s->job_ns) / 1000000;
-		begin_end(s, SESSION_DONE, "");
+		begin_ending(s, SESSION_DONE, "");
 	}
 }
 

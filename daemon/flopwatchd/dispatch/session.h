@@ -52,7 +52,7 @@ int session_health_check(struct session *s, const char *uuid, struct fw_err *err
  * long. False: it has no job, or is ending.
  */
 bool session_stay(struct session *s);
-/** Whether it has come to an end of which the hook has not been told yet. */
+/** True if the session has ended but the hook was not called yet. */
 bool session_is_ending(const struct session *s);
 /** Ask the worker to end, send SIGTERM after 5 s and SIGKILL 5 s later; no effect if it is ending already. */
 void session_cancel(struct session *s);

@@ -45,7 +45,7 @@ static void on_retry(void *arg)
 	s->host->changed(s->host->arg);
 }
 
-static void go_down(struct slot *s, const char *why)
+static void mark_down(struct slot *s, const char *why)
 {
 	int64_t pause = (int64_t)DOWN_FIRST_MS << (s->failures < 8 ? s->failures : 8);
 	s->phase = PHASE_DOWN;
@@ -306,7 +306,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	} else if (phase == PHASE_WAITING && how == SESSION_CANCELLED) { /* the request was withdrawn */
 		slot_go_free(s);
 	} else if (phase == PHASE_ASKING || phase == PHASE_WAITING) {
-		go_down(s, why);
+		mark_down(s, why);
 	} else if (phase == PHASE_IDLE_ALLOCATION) { /* so was this idle allocation */
 		slot_stop_idle_allocation(s);
 		s->is_suspect = true;
@@ -368,7 +368,7 @@ static void query_devices(struct slot *s)
 	s->phase = PHASE_ASKING;
 	s->has_hello = false;
 	if (slot_open_session(s, "", &err) != 0)
-		go_down(s, err.text);
+		mark_down(s, err.text);
 }
 
 static void on_plan(void *arg, struct resolve_answer *a)
@@ -517,7 +517,7 @@ int slot_submit(struct slot *s, const struct slot_request *request, struct fw_er
 	s->wait_place = 0;
 	if (slot_open_session(s, s->request.node, err) == 0)
 		return 0;
-	go_down(s, err->text);
+	mark_down(s, err->text);
 	return -1;
 }
 

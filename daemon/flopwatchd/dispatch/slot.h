@@ -62,7 +62,7 @@ struct slot_request {
 	int priority;
 	char node[64]; /* required node; "": any */
 };
-/** Ask for an allocation. Err: the worker cannot be started; it is down for a while. */
+/** Request an allocation. Err: the worker cannot be started; it is down for a while. */
 int slot_submit(struct slot *s, const struct slot_request *request, struct fw_err *err);
 /** The request of a waiting slot; may be replaced by another for the same node. Own: the slot's. */
 struct slot_request *slot_request(struct slot *s);
@@ -70,7 +70,7 @@ struct slot_request *slot_request(struct slot *s);
 bool slot_is_stuck(const struct slot *s);
 /** Withdraw the request. */
 void slot_give_up(struct slot *s);
-/** True if an idle allocation was kept for the longest permitted time. */
+/** True if an idle allocation was held for the longest permitted time. */
 bool slot_idle_allocation_is_old(const struct slot *s);
 /** Release an idle allocation; `in_backoff`: and delay the next request, longer each time (struct backoff). */
 void slot_give_back(struct slot *s, bool in_backoff);

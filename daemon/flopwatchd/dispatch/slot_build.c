@@ -15,7 +15,7 @@
 static void log_failure(const struct slot *s, const struct fw_err *err)
 {
 	if (!s->host->txn->is_broken)
-		log_error("build.kept", "worker=%s err=%s", s->worker->name, log_quote(err->text));
+		log_error("build.cached", "worker=%s err=%s", s->worker->name, log_quote(err->text));
 }
 
 int slot_claim_build(struct slot *s, struct fw_err *err)

@@ -35,7 +35,7 @@ static int write_pending(struct slot *s, struct fw_err *err)
 	if (s->worker->builds && s->result)
 		result = slot_write_cached(s, now, err);
 	if (result != 0)
-		log_debug("build.kept", "job=%lld err=%s", (long long)s->job.id, log_quote(err->text));
+		log_debug("build.cached", "job=%lld err=%s", (long long)s->job.id, log_quote(err->text));
 	else if (s->pending_write == PENDING_WRITE_RESULT && is_profile)
 		result = profile_finish(g->db, s->host->config, s->result, now, &profile, err);
 	else if (s->pending_write == PENDING_WRITE_RESULT)

@@ -63,7 +63,7 @@ void slot_keep_idle_allocation(struct slot *s)
 {
 	s->phase = PHASE_IDLE_ALLOCATION;
 	s->idle_allocation_ns = clock_mono_ns();
-	report_wait(s, "the allocation has ", "kept while another is requested");
+	report_wait(s, "the allocation has ", "held while another is requested");
 	slot_go_on_idle_allocation(s);
 	s->host->changed(s->host->arg);
 }

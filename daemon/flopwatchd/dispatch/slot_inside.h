@@ -124,7 +124,7 @@ void slot_end_health_check(struct slot *s, enum session_end how, const char *why
 void slot_keep_idle_allocation(struct slot *s);
 /** Stop its timer: the allocation is checked against the queue, or is gone. */
 void slot_stop_idle_allocation(struct slot *s);
-/** It still fits nothing. */
+/** Restart its timer: it still fits no job. */
 void slot_go_on_idle_allocation(struct slot *s);
 /** Backoff state of its worker. */
 struct backoff *slot_backoff(const struct slot *s);

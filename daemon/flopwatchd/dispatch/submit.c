@@ -158,7 +158,7 @@ static int submit_health_check(const struct slot_range *r, bool *is_wanted, stru
 }
 
 /*
- * Idle allocations are kept while another is requested, so that the scheduler grants another device. If that takes too long, or
+ * Idle allocations are held while another is requested, so that the scheduler grants another device. If that takes too long, or
  * no slot is left for the request, release all; for a while, only newer jobs lead to requests.
  */
 static int settle_idle_allocation(const struct slot_range *r, bool is_wanted, struct fw_err *err)

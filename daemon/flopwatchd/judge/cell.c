@@ -180,7 +180,7 @@ static int call_flag(const struct rule *rule, struct judge_timed *t)
 	return flag_call(&e);
 }
 
-/** `before`: the old flag, kept if samples are gone. */
+/** `before`: the old flag, unchanged if samples are gone. */
 static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, int before)
 {
 	struct counted counted;
@@ -328,18 +328,18 @@ static bool same_inputs(const struct result *r, int cell, char sha[65])
 	const struct msg_check *checks[] = { result_check(r, ROLE_BASE, cell), result_check(r, ROLE_TARGET, cell) };
 	sha[0] = 0;
 	for (int i = 0; i < 2; i++) {
-		const char *told = checks[i] ? checks[i]->input_sha256 : "";
-		if (told[0] && sha[0] && strcmp(told, sha) != 0)
+		const char *reported = checks[i] ? checks[i]->input_sha256 : "";
+		if (reported[0] && sha[0] && strcmp(reported, sha) != 0)
 			return false;
-		if (told[0])
-			snprintf(sha, 65, "%s", told);
+		if (reported[0])
+			snprintf(sha, 65, "%s", reported);
 	}
 	for (int i = 0; i < r->n_cells; i++) {
-		const char *told = r->cell[i]->cell == cell ? r->cell[i]->input_sha256 : "";
-		if (told[0] && sha[0] && strcmp(told, sha) != 0)
+		const char *reported = r->cell[i]->cell == cell ? r->cell[i]->input_sha256 : "";
+		if (reported[0] && sha[0] && strcmp(reported, sha) != 0)
 			return false;
-		if (told[0] && !sha[0])
-			snprintf(sha, 65, "%s", told);
+		if (reported[0] && !sha[0])
+			snprintf(sha, 65, "%s", reported);
 	}
 	return true;
 }

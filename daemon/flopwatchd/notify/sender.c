@@ -56,7 +56,7 @@ void sender_wake(struct sender *n)
 	schedule(n, 0);
 }
 
-static double luck(void)
+static double draw_luck(void)
 {
 	uint32_t random = 0;
 	return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random ? (double)random / 4294967296.0 : 0.0;
@@ -68,7 +68,7 @@ static void store_attempt(
 {
 	struct fw_err err = { 0 };
 	int attempts = row->attempts + 1;
-	int64_t pause = again ? sender_pause_ms(attempts, luck()) : 0;
+	int64_t pause = again ? sender_pause_ms(attempts, draw_luck()) : 0;
 	if (pause && pause < (int64_t)retry_after_s * 1000)
 		pause = (int64_t)retry_after_s * 1000;
 	int64_t next_at = attempt->error && pause ? clock_utc_ms() + pause : 0;

@@ -6,12 +6,12 @@
 
 #include "db/store/base.h"
 
-struct search_line {
+struct ancestor_search {
 	struct db *db;
 	const struct ancestor_ask *ask;
 	const struct gitread_base *line;
 	bool is_rewritten;
-	int from; /* the first of the line that may be a base */
+	int from; /* index of the first permitted base */
 	struct ancestor *out;
 };
 
@@ -23,7 +23,7 @@ static int find_index(const struct gitread_base *line, const char *sha)
 	return -1;
 }
 
-static int set_base(struct search_line *s, const char *sha)
+static int set_base(struct ancestor_search *s, const char *sha)
 {
 	snprintf(s->out->sha, sizeof s->out->sha, "%s", sha);
 	s->out->how = s->is_rewritten ? "last-judged" : "first-parent";
@@ -31,7 +31,7 @@ static int set_base(struct search_line *s, const char *sha)
 }
 
 /* The merge-base is enough if it or the lost tip is settled. 1 chosen, 0, -1. */
-static int try_merge_base(struct search_line *s, const char *suite, struct store_base *tip, struct fw_err *err)
+static int try_merge_base(struct ancestor_search *s, const char *suite, struct store_base *tip, struct fw_err *err)
 {
 	struct store_base fork;
 	if (store_base_get(s->db, s->ask->repo, s->ask->branch, s->ask->last_judged, suite, tip, err) != 0 ||
@@ -42,7 +42,7 @@ static int try_merge_base(struct search_line *s, const char *suite, struct store
 }
 
 /* Search by the comparisons of this suite. 1 found, 0 none, -1. */
-static int search_line(struct search_line *s, const char *suite, struct fw_err *err)
+static int search_line(struct ancestor_search *s, const char *suite, struct fw_err *err)
 {
 	const struct gitread_base *line = s->line;
 	struct store_base newest = { .word = STORE_BASE_UNKNOWN }, one;
@@ -68,7 +68,7 @@ static int search_line(struct search_line *s, const char *suite, struct fw_err *
 int ancestor_choose(
 	struct db *db, const struct ancestor_ask *ask, const struct gitread_base *line, struct ancestor *out, struct fw_err *err)
 {
-	struct search_line s = { .db = db, .ask = ask, .line = line, .out = out };
+	struct ancestor_search s = { .db = db, .ask = ask, .line = line, .out = out };
 	bool is_followed = !ask->last_judged[0] || find_index(line, ask->last_judged) >= 0;
 	s.is_rewritten = !is_followed && line->merge_base[0] && strcmp(line->merge_base, ask->target) != 0;
 	int fork = find_index(line, line->merge_base);

@@ -206,7 +206,7 @@ static int find_ancestor(struct resolve *r, const char *suite, struct ancestor *
 	return ancestor_choose(r->db, &ask, r->ancestors, out, err);
 }
 
-/* The rules for the upstream branch, and for commits on it. */
+/* For the upstream branch, and for commits on it. */
 static void choose_ancestor(struct resolve *r)
 {
 	struct fw_err err = { 0 };

@@ -15,15 +15,15 @@ void unresolved_fini(struct unresolved *u)
 
 int unresolved_next(struct unresolved *u, struct db *db, const int64_t *busy, int n, struct store_job *out, struct fw_err *err)
 {
-	struct buf besides;
-	buf_init(&besides, 2 * PASSED_BYTES);
-	buf_printf(&besides, "[%s", u->passed.len ? u->passed.data : "");
+	struct buf busy_ids;
+	buf_init(&busy_ids, 2 * PASSED_BYTES);
+	buf_printf(&busy_ids, "[%s", u->passed.len ? u->passed.data : "");
 	for (int i = 0; i < n; i++)
-		buf_printf(&besides, "%lld,", (long long)busy[i]);
-	buf_printf(&besides, "0]");
+		buf_printf(&busy_ids, "%lld,", (long long)busy[i]);
+	buf_printf(&busy_ids, "0]");
 	/* the list is full: the remaining jobs wait for the next retry */
-	int result = besides.failed || u->passed.failed ? 0 : store_job_next_unresolved(db, &u->turn, besides.data, out, err);
-	buf_fini(&besides);
+	int result = busy_ids.failed || u->passed.failed ? 0 : store_job_next_unresolved(db, &u->turn, busy_ids.data, out, err);
+	buf_fini(&busy_ids);
 	return result;
 }
 

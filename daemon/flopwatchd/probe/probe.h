@@ -11,7 +11,7 @@
 /** Run all checks in order; probe_print writes the results. May take minutes if servers do not answer. */
 void look_at_config(const struct config *c);
 
-/** Whether each can be read, and has the branch that others are compared with. */
+/** Check that each repository can be read and has its upstream branch. */
 void look_at_repos(const struct config *c);
 /** Check that each worker answers, as the daemon would start it or connect to it, and list its devices. */
 void look_at_workers(const struct config *c);

@@ -166,8 +166,8 @@ static void check_worker(const struct config *c, const struct config_worker *con
 	struct msg hello = { 0 };
 	struct config_worker probed = *configured, *w = &probed;
 	use_probe_command(c, w);
-	const struct connect_as nobody = { .name = "", .node = "" };
-	int result = connect_worker(c, w, &nobody, &to, &err);
+	const struct connect_as no_allocation = { .name = "", .node = "" };
+	int result = connect_worker(c, w, &no_allocation, &to, &err);
 	bool is_reached = result == 0;
 	if (is_reached) {
 		result = read_hello(&to, &hello, &err);

@@ -158,7 +158,7 @@ void config_free(struct config *c);
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
 /** Write a setting's position as the start of a message: "FILE:7:12: repos[0].suites[1]: ", "" unknown. Shape: text[size]. */
 void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size);
-/** What to say where the repository has no such branch as its `upstream`. Shape: text[size]. */
+/** Write the message for a repository without its `upstream` branch. Shape: text[size]. */
 void config_no_upstream(const struct config_repo *r, char *text, size_t size);
 /** Index of a repository or webhook by name, -1 if there is none. */
 int config_repo_find(const struct config *c, const char *name);

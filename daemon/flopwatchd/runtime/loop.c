@@ -156,7 +156,7 @@ static void source_retire(struct loop *l, struct loop_source *s)
 	l->has_removed = true;
 }
 
-static void sweep(struct loop *l)
+static void free_removed(struct loop *l)
 {
 	if (!l->has_removed)
 		return;
@@ -317,7 +317,7 @@ void loop_remove(struct loop *l, struct loop_source *s)
 	source_retire(l, s);
 }
 
-static void arm(struct loop *l)
+static void arm_timer(struct loop *l)
 {
 	int64_t due = l->n_heap ? l->heap[0]->due_ns : 0;
 	if (due == l->armed_ns)
@@ -403,8 +403,8 @@ int loop_run(struct loop *l, struct fw_err *err)
 	struct epoll_event batch[BATCH];
 	l->stopped = false;
 	while (!l->stopped) {
-		sweep(l);
-		arm(l);
+		free_removed(l);
+		arm_timer(l);
 		int n = epoll_wait(l->epoll_fd, batch, BATCH, -1);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -433,6 +433,6 @@ int loop_run(struct loop *l, struct fw_err *err)
 		if (signals)
 			run_signals(l);
 	}
-	sweep(l);
+	free_removed(l);
 	return 0;
 }

@@ -308,23 +308,23 @@ struct again {
 	struct judge_timed timed;
 };
 
-static void again_fini(struct again *a)
+static void free_again(struct again *a)
 {
 	for (int k = 0; k < a->n_series; k++)
 		buf_fini(&a->stored[k].values);
 }
 
-static struct judge_runs *again_series(struct again *a, int k)
+static struct judge_runs *get_series_runs(struct again *a, int k)
 {
 	return k == 0 ? &a->timed.decides : k == 1 ? &a->timed.sustained_runs : &a->timed.call;
 }
 
-static enum series series_again(const struct store_cell *c, int k)
+static enum series get_series(const struct store_cell *c, int k)
 {
 	return k == 2 ? SERIES_CALL : k == 1 ? SERIES_SUSTAINED : c->series;
 }
 
-/** Read and judge. Own: again_fini, also after an error. */
+/** Read and judge. Own: free_again, also after an error. */
 static int read_again(struct db *db, const struct rule *rule, struct store_cell *c, struct again *a, struct fw_err *err)
 {
 	bool by_call = c->series == SERIES_CALL;
@@ -333,9 +333,9 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 	judge_timed_init(t);
 	while (a->n_series < (by_call ? 2 : 3)) {
 		int k = a->n_series++;
-		if (store_cell_runs(db, c->id, series_again(c, k), &a->stored[k], err) != 0)
+		if (store_cell_runs(db, c->id, get_series(c, k), &a->stored[k], err) != 0)
 			return -1;
-		copy_stored(&a->stored[k], again_series(a, k));
+		copy_stored(&a->stored[k], get_series_runs(a, k));
 	}
 	if (t->decides.n == 0)
 		return 0;
@@ -354,7 +354,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 	return 0;
 }
 
-static int cell_again(
+static int rejudge_cell(
 	struct db *db, const struct rule *rule, const struct judge_groups *groups, struct store_cell *c, struct fw_err *err)
 {
 	struct again a;
@@ -362,15 +362,15 @@ static int cell_again(
 	if (result == 0 && a.timed.decides.n > 0) {
 		judge_groups_mean(groups, rule, &a.timed, c);
 		for (int k = 0; k < a.n_series && result == 0; k++)
-			result = put_estimates(db, c->id, series_again(c, k), &a.stored[k], again_series(&a, k), err);
+			result = put_estimates(db, c->id, get_series(c, k), &a.stored[k], get_series_runs(&a, k), err);
 		if (result == 0)
 			result = store_cell_verdict(db, c, err) || judge_facts_timed(db, c->id, &a.timed, err) ? -1 : 0;
 	}
-	again_fini(&a);
+	free_again(&a);
 	return result;
 }
 
-static int groups_again(
+static int rejudge_groups(
 	struct db *db, int64_t comparison, const struct rule *rule, struct judge_groups *groups, struct fw_err *err)
 {
 	struct store_cell c = { .n = -1 };
@@ -382,25 +382,25 @@ static int groups_again(
 		if (rc == 0)
 			judge_groups_add(groups, &c, &a.timed);
 		if (rc <= 0)
-			again_fini(&a);
+			free_again(&a);
 		if (rc < 0)
 			return -1;
 	}
 	return result;
 }
 
-static int all_again(
+static int rejudge_all(
 	struct db *db, int64_t comparison, const struct rule *rule, enum verdict *verdict, bool *changed, struct fw_err *err)
 {
 	struct store_cell c = { .n = -1 };
 	struct judge_groups groups;
 	int result;
 	*verdict = VERDICT_NONE;
-	if (groups_again(db, comparison, rule, &groups, err) != 0)
+	if (rejudge_groups(db, comparison, rule, &groups, err) != 0)
 		return -1;
 	while ((result = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
 		enum verdict before = c.verdict;
-		if (was_timed(&c) && cell_again(db, rule, &groups, &c, err))
+		if (was_timed(&c) && rejudge_cell(db, rule, &groups, &c, err))
 			return -1;
 		*changed = *changed || c.verdict != before;
 		*verdict = verdict_worse(*verdict, c.verdict);
@@ -408,7 +408,7 @@ static int all_again(
 	return result;
 }
 
-static int comparison_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)
+static int rejudge_comparison(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)
 {
 	struct store_comparison c;
 	struct rule rule;
@@ -420,7 +420,7 @@ static int comparison_again(struct db *db, int64_t comparison, bool *changed, st
 	if (result == 0)
 		result = protocol_parse_rule(c.rule_json, strlen(c.rule_json), &rule, err);
 	buf_fini(&text);
-	if (result || all_again(db, comparison, &rule, &verdict, changed, err) ||
+	if (result || rejudge_all(db, comparison, &rule, &verdict, changed, err) ||
 		store_comparison_verdict(db, comparison, verdict, err))
 		return -1;
 	return body_store(db, comparison, err) || peerjobs_tell(db, comparison, err) ? -1 : 0;
@@ -430,7 +430,7 @@ int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err 
 {
 	if (archived_read_begin(db, err) != 0)
 		return -1;
-	int result = comparison_again(db, comparison, changed, err);
+	int result = rejudge_comparison(db, comparison, changed, err);
 	archived_read_end(db);
 	return result;
 }
