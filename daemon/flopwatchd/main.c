@@ -16,7 +16,7 @@ static const char usage[] =
 	"       flopwatchd --check DATABASE\n"
 	"  --config FILE   settings, see the commented flopwatchd.yml\n"
 	"  --check-config  print every mistake in FILE and exit\n"
-	"  --probe          check the folders, repositories and workers of FILE, a line of JSON each; see `flopwatch config check`\n"
+	"  --probe         check the folders, repositories and workers of FILE, a line of JSON each; see `flopwatch config check`\n"
 	"  --backup        copy DATABASE, in use or not, to FILE and exit; `flopwatch backup` uses it\n"
 	"  --check         check DATABASE, in use or not, for damage, ten seconds at most; the daemon does so at its start\n"
 	"  --help, --version\n"

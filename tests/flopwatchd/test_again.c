@@ -93,7 +93,7 @@ static void never_when_it_is_switched_off(void **state)
 	config->again_ms = 0;
 	assert_int_equal(asked(f, NOW_MS + 1), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'not asked again: %'"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'no retry: %'"), 1);
 	config->again_ms = LATER_MS;
 	assert_int_equal(asked(f, NOW_MS + LATER_MS), 0);
 }

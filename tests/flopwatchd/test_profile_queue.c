@@ -133,8 +133,8 @@ static void test_the_largest_cell_of_each_table_and_direction(void **state)
 	fixture_until(STATE_IS("done"));
 	assert_string_equal(
 		fixture_text("SELECT group_concat(substr(key, 1, 26) || ' ' || state || ': ' || why, ', ') FROM profile_cell"),
-		"attention/dense/full/s128/ failed: the worker sent no profile of the cell, attention/dense/full/s128/ failed: the worker said "
-		"nothing of it");
+		"attention/dense/full/s128/ failed: the worker sent no profile of the cell, attention/dense/full/s128/ failed: the worker sent no "
+		"profile of the cell");
 }
 
 static void test_equal_sides_need_no_worker(void **state)
