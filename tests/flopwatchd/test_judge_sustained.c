@@ -1,5 +1,6 @@
 /* What only sustained runs show: losses and gains of a kernel that is kept busy, what they are told by, and how they end. */
 #include "judge_run.h"
+#include "flopwatchd/judge/figures.h"
 
 /* A loss of the sustained runs is one, whichever way the pairs lean; that of an underpowered cell is called where it is clear. */
 static void sustained_losses_are_called(void **state)
@@ -61,6 +62,9 @@ static void sustained_losses_are_told_by_what_decided(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history is one of pairs */
 	ok(store_bisect_cells(f->db, out.comparison, take_change, &m, &err));
 	assert_true(fabs(m - 0.08) < 0.005);
+	struct figures figures;
+	ok(figures_read(f->db, c.id, &figures, &err));
+	assert_true(figures.sustained.runs == 12);
 	/* a loss of the pairs is theirs, whatever sustained runs say */
 	c = cell_of(f, compare_sustained_runs(f, "topic", 1, 3, 0.04, 0.08, 6000).comparison, 0);
 	assert_true(c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_PAIRS && c.decided_m == c.m && c.decided_se == c.se);

@@ -14,7 +14,7 @@
  */
 int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, struct fw_err *err);
 
-/** Store "sustained.change_pct", ".ci_low_pct", ".ci_high_pct", ".launches", "slow_calls.base_pct". After each judgement. */
+/** Store "sustained.change_pct", ".ci_low_pct", ".ci_high_pct", ".runs", "slow_calls.base_pct". After each judgement. */
 int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, struct fw_err *err);
 
 #endif

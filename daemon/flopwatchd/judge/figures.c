@@ -111,7 +111,7 @@ static void set_metric(void *arg, const char *name, const char *unit, double val
 		{ "sustained.change_pct", &f->sustained.change_pct },
 		{ "sustained.ci_low_pct", &f->sustained.ci_low_pct },
 		{ "sustained.ci_high_pct", &f->sustained.ci_high_pct },
-		{ "sustained.launches", &f->sustained.runs },
+		{ "sustained.runs", &f->sustained.runs },
 		{ "sustained_clock.base_mhz", &f->sustained.base_mhz },
 		{ "sustained_clock.target_mhz", &f->sustained.target_mhz },
 		{ "energy.base_j", &f->sustained.base_j },
