@@ -192,7 +192,7 @@ silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'devi
 await silent_is open
 like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 sent nothing for [0-9]+ s, and 1 jobs wait'
 is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | "\(.device) \(.repo)"')" "sim-0 null"
-like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 has said nothing'
+like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 sent nothing'
 like "and the command line" "$("$bin/flopwatch" alerts --state open)" 'device_offline +open +sim-0'
 stop_daemon
 write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {offline_after: 1 s}"

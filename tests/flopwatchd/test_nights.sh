@@ -130,7 +130,7 @@ ok "while a push waits" await waits
 rm "$tmp/hold"
 like "which comes after it" "$(result_of "$(head_of kernels)")" '^done '
 is "because a person waits for it" "$(sql "SELECT state || ' ' || part FROM job WHERE origin = 'retry'")" "done 1"
-is "and nothing interrupted it" "$(sql "SELECT count(*) FROM job_log l JOIN job j ON j.id = l.job WHERE j.origin = 'retry' AND l.line LIKE '%made way%'")" 0
+is "and nothing interrupted it" "$(sql "SELECT count(*) FROM job_log l JOIN job j ON j.id = l.job WHERE j.origin = 'retry' AND l.line LIKE '%preempted by%'")" 0
 
 # ---- what only nights measure, and is gone ----
 gone() { # kind: state, commit and cells of its alerts

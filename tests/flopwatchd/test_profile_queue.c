@@ -222,7 +222,7 @@ static void test_a_profile_that_is_over_does_not_make_way(void **state)
 	fixture_until("SELECT count(*) FROM job WHERE kind = 'compare' AND base_how <> ''");
 	gitrepo_write("go", "");
 	fixture_until("SELECT count(*) = 2 FROM job WHERE state = 'done'");
-	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%preempted by%'"), 0);
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE 'sent to%'"), 2);
 }
 
@@ -244,7 +244,7 @@ static void test_on_a_paused_device_nothing_makes_way(void **state)
 	fixture_until("SELECT count(*) FROM job WHERE kind = 'compare' AND base_how <> ''");
 	gitrepo_write("go", "");
 	fixture_until(STATE_IS("done"));
-	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%preempted by%'"), 0);
 }
 
 static void test_what_is_no_push_waits_for_a_profile(void **state)
@@ -271,7 +271,7 @@ static void test_what_is_no_push_waits_for_a_profile(void **state)
 	queue_wake(queue);
 	gitrepo_write("go", "");
 	fixture_until(STATE_IS("done"));
-	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%preempted by%'"), 0);
 	fixture_until("SELECT count(*) FROM job WHERE kind = 'bisect' AND state = 'done'");
 }
 
@@ -306,7 +306,7 @@ static void test_another_free_device_takes_the_push(void **state)
 	fixture_push("topic", two);
 	queue_wake(queue);
 	fixture_until(STATE_IS("done"));
-	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%preempted by%'"), 0);
 }
 
 #define RAN(role, repeat, n, kernel, ms)                                                                                         \

@@ -61,15 +61,15 @@ await runs 1
 cli pause sim-0 >/dev/null
 new_push two
 ok "while the other is busy it is said what is of no use" await says 'the allocation has sim-0 (paused), which fits no queued job'
-like "on the page of the queue" "$(curl -s "http://127.0.0.1:$(port)/jobs")" 'waits for an allocation(, job [0-9]+)?: one has sim-0 \(paused\)'
-like "by the command line" "$(cli jobs)" 'waits for an allocation(, job [0-9]+)?: one has sim-0 \(paused\)'
+like "on the page of the queue" "$(curl -s "http://127.0.0.1:$(port)/jobs")" 'waits for an allocation(, job [0-9]+)?: the allocation has sim-0 \(paused\)'
+like "by the command line" "$(cli jobs)" 'waits for an allocation(, job [0-9]+)?: the allocation has sim-0 \(paused\)'
 post "jobs/$(job_of "$sha")/cancel" >/dev/null
 ok "a job that is cancelled leaves what is busy alone" await runs 1
 new_push three
-await says 'one has sim-0 (paused)'
+await says 'the allocation has sim-0 (paused)'
 stop_daemon KILL
 start_daemon
-await says 'one has sim-0 (paused)'
+await says 'the allocation has sim-0 (paused)'
 ok "a daemon that was killed has one that is of no use, not two" await runs 2
 kill "$busy" 2>/dev/null
 is "and its job is judged when there is a GPU" "$(result_of "$sha")" "done unchanged"
