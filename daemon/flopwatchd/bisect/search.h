@@ -19,7 +19,7 @@
 
 enum { BISECT_COMMITS_MAX = 257, BISECT_CELLS_MAX = 64, BISECT_FINDINGS_MAX = 64, BISECT_DIRECT_MAX = 128 };
 
-#define BISECT_NAMED 0.999
+#define BISECT_NAMED 0.999 /* probability above which a commit is named */
 
 enum bisect_point_state { BISECT_UNKNOWN, BISECT_KNOWN, BISECT_SKIPPED };
 

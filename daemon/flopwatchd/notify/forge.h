@@ -8,10 +8,12 @@
 enum { FORGE_DESCRIPTION_MAX = 140 }; /* characters, GitHub's limit */
 
 /**
- * A commit status. `state` is one of flopwatch's, which forges map differently: pending, running: waiting, being measured;
- * success, failure: no loss, a loss or a failing branch; neutral: nothing was decided (Gitea "warning", GitLab "canceled",
- * GitHub "success" with a description); error: flopwatch failed; cancelled: not measured (GitLab "canceled", Gitea "warning",
- * GitHub "error").
+ * A commit status. `state` is one of flopwatch's, which forges map differently:
+ *   pending running     waits; is being measured
+ *   success failure     no loss; a loss, or a failing branch
+ *   neutral             nothing was decided: Gitea "warning", GitLab "canceled", GitHub "success" with a description
+ *   error               flopwatch failed
+ *   cancelled           not measured: GitLab "canceled", Gitea "warning", GitHub "error"
  */
 struct forge_word {
 	const char *sha, *state, *context, *description;
