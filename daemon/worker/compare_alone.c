@@ -1,4 +1,4 @@
-/* compare_alone.c - the shortest way from two shared objects to a verdict; also how the procedure is tried out by hand. */
+/* compare_alone.c - two shared objects to a verdict, without a daemon. */
 #include "worker/compare_alone.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 
-/* On a terminal, one line that is written over. */
+/* Progress on a terminal, one line that is overwritten. */
 struct progress {
 	const struct bench *bench;
 	bool shown;
@@ -38,7 +38,7 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	if (!p->shown || m->t != MSG_AT || at->cell < 0 || at->cell >= p->bench->n_cells)
 		return 0;
 	if (p->process_run)
-		fprintf(stderr, "\r\033[Klaunch %d: %s %s", p->process_run, at->step, p->bench->cells[at->cell].key);
+		fprintf(stderr, "\r\033[Krun %d: %s %s", p->process_run, at->step, p->bench->cells[at->cell].key);
 	else
 		fprintf(stderr, "\r\033[Kcheck of %s: %s", role_name(at->role), p->bench->cells[at->cell].key);
 	return 0;

@@ -38,30 +38,30 @@ static const char usage[] =
 	"\n"
 	"serve    one job of flopwatchd over standard input and output\n"
 	"compare  check and time two modules of this machine, print the tables\n"
-	"profile  why two modules differ: counters of every kernel, machine code, configurations; times nothing by itself\n"
+	"profile  explain the difference of two modules: counters of every kernel, machine code, configurations; no verdict\n"
 	"probe    print what this worker offers and exit\n"
 	"kernels  print the CUDA kernels in a module or cubin: a hash of the compiled code, registers, shared memory, stack, ...\n"
-	"sassdiff what differs in the machine code of two modules or cubins, kernel by kernel; instructions by nvdisasm\n"
+	"sassdiff compare the machine code of two modules or cubins, kernel by kernel; instructions by nvdisasm\n"
 	"\n"
 	"  --cache DIR        builds, modules and outcomes of checks\n"
 	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
-	"  --cores WHICH      that measure: auto leaves one to others where there are four or more; shared (default); a list\n"
-	"  --build-jobs N     builds of this cache that run at once (default: one for each eight cores)\n"
-	"  --build-only       of serve: a job ends with its builds; the device of --device need not be here\n"
-	"  --sandbox WHEN     auto: bubblewrap where it works; required: or refuse to start; none\n"
-	"  --read-only DIR    a folder that builds and runs may read in the sandbox, such as /opt/conda; may be given 16 times\n"
-	"  --toolchain DIR    compilers that builds find first, in DIR or its bin: /usr/local/cuda-12.9\n"
+	"  --cores WHICH      for measuring: auto reserves one for other work if there are four or more; shared (default); a list\n"
+	"  --build-jobs N     concurrent builds of this cache (default: one for each eight cores)\n"
+	"  --build-only       serve only: a job ends with its builds; this machine need not have the device of --device\n"
+	"  --sandbox WHEN     auto: bubblewrap if it works; required: or refuse to start; none\n"
+	"  --read-only DIR    a folder that builds and runs may read in the sandbox, such as /opt/conda; up to 16 times\n"
+	"  --toolchain DIR    preferred compilers of builds, in DIR or its bin: /usr/local/cuda-12.9\n"
 	"  --device D         auto, cuda, cpu, sim, or one device: cuda:0 or a uuid\n"
 	"  --suite FILE       the cells to compare on\n"
 	"  --base, --target   modules with the ABI of fw_kernel.h\n"
-	"  --base-provider, --target-provider NAME   (default: the first that can)\n"
-	"  --base-config, --target-config CONFIG     (default: what the provider chooses)\n"
+	"  --base-provider, --target-provider NAME   (default: the first that supports the cell)\n"
+	"  --base-config, --target-config CONFIG     (default: the provider's choice)\n"
 	"  --cells GLOB       only cells whose key matches\n"
-	"  --budget-s N       device seconds it may take (default: the suite's)\n"
-	"  --path PATH        of profile: begin with this way of counting (default: range)\n"
-	"  --build            of probe: build a module of a few lines in the sandbox and run it there\n"
-	"  --counters         of probe: whether counters can be read inside the sandbox, and what to change\n"
-	"  --quick            one run a cell: a look, not a verdict\n"
+	"  --budget-s N       limit of device seconds (default: the suite's)\n"
+	"  --path PATH        profile only: preferred way of counting (default: range)\n"
+	"  --build            probe only: build a module of a few lines in the sandbox and run it there\n"
+	"  --counters         probe only: whether counters can be read inside the sandbox, and what to change\n"
+	"  --quick            one run a cell, without a reliable verdict\n"
 	"  --json             the result as JSON\n"
 	"  --help, --version\n"
 	"\n"
@@ -149,7 +149,7 @@ static int read_path(const char *word, enum evidence_path *out)
 
 enum { NEXT = -1, NOT_ONE = -2 };
 
-/* An option of what runs here for others. Returns NEXT, NOT_ONE of these, or an exit status. */
+/* Take an option of `serve`. Returns NEXT, NOT_ONE of these, or an exit status. */
 static int take_serve(int c, struct arguments *a)
 {
 	struct fw_err err = { 0 };
@@ -166,7 +166,7 @@ static int take_serve(int c, struct arguments *a)
 		return NEXT;
 	case OPT_READ_ONLY:
 		if (a->serve.n_shown == READONLY_MAX)
-			return wrong("--read-only is given too often: ", optarg);
+			return wrong("--read-only is given more than 16 times: ", optarg);
 		a->serve.shown[a->serve.n_shown++] = optarg;
 		return NEXT;
 	case OPT_TOOLCHAIN:
@@ -194,7 +194,7 @@ static int take_serve(int c, struct arguments *a)
 	}
 }
 
-/* The others, as take_serve. */
+/* Take any other option, as take_serve. */
 static int take_compare(int c, struct arguments *a)
 {
 	char *end;
@@ -218,7 +218,7 @@ static int take_compare(int c, struct arguments *a)
 	case OPT_BASE_CONFIG:
 	case OPT_TARGET_CONFIG:
 		if (strlen(optarg) >= sizeof((struct bench_pin *)0)->config)
-			return wrong("a configuration is longer than any that a provider tells: ", optarg);
+			return wrong("a configuration is longer than any that a provider reports: ", optarg);
 		*(c == OPT_BASE_CONFIG ? &a->compare.config_base : &a->compare.config_target) = optarg;
 		return NEXT;
 	case OPT_CELLS:
@@ -267,7 +267,7 @@ static int read_options(int argc, char **argv, struct arguments *a)
 	return status;
 }
 
-/* What `kernels` and `sassdiff` say, on standard output. Returns the exit status. */
+/* Print the output of `kernels` or `sassdiff`. Returns the exit status. */
 static int print_code(const char *const *path, bool want_difference, bool as_json)
 {
 	struct fw_err err = { 0 };
@@ -310,7 +310,7 @@ int main(int argc, char **argv)
 		return wrong("sassdiff needs two modules or cubins", "");
 	if (optind + 1 != argc)
 		return optind < argc ? wrong("unexpected argument ", argv[optind + 1])
-				     : wrong("which of serve, compare, profile, probe, kernels, sassdiff?", "");
+				     : wrong("missing verb: serve, compare, profile, probe, kernels or sassdiff", "");
 	verb = argv[optind];
 	log_open("flopwatch-worker", LOG_INFO);
 	peer_signals();

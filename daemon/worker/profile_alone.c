@@ -1,4 +1,4 @@
-/* profile_alone.c - a few cells at a time, as a job has them; each is printed when it is whole. */
+/* profile_alone.c - a profile without a daemon: a few cells at a time, as in a job, each printed when complete. */
 #include "worker/profile_alone.h"
 
 #include <limits.h>
@@ -59,7 +59,7 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	return flush(s, err);
 }
 
-/* `arg`: the best path that is tried. */
+/* `arg`: the best path to try. */
 static int run(const struct two_modules_options *o, const struct suite *suite, const struct sandbox *sandbox,
 	const struct msg_device *device, void *arg, struct fw_err *err)
 {
@@ -128,8 +128,8 @@ static int ask_runner(const struct sandbox *sandbox, const struct msg_device *de
 	if (result == 0 && how.timed_out)
 		result = err_set(err, ERR_TIMEOUT, "counting one kernel did not end within %d s", PROBE_MS / 1000);
 	else if (result == 0 && how.status != 0)
-		result =
-			err_set(err, ERR_IO, "%s --counters: %s", runner, errors_text[0] ? errors_text : "failed without a word");
+		result = err_set(
+			err, ERR_IO, "%s --counters: %s", runner, errors_text[0] ? errors_text : "failed without a message");
 	buf_fini(&errors);
 	free(v);
 	return result;

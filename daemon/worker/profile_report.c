@@ -1,4 +1,7 @@
-/* profile_report.c - means of the two processes of a side; a difference is marked where it is larger than what equal processes differ by. */
+/*
+ * profile_report.c - text of a profile. Shows means of the two processes of a side; marks a difference larger than that between
+ * equal processes.
+ */
 #include "worker/profile_report.h"
 
 #include <math.h>
@@ -9,7 +12,7 @@
 
 enum { WIDTH = 44, HUNK_LINES = 40, HOT_LINES = 5, TRIED_SHOWN = 8 };
 
-/* Times the difference within a side that one between the sides has to be. */
+/* Required ratio of the difference between sides to that within a side. */
 #define SEPARATE 3.0
 
 int profile_report_take(struct profile_report *r, const struct msg *m, struct fw_err *err)
@@ -75,8 +78,6 @@ static double value_of(const struct msg_kernel *k, const char *metric)
 	return NAN;
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------------------------------- */
-
 static double ms_of(const struct profile_report *r, enum role role, int n)
 {
 	double sum = 0;
@@ -115,8 +116,6 @@ static void print_kernels(const struct profile_report *r, struct buf *out)
 	}
 }
 
-/* ---- counters ---------------------------------------------------------------------------------------------------------- */
-
 struct both {
 	double base, target, noise; /* noise: the larger difference within a side */
 };
@@ -131,7 +130,7 @@ static struct both both_of(const struct profile_report *r, int n_base, int n_tar
 		fmax(fabs(v[0][0] - v[0][1]), fabs(v[1][0] - v[1][1])) };
 }
 
-/* Counters of kernel n of the base beside those of its counterpart. */
+/* Counters of kernel n of the base and of its counterpart. */
 static void print_counters(
 	const struct profile_report *r, const struct msg_kernel *base, const struct msg_kernel *target, struct buf *out)
 {
@@ -153,7 +152,7 @@ static void print_counters(
 			buf_printf(out, " %+8.2f %%", 100 * change / v.base);
 		buf_putc(out, '\n');
 	}
-	buf_printf(out, "  %d counters differ by no more than %g times what equal processes do\n", rest, SEPARATE);
+	buf_printf(out, "  %d counters differ by no more than %g times the difference of equal processes\n", rest, SEPARATE);
 }
 
 static void print_all_counters(const struct profile_report *r, struct buf *out)
@@ -175,8 +174,6 @@ static void print_all_counters(const struct profile_report *r, struct buf *out)
 	}
 }
 
-/* ---- machine code ------------------------------------------------------------------------------------------------------ */
-
 static void print_hunks(const char *text, struct buf *out)
 {
 	int lines = 0;
@@ -190,7 +187,7 @@ static void print_hunks(const char *text, struct buf *out)
 		buf_puts(out, "  ... --json has more, `flopwatch-worker sassdiff` has all\n");
 }
 
-/* The instructions at which warps wait most. */
+/* The instructions with the most stalls. */
 static void print_hot(const struct evidence_hot *h, const char *side, struct buf *out)
 {
 	for (int i = 0; i < h->n && i < HOT_LINES; i++) {
@@ -253,7 +250,7 @@ void profile_report_print(const struct profile_report *r, const char *cell, stru
 	}
 	buf_putc(out, '\n');
 	if (end->stalls_why[0]) {
-		buf_puts(out, "where warps wait is not known: ");
+		buf_puts(out, "warp stalls are unknown: ");
 		show(out, end->stalls_why, 0);
 		buf_putc(out, '\n');
 	}

@@ -1,4 +1,4 @@
-/** profile_report.h - what `flopwatch-worker profile` prints for people: a table of kernels, what was counted on both sides, the machine code. */
+/** profile_report.h - text of `flopwatch-worker profile`: kernels, counters of both sides, machine code. */
 #ifndef WORKER_PROFILE_REPORT_H
 #define WORKER_PROFILE_REPORT_H
 
@@ -15,11 +15,11 @@ struct profile_report {
 	struct msg_profile end;
 };
 
-/** Keep a copy. Err: out of memory. */
+/** Store a copy. Err: out of memory. */
 int profile_report_take(struct profile_report *r, const struct msg *m, struct fw_err *err);
-/** Once its `profile` record is there. */
+/** Print, once its `profile` record has arrived. */
 void profile_report_print(const struct profile_report *r, const char *cell, struct buf *out);
-/** Free it all. A zeroed one is fine. */
+/** Free all records. Accepts a zeroed one. */
 void profile_report_clear(struct profile_report *r);
 
 #endif

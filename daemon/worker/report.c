@@ -1,4 +1,4 @@
-/* report.c - what `compare` prints; nothing here decides anything. */
+/* report.c - text and JSON of `compare`. */
 #include "worker/report.h"
 
 #include <math.h>
@@ -12,13 +12,13 @@
 
 enum { TEXT_MAX = 4 << 20 };
 
-/* The figures of one cell. */
+/* Results of one cell. */
 struct figures {
 	enum verdict verdict;
 	bool measured;
 	double base_ms, target_ms, base_rate, target_rate; /* TFLOP/s, or GB/s */
 	double change_pct, low_pct, high_pct;
-	struct cell_verdict decision; /* by its runs */
+	struct cell_verdict decision; /* from its runs */
 	bool by_mean;                 /* the mean decides */
 };
 
@@ -63,7 +63,7 @@ enum verdict report_verdict(const struct bench *b)
 	return v;
 }
 
-/* Why a cell without a trouble has no verdict of its runs; "" where it has one. */
+/* Why a cell without a failure has no verdict of its runs; "" if it has one. */
 static const char *reason_of(const struct figures *f)
 {
 	if (f->decision.reason[0])
@@ -85,7 +85,7 @@ static const char *border(const struct figures *f)
 	return f->decision.flags & FLAG_BORDERLINE ? " (borderline)" : "";
 }
 
-/* Every flag in brackets behind the verdict. */
+/* Print every flag in brackets after the verdict. */
 static void put_flags(const struct figures *f, struct buf *out)
 {
 	char words[FLAG_WORDS_SIZE];
@@ -139,7 +139,7 @@ static void table(const struct bench *b, const char *group, int width, struct bu
 		buf_putc(out, '\n');
 }
 
-/* Slow calls: that they cost too much, or what is known of them. */
+/* Slow calls: their cost if too high, else their figures. */
 static void warn_of_tail(const struct bench *b, int cell, const struct figures *f, struct buf *out)
 {
 	const struct mean *mean = &f->decision.mean.all;
@@ -161,7 +161,7 @@ static void warn_of_tail(const struct bench *b, int cell, const struct figures *
 			stats_change_pct(mean->m), f->change_pct);
 }
 
-static void say_gain(const struct bench *b, int cell, const struct figures *f, struct buf *out)
+static void print_gain(const struct bench *b, int cell, const struct figures *f, struct buf *out)
 {
 	char words[EXPLAIN_SIZE];
 
@@ -186,7 +186,7 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 			break;
 		if (c->found.typical.flags & FLAG_SUSTAINED) {
 			buf_printf(out,
-				"warning: %s: %.2f %% less %s than the base once clocks settle (95 %% interval %+.2f .. "
+				"warning: %s: %.2f %% less %s than the base once clocks stabilise (95 %% interval %+.2f .. "
 				"%+.2f %%); at "
 				"equal clocks %+.2f %%\n",
 				key, -stats_change_pct(c->found.sustained.all.m), rate_name(b, cell),
@@ -201,9 +201,9 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 		break;
 	case VERDICT_IMPROVEMENT:
 		if (f.by_mean)
-			say_gain(b, cell, &f, out);
+			print_gain(b, cell, &f, out);
 		else if (c->found.typical.flags & FLAG_SUSTAINED)
-			buf_printf(out, "%s: %.2f %% more %s than the base once clocks settle; in pairs %+.2f %%\n", key,
+			buf_printf(out, "%s: %.2f %% more %s than the base once clocks stabilise; in pairs %+.2f %%\n", key,
 				stats_change_pct(c->found.sustained.all.m), rate_name(b, cell), f.change_pct);
 		break;
 	case VERDICT_UNDECIDED:
@@ -224,7 +224,7 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	}
 }
 
-/* A change beside medians whose quotient reads otherwise wants a word. */
+/* Explain a change that differs from the quotient of the printed medians. */
 static void explain_changes(const struct bench *b, struct buf *out)
 {
 	struct figures f;
@@ -304,7 +304,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	bool blamed;
 
 	figures_of(b, cell, &f);
-	blamed = t && f.verdict != VERDICT_UNDECIDED; /* what is unsure is nobody's trouble */
+	blamed = t && f.verdict != VERDICT_UNDECIDED; /* an unsure result is no side's fault */
 	jsonw_object(j);
 	jsonw_kv_string(j, "cell", b->cells[cell].key);
 	jsonw_kv_string(j, "verdict", verdict_name(f.verdict));

@@ -1,4 +1,4 @@
-/** report.h - a finished bench as tables for people, or as the JSON of the API's comparisons. */
+/** report.h - a finished bench as text, or as the JSON of the API's comparisons. */
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H
 
@@ -6,11 +6,13 @@
 
 #include "worker/bench/bench.h"
 
-/** The comparison's word: the first in verdict order that any cell has. */
+/** Return the comparison's verdict: the first in verdict order among its cells. */
 enum verdict report_verdict(const struct bench *b);
-/** Tables (dense, block-sparse), a summary line, then a warning for every cell beyond its threshold or without a result. */
+/**
+ * Print tables (dense, block-sparse), a summary line, and a warning for every cell beyond its threshold or without a result.
+ */
 int report_text(const struct bench *b, const char *suite, FILE *out);
-/** One JSON object and LF. */
+/** Print one JSON object and LF. */
 int report_json(const struct bench *b, const char *suite, FILE *out);
 
 #endif

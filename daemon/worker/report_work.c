@@ -1,4 +1,4 @@
-/* report_work.c - see report_work.h. */
+/* report_work.c - tables of memory and masks. */
 #include "worker/report_work.h"
 
 #include <math.h>
@@ -13,14 +13,14 @@ static double known(double v)
 	return v >= 0 ? v : NAN;
 }
 
-/* Of what it says that its kernels ask memory for. */
+/* Memory traffic that its kernels claim. */
 static double claimed_gb_s(const struct bench *b, int cell, int side)
 {
 	double bytes = known(b->cell[cell].work[side].bytes_moved), ms = bench_median_ms(b, cell, side == BENCH_TARGET);
 	return ms > 0 ? bytes / ms * 1e-6 : NAN;
 }
 
-/* What the runner allocated for a call. */
+/* Memory that the runner allocated for a call. */
 static double allocated_mb(const struct msg_work *w)
 {
 	return w->tensor_bytes > 0 ? (double)(w->tensor_bytes + w->workspace_bytes + w->persist_bytes) * 1e-6 : NAN;
@@ -44,7 +44,7 @@ static void mask_of(
 		.flops_issued = known(w->flops_issued) };
 }
 
-/* How much faster a cell is than the one that it is held against, and what less work would make of it; false: there is none. */
+/* Speed of a cell over its dense baseline, and the ratio that less work would give; false: no baseline. */
 static bool over_baseline(const struct bench *b, int cell, double over[2], double *ideal)
 {
 	for (int i = 0; i < b->n_cells && b->cells[cell].baseline[0]; i++) {
@@ -112,7 +112,7 @@ static void masks(const struct bench *b, int width, struct buf *out)
 			sparsity_words(&mask, &claim, words);
 			sparsity_contradiction(&mask, &claim, wrong);
 			if (!any)
-				buf_puts(out, "what masks leave out, counted; tiles as each side says\n");
+				buf_puts(out, "share left out by masks, counted; tiles as each side reports\n");
 			any = true;
 			buf_printf(out, "%-*s %-6s %s", width, b->cells[i].key, names[side], words);
 			if (over_baseline(b, i, over, &ideal) && isfinite(over[side]))

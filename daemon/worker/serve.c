@@ -1,4 +1,4 @@
-/* serve.c - the order of a job; each step is somewhere else. */
+/* serve.c - order of a job's steps. */
 #include "worker/serve.h"
 
 #include <fcntl.h>
@@ -34,11 +34,11 @@ struct job {
 	const struct msg_device *device;
 	struct build_context build;
 	struct bench bench;
-	struct cell *cells;    /* that a benchmark of its own turned out to have; NULL else */
+	struct cell *cells;    /* cells found by a benchmark program; NULL else */
 	int trees_fd;          /* folder of received archives; -1 none */
 	int lock;              /* of the device; -1 none */
-	int n_places;          /* builds that may run at once */
-	const char *tools_dir; /* whose compilers come first; "" the system's */
+	int n_places;          /* concurrent builds */
+	const char *tools_dir; /* folder of preferred compilers; "" the system's */
 };
 
 static int send_record(void *arg, const struct msg *m, struct fw_err *err)
@@ -46,7 +46,7 @@ static int send_record(void *arg, const struct msg *m, struct fw_err *err)
 	return peer_send(arg, m, err);
 }
 
-/* Tries to lock something: the descriptor, or -1 with ERR_BUSY. */
+/* Try to take a lock. Returns the descriptor, or -1 with ERR_BUSY. */
 typedef int lock_fn(struct job *j, const void *what, struct fw_err *err);
 
 static int try_device(struct job *j, const void *what, struct fw_err *err)
@@ -60,7 +60,7 @@ static int try_place(struct job *j, const void *what, struct fw_err *err)
 	return cache_lock_place(j->cache, j->n_places, &j->build.place, err);
 }
 
-static int try_beside(struct job *j, const void *what, struct fw_err *err)
+static int try_concurrent(struct job *j, const void *what, struct fw_err *err)
 {
 	bool alone;
 	int fd = cache_lock_beside(j->cache, &alone, err);
@@ -76,7 +76,7 @@ static int try_beside(struct job *j, const void *what, struct fw_err *err)
 	return -1;
 }
 
-/* The lock, in the end; -1. Own: close. */
+/* Wait for a lock. Returns its descriptor; -1. Own: close. */
 static int wait_for(struct job *j, lock_fn *try, const void *what, struct fw_err *err)
 {
 	bool said = false;
@@ -104,8 +104,6 @@ static void drop_lock(struct job *j)
 	j->lock = -1;
 }
 
-/* ---- builds ---- */
-
 static int send_build(struct job *j, struct msg_build *b, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_BUILD, .u.build = *b };
@@ -113,7 +111,7 @@ static int send_build(struct job *j, struct msg_build *b, struct fw_err *err)
 	return peer_send(j->peer, &m, err);
 }
 
-/* A module that there is. 1, -1 error. Own: takes over `fd`. */
+/* Add an existing module to the bench. Returns 1, -1 error. Own: takes over `fd`. */
 static int take_module(struct job *j, const struct msg_subject *s, int fd, const char *sha256, struct fw_err *err)
 {
 	char file[MANIFEST_TEXT_SIZE + 16];
@@ -124,7 +122,7 @@ static int take_module(struct job *j, const struct msg_subject *s, int fd, const
 	return bench_hand(&j->bench, s->config, err) != 0 ? -1 : 1;
 }
 
-/* One subject. 1 its module is in the bench, 0 its build failed, -1 error. */
+/* Build one subject. Returns 1 its module is in the bench, 0 its build failed, -1 error. */
 static int build_subject(struct job *j, const struct msg_subject *s, struct fw_err *err)
 {
 	struct msg_build result;
@@ -152,13 +150,13 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 	return take_module(j, s, fd, result.module_sha256, err);
 }
 
-/* Sources that somebody else builds at this moment are waited for, and found in the cache then. */
-static int build_in_turn(struct job *j, const struct msg_subject *s, struct fw_err *err)
+/* If another worker builds the same sources now, wait and take its module from the cache. */
+static int build_or_wait(struct job *j, const struct msg_subject *s, struct fw_err *err)
 {
 	char key[HASH_HEX], name[32];
 	int turn, result;
 
-	if (s->run.name[0]) /* built anew for every job */
+	if (s->run.name[0]) /* built again for every job */
 		return build_subject(j, s, err);
 	build_key(&j->build, s, key);
 	snprintf(name, sizeof name, "source-%.2s", key);
@@ -183,18 +181,18 @@ static int clear_place(struct job *j, struct fw_err *err)
 	return 0;
 }
 
-/* All subjects, in a place of our own. 1 both sides are there, 0 one of them failed to build, -1 error. */
+/* Build all subjects in a slot. Returns 1 both sides are built, 0 one failed to build, -1 error. */
 static int build_here(struct job *j, struct fw_err *err)
 {
 	int built = 1, i;
-	int result = clear_place(j, err); /* what a worker that crashed left behind */
+	int result = clear_place(j, err); /* files of a worker that crashed */
 
 	if (result == 0)
 		result = trees_fetch(j->peer, j->cache, &j->build, j->ask, &j->trees_fd, err);
 	for (i = 0; i < j->ask->n_subjects && result >= 0; i++) {
 		enum role role = j->ask->subject[i].role;
 
-		result = build_in_turn(j, &j->ask->subject[i], err);
+		result = build_or_wait(j, &j->ask->subject[i], err);
 		if (result == 0 && (role == ROLE_BASE || role == ROLE_TARGET))
 			built = 0;
 	}
@@ -206,9 +204,11 @@ static int build_here(struct job *j, struct fw_err *err)
 	return result < 0 ? -1 : built;
 }
 
-/* All subjects, where nothing is to be built: whoever builds now, here or elsewhere on a shared cache, is not waited for. 1, 0 something
- * is to be built, -1 error. */
-static int take_kept(struct job *j, struct fw_err *err)
+/*
+ * Take all subjects from the cache without waiting for concurrent builds of this or another machine. Returns 1, 0 if one must
+ * be built, -1 error.
+ */
+static int take_cached(struct job *j, struct fw_err *err)
 {
 	struct msg_build found[PROTOCOL_SUBJECTS_MAX];
 	int fd[PROTOCOL_SUBJECTS_MAX], n = 0, result = 1;
@@ -227,26 +227,26 @@ static int take_kept(struct job *j, struct fw_err *err)
 	return result;
 }
 
-/* Where nobody builds, what one that crashed left behind goes. */
-static void clear_if_free(struct job *j)
+/* Remove files of crashed workers if no build runs. */
+static void remove_stale(struct job *j)
 {
 	struct fw_err busy = { 0 };
 	int place = try_place(j, NULL, &busy);
 	if (place < 0)
 		return;
-	(void)clear_place(j, NULL); /* the next build says why it could not */
+	(void)clear_place(j, NULL); /* the next build reports why it failed */
 	close(place);
 }
 
 static int build_all(struct job *j, struct fw_err *err)
 {
-	int kept = take_kept(j, err);
+	int kept = take_cached(j, err);
 	if (kept == 1)
-		clear_if_free(j);
+		remove_stale(j);
 	if (kept != 0)
 		return kept;
 	int place = wait_for(j, try_place, NULL, err);
-	int beside = place < 0 ? -1 : wait_for(j, try_beside, NULL, err);
+	int beside = place < 0 ? -1 : wait_for(j, try_concurrent, NULL, err);
 	int result = beside < 0 ? -1 : build_here(j, err);
 
 	if (beside >= 0)
@@ -255,8 +255,6 @@ static int build_all(struct job *j, struct fw_err *err)
 		close(place);
 	return result;
 }
-
-/* ---- the job ---- */
 
 static void device_lock_name(const struct msg_device *d, char *name, size_t size)
 {
@@ -268,8 +266,8 @@ static void device_lock_name(const struct msg_device *d, char *name, size_t size
 			name[i] = '_';
 }
 
-/* A few cells at a time, so that what a process leaves behind, or takes with it, is theirs. */
-static int profile(struct job *j, struct fw_err *err)
+/* Profile a few cells at a time, so that damage by a process affects only them. */
+static int profile_cells(struct job *j, struct fw_err *err)
 {
 	int result = 0, all = j->bench.n_cells < EVIDENCE_SUITE_MAX ? j->bench.n_cells : EVIDENCE_SUITE_MAX;
 
@@ -297,7 +295,7 @@ static int measure(struct job *j, struct fw_err *err)
 	if (j->lock < 0)
 		return -1;
 	if (j->ask->kind == JOBKIND_PROFILE)
-		result = profile(j, err);
+		result = profile_cells(j, err);
 	else if (command_is(j->ask))
 		result = command_measure(&j->bench, &j->build, j->ask, &j->cells, err);
 	else
@@ -306,7 +304,7 @@ static int measure(struct job *j, struct fw_err *err)
 	return result;
 }
 
-static bool may_run_beside(const struct msg_job *ask, const struct msg_device *device)
+static bool may_run_concurrently(const struct msg_job *ask, const struct msg_device *device)
 {
 	for (int i = 0; i < ask->n_beside; i++)
 		if (strcmp(ask->beside[i], device->uuid) == 0)
@@ -314,8 +312,8 @@ static bool may_run_beside(const struct msg_job *ask, const struct msg_device *d
 	return ask->n_beside == 0;
 }
 
-/* Others may have a job at the same time: each keeps to its part of the cores, near its device, with its builds, too. */
-static void keep_to_share(const struct msg_hello *hello, const struct msg_device *device, const struct msg_job *ask)
+/* Other jobs may run at the same time: restrict this job, builds included, to its share of the cores, near its device. */
+static void restrict_to_share(const struct msg_hello *hello, const struct msg_device *device, const struct msg_job *ask)
 {
 	cpu_set_t all, mine, near[PROTOCOL_DEVICES_MAX];
 	struct fw_err err = { 0 };
@@ -325,7 +323,7 @@ static void keep_to_share(const struct msg_hello *hello, const struct msg_device
 	for (int i = 0; i < hello->n_devices; i++) {
 		if (hello->device[i].kind != device->kind)
 			continue;
-		if (&hello->device[i] != device && !may_run_beside(ask, &hello->device[i]))
+		if (&hello->device[i] != device && !may_run_concurrently(ask, &hello->device[i]))
 			continue;
 		if (&hello->device[i] == device)
 			k = n;
@@ -392,7 +390,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 		log_quote(status < 0 ? why->text : ""));
 	if (status < 0 && why->code == ERR_PROTOCOL)
 		return err_set(err, why->code, "%s", why->text);
-	/* a trouble of ours is told as such, and the job goes back to the daemon; nobody may be listening any more */
+	/* an error of the worker is reported as such, and the job returns to the daemon; the daemon may be gone already */
 	if (status < 0 && !j->peer->cancelled)
 		(void)bench_fault(&j->bench, -1, ROLE_WORKER, why->code == ERR_FULL ? "full" : "interrupted", why->text, NULL);
 	if (peer_send(j->peer, &m, NULL) != 0 && !j->peer->cancelled)
@@ -421,7 +419,7 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 	j->bench.started_s = (double)clock_mono_ns() * 1e-9;
 	j->device = hardware_find(hello, ask->device, &why);
 	if (j->device)
-		keep_to_share(hello, j->device, ask);
+		restrict_to_share(hello, j->device, ask);
 	if (j->device && start_job(j, &why) == 0) {
 		result = build_all(j, &why);
 		if (result == 1 && !o->build_only)
@@ -439,7 +437,7 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 	return result;
 }
 
-/* Instead of a job: is the device fit for one? The answer is one `state`. */
+/* Serve a health check instead of a job. The answer is one `state`. */
 static int run_health_check(struct peer *peer, struct sandbox *sandbox, const struct msg_hello *hello,
 	const struct msg_health_check *ask, struct fw_err *err)
 {
@@ -459,7 +457,7 @@ static int run_health_check(struct peer *peer, struct sandbox *sandbox, const st
 	return result < 0 ? -1 : peer_send(peer, &m, err);
 }
 
-/* A hello, and what the daemon asks for then. */
+/* Send a hello, and serve the daemon's request. */
 static int serve_one(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
 	const struct msg_hello *hello, struct fw_err *err)
 {
@@ -470,19 +468,19 @@ static int serve_one(const struct serve_options *o, struct peer *peer, struct ca
 	if (peer_send(peer, &greeting, err) != 0)
 		return -1;
 	if (peer_receive(peer, JOB_WAIT_MS, &m, &e) != 0)
-		/* a daemon that only wanted to know what is here */
+		/* a daemon that only probes this worker */
 		return peer->cancelled && peer->why.code == ERR_CANCELLED ? 0 : err_set(err, e.code, "%s", e.text);
 	if (m.t == MSG_HEALTH_CHECK)
 		result = run_health_check(peer, sandbox, hello, &m.u.health_check, err);
 	else if (m.t == MSG_JOB)
 		result = run_job(o, peer, cache, sandbox, hello, m.u.job, err);
 	else
-		result = err_set(err, ERR_PROTOCOL, "expected a job");
+		result = err_set(err, ERR_PROTOCOL, "unexpected message from the daemon: expected a job");
 	msg_fini(&m);
 	return result;
 }
 
-/* Whether the daemon has another job. What it says of that may cross the end of this one. */
+/* Whether the daemon has another job. Its message may cross the end of this one. */
 static bool has_another(struct peer *peer)
 {
 	struct fw_err e = { 0 };
@@ -493,7 +491,7 @@ static bool has_another(struct peer *peer)
 	return peer_go_on(peer);
 }
 
-/* One job, or as many as it takes until one is not cancelled for the sake of another. */
+/* Serve one job, or several until one is not cancelled in favour of another. */
 static int session(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
 	const struct msg_hello *hello, struct fw_err *err)
 {
@@ -510,7 +508,7 @@ static int session(const struct serve_options *o, struct peer *peer, struct cach
 	}
 }
 
-static int find_out(
+static int probe_worker(
 	const struct serve_options *o, const char *cache, struct sandbox *sandbox, struct msg_hello *hello, struct fw_err *err)
 {
 	if (sandbox_open(sandbox, o->sandbox, err) != 0 || sandbox_show(sandbox, o->shown, o->n_shown, cache, err) != 0 ||
@@ -525,8 +523,8 @@ static int find_out(
 	return 0;
 }
 
-/* Instead of a hello: why there is none. Jobs stay where they are. */
-static int refuse(struct peer *peer, const struct fw_err *err)
+/* Sent instead of hello when the worker cannot start. Jobs stay queued. */
+static int send_refusal(struct peer *peer, const struct fw_err *err)
 {
 	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = -1, .role = ROLE_WORKER } };
 
@@ -546,13 +544,13 @@ int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err
 
 	result = cache_open(&cache, o->cache, err);
 	if (result == 0)
-		result = find_out(o, cache.dir, &sandbox, &hello, err);
+		result = probe_worker(o, cache.dir, &sandbox, &hello, err);
 	peer_init(&peer, in, out);
 	if (result == 0) {
 		hardware_place(cache.dir, &hello.place);
 		result = room_for_build(cache.fd, cache.dir, err);
 	}
-	result = result == 0 ? session(o, &peer, &cache, &sandbox, &hello, err) : refuse(&peer, err);
+	result = result == 0 ? session(o, &peer, &cache, &sandbox, &hello, err) : send_refusal(&peer, err);
 	peer_fini(&peer);
 	cache_close(&cache);
 	return result;
@@ -565,7 +563,7 @@ int serve_probe(const struct serve_options *o, int out, struct fw_err *err)
 	struct peer peer;
 	int result;
 
-	if (find_out(o, NULL, &sandbox, &m.u.hello, err) != 0)
+	if (probe_worker(o, NULL, &sandbox, &m.u.hello, err) != 0)
 		return -1;
 	peer_init(&peer, -1, out);
 	result = peer_send(&peer, &m, err);

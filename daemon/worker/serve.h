@@ -1,8 +1,8 @@
 /**
  * serve.h - one job over standard input and output: hello, job, trees, builds, checks, runs, done.
  *
- * Whatever ends the session (done, cancel, end of input, a broken line), everything that was started is ended and the work
- * folder is gone when serve_run returns.
+ * When serve_run returns, for any reason (done, cancel, end of input, an invalid line), all started processes have ended and
+ * the work folder is removed.
  */
 #ifndef WORKER_SERVE_H
 #define WORKER_SERVE_H
@@ -11,12 +11,12 @@
 #include "worker/box/sandbox.h"
 
 struct serve_options {
-	const char *cache;  /* NULL: the default place */
+	const char *cache;  /* NULL: the default path */
 	const char *device; /* "auto" "cuda" "cpu" "sim" */
 	enum sandbox_want sandbox;
-	bool build_only;       /* a job ends with its builds; no device is looked at */
-	int build_jobs;        /* builds that run at once in this cache; at least 1 */
-	const char *tools_dir; /* folder whose compilers come before the system's; "" none */
+	bool build_only;       /* a job ends with its builds; no device is used */
+	int build_jobs;        /* concurrent builds in this cache; at least 1 */
+	const char *tools_dir; /* folder of compilers that precede the system's; "" none */
 	int n_shown;           /* folders that branch code may read */
 	const char *shown[READONLY_MAX];
 };

@@ -1,4 +1,4 @@
-/* trees.c - see trees.h. */
+/* trees.c - receiving and storing of sources. */
 #include "worker/trees.h"
 
 #include <fcntl.h>
@@ -12,14 +12,14 @@
 
 enum { TREE_WAIT_MS = 600 * 1000 };
 
-static const int64_t tree_max_bytes = 3ll << 29; /* 1.5 GiB: what unpack accepts, and its headers */
+static const int64_t tree_max_bytes = 3ll << 29; /* 1.5 GiB: the limit of unpack, and headers */
 
 int trees_open(void *arg, const char *oid, struct fw_err *err)
 {
 	const int *folder = arg;
 	int fd = oid_is_whole(oid) ? openat(*folder, oid, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
 
-	return fd < 0 ? err_set(err, ERR_PROTOCOL, "tree %.64s did not come", oid) : fd;
+	return fd < 0 ? err_set(err, ERR_PROTOCOL, "tree %.64s was not received", oid) : fd;
 }
 
 static bool is_listed(const struct msg_need *need, const char *oid)
@@ -72,7 +72,7 @@ static int receive_tree(struct peer *peer, int folder, const struct msg_need *ne
 		tree = m.u.tree;
 	msg_fini(&m);
 	if (type != MSG_TREE || !is_listed(need, tree.oid))
-		return err_set(err, ERR_PROTOCOL, "expected a tree that was asked for");
+		return err_set(err, ERR_PROTOCOL, "unexpected message from the daemon: expected a requested tree");
 	if (tree.bytes < 0 || tree.bytes > tree_max_bytes)
 		return err_set(err, ERR_INVALID, "tree %s is larger than %lld MiB", tree.oid, (long long)(tree_max_bytes >> 20));
 	fd = openat(folder, tree.oid, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

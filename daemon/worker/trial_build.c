@@ -1,4 +1,4 @@
-/* trial_build.c - see trial_build.h. */
+/* trial_build.c - a small module and program, built as a job builds. */
 #include "worker/trial_build.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static int write_source(const char *folder, struct fw_err *err)
 	return result;
 }
 
-/* One command in the folder, as a build runs it. */
+/* Run one command in the folder, as a build does. */
 static int run(const struct sandbox *s, const char *folder, const char *step, const char *const *argv, struct fw_err *err)
 {
 	struct sandbox_argv *v = malloc(sizeof *v);

@@ -1,4 +1,4 @@
-/* two_modules.c - see two_modules.h. */
+/* two_modules.c - setup of a bench from the command line. */
 #include "worker/two_modules.h"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ int two_modules_run(const struct two_modules_options *o, two_modules_fn *run, vo
 	return result;
 }
 
-/* `config` is what the provider is handed for every cell; "" it chooses. */
+/* `config`: the provider's configuration for every cell; "" it chooses. */
 static int add(struct bench *b, enum role role, const char *provider, const char *config, const char *path, struct fw_err *err)
 {
 	char sha[HASH_HEX];

@@ -86,7 +86,7 @@ compiler 12.4.0 -O1
 start_daemon || exit 1
 await measured 2
 is "what is not kept is not built by another compiler" "$(api "comparisons/$(newest paired)" | jq -r '.verdict')" not_comparable
-like "and it says so" "$(api "comparisons/$(newest paired)" | jq -r '.cells[0].reason')" 'which gcc 12\.3\.0 in .* built, is not in the cache of this worker any more'
+like "and it says so" "$(api "comparisons/$(newest paired)" | jq -r '.cells[0].reason')" 'built by gcc 12\.3\.0 in .*, is no longer in the cache of this worker'
 is "and nobody is called for it" "$(sql "SELECT count(*) FROM alert")" 1
 stop_daemon
 

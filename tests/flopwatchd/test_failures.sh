@@ -79,7 +79,7 @@ inside() { # make of the build
 }
 await inside
 kill -KILL "$make"
-was_back() { [ "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'queued: make %killed by SIGKILL; for want of memory%(attempt 1 of 3)'")" = 1 ]; }
+was_back() { [ "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'queued: make %killed by SIGKILL; out of memory%(attempt 1 of 3)'")" = 1 ]; }
 ok "make is killed in the middle of a build: the job goes back" await was_back
 is "and nobody is accused" "$(comparisons "$sha")$(alerts)" 00
 post "jobs/$(job_of "$sha")/cancel" >/dev/null
@@ -102,7 +102,7 @@ worker_says() { [[ "$(api workers | jq -r '.items[0].state + ": " + .items[0].wh
 fill "$tmp/cache" 155M
 start_daemon
 another
-ok "while the disk of the cache is full the worker is down, and says why" await worker_says '^down: only 5 MiB are free on the disk of .*/cache; jobs wait until 50 MiB and .* files are \(see doc/troubleshooting.md#cache-full\)( \(exit 1\))?$'
+ok "while the disk of the cache is full the worker is down, and says why" await worker_says '^down: only 5 MiB are free on the disk of .*/cache; jobs wait for 50 MiB and .* files \(see doc/troubleshooting.md#cache-full\)( \(exit 1\))?$'
 is "the job waits" "$(job_field "$(job_of "$sha")" 'state + " " + (.attempt | tostring)')" "queued 0"
 rm "$tmp/cache/of-somebody-else"
 like "and is judged when there is room" "$(result_of "$sha") $(attempts "$sha")" "done (unchanged|identical) 1"

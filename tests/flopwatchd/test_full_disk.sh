@@ -71,7 +71,7 @@ echo : >"$tmp/kernels/kernels/recipe"
 head -c 155M /dev/zero >"$tmp/cache/of-somebody-else"
 next_push 1.4
 await has_job "$sha"
-said="only [0-9]+ MiB are free on the disk of $tmp/cache; jobs wait until 50 MiB and [0-9]+ files are"
+said="only [0-9]+ MiB are free on the disk of $tmp/cache; jobs wait for 50 MiB and [0-9]+ files"
 has_why() { [[ "$(cli status)" =~ worker\ sim\ is\ down:\ $said ]]; }
 ok "a full disk of the cache: status says so" await has_why
 like "the job waits" "$(job_field "$(job_of "$sha")" 'state + " " + (.attempt | tostring)')" "^queued 0$"

@@ -64,7 +64,7 @@ is "nobody is called for what was asked by hand" "$(api alerts | jq '.items | le
 # ---- what cannot be ----
 fw compare main main --target-toolchain "$tmp/elsewhere" >"$tmp/said" 2>&1
 is "a folder that builds are not shown fails" $? 1
-like "and says what to do" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/elsewhere is not shown to builds; add it to sandbox.read_only"
+like "and says what to do" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/elsewhere is not visible to builds; add it to sandbox.read_only"
 fw compare main main --target-toolchain "$tmp/tools/empty" >"$tmp/said" 2>&1
 like "so does one without a compiler" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/tools/empty holds neither nvcc nor gcc"
 like "a path that is none is refused" "$(post jobs '{"repo": "kernels", "target": "main", "target_toolchain": "../x"}')" 'target_toolchain ../x is no absolute and plain path'

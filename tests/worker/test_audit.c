@@ -62,7 +62,7 @@ static void a_clock_that_was_forged_only_before_is_seen(void **state)
 	(void)state;
 	struct audit a = batches(1, 1, 1, 0);
 	assert_false(audit_believes(&a, gains(1, 0.25), why, sizeof why));
-	assert_string_equal(why, "4 times the base's speed was reported, 1 times it is by the supervisor's clock");
+	assert_string_equal(why, "the runner reported 4 times the base's speed; the supervisor's clock measured 1 times");
 }
 
 static void an_audit_that_did_not_happen_is_no_proof(void **state)

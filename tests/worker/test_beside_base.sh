@@ -29,7 +29,7 @@ is_caught() {
 	[ "$(cell '.role, .verdict, .class')" = "target rejected slowed" ]
 }
 ok "cheat_saboteur is caught" await is_caught
-like "cheat_saboteur: the reason is named" "$(cell .detail)" "times the base's speed beside it, .* when each is alone: the base is slowed"
+like "cheat_saboteur: the reason is named" "$(cell .detail)" "times the base's speed next to it, .* when each is alone: the base is slowed"
 
 # ---- honest ones that do the like of it ----
 for module in lists pool signal constructor child settings curious content timer; do

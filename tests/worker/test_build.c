@@ -254,7 +254,7 @@ static void a_folder_of_compilers_comes_first(void **state)
 	assert_int_equal(mkdir(tools, 0755), 0);
 	project(s, RULE LINK);
 	snprintf(s->subject.tools.dir, sizeof s->subject.tools.dir, "%s", tools);
-	expect_failure(s, "is not shown to builds; add it to sandbox.read_only");
+	expect_failure(s, "is not visible to builds; add it to sandbox.read_only");
 	const char *shown = s->folder.path;
 	if (chmod(s->folder.path, 0755) != 0 || sandbox_show(&s->sandbox, &shown, 1, NULL, &s->err) != 0)
 		fail_msg("%s", s->err.text);
@@ -286,7 +286,7 @@ static void a_module_that_was_kept_is_not_built_again(void **state)
 	memset(s->subject.tools.module, '0', 64);
 	s->trees_asked = 0;
 	close(s->module);
-	expect_failure(s, "module 000000000000, which gcc 4.2 built, is not in the cache of this worker any more");
+	expect_failure(s, "module 000000000000, built by gcc 4.2, is no longer in the cache of this worker");
 	assert_int_equal(s->trees_asked, 0);
 }
 
@@ -308,7 +308,7 @@ static void killed_command(void **state)
 	assert_int_equal(build_make(&s->context, &s->subject, give_tree, s, &s->result, &s->module, &s->err), -1);
 	assert_int_equal(s->err.code, ERR_BUSY); /* nobody can tell this from want of memory */
 	assert_string_equal(s->err.text,
-		"make DEVICE=cpu of the target: killed by SIGKILL; for want of memory, or by somebody on this machine");
+		"make DEVICE=cpu of the target: killed by SIGKILL; out of memory, or killed by another process on this machine");
 }
 
 static void missing_program(void **state)

@@ -264,7 +264,7 @@ static void each_user_has_a_cache(void **state)
 	assert_string_equal(said, wanted);
 	ask_as(0, NULL, said);
 	snprintf(wanted, sizeof wanted,
-		"cache %s belongs to user %d, who could not use what root leaves in it: run the worker as user %d, or give --cache DIR",
+		"cache %s belongs to user %d, who could not read files that root writes into it: run the worker as user %d, or give --cache DIR",
 		s->cache.dir, STRANGER, STRANGER);
 	assert_string_equal(said, wanted);
 	ask_as(0, s->cache.dir, said);

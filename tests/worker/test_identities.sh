@@ -41,7 +41,7 @@ measure -- --sandbox none
 like "without a sandbox it finds that it is root" "$(cell .detail)" 'exit 41'
 
 # ---- on this machine ----
-reasons='allow user namespaces|run the worker as a user of its own|bubblewrap does not work here'
+reasons='allow user namespaces|run the worker as its own user|bubblewrap does not work here'
 measure -- --sandbox required
 holds_or_refuses "root" $? "$reasons"
 user=(setpriv --reuid=31337 --regid=31337 --clear-groups)

@@ -16,7 +16,7 @@ start_daemon
 five='FLOPWATCH("a", 1e6, 0) take(A); FLOPWATCH("b", 1e6, 0) take(1000); FLOPWATCH("c", 1e6, 0) take(1000); FLOPWATCH("d", 1e6, 0) take(1000); FLOPWATCH("e", 1e6, 0) take(1000);'
 program one "int main(void) { $(sed 's/(A)/(4000)/' <<<"$five") return 0; }"
 is "a program is compared with itself" "$(on_main one first)" "done unchanged"
-like "by turns" "$(notes)" 'programs took turns: [0-9]+ of them, .* a turn cost [0-9.]+ ms'
+like "by turns" "$(notes)" 'interleaved programs: [0-9]+ turns, .* a turn cost [0-9.]+ ms'
 is "a call for each that is there" "$(sql "SELECT DISTINCT count(*) >= 8 FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest AND c.series = 'process' GROUP BY c.id")" 1
 is "5 % more work is found" "$(on_branch one "int main(void) { $(sed 's/(A)/(4200)/' <<<"$five") return 0; }")" "done regression"
 is "in that cell alone" "$(cells | tr '\n' ';')" "a regression ;b unchanged ;c unchanged ;d unchanged ;e unchanged ;"
@@ -63,7 +63,7 @@ like "a call longer than its turn" "$(why a)" 'a call is said to have taken 2[0-
 like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
 like "nor one of calls that are all said to be interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
-like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one tells whether it was the machine: a call is said'
+like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one shows whether the machine was the cause: a call is said'
 program one "int main(void) { $(sed 's/(A)/(4000)/' <<<"$five") return 0; }"
 on_main one "as it was" >"$tmp/verdict"
 
@@ -90,7 +90,7 @@ is "chatter fails nobody" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6,
 is "the device may be too small for two" "$(on_branch one 'int main(void) {
 	if (getenv("FLOPWATCH_INTERLEAVE")) { flopwatch_open(); if (!flopwatch_now.is_list) { fprintf(stderr, "CUDA error: out of memory\n"); return 1; } }
 	FLOPWATCH("b", 1e6, 0) take(2000); return 0; }')" "done regression"
-like "then one is timed after the other" "$(notes)" 'cannot take turns on this device, .*: target: .*out of memory'
+like "then one is timed after the other" "$(notes)" 'cannot be interleaved on this device, .*: target: .*out of memory'
 
 # ---- programs that take none
 git init -q -b main "$tmp/plain"
@@ -105,10 +105,10 @@ on_main plain first >"$tmp/verdict"
 for another in 1 2 3; do # by chance its runs lie far from the threshold for long
 	echo "# $another" >>"$tmp/plain/bench.sh"
 	wild=$(on_main plain "another $another"; cells)
-	! notes | grep -q 'given up after [4-9]' || break
+	! notes | grep -q 'stopped after [4-9]' || break
 done
 like "a cell that varies too much is given up" "$wild" 'wild undecided'
-like "after four runs or a few more, with the way out" "$(notes)" 'given up after [4-9] runs, .* a program that takes turns is paired call by call'
+like "after four runs or a few more, with the way out" "$(notes)" 'stopped after [4-9] runs, .* an interleaved program is paired call by call'
 is "the others are not" "$(cells | grep calm)" "calm unchanged "
 is "and what a process takes to settle is no part of its time" \
 	"$(sql "SELECT base_median_ms BETWEEN 0.9999 AND 1.0001 FROM cell WHERE comparison = $newest AND key = 'calm'")" 1

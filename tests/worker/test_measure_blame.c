@@ -85,7 +85,7 @@ static void a_runner_that_is_killed(void **state)
 		runner(s, script, "");
 		assert_int_equal(acceptance_run(&s->bench, &s->err), -1);
 		assert_int_equal(s->err.code, ERR_BUSY);
-		assert_non_null(strstr(s->err.text, "in step check; for want of memory, or by somebody on this machine"));
+		assert_non_null(strstr(s->err.text, "in step check; out of memory, or killed by another process on this machine"));
 		assert_int_equal(s->faults, 0);
 		err_clear(&s->err);
 		bench_fini(&s->bench);
@@ -241,7 +241,7 @@ static void want_of_memory_is_the_machines(void **state)
 		s->bench.oom_kills = counters[i];
 		assert_int_equal(measure_run(&s->bench, &s->err), -1);
 		assert_int_equal(s->err.code, ERR_BUSY);
-		assert_non_null(strstr(s->err.text, "for want of memory, or by somebody on this machine"));
+		assert_non_null(strstr(s->err.text, "out of memory, or killed by another process on this machine"));
 		assert_int_equal(s->faults, 0);
 		err_clear(&s->err);
 	}

@@ -106,14 +106,14 @@ static void folders_that_are_shown(void **state)
 	err_clear(&err);
 	one = cache;
 	assert_int_equal(sandbox_show(s, &one, 1, cache, &err), -1);
-	assert_non_null(strstr(err.text, "which is where builds are kept"));
+	assert_non_null(strstr(err.text, "which is the cache"));
 	err_clear(&err);
 	one = folder;
 	assert_int_equal(sandbox_show(s, &one, 1, cache, &err), -1);
 	err_clear(&err);
 	one = "/opt/not-there";
 	assert_int_equal(sandbox_show(s, &one, 1, cache, &err), -1);
-	assert_string_equal(err.text, "--read-only: /opt/not-there is no folder on this machine");
+	assert_string_equal(err.text, "--read-only: /opt/not-there is not a folder on this machine");
 	if (s->drops_root) {
 		err_clear(&err);
 		one = closed;

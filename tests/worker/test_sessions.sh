@@ -325,7 +325,7 @@ is "profile: a target that heeds its base's configuration is timed with it" "$(j
 is "profile: one that ignores it is not" "$(swapped honest_tuner good)" "0 1"
 like "and it is told" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: naive: plan was handed the configuration `TILE=[0-7]` and chose `NAIVE=1`'
 is "profile: one that refuses it is not" "$(swapped good honest_tuner)" "0 1"
-like "which is told" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: its provider does not take it'
+like "which is told" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: its provider does not accept it'
 # beside times: memory, and what masks leave out
 cat >"$tmp/sparse.yaml" <<'YAML'
 suite: sparse

@@ -27,7 +27,7 @@ start_daemon
 is "a program that warms up is compared with itself" "$(on_main settles first)" "done unchanged"
 is "by what it came to" "$(sql "SELECT base_median_ms BETWEEN 0.999 AND 1.001 FROM cell WHERE comparison = $newest AND key = 'warms/up'")" 1
 like "how much is left out is said" "$(notes)" \
-	'took a while to settle: [0-9]+ of [0-9]+ calls, at the start of a process .* are left out, of 1 of 2 cells; most of warms/up, [0-9]+ of [0-9]+$'
+	'took a while to stabilise: [0-9]+ of [0-9]+ calls, at the start of a process .* are left out, of 1 of 2 cells; most of warms/up, [0-9]+ of [0-9]+$'
 is "about half of them" "$(notes | sed -nE 's/.*most of warms.up, ([0-9]+) of ([0-9]+)$/\1 \2/p' | awk '{ print ($1 * 16 / $2 >= 4 && $1 * 16 / $2 <= 8) }')" 1
 stop_daemon TERM
 

@@ -30,7 +30,7 @@ static void host_changed(void *arg, const char *what, bool back)
 {
 	struct look *l = arg;
 	char text[200];
-	snprintf(text, sizeof text, "changed %s, which %s", what, back ? "was set back" : "nobody can set back");
+	snprintf(text, sizeof text, "changed %s, which %s", what, back ? "was set back" : "cannot be undone");
 	name(l, text);
 	if (!back)
 		failure_set(l->failure, "slowed", "%s: later calls run under it, the base's too", text);

@@ -1,4 +1,4 @@
-/* acceptance.c - who passed, who failed and why, one module at a time. */
+/* acceptance.c - checks of each module, their cache and the classification of failures. */
 #include "worker/bench/acceptance.h"
 
 #include <stdio.h>
@@ -10,14 +10,14 @@
 
 enum { ENTRY_MAX = 256 << 10 };
 
-/* One subject on its way through all cells. */
+/* State of the check of one subject over all cells. */
 struct examination {
 	struct bench *bench;
 	struct bench_subject *subject;
-	struct buf *entry; /* entry[n_cells]: records of a cell, as they go into the cache */
-	bool *done;        /* done[n_cells]: has its outcome */
-	int n_done;        /* outcomes by the process at hand */
-	bool all_failed;   /* the module as a whole, or the device */
+	struct buf *entry; /* entry[n_cells]: records of a cell in the form that the cache stores */
+	bool *done;        /* done[n_cells]: the cell has its outcome */
+	int n_done;        /* outcomes of the current process */
+	bool all_failed;   /* the module or the device failed, not a single cell */
 	bool replay;       /* records come from the cache */
 };
 
@@ -26,7 +26,7 @@ static void add_text(struct hash_state *h, const char *text)
 	hash_update(h, text, strlen(text) + 1);
 }
 
-/* Everything that an outcome depends on. */
+/* Cache key: hash of every input that an outcome depends on. */
 static void entry_name(const struct examination *x, int cell, char name[HASH_HEX])
 {
 	const struct bench *b = x->bench;
@@ -42,7 +42,7 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	add_text(&h, device_kind_name(b->device.kind));
 	add_text(&h, b->device.uuid);
 	add_text(&h, b->device.driver);
-	add_text(&h, b->device.cudnn); /* a provider may find it when it runs, or not */
+	add_text(&h, b->device.cudnn); /* a provider may load it at run time */
 	add_text(&h, b->device.cublas);
 	add_text(&h, b->device.image);
 	add_text(&h, c->key);
@@ -51,13 +51,13 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	hash_end(&h, name);
 }
 
-static void keep(struct examination *x, int cell, const struct msg *m)
+static void cache_record(struct examination *x, int cell, const struct msg *m)
 {
 	if (!x->replay && x->bench->cache)
 		protocol_write(&x->entry[cell], m);
 }
 
-/* Outcomes that the same module would have again. */
+/* Outcomes that the same module would have again: only these are cached. */
 static bool repeatable(const struct msg_check *m)
 {
 	return m->ok || strcmp(m->failure, "wrong") == 0 || strcmp(m->failure, "oob") == 0 ||
@@ -70,8 +70,8 @@ static void finish_cell(struct examination *x, int cell)
 	x->done[cell] = true;
 }
 
-/* What runs are held against. */
-static void keep_facts(const struct examination *x, const struct msg_check *check)
+/* Store the inputs and the time of a check: runs are compared with them. */
+static void store_check_facts(const struct examination *x, const struct msg_check *check)
 {
 	const struct bench *b = x->bench;
 	struct bench_cell *c = &b->cell[check->cell];
@@ -85,8 +85,8 @@ static void keep_facts(const struct examination *x, const struct msg_check *chec
 	c->alone[side] = (struct bench_alone){ .ms = check->alone_ms, .mhz = check->alone_mhz };
 }
 
-/* For whoever reports here. */
-static void keep_work(const struct examination *x, const struct msg_work *work)
+/* Store the work record for `compare` and `profile`, which print it on this machine. */
+static void store_work(const struct examination *x, const struct msg_work *work)
 {
 	const struct bench *b = x->bench;
 	bool base = x->subject == &b->subject[b->base];
@@ -105,12 +105,12 @@ static int take_check(struct examination *x, const struct msg *m, struct fw_err 
 	struct bench *b = x->bench;
 	char name[HASH_HEX];
 
-	keep(x, check->cell, m);
+	cache_record(x, check->cell, m);
 	finish_cell(x, check->cell);
 	if (!check->ok)
 		bench_note(b, check->cell, x->subject->role, check->failure, check->detail);
 	else
-		keep_facts(x, check);
+		store_check_facts(x, check);
 	if (!x->replay && b->cache && repeatable(check) && !x->entry[check->cell].failed) {
 		entry_name(x, check->cell, name);
 		/* a cache that cannot be written costs time, not the result */
@@ -128,8 +128,8 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	case MSG_CHECK:
 		return take_check(x, m, err);
 	case MSG_WORK:
-		keep(x, m->u.work.cell, m);
-		keep_work(x, &m->u.work);
+		cache_record(x, m->u.work.cell, m);
+		store_work(x, &m->u.work);
 		if (m->u.work.tunes &&
 			bench_pin(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config, err) != 0)
 			return -1;
@@ -138,7 +138,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		if (!x->replay)
 			bench_code(x->subject, m->u.node.symbol_sha256, m->u.node.sm, m->u.node.code_sha256);
 		m->u.node.symbol_sha256[0] = '\0';
-		keep(x, m->u.node.cell, m);
+		cache_record(x, m->u.node.cell, m);
 		return bench_send(x->bench, m, err);
 	case MSG_FAULT:
 		cell = m->u.fault.cell;
@@ -156,7 +156,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	}
 }
 
-/* Send the kept records of a cell. False: there are none that can be used. */
+/* Send the cached check of a cell. Returns false if none is usable. */
 static bool replay(struct examination *x, int cell, struct fw_err *err)
 {
 	struct buf text;
@@ -177,7 +177,7 @@ static bool replay(struct examination *x, int cell, struct fw_err *err)
 			break;
 		}
 		next++;
-		/* written for another job: role and number are this one's */
+		/* the entry was written for another job: set role and cell number of this job */
 		if (m.t == MSG_CHECK) {
 			m.u.check.cell = cell;
 			m.u.check.role = x->subject->role;
@@ -223,8 +223,8 @@ static int remaining(const struct examination *x, int *list)
 	return n;
 }
 
-/* The process left cells without an outcome: at least one of them gets one here, so that this ends. */
-static int settle(struct examination *x, const struct runner_end *end, const int *list, int n, struct fw_err *err)
+/* The process ended before every cell had an outcome. Give at least one cell an outcome, so that the loop ends. */
+static int blame_unfinished(struct examination *x, const struct runner_end *end, const int *list, int n, struct fw_err *err)
 {
 	int culprit = -1, i;
 	char detail[300];
@@ -234,17 +234,17 @@ static int settle(struct examination *x, const struct runner_end *end, const int
 			culprit = list[i];
 	if (culprit < 0 || x->all_failed)
 		return 0;
-	if (end->role != x->subject->role) { /* it died before branch code ran, or between cells */
+	if (end->role != x->subject->role) { /* the process died before branch code ran, or between cells */
 		x->all_failed = true;
 		return bench_fault(x->bench, -1, ROLE_DEVICE, "device",
 			end->failure[0] ? end->detail : "the runner ended before it checked every cell", err);
 	}
-	if (end->failure[0] && end->cell < 0) { /* it does not even load */
+	if (end->failure[0] && end->cell < 0) { /* the module does not load */
 		x->all_failed = true;
 		return bench_fault(x->bench, -1, x->subject->role, end->failure, end->detail, err);
 	}
 	if (!end->failure[0] && x->n_done > 0 && end->cell != culprit)
-		return 0; /* the device was lost in an earlier cell, which says so itself */
+		return 0; /* the device was lost in an earlier cell, which has its own record */
 	if (fail_cell(x, culprit, end->failure[0] ? end->failure : "crash",
 		    end->failure[0] ? end->detail
 				    : "ended the process (exit 0) before its result (see doc/troubleshooting.md#early-exit)",
@@ -297,7 +297,7 @@ static int examine(struct examination *x, int subject, struct fw_err *err)
 		if (status == 0 && b->lost)
 			break;
 		if (status == 0)
-			status = settle(x, &end, list, n, err);
+			status = blame_unfinished(x, &end, list, n, err);
 	}
 	free(list);
 	return status;
@@ -333,8 +333,6 @@ int acceptance_run(struct bench *b, struct fw_err *err)
 			return -1;
 	return 0;
 }
-
-/* ---- one subject, one cell ---- */
 
 struct solo {
 	bool seen, failed;

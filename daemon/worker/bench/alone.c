@@ -1,4 +1,4 @@
-/* alone.c - who is suspected, and runs of one side at a time until it is clear. */
+/* alone.c - detection of a slowed base by runs of one side at a time. */
 #include "worker/bench/alone.h"
 
 #include <math.h>
@@ -10,32 +10,38 @@
 #include "core/case/inputs.h"
 #include "worker/bench/process_run.h"
 
-/* Checks are few calls, perhaps of another day; a busy machine halves the speed of any, and then no clock tells. */
+/*
+ * Thresholds as time ratios. A check has few calls and may be a day old; a busy machine halves the speed of any process, and
+ * without a clock reading that cannot be seen.
+ */
 #define SUSPECT          1.12
 #define SUSPECT_NO_CLOCK 1.6
-#define SEPARATE         1.08 /* runs of now */
+#define SEPARATE         1.08 /* of runs made now */
 
-/* Standard errors: to be looked at, and to be accused, which takes more of them than any verdict (tests/worker/test_alone.c counts false ones). */
+/*
+ * Standard errors beyond which a cell is suspected, and is accused. Accusing takes more than a verdict does:
+ * tests/worker/test_alone.c counts false ones.
+ */
 #define SUSPECT_K  2.0
 #define SEPARATE_K 5.0
 
 enum { FRUITLESS_MAX = 3 };
 
-/* Who is launched: one side alone, or both as they are paired. */
+/* The sides that one process times: one alone, or both as a pair. */
 enum who { WHO_BASE = BENCH_BASE, WHO_TARGET = BENCH_TARGET, WHO_BOTH, WHO_N };
 
-/* Runs in turns of some cells. */
+/* Interleaved runs of some cells. */
 struct interleave {
 	struct bench *bench;
 	enum who who;
-	int runs; /* so far, of all */
+	int runs; /* so far, of all cells */
 	struct cell_interleave {
 		int n[WHO_N];
 		struct alone_turn turn[ALONE_INTERLEAVE];
-		int asked;          /* runs that should have brought a time */
-		int heard;          /* the last of them that did, whether it counts or not */
+		int n_runs;         /* runs that included this cell */
+		int last_timed_run; /* number of the last run with a time for it, counted or not */
 	} * of;                     /* of[n_cells of the bench] */
-	struct msg_fault suspicion; /* of the run at hand, which may be another side's; failure "" none */
+	struct msg_fault suspicion; /* of the current run; may be caused by another side; failure "": none */
 };
 
 double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs)
@@ -105,7 +111,7 @@ static struct bench_alone typical(const struct msg_cell *m, int side)
 		.mhz = m->mhz[side] ? (double)stats_median(m->mhz[side], m->n) : 0 };
 }
 
-/* What a run says of the turn. False when a side is missing. */
+/* Store the times of a run in its turn. Returns false if a side is missing. */
 static bool take_times(struct alone_turn *turn, enum who who, const struct msg_cell *m)
 {
 	static const enum role ROLE[] = { [BENCH_BASE] = ROLE_BASE, [BENCH_TARGET] = ROLE_TARGET };
@@ -131,30 +137,31 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
 		struct cell_interleave *t = &x->of[m->u.cell->cell];
 
-		t->heard = x->runs;
+		t->last_timed_run = x->runs;
 		if (t->n[x->who] < ALONE_INTERLEAVE && !device_check_discards(&m->u.cell->device_check, why) &&
 			take_times(&t->turn[t->n[x->who]], x->who, m->u.cell))
 			t->n[x->who]++;
 		return 0;
 	}
 	if (m->t == MSG_FAULT && x->who == WHO_BOTH && m->u.fault.cell >= 0 && run_suspects(&m->u.fault)) {
-		x->suspicion = m->u.fault; /* held back until it is known whose it was */
+		x->suspicion = m->u.fault; /* sent once the side that caused it is known */
 		return 0;
 	}
 	if (m->t == MSG_FAULT)
 		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
-	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err) : 0; /* runs have said the rest */
+	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err)
+						   : 0; /* the other records were sent by earlier runs */
 }
 
-/* A process of both sides that came to its end in the base's call, by an exit as well. 0, -1 error. */
-static int settle(struct interleave *x, struct runner_end *end, struct fw_err *err)
+/* A process of both sides that ended in the base's call, by exit too. Returns 0, or -1 on error. */
+static int blame_end(struct interleave *x, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 
 	if (x->suspicion.failure[0] && !b->lost)
 		return run_blame(b, &x->suspicion, end->lost, err);
 	if (x->who != WHO_BOTH || end->role != ROLE_BASE || end->cell < 0 || !b->cell[end->cell].open ||
-		(!end->failure[0] && x->of[end->cell].heard == x->runs))
+		(!end->failure[0] && x->of[end->cell].last_timed_run == x->runs))
 		return 0;
 	runner_end_early(end);
 	return run_blame_end(b, end->cell, end, err);
@@ -179,12 +186,12 @@ static int process_run(struct interleave *x, const int *list, int n, struct fw_e
 	x->runs++;
 	x->suspicion = (struct msg_fault){ .cell = -1 };
 	for (i = 0; i < n; i++)
-		x->of[list[i]].asked++;
-	return runner_child_run(b, &task, &end, err) != 0 ? -1 : settle(x, &end, err);
+		x->of[list[i]].n_runs++;
+	return runner_child_run(b, &task, &end, err) != 0 ? -1 : blame_end(x, &end, err);
 }
 
 /* Excess of the complete turns of a cell. Shape: turn[ALONE_INTERLEAVE]. */
-static int interleave_of(const struct cell_interleave *t, const struct estimate *pairs, double *turn)
+static int turn_excesses(const struct cell_interleave *t, const struct estimate *pairs, double *turn)
 {
 	int n = ALONE_INTERLEAVE, who, i;
 
@@ -195,19 +202,19 @@ static int interleave_of(const struct cell_interleave *t, const struct estimate 
 	return n;
 }
 
-static int say_slowed(struct interleave *x, int cell, const double *turn, int n, struct fw_err *err)
+static int report_slowed(struct interleave *x, int cell, const double *turn, int n, struct fw_err *err)
 {
 	char text[256];
 
 	double beside = -x->bench->cell[cell].found.typical.all.m;
 
-	snprintf(text, sizeof text, "%.3g times the base's speed beside it, %.3g times when each is alone: the base is slowed",
+	snprintf(text, sizeof text, "%.3g times the base's speed next to it, %.3g times when each is alone: the base is slowed",
 		exp(beside), exp(beside - mean_of(turn, n)));
 	return bench_fault(x->bench, cell, ROLE_TARGET, "slowed", text, err);
 }
 
-/* Of the listed cells keep those that are not clear yet. Returns their number, -1 error. */
-static int still_open(struct interleave *x, int *list, int n, struct fw_err *err)
+/* Reduce the list to the cells that are still undecided. Returns their number, -1 on error. */
+static int keep_undecided(struct interleave *x, int *list, int n, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 	int left = 0, i;
@@ -216,20 +223,20 @@ static int still_open(struct interleave *x, int *list, int n, struct fw_err *err
 		const struct cell_interleave *t = &x->of[list[i]];
 		const struct estimate *all = &b->cell[list[i]].found.typical.all;
 		double turn[ALONE_INTERLEAVE];
-		int done = interleave_of(t, all, turn);
+		int done = turn_excesses(t, all, turn);
 		enum alone_word word = alone_judge(turn, done, all->se);
 
-		if (word == ALONE_SLOWED && say_slowed(x, list[i], turn, done, err) < 0)
+		if (word == ALONE_SLOWED && report_slowed(x, list[i], turn, done, err) < 0)
 			return -1;
-		/* a device that is disturbed again and again tells nothing */
+		/* a device with repeated disturbances cannot decide */
 		if (word == ALONE_MORE && b->cell[list[i]].open &&
-			t->asked < t->n[WHO_BASE] + t->n[WHO_TARGET] + t->n[WHO_BOTH] + FRUITLESS_MAX)
+			t->n_runs < t->n[WHO_BASE] + t->n[WHO_TARGET] + t->n[WHO_BOTH] + FRUITLESS_MAX)
 			list[left++] = list[i];
 	}
 	return left;
 }
 
-static int take_interleave(struct interleave *x, int *list, int n, struct fw_err *err)
+static int run_turns(struct interleave *x, int *list, int n, struct fw_err *err)
 {
 	static const enum who ORDER[] = { WHO_BASE, WHO_BOTH, WHO_TARGET, WHO_TARGET, WHO_BOTH, WHO_BASE };
 
@@ -237,7 +244,7 @@ static int take_interleave(struct interleave *x, int *list, int n, struct fw_err
 		x->who = ORDER[x->runs % (int)(sizeof ORDER / sizeof *ORDER)];
 		if (process_run(x, list, n, err) != 0)
 			return -1;
-		n = still_open(x, list, n, err);
+		n = keep_undecided(x, list, n, err);
 	}
 	return n < 0 ? -1 : 0;
 }
@@ -253,7 +260,7 @@ int alone_run(struct bench *b, struct fw_err *err)
 		for (i = 0; i < b->n_cells; i++)
 			if (is_suspect(b, i))
 				list[n++] = i;
-		result = take_interleave(&x, list, n, err);
+		result = run_turns(&x, list, n, err);
 	}
 	free(x.of);
 	free(list);

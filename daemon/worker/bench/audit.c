@@ -1,4 +1,4 @@
-/* audit.c - goes and dones, and the faults that come of them. */
+/* audit.c - audit runs: go and done messages of the runner, and the faults that follow. */
 #include "worker/bench/audit.h"
 
 #include <math.h>
@@ -13,18 +13,17 @@
 #include "worker/bench/process_run.h"
 #include "worker/bench/runner_child.h"
 
-/* One process's audit of some cells. */
+/* State of one audit process over some cells. */
 struct auditor {
 	struct bench *bench;
-	struct audit *audit; /* of this process. Shape: audit[n_cells of the bench], as the next */
+	struct audit *audit; /* batches of this process. Shape: audit[n_cells of the bench], pool and suspicion as well */
 	struct audit_pool *pool;
-	struct msg_fault
-		*suspicion; /* that wait for an answer to who is behind them. Shape: suspicion[n_cells]; failure "" none */
-	int go;             /* where goes are written */
-	int64_t went_ns;    /* of the batch that runs; 0: none does */
+	struct msg_fault *suspicion; /* failures whose cause is still to be found. Shape: suspicion[n_cells]; failure "": none */
+	int go;                      /* descriptor of the go messages */
+	int64_t went_ns;             /* start of the current batch; 0: none */
 };
 
-static int say_go(struct auditor *x, struct fw_err *err)
+static int send_go(struct auditor *x, struct fw_err *err)
 {
 	x->went_ns = clock_mono_ns();
 	return write(x->go, "g", 1) == 1 ? 0 : err_sys(err, "the runner's go");
@@ -39,7 +38,7 @@ static int take_batch(struct auditor *x, const struct msg_audit *m, struct fw_er
 	if (m->done != (x->went_ns != 0) || at >= 2 * AUDIT_PAIRS)
 		return err_set(err, ERR_PROTOCOL, "the runner sent a batch out of turn");
 	if (!m->done)
-		return say_go(x, err);
+		return send_go(x, err);
 	a->batch[side][at / 2][at % 2] =
 		(struct audit_batch){ .calls = m->calls, .wall_ms = (double)(now - x->went_ns) * 1e-6, .device_ms = m->ms };
 	a->n[side]++;
@@ -54,18 +53,18 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	if (m->t == MSG_AUDIT)
 		return take_batch(x, &m->u.audit, err);
 	if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && run_suspects(&m->u.fault)) {
-		x->suspicion[m->u.fault.cell] = m->u.fault; /* held back until it is known whose it was */
+		x->suspicion[m->u.fault.cell] = m->u.fault; /* sent once the side that caused it is known */
 		return 0;
 	}
 	if (m->t == MSG_FAULT)
 		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
 	if (m->t == MSG_NOTE)
-		return 0; /* runs have said it */
+		return 0; /* runs sent these records */
 	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err)
 						   : err_set(err, ERR_PROTOCOL, "the runner sent timings in an audit");
 }
 
-/* One process over the listed cells. `how`: its end. */
+/* Audit the listed cells in one process. `how` receives its end. */
 static int try_cells(struct auditor *x, const int *list, int n, int attempt, struct runner_end *how, struct fw_err *err)
 {
 	struct bench *b = x->bench;
@@ -85,7 +84,8 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 		x->audit[list[i]] = (struct audit){ 0 };
 		x->suspicion[list[i]] = (struct msg_fault){ 0 };
 	}
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) /* nobody can open it by its name and say go, too */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) <
+		0) /* a socket: branch code cannot open it by name and send go */
 		return err_sys(err, "socketpair");
 	task.go_fd = ends[0];
 	x->go = ends[1];
@@ -96,8 +96,8 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 	return result;
 }
 
-/* Who is behind what failed in the process that just ended. 0, -1 error. */
-static int settle_suspicions(struct auditor *x, const int *list, int n, struct fw_err *err)
+/* Find the side behind each failure of the process that ended. Returns 0, or -1 on error. */
+static int blame_suspicions(struct auditor *x, const int *list, int n, struct fw_err *err)
 {
 	for (int i = 0; i < n; i++) {
 		const struct msg_fault *f = &x->suspicion[list[i]];
@@ -108,8 +108,8 @@ static int settle_suspicions(struct auditor *x, const int *list, int n, struct f
 	return 0;
 }
 
-/* The process came to its end in the base's call, by an exit as well, or was killed in nobody's. 0, -1 error. */
-static int settle_end(struct auditor *x, struct runner_end *end, struct fw_err *err)
+/* A process that ended in the base's call, by exit too, or was killed outside any call. Returns 0, or -1 on error. */
+static int blame_end(struct auditor *x, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 	bool accuses = end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET);
@@ -130,14 +130,14 @@ static bool too_good(const struct bench *b, int cell)
 	       stats_change_pct(c->found.typical.all.m) >= AUDIT_CHANGE_PCT;
 }
 
-/* What the pairs have. */
+/* The gain that the pairs report. */
 static struct audit_claim claim(const struct bench *b, int cell)
 {
 	return (struct audit_claim){ .gain = -b->cell[cell].found.typical.all.m, .base_ms = bench_median_ms(b, cell, false) };
 }
 
-/* Of the listed cells keep those that are still in doubt; `why` [n] says why. */
-static int doubtful(struct auditor *x, int *list, int n, char (*why)[256])
+/* Reduce the list to the cells that are still in doubt, with the reason in `why` [n]. */
+static int keep_doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 {
 	struct bench *b = x->bench;
 	int left = 0, i;
@@ -154,7 +154,7 @@ static int doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 	return left;
 }
 
-/* Runs of now: a machine that has changed since shows it in them, too, and then nothing too good is left. -1 error. */
+/* Run the listed cells again: a machine that changed shows in these runs, and the gain shrinks. Returns -1 on error. */
 static int run_again(struct bench *b, const int *list, int n, struct fw_err *err)
 {
 	struct run_order o = { .n = n, .set = b->set_begun[2] ? 2 : 1, .cell = list };
@@ -167,7 +167,7 @@ static int run_again(struct bench *b, const int *list, int n, struct fw_err *err
 	return measure_process_run(b, &o, why, sizeof why, err) < 0 ? -1 : 0;
 }
 
-/* The last run claims no such gain any more, or one that the audit bears out: what came before it was another machine. */
+/* Whether the last run reports no such gain, or one that the audit confirms: earlier runs measured another machine state. */
 static bool has_changed(const struct auditor *x, int cell)
 {
 	const struct bench_cell *c = &x->bench->cell[cell];
@@ -180,8 +180,8 @@ static bool has_changed(const struct auditor *x, int cell)
 	return stats_change_pct(-claimed.gain) < AUDIT_CHANGE_PCT || audit_believes(&x->audit[cell], &claimed, why, sizeof why);
 }
 
-/* A doubt that stays is the target's, unless something else may explain it. 0, -1 error. */
-static int accuse(const struct auditor *x, int cell, const char *doubt, struct fw_err *err)
+/* Report the remaining doubt as the target's fault unless another cause is possible. Returns 0, or -1 on error. */
+static int report_doubt(const struct auditor *x, int cell, const char *doubt, struct fw_err *err)
 {
 	enum role role = ROLE_TARGET;
 	struct audit_claim claimed = claim(x->bench, cell);
@@ -216,14 +216,14 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 			return -1;
 		if (x->bench->lost)
 			break;
-		if (try_cells(x, list, n, attempt, &how, err) != 0 || settle_suspicions(x, list, n, err) != 0 ||
-			settle_end(x, &how, err) != 0)
+		if (try_cells(x, list, n, attempt, &how, err) != 0 || blame_suspicions(x, list, n, err) != 0 ||
+			blame_end(x, &how, err) != 0)
 			return -1;
-		n = doubtful(x, list, n, why);
+		n = keep_doubtful(x, list, n, why);
 	}
 	for (i = 0; i < n; i++) {
 		snprintf(text, sizeof text, "%s%s%.200s", why[i], how.failure[0] ? ": " : "", how.failure[0] ? how.detail : "");
-		if (accuse(x, list[i], text, err) != 0)
+		if (report_doubt(x, list[i], text, err) != 0)
 			return -1;
 	}
 	return 0;

@@ -1,11 +1,10 @@
 /**
- * audit.h - results that are too good are measured again by a clock outside the process that branch code runs in.
+ * audit.h - repeated measurement of large gains by a clock outside the runner process.
  *
- * Whoever is loaded into the runner can forge its clock; nobody there can reach this one. The runner makes K and 3K calls of
- * either side when it is told to, five pairs, and the time between go and done is taken here; audit_belief.h says what follows.
- * A busy machine can fail that by chance, a forged clock always does: it is tried AUDIT_TRIES times, with a run before each try
- * but the first. Those count as any other, so that a gain that a machine had only while it was idle is none any more, and who is
- * accused claimed it all the time.
+ * Branch code in the runner can forge the clock there, but not the worker's clock. On each go the runner makes K or 3K calls of
+ * one side, five pairs in all; the worker takes the time between go and done. audit_belief.h judges the times. A busy machine
+ * can fail an audit by chance, a forged clock always fails: there are up to AUDIT_TRIES attempts, with a run before each but
+ * the first. These runs count as any other, so a gain that existed only while the machine was idle disappears.
  */
 #ifndef WORKER_BENCH_AUDIT_H
 #define WORKER_BENCH_AUDIT_H
@@ -13,12 +12,12 @@
 #include "worker/bench/audit_belief.h"
 #include "worker/bench/bench.h"
 
-/** Improvements from this on are audited. */
+/** Improvements from this size on are audited. */
 #define AUDIT_CHANGE_PCT 20.0
 
 /**
- * Audit every cell whose improvement is large enough. What is contradicted becomes a fault of the target, class "clock"; what is
- * neither borne out nor contradicted is "unsure", and nobody's. Nothing on sim.
+ * Audit every cell with a large enough improvement. A contradicted gain becomes a fault of the target, class "clock"; a gain
+ * neither confirmed nor contradicted becomes "unsure", a fault of no side. Does nothing on sim.
  */
 int audit_run(struct bench *b, struct fw_err *err);
 

@@ -1,4 +1,4 @@
-/* audit_belief.c - medians of slopes, and how sure they are. */
+/* audit_belief.c - medians of slopes and their standard errors. */
 #include "worker/bench/audit_belief.h"
 
 #include <math.h>
@@ -8,7 +8,6 @@
 
 enum { SLOPES_MAX = AUDIT_TRIES * AUDIT_PAIRS };
 
-/* A median, and its standard error. */
 struct middle {
 	double at, se;
 };
@@ -23,7 +22,10 @@ static double median(const double *v, int n)
 	return (double)stats_median(f, n);
 }
 
-/* The error of a median is 1.25 times that of a mean, and 1.48 median deviations are a standard deviation, where slopes are normal. */
+/*
+ * The standard error of a median is 1.25 times that of the mean; the standard deviation is 1.48 median absolute deviations.
+ * Both hold for normal slopes.
+ */
 static struct middle middle_of(const double *v, int n)
 {
 	struct middle m = { .at = median(v, n) };
@@ -36,17 +38,17 @@ static struct middle middle_of(const double *v, int n)
 	return m;
 }
 
-/* Why an audit is none; NULL it is whole. */
+/* Return why an audit is unusable; NULL if it is complete. */
 static const char *flaw(const struct audit *a)
 {
 	int side, i;
 
 	for (side = 0; side < 2; side++) {
 		if (a->n[side] != 2 * AUDIT_PAIRS)
-			return "it could not be measured again by the supervisor's clock";
+			return "the supervisor's clock could not measure it again";
 		for (i = 0; i < AUDIT_PAIRS; i++)
 			if (a->batch[side][i][0].calls == a->batch[side][i][1].calls)
-				return "its batches for the supervisor's clock were all of one size";
+				return "all of its batches for the supervisor's clock had one size";
 	}
 	return NULL;
 }
@@ -69,16 +71,16 @@ void audit_pool_add(struct audit_pool *pool, const struct audit *a)
 	pool->n += AUDIT_PAIRS;
 }
 
-/* What a call takes here beside itself. */
-static double beside(double base_wall_ms, const struct audit_claim *claim)
+/* Host time of a call besides the call itself. */
+static double host_overhead(double base_wall_ms, const struct audit_claim *claim)
 {
 	return fmin(fmax(base_wall_ms - claim->base_ms, 0), AUDIT_BESIDE_MS);
 }
 
-/* The gain by the supervisor's clock, where a call of the target may take up to `slack_ms` less. */
+/* The gain by the supervisor's clock, if a call of the target may take up to `slack_ms` less. */
 static double gain_seen(const double wall_ms[2], double slack_ms, const struct audit_claim *claim)
 {
-	double extra = beside(wall_ms[0], claim), target = wall_ms[1] - extra - slack_ms;
+	double extra = host_overhead(wall_ms[0], claim), target = wall_ms[1] - extra - slack_ms;
 
 	return target > 0 ? log((wall_ms[0] - extra) / target) : INFINITY;
 }
@@ -108,12 +110,12 @@ bool audit_believes(const struct audit *a, const struct audit_claim *claim, char
 	double seen = gain_seen(wall, 0, claim);
 	if (seen >= AUDIT_GAIN_SHARE * claim->gain)
 		return true;
-	snprintf(why, size, "%.3g times the base's speed was reported, %.3g times it is by the supervisor's clock",
+	snprintf(why, size, "the runner reported %.3g times the base's speed; the supervisor's clock measured %.3g times",
 		exp(claim->gain), exp(seen));
 	return false;
 }
 
-/* The device counts less than its share of what passed here. */
+/* Whether the device's clock counts less than its required share of the worker's time. */
 static bool counts_too_little(const double *wall, const double *device, int n)
 {
 	double missing[SLOPES_MAX];
@@ -142,7 +144,7 @@ bool audit_contradicts(const struct audit_pool *pool, const struct audit_claim *
 			return false;
 		ms[side] = wall[side].at;
 	}
-	double extra = beside(ms[0], claim);
+	double extra = host_overhead(ms[0], claim);
 	double error = hypot(wall[0].se / (ms[0] - extra), wall[1].se / fmax(ms[1] - extra, AUDIT_SLACK_MS));
 
 	return gain_seen(ms, AUDIT_SLACK_MS, claim) + AUDIT_ERRORS * error < AUDIT_GAIN_SHARE * claim->gain;

@@ -1,4 +1,4 @@
-/* bench.c - the state of a comparison, kept apart from the steps that change it. */
+/* bench.c - state of a comparison, without the steps that change it. */
 #include "worker/bench/bench.h"
 
 #include <stdio.h>
@@ -103,7 +103,7 @@ bool bench_identical(const struct bench *b)
 {
 	const struct bench_subject *base = &b->subject[b->base], *target = &b->subject[b->target];
 
-	/* whether there is such a provider only a check tells */
+	/* only a check shows whether the provider exists */
 	return !b->selfcheck && strcmp(base->sha256, target->sha256) == 0 && !base->provider[0] && !target->provider[0] &&
 	       b->n_pins == 0;
 }
@@ -142,7 +142,7 @@ void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char
 
 	code_sha256[0] = '\0';
 	if (symbol_sha256[0] && !s->code_read)
-		(void)kernelcode_open(s->fd, &s->code, &unread); /* then the code of its kernels is not known */
+		(void)kernelcode_open(s->fd, &s->code, &unread); /* on failure the code of its kernels is unknown */
 	s->code_read = s->code_read || symbol_sha256[0];
 	if (symbol_sha256[0] && s->code)
 		(void)kernelcode_find(s->code, symbol_sha256, sm, code_sha256);
@@ -166,7 +166,7 @@ void bench_note(struct bench *b, int cell, enum role role, const char *failure, 
 {
 	int first = cell < 0 ? 0 : cell, last = cell < 0 ? b->n_cells - 1 : cell, side = side_of(role), i;
 
-	/* a further subject: the comparison goes on without it; a cell that it does not do is no trouble of the others */
+	/* an additional subject: the comparison continues without it, and its missing cells do not affect the others */
 	for (i = 0; i < b->n_subjects && side < 0; i++)
 		if (b->subject[i].role == role)
 			b->subject[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
@@ -294,7 +294,8 @@ void bench_judge(struct bench *b, int cell)
 
 	take_runs(c->process_run, c->n_runs, &pairs);
 	take_runs(c->sustained_run, c->n_sustained_runs, &sustained_runs);
-	(void)cell_judge(&b->rule, &options, &pairs, &sustained_runs, &c->found); /* all samples are here */
+	(void)cell_judge(
+		&b->rule, &options, &pairs, &sustained_runs, &c->found); /* all samples are present, so judging cannot fail */
 	c->judged = c->judged || c->n_runs > 0;
 }
 
@@ -322,7 +323,7 @@ bool bench_is_hopeless(const struct bench *b, int cell, double *se)
 	return stats_is_hopeless(&rule, stats_theta(b->cells[cell].threshold_pct), l.estimate, l.n, se);
 }
 
-/* A row of a program of its own, or a cell of two providers: one side may do more than the other. */
+/* A row of a benchmark program, or a cell of two providers: one side may do more work than the other. */
 static bool may_differ(const struct bench *b, int cell)
 {
 	return b->cells[cell].decide == SERIES_PROCESS ||

@@ -1,8 +1,8 @@
 /**
- * bench.h - one comparison on one device while it runs: subjects, cells, what is known of each cell, and where records go.
+ * bench.h - state of one comparison on one device: subjects, cells, results of each cell, and the sink of records.
  *
  * serve fills it from a job and sends records to the daemon; compare fills it from its arguments and prints a table. Checks,
- * runs and the sequential procedure in between know only this.
+ * runs and the sequential procedure depend on this state only.
  */
 #ifndef WORKER_BENCH_BENCH_H
 #define WORKER_BENCH_BENCH_H
@@ -22,13 +22,13 @@ typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
 struct bench_subject {
 	enum role role;
 	char provider[48];
-	char config[160]; /* that a person wants of it, in every cell; "": it chooses */
+	char config[160]; /* configuration requested by the user, for every cell; "": the provider chooses */
 	char sha256[HASH_HEX];
-	char file[PATH_MAX];     /* what people call it */
+	char file[PATH_MAX];     /* file name for messages */
 	int fd;                  /* sealed module; closed by bench_fini */
-	struct kernelcode *code; /* of that module, once it was asked for; freed by bench_fini */
+	struct kernelcode *code; /* of that module, read on first use; freed by bench_fini */
 	bool code_read;
-	bool dropped; /* a further subject that failed: no longer part of runs */
+	bool dropped; /* an additional subject that failed: excluded from runs */
 };
 
 /** Timings of one run. Shape: values holds base_ms, target_ms, base_mhz, target_mhz of n each. */
@@ -38,14 +38,14 @@ struct bench_run {
 	float *values;
 };
 
-/** The first thing that went wrong with one side. */
+/** The first failure of one side. */
 struct bench_failure {
 	enum role role;
-	char failure[16]; /* "": nothing */
+	char failure[16]; /* "": none */
 	char detail[512];
 };
 
-/** A configuration that a subject's provider is handed: what it searched for at its check, or what a person wants of it. */
+/** A configuration that a subject's provider receives: found by its search at the check, or requested by the user. */
 struct bench_pin {
 	int subject, cell;
 	char config[160];
@@ -55,36 +55,38 @@ enum { BENCH_NOTES_MAX = 32 };
 
 enum bench_side { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_SIDES };
 
-/** A call of a module with no other loaded. */
+/** Time of a call with no other module loaded. */
 struct bench_alone {
-	double ms, mhz; /* mhz: the clock that it ran at; 0 unknown */
+	double ms, mhz; /* mhz: clock during the call; 0 unknown */
 };
 
 struct bench_cell {
 	bool open; /* accepted on both sides and not failed since: may be timed */
 	bool judged;
 	struct bench_failure problem[BENCH_SIDES];
-	bool target_passed;                         /* its check */
-	char check_inputs[BENCH_OUTSIDE][HASH_HEX]; /* of the sides' checks: runs have to name those of the base; "" unknown */
-	struct bench_alone alone[BENCH_OUTSIDE];    /* of base and target: as their checks have it */
-	struct msg_work work[BENCH_OUTSIDE]; /* likewise what they said of it, without what they tried; provider "": nothing */
+	bool target_passed; /* in its check */
+	char check_inputs[BENCH_OUTSIDE]
+			 [HASH_HEX]; /* input hashes of the sides' checks: runs must report those of the base; "" unknown */
+	struct bench_alone alone[BENCH_OUTSIDE]; /* of base and target, from their checks */
+	struct msg_work
+		work[BENCH_OUTSIDE]; /* work records of their checks, without the tried configurations; provider "": none */
 	int n_runs;
 	struct bench_run process_run[STATS_RUNS_MAX]; /* of the series that decides */
 	int n_sustained_runs;
 	struct bench_run sustained_run[STATS_RUNS_MAX]; /* series sustained */
-	int n_void_sustained_runs;                      /* that the device's readings void */
-	int leans; /* sustained runs in which target drew more power, less those in which base did */
+	int n_void_sustained_runs;                      /* discarded because of device readings */
+	int leans; /* sustained runs in which target drew more power, minus those in which base did */
 	struct cell_finding found;
-	int discarded; /* runs whose times the device's readings void, or that were lost to neither side */
-	int voided;    /* the former alone */
-	int ends;      /* of the process, in runs that end well where the base is beside a copy of itself */
-	int kills;     /* of the process in the target's calls, by a signal of somebody else */
+	int discarded; /* runs discarded because of device readings, or lost through neither side */
+	int voided;    /* only those discarded because of device readings */
+	int ends;      /* early ends of the process, in runs that end well where the base runs against a copy of itself */
+	int kills;     /* kills of the process in the target's calls, by a signal of another process */
 };
 
 struct bench {
 	struct peer *peer;
 	const struct sandbox *sandbox;
-	const struct cache *cache;               /* NULL: acceptance is not cached */
+	const struct cache *cache;               /* NULL: checks are not cached */
 	void (*oom_kills)(struct oomkills *out); /* NULL: oomkills_read */
 	bench_emit_fn *emit;
 	void *emit_arg;
@@ -93,7 +95,7 @@ struct bench {
 	struct msg_device device;
 	int n_subjects;
 	struct bench_subject subject[PROTOCOL_SUBJECTS_MAX];
-	int base, target; /* their positions */
+	int base, target; /* positions in subject[] */
 	int n_cells;
 	const struct cell *cells; /* borrowed */
 	struct bench_cell *cell;  /* cell[n_cells] */
@@ -104,76 +106,89 @@ struct bench {
 	uint64_t seed;
 	bool quick;
 	bool selfcheck;                /* equal modules are timed too */
-	sentinel_set looked_elsewhere; /* classes of cells that have no sentinel here */
-	sentinel_set asked;            /* whose cells run in sustained runs, whatever pairs say of them */
-	sentinel_set sustained_runs;   /* whose cells do, because power draw differs: those, and what is found */
+	sentinel_set looked_elsewhere; /* classes of cells whose sentinel runs elsewhere */
+	sentinel_set asked;            /* classes whose cells run in sustained runs, whatever pairs show */
+	sentinel_set sustained_runs;   /* classes in sustained runs: those requested, and those whose power draw differs */
 	bool set_begun[3];
-	bool over;   /* no further run will come */
-	bool lost;   /* the device is broken: nothing runs on it any more */
-	int n_noted; /* notes passed on, each once */
+	bool over;   /* no further run follows */
+	bool lost;   /* the device is broken: nothing more runs on it */
+	int n_noted; /* notes sent, each once */
 	char noted[BENCH_NOTES_MAX][64];
-	bool guarded;     /* health_check_device_check has read the device before, */
-	int ecc;          /* and this many memory errors were counted then */
-	int idle_looks;   /* at who else is on the device, so far */
+	bool guarded;     /* health_check_device_check has read the device before */
+	int ecc;          /* memory errors at that reading */
+	int idle_looks;   /* checks for other processes on the device, so far */
 	int runs;         /* so far */
-	double gpu_s;     /* the device was held for */
+	double gpu_s;     /* time during which the device was held */
 	double started_s; /* monotonic */
 };
 
-/** Start empty: no subjects, cells `cells`. Err: out of memory, no runner program. Own: bench_fini. */
+/** Initialise without subjects, for cells `cells`. Err: out of memory, no runner program. Own: bench_fini. */
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err);
 void bench_fini(struct bench *b);
-/** Add a subject, which people call `file`; takes over `fd`. */
+/** Add a subject, named `file` in messages; takes over `fd`. */
 int bench_subject(
 	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err);
-/** The subject that was added last is handed this configuration in every cell, unless it is "". Err: out of memory. */
+/** Pass this configuration to the last subject in every cell, unless it is "". Err: out of memory. */
 int bench_hand(struct bench *b, const char *config, struct fw_err *err);
-/** After all subjects: find base and target. Err: a side is missing. */
+/** Find base and target, after all subjects were added. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
-/** Base and target are the same module by its own choice of a provider, and this is no selfcheck: there is nothing to time. */
+/**
+ * Return whether base and target are the same module with the same choice of provider, and this is no selfcheck: nothing to
+ * time.
+ */
 bool bench_identical(const struct bench *b);
 
-/** Keep what a provider found by searching, in place of what was kept before: from now on it is handed back. */
+/** Store the configuration that a provider found by searching, replacing an earlier one; later calls receive it. */
 int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err);
 
-/** What a subject's provider is handed for a cell; "": it chooses. Own: the bench's, until the next bench_pin. */
+/** Return the configuration for a subject's provider in a cell; "": it chooses. Own: the bench's, until the next bench_pin. */
 const char *bench_pinned(const struct bench *b, int subject, int cell);
 
-/** The hash of a kernel's code, which stands in the sealed module; "" where it cannot be read there. What a runner says of it is testimony. */
+/**
+ * Return the hash of a kernel's code in the sealed module; "" if it cannot be read there. The worker never takes this hash from
+ * a runner.
+ */
 void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
 /**
- * Note what went wrong with a cell, close it, and send a fault record. Cell -1: with all; what is neither side's then spares
- * cells that were timed.
+ * Record a failure of a cell, close the cell, and send a fault record. Cell -1: all cells; if neither side caused it, cells
+ * with times stay open.
  */
 int bench_fault(struct bench *b, int cell, enum role role, const char *failure, const char *detail, struct fw_err *err);
-/** As bench_fault without sending: the record came from the runner and was passed on. */
+/** Record a failure as bench_fault does, without sending: the runner's record was forwarded. */
 void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail);
 
-/** Whose turn it is to begin the current run, as a number from 1 on for order_first: any in the first run, and then the next. */
+/** Return which side begins the current run, as a number from 1 on for order_first: random in the first run, then the next. */
 int bench_turn(const struct bench *b);
-/** Place of a role among the subjects of a record; -1 none. */
+/** Return the position of a role among the subjects of a record; -1 none. */
 int bench_role(const struct msg_cell *m, enum role role);
-/** Whether a record is of the series that decides its cell. */
+/** Return whether a record belongs to the series that decides its cell. */
 bool bench_decides(const struct bench *b, const struct msg_cell *m);
-/** Append the timings of a record to a list; a second one of the same run replaces the first. Shape: list[STATS_RUNS_MAX]. */
+/**
+ * Append the timings of a record to a list; a second record of the same run replaces the first. Shape: list[STATS_RUNS_MAX].
+ */
 int bench_keep(struct bench_run *list, int *n, const struct msg_cell *m, struct fw_err *err);
-/** Keep the timings of a `cell` record of the series that decides. 1 kept; 0 left out, for the device's readings void them. */
+/**
+ * Store the timings of a `cell` record of the series that decides. Returns 1 stored; 0 discarded because of device readings.
+ */
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
-/** Judge a cell anew from its runs. */
+/** Judge a cell again from its runs. */
 void bench_judge(struct bench *b, int cell);
-/** No further run will come: judge every cell by what there is. */
+/** End the runs: judge every cell by the runs it has. */
 void bench_end(struct bench *b);
-/** Whether runs of set 1 noise so much that all that the rule allows would leave the cell undecided. `se`: what its standard error would be. */
+/**
+ * Return whether set 1 is so noisy that all runs the rule allows would leave the cell undecided. `se`: its expected standard
+ * error.
+ */
 bool bench_is_hopeless(const struct bench *b, int cell, double *se);
-/** What stands in the way of a cell's verdict; NULL nothing. What the target shares with its base is the base's. */
+/** Return the failure that prevents a cell's verdict; NULL none. A failure of both sides counts as the base's. */
 const struct bench_failure *bench_failure(const struct bench *b, int cell);
-/** The word for a cell: what failed before what was measured. */
+/** Return the verdict of a cell: a failure comes before measurements. */
 enum verdict bench_verdict(const struct bench *b, int cell);
-/** What a cell's runs say, beside the slow calls of all cells that run the same kernel. */
+/** Decide a cell from its runs and the slow calls of all cells that run the same kernel. */
 void bench_decide(const struct bench *b, int cell, struct cell_verdict *out);
-/** Median ms of one side over all runs; 0 without any. */
+/** Return the median of one side over all runs; 0 without runs. Units: ms. */
 double bench_median_ms(const struct bench *b, int cell, bool target);
 
 #endif

@@ -1,4 +1,4 @@
-/* clocks.c - one runner that looks, and the mean of what it tells. */
+/* clocks.c - one runner that samples the clock, and the mean of its samples. */
 #include "worker/bench/clocks.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static void stop(struct clocks *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	c->fd = -1;
-	if (!proc_reap(&c->runner, &how)) /* it may have ended with all that a program started */
+	if (!proc_reap(&c->runner, &how)) /* it may have ended together with all processes of a benchmark program */
 		proc_end(&c->runner);
 }
 

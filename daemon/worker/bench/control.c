@@ -1,4 +1,4 @@
-/* control.c - see control.h. */
+/* control.c - the control run and its outcome. */
 #include "worker/bench/control.h"
 
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include "core/case/inputs.h"
 #include "worker/box/sealed.h"
 
-/* What came of it. */
 struct control {
 	const struct bench *bench;
 	bool timed, failed;

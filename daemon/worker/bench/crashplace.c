@@ -1,4 +1,4 @@
-/* crashplace.c - see crashplace.h. */
+/* crashplace.c - frames of a crash resolved by addr2line. */
 #include "worker/bench/crashplace.h"
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 enum { DEADLINE_MS = 20000, NAMES_FD = 10, PRINTED_MAX = 16 << 10, MODULE_FD = 10 };
 
 static const int64_t memory_max_bytes = (int64_t)4 << 30;
-/* That of binutils names the wrong file up to version 2.40 where the debug information is of DWARF 5: of it only functions are believed. */
+/* binutils up to 2.40 prints wrong file names for DWARF 5: only its function names are used. */
 static const char exact[] = "/usr/bin/eu-addr2line", fallback[] = "/usr/bin/addr2line";
 static const char mark[] = "flopwatch: crash in /proc/self/fd/";
 
@@ -44,8 +44,9 @@ void crashplace_take(struct crashplace *p, struct lastwords *words)
 	words->n = kept;
 }
 
-/* What `addr2line` says of the frames that lie in one module: two lines each, function and file:line. 0 or -1. */
-static int ask(const struct bench *b, const char *addr2line, int names_fd, const struct crashplace *p, struct buf *printed)
+/* Run `addr2line` over the frames in one module; it prints two lines a frame, function and file:line. Returns 0 or -1. */
+static int run_addr2line(
+	const struct bench *b, const char *addr2line, int names_fd, const struct crashplace *p, struct buf *printed)
 {
 	char name[32], address[CRASHPLACE_FRAMES_MAX][24];
 	struct sandbox_argv *v = malloc(sizeof *v);
@@ -88,19 +89,19 @@ static char *take_line(char **text)
 	return line;
 }
 
-/* "sum_rows (kernel.c:42)" of the two lines; the folders of a build that is gone say nothing. */
+/* Format "sum_rows (kernel.c:42)" from the two lines, without the folders of the removed build. */
 static void name_frame(const char *function, char *place, bool is_exact, char *out, size_t size)
 {
 	const char *file = strrchr(place, '/') ? strrchr(place, '/') + 1 : place;
 
-	place[strcspn(place, " ")] = '\0'; /* behind it may stand a discriminator */
+	place[strcspn(place, " ")] = '\0'; /* a discriminator may follow */
 	if (!is_exact || *file == '?' || strstr(file, ":?") || strstr(file, ":0"))
 		snprintf(out, size, "%.80s", function);
 	else
 		snprintf(out, size, "%.80s (%.80s)", function, file);
 }
 
-static void tell_names(const struct crashplace *p, char *printed, bool is_exact, char *out)
+static void write_names(const struct crashplace *p, char *printed, bool is_exact, char *out)
 {
 	size_t used = 0;
 
@@ -118,7 +119,7 @@ static void tell_names(const struct crashplace *p, char *printed, bool is_exact,
 		else
 			name_frame(function, place, is_exact, frame, sizeof frame);
 		int n = snprintf(out + used, CRASHPLACE_SIZE - used, "%s%s", used ? ", called from " : "", frame);
-		if (used + (size_t)n >= CRASHPLACE_SIZE) { /* half a frame says nothing */
+		if (used + (size_t)n >= CRASHPLACE_SIZE) { /* drop a frame that does not fit whole */
 			out[used] = '\0';
 			break;
 		}
@@ -126,7 +127,10 @@ static void tell_names(const struct crashplace *p, char *printed, bool is_exact,
 	}
 }
 
-/* The module with its symbols; -1: the cache has none. The copy can be opened by any user, as which addr2line runs inside the sandbox. */
+/*
+ * Return the module with symbols; -1: the cache has none. Any user can open the copy: addr2line runs as another user in the
+ * sandbox.
+ */
 static int open_names(const struct bench *b, const struct bench_subject *s)
 {
 	int cached = b->cache ? cache_open_names(b->cache, s->sha256) : -1, copy = -1;
@@ -151,8 +155,8 @@ void crashplace_tell(const struct bench *b, const int *subject, int n, const str
 	int names = open_names(b, s);
 	buf_init(&printed, PRINTED_MAX);
 	bool is_exact = access(exact, X_OK) == 0;
-	if (ask(b, is_exact ? exact : fallback, names >= 0 ? names : s->fd, p, &printed) == 0 && printed.data)
-		tell_names(p, printed.data, is_exact, out);
+	if (run_addr2line(b, is_exact ? exact : fallback, names >= 0 ? names : s->fd, p, &printed) == 0 && printed.data)
+		write_names(p, printed.data, is_exact, out);
 	else
 		snprintf(out, CRASHPLACE_SIZE, "offset 0x%llx of the module", p->frame[0].offset);
 	buf_fini(&printed);

@@ -1,4 +1,4 @@
-/* hardware.c - what is here, seen from where branch code will see it. */
+/* hardware.c - devices as branch code will see them. */
 #include "worker/bench/hardware.h"
 
 #include <pwd.h>
@@ -17,7 +17,7 @@ static bool is_named(const struct msg_device *d, const char *name)
 	char address[32];
 
 	snprintf(address, sizeof address, "%s:%d", device_kind_name(d->kind), d->index);
-	if (strcmp(name, "auto") == 0) /* simulated times are never an answer to an open question */
+	if (strcmp(name, "auto") == 0) /* simulated times must be requested by name */
 		return d->kind != DEVICE_SIM;
 	return strcmp(name, device_kind_name(d->kind)) == 0 || strcmp(name, address) == 0 || strcmp(name, d->uuid) == 0;
 }
@@ -31,7 +31,7 @@ static int count_gpus(const struct msg_device *d, int n)
 	return found;
 }
 
-/* The list from inside; where a GPU is there that does not work inside, and isolation is not required, the outside's. */
+/* List devices inside the sandbox; where the GPU does not work inside and isolation is optional, outside. */
 static int list(struct sandbox *s, enum sandbox_want want, struct msg_device *out, struct fw_err *err)
 {
 	struct msg_device outside[PROTOCOL_DEVICES_MAX];
@@ -124,14 +124,14 @@ const struct msg_device *hardware_find(const struct msg_hello *hello, const char
 
 void hardware_place(const char *cache_dir, struct msg_place *out)
 {
-	enum { PEOPLE_FROM = 1000 }; /* accounts below are the machine's own */
+	enum { PEOPLE_FROM = 1000 }; /* lower user ids are system accounts */
 	struct fw_err unknown = { 0 };
 	char room[4096];
 	struct passwd owner, *found = NULL;
 	uid_t me = geteuid();
 
 	memset(out, 0, sizeof *out);
-	const char *node = getenv("SLURMD_NODENAME"); /* under which a job can be sent there again */
+	const char *node = getenv("SLURMD_NODENAME"); /* the node to request when a job is sent to the cluster again */
 	if (node)
 		snprintf(out->host, sizeof out->host, "%s", node);
 	else if (gethostname(out->host, sizeof out->host - 1) != 0)

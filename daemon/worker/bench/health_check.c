@@ -1,4 +1,4 @@
-/* health_check.c - small runner processes without branch code, and what their answers mean. */
+/* health_check.c - small runner processes without branch code, and the interpretation of their answers. */
 #include "worker/bench/health_check.h"
 
 #include <stdio.h>
@@ -17,13 +17,13 @@ static int take_state(void *arg, struct msg *m, struct fw_err *err)
 	struct msg_state *state = arg;
 
 	if (m->t != MSG_STATE)
-		return err_set(err, ERR_PROTOCOL, "expected the state of the device");
+		return err_set(err, ERR_PROTOCOL, "the runner did not report the device's state");
 	*state = m->u.state;
 	return 0;
 }
 
-/* One process. Its end without an answer is an answer too. */
-static int ask(struct bench *b, enum run_mode what, int number, int pass, struct msg_state *state, struct fw_err *err)
+/* Run one process. An end without an answer is an answer too. */
+static int run_probe(struct bench *b, enum run_mode what, int number, int pass, struct msg_state *state, struct fw_err *err)
 {
 	struct runner_task task = { .mode = what,
 		.process_run = number,
@@ -46,7 +46,7 @@ static int ask(struct bench *b, enum run_mode what, int number, int pass, struct
 	return 0;
 }
 
-/* Pause between two questions; nothing that a simulated device says changes with time. */
+/* Wait between two probes; a simulated device does not change with time. */
 static int pause_ms(const struct bench *b, int ms)
 {
 	return b->device.kind == DEVICE_SIM ? PAUSE_SIM_MS : ms;
@@ -58,7 +58,7 @@ int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *er
 
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			ask(b, RUN_HEALTH_CHECK, i + 1, 0, state, err) != 0)
+			run_probe(b, RUN_HEALTH_CHECK, i + 1, 0, state, err) != 0)
 			return -1;
 		log_info(
 			"health_check", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
@@ -92,7 +92,7 @@ int health_check_after(struct bench *b, const struct runner_end *end, struct fw_
 	return health_check_lost(b, why, err);
 }
 
-/* Only a GPU has a driver to ask; tests say what others would read. */
+/* Only a GPU has a driver to read; tests inject readings for other devices. */
 bool health_check_can_tell(const struct bench *b)
 {
 	return b->device.kind == DEVICE_CUDA || getenv("FLOPWATCH_SIM_DEVICE_CHECK");
@@ -108,13 +108,13 @@ int health_check_device_check(struct bench *b, int pass, struct msg_device_check
 		return 0;
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			ask(b, RUN_DEVICE_CHECK, b->runs, pass, &state, err) != 0)
+			run_probe(b, RUN_DEVICE_CHECK, b->runs, pass, &state, err) != 0)
 			return -1;
 		if (state.device_check.foreign <= 0)
-			break; /* else a process that has just ended may still be listed */
+			break; /* a process that just ended may still be listed */
 	}
 	*out = state.device_check;
-	if (b->device.kind == DEVICE_CUDA) { /* counted since the driver's start */
+	if (b->device.kind == DEVICE_CUDA) { /* the driver counts since its start */
 		errors = out->ecc;
 		out->ecc = b->guarded && errors > b->ecc ? errors - b->ecc : 0;
 		b->ecc = errors;
@@ -133,7 +133,7 @@ int health_check_xid(struct bench *b, int xid, struct fw_err *err)
 	return health_check_lost(b, why, err);
 }
 
-static int say_waiting(struct bench *b, const struct msg_state *state, double waited_s, struct fw_err *err)
+static int note_waiting(struct bench *b, const struct msg_state *state, double waited_s, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
 
@@ -153,15 +153,15 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 	if (!health_check_can_tell(b))
 		return 1;
 	for (;;) {
-		if (ask(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) != 0)
+		if (run_probe(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) != 0)
 			return -1;
-		if (state.ok || state.device_check.foreign <= 0) /* free, or nobody can tell */
+		if (state.ok || state.device_check.foreign <= 0) /* free, or the driver does not report processes */
 			return 1;
 		waited_s = (double)clock_mono_ns() * 1e-9 - began_s;
 		if (waited_s >= b->limits.wait_s)
 			break;
 		if (waited_s - said_s >= SAY_S) {
-			if (say_waiting(b, &state, waited_s, err) < 0)
+			if (note_waiting(b, &state, waited_s, err) < 0)
 				return -1;
 			said_s = waited_s;
 		}

@@ -1,6 +1,4 @@
-/**
- * health_check.h - questions about the device itself: does it still work, and is anybody else on it?
- */
+/** health_check.h - probes of the device itself: whether it works, and whether other processes use it. */
 #ifndef WORKER_BENCH_HEALTH_CHECK_H
 #define WORKER_BENCH_HEALTH_CHECK_H
 
@@ -8,30 +6,30 @@
 #include "worker/bench/runner_child.h"
 
 /**
- * Let the device do something small whose result is known, and time it against itself; twice more when it fails. 1 it passed,
- * 0 it did not, with the reason in `state`; -1 error.
+ * Run a small computation with a known result on the device and time it against itself; repeat it twice on failure. Returns 1
+ * passed, 0 failed, with the reason in `state`; -1 error.
  */
 int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *err);
 /**
- * After a process ended: where the device may have been hurt, try it. One that stays broken is reported as a fault of class
- * "lost", closes every cell and sets b->lost: nothing is timed on it any more.
+ * Test the device after a process that may have damaged it. A broken device is reported as a fault of class "lost", closes
+ * every cell and sets b->lost: nothing more is timed on it.
  */
 int health_check_after(struct bench *b, const struct runner_end *end, struct fw_err *err);
-/** Tell that the device is broken. Ends all work on it. */
+/** Report the device as broken. Ends all work on it. */
 int health_check_lost(struct bench *b, const char *why, struct fw_err *err);
-/** The driver reported this XID: where it means broken hardware, tell. 0 none. */
+/** Report the device as broken if this XID of the driver means broken hardware. 0: none. */
 int health_check_xid(struct bench *b, int xid, struct fw_err *err);
 
-/** Whether the device says anything of itself. */
+/** Return whether the device has readable state. */
 bool health_check_can_tell(const struct bench *b);
 /**
- * What the device says of itself now, from a process that is not on it; nothing known where nobody can tell. To be read before and after
- * times that other programs take, `pass` times of which were void before. Memory errors are those since the reading before.
+ * Read the device's state from a process that is not on it; unknown where no driver reports. Call before and after times of
+ * other programs. `pass`: number of discarded times before. Memory errors count since the last reading.
  */
 int health_check_device_check(struct bench *b, int pass, struct msg_device_check *out, struct fw_err *err);
 /**
- * Wait until no other process computes on the device, telling so in notes. 1 it is free, 0 the limit wait_s ran out: every open
- * cell has its fault then; -1 error.
+ * Wait until no other process computes on the device, with notes on the progress. Returns 1 free; 0 the limit wait_s ended, and
+ * every open cell has its fault; -1 error.
  */
 int health_check_wait_idle(struct bench *b, struct fw_err *err);
 

@@ -1,4 +1,4 @@
-/* image.c - see image.h. */
+/* image.c - operating system and C library of the worker. */
 #include "worker/bench/image.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 enum { FILE_SIZE = 4096, WORD_SIZE = 32 };
 
-/* The value of a line KEY=value or KEY="value"; "" none. */
+/* Find the value of a line KEY=value or KEY="value"; "" none. */
 static void value_of(const char *text, const char *key, char out[WORD_SIZE])
 {
 	size_t n = strlen(key);

@@ -1,4 +1,4 @@
-/* measure.c - when to run, and what. */
+/* measure.c - order of runs. */
 #include "worker/bench/measure.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@
 
 enum { EMPTY_RUNS_MAX = 3, ROUNDS_MAX = 3 };
 
-/* The set that slow calls, or the wanted width, still ask of a cell whose pairs are settled; 0 none. */
-static int wanted_beside(const struct bench *b, int cell)
+/* The set that slow calls, or the target width, still require of a cell whose pairs are decided; 0 none. */
+static int set_for_width(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 	struct cell_verdict v;
@@ -31,7 +31,7 @@ int measure_next(const struct bench *b, int *list, int *set)
 {
 	int want, n, i;
 
-	/* the first set first; then confirmations */
+	/* set 1 first, then confirmations */
 	for (want = 1; want <= 2; want++) {
 		for (n = 0, i = 0; i < b->n_cells; i++) {
 			const struct bench_cell *c = &b->cell[i];
@@ -43,10 +43,10 @@ int measure_next(const struct bench *b, int *list, int *set)
 		if (n > 0)
 			return n;
 	}
-	/* then width and slow calls, and confirmations of the latter, for all of a group together */
+	/* then width and slow calls, and their confirmations, for all cells of a group together */
 	for (want = 1; want <= 2; want++) {
 		for (n = 0, i = 0; i < b->n_cells; i++)
-			if (wanted_beside(b, i) == want)
+			if (set_for_width(b, i) == want)
 				list[n++] = i;
 		*set = want;
 		if (n > 0)
@@ -56,15 +56,15 @@ int measure_next(const struct bench *b, int *list, int *set)
 	return 0;
 }
 
-/* The next run. Shape: all arrays have a place for every cell. */
+/* The next run. Shape: all arrays have n_cells elements. */
 struct plan {
 	struct run_order order;
 	int *cell, *spare;
 	bool *sustained_run;
 };
 
-/* What to run next: pairs first, then sustained runs, then runs for width alone. Returns the number of cells. */
-static int next(const struct bench *b, struct plan *p)
+/* Plan the next run: pairs, then sustained runs, then runs for width only. Returns the number of cells. */
+static int plan_next(const struct bench *b, struct plan *p)
 {
 	struct run_order *o = &p->order;
 	int i;
@@ -92,9 +92,9 @@ static int run_all(struct bench *b, struct plan *p, struct fw_err *err)
 	int empty = 0, status = health_check_wait_idle(b, err), i;
 	char why[512] = "";
 
-	while (status >= 0 && !b->lost && empty < EMPTY_RUNS_MAX && next(b, p) > 0) {
+	while (status >= 0 && !b->lost && empty < EMPTY_RUNS_MAX && plan_next(b, p) > 0) {
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
-			break; /* what is open stays undecided, and says so */
+			break; /* open cells stay undecided and report that */
 		status = measure_process_run(b, o, why, sizeof why, err);
 		empty = status == 0 ? empty + 1 : 0;
 		for (i = 0; i < o->n && empty == EMPTY_RUNS_MAX && !o->only_sustained_runs && status >= 0; i++)
@@ -103,8 +103,8 @@ static int run_all(struct bench *b, struct plan *p, struct fw_err *err)
 	return status < 0 ? -1 : 0;
 }
 
-/* 1 when what was launched to make sure of a result may have reopened it. */
-static int make_sure(struct bench *b, struct fw_err *err)
+/* Run the checks of doubted results. Returns 1 if they may have reopened a cell. */
+static int verify_results(struct bench *b, struct fw_err *err)
 {
 	int before = b->runs;
 
@@ -128,7 +128,7 @@ int measure_run(struct bench *b, struct fw_err *err)
 	for (round = 0; result == 1 && round < ROUNDS_MAX && !b->lost; round++) {
 		result = run_all(b, &p, err);
 		if (result == 0 && !b->lost)
-			result = make_sure(b, err);
+			result = verify_results(b, err);
 	}
 	bench_end(b);
 	free(p.cell);

@@ -1,4 +1,4 @@
-/* outside.c - see outside.h. */
+/* outside.c - process trees and seccomp states read from /proc. */
 #include "worker/bench/outside.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "worker/box/procs.h"
 
-/* The number behind `name`; -1 there is none. */
+/* Find the number after `name`; -1 none. */
 static int number_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -68,7 +68,7 @@ const char *outside_compare(const struct outside *o, pid_t root, char *why)
 	for (int i = 0; i < n; i++)
 		if (!find(o, pid[i])) {
 			snprintf(why, OUTSIDE_WHY_SIZE,
-				"a process runs beside the runner when a call is done, which the runner did not find: part of the work, "
+				"a process that the runner did not find exists next to it after a call: part of the work, "
 				"or of the load, is not timed");
 			return "escaped";
 		}
@@ -80,7 +80,7 @@ const char *outside_compare(const struct outside *o, pid_t root, char *why)
 		if (now.filters <= was->filters && (now.no_new_privs < 0 || now.no_new_privs == was->no_new_privs))
 			continue;
 		snprintf(why, OUTSIDE_WHY_SIZE,
-			"changed which system calls the process may make, which nobody can set back: later calls run under it, the base's too");
+			"changed which system calls the process may make, which cannot be undone: it holds for later calls, the base's too");
 		return "slowed";
 	}
 	return NULL;

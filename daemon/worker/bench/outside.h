@@ -1,6 +1,8 @@
 /**
- * outside.h - the processes of a runner, seen by the worker: what code of a branch cannot hide by what it does to its own process. They are taken
- * down before a module is loaded, and compared when a call is done and the runner waits.
+ * outside.h - the runner's processes as the worker sees them.
+ *
+ * Branch code can hide processes from its own process, but not from the worker. The list before a module is loaded is compared
+ * with the list after a call, while the runner waits.
  */
 #ifndef WORKER_BENCH_OUTSIDE_H
 #define WORKER_BENCH_OUTSIDE_H
@@ -9,10 +11,10 @@
 
 enum { OUTSIDE_WHY_SIZE = 200, OUTSIDE_PIDS_MAX = 256 };
 
-/** A process, and what its first thread may do. */
+/** A process, and the seccomp state of its first thread. */
 struct outside_process {
 	pid_t pid;
-	int filters, no_new_privs; /* -1: the system does not show it */
+	int filters, no_new_privs; /* -1: not shown by the system */
 };
 
 /** Starts zeroed. Shape: process[n]. */
@@ -21,11 +23,11 @@ struct outside {
 	struct outside_process *process;
 };
 
-/** Take down `root` and what descends from it. Own: outside_end. */
+/** Record `root` and its descendants. Own: outside_end. */
 void outside_begin(struct outside *o, pid_t root);
 /**
- * Look for processes that were not there, and for filters of system calls that were not. Returns the class of the failure, "escaped" or "slowed";
- * NULL: nothing, or nothing was taken down. Shape: why[OUTSIDE_WHY_SIZE].
+ * Find processes and system call filters that are new. Returns the failure class, "escaped" or "slowed"; NULL: none, or nothing
+ * was recorded. Shape: why[OUTSIDE_WHY_SIZE].
  */
 const char *outside_compare(const struct outside *o, pid_t root, char *why);
 void outside_end(struct outside *o);

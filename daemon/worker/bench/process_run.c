@@ -1,4 +1,4 @@
-/* process_run.c - what its records say, and who is blamed when it does not come back. */
+/* process_run.c - records of a run, and the side to blame when it ends early. */
 #include "worker/bench/process_run.h"
 
 #include <math.h>
@@ -16,18 +16,18 @@
 #include "worker/bench/runner_child.h"
 #include "worker/bench/sustain.h"
 
-/* Runs that a process has to end early in, beside a target, before that is the target's doing. */
+/* Early ends next to a target after which the target is at fault. */
 enum { ENDS_THAT_ACCUSE = 2 };
 
 struct run_state {
 	struct bench *bench;
 	int process_run, set;
-	int timed, throttled, faults;    /* cells with new timings, with timings left out; faults told by the runner */
+	int timed, throttled, faults;    /* cells with new timings, with discarded timings; faults reported by the runner */
 	bool *seen;                      /* seen[n_cells]: timed or faulted in this run */
-	bool foreign;                    /* another process was on the device */
-	int xid;                         /* that the driver reported; 0 none */
-	char why[DEVICE_CHECK_WHY_SIZE]; /* why times were left out, the last reason */
-	int suspect;                     /* cell of a failure that the runner could put on no side; -1 none */
+	bool foreign;                    /* another process used the device */
+	int xid;                         /* reported by the driver; 0 none */
+	char why[DEVICE_CHECK_WHY_SIZE]; /* last reason for discarded times */
+	int suspect;                     /* cell of a failure that the runner could assign to no side; -1 none */
 	struct msg_fault suspicion;
 };
 
@@ -42,7 +42,7 @@ int run_void(struct bench *b, int cell, const char *reason, struct fw_err *err)
 	if (b->cell[cell].n_runs == 0)
 		return bench_fault(b, cell, ROLE_DEVICE, "device", why, err);
 	b->cell[cell].open = false;
-	snprintf(m.u.note.text, sizeof m.u.note.text, "%s; it is judged by the %d runs before", why, b->cell[cell].n_runs);
+	snprintf(m.u.note.text, sizeof m.u.note.text, "%s; the verdict uses the %d runs before", why, b->cell[cell].n_runs);
 	return bench_send(b, &m, err);
 }
 
@@ -71,8 +71,8 @@ static int take_timings(struct run_state *l, const struct msg_cell *m, struct fw
 	return decides ? run_void(b, m->cell, why, err) : 0;
 }
 
-/* What a module leaves behind it leaves at every plan: said once. Numbers may differ. */
-static bool is_alert_update(struct bench *b, const struct msg_note *note)
+/* A module leaks its state at every plan: report it once. Numbers may differ. */
+static bool is_new_note(struct bench *b, const struct msg_note *note)
 {
 	char gist[sizeof b->noted[0]];
 	int i;
@@ -87,15 +87,15 @@ static bool is_alert_update(struct bench *b, const struct msg_note *note)
 }
 
 /*
- * Kernels of both sides were in flight; or the base, which passed its check, fails beside the target: that may be the target's
- * doing, who shares its memory.
+ * Kernels of both sides were in flight; or the base, which passed its check, fails next to the target, which shares its memory
+ * and may be the cause.
  */
 static bool is_suspicion(const struct msg_fault *f)
 {
 	return f->role == ROLE_BASE || (f->role == ROLE_DEVICE && strcmp(f->failure, "device") != 0);
 }
 
-/* A side whose typical call is faster than the device can be. 1 after a fault, else 0. */
+/* Reject a side whose typical call is faster than the device can be. Returns 1 after a fault, else 0. */
 static int refuse_impossible(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 {
 	double floor_ms = roofline_floor_ms(&b->device, &b->cells[m->cell]), ms;
@@ -119,7 +119,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	struct run_state *l = arg;
 	struct bench *b = l->bench;
 
-	if (m->t == MSG_NOTE && !is_alert_update(b, &m->u.note)) {
+	if (m->t == MSG_NOTE && !is_new_note(b, &m->u.note)) {
 		return 0;
 	} else if (m->t == MSG_CELL) {
 		int impossible = m->u.cell->series == SERIES_DEVICE ? refuse_impossible(b, m->u.cell, err) : 0;
@@ -131,7 +131,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		if (take_timings(l, m->u.cell, err) < 0)
 			return -1;
 	} else if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && is_suspicion(&m->u.fault) && l->suspect < 0) {
-		/* held back until it is known whose it was */
+		/* sent once the side that caused it is known */
 		l->suspect = m->u.fault.cell;
 		l->suspicion = m->u.fault;
 		l->seen[l->suspect] = true;
@@ -146,7 +146,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	return bench_send(b, m, err);
 }
 
-/* One check of each side alone. 1 one of them failed, which is said; 0 both pass; -1. */
+/* Check each side alone once. Returns 1 if one failed, which is reported; 0 if both pass; -1. */
 static int check_alone(struct bench *b, int cell, struct fw_err *err)
 {
 	char failure[16], detail[512];
@@ -162,7 +162,7 @@ static int check_alone(struct bench *b, int cell, struct fw_err *err)
 	return 0;
 }
 
-/* Something failed while both sides ran: one check of each alone tells whose fault it was. */
+/* Find the side behind a failure in a process of both sides by one check of each alone. */
 static int blame(struct bench *b, int cell, enum role role, const char *what, const char *how, bool was_lost, struct fw_err *err)
 {
 	char text[512];
@@ -171,12 +171,12 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 	if (status != 0)
 		return status < 0 ? -1 : 0;
 	if (was_lost && ++b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
-		return 0; /* the device was lost to neither of them, and works again: the next run shows */
+		return 0; /* neither side lost the device, and it works again: the next run decides */
 	snprintf(text, sizeof text, "%.400s; alone both sides pass their check", how);
 	return bench_fault(b, cell, role, what, text, err);
 }
 
-/* One such end accuses nobody; the job's log shows it. */
+/* One early end is only logged. */
 static int note_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
@@ -219,8 +219,8 @@ int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct 
 	return blame(b, f->cell, ROLE_DEVICE, f->failure, how, was_lost, err);
 }
 
-/* After a run that did not end well, or left cells out. */
-static int settle(struct run_state *l, struct runner_end *end, const int *list, int n, struct fw_err *err)
+/* Handle a run that ended badly or left cells out. */
+static int handle_end(struct run_state *l, struct runner_end *end, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = l->bench;
 	int missing = -1, i;
@@ -233,10 +233,10 @@ static int settle(struct run_state *l, struct runner_end *end, const int *list, 
 	if (missing < 0)
 		return 0;
 	if (!end->failure[0] && l->faults > 0)
-		return 0; /* the device was lost on the way; the other cells go into the next run */
+		return 0; /* the device was lost on the way; the next run takes the other cells */
 	runner_end_early(end);
 	if (end->role == ROLE_WORKER && !end->killed)
-		return 0; /* nobody was named: counted as an empty run */
+		return 0; /* no side was named: counts as an empty run */
 	if (end->cell >= 0 && end->cell != missing)
 		return 0;
 	if (end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET))
@@ -264,8 +264,8 @@ static int announce(struct bench *b, const struct runner_task *t, struct fw_err 
 	return status;
 }
 
-/* After a run: is the device still fit, and free? */
-static int look_after(struct run_state *l, const struct runner_end *end, struct fw_err *err)
+/* Test after a run whether the device works and is free. */
+static int test_device(struct run_state *l, const struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = l->bench;
 
@@ -283,15 +283,15 @@ static int start_runner(struct run_state *state, struct runner_task *task, struc
 		status = runner_child_run(b, task, end, err);
 	b->set_begun[task->set] = true;
 	if (status == 0)
-		status = look_after(state, end, err);
+		status = test_device(state, end, err);
 	if (status == 0 && !b->lost)
-		status = settle(state, end, task->cell, task->n_cells, err);
+		status = handle_end(state, end, task->cell, task->n_cells, err);
 	return status;
 }
 
 /*
- * A phase has an interval from its second run on, and an alert names none without one. A change that a look finds has no second set:
- * where the first run shows one, the second times phases, too.
+ * A phase has an interval from its second run on, and an alert names no phase without one. A sentinel's change has no second
+ * set, so if the first run shows one, the second also times phases.
  */
 static bool wants_phases(const struct bench *b, const struct run_order *o)
 {

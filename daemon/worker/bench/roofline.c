@@ -1,11 +1,11 @@
-/* roofline.c - work over peak. */
+/* roofline.c - work divided by peak. */
 #include "worker/bench/roofline.h"
 
 #include <math.h>
 
 static const double share = 0.9;
 
-/* Peaks are told for dense bf16: how much more of what this cell multiplies goes through in a cycle. */
+/* Peaks are given for dense bf16. Return the factor for the multiplications of this cell. */
 static double times_bf16(const struct cell *c)
 {
 	const struct family *f = case_family(c);

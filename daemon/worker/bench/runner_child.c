@@ -1,6 +1,8 @@
 /*
- * runner_child.c - branch code lives in that process, so nothing it sends is believed before the parser took it, and its end
- * is classified from outside: signal, exit, deadline, or silence where records were due.
+ * runner_child.c - the runner process: parsing of its records and classification of its end.
+ *
+ * Branch code runs in that process, so each record passes the parser and a check against the task. The end is classified from
+ * outside: signal, exit, deadline, or missing records.
  */
 #include "worker/bench/runner_child.h"
 
@@ -38,9 +40,9 @@ struct child {
 	char signature[SIGNATURE_KEY + 1];
 	unsigned long long n_lines;
 	struct oomkills oom_before;
-	struct pump *pump;      /* while it runs */
-	struct outside outside; /* its processes, as they were before a module was loaded */
-	const char *caught;     /* class of what the worker saw from outside; NULL nothing */
+	struct pump *pump;      /* valid while it runs */
+	struct outside outside; /* its processes before a module was loaded */
+	const char *caught;     /* failure class that the worker saw from outside; NULL none */
 };
 
 static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *err)
@@ -62,7 +64,7 @@ static bool in_task(const struct runner_task *t, int cell)
 	return false;
 }
 
-/* Of a subject by its place in the task. */
+/* Role of the subject at a position in the task. */
 static enum role role_of(const struct bench *b, const struct runner_task *t, int place)
 {
 	return t->copy_fd > 0 && place == 1 ? ROLE_TARGET : b->subject[t->subject[place]].role;
@@ -83,8 +85,8 @@ static bool role_in_task(const struct child *c, enum role role)
 	return false;
 }
 
-/* What the runner may say in this task, about whom. NULL: fine. */
-static const char *unfit(const struct child *c, const struct msg *m)
+/* Whether a record is allowed in this task. NULL: yes. */
+static const char *refusal_of(const struct child *c, const struct msg *m)
 {
 	const struct runner_task *t = c->task;
 
@@ -133,11 +135,11 @@ static const char *unfit(const struct child *c, const struct msg *m)
 	case MSG_STATE:
 		return m->u.state.what != t->mode ? "a `state` record of another task" : NULL;
 	default:
-		return "a message that is none of a runner's";
+		return "a message that no runner sends";
 	}
 }
 
-/* Timings of a run name the inputs that the base was checked with, which a line that was made up elsewhere need not know. */
+/* Timings of a run name the inputs of the base's check. A line forged elsewhere need not know them. */
 static bool of_other_inputs(const struct child *c, const struct msg *m)
 {
 	const char *known;
@@ -148,7 +150,7 @@ static bool of_other_inputs(const struct child *c, const struct msg *m)
 	return *known && strcmp(known, m->u.cell->input_sha256) != 0;
 }
 
-/* Modules are handed on as open files: what they are called there says nothing to people. Shape: detail[size]. */
+/* Replace descriptor paths of modules by their file names, which the user knows. Shape: detail[size]. */
 static void name_modules(const struct child *c, char *detail, size_t size)
 {
 	static const char handed_on[] = "/proc/self/fd/";
@@ -168,10 +170,11 @@ static void name_modules(const struct child *c, char *detail, size_t size)
 	free(rest);
 }
 
-/* The runner waits: look at its processes, and let it go on. */
-static int look(struct child *c, const struct msg_at *at, struct fw_err *err)
+/* The runner waits: compare its processes, and let it continue. */
+static int compare_processes(struct child *c, const struct msg_at *at, struct fw_err *err)
 {
-	pid_t below = c->bench->sandbox->active ? c->pump->pid : getpid(); /* without a pid namespace a child may become ours */
+	pid_t below = c->bench->sandbox->active ? c->pump->pid
+						: getpid(); /* without a pid namespace a child may be reparented to the worker */
 	char why[OUTSIDE_WHY_SIZE];
 
 	if (at->role == ROLE_NONE)
@@ -183,14 +186,14 @@ static int look(struct child *c, const struct msg_at *at, struct fw_err *err)
 		c->broken = true;
 		return err_set(err, ERR_PROTOCOL, "%s", why);
 	}
-	/* a process that does not take the answer is not the worse for it: it has been looked at */
+	/* a process that does not read the answer was compared all the same */
 	(void)!send(c->pump->stream[1].fd, "l", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	return 0;
 }
 
 static int take(struct child *c, struct msg *m, struct fw_err *err)
 {
-	const char *wrong = unfit(c, m);
+	const char *wrong = refusal_of(c, m);
 
 	c->forged = !wrong && of_other_inputs(c, m);
 	if (c->forged)
@@ -200,7 +203,7 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 		return err_set(err, ERR_PROTOCOL, "the runner sent %s", wrong);
 	}
 	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0)
-		return look(c, &m->u.at, err);
+		return compare_processes(c, &m->u.at, err);
 	if (m->t == MSG_AT)
 		c->last = m->u.at;
 	else if (m->t == MSG_FAULT)
@@ -259,7 +262,10 @@ static void read_oom_kills(const struct bench *b, struct oomkills *out)
 	(b->oom_kills ? b->oom_kills : oomkills_read)(out);
 }
 
-/* Whether the system's counters say that the out-of-memory killer ended nothing since the process began. False: it did, or nobody counts. */
+/*
+ * Whether the system's counters show that the out-of-memory killer ended nothing since the process began. False also without
+ * counters.
+ */
 static bool had_memory(const struct child *c)
 {
 	const struct oomkills *before = &c->oom_before;
@@ -270,8 +276,8 @@ static bool had_memory(const struct child *c)
 }
 
 /*
- * Ended by what neither the module nor the device did: nothing is known by it, and the same run may go well later. A signal's sender cannot be
- * known, so a task that takes kills decides by what happens when it runs again.
+ * Ended by neither the module nor the device: the run proves nothing and may succeed later. The sender of a signal is unknown,
+ * so a task that takes kills decides by running again.
  */
 static bool was_interrupted(struct child *c, const struct proc_exit *given, struct fw_err *err)
 {
@@ -287,7 +293,8 @@ static bool was_interrupted(struct child *c, const struct proc_exit *given, stru
 	proc_describe(&how, ended);
 	lastwords_tell(&c->words, said, sizeof said);
 	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
-		proc_is_outside(&how) ? "; for want of memory, or by somebody on this machine" : " before branch code ran",
+		proc_is_outside(&how) ? "; out of memory, or killed by another process on this machine"
+				      : " before branch code ran",
 		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
 	return true;
 }
@@ -322,7 +329,7 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	}
 }
 
-/* What tests want devices without a driver to read (runner/device/device_check_script.h); nothing of it is a time. */
+/* Readings that tests inject for devices without a driver (runner/device/device_check_script.h); no times. */
 static void read_guards(char *out, size_t size)
 {
 	const char *path = getenv("FLOPWATCH_SIM_DEVICE_CHECK");
@@ -382,7 +389,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	}
 }
 
-/* A key that branch code is not told. Shape: seal[SIGNATURE_KEY + 1]. */
+/* Key that branch code never sees. Shape: signature[SIGNATURE_KEY + 1]. */
 static int make_signature(char *signature, struct fw_err *err)
 {
 	unsigned char secret[SIGNATURE_KEY / 2];
@@ -393,7 +400,7 @@ static int make_signature(char *signature, struct fw_err *err)
 	return 0;
 }
 
-/* The run line as a file that the child reads, and empties, whoever else holds it. */
+/* Write the run line to a file that the child reads and then empties, so that branch code in it cannot read the line. */
 static int task_file(const struct bench *b, const struct runner_task *t, const char *signature, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_RUN };
@@ -421,7 +428,7 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 	return fd;
 }
 
-/* Without a sandbox the runner gets this; LD_LIBRARY_PATH is where a container may keep the driver's libraries. */
+/* Environment of a runner without a sandbox. Containers put the driver's libraries into LD_LIBRARY_PATH. */
 enum { PASSED_MAX = 8 };
 struct environment {
 	const char *list[8 + PASSED_MAX];
@@ -438,7 +445,7 @@ static void fill_environment(struct environment *e)
 	e->list[n++] = "HOME=/tmp";
 	e->list[n++] = "CUDA_CACHE_DISABLE=1";
 	e->list[n++] = "CUDA_MODULE_LOADING=EAGER";
-	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* threads that only wait must not look like work that goes on */
+	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* idle threads must not look like work that continues */
 	if (libraries &&
 		(size_t)snprintf(e->libraries, sizeof e->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof e->libraries)
 		e->list[n++] = e->libraries;
@@ -454,8 +461,7 @@ static void fill_environment(struct environment *e)
 static int run_with(
 	struct bench *b, const struct runner_task *t, struct child *c, int task_fd, struct proc_exit *how, struct fw_err *err)
 {
-	static const struct sandbox
-		open_air; /* for questions without branch code: a pid namespace would hide who else is there */
+	static const struct sandbox open_air; /* for probes without branch code: a pid namespace would hide other processes */
 	struct pump pump = { .peer = b->peer,
 		.stream = { { .read = on_chatter, .arg = c, .child_fd = 1 },
 			{ .read = on_records, .arg = c, .child_fd = RECORD_FD, .socket = true } },
@@ -524,13 +530,13 @@ void runner_end_early(struct runner_end *end)
 	snprintf(end->detail, sizeof end->detail, "ended the process (exit 0) before its timings");
 }
 
-/* What it prints may be large; the end of it is what counts for nothing. */
+/* Output can be large, so only its end is stored. */
 static int on_output(void *arg, const char *data, size_t len, struct fw_err *err)
 {
 	struct buf *out = arg;
 
 	buf_append(out, data, len);
-	return out->failed ? err_set(err, ERR_FULL, "more than %zu bytes were printed", out->max) : 0;
+	return out->failed ? err_set(err, ERR_FULL, "it printed more than %zu bytes", out->max) : 0;
 }
 
 int runner_child_under(struct bench *b, const struct runner_task *t, const char *const *argv, const char *const *runner_argv,
@@ -596,7 +602,7 @@ int runner_child_beside(struct bench *b, const struct runner_task *t, struct pro
 	return result;
 }
 
-/* The runner prints a hello line. */
+/* Parse the hello line that the runner prints. */
 static int read_devices(const struct buf *text, struct msg_device *out, int max, struct fw_err *err)
 {
 	struct msg m;
@@ -605,7 +611,7 @@ static int read_devices(const struct buf *text, struct msg_device *out, int max,
 	if (protocol_parse(text->data, text->len, &m, err) != 0)
 		return err_context(err, "flopwatch-runner --list");
 	if (m.t != MSG_HELLO)
-		n = err_set(err, ERR_PROTOCOL, "flopwatch-runner --list printed something else than a hello line");
+		n = err_set(err, ERR_PROTOCOL, "flopwatch-runner --list did not print a hello line");
 	else
 		for (; n < m.u.hello.n_devices && n < max; n++)
 			out[n] = m.u.hello.device[n];
@@ -613,8 +619,8 @@ static int read_devices(const struct buf *text, struct msg_device *out, int max,
 	return n;
 }
 
-/* Devices that the machine has and that do not work, a line each. */
-static void tell_left_out(const char *lines)
+/* Log devices that exist but do not work, one a line. */
+static void log_left_out(const char *lines)
 {
 	for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
 		char line[400];
@@ -649,9 +655,9 @@ int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_devi
 		goto out;
 	if (how.status != 0 || text.failed) {
 		errors.data[strcspn(errors.data, "\n")] = '\0';
-		err_set(err, ERR_IO, "%s --list: %.300s", runner, *errors.data ? errors.data : "failed without a word");
+		err_set(err, ERR_IO, "%s --list: %.300s", runner, *errors.data ? errors.data : "failed without a message");
 	} else {
-		tell_left_out(errors.data);
+		log_left_out(errors.data);
 		n = read_devices(&text, out, max, err);
 	}
 out:

@@ -1,4 +1,4 @@
-/* sustain.c - sentinels first, then whole directions. */
+/* sustain.c - sustained runs of sentinels, then of whole directions. */
 #include "worker/bench/sustain.h"
 
 #include <math.h>
@@ -8,29 +8,29 @@
 #include "core/protocol/sustained.h"
 #include "core/protocol/device_check.h"
 
-enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that have to lean the same way */
+enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must lean the same way */
 
-#define CLOCK_SEPARATE 0.01 /* of the clocks that both sides settle at */
-#define WANDER                                                                                                                   \
-	0.004 /* of the ratio of two sides' sustained runs where nothing differs, seen on two H100; and as how many sides this counts */
-#define WANDER_PRIOR    4
-#define WANDER_BRIEF    0.005 /* the same of A B, without B A */
-#define BEYOND          2.5  /* times that, with what the two sustained runs of each side differ by: what wanders is the device */
+#define CLOCK_SEPARATE 0.01  /* of the clocks at which both sides stabilise */
+#define WANDER         0.004 /* deviation of the ratio without a difference, on two H100; its observations */
+#define WANDER_PRIOR   4
+#define WANDER_BRIEF   0.005 /* the same for A B without B A */
+#define BEYOND                                                                                                                   \
+	2.5 /* multiple of that deviation, combined with the difference of each side's two sustained runs: drift of the device */
 #define ENERGY_SEPARATE 0.03 /* of the energy of a call */
 
-/* Whether sustained runs say anything here: the device has a clock that follows its power, and this is no quick look. */
+/* Whether sustained runs are useful here: the device's clock follows its power, and the job is not quick. */
 static bool is_possible(const struct bench *b)
 {
 	return !b->quick && b->device.kind != DEVICE_CPU;
 }
 
-/* Whether all cells of its direction do. */
-static bool runs_in_sustained_runs(const struct bench *b, int cell)
+/* Whether all cells of its direction have sustained runs. */
+static bool is_in_sustained_runs(const struct bench *b, int cell)
 {
 	return b->sustained_runs & sentinel_class(&b->cells[cell]);
 }
 
-/* The longest open cell of its class, where that is looked at here. */
+/* The longest open cell of its class, if the class has a sentinel here. */
 static bool is_sentinel(const struct bench *b, int cell)
 {
 	sentinel_set class = sentinel_class(&b->cells[cell]);
@@ -56,7 +56,7 @@ double sustain_s(const struct bench *b, const bool *sustained_run, int n, int se
 
 	for (int i = 0; sustained_run && i < n; i++)
 		s += sustained_run[i] ? SUSTAINED_S * (1 + 2 * sustain_rounds(b, set))
-				      : 0; /* before them both take turns, for less than one */
+				      : 0; /* before them both sides run in turns, for less than one */
 	return s;
 }
 
@@ -65,7 +65,7 @@ static int sign_beyond(double log_ratio, double limit)
 	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
 }
 
-/* Mean log of a sustained run: a limiter swings once in it, and what is at its middle depends on where it began. NAN: none is known. */
+/* Mean log of a sustained run: a power limiter oscillates once in it, so its middle depends on its start. NAN: unknown. */
 static double level(const float *v, int n)
 {
 	double sum = 0;
@@ -79,13 +79,16 @@ static double level(const float *v, int n)
 	return sum / known;
 }
 
-/* Sustained runs of A B alone: what begins does not end. */
+/* Whether a record holds A B only, without B A. */
 static bool is_brief(const struct msg_cell *m)
 {
 	return m->order[0] && m->order[0] != m->order[2 * m->n - 1];
 }
 
-/* Log ratio of the sides' sustained runs, b over a, and its standard deviation. Shape: a[n], b[n], of two sustained runs each the first in the first half. */
+/*
+ * Log ratio of the sides' sustained runs, b over a, and its standard deviation. Shape: a[n], b[n], of two sustained runs each,
+ * the first in the first half.
+ */
 struct separate {
 	double ratio, wander;
 };
@@ -102,19 +105,22 @@ static struct separate separate(const struct msg_cell *m, const float *a, const 
 	return (struct separate){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
 }
 
-/* A call of each sustained run. */
+/* Whether each sustained run has a call. */
 static bool is_enough(const struct msg_cell *m)
 {
 	return m->n > (is_brief(m) ? 0 : 1);
 }
 
-/* The side that draws more power in these sustained runs: 1 target, -1 base, 0 neither. What counts lies well further apart than two sustained runs of one side. */
+/*
+ * The side that draws more power in these sustained runs: 1 target, -1 base, 0 neither. A difference counts only far beyond
+ * that of two sustained runs of one side.
+ */
 static int draws_more(const struct msg_cell *m, int base, int target)
 {
 	int lean = 0;
 
 	if (m->mhz[base] && m->mhz[target] && is_enough(m)) {
-		struct separate clock = separate(m, m->mhz[target], m->mhz[base]); /* more power is a lower clock */
+		struct separate clock = separate(m, m->mhz[target], m->mhz[base]); /* more power means a lower clock */
 
 		lean = sign_beyond(clock.ratio, fmax(CLOCK_SEPARATE, BEYOND * clock.wander));
 	}
@@ -124,8 +130,8 @@ static int draws_more(const struct msg_cell *m, int base, int target)
 }
 
 /*
- * The side that is slower in these sustained runs than its pairs say, by more than a regression takes: as above. Clocks that wander can hide what power
- * does to them, and not every device tells its energy.
+ * The side that is slower in these sustained runs than in its pairs, by more than the regression threshold: 1 target, -1 base,
+ * 0 neither. Drifting clocks can hide the effect of power, and not every device reports energy.
  */
 static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m, int base, int target)
 {
@@ -138,7 +144,7 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
 }
 
-/* One run that leans may be the device's doing; the next has to agree before a whole direction is run in sustained runs. */
+/* The device may cause one leaning run; a second must agree before a whole direction has sustained runs. */
 static bool leans(const struct bench_cell *c)
 {
 	return c->n_sustained_runs > 0 && abs(c->leans) == c->n_sustained_runs;
@@ -148,10 +154,10 @@ static bool wants_second(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && !runs_in_sustained_runs(b, cell) && leans(c) && c->n_sustained_runs < AGREE;
+	return c->open && !is_in_sustained_runs(b, cell) && leans(c) && c->n_sustained_runs < AGREE;
 }
 
-/* A sentinel's first look that the device spoiled. */
+/* A sentinel's first run was discarded because of the device. */
 static bool wants_first_again(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -180,7 +186,7 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	return 1;
 }
 
-/* The set whose next run the sustained change of a cell needs; 0 none. */
+/* The set of the next run that a cell's sustained change needs; 0 none. */
 static int wanted_set(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -188,9 +194,9 @@ static int wanted_set(const struct bench *b, int cell)
 	bool lost_in_pairs = c->found.typical.verdict == VERDICT_REGRESSION && !(c->found.typical.flags & FLAG_SUSTAINED) &&
 			     !(b->asked & sentinel_class(&b->cells[cell]));
 
-	bool asked = runs_in_sustained_runs(b, cell) || c->found.typical.want_sustained_runs;
+	bool asked = is_in_sustained_runs(b, cell) || c->found.typical.want_sustained_runs;
 
-	/* once the pairs have settled; what they call a regression needs no second opinion */
+	/* once the pairs are decided; a regression in pairs needs no further evidence */
 	if (!c->open || !asked || c->found.typical.want_set != 0 || lost_in_pairs)
 		return 0;
 	return c->n_sustained_runs == 0 ? 1 : c->n_sustained_runs < STATS_RUNS_MAX ? c->found.sustained.want_set : 0;

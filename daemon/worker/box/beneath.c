@@ -1,4 +1,4 @@
-/* beneath.c - see beneath.h. */
+/* beneath.c - component-wise openat without links. */
 #include "worker/box/beneath.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* openat with O_NOFOLLOW says ENOTDIR of a link where a folder is asked for, and O_PATH opens the link itself. */
+/* With O_NOFOLLOW, openat fails with ENOTDIR for a link where a folder is requested; O_PATH opens the link itself. */
 static int open_part(int folder, const char *name, int flags)
 {
 	int fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC), error = errno;
@@ -48,7 +48,7 @@ int beneath_open(int root, const char *path, int flags)
 			break;
 		memcpy(name, n ? path : ".", n ? n : 1);
 		name[n ? n : 1] = '\0';
-		/* a slash at the end asks for a folder */
+		/* a trailing slash requests a folder */
 		next = open_part(folder, name, !is_last ? O_PATH | O_DIRECTORY : path[n] == '/' ? flags | O_DIRECTORY : flags);
 		if (next < 0)
 			error = errno;

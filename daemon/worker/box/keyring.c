@@ -1,4 +1,4 @@
-/* keyring.c - done by a child that becomes that user for it; see keyring.h. */
+/* keyring.c - a child that becomes the build user to clear its keyrings. */
 #include "worker/box/keyring.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static long ask(long what, long a, long b)
 	return syscall(SYS_keyctl, what, a, b, 0, 0);
 }
 
-/* Async-signal-safe calls alone. A kernel without keyrings refuses them, and has none to clear. */
+/* Uses async-signal-safe calls only. A kernel without keyrings refuses them and has nothing to clear. */
 static void clear_as_nobody(void)
 {
 	long persistent;

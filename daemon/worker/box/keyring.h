@@ -1,14 +1,17 @@
 /**
- * keyring.h - what branch code keeps in the kernel instead of in a file.
+ * keyring.h - removal of data that branch code stores in kernel keyrings.
  *
- * A user keyring outlives every process of its user: a build could leave there what the next one, of another branch, finds.
+ * A user keyring outlives every process of its user, so a build could leave data there for the next one, of another branch.
  */
 #ifndef WORKER_KEYRING_H
 #define WORKER_KEYRING_H
 
 #include "worker/box/sandbox.h"
 
-/** Empty the keyrings of the user that builds run as, where that is not ours and no user namespace of the sandbox had them to itself. */
+/**
+ * Clear the keyrings of the build user, unless it is the worker's own user or a user namespace of the sandbox had separate
+ * ones.
+ */
 void keyring_clear(const struct sandbox *s);
 
 #endif

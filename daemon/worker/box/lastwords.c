@@ -1,4 +1,4 @@
-/* lastwords.c - see lastwords.h. */
+/* lastwords.c - ring of the last output bytes. */
 #include "worker/box/lastwords.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ void lastwords_tell(const struct lastwords *w, char *out, size_t size)
 
 bool lastwords_of_no_room(const struct lastwords *w)
 {
-	/* as CUDA, its runtime and PyTorch say it */
+	/* messages of CUDA, its runtime and PyTorch */
 	static const char *const words[] = { "out of memory", "OutOfMemory", "OUT_OF_MEMORY", "cudaErrorMemoryAllocation",
 		"busy or unavailable", "DEVICE_UNAVAILABLE", "cudaErrorDevicesUnavailable" };
 

@@ -1,4 +1,4 @@
-/** lastwords.h - the end of what a process printed: often the reason why it ended. */
+/** lastwords.h - the end of a process's output, often the reason for its end. */
 #ifndef WORKER_BOX_LASTWORDS_H
 #define WORKER_BOX_LASTWORDS_H
 
@@ -12,11 +12,11 @@ struct lastwords {
 	size_t n;
 };
 
-/** Remember what it printed, as far as it is the end. */
+/** Append output; only the end stays. */
 void lastwords_keep(struct lastwords *w, const char *data, size_t len);
-/** Its last line, made printable. Shape: out[size]. */
+/** Write its last line, made printable. Shape: out[size]. */
 void lastwords_tell(const struct lastwords *w, char *out, size_t size);
-/** Whether the device refused a process for want of memory, or because it takes one process only. */
+/** Return whether the device refused the process because its memory is full or because it admits one process only. */
 bool lastwords_of_no_room(const struct lastwords *w);
 
 #endif

@@ -1,4 +1,6 @@
-/* loadable.c - see loadable.h. The file is a build's: every number in it is held against the file's size before it is used. */
+/*
+ * loadable.c - ELF parser for the hash. A build wrote the file, so every offset is checked against the file's size before use.
+ */
 #include "worker/box/loadable.h"
 
 #include <elf.h>
@@ -12,14 +14,14 @@
 
 enum { SEGMENTS_MAX = 64, SECTIONS_MAX = 4096, NAMES_MAX = 1 << 20, NOTES_MAX = 1 << 16, MASKS_MAX = 8, CHUNK = 1 << 16 };
 
-/* Bytes of the file that count as zero. */
+/* Bytes of the file that hash as zero. */
 struct mask {
 	uint64_t from, to;
 };
 
 struct image {
 	int fd;
-	uint64_t size, end; /* of the file; of what its tables know */
+	uint64_t size, end; /* of the file; of the parts that its tables describe */
 	Elf64_Ehdr head;
 	Elf64_Phdr segment[SEGMENTS_MAX];
 	Elf64_Shdr *section; /* section[head.e_shnum] */
@@ -34,7 +36,7 @@ static bool read_at(const struct image *m, uint64_t offset, void *out, size_t le
 	return offset <= m->size && len <= m->size - offset && pread(m->fd, out, len, (off_t)offset) == (ssize_t)len;
 }
 
-/* Whether [offset, offset + len) lies in the file; the end of what is known moves along. */
+/* Whether [offset, offset + len) lies in the file. Extends the described end. */
 static bool covers(struct image *m, uint64_t offset, uint64_t len)
 {
 	if (offset > m->size || len > m->size - offset)
@@ -76,7 +78,7 @@ static bool mask_build_id(struct image *m, const Elf64_Phdr *notes)
 	return good;
 }
 
-/* Read all tables. False: hash the file whole. */
+/* Read all tables. Returns false if the file must be hashed whole. */
 static bool open_image(struct image *m)
 {
 	const Elf64_Ehdr *h = &m->head;
@@ -107,7 +109,7 @@ static bool open_image(struct image *m)
 		names->sh_type == SHT_STRTAB && names->sh_size > 0 && names->sh_size <= NAMES_MAX ? malloc(names->sh_size) : NULL;
 	if (!m->names || !read_at(m, names->sh_offset, m->names, names->sh_size) || m->names[names->sh_size - 1])
 		return false;
-	/* where the section table lies follows from the sizes of what is left out */
+	/* the position of the section table depends on the sizes of the excluded sections */
 	if (!add_mask(m, offsetof(Elf64_Ehdr, e_shoff), sizeof h->e_shoff) ||
 		!add_mask(m, offsetof(Elf64_Ehdr, e_shnum), sizeof h->e_shnum) ||
 		!add_mask(m, offsetof(Elf64_Ehdr, e_shstrndx), sizeof h->e_shstrndx))
@@ -146,7 +148,7 @@ static int hash_range(struct hash_state *s, const struct image *m, uint64_t from
 	return result;
 }
 
-/* For debuggers alone. */
+/* Whether only debuggers read the section. */
 static bool is_debug(const char *name)
 {
 	static const char *const whole[] = { ".symtab", ".strtab", ".shstrtab", ".comment", ".gnu_debuglink", ".gnu_debugaltlink",

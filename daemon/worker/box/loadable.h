@@ -1,16 +1,16 @@
 /**
- * loadable.h - the hash of a file by what running it can depend on.
+ * loadable.h - hash of the parts of a file that can affect its execution.
  *
- * Of a program or library (ELF, 64 bit, little-endian) that leaves out what is there for debuggers alone and changes with every line that a
- * comment adds: debug sections, the symbol table that is not loaded, compiler notes, the build id. Segments, all other sections and what is
- * appended behind them count. Any other file, and one whose tables are odd in any way, is hashed whole.
+ * For a program or library (ELF, 64 bit, little-endian) the hash excludes the parts that only debuggers read and that change
+ * with every added comment line: debug sections, the unloaded symbol table, compiler notes, the build id. Segments, all other
+ * sections and appended data count. Any other file, and one with malformed tables, is hashed whole.
  */
 #ifndef WORKER_BOX_LOADABLE_H
 #define WORKER_BOX_LOADABLE_H
 
 #include "base/hash.h"
 
-/** Hash the regular file `fd` from its start. Err: it cannot be read. */
+/** Hash the regular file `fd` from its start. Err: the file cannot be read. */
 int loadable_hash(int fd, char hex[HASH_HEX], struct fw_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* oomkills.c - /proc/vmstat, and memory.events of the control group (version 2). */
+/* oomkills.c - counters of /proc/vmstat and of memory.events in the control group (version 2). */
 #include "worker/box/oomkills.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ long oomkills_count(const char *text, const char *name)
 	return -1;
 }
 
-/* Shape: text[VMSTAT_MAX]; "" where it cannot be read. */
+/* Shape: text[VMSTAT_MAX]; "" if it cannot be read. */
 static const char *read_text(const char *path, char *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

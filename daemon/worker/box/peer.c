@@ -1,4 +1,4 @@
-/* peer.c - one place that reads the daemon's lines, so that no wait in the worker can forget cancel, end of input or ping. */
+/* peer.c - the only reader of the daemon's lines, so that every wait of the worker handles cancel, end of input and ping. */
 #include "worker/box/peer.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ void peer_signals(void)
 	sigaction(SIGPIPE, &ignore, NULL);
 }
 
-/* Only where nobody else may share the open file (a terminal or a file would become non-blocking for others too). */
+/* Only if no other process may share the open file: a terminal or file would become non-blocking for it too. */
 static void unblock(int fd)
 {
 	struct stat st;
@@ -123,12 +123,12 @@ int peer_send(struct peer *p, const struct msg *m, struct fw_err *err)
 void peer_poll(const struct peer *p, struct pollfd *fd, int *wait_ms)
 {
 	*fd = (struct pollfd){ .fd = p->in, .events = POLLIN };
-	/* signals between a check and the poll are seen one tick later */
+	/* a signal between the check and the poll is seen one tick later */
 	if (*wait_ms < 0 || *wait_ms > TICK_MS)
 		*wait_ms = TICK_MS;
 }
 
-/* Read once. 1 something came, 0 nothing, -1 cancelled. */
+/* Read once. Returns 1 with data, 0 without, -1 cancelled. */
 static int fill(struct peer *p, struct fw_err *err)
 {
 	struct fw_err wrong = { 0 };
@@ -173,12 +173,12 @@ int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err)
 			return cancel_job(p, &m.u.cancel, err);
 		msg_fini(&m);
 		if (type != MSG_PING)
-			return cancel(p, ERR_PROTOCOL, "the daemon sent a line that does not belong here", err);
+			return cancel(p, ERR_PROTOCOL, "the daemon sent an unexpected line", err);
 	}
 	return ping(p, err);
 }
 
-/* Wait for bytes. */
+/* Wait for data. */
 static int wait_more(struct peer *p, int64_t deadline_ns, struct fw_err *err)
 {
 	int got = 0;

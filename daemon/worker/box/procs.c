@@ -1,4 +1,4 @@
-/* procs.c - who descends from whom is only in /proc/PID/stat; one pass reads all pairs, a second one follows them. */
+/* procs.c - process descent from /proc/PID/stat: one pass reads all pairs, a second follows them. */
 #include "worker/box/procs.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ enum { LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_M
 
 struct process {
 	pid_t pid, parent;
-	bool ours, ended; /* all of its threads have; it may have children */
+	bool ours, ended; /* all of its threads ended; it may have children */
 };
 
 struct table {
@@ -36,7 +36,7 @@ void procs_adopt(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Parent and state behind the last ')': the name before it may hold anything. */
+/* Parse parent and state after the last ')': the name before it may hold any byte. */
 static bool read_stat(int proc_fd, const char *pid, struct process *out)
 {
 	char path[300], text[512], state;
@@ -96,7 +96,7 @@ static int by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mark what descends from `self` until a pass finds no more; returns the number of those that live. */
+/* Mark descendants of `self` until a pass finds no more. Returns the number of those that live. */
 static int mark_below(struct table *t, pid_t self)
 {
 	bool more = true;
@@ -195,8 +195,8 @@ static int kill_round(void)
 }
 
 /*
- * Reap; true when no child is left. Orphans become children of ours, so then there is no descendant either: the kernel knows it, while a
- * process that forks and ends as the table is read may be in it neither before nor after.
+ * Reap; true if no child is left. Orphans become children of this process, so no child means no descendant. The kernel knows
+ * this reliably, while a process that forks and exits during the scan may be missing from the table.
  */
 static bool none_left(void)
 {

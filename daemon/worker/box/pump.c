@@ -1,4 +1,4 @@
-/* pump.c - the worker's only event loop: one child at a time, so one poll() over few descriptors is all it takes. */
+/* pump.c - the worker's only event loop: one child at a time, one poll() over few descriptors. */
 #include "worker/box/pump.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* One read. Err: -1 the reader refused, and is asked no more: what follows means something else than it would have meant. */
+/* Read once. Err: -1 the reader refused and is not called again: later data would be misread. */
 static int read_stream(struct pump_stream *s, struct fw_err *err)
 {
 	char chunk[65536];
@@ -32,7 +32,7 @@ static int read_stream(struct pump_stream *s, struct fw_err *err)
 	return status;
 }
 
-/* After the child's end: what is still in the pipes, and no more, since a process that escaped could write for ever. */
+/* Read the data in the pipes after the child's end, and no more: a process that escaped could write for ever. */
 static int drain(struct pump *p, struct fw_err *err)
 {
 	int status = 0, i, n;
@@ -76,7 +76,7 @@ static int start(struct pump *p, const struct proc_spec *given, struct proc *chi
 		result = proc_spawn(&spec, child, err);
 	if (result == 0)
 		p->pid = child->pid;
-	/* Best effort: a build that eats every core must not keep us from watching it. */
+	/* Best effort: a build that uses every core must not starve its watchdog. */
 	if (result == 0 && p->nice)
 		setpriority(PRIO_PROCESS, (id_t)child->pid, p->nice);
 	for (i = 0; i < p->n_streams; i++)
@@ -86,7 +86,7 @@ static int start(struct pump *p, const struct proc_spec *given, struct proc *chi
 	return result;
 }
 
-/* Until the child ends (1), its deadline passes (0), or it must end (-1). */
+/* Returns 1 once the child ends, 0 at its deadline, -1 if it must end. */
 static int attend(struct pump *p, struct proc *child, struct proc_exit *how, struct fw_err *err)
 {
 	int64_t deadline = clock_mono_ns() + p->deadline_ms * 1000000, next_tick = 0;

@@ -1,4 +1,4 @@
-/* room.c - see room.h. */
+/* room.c - free space on the disk of the cache. */
 #include "worker/box/room.h"
 
 #include <stdio.h>
@@ -71,7 +71,6 @@ int room_for_build(int fd, const char *dir, struct fw_err *err)
 	if (!lacks(&r, wanted, BUILD_FILES))
 		return 0;
 	room_text(&r, dir, text, sizeof text);
-	return err_set(err, ERR_FULL,
-		"only %s; jobs wait until %lld MiB and %lld files are (see doc/troubleshooting.md#cache-full)", text,
-		(long long)(wanted >> 20), (long long)least(BUILD_FILES, r.files / FILES_PART));
+	return err_set(err, ERR_FULL, "only %s; jobs wait for %lld MiB and %lld files (see doc/troubleshooting.md#cache-full)",
+		text, (long long)(wanted >> 20), (long long)least(BUILD_FILES, r.files / FILES_PART));
 }

@@ -1,8 +1,9 @@
 /**
- * room.h - whether the disk of the cache has room, and whose doing it is when it has not.
+ * room.h - free space on the disk of the cache, and the process that used it up.
  *
- * A reserve is never touched, and no build begins without a share for itself beyond it. One that took more than its share is to blame for a
- * disk that is full; any other is not, for somebody else filled it, and waits. On small disks reserve and share are parts of them.
+ * A reserve stays free, and a build starts only if a share for it is free beyond the reserve. A build that used more than its
+ * share is at fault when the disk is full; any other build waits, because another process filled the disk. On small disks
+ * reserve and share are fractions of the disk.
  */
 #ifndef WORKER_BOX_ROOM_H
 #define WORKER_BOX_ROOM_H
@@ -14,21 +15,21 @@
 
 struct room {
 	int64_t size_bytes, free_bytes;
-	int64_t files, free_files; /* inodes; 0 of them: the file system has no such limit */
+	int64_t files, free_files; /* inodes; 0: the file system has no such limit */
 };
 
-/** Of the file system that the descriptor is on. False: it does not say. */
+/** Read the free space of the file system of `fd`. Returns false if it is unknown. */
 bool room_look(int fd, struct room *out);
-/** The reserve is touched. */
+/** Return whether the reserve is in use. */
 bool room_is_low(const struct room *r);
 struct room_usage {
 	int64_t bytes, files;
 };
-/** Whether who took this much took more than his share. */
+/** Return whether this usage exceeds a build's share. */
 bool room_was_taken(const struct room *r, struct room_usage by);
-/** Whether a build may begin in folder `dir`, which `fd` is open on. Err: ERR_FULL, what is free where. */
+/** Check whether a build may start in folder `dir`, opened as `fd`. Err: ERR_FULL with the free space and the path. */
 int room_for_build(int fd, const char *dir, struct fw_err *err);
-/** "412 MiB and 7 files are free on the disk of /var/cache". Shape: text[size]. */
+/** Format "412 MiB and 7 files are free on the disk of /var/cache". Shape: text[size]. */
 void room_text(const struct room *r, const char *dir, char *text, int size);
 
 #endif

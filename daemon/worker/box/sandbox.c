@@ -1,8 +1,8 @@
 /*
  * sandbox.c - the only file that knows bubblewrap's arguments.
  *
- * Started by root it keeps all capabilities, hence --cap-drop ALL; a child of a killed bwrap dies with its pid namespace, so
- * killing the one process that we see ends everything it started.
+ * Started by root, bubblewrap would keep all capabilities, hence --cap-drop ALL. A child of a killed bwrap dies with its pid
+ * namespace, so killing that one process ends all processes inside.
  */
 #include "worker/box/sandbox.h"
 
@@ -28,13 +28,13 @@ enum { TRY_MS = 10000 };
 static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/setpriv";
 static const char *const closed_proc[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi",
 	"/proc/scsi" };
-static const char tmp_bytes[] = "4294967296"; /* of /tmp, in memory and only as used */
+static const char tmp_bytes[] = "4294967296"; /* size limit of /tmp; memory is taken as used */
 
 const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES", "FLOPWATCH_SIM_ENVIRONMENT",
 	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
 const char sandbox_build_path[] = BUILD_PATH;
 const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8", "SOURCE_DATE_EPOCH=0",
-	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python asks for a name, and there is no /etc/passwd */,
+	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python needs a name, and there is no /etc/passwd */,
 	NULL };
 
 int sandbox_want(const char *word, enum sandbox_want *out)
@@ -83,7 +83,7 @@ static void args(struct sandbox_argv *v, const char *a, const char *b, const cha
 		sandbox_arg(v, c);
 }
 
-/* A folder of the system read-only; where it is a link (merged /usr), the same link. */
+/* Mount a system folder read-only; make a link (merged /usr) the same link. */
 static void system_folder(struct sandbox_argv *v, const char *path)
 {
 	char target[PATH_MAX];
@@ -97,7 +97,7 @@ static void system_folder(struct sandbox_argv *v, const char *path)
 	}
 }
 
-/* Shown already, also where a link leads there: bubblewrap mounts nothing over a link such as /bin. */
+/* Whether the path is already visible, also through a link: bubblewrap mounts nothing over a link such as /bin. */
 static bool below_usr(const char *path)
 {
 	char real[PATH_MAX];
@@ -119,7 +119,7 @@ bool sandbox_shows(const struct sandbox *s, const char *dir)
 	return below_usr(real) || (*s->cuda && readonly_lies_in(real, s->cuda));
 }
 
-/* A folder of this machine, and a way to it that everybody may go. */
+/* Mount a folder of this machine, with parents that every user may enter. */
 static void show_folder(struct sandbox_argv *v, const char *path)
 {
 	char parent[READONLY_PATH_SIZE];
@@ -144,7 +144,7 @@ static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobod
 	args(v, s->bwrap, "--die-with-parent", "--new-session");
 	args(v, "--clearenv", "--cap-drop", "ALL");
 	if (as_nobody) {
-		/* no user namespace: in one, root would be the only user there is; setpriv needs these three and drops them */
+		/* no user namespace: root would be its only user; setpriv needs these three capabilities and drops them */
 		args(v, "--unshare-ipc", "--unshare-pid", "--unshare-net");
 		args(v, "--unshare-uts", "--unshare-cgroup-try", NULL);
 		args(v, "--cap-add", "CAP_SETUID", NULL);
@@ -158,13 +158,13 @@ static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobod
 	system_folder(v, "/sbin");
 	system_folder(v, "/lib");
 	system_folder(v, "/lib64");
-	/* parents that bubblewrap makes by itself are closed to everyone but root, and a CUDA toolkit may be found through here */
+	/* parents that bubblewrap creates are closed to all but root, and a CUDA toolkit may be found through here */
 	args(v, "--perms", "0755", NULL);
 	args(v, "--dir", "/etc", NULL);
 	system_folder(v, "/etc/alternatives");
 	system_folder(v, "/etc/ld.so.cache");
 	args(v, "--proc", "/proc", NULL);
-	/* their files belong to the machine's root, whom a worker of root is inside, too, where it cannot become another user */
+	/* these files belong to the machine's root, who a worker run by root is inside too if it cannot change its user */
 	for (size_t i = 0; i < sizeof closed_proc / sizeof closed_proc[0]; i++)
 		if (access(closed_proc[i], F_OK) == 0)
 			args(v, "--ro-bind", closed_proc[i], closed_proc[i]);
@@ -192,8 +192,8 @@ static void environment(struct sandbox_argv *v, const char *const *env)
 }
 
 /*
- * A fork bomb has to meet a wall, not a watcher. The limit counts every process of the user, also those elsewhere, hence the
- * machine's number on top. It does not bind root.
+ * A fork bomb must hit a limit of the kernel, not of a watchdog. The limit counts every process of the user, also elsewhere,
+ * hence the machine's number is added. It does not limit root.
  */
 static void process_limit(struct sandbox_argv *v)
 {
@@ -211,7 +211,7 @@ static void process_limit(struct sandbox_argv *v)
 	args(v, prlimit_path, limit, NULL);
 }
 
-/* The GPU: its nodes, what its driver reads below /sys, and libraries that a container brought outside the usual folders. */
+/* The GPU: device nodes, driver files in /sys, and libraries that a container mounted elsewhere. */
 static void gpu_arguments(struct sandbox_argv *v)
 {
 	const char *libraries = getenv("LD_LIBRARY_PATH");
@@ -247,7 +247,7 @@ static void become_nobody(struct sandbox_argv *v)
 	args(v, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all");
 }
 
-/* Branch code in its work folder. */
+/* Arguments for branch code in its work folder. */
 static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu,
 	const struct sandbox_more *more)
 {
@@ -319,7 +319,7 @@ void sandbox_environment(const struct sandbox *s, const char *const *more, struc
 	out->list[n] = NULL;
 }
 
-/* A program's folder, and what a bundle keeps beside it. */
+/* Mount a program's folder, and ../lib of a bundle. */
 static void show_program(struct sandbox_argv *v, const char *program)
 {
 	char folder[PATH_MAX], lib[PATH_MAX + 8], *slash;
@@ -336,7 +336,7 @@ static void show_program(struct sandbox_argv *v, const char *program)
 		show_folder(v, folder);
 }
 
-/* Everything before the command. `tool`: NULL none. */
+/* All arguments before the command. `tool`: NULL none. */
 static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *tool, const char *program, bool gpu, bool counts)
 {
 	bool with_perfmon = counts && s->keeps_counters;
@@ -349,7 +349,8 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 	show_program(v, program);
 	if (tool) {
 		show_program(v, tool);
-		args(v, "--ro-bind-try", "/opt/nvidia", "/opt/nvidia"); /* where NVIDIA's packages put what their scripts start */
+		args(v, "--ro-bind-try", "/opt/nvidia",
+			"/opt/nvidia"); /* NVIDIA's packages install files here that their scripts start */
 	}
 	if (gpu)
 		gpu_arguments(v);
@@ -393,8 +394,8 @@ void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const ch
 	sandbox_arg(v, program);
 }
 
-/* What makes bubblewrap fail on this machine, in words that name the setting. */
-static void explain(struct sandbox *s, const char *said)
+/* Explain why bubblewrap fails on this machine, naming the setting. */
+static void explain_failure(struct sandbox *s, const char *said)
 {
 	char text[128] = "";
 	int fd = open("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", O_RDONLY | O_CLOEXEC);
@@ -412,7 +413,7 @@ static void explain(struct sandbox *s, const char *said)
 		close(fd);
 	}
 	snprintf(text, sizeof text, "%.*s", (int)strcspn(said, "\n"), said);
-	/* INVOCATION_ID: systemd started us, as a service */
+	/* INVOCATION_ID is set: systemd started the worker as a service */
 	if (getenv("INVOCATION_ID") && (strstr(said, "mount proc") || strstr(said, "/proc/sys/kernel/overflow")))
 		snprintf(s->why, sizeof s->why,
 			"bubblewrap needs a whole /proc (%.60s): take ProtectKernelTunables=, ProtectKernelLogs= and ProcSubset= "
@@ -425,8 +426,8 @@ static void explain(struct sandbox *s, const char *said)
 			"user.max_user_namespaces > 0%s; see doc/troubleshooting.md#namespaces)",
 			text, getenv("INVOCATION_ID") ? ", no RestrictNamespaces= in the worker's unit" : "");
 	else
-		snprintf(
-			s->why, sizeof s->why, "bubblewrap does not work here: %.150s", *text ? text : "it ended without a word");
+		snprintf(s->why, sizeof s->why, "bubblewrap does not work here: %.150s",
+			*text ? text : "bwrap ended without a message");
 }
 
 static void find_cuda(struct sandbox *s)
@@ -437,7 +438,7 @@ static void find_cuda(struct sandbox *s)
 		snprintf(s->cuda, sizeof s->cuda, "%s", path);
 }
 
-/* The kit lies where we were installed, beside us in a bundle, or in the tree that we were built in. */
+/* The kit is at its installed path, next to the bundle, or in the source tree of the build. */
 static void find_kit(struct sandbox *s)
 {
 	static const char *const places[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
@@ -461,7 +462,7 @@ static void find_kit(struct sandbox *s)
 
 enum run_as { AS_BUILD, AS_RUN, AS_COUNT };
 
-/* Run /usr/bin/true as branch code would run. `said`: what was printed if it fails. */
+/* Run /usr/bin/true as branch code would run. `said`: output of a failure. */
 static bool works(struct sandbox *s, enum run_as as, struct buf *said, struct fw_err *err)
 {
 	struct sandbox_argv *v = malloc(sizeof *v);
@@ -484,7 +485,7 @@ static bool works(struct sandbox *s, enum run_as as, struct buf *said, struct fw
 	return good;
 }
 
-/* As the driver was loaded; it asks for CAP_PERFMON then, or CAP_SYS_ADMIN before version 565. */
+/* Whether the driver was loaded so that counters need CAP_PERFMON, or CAP_SYS_ADMIN before version 565. */
 static bool counters_are_closed(void)
 {
 	FILE *f = fopen("/proc/driver/nvidia/params", "re");
@@ -498,7 +499,7 @@ static bool counters_are_closed(void)
 	return closed;
 }
 
-/* Root reads everything, nobody only what all may: a runner in a closed folder would fail in every job. */
+/* Root reads all files, nobody only public ones: a runner in a closed folder would fail in every job. */
 static int check_runner(const struct sandbox *s, struct fw_err *err)
 {
 	struct sandbox_argv *v = malloc(sizeof *v);
@@ -527,7 +528,7 @@ static int check_runner(const struct sandbox *s, struct fw_err *err)
 	return result;
 }
 
-/* The filter sets no_new_privs, which takes its privileges from a bubblewrap that is setuid root: whether it still works is tried once more. */
+/* The filter sets no_new_privs, which disables a bubblewrap that is setuid root: test it again. */
 static void limit_sockets(struct sandbox *s, struct buf *said)
 {
 	struct fw_err e = { 0 };
@@ -538,7 +539,7 @@ static void limit_sockets(struct sandbox *s, struct buf *said)
 		snprintf(s->why, sizeof s->why, "%.250s", e.text);
 	} else if (!works(s, AS_RUN, said, &e)) {
 		s->active = false;
-		explain(s, e.text[0] ? e.text : said->data);
+		explain_failure(s, e.text[0] ? e.text : said->data);
 	}
 }
 
@@ -561,7 +562,7 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 		s->active = true;
 		s->active = works(s, AS_RUN, &said, &e);
 		if (!s->active)
-			explain(s, e.text[0] ? e.text : said.data);
+			explain_failure(s, e.text[0] ? e.text : said.data);
 		s->drops_root = s->active && geteuid() == 0 && access(setpriv, X_OK) == 0;
 		s->drops_root = s->drops_root && works(s, AS_BUILD, &said, &e);
 		s->keeps_counters = s->drops_root && counters_are_closed();
@@ -571,15 +572,15 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	}
 	if (s->active && geteuid() == 0 && !s->drops_root)
 		snprintf(s->why, sizeof s->why,
-			"the worker is root, and code of branches would be, too, because %s does not work here; run the worker as a user of its own",
-			access(setpriv, X_OK) == 0 ? "giving up root inside bubblewrap"
+			"the worker is root, and branch code would be root too, because %s does not work here; run the worker as its own user",
+			access(setpriv, X_OK) == 0 ? "the change from root to nobody inside bubblewrap"
 						   : "/usr/bin/setpriv (package util-linux)");
 	if (want == SANDBOX_REQUIRED && (!s->active || s->why[0]))
 		return err_set(err, ERR_UNSUPPORTED, "the sandbox is required and not available: %s", s->why);
 	return s->drops_root ? check_runner(s, err) : 0;
 }
 
-/* Whether what a build is run as can enter and list it there. */
+/* Whether the build user can enter and list the folder inside. */
 static bool can_read(const struct sandbox *s, const char *path, struct fw_err *err)
 {
 	struct sandbox_argv *v = malloc(sizeof *v);
@@ -611,10 +612,10 @@ static int show_one(struct sandbox *s, const char *path, const char *cache, stru
 	if (wrong)
 		return err_set(err, ERR_INVALID, "%s %s", path, wrong);
 	if (!realpath(path, real) || stat(real, &st) < 0 || !S_ISDIR(st.st_mode))
-		return err_set(err, ERR_INVALID, "%s is no folder on this machine", path);
+		return err_set(err, ERR_INVALID, "%s is not a folder on this machine", path);
 	wrong = readonly_wrong(real);
 	if (!wrong && cache && (readonly_lies_in(real, cache) || readonly_lies_in(cache, real)))
-		wrong = "is where builds are kept";
+		wrong = "is the cache";
 	if (wrong)
 		return err_set(err, ERR_INVALID, "%s leads to %s, which %s", path, real, wrong);
 	if (s->n_shown == READONLY_MAX)

@@ -1,10 +1,11 @@
 /**
- * sandbox.h - where branch code runs: bubblewrap with every namespace of its own, no network, no sockets of other families (sockets.h), no
- * capabilities, never the machine's root, a system that
- * is read-only, and of our files only those that are named.
+ * sandbox.h - isolation of branch code by bubblewrap.
  *
- * Two kinds: the build's (the work folder at /job, no GPU, compilers) and the runner's (our programs, the GPU's nodes). A
- * machine may forbid what bubblewrap needs; sandbox_open finds out by using it once.
+ * All namespaces are separate; there is no network, no socket of other families (sockets.h), no capability, and never the
+ * machine's root user. The system is read-only, and only named files of ours are visible.
+ *
+ * There are two kinds: the build's (the work folder at /job, no GPU, compilers) and the runner's (our programs, the GPU's
+ * nodes). A machine may forbid features that bubblewrap needs; sandbox_open tests it by running it once.
  */
 #ifndef WORKER_BOX_SANDBOX_H
 #define WORKER_BOX_SANDBOX_H
@@ -20,24 +21,24 @@
 enum sandbox_want { SANDBOX_AUTO, SANDBOX_REQUIRED, SANDBOX_NONE };
 enum { SANDBOX_ARGS_MAX = 640, SANDBOX_JOB_BYTES = 64 << 10 };
 
-enum { SANDBOX_NOBODY = 65534, SANDBOX_SPARE = 200 /* processes beyond those of a build that it meets a wall at */ };
+enum { SANDBOX_NOBODY = 65534, SANDBOX_SPARE = 200 /* processes beyond those of a build at which the limit is */ };
 
 struct sandbox {
 	bool active;
-	bool drops_root; /* everything inside runs as SANDBOX_NOBODY, because we are root; the work folder must be given to it */
-	bool keeps_counters; /* the driver shows a GPU's counters to administrators only, and we are root: who counts gets CAP_PERFMON */
+	bool drops_root; /* code inside runs as SANDBOX_NOBODY because the worker is root; the work folder must belong to that user */
+	bool keeps_counters; /* the driver shows counters to administrators only and the worker is root: add CAP_PERFMON */
 	char bwrap[PATH_MAX];
-	char cuda[PATH_MAX]; /* CUDA toolkit folder with links resolved, when it is outside /usr; "" else */
-	char why[256];       /* what is missing: it is not active, or is and code inside has the machine's root as its user */
-	char kit[PATH_MAX];  /* folder of the kit that programs may use, readable inside; "" none was found */
-	int n_shown;         /* folders of this machine that everything inside may read */
+	char cuda[PATH_MAX]; /* CUDA toolkit folder with links resolved, if outside /usr; else "" */
+	char why[256];       /* why it is not active, or is active with the machine's root as the user inside */
+	char kit[PATH_MAX];  /* kit folder, readable inside; "" not found */
+	int n_shown;         /* folders of this machine that all code inside may read */
 	char shown[READONLY_MAX][READONLY_PATH_SIZE];
 };
 
-/** Tells builds and programs where the kit is. */
+/** Environment variable with the path of the kit, for builds and programs. */
 #define SANDBOX_KIT_VARIABLE "FLOPWATCH_KIT"
 
-/** An argument vector under construction; strings that it makes live in it. */
+/** An argument vector under construction; it owns the strings that it makes. */
 struct sandbox_argv {
 	const char *arg[SANDBOX_ARGS_MAX];
 	int n;
@@ -46,24 +47,27 @@ struct sandbox_argv {
 	bool failed;
 };
 
-/** What a build has beside what every build has. */
+/** Extras of one build. */
 struct sandbox_more {
-	const char *const *variable; /* NAME=value in place of, or on top of, sandbox_build_env; NULL-ended, or NULL */
+	const char *const *variable; /* NAME=value instead of, or in addition to, sandbox_build_env; NULL-terminated, or NULL */
 	const char *folder;          /* of this machine, readable inside under the same path; "" none */
 };
 
-/** "auto", "required", "none". Returns -1 for another word. */
+/** Parse "auto", "required", "none". Returns -1 for other text. */
 int sandbox_want(const char *word, enum sandbox_want *out);
-/** Find bubblewrap and try it. Err: ERR_UNSUPPORTED when required and not possible: one line that says which setting is missing. */
+/**
+ * Find bubblewrap and test it. Err: ERR_UNSUPPORTED when required and not possible: one line that names the missing setting.
+ */
 int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err);
 /**
- * Let everything inside read `n` folders of this machine: after sandbox_open, and tried out. `cache` is our own folder, which stays closed; NULL
- * none. Err: ERR_INVALID one is not there, may not be shown (core/suite/readonly.h), or cannot be read by who runs inside.
+ * Let all code inside read `n` folders of this machine; requires sandbox_open, and tests the result. `cache` is the worker's
+ * cache, which stays closed; NULL none. Err: ERR_INVALID a folder does not exist, may not be shown (core/suite/readonly.h), or
+ * cannot be read by the user inside.
  */
 int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err);
-/** Whether everything inside may read `dir`: it lies below /usr, or in a folder that is shown. */
+/** Return whether all code inside may read `dir`: below /usr, or in a folder of sandbox_show. */
 bool sandbox_shows(const struct sandbox *s, const char *dir);
-/** "bwrap" or "none", as hello says it. */
+/** Return "bwrap" or "none", the value in hello. */
 const char *sandbox_isolation(const struct sandbox *s);
 
 /**
@@ -71,32 +75,38 @@ const char *sandbox_isolation(const struct sandbox *s);
  * the number of processes is limited. Append the command with sandbox_arg, then sandbox_end.
  */
 void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir);
-/** The same with more. */
+/** Begin the vector for a build with extras. */
 void sandbox_build_with(
 	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, const struct sandbox_more *more);
 /**
- * As sandbox_build, for running what was built; with `gpu` it sees /dev/nvidia* and the driver's libraries. `more`: NAME=value on top of
- * sandbox_build_env, NULL-ended.
+ * Begin the vector for running a built program; with `gpu` it sees /dev/nvidia* and the driver's libraries. `more`: NAME=value
+ * in addition to sandbox_build_env, NULL-terminated.
  */
 void sandbox_benchmark(
 	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more);
-/** Begin the vector for `program` of ours: its folder (and ../lib of a bundle) visible, /dev/nvidia* when `gpu`. Includes the program as first argument. */
+/**
+ * Begin the vector for `program` of ours: its folder (and ../lib of a bundle) visible, /dev/nvidia* with `gpu`. Includes the
+ * program as first argument.
+ */
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
 /**
- * The same for a process that reads the GPU's counters. With keeps_counters it runs as SANDBOX_NOBODY without a user namespace, in which
- * the driver would not believe it, and of all capabilities has CAP_PERFMON.
+ * Begin the vector for a process that reads the GPU's counters. With keeps_counters it runs as SANDBOX_NOBODY with CAP_PERFMON
+ * only and without a user namespace, whose capabilities the driver would not accept.
  */
 void sandbox_count(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
-/** That for a program of this machine that starts `program`: `argv` (NULL-ended) with it behind, and its folder visible, too. */
+/**
+ * Begin the vector for a program of this machine that starts `program`: `argv` (NULL-terminated) precedes it, and its folder is
+ * visible too.
+ */
 void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const char *const *argv, const char *program, bool gpu);
 void sandbox_arg(struct sandbox_argv *v, const char *arg);
-/** NULL-ended argv. Err: too many or too long arguments. */
+/** Terminate argv with NULL. Err: too many or too long arguments. */
 int sandbox_end(struct sandbox_argv *v, struct fw_err *err);
 
-/** How the program inside ended: bubblewrap passes signals on as shells do. */
+/** Translate the end of bubblewrap into that of the program inside: it reports signals as shells do. */
 struct proc_exit sandbox_exit(const struct sandbox *s, const struct proc_exit *how);
 
-/** Names of variables that a runner gets as the worker has them: which devices are its own, when somebody else shares them out. */
+/** Variables that a runner inherits from the worker: a scheduler assigns devices through them. */
 extern const char *const sandbox_passed_env[];
 
 /** Environment of every build, NAME=value. */
@@ -104,7 +114,10 @@ extern const char *const sandbox_build_env[];
 /** PATH in it. */
 extern const char sandbox_build_path[];
 
-/** What a child gets where nothing isolates it: that, the place of the kit, and more, which is stronger. Shape: NULL-ended list; borrows from `more`. */
+/**
+ * Environment of a child without isolation: sandbox_build_env, the kit's path, and `more`, which takes precedence. Shape:
+ * NULL-terminated list; borrows from `more`.
+ */
 struct sandbox_environment {
 	const char *list[24];
 	char kit[PATH_MAX + 32];

@@ -1,4 +1,4 @@
-/* sealed.c - hash first and load later would leave a moment in between; sealing closes it. */
+/* sealed.c - copies of modules in sealed memory files. Without the seal a module could change between hash and load. */
 #include "worker/box/sealed.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ int sealed_copy(int fd, const char *name, char sha256[HASH_HEX], struct fw_err *
 	out = seal(out, name, err);
 	if (out < 0)
 		return -1;
-	/* hashed after sealing: from here on nobody can change it */
+	/* hashed after sealing: from here on no process can change it */
 	if (hash_fd(out, sha256, err) != 0 || lseek(out, 0, SEEK_SET) < 0) {
 		err_sys(err, "hash %s", name);
 		close(out);

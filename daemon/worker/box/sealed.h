@@ -1,6 +1,6 @@
 /**
- * sealed.h - a module as a sealed memfd: the bytes that were hashed are the bytes that get loaded, whatever happens to the
- * file in between. The runner opens it as /proc/self/fd/N.
+ * sealed.h - a module as a sealed memfd: the hashed bytes are the loaded bytes, even if the file changes. The runner opens it
+ * as /proc/self/fd/N.
  */
 #ifndef WORKER_BOX_SEALED_H
 #define WORKER_BOX_SEALED_H
@@ -10,9 +10,9 @@
 
 /** Copy `fd` from offset 0. Returns the memfd, sealed against every change, and its hash. Own: close. */
 int sealed_copy(int fd, const char *name, char sha256[HASH_HEX], struct fw_err *err);
-/** Copy the file at `path`. */
+/** Copy the file at `path`, as sealed_copy does. */
 int sealed_open(const char *path, char sha256[HASH_HEX], struct fw_err *err);
-/** A text that a child reads once, offset 0: not sealed, so that the child can take it away from everybody who holds it. */
+/** Make a text that a child reads once, at offset 0. It is not sealed: the child empties it for all holders. */
 int sealed_once(const char *name, const void *data, size_t len, struct fw_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* sockets.c - see sockets.h. */
+/* sockets.c - the seccomp filter. */
 #include "worker/box/sockets.h"
 
 #include <errno.h>
@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-enum { FAMILIES = 64 /* more than there are; above them no family is one */ };
+enum { FAMILIES = 64 /* more than exist */ };
 
 static bool is_allowed(int family)
 {
 	return family == AF_UNIX || family == AF_INET || family == AF_INET6 || family == AF_NETLINK;
 }
 
-/* A rule compares an argument once, so that "none of these" is a rule for each other family. */
+/* A rule compares an argument once, so "none of these" takes a rule for each other family. */
 static int refuse_families(scmp_filter_ctx filter, int call)
 {
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), call, 1, SCMP_A0(SCMP_CMP_GE, FAMILIES));
@@ -26,7 +26,7 @@ static int refuse_families(scmp_filter_ctx filter, int call)
 	return rc;
 }
 
-/* Programs of other word sizes that this kernel runs beside ours. */
+/* Programs of other word sizes that this kernel also runs. */
 static int add_architectures(scmp_filter_ctx filter)
 {
 	static const uint32_t beside_x86_64[] = { SCMP_ARCH_X86, SCMP_ARCH_X32 }, beside_aarch64[] = { SCMP_ARCH_ARM };
@@ -44,7 +44,7 @@ static int fill(scmp_filter_ctx filter)
 {
 	int rc = add_architectures(filter);
 
-	/* of 32 bits there is socketcall as well, whose family lies in memory, where no filter reads */
+	/* 32-bit programs also have socketcall, whose family is in memory, which no filter reads */
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socketcall), 0) : rc;
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(io_uring_setup), 0) : rc;
 	rc = rc == 0 ? refuse_families(filter, SCMP_SYS(socket)) : rc;

@@ -1,6 +1,6 @@
 /*
- * unpack.c - the archive comes from a repository, so each of its bytes is hostile. A reader of our own accepts the little
- * that a tree needs and nothing of what made other tar readers famous (hard links, devices, pax paths, "..", links to follow).
+ * unpack.c - a small ustar reader. The archive comes from a repository, so each byte may be hostile. It accepts only what a
+ * tree needs, and none of the features that broke other tar readers (hard links, devices, pax paths, "..", links to follow).
  */
 #include "worker/box/unpack.h"
 
@@ -17,7 +17,7 @@
 
 enum { BLOCK = 512, CHUNK = 64 << 10, PATH_SIZE = 1024, DEPTH_MAX = 64 };
 
-/* One moment for all files: make must not see one source as newer than another, and __TIMESTAMP__ must not differ. */
+/* One time for all files: make must not see one source as newer than another, and __TIMESTAMP__ must not differ. */
 static const struct timespec fixed_time = { .tv_sec = UNPACK_TIME_S };
 
 static const struct unpack_limits default_limits = { .file_bytes = 512ll << 20, .total_bytes = 1ll << 30, .entries = 100000 };
@@ -57,7 +57,7 @@ static int read_all(struct reader *r, void *to, size_t n, struct fw_err *err)
 	return 0;
 }
 
-/* Octal digits up to a space or NUL; -1 for anything else, so that base-256 and signed numbers are refused. */
+/* Parse octal digits up to a space or NUL; -1 for other text, so base-256 and signed numbers are refused. */
 static int64_t octal(const unsigned char *field, size_t size)
 {
 	int64_t v = 0;
@@ -82,7 +82,10 @@ static bool checksum_ok(const unsigned char *h)
 	return octal(h + 148, 8) == sum;
 }
 
-/* Append `name` to `out` component by component; "." and empty ones vanish, ".." and too deep or too long ones are refused. */
+/*
+ * Append `name` to `out` component by component; "." and empty ones are dropped, ".." and too deep or too long paths are
+ * refused.
+ */
 static int clean_path(const char *name, char *out, size_t size, struct fw_err *err)
 {
 	size_t len = strlen(out);
@@ -114,8 +117,8 @@ static int clean_path(const char *name, char *out, size_t size, struct fw_err *e
 }
 
 /*
- * A link stays inside when it climbs no higher than the root and only at its beginning: then it starts in a real folder
- * (no entry is made below a link), and what follows goes down, through folders or through links of which the same is true.
+ * A link stays inside if it climbs no higher than the root and only at its beginning. It starts in a real folder (no entry is
+ * made below a link), and the rest descends through folders or other such links.
  */
 static int check_link(const struct entry *e, struct fw_err *err)
 {
@@ -152,7 +155,7 @@ static int read_header(struct reader *r, const unsigned char *h, struct entry *e
 	memset(e, 0, sizeof *e);
 	if (!checksum_ok(h))
 		return err_set(err, ERR_INVALID, "archive header %d is damaged", r->entries + 1);
-	/* ustar: a long name is split at a slash into prefix and name */
+	/* ustar splits a long name at a slash into prefix and name */
 	if (memcmp(h + 257, "ustar", 5) == 0 && h[345])
 		snprintf(name, sizeof name, "%.155s/%.100s", (const char *)h + 345, (const char *)h);
 	else
@@ -167,7 +170,7 @@ static int read_header(struct reader *r, const unsigned char *h, struct entry *e
 		err_set(err, ERR_INVALID, "type '%c' is neither file, folder nor symbolic link",
 			type > ' ' && type < 127 ? type : '?');
 	} else if (e->bytes < 0 || (e->kind != 'f' && e->bytes != 0)) {
-		err_set(err, ERR_INVALID, "its size makes no sense");
+		err_set(err, ERR_INVALID, "its size is invalid");
 	} else if (e->bytes > r->limits->file_bytes) {
 		err_set(err, ERR_INVALID, "larger than %lld MiB", (long long)(r->limits->file_bytes >> 20));
 	} else if ((r->total_bytes += e->bytes) > r->limits->total_bytes) {
@@ -182,7 +185,7 @@ static int read_header(struct reader *r, const unsigned char *h, struct entry *e
 	return err_context(err, "archive entry \"%.200s\"", name);
 }
 
-/* Make all folders of `path` (which is changed and restored); returns a descriptor of the last one. */
+/* Make all folders of `path` (which is changed and restored). Returns a descriptor of the last one. */
 static int make_folders(int root_fd, char *path, struct fw_err *err)
 {
 	char *slash = path;
@@ -206,7 +209,7 @@ static int make_folders(int root_fd, char *path, struct fw_err *err)
 	}
 }
 
-/* Descriptor of the folder that holds `path`; `base` is the last component. */
+/* Return a descriptor of the folder that holds `path`; `base` is the last component. */
 static int parent_of(int root_fd, char *path, const char **base, struct fw_err *err)
 {
 	char *slash = strrchr(path, '/');
@@ -284,7 +287,7 @@ static int make_entry(struct reader *r, struct entry *e, struct fw_err *err)
 	return result;
 }
 
-/* The archive was one file named "blob": `path`/blob becomes `path`. */
+/* An archive of one file named "blob": move `path`/blob to `path`. */
 static int lift_blob(struct reader *r, struct fw_err *err)
 {
 	char path[PATH_SIZE] = "", from[PATH_SIZE + 16], aside[PATH_SIZE + 16];

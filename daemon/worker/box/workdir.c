@@ -1,4 +1,4 @@
-/* workdir.c - rm -r for folders that a hostile build had write access to: no path is walked by name, depth costs no stack. */
+/* workdir.c - removal of folders that a hostile build could write to: no path is walked by name, depth takes no stack. */
 #include "worker/box/workdir.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@
 enum { DEPTH_MAX = 32 };
 
 struct removal {
-	int root;       /* the folder being removed; what lies too deep is moved up to it */
+	int root;       /* the folder being removed; entries that lie too deep move up to it */
 	unsigned moved; /* names given there so far */
 };
 
@@ -49,7 +49,8 @@ static int remove_entry(struct removal *r, int fd, const char *name, int depth)
 		snprintf(aside, sizeof aside, "deep-%u", r->moved++);
 		if (renameat(fd, name, r->root, aside) == 0)
 			return 0;
-		return errno == ENOTEMPTY || errno == EEXIST ? 0 : -1; /* a name the build used: another round finds a free one */
+		return errno == ENOTEMPTY || errno == EEXIST ? 0
+							     : -1; /* the build used this name: the next round finds a free one */
 	}
 	child = open_folder(fd, name);
 	if (child < 0)
@@ -95,7 +96,7 @@ int workdir_remove(int parent_fd, const char *name, struct fw_err *err)
 	r.root = open_folder(parent_fd, name);
 	if (r.root < 0)
 		return err_sys(err, "remove folder %s", name);
-	/* Each round ends with less; what was moved up in one is emptied in the next. */
+	/* Each round ends with less; entries that moved up in one are removed in the next. */
 	while (unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
 		int fd = errno == ENOTEMPTY || errno == EEXIST ? openat(r.root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
@@ -136,8 +137,6 @@ int workdir_give(const char *path, unsigned uid, struct fw_err *err)
 	return 0;
 }
 
-/* ---- size ------------------------------------------------------------------------------------------------------------------ */
-
 static void add_below(int fd, int depth, struct room_usage *sum)
 {
 	struct dirent *entry;
@@ -168,8 +167,6 @@ struct room_usage workdir_usage(int parent_fd, const char *name)
 	return sum;
 }
 
-/* ---- hash ------------------------------------------------------------------------------------------------------------------ */
-
 static int visible(const struct dirent *d)
 {
 	return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
@@ -182,7 +179,7 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 
 struct folder_hash {
 	struct hash_state state;
-	bool made_alone; /* leave out files that nobody has touched since they were unpacked */
+	bool made_alone; /* leave out files unchanged since they were unpacked */
 	int n_files;
 };
 
@@ -237,7 +234,7 @@ static int hash_below(struct folder_hash *f, int fd, int depth, struct fw_err *e
 		free(list[i]);
 	}
 	free(list);
-	hash_update(&f->state, "", 1); /* the end of this folder */
+	hash_update(&f->state, "", 1); /* marks the end of this folder */
 	return result;
 }
 

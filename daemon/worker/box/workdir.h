@@ -1,7 +1,7 @@
 /**
- * workdir.h - the folder a build works in: made fresh, removed whole, whatever the build left in it.
+ * workdir.h - the work folder of a build: created empty, removed whole, whatever the build left in it.
  *
- * Removal goes by descriptors and never follows a link, makes unreadable folders readable first, and takes trees of any depth.
+ * Removal uses descriptors, never follows a link, makes unreadable folders readable first, and handles trees of any depth.
  */
 #ifndef WORKER_BOX_WORKDIR_H
 #define WORKER_BOX_WORKDIR_H
@@ -9,18 +9,20 @@
 #include "base/err.h"
 #include "worker/box/room.h"
 
-/** Remove `name` below the folder `parent_fd`, with everything in it. Absent is fine. */
+/** Remove `name` below the folder `parent_fd` with all contents. A missing folder is no error. */
 int workdir_remove(int parent_fd, const char *name, struct fw_err *err);
-/** Remove, then make it anew (mode 0700). Returns a descriptor of it, -1 on failure. Own: close. */
+/** Remove `name` and create it again (mode 0700). Returns a descriptor of it, -1 on failure. Own: close. */
 int workdir_fresh(int parent_fd, const char *name, struct fw_err *err);
-/** What everything below `name` takes of the disk, as far as it can be read. */
+/** Return the disk usage below `name`, as far as it can be read. */
 struct room_usage workdir_usage(int parent_fd, const char *name);
-/** SHA-256 over names, kinds (which files may run among them) and contents of everything below the folder `fd`, in an order of their own. Links are hashed, not followed;
- * of programs counts what loadable.h says. */
+/**
+ * Compute SHA-256 over names, kinds (including executable bits) and contents of all entries below the folder `fd`, in a fixed
+ * order. Links are hashed, not followed; programs hash as in loadable.h.
+ */
 int workdir_hash(int fd, char sha256[65], struct fw_err *err);
-/** The same over what was not unpacked, or was written since; "" without such a file. */
+/** Compute the same over files that were not unpacked, or were written since; "" without such a file. */
 int workdir_hash_made(int fd, char sha256[65], struct fw_err *err);
-/** Give a tree that only we have written so far to another user, who then may read and enter it (needs root). */
+/** Give a tree that only the worker has written so far to another user, with read and enter permissions (needs root). */
 int workdir_give(const char *path, unsigned uid, struct fw_err *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* artifacts.c - see artifacts.h. The build has ended, but what it left may hold any link: no path is walked through one. */
+/*
+ * artifacts.c - selection of a program's artifacts. The build has ended, but it may have left any link: no path is walked
+ * through one.
+ */
 #include "worker/build/artifacts.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 
 enum { PATH_SIZE = 3 * BENCHMARK_TEXT_SIZE };
 
-/* Path of an item from the side's folder. */
+/* Path of an item, relative to the side's folder. */
 static void path_of(const struct build_context *c, const struct msg_subject *s, const char *item, char out[PATH_SIZE])
 {
 	char name[BENCHMARK_TEXT_SIZE + 16];
@@ -22,7 +25,7 @@ static void path_of(const struct build_context *c, const struct msg_subject *s, 
 	snprintf(out, PATH_SIZE, "%s/%s", s->build.dir, name);
 }
 
-/* The folder of `path` as a descriptor, and its last part. Links lead nowhere. */
+/* Open the folder of `path`; `last` is its last component. Follows no link. */
 static int open_parent(int root, const char *path, const char **last)
 {
 	char parent[PATH_SIZE];
@@ -33,7 +36,7 @@ static int open_parent(int root, const char *path, const char **last)
 	return beneath_open(root, parent, O_PATH | O_DIRECTORY);
 }
 
-/* A folder that the program may write to, which may be somebody else. */
+/* Make a folder writable for the program, which may run as another user. */
 static int open_up(const struct build_context *c, int fd, struct fw_err *err)
 {
 	if (fchmod(fd, 0755) < 0 || (c->sandbox->drops_root && fchown(fd, SANDBOX_NOBODY, SANDBOX_NOBODY) < 0))
@@ -41,7 +44,7 @@ static int open_up(const struct build_context *c, int fd, struct fw_err *err)
 	return 0;
 }
 
-/* Every folder above the last part of `path`, met through no link. */
+/* Make every folder above the last component of `path`, without following a link. */
 static int make_parents(const struct build_context *c, int root, const char *path, struct fw_err *err)
 {
 	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = fd < 0 ? err_sys(err, "open a folder") : 0;
@@ -67,7 +70,7 @@ static int make_parents(const struct build_context *c, int root, const char *pat
 	return result;
 }
 
-/* 1, 0 with `detail`, -1. */
+/* Returns 1, 0 with `detail`, -1. */
 static int move_one(const struct build_context *c, int from, int to, const char *path, const char *shown, char *detail,
 	size_t size, struct fw_err *err)
 {
@@ -110,7 +113,7 @@ static int keep_all(const struct build_context *c, const struct msg_subject *s, 
 	}
 	for (int i = 0; i < s->run.n_outputs && result == 1; i++) {
 		path_of(c, s, s->run.output[i], path);
-		(void)make_parents(c, to, path, NULL); /* what stands in the way is told when the output is missing */
+		(void)make_parents(c, to, path, NULL); /* an obstacle is reported when the output is missing */
 	}
 	snprintf(path, sizeof path, "%s/", s->build.dir);
 	return result == 1 && make_parents(c, to, path, err) != 0 ? -1 : result;

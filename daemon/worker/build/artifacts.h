@@ -1,8 +1,8 @@
 /**
- * artifacts.h - of a built program only what it runs from stays: what a manifest declares as `artifacts`.
+ * artifacts.h - removal of all files of a built program except the `artifacts` that its manifest declares.
  *
- * With everything else gone, sources above all, two folders of one hash cannot be told apart by what runs in them; that is what lets a
- * push that changed a comment be `identical`.
+ * Without the other files, sources above all, two folders with the same hash run the same, so a push that changed a comment is
+ * `identical`.
  */
 #ifndef WORKER_BUILD_ARTIFACTS_H
 #define WORKER_BUILD_ARTIFACTS_H
@@ -10,12 +10,15 @@
 #include "worker/build/build.h"
 
 /**
- * Make the folder `name` of the cache hold nothing but the artifacts of `s`, at their places, and the empty folders that its outputs need.
- * 1 done; 0 one is missing or no file or folder, told in `detail` (detail[size]); -1 a fault of ours.
+ * Reduce the folder `name` of the cache to the artifacts of `s`, at their paths, and the empty folders that its outputs need.
+ * Returns 1 done; 0 an artifact is missing or neither file nor folder, see `detail` (detail[size]); -1 error of the worker.
  */
 int artifacts_keep(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
 	struct fw_err *err);
-/** What tells two sides apart: a hash over the folder's, and over how it is run and read. Shape: hex[HASH_HEX], in and out. */
+/**
+ * Extend the hash of a side's folder by how the program is run and its output read: the identity of the side. Shape:
+ * hex[HASH_HEX], in and out.
+ */
 void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX]);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * build.c - branch code decides what a build does, so each way in which it can go wrong has an end (time, output, processes,
- * disk) and each end has a sentence.
+ * build.c - a build in the sandbox. Branch code controls a build, so time, output, processes and disk have limits, and each
+ * limit has a message.
  */
 #include "worker/build/build.h"
 
@@ -29,12 +29,12 @@ static const char bare_suffix[] = ".bare";
 
 enum { PRINT_MAX = 64 << 20, PROCESS_MANY = 100, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };
 
-static const int64_t names_max_bytes = 64 << 20; /* beyond that a crash is told without its lines */
+static const int64_t names_max_bytes = 64 << 20; /* a crash in a larger module is reported without source lines */
 static const int64_t module_max_bytes = 256ll << 20, file_max_bytes = 2ll << 30, memory_max_bytes = 32ll << 30;
 
 struct run {
 	const struct build_context *context;
-	char folder[128]; /* below the cache: what the sandbox shows as /job */
+	char folder[128]; /* below the cache: the sandbox shows it as /job */
 	struct buildlog log;
 	int64_t print_max;
 	int process_max;
@@ -42,12 +42,12 @@ struct run {
 	int64_t next_look_ns;
 	bool own_end; /* one of our limits ended it: the error is the build's detail */
 	bool was_low;
-	struct room full; /* when the disk was */
+	struct room full; /* free space when the disk was full */
 };
 
 static void add_text(struct hash_state *h, const char *text)
 {
-	hash_update(h, text, strlen(text) + 1); /* the NUL keeps "ab","c" and "a","bc" apart */
+	hash_update(h, text, strlen(text) + 1); /* the NUL keeps "ab","c" and "a","bc" different */
 }
 
 void build_tools(struct build_context *c, const struct msg_job *job, const char *usual)
@@ -105,7 +105,7 @@ static void begin(const struct build_context *c, const struct msg_subject *s, st
 	buf_init(&out->log, LOG_LINE_MAX + 256);
 }
 
-/* A kept module as it is, -1 when there is none that is what its name says. Own: close. */
+/* Open a cached module whose content matches its name; -1 if none. Own: close. */
 static int open_sealed(const struct build_context *c, const char *module)
 {
 	char sha[HASH_HEX];
@@ -127,7 +127,7 @@ int build_lookup(const struct build_context *c, const struct msg_subject *s, str
 
 	*module_fd = -1;
 	begin(c, s, out);
-	if (s->run.name[0]) { /* built anew for every job: what it leaves is a folder, which runs may change */
+	if (s->run.name[0]) { /* built again for every job: the result is a folder, which runs may change */
 		snprintf(out->state, sizeof out->state, "start");
 		return 0;
 	}
@@ -166,8 +166,8 @@ static int on_output(void *arg, const char *data, size_t len, struct fw_err *err
 	return err_set(err, ERR_FULL, "build printed more than %lld MiB and was ended", (long long)(r->print_max >> 20));
 }
 
-/* Whether the disk is full, or was before: what filled it may be gone with the processes that held it. */
-static bool look_for_room(struct run *r)
+/* Whether the disk is full, or was: the file that filled it may be gone with its processes. */
+static bool is_disk_full(struct run *r)
 {
 	if (!r->was_low)
 		r->was_low = room_look(r->context->cache->fd, &r->full) && room_is_low(&r->full);
@@ -175,8 +175,8 @@ static bool look_for_room(struct run *r)
 }
 
 /*
- * A fork bomb can fill the process table and fall apart within a tenth of a second: the machine's number of threads is looked
- * at every 10 ms, our own processes are counted when that rises and, together with the disk, ten times a second.
+ * A fork bomb can fill the process table and end within a tenth of a second. So the machine's thread count is read every 10 ms;
+ * our own processes are counted when it rises and, with the disk, ten times a second.
  */
 static int on_tick(void *arg, struct fw_err *err)
 {
@@ -192,14 +192,14 @@ static int on_tick(void *arg, struct fw_err *err)
 			"build ran more than %d processes at once and was ended (see doc/troubleshooting.md#build-processes)",
 			r->process_max);
 	}
-	if (look_for_room(r)) {
+	if (is_disk_full(r)) {
 		r->own_end = true;
 		return err_set(err, ERR_FULL, "the disk of the cache is full");
 	}
 	return 0;
 }
 
-/* "make DEVICE=cpu", for people. */
+/* Format the command for messages: "make DEVICE=cpu". */
 static void command_text(const struct build_context *c, const struct msg_subject *s, char *out, size_t size)
 {
 	char word[MANIFEST_TEXT_SIZE + 16];
@@ -214,7 +214,10 @@ static void command_text(const struct build_context *c, const struct msg_subject
 	}
 }
 
-/* Run one program in the build's sandbox. 1: it ended well; 0: not, with `out` filled; -1: not its fault. */
+/*
+ * Run one program in the build's sandbox. Returns 1 if it succeeded; 0 if not, with `out` filled; -1 if the build is not at
+ * fault.
+ */
 static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char *const *command, const char *name,
 	double timeout_s, struct msg_build *out, struct fw_err *err)
 {
@@ -279,8 +282,8 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 		return 1;
 	proc_describe(&how, ended);
 	if (proc_is_outside(&how))
-		return err_set(err, ERR_BUSY, "%.120s of the %s: %s; for want of memory, or by somebody on this machine", name,
-			role_name(s->role), ended);
+		return err_set(err, ERR_BUSY, "%.120s of the %s: %s; out of memory, or killed by another process on this machine",
+			name, role_name(s->role), ended);
 	if (how.timed_out)
 		snprintf(out->detail, sizeof out->detail,
 			"%.120s: ran past %.6g s and was ended (see doc/troubleshooting.md#build-timeout)", name, timeout_s);
@@ -293,7 +296,7 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	return 0;
 }
 
-/* A regular file inside the work folder, reached through no link at all. */
+/* Open a regular file in the work folder without following a link. */
 static int open_output(int job_fd, const char *path, struct msg_build *out, const char *shown)
 {
 	int fd = beneath_open(job_fd, path, O_RDONLY | O_NONBLOCK);
@@ -338,7 +341,7 @@ void build_output(const struct build_context *c, const struct msg_subject *s, ch
 		manifest_expand(s->build.output[which], device_kind_name(c->device), out, size);
 }
 
-/* Strip the output, keep it, seal it. 1 done, 0 the build's fault, -1 ours. */
+/* Strip the output, cache it, seal it. Returns 1 done, 0 the build's fault, -1 ours. */
 static int take_output(
 	struct run *r, const struct msg_subject *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
 {
@@ -361,7 +364,9 @@ static int take_output(
 	fd = open_output(job_fd, path, out, shown);
 	if (fd < 0)
 		return 0;
-	/* Hostile bytes meet the tool inside the sandbox; names, build id and compiler notes differ between equal builds. */
+	/*
+	 * strip parses hostile bytes, so it runs in the sandbox; names, build id and compiler notes differ between equal builds
+	 */
 	result = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
 	if (result == 0 && out->exit > 0)
 		snprintf(out->detail, sizeof out->detail, "output %.160s is no shared object: strip refuses it, exit %d", shown,
@@ -389,7 +394,10 @@ static int take_output(
 	return cache_put(c->cache->builds_fd, key, sha, strlen(sha), err) != 0 ? -1 : 1;
 }
 
-/* A program of its own stays where it is; its hash is that of everything it can see. 1 done, 0 the build's fault, -1 ours. */
+/*
+ * Keep a benchmark program in its folder; its hash covers all files that it can see. Returns 1 done, 0 the build's fault, -1
+ * ours.
+ */
 static int take_program(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
 {
 	int result = s->run.n_artifacts == 0 ? 1 : artifacts_keep(r->context, s, r->folder, out->detail, sizeof out->detail, err);
@@ -435,7 +443,7 @@ static int unpack_inputs(
 	return 1;
 }
 
-/* 1 module made, 0 failed, -1 not the build's fault. */
+/* Returns 1 module made, 0 failed, -1 not the build's fault. */
 static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out,
 	int *module_fd, struct fw_err *err)
 {
@@ -487,14 +495,17 @@ void build_side(const struct build_context *c, const struct msg_subject *s, char
 	snprintf(name, 128, "%s-%s", c->sides, role_name(s->role));
 }
 
-/* A build failed on a full disk: was it the build that filled it? What it held is gone by now. 0 it was, -1 not. */
+/*
+ * A build failed on a full disk: find out whether the build filled it. Its files are gone by now. Returns 0 if it did, -1 if
+ * not.
+ */
 static int blame_for_space(
 	const struct build_context *c, const struct room *full, struct room_usage took, struct msg_build *out, struct fw_err *err)
 {
 	struct room after;
 	char text[400];
 
-	/* also what it held in files without a name */
+	/* includes the space of its unlinked files */
 	if (room_look(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
 		took.bytes = after.free_bytes - full->free_bytes;
 	room_text(full, c->cache->dir, text, sizeof text);
@@ -519,10 +530,10 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 
 	*module_fd = -1;
 	begin(c, s, out);
-	if (s->tools.module[0]) { /* what built it may be gone, and another toolchain would build another module */
+	if (s->tools.module[0]) { /* its toolchain may be gone, and another one would build another module */
 		snprintf(out->state, sizeof out->state, "failed");
 		snprintf(out->detail, sizeof out->detail,
-			"module %.12s, which %.100s built, is not in the cache of this worker any more, and is not built again",
+			"module %.12s, built by %.100s, is no longer in the cache of this worker and is not built again",
 			s->tools.module, s->tools.made_by);
 		return 0;
 	}
@@ -537,7 +548,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 	result = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
 	if (job_fd >= 0)
 		close(job_fd);
-	bool stays = s->run.name[0] && result == 1, was_low = result == 0 && look_for_room(&r);
+	bool stays = s->run.name[0] && result == 1, was_low = result == 0 && is_disk_full(&r);
 	struct room_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct room_usage){ 0 };
 	if (!stays && workdir_remove(c->cache->fd, r.folder, result < 0 ? NULL : err) != 0)
 		result = -1;

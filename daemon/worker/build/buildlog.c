@@ -1,4 +1,4 @@
-/* buildlog.c - first half in a buf, second half in a ring. */
+/* buildlog.c - first half in a buffer, second half in a ring. */
 #include "worker/build/buildlog.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ void buildlog_add(struct buildlog *l, const char *data, size_t len)
 	l->total += (int64_t)len;
 	for (data += first, len -= first; len > 0; len--) {
 		l->tail[l->at++ % l->half] = *data++;
-		if (l->at == 2 * l->half) /* stays between half and twice half once the ring is full */
+		if (l->at == 2 * l->half) /* between half and twice half once the ring is full */
 			l->at = l->half;
 	}
 }

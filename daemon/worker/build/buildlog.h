@@ -1,7 +1,8 @@
 /**
- * buildlog.h - the beginning and the end of what a build printed, in bounded memory.
+ * buildlog.h - beginning and end of a build's output, in bounded memory.
  *
- * A log is read from its first error or from its last line; what is dropped is the middle, and the text says how much.
+ * Users read the first error or the last line of a log, so the middle is dropped; the text contains the number of dropped
+ * bytes.
  */
 #ifndef WORKER_BUILD_BUILDLOG_H
 #define WORKER_BUILD_BUILDLOG_H
@@ -17,11 +18,11 @@ struct buildlog {
 	int64_t total; /* bytes printed so far */
 };
 
-/** Keep at most `max` bytes, half of them from the end. Err: -1 out of memory. */
+/** Initialise for at most `max` bytes, half of them from the end. Err: -1 out of memory. */
 int buildlog_init(struct buildlog *l, size_t max);
 void buildlog_fini(struct buildlog *l);
 void buildlog_add(struct buildlog *l, const char *data, size_t len);
-/** Head, a line that tells how many bytes are left out (when any are), tail. */
+/** Write head, number of dropped bytes (if any), and tail. */
 void buildlog_text(const struct buildlog *l, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* cache.c - a folder of small immutable files named by hashes; nothing in it is needed, everything in it is checked when used. */
+/* cache.c - folders of small immutable files named by hashes. All of it can be rebuilt, and every file is checked when used. */
 #include "worker/build/cache.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ static int default_dir(char *dir, size_t size, struct fw_err *err)
 	else if (home && home[0] == '/')
 		n = snprintf(dir, size, "%s/.cache/flopwatch", home);
 	else
-		return err_set(err, ERR_INVALID, "no place for the cache: give --cache DIR");
+		return err_set(err, ERR_INVALID, "no folder for the cache: give --cache DIR");
 	return n > 0 && (size_t)n < size ? 0 : err_set(err, ERR_INVALID, "the cache's path is too long");
 }
 
@@ -49,7 +49,7 @@ static int make_parents(char *path)
 	return mkdir(path, 0700) < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* "flopwatch-run", or a number that no user has. Shape: out[64]. */
+/* "flopwatch-run", or a uid without a user. Shape: out[64]. */
 static const char *user_name(uid_t uid, char *out)
 {
 	const struct passwd *p = getpwuid(uid);
@@ -61,7 +61,7 @@ static const char *user_name(uid_t uid, char *out)
 	return out;
 }
 
-/* Set the error of a cache folder that cannot be used, from errno; name its owner where another user owns it. Returns -1. */
+/* Set the error of an unusable cache folder from errno; name its owner if that is another user. Returns -1. */
 static int set_cache_error(const struct cache *c, const char *name, struct fw_err *err)
 {
 	char path[sizeof c->dir + 16], owner[64], own[64];
@@ -86,7 +86,7 @@ static int open_folder(const struct cache *c, const char *name, struct fw_err *e
 	return fd < 0 ? set_cache_error(c, name, err) : fd;
 }
 
-/* Files that root writes into another user's cache are unreadable to that user, and its service would not start again. */
+/* That user could not read files that root writes into the cache, and its service would not start again. */
 static int check_owner(const struct cache *c, bool is_named, struct fw_err *err)
 {
 	char owner[64];
@@ -101,7 +101,7 @@ static int check_owner(const struct cache *c, bool is_named, struct fw_err *err)
 	user_name(st.st_uid, owner);
 	if (!is_named)
 		return err_set(err, ERR_INVALID,
-			"cache %s belongs to %s, who could not use what root leaves in it: run the worker as %s, or give --cache DIR",
+			"cache %s belongs to %s, who could not read files that root writes into it: run the worker as %s, or give --cache DIR",
 			c->dir, owner, owner);
 	log_warning("cache.owner", "dir=%s owner=%s", log_quote(c->dir), log_quote(owner));
 	return 0;
@@ -118,7 +118,7 @@ int cache_open(struct cache *c, const char *dir, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "the cache's path is too long");
 	if (!*text || make_parents(text) != 0)
 		return err_sys(err, "cache %s cannot be made; give --cache DIR", text);
-	if (!realpath(text, c->dir)) /* the sandbox needs it absolute */
+	if (!realpath(text, c->dir)) /* the sandbox needs an absolute path */
 		return err_sys(err, "cache %s", text);
 	c->fd = open(c->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->fd < 0)
@@ -225,7 +225,7 @@ void cache_forget(int folder_fd, const char *name)
 	unlinkat(folder_fd, name, 0);
 }
 
-/* 1 copied, 0 larger than that, -1 failed. */
+/* Returns 1 copied, 0 larger than max_bytes, -1 failed. */
 static int copy_file(int out, int fd, int64_t max_bytes, struct hash_state *hash, struct fw_err *err)
 {
 	char *chunk = malloc(1 << 16);
@@ -269,7 +269,7 @@ int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha2
 	return finish_file(c->modules_fd, out, tmp, name, result == 1, err);
 }
 
-static int open_kept(int folder_fd, const char *sha256)
+static int open_cached(int folder_fd, const char *sha256)
 {
 	char name[80];
 	int fd;
@@ -283,7 +283,7 @@ static int open_kept(int folder_fd, const char *sha256)
 
 int cache_open_module(const struct cache *c, const char *sha256)
 {
-	return open_kept(c->modules_fd, sha256);
+	return open_cached(c->modules_fd, sha256);
 }
 
 void cache_put_names(const struct cache *c, const char *sha256, int fd, int64_t max_bytes)
@@ -304,7 +304,7 @@ void cache_put_names(const struct cache *c, const char *sha256, int fd, int64_t 
 
 int cache_open_names(const struct cache *c, const char *sha256)
 {
-	return open_kept(c->names_fd, sha256);
+	return open_cached(c->names_fd, sha256);
 }
 
 static int lock(const struct cache *c, const char *name, int how, struct fw_err *err)
@@ -422,5 +422,5 @@ void cache_trim(const struct cache *c, int keep)
 	trim_folder(c->builds_fd, keep);
 	trim_folder(c->modules_fd, keep);
 	trim_folder(c->names_fd, keep);
-	trim_folder(c->checks_fd, 40 * keep); /* one file a cell */
+	trim_folder(c->checks_fd, 40 * keep); /* one file per cell */
 }

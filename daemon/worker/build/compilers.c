@@ -1,4 +1,4 @@
-/* compilers.c - see compilers.h. */
+/* compilers.c - compiler search path and wrapper scripts. */
 #include "worker/build/compilers.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 static const char folder_name[] = "compilers";
 static const char *const names[] = { "gcc", "g++", "cc", "c++" };
 
-/* The words stand in a variable, so that no text of anybody's becomes part of a script. */
+/* The flags are in a variable, so that no foreign text becomes part of a script. */
 static const char script[] = "#!/bin/sh\n"
 			     "set -f\n"
 			     "PATH=$FLOPWATCH_COMPILERS\n"
@@ -95,7 +95,7 @@ int compilers_check(const struct sandbox *s, const char *dir, struct fw_err *err
 		return 0;
 	if (!sandbox_shows(s, dir))
 		return err_set(err, ERR_INVALID,
-			"toolchain %s is not shown to builds; add it to sandbox.read_only, or start the worker with --read-only %s",
+			"toolchain %s is not visible to builds; add it to sandbox.read_only, or start the worker with --read-only %s",
 			dir, dir);
 	if (!toolchain_is_in(dir))
 		return err_set(err, ERR_INVALID, "toolchain %s holds neither nvcc nor gcc on this worker", dir);

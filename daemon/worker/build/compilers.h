@@ -1,8 +1,8 @@
 /**
- * compilers.h - how a side's own toolchain is put before the system's: a search path, and words that each compiler gets last.
+ * compilers.h - a side's own toolchain before the system's: a search path, and flags appended to each compiler call.
  *
- * nvcc takes such words from its own variable. gcc knows none, so a folder of the cache holds a script under each of its names, which starts
- * the compiler that it stands for.
+ * nvcc reads such flags from its own variable. gcc has none, so a folder of the cache holds a script under each of its names,
+ * which starts the real compiler.
  */
 #ifndef WORKER_BUILD_COMPILERS_H
 #define WORKER_BUILD_COMPILERS_H
@@ -12,7 +12,7 @@
 #include "worker/build/cache.h"
 #include "worker/build/toolchain.h"
 
-/** What a build's sandbox is told of it; it points into itself. */
+/** Toolchain settings of a build's sandbox; it points into itself, so do not move it. */
 struct compilers {
 	struct sandbox_more more;
 	const char *list[6];
@@ -25,7 +25,7 @@ struct compilers {
 /** Fill `out` for compilers of `dir` ("" the system's) and `flags`. Err: a file of the cache. */
 int compilers_prepare(const struct cache *cache, enum device_kind kind, const char *dir, const char *flags, struct compilers *out,
 	struct fw_err *err);
-/** Whether builds see `dir`: it lies below /usr, or in a folder that they are shown. Err: ERR_INVALID they do not, or it holds no compiler. */
+/** Check that builds can see `dir`, below /usr or in a readable folder, and that it holds a compiler. Err: ERR_INVALID. */
 int compilers_check(const struct sandbox *s, const char *dir, struct fw_err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * kernelcode.c - every piece of device code of a module is unpacked and read once; the answers are a sorted list.
+ * kernelcode.c - hashes of a module's device code; every piece is unpacked and read once, the results are a sorted list.
  *
- * liblz4 is inside the program, since nvcc packs with it unless told otherwise. libzstd is looked for at run time: it is on every
- * Debian and Ubuntu, and only modules that were packed with it need it.
+ * liblz4 is linked, since nvcc compresses with it by default. libzstd is loaded at run time: it is on every Debian and Ubuntu,
+ * and only modules compressed with it need it.
  */
 #include "worker/build/kernelcode.h"
 
@@ -18,7 +18,7 @@
 
 enum { KERNELS_MAX = 1 << 16 };
 
-static const size_t unpacked_max_bytes = 256u << 20; /* of all pieces that are packed */
+static const size_t unpacked_max_bytes = 256u << 20; /* of all compressed pieces */
 
 struct kernel {
 	char symbol[HASH_HEX], code[HASH_HEX];
@@ -30,23 +30,23 @@ struct kernelcode {
 	struct kernel *kernel;
 };
 
-/* Who takes the pieces, and what is left of the memory for them. */
+/* Callback for the pieces, and the memory left for them. */
 struct unpacking {
 	kernelcode_piece_fn *piece;
 	void *arg;
 	size_t unpacked_bytes;
 };
 
-/* Who takes the kernels. */
+/* Callback for the kernels. */
 struct walk {
 	kernelcode_fn *kernel;
 	void *arg;
-	int sm; /* of the piece at hand */
+	int sm; /* of the current piece */
 	int refused;
 	struct fw_err err;
 };
 
-static int keep(void *arg, int sm, const struct cubin_function *f, struct fw_err *err)
+static int add_entry(void *arg, int sm, const struct cubin_function *f, struct fw_err *err)
 {
 	struct kernelcode *k = arg;
 	if (k->n == k->room) {
@@ -95,7 +95,7 @@ static bool unpack(const struct fatbin_entry *e, void *full)
 					 : lz4_unpack(e->data, e->len, full, e->full_len);
 }
 
-/* A piece that cannot be read leaves its own kernels unknown, no others. */
+/* An unreadable piece leaves only its own kernels unknown. */
 static int take_piece(void *arg, int sm, const void *elf, size_t len, struct fw_err *err)
 {
 	struct walk *w = arg;
@@ -156,7 +156,7 @@ int kernelcode_open(int fd, struct kernelcode **out, struct fw_err *err)
 	*out = NULL;
 	if (!k)
 		return err_set(err, ERR_FULL, "out of memory");
-	if (kernelcode_each(fd, keep, k, err) != 0) {
+	if (kernelcode_each(fd, add_entry, k, err) != 0) {
 		kernelcode_free(k);
 		return -1;
 	}

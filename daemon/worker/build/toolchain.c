@@ -1,4 +1,7 @@
-/* toolchain.c - two compilers of the same name give different machine code; their versions belong to every result. */
+/*
+ * toolchain.c - compiler versions. Two compilers of the same name give different machine code, so versions belong to every
+ * result.
+ */
 #include "worker/build/toolchain.h"
 
 #include <limits.h>
@@ -21,7 +24,7 @@ void toolchain_path(const char *dir, char *path)
 		snprintf(path, TOOLCHAIN_PATH_SIZE, "%s", sandbox_build_path);
 }
 
-/* Where `dir` has this program; "" nowhere. Shape: path[PATH_MAX]. */
+/* Find the program in `dir`; "" if missing. Shape: path[PATH_MAX]. */
 static void find(const char *dir, const char *program, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/bin/%s", dir, program);
@@ -53,8 +56,11 @@ bool toolchain_is_in(const char *dir)
 	return false;
 }
 
-/* First line (or all) of what a program prints; "" when it cannot be run. The environment is the build's, so that the same program is found. */
-static void ask(const char *dir, const char *program, const char *option, char *out, size_t size)
+/*
+ * Read the first line (or all) of a program's output; "" if it cannot run. Uses the build's environment, so that it finds the
+ * build's program.
+ */
+static void read_version(const char *dir, const char *program, const char *option, char *out, size_t size)
 {
 	char own[PATH_MAX];
 	const char *argv[] = { program, option, NULL };
@@ -89,7 +95,7 @@ void toolchain_nvcc_version(const char *text, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)strspn(version + 3, "0123456789."), version + 3);
 }
 
-/* "13.0.88", and ptxas where it is another: nvcc starts the one that lies beside it. */
+/* "13.0.88", and ptxas if its version differs: nvcc starts the one in its own folder. */
 static void describe_nvcc(const char *dir, char nvcc[32], char ptxas[32])
 {
 	char program[PATH_MAX], said[4096];
@@ -97,14 +103,14 @@ static void describe_nvcc(const char *dir, char nvcc[32], char ptxas[32])
 	find(dir, "nvcc", program);
 	if (!*program)
 		snprintf(program, sizeof program, "%s", access(system_nvcc, X_OK) == 0 ? system_nvcc : "nvcc");
-	ask(dir, program, "--version", said, sizeof said);
+	read_version(dir, program, "--version", said, sizeof said);
 	toolchain_nvcc_version(said, nvcc, 32);
 	char *name = strrchr(program, '/');
 	if (name && (size_t)(name - program) + sizeof "/ptxas" < sizeof program)
 		snprintf(name, sizeof "/ptxas", "/ptxas");
 	else
 		snprintf(program, sizeof program, "ptxas");
-	ask(dir, program, "--version", said, sizeof said);
+	read_version(dir, program, "--version", said, sizeof said);
 	toolchain_nvcc_version(said, ptxas, 32);
 	if (strcmp(ptxas, nvcc) == 0)
 		*ptxas = '\0';
@@ -115,7 +121,7 @@ void toolchain_describe(enum device_kind kind, const char *dir, const char *flag
 	char gcc[64], nvcc[32] = "", ptxas[32] = "";
 	int n;
 
-	ask(dir, "gcc", "-dumpfullversion", gcc, sizeof gcc);
+	read_version(dir, "gcc", "-dumpfullversion", gcc, sizeof gcc);
 	gcc[strcspn(gcc, "\n")] = '\0';
 	if (kind == DEVICE_CUDA)
 		describe_nvcc(dir, nvcc, ptxas);

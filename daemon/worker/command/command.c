@@ -1,4 +1,4 @@
-/* command.c - see command.h. */
+/* command.c - cells of two benchmark programs, and their runs. */
 #include "worker/command/command.h"
 
 #include <dirent.h>
@@ -62,21 +62,19 @@ void command_clear(const struct build_context *c, const struct msg_job *ask)
 	}
 }
 
-/* ---- the cells ----------------------------------------------------------------------------------------------------------- */
-
 static double flops_of(const struct reading_row *row)
 {
 	return row && row->n > 0 && isfinite(row->tflops) ? row->tflops * 1e9 * row->median_ms : 0;
 }
 
-/* 1, or 0 with a fault of the side: there are too many rows. */
+/* Returns 1, or 0 after a fault of the side: too many rows. */
 static int add_row(struct command *m, int side, const char *key, double flops, struct msg_found *found, struct fw_err *err)
 {
 	char detail[128];
 
 	if (found->n == JOB_CELLS_MAX) {
 		snprintf(detail, sizeof detail,
-			"the benchmark writes more than %d rows; measure fewer, or name several benchmarks", JOB_CELLS_MAX);
+			"the benchmark writes more than %d rows; measure fewer, or define several benchmarks", JOB_CELLS_MAX);
 		return bench_fault(m->bench, -1, m->side[side]->role, "abi", detail, err) < 0 ? -1 : 0;
 	}
 	snprintf(found->cell[found->n].key, sizeof found->cell[0].key, "%s", key);
@@ -84,7 +82,7 @@ static int add_row(struct command *m, int side, const char *key, double flops, s
 	return 1;
 }
 
-/* Base's rows in their order, then those that only the target has; of each side the rows that were not paired come last. */
+/* List base's rows in their order, then those that only the target has; the unpaired rows of each side come last. */
 static int collect(
 	struct command *m, const struct reading *base, const struct reading *target, struct msg_found *found, struct fw_err *err)
 {
@@ -132,9 +130,9 @@ static int make_cells(struct command *m, const struct msg_found *found, struct c
 }
 
 /*
- * A row that both sides may have and no pair was found for is not comparable, so that the job's verdict is no word about the other rows
- * alone; undecided, it would keep later commits from being compared with this one, which is the only base that they have a pair in. A key
- * that only the base has is a row less on the target, whichever of them that is.
+ * A row that both sides may have but that has no pair counts as not comparable: the job's verdict must not rest on the other
+ * rows only. As undecided it would keep later commits from being compared with this one, the only base that they have a pair
+ * in. A key that only the base has is a missing row of the target.
  */
 static int note_unpaired(struct command *m, int cell, const struct reading *target, struct fw_err *err)
 {
@@ -145,7 +143,7 @@ static int note_unpaired(struct command *m, int cell, const struct reading *targ
 	return bench_fault(m->bench, cell, ROLE_DEVICE, "unpaired", left->why, err) < 0 ? -1 : 0;
 }
 
-/* Rows of which one side has no time, or which have no pair. */
+/* Report rows without a time on one side, or without a pair. */
 static int note_absent(struct command *m, const struct reading *base, const struct reading *target, struct fw_err *err)
 {
 	for (int i = 0; i < m->bench->n_cells; i++) {
@@ -165,8 +163,8 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 	return 0;
 }
 
-/* Rows without a time on both sides, columns that are no times: they become no cells, and nobody would ever hear of them. */
-static int note_left(struct command *m, int side, const struct reading *r, struct fw_err *err)
+/* Report rows without a time on both sides, and columns without times: they become no cells. */
+static int note_rows_without_times(struct command *m, int side, const struct reading *r, struct fw_err *err)
 {
 	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
 
@@ -182,11 +180,11 @@ static int note_left(struct command *m, int side, const struct reading *r, struc
 	return bench_send(m->bench, &message, err);
 }
 
-/* Base and target are made comparable; a note for each thing that keeps them from being so. */
-static int note_unlike(struct command *m, struct reading *base, struct reading *target, struct fw_err *err)
+/* Make base and target comparable; report each difference that prevents it in a note. */
+static int note_incomparable(struct command *m, struct reading *base, struct reading *target, struct fw_err *err)
 {
 	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
-	/* as many rows as both outputs may have, each with its sentence */
+	/* as many rows as both outputs may have, each with its message */
 	enum { WARNINGS_MAX_BYTES = 2 * READING_ROWS_MAX * (3 * CASE_KEY_SIZE + 256), WARNINGS_SENT_MAX = 32 };
 	struct buf warnings;
 	int unpaired, result, n = 0;
@@ -207,7 +205,7 @@ static int note_unlike(struct command *m, struct reading *base, struct reading *
 	return result < 0 ? -1 : 0;
 }
 
-/* Run every side once. 1 and the cells, 0 too many of them, -1. */
+/* Run every side once. Returns 1 with the cells, 0 too many, -1. */
 static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 {
 	struct reading reading[COMMAND_SIDES_MAX] = { 0 };
@@ -223,7 +221,7 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 		status = ran[side] < 0 ? -1 : status;
 	}
 	if (status == 0 && ran[BASE] && ran[TARGET])
-		status = note_unlike(m, &reading[BASE], &reading[TARGET], err);
+		status = note_incomparable(m, &reading[BASE], &reading[TARGET], err);
 	if (status == 0)
 		status = collect(m, &reading[BASE], &reading[TARGET], message.u.found, err);
 	if (status == 1 && message.u.found->n > 0)
@@ -234,7 +232,7 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) != 0)
 		status = -1;
 	for (int side = BASE; side < m->n_sides && status == 1; side++)
-		if (note_left(m, side, &reading[side], err) < 0)
+		if (note_rows_without_times(m, side, &reading[side], err) < 0)
 			status = -1;
 	for (int side = BASE; side < COMMAND_SIDES_MAX; side++)
 		reading_fini(&reading[side]);
@@ -242,7 +240,7 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 	return status;
 }
 
-/* Hash of what a side's build made, before anything ran in its folder. "" nothing, or not known. */
+/* Hash the files that a side's build made, before any run in its folder. "" none, or unknown. */
 static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
 {
 	char name[128];
@@ -257,7 +255,7 @@ static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
 		close(fd);
 }
 
-/* Equal builds of different sources are measured, for the run may read the sources; whoever knows better can say so. */
+/* Equal builds of different sources are measured, because the run may read the sources; the user can declare artifacts. */
 static int note_sources_alone(struct command *m, struct fw_err *err)
 {
 	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
@@ -272,14 +270,14 @@ static int note_sources_alone(struct command *m, struct fw_err *err)
 		return 0;
 	snprintf(message.u.note.text, sizeof message.u.note.text,
 		"the builds of both sides made the same files, and only sources differ, which %s may read: if it does not, name "
-		"what it "
+		"the files that it "
 		"runs from as its artifacts in .flopwatch.yaml, and such a push is identical",
 		base->name);
 	return bench_send(m->bench, &message, err);
 }
 
-/* What even all runs would leave undecided is left to those who can mend it. */
-static int give_up(struct bench *b, const int *list, int n, struct fw_err *err)
+/* End cells that all allowed runs would leave undecided: only the user can change the benchmark. */
+static int stop_hopeless(struct bench *b, const int *list, int n, struct fw_err *err)
 {
 	for (int i = 0; i < n; i++) {
 		struct msg message = { .t = MSG_NOTE, .u.note = { .cell = list[i] } };
@@ -290,9 +288,9 @@ static int give_up(struct bench *b, const int *list, int n, struct fw_err *err)
 			continue;
 		b->cell[list[i]].open = false;
 		snprintf(message.u.note.text, sizeof message.u.note.text,
-			"given up after %d runs, whose processes vary so much that %d would leave a standard error of "
+			"stopped after %d runs, whose processes vary so much that %d would leave a standard error of "
 			"%.2f %% "
-			"(%.2f %% is allowed): a program that takes turns is paired call by call instead (doc/interleave.md)",
+			"(%.2f %% is allowed): an interleaved program is paired call by call instead (doc/interleave.md)",
 			runs, b->rule.runs_max, 100 * se, 100 * b->rule.se_max);
 		if (bench_send(b, &message, err) < 0)
 			return -1;
@@ -300,8 +298,8 @@ static int give_up(struct bench *b, const int *list, int n, struct fw_err *err)
 	return 0;
 }
 
-/* How many calls were left out, and where most of them. */
-static int note_settled(struct command *m, struct fw_err *err)
+/* Report the number of excluded warm-up calls, and the cell with most of them. */
+static int note_excluded_calls(struct command *m, struct fw_err *err)
 {
 	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
 	const struct bench *b = m->bench;
@@ -316,13 +314,13 @@ static int note_settled(struct command *m, struct fw_err *err)
 	if (cut == 0)
 		return 0;
 	snprintf(message.u.note.text, sizeof message.u.note.text,
-		"processes took a while to settle: %d of %d calls, at the start of a process and further from its others than "
+		"processes took a while to stabilise: %d of %d calls, at the start of a process and further from its others than "
 		"those vary, are left out, of %d of %d cells; most of %s, %d of %d",
 		cut, calls, cells, b->n_cells, b->cells[most].key, m->settled[most].cut, m->settled[most].calls);
 	return bench_send(m->bench, &message, err);
 }
 
-/* One after the other: runs of whole processes. */
+/* Measure runs of whole processes, one after the other. */
 static int measure_processes(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;
@@ -333,11 +331,11 @@ static int measure_processes(struct command *m, struct fw_err *err)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	while (result == 0 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
-			break; /* what is open stays undecided, and says so */
-		result = command_process_run(m, list, n, set, err) < 0 || give_up(b, list, n, err) != 0 ? -1 : 0;
+			break; /* open cells stay undecided and report that */
+		result = command_process_run(m, list, n, set, err) < 0 || stop_hopeless(b, list, n, err) != 0 ? -1 : 0;
 	}
 	if (result == 0)
-		result = note_settled(m, err);
+		result = note_excluded_calls(m, err);
 	free(m->settled);
 	m->settled = NULL;
 	return result;

@@ -1,4 +1,4 @@
-/* interleave.c - which cells a run takes in which sessions, what becomes of what they bring, and who is to blame when one ends early. */
+/* interleave.c - sessions of a run: their cells, their results, and the side at fault when one ends early. */
 #include "worker/command/interleave.h"
 
 #include <math.h>
@@ -18,31 +18,31 @@ enum { REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_M
 
 #define HALF_WIDTH_PCT 0.3
 
-/* What is known of one cell. Shape: by side. */
+/* Results of one cell over all sessions. Shape: by side. */
 struct interleave_known {
 	struct interleave_evidence evidence[INTERLEAVE_SIDES_MAX];
 	struct interleave_cost cost;
-	int calls; /* of a turn, warm ones included */
+	int calls; /* of a turn, warm-up included */
 };
 
-/* What is known beside the bench. */
+/* State of all interleaved runs. */
 struct all_interleave {
 	struct command *command;
 	int n_cells;
-	int *place; /* place[side][n_cells]: the cells of each side in its order */
+	int *place; /* place[side][n_cells]: position of each cell in the side's order */
 	int n_place[INTERLEAVE_SIDES_MAX];
-	int *missed;                      /* missed[n_cells]: sessions in which a side did not come to it */
+	int *missed;                      /* missed[n_cells]: sessions in which a side did not reach the cell */
 	struct interleave_known *known;   /* known[n_cells] */
 	int deaths[INTERLEAVE_SIDES_MAX]; /* cells in whose turns it died */
-	int n_without_reference;          /* cells that the reference commit has been left out of, */
-	char without_reference[500];      /* and of the first one why */
+	int n_without_reference;          /* cells without the reference commit, */
+	char without_reference[500];      /* and the reason for the first of them */
 	bool no_room;
 	char no_room_why[512];
 	double interleave_s, calls_s; /* over all pairs */
 	int n_interleave;
 };
 
-/* One run. Shape: all arrays have a place for every cell. */
+/* One run. Shape: all arrays have n_cells elements. */
 struct interleave_run {
 	struct all_interleave *all;
 	uint64_t seed;
@@ -74,8 +74,6 @@ int interleave_listed(struct command *m, int side, int cell, struct fw_err *err)
 		       : 0;
 }
 
-/* ---- orders -------------------------------------------------------------------------------------------------------------- */
-
 static int cell_of(const struct bench *b, const char *key)
 {
 	for (int i = 0; i < b->n_cells; i++)
@@ -84,7 +82,7 @@ static int cell_of(const struct bench *b, const char *key)
 	return -1;
 }
 
-/* From now on base and target are alone in this cell. */
+/* Continue this cell with base and target only. */
 static void leave_reference_out(struct all_interleave *a, int cell, const char *why)
 {
 	int *place = a->place + COMMAND_REFERENCE * a->n_cells, kept = 0;
@@ -121,7 +119,7 @@ static int prepare(struct all_interleave *a, struct fw_err *err)
 	return 0;
 }
 
-/* The cells of the next session, which `n_sides` sides have. Returns how many; -1. */
+/* Choose the cells of the next session for `n_sides` sides. Returns their number, or -1. */
 static int next_chain(const struct interleave_run *l, int n_sides, struct fw_err *err)
 {
 	const struct all_interleave *a = l->all;
@@ -133,8 +131,6 @@ static int next_chain(const struct interleave_run *l, int n_sides, struct fw_err
 
 	return n < 0 ? err_set(err, ERR_INTERNAL, "out of memory") : n;
 }
-
-/* ---- one session --------------------------------------------------------------------------------------------------------- */
 
 static double alone_ms(const struct command *m, int n_sides, int cell)
 {
@@ -148,7 +144,10 @@ static double alone_ms(const struct command *m, int n_sides, int cell)
 	return longest;
 }
 
-/* Where the manifest asks for pairs it has them; else they are what makes a cell's interval narrow at the least cost. `call_ms`: of all calls of one. */
+/*
+ * The manifest's number of pairs; without one, the number that narrows a cell's interval at the least cost. `call_ms`: all
+ * calls of one pair.
+ */
 static int pairs_of(const struct interleave_run *l, int cell, double call_ms, int most)
 {
 	const struct bench *b = l->all->command->bench;
@@ -160,7 +159,7 @@ static int pairs_of(const struct interleave_run *l, int cell, double call_ms, in
 				  cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.look[PAIRING_INTERLEAVE].s0, n);
 }
 
-static void ask(const struct interleave_run *l, struct interleave_session *s)
+static void request_cell(const struct interleave_run *l, struct interleave_session *s)
 {
 	struct command *m = l->all->command;
 	int most = s->subject[COMMAND_BASE]->run.pairs;
@@ -181,7 +180,7 @@ static void ask(const struct interleave_run *l, struct interleave_session *s)
 	}
 }
 
-/* What a session takes beside pairs and sustained runs: processes that start, first calls, and what is looked at in the end. */
+/* Session time besides pairs and sustained runs: process starts, first calls, final checks. */
 static double others_s(const struct interleave_session *s)
 {
 	double rest_s = s->all_s;
@@ -191,7 +190,7 @@ static double others_s(const struct interleave_session *s)
 	return fmax(0, rest_s);
 }
 
-/* What it brought, cell by cell. */
+/* Take a session's results, cell by cell. */
 static int take_cells(struct interleave_run *l, struct interleave_session *s, const struct msg_device_check *device_check,
 	int redo, struct fw_err *err)
 {
@@ -222,17 +221,21 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 		a->interleave_s += c->interleave_s;
 		a->calls_s += c->calls_s;
 		a->n_interleave += c->interleave;
-		/* what a death left out comes in another session, without the cell that it died of */
+		/* cells lost by a death follow in another session, without the cell of the death */
 		if (is_over || c->reached || c->missed)
 			l->todo[c->cell] = false;
 		if (c->missed && ++a->missed[c->cell] == MISSED_MAX &&
-			bench_fault(b, c->cell, ROLE_TARGET, "abi", "listed, but not asked for once turns are given", err) < 0)
+			bench_fault(b, c->cell, ROLE_TARGET, "abi", "listed by the benchmark, but not reached in the session",
+				err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* It ended for want of the reference commit, or for want of room beside it: what it did not come to comes without the reference commit. */
+/*
+ * The session ended because of the reference commit, or for lack of memory with it: its remaining cells follow without the
+ * reference commit.
+ */
 static int take_failure_of_reference(struct interleave_run *l, const struct interleave_session *s, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
@@ -247,7 +250,7 @@ static int take_failure_of_reference(struct interleave_run *l, const struct inte
 	return 1;
 }
 
-/* Somebody ended it. 1 the others go on, 0 nothing goes on by turns, -1. */
+/* A side ended the session. Returns 1 if other cells continue, 0 if nothing can be interleaved, -1. */
 static int take_failure(struct interleave_run *l, struct interleave_session *s, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
@@ -273,7 +276,7 @@ static int take_failure(struct interleave_run *l, struct interleave_session *s, 
 	return command_failed(m, side, &s->problem, err) < 0 ? -1 : 0;
 }
 
-/* What is closed by now needs no session. */
+/* Drop closed cells: they need no session. */
 static void forget_closed(struct interleave_run *l)
 {
 	const struct bench *b = l->all->command->bench;
@@ -282,7 +285,7 @@ static void forget_closed(struct interleave_run *l)
 		l->todo[i] = l->todo[i] && b->cell[i].open;
 }
 
-/* A session between two readings of the device, again while they make it void. */
+/* Run a session between two readings of the device, and repeat it while they discard it. */
 static int run_guarded(struct interleave_run *l, struct interleave_session *s, struct msg_device_check *device_check, int *redo,
 	struct fw_err *err)
 {
@@ -297,11 +300,11 @@ static int run_guarded(struct interleave_run *l, struct interleave_session *s, s
 		device_check_unknown(&after);
 		if (gpu && health_check_device_check(b, pass, device_check, err) != 0)
 			return -1;
-		ask(l, s);
+		request_cell(l, s);
 		if (interleave_session_run(s, err) != 0 || (gpu && health_check_device_check(b, pass, &after, err) != 0))
 			return -1;
 		device_check_merge(device_check, &after);
-		device_check->energy_j = -1; /* of whole processes, not of what they time */
+		device_check->energy_j = -1; /* the energy of whole processes is not that of the timed calls */
 		if (!device_check_discards(device_check, why) || pass == REDO_MAX || device_check_xid_breaks(device_check->xid) ||
 			s->failure_side >= 0 || b->gpu_s >= b->limits.budget_s)
 			return 0;
@@ -309,7 +312,7 @@ static int run_guarded(struct interleave_run *l, struct interleave_session *s, s
 	}
 }
 
-/* One session over `n` cells of the chain. 1 go on, 0 the run is over, -1. */
+/* Run one session over `n` cells of the chain. Returns 1 to continue, 0 when the run is over, -1. */
 static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_err *err)
 {
 	struct command *m = l->all->command;
@@ -344,9 +347,7 @@ static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_e
 	return result;
 }
 
-/* ---- one run ---------------------------------------------------------------------------------------------------------- */
-
-/* All cells of the run, in as many sessions as the sides' orders need; first those that the reference commit has, too. */
+/* Measure all cells of the run, in as many sessions as the sides' orders need; first those with the reference commit. */
 static int run_sessions(struct interleave_run *l, struct fw_err *err)
 {
 	struct command *m = l->all->command;
@@ -392,7 +393,7 @@ static int process_run(struct interleave_run *l, struct fw_err *err)
 	return result;
 }
 
-/* More turns tell: whether a gain is there by the worker's clock, or whether a side computes in the turns of the other. */
+/* Whether more turns can decide if a gain exists by the worker's clock, or if a side computes in the turns of the other. */
 static bool wants_interleave(const struct bench *b, int cell, const struct interleave_known *k)
 {
 	const struct interleave_evidence *base = &k->evidence[COMMAND_BASE], *target = &k->evidence[COMMAND_TARGET];
@@ -405,7 +406,7 @@ static bool wants_interleave(const struct bench *b, int cell, const struct inter
 		       interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNHEARD);
 }
 
-/* Cells that have their verdict, and are not believed yet. Returns their number. */
+/* List cells that have a verdict but are not yet trusted. Returns their number. */
 static int next_doubtful(struct interleave_run *l)
 {
 	const struct all_interleave *a = l->all;
@@ -419,8 +420,8 @@ static int next_doubtful(struct interleave_run *l)
 	return l->n;
 }
 
-/* What to run next: pairs first, then sustained runs, then runs for width alone. Returns the number of cells. */
-static int next(struct interleave_run *l)
+/* Plan the next run: pairs, then sustained runs, then runs for width only. Returns the number of cells. */
+static int plan_next(struct interleave_run *l)
 {
 	const struct bench *b = l->all->command->bench;
 
@@ -445,11 +446,11 @@ static int run_all(struct interleave_run *l, struct fw_err *err)
 	struct bench *b = a->command->bench;
 	int empty = 0, status = 0;
 
-	while (status == 0 && !b->lost && !a->no_room && next(l) > 0) {
+	while (status == 0 && !b->lost && !a->no_room && plan_next(l) > 0) {
 		int before = 0, after = 0;
 
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
-			break; /* what is open stays undecided, and says so */
+			break; /* open cells stay undecided and report that */
 		for (int i = 0; i < b->n_cells; i++)
 			before += b->cell[i].open;
 		status = process_run(l, err);
@@ -457,14 +458,12 @@ static int run_all(struct interleave_run *l, struct fw_err *err)
 			after += b->cell[i].open;
 		empty = l->timed > 0 || after < before ? 0 : empty + 1;
 		if (empty == EMPTY_RUNS_MAX && l->only_sustained_runs)
-			break; /* what sustained runs would have said stays unsaid */
+			break; /* the cell ends without sustained runs */
 		for (int i = 0; i < l->n && empty == EMPTY_RUNS_MAX && status == 0; i++)
-			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", "sessions of turns bring no times", err);
+			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", "interleaved sessions produce no times", err);
 	}
 	return status;
 }
-
-/* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
 static int note(struct bench *b, const char *text, struct fw_err *err)
 {
@@ -480,11 +479,11 @@ static int note_end(struct all_interleave *a, struct fw_err *err)
 
 	if (a->no_room)
 		snprintf(text, sizeof text,
-			"base and target cannot take turns on this device, and are timed one after the other: %.500s",
+			"base and target cannot be interleaved on this device, and are timed one after the other: %.500s",
 			a->no_room_why);
 	else if (a->n_interleave > 0)
 		snprintf(text, sizeof text,
-			"programs took turns: %d of them, each %.3g ms for calls of %.3g ms, warm ones included: a turn cost "
+			"interleaved programs: %d turns, each %.3g ms for calls of %.3g ms, warm-up included: a turn cost "
 			"%.3g ms",
 			a->n_interleave, a->interleave_s * 1e3 / a->n_interleave, a->calls_s * 1e3 / a->n_interleave,
 			(a->interleave_s - a->calls_s) * 1e3 / a->n_interleave);
@@ -492,7 +491,7 @@ static int note_end(struct all_interleave *a, struct fw_err *err)
 		return -1;
 	if (a->n_without_reference == 0)
 		return 0;
-	snprintf(text, sizeof text, "the reference commit of the history takes no part in %d of %d cells: %s",
+	snprintf(text, sizeof text, "the reference commit of the history is not measured in %d of %d cells: %s",
 		a->n_without_reference, a->n_cells, a->without_reference);
 	return note(a->command->bench, text, err);
 }
@@ -509,10 +508,11 @@ int interleave_measure(struct command *m, struct fw_err *err)
 		.sustained_run = calloc(room, sizeof *l.sustained_run) };
 	int status = 0;
 
-	/* pairs of calls settle far closer than whole processes, and a run of them costs little */
+	/* pairs of calls vary far less than whole processes, and a run of them costs little */
 	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
 	if (!m->list[COMMAND_REFERENCE].speaks)
-		status = command_drop_reference(m, "it does not take turns, as base and target do", err);
+		status = command_drop_reference(
+			m, "the benchmark is not interleaved at this commit, unlike at base and target", err);
 	if (status == 0 && (!l.list || !l.spare || !l.chain || !l.todo || !l.sustained_run))
 		status = err_set(err, ERR_INTERNAL, "out of memory");
 	if (status == 0)

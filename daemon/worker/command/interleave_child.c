@@ -1,4 +1,4 @@
-/* interleave_child.c - see interleave_child.h. */
+/* interleave_child.c - process, socket and accounting of one interleaved program. */
 #include "worker/command/interleave_child.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* The first trouble is the one that counts. */
+/* Record a failure; the first one counts. */
 static void blame(struct interleave_child *c, const char *failure, const char *what)
 {
 	char said[200];
@@ -50,7 +50,7 @@ int interleave_child_start(struct interleave_child *c, const struct bench *b, co
 	if (!program)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk) < 0 || pipe2(words, O_CLOEXEC) < 0) {
-		err_sys(err, "cannot talk to the benchmark of the %s", role_name(s->role));
+		err_sys(err, "cannot write to the benchmark of the %s", role_name(s->role));
 	} else if (program_prepare(program, b, build, s, true, err) == 0) {
 		program->spec.fd[0] = (struct proc_fd){ words[1], 1 };
 		program->spec.fd[1] = (struct proc_fd){ words[1], 2 };
@@ -96,9 +96,9 @@ void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd)
 static void answer(struct interleave_child *c, struct buf *text)
 {
 	c->since_ns = clock_mono_ns();
-	/* it waits, so there is room; where it is gone its end is about to be seen */
+	/* the program waits, so the buffer has space; if it is gone, its end is seen next */
 	if (c->lines_fd >= 0 && send(c->lines_fd, text->data, text->len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN)
-		blame(c, "protocol", "does not read what it asked for");
+		blame(c, "protocol", "does not read the answer that it requested");
 	buf_fini(text);
 }
 
@@ -111,9 +111,7 @@ static void hello(struct interleave_child *c)
 	answer(c, &text);
 }
 
-/* ---- hearing ------------------------------------------------------------------------------------------------------------- */
-
-static void take_words(struct interleave_child *c)
+static void take_output(struct interleave_child *c)
 {
 	char chunk[16384];
 	ssize_t n = read(c->words_fd, chunk, sizeof chunk);
@@ -150,11 +148,11 @@ static void take_lines(struct interleave_child *c)
 		blame(c, "protocol", err.text);
 }
 
-/* What is still in its pipes, and no more. */
+/* Read the data in its pipes after its end, and no more. */
 static void drain(struct interleave_child *c)
 {
 	for (int i = 0; i < 64 && c->words_fd >= 0; i++)
-		take_words(c);
+		take_output(c);
 	for (int i = 0; i < 64 && c->lines_fd >= 0 && !c->problem.failure[0]; i++)
 		take_lines(c);
 }
@@ -175,7 +173,8 @@ static int note_end(
 		return 0;
 	}
 	if (proc_is_outside(&how))
-		return err_set(err, ERR_BUSY, "the benchmark of the %s: %s; for want of memory, or by somebody on this machine",
+		return err_set(err, ERR_BUSY,
+			"the benchmark of the %s: %s; out of memory, or killed by another process on this machine",
 			role_name(c->subject->role), ended);
 	build_side(build, c->subject, side);
 	if (room_look(build->cache->fd, &disk) && room_is_low(&disk) &&
@@ -198,15 +197,13 @@ int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd,
 	if (!c->runs)
 		return 0;
 	if (fd[1].revents && c->words_fd >= 0)
-		take_words(c);
+		take_output(c);
 	if (fd[0].revents && c->lines_fd >= 0 && !c->problem.failure[0])
 		take_lines(c);
 	if (fd[2].revents && proc_reap(&c->proc, &how))
 		return note_end(c, &how, build, err);
 	return 0;
 }
-
-/* ---- answering ----------------------------------------------------------------------------------------------------------- */
 
 void interleave_child_go(struct interleave_child *c, int warm, int calls, bool is_single)
 {
@@ -237,14 +234,12 @@ void interleave_child_late(struct interleave_child *c, const char *what, double 
 	blame(c, "timeout", text);
 }
 
-/* ---- what it uses -------------------------------------------------------------------------------------------------------- */
-
 void interleave_child_count(struct interleave_child *c)
 {
 	c->n_pids = c->runs ? procs_below(c->proc.pid, c->pid, INTERLEAVE_CHILD_PIDS) : 0;
 }
 
-/* The threads of a process. Returns their number; `each` is called for every one where it is given. */
+/* List the threads of a process. Returns their number; calls `each` for every one unless it is NULL. */
 static int threads_of(pid_t pid, void (*each)(pid_t thread, void *arg), void *arg)
 {
 	char path[64];

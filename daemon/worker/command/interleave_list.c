@@ -1,4 +1,4 @@
-/* interleave_list.c - see interleave_list.h. */
+/* interleave_list.c - listing of a program's cells. */
 #include "worker/command/interleave_list.h"
 
 #include <math.h>
@@ -9,9 +9,10 @@
 
 #include "core/reading/row.h"
 
-enum { CALLS = 4 /* of a cell, the first one cold */, UNTIMED_MAX = 60 /* calls without a time, which are made again */ };
+enum { CALLS = 4 /* of a cell, the first one cold */, UNTIMED_MAX = 60 /* calls without a time, which are repeated */ };
 
-#define SPENT_MS_MAX 2000 /* no further call after this; what the first one compiles or tunes says nothing of the others */
+#define SPENT_MS_MAX                                                                                                             \
+	2000 /* no further call after this time; compilation or tuning in the first call does not predict the others */
 
 void interleave_list_begin(struct interleave_list *l, const int *fd)
 {
@@ -38,13 +39,13 @@ static int send(struct interleave_list *l, struct buf *text, struct fw_err *err)
 {
 	ssize_t n = write(*l->fd, text->data, text->len);
 
-	/* it has asked and waits, so there is room for a few bytes; a program that is gone shows in its exit */
+	/* it waits for this answer, so the buffer has space; its exit shows if it is gone */
 	if (n >= 0 && n != (ssize_t)text->len)
-		return err_set(err, ERR_PROTOCOL, "does not read what it asked for");
+		return err_set(err, ERR_PROTOCOL, "does not read the answer that it requested");
 	return 0;
 }
 
-/* A cell that it came to before has been listed. */
+/* Start a cell; one that the program reached before is listed already. */
 static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *err)
 {
 	*is_new = l->n == 0 || strcmp(l->cell[l->n - 1].key, l->side.key) != 0;
@@ -135,7 +136,7 @@ static int take(struct interleave_list *l, const struct interleave_line *line, s
 	case INTERLEAVE_TURN:
 		return answer(l, err);
 	case INTERLEAVE_DONE:
-		if (line->ms <= 0) { /* interrupted so that it has no time: it is made again */
+		if (line->ms <= 0) { /* interrupted so that it has no time: repeat it */
 			if (++l->untimed > UNTIMED_MAX && cell->ms <= 0 && !cell->failure[0]) {
 				snprintf(cell->failure, sizeof cell->failure, "reported");
 				snprintf(cell->detail, sizeof cell->detail,

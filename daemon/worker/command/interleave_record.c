@@ -1,4 +1,4 @@
-/* interleave_record.c - see interleave_record.h. */
+/* interleave_record.c - checks of a session's results, and their records. */
 #include "worker/command/interleave_record.h"
 
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "worker/bench/process_run.h"
 #include "worker/bench/sustain.h"
 
-/* ---- what is believed ---------------------------------------------------------------------------------------------------- */
-
-/* A reference commit is left out of the cell; one that goes on in the turns of others is left out of all. */
+/*
+ * Reject a side. A reference commit is left out of the cell; one that computes in the turns of others is left out of all cells.
+ */
 static enum interleave_belief refuse(
 	struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
 {
@@ -22,7 +22,10 @@ static enum interleave_belief refuse(
 											   : INTERLEAVE_REFERENCE_FAULTY;
 }
 
-/* It did in this session what cannot be. One session may be the machine's doing: accused is who does so in both halves of the runs. */
+/*
+ * A side showed impossible times in this session. The machine may cause that once; a side that does so in both halves of the
+ * runs is rejected.
+ */
 static enum interleave_belief doubt(
 	struct command *m, int side, int cell, const char *failure, const char *why, bool is_sure, struct fw_err *err)
 {
@@ -32,12 +35,12 @@ static enum interleave_belief doubt(
 		return refuse(m, side, cell, failure, why, err);
 	note.u.note.role = m->side[side]->role;
 	snprintf(note.u.note.text, sizeof note.u.note.text,
-		"run %d is left out, and another one tells whether it was the machine: %.300s", m->bench->runs, why);
+		"run %d is left out, and another one shows whether the machine was the cause: %.300s", m->bench->runs, why);
 	return bench_send(m->bench, &note, err) < 0 ? INTERLEAVE_ERROR : INTERLEAVE_DOUBTED;
 }
 
-/* Whether a side did what cannot be: INTERLEAVE_BELIEVED it did not. */
-static enum interleave_belief look_at_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
+/* Test one side for impossible times. INTERLEAVE_BELIEVED: none. */
+static enum interleave_belief check_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	int side, const struct interleave_evidence *evidence, char *why, struct fw_err *err)
 {
 	char now[INTERLEAVE_WHY_SIZE];
@@ -57,7 +60,7 @@ static enum interleave_belief look_at_side(struct command *m, const struct inter
 	return INTERLEAVE_BELIEVED;
 }
 
-_Static_assert((int)INTERLEAVE_WHY_SIZE <= (int)INTERLEAVE_TEXT_SIZE, "a reason of either kind fits");
+_Static_assert((int)INTERLEAVE_WHY_SIZE <= (int)INTERLEAVE_TEXT_SIZE, "both kinds of cause fit");
 
 enum interleave_belief interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	struct interleave_evidence *evidence, char *why, struct fw_err *err)
@@ -72,7 +75,7 @@ enum interleave_belief interleave_judge(struct command *m, const struct interlea
 	for (int side = 0; side < s->n_sides; side++)
 		interleave_evidence_add(&evidence[side], &c->seen[side]);
 	for (int side = 0; side < s->n_sides; side++) {
-		enum interleave_belief belief = look_at_side(m, s, c, side, evidence, why, err);
+		enum interleave_belief belief = check_side(m, s, c, side, evidence, why, err);
 
 		if (belief != INTERLEAVE_BELIEVED)
 			return belief;
@@ -91,13 +94,11 @@ int interleave_judge_gain(struct command *m, int cell, const struct interleave_e
 	if (!m->bench->cell[cell].open || bench_verdict(m->bench, cell) != VERDICT_IMPROVEMENT ||
 		interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], calls, why) == INTERLEAVE_GAIN_NONE)
 		return 0;
-	snprintf(text, sizeof text, "%s: on this machine, in so few turns, that is neither a gain nor a lie", why);
+	snprintf(text, sizeof text, "%s: on this machine, with so few turns, neither a gain nor false timing can be shown", why);
 	return bench_fault(m->bench, cell, ROLE_DEVICE, "unsure", text, err) < 0 ? -1 : 0;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------------- */
-
-static bool all_told(const float *v, int n)
+static bool all_reported(const float *v, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (v[i] <= 0)
@@ -143,7 +144,7 @@ static void drop_record(struct msg *message)
 	free(message);
 }
 
-/* Columns of one side. A clock or a host time that is not always told is not used at all. */
+/* Fill the columns of one side. Clocks or host times count only if all calls report them. */
 static int fill(struct msg_cell *r, int side, const float *ms, const float *mhz, bool clocks, const float *host_us, bool hosts,
 	struct fw_err *err)
 {
@@ -165,8 +166,8 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 	int status = message ? 0 : -1, at = 0;
 
 	for (int side = 0; side < s->n_sides; side++) {
-		clocks = clocks && all_told(c->mhz[side], c->n);
-		hosts = hosts && all_told(c->host_us[side], c->n);
+		clocks = clocks && all_reported(c->mhz[side], c->n);
+		hosts = hosts && all_reported(c->host_us[side], c->n);
 	}
 	for (int side = 0; side < s->n_sides && status == 0; side++)
 		status = fill(message->u.cell, side, c->ms[side], c->mhz[side], clocks, c->host_us[side], hosts, err);
@@ -192,7 +193,8 @@ static int record_sustained_runs(struct command *m, const struct interleave_cell
 	const struct msg_device_check *device_check, struct fw_err *err)
 {
 	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_sustained, err);
-	bool clocks = all_told(c->sustained_run[0].mhz, c->n_sustained) && all_told(c->sustained_run[1].mhz, c->n_sustained);
+	bool clocks =
+		all_reported(c->sustained_run[0].mhz, c->n_sustained) && all_reported(c->sustained_run[1].mhz, c->n_sustained);
 	int status = message ? 0 : -1;
 
 	for (int side = 0; side < COMMAND_REFERENCE && status == 0; side++)
@@ -215,9 +217,7 @@ int interleave_record(struct command *m, const struct interleave_session *s, con
 	return c->n_sustained > 0 ? record_sustained_runs(m, c, set, device_check, err) : 0;
 }
 
-/* ---- what they said ------------------------------------------------------------------------------------------------------ */
-
-static int tell_work(struct command *m, int side, int cell, const struct interleave_told *told, struct fw_err *err)
+static int send_work(struct command *m, int side, int cell, const struct interleave_told *told, struct fw_err *err)
 {
 	struct msg work = { .t = MSG_WORK,
 		.u.work = { .cell = cell,
@@ -231,7 +231,7 @@ static int tell_work(struct command *m, int side, int cell, const struct interle
 	return bench_send(m->bench, &work, err);
 }
 
-static int tell_outputs(
+static int send_output_note(
 	struct command *m, int cell, const struct interleave_told *base, const struct interleave_told *target, struct fw_err *err)
 {
 	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
@@ -243,8 +243,11 @@ static int tell_outputs(
 	return bench_send(m->bench, &note, err);
 }
 
-/* What compiles or tunes late does so in the first call of all, which no pair holds. It varies: a change is told from half or twice on. */
-static int tell_first_calls(
+/*
+ * Late compilation or tuning happens in the very first call, which no pair contains. It varies: only changes to half or double
+ * are reported.
+ */
+static int send_first_call_note(
 	struct command *m, int cell, const struct interleave_told *base, const struct interleave_told *target, struct fw_err *err)
 {
 	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
@@ -252,7 +255,7 @@ static int tell_first_calls(
 	if (!base || !target || base->first_ms <= 0 || target->first_ms <= 0 ||
 		(target->first_ms < 2 * base->first_ms && base->first_ms < 2 * target->first_ms))
 		return 0;
-	snprintf(note.u.note.text, sizeof note.u.note.text, "the first call of all takes %.4g ms, of the base %.4g",
+	snprintf(note.u.note.text, sizeof note.u.note.text, "the very first call takes %.4g ms, that of the base %.4g",
 		target->first_ms, base->first_ms);
 	return bench_send(m->bench, &note, err);
 }
@@ -267,11 +270,11 @@ int interleave_tell_lists(struct command *m, struct fw_err *err)
 		for (int side = 0; side < m->n_sides; side++) {
 			told[side] = interleave_list_find(&m->list[side], b->cells[cell].key);
 			if (side < COMMAND_REFERENCE && told[side] && told[side]->ms > 0 &&
-				tell_work(m, side, cell, told[side], err) < 0)
+				send_work(m, side, cell, told[side], err) < 0)
 				return -1;
 		}
-		if (tell_outputs(m, cell, told[COMMAND_BASE], told[COMMAND_TARGET], err) < 0 ||
-			tell_first_calls(m, cell, told[COMMAND_BASE], told[COMMAND_TARGET], err) < 0)
+		if (send_output_note(m, cell, told[COMMAND_BASE], told[COMMAND_TARGET], err) < 0 ||
+			send_first_call_note(m, cell, told[COMMAND_BASE], told[COMMAND_TARGET], err) < 0)
 			return -1;
 	}
 	return 0;

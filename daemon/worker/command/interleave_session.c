@@ -1,4 +1,4 @@
-/* interleave_session.c - see interleave_session.h. */
+/* interleave_session.c - turns, pairs and sustained runs of an interleaved session. */
 #include "worker/command/interleave_session.h"
 
 #include <math.h>
@@ -12,18 +12,17 @@
 
 enum {
 	WAIT_MS = 100,
-	BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */,
-	SINGLES = 8 /* turns of single calls, where programs choose how often they repeat a call */,
+	BOUNDS = 3 /* turns without a warm-up call, which show bounds of a call's time */,
+	SINGLES = 8 /* turns of single calls, where programs choose the number of repetitions */,
 	SUSTAINED_CALLS_MIN = 2
 };
 
-#define CALL_LIMIT_S     30.0
-#define CALL_LIMIT_TIMES 100
-#define SUSTAINED_TURN_S                                                                                                         \
-	0.1 /* of the turns that it is made of: how long a call takes with all that is around it shows in the first */
+#define CALL_LIMIT_S        30.0
+#define CALL_LIMIT_TIMES    100
+#define SUSTAINED_TURN_S    0.1 /* of its turns: the full time of a call shows in the first */
 #define SUSTAINED_CALLS_MAX 4096
-#define CUT_TIMES           2 /* as many pairs are taken again, at most, */
-#define UNTIMED_TIMES       4 /* and as many that have no time: those never count */
+#define CUT_TIMES           2 /* at most as many pairs are repeated after an interrupt, */
+#define UNTIMED_TIMES       4 /* and as many without a time: those never count */
 
 int interleave_session_side(const struct interleave_session *s, int pair, int k)
 {
@@ -38,10 +37,8 @@ static int index_of(const struct interleave_session *s, const char *key)
 	return -1;
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------------- */
-
-/* Where there is no room for one more, every second one goes. */
-static void keep_in_sustained(struct interleave_sustained *b, float ms, float mhz)
+/* Store a call; when the list is full, drop every second one. */
+static void add_sustained(struct interleave_sustained *b, float ms, float mhz)
 {
 	struct sustained_calls *c = b->calls;
 
@@ -59,13 +56,13 @@ static void keep_in_sustained(struct interleave_sustained *b, float ms, float mh
 	c->mhz[c->kept++] = mhz;
 }
 
-static void keep_call(struct interleave_session *s, const struct interleave_line *line)
+static void add_call(struct interleave_session *s, const struct interleave_line *line)
 {
 	s->turn.n++;
 	s->turn.ms = (float)line->ms;
 	s->turn.mhz = (float)line->mhz;
 	if (s->sustained_run && line->ms > 0)
-		keep_in_sustained(s->sustained_run, s->turn.ms, s->turn.mhz);
+		add_sustained(s->sustained_run, s->turn.ms, s->turn.mhz);
 	s->turn.host_us = (float)line->host_us;
 	s->turn.sum_ms += line->ms * fmax(1, line->repeats);
 	s->turn.repeats = line->repeats;
@@ -83,7 +80,7 @@ static int on_line(void *arg, struct interleave_child *c, const struct interleav
 	if (side != s->turn.side || !s->at)
 		return 0;
 	if (line->word == INTERLEAVE_DONE) {
-		keep_call(s, line);
+		add_call(s, line);
 	} else if (line->word == INTERLEAVE_FAIL && s->at->failed_side < 0) {
 		s->at->failed_side = side;
 		snprintf(s->at->failure, sizeof s->at->failure, "%s", line->failure);
@@ -92,7 +89,7 @@ static int on_line(void *arg, struct interleave_child *c, const struct interleav
 	return 0;
 }
 
-/* How long it may take for what it does, and what that is. */
+/* Time limit of a program's current step, and the name of the step. */
 static double limit_of(const struct interleave_session *s, const struct interleave_child *c, const char **what)
 {
 	double limit_s = c->subject->run.timeout_s;
@@ -117,7 +114,7 @@ static void watch_clocks(struct interleave_session *s)
 	}
 }
 
-/* The first trouble ends the session; whose turn it was it happened in that cell. */
+/* The first failure ends the session; it belongs to the cell of the failed side's turn. */
 static bool in_failure(struct interleave_session *s)
 {
 	for (int k = 0; k < s->n_sides && s->failure_side < 0; k++) {
@@ -133,7 +130,7 @@ static bool in_failure(struct interleave_session *s)
 	return s->failure_side >= 0;
 }
 
-/* Wait for whatever happens next. 1; 0 the session is over; -1. */
+/* Wait for the next event. Returns 1; 0 when the session is over; -1. */
 static int attend(struct interleave_session *s, struct fw_err *err)
 {
 	struct pollfd fd[1 + INTERLEAVE_SIDES_MAX * INTERLEAVE_CHILD_FDS];
@@ -156,15 +153,13 @@ static int attend(struct interleave_session *s, struct fw_err *err)
 	return !in_failure(s);
 }
 
-/* ---- one turn ------------------------------------------------------------------------------------------------------------ */
-
-/* What the sides have used so far, of those that rest while `side` has its turn. */
+/* Resources used so far by the sides that must rest while `side` has its turn. */
 struct resting {
 	double cpu_s[INTERLEAVE_SIDES_MAX], queued_s[INTERLEAVE_SIDES_MAX];
 	bool is_watched[INTERLEAVE_SIDES_MAX];
 };
 
-static void look_at_rest(const struct interleave_session *s, int side, struct resting *r)
+static void read_resting(const struct interleave_session *s, int side, struct resting *r)
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (k != side) {
@@ -187,20 +182,20 @@ static void note_rest(struct interleave_session *s, int side, const struct resti
 		}
 }
 
-/* How a turn is given. */
+/* Parameters of a turn. */
 struct order_of_turn {
 	int warm, calls;
-	bool is_single; /* a program that repeats calls is asked not to */
+	bool is_single; /* a program that repeats calls must not do so */
 };
 
-/* Give a turn and wait until it is over. 1 it has the times, *turn_ms until its last call was done; 0 it has none; -1. */
-static int give(struct interleave_session *s, int side, const struct order_of_turn *o, double *turn_ms, struct fw_err *err)
+/* Give a turn and wait for its end. Returns 1 with times, *turn_ms until its last call was done; 0 without; -1. */
+static int give_turn(struct interleave_session *s, int side, const struct order_of_turn *o, double *turn_ms, struct fw_err *err)
 {
 	struct interleave_child *c = &s->child[side];
 	struct resting resting = { 0 };
 	int result = 1;
 
-	look_at_rest(s, side, &resting);
+	read_resting(s, side, &resting);
 	interleave_wait_begin(&s->wait[side], s->wait[side].is_counted ? interleave_child_queued_s(c) : 0);
 	memset(&s->turn, 0, sizeof s->turn);
 	s->turn.side = side;
@@ -219,8 +214,8 @@ static int give(struct interleave_session *s, int side, const struct order_of_tu
 	return 1;
 }
 
-/* Whether all are still at this cell: a program may leave it early. */
-static bool all_here(const struct interleave_session *s)
+/* Whether all sides are still at this cell: a program may leave it early. */
+static bool all_at_cell(const struct interleave_session *s)
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (s->child[k].side.state != INTERLEAVE_RESTING || strcmp(s->child[k].side.key, s->at->key) != 0)
@@ -228,27 +223,25 @@ static bool all_here(const struct interleave_session *s)
 	return true;
 }
 
-/* ---- one cell ------------------------------------------------------------------------------------------------------------ */
-
-/* What became of a pair (of three, with a reference commit). */
+/* Outcome of a pair (of three, with a reference commit). */
 enum pair {
-	PAIR_BROKEN = -1, /* an error, */
-	PAIR_OVER,        /* or a side that does not go on with this cell */
+	PAIR_BROKEN = -1, /* an error */
+	PAIR_OVER,        /* a side does not continue with this cell */
 	PAIR_TAKEN,
-	PAIR_CUT,    /* something outside interrupted a call */
+	PAIR_CUT,    /* an external interrupt during a call */
 	PAIR_UNTIMED /* a call has no time */
 };
 
 /*
- * Whether something took the processor from this turn's program, by the system's own count of how long its threads wanted one in this turn; that a
- * call was interrupted is otherwise the program's word.
+ * Whether another process took the processor from this program in its turn, by the system's count of the time its threads
+ * waited for one; otherwise an interrupt is only the program's claim.
  */
 static bool was_cut(struct interleave_session *s, int side, double turn_ms)
 {
 	return s->turn.cut > 0 && interleave_wait_end(&s->wait[side], interleave_child_queued_s(&s->child[side]), turn_ms);
 }
 
-/* The turn that was given, as it is held against its time. */
+/* The given turn, for the comparison with its reported time. */
 static struct interleave_one turn_of(struct interleave_session *s, int side, double turn_ms)
 {
 	return (struct interleave_one){ .ms = (double)s->turn.ms,
@@ -258,18 +251,18 @@ static struct interleave_one turn_of(struct interleave_session *s, int side, dou
 		.cut = was_cut(s, side, turn_ms) };
 }
 
-/* The next pair, in place of one that was interrupted the same again, so that each place has the order that its record says. */
+/* Take the next pair. It repeats an interrupted pair with the same order, so that each position has the order of its record. */
 static enum pair take_pair(struct interleave_session *s, struct fw_err *err)
 {
 	struct interleave_cell *at = s->at;
 	enum pair pair = PAIR_TAKEN;
 
 	for (int k = 0; k < s->n_sides; k++) {
-		int side = interleave_session_side(s, at->n, k), result = all_here(s);
+		int side = interleave_session_side(s, at->n, k), result = all_at_cell(s);
 		double turn_ms;
 
 		if (result == 1)
-			result = give(s, side, &(struct order_of_turn){ .warm = at->warm, .calls = 1 }, &turn_ms, err);
+			result = give_turn(s, side, &(struct order_of_turn){ .warm = at->warm, .calls = 1 }, &turn_ms, err);
 		if (result != 1)
 			return result < 0 ? PAIR_BROKEN : PAIR_OVER;
 		at->ms[side][at->n] = s->turn.ms;
@@ -291,8 +284,8 @@ static enum pair take_pair(struct interleave_session *s, struct fw_err *err)
 	return pair;
 }
 
-/* Turns whose times do not count: one of each side to begin with, and without warm calls those that show what cannot be. */
-static int give_aside(struct interleave_session *s, int rounds, int warm, struct fw_err *err)
+/* Give turns whose times do not count: one of each side to start, and those without warm-up calls that bound a call's time. */
+static int give_uncounted(struct interleave_session *s, int rounds, int warm, struct fw_err *err)
 {
 	int result = 1;
 
@@ -300,16 +293,16 @@ static int give_aside(struct interleave_session *s, int rounds, int warm, struct
 		for (int k = 0; k < s->n_sides && result == 1; k++) {
 			double turn_ms;
 
-			result = all_here(s) ? give(s, interleave_session_side(s, i, k),
-						       &(struct order_of_turn){ .warm = warm, .calls = 1 }, &turn_ms, err)
-					     : 0;
+			result = all_at_cell(s) ? give_turn(s, interleave_session_side(s, i, k),
+							  &(struct order_of_turn){ .warm = warm, .calls = 1 }, &turn_ms, err)
+						: 0;
 			if (result == 1)
 				interleave_bound(&s->at->seen[s->turn.side], s->turn.sum_ms, turn_ms);
 		}
 	return result;
 }
 
-/* A side chooses how often it repeats a call, so that its turns do not tell how long one is. */
+/* A side chooses how often it repeats a call, so its turns do not show the length of one call. */
 static bool hides_calls(const struct interleave_cell *at)
 {
 	const struct interleave_seen *base = &at->seen[COMMAND_BASE], *target = &at->seen[COMMAND_TARGET];
@@ -317,7 +310,7 @@ static bool hides_calls(const struct interleave_cell *at)
 	return base->chooses && (base->repeats || target->repeats);
 }
 
-/* Turns of single calls. 1, 0, -1 as give. */
+/* Give turns of single calls. Returns 1, 0, -1 as give_turn. */
 static int give_singles(struct interleave_session *s, struct fw_err *err)
 {
 	const struct order_of_turn single = { .warm = s->at->warm, .calls = 1, .is_single = true };
@@ -328,7 +321,7 @@ static int give_singles(struct interleave_session *s, struct fw_err *err)
 			int side = interleave_session_side(s, i, k);
 			double turn_ms;
 
-			result = all_here(s) ? give(s, side, &single, &turn_ms, err) : 0;
+			result = all_at_cell(s) ? give_turn(s, side, &single, &turn_ms, err) : 0;
 			if (result == 1 && s->turn.ms > 0) {
 				struct interleave_one turn = turn_of(s, side, turn_ms);
 
@@ -338,12 +331,12 @@ static int give_singles(struct interleave_session *s, struct fw_err *err)
 	return result;
 }
 
-/* One sustained run, in turns of some calls each, until `until_ns`. 1, 0, -1 as give. */
+/* Take one sustained run, in turns of some calls each, until `until_ns`. Returns 1, 0, -1 as give_turn. */
 static int take_sustained(
 	struct interleave_session *s, int side, int64_t until_ns, struct sustained_calls *out, struct fw_err *err)
 {
 	int64_t settled_ns = until_ns - (int64_t)((SUSTAINED_S - SUSTAINED_SETTLES_S) * 1e9);
-	int64_t last_ns = until_ns + (int64_t)(SUSTAINED_S * 1e9); /* without a single time by then there is no sustained run */
+	int64_t last_ns = until_ns + (int64_t)(SUSTAINED_S * 1e9); /* a sustained run without a time by then is dropped */
 	int calls = SUSTAINED_CALLS_MIN, result;
 
 	struct interleave_sustained sustained_run = { .stride = 1, .calls = out };
@@ -353,7 +346,7 @@ static int take_sustained(
 		double turn_ms;
 
 		s->sustained_run = clock_mono_ns() >= settled_ns ? &sustained_run : NULL;
-		result = all_here(s) ? give(s, side, &(struct order_of_turn){ .calls = calls }, &turn_ms, err) : 0;
+		result = all_at_cell(s) ? give_turn(s, side, &(struct order_of_turn){ .calls = calls }, &turn_ms, err) : 0;
 		s->sustained_run = NULL;
 		if (result != 1)
 			return result;
@@ -363,7 +356,7 @@ static int take_sustained(
 	return out->kept > 0;
 }
 
-/* Base and target call without a rest: what clocks do then. */
+/* Run base and target without a rest, to measure them at stabilised clocks. */
 static int take_sustained_runs(struct interleave_session *s, struct fw_err *err)
 {
 	struct interleave_cell *at = s->at;
@@ -382,7 +375,7 @@ static int take_sustained_runs(struct interleave_session *s, struct fw_err *err)
 	return 1;
 }
 
-/* The core of all that we may use whose number the seed says. */
+/* Choose one of the allowed cores by the seed. */
 static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
 {
 	int n = (int)(seed % (uint64_t)CPU_COUNT(ours));
@@ -396,10 +389,10 @@ static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
 }
 
 /*
- * Programs of one thread share one core, another one in each run: where each keeps to its own, whatever else runs on one of them weighs on
- * one side alone. Those of several threads have all cores.
+ * Place single-threaded programs on one common core, another in each run: on separate cores a third process on one of them
+ * would slow down one side only. Programs with several threads get all cores.
  */
-static void place(struct interleave_session *s)
+static void place_programs(struct interleave_session *s)
 {
 	cpu_set_t ours, one;
 	bool single = true;
@@ -425,11 +418,11 @@ static bool is_enough(const struct interleave_cell *c, int64_t began)
 static int run_cell(struct interleave_session *s, struct fw_err *err)
 {
 	struct interleave_cell *at = s->at;
-	int status = give_aside(s, 1, at->warm, err);
-	int64_t began = clock_mono_ns(); /* what a first call compiles or tunes does not make the pairs fewer */
+	int status = give_uncounted(s, 1, at->warm, err);
+	int64_t began = clock_mono_ns(); /* compilation or tuning in a first call does not reduce the pairs */
 
-	if (status >= 1) /* by now there are the threads that a first call starts */
-		place(s);
+	if (status >= 1) /* the threads of the first call exist by now */
+		place_programs(s);
 	while (status >= 1 && !is_enough(at, began) && at->untimed < UNTIMED_TIMES * at->pairs) {
 		enum pair pair = take_pair(s, err);
 
@@ -444,7 +437,7 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 		status = give_singles(s, err);
 	at->pairs_s = (double)(clock_mono_ns() - began) * 1e-9;
 	if (status >= 1 && at->warm > 0)
-		status = give_aside(s, BOUNDS, 0, err);
+		status = give_uncounted(s, BOUNDS, 0, err);
 	if (status >= 1 && at->sustained_rounds > 0) {
 		began = clock_mono_ns();
 		status = take_sustained_runs(s, err);
@@ -453,9 +446,7 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 	return status < 0 ? -1 : 0;
 }
 
-/* ---- the session --------------------------------------------------------------------------------------------------------- */
-
-/* Send everybody to the `i`-th cell. 1 all are there, 0 the session is over, -1; 2 somebody passed it by. */
+/* Send every program to cell `i`. Returns 1 when all are there, 0 when the session is over, -1; 2 when one skipped it. */
 static int gather(struct interleave_session *s, int i, struct fw_err *err)
 {
 	int result = 1;
@@ -467,7 +458,7 @@ static int gather(struct interleave_session *s, int i, struct fw_err *err)
 			struct interleave_child *c = &s->child[k];
 			int at = c->side.state == INTERLEAVE_RESTING ? index_of(s, c->side.key) : -1;
 
-			/* how it ends tells whether it came to its end */
+			/* its exit shows whether it reached its end */
 			if ((c->side.state == INTERLEAVE_GONE && !c->runs) || at > i)
 				return 2;
 			here += at == i;
@@ -481,7 +472,7 @@ static int gather(struct interleave_session *s, int i, struct fw_err *err)
 	return result;
 }
 
-static int tell(struct interleave_session *s, int cell, struct fw_err *err)
+static int record_outcome(struct interleave_session *s, int cell, struct fw_err *err)
 {
 	struct msg at = { .t = MSG_AT, .u.at = { .process_run = s->bench->runs, .cell = cell, .step = "time" } };
 
@@ -499,7 +490,7 @@ static int run_cells(struct interleave_session *s, struct fw_err *err)
 			continue;
 		s->at = &s->cell[i];
 		s->at->reached = true;
-		if (tell(s, s->at->cell, err) < 0 || run_cell(s, err) != 0)
+		if (record_outcome(s, s->at->cell, err) < 0 || run_cell(s, err) != 0)
 			return -1;
 		status = !in_failure(s);
 		s->at = NULL;

@@ -1,4 +1,4 @@
-/* process_run.c - whose turn it is, readings around rounds, and the records that runs end in. */
+/* process_run.c - order of processes, device readings around rounds, and the records of a run. */
 #include "worker/command/process_run.h"
 
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 
 enum { ROUNDS = BENCHMARK_PAIRS, REDO_MAX = 3 };
 
-/* One run being taken. Shape: reading[round][side]. */
+/* A run in progress. Shape: reading[round][side]. */
 struct taken {
 	struct command *command;
-	int set, first, redo;                              /* who begins; rounds thrown away */
+	int set, first, redo;                              /* side that begins; discarded rounds */
 	int n_ran[ROUNDS], ran[ROUNDS][COMMAND_SIDES_MAX]; /* sides in the order in which they ran */
 	struct reading reading[ROUNDS][COMMAND_SIDES_MAX];
-	double mhz[ROUNDS][COMMAND_SIDES_MAX]; /* that its process ran at; 0: not known */
-	struct msg_device_check device_check;  /* of the rounds that were kept */
+	double mhz[ROUNDS][COMMAND_SIDES_MAX]; /* of its process; 0: unknown */
+	struct msg_device_check device_check;  /* of the rounds that count */
 };
 
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err)
@@ -57,7 +57,7 @@ int command_drop_reference(struct command *m, const char *why, struct fw_err *er
 	m->n_sides = COMMAND_REFERENCE;
 	message.u.note.role = m->side[COMMAND_REFERENCE]->role;
 	snprintf(message.u.note.text, sizeof message.u.note.text,
-		"the reference commit %.12s of the history takes no part, and without it this commit has no place there: %.280s",
+		"the reference commit %.12s of the history is not measured, and without it this commit has no position there: %.280s",
 		m->side[COMMAND_REFERENCE]->commit, why);
 	return bench_send(m->bench, &message, err);
 }
@@ -78,7 +78,7 @@ int command_timed(struct command *m, int side, int cell, const struct reading *r
 	if (row && row->n > 0)
 		return 1;
 	snprintf(detail, sizeof detail, "%s%s",
-		row   ? "the benchmark says: "
+		row   ? "the benchmark reports: "
 		: why ? "the benchmark has no time for this row: "
 		      : "the benchmark does not write this row",
 		why ? why : "");
@@ -102,15 +102,13 @@ int command_announce(struct command *m, const int *list, int n, int set, uint64_
 	return status;
 }
 
-/* ---- rounds -------------------------------------------------------------------------------------------------------------- */
-
-/* Who is k-th: the second round runs the first one backwards, so that a drift cancels. */
-static int turn(const struct taken *l, int n, int round, int k)
+/* The k-th side: the second round runs the first one backwards, so that a drift cancels. */
+static int side_at(const struct taken *l, int n, int round, int k)
 {
 	return (l->first + (round & 1 ? n - 1 - k : k)) % n;
 }
 
-static void forget(struct taken *l, int round)
+static void drop_readings(struct taken *l, int round)
 {
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
 		reading_fini(&l->reading[round][side]);
@@ -118,7 +116,7 @@ static void forget(struct taken *l, int round)
 	l->n_ran[round] = 0;
 }
 
-/* Every side once. 1, 0 a base or target failed, -1. */
+/* Run every side once. Returns 1, 0 if base or target failed, -1. */
 static int run_sides(struct taken *l, int round, struct fw_err *err)
 {
 	struct command *m = l->command;
@@ -126,7 +124,7 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 	int n = m->n_sides, ran;
 
 	for (int k = 0; k < n; k++) {
-		int side = turn(l, n, round, k);
+		int side = side_at(l, n, round, k);
 		struct command_clock clock = { .process = round * n + k };
 
 		if (command_tell(m, side, "time", err) < 0)
@@ -143,7 +141,7 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 	return 1;
 }
 
-/* A round between two readings, again while they make it void. */
+/* Run a round between two readings, and repeat it while they discard it. */
 static int run_round(struct taken *l, int round, struct fw_err *err)
 {
 	struct bench *b = l->command->bench;
@@ -161,20 +159,21 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 		if (ran == 1 && gpu && health_check_device_check(b, pass, &after, err) != 0)
 			return -1;
 		device_check_merge(&device_check, &after);
-		device_check.energy_j = -1; /* of whole processes, not of what they time */
+		device_check.energy_j = -1; /* the energy of whole processes is not that of the timed calls */
 		if (ran != 1 || !device_check_discards(&device_check, why) || pass == REDO_MAX ||
 			device_check_xid_breaks(device_check.xid) || b->gpu_s >= b->limits.budget_s)
 			break;
-		forget(l, round);
+		drop_readings(l, round);
 		l->redo++;
 	}
 	device_check_merge(&l->device_check, &device_check);
 	return ran;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------------- */
-
-/* Whether the reference commit's row is that of the base: of several results of one name, as many, or which is which is not known. */
+/*
+ * Whether the reference commit's row matches the base's: several results of one name must have the same number, or they cannot
+ * be assigned.
+ */
 static bool has_time_like(const struct reading *reference, const struct reading *base, const char *key)
 {
 	const struct reading_row *row = reading_find(reference, key), *like = reading_find(base, key);
@@ -182,7 +181,7 @@ static bool has_time_like(const struct reading *reference, const struct reading 
 	return row && row->n > 0 && (!like || row->twins == like->twins);
 }
 
-/* The reference commit's row may be missing, or the reference commit have failed on the way: then this cell has base and target alone. */
+/* The reference commit's row may be missing, or it failed earlier: then this cell has base and target only. */
 static int sides_with(const struct taken *l, const char *key)
 {
 	bool all = l->command->n_sides == COMMAND_SIDES_MAX;
@@ -192,7 +191,7 @@ static int sides_with(const struct taken *l, const char *key)
 	return all ? COMMAND_SIDES_MAX : COMMAND_REFERENCE;
 }
 
-/* The clocks of a side's processes, where all of them are known. */
+/* Fill in the clocks of a side's processes if all of them are known. */
 static int fill_clocks(const struct taken *l, int side, struct msg_cell *c, struct fw_err *err)
 {
 	for (int round = 0; round < ROUNDS; round++)
@@ -206,7 +205,7 @@ static int fill_clocks(const struct taken *l, int side, struct msg_cell *c, stru
 	return 0;
 }
 
-/* What a process says of a cell: the median of its calls, but for those that it took to settle. */
+/* Time of a cell in one process: the median of its calls without the warm-up ones. */
 static float time_of(struct command *m, int cell, const struct reading_row *row)
 {
 	int cut = 0;
@@ -220,10 +219,10 @@ static float time_of(struct command *m, int cell, const struct reading_row *row)
 }
 
 /*
- * All processes of the run are compared by the same figure of a cell, also where one of them states a better one. NULL, or why they
- * cannot be compared.
+ * Choose one statistic for all processes of the run, even if some report a better one. Returns NULL, or why they cannot be
+ * compared.
  */
-static const char *settle(struct taken *l, const char *key, int n_sides)
+static const char *choose_statistic(struct taken *l, const char *key, int n_sides)
 {
 	struct reading_row *row[ROUNDS * COMMAND_SIDES_MAX];
 	int n = 0;
@@ -243,10 +242,10 @@ static const char *settle(struct taken *l, const char *key, int n_sides)
 			return "the processes of a run wrote different numbers of results of this name";
 	return n == 0 || reading_settle(row, n)
 		       ? NULL
-		       : "the processes of a run state no figure of this row in common: a mean here, a median there";
+		       : "the processes of a run report no common statistic of this row: a mean here, a median there";
 }
 
-/* The times of one cell. 1, 0 a side did not write its row, -1. */
+/* Fill in the times of one cell. Returns 1, 0 if a side did not write its row, -1. */
 static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_err *err)
 {
 	struct command *m = l->command;
@@ -270,7 +269,7 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 		if (fill_clocks(l, side, c, err) != 0)
 			return -1;
 	}
-	const char *unlike = settle(l, key, n);
+	const char *unlike = choose_statistic(l, key, n);
 
 	if (unlike)
 		return bench_fault(b, cell, ROLE_DEVICE, "unsure", unlike, err) < 0 ? -1 : 0;
@@ -310,7 +309,7 @@ static int add_cell(struct taken *l, int cell, struct fw_err *err)
 	return status < 0 ? -1 : 0;
 }
 
-/* The run's records, then what its readings say about the device. */
+/* Send the run's records, then check the device's readings. */
 static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = l->command->bench;
@@ -338,6 +337,6 @@ int command_process_run(struct command *m, const int *list, int n, int set, stru
 	if (status == 0 && ran == 1)
 		status = finish(&l, list, n, err);
 	for (int round = 0; round < ROUNDS; round++)
-		forget(&l, round);
+		drop_readings(&l, round);
 	return status;
 }

@@ -1,4 +1,4 @@
-/* program.c - see program.h. */
+/* program.c - command line and environment of a benchmark program. */
 #include "worker/command/program.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 static const int64_t file_max_bytes = 2ll << 30;
 
-/* Threads that only wait must not look like work that goes on in the other side's turn. */
+/* Idle threads must not look like work that continues in the other side's turn. */
 static const char *const interleave_env[] = { INTERLEAVE_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };
 _Static_assert(PROGRAM_INTERLEAVE_FD == 3, "interleave_env names it");
 
@@ -28,13 +28,13 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 		snprintf(p->path, sizeof p->path, "PYTHONPATH=%s", c->sandbox->kit);
 		more[n++] = p->path;
 	}
-	/* where a container may keep the driver's libraries; a sandbox knows by itself */
+	/* containers put the driver's libraries there; the sandbox adds them itself */
 	const char *libraries = gpu && !c->sandbox->active ? getenv("LD_LIBRARY_PATH") : NULL;
 
 	if (libraries &&
 		(size_t)snprintf(p->libraries, sizeof p->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof p->libraries)
 		more[n++] = p->libraries;
-	if (gpu) { /* of several, the one that is its own while this job has it */
+	if (gpu) { /* of several GPUs, the job's own */
 		snprintf(p->device, sizeof p->device, "CUDA_VISIBLE_DEVICES=%s", b->device.uuid);
 		more[n++] = p->device;
 	}

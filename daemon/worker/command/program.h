@@ -1,4 +1,4 @@
-/** program.h - how a benchmark that is a program of its own is started: its words, its sandbox, its environment. */
+/** program.h - start of a benchmark program: command line, sandbox, environment. */
 #ifndef WORKER_COMMAND_PROGRAM_H
 #define WORKER_COMMAND_PROGRAM_H
 
@@ -6,9 +6,9 @@
 #include "worker/bench/bench.h"
 #include "worker/build/build.h"
 
-enum { PROGRAM_INTERLEAVE_FD = 3 /* where a program finds the socket of its turns */ };
+enum { PROGRAM_INTERLEAVE_FD = 3 /* descriptor of the interleave socket in the program */ };
 
-/** What proc_spawn wants. `spec` borrows from the rest: not to be moved. */
+/** Arguments of proc_spawn. `spec` borrows from the rest: do not move it. */
 struct program {
 	struct proc_spec spec;
 	struct sandbox_argv words;
@@ -17,7 +17,10 @@ struct program {
 	char device[96], libraries[4096];
 };
 
-/** Prepare subject `s` for a start. `turns`: it is told of its socket, which the caller puts on descriptor PROGRAM_INTERLEAVE_FD. Err: too many words. */
+/**
+ * Prepare subject `s` for a start. `interleave`: its environment names the socket, which the caller puts on descriptor
+ * PROGRAM_INTERLEAVE_FD. Err: too many words.
+ */
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
 	bool interleave, struct fw_err *err);
 

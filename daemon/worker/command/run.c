@@ -1,4 +1,6 @@
-/* run.c - see run.h. Paths inside the folder are never walked through links: the program may have made some. */
+/*
+ * run.c - one process and its output. Paths inside the folder are never followed through links: the program may have made some.
+ */
 #include "worker/command/run.h"
 
 #include <errno.h>
@@ -21,13 +23,13 @@
 #include "worker/box/workdir.h"
 
 struct running {
-	struct clocks clocks; /* while it runs, where they are asked for */
-	struct buf printed;   /* standard output, where that is what is read */
+	struct clocks clocks; /* while it runs, if requested */
+	struct buf printed;   /* standard output, if that is the output */
 	struct lastwords words;
 	bool reads_stdout, too_much;
 };
 
-/* Path of an output from the side's folder. */
+/* Path of an output, relative to the side's folder. */
 static void output_path(const struct build_context *c, const struct msg_subject *s, int i, char out[3 * BENCHMARK_TEXT_SIZE])
 {
 	char name[BENCHMARK_TEXT_SIZE + 16];
@@ -85,7 +87,7 @@ static int blame(struct command_failure *t, const struct running *r, const char 
 	return 0;
 }
 
-/* 1 ended well, 0 not, -1 not its fault. */
+/* Returns 1 ended well, 0 not, -1 if the program is not at fault. */
 static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, const char *side,
 	struct running *r, struct interleave_list *list, struct command_clock *clock, struct command_failure *problem,
 	struct fw_err *err)
@@ -137,7 +139,8 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 		return 1;
 	proc_describe(&how, ended);
 	if (proc_is_outside(&how))
-		return err_set(err, ERR_BUSY, "the benchmark of the %s: %s; for want of memory, or by somebody on this machine",
+		return err_set(err, ERR_BUSY,
+			"the benchmark of the %s: %s; out of memory, or killed by another process on this machine",
 			role_name(s->role), ended);
 	if (room_look(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
 		room_text(&disk, c->cache->dir, what, sizeof what);
@@ -147,7 +150,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	return blame(problem, r, "crash", what);
 }
 
-/* Append an output file. 1, 0 with `trouble`. */
+/* Append an output file. Returns 1, or 0 with `problem` filled. */
 static int read_output(
 	int folder, const char *path, const char *shown, struct buf *text, struct running *r, struct command_failure *t)
 {

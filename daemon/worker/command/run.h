@@ -1,7 +1,7 @@
 /**
- * run.h - one process of a benchmark that is a program of its own: run in its sandbox, its output read.
+ * run.h - one process of a benchmark program: its run in the sandbox and its parsed output.
  *
- * Old outputs are removed first, so that what is read was written by this process.
+ * Old outputs are removed first, so every output was written by this process.
  */
 #ifndef WORKER_COMMAND_RUN_H
 #define WORKER_COMMAND_RUN_H
@@ -17,16 +17,16 @@ struct command_failure {
 	char detail[512];
 };
 
-/** The clock that a process ran at. */
+/** Clock during a process. */
 struct command_clock {
-	int process; /* how many of its run came before */
-	double mhz;  /* 0: not known */
+	int process; /* number of earlier processes of its run */
+	double mhz;  /* 0: unknown */
 };
 
 /**
- * Run subject `s` once. 1: `out` holds what it wrote (own: reading_fini); 0: its own fault, told in `trouble`; -1: cancelled, or a
- * fault of ours. Adds its wall time to the bench. With a `list` (else NULL) it is offered turns: where it takes them, `out` is what it told there.
- * `clock` (else NULL) gets the clock that it ran at.
+ * Run subject `s` once. Returns 1: `out` holds its output (own: reading_fini); 0: its own fault, see `problem`; -1: cancelled,
+ * or an error of the worker. Adds its wall time to the bench. With a `list` (else NULL) it may be interleaved; if it is, `out`
+ * holds its list. `clock` (else NULL) receives its clock.
  */
 int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct interleave_list *list,
 	struct command_clock *clock, struct reading *out, struct command_failure *problem, struct fw_err *err);

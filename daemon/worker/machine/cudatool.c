@@ -1,4 +1,4 @@
-/* cudatool.c - see cudatool.h. */
+/* cudatool.c - search for NVIDIA's programs. */
 #include "worker/machine/cudatool.h"
 
 #include <stdio.h>

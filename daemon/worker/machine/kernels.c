@@ -1,4 +1,4 @@
-/* kernels.c - a line begins with architecture, hash and symbol, so that programs which cut lines have them. */
+/* kernels.c - list of kernels. A line begins with architecture, hash and symbol, so that programs that cut lines keep them. */
 #include "worker/machine/kernels.h"
 
 #include <fcntl.h>

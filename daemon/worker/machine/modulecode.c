@@ -1,4 +1,4 @@
-/* modulecode.c - pieces are kept as they are until somebody asks for their instructions: most of two builds is the same. */
+/* modulecode.c - sorted functions of a module. Pieces are disassembled on demand: most code of two builds is equal. */
 #include "worker/machine/modulecode.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ struct modulecode_piece {
 	size_t len;
 	bool is_asked;
 	struct sass sass;
-	struct fw_err unread; /* why there is none */
+	struct fw_err unread; /* why instructions are missing */
 };
 
 static int no_memory(struct fw_err *err)
@@ -78,7 +78,7 @@ int modulecode_order(const struct modulecode_function *a, const struct modulecod
 	return order ? order : strcmp(a->steady, b->steady);
 }
 
-/* Those of one name in the order of their code, so that equal ones meet. */
+/* Sorts functions of one name by their code, so that equal ones meet. */
 static int by_name(const void *a, const void *b)
 {
 	const struct modulecode_function *x = a, *y = b;

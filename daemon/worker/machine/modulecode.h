@@ -1,4 +1,4 @@
-/** modulecode.h - all compiled functions of a module, sorted so that those of two builds can be laid side by side, with their instructions. */
+/** modulecode.h - all compiled functions of a module, sorted for the comparison of two builds, with their instructions. */
 #ifndef WORKER_MACHINE_MODULECODE_H
 #define WORKER_MACHINE_MODULECODE_H
 
@@ -10,8 +10,8 @@
 
 struct modulecode_function {
 	int sm;
-	char *symbol; /* as it is in the file */
-	char *steady; /* without what changes with its file: what it is known by in the other module */
+	char *symbol; /* as in the file */
+	char *steady; /* without parts that change with the file: its name in the other module */
 	char code_sha256[HASH_HEX];
 	struct resources resources;
 	size_t piece;
@@ -23,17 +23,17 @@ struct modulecode {
 	struct modulecode_piece *piece;
 };
 
-/** Read the module or cubin at `path`. Own: modulecode_free. Err: the file, or what is in it. */
+/** Read the module or cubin at `path`. Own: modulecode_free. Err: unreadable file or content. */
 int modulecode_open(const char *path, struct modulecode **out, struct fw_err *err);
 /** Accepts NULL. */
 void modulecode_free(struct modulecode *m);
 
-/** Order of architecture and steady symbol: below, equal, above 0. */
+/** Compare architecture and steady symbol: below, equal, above 0. */
 int modulecode_order(const struct modulecode_function *a, const struct modulecode_function *b);
 
 /**
- * The instructions of a function, by the disassembler at `nvdisasm`, which is asked once a piece. Own: borrowed from `m`.
- * Err: -1 it could not take that piece apart, or did not print this function.
+ * Return the instructions of a function; runs the disassembler `nvdisasm` once per piece. Own: borrowed from `m`. Err: -1 it
+ * failed on that piece, or did not print this function.
  */
 int modulecode_sass(struct modulecode *m, const struct modulecode_function *f, const char *nvdisasm, const struct sass **sass,
 	const struct sass_function **function, struct fw_err *err);

@@ -1,6 +1,6 @@
 /*
- * nvdisasm.c - it reads its input by name only, so the code is in a file of memory that has a name in /proc. What it prints goes into
- * another one, whose size the system bounds: it ends there, and not at its deadline.
+ * nvdisasm.c - the disassembler's process. It reads input by name only, so the code is in a memory file with a name in /proc.
+ * Output goes into another memory file with a size limit of the system, so that endless output ends before the deadline.
  */
 #include "worker/machine/nvdisasm.h"
 
@@ -36,7 +36,7 @@ static int memory_file(const void *data, size_t len, struct fw_err *err)
 	return fd;
 }
 
-static int ask(const char *path, int code_fd, int text_fd, struct fw_err *err)
+static int run_disassembler(const char *path, int code_fd, int text_fd, struct fw_err *err)
 {
 	char name[32];
 	snprintf(name, sizeof name, "/proc/self/fd/%d", CODE_FD);
@@ -67,12 +67,12 @@ static int parse(int text_fd, struct sass *out, struct fw_err *err)
 {
 	struct stat st;
 	if (fstat(text_fd, &st) != 0)
-		return err_sys(err, "what the disassembler printed");
+		return err_sys(err, "the output of the disassembler");
 	if (st.st_size == 0)
 		return sass_parse(out, "", 0, err);
 	void *text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, text_fd, 0);
 	if (text == MAP_FAILED)
-		return err_sys(err, "what the disassembler printed");
+		return err_sys(err, "the output of the disassembler");
 	int result = sass_parse(out, text, (size_t)st.st_size, err);
 	munmap(text, (size_t)st.st_size);
 	return result;
@@ -82,7 +82,7 @@ int nvdisasm_run(const char *path, const void *elf, size_t len, struct sass *out
 {
 	*out = (struct sass){ 0 };
 	int code_fd = memory_file(elf, len, err), text_fd = code_fd < 0 ? -1 : memory_file(NULL, 0, err);
-	int result = text_fd < 0 ? -1 : ask(path, code_fd, text_fd, err);
+	int result = text_fd < 0 ? -1 : run_disassembler(path, code_fd, text_fd, err);
 	if (result == 0)
 		result = parse(text_fd, out, err);
 	if (code_fd >= 0)

@@ -1,8 +1,7 @@
 /**
- * nvdisasm.h - the machine code of a piece of device code as text, by NVIDIA's disassembler where this machine has one.
+ * nvdisasm.h - machine code as text, by NVIDIA's disassembler if this machine has it.
  *
- * The code may be hostile, and so may be what the disassembler makes of it: it gets time, memory and output within bounds, and what it
- * prints is only text.
+ * The code may be hostile, so the disassembler gets bounded time, memory and output, and its output is only text.
  */
 #ifndef WORKER_MACHINE_NVDISASM_H
 #define WORKER_MACHINE_NVDISASM_H
@@ -12,7 +11,7 @@
 
 #include "core/machine/sass.h"
 
-/** Take a piece of device code apart. Own: sass_fini. Err: it failed, took too long or printed too much. */
+/** Disassemble a piece of device code. Own: sass_fini. Err: it failed, took too long or printed too much. */
 int nvdisasm_run(const char *path, const void *elf, size_t len, struct sass *out, struct fw_err *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* sassdiff.c - both sides are sorted by name, so one walk pairs them; only pairs of unlike hashes are taken apart. */
+/*
+ * sassdiff.c - pairs of functions. Both sides are sorted by name, so one pass pairs them; only pairs with different hashes are
+ * disassembled.
+ */
 #include "worker/machine/sassdiff.h"
 
 #include <stdio.h>
@@ -26,7 +29,7 @@ static int by_code(const struct modulecode_function *a, const struct modulecode_
 	return strcmp(a->code_sha256, b->code_sha256);
 }
 
-/* The functions of one name, [a, a_end) and [b, b_end), each sorted by code: equal ones first, others as they come. */
+/* Pair the functions of one name, [a, a_end) and [b, b_end), each sorted by code: equal ones first, others in order. */
 static void pair_name(struct sassdiff *d, const struct modulecode_function *a, const struct modulecode_function *a_end,
 	const struct modulecode_function *b, const struct modulecode_function *b_end)
 {
@@ -45,7 +48,7 @@ static void pair_name(struct sassdiff *d, const struct modulecode_function *a, c
 		n_left += d->pair[i].verdict == SASSDIFF_REMOVED;
 		n_right += d->pair[i].verdict == SASSDIFF_ADDED;
 	}
-	/* each that is left on one side takes the next that is left on the other */
+	/* each unpaired function of one side takes the next unpaired one of the other */
 	for (size_t i = first, j = first; i < d->n && n_left > 0 && n_right > 0; i++) {
 		if (d->pair[i].verdict != SASSDIFF_REMOVED)
 			continue;
@@ -53,7 +56,7 @@ static void pair_name(struct sassdiff *d, const struct modulecode_function *a, c
 			j++;
 		d->pair[i].target = d->pair[j].target;
 		d->pair[i].verdict = SASSDIFF_DIFFERS;
-		d->pair[j].verdict = SASSDIFF_DIFFERS; /* emptied: taken out below */
+		d->pair[j].verdict = SASSDIFF_DIFFERS; /* now empty: removed below */
 		d->pair[j].target = NULL;
 		n_left--, n_right--;
 	}

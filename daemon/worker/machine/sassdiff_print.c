@@ -1,4 +1,7 @@
-/* sassdiff_print.c - figures that differ are written "before>after"; symbols and instructions are a branch's words, shown as text. */
+/*
+ * sassdiff_print.c - text and JSON of a comparison. Differing numbers print as "before>after"; symbols and instructions come
+ * from a branch and are shown as text.
+ */
 #include "worker/machine/sassdiff_print.h"
 
 #include <stdio.h>
@@ -19,8 +22,6 @@ static void show(struct buf *out, const char *text)
 {
 	utf8_show(out, text, strlen(text), "");
 }
-
-/* ---- the table -------------------------------------------------------------------------------------------------------- */
 
 enum column { REGISTERS, SHARED, STACK, CODE, CTAS, INSTRUCTIONS, COLUMNS };
 
@@ -84,8 +85,6 @@ static void print_table(const struct sassdiff *d, struct buf *out)
 	}
 }
 
-/* ---- instructions ----------------------------------------------------------------------------------------------------- */
-
 static const struct sass_instruction *instruction(const struct sassdiff_pair *p, int side, size_t i)
 {
 	return &p->sass[side]->instruction[p->code[side]->first + i];
@@ -130,7 +129,7 @@ static void print_lines(struct lines *l, int side, size_t from, size_t n)
 	}
 }
 
-/* What was added or left out makes warps wait a few instructions behind it: of those the ones of which something is known, on both sides. */
+/* Added or removed instructions make warps wait a few instructions later: print those that have notes, on both sides. */
 static void print_near(struct lines *l, size_t base, size_t target, size_t n)
 {
 	for (size_t i = 0; i < n && i < NEAR && l->left > 0; i++) {
@@ -164,7 +163,7 @@ size_t sassdiff_print_hunks(
 	struct lines l = { .pair = p, .note = note, .note_arg = note_arg, .left = lines_max, .out = out };
 	size_t lines = 0;
 	if (!p->delta.is_aligned)
-		buf_puts(out, "  too different to be laid side by side\n");
+		buf_puts(out, "  too different to be compared side by side\n");
 	for (size_t i = 0; i < p->delta.n_hunks; i++) {
 		const struct sassdelta_hunk *h = &p->delta.hunk[i];
 		lines += h->base_n + h->target_n;
@@ -207,8 +206,6 @@ void sassdiff_print(const struct sassdiff *d, struct buf *out)
 		buf_putc(out, '\n');
 	}
 }
-
-/* ---- JSON ------------------------------------------------------------------------------------------------------------- */
 
 static void side_json(struct jsonw *j, const char *key, const struct sassdiff_pair *p, int side)
 {

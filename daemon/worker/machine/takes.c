@@ -1,4 +1,4 @@
-/* takes.c - one order of the figures for `kernels` and `sassdiff`. */
+/* takes.c - resources of a kernel in one order for `kernels` and `sassdiff`. */
 #include "worker/machine/takes.h"
 
 #include "core/machine/occupancy.h"

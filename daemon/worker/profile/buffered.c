@@ -1,4 +1,4 @@
-/* cached_build.c - see cached_build.h. */
+/* buffered.c - storage of a profile's records. */
 #include "worker/profile/buffered.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* collect.c - a process that dies costs the cell that it died in, and is started again for the others. */
+/* collect.c - counting processes. One that dies loses the cell that it died in, and is started again for the others. */
 #include "worker/profile/collect.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static int take_end(struct turn *t, struct buffered_cell *c, struct msg_profile 
 		buffered_why(c, "%s", m->why);
 	t->is_done[c - t->buffered->cell] = true;
 	t->n_done++;
-	/* the next process is to run what this one found */
+	/* the next process must run the configuration that this one found */
 	return m->tunes && p->config[0] ? bench_pin(b, subject_of(b, t->side), c->cell, p->config, err) : 0;
 }
 
@@ -83,11 +83,11 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	case MSG_NOTE:
 		return bench_send(b, m, err);
 	default:
-		return err_set(err, ERR_PROTOCOL, "the runner sent something else than kernels");
+		return err_set(err, ERR_PROTOCOL, "the runner sent an unexpected record instead of kernels");
 	}
 }
 
-/* It ended before it told of a cell: the one that it was at, else the first that is left. */
+/* The process ended before a cell's answer: blame the cell that it was at, else the first without an answer. */
 static void blame(struct turn *t, const struct runner_end *end, const int *list, int n)
 {
 	struct buffered *k = t->buffered;
@@ -97,16 +97,16 @@ static void blame(struct turn *t, const struct runner_end *end, const int *list,
 			c = buffered_find(k, list[i]);
 	bool hung = strcmp(end->failure, "timeout") == 0;
 	buffered_why(c, "%s: %s%s%s", role_name(end->role), end->failure[0] ? end->failure : "crash", end->failure[0] ? ": " : "",
-		end->failure[0] ? end->detail : " without a word");
+		end->failure[0] ? end->detail : " without a message");
 	c->is_hung = c->is_hung || (hung && t->counters);
 	if (hung && t->counters)
-		buffered_why(c, "kernels that wait for each other cannot be counted, which runs them one by one");
+		buffered_why(c, "kernels that wait for each other cannot be counted: counting runs them one by one");
 	buffered_clear(&c->process[t->side][t->repeat]);
 	t->is_done[c - k->cell] = true;
 	t->n_done++;
 }
 
-/* Until each wanted cell has its answer. Shape: want[kept->n]. */
+/* Repeat until each wanted cell has its answer. Shape: want[n]. */
 static int run_turn(struct turn *t, const bool *want, struct fw_err *err)
 {
 	struct buffered *k = t->buffered;
@@ -169,7 +169,7 @@ int collect_kernels(struct buffered *k, int repeat, struct fw_err *err)
 			struct buffered_process *p = &c->process[t.side][repeat];
 			want[i] = !buffered_is_counted(c) && (!p->is_there || p->is_counted);
 			if (want[i])
-				buffered_clear(p); /* counted, where another process was not: that is no comparison */
+				buffered_clear(p); /* counted here but not in another process: no comparison */
 		}
 		if (run_turn(&t, want, err) != 0)
 			return -1;

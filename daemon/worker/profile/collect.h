@@ -1,18 +1,18 @@
-/** collect.h - the runner's processes of a profile: each counts one side's calls of all cells; none of them times anything. */
+/** collect.h - the runner's processes of a profile. Each counts one side's calls of all cells, and measures no times. */
 #ifndef WORKER_PROFILE_COLLECT_H
 #define WORKER_PROFILE_COLLECT_H
 
 #include "worker/profile/buffered.h"
 
-/** What one process may take, hung kernels included: 30 s, or less where a launch may only take that. */
+/** Return the time limit of one process, hung kernels included: 30 s, or less if a run has less. */
 double collect_deadline_s(const struct bench *b);
 
 /**
- * Processes base, target, target, base over the cells; one that a process cannot count is not tried by the next, and says why. Err: cancelled,
- * no runner.
+ * Run processes base, target, target, base over the cells. A cell that one process cannot count is skipped by the next, with a
+ * reason. Err: cancelled, no runner.
  */
 int collect_counters(struct buffered *k, struct fw_err *err);
-/** For cells that are not counted and of which a side's kernels are not known from process `repeat`: ask without counters. */
+/** Run process `repeat` without counters for cells that are not counted and lack a side's kernels of that process. */
 int collect_kernels(struct buffered *k, int repeat, struct fw_err *err);
 
 #endif

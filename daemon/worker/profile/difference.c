@@ -1,6 +1,6 @@
 /*
- * difference.c - kernels of one name are compared as sassdiff has them; of those that only one side launches, the ones that belong together
- * are laid side by side too: the same name with other template arguments, in turn.
+ * difference.c - machine code of a cell's kernels. Kernels of one name are compared as in sassdiff; kernels that only one side
+ * launches are paired in order if they have the same name with other template arguments.
  */
 #include "worker/profile/difference.h"
 
@@ -60,9 +60,7 @@ void difference_close(struct difference *d)
 	*d = (struct difference){ 0 };
 }
 
-/* ---- kernels of a cell ------------------------------------------------------------------------------------------------- */
-
-/* A kernel that a side launches, once, however often. */
+/* A kernel that a side launches, once per kernel. */
 struct launched {
 	const struct msg_kernel *kernel;
 	const struct modulecode_function *function; /* NULL: not found in its module */
@@ -106,7 +104,7 @@ static bool is_plain(const char *opcode)
 	return strspn(opcode, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.:+") == strlen(opcode);
 }
 
-/* The hunks with what is known of each line, cut at the end of one. */
+/* Write the hunks with the notes of each line, cut after a whole line. */
 static void put_hunks(const struct sassdiff_pair *p, struct hot_sides *notes, char out[EVIDENCE_HUNKS_MAX + 1])
 {
 	struct buf text;
@@ -120,7 +118,7 @@ static void put_hunks(const struct sassdiff_pair *p, struct hot_sides *notes, ch
 	buf_fini(&text);
 }
 
-/* Where the warps of one side's kernel wait most. Of kernels that are seen seldom the words are not worth a disassembler. */
+/* Write the instructions of one side's kernel with the most stalls. Rarely sampled kernels are not disassembled. */
 static const struct msg_stalls *put_hot(struct difference *d, const struct buffered_cell *c, const struct sassdiff_pair *p,
 	const struct launched *l, int side, struct evidence_hot *out)
 {
@@ -178,7 +176,7 @@ static struct launched *launched_as(struct launched *list, int n, const struct m
 	return NULL;
 }
 
-/* Kernels of the same symbol on both sides. */
+/* Send kernels of the same symbol on both sides. */
 static int send_same_names(struct difference *d, struct bench *b, const struct buffered_cell *c, struct launched *base,
 	int n_base, struct launched *target, int n_target, struct fw_err *err)
 {
@@ -194,7 +192,7 @@ static int send_same_names(struct difference *d, struct bench *b, const struct b
 	return 0;
 }
 
-/* "void forward<128>(job)" and "void forward<64>(job)" have a name in common. */
+/* "void forward<128>(job)" and "void forward<64>(job)" have the same base name. */
 static bool has_name_of(const struct launched *a, const struct launched *b)
 {
 	size_t n = strcspn(a->kernel->kernel, "<("), m = strcspn(b->kernel->kernel, "<(");

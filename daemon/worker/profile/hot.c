@@ -1,4 +1,6 @@
-/* hot.c - an address of nvdisasm counts from where a function begins, as the offset of a sample does. */
+/*
+ * hot.c - stall samples by instruction. Addresses of nvdisasm and offsets of samples both count from the start of a function.
+ */
 #include "worker/profile/hot.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* ncu.c - the same metrics under the same names; its kernel replay saves and restores memory by itself. */
+/* ncu.c - Nsight Compute with the same metrics; its kernel replay saves and restores memory itself. */
 #include "worker/profile/ncu.h"
 
 #include <stdio.h>
@@ -19,12 +19,10 @@ struct tool {
 	char metrics[NAMES_SIZE];
 };
 
-/* ---- what it printed --------------------------------------------------------------------------------------------------- */
-
 struct table {
 	struct buffered_process *process;
 	int n_kernels;
-	int node[EVIDENCE_KERNELS_MAX]; /* of kernel i; what only copies or fills is no launch of ncu's */
+	int node[EVIDENCE_KERNELS_MAX]; /* of kernel i; ncu does not count copies and fills as launches */
 	int launches;
 	bool differs;
 };
@@ -71,8 +69,8 @@ static void forget_values(struct buffered_process *p)
 	}
 }
 
-/* Its own words where it failed. */
-static void tell_error(const char *text, char *why, size_t size)
+/* Extract its error message. */
+static void write_error(const char *text, char *why, size_t size)
 {
 	const char *line = strstr(text, "==ERROR==");
 	if (strstr(text, "ERR_NVGPUCTRPERM")) {
@@ -96,7 +94,7 @@ bool ncu_take(struct buffered_process *p, const char *text, size_t len, char *wh
 			t.node[t.n_kernels++] = i;
 	bool good = ncu_table_each(text, len, "its output", '.', NULL, take_value, &t, &err) == 0;
 	if (!good && t.launches == 0)
-		tell_error(text, why, size);
+		write_error(text, why, size);
 	else if (!good)
 		snprintf(why, size, "%.300s", err.text);
 	else if (t.launches != t.n_kernels || t.differs)
@@ -107,8 +105,6 @@ bool ncu_take(struct buffered_process *p, const char *text, size_t len, char *wh
 		forget_values(p);
 	return good;
 }
-
-/* ---- running it -------------------------------------------------------------------------------------------------------- */
 
 static bool find_tool(struct tool *t)
 {
@@ -141,7 +137,7 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 	struct jsonw j;
 	buf_init(said, OUTPUT_MAX);
 	if (!cudatool_find("ncu", path, sizeof path)) {
-		snprintf(why, size, "it is not there");
+		snprintf(why, size, "it is not installed");
 		return 0;
 	}
 	buf_init(&cell, CELL_MAX);
@@ -165,7 +161,7 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 	return result != 0 ? -1 : !how.timed_out;
 }
 
-/* 1 counted, 0 not, with `why`; -1 error. */
+/* Returns 1 counted, 0 not, with `why`; -1 error. */
 static int count(struct buffered *k, struct buffered_cell *c, const struct tool *tool, int side, struct buffered_process *p,
 	char *why, size_t size, struct fw_err *err)
 {
@@ -178,7 +174,7 @@ static int count(struct buffered *k, struct buffered_cell *c, const struct tool 
 	return result;
 }
 
-/* All four, or nothing of it is taken. */
+/* Count all four processes, or use none of them. */
 static int count_cell(struct buffered *k, struct buffered_cell *c, const struct tool *tool, struct fw_err *err)
 {
 	static const struct {

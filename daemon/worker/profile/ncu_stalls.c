@@ -1,4 +1,7 @@
-/* ncu_stalls.c - instructions of one launch follow each other; kernels that a call launches several times are added up. */
+/*
+ * ncu_stalls.c - stall samples by ncu. Instructions of one launch follow each other; repeated launches of a kernel are added
+ * up.
+ */
 #include "worker/profile/ncu_stalls.h"
 
 #include <stdio.h>
@@ -11,13 +14,13 @@
 struct table {
 	const struct buffered_process *process;
 	struct buffered_stalls *out;
-	int n_kernels, node[EVIDENCE_KERNELS_MAX]; /* of launch i; what only copies or fills is no launch of ncu's */
-	int launch;                                /* that is being read; -1 none */
+	int n_kernels, node[EVIDENCE_KERNELS_MAX]; /* of launch i; ncu does not count copies and fills as launches */
+	int launch;                                /* current launch; -1 none */
 	bool is_taken;
 	struct msg_stalls one;
 };
 
-/* The launch is read: the first of its kernel is kept. */
+/* Finish a launch: store it if it is the first of its kernel. */
 static int finish(struct table *t, struct fw_err *err)
 {
 	int result = 0;
@@ -76,7 +79,7 @@ bool ncu_stalls_take(
 	return good;
 }
 
-/* 1 sampled, 0 not, with a reason; -1 error. */
+/* Returns 1 sampled, 0 not, with a reason; -1 error. */
 static int sample(struct buffered *k, struct buffered_cell *c, int side, struct fw_err *err)
 {
 	static const char *const options[] = { "--page", "source", "--section", "SourceCounters", NULL };
@@ -103,7 +106,7 @@ int ncu_stalls(struct buffered *k, struct fw_err *err)
 		if (result < 0)
 			return -1;
 		for (int side = 0; side < BUFFERED_SIDES && result == 0; side++)
-			buffered_clear_stalls(&c->stalls[side]); /* half of a comparison is none */
+			buffered_clear_stalls(&c->stalls[side]); /* one side only is no comparison */
 	}
 	return 0;
 }

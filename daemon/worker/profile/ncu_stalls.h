@@ -1,15 +1,18 @@
-/** ncu_stalls.h - where warps wait, by Nsight Compute, where only that could count. */
+/** ncu_stalls.h - warp stalls by Nsight Compute, for cells that only ncu could count. */
 #ifndef WORKER_PROFILE_NCU_STALLS_H
 #define WORKER_PROFILE_NCU_STALLS_H
 
 #include "worker/profile/buffered.h"
 
-/** Of the cells that ncu counted, on both sides: a run a side. What keeps it from that is their reason. Err: cancelled, out of memory. */
+/**
+ * Sample the cells that ncu counted on both sides, one run a side. A failure becomes their reason. Err: cancelled, out of
+ * memory.
+ */
 int ncu_stalls(struct buffered *k, struct fw_err *err);
 
 /**
- * What it printed about one call: launch i of it is kernel i of `p`. False: they are not the same launches, or there is no table; `why` says
- * so. Own: buffered_clear_stalls. Shape: why[size].
+ * Parse ncu's output of one call: launch i is kernel i of `p`. Returns false if the launches differ or there is no table; see
+ * `why`. Own: buffered_clear_stalls. Shape: why[size].
  */
 bool ncu_stalls_take(
 	const struct buffered_process *p, const char *text, size_t len, struct buffered_stalls *out, char *why, size_t size);

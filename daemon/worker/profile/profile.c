@@ -1,4 +1,4 @@
-/* profile.c - the order of a profile. Times come last and from a process of their own, where nothing counts. */
+/* profile.c - order of a profile. Times come last and from a separate process without counters. */
 #include "worker/profile/profile.h"
 
 #include <stdio.h>
@@ -70,12 +70,12 @@ static int send_cell(struct bench *b, struct buffered_cell *c, struct difference
 static int collect(struct buffered *k, enum evidence_path best, struct fw_err *err)
 {
 	for (int i = 0; i < k->n && best != EVIDENCE_RANGE; i++)
-		buffered_why(&k->cell[i], "counters were %s", best == EVIDENCE_NCU ? "asked for by ncu" : "not asked for");
+		buffered_why(&k->cell[i], "counters were %s", best == EVIDENCE_NCU ? "requested from ncu" : "not requested");
 	if (best == EVIDENCE_RANGE && collect_counters(k, err) != 0)
 		return -1;
 	if (collect_kernels(k, 0, err) != 0 || (best <= EVIDENCE_NCU && ncu_counters(k, err) != 0))
 		return -1;
-	/* how far equal processes are apart, in time at least */
+	/* shows how far equal processes differ, in time at least */
 	return k->bench->device.kind == DEVICE_CUDA ? collect_kernels(k, 1, err) : 0;
 }
 

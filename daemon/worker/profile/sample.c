@@ -1,6 +1,6 @@
 /*
- * sample.c - who may read counters may sample, so it is tried where they were read. It is an addition: a process that dies or hangs here takes
- * nothing away from what was counted.
+ * sample.c - sampling processes. Sampling needs the same permissions as counters, so it is tried where they were read. A
+ * process that dies or hangs here does not invalidate the counters.
  */
 #include "worker/profile/sample.h"
 
@@ -54,7 +54,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	case MSG_NOTE:
 		return bench_send(t->buffered->bench, m, err);
 	default:
-		return err_set(err, ERR_PROTOCOL, "the runner sent something else than samples");
+		return err_set(err, ERR_PROTOCOL, "the runner sent an unexpected record instead of samples");
 	}
 }
 
@@ -63,7 +63,7 @@ static bool is_wanted(const struct buffered_cell *c)
 	return buffered_is_counted(c) && c->process[0][0].passes > 0 && !c->is_hung && !c->stalls_why[0];
 }
 
-/* Of the cells that have no answer the one that the process was at, else the first; NULL: all have one. */
+/* The cell without an answer that the process was at, else the first without; NULL: all have one. */
 static struct buffered_cell *to_blame(const struct turn *t, const struct runner_end *end, const int *list, int n)
 {
 	struct buffered_cell *found = NULL;
@@ -75,7 +75,7 @@ static struct buffered_cell *to_blame(const struct turn *t, const struct runner_
 	return found;
 }
 
-/* Until each wanted cell has its answer: whoever dies costs the cell that it was at. */
+/* Repeat until each wanted cell has its answer; a process that dies loses the cell that it was at. */
 static int run_turn(struct turn *t, struct fw_err *err)
 {
 	struct buffered *k = t->buffered;
@@ -103,7 +103,7 @@ static int run_turn(struct turn *t, struct fw_err *err)
 		struct buffered_cell *c = to_blame(t, &end, list, n);
 		if (c && (end.failure[0] || t->n_done == before))
 			refuse(t, c, end.failure[0] ? end.failure : "crash",
-				end.failure[0] ? end.detail : "it ended without a word");
+				end.failure[0] ? end.detail : "it ended without a message");
 	}
 }
 
@@ -114,7 +114,7 @@ int sample_stalls(struct buffered *k, struct fw_err *err)
 		if (run_turn(&t, err) != 0)
 			return -1;
 	}
-	/* half of a comparison is none */
+	/* one side only is no comparison */
 	for (int i = 0; i < k->n; i++)
 		for (int side = 0; side < BUFFERED_SIDES && k->cell[i].stalls_why[0]; side++)
 			buffered_clear_stalls(&k->cell[i].stalls[side]);

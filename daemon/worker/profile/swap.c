@@ -1,4 +1,4 @@
-/* swap.c - a launch like any other, in which the target stands twice: the second one, as "reference commit", is handed the base's configuration. */
+/* swap.c - a run with the target twice: the second one, in the role of the reference commit, has the base's configuration. */
 #include "worker/profile/swap.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 struct swapping {
 	struct buffered *buffered;
-	bool is_told[EVIDENCE_CELLS_MAX]; /* of kept->cell[i]: why it has none */
+	bool is_told[EVIDENCE_CELLS_MAX]; /* of cell[i]: its reason was sent */
 };
 
 static const char *config_of(const struct buffered_cell *c, int side)
@@ -22,7 +22,7 @@ static const char *config_of(const struct buffered_cell *c, int side)
 	return c->process[side][0].config;
 }
 
-/* Another provider's configuration means nothing to this one. */
+/* Another provider's configuration is meaningless here. */
 static bool is_same_provider(const struct bench *b)
 {
 	return strcmp(b->subject[b->base].provider, b->subject[b->target].provider) == 0;
@@ -40,8 +40,8 @@ static int note(struct bench *b, int cell, const char *what, const char *why, st
 	return bench_send(b, &m, err);
 }
 
-/* Why a cell has none, once; `cell` -1: all of them. */
-static int tell(struct swapping *s, int cell, const char *what, const char *why, struct fw_err *err)
+/* Send why a cell has no counterfactual, once; `cell` -1: all of them. */
+static int send_reason(struct swapping *s, int cell, const char *what, const char *why, struct fw_err *err)
 {
 	struct buffered_cell *c = buffered_find(s->buffered, cell);
 	if (c && s->is_told[c - s->buffered->cell])
@@ -60,10 +60,11 @@ static int take_times(struct swapping *s, const struct msg_cell *m, struct fw_er
 		return 0;
 	if (base < 0 || target < 0)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
-	if (with < 0) /* a runner does not tell what such a subject does not support */
-		return tell(s, m->cell, "with the base's configuration it cannot be timed", "its provider does not take it", err);
+	if (with < 0) /* the runner does not report why such a subject is unsupported */
+		return send_reason(
+			s, m->cell, "with the base's configuration it cannot be timed", "its provider does not accept it", err);
 	if (device_check_discards(&m->device_check, why))
-		return tell(s, m->cell, "with the base's configuration it was not timed", why, err);
+		return send_reason(s, m->cell, "with the base's configuration it was not timed", why, err);
 	c->has_swap = true;
 	c->swap = (struct msg_counterfactual){ .cell = m->cell,
 		.base_ms = (double)stats_median(m->ms[base], m->n),
@@ -79,11 +80,12 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	if (m->t == MSG_CELL)
 		return take_times(s, m->u.cell, err);
 	if (m->t == MSG_FAULT)
-		return tell(s, m->u.fault.cell, "with the base's configuration it cannot be timed", m->u.fault.detail, err);
+		return send_reason(
+			s, m->u.fault.cell, "with the base's configuration it cannot be timed", m->u.fault.detail, err);
 	return m->t == MSG_AT ? bench_send(s->buffered->bench, m, err) : 0;
 }
 
-/* The target once more. Returns its place among the subjects, -1. */
+/* Add the target again. Returns its position among the subjects, -1. */
 static int add_again(struct bench *b, struct fw_err *err)
 {
 	const struct bench_subject *target = &b->subject[b->target];
