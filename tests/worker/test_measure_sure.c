@@ -46,7 +46,7 @@ static void a_base_that_fails_when_it_is_asked_again_is_no_yardstick(void **stat
 		bench_fini(&s->bench);
 		assert_int_equal(start_bench(s), 0);
 		snprintf(process_run, sizeof process_run,
-			"if [ \"$both\" ] && [ $launch = 0 ] && [ \"$(cat /proc/self/fd/11)\" = t ]; then %s; elif [ \"$both\" ]; then timings 0.5; "
+			"if [ \"$both\" ] && [ $run = 0 ] && [ \"$(cat /proc/self/fd/11)\" = t ]; then %s; elif [ \"$both\" ]; then timings 0.5; "
 			"elif [ $role = base ]; then single 1; else single 0.9; fi",
 			ends[i]);
 		runner(s, "if [ $role = base ]; then alone=1; else alone=0.9; fi; pass", process_run);
@@ -85,7 +85,7 @@ static void a_machine_that_became_busy_accuses_nobody(void **state)
 {
 	struct scene *s = *state;
 
-	runner(s, "pass", "if [ -z \"$both\" ]; then single 1; elif [ $launch = 0 ]; then timings 0.99; else timings 0.5; fi");
+	runner(s, "pass", "if [ -z \"$both\" ]; then single 1; elif [ $run = 0 ]; then timings 0.99; else timings 0.5; fi");
 	check_all(s);
 	s->bench.cell[0].open = s->bench.cell[2].open = false;
 	for (int side = 0; side < 2; side++)
@@ -101,7 +101,7 @@ static void fast_until(struct scene *s, int process_run)
 {
 	char text[100];
 
-	snprintf(text, sizeof text, "if [ $launch -le %d ]; then timings 0.5; else timings 1.0; fi", process_run);
+	snprintf(text, sizeof text, "if [ $run -le %d ]; then timings 0.5; else timings 1.0; fi", process_run);
 	runner_audited(s, "pass", text, "0.03", "0.03");
 	s->bench.device.kind = DEVICE_CPU;
 	check_all(s);

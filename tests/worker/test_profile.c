@@ -15,7 +15,7 @@ static void each_side_is_counted_twice(void **state)
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
 	assert_string_equal(runs(),
 		"base 0 counters [0, 1]\ntarget 0 counters [0, 1]\ntarget 1 counters [0, 1]\nbase 1 counters [0, 1]\n"
-		"run base target reference commit TILE=3 PARTS=2 TILE=3 PARTS=2\n");
+		"run base target reference TILE=3 PARTS=2 TILE=3 PARTS=2\n");
 	HAS("\"t\":\"kernel\"", "\"cell\":1", "\"role\":\"target\"", "\"repeat\":1", "\"n\":2",
 		"\"values\":{\"dram__bytes_read.sum\":101}");
 	assert_null(find(14, "\"t\":\"kernel\"", "\"cell\":0", NULL)); /* 3 of base and 4 of target, twice */
@@ -181,7 +181,7 @@ static void a_configuration_that_was_searched_for_is_handed_back(void **state)
 	assert_ptr_equal(
 		strstr(runs(), "base 0 counters [0, 1]\ntarget 0 counters [0, 1]\n"
 			       "target 1 counters [0, 1]\npinned TILE=3 PARTS=1 SEEN=0\npinned TILE=3 PARTS=1 SEEN=0\n"
-			       "base 1 counters [0, 1]\npinned TILE=3 PARTS=2 SEEN=0\npinned TILE=3 PARTS=2 SEEN=0\nlaunch "),
+			       "base 1 counters [0, 1]\npinned TILE=3 PARTS=2 SEEN=0\npinned TILE=3 PARTS=2 SEEN=0\nrun "),
 		runs());
 }
 
@@ -192,7 +192,7 @@ static void counters_that_are_refused_are_not_asked_for_again(void **state)
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
 	assert_ptr_equal(
 		strstr(runs(),
-			"base 0 counters [0, 1]\ntarget 0 kernels [0, 1]\ntarget 1 kernels [0, 1]\nbase 1 kernels [0, 1]\nlaunch"),
+			"base 0 counters [0, 1]\ntarget 0 kernels [0, 1]\ntarget 1 kernels [0, 1]\nbase 1 kernels [0, 1]\nrun"),
 		runs());
 	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"code\"", "administrators only", "\"passes\":0");
 	HAS("\"t\":\"code\"", "\"base\":\"core()\"", "\"what\":\"changed\""); /* that is known all the same */
